@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_ACCOUNT_H
+#define SYSTOP_BPF_ACCOUNT_H
+
+/*
+ * Where a thread's time goes: pure functions of a slot and of what a switch saw. No kernel memory
+ * is read and no helper called here, so that the BPF programs and tests/unit compile the same text.
+ *
+ * A thread is always in one state. The state is closed at the next switch, when it is known how
+ * long it took. Time off the CPU is split by what the thread went out with:
+ *
+ *   went out runnable: all of it is runqueue;
+ *   went out blocked:  the end of it is runqueue, as long as the kernel's own sum of waits
+ *                      (sched_info.run_delay) grew meanwhile; the rest is the blocked state.
+ *
+ * The kernel's sum can be too large: from 6.12 on a delayed-dequeue sleeper that is migrated is
+ * queued, for sched_info, in its sleep. A waking seen after the switch-out, and the time off the
+ * CPU, bound it. No waking needs to be trusted: without one the kernel's sum stands.
+ */
+
+#include "kernel.h"
+#include "slot.h"
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+/* What one switch saw of one thread. Scheduler times are on the clock of this CPU's runqueue. */
+struct account_event {
+	__u64 now;          /* accounting clock */
+	__u64 rq_clock;     /* the scheduler's clock at the same moment */
+	__u64 run_delay;    /* sched_info */
+	__u64 last_queued;
+	__u64 last_arrival;
+	__u64 exec_ns;      /* se.sum_exec_runtime */
+	__u64 stint_ns;     /* of it, since it was last picked to run; UINT64_MAX: not kept by its class */
+	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or since when we watch */
+	__u32 prev_state;   /* switch-out: as sched_switch reports it */
+	__u32 task_state;   /* switch-out: task->__state now */
+	__u16 cpu;
+	bool preempt;       /* switch-out: preempted, whatever its state says */
+	bool throttled;     /* switch-out: its cgroup is throttled on this CPU */
+};
+
+/* What the caller counts: bits of the account_*() results. */
+enum account_note {
+	ACCOUNT_GAP = 1,           /* a switch was missed; repaired from the kernel's sums */
+	ACCOUNT_QUEUE_STALE = 2,   /* the kernel's wait was more than 1 ms too long and was cut */
+	ACCOUNT_STATE_UNKNOWN = 4, /* a state bit that is not known, taken as sleep */
+};
+
+#define ACCOUNT_STALE_NS 1000000
+
+/* account_clock - the accounting clock: CLOCK_BOOTTIME without the time in suspend, which belongs
+ * to no state. @suspended_ns: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+static __always_inline __u64 account_clock(__u64 boot_ns, __u64 suspended_ns)
+{
+	return boot_ns - suspended_ns;
+}
+
+/* account_state - the state a thread goes out with; never decided by on_rq: delayed-dequeue
+ * sleepers (6.12) and proxy-execution donors are on the runqueue while blocked. */
+static __always_inline enum slot_state account_state(bool preempt, __u32 prev_state,
+						     __u32 task_state, __u8 *flags, __u32 *notes)
+{
+	if (preempt || !prev_state)
+		return SLOT_RUNQUEUE;
+	if (prev_state & (TASK_DEAD | TASK_EXIT_DEAD | TASK_EXIT_ZOMBIE))
+		return SLOT_DEAD;
+	/* A pending signal kept it runnable (before 6.15 prev_state does not say so), or it is
+	 * being woken on another CPU already. */
+	if (!task_state || (task_state & TASK_WAKING))
+		return SLOT_RUNQUEUE;
+	if (prev_state & TASK_RTLOCK_WAIT) {
+		*flags |= SLOT_RTLOCK;
+		return SLOT_D;
+	}
+	if (prev_state & (TASK_STOPPED_BIT | TASK_TRACED_BIT | TASK_FROZEN | TASK_PARKED))
+		return SLOT_STOPPED;
+	if (prev_state & TASK_INTERRUPTIBLE)
+		return SLOT_SLEEP;
+	if (prev_state & TASK_UNINTERRUPTIBLE) /* with NOLOAD: an idle kernel thread */
+		return prev_state & TASK_NOLOAD ? SLOT_SLEEP : SLOT_D;
+	*notes |= ACCOUNT_STATE_UNKNOWN;
+	return SLOT_SLEEP;
+}
+
+/* account_hist_slot - the histogram slot of a wait. */
+static __always_inline __u32 account_hist_slot(__u64 wait_ns)
+{
+	__u64 v = wait_ns >> HIST_SHIFT;
+	__u32 r = 0;
+
+	if (v >> 16) {
+		v >>= 16;
+		r += 16;
+	}
+	if (v >> 8) {
+		v >>= 8;
+		r += 8;
+	}
+	if (v >> 4) {
+		v >>= 4;
+		r += 4;
+	}
+	if (v >> 2) {
+		v >>= 2;
+		r += 2;
+	}
+	r += v >> 1 & 1;
+	return r < HIST_SLOTS ? r : HIST_SLOTS - 1;
+}
+
+static __always_inline __u64 account_min(__u64 a, __u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* Difference of two readings that must not wrap: the kernel's clocks of two CPUs may disagree. */
+static __always_inline __u64 account_sub(__u64 a, __u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Adds @off ns off the CPU, the last @wait of them on the runqueue, as the state in the slot. */
+static __always_inline void account_off(struct slot *s, __u64 off, __u64 wait, bool throttled)
+{
+	__u64 blocked = off - wait;
+
+	s->runq_ns += wait;
+	if (throttled)
+		s->throttled_ns += wait;
+	if (s->state == SLOT_D)
+		s->d_ns += blocked;
+	else if (s->state == SLOT_STOPPED)
+		s->stopped_ns += blocked;
+	else
+		s->sleep_ns += blocked;
+}
+
+/*
+ * Its switch-out was missed: since `since` it ran, left, and waited for @delay_ns by the kernel's
+ * sum. The kernel's sum of its running time tells the rest; what it was off the CPU for is unknown
+ * and taken as sleep.
+ */
+static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_ns, __u64 delay_ns)
+{
+	__u64 total = account_sub(now, s->since);
+	__u64 run = account_min(account_sub(exec_ns, s->exec_ns), total);
+	__u64 wait = account_min(account_sub(delay_ns, s->run_delay), total - run);
+
+	s->run_ns += run;
+	s->runq_ns += wait;
+	s->sleep_ns += total - run - wait;
+}
+
+/*
+ * When a thread whose switch-in was missed came to this CPU, by the kernel, on our clock. What hid
+ * the switch from its tracepoint can have hidden it from sched_info, whose time is then of an
+ * earlier switch: the thread came not before the last switch seen here, and did not run longer
+ * than the scheduler charged it for.
+ */
+static __always_inline __u64 account_arrival(__u64 not_before, const struct account_event *e)
+{
+	__u64 at = account_sub(e->now, account_sub(e->rq_clock, e->last_arrival));
+
+	if (at < e->cpu_since)
+		at = e->cpu_since;
+	if (at < e->now && e->now - at > e->stint_ns)
+		at = e->now - e->stint_ns;
+	return at > not_before ? account_min(at, e->now) : not_before;
+}
+
+/*
+ * account_out - a thread leaves the CPU. Returns account_note bits.
+ * A free slot is one at first sight: the thread runs since it came to this CPU.
+ */
+static __always_inline __u32 account_out(struct slot *s, const struct account_event *e)
+{
+	__u32 notes = 0;
+	__u8 flags = 0;
+
+	if (s->state == SLOT_RUNNING && s->cpu == e->cpu) {
+		s->run_ns += account_sub(e->now, s->since);
+	} else if (s->state == SLOT_RUNNING || s->state == SLOT_LOST) {
+		account_lost(s, e->now, e->exec_ns, e->run_delay);
+		notes |= ACCOUNT_GAP;
+	} else if (s->state == SLOT_FREE) {
+		s->born_ns = account_arrival(0, e);
+		s->run_ns += account_sub(e->now, s->born_ns);
+	} else {
+		/* Its switch-in was missed. */
+		__u64 arrival = account_arrival(s->since, e);
+		__u64 off = account_sub(arrival, s->since);
+		__u64 wait = s->state == SLOT_RUNQUEUE
+				     ? off
+				     : account_min(account_sub(e->run_delay, s->run_delay), off);
+
+		account_off(s, off, wait, s->flags & SLOT_THROTTLED);
+		s->run_ns += account_sub(e->now, arrival);
+		notes |= ACCOUNT_GAP;
+	}
+
+	s->state = account_state(e->preempt, e->prev_state, e->task_state, &flags, &notes);
+	if (s->state == SLOT_RUNQUEUE && e->throttled)
+		flags |= SLOT_THROTTLED;
+	s->flags = flags;
+	s->since = e->now;
+	s->cpu = e->cpu;
+	s->run_delay = e->run_delay;
+	s->exec_ns = e->exec_ns;
+	return notes;
+}
+
+/*
+ * account_in - a thread gets the CPU. Returns account_note bits.
+ * A free slot is one at first sight: no wait is known and none is counted.
+ */
+static __always_inline __u32 account_in(struct slot *s, const struct account_event *e)
+{
+	__u64 delay = e->run_delay;
+	__u32 notes = 0;
+
+	/* The tracepoint runs before the kernel folds the wait that ends now into its sum. */
+	if (e->last_queued)
+		delay += account_sub(e->rq_clock, e->last_queued);
+
+	if (s->state == SLOT_FREE) {
+		s->born_ns = e->now;
+		s->exec_ns = e->exec_ns;
+	} else if (s->state == SLOT_RUNNING || s->state == SLOT_LOST) {
+		account_lost(s, e->now, e->exec_ns, delay);
+		notes |= ACCOUNT_GAP;
+	} else {
+		__u64 off = account_sub(e->now, s->since);
+		__u64 wait = off;
+		bool throttled = s->flags & SLOT_THROTTLED;
+
+		if (s->state != SLOT_RUNQUEUE) {
+			__u64 wake = s->wake, wake_ts = wake & ~WAKE_THROTTLED;
+			__u64 kernel_wait = account_sub(delay, s->run_delay);
+
+			wait = kernel_wait;
+			throttled = false;
+			if (wake_ts > s->since) {
+				wait = account_min(wait, account_sub(e->now, wake_ts));
+				throttled = wake & WAKE_THROTTLED;
+			}
+			wait = account_min(wait, off);
+			if (kernel_wait - wait > ACCOUNT_STALE_NS)
+				notes |= ACCOUNT_QUEUE_STALE;
+		}
+		account_off(s, off, wait, throttled);
+		s->runq_hist[account_hist_slot(wait)]++;
+		if (wait > s->runq_max_ns)
+			s->runq_max_ns = wait;
+	}
+
+	s->state = SLOT_RUNNING;
+	s->flags = 0;
+	s->since = e->now;
+	s->cpu = e->cpu;
+	s->run_delay = delay;
+	return notes;
+}
+
+#endif

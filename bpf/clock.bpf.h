@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_CLOCK_BPF_H
+#define SYSTOP_BPF_CLOCK_BPF_H
+
+/* The one clock read of a program, and what the programs cost. */
+
+#include "maps.bpf.h"
+
+#include "account.h"
+
+/* A CPU without an event for this long may have been suspended. */
+#define CLOCK_SUSPEND_CHECK_NS 10000000
+/* CLOCK_BOOTTIME - CLOCK_MONOTONIC, read one after the other, changed if it differs by more. */
+#define CLOCK_SUSPEND_MIN_NS 1000000
+/* Every so many runs of a program its end reads the clock, too. */
+#define CLOCK_COST_EVERY 1024
+
+/* clock_now - the accounting clock (account.h). */
+static __always_inline __u64 clock_now(struct cpu_slot *c)
+{
+	__u64 boot = bpf_ktime_get_boot_ns();
+
+	if (boot - c->last_boot_ns > CLOCK_SUSPEND_CHECK_NS) {
+		__u64 suspended = boot - bpf_ktime_get_ns();
+
+		if (suspended > c->suspended_ns + CLOCK_SUSPEND_MIN_NS)
+			c->suspended_ns = suspended;
+	}
+	c->last_boot_ns = boot;
+	return account_clock(boot, c->suspended_ns);
+}
+
+/* clock_cost - adds to the estimate of the programs' run time. @runs: of this program on this CPU */
+static __always_inline void clock_cost(struct cpu_slot *c, __u64 runs, __u64 began)
+{
+	if (!(runs % CLOCK_COST_EVERY))
+		c->bpf_ns += (account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns) - began) *
+			     CLOCK_COST_EVERY;
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_KERNEL_H
+#define SYSTOP_BPF_KERNEL_H
+
+/*
+ * The few kernel types the programs read. Only the fields used are declared: CO-RE finds their
+ * places in the running kernel's BTF. Fields that were renamed are ___flavors, with the commit.
+ */
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#ifdef __bpf__
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* CGROUP_SUBSYS_COUNT, a build option */
+	struct cgroup *dfl_cgrp;
+};
+
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
+struct rq {
+	__u64 clock;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+	int throttle_count; /* CONFIG_CFS_BANDWIDTH */
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+	__u64 prev_sum_exec_runtime;
+	__u64 nr_migrations;
+	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	int on_cpu;
+	int wake_cpu;
+	int prio;
+	struct sched_entity se;
+	unsigned int policy;
+	struct sched_info sched_info;
+	int exit_state;
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	__u64 utime;
+	__u64 stime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	__u64 start_boottime;
+	const struct cred *cred;
+	char comm[16];
+	struct css_set *cgroups;
+};
+
+struct bpf_iter_meta;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#ifdef __bpf__
+#pragma clang attribute pop
+#endif
+
+/* task_struct.__state and sched_switch's prev_state, since 5.16 (include/linux/sched.h). */
+enum {
+	TASK_INTERRUPTIBLE = 0x1,
+	TASK_UNINTERRUPTIBLE = 0x2,
+	TASK_STOPPED_BIT = 0x4,
+	TASK_TRACED_BIT = 0x8,
+	TASK_EXIT_DEAD = 0x10,
+	TASK_EXIT_ZOMBIE = 0x20,
+	TASK_PARKED = 0x40,
+	TASK_DEAD = 0x80,
+	TASK_WAKEKILL = 0x100,
+	TASK_WAKING = 0x200,
+	TASK_NOLOAD = 0x400,
+	TASK_NEW = 0x800,
+	TASK_RTLOCK_WAIT = 0x1000,
+	TASK_FREEZABLE = 0x2000,
+	TASK_FROZEN = 0x8000, /* since 6.1: f5d39b020809 */
+};
+
+/* Priorities below this one are real time: CPU limits of cgroups do not stop them. */
+#define MAX_RT_PRIO 100
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_LIFE_BPF_H
+#define SYSTOP_BPF_LIFE_BPF_H
+
+/*
+ * A slot's life: taken from the free queue (or never used before), given to a thread by
+ * compare-and-exchange in its task storage, closed by the switch that sees it dead, harvested by
+ * user space, and put back into the queue.
+ */
+
+#include "maps.bpf.h"
+#include "scope.bpf.h"
+
+/* Bumps of seq return their value, which makes them full barriers on every architecture: a reader
+ * that sees the same even number before and after has a whole slot. */
+static __always_inline void slot_begin(struct slot *s)
+{
+	__u32 seq = __sync_fetch_and_add(&s->seq, 1);
+
+	asm volatile("" : : "r"(seq));
+}
+
+static __always_inline void slot_end(struct slot *s)
+{
+	slot_begin(s);
+}
+
+static __always_inline struct slot *slot_at(__u32 index)
+{
+	return index ? bpf_map_lookup_elem(&slots, &index) : 0;
+}
+
+/* The name and numbers a thread is known by. The caller owns the slot. */
+static __always_inline void slot_identify(struct slot *s, struct task_struct *t)
+{
+	for (int i = 0; i < (int)sizeof(s->comm); i++)
+		s->comm[i] = t->comm[i];
+	s->tid = t->pid;
+	s->tgid = t->tgid;
+	s->ppid = t->real_parent->tgid;
+	s->start_ns = t->start_boottime;
+	s->pf_flags = t->flags;
+	s->prio = t->prio;
+	s->policy = t->policy;
+}
+
+/* An empty slot, in no one's hands yet. 0: all are in use. */
+static __always_inline __u32 slot_take(void)
+{
+	__u32 index = 0;
+	struct slot *s;
+
+	if (bpf_map_pop_elem(&free_slots, &index)) {
+		if (shared.slots_used + 1 >= slots_max)
+			return 0;
+		index = __sync_fetch_and_add(&shared.slots_used, 1) + 1;
+		if (index >= slots_max)
+			return 0;
+	}
+	s = slot_at(index);
+	if (!s)
+		return 0;
+	s->state = SLOT_FREE;
+	s->flags = 0;
+	s->cpu = 0;
+	/* Everything behind seq, state, flags and cpu, which stay what they are. */
+	__builtin_memset(&s->since, 0, sizeof(*s) - __builtin_offsetof(struct slot, since));
+	return index;
+}
+
+/* Gives an empty slot to a thread; if another CPU was quicker, that one's counts. */
+static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index)
+{
+	__u32 other = __sync_val_compare_and_swap(&ref->slot, 0, index);
+
+	if (!other)
+		return index;
+	bpf_map_push_elem(&free_slots, &index, 0);
+	return other;
+}
+
+/* Whether -p covers the thread: its process was asked for, or it was born from one that was. */
+static __always_inline bool slot_pid_scope(struct task_struct *t, struct slot *parent)
+{
+	__u32 tgid = t->tgid;
+
+	if (!(scope_kinds & SCOPE_PID))
+		return false;
+	return (parent && parent->pid_scope) || bpf_map_lookup_elem(&scope_pids, &tgid);
+}
+
+/* slot_new - a slot for a thread that has none, in state SLOT_FREE. @parent: the slot of the thread
+ * that made it, or NULL. Returns its index, 0: none, counted. */
+static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent, struct cpu_slot *c)
+{
+	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct slot *s;
+	__u32 index;
+
+	if (!ref) {
+		c->loss[LOSS_NO_STORAGE]++;
+		return 0;
+	}
+	index = slot_take();
+	s = slot_at(index);
+	if (!s) {
+		c->loss[LOSS_NO_SLOT]++;
+		return 0;
+	}
+	slot_identify(s, t);
+	s->pid_scope = slot_pid_scope(t, parent);
+	scope_decide(t, s, c);
+	return slot_give(ref, index);
+}
+
+/* Hands a dead thread's slot to user space; nothing writes to it from here on. */
+static __always_inline void slot_bury(struct slot_ref *ref, __u32 index)
+{
+	__u32 at = __sync_fetch_and_add(&shared.dead_head, 1) % slots_max;
+	__u32 *entry = bpf_map_lookup_elem(&dead_ring, &at);
+
+	ref->slot = 0;
+	if (entry)
+		*entry = index;
+}
+
+#endif

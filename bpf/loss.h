@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_LOSS_H
+#define SYSTOP_BPF_LOSS_H
+
+/*
+ * What was not measured, or not as it should be, by cause: counted per CPU by the programs and by
+ * user space, summed, shown and exported. id, JSON name, what it means.
+ */
+#define LOSSES(_)                                                                                  \
+	_(GAP,           "gap",           "switches the kernel did not report; the interval was repaired from sched_info") \
+	_(NO_SLOT,       "no_slot",       "switches of threads without a slot: all slots were in use") \
+	_(NO_STORAGE,    "no_storage",    "switches of threads whose task storage could not be had") \
+	_(FIRST_SIGHT,   "first_sight",   "threads first seen at a switch: neither born under watch nor found at start") \
+	_(QUEUE_STALE,   "queue_stale",   "runqueue waits of the kernel over 1 ms longer than possible, cut") \
+	_(STATE_UNKNOWN, "state_unknown", "switches with a state bit systop does not know, taken as sleep") \
+	_(TORN,          "torn",          "slots that changed during every attempt to read them: counted in the next refresh") \
+	_(SEED_MISSED,   "seed_missed",   "threads of /proc that the kernel's iterator did not list at start")
+
+enum loss_cause {
+#define _(id, name, help) LOSS_##id,
+	LOSSES(_)
+#undef _
+	LOSS_COUNT
+};
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_MAPS_BPF_H
+#define SYSTOP_BPF_MAPS_BPF_H
+
+/* Maps and settings that several programs share; weak, so that the linker keeps one of each. */
+
+#include "kernel.h"
+#include "slot.h"
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+/* Settings, fixed at load. */
+extern const volatile __u32 slots_max;      /* entries of slots, dead_ring and free_slots */
+extern const volatile __s32 cgroup_ssid;    /* v1 controller whose tree is shown, -1: v2 */
+extern const volatile __u32 scope_kinds;    /* enum scope_kind bits in force, 0: everything */
+extern const volatile __s32 scope_ssid[SCOPE_HIERARCHIES]; /* of the cgroup scope, or HIERARCHY_NONE */
+
+/* State shared with user space (memory-mapped .bss). */
+extern struct shared shared;
+
+struct slots_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SLOTS_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct slot);
+};
+extern struct slots_map slots SEC(".maps");
+
+/* One per possible CPU: resized before load. */
+struct cpus_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_slot);
+};
+extern struct cpus_map cpus SEC(".maps");
+
+/* Slots of threads that died, for user space to harvest: written at dead_head, zeroed by the
+ * reader. A slot is here at most once, so a ring of slots_max entries never overflows. */
+struct dead_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SLOTS_DEFAULT);
+	__type(key, __u32);
+	__type(value, __u32);
+};
+extern struct dead_map dead_ring SEC(".maps");
+
+/* Slots that were harvested and can be used again. */
+struct free_map {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, SLOTS_DEFAULT);
+	__type(value, __u32);
+};
+extern struct free_map free_slots SEC(".maps");
+
+/* A thread's slot. */
+struct slot_ref {
+	__u32 slot; /* 0: none */
+};
+
+struct refs_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct slot_ref);
+};
+extern struct refs_map refs SEC(".maps");
+
+#endif

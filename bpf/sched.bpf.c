@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The scheduler's events: where every thread's time goes. One program an event and one clock read
+ * a program; the pieces are in the headers.
+ */
+
+#include "maps.bpf.h"
+
+#include "account.h"
+#include "clock.bpf.h"
+#include "life.bpf.h"
+#include "scope.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile __u32 slots_max = SLOTS_DEFAULT;
+const volatile __s32 cgroup_ssid = HIERARCHY_V2;
+const volatile __u32 scope_kinds;
+const volatile __s32 scope_ssid[SCOPE_HIERARCHIES] = { HIERARCHY_NONE, HIERARCHY_NONE,
+						       HIERARCHY_NONE, HIERARCHY_NONE };
+
+struct shared shared;
+struct slots_map slots SEC(".maps");
+struct cpus_map cpus SEC(".maps");
+struct dead_map dead_ring SEC(".maps");
+struct free_map free_slots SEC(".maps");
+struct refs_map refs SEC(".maps");
+struct scope_cgroups_map scope_cgroups SEC(".maps");
+struct scope_ids_map scope_pids SEC(".maps");
+struct scope_ids_map scope_uids SEC(".maps");
+
+/* Whether the CPU limit of the thread's cgroup stops it now. */
+static __always_inline bool task_throttled(struct task_struct *t)
+{
+	struct cfs_rq *cfs_rq = t->se.cfs_rq;
+
+	return bpf_core_field_exists(cfs_rq->throttle_count) && cfs_rq->throttle_count &&
+	       t->prio >= MAX_RT_PRIO;
+}
+
+static __always_inline void count_notes(struct cpu_slot *c, __u32 notes)
+{
+	if (notes & ACCOUNT_QUEUE_STALE)
+		c->loss[LOSS_QUEUE_STALE]++;
+	if (notes & ACCOUNT_STATE_UNKNOWN)
+		c->loss[LOSS_STATE_UNKNOWN]++;
+}
+
+static __noinline __u32 task_slot_first(struct task_struct *t, struct cpu_slot *c)
+{
+	__u32 index = slot_new(t, 0, c);
+
+	struct slot *s = slot_at(index);
+
+	if (s)
+		s->sighted = 1;
+	if (s && shared.seeded)
+		c->loss[LOSS_FIRST_SIGHT]++;
+	return index;
+}
+
+static __always_inline __u32 task_slot(struct task_struct *t, struct cpu_slot *c)
+{
+	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, 0);
+	__u32 index = ref ? ref->slot : 0;
+
+	return index ? index : task_slot_first(t, c);
+}
+
+/*
+ * The CPU's last `next` is not this switch's `prev`: the switch between them was not reported. The
+ * slot left behind still says running; its sums are put right at its thread's next switch, which
+ * may be happening on another CPU now, so nothing but the state is changed here.
+ */
+static __always_inline void lose_current(struct cpu_slot *c, __u16 cpu)
+{
+	struct slot *s = slot_at(c->current_slot);
+	__u32 *word, running, lost;
+
+	c->loss[LOSS_GAP]++;
+	if (!s)
+		return;
+	word = (__u32 *)&s->state; /* state, flags, cpu */
+	running = SLOT_RUNNING | (__u32)cpu << 16;
+	lost = SLOT_LOST | (__u32)cpu << 16;
+	__sync_val_compare_and_swap(word, running, lost);
+}
+
+/* What tells when the thread came to the CPU, if its switch-in was not seen. */
+static __always_inline void missed_switch_in(struct task_struct *prev, struct account_event *e)
+{
+	e->last_arrival = prev->sched_info.last_arrival;
+	e->stint_ns = prev->prio >= MAX_RT_PRIO
+			      ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime
+			      : ~0ULL;
+}
+
+/* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen */
+static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *prev,
+					struct account_event *e, bool gap)
+{
+	bool idle = !prev->pid;
+	__u64 since = e->cpu_since;
+
+	/* Before a switch that was missed, the CPU did what it did at the last one seen. */
+	if (gap && c->since && !idle) {
+		since = account_arrival(since, e);
+		*(c->current_idle ? &c->idle_ns : &c->run_ns) += since - e->cpu_since;
+	}
+	if (idle) {
+		c->idle_ns += account_sub(e->now, since);
+	} else {
+		c->run_ns += account_sub(e->now, since);
+		if (!c->current_slot)
+			c->overflow_ns += account_sub(e->now, since);
+	}
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct account_event e = { .cpu = cpu };
+	__u32 out_index, in_index = 0;
+	struct slot *out, *in;
+	bool gap, dead = false;
+	__u64 now;
+
+	if (!c)
+		return 0;
+	now = clock_now(c);
+	c->switches++;
+	e.now = now;
+	e.cpu_since = c->since ? c->since : shared.started_ns;
+	e.rq_clock = next->se.cfs_rq->rq->clock;
+	c->clock_offset = now - e.rq_clock;
+
+	gap = c->current_task != (__u64)prev;
+	if (!gap) {
+		out_index = c->current_slot;
+	} else {
+		if (c->current_task)
+			lose_current(c, cpu);
+		out_index = prev->pid ? task_slot(prev, c) : 0;
+		c->current_slot = out_index;
+	}
+	if (next->pid)
+		in_index = task_slot(next, c);
+
+	out = slot_at(out_index);
+	in = slot_at(in_index);
+	if (out)
+		slot_begin(out);
+	if (in)
+		slot_begin(in);
+
+	if (gap || !c->since)
+		missed_switch_in(prev, &e);
+	cpu_account(c, prev, &e, gap);
+	if (out) {
+		e.run_delay = prev->sched_info.run_delay;
+		e.exec_ns = prev->se.sum_exec_runtime;
+		e.prev_state = prev_state;
+		e.task_state = prev->__state;
+		e.preempt = preempt;
+		e.throttled = task_throttled(prev);
+		count_notes(c, account_out(out, &e));
+		out->voluntary = prev->nvcsw;
+		out->involuntary = prev->nivcsw;
+		out->utime_ns = prev->utime;
+		out->stime_ns = prev->stime;
+		dead = out->state == SLOT_DEAD;
+		if (dead)
+			out->tid = prev->pid; /* exec by another thread took its number */
+	}
+	if (in) {
+		e.run_delay = next->sched_info.run_delay;
+		e.last_queued = next->sched_info.last_queued;
+		e.exec_ns = next->se.sum_exec_runtime;
+		count_notes(c, account_in(in, &e));
+		in->migrations = next->se.nr_migrations;
+		if (in->scope_key != scope_key(next, c))
+			scope_decide(next, in, c);
+	}
+	c->current_task = (__u64)next;
+	c->current_slot = in_index;
+	c->current_idle = !next->pid;
+	c->since = now;
+
+	if (out)
+		slot_end(out);
+	if (in)
+		slot_end(in);
+	c->switches_done = c->switches;
+
+	if (dead) {
+		struct slot_ref *ref = bpf_task_storage_get(&refs, prev, 0, 0);
+
+		if (ref)
+			slot_bury(ref, out_index);
+	}
+	clock_cost(c, c->switches, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *p)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct slot_ref *ref;
+	struct slot *s;
+	__u64 now;
+
+	if (!c)
+		return 0;
+	now = clock_now(c);
+	c->wakings++;
+	ref = bpf_task_storage_get(&refs, p, 0, 0);
+	s = ref ? slot_at(ref->slot) : 0;
+	if (s) {
+		s->wake = now | (task_throttled(p) ? WAKE_THROTTLED : 0);
+		__sync_fetch_and_add(&s->wakeups, 1);
+	}
+	clock_cost(c, c->wakings, now);
+	return 0;
+}
+
+/* A thread is born: made runnable for the first time. io_uring and vhost workers come this way too,
+ * while they never pass sched_process_fork. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *p)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct slot *s, *parent;
+
+	if (!c)
+		return 0;
+	parent = c->current_task == bpf_get_current_task() ? slot_at(c->current_slot) : 0;
+	s = slot_at(slot_new(p, parent, c));
+	if (!s)
+		return 0;
+	/* sched_switch on another CPU cannot be here yet: the thread is not on a runqueue that may
+	 * run it before this program ends. */
+	slot_begin(s);
+	s->born_ns = s->since = clock_now(c);
+	s->cpu = cpu;
+	s->state = SLOT_RUNQUEUE;
+	slot_end(s);
+	return 0;
+}
+
+/* The thread's memory goes: its last switch was missed if it still has a slot. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(sched_process_free, struct task_struct *p)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct slot_ref *ref = bpf_task_storage_get(&refs, p, 0, 0);
+	struct slot *s = ref ? slot_at(ref->slot) : 0;
+	__u64 now;
+
+	if (!c || !s)
+		return 0;
+	now = clock_now(c);
+	slot_begin(s);
+	account_lost(s, now, p->se.sum_exec_runtime, p->sched_info.run_delay);
+	s->since = now;
+	s->state = SLOT_DEAD;
+	slot_end(s);
+	slot_bury(ref, ref->slot);
+	return 0;
+}
+
+/* exec: another name, and the leader's number if another thread did it. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(sched_process_exec, struct task_struct *p)
+{
+	struct slot_ref *ref = bpf_task_storage_get(&refs, p, 0, 0);
+	struct slot *s = ref ? slot_at(ref->slot) : 0;
+
+	if (s) {
+		slot_identify(s, p);
+		__sync_fetch_and_add(&s->seq, 2); /* the reader looks again; no switch is held up */
+	}
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(task_rename, struct task_struct *p, const char *comm)
+{
+	struct slot_ref *ref = bpf_task_storage_get(&refs, p, 0, 0);
+	struct slot *s = ref ? slot_at(ref->slot) : 0;
+
+	if (s) {
+		bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), comm);
+		__sync_fetch_and_add(&s->seq, 2);
+	}
+	return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_SCOPE_BPF_H
+#define SYSTOP_BPF_SCOPE_BPF_H
+
+/*
+ * Whether a thread is in the scope asked for, and which cgroup it is in. Decided once and kept in
+ * the slot with a key made of what the decision depends on: sched_switch compares the key (two
+ * loads) and decides again when it changed, which catches every way of moving a thread.
+ */
+
+#include "maps.bpf.h"
+
+#define CGROUP_DEPTH_MAX 40
+
+struct scope_cgroups_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct scope_cgroup);
+	__type(value, __u8);
+};
+extern struct scope_cgroups_map scope_cgroups SEC(".maps");
+
+/* Processes (tgid) given with -p, and users (effective uid) given with -u. */
+struct scope_ids_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u8);
+};
+extern struct scope_ids_map scope_pids SEC(".maps");
+extern struct scope_ids_map scope_uids SEC(".maps");
+
+static __always_inline __u64 scope_key(struct task_struct *t, struct cpu_slot *c)
+{
+	/* The verifier refuses arithmetic on pointers; what comes back from memory is a number. */
+	*(volatile __u64 *)&c->scope_cgroups = (__u64)t->cgroups;
+	*(volatile __u64 *)&c->scope_cred = (__u64)t->cred;
+	/* Both are addresses of aligned objects; the shift keeps one change from undoing another. */
+	return *(volatile __u64 *)&c->scope_cgroups +
+	       (*(volatile __u64 *)&c->scope_cred << 7) + shared.scope_gen;
+}
+
+/* The thread's cgroup in a hierarchy; NULL where that controller is not built in. */
+static __always_inline struct cgroup *task_cgroup(struct task_struct *t, __s32 ssid)
+{
+	struct css_set *set = t->cgroups;
+	struct cgroup_subsys_state *css;
+
+	if (ssid < 0)
+		return set->dfl_cgrp;
+	css = *(struct cgroup_subsys_state **)((void *)set + bpf_core_field_offset(set->subsys) +
+					       sizeof(css) * ssid);
+	return css ? css->cgroup : 0;
+}
+
+static __always_inline bool cgroup_in_scope(struct cgroup *cgroup, __s32 ssid)
+{
+	struct scope_cgroup key = { .ssid = ssid };
+
+	for (int depth = 0; depth < CGROUP_DEPTH_MAX && cgroup; depth++) {
+		struct cgroup_subsys_state *parent = cgroup->self.parent;
+
+		key.id = cgroup->kn->id;
+		if (bpf_map_lookup_elem(&scope_cgroups, &key))
+			return true;
+		if (!parent)
+			break;
+		cgroup = parent->cgroup;
+	}
+	return false;
+}
+
+static __always_inline bool scope_has_cgroup(struct task_struct *t)
+{
+	for (int i = 0; i < SCOPE_HIERARCHIES; i++)
+		if (scope_ssid[i] != HIERARCHY_NONE &&
+		    cgroup_in_scope(task_cgroup(t, scope_ssid[i]), scope_ssid[i]))
+			return true;
+	return false;
+}
+
+/* Decides anew; the caller owns the slot. */
+static __noinline int scope_decide(struct task_struct *t, struct slot *s, struct cpu_slot *c)
+{
+	struct cgroup *cgroup = task_cgroup(t, cgroup_ssid);
+	__u32 uid = t->cred->euid.val;
+	bool in = true;
+
+	s->scope_key = scope_key(t, c);
+	s->uid = uid;
+	s->cgroup_id = cgroup ? cgroup->kn->id : 0;
+	if (scope_kinds & SCOPE_CGROUP)
+		in = scope_has_cgroup(t);
+	if (in && (scope_kinds & SCOPE_PID))
+		in = s->pid_scope;
+	if (in && (scope_kinds & SCOPE_UID))
+		in = bpf_map_lookup_elem(&scope_uids, &uid);
+	s->in_scope = in;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_SLOT_H
+#define SYSTOP_BPF_SLOT_H
+
+/*
+ * Memory shared by the BPF programs and user space: per-thread and per-CPU sums. All sums are
+ * cumulative and never reset; user space takes differences. Times are ns of the accounting clock
+ * (account.h): CLOCK_BOOTTIME less the time spent in suspend.
+ */
+
+#include <linux/types.h>
+
+#include "loss.h"
+
+/* Runqueue wait histogram: slot i counts waits of [2^i, 2^(i+1)) << HIST_SHIFT ns, the first one
+ * also everything shorter, the last one everything longer. */
+#define HIST_SLOTS 26
+#define HIST_SHIFT 10
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_RUNNING,
+	SLOT_RUNQUEUE,
+	SLOT_D,
+	SLOT_SLEEP,
+	SLOT_STOPPED,
+	SLOT_DEAD,
+	SLOT_LOST, /* its switch-out was missed; what it did meanwhile is known at its next switch */
+};
+
+enum slot_flags {
+	SLOT_THROTTLED = 1,  /* the wait in progress began in a throttled cgroup */
+	SLOT_RTLOCK = 2,     /* D, waiting for a PREEMPT_RT lock */
+	SLOT_SINCE_MIN = 4,  /* `since` is a lower bound of the time in the state */
+};
+
+/* In slot.wake: the wakee's cgroup was throttled. The rest of the word is the time of the waking. */
+#define WAKE_THROTTLED (1ULL << 63)
+
+/*
+ * One thread. Lines 1 and 2 and the histogram are written by sched_switch only, between two bumps
+ * of seq (odd: being written); the scheduler orders a thread's switches. `wake` and `wakeups` are
+ * written by sched_waking on any CPU; runq_max is also taken by the reader (exchanged with 0).
+ */
+struct slot {
+	/* line 1: where the time went */
+	__u32 seq;
+	__u8 state;        /* enum slot_state */
+	__u8 flags;        /* enum slot_flags */
+	__u16 cpu;         /* last one it ran on */
+	__u64 since;       /* start of the present state */
+	__u64 run_ns;
+	__u64 runq_ns;
+	__u64 d_ns;
+	__u64 sleep_ns;
+	__u64 stopped_ns;
+	__u64 throttled_ns; /* part of runq_ns */
+
+	/* line 2: what the next switch compares with */
+	__u64 run_delay;   /* the kernel's sum of its runqueue waits, at its last switch */
+	__u64 exec_ns;     /* the kernel's sum of its running time, at its last switch-out */
+	__u64 voluntary;   /* the kernel's counts of its switches, at its last switch-out */
+	__u64 involuntary;
+	__u64 utime_ns;    /* the kernel's tick-based split of the running time, likewise */
+	__u64 stime_ns;
+	__u64 runq_max_ns; /* longest runqueue wait since the reader last took it */
+	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
+
+	/* lines 3 and 4 */
+	__u64 wake;        /* time of the last waking and WAKE_THROTTLED */
+	__u64 wakeups;
+	__u32 migrations;  /* the kernel's count, at its last switch-in */
+	__u8 in_scope;
+	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
+	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
+	__u8 spare;
+	__u32 runq_hist[HIST_SLOTS];
+
+	/* line 5: who it is, copied at birth, first sight, exec and rename */
+	char comm[16];
+	__u32 tid;
+	__u32 tgid;
+	__u32 ppid;
+	__u32 uid;         /* effective */
+	__u64 start_ns;    /* CLOCK_BOOTTIME */
+	__u64 born_ns;     /* since when this slot accounts for the thread */
+	__u64 cgroup_id;   /* in the hierarchy that is shown */
+	__u32 pf_flags;    /* PF_* */
+	__s16 prio;
+	__u16 policy;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct slot) == 320, "five cache lines");
+_Static_assert(__builtin_offsetof(struct slot, run_delay) == 64, "line 2");
+_Static_assert(__builtin_offsetof(struct slot, wake) == 128, "line 3");
+_Static_assert(__builtin_offsetof(struct slot, comm) == 256, "line 5");
+
+/*
+ * One CPU, written by its own programs only. A reader's copy is whole if switches_done, read
+ * before it, equals switches, read after it.
+ */
+struct cpu_slot {
+	__u64 switches;
+	__u64 switches_done;
+	__u64 current_task;  /* address of the running thread's task_struct: compared, never followed */
+	__u32 current_slot;  /* its slot, 0: none */
+	__u32 current_idle;  /* it is the idle task */
+	__u64 since;         /* of the last switch, or started_ns; 0: nothing seen yet */
+	__u64 run_ns;
+	__u64 idle_ns;
+	__u64 clock_offset;  /* accounting clock - the scheduler's clock */
+
+	__u64 last_boot_ns;  /* CLOCK_BOOTTIME of the last event */
+	__u64 suspended_ns;  /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+	__u64 wakings;
+	__u64 bpf_ns;        /* estimated run time of the programs */
+	__u64 overflow_ns;   /* running time of threads without a slot */
+	__u64 scope_cgroups; /* scratch of scope_key() */
+	__u64 scope_cred;
+	__u64 loss[LOSS_COUNT];
+} __attribute__((aligned(64)));
+
+/* State that all programs and user space share; one instance, memory-mapped. */
+struct shared {
+	__u32 slots_used;    /* highest slot ever handed out */
+	__u32 scope_gen;     /* raised by user space when the scope changed: decided again at switches */
+	__u32 dead_head;     /* next entry of the dead ring */
+	__u32 seeded;        /* set by user space once the threads that existed at start are entered */
+	__u64 started_ns;    /* accounting clock when the probes were attached, set by user space */
+};
+
+/* Entries of the slot map; user space may raise it before load. Slot 0 is never used: none. */
+#define SLOTS_DEFAULT 65536
+
+/* What -c, -p and -u ask for: a thread is in scope if it fits every kind that was given. */
+enum scope_kind {
+	SCOPE_CGROUP = 1,
+	SCOPE_PID = 2,
+	SCOPE_UID = 4,
+};
+
+/* Hierarchies a cgroup scope can name at once; v1 controllers by their number, v2 is -1. */
+#define SCOPE_HIERARCHIES 4
+#define HIERARCHY_V2 (-1)
+#define HIERARCHY_NONE (-2)
+
+/* A cgroup in scope, with everything below it: key of the scope_cgroups map. */
+struct scope_cgroup {
+	__u64 id;
+	__s32 ssid;
+	__u32 spare;
+};
+
+#endif

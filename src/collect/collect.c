@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/collect.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/cpus.h"
+#include "collect/seed.h"
+#include "collect/self.h"
+#include "collect/slots.h"
+#include "model/model.h"
+#include "proc/cgroup.h"
+#include "util/fail.h"
+#include "util/vec.h"
+
+#include "systop.skel.h"
+
+/* How often the running thread of a CPU that does not switch is brought up to date. */
+#define SAMPLE_PERIOD_NS 250000000
+
+struct collect {
+	struct systop *skel;
+	struct model *model;
+	struct cgroups *cgroups;
+	struct slots *slots;
+	struct cpus *cpus;
+	struct self self;
+	struct slot *slot_memory;
+	struct cpu_slot *cpu_memory;
+	uint32_t *dead_memory;
+	int nr_cpus;
+	struct bpf_link **samplers;
+	struct scope_cgroup *scope; /* cgroups in scope now */
+	size_t nr_scope;
+	uint64_t now;               /* accounting clock at the last tick */
+	uint64_t seed_missed;
+	uint64_t bpf_bytes;
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* The accounting clock (bpf/account.h). */
+static uint64_t collect_now(const struct collect *c)
+{
+	return clock_ns(CLOCK_BOOTTIME) - cpus_suspended(c->cpus);
+}
+
+/* Number of a v1 controller in this kernel, HIERARCHY_V2 for NULL, HIERARCHY_NONE if not built in. */
+static int controller_ssid(const char *controller)
+{
+	struct btf *btf;
+	char name[64];
+	int ssid = HIERARCHY_NONE, id;
+
+	if (!controller)
+		return HIERARCHY_V2;
+	snprintf(name, sizeof(name), "%s_cgrp_id", controller);
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return HIERARCHY_NONE;
+	id = btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
+	if (id > 0) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+		const struct btf_enum *e = btf_enum(t);
+
+		for (int i = 0; i < btf_vlen(t); i++)
+			if (!strcmp(btf__name_by_offset(btf, e[i].name_off), name))
+				ssid = e[i].val;
+	}
+	btf__free(btf);
+	return ssid;
+}
+
+/* Slots for twice the threads that exist: a power of two, so that the dead ring's counter wraps. */
+static uint32_t slots_wanted(void)
+{
+	uint32_t want = SLOTS_DEFAULT, threads = 0;
+	FILE *f = fopen("/proc/loadavg", "re");
+
+	if (f) {
+		if (fscanf(f, "%*s %*s %*s %*u/%u", &threads) != 1)
+			threads = 0;
+		fclose(f);
+	}
+	while (want < 2 * threads)
+		want *= 2;
+	return want;
+}
+
+static void collect_configure(struct collect *c, const struct collect_options *o)
+{
+	struct systop *skel = c->skel;
+	uint32_t max = slots_wanted();
+
+	skel->rodata->slots_max = max;
+	bpf_map__set_max_entries(skel->maps.slots, max);
+	bpf_map__set_max_entries(skel->maps.dead_ring, max);
+	bpf_map__set_max_entries(skel->maps.free_slots, max);
+	bpf_map__set_max_entries(skel->maps.cpus, c->nr_cpus);
+
+	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);
+	skel->rodata->scope_kinds = (o->scope_cgroups ? SCOPE_CGROUP : 0) |
+				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
+	for (size_t i = 0; i < o->nr_scope_controllers && i < SCOPE_HIERARCHIES; i++)
+		skel->rodata->scope_ssid[i] = controller_ssid(o->scope_controllers[i]);
+}
+
+/* Loads the object. task_rename reads a name through a helper that lockdown can refuse; without it
+ * a thread keeps the name it was born with. */
+static int collect_load(struct collect *c, const struct collect_options *o)
+{
+	int err = -ENOMEM;
+
+	for (int attempt = 0; attempt < 2; attempt++) {
+		c->skel = systop__open();
+		if (!c->skel)
+			return -errno;
+		collect_configure(c, o);
+		if (attempt)
+			bpf_program__set_autoload(c->skel->progs.task_rename, false);
+		err = systop__load(c->skel);
+		if (!err)
+			return 0;
+		systop__destroy(c->skel);
+		c->skel = NULL;
+	}
+	return err;
+}
+
+static void *map_memory(struct bpf_map *map, int prot)
+{
+	size_t size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *p = mmap(NULL, size, prot, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void unmap_memory(void *p, struct bpf_map *map)
+{
+	if (p)
+		munmap(p, (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
+}
+
+static int collect_map(struct collect *c)
+{
+	struct slots_memory mem;
+
+	c->slot_memory = map_memory(c->skel->maps.slots, PROT_READ | PROT_WRITE);
+	c->cpu_memory = map_memory(c->skel->maps.cpus, PROT_READ | PROT_WRITE);
+	c->dead_memory = map_memory(c->skel->maps.dead_ring, PROT_READ | PROT_WRITE);
+	if (!c->slot_memory || !c->cpu_memory || !c->dead_memory)
+		return -errno;
+	mem = (struct slots_memory){
+		.slots = c->slot_memory,
+		.max = c->skel->rodata->slots_max,
+		.dead = c->dead_memory,
+		.shared = &c->skel->bss->shared,
+		.free_fd = bpf_map__fd(c->skel->maps.free_slots),
+	};
+	c->slots = slots_new(&mem, c->model, c->cgroups);
+	c->cpus = cpus_new(c->cpu_memory, c->nr_cpus, &c->skel->bss->shared);
+	return c->slots && c->cpus ? 0 : -ENOMEM;
+}
+
+static int collect_fill_scope(struct collect *c, const struct collect_options *o)
+{
+	uint8_t one = 1;
+	int err = collect_scope_cgroups(c, o->cgroups, o->nr_cgroups);
+
+	for (size_t i = 0; !err && i < o->nr_pids; i++) {
+		uint32_t pid = o->pids[i];
+
+		err = bpf_map_update_elem(bpf_map__fd(c->skel->maps.scope_pids), &pid, &one, 0);
+	}
+	for (size_t i = 0; !err && i < o->nr_uids; i++) {
+		uint32_t uid = o->uids[i];
+
+		err = bpf_map_update_elem(bpf_map__fd(c->skel->maps.scope_uids), &uid, &one, 0);
+	}
+	return err;
+}
+
+/* A slow timer on every CPU; where it can't be had, user and kernel time of a lone busy thread
+ * come later, and nothing else is lost. */
+static void collect_attach_samplers(struct collect *c)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = SAMPLE_PERIOD_NS,
+	};
+
+	c->samplers = calloc(c->nr_cpus, sizeof(*c->samplers));
+	for (int cpu = 0; c->samplers && cpu < c->nr_cpus; cpu++) {
+		int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (fd < 0)
+			continue; /* offline */
+		c->samplers[cpu] = bpf_program__attach_perf_event(c->skel->progs.sample, fd);
+		if (!c->samplers[cpu])
+			close(fd);
+	}
+}
+
+/* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
+ * itself, and our own start is not in the picture. */
+static int collect_attach(struct collect *c)
+{
+	struct shared *shared = &c->skel->bss->shared;
+	uint64_t suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if ((int64_t)suspended < 1000000) /* never suspended: two clocks read one after the other */
+		suspended = 0;
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		c->cpu_memory[cpu].suspended_ns = suspended;
+	shared->started_ns = clock_ns(CLOCK_BOOTTIME) - suspended;
+	err = systop__attach(c->skel);
+	if (err)
+		return err;
+	err = seed_run(c->skel->progs.seed_task, c->slot_memory, shared);
+	if (err < 0)
+		return err;
+	c->seed_missed = err;
+	shared->seeded = 1;
+	collect_attach_samplers(c);
+	c->now = collect_now(c);
+	err = slots_baseline(c->slots, c->now);
+	return err ? err : cpus_tick(c->cpus, NULL, c->now);
+}
+
+/* Memory of all maps as the kernel counts it. */
+static uint64_t collect_map_bytes(const struct collect *c)
+{
+	struct bpf_map *map;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_map(map, c->skel->obj) {
+		char path[64], line[128];
+		uint64_t bytes;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "memlock: %lu", &bytes) == 1)
+				sum += bytes;
+		if (f)
+			fclose(f);
+	}
+	return sum;
+}
+
+struct collect *collect_new(const struct collect_options *o, struct model *model,
+			    struct cgroups *cgroups)
+{
+	struct collect *c = calloc(1, sizeof(*c));
+	const char *step = "open /proc/self/statm";
+	int err = -ENOMEM;
+
+	if (!c)
+		goto out;
+	c->model = model;
+	c->cgroups = cgroups;
+	c->nr_cpus = libbpf_num_possible_cpus();
+	err = self_open(&c->self);
+	if (!err) {
+		step = "load BPF programs";
+		err = collect_load(c, o);
+	}
+	if (!err) {
+		step = "map BPF memory";
+		err = collect_map(c);
+	}
+	if (!err) {
+		step = "set the scope";
+		err = collect_fill_scope(c, o);
+	}
+	if (!err) {
+		step = "attach BPF programs";
+		err = collect_attach(c);
+	}
+out:
+	if (!err) {
+		c->bpf_bytes = collect_map_bytes(c);
+		return c;
+	}
+	fail(err, EXIT_STATUS_RUNTIME, "cannot %s: %s", step, strerror(-err));
+	fail_fix("systop --check");
+	collect_free(c);
+	return NULL;
+}
+
+void collect_free(struct collect *c)
+{
+	if (!c)
+		return;
+	for (int cpu = 0; c->samplers && cpu < c->nr_cpus; cpu++)
+		bpf_link__destroy(c->samplers[cpu]);
+	free(c->samplers);
+	if (c->skel)
+		systop__detach(c->skel);
+	slots_free(c->slots);
+	cpus_free(c->cpus);
+	if (c->skel) {
+		unmap_memory(c->slot_memory, c->skel->maps.slots);
+		unmap_memory(c->cpu_memory, c->skel->maps.cpus);
+		unmap_memory(c->dead_memory, c->skel->maps.dead_ring);
+	}
+	systop__destroy(c->skel);
+	self_close(&c->self);
+	free(c->scope);
+	free(c);
+}
+
+static bool scope_has(const struct scope_cgroup *scope, size_t nr, const struct scope_cgroup *key)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!memcmp(&scope[i], key, sizeof(*key)))
+			return true;
+	return false;
+}
+
+int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr)
+{
+	int fd = bpf_map__fd(c->skel->maps.scope_cgroups), err = 0;
+	struct scope_cgroup *scope = calloc(nr + 1, sizeof(*scope));
+	bool changed = false;
+	uint8_t one = 1;
+
+	if (!scope)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		scope[i].id = cgroups[i].id;
+		scope[i].ssid = controller_ssid(cgroups[i].controller);
+		if (scope_has(c->scope, c->nr_scope, &scope[i]))
+			continue;
+		changed = true;
+		err = bpf_map_update_elem(fd, &scope[i], &one, BPF_ANY) ? -errno : err;
+	}
+	for (size_t i = 0; i < c->nr_scope; i++) {
+		if (scope_has(scope, nr, &c->scope[i]))
+			continue;
+		changed = true;
+		bpf_map_delete_elem(fd, &c->scope[i]);
+	}
+	free(c->scope);
+	c->scope = scope;
+	c->nr_scope = nr;
+	if (changed && c->skel->bss->shared.seeded) {
+		c->skel->bss->shared.scope_gen++;
+		err = seed_iterate(c->skel->progs.seed_task, 0);
+	}
+	return err;
+}
+
+int collect_harvest(struct collect *c)
+{
+	return slots_harvest(c->slots);
+}
+
+static int collect_cgroups(struct collect *c)
+{
+	struct cgroup *g;
+	int err = 0;
+
+	cgroups_for_each(g, c->cgroups) {
+		struct cgroup_limit limit;
+
+		cgroups_limit(c->cgroups, g, &limit);
+		err = model_cgroup(c->model, g, limit.nr_throttled, limit.throttled_ns);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+const struct tick *collect_tick(struct collect *c)
+{
+	uint64_t loss[LOSS_COUNT] = { 0 }, now = collect_now(c);
+	struct self_cost cost;
+	struct timespec wall;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
+	if (!err)
+		err = slots_tick(c->slots, now);
+	if (!err)
+		err = cpus_tick(c->cpus, c->model, now);
+	if (!err)
+		err = collect_cgroups(c);
+	if (err) {
+		errno = -err;
+		return NULL;
+	}
+	c->now = now;
+	cpus_loss(c->cpus, loss);
+	loss[LOSS_TORN] += slots_torn(c->slots);
+	loss[LOSS_SEED_MISSED] += c->seed_missed;
+	self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &cost);
+	return model_end(c->model, loss, &cost, loss[LOSS_NO_SLOT] + loss[LOSS_NO_STORAGE] > 0);
+}

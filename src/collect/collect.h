@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_COLLECT_H
+#define SYSTOP_COLLECT_COLLECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cgroups;
+struct collect;
+struct model;
+struct tick;
+
+/* A cgroup whose subtree is in scope. */
+struct collect_cgroup {
+	const char *controller; /* v1 controller ("cpu"), NULL: v2 */
+	uint64_t id;
+};
+
+struct collect_options {
+	const char *shown_controller; /* v1 controller whose tree is shown, NULL: v2 */
+	bool scope_cgroups;           /* narrow to cgroups: these, and collect_scope_cgroups() */
+	const struct collect_cgroup *cgroups;
+	size_t nr_cgroups;
+	const char *const *scope_controllers; /* their hierarchies: all that may ever come */
+	size_t nr_scope_controllers;
+	const pid_t *pids;            /* narrow to these processes and what they fork from now on */
+	size_t nr_pids;
+	const uid_t *uids;            /* narrow to these users */
+	size_t nr_uids;
+};
+
+/*
+ * collect_new - loads the BPF programs, attaches them and enters the threads that exist.
+ * @model, @cgroups: borrowed for the collector's life
+ * Returns NULL after fail() has said why.
+ */
+struct collect *collect_new(const struct collect_options *o, struct model *model,
+			    struct cgroups *cgroups);
+
+/* collect_free - detaches and unloads everything. Accepts NULL. */
+void collect_free(struct collect *c);
+
+/* collect_scope_cgroups - the cgroups in scope from now on. If they changed, all threads are
+ * decided again. Returns 0 or -errno. */
+int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
+
+/* collect_harvest - every 250 ms: takes the final values of threads that died. 0 or -errno. */
+int collect_harvest(struct collect *c);
+
+/* collect_tick - what happened since the last call (the first: since collect_new).
+ * Returns the tick, held for the caller, or NULL with errno. */
+const struct tick *collect_tick(struct collect *c);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/cpus.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+
+#define READ_TRIES 16
+
+struct cpu_reader {
+	bool seen;
+	uint64_t run_ns, idle_ns, switches;
+};
+
+struct cpus {
+	const struct cpu_slot *slots;
+	const struct shared *shared;
+	int nr;
+	uint64_t baseline; /* 0: not set yet */
+	struct cpu_reader readers[];
+};
+
+struct cpus *cpus_new(const struct cpu_slot *slots, int nr, const struct shared *shared)
+{
+	struct cpus *c = calloc(1, sizeof(*c) + nr * sizeof(c->readers[0]));
+
+	if (!c)
+		return NULL;
+	c->slots = slots;
+	c->shared = shared;
+	c->nr = nr;
+	return c;
+}
+
+void cpus_free(struct cpus *c)
+{
+	free(c);
+}
+
+static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
+{
+	for (int i = 0; i < READ_TRIES; i++) {
+		uint64_t done = __atomic_load_n(&slot->switches_done, __ATOMIC_ACQUIRE);
+
+		memcpy(copy, slot, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&slot->switches, __ATOMIC_RELAXED) == done)
+			return true;
+	}
+	return false;
+}
+
+int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
+{
+	for (int i = 0; i < c->nr; i++) {
+		struct cpu_reader *r = &c->readers[i];
+		struct cpu_values v = { .cpu = i };
+		struct cpu_slot copy;
+		uint64_t run, idle;
+		int err;
+
+		if (!cpu_read(&c->slots[i], &copy) || !copy.since)
+			continue;
+		run = copy.run_ns;
+		idle = copy.idle_ns;
+		if (now > copy.since)
+			*(copy.current_idle ? &idle : &run) += now - copy.since;
+		/* First seen after the baseline: the time before it is not of this interval. */
+		if (!r->seen && c->baseline)
+			*(idle > run ? &r->idle_ns : &r->run_ns) =
+				c->baseline - c->shared->started_ns;
+		v.run_ns = run > r->run_ns ? run - r->run_ns : 0;
+		v.idle_ns = idle > r->idle_ns ? idle - r->idle_ns : 0;
+		v.switches = copy.switches - r->switches;
+		*r = (struct cpu_reader){ true, run, idle, copy.switches };
+		if (!model)
+			continue;
+		err = model_cpu(model, &v);
+		if (err)
+			return err;
+	}
+	if (!model)
+		c->baseline = now;
+	return 0;
+}
+
+void cpus_loss(const struct cpus *c, uint64_t loss[LOSS_COUNT])
+{
+	for (int i = 0; i < c->nr; i++)
+		for (int cause = 0; cause < LOSS_COUNT; cause++)
+			loss[cause] += c->slots[i].loss[cause];
+}
+
+uint64_t cpus_bpf_ns(const struct cpus *c)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < c->nr; i++)
+		ns += c->slots[i].bpf_ns;
+	return ns;
+}
+
+uint64_t cpus_suspended(const struct cpus *c)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < c->nr; i++)
+		if (c->slots[i].suspended_ns > ns)
+			ns = c->slots[i].suspended_ns;
+	return ns;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_CPUS_H
+#define SYSTOP_COLLECT_CPUS_H
+
+#include <stdint.h>
+
+#include "slot.h"
+
+struct cpus;
+struct model;
+
+/* cpus_new - reads @nr CPU slots at @slots (mapped, borrowed). NULL: out of memory. */
+struct cpus *cpus_new(const struct cpu_slot *slots, int nr, const struct shared *shared);
+void cpus_free(struct cpus *c);
+
+/* cpus_tick - hands every CPU's running and idle time since the last tick to the model; CPUs that
+ * showed no sign of life are left out. @model: NULL to set the baseline only. 0 or -errno. */
+int cpus_tick(struct cpus *c, struct model *model, uint64_t now);
+
+/* cpus_loss - adds what the programs counted as lost since the start. */
+void cpus_loss(const struct cpus *c, uint64_t loss[LOSS_COUNT]);
+
+/* cpus_bpf_ns - estimated run time of the BPF programs since the start. */
+uint64_t cpus_bpf_ns(const struct cpus *c);
+
+/* cpus_suspended - CLOCK_BOOTTIME - CLOCK_MONOTONIC as the programs see it. */
+uint64_t cpus_suspended(const struct cpus *c);
+
+#endif

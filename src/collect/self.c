@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/self.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/tick.h"
+
+int self_open(struct self *s)
+{
+	*s = (struct self){ .statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC) };
+	return s->statm_fd < 0 ? -errno : 0;
+}
+
+void self_close(struct self *s)
+{
+	if (s->statm_fd >= 0)
+		close(s->statm_fd);
+	s->statm_fd = -1;
+}
+
+static uint64_t self_rss_bytes(const struct self *s)
+{
+	char buf[128];
+	ssize_t n = pread(s->statm_fd, buf, sizeof(buf) - 1, 0);
+	uint64_t pages;
+
+	if (n <= 0)
+		return VALUE_NA;
+	buf[n] = '\0';
+	if (sscanf(buf, "%*u %" SCNu64, &pages) != 1)
+		return VALUE_NA;
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+void self_read(struct self *s, uint64_t bpf_ns, uint64_t bpf_bytes, struct self_cost *cost)
+{
+	struct timespec ts;
+	uint64_t cpu_ns;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	cpu_ns = ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+	*cost = (struct self_cost){
+		.cpu_ns = cpu_ns - s->cpu_ns,
+		.rss_bytes = self_rss_bytes(s),
+		.bpf_ns = bpf_ns - s->bpf_ns,
+		.bpf_bytes = bpf_bytes,
+	};
+	s->cpu_ns = cpu_ns;
+	s->bpf_ns = bpf_ns;
+}

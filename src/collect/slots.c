@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/slots.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "model/sums.h"
+#include "proc/cgroup.h"
+#include "util/vec.h"
+
+/* A whole read of a slot takes less than 100 ns: a writer is met once, not this often. */
+#define READ_TRIES 16
+
+enum sum {
+	SUM_RUN,
+	SUM_RUNQ,
+	SUM_D,
+	SUM_SLEEP,
+	SUM_STOPPED,
+	SUM_STATES, /* those above add up to the time alive */
+	SUM_THROTTLED = SUM_STATES,
+	SUM_COUNT,
+};
+
+static const enum field_id sum_fields[SUM_COUNT] = {
+	[SUM_RUN] = FIELD_RUN,         [SUM_RUNQ] = FIELD_RUNQ,
+	[SUM_D] = FIELD_D,             [SUM_SLEEP] = FIELD_SLEEP,
+	[SUM_STOPPED] = FIELD_STOPPED, [SUM_THROTTLED] = FIELD_THROTTLED,
+};
+
+/* What is remembered of a slot between two ticks: the cumulative values already shown. */
+struct reader {
+	struct life *life; /* NULL: the slot was not in use */
+	uint32_t seq;
+	bool in_scope;
+	bool split_known;
+	uint64_t wakeups;
+	uint64_t end;      /* up to when */
+	uint64_t sums[SUM_COUNT];
+	uint64_t voluntary, involuntary;
+	uint64_t utime_ns, stime_ns;
+	float user_share;  /* of the running time, by the last interval with a tick in it */
+	uint32_t migrations;
+	struct hist runq;
+	uint64_t cgroup_id;
+};
+
+/* A thread that died since the last tick. */
+struct exited {
+	struct life *life;
+	struct values values;
+	bool in_scope;
+};
+
+struct slots {
+	struct slots_memory mem;
+	struct model *model;
+	struct cgroups *cgroups;
+	struct reader *readers; /* one a slot; pages of unused ones are never touched */
+	uint32_t dead_tail;
+	struct exited *exited;
+	size_t nr_exited, exited_room;
+	uint64_t torn;
+};
+
+struct slots *slots_new(const struct slots_memory *mem, struct model *model,
+			struct cgroups *cgroups)
+{
+	struct slots *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->mem = *mem;
+	s->model = model;
+	s->cgroups = cgroups;
+	s->readers = calloc(mem->max, sizeof(*s->readers));
+	if (!s->readers) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void reader_end(struct slots *s, struct reader *r)
+{
+	if (r->life)
+		model_life_end(s->model, r->life);
+	memset(r, 0, sizeof(*r));
+}
+
+void slots_free(struct slots *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 1; i < s->mem.max && i <= s->mem.shared->slots_used; i++)
+		reader_end(s, &s->readers[i]);
+	for (size_t i = 0; i < s->nr_exited; i++)
+		model_life_end(s->model, s->exited[i].life);
+	free(s->exited);
+	free(s->readers);
+	free(s);
+}
+
+uint64_t slots_torn(const struct slots *s)
+{
+	return s->torn;
+}
+
+/* A whole copy of a slot that other CPUs write to. */
+static bool slot_read(const struct slot *slot, struct slot *copy)
+{
+	for (int i = 0; i < READ_TRIES; i++) {
+		uint32_t seq = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
+
+		if (seq & 1)
+			continue;
+		memcpy(copy, slot, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&slot->seq, __ATOMIC_RELAXED) == seq) {
+			copy->seq = seq;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* When a blocked thread was woken, if it still waits for a CPU since; 0: it was not. */
+static uint64_t slot_woken(const struct slot *c)
+{
+	uint64_t wake = c->wake & ~WAKE_THROTTLED;
+
+	switch (c->state) {
+	case SLOT_D:
+	case SLOT_SLEEP:
+	case SLOT_STOPPED:
+		return wake > c->since ? wake : 0;
+	default:
+		return 0;
+	}
+}
+
+static enum thread_state slot_state(const struct slot *c)
+{
+	if (slot_woken(c))
+		return STATE_RUNQUEUE;
+	switch (c->state) {
+	case SLOT_RUNNING:
+		return STATE_RUNNING;
+	case SLOT_RUNQUEUE:
+		return STATE_RUNQUEUE;
+	case SLOT_D:
+		return STATE_D;
+	case SLOT_STOPPED:
+		return STATE_STOPPED;
+	case SLOT_DEAD:
+		return STATE_DEAD;
+	default:
+		return STATE_SLEEP;
+	}
+}
+
+/* The cumulative times at @at, which is not before the slot's since: its sums and the present
+ * state's time so far. The wait of a woken thread is provisional: the switch-in decides. */
+static void slot_sums(const struct slot *c, uint64_t at, uint64_t sums[SUM_COUNT])
+{
+	uint64_t since = c->since, woken = slot_woken(c);
+	uint64_t blocked_end = woken && woken < at ? woken : at;
+
+	sums[SUM_RUN] = c->run_ns;
+	sums[SUM_RUNQ] = c->runq_ns;
+	sums[SUM_D] = c->d_ns;
+	sums[SUM_SLEEP] = c->sleep_ns;
+	sums[SUM_STOPPED] = c->stopped_ns;
+	sums[SUM_THROTTLED] = c->throttled_ns;
+	switch (c->state) {
+	case SLOT_RUNNING:
+		sums[SUM_RUN] += at - since;
+		return;
+	case SLOT_RUNQUEUE:
+		sums[SUM_RUNQ] += at - since;
+		if (c->flags & SLOT_THROTTLED)
+			sums[SUM_THROTTLED] += at - since;
+		return;
+	case SLOT_FREE:
+	case SLOT_DEAD:
+		return;
+	case SLOT_D:
+		sums[SUM_D] += blocked_end - since;
+		break;
+	case SLOT_STOPPED:
+		sums[SUM_STOPPED] += blocked_end - since;
+		break;
+	default:
+		sums[SUM_SLEEP] += blocked_end - since;
+	}
+	sums[SUM_RUNQ] += at - blocked_end;
+	if (c->wake & WAKE_THROTTLED)
+		sums[SUM_THROTTLED] += at - blocked_end;
+}
+
+/* The longest wait since the last tick, the one in progress included. */
+static uint64_t slot_longest_wait(struct slot *slot, const struct slot *c, uint64_t at)
+{
+	uint64_t max = 0, since = c->state == SLOT_RUNQUEUE ? c->since : slot_woken(c);
+
+	if (c->runq_max_ns)
+		max = __atomic_exchange_n(&slot->runq_max_ns, 0, __ATOMIC_RELAXED);
+	return since && since < at && at - since > max ? at - since : max;
+}
+
+/*
+ * Moves the shown sums on to @now and puts the growth into @v. A provisional wait that turned out
+ * shorter would make a time shrink: it stays, and what was shown too much is taken from what grew.
+ */
+static void show_sums(struct reader *r, const uint64_t now[SUM_COUNT], struct values *v)
+{
+	uint64_t owed = 0, most;
+	int i, largest;
+
+	for (i = 0; i < SUM_COUNT; i++) {
+		uint64_t grown = 0;
+
+		if (now[i] >= r->sums[i])
+			grown = now[i] - r->sums[i];
+		else if (i < SUM_STATES)
+			owed += r->sums[i] - now[i];
+		v->v[sum_fields[i]] = grown;
+	}
+	while (owed) {
+		for (i = 0, largest = 0; i < SUM_STATES; i++)
+			if (v->v[sum_fields[i]] > v->v[sum_fields[largest]])
+				largest = i;
+		most = v->v[sum_fields[largest]];
+		if (!most)
+			break;
+		most = most < owed ? most : owed;
+		v->v[sum_fields[largest]] -= most;
+		owed -= most;
+	}
+	if (v->v[FIELD_THROTTLED] > v->v[FIELD_RUNQ])
+		v->v[FIELD_THROTTLED] = v->v[FIELD_RUNQ];
+	for (i = 0; i < SUM_COUNT; i++)
+		r->sums[i] += v->v[sum_fields[i]];
+}
+
+/* User and kernel time: the kernel's tick-based split, scaled to the exact running time. */
+static void show_split(struct reader *r, const struct slot *c, struct values *v)
+{
+	uint64_t user = c->utime_ns - r->utime_ns, kernel = c->stime_ns - r->stime_ns;
+	uint64_t run = v->v[FIELD_RUN];
+
+	r->utime_ns = c->utime_ns;
+	r->stime_ns = c->stime_ns;
+	if (user + kernel) {
+		r->user_share = (float)user / (user + kernel);
+		r->split_known = true;
+	}
+	if (!run) {
+		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = 0;
+	} else if (!r->split_known) {
+		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = VALUE_NA;
+	} else {
+		v->v[FIELD_USER] = (double)run * r->user_share;
+		if (v->v[FIELD_USER] > run)
+			v->v[FIELD_USER] = run;
+		v->v[FIELD_KERNEL] = run - v->v[FIELD_USER];
+	}
+}
+
+static void show_counts(struct reader *r, const struct slot *c, struct values *v)
+{
+	v->v[FIELD_VOLUNTARY] = c->voluntary - r->voluntary;
+	v->v[FIELD_INVOLUNTARY] = c->involuntary - r->involuntary;
+	v->v[FIELD_WAKEUPS] = c->wakeups - r->wakeups;
+	v->v[FIELD_MIGRATIONS] = c->migrations - r->migrations;
+	r->voluntary = c->voluntary;
+	r->involuntary = c->involuntary;
+	r->wakeups = c->wakeups;
+	r->migrations = c->migrations;
+	for (int i = 0; i < HIST_SLOTS; i++) {
+		v->runq.n[i] = c->runq_hist[i] - r->runq.n[i];
+		r->runq.n[i] = c->runq_hist[i];
+	}
+	v->v[FIELD_RUNQ_P50] = v->v[FIELD_RUNQ_P99] = VALUE_NA;
+}
+
+/* What the thread did from the last tick to @at, which becomes the reader's end. */
+static void slot_show(struct reader *r, struct slot *slot, const struct slot *c, uint64_t at,
+		      struct values *v)
+{
+	uint64_t sums[SUM_COUNT];
+
+	slot_sums(c, at, sums);
+	show_sums(r, sums, v);
+	v->v[FIELD_ALIVE] = at > r->end ? at - r->end : 0;
+	v->v[FIELD_RUNQ_MAX] = slot_longest_wait(slot, c, at);
+	show_split(r, c, v);
+	show_counts(r, c, v);
+	r->seq = c->seq;
+	r->end = at;
+}
+
+static struct identity slot_identity(const struct slot *c)
+{
+	struct identity id = {
+		.tid = c->tid,
+		.tgid = c->tgid,
+		.ppid = c->ppid,
+		.uid = c->uid,
+		.start_ns = c->start_ns,
+		.flags = c->pf_flags,
+		.policy = c->policy,
+		.priority = c->prio,
+		.cpu = c->cpu,
+	};
+
+	memcpy(id.comm, c->comm, sizeof(id.comm) - 1);
+	return id;
+}
+
+/* Sees to it that the reader has a life, and that the life knows what the slot says. */
+static int reader_identify(struct slots *s, struct reader *r, const struct slot *c)
+{
+	struct identity id = slot_identity(c);
+	struct cgroup *cgroup = r->life ? r->life->cgroup : NULL;
+
+	if (!cgroup || r->cgroup_id != c->cgroup_id)
+		cgroup = cgroups_find(s->cgroups, c->cgroup_id);
+	r->cgroup_id = c->cgroup_id;
+	r->in_scope = c->in_scope;
+	if (r->life) {
+		model_life_update(s->model, r->life, &id, cgroup);
+		return 0;
+	}
+	r->life = model_life(s->model, &id, cgroup);
+	r->end = c->born_ns;
+	if (c->sighted) { /* the kernel's counts began before the slot: from here on */
+		r->voluntary = c->voluntary;
+		r->involuntary = c->involuntary;
+		r->migrations = c->migrations;
+		r->utime_ns = c->utime_ns;
+		r->stime_ns = c->stime_ns;
+	}
+	return r->life ? 0 : -ENOMEM;
+}
+
+/* The thread is asleep or stopped and nothing happened to it since the last tick. */
+static bool slot_quiet(const struct slot *slot, const struct reader *r)
+{
+	return r->life && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) == r->seq &&
+	       (slot->state == SLOT_SLEEP || slot->state == SLOT_STOPPED) &&
+	       slot->wakeups == r->wakeups && (slot->wake & ~WAKE_THROTTLED) <= slot->since;
+}
+
+static bool values_quiet(const struct values *v)
+{
+	return !(v->v[FIELD_RUN] | v->v[FIELD_RUNQ] | v->v[FIELD_D] | v->v[FIELD_VOLUNTARY] |
+		 v->v[FIELD_INVOLUNTARY] | v->v[FIELD_WAKEUPS] | v->v[FIELD_MIGRATIONS]);
+}
+
+static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
+{
+	struct slot *slot = &s->mem.slots[index], copy;
+	struct reader *r = &s->readers[index];
+	enum thread_state state;
+	struct values values;
+	int err;
+
+	if (slot_quiet(slot, r)) {
+		enum sum sum = slot->state == SLOT_STOPPED ? SUM_STOPPED : SUM_SLEEP;
+
+		if (now > r->end) {
+			r->sums[sum] += now - r->end;
+			r->end = now;
+		}
+		state = sum == SUM_STOPPED ? STATE_STOPPED : STATE_SLEEP;
+		return r->in_scope ? model_idle(s->model, r->life, state) : 0;
+	}
+	if (slot->state == SLOT_FREE || slot->state == SLOT_DEAD)
+		return 0; /* dead ones come from the ring */
+	if (!slot_read(slot, &copy)) {
+		s->torn++;
+		return 0;
+	}
+	if (copy.state == SLOT_FREE || copy.state == SLOT_DEAD)
+		return 0;
+	err = reader_identify(s, r, &copy);
+	if (err)
+		return err;
+	slot_show(r, slot, &copy, copy.since > now ? copy.since : now, &values);
+	if (!r->in_scope)
+		return 0;
+	state = slot_state(&copy);
+	if (values_quiet(&values) && (state == STATE_SLEEP || state == STATE_STOPPED))
+		return model_idle(s->model, r->life, state);
+	return model_thread(s->model, r->life, state, false, &values);
+}
+
+static int harvest_one(struct slots *s, uint32_t index)
+{
+	struct slot *slot = &s->mem.slots[index], copy;
+	struct reader *r = &s->readers[index];
+	struct exited exited;
+	int err;
+
+	if (!slot_read(slot, &copy))
+		return -EAGAIN;
+	err = reader_identify(s, r, &copy);
+	if (err)
+		return err;
+	slot_show(r, slot, &copy, copy.since, &exited.values);
+	exited.life = r->life;
+	exited.in_scope = r->in_scope;
+	err = VEC_PUSH(s->exited, s->nr_exited, s->exited_room, exited);
+	if (err)
+		return err;
+	memset(r, 0, sizeof(*r));
+	return bpf_map_update_elem(s->mem.free_fd, NULL, &index, BPF_ANY);
+}
+
+int slots_harvest(struct slots *s)
+{
+	uint32_t *entry, index;
+	int err;
+
+	for (;; s->dead_tail++) {
+		entry = &s->mem.dead[s->dead_tail % s->mem.max];
+		index = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+		if (!index || index >= s->mem.max)
+			return 0;
+		err = harvest_one(s, index);
+		if (err == -EAGAIN)
+			return 0;
+		if (err)
+			return err;
+		*entry = 0;
+	}
+}
+
+static int show_exited(struct slots *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr_exited; i++) {
+		const struct exited *e = &s->exited[i];
+
+		if (e->in_scope && !err)
+			err = model_thread(s->model, e->life, STATE_DEAD, true, &e->values);
+		model_life_end(s->model, e->life);
+	}
+	s->nr_exited = 0;
+	return err;
+}
+
+int slots_tick(struct slots *s, uint64_t now)
+{
+	uint32_t used;
+	int err = slots_harvest(s);
+
+	if (!err)
+		err = show_exited(s);
+	used = s->mem.shared->slots_used;
+	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++)
+		err = slot_tick(s, i, now);
+	return err;
+}
+
+int slots_baseline(struct slots *s, uint64_t now)
+{
+	uint32_t used = s->mem.shared->slots_used;
+	struct values values;
+	struct slot copy;
+	int err = slots_harvest(s);
+
+	for (size_t i = 0; i < s->nr_exited; i++)
+		model_life_end(s->model, s->exited[i].life);
+	s->nr_exited = 0;
+	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
+		struct slot *slot = &s->mem.slots[i];
+
+		if (!slot_read(slot, &copy) || copy.state == SLOT_FREE || copy.state == SLOT_DEAD)
+			continue;
+		err = reader_identify(s, &s->readers[i], &copy);
+		if (err)
+			return err;
+		slot_show(&s->readers[i], slot, &copy, copy.since > now ? copy.since : now, &values);
+	}
+	return err;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_SLOTS_H
+#define SYSTOP_COLLECT_SLOTS_H
+
+#include <stdint.h>
+
+#include "slot.h"
+
+struct cgroups;
+struct model;
+struct slots;
+
+/* Memory the BPF programs write, mapped into this process. */
+struct slots_memory {
+	struct slot *slots;
+	uint32_t max;           /* entries of slots and dead */
+	uint32_t *dead;         /* ring of dead slots */
+	struct shared *shared;
+	int free_fd;            /* queue of free slots */
+};
+
+/* slots_new - reads the thread slots of @mem into @model. All are borrowed for the reader's life.
+ * Returns NULL when out of memory. */
+struct slots *slots_new(const struct slots_memory *mem, struct model *model,
+			struct cgroups *cgroups);
+void slots_free(struct slots *s);
+
+/* slots_baseline - what the slots hold at @now (accounting clock) belongs to the time before. */
+int slots_baseline(struct slots *s, uint64_t now);
+
+/*
+ * slots_harvest - takes the final values of threads that died and gives their slots back. Called
+ * every 250 ms whatever the refresh is, so that slots are not used up between two ticks.
+ * Returns 0 or -errno.
+ */
+int slots_harvest(struct slots *s);
+
+/*
+ * slots_tick - hands what every thread did since the last tick up to @now to the model, exited
+ * threads first. Cost: a memory scan, about 20 ns a sleeping thread.
+ * Returns 0 or -errno.
+ */
+int slots_tick(struct slots *s, uint64_t now);
+
+/* slots_torn - slots that could not be read whole, since the start. */
+uint64_t slots_torn(const struct slots *s);
+
+#endif

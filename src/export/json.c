@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <string.h>
+#include <time.h>
+
+#include "model/tick.h"
+#include "util/text.h"
+
+/* Names of the loss causes, in the order of enum loss_cause. */
+static const struct {
+	const char *name, *help;
+} losses[LOSS_COUNT] = {
+#define _(id, name, help) { name, help },
+	LOSSES(_)
+#undef _
+};
+
+static void add(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, v);
+}
+
+static struct json_object *number(uint64_t v)
+{
+	return v == VALUE_NA ? NULL : json_object_new_uint64(v);
+}
+
+/* Text of foreign origin: what is not fit for a terminal is \xNN here, too. */
+static struct json_object *text(const char *s, size_t len)
+{
+	char safe[4096];
+
+	text_safe(safe, sizeof(safe), s, len);
+	return json_object_new_string(safe);
+}
+
+static struct json_object *path(const char *s)
+{
+	return text(s, strlen(s));
+}
+
+static void add_values(struct json_object *o, const struct row *r, const struct values *v)
+{
+	struct row of = *r;
+
+	of.values = v;
+	for (int f = 0; f < FIELD_COUNT; f++)
+		add(o, fields[f].name, number(row_value(&of, f)));
+}
+
+static struct json_object *thread_object(const struct row *r)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, "tid", json_object_new_int(r->thread->tid));
+	add(o, "tgid", json_object_new_int(r->thread->tgid));
+	add(o, "comm", text(r->thread->comm, sizeof(r->thread->comm)));
+	add(o, "cgroup", path(r->cgroup->path));
+	add(o, "state", json_object_new_string(state_names[r->state]));
+	add_values(o, r, r->values);
+	add(o, "exited", json_object_new_boolean(r->exited));
+	return o;
+}
+
+static struct json_object *cgroup_object(const struct row *r)
+{
+	struct json_object *o = json_object_new_object(), *own = json_object_new_object();
+
+	add(o, "id", number(r->cgroup->id));
+	add(o, "path", path(r->cgroup->path));
+	add(o, "threads", json_object_new_int64(r->nr_threads));
+	add_values(o, r, r->values);
+	add(own, "threads", json_object_new_int64(r->own_threads));
+	add_values(own, r, r->own);
+	add(o, "own", own);
+	add(o, "nr_throttled", number(r->nr_throttled));
+	add(o, "incomplete", json_object_new_boolean(r->incomplete));
+	return o;
+}
+
+static struct json_object *cpu_object(const struct cpu_values *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, "cpu", json_object_new_int(c->cpu));
+	add(o, "run_ns", number(c->run_ns));
+	add(o, "idle_ns", number(c->idle_ns));
+	add(o, "switches", number(c->switches));
+	return o;
+}
+
+static struct json_object *loss_object(const struct tick *t)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		add(o, losses[i].name, number(t->loss[i]));
+	return o;
+}
+
+static struct json_object *self_object(const struct self_cost *s)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, "cpu_ns", number(s->cpu_ns));
+	add(o, "rss_bytes", number(s->rss_bytes));
+	add(o, "bpf_ns", number(s->bpf_ns));
+	add(o, "bpf_bytes", number(s->bpf_bytes));
+	return o;
+}
+
+static struct json_object *time_object(const struct timespec *ts)
+{
+	char buf[64], day[32];
+	struct tm tm;
+
+	gmtime_r(&ts->tv_sec, &tm);
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf, sizeof(buf), "%s.%06ldZ", day, ts->tv_nsec / 1000);
+	return json_object_new_string(buf);
+}
+
+int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
+{
+	struct json_object *line = json_object_new_object(), *list;
+	size_t nr = o->all ? t->nr_threads : t->nr_active;
+	int err;
+
+	add(line, "schema", json_object_new_int(JSON_SCHEMA));
+	add(line, "time", time_object(&t->wall));
+	add(line, "boottime_ns", number(t->boottime_ns));
+	add(line, "interval_ns", number(t->interval_ns));
+	add(line, "host", path(o->host));
+	add(line, "kernel", path(o->kernel));
+	add(line, "scope", path(o->scope));
+	add(line, "loss", loss_object(t));
+	add(line, "self", self_object(&t->self));
+
+	add(line, "cpus", list = json_object_new_array());
+	for (size_t i = 0; i < t->nr_cpus; i++)
+		json_object_array_add(list, cpu_object(&t->cpus[i]));
+	add(line, "cgroups", list = json_object_new_array());
+	for (size_t i = 0; i < t->nr_cgroups; i++)
+		json_object_array_add(list, cgroup_object(&t->cgroups[i]));
+	add(line, "threads", list = json_object_new_array());
+	for (size_t i = 0; i < nr; i++)
+		json_object_array_add(list, thread_object(&t->threads[i]));
+
+	err = fprintf(to, "%s\n",
+		      json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |
+								   JSON_C_TO_STRING_NOSLASHESCAPE)) < 0;
+	json_object_put(line);
+	return err || fflush(to) ? -errno : 0;
+}
+
+/* A schema node of a JSON type; @null: the value may be unknown. */
+static struct json_object *node(const char *type, bool null, const char *description)
+{
+	struct json_object *o = json_object_new_object(), *types;
+
+	if (null) {
+		types = json_object_new_array();
+		json_object_array_add(types, json_object_new_string(type));
+		json_object_array_add(types, json_object_new_string("null"));
+		add(o, "type", types);
+	} else {
+		add(o, "type", json_object_new_string(type));
+	}
+	if (!strcmp(type, "integer"))
+		add(o, "minimum", json_object_new_int(0));
+	if (description)
+		add(o, "description", json_object_new_string(description));
+	return o;
+}
+
+/* An object of which every property is required and no other allowed; fill with property(). */
+static struct json_object *record(const char *description)
+{
+	struct json_object *o = node("object", false, description);
+
+	add(o, "additionalProperties", json_object_new_boolean(false));
+	add(o, "properties", json_object_new_object());
+	add(o, "required", json_object_new_array());
+	return o;
+}
+
+static void property(struct json_object *of, const char *name, struct json_object *schema)
+{
+	add(json_object_object_get(of, "properties"), name, schema);
+	json_object_array_add(json_object_object_get(of, "required"), json_object_new_string(name));
+}
+
+static struct json_object *list_of(struct json_object *item)
+{
+	struct json_object *o = node("array", false, NULL);
+
+	add(o, "items", item);
+	return o;
+}
+
+static void value_properties(struct json_object *of)
+{
+	for (int f = 0; f < FIELD_COUNT; f++)
+		property(of, fields[f].name, node("integer", true, fields[f].help));
+}
+
+static struct json_object *thread_schema(void)
+{
+	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time"),
+			   *state = node("string", false, "at the end of the interval"),
+			   *names = json_object_new_array();
+
+	for (int s = 0; s < STATE_COUNT; s++)
+		json_object_array_add(names, json_object_new_string(state_names[s]));
+	add(state, "enum", names);
+	property(o, "tid", node("integer", false, NULL));
+	property(o, "tgid", node("integer", false, "its process"));
+	property(o, "comm", node("string", false, "name; bytes unfit for a terminal as \\xNN"));
+	property(o, "cgroup", node("string", false, "path in the shown hierarchy"));
+	property(o, "state", state);
+	value_properties(o);
+	property(o, "exited", node("boolean", false, "it died in this interval"));
+	return o;
+}
+
+static struct json_object *cgroup_schema(void)
+{
+	struct json_object *o = record("times of all threads of a cgroup and everything below it"),
+			   *own = record("the same of its own threads only");
+
+	property(own, "threads", node("integer", false, NULL));
+	value_properties(own);
+	property(o, "id", node("integer", false, "inode of its directory"));
+	property(o, "path", node("string", false, NULL));
+	property(o, "threads", node("integer", false, NULL));
+	value_properties(o);
+	property(o, "own", own);
+	property(o, "nr_throttled",
+		 node("integer", true, "periods in which its CPU limit stopped it, from cpu.stat"));
+	property(o, "incomplete", node("boolean", false, "threads without a slot are missing"));
+	return o;
+}
+
+static struct json_object *cpu_schema(void)
+{
+	struct json_object *o = record(NULL);
+
+	property(o, "cpu", node("integer", false, NULL));
+	property(o, "run_ns", node("integer", false, "running a thread"));
+	property(o, "idle_ns", node("integer", false, NULL));
+	property(o, "switches", node("integer", false, NULL));
+	return o;
+}
+
+static struct json_object *self_schema(void)
+{
+	struct json_object *o = record("what systop costs");
+
+	property(o, "cpu_ns", node("integer", false, "CPU time of its processes"));
+	property(o, "rss_bytes", node("integer", true, NULL));
+	property(o, "bpf_ns", node("integer", false, "estimated run time of its BPF programs"));
+	property(o, "bpf_bytes", node("integer", false, "memory of its BPF maps"));
+	return o;
+}
+
+int json_schema(FILE *to)
+{
+	struct json_object *o = record("one line per interval; every number is of that interval"),
+			   *loss = record("since the start, by cause");
+	int err;
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		property(loss, losses[i].name, node("integer", false, losses[i].help));
+	property(o, "schema", node("integer", false, "version of this schema"));
+	property(o, "time", node("string", false, "UTC, end of the interval"));
+	property(o, "boottime_ns", node("integer", false, "CLOCK_BOOTTIME, end of the interval"));
+	property(o, "interval_ns", node("integer", false, "length, without time in suspend"));
+	property(o, "host", node("string", false, NULL));
+	property(o, "kernel", node("string", false, NULL));
+	property(o, "scope", node("string", false, NULL));
+	property(o, "loss", loss);
+	property(o, "self", self_schema());
+	property(o, "cpus", list_of(cpu_schema()));
+	property(o, "cgroups", list_of(cgroup_schema()));
+	property(o, "threads", list_of(thread_schema()));
+	add(o, "$schema", json_object_new_string("http://json-schema.org/draft-07/schema#"));
+	add(o, "title", json_object_new_string("systop --json"));
+
+	err = fprintf(to, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+								    JSON_C_TO_STRING_NOSLASHESCAPE)) < 0;
+	json_object_put(o);
+	return err || fflush(to) ? -errno : 0;
+}

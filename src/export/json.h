@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_EXPORT_JSON_H
+#define SYSTOP_EXPORT_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct tick;
+
+/* Version of the schema: raised when a field changes its meaning or goes. */
+#define JSON_SCHEMA 1
+
+struct json_options {
+	const char *host, *kernel, *scope;
+	bool all; /* threads that did nothing, too */
+};
+
+/* json_tick - writes a tick as one line of JSON. Always valid UTF-8. Returns 0 or -errno. */
+int json_tick(FILE *to, const struct tick *t, const struct json_options *o);
+
+/* json_schema - writes the JSON schema of such a line. Returns 0 or -errno. */
+int json_schema(FILE *to);
+
+#endif

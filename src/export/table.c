@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model/tick.h"
+#include "util/format.h"
+#include "util/text.h"
+
+#define CGROUP_WIDTH 24
+/* Columns a screen drops before those of this priority are left out here, too. */
+#define DROP_MAX 7
+
+static bool before(const struct row *a, const struct row *b, const void *arg)
+{
+	enum field_id sort = *(const enum field_id *)arg;
+	uint64_t va = row_value(a, sort), vb = row_value(b, sort);
+
+	return va != VALUE_NA && (vb == VALUE_NA || va > vb);
+}
+
+static bool shown(enum field_id f)
+{
+	return fields[f].drop <= DROP_MAX;
+}
+
+static const char *cell(char *buf, size_t size, enum unit unit, uint64_t v, const struct tick *t)
+{
+	return format_value(buf, size, unit, v, t->interval_ns);
+}
+
+static void heading(FILE *to, const struct tick *t, const struct table_options *o, size_t nr)
+{
+	char day[32], run[16], self[16], rss[16];
+	uint64_t cpu_run = 0, cpu_all = 0, lost = 0;
+	struct tm tm;
+
+	for (size_t i = 0; i < t->nr_cpus; i++) {
+		cpu_run += t->cpus[i].run_ns;
+		cpu_all += t->cpus[i].run_ns + t->cpus[i].idle_ns;
+	}
+	for (int i = 0; i < LOSS_COUNT; i++)
+		lost += t->loss[i];
+	localtime_r(&t->wall.tv_sec, &tm);
+	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(to, "systop %s %s  scope %s  CPU %s%% of %zu CPUs  LOSS %" PRIu64
+		    "  self %s%% %s  %zu of %zu threads\n",
+		o->host, day, o->scope,
+		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, lost,
+		cell(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t),
+		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
+		t->nr_threads);
+	fprintf(to, "%7s S %-*s", "TID", CGROUP_WIDTH, "CGROUP");
+	for (int f = 0; f < FIELD_COUNT; f++)
+		if (shown(f))
+			fprintf(to, " %*s", fields[f].width, fields[f].title);
+	fprintf(to, " COMM\n");
+}
+
+static void line(FILE *to, const struct row *r, const struct tick *t)
+{
+	char cgroup[4096], elided[4 * CGROUP_WIDTH + 1], comm[80], value[16];
+	int width;
+
+	text_safe(cgroup, sizeof(cgroup), r->cgroup->path, strlen(r->cgroup->path));
+	width = text_elide(elided, sizeof(elided), cgroup, CGROUP_WIDTH);
+	text_safe(comm, sizeof(comm), r->thread->comm, sizeof(r->thread->comm));
+	fprintf(to, "%7d %c %s%*s", r->thread->tid, state_letters[r->state], elided,
+		CGROUP_WIDTH - width, "");
+	for (int f = 0; f < FIELD_COUNT; f++)
+		if (shown(f))
+			fprintf(to, " %*s", fields[f].width,
+				cell(value, sizeof(value), fields[f].unit, row_value(r, f), t));
+	fprintf(to, " %s\n", comm);
+}
+
+int table_tick(FILE *to, const struct tick *t, const struct table_options *o)
+{
+	size_t nr = o->all ? t->nr_threads : t->nr_active;
+	const struct row **rows = calloc(nr + 1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		rows[i] = &t->threads[i];
+	rows_order(rows, nr, 0, nr, before, &o->sort);
+	heading(to, t, o, nr);
+	for (size_t i = 0; i < nr; i++)
+		line(to, rows[i], t);
+	fputc('\n', to);
+	free(rows);
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}

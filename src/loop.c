@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/fail.h"
+
+#define HARVEST_NS 250000000ULL
+
+struct loop {
+	const struct loop_options *o;
+	const struct loop_ops *ops;
+	void *arg;
+	int epoll_fd, signal_fd, tick_fd, harvest_fd;
+	int *signal, *status;
+	bool child_ended;
+};
+
+static sigset_t loop_signals(void)
+{
+	static const int handled[] = { SIGHUP,  SIGINT,  SIGTERM, SIGQUIT,
+				       SIGWINCH, SIGTSTP, SIGCONT, SIGCHLD };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+		sigaddset(&set, handled[i]);
+	return set;
+}
+
+void loop_block_signals(void)
+{
+	sigset_t set = loop_signals();
+
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+void loop_unblock_signals(void)
+{
+	sigset_t set = loop_signals();
+
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void loop_suspend(const struct loop_ops *ops, void *arg)
+{
+	if (ops->suspend)
+		ops->suspend(arg);
+	kill(getpid(), SIGSTOP);
+	if (ops->resume)
+		ops->resume(arg);
+}
+
+static int timer_new(uint64_t ns)
+{
+	struct itimerspec its = {
+		.it_value = { ns / 1000000000, ns % 1000000000 },
+		.it_interval = { ns / 1000000000, ns % 1000000000 },
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 && timerfd_settime(fd, 0, &its, NULL)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int loop_watch(struct loop *l, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	return fd < 0 || epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int loop_open(struct loop *l)
+{
+	sigset_t set = loop_signals();
+	int err;
+
+	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (l->epoll_fd < 0)
+		return -errno;
+	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	l->tick_fd = timer_new(l->o->interval_ns);
+	l->harvest_fd = timer_new(HARVEST_NS);
+	err = loop_watch(l, l->signal_fd);
+	if (!err)
+		err = loop_watch(l, l->tick_fd);
+	if (!err)
+		err = loop_watch(l, l->harvest_fd);
+	if (!err && l->o->terminal_fd >= 0)
+		err = loop_watch(l, l->o->terminal_fd);
+	return err;
+}
+
+static void loop_close(struct loop *l)
+{
+	const int fds[] = { l->epoll_fd, l->signal_fd, l->tick_fd, l->harvest_fd };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static void loop_child(struct loop *l)
+{
+	if (l->o->child && waitpid(l->o->child, l->status, WNOHANG) == l->o->child)
+		l->child_ended = true;
+}
+
+static enum loop_verdict loop_signal(struct loop *l)
+{
+	struct signalfd_siginfo si;
+
+	while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+		switch (si.ssi_signo) {
+		case SIGWINCH:
+			if (l->ops->resize)
+				l->ops->resize(l->arg);
+			break;
+		case SIGTSTP:
+			loop_suspend(l->ops, l->arg);
+			break;
+		case SIGCONT: /* after a stop we did not see coming */
+			if (l->ops->resume)
+				l->ops->resume(l->arg);
+			break;
+		case SIGCHLD:
+			loop_child(l);
+			break;
+		default:
+			*l->signal = si.ssi_signo;
+			return LOOP_STOP;
+		}
+	}
+	return LOOP_GO_ON;
+}
+
+static bool timer_fired(int fd)
+{
+	uint64_t times;
+
+	return read(fd, &times, sizeof(times)) == sizeof(times);
+}
+
+static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev)
+{
+	int fd = ev->data.fd;
+
+	if (fd == l->signal_fd)
+		return loop_signal(l);
+	if (fd == l->harvest_fd)
+		return timer_fired(fd) ? l->ops->harvest(l->arg) : LOOP_GO_ON;
+	if (fd == l->tick_fd)
+		return timer_fired(fd) ? l->ops->tick(l->arg) : LOOP_GO_ON;
+	if (ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
+		*l->signal = SIGHUP;
+		return LOOP_STOP;
+	}
+	return l->ops->input(l->arg);
+}
+
+static enum loop_verdict loop_once(struct loop *l)
+{
+	struct epoll_event evs[8];
+	enum loop_verdict verdict = LOOP_GO_ON;
+	int n = epoll_wait(l->epoll_fd, evs, 8, -1);
+
+	if (n < 0 && errno != EINTR) {
+		fail(-errno, EXIT_STATUS_RUNTIME, "cannot wait for events: %s", strerror(errno));
+		return LOOP_FAILED;
+	}
+	for (int i = 0; i < n && verdict == LOOP_GO_ON; i++)
+		verdict = loop_event(l, &evs[i]);
+	if (verdict == LOOP_GO_ON && l->child_ended) {
+		verdict = l->ops->tick(l->arg); /* its last moments */
+		if (verdict == LOOP_GO_ON)
+			verdict = LOOP_STOP;
+	}
+	return verdict;
+}
+
+enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
+			   int *signal, int *status)
+{
+	struct loop l = { o, ops, arg, -1, -1, -1, -1, signal, status, false };
+	enum loop_verdict verdict = LOOP_GO_ON;
+	int err = loop_open(&l);
+
+	*signal = 0;
+	if (err) {
+		fail(err, EXIT_STATUS_RUNTIME, "cannot start the main loop: %s", strerror(-err));
+		verdict = LOOP_FAILED;
+	}
+	if (!err)
+		loop_child(&l); /* it may have ended before the loop began */
+	while (verdict == LOOP_GO_ON)
+		verdict = loop_once(&l);
+	loop_close(&l);
+	return verdict;
+}

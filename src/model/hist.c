@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/hist.h"
+
+#include "model/field.h"
+
+uint64_t hist_quantile(const struct hist *h, double q)
+{
+	uint64_t total = 0, below = 0, low, high;
+	double rank;
+	int i;
+
+	for (i = 0; i < HIST_SLOTS; i++)
+		total += h->n[i];
+	if (!total)
+		return VALUE_NA;
+	rank = q * total;
+	for (i = 0; below + h->n[i] < rank; i++)
+		below += h->n[i];
+	low = i ? 1ULL << (i + HIST_SHIFT) : 0;
+	high = 2ULL << (i + HIST_SHIFT);
+	return low + (uint64_t)((high - low) * ((rank - below) / h->n[i]));
+}
+
+void hist_add(struct hist *a, const struct hist *b)
+{
+	for (int i = 0; i < HIST_SLOTS; i++) {
+		uint32_t sum = a->n[i] + b->n[i];
+
+		a->n[i] = sum < b->n[i] ? UINT32_MAX : sum;
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_MODEL_MODEL_H
+#define SYSTOP_MODEL_MODEL_H
+
+#include "model/tick.h"
+
+/*
+ * The model turns what a collector found in an interval into a tick. Per interval:
+ * model_begin(), then for every thread one of model_thread() and model_idle(), then model_end().
+ */
+struct model;
+
+struct model *model_new(void); /* NULL: out of memory */
+void model_free(struct model *m);
+
+/* What is known of a thread when it is first seen, or after it changed. */
+struct identity {
+	pid_t tid, tgid, ppid;
+	uint32_t uid;
+	char comm[16];
+	uint64_t start_ns;
+	uint32_t flags, policy;
+	int32_t priority, cpu;
+};
+
+/*
+ * model_life - a record for a thread's life; model_life_update() when its identity or cgroup
+ * changed. Owned by the model: model_life_end() gives it back, and it stays readable for as long
+ * as a tick shows it. @cgroup: lives at least as long, see proc/cgroup.h
+ * Returns NULL when out of memory.
+ */
+struct life *model_life(struct model *m, const struct identity *id, struct cgroup *cgroup);
+void model_life_update(struct model *m, struct life *l, const struct identity *id,
+		       struct cgroup *cgroup);
+void model_life_end(struct model *m, struct life *l);
+
+/* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall.
+ * Returns 0 or -ENOMEM, as do all model_* functions that return int. */
+int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
+		const struct timespec *wall);
+
+/* model_thread - a thread with events, or with time in a state other than sleeping or stopped. */
+int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
+		 const struct values *values);
+
+/* model_idle - a thread that slept, or stood stopped, through the interval: @state says which. */
+int model_idle(struct model *m, struct life *l, enum thread_state state);
+
+/* One cgroup of the shown hierarchy, depth first, after all threads. @nr_throttled, @throttled_ns:
+ * growth in the interval of its cpu.stat, VALUE_NA if it has none. */
+int model_cgroup(struct model *m, struct cgroup *cgroup, uint64_t nr_throttled,
+		 uint64_t throttled_ns);
+
+int model_cpu(struct model *m, const struct cpu_values *cpu);
+
+/* model_end - completes the tick. @incomplete: time of threads without a slot is missing.
+ * Returns the tick, held once for the caller (tick_put), or NULL when out of memory. */
+const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
+			     const struct self_cost *self, bool incomplete);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/tick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef bool row_before(const struct row *a, const struct row *b, const void *arg);
+
+struct order {
+	row_before *before;
+	const void *arg;
+};
+
+/* Rows that are equal for the caller keep an order of their own, so that a screen does not dance. */
+static int row_tie(const struct row *a, const struct row *b)
+{
+	if (a->kind == ROW_CGROUP)
+		return strcmp(a->cgroup->path, b->cgroup->path);
+	if (a->kind == ROW_PROCESS)
+		return a->process->tgid - b->process->tgid;
+	if (a->thread->tid != b->thread->tid)
+		return a->thread->tid - b->thread->tid;
+	return a->thread->start_ns < b->thread->start_ns ? -1 : 1;
+}
+
+static int order_compare(const void *a, const void *b, void *arg)
+{
+	const struct row *ra = *(const struct row *const *)a, *rb = *(const struct row *const *)b;
+	const struct order *o = arg;
+
+	if (ra == rb)
+		return 0;
+	if (o->before(ra, rb, o->arg))
+		return -1;
+	if (o->before(rb, ra, o->arg))
+		return 1;
+	return row_tie(ra, rb);
+}
+
+static void swap(const struct row **a, const struct row **b)
+{
+	const struct row *t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* Quickselect: refs[0 .. k) stand before refs[k ..), in no order within. */
+static void order_split(const struct row **refs, size_t nr, size_t k, struct order *o)
+{
+	size_t low = 0, high = nr;
+
+	while (high - low > 1) {
+		const struct row *pivot;
+		size_t mid = low + (high - low) / 2, store = low;
+
+		/* The median of three keeps sorted input from being the worst case. */
+		if (order_compare(&refs[mid], &refs[low], o) < 0)
+			swap(&refs[mid], &refs[low]);
+		if (order_compare(&refs[high - 1], &refs[low], o) < 0)
+			swap(&refs[high - 1], &refs[low]);
+		if (order_compare(&refs[high - 1], &refs[mid], o) < 0)
+			swap(&refs[high - 1], &refs[mid]);
+		swap(&refs[mid], &refs[high - 1]);
+		pivot = refs[high - 1];
+		for (size_t i = low; i < high - 1; i++)
+			if (order_compare(&refs[i], &pivot, o) < 0)
+				swap(&refs[i], &refs[store++]);
+		swap(&refs[store], &refs[high - 1]);
+		if (store == k)
+			return;
+		if (store < k)
+			low = store + 1;
+		else
+			high = store;
+	}
+}
+
+void rows_order(const struct row **refs, size_t nr, size_t first, size_t count, row_before *before,
+		const void *arg)
+{
+	struct order o = { before, arg };
+
+	if (first >= nr)
+		return;
+	if (count > nr - first)
+		count = nr - first;
+	if (first)
+		order_split(refs, nr, first, &o);
+	if (first + count < nr)
+		order_split(refs + first, nr - first, count, &o);
+	qsort_r(refs + first, count, sizeof(*refs), order_compare, &o);
+}

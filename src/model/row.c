@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/tick.h"
+
+#include <string.h>
+
+const char *const state_names[STATE_COUNT] = {
+	[STATE_RUNNING] = "running", [STATE_RUNQUEUE] = "runqueue", [STATE_D] = "d",
+	[STATE_SLEEP] = "sleep",     [STATE_STOPPED] = "stopped",   [STATE_DEAD] = "dead",
+};
+
+const char state_letters[STATE_COUNT] = {
+	[STATE_RUNNING] = 'R', [STATE_RUNQUEUE] = 'q', [STATE_D] = 'D',
+	[STATE_SLEEP] = 'S',   [STATE_STOPPED] = 'T',  [STATE_DEAD] = 'X',
+};
+
+uint64_t row_value(const struct row *r, enum field_id f)
+{
+	switch (f) {
+	case FIELD_RUNQ_P50:
+		return hist_quantile(&r->values->runq, 0.50);
+	case FIELD_RUNQ_P99:
+		return hist_quantile(&r->values->runq, 0.99);
+	default:
+		return r->values->v[f];
+	}
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "util/fail.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* One per process, as errno is: a failure is recorded far below the code that can print it. */
+static struct {
+	enum exit_status status; /* EXIT_STATUS_OK: none */
+	bool open;		 /* why and fix belong to the failure that is kept */
+	char *what, *why, *fix;	 /* NULL: none, or no memory for it */
+} kept;
+
+static void set_text(char **text, const char *fmt, va_list args)
+{
+	free(*text);
+	if (vasprintf(text, fmt, args) < 0)
+		*text = NULL;
+}
+
+int fail(int err, enum exit_status status, const char *fmt, ...)
+{
+	va_list args;
+
+	kept.open = kept.status == EXIT_STATUS_OK;
+	if (!kept.open)
+		return err;
+	kept.status = status;
+	va_start(args, fmt);
+	set_text(&kept.what, fmt, args);
+	va_end(args);
+	return err;
+}
+
+void fail_why(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!kept.open)
+		return;
+	va_start(args, fmt);
+	set_text(&kept.why, fmt, args);
+	va_end(args);
+}
+
+void fail_fix(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!kept.open)
+		return;
+	va_start(args, fmt);
+	set_text(&kept.fix, fmt, args);
+	va_end(args);
+}
+
+enum exit_status failure_print(FILE *to)
+{
+	enum exit_status status = kept.status;
+
+	if (status != EXIT_STATUS_OK)
+		fprintf(to, "systop: %s\n", kept.what ? kept.what : "out of memory");
+	if (kept.why)
+		fprintf(to, "  why: %s\n", kept.why);
+	if (kept.fix)
+		fprintf(to, "  fix: %s\n", kept.fix);
+	free(kept.what);
+	free(kept.why);
+	free(kept.fix);
+	kept.what = kept.why = kept.fix = NULL;
+	kept.status = EXIT_STATUS_OK;
+	kept.open = false;
+	return status;
+}

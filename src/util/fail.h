@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_UTIL_FAIL_H
+#define SYSTOP_UTIL_FAIL_H
+
+#include <stdio.h>
+
+/* Exit status of the program, as documented in systop(8). */
+enum exit_status {
+	EXIT_STATUS_OK = 0,
+	EXIT_STATUS_RUNTIME = 1,
+	EXIT_STATUS_USAGE = 2,
+	EXIT_STATUS_KERNEL = 3,     /* kernel, BTF or lockdown cannot run systop */
+	EXIT_STATUS_PERMISSION = 4,
+	EXIT_STATUS_TARGET = 5,     /* cgroup, process or user not found, or gone */
+};
+
+/*
+ * fail - says what failed, once, at the point that knows, and returns @err so that the caller can
+ * `return fail(...)`. Nothing is printed before failure_print(): the screen may be open.
+ * The first failure is kept; later ones are consequences.
+ * @err: -errno, not 0   @status: what main exits with
+ * @fmt: "WHAT failed: CAUSE" without "systop: " and newline; foreign text passed through text_safe
+ */
+int fail(int err, enum exit_status status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* fail_why, fail_fix - one checked fact and one command to paste, for the failure just recorded. */
+void fail_why(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void fail_fix(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* failure_print - writes the kept failure (systop: WHAT / why: / fix:), if any, and forgets it.
+ * Returns its exit status, EXIT_STATUS_OK if there was none. */
+enum exit_status failure_print(FILE *to);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_UTIL_FORMAT_H
+#define SYSTOP_UTIL_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum unit {
+	UNIT_NONE,  /* a plain number: "20411" */
+	UNIT_COUNT, /* "999", "1.2K", "34M" */
+	UNIT_NS,    /* a duration: "0", "610ns", "18us", "2.4ms", "41ms", "1.2s", "3m20s", "5h07m", "12d" */
+	UNIT_BYTES, /* "512B", "38K", "1.2M", "4.0G" (powers of 1024) */
+	UNIT_SHARE, /* value in ns of @interval_ns, as percent: "70.2", "0.0", "100" */
+	UNIT_RATE,  /* events in @interval_ns, per second: "18.2K" */
+};
+
+/*
+ * format_value - the only place that turns a value into text.
+ * @buf, @size: where; 16 bytes are always enough
+ * @v: the value in the base unit (ns, bytes, events); UINT64_MAX is "not known": "-"
+ * @interval_ns: length of the interval @v was measured in, for UNIT_SHARE and UNIT_RATE; 0: "-"
+ * Returns @buf. At most 6 characters for any value; never without a unit where the unit is not in
+ * the column's title (shares and rates carry theirs there).
+ */
+const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uint64_t interval_ns);
+
+/*
+ * parse_duration - "1", "0.5", "500ms", "2s", "1m" to ns; a bare number is seconds.
+ * Returns 0, or -EINVAL (not a duration), -ERANGE (not in @min_ns..@max_ns).
+ */
+int parse_duration(const char *s, uint64_t min_ns, uint64_t max_ns, uint64_t *ns);
+
+#endif

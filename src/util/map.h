@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_UTIL_MAP_H
+#define SYSTOP_UTIL_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Hash map from non-zero 64-bit keys to pointers. Initialise with zeroes; map_fini() frees it. */
+struct map {
+	struct map_entry {
+		uint64_t key; /* 0: empty */
+		void *value;
+	} *entries;
+	size_t room; /* a power of two, or 0 */
+	size_t nr;
+};
+
+/* map_get - the value of @key, NULL if there is none. */
+void *map_get(const struct map *m, uint64_t key);
+
+/* map_put - sets the value of @key. Returns 0 or -ENOMEM. */
+int map_put(struct map *m, uint64_t key, void *value);
+
+/* map_del - forgets @key; nothing happens if it is not there. */
+void map_del(struct map *m, uint64_t key);
+
+void map_fini(struct map *m);
+
+#endif

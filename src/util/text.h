@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_UTIL_TEXT_H
+#define SYSTOP_UTIL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * text_safe - text of unknown origin (comm, cgroup, path, argv) made fit for a terminal, a log or
+ * JSON. The one way for such text to any output.
+ * @out, @size: result, always NUL-terminated, valid UTF-8, cut at a whole character or escape
+ * @in, @len: bytes; stops at @len or the first NUL
+ * C0 and C1 controls (also as U+0080..9F), DEL, bidi marks and overrides (U+061C, 200E, 200F,
+ * 202A-202E, 2066-2069), zero-width (200B-200D, 2060, FEFF), line and paragraph separators
+ * (2028, 2029), tags (E0000-E007F) and every byte that is not well-formed UTF-8 become \xNN per
+ * byte; the backslash itself stays as it is. Returns the length of the result in bytes.
+ */
+size_t text_safe(char *out, size_t size, const char *in, size_t len);
+
+/* text_width - terminal cells of the safe UTF-8 text @s (wide characters 2, combining marks 0). */
+int text_width(const char *s);
+
+/*
+ * text_elide - @in cut to at most @width cells, the middle replaced by "..": head and tail stay,
+ * the tail being the longer part (names differ at their ends). Not padded. Returns cells used.
+ */
+int text_elide(char *out, size_t size, const char *in, int width);
+
+/* text_is_utf8 - whether the locale's character set (after setlocale) is UTF-8. */
+bool text_is_utf8(void);
+
+#endif

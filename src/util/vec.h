@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_UTIL_VEC_H
+#define SYSTOP_UTIL_VEC_H
+
+#include <stddef.h>
+
+/*
+ * vec_grow - room for one more element in a growing array.
+ * @items: the array or NULL; @nr, @room: elements used and allocated; @size: of one element
+ * Returns the array, moved perhaps, or NULL when out of memory (@items stays valid then).
+ */
+void *vec_grow(void *items, size_t nr, size_t *room, size_t size);
+
+/* VEC_PUSH - appends @value to the array @items of @nr elements. Evaluates to 0 or -ENOMEM. */
+#define VEC_PUSH(items, nr, room, value)                                                          \
+	({                                                                                         \
+		void *grown_ = vec_grow(items, nr, &(room), sizeof(*(items)));                    \
+		if (grown_) {                                                                      \
+			(items) = grown_;                                                          \
+			(items)[(nr)++] = (value);                                                 \
+		}                                                                                  \
+		grown_ ? 0 : -ENOMEM;                                                              \
+	})
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <stdbool.h>
+
+#include "account.h"
+
+/*
+ * The accounting rules, one row each: a slot, the switch it sees, and where its time went. Times
+ * are in us; the scheduler's clock runs RQ behind the accounting clock, so that a mix-up shows.
+ */
+
+#define US 1000ULL
+#define RQ 7777777ULL
+
+struct times {
+	uint64_t run, runq, d, sleep, stopped, throttled;
+};
+
+struct in_case {
+	const char *rule;
+	struct {
+		enum slot_state state;
+		uint8_t flags;
+		uint64_t since, run_delay, exec, wake;
+		bool wake_throttled;
+	} slot;
+	struct {
+		uint64_t now, run_delay, last_queued, exec;
+	} event;
+	struct times want;
+	uint32_t notes;
+};
+
+static void check(const char *rule, const char *what, uint64_t got, uint64_t want)
+{
+	if (got != want)
+		print_error("%s: %s\n", rule, what);
+	assert_int_equal(got, want);
+}
+
+static void check_times(const char *rule, const struct slot *s, const struct times *want)
+{
+	check(rule, "run_ns", s->run_ns, want->run * US);
+	check(rule, "runq_ns", s->runq_ns, want->runq * US);
+	check(rule, "d_ns", s->d_ns, want->d * US);
+	check(rule, "sleep_ns", s->sleep_ns, want->sleep * US);
+	check(rule, "stopped_ns", s->stopped_ns, want->stopped * US);
+	check(rule, "throttled_ns", s->throttled_ns, want->throttled * US);
+}
+
+static const struct in_case in_cases[] = {
+	{ "preempted: all the time off the CPU is runqueue",
+	  { .state = SLOT_RUNQUEUE, .since = 1000 },
+	  { .now = 1500, .run_delay = 0, .last_queued = 1000 },
+	  { .runq = 500 } },
+	{ "preempted while not running: the kernel's run_delay never saw the wait",
+	  { .state = SLOT_RUNQUEUE, .since = 1000, .run_delay = 40 },
+	  { .now = 1500, .run_delay = 40 },
+	  { .runq = 500 } },
+	{ "slept, woken, waited: the end is runqueue by the kernel's sum",
+	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 1899 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
+	  { .sleep = 900, .runq = 100 } },
+	{ "no waking seen: the kernel's sum stands",
+	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
+	  { .sleep = 900, .runq = 100 } },
+	{ "a waking of before the switch-out bounds nothing",
+	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 999 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
+	  { .sleep = 900, .runq = 100 } },
+	{ "moved between queues while it waited: run_delay holds the first part",
+	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 1700 },
+	  { .now = 2000, .run_delay = 240, .last_queued = 1900 },
+	  { .sleep = 700, .runq = 300 } },
+	{ "delayed-dequeue migration: the sleep in the kernel's sum is cut by the waking",
+	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 0, .wake = 9950 },
+	  { .now = 10000, .run_delay = 7000, .last_queued = 9960 },
+	  { .sleep = 8950, .runq = 50 },
+	  ACCOUNT_QUEUE_STALE },
+	{ "a kernel sum beyond the time off the CPU is cut to it",
+	  { .state = SLOT_D, .since = 9000 },
+	  { .now = 10000, .run_delay = 5000 },
+	  { .runq = 1000 },
+	  ACCOUNT_QUEUE_STALE },
+	{ "less than 1 ms too much is cut without a word",
+	  { .state = SLOT_SLEEP, .since = 1000, .wake = 1990 },
+	  { .now = 2000, .run_delay = 500 },
+	  { .sleep = 990, .runq = 10 } },
+	{ "D state",
+	  { .state = SLOT_D, .since = 1000, .wake = 1990 },
+	  { .now = 2000, .last_queued = 1995 },
+	  { .d = 995, .runq = 5 } },
+	{ "stopped",
+	  { .state = SLOT_STOPPED, .since = 1000 },
+	  { .now = 2000, .last_queued = 1995 },
+	  { .stopped = 995, .runq = 5 } },
+	{ "throttled: a part of runqueue",
+	  { .state = SLOT_RUNQUEUE, .flags = SLOT_THROTTLED, .since = 1000 },
+	  { .now = 2000, .last_queued = 1000 },
+	  { .runq = 1000, .throttled = 1000 } },
+	{ "woken into a throttled cgroup: its wait is throttled, its sleep is not",
+	  { .state = SLOT_SLEEP, .since = 1000, .wake = 1200, .wake_throttled = true },
+	  { .now = 2000, .last_queued = 1200 },
+	  { .sleep = 200, .runq = 800, .throttled = 800 } },
+	{ "a throttled waking of before the switch-out is of another wait",
+	  { .state = SLOT_SLEEP, .since = 1000, .wake = 900, .wake_throttled = true },
+	  { .now = 2000, .last_queued = 1200 },
+	  { .sleep = 200, .runq = 800 } },
+	{ "first sight: no wait is known and none is counted",
+	  { .state = SLOT_FREE },
+	  { .now = 2000, .run_delay = 300, .last_queued = 1200, .exec = 99 },
+	  { 0 } },
+	{ "missed switch-out: it ran as long as the kernel says, waited likewise, the rest is sleep",
+	  { .state = SLOT_RUNNING, .since = 1000, .run_delay = 40, .exec = 100 },
+	  { .now = 2000, .run_delay = 50, .last_queued = 1970, .exec = 150 },
+	  { .run = 50, .runq = 40, .sleep = 910 },
+	  ACCOUNT_GAP },
+	{ "the same, found by the CPU it had left",
+	  { .state = SLOT_LOST, .since = 1000, .run_delay = 40, .exec = 100 },
+	  { .now = 2000, .run_delay = 50, .last_queued = 1970, .exec = 150 },
+	  { .run = 50, .runq = 40, .sleep = 910 },
+	  ACCOUNT_GAP },
+	{ "the CPUs' clocks disagree: never a negative time",
+	  { .state = SLOT_SLEEP, .since = 2001, .wake = 2002 },
+	  { .now = 2000, .last_queued = 1999 },
+	  { 0 } },
+};
+
+TEST(account, switch_in)
+{
+	FOR_EACH (c, in_cases) {
+		struct slot s = {
+			.state = c->slot.state,
+			.flags = c->slot.flags,
+			.since = c->slot.since * US,
+			.run_delay = c->slot.run_delay * US,
+			.exec_ns = c->slot.exec * US,
+			.wake = c->slot.wake * US | (c->slot.wake_throttled ? WAKE_THROTTLED : 0),
+		};
+		struct account_event e = {
+			.now = c->event.now * US,
+			.rq_clock = c->event.now * US + RQ,
+			.run_delay = c->event.run_delay * US,
+			.last_queued = c->event.last_queued ? c->event.last_queued * US + RQ : 0,
+			.exec_ns = c->event.exec * US,
+			.cpu = 3,
+		};
+		uint32_t notes = account_in(&s, &e), waits = 0;
+		uint64_t delay = e.run_delay + (e.last_queued ? e.rq_clock - e.last_queued : 0);
+
+		check_times(c->rule, &s, &c->want);
+		check(c->rule, "notes", notes, c->notes);
+		check(c->rule, "state", s.state, SLOT_RUNNING);
+		check(c->rule, "flags", s.flags, 0);
+		check(c->rule, "since", s.since, e.now);
+		check(c->rule, "cpu", s.cpu, 3);
+		check(c->rule, "run_delay", s.run_delay, delay);
+		for (int i = 0; i < HIST_SLOTS; i++)
+			waits += s.runq_hist[i];
+		if (c->slot.state == SLOT_FREE) {
+			check(c->rule, "born_ns", s.born_ns, e.now);
+			check(c->rule, "exec_ns", s.exec_ns, e.exec_ns);
+		} else if (!(notes & ACCOUNT_GAP)) {
+			check(c->rule, "longest wait", s.runq_max_ns, c->want.runq * US);
+			check(c->rule, "waits in the histogram", waits, 1);
+		}
+	}
+}
+
+struct out_case {
+	const char *rule;
+	struct {
+		enum slot_state state;
+		uint16_t cpu;
+		uint64_t since, run_delay, exec;
+	} slot;
+	struct {
+		uint64_t now;
+		uint32_t prev_state, task_state;
+		bool preempt, throttled;
+		uint64_t run_delay, last_arrival, exec, stint, cpu_since;
+	} event;
+	enum slot_state state;
+	struct times want;
+	uint8_t flags;
+	uint32_t notes;
+};
+
+#define RAN .slot = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000 }
+#define RUN .want = { .run = 500 }
+#define LEFT(...) .event = { .now = 1500, __VA_ARGS__ }
+
+static const struct out_case out_cases[] = {
+	{ "yields", RAN, LEFT(.prev_state = 0), SLOT_RUNQUEUE, RUN },
+	{ "preempted, whatever its state says", RAN,
+	  LEFT(.preempt = true, .prev_state = 2, .task_state = 2), SLOT_RUNQUEUE, RUN },
+	{ "sleeps", RAN, LEFT(.prev_state = 0x1, .task_state = 0x1), SLOT_SLEEP, RUN },
+	{ "sleeps, freezable", RAN, LEFT(.prev_state = 0x2001, .task_state = 0x2001), SLOT_SLEEP,
+	  RUN },
+	{ "D", RAN, LEFT(.prev_state = 0x2, .task_state = 0x2), SLOT_D, RUN },
+	{ "D, killable", RAN, LEFT(.prev_state = 0x102, .task_state = 0x102), SLOT_D, RUN },
+	{ "idle kernel thread", RAN, LEFT(.prev_state = 0x402, .task_state = 0x402), SLOT_SLEEP,
+	  RUN },
+	{ "stopped", RAN, LEFT(.prev_state = 0x104, .task_state = 0x104), SLOT_STOPPED, RUN },
+	{ "traced", RAN, LEFT(.prev_state = 0x8, .task_state = 0x8), SLOT_STOPPED, RUN },
+	{ "frozen", RAN, LEFT(.prev_state = 0x8000, .task_state = 0x8000), SLOT_STOPPED, RUN },
+	{ "parked", RAN, LEFT(.prev_state = 0x40, .task_state = 0x40), SLOT_STOPPED, RUN },
+	{ "dead", RAN, LEFT(.prev_state = 0x80, .task_state = 0x80), SLOT_DEAD, RUN },
+	{ "zombie", RAN, LEFT(.prev_state = 0x20, .task_state = 0x20), SLOT_DEAD, RUN },
+	{ "RT lock", RAN, LEFT(.prev_state = 0x1000, .task_state = 0x1000), SLOT_D, RUN,
+	  SLOT_RTLOCK },
+	{ "a bit nobody knows", RAN, LEFT(.prev_state = 0x40000, .task_state = 0x40000),
+	  SLOT_SLEEP, RUN, 0, ACCOUNT_STATE_UNKNOWN },
+	{ "a pending signal kept it runnable (before 6.15)", RAN,
+	  LEFT(.prev_state = 0x1, .task_state = 0), SLOT_RUNQUEUE, RUN },
+	{ "already being woken on another CPU", RAN,
+	  LEFT(.prev_state = 0x1, .task_state = TASK_WAKING), SLOT_RUNQUEUE, RUN },
+	{ "throttled by its cgroup's CPU limit", RAN, LEFT(.preempt = true, .throttled = true),
+	  SLOT_RUNQUEUE, RUN, SLOT_THROTTLED },
+	{ "goes to sleep in a throttled cgroup: the wait will tell by its waking", RAN,
+	  LEFT(.prev_state = 0x1, .task_state = 0x1, .throttled = true), SLOT_SLEEP, RUN },
+
+	{ "first sight: runs since the kernel says it came", { 0 },
+	  LEFT(.prev_state = 1, .task_state = 1, .last_arrival = 1100, .stint = 400,
+	       .cpu_since = 900),
+	  SLOT_SLEEP, { .run = 400 } },
+	{ "first sight: not before another thread came to the CPU", { 0 },
+	  LEFT(.prev_state = 1, .task_state = 1, .last_arrival = 100, .stint = 9999,
+	       .cpu_since = 1400),
+	  SLOT_SLEEP, { .run = 100 } },
+	{ "first sight: not longer than the scheduler charged it for", { 0 },
+	  LEFT(.prev_state = 1, .task_state = 1, .last_arrival = 100, .stint = 30,
+	       .cpu_since = 200),
+	  SLOT_SLEEP, { .run = 30 } },
+	{ "missed switch-in after a sleep: the wait by the kernel's sum, running since its arrival",
+	  { .state = SLOT_SLEEP, .cpu = 2, .since = 1000, .run_delay = 40 },
+	  LEFT(.prev_state = 1, .task_state = 1, .run_delay = 60, .last_arrival = 1400,
+	       .stint = 100, .cpu_since = 1300),
+	  SLOT_SLEEP, { .sleep = 380, .runq = 20, .run = 100 }, 0, ACCOUNT_GAP },
+	{ "missed switch-in after a preemption: all of it is runqueue",
+	  { .state = SLOT_RUNQUEUE, .cpu = 2, .since = 1000, .run_delay = 40 },
+	  LEFT(.prev_state = 1, .task_state = 1, .run_delay = 60, .last_arrival = 1400,
+	       .stint = 100, .cpu_since = 1300),
+	  SLOT_SLEEP, { .runq = 400, .run = 100 }, 0, ACCOUNT_GAP },
+	{ "running on another CPU: it left that one and came here unseen",
+	  { .state = SLOT_RUNNING, .cpu = 2, .since = 1000, .run_delay = 40, .exec = 100 },
+	  LEFT(.prev_state = 1, .task_state = 1, .run_delay = 60, .exec = 330), SLOT_SLEEP,
+	  { .run = 230, .runq = 20, .sleep = 250 }, 0, ACCOUNT_GAP },
+};
+
+TEST(account, switch_out)
+{
+	FOR_EACH (c, out_cases) {
+		struct slot s = {
+			.state = c->slot.state,
+			.cpu = c->slot.cpu,
+			.since = c->slot.since * US,
+			.run_delay = c->slot.run_delay * US,
+			.exec_ns = c->slot.exec * US,
+		};
+		struct account_event e = {
+			.now = c->event.now * US,
+			.rq_clock = c->event.now * US + RQ,
+			.run_delay = c->event.run_delay * US,
+			.last_arrival = c->event.last_arrival * US + RQ,
+			.exec_ns = c->event.exec * US,
+			.stint_ns = c->event.stint * US,
+			.cpu_since = c->event.cpu_since * US,
+			.prev_state = c->event.prev_state,
+			.task_state = c->event.task_state,
+			.preempt = c->event.preempt,
+			.throttled = c->event.throttled,
+			.cpu = 3,
+		};
+		uint32_t notes = account_out(&s, &e);
+
+		check_times(c->rule, &s, &c->want);
+		check(c->rule, "state", s.state, c->state);
+		check(c->rule, "flags", s.flags, c->flags);
+		check(c->rule, "notes", notes, c->notes);
+		check(c->rule, "since", s.since, e.now);
+		check(c->rule, "cpu", s.cpu, 3);
+		check(c->rule, "run_delay", s.run_delay, e.run_delay);
+		check(c->rule, "exec_ns", s.exec_ns, e.exec_ns);
+		if (c->slot.state == SLOT_FREE)
+			check(c->rule, "born_ns", s.born_ns, e.now - c->want.run * US);
+	}
+}
+
+TEST(account, suspend_belongs_to_no_state)
+{
+	struct slot s = { .state = SLOT_SLEEP, .since = account_clock(1000 * US, 200 * US) };
+	struct account_event e = {
+		.now = account_clock(5000 * US, 3200 * US), /* 3 ms of suspend in between */
+		.rq_clock = RQ,
+	};
+
+	account_in(&s, &e);
+	assert_int_equal(s.sleep_ns, 1000 * US);
+}
+
+TEST(account, states_add_up_to_the_time_alive)
+{
+	static const uint32_t prev_states[] = { 0, 1, 2, 4, 0x402, 0x1000 };
+	struct slot s = { .state = SLOT_RUNQUEUE, .since = 1000 * US };
+	uint64_t now = 1000 * US, sum;
+	uint32_t random = 1;
+
+	for (int i = 0; i < 10000; i++) {
+		struct account_event e = { .cpu = random % 2, .last_arrival = RQ };
+
+		random = random * 1103515245 + 12345;
+		now += random >> 16;
+		e.now = now;
+		e.rq_clock = now + RQ;
+		e.run_delay = now / 3;
+		e.exec_ns = now / 5;
+		e.prev_state = e.task_state = prev_states[random % ARRAY_SIZE(prev_states)];
+		if (random & 0x40) /* in and out in any order: with gaps */
+			account_in(&s, &e);
+		else
+			account_out(&s, &e);
+		sum = s.run_ns + s.runq_ns + s.d_ns + s.sleep_ns + s.stopped_ns;
+		assert_int_equal(sum, now - 1000 * US);
+		assert_true(s.throttled_ns <= s.runq_ns);
+	}
+}
+
+TEST(account, histogram_slots)
+{
+	static const struct {
+		uint64_t wait_ns;
+		uint32_t want;
+	} cases[] = {
+		{ 0, 0 },       { 1023, 0 },     { 2047, 0 },      { 2048, 1 },     { 4095, 1 },
+		{ 4096, 2 },    { 1 << 20, 10 }, { 3 << 19, 10 },  { 1ULL << 35, 25 },
+		{ ~0ULL, 25 },  { 1ULL << 34, 24 },
+	};
+
+	FOR_EACH (c, cases)
+		assert_int_equal(account_hist_slot(c->wait_ns), c->want);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(account_switch_in), cmocka_unit_test(account_switch_out),
+		  cmocka_unit_test(account_suspend_belongs_to_no_state),
+		  cmocka_unit_test(account_states_add_up_to_the_time_alive),
+		  cmocka_unit_test(account_histogram_slots));
+}

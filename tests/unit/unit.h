@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TESTS_UNIT_H
+#define SYSTOP_TESTS_UNIT_H
+
+/* What every test in tests/unit needs: cmocka, with the headers it forgets, and naming by case. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* fail is systop's own; a skipped case prints as a failed one (see tests/run). */
+#undef fail
+#undef skip
+
+/* TEST(hist, quantile_of_empty_is_unknown) { ... } */
+#define TEST(module, name) static void module##_##name(void **unused_state __attribute__((unused)))
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define FOR_EACH(item, array)                                               \
+	for (size_t item##_i = 0; item##_i < ARRAY_SIZE(array); item##_i++) \
+		for (const __typeof__((array)[0]) *item = &(array)[item##_i]; item; item = NULL)
+
+/* RUN_TESTS(a, b, ...) - main()'s body: runs the cases in this order. */
+#define RUN_TESTS(...)                                             \
+	do {                                                       \
+		const struct CMUnitTest cases[] = { __VA_ARGS__ }; \
+		return cmocka_run_group_tests(cases, NULL, NULL);  \
+	} while (0)
+
+#endif
