@@ -117,7 +117,7 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 static __always_inline void slot_bury(struct slot_ref *ref, __u32 index)
 {
 	__u32 at = __sync_fetch_and_add(&shared.dead_head, 1) % slots_max;
-	__u32 *entry = bpf_map_lookup_elem(&dead_ring, &at);
+	__u64 *entry = bpf_map_lookup_elem(&dead_ring, &at);
 
 	ref->slot = 0;
 	if (entry)

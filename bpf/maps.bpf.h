@@ -42,13 +42,14 @@ struct cpus_map {
 extern struct cpus_map cpus SEC(".maps");
 
 /* Slots of threads that died, for user space to harvest: written at dead_head, zeroed by the
- * reader. A slot is here at most once, so a ring of slots_max entries never overflows. */
+ * reader. A slot is here at most once, so a ring of slots_max entries never overflows. The kernel
+ * lays array elements out in steps of 8 bytes, hence their size. */
 struct dead_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, SLOTS_DEFAULT);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, __u64);
 };
 extern struct dead_map dead_ring SEC(".maps");
 

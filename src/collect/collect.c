@@ -37,7 +37,7 @@ struct collect {
 	struct self self;
 	struct slot *slot_memory;
 	struct cpu_slot *cpu_memory;
-	uint32_t *dead_memory;
+	uint64_t *dead_memory;
 	int nr_cpus;
 	struct bpf_link **samplers;
 	struct scope_cgroup *scope; /* cgroups in scope now */
@@ -103,6 +103,19 @@ static uint32_t slots_wanted(void)
 	return want;
 }
 
+/* Tells the programs to look at a hierarchy for the cgroup scope. */
+static void scope_hierarchy(struct systop *skel, int ssid)
+{
+	for (int i = 0; i < SCOPE_HIERARCHIES; i++) {
+		if (skel->rodata->scope_ssid[i] == ssid)
+			return;
+		if (skel->rodata->scope_ssid[i] == HIERARCHY_NONE) {
+			skel->rodata->scope_ssid[i] = ssid;
+			return;
+		}
+	}
+}
+
 static void collect_configure(struct collect *c, const struct collect_options *o)
 {
 	struct systop *skel = c->skel;
@@ -115,10 +128,10 @@ static void collect_configure(struct collect *c, const struct collect_options *o
 	bpf_map__set_max_entries(skel->maps.cpus, c->nr_cpus);
 
 	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);
-	skel->rodata->scope_kinds = (o->scope_cgroups ? SCOPE_CGROUP : 0) |
+	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
 				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
-	for (size_t i = 0; i < o->nr_scope_controllers && i < SCOPE_HIERARCHIES; i++)
-		skel->rodata->scope_ssid[i] = controller_ssid(o->scope_controllers[i]);
+	for (size_t i = 0; i < o->nr_cgroups; i++)
+		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
 }
 
 /* Loads the object. task_rename reads a name through a helper that lockdown can refuse; without it
@@ -268,6 +281,17 @@ static uint64_t collect_map_bytes(const struct collect *c)
 	return sum;
 }
 
+/* First readings of the CPU limits, for the first tick to compare with. */
+static void collect_limits(struct collect *c)
+{
+	struct cgroup_limit limit;
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(c->cgroups, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		cgroups_limit(c->cgroups, list[i], false, &limit);
+}
+
 struct collect *collect_new(const struct collect_options *o, struct model *model,
 			    struct cgroups *cgroups)
 {
@@ -299,7 +323,11 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	}
 out:
 	if (!err) {
+		struct self_cost start;
+
+		collect_limits(c);
 		c->bpf_bytes = collect_map_bytes(c);
+		self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &start);
 		return c;
 	}
 	fail(err, EXIT_STATUS_RUNTIME, "cannot %s: %s", step, strerror(-err));
@@ -378,16 +406,16 @@ int collect_harvest(struct collect *c)
 
 static int collect_cgroups(struct collect *c)
 {
-	struct cgroup *g;
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(c->cgroups, &nr);
 	int err = 0;
 
-	cgroups_for_each(g, c->cgroups) {
+	for (size_t i = 0; !err && i < nr; i++) {
 		struct cgroup_limit limit;
 
-		cgroups_limit(c->cgroups, g, &limit);
-		err = model_cgroup(c->model, g, limit.nr_throttled, limit.throttled_ns);
-		if (err)
-			break;
+		cgroups_limit(c->cgroups, list[i], list[i]->throttled, &limit);
+		list[i]->throttled = false;
+		err = model_cgroup(c->model, list[i], limit.nr_throttled, limit.throttled_ns);
 	}
 	return err;
 }
@@ -399,6 +427,7 @@ const struct tick *collect_tick(struct collect *c)
 	struct timespec wall;
 	int err;
 
+	cgroups_refresh(c->cgroups, false);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
 	if (!err)

@@ -20,11 +20,8 @@ struct collect_cgroup {
 
 struct collect_options {
 	const char *shown_controller; /* v1 controller whose tree is shown, NULL: v2 */
-	bool scope_cgroups;           /* narrow to cgroups: these, and collect_scope_cgroups() */
-	const struct collect_cgroup *cgroups;
+	const struct collect_cgroup *cgroups; /* narrow to these, until collect_scope_cgroups() */
 	size_t nr_cgroups;
-	const char *const *scope_controllers; /* their hierarchies: all that may ever come */
-	size_t nr_scope_controllers;
 	const pid_t *pids;            /* narrow to these processes and what they fork from now on */
 	size_t nr_pids;
 	const uid_t *uids;            /* narrow to these users */
@@ -42,8 +39,8 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 /* collect_free - detaches and unloads everything. Accepts NULL. */
 void collect_free(struct collect *c);
 
-/* collect_scope_cgroups - the cgroups in scope from now on. If they changed, all threads are
- * decided again. Returns 0 or -errno. */
+/* collect_scope_cgroups - the cgroups in scope from now on, of hierarchies that were named at the
+ * start. If they changed, all threads are decided again. Returns 0 or -errno. */
 int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
 
 /* collect_harvest - every 250 ms: takes the final values of threads that died. 0 or -errno. */

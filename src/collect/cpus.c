@@ -7,7 +7,7 @@
 
 #include "model/model.h"
 
-#define READ_TRIES 16
+#define READ_TRIES 256
 
 struct cpu_reader {
 	bool seen;

@@ -6,8 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "util/map.h"
@@ -47,6 +49,22 @@ static int seed_index(const struct slot *slots, const struct shared *shared, str
 	return err;
 }
 
+/* Zombies have run their last: they need no slot. */
+static bool seed_is_dead(const char *pid, uint32_t tid)
+{
+	char path[32 + 256], line[256], *state = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%u/stat", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	if (fgets(line, sizeof(line), f))
+		state = strrchr(line, ')'); /* the name may hold anything, this too */
+	fclose(f);
+	return !state || strlen(state) < 3 || strchr("ZXx", state[2]);
+}
+
 /* Calls the iterator for the threads of a process that have no slot. Returns how many remain. */
 static int seed_process(struct bpf_program *prog, const char *pid, const struct map *tids,
 			const struct slot *slots, const struct shared *shared)
@@ -67,7 +85,7 @@ static int seed_process(struct bpf_program *prog, const char *pid, const struct 
 			continue;
 		if (seed_iterate(prog, tid) || shared->slots_used == used ||
 		    slots[shared->slots_used].tid != tid)
-			missed++;
+			missed += !seed_is_dead(pid, tid);
 	}
 	closedir(dir);
 	return missed;

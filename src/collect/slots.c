@@ -11,8 +11,9 @@
 #include "proc/cgroup.h"
 #include "util/vec.h"
 
-/* A whole read of a slot takes less than 100 ns: a writer is met once, not this often. */
-#define READ_TRIES 16
+/* A read and a write of a slot take less than 100 ns each: only a thread that switches all the
+ * time on a CPU that is stolen from us is met this often. */
+#define READ_TRIES 256
 
 enum sum {
 	SUM_RUN,
@@ -332,7 +333,7 @@ static int reader_identify(struct slots *s, struct reader *r, const struct slot 
 	r->cgroup_id = c->cgroup_id;
 	r->in_scope = c->in_scope;
 	if (r->life) {
-		model_life_update(s->model, r->life, &id, cgroup);
+		model_life_update(r->life, &id, cgroup);
 		return 0;
 	}
 	r->life = model_life(s->model, &id, cgroup);
@@ -393,6 +394,8 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	slot_show(r, slot, &copy, copy.since > now ? copy.since : now, &values);
 	if (!r->in_scope)
 		return 0;
+	if (values.v[FIELD_THROTTLED])
+		r->life->cgroup->throttled = true;
 	state = slot_state(&copy);
 	if (values_quiet(&values) && (state == STATE_SLEEP || state == STATE_STOPPED))
 		return model_idle(s->model, r->life, state);
@@ -423,7 +426,7 @@ static int harvest_one(struct slots *s, uint32_t index)
 
 int slots_harvest(struct slots *s)
 {
-	uint32_t *entry, index;
+	uint64_t *entry, index;
 	int err;
 
 	for (;; s->dead_tail++) {

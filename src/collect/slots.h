@@ -14,7 +14,7 @@ struct slots;
 struct slots_memory {
 	struct slot *slots;
 	uint32_t max;           /* entries of slots and dead */
-	uint32_t *dead;         /* ring of dead slots */
+	uint64_t *dead;         /* ring of dead slots */
 	struct shared *shared;
 	int free_fd;            /* queue of free slots */
 };

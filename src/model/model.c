@@ -91,10 +91,21 @@ static void tick_node_free(struct tick_node *n)
 	free(n);
 }
 
+/* Makes *@at show @cgroup, which stays known for as long as somebody shows it. */
+static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
+{
+	if (cgroup)
+		cgroup->refs++;
+	if (*at)
+		(*at)->refs--;
+	*at = cgroup;
+}
+
 static void process_put(struct model *m, struct process_node *p)
 {
 	if (--p->lives)
 		return;
+	cgroup_show(&p->process.cgroup, NULL);
 	if (map_get(&m->processes, p->process.tgid) == p)
 		map_del(&m->processes, p->process.tgid);
 	free(p);
@@ -116,6 +127,7 @@ static void forget_lives(struct model *m)
 	while (l) {
 		struct life_node *next = l->next;
 
+		cgroup_show(&l->life.cgroup, NULL);
 		process_put(m, (struct process_node *)l->life.process);
 		free(l);
 		l = next;
@@ -149,12 +161,11 @@ static struct process_node *process_of(struct model *m, const struct identity *i
 	return p;
 }
 
-void model_life_update(struct model *m, struct life *l, const struct identity *id,
+void model_life_update(struct life *l, const struct identity *id,
 		       struct cgroup *cgroup)
 {
 	struct process *p = l->process;
 
-	(void)m;
 	l->tid = id->tid;
 	l->ppid = id->ppid;
 	l->uid = id->uid;
@@ -164,12 +175,12 @@ void model_life_update(struct model *m, struct life *l, const struct identity *i
 	l->policy = id->policy;
 	l->priority = id->priority;
 	l->cpu = id->cpu;
-	l->cgroup = cgroup;
+	cgroup_show(&l->cgroup, cgroup);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, or the first thread's until then */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
 		p->ppid = id->ppid;
 		p->uid = id->uid;
-		p->cgroup = cgroup;
+		cgroup_show(&p->cgroup, cgroup);
 	}
 }
 
@@ -185,7 +196,7 @@ struct life *model_life(struct model *m, const struct identity *id, struct cgrou
 	p->lives++;
 	n->life.process = &p->process;
 	n->life.tgid = id->tgid;
-	model_life_update(m, &n->life, id, cgroup);
+	model_life_update(&n->life, id, cgroup);
 	return &n->life;
 }
 
@@ -209,6 +220,8 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 	}
 	if (!n)
 		return -ENOMEM;
+	for (size_t i = 0; n == m->now && i < n->tick.nr_cgroups; i++)
+		((struct cgroup *)n->cgroups[i].cgroup)->refs--; /* of a tick that failed */
 	forget_lives(m);
 	n->tick = (struct tick){
 		.seq = ++m->seq,
@@ -277,7 +290,10 @@ int model_cgroup(struct model *m, struct cgroup *cgroup, uint64_t nr_throttled,
 	memset(&grown[n->tick.nr_cgroups], 0, sizeof(*grown));
 	grown[n->tick.nr_cgroups].state = STATE_SLEEP;
 	cgroup->row = n->tick.nr_cgroups;
-	return VEC_PUSH(n->cgroups, n->tick.nr_cgroups, n->cgroups_room, row);
+	if (VEC_PUSH(n->cgroups, n->tick.nr_cgroups, n->cgroups_room, row))
+		return -ENOMEM;
+	cgroup->refs++;
+	return 0;
 }
 
 static int idle_rows(struct tick_node *n)
@@ -477,6 +493,8 @@ void tick_put(const struct tick *t)
 	for (at = &n->model->held; *at != n; at = &(*at)->next)
 		;
 	*at = n->next;
+	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
+		((struct cgroup *)n->cgroups[i].cgroup)->refs--;
 	if (n->model->spare)
 		tick_node_free(n->model->spare);
 	n->model->spare = n;

@@ -30,8 +30,7 @@ struct identity {
  * Returns NULL when out of memory.
  */
 struct life *model_life(struct model *m, const struct identity *id, struct cgroup *cgroup);
-void model_life_update(struct model *m, struct life *l, const struct identity *id,
-		       struct cgroup *cgroup);
+void model_life_update(struct life *l, const struct identity *id, struct cgroup *cgroup);
 void model_life_end(struct model *m, struct life *l);
 
 /* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall.

@@ -43,7 +43,9 @@ struct cgroup {
 	const char *path;          /* "/", "/system.slice/ssh.service"; raw bytes: text_safe() */
 	struct cgroup *parent;     /* NULL: root */
 	int depth;                 /* root: 0 */
-	size_t row;                /* place in the tick being built: for the model only */
+	size_t row;                /* for the model only: place in the tick being built, */
+	uint32_t refs;             /* and how many lives and ticks show it */
+	bool throttled;            /* for the collector only: threads of it were, in this interval */
 };
 
 struct process {

@@ -8,10 +8,11 @@
 enum unit {
 	UNIT_NONE,  /* a plain number: "20411" */
 	UNIT_COUNT, /* "999", "1.2K", "34M" */
-	UNIT_NS,    /* a duration: "0", "610ns", "18us", "2.4ms", "41ms", "1.2s", "3m20s", "5h07m", "12d" */
+	UNIT_NS,    /* a duration: "0", "610ns", "18us", "2.4ms", "41ms", "1.2s", "3m20s", "5h07m",
+		     * "1d05h", "12d", "3y" */
 	UNIT_BYTES, /* "512B", "38K", "1.2M", "4.0G" (powers of 1024) */
 	UNIT_SHARE, /* value in ns of @interval_ns, as percent: "70.2", "0.0", "100" */
-	UNIT_RATE,  /* events in @interval_ns, per second: "18.2K" */
+	UNIT_RATE,  /* events in @interval_ns, per second: "0", "0.5", "12", "18.2K" */
 };
 
 /*
@@ -19,8 +20,8 @@ enum unit {
  * @buf, @size: where; 16 bytes are always enough
  * @v: the value in the base unit (ns, bytes, events); UINT64_MAX is "not known": "-"
  * @interval_ns: length of the interval @v was measured in, for UNIT_SHARE and UNIT_RATE; 0: "-"
- * Returns @buf. At most 6 characters for any value; never without a unit where the unit is not in
- * the column's title (shares and rates carry theirs there).
+ * Returns @buf. At most 6 characters for any value (UNIT_NONE: its digits); never without a unit
+ * where the unit is not in the column's title (shares and rates carry theirs there).
  */
 const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uint64_t interval_ns);
 

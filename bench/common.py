@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the measurements share: medians with their intervals, programs under test, terminals."""
+
+import fcntl
+import json
+import math
+import os
+import platform
+import pty
+import select
+import shutil
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+BUILD = os.environ.get("SYSTOP_BUILD", os.path.join(TOP, "build"))
+SYSTOP = os.environ.get("SYSTOP", os.path.join(BUILD, "systop"))
+WORK = os.path.join(BUILD, "bench")
+
+# What must be kept; each is missed only if the whole 95 % interval is over it.
+LIMITS = {
+    "pipe_ns_above_empty": 130,
+    "pipe_ratio": 1.17,
+    "bpf_ns": 250,
+    "refresh_ms_50000": 5,
+    "own_percent_1000": 0.5,
+    "startup_ms": 300,
+    "bytes_80x24": 1000,
+    "bytes_200x50": 2500,
+}
+
+
+class CannotRun(Exception):
+    """A program that is not here or does not work here; its text is the reason."""
+
+
+def die(text):
+    sys.exit(f"{os.path.basename(sys.argv[0])}: {text}")
+
+
+def need_root():
+    if os.geteuid() != 0:
+        die("needs root: tracing programs are loaded")
+
+
+def note(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def find(program):
+    """The path of a program, also where a user's PATH does not look; None if it is not there."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/share/bpftrace/tools"
+    return shutil.which(program, path=path)
+
+
+def need(program, package):
+    path = find(program)
+    if not path:
+        raise CannotRun(f"{program} is not installed (Debian: {package})")
+    return path
+
+
+def need_systop():
+    if not os.access(SYSTOP, os.X_OK):
+        raise CannotRun(f"no {SYSTOP}: run scripts/build")
+    return SYSTOP
+
+
+# --- Numbers
+
+
+class Estimate:
+    """The median of a list of measurements and an interval that holds the true one with 95 %.
+
+    The interval's ends are order statistics, so nothing is assumed about how they spread. With
+    fewer than 6 values no such interval exists and the whole range stands in for it.
+    """
+
+    def __init__(self, values):
+        self.values = sorted(values)
+        n = len(self.values)
+        self.median = statistics.median(self.values)
+        rank, below = 0, 0.0  # below: probability that the median is under the rank-th value
+        while rank < n // 2:
+            below += math.comb(n, rank) / 2**n
+            if 2 * below > 0.05:
+                break
+            rank += 1
+        rank = max(rank, 1)
+        self.low = self.values[rank - 1]
+        self.high = self.values[n - rank]
+
+    def text(self, digits):
+        return f"{self.median:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+
+    def verdict(self, limit):
+        if self.low > limit:
+            return "missed"
+        return "kept" if self.median <= limit else "kept, by its interval"
+
+
+def table(title, header, rows):
+    """Prints a Markdown table, first column left, others right, columns aligned for the eye."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [header] + cells) for i in range(len(header))]
+
+    def line(row):
+        fit = [row[0].ljust(widths[0])]
+        fit += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        return "| " + " | ".join(fit) + " |"
+
+    rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
+    print(f"\n{title}\n")
+    print(line(header))
+    print("| " + " | ".join(rule) + " |")
+    for row in cells:
+        print(line(row))
+    print(flush=True)
+
+
+def machine():
+    """One line about where the numbers come from."""
+    model = "unknown CPU"
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        for text in f:
+            if text.startswith("model name"):
+                model = text.split(":", 1)[1].strip()
+                break
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        guest = ", virtual machine" if " hypervisor " in f.read().replace("\n", " ") else ""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return f"{model}, {os.cpu_count()} CPUs{guest}, {memory:.0f} GiB, Linux {platform.release()}"
+
+
+# --- Kernel settings
+
+
+class Settings:
+    """Kernel settings raised for a measurement and put back after it."""
+
+    def __init__(self):
+        self.before = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for path, value in self.before.items():
+            self._write(path, value)
+
+    @staticmethod
+    def _write(path, value):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(str(value))
+
+    def write(self, name, value):
+        path = "/proc/sys/" + name.replace(".", "/")
+        with open(path, encoding="utf-8") as f:
+            now = f.read().strip()
+        if now != str(value):
+            self.before.setdefault(path, now)
+            self._write(path, value)
+
+    def at_least(self, name, value):
+        path = "/proc/sys/" + name.replace(".", "/")
+        with open(path, encoding="utf-8") as f:
+            if int(f.read()) < value:
+                self.write(name, value)
+
+
+def program_ids(pid):
+    """The ids of the BPF programs behind the file descriptors of @pid."""
+    ids = set()
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as f:
+                ids |= {int(line.split()[1]) for line in f if line.startswith("prog_id:")}
+    except OSError:
+        pass
+    return ids
+
+
+class Statistics:
+    """The kernel's run times of BPF programs, on while this is open. They cost ~55 ns a run."""
+
+    def __init__(self):
+        self.settings = Settings()
+        self.bpftool = need("bpftool", "bpftool")
+
+    def __enter__(self):
+        self.settings.write("kernel.bpf_stats_enabled", 1)
+        return self
+
+    def __exit__(self, *_):
+        self.settings.__exit__()
+
+    def read(self, program):
+        """{id: (name, type, runs, ns)} of the BPF programs that @program has open and that ran."""
+        own = set()
+        for pid in tree(program.process.pid):
+            own |= program_ids(pid)
+        out = subprocess.run([self.bpftool, "-j", "prog", "show"], capture_output=True, check=True)
+        return {
+            p["id"]: (p.get("name", "?"), p["type"], p["run_cnt"], p["run_time_ns"])
+            for p in json.loads(out.stdout)
+            if "run_cnt" in p and p["id"] in own
+        }
+
+    @staticmethod
+    def between(before, after):
+        """{name: (type, runs, ns)} of the programs that ran between two readings."""
+        result = {}
+        for ident, (name, kind, runs, ns) in after.items():
+            _, _, old_runs, old_ns = before.get(ident, (name, kind, 0, 0))
+            if runs > old_runs:
+                result[name] = (kind, runs - old_runs, ns - old_ns)
+        return result
+
+
+# --- Programs under test
+
+
+def tree(pid):
+    """@pid and all that descend from it."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as f:
+                    parent = int(f.read().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            children.setdefault(parent, []).append(int(entry))
+    found, todo = [], [pid]
+    while todo:
+        one = todo.pop()
+        found.append(one)
+        todo += children.get(one, [])
+    return found
+
+
+def cpu_ns(pids):
+    """CPU time the processes @pids have used, in all their threads that live."""
+    total = 0
+    for pid in pids:
+        try:
+            for tid in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="utf-8") as f:
+                    total += int(f.read().split()[0])
+        except (OSError, IndexError):
+            pass
+    return total
+
+
+def settle(pid, quiet=0.3, longest=30):
+    """Waits until @pid and its children have done their start-up work: until they are idle."""
+    deadline = time.monotonic() + longest
+    used = cpu_ns(tree(pid))
+    while time.monotonic() < deadline:
+        time.sleep(quiet)
+        now = cpu_ns(tree(pid))
+        if now - used < 0.03 * quiet * 1e9:
+            return
+        used = now
+
+
+class Program:
+    """A program that runs beside a load, ready when entered and gone when left."""
+
+    def __init__(self, argv, ready=None, env=None):
+        self.argv = argv
+        self.ready = ready
+        self.env = env
+        self.process = None
+        self.errors = None
+
+    def __enter__(self):
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            self.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if self.ready else subprocess.DEVNULL,
+            stderr=self.errors,
+            env=self.env,
+            cwd=WORK,
+            start_new_session=True,
+        )
+        if self.ready:
+            self.process.stdout.readline()
+        else:
+            settle(self.process.pid)
+        self.check()
+        return self
+
+    def check(self):
+        if self.process.poll() is not None:
+            self.errors.seek(0)
+            lines = self.errors.read().decode(errors="replace").strip().splitlines()
+            reason = lines[-1] if lines else f"status {self.process.returncode}"
+            raise CannotRun(f"{os.path.basename(self.argv[0])}: {reason}")
+
+    def cpu_ns(self):
+        return cpu_ns(tree(self.process.pid))
+
+    def __exit__(self, *_):
+        # Killed, not asked: what a peer prints at its end may take it longer than the run.
+        pids = tree(self.process.pid)
+        if self.process.poll() is None:
+            for pid in pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+        self.errors.close()
+
+
+def build_empty():
+    """Builds the empty programs in WORK; returns the loader's path."""
+    os.makedirs(WORK, exist_ok=True)
+    target = os.path.join(WORK, "empty")
+    sources = [os.path.join(HERE, name) for name in ("empty.bpf.c", "empty.c")]
+    if os.path.exists(target) and os.path.getmtime(target) > max(map(os.path.getmtime, sources)):
+        return target
+    clang = need("clang", "clang")
+    bpftool = need("bpftool", "bpftool")
+    compiler = need("gcc", "gcc")
+    include = f"-I/usr/include/{platform.machine()}-linux-gnu"
+    bpf = os.path.join(WORK, "empty.bpf.o")
+    subprocess.run(
+        [clang, "-target", "bpf", "-mcpu=v3", "-O2", "-g", include, "-c", sources[0], "-o", bpf],
+        check=True,
+    )
+    with open(os.path.join(WORK, "empty.skel.h"), "wb") as f:
+        subprocess.run([bpftool, "gen", "skeleton", bpf, "name", "empty_bpf"], stdout=f, check=True)
+    subprocess.run(
+        [compiler, "-O2", "-Wall", f"-I{WORK}", sources[1], "-o", target, "-lbpf", "-lelf", "-lz"],
+        check=True,
+    )
+    return target
+
+
+# --- Terminals
+
+
+class Terminal:
+    """A program on a pty of its own whose output is read, counted and thrown away."""
+
+    def __init__(self, argv, columns, rows, term="xterm-256color"):
+        self.argv = argv
+        self.size = struct.pack("HHHH", rows, columns, 0, 0)
+        self.env = dict(os.environ, TERM=term, LC_ALL="C.UTF-8")
+        for name in ("LINES", "COLUMNS"):
+            self.env.pop(name, None)
+        self.bytes = 0
+        self.bursts = []  # bytes of each refresh: output with no pause of 100 ms in it
+
+    def __enter__(self):
+        self.pid, self.master = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, self.size)
+            os.execvpe(self.argv[0], self.argv, self.env)
+        self.stopping = False
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        return self
+
+    def _read(self):
+        last = 0.0
+        while not self.stopping:
+            if not select.select([self.master], [], [], 0.2)[0]:
+                continue
+            try:
+                data = os.read(self.master, 65536)
+            except OSError:
+                return
+            if not data:
+                return
+            now = time.monotonic()
+            if now - last > 0.1:
+                self.bursts.append(0)
+            last = now
+            self.bursts[-1] += len(data)
+            self.bytes += len(data)
+
+    def check(self):
+        if os.waitpid(self.pid, os.WNOHANG)[0]:
+            self.pid = None
+            raise CannotRun(f"{os.path.basename(self.argv[0])} ended")
+
+    def cpu_ns(self):
+        return cpu_ns(tree(self.pid))
+
+    def __exit__(self, *_):
+        if self.pid:
+            pids = tree(self.pid)
+            os.kill(self.pid, signal.SIGTERM)
+            if not self._ended(2):
+                for pid in pids:
+                    try:
+                        os.kill(pid, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+                os.waitpid(self.pid, 0)
+        self.stopping = True
+        self.reader.join()
+        os.close(self.master)
+
+    def _ended(self, seconds):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if os.waitpid(self.pid, os.WNOHANG)[0]:
+                return True
+            time.sleep(0.02)
+        return False

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The floor of every comparison: the two programs nobody can do without, with nothing in them.
+ * What they cost is the price of being called at all.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+SEC("tp_btf/sched_switch")
+int empty_switch(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int empty_waking(void *ctx)
+{
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

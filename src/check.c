@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "check.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "collect/probe.h"
+#include "proc/mounts.h"
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+
+/* What the programs need to be loaded, attached and read; kept for CPUs that come later. */
+static const struct {
+	cap_value_t cap;
+	const char *name, *what;
+} needed[] = {
+	{ CAP_BPF, "CAP_BPF", "load BPF programs, make maps" },
+	{ CAP_PERFMON, "CAP_PERFMON", "attach to tracepoints and timers" },
+};
+
+#define NR_NEEDED (sizeof(needed) / sizeof(needed[0]))
+
+static bool has_cap(cap_value_t cap)
+{
+	cap_t caps = cap_get_proc();
+	cap_flag_value_t value = CAP_CLEAR, all = CAP_CLEAR;
+
+	if (!caps)
+		return false;
+	cap_get_flag(caps, cap, CAP_EFFECTIVE, &value);
+	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &all); /* holds both, as before 5.8 */
+	cap_free(caps);
+	return value == CAP_SET || all == CAP_SET;
+}
+
+/* The first line of a small file, "" if it can't be read. */
+static void read_line(const char *path, char *buf, size_t size)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(buf, size, f))
+		*buf = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* The mode in force of "none [integrity] confidentiality". */
+static void lockdown_mode(char *mode, size_t size)
+{
+	char line[128], *open;
+
+	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	open = strchr(line, '[');
+	if (open) {
+		open[strcspn(open, "]")] = '\0';
+		snprintf(mode, size, "%s", open + 1);
+	} else {
+		snprintf(mode, size, "none");
+	}
+}
+
+static bool is_old_rt(const struct utsname *uts)
+{
+	unsigned int major = 0, minor = 0;
+
+	sscanf(uts->release, "%u.%u", &major, &minor);
+	return strstr(uts->version, "PREEMPT_RT") && (major < 6 || (major == 6 && minor < 4));
+}
+
+/* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". */
+static void list_caps(bool held, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	snprintf(buf, size, "none");
+	for (size_t i = 0; i < NR_NEEDED; i++)
+		if (has_cap(needed[i].cap) == held)
+			used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+					 needed[i].name);
+}
+
+static bool has_all_caps(void)
+{
+	for (size_t i = 0; i < NR_NEEDED; i++)
+		if (!has_cap(needed[i].cap))
+			return false;
+	return true;
+}
+
+static int check_kernel(const struct utsname *uts)
+{
+	const struct probe *probes;
+	size_t nr;
+
+	if (probes_read(&probes, &nr)) {
+		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s has no BTF (" BTF_PATH " %s)",
+		     uts->release, access(BTF_PATH, F_OK) ? "missing" : "unreadable");
+		fail_why("built with CONFIG_DEBUG_INFO_BTF=n, or /sys is not mounted");
+		fail_fix("boot a kernel with CONFIG_DEBUG_INFO_BTF=y (every distribution's)");
+		return -ENOTSUP;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (!probes[i].needed || probes[i].found)
+			continue;
+		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s lacks %s", uts->release,
+		     probes[i].why);
+		fail_why("without it there is no telling %s", probes[i].what);
+		fail_fix("systop --check");
+		return -ENOTSUP;
+	}
+	if (is_old_rt(uts)) {
+		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT before 6.4",
+		     uts->release);
+		fail_why("its task storage takes memory where a PREEMPT_RT kernel may not");
+		fail_fix("boot a PREEMPT_RT kernel from 6.4 on");
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+int check_preconditions(void)
+{
+	char missing[64], held[64];
+	struct utsname uts;
+	int err;
+
+	uname(&uts);
+	if (getuid() != geteuid() || getgid() != getegid()) {
+		fail(-EPERM, EXIT_STATUS_PERMISSION, "refusing to run setuid or setgid");
+		fail_why("the file systop is set to run with its owner's rights");
+		fail_fix("chmod ug-s $(command -v systop)    # then: sudo systop");
+		return -EPERM;
+	}
+	if (!has_all_caps()) {
+		list_caps(false, missing, sizeof(missing));
+		list_caps(true, held, sizeof(held));
+		fail(-EPERM, EXIT_STATUS_PERMISSION,
+		     "cannot load BPF programs: missing %s (have: %s)", missing, held);
+		fail_why("the effective capabilities of this process lack them");
+		fail_fix("sudo systop");
+		return -EPERM;
+	}
+	err = check_kernel(&uts);
+	return err;
+}
+
+int check_drop_privileges(void)
+{
+	cap_t caps = cap_init();
+	cap_value_t keep[NR_NEEDED + 1];
+	int nr = 0, err = 0;
+
+	for (size_t i = 0; i < NR_NEEDED; i++)
+		keep[nr++] = needed[i].cap;
+	if (!caps || cap_set_flag(caps, CAP_PERMITTED, nr, keep, CAP_SET) ||
+	    cap_set_flag(caps, CAP_EFFECTIVE, nr, keep, CAP_SET) || cap_set_proc(caps) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = fail(-errno, EXIT_STATUS_PERMISSION, "cannot give up privileges: %s",
+			   strerror(errno));
+	cap_free(caps);
+	return err;
+}
+
+static void print_hierarchies(void)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	struct cgroup_mounts m = { 0 };
+
+	if (f) {
+		cgroup_mounts_read(&m, f);
+		fclose(f);
+	}
+	for (size_t i = 0; i < m.nr; i++)
+		printf("%-18s %-4s %s\n", i ? "" : "cgroups",
+		       m.mounts[i].controllers ? m.mounts[i].controllers : "v2", m.mounts[i].path);
+	if (!m.nr)
+		printf("%-18s none mounted: all threads are shown in /\n", "cgroups");
+	cgroup_mounts_fini(&m);
+}
+
+static void print_probes(void)
+{
+	const struct probe *probes;
+	size_t nr;
+
+	if (probes_read(&probes, &nr)) {
+		printf("%-18s missing: %s\n", "BTF", BTF_PATH);
+		return;
+	}
+	printf("%-18s ok\n", "BTF");
+	for (size_t i = 0; i < nr; i++)
+		printf("%-18s %-4s %s%s%s\n", probes[i].name, probes[i].found ? "ok" : "off",
+		       probes[i].what, probes[i].found ? "" : ": no ",
+		       probes[i].found ? "" : probes[i].why);
+}
+
+enum exit_status check_print(void)
+{
+	enum exit_status status = EXIT_STATUS_OK;
+	char mode[64], paranoid[64];
+	struct utsname uts;
+
+	uname(&uts);
+	lockdown_mode(mode, sizeof(mode));
+	read_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
+	printf("%-18s %s %s%s\n", "kernel", uts.release, uts.machine,
+	       strstr(uts.version, "PREEMPT_RT") ? " PREEMPT_RT" : "");
+	print_probes();
+	for (size_t i = 0; i < NR_NEEDED; i++)
+		printf("%-18s %-4s to %s\n", needed[i].name, has_cap(needed[i].cap) ? "held" : "no",
+		       needed[i].what);
+	printf("%-18s these two are all systop needs; all others are given up after start\n", "");
+	printf("%-18s %s%s\n", "lockdown", mode,
+	       strcmp(mode, "confidentiality") ? "" : ": names after a rename are not seen");
+	printf("%-18s %s\n", "perf_event_paranoid", *paranoid ? paranoid : "-");
+	print_hierarchies();
+
+	if (check_kernel(&uts) || check_preconditions())
+		status = failure_print(stdout);
+	printf("%-18s %s\n", "verdict", status ? "systop cannot run here" : "systop can run here");
+	return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_CHECK_H
+#define SYSTOP_CHECK_H
+
+#include "util/fail.h"
+
+/* check_preconditions - whether systop can run here: kernel, BTF, rights. Returns 0, or -errno after
+ * fail() has said what is missing and how to get it. */
+int check_preconditions(void);
+
+/* check_print - the facts of --check, on stdout; needs no rights. Returns what systop would exit
+ * with here and now: 0, 3 (kernel) or 4 (permission). */
+enum exit_status check_print(void);
+
+/* check_drop_privileges - gives up everything but CAP_BPF and CAP_PERFMON, for good.
+ * Returns 0 or -errno after fail(). */
+int check_drop_privileges(void);
+
+#endif

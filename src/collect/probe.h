@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_PROBE_H
+#define SYSTOP_COLLECT_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether this kernel has something systop's programs use. */
+struct probe {
+	const char *name; /* "sched_switch" */
+	const char *what; /* "where time goes" */
+	bool needed;      /* systop cannot run without it */
+	bool found;
+	const char *why;  /* if not found: what is missing */
+};
+
+/*
+ * probes_read - looks everything up in the kernel's BTF; needs no rights.
+ * @probes: set to a static table   @nr: its length
+ * Returns 0, or -errno if there is no BTF to read.
+ */
+int probes_read(const struct probe **probes, size_t *nr);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Wiring only: who feeds whom. Everything that can go wrong is found out before the screen opens,
+ * and said after it closed.
+ */
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "check.h"
+#include "collect/collect.h"
+#include "command.h"
+#include "export/json.h"
+#include "export/table.h"
+#include "loop.h"
+#include "model/model.h"
+#include "options.h"
+#include "proc/cgroup.h"
+#include "proc/mounts.h"
+#include "proc/pid.h"
+#include "proc/scope.h"
+#include "proc/user.h"
+#include "tui/tui.h"
+#include "util/fail.h"
+#include "util/text.h"
+
+struct systop {
+	struct options options;
+	struct utsname uts;
+	struct cgroup_mounts mounts;
+	struct cgroup_scope *scope;
+	struct cgroups *cgroups;
+	struct model *model;
+	struct collect *collect;
+	struct tui *tui;
+	struct command command;
+	pid_t *pids; /* of -p, and the command's */
+	size_t nr_pids;
+	uid_t *uids;
+	char scope_text[256]; /* fit for any output */
+	uint64_t ticks;
+};
+
+static int print_version(void)
+{
+	printf("systop %s\nlibbpf %s\n", PACKAGE_VERSION, libbpf_version_string());
+	return EXIT_STATUS_OK;
+}
+
+static int print_columns(void)
+{
+	for (int f = 0; f < FIELD_COUNT; f++)
+		if (fields[f].drop)
+			printf("%-8s %-22s %s\n", fields[f].title, fields[f].name, fields[f].help);
+	return EXIT_STATUS_OK;
+}
+
+static int read_mounts(struct systop *s)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	int err = f ? cgroup_mounts_read(&s->mounts, f) : -errno;
+
+	if (f)
+		fclose(f);
+	if (err)
+		fail(err, EXIT_STATUS_RUNTIME, "cannot read /proc/self/mountinfo: %s",
+		     strerror(-err));
+	return err;
+}
+
+/*
+ * The hierarchy that is shown: that of the first -c; else v2, unless it has no cgroup below its
+ * root while v1's cpu hierarchy has.
+ */
+static int open_cgroups(struct systop *s, const char **controller)
+{
+	const struct cgroup_mount *v2 = cgroup_mount_find(&s->mounts, NULL);
+	const struct cgroup_mount *cpu = cgroup_mount_find(&s->mounts, "cpu");
+	const struct cgroup_mount *shown = v2 ? v2 : cpu;
+	size_t nr = 0;
+
+	*controller = shown && shown == cpu ? "cpu" : NULL;
+	if (s->scope) {
+		const struct cgroup_target *t = cgroup_scope_targets(s->scope, false, &nr);
+
+		*controller = t[0].controller;
+		shown = cgroup_mount_find(&s->mounts, *controller);
+	}
+	s->cgroups = cgroups_open(shown ? shown->path : "", cpu && shown == v2 ? cpu->path : NULL);
+	if (s->cgroups && !s->scope && shown == v2 && cpu) {
+		struct cgroups *v1 = cgroups_open(cpu->path, NULL);
+		size_t nr_v1 = 0;
+
+		cgroups_list(s->cgroups, &nr);
+		if (v1)
+			cgroups_list(v1, &nr_v1);
+		if (nr == 1 && nr_v1 > 1) {
+			cgroups_free(s->cgroups);
+			s->cgroups = v1;
+			*controller = "cpu";
+		} else {
+			cgroups_free(v1);
+		}
+	}
+	if (s->cgroups)
+		return 0;
+	return fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(errno));
+}
+
+/* "all", or "cgroup /a pid 12,13 user www-data" */
+static int describe_scope(struct systop *s)
+{
+	const struct options *o = &s->options;
+	char *raw;
+	size_t size;
+	FILE *f = open_memstream(&raw, &size);
+
+	if (!f)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->nr_cgroups; i++)
+		fprintf(f, "%s%s", i ? "," : " cgroup ", o->cgroups[i]);
+	for (size_t i = 0; i < o->nr_pids; i++)
+		fprintf(f, "%s%d", i ? "," : " pid ", o->pids[i]);
+	for (size_t i = 0; i < o->nr_users; i++)
+		fprintf(f, "%s%s", i ? "," : " user ", o->users[i]);
+	if (o->command)
+		fprintf(f, " command %s", o->command[0]);
+	if (!ftell(f))
+		fputs(" all", f);
+	if (fclose(f))
+		return -ENOMEM;
+	text_safe(s->scope_text, sizeof(s->scope_text), raw + 1, size - 1);
+	free(raw);
+	return 0;
+}
+
+static int resolve_scope(struct systop *s)
+{
+	const struct options *o = &s->options;
+
+	if (o->nr_cgroups) {
+		s->scope = cgroup_scope_new(&s->mounts, o->cgroups, o->nr_cgroups);
+		if (!s->scope)
+			return -ENOENT;
+	}
+	s->pids = calloc(o->nr_pids + 1, sizeof(*s->pids));
+	s->uids = calloc(o->nr_users + 1, sizeof(*s->uids));
+	if (!s->pids || !s->uids || describe_scope(s))
+		return fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		pid_t pid = pid_process(o->pids[i]);
+
+		if (pid < 0)
+			return pid;
+		s->pids[s->nr_pids++] = pid;
+	}
+	for (size_t i = 0; i < o->nr_users; i++) {
+		int err = user_find(o->users[i], &s->uids[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int apply_cgroup_scope(struct systop *s, bool again)
+{
+	size_t nr;
+	const struct cgroup_target *targets = cgroup_scope_targets(s->scope, again, &nr);
+	struct collect_cgroup *list = calloc(nr + 1, sizeof(*list));
+	int err;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		list[i] = (struct collect_cgroup){ targets[i].controller, targets[i].id };
+	err = collect_scope_cgroups(s->collect, list, nr);
+	free(list);
+	return err;
+}
+
+static int start_collect(struct systop *s, const char *controller)
+{
+	struct collect_options o = {
+		.shown_controller = controller,
+		.pids = s->pids,
+		.nr_pids = s->nr_pids,
+		.uids = s->uids,
+		.nr_uids = s->options.nr_users,
+	};
+	struct collect_cgroup *cgroups = NULL;
+	size_t nr = 0;
+
+	if (s->scope) {
+		const struct cgroup_target *t = cgroup_scope_targets(s->scope, false, &nr);
+
+		cgroups = calloc(nr + 1, sizeof(*cgroups));
+		for (size_t i = 0; cgroups && i < nr; i++)
+			cgroups[i] = (struct collect_cgroup){ t[i].controller, t[i].id };
+		o.cgroups = cgroups;
+		o.nr_cgroups = cgroups ? nr : 0;
+	}
+	s->model = model_new();
+	if (s->model)
+		s->collect = collect_new(&o, s->model, s->cgroups);
+	free(cgroups);
+	return s->collect ? 0 : -EIO;
+}
+
+static enum loop_verdict on_tick(void *arg)
+{
+	struct systop *s = arg;
+	const struct options *o = &s->options;
+	const struct tick *t;
+	int err = 0;
+
+	if (s->scope && cgroup_scope_has_globs(s->scope))
+		apply_cgroup_scope(s, true);
+	t = collect_tick(s->collect);
+	if (!t) {
+		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
+		return LOOP_FAILED;
+	}
+	if (o->output == OUTPUT_JSON) {
+		struct json_options json = { s->uts.nodename, s->uts.release, s->scope_text,
+					     o->all };
+
+		err = json_tick(stdout, t, &json);
+	} else if (o->output == OUTPUT_TABLE) {
+		struct table_options table = { s->uts.nodename, s->scope_text, o->sort, o->all };
+
+		err = table_tick(stdout, t, &table);
+	} else {
+		tui_tick(s->tui, t);
+	}
+	tick_put(t);
+	if (err) {
+		fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+		return LOOP_FAILED;
+	}
+	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
+}
+
+static enum loop_verdict on_harvest(void *arg)
+{
+	struct systop *s = arg;
+	int err = collect_harvest(s->collect);
+
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
+	return LOOP_FAILED;
+}
+
+static void on_suspend(void *arg)
+{
+	tui_suspend(((struct systop *)arg)->tui);
+}
+
+static void on_resume(void *arg)
+{
+	tui_resume(((struct systop *)arg)->tui);
+}
+
+static void on_resize(void *arg)
+{
+	tui_resize(((struct systop *)arg)->tui);
+}
+
+static enum loop_verdict on_input(void *arg);
+
+static const struct loop_ops screen_ops = {
+	.tick = on_tick,
+	.harvest = on_harvest,
+	.input = on_input,
+	.resize = on_resize,
+	.suspend = on_suspend,
+	.resume = on_resume,
+};
+
+static const struct loop_ops batch_ops = { .tick = on_tick, .harvest = on_harvest };
+
+static enum loop_verdict on_input(void *arg)
+{
+	struct systop *s = arg;
+
+	switch (tui_input(s->tui)) {
+	case TUI_QUIT:
+		return LOOP_STOP;
+	case TUI_SUSPEND:
+		loop_suspend(&screen_ops, s);
+		return LOOP_GO_ON;
+	default:
+		return LOOP_GO_ON;
+	}
+}
+
+static int open_screen(struct systop *s)
+{
+	struct tui_options o = {
+		.ascii = s->options.ascii,
+		.color = s->options.color,
+		.sort = s->options.sort,
+		.host = s->uts.nodename,
+		.version = PACKAGE_VERSION,
+		.kernel = s->uts.release,
+		.scope = s->scope_text,
+		.interval_ns = s->options.interval_ns,
+	};
+
+	s->tui = tui_open(&o);
+	return s->tui ? 0 : -EIO;
+}
+
+static int start(struct systop *s)
+{
+	const char *controller;
+	int err;
+
+	err = check_preconditions();
+	if (!err && s->options.output == OUTPUT_SCREEN)
+		err = tui_check_terminal();
+	if (!err)
+		err = read_mounts(s);
+	if (!err)
+		err = resolve_scope(s);
+	if (!err)
+		err = open_cgroups(s, &controller);
+	if (!err && s->options.command) {
+		err = command_fork(&s->command, s->options.command);
+		if (!err)
+			s->pids[s->nr_pids++] = s->command.pid;
+	}
+	if (!err)
+		err = start_collect(s, controller);
+	if (!err)
+		err = check_drop_privileges();
+	if (!err && s->options.output == OUTPUT_SCREEN)
+		err = open_screen(s);
+	if (!err && s->options.command)
+		err = command_start(&s->command);
+	return err;
+}
+
+static void stop(struct systop *s)
+{
+	tui_close(s->tui);
+	collect_free(s->collect);
+	model_free(s->model);
+	cgroups_free(s->cgroups);
+	cgroup_scope_free(s->scope);
+	cgroup_mounts_fini(&s->mounts);
+	command_end(&s->command);
+	free(s->pids);
+	free(s->uids);
+	options_fini(&s->options);
+}
+
+/* Ends as the signal would have ended us, so that a shell sees 128 + its number. */
+static void die_of(int signal_number)
+{
+	signal(signal_number, SIG_DFL);
+	loop_unblock_signals();
+	raise(signal_number);
+}
+
+static int run(struct systop *s)
+{
+	bool screen = s->options.output == OUTPUT_SCREEN;
+	struct loop_options o = { .interval_ns = s->options.interval_ns, .terminal_fd = -1 };
+	int signal_number = 0, status;
+	enum exit_status failure;
+
+	loop_block_signals();
+	if (!start(s)) {
+		o.terminal_fd = screen ? STDIN_FILENO : -1;
+		o.child = s->command.pid;
+		loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number,
+			 &s->command.status);
+	}
+	status = command_exit_status(&s->command);
+	stop(s);
+	failure = failure_print(stderr);
+	if (failure)
+		return failure;
+	if (signal_number)
+		die_of(signal_number);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct systop s = { 0 };
+
+	setlocale(LC_ALL, "");
+	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
+	argv[0] = (char[]){ "systop" };
+	if (options_parse(argc, argv, &s.options))
+		return failure_print(stderr);
+	uname(&s.uts);
+	switch (s.options.output) {
+	case OUTPUT_VERSION:
+		return print_version();
+	case OUTPUT_SORT_HELP:
+		return print_columns();
+	case OUTPUT_SCHEMA:
+		return json_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
+	case OUTPUT_CHECK:
+		return check_print();
+	case OUTPUT_LIST_CGROUPS:
+		if (!read_mounts(&s))
+			cgroups_print(stdout, &s.mounts);
+		return failure_print(stderr);
+	default:
+		return run(&s);
+	}
+}

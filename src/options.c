@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/fail.h"
+#include "util/format.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+#define INTERVAL_MIN_NS 100000000ULL
+#define INTERVAL_MAX_NS 60000000000ULL
+
+enum {
+	KEY_JSON = 256,
+	KEY_SCHEMA,
+	KEY_ALL,
+	KEY_CHECK,
+	KEY_LIST_CGROUPS,
+	KEY_ASCII,
+	KEY_COLOR,
+};
+
+static const struct argp_option option_table[] = {
+	{ 0, 0, 0, 0, "What to show:", 1 },
+	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, or a unique part of a name (repeatable)", 1 },
+	{ "pid", 'p', "PID[,PID...]", 0, "only these processes, their threads, and what they fork from now on (repeatable)", 1 },
+	{ "user", 'u', "USER", 0, "only this user's threads (repeatable)", 1 },
+	{ "delay", 'd', "SEC", 0, "refresh interval, 0.1 to 60 (default 1; also 500ms)", 1 },
+	{ "sort", 's', "COLUMN", 0, "sort by this column; help lists them", 1 },
+	{ 0, 0, 0, 0, "Without a screen:", 2 },
+	{ "batch", 'b', 0, 0, "print plain tables", 2 },
+	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
+	{ "iterations", 'n', "N", 0, "end after N intervals", 2 },
+	{ "all", KEY_ALL, 0, 0, "with -b and --json: also threads that did nothing", 2 },
+	{ "schema", KEY_SCHEMA, 0, 0, "print the JSON schema of --json and exit", 2 },
+	{ 0, 0, 0, 0, "Looks:", 3 },
+	{ "ascii", KEY_ASCII, 0, 0, "draw with ASCII only", 3 },
+	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never (default auto; NO_COLOR is respected)", 3 },
+	{ 0, 0, 0, 0, "Information:", 4 },
+	{ "check", KEY_CHECK, 0, 0, "say whether systop can run here, and exit", 4 },
+	{ "list-cgroups", KEY_LIST_CGROUPS, 0, 0, "list the cgroups of every hierarchy and exit", 4 },
+	{ "version", 'V', 0, 0, "print version and libraries and exit", 4 },
+	{ "help", 'h', 0, 0, "print this help and exit", 4 },
+	{ 0 }
+};
+
+static int bad_value(const char *option, const char *value, const char *wanted)
+{
+	char safe[128];
+
+	text_safe(safe, sizeof(safe), value, strlen(value));
+	fail(-EINVAL, EXIT_STATUS_USAGE, "bad value for %s: \"%s\"", option, safe);
+	fail_why("%s", wanted);
+	fail_fix("systop --help");
+	return EINVAL;
+}
+
+static int add_pids(struct options *o, const char *arg)
+{
+	static const char wanted[] = "process numbers, separated by commas, are wanted";
+	const char *at = arg;
+
+	for (;;) {
+		char *end;
+		long pid;
+
+		errno = 0;
+		pid = strtol(at, &end, 10);
+		if (errno || end == at || pid <= 0 || pid > 1 << 22 || (*end && *end != ','))
+			return bad_value("-p", arg, wanted);
+		if (VEC_PUSH(o->pids, o->nr_pids, o->pids_room, (pid_t)pid))
+			return ENOMEM;
+		if (!*end)
+			return 0;
+		at = end + 1;
+	}
+}
+
+static int set_iterations(struct options *o, const char *arg)
+{
+	char *end;
+
+	errno = 0;
+	o->iterations = strtoull(arg, &end, 10);
+	if (errno || end == arg || *end || arg[0] == '-' || !o->iterations)
+		return bad_value("-n", arg, "a number of intervals, at least 1, is wanted");
+	return 0;
+}
+
+static int set_delay(struct options *o, const char *arg)
+{
+	if (parse_duration(arg, INTERVAL_MIN_NS, INTERVAL_MAX_NS, &o->interval_ns))
+		return bad_value("-d", arg, "seconds from 0.1 to 60 are wanted: 2, 0.5 or 500ms");
+	return 0;
+}
+
+static int set_sort(struct options *o, const char *arg)
+{
+	if (!strcmp(arg, "help")) {
+		o->output = OUTPUT_SORT_HELP;
+		return 0;
+	}
+	o->sort = field_find(arg);
+	if (o->sort == FIELD_COUNT)
+		return bad_value("-s", arg, "a column's name is wanted: systop -s help lists them");
+	return 0;
+}
+
+static int set_color(struct options *o, const char *arg)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(arg, names[i])) {
+			o->color = i;
+			return 0;
+		}
+	}
+	return bad_value("--color", arg, "auto, always or never is wanted");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'c':
+		if (!*arg)
+			return bad_value("-c", arg, "a cgroup's path, glob or part of its name is wanted");
+		return -VEC_PUSH(o->cgroups, o->nr_cgroups, o->cgroups_room, (const char *)arg);
+	case 'p':
+		return add_pids(o, arg);
+	case 'u':
+		return -VEC_PUSH(o->users, o->nr_users, o->users_room, (const char *)arg);
+	case 'd':
+		return set_delay(o, arg);
+	case 's':
+		return set_sort(o, arg);
+	case 'b':
+		o->output = OUTPUT_TABLE;
+		return 0;
+	case KEY_JSON:
+		o->output = OUTPUT_JSON;
+		return 0;
+	case 'n':
+		return set_iterations(o, arg);
+	case KEY_ALL:
+		o->all = true;
+		return 0;
+	case KEY_SCHEMA:
+		o->output = OUTPUT_SCHEMA;
+		return 0;
+	case KEY_ASCII:
+		o->ascii = true;
+		return 0;
+	case KEY_COLOR:
+		return set_color(o, arg);
+	case KEY_CHECK:
+		o->output = OUTPUT_CHECK;
+		return 0;
+	case KEY_LIST_CGROUPS:
+		o->output = OUTPUT_LIST_CGROUPS;
+		return 0;
+	case 'V':
+		o->output = OUTPUT_VERSION;
+		return 0;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case ARGP_KEY_ARGS:
+		/* Words without an option before them are a command only behind "--". */
+		if (strcmp(state->argv[state->next - 1], "--"))
+			return bad_value("the command line", state->argv[state->next],
+					 "a command to run stands behind --");
+		o->command = state->argv + state->next;
+		state->next = state->argc;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* argp's own complaints (unknown option, missing value) go to stderr by themselves. */
+int options_parse(int argc, char **argv, struct options *o)
+{
+	static const struct argp argp = {
+		.options = option_table,
+		.parser = parse_option,
+		.args_doc = "[-- COMMAND [ARG...]]",
+		.doc = "Shows live where the time of every cgroup, process and thread goes."
+		       "\vsystop only looks: it never kills, renices or moves anything.\n"
+		       "Exit status: 0 ok, 1 failure, 2 usage, 3 kernel, 4 permission, "
+		       "5 target not found.",
+	};
+	int err;
+
+	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN };
+	argp_err_exit_status = EXIT_STATUS_USAGE;
+	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
+	return -err;
+}
+
+void options_fini(struct options *o)
+{
+	free(o->cgroups);
+	free(o->pids);
+	free(o->users);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_OPTIONS_H
+#define SYSTOP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "model/field.h"
+
+enum output {
+	OUTPUT_SCREEN,
+	OUTPUT_TABLE,         /* -b */
+	OUTPUT_JSON,          /* --json */
+	OUTPUT_SCHEMA,        /* --schema, and so on: print and exit */
+	OUTPUT_CHECK,
+	OUTPUT_LIST_CGROUPS,
+	OUTPUT_SORT_HELP,
+	OUTPUT_VERSION,
+};
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct options {
+	enum output output;
+	uint64_t interval_ns;
+	uint64_t iterations;     /* 0: until stopped */
+	enum field_id sort;
+	bool all;
+	bool ascii;
+	enum color color;
+	const char **cgroups;    /* -c, as given */
+	size_t nr_cgroups, cgroups_room;
+	pid_t *pids;             /* -p, numbers as given */
+	size_t nr_pids, pids_room;
+	const char **users;      /* -u, as given */
+	size_t nr_users, users_room;
+	char **command;          /* -- CMD args, NULL-terminated; NULL: none */
+};
+
+/*
+ * options_parse - the command line. --help is printed, and the process exits with 0, here.
+ * Returns 0, or -EINVAL after fail() (exit status 2). options_fini() frees.
+ */
+int options_parse(int argc, char **argv, struct options *o);
+void options_fini(struct options *o);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proc/mounts.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/vec.h"
+
+/* Mount options that are not names of controllers. */
+static const char *const not_controllers[] = { "rw", "ro", "xattr", "noprefix", "clone_children",
+					       "release_agent", "cpuset_v2_mode", "none" };
+
+/* \040 and the like, as the kernel writes blanks in paths. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		unsigned int byte;
+
+		if (*s == '\\' && sscanf(s, "\\%3o", &byte) == 1) {
+			*to++ = byte;
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
+static bool is_controller(const char *option)
+{
+	size_t len = strcspn(option, "=");
+
+	if (!strncmp(option, "name=", 5))
+		return true;
+	for (size_t i = 0; i < sizeof(not_controllers) / sizeof(not_controllers[0]); i++)
+		if (strlen(not_controllers[i]) == len && !strncmp(option, not_controllers[i], len))
+			return false;
+	return true;
+}
+
+static char *controllers_of(char *options)
+{
+	char *list = calloc(1, strlen(options) + 2), *save;
+
+	for (char *o = strtok_r(options, ",", &save); list && o; o = strtok_r(NULL, ",", &save)) {
+		if (!is_controller(o))
+			continue;
+		if (*list)
+			strcat(list, ",");
+		strcat(list, o);
+	}
+	return list;
+}
+
+static void mount_free(struct cgroup_mount *m)
+{
+	free(m->path);
+	free(m->root);
+	free(m->controllers);
+}
+
+static bool same_hierarchy(const struct cgroup_mount *a, const struct cgroup_mount *b)
+{
+	if (!a->controllers || !b->controllers)
+		return !a->controllers && !b->controllers;
+	return !strcmp(a->controllers, b->controllers);
+}
+
+static int mounts_add(struct cgroup_mounts *m, struct cgroup_mount *mount)
+{
+	for (size_t i = 0; i < m->nr; i++) {
+		if (!same_hierarchy(&m->mounts[i], mount))
+			continue;
+		if (strlen(mount->root) < strlen(m->mounts[i].root)) {
+			struct cgroup_mount less = m->mounts[i];
+
+			m->mounts[i] = *mount;
+			*mount = less;
+		}
+		mount_free(mount);
+		return 0;
+	}
+	return VEC_PUSH(m->mounts, m->nr, m->room, *mount);
+}
+
+/* "36 35 98:0 /root /path options [optional...] - type source super-options" */
+static int mounts_line(struct cgroup_mounts *m, char *line)
+{
+	struct cgroup_mount mount = { 0 };
+	char *root = NULL, *path = NULL, *tail = strstr(line, " - "), *save, *type, *options;
+	int err = 0;
+
+	if (!tail)
+		return 0;
+	*tail = '\0';
+	type = strtok_r(tail + 3, " \n", &save);
+	strtok_r(NULL, " \n", &save);
+	options = strtok_r(NULL, " \n", &save);
+	if (!type || !options || strncmp(type, "cgroup", 6))
+		return 0;
+	if (sscanf(line, "%*d %*d %*s %ms %ms", &root, &path) == 2) {
+		unescape(root);
+		unescape(path);
+		mount.root = root;
+		mount.path = path;
+		if (!strcmp(type, "cgroup")) {
+			mount.controllers = controllers_of(options);
+			err = mount.controllers ? 0 : -ENOMEM;
+		}
+		return err ? err : mounts_add(m, &mount);
+	}
+	free(root);
+	free(path);
+	return 0;
+}
+
+int cgroup_mounts_read(struct cgroup_mounts *m, FILE *mountinfo)
+{
+	char *line = NULL;
+	size_t size = 0;
+	int err = 0;
+
+	*m = (struct cgroup_mounts){ 0 };
+	while (!err && getline(&line, &size, mountinfo) > 0)
+		err = mounts_line(m, line);
+	free(line);
+	return err;
+}
+
+void cgroup_mounts_fini(struct cgroup_mounts *m)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		mount_free(&m->mounts[i]);
+	free(m->mounts);
+	*m = (struct cgroup_mounts){ 0 };
+}
+
+static bool has_controller(const char *list, const char *controller)
+{
+	size_t len = strlen(controller);
+
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, controller, len) && (!at[len] || at[len] == ','))
+			return true;
+	}
+	return false;
+}
+
+const struct cgroup_mount *cgroup_mount_find(const struct cgroup_mounts *m, const char *controller)
+{
+	for (size_t i = 0; i < m->nr; i++) {
+		const struct cgroup_mount *mount = &m->mounts[i];
+
+		if (!controller ? !mount->controllers
+				: mount->controllers && has_controller(mount->controllers, controller))
+			return mount;
+	}
+	return NULL;
+}

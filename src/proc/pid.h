@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_PROC_PID_H
+#define SYSTOP_PROC_PID_H
+
+#include <sys/types.h>
+
+/* pid_process - the process of @pid, which may also be the number of one of its threads.
+ * Returns its pid, or -ESRCH after fail() (exit status 5). */
+pid_t pid_process(pid_t pid);
+
+#endif

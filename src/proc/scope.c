@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proc/scope.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proc/cgroup.h"
+#include "util/fail.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+#define SUGGESTIONS 3
+#define AMBIGUOUS_SHOWN 5
+
+/* A hierarchy that can be asked for: v2, and every v1 controller the kernel knows by number. */
+struct tree {
+	const char *controller; /* NULL: v2; the first one where several are mounted together */
+	const struct cgroup_mount *mount;
+	struct cgroups *cgroups;
+};
+
+struct cgroup_scope {
+	const struct cgroup_mounts *mounts;
+	struct tree *trees;
+	size_t nr_trees, trees_room;
+	const char *const *specs;
+	size_t nr_specs;
+	struct cgroup_target *targets;
+	size_t nr, room;
+	bool globs;
+};
+
+/* How well a name fits: the lowest class that any cgroup is in counts. */
+enum fit { FIT_NAME, FIT_BEGINNING, FIT_PART, FIT_PATH, FIT_NONE };
+
+static bool is_glob(const char *spec)
+{
+	return strpbrk(spec, "*?[") != NULL;
+}
+
+static const char *base_name(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
+static int trees_add(struct cgroup_scope *s, const struct cgroup_mount *mount)
+{
+	struct tree t = { .mount = mount };
+
+	if (mount->controllers) {
+		char *list = strdup(mount->controllers);
+
+		if (!list)
+			return -ENOMEM;
+		list[strcspn(list, ",")] = '\0';
+		t.controller = list;
+	}
+	t.cgroups = cgroups_open(mount->path, NULL);
+	if (!t.cgroups) {
+		free((char *)t.controller);
+		return 0; /* not readable for us: not there */
+	}
+	return VEC_PUSH(s->trees, s->nr_trees, s->trees_room, t);
+}
+
+/* v2 first, then v1 in mounting order; hierarchies without a controller cannot be matched. */
+static int trees_open(struct cgroup_scope *s)
+{
+	const struct cgroup_mount *v2 = cgroup_mount_find(s->mounts, NULL);
+	const struct cgroup_mount *cpu = cgroup_mount_find(s->mounts, "cpu");
+	int err = v2 ? trees_add(s, v2) : 0;
+
+	if (!err && cpu)
+		err = trees_add(s, cpu);
+	for (size_t i = 0; !err && i < s->mounts->nr; i++) {
+		const struct cgroup_mount *m = &s->mounts->mounts[i];
+
+		if (m != v2 && m != cpu && strncmp(m->controllers, "name=", 5))
+			err = trees_add(s, m);
+	}
+	return err;
+}
+
+static int target_add(struct cgroup_scope *s, const struct tree *t, const struct cgroup *cgroup)
+{
+	struct cgroup_target target = { t->controller, cgroup->id, NULL };
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->targets[i].id == cgroup->id && s->targets[i].controller == t->controller)
+			return 0;
+	target.path = strdup(cgroup->path);
+	if (!target.path)
+		return -ENOMEM;
+	return VEC_PUSH(s->targets, s->nr, s->room, target);
+}
+
+static const struct cgroup *tree_path(const struct tree *t, const char *path)
+{
+	size_t nr, len = strlen(path);
+	struct cgroup *const *list = cgroups_list(t->cgroups, &nr);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (size_t i = 0; i < nr; i++)
+		if (strlen(list[i]->path) == len && !strncmp(list[i]->path, path, len))
+			return list[i];
+	return NULL;
+}
+
+/* A path: of a controller, in the file system, or in the first hierarchy that has it. */
+static int resolve_path(struct cgroup_scope *s, const char *spec)
+{
+	const char *slash = strchr(spec, '/');
+	const struct cgroup *found;
+
+	for (size_t i = 0; i < s->nr_trees; i++) {
+		const struct tree *t = &s->trees[i];
+		size_t len = strlen(t->mount->path);
+
+		if (slash > spec) {
+			char *controller = strndup(spec, slash - spec - 1);
+			bool ours = controller && t->controller &&
+				    cgroup_mount_find(s->mounts, controller) == t->mount;
+
+			free(controller);
+			found = ours ? tree_path(t, slash) : NULL;
+		} else {
+			found = NULL;
+			if (!strncmp(spec, t->mount->path, len) && (spec[len] == '/' || !spec[len]))
+				found = tree_path(t, spec[len] ? spec + len : "/");
+			if (!found)
+				found = tree_path(t, spec);
+		}
+		if (found)
+			return target_add(s, t, found);
+	}
+	return -ENOENT;
+}
+
+static int resolve_glob(struct cgroup_scope *s, const char *spec)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < s->nr_trees && err == -ENOENT; i++) {
+		size_t nr;
+		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
+
+		for (size_t j = 0; j < nr && (!err || err == -ENOENT); j++) {
+			const char *path = list[j]->path;
+			bool whole = spec[0] == '/';
+
+			if (!fnmatch(spec, whole ? path : base_name(path), whole ? FNM_PATHNAME : 0))
+				err = target_add(s, &s->trees[i], list[j]);
+		}
+	}
+	return err;
+}
+
+static enum fit name_fit(const char *path, const char *name)
+{
+	const char *base = base_name(path);
+	size_t len = strlen(name), base_len = strlen(base);
+
+	if (!strncmp(base, name, len)) {
+		const char *rest = base + len;
+
+		/* "ssh" is ssh.service, "pod1" is pod1.slice */
+		if (!*rest || !strcmp(rest, ".service") || !strcmp(rest, ".scope") ||
+		    !strcmp(rest, ".slice"))
+			return FIT_NAME;
+		return FIT_BEGINNING;
+	}
+	if (base_len > len && strstr(base, name))
+		return FIT_PART;
+	return strstr(path, name) ? FIT_PATH : FIT_NONE;
+}
+
+static bool is_below(const struct cgroup *c, const struct cgroup *top)
+{
+	for (; c; c = c->parent)
+		if (c == top)
+			return true;
+	return false;
+}
+
+static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t nr)
+{
+	char safe[256], list[1024] = "", path[128];
+
+	text_safe(safe, sizeof(safe), spec, strlen(spec));
+	fail(-EINVAL, EXIT_STATUS_TARGET, "%zu cgroups match \"%s\"", nr, safe);
+	for (size_t i = 0; i < nr && i < AMBIGUOUS_SHOWN; i++) {
+		char whole[4096];
+		size_t used = strlen(list);
+
+		text_safe(whole, sizeof(whole), found[i]->path, strlen(found[i]->path));
+		text_elide(path, sizeof(path), whole, 60);
+		snprintf(list + used, sizeof(list) - used, "\n       %s", path);
+	}
+	fail_why("a part of a name must be unique:%s%s", list,
+		 nr > AMBIGUOUS_SHOWN ? "\n       ..." : "");
+	fail_fix("systop -c PATH, or a glob for all of them");
+	return -EINVAL;
+}
+
+static int resolve_name(struct cgroup_scope *s, const char *spec)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < s->nr_trees && err == -ENOENT; i++) {
+		enum fit best = FIT_NONE;
+		const struct cgroup **found = NULL;
+		size_t nr, nr_found = 0, room = 0;
+		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
+
+		for (size_t j = 0; j < nr; j++) {
+			enum fit fit = name_fit(list[j]->path, spec);
+
+			if (fit == FIT_NONE || fit > best)
+				continue;
+			if (fit < best)
+				nr_found = 0;
+			best = fit;
+			/* The list is in tree order: what is below the last one found is covered. */
+			if (nr_found && is_below(list[j], found[nr_found - 1]))
+				continue;
+			if (VEC_PUSH(found, nr_found, room, (const struct cgroup *)list[j])) {
+				free(found);
+				return -ENOMEM;
+			}
+		}
+		if (nr_found > 1)
+			err = fail_ambiguous(spec, found, nr_found);
+		else if (nr_found == 1)
+			err = target_add(s, &s->trees[i], found[0]);
+		free(found);
+	}
+	return err;
+}
+
+static int resolve(struct cgroup_scope *s, const char *spec)
+{
+	if (is_glob(spec))
+		return resolve_glob(s, spec);
+	if (strchr(spec, '/') && (spec[0] == '/' || strchr(spec, ':')))
+		return resolve_path(s, spec);
+	return resolve_name(s, spec);
+}
+
+/* Edits (insert, delete, replace) that make @a of @b; long names are compared by their beginning. */
+static unsigned int edits(const char *a, const char *b)
+{
+	unsigned int row[64];
+	size_t nb = strnlen(b, 63), na = strnlen(a, 63);
+
+	for (size_t j = 0; j <= nb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		unsigned int corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			unsigned int best = corner + (a[i - 1] != b[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[nb];
+}
+
+static uint64_t threads_below(const struct tree *t, const struct cgroup *top)
+{
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(t->cgroups, &nr);
+	uint64_t threads = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (is_below(list[i], top))
+			threads += cgroups_threads(t->cgroups, list[i]);
+	return threads;
+}
+
+/* The cgroups whose last part is most like what was asked for. */
+static void suggest(const struct cgroup_scope *s, const char *spec, char *text, size_t size)
+{
+	const char *name = strrchr(spec, '/') ? base_name(spec) : spec;
+	unsigned int limit = strlen(name) / 2 + 1;
+	size_t shown = 0;
+
+	*text = '\0';
+	for (unsigned int want = 0; want <= limit && shown < SUGGESTIONS; want++) {
+		for (size_t i = 0; i < s->nr_trees && i < 2 && shown < SUGGESTIONS; i++) {
+			size_t nr;
+			struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
+
+			for (size_t j = 1; j < nr && shown < SUGGESTIONS; j++) {
+				char whole[4096], path[128];
+				size_t used = strlen(text);
+
+				if (edits(name, base_name(list[j]->path)) != want)
+					continue;
+				text_safe(whole, sizeof(whole), list[j]->path,
+					  strlen(list[j]->path));
+				text_elide(path, sizeof(path), whole, 46);
+				snprintf(text + used, size - used, "%s%s (%" PRIu64 " threads)",
+					 shown ? "\n       " : "", path,
+					 threads_below(&s->trees[i], list[j]));
+				shown++;
+			}
+		}
+	}
+}
+
+static void fail_unknown(const struct cgroup_scope *s, const char *spec)
+{
+	char safe[256], suggestions[1024];
+
+	text_safe(safe, sizeof(safe), spec, strlen(spec));
+	suggest(s, spec, suggestions, sizeof(suggestions));
+	fail(-ENOENT, EXIT_STATUS_TARGET, "no cgroup matches \"%s\"", safe);
+	if (*suggestions)
+		fail_why("did you mean: %s", suggestions);
+	else
+		fail_why("no hierarchy has a cgroup with a name like it");
+	fail_fix("systop --list-cgroups");
+}
+
+struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const char *const *specs,
+				      size_t nr)
+{
+	struct cgroup_scope *s = calloc(1, sizeof(*s));
+	int err = s ? 0 : -ENOMEM;
+
+	if (s) {
+		s->mounts = mounts;
+		s->specs = specs;
+		s->nr_specs = nr;
+		err = trees_open(s);
+	}
+	for (size_t i = 0; !err && i < nr; i++) {
+		s->globs |= is_glob(specs[i]);
+		err = resolve(s, specs[i]);
+		if (err == -ENOENT)
+			fail_unknown(s, specs[i]);
+	}
+	if (!err)
+		return s;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(-err));
+	cgroup_scope_free(s);
+	return NULL;
+}
+
+static void targets_clear(struct cgroup_scope *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		free((char *)s->targets[i].path);
+	s->nr = 0;
+}
+
+void cgroup_scope_free(struct cgroup_scope *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_trees; i++) {
+		cgroups_free(s->trees[i].cgroups);
+		free((char *)s->trees[i].controller);
+	}
+	targets_clear(s);
+	free(s->trees);
+	free(s->targets);
+	free(s);
+}
+
+const struct cgroup_target *cgroup_scope_targets(struct cgroup_scope *s, bool again, size_t *nr)
+{
+	if (again && s->globs) {
+		for (size_t i = 0; i < s->nr_trees; i++)
+			cgroups_refresh(s->trees[i].cgroups, true);
+		/* What was named stays what it was, even if another cgroup has its name now. */
+		for (size_t i = 0; i < s->nr_specs; i++)
+			if (is_glob(s->specs[i]))
+				resolve_glob(s, s->specs[i]);
+	}
+	*nr = s->nr;
+	return s->targets;
+}
+
+bool cgroup_scope_has_globs(const struct cgroup_scope *s)
+{
+	return s->globs;
+}
+
+int cgroups_print(FILE *to, const struct cgroup_mounts *mounts)
+{
+	struct cgroup_scope s = { .mounts = mounts };
+	int err = trees_open(&s);
+
+	fprintf(to, "%-12s %8s  %s\n", "HIERARCHY", "THREADS", "PATH");
+	for (size_t i = 0; !err && i < s.nr_trees; i++) {
+		size_t nr;
+		struct cgroup *const *list = cgroups_list(s.trees[i].cgroups, &nr);
+
+		for (size_t j = 0; j < nr; j++) {
+			char path[4096];
+
+			text_safe(path, sizeof(path), list[j]->path, strlen(list[j]->path));
+			fprintf(to, "%-12s %8" PRIu64 "  %s\n",
+				s.trees[i].controller ? s.trees[i].controller : "v2",
+				cgroups_threads(s.trees[i].cgroups, list[j]), path);
+		}
+	}
+	for (size_t i = 0; i < s.nr_trees; i++) {
+		cgroups_free(s.trees[i].cgroups);
+		free((char *)s.trees[i].controller);
+	}
+	free(s.trees);
+	return err || ferror(to) ? -EIO : 0;
+}
