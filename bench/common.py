@@ -363,13 +363,14 @@ class Terminal:
         for name in ("LINES", "COLUMNS"):
             self.env.pop(name, None)
         self.bytes = 0
-        self.bursts = []  # bytes of each refresh: output with no pause of 100 ms in it
+        self.bursts = []  # of each refresh, output with no pause of 100 ms in it: [bytes, cpu_ns]
 
     def __enter__(self):
         self.pid, self.master = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, self.size)
             os.execvpe(self.argv[0], self.argv, self.env)
+        self.pids = [self.pid]
         self.stopping = False
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -388,9 +389,9 @@ class Terminal:
                 return
             now = time.monotonic()
             if now - last > 0.1:
-                self.bursts.append(0)
+                self.bursts.append([0, cpu_ns(self.pids)])
             last = now
-            self.bursts[-1] += len(data)
+            self.bursts[-1][0] += len(data)
             self.bytes += len(data)
 
     def check(self):
@@ -398,8 +399,28 @@ class Terminal:
             self.pid = None
             raise CannotRun(f"{os.path.basename(self.argv[0])} ended")
 
-    def cpu_ns(self):
-        return cpu_ns(tree(self.pid))
+    def measure(self, refreshes, warm_up, longest):
+        """The refreshes that follow @warm_up refreshes, at most @refreshes, in @longest seconds.
+
+        Returns (bytes and CPU seconds of each refresh, all bytes, wall seconds): a refresh's work
+        comes before its output, so what is used from one burst to the next is that of one.
+        """
+        deadline = time.monotonic() + longest
+        while len(self.bursts) < warm_up + 1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+            self.check()
+        self.pids = tree(self.pid)
+        first = len(self.bursts)
+        start, written = time.monotonic(), self.bytes
+        while len(self.bursts) < first + refreshes + 1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+            self.check()
+        seconds, written = time.monotonic() - start, self.bytes - written
+        bursts = self.bursts[first:]
+        each = [(a[0], (b[1] - a[1]) / 1e9) for a, b in zip(bursts, bursts[1:])]
+        if not each:
+            raise CannotRun(f"{os.path.basename(self.argv[0])}: no two refreshes in {longest} s")
+        return each, written, seconds
 
     def __exit__(self, *_):
         if self.pid:

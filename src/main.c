@@ -304,11 +304,19 @@ static enum loop_verdict on_input(void *arg)
 	}
 }
 
+/* NO_COLOR is respected unless --color=always says otherwise (no-color.org). */
+static bool wants_color(enum color_when color)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return color == COLOR_ALWAYS || (color == COLOR_AUTO && !(no_color && *no_color));
+}
+
 static int open_screen(struct systop *s)
 {
 	struct tui_options o = {
 		.ascii = s->options.ascii,
-		.color = s->options.color,
+		.color = wants_color(s->options.color),
 		.sort = s->options.sort,
 		.host = s->uts.nodename,
 		.version = PACKAGE_VERSION,
@@ -328,7 +336,7 @@ static int start(struct systop *s)
 
 	err = check_preconditions();
 	if (!err && s->options.output == OUTPUT_SCREEN)
-		err = tui_check_terminal();
+		err = tui_check();
 	if (!err)
 		err = read_mounts(s);
 	if (!err)

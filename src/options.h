@@ -20,7 +20,7 @@ enum output {
 	OUTPUT_VERSION,
 };
 
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
 	enum output output;
@@ -29,7 +29,7 @@ struct options {
 	enum field_id sort;
 	bool all;
 	bool ascii;
-	enum color color;
+	enum color_when color;
 	const char **cgroups;    /* -c, as given */
 	size_t nr_cgroups, cgroups_room;
 	pid_t *pids;             /* -p, numbers as given */

@@ -25,12 +25,12 @@ enum field_kind {
  * the highest number leave a narrow screen first; 0 = never shown as a column), help
  */
 #define FIELDS(_)                                                                                  \
-	_(RUN,         "run_ns",               "RUN%",   UNIT_SHARE, FIELD_KIND_TIME,     6, 1, "time on a CPU, user and kernel") \
+	_(RUN,         "run_ns",               "RUN%",   UNIT_SHARE, FIELD_KIND_TIME,     5, 1, "time on a CPU, user and kernel") \
 	_(USER,        "user_ns",              "USR%",   UNIT_SHARE, FIELD_KIND_TIME,     6, 6, "part of RUN in user mode; - until the kernel's tick saw the thread") \
 	_(KERNEL,      "kernel_ns",            "SYS%",   UNIT_SHARE, FIELD_KIND_TIME,     6, 6, "part of RUN in kernel mode; - until the kernel's tick saw the thread") \
-	_(RUNQ,        "runq_ns",              "RUNQ%",  UNIT_SHARE, FIELD_KIND_TIME,     6, 2, "time runnable but not running: waiting for a CPU") \
-	_(THROTTLED,   "throttled_ns",         "THR%",   UNIT_SHARE, FIELD_KIND_TIME,     6, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
-	_(D,           "d_ns",                 "D%",     UNIT_SHARE, FIELD_KIND_TIME,     6, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
+	_(RUNQ,        "runq_ns",              "RUNQ%",  UNIT_SHARE, FIELD_KIND_TIME,     5, 2, "time runnable but not running: waiting for a CPU") \
+	_(THROTTLED,   "throttled_ns",         "THR%",   UNIT_SHARE, FIELD_KIND_TIME,     5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
+	_(D,           "d_ns",                 "D%",     UNIT_SHARE, FIELD_KIND_TIME,     5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
 	_(SLEEP,       "sleep_ns",             "SLEEP%", UNIT_SHARE, FIELD_KIND_TIME,     6, 8, "time asleep, waiting for something to do") \
 	_(STOPPED,     "stopped_ns",           "STOP%",  UNIT_SHARE, FIELD_KIND_TIME,     6, 9, "time stopped by a signal or a debugger") \
 	_(ALIVE,       "alive_ns",             "ALIVE",  UNIT_NS,    FIELD_KIND_TIME,     6, 9, "part of the interval in which the thread existed") \

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef bool row_before(const struct row *a, const struct row *b, const void *arg);
-
 struct order {
 	row_before *before;
 	const void *arg;
@@ -90,4 +88,15 @@ void rows_order(const struct row **refs, size_t nr, size_t first, size_t count, 
 	if (first + count < nr)
 		order_split(refs + first, nr - first, count, &o);
 	qsort_r(refs + first, count, sizeof(*refs), order_compare, &o);
+}
+
+size_t rows_rank(const struct row *const *refs, size_t nr, const struct row *row,
+		 row_before *before, const void *arg)
+{
+	struct order o = { before, arg };
+	size_t rank = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		rank += order_compare((const struct row **)&refs[i], &row, &o) < 0;
+	return rank;
 }

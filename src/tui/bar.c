@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/bar.h"
+
+#include <stdint.h>
+
+#include "model/tick.h"
+#include "tui/paint.h"
+
+/* The parts from left to right. Running parts are solid, waiting ones are not. */
+static const struct part {
+	enum field_id field;
+	enum role role;
+	const char *ascii, *unicode, *name;
+} parts[] = {
+	{ FIELD_USER, ROLE_USER, "#", "█", "user" },
+	{ FIELD_KERNEL, ROLE_KERNEL, "=", "▓", "kernel" },
+	{ FIELD_RUNQ, ROLE_RUNQ, "~", "~", "runq" },
+	{ FIELD_D, ROLE_D, "D", "D", "blocked" },
+	{ FIELD_SLEEP, ROLE_SLEEP, ".", "·", "sleep" },
+	{ FIELD_STOPPED, ROLE_STOPPED, "T", "T", "stopped" },
+};
+
+#define NR_PARTS ((int)(sizeof(parts) / sizeof(parts[0])))
+
+void bar_cells(const unsigned long long *sizes, int nr, int width, int *cells)
+{
+	double rest[16], sum = 0;
+	int left = width;
+
+	for (int i = 0; i < nr; i++)
+		sum += sizes[i];
+	for (int i = 0; i < nr; i++) {
+		double share = sum ? sizes[i] / sum * width : 0;
+
+		cells[i] = share;
+		rest[i] = share - cells[i];
+		left -= cells[i];
+	}
+	for (; sum && left > 0; left--) {
+		int most = 0;
+
+		for (int i = 1; i < nr; i++)
+			if (rest[i] > rest[most])
+				most = i;
+		cells[most]++;
+		rest[most] = -1;
+	}
+}
+
+void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v)
+{
+	unsigned long long sizes[NR_PARTS];
+	int cells[NR_PARTS];
+
+	for (int i = 0; i < NR_PARTS; i++)
+		sizes[i] = v->v[parts[i].field];
+	if (v->v[FIELD_USER] == VALUE_NA) { /* how it splits is not known yet */
+		sizes[0] = v->v[FIELD_RUN];
+		sizes[1] = 0;
+	}
+	bar_cells(sizes, NR_PARTS, width, cells);
+	for (int i = 0; i < NR_PARTS; i++)
+		for (int n = 0; n < cells[i]; n++)
+			x = paint_text(p, y, x, 1, parts[i].role,
+				       p->unicode ? parts[i].unicode : parts[i].ascii);
+}
+
+int bar_legend(const struct paint *p, int y, int x)
+{
+	for (int i = 0; i < NR_PARTS; i++) {
+		x = paint_text(p, y, x, 1, parts[i].role,
+			       p->unicode ? parts[i].unicode : parts[i].ascii);
+		x = paint_format(p, y, x + 1, ROLE_TEXT, "%s ", parts[i].name);
+	}
+	return x;
+}

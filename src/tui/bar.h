@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_BAR_H
+#define SYSTOP_TUI_BAR_H
+
+struct paint;
+struct values;
+
+/* bar_draw - the stacked bar of a row: shares of the time it was alive, @width cells, always full.
+ * A letter or shade for each state, readable without colour: bar_legend(). */
+void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v);
+
+/* bar_cells - how many cells each of the @nr parts gets of @width, by largest remainder. */
+void bar_cells(const unsigned long long *parts, int nr, int width, int *cells);
+
+/* bar_legend - draws what the bar's letters mean; returns the column behind it. */
+int bar_legend(const struct paint *p, int y, int x);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/term.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "tui/terminfo.h"
+#include "util/fail.h"
+#include "util/text.h"
+
+/* What an unknown terminal is taken for, the likeliest first. */
+static const char *const fallbacks[] = { "xterm-256color", "xterm", "vt100", "ansi" };
+
+static struct {
+	SCREEN *screen;
+	bool open;
+	struct termios saved;
+	char restore[256]; /* leaves the alternate screen, shows the cursor, plain text */
+	size_t restore_len;
+} term;
+
+/* Whether there is a description of this terminal, built in ones included. */
+static bool term_known(const char *name)
+{
+	const char *builtin;
+	int err;
+
+	if (setupterm(name, STDOUT_FILENO, &err) == OK) {
+		del_curterm(cur_term);
+		return true;
+	}
+	builtin = terminfo_builtin(name);
+	if (!builtin)
+		return false;
+	setenv("TERMINFO", builtin, 1);
+	if (setupterm(name, STDOUT_FILENO, &err) != OK)
+		return false;
+	del_curterm(cur_term);
+	return true;
+}
+
+/* The name to use for this terminal, NULL: there is none. */
+static const char *term_name(void)
+{
+	const char *name = getenv("TERM");
+
+	if (name && *name && term_known(name))
+		return name;
+	for (size_t i = 0; i < sizeof(fallbacks) / sizeof(fallbacks[0]); i++)
+		if (term_known(fallbacks[i]))
+			return fallbacks[i];
+	return NULL;
+}
+
+int term_check(void)
+{
+	const char *name = getenv("TERM");
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fail(-ENOTTY, EXIT_STATUS_USAGE, "cannot draw a screen: not a terminal");
+		fail_why("standard %s is not one", isatty(STDIN_FILENO) ? "output" : "input");
+		fail_fix("use systop -b");
+		return -ENOTTY;
+	}
+	if (name && !strcmp(name, "dumb")) {
+		fail(-ENOTTY, EXIT_STATUS_USAGE, "cannot draw a screen: TERM is dumb");
+		fail_why("a dumb terminal cannot place the cursor");
+		fail_fix("use systop -b");
+		return -ENOTTY;
+	}
+	if (!term_name()) {
+		fail(-ENOTTY, EXIT_STATUS_RUNTIME, "no terminfo for this terminal");
+		fail_why("neither TERM nor xterm-256color is described on this host");
+		fail_fix("infocmp -x $TERM | ssh HOST tic -x -    # or: systop -b");
+		return -ENOTTY;
+	}
+	return 0;
+}
+
+static void remember(const char *capability)
+{
+	const char *s = tigetstr(capability);
+	size_t len;
+
+	if (!s || s == (char *)-1)
+		return;
+	len = strlen(s);
+	if (term.restore_len + len <= sizeof(term.restore)) {
+		memcpy(term.restore + term.restore_len, s, len);
+		term.restore_len += len;
+	}
+}
+
+int term_open(char *notice, int size)
+{
+	const char *want = getenv("TERM"), *name = term_name();
+
+	*notice = '\0';
+	if (!name || tcgetattr(STDIN_FILENO, &term.saved))
+		return fail(-ENOTTY, EXIT_STATUS_RUNTIME, "cannot use the terminal");
+	if (!want || strcmp(want, name)) {
+		char safe[64];
+
+		text_safe(safe, sizeof(safe), want ? want : "", want ? strlen(want) : 0);
+		snprintf(notice, size, "no terminfo for TERM=%s; using %s", safe, name);
+	}
+	/* The loop tells the size; curses' own handlers stay out. */
+	use_env(FALSE);
+	set_escdelay(25);
+	term.screen = newterm(name, stdout, stdin);
+	if (!term.screen)
+		return fail(-ENOTTY, EXIT_STATUS_RUNTIME, "cannot use the terminal");
+	term.open = true;
+	remember("sgr0");
+	remember("cnorm");
+	remember("rmcup");
+	raw(); /* ^C and ^Z are keys like all others */
+	noecho();
+	nonl();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	if (has_colors()) {
+		start_color();
+		use_default_colors();
+	}
+	return 0;
+}
+
+void term_close(void)
+{
+	if (!term.open)
+		return;
+	term.open = false;
+	endwin();
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+	delscreen(term.screen);
+	term.screen = NULL;
+}
+
+void term_suspend(void)
+{
+	endwin();
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+}
+
+void term_resume(void)
+{
+	reset_prog_mode();
+	clearok(curscr, TRUE);
+}
+
+void term_size(int *width, int *height)
+{
+	struct winsize ws = { 0 };
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row && ws.ws_col)
+		resizeterm(ws.ws_row, ws.ws_col);
+	getmaxyx(stdscr, *height, *width);
+}
+
+void term_emergency(void)
+{
+	if (!term.open)
+		return;
+	if (write(STDOUT_FILENO, term.restore, term.restore_len) < 0)
+		return;
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_TUI_H
+#define SYSTOP_TUI_TUI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/field.h"
+
+struct tick;
+struct tui;
+
+/* The strings are borrowed for the screen's life; all are fit for a terminal. */
+struct tui_options {
+	bool ascii;
+	bool color;          /* if the terminal has any */
+	enum field_id sort;
+	const char *host, *version, *kernel, *scope;
+	uint64_t interval_ns;
+};
+
+enum tui_verdict { TUI_GO_ON, TUI_QUIT, TUI_SUSPEND };
+
+/* tui_check - whether there is a terminal to draw on. 0, or -errno after fail(). */
+int tui_check(void);
+
+/* tui_open - takes the terminal. NULL after fail(). Signals are the main loop's: it calls
+ * tui_resize() for SIGWINCH and the two below for SIGTSTP and SIGCONT. */
+struct tui *tui_open(const struct tui_options *o);
+
+/* tui_close - gives the terminal back. Accepts NULL; safe when the terminal is gone. */
+void tui_close(struct tui *t);
+
+/* tui_tick - a new tick: shown, unless paused. Held as long as it is shown. */
+void tui_tick(struct tui *t, const struct tick *tick);
+
+/* tui_input - handles all keys that are there; never blocks. */
+enum tui_verdict tui_input(struct tui *t);
+
+void tui_resize(struct tui *t);
+void tui_suspend(struct tui *t);
+void tui_resume(struct tui *t);
+
+/* tui_emergency_restore - the terminal as it was, from a handler of a fatal signal. */
+void tui_emergency_restore(void);
+
+#endif
