@@ -381,6 +381,22 @@ static void die_of(int signal_number)
 	raise(signal_number);
 }
 
+/* A crash of our own leaves a usable terminal. */
+static void on_crash(int signal_number)
+{
+	tui_emergency_restore();
+	raise(signal_number); /* the default action: SA_RESETHAND */
+}
+
+static void catch_crashes(void)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+	struct sigaction sa = { .sa_handler = on_crash, .sa_flags = SA_RESETHAND };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &sa, NULL);
+}
+
 static int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
@@ -389,6 +405,7 @@ static int run(struct systop *s)
 	enum exit_status failure;
 
 	loop_block_signals();
+	catch_crashes();
 	if (!start(s)) {
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		o.child = s->command.pid;

@@ -144,7 +144,7 @@ static void title(const struct paint *p, int y, int x, int width, const char *te
 void columns_titles(const struct columns *c, const struct paint *p, int y, const char *number,
 		    const struct tick *t, const struct sorting *sorting)
 {
-	char bar[32], interval[16];
+	char bar[32];
 
 	paint_clear(p, y, 0);
 	if (c->tree) {
@@ -156,8 +156,7 @@ void columns_titles(const struct columns *c, const struct paint *p, int y, const
 		title(p, y, c->name, c->name_width, "CGROUP", false, sorting, -1);
 		title(p, y, c->comm, c->comm_width, "COMM", false, sorting, -1);
 	}
-	format_value(interval, sizeof(interval), UNIT_NS, t->interval_ns, 0);
-	snprintf(bar, sizeof(bar), "TIME of %s", interval);
+	snprintf(bar, sizeof(bar), "TIME of %.3gs", t->interval_ns / 1e9);
 	title(p, y, c->bar, c->bar_width, bar, false, sorting, -1);
 	for (int f = 0; f < FIELD_COUNT; f++)
 		if (c->field[f])

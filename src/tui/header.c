@@ -41,7 +41,7 @@ static void line_who(const struct header *h, const struct paint *p)
 	paint_clear(p, 0, 0);
 	localtime_r(&t->wall.tv_sec, &tm);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	format_value(interval, sizeof(interval), UNIT_NS, h->options->interval_ns, 0);
+	snprintf(interval, sizeof(interval), "%gs", h->options->interval_ns / 1e9);
 	x = paint_format(p, 0, 0, ROLE_TEXT, "systop %s %s ", h->options->host, clock);
 	if (h->paused) {
 		char ago[16];

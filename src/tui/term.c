@@ -111,8 +111,6 @@ int term_open(char *notice, int size)
 		text_safe(safe, sizeof(safe), want ? want : "", want ? strlen(want) : 0);
 		snprintf(notice, size, "no terminfo for TERM=%s; using %s", safe, name);
 	}
-	/* The loop tells the size; curses' own handlers stay out. */
-	use_env(FALSE);
 	set_escdelay(25);
 	term.screen = newterm(name, stdout, stdin);
 	if (!term.screen)
@@ -139,6 +137,10 @@ void term_close(void)
 	if (!term.open)
 		return;
 	term.open = false;
+	if (!enter_ca_mode) { /* no screen of its own that goes away */
+		wclear(stdscr);
+		wrefresh(stdscr);
+	}
 	endwin();
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
 	delscreen(term.screen);

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tests of tests/bpf share: TAP, systop --json, loads, the kernel's own numbers, cgroups.
+
+The tests run against the real kernel and real loads. SYSTOP_TEST_GUEST=1 says that the machine is
+emulated: its clock is unstable, so durations are checked coarsely, and sums and counts as always.
+"""
+
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+SYSTOP = os.environ.get("SYSTOP", "build/systop")
+LOADS = os.environ.get("SYSTOP_LOAD", "build/tests/load")
+GUEST = bool(os.environ.get("SYSTOP_TEST_GUEST"))
+MS = 1_000_000
+SEC = 1_000_000_000
+
+STATES = ("run_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
+
+
+class Tap:
+    """Counts the cases of a test program and prints them as TAP."""
+
+    def __init__(self):
+        self.nr = self.failed = 0
+
+    def ok(self, passed, name, detail=""):
+        self.nr += 1
+        self.failed += not passed
+        print(f"{'ok' if passed else 'not ok'} {self.nr} - {name}", flush=True)
+        for line in str(detail).splitlines() if detail and not passed else ():
+            print(f"# {line}", flush=True)
+
+    def case(self, name, function, *args):
+        """Runs a case: an exception is a failure of it, not of all; what it returns is noted."""
+        try:
+            note = function(*args)
+            self.ok(True, name)
+            if note:
+                print(f"# {note}", flush=True)
+        except Exception as e:  # noqa: BLE001
+            self.ok(False, name, f"{type(e).__name__}: {e}")
+
+    def skip(self, name, why):
+        self.nr += 1
+        print(f"ok {self.nr} - {name} # SKIP {why}", flush=True)
+
+    def done(self):
+        print(f"1..{self.nr}", flush=True)
+        sys.exit(bool(self.failed))
+
+
+def begin():
+    """A Tap, or the end of the program where these tests cannot run."""
+    why = None
+    if os.geteuid() != 0:
+        why = "not root"
+    elif not os.path.exists("/sys/kernel/btf/vmlinux"):
+        why = "no BTF"
+    if why:
+        print(f"1..0 # SKIP {why}")
+        sys.exit(0)
+    return Tap()
+
+
+def about(value, low, high, what):
+    """The value lies within [low, high]; in a guest, within that +-30 % and 100 ms."""
+    if GUEST:
+        low, high = low * 0.7 - 100 * MS, high * 1.3 + 100 * MS
+    assert low <= value <= high, f"{what} is {value / MS:.3f} ms, not {low / MS:.1f}..{high / MS:.1f}"
+
+
+def load_path(name):
+    return os.path.join(LOADS, name)
+
+
+class Load:
+    """A program that makes a load, in a session of its own."""
+
+    def __init__(self, *command, preexec=None):
+        self.proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                     text=True, preexec_fn=preexec, start_new_session=True)
+        self.pid = self.proc.pid
+
+    def truth(self):
+        """The JSON line it prints."""
+        line = self.proc.stdout.readline()
+        assert line, "the load printed nothing"
+        return json.loads(line)
+
+    def signal(self, number):
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def end(self):
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGKILL)
+        self.proc.wait()
+        self.proc.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.end()
+
+
+class Systop:
+    """systop --json, line by line."""
+
+    def __init__(self, *args, command=()):
+        self.proc = subprocess.Popen([SYSTOP, "--json", *args, *(["--", *command] if command else [])],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def line(self):
+        text = self.proc.stdout.readline()
+        assert text, f"systop ended: {self.proc.stderr.read()}"
+        return json.loads(text)
+
+    def rest(self):
+        return [json.loads(text) for text in self.proc.stdout]
+
+    def end(self):
+        if self.proc.poll() is None:
+            self.proc.terminate()
+        self.proc.communicate()
+        return self.proc.returncode
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.end()
+
+
+def systop_lines(*args, command=()):
+    """All lines of a run that ends by itself."""
+    with Systop(*args, command=command) as s:
+        return s.rest()
+
+
+def rows_of(lines, tid):
+    """The rows of one thread, in order."""
+    return [t for line in lines for t in line["threads"] if t["tid"] == tid]
+
+
+def total(lines, tid, field):
+    return sum(t[field] or 0 for t in rows_of(lines, tid))
+
+
+def thread_numbers(pids):
+    """The kernel's numbers of all threads of some processes: {tid: {...}}."""
+    found = {}
+    for pid in pids:
+        for task in glob.glob(f"/proc/{pid}/task/*"):
+            try:
+                with open(f"{task}/status") as f:
+                    status = dict(line.split(":", 1) for line in f if ":" in line)
+                with open(f"{task}/schedstat") as f:
+                    run, wait, _ = map(int, f.read().split())
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            found[int(os.path.basename(task))] = {
+                "comm": status["Name"].strip(),
+                "voluntary": int(status["voluntary_ctxt_switches"]),
+                "involuntary": int(status["nonvoluntary_ctxt_switches"]),
+                "run_ns": run,
+                "runq_ns": wait,
+            }
+    return found
+
+
+def descendants(pid):
+    """A process and everything below it."""
+    pids = [pid]
+    try:
+        for task in glob.glob(f"/proc/{pid}/task/*/children"):
+            with open(task) as f:
+                for child in f.read().split():
+                    pids += descendants(int(child))
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return pids
+
+
+def steal_ns():
+    """Time the hypervisor took from this machine's CPUs, by /proc/stat."""
+    with open("/proc/stat") as f:
+        return int(f.readline().split()[8]) * SEC // os.sysconf("SC_CLK_TCK")
+
+
+def mount_of(kind, controller=None):
+    """Where a cgroup hierarchy is mounted, None: nowhere."""
+    with open("/proc/self/mountinfo") as f:
+        for line in f:
+            before, after = line.split(" - ")
+            fs, _, options = after.split()[:3]
+            if fs == kind and (not controller or controller in options.split(",")):
+                return before.split()[4]
+    return None
+
+
+class Cgroup:
+    """A cgroup that goes away again, with those below it."""
+
+    def __init__(self, name, controller=None):
+        mount = mount_of("cgroup", controller) if controller else mount_of("cgroup2")
+        assert mount, f"no cgroup hierarchy for {controller or 'v2'}"
+        self.name = name
+        self.path = os.path.join(mount, name)
+        self.mount = mount
+        os.mkdir(self.path)
+        self.children = []
+
+    def child(self, name):
+        path = os.path.join(self.path, name)
+        os.mkdir(path)
+        self.children.append(path)
+        return path
+
+    @staticmethod
+    def put(path, pid):
+        with open(os.path.join(path, "cgroup.procs"), "w") as f:
+            f.write(str(pid))
+
+    def add(self, pid):
+        self.put(self.path, pid)
+
+    def write(self, name, text):
+        with open(os.path.join(self.path, name), "w") as f:
+            f.write(text)
+
+    def remove(self):
+        for path in reversed([self.path] + self.children):
+            for attempt in range(50):
+                try:
+                    with open(os.path.join(path, "cgroup.procs")) as f:
+                        for pid in f.read().split():
+                            self.put(self.mount, pid)
+                    os.rmdir(path)
+                    break
+                except OSError:
+                    time.sleep(0.05)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+
+def bpf_ids():
+    """Ids of all BPF programs and maps there are."""
+    ids = set()
+    for what in ("prog", "map"):
+        done = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+        ids |= {what + i for i in re.findall(r"^(\d+): ", done.stdout, re.MULTILINE)}
+    return ids
+
+
+def bpf_left(before, seconds=1.0):
+    """What is there beyond `before` once the kernel had a second to free it."""
+    end = time.monotonic() + seconds
+    while bpf_ids() - before and time.monotonic() < end:
+        time.sleep(0.05)
+    return bpf_ids() - before

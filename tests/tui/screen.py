@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What systop shows at several sizes, and what its keys do."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from tmux import Tap, Terminal, skip_reason  # noqa: E402
+
+HOST = os.uname().nodename
+
+
+def cells(line):
+    return len(line)
+
+
+def size(width, height):
+    with Terminal(width, height) as t:
+        t.start()
+        lines = t.lines()[:height]
+        assert lines[0].startswith(f"systop {HOST} "), lines[0]
+        assert "LIVE" in lines[0], lines[0]
+        assert lines[2].startswith("LOSS "), lines[2]
+        assert lines[3].startswith("[1:Threads]"), lines[3]
+        assert "TID" in lines[4] and "RUN%" in lines[4] and "COMM" in lines[4], lines[4]
+        assert max(cells(line) for line in lines) <= width
+        assert "threads" in lines[height - 2] and "sort RUN%" in lines[height - 2], lines[-2]
+        assert lines[height - 1].startswith("q quit"), lines[height - 1]
+
+
+def columns_by_width():
+    with Terminal(80, 24) as t:
+        t.start()
+        title = t.lines()[4]
+        for column in ("CGROUP", "TIME of", "RUN%", "RUNQ%", "THR%", "D%"):
+            assert column in title, title
+        t.resize(200, 50)
+        t.wait("ICS/s")
+        title = t.lines()[4]
+        for column in ("USR%", "SYS%", "SLEEP%", "RQ-P50", "RQ-P99", "RQ-MAX", "VCS/s", "MIG/s"):
+            assert column in title, title
+        t.resize(40, 10)
+        t.wait(r"^ +TID S TIME")
+        assert "CGROUP" not in t.lines()[4]
+
+
+def too_small():
+    with Terminal(80, 24) as t:
+        t.start()
+        t.resize(31, 8)
+        t.wait("40x10 needed, have 31x8")
+        t.resize(80, 24)
+        t.wait(r"\[1:Threads\]")
+        t.wait("q quit")
+
+
+def keys():
+    with Terminal(80, 24) as t:
+        t.start()
+        t.keys("H")
+        t.wait(r"PID S")
+        t.keys("2")
+        t.wait(r"\[2:Cgroups\]")
+        t.wait("THREADS")
+        t.keys("Tab")
+        t.wait(r"\[1:Threads\]")
+        t.keys("H")
+        t.wait(r"TID S")
+        t.keys(">")
+        t.wait(r"sort (?!RUN%)\S+")
+        t.keys("P")
+        t.wait("sort RUN% desc")
+        t.keys("I")
+        t.wait("sort RUN% asc")
+        t.keys("N")
+        t.wait("sort number asc")
+        t.keys("?")
+        t.wait("^Keys")
+        t.keys("q")
+        t.wait(r"TID\^? S")
+        t.keys("G")
+        t.keys("g")
+        t.keys("q")
+        t.wait(r"^\$ ?$")
+
+
+def pause():
+    with Terminal(80, 24) as t:
+        t.start()
+        t.keys("Space")
+        t.wait("PAUSED -0s")
+        rows = t.lines()[5:20]
+        t.wait("PAUSED -[23]", 6)
+        assert t.lines()[5:20] == rows, "rows moved while paused"
+        t.keys("Z")
+        t.wait("LIVE 1s")
+
+
+def selection_sticks():
+    """The selected thread stays selected when the order is turned around."""
+    with Terminal(80, 24) as t:
+        t.start()
+        t.keys("N")
+        t.wait("sort number asc")
+        t.keys("j", "j", "j")
+        tid = t.wait(r"^> +(\d+) ").group(1)
+        t.keys("I")
+        t.wait("sort number desc")
+        t.wait(rf"^> +{tid} ")
+        time.sleep(1.5)  # a new refresh
+        t.wait(rf"^> +{tid} ")
+
+
+def ascii_only(env, *args):
+    with Terminal(80, 24, env) as t:
+        t.start(*args)
+        screen = t.screen()
+        assert screen.isascii(), [c for c in screen if not c.isascii()]
+        assert "# user" in screen, screen
+
+
+def no_color():
+    with Terminal(80, 24, {"NO_COLOR": "1"}) as t:
+        t.start()
+        screen = t.screen(escapes=True)
+        for color in ("[31", "[32", "[33", "[36", "[38;"):
+            assert f"\033{color}" not in screen, repr(screen[:400])
+    with Terminal(80, 24, {"NO_COLOR": "1"}) as t:
+        t.start("--color=always")
+        assert "\033[3" in t.screen(escapes=True)
+
+
+def hostile_name():
+    """A thread whose name holds escape sequences, a C1 byte and a bidi mark."""
+    name = b"\x1b[2J\x9b1m\xe2\x80\xaeab"
+    child = os.fork()
+    if not child:
+        ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            pass
+        os._exit(0)
+    try:
+        with Terminal(120, 24) as t:
+            t.start("-p", str(child))
+            t.wait(r" \\x1b\[.*ab$")  # its middle is cut
+            screen = t.screen().encode()
+            for raw in (b"\x1b", b"\x9b1m", b"\xe2\x80\xae"):
+                assert raw not in screen, raw
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+
+
+def term(name, notice=None):
+    with Terminal(80, 24, {"TERM": name}) as t:
+        t.start()
+        t.wait(r"\[1:Threads\]")
+        if notice:
+            t.wait(notice)
+        t.keys("q")
+        t.wait(r"^\$ ?$")
+
+
+def refuses():
+    with Terminal(80, 24, {"TERM": "dumb"}) as t:
+        from tmux import SYSTOP
+        t.run(f"{SYSTOP}; echo status=$?")
+        t.wait("status=2")
+        assert "use systop -b" in t.screen()
+    done = subprocess.run([os.environ.get("SYSTOP", "build/systop")], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "use systop -b" in done.stderr, done
+
+
+def main():
+    why = skip_reason()
+    if why:
+        print(f"1..0 # SKIP {why}")
+        return
+    tap = Tap()
+    for width, height in ((80, 24), (200, 50), (40, 10)):
+        tap.case(f"screen at {width}x{height}", size, width, height)
+    tap.case("columns come and go with the width", columns_by_width)
+    tap.case("too small says so and comes back", too_small)
+    tap.case("keys", keys)
+    tap.case("pause freezes the view", pause)
+    tap.case("the selection stays on its thread", selection_sticks)
+    tap.case("LC_ALL=C draws ASCII", ascii_only, {"LC_ALL": "C"})
+    tap.case("--ascii draws ASCII", ascii_only, {}, "--ascii")
+    tap.case("NO_COLOR and --color", no_color)
+    tap.case("a hostile name never reaches the terminal raw", hostile_name)
+    for name in ("xterm-256color", "screen", "tmux-256color", "linux", "vt100", "vt220"):
+        tap.case(f"TERM={name}", term, name)
+    tap.case("an unknown TERM falls back", term, "nosuchterm", "no terminfo for TERM=nosuchterm")
+    tap.case("dumb and no terminal are refused", refuses)
+    tap.done()
+
+
+main()
