@@ -122,6 +122,13 @@ static __always_inline __u64 account_sub(__u64 a, __u64 b)
 	return a > b ? a - b : 0;
 }
 
+/* The instant of a switch, which for a thread is not before its present state began: that may have
+ * been timed elsewhere. */
+static __always_inline __u64 account_now(const struct slot *s, const struct account_event *e)
+{
+	return e->now > s->since ? e->now : s->since;
+}
+
 /* Adds @off ns off the CPU, the last @wait of them on the runqueue, as the state in the slot. */
 static __always_inline void account_off(struct slot *s, __u64 off, __u64 wait, bool throttled)
 {
@@ -177,17 +184,18 @@ static __always_inline __u64 account_arrival(__u64 not_before, const struct acco
  */
 static __always_inline __u32 account_out(struct slot *s, const struct account_event *e)
 {
+	__u64 now = account_now(s, e);
 	__u32 notes = 0;
 	__u8 flags = 0;
 
 	if (s->state == SLOT_RUNNING && s->cpu == e->cpu) {
-		s->run_ns += account_sub(e->now, s->since);
+		s->run_ns += now - s->since;
 	} else if (s->state == SLOT_RUNNING || s->state == SLOT_LOST) {
-		account_lost(s, e->now, e->exec_ns, e->run_delay);
+		account_lost(s, now, e->exec_ns, e->run_delay);
 		notes |= ACCOUNT_GAP;
 	} else if (s->state == SLOT_FREE) {
 		s->born_ns = account_arrival(0, e);
-		s->run_ns += account_sub(e->now, s->born_ns);
+		s->run_ns += account_sub(now, s->born_ns);
 	} else {
 		/* Its switch-in was missed. */
 		__u64 arrival = account_arrival(s->since, e);
@@ -197,7 +205,7 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 				     : account_min(account_sub(e->run_delay, s->run_delay), off);
 
 		account_off(s, off, wait, s->flags & SLOT_THROTTLED);
-		s->run_ns += account_sub(e->now, arrival);
+		s->run_ns += account_sub(now, arrival);
 		notes |= ACCOUNT_GAP;
 	}
 
@@ -205,7 +213,7 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 	if (s->state == SLOT_RUNQUEUE && e->throttled)
 		flags |= SLOT_THROTTLED;
 	s->flags = flags;
-	s->since = e->now;
+	s->since = now;
 	s->cpu = e->cpu;
 	s->run_delay = e->run_delay;
 	s->exec_ns = e->exec_ns;
@@ -218,7 +226,7 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
  */
 static __always_inline __u32 account_in(struct slot *s, const struct account_event *e)
 {
-	__u64 delay = e->run_delay;
+	__u64 now = account_now(s, e), delay = e->run_delay;
 	__u32 notes = 0;
 
 	/* The tracepoint runs before the kernel folds the wait that ends now into its sum. */
@@ -226,13 +234,13 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 		delay += account_sub(e->rq_clock, e->last_queued);
 
 	if (s->state == SLOT_FREE) {
-		s->born_ns = e->now;
+		s->born_ns = now;
 		s->exec_ns = e->exec_ns;
 	} else if (s->state == SLOT_RUNNING || s->state == SLOT_LOST) {
-		account_lost(s, e->now, e->exec_ns, delay);
+		account_lost(s, now, e->exec_ns, delay);
 		notes |= ACCOUNT_GAP;
 	} else {
-		__u64 off = account_sub(e->now, s->since);
+		__u64 off = now - s->since;
 		__u64 wait = off;
 		bool throttled = s->flags & SLOT_THROTTLED;
 
@@ -243,7 +251,7 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 			wait = kernel_wait;
 			throttled = false;
 			if (wake_ts > s->since) {
-				wait = account_min(wait, account_sub(e->now, wake_ts));
+				wait = account_min(wait, account_sub(now, wake_ts));
 				throttled = wake & WAKE_THROTTLED;
 			}
 			wait = account_min(wait, off);
@@ -258,7 +266,7 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 
 	s->state = SLOT_RUNNING;
 	s->flags = 0;
-	s->since = e->now;
+	s->since = now;
 	s->cpu = e->cpu;
 	s->run_delay = delay;
 	return notes;

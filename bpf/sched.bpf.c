@@ -132,10 +132,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	now = clock_now(c);
 	c->switches++;
-	e.now = now;
-	e.cpu_since = c->since ? c->since : shared.started_ns;
 	e.rq_clock = next->se.cfs_rq->rq->clock;
-	c->clock_offset = now - e.rq_clock;
+	e.now = clock_switch(c, now, e.rq_clock);
+	e.cpu_since = c->since ? c->since : shared.started_ns;
 
 	gap = c->current_task != (__u64)prev;
 	if (!gap) {
@@ -187,7 +186,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	c->current_task = (__u64)next;
 	c->current_slot = in_index;
 	c->current_idle = !next->pid;
-	c->since = now;
+	c->since = e.now;
 
 	if (out)
 		slot_end(out);

@@ -154,7 +154,7 @@ TEST(account, switch_in)
 		check(c->rule, "notes", notes, c->notes);
 		check(c->rule, "state", s.state, SLOT_RUNNING);
 		check(c->rule, "flags", s.flags, 0);
-		check(c->rule, "since", s.since, e.now);
+		check(c->rule, "since", s.since, e.now > c->slot.since * US ? e.now : c->slot.since * US);
 		check(c->rule, "cpu", s.cpu, 3);
 		check(c->rule, "run_delay", s.run_delay, delay);
 		for (int i = 0; i < HIST_SLOTS; i++)

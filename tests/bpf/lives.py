@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Threads that come and go: none is forgotten, none is counted twice."""
+
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, MS, SEC, STATES, Load, Systop, begin, load_path, rows_of  # noqa: E402
+
+
+def watch_forks(kind, rate, seconds, comm="forks"):
+    """(truth, rows of the exited) of a load of short lives."""
+    with Systop("-d", "1", "-n", str(seconds + 5)) as systop:
+        systop.line()
+        with Load(load_path("forks"), kind, str(rate), str(seconds)) as load:
+            truth = load.truth()
+            lines = systop.rest()
+    dead = [t for line in lines for t in line["threads"] if t["exited"] and t["comm"] == comm]
+    return truth, dead, lines
+
+
+def forks(kind, rate, seconds):
+    truth, dead, lines = watch_forks(kind, rate, seconds)
+    loss = lines[-1]["loss"]
+    seen = len(dead) - 1  # the load itself ends too
+    lost = loss["no_slot"] + loss["no_storage"]
+    assert seen <= truth["made"], f"{seen} exits of {truth['made']}"
+    assert seen + lost >= truth["made"], f"{seen} exits of {truth['made']}, {lost} lost"
+    for t in dead:
+        assert t["state"] == "dead", t
+        assert sum(t[s] for s in STATES) == t["alive_ns"], t
+    alive = sorted(t["alive_ns"] for t in dead)
+    assert 0 < alive[len(alive) // 2] < 100 * MS, alive[len(alive) // 2]
+    return (f"{seen} of {truth['made']} at {truth['made'] / truth['ns'] * SEC:.0f}/s, median life "
+            f"{alive[len(alive) // 2] / MS:.3f} ms")
+
+
+def sums_include_the_dead():
+    """The process' time is its threads' time, also of those that died in the interval."""
+    _, dead, lines = watch_forks("threads", 200 if GUEST else 1000, 3)
+    for line in lines:
+        total = sum(t["run_ns"] for t in line["threads"])
+        root = next(c for c in line["cgroups"] if c["path"] == "/")
+        assert root["run_ns"] == total, (root["run_ns"], total)
+    assert len(dead) > 100, len(dead)
+
+
+def dies_once():
+    with Systop("--all", "-d", "1", "-n", "4") as systop:
+        systop.line()
+        with Load("sleep", "0.5") as load:
+            pid = load.pid
+            lines = systop.rest()
+    rows = rows_of(lines, pid)
+    assert [t["exited"] for t in rows] == [True], rows
+    assert 400 * MS < rows[0]["alive_ns"] < (5 if GUEST else 0.7) * SEC, rows
+
+
+def exec_nonleader():
+    """A thread that is not the leader runs a program: it has the leader's number from then on."""
+    with Systop("--all", "-d", "1", "-n", "8") as systop:
+        systop.line()
+        with Load(load_path("exec_nonleader"), "sleep", "30") as load:
+            truth = load.truth()
+            lines = systop.rest()
+    before = [t for t in rows_of(lines, truth["tid"]) if not t["exited"]]
+    after = [t for t in rows_of(lines, truth["pid"]) if t["comm"] == "sleep"]
+    assert before and before[0]["comm"] == "exec_nonleader", before
+    assert len(after) >= 2, rows_of(lines, truth["pid"])
+    for line in lines[-2:]:
+        rows = [t for t in line["threads"] if t["tgid"] == truth["pid"]]
+        assert [t["tid"] for t in rows] == [truth["pid"]], rows
+
+
+def rename():
+    """comm follows exec and rename."""
+    script = "import ctypes,time; ctypes.CDLL(None).prctl(15, b'first-name', 0,0,0); time.sleep(2.5); " \
+             "ctypes.CDLL(None).prctl(15, b'second-name', 0,0,0); time.sleep(60)"
+    with Load(sys.executable, "-c", script) as load:
+        time.sleep(3 if GUEST else 0.5)
+        with Systop("--all", "-p", str(load.pid), "-d", "1", "-n", "10" if GUEST else "4") as systop:
+            names = [rows_of([line], load.pid)[0]["comm"] for line in systop.rest()]
+    assert names[-1] == "second-name", names
+    assert GUEST or names[0] == "first-name", names
+
+
+def main():
+    tap = begin()
+    if GUEST:
+        tap.case("100 processes a second", forks, "processes", 100, 3)
+    else:
+        tap.case("5,000 processes a second for 10 s", forks, "processes", 5000, 10)
+    tap.case("threads that live for a moment", forks, "threads", 100 if GUEST else 2000, 3)
+    tap.case("sums include the dead", sums_include_the_dead)
+    tap.case("a thread dies once", dies_once)
+    tap.case("exec by a thread that is not the leader", exec_nonleader)
+    tap.case("names", rename)
+    tap.done()
+
+
+main()

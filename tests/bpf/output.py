@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--json and -b: form, completeness, and sums that agree with each other."""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+
+import jsonschema
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, MS, SEC, STATES, SYSTOP, Load, begin, load_path, rows_of, systop_lines  # noqa: E402
+
+THREAD = {"tid", "tgid", "comm", "cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
+          "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
+          "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
+          "migrations", "exited"}
+LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "loss", "self",
+        "cpus", "cgroups", "threads"}
+SUMMED = ("run_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
+          "switches_voluntary", "switches_involuntary", "wakeups", "migrations")
+
+
+def run(*args):
+    return subprocess.run([SYSTOP, *args], capture_output=True, check=True).stdout
+
+
+def schema():
+    described = json.loads(run("--schema"))
+    jsonschema.Draft7Validator.check_schema(described)
+    validator = jsonschema.Draft7Validator(described)
+    with Load(load_path("forks"), "processes", "200", "10"):
+        lines = systop_lines("--all", "-d", "1", "-n", "3")
+    for line in lines:
+        validator.validate(line)
+    broken = json.loads(json.dumps(lines[0]))
+    del broken["threads"][0]["run_ns"]
+    assert not validator.is_valid(broken), "the schema lets a missing field pass"
+    broken = json.loads(json.dumps(lines[0]))
+    broken["threads"][0]["state"] = "busy"
+    assert not validator.is_valid(broken), "the schema lets an unknown state pass"
+
+
+def keys():
+    line = systop_lines("--all", "-d", "0.3", "-n", "1")[0]
+    assert set(line) == LINE, set(line) ^ LINE
+    assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
+    assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes"}
+    assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "switches"}
+    row = set(line["cgroups"][0])
+    assert {"id", "path", "threads", "own", "nr_throttled"} <= row, row
+    assert (THREAD - {"tid", "tgid", "comm", "cgroup", "state", "exited"}) <= row, row
+    assert line["host"] == os.uname().nodename and line["kernel"] == os.uname().release
+
+
+def pace():
+    began = time.monotonic()
+    lines = systop_lines("-d", "0.5", "-n", "4")
+    took = time.monotonic() - began
+    assert len(lines) == 4
+    assert 2.0 <= took < (20 if GUEST else 3.5), took
+    for line in lines:
+        assert 0.45 * SEC < line["interval_ns"] < (5 if GUEST else 0.75) * SEC, line["interval_ns"]
+
+
+def own_cost():
+    """systop's own CPU time is what the kernel says of it."""
+    line = systop_lines("-d", "1", "-n", "2")[1]
+    me = line["self"]
+    assert 0 < me["cpu_ns"] < 0.5 * SEC, me
+    assert 4 << 20 < me["rss_bytes"] < 256 << 20, me
+    assert 16 << 20 < me["bpf_bytes"] < 64 << 20, me
+
+
+def adds_up():
+    with Load(load_path("udp"), "20"):
+        lines = systop_lines("--all", "-d", "1", "-n", "3")
+    for line in lines:
+        for t in line["threads"]:
+            assert sum(t[s] for s in STATES) == t["alive_ns"], t
+            assert t["throttled_ns"] <= t["runq_ns"], t
+            assert (t["user_ns"] is None) == (t["kernel_ns"] is None), t
+            if t["user_ns"] is not None:
+                assert t["user_ns"] + t["kernel_ns"] == t["run_ns"], t
+            if t["runq_p50_ns"] is not None:
+                assert t["runq_p50_ns"] <= t["runq_p99_ns"], t
+        for c in line["cgroups"]:
+            below = [t for t in line["threads"] if c["path"] == "/" or t["cgroup"] == c["path"] or
+                     t["cgroup"].startswith(c["path"] + "/")]
+            own = [t for t in line["threads"] if t["cgroup"] == c["path"]]
+            for sums, threads in ((c, below), (c["own"], own)):
+                assert sums["threads"] == len(threads), (c["path"], sums["threads"], len(threads))
+                for field in SUMMED:
+                    assert sums[field] == sum(t[field] for t in threads), (c["path"], field)
+    return f"{len(lines[0]['threads'])} threads, {len(lines[0]['cgroups'])} cgroups"
+
+
+def unknown_is_null():
+    """A thread that no tick of the kernel's clock met has no user time: null, never 0."""
+    with Load(load_path("forks"), "processes", "1000", "5"):
+        lines = systop_lines("-d", "1", "-n", "2")
+    short = [t for line in lines for t in line["threads"] if t["exited"] and t["run_ns"]]
+    assert len(short) > 100
+    assert any(t["user_ns"] is None for t in short), "every short process met a tick?"
+    assert all(t["user_ns"] is not None or t["run_ns"] for t in short)
+
+
+def hostile_names():
+    """Whatever a thread calls itself: valid UTF-8, nothing that moves a cursor."""
+    names = [b"\x1b]0;x\x07", b"\xff\xfe\x80", b"\xe2\x80\xaeabc", b"a\nb\tc", b'"\\']
+    children = []
+    for name in names:
+        child = os.fork()
+        if not child:
+            ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
+            time.sleep(60)
+            os._exit(0)
+        children.append(child)
+    try:
+        time.sleep(2 if GUEST else 0.3)
+        for mode in (("--json",), ("-b",)):
+            out = run(*mode, "--all", "-d", "0.3", "-n", "1")
+            text = out.decode("utf-8")  # strictly
+            assert not any(c < 32 and c != 10 or c == 127 for c in out), mode
+            assert not set(text) & {"\u202e", "\x9b", "\x80"}, mode
+            assert "\\x1b" in text and "\\xff\\xfe\\x80" in text, mode
+    finally:
+        for child in children:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+
+
+def listed():
+    """Without --all: only threads with an event, or not asleep all the time."""
+    with Load("sleep", "60") as sleeper:
+        time.sleep(2 if GUEST else 0.3)
+        some = systop_lines("-d", "1", "-n", "1")[0]
+        everything = systop_lines("--all", "-d", "1", "-n", "1")[0]
+    assert not rows_of([some], sleeper.pid), "a sleeper is listed"
+    row, = rows_of([everything], sleeper.pid)
+    assert row["state"] == "sleep" and row["sleep_ns"] == row["alive_ns"], row
+    assert len(everything["threads"]) > len(some["threads"])
+
+
+def tables():
+    out = run("-b", "-d", "0.3", "-n", "2").decode()
+    tables = out.strip().split("\n\n")
+    assert len(tables) == 2, out
+    for table in tables:
+        head, titles, *rows = table.split("\n")
+        assert head.startswith(f"systop {os.uname().nodename} "), head
+        assert titles.split()[:3] == ["TID", "S", "CGROUP"] and titles.endswith("COMM"), titles
+        assert rows, table
+    assert "\033" not in out
+    runs = [float(r.split()[3]) for r in rows if r.split()[3] != "-"]
+    assert runs == sorted(runs, reverse=True), runs
+    for column in ("runq_ns", "RQ-MAX", "d_ns"):
+        run("-b", "-d", "0.1", "-n", "1", "-s", column)
+
+
+def main():
+    tap = begin()
+    tap.case("the schema holds for real output", schema)
+    tap.case("exactly these fields", keys)
+    tap.case("N lines in N intervals", pace)
+    tap.case("own cost", own_cost)
+    tap.case("everything adds up", adds_up)
+    tap.case("unknown is null", unknown_is_null)
+    tap.case("hostile names", hostile_names)
+    tap.case("who is listed", listed)
+    tap.case("-b", tables)
+    tap.done()
+
+
+main()

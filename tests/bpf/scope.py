@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""-c, -p, -u and -- CMD: who is in, who is out, now and later."""
+
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import (GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path, mount_of,  # noqa: E402
+                     systop_lines)
+
+WAIT = 1.0 if GUEST else 0.3
+
+
+def tids(line):
+    return {t["tid"] for t in line["threads"] if not t["exited"]}
+
+
+def spinner():
+    load = Load(load_path("spin"), "user", "60")
+    load.truth()
+    return load
+
+
+def selects(spec, name="systop-scope-{}", controller=None):
+    """A spec shows what is in the cgroup, and not its neighbour."""
+    with Cgroup(name.format(os.getpid()), controller) as cgroup, spinner() as ours, \
+            spinner() as neighbour:
+        cgroup.add(ours.pid)
+        for line in systop_lines("-c", spec(cgroup), "-d", "1", "-n", "2"):
+            assert tids(line) == {ours.pid}, (tids(line), ours.pid, neighbour.pid)
+
+
+def children():
+    """A cgroup made after the start, below the one asked for, is in."""
+    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours, spinner() as other:
+        with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
+            assert not tids(systop.line())
+            cgroup.put(cgroup.child("later"), ours.pid)
+            systop.line()
+            line = systop.line()
+            assert tids(line) == {ours.pid}, (tids(line), other.pid)
+            assert line["threads"][0]["cgroup"] == f"/{cgroup.name}/later", line["threads"]
+            row = next(c for c in line["cgroups"] if c["path"] == f"/{cgroup.name}")
+            assert row["threads"] == 1 and row["own"]["threads"] == 0, row
+
+
+def moves():
+    """In and out and in again."""
+    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours:
+        with Systop("-c", f"/{cgroup.name}", "-d", "1") as systop:
+            for inside in (False, True, False, True):
+                if inside:
+                    cgroup.add(ours.pid)
+                else:
+                    cgroup.put(cgroup.mount, ours.pid)
+                systop.line()
+                line = systop.line()
+                assert tids(line) == ({ours.pid} if inside else set()), (inside, tids(line))
+
+
+def glob_later():
+    """A cgroup that a glob matches only later."""
+    name = f"systop-glob-{os.getpid()}"
+    with Cgroup(f"{name}-a") as first, spinner() as ours, Load("sleep", "60") as sleeper:
+        first.add(ours.pid)
+        with Systop("--all", "-c", f"{name}-?", "-d", "1") as systop:
+            assert tids(systop.line()) == {ours.pid}
+            with Cgroup(f"{name}-b") as second:
+                second.add(sleeper.pid)
+                systop.line()
+                systop.line()
+                assert tids(systop.line()) == {ours.pid, sleeper.pid}
+                second.put(second.mount, sleeper.pid)
+
+
+def pids():
+    """All threads of a process, and what it forks from then on; nobody else."""
+    script = ("import os,threading,time\ntime.sleep(2)\n"
+              "threading.Thread(target=time.sleep, args=(60,)).start()\n"
+              "p = os.fork()\nif not p: os.execvp('sleep', ['sleep', '60'])\n"
+              "print('{\"child\": %d}' % p, flush=True)\ntime.sleep(60)")
+    with Load(sys.executable, "-c", script) as load, spinner() as other:
+        with Systop("--all", "-p", str(load.pid), "-d", "1") as systop:
+            assert tids(systop.line()) == {load.pid}
+            child = load.truth()["child"]
+            systop.line()
+            line = systop.line()
+    assert child in tids(line) and load.pid in tids(line), (child, tids(line))
+    assert len(tids(line)) == 3, line["threads"]
+    assert other.pid not in tids(line)
+
+
+def thread_number():
+    """-p with the number of a thread means its process."""
+    with Load(load_path("udp"), "20") as load:
+        both = set(load.truth()["tids"])
+        line = systop_lines("-p", str(max(both)), "-d", "1", "-n", "1")[0]
+    assert tids(line) == both, (tids(line), both)
+
+
+def users():
+    def become():
+        os.setgid(65534)
+        os.setuid(65534)
+    with Load(load_path("spin"), "user", "20", preexec=become) as load, spinner() as other:
+        time.sleep(WAIT)
+        for user in ("nobody", "65534"):
+            line = systop_lines("-u", user, "-d", "1", "-n", "1")[0]
+            assert load.pid in tids(line) and other.pid not in tids(line), tids(line)
+
+
+def both_kinds():
+    """Different kinds narrow each other."""
+    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as a, spinner() as b:
+        cgroup.add(a.pid)
+        line = systop_lines("-c", f"/{cgroup.name}", "-p", f"{a.pid},{b.pid}", "-d", "1", "-n", "1")[0]
+        assert tids(line) == {a.pid}, tids(line)
+        line = systop_lines("-p", str(a.pid), "-p", str(b.pid), "-d", "1", "-n", "1")[0]
+        assert tids(line) == {a.pid, b.pid}, tids(line)
+
+
+def command(shell, status):
+    """-- CMD: shown from its first moment, and its status is ours."""
+    with Systop("-d", "1", command=("sh", "-c", shell)) as systop:
+        lines = systop.rest()
+        got = systop.proc.wait()
+    assert got == status, got
+    comms = {t["comm"] for line in lines for t in line["threads"]}
+    assert "sh" in comms and not comms - {"sh", "sleep", "true"}, comms
+
+
+def command_missing():
+    done = subprocess.run([SYSTOP, "-b", "--", "/no/such/command"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 5 and "cannot run the command" in done.stderr, done
+
+
+def main():
+    tap = begin()
+    tap.case("-c with a v2 path", selects, lambda c: f"/{c.name}")
+    tap.case("-c with a directory", selects, lambda c: c.path)
+    tap.case("-c with a glob", selects, lambda c: c.name[:-1] + "?")
+    tap.case("-c with part of a name", selects, lambda c: c.name[3:])
+    if mount_of("cgroup", "cpu"):
+        tap.case("-c with a v1 path", selects, lambda c: f"/{c.name}", "systop-v1-{}", "cpu")
+        tap.case("-c with a v1 controller", selects, lambda c: f"cpu:/{c.name}", "systop-v1-{}", "cpu")
+        tap.case("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu")
+    tap.case("a child cgroup made later", children)
+    tap.case("moving in and out", moves)
+    tap.case("a glob that matches later", glob_later)
+    tap.case("-p", pids)
+    tap.case("-p with a thread's number", thread_number)
+    tap.case("-u", users)
+    tap.case("several of a kind add, different kinds narrow", both_kinds)
+    tap.case("-- CMD", command, "true; true; sleep 0.3; exit 0", 0)
+    tap.case("-- CMD that fails", command, "sleep 1.3; exit 3", 3)
+    tap.case("-- CMD that is killed", command, "sleep 0.2; kill -9 $$", 137)
+    tap.case("-- CMD that is not there", command_missing)
+    tap.done()
+
+
+main()

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Loads whose states are known, against what systop says of them."""
+
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, load_path,  # noqa: E402
+                     rows_of, systop_lines, total)
+
+
+def watch(seconds, load, settle=0.5):
+    """The lines of the intervals in which a load runs that tells its truth at the end."""
+    with Systop("--all", "-d", "1", "-n", str(seconds)) as systop:
+        systop.line()
+        time.sleep(settle)
+        with Load(*load) as l:
+            truth = l.truth()
+            lines = systop.rest()
+    return truth, lines
+
+
+def vfork_d():
+    """vfork() waits in D for its child, which naps 200 ms."""
+    truth, lines = watch(5, (load_path("vfork_d"), "200"))
+    about(total(lines, truth["tid"], "d_ns"), 199 * MS, 203 * MS, "D")
+    about(total(lines, truth["tid"], "d_ns"), truth["d_ns"] - 2 * MS, truth["d_ns"] + MS, "D by itself")
+
+
+def fifo_hog():
+    """A SCHED_FIFO thread holds the CPU for 200 ms: its victim's longest wait."""
+    truth, lines = watch(6, (load_path("fifo_hog"), "200"))
+    longest = max(t["runq_max_ns"] for t in rows_of(lines, truth["victim"]))
+    about(longest, 199 * MS, 201 * MS, "longest wait")
+    assert longest <= truth["wait_ns"], (longest, truth)
+
+
+def migrate():
+    """A sleeper moved about in its sleep waits for a CPU only when it wakes: up to the 1 ms turns of
+    the busy threads it then meets, and never for a part of its 100 ms naps."""
+    truth, lines = watch(8, (load_path("migrate"), "4"))
+    runq = total(lines, truth["tid"], "runq_ns")
+    sleep = total(lines, truth["tid"], "sleep_ns")
+    wakeups = total(lines, truth["tid"], "wakeups")
+    longest = max(t["runq_max_ns"] for t in rows_of(lines, truth["tid"]))
+    assert truth["moves"] > 100 and wakeups > 20, (truth, wakeups)
+    about(longest, 0, 8 * MS, "longest wait")
+    about(runq, 0, wakeups * MS, f"runqueue over {truth['moves']} moves, {wakeups} wakeups")
+    about(sleep, 3800 * MS, 9 * SEC, "sleep")
+    return (f"{truth['moves']} moves, {wakeups} wakeups: runqueue {runq / MS:.3f} ms, longest "
+            f"{longest / MS:.3f} ms, sleep {sleep / MS:.0f} ms, "
+            f"cut {lines[-1]['loss']['queue_stale']} waits")
+
+
+def split(kind, user_share):
+    """The split into user and kernel time, by the kernel's tick."""
+    with Load(load_path("spin"), kind, "8") as load:
+        tid = load.truth()["tids"][0]
+        lines = systop_lines("-p", str(tid), "-d", "1", "-n", "6")[1:]
+    run = total(lines, tid, "run_ns")
+    user = total(lines, tid, "user_ns")
+    about(run, 0.2 * 5 * SEC, 5.05 * SEC, "run")
+    slack = 0.3 if GUEST else 0.05
+    assert abs(user / run - user_share) <= slack, f"user {user / run:.3f} of run, not {user_share}"
+    for t in rows_of(lines, tid):
+        assert t["user_ns"] + t["kernel_ns"] == t["run_ns"], t
+    return f"user {100 * user / run:.1f} %"
+
+
+def kernel_share():
+    """What getrusage says of the system call loop: the truth is not exactly 0 % user."""
+    with Load(load_path("spin"), "syscalls", "2") as load:
+        pid = load.truth()["tids"][0]
+        time.sleep(1.9)
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+    user, kernel = int(fields[11]), int(fields[12])
+    return user / (user + kernel)
+
+
+def spinner():
+    """Alone on a CPU, a spinner runs, waits or is stolen from: never sleeps."""
+    with Load(load_path("spin"), "user", "6") as load:
+        tid = load.truth()["tids"][0]
+        lines = systop_lines("-p", str(tid), "-d", "1", "-n", "4")
+    rows = rows_of(lines, tid)
+    assert len(rows) == 4, rows
+    for t in rows:
+        assert t["sleep_ns"] == 0 and t["d_ns"] == 0, t
+        assert t["run_ns"] + t["runq_ns"] == t["alive_ns"], t
+    return f"running {100 * total(lines, tid, 'run_ns') / total(lines, tid, 'alive_ns'):.1f} %"
+
+
+def stopped():
+    """SIGSTOP: not asleep, not listed unless asked for, and its time is stopped time."""
+    import signal
+    with Load("sleep", "60") as load:
+        time.sleep(0.2)
+        load.signal(signal.SIGSTOP)
+        time.sleep(0.2)
+        lines = systop_lines("--all", "-p", str(load.pid), "-d", "1", "-n", "2")
+        quiet = systop_lines("-p", str(load.pid), "-d", "1", "-n", "1")
+    for t in rows_of(lines, load.pid):
+        assert t["state"] == "stopped" and t["stopped_ns"] == t["alive_ns"], t
+    assert len(rows_of(lines, load.pid)) == 2
+    assert not rows_of(quiet, load.pid), "a stopped thread did nothing and is listed"
+
+
+def limit(path_of, period):
+    """Three seconds of spinning in 20 ms of every 100."""
+    with Cgroup(f"systop-quota-{os.getpid()}", None if GUEST else "cpu") as cgroup:
+        period(cgroup)
+        with Load(load_path("spin"), "user", "6") as load:
+            tid = load.truth()["tids"][0]
+            cgroup.add(load.pid)
+            time.sleep(0.5)
+            lines = systop_lines("-c", path_of(cgroup), "-d", "1", "-n", "3")
+    throttled = total(lines, tid, "throttled_ns")
+    about(throttled, 2300 * MS, 2500 * MS, "throttled")
+    assert throttled <= total(lines, tid, "runq_ns")
+    row = [c for line in lines for c in line["cgroups"] if c["path"] == f"/{cgroup.name}"]
+    periods = sum(c["nr_throttled"] for c in row)
+    assert len(row) == 3, [c["path"] for c in lines[0]["cgroups"]]
+    assert 15 <= periods <= 31, f"{periods} throttled periods of 30"
+    return f"throttled {throttled / MS:.0f} ms in {periods} periods"
+
+
+def quota():
+    if GUEST:
+        return limit(lambda c: f"/{c.name}", lambda c: c.write("cpu.max", "20000 100000"))
+
+    def v1(cgroup):
+        cgroup.write("cpu.cfs_period_us", "100000")
+        cgroup.write("cpu.cfs_quota_us", "20000")
+    return limit(lambda c: f"cpu:/{c.name}", v1)
+
+
+def stuck_in_d():
+    """A thread in D for the whole interval is listed although it does nothing."""
+    with Load(load_path("vfork_d"), "6000") as load:
+        time.sleep(1.5)
+        lines = systop_lines("-p", str(load.pid), "-d", "1", "-n", "2")
+    rows = rows_of(lines, load.pid)
+    assert len(rows) == 2, rows
+    for t in rows:
+        assert t["state"] == "d" and t["d_ns"] == t["alive_ns"], t
+
+
+def main():
+    tap = begin()
+    tap.case("D: vfork", vfork_d)
+    tap.case("D all the time, from before the start", stuck_in_d)
+    tap.case("longest wait behind a SCHED_FIFO thread", fifo_hog)
+    tap.case("a sleeper moved between CPUs", migrate)
+    tap.case("user time of a user loop", split, "user", 1.0)
+    tap.case("kernel time of a system call loop", split, "syscalls", kernel_share())
+    tap.case("a spinner", spinner)
+    tap.case("stopped", stopped)
+    tap.case("a CPU limit", quota)
+    tap.done()
+
+
+main()
