@@ -83,7 +83,7 @@ static void format_share(char *buf, size_t size, double share_pct)
 {
 	if (share_pct < 99.95)
 		snprintf(buf, size, "%.1f", share_pct);
-	else if (share_pct < 999999)
+	else if (share_pct < 99999.5)
 		snprintf(buf, size, "%.0f", share_pct);
 	else
 		format_scaled(buf, size, decimal, share_pct, 10);

@@ -20,8 +20,8 @@ enum unit {
  * @buf, @size: where; 16 bytes are always enough
  * @v: the value in the base unit (ns, bytes, events); UINT64_MAX is "not known": "-"
  * @interval_ns: length of the interval @v was measured in, for UNIT_SHARE and UNIT_RATE; 0: "-"
- * Returns @buf. At most 6 characters for any value (UNIT_NONE: its digits); never without a unit
- * where the unit is not in the column's title (shares and rates carry theirs there).
+ * Returns @buf. At most 6 characters for any value (UNIT_SHARE: 5, UNIT_NONE: its digits); never
+ * without a unit where the unit is not in the column's title (shares and rates carry theirs there).
  */
 const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uint64_t interval_ns);
 

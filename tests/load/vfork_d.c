@@ -7,7 +7,9 @@
 
 int main(int argc, char **argv)
 {
-	uint64_t ns = argument(argc, argv, 1, 200) * MS, began;
+	/* volatile: a child of vfork() runs on this stack */
+	volatile uint64_t ns = argument(argc, argv, 1, 200) * MS;
+	uint64_t began;
 	pid_t child;
 
 	sleep_ns(500 * MS);

@@ -25,23 +25,23 @@ systop\.skel\.h|collect record
 (elfutils/|dwarf|libelf|gelf).*|sym
 protobuf-c/.*|export'
 
-# "file header" for every include of the folder
+# "file header" for every include of the folder that opens with one of these characters
 includes() {
 	find "$1" -name '*.[ch]' | sort | while read -r file; do
-		sed -n 's/^[ \t]*#[ \t]*include[ \t]*[<"]\([^>"]*\)[>"].*/\1/p' "$file" |
+		sed -n "s/^[ \t]*#[ \t]*include[ \t]*[$2]\([^>\"]*\)[>\"].*/\1/p" "$file" |
 			sed "s|^|$file |"
 	done
 }
 
 check_layer() {
-	includes "$1" | while read -r file header; do
+	includes "$1" '"' | while read -r file header; do
 		case $header in
 		*/*) ;;
-		*)
-			[ ! -e "$1/$header" ] || echo "$file includes \"$header\" without its folder"
-			continue
-			;;
+		*) [ ! -e "$1/$header" ] || echo "$file includes \"$header\" without its folder" ;;
 		esac
+	done
+	includes "$1" '<"' | while read -r file header; do
+		case $header in */*) ;; *) continue ;; esac
 		folder=${header%%/*}
 		[ -d "$folder" ] && [ "$folder" != "$1" ] || continue
 		ok=
@@ -53,7 +53,7 @@ check_layer() {
 }
 
 check_libraries() {
-	includes "$1" | while read -r file header; do
+	includes "$1" '<"' | while read -r file header; do
 		echo "$libraries" | while IFS='|' read -r line; do
 			pattern=${line%|*}
 			folders=${line##*|}
