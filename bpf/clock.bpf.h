@@ -10,7 +10,8 @@
 
 /* A CPU without an event for this long may have been suspended. */
 #define CLOCK_SUSPEND_CHECK_NS 10000000
-/* CLOCK_BOOTTIME - CLOCK_MONOTONIC, read one after the other, changed if it differs by more. */
+/* CLOCK_BOOTTIME - CLOCK_MONOTONIC changed if it differs by more. Read in this order it is too small
+ * by what comes between the two reads, which in a guest can be seconds, and never too large. */
 #define CLOCK_SUSPEND_MIN_NS 1000000
 /* Every so many runs of a program its end reads the clock, too. */
 #define CLOCK_COST_EVERY 1024
@@ -23,7 +24,7 @@ static __always_inline __u64 clock_now(struct cpu_slot *c)
 	if (boot - c->last_boot_ns > CLOCK_SUSPEND_CHECK_NS) {
 		__u64 suspended = boot - bpf_ktime_get_ns();
 
-		if (suspended > c->suspended_ns + CLOCK_SUSPEND_MIN_NS)
+		if ((__s64)(suspended - c->suspended_ns) > CLOCK_SUSPEND_MIN_NS)
 			c->suspended_ns = suspended;
 	}
 	c->last_boot_ns = boot;
@@ -32,17 +33,21 @@ static __always_inline __u64 clock_now(struct cpu_slot *c)
 
 /* How long the smallest distance of the two clocks is believed: they drift apart by ppm. */
 #define CLOCK_WINDOW_NS 1000000000
+/* By how much a busy CPU's distance may be off before it is corrected in the middle of a stint. */
+#define CLOCK_HOLD_NS 20000
 
 /*
  * clock_switch - the instant of a switch, on the accounting clock: when the scheduler read its own
  * clock, which is what its sums go by, and not when its tracepoint came. In between it picks the
  * next thread and, leaving idle, programs timers: 17 us in a guest, where the last running thread's
  * way to idle takes 0.4. The smallest distance seen of late between the two clocks is taken for
- * that of the same instant.
+ * that of the same instant. It is held while the CPU is busy, so that the time of a stint, and of
+ * the wait beside it, is the scheduler's to the ns.
+ * @lag: how long before @rq_clock it was
  */
-static __always_inline __u64 clock_switch(struct cpu_slot *c, __u64 now, __u64 rq_clock)
+static __always_inline __u64 clock_switch(struct cpu_slot *c, __u64 now, __u64 rq_clock, __u64 lag)
 {
-	__u64 distance = now - rq_clock, at;
+	__u64 distance = now - rq_clock, offset, at;
 
 	if (now - c->clock_window > CLOCK_WINDOW_NS) {
 		bool recent = now - c->clock_window < 4ULL * CLOCK_WINDOW_NS;
@@ -53,8 +58,10 @@ static __always_inline __u64 clock_switch(struct cpu_slot *c, __u64 now, __u64 r
 	} else if (distance < c->clock_least) {
 		c->clock_least = distance;
 	}
-	c->clock_offset = c->clock_least < c->clock_before ? c->clock_least : c->clock_before;
-	at = rq_clock + c->clock_offset;
+	offset = c->clock_least < c->clock_before ? c->clock_least : c->clock_before;
+	if (c->current_idle || offset - c->clock_offset + CLOCK_HOLD_NS > 2 * CLOCK_HOLD_NS)
+		c->clock_offset = offset;
+	at = rq_clock - lag + c->clock_offset;
 	return at > c->since ? at : c->since;
 }
 

@@ -45,6 +45,7 @@ struct cred {
 
 struct rq {
 	__u64 clock;
+	__u64 clock_task; /* less interrupts and steal, where the kernel measures them */
 };
 
 struct cfs_rq {
@@ -53,6 +54,7 @@ struct cfs_rq {
 };
 
 struct sched_entity {
+	__u64 exec_start;
 	__u64 sum_exec_runtime;
 	__u64 prev_sum_exec_runtime;
 	__u64 nr_migrations;

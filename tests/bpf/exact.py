@@ -16,6 +16,7 @@ from harness import (GUEST, MS, SEC, STATES, Load, Systop, begin, descendants, l
                      steal_ns, thread_numbers)
 
 SECONDS = 5
+STEAL_UNIT = 10 * MS
 
 
 def measure(load):
@@ -53,40 +54,65 @@ def measure(load):
     return kernel, sums, loss, steal, [first, *lines]
 
 
-def compare(command, quiet):
-    """Every thread that lived through: switches exactly, times within the stated tolerances."""
+def compare(*command):
+    """
+    Every thread that lived through: switches exactly, times within the stated tolerances.
+
+    The kernel takes steal out of a thread's running time to the ns, /proc/stat tells it in units
+    of 10 ms (measured: running was 5.4 ms long with no steal shown, and the scheduler's own sums,
+    clock - clock_task, agree with /proc/stat over minutes). So what is too long by less than that
+    unit, in all threads together, proves nothing: it is measured again.
+    """
+    for _ in range(3):
+        text, too_long = compare_once(command)
+        if not too_long:
+            return text
+    raise AssertionError(text)
+
+
+def compare_once(command):
+    """(the verdict as text, ns of running time that only steal below its unit could explain)"""
     with Load(*command) as load:
         kernel, sums, loss, steal, lines = measure(load)
     assert len(kernel) > 0, "no thread lived through the load"
     assert sum(k["voluntary"] for k in kernel.values()) > 0, "nothing happened"
-    wrong = []
-    missed = 0
+    switches = sum(k["voluntary"] + k["involuntary"] for k in kernel.values())
+    quiet = switches < 1000 * SECONDS
+    wrong, long = [], []
+    missed = too_long = 0
     for tid, k in kernel.items():
         s = sums[tid]
-        switches = k["voluntary"] + k["involuntary"]
+        of_thread = k["voluntary"] + k["involuntary"]
         missed += (abs(k["voluntary"] - s["switches_voluntary"]) +
                    abs(k["involuntary"] - s["switches_involuntary"]))
-        slack = 0 if quiet else 10_000 * switches
-        # What the scheduler and we call "running" begins and ends a few us apart at each switch
-        # (its clock is read under the lock, ours in the tracepoint); a quiet load has few.
-        slack += 20_000 * switches if quiet and switches < 1000 * SECONDS else 0
         if GUEST:
             continue
-        if abs(s["runq_ns"] - k["runq_ns"]) > 0.01 * k["runq_ns"] + slack:
-            if loss["queue_stale"] == 0:
-                wrong.append(f"{tid}: runqueue {s['runq_ns']} ns, the kernel says {k['runq_ns']}")
-        if abs(s["run_ns"] - k["run_ns"]) > 0.01 * k["run_ns"] + slack + steal:
-            wrong.append(f"{tid}: running {s['run_ns']} ns, the kernel says {k['run_ns']}")
+        slack = 0 if quiet else 10_000 * of_thread
+        off = s["runq_ns"] - k["runq_ns"]
+        # A wait that the kernel counts in a thread's sleep, and systop does not, is queue_stale.
+        if off > 0.01 * k["runq_ns"] + slack or (
+                -off > 0.01 * k["runq_ns"] + slack and not loss["queue_stale"]):
+            wrong.append(f"{tid}: runqueue {s['runq_ns']} ns, the kernel says {k['runq_ns']}")
+        off = s["run_ns"] - k["run_ns"]
+        text = f"{tid}: running {s['run_ns']} ns, the kernel says {k['run_ns']}"
+        if -off > 0.01 * k["run_ns"] + slack:
+            wrong.append(text)
+        elif off > 0.01 * k["run_ns"] + slack + steal:
+            too_long += off
+            long.append(text)
     if missed > loss["gap"]:
         wrong.append(f"{missed} switches differ, {loss['gap']} are counted as lost")
+    if too_long >= STEAL_UNIT:
+        wrong += long
     assert not wrong, f"{len(wrong)} differ: " + "\n".join(wrong[:10])
-    switches = sum(k["voluntary"] + k["involuntary"] for k in kernel.values())
+    if long:
+        return "\n".join(long), too_long
     run = sum(s["run_ns"] for s in sums.values()), sum(k["run_ns"] for k in kernel.values())
     runq = sum(s["runq_ns"] for s in sums.values()), sum(k["runq_ns"] for k in kernel.values())
     add_up(lines)
     return (f"{len(kernel)} threads, {switches} switches, {missed} differ, running "
             f"{run[0] / max(run[1], 1):.4f}, runqueue {runq[0] / max(runq[1], 1):.4f} of the "
-            f"kernel's, steal {steal / MS:.0f} ms, gaps {loss['gap']}")
+            f"kernel's, steal {steal / MS:.0f} ms, gaps {loss['gap']}"), 0
 
 
 def add_up(lines):
@@ -105,19 +131,18 @@ def add_up(lines):
 def main():
     tap = begin()
     loads = {
-        "forks": ((load_path("forks"), "processes", "500", "60"), False),
-        "udp": ((load_path("udp"), "60"), False),
-        "signals on blocked threads": ((load_path("sigstorm"), "60"), False),
-        "quiet: a spinner": ((load_path("spin"), "user", "60"), True),
-        "quiet: sleepers moved between CPUs": ((load_path("migrate"), "60"), True),
+        "forks": (load_path("forks"), "processes", "500", "60"),
+        "udp": (load_path("udp"), "60"),
+        "signals on blocked threads": (load_path("sigstorm"), "60"),
+        "quiet: a spinner": (load_path("spin"), "user", "60"),
+        "quiet: sleepers moved between CPUs": (load_path("migrate"), "60", "1"),
     }
     if shutil.which("perf"):
-        loads["messaging"] = (("perf", "bench", "sched", "messaging", "-g", "5", "-l", "1000000"),
-                              False)
+        loads["messaging"] = ("perf", "bench", "sched", "messaging", "-g", "5", "-l", "1000000")
     elif not GUEST:
         tap.ok(False, "messaging", "perf is not installed")
-    for name, (command, quiet) in loads.items():
-        tap.case(name, compare, command, quiet)
+    for name, command in loads.items():
+        tap.case(name, compare, *command)
     tap.done()
 
 
