@@ -125,14 +125,21 @@ class Terminal:
         return self.systop_pid()
 
 
+def ended(pid):
+    """Gone, or a zombie that nobody has waited for yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 def gone(pid, seconds):
     """Whether a process ends in time."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if not os.path.exists(f"/proc/{pid}"):
-            return True
+    while not ended(pid) and time.monotonic() < end:
         time.sleep(0.02)
-    return False
+    return ended(pid)
 
 
 def bpf_programs():

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""However systop ends: the terminal as it was, no BPF left, within a second."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from tmux import SYSTOP, Tap, Terminal, bpf_left, bpf_programs, gone, skip_reason  # noqa: E402
+
+
+def settings(t):
+    """What stty says of the terminal, read by its own shell."""
+    t.run("clear; echo =$(stty -g | cksum)=")
+    return t.wait(r"^=([0-9 ]+)=$").group(1)
+
+
+def cursor_shown(t):
+    return t.tmux("display", "-p", "-t", "t", "#{cursor_flag}").strip() == "1"
+
+
+def alternate(t):
+    return t.tmux("display", "-p", "-t", "t", "#{alternate_on}").strip() == "1"
+
+
+def restored(t, was):
+    t.wait(r"^\$ ?$")
+    assert not alternate(t), "the alternate screen is still shown"
+    assert cursor_shown(t), "the cursor is hidden"
+    assert settings(t) == was, "the terminal's settings changed"
+
+
+def ends(how):
+    before = bpf_programs()
+    with Terminal() as t:
+        was = settings(t)
+        pid = t.start()
+        assert bpf_programs() - before, "nothing was loaded"
+        assert alternate(t) and not cursor_shown(t)
+        how(t, pid)
+        assert gone(pid, 1), "still there after a second"
+        restored(t, was)
+        assert not bpf_left(before), bpf_left(before)
+
+
+def by_signal(number):
+    return lambda t, pid: os.kill(pid, number)
+
+
+def by_key(key):
+    return lambda t, pid: t.keys(key)
+
+
+def exit_status():
+    """q is success; a signal is told as shells do."""
+    for how, want in ((by_key("q"), 0), (by_key("C-c"), 0), (by_signal(signal.SIGTERM), 143),
+                      (by_signal(signal.SIGINT), 130)):
+        with Terminal() as t:
+            how(t, t.start())
+            t.wait(r"^\$ ?$")
+            t.run("echo status=$?=")  # apart: bash drops the rest of a line that ^C ended
+            got = int(t.wait(r"status=(\d+)=").group(1))
+            assert got == want, f"exit status {got}, not {want}"
+
+
+def stops_and_goes_on():
+    """Ctrl-Z gives the shell its terminal, fg the screen back, also at another size."""
+    before = bpf_programs()
+    with Terminal() as t:
+        was = settings(t)
+        pid = t.start()
+        for _ in range(3):
+            t.keys("C-z")
+            t.wait(r"Stopped")
+            restored(t, was)
+            t.resize(100, 30)
+            t.run("fg")
+            t.wait(r"\[1:Threads\]")
+            t.wait(r"^systop .*LIVE")
+            assert alternate(t) and not cursor_shown(t)
+            t.resize(80, 24)
+        os.kill(pid, signal.SIGTSTP)
+        t.wait(r"Stopped")
+        restored(t, was)
+        t.run("fg")
+        t.wait(r"\[1:Threads\]")
+        t.keys("q")
+        assert gone(pid, 1)
+        restored(t, was)
+    assert not bpf_left(before)
+
+
+def terminated_while_stopped():
+    before = bpf_programs()
+    with Terminal() as t:
+        was = settings(t)
+        pid = t.start()
+        t.keys("C-z")
+        t.wait(r"Stopped")
+        t.run("kill %1")
+        t.run("fg")
+        assert gone(pid, 1)
+        restored(t, was)
+    assert not bpf_left(before)
+
+
+def terminal_vanishes():
+    before = bpf_programs()
+    t = Terminal()
+    pid = t.start()
+    t.close()
+    assert gone(pid, 1), "still there after its terminal went"
+    assert not bpf_left(before)
+
+
+def killed():
+    """SIGKILL leaves the screen as it is, but nothing in the kernel."""
+    before = bpf_programs()
+    with Terminal() as t:
+        pid = t.start()
+        os.kill(pid, signal.SIGKILL)
+        assert gone(pid, 1)
+        assert not bpf_left(before), bpf_left(before)
+
+
+def batch(*args):
+    """Without a screen: a signal ends it, as it would without systop; so does a reader that left."""
+    before = bpf_programs()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with subprocess.Popen([SYSTOP, *args, "-d", "0.5"], stdout=subprocess.PIPE) as proc:
+            proc.stdout.readline()
+            proc.send_signal(number)
+            began = time.monotonic()
+            proc.stdout.read()
+            assert proc.wait(2) == -number, proc.returncode
+            assert time.monotonic() - began < 1
+    with subprocess.Popen([SYSTOP, *args, "-d", "0.2"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as proc:
+        proc.stdout.readline()
+        proc.stdout.close()
+        assert proc.wait(3) == -signal.SIGPIPE, proc.returncode
+        assert not proc.stderr.read()
+    assert not bpf_left(before)
+
+
+def main():
+    if skip_reason():
+        print(f"1..0 # SKIP {skip_reason()}")
+        return
+    tap = Tap()
+    tap.case("q", ends, by_key("q"))
+    tap.case("Ctrl-C", ends, by_key("C-c"))
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        tap.case(number.name, ends, by_signal(number))
+    tap.case("exit status", exit_status)
+    tap.case("Ctrl-Z and fg", stops_and_goes_on)
+    tap.case("terminated while stopped", terminated_while_stopped)
+    tap.case("the terminal vanishes", terminal_vanishes)
+    tap.case("SIGKILL", killed)
+    tap.case("signals in -b", batch, "-b")
+    tap.case("signals in --json", batch, "--json")
+    tap.done()
+
+
+main()
