@@ -14,6 +14,7 @@
 	_(QUEUE_STALE,   "queue_stale",   "runqueue waits of the kernel over 1 ms longer than possible, cut") \
 	_(STATE_UNKNOWN, "state_unknown", "switches with a state bit systop does not know, taken as sleep") \
 	_(TORN,          "torn",          "slots that changed during every attempt to read them: counted in the next refresh") \
+	_(UNLISTED,      "unlisted",      "threads that died while too many others had in the same interval to remember them all") \
 	_(SEED_MISSED,   "seed_missed",   "threads of /proc that the kernel's iterator did not list at start")
 
 enum loss_cause {

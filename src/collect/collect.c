@@ -425,6 +425,7 @@ const struct tick *collect_tick(struct collect *c)
 	uint64_t loss[LOSS_COUNT] = { 0 }, now = collect_now(c);
 	struct self_cost cost;
 	struct timespec wall;
+	bool incomplete;
 	int err;
 
 	cgroups_refresh(c->cgroups, false);
@@ -442,8 +443,9 @@ const struct tick *collect_tick(struct collect *c)
 	}
 	c->now = now;
 	cpus_loss(c->cpus, loss);
-	loss[LOSS_TORN] += slots_torn(c->slots);
+	slots_loss(c->slots, loss);
 	loss[LOSS_SEED_MISSED] += c->seed_missed;
 	self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &cost);
-	return model_end(c->model, loss, &cost, loss[LOSS_NO_SLOT] + loss[LOSS_NO_STORAGE] > 0);
+	incomplete = loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED];
+	return model_end(c->model, loss, &cost, incomplete);
 }

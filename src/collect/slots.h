@@ -42,7 +42,7 @@ int slots_harvest(struct slots *s);
  */
 int slots_tick(struct slots *s, uint64_t now);
 
-/* slots_torn - slots that could not be read whole, since the start. */
-uint64_t slots_torn(const struct slots *s);
+/* slots_loss - adds what was lost here since the start, by cause. */
+void slots_loss(const struct slots *s, uint64_t loss[LOSS_COUNT]);
 
 #endif

@@ -9,10 +9,12 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* A process, and how many lives refer to it. */
+/* A process, and how many lives refer to it. A number is used again while ticks show the process
+ * that had it: it belongs to the one whose threads live, and whose leader began when this did. */
 struct process_node {
 	struct process process; /* first: what ticks see */
-	size_t lives;
+	size_t lives, living;
+	uint64_t leader_start;  /* 0: leader not seen yet */
 	uint64_t seq; /* of the tick it last got a row in */
 	size_t row;   /* that row's place */
 };
@@ -101,13 +103,17 @@ static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
 	*at = cgroup;
 }
 
-static void process_put(struct model *m, struct process_node *p)
+static void process_forget(struct model *m, const struct process_node *p)
+{
+	if (map_get(&m->processes, p->process.tgid) == p)
+		map_del(&m->processes, p->process.tgid);
+}
+
+static void process_put(struct process_node *p)
 {
 	if (--p->lives)
 		return;
 	cgroup_show(&p->process.cgroup, NULL);
-	if (map_get(&m->processes, p->process.tgid) == p)
-		map_del(&m->processes, p->process.tgid);
 	free(p);
 }
 
@@ -128,7 +134,7 @@ static void forget_lives(struct model *m)
 		struct life_node *next = l->next;
 
 		cgroup_show(&l->life.cgroup, NULL);
-		process_put(m, (struct process_node *)l->life.process);
+		process_put((struct process_node *)l->life.process);
 		free(l);
 		l = next;
 	}
@@ -149,15 +155,21 @@ void model_free(struct model *m)
 static struct process_node *process_of(struct model *m, const struct identity *id)
 {
 	struct process_node *p = map_get(&m->processes, id->tgid);
+	bool leader = id->tid == id->tgid;
 
-	if (p)
+	if (p && !(leader && p->leader_start && p->leader_start != id->start_ns)) {
+		if (leader)
+			p->leader_start = id->start_ns;
 		return p;
+	}
 	p = calloc(1, sizeof(*p));
 	if (!p || map_put(&m->processes, id->tgid, p)) {
 		free(p);
 		return NULL;
 	}
 	p->process.tgid = id->tgid;
+	if (leader)
+		p->leader_start = id->start_ns;
 	return p;
 }
 
@@ -194,6 +206,7 @@ struct life *model_life(struct model *m, const struct identity *id, struct cgrou
 		return NULL;
 	}
 	p->lives++;
+	p->living++;
 	n->life.process = &p->process;
 	n->life.tgid = id->tgid;
 	model_life_update(&n->life, id, cgroup);
@@ -203,7 +216,10 @@ struct life *model_life(struct model *m, const struct identity *id, struct cgrou
 void model_life_end(struct model *m, struct life *l)
 {
 	struct life_node *n = (struct life_node *)l;
+	struct process_node *p = (struct process_node *)l->process;
 
+	if (!--p->living)
+		process_forget(m, p);
 	n->ended = m->seq;
 	n->next = m->ended;
 	m->ended = n;

@@ -15,9 +15,9 @@ static const struct part {
 	{ FIELD_USER, ROLE_USER, "#", "█", "user" },
 	{ FIELD_KERNEL, ROLE_KERNEL, "=", "▓", "kernel" },
 	{ FIELD_RUNQ, ROLE_RUNQ, "~", "~", "runq" },
-	{ FIELD_D, ROLE_D, "D", "D", "blocked" },
+	{ FIELD_D, ROLE_D, "D", "D", "state" },
 	{ FIELD_SLEEP, ROLE_SLEEP, ".", "·", "sleep" },
-	{ FIELD_STOPPED, ROLE_STOPPED, "T", "T", "stopped" },
+	{ FIELD_STOPPED, ROLE_STOPPED, "T", "T", "stop" },
 };
 
 #define NR_PARTS ((int)(sizeof(parts) / sizeof(parts[0])))

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+
+#define SEC 1000000000ULL
+
+/* root - web, and web - api */
+static struct cgroup root = { .id = 1, .path = "/" };
+static struct cgroup web = { .id = 2, .path = "/web", .parent = &root, .depth = 1 };
+static struct cgroup api = { .id = 3, .path = "/web/api", .parent = &web, .depth = 2 };
+
+static struct life *life(struct model *m, pid_t tid, pid_t tgid, const char *comm,
+			 struct cgroup *cgroup)
+{
+	static uint64_t start;
+	struct identity id = { .tid = tid, .tgid = tgid, .start_ns = ++start };
+
+	strcpy(id.comm, comm);
+	return model_life(m, &id, cgroup);
+}
+
+static void begin(struct model *m)
+{
+	struct timespec wall = { 0 };
+
+	assert_int_equal(model_begin(m, SEC, 5 * SEC, &wall), 0);
+}
+
+static const struct tick *end(struct model *m)
+{
+	static const uint64_t loss[LOSS_COUNT];
+	static const struct self_cost self;
+	const struct tick *t;
+
+	assert_int_equal(model_cgroup(m, &root, VALUE_NA, VALUE_NA), 0);
+	assert_int_equal(model_cgroup(m, &web, VALUE_NA, VALUE_NA), 0);
+	assert_int_equal(model_cgroup(m, &api, 3, 7), 0);
+	t = model_end(m, loss, &self, false);
+	assert_non_null(t);
+	return t;
+}
+
+static void thread(struct model *m, struct life *l, uint64_t run, uint64_t user, bool exited)
+{
+	struct values v = { 0 };
+
+	v.v[FIELD_RUN] = run;
+	v.v[FIELD_USER] = user;
+	v.v[FIELD_KERNEL] = user == VALUE_NA ? VALUE_NA : run - user;
+	v.v[FIELD_SLEEP] = SEC - run;
+	v.v[FIELD_ALIVE] = SEC;
+	v.v[FIELD_RUNQ_MAX] = run / 10;
+	v.v[FIELD_VOLUNTARY] = 1;
+	v.runq.n[4] = 2;
+	assert_int_equal(model_thread(m, l, exited ? STATE_DEAD : STATE_SLEEP, exited, &v), 0);
+}
+
+TEST(model, processes_and_cgroups_add_up)
+{
+	struct model *m = model_new();
+	struct life *a = life(m, 10, 10, "web", &web), *b = life(m, 11, 10, "worker", &api);
+	struct life *c = life(m, 20, 20, "api", &api);
+	const struct tick *t;
+
+	begin(m);
+	thread(m, a, 300, 100, false);
+	thread(m, b, 200, 200, false);
+	assert_int_equal(model_idle(m, c, STATE_SLEEP), 0);
+	t = end(m);
+	assert_int_equal(t->nr_threads, 3);
+	assert_int_equal(t->nr_active, 2);
+	assert_int_equal(t->nr_processes, 2);
+	assert_string_equal(t->processes[0].process->comm, "web");
+	assert_int_equal(t->processes[0].nr_threads, 2);
+	assert_true(row_value(&t->processes[0], FIELD_RUN) == 500);
+	assert_true(row_value(&t->processes[0], FIELD_USER) == 300);
+	assert_true(row_value(&t->processes[0], FIELD_RUNQ_MAX) == 30); /* the longest, no sum */
+	assert_int_equal(t->processes[0].values->runq.n[4], 4);
+	assert_int_equal(t->processes[0].state, STATE_SLEEP);
+	assert_true(row_value(&t->processes[1], FIELD_SLEEP) == SEC);
+
+	assert_int_equal(t->nr_cgroups, 3);
+	assert_true(t->cgroups[0].values->v[FIELD_RUN] == 500);
+	assert_true(t->cgroups[0].own->v[FIELD_RUN] == 0);
+	assert_int_equal(t->cgroups[0].nr_threads, 3);
+	assert_int_equal(t->cgroups[0].own_threads, 0);
+	assert_true(t->cgroups[1].values->v[FIELD_RUN] == 500);
+	assert_true(t->cgroups[1].own->v[FIELD_RUN] == 300);
+	assert_true(t->cgroups[2].own->v[FIELD_RUN] == 200);
+	assert_true(t->cgroups[2].own->v[FIELD_ALIVE] == 2 * SEC);
+	assert_int_equal(t->cgroups[2].own_threads, 2);
+	assert_int_equal(t->cgroups[2].nr_throttled, 3);
+	assert_true(t->total.v[FIELD_VOLUNTARY] == 2);
+	tick_put(t);
+	model_life_end(m, a);
+	model_life_end(m, b);
+	model_life_end(m, c);
+	model_free(m);
+}
+
+/* A thread whose split is not known counts with its running time, split like the others'. */
+TEST(model, unknown_split)
+{
+	struct model *m = model_new();
+	struct life *a = life(m, 10, 10, "a", &web), *b = life(m, 11, 10, "b", &web);
+	struct life *c = life(m, 12, 12, "c", &api);
+	const struct tick *t;
+
+	begin(m);
+	thread(m, a, 100, 75, false);
+	thread(m, b, 300, VALUE_NA, false);
+	thread(m, c, 50, VALUE_NA, false);
+	t = end(m);
+	assert_true(row_value(&t->threads[1], FIELD_USER) == VALUE_NA);
+	assert_true(row_value(&t->processes[0], FIELD_USER) == 300);
+	assert_true(row_value(&t->processes[0], FIELD_KERNEL) == 100);
+	assert_true(row_value(&t->processes[1], FIELD_USER) == VALUE_NA);
+	tick_put(t);
+	model_life_end(m, a);
+	model_life_end(m, b);
+	model_life_end(m, c);
+	model_free(m);
+}
+
+/* The dead and their process stay readable as long as somebody holds a tick that shows them. */
+TEST(model, held_ticks_keep_the_dead)
+{
+	struct model *m = model_new();
+	struct life *dead = life(m, 10, 10, "gone", &api);
+	const struct tick *first, *second;
+
+	begin(m);
+	thread(m, dead, 5, 5, true);
+	model_life_end(m, dead);
+	first = end(m);
+	for (int i = 0; i < 3; i++) {
+		struct life *other = life(m, 10, 10, "other", &api);
+
+		begin(m);
+		thread(m, other, 9, 9, true);
+		model_life_end(m, other);
+		second = end(m);
+		tick_put(second);
+	}
+	begin(m); /* a thread of another process with that number, seen before its leader */
+	dead = life(m, 11, 10, "thread", &api);
+	thread(m, dead, 1, 1, true);
+	model_life_end(m, dead);
+	tick_put(end(m));
+	assert_true(first->threads[0].exited);
+	assert_string_equal(first->threads[0].thread->comm, "gone");
+	assert_string_equal(first->processes[0].process->comm, "gone");
+	assert_true(first->processes[0].exited);
+	assert_ptr_equal(first->threads[0].cgroup, &api);
+	tick_put(first);
+	model_free(m);
+	assert_int_equal(api.refs, 0);
+}
+
+static bool by_run(const struct row *a, const struct row *b, const void *arg)
+{
+	(void)arg;
+	return row_value(a, FIELD_RUN) > row_value(b, FIELD_RUN);
+}
+
+/* Whatever part is asked for, it is what a full sort gives, ties in the order of their tids. */
+TEST(model, order_of_a_part_is_that_of_all)
+{
+	enum { NR = 500 };
+	struct model *m = model_new();
+	const struct row *all[NR], *some[NR];
+	const struct tick *t;
+	struct life *lives[NR];
+
+	srandom(1);
+	begin(m);
+	for (int i = 0; i < NR; i++) {
+		lives[i] = life(m, NR - i, NR - i, "x", &root);
+		thread(m, lives[i], random() % 50, 0, false);
+	}
+	t = end(m);
+	for (int i = 0; i < NR; i++)
+		all[i] = &t->threads[i];
+	rows_order(all, NR, 0, NR, by_run, NULL);
+	for (int i = 1; i < NR; i++) {
+		uint64_t before = row_value(all[i - 1], FIELD_RUN), run = row_value(all[i], FIELD_RUN);
+
+		assert_true(before > run ||
+			    (before == run && all[i - 1]->thread->tid < all[i]->thread->tid));
+		assert_int_equal(rows_rank(all, NR, all[i], by_run, NULL), i);
+	}
+	for (int first = 0; first <= NR; first += 50) {
+		for (int i = 0; i < NR; i++)
+			some[i] = &t->threads[i];
+		rows_order(some, NR, first, 40, by_run, NULL);
+		for (int i = first; i < first + 40 && i < NR; i++)
+			assert_ptr_equal(some[i], all[i]);
+	}
+	tick_put(t);
+	for (int i = 0; i < NR; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(model_processes_and_cgroups_add_up),
+		  cmocka_unit_test(model_unknown_split),
+		  cmocka_unit_test(model_held_ticks_keep_the_dead),
+		  cmocka_unit_test(model_order_of_a_part_is_that_of_all));
+}
