@@ -52,6 +52,26 @@ static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
 	return false;
 }
 
+/*
+ * Moves the shown sums on to @run and @idle and puts the growth into @v. A switch can come with an
+ * instant before the last tick (its CPU was stolen on the way to the tracepoint): what was shown too
+ * much of the one is then taken from what grew of the other.
+ */
+static void cpu_show(struct cpu_reader *r, uint64_t run, uint64_t idle, struct cpu_values *v)
+{
+	uint64_t grown = run + idle - (r->run_ns + r->idle_ns);
+
+	if ((int64_t)grown < 0)
+		grown = 0;
+	if (run < r->run_ns)
+		v->run_ns = 0;
+	else
+		v->run_ns = run - r->run_ns < grown ? run - r->run_ns : grown;
+	v->idle_ns = grown - v->run_ns;
+	r->run_ns += v->run_ns;
+	r->idle_ns += v->idle_ns;
+}
+
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 {
 	for (int i = 0; i < c->nr; i++) {
@@ -71,10 +91,10 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		if (!r->seen && c->baseline)
 			*(idle > run ? &r->idle_ns : &r->run_ns) =
 				c->baseline - c->shared->started_ns;
-		v.run_ns = run > r->run_ns ? run - r->run_ns : 0;
-		v.idle_ns = idle > r->idle_ns ? idle - r->idle_ns : 0;
+		cpu_show(r, run, idle, &v);
 		v.switches = copy.switches - r->switches;
-		*r = (struct cpu_reader){ true, run, idle, copy.switches };
+		r->seen = true;
+		r->switches = copy.switches;
 		if (!model)
 			continue;
 		err = model_cpu(model, &v);
