@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -26,27 +27,22 @@
 #include "options.h"
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
-#include "proc/pid.h"
 #include "proc/scope.h"
-#include "proc/user.h"
+#include "target.h"
 #include "tui/tui.h"
 #include "util/fail.h"
-#include "util/text.h"
 
 struct systop {
 	struct options options;
 	struct utsname uts;
 	struct cgroup_mounts mounts;
-	struct cgroup_scope *scope;
 	struct cgroups *cgroups;
 	struct model *model;
 	struct collect *collect;
 	struct tui *tui;
 	struct command command;
-	pid_t *pids; /* of -p, and the command's */
-	size_t nr_pids;
-	uid_t *uids;
-	char scope_text[256]; /* fit for any output */
+	struct target target;
+	bool gone; /* what -p asked for */
 	uint64_t ticks;
 };
 
@@ -89,14 +85,14 @@ static int open_cgroups(struct systop *s, const char **controller)
 	size_t nr = 0;
 
 	*controller = shown && shown == cpu ? "cpu" : NULL;
-	if (s->scope) {
-		const struct cgroup_target *t = cgroup_scope_targets(s->scope, false, &nr);
+	if (s->target.cgroups) {
+		const struct cgroup_target *t = cgroup_scope_targets(s->target.cgroups, false, &nr);
 
 		*controller = t[0].controller;
 		shown = cgroup_mount_find(&s->mounts, *controller);
 	}
 	s->cgroups = cgroups_open(shown ? shown->path : "", cpu && shown == v2 ? cpu->path : NULL);
-	if (s->cgroups && !s->scope && shown == v2 && cpu) {
+	if (s->cgroups && !s->target.cgroups && shown == v2 && cpu) {
 		struct cgroups *v1 = cgroups_open(cpu->path, NULL);
 		size_t nr_v1 = 0;
 
@@ -116,137 +112,61 @@ static int open_cgroups(struct systop *s, const char **controller)
 	return fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(errno));
 }
 
-/* "all", or "cgroup /a pid 12,13 user www-data" */
-static int describe_scope(struct systop *s)
+/* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
+static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 {
-	const struct options *o = &s->options;
-	char *raw;
-	size_t size;
-	FILE *f = open_memstream(&raw, &size);
+	char when[16], what[192];
+	struct tm tm;
 
-	if (!f)
-		return -ENOMEM;
-	for (size_t i = 0; i < o->nr_cgroups; i++)
-		fprintf(f, "%s%s", i ? "," : " cgroup ", o->cgroups[i]);
-	for (size_t i = 0; i < o->nr_pids; i++)
-		fprintf(f, "%s%d", i ? "," : " pid ", o->pids[i]);
-	for (size_t i = 0; i < o->nr_users; i++)
-		fprintf(f, "%s%s", i ? "," : " user ", o->users[i]);
-	if (o->command)
-		fprintf(f, " command %s", o->command[0]);
-	if (!ftell(f))
-		fputs(" all", f);
-	if (fclose(f))
-		return -ENOMEM;
-	text_safe(s->scope_text, sizeof(s->scope_text), raw + 1, size - 1);
-	free(raw);
-	return 0;
-}
-
-static int resolve_scope(struct systop *s)
-{
-	const struct options *o = &s->options;
-
-	if (o->nr_cgroups) {
-		s->scope = cgroup_scope_new(&s->mounts, o->cgroups, o->nr_cgroups);
-		if (!s->scope)
-			return -ENOENT;
+	if (s->gone || s->options.command || !target_gone(&s->target, t))
+		return LOOP_GO_ON;
+	s->gone = true;
+	localtime_r(&t->wall.tv_sec, &tm);
+	strftime(when, sizeof(when), "%H:%M:%S", &tm);
+	snprintf(what, sizeof(what), "%s exited by %s",
+		 s->target.nr_pidfds > 1 ? "all processes of -p" : s->target.last, when);
+	if (s->options.output == OUTPUT_SCREEN) {
+		tui_notice(s->tui, "%s", what);
+		return LOOP_GO_ON;
 	}
-	s->pids = calloc(o->nr_pids + 1, sizeof(*s->pids));
-	s->uids = calloc(o->nr_users + 1, sizeof(*s->uids));
-	if (!s->pids || !s->uids || describe_scope(s))
-		return fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
-	for (size_t i = 0; i < o->nr_pids; i++) {
-		pid_t pid = pid_process(o->pids[i]);
-
-		if (pid < 0)
-			return pid;
-		s->pids[s->nr_pids++] = pid;
-	}
-	for (size_t i = 0; i < o->nr_users; i++) {
-		int err = user_find(o->users[i], &s->uids[i]);
-
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int apply_cgroup_scope(struct systop *s, bool again)
-{
-	size_t nr;
-	const struct cgroup_target *targets = cgroup_scope_targets(s->scope, again, &nr);
-	struct collect_cgroup *list = calloc(nr + 1, sizeof(*list));
-	int err;
-
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		list[i] = (struct collect_cgroup){ targets[i].controller, targets[i].id };
-	err = collect_scope_cgroups(s->collect, list, nr);
-	free(list);
-	return err;
-}
-
-static int start_collect(struct systop *s, const char *controller)
-{
-	struct collect_options o = {
-		.shown_controller = controller,
-		.pids = s->pids,
-		.nr_pids = s->nr_pids,
-		.uids = s->uids,
-		.nr_uids = s->options.nr_users,
-	};
-	struct collect_cgroup *cgroups = NULL;
-	size_t nr = 0;
-
-	if (s->scope) {
-		const struct cgroup_target *t = cgroup_scope_targets(s->scope, false, &nr);
-
-		cgroups = calloc(nr + 1, sizeof(*cgroups));
-		for (size_t i = 0; cgroups && i < nr; i++)
-			cgroups[i] = (struct collect_cgroup){ t[i].controller, t[i].id };
-		o.cgroups = cgroups;
-		o.nr_cgroups = cgroups ? nr : 0;
-	}
-	s->model = model_new();
-	if (s->model)
-		s->collect = collect_new(&o, s->model, s->cgroups);
-	free(cgroups);
-	return s->collect ? 0 : -EIO;
+	fail(-ESRCH, EXIT_STATUS_TARGET, "%s", what);
+	return LOOP_STOP;
 }
 
 static enum loop_verdict on_tick(void *arg)
 {
 	struct systop *s = arg;
 	const struct options *o = &s->options;
+	enum loop_verdict verdict;
 	const struct tick *t;
 	int err = 0;
 
-	if (s->scope && cgroup_scope_has_globs(s->scope))
-		apply_cgroup_scope(s, true);
+	target_refresh(&s->target, s->collect);
 	t = collect_tick(s->collect);
 	if (!t) {
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
 		return LOOP_FAILED;
 	}
 	if (o->output == OUTPUT_JSON) {
-		struct json_options json = { s->uts.nodename, s->uts.release, s->scope_text,
+		struct json_options json = { s->uts.nodename, s->uts.release, s->target.text,
 					     o->all };
 
 		err = json_tick(stdout, t, &json);
 	} else if (o->output == OUTPUT_TABLE) {
-		struct table_options table = { s->uts.nodename, s->scope_text, o->sort, o->all };
+		struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all };
 
 		err = table_tick(stdout, t, &table);
 	} else {
 		tui_tick(s->tui, t);
 	}
+	verdict = targets_gone(s, t);
 	tick_put(t);
 	if (err) {
 		fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
 		return LOOP_FAILED;
 	}
+	if (verdict != LOOP_GO_ON)
+		return verdict;
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
@@ -321,7 +241,7 @@ static int open_screen(struct systop *s)
 		.host = s->uts.nodename,
 		.version = PACKAGE_VERSION,
 		.kernel = s->uts.release,
-		.scope = s->scope_text,
+		.scope = s->target.text,
 		.interval_ns = s->options.interval_ns,
 	};
 
@@ -340,16 +260,20 @@ static int start(struct systop *s)
 	if (!err)
 		err = read_mounts(s);
 	if (!err)
-		err = resolve_scope(s);
+		err = target_resolve(&s->target, &s->options, &s->mounts);
 	if (!err)
 		err = open_cgroups(s, &controller);
 	if (!err && s->options.command) {
 		err = command_fork(&s->command, s->options.command);
 		if (!err)
-			s->pids[s->nr_pids++] = s->command.pid;
+			target_add(&s->target, s->command.pid);
 	}
-	if (!err)
-		err = start_collect(s, controller);
+	if (!err) {
+		s->model = model_new();
+		s->collect = s->model ? target_collect(&s->target, controller, s->model, s->cgroups)
+				      : NULL;
+		err = s->collect ? 0 : -EIO;
+	}
 	if (!err)
 		err = check_drop_privileges();
 	if (!err && s->options.output == OUTPUT_SCREEN)
@@ -365,11 +289,9 @@ static void stop(struct systop *s)
 	collect_free(s->collect);
 	model_free(s->model);
 	cgroups_free(s->cgroups);
-	cgroup_scope_free(s->scope);
 	cgroup_mounts_fini(&s->mounts);
 	command_end(&s->command);
-	free(s->pids);
-	free(s->uids);
+	target_fini(&s->target);
 	options_fini(&s->options);
 }
 

@@ -61,7 +61,8 @@ struct field {
 
 extern const struct field fields[FIELD_COUNT];
 
-/* field_find - the field with this JSON name or column title (case ignored), or FIELD_COUNT. */
+/* field_find - the field with this JSON name or column title, or FIELD_COUNT. Case is ignored, . _ -
+ * are the same, the unit may be left out: runq.p99, voluntary, usr; cpu is run. */
 enum field_id field_find(const char *name);
 
 #endif

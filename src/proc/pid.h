@@ -2,10 +2,12 @@
 #ifndef SYSTOP_PROC_PID_H
 #define SYSTOP_PROC_PID_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /* pid_process - the process of @pid, which may also be the number of one of its threads.
+ * @name: "sleep 4711", its name and number, fit for a terminal
  * Returns its pid, or -ESRCH after fail() (exit status 5). */
-pid_t pid_process(pid_t pid);
+pid_t pid_process(pid_t pid, char *name, size_t size);
 
 #endif

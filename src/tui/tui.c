@@ -2,6 +2,7 @@
 #include "tui/tui.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,8 @@ static void draw_too_small(struct tui *t)
 	x = (t->paint.width - (int)strlen(text)) / 2;
 	for (int line = 0; line < t->paint.height; line++)
 		paint_clear(&t->paint, line, 0);
+	if (y) /* whose terminal it is can be told even then */
+		paint_format(&t->paint, 0, 0, ROLE_TEXT, "systop %s", t->options.host);
 	paint_text(&t->paint, y, x > 0 ? x : 0, t->paint.width, ROLE_TEXT, text);
 }
 
@@ -163,6 +166,16 @@ void tui_tick(struct tui *t, const struct tick *tick)
 	t->newest = tick_get(tick);
 	if (!t->paused || !t->shown)
 		show(t, tick);
+	draw(t);
+}
+
+void tui_notice(struct tui *t, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(t->notice, sizeof(t->notice), fmt, args);
+	va_end(args);
 	draw(t);
 }
 

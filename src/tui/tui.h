@@ -34,6 +34,9 @@ void tui_close(struct tui *t);
 /* tui_tick - a new tick: shown, unless paused. Held as long as it is shown. */
 void tui_tick(struct tui *t, const struct tick *tick);
 
+/* tui_notice - a line in the footer until the next key; @fmt's arguments fit for a terminal. */
+void tui_notice(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* tui_input - handles all keys that are there; never blocks. */
 enum tui_verdict tui_input(struct tui *t);
 

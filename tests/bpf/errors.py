@@ -146,6 +146,19 @@ def reader_gone():
     assert not bpf_left(before)
 
 
+def target_gone():
+    """What -p asked for ends: the last refresh is shown, then why there are no more."""
+    with subprocess.Popen(["sleep", "1.5"]) as load:
+        done = run(SYSTOP, "--json", "-d", "0.5", "-n", "60", "-p", str(load.pid))
+    assert done.returncode == 5, done
+    assert 3 <= len(done.stdout.splitlines()) <= 6, done
+    assert f"systop: sleep {load.pid} exited by " in done.stderr, done.stderr
+    # What it forked is asked for, too: it goes on until that has ended.
+    with subprocess.Popen(["sh", "-c", "sleep 1; sleep 1.5 &"]) as load:
+        done = run(SYSTOP, "--json", "-d", "0.5", "-n", "60", "-p", str(load.pid))
+    assert done.returncode == 5 and len(done.stdout.splitlines()) >= 5, done
+
+
 def disk_full():
     with open("/dev/full", "w") as full:
         done = subprocess.run([SYSTOP, "--json", "-d", "0.2", "-n", "2"], stdout=full,
@@ -170,6 +183,7 @@ def main():
         tap.case(f"{name} with --json", ends, getattr(signal, name), "--json", "-d", "0.2")
         tap.case(f"{name} with -b", ends, getattr(signal, name), "-b", "-d", "0.2")
     tap.case("the reader goes away", reader_gone)
+    tap.case("what -p asked for ends", target_gone)
     tap.case("full disk", disk_full)
     tap.done()
 

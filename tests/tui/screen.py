@@ -52,9 +52,19 @@ def too_small():
         t.start()
         t.resize(31, 8)
         t.wait("40x10 needed, have 31x8")
+        assert t.lines()[0].startswith(f"systop {HOST}"), t.lines()[0]
         t.resize(80, 24)
         t.wait(r"\[1:Threads\]")
         t.wait("q quit")
+
+
+def target_gone():
+    """-p, and the process ends: the screen stays and says so."""
+    with Terminal(80, 24) as t, subprocess.Popen(["sleep", "3"]) as load:
+        t.start("-p", str(load.pid))
+        t.wait(f"sleep {load.pid} exited by ")
+        t.keys("j")
+        t.wait("0 of 0 threads")
 
 
 def keys():
@@ -186,6 +196,7 @@ def main():
         tap.case(f"screen at {width}x{height}", size, width, height)
     tap.case("columns come and go with the width", columns_by_width)
     tap.case("too small says so and comes back", too_small)
+    tap.case("what -p asked for ends", target_gone)
     tap.case("keys", keys)
     tap.case("pause freezes the view", pause)
     tap.case("the selection stays on its thread", selection_sticks)
