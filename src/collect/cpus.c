@@ -53,20 +53,20 @@ static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
 }
 
 /*
- * Moves the shown sums on to @run and @idle and puts the growth into @v. A switch can come with an
- * instant before the last tick (its CPU was stolen on the way to the tracepoint): what was shown too
- * much of the one is then taken from what grew of the other.
+ * Moves the shown sums on to @run and @idle, which reach @early ns too far, and puts the growth into
+ * @v. A switch can come with an instant before the last tick (its CPU was stolen on the way to the
+ * tracepoint), or after this one (it came while we read): what is shown too much of the one is then
+ * taken from what grew of the other, and the next tick has the rest.
  */
-static void cpu_show(struct cpu_reader *r, uint64_t run, uint64_t idle, struct cpu_values *v)
+static void cpu_show(struct cpu_reader *r, uint64_t run, uint64_t idle, uint64_t early,
+		     struct cpu_values *v)
 {
-	uint64_t grown = run + idle - (r->run_ns + r->idle_ns);
+	int64_t grown = run + idle - (r->run_ns + r->idle_ns) - early;
+	int64_t ran = run - r->run_ns;
 
-	if ((int64_t)grown < 0)
+	if (grown < 0)
 		grown = 0;
-	if (run < r->run_ns)
-		v->run_ns = 0;
-	else
-		v->run_ns = run - r->run_ns < grown ? run - r->run_ns : grown;
+	v->run_ns = ran < 0 ? 0 : ran < grown ? ran : grown;
 	v->idle_ns = grown - v->run_ns;
 	r->run_ns += v->run_ns;
 	r->idle_ns += v->idle_ns;
@@ -78,20 +78,23 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		struct cpu_reader *r = &c->readers[i];
 		struct cpu_values v = { .cpu = i };
 		struct cpu_slot copy;
-		uint64_t run, idle;
+		uint64_t run, idle, early;
 		int err;
 
 		if (!cpu_read(&c->slots[i], &copy) || !copy.since)
 			continue;
 		run = copy.run_ns;
 		idle = copy.idle_ns;
+		early = 0;
 		if (now > copy.since)
 			*(copy.current_idle ? &idle : &run) += now - copy.since;
+		else
+			early = copy.since - now;
 		/* First seen after the baseline: the time before it is not of this interval. */
 		if (!r->seen && c->baseline)
 			*(idle > run ? &r->idle_ns : &r->run_ns) =
 				c->baseline - c->shared->started_ns;
-		cpu_show(r, run, idle, &v);
+		cpu_show(r, run, idle, early, &v);
 		v.switches = copy.switches - r->switches;
 		r->seen = true;
 		r->switches = copy.switches;

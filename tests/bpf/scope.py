@@ -2,6 +2,7 @@
 """-c, -p, -u and -- CMD: who is in, who is out, now and later."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -77,13 +78,17 @@ def glob_later():
 
 def pids():
     """All threads of a process, and what it forks from then on; nobody else."""
-    script = ("import os,threading,time\ntime.sleep(2)\n"
+    script = ("import os,signal,threading,time\n"
+              "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+              "print('{}', flush=True)\nsignal.sigwait([signal.SIGUSR1])\n"
               "threading.Thread(target=time.sleep, args=(60,)).start()\n"
               "p = os.fork()\nif not p: os.execvp('sleep', ['sleep', '60'])\n"
               "print('{\"child\": %d}' % p, flush=True)\ntime.sleep(60)")
     with Load(sys.executable, "-c", script) as load, spinner() as other:
+        load.truth()
         with Systop("--all", "-p", str(load.pid), "-d", "1") as systop:
             assert tids(systop.line()) == {load.pid}
+            os.kill(load.pid, signal.SIGUSR1)
             child = load.truth()["child"]
             systop.line()
             line = systop.line()
