@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "collect/cpus.h"
+#include "model/model.h"
+
+#define MS 1000000ULL
+
+/* What the programs wrote, and the reader's view of it. */
+static struct shared shared = { .started_ns = 0 };
+static struct cpu_slot slot;
+static struct model *model;
+static struct cpus *cpus;
+
+/* The CPU has been @idle or not since @since; before, it ran and idled for so long. */
+static void wrote(uint64_t run, uint64_t idle, bool is_idle, uint64_t since)
+{
+	slot.run_ns = run;
+	slot.idle_ns = idle;
+	slot.current_idle = is_idle;
+	slot.since = since;
+	slot.switches_done = ++slot.switches;
+}
+
+static struct cpu_values tick(uint64_t from, uint64_t now)
+{
+	static const uint64_t loss[LOSS_COUNT];
+	static const struct self_cost self;
+	struct timespec wall = { 0 };
+	struct cpu_values v;
+	const struct tick *t;
+
+	assert_int_equal(model_begin(model, now - from, now, &wall), 0);
+	assert_int_equal(cpus_tick(cpus, model, now), 0);
+	t = model_end(model, loss, &self, false);
+	assert_int_equal(t->nr_cpus, 1);
+	v = t->cpus[0];
+	tick_put(t);
+	return v;
+}
+
+static int open_cpus(void **state)
+{
+	(void)state;
+	slot = (struct cpu_slot){ 0 };
+	model = model_new();
+	cpus = cpus_new(&slot, 1, &shared);
+	wrote(40 * MS, 59 * MS, true, 99 * MS);
+	return cpus_tick(cpus, NULL, 100 * MS);
+}
+
+static int close_cpus(void **state)
+{
+	(void)state;
+	cpus_free(cpus);
+	model_free(model);
+	return 0;
+}
+
+static void check(struct cpu_values v, uint64_t run, uint64_t idle)
+{
+	assert_int_equal(v.run_ns, run);
+	assert_int_equal(v.idle_ns, idle);
+}
+
+TEST(cpus, times_of_the_interval)
+{
+	wrote(50 * MS, 80 * MS, false, 130 * MS);
+	check(tick(100 * MS, 200 * MS), 80 * MS, 20 * MS);
+	/* nothing happened: it still runs */
+	check(tick(200 * MS, 300 * MS), 100 * MS, 0);
+}
+
+/* A switch to idle whose instant lies before the tick that saw the thread still running. */
+TEST(cpus, late_switch)
+{
+	wrote(50 * MS, 80 * MS, false, 130 * MS);
+	check(tick(100 * MS, 200 * MS), 80 * MS, 20 * MS);
+	wrote(90 * MS, 80 * MS, true, 170 * MS);
+	check(tick(200 * MS, 300 * MS), 0, 100 * MS);
+	check(tick(300 * MS, 400 * MS), 0, 100 * MS);
+}
+
+/* A switch that comes while the tick is read, after its end. */
+TEST(cpus, early_switch)
+{
+	wrote(50 * MS, 155 * MS, false, 205 * MS);
+	check(tick(100 * MS, 200 * MS), 10 * MS, 90 * MS);
+	check(tick(200 * MS, 300 * MS), 95 * MS, 5 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		cmocka_unit_test_setup_teardown(cpus_times_of_the_interval, open_cpus, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_late_switch, open_cpus, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_early_switch, open_cpus, close_cpus),
+	};
+
+	return cmocka_run_group_tests(cases, NULL, NULL);
+}
