@@ -351,8 +351,10 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
-	if (options_parse(argc, argv, &s.options))
+	if (options_parse(argc, argv, &s.options)) {
+		options_fini(&s.options);
 		return failure_print(stderr);
+	}
 	uname(&s.uts);
 	switch (s.options.output) {
 	case OUTPUT_VERSION:
@@ -366,6 +368,7 @@ int main(int argc, char **argv)
 	case OUTPUT_LIST_CGROUPS:
 		if (!read_mounts(&s))
 			cgroups_print(stdout, &s.mounts);
+		cgroup_mounts_fini(&s.mounts);
 		return failure_print(stderr);
 	default:
 		return run(&s);
