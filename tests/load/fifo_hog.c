@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A victim that naps 0.1 ms, and a SCHED_FIFO thread that holds their common CPU for MS.
- * usage: fifo_hog [MS=200] [CPU=1]   prints {"victim", "hog", "wait_ns"} and naps a second more */
+ * usage: fifo_hog [MS=200] [CPU=1]   prints {"victim", "hog", "wait_ns"} */
 #include "load.h"
 
 static int cpu;
