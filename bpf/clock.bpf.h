@@ -16,11 +16,9 @@
 /* Every so many runs of a program its end reads the clock, too. */
 #define CLOCK_COST_EVERY 1024
 
-/* clock_now - the accounting clock (account.h). */
-static __always_inline __u64 clock_now(struct cpu_slot *c)
+/* clock_at - the accounting clock (account.h) at @boot, just read. */
+static __always_inline __u64 clock_at(struct cpu_slot *c, __u64 boot)
 {
-	__u64 boot = bpf_ktime_get_boot_ns();
-
 	if (boot - c->last_boot_ns > CLOCK_SUSPEND_CHECK_NS) {
 		__u64 suspended = boot - bpf_ktime_get_ns();
 
@@ -29,6 +27,11 @@ static __always_inline __u64 clock_now(struct cpu_slot *c)
 	}
 	c->last_boot_ns = boot;
 	return account_clock(boot, c->suspended_ns);
+}
+
+static __always_inline __u64 clock_now(struct cpu_slot *c)
+{
+	return clock_at(c, bpf_ktime_get_boot_ns());
 }
 
 /* How long the smallest distance of the two clocks is believed: they drift apart by ppm. */

@@ -93,6 +93,7 @@ static __always_inline bool slot_pid_scope(struct task_struct *t, struct slot *p
  * that made it, or NULL. Returns its index, 0: none, counted. */
 static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent, struct cpu_slot *c)
 {
+	struct scope_facts facts = scope_facts(t);
 	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct slot *s;
 	__u32 index;
@@ -109,7 +110,7 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 	}
 	slot_identify(s, t);
 	s->pid_scope = slot_pid_scope(t, parent);
-	scope_decide(t, s, c);
+	scope_decide(facts.cgroups, facts.cred, s, c);
 	return slot_give(ref, index);
 }
 

@@ -15,6 +15,7 @@ int sample(void *ctx)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct task_struct *t = bpf_get_current_task_btf();
+	struct scope_facts facts;
 	struct slot *s;
 
 	/* Not in the middle of sched_switch, which only an NMI could interrupt. */
@@ -33,13 +34,14 @@ int sample(void *ctx)
 	s = slot_at(c->current_slot);
 	if (!s)
 		return 0;
+	facts = scope_facts(t);
 	slot_begin(s);
 	s->utime_ns = t->utime;
 	s->stime_ns = t->stime;
 	s->policy = t->policy;
 	s->prio = t->prio;
-	if (s->scope_key != scope_key(t, c))
-		scope_decide(t, s, c);
+	if (s->scope_key != scope_key(facts, c))
+		scope_decide(facts.cgroups, facts.cred, s, c);
 	slot_end(s);
 	return 0;
 }

@@ -33,10 +33,8 @@ struct scope_ids_map scope_uids SEC(".maps");
 #define IDLE_LAG_MAX_NS 1000000
 
 /* Whether the CPU limit of the thread's cgroup stops it now. */
-static __always_inline bool task_throttled(struct task_struct *t)
+static __always_inline bool task_throttled(struct task_struct *t, struct cfs_rq *cfs_rq)
 {
-	struct cfs_rq *cfs_rq = t->se.cfs_rq;
-
 	return bpf_core_field_exists(cfs_rq->throttle_count) && cfs_rq->throttle_count &&
 	       t->prio >= MAX_RT_PRIO;
 }
@@ -135,6 +133,9 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
+	/* What is followed out of prev and next: see struct scope_facts. */
+	struct cfs_rq *prev_cfs_rq = prev->se.cfs_rq, *next_cfs_rq = next->se.cfs_rq;
+	struct scope_facts facts = scope_facts(next);
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct account_event e = { .cpu = cpu };
@@ -142,17 +143,15 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct slot *out, *in;
 	bool gap, dead = false;
 	struct rq *rq;
-	__u64 now;
+	__u64 boot, now;
 
 	if (!c)
 		return 0;
-	now = clock_now(c);
+	boot = bpf_ktime_get_boot_ns();
 	c->switches++;
-	rq = next->se.cfs_rq->rq;
-	e.rq_clock = rq->clock;
-	e.now = clock_switch(c, now, e.rq_clock, next->pid ? 0 : idle_lag(rq, prev));
-	e.cpu_since = c->since ? c->since : shared.started_ns;
 
+	/* Slots before times: the way to a new slot is long, and the verifier walks it for every
+	 * branch taken before it. */
 	gap = c->current_task != (__u64)prev;
 	if (!gap) {
 		out_index = c->current_slot;
@@ -164,6 +163,12 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	if (next->pid)
 		in_index = task_slot(next, c);
+
+	now = clock_at(c, boot);
+	rq = next_cfs_rq->rq;
+	e.rq_clock = rq->clock;
+	e.now = clock_switch(c, now, e.rq_clock, next->pid ? 0 : idle_lag(rq, prev));
+	e.cpu_since = c->since ? c->since : shared.started_ns;
 
 	out = slot_at(out_index);
 	in = slot_at(in_index);
@@ -181,7 +186,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		e.prev_state = prev_state;
 		e.task_state = prev->__state;
 		e.preempt = preempt;
-		e.throttled = task_throttled(prev);
+		e.throttled = task_throttled(prev, prev_cfs_rq);
 		count_notes(c, account_out(out, &e));
 		out->voluntary = prev->nvcsw;
 		out->involuntary = prev->nivcsw;
@@ -197,8 +202,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		e.exec_ns = next->se.sum_exec_runtime;
 		count_notes(c, account_in(in, &e));
 		in->migrations = next->se.nr_migrations;
-		if (in->scope_key != scope_key(next, c))
-			scope_decide(next, in, c);
+		if (in->scope_key != scope_key(facts, c))
+			scope_decide(facts.cgroups, facts.cred, in, c);
 	}
 	c->current_task = (__u64)next;
 	c->current_slot = in_index;
@@ -237,7 +242,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 	ref = bpf_task_storage_get(&refs, p, 0, 0);
 	s = ref ? slot_at(ref->slot) : 0;
 	if (s) {
-		s->wake = now | (task_throttled(p) ? WAKE_THROTTLED : 0);
+		s->wake = now | (task_throttled(p, p->se.cfs_rq) ? WAKE_THROTTLED : 0);
 		__sync_fetch_and_add(&s->wakeups, 1);
 	}
 	clock_cost(c, c->wakings, now);

@@ -32,6 +32,7 @@ int seed_task(struct bpf_iter__task *ctx)
 	struct task_struct *t = ctx->task;
 	__u32 cpu = bpf_get_smp_processor_id(), index, notes = 0;
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct scope_facts facts;
 	struct slot_ref *ref;
 	struct slot *s;
 	__u64 now, since;
@@ -39,13 +40,14 @@ int seed_task(struct bpf_iter__task *ctx)
 
 	if (!t || !c || t->exit_state || (t->__state & (TASK_NEW | TASK_DEAD)))
 		return 0;
+	facts = scope_facts(t);
 	ref = bpf_task_storage_get(&refs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!ref)
 		return 0;
 	s = slot_at(ref->slot);
 	if (s) { /* it has one: the scope may have changed while it sleeps */
-		if (s->scope_key != scope_key(t, c)) {
-			scope_decide(t, s, c); /* as its next switch would */
+		if (s->scope_key != scope_key(facts, c)) {
+			scope_decide(facts.cgroups, facts.cred, s, c); /* as its next switch would */
 			__sync_fetch_and_add(&s->seq, 2);
 		}
 		return 0;
@@ -58,7 +60,7 @@ int seed_task(struct bpf_iter__task *ctx)
 	}
 	slot_identify(s, t);
 	s->pid_scope = slot_pid_scope(t, 0);
-	scope_decide(t, s, c);
+	scope_decide(facts.cgroups, facts.cred, s, c);
 
 	s->state = t->on_cpu ? SLOT_RUNNING : account_state(false, t->__state, t->__state, &flags, &notes);
 	s->flags = flags;

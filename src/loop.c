@@ -59,10 +59,10 @@ void loop_suspend(const struct loop_ops *ops, void *arg)
 		ops->resume(arg);
 }
 
-static int timer_new(uint64_t ns)
+static int timer_new(uint64_t first_ns, uint64_t ns)
 {
 	struct itimerspec its = {
-		.it_value = { ns / 1000000000, ns % 1000000000 },
+		.it_value = { first_ns / 1000000000, first_ns % 1000000000 },
 		.it_interval = { ns / 1000000000, ns % 1000000000 },
 	};
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -90,8 +90,8 @@ static int loop_open(struct loop *l)
 	if (l->epoll_fd < 0)
 		return -errno;
 	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	l->tick_fd = timer_new(l->o->interval_ns);
-	l->harvest_fd = timer_new(HARVEST_NS);
+	l->tick_fd = timer_new(l->o->first_ns, l->o->interval_ns);
+	l->harvest_fd = timer_new(HARVEST_NS, HARVEST_NS);
 	err = loop_watch(l, l->signal_fd);
 	if (!err)
 		err = loop_watch(l, l->tick_fd);

@@ -27,7 +27,8 @@ struct loop_ops {
 };
 
 struct loop_options {
-	uint64_t interval_ns;
+	uint64_t first_ns;    /* to the first tick, */
+	uint64_t interval_ns; /* and from each to the next */
 	int terminal_fd;  /* -1: none; its end stops the loop */
 	pid_t child;      /* a command whose end stops the loop after one more tick; 0: none */
 };

@@ -32,6 +32,9 @@
 #include "tui/tui.h"
 #include "util/fail.h"
 
+/* The screen does not wait a whole interval to show something. */
+#define FIRST_NS 50000000
+
 struct systop {
 	struct options options;
 	struct utsname uts;
@@ -269,7 +272,7 @@ static int start(struct systop *s)
 			target_add(&s->target, s->command.pid);
 	}
 	if (!err) {
-		s->model = model_new();
+		s->model = model_new(0);
 		s->collect = s->model ? target_collect(&s->target, controller, s->model, s->cgroups)
 				      : NULL;
 		err = s->collect ? 0 : -EIO;
@@ -322,7 +325,11 @@ static void catch_crashes(void)
 static int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
-	struct loop_options o = { .interval_ns = s->options.interval_ns, .terminal_fd = -1 };
+	struct loop_options o = {
+		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
+		.interval_ns = s->options.interval_ns,
+		.terminal_fd = -1,
+	};
 	int signal_number = 0, status;
 	enum exit_status failure;
 

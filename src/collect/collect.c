@@ -415,7 +415,7 @@ static int collect_cgroups(struct collect *c)
 
 		cgroups_limit(c->cgroups, list[i], list[i]->throttled, &limit);
 		list[i]->throttled = false;
-		err = model_cgroup(c->model, list[i], limit.nr_throttled, limit.throttled_ns);
+		err = model_cgroup(c->model, list[i], &limit);
 	}
 	return err;
 }

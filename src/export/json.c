@@ -77,7 +77,7 @@ static struct json_object *cgroup_object(const struct row *r)
 	add(own, "threads", json_object_new_int64(r->own_threads));
 	add_values(own, r, r->own);
 	add(o, "own", own);
-	add(o, "nr_throttled", number(r->nr_throttled));
+	add(o, "nr_throttled", number(r->limit->nr_throttled));
 	add(o, "incomplete", json_object_new_boolean(r->incomplete));
 	return o;
 }
@@ -127,7 +127,6 @@ static struct json_object *time_object(const struct timespec *ts)
 int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 {
 	struct json_object *line = json_object_new_object(), *list;
-	size_t nr = o->all ? t->nr_threads : t->nr_active;
 	int err;
 
 	add(line, "schema", json_object_new_int(JSON_SCHEMA));
@@ -147,8 +146,10 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	for (size_t i = 0; i < t->nr_cgroups; i++)
 		json_object_array_add(list, cgroup_object(&t->cgroups[i]));
 	add(line, "threads", list = json_object_new_array());
-	for (size_t i = 0; i < nr; i++)
-		json_object_array_add(list, thread_object(&t->threads[i]));
+	for (size_t i = 0; i < t->nr_active; i++)
+		json_object_array_add(list, thread_object(&t->active[i]));
+	for (size_t i = 0; o->all && i < t->nr_idle; i++)
+		json_object_array_add(list, thread_object(&t->idle[i]));
 
 	err = fprintf(to, "%s\n",
 		      json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |

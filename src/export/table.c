@@ -53,7 +53,7 @@ static void heading(FILE *to, const struct tick *t, const struct table_options *
 		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, lost,
 		cell(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t),
 		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
-		t->nr_threads);
+		t->nr_active + t->nr_idle);
 	fprintf(to, "%7s S %-*s", "TID", CGROUP_WIDTH, "CGROUP");
 	for (int f = 0; f < FIELD_COUNT; f++)
 		if (shown(f))
@@ -80,13 +80,13 @@ static void line(FILE *to, const struct row *r, const struct tick *t)
 
 int table_tick(FILE *to, const struct tick *t, const struct table_options *o)
 {
-	size_t nr = o->all ? t->nr_threads : t->nr_active;
+	size_t nr = t->nr_active + (o->all ? t->nr_idle : 0);
 	const struct row **rows = calloc(nr + 1, sizeof(*rows));
 
 	if (!rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		rows[i] = &t->threads[i];
+		rows[i] = i < t->nr_active ? &t->active[i] : &t->idle[i - t->nr_active];
 	rows_order(rows, nr, 0, nr, before, &o->sort);
 	heading(to, t, o, nr);
 	for (size_t i = 0; i < nr; i++)

@@ -10,7 +10,9 @@
  */
 struct model;
 
-struct model *model_new(void); /* NULL: out of memory */
+/* model_new - @past_bytes: what the last ticks may take to be remembered, 0: they are not.
+ * Returns NULL when out of memory. */
+struct model *model_new(size_t past_bytes);
 void model_free(struct model *m);
 
 /* What is known of a thread when it is first seen, or after it changed. */
@@ -24,14 +26,19 @@ struct identity {
 };
 
 /*
- * model_life - a record for a thread's life; model_life_update() when its identity or cgroup
- * changed. Owned by the model: model_life_end() gives it back, and it stays readable for as long
- * as a tick shows it. @cgroup: lives at least as long, see proc/cgroup.h
- * Returns NULL when out of memory.
+ * model_life - a record for a thread's life. Owned by the model: model_life_end() gives it back, and
+ * it stays readable for as long as a tick shows it. @cgroup: lives at least as long, see
+ * proc/cgroup.h. Returns NULL when out of memory.
  */
 struct life *model_life(struct model *m, const struct identity *id, struct cgroup *cgroup);
-void model_life_update(struct life *l, const struct identity *id, struct cgroup *cgroup);
 void model_life_end(struct model *m, struct life *l);
+
+/* model_life_update - its identity or cgroup may have changed. model_life_leave - ticks do not show
+ * it from now on, or not until later: it left the scope. Both return the life to use from now on,
+ * as past ticks keep what they show; NULL when out of memory. */
+struct life *model_life_update(struct model *m, struct life *l, const struct identity *id,
+			       struct cgroup *cgroup);
+struct life *model_life_leave(struct model *m, struct life *l);
 
 /* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall.
  * Returns 0 or -ENOMEM, as do all model_* functions that return int. */
@@ -45,10 +52,8 @@ int model_thread(struct model *m, struct life *l, enum thread_state state, bool 
 /* model_idle - a thread that slept, or stood stopped, through the interval: @state says which. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
 
-/* One cgroup of the shown hierarchy, depth first, after all threads. @nr_throttled, @throttled_ns:
- * growth in the interval of its cpu.stat, VALUE_NA if it has none. */
-int model_cgroup(struct model *m, struct cgroup *cgroup, uint64_t nr_throttled,
-		 uint64_t throttled_ns);
+/* model_cgroup - one cgroup of the shown hierarchy, depth first. */
+int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit);
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
 

@@ -12,12 +12,12 @@ struct order {
 /* Rows that are equal for the caller keep an order of their own, so that a screen does not dance. */
 static int row_tie(const struct row *a, const struct row *b)
 {
+	if (a->number != b->number)
+		return a->number - b->number;
 	if (a->kind == ROW_CGROUP)
 		return strcmp(a->cgroup->path, b->cgroup->path);
 	if (a->kind == ROW_PROCESS)
-		return a->process->tgid - b->process->tgid;
-	if (a->thread->tid != b->thread->tid)
-		return a->thread->tid - b->thread->tid;
+		return a->process < b->process ? -1 : 1;
 	return a->thread->start_ns < b->thread->start_ns ? -1 : 1;
 }
 

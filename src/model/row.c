@@ -13,14 +13,19 @@ const char state_letters[STATE_COUNT] = {
 	[STATE_SLEEP] = 'S',   [STATE_STOPPED] = 'T',  [STATE_DEAD] = 'X',
 };
 
-uint64_t row_value(const struct row *r, enum field_id f)
+uint64_t values_value(const struct values *v, enum field_id f)
 {
 	switch (f) {
 	case FIELD_RUNQ_P50:
-		return hist_quantile(&r->values->runq, 0.50);
+		return hist_quantile(&v->runq, 0.50);
 	case FIELD_RUNQ_P99:
-		return hist_quantile(&r->values->runq, 0.99);
+		return hist_quantile(&v->runq, 0.99);
 	default:
-		return r->values->v[f];
+		return v->v[f];
 	}
+}
+
+uint64_t row_value(const struct row *r, enum field_id f)
+{
+	return values_value(r->values, f);
 }

@@ -71,23 +71,31 @@ struct life {
 
 enum row_kind { ROW_THREAD, ROW_PROCESS, ROW_CGROUP };
 
-/* One line of any table. Exactly one of thread, process, cgroup is the row's own; the outer ones
- * are set too (a thread row has all three, a process row process and cgroup). */
+/* What a cgroup's CPU limit did in the interval, by its cpu.stat; VALUE_NA where there is none. */
+struct cgroup_limit {
+	uint64_t nr_throttled; /* periods in which threads were stopped */
+	uint64_t throttled_ns; /* for how long, all CPUs together */
+};
+
+/* One line of any table, a cache line long: there can be 50,000. A thread's row has thread, process
+ * and cgroup, a process's has process and cgroup (its leader's), a cgroup's has cgroup. */
 struct row {
-	enum row_kind kind;
-	enum thread_state state;      /* of the thread; of a process: its most active thread's */
+	enum row_kind kind : 8;
+	enum thread_state state : 8;  /* of the thread; of a process: its most active thread's */
 	bool exited;                  /* died in this interval */
 	bool incomplete;              /* time of threads without a slot is missing: see loss */
+	pid_t number;                 /* tid or tgid; 0 for cgroups */
+	uint32_t nr_threads;          /* 1 for threads; a cgroup's with everything below it */
+	uint32_t own_threads;
 	const struct life *thread;
 	const struct process *process;
 	const struct cgroup *cgroup;
-	uint32_t nr_threads;          /* 1 for threads; a cgroup's with everything below it */
 	const struct values *values;  /* a cgroup's: with everything below it */
 	const struct values *own;     /* cgroup rows: own threads only; else == values */
-	uint32_t own_threads;
-	uint64_t nr_throttled;        /* cgroup rows: periods throttled, from cpu.stat; else VALUE_NA */
-	uint64_t limit_throttled_ns;  /* cgroup rows: throttled time of cpu.stat; else VALUE_NA */
+	const struct cgroup_limit *limit; /* cgroup rows; else NULL */
 };
+
+_Static_assert(sizeof(struct row) == 64, "a cache line");
 
 struct cpu_values {
 	int cpu;
@@ -108,10 +116,12 @@ struct tick {
 	uint64_t boottime_ns;         /* CLOCK_BOOTTIME at its end */
 	uint64_t interval_ns;         /* time awake since the previous tick's end */
 
-	/* Threads with an event, or with time in a state other than sleeping or stopped, first
-	 * (nr_active), then all others (idle), which share values per state. Unsorted. */
-	const struct row *threads;
-	size_t nr_threads, nr_active;
+	/* Threads with an event, or with time in a state other than sleeping or stopped. Unsorted. */
+	const struct row *active;
+	size_t nr_active;
+	/* All others: they slept, or stood stopped, and share their values. Unsorted. */
+	const struct row *idle;
+	size_t nr_idle;
 	const struct row *processes;
 	size_t nr_processes;
 	const struct row *cgroups;    /* depth first: parents before their children, siblings by path */
@@ -125,13 +135,32 @@ struct tick {
 	struct self_cost self;
 };
 
-/* row_value - a row's value of any field, quantiles computed from its histogram.
- * Returns ns or a count of the interval, VALUE_NA if not known. */
+/* values_value - the value of any field, quantiles computed from the histogram; row_value - of a row.
+ * Both return ns or a count of the interval, VALUE_NA if not known. */
+uint64_t values_value(const struct values *v, enum field_id f);
 uint64_t row_value(const struct row *r, enum field_id f);
 
 /* Holders of a tick keep it alive. */
 const struct tick *tick_get(const struct tick *t);
 void tick_put(const struct tick *t);
+
+/* How many ticks are remembered at most, if their memory allows it. */
+#define PAST_TICKS 120
+
+/* tick_past - seq of the oldest tick that is remembered (@t's if none is), by way of any tick.
+ * Returns the bytes they take. */
+size_t tick_past(const struct tick *t, uint64_t *oldest);
+
+/* tick_at - a remembered tick, as it was; held for the caller. NULL: not remembered, no memory. */
+const struct tick *tick_at(const struct tick *any, uint64_t seq);
+
+/*
+ * tick_history - what rows did in the @ticks ticks up to @t, oldest first: out[row * ticks + tick].
+ * @rows: all of one kind, of any tick
+ * A tick that is not remembered has FIELD_ALIVE VALUE_NA. Returns 0 or -ENOMEM.
+ */
+int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks,
+		 struct values *out);
 
 /* row_before - whether @a stands before @b; @arg is the caller's. */
 typedef bool row_before(const struct row *a, const struct row *b, const void *arg);

@@ -39,14 +39,9 @@ struct cgroup *const *cgroups_list(struct cgroups *c, size_t *nr);
 /* cgroups_threads - threads in the cgroup itself, by its cgroup.threads or tasks. */
 uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup);
 
-/* What a cgroup's CPU limit did since the last call: growth of nr_throttled and throttled time in
- * its cpu.stat; VALUE_NA where there is none, or nothing to compare with yet. */
-struct cgroup_limit {
-	uint64_t nr_throttled, throttled_ns;
-};
-
-/* cgroups_limit - reads cpu.stat of a cgroup with a CPU limit, or of any with @suspect: threads of
- * it were seen throttled. Without a limit nothing is read: 0. */
+/* cgroups_limit - what a cgroup's CPU limit did since the last call; VALUE_NA where it has no cpu.stat,
+ * or nothing to compare with yet. Looked up where there is a limit, or with @suspect: threads of it
+ * were seen throttled. Without a limit nothing is read: 0. */
 void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, bool suspect,
 		   struct cgroup_limit *limit);
 

@@ -23,16 +23,16 @@ static int threads_update(void *state, const struct view_context *c)
 {
 	struct threads *s = state;
 	const struct tick *t = c->tick;
-	const struct row *rows = s->processes ? t->processes : t->threads;
-	size_t nr = s->processes ? t->nr_processes : t->nr_threads;
 	int err = 0;
 
-	if (s->hide_idle && !s->processes)
-		nr = t->nr_active;
 	list_clear(&s->list);
-	for (size_t i = 0; !err && i < nr; i++)
-		if (!s->hide_idle || !s->processes || did_something(&rows[i]))
-			err = list_add(&s->list, &rows[i]);
+	for (size_t i = 0; !err && s->processes && i < t->nr_processes; i++)
+		if (!s->hide_idle || did_something(&t->processes[i]))
+			err = list_add(&s->list, &t->processes[i]);
+	for (size_t i = 0; !err && !s->processes && i < t->nr_active; i++)
+		err = list_add(&s->list, &t->active[i]);
+	for (size_t i = 0; !err && !s->processes && !s->hide_idle && i < t->nr_idle; i++)
+		err = list_add(&s->list, &t->idle[i]);
 	list_sort(&s->list, c->height > 1 ? c->height - 1 : 0, sorting_before, c->sorting);
 	return err;
 }
@@ -88,7 +88,7 @@ static void threads_status(void *state, const struct view_context *c, char *buf,
 	size_t shown = s->list.nr - s->list.top, height = c->height > 1 ? c->height - 1 : 0;
 
 	snprintf(buf, size, "%zu of %zu %s", shown < height ? shown : height,
-		 s->processes ? c->tick->nr_processes : c->tick->nr_threads,
+		 s->processes ? c->tick->nr_processes : c->tick->nr_active + c->tick->nr_idle,
 		 s->processes ? "processes" : "threads");
 }
 

@@ -34,11 +34,12 @@ static const struct tick *end(struct model *m)
 {
 	static const uint64_t loss[LOSS_COUNT];
 	static const struct self_cost self;
+	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA }, some = { 3, 7 };
 	const struct tick *t;
 
-	assert_int_equal(model_cgroup(m, &root, VALUE_NA, VALUE_NA), 0);
-	assert_int_equal(model_cgroup(m, &web, VALUE_NA, VALUE_NA), 0);
-	assert_int_equal(model_cgroup(m, &api, 3, 7), 0);
+	assert_int_equal(model_cgroup(m, &root, &none), 0);
+	assert_int_equal(model_cgroup(m, &web, &none), 0);
+	assert_int_equal(model_cgroup(m, &api, &some), 0);
 	t = model_end(m, loss, &self, false);
 	assert_non_null(t);
 	return t;
@@ -61,7 +62,7 @@ static void thread(struct model *m, struct life *l, uint64_t run, uint64_t user,
 
 TEST(model, processes_and_cgroups_add_up)
 {
-	struct model *m = model_new();
+	struct model *m = model_new(0);
 	struct life *a = life(m, 10, 10, "web", &web), *b = life(m, 11, 10, "worker", &api);
 	struct life *c = life(m, 20, 20, "api", &api);
 	const struct tick *t;
@@ -71,7 +72,7 @@ TEST(model, processes_and_cgroups_add_up)
 	thread(m, b, 200, 200, false);
 	assert_int_equal(model_idle(m, c, STATE_SLEEP), 0);
 	t = end(m);
-	assert_int_equal(t->nr_threads, 3);
+	assert_int_equal(t->nr_active + t->nr_idle, 3);
 	assert_int_equal(t->nr_active, 2);
 	assert_int_equal(t->nr_processes, 2);
 	assert_string_equal(t->processes[0].process->comm, "web");
@@ -93,7 +94,7 @@ TEST(model, processes_and_cgroups_add_up)
 	assert_true(t->cgroups[2].own->v[FIELD_RUN] == 200);
 	assert_true(t->cgroups[2].own->v[FIELD_ALIVE] == 2 * SEC);
 	assert_int_equal(t->cgroups[2].own_threads, 2);
-	assert_int_equal(t->cgroups[2].nr_throttled, 3);
+	assert_int_equal(t->cgroups[2].limit->nr_throttled, 3);
 	assert_true(t->total.v[FIELD_VOLUNTARY] == 2);
 	tick_put(t);
 	model_life_end(m, a);
@@ -105,7 +106,7 @@ TEST(model, processes_and_cgroups_add_up)
 /* A thread whose split is not known counts with its running time, split like the others'. */
 TEST(model, unknown_split)
 {
-	struct model *m = model_new();
+	struct model *m = model_new(0);
 	struct life *a = life(m, 10, 10, "a", &web), *b = life(m, 11, 10, "b", &web);
 	struct life *c = life(m, 12, 12, "c", &api);
 	const struct tick *t;
@@ -115,7 +116,7 @@ TEST(model, unknown_split)
 	thread(m, b, 300, VALUE_NA, false);
 	thread(m, c, 50, VALUE_NA, false);
 	t = end(m);
-	assert_true(row_value(&t->threads[1], FIELD_USER) == VALUE_NA);
+	assert_true(row_value(&t->active[1], FIELD_USER) == VALUE_NA);
 	assert_true(row_value(&t->processes[0], FIELD_USER) == 300);
 	assert_true(row_value(&t->processes[0], FIELD_KERNEL) == 100);
 	assert_true(row_value(&t->processes[1], FIELD_USER) == VALUE_NA);
@@ -129,7 +130,7 @@ TEST(model, unknown_split)
 /* The dead and their process stay readable as long as somebody holds a tick that shows them. */
 TEST(model, held_ticks_keep_the_dead)
 {
-	struct model *m = model_new();
+	struct model *m = model_new(0);
 	struct life *dead = life(m, 10, 10, "gone", &api);
 	const struct tick *first, *second;
 
@@ -151,11 +152,11 @@ TEST(model, held_ticks_keep_the_dead)
 	thread(m, dead, 1, 1, true);
 	model_life_end(m, dead);
 	tick_put(end(m));
-	assert_true(first->threads[0].exited);
-	assert_string_equal(first->threads[0].thread->comm, "gone");
+	assert_true(first->active[0].exited);
+	assert_string_equal(first->active[0].thread->comm, "gone");
 	assert_string_equal(first->processes[0].process->comm, "gone");
 	assert_true(first->processes[0].exited);
-	assert_ptr_equal(first->threads[0].cgroup, &api);
+	assert_ptr_equal(first->active[0].cgroup, &api);
 	tick_put(first);
 	model_free(m);
 	assert_int_equal(api.refs, 0);
@@ -171,7 +172,7 @@ static bool by_run(const struct row *a, const struct row *b, const void *arg)
 TEST(model, order_of_a_part_is_that_of_all)
 {
 	enum { NR = 500 };
-	struct model *m = model_new();
+	struct model *m = model_new(0);
 	const struct row *all[NR], *some[NR];
 	const struct tick *t;
 	struct life *lives[NR];
@@ -184,7 +185,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 	}
 	t = end(m);
 	for (int i = 0; i < NR; i++)
-		all[i] = &t->threads[i];
+		all[i] = &t->active[i];
 	rows_order(all, NR, 0, NR, by_run, NULL);
 	for (int i = 1; i < NR; i++) {
 		uint64_t before = row_value(all[i - 1], FIELD_RUN), run = row_value(all[i], FIELD_RUN);
@@ -195,7 +196,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 	}
 	for (int first = 0; first <= NR; first += 50) {
 		for (int i = 0; i < NR; i++)
-			some[i] = &t->threads[i];
+			some[i] = &t->active[i];
 		rows_order(some, NR, first, 40, by_run, NULL);
 		for (int i = first; i < first + 40 && i < NR; i++)
 			assert_ptr_equal(some[i], all[i]);

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/internal.h"
+#include "model/sums.h"
+#include "util/vec.h"
+
+static void node_free(struct tick_node *n)
+{
+	if (!n)
+		return;
+	free(n->active);
+	free(n->values);
+	free(n->idle);
+	free(n->processes);
+	free(n->process_totals);
+	free(n->cgroups);
+	free(n->cgroup_totals);
+	free(n->cpus);
+	free(n);
+}
+
+struct model *model_new(size_t past_bytes)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	if (m && past_bytes) {
+		m->past = past_new(past_bytes);
+		if (!m->past) {
+			free(m);
+			return NULL;
+		}
+	}
+	return m;
+}
+
+void node_release(struct tick_node *n)
+{
+	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
+		((struct cgroup *)n->cgroups[i].cgroup)->refs--;
+	if (n->model->spare)
+		node_free(n->model->spare);
+	n->model->spare = n;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	if (m->now)
+		node_release(m->now);
+	past_free(m->past);
+	lives_free(m);
+	node_free(m->spare);
+	map_fini(&m->processes);
+	free(m);
+}
+
+struct tick_node *node_new(struct model *m)
+{
+	struct tick_node *n = m->spare ? m->spare : calloc(1, sizeof(*n));
+
+	m->spare = NULL;
+	if (!n)
+		return NULL;
+	n->tick = (struct tick){ 0 };
+	n->model = m;
+	n->holders = 1;
+	n->build = ++m->builds;
+	n->nr_values = 0;
+	return n;
+}
+
+static struct row thread_row(struct life *l, enum thread_state state, bool exited)
+{
+	return (struct row){
+		.kind = ROW_THREAD,
+		.state = state,
+		.exited = exited,
+		.number = l->tid,
+		.nr_threads = 1,
+		.own_threads = 1,
+		.thread = l,
+		.process = l->process,
+		.cgroup = l->cgroup,
+	};
+}
+
+int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bool exited,
+		const struct values *values)
+{
+	struct row row = thread_row(l, state, exited);
+
+	if (VEC_PUSH(n->active, n->tick.nr_active, n->active_room, row))
+		return -ENOMEM;
+	return VEC_PUSH(n->values, n->nr_values, n->values_room, *values);
+}
+
+int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
+{
+	struct row row = thread_row(l, state, false);
+
+	row.values = row.own = &n->idle_values[state];
+	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
+}
+
+int node_cpu(struct tick_node *n, const struct cpu_values *cpu)
+{
+	return VEC_PUSH(n->cpus, n->tick.nr_cpus, n->cpus_room, *cpu);
+}
+
+int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit)
+{
+	struct row row = { .kind = ROW_CGROUP, .state = STATE_SLEEP, .cgroup = cgroup };
+	struct total *grown = vec_grow(n->cgroup_totals, n->tick.nr_cgroups,
+				       &n->cgroup_totals_room, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	n->cgroup_totals = grown;
+	memset(&grown[n->tick.nr_cgroups], 0, sizeof(*grown));
+	grown[n->tick.nr_cgroups].state = STATE_SLEEP;
+	grown[n->tick.nr_cgroups].limit = *limit;
+	cgroup->row = n->tick.nr_cgroups;
+	if (VEC_PUSH(n->cgroups, n->tick.nr_cgroups, n->cgroups_room, row))
+		return -ENOMEM;
+	cgroup->refs++;
+	return 0;
+}
+
+int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
+		const struct timespec *wall)
+{
+	struct tick_node *n;
+
+	if (m->now) /* of a tick that failed */
+		node_release(m->now);
+	lives_forget(m);
+	n = m->now = node_new(m);
+	if (!n)
+		return -ENOMEM;
+	n->tick.seq = ++m->seq;
+	n->tick.interval_ns = interval_ns;
+	n->tick.boottime_ns = boottime_ns;
+	n->tick.wall = *wall;
+	return 0;
+}
+
+static void life_shown(struct model *m, struct life *l)
+{
+	struct life_node *n = (struct life_node *)l;
+
+	if (!n->first)
+		n->first = m->seq;
+}
+
+int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
+		 const struct values *values)
+{
+	life_shown(m, l);
+	return node_thread(m->now, l, state, exited, values);
+}
+
+int model_idle(struct model *m, struct life *l, enum thread_state state)
+{
+	life_shown(m, l);
+	return node_idle(m->now, l, state);
+}
+
+int model_cpu(struct model *m, const struct cpu_values *cpu)
+{
+	return node_cpu(m->now, cpu);
+}
+
+int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit)
+{
+	return node_cgroup(m->now, cgroup, limit);
+}
+
+/* The totals of a cgroup's row, NULL if it has none in this tick. */
+static struct total *cgroup_total(struct tick_node *n, const struct cgroup *cgroup)
+{
+	if (!cgroup || cgroup->row >= n->tick.nr_cgroups ||
+	    n->cgroups[cgroup->row].cgroup != cgroup)
+		return NULL;
+	return &n->cgroup_totals[cgroup->row];
+}
+
+static struct total *process_total(struct tick_node *n, const struct row *thread)
+{
+	struct process_node *p = (struct process_node *)thread->process;
+	struct total *grown;
+	struct row row = {
+		.kind = ROW_PROCESS,
+		.number = thread->process->tgid,
+		.process = thread->process,
+		.cgroup = thread->process->cgroup,
+	};
+
+	if (p->build == n->build)
+		return &n->process_totals[p->row];
+	grown = vec_grow(n->process_totals, n->tick.nr_processes, &n->process_totals_room,
+			 sizeof(*grown));
+	if (!grown)
+		return NULL;
+	n->process_totals = grown;
+	grown += n->tick.nr_processes;
+	memset(grown, 0, sizeof(*grown));
+	grown->state = STATE_COUNT;
+	grown->exited = true;
+	p->build = n->build;
+	p->row = n->tick.nr_processes;
+	return VEC_PUSH(n->processes, n->tick.nr_processes, n->processes_room, row) ? NULL : grown;
+}
+
+static void total_add(struct total *t, const struct row *thread, bool idle)
+{
+	t->own_threads++;
+	if (thread->state < t->state)
+		t->state = thread->state;
+	t->exited &= thread->exited;
+	if (idle)
+		t->idle[thread->state]++;
+	else
+		values_add(&t->own, thread->values);
+}
+
+static void total_finish(struct total *t, struct row *r)
+{
+	values_split(&t->values);
+	values_split(&t->own);
+	r->values = &t->values;
+	r->own = &t->own;
+	r->limit = r->kind == ROW_CGROUP ? &t->limit : NULL;
+	r->nr_threads = t->nr_threads;
+	r->own_threads = t->own_threads;
+	r->state = t->state;
+	r->exited = t->exited;
+}
+
+/* Adds the idle threads' time, which is the same for all of them. */
+static void total_idle(struct total *t, uint64_t interval_ns)
+{
+	for (int s = 0; s < STATE_COUNT; s++)
+		if (t->idle[s])
+			values_add_idle(&t->own, s, t->idle[s], interval_ns);
+	t->values = t->own;
+	t->nr_threads = t->own_threads;
+}
+
+static int add_up_threads(struct tick_node *n, const struct row *rows, size_t nr, bool idle)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct total *process = process_total(n, &rows[i]);
+		struct total *cgroup = cgroup_total(n, rows[i].cgroup);
+
+		if (!process)
+			return -ENOMEM;
+		total_add(process, &rows[i], idle);
+		if (cgroup)
+			total_add(cgroup, &rows[i], idle);
+	}
+	return 0;
+}
+
+static void add_up_cgroups(struct tick_node *n)
+{
+	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
+		total_idle(&n->cgroup_totals[i], n->tick.interval_ns);
+	/* Parents stand before their children: backwards, every row is complete when it is added. */
+	for (size_t i = n->tick.nr_cgroups; i-- > 0;) {
+		struct total *t = &n->cgroup_totals[i];
+		struct total *above = cgroup_total(n, n->cgroups[i].cgroup->parent);
+
+		if (above) {
+			values_add(&above->values, &t->values);
+			above->nr_threads += t->nr_threads;
+		} else {
+			values_add(&n->tick.total, &t->values);
+		}
+		total_finish(t, &n->cgroups[i]);
+	}
+	values_split(&n->tick.total);
+}
+
+int node_finish(struct tick_node *n)
+{
+	struct model *m = n->model;
+
+	for (size_t i = 0; i < n->tick.nr_active; i++)
+		n->active[i].values = n->active[i].own = &n->values[i];
+	for (int s = 0; s < STATE_COUNT; s++) {
+		n->idle_values[s] = (struct values){ 0 };
+		values_add_idle(&n->idle_values[s], s, 1, n->tick.interval_ns);
+	}
+	if (add_up_threads(n, n->active, n->tick.nr_active, false) ||
+	    add_up_threads(n, n->idle, n->tick.nr_idle, true))
+		return -ENOMEM;
+	add_up_cgroups(n);
+	for (size_t i = 0; i < n->tick.nr_processes; i++) {
+		total_idle(&n->process_totals[i], n->tick.interval_ns);
+		total_finish(&n->process_totals[i], &n->processes[i]);
+		n->processes[i].incomplete = n->incomplete;
+	}
+	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
+		n->cgroups[i].incomplete = n->incomplete;
+	for (size_t i = 0; i < n->tick.nr_active; i++)
+		n->tick.total_d += n->active[i].state == STATE_D;
+	n->tick.active = n->active;
+	n->tick.idle = n->idle;
+	n->tick.processes = n->processes;
+	n->tick.cgroups = n->cgroups;
+	n->tick.cpus = n->cpus;
+	n->next = m->held;
+	m->held = n;
+	return 0;
+}
+
+const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
+			     const struct self_cost *self, bool incomplete)
+{
+	struct tick_node *n = m->now;
+
+	memcpy(n->tick.loss, loss, sizeof(n->tick.loss));
+	n->tick.self = *self;
+	n->incomplete = incomplete;
+	if (node_finish(n))
+		return NULL;
+	m->now = NULL;
+	if (m->past && past_remember(m, n))
+		return NULL;
+	return &n->tick;
+}
+
+const struct tick *tick_get(const struct tick *t)
+{
+	((struct tick_node *)t)->holders++;
+	return t;
+}
+
+void tick_put(const struct tick *t)
+{
+	struct tick_node *n = (struct tick_node *)t, **at;
+
+	if (!t || --n->holders)
+		return;
+	for (at = &n->model->held; *at != n; at = &(*at)->next)
+		;
+	*at = n->next;
+	node_release(n);
+}

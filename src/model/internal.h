@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_MODEL_INTERNAL_H
+#define SYSTOP_MODEL_INTERNAL_H
+
+/* What the model's files share: lives.c (who there is), build.c (ticks), past.c (the last ones). */
+
+#include "model/model.h"
+#include "util/map.h"
+
+/* A process, and how many lives refer to it. A number is used again while ticks show the process
+ * that had it: it belongs to the one whose threads live, and whose leader began when this did. */
+struct process_node {
+	struct process process; /* first: what ticks see */
+	size_t lives, living;
+	uint64_t leader_start;  /* 0: leader not seen yet */
+	uint64_t build;         /* the building that last gave it a row, */
+	size_t row;             /* and that row's place */
+};
+
+/* A thread's life, or the part of it with one name and cgroup: what a tick shows does not change. */
+struct life_node {
+	struct life life;      /* first: what ticks see */
+	uint64_t first, last;  /* ticks that show it; first 0: none yet; last LIFE_ON: it lives */
+	struct life_node *prev, *next; /* among those that live; next also among the ended */
+	uint64_t mark;         /* of a building that met it */
+};
+
+#define LIFE_ON UINT64_MAX
+
+/* A row that adds up threads: its values, and how many idle threads they still lack. */
+struct total {
+	struct values values, own;
+	uint32_t nr_threads, own_threads;
+	uint32_t idle[STATE_COUNT];
+	enum thread_state state; /* of the most active thread */
+	bool exited;
+	struct cgroup_limit limit;
+};
+
+/* A tick, its holders and its memory, which is used again for later ticks. */
+struct tick_node {
+	struct tick tick; /* first: what holders see */
+	struct model *model;
+	int holders;
+	uint64_t build;
+	bool incomplete;
+	struct tick_node *next;
+
+	struct row *active;
+	struct values *values; /* of the active threads, in their order */
+	size_t active_room, nr_values, values_room;
+	struct row *idle;
+	size_t idle_room;
+	struct values idle_values[STATE_COUNT]; /* of a thread that was in this state all the time */
+	struct row *processes;
+	struct total *process_totals;
+	size_t processes_room, process_totals_room;
+	struct row *cgroups;
+	struct total *cgroup_totals;
+	size_t cgroups_room, cgroup_totals_room;
+	struct cpu_values *cpus;
+	size_t cpus_room;
+};
+
+struct model {
+	uint64_t seq;            /* of the newest tick, or of the one being built */
+	uint64_t builds;
+	struct map processes;    /* tgid -> struct process_node */
+	struct life_node *living;
+	struct life_node *ended; /* last one first */
+	size_t nr_ended;
+	struct tick_node *held;  /* newest first */
+	struct tick_node *spare;
+	struct tick_node *now;   /* being built */
+	struct past *past;       /* NULL: nothing is remembered */
+};
+
+/* lives.c: frees the lives that neither a held nor a remembered tick shows; all that ended. */
+void lives_forget(struct model *m);
+void lives_free(struct model *m);
+
+/* build.c: the pieces of a tick. node_new: held once, its head zeroed, NULL: out of memory;
+ * node_finish completes and publishes it. 0 or -ENOMEM. */
+struct tick_node *node_new(struct model *m);
+int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bool exited,
+		const struct values *values);
+int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
+int node_cpu(struct tick_node *n, const struct cpu_values *cpu);
+int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit);
+int node_finish(struct tick_node *n);
+/* node_release - its memory is there for another one. */
+void node_release(struct tick_node *n);
+
+/* past.c */
+struct past *past_new(size_t bytes);
+void past_free(struct past *p);
+/* past_remember - @n as the newest; the oldest go if there is no room. 0 or -ENOMEM. */
+int past_remember(struct model *m, const struct tick_node *n);
+/* past_oldest - seq of the oldest tick remembered, UINT64_MAX: none. */
+uint64_t past_oldest(const struct past *p);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/internal.h"
+
+/* Makes *@at show @cgroup, which stays known for as long as somebody shows it. */
+static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
+{
+	if (cgroup)
+		cgroup->refs++;
+	if (*at)
+		(*at)->refs--;
+	*at = cgroup;
+}
+
+static struct process_node *process_of(struct model *m, const struct identity *id)
+{
+	struct process_node *p = map_get(&m->processes, id->tgid);
+	bool leader = id->tid == id->tgid;
+
+	if (p && !(leader && p->leader_start && p->leader_start != id->start_ns)) {
+		if (leader)
+			p->leader_start = id->start_ns;
+		return p;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p || map_put(&m->processes, id->tgid, p)) {
+		free(p);
+		return NULL;
+	}
+	p->process.tgid = id->tgid;
+	if (leader)
+		p->leader_start = id->start_ns;
+	return p;
+}
+
+static void process_put(struct process_node *p)
+{
+	if (--p->lives)
+		return;
+	cgroup_show(&p->process.cgroup, NULL);
+	free(p);
+}
+
+static void living_add(struct model *m, struct life_node *n)
+{
+	n->last = LIFE_ON;
+	n->prev = NULL;
+	n->next = m->living;
+	if (n->next)
+		n->next->prev = n;
+	m->living = n;
+}
+
+/* Moves a life to the ended ones: @last is the last tick that shows it. */
+static void living_end(struct model *m, struct life_node *n, uint64_t last)
+{
+	*(n->prev ? &n->prev->next : &m->living) = n->next;
+	if (n->next)
+		n->next->prev = n->prev;
+	n->last = last;
+	n->next = m->ended;
+	m->ended = n;
+	m->nr_ended++;
+}
+
+static void life_set(struct life *l, const struct identity *id, struct cgroup *cgroup)
+{
+	struct process *p = l->process;
+
+	l->tid = id->tid;
+	l->tgid = id->tgid;
+	l->ppid = id->ppid;
+	l->uid = id->uid;
+	memcpy(l->comm, id->comm, sizeof(l->comm));
+	l->start_ns = id->start_ns;
+	l->flags = id->flags;
+	l->policy = id->policy;
+	l->priority = id->priority;
+	l->cpu = id->cpu;
+	cgroup_show(&l->cgroup, cgroup);
+	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, or the first thread's until then */
+		memcpy(p->comm, id->comm, sizeof(p->comm));
+		p->ppid = id->ppid;
+		p->uid = id->uid;
+		cgroup_show(&p->cgroup, cgroup);
+	}
+}
+
+static struct life_node *node_of(struct life *l)
+{
+	return (struct life_node *)l;
+}
+
+struct life *model_life(struct model *m, const struct identity *id, struct cgroup *cgroup)
+{
+	struct life_node *n = calloc(1, sizeof(*n));
+	struct process_node *p = n ? process_of(m, id) : NULL;
+
+	if (!p) {
+		free(n);
+		return NULL;
+	}
+	p->lives++;
+	p->living++;
+	n->life.process = &p->process;
+	life_set(&n->life, id, cgroup);
+	living_add(m, n);
+	return &n->life;
+}
+
+/* The same thread from now on: ticks up to now go on showing what it was. NULL: out of memory. */
+static struct life_node *life_renew(struct model *m, struct life_node *old)
+{
+	struct life_node *n;
+
+	if (!old->first) /* no tick shows it */
+		return old;
+	n = calloc(1, sizeof(*n));
+	if (!n)
+		return NULL;
+	n->life = old->life;
+	n->life.cgroup = NULL;
+	cgroup_show(&n->life.cgroup, old->life.cgroup);
+	((struct process_node *)n->life.process)->lives++;
+	living_end(m, old, m->now ? m->seq - 1 : m->seq);
+	living_add(m, n);
+	return n;
+}
+
+struct life *model_life_update(struct model *m, struct life *l, const struct identity *id,
+			       struct cgroup *cgroup)
+{
+	struct life_node *n = node_of(l);
+	bool same = l->tid == id->tid && l->uid == id->uid && l->cgroup == cgroup &&
+		    !strncmp(l->comm, id->comm, sizeof(l->comm));
+
+	if (!same)
+		n = life_renew(m, n);
+	if (n)
+		life_set(&n->life, id, cgroup);
+	return n ? &n->life : NULL;
+}
+
+struct life *model_life_leave(struct model *m, struct life *l)
+{
+	struct life_node *n = life_renew(m, node_of(l));
+
+	return n ? &n->life : NULL;
+}
+
+void model_life_end(struct model *m, struct life *l)
+{
+	struct process_node *p = (struct process_node *)l->process;
+
+	if (!--p->living && map_get(&m->processes, p->process.tgid) == p)
+		map_del(&m->processes, p->process.tgid);
+	living_end(m, node_of(l), m->seq);
+}
+
+static void lives_end(struct model *m, uint64_t oldest)
+{
+	struct life_node **at = &m->ended, *n;
+
+	while (*at && (*at)->last >= oldest)
+		at = &(*at)->next;
+	n = *at;
+	*at = NULL;
+	while (n) {
+		struct life_node *next = n->next;
+
+		cgroup_show(&n->life.cgroup, NULL);
+		process_put((struct process_node *)n->life.process);
+		free(n);
+		m->nr_ended--;
+		n = next;
+	}
+}
+
+void lives_forget(struct model *m)
+{
+	uint64_t oldest = past_oldest(m->past);
+
+	if (m->seq < oldest)
+		oldest = m->seq;
+	for (struct tick_node *n = m->held; n; n = n->next)
+		if (n->tick.seq < oldest)
+			oldest = n->tick.seq;
+	lives_end(m, oldest);
+}
+
+void lives_free(struct model *m)
+{
+	lives_end(m, UINT64_MAX);
+}

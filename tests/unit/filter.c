@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "model/filter.h"
+
+#define SEC 1000000000ULL
+
+/* fail_msg() of cmocka is built from its fail(), which is systop's own here. */
+#define wrong(...) (print_error(__VA_ARGS__), assert_true(false))
+
+static struct cgroup cgroup = { .id = 3, .path = "/kubepods/api-7f9c" };
+static struct process process = { .tgid = 4711, .ppid = 1, .comm = "api", .cgroup = &cgroup };
+static struct life life = { .tid = 4712, .tgid = 4711, .ppid = 1, .uid = 33, .comm = "API worker",
+			    .process = &process, .cgroup = &cgroup };
+static struct values values; /* RUN 5 %, RUNQ 20 ms, RUNQ_MAX 3 ms, 100 wakeups, USER unknown */
+static struct row row = { .kind = ROW_THREAD, .state = STATE_D, .thread = &life,
+			  .process = &process, .cgroup = &cgroup, .nr_threads = 1,
+			  .values = &values, .own = &values, .number = 4712 };
+
+static int user(const char *name, uint32_t *uid)
+{
+	if (strcmp(name, "www-data"))
+		return -ENOENT;
+	*uid = 33;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	values.v[FIELD_RUN] = 50000000;
+	values.v[FIELD_RUNQ] = 20000000;
+	values.v[FIELD_RUNQ_MAX] = 3000000;
+	values.v[FIELD_WAKEUPS] = 100;
+	values.v[FIELD_USER] = VALUE_NA;
+	return 0;
+}
+
+static bool passes(const char *text, const struct row *r)
+{
+	struct filter_error error;
+	struct filter *f = filter_parse(text, user, &error);
+	bool match;
+
+	if (!f)
+		wrong("\"%s\": %s at %d\n", text, error.what, error.column);
+	match = filter_match(f, r, SEC);
+	filter_free(f);
+	return match;
+}
+
+TEST(filter, threads)
+{
+	static const struct {
+		const char *text;
+		bool want;
+	} cases[] = {
+		{ "", true },
+		{ "  \t ", true },
+		{ "worker", true },
+		{ "WORKER", true },
+		{ "kworker", false },
+		{ "!kworker", true },
+		{ "api worker", true },
+		{ "api kworker", false },
+		{ "4712", true },
+		{ "4711", true },
+		{ "471", false },
+		{ "cg:api", true },
+		{ "cg:kubepods", true },
+		{ "cg:*/api-*", true },
+		{ "cg:api-*", false },
+		{ "cg=/kubepods/api-7f9c", true },
+		{ "cgroup=api", false },
+		{ "cg:web,api", true },
+		{ "cg!=/kubepods/api-7f9c", false },
+		{ "comm!=sh,bash", true },
+		{ "user:www-data", true },
+		{ "!user=www-data", false },
+		{ "state=D", true },
+		{ "state=R,D", true },
+		{ "state=runqueue", false },
+		{ "is:kthread", false },
+		{ "is:exited", false },
+		{ "pid=4711 tid=4712 ppid=1", true },
+		{ "tid>4712", false },
+		{ "tid!=4712", false },
+		{ "cpu>4", true },
+		{ "cpu>5", false },
+		{ "cpu>=5", true },
+		{ "cpu>=5%", true },
+		{ "run>49ms", true },
+		{ "runq>=20ms runq<2.1", true },
+		{ "runq.max>1ms", true },
+		{ "runq.max>3ms", false },
+		{ "wakeups=100", true },
+		{ "wake>=0.1K", true },
+		{ "wakeups<100/s", false },
+		{ "runq.p99>1ms", false }, /* no waits: not known */
+		{ "usr<50", false },       /* not known */
+		{ "usr!=50", false },
+		{ "!usr<50", true },
+		{ "threads=1", true },
+	};
+
+	FOR_EACH (c, cases)
+		if (passes(c->text, &row) != c->want)
+			wrong("\"%s\" is not %d\n", c->text, c->want);
+}
+
+TEST(filter, other_rows)
+{
+	struct row p = row, c = row;
+
+	p.kind = ROW_PROCESS;
+	p.thread = NULL;
+	c.kind = ROW_CGROUP;
+	c.thread = NULL;
+	c.process = NULL;
+	assert_true(passes("pid=4711 api cg:api cpu>4", &p));
+	assert_false(passes("tid=4712", &p));
+	assert_false(passes("user:www-data", &p)); /* its leader is another's */
+	assert_true(passes("api cpu>4", &c));
+	assert_true(passes("cg:api", &c));
+	assert_false(passes("comm:api", &c));
+	assert_false(passes("pid=4711", &c));
+	assert_false(passes("user:www-data", &c));
+}
+
+TEST(filter, errors_point_at_the_column)
+{
+	static const struct {
+		const char *text;
+		int column;
+		const char *what;
+	} cases[] = {
+		{ "api foo>5", 4, "no column foo" },
+		{ "cpu>", 4, "a value is missing" },
+		{ "cpu>x", 4, "not a number" },
+		{ "cpu>1e3", 4, "not a number" },
+		{ "cpu>5K", 4, "RUN% is in %" },
+		{ "runq.max>5", 9, "RQ-MAX is in time" },
+		{ "wakeups>5ms", 8, "events a second" },
+		{ "comm>5", 0, "comm is text" },
+		{ "state=Z", 6, "state is one of" },
+		{ "state=D,,R", 8, "a value is missing" },
+		{ "is:tall", 3, "is: kthread" },
+		{ "!", 1, "! wants a term" },
+		{ ">5", 0, "a name is missing" },
+		{ "user:nobody", 5, "no user nobody" },
+		{ "a\xc3\xa4\xe4\xb8\x96 tid>x", 9, "not a number" }, /* wide: two cells */
+		{ "tid>x\x1b[2J", 4, "not a number: x\\x1b[2J" },
+	};
+	struct filter_error error;
+
+	FOR_EACH (c, cases) {
+		assert_null(filter_parse(c->text, user, &error));
+		if (error.column != c->column || !strstr(error.what, c->what))
+			wrong("\"%s\": %s at %d\n", c->text, error.what, error.column);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		cmocka_unit_test(filter_threads),
+		cmocka_unit_test(filter_other_rows),
+		cmocka_unit_test(filter_errors_point_at_the_column),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	return cmocka_run_group_tests(cases, setup, NULL);
+}
