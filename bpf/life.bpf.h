@@ -11,13 +11,22 @@
 #include "maps.bpf.h"
 #include "scope.bpf.h"
 
-/* Bumps of seq return their value, which makes them full barriers on every architecture: a reader
- * that sees the same even number before and after has a whole slot. */
+/*
+ * Between slot_begin() and slot_end() seq is odd; a reader that sees the same even number before and
+ * after has a whole slot. x86 keeps stores in order by itself, and a locked instruction there would
+ * hold up the loads behind it; elsewhere the bump returns its value, which makes it a full barrier.
+ */
 static __always_inline void slot_begin(struct slot *s)
 {
+#ifdef __TARGET_ARCH_x86
+	barrier();
+	*(volatile __u32 *)&s->seq += 1;
+	barrier();
+#else
 	__u32 seq = __sync_fetch_and_add(&s->seq, 1);
 
 	asm volatile("" : : "r"(seq));
+#endif
 }
 
 static __always_inline void slot_end(struct slot *s)
@@ -25,9 +34,39 @@ static __always_inline void slot_end(struct slot *s)
 	slot_begin(s);
 }
 
+/* Asks for a slot's lines, all at once, before the first one is waited for; task_slot() has line 2. */
+static __always_inline void slot_touch(const struct slot *s)
+{
+	asm volatile("" : : "r"(s->seq), "r"(s->utime_ns), "r"(s->runq_hist[20]));
+}
+
 static __always_inline struct slot *slot_at(__u32 index)
 {
 	return index ? bpf_map_lookup_elem(&slots, &index) : 0;
+}
+
+static __always_inline __u64 *found_at(struct task_struct *t)
+{
+	__u32 at = t->pid & (FOUND_PER_SLOT * slots_max - 1);
+
+	return bpf_map_lookup_elem(&found_slots, &at);
+}
+
+/* task_slot - the slot of a thread, 0: it has none yet. */
+static __always_inline __u32 task_slot(struct task_struct *t)
+{
+	__u64 *found = found_at(t);
+	struct slot *s = found ? slot_at(*found) : 0;
+	struct slot_ref *ref;
+
+	if (s && s->task == (__u64)t)
+		return *found;
+	ref = bpf_task_storage_get(&refs, t, 0, 0);
+	if (!ref)
+		return 0;
+	if (found)
+		*found = ref->slot;
+	return ref->slot;
 }
 
 /* The name and numbers a thread is known by. The caller owns the slot. */
@@ -69,12 +108,16 @@ static __always_inline __u32 slot_take(void)
 }
 
 /* Gives an empty slot to a thread; if another CPU was quicker, that one's counts. */
-static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index)
+static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct task_struct *t)
 {
 	__u32 other = __sync_val_compare_and_swap(&ref->slot, 0, index);
+	struct slot *s = slot_at(index);
 
-	if (!other)
+	if (!other) {
+		if (s)
+			s->task = (__u64)t;
 		return index;
+	}
 	bpf_map_push_elem(&free_slots, &index, 0);
 	return other;
 }
@@ -111,7 +154,7 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 	slot_identify(s, t);
 	s->pid_scope = slot_pid_scope(t, parent);
 	scope_decide(facts.cgroups, facts.cred, s, c);
-	return slot_give(ref, index);
+	return slot_give(ref, index, t);
 }
 
 /* Hands a dead thread's slot to user space; nothing writes to it from here on. */

@@ -22,10 +22,8 @@ int sample(void *ctx)
 	if (!c || c->switches != c->switches_done)
 		return 0;
 	if (!c->since) { /* no switch since the start: what runs now did so all the time */
-		struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, 0);
-
 		c->current_task = (__u64)t;
-		c->current_slot = ref ? ref->slot : 0;
+		c->current_slot = task_slot(t);
 		c->current_idle = !t->pid;
 		c->since = shared.started_ns;
 	}

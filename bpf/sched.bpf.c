@@ -24,6 +24,7 @@ struct slots_map slots SEC(".maps");
 struct cpus_map cpus SEC(".maps");
 struct dead_map dead_ring SEC(".maps");
 struct free_map free_slots SEC(".maps");
+struct found_map found_slots SEC(".maps");
 struct refs_map refs SEC(".maps");
 struct scope_cgroups_map scope_cgroups SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
@@ -72,10 +73,9 @@ static __noinline __u32 task_slot_first(struct task_struct *t, struct cpu_slot *
 	return index;
 }
 
-static __always_inline __u32 task_slot(struct task_struct *t, struct cpu_slot *c)
+static __always_inline __u32 task_slot_make(struct task_struct *t, struct cpu_slot *c)
 {
-	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, 0);
-	__u32 index = ref ? ref->slot : 0;
+	__u32 index = task_slot(t);
 
 	return index ? index : task_slot_first(t, c);
 }
@@ -158,11 +158,11 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	} else {
 		if (c->current_task)
 			lose_current(c, cpu);
-		out_index = prev->pid ? task_slot(prev, c) : 0;
+		out_index = prev->pid ? task_slot_make(prev, c) : 0;
 		c->current_slot = out_index;
 	}
 	if (next->pid)
-		in_index = task_slot(next, c);
+		in_index = task_slot_make(next, c);
 
 	now = clock_at(c, boot);
 	rq = next_cfs_rq->rq;
@@ -172,6 +172,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	out = slot_at(out_index);
 	in = slot_at(in_index);
+	if (in)
+		slot_touch(in);
 	if (out)
 		slot_begin(out);
 	if (in)
@@ -193,8 +195,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		out->utime_ns = prev->utime;
 		out->stime_ns = prev->stime;
 		dead = out->state == SLOT_DEAD;
-		if (dead)
+		if (dead) {
 			out->tid = prev->pid; /* exec by another thread took its number */
+			out->task = 0;
+		}
 	}
 	if (in) {
 		e.run_delay = next->sched_info.run_delay;
@@ -231,7 +235,6 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct slot_ref *ref;
 	struct slot *s;
 	__u64 now;
 
@@ -239,8 +242,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		return 0;
 	now = clock_now(c);
 	c->wakings++;
-	ref = bpf_task_storage_get(&refs, p, 0, 0);
-	s = ref ? slot_at(ref->slot) : 0;
+	s = slot_at(task_slot(p));
 	if (s) {
 		s->wake = now | (task_throttled(p, p->se.cfs_rq) ? WAKE_THROTTLED : 0);
 		__sync_fetch_and_add(&s->wakeups, 1);
@@ -291,6 +293,7 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 	account_lost(s, now, p->se.sum_exec_runtime, p->sched_info.run_delay);
 	s->since = now;
 	s->state = SLOT_DEAD;
+	s->task = 0;
 	slot_end(s);
 	slot_bury(ref, ref->slot);
 	return 0;
@@ -300,8 +303,7 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *p)
 {
-	struct slot_ref *ref = bpf_task_storage_get(&refs, p, 0, 0);
-	struct slot *s = ref ? slot_at(ref->slot) : 0;
+	struct slot *s = slot_at(task_slot(p));
 
 	if (s) {
 		slot_identify(s, p);
@@ -313,8 +315,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *p)
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *p, const char *comm)
 {
-	struct slot_ref *ref = bpf_task_storage_get(&refs, p, 0, 0);
-	struct slot *s = ref ? slot_at(ref->slot) : 0;
+	struct slot *s = slot_at(task_slot(p));
 
 	if (s) {
 		bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), comm);

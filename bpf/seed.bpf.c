@@ -77,6 +77,6 @@ int seed_task(struct bpf_iter__task *ctx)
 	since = seed_since(t, s) + c->clock_offset;
 	s->since = since < now ? since : now;
 	s->born_ns = s->since;
-	slot_give(ref, index);
+	slot_give(ref, index, t);
 	return 0;
 }

@@ -56,25 +56,27 @@ struct slot {
 	__u64 stopped_ns;
 	__u64 throttled_ns; /* part of runq_ns */
 
-	/* line 2: what the next switch compares with */
+	/* line 2: what the next switch compares with; all that a waking touches */
 	__u64 run_delay;   /* the kernel's sum of its runqueue waits, at its last switch */
 	__u64 exec_ns;     /* the kernel's sum of its running time, at its last switch-out */
-	__u64 voluntary;   /* the kernel's counts of its switches, at its last switch-out */
-	__u64 involuntary;
-	__u64 utime_ns;    /* the kernel's tick-based split of the running time, likewise */
-	__u64 stime_ns;
+	__u32 voluntary;   /* the kernel's counts of its switches, at its last switch-out; */
+	__u32 involuntary; /* like all counts here, they start again from 0 at 2^32 */
 	__u64 runq_max_ns; /* longest runqueue wait since the reader last took it */
 	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
+	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
+	__u64 wake;        /* time of the last waking and WAKE_THROTTLED */
+	__u32 wakeups;
+	__u32 migrations;  /* the kernel's count, at its last switch-in */
 
 	/* lines 3 and 4 */
-	__u64 wake;        /* time of the last waking and WAKE_THROTTLED */
-	__u64 wakeups;
-	__u32 migrations;  /* the kernel's count, at its last switch-in */
+	__u64 utime_ns;    /* the kernel's tick-based split of the running time, at its last switch-out */
+	__u64 stime_ns;
 	__u8 in_scope;
 	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
 	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
 	__u8 spare;
 	__u32 runq_hist[HIST_SLOTS];
+	__u32 padding;
 
 	/* line 5: who it is, copied at birth, first sight, exec and rename */
 	char comm[16];
@@ -92,7 +94,7 @@ struct slot {
 
 _Static_assert(sizeof(struct slot) == 320, "five cache lines");
 _Static_assert(__builtin_offsetof(struct slot, run_delay) == 64, "line 2");
-_Static_assert(__builtin_offsetof(struct slot, wake) == 128, "line 3");
+_Static_assert(__builtin_offsetof(struct slot, utime_ns) == 128, "line 3");
 _Static_assert(__builtin_offsetof(struct slot, comm) == 256, "line 5");
 
 /*
@@ -134,6 +136,8 @@ struct shared {
 
 /* Entries of the slot map; user space may raise it before load. Slot 0 is never used: none. */
 #define SLOTS_DEFAULT 65536
+/* Entries of found_slots for each slot: a power of two, as is the number of slots. */
+#define FOUND_PER_SLOT 2
 
 /* What -c, -p and -u ask for: a thread is in scope if it fits every kind that was given. */
 enum scope_kind {

@@ -125,6 +125,7 @@ static void collect_configure(struct collect *c, const struct collect_options *o
 	bpf_map__set_max_entries(skel->maps.slots, max);
 	bpf_map__set_max_entries(skel->maps.dead_ring, max);
 	bpf_map__set_max_entries(skel->maps.free_slots, max);
+	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
 	bpf_map__set_max_entries(skel->maps.cpus, c->nr_cpus);
 
 	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);

@@ -44,7 +44,7 @@ static const enum field_id sum_fields[SUM_COUNT] = {
 struct reader {
 	struct life *life; /* NULL: the slot was not in use */
 	uint64_t end;      /* up to when its time was shown */
-	uint64_t wakeups;
+	uint32_t wakeups;
 	uint32_t seq;
 	uint8_t idle;      /* asleep or stopped, and not woken: enum thread_state; else 0 */
 	bool in_scope;
@@ -55,7 +55,7 @@ struct shown {
 	bool split_known;
 	uint64_t end;      /* up to when; idle time since is not in the sums yet */
 	uint64_t sums[SUM_COUNT];
-	uint64_t voluntary, involuntary;
+	uint32_t voluntary, involuntary;
 	uint64_t utime_ns, stime_ns;
 	float user_share;  /* of the running time, by the last interval with a tick in it */
 	uint32_t migrations;
@@ -290,9 +290,9 @@ static void show_split(struct shown *r, const struct slot *c, struct values *v)
 
 static void show_counts(struct shown *r, const struct slot *c, struct values *v)
 {
-	v->v[FIELD_VOLUNTARY] = c->voluntary - r->voluntary;
-	v->v[FIELD_INVOLUNTARY] = c->involuntary - r->involuntary;
-	v->v[FIELD_MIGRATIONS] = c->migrations - r->migrations;
+	v->v[FIELD_VOLUNTARY] = (uint32_t)(c->voluntary - r->voluntary);
+	v->v[FIELD_INVOLUNTARY] = (uint32_t)(c->involuntary - r->involuntary);
+	v->v[FIELD_MIGRATIONS] = (uint32_t)(c->migrations - r->migrations);
 	r->voluntary = c->voluntary;
 	r->involuntary = c->involuntary;
 	r->migrations = c->migrations;
@@ -323,7 +323,7 @@ static void slot_show(struct reader *r, struct shown *shown, struct slot *slot,
 	v->v[FIELD_ALIVE] = at > r->end ? at - r->end : 0;
 	v->v[FIELD_RUNQ_MAX] = slot_longest_wait(slot, c, at);
 	show_split(shown, c, v);
-	v->v[FIELD_WAKEUPS] = c->wakeups - r->wakeups;
+	v->v[FIELD_WAKEUPS] = (uint32_t)(c->wakeups - r->wakeups);
 	show_counts(shown, c, v);
 	r->wakeups = c->wakeups;
 	r->seq = c->seq;
