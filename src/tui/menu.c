@@ -155,7 +155,7 @@ static void columns_text(const struct menu *m, int i, char *buf, size_t size)
 }
 
 /* Moves item @i by @by places, and the cursor with it. */
-static void move(struct menu *m, int i, int by)
+static void shift(struct menu *m, int i, int by)
 {
 	struct column_list *l = &m->settings->columns[m->table];
 	struct column_choice c = l->at[i];
@@ -185,10 +185,10 @@ static bool columns_act(struct menu *m, int i, enum action a)
 		l->at[i].hidden = !l->at[i].hidden;
 		break;
 	case ACTION_SORT_LEFT:
-		move(m, i, -1);
+		shift(m, i, -1);
 		break;
 	case ACTION_SORT_RIGHT:
-		move(m, i, 1);
+		shift(m, i, 1);
 		break;
 	case ACTION_UNFOLD:
 		widen(&l->at[i], 1);

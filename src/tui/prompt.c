@@ -2,6 +2,7 @@
 #include "tui/prompt.h"
 
 #include <curses.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -367,7 +367,7 @@ static void pause_or_not(struct screen *s)
 		show(s, s->newest);
 }
 
-static void clear(struct screen *s)
+static void clear_all(struct screen *s)
 {
 	struct filter_error error;
 
@@ -429,7 +429,7 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		prompt_open(&s->prompt, "filter: ", s->filter_text);
 		return true;
 	case ACTION_CLEAR:
-		clear(s);
+		clear_all(s);
 		return true;
 	case ACTION_KTHREADS:
 		s->settings.hide_kthreads = !s->settings.hide_kthreads;

@@ -7,6 +7,7 @@
 
 #include "util/format.h"
 
+/* As option -d. */
 #define DELAY_MIN_NS 100000000ULL
 #define DELAY_MAX_NS 60000000000ULL
 

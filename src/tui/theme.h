@@ -58,7 +58,7 @@ enum theme_attribute {
 };
 
 struct theme {
-	char name[32];
+	char name[64];
 	struct look looks[ROLE_COUNT];
 };
 
