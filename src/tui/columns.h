@@ -79,6 +79,10 @@ void columns_print(const struct column_list *l, char *buf, size_t size);
 enum units { UNITS_SHARE, UNITS_TIME, UNITS_RATE, UNITS_COUNT };
 extern const char *const units_names[UNITS_COUNT]; /* share time rate */
 
+/* column_comm, column_uid - what COMM and USER show of a row; "" and 0 for cgroups. */
+const char *column_comm(const struct row *r);
+unsigned int column_uid(const struct row *r);
+
 struct sorting {
 	enum column_id by;
 	bool inverted;
@@ -94,6 +98,7 @@ struct column_context {
 	const struct tick *tick;
 	enum units units;
 	bool own;
+	bool tree;     /* of processes: their names are indented */
 	const struct sorting *sorting;
 	void (*user_name)(unsigned int uid, char *buf, size_t size);
 	const struct values *past; /* of the rows on the screen: [line * 16 + tick], NULL: none */

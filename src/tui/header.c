@@ -32,11 +32,12 @@ static void right_aligned(const struct paint *p, int y, int left, enum role role
 /* How long ago the shown tick was: "7s", "1m05s". */
 static void ago_text(const struct header *h, char *buf, size_t size)
 {
-	uint64_t ns = h->newest->boottime_ns - h->tick->boottime_ns;
+	uint64_t seconds = (h->newest->boottime_ns - h->tick->boottime_ns) / 1000000000;
 
-	format_value(buf, size, UNIT_NS, ns / 1000000000 * 1000000000, 0);
-	if (ns < 1000000000)
-		snprintf(buf, size, "0s");
+	if (seconds < 60)
+		snprintf(buf, size, "%ds", (int)seconds);
+	else
+		format_value(buf, size, UNIT_NS, seconds * 1000000000, 0);
 }
 
 /* systop HOST 12:03:44 LIVE 1s  scope all 212 cgroups            self 0.4% 38M */

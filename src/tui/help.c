@@ -29,9 +29,9 @@ int help_draw(const struct paint *p, const struct keymap *keymap)
 {
 	int y = title(p, 0, "Keys");
 
-	for (int a = 0; a < ACTION_NONE; a++, y++) {
+	for (int a = 0; a < ACTION_NONE; a++) {
 		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, keymap->keys[a]);
-		paint_text(p, y, KEYS_WIDTH + 2, p->width, ROLE_TEXT, actions[a].help);
+		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, actions[a].help);
 	}
 	y = title(p, y + 1, "Columns");
 	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
@@ -40,7 +40,7 @@ int help_draw(const struct paint *p, const struct keymap *keymap)
 		if (id < COLUMN_FIELDS && !info.drop)
 			continue;
 		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, info.title);
-		paint_text(p, y++, KEYS_WIDTH + 2, p->width, ROLE_TEXT, info.help);
+		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, info.help);
 	}
 	y = title(p, y + 1, "Filter");
 	for (size_t i = 0; i < sizeof(filter_help) / sizeof(filter_help[0]); i++)
@@ -66,7 +66,10 @@ int health_draw(const struct paint *p, const struct health *h)
 		paint_text(p, y, 1, NAME_WIDTH, ROLE_TEXT, l->name);
 		x = paint_text(p, y, NAME_WIDTH + 2, p->width, roles[l->verdict], words[l->verdict]);
 		x += x > NAME_WIDTH + 2;
-		paint_text(p, y++, x, p->width, ROLE_TEXT, l->text);
+		if (*l->text)
+			y = paint_wrapped(p, y, x, ROLE_TEXT, l->text);
+		else
+			y++;
 	}
 	return y;
 }

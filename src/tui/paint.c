@@ -2,6 +2,7 @@
 #include "tui/paint.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
@@ -151,6 +152,30 @@ int paint_format(const struct paint *p, int y, int x, enum role role, const char
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	return paint_text(p, y, x, p->width, role, text);
+}
+
+int paint_wrapped(const struct paint *p, int y, int x, enum role role, const char *text)
+{
+	char line[1024];
+
+	while (*text) {
+		int len = 0, next = 0;
+
+		/* As many words as fit; one that is too long for any line is cut. */
+		do {
+			len = next;
+			next += strspn(text + next, " ");
+			next += strcspn(text + next, " ");
+			snprintf(line, sizeof(line), "%.*s", next, text);
+		} while (text[len] && text_width(line) <= p->width - x);
+		if (text[len] && !len)
+			len = next;
+		snprintf(line, sizeof(line), "%.*s", text[len] ? len : next, text);
+		paint_text(p, y++, x, p->width, role, line);
+		text += text[len] ? len : next;
+		text += strspn(text, " ");
+	}
+	return y;
 }
 
 int paint_eighths(const struct paint *p, int y, int x, enum role role, int eighths)

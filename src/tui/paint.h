@@ -34,6 +34,9 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
 int paint_format(const struct paint *p, int y, int x, enum role role, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* paint_wrapped - words on as many lines as they need, each from @x on. Returns the next line. */
+int paint_wrapped(const struct paint *p, int y, int x, enum role role, const char *text);
+
 /* paint_eighths - one cell, filled from below to so many eighths: a column of a small chart. */
 int paint_eighths(const struct paint *p, int y, int x, enum role role, int eighths);
 

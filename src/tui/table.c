@@ -98,6 +98,7 @@ static struct column_context column_context(const struct table_state *t,
 	return (struct column_context){
 		.tick = c->tick,
 		.units = c->settings->units,
+		.tree = t->table == TABLE_TREE,
 		.own = t->table == TABLE_CGROUPS && c->settings->sorting.own,
 		.sorting = &c->settings->sorting,
 		.user_name = c->host->user_name,
