@@ -2,6 +2,8 @@
 #include "tui/bar.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "model/tick.h"
 #include "tui/paint.h"
@@ -59,10 +61,18 @@ void bar_draw(const struct paint *p, int y, int x, int width, const struct value
 		sizes[1] = 0;
 	}
 	bar_cells(sizes, NR_PARTS, width, cells);
-	for (int i = 0; i < NR_PARTS; i++)
-		for (int n = 0; n < cells[i]; n++)
-			x = paint_text(p, y, x, 1, parts[i].role,
-				       p->unicode ? parts[i].unicode : parts[i].ascii);
+	for (int i = 0; i < NR_PARTS; i++) {
+		const char *glyph = p->unicode ? parts[i].unicode : parts[i].ascii;
+		char text[512];
+		size_t used = 0;
+
+		while (cells[i] && used + strlen(glyph) < sizeof(text)) {
+			used += snprintf(text + used, sizeof(text) - used, "%s", glyph);
+			cells[i]--;
+		}
+		text[used] = '\0';
+		x = paint_text(p, y, x, p->width, parts[i].role, text);
+	}
 }
 
 int bar_legend(const struct paint *p, int y, int x)

@@ -46,6 +46,9 @@ static int char_bytes(const char *s)
 
 int paint_text(const struct paint *p, int y, int x, int width, enum role role, const char *text)
 {
+	char out[1024]; /* what goes to the window at once */
+	size_t used = 0;
+
 	if (width > p->width - x)
 		width = p->width - x;
 	if (width <= 0 || y < 0 || y >= p->height)
@@ -60,16 +63,21 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
 		cells = text_width(one);
 		if (cells > width)
 			break;
+		text += bytes;
 		if (bytes > 1 && !p->unicode) {
-			one[0] = cells ? '?' : '\0';
-			one[1] = '\0';
-			cells = !!cells;
+			one[0] = '?';
+			bytes = cells = !!cells;
 		}
-		waddstr(p->win, one);
+		if (used + bytes > sizeof(out)) {
+			waddnstr(p->win, out, used);
+			used = 0;
+		}
+		memcpy(out + used, one, bytes);
+		used += bytes;
 		width -= cells;
 		x += cells;
-		text += bytes;
 	}
+	waddnstr(p->win, out, used);
 	wattrset(p->win, A_NORMAL);
 	return x;
 }
