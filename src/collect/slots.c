@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/model.h"
 #include "model/sums.h"
@@ -14,6 +15,12 @@
 /* A read and a write of a slot take less than 100 ns each: only a thread that switches all the
  * time on a CPU that is stolen from us is met this often. */
 #define READ_TRIES 256
+
+/* A CPU can be stolen from us in the middle of a write, for ms: what was met then is looked at again
+ * after all others, so often and after so long a nap each. */
+#define AGAIN_MAX 64
+#define AGAIN_TIMES 10
+#define AGAIN_NAP_NS 300000
 
 /* So many slots ahead memory is asked for. */
 #define PREFETCH 8
@@ -79,6 +86,9 @@ struct slots {
 	uint32_t dead_tail;
 	struct exited *exited;
 	size_t nr_exited, exited_room;
+	uint32_t again[AGAIN_MAX]; /* slots that were being written */
+	int nr_again;
+	bool last_time;            /* what is being written now is lost for this tick */
 	uint64_t loss[LOSS_COUNT];
 };
 
@@ -398,6 +408,15 @@ static bool values_quiet(const struct values *v)
 		 v->v[FIELD_INVOLUNTARY] | v->v[FIELD_WAKEUPS] | v->v[FIELD_MIGRATIONS]);
 }
 
+/* The slot is being written, and has been for as long as we looked. */
+static void look_again(struct slots *s, uint32_t index)
+{
+	if (s->last_time || s->nr_again == AGAIN_MAX)
+		s->loss[LOSS_TORN]++;
+	else
+		s->again[s->nr_again++] = index;
+}
+
 /* A slot that is in use, whole, with its life. Returns whether there is one. */
 static bool slot_take(struct slots *s, uint32_t index, struct slot *copy, int *err)
 {
@@ -406,7 +425,7 @@ static bool slot_take(struct slots *s, uint32_t index, struct slot *copy, int *e
 	if (slot->state == SLOT_FREE || slot->state == SLOT_DEAD)
 		return false; /* dead ones come from the ring */
 	if (!slot_read(slot, copy)) {
-		s->loss[LOSS_TORN]++;
+		look_again(s, index);
 		return false;
 	}
 	if (copy->state == SLOT_FREE || copy->state == SLOT_DEAD)
@@ -502,6 +521,25 @@ static int show_exited(struct slots *s)
 	return err;
 }
 
+/* Those that were being written. */
+static int tick_again(struct slots *s, uint64_t now)
+{
+	const struct timespec nap = { .tv_nsec = AGAIN_NAP_NS };
+	int err = 0;
+
+	for (int times = 1; !err && s->nr_again; times++) {
+		int nr = s->nr_again;
+
+		nanosleep(&nap, NULL);
+		s->nr_again = 0;
+		s->last_time = times == AGAIN_TIMES;
+		for (int i = 0; !err && i < nr; i++)
+			err = slot_tick(s, s->again[i], now);
+	}
+	s->last_time = false;
+	return err;
+}
+
 int slots_tick(struct slots *s, uint64_t now)
 {
 	uint32_t used;
@@ -519,6 +557,8 @@ int slots_tick(struct slots *s, uint64_t now)
 			__builtin_prefetch(s->readers[i + PREFETCH].life);
 		err = slot_tick(s, i, now);
 	}
+	if (!err)
+		err = tick_again(s, now);
 	/* Last, so that threads of theirs first seen above know which process they are of. */
 	forget_exited(s);
 	return err;
@@ -536,5 +576,6 @@ int slots_baseline(struct slots *s, uint64_t now)
 		if (slot_take(s, i, &copy, &err))
 			slot_show(&s->readers[i], &s->shown[i], &s->mem.slots[i], &copy,
 				  copy.since > now ? copy.since : now, &values);
+	s->nr_again = 0; /* its first tick has a little more to show */
 	return err;
 }

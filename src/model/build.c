@@ -73,6 +73,45 @@ struct tick_node *node_new(struct model *m)
 	return n;
 }
 
+static struct total *process_total(struct tick_node *n, const struct row *thread)
+{
+	struct process_node *p = (struct process_node *)thread->process;
+	struct total *grown;
+	struct row row = {
+		.kind = ROW_PROCESS,
+		.number = thread->process->tgid,
+		.process = thread->process,
+		.cgroup = thread->process->cgroup,
+	};
+
+	if (p->build == n->build)
+		return &n->process_totals[p->row];
+	grown = vec_grow(n->process_totals, n->tick.nr_processes, &n->process_totals_room,
+			 sizeof(*grown));
+	if (!grown)
+		return NULL;
+	n->process_totals = grown;
+	grown += n->tick.nr_processes;
+	memset(grown, 0, sizeof(*grown));
+	grown->state = STATE_COUNT;
+	grown->exited = true;
+	p->build = n->build;
+	p->row = n->tick.nr_processes;
+	return VEC_PUSH(n->processes, n->tick.nr_processes, n->processes_room, row) ? NULL : grown;
+}
+
+static void total_add(struct total *t, const struct row *thread, bool idle)
+{
+	t->own_threads++;
+	if (thread->state < t->state)
+		t->state = thread->state;
+	t->exited &= thread->exited;
+	if (idle)
+		t->idle[thread->state]++;
+	else
+		values_add(&t->own, thread->values);
+}
+
 static struct row thread_row(struct life *l, enum thread_state state, bool exited)
 {
 	return (struct row){
@@ -98,10 +137,22 @@ int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bo
 	return VEC_PUSH(n->values, n->nr_values, n->values_room, *values);
 }
 
+/* Adds up while the row is at hand: there can be 50,000 of these. */
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 {
 	struct row row = thread_row(l, state, false);
+	struct total *process = process_total(n, &row);
+	struct cgroup *cgroup = l->cgroup;
 
+	if (!process)
+		return -ENOMEM;
+	total_add(process, &row, true);
+	if (cgroup) {
+		if (cgroup->build != n->build)
+			cgroup->idle[0] = cgroup->idle[1] = 0;
+		cgroup->build = n->build;
+		cgroup->idle[state == STATE_STOPPED]++;
+	}
 	row.values = row.own = &n->idle_values[state];
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }
@@ -123,6 +174,11 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 	memset(&grown[n->tick.nr_cgroups], 0, sizeof(*grown));
 	grown[n->tick.nr_cgroups].state = STATE_SLEEP;
 	grown[n->tick.nr_cgroups].limit = *limit;
+	if (cgroup->build == n->build) {
+		grown[n->tick.nr_cgroups].idle[STATE_SLEEP] = cgroup->idle[0];
+		grown[n->tick.nr_cgroups].idle[STATE_STOPPED] = cgroup->idle[1];
+		grown[n->tick.nr_cgroups].own_threads = cgroup->idle[0] + cgroup->idle[1];
+	}
 	cgroup->row = n->tick.nr_cgroups;
 	if (VEC_PUSH(n->cgroups, n->tick.nr_cgroups, n->cgroups_room, row))
 		return -ENOMEM;
@@ -193,45 +249,6 @@ static struct total *cgroup_total(struct tick_node *n, const struct cgroup *cgro
 	return &n->cgroup_totals[cgroup->row];
 }
 
-static struct total *process_total(struct tick_node *n, const struct row *thread)
-{
-	struct process_node *p = (struct process_node *)thread->process;
-	struct total *grown;
-	struct row row = {
-		.kind = ROW_PROCESS,
-		.number = thread->process->tgid,
-		.process = thread->process,
-		.cgroup = thread->process->cgroup,
-	};
-
-	if (p->build == n->build)
-		return &n->process_totals[p->row];
-	grown = vec_grow(n->process_totals, n->tick.nr_processes, &n->process_totals_room,
-			 sizeof(*grown));
-	if (!grown)
-		return NULL;
-	n->process_totals = grown;
-	grown += n->tick.nr_processes;
-	memset(grown, 0, sizeof(*grown));
-	grown->state = STATE_COUNT;
-	grown->exited = true;
-	p->build = n->build;
-	p->row = n->tick.nr_processes;
-	return VEC_PUSH(n->processes, n->tick.nr_processes, n->processes_room, row) ? NULL : grown;
-}
-
-static void total_add(struct total *t, const struct row *thread, bool idle)
-{
-	t->own_threads++;
-	if (thread->state < t->state)
-		t->state = thread->state;
-	t->exited &= thread->exited;
-	if (idle)
-		t->idle[thread->state]++;
-	else
-		values_add(&t->own, thread->values);
-}
-
 static void total_finish(struct total *t, struct row *r)
 {
 	values_split(&t->values);
@@ -255,17 +272,18 @@ static void total_idle(struct total *t, uint64_t interval_ns)
 	t->nr_threads = t->own_threads;
 }
 
-static int add_up_threads(struct tick_node *n, const struct row *rows, size_t nr, bool idle)
+static int add_up_active(struct tick_node *n)
 {
-	for (size_t i = 0; i < nr; i++) {
-		struct total *process = process_total(n, &rows[i]);
-		struct total *cgroup = cgroup_total(n, rows[i].cgroup);
+	for (size_t i = 0; i < n->tick.nr_active; i++) {
+		const struct row *thread = &n->active[i];
+		struct total *process = process_total(n, thread);
+		struct total *cgroup = cgroup_total(n, thread->cgroup);
 
 		if (!process)
 			return -ENOMEM;
-		total_add(process, &rows[i], idle);
+		total_add(process, thread, false);
 		if (cgroup)
-			total_add(cgroup, &rows[i], idle);
+			total_add(cgroup, thread, false);
 	}
 	return 0;
 }
@@ -300,8 +318,7 @@ int node_finish(struct tick_node *n)
 		n->idle_values[s] = (struct values){ 0 };
 		values_add_idle(&n->idle_values[s], s, 1, n->tick.interval_ns);
 	}
-	if (add_up_threads(n, n->active, n->tick.nr_active, false) ||
-	    add_up_threads(n, n->idle, n->tick.nr_idle, true))
+	if (add_up_active(n))
 		return -ENOMEM;
 	add_up_cgroups(n);
 	for (size_t i = 0; i < n->tick.nr_processes; i++) {

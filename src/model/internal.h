@@ -66,6 +66,8 @@ struct model {
 	uint64_t seq;            /* of the newest tick, or of the one being built */
 	uint64_t builds;
 	struct map processes;    /* tgid -> struct process_node */
+	struct life_block *blocks; /* memory of all lives, */
+	struct life_node *unused;  /* and what of it is free */
 	struct life_node *living;
 	struct life_node *ended; /* last one first */
 	size_t nr_ended;
@@ -75,7 +77,7 @@ struct model {
 	struct past *past;       /* NULL: nothing is remembered */
 };
 
-/* lives.c: frees the lives that neither a held nor a remembered tick shows; all that ended. */
+/* lives.c: frees the lives that neither a held nor a remembered tick shows; everything. */
 void lives_forget(struct model *m);
 void lives_free(struct model *m);
 

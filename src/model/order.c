@@ -74,6 +74,45 @@ static void order_split(const struct row **refs, size_t nr, size_t k, struct ord
 	}
 }
 
+/* So many rows ahead memory is asked for. */
+#define PREFETCH 16
+
+/* Moves refs[at] down a heap whose root stands last of all in the order. */
+static void sift(const struct row **refs, size_t nr, size_t at, struct order *o)
+{
+	for (;;) {
+		size_t last = at, left = 2 * at + 1, right = left + 1;
+
+		if (left < nr && order_compare(&refs[left], &refs[last], o) > 0)
+			last = left;
+		if (right < nr && order_compare(&refs[right], &refs[last], o) > 0)
+			last = right;
+		if (last == at)
+			return;
+		swap(&refs[at], &refs[last]);
+		at = last;
+	}
+}
+
+/* For a screen at the top of a long list: refs[0 .. k) stand before all others, in no order. Most
+ * rows are looked at once, against the last one that is in. */
+static void order_first(const struct row **refs, size_t nr, size_t k, struct order *o)
+{
+	for (size_t at = k / 2; at-- > 0;)
+		sift(refs, k, at, o);
+	for (size_t i = k; i < nr; i++) {
+		if (i + PREFETCH < nr)
+			__builtin_prefetch(refs[i + PREFETCH]);
+		if (order_compare(&refs[i], &refs[0], o) > 0)
+			continue;
+		swap(&refs[i], &refs[0]);
+		sift(refs, k, 0, o);
+	}
+}
+
+/* Up to here a heap is quicker than to split all rows. */
+#define FIRST_MAX 256
+
 void rows_order(const struct row **refs, size_t nr, size_t first, size_t count, row_before *before,
 		const void *arg)
 {
@@ -83,6 +122,10 @@ void rows_order(const struct row **refs, size_t nr, size_t first, size_t count, 
 		return;
 	if (count > nr - first)
 		count = nr - first;
+	if (count && first + count <= FIRST_MAX && first + count < nr) {
+		order_first(refs, nr, first + count, &o);
+		nr = first + count;
+	}
 	if (first)
 		order_split(refs, nr, first, &o);
 	if (first + count < nr)

@@ -44,6 +44,8 @@ struct cgroup {
 	struct cgroup *parent;     /* NULL: root */
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: place in the tick being built, */
+	uint64_t build;            /* that tick, */
+	uint32_t idle[2];          /* threads in it that did nothing: asleep, stopped; */
 	uint32_t refs;             /* and how many lives and ticks show it */
 	bool throttled;            /* for the collector only: threads of it were, in this interval */
 };

@@ -60,11 +60,22 @@ static void thread(struct model *m, struct life *l, uint64_t run, uint64_t user,
 	assert_int_equal(model_thread(m, l, exited ? STATE_DEAD : STATE_SLEEP, exited, &v), 0);
 }
 
+static const struct row *process_row(const struct tick *t, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < t->nr_processes && t->processes[i].number != pid)
+		i++;
+	assert_true(i < t->nr_processes);
+	return &t->processes[i];
+}
+
 TEST(model, processes_and_cgroups_add_up)
 {
 	struct model *m = model_new(0);
 	struct life *a = life(m, 10, 10, "web", &web), *b = life(m, 11, 10, "worker", &api);
 	struct life *c = life(m, 20, 20, "api", &api);
+	const struct row *process;
 	const struct tick *t;
 
 	begin(m);
@@ -75,14 +86,15 @@ TEST(model, processes_and_cgroups_add_up)
 	assert_int_equal(t->nr_active + t->nr_idle, 3);
 	assert_int_equal(t->nr_active, 2);
 	assert_int_equal(t->nr_processes, 2);
-	assert_string_equal(t->processes[0].process->comm, "web");
-	assert_int_equal(t->processes[0].nr_threads, 2);
-	assert_true(row_value(&t->processes[0], FIELD_RUN) == 500);
-	assert_true(row_value(&t->processes[0], FIELD_USER) == 300);
-	assert_true(row_value(&t->processes[0], FIELD_RUNQ_MAX) == 30); /* the longest, no sum */
-	assert_int_equal(t->processes[0].values->runq.n[4], 4);
-	assert_int_equal(t->processes[0].state, STATE_SLEEP);
-	assert_true(row_value(&t->processes[1], FIELD_SLEEP) == SEC);
+	process = process_row(t, 10);
+	assert_string_equal(process->process->comm, "web");
+	assert_int_equal(process->nr_threads, 2);
+	assert_true(row_value(process, FIELD_RUN) == 500);
+	assert_true(row_value(process, FIELD_USER) == 300);
+	assert_true(row_value(process, FIELD_RUNQ_MAX) == 30); /* the longest, no sum */
+	assert_int_equal(process->values->runq.n[4], 4);
+	assert_int_equal(process->state, STATE_SLEEP);
+	assert_true(row_value(process_row(t, 20), FIELD_SLEEP) == SEC);
 
 	assert_int_equal(t->nr_cgroups, 3);
 	assert_true(t->cgroups[0].values->v[FIELD_RUN] == 500);
