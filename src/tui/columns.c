@@ -207,6 +207,9 @@ bool sorting_before(const struct row *a, const struct row *b, const void *arg)
 
 /* --- Places */
 
+/* Of the kernel's names, unless escaped. */
+#define COMM_WIDTH 16
+
 /* The narrowest it can be. */
 static int narrowest(const struct column_choice *c, const struct column_context *context, int width)
 {
@@ -268,7 +271,13 @@ void columns_place(struct columns *c, const struct column_list *l, int width, in
 
 	for (int i = 0; i < l->nr; i++)
 		widths[i] = narrowest(&l->at[i], context, width);
-	/* What remains goes to names and the bar, turn by turn. */
+	/* What remains goes to a thread's name, then to all that can use it, turn by turn. */
+	for (int i = 0; i < l->nr; i++) {
+		if (!taken[i] || l->at[i].id != COLUMN_COMM || l->at[i].width)
+			continue;
+		for (; left > 0 && widths[i] < COMM_WIDTH; left--)
+			widths[i]++;
+	}
 	while (left > 0 && grown) {
 		grown = false;
 		for (int i = 0; i < l->nr && left > 0; i++) {

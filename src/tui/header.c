@@ -177,6 +177,8 @@ static void line_keys(const struct footer *f, const struct paint *p, int y)
 		const char *word = actions[a].footer, *keys = f->keymap->keys[a];
 		char text[64];
 
+		if (a == ACTION_CLOSE && f->top)
+			word = "quit";
 		if (!*word || !*keys || !(actions[a].places & f->places))
 			continue;
 		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(keys, " "), keys, word);

@@ -33,6 +33,7 @@ struct footer {
 	const char *status, *sorted, *filter, *notice;
 	const struct keymap *keymap;
 	int places; /* whose actions' keys are shown: enum place_kind */
+	bool top;   /* there is nothing to go back to: q leaves */
 };
 
 void footer_draw(const struct footer *f, const struct paint *p);

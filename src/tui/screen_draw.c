@@ -81,6 +81,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		.notice = s->notice,
 		.keymap = &s->settings.keymap,
 		.places = screen_places(s),
+		.top = !s->depth && !s->overlay && !s->menu.kind && !*s->search,
 	};
 
 	if (s->prompt.title) {
