@@ -202,40 +202,51 @@ void model_life_end(struct model *m, struct life *l)
 	living_end(m, node_of(l), m->seq);
 }
 
-static void lives_end(struct model *m, uint64_t oldest)
+static void life_end(struct model *m, struct life_node *n)
 {
-	struct life_node **at = &m->ended, *n;
+	cgroup_show(&n->life.cgroup, NULL);
+	process_put((struct process_node *)n->life.process);
+	life_free(m, n);
+	m->nr_ended--;
+}
 
-	while (*at && (*at)->last >= oldest)
-		at = &(*at)->next;
-	n = *at;
-	*at = NULL;
-	while (n) {
-		struct life_node *next = n->next;
-
-		cgroup_show(&n->life.cgroup, NULL);
-		process_put((struct process_node *)n->life.process);
-		life_free(m, n);
-		m->nr_ended--;
-		n = next;
-	}
+/* Whether a tick that somebody holds shows it. */
+static bool is_held(const struct model *m, const struct life_node *n)
+{
+	for (const struct tick_node *t = m->held; t; t = t->next)
+		if (n->first <= t->tick.seq && t->tick.seq <= n->last)
+			return true;
+	return false;
 }
 
 void lives_forget(struct model *m)
 {
 	uint64_t oldest = past_oldest(m->past);
+	struct life_node **at = &m->ended, *n;
 
 	if (m->seq < oldest)
 		oldest = m->seq;
-	for (struct tick_node *n = m->held; n; n = n->next)
-		if (n->tick.seq < oldest)
-			oldest = n->tick.seq;
-	lives_end(m, oldest);
+	while (*at && (*at)->last >= oldest)
+		at = &(*at)->next;
+	/* Of those that ended before, a paused screen can hold a few. */
+	while ((n = *at)) {
+		if (is_held(m, n)) {
+			at = &n->next;
+			continue;
+		}
+		*at = n->next;
+		life_end(m, n);
+	}
 }
 
 void lives_free(struct model *m)
 {
-	lives_end(m, UINT64_MAX);
+	while (m->ended) {
+		struct life_node *next = m->ended->next;
+
+		life_end(m, m->ended);
+		m->ended = next;
+	}
 	while (m->blocks) {
 		struct life_block *next = m->blocks->next;
 
