@@ -67,9 +67,10 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 		return SLOT_RUNQUEUE;
 	if (prev_state & (TASK_DEAD | TASK_EXIT_DEAD | TASK_EXIT_ZOMBIE))
 		return SLOT_DEAD;
-	/* A pending signal kept it runnable (before 6.15 prev_state does not say so), or it is
-	 * being woken on another CPU already. */
-	if (!task_state || (task_state & TASK_WAKING))
+	/* A pending signal kept it runnable (before 6.15 prev_state does not say so). One that is
+	 * being woken on another CPU already (TASK_WAKING) has left the runqueue all the same: its
+	 * wait begins when it is put on one, 9 us later in a guest, and the kernel counts it. */
+	if (!task_state)
 		return SLOT_RUNQUEUE;
 	if (prev_state & TASK_RTLOCK_WAIT) {
 		*flags |= SLOT_RTLOCK;
