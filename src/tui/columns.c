@@ -75,7 +75,7 @@ static bool list_has(const struct column_list *l, enum column_id id)
 
 static void list_put(struct column_list *l, enum column_id id, bool hidden, int width)
 {
-	l->at[l->nr++] = (struct column_choice){ id, hidden, width };
+	l->at[l->nr++] = (struct column_choice){ .id = id, .hidden = hidden, .width = width };
 }
 
 /* Fields that are not in the list yet. */
@@ -94,7 +94,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 	int n;
 
 	for (; sscanf(text, " %63s%n", word, &n) == 1; text += n) {
-		bool hidden = *word == '-';
+		bool hidden = *word == '-', asked = *word == '+';
 		char *width = strchr(word, ':'), *end = "";
 		enum column_id id;
 		long cells = 0;
@@ -107,7 +107,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 			put_fields(&list, table, false);
 			continue;
 		}
-		id = column_find(word + hidden);
+		id = column_find(word + (hidden || asked));
 		if (id == COLUMN_COUNT || !in_table(id, table)) {
 			snprintf(buf, size, "no such column in %s", table_names[table]);
 			return buf;
@@ -118,6 +118,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 		}
 		if (!list_has(&list, id))
 			list_put(&list, id, hidden, cells);
+		list.at[list.nr - 1].asked |= asked;
 	}
 	for (enum column_id id = COLUMN_FIELDS; id < COLUMN_COUNT; id++)
 		if (in_table(id, table) && !list_has(&list, id))
@@ -127,6 +128,21 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 	return NULL;
 }
 
+/* As short as column_find() understands it: a line of the file has at most 200 characters. */
+static void short_name(enum column_id id, char *buf, size_t size)
+{
+	const char *name = column_info(id).name;
+	size_t len = strlen(name);
+
+	if (!strncmp(name, "switches_", 9))
+		name += 9;
+	else if (len > 3 && !strcmp(name + len - 3, "_ns"))
+		len -= 3;
+	snprintf(buf, size, "%.*s", (int)len, name);
+	if (column_find(buf) != id) /* another column has that name */
+		snprintf(buf, size, "%s", column_info(id).name);
+}
+
 void columns_print(const struct column_list *l, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -134,9 +150,13 @@ void columns_print(const struct column_list *l, char *buf, size_t size)
 	*buf = '\0';
 	for (int i = 0; i < l->nr && used < size; i++) {
 		const struct column_choice *c = &l->at[i];
+		char name[32];
 
-		used += snprintf(buf + used, size - used, "%s%s%s", i ? " " : "",
-				 c->hidden ? "-" : "", column_info(c->id).name);
+		if (c->hidden)
+			continue;
+		short_name(c->id, name, sizeof(name));
+		used += snprintf(buf + used, size - used, "%s%s%s", used ? " " : "",
+				 c->asked ? "+" : "", name);
 		if (c->width && used < size)
 			used += snprintf(buf + used, size - used, ":%d", c->width);
 	}
@@ -242,11 +262,14 @@ static int take(bool *taken, const struct column_list *l, int width, int pan,
 	for (int drop = 0; drop < 10; drop++) {
 		for (int i = 0; i < l->nr; i++) {
 			const struct column_choice *c = &l->at[i];
-			bool sorted = c->id == context->sorting->by;
+			int importance = column_info(c->id).drop;
 			int wide = narrowest(c, context, width) + 1;
 
-			if (c->hidden || taken[i] ||
-			    (sorted ? drop != 0 : column_info(c->id).drop != drop))
+			if (c->asked && importance > 1)
+				importance = 1;
+			if (c->id == context->sorting->by)
+				importance = 0;
+			if (c->hidden || taken[i] || importance != drop)
 				continue;
 			if (drop && pan) {
 				pan--;

@@ -58,7 +58,8 @@ struct column_list {
 	struct column_choice {
 		enum column_id id;
 		bool hidden;
-		int width; /* 0: by the screen */
+		bool asked; /* shown at the user's wish: among the last to leave a narrow screen */
+		int width;  /* 0: by the screen */
 	} at[COLUMN_COUNT];
 	int nr;
 };
@@ -67,8 +68,8 @@ struct column_list {
 void columns_default(struct column_list *l, enum table table);
 
 /*
- * columns_parse - "id state cgroup:20 bar run -sleep": these in this order, with widths, - hidden;
- * those not named follow hidden. Returns NULL, or what is wrong, in @buf.
+ * columns_parse - "id +pid state cgroup:20 bar run -sleep": these in this order, with widths, - hidden,
+ * + asked for; those not named follow hidden. Returns NULL, or what is wrong, in @buf.
  * columns_print - the same from a list.
  */
 const char *columns_parse(struct column_list *l, enum table table, const char *text, char *buf,

@@ -183,6 +183,7 @@ static bool columns_act(struct menu *m, int i, enum action a)
 	case ACTION_PAUSE:
 	case ACTION_ENTER:
 		l->at[i].hidden = !l->at[i].hidden;
+		l->at[i].asked = !l->at[i].hidden;
 		break;
 	case ACTION_SORT_LEFT:
 		shift(m, i, -1);
