@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "collect/probe.h"
+#include "model/health.h"
 #include "proc/mounts.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
@@ -227,4 +228,19 @@ enum exit_status check_print(void)
 		status = failure_print(stdout);
 	printf("%-18s %s\n", "verdict", status ? "systop cannot run here" : "systop can run here");
 	return status;
+}
+
+void check_health(struct health *h)
+{
+	struct utsname uts;
+	char mode[32];
+
+	uname(&uts);
+	lockdown_mode(mode, sizeof(mode));
+	health_add(h, "Kernel", "release", HEALTH_FACT, "%s", uts.release);
+	health_add(h, "Kernel", "lockdown", strcmp(mode, "confidentiality") ? HEALTH_FACT : HEALTH_DEGRADED,
+		   "%s", mode);
+	for (size_t i = 0; i < NR_NEEDED; i++)
+		health_add(h, "Rights", needed[i].name,
+			   has_cap(needed[i].cap) ? HEALTH_ON : HEALTH_OFF, "%s", needed[i].what);
 }

@@ -16,4 +16,9 @@ enum exit_status check_print(void);
  * Returns 0 or -errno after fail(). */
 int check_drop_privileges(void);
 
+struct health;
+
+/* check_health - kernel, lockdown and capabilities, for the health page. */
+void check_health(struct health *h);
+
 #endif

@@ -20,17 +20,26 @@
 #include "check.h"
 #include "collect/collect.h"
 #include "command.h"
+#include "config_file.h"
 #include "export/json.h"
 #include "export/table.h"
+#include "host_info.h"
 #include "loop.h"
+#include "model/filter.h"
 #include "model/model.h"
 #include "options.h"
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
 #include "proc/scope.h"
+#include "proc/user.h"
 #include "target.h"
+#include "tui/host.h"
+#include "tui/settings.h"
 #include "tui/tui.h"
 #include "util/fail.h"
+
+/* What the past may take, that of the dead included. */
+#define PAST_BYTES (32 << 20)
 
 /* The screen does not wait a whole interval to show something. */
 #define FIRST_NS 50000000
@@ -41,8 +50,12 @@ struct systop {
 	struct cgroup_mounts mounts;
 	struct cgroups *cgroups;
 	struct model *model;
+	struct filter *filter; /* of -b and --json */
 	struct collect *collect;
 	struct tui *tui;
+	struct host host;
+	struct settings settings;
+	char themes[4096], notice[512];
 	struct command command;
 	struct target target;
 	bool gone; /* what -p asked for */
@@ -152,11 +165,12 @@ static enum loop_verdict on_tick(void *arg)
 	}
 	if (o->output == OUTPUT_JSON) {
 		struct json_options json = { s->uts.nodename, s->uts.release, s->target.text,
-					     o->all };
+					     o->all, s->filter };
 
 		err = json_tick(stdout, t, &json);
 	} else if (o->output == OUTPUT_TABLE) {
-		struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all };
+		struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all,
+					       s->filter };
 
 		err = table_tick(stdout, t, &table);
 	} else {
@@ -227,27 +241,35 @@ static enum loop_verdict on_input(void *arg)
 	}
 }
 
-/* NO_COLOR is respected unless --color=always says otherwise (no-color.org). */
-static bool wants_color(enum color_when color)
+/* What the config file says, then what the command line says. */
+static void read_settings(struct systop *s)
 {
-	const char *no_color = getenv("NO_COLOR");
+	const struct options *o = &s->options;
+	char error[160];
 
-	return color == COLOR_ALWAYS || (color == COLOR_AUTO && !(no_color && *no_color));
+	settings_default(&s->settings);
+	config_read(&s->settings, s->notice, sizeof(s->notice));
+	for (size_t i = 0; i < o->nr_settings; i++)
+		settings_set(&s->settings, o->settings[i].section, o->settings[i].name,
+			     o->settings[i].value, 0, error, sizeof(error));
+	config_themes(s->themes, sizeof(s->themes));
 }
 
 static int open_screen(struct systop *s)
 {
 	struct tui_options o = {
-		.ascii = s->options.ascii,
-		.color = wants_color(s->options.color),
-		.sort = s->options.sort,
-		.host = s->uts.nodename,
-		.version = PACKAGE_VERSION,
-		.kernel = s->uts.release,
-		.scope = s->target.text,
-		.interval_ns = s->options.interval_ns,
+		.host = &s->host,
+		.settings = &s->settings,
+		.filter = s->options.filter,
+		.theme_dir = s->themes,
+		.notice = s->notice,
 	};
 
+	s->host.name = s->uts.nodename;
+	s->host.kernel = s->uts.release;
+	s->host.version = PACKAGE_VERSION;
+	s->host.scope = s->target.text;
+	host_info_init(&s->host, s->collect);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
 }
@@ -260,6 +282,11 @@ static int start(struct systop *s)
 	err = check_preconditions();
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = tui_check();
+	if (!err && s->options.filter) {
+		struct filter_error error;
+
+		s->filter = filter_parse(s->options.filter, user_lookup, &error);
+	}
 	if (!err)
 		err = read_mounts(s);
 	if (!err)
@@ -272,7 +299,7 @@ static int start(struct systop *s)
 			target_add(&s->target, s->command.pid);
 	}
 	if (!err) {
-		s->model = model_new(0);
+		s->model = model_new(s->options.output == OUTPUT_SCREEN ? PAST_BYTES : 0);
 		s->collect = s->model ? target_collect(&s->target, controller, s->model, s->cgroups)
 				      : NULL;
 		err = s->collect ? 0 : -EIO;
@@ -295,6 +322,7 @@ static void stop(struct systop *s)
 	cgroup_mounts_fini(&s->mounts);
 	command_end(&s->command);
 	target_fini(&s->target);
+	filter_free(s->filter);
 	options_fini(&s->options);
 }
 
@@ -327,7 +355,7 @@ static int run(struct systop *s)
 	bool screen = s->options.output == OUTPUT_SCREEN;
 	struct loop_options o = {
 		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
-		.interval_ns = s->options.interval_ns,
+		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
 	};
 	int signal_number = 0, status;
@@ -363,11 +391,15 @@ int main(int argc, char **argv)
 		return failure_print(stderr);
 	}
 	uname(&s.uts);
+	read_settings(&s);
 	switch (s.options.output) {
 	case OUTPUT_VERSION:
 		return print_version();
 	case OUTPUT_SORT_HELP:
 		return print_columns();
+	case OUTPUT_CONFIG:
+		config_print(stdout, &s.settings);
+		return EXIT_STATUS_OK;
 	case OUTPUT_SCHEMA:
 		return json_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
 	case OUTPUT_CHECK:

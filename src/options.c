@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config_file.h"
+#include "model/filter.h"
+#include "proc/user.h"
+#include "tui/settings.h"
+#include "tui/theme.h"
 #include "util/fail.h"
 #include "util/format.h"
 #include "util/text.h"
@@ -20,8 +25,13 @@ enum {
 	KEY_ALL,
 	KEY_CHECK,
 	KEY_LIST_CGROUPS,
+	KEY_FILTER,
 	KEY_ASCII,
 	KEY_COLOR,
+	KEY_THEME,
+	KEY_MOUSE,
+	KEY_VIEW,
+	KEY_PRINT_CONFIG,
 };
 
 static const struct argp_option option_table[] = {
@@ -31,6 +41,7 @@ static const struct argp_option option_table[] = {
 	{ "user", 'u', "USER", 0, "only this user's threads (repeatable)", 1 },
 	{ "delay", 'd', "SEC", 0, "refresh interval, 0.1 to 60 (default 1; also 500ms)", 1 },
 	{ "sort", 's', "COLUMN", 0, "sort by this column; help lists them", 1 },
+	{ "filter", KEY_FILTER, "EXPR", 0, "show only what matches: 'cg:api !kworker cpu>5 runq.p99>1ms state=D'", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
@@ -40,6 +51,10 @@ static const struct argp_option option_table[] = {
 	{ 0, 0, 0, 0, "Looks:", 3 },
 	{ "ascii", KEY_ASCII, 0, 0, "draw with ASCII only", 3 },
 	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never (default auto; NO_COLOR is respected)", 3 },
+	{ "theme", KEY_THEME, "NAME", 0, "default, light, mono, colour-blind, 16-colour, or a file", 3 },
+	{ "mouse", KEY_MOUSE, 0, 0, "use the mouse (key m)", 3 },
+	{ "view", KEY_VIEW, "NAME", 0, "shown first: threads, processes, tree, cgroups, system", 3 },
+	{ "print-config", KEY_PRINT_CONFIG, 0, 0, "print all settings as a config file and exit", 3 },
 	{ 0, 0, 0, 0, "Information:", 4 },
 	{ "check", KEY_CHECK, 0, 0, "say whether systop can run here, and exit", 4 },
 	{ "list-cgroups", KEY_LIST_CGROUPS, 0, 0, "list the cgroups of every hierarchy and exit", 4 },
@@ -91,11 +106,25 @@ static int set_iterations(struct options *o, const char *arg)
 	return 0;
 }
 
+/* An option that is a setting, too: kept, to be set after the config file was read. */
+static int add_setting(struct options *o, const char *option, const char *section, const char *name,
+		       const char *value)
+{
+	struct settings scratch;
+	char error[160];
+
+	settings_default(&scratch);
+	if (settings_set(&scratch, section, name, value, 0, error, sizeof(error)))
+		return bad_value(option, value, error);
+	return -VEC_PUSH(o->settings, o->nr_settings, o->settings_room,
+			 ((struct setting_option){ section, name, value }));
+}
+
 static int set_delay(struct options *o, const char *arg)
 {
 	if (parse_duration(arg, INTERVAL_MIN_NS, INTERVAL_MAX_NS, &o->interval_ns))
 		return bad_value("-d", arg, "seconds from 0.1 to 60 are wanted: 2, 0.5 or 500ms");
-	return 0;
+	return add_setting(o, "-d", "view", "delay", arg);
 }
 
 static int set_sort(struct options *o, const char *arg)
@@ -107,20 +136,35 @@ static int set_sort(struct options *o, const char *arg)
 	o->sort = field_find(arg);
 	if (o->sort == FIELD_COUNT)
 		return bad_value("-s", arg, "a column's name is wanted: systop -s help lists them");
-	return 0;
+	return add_setting(o, "-s", "view", "sort", fields[o->sort].name);
 }
 
-static int set_color(struct options *o, const char *arg)
+static int set_theme(struct options *o, const char *arg)
 {
-	static const char *const names[] = { "auto", "always", "never" };
+	char dir[4096], error[256];
+	struct theme theme;
 
-	for (int i = 0; i < 3; i++) {
-		if (!strcmp(arg, names[i])) {
-			o->color = i;
-			return 0;
-		}
-	}
-	return bad_value("--color", arg, "auto, always or never is wanted");
+	config_themes(dir, sizeof(dir));
+	if (theme_load(&theme, arg, dir, error, sizeof(error)))
+		return bad_value("--theme", arg, error);
+	return add_setting(o, "--theme", "look", "theme", arg);
+}
+
+static int set_filter(struct options *o, const char *arg)
+{
+	struct filter_error error;
+	struct filter *f = filter_parse(arg, user_lookup, &error);
+	char safe[512];
+
+	filter_free(f);
+	o->filter = arg;
+	if (f)
+		return 0;
+	text_safe(safe, sizeof(safe), arg, strlen(arg));
+	fail(-EINVAL, EXIT_STATUS_USAGE, "bad filter: %s", error.what);
+	fail_why("%s", safe);
+	fail_fix("systop --help    # the error is at column %d", error.column + 1);
+	return EINVAL;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -154,11 +198,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SCHEMA:
 		o->output = OUTPUT_SCHEMA;
 		return 0;
+	case KEY_FILTER:
+		return set_filter(o, arg);
 	case KEY_ASCII:
-		o->ascii = true;
-		return 0;
+		return add_setting(o, "--ascii", "look", "ascii", "always");
 	case KEY_COLOR:
-		return set_color(o, arg);
+		return add_setting(o, "--color", "look", "color", arg);
+	case KEY_THEME:
+		return set_theme(o, arg);
+	case KEY_MOUSE:
+		return add_setting(o, "--mouse", "look", "mouse", "yes");
+	case KEY_VIEW:
+		return add_setting(o, "--view", "view", "start", arg);
+	case KEY_PRINT_CONFIG:
+		o->output = OUTPUT_CONFIG;
+		return 0;
 	case KEY_CHECK:
 		o->output = OUTPUT_CHECK;
 		return 0;
@@ -209,4 +263,5 @@ void options_fini(struct options *o)
 	free(o->cgroups);
 	free(o->pids);
 	free(o->users);
+	free(o->settings);
 }

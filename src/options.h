@@ -17,10 +17,14 @@ enum output {
 	OUTPUT_CHECK,
 	OUTPUT_LIST_CGROUPS,
 	OUTPUT_SORT_HELP,
+	OUTPUT_CONFIG,
 	OUTPUT_VERSION,
 };
 
-enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+/* A setting of the config file that the command line gives, too; it wins. */
+struct setting_option {
+	const char *section, *name, *value;
+};
 
 struct options {
 	enum output output;
@@ -28,8 +32,9 @@ struct options {
 	uint64_t iterations;     /* 0: until stopped */
 	enum field_id sort;
 	bool all;
-	bool ascii;
-	enum color_when color;
+	const char *filter;      /* --filter, checked; NULL: none */
+	struct setting_option *settings;
+	size_t nr_settings, settings_room;
 	const char **cgroups;    /* -c, as given */
 	size_t nr_cgroups, cgroups_room;
 	pid_t *pids;             /* -p, numbers as given */

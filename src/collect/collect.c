@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include "collect/cpus.h"
+#include "collect/health.h"
 #include "collect/seed.h"
 #include "collect/self.h"
 #include "collect/slots.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
+#include "proc/pressure.h"
 #include "util/fail.h"
 #include "util/vec.h"
 
@@ -35,6 +37,7 @@ struct collect {
 	struct slots *slots;
 	struct cpus *cpus;
 	struct self self;
+	struct pressure_reader pressure;
 	struct slot *slot_memory;
 	struct cpu_slot *cpu_memory;
 	uint64_t *dead_memory;
@@ -324,11 +327,13 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	}
 out:
 	if (!err) {
+		struct pressure pressure[PRESSURE_COUNT];
 		struct self_cost start;
 
 		collect_limits(c);
 		c->bpf_bytes = collect_map_bytes(c);
 		self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &start);
+		pressure_read(&c->pressure, pressure);
 		return c;
 	}
 	fail(err, EXIT_STATUS_RUNTIME, "cannot %s: %s", step, strerror(-err));
@@ -421,9 +426,30 @@ static int collect_cgroups(struct collect *c)
 	return err;
 }
 
+static void collect_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
+{
+	cpus_loss(c->cpus, loss);
+	slots_loss(c->slots, loss);
+	loss[LOSS_SEED_MISSED] += c->seed_missed;
+}
+
+void collect_health(const struct collect *c, struct health *h)
+{
+	uint64_t loss[LOSS_COUNT] = { 0 };
+	int samplers = 0;
+
+	for (int cpu = 0; c->samplers && cpu < c->nr_cpus; cpu++)
+		samplers += c->samplers[cpu] != NULL;
+	collect_loss(c, loss);
+	health_programs(h, c->skel->obj, samplers, sysconf(_SC_NPROCESSORS_ONLN));
+	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
+	health_loss(h, loss);
+}
+
 const struct tick *collect_tick(struct collect *c)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 }, now = collect_now(c);
+	struct pressure pressure[PRESSURE_COUNT];
 	struct self_cost cost;
 	struct timespec wall;
 	bool incomplete;
@@ -443,9 +469,9 @@ const struct tick *collect_tick(struct collect *c)
 		return NULL;
 	}
 	c->now = now;
-	cpus_loss(c->cpus, loss);
-	slots_loss(c->slots, loss);
-	loss[LOSS_SEED_MISSED] += c->seed_missed;
+	pressure_read(&c->pressure, pressure);
+	model_pressure(c->model, pressure);
+	collect_loss(c, loss);
 	self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &cost);
 	incomplete = loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED];
 	return model_end(c->model, loss, &cost, incomplete);

@@ -9,6 +9,7 @@
 
 struct cgroups;
 struct collect;
+struct health;
 struct model;
 struct tick;
 
@@ -49,5 +50,8 @@ int collect_harvest(struct collect *c);
 /* collect_tick - what happened since the last call (the first: since collect_new).
  * Returns the tick, held for the caller, or NULL with errno. */
 const struct tick *collect_tick(struct collect *c);
+
+/* collect_health - probes, maps and losses, now. */
+void collect_health(const struct collect *c, struct health *h);
 
 #endif

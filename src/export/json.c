@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/filter.h"
 #include "model/tick.h"
 #include "util/text.h"
 
@@ -124,6 +125,14 @@ static struct json_object *time_object(const struct timespec *ts)
 	return json_object_new_string(buf);
 }
 
+static void add_threads(struct json_object *list, const struct row *rows, size_t nr,
+			const struct tick *t, const struct json_options *o)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (filter_match(o->filter, &rows[i], t->interval_ns))
+			json_object_array_add(list, thread_object(&rows[i]));
+}
+
 int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 {
 	struct json_object *line = json_object_new_object(), *list;
@@ -146,10 +155,9 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	for (size_t i = 0; i < t->nr_cgroups; i++)
 		json_object_array_add(list, cgroup_object(&t->cgroups[i]));
 	add(line, "threads", list = json_object_new_array());
-	for (size_t i = 0; i < t->nr_active; i++)
-		json_object_array_add(list, thread_object(&t->active[i]));
-	for (size_t i = 0; o->all && i < t->nr_idle; i++)
-		json_object_array_add(list, thread_object(&t->idle[i]));
+	add_threads(list, t->active, t->nr_active, t, o);
+	if (o->all)
+		add_threads(list, t->idle, t->nr_idle, t, o);
 
 	err = fprintf(to, "%s\n",
 		      json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |

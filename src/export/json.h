@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct filter;
 struct tick;
 
 /* Version of the schema: raised when a field changes its meaning or goes. */
@@ -13,6 +14,7 @@ struct tick;
 struct json_options {
 	const char *host, *kernel, *scope;
 	bool all; /* threads that did nothing, too */
+	const struct filter *filter; /* threads that pass, NULL: all; sums are of all */
 };
 
 /* json_tick - writes a tick as one line of JSON. Always valid UTF-8. Returns 0 or -errno. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/filter.h"
 #include "model/tick.h"
 #include "util/format.h"
 #include "util/text.h"
@@ -80,13 +81,17 @@ static void line(FILE *to, const struct row *r, const struct tick *t)
 
 int table_tick(FILE *to, const struct tick *t, const struct table_options *o)
 {
-	size_t nr = t->nr_active + (o->all ? t->nr_idle : 0);
-	const struct row **rows = calloc(nr + 1, sizeof(*rows));
+	size_t all = t->nr_active + (o->all ? t->nr_idle : 0), nr = 0;
+	const struct row **rows = calloc(all + 1, sizeof(*rows));
 
 	if (!rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		rows[i] = i < t->nr_active ? &t->active[i] : &t->idle[i - t->nr_active];
+	for (size_t i = 0; i < all; i++) {
+		const struct row *r = i < t->nr_active ? &t->active[i] : &t->idle[i - t->nr_active];
+
+		if (filter_match(o->filter, r, t->interval_ns))
+			rows[nr++] = r;
+	}
 	rows_order(rows, nr, 0, nr, before, &o->sort);
 	heading(to, t, o, nr);
 	for (size_t i = 0; i < nr; i++)

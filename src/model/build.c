@@ -230,6 +230,11 @@ int model_cpu(struct model *m, const struct cpu_values *cpu)
 	return node_cpu(m->now, cpu);
 }
 
+void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT])
+{
+	memcpy(m->now->tick.pressure, pressure, sizeof(m->now->tick.pressure));
+}
+
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit)
 {
 	return node_cgroup(m->now, cgroup, limit);

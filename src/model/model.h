@@ -56,6 +56,7 @@ int model_idle(struct model *m, struct life *l, enum thread_state state);
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit);
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
+void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
 
 /* model_end - completes the tick. @incomplete: time of threads without a slot is missing.
  * Returns the tick, held once for the caller (tick_put), or NULL when out of memory. */

@@ -105,6 +105,13 @@ struct cpu_values {
 	uint64_t switches;
 };
 
+/* How long some, or all, tasks of the host that had work waited for a resource; VALUE_NA: unknown. */
+enum { PRESSURE_CPU, PRESSURE_MEMORY, PRESSURE_IO, PRESSURE_COUNT };
+
+struct pressure {
+	uint64_t some_ns, full_ns;
+};
+
 struct self_cost {
 	uint64_t cpu_ns;              /* CPU time of all systop's processes in the interval */
 	uint64_t rss_bytes;
@@ -133,6 +140,7 @@ struct tick {
 
 	struct values total;          /* all threads in scope */
 	uint32_t total_d;             /* threads in D at the end of the interval */
+	struct pressure pressure[PRESSURE_COUNT];
 	uint64_t loss[LOSS_COUNT];    /* since start, by cause */
 	struct self_cost self;
 };

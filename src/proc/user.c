@@ -3,37 +3,98 @@
 
 #include <errno.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/fail.h"
+#include "util/map.h"
 #include "util/text.h"
 
-int user_find(const char *name, uid_t *uid)
+/* Calls @each for every line of /etc/passwd, until it returns true. */
+static bool passwd_walk(bool (*each)(const struct passwd *p, void *arg), void *arg)
 {
 	FILE *f = fopen("/etc/passwd", "re");
 	struct passwd *p;
-	char *end, safe[256];
-	unsigned long number;
-	int err = -ENOENT;
+	bool found = false;
 
-	while (f && err && (p = fgetpwent(f))) {
-		if (!strcmp(p->pw_name, name)) {
-			*uid = p->pw_uid;
-			err = 0;
-		}
-	}
+	while (f && !found && (p = fgetpwent(f)))
+		found = each(p, arg);
 	if (f)
 		fclose(f);
-	if (!err)
-		return 0;
-	errno = 0;
-	number = strtoul(name, &end, 10);
-	if (name[0] >= '0' && name[0] <= '9' && !*end && !errno && number < (uid_t)-1) {
-		*uid = number;
+	return found;
+}
+
+struct wanted {
+	const char *name;
+	uid_t uid;
+};
+
+static bool is_wanted(const struct passwd *p, void *arg)
+{
+	struct wanted *w = arg;
+
+	w->uid = p->pw_uid;
+	return !strcmp(p->pw_name, w->name);
+}
+
+int user_lookup(const char *name, uid_t *uid)
+{
+	struct wanted w = { .name = name };
+	unsigned long number;
+	char *end;
+
+	if (passwd_walk(is_wanted, &w)) {
+		*uid = w.uid;
 		return 0;
 	}
+	errno = 0;
+	number = strtoul(name, &end, 10);
+	if (name[0] < '0' || name[0] > '9' || *end || errno || number >= (uid_t)-1)
+		return -ENOENT;
+	*uid = number;
+	return 0;
+}
+
+/* Names by uid + 1, read once: the file is small and hardly changes. */
+static struct map names;
+
+static bool remember(const struct passwd *p, void *arg)
+{
+	char *name;
+
+	(void)arg;
+	if (map_get(&names, p->pw_uid + 1ULL))
+		return false; /* the first one counts */
+	name = strdup(p->pw_name);
+	if (name && map_put(&names, p->pw_uid + 1ULL, name))
+		free(name);
+	return false;
+}
+
+void user_name(uid_t uid, char *buf, size_t size)
+{
+	static bool read;
+	const char *name;
+
+	if (!read)
+		passwd_walk(remember, NULL);
+	read = true;
+	name = map_get(&names, uid + 1ULL);
+	if (name)
+		text_safe(buf, size, name, strlen(name));
+	else
+		snprintf(buf, size, "%u", uid);
+}
+
+int user_find(const char *name, uid_t *uid)
+{
+	char safe[256];
+	int err = user_lookup(name, uid);
+
+	if (!err)
+		return 0;
 	text_safe(safe, sizeof(safe), name, strlen(name));
 	fail(err, EXIT_STATUS_TARGET, "no user \"%s\"", safe);
 	fail_why("it is not in /etc/passwd and not a number");

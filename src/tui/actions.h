@@ -2,58 +2,103 @@
 #ifndef SYSTOP_TUI_ACTIONS_H
 #define SYSTOP_TUI_ACTIONS_H
 
+/* Where an action means something: two may share a key if they have no place in common. */
+enum place_kind {
+	IN_THREADS = 1,
+	IN_CGROUPS = 2,
+	IN_DETAIL = 4,
+	IN_SYSTEM = 8,
+	IN_TEXT = 16,    /* help, health */
+	IN_SEARCH = 32,  /* a search is on: these come before all others */
+	IN_TABLES = IN_THREADS | IN_CGROUPS,
+	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM,
+	IN_ALL = IN_VIEWS | IN_TEXT,
+};
+
 /*
- * Everything a key can do, one line each: dispatch, footer and help come from here.
- * id, keys (separated by blanks), word in the footer ("": not there), help
+ * Everything a key can do, one line each: dispatch, footer, help, config and man page come from
+ * here. Keys are separated by blanks; keymap.h says how they are written.
+ * id, name in the config, where, keys of the presets systop, htop, below, word in the footer ("":
+ * not there), help
  */
 #define ACTIONS(_)                                                                                 \
-	_(QUIT,     "q Q F10 ^C",    "quit",    "leave systop (q closes the help first)")          \
-	_(HELP,     "? F1 h",        "help",    "this help")                                       \
-	_(BACK,     "Esc Bksp",      "",        "close the help")                                  \
-	_(THREADS,  "1",             "",        "view: threads or processes")                      \
-	_(CGROUPS,  "2 t F5",        "",        "view: tree of cgroups")                           \
-	_(NEXT,     "Tab",           "views",   "next view")                                       \
-	_(PREVIOUS, "S-Tab",         "",        "previous view")                                   \
-	_(PAUSE,    "Space Z",       "pause",   "freeze what is shown; collecting goes on")        \
-	_(DOWN,     "j Down",        "",        "next row")                                        \
-	_(UP,       "k Up",          "",        "previous row")                                    \
-	_(PAGE_DOWN, "PgDn ^F",      "",        "a page down")                                     \
-	_(PAGE_UP,  "PgUp ^B",       "",        "a page up")                                       \
-	_(HALF_DOWN, "^D",           "",        "half a page down")                                \
-	_(HALF_UP,  "^U",            "",        "half a page up")                                  \
-	_(FIRST,    "g Home",        "",        "first row; the selection lets go of its thread")  \
-	_(LAST,     "G End",         "",        "last row")                                        \
-	_(SORT_LEFT, "<",            "< > sort", "sort by the column to the left")                 \
-	_(SORT_RIGHT, ">",           "",        "sort by the column to the right")                 \
-	_(INVERT,   "I R",           "invert",  "smallest first, or largest first")                \
-	_(SORT_RUN, "P",             "",        "sort by RUN%")                                    \
-	_(SORT_MAX, "M",             "",        "sort by RQ-MAX, the longest runqueue wait")       \
-	_(SORT_P99, "L",             "",        "sort by RQ-P99")                                  \
-	_(SORT_D,   "D",             "",        "sort by D%")                                      \
-	_(SORT_TID, "N",             "",        "sort by TID or PID")                              \
-	_(PROCESSES, "H",            "processes", "threads or processes")                          \
-	_(IDLE,     "i",             "idle",    "hide or show what did nothing")                   \
-	_(FOLD,     "Enter",         "",        "cgroup tree: fold or unfold")                     \
-	_(UNFOLD_ALL, "*",           "",        "cgroup tree: unfold everything")                  \
-	_(FOLD_ONE, "-",             "",        "cgroup tree: fold")                               \
-	_(UNFOLD_ONE, "+",           "",        "cgroup tree: unfold")                             \
-	_(REDRAW,   "^L",            "",        "draw the whole screen anew")                      \
-	_(SUSPEND,  "^Z",            "",        "stop systop; fg brings it back")
+	_(CLOSE,      "close",       IN_ALL,     "q",          "Esc Bksp",   "q",        "back",    "back; at the top: leave systop") \
+	_(BACK,       "back",        IN_ALL,     "Esc Bksp",   "",           "Esc Bksp", "",        "back to where this was opened from") \
+	_(QUIT,       "quit",        IN_ALL,     "Q F10 ^C",   "q Q F10 ^C", "Q F10 ^C", "",        "leave systop") \
+	_(HELP,       "help",        IN_ALL,     "? F1 h",     "h ? F1",     "? F1 h",   "help",    "this help") \
+	_(HEALTH,     "health",      IN_ALL,     "!",          "!",          "!",        "",        "health: probes, maps, losses, rights") \
+	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \
+	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
+	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
+	_(NEXT,       "next-view",   IN_ALL,     "Tab",        "Tab",        "Tab",      "",        "next view") \
+	_(PREVIOUS,   "previous-view", IN_ALL,   "S-Tab",      "S-Tab",      "S-Tab",    "",        "previous view") \
+	_(ENTER,      "enter",       IN_TABLES,  "Enter",      "Enter",      "Enter z",  "open",    "go into: cgroup, process, thread, its detail") \
+	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
+	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
+	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \
+	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh on") \
+	_(LEAP_BACK,  "leap-back",   IN_VIEWS,   "{",          "{",          "{",        "",        "ten refreshes back") \
+	_(LEAP_ON,    "leap-on",     IN_VIEWS,   "}",          "}",          "}",        "",        "ten refreshes on") \
+	_(SEARCH,     "search",      IN_TABLES,  "/",          "F3 /",       "/",        "find",    "search as you type") \
+	_(MATCH_NEXT, "next-match",  IN_SEARCH,  "n",          "n",          "n",        "",        "next match of the search") \
+	_(MATCH_PREV, "previous-match", IN_SEARCH, "N",        "N",          "N",        "",        "previous match of the search") \
+	_(FILTER,     "filter",      IN_TABLES,  "\\ F4 &",    "F4 \\ &",    "\\ F4 &",  "filter",  "show only what matches: cg:api !kworker cpu>5 runq.p99>1ms state=D") \
+	_(CLEAR,      "clear",       IN_TABLES,  "=",          "=",          "= ^L",     "",        "clear filter and search") \
+	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "keep the selected one selected wherever it goes, and in sight") \
+	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \
+	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree") \
+	_(KTHREADS,   "kthreads",    IN_THREADS, "K",          "K",          "K",        "",        "hide or show kernel threads") \
+	_(IDLE,       "idle",        IN_TABLES,  "i",          "i",          "i",        "",        "hide or show what did nothing") \
+	_(OWN,        "own",         IN_CGROUPS, "s",          "s",          "o",        "",        "numbers of the cgroup alone, or with all below it") \
+	_(FOLD,       "fold",        IN_TABLES,  "-",          "-",          "-",        "",        "tree: fold") \
+	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \
+	_(UNFOLD_ALL, "unfold-all",  IN_TABLES,  "*",          "*",          "*",        "",        "tree: unfold everything") \
+	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 .",       ".",        "sort",    "choose the column to sort by") \
+	_(SORT_LEFT,  "sort-left",   IN_TABLES,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
+	_(SORT_RIGHT, "sort-right",  IN_TABLES,  ">",          ">",          ">",        "",        "sort by the column to the right") \
+	_(INVERT,     "invert",      IN_TABLES,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
+	_(SORT_RUN,   "sort-run",    IN_TABLES,  "P",          "P",          "P",        "",        "sort by RUN%") \
+	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "M",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
+	_(SORT_P99,   "sort-p99",    IN_TABLES,  "L",          "L",          "L",        "",        "sort by RQ-P99") \
+	_(SORT_D,     "sort-d",      IN_TABLES,  "D",          "D",          "D",        "",        "sort by D%") \
+	_(SORT_ID,    "sort-id",     IN_TABLES,  "N",          "N",          "N",        "",        "sort by TID, PID or path (while searching: previous match)") \
+	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 o",       "O F2",     "options", "columns, units, theme, mouse") \
+	_(UNITS,      "units",       IN_VIEWS,   "E",          "E",          "E",        "",        "times as % of the interval, as time, or per second") \
+	_(MOUSE,      "mouse",       IN_ALL,     "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(WRITE,      "write",       IN_ALL,     "W",          "W",          "W",        "",        "write the config file") \
+	_(DOWN,       "down",        IN_ALL,     "j Down",     "Down j",     "j Down",   "",        "down") \
+	_(UP,         "up",          IN_ALL,     "k Up",       "Up k",       "k Up",     "",        "up") \
+	_(PAGE_DOWN,  "page-down",   IN_ALL,     "^F PgDn",    "PgDn ^F",    "^F PgDn",  "",        "a page down") \
+	_(PAGE_UP,    "page-up",     IN_ALL,     "^B PgUp",    "PgUp ^B",    "^B PgUp",  "",        "a page up") \
+	_(HALF_DOWN,  "half-down",   IN_ALL,     "^D",         "^D",         "^D",       "",        "half a page down") \
+	_(HALF_UP,    "half-up",     IN_ALL,     "^U",         "^U",         "^U",       "",        "half a page up") \
+	_(FIRST,      "first",       IN_ALL,     "g Home",     "Home g",     "g Home",   "",        "to the top; the selection lets go of its row") \
+	_(LAST,       "last",        IN_ALL,     "G End",      "End G",      "G End",    "",        "to the end") \
+	_(PAN_LEFT,   "pan-left",    IN_TABLES,  "( Left",     "Left (",     "( Left",   "",        "columns: back to the left") \
+	_(PAN_RIGHT,  "pan-right",   IN_TABLES,  ") Right",    "Right )",    ") Right",  "",        "columns: those that did not fit") \
+	_(REDRAW,     "redraw",      IN_ALL,     "^L",         "^L",         "^R",       "",        "draw the whole screen anew") \
+	_(SUSPEND,    "suspend",     IN_ALL,     "^Z",         "^Z",         "^Z",       "",        "stop systop; fg brings it back")
 
 enum action {
-#define _(id, keys, footer, help) ACTION_##id,
+#define _(id, ...) ACTION_##id,
 	ACTIONS(_)
 #undef _
 	ACTION_NONE,
 };
 
+enum preset { PRESET_SYSTOP, PRESET_HTOP, PRESET_BELOW, PRESET_COUNT };
+
 struct action_info {
-	const char *keys, *footer, *help;
+	const char *name;
+	int places; /* enum place_kind bits */
+	const char *keys[PRESET_COUNT];
+	const char *footer, *help;
 };
 
 extern const struct action_info actions[ACTION_NONE];
 
-/* action_of_key - what a key as wgetch() gives it does; ACTION_NONE: nothing. */
-enum action action_of_key(int key);
+/* Names of the presets, and the action with this name in the config; ACTION_NONE: there is none. */
+extern const char *const preset_names[PRESET_COUNT];
+enum action action_find(const char *name);
 
 #endif

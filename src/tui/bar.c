@@ -49,17 +49,22 @@ void bar_cells(const unsigned long long *sizes, int nr, int width, int *cells)
 	}
 }
 
-void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v)
+static void part_sizes(const struct values *v, unsigned long long *sizes)
 {
-	unsigned long long sizes[NR_PARTS];
-	int cells[NR_PARTS];
-
 	for (int i = 0; i < NR_PARTS; i++)
 		sizes[i] = v->v[parts[i].field];
 	if (v->v[FIELD_USER] == VALUE_NA) { /* how it splits is not known yet */
 		sizes[0] = v->v[FIELD_RUN];
 		sizes[1] = 0;
 	}
+}
+
+void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v)
+{
+	unsigned long long sizes[NR_PARTS];
+	int cells[NR_PARTS];
+
+	part_sizes(v, sizes);
 	bar_cells(sizes, NR_PARTS, width, cells);
 	for (int i = 0; i < NR_PARTS; i++) {
 		const char *glyph = p->unicode ? parts[i].unicode : parts[i].ascii;
@@ -72,6 +77,31 @@ void bar_draw(const struct paint *p, int y, int x, int width, const struct value
 		}
 		text[used] = '\0';
 		x = paint_text(p, y, x, p->width, parts[i].role, text);
+	}
+}
+
+void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
+	       int nr, unsigned long long whole)
+{
+	for (int column = 0; column < width; column++) {
+		const struct values *at = v + nr - width + column;
+		unsigned long long sizes[NR_PARTS + 1], sum = 0;
+		int cells[NR_PARTS + 1], line = height;
+
+		if (nr < width - column || at->v[FIELD_ALIVE] == VALUE_NA || !at->v[FIELD_ALIVE])
+			continue;
+		part_sizes(at, sizes);
+		for (int i = 0; i < NR_PARTS; i++) {
+			if (whole && (parts[i].field == FIELD_SLEEP || parts[i].field == FIELD_STOPPED))
+				sizes[i] = 0;
+			sum += sizes[i];
+		}
+		sizes[NR_PARTS] = whole > sum ? whole - sum : 0;
+		bar_cells(sizes, NR_PARTS + 1, height, cells);
+		for (int i = 0; i < NR_PARTS; i++)
+			for (int n = 0; n < cells[i]; n++)
+				paint_text(p, y + --line, x + column, 1, parts[i].role,
+					   p->unicode ? parts[i].unicode : parts[i].ascii);
 	}
 }
 

@@ -12,6 +12,13 @@ void bar_draw(const struct paint *p, int y, int x, int width, const struct value
 /* bar_cells - how many cells each of the @nr parts gets of @width, by largest remainder. */
 void bar_cells(const unsigned long long *parts, int nr, int width, int *cells);
 
+/*
+ * bar_chart - the same over time: a column for each of @nr ticks, the newest at the right end of
+ * @width x @height cells. @whole: ns that fill a column; 0: the time it was alive
+ */
+void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
+	       int nr, unsigned long long whole);
+
 /* bar_legend - draws what the bar's letters mean; returns the column behind it. */
 int bar_legend(const struct paint *p, int y, int x);
 

@@ -7,11 +7,10 @@
 #include <time.h>
 
 #include "model/tick.h"
-#include "tui/actions.h"
 #include "tui/bar.h"
+#include "tui/host.h"
+#include "tui/keymap.h"
 #include "tui/paint.h"
-#include "tui/tui.h"
-#include "tui/view.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -30,29 +29,40 @@ static void right_aligned(const struct paint *p, int y, int left, enum role role
 		paint_text(p, y, at, p->width, role, text);
 }
 
+/* How long ago the shown tick was: "7s", "1m05s". */
+static void ago_text(const struct header *h, char *buf, size_t size)
+{
+	uint64_t seconds = (h->newest->boottime_ns - h->tick->boottime_ns) / 1000000000;
+
+	if (seconds < 60)
+		snprintf(buf, size, "%ds", (int)seconds);
+	else
+		format_value(buf, size, UNIT_NS, seconds * 1000000000, 0);
+}
+
 /* systop HOST 12:03:44 LIVE 1s  scope all 212 cgroups            self 0.4% 38M */
 static void line_who(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
-	char clock[16], interval[16], share[16], rss[16], bpf[16], self[80];
+	char clock[16], share[16], rss[16], bpf[16], self[80];
 	struct tm tm;
 	int x;
 
 	paint_clear(p, 0, 0);
 	localtime_r(&t->wall.tv_sec, &tm);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	snprintf(interval, sizeof(interval), "%gs", h->options->interval_ns / 1e9);
-	x = paint_format(p, 0, 0, ROLE_TEXT, "systop %s %s ", h->options->host, clock);
 	if (h->paused) {
 		char ago[16];
 
-		format_value(ago, sizeof(ago), UNIT_NS,
-			     (h->newest->boottime_ns - t->boottime_ns) / 1000000000 * 1000000000, 0);
-		x = paint_format(p, 0, x, ROLE_ALERT, "PAUSED -%s", *ago == '0' ? "0s" : ago);
-	} else {
-		x = paint_format(p, 0, x, ROLE_TEXT, "LIVE %s", interval);
+		ago_text(h, ago, sizeof(ago));
+		paint_format(p, 0, 0, ROLE_PAUSED, "%*s", p->width, "");
+		x = paint_format(p, 0, 0, ROLE_PAUSED, "systop %s %s PAUSED -%s", h->host->name,
+				 clock, ago);
+		x = paint_format(p, 0, x, ROLE_PAUSED, "  scope %s", h->host->scope);
+		return;
 	}
-	x = paint_format(p, 0, x, ROLE_TEXT, "  scope %s", h->options->scope);
+	x = paint_format(p, 0, 0, ROLE_TEXT, "systop %s %s LIVE %gs  scope %s", h->host->name, clock,
+			 h->interval_ns / 1e9, h->host->scope);
 	x = paint_format(p, 0, x, ROLE_DIM, " %zu cgroups", t->nr_cgroups);
 	format_value(share, sizeof(share), UNIT_SHARE, t->self.cpu_ns, t->interval_ns);
 	format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0);
@@ -130,63 +140,68 @@ static void line_loss(const struct header *h, const struct paint *p)
 				 loss_names[largest], t->loss[largest]);
 	else
 		x = paint_text(p, 2, 0, p->width, ROLE_TEXT, "LOSS 0");
-	snprintf(about, sizeof(about), "v%s  kernel %s", h->options->version, h->options->kernel);
+	snprintf(about, sizeof(about), "v%s  kernel %s", h->host->version, h->host->kernel);
 	right_aligned(p, 2, x, ROLE_DIM, about);
 }
 
-static void line_views(const struct paint *p, const struct view *const *views, int nr, int current)
+static void line_views(const struct header *h, const struct paint *p)
 {
-	int x = 0;
+	char help[32], elided[512];
+	int x;
 
 	paint_clear(p, 3, 0);
-	for (int i = 0; i < nr; i++) {
-		const char *fmt = i == current ? "[%d:%s]" : " %d:%s ";
-		char text[64];
-
-		snprintf(text, sizeof(text), fmt, i + 1, views[i]->name);
-		x = paint_text(p, 3, x, p->width, i == current ? ROLE_SORTED : ROLE_TEXT, text);
+	snprintf(help, sizeof(help), "%s help", h->help_key);
+	x = paint_text(p, 3, 0, p->width, *h->crumbs ? ROLE_DIM : ROLE_TEXT, h->views);
+	if (*h->crumbs) {
+		text_elide(elided, sizeof(elided), h->crumbs, p->width - x - 1);
+		x = paint_format(p, 3, x, ROLE_SORTED, " %s", elided);
 	}
-	right_aligned(p, 3, x, ROLE_TEXT, "? help");
+	right_aligned(p, 3, x, ROLE_TEXT, help);
 }
 
-void header_draw(const struct header *h, const struct paint *p, const struct view *const *views,
-		 int nr, int current)
+void header_draw(const struct header *h, const struct paint *p)
 {
 	line_who(h, p);
 	line_cpu(h, p);
 	line_loss(h, p);
-	line_views(p, views, nr, current);
+	line_views(h, p);
 }
 
-static void line_keys(const struct paint *p, int y)
+/* "Space pause  / find": the first key of each action that has a word here. */
+static void line_keys(const struct footer *f, const struct paint *p, int y)
 {
 	int x = 0;
 
 	paint_clear(p, y, 0);
 	for (int a = 0; a < ACTION_NONE; a++) {
-		char key[16];
+		const char *word = actions[a].footer, *keys = f->keymap->keys[a];
+		char text[64];
 
-		if (!*actions[a].footer)
+		if (a == ACTION_CLOSE && f->top)
+			word = "quit";
+		if (!*word || !*keys || !(actions[a].places & f->places))
 			continue;
-		snprintf(key, sizeof(key), "%.*s", (int)strcspn(actions[a].keys, " "),
-			 actions[a].keys);
-		if (strchr(actions[a].footer, ' ')) /* names its keys itself */
-			x = paint_format(p, y, x, ROLE_DIM, "%s  ", actions[a].footer);
-		else
-			x = paint_format(p, y, x, ROLE_DIM, "%s %s  ", key, actions[a].footer);
+		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(keys, " "), keys, word);
+		if (x + (int)strlen(text) > p->width)
+			break;
+		x = paint_format(p, y, x, ROLE_DIM, "%s  ", text);
 	}
 }
 
-void footer_draw(const struct paint *p, const char *status, const char *sorted, const char *notice)
+void footer_draw(const struct footer *f, const struct paint *p)
 {
 	int y = p->height - FOOTER_LINES, x;
 
 	paint_clear(p, y, 0);
-	if (*notice) {
-		paint_text(p, y, 0, p->width, ROLE_ALERT, notice);
+	if (*f->notice) {
+		paint_text(p, y, 0, p->width, ROLE_ALERT, f->notice);
 	} else {
-		x = paint_format(p, y, 0, ROLE_TEXT, "%s  sort %s  ", status, sorted);
-		bar_legend(p, y, x);
+		x = paint_text(p, y, 0, p->width, ROLE_TEXT, f->status);
+		if (*f->filter)
+			x = paint_format(p, y, x, ROLE_SORTED, "  filter %s", f->filter);
+		if (*f->sorted)
+			x = paint_format(p, y, x, ROLE_TEXT, "  sort %s", f->sorted);
+		bar_legend(p, y, x + 2);
 	}
-	line_keys(p, y + 1);
+	line_keys(f, p, y + 1);
 }

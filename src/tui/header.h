@@ -4,27 +4,38 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+struct host;
+struct keymap;
 struct paint;
 struct tick;
-struct tui_options;
-struct view;
 
 #define HEADER_LINES 4
 #define FOOTER_LINES 2
 
 struct header {
-	const struct tui_options *options;
+	const struct host *host;
 	const struct tick *tick;   /* shown */
 	const struct tick *newest;
+	uint64_t interval_ns;
 	bool paused;
+	const char *views;         /* "[1:Threads] 2:Cgroups" */
+	const char *crumbs;        /* "/web > nginx 4711", "": at the top */
+	const char *help_key;
 };
 
-/* header_draw - the lines above the table. @nr views, the one with index @current is shown. */
-void header_draw(const struct header *h, const struct paint *p, const struct view *const *views,
-		 int nr, int current);
+/* header_draw - the lines above the view. */
+void header_draw(const struct header *h, const struct paint *p);
 
-/* footer_draw - the lines below it: @status, how it is sorted, what the bar's letters mean, keys. */
-void footer_draw(const struct paint *p, const char *status, const char *sorted, const char *notice);
+/* What the lines below it say. */
+struct footer {
+	const char *status, *sorted, *filter, *notice;
+	const struct keymap *keymap;
+	int places; /* whose actions' keys are shown: enum place_kind */
+	bool top;   /* there is nothing to go back to: q leaves */
+};
+
+void footer_draw(const struct footer *f, const struct paint *p);
 
 #endif

@@ -2,18 +2,16 @@
 #ifndef SYSTOP_TUI_HELP_H
 #define SYSTOP_TUI_HELP_H
 
-#include "tui/actions.h"
-#include "tui/paint.h"
+struct health;
+struct keymap;
+struct paint;
 
-/* The help: keys and columns, from their tables. */
-struct help {
-	int top, height;
-};
+/* Texts in place of the view, from line 0 of @p on; both return the line behind the last one. */
 
-/* help_draw - lines [top, top + height) of the paint. */
-void help_draw(struct help *h, const struct paint *p, int top, int height);
+/* help_draw - keys, columns and filter language, from their tables. */
+int help_draw(const struct paint *p, const struct keymap *keymap);
 
-/* help_act - scrolls. Returns whether @a was such an action. */
-bool help_act(struct help *h, enum action a);
+/* health_draw - the state of everything. */
+int health_draw(const struct paint *p, const struct health *h);
 
 #endif

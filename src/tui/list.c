@@ -3,12 +3,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "util/map.h"
 #include "util/vec.h"
+
+/* So many rows below the screen keep their places, too. */
+#define HOLD_MARGIN 100
 
 void list_fini(struct list *l)
 {
 	free(l->rows);
+	free(l->held);
 	*l = (struct list){ 0 };
 }
 
@@ -22,31 +28,20 @@ int list_add(struct list *l, const struct row *r)
 	return VEC_PUSH(l->rows, l->nr, l->room, r);
 }
 
-static uint64_t row_id(const struct row *r)
+bool list_held(const struct list *l, uint64_t now_ns)
 {
-	switch (r->kind) {
-	case ROW_THREAD:
-		return r->thread->tid;
-	case ROW_PROCESS:
-		return r->process->tgid;
-	default:
-		return r->cgroup->id;
-	}
+	return l->nr_held && now_ns < l->held_until_ns;
 }
 
-static bool is_selected(const struct list *l, const struct row *r)
+const struct row *list_selected(const struct list *l)
 {
-	return r->kind == l->kind && row_id(r) == l->id &&
-	       (r->kind != ROW_THREAD || r->thread->start_ns == l->start_ns);
+	return l->cursor < l->nr ? l->rows[l->cursor] : NULL;
 }
 
-/* Where the selected thing is now, or the cursor if it is gone. */
-static size_t find_selected(const struct list *l, row_before *before, const void *arg)
+void list_select(struct list *l, const struct subject *s)
 {
-	for (size_t i = 0; l->sticks && i < l->nr; i++)
-		if (is_selected(l, l->rows[i]))
-			return before ? rows_rank(l->rows, l->nr, l->rows[i], before, arg) : i;
-	return l->cursor;
+	l->sticks = s->kind != SUBJECT_ALL;
+	l->selected = *s;
 }
 
 static void show_cursor(struct list *l)
@@ -63,28 +58,124 @@ static void show_cursor(struct list *l)
 		l->top = l->nr - l->height;
 }
 
-void list_sort(struct list *l, size_t height, row_before *before, const void *arg)
+/* Puts the held rows that are still there before all others, in their order. Returns how many. */
+static size_t place_held(struct list *l)
 {
+	const struct row **found = calloc(l->nr_held + 1, sizeof(*found));
+	struct map ranks = { 0 };
+	size_t nr = 0, rest = 0;
+
+	for (size_t i = 0; found && i < l->nr_held; i++)
+		map_put(&ranks, subject_key(&l->held[i]), (void *)(uintptr_t)(i + 1));
+	for (size_t i = 0; found && i < l->nr; i++) {
+		struct subject s = subject_of(l->rows[i]);
+		uintptr_t rank = (uintptr_t)map_get(&ranks, subject_key(&s));
+
+		if (rank && !found[rank - 1])
+			found[rank - 1] = l->rows[i];
+		else
+			l->rows[rest++] = l->rows[i];
+	}
+	if (found) {
+		memmove(l->rows + l->nr - rest, l->rows, rest * sizeof(*l->rows));
+		for (size_t i = 0; i < l->nr_held; i++)
+			if (found[i])
+				l->rows[nr++] = found[i];
+	}
+	free(found);
+	map_fini(&ranks);
+	return nr;
+}
+
+/* Puts rows[first .. first + count) in place. */
+static void order(struct list *l, size_t first, size_t count, const struct list_order *o)
+{
+	size_t held = 0;
+
+	if (!o->before)
+		return;
+	if (list_held(l, o->now_ns))
+		held = place_held(l);
+	if (first < held) {
+		count -= held - first < count ? held - first : count;
+		first = held;
+	}
+	rows_order(l->rows + held, l->nr - held, first - held, count, o->before, o->arg);
+}
+
+/* Where the selected thing is, or the cursor if it is gone. */
+static size_t find_selected(struct list *l, const struct list_order *o)
+{
+	size_t i = 0;
+
+	while (l->sticks && i < l->nr && !subject_is(&l->selected, l->rows[i]))
+		i++;
+	if (!l->sticks || i == l->nr)
+		return l->cursor;
+	if (!o->before)
+		return i;
+	if (list_held(l, o->now_ns)) {
+		const struct row *r = l->rows[i];
+		size_t held = place_held(l);
+
+		for (i = 0; i < held; i++)
+			if (l->rows[i] == r)
+				return i;
+		return held + rows_rank(l->rows + held, l->nr - held, r, o->before, o->arg);
+	}
+	return rows_rank(l->rows, l->nr, l->rows[i], o->before, o->arg);
+}
+
+void list_sort(struct list *l, size_t height, const struct list_order *o)
+{
+	size_t line = l->cursor - l->top;
+
 	l->height = height;
-	l->cursor = find_selected(l, before, arg);
+	if (!list_held(l, o->now_ns))
+		l->nr_held = 0;
+	l->cursor = find_selected(l, o);
+	if (l->follows && l->sticks)
+		l->top = l->cursor > line ? l->cursor - line : 0;
 	show_cursor(l);
-	if (before)
-		rows_order(l->rows, l->nr, l->top, height, before, arg);
+	order(l, l->top, height, o);
 }
 
-const struct row *list_selected(const struct list *l)
+/* From now on, rows stay where they are for a while. */
+static void hold(struct list *l, const struct list_order *o)
 {
-	return l->cursor < l->nr ? l->rows[l->cursor] : NULL;
+	size_t count = l->top + l->height + HOLD_MARGIN;
+
+	if (!o->before)
+		return;
+	if (count > l->nr)
+		count = l->nr;
+	if (!list_held(l, o->now_ns) || count > l->nr_held) {
+		order(l, 0, count, o);
+		l->nr_held = 0;
+		for (size_t i = 0; i < count; i++)
+			if (VEC_PUSH(l->held, l->nr_held, l->held_room, subject_of(l->rows[i])))
+				break;
+	}
+	l->held_until_ns = o->now_ns + LIST_HOLD_NS;
 }
 
-static void move_to(struct list *l, size_t to)
+/* Moves the cursor, and ties the selection to what is there; the first row lets go. */
+static void move_to(struct list *l, size_t to, const struct list_order *o)
 {
+	const struct row *r;
+
+	hold(l, o);
 	l->cursor = to;
+	l->follows = false;
 	show_cursor(l);
-	l->sticks = false; /* until list_stick() knows what is there, in its order */
+	order(l, l->top, l->height, o);
+	r = list_selected(l);
+	l->sticks = r && l->cursor;
+	if (l->sticks)
+		l->selected = subject_of(r);
 }
 
-bool list_act(struct list *l, enum action a)
+bool list_act(struct list *l, enum action a, const struct list_order *o)
 {
 	size_t page = l->height ? l->height : 1, half = page / 2 ? page / 2 : 1;
 	size_t up = 0, down = 0;
@@ -114,21 +205,32 @@ bool list_act(struct list *l, enum action a)
 	case ACTION_LAST:
 		down = l->nr;
 		break;
+	case ACTION_FOLLOW:
+		l->follows = !l->follows && list_selected(l);
+		if (l->follows) {
+			struct subject s = subject_of(list_selected(l));
+
+			list_select(l, &s);
+		}
+		return true;
 	default:
 		return false;
 	}
-	move_to(l, l->cursor + down - (up < l->cursor ? up : l->cursor));
+	move_to(l, l->cursor + down - (up < l->cursor ? up : l->cursor), o);
 	return true;
 }
 
-void list_stick(struct list *l)
+bool list_find(struct list *l, int direction, list_match *match, const void *arg,
+	       const struct list_order *o)
 {
-	const struct row *r = list_selected(l);
+	order(l, 0, l->nr, o); /* which one is next depends on all */
+	for (size_t n = direction != 0; n < l->nr + (direction != 0); n++) {
+		size_t i = (l->cursor + (direction < 0 ? l->nr - n % l->nr : n)) % l->nr;
 
-	l->sticks = r && l->cursor;
-	if (!l->sticks)
-		return;
-	l->kind = r->kind;
-	l->id = row_id(r);
-	l->start_ns = r->kind == ROW_THREAD ? r->thread->start_ns : 0;
+		if (!match(l->rows[i], arg))
+			continue;
+		move_to(l, i, o);
+		return true;
+	}
+	return false;
 }

@@ -8,6 +8,10 @@
 
 #include "model/tick.h"
 #include "tui/actions.h"
+#include "tui/subject.h"
+
+/* For so long after the cursor moved, rows keep their places. */
+#define LIST_HOLD_NS 3000000000ULL
 
 /*
  * A scrolling list of rows with a selection that stays on its thread, process or cgroup while the
@@ -17,9 +21,19 @@ struct list {
 	const struct row **rows; /* of the present tick; in place are those on the screen */
 	size_t nr, room;
 	size_t top, cursor, height;
-	bool sticks;             /* the selection belongs to the thing below */
-	enum row_kind kind;
-	uint64_t id, start_ns;   /* tid, tgid or cgroup id; a thread's start: tids come back */
+	bool sticks;             /* the selection belongs to this: */
+	struct subject selected;
+	bool follows;            /* and stays on its line of the screen */
+	uint64_t held_until_ns;  /* the first rows keep this order: */
+	struct subject *held;
+	size_t nr_held, held_room;
+};
+
+/* How rows are put in order, and when: @before NULL: they are in order already. */
+struct list_order {
+	row_before *before;
+	const void *arg;
+	uint64_t now_ns; /* CLOCK_MONOTONIC */
 };
 
 void list_fini(struct list *l);
@@ -28,17 +42,26 @@ void list_fini(struct list *l);
 void list_clear(struct list *l);
 int list_add(struct list *l, const struct row *r);
 
-/* list_sort - puts the rows that @height lines show in order and the selection back on its thing;
- * if that is gone, the selection stays where it is. @before NULL: they are in order already. */
-void list_sort(struct list *l, size_t height, row_before *before, const void *arg);
+/* list_sort - puts the rows that @height lines show in order and the selection back on its subject;
+ * if that is gone, the selection stays where it is. */
+void list_sort(struct list *l, size_t height, const struct list_order *o);
 
 /* list_selected - the selected row, NULL if there is none. */
 const struct row *list_selected(const struct list *l);
 
-/* list_act - moves the selection. Returns whether @a was such an action; sort, then list_stick(). */
-bool list_act(struct list *l, enum action a);
+/* list_select - the selection goes to this, where it is at the next list_sort(). */
+void list_select(struct list *l, const struct subject *s);
 
-/* list_stick - ties the selection to the row it is on; the first row lets go. */
-void list_stick(struct list *l);
+/* list_act - moves the selection. Returns whether @a was such an action. */
+bool list_act(struct list *l, enum action a, const struct list_order *o);
+
+/* list_find - moves the selection to the next (1) or previous (-1) row that @match is true for,
+ * around the ends; 0: the present one counts too. Returns whether there is one. */
+typedef bool list_match(const struct row *r, const void *arg);
+bool list_find(struct list *l, int direction, list_match *match, const void *arg,
+	       const struct list_order *o);
+
+/* list_held - whether rows keep their places now. */
+bool list_held(const struct list *l, uint64_t now_ns);
 
 #endif

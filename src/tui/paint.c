@@ -2,37 +2,105 @@
 #include "tui/paint.h"
 
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <term.h>
 
 #include "util/text.h"
 
-/* Colours by meaning; every one is also told by a letter, a shade or a word. */
-static const struct {
-	short color; /* -1: the terminal's own */
-	attr_t with_color, without;
-} looks[ROLE_COUNT] = {
-	[ROLE_TEXT] = { -1, A_NORMAL, A_NORMAL },
-	[ROLE_DIM] = { -1, A_DIM, A_NORMAL },
-	[ROLE_TITLE] = { -1, A_UNDERLINE, A_UNDERLINE },
-	[ROLE_SORTED] = { -1, A_UNDERLINE | A_BOLD, A_UNDERLINE | A_BOLD },
-	[ROLE_SELECTED] = { -1, A_REVERSE, A_REVERSE },
-	[ROLE_ALERT] = { COLOR_RED, A_REVERSE, A_REVERSE },
-	[ROLE_USER] = { COLOR_GREEN, A_NORMAL, A_NORMAL },
-	[ROLE_KERNEL] = { COLOR_CYAN, A_NORMAL, A_NORMAL },
-	[ROLE_RUNQ] = { COLOR_YELLOW, A_BOLD, A_BOLD },
-	[ROLE_D] = { COLOR_RED, A_BOLD, A_BOLD },
-	[ROLE_SLEEP] = { -1, A_DIM, A_NORMAL },
-	[ROLE_STOPPED] = { COLOR_MAGENTA, A_NORMAL, A_NORMAL },
+/* The palette most terminals start with: what an RGB colour is nearest to where there are 8 or 16. */
+static const int palette[16] = {
+	0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
 };
 
-void paint_roles(struct paint *p, bool color)
+/* Colour @n of the 256: the palette, a cube of 6 x 6 x 6, a ramp of grey. */
+static int color_rgb(int n)
+{
+	static const int steps[] = { 0, 95, 135, 175, 215, 255 };
+	int grey = 8 + 10 * (n - 232);
+
+	if (n < 16)
+		return palette[n];
+	if (n >= 232)
+		return grey << 16 | grey << 8 | grey;
+	n -= 16;
+	return steps[n / 36] << 16 | steps[n / 6 % 6] << 8 | steps[n % 6];
+}
+
+static int distance(int a, int b)
+{
+	int red = (a >> 16 & 255) - (b >> 16 & 255), green = (a >> 8 & 255) - (b >> 8 & 255);
+	int blue = (a & 255) - (b & 255);
+
+	return 2 * red * red + 4 * green * green + 3 * blue * blue;
+}
+
+/* The one of the first @nr colours that is nearest. Where there are 256, the first 16 are the
+ * user's own and can be anything. */
+static int nearest(int rgb, int nr)
+{
+	int best = nr > 16 ? 16 : 0;
+
+	for (int i = best; i < nr; i++)
+		if (distance(rgb, color_rgb(i)) < distance(rgb, color_rgb(best)))
+			best = i;
+	return best;
+}
+
+/* The terminal takes 24 bits: its description says so, and so does it. */
+static bool has_truecolor(void)
+{
+	const char *colorterm = getenv("COLORTERM");
+
+	return colorterm && (!strcmp(colorterm, "truecolor") || !strcmp(colorterm, "24bit")) &&
+	       tigetflag("RGB") > 0 && COLORS > 256;
+}
+
+static int terminal_color(int color)
+{
+	int nr = COLORS > 256 ? 256 : COLORS;
+
+	if (color == THEME_DEFAULT)
+		return -1;
+	if (has_truecolor())
+		return color & THEME_RGB ? color & 0xffffff : color_rgb(color);
+	if (color & THEME_RGB)
+		return nearest(color & 0xffffff, nr);
+	if (color < nr)
+		return color;
+	return color < 16 ? color - 8 : nearest(color_rgb(color), nr); /* bright ones of 8 */
+}
+
+static attr_t attributes(uint32_t bits)
+{
+	attr_t a = A_NORMAL;
+
+	a |= bits & THEME_BOLD ? A_BOLD : 0;
+	a |= bits & THEME_DIM ? A_DIM : 0;
+	a |= bits & THEME_UNDERLINE ? A_UNDERLINE : 0;
+	a |= bits & THEME_REVERSE ? A_REVERSE : 0;
+	a |= bits & THEME_ITALIC ? A_ITALIC : 0;
+	return a;
+}
+
+void paint_init(struct paint *p, WINDOW *win, int width, int height, bool unicode)
+{
+	*p = (struct paint){ .win = win, .width = width, .height = height, .unicode = unicode,
+			     .to = height };
+}
+
+void paint_theme(struct paint *p, const struct theme *t, bool color)
 {
 	for (int r = 0; r < ROLE_COUNT; r++) {
-		p->roles[r] = color ? looks[r].with_color : looks[r].without;
-		if (!color || looks[r].color < 0)
+		const struct look *l = theme_look(t, r);
+
+		p->roles[r] = attributes(l->attributes);
+		if (!color || !has_colors() || (l->fg == THEME_DEFAULT && l->bg == THEME_DEFAULT))
 			continue;
-		init_pair(r + 1, looks[r].color, -1);
-		p->roles[r] |= COLOR_PAIR(r + 1);
+		if (init_extended_pair(r + 1, terminal_color(l->fg), terminal_color(l->bg)) == OK)
+			p->roles[r] |= COLOR_PAIR(r + 1);
 	}
 }
 
@@ -51,7 +119,8 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
 
 	if (width > p->width - x)
 		width = p->width - x;
-	if (width <= 0 || y < 0 || y >= p->height)
+	y += p->shift;
+	if (width <= 0 || y < p->from || y >= p->to)
 		return x;
 	wmove(p->win, y, x);
 	wattrset(p->win, p->roles[role]);
@@ -93,9 +162,43 @@ int paint_format(const struct paint *p, int y, int x, enum role role, const char
 	return paint_text(p, y, x, p->width, role, text);
 }
 
+int paint_wrapped(const struct paint *p, int y, int x, enum role role, const char *text)
+{
+	char line[1024];
+
+	while (*text) {
+		int len = 0, next = 0;
+
+		/* As many words as fit; one that is too long for any line is cut. */
+		do {
+			len = next;
+			next += strspn(text + next, " ");
+			next += strcspn(text + next, " ");
+			snprintf(line, sizeof(line), "%.*s", next, text);
+		} while (text[len] && text_width(line) <= p->width - x);
+		if (text[len] && !len)
+			len = next;
+		snprintf(line, sizeof(line), "%.*s", text[len] ? len : next, text);
+		paint_text(p, y++, x, p->width, role, line);
+		text += text[len] ? len : next;
+		text += strspn(text, " ");
+	}
+	return y;
+}
+
+int paint_eighths(const struct paint *p, int y, int x, enum role role, int eighths)
+{
+	static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
+	static const char *const unicode[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	int level = eighths < 0 ? 0 : eighths > 8 ? 8 : eighths;
+
+	return paint_text(p, y, x, 1, role, (p->unicode ? unicode : ascii)[level]);
+}
+
 void paint_clear(const struct paint *p, int y, int x)
 {
-	if (y < 0 || y >= p->height || x >= p->width)
+	y += p->shift;
+	if (y < p->from || y >= p->to || x >= p->width)
 		return;
 	wattrset(p->win, A_NORMAL);
 	wmove(p->win, y, x);

@@ -6,135 +6,102 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "model/tick.h"
-#include "tui/header.h"
-#include "tui/help.h"
+#include "tui/paint.h"
+#include "tui/screen.h"
 #include "tui/term.h"
-#include "tui/view.h"
 #include "util/fail.h"
 #include "util/text.h"
 
-#define WIDTH_MIN 40
-#define HEIGHT_MIN 10
-
-/* All views, in the order of their numbers. */
-static const struct view *const views[] = { &view_threads, &view_cgroups };
-
-#define NR_VIEWS ((int)(sizeof(views) / sizeof(views[0])))
-
+/* The screen on a terminal. */
 struct tui {
-	struct tui_options options;
+	struct screen *screen;
 	struct paint paint;
-	void *states[NR_VIEWS];
-	int current;
-	struct sorting sorting;
-	bool paused, help_shown;
-	struct help help;
-	const struct tick *shown, *newest; /* held */
-	char notice[128];                  /* shown until the next key */
+	struct theme theme;
+	const char *theme_dir;
+	bool color, mouse;
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
 
 int tui_check(void)
 {
 	return term_check();
 }
 
-static struct view_context context_of(struct tui *t)
+/* NO_COLOR is respected unless the user says otherwise (no-color.org). */
+static bool wants_color(enum when color)
 {
-	return (struct view_context){
-		.tick = t->shown,
-		.paint = &t->paint,
-		.sorting = &t->sorting,
-		.top = HEADER_LINES,
-		.height = t->paint.height - HEADER_LINES - FOOTER_LINES,
-	};
+	const char *no_color = getenv("NO_COLOR");
+
+	return color == WHEN_ALWAYS || (color == WHEN_AUTO && !(no_color && *no_color));
 }
 
-static bool too_small(const struct tui *t)
+/* Puts into effect what keys changed of the looks. */
+static void follow_settings(struct tui *t)
 {
-	return t->paint.width < WIDTH_MIN || t->paint.height < HEIGHT_MIN;
-}
+	const struct settings *s = screen_settings(t->screen);
+	char error[256];
 
-static void draw_too_small(struct tui *t)
-{
-	char text[64];
-	int x, y = t->paint.height / 2;
-
-	snprintf(text, sizeof(text), "%dx%d needed, have %dx%d", WIDTH_MIN, HEIGHT_MIN,
-		 t->paint.width, t->paint.height);
-	x = (t->paint.width - (int)strlen(text)) / 2;
-	for (int line = 0; line < t->paint.height; line++)
-		paint_clear(&t->paint, line, 0);
-	if (y) /* whose terminal it is can be told even then */
-		paint_format(&t->paint, 0, 0, ROLE_TEXT, "systop %s", t->options.host);
-	paint_text(&t->paint, y, x > 0 ? x : 0, t->paint.width, ROLE_TEXT, text);
-}
-
-static void draw_view(struct tui *t)
-{
-	struct view_context c = context_of(t);
-	struct header h = { &t->options, t->shown, t->newest, t->paused };
-	const struct view *v = views[t->current];
-	char status[128], sorted[32];
-
-	header_draw(&h, &t->paint, views, NR_VIEWS, t->current);
-	if (t->help_shown)
-		help_draw(&t->help, &t->paint, c.top, c.height);
-	else
-		v->draw(t->states[t->current], &c);
-	v->status(t->states[t->current], &c, status, sizeof(status));
-	snprintf(sorted, sizeof(sorted), "%s %s",
-		 t->sorting.by == SORT_NUMBER ? "number" : fields[t->sorting.by].title,
-		 (t->sorting.by == SORT_NUMBER) != t->sorting.inverted ? "asc" : "desc");
-	footer_draw(&t->paint, status, sorted, t->notice);
+	if (strcmp(t->theme.name, s->theme)) {
+		if (theme_load(&t->theme, s->theme, t->theme_dir, error, sizeof(error)))
+			screen_notice(t->screen, error);
+		snprintf(t->theme.name, sizeof(t->theme.name), "%s", s->theme);
+		paint_theme(&t->paint, &t->theme, t->color);
+		clearok(curscr, TRUE);
+	}
+	if (t->mouse != s->mouse) {
+		t->mouse = s->mouse;
+		mousemask(t->mouse ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+	}
 }
 
 static void draw(struct tui *t)
 {
-	if (too_small(t))
-		draw_too_small(t);
-	else if (t->shown)
-		draw_view(t);
+	follow_settings(t);
+	screen_draw(t->screen, &t->paint, now_ns());
 	wnoutrefresh(t->paint.win);
 	doupdate();
 }
 
-static void update(struct tui *t)
+static void open_paint(struct tui *t, const struct settings *s)
 {
-	struct view_context c = context_of(t);
+	bool unicode = s->ascii == WHEN_NEVER || (s->ascii == WHEN_AUTO && text_is_utf8());
+	int width, height;
 
-	if (!t->shown || too_small(t))
-		return;
-	if (views[t->current]->update(t->states[t->current], &c))
-		snprintf(t->notice, sizeof(t->notice), "out of memory: not all rows are shown");
+	term_size(&width, &height);
+	paint_init(&t->paint, stdscr, width, height, unicode);
+	t->color = wants_color(s->color);
+	keymap_define();
+	mouseinterval(0);
 }
 
 struct tui *tui_open(const struct tui_options *o)
 {
 	struct tui *t = calloc(1, sizeof(*t));
+	char notice[128] = "";
 
-	for (int i = 0; t && i < NR_VIEWS; i++) {
-		t->states[i] = calloc(1, views[i]->state_size);
-		if (!t->states[i]) {
-			tui_close(t);
-			t = NULL;
-		}
-	}
-	if (!t) {
+	if (t)
+		t->screen = screen_new(o->host, o->settings, o->filter);
+	if (!t || !t->screen) {
+		free(t);
 		fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 		return NULL;
 	}
-	t->options = *o;
-	t->sorting.by = o->sort;
-	if (term_open(t->notice, sizeof(t->notice))) {
+	t->theme_dir = o->theme_dir;
+	if (term_open(notice, sizeof(notice))) {
 		tui_close(t);
 		return NULL;
 	}
-	t->paint.win = stdscr;
-	t->paint.unicode = !o->ascii && text_is_utf8();
-	paint_roles(&t->paint, o->color && has_colors());
-	term_size(&t->paint.width, &t->paint.height);
+	open_paint(t, o->settings);
+	screen_notice(t->screen, *notice ? notice : o->notice);
 	return t;
 }
 
@@ -142,146 +109,78 @@ void tui_close(struct tui *t)
 {
 	if (!t)
 		return;
+	if (t->mouse)
+		mousemask(0, NULL);
 	term_close();
-	for (int i = 0; i < NR_VIEWS; i++) {
-		if (t->states[i])
-			views[i]->fini(t->states[i]);
-		free(t->states[i]);
-	}
-	tick_put(t->shown);
-	tick_put(t->newest);
+	screen_free(t->screen);
 	free(t);
-}
-
-static void show(struct tui *t, const struct tick *tick)
-{
-	tick_put(t->shown);
-	t->shown = tick_get(tick);
-	update(t);
 }
 
 void tui_tick(struct tui *t, const struct tick *tick)
 {
-	tick_put(t->newest);
-	t->newest = tick_get(tick);
-	if (!t->paused || !t->shown)
-		show(t, tick);
+	screen_tick(t->screen, tick);
 	draw(t);
 }
 
 void tui_notice(struct tui *t, const char *fmt, ...)
 {
+	char text[256];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(t->notice, sizeof(t->notice), fmt, args);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	screen_notice(t->screen, text);
 	draw(t);
 }
 
-static void set_view(struct tui *t, int view)
+static void mouse_event(struct tui *t)
 {
-	t->current = (view + NR_VIEWS) % NR_VIEWS;
-	t->help_shown = false;
-}
+	MEVENT e;
 
-static void sort_by(struct tui *t, int by)
-{
-	t->sorting.by = by;
-	t->sorting.inverted = false;
-}
-
-/* Actions that are the same in every view. Returns whether @a was one. */
-static bool act_everywhere(struct tui *t, enum action a)
-{
-	switch (a) {
-	case ACTION_HELP:
-		t->help_shown = !t->help_shown;
-		return true;
-	case ACTION_BACK:
-		t->help_shown = false;
-		return true;
-	case ACTION_THREADS:
-		set_view(t, 0);
-		return true;
-	case ACTION_CGROUPS:
-		set_view(t, 1);
-		return true;
-	case ACTION_NEXT:
-		set_view(t, t->current + 1);
-		return true;
-	case ACTION_PREVIOUS:
-		set_view(t, t->current - 1);
-		return true;
-	case ACTION_PAUSE:
-		t->paused = !t->paused;
-		if (!t->paused && t->newest)
-			show(t, t->newest);
-		return true;
-	case ACTION_INVERT:
-		t->sorting.inverted = !t->sorting.inverted;
-		return true;
-	case ACTION_SORT_RUN:
-		sort_by(t, FIELD_RUN);
-		return true;
-	case ACTION_SORT_MAX:
-		sort_by(t, FIELD_RUNQ_MAX);
-		return true;
-	case ACTION_SORT_P99:
-		sort_by(t, FIELD_RUNQ_P99);
-		return true;
-	case ACTION_SORT_D:
-		sort_by(t, FIELD_D);
-		return true;
-	case ACTION_SORT_TID:
-		sort_by(t, SORT_NUMBER);
-		return true;
-	case ACTION_REDRAW:
-		clearok(curscr, TRUE);
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void act(struct tui *t, enum action a)
-{
-	struct view_context c = context_of(t);
-
-	if (t->help_shown && help_act(&t->help, a))
+	if (getmouse(&e) != OK)
 		return;
-	if (!act_everywhere(t, a) && t->shown && !t->help_shown)
-		views[t->current]->act(t->states[t->current], a, &c);
-	update(t);
+	screen_mouse(t->screen,
+		     e.bstate & BUTTON4_PRESSED   ? MOUSE_WHEEL_UP
+		     : e.bstate & BUTTON5_PRESSED ? MOUSE_WHEEL_DOWN
+						  : MOUSE_CLICK,
+		     e.y, e.x, now_ns());
 }
 
 enum tui_verdict tui_input(struct tui *t)
 {
-	enum tui_verdict verdict = TUI_GO_ON;
-	int key;
+	wint_t key;
+	int kind;
 
-	while (verdict == TUI_GO_ON && (key = wgetch(t->paint.win)) != ERR) {
-		enum action a = action_of_key(key);
+	while ((kind = wget_wch(t->paint.win, &key)) != ERR) {
+		bool is_code = kind == KEY_CODE_YES;
 
-		t->notice[0] = '\0';
-		if (a == ACTION_QUIT && key == 'q' && t->help_shown)
-			t->help_shown = false;
-		else if (a == ACTION_QUIT)
-			verdict = TUI_QUIT;
-		else if (a == ACTION_SUSPEND)
-			verdict = TUI_SUSPEND;
-		else
-			act(t, a);
+		if (is_code && key == KEY_RESIZE)
+			continue; /* SIGWINCH tells */
+		if (is_code && key == KEY_MOUSE) {
+			mouse_event(t);
+			continue;
+		}
+		switch (screen_key(t->screen, key, is_code, now_ns())) {
+		case SCREEN_QUIT:
+			return TUI_QUIT;
+		case SCREEN_SUSPEND:
+			return TUI_SUSPEND;
+		case SCREEN_REDRAW:
+			clearok(curscr, TRUE);
+			break;
+		case SCREEN_GO_ON:
+			break;
+		}
 	}
-	if (verdict == TUI_GO_ON)
-		draw(t);
-	return verdict;
+	draw(t);
+	return TUI_GO_ON;
 }
 
 void tui_resize(struct tui *t)
 {
 	term_size(&t->paint.width, &t->paint.height);
-	update(t);
+	t->paint.to = t->paint.height;
 	draw(t);
 }
 

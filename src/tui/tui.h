@@ -3,20 +3,18 @@
 #define SYSTOP_TUI_TUI_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "model/field.h"
-
+struct host;
+struct settings;
 struct tick;
 struct tui;
 
-/* The strings are borrowed for the screen's life; all are fit for a terminal. */
 struct tui_options {
-	bool ascii;
-	bool color;          /* if the terminal has any */
-	enum field_id sort;
-	const char *host, *version, *kernel, *scope;
-	uint64_t interval_ns;
+	const struct host *host;         /* borrowed for the screen's life */
+	const struct settings *settings; /* where it starts from */
+	const char *filter;              /* of --filter, checked; NULL: none */
+	const char *theme_dir;           /* where else themes are looked for, NULL: nowhere */
+	const char *notice;              /* shown until the first key, "": nothing */
 };
 
 enum tui_verdict { TUI_GO_ON, TUI_QUIT, TUI_SUSPEND };

@@ -4,35 +4,54 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tui/actions.h"
-#include "tui/columns.h"
-#include "tui/paint.h"
+#include "tui/settings.h"
+#include "tui/subject.h"
 
+struct filter;
+struct host;
+struct paint;
 struct tick;
 
 /* What a view draws from and on: lines [top, top + height) of the paint. */
 struct view_context {
 	const struct tick *tick;
 	const struct paint *paint;
-	struct sorting *sorting; /* shared by all tables */
+	struct settings *settings;
+	const struct filter *filter; /* NULL: none */
+	const char *search;          /* "": none */
+	struct subject within;       /* what was gone into */
+	const struct host *host;
+	uint64_t now_ns;             /* CLOCK_MONOTONIC */
 	int top, height;
 };
 
-/* A view: immutable; its state is its own. */
+/* A view: immutable; its state is its own, one for each time it is opened. */
 struct view {
 	const char *name;
+	int places; /* where the actions that are its are: enum place_kind */
 	size_t state_size; /* zeroed at start */
 	/* A new tick, another order, another size: puts the rows in place. 0 or -ENOMEM. */
 	int (*update)(void *state, const struct view_context *c);
 	void (*draw)(void *state, const struct view_context *c);
 	/* Returns whether the action was this view's; update and draw follow. */
 	bool (*act)(void *state, enum action a, const struct view_context *c);
+	/* Tables only. A click at a cell of the paint; returns whether it asks to go into the row. */
+	bool (*click)(void *state, const struct view_context *c, int y, int x);
 	/* The left part of the status line: "16 of 1204 threads". */
 	void (*status)(void *state, const struct view_context *c, char *buf, size_t size);
+	/* Tables only: the selected row, NULL: none; puts the selection on this or what it is of. */
+	const struct row *(*selected)(void *state);
+	void (*select)(void *state, const struct view_context *c, const struct row *r);
 	void (*fini)(void *state);
 };
 
-extern const struct view view_threads, view_cgroups;
+extern const struct view view_threads, view_cgroups, view_system, view_detail;
+
+/* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */
+void view_threads_set(void *state, enum table table);
+enum table view_threads_get(const void *state);
 
 #endif

@@ -1,165 +1,121 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/tick.h"
-#include "tui/list.h"
-#include "tui/view.h"
-#include "util/map.h"
+#include "tui/table.h"
+#include "tui/tree.h"
 
 struct cgroups_view {
-	struct list list;
-	struct columns columns;
-	struct map folded; /* cgroup id -> itself: what is below is not shown */
+	struct table_state table;
+	struct tree tree;
 };
 
-/* The row behind the last one below rows[i]. */
-static size_t subtree_end(const struct tick *t, size_t i)
+/* Rows stand depth first: the row above is the last one before with a smaller depth. */
+static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 {
-	size_t end = i + 1;
+	for (size_t i = 1; i < nr; i++) {
+		size_t up = i - 1;
 
-	while (end < t->nr_cgroups && t->cgroups[end].cgroup->depth > t->cgroups[i].cgroup->depth)
-		end++;
-	return end;
-}
-
-/* Adds rows[first, end), siblings and what is below them, siblings in the order sorted by. */
-static int add_siblings(struct cgroups_view *s, const struct view_context *c, size_t first,
-			size_t end)
-{
-	const struct tick *t = c->tick;
-	const struct row **siblings = calloc(end - first + 1, sizeof(*siblings));
-	size_t nr = 0;
-	int err = siblings ? 0 : -ENOMEM;
-
-	for (size_t i = first; !err && i < end; i = subtree_end(t, i))
-		siblings[nr++] = &t->cgroups[i];
-	if (!err)
-		rows_order(siblings, nr, 0, nr, sorting_before, c->sorting);
-	for (size_t i = 0; !err && i < nr; i++) {
-		size_t at = siblings[i] - t->cgroups;
-
-		err = list_add(&s->list, siblings[i]);
-		if (!err && !map_get(&s->folded, siblings[i]->cgroup->id))
-			err = add_siblings(s, c, at + 1, subtree_end(t, at));
+		while (up != TREE_ROOT && rows[up].cgroup != rows[i].cgroup->parent)
+			up = tree->nodes[up].parent;
+		tree->nodes[i].parent = up;
 	}
-	free(siblings);
-	return err;
 }
 
 static int cgroups_update(void *state, const struct view_context *c)
 {
 	struct cgroups_view *s = state;
-	int err;
+	const struct tick *t = c->tick;
+	int err = tree_begin(&s->tree, t->cgroups, t->nr_cgroups);
 
-	list_clear(&s->list);
-	err = add_siblings(s, c, 0, c->tick->nr_cgroups);
-	list_sort(&s->list, c->height > 1 ? c->height - 1 : 0, NULL, NULL);
+	s->table.table = TABLE_CGROUPS;
+	list_clear(&s->table.list);
+	if (!err) {
+		set_parents(&s->tree, t->cgroups, t->nr_cgroups);
+		for (size_t i = 0; i < t->nr_cgroups; i++)
+			s->tree.nodes[i].wanted = table_wants(&s->table, c, &t->cgroups[i]);
+		err = tree_list(&s->tree, &s->table.list, sorting_before, &c->settings->sorting);
+	}
+	table_update(&s->table, c, true);
 	return err;
 }
 
-/* "  + api": indented by depth, with a mark if something below is folded away. */
-static void tree_name(const struct cgroups_view *s, const struct tick *t, const struct row *r,
-		      char *buf, size_t size)
+static void cgroup_name(const void *state, const struct row *r, char *buf, size_t size)
 {
-	const char *path = r->cgroup->path, *base = r->cgroup->parent ? strrchr(path, '/') + 1 : path;
-	size_t at = r - t->cgroups;
-	bool inner = subtree_end(t, at) > at + 1;
-	int depth = r->cgroup->depth;
+	const char *path = r->cgroup->path;
 
-	snprintf(buf, size, "%*s%s%s", depth, "",
-		 !inner ? "  " : map_get(&s->folded, r->cgroup->id) ? "+ " : "- ", base);
+	tree_name(&((const struct cgroups_view *)state)->tree, r,
+		  r->cgroup->parent ? strrchr(path, '/') + 1 : path, buf, size);
 }
 
 static void cgroups_draw(void *state, const struct view_context *c)
 {
-	struct cgroups_view *s = state;
-
-	columns_place(&s->columns, c->paint->width, true, c->sorting);
-	columns_titles(&s->columns, c->paint, c->top, "", c->tick, c->sorting);
-	for (int y = 1; y < c->height; y++) {
-		size_t i = s->list.top + y - 1;
-		char name[4096];
-
-		if (i >= s->list.nr) {
-			paint_clear(c->paint, c->top + y, 0);
-			continue;
-		}
-		tree_name(s, c->tick, s->list.rows[i], name, sizeof(name));
-		columns_row(&s->columns, c->paint, c->top + y, s->list.rows[i], c->tick,
-			    i == s->list.cursor, name);
-	}
+	table_draw(&((struct cgroups_view *)state)->table, c, "", cgroup_name, state);
 }
 
-static void set_folded(struct cgroups_view *s, bool folded)
+static const struct row *cgroups_selected(void *state)
 {
-	const struct row *r = list_selected(&s->list);
+	return list_selected(&((struct cgroups_view *)state)->table.list);
+}
 
-	if (!r)
-		return;
-	if (folded)
-		map_put(&s->folded, r->cgroup->id, s);
-	else
-		map_del(&s->folded, r->cgroup->id);
+static void cgroups_select(void *state, const struct view_context *c, const struct row *r)
+{
+	struct cgroups_view *s = state;
+	struct subject subject = subject_of(NULL);
+
+	(void)c;
+	if (r && r->cgroup)
+		subject = (struct subject){ SUBJECT_CGROUP, r->cgroup->id, 0 };
+	list_select(&s->table.list, &subject);
 }
 
 static bool cgroups_act(void *state, enum action a, const struct view_context *c)
 {
 	struct cgroups_view *s = state;
-	const struct row *r = list_selected(&s->list);
 
-	switch (a) {
-	case ACTION_FOLD:
-		set_folded(s, r && !map_get(&s->folded, r->cgroup->id));
-		return true;
-	case ACTION_FOLD_ONE:
-		set_folded(s, true);
-		return true;
-	case ACTION_UNFOLD_ONE:
-		set_folded(s, false);
-		return true;
-	case ACTION_UNFOLD_ALL:
-		map_fini(&s->folded);
-		return true;
-	case ACTION_SORT_LEFT:
-	case ACTION_SORT_RIGHT:
-		c->sorting->by =
-			columns_next(&s->columns, c->sorting, a == ACTION_SORT_LEFT ? -1 : 1);
-		return true;
-	default:
-		if (!list_act(&s->list, a))
-			return false;
-		list_stick(&s->list);
+	if (a == ACTION_OWN) {
+		c->settings->sorting.own = !c->settings->sorting.own;
 		return true;
 	}
+	return tree_act(&s->tree, a, list_selected(&s->table.list)) ||
+	       table_act(&s->table, c, a, true);
+}
+
+static bool cgroups_click(void *state, const struct view_context *c, int y, int x)
+{
+	return table_click(&((struct cgroups_view *)state)->table, c, y, x, true);
 }
 
 static void cgroups_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
-	const struct row *r = list_selected(&((struct cgroups_view *)state)->list);
-	char own[16] = "-";
+	struct cgroups_view *s = state;
+	size_t used;
 
-	if (r)
-		snprintf(own, sizeof(own), "%u", r->own_threads);
-	snprintf(buf, size, "%zu cgroups, own threads %s", c->tick->nr_cgroups, own);
+	table_status(&s->table, c, c->tick->nr_cgroups, "cgroups", buf, size);
+	used = strlen(buf);
+	snprintf(buf + used, size - used, "  %s",
+		 c->settings->sorting.own ? "own threads" : "with all below");
 }
 
 static void cgroups_fini(void *state)
 {
 	struct cgroups_view *s = state;
 
-	list_fini(&s->list);
-	map_fini(&s->folded);
+	table_fini(&s->table);
+	tree_fini(&s->tree);
 }
 
 const struct view view_cgroups = {
 	.name = "Cgroups",
+	.places = IN_CGROUPS,
 	.state_size = sizeof(struct cgroups_view),
 	.update = cgroups_update,
 	.draw = cgroups_draw,
 	.act = cgroups_act,
+	.click = cgroups_click,
 	.status = cgroups_status,
+	.selected = cgroups_selected,
+	.select = cgroups_select,
 	.fini = cgroups_fini,
 };

@@ -1,108 +1,203 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "model/tick.h"
-#include "tui/list.h"
-#include "tui/view.h"
+#include "tui/table.h"
+#include "tui/tree.h"
+#include "util/map.h"
 
+/* Threads, processes, or processes as a tree. */
 struct threads {
-	struct list list;
-	struct columns columns;
-	bool processes;
-	bool hide_idle;
+	struct table_state table; /* .table is which of the three */
+	struct tree tree;
 };
 
-static bool did_something(const struct row *r)
+static int add_rows(struct threads *s, const struct view_context *c, const struct row *rows,
+		    size_t nr)
 {
-	const uint64_t *v = r->values->v;
+	int err = 0;
 
-	return v[FIELD_RUN] || v[FIELD_RUNQ] || v[FIELD_D] || v[FIELD_WAKEUPS] || r->exited;
+	for (size_t i = 0; !err && i < nr; i++)
+		if (table_wants(&s->table, c, &rows[i]))
+			err = list_add(&s->table.list, &rows[i]);
+	return err;
+}
+
+/* Processes below their parents; one whose parent is not there is a root. */
+static int add_tree(struct threads *s, const struct view_context *c)
+{
+	const struct tick *t = c->tick;
+	struct map places = { 0 };
+	int err = tree_begin(&s->tree, t->processes, t->nr_processes);
+
+	for (size_t i = 0; !err && i < t->nr_processes; i++)
+		err = map_put(&places, t->processes[i].number, (void *)(uintptr_t)(i + 1));
+	for (size_t i = 0; !err && i < t->nr_processes; i++) {
+		uintptr_t parent = 0;
+
+		if (t->processes[i].process->ppid)
+			parent = (uintptr_t)map_get(&places, t->processes[i].process->ppid);
+		s->tree.nodes[i].parent = parent ? parent - 1 : TREE_ROOT;
+		s->tree.nodes[i].wanted = table_wants(&s->table, c, &t->processes[i]);
+	}
+	map_fini(&places);
+	if (!err)
+		err = tree_list(&s->tree, &s->table.list, sorting_before, &c->settings->sorting);
+	return err;
+}
+
+static bool is_tree(const struct threads *s)
+{
+	return s->table.table == TABLE_TREE;
 }
 
 static int threads_update(void *state, const struct view_context *c)
 {
 	struct threads *s = state;
 	const struct tick *t = c->tick;
-	int err = 0;
+	int err;
 
-	list_clear(&s->list);
-	for (size_t i = 0; !err && s->processes && i < t->nr_processes; i++)
-		if (!s->hide_idle || did_something(&t->processes[i]))
-			err = list_add(&s->list, &t->processes[i]);
-	for (size_t i = 0; !err && !s->processes && i < t->nr_active; i++)
-		err = list_add(&s->list, &t->active[i]);
-	for (size_t i = 0; !err && !s->processes && !s->hide_idle && i < t->nr_idle; i++)
-		err = list_add(&s->list, &t->idle[i]);
-	list_sort(&s->list, c->height > 1 ? c->height - 1 : 0, sorting_before, c->sorting);
+	list_clear(&s->table.list);
+	if (is_tree(s)) {
+		err = add_tree(s, c);
+	} else if (s->table.table == TABLE_PROCESSES) {
+		err = add_rows(s, c, t->processes, t->nr_processes);
+	} else {
+		err = add_rows(s, c, t->active, t->nr_active);
+		if (!err && !c->settings->hide_idle)
+			err = add_rows(s, c, t->idle, t->nr_idle);
+	}
+	table_update(&s->table, c, is_tree(s));
 	return err;
+}
+
+static void process_name(const void *state, const struct row *r, char *buf, size_t size)
+{
+	const struct threads *s = state;
+	char comm[17];
+
+	snprintf(comm, sizeof(comm), "%.16s", r->process->comm);
+	tree_name(&s->tree, r, comm, buf, size);
 }
 
 static void threads_draw(void *state, const struct view_context *c)
 {
 	struct threads *s = state;
 
-	columns_place(&s->columns, c->paint->width, false, c->sorting);
-	columns_titles(&s->columns, c->paint, c->top, s->processes ? "PID" : "TID", c->tick,
-		       c->sorting);
-	for (int y = 1; y < c->height; y++) {
-		size_t i = s->list.top + y - 1;
+	table_draw(&s->table, c, s->table.table == TABLE_THREADS ? "TID" : "PID",
+		   is_tree(s) ? process_name : NULL, s);
+}
 
-		if (i < s->list.nr)
-			columns_row(&s->columns, c->paint, c->top + y, s->list.rows[i], c->tick,
-				    i == s->list.cursor, NULL);
-		else
-			paint_clear(c->paint, c->top + y, 0);
+static const struct row *threads_selected(void *state)
+{
+	return list_selected(&((struct threads *)state)->table.list);
+}
+
+/* The row that stands for @r here: itself, its process, or the busiest of its threads. */
+static void threads_select(void *state, const struct view_context *c, const struct row *r)
+{
+	struct threads *s = state;
+	struct subject subject = subject_of(r);
+
+	if (r && r->kind == ROW_THREAD && s->table.table != TABLE_THREADS) {
+		subject = (struct subject){ SUBJECT_PROCESS, r->process->tgid, 0 };
+	} else if (r && r->kind != ROW_THREAD &&
+		   (r->kind == ROW_CGROUP || s->table.table == TABLE_THREADS)) {
+		const struct subject whole = subject;
+		const struct row *best = NULL;
+
+		threads_update(state, c);
+		for (size_t i = 0; i < s->table.list.nr; i++)
+			if (subject_holds(&whole, s->table.list.rows[i]) &&
+			    (!best || sorting_before(s->table.list.rows[i], best,
+						     &c->settings->sorting)))
+				best = s->table.list.rows[i];
+		subject = subject_of(best);
 	}
+	list_select(&s->table.list, &subject);
+}
+
+void view_threads_set(void *state, enum table table)
+{
+	((struct threads *)state)->table.table = table;
+}
+
+enum table view_threads_get(const void *state)
+{
+	return ((const struct threads *)state)->table.table;
+}
+
+/* Another way to show the same: the selection stays on what it was on. */
+static void show_as(struct threads *s, const struct view_context *c, enum table table)
+{
+	const struct row *r = list_selected(&s->table.list);
+
+	if (!s->table.list.sticks)
+		r = NULL;
+	s->table.table = table;
+	s->table.list.nr_held = 0;
+	threads_select(s, c, r);
+	if (!r)
+		s->table.list.cursor = s->table.list.top = 0;
 }
 
 static bool threads_act(void *state, enum action a, const struct view_context *c)
 {
 	struct threads *s = state;
+	enum table table = s->table.table;
 
 	switch (a) {
 	case ACTION_PROCESSES:
-		s->processes = !s->processes;
-		s->list.sticks = false;
-		s->list.cursor = s->list.top = 0;
+		show_as(s, c, table == TABLE_THREADS ? TABLE_PROCESSES : TABLE_THREADS);
 		return true;
-	case ACTION_IDLE:
-		s->hide_idle = !s->hide_idle;
-		return true;
-	case ACTION_SORT_LEFT:
-	case ACTION_SORT_RIGHT:
-		c->sorting->by =
-			columns_next(&s->columns, c->sorting, a == ACTION_SORT_LEFT ? -1 : 1);
+	case ACTION_TREE:
+		show_as(s, c, table == TABLE_TREE ? TABLE_PROCESSES : TABLE_TREE);
 		return true;
 	default:
-		if (!list_act(&s->list, a))
-			return false;
-		threads_update(state, c);
-		list_stick(&s->list);
-		return true;
+		if (is_tree(s) && tree_act(&s->tree, a, list_selected(&s->table.list)))
+			return true;
+		return table_act(&s->table, c, a, is_tree(s));
 	}
+}
+
+static bool threads_click(void *state, const struct view_context *c, int y, int x)
+{
+	struct threads *s = state;
+
+	return table_click(&s->table, c, y, x, is_tree(s));
 }
 
 static void threads_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	struct threads *s = state;
-	size_t shown = s->list.nr - s->list.top, height = c->height > 1 ? c->height - 1 : 0;
+	bool threads = s->table.table == TABLE_THREADS;
 
-	snprintf(buf, size, "%zu of %zu %s", shown < height ? shown : height,
-		 s->processes ? c->tick->nr_processes : c->tick->nr_active + c->tick->nr_idle,
-		 s->processes ? "processes" : "threads");
+	table_status(&s->table, c,
+		     threads ? c->tick->nr_active + c->tick->nr_idle : c->tick->nr_processes,
+		     threads ? "threads" : "processes", buf, size);
 }
 
 static void threads_fini(void *state)
 {
-	list_fini(&((struct threads *)state)->list);
+	struct threads *s = state;
+
+	table_fini(&s->table);
+	tree_fini(&s->tree);
 }
 
 const struct view view_threads = {
 	.name = "Threads",
+	.places = IN_THREADS,
 	.state_size = sizeof(struct threads),
 	.update = threads_update,
 	.draw = threads_draw,
 	.act = threads_act,
+	.click = threads_click,
 	.status = threads_status,
+	.selected = threads_selected,
+	.select = threads_select,
 	.fini = threads_fini,
 };

@@ -83,8 +83,11 @@ class Terminal:
     def keys(self, *keys):
         self.tmux("send-keys", "-t", "t", *keys)
 
+    def type(self, text):
+        self.tmux("send-keys", "-t", "t", "-l", text)
+
     def run(self, command):
-        self.tmux("send-keys", "-t", "t", "-l", command)
+        self.type(command)
         self.keys("Enter")
 
     def resize(self, width, height):

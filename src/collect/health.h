@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_HEALTH_H
+#define SYSTOP_COLLECT_HEALTH_H
+
+#include <stdint.h>
+
+#include "loss.h"
+
+struct bpf_object;
+struct health;
+struct shared;
+
+/* health_programs - each program: attached, or why not. @samplers: CPUs that are sampled */
+void health_programs(struct health *h, const struct bpf_object *object, int samplers, int cpus);
+
+/* health_slots - how full the slots are. */
+void health_slots(struct health *h, const struct shared *shared, uint32_t max, uint64_t map_bytes);
+
+/* health_loss - what was lost since the start, by cause. */
+void health_loss(struct health *h, const uint64_t loss[LOSS_COUNT]);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proc/pressure.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Sums in ns of one file, which has us. */
+static struct pressure read_one(const char *name)
+{
+	struct pressure p = { VALUE_NA, VALUE_NA };
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/pressure/%s", name);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) { /* an error where psi is switched off */
+		const char *total = strstr(line, "total=");
+		uint64_t us;
+
+		if (!total || sscanf(total, "total=%" SCNu64, &us) != 1)
+			continue;
+		if (!strncmp(line, "some ", 5))
+			p.some_ns = us * 1000;
+		else if (!strncmp(line, "full ", 5))
+			p.full_ns = us * 1000;
+	}
+	if (f)
+		fclose(f);
+	return p;
+}
+
+static uint64_t growth(uint64_t now, uint64_t before)
+{
+	return now == VALUE_NA || before == VALUE_NA ? VALUE_NA : now - before;
+}
+
+void pressure_read(struct pressure_reader *r, struct pressure grown[PRESSURE_COUNT])
+{
+	static const char *const names[PRESSURE_COUNT] = { "cpu", "memory", "io" };
+
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		struct pressure now = read_one(names[i]);
+
+		grown[i].some_ns = r->read ? growth(now.some_ns, r->before[i].some_ns) : VALUE_NA;
+		grown[i].full_ns = r->read ? growth(now.full_ns, r->before[i].full_ns) : VALUE_NA;
+		r->before[i] = now;
+	}
+	r->read = true;
+}

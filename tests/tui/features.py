@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the keys of the full screen do, on a real terminal with real threads."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(__file__))
+from tmux import SYSTOP, Tap, Terminal, skip_reason  # noqa: E402
+
+
+def drill():
+    """cgroup -> processes -> threads -> detail, and back to the same rows."""
+    with Terminal(100, 30) as t:
+        t.start("--view", "cgroups")
+        t.keys("Enter")
+        t.wait(r"\[2:Cgroups\] > /")
+        t.wait("PID")
+        t.keys("N", "j")
+        pid = t.wait(r"^> +(\d+) ").group(1)
+        t.keys("Enter")
+        t.wait(rf"> / > \S+ {pid} ")
+        t.wait("TID")
+        t.keys("Enter")
+        t.wait("detail")
+        t.wait("RUNQUEUE WAITS")
+        t.wait("policy +SCHED_")
+        t.keys("q")
+        t.wait("TID")
+        t.keys("Escape")
+        t.wait(rf"^> +{pid} ")
+        t.keys("q")
+        t.wait("THREADS")
+        t.keys("q")
+        t.wait(r"^\$ ?$")
+
+
+def past():
+    """[ goes back in time, ] and Space come back."""
+    with Terminal(80, 24) as t:
+        t.start("-d", "0.2")
+        t.wait(r"\b0\.2s")
+        t.keys("Space")
+        t.wait("PAUSED -0s")
+        first = t.lines()[5:20]
+        t.wait("PAUSED -[2-9]s")
+        t.keys("{")
+        t.keys("}")
+        t.keys("[", "]")
+        t.wait("PAUSED")
+        assert t.lines()[5:20] == first or t.lines()[5:20], "the same refresh"
+        t.keys("Space")
+        t.wait("LIVE")
+
+
+def filters():
+    with Terminal(100, 24) as t:
+        t.start()
+        t.keys("\\")
+        t.wait("^filter:")
+        t.type("cpu>x")
+        t.keys("Enter")
+        t.wait(r"^ +\^ not a number: x")
+        t.keys("C-u")
+        t.type("comm:systop")
+        t.keys("Enter")
+        t.wait("filter comm:systop")
+        t.wait("1 of [0-9]+ threads")
+        t.keys("=")
+        t.wait(r"sort RUN%")
+    done = subprocess.run([SYSTOP, "--filter", "cg:a nosuch>5"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2 and "no column nosuch" in done.stderr, done
+    assert "column 6" in done.stderr, done.stderr
+
+
+def search():
+    with Terminal(80, 24) as t:
+        t.start()
+        t.keys("/")
+        t.type("ksoftirqd")
+        t.keys("Enter")
+        t.wait(r"^> .*ksoftirqd")
+        t.wait(r"[0-9]+ match")
+        one = t.wait(r"^> +(\d+) ").group(1)
+        t.keys("n")
+        t.wait(rf"^> +(?!{one} )\d+ .*ksoftirqd")
+        t.keys("Escape")
+
+
+def options():
+    with Terminal(100, 30) as t:
+        t.start()
+        t.keys("o", "Enter")
+        t.wait("Columns of this table")
+        t.keys("j")
+        t.wait(r"^> \[ \] PID")
+        t.keys("Space")
+        t.wait(r"^> \[x\] PID")
+        t.keys("Escape")
+        t.wait(r"TID +PID")
+        t.keys("E")
+        t.wait(r" RUNv ")
+        t.keys("!")
+        t.wait("^Probes")
+        t.wait(r"sched_switch +on ")
+
+
+def config():
+    """W writes what was changed, the next start has it; a broken file gives defaults and a notice."""
+    with tempfile.TemporaryDirectory() as home:
+        path = os.path.join(home, "systop", "systoprc")
+        env = {"XDG_CONFIG_HOME": home}
+        with Terminal(100, 24, env) as t:
+            t.start()
+            t.keys("M", "E", "W")
+            t.wait(f"config written: {path}")
+            t.keys("q")
+        with open(path) as f:
+            text = f.read()
+        assert "sort = runq_max_ns" in text and "units = time" in text, text
+        with open(path, "w") as f:
+            f.write("# mine\n[other]\nx = y\n" + text + "pause = p\n")
+        with Terminal(100, 24, env) as t:
+            t.start()
+            t.wait("sort RQ-MAX")
+            t.keys("p")
+            t.wait("PAUSED")
+            t.keys("W")
+            t.wait("config written")
+        with open(path) as f:
+            again = f.read()
+        assert again.startswith("# mine\n[other]\nx = y\n") and "pause = p" in again, again
+        with open(path, "w") as f:
+            f.write("[view]\nsort = secret\n")
+        with Terminal(100, 24, env) as t:
+            t.start()
+            t.wait(r"systoprc, line 2: ")
+            t.wait("sort is one of")
+            assert "secret" not in t.screen()
+        os.chmod(path, 0o666)
+        with Terminal(100, 24, env) as t:
+            t.start()
+            t.wait("can be written by others")
+
+
+def themes():
+    with Terminal(80, 24) as t:
+        t.start("--theme", "mono")
+        screen = t.screen(escapes=True)
+        assert not re.search("\033\\[[0-9;]*3[0-7]m", screen), repr(screen[:300])
+    done = subprocess.run([SYSTOP, "--theme", "nosuch"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and 'no theme "nosuch"' in done.stderr, done
+
+
+def main():
+    why = skip_reason()
+    if why:
+        print(f"1..0 # SKIP {why}")
+        return
+    tap = Tap()
+    tap.case("drill down and back", drill)
+    tap.case("back in time", past)
+    tap.case("filter", filters)
+    tap.case("search", search)
+    tap.case("options and health", options)
+    tap.case("config file", config)
+    tap.case("themes", themes)
+    tap.done()
+
+
+main()
