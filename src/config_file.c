@@ -81,6 +81,8 @@ struct reading {
 	struct settings *settings;
 	FILE *file;
 	int line;
+	bool goes_on;      /* the line began with a blank: its value is more of the one before */
+	char value[2048];
 	char error[128];
 };
 
@@ -90,15 +92,21 @@ static char *read_line(char *buf, int size, void *arg)
 	struct reading *r = arg;
 
 	r->line++;
-	return fgets(buf, size, r->file);
+	if (!fgets(buf, size, r->file))
+		return NULL;
+	r->goes_on = *buf == ' ' || *buf == '\t';
+	return buf;
 }
 
 static int on_value(void *arg, const char *section, const char *name, const char *value)
 {
 	struct reading *r = arg;
 
+	size_t used = r->goes_on ? strlen(r->value) : 0;
+
+	snprintf(r->value + used, sizeof(r->value) - used, "%s%s", used ? " " : "", value);
 	/* What is not known is left alone: it can be of another version. */
-	return settings_set(r->settings, section, name, value, r->line, r->error,
+	return settings_set(r->settings, section, name, r->value, r->line, r->error,
 			    sizeof(r->error)) != -EINVAL;
 }
 
@@ -134,18 +142,38 @@ void config_read(struct settings *s, char *notice, size_t size)
 
 /* --- Writing */
 
+/* inih reads lines of up to 200 characters. */
+#define VALUE_WIDTH 120
+
 /* What of the settings the new file has already. */
 struct writing {
 	FILE *to;
+	bool replaced; /* the old line: those that go on with it are, too */
 	const struct settings *settings;
 	bool written[256];
 };
+
+/* A line, or several that go on with it. */
+static void put_setting(FILE *to, const char *name, const char *value)
+{
+	const char *cut = value;
+
+	fprintf(to, "%s = ", name);
+	while (strlen(value) > VALUE_WIDTH) {
+		cut = memrchr(value, ' ', VALUE_WIDTH);
+		if (!cut)
+			break;
+		fprintf(to, "%.*s\n\t", (int)(cut - value), value);
+		value = cut + 1;
+	}
+	fprintf(to, "%s\n", value);
+}
 
 static void put(struct writing *w, int nr, const struct setting_text *t)
 {
 	w->written[nr] = true;
 	if (*t->value)
-		fprintf(w->to, "%s = %s\n", t->name, t->value);
+		put_setting(w->to, t->name, t->value);
 }
 
 /* What the old file's section did not have. */
@@ -200,9 +228,12 @@ static void put_line(struct writing *w, char *section, size_t size, const char *
 		fputs(line, w->to);
 		return;
 	}
+	if (w->replaced && (*line == ' ' || *line == '\t'))
+		return;
 	nr = line[strspn(line, " \t")] == '#' || line[strspn(line, " \t")] == ';'
 		     ? -1
 		     : setting_of(w, section, line, &t);
+	w->replaced = nr >= 0;
 	if (nr < 0)
 		fputs(line, w->to);
 	else if (!w->written[nr])
@@ -325,6 +356,6 @@ void config_print(FILE *to, const struct settings *s)
 			fprintf(to, "%s%s = %s\n", *t.value ? "" : "# ", t.name,
 				s->keymap.keys[action_find(t.name)]);
 		else
-			fprintf(to, "%s = %s\n", t.name, t.value);
+			put_setting(to, t.name, t.value);
 	}
 }

@@ -20,6 +20,7 @@
 #include "check.h"
 #include "collect/collect.h"
 #include "command.h"
+#include "completions.h"
 #include "config_file.h"
 #include "export/json.h"
 #include "export/table.h"
@@ -400,6 +401,8 @@ int main(int argc, char **argv)
 	case OUTPUT_CONFIG:
 		config_print(stdout, &s.settings);
 		return EXIT_STATUS_OK;
+	case OUTPUT_COMPLETIONS:
+		return completions_print(stdout, s.options.shell) ? EXIT_STATUS_USAGE : EXIT_STATUS_OK;
 	case OUTPUT_SCHEMA:
 		return json_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
 	case OUTPUT_CHECK:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "completions.h"
 #include "config_file.h"
 #include "model/filter.h"
 #include "proc/user.h"
@@ -32,9 +33,10 @@ enum {
 	KEY_MOUSE,
 	KEY_VIEW,
 	KEY_PRINT_CONFIG,
+	KEY_COMPLETIONS,
 };
 
-static const struct argp_option option_table[] = {
+const struct argp_option option_table[] = {
 	{ 0, 0, 0, 0, "What to show:", 1 },
 	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, or a unique part of a name (repeatable)", 1 },
 	{ "pid", 'p', "PID[,PID...]", 0, "only these processes, their threads, and what they fork from now on (repeatable)", 1 },
@@ -58,6 +60,7 @@ static const struct argp_option option_table[] = {
 	{ 0, 0, 0, 0, "Information:", 4 },
 	{ "check", KEY_CHECK, 0, 0, "say whether systop can run here, and exit", 4 },
 	{ "list-cgroups", KEY_LIST_CGROUPS, 0, 0, "list the cgroups of every hierarchy and exit", 4 },
+	{ "completions", KEY_COMPLETIONS, "SHELL", 0, "print the completions for bash, zsh or fish and exit", 4 },
 	{ "version", 'V', 0, 0, "print version and libraries and exit", 4 },
 	{ "help", 'h', 0, 0, "print this help and exit", 4 },
 	{ 0 }
@@ -212,6 +215,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return add_setting(o, "--view", "view", "start", arg);
 	case KEY_PRINT_CONFIG:
 		o->output = OUTPUT_CONFIG;
+		return 0;
+	case KEY_COMPLETIONS:
+		if (completions_print(NULL, arg))
+			return bad_value("--completions", arg, "bash, zsh or fish is wanted");
+		o->output = OUTPUT_COMPLETIONS;
+		o->shell = arg;
 		return 0;
 	case KEY_CHECK:
 		o->output = OUTPUT_CHECK;

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_OPTIONS_H
 #define SYSTOP_OPTIONS_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@ enum output {
 	OUTPUT_LIST_CGROUPS,
 	OUTPUT_SORT_HELP,
 	OUTPUT_CONFIG,
+	OUTPUT_COMPLETIONS,
 	OUTPUT_VERSION,
 };
 
@@ -33,6 +35,7 @@ struct options {
 	enum field_id sort;
 	bool all;
 	const char *filter;      /* --filter, checked; NULL: none */
+	const char *shell;       /* of --completions, checked */
 	struct setting_option *settings;
 	size_t nr_settings, settings_room;
 	const char **cgroups;    /* -c, as given */
@@ -43,6 +46,9 @@ struct options {
 	size_t nr_users, users_room;
 	char **command;          /* -- CMD args, NULL-terminated; NULL: none */
 };
+
+/* All options, for help, completions and man page; ends with a row of zeros. */
+extern const struct argp_option option_table[];
 
 /*
  * options_parse - the command line. --help is printed, and the process exits with 0, here.

@@ -8,19 +8,15 @@
 #include "model/tick.h"
 
 /*
- * The language of \ and --filter: terms separated by blanks, all of which must hold; ! before one
- * turns it round.
- *
- *   word            the name (comm; of cgroup rows the path) contains it; a number: also tid or pid
- *   cg:api          the cgroup's path contains it; with * or ? it is a pattern for the whole path
- *   comm= cg= ...   = != compare whole; a list a,b,c holds if one of it does
- *   user:www-data   name or uid
- *   state=D,R       letter or name
- *   is:kthread      or exited, throttled
- *   tid pid ppid threads    numbers
- *   cpu>5 runq.p99>1ms d>=20% wakeups>1K    any column: > >= < <= = !=; shares in % of the interval
- *                   or as a time, times with their unit, counts per second
+ * The language of \ and --filter: terms separated by blanks, all of which must hold. Its forms, for
+ * help and man page; the last one has no form.
  */
+struct filter_word {
+	const char *form, *help;
+};
+
+extern const struct filter_word filter_words[];
+
 struct filter;
 
 struct filter_error {

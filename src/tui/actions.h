@@ -22,9 +22,9 @@ enum place_kind {
  * not there), help
  */
 #define ACTIONS(_)                                                                                 \
-	_(CLOSE,      "close",       IN_ALL,     "q",          "Esc Bksp",   "q",        "back",    "back; at the top: leave systop") \
-	_(BACK,       "back",        IN_ALL,     "Esc Bksp",   "",           "Esc Bksp", "",        "back to where this was opened from") \
-	_(QUIT,       "quit",        IN_ALL,     "Q F10 ^C",   "q Q F10 ^C", "Q F10 ^C", "",        "leave systop") \
+	_(CLOSE,      "close",       IN_ALL,     "q",          "q",          "q",        "back",    "back; at the top: leave systop") \
+	_(BACK,       "back",        IN_ALL,     "Esc Bksp",   "Esc Bksp",   "Esc Bksp", "",        "back to where this was opened from") \
+	_(QUIT,       "quit",        IN_ALL,     "Q F10 ^C",   "Q F10 ^C",   "Q F10 ^C", "",        "leave systop") \
 	_(HELP,       "help",        IN_ALL,     "? F1 h",     "h ? F1",     "? F1 h",   "help",    "this help") \
 	_(HEALTH,     "health",      IN_ALL,     "!",          "!",          "!",        "",        "health: probes, maps, losses, rights") \
 	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \

@@ -59,24 +59,21 @@ static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t si
 		snprintf(buf, size, "%d", ppid);
 }
 
-/* "title  text", the text elided to what is left of the line. Returns the next line. */
+/* "title  text", on as many lines as it takes. Returns the next line. */
 static int fact(const struct paint *p, int y, const char *title, const char *text)
 {
-	char elided[1024];
-	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s", title);
-
-	text_elide(elided, sizeof(elided), text, p->width - x);
-	paint_text(p, y, x, p->width, ROLE_TEXT, elided);
-	return y + 1;
+	return paint_wrapped(p, y, paint_format(p, y, 0, ROLE_DIM, "%-9s", title), ROLE_TEXT, text);
 }
 
 static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 {
 	const struct cgroup_limit *limit = d->row->limit;
-	char path[4096], text[128], time[16];
+	char path[4096], elided[1024], text[128], time[16];
+	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s", "cgroup");
 
 	text_safe(path, sizeof(path), d->row->cgroup->path, strlen(d->row->cgroup->path));
-	y = fact(p, y, "cgroup", path);
+	text_elide(elided, sizeof(elided), path, p->width - x);
+	paint_text(p, y++, x, p->width, ROLE_TEXT, elided);
 	if (d->row->kind != ROW_CGROUP)
 		return y;
 	snprintf(text, sizeof(text), "%u, its own %u", d->row->nr_threads, d->row->own_threads);

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/help.h"
 
+#include "model/filter.h"
 #include "model/health.h"
 #include "tui/columns.h"
 #include "tui/keymap.h"
 #include "tui/paint.h"
 
-#define KEYS_WIDTH 13
+#define KEYS_WIDTH 14
 #define NAME_WIDTH 18
-
-static const char *const filter_help[] = {
-	"word          name contains it, or tid or pid is it; of cgroups: path contains it",
-	"cg:api        cgroup's path contains it; with * or ? a pattern for all of it",
-	"comm=sh,bash  is one of these; also cg= user= state=D,R",
-	"is:kthread    also is:exited, is:throttled",
-	"pid=1         also tid ppid threads; = != > >= < <=",
-	"cpu>5         any column: shares in % or as a time, waits as a time, rates per second",
-	"!term         not that; all terms must hold",
-};
 
 static int title(const struct paint *p, int y, const char *text)
 {
@@ -43,8 +34,10 @@ int help_draw(const struct paint *p, const struct keymap *keymap)
 		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, info.help);
 	}
 	y = title(p, y + 1, "Filter");
-	for (size_t i = 0; i < sizeof(filter_help) / sizeof(filter_help[0]); i++)
-		paint_text(p, y++, 1, p->width, ROLE_TEXT, filter_help[i]);
+	for (const struct filter_word *w = filter_words; w->form; w++) {
+		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, w->form);
+		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, w->help);
+	}
 	return y;
 }
 

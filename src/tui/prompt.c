@@ -129,7 +129,7 @@ enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 									    : PROMPT_TYPING;
 }
 
-void prompt_draw(const struct prompt *p, const struct paint *paint, int y)
+void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status)
 {
 	char left[sizeof(p->text)];
 	int x = paint_text(paint, y, 0, paint->width, ROLE_PROMPT, p->title), cursor;
@@ -151,5 +151,7 @@ void prompt_draw(const struct prompt *p, const struct paint *paint, int y)
 				     p->error_column + 1);
 		else
 			paint_format(paint, y + 1, at, ROLE_ALERT, "^ %s", p->error);
+	} else {
+		paint_text(paint, y + 1, 0, paint->width, ROLE_DIM, status);
 	}
 }

@@ -24,7 +24,7 @@ void prompt_open(struct prompt *p, const char *title, const char *text);
 /* prompt_key - a key as curses gives it: a KEY_ code if @is_code, else a character. */
 enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code);
 
-/* prompt_draw - in the two lines from @y on. */
-void prompt_draw(const struct prompt *p, const struct paint *paint, int y);
+/* prompt_draw - in the two lines from @y on. @status: stands in the second one if nothing is wrong. */
+void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status);
 
 #endif

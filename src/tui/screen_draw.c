@@ -80,15 +80,15 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		.filter = place->view->places & IN_TABLES ? s->filter_text : "",
 		.notice = s->notice,
 		.keymap = &s->settings.keymap,
-		.places = screen_places(s),
+		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu tells its keys itself */
 		.top = !s->depth && !s->overlay && !s->menu.kind && !*s->search,
 	};
 
+	place->view->status(place->state, c, status, sizeof(status));
 	if (s->prompt.title) {
-		prompt_draw(&s->prompt, p, p->height - FOOTER_LINES);
+		prompt_draw(&s->prompt, p, p->height - FOOTER_LINES, status);
 		return;
 	}
-	place->view->status(place->state, c, status, sizeof(status));
 	if (place->view->places & IN_TABLES)
 		sorted_text(s, sorted, sizeof(sorted));
 	footer_draw(&f, p);

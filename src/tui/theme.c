@@ -49,6 +49,16 @@ struct parser {
 	size_t size;
 };
 
+const char *theme_role_name(enum role role)
+{
+	return roles[role].name;
+}
+
+enum role theme_parent(enum role role)
+{
+	return roles[role].parent;
+}
+
 const char *theme_builtin(int nr)
 {
 	return nr < NR_BUILTIN ? builtin[nr].name : NULL;

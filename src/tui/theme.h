@@ -73,6 +73,11 @@ struct theme {
  */
 int theme_load(struct theme *t, const char *name, const char *dir, char *error, size_t size);
 
+/* theme_role_name - as in theme files. theme_parent - whose look a role has where a theme is silent;
+ * itself: none. */
+const char *theme_role_name(enum role role);
+enum role theme_parent(enum role role);
+
 /* theme_look - a role's look, its own or the one it comes from. */
 const struct look *theme_look(const struct theme *t, enum role role);
 

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fills in a man page: copies standard input to standard output, and puts the table of its name in
+ * place of each line "@name@". The tables are those that the program itself works with.
+ */
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loss.h"
+#include "model/filter.h"
+#include "options.h"
+#include "tui/columns.h"
+#include "tui/keymap.h"
+#include "tui/settings.h"
+#include "tui/theme.h"
+
+/* Plain text for roff. */
+static void put(const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", stdout);
+	for (; *text; text++) {
+		switch (*text) {
+		case '\\':
+			fputs("\\e", stdout);
+			break;
+		case '-':
+			fputs("\\-", stdout);
+			break;
+		case '^':
+			fputs("\\(ha", stdout);
+			break;
+		case '~':
+			fputs("\\(ti", stdout);
+			break;
+		case '\'':
+			fputs("\\(aq", stdout);
+			break;
+		default:
+			putchar(*text);
+		}
+	}
+}
+
+static void put_item(const char *what, const char *help)
+{
+	fputs(".TP\n.B ", stdout);
+	put(what);
+	putchar('\n');
+	put(help);
+	putchar('\n');
+}
+
+static void put_options(void)
+{
+	for (const struct argp_option *o = option_table; o->name || o->doc; o++) {
+		if (!o->name) {
+			printf(".SS %.*s\n", (int)strcspn(o->doc, ":"), o->doc);
+			continue;
+		}
+		fputs(".TP\n", stdout);
+		if (o->key > ' ' && o->key < 127)
+			printf("\\fB\\-%c\\fR, ", o->key);
+		fputs("\\fB\\-\\-", stdout);
+		put(o->name);
+		fputs("\\fR", stdout);
+		if (o->arg)
+			printf("=\\fI%s\\fR", o->arg);
+		putchar('\n');
+		put(o->doc);
+		putchar('\n');
+	}
+}
+
+/* Of the preset systop. */
+static void put_keys(void)
+{
+	for (int a = 0; a < ACTION_NONE; a++)
+		put_item(actions[a].keys[PRESET_SYSTOP], actions[a].help);
+}
+
+/* A cell of a tbl(1) table between tabs. */
+static void put_cell(const char *text, char end)
+{
+	fputs("T{\n", stdout);
+	put(*text ? text : " ");
+	printf("\nT}%c", end);
+}
+
+static void put_actions(void)
+{
+	fputs(".TS\nlb lb lb lb\nl l l l.\nname\tsystop\thtop\tbelow\n", stdout);
+	for (int a = 0; a < ACTION_NONE; a++) {
+		put_cell(actions[a].name, '\t');
+		for (int preset = 0; preset < PRESET_COUNT; preset++)
+			put_cell(actions[a].keys[preset], preset + 1 == PRESET_COUNT ? '\n' : '\t');
+	}
+	fputs(".TE\n", stdout);
+}
+
+static void put_columns(void)
+{
+	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
+		struct column_info info = column_info(id);
+		char title[64];
+
+		if (id < COLUMN_FIELDS && !info.drop)
+			continue;
+		snprintf(title, sizeof(title), "%s (%s)", info.title, info.name);
+		put_item(title, info.help);
+	}
+}
+
+static void put_filter(void)
+{
+	for (const struct filter_word *w = filter_words; w->form; w++)
+		put_item(w->form, w->help);
+}
+
+static void put_settings(void)
+{
+	const char *section = "";
+	struct settings defaults;
+	struct setting_text t;
+
+	settings_default(&defaults);
+	for (int nr = 0; settings_get(&defaults, nr, &t); nr++) {
+		if (!strcmp(t.section, "keys") && strcmp(t.name, "preset"))
+			continue; /* @actions@ */
+		if (strcmp(t.section, section))
+			printf(".SS [%s]\n", t.section);
+		section = t.section;
+		put_item(t.name, t.help);
+		fputs(".br\nDefault: ", stdout);
+		put(t.value);
+		putchar('\n');
+	}
+}
+
+static void put_roles(void)
+{
+	for (int r = 0; r < ROLE_COUNT; r++) {
+		enum role parent = theme_parent(r);
+		char help[64] = "the terminal's own look";
+
+		if (parent != (enum role)r)
+			snprintf(help, sizeof(help), "like %s", theme_role_name(parent));
+		put_item(theme_role_name(r), help);
+	}
+}
+
+static void put_losses(void)
+{
+	static const struct {
+		const char *name, *help;
+	} losses[] = {
+#define _(id, name, help) { name, help },
+		LOSSES(_)
+#undef _
+	};
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		put_item(losses[i].name, losses[i].help);
+}
+
+static const struct {
+	const char *name;
+	void (*put)(void);
+} tables[] = {
+	{ "@options@\n", put_options }, { "@keys@\n", put_keys },         { "@actions@\n", put_actions },
+	{ "@columns@\n", put_columns }, { "@filter@\n", put_filter },     { "@settings@\n", put_settings },
+	{ "@roles@\n", put_roles },     { "@losses@\n", put_losses },
+};
+
+int main(void)
+{
+	char line[1024];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		size_t i = 0;
+
+		while (i < sizeof(tables) / sizeof(tables[0]) && strcmp(line, tables[i].name))
+			i++;
+		if (i < sizeof(tables) / sizeof(tables[0])) {
+			tables[i].put();
+		} else if (line[0] == '@') {
+			fprintf(stderr, "man/tables: no table %s", line);
+			return EXIT_FAILURE;
+		} else {
+			fputs(line, stdout);
+		}
+	}
+	return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}

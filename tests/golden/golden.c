@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Screens as they should look: drawn into a pad from refreshes that never change, and compared cell
+ * by cell, looks included, with tests/golden/screens. "scripts/check golden" writes them anew.
+ */
+
+#include <curses.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "scene.h"
+#include "tui/paint.h"
+#include "tui/screen.h"
+
+#define NS 1000000000ULL
+
+/* The screen after these keys. */
+static const struct shot {
+	const char *name;
+	int width, height;
+	const char *keys;
+	const char *theme; /* NULL: default */
+	bool ascii;
+	const char *section, *setting, *value; /* of the config, NULL: none */
+} shots[] = {
+	{ "threads-80x24", 80, 24, "" },
+	{ "threads-200x50", 200, 50, "" },
+	{ "threads-40x10", 40, 10, "" },
+	{ "threads-ascii-80x24", 80, 24, "", .ascii = true },
+	{ "threads-time-100x24", 100, 24, "E" },
+	{ "threads-rate-100x24", 100, 24, "EE" },
+	{ "threads-panned-80x24", 80, 24, "))))" },
+	{ "threads-by-name-80x24", 80, 24, "N" },
+	{ "threads-busy-only-80x24", 80, 24, "iK" },
+	{ "threads-followed-80x24", 80, 24, "jjF" },
+	{ "processes-80x24", 80, 24, "H" },
+	{ "processes-200x50", 200, 50, "H" },
+	{ "tree-80x24", 80, 24, "t" },
+	{ "tree-200x50", 200, 50, "t" },
+	{ "cgroups-80x24", 80, 24, "2" },
+	{ "cgroups-own-80x24", 80, 24, "2s" },
+	{ "cgroups-folded-80x24", 80, 24, "2j-" },
+	{ "cgroups-200x50", 200, 50, "2" },
+	{ "system-80x24", 80, 24, "7" },
+	{ "system-200x50", 200, 50, "7" },
+	{ "drill-processes-80x24", 80, 24, "2jj\n" },
+	{ "drill-threads-80x24", 80, 24, "2G\n\n" },
+	{ "detail-thread-80x24", 80, 24, "\n" },
+	{ "detail-thread-200x50", 200, 50, "\n" },
+	{ "detail-thread-40x10", 40, 10, "\n" },
+	{ "detail-process-80x24", 80, 24, "Hv" },
+	{ "detail-cgroup-80x24", 80, 24, "2jjv" },
+	{ "detail-gone-80x24", 80, 24, " [\\4002\n\n]" },
+	{ "past-80x24", 80, 24, "[[" },
+	{ "search-80x24", 80, 24, "/post\n" },
+	{ "searching-80x24", 80, 24, "/api" },
+	{ "filtered-80x24", 80, 24, "\\cg:web cpu>5\n" },
+	{ "filter-error-80x24", 80, 24, "\\cg:web cpu>x\n" },
+	{ "help-80x24", 80, 24, "?" },
+	{ "help-end-80x24", 80, 24, "?G" },
+	{ "health-80x24", 80, 24, "!" },
+	{ "options-80x24", 80, 24, "o" },
+	{ "columns-80x24", 80, 24, "o\n" },
+	{ "sort-80x24", 80, 24, "." },
+	{ "config-written-80x24", 80, 24, "W" },
+	{ "too-small-31x8", 31, 8, "" },
+	{ "theme-light-80x24", 80, 24, "jj", "light" },
+	{ "theme-mono-80x24", 80, 24, "jj", "mono" },
+	{ "theme-colour-blind-80x24", 80, 24, "jj", "colour-blind" },
+	{ "theme-16-colour-80x24", 80, 24, "jj", "16-colour" },
+	{ "preset-htop-80x24", 80, 24, "", .section = "keys", .setting = "preset", .value = "htop" },
+};
+
+#define NR_SHOTS (sizeof(shots) / sizeof(shots[0]))
+
+/* --- A window as text */
+
+/* The looks that occur on a screen, each with a letter. */
+struct looks {
+	int nr;
+	struct {
+		attr_t attributes;
+		short pair;
+	} at[52];
+};
+
+static char look_letter(struct looks *looks, attr_t attributes, short pair)
+{
+	int i = 0;
+
+	attributes &= A_ATTRIBUTES & ~A_COLOR;
+	if (!attributes && !pair)
+		return '.';
+	while (i < looks->nr && (looks->at[i].attributes != attributes || looks->at[i].pair != pair))
+		i++;
+	if (i == looks->nr) {
+		if (i == 52)
+			abort();
+		looks->at[i].attributes = attributes;
+		looks->at[i].pair = pair;
+		looks->nr++;
+	}
+	return i < 26 ? 'a' + i : 'A' + i - 26;
+}
+
+static void put_legend(FILE *to, const struct looks *looks)
+{
+	for (int i = 0; i < looks->nr; i++) {
+		attr_t a = looks->at[i].attributes;
+		int fg = -1, bg = -1;
+
+		if (looks->at[i].pair)
+			extended_pair_content(looks->at[i].pair, &fg, &bg);
+		fprintf(to, "%c%s%s%s%s%s", i < 26 ? 'a' + i : 'A' + i - 26, a & A_BOLD ? " bold" : "",
+			a & A_DIM ? " dim" : "", a & A_UNDERLINE ? " underline" : "",
+			a & A_REVERSE ? " reverse" : "", a & A_ITALIC ? " italic" : "");
+		if (fg >= 0)
+			fprintf(to, " foreground %d", fg);
+		if (bg >= 0)
+			fprintf(to, " background %d", bg);
+		fputc('\n', to);
+	}
+}
+
+/* Returns the cells that the character takes. */
+static int put_cell(FILE *to, WINDOW *win, int y, int x, struct looks *looks, char *letter)
+{
+	wchar_t text[CCHARW_MAX + 1] = L"";
+	attr_t attributes;
+	cchar_t cell;
+	short pair;
+	int width;
+
+	mvwin_wch(win, y, x, &cell);
+	getcchar(&cell, text, &attributes, &pair, NULL);
+	*letter = look_letter(looks, attributes, pair);
+	fprintf(to, "%ls", text);
+	width = wcwidth(text[0]);
+	return width > 1 ? width : 1;
+}
+
+static char *window_text(WINDOW *win, int width, int height)
+{
+	struct looks looks = { 0 };
+	char *text = NULL, *letters = calloc(height, width + 2);
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	for (int y = 0; y < height; y++) {
+		char *line = letters + y * (width + 2);
+
+		for (int x = 0; x < width;) {
+			char letter;
+			int cells = put_cell(to, win, y, x, &looks, &letter);
+
+			memset(line + x, letter, cells);
+			x += cells;
+		}
+		fputs("|\n", to);
+	}
+	for (int y = 0; y < height; y++)
+		fprintf(to, "%s|\n", letters + y * (width + 2));
+	put_legend(to, &looks);
+	fclose(to);
+	free(letters);
+	return text;
+}
+
+/* --- Taking a shot */
+
+static char *shoot(const struct shot *shot, const struct scene *scene)
+{
+	WINDOW *pad = newpad(shot->height, shot->width);
+	uint64_t now = SCENE_NOW_NS;
+	struct settings settings;
+	struct theme theme;
+	struct screen *screen;
+	struct paint paint;
+	char error[128], *text;
+
+	settings_default(&settings);
+	if (shot->setting &&
+	    settings_set(&settings, shot->section, shot->setting, shot->value, 0, error, sizeof(error)))
+		abort();
+	if (theme_load(&theme, shot->theme ? shot->theme : "default", NULL, error, sizeof(error)))
+		abort();
+	paint_init(&paint, pad, shot->width, shot->height, !shot->ascii);
+	paint_theme(&paint, &theme, true);
+	screen = screen_new(&scene_host, &settings, NULL);
+	for (int nr = 0; nr < SCENE_TICKS; nr++) {
+		screen_tick(screen, scene->ticks[nr]);
+		screen_draw(screen, &paint, now);
+	}
+	for (const char *key = shot->keys; *key; key++) {
+		screen_key(screen, *key, false, now);
+		screen_draw(screen, &paint, now);
+	}
+	text = window_text(pad, shot->width, shot->height);
+	screen_free(screen);
+	delwin(pad);
+	return text;
+}
+
+static char *file_text(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = calloc(1, 1 << 20);
+
+	if (f && text && !fread(text, 1, (1 << 20) - 1, f))
+		*text = '\0';
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* Says where two texts differ first. Returns whether they are the same. */
+static bool same(const char *is, const char *should)
+{
+	int line = 1;
+	size_t a, b;
+
+	for (; *is || *should; line++) {
+		a = strcspn(is, "\n");
+		b = strcspn(should, "\n");
+		if (a != b || strncmp(is, should, a)) {
+			printf("# line %d is     %.*s\n#         should %.*s\n", line, (int)a, is, (int)b, should);
+			return false;
+		}
+		is += a + (is[a] == '\n');
+		should += b + (should[b] == '\n');
+	}
+	return true;
+}
+
+static bool check(const struct shot *shot, const char *text, bool write)
+{
+	const char *srcdir = getenv("srcdir");
+	char path[4096], *should;
+	bool ok = true;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/tests/golden/screens/%s", srcdir ? srcdir : ".", shot->name);
+	if (write) {
+		f = fopen(path, "w");
+		if (!f || fputs(text, f) < 0 || fclose(f)) {
+			printf("# cannot write %s: %s\n", path, strerror(errno));
+			return false;
+		}
+		return true;
+	}
+	should = file_text(path);
+	ok = should && same(text, should);
+	free(should);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	bool write = argc > 1 && !strcmp(argv[1], "--write");
+	FILE *null = fopen("/dev/null", "r+");
+	struct scene scene;
+	int failed = 0;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	setenv("TZ", "UTC", 1);
+	unsetenv("COLORTERM");
+	if (!null || !newterm("xterm-256color", null, null)) {
+		printf("Bail out! no terminal\n");
+		return EXIT_FAILURE;
+	}
+	start_color();
+	use_default_colors();
+	scene_make(&scene);
+	printf("1..%zu\n", NR_SHOTS);
+	for (size_t i = 0; i < NR_SHOTS; i++) {
+		char *text = shoot(&shots[i], &scene);
+		bool ok = check(&shots[i], text, write);
+
+		printf("%s %zu - %s\n", ok ? "ok" : "not ok", i + 1, shots[i].name);
+		failed += !ok;
+		free(text);
+	}
+	scene_free(&scene);
+	endwin();
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

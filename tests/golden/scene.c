@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "scene.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/health.h"
+
+#define SEC 1000000000ULL
+#define PF_KTHREAD 0x00200000
+
+static struct cgroup cgroups[] = {
+	{ .id = 1, .path = "/" },
+	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1 },
+	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2 },
+	{ .id = 4, .path = "/system.slice", .parent = &cgroups[0], .depth = 1 },
+	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2 },
+	{ .id = 6, .path = "/web.slice", .parent = &cgroups[0], .depth = 1 },
+	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2 },
+};
+
+#define NR_CGROUPS (sizeof(cgroups) / sizeof(cgroups[0]))
+
+/* Shares of a second, in ms; what remains is sleep. */
+static const struct actor {
+	pid_t tid, tgid, ppid;
+	unsigned int uid;
+	const char *comm;
+	int cgroup; /* index */
+	enum thread_state state;
+	int user, kernel, runq, throttled, d;
+	int longest_us;
+	bool idle, dies;
+} actors[] = {
+	{ 2, 2, 0, 0, "kthreadd", 0, STATE_SLEEP, .idle = true },
+	{ 17, 17, 2, 0, "ksoftirqd/0", 0, STATE_SLEEP, 0, 12, 3, 0, 0, 80 },
+	{ 480, 480, 2, 0, "kworker/u8:3+flush", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
+	{ 1000, 1000, 1, 33, "nginx", 6, STATE_SLEEP, 120, 230, 90, 0, 0, 4100 },
+	{ 2001, 2001, 1000, 33, "api-server", 6, STATE_RUNNING, 500, 200, 240, 0, 0, 12500 },
+	{ 2002, 2001, 1000, 33, "api-worker", 6, STATE_RUNQUEUE, 300, 60, 500, 0, 0, 41000 },
+	{ 2003, 2001, 1000, 33, "api-gc", 6, STATE_SLEEP, .idle = true },
+	{ 3000, 3000, 1, 999, "postgres", 4, STATE_D, 30, 60, 20, 0, 610, 330 },
+	{ 3001, 3000, 1, 999, "postgres", 4, STATE_SLEEP, .idle = true },
+	{ 4000, 4000, 1, 1000, "make", 2, STATE_SLEEP, 1, 2, 0, 0, 0, 9 },
+	{ 4001, 4001, 4000, 1000, "cc1plus", 2, STATE_RUNQUEUE, 280, 20, 690, 660, 0, 71000 },
+	{ 4002, 4002, 4000, 1000, "cc1", 2, STATE_RUNQUEUE, 90, 10, 5, 2, 0, 600, .dies = true },
+	{ 5000, 5000, 1, 1000, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, STATE_SLEEP, 15, 5, 2, 0, 0, 44 },
+	{ 5001, 5001, 1, 1000, "e\xcc\x81te\xcc\x81", 5, STATE_STOPPED, .idle = true },
+	{ 6666, 6666, 1, 65534, "\x1b[2J\xe2\x80\xae!", 0, STATE_SLEEP, 4, 1, 0, 0, 0, 7 },
+};
+
+#define NR_ACTORS (sizeof(actors) / sizeof(actors[0]))
+
+static void check(int err)
+{
+	if (err)
+		abort();
+}
+
+/* What an actor did in refresh @nr: a bit less the longer ago. */
+static struct values values_of(const struct actor *a, int nr)
+{
+	uint64_t unit = 1000000 - 250000 * (SCENE_TICKS - 1 - nr);
+	struct values v = { 0 };
+	int slot = 0;
+
+	v.v[FIELD_USER] = a->user * unit;
+	v.v[FIELD_KERNEL] = a->kernel * unit;
+	v.v[FIELD_RUN] = v.v[FIELD_USER] + v.v[FIELD_KERNEL];
+	v.v[FIELD_RUNQ] = a->runq * unit;
+	v.v[FIELD_THROTTLED] = a->throttled * unit;
+	v.v[FIELD_D] = a->d * unit;
+	v.v[FIELD_ALIVE] = a->dies ? 300 * unit : SEC;
+	v.v[FIELD_SLEEP] = v.v[FIELD_ALIVE] - v.v[FIELD_RUN] - v.v[FIELD_RUNQ] - v.v[FIELD_D];
+	v.v[FIELD_RUNQ_MAX] = a->longest_us * 1000ULL;
+	v.v[FIELD_RUNQ_P50] = v.v[FIELD_RUNQ_P99] = VALUE_NA;
+	v.v[FIELD_VOLUNTARY] = 10 * a->kernel;
+	v.v[FIELD_INVOLUNTARY] = a->runq;
+	v.v[FIELD_WAKEUPS] = 10 * a->kernel;
+	v.v[FIELD_MIGRATIONS] = a->runq / 10;
+	if (a->comm[0] == 'm') /* the kernel's tick has not seen it */
+		v.v[FIELD_USER] = v.v[FIELD_KERNEL] = VALUE_NA;
+	while (1024ULL << (slot + 1) <= v.v[FIELD_RUNQ_MAX])
+		slot++;
+	v.runq.n[slot] = 1;
+	v.runq.n[slot / 2] = 20;
+	v.runq.n[0] = 80;
+	return v;
+}
+
+static void make_tick(struct scene *s, struct life **lives, int nr)
+{
+	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
+	static const struct cgroup_limit limit = { 9, 1320000000 };
+	struct pressure pressure[PRESSURE_COUNT] = {
+		{ 310000000, VALUE_NA }, { 0, 0 }, { 615000000, 402000000 },
+	};
+	struct timespec wall = { 1700000000 + nr, 0 };
+	uint64_t loss[LOSS_COUNT] = { [LOSS_GAP] = 2 };
+	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
+
+	check(model_begin(s->model, SEC, (5000 + nr) * SEC, &wall));
+	for (size_t i = 0; i < NR_ACTORS; i++) {
+		const struct actor *a = &actors[i];
+		struct values v = values_of(a, nr);
+		bool dies = a->dies && nr + 1 == SCENE_TICKS;
+
+		if (!lives[i])
+			continue;
+		if (a->idle)
+			check(model_idle(s->model, lives[i], a->state));
+		else
+			check(model_thread(s->model, lives[i],
+					   dies ? STATE_DEAD : a->state, dies, &v));
+		if (dies) {
+			model_life_end(s->model, lives[i]);
+			lives[i] = NULL;
+		}
+	}
+	for (int cpu = 0; cpu < 4; cpu++) {
+		struct cpu_values v = { cpu, (9 - 2 * cpu) * SEC / 10, (1 + 2 * cpu) * SEC / 10,
+					1000 * cpu };
+
+		check(model_cpu(s->model, &v));
+	}
+	for (size_t i = 0; i < NR_CGROUPS; i++)
+		check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
+	model_pressure(s->model, pressure);
+	s->ticks[nr] = model_end(s->model, loss, &self, false);
+	check(s->ticks[nr] ? 0 : -ENOMEM);
+}
+
+void scene_make(struct scene *s)
+{
+	struct life *lives[NR_ACTORS];
+
+	s->model = model_new(1 << 20);
+	check(s->model ? 0 : -ENOMEM);
+	for (size_t i = 0; i < NR_ACTORS; i++) {
+		const struct actor *a = &actors[i];
+		struct identity id = {
+			.tid = a->tid,
+			.tgid = a->tgid,
+			.ppid = a->ppid,
+			.uid = a->uid,
+			.start_ns = a->tid * SEC,
+			.flags = a->ppid == 2 || a->tid == 2 ? PF_KTHREAD : 0,
+			.priority = 120,
+			.cpu = a->tid % 4,
+		};
+
+		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
+		lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
+		check(lives[i] ? 0 : -ENOMEM);
+	}
+	for (int nr = 0; nr < SCENE_TICKS; nr++)
+		make_tick(s, lives, nr);
+}
+
+void scene_free(struct scene *s)
+{
+	for (int nr = 0; nr < SCENE_TICKS; nr++)
+		tick_put(s->ticks[nr]);
+	model_free(s->model);
+}
+
+/* --- What the screen asks */
+
+static void user_name(unsigned int uid, char *buf, size_t size)
+{
+	if (uid == 33)
+		snprintf(buf, size, "www-data");
+	else if (!uid)
+		snprintf(buf, size, "root");
+	else
+		snprintf(buf, size, "%u", uid);
+}
+
+static int user_find(const char *name, unsigned int *uid)
+{
+	if (strcmp(name, "www-data"))
+		return -ENOENT;
+	*uid = 33;
+	return 0;
+}
+
+static void affinity(pid_t tid, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", tid == 4002 ? "-" : "0-3");
+}
+
+static void health(void *arg, struct health *h)
+{
+	(void)arg;
+	health_add(h, "Probes", "sched_switch", HEALTH_ON, "where every thread's time goes");
+	health_add(h, "Probes", "sample", HEALTH_OFF, "no perf events: user and kernel time are -");
+	health_add(h, "Maps", "slots", HEALTH_DEGRADED, "65535 of 65535 were in use at once: 100 %%");
+	health_add(h, "Lost since the start", "gap", HEALTH_FACT, "2  switches the kernel did not report");
+	health_add(h, "Rights", "CAP_BPF", HEALTH_ON, "kept");
+}
+
+static void write_config(void *arg, const struct settings *s, char *said, size_t size)
+{
+	(void)arg;
+	(void)s;
+	snprintf(said, size, "config written: /home/me/.config/systop/systoprc");
+}
+
+const struct host scene_host = {
+	.name = "web-07",
+	.kernel = "6.18.0",
+	.version = "0.1.0",
+	.scope = "all",
+	.user_name = user_name,
+	.user_find = user_find,
+	.affinity = affinity,
+	.health = health,
+	.write_config = write_config,
+};
