@@ -345,8 +345,11 @@ static void on_crash(int signal_number)
 static void catch_crashes(void)
 {
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
-	struct sigaction sa = { .sa_handler = on_crash, .sa_flags = SA_RESETHAND };
+	static char stack[16384]; /* its own: the crash may have been for want of stack */
+	struct sigaction sa = { .sa_handler = on_crash, .sa_flags = SA_RESETHAND | SA_ONSTACK };
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
 
+	sigaltstack(&ss, NULL);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &sa, NULL);
 }

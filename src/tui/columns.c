@@ -20,10 +20,11 @@ const char *const units_names[UNITS_COUNT] = { "share", "time", "rate" };
 
 struct column_info column_info(enum column_id id)
 {
-	const struct field *f = &fields[id];
+	const struct field *f;
 
 	if (id >= COLUMN_FIELDS)
 		return text_columns[id - COLUMN_FIELDS];
+	f = &fields[id];
 	/* A duration, as shares are shown as one on demand, takes 6. */
 	return (struct column_info){ f->name, f->title, f->help, f->width, f->width,
 				     f->drop, true, true };

@@ -84,18 +84,31 @@ int term_check(void)
 	return 0;
 }
 
-static void remember(const char *capability)
+static void remember_text(const char *s)
 {
-	const char *s = tigetstr(capability);
-	size_t len;
+	size_t len = strlen(s);
 
-	if (!s || s == (char *)-1)
-		return;
-	len = strlen(s);
 	if (term.restore_len + len <= sizeof(term.restore)) {
 		memcpy(term.restore + term.restore_len, s, len);
 		term.restore_len += len;
 	}
+}
+
+static void remember(const char *capability)
+{
+	const char *s = tigetstr(capability);
+
+	if (s && s != (char *)-1)
+		remember_text(s);
+}
+
+/* Mouse reports off: what curses switches on, the terminal's description does not tell how to undo. */
+static void remember_mouse(void)
+{
+	const char *s = tigetstr("kmous");
+
+	if (s && s != (char *)-1)
+		remember_text("\033[?1006;1000l");
 }
 
 int term_open(char *notice, int size)
@@ -116,7 +129,9 @@ int term_open(char *notice, int size)
 	if (!term.screen)
 		return fail(-ENOTTY, EXIT_STATUS_RUNTIME, "cannot use the terminal");
 	term.open = true;
+	remember_mouse();
 	remember("sgr0");
+	remember("rmkx");
 	remember("cnorm");
 	remember("rmcup");
 	raw(); /* ^C and ^Z are keys like all others */
