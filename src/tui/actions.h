@@ -31,7 +31,7 @@ enum place_kind {
 	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
 	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
 	_(NEXT,       "next-view",   IN_ALL,     "Tab",        "Tab",        "Tab",      "",        "next view") \
-	_(PREVIOUS,   "previous-view", IN_ALL,   "S-Tab",      "S-Tab",      "S-Tab",    "",        "previous view") \
+	_(PREVIOUS,   "previous-view", IN_ALL,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
 	_(ENTER,      "enter",       IN_TABLES,  "Enter",      "Enter",      "Enter z",  "open",    "go into: cgroup, process, thread, its detail") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \

@@ -191,8 +191,10 @@ int theme_load(struct theme *t, const char *name, const char *dir, char *error, 
 {
 	struct theme loaded = { 0 };
 	struct parser p = { .theme = &loaded, .dir = dir, .error = error, .size = size };
-	int err = theme_parse(&p, name);
+	int err;
 
+	loaded.looks[ROLE_TEXT] = (struct look){ .fg = THEME_DEFAULT, .bg = THEME_DEFAULT };
+	err = theme_parse(&p, name);
 	if (err)
 		return err;
 	snprintf(loaded.name, sizeof(loaded.name), "%s", name);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "tui/columns.h"
+
+static const struct sorting by_run = { .by = (enum column_id)FIELD_RUN };
+static const struct column_context context = { .sorting = &by_run };
+
+static struct column_list list(const char *text)
+{
+	struct column_list l;
+	char error[128];
+	const char *wrong = columns_parse(&l, TABLE_THREADS, text, error, sizeof(error));
+
+	assert_null(wrong);
+	return l;
+}
+
+static struct columns place(const char *text, int width, int pan)
+{
+	struct column_list l = list(text);
+	struct columns c;
+
+	columns_place(&c, &l, width, pan, &context);
+	return c;
+}
+
+TEST(columns, never_wider_than_the_screen)
+{
+	for (int table = 0; table < TABLE_COUNT; table++) {
+		struct column_list l;
+		struct columns c;
+
+		columns_default(&l, table);
+		for (int width = 40; width <= 500; width++) {
+			columns_place(&c, &l, width, 0, &context);
+			assert_true(c.nr > 0);
+			for (int i = 1; i < c.nr; i++)
+				assert_true(c.at[i].x == c.at[i - 1].x + c.at[i - 1].width + 1);
+			assert_true(c.at[c.nr - 1].x + c.at[c.nr - 1].width <= width);
+		}
+	}
+}
+
+/* What leaves a narrow screen last: number, state, bar, name, and the column sorted by. */
+TEST(columns, the_important_ones_stay)
+{
+	struct column_list l;
+	struct columns c;
+	struct sorting by_migrations = { .by = (enum column_id)FIELD_MIGRATIONS };
+	struct column_context sorted = { .sorting = &by_migrations };
+
+	columns_default(&l, TABLE_THREADS);
+	columns_place(&c, &l, 40, 0, &context);
+	assert_true(columns_has(&c, COLUMN_ID) && columns_has(&c, COLUMN_STATE) &&
+		    columns_has(&c, COLUMN_BAR) && columns_has(&c, COLUMN_COMM) &&
+		    columns_has(&c, (enum column_id)FIELD_RUN));
+	assert_false(columns_has(&c, COLUMN_CGROUP));
+	assert_false(columns_has(&c, (enum column_id)FIELD_MIGRATIONS));
+	columns_place(&c, &l, 40, 0, &sorted);
+	assert_true(columns_has(&c, (enum column_id)FIELD_MIGRATIONS));
+}
+
+/* At each width the columns shown are those of the next smaller width and more. */
+TEST(columns, wider_never_loses_one)
+{
+	struct column_list l;
+	struct columns narrow, wide;
+
+	columns_default(&l, TABLE_THREADS);
+	columns_place(&narrow, &l, 61, 0, &context);
+	for (int width = 62; width <= 300; width++, narrow = wide) {
+		columns_place(&wide, &l, width, 0, &context);
+		for (int i = 0; i < narrow.nr; i++)
+			assert_true(columns_has(&wide, narrow.at[i].id));
+	}
+}
+
+TEST(columns, order_width_and_wishes)
+{
+	struct columns c = place("comm:20 id run -bar +migrations", 60, 0);
+
+	assert_int_equal(c.at[0].id, COLUMN_COMM);
+	assert_int_equal(c.at[0].width, 20);
+	assert_int_equal(c.at[1].id, COLUMN_ID);
+	assert_false(columns_has(&c, COLUMN_BAR));
+	assert_true(columns_has(&c, (enum column_id)FIELD_MIGRATIONS));
+}
+
+TEST(columns, panning_shows_others)
+{
+	struct column_list l;
+	struct columns c;
+	bool seen[COLUMN_COUNT] = { false };
+
+	columns_default(&l, TABLE_THREADS);
+	for (int pan = 0; pan < COLUMN_COUNT; pan++) {
+		columns_place(&c, &l, 60, pan, &context);
+		for (int i = 0; i < c.nr; i++)
+			seen[c.at[i].id] = true;
+	}
+	for (int i = 0; i < l.nr; i++)
+		assert_true(l.at[i].hidden || seen[l.at[i].id]);
+}
+
+TEST(columns, text_comes_back)
+{
+	struct column_list l = list("id +pid comm:20 run d"), again;
+	char text[1024], text_again[1024];
+
+	columns_print(&l, text, sizeof(text));
+	assert_string_equal(text, "id +pid comm:20 run d");
+	again = list(text);
+	columns_print(&again, text_again, sizeof(text_again));
+	assert_string_equal(text, text_again);
+}
+
+TEST(columns, wrong_ones_are_refused)
+{
+	struct column_list l;
+	char error[128];
+
+	assert_non_null(columns_parse(&l, TABLE_THREADS, "id nosuch", error, sizeof(error)));
+	assert_non_null(columns_parse(&l, TABLE_CGROUPS, "tree pid", error, sizeof(error)));
+	assert_non_null(columns_parse(&l, TABLE_THREADS, "id:201", error, sizeof(error)));
+	assert_non_null(columns_parse(&l, TABLE_THREADS, "id:x", error, sizeof(error)));
+	assert_non_null(columns_parse(&l, TABLE_THREADS, "+", error, sizeof(error)));
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(columns_never_wider_than_the_screen),
+		  cmocka_unit_test(columns_the_important_ones_stay),
+		  cmocka_unit_test(columns_wider_never_loses_one),
+		  cmocka_unit_test(columns_order_width_and_wishes),
+		  cmocka_unit_test(columns_panning_shows_others),
+		  cmocka_unit_test(columns_text_comes_back),
+		  cmocka_unit_test(columns_wrong_ones_are_refused));
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "tui/list.h"
+
+#define SEC 1000000000ULL
+#define HEIGHT 10
+
+static struct life lives[100];
+static struct process processes[100];
+static struct row rows[100];
+static int weights[100]; /* the heaviest comes first */
+
+static bool heavier(const struct row *a, const struct row *b, const void *arg)
+{
+	(void)arg;
+	return weights[a - rows] > weights[b - rows];
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		processes[i].tgid = lives[i].tid = lives[i].tgid = i + 1;
+		lives[i].start_ns = i + 1;
+		lives[i].process = &processes[i];
+		rows[i] = (struct row){ .kind = ROW_THREAD, .number = i + 1, .thread = &lives[i],
+					.process = &processes[i], .nr_threads = 1 };
+		weights[i] = 100 - i;
+	}
+	return 0;
+}
+
+/* A refresh at this time, without the threads that are in no hand. */
+static struct list_order refresh(struct list *l, uint64_t now_ns, int without)
+{
+	struct list_order o = { heavier, NULL, now_ns };
+
+	list_clear(l);
+	for (int i = 0; i < 100; i++)
+		if (rows[i].number != without)
+			assert_int_equal(list_add(l, &rows[i]), 0);
+	list_sort(l, HEIGHT, &o);
+	return o;
+}
+
+/* Until it was moved, the selection is the first row, whatever that is. */
+TEST(list, selection_sticks_once_moved)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	assert_int_equal(list_selected(&l)->number, 1);
+	weights[49] = 1000;
+	refresh(&l, 11 * SEC, 0);
+	assert_int_equal(list_selected(&l)->number, 50);
+	list_act(&l, ACTION_DOWN, &o);
+	refresh(&l, 20 * SEC, 0);
+	assert_int_equal(list_selected(&l)->number, 1);
+	weights[79] = weights[89] = 2000;
+	refresh(&l, 30 * SEC, 0);
+	assert_int_equal(list_selected(&l)->number, 1);
+	assert_int_equal(l.cursor, 3);
+	list_act(&l, ACTION_FIRST, &o);
+	refresh(&l, 40 * SEC, 0);
+	assert_int_equal(list_selected(&l)->number, 80); /* of equals the smaller number */
+	list_fini(&l);
+}
+
+TEST(list, order_is_held_after_a_move)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	o.now_ns = 10 * SEC;
+	list_act(&l, ACTION_DOWN, &o);
+	assert_true(list_held(&l, 12 * SEC));
+	weights[89] = 5000;
+	refresh(&l, 12 * SEC, 0);
+	assert_int_equal(l.rows[0]->number, 1);
+	assert_int_equal(l.rows[1]->number, 2);
+	assert_false(list_held(&l, 13 * SEC));
+	refresh(&l, 13 * SEC, 0);
+	assert_int_equal(l.rows[0]->number, 90);
+	assert_int_equal(list_selected(&l)->number, 2);
+	list_fini(&l);
+}
+
+/* A selected thread that is gone leaves the selection where it was. */
+TEST(list, selected_is_gone)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	list_act(&l, ACTION_DOWN, &o);
+	list_act(&l, ACTION_DOWN, &o);
+	assert_int_equal(list_selected(&l)->number, 3);
+	refresh(&l, 20 * SEC, 3);
+	assert_int_equal(l.cursor, 2);
+	assert_int_equal(list_selected(&l)->number, 4);
+	list_clear(&l);
+	list_sort(&l, HEIGHT, &o);
+	assert_null(list_selected(&l));
+	list_fini(&l);
+}
+
+static bool ends_in_seven(const struct row *r, const void *arg)
+{
+	(void)arg;
+	return r->number % 10 == 7;
+}
+
+TEST(list, find_goes_around)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	assert_true(list_find(&l, 0, ends_in_seven, NULL, &o));
+	assert_int_equal(list_selected(&l)->number, 7);
+	assert_true(list_find(&l, 0, ends_in_seven, NULL, &o));
+	assert_int_equal(list_selected(&l)->number, 7);
+	assert_true(list_find(&l, 1, ends_in_seven, NULL, &o));
+	assert_int_equal(list_selected(&l)->number, 17);
+	assert_true(list_find(&l, -1, ends_in_seven, NULL, &o));
+	assert_true(list_find(&l, -1, ends_in_seven, NULL, &o));
+	assert_int_equal(list_selected(&l)->number, 97);
+	list_fini(&l);
+}
+
+/* The selected row is always among those on the screen. */
+TEST(list, scrolls)
+{
+	static const enum action moves[] = { ACTION_PAGE_DOWN, ACTION_PAGE_DOWN, ACTION_HALF_UP,
+					     ACTION_LAST, ACTION_UP, ACTION_HALF_DOWN, ACTION_PAGE_UP,
+					     ACTION_FIRST, ACTION_UP };
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	FOR_EACH (move, moves) {
+		assert_true(list_act(&l, *move, &o));
+		refresh(&l, 10 * SEC, 0);
+		assert_true(l.cursor >= l.top && l.cursor < l.top + HEIGHT);
+		assert_int_equal(list_selected(&l)->number, l.cursor + 1);
+	}
+	assert_false(list_act(&l, ACTION_HELP, &o));
+	list_fini(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		cmocka_unit_test_setup(list_selection_sticks_once_moved, setup),
+		cmocka_unit_test_setup(list_order_is_held_after_a_move, setup),
+		cmocka_unit_test_setup(list_selected_is_gone, setup),
+		cmocka_unit_test_setup(list_find_goes_around, setup),
+		cmocka_unit_test_setup(list_scrolls, setup),
+	};
+
+	return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tui/theme.h"
+
+/* Loads a theme from a file with this text. */
+static int load(struct theme *t, const char *text, char *error, size_t size)
+{
+	char path[] = "/tmp/systop-theme-XXXXXX";
+	int fd = mkstemp(path), err;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	err = theme_load(t, path, NULL, error, size);
+	unlink(path);
+	return err;
+}
+
+TEST(theme, built_in_ones_load)
+{
+	char error[256];
+	struct theme t;
+	int nr = 0;
+
+	for (; theme_builtin(nr); nr++) {
+		assert_int_equal(theme_load(&t, theme_builtin(nr), NULL, error, sizeof(error)), 0);
+		/* The terminal's own colours stay where nothing is meant. */
+		assert_int_equal(theme_look(&t, ROLE_TEXT)->fg, THEME_DEFAULT);
+		assert_int_equal(theme_look(&t, ROLE_TEXT)->bg, THEME_DEFAULT);
+		assert_string_equal(t.name, theme_builtin(nr));
+	}
+	assert_int_equal(nr, 5);
+}
+
+TEST(theme, roles_inherit)
+{
+	char error[256];
+	struct theme t;
+
+	assert_int_equal(load(&t, "running = #102030 on bright-blue bold italic\nkernel = 200\n", error,
+			      sizeof(error)), 0);
+	assert_int_equal(theme_look(&t, ROLE_USER)->fg, THEME_RGB | 0x102030);
+	assert_int_equal(theme_look(&t, ROLE_USER)->bg, 12);
+	assert_int_equal(theme_look(&t, ROLE_USER)->attributes, THEME_BOLD | THEME_ITALIC);
+	assert_int_equal(theme_look(&t, ROLE_KERNEL)->fg, 200);
+	assert_int_equal(theme_look(&t, ROLE_D)->fg, THEME_DEFAULT);
+}
+
+TEST(theme, files_inherit)
+{
+	char error[256];
+	struct theme t, parent;
+
+	assert_int_equal(theme_load(&parent, "default", NULL, error, sizeof(error)), 0);
+	assert_int_equal(load(&t, "inherits = default\nuser = blue\n", error, sizeof(error)), 0);
+	assert_int_equal(theme_look(&t, ROLE_USER)->fg, 4);
+	assert_int_equal(theme_look(&t, ROLE_D)->fg, theme_look(&parent, ROLE_D)->fg);
+}
+
+TEST(theme, errors_name_the_line_and_not_the_text)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "text = default\nuser = secret\n", "line 2: not a colour or attribute" },
+		{ "nosuch = red\n", "line 1: no role \"nosuch\"" },
+		{ "inherits = nosuch\n", "no theme \"nosuch\"" },
+		{ "user = #12\n", "line 1" },
+		{ "user = 256\n", "line 1" },
+	};
+	char error[256];
+	struct theme t;
+
+	FOR_EACH (c, cases) {
+		assert_true(load(&t, c->text, error, sizeof(error)) < 0);
+		if (!strstr(error, c->error))
+			print_error("%s: %s\n", c->text, error);
+		assert_non_null(strstr(error, c->error));
+		assert_null(strstr(error, "secret"));
+	}
+	assert_int_equal(theme_load(&t, "../etc/passwd\n", "/tmp", error, sizeof(error)), -ENOENT);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(theme_built_in_ones_load), cmocka_unit_test(theme_roles_inherit),
+		  cmocka_unit_test(theme_files_inherit),
+		  cmocka_unit_test(theme_errors_name_the_line_and_not_the_text));
+}
