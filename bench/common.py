@@ -32,6 +32,7 @@ LIMITS = {
     "bpf_ns": 250,
     "refresh_ms_50000": 5,
     "own_percent_1000": 0.5,
+    "key_ms_50000": 30,
     "startup_ms": 300,
     "bytes_80x24": 1000,
     "bytes_200x50": 2500,
@@ -350,6 +351,39 @@ def build_empty():
     return target
 
 
+# --- Loads
+
+
+class Threads:
+    """tests/load/threads: that many threads that sleep."""
+
+    def __init__(self, count):
+        self.count = count
+        self.settings = Settings()
+        self.process = None
+
+    def __enter__(self):
+        program = os.path.join(BUILD, "tests", "load", "threads")
+        if not os.access(program, os.X_OK):
+            die(f"no {program}: run scripts/check, or make check TESTS= in {BUILD}")
+        self.settings.at_least("kernel.pid_max", self.count + 32768)
+        self.settings.at_least("kernel.threads-max", self.count + 32768)
+        self.settings.at_least("vm.max_map_count", 2 * self.count + 65536)
+        # It sleeps until its standard input ends, and says how many threads it made.
+        self.process = subprocess.Popen(
+            [program, str(self.count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        made = json.loads(self.process.stdout.readline() or '{"threads": 0}')["threads"]
+        if made < self.count:
+            self.__exit__()
+            die(f"{program} made {made} of {self.count} threads")
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()
+        self.settings.__exit__()
+
+
 # --- Terminals
 
 
@@ -363,6 +397,7 @@ class Terminal:
         for name in ("LINES", "COLUMNS"):
             self.env.pop(name, None)
         self.bytes = 0
+        self.last = 0.0  # time.monotonic() of the last output
         self.bursts = []  # of each refresh, output with no pause of 100 ms in it: [bytes, cpu_ns]
 
     def __enter__(self):
@@ -377,7 +412,6 @@ class Terminal:
         return self
 
     def _read(self):
-        last = 0.0
         while not self.stopping:
             if not select.select([self.master], [], [], 0.2)[0]:
                 continue
@@ -388,11 +422,23 @@ class Terminal:
             if not data:
                 return
             now = time.monotonic()
-            if now - last > 0.1:
+            if now - self.last > 0.1:
                 self.bursts.append([0, cpu_ns(self.pids)])
-            last = now
+            self.last = now
             self.bursts[-1][0] += len(data)
             self.bytes += len(data)
+
+    def press(self, keys):
+        """Seconds from the key to the last of what it draws; None: it draws nothing."""
+        # Early in the pause between two refreshes: what comes then comes of the key.
+        count = len(self.bursts)
+        while len(self.bursts) == count or time.monotonic() - self.last < 0.15:
+            time.sleep(0.002)
+            self.check()
+        start = time.monotonic()
+        os.write(self.master, keys)
+        time.sleep(0.3)
+        return self.last - start if self.last > start else None
 
     def check(self):
         if os.waitpid(self.pid, os.WNOHANG)[0]:

@@ -46,7 +46,7 @@ enum place_kind {
 	_(CLEAR,      "clear",       IN_TABLES,  "=",          "=",          "= ^L",     "",        "clear filter and search") \
 	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "keep the selected one selected wherever it goes, and in sight") \
 	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \
-	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree") \
+	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree, and back") \
 	_(KTHREADS,   "kthreads",    IN_THREADS, "K",          "K",          "K",        "",        "hide or show kernel threads") \
 	_(IDLE,       "idle",        IN_TABLES,  "i",          "i",          "i",        "",        "hide or show what did nothing") \
 	_(OWN,        "own",         IN_CGROUPS, "s",          "s",          "o",        "",        "numbers of the cgroup alone, or with all below it") \

@@ -13,6 +13,7 @@
 struct threads {
 	struct table_state table; /* .table is which of the three */
 	struct tree tree;
+	enum table before_tree; /* t leads back to it */
 };
 
 static int add_rows(struct threads *s, const struct view_context *c, const struct row *rows,
@@ -154,7 +155,12 @@ static bool threads_act(void *state, enum action a, const struct view_context *c
 		show_as(s, c, table == TABLE_THREADS ? TABLE_PROCESSES : TABLE_THREADS);
 		return true;
 	case ACTION_TREE:
-		show_as(s, c, table == TABLE_TREE ? TABLE_PROCESSES : TABLE_TREE);
+		if (table == TABLE_TREE) {
+			show_as(s, c, s->before_tree);
+		} else {
+			s->before_tree = table;
+			show_as(s, c, TABLE_TREE);
+		}
 		return true;
 	default:
 		if (is_tree(s) && tree_act(&s->tree, a, list_selected(&s->table.list)))
