@@ -146,6 +146,57 @@ def config():
             t.wait("can be written by others")
 
 
+def full_disk():
+    """W on a full disk: said, nothing left behind, the old file as it was."""
+    with tempfile.TemporaryDirectory() as home:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k,mode=700", "none", home], check=True)
+        try:
+            path = os.path.join(home, "systoprc")
+            with open(path, "w") as f:
+                f.write("[view]\nsort = d_ns\n")
+            os.chmod(path, 0o600)
+            with open(os.path.join(home, "filler"), "wb") as f:
+                try:
+                    for _ in range(64):
+                        f.write(b"x" * 1024)
+                        f.flush()
+                except OSError:
+                    pass
+            with Terminal(100, 24, {"SYSTOPRC": path}) as t:
+                t.start()
+                t.keys("M", "W")
+                t.wait("config NOT written: .*No space left on device")
+                t.keys("q")
+                t.wait(r"^\$ ?$")
+            assert sorted(os.listdir(home)) == ["filler", "systoprc"], os.listdir(home)
+            with open(path) as f:
+                assert f.read() == "[view]\nsort = d_ns\n"
+        finally:
+            subprocess.run(["umount", home], check=True)
+
+
+def truecolor():
+    """24 bits only if the terminal's description and COLORTERM both say so."""
+    with tempfile.TemporaryDirectory() as home:
+        theme = os.path.join(home, "mine.theme")
+        with open(theme, "w") as f:
+            f.write("text = #102030\n")
+        source = os.path.join(home, "source")
+        with open(source, "w") as f:
+            f.write("direct|24 bits,\n\tRGB, colors#0x1000000, pairs#0x10000,\n"
+                    "\tsetaf=\\E[38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%dm,\n"
+                    "\tsetab=\\E[48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%dm,\n"
+                    "\tuse=xterm-256color,\n")
+        subprocess.run(["tic", "-x", "-o", home, source], check=True)
+        for term, colorterm, wanted in (("direct", "truecolor", True), ("direct", "", False),
+                                        ("xterm-256color", "truecolor", False)):
+            env = {"TERM": term, "COLORTERM": colorterm, "TERMINFO": home}
+            with Terminal(80, 24, env) as t:
+                t.tmux("set", "-ga", "terminal-overrides", ",*:RGB")
+                t.start("--theme", theme)
+                assert ("38;2;16;32;48" in t.screen(escapes=True)) == wanted, (term, colorterm)
+
+
 def themes():
     with Terminal(80, 24) as t:
         t.start("--theme", "mono")
@@ -167,7 +218,9 @@ def main():
     tap.case("search", search)
     tap.case("options and health", options)
     tap.case("config file", config)
+    tap.case("a full disk", full_disk)
     tap.case("themes", themes)
+    tap.case("24-bit colours", truecolor)
     tap.done()
 
 
