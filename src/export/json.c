@@ -129,7 +129,7 @@ static void add_threads(struct json_object *list, const struct row *rows, size_t
 			const struct tick *t, const struct json_options *o)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (filter_match(o->filter, &rows[i], t->interval_ns))
+		if (filter_match(o->filter, &rows[i], t))
 			json_object_array_add(list, thread_object(&rows[i]));
 }
 

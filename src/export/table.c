@@ -89,7 +89,7 @@ int table_tick(FILE *to, const struct tick *t, const struct table_options *o)
 	for (size_t i = 0; i < all; i++) {
 		const struct row *r = i < t->nr_active ? &t->active[i] : &t->idle[i - t->nr_active];
 
-		if (filter_match(o->filter, r, t->interval_ns))
+		if (filter_match(o->filter, r, t))
 			rows[nr++] = r;
 	}
 	rows_order(rows, nr, 0, nr, before, &o->sort);

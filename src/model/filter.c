@@ -3,20 +3,15 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "model/filter_terms.h"
 #include "util/text.h"
 #include "util/vec.h"
-
-/* From linux/sched.h. */
-#define PF_KTHREAD 0x00200000
-
-enum op { OP_HAS, OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE };
 
 /* Longest first: >= is not > and then =. */
 static const struct {
@@ -26,11 +21,6 @@ static const struct {
 	{ "!=", OP_NE }, { ">=", OP_GE }, { "<=", OP_LE }, { ":", OP_HAS },
 	{ "=", OP_EQ },  { ">", OP_GT },  { "<", OP_LT },
 };
-
-enum key { KEY_WORD, KEY_COMM, KEY_CGROUP, KEY_USER, KEY_STATE, KEY_IS, KEY_TID, KEY_PID, KEY_PPID,
-	   KEY_THREADS, KEY_FIELD };
-
-enum flag { FLAG_KTHREAD, FLAG_EXITED, FLAG_THROTTLED };
 
 static const struct key_name {
 	const char *name;
@@ -48,30 +38,6 @@ static const struct key_name {
 
 static const char *const flag_names[] = {
 	[FLAG_KTHREAD] = "kthread", [FLAG_EXITED] = "exited", [FLAG_THROTTLED] = "throttled",
-};
-
-/* What a number was written with. */
-enum scale { SCALE_NONE, SCALE_PERCENT, SCALE_TIME, SCALE_COUNT };
-
-struct alternative {
-	const char *text;
-	double number; /* ns for SCALE_TIME */
-	enum scale scale;
-};
-
-struct term {
-	bool negated;
-	enum key key;
-	enum field_id field; /* KEY_FIELD */
-	enum op op;
-	struct alternative *any; /* one of them has to hold */
-	size_t nr_any, any_room;
-};
-
-struct filter {
-	char *text; /* what alternatives point into */
-	struct term *terms;
-	size_t nr, room;
 };
 
 struct parser {
@@ -189,9 +155,11 @@ static int check_flag(struct parser *p, struct alternative *a)
 static int check_alternative(struct parser *p, const struct term *t, struct alternative *a)
 {
 	uint32_t uid;
+	char *end;
 
 	if (!*a->text)
 		return parse_error(p, a->text, "a value is missing here");
+	a->pattern = strpbrk(a->text, "*?[");
 	switch (t->key) {
 	case KEY_STATE:
 		return check_state(p, a);
@@ -203,6 +171,10 @@ static int check_alternative(struct parser *p, const struct term *t, struct alte
 		a->number = uid;
 		return 0;
 	case KEY_WORD:
+		a->number = strtol(a->text, &end, 10);
+		if (!isdigit((unsigned char)*a->text) || *end)
+			a->number = -1;
+		return 0;
 	case KEY_COMM:
 	case KEY_CGROUP:
 		return 0;
@@ -294,10 +266,17 @@ static int parse_term(struct parser *p, char *s)
 	}
 	if (!err)
 		err = parse_values(p, &t, s);
+	if (!err && (t.key == KEY_FIELD || t.key == KEY_CGROUP || t.key == KEY_COMM ||
+		     (t.key == KEY_WORD && t.any[0].number < 0))) {
+		t.memo = calloc(1, sizeof(*t.memo));
+		err = t.memo ? 0 : parse_error(p, s, "out of memory");
+	}
 	if (!err && VEC_PUSH(p->filter->terms, p->filter->nr, p->filter->room, t))
 		err = parse_error(p, s, "out of memory");
-	if (err)
+	if (err) {
 		free(t.any);
+		free(t.memo);
+	}
 	return err;
 }
 
@@ -330,133 +309,11 @@ void filter_free(struct filter *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->nr; i++)
+	for (size_t i = 0; i < f->nr; i++) {
 		free(f->terms[i].any);
+		free(f->terms[i].memo);
+	}
 	free(f->terms);
 	free(f->text);
 	free(f);
-}
-
-static bool compare(enum op op, double v, double with)
-{
-	switch (op) {
-	case OP_GT:
-		return v > with;
-	case OP_GE:
-		return v >= with;
-	case OP_LT:
-		return v < with;
-	case OP_LE:
-		return v <= with;
-	case OP_NE:
-		return v != with;
-	default:
-		return v == with;
-	}
-}
-
-static bool text_match(enum op op, const char *text, const char *with)
-{
-	if (op != OP_HAS)
-		return !strcmp(text, with) == (op == OP_EQ);
-	if (strpbrk(with, "*?["))
-		return !fnmatch(with, text, FNM_CASEFOLD);
-	return strcasestr(text, with);
-}
-
-static bool field_match(const struct term *t, const struct alternative *a, const struct row *r,
-			uint64_t interval_ns)
-{
-	uint64_t value = row_value(r, t->field);
-	double v = value;
-
-	if (!interval_ns)
-		return false;
-	if (fields[t->field].unit == UNIT_SHARE && a->scale != SCALE_TIME)
-		v = 100 * v / interval_ns;
-	else if (fields[t->field].unit == UNIT_RATE)
-		v = 1e9 * v / interval_ns;
-	return compare(t->op, v, a->number);
-}
-
-static bool flag_match(enum flag flag, const struct row *r)
-{
-	switch (flag) {
-	case FLAG_KTHREAD:
-		return r->kind == ROW_THREAD && r->thread->flags & PF_KTHREAD;
-	case FLAG_EXITED:
-		return r->exited;
-	default:
-		return r->values->v[FIELD_THROTTLED] ||
-		       (r->limit && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
-	}
-}
-
-static bool word_match(const char *word, const struct row *r)
-{
-	char *end;
-	long number;
-
-	if (r->kind == ROW_CGROUP)
-		return text_match(OP_HAS, r->cgroup->path, word);
-	if (text_match(OP_HAS, r->thread ? r->thread->comm : r->process->comm, word))
-		return true;
-	number = strtol(word, &end, 10);
-	return isdigit((unsigned char)*word) && !*end &&
-	       (number == r->process->tgid || (r->thread && number == r->thread->tid));
-}
-
-/* Whether @a holds; of != it is asked whether it is equal. */
-static bool alternative_match(const struct term *t, enum op op, const struct alternative *a,
-			      const struct row *r, uint64_t interval_ns)
-{
-	bool cgroup = r->kind == ROW_CGROUP;
-
-	switch (t->key) {
-	case KEY_WORD:
-		return word_match(a->text, r);
-	case KEY_COMM:
-		return !cgroup && text_match(op, r->thread ? r->thread->comm : r->process->comm,
-					     a->text);
-	case KEY_CGROUP:
-		return r->cgroup && text_match(op, r->cgroup->path, a->text);
-	case KEY_USER:
-		return !cgroup && (r->thread ? r->thread->uid : r->process->uid) == a->number;
-	case KEY_STATE:
-		return r->state == a->number;
-	case KEY_IS:
-		return flag_match(a->number, r);
-	case KEY_TID:
-		return r->thread && compare(op, r->thread->tid, a->number);
-	case KEY_PID:
-		return !cgroup && compare(op, r->process->tgid, a->number);
-	case KEY_PPID:
-		return !cgroup && compare(op, r->thread ? r->thread->ppid : r->process->ppid,
-					  a->number);
-	case KEY_THREADS:
-		return compare(op, r->nr_threads, a->number);
-	default:
-		return field_match(t, a, r, interval_ns);
-	}
-}
-
-static bool term_match(const struct term *t, const struct row *r, uint64_t interval_ns)
-{
-	/* "not one of the list", not "differs from one of the list" */
-	enum op op = t->op == OP_NE ? OP_EQ : t->op;
-
-	if (t->key == KEY_FIELD && row_value(r, t->field) == VALUE_NA)
-		return false;
-	for (size_t i = 0; i < t->nr_any; i++)
-		if (alternative_match(t, op, &t->any[i], r, interval_ns))
-			return t->op != OP_NE;
-	return t->op == OP_NE;
-}
-
-bool filter_match(const struct filter *f, const struct row *r, uint64_t interval_ns)
-{
-	for (size_t i = 0; f && i < f->nr; i++)
-		if (term_match(&f->terms[i], r, interval_ns) == f->terms[i].negated)
-			return false;
-	return true;
 }

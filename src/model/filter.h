@@ -34,8 +34,8 @@ typedef int filter_user(const char *name, uint32_t *uid);
 struct filter *filter_parse(const char *text, filter_user *user, struct filter_error *error);
 void filter_free(struct filter *f);
 
-/* filter_match - whether a row of a tick with this interval passes. NULL passes everything. A value
- * that is not known passes no comparison; what a row does not have (a cgroup's user) neither. */
-bool filter_match(const struct filter *f, const struct row *r, uint64_t interval_ns);
+/* filter_match - whether a row of a tick passes. NULL passes everything. A value that is not known
+ * passes no comparison; what a row does not have (a cgroup's user) neither. */
+bool filter_match(const struct filter *f, const struct row *r, const struct tick *t);
 
 #endif

@@ -458,11 +458,22 @@ static void add_records(struct history *h, const struct past_tick *t, size_t tic
 	}
 }
 
+/* Those that live: for rows of threads, which are such lives themselves, no need to look at all. */
+static void count_living(struct history *h, struct model *m)
+{
+	bool same = h->rows[0]->kind == ROW_THREAD;
+
+	for (size_t i = 0; same && i < h->nr; i++)
+		same = ((const struct life_node *)h->rows[i]->thread)->last == LIFE_ON;
+	for (size_t i = 0; same && i < h->nr; i++)
+		count_life(h, (const struct life_node *)h->rows[i]->thread);
+	for (struct life_node *l = same ? NULL : m->living; l; l = l->next)
+		count_life(h, l);
+}
+
 static void add_ticks(struct history *h, struct model *m)
 {
-
-	for (struct life_node *l = m->living; l; l = l->next)
-		count_life(h, l);
+	count_living(h, m);
 	for (struct life_node *l = m->ended; l; l = l->next)
 		count_life(h, l);
 	for (size_t tick = 0; tick < h->ticks; tick++) {

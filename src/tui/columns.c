@@ -210,6 +210,7 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 bool sorting_before(const struct row *a, const struct row *b, const void *arg)
 {
 	const struct sorting *s = arg;
+	const struct values *of_a, *of_b;
 	uint64_t va, vb;
 	int64_t order;
 
@@ -219,8 +220,12 @@ bool sorting_before(const struct row *a, const struct row *b, const void *arg)
 			order = row_number(a, s->by) - row_number(b, s->by);
 		return s->inverted ? order > 0 : order < 0;
 	}
-	va = values_value(s->own ? a->own : a->values, (enum field_id)s->by);
-	vb = values_value(s->own ? b->own : b->values, (enum field_id)s->by);
+	of_a = s->own ? a->own : a->values;
+	of_b = s->own ? b->own : b->values;
+	if (of_a == of_b) /* all that did nothing share theirs */
+		return false;
+	va = values_value(of_a, (enum field_id)s->by);
+	vb = values_value(of_b, (enum field_id)s->by);
 	if (va == VALUE_NA || vb == VALUE_NA)
 		return va != VALUE_NA && vb == VALUE_NA;
 	return s->inverted ? va < vb : va > vb;

@@ -38,7 +38,7 @@ bool table_wants(const struct table_state *t, const struct view_context *c, cons
 	(void)t;
 	return !(s->hide_idle && !did_something(r, s->sorting.own)) &&
 	       !(s->hide_kthreads && is_kthread(r)) && subject_holds(&c->within, r) &&
-	       filter_match(c->filter, r, c->tick->interval_ns);
+	       filter_match(c->filter, r, c->tick);
 }
 
 static struct list_order order_of(const struct view_context *c, bool ordered)

@@ -22,6 +22,8 @@ static struct row row = { .kind = ROW_THREAD, .state = STATE_D, .thread = &life,
 			  .process = &process, .cgroup = &cgroup, .nr_threads = 1,
 			  .values = &values, .own = &values, .number = 4712 };
 
+static const struct tick tick = { .seq = 1, .interval_ns = SEC };
+
 static int user(const char *name, uint32_t *uid)
 {
 	if (strcmp(name, "www-data"))
@@ -49,7 +51,7 @@ static bool passes(const char *text, const struct row *r)
 
 	if (!f)
 		wrong("\"%s\": %s at %d\n", text, error.what, error.column);
-	match = filter_match(f, r, SEC);
+	match = filter_match(f, r, &tick);
 	filter_free(f);
 	return match;
 }
