@@ -158,7 +158,7 @@ static bool slot_read(const struct slot *slot, struct slot *copy)
 /* When a blocked thread was woken, if it still waits for a CPU since; 0: it was not. */
 static uint64_t slot_woken(const struct slot *c)
 {
-	uint64_t wake = c->wake & ~WAKE_THROTTLED;
+	uint64_t wake = c->wake & WAKE_TIME_MASK;
 
 	switch (c->state) {
 	case SLOT_D:

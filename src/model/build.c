@@ -40,6 +40,8 @@ void node_release(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
 		((struct cgroup *)n->cgroups[i].cgroup)->refs--;
+	samples_put(n->samples);
+	n->samples = NULL;
 	if (n->model->spare)
 		node_free(n->model->spare);
 	n->model->spare = n;
@@ -53,6 +55,7 @@ void model_free(struct model *m)
 		node_release(m->now);
 	past_free(m->past);
 	lives_free(m);
+	stacks_free(m);
 	node_free(m->spare);
 	map_fini(&m->processes);
 	free(m);
@@ -194,6 +197,7 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 	if (m->now) /* of a tick that failed */
 		node_release(m->now);
 	lives_forget(m);
+	stacks_forget(m);
 	n = m->now = node_new(m);
 	if (!n)
 		return -ENOMEM;
