@@ -133,30 +133,31 @@ static bool term_ask(const struct term *t, const struct row *r, uint64_t interva
 	return t->op == OP_NE;
 }
 
-/* Whether the memo is of a row like @r, which it is made to be of if it is not. */
-static bool memo_holds(const struct term *t, const struct row *r, uint64_t seq)
+/* What the answer depends on, if it is a thing that rows share; NULL: it is the name. */
+static const void *shared_by(const struct term *t, const struct row *r)
 {
-	struct memo *m = t->memo, now = { .seq = seq };
-
 	if (t->key == KEY_FIELD)
-		now.of = r->values;
-	else if (t->key == KEY_CGROUP || r->kind == ROW_CGROUP)
-		now.of = r->cgroup;
-	else
-		memcpy(now.comm, r->thread ? r->thread->comm : r->process->comm, sizeof(now.comm));
-	if (m->of == now.of && m->seq == seq && !memcmp(m->comm, now.comm, sizeof(now.comm)))
-		return true;
-	*m = now;
-	return false;
+		return r->values;
+	return t->key == KEY_CGROUP || r->kind == ROW_CGROUP ? r->cgroup : NULL;
 }
 
 static bool term_match(const struct term *t, const struct row *r, const struct tick *tick)
 {
-	if (!t->memo)
+	struct memo *m = t->memo;
+	const void *of;
+	const char *comm;
+
+	if (!m)
 		return term_ask(t, r, tick->interval_ns);
-	if (!memo_holds(t, r, tick->seq))
-		t->memo->result = term_ask(t, r, tick->interval_ns);
-	return t->memo->result;
+	of = shared_by(t, r);
+	comm = of ? m->comm : r->thread ? r->thread->comm : r->process->comm;
+	if (m->of == of && m->seq == tick->seq && !memcmp(m->comm, comm, sizeof(m->comm)))
+		return m->result;
+	m->of = of;
+	m->seq = tick->seq;
+	memmove(m->comm, comm, sizeof(m->comm));
+	m->result = term_ask(t, r, tick->interval_ns);
+	return m->result;
 }
 
 bool filter_match(const struct filter *f, const struct row *r, const struct tick *tick)
