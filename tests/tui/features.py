@@ -155,11 +155,10 @@ def full_disk():
             with open(path, "w") as f:
                 f.write("[view]\nsort = d_ns\n")
             os.chmod(path, 0o600)
-            with open(os.path.join(home, "filler"), "wb") as f:
+            with open(os.path.join(home, "filler"), "wb", buffering=0) as f:
                 try:
                     for _ in range(64):
                         f.write(b"x" * 1024)
-                        f.flush()
                 except OSError:
                     pass
             with Terminal(100, 24, {"SYSTOPRC": path}) as t:
