@@ -107,7 +107,7 @@ static __noinline int block_tell(struct task_struct *next, struct cpu_slot *c,
 				  struct stack_event *what)
 {
 	__u32 cpu = what->cpu, context = UNWIND_SWITCH, index = what->slot;
-	struct kernel_frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
+	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
 	struct parked *parked = bpf_map_lookup_elem(&parked_stacks, &index);
 	struct stack_event *e;
 	__u64 place;
@@ -123,8 +123,10 @@ static __noinline int block_tell(struct task_struct *next, struct cpu_slot *c,
 	}
 	parked->since = 0;
 	bytes = bpf_get_task_stack(next, k->frames, STACK_KERNEL_MAX * 8, 0);
-	if (bytes > 0)
-		what->kernel = stack_kernel(k, (__u32)bytes / 8, c, &what->flags);
+	if (bytes > 0) {
+		what->kernel = stack_kernel(k, (__u32)bytes / 8, c);
+		what->flags |= what->kernel ? 0 : STACK_KERNEL_LOST;
+	}
 	e = stack_event(c, cpu, &place);
 	if (!e)
 		return 0;

@@ -61,7 +61,7 @@ int sample(void *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), context = UNWIND_SAMPLE, index;
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct kernel_frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
+	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct stack_event what = { .kind = STACK_SAMPLE, .weight = 1, .cpu = cpu }, *e;
 	enum sample_class class;
@@ -84,10 +84,12 @@ int sample(void *ctx)
 	if (class == SAMPLE_GUEST)
 		what.flags |= STACK_GUEST;
 	bytes = bpf_get_stack(ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
-	if (bytes > 0)
-		what.kernel = stack_kernel(k, (__u32)bytes / 8, c, &what.flags);
-	else
+	if (bytes > 0) {
+		what.kernel = stack_kernel(k, (__u32)bytes / 8, c);
+		what.flags |= what.kernel ? 0 : STACK_KERNEL_LOST;
+	} else {
 		what.flags |= STACK_USER_MODE;
+	}
 	what.user = stack_user(t, c, context, &what.flags);
 	e = stack_event(c, cpu, &place);
 	if (!e)

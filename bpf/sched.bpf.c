@@ -245,7 +245,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		if (block_afford(c, e.now))
 			block_tell(next, c, &what);
 		else
-			c->stack_loss[STACK_LOSS_BUDGET]++;
+			c->stacks_skipped++;
 	}
 	c->switches_done = c->switches;
 

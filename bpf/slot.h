@@ -150,7 +150,7 @@ struct cpu_slot {
 	__u32 hardirq;       /* in which interrupt the CPU is: WAKE_SOURCE(), 0: none */
 	__u32 softirq;
 	__u64 samples[SAMPLE_CLASSES];
-	__u64 stack_loss[STACK_LOSSES];
+	__u64 stacks_skipped; /* long blocks that were not paid for */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
 

@@ -40,15 +40,11 @@ struct stack_events_map {
 };
 extern struct stack_events_map stack_events SEC(".maps");
 
-struct kernel_frames {
-	__u64 frames[STACK_USER_MAX + 1]; /* as long as a user stack: stack_intern() takes both */
-};
-
 struct kernel_frames_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, UNWIND_CONTEXTS);
 	__type(key, __u32);
-	__type(value, struct kernel_frames);
+	__type(value, struct frames);
 };
 extern struct kernel_frames_map kernel_frames SEC(".maps");
 
@@ -86,13 +82,16 @@ static __always_inline __s64 stack_store(const __u64 *frames, __u32 nr, __u32 ha
 }
 
 /* stack_intern - the id of a stack, a new one if it was not met before. 0: lost, counted. */
-static __noinline __u32 stack_intern(const __u64 *frames, const struct stack_new *n,
-				     struct cpu_slot *c)
+__weak __noinline __u32 stack_intern(struct frames *f, struct stack_new *n, struct cpu_slot *c)
 {
-	__u32 generation = shared.stack_generation, half = generation & 1, at;
-	__u32 step = (__u32)(n->hash >> 40) | 1, index = n->hash;
+	__u32 generation = shared.stack_generation, half = generation & 1, at, step, index;
 	struct stack_entry *e;
 	__s64 line;
+
+	if (!f || !n || !c)
+		return 0;
+	step = (__u32)(n->hash >> 40) | 1;
+	index = n->hash;
 
 	for (int i = 0; i < STACK_PROBES; i++) {
 		index = (index + step) & (STACK_HALF - 1);
@@ -105,17 +104,17 @@ static __noinline __u32 stack_intern(const __u64 *frames, const struct stack_new
 		if (e->hash != n->hash)
 			continue;
 		if (e->flags & STACK_READY && (e->check != n->check || e->nr != n->nr)) {
-			c->stack_loss[STACK_LOSS_COLLISION]++;
+			c->loss[LOSS_STACK_COLLISION]++;
 			return 0;
 		}
 		return generation << STACK_INDEX_BITS | index;
 	}
-	c->stack_loss[STACK_LOSS_TABLE]++;
+	c->loss[LOSS_STACK_FULL]++;
 	return 0;
 taken:
-	line = stack_store(frames, n->nr, half);
+	line = stack_store(f->frames, n->nr, half);
 	if (line < 0) {
-		c->stack_loss[STACK_LOSS_LINES]++;
+		c->loss[LOSS_STACK_FULL]++;
 		e->hash = 0;
 		return 0;
 	}
@@ -138,12 +137,13 @@ static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __
 				   __u8 *flags)
 {
 	struct unwind *u = unwind_user(t, context);
-	struct stack_new n = { .tgid = t->tgid };
+	struct stack_new n = {};
 	__u32 id;
 
 	if (!u || !u->nr)
 		return 0;
 	n.nr = u->nr;
+	n.tgid = u->tgid;
 	n.end = u->end;
 	n.flags = u->flags;
 	n.hash = u->hash;
@@ -151,28 +151,26 @@ static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __
 	if (n.flags & STACK_ANONYMOUS)
 		stack_hash(&n.hash, &n.check, n.tgid);
 	stack_hash(&n.hash, &n.check, n.end + 1);
-	id = stack_intern(u->frames, &n, c);
+	id = stack_intern(&u->frames, &n, c);
 	if (!id)
 		*flags |= STACK_USER_LOST;
 	return id;
 }
 
-/* The id of the @bytes of kernel frames in @k. */
-static __noinline __u32 stack_kernel(struct kernel_frames *k, __u32 nr, struct cpu_slot *c, __u8 *flags)
+/* stack_kernel - the id of the @nr kernel frames in @k. 0: lost, counted. */
+__weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot *c)
 {
 	struct stack_new n = { .nr = nr, .end = nr < STACK_KERNEL_MAX ? STACK_COMPLETE : STACK_TRUNCATED };
-	__u32 id;
 
+	if (!k || !c)
+		return 0;
 	for (__u32 i = 0; i < STACK_KERNEL_MAX; i++) {
 		if (i >= nr)
 			break;
 		stack_hash(&n.hash, &n.check, k->frames[i]);
 	}
 	stack_hash(&n.hash, &n.check, n.end + 1);
-	id = stack_intern(k->frames, &n, c);
-	if (!id)
-		*flags |= STACK_KERNEL_LOST;
-	return id;
+	return stack_intern(k, &n, c);
 }
 
 /* --- Events */

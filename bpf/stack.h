@@ -116,16 +116,6 @@ enum sample_class {
 	SAMPLE_CLASSES
 };
 
-/* What was lost of stacks, by cause. */
-enum stack_loss {
-	STACK_LOSS_TABLE,    /* no free entry where its hash leads */
-	STACK_LOSS_LINES,    /* no room for its frames */
-	STACK_LOSS_COLLISION, /* another stack has the same hash */
-	STACK_LOSS_BUDGET,   /* long blocks above what a CPU may spend on stacks */
-	STACK_LOSS_RING,     /* events overwritten before they were read (counted by the reader) */
-	STACK_LOSSES
-};
-
 /* A mapped file, as the kernel tells it from all others. */
 struct file_key {
 	__u64 inode;

@@ -30,6 +30,10 @@ struct unwind_vma {
 	__u64 file;   /* id << FRAME_FILE_SHIFT, FRAME_ANONYMOUS */
 };
 
+struct frames {
+	__u64 frames[STACK_USER_MAX + 1];
+};
+
 struct unwind {
 	__u64 pc, sp, bp;
 	__u64 hash;
@@ -42,7 +46,7 @@ struct unwind {
 	__u32 tgid;
 	__u32 check;        /* a second hash */
 	struct unwind_vma vmas[UNWIND_VMAS];
-	__u64 frames[STACK_USER_MAX + 1];
+	struct frames frames;
 	__u64 node[32];
 };
 
@@ -142,7 +146,7 @@ static __always_inline __u32 file_id(struct unwind *u, const struct file_key *ke
 }
 
 /* Which slot of a maple node with @pivots pivots holds @addr. */
-static __noinline int maple_slot(struct unwind *u, __u64 addr, __u32 pivots)
+__weak __noinline int maple_slot(struct unwind *u, __u64 addr, __u32 pivots)
 {
 	int i;
 
@@ -176,7 +180,7 @@ static __always_inline __u64 inode_mtime(struct inode *inode)
 }
 
 /* vma_find - the mapping of executable memory that holds @addr: its place in u->vmas, or -1. */
-static __noinline int vma_find(struct unwind *u, __u64 addr)
+__weak __noinline int vma_find(struct unwind *u, __u64 addr)
 {
 	struct vm_area_struct *vma;
 	struct unwind_vma *v;
@@ -245,10 +249,15 @@ static __noinline int vma_find(struct unwind *u, __u64 addr)
 	return at;
 }
 
-static __always_inline int unwind_vma(struct unwind *u, __u64 addr)
+/* Where in u->vmas the mapping is that holds @addr, or -1. Functions that are not static are verified
+ * once, and not on every path that leads to them. */
+__weak __noinline int unwind_vma(struct unwind *u, __u64 addr)
 {
-	__u32 last = u->last & (UNWIND_VMAS - 1);
+	__u32 last;
 
+	if (!u)
+		return -1;
+	last = u->last & (UNWIND_VMAS - 1);
 	if (u->nr_vmas && addr >= u->vmas[last].start && addr < u->vmas[last].end)
 		return last;
 	for (int i = 0; i < UNWIND_VMAS; i++) {
@@ -266,15 +275,15 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
 
 #if defined(__TARGET_ARCH_x86)
-	u->pc = regs->ip;
-	u->sp = regs->sp;
-	u->bp = regs->bp;
-	return (regs->cs & 0xffff) == 0x33;
+	u->pc = BPF_CORE_READ(regs, ip);
+	u->sp = BPF_CORE_READ(regs, sp);
+	u->bp = BPF_CORE_READ(regs, bp);
+	return (BPF_CORE_READ(regs, cs) & 0xffff) == 0x33;
 #elif defined(__TARGET_ARCH_arm64)
-	u->pc = regs->user_regs.pc;
-	u->sp = regs->user_regs.sp;
-	u->bp = regs->user_regs.regs[29];
-	return !(regs->user_regs.pstate & 0x10);
+	u->pc = BPF_CORE_READ(regs, user_regs.pc);
+	u->sp = BPF_CORE_READ(regs, user_regs.sp);
+	u->bp = BPF_CORE_READ(regs, user_regs.regs[29]);
+	return !(BPF_CORE_READ(regs, user_regs.pstate) & 0x10);
 #else
 	return false;
 #endif
@@ -319,7 +328,7 @@ static long unwind_step(__u32 i, struct unwind_loop *loop)
 	} else {
 		f = v->file | ((addr + v->delta) & FRAME_OFFSET_MASK);
 	}
-	u->frames[nr] = f;
+	u->frames.frames[nr & STACK_USER_MAX] = f;
 	u->nr = nr + 1;
 	stack_hash(&u->hash, &u->check, f);
 
@@ -352,15 +361,16 @@ static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 c
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	struct unwind_loop loop = { context };
-	struct mm_struct *mm = t->mm;
+	/* Copied, not followed: the verifier looks through all of the kernel's type names for each. */
+	struct mm_struct *mm = BPF_CORE_READ(t, mm);
 
-	if (!u || !mm || t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (!u || !mm || BPF_CORE_READ(t, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
 	if (!unwind_begin(u, t))
 		return 0;
-	u->mm_root = (__u64)mm->mm_mt.ma_root;
-	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)mm->context.vdso : 0;
-	u->tgid = t->tgid;
+	u->mm_root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)BPF_CORE_READ(mm, context.vdso) : 0;
+	u->tgid = BPF_CORE_READ(t, tgid);
 	u->nr = u->nr_vmas = u->last = u->flags = 0;
 	u->hash = u->check = 0;
 	u->leaf = 1;

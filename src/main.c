@@ -300,8 +300,15 @@ static int start(struct systop *s)
 			target_add(&s->target, s->command.pid);
 	}
 	if (!err) {
+		struct collect_options o = {
+			.shown_controller = controller,
+			.frequency = s->options.frequency,
+			.self = s->options.self,
+			.all_cpus = s->options.all_cpus,
+		};
+
 		s->model = model_new(s->options.output == OUTPUT_SCREEN ? PAST_BYTES : 0);
-		s->collect = s->model ? target_collect(&s->target, controller, s->model, s->cgroups)
+		s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups)
 				      : NULL;
 		err = s->collect ? 0 : -EIO;
 	}

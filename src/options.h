@@ -34,6 +34,8 @@ struct options {
 	uint64_t iterations;     /* 0: until stopped */
 	enum field_id sort;
 	bool all;
+	int frequency;           /* samples a second on each CPU */
+	bool self, all_cpus;     /* what is sampled, too */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *shell;       /* of --completions, checked */
 	struct setting_option *settings;

@@ -27,6 +27,9 @@ struct collect_options {
 	size_t nr_pids;
 	const uid_t *uids;            /* narrow to these users */
 	size_t nr_uids;
+	int frequency;                /* samples a second on each CPU */
+	bool all_cpus;                /* also on those that are isolated */
+	bool self;                    /* systop itself is sampled, too */
 };
 
 /*

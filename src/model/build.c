@@ -55,7 +55,7 @@ void model_free(struct model *m)
 		node_release(m->now);
 	past_free(m->past);
 	lives_free(m);
-	stacks_free(m);
+	model_stacks_free(m);
 	node_free(m->spare);
 	map_fini(&m->processes);
 	free(m);
@@ -197,7 +197,7 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 	if (m->now) /* of a tick that failed */
 		node_release(m->now);
 	lives_forget(m);
-	stacks_forget(m);
+	model_stacks_forget(m);
 	n = m->now = node_new(m);
 	if (!n)
 		return -ENOMEM;

@@ -105,8 +105,8 @@ void node_release(struct tick_node *n);
 
 /* stack.c: gives back a block; frees the stacks that no tick shows, now and then; all of them. */
 void samples_put(struct sample_block *b);
-void stacks_forget(struct model *m);
-void stacks_free(struct model *m);
+void model_stacks_forget(struct model *m);
+void model_stacks_free(struct model *m);
 
 /* past.c */
 struct past *past_new(size_t bytes);

@@ -12,6 +12,10 @@
 #include "model/internal.h"
 #include "util/vec.h"
 
+/* Ticks that a stack is kept beyond the last one that shows it: its thread may still wait where it
+ * was, see collect/stacks.c. */
+#define KEEP 16
+
 /* Stacks that no tick shows any more are looked for so often. */
 #define FORGET_EVERY 16
 
@@ -70,7 +74,7 @@ static uint64_t oldest_shown(const struct model *m)
 }
 
 /* A stack is used by the ticks up to its seq: what is older than all ticks goes. */
-void stacks_forget(struct model *m)
+void model_stacks_forget(struct model *m)
 {
 	uint64_t oldest;
 	struct map kept = { 0 };
@@ -83,7 +87,7 @@ void stacks_forget(struct model *m)
 
 		if (!s)
 			continue;
-		if (s->seq >= oldest) {
+		if (s->seq + KEEP >= oldest) {
 			if (map_put(&kept, m->stacks.entries[i].key, s)) {
 				map_fini(&kept);
 				return; /* the next time */
@@ -93,14 +97,14 @@ void stacks_forget(struct model *m)
 	for (size_t i = 0; i < m->stacks.room; i++) {
 		struct stack *s = m->stacks.entries[i].value;
 
-		if (s && s->seq < oldest)
+		if (s && s->seq + KEEP < oldest)
 			free(s);
 	}
 	map_fini(&m->stacks);
 	m->stacks = kept;
 }
 
-void stacks_free(struct model *m)
+void model_stacks_free(struct model *m)
 {
 	for (size_t i = 0; i < m->stacks.room; i++)
 		free(m->stacks.entries[i].value);
