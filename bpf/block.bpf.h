@@ -17,7 +17,7 @@ extern const volatile __u64 block_sleep_ns;
 extern const volatile __u64 block_price_ns; /* 1 s / so many a second and CPU */
 
 /* Stacks that may be taken at once after a quiet time, as time. */
-#define BLOCK_BURST_NS 100000000
+#define BLOCK_BURST_NS 1000000000
 
 /* A user stack taken at a switch-out, until the block that begins there ends: by slot. */
 struct parked {
@@ -47,34 +47,32 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
 	return true;
 }
 
-/* The block that ends with a switch-in, if it was one, for block_end(). */
-static __always_inline void block_begin(const struct slot *in, struct stack_event *what)
+/* A block that ends: what its slot said before the switch-in was accounted for. */
+struct block {
+	__u64 blocked; /* before: the sum of what it was off the CPU for; after: of this block */
+	__u64 runq_ns;
+	__u8 state;
+};
+
+static __always_inline void block_begin(const struct slot *in, struct block *b)
 {
-	what->kind = in->state == SLOT_D ? STACK_D : STACK_SLEEP;
-	what->weight = in->state == SLOT_D || in->state == SLOT_SLEEP ? in->d_ns + in->sleep_ns : 0;
-	what->wait = in->runq_ns;
-	what->runq_ns = in->state;
+	b->state = in->state;
+	b->blocked = in->d_ns + in->sleep_ns;
+	b->runq_ns = in->runq_ns;
 }
 
 /* Whether it was so long that its stack is worth taking. */
-static __always_inline bool block_end(struct slot *in, struct stack_event *what)
+static __always_inline bool block_end(struct slot *in, struct block *b)
 {
-	if (what->runq_ns != SLOT_D && what->runq_ns != SLOT_SLEEP)
+	bool is_long;
+
+	if (b->state != SLOT_D && b->state != SLOT_SLEEP)
 		return false;
-	what->weight = in->d_ns + in->sleep_ns - what->weight;
-	what->wait = in->runq_ns - what->wait;
-	what->runq_ns = in->runq_ns;
-	in->long_block = what->weight >= (what->kind == STACK_D ? block_d_ns : block_sleep_ns);
-	if (!in->long_block || !in->in_scope || !shared.stack_generation)
-		return false;
-	what->at = in->since;
-	what->tid = in->tid;
-	what->cpu = in->cpu;
-	if ((in->wake & WAKE_TIME_MASK) > in->since - what->weight - what->wait) {
-		what->waker = in->waker;
-		what->wake_context = in->wake >> WAKE_CONTEXT_SHIFT & 7;
-	}
-	return true;
+	b->blocked = in->d_ns + in->sleep_ns - b->blocked;
+	is_long = b->blocked >= (b->state == SLOT_D ? block_d_ns : block_sleep_ns);
+	if (in->long_block != is_long)
+		in->long_block = is_long;
+	return is_long && in->in_scope && shared.stack_generation;
 }
 
 /* Whether the user stack is taken at this switch-out, for the block that begins: where the last one
@@ -99,39 +97,46 @@ static __noinline int park(struct task_struct *prev, __u32 index, __u64 since, s
 	return 0;
 }
 
-/*
- * block_tell - a thread comes back from a long block: where it was, and who woke it.
- * @what: all that the switch knows of it
- */
-static __noinline int block_tell(struct task_struct *next, struct cpu_slot *c,
-				  struct stack_event *what)
+/* block_tell - a thread comes back from a long block: where it was, and who woke it. */
+static __noinline int block_tell(struct task_struct *next, const struct slot *in, __u32 index,
+				 const struct block *b, struct cpu_slot *c)
 {
-	__u32 cpu = what->cpu, context = UNWIND_SWITCH, index = what->slot;
+	__u32 cpu = in->cpu, context = UNWIND_SWITCH, at = index;
 	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
-	struct parked *parked = bpf_map_lookup_elem(&parked_stacks, &index);
-	struct stack_event *e;
-	__u64 place;
+	struct parked *parked = bpf_map_lookup_elem(&parked_stacks, &at);
+	struct stack_event what = { .cpu = cpu, .slot = index }, *e;
+	__u64 place, since;
 	long bytes;
 
 	if (!k || !parked)
 		return 0;
-	if (parked->since == what->at - what->weight - what->wait) {
-		what->user = parked->user;
-		what->flags |= parked->lost;
+	what.kind = b->state == SLOT_D ? STACK_D : STACK_SLEEP;
+	what.at = in->since;
+	what.tid = in->tid;
+	what.weight = b->blocked;
+	what.wait = in->runq_ns - b->runq_ns;
+	what.runq_ns = in->runq_ns;
+	since = what.at - what.weight - what.wait;
+	if ((in->wake & WAKE_TIME_MASK) > since) {
+		what.waker = in->waker;
+		what.wake_context = in->wake >> WAKE_CONTEXT_SHIFT & 7;
+	}
+	if (parked->since == since) {
+		what.user = parked->user;
+		what.flags |= parked->lost;
 	} else {
-		what->flags |= STACK_NO_USER;
+		what.flags |= STACK_NO_USER;
 	}
 	parked->since = 0;
 	bytes = bpf_get_task_stack(next, k->frames, STACK_KERNEL_MAX * 8, 0);
 	if (bytes > 0) {
-		what->kernel = stack_kernel(k, (__u32)bytes / 8, c);
-		what->flags |= what->kernel ? 0 : STACK_KERNEL_LOST;
+		what.kernel = stack_kernel(k, (__u32)bytes / 8, c);
+		what.flags |= what.kernel ? 0 : STACK_KERNEL_LOST;
 	}
 	e = stack_event(c, cpu, &place);
 	if (!e)
 		return 0;
-	what->seq = 0;
-	*e = *what;
+	*e = what;
 	stack_tell(e, place);
 	return 0;
 }

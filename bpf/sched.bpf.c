@@ -22,7 +22,7 @@ const volatile __s32 scope_ssid[SCOPE_HIERARCHIES] = { HIERARCHY_NONE, HIERARCHY
 
 const volatile __u64 block_d_ns = 100000;
 const volatile __u64 block_sleep_ns = 1000000;
-const volatile __u64 block_price_ns = 2500000;
+const volatile __u64 block_price_ns = 10000000;
 const volatile __u32 self_tgid;
 
 struct shared shared;
@@ -157,7 +157,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	__u32 out_index, in_index = 0;
 	struct slot *out, *in;
 	bool gap, dead = false, blocked = false, parks = false;
-	struct stack_event what = {};
+	struct block block = {};
 	struct rq *rq;
 	__u64 boot, now;
 
@@ -221,9 +221,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		e.run_delay = next->sched_info.run_delay;
 		e.last_queued = next->sched_info.last_queued;
 		e.exec_ns = next->se.sum_exec_runtime;
-		block_begin(in, &what);
+		block_begin(in, &block);
 		count_notes(c, account_in(in, &e));
-		blocked = block_end(in, &what);
+		blocked = block_end(in, &block);
 		in->migrations = next->se.nr_migrations;
 		if (in->scope_key != scope_key(facts, c))
 			scope_decide(facts.cgroups, facts.cred, in, c);
@@ -240,10 +240,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	if (parks && block_afford(c, e.now))
 		park(prev, out_index, out ? out->since : 0, c);
-	if (blocked) {
-		what.slot = in_index;
+	if (blocked && in) {
 		if (block_afford(c, e.now))
-			block_tell(next, c, &what);
+			block_tell(next, in, in_index, &block, c);
 		else
 			c->stacks_skipped++;
 	}
