@@ -11,8 +11,16 @@
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 
-/* Not sampled; 0: everything is. Fixed at load. */
-extern const volatile __u32 self_tgid;
+/* Not sampled, nor are children of the second one: systop's helpers. 0: everything is. */
+extern const volatile __u32 self_tgid, starter_tgid;
+
+static __always_inline bool is_self(struct task_struct *t)
+{
+	__u32 tgid = BPF_CORE_READ(t, tgid);
+
+	return self_tgid && (tgid == self_tgid || tgid == starter_tgid ||
+			     (__u32)BPF_CORE_READ(t, real_parent, tgid) == starter_tgid);
+}
 
 /* Brings the running thread's slot up to date. Returns its index, 0: it has none. */
 static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot *c)
@@ -51,7 +59,7 @@ static __always_inline enum sample_class sample_class(struct task_struct *t, __u
 		return SAMPLE_IDLE;
 	if (t->flags & PF_VCPU)
 		return SAMPLE_GUEST;
-	if ((__u32)t->tgid == self_tgid)
+	if (is_self(t))
 		return SAMPLE_SELF;
 	return slot ? SAMPLE_THREAD : SAMPLE_MISSED;
 }

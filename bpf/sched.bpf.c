@@ -23,7 +23,7 @@ const volatile __s32 scope_ssid[SCOPE_HIERARCHIES] = { HIERARCHY_NONE, HIERARCHY
 const volatile __u64 block_d_ns = 100000;
 const volatile __u64 block_sleep_ns = 1000000;
 const volatile __u64 block_price_ns = 10000000;
-const volatile __u32 self_tgid;
+const volatile __u32 self_tgid, starter_tgid;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");

@@ -38,6 +38,7 @@ enum {
 	KEY_COMPLETIONS,
 	KEY_SELF,
 	KEY_ALL_CPUS,
+	KEY_FOLDED,
 };
 
 const struct argp_option option_table[] = {
@@ -54,6 +55,7 @@ const struct argp_option option_table[] = {
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
+	{ "folded", KEY_FOLDED, "KIND", 0, "print stacks as FlameGraph reads them: cpu, runq, sleep, d or wall", 2 },
 	{ "iterations", 'n', "N", 0, "end after N intervals", 2 },
 	{ "all", KEY_ALL, 0, 0, "with -b and --json: also threads that did nothing", 2 },
 	{ "schema", KEY_SCHEMA, 0, 0, "print the JSON schema of --json and exit", 2 },
@@ -114,6 +116,18 @@ static int set_frequency(struct options *o, const char *arg)
 		return bad_value("-F", arg, "samples a second, 1 to 9999, are wanted");
 	o->frequency = hz;
 	return 0;
+}
+
+static int set_folded(struct options *o, const char *arg)
+{
+	for (int kind = 0; kind < FOLDED_KINDS; kind++) {
+		if (strcmp(folded_names[kind], arg))
+			continue;
+		o->output = OUTPUT_FOLDED;
+		o->folded = kind;
+		return 0;
+	}
+	return bad_value("--folded", arg, "cpu, runq, sleep, d or wall is wanted");
 }
 
 static int set_iterations(struct options *o, const char *arg)
@@ -219,6 +233,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->output = OUTPUT_JSON;
 		return 0;
+	case KEY_FOLDED:
+		return set_folded(o, arg);
 	case 'n':
 		return set_iterations(o, arg);
 	case KEY_ALL:

@@ -43,6 +43,9 @@ struct collect {
 	bool all_cpus;
 	struct samplers *samplers;
 	struct stacks *stacks;
+	struct ring_buffer *files;
+	collect_file *tell_file;
+	void *tell_arg;
 	struct stacks_memory stack_memory;
 	struct scope_cgroup *scope; /* cgroups in scope now */
 	size_t nr_scope;
@@ -131,6 +134,7 @@ static void collect_configure(struct collect *c, const struct collect_options *o
 	bpf_map__set_max_entries(skel->maps.free_slots, max);
 	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
 	skel->rodata->self_tgid = o->self ? 0 : getpid();
+	skel->rodata->starter_tgid = o->starter;
 	bpf_map__set_max_entries(skel->maps.cpus, c->nr_cpus);
 	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
 	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * c->nr_cpus);
@@ -196,6 +200,15 @@ static void unmap_memory(void *p, struct bpf_map *map)
 		munmap(p, (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
 }
 
+static int on_file(void *arg, void *data, size_t size)
+{
+	struct collect *c = arg;
+
+	if (c->tell_file && size >= sizeof(struct file_event))
+		c->tell_file(c->tell_arg, data);
+	return 0;
+}
+
 static int collect_map_stacks(struct collect *c)
 {
 	struct stacks_memory *m = &c->stack_memory;
@@ -212,7 +225,8 @@ static int collect_map_stacks(struct collect *c)
 	if (!m->entries || !m->lines || !m->events)
 		return -errno;
 	c->stacks = stacks_new(m, c->model);
-	return c->stacks ? 0 : -ENOMEM;
+	c->files = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
+	return c->stacks && c->files ? 0 : -ENOMEM;
 }
 
 static int collect_map(struct collect *c)
@@ -374,6 +388,7 @@ void collect_free(struct collect *c)
 	samplers_free(c->samplers);
 	if (c->skel)
 		systop__detach(c->skel);
+	ring_buffer__free(c->files);
 	slots_free(c->slots);
 	stacks_free(c->stacks);
 	cpus_free(c->cpus);
@@ -459,6 +474,26 @@ static void collect_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 	slots_loss(c->slots, loss);
 	loss[LOSS_SEED_MISSED] += c->seed_missed;
 	loss[LOSS_STACK_EVENTS] += stacks_lost(c->stacks);
+}
+
+int collect_files_fd(const struct collect *c)
+{
+	return ring_buffer__epoll_fd(c->files);
+}
+
+void collect_files(struct collect *c, collect_file *tell, void *arg)
+{
+	c->tell_file = tell;
+	c->tell_arg = arg;
+	ring_buffer__consume(c->files);
+}
+
+void collect_ask_file(struct collect *c, const struct file_key *key)
+{
+	uint32_t one = 1;
+
+	if (!bpf_map_update_elem(bpf_map__fd(c->skel->maps.files_asked), key, &one, BPF_NOEXIST))
+		__atomic_fetch_add(&c->skel->bss->shared.files_asked, 1, __ATOMIC_RELAXED);
 }
 
 void collect_health(const struct collect *c, struct health *h)
