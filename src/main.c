@@ -84,6 +84,7 @@ struct systop {
 	struct names *names;
 	struct tui *tui;
 	struct host host;
+	struct host_sources sources;
 	struct settings settings;
 	char themes[4096], notice[512];
 	struct command command;
@@ -354,7 +355,8 @@ static int open_screen(struct systop *s)
 	s->host.kernel = s->uts.release;
 	s->host.version = PACKAGE_VERSION;
 	s->host.scope = s->target.text;
-	host_info_init(&s->host, s->collect);
+	s->sources = (struct host_sources){ s->collect, s->names };
+	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
 }

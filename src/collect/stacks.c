@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/model.h"
-#include "model/stack.h"
+#include "model/sample.h"
 #include "util/map.h"
 #include "util/vec.h"
 
@@ -202,7 +202,8 @@ int stacks_drain(struct stacks *s)
 struct telling {
 	struct stacks *stacks;
 	const struct stacks_thread *thread;
-	uint64_t told[TIME_KINDS]; /* ns; samples count nothing here */
+	uint64_t told[TIME_KINDS]; /* ns */
+	uint64_t sample_ns;        /* of running time for each sample */
 	int err;
 };
 
@@ -211,8 +212,7 @@ static void tell(struct telling *t, struct stack_sample *sample)
 	if (!sample->weight || t->err)
 		return;
 	sample->life = t->thread->life;
-	if (sample->kind != TIME_CPU)
-		t->told[sample->kind] += sample->weight;
+	t->told[sample->kind] += sample->weight;
 	t->err = model_sample(t->stacks->model, sample);
 }
 
@@ -252,7 +252,8 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 	struct stack_sample sample = {
 		.user = p->user,
 		.kernel = p->kernel,
-		.weight = e->weight,
+		.weight = e->kind == STACK_SAMPLE ? t->sample_ns : e->weight,
+		.count = 1,
 		.kind = e->kind == STACK_SAMPLE ? TIME_CPU : e->kind == STACK_D ? TIME_D : TIME_SLEEP,
 		.waker = e->waker,
 		.wake_context = e->wake_context,
@@ -282,6 +283,7 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 		wait.kind = TIME_RUNQ;
 		wait.weight = e->wait < most ? e->wait : most;
 		wait.waker = 0;
+		wait.count = 0;
 		tell(t, &wait);
 		if (e->runq_ns > w->runq_ns)
 			w->runq_ns = e->runq_ns;
@@ -294,7 +296,8 @@ static void tell_rest(struct telling *t)
 	static const struct {
 		enum time_kind kind;
 		enum field_id field;
-	} rests[] = { { TIME_RUNQ, FIELD_RUNQ }, { TIME_SLEEP, FIELD_SLEEP }, { TIME_D, FIELD_D } };
+	} rests[] = { { TIME_CPU, FIELD_RUN }, { TIME_RUNQ, FIELD_RUNQ }, { TIME_SLEEP, FIELD_SLEEP },
+		      { TIME_D, FIELD_D } };
 
 	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
 		uint64_t all = t->thread->values->v[rests[i].field];
@@ -304,7 +307,9 @@ static void tell_rest(struct telling *t)
 			.flags = NOTE_NO_STACK,
 		};
 
-		tell(t, &sample);
+		/* What is left of a division. */
+		if (rests[i].kind != TIME_CPU || !t->sample_ns)
+			tell(t, &sample);
 	}
 }
 
@@ -313,7 +318,7 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 	struct telling t = { .stacks = s, .thread = thread };
 	struct waits *w = &s->waits[thread->slot];
 	uint64_t key = (uint64_t)thread->slot << 32 | thread->tid;
-	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0;
+	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples = 0;
 
 	if (w->tid != thread->tid)
 		*w = (struct waits){ .tid = thread->tid };
@@ -323,10 +328,13 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 	while (at) {
 		uint32_t next = s->pending[at - 1].next;
 
+		samples += s->pending[at - 1].event.kind == STACK_SAMPLE;
 		s->pending[at - 1].next = first;
 		first = at;
 		at = next;
 	}
+	if (samples)
+		t.sample_ns = thread->values->v[FIELD_RUN] / samples;
 	for (at = first; at; at = s->pending[at - 1].next)
 		tell_event(&t, w, &s->pending[at - 1]);
 	tell_waits(&t, w, thread->runq_ns, thread->from + thread->values->v[FIELD_ALIVE]);

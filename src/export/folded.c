@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/stack.h"
+#include "model/sample.h"
 #include "model/tick.h"
 #include "sym/names.h"
 #include "util/map.h"
 #include "util/text.h"
 #include "util/vec.h"
+
+/* From linux/sched.h. */
+#define PF_KTHREAD 0x00200000
 
 const char *const folded_names[FOLDED_KINDS] = { "cpu", "runq", "sleep", "d", "wall" };
 
@@ -79,7 +82,7 @@ static char *line_text(const struct stack_sample *s, struct names *names)
 		return NULL;
 	text_safe(comm, sizeof(comm), s->life->comm, sizeof(s->life->comm));
 	put_name(f, comm);
-	if (s->flags & (NOTE_NO_USER | NOTE_USER_LOST) && s->kernel)
+	if (s->flags & (NOTE_NO_USER | NOTE_USER_LOST) && s->kernel && !(s->life->flags & PF_KTHREAD))
 		fputs(";[user stack not taken]", f);
 	put_stack(f, s->user, names);
 	put_stack(f, s->kernel, names);
@@ -123,58 +126,16 @@ static int fold(struct folding *f, const struct stack_sample *s, uint64_t weight
 	return map_put(&f->known, hash(text), (void *)(uintptr_t)f->nr);
 }
 
-/* How many CPU samples each thread has: its running time is theirs, in equal parts. */
-static int count_samples(const struct stack_sample *s, size_t nr, struct map *counts)
-{
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t key = (uintptr_t)s[i].life;
-
-		if (s[i].kind == TIME_CPU &&
-		    map_put(counts, key, (void *)((uintptr_t)map_get(counts, key) + s[i].weight)))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int fold_running(struct folding *f, const struct tick *t, const struct stack_sample *s,
-			size_t nr)
-{
-	struct map counts = { 0 }, times = { 0 };
-	int err = count_samples(s, nr, &counts);
-
-	for (size_t i = 0; !err && i < t->nr_active; i++) {
-		const struct row *r = &t->active[i];
-		uint64_t run = r->values->v[FIELD_RUN];
-
-		err = map_put(&times, (uintptr_t)r->thread, (void *)(uintptr_t)run);
-		if (!err && run && !map_get(&counts, (uintptr_t)r->thread)) {
-			struct stack_sample none = { .life = r->thread, .kind = TIME_CPU };
-
-			err = fold(f, &none, run);
-		}
-	}
-	for (size_t i = 0; !err && i < nr; i++) {
-		uint64_t key = (uintptr_t)s[i].life;
-		uint64_t count = (uintptr_t)map_get(&counts, key);
-
-		if (s[i].kind == TIME_CPU && count)
-			err = fold(f, &s[i], (uintptr_t)map_get(&times, key) * s[i].weight / count);
-	}
-	map_fini(&counts);
-	map_fini(&times);
-	return err;
-}
-
 int folded_tick(FILE *to, const struct tick *t, enum folded_kind kind, struct names *names)
 {
 	struct folding f = { .names = names };
 	size_t nr;
 	const struct stack_sample *s = tick_samples(t, t->seq, &nr);
-	int err = kind == FOLDED_WALL ? fold_running(&f, t, s, nr) : 0;
+	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++)
-		if (s[i].kind == (int)kind || (kind == FOLDED_WALL && s[i].kind != TIME_CPU))
-			err = fold(&f, &s[i], s[i].weight);
+		if (s[i].kind == (int)kind || kind == FOLDED_WALL)
+			err = fold(&f, &s[i], kind == FOLDED_CPU ? s[i].count : s[i].weight);
 	for (size_t i = 0; i < f.nr; i++) {
 		if (!err && f.lines[i].weight)
 			fprintf(to, "%s %" PRIu64 "\n", f.lines[i].text, f.lines[i].weight);

@@ -8,7 +8,7 @@
 struct names;
 struct tick;
 
-/* What --folded can be asked for: one kind of time (model/stack.h), or all together. */
+/* What --folded can be asked for: one kind of time (model/sample.h), or all together. */
 enum folded_kind { FOLDED_CPU, FOLDED_RUNQ, FOLDED_SLEEP, FOLDED_D, FOLDED_WALL, FOLDED_KINDS };
 extern const char *const folded_names[FOLDED_KINDS]; /* cpu runq sleep d wall */
 

@@ -5,7 +5,7 @@
 /* What the model's files share: lives.c (who there is), build.c (ticks), past.c (the last ones). */
 
 #include "model/model.h"
-#include "model/stack.h"
+#include "model/sample.h"
 #include "util/map.h"
 
 /* A process, and how many lives refer to it. A number is used again while ticks show the process
@@ -103,7 +103,7 @@ int node_finish(struct tick_node *n);
 /* node_release - its memory is there for another one. */
 void node_release(struct tick_node *n);
 
-/* stack.c: gives back a block; frees the stacks that no tick shows, now and then; all of them. */
+/* sample.c: gives back a block; frees the stacks that no tick shows, now and then; all of them. */
 void samples_put(struct sample_block *b);
 void model_stacks_forget(struct model *m);
 void model_stacks_free(struct model *m);

@@ -241,6 +241,18 @@ void screen_detail(struct screen *s)
 		go_into(s, &view_detail, 0, screen_selected(s));
 }
 
+/* Of what is selected here, or of what this view is about. */
+void screen_flame(struct screen *s)
+{
+	const struct row *r = screen_selected(s);
+
+	s->overlay = OVERLAY_NONE;
+	if (r)
+		go_into(s, &view_flame, 0, r);
+	else
+		go_into(s, &view_flame, 0, subject_row(&screen_here(s)->within, s->shown));
+}
+
 bool screen_back(struct screen *s)
 {
 	if (s->overlay) {

@@ -45,7 +45,9 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 	*buf = '\0';
 	for (int i = 0; i < s->depth && used < size; i++)
 		used += snprintf(buf + used, size - used, "> %s%s ", s->deeper[i].name,
-				 s->deeper[i].view == &view_detail ? " detail" : "");
+				 s->deeper[i].view == &view_detail  ? " detail"
+				 : s->deeper[i].view == &view_flame ? " flame"
+								     : "");
 }
 
 static void sorted_text(const struct screen *s, char *buf, size_t size)

@@ -48,7 +48,7 @@ struct view {
 	void (*fini)(void *state);
 };
 
-extern const struct view view_threads, view_cgroups, view_system, view_detail;
+extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame;
 
 /* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */
 void view_threads_set(void *state, enum table table);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/health.h"
+#include "sym/names.h"
 
 #define SEC 1000000000ULL
 #define PF_KTHREAD 0x00200000
@@ -208,11 +209,30 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 	snprintf(said, size, "config written: /home/me/.config/systop/systoprc");
 }
 
+/* Frames of this scene are numbers of functions. */
+static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
+{
+	static const struct symbol symbols[] = {
+		{ "main", "api-server", SYMBOL_USER, true },
+		{ "api::handle_req", "api-server", SYMBOL_USER, true },
+		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true },
+		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false },
+		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true },
+		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true },
+		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true },
+	};
+
+	(void)arg;
+	(void)tgid;
+	return &symbols[(frame & 0xff) % (sizeof(symbols) / sizeof(symbols[0]))];
+}
+
 const struct host scene_host = {
 	.name = "web-07",
 	.kernel = "6.18.0",
 	.version = "0.1.0",
 	.scope = "all",
+	.symbol = symbol,
 	.user_name = user_name,
 	.user_find = user_find,
 	.affinity = affinity,

@@ -3,7 +3,7 @@
  * The stacks that ticks show, each once, and the samples that have them. A tick's samples are one
  * block, which the tick and the past both hold.
  */
-#include "model/stack.h"
+#include "model/sample.h"
 
 #include <errno.h>
 #include <stdlib.h>

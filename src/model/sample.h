@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef SYSTOP_MODEL_STACK_H
-#define SYSTOP_MODEL_STACK_H
+#ifndef SYSTOP_MODEL_SAMPLE_H
+#define SYSTOP_MODEL_SAMPLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +27,8 @@ struct stack {
 
 /* What a thread was doing when it had a stack. */
 enum time_kind {
-	TIME_CPU,   /* weight: samples */
-	TIME_RUNQ,  /* weight of all others: ns */
+	TIME_CPU,
+	TIME_RUNQ,
 	TIME_SLEEP,
 	TIME_D,
 	TIME_KINDS
@@ -51,7 +51,9 @@ enum sample_note {
 struct stack_sample {
 	const struct life *life;
 	const struct stack *user, *kernel; /* NULL: none */
-	uint64_t weight;
+	uint64_t weight;      /* ns; of one kind they add up to the thread's time of that kind. The samples
+	                       * of a CPU share its running time equally */
+	uint32_t count;       /* samples, or blocks that ended; 0: what no event told */
 	uint32_t waker;       /* who ended the block: WAKER(); 0: not known */
 	uint8_t wake_context; /* enum wake_context */
 	uint8_t kind;         /* enum time_kind */
