@@ -4,8 +4,8 @@
 
 /*
  * Where a thread was blocked, for sched_switch. The kernel stack is taken as it comes back, when it
- * is known that it was away for long; the user stack can only be taken as it goes, so it is where the
- * last block was long, and parked. Both within a budget: on an overloaded host most blocks are long.
+ * is known that it was away for long; the user stack can only be taken as it goes, so it is where one of
+ * the last blocks was long, and parked. Both within a budget: on an overloaded host most blocks are long.
  */
 
 #include "maps.bpf.h"
@@ -47,6 +47,10 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
 	return true;
 }
 
+/* After a long block the user stacks of so many short ones are taken, too: the next long one may be
+ * among them. */
+#define BLOCK_MEMORY 8
+
 /* A block that ends: what its slot said before the switch-in was accounted for. */
 struct block {
 	__u64 blocked; /* before: the sum of what it was off the CPU for; after: of this block */
@@ -70,17 +74,20 @@ static __always_inline bool block_end(struct slot *in, struct block *b)
 		return false;
 	b->blocked = in->d_ns + in->sleep_ns - b->blocked;
 	is_long = b->blocked >= (b->state == SLOT_D ? block_d_ns : block_sleep_ns);
-	if (in->long_block != is_long)
-		in->long_block = is_long;
+	if (is_long)
+		in->long_block = BLOCK_MEMORY;
+	else if (in->long_block)
+		in->long_block--;
 	return is_long && in->in_scope && shared.stack_generation;
 }
 
-/* Whether the user stack is taken at this switch-out, for the block that begins: where the last one
- * was long, and sometimes anywhere, for the first long one. */
+/* Whether the user stack is taken at this switch-out, for the block that begins: where one of the last
+ * blocks was long, and at a thread's first and then every 32nd block, where the first long one may
+ * be. */
 static __always_inline bool park_wanted(const struct slot *out)
 {
 	return (out->state == SLOT_D || out->state == SLOT_SLEEP) &&
-	       (out->long_block || !(out->voluntary & 31)) && out->in_scope &&
+	       (out->long_block || (out->voluntary & 31) == 1) && out->in_scope &&
 	       shared.stack_generation;
 }
 

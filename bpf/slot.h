@@ -97,7 +97,7 @@ struct slot {
 	__u8 in_scope;
 	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
 	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
-	__u8 long_block;   /* its last block was long: the next one's user stack is worth taking */
+	__u8 long_block;   /* one of its last blocks was long: the next user stack is worth taking */
 	__u32 runq_hist[HIST_SLOTS];
 	__u32 migrations;  /* the kernel's count, at its last switch-in */
 
