@@ -15,6 +15,7 @@
 extern const volatile __u64 block_d_ns;     /* blocks at least so long have a stack taken */
 extern const volatile __u64 block_sleep_ns;
 extern const volatile __u64 block_price_ns; /* 1 s / so many a second and CPU */
+extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers: not taken; 0: are */
 
 /* Stacks that may be taken at once after a quiet time, as time. */
 #define BLOCK_BURST_NS 1000000000
@@ -115,7 +116,7 @@ static __noinline int block_tell(struct task_struct *next, const struct slot *in
 	__u64 place, since;
 	long bytes;
 
-	if (!k || !parked)
+	if (!k || !parked || (self_tgid && (in->tgid == self_tgid || in->ppid == starter_tgid)))
 		return 0;
 	what.kind = b->state == SLOT_D ? STACK_D : STACK_SLEEP;
 	what.at = in->since;

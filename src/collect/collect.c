@@ -499,13 +499,12 @@ void collect_ask_file(struct collect *c, const struct file_key *key)
 void collect_health(const struct collect *c, struct health *h)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 };
-	const char *event;
-	int running, wanted;
 
-	samplers_state(c->samplers, &running, &wanted, &event);
 	collect_loss(c, loss);
-	health_programs(h, c->skel->obj, running, wanted);
+	health_programs(h, c->skel->obj);
+	health_samplers(h, c->samplers, c->cpu_memory, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
+	health_stacks(h, &c->skel->bss->shared, c->cpu_memory, c->nr_cpus);
 	health_loss(h, loss);
 }
 

@@ -167,8 +167,10 @@ void samplers_set_frequency(struct samplers *s, int frequency)
 			ioctl(s->cpus[cpu].fd, PERF_EVENT_IOC_PERIOD, &value);
 }
 
-void samplers_state(const struct samplers *s, int *running, int *wanted, const char **event)
+void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
+		    const char **event)
 {
+	*frequency = s->frequency;
 	*running = *wanted = 0;
 	*event = s->hardware ? "cycles" : "cpu-clock";
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++) {

@@ -23,7 +23,9 @@ void samplers_set_frequency(struct samplers *s, int frequency);
 /* samplers_follow - CPUs that came or went since: once a refresh. */
 void samplers_follow(struct samplers *s);
 
-/* samplers_state - on how many CPUs of those that are wanted, and by what: "cycles", "cpu-clock". */
-void samplers_state(const struct samplers *s, int *running, int *wanted, const char **event);
+/* samplers_state - on how many CPUs of those that are wanted, how often, and by what: "cycles",
+ * "cpu-clock". */
+void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
+		    const char **event);
 
 #endif

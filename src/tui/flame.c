@@ -11,7 +11,7 @@
 #include "tui/host.h"
 #include "util/vec.h"
 
-const char *const flame_metric_names[FLAME_METRICS] = { "On-CPU", "Runqueue", "Sleep", "D-state",
+const char *const flame_metric_names[FLAME_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state",
 							"Wall" };
 
 struct building {

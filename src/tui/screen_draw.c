@@ -80,6 +80,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		.status = status,
 		.sorted = sorted,
 		.filter = place->view->places & IN_TABLES ? s->filter_text : "",
+		.legend = place->view->legend,
 		.notice = s->notice,
 		.keymap = &s->settings.keymap,
 		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu tells its keys itself */

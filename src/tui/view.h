@@ -31,6 +31,7 @@ struct view_context {
 /* A view: immutable; its state is its own, one for each time it is opened. */
 struct view {
 	const char *name;
+	const char *legend; /* what its marks mean; NULL: it draws bars */
 	int places; /* where the actions that are its are: enum place_kind */
 	size_t state_size; /* zeroed at start */
 	/* A new tick, another order, another size: puts the rows in place. 0 or -ENOMEM. */

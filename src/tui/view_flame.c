@@ -16,7 +16,11 @@
 #include "util/format.h"
 #include "util/text.h"
 
-#define DETAIL_LINES 4
+/* Lines about the selected box; a low screen has more use for boxes. */
+static int detail_lines(const struct view_context *c)
+{
+	return c->height >= 14 ? 4 : c->height >= 8 ? 3 : 1;
+}
 
 /* A box that was drawn, for keys and clicks. */
 struct box {
@@ -168,11 +172,11 @@ static void draw_head(struct flame_view *s, const struct view_context *c)
 	paint_clear(c->paint, c->top, 0);
 	for (int m = 0; m < FLAME_METRICS; m++)
 		x = paint_format(c->paint, c->top, x, m == (int)s->options.metric ? ROLE_SORTED : ROLE_DIM,
-				 m == (int)s->options.metric ? "[%s] " : " %s  ", flame_metric_names[m]);
+				 m == (int)s->options.metric ? "[%s]" : " %s ", flame_metric_names[m]);
 	percent(complete, sizeof(complete), f->complete, all);
 	percent(truncated, sizeof(truncated), f->truncated, all);
 	percent(without, sizeof(without), f->without, all);
-	paint_format(c->paint, c->top, x, ROLE_TEXT, "stacks: whole %s  cut %s  none %s%s", complete,
+	paint_format(c->paint, c->top, x, ROLE_TEXT, "  whole %s cut %s none %s%s", complete,
 		     truncated, without, s->options.inverted ? "  callers below" : "");
 }
 
@@ -184,8 +188,6 @@ static void draw_selected(struct flame_view *s, const struct view_context *c, in
 	size_t used = 0;
 	int x;
 
-	for (int i = 0; i < DETAIL_LINES; i++)
-		paint_clear(c->paint, y + i, 0);
 	name_of(s, c, n, name, sizeof(name));
 	format_value(total, sizeof(total), UNIT_NS, n->total, 0);
 	format_value(self, sizeof(self), UNIT_NS, n->self, 0);
@@ -195,6 +197,8 @@ static void draw_selected(struct flame_view *s, const struct view_context *c, in
 	paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%s)  self %s (%s)  %" PRIu64 " %s", total,
 		     part, self, self_part, n->count,
 		     s->options.metric == FLAME_CPU ? "samples" : "samples and blocks");
+	if (detail_lines(c) == 1)
+		return;
 	if (n->symbol && !(n->frame & (FRAME_KERNEL | FRAME_ANONYMOUS)))
 		paint_format(c->paint, y + 1, 1, ROLE_TEXT, "user, %s +0x%llx", n->symbol->module,
 			     n->frame & FRAME_OFFSET_MASK);
@@ -231,7 +235,7 @@ static uint64_t count_matched(const struct flame *f, int node, const char *searc
 static void flame_draw(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
-	int bottom = c->top + c->height - DETAIL_LINES, root = node_or_root(&s->flame, s->zoomed);
+	int bottom = c->top + c->height - detail_lines(c), root = node_or_root(&s->flame, s->zoomed);
 
 	for (int y = c->top; y < c->top + c->height; y++)
 		paint_clear(c->paint, y, 0);
@@ -361,13 +365,15 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	struct flame_view *s = state;
-	uint64_t total = s->flame.nr ? s->flame.nodes[0].total : 0;
+	uint64_t total = s->flame.nr ? s->flame.nodes[0].total : 0, oldest;
 	char time[16], share[16];
 	int used;
 
 	format_value(time, sizeof(time), UNIT_NS, total, 0);
-	used = snprintf(buf, size, "%s of %s in %d refreshes", time,
-			flame_metric_names[s->options.metric], PAST_TICKS);
+	tick_past(c->tick, &oldest);
+	used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes", time,
+			flame_metric_names[s->options.metric],
+			c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1);
 	if (*c->search && s->flame.nr && used < (int)size) {
 		percent(share, sizeof(share), count_matched(&s->flame, 0, c->search), total);
 		snprintf(buf + used, size - used, "  /%s: %s of it", c->search, share);
@@ -384,6 +390,7 @@ static void flame_view_fini(void *state)
 
 const struct view view_flame = {
 	.name = "Flame",
+	.legend = "[user] (kernel) <JIT> {other}",
 	.places = IN_FLAME,
 	.state_size = sizeof(struct flame_view),
 	.update = flame_update,
