@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <demangle.h>
+#include <libiberty/demangle.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
