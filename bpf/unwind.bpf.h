@@ -47,6 +47,8 @@ struct unwind {
 	__u32 check;        /* a second hash */
 	struct unwind_vma vmas[UNWIND_VMAS];
 	struct frames frames;
+	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
+	struct file_key key;
 	__u64 node[32];
 };
 
@@ -146,12 +148,10 @@ static __always_inline __u32 file_id(struct unwind *u, const struct file_key *ke
 }
 
 /* Which slot of a maple node with @pivots pivots holds @addr. */
-__weak __noinline int maple_slot(struct unwind *u, __u64 addr, __u32 pivots)
+static __always_inline int maple_slot(const struct unwind *u, __u64 addr, __u32 pivots)
 {
 	int i;
 
-	if (!u)
-		return 0;
 	for (i = 0; i < 15; i++) {
 		__u64 pivot = u->node[1 + i];
 
@@ -180,12 +180,13 @@ static __always_inline __u64 inode_mtime(struct inode *inode)
 }
 
 /* vma_find - the mapping of executable memory that holds @addr: its place in u->vmas, or -1. */
-__weak __noinline int vma_find(struct unwind *u, __u64 addr)
+__weak __noinline int vma_find(__u32 context, __u64 addr)
 {
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	struct vm_area_struct *vma;
 	struct unwind_vma *v;
 	__u64 entry, start, end;
-	struct file_key key = {};
+	struct file_key *key;
 	struct file *file;
 	__u32 at;
 
@@ -223,23 +224,25 @@ __weak __noinline int vma_find(struct unwind *u, __u64 addr)
 	v->end = end;
 	v->delta = 0;
 	v->file = FRAME_ANONYMOUS;
+	key = &u->key;
+	*key = (struct file_key){};
 	file = BPF_CORE_READ(vma, vm_file);
 	if (file) {
 		struct inode *inode = BPF_CORE_READ(file, f_inode);
 
-		key.inode = BPF_CORE_READ(inode, i_ino);
-		key.size = BPF_CORE_READ(inode, i_size);
-		key.mtime_s = inode_mtime(inode);
-		key.device = BPF_CORE_READ(inode, i_sb, s_dev);
-		key.generation = BPF_CORE_READ(inode, i_generation);
+		key->inode = BPF_CORE_READ(inode, i_ino);
+		key->size = BPF_CORE_READ(inode, i_size);
+		key->mtime_s = inode_mtime(inode);
+		key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+		key->generation = BPF_CORE_READ(inode, i_generation);
 		v->delta = (BPF_CORE_READ(vma, vm_pgoff) << 12) - start;
 	} else if (start == u->vdso) {
-		key.device = FILE_VDSO;
+		key->device = FILE_VDSO;
 		v->delta = -start;
 	} else {
 		return at;
 	}
-	v->file = (__u64)file_id(u, &key, file, start, end) << FRAME_FILE_SHIFT;
+	v->file = (__u64)file_id(u, key, file, start, end) << FRAME_FILE_SHIFT;
 	/* Looked at again: what was there when its file was read is what was found. */
 	if (BPF_CORE_READ(vma, vm_start) != start || BPF_CORE_READ(vma, vm_file) != file ||
 	    !v->file) {
@@ -251,8 +254,9 @@ __weak __noinline int vma_find(struct unwind *u, __u64 addr)
 
 /* Where in u->vmas the mapping is that holds @addr, or -1. Functions that are not static are verified
  * once, and not on every path that leads to them. */
-__weak __noinline int unwind_vma(struct unwind *u, __u64 addr)
+__weak __noinline int unwind_vma(__u32 context, __u64 addr)
 {
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	__u32 last;
 
 	if (!u)
@@ -266,7 +270,7 @@ __weak __noinline int unwind_vma(struct unwind *u, __u64 addr)
 		if (addr >= u->vmas[i].start && addr < u->vmas[i].end)
 			return i;
 	}
-	return vma_find(u, addr);
+	return vma_find(context, addr);
 }
 
 /* The registers a stack walk begins with. Returns false if they are of no 64-bit code. */
@@ -314,7 +318,7 @@ static long unwind_step(__u32 i, struct unwind_loop *loop)
 		u->end = STACK_TRUNCATED;
 		return 1;
 	}
-	at = unwind_vma(u, addr);
+	at = unwind_vma(context, addr);
 	if (at < 0) {
 		u->end = STACK_NO_CODE;
 		return 1;

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import MS, SEC, SYSTOP, begin, load_path  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, about, begin, load_path  # noqa: E402
 
 
 def burn(*args):
@@ -39,7 +39,7 @@ def cpu_shares():
     lines = folded("cpu", "-F", "997", "-d", "10", "-p", str(tid))
     load.wait()
     whole = total(lines)
-    assert whole > 5000, f"{whole} samples in 10 s at 997 Hz"
+    assert whole > (500 if GUEST else 5000), f"{whole} samples in 10 s at 997 Hz"
     shares = {}
     for function, share in (("alpha", 50), ("beta", 30), ("gamma_", 20)):
         shares[function] = 100 * total(lines, "main", function) / whole
@@ -61,7 +61,7 @@ def blocks():
     all_asleep = total(lines)
     out = json.loads(load.communicate()[0].splitlines()[-1])
     rate = out["d_ns"] / (out["d_ns"] + out["sleep_ns"])
-    assert abs(all_d - 5 * SEC * rate) < 5 * SEC * 0.02 + 40 * MS, (all_d, rate)
+    about(all_d, 5 * SEC * (rate - 0.02) - 40 * MS, 5 * SEC * (rate + 0.02) + 40 * MS, "D")
     assert d >= 0.98 * all_d, f"{d} of {all_d} ns in D have the stack of vfork()"
     assert asleep >= 0.98 * all_asleep - 60 * MS, f"{asleep} of {all_asleep} ns asleep have the stack of nanosleep()"
     return f"D {d / MS:.0f} of {all_d / MS:.0f} ms, asleep {asleep / MS:.0f} of {all_asleep / MS:.0f} ms"
@@ -75,7 +75,7 @@ def wall():
     load.wait()
     threads = sum(w for frames, w in lines if frames[0] == "burn")
     # The children that vfork() makes have its name, and live 40 of 100 ms.
-    assert 2 * SEC <= threads <= 3 * SEC, threads
+    about(threads, 2 * SEC, 3 * SEC, "time of all kinds")
     return f"{threads / MS:.1f} ms in 2 s, children included"
 
 
@@ -112,7 +112,7 @@ def short_lives():
                 unnamed += weight
             else:
                 named += weight
-    assert named > 300, f"{named} frames"
+    assert named > (20 if GUEST else 300), f"{named} frames"
     assert named >= 0.95 * (named + unnamed), f"{named} of {named + unnamed} frames have names"
     return f"{named} of {named + unnamed} frames have names"
 
