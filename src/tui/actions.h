@@ -36,7 +36,7 @@ enum place_kind {
 	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
 	_(NEXT,       "next-view",   IN_BASES,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_TABLES,  "Enter",      "Enter",      "Enter z",  "open",    "go into: cgroup, process, thread, its detail") \
+	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \

@@ -215,13 +215,17 @@ const struct row *screen_selected(struct screen *s)
 	return p->view->selected && s->shown ? p->view->selected(p->state) : NULL;
 }
 
-/* cgroup -> its processes -> their threads -> everything about one */
+/* cgroup -> its processes -> their threads -> everything about one -> its flamegraph */
 void screen_enter(struct screen *s)
 {
 	const struct row *r = screen_selected(s);
 
 	if (!r)
 		return;
+	if (screen_here(s)->view == &view_detail) {
+		screen_flame(s);
+		return;
+	}
 	switch (r->kind) {
 	case ROW_CGROUP:
 		go_into(s, &view_threads, TABLE_PROCESSES, r);
