@@ -16,6 +16,9 @@
 #include "util/format.h"
 #include "util/text.h"
 
+/* Narrower names are cut: what two dots leave of them tells less. */
+#define ELIDE_FROM 8
+
 /* Lines about the selected box; a low screen has more use for boxes. */
 static int detail_lines(const struct view_context *c)
 {
@@ -104,7 +107,10 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 		return;
 	}
 	name_of(s, c, n, name, sizeof(name));
-	text_elide(elided, sizeof(elided), name, room);
+	if (room >= ELIDE_FROM)
+		text_elide(elided, sizeof(elided), name, room);
+	else
+		text_cut(elided, sizeof(elided), name, room);
 	snprintf(text, sizeof(text), "%c%s%*s%c", marks[0], elided, room - text_width(elided), "",
 		 marks[1]);
 	paint_text(c->paint, b->y, b->x, b->width, role, text);
