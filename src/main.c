@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -327,6 +328,17 @@ static void ask_again(void *arg, const struct file_key *key)
 	collect_ask_file(((struct systop *)arg)->collect, key);
 }
 
+/* Files whose symbols are asked for stay open: a helper that is started anew reads them again. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static int start_names(struct systop *s)
 {
 	struct names_options o = {
@@ -337,6 +349,7 @@ static int start_names(struct systop *s)
 		.arg = s,
 	};
 
+	raise_file_limit();
 	s->names = names_new(&o);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
