@@ -10,6 +10,7 @@
 #include "model/sample.h"
 #include "model/tick.h"
 #include "sym/names.h"
+#include "util/hash.h"
 #include "util/map.h"
 #include "util/text.h"
 #include "util/vec.h"
@@ -97,15 +98,6 @@ static char *line_text(const struct stack_sample *s, struct names *names)
 	return text;
 }
 
-static uint64_t hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ULL;
-	return h | 1;
-}
-
 static int fold(struct folding *f, const struct stack_sample *s, uint64_t weight)
 {
 	char *text = line_text(s, f->names);
@@ -113,7 +105,7 @@ static int fold(struct folding *f, const struct stack_sample *s, uint64_t weight
 
 	if (!text)
 		return -ENOMEM;
-	at = (uintptr_t)map_get(&f->known, hash(text));
+	at = (uintptr_t)map_get(&f->known, hash_text(0, text));
 	if (at) {
 		f->lines[at - 1].weight += weight;
 		free(text);
@@ -123,7 +115,7 @@ static int fold(struct folding *f, const struct stack_sample *s, uint64_t weight
 		free(text);
 		return -ENOMEM;
 	}
-	return map_put(&f->known, hash(text), (void *)(uintptr_t)f->nr);
+	return map_put(&f->known, hash_text(0, text), (void *)(uintptr_t)f->nr);
 }
 
 int folded_tick(FILE *to, const struct tick *t, enum folded_kind kind, struct names *names)

@@ -15,6 +15,7 @@
 
 #include "helper/helper.h"
 #include "helper/proto.h"
+#include "util/hash.h"
 #include "util/map.h"
 #include "util/vec.h"
 
@@ -88,17 +89,10 @@ static uint64_t now_ns(void)
 
 /* --- Symbols */
 
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ULL;
-	return h;
-}
-
 static const struct symbol *symbol_of(struct names *n, const char *name, const char *module,
 				      enum symbol_kind kind, bool named)
 {
-	uint64_t key = hash_text(hash_text(0xcbf29ce484222325ULL, name) + 1, module) | 1;
+	uint64_t key = hash_text(hash_text(0, name), module);
 	struct symbol *s = map_get(&n->symbols_by_name, key);
 	size_t name_len = strlen(name) + 1, module_len = strlen(module) + 1;
 	char *text;

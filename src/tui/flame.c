@@ -9,6 +9,7 @@
 #include "model/tick.h"
 #include "sym/names.h"
 #include "tui/host.h"
+#include "util/hash.h"
 #include "util/vec.h"
 
 const char *const flame_metric_names[FLAME_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state",
@@ -39,15 +40,6 @@ static uint64_t mix(uint64_t parent, uint64_t what)
 
 	h ^= h >> 32;
 	return h ? h : 1;
-}
-
-static uint64_t hash_text(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ULL;
-	return h;
 }
 
 /* Goes on to the child of this name, which is made if it is not there. */
@@ -84,7 +76,7 @@ static void go_down(struct building *b, struct flame_node like, uint64_t what)
 
 static void go_text(struct building *b, const char *text)
 {
-	go_down(b, (struct flame_node){ .text = text }, hash_text(text));
+	go_down(b, (struct flame_node){ .text = text }, hash_text(0, text));
 }
 
 static void go_frame(struct building *b, const struct stack *s, int i)
