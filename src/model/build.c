@@ -72,7 +72,7 @@ struct tick_node *node_new(struct model *m)
 	n->model = m;
 	n->holders = 1;
 	n->build = ++m->builds;
-	n->nr_values = 0;
+	n->nr_values = n->nr_stopped = 0;
 	return n;
 }
 
@@ -156,6 +156,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 		cgroup->build = n->build;
 		cgroup->idle[state == STATE_STOPPED]++;
 	}
+	n->nr_stopped += state == STATE_STOPPED;
 	row.values = row.own = &n->idle_values[state];
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }

@@ -58,7 +58,7 @@ struct tick_node {
 	struct values *values; /* of the active threads, in their order */
 	size_t active_room, nr_values, values_room;
 	struct row *idle;
-	size_t idle_room;
+	size_t idle_room, nr_stopped; /* of them, those that stood stopped */
 	struct values idle_values[STATE_COUNT]; /* of a thread that was in this state all the time */
 	struct row *processes;
 	struct total *process_totals;

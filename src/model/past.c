@@ -207,12 +207,14 @@ static int remember_threads(struct past *p, struct past_tick *t, const struct ti
 	return t->threads ? 0 : -ENOMEM;
 }
 
-static int remember_stopped(struct past_tick *t, const struct tick *tick)
+static int remember_stopped(struct past_tick *t, const struct tick_node *n)
 {
+	const struct tick *tick = &n->tick;
 	size_t room = 0;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < tick->nr_idle; i++)
+	/* Most often there are none among 50,000. */
+	for (size_t i = 0; !err && t->nr_stopped < n->nr_stopped && i < tick->nr_idle; i++)
 		if (tick->idle[i].state == STATE_STOPPED)
 			err = VEC_PUSH(t->stopped, t->nr_stopped, room,
 				       (struct life *)tick->idle[i].thread);
@@ -254,7 +256,7 @@ int past_remember(struct model *m, const struct tick_node *n)
 	t->bytes = sizeof(*t);
 	err = remember_threads(p, t, tick);
 	if (!err)
-		err = remember_stopped(t, tick);
+		err = remember_stopped(t, n);
 	if (!err)
 		err = remember_cgroups(t, tick);
 	if (!err) {
