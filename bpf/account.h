@@ -246,7 +246,7 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 		bool throttled = s->flags & SLOT_THROTTLED;
 
 		if (s->state != SLOT_RUNQUEUE) {
-			__u64 wake = s->wake, wake_ts = wake & ~WAKE_THROTTLED;
+			__u64 wake = s->wake, wake_ts = wake & WAKE_TIME_MASK;
 			__u64 kernel_wait = account_sub(delay, s->run_delay);
 
 			wait = kernel_wait;

@@ -67,6 +67,70 @@ struct sched_info {
 	unsigned long long last_queued;
 };
 
+struct maple_tree {
+	void *ma_root;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct timespec64 {
+	__s64 tv_sec;
+};
+
+struct inode {
+	unsigned long i_ino;
+	__s64 i_size;
+	__u32 i_generation;
+	struct super_block *i_sb;
+	struct timespec64 i_mtime;
+};
+
+struct inode___mid { /* 6.6: 12cd44023651 */
+	struct timespec64 __i_mtime;
+};
+
+struct inode___new { /* 6.11: 3aa63a569c64 */
+	__s64 i_mtime_sec;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+/* On x86 and arm64 the context is a structure that has vdso. */
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+struct mm_struct {
+	struct maple_tree mm_mt; /* since 6.1: d4af56c5c7c6 */
+	mm_context_t context;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -76,6 +140,7 @@ struct task_struct {
 	struct sched_entity se;
 	unsigned int policy;
 	struct sched_info sched_info;
+	struct mm_struct *mm;
 	int exit_state;
 	int pid;
 	int tgid;
@@ -90,6 +155,26 @@ struct task_struct {
 	char comm[16];
 	struct css_set *cgroups;
 };
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long bp;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+};
+
+struct pt_regs {
+	struct user_pt_regs user_regs;
+};
+#endif
 
 struct bpf_iter_meta;
 
@@ -119,6 +204,14 @@ enum {
 	TASK_RTLOCK_WAIT = 0x1000,
 	TASK_FREEZABLE = 0x2000,
 	TASK_FROZEN = 0x8000, /* since 6.1: f5d39b020809 */
+};
+
+/* task_struct.flags */
+enum {
+	PF_VCPU = 0x1,
+	PF_IO_WORKER = 0x10,
+	PF_USER_WORKER = 0x4000, /* since 6.4: 54e6842d0775 */
+	PF_KTHREAD = 0x200000,
 };
 
 /* Priorities below this one are real time: CPU limits of cgroups do not stop them. */

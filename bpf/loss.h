@@ -15,7 +15,10 @@
 	_(STATE_UNKNOWN, "state_unknown", "switches with a state bit systop does not know, taken as sleep") \
 	_(TORN,          "torn",          "slots that changed during every attempt to read them: counted in the next refresh") \
 	_(UNLISTED,      "unlisted",      "threads that died while too many others had in the same interval to remember them all") \
-	_(SEED_MISSED,   "seed_missed",   "threads of /proc that the kernel's iterator did not list at start")
+	_(SEED_MISSED,   "seed_missed",   "threads of /proc that the kernel's iterator did not list at start")        \
+	_(STACK_FULL,    "stack_full",    "stacks for which the dictionary had no room: their time is shown without one") \
+	_(STACK_COLLISION, "stack_collision", "stacks that had the same hash as another one: likewise") \
+	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read")
 
 enum loss_cause {
 #define _(id, name, help) LOSS_##id,

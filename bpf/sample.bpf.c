@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A few times a second on every CPU: brings up to date what sched_switch would only write when the
- * running thread leaves, which a lone busy thread may not do for seconds.
+ * The sampler of each CPU: what runs there, with its stacks; and brings up to date what sched_switch
+ * would only write when the running thread leaves, which a lone busy thread may not do for seconds.
  */
 
 #include "maps.bpf.h"
 
+#include "clock.bpf.h"
 #include "life.bpf.h"
 #include "scope.bpf.h"
+#include "stack.bpf.h"
 
-SEC("perf_event")
-int sample(void *ctx)
+/* Not sampled, nor are children of the second one: systop's helpers. 0: everything is. */
+extern const volatile __u32 self_tgid, starter_tgid;
+
+static __always_inline bool is_self(struct task_struct *t)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct scope_facts facts;
+	__u32 tgid = BPF_CORE_READ(t, tgid);
+
+	return self_tgid && (tgid == self_tgid || tgid == starter_tgid ||
+			     (__u32)BPF_CORE_READ(t, real_parent, tgid) == starter_tgid);
+}
+
+/* Brings the running thread's slot up to date. Returns its index, 0: it has none. */
+static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot *c)
+{
+	struct scope_facts facts = scope_facts(t);
 	struct slot *s;
 
 	/* Not in the middle of sched_switch, which only an NMI could interrupt. */
-	if (!c || c->switches != c->switches_done)
+	if (c->switches != c->switches_done)
 		return 0;
 	if (!c->since) { /* no switch since the start: what runs now did so all the time */
 		c->current_task = (__u64)t;
@@ -32,7 +42,6 @@ int sample(void *ctx)
 	s = slot_at(c->current_slot);
 	if (!s)
 		return 0;
-	facts = scope_facts(t);
 	slot_begin(s);
 	s->utime_ns = t->utime;
 	s->stime_ns = t->stime;
@@ -41,5 +50,59 @@ int sample(void *ctx)
 	if (s->scope_key != scope_key(facts, c))
 		scope_decide(facts.cgroups, facts.cred, s, c);
 	slot_end(s);
+	return c->current_slot;
+}
+
+static __always_inline enum sample_class sample_class(struct task_struct *t, __u32 slot)
+{
+	if (!t->pid)
+		return SAMPLE_IDLE;
+	if (t->flags & PF_VCPU)
+		return SAMPLE_GUEST;
+	if (is_self(t))
+		return SAMPLE_SELF;
+	return slot ? SAMPLE_THREAD : SAMPLE_MISSED;
+}
+
+SEC("perf_event")
+int sample(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), context = UNWIND_SAMPLE, index;
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct stack_event what = { .kind = STACK_SAMPLE, .weight = 1, .cpu = cpu }, *e;
+	enum sample_class class;
+	struct slot *s;
+	__u64 place;
+	long bytes;
+
+	if (!c || !k)
+		return 0;
+	index = sample_slot(t, c);
+	class = sample_class(t, index);
+	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
+	s = slot_at(index);
+	if (!s || !s->in_scope || !shared.stack_generation || class == SAMPLE_SELF)
+		return 0;
+	what.at = account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns);
+	what.slot = index;
+	what.tid = s->tid;
+	what.runq_ns = s->runq_ns;
+	if (class == SAMPLE_GUEST)
+		what.flags |= STACK_GUEST;
+	bytes = bpf_get_stack(ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
+	if (bytes > 0) {
+		what.kernel = stack_kernel(k, (__u32)bytes / 8, c);
+		what.flags |= what.kernel ? 0 : STACK_KERNEL_LOST;
+	} else {
+		what.flags |= STACK_USER_MODE;
+	}
+	what.user = stack_user(t, c, context, &what.flags);
+	e = stack_event(c, cpu, &place);
+	if (!e)
+		return 0;
+	*e = what;
+	stack_tell(e, place);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "maps.bpf.h"
 
 #include "account.h"
+#include "block.bpf.h"
 #include "clock.bpf.h"
 #include "life.bpf.h"
 #include "scope.bpf.h"
@@ -19,6 +20,11 @@ const volatile __u32 scope_kinds;
 const volatile __s32 scope_ssid[SCOPE_HIERARCHIES] = { HIERARCHY_NONE, HIERARCHY_NONE,
 						       HIERARCHY_NONE, HIERARCHY_NONE };
 
+const volatile __u64 block_d_ns = 100000;
+const volatile __u64 block_sleep_ns = 1000000;
+const volatile __u64 block_price_ns = 10000000;
+const volatile __u32 self_tgid, starter_tgid;
+
 struct shared shared;
 struct slots_map slots SEC(".maps");
 struct cpus_map cpus SEC(".maps");
@@ -29,6 +35,15 @@ struct refs_map refs SEC(".maps");
 struct scope_cgroups_map scope_cgroups SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
+struct stacks_map stacks SEC(".maps");
+struct stack_lines_map stack_lines SEC(".maps");
+struct stack_events_map stack_events SEC(".maps");
+struct parked_map parked_stacks SEC(".maps");
+struct kernel_frames_map kernel_frames SEC(".maps");
+struct unwinds_map unwinds SEC(".maps");
+struct files_map files SEC(".maps");
+struct files_asked_map files_asked SEC(".maps");
+struct file_events_map file_events SEC(".maps");
 
 /* No more than this is spent looking for work; what is above was not read where we thought. */
 #define IDLE_LAG_MAX_NS 1000000
@@ -141,7 +156,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct account_event e = { .cpu = cpu };
 	__u32 out_index, in_index = 0;
 	struct slot *out, *in;
-	bool gap, dead = false;
+	bool gap, dead = false, blocked = false, parks = false;
+	struct block block = {};
 	struct rq *rq;
 	__u64 boot, now;
 
@@ -194,6 +210,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		out->involuntary = prev->nivcsw;
 		out->utime_ns = prev->utime;
 		out->stime_ns = prev->stime;
+		parks = park_wanted(out);
 		dead = out->state == SLOT_DEAD;
 		if (dead) {
 			out->tid = prev->pid; /* exec by another thread took its number */
@@ -204,7 +221,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		e.run_delay = next->sched_info.run_delay;
 		e.last_queued = next->sched_info.last_queued;
 		e.exec_ns = next->se.sum_exec_runtime;
+		block_begin(in, &block);
 		count_notes(c, account_in(in, &e));
+		blocked = block_end(in, &block);
 		in->migrations = next->se.nr_migrations;
 		if (in->scope_key != scope_key(facts, c))
 			scope_decide(facts.cgroups, facts.cred, in, c);
@@ -218,6 +237,15 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		slot_end(out);
 	if (in)
 		slot_end(in);
+
+	if (parks && block_afford(c, e.now))
+		park(prev, out_index, out ? out->since : 0, c);
+	if (blocked && in) {
+		if (block_afford(c, e.now))
+			block_tell(next, in, in_index, &block, c);
+		else
+			c->stacks_skipped++;
+	}
 	c->switches_done = c->switches;
 
 	if (dead) {
@@ -244,7 +272,12 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 	c->wakings++;
 	s = slot_at(task_slot(p));
 	if (s) {
-		s->wake = now | (task_throttled(p, p->se.cfs_rq) ? WAKE_THROTTLED : 0);
+		__u32 source = c->hardirq ? c->hardirq : c->softirq;
+
+		s->wake = now | (__u64)(source >> 16) << WAKE_CONTEXT_SHIFT |
+			  (task_throttled(p, p->se.cfs_rq) ? WAKE_THROTTLED : 0);
+		s->waker = WAKER((source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX,
+				 (__u32)bpf_get_current_pid_tgid());
 		__sync_fetch_and_add(&s->wakeups, 1);
 	}
 	clock_cost(c, c->wakings, now);

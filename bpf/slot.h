@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "loss.h"
+#include "stack.h"
 
 /* Runqueue wait histogram: slot i counts waits of [2^i, 2^(i+1)) << HIST_SHIFT ns, the first one
  * also everything shorter, the last one everything longer. */
@@ -34,8 +35,30 @@ enum slot_flags {
 	SLOT_SINCE_MIN = 4,  /* `since` is a lower bound of the time in the state */
 };
 
-/* In slot.wake: the wakee's cgroup was throttled. The rest of the word is the time of the waking. */
+/*
+ * In slot.wake: the wakee's cgroup was throttled, and who woke it, most often an interrupt, where the
+ * present thread is a bystander. The rest of the word is the time of the waking.
+ */
 #define WAKE_THROTTLED (1ULL << 63)
+#define WAKE_CONTEXT_SHIFT 60
+#define WAKE_TIME_MASK ((1ULL << WAKE_CONTEXT_SHIFT) - 1)
+
+enum wake_context {
+	WAKE_THREAD,  /* the thread that ran there */
+	WAKE_IRQ,     /* the interrupt of that number */
+	WAKE_SOFTIRQ, /* the softirq of that vector */
+	WAKE_TIMER,   /* the CPU's own timer */
+	WAKE_IPI,     /* an interrupt from another CPU */
+	WAKE_CONTEXTS,
+};
+
+/* An interrupt that threads are woken from. */
+#define WAKE_SOURCE(context, number) ((__u32)(context) << 16 | (__u16)(number))
+
+/* In slot.waker: which interrupt or vector, and the thread that ran there. */
+#define WAKER_TID_BITS 22
+#define WAKER_NUMBER_MAX 1023 /* and all above */
+#define WAKER(number, tid) ((__u32)(number) << WAKER_TID_BITS | (tid))
 
 /*
  * One thread. Lines 1 and 2 and the histogram are written by sched_switch only, between two bumps
@@ -64,9 +87,9 @@ struct slot {
 	__u64 runq_max_ns; /* longest runqueue wait since the reader last took it */
 	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
 	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
-	__u64 wake;        /* time of the last waking and WAKE_THROTTLED */
+	__u64 wake;        /* time of the last waking, its context, and WAKE_THROTTLED */
 	__u32 wakeups;
-	__u32 migrations;  /* the kernel's count, at its last switch-in */
+	__u32 waker;       /* of the last waking: WAKER() */
 
 	/* lines 3 and 4 */
 	__u64 utime_ns;    /* the kernel's tick-based split of the running time, at its last switch-out */
@@ -74,9 +97,9 @@ struct slot {
 	__u8 in_scope;
 	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
 	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
-	__u8 spare;
+	__u8 long_block;   /* one of its last blocks was long: the next user stack is worth taking */
 	__u32 runq_hist[HIST_SLOTS];
-	__u32 padding;
+	__u32 migrations;  /* the kernel's count, at its last switch-in */
 
 	/* line 5: who it is, copied at birth, first sight, exec and rename */
 	char comm[16];
@@ -122,6 +145,12 @@ struct cpu_slot {
 	__u64 overflow_ns;   /* running time of threads without a slot */
 	__u64 scope_cgroups; /* scratch of scope_key() */
 	__u64 scope_cred;
+	__u64 stack_events;  /* written to this CPU's ring */
+	__u64 stacks_paid;   /* until when stacks of blocks are paid for: see block_afford() */
+	__u32 hardirq;       /* in which interrupt the CPU is: WAKE_SOURCE(), 0: none */
+	__u32 softirq;
+	__u64 samples[SAMPLE_CLASSES];
+	__u64 stacks_skipped; /* long blocks that were not paid for */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
 
@@ -132,6 +161,12 @@ struct shared {
 	__u32 dead_head;     /* next entry of the dead ring */
 	__u32 seeded;        /* set by user space once the threads that existed at start are entered */
 	__u64 started_ns;    /* accounting clock when the probes were attached, set by user space */
+	__u32 files;         /* ids given to files */
+	__u32 files_asked;   /* entries of that map */
+	__u32 stack_generation; /* of the dictionary, 1 to STACK_GENERATION_MAX; 0: no stacks are taken */
+	__u32 stack_lines[2];   /* handed out in each half */
+	__u32 stack_entries[2];
+	__u32 spare;
 };
 
 /* Entries of the slot map; user space may raise it before load. Slot 0 is never used: none. */

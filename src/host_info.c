@@ -10,6 +10,7 @@
 #include "config_file.h"
 #include "model/health.h"
 #include "proc/user.h"
+#include "sym/names.h"
 #include "tui/host.h"
 
 /* More than any kernel is built for. */
@@ -45,7 +46,7 @@ static void affinity(pid_t tid, char *buf, size_t size)
 
 static void health(void *arg, struct health *h)
 {
-	collect_health(arg, h);
+	collect_health(((struct host_sources *)arg)->collect, h);
 	check_health(h);
 }
 
@@ -55,9 +56,15 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 	config_write(s, said, size);
 }
 
-void host_info_init(struct host *h, struct collect *collect)
+static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
-	h->arg = collect;
+	return names_frame(((struct host_sources *)arg)->names, frame, tgid);
+}
+
+void host_info_init(struct host *h, struct host_sources *from)
+{
+	h->arg = from;
+	h->symbol = symbol;
 	h->user_name = user_name;
 	h->user_find = user_lookup;
 	h->affinity = affinity;

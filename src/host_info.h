@@ -4,10 +4,16 @@
 
 struct collect;
 struct host;
-struct model;
+struct names;
 
-/* host_info_init - what the screen asks of the rest (tui/host.h). @collect: borrowed, as are the
+/* Who knows. */
+struct host_sources {
+	struct collect *collect;
+	struct names *names;
+};
+
+/* host_info_init - what the screen asks of the rest (tui/host.h). @from: borrowed, as are the
  * strings that are in @h already. */
-void host_info_init(struct host *h, struct collect *collect);
+void host_info_init(struct host *h, struct host_sources *from);
 
 #endif

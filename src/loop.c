@@ -99,6 +99,9 @@ static int loop_open(struct loop *l)
 		err = loop_watch(l, l->harvest_fd);
 	if (!err && l->o->terminal_fd >= 0)
 		err = loop_watch(l, l->o->terminal_fd);
+	for (int i = 0; !err && i < 2; i++)
+		if (l->o->work_fds[i] >= 0)
+			err = loop_watch(l, l->o->work_fds[i]);
 	return err;
 }
 
@@ -162,6 +165,8 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 		return timer_fired(fd) ? l->ops->harvest(l->arg) : LOOP_GO_ON;
 	if (fd == l->tick_fd)
 		return timer_fired(fd) ? l->ops->tick(l->arg) : LOOP_GO_ON;
+	if (fd == l->o->work_fds[0] || fd == l->o->work_fds[1])
+		return l->ops->work(l->arg);
 	if (ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
 		*l->signal = SIGHUP;
 		return LOOP_STOP;

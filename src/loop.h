@@ -21,6 +21,7 @@ struct loop_ops {
 	enum loop_verdict (*tick)(void *arg);    /* an interval ended */
 	enum loop_verdict (*harvest)(void *arg); /* four times a second */
 	enum loop_verdict (*input)(void *arg);   /* the terminal is readable; may be NULL */
+	enum loop_verdict (*work)(void *arg);    /* one of work_fds is readable */
 	void (*resize)(void *arg);               /* SIGWINCH; may be NULL */
 	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
@@ -30,6 +31,7 @@ struct loop_options {
 	uint64_t first_ns;    /* to the first tick, */
 	uint64_t interval_ns; /* and from each to the next */
 	int terminal_fd;  /* -1: none; its end stops the loop */
+	int work_fds[2];  /* -1: none */
 	pid_t child;      /* a command whose end stops the loop after one more tick; 0: none */
 };
 

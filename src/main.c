@@ -6,11 +6,13 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,8 +24,10 @@
 #include "command.h"
 #include "completions.h"
 #include "config_file.h"
+#include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
+#include "helper/helper.h"
 #include "host_info.h"
 #include "loop.h"
 #include "model/filter.h"
@@ -33,6 +37,8 @@
 #include "proc/mounts.h"
 #include "proc/scope.h"
 #include "proc/user.h"
+#include "sym/names.h"
+#include "sym/roles.h"
 #include "target.h"
 #include "tui/host.h"
 #include "tui/settings.h"
@@ -45,6 +51,29 @@
 /* The screen does not wait a whole interval to show something. */
 #define FIRST_NS 50000000
 
+/* How long --folded waits for names at its end. */
+#define NAMES_WAIT_NS 5000000000ULL
+
+/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
+enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_COUNT };
+
+static const struct helper_role roles[ROLE_COUNT] = {
+	[ROLE_OPEN] = {
+		.name = "systop-open",
+		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
+		.nr_caps = 3,
+		.run = open_run,
+	},
+	[ROLE_SYMBOLS] = {
+		.name = "systop-symbols",
+		.nobody = true,
+		.memory = 2UL << 30,
+		.cpu_seconds = 600,
+		.locked = true,
+		.run = symbols_run,
+	},
+};
+
 struct systop {
 	struct options options;
 	struct utsname uts;
@@ -53,8 +82,10 @@ struct systop {
 	struct model *model;
 	struct filter *filter; /* of -b and --json */
 	struct collect *collect;
+	struct names *names;
 	struct tui *tui;
 	struct host host;
+	struct host_sources sources;
 	struct settings settings;
 	char themes[4096], notice[512];
 	struct command command;
@@ -150,6 +181,33 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 	return LOOP_STOP;
 }
 
+static void on_file(void *arg, const struct file_event *e)
+{
+	names_file(((struct systop *)arg)->names, e);
+}
+
+static enum loop_verdict on_work(void *arg)
+{
+	struct systop *s = arg;
+
+	collect_files(s->collect, on_file, s);
+	names_work(s->names);
+	return LOOP_GO_ON;
+}
+
+/* The names of a tick's frames come while nothing else is done. */
+static void wait_for_names(struct systop *s, const struct tick *t)
+{
+	struct timespec nap = { .tv_nsec = 2000000 };
+
+	folded_ask(t, s->names);
+	for (uint64_t waited = 0; names_pending(s->names) && waited < NAMES_WAIT_NS;
+	     waited += nap.tv_nsec) {
+		on_work(s);
+		nanosleep(&nap, NULL);
+	}
+}
+
 static enum loop_verdict on_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -174,9 +232,13 @@ static enum loop_verdict on_tick(void *arg)
 					       s->filter };
 
 		err = table_tick(stdout, t, &table);
+	} else if (o->output == OUTPUT_FOLDED) {
+		wait_for_names(s, t);
+		err = folded_tick(stdout, t, o->folded, s->names);
 	} else {
 		tui_tick(s->tui, t);
 	}
+	names_work(s->names);
 	verdict = targets_gone(s, t);
 	tick_put(t);
 	if (err) {
@@ -220,12 +282,17 @@ static const struct loop_ops screen_ops = {
 	.tick = on_tick,
 	.harvest = on_harvest,
 	.input = on_input,
+	.work = on_work,
 	.resize = on_resize,
 	.suspend = on_suspend,
 	.resume = on_resume,
 };
 
-static const struct loop_ops batch_ops = { .tick = on_tick, .harvest = on_harvest };
+static const struct loop_ops batch_ops = {
+	.tick = on_tick,
+	.harvest = on_harvest,
+	.work = on_work,
+};
 
 static enum loop_verdict on_input(void *arg)
 {
@@ -256,6 +323,37 @@ static void read_settings(struct systop *s)
 	config_themes(s->themes, sizeof(s->themes));
 }
 
+static void ask_again(void *arg, const struct file_key *key)
+{
+	collect_ask_file(((struct systop *)arg)->collect, key);
+}
+
+/* Files whose symbols are asked for stay open: a helper that is started anew reads them again. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int start_names(struct systop *s)
+{
+	struct names_options o = {
+		.open_role = ROLE_OPEN,
+		.symbols_role = ROLE_SYMBOLS,
+		.kallsyms_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
+		.ask_again = ask_again,
+		.arg = s,
+	};
+
+	raise_file_limit();
+	s->names = names_new(&o);
+	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+}
+
 static int open_screen(struct systop *s)
 {
 	struct tui_options o = {
@@ -270,7 +368,8 @@ static int open_screen(struct systop *s)
 	s->host.kernel = s->uts.release;
 	s->host.version = PACKAGE_VERSION;
 	s->host.scope = s->target.text;
-	host_info_init(&s->host, s->collect);
+	s->sources = (struct host_sources){ s->collect, s->names };
+	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
 }
@@ -300,11 +399,21 @@ static int start(struct systop *s)
 			target_add(&s->target, s->command.pid);
 	}
 	if (!err) {
+		struct collect_options o = {
+			.shown_controller = controller,
+			.frequency = s->options.frequency,
+			.self = s->options.self,
+			.all_cpus = s->options.all_cpus,
+			.starter = helper_starter(),
+		};
+
 		s->model = model_new(s->options.output == OUTPUT_SCREEN ? PAST_BYTES : 0);
-		s->collect = s->model ? target_collect(&s->target, controller, s->model, s->cgroups)
+		s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups)
 				      : NULL;
 		err = s->collect ? 0 : -EIO;
 	}
+	if (!err)
+		err = start_names(s);
 	if (!err)
 		err = check_drop_privileges();
 	if (!err && s->options.output == OUTPUT_SCREEN)
@@ -317,6 +426,8 @@ static int start(struct systop *s)
 static void stop(struct systop *s)
 {
 	tui_close(s->tui);
+	names_free(s->names);
+	helper_stop();
 	collect_free(s->collect);
 	model_free(s->model);
 	cgroups_free(s->cgroups);
@@ -361,13 +472,17 @@ static int run(struct systop *s)
 		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
+		.work_fds = { -1, -1 },
 	};
 	int signal_number = 0, status;
 	enum exit_status failure;
 
 	loop_block_signals();
 	catch_crashes();
+	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
 	if (!start(s)) {
+		o.work_fds[0] = names_fd(s->names);
+		o.work_fds[1] = collect_files_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		o.child = s->command.pid;
 		loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number,

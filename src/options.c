@@ -18,6 +18,8 @@
 #include "util/vec.h"
 
 #define INTERVAL_MIN_NS 100000000ULL
+#define FREQUENCY_MAX 9999
+#define FREQUENCY_DEFAULT 99
 #define INTERVAL_MAX_NS 60000000000ULL
 
 enum {
@@ -34,6 +36,9 @@ enum {
 	KEY_VIEW,
 	KEY_PRINT_CONFIG,
 	KEY_COMPLETIONS,
+	KEY_SELF,
+	KEY_ALL_CPUS,
+	KEY_FOLDED,
 };
 
 const struct argp_option option_table[] = {
@@ -44,9 +49,13 @@ const struct argp_option option_table[] = {
 	{ "delay", 'd', "SEC", 0, "refresh interval, 0.1 to 60 (default 1; also 500ms)", 1 },
 	{ "sort", 's', "COLUMN", 0, "sort by this column; help lists them", 1 },
 	{ "filter", KEY_FILTER, "EXPR", 0, "show only what matches: 'cg:api !kworker cpu>5 runq.p99>1ms state=D'", 1 },
+	{ "freq", 'F', "HZ", 0, "samples a second on each CPU, 1 to 9999 (default 99)", 1 },
+	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
+	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
+	{ "folded", KEY_FOLDED, "KIND", 0, "print stacks as FlameGraph reads them: cpu, runq, sleep, d or wall", 2 },
 	{ "iterations", 'n', "N", 0, "end after N intervals", 2 },
 	{ "all", KEY_ALL, 0, 0, "with -b and --json: also threads that did nothing", 2 },
 	{ "schema", KEY_SCHEMA, 0, 0, "print the JSON schema of --json and exit", 2 },
@@ -96,6 +105,29 @@ static int add_pids(struct options *o, const char *arg)
 			return 0;
 		at = end + 1;
 	}
+}
+
+static int set_frequency(struct options *o, const char *arg)
+{
+	char *end;
+	long hz = strtol(arg, &end, 10);
+
+	if (end == arg || *end || hz < 1 || hz > FREQUENCY_MAX)
+		return bad_value("-F", arg, "samples a second, 1 to 9999, are wanted");
+	o->frequency = hz;
+	return 0;
+}
+
+static int set_folded(struct options *o, const char *arg)
+{
+	for (int kind = 0; kind < FOLDED_KINDS; kind++) {
+		if (strcmp(folded_names[kind], arg))
+			continue;
+		o->output = OUTPUT_FOLDED;
+		o->folded = kind;
+		return 0;
+	}
+	return bad_value("--folded", arg, "cpu, runq, sleep, d or wall is wanted");
 }
 
 static int set_iterations(struct options *o, const char *arg)
@@ -187,12 +219,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return set_delay(o, arg);
 	case 's':
 		return set_sort(o, arg);
+	case 'F':
+		return set_frequency(o, arg);
+	case KEY_SELF:
+		o->self = true;
+		return 0;
+	case KEY_ALL_CPUS:
+		o->all_cpus = true;
+		return 0;
 	case 'b':
 		o->output = OUTPUT_TABLE;
 		return 0;
 	case KEY_JSON:
 		o->output = OUTPUT_JSON;
 		return 0;
+	case KEY_FOLDED:
+		return set_folded(o, arg);
 	case 'n':
 		return set_iterations(o, arg);
 	case KEY_ALL:
@@ -261,7 +303,8 @@ int options_parse(int argc, char **argv, struct options *o)
 	};
 	int err;
 
-	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN };
+	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN,
+				.frequency = FREQUENCY_DEFAULT };
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
 	return -err;

@@ -8,12 +8,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "export/folded.h"
 #include "model/field.h"
 
 enum output {
 	OUTPUT_SCREEN,
 	OUTPUT_TABLE,         /* -b */
 	OUTPUT_JSON,          /* --json */
+	OUTPUT_FOLDED,        /* --folded */
 	OUTPUT_SCHEMA,        /* --schema, and so on: print and exit */
 	OUTPUT_CHECK,
 	OUTPUT_LIST_CGROUPS,
@@ -34,6 +36,9 @@ struct options {
 	uint64_t iterations;     /* 0: until stopped */
 	enum field_id sort;
 	bool all;
+	enum folded_kind folded;
+	int frequency;           /* samples a second on each CPU */
+	bool self, all_cpus;     /* what is sampled, too */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *shell;       /* of --completions, checked */
 	struct setting_option *settings;

@@ -88,18 +88,17 @@ static struct collect_cgroup *target_cgroups(struct target *t, bool again, size_
 	return list;
 }
 
-struct collect *target_collect(struct target *t, const char *controller, struct model *model,
-			       struct cgroups *cgroups)
+struct collect *target_collect(struct target *t, const struct collect_options *options,
+			       struct model *model, struct cgroups *cgroups)
 {
 	struct collect_cgroup *list = NULL;
-	struct collect_options o = {
-		.shown_controller = controller,
-		.pids = t->pids,
-		.nr_pids = t->nr_pids,
-		.uids = t->uids,
-		.nr_uids = t->nr_uids,
-	};
+	struct collect_options o = *options;
 	struct collect *c = NULL;
+
+	o.pids = t->pids;
+	o.nr_pids = t->nr_pids;
+	o.uids = t->uids;
+	o.nr_uids = t->nr_uids;
 
 	if (t->cgroups) {
 		list = target_cgroups(t, false, &o.nr_cgroups);

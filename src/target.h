@@ -10,6 +10,7 @@ struct cgroup_mounts;
 struct cgroup_scope;
 struct cgroups;
 struct collect;
+struct collect_options;
 struct model;
 struct options;
 struct tick;
@@ -32,9 +33,8 @@ int target_resolve(struct target *t, const struct options *o, const struct cgrou
 /* target_add - one process more: the command. */
 void target_add(struct target *t, pid_t pid);
 
-/* target_collect - a collector of it alone, by collect_new(). @controller: v1 controller whose tree
- * is shown, NULL: v2. Returns NULL after fail(). */
-struct collect *target_collect(struct target *t, const char *controller, struct model *model,
+/* target_collect - a collector of it alone, by collect_new(). @o: the rest of what that is told */
+struct collect *target_collect(struct target *t, const struct collect_options *o, struct model *model,
 			       struct cgroups *cgroups);
 
 /* target_refresh - once a tick: globs of -c are resolved again. */

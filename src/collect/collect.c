@@ -5,20 +5,20 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "collect/cpus.h"
 #include "collect/health.h"
+#include "collect/samplers.h"
 #include "collect/seed.h"
 #include "collect/self.h"
 #include "collect/slots.h"
+#include "collect/stacks.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"
@@ -26,9 +26,6 @@
 #include "util/vec.h"
 
 #include "systop.skel.h"
-
-/* How often the running thread of a CPU that does not switch is brought up to date. */
-#define SAMPLE_PERIOD_NS 250000000
 
 struct collect {
 	struct systop *skel;
@@ -42,7 +39,14 @@ struct collect {
 	struct cpu_slot *cpu_memory;
 	uint64_t *dead_memory;
 	int nr_cpus;
-	struct bpf_link **samplers;
+	int frequency;
+	bool all_cpus;
+	struct samplers *samplers;
+	struct stacks *stacks;
+	struct ring_buffer *files;
+	collect_file *tell_file;
+	void *tell_arg;
+	struct stacks_memory stack_memory;
 	struct scope_cgroup *scope; /* cgroups in scope now */
 	size_t nr_scope;
 	uint64_t now;               /* accounting clock at the last tick */
@@ -129,13 +133,34 @@ static void collect_configure(struct collect *c, const struct collect_options *o
 	bpf_map__set_max_entries(skel->maps.dead_ring, max);
 	bpf_map__set_max_entries(skel->maps.free_slots, max);
 	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
+	skel->rodata->self_tgid = o->self ? 0 : getpid();
+	skel->rodata->starter_tgid = o->starter;
 	bpf_map__set_max_entries(skel->maps.cpus, c->nr_cpus);
+	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
+	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * c->nr_cpus);
 
 	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);
 	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
 				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
 	for (size_t i = 0; i < o->nr_cgroups; i++)
 		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
+}
+
+/* Programs of tracepoints that not every kernel has: those that this one has are loaded. */
+static void collect_optional(struct systop *skel)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, skel->obj) {
+		char name[64];
+
+		if (bpf_program__autoload(p) || !btf)
+			continue;
+		snprintf(name, sizeof(name), "btf_trace_%s", bpf_program__name(p));
+		bpf_program__set_autoload(p, btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
+	}
+	btf__free(btf);
 }
 
 /* Loads the object. task_rename reads a name through a helper that lockdown can refuse; without it
@@ -149,6 +174,7 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 		if (!c->skel)
 			return -errno;
 		collect_configure(c, o);
+		collect_optional(c->skel);
 		if (attempt)
 			bpf_program__set_autoload(c->skel->progs.task_rename, false);
 		err = systop__load(c->skel);
@@ -174,6 +200,35 @@ static void unmap_memory(void *p, struct bpf_map *map)
 		munmap(p, (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
 }
 
+static int on_file(void *arg, void *data, size_t size)
+{
+	struct collect *c = arg;
+
+	if (c->tell_file && size >= sizeof(struct file_event))
+		c->tell_file(c->tell_arg, data);
+	return 0;
+}
+
+static int collect_map_stacks(struct collect *c)
+{
+	struct stacks_memory *m = &c->stack_memory;
+
+	*m = (struct stacks_memory){
+		.entries = map_memory(c->skel->maps.stacks, PROT_READ | PROT_WRITE),
+		.lines = map_memory(c->skel->maps.stack_lines, PROT_READ),
+		.events = map_memory(c->skel->maps.stack_events, PROT_READ),
+		.cpus = c->cpu_memory,
+		.nr_cpus = c->nr_cpus,
+		.max_slots = c->skel->rodata->slots_max,
+		.shared = &c->skel->bss->shared,
+	};
+	if (!m->entries || !m->lines || !m->events)
+		return -errno;
+	c->stacks = stacks_new(m, c->model);
+	c->files = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
+	return c->stacks && c->files ? 0 : -ENOMEM;
+}
+
 static int collect_map(struct collect *c)
 {
 	struct slots_memory mem;
@@ -190,7 +245,9 @@ static int collect_map(struct collect *c)
 		.shared = &c->skel->bss->shared,
 		.free_fd = bpf_map__fd(c->skel->maps.free_slots),
 	};
-	c->slots = slots_new(&mem, c->model, c->cgroups);
+	if (collect_map_stacks(c))
+		return -errno;
+	c->slots = slots_new(&mem, c->model, c->cgroups, c->stacks);
 	c->cpus = cpus_new(c->cpu_memory, c->nr_cpus, &c->skel->bss->shared);
 	return c->slots && c->cpus ? 0 : -ENOMEM;
 }
@@ -211,29 +268,6 @@ static int collect_fill_scope(struct collect *c, const struct collect_options *o
 		err = bpf_map_update_elem(bpf_map__fd(c->skel->maps.scope_uids), &uid, &one, 0);
 	}
 	return err;
-}
-
-/* A slow timer on every CPU; where it can't be had, user and kernel time of a lone busy thread
- * come later, and nothing else is lost. */
-static void collect_attach_samplers(struct collect *c)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = SAMPLE_PERIOD_NS,
-	};
-
-	c->samplers = calloc(c->nr_cpus, sizeof(*c->samplers));
-	for (int cpu = 0; c->samplers && cpu < c->nr_cpus; cpu++) {
-		int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-		if (fd < 0)
-			continue; /* offline */
-		c->samplers[cpu] = bpf_program__attach_perf_event(c->skel->progs.sample, fd);
-		if (!c->samplers[cpu])
-			close(fd);
-	}
 }
 
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
@@ -257,7 +291,10 @@ static int collect_attach(struct collect *c)
 		return err;
 	c->seed_missed = err;
 	shared->seeded = 1;
-	collect_attach_samplers(c);
+	shared->stack_generation = 1;
+	c->samplers = samplers_new(c->skel->progs.sample, c->nr_cpus, c->frequency, c->all_cpus);
+	if (!c->samplers)
+		return -ENOMEM;
 	c->now = collect_now(c);
 	err = slots_baseline(c->slots, c->now);
 	return err ? err : cpus_tick(c->cpus, NULL, c->now);
@@ -308,6 +345,8 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->model = model;
 	c->cgroups = cgroups;
 	c->nr_cpus = libbpf_num_possible_cpus();
+	c->frequency = o->frequency;
+	c->all_cpus = o->all_cpus;
 	err = self_open(&c->self);
 	if (!err) {
 		step = "load BPF programs";
@@ -346,17 +385,20 @@ void collect_free(struct collect *c)
 {
 	if (!c)
 		return;
-	for (int cpu = 0; c->samplers && cpu < c->nr_cpus; cpu++)
-		bpf_link__destroy(c->samplers[cpu]);
-	free(c->samplers);
+	samplers_free(c->samplers);
 	if (c->skel)
 		systop__detach(c->skel);
+	ring_buffer__free(c->files);
 	slots_free(c->slots);
+	stacks_free(c->stacks);
 	cpus_free(c->cpus);
 	if (c->skel) {
 		unmap_memory(c->slot_memory, c->skel->maps.slots);
 		unmap_memory(c->cpu_memory, c->skel->maps.cpus);
 		unmap_memory(c->dead_memory, c->skel->maps.dead_ring);
+		unmap_memory(c->stack_memory.entries, c->skel->maps.stacks);
+		unmap_memory((void *)c->stack_memory.lines, c->skel->maps.stack_lines);
+		unmap_memory((void *)c->stack_memory.events, c->skel->maps.stack_events);
 	}
 	systop__destroy(c->skel);
 	self_close(&c->self);
@@ -431,18 +473,38 @@ static void collect_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 	cpus_loss(c->cpus, loss);
 	slots_loss(c->slots, loss);
 	loss[LOSS_SEED_MISSED] += c->seed_missed;
+	loss[LOSS_STACK_EVENTS] += stacks_lost(c->stacks);
+}
+
+int collect_files_fd(const struct collect *c)
+{
+	return ring_buffer__epoll_fd(c->files);
+}
+
+void collect_files(struct collect *c, collect_file *tell, void *arg)
+{
+	c->tell_file = tell;
+	c->tell_arg = arg;
+	ring_buffer__consume(c->files);
+}
+
+void collect_ask_file(struct collect *c, const struct file_key *key)
+{
+	uint32_t one = 1;
+
+	if (!bpf_map_update_elem(bpf_map__fd(c->skel->maps.files_asked), key, &one, BPF_NOEXIST))
+		__atomic_fetch_add(&c->skel->bss->shared.files_asked, 1, __ATOMIC_RELAXED);
 }
 
 void collect_health(const struct collect *c, struct health *h)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 };
-	int samplers = 0;
 
-	for (int cpu = 0; c->samplers && cpu < c->nr_cpus; cpu++)
-		samplers += c->samplers[cpu] != NULL;
 	collect_loss(c, loss);
-	health_programs(h, c->skel->obj, samplers, sysconf(_SC_NPROCESSORS_ONLN));
+	health_programs(h, c->skel->obj);
+	health_samplers(h, c->samplers, c->cpu_memory, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
+	health_stacks(h, &c->skel->bss->shared, c->cpu_memory, c->nr_cpus);
 	health_loss(h, loss);
 }
 
@@ -456,6 +518,7 @@ const struct tick *collect_tick(struct collect *c)
 	int err;
 
 	cgroups_refresh(c->cgroups, false);
+	samplers_follow(c->samplers);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
 	if (!err)

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "stack.h"
+
 struct cgroups;
 struct collect;
 struct health;
@@ -27,6 +29,10 @@ struct collect_options {
 	size_t nr_pids;
 	const uid_t *uids;            /* narrow to these users */
 	size_t nr_uids;
+	int frequency;                /* samples a second on each CPU */
+	bool all_cpus;                /* also on those that are isolated */
+	bool self;                    /* systop itself is sampled, too: */
+	pid_t starter;                /* this process, and that one's children */
 };
 
 /*
@@ -50,6 +56,14 @@ int collect_harvest(struct collect *c);
 /* collect_tick - what happened since the last call (the first: since collect_new).
  * Returns the tick, held for the caller, or NULL with errno. */
 const struct tick *collect_tick(struct collect *c);
+
+/* collect_files_fd - readable when files were met for the first time; collect_files tells of them. */
+typedef void collect_file(void *arg, const struct file_event *e);
+int collect_files_fd(const struct collect *c);
+void collect_files(struct collect *c, collect_file *tell, void *arg);
+
+/* collect_ask_file - wants to be told of this file again, when it is met the next time. */
+void collect_ask_file(struct collect *c, const struct file_key *key);
 
 /* collect_health - probes, maps and losses, now. */
 void collect_health(const struct collect *c, struct health *h);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "collect/samplers.h"
 #include "model/health.h"
 #include "slot.h"
 #include "util/format.h"
@@ -20,8 +21,19 @@ static const struct {
 	{ "sched_process_exec", "names after exec", "" },
 	{ "task_rename", "names that threads give themselves",
 	  "the kernel does not let programs read names (lockdown?): threads keep the name they had" },
-	{ "sample", "user and kernel time of threads that never switch", "" },
 	{ "seed_task", "threads that were there before systop", "" },
+	{ "softirq_entry", "softirqs that wake threads", "no such tracepoint: a bystander is shown as waker" },
+	{ "irq_handler_entry", "interrupts that wake threads",
+	  "no such tracepoint: a bystander is shown as waker" },
+	{ "local_timer_entry", "timers that wake threads",
+	  "no such tracepoint: what the timer interrupted is shown as waker" },
+	{ "reschedule_entry", "interrupts from other CPUs that wake threads",
+	  "no such tracepoint: what they interrupted is shown as waker" },
+};
+
+static const char *const sample_classes[SAMPLE_CLASSES] = {
+	[SAMPLE_THREAD] = "threads", [SAMPLE_IDLE] = "idle",     [SAMPLE_GUEST] = "virtual machines",
+	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
 };
 
 static const struct {
@@ -32,7 +44,7 @@ static const struct {
 #undef _
 };
 
-void health_programs(struct health *h, const struct bpf_object *object, int samplers, int cpus)
+void health_programs(struct health *h, const struct bpf_object *object)
 {
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const struct bpf_program *p =
@@ -41,13 +53,47 @@ void health_programs(struct health *h, const struct bpf_object *object, int samp
 		if (!p || !bpf_program__autoload(p))
 			health_add(h, "Probes", programs[i].name, HEALTH_OFF, "%s",
 				   programs[i].without);
-		else if (!strcmp(programs[i].name, "sample") && samplers < cpus)
-			health_add(h, "Probes", programs[i].name, HEALTH_DEGRADED,
-				   "on %d of %d CPUs: perf events cannot be opened on the others",
-				   samplers, cpus);
 		else
 			health_add(h, "Probes", programs[i].name, HEALTH_ON, "%s", programs[i].what);
 	}
+}
+
+void health_samplers(struct health *h, const struct samplers *s, const struct cpu_slot *cpus, int nr)
+{
+	int running, wanted, hz;
+	const char *event;
+
+	samplers_state(s, &running, &wanted, &hz, &event);
+	if (running < wanted)
+		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
+			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
+	else
+		health_add(h, "Probes", "sample", HEALTH_ON, "what runs, %d times a second on %d CPUs, by %s",
+			   hz, running, event);
+	for (int class = 0; class < SAMPLE_CLASSES; class++) {
+		uint64_t sum = 0;
+
+		for (int cpu = 0; cpu < nr; cpu++)
+			sum += cpus[cpu].samples[class];
+		health_add(h, "Samples since the start", sample_classes[class], HEALTH_FACT,
+			   "%10" PRIu64, sum);
+	}
+}
+
+void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr)
+{
+	uint32_t half = shared->stack_generation & 1;
+	uint64_t skipped = 0;
+
+	for (int cpu = 0; cpu < nr; cpu++)
+		skipped += cpus[cpu].stacks_skipped;
+	health_add(h, "Maps", "stacks", HEALTH_ON, "%u of %u, half of what there is: %.1f %%",
+		   shared->stack_entries[half], STACK_HALF, 100.0 * shared->stack_entries[half] / STACK_HALF);
+	health_add(h, "Maps", "frames", HEALTH_ON, "%u of %u lines: %.1f %%", shared->stack_lines[half],
+		   STACK_LINES_HALF, 100.0 * shared->stack_lines[half] / STACK_LINES_HALF);
+	health_add(h, "Maps", "files", HEALTH_ON, "%u of %u", shared->files, FRAME_FILES_MAX);
+	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
+		   "%" PRIu64 " long ones, above what a CPU may spend on stacks", skipped);
 }
 
 void health_slots(struct health *h, const struct shared *shared, uint32_t max, uint64_t map_bytes)

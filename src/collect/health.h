@@ -7,11 +7,18 @@
 #include "loss.h"
 
 struct bpf_object;
+struct cpu_slot;
 struct health;
+struct samplers;
 struct shared;
 
-/* health_programs - each program: attached, or why not. @samplers: CPUs that are sampled */
-void health_programs(struct health *h, const struct bpf_object *object, int samplers, int cpus);
+/* health_programs - each program: attached, or why not. */
+void health_programs(struct health *h, const struct bpf_object *object);
+
+/* health_samplers - what the CPUs did when they were sampled. health_stacks - how full the dictionary
+ * is, and how many blocks had no stack taken. */
+void health_samplers(struct health *h, const struct samplers *s, const struct cpu_slot *cpus, int nr);
+void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr);
 
 /* health_slots - how full the slots are. */
 void health_slots(struct health *h, const struct shared *shared, uint32_t max, uint64_t map_bytes);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "collect/stacks.h"
 #include "model/model.h"
 #include "model/sums.h"
 #include "proc/cgroup.h"
@@ -75,12 +76,15 @@ struct exited {
 	struct life *life;
 	struct values values;
 	bool in_scope;
+	uint32_t slot;
+	uint64_t from, runq_ns; /* for its stacks */
 };
 
 struct slots {
 	struct slots_memory mem;
 	struct model *model;
 	struct cgroups *cgroups;
+	struct stacks *stacks;   /* NULL: none are taken */
 	struct reader *readers; /* one a slot; pages of unused ones are never touched */
 	struct shown *shown;
 	uint32_t dead_tail;
@@ -93,7 +97,7 @@ struct slots {
 };
 
 struct slots *slots_new(const struct slots_memory *mem, struct model *model,
-			struct cgroups *cgroups)
+			struct cgroups *cgroups, struct stacks *stacks)
 {
 	struct slots *s = calloc(1, sizeof(*s));
 
@@ -102,6 +106,7 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model,
 	s->mem = *mem;
 	s->model = model;
 	s->cgroups = cgroups;
+	s->stacks = stacks;
 	s->readers = calloc(mem->max, sizeof(*s->readers));
 	s->shown = calloc(mem->max, sizeof(*s->shown));
 	if (s->readers && s->shown)
@@ -158,7 +163,7 @@ static bool slot_read(const struct slot *slot, struct slot *copy)
 /* When a blocked thread was woken, if it still waits for a CPU since; 0: it was not. */
 static uint64_t slot_woken(const struct slot *c)
 {
-	uint64_t wake = c->wake & ~WAKE_THROTTLED;
+	uint64_t wake = c->wake & WAKE_TIME_MASK;
 
 	switch (c->state) {
 	case SLOT_D:
@@ -434,11 +439,27 @@ static bool slot_take(struct slots *s, uint32_t index, struct slot *copy, int *e
 	return !*err;
 }
 
+static int show_stacks(struct slots *s, uint32_t index, struct life *life,
+		       const struct values *values, uint64_t from, uint64_t runq_ns)
+{
+	struct stacks_thread t = {
+		.slot = index,
+		.tid = life->tid,
+		.life = life,
+		.values = values,
+		.from = from,
+		.runq_ns = runq_ns,
+	};
+
+	return s->stacks ? stacks_show(s->stacks, &t) : 0;
+}
+
 static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 {
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
 	enum thread_state state;
+	uint64_t from = r->end;
 	struct values values;
 	int err = 0;
 
@@ -458,7 +479,8 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 		r->life->cgroup->throttled = true;
 	if (values_quiet(&values) && r->idle)
 		return model_idle(s->model, r->life, state);
-	return model_thread(s->model, r->life, state, false, &values);
+	err = model_thread(s->model, r->life, state, false, &values);
+	return err ? err : show_stacks(s, index, r->life, &values, from, s->shown[index].sums[SUM_RUNQ]);
 }
 
 static int harvest_one(struct slots *s, uint32_t index)
@@ -473,9 +495,12 @@ static int harvest_one(struct slots *s, uint32_t index)
 	err = reader_identify(s, index, &copy);
 	if (err)
 		return err;
+	exited.from = r->end;
 	slot_show(r, &s->shown[index], slot, &copy, copy.since, &exited.values);
 	exited.life = r->life;
 	exited.in_scope = r->in_scope;
+	exited.slot = index;
+	exited.runq_ns = s->shown[index].sums[SUM_RUNQ];
 	if (s->nr_exited >= EXITED_MAX) {
 		s->loss[LOSS_UNLISTED] += exited.in_scope;
 		model_life_end(s->model, exited.life);
@@ -491,10 +516,13 @@ static int harvest_one(struct slots *s, uint32_t index)
 
 int slots_harvest(struct slots *s)
 {
+	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);
 	uint64_t *entry, index;
-	int err;
+	int err = s->stacks ? stacks_drain(s->stacks) : 0;
 
-	for (;; s->dead_tail++) {
+	/* Up to where it was before the stacks were read: those of a thread must be known when its slot
+	 * goes to another one. */
+	for (; !err && s->dead_tail != head; s->dead_tail++) {
 		entry = &s->mem.dead[s->dead_tail % s->mem.max];
 		index = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 		if (!index || index >= s->mem.max)
@@ -506,6 +534,7 @@ int slots_harvest(struct slots *s)
 			return err;
 		*entry = 0;
 	}
+	return err;
 }
 
 static int show_exited(struct slots *s)
@@ -517,6 +546,8 @@ static int show_exited(struct slots *s)
 
 		if (e->in_scope)
 			err = model_thread(s->model, e->life, STATE_DEAD, true, &e->values);
+		if (!err && e->in_scope)
+			err = show_stacks(s, e->slot, e->life, &e->values, e->from, e->runq_ns);
 	}
 	return err;
 }
@@ -559,6 +590,8 @@ int slots_tick(struct slots *s, uint64_t now)
 	}
 	if (!err)
 		err = tick_again(s, now);
+	if (s->stacks)
+		stacks_end(s->stacks);
 	/* Last, so that threads of theirs first seen above know which process they are of. */
 	forget_exited(s);
 	return err;

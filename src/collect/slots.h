@@ -9,6 +9,7 @@
 struct cgroups;
 struct model;
 struct slots;
+struct stacks;
 
 /* Memory the BPF programs write, mapped into this process. */
 struct slots_memory {
@@ -20,9 +21,10 @@ struct slots_memory {
 };
 
 /* slots_new - reads the thread slots of @mem into @model. All are borrowed for the reader's life.
+ * @stacks: of these threads, NULL: none are taken
  * Returns NULL when out of memory. */
 struct slots *slots_new(const struct slots_memory *mem, struct model *model,
-			struct cgroups *cgroups);
+			struct cgroups *cgroups, struct stacks *stacks);
 void slots_free(struct slots *s);
 
 /* slots_baseline - what the slots hold at @now (accounting clock) belongs to the time before. */

@@ -40,6 +40,8 @@ void node_release(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
 		((struct cgroup *)n->cgroups[i].cgroup)->refs--;
+	samples_put(n->samples);
+	n->samples = NULL;
 	if (n->model->spare)
 		node_free(n->model->spare);
 	n->model->spare = n;
@@ -53,6 +55,7 @@ void model_free(struct model *m)
 		node_release(m->now);
 	past_free(m->past);
 	lives_free(m);
+	model_stacks_free(m);
 	node_free(m->spare);
 	map_fini(&m->processes);
 	free(m);
@@ -69,7 +72,7 @@ struct tick_node *node_new(struct model *m)
 	n->model = m;
 	n->holders = 1;
 	n->build = ++m->builds;
-	n->nr_values = 0;
+	n->nr_values = n->nr_stopped = 0;
 	return n;
 }
 
@@ -153,6 +156,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 		cgroup->build = n->build;
 		cgroup->idle[state == STATE_STOPPED]++;
 	}
+	n->nr_stopped += state == STATE_STOPPED;
 	row.values = row.own = &n->idle_values[state];
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }
@@ -194,6 +198,7 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 	if (m->now) /* of a tick that failed */
 		node_release(m->now);
 	lives_forget(m);
+	model_stacks_forget(m);
 	n = m->now = node_new(m);
 	if (!n)
 		return -ENOMEM;

@@ -5,6 +5,7 @@
 /* What the model's files share: lives.c (who there is), build.c (ticks), past.c (the last ones). */
 
 #include "model/model.h"
+#include "model/sample.h"
 #include "util/map.h"
 
 /* A process, and how many lives refer to it. A number is used again while ticks show the process
@@ -37,6 +38,13 @@ struct total {
 	struct cgroup_limit limit;
 };
 
+/* The samples of a tick. */
+struct sample_block {
+	int holders;
+	struct stack_sample *at;
+	size_t nr, room;
+};
+
 /* A tick, its holders and its memory, which is used again for later ticks. */
 struct tick_node {
 	struct tick tick; /* first: what holders see */
@@ -50,7 +58,7 @@ struct tick_node {
 	struct values *values; /* of the active threads, in their order */
 	size_t active_room, nr_values, values_room;
 	struct row *idle;
-	size_t idle_room;
+	size_t idle_room, nr_stopped; /* of them, those that stood stopped */
 	struct values idle_values[STATE_COUNT]; /* of a thread that was in this state all the time */
 	struct row *processes;
 	struct total *process_totals;
@@ -60,6 +68,7 @@ struct tick_node {
 	size_t cgroups_room, cgroup_totals_room;
 	struct cpu_values *cpus;
 	size_t cpus_room;
+	struct sample_block *samples; /* NULL: none */
 };
 
 struct model {
@@ -75,6 +84,7 @@ struct model {
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */
 	struct past *past;       /* NULL: nothing is remembered */
+	struct map stacks;       /* hash -> struct stack */
 };
 
 /* lives.c: frees the lives that neither a held nor a remembered tick shows; everything. */
@@ -93,11 +103,18 @@ int node_finish(struct tick_node *n);
 /* node_release - its memory is there for another one. */
 void node_release(struct tick_node *n);
 
+/* sample.c: gives back a block; frees the stacks that no tick shows, now and then; all of them. */
+void samples_put(struct sample_block *b);
+void model_stacks_forget(struct model *m);
+void model_stacks_free(struct model *m);
+
 /* past.c */
 struct past *past_new(size_t bytes);
 void past_free(struct past *p);
 /* past_remember - @n as the newest; the oldest go if there is no room. 0 or -ENOMEM. */
 int past_remember(struct model *m, const struct tick_node *n);
+/* past_samples - those of a tick that is remembered, NULL: none. */
+struct sample_block *past_samples(const struct past *p, uint64_t seq);
 /* past_oldest - seq of the oldest tick remembered, UINT64_MAX: none. */
 uint64_t past_oldest(const struct past *p);
 

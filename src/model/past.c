@@ -25,6 +25,7 @@ struct past_tick {
 	struct cpu_values *cpus;
 	struct life **stopped; /* stood stopped all the time; the other idle ones slept */
 	size_t nr_stopped;
+	struct sample_block *samples;
 	size_t bytes;
 };
 
@@ -59,6 +60,7 @@ static void past_drop(struct past *p)
 	free(t->cgroups);
 	free(t->cpus);
 	free(t->stopped);
+	samples_put(t->samples);
 	*t = (struct past_tick){ 0 };
 }
 
@@ -75,6 +77,11 @@ void past_free(struct past *p)
 uint64_t past_oldest(const struct past *p)
 {
 	return p && p->first != p->next ? p->first : UINT64_MAX;
+}
+
+struct sample_block *past_samples(const struct past *p, uint64_t seq)
+{
+	return seq >= p->first && seq < p->next ? p->ticks[seq % PAST_TICKS].samples : NULL;
 }
 
 static uint8_t *put_number(uint8_t *to, uint64_t v)
@@ -200,12 +207,14 @@ static int remember_threads(struct past *p, struct past_tick *t, const struct ti
 	return t->threads ? 0 : -ENOMEM;
 }
 
-static int remember_stopped(struct past_tick *t, const struct tick *tick)
+static int remember_stopped(struct past_tick *t, const struct tick_node *n)
 {
+	const struct tick *tick = &n->tick;
 	size_t room = 0;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < tick->nr_idle; i++)
+	/* Most often there are none among 50,000. */
+	for (size_t i = 0; !err && t->nr_stopped < n->nr_stopped && i < tick->nr_idle; i++)
 		if (tick->idle[i].state == STATE_STOPPED)
 			err = VEC_PUSH(t->stopped, t->nr_stopped, room,
 				       (struct life *)tick->idle[i].thread);
@@ -247,12 +256,17 @@ int past_remember(struct model *m, const struct tick_node *n)
 	t->bytes = sizeof(*t);
 	err = remember_threads(p, t, tick);
 	if (!err)
-		err = remember_stopped(t, tick);
+		err = remember_stopped(t, n);
 	if (!err)
 		err = remember_cgroups(t, tick);
 	if (!err) {
 		t->cpus = copy(tick->cpus, tick->nr_cpus, sizeof(*t->cpus), &t->bytes);
 		err = t->cpus ? 0 : -ENOMEM;
+	}
+	if (n->samples) {
+		t->samples = n->samples;
+		t->samples->holders++;
+		t->bytes += t->samples->room * sizeof(*t->samples->at);
 	}
 	p->bytes += t->bytes;
 	/* The dead stay for as long as one of these ticks shows them. */
@@ -336,6 +350,10 @@ const struct tick *tick_at(const struct tick *any, uint64_t seq)
 			return tick_get(&n->tick);
 	t = p ? past_find(p, seq) : NULL;
 	n = t ? node_new(m) : NULL;
+	if (n && t->samples) {
+		n->samples = t->samples;
+		n->samples->holders++;
+	}
 	if (n && past_build(m, n, t)) {
 		node_release(n);
 		n = NULL;

@@ -2,17 +2,21 @@
 #ifndef SYSTOP_TUI_ACTIONS_H
 #define SYSTOP_TUI_ACTIONS_H
 
-/* Where an action means something: two may share a key if they have no place in common. */
+/* Where an action means something. Of two with the same key the one that means something in fewer
+ * places comes first; neither may mean something where the other does not, unless in all. */
 enum place_kind {
 	IN_THREADS = 1,
 	IN_CGROUPS = 2,
 	IN_DETAIL = 4,
 	IN_SYSTEM = 8,
 	IN_TEXT = 16,    /* help, health */
-	IN_SEARCH = 32,  /* a search is on: these come before all others */
+	IN_SEARCH = 32,  /* a search is on */
+	IN_FLAME = 64,
 	IN_TABLES = IN_THREADS | IN_CGROUPS,
-	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM,
+	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME,
 	IN_ALL = IN_VIEWS | IN_TEXT,
+	IN_BASES = IN_ALL & ~IN_FLAME,
+	IN_NAMES = IN_TABLES | IN_FLAME,
 };
 
 /*
@@ -30,20 +34,30 @@ enum place_kind {
 	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \
 	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
 	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
-	_(NEXT,       "next-view",   IN_ALL,     "Tab",        "Tab",        "Tab",      "",        "next view") \
-	_(PREVIOUS,   "previous-view", IN_ALL,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_TABLES,  "Enter",      "Enter",      "Enter z",  "open",    "go into: cgroup, process, thread, its detail") \
+	_(NEXT,       "next-view",   IN_BASES,   "Tab",        "Tab",        "Tab",      "",        "next view") \
+	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
+	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
+	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup") \
+	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
+	_(FLAME_RESET, "flame-reset", IN_FLAME,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
+	_(FLAME_METRIC, "flame-metric", IN_FLAME, "Tab",       "Tab",        "Tab",      "metric",  "flame: on-CPU, runqueue, sleep, D state, or all of them") \
+	_(FLAME_LEFT, "flame-left",  IN_FLAME,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
+	_(FLAME_RIGHT, "flame-right", IN_FLAME,  "l Right",    "Right l",    "l Right",  "",        "flame: the box to the right") \
+	_(FLAME_INVERT, "flame-invert", IN_FLAME, "i",         "i",          "i",        "invert",  "flame: innermost functions first, their callers below") \
+	_(FLAME_MERGE, "flame-merge", IN_FLAME,  "m",          "m",          "m",        "merge",   "flame: all together, by process, or by thread") \
+	_(FLAME_KERNEL, "flame-kernel", IN_FLAME, "K",         "K",          "K",        "",        "flame: hide or show kernel functions") \
+	_(FLAME_USER, "flame-user",  IN_FLAME,   "U",          "U",          "U",        "",        "flame: hide or show user functions") \
 	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
 	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \
 	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh on") \
 	_(LEAP_BACK,  "leap-back",   IN_VIEWS,   "{",          "{",          "{",        "",        "ten refreshes back") \
 	_(LEAP_ON,    "leap-on",     IN_VIEWS,   "}",          "}",          "}",        "",        "ten refreshes on") \
-	_(SEARCH,     "search",      IN_TABLES,  "/",          "F3 /",       "/",        "find",    "search as you type") \
+	_(SEARCH,     "search",      IN_NAMES,   "/",          "F3 /",       "/",        "find",    "search as you type") \
 	_(MATCH_NEXT, "next-match",  IN_SEARCH,  "n",          "n",          "n",        "",        "next match of the search") \
 	_(MATCH_PREV, "previous-match", IN_SEARCH, "N",        "N",          "N",        "",        "previous match of the search") \
 	_(FILTER,     "filter",      IN_TABLES,  "\\ F4 &",    "F4 \\ &",    "\\ F4 &",  "filter",  "show only what matches: cg:api !kworker cpu>5 runq.p99>1ms state=D") \
-	_(CLEAR,      "clear",       IN_TABLES,  "=",          "=",          "= ^L",     "",        "clear filter and search") \
+	_(CLEAR,      "clear",       IN_NAMES,   "=",          "=",          "= ^L",     "",        "clear filter and search") \
 	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "keep the selected one selected wherever it goes, and in sight") \
 	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \
 	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree, and back") \
@@ -64,7 +78,7 @@ enum place_kind {
 	_(SORT_ID,    "sort-id",     IN_TABLES,  "N",          "N",          "N",        "",        "sort by TID, PID or path (while searching: previous match)") \
 	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 o",       "O F2",     "options", "columns, units, theme, mouse") \
 	_(UNITS,      "units",       IN_VIEWS,   "E",          "E",          "E",        "",        "times as % of the interval, as time, or per second") \
-	_(MOUSE,      "mouse",       IN_ALL,     "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(MOUSE,      "mouse",       IN_BASES,    "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
 	_(WRITE,      "write",       IN_ALL,     "W",          "W",          "W",        "",        "write the config file") \
 	_(DOWN,       "down",        IN_ALL,     "j Down",     "Down j",     "j Down",   "",        "down") \
 	_(UP,         "up",          IN_ALL,     "k Up",       "Up k",       "k Up",     "",        "up") \

@@ -110,7 +110,7 @@ void keymap_preset(struct keymap *m, enum preset preset)
 		snprintf(m->keys[a], sizeof(m->keys[a]), "%s", actions[a].keys[preset]);
 }
 
-/* Whether the two could be meant by the same key: a search comes before everything, on purpose. */
+/* Whether both mean something in some place. */
 static bool overlap(enum action a, enum action b)
 {
 	return a != b && actions[a].places & actions[b].places;
@@ -160,6 +160,14 @@ static bool keys_match(const char *keys, int key)
 	return false;
 }
 
+/* A search before everything, then the one that means something in fewer places. */
+static bool comes_first(enum action a, enum action b)
+{
+	if ((actions[a].places == IN_SEARCH) != (actions[b].places == IN_SEARCH))
+		return actions[a].places == IN_SEARCH;
+	return __builtin_popcount(actions[a].places) < __builtin_popcount(actions[b].places);
+}
+
 enum action keymap_action(const struct keymap *m, int key, int places)
 {
 	enum action found = ACTION_NONE;
@@ -167,9 +175,7 @@ enum action keymap_action(const struct keymap *m, int key, int places)
 	for (int a = 0; a < ACTION_NONE; a++) {
 		if (!(actions[a].places & places) || !keys_match(m->keys[a], key))
 			continue;
-		if (actions[a].places == IN_SEARCH)
-			return a;
-		if (found == ACTION_NONE)
+		if (found == ACTION_NONE || comes_first(a, found))
 			found = a;
 	}
 	return found;

@@ -215,13 +215,17 @@ const struct row *screen_selected(struct screen *s)
 	return p->view->selected && s->shown ? p->view->selected(p->state) : NULL;
 }
 
-/* cgroup -> its processes -> their threads -> everything about one */
+/* cgroup -> its processes -> their threads -> everything about one -> its flamegraph */
 void screen_enter(struct screen *s)
 {
 	const struct row *r = screen_selected(s);
 
 	if (!r)
 		return;
+	if (screen_here(s)->view == &view_detail) {
+		screen_flame(s);
+		return;
+	}
 	switch (r->kind) {
 	case ROW_CGROUP:
 		go_into(s, &view_threads, TABLE_PROCESSES, r);
@@ -239,6 +243,18 @@ void screen_detail(struct screen *s)
 {
 	if (screen_selected(s))
 		go_into(s, &view_detail, 0, screen_selected(s));
+}
+
+/* Of what is selected here, or of what this view is about. */
+void screen_flame(struct screen *s)
+{
+	const struct row *r = screen_selected(s);
+
+	s->overlay = OVERLAY_NONE;
+	if (r)
+		go_into(s, &view_flame, 0, r);
+	else
+		go_into(s, &view_flame, 0, subject_row(&screen_here(s)->within, s->shown));
 }
 
 bool screen_back(struct screen *s)

@@ -45,7 +45,9 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 	*buf = '\0';
 	for (int i = 0; i < s->depth && used < size; i++)
 		used += snprintf(buf + used, size - used, "> %s%s ", s->deeper[i].name,
-				 s->deeper[i].view == &view_detail ? " detail" : "");
+				 s->deeper[i].view == &view_detail  ? " detail"
+				 : s->deeper[i].view == &view_flame ? " flame"
+								     : "");
 }
 
 static void sorted_text(const struct screen *s, char *buf, size_t size)
@@ -78,6 +80,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		.status = status,
 		.sorted = sorted,
 		.filter = place->view->places & IN_TABLES ? s->filter_text : "",
+		.legend = place->view->legend,
 		.notice = s->notice,
 		.keymap = &s->settings.keymap,
 		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu tells its keys itself */

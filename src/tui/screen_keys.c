@@ -82,6 +82,10 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_DETAIL:
 		screen_detail(s);
 		return true;
+	case ACTION_FLAME:
+		if (s->shown)
+			screen_flame(s);
+		return true;
 	case ACTION_PAUSE:
 		screen_pause(s);
 		return true;

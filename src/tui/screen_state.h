@@ -78,6 +78,7 @@ const struct row *screen_selected(struct screen *s);
  * another of the views that are always there, with the selection on what was selected here. */
 void screen_enter(struct screen *s);
 void screen_detail(struct screen *s);
+void screen_flame(struct screen *s);
 void screen_go_to(struct screen *s, int to, uint64_t now_ns);
 
 /* screen_back - returns whether there was something to go back from. */

@@ -31,6 +31,7 @@ struct view_context {
 /* A view: immutable; its state is its own, one for each time it is opened. */
 struct view {
 	const char *name;
+	const char *legend; /* what its marks mean; NULL: it draws bars */
 	int places; /* where the actions that are its are: enum place_kind */
 	size_t state_size; /* zeroed at start */
 	/* A new tick, another order, another size: puts the rows in place. 0 or -ENOMEM. */
@@ -48,7 +49,7 @@ struct view {
 	void (*fini)(void *state);
 };
 
-extern const struct view view_threads, view_cgroups, view_system, view_detail;
+extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame;
 
 /* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */
 void view_threads_set(void *state, enum table table);

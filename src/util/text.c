@@ -157,6 +157,15 @@ static int copy_cells(struct sink *sink, const char *s, int width)
 	return used;
 }
 
+int text_cut(char *out, size_t size, const char *in, int width)
+{
+	struct sink sink = { .out = out, .size = size };
+	int used = copy_cells(&sink, in, width < 0 ? 0 : width);
+
+	sink_end(&sink);
+	return used;
+}
+
 int text_elide(char *out, size_t size, const char *in, int width)
 {
 	struct sink sink = { .out = out, .size = size };

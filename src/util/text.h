@@ -26,6 +26,9 @@ int text_width(const char *s);
  */
 int text_elide(char *out, size_t size, const char *in, int width);
 
+/* text_cut - its first @width cells. Returns cells used. */
+int text_cut(char *out, size_t size, const char *in, int width);
+
 /* text_is_utf8 - whether the locale's character set (after setlocale) is UTF-8. */
 bool text_is_utf8(void);
 

@@ -94,7 +94,7 @@ def kernel_share():
 
 def spinner():
     """Alone on a CPU, a spinner runs, waits or is stolen from: never sleeps."""
-    with Load(load_path("spin"), "user", "6") as load:
+    with Load(load_path("spin"), "user", "15") as load:
         tid = load.truth()["tids"][0]
         lines = systop_lines("-p", str(tid), "-d", "1", "-n", "4")
     rows = rows_of(lines, tid)

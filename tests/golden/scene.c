@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "model/health.h"
+#include "model/sample.h"
+#include "sym/names.h"
 
 #define SEC 1000000000ULL
 #define PF_KTHREAD 0x00200000
@@ -90,6 +92,42 @@ static struct values values_of(const struct actor *a, int nr)
 	return v;
 }
 
+static const struct stack *stack(struct scene *s, const uint64_t *frames, int nr)
+{
+	struct stack *like = calloc(1, sizeof(*like) + nr * sizeof(*frames));
+	const struct stack *interned;
+
+	check(like ? 0 : -ENOMEM);
+	like->nr = nr;
+	like->hash = like->check = nr;
+	for (int i = 0; i < nr; i++) {
+		like->frames[i] = frames[i];
+		like->hash = like->hash * 31 + frames[i];
+	}
+	interned = model_stack(s->model, like);
+	check(interned ? 0 : -ENOMEM);
+	free(like);
+	return interned;
+}
+
+/* What api-server and api-worker were at; numbers of functions, see symbol(). */
+static void make_samples(struct scene *s, const struct life *server, const struct life *worker)
+{
+	static const uint64_t writer[] = { 2, 1, 0 }, ssl[] = { 3, 1, 0 }, render[] = { 6, 0 };
+	static const uint64_t handler[] = { 1, 0 }, kernel[] = { FRAME_KERNEL | 5, FRAME_KERNEL | 4 };
+	const struct stack_sample samples[] = {
+		{ server, stack(s, writer, 3), NULL, 400000000, 40, .kind = TIME_CPU },
+		{ server, stack(s, ssl, 3), NULL, 100000000, 10, .kind = TIME_CPU },
+		{ server, stack(s, handler, 2), stack(s, kernel, 2), 50000000, 5, .kind = TIME_CPU },
+		{ worker, stack(s, render, 2), NULL, 200000000, 20, .kind = TIME_CPU },
+		{ worker, NULL, NULL, 60000000, 0, .kind = TIME_CPU, .flags = NOTE_NO_STACK },
+		{ worker, stack(s, handler, 2), stack(s, kernel, 2), 900000000, 3, .kind = TIME_D },
+	};
+
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+		check(model_sample(s->model, &samples[i]));
+}
+
 static void make_tick(struct scene *s, struct life **lives, int nr)
 {
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
@@ -119,6 +157,7 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 			lives[i] = NULL;
 		}
 	}
+	make_samples(s, lives[4], lives[5]);
 	for (int cpu = 0; cpu < 4; cpu++) {
 		struct cpu_values v = { cpu, (9 - 2 * cpu) * SEC / 10, (1 + 2 * cpu) * SEC / 10,
 					1000 * cpu };
@@ -208,11 +247,30 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 	snprintf(said, size, "config written: /home/me/.config/systop/systoprc");
 }
 
+/* Frames of this scene are numbers of functions. */
+static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
+{
+	static const struct symbol symbols[] = {
+		{ "main", "api-server", SYMBOL_USER, true },
+		{ "api::handle_req", "api-server", SYMBOL_USER, true },
+		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true },
+		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false },
+		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true },
+		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true },
+		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true },
+	};
+
+	(void)arg;
+	(void)tgid;
+	return &symbols[(frame & 0xff) % (sizeof(symbols) / sizeof(symbols[0]))];
+}
+
 const struct host scene_host = {
 	.name = "web-07",
 	.kernel = "6.18.0",
 	.version = "0.1.0",
 	.scope = "all",
+	.symbol = symbol,
 	.user_name = user_name,
 	.user_find = user_find,
 	.affinity = affinity,

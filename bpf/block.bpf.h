@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_BLOCK_BPF_H
+#define SYSTOP_BPF_BLOCK_BPF_H
+
+/*
+ * Where a thread was blocked, for sched_switch. The kernel stack is taken as it comes back, when it
+ * is known that it was away for long; the user stack can only be taken as it goes, so it is where one of
+ * the last blocks was long, and parked. Both within a budget: on an overloaded host most blocks are long.
+ */
+
+#include "maps.bpf.h"
+#include "stack.bpf.h"
+
+/* Settings, fixed at load. */
+extern const volatile __u64 block_d_ns;     /* blocks at least so long have a stack taken */
+extern const volatile __u64 block_sleep_ns;
+extern const volatile __u64 block_price_ns; /* 1 s / so many a second and CPU */
+extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers: not taken; 0: are */
+
+/* Stacks that may be taken at once after a quiet time, as time. */
+#define BLOCK_BURST_NS 1000000000
+
+/* A user stack taken at a switch-out, until the block that begins there ends: by slot. */
+struct parked {
+	__u64 since;
+	__u32 user;
+	__u32 lost;
+};
+
+struct parked_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SLOTS_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct parked);
+};
+extern struct parked_map parked_stacks SEC(".maps");
+
+/* Whether the CPU can afford one more stack of a block at @now. */
+static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
+{
+	__u64 paid = c->stacks_paid;
+
+	if (paid + BLOCK_BURST_NS < now)
+		paid = now - BLOCK_BURST_NS;
+	if (paid > now)
+		return false;
+	c->stacks_paid = paid + block_price_ns;
+	return true;
+}
+
+/* After a long block the user stacks of so many short ones are taken, too: the next long one may be
+ * among them. */
+#define BLOCK_MEMORY 8
+
+/* A block that ends: what its slot said before the switch-in was accounted for. */
+struct block {
+	__u64 blocked; /* before: the sum of what it was off the CPU for; after: of this block */
+	__u64 runq_ns;
+	__u8 state;
+};
+
+static __always_inline void block_begin(const struct slot *in, struct block *b)
+{
+	b->state = in->state;
+	b->blocked = in->d_ns + in->sleep_ns;
+	b->runq_ns = in->runq_ns;
+}
+
+/* Whether it was so long that its stack is worth taking. */
+static __always_inline bool block_end(struct slot *in, struct block *b)
+{
+	bool is_long;
+
+	if (b->state != SLOT_D && b->state != SLOT_SLEEP)
+		return false;
+	b->blocked = in->d_ns + in->sleep_ns - b->blocked;
+	is_long = b->blocked >= (b->state == SLOT_D ? block_d_ns : block_sleep_ns);
+	if (is_long)
+		in->long_block = BLOCK_MEMORY;
+	else if (in->long_block)
+		in->long_block--;
+	return is_long && in->in_scope && shared.stack_generation;
+}
+
+/* Whether the user stack is taken at this switch-out, for the block that begins: where one of the last
+ * blocks was long, and at a thread's first and then every 32nd block, where the first long one may
+ * be. */
+static __always_inline bool park_wanted(const struct slot *out)
+{
+	return (out->state == SLOT_D || out->state == SLOT_SLEEP) &&
+	       (out->long_block || (out->voluntary & 31) == 1) && out->in_scope &&
+	       shared.stack_generation;
+}
+
+static __noinline int park(struct task_struct *prev, __u32 index, __u64 since, struct cpu_slot *c)
+{
+	struct parked *p = bpf_map_lookup_elem(&parked_stacks, &index);
+	__u8 lost = 0;
+
+	if (!p)
+		return 0;
+	p->user = stack_user(prev, c, UNWIND_SWITCH, &lost);
+	p->lost = lost;
+	p->since = since;
+	return 0;
+}
+
+/* block_tell - a thread comes back from a long block: where it was, and who woke it. */
+static __noinline int block_tell(struct task_struct *next, const struct slot *in, __u32 index,
+				 const struct block *b, struct cpu_slot *c)
+{
+	__u32 cpu = in->cpu, context = UNWIND_SWITCH, at = index;
+	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
+	struct parked *parked = bpf_map_lookup_elem(&parked_stacks, &at);
+	struct stack_event what = { .cpu = cpu, .slot = index }, *e;
+	__u64 place, since;
+	long bytes;
+
+	if (!k || !parked || (self_tgid && (in->tgid == self_tgid || in->ppid == starter_tgid)))
+		return 0;
+	what.kind = b->state == SLOT_D ? STACK_D : STACK_SLEEP;
+	what.at = in->since;
+	what.tid = in->tid;
+	what.weight = b->blocked;
+	what.wait = in->runq_ns - b->runq_ns;
+	what.runq_ns = in->runq_ns;
+	since = what.at - what.weight - what.wait;
+	if ((in->wake & WAKE_TIME_MASK) > since) {
+		what.waker = in->waker;
+		what.wake_context = in->wake >> WAKE_CONTEXT_SHIFT & 7;
+	}
+	if (parked->since == since) {
+		what.user = parked->user;
+		what.flags |= parked->lost;
+	} else {
+		what.flags |= STACK_NO_USER;
+	}
+	parked->since = 0;
+	bytes = bpf_get_task_stack(next, k->frames, STACK_KERNEL_MAX * 8, 0);
+	if (bytes > 0) {
+		what.kernel = stack_kernel(k, (__u32)bytes / 8, c);
+		what.flags |= what.kernel ? 0 : STACK_KERNEL_LOST;
+	}
+	e = stack_event(c, cpu, &place);
+	if (!e)
+		return 0;
+	*e = what;
+	stack_tell(e, place);
+	return 0;
+}
+
+#endif

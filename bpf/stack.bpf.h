@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_STACK_BPF_H
+#define SYSTOP_BPF_STACK_BPF_H
+
+/*
+ * Takes stacks, gives equal ones the same id, and tells user space of them through a ring of events
+ * on each CPU. A kernel stack of 10 frames costs 1.3 us, a user stack 0.5 us and 0.1 us a frame:
+ * only samples and long blocks have one, and blocks those that a budget allows.
+ */
+
+#include "maps.bpf.h"
+#include "stack.h"
+#include "unwind.bpf.h"
+
+struct stacks_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2 * STACK_HALF);
+	__type(key, __u32);
+	__type(value, struct stack_entry);
+};
+extern struct stacks_map stacks SEC(".maps");
+
+struct stack_lines_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2 * STACK_LINES_HALF);
+	__type(key, __u32);
+	__type(value, struct stack_line);
+};
+extern struct stack_lines_map stack_lines SEC(".maps");
+
+/* STACK_EVENTS for each possible CPU: resized before load. */
+struct stack_events_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STACK_EVENTS);
+	__type(key, __u32);
+	__type(value, struct stack_event);
+};
+extern struct stack_events_map stack_events SEC(".maps");
+
+struct kernel_frames_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_CONTEXTS);
+	__type(key, __u32);
+	__type(value, struct frames);
+};
+extern struct kernel_frames_map kernel_frames SEC(".maps");
+
+/* --- The dictionary */
+
+/* A stack to be given an id. */
+struct stack_new {
+	__u64 hash;
+	__u32 check;
+	__u32 nr;
+	__u32 tgid;
+	__u32 end, flags;
+};
+
+/* Copies the frames into lines of their own. Returns the first line, or -1: there is no room. */
+static __always_inline __s64 stack_store(const __u64 *frames, __u32 nr, __u32 half)
+{
+	__u32 lines = (nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES, first, at;
+
+	first = __sync_fetch_and_add(&shared.stack_lines[half & 1], lines);
+	if (first + lines > STACK_LINES_HALF)
+		return -1;
+	first += (half & 1) * STACK_LINES_HALF;
+	for (__u32 i = 0; i < (STACK_USER_MAX + 1) / STACK_LINE_FRAMES; i++) {
+		struct stack_line *line;
+
+		if (i >= lines)
+			break;
+		at = first + i;
+		line = bpf_map_lookup_elem(&stack_lines, &at);
+		if (line)
+			__builtin_memcpy(line, frames + i * STACK_LINE_FRAMES, sizeof(*line));
+	}
+	return first;
+}
+
+/* stack_intern - the id of a stack, a new one if it was not met before. 0: lost, counted. */
+__weak __noinline __u32 stack_intern(struct frames *f, struct stack_new *n, struct cpu_slot *c)
+{
+	__u32 generation = shared.stack_generation, half = generation & 1, at, step, index;
+	struct stack_entry *e;
+	__s64 line;
+
+	if (!f || !n || !c)
+		return 0;
+	step = (__u32)(n->hash >> 40) | 1;
+	index = n->hash;
+
+	for (int i = 0; i < STACK_PROBES; i++) {
+		index = (index + step) & (STACK_HALF - 1);
+		at = half * STACK_HALF + index;
+		e = bpf_map_lookup_elem(&stacks, &at);
+		if (!e)
+			return 0;
+		if (!e->hash && __sync_val_compare_and_swap(&e->hash, 0, n->hash) == 0)
+			goto taken;
+		if (e->hash != n->hash)
+			continue;
+		if (e->flags & STACK_READY && (e->check != n->check || e->nr != n->nr)) {
+			c->loss[LOSS_STACK_COLLISION]++;
+			return 0;
+		}
+		return generation << STACK_INDEX_BITS | index;
+	}
+	c->loss[LOSS_STACK_FULL]++;
+	return 0;
+taken:
+	line = stack_store(f->frames, n->nr, half);
+	if (line < 0) {
+		c->loss[LOSS_STACK_FULL]++;
+		e->hash = 0;
+		return 0;
+	}
+	__sync_fetch_and_add(&shared.stack_entries[half & 1], 1);
+	e->line = line;
+	e->check = n->check;
+	e->tgid = n->flags & STACK_ANONYMOUS ? n->tgid : 0;
+	e->nr = n->nr;
+	e->end = n->end;
+	__sync_fetch_and_add(&e->hash, 0); /* a full barrier */
+	e->flags = n->flags | STACK_READY;
+	return generation << STACK_INDEX_BITS | index;
+}
+
+/* --- What is taken */
+
+/* stack_user - the id of the present thread's user stack. @flags: STACK_USER_LOST if it is lost.
+ * 0 without it: it has none. */
+static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __u32 context,
+				   __u8 *flags)
+{
+	struct unwind *u = unwind_user(t, context);
+	struct stack_new n = {};
+	__u32 id;
+
+	if (!u || !u->nr)
+		return 0;
+	n.nr = u->nr;
+	n.tgid = u->tgid;
+	n.end = u->end;
+	n.flags = u->flags;
+	n.hash = u->hash;
+	n.check = u->check;
+	if (n.flags & STACK_ANONYMOUS)
+		stack_hash(&n.hash, &n.check, n.tgid);
+	stack_hash(&n.hash, &n.check, n.end + 1);
+	id = stack_intern(&u->frames, &n, c);
+	if (!id)
+		*flags |= STACK_USER_LOST;
+	return id;
+}
+
+/* stack_kernel - the id of the @nr kernel frames in @k. 0: lost, counted. */
+__weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot *c)
+{
+	struct stack_new n = { .nr = nr, .end = nr < STACK_KERNEL_MAX ? STACK_COMPLETE : STACK_TRUNCATED };
+
+	if (!k || !c)
+		return 0;
+	for (__u32 i = 0; i < STACK_KERNEL_MAX; i++) {
+		if (i >= nr)
+			break;
+		stack_hash(&n.hash, &n.check, k->frames[i]);
+	}
+	stack_hash(&n.hash, &n.check, n.end + 1);
+	return stack_intern(k, &n, c);
+}
+
+/* --- Events */
+
+/* The next event of this CPU's ring, for stack_tell(). */
+static __always_inline struct stack_event *stack_event(struct cpu_slot *c, __u32 cpu, __u64 *place)
+{
+	__u32 at;
+
+	*place = __sync_fetch_and_add(&c->stack_events, 1);
+	at = cpu * STACK_EVENTS + (*place & (STACK_EVENTS - 1));
+	return bpf_map_lookup_elem(&stack_events, &at);
+}
+
+static __always_inline void stack_tell(struct stack_event *e, __u64 place)
+{
+	__sync_lock_test_and_set(&e->seq, place + 1); /* a full barrier: all else is written */
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_STACK_H
+#define SYSTOP_BPF_STACK_H
+
+/*
+ * Stacks as the programs and user space share them: what a frame is, the dictionary that gives equal
+ * stacks one id, and the rings of events that use the ids.
+ */
+
+#include <linux/types.h>
+
+/*
+ * A frame, innermost first in every list:
+ *   kernel    the address itself: bit 63 is set
+ *   file      id of the file << 40 | offset in it: equal for all processes, and good when they are gone
+ *   anonymous FRAME_ANONYMOUS | address in the process: code that a JIT made
+ */
+#define FRAME_KERNEL (1ULL << 63)
+#define FRAME_ANONYMOUS (1ULL << 62)
+#define FRAME_FILE_SHIFT 40
+#define FRAME_OFFSET_MASK ((1ULL << FRAME_FILE_SHIFT) - 1)
+#define FRAME_FILES_MAX (1U << 22)
+
+/* More than these are cut off at the outer end. */
+#define STACK_USER_MAX 255
+#define STACK_KERNEL_MAX 127
+
+/* Why a stack ends where it does. */
+enum stack_end {
+	STACK_COMPLETE,  /* at a root */
+	STACK_TRUNCATED, /* too deep, or nothing told the way further out */
+	STACK_UNREADABLE, /* memory was not there */
+	STACK_NO_CODE,   /* an address that is no code */
+};
+
+/*
+ * The dictionary has two halves. New stacks go into one; when that is nearly full, user space, which
+ * has read all of it, turns to the other, and clears the first when nobody can be writing to it any
+ * more. Each turn is a generation: an id is generation << STACK_INDEX_BITS | entry, so that none is
+ * used again for 4,095 turns. 0 is none.
+ */
+#define STACK_INDEX_BITS 16
+#define STACK_GENERATION_MAX 4095
+#define STACK_HALF (1U << STACK_INDEX_BITS)
+#define STACK_PROBES 16
+
+/* Frames lie in lines of 64 bytes, as many as they need, one behind the other. */
+#define STACK_LINE_FRAMES 8
+#define STACK_LINES_HALF 131072U
+
+enum stack_flags {
+	STACK_READY = 1,     /* the frames are written */
+	STACK_ANONYMOUS = 2, /* some frames are good in process tgid only */
+};
+
+/* Written by the program that took the entry, cleared by user space. */
+struct stack_entry {
+	__u64 hash;   /* of the frames, and of tgid with STACK_ANONYMOUS; 0: free */
+	__u32 check;  /* another hash: two stacks with one hash are told apart */
+	__u32 line;   /* first line of its frames */
+	__u32 tgid;   /* with STACK_ANONYMOUS */
+	__u16 nr;
+	__u8 end;     /* enum stack_end */
+	__u8 flags;   /* enum stack_flags */
+};
+
+struct stack_line {
+	__u64 frames[STACK_LINE_FRAMES];
+};
+
+enum stack_kind {
+	STACK_SAMPLE, /* was on a CPU; weight: 1 */
+	STACK_D,      /* was blocked; weight: ns */
+	STACK_SLEEP,
+};
+
+enum stack_event_flags {
+	STACK_USER_LOST = 1,   /* there was no id for it */
+	STACK_KERNEL_LOST = 2,
+	STACK_NO_USER = 4,     /* not taken at the switch-out that began this block */
+	STACK_USER_MODE = 8,   /* a sample taken in user mode */
+	STACK_GUEST = 16,      /* a sample taken while the CPU ran a virtual machine */
+	STACK_NO_BUDGET = 32,  /* too many long blocks: this one's stack was not taken */
+};
+
+/* Something that happened to a thread and has stacks, in the ring of its CPU. */
+struct stack_event {
+	__u64 seq;          /* its place in the ring + 1, written last */
+	__u64 at;           /* accounting clock: of the sample, of the block's end */
+	__u64 weight;
+	__u64 wait;         /* ns on the runqueue after the block, to be told by its stack */
+	__u64 runq_ns;      /* the thread's sum, these included */
+	__u32 slot;
+	__u32 tid;
+	__u32 user, kernel; /* stack ids, 0: none */
+	__u32 waker;        /* of the block's end: WAKER() in slot.h; 0: no waking was seen */
+	__u16 cpu;
+	__u8 wake_context;  /* enum wake_context */
+	__u8 kind;          /* enum stack_kind */
+	__u8 flags;         /* enum stack_event_flags */
+	__u8 spare[7];
+};
+
+_Static_assert(sizeof(struct stack_event) == 72, "no holes");
+
+/* Of each CPU's ring; a power of two. Read every 250 ms. */
+#define STACK_EVENTS 4096
+
+/* Samples of a CPU, by what it did; those of threads in scope are events, too. */
+enum sample_class {
+	SAMPLE_THREAD, /* a thread ran, in user or kernel mode */
+	SAMPLE_IDLE,
+	SAMPLE_GUEST,  /* a virtual machine's CPU ran */
+	SAMPLE_SELF,   /* systop itself */
+	SAMPLE_MISSED, /* between two threads, or a thread without a slot */
+	SAMPLE_CLASSES
+};
+
+/* A mapped file, as the kernel tells it from all others. */
+struct file_key {
+	__u64 inode;
+	__u64 size;
+	__u64 mtime_s;
+	__u32 device;      /* kernel's: major << 20 | minor; FILE_VDSO */
+	__u32 generation;
+};
+
+#define FILE_VDSO 0xffffffffU
+
+#define FILE_NAMES 8
+#define FILE_NAME_SIZE 48
+
+/* A file met for the first time: pushed through a BPF ring buffer. */
+struct file_event {
+	struct file_key key;
+	__u32 id;
+	__u32 tgid;
+	__u64 start, end; /* of the mapping */
+	char names[FILE_NAMES][FILE_NAME_SIZE]; /* of it and of the folders it is in, outwards */
+};
+
+#endif

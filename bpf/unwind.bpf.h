@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_UNWIND_BPF_H
+#define SYSTOP_BPF_UNWIND_BPF_H
+
+/*
+ * A thread's user stack, as frames of files: each address is looked up in the address space (a walk
+ * of its maple tree, without a lock: a change meanwhile gives a wrong look-up, never a crash, and
+ * what was found is checked against the bounds of the mapping), and the caller's is found by the
+ * frame pointer.
+ */
+
+#include "maps.bpf.h"
+#include "stack.h"
+
+static __always_inline void stack_hash(__u64 *hash, __u32 *check, __u64 frame)
+{
+	*hash = (*hash ^ frame) * 0x9e3779b97f4a7c15ULL;
+	*hash ^= *hash >> 29;
+	*check = (*check ^ (__u32)frame ^ (__u32)(frame >> 32)) * 0x85ebca6b;
+}
+
+#define UNWIND_VMAS 16
+#define UNWIND_FRAME_MAX (1 << 20) /* no frame is larger */
+#define VM_EXEC 4
+
+/* A mapping that frames of this stack are in. */
+struct unwind_vma {
+	__u64 start, end;
+	__u64 delta;  /* file offset = address + delta */
+	__u64 file;   /* id << FRAME_FILE_SHIFT, FRAME_ANONYMOUS */
+};
+
+struct frames {
+	__u64 frames[STACK_USER_MAX + 1];
+};
+
+struct unwind {
+	__u64 pc, sp, bp;
+	__u64 hash;
+	__u64 mm_root;      /* of the maple tree */
+	__u64 vdso;
+	__u32 nr, nr_vmas, last;
+	__u32 leaf;         /* pc is where it is, not where it returns to */
+	__u32 end;          /* enum stack_end */
+	__u32 flags;        /* enum stack_flags */
+	__u32 tgid;
+	__u32 check;        /* a second hash */
+	struct unwind_vma vmas[UNWIND_VMAS];
+	struct frames frames;
+	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
+	struct file_key key;
+	__u64 node[32];
+};
+
+enum unwind_context { UNWIND_SAMPLE, UNWIND_SWITCH, UNWIND_CONTEXTS };
+
+struct unwinds_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_CONTEXTS);
+	__type(key, __u32);
+	__type(value, struct unwind);
+};
+extern struct unwinds_map unwinds SEC(".maps");
+
+/* Id of each file met. */
+struct files_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct file_key);
+	__type(value, __u32);
+};
+extern struct files_map files SEC(".maps");
+
+struct file_events_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+};
+extern struct file_events_map file_events SEC(".maps");
+
+/* Files whose mapping user space wants to be told of again: it could not open them the last time. */
+struct files_asked_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, struct file_key);
+	__type(value, __u32);
+};
+extern struct files_asked_map files_asked SEC(".maps");
+
+/* Names of the file and of its folders; a ring of dentries ends at the root of its file system. */
+static __always_inline void file_names(struct file_event *e, struct dentry *d)
+{
+	for (int i = 0; i < FILE_NAMES; i++) {
+		struct dentry *parent = BPF_CORE_READ(d, d_parent);
+
+		e->names[i][0] = 0;
+		if (!d || d == parent)
+			break;
+		bpf_probe_read_kernel_str(e->names[i], FILE_NAME_SIZE, BPF_CORE_READ(d, d_name.name));
+		d = parent;
+	}
+}
+
+static __always_inline void file_tell(struct unwind *u, const struct file_key *key, __u32 id,
+				      struct file *file, __u64 start, __u64 end)
+{
+	struct file_event *e = bpf_ringbuf_reserve(&file_events, sizeof(*e), 0);
+
+	if (!e)
+		return;
+	e->key = *key;
+	e->id = id;
+	e->tgid = u->tgid;
+	e->start = start;
+	e->end = end;
+	for (int i = 0; i < FILE_NAMES; i++)
+		e->names[i][0] = 0;
+	if (file)
+		file_names(e, BPF_CORE_READ(file, f_path.dentry));
+	bpf_ringbuf_submit(e, 0);
+}
+
+/* The id of a file: a new one if it has none. 0: no more ids. */
+static __always_inline __u32 file_id(struct unwind *u, const struct file_key *key, struct file *file,
+				     __u64 start, __u64 end)
+{
+	__u32 *known = bpf_map_lookup_elem(&files, key), id;
+
+	if (known) {
+		id = *known;
+		if (shared.files_asked && bpf_map_lookup_elem(&files_asked, key) &&
+		    !bpf_map_delete_elem(&files_asked, key)) {
+			__sync_fetch_and_add(&shared.files_asked, -1);
+			file_tell(u, key, id, file, start, end);
+		}
+		return id;
+	}
+	id = __sync_fetch_and_add(&shared.files, 1) + 1;
+	if (id >= FRAME_FILES_MAX)
+		return 0;
+	if (bpf_map_update_elem(&files, key, &id, BPF_NOEXIST)) {
+		known = bpf_map_lookup_elem(&files, key); /* another CPU was quicker */
+		return known ? *known : 0;
+	}
+	file_tell(u, key, id, file, start, end);
+	return id;
+}
+
+/* Which slot of a maple node with @pivots pivots holds @addr. */
+static __always_inline int maple_slot(const struct unwind *u, __u64 addr, __u32 pivots)
+{
+	int i;
+
+	for (i = 0; i < 15; i++) {
+		__u64 pivot = u->node[1 + i];
+
+		if ((__u32)i >= pivots || pivot >= addr || (!pivot && i))
+			break;
+	}
+	return i;
+}
+
+/* Kinds of maple nodes, and how many pivots they have (include/linux/maple_tree.h). */
+enum { MAPLE_DENSE, MAPLE_LEAF_64, MAPLE_RANGE_64, MAPLE_ARANGE_64 };
+#define MAPLE_PIVOTS 15
+#define MAPLE_ARANGE_PIVOTS 9
+#define MAPLE_DEPTH_MAX 8
+
+static __always_inline __u64 inode_mtime(struct inode *inode)
+{
+	struct inode___new *newer = (void *)inode;
+	struct inode___mid *mid = (void *)inode;
+
+	if (bpf_core_field_exists(newer->i_mtime_sec))
+		return BPF_CORE_READ(newer, i_mtime_sec);
+	if (bpf_core_field_exists(mid->__i_mtime))
+		return BPF_CORE_READ(mid, __i_mtime.tv_sec);
+	return BPF_CORE_READ(inode, i_mtime.tv_sec);
+}
+
+/* vma_find - the mapping of executable memory that holds @addr: its place in u->vmas, or -1. */
+__weak __noinline int vma_find(__u32 context, __u64 addr)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	struct vm_area_struct *vma;
+	struct unwind_vma *v;
+	__u64 entry, start, end;
+	struct file_key *key;
+	struct file *file;
+	__u32 at;
+
+	if (!u)
+		return -1;
+	entry = u->mm_root;
+	for (int depth = 0; depth < MAPLE_DEPTH_MAX; depth++) {
+		__u32 type = entry >> 3 & 15, pivots, slot;
+
+		/* Only the root carries the tag of an internal entry. */
+		if (entry <= 4096 || (!depth && (entry & 3) != 2))
+			return -1;
+		if (bpf_probe_read_kernel(u->node, sizeof(u->node), (void *)(entry & ~0xffULL)))
+			return -1;
+		pivots = type == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_PIVOTS;
+		slot = 1 + pivots + maple_slot(u, addr, pivots);
+		if (slot > 31)
+			return -1;
+		entry = u->node[slot & 31];
+		if (type == MAPLE_LEAF_64)
+			break;
+		if (type != MAPLE_RANGE_64 && type != MAPLE_ARANGE_64)
+			return -1;
+	}
+	if (!entry || entry & 3)
+		return -1;
+	vma = (void *)entry;
+	start = BPF_CORE_READ(vma, vm_start);
+	end = BPF_CORE_READ(vma, vm_end);
+	if (addr < start || addr >= end || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return -1;
+	at = u->nr_vmas++ % UNWIND_VMAS;
+	v = &u->vmas[at & (UNWIND_VMAS - 1)];
+	v->start = start;
+	v->end = end;
+	v->delta = 0;
+	v->file = FRAME_ANONYMOUS;
+	key = &u->key;
+	*key = (struct file_key){};
+	file = BPF_CORE_READ(vma, vm_file);
+	if (file) {
+		struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+		key->inode = BPF_CORE_READ(inode, i_ino);
+		key->size = BPF_CORE_READ(inode, i_size);
+		key->mtime_s = inode_mtime(inode);
+		key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+		key->generation = BPF_CORE_READ(inode, i_generation);
+		v->delta = (BPF_CORE_READ(vma, vm_pgoff) << 12) - start;
+	} else if (start == u->vdso) {
+		key->device = FILE_VDSO;
+		v->delta = -start;
+	} else {
+		return at;
+	}
+	v->file = (__u64)file_id(u, key, file, start, end) << FRAME_FILE_SHIFT;
+	/* Looked at again: what was there when its file was read is what was found. */
+	if (BPF_CORE_READ(vma, vm_start) != start || BPF_CORE_READ(vma, vm_file) != file ||
+	    !v->file) {
+		v->end = 0;
+		return -1;
+	}
+	return at;
+}
+
+/* Where in u->vmas the mapping is that holds @addr, or -1. Functions that are not static are verified
+ * once, and not on every path that leads to them. */
+__weak __noinline int unwind_vma(__u32 context, __u64 addr)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	__u32 last;
+
+	if (!u)
+		return -1;
+	last = u->last & (UNWIND_VMAS - 1);
+	if (u->nr_vmas && addr >= u->vmas[last].start && addr < u->vmas[last].end)
+		return last;
+	for (int i = 0; i < UNWIND_VMAS; i++) {
+		if ((__u32)i >= u->nr_vmas)
+			break;
+		if (addr >= u->vmas[i].start && addr < u->vmas[i].end)
+			return i;
+	}
+	return vma_find(context, addr);
+}
+
+/* The registers a stack walk begins with. Returns false if they are of no 64-bit code. */
+static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
+
+#if defined(__TARGET_ARCH_x86)
+	u->pc = BPF_CORE_READ(regs, ip);
+	u->sp = BPF_CORE_READ(regs, sp);
+	u->bp = BPF_CORE_READ(regs, bp);
+	return (BPF_CORE_READ(regs, cs) & 0xffff) == 0x33;
+#elif defined(__TARGET_ARCH_arm64)
+	u->pc = BPF_CORE_READ(regs, user_regs.pc);
+	u->sp = BPF_CORE_READ(regs, user_regs.sp);
+	u->bp = BPF_CORE_READ(regs, user_regs.regs[29]);
+	return !(BPF_CORE_READ(regs, user_regs.pstate) & 0x10);
+#else
+	return false;
+#endif
+}
+
+struct unwind_loop {
+	__u32 context;
+};
+
+/* One frame: noted, and on to its caller. Returns 1 at the end of the stack. */
+static long unwind_step(__u32 i, struct unwind_loop *loop)
+{
+	__u32 context = loop->context, nr;
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	__u64 addr, frame[2], f;
+	struct unwind_vma *v;
+	int at;
+
+	if (!u)
+		return 1;
+	addr = u->leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
+	nr = u->nr;
+	if (!u->pc) {
+		u->end = STACK_COMPLETE;
+		return 1;
+	}
+	if (nr >= STACK_USER_MAX) {
+		u->end = STACK_TRUNCATED;
+		return 1;
+	}
+	at = unwind_vma(context, addr);
+	if (at < 0) {
+		u->end = STACK_NO_CODE;
+		return 1;
+	}
+	at &= UNWIND_VMAS - 1;
+	u->last = at;
+	v = &u->vmas[at];
+	if (v->file & FRAME_ANONYMOUS) {
+		f = FRAME_ANONYMOUS | addr;
+		u->flags |= STACK_ANONYMOUS;
+	} else {
+		f = v->file | ((addr + v->delta) & FRAME_OFFSET_MASK);
+	}
+	u->frames.frames[nr & STACK_USER_MAX] = f;
+	u->nr = nr + 1;
+	stack_hash(&u->hash, &u->check, f);
+
+	/* The outermost frame has none before it, by the ABI. Alone it tells nothing: code without
+	 * frame pointers has anything in that register. */
+	if (!u->bp) {
+		u->end = nr ? STACK_COMPLETE : STACK_TRUNCATED;
+		return 1;
+	}
+	if (u->bp < u->sp || u->bp & 7 || u->bp - u->sp > UNWIND_FRAME_MAX) {
+		u->end = STACK_TRUNCATED; /* the register holds something else */
+		return 1;
+	}
+	if (bpf_probe_read_user(frame, sizeof(frame), (void *)u->bp)) {
+		u->end = STACK_UNREADABLE;
+		return 1;
+	}
+	u->sp = u->bp + sizeof(frame);
+	u->bp = frame[0];
+	u->pc = frame[1];
+	u->leaf = 0;
+	return 0;
+}
+
+/*
+ * unwind_user - the present thread's user stack into a scratch of this CPU.
+ * Returns NULL if it has none: kernel, io_uring and vhost threads, and 32-bit code.
+ */
+static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 context)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	struct unwind_loop loop = { context };
+	/* Copied, not followed: the verifier looks through all of the kernel's type names for each. */
+	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+
+	if (!u || !mm || BPF_CORE_READ(t, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return 0;
+	if (!unwind_begin(u, t))
+		return 0;
+	u->mm_root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)BPF_CORE_READ(mm, context.vdso) : 0;
+	u->tgid = BPF_CORE_READ(t, tgid);
+	u->nr = u->nr_vmas = u->last = u->flags = 0;
+	u->hash = u->check = 0;
+	u->leaf = 1;
+	u->end = STACK_TRUNCATED;
+	bpf_loop(STACK_USER_MAX + 1, unwind_step, &loop, 0);
+	return u;
+}
+
+#endif

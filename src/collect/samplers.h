@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_SAMPLERS_H
+#define SYSTOP_COLLECT_SAMPLERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bpf_program;
+struct samplers;
+
+/*
+ * samplers_new - a timer on every CPU that runs @prog: hardware cycles where the CPU has such a
+ * counter, else the CPU's clock. CPUs that are isolated or nohz_full are left alone unless @all.
+ * @frequency: samples a second
+ * Returns NULL when out of memory; CPUs where none can be had are left out.
+ */
+struct samplers *samplers_new(struct bpf_program *prog, int nr_cpus, int frequency, bool all);
+void samplers_free(struct samplers *s);
+
+/* samplers_set_frequency - from now on. */
+void samplers_set_frequency(struct samplers *s, int frequency);
+
+/* samplers_follow - CPUs that came or went since: once a refresh. */
+void samplers_follow(struct samplers *s);
+
+/* samplers_state - on how many CPUs of those that are wanted, how often, and by what: "cycles",
+ * "cpu-clock". */
+void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
+		    const char **event);
+
+#endif

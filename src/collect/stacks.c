@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/stacks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "model/sample.h"
+#include "util/map.h"
+#include "util/vec.h"
+
+/* The dictionary turns to its other half when this one is so full. */
+#define ENTRIES_FULL (STACK_HALF / 2)
+#define LINES_FULL (STACK_LINES_HALF / 8 * 7)
+
+/* What a thread was at tells where a wait began that comes after it, for so long. */
+#define NEAR_NS 1000000000ULL
+
+/* An event, until the tick that shows it. */
+struct pending {
+	struct stack_event event;
+	const struct stack *user, *kernel;
+	uint32_t next; /* of the same thread: index + 1, 0: none */
+};
+
+/* Where a thread's waits for a CPU began, since the last event that told. */
+struct waits {
+	uint32_t tid;
+	uint64_t at;
+	uint64_t runq_ns; /* of the thread's sum, what has been told */
+	const struct stack *user, *kernel;
+};
+
+struct stacks {
+	struct stacks_memory mem;
+	struct model *model;
+	uint64_t *tails;       /* of each CPU's ring */
+	uint32_t clear;        /* half to be cleared at the next drain, + 1; 0: none */
+	uint32_t left;         /* and its generation */
+	struct pending *pending;
+	size_t nr_pending, pending_room;
+	struct map threads;    /* slot << 32 | tid -> first pending, + 1 */
+	struct waits *waits;   /* one a slot */
+	struct stack *scratch;
+	uint64_t lost;
+};
+
+struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
+{
+	struct stacks *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->mem = *mem;
+	s->model = model;
+	s->tails = calloc(mem->nr_cpus, sizeof(*s->tails));
+	s->waits = calloc(mem->max_slots, sizeof(*s->waits));
+	s->scratch = malloc(sizeof(*s->scratch) + (STACK_USER_MAX + 1) * sizeof(uint64_t));
+	if (s->tails && s->waits && s->scratch)
+		return s;
+	stacks_free(s);
+	return NULL;
+}
+
+void stacks_free(struct stacks *s)
+{
+	if (!s)
+		return;
+	map_fini(&s->threads);
+	free(s->pending);
+	free(s->tails);
+	free(s->waits);
+	free(s->scratch);
+	free(s);
+}
+
+/* --- Stacks by their ids */
+
+/* The stack of an entry that is written, NULL if it is not, or there is no memory. */
+static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t index)
+{
+	const struct stack_entry *e = &s->mem.entries[half * STACK_HALF + index];
+	uint8_t flags = __atomic_load_n(&e->flags, __ATOMIC_ACQUIRE);
+	size_t lines = (e->nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
+
+	if (!(flags & STACK_READY) || e->nr > STACK_USER_MAX + 1 ||
+	    e->line + lines > 2 * STACK_LINES_HALF)
+		return NULL;
+	*s->scratch = (struct stack){
+		.hash = e->hash,
+		.check = e->check,
+		.tgid = e->tgid,
+		.nr = e->nr,
+		.end = e->end,
+		.flags = flags,
+	};
+	memcpy(s->scratch->frames, &s->mem.lines[e->line], e->nr * sizeof(uint64_t));
+	return model_stack(s->model, s->scratch);
+}
+
+/* Whether the half that an id is of still holds it. */
+static bool is_current(const struct stacks *s, uint32_t id)
+{
+	uint32_t generation = id >> STACK_INDEX_BITS, now = s->mem.shared->stack_generation;
+
+	return generation == now || (s->clear && (generation & 1) == s->clear - 1 &&
+				     generation == s->left);
+}
+
+/* The stack with this id, NULL: none, or it cannot be had. */
+static const struct stack *find_stack(struct stacks *s, uint32_t id)
+{
+	if (!id || !is_current(s, id))
+		return NULL;
+	return read_entry(s, id >> STACK_INDEX_BITS & 1, id & (STACK_HALF - 1));
+}
+
+/* Turns to the other half when this one is nearly full, and clears what was left behind when nobody
+ * can be writing to it any more. */
+static void turn(struct stacks *s)
+{
+	struct shared *shared = s->mem.shared;
+	uint32_t half = shared->stack_generation & 1;
+
+	if (s->clear) {
+		half = s->clear - 1;
+		s->clear = 0;
+		memset(&s->mem.entries[half * STACK_HALF], 0, STACK_HALF * sizeof(struct stack_entry));
+		shared->stack_lines[half] = shared->stack_entries[half] = 0;
+		return;
+	}
+	if (!shared->stack_generation || (shared->stack_entries[half] < ENTRIES_FULL &&
+					  shared->stack_lines[half] < LINES_FULL))
+		return;
+	s->clear = half + 1;
+	s->left = shared->stack_generation;
+	/* The last one is odd. */
+	shared->stack_generation = s->left == STACK_GENERATION_MAX ? 2 : s->left + 1;
+}
+
+/* --- Reading the rings */
+
+static int keep(struct stacks *s, const struct stack_event *e)
+{
+	struct pending p = { .event = *e };
+	uint64_t key = (uint64_t)e->slot << 32 | e->tid;
+
+	p.user = find_stack(s, e->user);
+	p.kernel = find_stack(s, e->kernel);
+	s->lost += (e->user && !p.user) + (e->kernel && !p.kernel);
+	p.next = (uintptr_t)map_get(&s->threads, key);
+	if (VEC_PUSH(s->pending, s->nr_pending, s->pending_room, p))
+		return -ENOMEM;
+	return map_put(&s->threads, key, (void *)(uintptr_t)s->nr_pending);
+}
+
+static int drain_cpu(struct stacks *s, int cpu)
+{
+	const struct stack_event *ring = &s->mem.events[(size_t)cpu * STACK_EVENTS];
+	uint64_t head = __atomic_load_n(&s->mem.cpus[cpu].stack_events, __ATOMIC_ACQUIRE);
+	uint64_t *tail = &s->tails[cpu];
+	int err = 0;
+
+	if (head - *tail > STACK_EVENTS) {
+		s->lost += head - *tail - STACK_EVENTS;
+		*tail = head - STACK_EVENTS;
+	}
+	for (; !err && *tail != head; ++*tail) {
+		const struct stack_event *at = &ring[*tail % STACK_EVENTS];
+		struct stack_event e;
+
+		if (__atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) != *tail + 1) {
+			if (head - *tail < STACK_EVENTS / 2)
+				return 0; /* it is being written */
+			s->lost++;
+			continue;
+		}
+		e = *at;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&at->seq, __ATOMIC_RELAXED) != *tail + 1)
+			s->lost++; /* overtaken */
+		else
+			err = keep(s, &e);
+	}
+	return err;
+}
+
+int stacks_drain(struct stacks *s)
+{
+	int err = 0;
+
+	for (int cpu = 0; !err && cpu < s->mem.nr_cpus; cpu++)
+		err = drain_cpu(s, cpu);
+	turn(s);
+	return err;
+}
+
+/* --- Handing them to the model */
+
+struct telling {
+	struct stacks *stacks;
+	const struct stacks_thread *thread;
+	uint64_t told[TIME_KINDS]; /* ns */
+	uint64_t sample_ns;        /* of running time for each sample */
+	int err;
+};
+
+static void tell(struct telling *t, struct stack_sample *sample)
+{
+	if (!sample->weight || t->err)
+		return;
+	sample->life = t->thread->life;
+	t->told[sample->kind] += sample->weight;
+	t->err = model_sample(t->stacks->model, sample);
+}
+
+/* The waits up to @runq_ns of the thread's sum, which began where its last event was. */
+static void tell_waits(struct telling *t, struct waits *w, uint64_t runq_ns, uint64_t at)
+{
+	bool known = w->at && at - w->at < NEAR_NS;
+	struct stack_sample sample = {
+		.kind = TIME_RUNQ,
+		.weight = runq_ns > w->runq_ns ? runq_ns - w->runq_ns : 0,
+		.flags = !known ? NOTE_NO_STACK : NOTE_NEAR,
+	};
+	uint64_t most = t->thread->values->v[FIELD_RUNQ] - t->told[TIME_RUNQ];
+
+	if (sample.weight > most)
+		sample.weight = most;
+	if (known) {
+		sample.user = w->user ? model_stack(t->stacks->model, w->user) : NULL;
+		sample.kernel = w->kernel ? model_stack(t->stacks->model, w->kernel) : NULL;
+	}
+	tell(t, &sample);
+	if (runq_ns > w->runq_ns)
+		w->runq_ns = runq_ns;
+}
+
+static uint8_t notes_of(const struct stack_event *e)
+{
+	return (e->flags & STACK_USER_LOST ? NOTE_USER_LOST : 0) |
+	       (e->flags & STACK_KERNEL_LOST ? NOTE_KERNEL_LOST : 0) |
+	       (e->flags & STACK_NO_USER ? NOTE_NO_USER : 0) |
+	       (e->flags & STACK_GUEST ? NOTE_GUEST : 0);
+}
+
+static void tell_event(struct telling *t, struct waits *w, const struct pending *p)
+{
+	const struct stack_event *e = &p->event;
+	struct stack_sample sample = {
+		.user = p->user,
+		.kernel = p->kernel,
+		.weight = e->kind == STACK_SAMPLE ? t->sample_ns : e->weight,
+		.count = 1,
+		.kind = e->kind == STACK_SAMPLE ? TIME_CPU : e->kind == STACK_D ? TIME_D : TIME_SLEEP,
+		.waker = e->waker,
+		.wake_context = e->wake_context,
+		.flags = notes_of(e),
+	};
+
+	tell_waits(t, w, e->runq_ns - e->wait, e->at);
+	if (e->kind != STACK_SAMPLE) {
+		uint64_t end = e->at - e->wait, since = end - e->weight, from = t->thread->from;
+		uint64_t most = t->thread->values->v[e->kind == STACK_D ? FIELD_D : FIELD_SLEEP] -
+				t->told[sample.kind];
+
+		/* What of it fell into earlier ticks was shown there. */
+		if (since < from)
+			sample.weight = end > from ? end - from : 0;
+		if (sample.weight > most)
+			sample.weight = most;
+	}
+	tell(t, &sample);
+	w->at = e->at;
+	w->user = p->user;
+	w->kernel = p->kernel;
+	if (e->wait) {
+		struct stack_sample wait = sample;
+		uint64_t most = t->thread->values->v[FIELD_RUNQ] - t->told[TIME_RUNQ];
+
+		wait.kind = TIME_RUNQ;
+		wait.weight = e->wait < most ? e->wait : most;
+		wait.waker = 0;
+		wait.count = 0;
+		tell(t, &wait);
+		if (e->runq_ns > w->runq_ns)
+			w->runq_ns = e->runq_ns;
+	}
+}
+
+/* What no event told. */
+static void tell_rest(struct telling *t)
+{
+	static const struct {
+		enum time_kind kind;
+		enum field_id field;
+	} rests[] = { { TIME_CPU, FIELD_RUN }, { TIME_RUNQ, FIELD_RUNQ }, { TIME_SLEEP, FIELD_SLEEP },
+		      { TIME_D, FIELD_D } };
+
+	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+		uint64_t all = t->thread->values->v[rests[i].field];
+		struct stack_sample sample = {
+			.kind = rests[i].kind,
+			.weight = all > t->told[rests[i].kind] ? all - t->told[rests[i].kind] : 0,
+			.flags = NOTE_NO_STACK,
+		};
+
+		/* What is left of a division. */
+		if (rests[i].kind != TIME_CPU || !t->sample_ns)
+			tell(t, &sample);
+	}
+}
+
+int stacks_show(struct stacks *s, const struct stacks_thread *thread)
+{
+	struct telling t = { .stacks = s, .thread = thread };
+	struct waits *w = &s->waits[thread->slot];
+	uint64_t key = (uint64_t)thread->slot << 32 | thread->tid;
+	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples = 0;
+
+	if (w->tid != thread->tid)
+		*w = (struct waits){ .tid = thread->tid };
+	if (!w->runq_ns || w->runq_ns > thread->runq_ns)
+		w->runq_ns = thread->runq_ns - thread->values->v[FIELD_RUNQ];
+	/* They are chained newest first. */
+	while (at) {
+		uint32_t next = s->pending[at - 1].next;
+
+		samples += s->pending[at - 1].event.kind == STACK_SAMPLE;
+		s->pending[at - 1].next = first;
+		first = at;
+		at = next;
+	}
+	if (samples)
+		t.sample_ns = thread->values->v[FIELD_RUN] / samples;
+	for (at = first; at; at = s->pending[at - 1].next)
+		tell_event(&t, w, &s->pending[at - 1]);
+	tell_waits(&t, w, thread->runq_ns, thread->from + thread->values->v[FIELD_ALIVE]);
+	tell_rest(&t);
+	return t.err;
+}
+
+void stacks_end(struct stacks *s)
+{
+	s->nr_pending = 0;
+	map_fini(&s->threads);
+	s->threads = (struct map){ 0 };
+}
+
+uint64_t stacks_lost(const struct stacks *s)
+{
+	return s->lost;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_STACKS_H
+#define SYSTOP_COLLECT_STACKS_H
+
+#include <stdint.h>
+
+#include "slot.h"
+
+struct life;
+struct model;
+struct stacks;
+struct values;
+
+/* Memory the BPF programs write, mapped into this process. */
+struct stacks_memory {
+	struct stack_entry *entries;      /* 2 * STACK_HALF */
+	const struct stack_line *lines;   /* 2 * STACK_LINES_HALF */
+	const struct stack_event *events; /* STACK_EVENTS for each CPU */
+	struct cpu_slot *cpus;
+	int nr_cpus;
+	uint32_t max_slots;
+	struct shared *shared;
+};
+
+/* stacks_new - turns events with stacks into samples of @model. All is borrowed. NULL: no memory. */
+struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model);
+void stacks_free(struct stacks *s);
+
+/* stacks_drain - reads what the programs wrote since the last call, at least every 250 ms, before
+ * the slots of threads that died are used again. 0 or -ENOMEM. */
+int stacks_drain(struct stacks *s);
+
+/* A thread in the tick being built. */
+struct stacks_thread {
+	uint32_t slot, tid;
+	struct life *life;
+	const struct values *values; /* of the interval, */
+	uint64_t from;               /* which began then (accounting clock) */
+	uint64_t runq_ns;            /* its sum up to the interval's end */
+};
+
+/*
+ * stacks_show - hands the samples of a thread that did something to the model: what its events tell,
+ * and what no event told as NOTE_NO_STACK, so that each kind of time adds up to that of @t->values.
+ * 0 or -ENOMEM.
+ */
+int stacks_show(struct stacks *s, const struct stacks_thread *t);
+
+/* stacks_end - after all threads of a tick: events of threads that are not shown are forgotten. */
+void stacks_end(struct stacks *s);
+
+/* stacks_lost - events and stacks that could not be read, since the start. */
+uint64_t stacks_lost(const struct stacks *s);
+
+#endif

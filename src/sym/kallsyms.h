@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_SYM_KALLSYMS_H
+#define SYSTOP_SYM_KALLSYMS_H
+
+#include "sym/symtab.h"
+
+/* kallsyms_read - the kernel's functions, those of modules and of BPF programs, from /proc/kallsyms
+ * opened with the rights to see addresses: "name" or "name [module]". Closes @fd. 0 or -errno. */
+int kallsyms_read(int fd, struct symtab *t);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_SYM_NAMES_H
+#define SYSTOP_SYM_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stack.h"
+
+/*
+ * Names of frames. They come from helper processes, later: until then, and where there is none, a
+ * frame is called module+0xoffset. Nothing here waits.
+ */
+struct names;
+
+enum symbol_kind { SYMBOL_KERNEL, SYMBOL_USER, SYMBOL_JIT };
+
+/* A function, once for all its frames: equal pointers are equal functions. */
+struct symbol {
+	const char *name;   /* raw bytes: text_safe() */
+	const char *module; /* "libc.so.6", "[kernel]", "[vdso]"; raw bytes */
+	uint8_t kind;       /* enum symbol_kind */
+	bool named;         /* else the name is module+0xoffset */
+};
+
+struct names_options {
+	int open_role, symbols_role; /* for helper_open() */
+	int kallsyms_fd;             /* opened with the rights to see addresses; taken over; -1: none */
+	/* Asks to be told of a file again, by names_file(): it could not be opened. */
+	void (*ask_again)(void *arg, const struct file_key *key);
+	void *arg;
+};
+
+/* names_new - NULL: out of memory. Helpers that cannot be had cost names only. */
+struct names *names_new(const struct names_options *o);
+void names_free(struct names *n);
+
+/* names_file - a file has an id, and is mapped there. */
+void names_file(struct names *n, const struct file_event *e);
+
+/* names_frame - what a frame is called, now. @tgid: of its stack, for anonymous ones. Good until
+ * names_free(); ask again later for a better one. NULL: out of memory. */
+const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid);
+
+/* names_fd - readable when names_work() has something to do. names_work - once in a while, too, as
+ * helpers that do not answer in time are given up. Returns whether names were learnt. */
+int names_fd(const struct names *n);
+bool names_work(struct names *n);
+
+/* names_pending - frames whose names are still asked for. */
+size_t names_pending(const struct names *n);
+
+#endif

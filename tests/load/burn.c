@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Known functions that take known shares of the time. Built with frame pointers.
+ * usage: burn cpu [SECONDS=5]      alpha 50 %, beta 30 %, gamma_ 20 % of a CPU
+ *        burn block [SECONDS=5]    again and again: 40 ms in D in vfork_here, 60 ms asleep in nap_here
+ *        burn distinct [SECONDS=5] 16,384 stacks, each as often as the others
+ * prints {"tid"} at start, and at the end {"d_ns", "sleep_ns"} for block */
+#include <sys/wait.h>
+
+#include "load.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile uint64_t sink;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * SEC + ts.tv_nsec;
+}
+
+/* By the time the thread ran, so that what others take from it changes no share. */
+static NOINLINE void work(uint64_t ns)
+{
+	uint64_t end = cpu_ns() + ns;
+
+	while (cpu_ns() < end)
+		for (int i = 0; i < 2000; i++)
+			sink += i;
+}
+
+static NOINLINE void alpha(void)
+{
+	work(5 * MS);
+	sink++;
+}
+
+static NOINLINE void beta(void)
+{
+	work(3 * MS);
+	sink++;
+}
+
+static NOINLINE void gamma_(void)
+{
+	work(2 * MS);
+	sink++;
+}
+
+static uint64_t blocked_ns, asleep_ns;
+
+static NOINLINE void vfork_here(void)
+{
+	uint64_t began = now_ns();
+	pid_t child = vfork();
+
+	if (!child) {
+		sleep_ns(40 * MS);
+		_exit(0);
+	}
+	blocked_ns += now_ns() - began;
+	waitpid(child, NULL, 0);
+}
+
+static NOINLINE void nap_here(void)
+{
+	uint64_t began = now_ns();
+
+	sleep_ns(60 * MS);
+	asleep_ns += now_ns() - began;
+}
+
+static void zero(uint32_t path, int depth);
+static void one(uint32_t path, int depth);
+
+static NOINLINE void branch(uint32_t path, int depth)
+{
+	if (!depth)
+		work(20000);
+	else if (path & 1)
+		one(path >> 1, depth - 1);
+	else
+		zero(path >> 1, depth - 1);
+	sink++;
+}
+
+static NOINLINE void zero(uint32_t path, int depth)
+{
+	branch(path, depth);
+	sink++;
+}
+
+static NOINLINE void one(uint32_t path, int depth)
+{
+	branch(path, depth);
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "cpu";
+	uint64_t end = now_ns() + argument(argc, argv, 2, 5) * SEC;
+	uint32_t path = 0;
+
+	printf("{\"tid\": %d}\n", getpid());
+	fflush(stdout);
+	while (now_ns() < end) {
+		if (!strcmp(what, "cpu")) {
+			alpha();
+			beta();
+			gamma_();
+		} else if (!strcmp(what, "block")) {
+			vfork_here();
+			nap_here();
+		} else {
+			branch(path++, 14);
+		}
+	}
+	printf("{\"d_ns\": %llu, \"sleep_ns\": %llu}\n", (unsigned long long)blocked_ns,
+	       (unsigned long long)asleep_ns);
+	return 0;
+}

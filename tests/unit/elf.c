@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of addresses, against what nm says of the same file. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sym/elf.h"
+#include "util/vec.h"
+
+#include <errno.h>
+
+struct function {
+	uint64_t address, size;
+	char name[256];
+};
+
+static struct function *functions;
+static size_t nr, room;
+
+/* Functions with a size, by nm with these options. */
+static void ask_nm(const char *options, const char *path)
+{
+	char command[512], line[1024];
+	FILE *f;
+
+	nr = 0;
+	snprintf(command, sizeof(command), "nm -S --defined-only %s %s 2>/dev/null", options, path);
+	f = popen(command, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct function one = { 0 };
+		unsigned long address, size;
+		char type;
+
+		if (sscanf(line, "%lx %lx %c %255s", &address, &size, &type, one.name) != 4 ||
+		    !strchr("tTwWi", type) || !size)
+			continue;
+		one.address = address;
+		one.size = size;
+		one.name[strcspn(one.name, "@")] = '\0'; /* the version */
+		assert_int_equal(VEC_PUSH(functions, nr, room, one), 0);
+	}
+	pclose(f);
+}
+
+static bool nm_says(uint64_t address, const char *name)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (address - functions[i].address < functions[i].size && !strcmp(functions[i].name, name))
+			return true;
+	return false;
+}
+
+/* So many random addresses in functions of a file. Returns how many were asked for. */
+static int compare(const char *path, int times)
+{
+	struct elf_found found = { 0 };
+	struct symtab t = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_read(fd, false, &t, &found), 0);
+	close(fd);
+	assert_true(found.segments.nr > 0);
+	for (int i = 0; i < times && nr; i++) {
+		const struct function *f = &functions[random() % nr];
+		uint64_t address = f->address + random() % f->size, again;
+		const char *name = symtab_find(&t, address);
+
+		if (!name || !nm_says(address, name))
+			print_error("%s: 0x%lx is %s, and not in %s?\n", path, (unsigned long)address,
+				    name ? name : "nothing", f->name);
+		assert_true(name && nm_says(address, name));
+		/* There and back: an offset in the file is an address. */
+		for (int s = 0; s < found.segments.nr; s++) {
+			const struct elf_segment *g = &found.segments.at[s];
+
+			if (address - g->address >= g->size)
+				continue;
+			assert_true(elf_address(&found.segments, address - g->address + g->offset, &again));
+			assert_true(again == address);
+		}
+	}
+	symtab_fini(&t);
+	return nr ? times : 0;
+}
+
+TEST(elf, installed_binaries_as_nm_says)
+{
+	static const char *const files[] = {
+		"/usr/bin/python3", "/usr/bin/bash", "/usr/bin/git",     "/usr/bin/gcc",
+		"/usr/bin/clang",   "/usr/bin/perf", "/usr/bin/make",    "/usr/bin/openssl",
+		"/usr/bin/ld",      "/usr/bin/tmux", "/usr/bin/fish",    "/usr/bin/zsh",
+		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+		"/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0",
+		"/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "/usr/lib64/libc.so.6",
+	};
+	int asked = 0;
+
+	srandom(1);
+	FOR_EACH (file, files) {
+		if (access(*file, R_OK))
+			continue;
+		ask_nm("-D", *file);
+		asked += compare(*file, 200);
+	}
+	assert_true(asked >= 1000);
+}
+
+/* The test program itself has a full symbol table; stripped it has none; with the packed one of its
+ * functions it has names again. */
+TEST(elf, packed_symbol_table)
+{
+	static const char make[] =
+		"set -e; cd \"$1\"; nm -D \"$2\" --format=posix --defined-only | cut -d' ' -f1 | sort >dynamic\n"
+		"nm \"$2\" --format=posix --defined-only | awk '$2 ~ /[Tt]/ { print $1 }' | sort | comm -13 dynamic - >keep\n"
+		"objcopy --only-keep-debug \"$2\" debug\n"
+		"objcopy -S --remove-section .comment --keep-symbols=keep debug mini 2>/dev/null\n"
+		"xz -f mini\n"
+		"cp \"$2\" packed; strip packed; cp packed bare\n"
+		"objcopy --add-section .gnu_debugdata=mini.xz packed\n";
+	char dir[] = "/tmp/systop-elf-XXXXXX", self[512], command[2048], path[600];
+	struct elf_found found = { 0 };
+	struct symtab t = { 0 };
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int fd;
+
+	assert_true(len > 0);
+	self[len] = '\0';
+	assert_non_null(mkdtemp(dir));
+	snprintf(command, sizeof(command), "sh -c '%s' sh %s %s", "eval \"$SCRIPT\"", dir, self);
+	setenv("SCRIPT", make, 1);
+	assert_int_equal(system(command), 0);
+
+	snprintf(path, sizeof(path), "%s/bare", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(elf_read(fd, false, &t, &found), 0);
+	assert_false(found.whole);
+	close(fd);
+	symtab_fini(&t);
+
+	ask_nm("", self);
+	assert_true(nr > 5);
+	snprintf(path, sizeof(path), "%s/packed", dir);
+	assert_int_equal(compare(path, 200), 200);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* Whatever is cut off or turned round in a file: an error or fewer names, no crash. */
+TEST(elf, broken_files)
+{
+	char path[] = "/tmp/systop-elf-XXXXXX";
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = mkstemp(path);
+	static char whole[8 << 20];
+	ssize_t size = read(self, whole, sizeof(whole));
+
+	assert_true(size > 4096 && fd >= 0);
+	srandom(2);
+	for (int i = 0; i < 300; i++) {
+		struct elf_found found = { 0 };
+		struct symtab t = { 0 };
+		static char broken[8 << 20];
+		size_t len = i % 3 ? (size_t)size : (size_t)random() % size;
+
+		memcpy(broken, whole, len);
+		for (int k = 0; k < 20 && i % 3; k++) {
+			/* Headers, mostly. */
+			size_t at = k % 2 ? (size_t)random() % 64 : (size_t)random() % len;
+
+			broken[i % 2 ? at : len - 1 - at] = random();
+		}
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, broken, len, 0), len);
+		elf_read(fd, false, &t, &found);
+		for (size_t k = 0; k < t.nr; k += 97)
+			symtab_find(&t, t.functions[k].address);
+		symtab_fini(&t);
+	}
+	close(fd);
+	close(self);
+	unlink(path);
+}
+
+TEST(elf, symtab_prefers_what_people_call_it)
+{
+	struct symtab t = { 0 };
+
+	symtab_add(&t, 100, 10, "local_alias", 0);
+	symtab_add(&t, 100, 10, "global", 2);
+	symtab_add(&t, 100, 10, "weak_alias", 1);
+	symtab_add(&t, 120, 0, "open_end", 2);
+	symtab_add(&t, 200, 8, "last", 2);
+	symtab_sort(&t);
+	assert_null(symtab_find(&t, 99));
+	assert_string_equal(symtab_find(&t, 100), "global");
+	assert_string_equal(symtab_find(&t, 109), "global");
+	assert_null(symtab_find(&t, 110));
+	assert_string_equal(symtab_find(&t, 199), "open_end");
+	assert_null(symtab_find(&t, 208));
+	symtab_fini(&t);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(elf_installed_binaries_as_nm_says),
+		  cmocka_unit_test(elf_packed_symbol_table), cmocka_unit_test(elf_broken_files),
+		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it));
+}
