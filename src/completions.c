@@ -13,7 +13,6 @@
 /* Paths of --list-cgroups, one a line. */
 #define CGROUPS_COMMAND "systop --list-cgroups 2>/dev/null | sed \"1d; s/^[^ ]* *[^ ]* *//\" | sort -u"
 
-/* What can stand behind an option: one of some words, or what the host has. */
 static void put_columns(FILE *to)
 {
 	for (int f = 0; f < FIELD_COUNT; f++)
@@ -35,6 +34,7 @@ static void put_views(FILE *to)
 	fputs("system", to);
 }
 
+/* What can stand behind an option: one of some words, or what the host has. */
 static const struct operand {
 	const char *option;
 	const char *words;           /* NULL: put() says them, or the shell's own below */

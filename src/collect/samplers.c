@@ -27,8 +27,8 @@ struct samplers {
 	struct sampler *cpus;
 };
 
-/* Calls for each CPU of a list such as "0-3,7". */
-static void each_cpu(const char *list, struct samplers *s, bool wanted)
+/* Whether the CPUs of a list such as "0-3,7" are to be sampled. */
+static void want_cpus(const char *list, struct samplers *s, bool wanted)
 {
 	int first, last, n;
 
@@ -112,12 +112,12 @@ void samplers_follow(struct samplers *s)
 	memcpy(s->online, online, sizeof(online));
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		s->cpus[cpu].wanted = false;
-	each_cpu(online, s, true);
+	want_cpus(online, s, true);
 	if (!s->all) {
 		read_list("isolated", alone, sizeof(alone));
-		each_cpu(alone, s, false);
+		want_cpus(alone, s, false);
 		read_list("nohz_full", alone, sizeof(alone));
-		each_cpu(alone, s, false);
+		want_cpus(alone, s, false);
 	}
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++) {
 		if (!s->cpus[cpu].wanted && s->cpus[cpu].link)

@@ -54,18 +54,15 @@ static int node_or_root(const struct flame *f, uint64_t key)
 	return at >= 0 ? at : f->nr ? 0 : -1;
 }
 
-static const char *name_of(const struct flame_view *s, const struct view_context *c,
-			   const struct flame_node *n, char *buf, size_t size)
+/* What stands in its box, fit for a terminal. */
+static void name_of(const struct view_context *c, const struct flame_node *n, char *buf, size_t size)
 {
-	const struct row *r = subject_row(&c->within, c->tick);
 	const char *name = flame_name(n);
 
-	(void)s;
 	if (n->depth)
 		text_safe(buf, size, name, strlen(name));
 	else
-		subject_name(&c->within, r, buf, size);
-	return buf;
+		subject_name(&c->within, subject_row(&c->within, c->tick), buf, size);
 }
 
 /* --- Boxes */
@@ -106,7 +103,7 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 		paint_text(c->paint, b->y, b->x, 1, role, "|");
 		return;
 	}
-	name_of(s, c, n, name, sizeof(name));
+	name_of(c, n, name, sizeof(name));
 	if (room >= ELIDE_FROM)
 		text_elide(elided, sizeof(elided), name, room);
 	else
@@ -190,11 +187,11 @@ static void draw_selected(struct flame_view *s, const struct view_context *c, in
 {
 	int at = node_or_root(&s->flame, s->selected);
 	const struct flame_node *n = &s->flame.nodes[at], *root = &s->flame.nodes[0];
-	char name[256], total[16], self[16], part[16], self_part[16], callees[256] = "";
+	char name[256], module[256], total[16], self[16], part[16], self_part[16], callees[256] = "";
 	size_t used = 0;
 	int x;
 
-	name_of(s, c, n, name, sizeof(name));
+	name_of(c, n, name, sizeof(name));
 	format_value(total, sizeof(total), UNIT_NS, n->total, 0);
 	format_value(self, sizeof(self), UNIT_NS, n->self, 0);
 	percent(part, sizeof(part), n->total, root->total);
@@ -205,12 +202,14 @@ static void draw_selected(struct flame_view *s, const struct view_context *c, in
 		     s->options.metric == FLAME_CPU ? "samples" : "samples and blocks");
 	if (detail_lines(c) == 1)
 		return;
+	if (n->symbol) /* a file can have any name */
+		text_safe(module, sizeof(module), n->symbol->module, strlen(n->symbol->module));
 	if (n->symbol && !(n->frame & (FRAME_KERNEL | FRAME_ANONYMOUS)))
-		paint_format(c->paint, y + 1, 1, ROLE_TEXT, "user, %s +0x%llx", n->symbol->module,
+		paint_format(c->paint, y + 1, 1, ROLE_TEXT, "user, %s +0x%llx", module,
 			     n->frame & FRAME_OFFSET_MASK);
 	else if (n->symbol)
 		paint_format(c->paint, y + 1, 1, ROLE_TEXT, "%s 0x%llx",
-			     n->symbol->kind == SYMBOL_KERNEL ? n->symbol->module : "anonymous memory",
+			     n->symbol->kind == SYMBOL_KERNEL ? module : "anonymous memory",
 			     n->frame & ~FRAME_ANONYMOUS);
 	for (int child = n->child; child >= 0 && used < sizeof(callees) - 1;
 	     child = s->flame.nodes[child].next) {
