@@ -176,7 +176,11 @@ struct pt_regs {
 };
 #endif
 
-struct bpf_iter_meta;
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;

@@ -16,10 +16,13 @@ extern const volatile __u32 self_tgid, starter_tgid;
 
 static __always_inline bool is_self(struct task_struct *t)
 {
-	__u32 tgid = BPF_CORE_READ(t, tgid);
+	__u32 tgid;
 
-	return self_tgid && (tgid == self_tgid || tgid == starter_tgid ||
-			     (__u32)BPF_CORE_READ(t, real_parent, tgid) == starter_tgid);
+	if (!self_tgid || !kernel_reads)
+		return false;
+	tgid = BPF_CORE_READ(t, tgid);
+	return tgid == self_tgid || tgid == starter_tgid ||
+	       (__u32)BPF_CORE_READ(t, real_parent, tgid) == starter_tgid;
 }
 
 /* Brings the running thread's slot up to date. Returns its index, 0: it has none. */
@@ -83,7 +86,7 @@ int sample(void *ctx)
 	class = sample_class(t, index);
 	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
 	s = slot_at(index);
-	if (!s || !s->in_scope || !shared.stack_generation || class == SAMPLE_SELF)
+	if (!kernel_reads || !s || !s->in_scope || !shared.stack_generation || class == SAMPLE_SELF)
 		return 0;
 	what.at = account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns);
 	what.slot = index;

@@ -24,6 +24,7 @@ const volatile __u64 block_d_ns = 100000;
 const volatile __u64 block_sleep_ns = 1000000;
 const volatile __u64 block_price_ns = 10000000;
 const volatile __u32 self_tgid, starter_tgid;
+const volatile bool kernel_reads = true;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");

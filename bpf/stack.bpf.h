@@ -40,14 +40,6 @@ struct stack_events_map {
 };
 extern struct stack_events_map stack_events SEC(".maps");
 
-struct kernel_frames_map {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, UNWIND_CONTEXTS);
-	__type(key, __u32);
-	__type(value, struct frames);
-};
-extern struct kernel_frames_map kernel_frames SEC(".maps");
-
 /* --- The dictionary */
 
 /* A stack to be given an id. */

@@ -127,6 +127,26 @@ struct file_key {
 
 #define FILE_VDSO 0xffffffffU
 
+/*
+ * What the iterator over blocked threads writes for each one that was asked for (blocked.bpf.c):
+ * this, then nr_user and nr_kernel frames.
+ */
+struct blocked_record {
+	__u64 since;     /* start of the block: of the slot, when it was asked for and still now */
+	__u32 slot;
+	__u32 tgid;      /* of anonymous user frames */
+	__u16 nr_user, nr_kernel;
+	__u8 user_end;   /* enum stack_end */
+	__u8 user_flags; /* enum stack_flags */
+	__u8 notes;      /* STACK_NO_USER: there is a user stack, but it was not read */
+	__u8 spare;
+};
+
+_Static_assert(sizeof(struct blocked_record) == 24, "no holes");
+
+/* In blocked_wanted: not the user stack, whose memory did not answer. Times leave the bit free. */
+#define BLOCKED_NO_USER (1ULL << 63)
+
 #define FILE_NAMES 8
 #define FILE_NAME_SIZE 48
 

@@ -12,6 +12,10 @@
 #include "maps.bpf.h"
 #include "stack.h"
 
+/* Whether programs may read any kernel memory, fixed at load: lockdown "confidentiality" forbids it.
+ * Without it there are no stacks; what is behind it is not even verified. */
+extern const volatile bool kernel_reads;
+
 static __always_inline void stack_hash(__u64 *hash, __u32 *check, __u64 frame)
 {
 	*hash = (*hash ^ frame) * 0x9e3779b97f4a7c15ULL;
@@ -50,9 +54,13 @@ struct unwind {
 	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
 	struct file_key key;
 	__u64 node[32];
+	__u64 pair[2];      /* the caller's frame pointer, and where it goes on */
+	__u32 busy;         /* UNWIND_BLOCKED only: another one is at it, and waits */
 };
 
-enum unwind_context { UNWIND_SAMPLE, UNWIND_SWITCH, UNWIND_CONTEXTS };
+/* A scratch each: a sample comes in the middle of a switch, and both in the middle of reading another
+ * thread's stack. */
+enum unwind_context { UNWIND_SAMPLE, UNWIND_SWITCH, UNWIND_BLOCKED, UNWIND_CONTEXTS };
 
 struct unwinds_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -61,6 +69,15 @@ struct unwinds_map {
 	__type(value, struct unwind);
 };
 extern struct unwinds_map unwinds SEC(".maps");
+
+/* For kernel stacks. */
+struct kernel_frames_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_CONTEXTS);
+	__type(key, __u32);
+	__type(value, struct frames);
+};
+extern struct kernel_frames_map kernel_frames SEC(".maps");
 
 /* Id of each file met. */
 struct files_map {
@@ -106,9 +123,15 @@ static __always_inline void file_tell(struct unwind *u, const struct file_key *k
 				      struct file *file, __u64 start, __u64 end)
 {
 	struct file_event *e = bpf_ringbuf_reserve(&file_events, sizeof(*e), 0);
+	__u32 one = 1;
 
-	if (!e)
+	if (!e) { /* the next time it is met */
+		if (!bpf_map_update_elem(&files_asked, key, &one, BPF_NOEXIST))
+			__sync_fetch_and_add(&shared.files_asked, 1);
+		else
+			__sync_fetch_and_add(&shared.files_lost, 1);
 		return;
+	}
 	e->key = *key;
 	e->id = id;
 	e->tgid = u->tgid;
@@ -137,10 +160,10 @@ static __always_inline __u32 file_id(struct unwind *u, const struct file_key *ke
 		return id;
 	}
 	id = __sync_fetch_and_add(&shared.files, 1) + 1;
-	if (id >= FRAME_FILES_MAX)
-		return 0;
-	if (bpf_map_update_elem(&files, key, &id, BPF_NOEXIST)) {
+	if (id >= FRAME_FILES_MAX || bpf_map_update_elem(&files, key, &id, BPF_NOEXIST)) {
 		known = bpf_map_lookup_elem(&files, key); /* another CPU was quicker */
+		if (!known)
+			__sync_fetch_and_add(&shared.files_lost, 1);
 		return known ? *known : 0;
 	}
 	file_tell(u, key, id, file, start, end);
@@ -190,7 +213,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	struct file *file;
 	__u32 at;
 
-	if (!u)
+	if (!u || !kernel_reads)
 		return -1;
 	entry = u->mm_root;
 	for (int depth = 0; depth < MAPLE_DEPTH_MAX; depth++) {
@@ -293,35 +316,31 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #endif
 }
 
-struct unwind_loop {
-	__u32 context;
-};
-
-/* One frame: noted, and on to its caller. Returns 1 at the end of the stack. */
-static long unwind_step(__u32 i, struct unwind_loop *loop)
+/* unwind_note - the frame the walk is at. Returns 1 if it goes on at u->bp, 0 at its end. */
+__weak __noinline int unwind_note(__u32 context)
 {
-	__u32 context = loop->context, nr;
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
-	__u64 addr, frame[2], f;
 	struct unwind_vma *v;
+	__u64 addr, f;
+	__u32 nr;
 	int at;
 
 	if (!u)
-		return 1;
+		return 0;
 	addr = u->leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
 	nr = u->nr;
 	if (!u->pc) {
 		u->end = STACK_COMPLETE;
-		return 1;
+		return 0;
 	}
 	if (nr >= STACK_USER_MAX) {
 		u->end = STACK_TRUNCATED;
-		return 1;
+		return 0;
 	}
 	at = unwind_vma(context, addr);
 	if (at < 0) {
 		u->end = STACK_NO_CODE;
-		return 1;
+		return 0;
 	}
 	at &= UNWIND_VMAS - 1;
 	u->last = at;
@@ -340,38 +359,59 @@ static long unwind_step(__u32 i, struct unwind_loop *loop)
 	 * frame pointers has anything in that register. */
 	if (!u->bp) {
 		u->end = nr ? STACK_COMPLETE : STACK_TRUNCATED;
-		return 1;
+		return 0;
 	}
 	if (u->bp < u->sp || u->bp & 7 || u->bp - u->sp > UNWIND_FRAME_MAX) {
 		u->end = STACK_TRUNCATED; /* the register holds something else */
-		return 1;
+		return 0;
 	}
-	if (bpf_probe_read_user(frame, sizeof(frame), (void *)u->bp)) {
+	return 1;
+}
+
+/* On to the caller, whose frame was read into u->pair. */
+static __always_inline void unwind_up(struct unwind *u)
+{
+	u->sp = u->bp + sizeof(u->pair);
+	u->bp = u->pair[0];
+	u->pc = u->pair[1];
+	u->leaf = 0;
+}
+
+struct unwind_loop {
+	__u32 context;
+};
+
+/* One frame of the present thread: noted, and on to its caller. Returns 1 at the end of the stack. */
+static long unwind_step(__u32 i, struct unwind_loop *loop)
+{
+	__u32 context = loop->context;
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+
+	if (!u || !unwind_note(context))
+		return 1;
+	if (bpf_probe_read_user(u->pair, sizeof(u->pair), (void *)u->bp)) {
 		u->end = STACK_UNREADABLE;
 		return 1;
 	}
-	u->sp = u->bp + sizeof(frame);
-	u->bp = frame[0];
-	u->pc = frame[1];
-	u->leaf = 0;
+	unwind_up(u);
 	return 0;
 }
 
 /*
- * unwind_user - the present thread's user stack into a scratch of this CPU.
- * Returns NULL if it has none: kernel, io_uring and vhost threads, and 32-bit code.
+ * unwind_start - where a walk of the thread's user stack begins.
+ * Returns false if it has none: kernel, io_uring and vhost threads, and 32-bit code.
  */
-static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 context)
+static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t)
 {
-	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
-	struct unwind_loop loop = { context };
 	/* Copied, not followed: the verifier looks through all of the kernel's type names for each. */
 	struct mm_struct *mm = BPF_CORE_READ(t, mm);
 
-	if (!u || !mm || BPF_CORE_READ(t, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
-		return 0;
+	if (!bpf_core_field_exists(mm->mm_mt)) /* a kernel before 6.1 */
+		return false;
+	if (!mm || BPF_CORE_READ(t, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return false;
 	if (!unwind_begin(u, t))
-		return 0;
+		return false;
 	u->mm_root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)BPF_CORE_READ(mm, context.vdso) : 0;
 	u->tgid = BPF_CORE_READ(t, tgid);
@@ -379,6 +419,17 @@ static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 c
 	u->hash = u->check = 0;
 	u->leaf = 1;
 	u->end = STACK_TRUNCATED;
+	return true;
+}
+
+/* unwind_user - the present thread's user stack into a scratch of this CPU. NULL: it has none. */
+static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 context)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	struct unwind_loop loop = { context };
+
+	if (!kernel_reads || !u || !unwind_start(u, t))
+		return 0;
 	bpf_loop(STACK_USER_MAX + 1, unwind_step, &loop, 0);
 	return u;
 }

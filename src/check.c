@@ -220,7 +220,7 @@ enum exit_status check_print(void)
 		       needed[i].what);
 	printf("%-18s these two are all systop needs; all others are given up after start\n", "");
 	printf("%-18s %s%s\n", "lockdown", mode,
-	       strcmp(mode, "confidentiality") ? "" : ": names after a rename are not seen");
+	       strcmp(mode, "confidentiality") ? "" : ": no stacks, and names after a rename are not seen");
 	printf("%-18s %s\n", "perf_event_paranoid", *paranoid ? paranoid : "-");
 	print_hierarchies();
 

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "collect/collect.h"
@@ -12,6 +13,7 @@
 #include "proc/user.h"
 #include "sym/names.h"
 #include "tui/host.h"
+#include "util/text.h"
 
 /* More than any kernel is built for. */
 #define CPUS_MAX 8192
@@ -46,7 +48,10 @@ static void affinity(pid_t tid, char *buf, size_t size)
 
 static void health(void *arg, struct health *h)
 {
-	collect_health(((struct host_sources *)arg)->collect, h);
+	const struct host_sources *from = arg;
+
+	collect_health(from->collect, h);
+	names_health(from->names, h);
 	check_health(h);
 }
 
@@ -61,10 +66,67 @@ static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 	return names_frame(((struct host_sources *)arg)->names, frame, tgid);
 }
 
+static uint64_t names_generation_now(void *arg)
+{
+	return names_generation(((struct host_sources *)arg)->names);
+}
+
+static const char *source(void *arg, uint64_t frame)
+{
+	return names_source(((struct host_sources *)arg)->names, frame);
+}
+
+static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
+{
+	names_build_id(((struct host_sources *)arg)->names, frame, buf, size);
+}
+
+/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": what stands last, without what it has in common with others. */
+static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	(void)arg;
+	*buf = '\0';
+	while (f && getline(&line, &room, f) > 0) {
+		unsigned int number;
+		char *name;
+
+		if (sscanf(line, "%u:", &number) != 1 || number != irq)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		name = strrchr(line, ' ');
+		if (name)
+			text_safe(buf, size, name + 1, strlen(name + 1));
+		break;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+static void want_sleepers(void *arg)
+{
+	collect_sleepers(((struct host_sources *)arg)->collect);
+}
+
+static int frequency(void *arg, int hz)
+{
+	return collect_frequency(((struct host_sources *)arg)->collect, hz);
+}
+
 void host_info_init(struct host *h, struct host_sources *from)
 {
 	h->arg = from;
 	h->symbol = symbol;
+	h->names_generation = names_generation_now;
+	h->source = source;
+	h->build_id = build_id;
+	h->irq_name = irq_name;
+	h->want_sleepers = want_sleepers;
+	h->frequency = frequency;
 	h->user_name = user_name;
 	h->user_find = user_lookup;
 	h->affinity = affinity;

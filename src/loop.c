@@ -99,7 +99,7 @@ static int loop_open(struct loop *l)
 		err = loop_watch(l, l->harvest_fd);
 	if (!err && l->o->terminal_fd >= 0)
 		err = loop_watch(l, l->o->terminal_fd);
-	for (int i = 0; !err && i < 2; i++)
+	for (int i = 0; !err && i < LOOP_WORK_FDS; i++)
 		if (l->o->work_fds[i] >= 0)
 			err = loop_watch(l, l->o->work_fds[i]);
 	return err;
@@ -155,6 +155,14 @@ static bool timer_fired(int fd)
 	return read(fd, &times, sizeof(times)) == sizeof(times);
 }
 
+static bool is_work(const struct loop *l, int fd)
+{
+	for (int i = 0; i < LOOP_WORK_FDS; i++)
+		if (fd == l->o->work_fds[i])
+			return true;
+	return false;
+}
+
 static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev)
 {
 	int fd = ev->data.fd;
@@ -165,7 +173,7 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 		return timer_fired(fd) ? l->ops->harvest(l->arg) : LOOP_GO_ON;
 	if (fd == l->tick_fd)
 		return timer_fired(fd) ? l->ops->tick(l->arg) : LOOP_GO_ON;
-	if (fd == l->o->work_fds[0] || fd == l->o->work_fds[1])
+	if (is_work(l, fd))
 		return l->ops->work(l->arg);
 	if (ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
 		*l->signal = SIGHUP;

@@ -27,11 +27,13 @@ struct loop_ops {
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
 };
 
+#define LOOP_WORK_FDS 3
+
 struct loop_options {
 	uint64_t first_ns;    /* to the first tick, */
 	uint64_t interval_ns; /* and from each to the next */
 	int terminal_fd;  /* -1: none; its end stops the loop */
-	int work_fds[2];  /* -1: none */
+	int work_fds[LOOP_WORK_FDS]; /* -1: none */
 	pid_t child;      /* a command whose end stops the loop after one more tick; 0: none */
 };
 

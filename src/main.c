@@ -21,6 +21,7 @@
 
 #include "check.h"
 #include "collect/collect.h"
+#include "collect/peek.h"
 #include "command.h"
 #include "completions.h"
 #include "config_file.h"
@@ -51,11 +52,11 @@
 /* The screen does not wait a whole interval to show something. */
 #define FIRST_NS 50000000
 
-/* How long --folded waits for names at its end. */
-#define NAMES_WAIT_NS 5000000000ULL
+/* How long --folded waits at its end for stacks that are being read, and for names. */
+#define STACKS_WAIT_NS 5000000000ULL
 
 /* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
-enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_COUNT };
+enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_COUNT };
 
 static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_OPEN] = {
@@ -71,6 +72,13 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.cpu_seconds = 600,
 		.locked = true,
 		.run = symbols_run,
+	},
+	[ROLE_PEEK] = {
+		.name = "systop-peek",
+		.nobody = true,
+		.locked = true,
+		.bpf = true,
+		.run = peek_run,
 	},
 };
 
@@ -166,7 +174,7 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 	char when[16], what[192];
 	struct tm tm;
 
-	if (s->gone || s->options.command || !target_gone(&s->target, t))
+	if (s->gone || s->options.command || s->options.output == OUTPUT_FOLDED || !target_gone(&s->target, t))
 		return LOOP_GO_ON;
 	s->gone = true;
 	localtime_r(&t->wall.tv_sec, &tm);
@@ -191,18 +199,23 @@ static enum loop_verdict on_work(void *arg)
 	struct systop *s = arg;
 
 	collect_files(s->collect, on_file, s);
+	collect_blocked_work(s->collect);
 	names_work(s->names);
 	return LOOP_GO_ON;
 }
 
-/* The names of a tick's frames come while nothing else is done. */
-static void wait_for_names(struct systop *s, const struct tick *t)
+/* Stacks of blocked threads and the names of all frames come while nothing else is done. */
+static void wait_for_stacks(struct systop *s, const struct tick *t)
 {
 	struct timespec nap = { .tv_nsec = 2000000 };
+	uint64_t waited = 0;
 
+	for (; collect_blocked(s->collect) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
+		on_work(s);
+		nanosleep(&nap, NULL);
+	}
 	folded_ask(t, s->names);
-	for (uint64_t waited = 0; names_pending(s->names) && waited < NAMES_WAIT_NS;
-	     waited += nap.tv_nsec) {
+	for (; names_pending(s->names) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
 		on_work(s);
 		nanosleep(&nap, NULL);
 	}
@@ -217,6 +230,8 @@ static enum loop_verdict on_tick(void *arg)
 	int err = 0;
 
 	target_refresh(&s->target, s->collect);
+	if (o->output == OUTPUT_FOLDED)
+		collect_sleepers(s->collect);
 	t = collect_tick(s->collect);
 	if (!t) {
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
@@ -224,7 +239,7 @@ static enum loop_verdict on_tick(void *arg)
 	}
 	if (o->output == OUTPUT_JSON) {
 		struct json_options json = { s->uts.nodename, s->uts.release, s->target.text,
-					     o->all, s->filter };
+					     o->all, s->filter, s->names };
 
 		err = json_tick(stdout, t, &json);
 	} else if (o->output == OUTPUT_TABLE) {
@@ -233,12 +248,12 @@ static enum loop_verdict on_tick(void *arg)
 
 		err = table_tick(stdout, t, &table);
 	} else if (o->output == OUTPUT_FOLDED) {
-		wait_for_names(s, t);
+		wait_for_stacks(s, t);
 		err = folded_tick(stdout, t, o->folded, s->names);
 	} else {
 		tui_tick(s->tui, t);
 	}
-	names_work(s->names);
+	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);
 	if (err) {
@@ -250,13 +265,22 @@ static enum loop_verdict on_tick(void *arg)
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
+/* There is no more to come: what there was is told at once. */
+static enum loop_verdict on_folded_harvest(struct systop *s)
+{
+	if (!target_ended(&s->target) || s->options.command)
+		return LOOP_GO_ON;
+	return on_tick(s) == LOOP_FAILED ? LOOP_FAILED : LOOP_STOP;
+}
+
 static enum loop_verdict on_harvest(void *arg)
 {
 	struct systop *s = arg;
 	int err = collect_harvest(s->collect);
 
+	on_work(s); /* helpers that are late */
 	if (!err)
-		return LOOP_GO_ON;
+		return s->options.output == OUTPUT_FOLDED ? on_folded_harvest(s) : LOOP_GO_ON;
 	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
 	return LOOP_FAILED;
 }
@@ -405,6 +429,7 @@ static int start(struct systop *s)
 			.self = s->options.self,
 			.all_cpus = s->options.all_cpus,
 			.starter = helper_starter(),
+			.peek_role = ROLE_PEEK,
 		};
 
 		s->model = model_new(s->options.output == OUTPUT_SCREEN ? PAST_BYTES : 0);
@@ -472,7 +497,7 @@ static int run(struct systop *s)
 		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
-		.work_fds = { -1, -1 },
+		.work_fds = { -1, -1, -1 },
 	};
 	int signal_number = 0, status;
 	enum exit_status failure;
@@ -483,6 +508,7 @@ static int run(struct systop *s)
 	if (!start(s)) {
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
+		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		o.child = s->command.pid;
 		loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number,

@@ -125,7 +125,7 @@ void target_refresh(struct target *t, struct collect *collect)
 	free(list);
 }
 
-bool target_gone(const struct target *t, const struct tick *tick)
+bool target_ended(const struct target *t)
 {
 	for (size_t i = 0; i < t->nr_pidfds; i++) {
 		struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
@@ -133,10 +133,17 @@ bool target_gone(const struct target *t, const struct tick *tick)
 		if (poll(&p, 1, 0) <= 0)
 			return false;
 	}
+	return t->nr_pidfds;
+}
+
+bool target_gone(const struct target *t, const struct tick *tick)
+{
+	if (!target_ended(t))
+		return false;
 	for (size_t i = 0; i < tick->nr_processes; i++)
 		if (!tick->processes[i].exited)
 			return false;
-	return t->nr_pidfds;
+	return true;
 }
 
 void target_fini(struct target *t)

@@ -40,6 +40,9 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 /* target_refresh - once a tick: globs of -c are resolved again. */
 void target_refresh(struct target *t, struct collect *collect);
 
+/* target_ended - whether -p was asked for and its processes have ended. */
+bool target_ended(const struct target *t);
+
 /* target_gone - whether -p was asked for and nothing of it, nor of what it forked, is left. */
 bool target_gone(const struct target *t, const struct tick *tick);
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/blocked.h"
 #include "collect/cpus.h"
 #include "collect/health.h"
 #include "collect/samplers.h"
@@ -43,6 +44,10 @@ struct collect {
 	bool all_cpus;
 	struct samplers *samplers;
 	struct stacks *stacks;
+	struct blocked *blocked;
+	struct bpf_link *peek_link;
+	uint64_t *peek_wanted;
+	int peek_role;
 	struct ring_buffer *files;
 	collect_file *tell_file;
 	void *tell_arg;
@@ -137,6 +142,7 @@ static void collect_configure(struct collect *c, const struct collect_options *o
 	skel->rodata->starter_tgid = o->starter;
 	bpf_map__set_max_entries(skel->maps.cpus, c->nr_cpus);
 	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
+	bpf_map__set_max_entries(skel->maps.blocked_wanted, max);
 	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * c->nr_cpus);
 
 	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);
@@ -158,25 +164,31 @@ static void collect_optional(struct systop *skel)
 		if (bpf_program__autoload(p) || !btf)
 			continue;
 		snprintf(name, sizeof(name), "btf_trace_%s", bpf_program__name(p));
-		bpf_program__set_autoload(p, btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
+		bpf_program__set_autoload(p, p == skel->progs.blocked_task ||
+						     btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
 	}
 	btf__free(btf);
 }
 
-/* Loads the object. task_rename reads a name through a helper that lockdown can refuse; without it
- * a thread keeps the name it was born with. */
+/* Loads the object, with less of it where the kernel refuses: an iterator that may wait came with 5.19,
+ * and lockdown "confidentiality" lets no program read what it likes. Then there are no stacks, and a
+ * thread keeps the name it was born with. */
 static int collect_load(struct collect *c, const struct collect_options *o)
 {
 	int err = -ENOMEM;
 
-	for (int attempt = 0; attempt < 2; attempt++) {
+	for (int attempt = 0; attempt < 3; attempt++) {
 		c->skel = systop__open();
 		if (!c->skel)
 			return -errno;
 		collect_configure(c, o);
 		collect_optional(c->skel);
 		if (attempt)
+			bpf_program__set_autoload(c->skel->progs.blocked_task, false);
+		if (attempt > 1) {
 			bpf_program__set_autoload(c->skel->progs.task_rename, false);
+			c->skel->rodata->kernel_reads = false;
+		}
 		err = systop__load(c->skel);
 		if (!err)
 			return 0;
@@ -209,6 +221,29 @@ static int on_file(void *arg, void *data, size_t size)
 	return 0;
 }
 
+static int collect_map_blocked(struct collect *c)
+{
+	struct blocked_options o = {
+		.model = c->model,
+		.role = c->peek_role,
+		.link_fd = -1,
+		.max_slots = c->skel->rodata->slots_max,
+		.shared = &c->skel->bss->shared,
+		.self_tgid = c->skel->rodata->self_tgid,
+		.starter_tgid = c->skel->rodata->starter_tgid,
+	};
+
+	if (bpf_program__autoload(c->skel->progs.blocked_task))
+		c->peek_link = bpf_program__attach_iter(c->skel->progs.blocked_task, NULL);
+	if (c->peek_link)
+		o.link_fd = bpf_link__fd(c->peek_link);
+	c->peek_wanted = o.wanted = map_memory(c->skel->maps.blocked_wanted, PROT_READ | PROT_WRITE);
+	if (!o.wanted)
+		return -errno;
+	c->blocked = blocked_new(&o);
+	return c->blocked ? 0 : -ENOMEM;
+}
+
 static int collect_map_stacks(struct collect *c)
 {
 	struct stacks_memory *m = &c->stack_memory;
@@ -226,7 +261,7 @@ static int collect_map_stacks(struct collect *c)
 		return -errno;
 	c->stacks = stacks_new(m, c->model);
 	c->files = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
-	return c->stacks && c->files ? 0 : -ENOMEM;
+	return c->stacks && c->files ? collect_map_blocked(c) : -ENOMEM;
 }
 
 static int collect_map(struct collect *c)
@@ -247,7 +282,7 @@ static int collect_map(struct collect *c)
 	};
 	if (collect_map_stacks(c))
 		return -errno;
-	c->slots = slots_new(&mem, c->model, c->cgroups, c->stacks);
+	c->slots = slots_new(&mem, c->model, c->cgroups, c->stacks, c->blocked);
 	c->cpus = cpus_new(c->cpu_memory, c->nr_cpus, &c->skel->bss->shared);
 	return c->slots && c->cpus ? 0 : -ENOMEM;
 }
@@ -291,7 +326,7 @@ static int collect_attach(struct collect *c)
 		return err;
 	c->seed_missed = err;
 	shared->seeded = 1;
-	shared->stack_generation = 1;
+	shared->stack_generation = c->skel->rodata->kernel_reads;
 	c->samplers = samplers_new(c->skel->progs.sample, c->nr_cpus, c->frequency, c->all_cpus);
 	if (!c->samplers)
 		return -ENOMEM;
@@ -347,6 +382,7 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->nr_cpus = libbpf_num_possible_cpus();
 	c->frequency = o->frequency;
 	c->all_cpus = o->all_cpus;
+	c->peek_role = o->peek_role;
 	err = self_open(&c->self);
 	if (!err) {
 		step = "load BPF programs";
@@ -391,6 +427,8 @@ void collect_free(struct collect *c)
 	ring_buffer__free(c->files);
 	slots_free(c->slots);
 	stacks_free(c->stacks);
+	blocked_free(c->blocked);
+	bpf_link__destroy(c->peek_link);
 	cpus_free(c->cpus);
 	if (c->skel) {
 		unmap_memory(c->slot_memory, c->skel->maps.slots);
@@ -399,6 +437,7 @@ void collect_free(struct collect *c)
 		unmap_memory(c->stack_memory.entries, c->skel->maps.stacks);
 		unmap_memory((void *)c->stack_memory.lines, c->skel->maps.stack_lines);
 		unmap_memory((void *)c->stack_memory.events, c->skel->maps.stack_events);
+		unmap_memory(c->peek_wanted, c->skel->maps.blocked_wanted);
 	}
 	systop__destroy(c->skel);
 	self_close(&c->self);
@@ -474,6 +513,7 @@ static void collect_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 	slots_loss(c->slots, loss);
 	loss[LOSS_SEED_MISSED] += c->seed_missed;
 	loss[LOSS_STACK_EVENTS] += stacks_lost(c->stacks);
+	loss[LOSS_FILES] += c->skel->bss->shared.files_lost;
 }
 
 int collect_files_fd(const struct collect *c)
@@ -496,6 +536,35 @@ void collect_ask_file(struct collect *c, const struct file_key *key)
 		__atomic_fetch_add(&c->skel->bss->shared.files_asked, 1, __ATOMIC_RELAXED);
 }
 
+void collect_sleepers(struct collect *c)
+{
+	blocked_sleepers(c->blocked);
+}
+
+int collect_blocked_fd(const struct collect *c)
+{
+	return blocked_fd(c->blocked);
+}
+
+void collect_blocked_work(struct collect *c)
+{
+	blocked_work(c->blocked);
+}
+
+uint32_t collect_blocked(const struct collect *c)
+{
+	return blocked_pending(c->blocked);
+}
+
+int collect_frequency(struct collect *c, int hz)
+{
+	if (hz) {
+		c->frequency = hz;
+		samplers_set_frequency(c->samplers, hz);
+	}
+	return c->frequency;
+}
+
 void collect_health(const struct collect *c, struct health *h)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 };
@@ -505,6 +574,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_samplers(h, c->samplers, c->cpu_memory, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
 	health_stacks(h, &c->skel->bss->shared, c->cpu_memory, c->nr_cpus);
+	blocked_health(c->blocked, h);
 	health_loss(h, loss);
 }
 
@@ -536,6 +606,7 @@ const struct tick *collect_tick(struct collect *c)
 	model_pressure(c->model, pressure);
 	collect_loss(c, loss);
 	self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &cost);
+	blocked_ask(c->blocked);
 	incomplete = loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED];
 	return model_end(c->model, loss, &cost, incomplete);
 }

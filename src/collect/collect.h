@@ -33,6 +33,7 @@ struct collect_options {
 	bool all_cpus;                /* also on those that are isolated */
 	bool self;                    /* systop itself is sampled, too: */
 	pid_t starter;                /* this process, and that one's children */
+	int peek_role;                /* helper that looks at blocked threads */
 };
 
 /*
@@ -64,6 +65,18 @@ void collect_files(struct collect *c, collect_file *tell, void *arg);
 
 /* collect_ask_file - wants to be told of this file again, when it is met the next time. */
 void collect_ask_file(struct collect *c, const struct file_key *key);
+
+/* collect_sleepers - the stacks of threads that sleep are looked at, too, for the next ticks. */
+void collect_sleepers(struct collect *c);
+
+/* collect_blocked_fd - readable when collect_blocked_work() has something to do. collect_blocked -
+ * threads that are being looked at. */
+int collect_blocked_fd(const struct collect *c);
+void collect_blocked_work(struct collect *c);
+uint32_t collect_blocked(const struct collect *c);
+
+/* collect_frequency - of the samplers, now; sets it to @hz, if that is not 0. */
+int collect_frequency(struct collect *c, int hz);
 
 /* collect_health - probes, maps and losses, now. */
 void collect_health(const struct collect *c, struct health *h);

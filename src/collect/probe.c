@@ -26,7 +26,10 @@ static const struct question questions[] = {
 	{ "sched_info", BTF_KIND_STRUCT, "run_delay" },
 	{ "sched_entity", BTF_KIND_STRUCT, "cfs_rq" },
 	{ "task_struct", BTF_KIND_STRUCT, "__state" },
+	{ "bpf_func_id", BTF_KIND_ENUM, "BPF_FUNC_loop" },
 	{ "cfs_rq", BTF_KIND_STRUCT, "throttle_count" },
+	{ "maple_tree", BTF_KIND_STRUCT, "ma_root" },
+	{ "bpf_func_id", BTF_KIND_ENUM, "BPF_FUNC_copy_from_user_task" },
 };
 
 #define NR_PROBES (sizeof(questions) / sizeof(questions[0]))
@@ -43,7 +46,11 @@ static struct probe table[NR_PROBES] = {
 	{ "sched_info", "runqueue waits", true, false, "CONFIG_SCHED_INFO" },
 	{ "group scheduling", "the scheduler's clock", true, false, "CONFIG_FAIR_GROUP_SCHED" },
 	{ "task state", "states at a switch", true, false, "task_struct.__state (Linux 5.14)" },
+	{ "BPF loops", "stacks", true, false, "helper bpf_loop (Linux 5.17)" },
 	{ "CPU limits", "throttled time", false, false, "CONFIG_CFS_BANDWIDTH: THR% stays 0" },
+	{ "maple tree", "user stacks", false, false, "maple tree of mappings (Linux 6.1): only kernel stacks" },
+	{ "blocked iterator", "stacks of threads that are blocked now", false, false,
+	  "helper bpf_copy_from_user_task (Linux 5.18)" },
 };
 
 static bool has_member(const struct btf *btf, const struct btf_type *t, const char *name)

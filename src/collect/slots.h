@@ -6,6 +6,7 @@
 
 #include "slot.h"
 
+struct blocked;
 struct cgroups;
 struct model;
 struct slots;
@@ -21,10 +22,10 @@ struct slots_memory {
 };
 
 /* slots_new - reads the thread slots of @mem into @model. All are borrowed for the reader's life.
- * @stacks: of these threads, NULL: none are taken
+ * @stacks, @blocked: of these threads, NULL: none are taken
  * Returns NULL when out of memory. */
 struct slots *slots_new(const struct slots_memory *mem, struct model *model,
-			struct cgroups *cgroups, struct stacks *stacks);
+			struct cgroups *cgroups, struct stacks *stacks, struct blocked *blocked);
 void slots_free(struct slots *s);
 
 /* slots_baseline - what the slots hold at @now (accounting clock) belongs to the time before. */

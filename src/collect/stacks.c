@@ -253,6 +253,7 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 		.user = p->user,
 		.kernel = p->kernel,
 		.weight = e->kind == STACK_SAMPLE ? t->sample_ns : e->weight,
+		.whole = e->kind == STACK_SAMPLE ? 0 : e->weight,
 		.count = 1,
 		.kind = e->kind == STACK_SAMPLE ? TIME_CPU : e->kind == STACK_D ? TIME_D : TIME_SLEEP,
 		.waker = e->waker,
@@ -301,12 +302,19 @@ static void tell_rest(struct telling *t)
 
 	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
 		uint64_t all = t->thread->values->v[rests[i].field];
-		struct stack_sample sample = {
-			.kind = rests[i].kind,
-			.weight = all > t->told[rests[i].kind] ? all - t->told[rests[i].kind] : 0,
-			.flags = NOTE_NO_STACK,
-		};
+		uint64_t rest = all > t->told[rests[i].kind] ? all - t->told[rests[i].kind] : 0, on = 0;
+		struct stack_sample sample = { .kind = rests[i].kind, .flags = NOTE_NO_STACK };
 
+		if (t->thread->blocked_ns && t->thread->blocked_kind == rests[i].kind) {
+			on = t->thread->blocked_ns < rest ? t->thread->blocked_ns : rest;
+			sample.weight = on;
+			sample.whole = t->thread->blocked_ns;
+			sample.flags = NOTE_NO_STACK | NOTE_GOES_ON;
+			tell(t, &sample);
+			sample.flags = NOTE_NO_STACK;
+			sample.whole = 0;
+		}
+		sample.weight = rest - on;
 		/* What is left of a division. */
 		if (rests[i].kind != TIME_CPU || !t->sample_ns)
 			tell(t, &sample);

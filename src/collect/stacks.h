@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "model/sample.h"
 #include "slot.h"
 
 struct life;
@@ -37,6 +38,8 @@ struct stacks_thread {
 	const struct values *values; /* of the interval, */
 	uint64_t from;               /* which began then (accounting clock) */
 	uint64_t runq_ns;            /* its sum up to the interval's end */
+	uint64_t blocked_ns;         /* at its end: for how long it has been blocked, 0: it is not */
+	enum time_kind blocked_kind;
 };
 
 /*

@@ -27,6 +27,7 @@ struct line {
 
 struct folding {
 	struct names *names;
+	enum folded_kind kind;
 	struct map known; /* hash of the text -> index + 1 */
 	struct line *lines;
 	size_t nr, room;
@@ -38,15 +39,16 @@ static void ask_stack(const struct stack *s, struct names *names)
 		names_frame(names, s->frames[i], s->tgid);
 }
 
+static int ask_sample(void *names, const struct stack_sample *s)
+{
+	ask_stack(s->user, names);
+	ask_stack(s->kernel, names);
+	return 0;
+}
+
 void folded_ask(const struct tick *t, struct names *names)
 {
-	size_t nr;
-	const struct stack_sample *s = tick_samples(t, t->seq, &nr);
-
-	for (size_t i = 0; i < nr; i++) {
-		ask_stack(s[i].user, names);
-		ask_stack(s[i].kernel, names);
-	}
+	tick_samples(t, 1, ask_sample, names);
 }
 
 /* A name without what would end a frame or a line. */
@@ -98,11 +100,16 @@ static char *line_text(const struct stack_sample *s, struct names *names)
 	return text;
 }
 
-static int fold(struct folding *f, const struct stack_sample *s, uint64_t weight)
+static int fold(void *arg, const struct stack_sample *s)
 {
-	char *text = line_text(s, f->names);
+	struct folding *f = arg;
+	uint64_t weight = f->kind == FOLDED_CPU ? s->count : s->weight;
 	uintptr_t at;
+	char *text;
 
+	if (s->kind != (int)f->kind && f->kind != FOLDED_WALL)
+		return 0;
+	text = line_text(s, f->names);
 	if (!text)
 		return -ENOMEM;
 	at = (uintptr_t)map_get(&f->known, hash_text(0, text));
@@ -120,14 +127,9 @@ static int fold(struct folding *f, const struct stack_sample *s, uint64_t weight
 
 int folded_tick(FILE *to, const struct tick *t, enum folded_kind kind, struct names *names)
 {
-	struct folding f = { .names = names };
-	size_t nr;
-	const struct stack_sample *s = tick_samples(t, t->seq, &nr);
-	int err = 0;
+	struct folding f = { .names = names, .kind = kind };
+	int err = tick_samples(t, 1, fold, &f);
 
-	for (size_t i = 0; !err && i < nr; i++)
-		if (s[i].kind == (int)kind || kind == FOLDED_WALL)
-			err = fold(&f, &s[i], kind == FOLDED_CPU ? s[i].count : s[i].weight);
 	for (size_t i = 0; i < f.nr; i++) {
 		if (!err && f.lines[i].weight)
 			fprintf(to, "%s %" PRIu64 "\n", f.lines[i].text, f.lines[i].weight);

@@ -8,7 +8,10 @@
 #include <time.h>
 
 #include "model/filter.h"
+#include "model/sample.h"
 #include "model/tick.h"
+#include "sym/names.h"
+#include "util/map.h"
 #include "util/text.h"
 
 /* Names of the loss causes, in the order of enum loss_cause. */
@@ -53,7 +56,53 @@ static void add_values(struct json_object *o, const struct row *r, const struct 
 		add(o, fields[f].name, number(row_value(&of, f)));
 }
 
-static struct json_object *thread_object(const struct row *r)
+/* --- Samples */
+
+/* What the stacks of a tick come to. */
+struct sampled {
+	struct names *names;
+	struct map samples;    /* life -> samples of it on a CPU */
+	uint64_t ns[QUALITIES]; /* of the threads' time */
+};
+
+static bool is_unnamed(const struct stack *s, struct names *names)
+{
+	bool unnamed = false;
+
+	for (int i = 0; s && i < s->nr; i++) {
+		const struct symbol *symbol = names_frame(names, s->frames[i], s->tgid);
+
+		unnamed |= !symbol || !symbol->named;
+	}
+	return unnamed;
+}
+
+static int count_sample(void *arg, const struct stack_sample *s)
+{
+	struct sampled *c = arg;
+	uintptr_t before = (uintptr_t)map_get(&c->samples, (uintptr_t)s->life);
+	bool user = is_unnamed(s->user, c->names), kernel = is_unnamed(s->kernel, c->names);
+
+	c->ns[sample_quality(s, user || kernel)] += s->weight;
+	if (s->kind != TIME_CPU)
+		return 0;
+	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
+}
+
+static struct json_object *stacks_object(const struct sampled *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (int q = 0; q < QUALITIES; q++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
+		add(o, name, number(c->ns[q]));
+	}
+	return o;
+}
+
+static struct json_object *thread_object(const struct row *r, const struct sampled *sampled)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -63,6 +112,7 @@ static struct json_object *thread_object(const struct row *r)
 	add(o, "cgroup", path(r->cgroup->path));
 	add(o, "state", json_object_new_string(state_names[r->state]));
 	add_values(o, r, r->values);
+	add(o, "samples", number((uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread)));
 	add(o, "exited", json_object_new_boolean(r->exited));
 	return o;
 }
@@ -126,17 +176,20 @@ static struct json_object *time_object(const struct timespec *ts)
 }
 
 static void add_threads(struct json_object *list, const struct row *rows, size_t nr,
-			const struct tick *t, const struct json_options *o)
+			const struct tick *t, const struct json_options *o, const struct sampled *sampled)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (filter_match(o->filter, &rows[i], t))
-			json_object_array_add(list, thread_object(&rows[i]));
+			json_object_array_add(list, thread_object(&rows[i], sampled));
 }
 
 int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 {
 	struct json_object *line = json_object_new_object(), *list;
+	struct sampled sampled = { .names = o->names };
 	int err;
+
+	tick_samples(t, 1, count_sample, &sampled);
 
 	add(line, "schema", json_object_new_int(JSON_SCHEMA));
 	add(line, "time", time_object(&t->wall));
@@ -147,6 +200,7 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	add(line, "scope", path(o->scope));
 	add(line, "loss", loss_object(t));
 	add(line, "self", self_object(&t->self));
+	add(line, "stacks", stacks_object(&sampled));
 
 	add(line, "cpus", list = json_object_new_array());
 	for (size_t i = 0; i < t->nr_cpus; i++)
@@ -155,9 +209,10 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	for (size_t i = 0; i < t->nr_cgroups; i++)
 		json_object_array_add(list, cgroup_object(&t->cgroups[i]));
 	add(line, "threads", list = json_object_new_array());
-	add_threads(list, t->active, t->nr_active, t, o);
+	add_threads(list, t->active, t->nr_active, t, o, &sampled);
 	if (o->all)
-		add_threads(list, t->idle, t->nr_idle, t, o);
+		add_threads(list, t->idle, t->nr_idle, t, o, &sampled);
+	map_fini(&sampled.samples);
 
 	err = fprintf(to, "%s\n",
 		      json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |
@@ -232,6 +287,7 @@ static struct json_object *thread_schema(void)
 	property(o, "cgroup", node("string", false, "path in the shown hierarchy"));
 	property(o, "state", state);
 	value_properties(o);
+	property(o, "samples", node("integer", false, "times the sampler found it on a CPU"));
 	property(o, "exited", node("boolean", false, "it died in this interval"));
 	return o;
 }
@@ -276,6 +332,25 @@ static struct json_object *self_schema(void)
 	return o;
 }
 
+static struct json_object *stacks_schema(void)
+{
+	static const char *const help[QUALITIES] = {
+		[QUALITY_COMPLETE] = "of whole stacks with all names",
+		[QUALITY_TRUNCATED] = "of stacks without their outer end, or without the user's part",
+		[QUALITY_UNNAMED] = "of whole stacks with functions that have no name, or none yet",
+		[QUALITY_LOST] = "without a stack: too short a block, over the budget, or no room",
+	};
+	struct json_object *o = record("time of all threads by how well its stacks are known");
+
+	for (int q = 0; q < QUALITIES; q++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
+		property(o, name, node("integer", false, help[q]));
+	}
+	return o;
+}
+
 int json_schema(FILE *to)
 {
 	struct json_object *o = record("one line per interval; every number is of that interval"),
@@ -293,6 +368,7 @@ int json_schema(FILE *to)
 	property(o, "scope", node("string", false, NULL));
 	property(o, "loss", loss);
 	property(o, "self", self_schema());
+	property(o, "stacks", stacks_schema());
 	property(o, "cpus", list_of(cpu_schema()));
 	property(o, "cgroups", list_of(cgroup_schema()));
 	property(o, "threads", list_of(thread_schema()));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 struct filter;
+struct names;
 struct tick;
 
 /* Version of the schema: raised when a field changes its meaning or goes. */
@@ -15,6 +16,7 @@ struct json_options {
 	const char *host, *kernel, *scope;
 	bool all; /* threads that did nothing, too */
 	const struct filter *filter; /* threads that pass, NULL: all; sums are of all */
+	struct names *names; /* of frames, as far as they are known: for the quality of stacks */
 };
 
 /* json_tick - writes a tick as one line of JSON. Always valid UTF-8. Returns 0 or -errno. */

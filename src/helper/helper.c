@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +139,7 @@ static void be_starter(void)
 
 int helper_start(const struct helper_role *roles, int nr)
 {
+	static const struct timeval patience = { .tv_sec = 1 };
 	int pair[2];
 
 	starter.roles = roles;
@@ -154,6 +156,7 @@ int helper_start(const struct helper_role *roles, int nr)
 	close(pair[!!starter.pid]);
 	if (!starter.pid)
 		be_starter();
+	setsockopt(starter.socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	return 0;
 }
 
@@ -178,8 +181,10 @@ int helper_open(int role, struct helper *h)
 	n = helper_send(starter.socket, &w, sizeof(w), -1);
 	if (n > 0)
 		n = helper_receive(starter.socket, &w, sizeof(w), &h->socket);
-	if (n < 0)
+	if (n < 0) { /* it ended, or somebody stopped it: do without it */
+		helper_stop();
 		return n;
+	}
 	h->pid = w.pid;
 	if (h->socket >= 0)
 		fcntl(h->socket, F_SETFL, O_NONBLOCK);

@@ -23,7 +23,8 @@ struct helper_role {
 	bool nobody;                  /* it runs as a user who owns nothing, */
 	size_t memory;                /* in so many bytes, */
 	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */
-	bool locked;                  /* and opens nothing, talks to nobody: seccomp */
+	bool locked;                  /* and opens nothing, talks to nobody: seccomp; */
+	bool bpf;                     /* but for iterators of BPF links it is handed */
 	void (*run)(int socket);      /* until the socket's other end closes */
 };
 

@@ -3,8 +3,8 @@
 #define SYSTOP_HELPER_PROTO_H
 
 /*
- * Every request and answer. Requests carry an id that the answer repeats; what an answer says is
- * checked by who asked: it comes from a process that read foreign files.
+ * Every request and answer. What an answer says is checked by who asked: it comes from a process that
+ * read foreign files.
  */
 
 #include <stdint.h>
@@ -14,18 +14,21 @@
 /* --- open: opens other processes' files */
 
 enum open_what {
-	OPEN_MAPPED, /* what a process has mapped at start-end, or else the path, if it is that file */
-	OPEN_BUILD_ID, /* debug information of this build-id, in its usual places */
+	OPEN_MAPPED,   /* what a process has mapped at start-end, or else the path, if it is that file */
+	OPEN_DEBUG,    /* with a file: its debug information, from place @attempt of the usual ones on */
+	OPEN_PERF_MAP, /* what a process's JIT says of its code: /tmp/perf-PID.map */
 };
 
 struct open_request {
 	uint32_t what;
 	uint32_t id;
 	uint32_t tgid;
-	uint32_t bytes; /* of the build-id */
+	uint32_t attempt;
 	uint64_t start, end;
 	struct file_key key;
 	char path[512];
+	char debuglink[128];
+	uint32_t build_id_bytes;
 	uint8_t build_id[32];
 };
 
@@ -33,16 +36,22 @@ struct open_request {
 struct open_answer {
 	uint32_t id;
 	int32_t err;
+	uint32_t attempt; /* the place it was found at */
 };
 
 /* --- symbols: tells the names of addresses */
 
 enum symbols_what {
-	SYMBOLS_FILE,    /* with a file: its symbols are file @file's from now on */
-	SYMBOLS_DEBUG,   /* with a file of debug information, for the same */
-	SYMBOLS_KERNEL,  /* with /proc/kallsyms */
-	SYMBOLS_RESOLVE, /* names of @nr places in @file; 0: the kernel */
+	SYMBOLS_FILE,     /* with a file: its symbols are file @file's from now on */
+	SYMBOLS_DEBUG,    /* with a file of debug information, for the same */
+	SYMBOLS_PERF_MAP, /* with one, for the same */
+	SYMBOLS_KERNEL,   /* with /proc/kallsyms */
+	SYMBOLS_RESOLVE,  /* names of @nr places in @file; 0: the kernel */
+	SYMBOLS_SOURCE,   /* with a file that has line numbers: what at[0] was compiled from */
 };
+
+/* In place of a file's id: what the JIT of process id & ~JIT_FILE made. */
+#define JIT_FILE 0x80000000U
 
 #define SYMBOLS_BATCH 256
 
@@ -51,18 +60,20 @@ struct symbols_request {
 	uint32_t file;
 	uint32_t nr;
 	uint32_t spare;
-	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, or addresses of the kernel */
+	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, or addresses */
 };
 
-/* What a file brought. */
+/* What a file brought: to all but SYMBOLS_RESOLVE and SYMBOLS_SOURCE. */
 struct symbols_loaded {
-	uint32_t what; /* SYMBOLS_FILE or SYMBOLS_DEBUG */
+	uint32_t what;
 	uint32_t file;
 	int32_t err;
 	uint32_t symbols;
 	uint32_t whole;     /* it has .symtab, or something as good */
+	uint32_t lines;     /* it has line numbers */
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
+	char debuglink[128]; /* "": it names no file of debug information */
 };
 
 /* Names, one behind the other in the order asked, each with its NUL; "": not known. */
@@ -73,6 +84,15 @@ struct symbols_names {
 	uint32_t bytes;
 	uint64_t at[SYMBOLS_BATCH];
 	char names[SYMBOLS_BATCH * 256];
+};
+
+/* Where it comes from: "handler.rs:212", and a line more for each function it was inlined into:
+ * "inlined in main at main.rs:12". "": not known. */
+struct symbols_source {
+	uint32_t what; /* SYMBOLS_SOURCE */
+	uint32_t file;
+	uint64_t at;
+	char text[1024];
 };
 
 #endif

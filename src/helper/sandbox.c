@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "helper/sandbox.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -22,15 +23,23 @@ static const int allowed[] = {
 	SCMP_SYS(exit_group), SCMP_SYS(futex),  SCMP_SYS(getrandom),  SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(getpid), SCMP_SYS(gettid),
 	SCMP_SYS(sysinfo), /* qsort(), to see whether there is memory to spare */
+	SCMP_SYS(dup),
 };
 
-static int lock(void)
+/* What libraries try, and can do without: libdw opens files that a file names. */
+static const int denied[] = { SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink), SCMP_SYS(access) };
+
+static int lock(const struct helper_role *role)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int err = ctx ? 0 : -1;
 
 	for (size_t i = 0; !err && i < sizeof(allowed) / sizeof(allowed[0]); i++)
 		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; !err && i < sizeof(denied) / sizeof(denied[0]); i++)
+		err = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOENT), denied[i], 0);
+	if (!err && role->bpf)
+		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 0);
 	if (!err)
 		err = seccomp_load(ctx);
 	seccomp_release(ctx);
@@ -76,5 +85,5 @@ int sandbox_enter(const struct helper_role *role)
 	if (setsid() < 0 || set_limits(role) || drop(role) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -1;
-	return role->locked ? lock() : 0;
+	return role->locked ? lock(role) : 0;
 }

@@ -204,6 +204,8 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 		return -ENOMEM;
 	n->tick.seq = ++m->seq;
 	n->tick.interval_ns = interval_ns;
+	m->awake_ns += interval_ns;
+	n->tick.awake_ns = m->awake_ns;
 	n->tick.boottime_ns = boottime_ns;
 	n->tick.wall = *wall;
 	return 0;

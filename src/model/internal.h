@@ -85,6 +85,8 @@ struct model {
 	struct tick_node *now;   /* being built */
 	struct past *past;       /* NULL: nothing is remembered */
 	struct map stacks;       /* hash -> struct stack */
+	struct block *blocks_known;
+	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
 /* lives.c: frees the lives that neither a held nor a remembered tick shows; everything. */
@@ -103,7 +105,10 @@ int node_finish(struct tick_node *n);
 /* node_release - its memory is there for another one. */
 void node_release(struct tick_node *n);
 
-/* sample.c: gives back a block; frees the stacks that no tick shows, now and then; all of them. */
+/* sample.c: forgets the blocks of a life that goes; hands them to the life that goes on in its place. */
+void blocks_forget(struct life *l);
+void blocks_move(struct life *from, struct life *to);
+/* Gives back a block of samples; frees the stacks that no tick shows, now and then; all of them. */
 void samples_put(struct sample_block *b);
 void model_stacks_forget(struct model *m);
 void model_stacks_free(struct model *m);
@@ -115,6 +120,8 @@ void past_free(struct past *p);
 int past_remember(struct model *m, const struct tick_node *n);
 /* past_samples - those of a tick that is remembered, NULL: none. */
 struct sample_block *past_samples(const struct past *p, uint64_t seq);
+/* past_head - a remembered tick without its rows, NULL: it is not remembered. */
+const struct tick *past_head(const struct past *p, uint64_t seq);
 /* past_oldest - seq of the oldest tick remembered, UINT64_MAX: none. */
 uint64_t past_oldest(const struct past *p);
 

@@ -167,6 +167,7 @@ static struct life_node *life_renew(struct model *m, struct life_node *old)
 	n->life.cgroup = NULL;
 	cgroup_show(&n->life.cgroup, old->life.cgroup);
 	((struct process_node *)n->life.process)->lives++;
+	blocks_move(&old->life, &n->life);
 	living_end(m, old, m->now ? m->seq - 1 : m->seq);
 	living_add(m, n);
 	return n;
@@ -204,6 +205,7 @@ void model_life_end(struct model *m, struct life *l)
 
 static void life_end(struct model *m, struct life_node *n)
 {
+	blocks_forget(&n->life);
 	cgroup_show(&n->life.cgroup, NULL);
 	process_put((struct process_node *)n->life.process);
 	life_free(m, n);

@@ -84,6 +84,11 @@ struct sample_block *past_samples(const struct past *p, uint64_t seq)
 	return seq >= p->first && seq < p->next ? p->ticks[seq % PAST_TICKS].samples : NULL;
 }
 
+const struct tick *past_head(const struct past *p, uint64_t seq)
+{
+	return seq >= p->first && seq < p->next ? &p->ticks[seq % PAST_TICKS].head : NULL;
+}
+
 static uint8_t *put_number(uint8_t *to, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)

@@ -21,6 +21,18 @@
 
 const char *const time_names[TIME_KINDS] = { "cpu", "runq", "sleep", "d" };
 
+const char *const quality_names[QUALITIES] = { "complete", "truncated", "no_symbols", "lost" };
+
+enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed)
+{
+	if ((!s->user && !s->kernel) || s->flags & (NOTE_USER_LOST | NOTE_KERNEL_LOST))
+		return QUALITY_LOST;
+	if ((s->user && s->user->end != STACK_COMPLETE) || (s->kernel && s->kernel->end != STACK_COMPLETE) ||
+	    s->flags & NOTE_NO_USER)
+		return QUALITY_TRUNCATED;
+	return unnamed ? QUALITY_UNNAMED : QUALITY_COMPLETE;
+}
+
 const struct stack *model_stack(struct model *m, const struct stack *like)
 {
 	size_t bytes = sizeof(*like) + like->nr * sizeof(like->frames[0]);
@@ -73,6 +85,42 @@ static uint64_t oldest_shown(const struct model *m)
 	return oldest < m->seq ? oldest : m->seq;
 }
 
+/* When the first tick that is shown began. */
+static int64_t oldest_time(const struct model *m)
+{
+	const struct tick *head = m->past ? past_head(m->past, past_oldest(m->past)) : NULL;
+	int64_t oldest = head ? head->awake_ns - (int64_t)head->interval_ns : m->awake_ns;
+
+	for (const struct tick_node *n = m->held; n; n = n->next)
+		if (n->tick.awake_ns - (int64_t)n->tick.interval_ns < oldest)
+			oldest = n->tick.awake_ns - (int64_t)n->tick.interval_ns;
+	return oldest;
+}
+
+/* Blocks that ended before the oldest tick are told by nobody any more; the stacks of the others stay. */
+static void blocks_prune(struct model *m, int64_t oldest)
+{
+	struct block **at = &m->blocks_known, *b;
+
+	for (b = m->blocks_known; b; b = b->next) /* what is behind them is older */
+		while (b->before && b->before->until < oldest)
+			b->before = b->before->before;
+	while ((b = *at)) {
+		if (b->life && b->until < oldest && b->life->block == b)
+			((struct life *)b->life)->block = NULL;
+		if (!b->life || b->until < oldest) {
+			*at = b->next;
+			free(b);
+			continue;
+		}
+		if (b->user)
+			((struct stack *)b->user)->seq = m->seq;
+		if (b->kernel)
+			((struct stack *)b->kernel)->seq = m->seq;
+		at = &b->next;
+	}
+}
+
 /* A stack is used by the ticks up to its seq: what is older than all ticks goes. */
 void model_stacks_forget(struct model *m)
 {
@@ -82,6 +130,7 @@ void model_stacks_forget(struct model *m)
 	if (m->seq % FORGET_EVERY)
 		return;
 	oldest = oldest_shown(m);
+	blocks_prune(m, oldest_time(m));
 	for (size_t i = 0; i < m->stacks.room; i++) {
 		struct stack *s = m->stacks.entries[i].value;
 
@@ -109,16 +158,131 @@ void model_stacks_free(struct model *m)
 	for (size_t i = 0; i < m->stacks.room; i++)
 		free(m->stacks.entries[i].value);
 	map_fini(&m->stacks);
+	while (m->blocks_known) {
+		struct block *next = m->blocks_known->next;
+
+		free(m->blocks_known);
+		m->blocks_known = next;
+	}
 }
 
-const struct stack_sample *tick_samples(const struct tick *any, uint64_t seq, size_t *nr)
-{
-	const struct model *m = ((const struct tick_node *)any)->model;
-	const struct sample_block *b = m->past ? past_samples(m->past, seq) : NULL;
+/* --- Blocks */
 
-	for (const struct tick_node *n = m->held; !b && n; n = n->next)
-		if (n->tick.seq == seq)
-			b = n->samples;
-	*nr = b ? b->nr : 0;
-	return b ? b->at : NULL;
+int model_block(struct model *m, struct life *l, enum time_kind kind, uint64_t age_ns, bool at_least)
+{
+	struct block *b = malloc(sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	*b = (struct block){
+		.life = l,
+		.since = m->awake_ns - (int64_t)age_ns,
+		.until = BLOCK_ON,
+		.kind = kind,
+		.flags = NOTE_NO_STACK,
+		.at_least = at_least,
+		.before = l->block,
+		.next = m->blocks_known,
+	};
+	l->block = b;
+	m->blocks_known = b;
+	return 0;
+}
+
+void model_block_stacks(struct block *b, const struct stack *user, const struct stack *kernel,
+			uint8_t flags)
+{
+	b->user = user;
+	b->kernel = kernel;
+	b->flags = flags | (user || kernel ? 0 : NOTE_NO_STACK);
+}
+
+void model_block_end(struct model *m, struct life *l)
+{
+	l->block->until = m->awake_ns - (m->now ? (int64_t)m->now->tick.interval_ns : 0);
+}
+
+void blocks_forget(struct life *l)
+{
+	for (struct block *b = l->block; b; b = b->before)
+		b->life = NULL;
+	l->block = NULL;
+}
+
+void blocks_move(struct life *from, struct life *to)
+{
+	to->block = from->block;
+	from->block = NULL;
+	for (struct block *b = to->block; b; b = b->before)
+		b->life = to;
+}
+
+/* --- All that ticks show */
+
+/* Of a tick that is remembered or held. */
+static const struct sample_block *samples_of(const struct model *m, uint64_t seq, uint64_t *interval)
+{
+	const struct tick *head = m->past ? past_head(m->past, seq) : NULL;
+
+	*interval = head ? head->interval_ns : 0;
+	for (const struct tick_node *n = m->held; n; n = n->next) {
+		if (n->tick.seq != seq)
+			continue;
+		*interval = n->tick.interval_ns;
+		return n->samples;
+	}
+	return head ? past_samples(m->past, seq) : NULL;
+}
+
+/* Whether it is told by the block that it is a part of, @end being that of its tick. */
+static bool in_block(const struct stack_sample *s, int64_t end)
+{
+	if (!(s->flags & NOTE_GOES_ON))
+		return false;
+	for (const struct block *b = s->life->block; b; b = b->before)
+		if (b->kind == s->kind && b->since < end && end <= b->until)
+			return true;
+	return false;
+}
+
+static int tell_blocks(const struct model *m, int64_t from, int64_t to, sample_fn *fn, void *arg)
+{
+	int err = 0;
+
+	for (const struct block *b = m->blocks_known; !err && b; b = b->next) {
+		int64_t since = b->since > from ? b->since : from, until = b->until < to ? b->until : to;
+		struct stack_sample s = {
+			.life = b->life,
+			.user = b->user,
+			.kernel = b->kernel,
+			.weight = until - since,
+			.whole = until - b->since,
+			.kind = b->kind,
+			.flags = b->flags | NOTE_GOES_ON,
+		};
+
+		if (b->life && until > since)
+			err = fn(arg, &s);
+	}
+	return err;
+}
+
+int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg)
+{
+	const struct model *m = ((const struct tick_node *)t)->model;
+	int64_t end = t->awake_ns;
+	int err = 0;
+
+	for (uint64_t seq = t->seq; !err && seq && ticks; seq--, ticks--) {
+		uint64_t interval;
+		const struct sample_block *b = samples_of(m, seq, &interval);
+
+		if (!interval)
+			break;
+		for (size_t i = 0; b && !err && i < b->nr; i++)
+			if (!in_block(&b->at[i], end))
+				err = fn(arg, &b->at[i]);
+		end -= interval;
+	}
+	return err ? err : tell_blocks(m, end, t->awake_ns, fn, arg);
 }

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_MODEL_SAMPLE_H
 #define SYSTOP_MODEL_SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,18 +48,34 @@ enum sample_note {
 	NOTE_GUEST = 64,  /* a virtual machine ran */
 };
 
+/* What the stacks of a sample are worth. */
+enum sample_quality {
+	QUALITY_COMPLETE,   /* down to the root, every function has a name */
+	QUALITY_TRUNCATED,  /* outer functions are missing, or the user stack was not taken */
+	QUALITY_UNNAMED,    /* whole, but not every function has a name */
+	QUALITY_LOST,       /* there is no stack, or there was no room for it */
+	QUALITIES
+};
+
+/* As in --json: complete truncated no_symbols lost. */
+extern const char *const quality_names[QUALITIES];
+
 /* Part of what a thread did in a tick. */
 struct stack_sample {
 	const struct life *life;
 	const struct stack *user, *kernel; /* NULL: none */
 	uint64_t weight;      /* ns; of one kind they add up to the thread's time of that kind. The samples
 	                       * of a CPU share its running time equally */
+	uint64_t whole;       /* of a block: ns from its start to its end, also what earlier ticks show */
 	uint32_t count;       /* samples, or blocks that ended; 0: what no event told */
 	uint32_t waker;       /* who ended the block: WAKER(); 0: not known */
 	uint8_t wake_context; /* enum wake_context */
 	uint8_t kind;         /* enum time_kind */
 	uint8_t flags;        /* enum sample_note */
 };
+
+/* sample_quality - @unnamed: a function of it has no name. */
+enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed);
 
 /* model_stack - the one stack with these contents; of the tick being built. NULL: out of memory. */
 const struct stack *model_stack(struct model *m, const struct stack *like);
@@ -67,8 +84,38 @@ const struct stack *model_stack(struct model *m, const struct stack *like);
  * model_thread() was or will be called with. 0 or -ENOMEM. */
 int model_sample(struct model *m, const struct stack_sample *s);
 
-/* tick_samples - the samples of a tick that is remembered or held, by way of any tick; good until
- * the next tick comes. NULL: there are none. */
-const struct stack_sample *tick_samples(const struct tick *any, uint64_t seq, size_t *nr);
+/*
+ * Where a thread is blocked that has not come back yet, or was up to some tick: its stacks are looked
+ * at once, while it is blocked. Times are of tick.awake_ns; those before the start are negative.
+ */
+struct block {
+	const struct life *life;  /* NULL: no tick shows it any more */
+	int64_t since;
+	int64_t until;            /* end of the last tick that it lasted through; BLOCK_ON: it goes on */
+	const struct stack *user, *kernel; /* NULL: none, or not known yet */
+	uint8_t kind;             /* TIME_SLEEP or TIME_D */
+	uint8_t flags;            /* enum sample_note: NOTE_NO_STACK until it was looked at */
+	bool at_least;            /* it began before systop, perhaps earlier than at since */
+	struct block *before;     /* of the same thread */
+	struct block *next;       /* for the model only */
+};
+
+#define BLOCK_ON INT64_MAX
+
+/* model_block - the thread has been blocked for @age_ns at the end of the tick being built: from now on
+ * l->block is that. 0 or -ENOMEM. model_block_stacks - it was looked at; both NULL: nothing was found.
+ * model_block_end - it is over, in the tick being built. */
+int model_block(struct model *m, struct life *l, enum time_kind kind, uint64_t age_ns, bool at_least);
+void model_block_stacks(struct block *b, const struct stack *user, const struct stack *kernel,
+			uint8_t flags);
+void model_block_end(struct model *m, struct life *l);
+
+/*
+ * tick_samples - calls @fn for what threads did in the last @ticks ticks up to @t, as far as they are
+ * remembered, until it returns other than 0, which is returned. What is part of a block that goes on
+ * comes once, with the stacks that were found later, also of threads that slept all the time.
+ */
+typedef int sample_fn(void *arg, const struct stack_sample *s);
+int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg);
 
 #endif

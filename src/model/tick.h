@@ -69,6 +69,7 @@ struct life {
 	int32_t cpu;               /* last CPU, -1: none yet */
 	struct process *process;
 	struct cgroup *cgroup;
+	struct block *block;       /* the last one that is known (model/sample.h), NULL: none */
 };
 
 enum row_kind { ROW_THREAD, ROW_PROCESS, ROW_CGROUP };
@@ -124,6 +125,7 @@ struct tick {
 	struct timespec wall;         /* CLOCK_REALTIME at its end */
 	uint64_t boottime_ns;         /* CLOCK_BOOTTIME at its end */
 	uint64_t interval_ns;         /* time awake since the previous tick's end */
+	int64_t awake_ns;             /* sum of the intervals up to its end */
 
 	/* Threads with an event, or with time in a state other than sleeping or stopped. Unsorted. */
 	const struct row *active;

@@ -7,6 +7,7 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A symbol table in a .gnu_debugdata section is smaller than this once unpacked. */
 #define UNPACKED_MAX (64U << 20)
@@ -93,6 +94,32 @@ static void read_build_id(Elf_Scn *scn, struct elf_found *found)
 	}
 }
 
+/* A name, padding to 4 bytes, a checksum. */
+static void read_debuglink(Elf_Scn *scn, struct elf_found *found)
+{
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	size_t len = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0, at = (len + 4) & ~3UL;
+
+	if (!len || len >= sizeof(found->debuglink) || at + 4 > data->d_size)
+		return;
+	memcpy(found->debuglink, data->d_buf, len + 1);
+	memcpy(&found->debuglink_crc, (char *)data->d_buf + at, 4);
+}
+
+uint32_t elf_checksum(int fd)
+{
+	static uint8_t buf[1 << 16];
+	uint32_t crc = 0;
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
+		crc = lzma_crc32(buf, n, crc);
+		at += n;
+	}
+	return crc;
+}
+
 static int read_elf(Elf *elf, bool debug, struct symtab *t, struct elf_found *found);
 
 /* The short form of a symbol table that distributions leave in stripped files, packed with xz. */
@@ -117,11 +144,14 @@ static int read_debugdata(Elf_Scn *scn, struct symtab *t, struct elf_found *foun
 		room *= 4;
 	}
 	if (ret == LZMA_OK) {
+		struct elf_found inner = { 0 };
+
 		elf = elf_memory((char *)memory, out);
 		if (elf) {
-			err = read_elf(elf, true, t, found);
+			err = read_elf(elf, true, t, &inner);
 			elf_end(elf);
 		}
+		found->whole |= inner.whole;
 	}
 	free(memory);
 	return err;
@@ -149,8 +179,12 @@ static int read_elf(Elf *elf, bool debug, struct symtab *t, struct elf_found *fo
 		if (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) {
 			err = read_symbols(elf, scn, &sh, t);
 			found->whole |= sh.sh_type == SHT_SYMTAB;
-		} else if (sh.sh_type == SHT_NOTE && !debug) {
+		} else if (sh.sh_type == SHT_NOTE) {
 			read_build_id(scn, found);
+		} else if (name && !strcmp(name, ".debug_line")) {
+			found->lines = sh.sh_type != SHT_NOBITS;
+		} else if (name && !strcmp(name, ".gnu_debuglink") && !debug) {
+			read_debuglink(scn, found);
 		} else if (name && !strcmp(name, ".gnu_debugdata") && !debug) {
 			err = read_debugdata(scn, t, found);
 		}

@@ -18,8 +18,11 @@ struct elf_segments {
 struct elf_found {
 	struct elf_segments segments;
 	bool whole;           /* all functions: .symtab, or its short form .gnu_debugdata */
+	bool lines;           /* line numbers */
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
+	char debuglink[128];  /* name of its file of debug information, "": none, */
+	uint32_t debuglink_crc; /* and that file's checksum */
 };
 
 /*
@@ -29,6 +32,9 @@ struct elf_found {
  * Returns 0 or -errno.
  */
 int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found);
+
+/* elf_checksum - of a whole file, as in debuglink_crc. */
+uint32_t elf_checksum(int fd);
 
 /* elf_address - of a file offset. Returns false if that is not in executable memory. */
 bool elf_address(const struct elf_segments *s, uint64_t offset, uint64_t *address);

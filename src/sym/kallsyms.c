@@ -23,13 +23,15 @@ static int read_line(const char *line, struct symtab *t)
 
 int kallsyms_read(int fd, struct symtab *t)
 {
-	FILE *f = fdopen(fd, "r");
+	int copy = dup(fd), err = 0;
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "r");
 	char line[1024];
-	int err = 0;
 
 	if (!f) {
-		close(fd);
-		return -errno;
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		return err;
 	}
 	rewind(f);
 	symtab_fini(t);

@@ -12,6 +12,7 @@
  * Names of frames. They come from helper processes, later: until then, and where there is none, a
  * frame is called module+0xoffset. Nothing here waits.
  */
+struct health;
 struct names;
 
 enum symbol_kind { SYMBOL_KERNEL, SYMBOL_USER, SYMBOL_JIT };
@@ -43,12 +44,25 @@ void names_file(struct names *n, const struct file_event *e);
  * names_free(); ask again later for a better one. NULL: out of memory. */
 const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid);
 
+/* names_source - what a frame's code was compiled from, and what it was inlined into: one line each,
+ * raw bytes. "": not known, or not yet. Good until the next call of names_work(). */
+const char *names_source(struct names *n, uint64_t frame);
+
+/* names_build_id - of the file that a frame is in, as hex; "-": none is known. */
+void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t size);
+
 /* names_fd - readable when names_work() has something to do. names_work - once in a while, too, as
  * helpers that do not answer in time are given up. Returns whether names were learnt. */
 int names_fd(const struct names *n);
 bool names_work(struct names *n);
 
+/* names_generation - changes when names were learnt. */
+uint64_t names_generation(const struct names *n);
+
 /* names_pending - frames whose names are still asked for. */
 size_t names_pending(const struct names *n);
+
+/* names_health - the helpers, and files that could not be read. */
+void names_health(const struct names *n, struct health *h);
 
 #endif

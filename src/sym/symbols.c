@@ -10,12 +10,14 @@
 #include "helper/proto.h"
 #include "sym/elf.h"
 #include "sym/kallsyms.h"
+#include "sym/lines.h"
+#include "sym/perfmap.h"
 #include "sym/roles.h"
 #include "util/map.h"
 
 struct known {
 	struct symtab symtab;
-	struct elf_segments segments;
+	struct elf_found found; /* by SYMBOLS_FILE */
 };
 
 static struct map files; /* id -> struct known */
@@ -35,21 +37,63 @@ static struct known *known_file(uint32_t id)
 	return k;
 }
 
-static void load_file(int socket, const struct symbols_request *r, int fd)
+/* Whether a file of debug information is this file's. */
+static bool is_debug_of(const struct elf_found *file, const struct elf_found *debug, int fd)
 {
-	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -ENOMEM };
+	if (file->build_id_bytes && debug->build_id_bytes)
+		return file->build_id_bytes == debug->build_id_bytes &&
+		       !memcmp(file->build_id, debug->build_id, file->build_id_bytes);
+	return *file->debuglink && elf_checksum(fd) == file->debuglink_crc;
+}
+
+static int load_elf(const struct symbols_request *r, int fd, struct symbols_loaded *a)
+{
 	struct known *k = known_file(r->file);
 	struct elf_found found = { 0 };
+	struct symtab debug = { 0 };
+	int err;
 
-	if (k) {
-		a.err = elf_read(fd, r->what == SYMBOLS_DEBUG, &k->symtab, &found);
-		if (r->what == SYMBOLS_FILE)
-			k->segments = found.segments;
-		a.symbols = k->symtab.nr;
-		a.whole = found.whole;
-		a.build_id_bytes = found.build_id_bytes;
-		memcpy(a.build_id, found.build_id, sizeof(a.build_id));
+	if (!k)
+		return -ENOMEM;
+	if (r->what == SYMBOLS_DEBUG) {
+		err = elf_read(fd, true, &debug, &found);
+		if (!err && !is_debug_of(&k->found, &found, fd))
+			err = -ESTALE;
+		if (!err && debug.nr) {
+			symtab_fini(&k->symtab);
+			k->symtab = debug;
+		} else {
+			symtab_fini(&debug);
+		}
+	} else {
+		symtab_fini(&k->symtab);
+		err = elf_read(fd, false, &k->symtab, &found);
+		k->found = found;
 	}
+	a->symbols = k->symtab.nr;
+	a->whole = found.whole;
+	a->lines = found.lines;
+	a->build_id_bytes = found.build_id_bytes;
+	memcpy(a->build_id, found.build_id, sizeof(a->build_id));
+	memcpy(a->debuglink, found.debuglink, sizeof(a->debuglink));
+	return err;
+}
+
+static int load_perf_map(const struct symbols_request *r, int fd)
+{
+	struct known *k = known_file(r->file);
+
+	return k ? perfmap_read(fd, &k->symtab) : -ENOMEM;
+}
+
+static void load(int socket, const struct symbols_request *r, int fd)
+{
+	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -EBADF };
+
+	if (fd >= 0)
+		a.err = r->what == SYMBOLS_KERNEL     ? kallsyms_read(fd, &kernel)
+			: r->what == SYMBOLS_PERF_MAP ? load_perf_map(r, fd)
+						      : load_elf(r, fd, &a);
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
@@ -62,7 +106,9 @@ static const char *name_at(uint32_t file, uint64_t at)
 	if (!file)
 		return symtab_find(&kernel, at);
 	k = map_get(&files, file);
-	return k && elf_address(&k->segments, at, &address) ? symtab_find(&k->symtab, address) : NULL;
+	if (k && file & JIT_FILE)
+		return symtab_find(&k->symtab, at);
+	return k && elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address) : NULL;
 }
 
 /* Adds a name as people write it: C++ and Rust ones are taken apart. */
@@ -95,26 +141,29 @@ static void resolve(int socket, const struct symbols_request *r)
 	helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
 }
 
+static void source(int socket, const struct symbols_request *r, int fd)
+{
+	struct symbols_source a = { .what = SYMBOLS_SOURCE, .file = r->file, .at = r->at[0] };
+	const struct known *k = map_get(&files, r->file);
+	uint64_t address;
+
+	if (fd >= 0 && k && elf_address(&k->found.segments, r->at[0], &address))
+		lines_find(fd, address, a.text, sizeof(a.text));
+	helper_send(socket, &a, sizeof(a), -1);
+}
+
 void symbols_run(int socket)
 {
 	static struct symbols_request r;
 	int fd, n;
 
 	while ((n = helper_receive(socket, &r, sizeof(r), &fd)) > 0) {
-		switch (r.what) {
-		case SYMBOLS_FILE:
-		case SYMBOLS_DEBUG:
-			load_file(socket, &r, fd);
-			break;
-		case SYMBOLS_KERNEL:
-			if (fd >= 0)
-				kallsyms_read(fd, &kernel);
-			fd = -1;
-			break;
-		case SYMBOLS_RESOLVE:
+		if (r.what == SYMBOLS_RESOLVE)
 			resolve(socket, &r);
-			break;
-		}
+		else if (r.what == SYMBOLS_SOURCE)
+			source(socket, &r, fd);
+		else
+			load(socket, &r, fd);
 		if (fd >= 0)
 			close(fd);
 	}

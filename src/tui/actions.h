@@ -12,11 +12,12 @@ enum place_kind {
 	IN_TEXT = 16,    /* help, health */
 	IN_SEARCH = 32,  /* a search is on */
 	IN_FLAME = 64,
+	IN_BLOCKED = 128,
 	IN_TABLES = IN_THREADS | IN_CGROUPS,
-	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME,
+	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED,
 	IN_ALL = IN_VIEWS | IN_TEXT,
 	IN_BASES = IN_ALL & ~IN_FLAME,
-	IN_NAMES = IN_TABLES | IN_FLAME,
+	IN_NAMES = IN_TABLES | IN_FLAME | IN_BLOCKED,
 };
 
 /*
@@ -33,13 +34,15 @@ enum place_kind {
 	_(HEALTH,     "health",      IN_ALL,     "!",          "!",          "!",        "",        "health: probes, maps, losses, rights") \
 	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \
 	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
+	_(BLOCKED,    "d-state",     IN_ALL,     "5",          "5",          "5",        "",        "view: threads in D state, and where they wait") \
 	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
 	_(NEXT,       "next-view",   IN_BASES,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
+	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
+	_(FLAME_OUT,  "flame-out",   IN_FLAME,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
 	_(FLAME_RESET, "flame-reset", IN_FLAME,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
 	_(FLAME_METRIC, "flame-metric", IN_FLAME, "Tab",       "Tab",        "Tab",      "metric",  "flame: on-CPU, runqueue, sleep, D state, or all of them") \
 	_(FLAME_LEFT, "flame-left",  IN_FLAME,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
@@ -48,6 +51,13 @@ enum place_kind {
 	_(FLAME_MERGE, "flame-merge", IN_FLAME,  "m",          "m",          "m",        "merge",   "flame: all together, by process, or by thread") \
 	_(FLAME_KERNEL, "flame-kernel", IN_FLAME, "K",         "K",          "K",        "",        "flame: hide or show kernel functions") \
 	_(FLAME_USER, "flame-user",  IN_FLAME,   "U",          "U",          "U",        "",        "flame: hide or show user functions") \
+	_(FLAME_TABLE, "flame-table", IN_FLAME,  "t",          "t",          "t",        "table",   "flame: table of functions, with self and total time") \
+	_(FLAME_SANDWICH, "flame-sandwich", IN_FLAME, "s",     "s",          "s",        "sandwich", "flame: what called the selected function, and what it called") \
+	_(FLAME_SAME, "flame-same",  IN_FLAME,   "# *",        "# *",        "# *",      "",        "flame: mark all boxes of the selected function") \
+	_(FLAME_BASE, "flame-base",  IN_FLAME,   "x",          "x",          "x",        "",        "flame: keep what is shown, to compare with") \
+	_(FLAME_COMPARE, "flame-compare", IN_FLAME, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
+	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples a second") \
+	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples a second") \
 	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
 	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \
 	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh on") \

@@ -19,6 +19,7 @@ struct detail {
 /* A pane: draws from line @y on, at most @p->width cells wide; returns the line behind it. */
 typedef int detail_pane(const struct detail *d, const struct paint *p, int y);
 
-detail_pane detail_identity, detail_values, detail_time, detail_waits;
+detail_pane detail_identity, detail_values, detail_time, detail_waits,
+	detail_wakers;
 
 #endif

@@ -21,6 +21,18 @@ struct host {
 	int (*user_find)(const char *name, unsigned int *uid);
 	/* What a frame is called, now (sym/names.h). NULL: out of memory. */
 	const struct symbol *(*symbol)(void *arg, uint64_t frame, uint32_t tgid);
+	/* Changes when names were learnt. */
+	uint64_t (*names_generation)(void *arg);
+	/* What its code was compiled from: lines, raw bytes, "": not known (yet); the build-id of its
+	 * file, "-": none. */
+	const char *(*source)(void *arg, uint64_t frame);
+	void (*build_id)(void *arg, uint64_t frame, char *buf, size_t size);
+	/* Who handles an interrupt: "nvme0q1", "": not known. */
+	void (*irq_name)(void *arg, unsigned int irq, char *buf, size_t size);
+	/* The stacks of threads that sleep are wanted: said again at each tick that they are for. */
+	void (*want_sleepers)(void *arg);
+	/* Samples a second on each CPU, now; sets them, if @hz is not 0. */
+	int (*frequency)(void *arg, int hz);
 	/* CPUs a thread may run on: "0-3,7", "-" if it is gone. */
 	void (*affinity)(pid_t tid, char *buf, size_t size);
 	/* The state of everything (model/health.h); freed by health_fini(). */

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/flame.h"
 #include "tui/header.h"
 #include "tui/screen_state.h"
 
 const struct screen_base screen_bases[NR_BASES] = {
 	{ &view_threads, ACTION_THREADS },
 	{ &view_cgroups, ACTION_CGROUPS },
+	{ &view_blocked, ACTION_BLOCKED },
 	{ &view_system, ACTION_SYSTEM },
 };
 
@@ -20,10 +22,16 @@ struct place *screen_here(struct screen *s)
 	return s->depth ? &s->deeper[s->depth - 1] : &s->base[s->current];
 }
 
+static void say(void *arg, const char *text)
+{
+	screen_notice(arg, text);
+}
+
 struct view_context screen_context(struct screen *s, uint64_t now_ns)
 {
 	return (struct view_context){
 		.tick = s->shown,
+		.newest = s->newest,
 		.paint = s->paint,
 		.settings = &s->settings,
 		.filter = s->filter,
@@ -33,6 +41,8 @@ struct view_context screen_context(struct screen *s, uint64_t now_ns)
 		.now_ns = now_ns,
 		.top = HEADER_LINES,
 		.height = s->paint->height - HEADER_LINES - FOOTER_LINES,
+		.notice = say,
+		.notice_arg = s,
 	};
 }
 
@@ -92,7 +102,7 @@ static void first_view(struct screen *s)
 		table++;
 	if (table < TABLE_CGROUPS)
 		view_threads_set(s->base[0].state, table);
-	s->current = !strcmp(view, "cgroups") ? 1 : !strcmp(view, "system") ? 2 : 0;
+	s->current = !strcmp(view, "cgroups") ? 1 : !strcmp(view, "d-state") ? 2 : !strcmp(view, "system") ? 3 : 0;
 }
 
 struct screen *screen_new(const struct host *host, const struct settings *settings,
@@ -222,7 +232,7 @@ void screen_enter(struct screen *s)
 
 	if (!r)
 		return;
-	if (screen_here(s)->view == &view_detail) {
+	if (screen_here(s)->view == &view_detail || screen_here(s)->view == &view_blocked) {
 		screen_flame(s);
 		return;
 	}
@@ -249,12 +259,15 @@ void screen_detail(struct screen *s)
 void screen_flame(struct screen *s)
 {
 	const struct row *r = screen_selected(s);
+	bool blocked = screen_here(s)->view == &view_blocked;
+	int depth = s->depth;
 
 	s->overlay = OVERLAY_NONE;
-	if (r)
-		go_into(s, &view_flame, 0, r);
-	else
-		go_into(s, &view_flame, 0, subject_row(&screen_here(s)->within, s->shown));
+	if (!r && !blocked)
+		r = subject_row(&screen_here(s)->within, s->shown);
+	go_into(s, &view_flame, 0, r);
+	if (blocked && s->depth > depth)
+		view_flame_set(screen_here(s)->state, FLAME_D);
 }
 
 bool screen_back(struct screen *s)

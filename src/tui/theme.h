@@ -30,7 +30,10 @@
 	_(RUNQ,     "runq",     WAITING)    \
 	_(D,        "d",        WAITING)    \
 	_(SLEEP,    "sleep",    DIM)        \
-	_(STOPPED,  "stopped",  DIM)
+	_(STOPPED,  "stopped",  DIM)        \
+	_(JIT,      "jit",      USER)       \
+	_(GREW,     "grew",     ALERT)      \
+	_(SHRANK,   "shrank",   GOOD)
 
 enum role {
 #define _(id, ...) ROLE_##id,

@@ -17,7 +17,7 @@ struct tick;
 
 /* What a view draws from and on: lines [top, top + height) of the paint. */
 struct view_context {
-	const struct tick *tick;
+	const struct tick *tick, *newest; /* the one shown, and the last one that came */
 	const struct paint *paint;
 	struct settings *settings;
 	const struct filter *filter; /* NULL: none */
@@ -26,6 +26,8 @@ struct view_context {
 	const struct host *host;
 	uint64_t now_ns;             /* CLOCK_MONOTONIC */
 	int top, height;
+	void (*notice)(void *arg, const char *text); /* says something in the line above the keys */
+	void *notice_arg;
 };
 
 /* A view: immutable; its state is its own, one for each time it is opened. */
@@ -49,7 +51,12 @@ struct view {
 	void (*fini)(void *state);
 };
 
-extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame;
+extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame,
+	view_blocked;
+
+/* Which kind of time view_flame shows. */
+enum flame_metric;
+void view_flame_set(void *state, enum flame_metric metric);
 
 /* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */
 void view_threads_set(void *state, enum table table);

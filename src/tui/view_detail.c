@@ -6,7 +6,7 @@
 #include "tui/pager.h"
 
 /* From top to bottom. */
-static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits };
+static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits, detail_wakers };
 
 struct detail_view {
 	struct pager pager;

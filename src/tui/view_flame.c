@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where the time of a thread, process, cgroup or everything went, by function: a flamegraph that hangs
- * from its root, and what the selected box is. */
+ * from its root, a table of functions, or all that one function called and was called from. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,266 +9,116 @@
 
 #include "model/sample.h"
 #include "sym/names.h"
-#include "tui/flame.h"
+#include "tui/flame_view.h"
 #include "tui/host.h"
 #include "tui/paint.h"
-#include "tui/view.h"
 #include "util/format.h"
-#include "util/text.h"
 
-/* Narrower names are cut: what two dots leave of them tells less. */
-#define ELIDE_FROM 8
+/* Samples a second that one can step through: no multiples of timers' frequencies. */
+static const int frequencies[] = { 19, 49, 99, 199, 499, 997 };
 
-/* Lines about the selected box; a low screen has more use for boxes. */
-static int detail_lines(const struct view_context *c)
+#define NR_FREQUENCIES (int)(sizeof(frequencies) / sizeof(frequencies[0]))
+
+int flame_at(const struct flame *f, uint64_t key)
 {
-	return c->height >= 14 ? 4 : c->height >= 8 ? 3 : 1;
+	int at = key ? flame_find(f, key) : -1;
+
+	return at >= 0 && f->nodes[at].total ? at : f->nr ? 0 : -1;
 }
 
-/* A box that was drawn, for keys and clicks. */
-struct box {
-	int node; /* -1: several that are too narrow */
-	int y, x, width;
-};
+const struct flame_node *flame_selected(const struct flame_view *s)
+{
+	const struct flame *f = &s->flames[s->tree];
+	int at = flame_at(f, s->selected);
 
-struct flame_view {
-	struct flame flame;
-	struct flame_options options;
-	uint64_t selected, zoomed; /* keys of nodes; 0: the root */
-	struct box *boxes;
-	size_t nr_boxes, boxes_room;
-};
+	return at < 0 ? NULL : &f->nodes[at];
+}
+
+const struct flame_function *flame_function_selected(const struct flame_view *s)
+{
+	const struct flame *f = &s->flames[TREE_MAIN];
+
+	return s->function < f->nr_functions ? &f->functions[s->function] : NULL;
+}
+
+bool flame_matches(const char *name, const char *search)
+{
+	return *search && name && strcasestr(name, search);
+}
+
+double flame_change(struct flame_view *s, const struct view_context *c, const struct flame_node *n)
+{
+	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
+
+	return (all ? (double)n->total / all : 0) - flame_base_share(&s->base, n->key, c->host);
+}
+
+/* --- What is shown */
 
 static int flame_update(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
+	struct flame_options o = s->options;
+	int err;
 
-	s->options.ticks = PAST_TICKS;
-	return flame_build(&s->flame, c->tick, &c->within, &s->options, c->host);
-}
-
-static int node_or_root(const struct flame *f, uint64_t key)
-{
-	int at = key ? flame_find(f, key) : -1;
-
-	return at >= 0 ? at : f->nr ? 0 : -1;
-}
-
-/* What stands in its box, fit for a terminal. */
-static void name_of(const struct view_context *c, const struct flame_node *n, char *buf, size_t size)
-{
-	const char *name = flame_name(n);
-
-	if (n->depth)
-		text_safe(buf, size, name, strlen(name));
-	else
-		subject_name(&c->within, subject_row(&c->within, c->tick), buf, size);
-}
-
-/* --- Boxes */
-
-/* What stands around a name tells what it is, without colours: [user] (kernel) <JIT> {no function}. */
-static const char *marks_of(const struct flame_node *n)
-{
-	if (!n->symbol)
-		return n->depth ? "{}" : "[]";
-	return n->symbol->kind == SYMBOL_KERNEL ? "()" : n->symbol->kind == SYMBOL_JIT ? "<>" : "[]";
-}
-
-static enum role role_of(const struct flame_node *n)
-{
-	if (!n->symbol)
-		return ROLE_TEXT;
-	return n->symbol->kind == SYMBOL_KERNEL ? ROLE_KERNEL : ROLE_USER;
-}
-
-static bool matches(const struct flame_node *n, const char *search)
-{
-	return *search && flame_name(n) && strcasestr(flame_name(n), search);
-}
-
-static void draw_box(struct flame_view *s, const struct view_context *c, const struct box *b)
-{
-	const struct flame_node *n = &s->flame.nodes[b->node];
-	const char *marks = marks_of(n);
-	char name[256], elided[256], text[300];
-	enum role role = role_of(n);
-	int room = b->width - 2;
-
-	if (n->key == s->selected || (!s->selected && !b->node))
-		role = ROLE_SELECTED;
-	else if (matches(n, c->search))
-		role = ROLE_MATCH;
-	if (b->width == 1) {
-		paint_text(c->paint, b->y, b->x, 1, role, "|");
-		return;
+	c->host->want_sleepers(c->host->arg);
+	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : PAST_TICKS;
+	if (s->mode != MODE_TREE)
+		o.inverted = false;
+	if (s->mode == MODE_SANDWICH) {
+		o.focus = s->focus;
+		o.part = FLAME_CALLERS;
+		err = flame_build(&s->flames[TREE_CALLERS], c->tick, &c->within, &o, c->host);
+		if (err)
+			return err;
+		o.part = FLAME_CALLEES;
 	}
-	name_of(c, n, name, sizeof(name));
-	if (room >= ELIDE_FROM)
-		text_elide(elided, sizeof(elided), name, room);
-	else
-		text_cut(elided, sizeof(elided), name, room);
-	snprintf(text, sizeof(text), "%c%s%*s%c", marks[0], elided, room - text_width(elided), "",
-		 marks[1]);
-	paint_text(c->paint, b->y, b->x, b->width, role, text);
+	err = flame_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, c->host);
+	return err || s->mode != MODE_FUNCTIONS ? err : flame_functions(&s->flames[TREE_MAIN]);
 }
 
-static void keep_box(struct flame_view *s, struct box b)
+static bool is_empty(const struct flame_view *s)
 {
-	if (s->nr_boxes == s->boxes_room) {
-		size_t room = s->boxes_room ? 2 * s->boxes_room : 256;
-		struct box *grown = reallocarray(s->boxes, room, sizeof(*grown));
-
-		if (!grown)
-			return;
-		s->boxes = grown;
-		s->boxes_room = room;
-	}
-	s->boxes[s->nr_boxes++] = b;
-}
-
-/* The boxes of @node's children in @width cells from @x on; those narrower than a cell are one. */
-static void place_children(struct flame_view *s, const struct view_context *c, int node, int y, int x,
-			   int width, int bottom)
-{
-	const struct flame_node *n = &s->flame.nodes[node];
-	uint64_t done = 0;
-	int end = x + width;
-
-	if (y >= bottom || !n->total)
-		return;
-	for (int child = n->child; child >= 0; child = s->flame.nodes[child].next) {
-		uint64_t total = s->flame.nodes[child].total;
-		int from = x + (int)((double)done * width / n->total);
-		int to = x + (int)((double)(done + total) * width / n->total);
-
-		if (to <= from) {
-			/* The lighter ones come after it. */
-			if (from < end) {
-				paint_text(c->paint, y, from, 1, ROLE_DIM, c->paint->unicode ? "…" : ".");
-				keep_box(s, (struct box){ -1, y, from, 1 });
-			}
-			return;
-		}
-		keep_box(s, (struct box){ child, y, from, to - from });
-		draw_box(s, c, &s->boxes[s->nr_boxes - 1]);
-		place_children(s, c, child, y + 1, from, to - from, bottom);
-		done += total;
-	}
-}
-
-/* --- The lines around them */
-
-static void percent(char *buf, size_t size, uint64_t part, uint64_t whole)
-{
-	snprintf(buf, size, "%.1f%%", whole ? 100.0 * part / whole : 0);
-}
-
-/* "[On-CPU] Runqueue Sleep ..." and how good the stacks are. */
-static void draw_head(struct flame_view *s, const struct view_context *c)
-{
-	const struct flame *f = &s->flame;
-	uint64_t all = f->complete + f->truncated + f->without;
-	char complete[16], truncated[16], without[16];
-	int x = 0;
-
-	paint_clear(c->paint, c->top, 0);
-	for (int m = 0; m < FLAME_METRICS; m++)
-		x = paint_format(c->paint, c->top, x, m == (int)s->options.metric ? ROLE_SORTED : ROLE_DIM,
-				 m == (int)s->options.metric ? "[%s]" : " %s ", flame_metric_names[m]);
-	percent(complete, sizeof(complete), f->complete, all);
-	percent(truncated, sizeof(truncated), f->truncated, all);
-	percent(without, sizeof(without), f->without, all);
-	paint_format(c->paint, c->top, x, ROLE_TEXT, "  whole %s cut %s none %s%s", complete,
-		     truncated, without, s->options.inverted ? "  callers below" : "");
-}
-
-static void draw_selected(struct flame_view *s, const struct view_context *c, int y)
-{
-	int at = node_or_root(&s->flame, s->selected);
-	const struct flame_node *n = &s->flame.nodes[at], *root = &s->flame.nodes[0];
-	char name[256], module[256], total[16], self[16], part[16], self_part[16], callees[256] = "";
-	size_t used = 0;
-	int x;
-
-	name_of(c, n, name, sizeof(name));
-	format_value(total, sizeof(total), UNIT_NS, n->total, 0);
-	format_value(self, sizeof(self), UNIT_NS, n->self, 0);
-	percent(part, sizeof(part), n->total, root->total);
-	percent(self_part, sizeof(self_part), n->self, root->total);
-	x = paint_text(c->paint, y, 0, c->paint->width, ROLE_SORTED, name);
-	paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%s)  self %s (%s)  %" PRIu64 " %s", total,
-		     part, self, self_part, n->count,
-		     s->options.metric == FLAME_CPU ? "samples" : "samples and blocks");
-	if (detail_lines(c) == 1)
-		return;
-	if (n->symbol) /* a file can have any name */
-		text_safe(module, sizeof(module), n->symbol->module, strlen(n->symbol->module));
-	if (n->symbol && !(n->frame & (FRAME_KERNEL | FRAME_ANONYMOUS)))
-		paint_format(c->paint, y + 1, 1, ROLE_TEXT, "user, %s +0x%llx", module,
-			     n->frame & FRAME_OFFSET_MASK);
-	else if (n->symbol)
-		paint_format(c->paint, y + 1, 1, ROLE_TEXT, "%s 0x%llx",
-			     n->symbol->kind == SYMBOL_KERNEL ? module : "anonymous memory",
-			     n->frame & ~FRAME_ANONYMOUS);
-	for (int child = n->child; child >= 0 && used < sizeof(callees) - 1;
-	     child = s->flame.nodes[child].next) {
-		char callee[80], share[16];
-		const char *text = flame_name(&s->flame.nodes[child]);
-
-		text_safe(callee, sizeof(callee), text, strlen(text));
-		percent(share, sizeof(share), s->flame.nodes[child].total, n->total);
-		used += snprintf(callees + used, sizeof(callees) - used, "  %s %s", callee, share);
-	}
-	if (*callees)
-		paint_format(c->paint, y + 2, 1, ROLE_TEXT, "%s%s", s->options.inverted ? "callers:" : "calls:",
-			     callees);
-}
-
-/* Time of stacks that have a match, each once: below a match nothing is counted again. */
-static uint64_t count_matched(const struct flame *f, int node, const char *search)
-{
-	uint64_t sum = 0;
-
-	if (matches(&f->nodes[node], search))
-		return f->nodes[node].total;
-	for (int child = f->nodes[node].child; child >= 0; child = f->nodes[child].next)
-		sum += count_matched(f, child, search);
-	return sum;
+	return !s->flames[TREE_MAIN].nr || !s->flames[TREE_MAIN].nodes[0].total;
 }
 
 static void flame_draw(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
-	int bottom = c->top + c->height - detail_lines(c), root = node_or_root(&s->flame, s->zoomed);
+	int left = flame_threads_width(c), bottom = c->top + c->height - flame_about_lines(c);
 
 	for (int y = c->top; y < c->top + c->height; y++)
 		paint_clear(c->paint, y, 0);
-	draw_head(s, c);
+	flame_draw_head(s, c);
 	s->nr_boxes = 0;
-	if (root < 0) {
+	if (is_empty(s)) {
 		paint_text(c->paint, c->top + 2, 1, c->paint->width, ROLE_TEXT,
 			   "nothing of this kind in these refreshes");
 		return;
 	}
-	keep_box(s, (struct box){ root, c->top + 1, 0, c->paint->width });
-	draw_box(s, c, &s->boxes[0]);
-	place_children(s, c, root, c->top + 2, 0, c->paint->width, bottom);
-	draw_selected(s, c, bottom);
+	if (left)
+		flame_draw_threads(s, c, bottom);
+	if (s->mode == MODE_FUNCTIONS)
+		flame_draw_functions(s, c, c->top + 1, bottom, left);
+	else if (s->mode == MODE_SANDWICH)
+		flame_draw_sandwich(s, c, c->top + 1, bottom, left);
+	else
+		flame_draw_tree(s, c, c->top + 1, bottom, left);
+	flame_draw_about(s, c, bottom);
 }
 
-/* --- Keys */
+/* --- Moving */
 
-static const struct box *box_of(const struct flame_view *s, int node)
+static const struct box *box_of(const struct flame_view *s, enum flame_tree tree, int node)
 {
 	for (size_t i = 0; i < s->nr_boxes; i++)
-		if (s->boxes[i].node == node)
+		if (s->boxes[i].node == node && s->boxes[i].tree == tree)
 			return &s->boxes[i];
 	return NULL;
 }
 
 /* The box beside this one, in its line. */
-static int beside(const struct flame_view *s, const struct box *b, int direction)
+static const struct box *beside(const struct flame_view *s, const struct box *b, int direction)
 {
 	const struct box *best = NULL;
 
@@ -280,116 +130,354 @@ static int beside(const struct flame_view *s, const struct box *b, int direction
 		if (!best || (o->x - best->x) * direction < 0)
 			best = o;
 	}
-	return best ? best->node : b->node;
+	return best ? best : b;
 }
 
-static void select_node(struct flame_view *s, int node)
+/* The widest box in the line below or above that hangs from this one, or that it hangs from. */
+static const struct box *across(const struct flame_view *s, const struct box *b, int direction)
 {
-	if (node >= 0)
-		s->selected = s->flame.nodes[node].key;
+	const struct box *best = NULL;
+
+	for (size_t i = 0; i < s->nr_boxes; i++) {
+		const struct box *o = &s->boxes[i];
+
+		if (o->y != b->y + direction || o->node < 0 || o->x >= b->x + b->width || o->x + o->width <= b->x)
+			continue;
+		if (!best || o->width > best->width)
+			best = o;
+	}
+	return best ? best : b;
 }
 
-static void move_selection(struct flame_view *s, enum action a)
+static void select_box(struct flame_view *s, const struct box *b)
 {
-	int at = node_or_root(&s->flame, s->selected), zoomed = node_or_root(&s->flame, s->zoomed);
-	const struct box *b = at < 0 ? NULL : box_of(s, at);
-
-	if (at < 0)
-		return;
-	if (!b)
-		at = zoomed;
-	else if (a == ACTION_DOWN && s->flame.nodes[at].child >= 0 && box_of(s, s->flame.nodes[at].child))
-		at = s->flame.nodes[at].child;
-	else if (a == ACTION_UP && at != zoomed)
-		at = s->flame.nodes[at].parent;
-	else if (a == ACTION_FLAME_LEFT || a == ACTION_FLAME_RIGHT)
-		at = beside(s, b, a == ACTION_FLAME_LEFT ? -1 : 1);
-	select_node(s, at);
+	s->tree = b->tree;
+	s->selected = s->flames[b->tree].nodes[b->node].key;
 }
 
-static void find_match(struct flame_view *s, const char *search, int direction)
+static void move_box(struct flame_view *s, enum action a)
 {
-	int at = node_or_root(&s->flame, s->selected), nr = s->flame.nr;
+	const struct flame *f = &s->flames[s->tree];
+	const struct box *b = f->nr ? box_of(s, s->tree, flame_at(f, s->selected)) : NULL;
 
-	for (int i = 1; i <= nr && *search; i++) {
-		int node = ((at + i * direction) % nr + nr) % nr;
+	if (!b && s->nr_boxes)
+		b = &s->boxes[0];
+	else if (b && (a == ACTION_DOWN || a == ACTION_UP))
+		b = across(s, b, a == ACTION_DOWN ? 1 : -1);
+	else if (b)
+		b = beside(s, b, a == ACTION_FLAME_LEFT ? -1 : 1);
+	if (b)
+		select_box(s, b);
+}
 
-		if (matches(&s->flame.nodes[node], search) && box_of(s, node)) {
-			select_node(s, node);
+/* In the table. Returns whether @a was such an action. */
+static bool move_function(struct flame_view *s, enum action a)
+{
+	size_t nr = s->flames[TREE_MAIN].nr_functions, page = s->functions_height;
+	int64_t to = s->function;
+
+	switch (a) {
+	case ACTION_DOWN:
+	case ACTION_UP:
+		to += a == ACTION_DOWN ? 1 : -1;
+		break;
+	case ACTION_PAGE_DOWN:
+	case ACTION_PAGE_UP:
+		to += a == ACTION_PAGE_DOWN ? (int64_t)page : -(int64_t)page;
+		break;
+	case ACTION_FIRST:
+		to = 0;
+		break;
+	case ACTION_LAST:
+		to = nr;
+		break;
+	default:
+		return false;
+	}
+	s->function = to < 0 || !nr ? 0 : to >= (int64_t)nr ? nr - 1 : (size_t)to;
+	return true;
+}
+
+/* --- Searching */
+
+static void find_function(struct flame_view *s, const char *search, int direction, bool stay)
+{
+	const struct flame *f = &s->flames[TREE_MAIN];
+	int nr = f->nr_functions;
+
+	for (int i = !stay; i < nr + !stay; i++) {
+		size_t at = ((int)s->function + i * direction + 2 * nr) % nr;
+
+		if (f->functions[at].total && flame_matches(f->functions[at].symbol->name, search)) {
+			s->function = at;
 			return;
 		}
 	}
+}
+
+static void find_box(struct flame_view *s, const char *search, int direction, bool stay)
+{
+	const struct flame_node *selected = flame_selected(s);
+	int nr = s->nr_boxes, at = 0;
+
+	for (int i = 0; selected && i < nr; i++)
+		if (s->boxes[i].tree == s->tree && s->boxes[i].node == selected - s->flames[s->tree].nodes)
+			at = i;
+	for (int i = !stay; i < nr + !stay; i++) {
+		const struct box *b = &s->boxes[((at + i * direction) % nr + nr) % nr];
+
+		if (b->node >= 0 && flame_matches(flame_name(&s->flames[b->tree].nodes[b->node]), search)) {
+			select_box(s, b);
+			return;
+		}
+	}
+}
+
+static void find(struct flame_view *s, const char *search, int direction, bool stay)
+{
+	if (!*search)
+		return;
+	if (s->mode == MODE_FUNCTIONS)
+		find_function(s, search, direction, stay);
+	else
+		find_box(s, search, direction, stay);
+}
+
+/* Time of stacks that have a match, each once: below a match nothing is counted again. */
+static uint64_t count_matched(const struct flame *f, int node, const char *search)
+{
+	uint64_t sum = 0;
+
+	if (flame_matches(flame_name(&f->nodes[node]), search))
+		return f->nodes[node].total;
+	for (int child = f->nodes[node].child; child >= 0; child = f->nodes[child].next)
+		sum += count_matched(f, child, search);
+	return sum;
+}
+
+/* --- Other keys */
+
+static void show_mode(struct flame_view *s, enum flame_mode mode)
+{
+	s->mode = mode;
+	s->tree = TREE_MAIN;
+	s->selected = s->zoomed = 0;
+}
+
+/* All about the selected function. */
+static void show_sandwich(struct flame_view *s)
+{
+	const struct flame_node *n = flame_selected(s);
+	const struct flame_function *fn = flame_function_selected(s);
+
+	if (s->mode == MODE_FUNCTIONS && fn)
+		s->focus = fn->at;
+	else if (s->mode != MODE_FUNCTIONS && n && n->symbol)
+		s->focus = n->at;
+	else
+		return;
+	show_mode(s, MODE_SANDWICH);
+}
+
+static void go_in(struct flame_view *s)
+{
+	if (s->mode == MODE_TREE)
+		s->zoomed = s->selected;
+	else
+		show_sandwich(s);
+}
+
+static void go_out(struct flame_view *s)
+{
+	const struct flame *f = &s->flames[TREE_MAIN];
+	int at = flame_at(f, s->zoomed);
+
+	if (s->mode != MODE_TREE)
+		show_mode(s, MODE_TREE);
+	else if (at > 0)
+		s->zoomed = f->nodes[f->nodes[at].parent].key;
+}
+
+static void set_base(struct flame_view *s, const struct view_context *c)
+{
+	if (is_empty(s) || flame_base_set(&s->base, &s->flames[TREE_MAIN])) {
+		c->notice(c->notice_arg, "nothing to compare with later");
+		return;
+	}
+	s->base_seq = c->tick->seq;
+	c->notice(c->notice_arg, "to compare with: X shows what changed since");
+}
+
+static void compare(struct flame_view *s, const struct view_context *c)
+{
+	if (!s->base_seq)
+		c->notice(c->notice_arg, "x first: it keeps what is shown, to compare with");
+	else
+		s->compares = !s->compares;
+}
+
+static void change_frequency(const struct view_context *c, int by)
+{
+	int now = c->host->frequency(c->host->arg, 0), at = 0;
+	char text[64];
+
+	while (at < NR_FREQUENCIES - 1 && frequencies[at] < now)
+		at++;
+	at += by > 0 && frequencies[at] > now ? 0 : by;
+	at = at < 0 ? 0 : at >= NR_FREQUENCIES ? NR_FREQUENCIES - 1 : at;
+	now = c->host->frequency(c->host->arg, frequencies[at]);
+	snprintf(text, sizeof(text), "%d samples a second on each CPU from now on", now);
+	c->notice(c->notice_arg, text);
+}
+
+/* What another metric, merging or direction has to do with the present boxes: nothing. */
+static void start_over(struct flame_view *s)
+{
+	s->tree = TREE_MAIN;
+	s->zoomed = s->selected = 0;
+	s->compares = false;
+	s->base_seq = 0;
+}
+
+static bool act_on_options(struct flame_view *s, enum action a)
+{
+	switch (a) {
+	case ACTION_FLAME_METRIC:
+		s->options.metric = (s->options.metric + 1) % FLAME_METRICS;
+		break;
+	case ACTION_FLAME_INVERT:
+		s->options.inverted = !s->options.inverted;
+		s->mode = MODE_TREE;
+		break;
+	case ACTION_FLAME_MERGE:
+		s->options.merge = (s->options.merge + 1) % FLAME_MERGES;
+		break;
+	case ACTION_FLAME_KERNEL:
+		s->options.hide_kernel = !s->options.hide_kernel;
+		break;
+	case ACTION_FLAME_USER:
+		s->options.hide_user = !s->options.hide_user;
+		break;
+	default:
+		return false;
+	}
+	start_over(s);
+	return true;
 }
 
 static bool flame_act(void *state, enum action a, const struct view_context *c)
 {
 	struct flame_view *s = state;
 
+	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && move_function(s, a)))
+		return true;
 	switch (a) {
 	case ACTION_DOWN:
 	case ACTION_UP:
 	case ACTION_FLAME_LEFT:
 	case ACTION_FLAME_RIGHT:
-		move_selection(s, a);
+		if (s->mode != MODE_FUNCTIONS)
+			move_box(s, a);
 		return true;
 	case ACTION_FLAME_ZOOM:
-		s->zoomed = s->selected;
+		go_in(s);
+		return true;
+	case ACTION_FLAME_OUT:
+		go_out(s);
 		return true;
 	case ACTION_FLAME_RESET:
-		s->zoomed = s->selected = 0;
+		show_mode(s, MODE_TREE);
 		return true;
-	case ACTION_FLAME_METRIC:
-		s->options.metric = (s->options.metric + 1) % FLAME_METRICS;
+	case ACTION_FLAME_SANDWICH:
+		if (s->mode == MODE_SANDWICH)
+			show_mode(s, MODE_TREE);
+		else
+			show_sandwich(s);
 		return true;
-	case ACTION_FLAME_INVERT:
-		s->options.inverted = !s->options.inverted;
-		s->zoomed = s->selected = 0;
+	case ACTION_FLAME_TABLE:
+		show_mode(s, s->mode == MODE_FUNCTIONS ? MODE_TREE : MODE_FUNCTIONS);
 		return true;
-	case ACTION_FLAME_MERGE:
-		s->options.merge = (s->options.merge + 1) % FLAME_MERGES;
-		s->zoomed = s->selected = 0;
+	case ACTION_FLAME_SAME:
+		s->marks = !s->marks;
 		return true;
-	case ACTION_FLAME_KERNEL:
-		s->options.hide_kernel = !s->options.hide_kernel;
+	case ACTION_FLAME_BASE:
+		set_base(s, c);
 		return true;
-	case ACTION_FLAME_USER:
-		s->options.hide_user = !s->options.hide_user;
+	case ACTION_FLAME_COMPARE:
+		compare(s, c);
+		return true;
+	case ACTION_FLAME_FASTER:
+	case ACTION_FLAME_SLOWER:
+		change_frequency(c, a == ACTION_FLAME_FASTER ? 1 : -1);
 		return true;
 	case ACTION_SEARCH:
+		find(s, c->search, 1, true);
+		return true;
 	case ACTION_MATCH_NEXT:
-		find_match(s, c->search, 1);
+		find(s, c->search, 1, false);
 		return true;
 	case ACTION_MATCH_PREV:
-		find_match(s, c->search, -1);
+		find(s, c->search, -1, false);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
+static bool flame_click(void *state, const struct view_context *c, int y, int x)
 {
 	struct flame_view *s = state;
-	uint64_t total = s->flame.nr ? s->flame.nodes[0].total : 0, oldest;
-	char time[16], share[16];
+
+	(void)c;
+	for (size_t i = 0; i < s->nr_boxes; i++) {
+		const struct box *b = &s->boxes[i];
+		uint64_t before = s->selected;
+
+		if (b->y != y || x < b->x || x >= b->x + b->width || b->node < 0)
+			continue;
+		select_box(s, b);
+		if (s->selected == before)
+			go_in(s);
+		break;
+	}
+	return false;
+}
+
+static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	static const char *const merges[FLAME_MERGES] = { "", ", by process", ", by thread" };
+	struct flame_view *s = state;
+	const struct flame *f = &s->flames[TREE_MAIN];
+	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest;
+	char time[16];
 	int used;
 
 	format_value(time, sizeof(time), UNIT_NS, total, 0);
 	tick_past(c->tick, &oldest);
-	used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes", time,
+	if (s->compares && c->tick->seq > s->base_seq)
+		oldest = s->base_seq + 1;
+	used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes at %d Hz%s%s%s", time,
 			flame_metric_names[s->options.metric],
-			c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1);
-	if (*c->search && s->flame.nr && used < (int)size) {
-		percent(share, sizeof(share), count_matched(&s->flame, 0, c->search), total);
-		snprintf(buf + used, size - used, "  /%s: %s of it", c->search, share);
-	}
+			c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
+			c->host->frequency(c->host->arg, 0), merges[s->options.merge],
+			s->options.inverted ? ", callers below" : "", s->compares ? ", compared" : "");
+	if (*c->search && f->nr && total && used < (int)size)
+		snprintf(buf + used, size - used, "  /%s: %.1f%% of it", c->search,
+			 100.0 * count_matched(f, 0, c->search) / total);
+}
+
+void view_flame_set(void *state, enum flame_metric metric)
+{
+	((struct flame_view *)state)->options.metric = metric;
 }
 
 static void flame_view_fini(void *state)
 {
 	struct flame_view *s = state;
 
-	flame_fini(&s->flame);
+	for (int t = 0; t < TREES; t++)
+		flame_fini(&s->flames[t]);
+	flame_base_fini(&s->base);
 	free(s->boxes);
 }
 
@@ -401,6 +489,7 @@ const struct view view_flame = {
 	.update = flame_update,
 	.draw = flame_draw,
 	.act = flame_act,
+	.click = flame_click,
 	.status = flame_status,
 	.fini = flame_view_fini,
 };

@@ -116,16 +116,27 @@ static void make_samples(struct scene *s, const struct life *server, const struc
 	static const uint64_t writer[] = { 2, 1, 0 }, ssl[] = { 3, 1, 0 }, render[] = { 6, 0 };
 	static const uint64_t handler[] = { 1, 0 }, kernel[] = { FRAME_KERNEL | 5, FRAME_KERNEL | 4 };
 	const struct stack_sample samples[] = {
-		{ server, stack(s, writer, 3), NULL, 400000000, 40, .kind = TIME_CPU },
-		{ server, stack(s, ssl, 3), NULL, 100000000, 10, .kind = TIME_CPU },
-		{ server, stack(s, handler, 2), stack(s, kernel, 2), 50000000, 5, .kind = TIME_CPU },
-		{ worker, stack(s, render, 2), NULL, 200000000, 20, .kind = TIME_CPU },
-		{ worker, NULL, NULL, 60000000, 0, .kind = TIME_CPU, .flags = NOTE_NO_STACK },
-		{ worker, stack(s, handler, 2), stack(s, kernel, 2), 900000000, 3, .kind = TIME_D },
+		{ server, stack(s, writer, 3), NULL, 400000000, 0, 40, .kind = TIME_CPU },
+		{ server, stack(s, ssl, 3), NULL, 100000000, 0, 10, .kind = TIME_CPU },
+		{ server, stack(s, handler, 2), stack(s, kernel, 2), 50000000, 0, 5, .kind = TIME_CPU },
+		{ server, stack(s, handler, 2), stack(s, kernel, 2), 90000000, 45000000, 2, .kind = TIME_SLEEP,
+		  .wake_context = WAKE_TIMER, .waker = WAKER(0, 4004) },
+		{ worker, stack(s, render, 2), NULL, 200000000, 0, 20, .kind = TIME_CPU },
+		{ worker, NULL, NULL, 60000000, 0, 0, .kind = TIME_CPU, .flags = NOTE_NO_STACK },
+		{ worker, stack(s, handler, 2), stack(s, kernel, 2), 900000000, 700000000, 3, .kind = TIME_D,
+		  .wake_context = WAKE_IRQ, .waker = WAKER(24, 0) },
+		{ worker, stack(s, handler, 2), NULL, 20000000, 20000000, 1, .kind = TIME_SLEEP, .waker = WAKER(0, 4002) },
 	};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
 		check(model_sample(s->model, &samples[i]));
+}
+
+static const struct stack *blocked_stack(struct scene *s)
+{
+	static const uint64_t frames[] = { FRAME_KERNEL | 5, FRAME_KERNEL | 4 };
+
+	return stack(s, frames, 2);
 }
 
 static void make_tick(struct scene *s, struct life **lives, int nr)
@@ -152,6 +163,10 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 		else
 			check(model_thread(s->model, lives[i],
 					   dies ? STATE_DEAD : a->state, dies, &v));
+		if (nr == 1 && a->state == STATE_D) {
+			check(model_block(s->model, lives[i], TIME_D, 2 * SEC, lives[i]->flags));
+			model_block_stacks(lives[i]->block, NULL, blocked_stack(s), 0);
+		}
 		if (dies) {
 			model_life_end(s->model, lives[i]);
 			lives[i] = NULL;
@@ -265,12 +280,53 @@ static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 	return &symbols[(frame & 0xff) % (sizeof(symbols) / sizeof(symbols[0]))];
 }
 
+static uint64_t scene_names_generation(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static const char *scene_source(void *arg, uint64_t frame)
+{
+	(void)arg;
+	return frame == 2 ? "ser.rs:212\nto_writer inlined in flush at writer.rs:40" : "";
+}
+
+static void scene_build_id(void *arg, uint64_t frame, char *buf, size_t size)
+{
+	(void)arg;
+	snprintf(buf, size, "%s", frame == 3 ? "-" : "9f3c2b7d88aa01e4");
+}
+
+static void scene_irq_name(void *arg, unsigned int irq, char *buf, size_t size)
+{
+	(void)arg;
+	snprintf(buf, size, "%s", irq == 24 ? "nvme0q1" : "");
+}
+
+static void scene_want_sleepers(void *arg)
+{
+	(void)arg;
+}
+
+static int scene_frequency(void *arg, int hz)
+{
+	(void)arg;
+	return hz ? hz : 99;
+}
+
 const struct host scene_host = {
 	.name = "web-07",
 	.kernel = "6.18.0",
 	.version = "0.1.0",
 	.scope = "all",
 	.symbol = symbol,
+	.names_generation = scene_names_generation,
+	.source = scene_source,
+	.build_id = scene_build_id,
+	.irq_name = scene_irq_name,
+	.want_sleepers = scene_want_sleepers,
+	.frequency = scene_frequency,
 	.user_name = user_name,
 	.user_find = user_find,
 	.affinity = affinity,

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/blocked.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "collect/peek.h"
+#include "helper/worker.h"
+#include "model/health.h"
+#include "model/model.h"
+#include "model/sample.h"
+
+/* For all threads that were asked for. One whose memory does not answer is asked no more. */
+#define PEEK_TIMEOUT_NS 1000000000ULL
+
+/* So many are asked for at once: 33 us each. */
+#define ASK_MAX 1024
+
+/* So long sleepers are looked at after somebody wanted them. */
+#define SLEEPERS_TICKS 3
+
+/* So long none was asked for, and the helper ends. */
+#define IDLE_TICKS 10
+
+/* A thread that is blocked, and known to the model. */
+struct known {
+	uint64_t since; /* of the slot; 0: none */
+	struct block *block;
+	bool without_user;
+};
+
+struct blocked {
+	struct blocked_options o;
+	struct known *known;   /* one a slot */
+	uint32_t asked[ASK_MAX], nr_asked; /* slots; of the pass that is on, or of the next */
+	struct worker peek;
+	bool started;
+	int sleepers;          /* ticks for which they are wanted */
+	int epoll_fd;
+	int idle;              /* ticks in which nothing was asked */
+	struct stack *scratch;
+	uint64_t refused;      /* user stacks that could not be read in time */
+};
+
+struct blocked *blocked_new(const struct blocked_options *o)
+{
+	struct blocked *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->o = *o;
+	b->peek.helper.socket = -1;
+	b->known = calloc(o->max_slots, sizeof(*b->known));
+	b->scratch = malloc(sizeof(*b->scratch) + (STACK_USER_MAX + 1) * sizeof(uint64_t));
+	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (b->known && b->scratch && b->epoll_fd >= 0)
+		return b;
+	blocked_free(b);
+	return NULL;
+}
+
+void blocked_free(struct blocked *b)
+{
+	if (!b)
+		return;
+	worker_stop(&b->peek);
+	if (b->epoll_fd >= 0)
+		close(b->epoll_fd);
+	free(b->known);
+	free(b->scratch);
+	free(b);
+}
+
+void blocked_sleepers(struct blocked *b)
+{
+	b->sleepers = SLEEPERS_TICKS;
+}
+
+bool blocked_wants_sleepers(const struct blocked *b)
+{
+	return b->sleepers && b->nr_asked < ASK_MAX;
+}
+
+bool blocked_is(const struct blocked *b, uint32_t index, uint64_t since)
+{
+	return b->known[index].since == since;
+}
+
+void blocked_end(struct blocked *b, uint32_t index, struct life *l)
+{
+	struct known *k = &b->known[index];
+
+	if (!k->since)
+		return;
+	if (l->block && l->block->until == BLOCK_ON)
+		model_block_end(b->o.model, l);
+	b->o.wanted[index] = 0;
+	*k = (struct known){ 0 };
+}
+
+int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
+{
+	struct known *k = &b->known[index];
+	bool at_least = copy->flags & SLOT_SINCE_MIN || copy->since < b->o.shared->started_ns;
+	int err;
+
+	if (k->since == copy->since || (b->o.self_tgid && (copy->tgid == b->o.self_tgid ||
+							    copy->tgid == b->o.starter_tgid ||
+							    copy->ppid == b->o.starter_tgid)))
+		return 0;
+	blocked_end(b, index, l);
+	err = model_block(b->o.model, l, copy->state == SLOT_D ? TIME_D : TIME_SLEEP,
+			  now > copy->since ? now - copy->since : 0, at_least);
+	if (err)
+		return err;
+	k->since = copy->since;
+	k->block = l->block;
+	if (b->nr_asked < ASK_MAX && !worker_busy(&b->peek))
+		b->asked[b->nr_asked++] = index;
+	return 0;
+}
+
+/* --- The helper */
+
+void blocked_ask(struct blocked *b)
+{
+	struct peek_request r = { 0 };
+
+	b->sleepers -= !!b->sleepers;
+	if (worker_busy(&b->peek) || b->o.link_fd < 0)
+		return;
+	if (!b->nr_asked) {
+		if (b->started && ++b->idle > IDLE_TICKS) {
+			worker_stop(&b->peek);
+			b->started = false;
+		}
+		return;
+	}
+	b->idle = 0;
+	if (!b->started)
+		worker_start(&b->peek, b->o.role, PEEK_TIMEOUT_NS, b->epoll_fd);
+	b->started = true;
+	if (!worker_ready(&b->peek))
+		return;
+	for (uint32_t i = 0; i < b->nr_asked; i++) {
+		const struct known *k = &b->known[b->asked[i]];
+
+		b->o.wanted[b->asked[i]] = k->since | (k->without_user ? BLOCKED_NO_USER : 0);
+	}
+	if (!worker_ask(&b->peek, &r, sizeof(r), b->o.link_fd))
+		worker_failed(&b->peek);
+}
+
+/* The pass is over: what was not told of ended meanwhile. */
+static void pass_ends(struct blocked *b)
+{
+	for (uint32_t i = 0; i < b->nr_asked; i++)
+		b->o.wanted[b->asked[i]] = 0;
+	b->nr_asked = 0;
+}
+
+/* It waits for one process's memory, which is asked for no more; the others are, once again. */
+static void pass_failed(struct blocked *b)
+{
+	uint32_t kept = 0, sick = b->o.shared->peek_slot;
+
+	worker_failed(&b->peek);
+	b->o.shared->peek_slot = 0;
+	for (uint32_t i = 0; i < b->nr_asked; i++) {
+		uint32_t index = b->asked[i];
+
+		if (!b->o.wanted[index] || !b->known[index].since)
+			continue;
+		if (index == sick) {
+			b->known[index].without_user = true;
+			b->refused++;
+		}
+		b->o.wanted[index] = 0;
+		b->asked[kept++] = index;
+	}
+	b->nr_asked = kept;
+}
+
+static const struct stack *stack_from(struct blocked *b, const uint64_t *frames, int nr, uint32_t tgid,
+				      uint8_t end, uint8_t flags)
+{
+	struct stack *s = b->scratch;
+
+	if (!nr)
+		return NULL;
+	*s = (struct stack){ .nr = nr, .end = end, .flags = flags };
+	s->tgid = flags & STACK_ANONYMOUS ? tgid : 0;
+	s->hash = s->tgid + end + 1;
+	memcpy(s->frames, frames, nr * sizeof(*frames));
+	for (int i = 0; i < nr; i++) {
+		s->hash = (s->hash ^ frames[i]) * 0x9e3779b97f4a7c15ULL;
+		s->hash ^= s->hash >> 29;
+		s->check = (s->check ^ (uint32_t)frames[i] ^ (uint32_t)(frames[i] >> 32)) * 0x85ebca6b;
+	}
+	return model_stack(b->o.model, s);
+}
+
+static void take(struct blocked *b, const struct peek_answer *a)
+{
+	const struct blocked_record *r = &a->record;
+	struct known *k = &b->known[r->slot];
+
+	b->o.wanted[r->slot] = 0;
+	if (k->since != r->since || !k->block->life)
+		return; /* over already */
+	model_block_stacks(k->block,
+			   stack_from(b, a->frames, r->nr_user, r->tgid, r->user_end, r->user_flags),
+			   stack_from(b, a->frames + r->nr_user, r->nr_kernel, 0, STACK_COMPLETE, 0),
+			   r->notes & STACK_NO_USER ? NOTE_NO_USER : 0);
+}
+
+static bool is_sound(const struct blocked *b, const struct peek_answer *a, int bytes)
+{
+	const struct blocked_record *r = &a->record;
+
+	return bytes >= (int)offsetof(struct peek_answer, frames) &&
+	       (a->last || (r->slot && r->slot < b->o.max_slots && r->nr_user <= STACK_USER_MAX &&
+			    r->nr_kernel <= STACK_KERNEL_MAX &&
+			    bytes == (int)(offsetof(struct peek_answer, frames) +
+					   (r->nr_user + r->nr_kernel) * sizeof(a->frames[0]))));
+}
+
+void blocked_work(struct blocked *b)
+{
+	static struct peek_answer a;
+	int fd, got;
+
+	while (b->started && (got = worker_answer(&b->peek, &a, sizeof(a), &fd)) != -EAGAIN) {
+		if (fd >= 0)
+			close(fd);
+		if (got < 0 || !worker_busy(&b->peek) || !is_sound(b, &a, got)) {
+			pass_failed(b);
+			return;
+		}
+		if (a.last) {
+			worker_done(&b->peek);
+			pass_ends(b);
+			return;
+		}
+		take(b, &a);
+	}
+	if (worker_late(&b->peek))
+		pass_failed(b);
+}
+
+int blocked_fd(const struct blocked *b)
+{
+	return b->epoll_fd;
+}
+
+uint32_t blocked_pending(const struct blocked *b)
+{
+	return worker_busy(&b->peek) ? b->nr_asked : 0;
+}
+
+void blocked_health(const struct blocked *b, struct health *h)
+{
+	if (b->o.link_fd < 0)
+		health_add(h, "Helpers", "peek", HEALTH_OFF,
+			   "the kernel has no iterator that may wait: stacks of blocked threads come when they wake");
+	else if (b->peek.off)
+		health_add(h, "Helpers", "peek", HEALTH_OFF, "%d of them are stuck in the kernel: no more are made",
+			   b->peek.nr_stuck);
+	else if (b->refused)
+		health_add(h, "Helpers", "peek", HEALTH_DEGRADED, "%" PRIu64 " user stacks could not be read in time",
+			   b->refused);
+	else
+		health_add(h, "Helpers", "peek", HEALTH_ON, "reads the stacks of threads that are blocked now");
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_BLOCKED_H
+#define SYSTOP_COLLECT_BLOCKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "slot.h"
+
+struct blocked;
+struct health;
+struct life;
+struct model;
+
+/*
+ * Where threads are that are blocked now: told to the model as blocks, whose stacks a helper looks at
+ * (peek), once each, as they do not change before the block ends. Those in D always, those asleep when
+ * somebody wants to see them.
+ */
+
+struct blocked_options {
+	struct model *model;
+	int role;              /* of the helper */
+	int link_fd;           /* of the iterator, -1: there is none */
+	uint64_t *wanted;      /* its map, one a slot */
+	uint32_t max_slots;
+	struct shared *shared;
+	uint32_t self_tgid, starter_tgid; /* systop and its helpers: left out; 0: nobody is */
+};
+
+/* blocked_new - all is borrowed. NULL: no memory. */
+struct blocked *blocked_new(const struct blocked_options *o);
+void blocked_free(struct blocked *b);
+
+/* blocked_sleepers - those asleep are looked at, too, for the next ticks. */
+void blocked_sleepers(struct blocked *b);
+bool blocked_wants_sleepers(const struct blocked *b);
+
+/* blocked_show - in a tick: the thread is blocked now, as @copy of its slot says, at @now. 0 or -ENOMEM.
+ * blocked_end - what was told of this slot's thread is over. */
+int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now);
+void blocked_end(struct blocked *b, uint32_t index, struct life *l);
+
+/* blocked_is - whether the block that began at @since was told already. */
+bool blocked_is(const struct blocked *b, uint32_t index, uint64_t since);
+
+/* blocked_ask - after a tick: has those looked at that it told of. */
+void blocked_ask(struct blocked *b);
+
+/* blocked_fd - readable when blocked_work() has answers to take; call it once in a while, too. */
+int blocked_fd(const struct blocked *b);
+void blocked_work(struct blocked *b);
+
+/* blocked_pending - how many are being looked at. */
+uint32_t blocked_pending(const struct blocked *b);
+
+void blocked_health(const struct blocked *b, struct health *h);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/peek.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helper/helper.h"
+
+/* What came of the iterator and is not told yet. */
+struct input {
+	int fd;
+	size_t nr;
+	uint8_t bytes[65536];
+};
+
+/* Reads on until @want bytes are there. False: there are no more. */
+static bool fill(struct input *in, size_t want)
+{
+	while (in->nr < want) {
+		ssize_t n = read(in->fd, in->bytes + in->nr, sizeof(in->bytes) - in->nr);
+
+		if (n < 0 && errno == EAGAIN)
+			continue;
+		if (n <= 0)
+			return false;
+		in->nr += n;
+	}
+	return true;
+}
+
+static void drop(struct input *in, size_t bytes)
+{
+	in->nr -= bytes;
+	memmove(in->bytes, in->bytes + bytes, in->nr);
+}
+
+static bool next_record(struct input *in, struct peek_answer *a)
+{
+	size_t bytes;
+
+	if (!fill(in, sizeof(a->record)))
+		return false;
+	memcpy(&a->record, in->bytes, sizeof(a->record));
+	if (a->record.nr_user > STACK_USER_MAX || a->record.nr_kernel > STACK_KERNEL_MAX)
+		return false;
+	bytes = (a->record.nr_user + a->record.nr_kernel) * sizeof(a->frames[0]);
+	drop(in, sizeof(a->record));
+	if (!fill(in, bytes))
+		return false;
+	memcpy(a->frames, in->bytes, bytes);
+	drop(in, bytes);
+	return true;
+}
+
+/* The answers can be more than fit into the socket: it waits until they are taken. */
+static void pass(int socket, int link)
+{
+	static struct input in;
+	static struct peek_answer a;
+
+	in.nr = 0;
+	in.fd = bpf_iter_create(link);
+	a.last = 0;
+	while (in.fd >= 0 && next_record(&in, &a))
+		helper_send(socket, &a, offsetof(struct peek_answer, frames) +
+			    (a.record.nr_user + a.record.nr_kernel) * sizeof(a.frames[0]), -1);
+	a.last = 1;
+	helper_send(socket, &a, offsetof(struct peek_answer, frames), -1);
+	if (in.fd >= 0)
+		close(in.fd);
+}
+
+void peek_run(int socket)
+{
+	struct peek_request r;
+	int link;
+
+	while (helper_receive(socket, &r, sizeof(r), &link) == sizeof(r)) {
+		if (link < 0)
+			continue;
+		pass(socket, link);
+		close(link);
+	}
+}

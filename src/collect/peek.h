@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_PEEK_H
+#define SYSTOP_COLLECT_PEEK_H
+
+#include <stdint.h>
+
+#include "stack.h"
+
+/* The helper that reads the stacks of blocked threads: asked with the link of the iterator, it answers
+ * with one message for each thread, and one that says that it was the last. It can wait for a sick process. */
+
+struct peek_request {
+	uint32_t spare;
+};
+
+struct peek_answer {
+	uint32_t last;  /* there is no record: all were told */
+	uint32_t spare;
+	struct blocked_record record;
+	uint64_t frames[STACK_USER_MAX + STACK_KERNEL_MAX];
+};
+
+/* peek_run - the role. */
+void peek_run(int socket);
+
+#endif

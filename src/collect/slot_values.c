@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/slot_values.h"
+
+#include <string.h>
+
+/* A read and a write of a slot take less than 100 ns each: only a thread that switches all the
+ * time on a CPU that is stolen from us is met this often. */
+#define READ_TRIES 256
+
+static const enum field_id sum_fields[SUM_COUNT] = {
+	[SUM_RUN] = FIELD_RUN,         [SUM_RUNQ] = FIELD_RUNQ,
+	[SUM_D] = FIELD_D,             [SUM_SLEEP] = FIELD_SLEEP,
+	[SUM_STOPPED] = FIELD_STOPPED, [SUM_THROTTLED] = FIELD_THROTTLED,
+};
+
+bool slot_read(const struct slot *slot, struct slot *copy)
+{
+	for (int i = 0; i < READ_TRIES; i++) {
+		uint32_t seq = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
+
+		if (seq & 1)
+			continue;
+		memcpy(copy, slot, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&slot->seq, __ATOMIC_RELAXED) == seq) {
+			copy->seq = seq;
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t slot_woken(const struct slot *c)
+{
+	uint64_t wake = c->wake & WAKE_TIME_MASK;
+
+	switch (c->state) {
+	case SLOT_D:
+	case SLOT_SLEEP:
+	case SLOT_STOPPED:
+		return wake > c->since ? wake : 0;
+	default:
+		return 0;
+	}
+}
+
+enum thread_state slot_state(const struct slot *c)
+{
+	if (slot_woken(c))
+		return STATE_RUNQUEUE;
+	switch (c->state) {
+	case SLOT_RUNNING:
+		return STATE_RUNNING;
+	case SLOT_RUNQUEUE:
+		return STATE_RUNQUEUE;
+	case SLOT_D:
+		return STATE_D;
+	case SLOT_STOPPED:
+		return STATE_STOPPED;
+	case SLOT_DEAD:
+		return STATE_DEAD;
+	default:
+		return STATE_SLEEP;
+	}
+}
+
+/* The cumulative times at @at, which is not before the slot's since: its sums and the present
+ * state's time so far. The wait of a woken thread is provisional: the switch-in decides. */
+static void slot_sums(const struct slot *c, uint64_t at, uint64_t sums[SUM_COUNT])
+{
+	uint64_t since = c->since, woken = slot_woken(c);
+	uint64_t blocked_end = woken && woken < at ? woken : at;
+
+	sums[SUM_RUN] = c->run_ns;
+	sums[SUM_RUNQ] = c->runq_ns;
+	sums[SUM_D] = c->d_ns;
+	sums[SUM_SLEEP] = c->sleep_ns;
+	sums[SUM_STOPPED] = c->stopped_ns;
+	sums[SUM_THROTTLED] = c->throttled_ns;
+	switch (c->state) {
+	case SLOT_RUNNING:
+		sums[SUM_RUN] += at - since;
+		return;
+	case SLOT_RUNQUEUE:
+		sums[SUM_RUNQ] += at - since;
+		if (c->flags & SLOT_THROTTLED)
+			sums[SUM_THROTTLED] += at - since;
+		return;
+	case SLOT_FREE:
+	case SLOT_DEAD:
+		return;
+	case SLOT_D:
+		sums[SUM_D] += blocked_end - since;
+		break;
+	case SLOT_STOPPED:
+		sums[SUM_STOPPED] += blocked_end - since;
+		break;
+	default:
+		sums[SUM_SLEEP] += blocked_end - since;
+	}
+	sums[SUM_RUNQ] += at - blocked_end;
+	if (c->wake & WAKE_THROTTLED)
+		sums[SUM_THROTTLED] += at - blocked_end;
+}
+
+/* The longest wait since the last tick, the one in progress included. */
+static uint64_t slot_longest_wait(struct slot *slot, const struct slot *c, uint64_t at)
+{
+	uint64_t max = 0, since = c->state == SLOT_RUNQUEUE ? c->since : slot_woken(c);
+
+	if (c->runq_max_ns)
+		max = __atomic_exchange_n(&slot->runq_max_ns, 0, __ATOMIC_RELAXED);
+	return since && since < at && at - since > max ? at - since : max;
+}
+
+/*
+ * Moves the shown sums on to @now and puts the growth into @v. A provisional wait that turned out
+ * shorter would make a time shrink: it stays, and what was shown too much is taken from what grew.
+ */
+static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], struct values *v)
+{
+	uint64_t owed = 0, most;
+	int i, largest;
+
+	for (i = 0; i < SUM_COUNT; i++) {
+		uint64_t grown = 0;
+
+		if (now[i] >= r->sums[i])
+			grown = now[i] - r->sums[i];
+		else if (i < SUM_STATES)
+			owed += r->sums[i] - now[i];
+		v->v[sum_fields[i]] = grown;
+	}
+	while (owed) {
+		for (i = 0, largest = 0; i < SUM_STATES; i++)
+			if (v->v[sum_fields[i]] > v->v[sum_fields[largest]])
+				largest = i;
+		most = v->v[sum_fields[largest]];
+		if (!most)
+			break;
+		most = most < owed ? most : owed;
+		v->v[sum_fields[largest]] -= most;
+		owed -= most;
+	}
+	if (v->v[FIELD_THROTTLED] > v->v[FIELD_RUNQ])
+		v->v[FIELD_THROTTLED] = v->v[FIELD_RUNQ];
+	for (i = 0; i < SUM_COUNT; i++)
+		r->sums[i] += v->v[sum_fields[i]];
+}
+
+/* User and kernel time: the kernel's tick-based split, scaled to the exact running time. */
+static void show_split(struct shown *r, const struct slot *c, struct values *v)
+{
+	uint64_t user = c->utime_ns - r->utime_ns, kernel = c->stime_ns - r->stime_ns;
+	uint64_t run = v->v[FIELD_RUN];
+
+	r->utime_ns = c->utime_ns;
+	r->stime_ns = c->stime_ns;
+	if (user + kernel) {
+		r->user_share = (float)user / (user + kernel);
+		r->split_known = true;
+	}
+	if (!run) {
+		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = 0;
+	} else if (!r->split_known) {
+		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = VALUE_NA;
+	} else {
+		v->v[FIELD_USER] = (double)run * r->user_share;
+		if (v->v[FIELD_USER] > run)
+			v->v[FIELD_USER] = run;
+		v->v[FIELD_KERNEL] = run - v->v[FIELD_USER];
+	}
+}
+
+static void show_counts(struct shown *r, const struct slot *c, struct values *v)
+{
+	v->v[FIELD_VOLUNTARY] = (uint32_t)(c->voluntary - r->voluntary);
+	v->v[FIELD_INVOLUNTARY] = (uint32_t)(c->involuntary - r->involuntary);
+	v->v[FIELD_MIGRATIONS] = (uint32_t)(c->migrations - r->migrations);
+	r->voluntary = c->voluntary;
+	r->involuntary = c->involuntary;
+	r->migrations = c->migrations;
+	for (int i = 0; i < HIST_SLOTS; i++) {
+		v->runq.n[i] = c->runq_hist[i] - r->runq.n[i];
+		r->runq.n[i] = c->runq_hist[i];
+	}
+	v->v[FIELD_RUNQ_P50] = v->v[FIELD_RUNQ_P99] = VALUE_NA;
+}
+
+/* Adds the idle time that ticks showed since the sums were last moved on. */
+static void show_idle(const struct reader *r, struct shown *shown)
+{
+	if (r->end > shown->end)
+		shown->sums[r->idle == STATE_STOPPED ? SUM_STOPPED : SUM_SLEEP] += r->end - shown->end;
+}
+
+void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
+	       struct values *v)
+{
+	uint64_t sums[SUM_COUNT];
+
+	show_idle(r, shown);
+	slot_sums(c, at, sums);
+	show_sums(shown, sums, v);
+	v->v[FIELD_ALIVE] = at > r->end ? at - r->end : 0;
+	v->v[FIELD_RUNQ_MAX] = slot_longest_wait(slot, c, at);
+	show_split(shown, c, v);
+	v->v[FIELD_WAKEUPS] = (uint32_t)(c->wakeups - r->wakeups);
+	show_counts(shown, c, v);
+	r->wakeups = c->wakeups;
+	r->seq = c->seq;
+	r->end = shown->end = at;
+}
+
+bool values_quiet(const struct values *v)
+{
+	return !(v->v[FIELD_RUN] | v->v[FIELD_RUNQ] | v->v[FIELD_D] | v->v[FIELD_VOLUNTARY] |
+		 v->v[FIELD_INVOLUNTARY] | v->v[FIELD_WAKEUPS] | v->v[FIELD_MIGRATIONS]);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_SLOT_VALUES_H
+#define SYSTOP_COLLECT_SLOT_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/tick.h"
+#include "slot.h"
+
+struct life;
+
+/* What a slot's cumulative sums say of an interval. */
+
+enum sum {
+	SUM_RUN,
+	SUM_RUNQ,
+	SUM_D,
+	SUM_SLEEP,
+	SUM_STOPPED,
+	SUM_STATES, /* those above add up to the time alive */
+	SUM_THROTTLED = SUM_STATES,
+	SUM_COUNT,
+};
+
+/* The cumulative values already shown. */
+struct shown {
+	bool split_known;
+	uint64_t end;      /* up to when; idle time since is not in the sums yet */
+	uint64_t sums[SUM_COUNT];
+	uint32_t voluntary, involuntary;
+	uint64_t utime_ns, stime_ns;
+	float user_share;  /* of the running time, by the last interval with a tick in it */
+	uint32_t migrations;
+	struct hist runq;
+	uint64_t cgroup_id;
+};
+
+/* What is remembered of a slot between two ticks, apart from what only active threads need: a tick
+ * looks at this, and at two lines of the slot, for each of 50,000 threads that do nothing. */
+struct reader {
+	struct life *life; /* NULL: the slot was not in use */
+	uint64_t end;      /* up to when its time was shown */
+	uint32_t wakeups;
+	uint32_t seq;
+	uint8_t idle;      /* asleep or stopped, and not woken: enum thread_state; else 0 */
+	bool in_scope;
+};
+
+/* slot_read - a whole copy of a slot that other CPUs write to. False: it is being written, for as long
+ * as was looked. */
+bool slot_read(const struct slot *slot, struct slot *copy);
+
+/* slot_woken - when a blocked thread was woken, if it still waits for a CPU since; 0: it was not. */
+uint64_t slot_woken(const struct slot *c);
+
+/* slot_state - the state at present. */
+enum thread_state slot_state(const struct slot *c);
+
+/* slot_show - what the thread did from the last tick to @at, which becomes @r->end, by a copy @c of
+ * @slot. @at: not before the slot's since */
+void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
+	       struct values *v);
+
+/* values_quiet - the thread did nothing, and nothing was done to it. */
+bool values_quiet(const struct values *v);
+
+#endif

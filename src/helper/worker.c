@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "helper/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#define RESTART_NS 1000000000ULL
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Those that could end meanwhile. The starter waits for nobody: what is gone has no number. */
+static void forget_ended(struct worker *w)
+{
+	int kept = 0;
+
+	for (int i = 0; i < w->nr_stuck; i++)
+		if (!kill(w->stuck[i], 0) || errno != ESRCH)
+			w->stuck[kept++] = w->stuck[i];
+	w->nr_stuck = kept;
+}
+
+static void start(struct worker *w)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	forget_ended(w);
+	w->off = w->nr_stuck == WORKER_STUCK_MAX;
+	w->start_after = now_ns() + RESTART_NS;
+	if (w->off || helper_open(w->role, &w->helper))
+		w->helper.socket = -1;
+	else
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->helper.socket, &ev);
+}
+
+void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
+{
+	*w = (struct worker){
+		.helper = { .socket = -1 },
+		.role = role,
+		.timeout_ns = timeout_ns,
+		.epoll_fd = epoll_fd,
+	};
+	start(w);
+}
+
+void worker_stop(struct worker *w)
+{
+	helper_kill(&w->helper);
+	w->deadline = 0;
+}
+
+bool worker_ready(struct worker *w)
+{
+	if (w->helper.socket < 0 && now_ns() > w->start_after)
+		start(w);
+	return w->helper.socket >= 0 && !worker_busy(w);
+}
+
+bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd)
+{
+	if (helper_send(w->helper.socket, request, bytes, fd) < 0)
+		return false;
+	w->deadline = now_ns() + w->timeout_ns;
+	return true;
+}
+
+int worker_answer(struct worker *w, void *answer, size_t room, int *fd)
+{
+	*fd = -1;
+	return w->helper.socket < 0 ? -EAGAIN : helper_receive(w->helper.socket, answer, room, fd);
+}
+
+void worker_done(struct worker *w)
+{
+	w->deadline = 0;
+}
+
+bool worker_late(const struct worker *w)
+{
+	return w->deadline && now_ns() > w->deadline;
+}
+
+void worker_failed(struct worker *w)
+{
+	pid_t pid = w->helper.pid;
+
+	if (w->helper.socket < 0)
+		return;
+	w->failures++;
+	worker_stop(w);
+	if (w->nr_stuck < WORKER_STUCK_MAX)
+		w->stuck[w->nr_stuck++] = pid;
+}

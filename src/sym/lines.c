@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sym/lines.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The unit that holds the address: by the index of ranges, or, where the compiler wrote none, by
+ * asking all of them. */
+static bool find_unit(Dwarf *dw, uint64_t address, Dwarf_Die *unit)
+{
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
+
+	if (dwarf_addrdie(dw, address, unit))
+		return true;
+	while (!dwarf_get_units(dw, cu, &cu, NULL, &type, unit, NULL))
+		if (type != DW_UT_type && dwarf_haspc(unit, address) > 0)
+			return true;
+	return false;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static int attribute_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &value) ? (int)value : 0;
+}
+
+/* "inlined in NAME at FILE:LINE" for each function around the innermost one. */
+static void put_inlined(Dwarf_Die *unit, uint64_t address, char *buf, size_t size)
+{
+	size_t used = strlen(buf), nr_files;
+	Dwarf_Files *files = NULL;
+	Dwarf_Die *scopes;
+	int nr = dwarf_getscopes(unit, address, &scopes);
+
+	dwarf_getsrcfiles(unit, &files, &nr_files);
+	for (int i = 0; i < nr && used < size; i++) {
+		int file = attribute_number(&scopes[i], DW_AT_call_file), outer = i + 1;
+		const char *path = files ? dwarf_filesrc(files, file, NULL, NULL) : NULL;
+
+		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		while (outer < nr && dwarf_tag(&scopes[outer]) != DW_TAG_inlined_subroutine &&
+		       dwarf_tag(&scopes[outer]) != DW_TAG_subprogram)
+			outer++;
+		used += snprintf(buf + used, size - used, "\n%s inlined in %s at %s:%d",
+				 dwarf_diename(&scopes[i]) ?: "?",
+				 outer < nr && dwarf_diename(&scopes[outer]) ? dwarf_diename(&scopes[outer]) : "?",
+				 path ? file_name(path) : "?", attribute_number(&scopes[i], DW_AT_call_line));
+	}
+	if (nr > 0)
+		free(scopes);
+}
+
+void lines_find(int fd, uint64_t address, char *buf, size_t size)
+{
+	Dwarf *dw = dwarf_begin(fd, DWARF_C_READ);
+	const char *path;
+	Dwarf_Die unit;
+	Dwarf_Line *line;
+	int number;
+
+	*buf = '\0';
+	if (!dw)
+		return;
+	if (find_unit(dw, address, &unit)) {
+		line = dwarf_getsrc_die(&unit, address);
+		path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+		if (path && !dwarf_lineno(line, &number))
+			snprintf(buf, size, "%s:%d", file_name(path), number);
+		if (*buf)
+			put_inlined(&unit, address, buf, size);
+	}
+	dwarf_end(dw);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_SYM_NAMES_INTERNAL_H
+#define SYSTOP_SYM_NAMES_INTERNAL_H
+
+/* What names.c (frames and their names) and names_ask.c (what helpers are asked for) share. */
+
+#include "helper/proto.h"
+#include "helper/worker.h"
+#include "sym/names.h"
+#include "util/map.h"
+
+enum file_state {
+	FILE_NEW,     /* to be opened */
+	FILE_OPENING,
+	FILE_OPEN,    /* its symbols are read when somebody asks for one */
+	FILE_READING,
+	FILE_DEBUG,   /* its debug information is opened, */
+	FILE_DEBUG_READING, /* and read */
+	FILE_READY,
+	FILE_GONE,    /* it could not be opened; perhaps at its next mapping */
+	FILE_BAD,     /* reading it ended a helper: not again */
+};
+
+/* Something that has symbols. */
+struct file {
+	uint32_t id;
+	enum file_state state;
+	int fd, debug_fd;
+	int asked;                /* how often it was asked to be told of again */
+	uint32_t debug_attempt;   /* the place its debug information is looked for at */
+	struct file_event event;
+	struct symbols_loaded about;
+	bool debug_lines;         /* debug_fd has its line numbers */
+	uint64_t *wanted;         /* places whose names are asked for */
+	size_t nr_wanted, wanted_room;
+	uint64_t *unknown;        /* places that had no name when it was read: kernel and JITs only */
+	size_t nr_unknown, unknown_room;
+	uint64_t read_ns;         /* when it was read */
+};
+
+/* A frame that was asked for. */
+struct frame {
+	uint64_t frame;
+	const struct symbol *symbol;
+};
+
+/* What a frame was compiled from. */
+struct source {
+	uint64_t frame;
+	bool asked;
+	char text[sizeof(((struct symbols_source *)0)->text)];
+};
+
+/* The last ones asked for. */
+#define SOURCES 64
+
+struct names {
+	struct names_options o;
+	struct worker open, symbols;
+	struct file *opening, *reading; /* whom they are asked about */
+	int epoll_fd;
+	struct map files;   /* id -> struct file; 0 is no key: the kernel is apart */
+	struct file kernel;
+	struct map frames;  /* struct frame */
+	struct map symbols_by_name;
+	struct source sources[SOURCES];
+	size_t next_source;
+	size_t pending;
+	uint64_t generation; /* raised by each name learnt */
+};
+
+/* names.c: */
+
+/* names_learn - what a place in a file is called; "": it has no name. */
+void names_learn(struct names *n, struct file *f, uint64_t at, const char *name);
+struct source *names_source_of(struct names *n, uint64_t frame);
+const char *file_module(const struct file *f);
+/* file_new - NULL: no memory. */
+struct file *file_new(struct names *n, uint32_t id);
+
+/* names_ask.c: */
+
+/* ask_next - gives helpers that are free something to do. ask_answers - takes what they answered. */
+void ask_next(struct names *n);
+void ask_answers(struct names *n);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads that are in D state now, or were in the refreshes that are remembered: for how long, how often,
+ * and in which function of the kernel. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "model/sample.h"
+#include "sym/names.h"
+#include "tui/host.h"
+#include "tui/list.h"
+#include "tui/paint.h"
+#include "tui/view.h"
+#include "tui/wakers.h"
+#include "util/format.h"
+#include "util/map.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+/* A thread that waited. */
+struct waiter {
+	struct row row;        /* first: what the list has */
+	int64_t since;         /* of the block that goes on, by tick.awake_ns */
+	bool now, at_least;
+	uint64_t now_ns, total_ns, longest_ns, count;
+	const struct stack *kernel, *user; /* of the block that goes on, or the longest */
+	struct wakers wakers;
+};
+
+struct blocked_view {
+	struct list list;
+	struct waiter **waiters; /* each its own memory: the list points to them */
+	size_t nr, room;
+	struct map of;           /* life -> waiter */
+	uint32_t now;            /* how many are in D */
+};
+
+static void forget(struct blocked_view *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		free(s->waiters[i]);
+	s->nr = s->now = 0;
+	map_fini(&s->of);
+	s->of = (struct map){ 0 };
+}
+
+static struct waiter *waiter_of(struct blocked_view *s, const struct life *life)
+{
+	struct waiter *w = map_get(&s->of, (uintptr_t)life);
+
+	if (w)
+		return w;
+	w = calloc(1, sizeof(*w));
+	if (!w || VEC_PUSH(s->waiters, s->nr, s->room, w) || map_put(&s->of, (uintptr_t)life, w))
+		return NULL; /* what is in waiters is freed there */
+	w->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .number = life->tid, .thread = life,
+			       .process = life->process, .cgroup = life->cgroup };
+	return w;
+}
+
+static int add_sample(void *arg, const struct stack_sample *sample)
+{
+	struct blocked_view *s = arg;
+	struct waiter *w;
+
+	if (sample->kind != TIME_D)
+		return 0;
+	w = waiter_of(s, sample->life);
+	if (!w)
+		return -ENOMEM;
+	w->total_ns += sample->weight;
+	w->count += sample->count;
+	wakers_add(&w->wakers, sample);
+	if (sample->whole < w->longest_ns)
+		return 0;
+	w->longest_ns = sample->whole;
+	if (sample->kernel || sample->user) {
+		w->kernel = sample->kernel;
+		w->user = sample->user;
+	}
+	return 0;
+}
+
+/* Those that are in D at the end of the refresh. */
+static int add_now(struct blocked_view *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_active; i++) {
+		const struct row *r = &t->active[i];
+		const struct block *b = r->thread->block;
+		struct waiter *w;
+
+		if (r->state != STATE_D)
+			continue;
+		w = waiter_of(s, r->thread);
+		if (!w)
+			return -ENOMEM;
+		s->now++;
+		w->now = true;
+		w->row.state = STATE_D;
+		while (b && !(b->kind == TIME_D && b->since < t->awake_ns && t->awake_ns <= b->until))
+			b = b->before;
+		if (!b)
+			continue;
+		w->now_ns = t->awake_ns - b->since;
+		w->at_least = b->at_least;
+		w->kernel = b->kernel;
+		w->user = b->user;
+		if (w->now_ns > w->longest_ns)
+			w->longest_ns = w->now_ns;
+	}
+	return 0;
+}
+
+/* Those that wait now before those that waited; the longest first. */
+static bool waiter_before(const struct row *a, const struct row *b, const void *arg)
+{
+	const struct waiter *x = (const struct waiter *)a, *y = (const struct waiter *)b;
+
+	(void)arg;
+	if (x->now != y->now)
+		return x->now;
+	if (x->now_ns != y->now_ns)
+		return x->now_ns > y->now_ns;
+	return x->total_ns > y->total_ns;
+}
+
+static struct list_order order_of(const struct view_context *c)
+{
+	return (struct list_order){ waiter_before, NULL, c->now_ns };
+}
+
+/* --- Where */
+
+/* Functions that every wait ends in: what is told is the one that called them. */
+static const char *const waits[] = {
+	"__schedule", "schedule", "io_schedule", "preempt_schedule", "__switch_to", "bit_wait", "__wait_on_bit",
+	"out_of_line_wait_on_bit", "wait_for_completion", "__wait_for_common", "wait_for_common", "__mutex_lock",
+	"mutex_lock", "__mutex_lock_slowpath", "rwsem_", "down_", "__down", "rt_mutex", "__rt_mutex", "rwbase_",
+	"percpu_rwsem_wait", "__percpu_", "prepare_to_wait", "finish_wait", "wait_woken", "do_wait_", "msleep",
+	"usleep_range", "hrtimer_nanosleep", "do_nanosleep", "__bio_", "blk_wait", "submit_bio_wait",
+	"folio_wait_bit", "__folio_lock", "wait_on_page_bit", "__lock_page",
+};
+
+static bool is_wait(const char *name)
+{
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		if (!strncmp(name, waits[i], strlen(waits[i])))
+			return true;
+	return false;
+}
+
+/* The innermost function that tells something. */
+static void where_text(const struct view_context *c, const struct waiter *w, char *buf, size_t size)
+{
+	const char *name = NULL;
+
+	for (int i = 0; w->kernel && i < w->kernel->nr; i++) {
+		const struct symbol *s = c->host->symbol(c->host->arg, w->kernel->frames[i], w->kernel->tgid);
+
+		name = s ? s->name : name;
+		if (s && !is_wait(s->name))
+			break;
+	}
+	if (name)
+		text_safe(buf, size, name, strlen(name));
+	else
+		snprintf(buf, size, "-");
+}
+
+/* --- The view */
+
+static int blocked_update(void *state, const struct view_context *c)
+{
+	struct blocked_view *s = state;
+	struct list_order order = order_of(c);
+	int err;
+
+	list_clear(&s->list);
+	forget(s);
+	err = tick_samples(c->tick, PAST_TICKS, add_sample, s);
+	if (!err)
+		err = add_now(s, c->tick);
+	for (size_t i = 0; !err && i < s->nr; i++) {
+		wakers_sort(&s->waiters[i]->wakers);
+		err = list_add(&s->list, &s->waiters[i]->row);
+	}
+	list_sort(&s->list, c->height > 2 ? c->height - 1 : 1, &order);
+	return err;
+}
+
+/* A low screen has more use for threads. */
+static int about_lines(const struct view_context *c)
+{
+	return c->height >= 30 ? 16 : c->height >= 14 ? 6 : 0;
+}
+
+/* Of the cgroup's column; a narrow screen has more use for functions. */
+static int cgroup_width(const struct view_context *c)
+{
+	return c->paint->width >= 140 ? 40 : c->paint->width >= 100 ? 16 : 0;
+}
+
+static void draw_waiter(const struct blocked_view *s, const struct view_context *c, const struct waiter *w, int y)
+{
+	bool selected = list_selected(&s->list) == &w->row;
+	char name[80], cut[80], now[16] = "-", total[16], longest[16], count[16], where[200], path[1024], cgroup[64];
+	enum role role = selected ? ROLE_SELECTED : w->now ? ROLE_D : ROLE_TEXT;
+	char line[1024];
+
+	text_safe(name, sizeof(name), w->row.thread->comm, 16);
+	text_cut(cut, sizeof(cut), name, 15);
+	if (w->now && w->now_ns)
+		format_value(now, sizeof(now), UNIT_NS, w->now_ns, 0);
+	format_value(total, sizeof(total), UNIT_NS, w->total_ns, 0);
+	format_value(longest, sizeof(longest), UNIT_NS, w->longest_ns, 0);
+	format_value(count, sizeof(count), UNIT_COUNT, w->count, 0);
+	where_text(c, w, where, sizeof(where));
+	text_safe(path, sizeof(path), w->row.cgroup->path, strlen(w->row.cgroup->path));
+	*cgroup = '\0';
+	if (cgroup_width(c))
+		text_elide(cgroup, sizeof(cgroup), path, cgroup_width(c));
+	snprintf(line, sizeof(line), "%c%7d %2s%6s %7s %7s %6s  %s%*s %-15s  %s", selected ? '>' : ' ', w->row.number,
+		 w->at_least && w->now ? ">=" : "", now, total, longest, count, cgroup,
+		 cgroup_width(c) - text_width(cgroup), "", cut, where);
+	paint_text(c->paint, y, 0, c->paint->width, role, line);
+}
+
+/* Its stack, innermost first, and who woke it. */
+static void draw_about(const struct blocked_view *s, const struct view_context *c, int y)
+{
+	const struct waiter *w = (const struct waiter *)list_selected(&s->list);
+	const struct stack *stacks[] = { w->kernel, w->user };
+	int end = y + about_lines(c), x = 0;
+	char text[512];
+
+	paint_format(c->paint, y++, 0, ROLE_TITLE, "%-*s", c->paint->width,
+		     w->now ? "where it is, innermost first: (kernel) [user]" : "where it was the longest time");
+	wakers_text(&w->wakers, c->tick, c->host, text, sizeof(text));
+	paint_format(c->paint, --end, 0, ROLE_DIM, "woken by  %s", text);
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; stacks[k] && i < stacks[k]->nr && y < end; i++) {
+			const struct symbol *symbol =
+				c->host->symbol(c->host->arg, stacks[k]->frames[i], stacks[k]->tgid);
+			char name[200];
+
+			text_safe(name, sizeof(name), symbol ? symbol->name : "?", symbol ? strlen(symbol->name) : 1);
+			snprintf(text, sizeof(text), k ? "[%s]" : "(%s)", name);
+			if (x && x + text_width(text) + 1 > c->paint->width) {
+				x = 0;
+				y++;
+			}
+			if (y < end)
+				x = paint_text(c->paint, y, x, c->paint->width - x, k ? ROLE_USER : ROLE_KERNEL, text) + 1;
+		}
+	}
+}
+
+static void blocked_draw(void *state, const struct view_context *c)
+{
+	struct blocked_view *s = state;
+	int y = c->top, bottom = c->top + c->height - about_lines(c);
+
+	for (int line = c->top; line < c->top + c->height; line++)
+		paint_clear(c->paint, line, 0);
+	paint_format(c->paint, y++, 0, ROLE_TITLE, "%8s %8s %7s %7s %6s  %-*s %-15s  %-*s", "TID", "NOW", "TOTAL",
+		     "LONGEST", "COUNT", cgroup_width(c), cgroup_width(c) ? "CGROUP" : "", "COMM", c->paint->width,
+		     "WHERE");
+	if (!s->list.nr) {
+		paint_text(c->paint, y + 1, 1, c->paint->width, ROLE_TEXT, "no thread was in D state in these refreshes");
+		return;
+	}
+	for (size_t i = s->list.top; i < s->list.nr && y < bottom; i++)
+		draw_waiter(s, c, (const struct waiter *)s->list.rows[i], y++);
+	if (about_lines(c) && list_selected(&s->list))
+		draw_about(s, c, bottom);
+}
+
+static bool name_matches(const struct row *r, const void *arg)
+{
+	return strcasestr(r->thread->comm, arg) || strcasestr(r->cgroup->path, arg);
+}
+
+static bool blocked_act(void *state, enum action a, const struct view_context *c)
+{
+	struct blocked_view *s = state;
+	struct list_order order = order_of(c);
+
+	switch (a) {
+	case ACTION_SEARCH:
+	case ACTION_MATCH_NEXT:
+	case ACTION_MATCH_PREV:
+		if (*c->search)
+			list_find(&s->list, a == ACTION_SEARCH ? 0 : a == ACTION_MATCH_NEXT ? 1 : -1, name_matches,
+				  c->search, &order);
+		return true;
+	default:
+		return list_act(&s->list, a, &order);
+	}
+}
+
+static bool blocked_click(void *state, const struct view_context *c, int y, int x)
+{
+	struct blocked_view *s = state;
+	size_t at = s->list.top + y - c->top - 1;
+	struct subject subject;
+	bool again;
+
+	(void)x;
+	if (y <= c->top || at >= s->list.nr || y >= c->top + c->height - about_lines(c))
+		return false;
+	again = list_selected(&s->list) == s->list.rows[at];
+	subject = subject_of(s->list.rows[at]);
+	list_select(&s->list, &subject);
+	return again;
+}
+
+static void blocked_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	struct blocked_view *s = state;
+	uint64_t oldest;
+
+	tick_past(c->tick, &oldest);
+	snprintf(buf, size, "%u threads in D state now, %zu in %" PRIu64 " refreshes; counted: of 100 us or more", s->now,
+		 s->nr, c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1);
+}
+
+static const struct row *blocked_selected(void *state)
+{
+	return list_selected(&((struct blocked_view *)state)->list);
+}
+
+static void blocked_fini(void *state)
+{
+	struct blocked_view *s = state;
+
+	forget(s);
+	free(s->waiters);
+	list_fini(&s->list);
+}
+
+const struct view view_blocked = {
+	.name = "D-state",
+	.legend = ">= began before systop",
+	.places = IN_BLOCKED,
+	.state_size = sizeof(struct blocked_view),
+	.update = blocked_update,
+	.draw = blocked_draw,
+	.act = blocked_act,
+	.click = blocked_click,
+	.status = blocked_status,
+	.selected = blocked_selected,
+	.fini = blocked_fini,
+};
