@@ -43,12 +43,14 @@ static __always_inline void read_user(struct task_struct *t, struct unwind *u)
 	u->end = STACK_TRUNCATED;
 }
 
-static __always_inline void write_frames(struct seq_file *to, struct frames *f, __u32 nr)
+/* @nr: at most STACK_USER_MAX, which older kernels only see in a mask. */
+static __always_inline void write_frames(struct seq_file *to, struct frames *f, __u64 nr)
 {
-	__u32 bytes = nr * sizeof(f->frames[0]);
+	__u64 bytes = nr * sizeof(f->frames[0]);
 
-	if (bytes && bytes <= sizeof(*f))
-		bpf_seq_write(to, f->frames, bytes);
+	barrier_var(bytes);
+	bytes &= sizeof(*f) - 1;
+	bpf_seq_write(to, f->frames, bytes);
 }
 
 SEC("?iter.s/task")

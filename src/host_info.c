@@ -52,6 +52,7 @@ static void health(void *arg, struct health *h)
 
 	collect_health(from->collect, h);
 	names_health(from->names, h);
+	collect_health_loss(from->collect, h);
 	check_health(h);
 }
 
@@ -107,6 +108,15 @@ static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 		fclose(f);
 }
 
+static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
+{
+	char comm[16];
+
+	*buf = '\0';
+	if (collect_thread_name(((struct host_sources *)arg)->collect, tid, comm))
+		text_safe(buf, size, comm, sizeof(comm));
+}
+
 static void want_sleepers(void *arg)
 {
 	collect_sleepers(((struct host_sources *)arg)->collect);
@@ -125,6 +135,7 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->source = source;
 	h->build_id = build_id;
 	h->irq_name = irq_name;
+	h->thread_name = thread_name;
 	h->want_sleepers = want_sleepers;
 	h->frequency = frequency;
 	h->user_name = user_name;

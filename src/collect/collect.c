@@ -556,6 +556,19 @@ uint32_t collect_blocked(const struct collect *c)
 	return blocked_pending(c->blocked);
 }
 
+bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])
+{
+	for (uint32_t i = 1; i <= c->skel->bss->shared.slots_used && i < c->skel->rodata->slots_max; i++) {
+		const struct slot *s = &c->slot_memory[i];
+
+		if ((pid_t)s->tid != tid || s->state == SLOT_FREE || s->state == SLOT_DEAD)
+			continue;
+		memcpy(comm, s->comm, 16);
+		return true;
+	}
+	return false;
+}
+
 int collect_frequency(struct collect *c, int hz)
 {
 	if (hz) {
@@ -565,17 +578,21 @@ int collect_frequency(struct collect *c, int hz)
 	return c->frequency;
 }
 
-void collect_health(const struct collect *c, struct health *h)
+void collect_health_loss(const struct collect *c, struct health *h)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 };
 
 	collect_loss(c, loss);
+	health_loss(h, loss);
+}
+
+void collect_health(const struct collect *c, struct health *h)
+{
 	health_programs(h, c->skel->obj);
 	health_samplers(h, c->samplers, c->cpu_memory, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
 	health_stacks(h, &c->skel->bss->shared, c->cpu_memory, c->nr_cpus);
 	blocked_health(c->blocked, h);
-	health_loss(h, loss);
 }
 
 const struct tick *collect_tick(struct collect *c)

@@ -75,10 +75,15 @@ int collect_blocked_fd(const struct collect *c);
 void collect_blocked_work(struct collect *c);
 uint32_t collect_blocked(const struct collect *c);
 
+/* collect_thread_name - of a thread that lives, in the scope or not; raw bytes. False: there is none.
+ * O(threads). */
+bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
+
 /* collect_frequency - of the samplers, now; sets it to @hz, if that is not 0. */
 int collect_frequency(struct collect *c, int hz);
 
-/* collect_health - probes, maps and losses, now. */
+/* collect_health - probes, maps and helpers, now; collect_health_loss - losses since the start. */
 void collect_health(const struct collect *c, struct health *h);
+void collect_health_loss(const struct collect *c, struct health *h);
 
 #endif

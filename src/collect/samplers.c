@@ -159,7 +159,8 @@ void samplers_free(struct samplers *s)
 
 void samplers_set_frequency(struct samplers *s, int frequency)
 {
-	unsigned long long value = frequency;
+	/* The kernel makes a period of a clock's frequency when it is opened, and knows it as such. */
+	unsigned long long value = s->hardware ? (unsigned long long)frequency : 1000000000ULL / frequency;
 
 	s->frequency = frequency;
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)

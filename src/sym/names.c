@@ -289,7 +289,6 @@ struct names *names_new(const struct names_options *o)
 	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker_start(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
 	worker_start(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
-	ask_next(n); /* the kernel's, so that they are there when the first stack is */
 	return n;
 }
 

@@ -186,7 +186,7 @@ static void symbols_of(struct names *n, struct file *f)
 		want_unknown(n, f);
 	if (f->state == FILE_DEBUG && f->debug_fd >= 0)
 		ask_file(n, f, SYMBOLS_DEBUG, f->debug_fd);
-	else if (f == &n->kernel && f->state == FILE_OPEN)
+	else if (f->nr_wanted && f == &n->kernel && f->state == FILE_OPEN)
 		ask_file(n, f, SYMBOLS_KERNEL, f->fd);
 	else if (f->nr_wanted && f->state == FILE_OPEN)
 		ask_file(n, f, f->id & JIT_FILE ? SYMBOLS_PERF_MAP : SYMBOLS_FILE, f->fd);

@@ -33,6 +33,8 @@ struct host {
 	void (*want_sleepers)(void *arg);
 	/* Samples a second on each CPU, now; sets them, if @hz is not 0. */
 	int (*frequency)(void *arg, int hz);
+	/* Name of a thread that lives, also outside of the scope; "": there is none. */
+	void (*thread_name)(void *arg, pid_t tid, char *buf, size_t size);
 	/* CPUs a thread may run on: "0-3,7", "-" if it is gone. */
 	void (*affinity)(pid_t tid, char *buf, size_t size);
 	/* The state of everything (model/health.h); freed by health_fini(). */

@@ -54,15 +54,18 @@ void wakers_sort(struct wakers *w)
 	qsort(w->at, w->nr, sizeof(w->at[0]), more);
 }
 
-static void thread_name(uint32_t tid, const struct tick *t, char *buf, size_t size)
+static void thread_name(uint32_t tid, const struct tick *t, const struct host *host, char *buf, size_t size)
 {
 	const struct subject s = { SUBJECT_THREAD, tid, 0 };
 	const struct row *r = subject_row(&s, t);
+	char name[80];
 
-	if (r)
+	if (r) {
 		subject_name(&s, r, buf, size);
-	else
-		snprintf(buf, size, "thread %u", tid);
+		return;
+	}
+	host->thread_name(host->arg, tid, name, sizeof(name));
+	snprintf(buf, size, "%s %u", *name ? name : "thread", tid);
 }
 
 void waker_name(const struct waker *w, const struct tick *t, const struct host *host, char *buf,
@@ -75,7 +78,7 @@ void waker_name(const struct waker *w, const struct tick *t, const struct host *
 		snprintf(buf, size, "not seen");
 		return;
 	case WAKE_THREAD:
-		thread_name(w->number, t, buf, size);
+		thread_name(w->number, t, host, buf, size);
 		return;
 	case WAKE_IRQ:
 		host->irq_name(host->arg, w->number, irq, sizeof(irq));
@@ -92,7 +95,7 @@ void waker_name(const struct waker *w, const struct tick *t, const struct host *
 		snprintf(source, sizeof(source), "another CPU");
 	}
 	if (w->during) {
-		thread_name(w->during, t, thread, sizeof(thread));
+		thread_name(w->during, t, host, thread, sizeof(thread));
 		snprintf(buf, size, "%s, during %s", source, thread);
 	} else {
 		snprintf(buf, size, "%s", source);

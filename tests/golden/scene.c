@@ -304,6 +304,12 @@ static void scene_irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 	snprintf(buf, size, "%s", irq == 24 ? "nvme0q1" : "");
 }
 
+static void scene_thread_name(void *arg, pid_t tid, char *buf, size_t size)
+{
+	(void)arg;
+	snprintf(buf, size, "%s", tid == 4004 ? "spinner" : "");
+}
+
 static void scene_want_sleepers(void *arg)
 {
 	(void)arg;
@@ -325,6 +331,7 @@ const struct host scene_host = {
 	.source = scene_source,
 	.build_id = scene_build_id,
 	.irq_name = scene_irq_name,
+	.thread_name = scene_thread_name,
 	.want_sleepers = scene_want_sleepers,
 	.frequency = scene_frequency,
 	.user_name = user_name,

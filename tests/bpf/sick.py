@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sick processes and sick helpers: they cost names and stacks, never the output or the host."""
+
+import ctypes
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import SYSTOP, begin, load_path  # noqa: E402
+
+FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
+SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
+PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+
+
+def stat_of(pid):
+    """State and parent of a process, None: it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            fields = f.read().rpartition(")")[2].split()
+        return fields[0], int(fields[1])
+    except OSError:
+        return None
+
+
+def helper_of(systop, name):
+    """The helper of a systop with this name, None: there is none."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
+                if f.read().strip() != name:
+                    continue
+        except OSError:
+            continue
+        of = stat_of(pid)
+        starter = stat_of(of[1]) if of else None
+        if starter and starter[1] == systop:
+            return int(pid)
+    return None
+
+
+def wait_for(what, seconds, why):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(why)
+
+
+def bpf_objects():
+    """Programs, maps and links, and perf events that run programs."""
+    found = set()
+    for what in ("prog", "map", "link"):
+        out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True, env=PATH).stdout
+        found |= {what + i for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
+    return found
+
+
+class Frozen:
+    """An ext4 file system in a file, that can be frozen."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp()
+        self.mount = os.path.join(self.folder, "mount")
+        image = os.path.join(self.folder, "image")
+        os.mkdir(self.mount)
+        with open(image, "wb") as f:
+            f.truncate(32 << 20)
+        subprocess.run(["mkfs.ext4", "-q", image], check=True, env=PATH)
+        subprocess.run(["mount", "-o", "loop", image, self.mount], check=True)
+        with open(os.path.join(self.mount, "data"), "wb") as f:
+            f.write(bytes(4096))
+        os.sync()
+        self.fd = os.open(self.mount, os.O_RDONLY)
+        self.frozen = False
+        self.patient = None
+        return self
+
+    def freeze(self):
+        fcntl.ioctl(self.fd, FIFREEZE, 0)
+        self.frozen = True
+
+    def thaw(self):
+        if self.frozen:
+            fcntl.ioctl(self.fd, FITHAW, 0)
+        self.frozen = False
+
+    def __exit__(self, *exc):
+        if self.patient:
+            self.patient.kill()
+        self.thaw()
+        if self.patient:
+            self.patient.wait()
+        os.close(self.fd)
+        wait_for(lambda: not subprocess.run(["umount", self.mount], capture_output=True, check=False).returncode, 10,
+                 "the file system stays busy")
+        shutil.rmtree(self.folder)
+
+
+def fall_ill(frozen):
+    """A process on the frozen file system whose address space is locked."""
+    shutil.copy(load_path("sick"), frozen.mount)
+    # pylint: disable=consider-using-with
+    load = subprocess.Popen([f"{frozen.mount}/sick", f"{frozen.mount}/data", "60"], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True)
+    frozen.patient = load
+    json.loads(load.stdout.readline())
+    frozen.freeze()
+    load.stdin.write("\n")
+    load.stdin.flush()
+    wait_for(lambda: states_of(load.pid).count("D") >= 2, 10, "its threads are not in D")
+
+
+def states_of(pid):
+    return [stat_of(f"{pid}/task/{t}")[0] for t in os.listdir(f"/proc/{pid}/task")]
+
+
+def killed_while_helpers_hang():
+    """SIGKILL of systop while its helpers wait for a sick process leaves nothing in the kernel; a helper
+    ends when it can."""
+    before = bpf_objects()
+    with Frozen() as frozen:
+        fall_ill(frozen)
+        systop = subprocess.Popen([SYSTOP, "--folded=wall", "-d", "30", "-n", "1"], stdout=subprocess.DEVNULL)
+        helpers = []
+        try:
+            def hangs():
+                pid = helper_of(systop.pid, "systop-open")
+                return pid if pid and stat_of(pid)[0] == "D" else None
+
+            helpers.append(wait_for(hangs, 15, "the open helper does not hang"))
+            assert len(bpf_objects() - before) > 10
+        finally:
+            os.kill(systop.pid, signal.SIGKILL)
+            systop.wait()
+        time.sleep(1)
+        left = bpf_objects() - before
+        assert not left, f"1 s later there are {sorted(left)}"
+    wait_for(lambda: not any(stat_of(pid) for pid in helpers), 5, "a helper is left when it could end")
+
+
+def sick_process():
+    """The output of others comes in time, and names them, while one process cannot be looked into; its
+    threads have their kernel stacks."""
+    with Frozen() as frozen:
+        fall_ill(frozen)
+        burn = subprocess.Popen([load_path("burn"), "cpu", "20"], stdout=subprocess.DEVNULL)
+        began = time.monotonic()
+        out = subprocess.run([SYSTOP, "--folded=wall", "-d", "4", "-n", "1"], capture_output=True, text=True,
+                             check=True).stdout
+        took = time.monotonic() - began
+        burn.kill()
+        burn.wait()
+    assert took < 12, f"{took:.1f} s"
+    assert any(line.startswith("burn;") and ";alpha;" in line for line in out.splitlines()), out[:500]
+    stuck = [line for line in out.splitlines() if line.startswith("sick;")]
+    assert any("ext4_page_mkwrite_[k]" in line for line in stuck), stuck
+
+
+def ticks(systop, nr):
+    """Lines of --json, each within its time."""
+    took = []
+    for _ in range(nr):
+        began = time.monotonic()
+        json.loads(systop.stdout.readline())
+        took.append(time.monotonic() - began)
+    return took
+
+
+def helper_that_stops(name):
+    """A helper that was stopped is replaced; refreshes go on meanwhile."""
+    with subprocess.Popen([SYSTOP, "--json", "-d", "0.5"], stdout=subprocess.PIPE, text=True) as systop, \
+            subprocess.Popen([load_path("burn"), "cpu", "60"], stdout=subprocess.DEVNULL) as burn:
+        try:
+            ticks(systop, 2)
+            pid = wait_for(lambda: helper_of(systop.pid, name), 5, f"no {name}")
+            os.kill(pid, signal.SIGSTOP)
+            took = ticks(systop, 12)
+            os.kill(pid, signal.SIGKILL)
+        finally:
+            systop.kill()
+            burn.kill()
+    assert max(took) < 1.0, f"refreshes every 0.5 s took {max(took):.2f} s"
+
+
+def open_stops():
+    helper_that_stops("systop-open")
+
+
+def symbols_stops():
+    helper_that_stops("systop-symbols")
+
+
+def socket_of(pid):
+    """The number of a helper's only socket."""
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
+            return int(fd)
+    raise AssertionError("no socket")
+
+
+def garbage(name):
+    """A helper that says anything at all is replaced, and names come."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with subprocess.Popen([SYSTOP, "--folded=cpu", "-d", "4", "-n", "1"], stdout=subprocess.PIPE,
+                          text=True) as systop, \
+            subprocess.Popen([load_path("burn"), "cpu", "60"], stdout=subprocess.DEVNULL) as burn:
+        pid = wait_for(lambda: helper_of(systop.pid, name), 10, f"no {name}")
+        pidfd = libc.syscall(SYS_PIDFD_OPEN, pid, 0)
+        fd = libc.syscall(SYS_PIDFD_GETFD, pidfd, socket_of(pid), 0)
+        assert fd >= 0, os.strerror(ctypes.get_errno())
+        try:
+            for size in (1, 4, 60, 4096, 70000):
+                os.write(fd, os.urandom(size))
+        except BrokenPipeError:
+            pass  # it was replaced after the first ones
+        os.close(fd)
+        os.close(pidfd)
+        out, _ = systop.communicate()
+        burn.kill()
+    assert systop.returncode == 0, systop.returncode
+    assert stat_of(pid) is None, "the helper that talks garbage is still there"
+    assert ";alpha;" in out, out[:500]
+
+
+def open_talks_garbage():
+    garbage("systop-open")
+
+
+def symbols_talk_garbage():
+    garbage("systop-symbols")
+
+
+def main():
+    tap = begin()
+    tap.case("SIGKILL while helpers hang", killed_while_helpers_hang)
+    tap.case("a process that cannot be looked into", sick_process)
+    tap.case("the open helper stops", open_stops)
+    tap.case("the symbols helper stops", symbols_stops)
+    tap.case("the open helper talks garbage", open_talks_garbage)
+    tap.case("the symbols helper talks garbage", symbols_talk_garbage)
+    tap.done()
+
+
+main()

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of functions, wherever they can be found: JITs, debug files, deleted files, containers."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, SYSTOP, begin, load_path  # noqa: E402
+
+SECONDS = "20" if GUEST else "6"
+
+
+def family(pid):
+    """A process and those that it forked."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(pid)] + [p for child in f.read().split() for p in family(child)]
+
+
+def sampled(command, **options):
+    """{function: samples} of a load that prints {"tid"}, and its tid."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as load:
+        try:
+            tid = json.loads(load.stdout.readline())["tid"]
+            pids = ",".join(str(p) for p in family(load.pid))
+            out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "2", "-F", "499", "-p", pids],
+                                 capture_output=True, text=True, check=True).stdout
+        finally:
+            for pid in family(load.pid):
+                os.kill(pid, signal.SIGKILL)
+    counts = {}
+    for line in out.splitlines():
+        stack, _, weight = line.rpartition(" ")
+        for frame in set(stack.split(";")):
+            counts[frame] = counts.get(frame, 0) + int(weight)
+    assert counts, "no samples"
+    return counts, tid
+
+
+def is_named(counts):
+    """alpha, beta and gamma_ of burn, which take all of the time."""
+    known = sum(counts.get(f, 0) for f in ("alpha", "beta", "gamma_"))
+    assert known >= 0.9 * counts.get("burn", 0) > 0, counts
+
+
+def jit_map():
+    """What a JIT wrote to /tmp/perf-PID.map."""
+    counts, tid = sampled([load_path("jit"), SECONDS])
+    os.unlink(f"/tmp/perf-{tid}.map")
+    named = counts.get("JS:~count down", 0)
+    assert named >= 0.9 * counts["jit"], counts
+
+
+def jit_map_of_another(how):
+    """A map that somebody else could have written is not believed."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(load_path("jit"), folder)
+        script = f'exec {folder}/jit {SECONDS} /tmp/perf-$$.map'
+        if how == "link":
+            script = f'ln -s {folder}/map /tmp/perf-$$.map; exec {folder}/jit {SECONDS} {folder}/map'
+        elif how == "owner":
+            script = f'touch /tmp/perf-$$.map; chown 1 /tmp/perf-$$.map; exec {folder}/jit {SECONDS} /tmp/perf-$$.map'
+        counts, tid = sampled(["sh", "-c", script])
+        os.unlink(f"/tmp/perf-{tid}.map")
+    assert "JS:~count down" not in counts, counts
+    assert any(f.startswith("[anon]+0x") for f in counts), counts
+
+
+def jit_map_linked():
+    jit_map_of_another("link")
+
+
+def jit_map_owned():
+    jit_map_of_another("owner")
+
+
+def stripped(folder):
+    """burn without symbols, and its debug information; their paths."""
+    path, debug = os.path.join(folder, "burn"), os.path.join(folder, "burn.debug")
+    shutil.copy(load_path("burn"), path)
+    subprocess.run(["objcopy", "--only-keep-debug", path, debug], check=True)
+    subprocess.run(["strip", "--strip-all", path], check=True)
+    return path, debug
+
+
+def no_symbols():
+    """Without any symbols it is module+0xoffset, never a bare address."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, debug = stripped(folder)
+        os.unlink(debug)
+        counts, _ = sampled([path, "cpu", SECONDS])
+    assert "alpha" not in counts, counts
+    assert sum(n for f, n in counts.items() if f.startswith("burn+0x")) >= counts["burn"], counts
+    assert not any(f.startswith("0x") for f in counts), counts
+
+
+def debuglink(where):
+    """The file that .gnu_debuglink names, beside it or in .debug; a wrong one is not believed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, debug = stripped(folder)
+        subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={debug}", path],
+                       check=True)
+        if where == ".debug":
+            os.mkdir(os.path.join(folder, ".debug"))
+            os.rename(debug, os.path.join(folder, ".debug", "burn.debug"))
+        elif where == "wrong":
+            with open(debug, "ab") as f:
+                f.write(b"another one")
+        counts, _ = sampled([path, "cpu", SECONDS])
+    if where == "wrong":
+        assert "alpha" not in counts, counts
+    else:
+        is_named(counts)
+
+
+def root_of(folder, *files):
+    """A root with these files and the libraries they need."""
+    libraries = subprocess.run(["ldd", load_path("burn")], capture_output=True, text=True, check=True).stdout
+    for word in libraries.split():
+        if word.startswith("/"):
+            target = os.path.join(folder, word.lstrip("/"))
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(word, target)
+    for f in files:
+        shutil.copy(f, folder)
+
+
+def build_id_of(path):
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+    return notes.partition("Build ID: ")[2].split()[0]
+
+
+def container():
+    """A process with a root of its own, on a file system of its own, and debug files there by
+    build-id."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
+        try:
+            with tempfile.TemporaryDirectory() as outside:
+                path, debug = stripped(outside)
+                root_of(folder, path)
+                build_id = build_id_of(path)
+                place = os.path.join(folder, "usr/lib/debug/.build-id", build_id[:2])
+                os.makedirs(place)
+                shutil.copy(debug, os.path.join(place, f"{build_id[2:]}.debug"))
+            counts, _ = sampled(["unshare", "--mount", "--pid", "--fork", f"--root={folder}", "/burn", "cpu", SECONDS])
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+    is_named(counts)
+
+
+def container_jit():
+    """A JIT with a PID namespace and a /tmp of its own: its map has the number it has there."""
+    with tempfile.TemporaryDirectory() as folder:
+        root_of(folder, load_path("jit"))
+        os.mkdir(os.path.join(folder, "tmp"))
+        counts, _ = sampled(["unshare", "--mount", "--pid", "--fork", f"--root={folder}", "/jit", SECONDS])
+    assert counts.get("JS:~count down", 0) >= 0.9 * counts["jit"], counts
+
+
+def deleted():
+    """A file that is no longer there, but mapped."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(load_path("burn"), folder)
+        counts, _ = sampled(["sh", "-c", f"{folder}/burn cpu {SECONDS} & sleep 0.3; rm {folder}/burn; wait"])
+    is_named(counts)
+
+
+def memfd():
+    """A program that was never in a file system."""
+    run = ("import os, sys; fd = os.memfd_create('burn'); os.write(fd, open(sys.argv[1], 'rb').read());"
+           "os.execv(f'/proc/self/fd/{fd}', ['burn', 'cpu', sys.argv[2]])")
+    with subprocess.Popen([sys.executable, "-c", run, load_path("burn"), SECONDS], stdout=subprocess.PIPE,
+                          text=True) as load:
+        json.loads(load.stdout.readline())
+        out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "2", "-F", "499", "-p", str(load.pid)],
+                             capture_output=True, text=True, check=True).stdout
+        load.kill()
+    whole = sum(int(line.rpartition(" ")[2]) for line in out.splitlines())
+    named = sum(int(line.rpartition(" ")[2]) for line in out.splitlines() if ";alpha;" in line or ";beta;" in line)
+    assert named >= 0.7 * whole > 0, out[:500]
+
+
+def main():
+    tap = begin()
+    tap.case("what a JIT says of its code", jit_map)
+    tap.case("a JIT's map that is a link", jit_map_linked)
+    tap.case("a JIT's map of another user", jit_map_owned)
+    tap.case("a file without symbols", no_symbols)
+    tap.case("debug information beside the file", debuglink, "beside")
+    tap.case("debug information in .debug", debuglink, ".debug")
+    tap.case("debug information of another file", debuglink, "wrong")
+    tap.case("a container, and debug information by build-id", container)
+    tap.case("a JIT in a container", container_jit)
+    tap.case("a file that was deleted", deleted)
+    tap.case("a file in memory", memfd)
+    tap.done()
+
+
+main()

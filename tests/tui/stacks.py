@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the screen says of stacks: who woke a thread, where it is blocked, where its time goes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from tmux import Tap, Terminal, skip_reason  # noqa: E402
+
+LOADS = os.environ.get("SYSTOP_LOAD", "build/tests/load")
+
+PIPE = """
+import os, time
+r, w = os.pipe()
+if os.fork():
+    os.write(1, b'%d\\n' % os.getpid())
+    while os.read(r, 1):
+        pass
+while True:
+    time.sleep(0.01)
+    os.write(w, b'x')
+"""
+
+TIMER = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+fd = libc.timerfd_create(1, 0)
+libc.timerfd_settime(fd, 0, (ctypes.c_long * 4)(0, 10000000, 0, 10000000), None)
+os.write(1, b'%d\\n' % os.getpid())
+while True:
+    os.read(fd, 8)
+"""
+
+
+class Load:
+    """A program in a session of its own; its first line is kept."""
+
+    def __init__(self, *command):
+        self.proc = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.line = self.proc.stdout.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        os.killpg(self.proc.pid, signal.SIGKILL)
+        self.proc.wait()
+        self.proc.stdout.close()
+
+
+def load_path(name):
+    return os.path.join(LOADS, name)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(p) for p in f.read().split()]
+
+
+def detail_of(t, pid):
+    """Opens the detail of a process's only thread, at its end."""
+    t.start("-p", str(pid), "-d", "0.5")
+    t.wait(rf"^> +{pid} ")
+    t.keys("Enter")
+    t.wait("RUNQUEUE WAITS")
+    t.wait("IN 0.5s")
+    t.keys("G")
+
+
+def pipe_pair():
+    """The reader of a pipe is woken by its writer."""
+    with Load(sys.executable, "-c", PIPE) as load, Terminal(100, 60) as t:
+        writer = children(int(load.line))[0]
+        detail_of(t, int(load.line))
+        share = t.wait(rf"([\d.]+)% .*: (thread|python\S*) {writer}$").group(1)
+        assert float(share) > 95, share
+
+
+def timer_beside_spinner():
+    """A sleeper is woken by the timer, not by the thread that the timer interrupted."""
+    with Load("taskset", "-c", "0", load_path("spin"), "60"), \
+            Load("taskset", "-c", "0", sys.executable, "-c", TIMER) as load, Terminal(100, 60) as t:
+        detail_of(t, int(load.line))
+        share = t.wait(r"([\d.]+)% .*: timer, during spin").group(1)
+        assert float(share) > 90, share
+
+
+def blocked_before_start():
+    """A thread that was in D before the start is there at once, as "at least so long"; where it is comes
+    with it, and its stack on Enter."""
+    with subprocess.Popen([load_path("vfork_d"), "60000"], stdout=subprocess.DEVNULL,
+                          start_new_session=True) as load, Terminal(100, 30) as t:
+        try:
+            time.sleep(1.5)
+            t.start("--view", "d-state")
+            row = rf"^> +{load.pid} >= +([\d.]+)(m?s) .*vfork_d +kernel_clone$"
+            assert float(t.wait(row).group(1)) >= 1, "less than a second"
+            t.wait(r"\(kernel_clone\) \(__(x64|arm64)_sys_")
+            t.wait(rf"^> +{load.pid} >= +[4-9]\.\ds")
+            t.keys("Enter")
+            t.wait(r"\[D-state\]")
+            t.wait(r"^\(kernel_clone +\)")
+        finally:
+            os.killpg(load.pid, signal.SIGKILL)
+
+
+def shares():
+    """The functions of a known load, as a tree, a table and a sandwich; zoom, search, and back."""
+    with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 40) as t:
+        pid = json.loads(load.line)["tid"]
+        t.start("-p", str(pid), "-F", "499")
+        t.wait(rf"^> +{pid} ")
+        t.keys("f")
+        t.wait(r"^\[main +\]")
+        t.wait(r"\[alpha +\]\[beta +\]\[gamma_ +\]")
+        t.wait("at 499 Hz")
+        t.wait(r"[2-9]\d\d\d samples")
+        t.keys("t")
+        t.wait(r"SELF .*FUNCTION")
+        share = t.wait(r"^ +\S+ +([\d.]+)% +\S+ +([\d.]+)% .*\[work\]").group(2)
+        assert float(share) > 90, share
+        alpha = t.wait(r"^ +\S+ +[\d.]+% +\S+ +([\d.]+)% .*\[alpha\]").group(1)
+        assert abs(float(alpha) - 50) < 6, alpha
+        t.type("/alpha")
+        t.keys("Enter", "Escape", "Enter")
+        t.wait(r"^\[main +\]\n\[alpha +\]\n\[work")
+        t.wait(r"^source +burn\.c:\d+")
+        t.keys("BSpace")
+        t.wait(r"\[alpha +\]\[beta +\]\[gamma_ +\]")
+        t.keys("j", "j", "Enter")
+        t.wait(r"^\[alpha +\]\n\[work")
+        t.keys("r")
+        t.wait(r"\[alpha +\]\[beta +\]\[gamma_ +\]")
+        t.type("/beta")
+        t.keys("Enter")
+        found = t.wait(r"/beta: ([\d.]+)% of it").group(1)
+        assert abs(float(found) - 30) < 6, found
+
+
+def faster():
+    """+ and - change how often samples are taken, at once."""
+    with Load(load_path("burn"), "cpu", "60") as load, Terminal(100, 30) as t:
+        pid = json.loads(load.line)["tid"]
+        t.start("-p", str(pid), "-F", "19")
+        t.wait(rf"^> +{pid} ")
+        t.keys("f")
+        t.wait("at 19 Hz")
+        t.keys("+", "+", "+", "+", "+")
+        t.wait("997 samples a second")
+        before = int(t.wait(r"self .* (\d+) samples").group(1))
+        time.sleep(2)
+        after = int(t.wait(r"self .* (\d+) samples").group(1))
+        assert after - before > 700, f"{after - before} samples in 2 s"
+        t.keys("-")
+        t.wait("499 samples a second")
+
+
+def compared():
+    """What changed since x."""
+    with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 30) as t:
+        pid = json.loads(load.line)["tid"]
+        t.start("-p", str(pid), "-F", "499", "--filter", "comm:burn")
+        t.wait(rf"^> +{pid} ")
+        t.keys("f")
+        t.wait(r"\[alpha +\]\[beta +\]")
+        t.keys("X")
+        t.wait("x first")
+        t.keys("x")
+        t.wait("to compare with")
+        t.keys("X")
+        t.wait("compared")
+        assert not re.search(r"[+-]\d+\.\d (alpha|main)", t.screen()), t.screen()
+
+
+def bad_file():
+    """A file whose reading ended the helper is told, and not tried again."""
+    with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 60) as t:
+        pid = json.loads(load.line)["tid"]
+        systop = t.start("-p", str(pid))
+        t.wait(rf"^> +{pid} ")
+        helper = None
+        starter = [p for p in children(systop) if name_of(p) == "systop-starter"][0]
+        helper = [p for p in children(starter) if name_of(p) == "systop-symbols"][0]
+        os.kill(helper, signal.SIGSTOP)
+        t.keys("f")
+        t.wait(r"burn\+0x")
+        time.sleep(1.5)
+        os.kill(helper, signal.SIGKILL)
+        t.keys("!")
+        t.wait(r"symbols .*replaced 1 times")
+        t.wait(r"reading 1 ended a helper: \S+")
+        t.keys("!")
+        t.wait(r"\+0x")
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
+        return f.read().strip()
+
+
+def main():
+    why = skip_reason()
+    if why:
+        print(f"1..0 # SKIP {why}")
+        return
+    tap = Tap()
+    tap.case("a pipe pair names its peer", pipe_pair)
+    tap.case("a sleeper beside a spinner names the timer", timer_beside_spinner)
+    tap.case("blocked before the start", blocked_before_start)
+    tap.case("tree, table, sandwich, search", shares)
+    tap.case("samples more often", faster)
+    tap.case("compared with before", compared)
+    tap.case("a file that ends a helper", bad_file)
+    tap.done()
+
+
+main()
