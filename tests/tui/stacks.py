@@ -132,7 +132,7 @@ def shares():
         t.wait(r"^source +burn\.c:\d+")
         t.keys("BSpace")
         t.wait(r"\[alpha +\]\[beta +\]\[gamma_ +\]")
-        t.keys("j", "j", "Enter")
+        t.keys("j", "j", "j", "Enter")
         t.wait(r"^\[alpha +\]\n\[work")
         t.keys("r")
         t.wait(r"\[alpha +\]\[beta +\]\[gamma_ +\]")
