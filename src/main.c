@@ -25,10 +25,12 @@
 #include "command.h"
 #include "completions.h"
 #include "config_file.h"
+#include "crash.h"
 #include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
 #include "helper/helper.h"
+#include "hierarchy.h"
 #include "host_info.h"
 #include "loop.h"
 #include "model/filter.h"
@@ -114,58 +116,6 @@ static int print_columns(void)
 		if (fields[f].drop)
 			printf("%-8s %-22s %s\n", fields[f].title, fields[f].name, fields[f].help);
 	return EXIT_STATUS_OK;
-}
-
-static int read_mounts(struct systop *s)
-{
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	int err = f ? cgroup_mounts_read(&s->mounts, f) : -errno;
-
-	if (f)
-		fclose(f);
-	if (err)
-		fail(err, EXIT_STATUS_RUNTIME, "cannot read /proc/self/mountinfo: %s",
-		     strerror(-err));
-	return err;
-}
-
-/*
- * The hierarchy that is shown: that of the first -c; else v2, unless it has no cgroup below its
- * root while v1's cpu hierarchy has.
- */
-static int open_cgroups(struct systop *s, const char **controller)
-{
-	const struct cgroup_mount *v2 = cgroup_mount_find(&s->mounts, NULL);
-	const struct cgroup_mount *cpu = cgroup_mount_find(&s->mounts, "cpu");
-	const struct cgroup_mount *shown = v2 ? v2 : cpu;
-	size_t nr = 0;
-
-	*controller = shown && shown == cpu ? "cpu" : NULL;
-	if (s->target.cgroups) {
-		const struct cgroup_target *t = cgroup_scope_targets(s->target.cgroups, false, &nr);
-
-		*controller = t[0].controller;
-		shown = cgroup_mount_find(&s->mounts, *controller);
-	}
-	s->cgroups = cgroups_open(shown ? shown->path : "", cpu && shown == v2 ? cpu->path : NULL);
-	if (s->cgroups && !s->target.cgroups && shown == v2 && cpu) {
-		struct cgroups *v1 = cgroups_open(cpu->path, NULL);
-		size_t nr_v1 = 0;
-
-		cgroups_list(s->cgroups, &nr);
-		if (v1)
-			cgroups_list(v1, &nr_v1);
-		if (nr == 1 && nr_v1 > 1) {
-			cgroups_free(s->cgroups);
-			s->cgroups = v1;
-			*controller = "cpu";
-		} else {
-			cgroups_free(v1);
-		}
-	}
-	if (s->cgroups)
-		return 0;
-	return fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(errno));
 }
 
 /* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
@@ -412,11 +362,13 @@ static int start(struct systop *s)
 		s->filter = filter_parse(s->options.filter, user_lookup, &error);
 	}
 	if (!err)
-		err = read_mounts(s);
+		err = hierarchy_mounts(&s->mounts);
 	if (!err)
 		err = target_resolve(&s->target, &s->options, &s->mounts);
-	if (!err)
-		err = open_cgroups(s, &controller);
+	if (!err) {
+		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller);
+		err = s->cgroups ? 0 : -EIO;
+	}
 	if (!err && s->options.command) {
 		err = command_fork(&s->command, s->options.command);
 		if (!err)
@@ -471,25 +423,6 @@ static void die_of(int signal_number)
 	raise(signal_number);
 }
 
-/* A crash of our own leaves a usable terminal. */
-static void on_crash(int signal_number)
-{
-	tui_emergency_restore();
-	raise(signal_number); /* the default action: SA_RESETHAND */
-}
-
-static void catch_crashes(void)
-{
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
-	static char stack[16384]; /* its own: the crash may have been for want of stack */
-	struct sigaction sa = { .sa_handler = on_crash, .sa_flags = SA_RESETHAND | SA_ONSTACK };
-	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
-
-	sigaltstack(&ss, NULL);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &sa, NULL);
-}
-
 static int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
@@ -503,7 +436,7 @@ static int run(struct systop *s)
 	enum exit_status failure;
 
 	loop_block_signals();
-	catch_crashes();
+	crash_catch();
 	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
 	if (!start(s)) {
 		o.work_fds[0] = names_fd(s->names);
@@ -552,7 +485,7 @@ int main(int argc, char **argv)
 	case OUTPUT_CHECK:
 		return check_print();
 	case OUTPUT_LIST_CGROUPS:
-		if (!read_mounts(&s))
+		if (!hierarchy_mounts(&s.mounts))
 			cgroups_print(stdout, &s.mounts);
 		cgroup_mounts_fini(&s.mounts);
 		return failure_print(stderr);

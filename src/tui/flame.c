@@ -46,7 +46,7 @@ int flame_find(const struct flame *f, uint64_t key)
 	return (int)(uintptr_t)map_get(&f->places, key) - 1;
 }
 
-static uint64_t mix(uint64_t parent, uint64_t what)
+uint64_t flame_key(uint64_t parent, uint64_t what)
 {
 	uint64_t h = (parent ^ what) * 0x9e3779b97f4a7c15ULL;
 
@@ -82,7 +82,7 @@ static void go_down(struct building *b, struct flame_node like)
 
 	if (b->err)
 		return;
-	like.key = parent < 0 ? 1 : mix(f->nodes[parent].key, what_of(like.symbol, like.text));
+	like.key = parent < 0 ? 1 : flame_key(f->nodes[parent].key, what_of(like.symbol, like.text));
 	at = flame_find(f, like.key);
 	if (at < 0) {
 		like.parent = parent;
@@ -206,14 +206,14 @@ static int leaf_of(struct building *b)
 	const char *who = b->options->merge == FLAME_MERGE_PROCESS ? keep_name(b->flame, s->life->process->comm)
 			  : b->options->merge == FLAME_MERGE_THREAD ? keep_name(b->flame, s->life->comm)
 								    : NULL;
-	uint64_t key = mix((uintptr_t)who, b->options->metric == FLAME_WALL ? 1 + s->kind : 0);
+	uint64_t key = flame_key((uintptr_t)who, b->options->metric == FLAME_WALL ? 1 + s->kind : 0);
 	void *known;
 
 	if (s->user)
-		key = mix(key, s->user->hash ^ (uint64_t)s->user->check << 32);
-	key = mix(key, 1);
+		key = flame_key(key, s->user->hash ^ (uint64_t)s->user->check << 32);
+	key = flame_key(key, 1);
 	if (s->kernel)
-		key = mix(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
+		key = flame_key(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
 	known = map_get(&b->flame->leaves, key);
 	if (!known) {
 		walk(b, who);
@@ -452,68 +452,4 @@ int flame_functions(struct flame *f)
 			f->nodes[i].function =
 				(uintptr_t)map_get(&f->function_of, (uintptr_t)f->nodes[i].symbol) - 1;
 	return 0;
-}
-
-/* --- To compare with */
-
-int flame_base_set(struct flame_base *b, const struct flame *f)
-{
-	struct flame_node *nodes = calloc(f->nr + 1, sizeof(*nodes));
-
-	if (!nodes)
-		return -ENOMEM;
-	flame_base_fini(b);
-	memcpy(nodes, f->nodes, f->nr * sizeof(*nodes));
-	for (size_t i = 0; i < f->nr; i++) {
-		nodes[i].self = nodes[i].total;
-		if (!nodes[i].symbol) /* the text goes with the flame; the key of text never changes */
-			nodes[i].text = NULL;
-	}
-	b->nodes = nodes;
-	b->nr = f->nr;
-	return 0;
-}
-
-/* Names came since: the places of the same frames have other keys now. */
-static void rekey(struct flame_base *b, const struct host *host)
-{
-	map_fini(&b->shares);
-	b->shares = (struct map){ 0 };
-	b->generation = host->names_generation(host->arg);
-	for (size_t i = 0; i < b->nr; i++)
-		b->nodes[i].total = b->nodes[i].self;
-	for (size_t i = 0; i < b->nr; i++) {
-		struct flame_node *n = &b->nodes[i], *known;
-		uintptr_t at;
-
-		if (n->symbol) {
-			n->symbol = host->symbol(host->arg, n->at.frame, n->at.tgid);
-			n->key = n->parent < 0 ? 1 : mix(b->nodes[n->parent].key, (uintptr_t)n->symbol);
-		}
-		at = (uintptr_t)map_get(&b->shares, n->key);
-		known = at ? &b->nodes[at - 1] : NULL;
-		if (known) /* two that have the same name now */
-			known->total += n->total;
-		else
-			map_put(&b->shares, n->key, (void *)(uintptr_t)(i + 1));
-	}
-}
-
-double flame_base_share(struct flame_base *b, uint64_t key, const struct host *host)
-{
-	uintptr_t at;
-
-	if (!b->nr || !b->nodes[0].total)
-		return 0;
-	if (!b->shares.nr || b->generation != host->names_generation(host->arg))
-		rekey(b, host);
-	at = (uintptr_t)map_get(&b->shares, key);
-	return at ? (double)b->nodes[at - 1].total / b->nodes[0].total : 0;
-}
-
-void flame_base_fini(struct flame_base *b)
-{
-	free(b->nodes);
-	map_fini(&b->shares);
-	*b = (struct flame_base){ 0 };
 }

@@ -110,6 +110,9 @@ int flame_functions(struct flame *f);
 /* flame_find - the node with this key, -1: none. */
 int flame_find(const struct flame *f, uint64_t key);
 
+/* flame_key - of a place: its parent's key, and its symbol or the hash of its text. Never 0. */
+uint64_t flame_key(uint64_t parent, uint64_t what);
+
 /* flame_name - what stands in its box; raw bytes. */
 const char *flame_name(const struct flame_node *n);
 

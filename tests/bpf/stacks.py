@@ -12,9 +12,10 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, about, begin, load_path  # noqa: E402
 
 
-def burn(*args):
-    """The load, and its tid."""
-    load = subprocess.Popen([load_path("burn"), *args], stdout=subprocess.PIPE, text=True)
+def burn(what, seconds):
+    """The load, and its tid. In a guest systop takes seconds to start."""
+    seconds = seconds + 20 if GUEST else seconds
+    load = subprocess.Popen([load_path("burn"), what, str(seconds)], stdout=subprocess.PIPE, text=True)
     return load, json.loads(load.stdout.readline())["tid"]
 
 
@@ -35,8 +36,9 @@ def total(lines, *functions):
 def cpu_shares():
     """Shares of samples are shares of the time, within 3 percentage points; each stack is whole down
     to what was called."""
-    load, tid = burn("cpu", "12")
+    load, tid = burn("cpu", 12)
     lines = folded("cpu", "-F", "997", "-d", "10", "-p", str(tid))
+    load.kill()
     load.wait()
     whole = total(lines)
     assert whole > (500 if GUEST else 5000), f"{whole} samples in 10 s at 997 Hz"
@@ -50,7 +52,7 @@ def cpu_shares():
 def blocks():
     """Weights of D state and sleep are the time spent in them, within 2 %; kernel and user stack are
     of the same block."""
-    load, tid = burn("block", "9")
+    load, tid = burn("block", 9)
     time.sleep(1)
     lines = folded("d", "-d", "5", "-p", str(tid))
     # The caller of a leaf without a frame of its own is not on the chain of frame pointers.
@@ -69,7 +71,7 @@ def blocks():
 
 def wall():
     """All kinds together are the time the thread was alive."""
-    load, tid = burn("block", "5")
+    load, tid = burn("block", 5)
     time.sleep(1)
     lines = folded("wall", "-d", "2", "-p", str(tid))
     load.wait()
@@ -81,7 +83,7 @@ def wall():
 
 def distinct():
     """16,384 stacks: none is lost."""
-    load, tid = burn("distinct", "8")
+    load, tid = burn("distinct", 8)
     done = subprocess.run([SYSTOP, "--json", "-F", "9999", "-n", "1", "-d", "6", "-p", str(tid)],
                           capture_output=True, text=True, check=True)
     load.wait()
@@ -135,7 +137,7 @@ def helper_of(pid, name):
 
 def helpers_die():
     """A helper that is killed costs nothing: it is started anew; all end with systop."""
-    load, tid = burn("cpu", "8")
+    load, tid = burn("cpu", 8)
     systop = subprocess.Popen([SYSTOP, "--folded=cpu", "-d", "2", "-n", "2", "-p", str(tid)],
                               stdout=subprocess.PIPE, text=True)
     killed = []

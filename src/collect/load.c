@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/load.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collect/collect.h"
+#include "slot.h"
+
+#include "systop.skel.h"
+
+int controller_ssid(const char *controller)
+{
+	struct btf *btf;
+	char name[64];
+	int ssid = HIERARCHY_NONE, id;
+
+	if (!controller)
+		return HIERARCHY_V2;
+	snprintf(name, sizeof(name), "%s_cgrp_id", controller);
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return HIERARCHY_NONE;
+	id = btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
+	if (id > 0) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+		const struct btf_enum *e = btf_enum(t);
+
+		for (int i = 0; i < btf_vlen(t); i++)
+			if (!strcmp(btf__name_by_offset(btf, e[i].name_off), name))
+				ssid = e[i].val;
+	}
+	btf__free(btf);
+	return ssid;
+}
+
+/* Slots for twice the threads that exist: a power of two, so that the dead ring's counter wraps. */
+static uint32_t slots_wanted(void)
+{
+	uint32_t want = SLOTS_DEFAULT, threads = 0;
+	FILE *f = fopen("/proc/loadavg", "re");
+
+	if (f) {
+		if (fscanf(f, "%*s %*s %*s %*u/%u", &threads) != 1)
+			threads = 0;
+		fclose(f);
+	}
+	while (want < 2 * threads)
+		want *= 2;
+	return want;
+}
+
+/* Tells the programs to look at a hierarchy for the cgroup scope. */
+static void scope_hierarchy(struct systop *skel, int ssid)
+{
+	for (int i = 0; i < SCOPE_HIERARCHIES; i++) {
+		if (skel->rodata->scope_ssid[i] == ssid)
+			return;
+		if (skel->rodata->scope_ssid[i] == HIERARCHY_NONE) {
+			skel->rodata->scope_ssid[i] = ssid;
+			return;
+		}
+	}
+}
+
+static void configure(struct systop *skel, const struct collect_options *o, int nr_cpus)
+{
+	uint32_t max = slots_wanted();
+
+	skel->rodata->slots_max = max;
+	bpf_map__set_max_entries(skel->maps.slots, max);
+	bpf_map__set_max_entries(skel->maps.dead_ring, max);
+	bpf_map__set_max_entries(skel->maps.free_slots, max);
+	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
+	skel->rodata->self_tgid = o->self ? 0 : getpid();
+	skel->rodata->starter_tgid = o->starter;
+	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
+	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
+	bpf_map__set_max_entries(skel->maps.blocked_wanted, max);
+	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * nr_cpus);
+
+	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);
+	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
+				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
+	for (size_t i = 0; i < o->nr_cgroups; i++)
+		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
+}
+
+/* Programs of tracepoints that not every kernel has: those that this one has are loaded. */
+static void choose_programs(struct systop *skel)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, skel->obj) {
+		char name[64];
+
+		if (bpf_program__autoload(p) || !btf)
+			continue;
+		snprintf(name, sizeof(name), "btf_trace_%s", bpf_program__name(p));
+		bpf_program__set_autoload(p, p == skel->progs.blocked_task ||
+						     btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
+	}
+	btf__free(btf);
+}
+
+/* With less of it where the kernel refuses: an iterator that may wait came with 5.19,
+ * and lockdown "confidentiality" lets no program read what it likes. Then there are no stacks, and a
+ * thread keeps the name it was born with. */
+int load_programs(struct systop **skel, const struct collect_options *o, int nr_cpus)
+{
+	int err = -ENOMEM;
+
+	for (int attempt = 0; attempt < 3; attempt++) {
+		struct systop *s = systop__open();
+
+		if (!s)
+			return -errno;
+		configure(s, o, nr_cpus);
+		choose_programs(s);
+		if (attempt)
+			bpf_program__set_autoload(s->progs.blocked_task, false);
+		if (attempt > 1) {
+			bpf_program__set_autoload(s->progs.task_rename, false);
+			s->rodata->kernel_reads = false;
+		}
+		err = systop__load(s);
+		if (!err) {
+			*skel = s;
+			return 0;
+		}
+		systop__destroy(s);
+	}
+	return err;
+}
+
+void *map_memory(struct bpf_map *map, int prot)
+{
+	size_t size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *p = mmap(NULL, size, prot, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void unmap_memory(void *p, struct bpf_map *map)
+{
+	if (p)
+		munmap(p, (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
+}
