@@ -33,6 +33,9 @@ LIMITS = {
     "refresh_ms_50000": 5,
     "own_percent_1000": 0.5,
     "key_ms_50000": 30,
+    "flame_ms_20000": 20,
+    "symbolise_ms_10000": 500,
+    "loop_ms": 20,
     "startup_ms": 300,
     "bytes_80x24": 1000,
     "bytes_200x50": 2500,
@@ -407,6 +410,7 @@ class Terminal:
             os.execvpe(self.argv[0], self.argv, self.env)
         self.pids = [self.pid]
         self.stopping = False
+        self.tail = b""  # the last of what it wrote
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         return self
@@ -427,6 +431,7 @@ class Terminal:
             self.last = now
             self.bursts[-1][0] += len(data)
             self.bytes += len(data)
+            self.tail = (self.tail + data)[-65536:]
 
     def press(self, keys):
         """Seconds from the key to the last of what it draws; None: it draws nothing."""

@@ -5,6 +5,7 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <lzma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,22 +59,29 @@ static enum rank rank_of(const GElf_Sym *s)
 	}
 }
 
-/* Names up to their version: "memcpy@@GLIBC_2.14" is never told. */
 static int read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct symtab *t)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t nr = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
+	char plain[4096];
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		const char *name;
+		const char *name, *version;
 		GElf_Sym s;
 
 		if (!gelf_getsym(data, i, &s) || !is_function(&s))
 			continue;
 		name = elf_strptr(elf, sh->sh_link, s.st_name);
-		if (name && *name)
-			err = symtab_add(t, s.st_value, s.st_size, name, rank_of(&s));
+		if (!name || !*name)
+			continue;
+		/* "memcpy@@GLIBC_2.14" is told without its version. */
+		version = strchr(name + 1, '@');
+		if (version) {
+			snprintf(plain, sizeof(plain), "%.*s", (int)(version - name), name);
+			name = plain;
+		}
+		err = symtab_add(t, s.st_value, s.st_size, name, rank_of(&s));
 	}
 	return err;
 }

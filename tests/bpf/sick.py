@@ -186,7 +186,6 @@ def helper_that_stops(name):
             pid = wait_for(lambda: helper_of(systop.pid, name), 5, f"no {name}")
             os.kill(pid, signal.SIGSTOP)
             took = ticks(systop, 12)
-            os.kill(pid, signal.SIGKILL)
         finally:
             systop.kill()
             burn.kill()

@@ -92,6 +92,35 @@ def distinct():
     assert not any(lost.values()), lost
 
 
+def samples_in_json():
+    """A thread's samples, and what its stacks are worth: all of its time, each ns once."""
+    load, tid = burn("cpu", 8)
+    done = subprocess.run([SYSTOP, "--json", "-F", "997", "-n", "2", "-d", "2", "-p", str(tid)],
+                          capture_output=True, text=True, check=True)
+    load.kill()
+    load.wait()
+    tick = json.loads(done.stdout.splitlines()[-1])
+    thread = [t for t in tick["threads"] if t["tid"] == tid][0]
+    expected = 997 * thread["run_ns"] / SEC
+    assert (0.1 if GUEST else 0.9) * expected <= thread["samples"] <= 1.05 * expected, (thread, expected)
+    spent = sum(t[k] for t in tick["threads"] for k in ("run_ns", "runq_ns", "d_ns", "sleep_ns"))
+    worth = sum(tick["stacks"].values())
+    assert abs(worth - spent) <= spent / 1000, (tick["stacks"], spent)
+    return f"{thread['samples']} samples in {thread['run_ns'] / MS:.0f} ms, stacks {tick['stacks']}"
+
+
+def target_ends():
+    """--folded with -p tells what there was when the process ends, and ends well."""
+    load, tid = burn("cpu", 3)
+    began = time.monotonic()
+    lines = folded("cpu", "-d", "60", "-p", str(tid))
+    took = time.monotonic() - began
+    load.wait()
+    assert took < (60 if GUEST else 10), f"{took:.1f} s"
+    assert total(lines, "main", "alpha") > 0, lines
+    return f"after {took:.1f} s"
+
+
 def short_lives():
     """Of processes that live 20 ms nearly all frames have names, and none is a bare address."""
     script = f"while :; do {load_path('burn')} cpu 0; done"
@@ -165,6 +194,8 @@ def main():
     tap.case("blocks have their stacks and exact weights", blocks)
     tap.case("all kinds of time add up", wall)
     tap.case("16,384 distinct stacks", distinct)
+    tap.case("samples in --json", samples_in_json)
+    tap.case("the end of the target", target_ends)
     tap.case("processes that live 20 ms", short_lives)
     tap.case("helpers that are killed", helpers_die)
     tap.done()

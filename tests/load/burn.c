@@ -2,7 +2,7 @@
 /* Known functions that take known shares of the time. Built with frame pointers.
  * usage: burn cpu [SECONDS=5]      alpha 50 %, beta 30 %, gamma_ 20 % of a CPU
  *        burn block [SECONDS=5]    again and again: 40 ms in D in vfork_here, 60 ms asleep in nap_here
- *        burn distinct [SECONDS=5] 16,384 stacks, each as often as the others
+ *        burn distinct [SECONDS=5] [DEPTH=14] 2^DEPTH stacks, each as often as the others
  * prints {"tid"} at start, and at the end {"d_ns", "sleep_ns"} for block */
 #include <sys/wait.h>
 
@@ -101,6 +101,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "cpu";
 	uint64_t end = now_ns() + argument(argc, argv, 2, 5) * SEC;
+	int depth = argument(argc, argv, 3, 14);
 	uint32_t path = 0;
 
 	printf("{\"tid\": %d}\n", getpid());
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
 			vfork_here();
 			nap_here();
 		} else {
-			branch(path++, 14);
+			branch(path++, depth);
 		}
 	}
 	printf("{\"d_ns\": %llu, \"sleep_ns\": %llu}\n", (unsigned long long)blocked_ns,
