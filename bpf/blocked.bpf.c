@@ -40,7 +40,7 @@ static __always_inline void read_user(struct task_struct *t, struct unwind *u)
 		}
 		unwind_up(u);
 	}
-	u->end = STACK_TRUNCATED;
+	u->end = STACK_TOO_DEEP;
 }
 
 /* @nr: at most STACK_USER_MAX, which older kernels only see in a mask. */

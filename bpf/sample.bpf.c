@@ -64,7 +64,9 @@ static __always_inline enum sample_class sample_class(struct task_struct *t, __u
 		return SAMPLE_GUEST;
 	if (is_self(t))
 		return SAMPLE_SELF;
-	return slot ? SAMPLE_THREAD : SAMPLE_MISSED;
+	if (!slot)
+		return SAMPLE_MISSED;
+	return t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER) ? SAMPLE_KERNEL : SAMPLE_THREAD;
 }
 
 SEC("perf_event")

@@ -152,7 +152,7 @@ static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __
 /* stack_kernel - the id of the @nr kernel frames in @k. 0: lost, counted. */
 __weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot *c)
 {
-	struct stack_new n = { .nr = nr, .end = nr < STACK_KERNEL_MAX ? STACK_COMPLETE : STACK_TRUNCATED };
+	struct stack_new n = { .nr = nr, .end = nr < STACK_KERNEL_MAX ? STACK_COMPLETE : STACK_TOO_DEEP };
 
 	if (!k || !c)
 		return 0;

@@ -31,6 +31,8 @@ enum stack_end {
 	STACK_TRUNCATED, /* too deep, or nothing told the way further out */
 	STACK_UNREADABLE, /* memory was not there */
 	STACK_NO_CODE,   /* an address that is no code */
+	STACK_TOO_DEEP,  /* there was no room for its outer end */
+	STACK_ENDS
 };
 
 /*
@@ -109,6 +111,7 @@ _Static_assert(sizeof(struct stack_event) == 72, "no holes");
 /* Samples of a CPU, by what it did; those of threads in scope are events, too. */
 enum sample_class {
 	SAMPLE_THREAD, /* a thread ran, in user or kernel mode */
+	SAMPLE_KERNEL, /* a thread that has no user stack ran: the kernel's own, io_uring's, vhost's */
 	SAMPLE_IDLE,
 	SAMPLE_GUEST,  /* a virtual machine's CPU ran */
 	SAMPLE_SELF,   /* systop itself */

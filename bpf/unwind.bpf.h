@@ -334,7 +334,7 @@ __weak __noinline int unwind_note(__u32 context)
 		return 0;
 	}
 	if (nr >= STACK_USER_MAX) {
-		u->end = STACK_TRUNCATED;
+		u->end = STACK_TOO_DEEP;
 		return 0;
 	}
 	at = unwind_vma(context, addr);

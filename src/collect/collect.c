@@ -451,6 +451,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_programs(h, c->skel->obj);
 	health_samplers(h, c->samplers, c->cpu_memory, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
+	health_stack_ends(h, stacks_ends(c->stacks));
 	health_stacks(h, &c->skel->bss->shared, c->cpu_memory, c->nr_cpus);
 	blocked_health(c->blocked, h);
 }

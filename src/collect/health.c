@@ -32,7 +32,8 @@ static const struct {
 };
 
 static const char *const sample_classes[SAMPLE_CLASSES] = {
-	[SAMPLE_THREAD] = "threads", [SAMPLE_IDLE] = "idle",     [SAMPLE_GUEST] = "virtual machines",
+	[SAMPLE_THREAD] = "threads", [SAMPLE_KERNEL] = "kernel threads",
+	[SAMPLE_IDLE] = "idle",      [SAMPLE_GUEST] = "virtual machines",
 	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
 };
 
@@ -94,6 +95,18 @@ void health_stacks(struct health *h, const struct shared *shared, const struct c
 	health_add(h, "Maps", "files", HEALTH_ON, "%u of %u", shared->files, FRAME_FILES_MAX);
 	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
 		   "%" PRIu64 " long ones, above what a CPU may spend on stacks", skipped);
+}
+
+void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS])
+{
+	static const char *const names[STACK_ENDS] = {
+		[STACK_COMPLETE] = "at a root",       [STACK_TRUNCATED] = "caller not told",
+		[STACK_UNREADABLE] = "not readable",  [STACK_NO_CODE] = "no code there",
+		[STACK_TOO_DEEP] = "too deep",
+	};
+
+	for (int end = 0; end < STACK_ENDS; end++)
+		health_add(h, "User stacks end", names[end], HEALTH_FACT, "%10" PRIu64, ends[end]);
 }
 
 void health_slots(struct health *h, const struct shared *shared, uint32_t max, uint64_t map_bytes)

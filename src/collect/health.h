@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "loss.h"
+#include "stack.h"
 
 struct bpf_object;
 struct cpu_slot;
@@ -21,6 +22,7 @@ void health_samplers(struct health *h, const struct samplers *s, const struct cp
 void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr);
 
 /* health_slots - how full the slots are. */
+void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS]);
 void health_slots(struct health *h, const struct shared *shared, uint32_t max, uint64_t map_bytes);
 
 /* health_loss - what was lost since the start, by cause. */

@@ -45,6 +45,7 @@ struct stacks {
 	struct waits *waits;   /* one a slot */
 	struct stack *scratch;
 	uint64_t lost;
+	uint64_t ends[STACK_ENDS];
 };
 
 struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
@@ -150,6 +151,8 @@ static int keep(struct stacks *s, const struct stack_event *e)
 	p.user = find_stack(s, e->user);
 	p.kernel = find_stack(s, e->kernel);
 	s->lost += (e->user && !p.user) + (e->kernel && !p.kernel);
+	if (p.user && p.user->end < STACK_ENDS)
+		s->ends[p.user->end]++;
 	p.next = (uintptr_t)map_get(&s->threads, key);
 	if (VEC_PUSH(s->pending, s->nr_pending, s->pending_room, p))
 		return -ENOMEM;
@@ -355,6 +358,11 @@ void stacks_end(struct stacks *s)
 	s->nr_pending = 0;
 	map_fini(&s->threads);
 	s->threads = (struct map){ 0 };
+}
+
+const uint64_t *stacks_ends(const struct stacks *s)
+{
+	return s->ends;
 }
 
 uint64_t stacks_lost(const struct stacks *s)

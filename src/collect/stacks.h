@@ -52,6 +52,9 @@ int stacks_show(struct stacks *s, const struct stacks_thread *t);
 /* stacks_end - after all threads of a tick: events of threads that are not shown are forgotten. */
 void stacks_end(struct stacks *s);
 
+/* stacks_ends - of how many samples and blocks the user stack ended how, since the start. */
+const uint64_t *stacks_ends(const struct stacks *s);
+
 /* stacks_lost - events and stacks that could not be read, since the start. */
 uint64_t stacks_lost(const struct stacks *s);
 

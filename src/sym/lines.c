@@ -38,13 +38,28 @@ static int attribute_number(Dwarf_Die *die, unsigned int name)
 	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &value) ? (int)value : 0;
 }
 
-/* "inlined in NAME at FILE:LINE" for each function around the innermost one. */
+/* The scopes around an address as they are nested in the code, innermost first; to be freed. Around an
+ * inlined function dwarf_getscopes() has what it stands in, not what it was made part of. */
+static int code_scopes(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
+{
+	Dwarf_Die *lexical, innermost;
+	int nr = dwarf_getscopes(unit, address, &lexical);
+
+	if (nr <= 0)
+		return 0;
+	innermost = lexical[0];
+	free(lexical);
+	nr = dwarf_getscopes_die(&innermost, scopes);
+	return nr > 0 ? nr : 0;
+}
+
+/* "NAME inlined in NAME at FILE:LINE" for each function around the innermost one. */
 static void put_inlined(Dwarf_Die *unit, uint64_t address, char *buf, size_t size)
 {
 	size_t used = strlen(buf), nr_files;
 	Dwarf_Files *files = NULL;
 	Dwarf_Die *scopes;
-	int nr = dwarf_getscopes(unit, address, &scopes);
+	int nr = code_scopes(unit, address, &scopes);
 
 	dwarf_getsrcfiles(unit, &files, &nr_files);
 	for (int i = 0; i < nr && used < size; i++) {
@@ -61,7 +76,7 @@ static void put_inlined(Dwarf_Die *unit, uint64_t address, char *buf, size_t siz
 				 outer < nr && dwarf_diename(&scopes[outer]) ? dwarf_diename(&scopes[outer]) : "?",
 				 path ? file_name(path) : "?", attribute_number(&scopes[i], DW_AT_call_line));
 	}
-	if (nr > 0)
+	if (nr)
 		free(scopes);
 }
 

@@ -48,7 +48,7 @@ enum place_kind {
 	_(FLAME_LEFT, "flame-left",  IN_FLAME,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
 	_(FLAME_RIGHT, "flame-right", IN_FLAME,  "l Right",    "Right l",    "l Right",  "",        "flame: the box to the right") \
 	_(FLAME_INVERT, "flame-invert", IN_FLAME, "i",         "i",          "i",        "invert",  "flame: innermost functions first, their callers below") \
-	_(FLAME_MERGE, "flame-merge", IN_FLAME,  "m",          "m",          "m",        "merge",   "flame: all together, by process, or by thread") \
+	_(FLAME_MERGE, "flame-merge", IN_FLAME,  "m",          "m",          "m",        "merge",   "flame: all together, by process, by thread, or by cgroup") \
 	_(FLAME_KERNEL, "flame-kernel", IN_FLAME, "K",         "K",          "K",        "",        "flame: hide or show kernel functions") \
 	_(FLAME_USER, "flame-user",  IN_FLAME,   "U",          "U",          "U",        "",        "flame: hide or show user functions") \
 	_(FLAME_TABLE, "flame-table", IN_FLAME,  "t",          "t",          "t",        "table",   "flame: table of functions, with self and total time") \

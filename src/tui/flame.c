@@ -2,6 +2,7 @@
 #include "tui/flame.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,15 +173,34 @@ static void go_frames(struct building *b)
 }
 
 /* A name that lives as long as the flame; "others" when there are too many. */
-static const char *keep_name(struct flame *f, const char *comm)
+static const char *keep_name(struct flame *f, const char *name)
 {
+	size_t len = strlen(name), most = sizeof(f->names[0]) - 1;
+
+	if (len > most) /* of a long path the end tells more */
+		name += len - most;
 	for (int i = 0; i < f->nr_names; i++)
-		if (!strncmp(f->names[i], comm, 16))
+		if (!strcmp(f->names[i], name))
 			return f->names[i];
 	if (f->nr_names == (int)(sizeof(f->names) / sizeof(f->names[0])))
 		return "[others]";
-	memcpy(f->names[f->nr_names], comm, 16);
+	snprintf(f->names[f->nr_names], sizeof(f->names[0]), "%s", name);
 	return f->names[f->nr_names++];
+}
+
+/* What stands at the root for a thread, NULL: nothing. */
+static const char *who_of(struct building *b, const struct life *life)
+{
+	switch (b->options->merge) {
+	case FLAME_MERGE_PROCESS:
+		return keep_name(b->flame, life->process->comm);
+	case FLAME_MERGE_THREAD:
+		return keep_name(b->flame, life->comm);
+	case FLAME_MERGE_CGROUP:
+		return keep_name(b->flame, life->cgroup->path);
+	default:
+		return NULL;
+	}
 }
 
 static const char *const kind_names[TIME_KINDS] = { "on CPU", "runqueue", "sleep", "D state" };
@@ -203,9 +223,7 @@ static void walk(struct building *b, const char *who)
 static int leaf_of(struct building *b)
 {
 	const struct stack_sample *s = b->sample;
-	const char *who = b->options->merge == FLAME_MERGE_PROCESS ? keep_name(b->flame, s->life->process->comm)
-			  : b->options->merge == FLAME_MERGE_THREAD ? keep_name(b->flame, s->life->comm)
-								    : NULL;
+	const char *who = who_of(b, s->life);
 	uint64_t key = flame_key((uintptr_t)who, b->options->metric == FLAME_WALL ? 1 + s->kind : 0);
 	void *known;
 

@@ -21,7 +21,8 @@ enum flame_metric { FLAME_CPU, FLAME_RUNQ, FLAME_SLEEP, FLAME_D, FLAME_WALL, FLA
 extern const char *const flame_metric_names[FLAME_METRICS];
 
 /* What threads stand at the root for themselves. */
-enum flame_merge { FLAME_MERGE_ALL, FLAME_MERGE_PROCESS, FLAME_MERGE_THREAD, FLAME_MERGES };
+enum flame_merge { FLAME_MERGE_ALL, FLAME_MERGE_PROCESS, FLAME_MERGE_THREAD, FLAME_MERGE_CGROUP,
+		   FLAME_MERGES };
 
 /* Which part of each stack: all of it, or, of stacks that one function is in, what it called, or what
  * called it. */
@@ -89,7 +90,7 @@ struct flame {
 	struct map thread_of;
 	struct wakers wakers;
 	uint64_t quality[QUALITIES]; /* ns, by enum sample_quality; they add up */
-	char names[64][32];     /* of threads and processes at the root */
+	char names[64][64];     /* of threads, processes and cgroups at the root */
 	int nr_names;
 	struct flame_options built; /* what the tree is of */
 	uint64_t generation;    /* of the names */

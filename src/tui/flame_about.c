@@ -34,8 +34,8 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-/* Whole percents that add up to 100: what rounding leaves goes to the largest. */
-static void qualities(const struct flame *f, int percents[QUALITIES])
+/* Whole percents that add up to 100: what rounding leaves goes to the largest. False: there is no time. */
+static bool qualities(const struct flame *f, int percents[QUALITIES])
 {
 	int sum = 0, largest = 0;
 	uint64_t all = 0;
@@ -47,8 +47,8 @@ static void qualities(const struct flame *f, int percents[QUALITIES])
 		sum += percents[q];
 		largest = f->quality[q] > f->quality[largest] ? q : largest;
 	}
-	if (all)
-		percents[largest] += 100 - sum;
+	percents[largest] += 100 - sum;
+	return all;
 }
 
 /* "[On-CPU] Runq Sleep ..." and how good the stacks are. */
@@ -59,9 +59,8 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 	for (int m = 0; m < FLAME_METRICS; m++)
 		x = paint_format(c->paint, c->top, x, m == (int)s->options.metric ? ROLE_SORTED : ROLE_DIM,
 				 m == (int)s->options.metric ? "[%s]" : " %s ", flame_metric_names[m]);
-	qualities(&s->flames[TREE_MAIN], percents);
 	x++;
-	for (int q = 0; q < QUALITIES; q++)
+	for (int q = 0; qualities(&s->flames[TREE_MAIN], percents) && q < QUALITIES; q++)
 		x = paint_format(c->paint, c->top, x, ROLE_TEXT, "%s%s %d%%", q ? " " : "",
 				 flame_quality_names[q], percents[q]);
 }

@@ -445,7 +445,7 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 
 static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
-	static const char *const merges[FLAME_MERGES] = { "", ", by process", ", by thread" };
+	static const char *const merges[FLAME_MERGES] = { "", ", by process", ", by thread", ", by cgroup" };
 	struct flame_view *s = state;
 	const struct flame *f = &s->flames[TREE_MAIN];
 	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest;

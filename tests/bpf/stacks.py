@@ -69,6 +69,22 @@ def blocks():
     return f"D {d / MS:.0f} of {all_d / MS:.0f} ms, asleep {asleep / MS:.0f} of {all_asleep / MS:.0f} ms"
 
 
+def locks(kind, function):
+    """D state behind a lock weighs what was waited, and has the kernel's and the program's function."""
+    with subprocess.Popen([load_path("lock_d"), kind, "30" if GUEST else "8"], stdout=subprocess.PIPE,
+                          text=True) as load:
+        tid = json.loads(load.stdout.readline())["tid"]
+        time.sleep(1)
+        lines = folded("d", "-d", "4", "-p", str(tid))
+        out = json.loads(load.communicate()[0].splitlines()[-1])
+    rate = out["d_ns"] / out["ns"]
+    whole = total(lines)
+    about(whole, 4 * SEC * (rate - 0.02), 4 * SEC * (rate + 0.02), "D")
+    known = sum(w for frames, w in lines if "wait_here" in frames and any(function in f for f in frames))
+    assert known >= 0.9 * whole, f"{known} of {whole} ns have the stack; {lines[:3]}"
+    return f"{whole / MS:.0f} ms in 4 s, {100 * rate:.0f} % expected"
+
+
 def wall():
     """All kinds together are the time the thread was alive."""
     load, tid = burn("block", 5)
@@ -192,6 +208,8 @@ def main():
     tap = begin()
     tap.case("shares of CPU time by function", cpu_shares)
     tap.case("blocks have their stacks and exact weights", blocks)
+    tap.case("D state behind a pipe", locks, "pipe", "pipe_read_[k]")
+    tap.case("D state behind an inode", locks, "inode", "write")
     tap.case("all kinds of time add up", wall)
     tap.case("16,384 distinct stacks", distinct)
     tap.case("samples in --json", samples_in_json)

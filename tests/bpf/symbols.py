@@ -87,6 +87,18 @@ def stripped(folder):
     return path, debug
 
 
+def demangled():
+    """C++ and Rust names, as people write them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "burn")
+        subprocess.run(["objcopy", "--redefine-sym", "alpha=_ZN3api5Queue4pushERKi", "--redefine-sym",
+                        "beta=_ZN4tokio7runtime4task3run17h9f3c2b7d88aa01e4E", load_path("burn"), path],
+                       check=True)
+        counts, _ = sampled([path, "cpu", SECONDS])
+    assert counts.get("api::Queue::push(int const&)"), counts
+    assert counts.get("tokio::runtime::task::run"), counts
+
+
 def no_symbols():
     """Without any symbols it is module+0xoffset, never a bare address."""
     with tempfile.TemporaryDirectory() as folder:
@@ -190,6 +202,7 @@ def main():
     tap.case("what a JIT says of its code", jit_map)
     tap.case("a JIT's map that is a link", jit_map_linked)
     tap.case("a JIT's map of another user", jit_map_owned)
+    tap.case("C++ and Rust names", demangled)
     tap.case("a file without symbols", no_symbols)
     tap.case("debug information beside the file", debuglink, "beside")
     tap.case("debug information in .debug", debuglink, ".debug")
