@@ -109,7 +109,7 @@ def users():
     def become():
         os.setgid(65534)
         os.setuid(65534)
-    with Load(load_path("spin"), "user", "20", preexec=become) as load, spinner() as other:
+    with Load(load_path("spin"), "user", "60", preexec=become) as load, spinner() as other:
         time.sleep(WAIT)
         for user in ("nobody", "65534"):
             line = systop_lines("-u", user, "-d", "1", "-n", "1")[0]

@@ -124,7 +124,7 @@ def limit(path_of, period):
     """Three seconds of spinning in 20 ms of every 100."""
     with Cgroup(f"systop-quota-{os.getpid()}", None if GUEST else "cpu") as cgroup:
         period(cgroup)
-        with Load(load_path("spin"), "user", "6") as load:
+        with Load(load_path("spin"), "user", "30" if GUEST else "6") as load:
             tid = load.truth()["tids"][0]
             cgroup.add(load.pid)
             time.sleep(0.5)
@@ -151,7 +151,7 @@ def quota():
 
 def stuck_in_d():
     """A thread in D for the whole interval is listed although it does nothing."""
-    with Load(load_path("vfork_d"), "6000") as load:
+    with Load(load_path("vfork_d"), "20000" if GUEST else "6000") as load:
         time.sleep(1.5)
         lines = systop_lines("-p", str(load.pid), "-d", "1", "-n", "2")
     rows = rows_of(lines, load.pid)
