@@ -62,7 +62,7 @@ static void add_values(struct json_object *o, const struct row *r, const struct 
 struct sampled {
 	struct names *names;
 	struct map samples;    /* life -> samples of it on a CPU */
-	uint64_t ns[QUALITIES]; /* of the threads' time */
+	uint64_t ns[TIME_KINDS][QUALITIES]; /* of the threads' time */
 };
 
 static bool is_unnamed(const struct stack *s, struct names *names)
@@ -83,7 +83,7 @@ static int count_sample(void *arg, const struct stack_sample *s)
 	uintptr_t before = (uintptr_t)map_get(&c->samples, (uintptr_t)s->life);
 	bool user = is_unnamed(s->user, c->names), kernel = is_unnamed(s->kernel, c->names);
 
-	c->ns[sample_quality(s, user || kernel)] += s->weight;
+	c->ns[s->kind][sample_quality(s, user || kernel)] += s->weight;
 	if (s->kind != TIME_CPU)
 		return 0;
 	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
@@ -93,11 +93,16 @@ static struct json_object *stacks_object(const struct sampled *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	for (int q = 0; q < QUALITIES; q++) {
-		char name[32];
+	for (int kind = 0; kind < TIME_KINDS; kind++) {
+		struct json_object *of = json_object_new_object();
 
-		snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
-		add(o, name, number(c->ns[q]));
+		for (int q = 0; q < QUALITIES; q++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
+			add(of, name, number(c->ns[kind][q]));
+		}
+		add(o, time_names[kind], of);
 	}
 	return o;
 }
@@ -340,13 +345,18 @@ static struct json_object *stacks_schema(void)
 		[QUALITY_UNNAMED] = "of whole stacks with functions that have no name, or none yet",
 		[QUALITY_LOST] = "without a stack: too short a block, over the budget, or no room",
 	};
-	struct json_object *o = record("time of all threads by how well its stacks are known");
+	struct json_object *o = record("time of all threads by how well its stacks are known, of each kind");
 
-	for (int q = 0; q < QUALITIES; q++) {
-		char name[32];
+	for (int kind = 0; kind < TIME_KINDS; kind++) {
+		struct json_object *of = record(NULL);
 
-		snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
-		property(o, name, node("integer", false, help[q]));
+		for (int q = 0; q < QUALITIES; q++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
+			property(of, name, node("integer", false, help[q]));
+		}
+		property(o, time_names[kind], of);
 	}
 	return o;
 }

@@ -21,6 +21,7 @@ struct worker {
 	pid_t stuck[WORKER_STUCK_MAX];
 	int nr_stuck;
 	uint64_t failures;     /* since the start */
+	int extensions;        /* of this deadline */
 	bool off;              /* too many are stuck */
 };
 
@@ -44,8 +45,8 @@ bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd);
 int worker_answer(struct worker *w, void *answer, size_t room, int *fd);
 void worker_done(struct worker *w);
 
-/* worker_late - whether the answer did not come in time. */
-bool worker_late(const struct worker *w);
+/* worker_late - whether the answer did not come in time, though the helper had a CPU. */
+bool worker_late(struct worker *w);
 
 /* worker_failed - it is late, ended, or said something else than it was asked: it is ended. */
 void worker_failed(struct worker *w);

@@ -48,7 +48,9 @@ def keys():
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes"}
-    assert set(line["stacks"]) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}
+    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d"}
+    for kind in line["stacks"].values():
+        assert set(kind) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "switches"}
     row = set(line["cgroups"][0])
     assert {"id", "path", "threads", "own", "nr_throttled"} <= row, row

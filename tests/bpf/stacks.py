@@ -120,10 +120,11 @@ def samples_in_json():
     thread = [t for t in tick["threads"] if t["tid"] == tid][0]
     expected = 997 * thread["run_ns"] / SEC
     assert (0.1 if GUEST else 0.9) * expected <= thread["samples"] <= 1.05 * expected, (thread, expected)
-    spent = sum(t[k] for t in tick["threads"] for k in ("run_ns", "runq_ns", "d_ns", "sleep_ns"))
-    worth = sum(tick["stacks"].values())
-    assert abs(worth - spent) <= spent / 1000, (tick["stacks"], spent)
-    return f"{thread['samples']} samples in {thread['run_ns'] / MS:.0f} ms, stacks {tick['stacks']}"
+    for kind, field in (("cpu", "run_ns"), ("runq", "runq_ns"), ("sleep", "sleep_ns"), ("d", "d_ns")):
+        spent = sum(t[field] for t in tick["threads"])
+        worth = sum(tick["stacks"][kind].values())
+        assert abs(worth - spent) <= spent / 1000, (kind, tick["stacks"], spent)
+    return f"{thread['samples']} samples in {thread['run_ns'] / MS:.0f} ms, stacks {tick['stacks']['cpu']}"
 
 
 def target_ends():
