@@ -92,7 +92,7 @@ def demangled():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "burn")
         subprocess.run(["objcopy", "--redefine-sym", "alpha=_ZN3api5Queue4pushERKi", "--redefine-sym",
-                        "beta=_ZN4tokio7runtime4task3run17h9f3c2b7d88aa01e4E", load_path("burn"), path],
+                        "beta=_ZN5tokio7runtime4task3run17h9f3c2b7d88aa01e4E", load_path("burn"), path],
                        check=True)
         counts, _ = sampled([path, "cpu", SECONDS])
     assert counts.get("api::Queue::push(int const&)"), counts
