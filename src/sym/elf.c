@@ -15,7 +15,7 @@
 
 enum rank { RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
-static void read_segments(Elf *elf, struct elf_segments *s)
+void elf_segments_read(struct Elf *elf, struct elf_segments *s)
 {
 	size_t nr = 0;
 
@@ -174,7 +174,7 @@ static int read_elf(Elf *elf, bool debug, struct symtab *t, struct elf_found *fo
 	if (elf_kind(elf) != ELF_K_ELF)
 		return -ENOEXEC;
 	if (!debug)
-		read_segments(elf, &found->segments);
+		elf_segments_read(elf, &found->segments);
 	if (elf_getshdrstrndx(elf, &names))
 		return 0; /* no sections */
 	while (!err && (scn = elf_nextscn(elf, scn))) {

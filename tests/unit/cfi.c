@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of .eh_frame against what libdw says of the same places: of this program, its libraries and a few
+ * files of the system; all of them with SYSTOP_CFI_FILES. */
+#include "unit.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sym/cfi.h"
+
+static struct {
+	uint64_t files, rows, bad, mismatches, broken;
+	uint64_t refused; /* by libdw */
+} seen;
+
+/* What libdw says of a register: the words of the unwinder. */
+static void oracle_register(Dwarf_Frame *f, int reg, uint8_t *saved, int16_t *offset)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t nr;
+
+	*offset = 0;
+	*saved = CFI_LOST;
+	if (dwarf_frame_register(f, reg, memory, &ops, &nr))
+		return;
+	/* What is not told of a register that functions have to keep is that they kept it. */
+	if (!nr) {
+		*saved = CFI_SAME;
+	} else if (nr == 1 && ops[0].atom == DW_OP_call_frame_cfa) {
+		*saved = CFI_AT_CFA;
+	} else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst) {
+		*saved = CFI_AT_CFA;
+		*offset = ops[1].number;
+	} else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg6) {
+		*saved = CFI_AT_FP; /* an expression begins with the CFA at hand */
+		*offset = ops[1].number;
+	}
+}
+
+/* What libdw says of the CFA. */
+static bool oracle_cfa(Dwarf_Frame *f, struct cfi_rule *rule)
+{
+	Dwarf_Op *ops;
+	size_t nr;
+
+	rule->kind = CFI_BAD;
+	if (dwarf_frame_cfa(f, &ops, &nr))
+		return false;
+	if (nr == 1 && (ops[0].atom == DW_OP_bregx || (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31))) {
+		int reg = ops[0].atom == DW_OP_bregx ? (int)ops[0].number : ops[0].atom - DW_OP_breg0;
+
+		rule->kind = reg == 7 ? CFI_SP : reg == 6 ? CFI_FP : reg == 3 ? CFI_BX : CFI_BAD;
+		rule->offset = ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number;
+	} else if (nr >= 2 && nr <= 3 && (ops[0].atom == DW_OP_breg6 || ops[0].atom == DW_OP_breg7) &&
+		   ops[1].atom == DW_OP_deref && (nr == 2 || ops[2].atom == DW_OP_plus_uconst)) {
+		rule->kind = ops[0].atom == DW_OP_breg6 ? CFI_DEREF_FP : CFI_DEREF_SP;
+		rule->offset = ops[0].number;
+		rule->more = nr == 3 ? ops[2].number : 0;
+	} else if (nr == 9 && ops[0].atom == DW_OP_breg7 && ops[1].atom == DW_OP_breg16 && ops[5].atom == DW_OP_ge) {
+		rule->kind = CFI_PLT;
+		rule->offset = ops[0].number;
+		rule->more = ops[4].atom - DW_OP_lit0;
+	}
+	return true;
+}
+
+static struct cfi_rule oracle(Dwarf_Frame *f)
+{
+	struct cfi_rule rule = { .kind = CFI_BAD };
+	Dwarf_Op memory[3], *ops;
+	bool signal;
+	size_t nr;
+	int ra = dwarf_frame_info(f, NULL, NULL, &signal);
+
+	if (signal)
+		return (struct cfi_rule){ .kind = CFI_SIGNAL };
+	oracle_cfa(f, &rule);
+	if (ra < 0 || dwarf_frame_register(f, ra, memory, &ops, &nr))
+		return (struct cfi_rule){ .kind = CFI_BAD };
+	if (!nr && ops) /* undefined: as libdw tells it */
+		return (struct cfi_rule){ .kind = CFI_STOP };
+	if (nr != 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst ||
+	    (int64_t)ops[1].number != -8)
+		return (struct cfi_rule){ .kind = CFI_BAD };
+	oracle_register(f, 6, &rule.fp, &rule.fp_offset);
+	oracle_register(f, 3, &rule.bx, &rule.bx_offset);
+	return rule.kind == CFI_BAD ? (struct cfi_rule){ .kind = CFI_BAD } : rule;
+}
+
+/* libdw knows no such CFA: a register that is set after an expression. */
+static bool is_refused(Dwarf_Frame *f)
+{
+	Dwarf_Op *ops;
+	size_t nr;
+
+	return dwarf_frame_cfa(f, &ops, &nr);
+}
+
+static void compare(const char *path, Dwarf_CFI *cfi, const struct cfi_table *t, const struct elf_segments *s)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct cfi_rule *ours = &t->rules[t->rows[i].rule];
+		struct cfi_rule theirs;
+		Dwarf_Frame *frame;
+		uint64_t address;
+
+		if (ours->kind == CFI_GAP || !elf_address(s, t->rows[i].offset, &address))
+			continue;
+		seen.rows++;
+		seen.bad += ours->kind == CFI_BAD;
+		if (dwarf_cfi_addrframe(cfi, address, &frame)) {
+			seen.refused++; /* of a function that is broken further on it tells nothing */
+			continue;
+		}
+		theirs = oracle(frame);
+		if (is_refused(frame)) {
+			seen.refused++;
+			free(frame);
+			continue;
+		}
+		free(frame);
+		if (memcmp(ours, &theirs, sizeof(theirs))) {
+			if (seen.mismatches++ < 20)
+				fprintf(stderr, "# %s 0x%lx: kind %u %d %d fp %u %d bx %u %d, libdw: kind %u %d %d fp %u %d bx %u %d\n",
+					path, address, ours->kind, ours->offset, ours->more, ours->fp, ours->fp_offset, ours->bx,
+					ours->bx_offset, theirs.kind, theirs.offset, theirs.more, theirs.fp, theirs.fp_offset,
+					theirs.bx, theirs.bx_offset);
+		}
+	}
+}
+
+static void check_file(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	struct cfi_table t = { 0 };
+	Elf *elf;
+
+	if (fd < 0)
+		return;
+	if (!cfi_read(fd, &t)) {
+		struct elf_segments s = { .nr = 0 };
+		Dwarf_CFI *cfi;
+
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+		elf_segments_read(elf, &s);
+		cfi = dwarf_getcfi_elf(elf);
+		if (cfi) {
+			compare(path, cfi, &t, &s);
+			dwarf_cfi_end(cfi);
+		}
+		seen.files++;
+		seen.broken += t.bad;
+		elf_end(elf);
+	}
+	cfi_fini(&t);
+	close(fd);
+}
+
+static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)ftw;
+	if (type == FTW_F && S_ISREG(st->st_mode))
+		check_file(path);
+	return 0;
+}
+
+static void report(void)
+{
+	printf("# %lu files, %lu rows, %lu of them not representable (%.3f %%), %lu functions left out, %lu rows that libdw refuses\n",
+	       seen.files, seen.rows, seen.bad, 100.0 * seen.bad / (seen.rows ? seen.rows : 1), seen.broken, seen.refused);
+	assert_int_equal(seen.mismatches, 0);
+	assert_true(seen.refused <= seen.rows / 100000);
+}
+
+TEST(cfi, rows_are_those_of_libdw)
+{
+	static const char *const few[] = { "/proc/self/exe", "/bin/bash", "/bin/sh", "/usr/bin/find", "/usr/bin/perl",
+					   "/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2",
+					   "/lib/x86_64-linux-gnu/libm.so.6", "/lib/x86_64-linux-gnu/libcrypto.so.3" };
+	const char *all = getenv("SYSTOP_CFI_FILES");
+
+	elf_version(EV_CURRENT);
+	for (size_t i = 0; i < ARRAY_SIZE(few) && !all; i++)
+		check_file(few[i]);
+	if (all)
+		nftw(all, visit, 64, FTW_PHYS);
+	report();
+	assert_true(seen.rows > 1000);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(cfi_rows_are_those_of_libdw));
+}
