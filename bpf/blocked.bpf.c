@@ -24,23 +24,45 @@ static __always_inline bool is_blocked(const struct slot *s, __u64 since)
 	return s->since == since && (s->state == SLOT_D || s->state == SLOT_SLEEP);
 }
 
+struct blocked_loop {
+	struct task_struct *task;
+};
+
+/* One frame of a thread that is blocked: unwind_step() with memory of another process. */
+static long blocked_step(__u32 i, struct blocked_loop *loop)
+{
+	__u32 context = UNWIND_BLOCKED;
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	struct task_struct *t = loop->task;
+	int next;
+
+	if (!u)
+		return 1;
+	next = unwind_note(UNWIND_BLOCKED);
+	if (next == UNWIND_END)
+		return 1;
+	u->end = STACK_UNREADABLE;
+	if (next == UNWIND_DEREF &&
+	    (bpf_copy_from_user_task(&u->deref, sizeof(u->deref), (void *)u->deref_at, t, 0) ||
+	     !unwind_cfa(UNWIND_BLOCKED)))
+		return 1;
+	if (bpf_copy_from_user_task(u->pair, sizeof(u->pair), (void *)u->pair_at, t, 0) ||
+	    (u->fp_at && bpf_copy_from_user_task(&u->fp, sizeof(u->fp), (void *)u->fp_at, t, 0)) ||
+	    (u->bx_at && bpf_copy_from_user_task(&u->bx_saved, sizeof(u->bx_saved), (void *)u->bx_at, t, 0)))
+		return 1;
+	unwind_up(u);
+	return 0;
+}
+
 /* Its user stack into the scratch of UNWIND_BLOCKED, which the caller owns. */
 static __always_inline void read_user(struct task_struct *t, struct unwind *u)
 {
+	struct blocked_loop loop = { t };
+
 	u->nr = 0;
 	u->flags = 0;
-	if (!unwind_start(u, t))
-		return;
-	for (int i = 0; i < STACK_USER_MAX; i++) {
-		if (!unwind_note(UNWIND_BLOCKED))
-			return;
-		if (bpf_copy_from_user_task(u->pair, sizeof(u->pair), (void *)u->bp, t, 0)) {
-			u->end = STACK_UNREADABLE;
-			return;
-		}
-		unwind_up(u);
-	}
-	u->end = STACK_TOO_DEEP;
+	if (unwind_start(u, t))
+		bpf_loop(STACK_USER_MAX + 1, blocked_step, &loop, 0);
 }
 
 /* @nr: at most STACK_USER_MAX, which older kernels only see in a mask. */

@@ -159,6 +159,7 @@ struct task_struct {
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	unsigned long bp;
+	unsigned long bx;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;

@@ -32,6 +32,7 @@ enum stack_end {
 	STACK_UNREADABLE, /* memory was not there */
 	STACK_NO_CODE,   /* an address that is no code */
 	STACK_TOO_DEEP,  /* there was no room for its outer end */
+	STACK_NO_RULE,   /* the compiler says where the caller is in words that this does not know */
 	STACK_ENDS
 };
 

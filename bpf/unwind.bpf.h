@@ -11,6 +11,7 @@
 
 #include "maps.bpf.h"
 #include "stack.h"
+#include "unwind.h"
 
 /* Whether programs may read any kernel memory, fixed at load: lockdown "confidentiality" forbids it.
  * Without it there are no stacks; what is behind it is not even verified. */
@@ -39,7 +40,7 @@ struct frames {
 };
 
 struct unwind {
-	__u64 pc, sp, bp;
+	__u64 pc, sp, bp, bx;
 	__u64 hash;
 	__u64 mm_root;      /* of the maple tree */
 	__u64 vdso;
@@ -54,7 +55,11 @@ struct unwind {
 	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
 	struct file_key key;
 	__u64 node[32];
-	__u64 pair[2];      /* the caller's frame pointer, and where it goes on */
+	/* What is to be read for the next step, and what was: places are 0 if there is nothing to read. */
+	struct cfi_rule rule;
+	__u64 cfa;
+	__u64 deref_at, pair_at, fp_at, bx_at;
+	__u64 deref, pair[2], fp, bx_saved; /* pair: what is below the return address, and it */
 	__u32 busy;         /* UNWIND_BLOCKED only: another one is at it, and waits */
 };
 
@@ -78,6 +83,51 @@ struct kernel_frames_map {
 	__type(value, struct frames);
 };
 extern struct kernel_frames_map kernel_frames SEC(".maps");
+
+struct unwind_files_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_FILES);
+	__type(key, __u32);
+	__type(value, struct unwind_file);
+};
+extern struct unwind_files_map unwind_files SEC(".maps");
+
+struct unwind_pages_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_PAGES);
+	__type(key, __u32);
+	__type(value, struct unwind_page);
+};
+extern struct unwind_pages_map unwind_pages SEC(".maps");
+
+struct unwind_rules_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_RULES);
+	__type(key, __u32);
+	__type(value, struct cfi_rule);
+};
+extern struct unwind_rules_map unwind_rules SEC(".maps");
+
+/* Each chunk is an array of one element. */
+struct unwind_chunk_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, UNWIND_CHUNK_BYTES);
+};
+
+struct unwind_chunks_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, UNWIND_CHUNKS);
+	__uint(key_size, 4);
+	__uint(value_size, 4);
+	__array(values, struct unwind_chunk_map);
+};
+extern struct unwind_chunks_map unwind_chunks SEC(".maps");
 
 /* Id of each file met. */
 struct files_map {
@@ -305,6 +355,7 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 	u->pc = BPF_CORE_READ(regs, ip);
 	u->sp = BPF_CORE_READ(regs, sp);
 	u->bp = BPF_CORE_READ(regs, bp);
+	u->bx = BPF_CORE_READ(regs, bx);
 	return (BPF_CORE_READ(regs, cs) & 0xffff) == 0x33;
 #elif defined(__TARGET_ARCH_arm64)
 	u->pc = BPF_CORE_READ(regs, user_regs.pc);
@@ -316,31 +367,193 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #endif
 }
 
-/* unwind_note - the frame the walk is at. Returns 1 if it goes on at u->bp, 0 at its end. */
+/* A page's row that holds @at, of @nr rows from @first on in a chunk: its rule, -1: none. */
+static __always_inline int unwind_search(__u32 first, __u32 nr, __u16 at)
+{
+	__u32 chunk = first / UNWIND_CHUNK_ROWS, zero = 0, low = 0, high = nr;
+	struct unwind_row *rows;
+	void *map;
+
+	map = bpf_map_lookup_elem(&unwind_chunks, &chunk);
+	if (!map)
+		return -1;
+	rows = bpf_map_lookup_elem(map, &zero);
+	if (!rows)
+		return -1;
+	first &= UNWIND_CHUNK_ROWS - 1;
+	for (int i = 0; i < 17; i++) {
+		__u32 middle = (low + high) / 2;
+
+		if (low >= high)
+			break;
+		if (rows[(first + middle) & (UNWIND_CHUNK_ROWS - 1)].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return -1;
+	return rows[(first + low - 1) & (UNWIND_CHUNK_ROWS - 1)].rule;
+}
+
+/* unwind_find - copies the rule for a place in a file to u->rule. 0: the file has no table. */
+__weak __noinline int unwind_find(__u32 context, __u32 file, __u64 offset)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &file);
+	struct unwind_page *p;
+	struct cfi_rule *rule;
+	__u32 page = offset >> UNWIND_PAGE_SHIFT, at;
+	int found;
+
+	if (!u || !f)
+		return 0;
+	if (!f->nr) {
+		f->met = 1;
+		return 0;
+	}
+	u->rule.kind = CFI_GAP;
+	if (page >= f->nr)
+		return 1;
+	page += f->first;
+	p = bpf_map_lookup_elem(&unwind_pages, &page);
+	if (!p || !p->nr)
+		return 1;
+	found = unwind_search(p->first, p->nr, offset);
+	if (found < 0)
+		return 1;
+	at = found;
+	rule = bpf_map_lookup_elem(&unwind_rules, &at);
+	if (rule)
+		u->rule = *rule;
+	return 1;
+}
+
+/* Where the kernel put the registers of what a signal interrupted, from the stack pointer on that its
+ * handler returns to: struct rt_sigframe. */
+#if defined(__TARGET_ARCH_x86)
+#define SIGNAL_FP 120
+#define SIGNAL_BX 128
+#define SIGNAL_SP_PC 160 /* one behind the other */
+#endif
+
+/* The places to be read for a caller whose CFA is known. Returns 0 if that cannot be. */
+static __always_inline int unwind_places(struct unwind *u)
+{
+	if (u->cfa <= u->sp || u->cfa - u->sp > UNWIND_FRAME_MAX || u->cfa & 7) {
+		u->end = STACK_TRUNCATED;
+		return 0;
+	}
+	u->pair_at = u->cfa - 16;
+	if (u->rule.fp == CFI_AT_CFA && u->rule.fp_offset != -16)
+		u->fp_at = u->cfa + u->rule.fp_offset;
+	else if (u->rule.fp == CFI_AT_FP)
+		u->fp_at = u->bp + u->rule.fp_offset;
+	if (u->rule.bx == CFI_AT_CFA)
+		u->bx_at = u->cfa + u->rule.bx_offset;
+	else if (u->rule.bx == CFI_AT_FP)
+		u->bx_at = u->bp + u->rule.bx_offset;
+	return 1;
+}
+
+/* By frame pointers: where there is no table, or a gap in it. */
+static __always_inline int unwind_by_fp(struct unwind *u, __u32 nr, bool leaf)
+{
+	u->rule = (struct cfi_rule){ .kind = CFI_FP, .offset = 16, .fp = CFI_AT_CFA, .fp_offset = -16 };
+	/* The outermost frame has none before it, by the ABI. Alone it tells nothing: code without
+	 * frame pointers has anything in that register. */
+	if (!u->bp) {
+		u->end = nr ? STACK_COMPLETE : STACK_TRUNCATED;
+		return 0;
+	}
+	u->cfa = u->bp + 16;
+	if (u->bp < u->sp || u->bp & 7 || u->bp - u->sp > UNWIND_FRAME_MAX) {
+		u->end = STACK_TRUNCATED; /* the register holds something else */
+		return 0;
+	}
+	return unwind_places(u);
+}
+
+/* u->deref was read, if the rule needs it: the places for the rest. 0: the walk ends. */
+__weak __noinline int unwind_cfa(__u32 context)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+
+	if (!u)
+		return 0;
+	u->cfa = u->deref + u->rule.more;
+	return unwind_places(u);
+}
+
+enum unwind_next {
+	UNWIND_END,
+	UNWIND_READ,  /* the places are known */
+	UNWIND_DEREF, /* what is at u->deref_at comes first, for unwind_cfa() */
+};
+
+/* How to go on from the noted frame, by u->rule. */
+static __always_inline int unwind_rule(struct unwind *u, bool leaf)
+{
+	switch (u->rule.kind) {
+	case CFI_SP:
+		u->cfa = u->sp + u->rule.offset;
+		break;
+	case CFI_FP:
+		u->cfa = u->bp + u->rule.offset;
+		break;
+	case CFI_BX:
+		u->cfa = u->bx + u->rule.offset;
+		break;
+	case CFI_PLT:
+		u->cfa = u->sp + u->rule.offset + ((__s64)(u->pc & 15) >= u->rule.more ? 8 : 0);
+		break;
+	case CFI_DEREF_SP:
+	case CFI_DEREF_FP:
+		u->deref_at = (u->rule.kind == CFI_DEREF_SP ? u->sp : u->bp) + u->rule.offset;
+		return UNWIND_DEREF;
+#if defined(__TARGET_ARCH_x86)
+	case CFI_SIGNAL:
+		u->pair_at = u->sp + SIGNAL_SP_PC;
+		u->fp_at = u->sp + SIGNAL_FP;
+		u->bx_at = u->sp + SIGNAL_BX;
+		return UNWIND_READ;
+#endif
+	case CFI_STOP:
+		u->end = STACK_COMPLETE;
+		return UNWIND_END;
+	default:
+		u->end = STACK_NO_RULE;
+		return UNWIND_END;
+	}
+	return unwind_places(u) ? UNWIND_READ : UNWIND_END;
+}
+
+/* unwind_note - the frame the walk is at, and how to go on: enum unwind_next. */
 __weak __noinline int unwind_note(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	struct unwind_vma *v;
 	__u64 addr, f;
-	__u32 nr;
+	__u32 nr, leaf;
 	int at;
 
 	if (!u)
-		return 0;
-	addr = u->leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
+		return UNWIND_END;
+	leaf = u->leaf;
+	addr = leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
 	nr = u->nr;
 	if (!u->pc) {
 		u->end = STACK_COMPLETE;
-		return 0;
+		return UNWIND_END;
 	}
 	if (nr >= STACK_USER_MAX) {
 		u->end = STACK_TOO_DEEP;
-		return 0;
+		return UNWIND_END;
 	}
 	at = unwind_vma(context, addr);
 	if (at < 0) {
 		u->end = STACK_NO_CODE;
-		return 0;
+		return UNWIND_END;
 	}
 	at &= UNWIND_VMAS - 1;
 	u->last = at;
@@ -355,26 +568,30 @@ __weak __noinline int unwind_note(__u32 context)
 	u->nr = nr + 1;
 	stack_hash(&u->hash, &u->check, f);
 
-	/* The outermost frame has none before it, by the ABI. Alone it tells nothing: code without
-	 * frame pointers has anything in that register. */
-	if (!u->bp) {
-		u->end = nr ? STACK_COMPLETE : STACK_TRUNCATED;
-		return 0;
-	}
-	if (u->bp < u->sp || u->bp & 7 || u->bp - u->sp > UNWIND_FRAME_MAX) {
-		u->end = STACK_TRUNCATED; /* the register holds something else */
-		return 0;
-	}
-	return 1;
+	u->fp_at = u->bx_at = 0;
+	if (f & FRAME_ANONYMOUS || !unwind_find(context, f >> FRAME_FILE_SHIFT, f & FRAME_OFFSET_MASK) ||
+	    u->rule.kind == CFI_GAP)
+		return unwind_by_fp(u, nr, leaf) ? UNWIND_READ : UNWIND_END;
+	return unwind_rule(u, leaf);
 }
 
-/* On to the caller, whose frame was read into u->pair. */
+/* On to the caller: everything was read. */
 static __always_inline void unwind_up(struct unwind *u)
 {
-	u->sp = u->bp + sizeof(u->pair);
-	u->bp = u->pair[0];
+	if (u->rule.kind == CFI_SIGNAL) {
+		u->sp = u->pair[0];
+		u->leaf = 1; /* it was interrupted there */
+	} else {
+		if (u->rule.fp == CFI_AT_CFA && u->rule.fp_offset == -16)
+			u->fp = u->pair[0];
+		u->sp = u->cfa;
+		u->leaf = 0;
+	}
+	if (u->fp_at || (u->rule.fp == CFI_AT_CFA && u->rule.fp_offset == -16))
+		u->bp = u->fp;
+	if (u->bx_at)
+		u->bx = u->bx_saved;
 	u->pc = u->pair[1];
-	u->leaf = 0;
 }
 
 struct unwind_loop {
@@ -386,13 +603,23 @@ static long unwind_step(__u32 i, struct unwind_loop *loop)
 {
 	__u32 context = loop->context;
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	int next;
 
-	if (!u || !unwind_note(context))
+	if (!u)
 		return 1;
-	if (bpf_probe_read_user(u->pair, sizeof(u->pair), (void *)u->bp)) {
-		u->end = STACK_UNREADABLE;
+	next = unwind_note(context);
+	if (next == UNWIND_END)
 		return 1;
-	}
+	u->end = STACK_UNREADABLE;
+	if (next == UNWIND_DEREF &&
+	    bpf_probe_read_user(&u->deref, sizeof(u->deref), (void *)u->deref_at))
+		return 1;
+	if (next == UNWIND_DEREF && !unwind_cfa(context))
+		return 1;
+	if (bpf_probe_read_user(u->pair, sizeof(u->pair), (void *)u->pair_at) ||
+	    (u->fp_at && bpf_probe_read_user(&u->fp, sizeof(u->fp), (void *)u->fp_at)) ||
+	    (u->bx_at && bpf_probe_read_user(&u->bx_saved, sizeof(u->bx_saved), (void *)u->bx_at)))
+		return 1;
 	unwind_up(u);
 	return 0;
 }

@@ -43,4 +43,35 @@ struct cfi_rule {
 
 _Static_assert(sizeof(struct cfi_rule) == 16, "no holes");
 
+/*
+ * The tables. A file's code is cut into pages of 64 KiB of file offset; a page has rows, sorted, the
+ * first of which holds what goes on from the page before. Rows lie in chunks of 1 MiB, which are made
+ * when they are needed; those of one page are in one chunk.
+ */
+#define UNWIND_PAGE_SHIFT 16
+#define UNWIND_PAGES 65536
+#define UNWIND_CHUNK_ROWS 262144U
+#define UNWIND_CHUNK_BYTES (UNWIND_CHUNK_ROWS * 4)
+#define UNWIND_CHUNKS 64
+#define UNWIND_RULES 16384
+#define UNWIND_FILES 65536
+
+/* From this offset in the page on, up to the next row, the rule holds. */
+struct unwind_row {
+	__u16 from;
+	__u16 rule;
+};
+
+struct unwind_page {
+	__u32 first; /* row: chunk * UNWIND_CHUNK_ROWS + place in it */
+	__u32 nr;    /* 0: no code here that is known */
+};
+
+/* Of each file, by its id. */
+struct unwind_file {
+	__u32 first, nr; /* pages; nr 0: there is no table, frame pointers are followed */
+	__u32 met;       /* set where one was looked for in vain */
+	__u32 spare;
+};
+
 #endif

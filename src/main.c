@@ -150,6 +150,8 @@ static enum loop_verdict on_work(void *arg)
 
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
+	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
+		names_table(s->names, file);
 	names_work(s->names);
 	return LOOP_GO_ON;
 }
@@ -313,6 +315,11 @@ static void raise_file_limit(void)
 	}
 }
 
+static void on_table(void *arg, uint32_t file, int fd)
+{
+	collect_table(((struct systop *)arg)->collect, file, fd);
+}
+
 static int start_names(struct systop *s)
 {
 	struct names_options o = {
@@ -320,6 +327,7 @@ static int start_names(struct systop *s)
 		.symbols_role = ROLE_SYMBOLS,
 		.kallsyms_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
 		.ask_again = ask_again,
+		.table = on_table,
 		.arg = s,
 	};
 

@@ -19,6 +19,7 @@
 #include "collect/self.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
+#include "collect/tables.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"
@@ -46,6 +47,8 @@ struct collect {
 	struct blocked *blocked;
 	struct bpf_link *peek_link;
 	uint64_t *peek_wanted;
+	struct tables *tables;
+	struct tables_memory table_memory;
 	int peek_role;
 	struct ring_buffer *files;
 	collect_file *tell_file;
@@ -104,6 +107,22 @@ static int collect_map_blocked(struct collect *c)
 	return c->blocked ? 0 : -ENOMEM;
 }
 
+static int collect_map_tables(struct collect *c)
+{
+	struct tables_memory *m = &c->table_memory;
+
+	*m = (struct tables_memory){
+		.files = map_memory(c->skel->maps.unwind_files, PROT_READ | PROT_WRITE),
+		.pages = map_memory(c->skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
+		.rules = map_memory(c->skel->maps.unwind_rules, PROT_READ | PROT_WRITE),
+		.chunks_fd = bpf_map__fd(c->skel->maps.unwind_chunks),
+	};
+	if (!m->files || !m->pages || !m->rules)
+		return -errno;
+	c->tables = tables_new(m);
+	return c->tables ? 0 : -ENOMEM;
+}
+
 static int collect_map_stacks(struct collect *c)
 {
 	struct stacks_memory *m = &c->stack_memory;
@@ -140,7 +159,7 @@ static int collect_map(struct collect *c)
 		.shared = &c->skel->bss->shared,
 		.free_fd = bpf_map__fd(c->skel->maps.free_slots),
 	};
-	if (collect_map_stacks(c))
+	if (collect_map_stacks(c) || collect_map_tables(c))
 		return -errno;
 	c->slots = slots_new(&mem, c->model, c->cgroups, c->stacks, c->blocked);
 	c->cpus = cpus_new(c->cpu_memory, c->nr_cpus, &c->skel->bss->shared);
@@ -288,6 +307,7 @@ void collect_free(struct collect *c)
 	slots_free(c->slots);
 	stacks_free(c->stacks);
 	blocked_free(c->blocked);
+	tables_free(c->tables);
 	bpf_link__destroy(c->peek_link);
 	cpus_free(c->cpus);
 	if (c->skel) {
@@ -298,6 +318,9 @@ void collect_free(struct collect *c)
 		unmap_memory((void *)c->stack_memory.lines, c->skel->maps.stack_lines);
 		unmap_memory((void *)c->stack_memory.events, c->skel->maps.stack_events);
 		unmap_memory(c->peek_wanted, c->skel->maps.blocked_wanted);
+		unmap_memory(c->table_memory.files, c->skel->maps.unwind_files);
+		unmap_memory(c->table_memory.pages, c->skel->maps.unwind_pages);
+		unmap_memory(c->table_memory.rules, c->skel->maps.unwind_rules);
 	}
 	systop__destroy(c->skel);
 	self_close(&c->self);
@@ -388,6 +411,16 @@ void collect_files(struct collect *c, collect_file *tell, void *arg)
 	ring_buffer__consume(c->files);
 }
 
+void collect_table(struct collect *c, uint32_t file, int fd)
+{
+	tables_read(c->tables, file, fd);
+}
+
+uint32_t collect_table_wanted(struct collect *c, uint32_t from)
+{
+	return tables_wanted(c->tables, from);
+}
+
 void collect_ask_file(struct collect *c, const struct file_key *key)
 {
 	uint32_t one = 1;
@@ -453,6 +486,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
 	health_stack_ends(h, stacks_ends(c->stacks));
 	health_stacks(h, &c->skel->bss->shared, c->cpu_memory, c->nr_cpus);
+	tables_health(c->tables, h);
 	blocked_health(c->blocked, h);
 }
 

@@ -48,6 +48,7 @@ enum symbols_what {
 	SYMBOLS_KERNEL,   /* with /proc/kallsyms */
 	SYMBOLS_RESOLVE,  /* names of @nr places in @file; 0: the kernel */
 	SYMBOLS_SOURCE,   /* with a file that has line numbers: what at[0] was compiled from */
+	SYMBOLS_TABLE,    /* with a file: the answer comes with one that has its unwind table */
 };
 
 /* In place of a file's id: what the JIT of process id & ~JIT_FILE made. */
@@ -84,6 +85,18 @@ struct symbols_names {
 	uint32_t bytes;
 	uint64_t at[SYMBOLS_BATCH];
 	char names[SYMBOLS_BATCH * 256];
+};
+
+/* The table: this, the rules (struct cfi_rule), then for each page that has code a head and its rows
+ * (struct unwind_row). */
+struct cfi_packed {
+	uint32_t nr_rules;
+	uint32_t nr_pages; /* behind the last one */
+};
+
+struct cfi_packed_page {
+	uint32_t page;     /* ascending */
+	uint32_t nr;       /* rows */
 };
 
 /* Where it comes from: "handler.rs:212", and a line more for each function it was inlined into:

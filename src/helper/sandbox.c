@@ -23,7 +23,7 @@ static const int allowed[] = {
 	SCMP_SYS(exit_group), SCMP_SYS(futex),  SCMP_SYS(getrandom),  SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(getpid), SCMP_SYS(gettid),
 	SCMP_SYS(sysinfo), /* qsort(), to see whether there is memory to spare */
-	SCMP_SYS(dup),
+	SCMP_SYS(dup),       SCMP_SYS(memfd_create), SCMP_SYS(write),
 };
 
 /* What libraries try, and can do without: libdw opens files that a file names. */
@@ -50,9 +50,9 @@ static int set_limits(const struct helper_role *role)
 {
 	struct rlimit memory = { role->memory, role->memory };
 	struct rlimit cpu = { role->cpu_seconds, role->cpu_seconds };
-	struct rlimit none = { 0, 0 };
+	struct rlimit none = { 0, 0 }, file = { role->memory / 8, role->memory / 8 };
 
-	return (role->memory && setrlimit(RLIMIT_AS, &memory)) ||
+	return (role->memory && (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_FSIZE, &file))) ||
 	       (role->cpu_seconds && setrlimit(RLIMIT_CPU, &cpu)) || setrlimit(RLIMIT_CORE, &none);
 }
 

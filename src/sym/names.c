@@ -226,6 +226,21 @@ void names_file(struct names *n, const struct file_event *e)
 	ask_next(n);
 }
 
+void names_table(struct names *n, uint32_t file)
+{
+	struct file *f = map_get(&n->files, file);
+
+	if (f && !f->table_err)
+		f->table_asked = false;
+}
+
+void names_table_answered(struct names *n, struct file *f, int fd, int err)
+{
+	f->table_err = err;
+	if (fd >= 0 && !err && n->o.table)
+		n->o.table(n->o.arg, f->id, fd);
+}
+
 struct source *names_source_of(struct names *n, uint64_t frame)
 {
 	for (int i = 0; i < SOURCES; i++)

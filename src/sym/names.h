@@ -30,6 +30,8 @@ struct names_options {
 	int kallsyms_fd;             /* opened with the rights to see addresses; taken over; -1: none */
 	/* Asks to be told of a file again, by names_file(): it could not be opened. */
 	void (*ask_again)(void *arg, const struct file_key *key);
+	/* The unwind table of a file (helper/proto.h), in a file that is closed after. May be NULL. */
+	void (*table)(void *arg, uint32_t file, int fd);
 	void *arg;
 };
 
@@ -39,6 +41,9 @@ void names_free(struct names *n);
 
 /* names_file - a file has an id, and is mapped there. */
 void names_file(struct names *n, const struct file_event *e);
+
+/* names_table - makes the unwind table of a file once more. */
+void names_table(struct names *n, uint32_t file);
 
 /* names_frame - what a frame is called, now. @tgid: of its stack, for anonymous ones. Good until
  * names_free(); ask again later for a better one. NULL: out of memory. */

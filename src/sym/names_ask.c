@@ -196,6 +196,26 @@ static void symbols_of(struct names *n, struct file *f)
 		forget_wanted(n, f);
 }
 
+/* Unwind tables come before names, those of small files first: until they are there, stacks are cut. */
+static void table_next(struct names *n)
+{
+	struct symbols_request r = { .what = SYMBOLS_TABLE };
+	struct file *next = NULL;
+
+	for (size_t i = 0; i < n->files.room; i++) {
+		struct file *f = n->files.entries[i].value;
+
+		if (f && f->fd >= 0 && !f->table_asked && !(f->id & JIT_FILE) && f->state != FILE_BAD &&
+		    (!next || f->event.key.size < next->event.key.size))
+			next = f;
+	}
+	if (!next || !n->o.table)
+		return;
+	next->table_asked = true;
+	r.file = next->id;
+	ask_symbols(n, next, &r, next->fd);
+}
+
 static void source_next(struct names *n)
 {
 	for (int i = 0; i < SOURCES && worker_ready(&n->symbols); i++) {
@@ -225,6 +245,8 @@ void ask_next(struct names *n)
 {
 	if (worker_ready(&n->open))
 		open_next(n);
+	if (worker_ready(&n->symbols))
+		table_next(n);
 	if (worker_ready(&n->symbols))
 		symbols_of(n, &n->kernel);
 	for (size_t i = 0; i < n->files.room && worker_ready(&n->symbols); i++)
@@ -403,6 +425,13 @@ static bool symbols_answered(struct names *n)
 
 	if (got == -EAGAIN)
 		return false;
+	if (got == sizeof(a.loaded) && a.what == SYMBOLS_TABLE && worker_busy(&n->symbols) &&
+	    a.loaded.file == n->reading->id) {
+		names_table_answered(n, n->reading, fd, a.loaded.err);
+		close_fd(&fd);
+		worker_done(&n->symbols);
+		return true;
+	}
 	close_fd(&fd);
 	if (got < (int)sizeof(a.what) || !worker_busy(&n->symbols) || !take(n, n->reading, &a, got))
 		symbols_failed(n);

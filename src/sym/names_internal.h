@@ -36,6 +36,8 @@ struct file {
 	uint64_t *unknown;        /* places that had no name when it was read: kernel and JITs only */
 	size_t nr_unknown, unknown_room;
 	uint64_t read_ns;         /* when it was read */
+	bool table_asked;         /* of its unwind table: it is made, or was, */
+	int table_err;            /* and why it is not */
 };
 
 /* A frame that was asked for. */
@@ -75,6 +77,8 @@ struct names {
 void names_learn(struct names *n, struct file *f, uint64_t at, const char *name);
 struct source *names_source_of(struct names *n, uint64_t frame);
 const char *file_module(const struct file *f);
+/* names_table_answered - its unwind table, in @fd, or why there is none. */
+void names_table_answered(struct names *n, struct file *f, int fd, int err);
 /* file_new - NULL: no memory. */
 struct file *file_new(struct names *n, uint32_t id);
 

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "helper/helper.h"
 #include "helper/proto.h"
+#include "sym/cfi_pack.h"
 #include "sym/elf.h"
 #include "sym/kallsyms.h"
 #include "sym/lines.h"
@@ -152,6 +154,26 @@ static void source(int socket, const struct symbols_request *r, int fd)
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
+/* The table of how to unwind a file's code, in a file of memory. */
+static void table(int socket, const struct symbols_request *r, int fd)
+{
+	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file, .err = -EBADF };
+	struct cfi_table t = { 0 };
+	int to = -1;
+
+	if (fd >= 0)
+		a.err = cfi_read(fd, &t);
+	if (!a.err) {
+		to = memfd_create("table", MFD_CLOEXEC);
+		a.err = to < 0 ? -errno : cfi_pack(&t, to);
+		a.symbols = t.nr;
+	}
+	helper_send(socket, &a, sizeof(a), a.err ? -1 : to);
+	if (to >= 0)
+		close(to);
+	cfi_fini(&t);
+}
+
 void symbols_run(int socket)
 {
 	static struct symbols_request r;
@@ -162,6 +184,8 @@ void symbols_run(int socket)
 			resolve(socket, &r);
 		else if (r.what == SYMBOLS_SOURCE)
 			source(socket, &r, fd);
+		else if (r.what == SYMBOLS_TABLE)
+			table(socket, &r, fd);
 		else
 			load(socket, &r, fd);
 		if (fd >= 0)

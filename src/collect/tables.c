@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/tables.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "helper/proto.h"
+#include "model/health.h"
+#include "util/format.h"
+
+#define ROWS_OF_PAGE_MAX (1 << UNWIND_PAGE_SHIFT)
+
+struct tables {
+	struct tables_memory mem;
+	struct unwind_row *chunks[UNWIND_CHUNKS]; /* mapped */
+	int chunk_fds[UNWIND_CHUNKS];
+	uint32_t nr_chunks;
+	uint64_t rows;       /* handed out, with what is left over at the ends of chunks */
+	uint32_t pages, rules, files;
+	uint32_t *known;     /* hash of a rule -> its place + 1 */
+	uint64_t flushes;
+	bool flushed;        /* files are to be made again */
+};
+
+#define KNOWN_ROOM (4 * UNWIND_RULES)
+
+struct tables *tables_new(const struct tables_memory *mem)
+{
+	struct tables *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->mem = *mem;
+	t->known = calloc(KNOWN_ROOM, sizeof(*t->known));
+	if (t->known)
+		return t;
+	tables_free(t);
+	return NULL;
+}
+
+void tables_free(struct tables *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->nr_chunks; i++) {
+		munmap(t->chunks[i], UNWIND_CHUNK_BYTES);
+		close(t->chunk_fds[i]);
+	}
+	free(t->known);
+	free(t);
+}
+
+/* --- Room */
+
+/* No file has a table any more; then nobody reads what is written anew. */
+static void flush(struct tables *t)
+{
+	uint32_t zero = 0;
+
+	for (uint32_t i = 0; i < UNWIND_FILES; i++)
+		t->mem.files[i] = (struct unwind_file){ .nr = 0 };
+	/* An update of a map of maps waits until no program runs that began before. */
+	if (t->nr_chunks)
+		bpf_map_update_elem(t->mem.chunks_fd, &zero, &t->chunk_fds[0], BPF_ANY);
+	memset(t->known, 0, KNOWN_ROOM * sizeof(*t->known));
+	t->rows = t->pages = t->rules = t->files = 0;
+	t->flushes++;
+	t->flushed = true;
+}
+
+static int add_chunk(struct tables *t)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	uint32_t at = t->nr_chunks;
+	void *memory;
+	int fd, err;
+
+	if (at == UNWIND_CHUNKS)
+		return -ENOSPC;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_chunk", 4, UNWIND_CHUNK_BYTES, 1, &opts);
+	if (fd < 0)
+		return -errno;
+	memory = mmap(NULL, UNWIND_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	err = memory == MAP_FAILED || bpf_map_update_elem(t->mem.chunks_fd, &at, &fd, BPF_ANY) ? -errno : 0;
+	if (err) {
+		if (memory != MAP_FAILED)
+			munmap(memory, UNWIND_CHUNK_BYTES);
+		close(fd);
+		return err;
+	}
+	t->chunks[at] = memory;
+	t->chunk_fds[at] = fd;
+	t->nr_chunks++;
+	return 0;
+}
+
+/* Room for a page's rows, all in one chunk. Returns the first, or -errno. */
+static int64_t take_rows(struct tables *t, uint32_t nr)
+{
+	uint32_t left = UNWIND_CHUNK_ROWS - t->rows % UNWIND_CHUNK_ROWS;
+	uint64_t first = t->rows + (nr > left ? left : 0);
+
+	while (first + nr > (uint64_t)t->nr_chunks * UNWIND_CHUNK_ROWS) {
+		int err = add_chunk(t);
+
+		if (err)
+			return err;
+	}
+	t->rows = first + nr;
+	return first;
+}
+
+/* The place of a rule among those of all files, -ENOSPC: no room. */
+static int find_rule(struct tables *t, const struct cfi_rule *rule)
+{
+	uint64_t words[2], h;
+	uint32_t at;
+
+	memcpy(words, rule, sizeof(words));
+	h = (words[0] ^ words[1] * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL;
+	at = (h ^ h >> 31) % KNOWN_ROOM;
+	while (t->known[at] && memcmp(&t->mem.rules[t->known[at] - 1], rule, sizeof(*rule)))
+		at = (at + 1) % KNOWN_ROOM;
+	if (!t->known[at]) {
+		if (t->rules == UNWIND_RULES)
+			return -ENOSPC;
+		t->mem.rules[t->rules] = *rule;
+		t->known[at] = ++t->rules;
+	}
+	return t->known[at] - 1;
+}
+
+/* --- Reading. What the helper wrote is checked: it came out of a foreign file. */
+
+struct input {
+	FILE *from;
+	struct cfi_packed head;
+	uint16_t *rules;         /* of the file -> of all */
+	struct unwind_row *rows; /* of a page */
+};
+
+static bool read_exactly(struct input *in, void *to, size_t bytes)
+{
+	return fread(to, 1, bytes, in->from) == bytes;
+}
+
+static int read_rules(struct tables *t, struct input *in)
+{
+	if (!read_exactly(in, &in->head, sizeof(in->head)) || in->head.nr_rules > UNWIND_RULES ||
+	    in->head.nr_pages > UNWIND_PAGES)
+		return -EINVAL;
+	for (uint32_t i = 0; i < in->head.nr_rules; i++) {
+		struct cfi_rule rule;
+		int at;
+
+		if (!read_exactly(in, &rule, sizeof(rule)) || rule.kind >= CFI_KINDS)
+			return -EINVAL;
+		at = find_rule(t, &rule);
+		if (at < 0)
+			return at;
+		in->rules[i] = at;
+	}
+	return 0;
+}
+
+static int read_page(struct tables *t, struct input *in, const struct cfi_packed_page *head, uint32_t base)
+{
+	struct unwind_row *to;
+	int64_t first;
+
+	if (head->page >= in->head.nr_pages || !head->nr || head->nr > ROWS_OF_PAGE_MAX ||
+	    !read_exactly(in, in->rows, head->nr * sizeof(*in->rows)))
+		return -EINVAL;
+	first = take_rows(t, head->nr);
+	if (first < 0)
+		return first;
+	to = &t->chunks[first / UNWIND_CHUNK_ROWS][first % UNWIND_CHUNK_ROWS];
+	for (uint32_t i = 0; i < head->nr; i++) {
+		if (in->rows[i].rule >= in->head.nr_rules)
+			return -EINVAL;
+		to[i] = (struct unwind_row){ in->rows[i].from, in->rules[in->rows[i].rule] };
+	}
+	t->mem.pages[base + head->page] = (struct unwind_page){ first, head->nr };
+	return 0;
+}
+
+static int read_pages(struct tables *t, struct input *in, uint32_t base)
+{
+	struct cfi_packed_page head;
+	int err = 0;
+
+	memset(&t->mem.pages[base], 0, in->head.nr_pages * sizeof(*t->mem.pages));
+	while (!err && read_exactly(in, &head, sizeof(head)))
+		err = read_page(t, in, &head, base);
+	return err;
+}
+
+static int read_table(struct tables *t, struct input *in, uint32_t file)
+{
+	uint32_t base = t->pages;
+	int err = read_rules(t, in);
+
+	if (!err && base + in->head.nr_pages > UNWIND_PAGES)
+		err = -ENOSPC;
+	if (!err)
+		err = read_pages(t, in, base);
+	if (err || !in->head.nr_pages)
+		return err;
+	t->pages += in->head.nr_pages;
+	t->files++;
+	t->mem.files[file].first = base;
+	__atomic_store_n(&t->mem.files[file].nr, in->head.nr_pages, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int tables_read(struct tables *t, uint32_t file, int fd)
+{
+	struct input in = { .rules = calloc(UNWIND_RULES, sizeof(*in.rules)),
+			    .rows = calloc(ROWS_OF_PAGE_MAX, sizeof(*in.rows)) };
+	int copy = file && file < UNWIND_FILES ? dup(fd) : -1, err = -ENOMEM;
+
+	in.from = copy < 0 ? NULL : fdopen(copy, "r");
+	if (in.from && in.rules && in.rows) {
+		rewind(in.from);
+		err = read_table(t, &in, file);
+		if (err == -ENOSPC)
+			flush(t);
+	}
+	if (in.from)
+		fclose(in.from);
+	else if (copy >= 0)
+		close(copy);
+	free(in.rules);
+	free(in.rows);
+	return err;
+}
+
+uint32_t tables_wanted(struct tables *t, uint32_t from)
+{
+	for (uint32_t i = from ? from : 1; t->flushed && i < UNWIND_FILES; i++) {
+		struct unwind_file *f = &t->mem.files[i];
+
+		if (!f->met || f->nr)
+			continue;
+		f->met = 0;
+		return i;
+	}
+	return 0;
+}
+
+void tables_health(const struct tables *t, struct health *h)
+{
+	char bytes[16];
+
+	format_value(bytes, sizeof(bytes), UNIT_BYTES, (uint64_t)t->nr_chunks * UNWIND_CHUNK_BYTES, 0);
+	health_add(h, "Maps", "unwind tables", HEALTH_ON,
+		   "%u files, %u of %u pages, %" PRIu64 " rows in %s, %u of %u rules; thrown away %" PRIu64 " times",
+		   t->files, t->pages, UNWIND_PAGES, t->rows, bytes, t->rules, UNWIND_RULES, t->flushes);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_TABLES_H
+#define SYSTOP_COLLECT_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind.h"
+
+struct health;
+struct tables;
+
+/*
+ * The unwinder's tables in the memory that the programs read: filled from what the symbols helper made of
+ * files. When they are full all are thrown away, and made again for the files that are met from then on.
+ */
+
+struct tables_memory {
+	struct unwind_file *files; /* UNWIND_FILES */
+	struct unwind_page *pages; /* UNWIND_PAGES */
+	struct cfi_rule *rules;    /* UNWIND_RULES */
+	int chunks_fd;             /* the map of chunks */
+};
+
+/* tables_new - @mem is borrowed. NULL: no memory. */
+struct tables *tables_new(const struct tables_memory *mem);
+void tables_free(struct tables *t);
+
+/* tables_read - the table of a file, from what cfi_pack() wrote to @fd. 0, or -errno: the file has none then;
+ * -ENOSPC: all were thrown away to make room. */
+int tables_read(struct tables *t, uint32_t file, int fd);
+
+/* tables_wanted - the next file from @from on that was met without a table since it was thrown away; 0:
+ * there is none. */
+uint32_t tables_wanted(struct tables *t, uint32_t from);
+
+void tables_health(const struct tables *t, struct health *h);
+
+#endif
