@@ -62,17 +62,18 @@ static __always_inline void read_user(struct task_struct *t, struct unwind *u)
 	u->nr = 0;
 	u->flags = 0;
 	if (unwind_start(u, t))
-		bpf_loop(STACK_USER_MAX + 1, blocked_step, &loop, 0);
+		bpf_loop(STACK_STEPS_MAX + 1, blocked_step, &loop, 0);
+	unwind_finish(UNWIND_BLOCKED);
 }
 
-/* @nr: at most STACK_USER_MAX, which older kernels only see in a mask. */
+/* The verifier sees the bound of a register that the compiler does not touch again. */
 static __always_inline void write_frames(struct seq_file *to, struct frames *f, __u64 nr)
 {
 	__u64 bytes = nr * sizeof(f->frames[0]);
 
 	barrier_var(bytes);
-	bytes &= sizeof(*f) - 1;
-	bpf_seq_write(to, f->frames, bytes);
+	if (bytes <= sizeof(*f))
+		bpf_seq_write(to, f->frames, bytes);
 }
 
 SEC("?iter.s/task")

@@ -134,6 +134,7 @@ struct mm_struct {
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
+	unsigned int in_execve : 1;
 	int on_cpu;
 	int wake_cpu;
 	int prio;

@@ -60,7 +60,7 @@ static __always_inline __s64 stack_store(const __u64 *frames, __u32 nr, __u32 ha
 	if (first + lines > STACK_LINES_HALF)
 		return -1;
 	first += (half & 1) * STACK_LINES_HALF;
-	for (__u32 i = 0; i < (STACK_USER_MAX + 1) / STACK_LINE_FRAMES; i++) {
+	for (__u32 i = 0; i < STACK_USER_MAX / STACK_LINE_FRAMES; i++) {
 		struct stack_line *line;
 
 		if (i >= lines)

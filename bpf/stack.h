@@ -21,8 +21,13 @@
 #define FRAME_OFFSET_MASK ((1ULL << FRAME_FILE_SHIFT) - 1)
 #define FRAME_FILES_MAX (1U << 22)
 
-/* More than these are cut off at the outer end. */
-#define STACK_USER_MAX 255
+/* In place of frames that are left out in the middle of a deep stack. */
+#define FRAME_GAP FRAME_ANONYMOUS
+
+/* Of more than these the innermost and the outermost are kept: the walk goes on for so many. */
+#define STACK_USER_MAX 256
+#define STACK_OUTER 32
+#define STACK_STEPS_MAX 2048
 #define STACK_KERNEL_MAX 127
 
 /* Why a stack ends where it does. */
@@ -33,6 +38,7 @@ enum stack_end {
 	STACK_NO_CODE,   /* an address that is no code */
 	STACK_TOO_DEEP,  /* there was no room for its outer end */
 	STACK_NO_RULE,   /* the compiler says where the caller is in words that this does not know */
+	STACK_EXEC,      /* in the middle of execve(): its registers are those of the old program */
 	STACK_ENDS
 };
 
@@ -54,6 +60,7 @@ enum stack_end {
 enum stack_flags {
 	STACK_READY = 1,     /* the frames are written */
 	STACK_ANONYMOUS = 2, /* some frames are good in process tgid only */
+	STACK_BY_FP = 4,     /* some callers were found by frame pointers: there is no table */
 };
 
 /* Written by the program that took the entry, cleared by user space. */

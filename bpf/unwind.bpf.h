@@ -24,6 +24,9 @@ static __always_inline void stack_hash(__u64 *hash, __u32 *check, __u64 frame)
 	*check = (*check ^ (__u32)frame ^ (__u32)(frame >> 32)) * 0x85ebca6b;
 }
 
+/* Frames kept at the inner end of a stack that is too deep to be kept as a whole. */
+#define STACK_INNER (STACK_USER_MAX - 1 - STACK_OUTER)
+
 #define UNWIND_VMAS 16
 #define UNWIND_FRAME_MAX (1 << 20) /* no frame is larger */
 #define VM_EXEC 4
@@ -36,7 +39,7 @@ struct unwind_vma {
 };
 
 struct frames {
-	__u64 frames[STACK_USER_MAX + 1];
+	__u64 frames[STACK_USER_MAX];
 };
 
 struct unwind {
@@ -50,6 +53,9 @@ struct unwind {
 	__u32 flags;        /* enum stack_flags */
 	__u32 tgid;
 	__u32 check;        /* a second hash */
+	__u32 in_exec;
+	__u64 inner_hash;   /* both, of the frames that are kept at the inner end */
+	__u32 inner_check;
 	struct unwind_vma vmas[UNWIND_VMAS];
 	struct frames frames;
 	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
@@ -457,8 +463,9 @@ static __always_inline int unwind_places(struct unwind *u)
 }
 
 /* By frame pointers: where there is no table, or a gap in it. */
-static __always_inline int unwind_by_fp(struct unwind *u, __u32 nr, bool leaf)
+static __always_inline int unwind_by_fp(struct unwind *u, __u32 nr)
 {
+	u->flags |= STACK_BY_FP;
 	u->rule = (struct cfi_rule){ .kind = CFI_FP, .offset = 16, .fp = CFI_AT_CFA, .fp_offset = -16 };
 	/* The outermost frame has none before it, by the ABI. Alone it tells nothing: code without
 	 * frame pointers has anything in that register. */
@@ -492,7 +499,7 @@ enum unwind_next {
 };
 
 /* How to go on from the noted frame, by u->rule. */
-static __always_inline int unwind_rule(struct unwind *u, bool leaf)
+static __always_inline int unwind_rule(struct unwind *u)
 {
 	switch (u->rule.kind) {
 	case CFI_SP:
@@ -534,19 +541,18 @@ __weak __noinline int unwind_note(__u32 context)
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	struct unwind_vma *v;
 	__u64 addr, f;
-	__u32 nr, leaf;
+	__u32 nr;
 	int at;
 
 	if (!u)
 		return UNWIND_END;
-	leaf = u->leaf;
-	addr = leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
+	addr = u->leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
 	nr = u->nr;
 	if (!u->pc) {
 		u->end = STACK_COMPLETE;
 		return UNWIND_END;
 	}
-	if (nr >= STACK_USER_MAX) {
+	if (nr >= STACK_STEPS_MAX) {
 		u->end = STACK_TOO_DEEP;
 		return UNWIND_END;
 	}
@@ -554,6 +560,10 @@ __weak __noinline int unwind_note(__u32 context)
 	if (at < 0) {
 		u->end = STACK_NO_CODE;
 		return UNWIND_END;
+	}
+	if (nr == STACK_INNER) {
+		u->inner_hash = u->hash;
+		u->inner_check = u->check;
 	}
 	at &= UNWIND_VMAS - 1;
 	u->last = at;
@@ -564,15 +574,16 @@ __weak __noinline int unwind_note(__u32 context)
 	} else {
 		f = v->file | ((addr + v->delta) & FRAME_OFFSET_MASK);
 	}
-	u->frames.frames[nr & STACK_USER_MAX] = f;
+	at = nr > STACK_INNER ? (STACK_USER_MAX - STACK_OUTER) | (nr & (STACK_OUTER - 1)) : nr;
+	u->frames.frames[at & (STACK_USER_MAX - 1)] = f;
 	u->nr = nr + 1;
 	stack_hash(&u->hash, &u->check, f);
 
 	u->fp_at = u->bx_at = 0;
 	if (f & FRAME_ANONYMOUS || !unwind_find(context, f >> FRAME_FILE_SHIFT, f & FRAME_OFFSET_MASK) ||
 	    u->rule.kind == CFI_GAP)
-		return unwind_by_fp(u, nr, leaf) ? UNWIND_READ : UNWIND_END;
-	return unwind_rule(u, leaf);
+		return unwind_by_fp(u, nr) ? UNWIND_READ : UNWIND_END;
+	return unwind_rule(u);
 }
 
 /* On to the caller: everything was read. */
@@ -592,6 +603,36 @@ static __always_inline void unwind_up(struct unwind *u)
 	if (u->bx_at)
 		u->bx = u->bx_saved;
 	u->pc = u->pair[1];
+}
+
+/* unwind_finish - the walk is over: of a deep stack, what is left out becomes a gap. */
+__weak __noinline int unwind_finish(__u32 context)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	__u32 first;
+
+	if (!u)
+		return 0;
+	if (u->end == STACK_NO_CODE && !u->nr && u->in_exec)
+		u->end = STACK_EXEC;
+	if (u->nr <= STACK_USER_MAX)
+		return 0;
+	first = u->nr; /* the oldest in the ring is the next one that would go */
+	for (__u32 i = 0; i < STACK_OUTER; i++) {
+		__u32 at = (STACK_USER_MAX - STACK_OUTER) | ((first + i) & (STACK_OUTER - 1));
+
+		u->node[i & 31] = u->frames.frames[at & (STACK_USER_MAX - 1)];
+	}
+	u->hash = u->inner_hash;
+	u->check = u->inner_check;
+	u->frames.frames[STACK_INNER] = FRAME_GAP;
+	stack_hash(&u->hash, &u->check, FRAME_GAP);
+	for (__u32 i = 0; i < STACK_OUTER; i++) {
+		u->frames.frames[STACK_INNER + 1 + i] = u->node[i & 31];
+		stack_hash(&u->hash, &u->check, u->node[i & 31]);
+	}
+	u->nr = STACK_USER_MAX;
+	return 0;
 }
 
 struct unwind_loop {
@@ -642,6 +683,7 @@ static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t
 	u->mm_root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)BPF_CORE_READ(mm, context.vdso) : 0;
 	u->tgid = BPF_CORE_READ(t, tgid);
+	u->in_exec = BPF_CORE_READ_BITFIELD_PROBED(t, in_execve);
 	u->nr = u->nr_vmas = u->last = u->flags = 0;
 	u->hash = u->check = 0;
 	u->leaf = 1;
@@ -657,7 +699,8 @@ static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 c
 
 	if (!kernel_reads || !u || !unwind_start(u, t))
 		return 0;
-	bpf_loop(STACK_USER_MAX + 1, unwind_step, &loop, 0);
+	bpf_loop(STACK_STEPS_MAX + 1, unwind_step, &loop, 0);
+	unwind_finish(context);
 	return u;
 }
 

@@ -56,7 +56,7 @@ struct blocked *blocked_new(const struct blocked_options *o)
 	b->o = *o;
 	b->peek.helper.socket = -1;
 	b->known = calloc(o->max_slots, sizeof(*b->known));
-	b->scratch = malloc(sizeof(*b->scratch) + (STACK_USER_MAX + 1) * sizeof(uint64_t));
+	b->scratch = malloc(sizeof(*b->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (b->known && b->scratch && b->epoll_fd >= 0)
 		return b;

@@ -103,6 +103,7 @@ void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS])
 		[STACK_COMPLETE] = "at a root",       [STACK_TRUNCATED] = "caller not told",
 		[STACK_UNREADABLE] = "not readable",  [STACK_NO_CODE] = "no code there",
 		[STACK_TOO_DEEP] = "too deep",        [STACK_NO_RULE] = "no rule",
+		[STACK_EXEC] = "inside execve",
 	};
 
 	for (int end = 0; end < STACK_ENDS; end++)

@@ -58,7 +58,7 @@ struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
 	s->model = model;
 	s->tails = calloc(mem->nr_cpus, sizeof(*s->tails));
 	s->waits = calloc(mem->max_slots, sizeof(*s->waits));
-	s->scratch = malloc(sizeof(*s->scratch) + (STACK_USER_MAX + 1) * sizeof(uint64_t));
+	s->scratch = malloc(sizeof(*s->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	if (s->tails && s->waits && s->scratch)
 		return s;
 	stacks_free(s);
@@ -86,7 +86,7 @@ static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t 
 	uint8_t flags = __atomic_load_n(&e->flags, __ATOMIC_ACQUIRE);
 	size_t lines = (e->nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
 
-	if (!(flags & STACK_READY) || e->nr > STACK_USER_MAX + 1 ||
+	if (!(flags & STACK_READY) || e->nr > STACK_USER_MAX ||
 	    e->line + lines > 2 * STACK_LINES_HALF)
 		return NULL;
 	*s->scratch = (struct stack){

@@ -60,7 +60,7 @@ const char *file_module(const struct file *f)
 
 static bool is_anonymous(uint64_t frame)
 {
-	return frame & FRAME_ANONYMOUS && !(frame & FRAME_KERNEL);
+	return frame & FRAME_ANONYMOUS && !(frame & FRAME_KERNEL) && frame != FRAME_GAP;
 }
 
 static uint64_t frame_key(uint64_t frame, uint32_t tgid)
@@ -103,10 +103,11 @@ static struct file *jit_file(struct names *n, uint32_t tgid)
 /* The file a frame is in, NULL: none is known. Sets where in it. */
 static struct file *frame_file(struct names *n, uint64_t frame, uint32_t tgid, uint64_t *at)
 {
-	if (frame & FRAME_KERNEL) {
-		*at = frame;
+	*at = frame;
+	if (frame & FRAME_KERNEL)
 		return &n->kernel;
-	}
+	if (frame == FRAME_GAP)
+		return NULL;
 	if (is_anonymous(frame)) {
 		*at = frame & ~FRAME_ANONYMOUS;
 		return jit_file(n, tgid);
@@ -123,6 +124,8 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 		snprintf(name, sizeof(name), "[kernel]+0x%" PRIx64, frame);
 		return symbol_of(n, name, "[kernel]", SYMBOL_KERNEL, false);
 	}
+	if (frame == FRAME_GAP)
+		return symbol_of(n, "[...]", "[none]", SYMBOL_USER, true);
 	if (frame & FRAME_ANONYMOUS) {
 		snprintf(name, sizeof(name), "[anon]+0x%llx", frame & ~FRAME_ANONYMOUS);
 		return symbol_of(n, name, "[anon]", SYMBOL_JIT, false);
