@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Share of the time whose user stacks reach their root, of programs without frame pointers."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, SYSTOP, begin, load_path  # noqa: E402
+
+SECONDS = "60"
+
+PYTHON = """
+import json, re
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+while True:
+    fib(15); json.loads(json.dumps(list(range(2000)))); sorted(str(i) for i in range(2000))
+    re.sub(r'(a|b)+c', 'x', 'ababac' * 100)
+"""
+BASH = "f() { if [ $1 -gt 0 ]; then f $(($1 - 1)); fi; }; while :; do f 12; done"
+LOOP = "while :; do ls / >/dev/null; echo x | sed s/x/y/ >/dev/null; grep -c root /etc/passwd >/dev/null; done"
+NODE = """
+const zlib = require('zlib'), c = require('crypto');
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
+for (;;) { fib(20); zlib.deflateSync(Buffer.alloc(20000, 'abc')); c.createHash('sha256').update('x'.repeat(9999)).digest() }
+"""
+CXX = """
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+static __attribute__((noinline)) void thrower(int i) { if (i % 3) throw std::runtime_error("x"); }
+int main() {
+	for (;;) {
+		std::vector<int> v(1000);
+		for (int i = 0; i < 1000; i++) v[i] = (i * 7919) % 1000;
+		std::sort(v.begin(), v.end());
+		for (int i = 0; i < 100; i++) try { thrower(i); } catch (std::exception &) { v[0]++; }
+	}
+}
+"""
+
+
+def share(command, **options):
+    """Of the stacks of a busy process, in the second interval; tables are there by then."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                          **options) as load:
+        try:
+            time.sleep(0.7)
+            assert load.poll() is None, f"{command[0]} ended"
+            pids = ",".join(str(p) for p in family(load.pid))
+            out = subprocess.run([SYSTOP, "--json", "-F", "997", "-d", "3", "-n", "2", "-p", pids],
+                                 capture_output=True, text=True, check=True).stdout
+        finally:
+            os.killpg(load.pid, signal.SIGKILL)
+    tick = json.loads(out.splitlines()[-1])
+    stacks = tick["stacks"]
+    whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
+    samples = sum(t["samples"] for t in tick["threads"])
+    assert samples > (50 if GUEST else 500), f"{samples} samples"
+    return 100 * whole / (whole + stacks["truncated_ns"]), samples
+
+
+def family(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(pid)] + [p for child in f.read().split() for p in family(child)]
+
+
+def reaches(least, command, **options):
+    found, samples = share(command, **options)
+    assert found >= least, f"{found:.2f} % of {samples} samples, not {least} %"
+    return f"{found:.2f} % of {samples} samples"
+
+
+def chains(kind):
+    return reaches(99.9, [load_path("chains"), kind, SECONDS])
+
+
+def shell(least, script):
+    return reaches(least, ["bash", "-c", script])
+
+
+def compiled(least, source, *flags):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program")
+        subprocess.run(["c++", "-x", "c++", "-O2", "-o", path, "-", *flags], input=source, text=True, check=True)
+        return reaches(least, [path])
+
+
+def stripped():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "chains")
+        shutil.copy(load_path("chains"), path)
+        subprocess.run(["strip", "--strip-all", path], check=True)
+        return reaches(99.9, [path, "deep", SECONDS])
+
+
+def container():
+    """In a chroot on a file system and in namespaces of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        libraries = subprocess.run(["ldd", load_path("chains")], capture_output=True, text=True, check=True).stdout
+        for word in libraries.split():
+            if word.startswith("/"):
+                target = os.path.join(folder, word.lstrip("/"))
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy(word, target)
+        shutil.copy(load_path("chains"), folder)
+        return reaches(99.9, ["unshare", "--mount", "--pid", "--fork", f"--root={folder}", "/chains", "deep",
+                              SECONDS])
+
+
+def main():
+    tap = begin()
+    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "realigned", "signal", "vdso", "threads", "mmap"):
+        tap.case(f"chains: {kind}", chains, kind)
+    tap.case("a stripped binary", stripped)
+    tap.case("a container", container)
+    tap.case("python3", reaches, 99, ["python3", "-c", PYTHON])
+    tap.case("gzip", shell, 99, "while :; do gzip -9 </usr/bin/perl >/dev/null; done")
+    tap.case("xz", shell, 99, "while :; do xz -c /usr/bin/perl >/dev/null; done")
+    tap.case("sort", shell, 99, "seq 300000 | shuf >/tmp/unwind-$$; while :; do sort /tmp/unwind-$$ >/dev/null; done")
+    tap.case("bash recursion", shell, 95, BASH)
+    tap.case("processes of a few ms", shell, 95, LOOP)
+    for program, script in (("node", NODE), ("openssl", None)):
+        if not shutil.which(program):
+            tap.skip(program, "not installed")
+        elif script:
+            tap.case(program, reaches, 99, [program, "-e", script])
+        else:
+            tap.case(program, reaches, 99, [program, "speed", "-seconds", "30", "sha256", "aes-128-cbc", "rsa2048"])
+    if shutil.which("c++"):
+        tap.case("C++ exceptions", compiled, 99, CXX)
+        tap.case("a static binary", compiled, 99, CXX, "-static")
+    else:
+        tap.skip("C++ exceptions", "no c++")
+        tap.skip("a static binary", "no c++")
+    tap.done()
+
+
+main()

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
+ * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000),
+ * qsort, alloca, realigned, signal, vdso, threads, mmap
+ */
+#include <alloca.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "load.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile uint64_t sink;
+static uint64_t end_ns;
+
+static NOINLINE void work(void)
+{
+	for (int i = 0; i < 100000; i++)
+		sink += i;
+}
+
+static NOINLINE int descend(int depth)
+{
+	int below = 0;
+
+	if (depth)
+		below = descend(depth - 1);
+	else
+		work();
+	sink += depth;
+	return below + 1;
+}
+
+static int compare(const void *a, const void *b)
+{
+	work();
+	return *(const int *)a - *(const int *)b;
+}
+
+static NOINLINE void with_qsort(void)
+{
+	int values[] = { 5, 3, 9, 1, 7, 2 };
+
+	qsort(values, 6, sizeof(values[0]), compare);
+	sink += values[0];
+}
+
+static NOINLINE void with_alloca(int size)
+{
+	volatile char *memory = alloca(size);
+
+	memory[0] = memory[size - 1] = 1;
+	work();
+	sink += memory[0];
+}
+
+/* Aligned to more than the ABI does: the frame is found by a detour. */
+static NOINLINE void with_alignment(int size)
+{
+	__attribute__((aligned(64))) volatile char here[64];
+	volatile char *memory = alloca(size);
+
+	here[0] = memory[0] = 1;
+	work();
+	sink += here[0] + memory[0];
+}
+
+static void on_signal(int number)
+{
+	work();
+	sink += number;
+}
+
+static NOINLINE void with_signal(void)
+{
+	raise(SIGUSR1);
+	sink++;
+}
+
+static NOINLINE void with_clock(void)
+{
+	for (int i = 0; i < 10000; i++)
+		sink += now_ns();
+}
+
+static NOINLINE void with_mmap(void)
+{
+	void *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(memory, 65536);
+	sink++;
+}
+
+static void *another(void *arg)
+{
+	while (now_ns() < end_ns)
+		descend(5);
+	return arg;
+}
+
+static void *remap(void *arg)
+{
+	while (now_ns() < end_ns)
+		with_mmap();
+	return arg;
+}
+
+static NOINLINE void once(const char *kind)
+{
+	if (!strcmp(kind, "deep"))
+		descend(12);
+	else if (!strcmp(kind, "deeper"))
+		descend(62);
+	else if (!strcmp(kind, "deepest"))
+		descend(1000);
+	else if (!strcmp(kind, "qsort"))
+		with_qsort();
+	else if (!strcmp(kind, "alloca"))
+		with_alloca(100 + sink % 100);
+	else if (!strcmp(kind, "realigned"))
+		with_alignment(100 + sink % 100);
+	else if (!strcmp(kind, "signal"))
+		with_signal();
+	else if (!strcmp(kind, "vdso"))
+		with_clock();
+	else
+		descend(8);
+}
+
+int main(int argc, char **argv)
+{
+	const char *kind = argc > 1 ? argv[1] : "deep";
+
+	end_ns = now_ns() + argument(argc, argv, 2, 5) * SEC;
+	signal(SIGUSR1, on_signal);
+	for (int i = 0; i < 3 && !strcmp(kind, "threads"); i++)
+		start_thread(another, NULL);
+	if (!strcmp(kind, "mmap"))
+		start_thread(remap, NULL);
+	printf("{\"tid\": %d}\n", getpid());
+	fflush(stdout);
+	while (now_ns() < end_ns)
+		once(kind);
+	return 0;
+}
