@@ -52,8 +52,10 @@ def share(command, **options):
         try:
             time.sleep(0.7)
             assert load.poll() is None, f"{command[0]} ended"
-            pids = ",".join(str(p) for p in family(load.pid))
-            out = subprocess.run([SYSTOP, "--json", "-F", "997", "-d", "3", "-n", "2", "-p", pids],
+            # What is forked from now on is in, too; what a shell has forked may be gone by then.
+            pids = [load.pid] + ([] if command[0] == "bash" else family(load.pid)[1:])
+            out = subprocess.run([SYSTOP, "--json", "-F", "997", "-d", "3", "-n", "2", "-p",
+                                  ",".join(str(p) for p in pids)],
                                  capture_output=True, text=True, check=True).stdout
         finally:
             os.killpg(load.pid, signal.SIGKILL)
