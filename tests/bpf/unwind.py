@@ -60,7 +60,7 @@ def share(command, **options):
         finally:
             os.killpg(load.pid, signal.SIGKILL)
     tick = json.loads(out.splitlines()[-1])
-    stacks = tick["stacks"]
+    stacks = tick["stacks"]["cpu"]
     whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
     samples = sum(t["samples"] for t in tick["threads"])
     assert samples > (50 if GUEST else 500), f"{samples} samples"
