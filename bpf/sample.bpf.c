@@ -97,13 +97,21 @@ int sample(void *ctx)
 	if (class == SAMPLE_GUEST)
 		what.flags |= STACK_GUEST;
 	bytes = bpf_get_stack(ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
+	if (bytes > 0 && k->frames[0] - shared.entry_from < shared.entry_to - shared.entry_from) {
+		c->samples[class < SAMPLE_CLASSES ? class : 0]--;
+		c->samples[SAMPLE_ENTRY]++;
+		class = SAMPLE_ENTRY;
+	}
 	if (bytes > 0) {
 		what.kernel = stack_kernel(k, (__u32)bytes / 8, c);
 		what.flags |= what.kernel ? 0 : STACK_KERNEL_LOST;
 	} else {
 		what.flags |= STACK_USER_MODE;
 	}
-	what.user = stack_user(t, c, context, &what.flags);
+	if (class == SAMPLE_ENTRY)
+		what.flags |= STACK_NO_USER;
+	else
+		what.user = stack_user(t, c, context, &what.flags);
 	e = stack_event(c, cpu, &place);
 	if (!e)
 		return 0;

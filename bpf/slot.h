@@ -168,7 +168,8 @@ struct shared {
 	__u32 stack_lines[2];   /* handed out in each half */
 	__u32 stack_entries[2];
 	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
-	__u32 spare;
+	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
+	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
 };
 
 /* Entries of the slot map; user space may raise it before load. Slot 0 is never used: none. */

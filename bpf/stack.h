@@ -122,6 +122,7 @@ enum sample_class {
 	SAMPLE_KERNEL, /* a thread that has no user stack ran: the kernel's own, io_uring's, vhost's */
 	SAMPLE_IDLE,
 	SAMPLE_GUEST,  /* a virtual machine's CPU ran */
+	SAMPLE_ENTRY,  /* on the way into the kernel: its registers are not there yet, so is no user stack */
 	SAMPLE_SELF,   /* systop itself */
 	SAMPLE_MISSED, /* between two threads, or a thread without a slot */
 	SAMPLE_CLASSES

@@ -412,7 +412,7 @@ __weak __noinline int unwind_find(__u32 context, __u32 file, __u64 offset)
 	__u32 page = offset >> UNWIND_PAGE_SHIFT, at;
 	int found;
 
-	if (!u || !f)
+	if (!u || !f || shared.tables_off)
 		return 0;
 	if (!f->nr) {
 		f->met = 1;
@@ -465,7 +465,6 @@ static __always_inline int unwind_places(struct unwind *u)
 /* By frame pointers: where there is no table, or a gap in it. */
 static __always_inline int unwind_by_fp(struct unwind *u, __u32 nr)
 {
-	u->flags |= STACK_BY_FP;
 	u->rule = (struct cfi_rule){ .kind = CFI_FP, .offset = 16, .fp = CFI_AT_CFA, .fp_offset = -16 };
 	/* The outermost frame has none before it, by the ABI. Alone it tells nothing: code without
 	 * frame pointers has anything in that register. */
@@ -478,6 +477,7 @@ static __always_inline int unwind_by_fp(struct unwind *u, __u32 nr)
 		u->end = STACK_TRUNCATED; /* the register holds something else */
 		return 0;
 	}
+	u->flags |= STACK_BY_FP;
 	return unwind_places(u);
 }
 

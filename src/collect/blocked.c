@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collect/peek.h"
+#include "collect/selftest.h"
 #include "helper/worker.h"
 #include "model/health.h"
 #include "model/model.h"
@@ -45,6 +46,9 @@ struct blocked {
 	int idle;              /* ticks in which nothing was asked */
 	struct stack *scratch;
 	uint64_t refused;      /* user stacks that could not be read in time */
+	struct selftest selftest;
+	uint32_t test_slot;    /* of the starter, when it is being looked at; 0: it is not */
+	uint64_t test_since;
 };
 
 struct blocked *blocked_new(const struct blocked_options *o)
@@ -55,6 +59,7 @@ struct blocked *blocked_new(const struct blocked_options *o)
 		return NULL;
 	b->o = *o;
 	b->peek.helper.socket = -1;
+	b->sleepers = SLEEPERS_TICKS; /* the files that the host runs are met at once, so their tables are there */
 	b->known = calloc(o->max_slots, sizeof(*b->known));
 	b->scratch = malloc(sizeof(*b->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -86,9 +91,29 @@ bool blocked_wants_sleepers(const struct blocked *b)
 	return b->sleepers && b->nr_asked < ASK_MAX;
 }
 
+bool blocked_looks(const struct blocked *b)
+{
+	return b->sleepers || selftest_wanted(&b->selftest);
+}
+
 bool blocked_is(const struct blocked *b, uint32_t index, uint64_t since)
 {
 	return b->known[index].since == since;
+}
+
+bool blocked_wants_test(const struct blocked *b, const struct slot *s)
+{
+	return s->tgid == b->o.starter_tgid && b->o.starter_tgid && b->o.link_fd >= 0 &&
+	       selftest_wanted(&b->selftest) && !worker_busy(&b->peek) && !b->test_slot;
+}
+
+void blocked_test(struct blocked *b, uint32_t index, uint64_t since)
+{
+	if (b->nr_asked == ASK_MAX)
+		return;
+	b->test_slot = index;
+	b->test_since = since;
+	b->asked[b->nr_asked++] = index;
 }
 
 void blocked_end(struct blocked *b, uint32_t index, struct life *l)
@@ -150,7 +175,8 @@ void blocked_ask(struct blocked *b)
 	for (uint32_t i = 0; i < b->nr_asked; i++) {
 		const struct known *k = &b->known[b->asked[i]];
 
-		b->o.wanted[b->asked[i]] = k->since | (k->without_user ? BLOCKED_NO_USER : 0);
+		b->o.wanted[b->asked[i]] = b->asked[i] == b->test_slot ? b->test_since
+							: k->since | (k->without_user ? BLOCKED_NO_USER : 0);
 	}
 	if (!worker_ask(&b->peek, &r, sizeof(r), b->o.link_fd))
 		worker_failed(&b->peek);
@@ -161,7 +187,7 @@ static void pass_ends(struct blocked *b)
 {
 	for (uint32_t i = 0; i < b->nr_asked; i++)
 		b->o.wanted[b->asked[i]] = 0;
-	b->nr_asked = 0;
+	b->nr_asked = b->test_slot = 0;
 }
 
 /* It waits for one process's memory, which is asked for no more; the others are, once again. */
@@ -184,6 +210,7 @@ static void pass_failed(struct blocked *b)
 		b->asked[kept++] = index;
 	}
 	b->nr_asked = kept;
+	b->test_slot = 0;
 }
 
 static const struct stack *stack_from(struct blocked *b, const uint64_t *frames, int nr, uint32_t tgid,
@@ -211,6 +238,10 @@ static void take(struct blocked *b, const struct peek_answer *a)
 	struct known *k = &b->known[r->slot];
 
 	b->o.wanted[r->slot] = 0;
+	if (r->slot == b->test_slot) {
+		selftest_take(&b->selftest, r, b->o.shared);
+		return;
+	}
 	if (k->since != r->since || !k->block->life)
 		return; /* over already */
 	model_block_stacks(k->block,
@@ -265,6 +296,7 @@ uint32_t blocked_pending(const struct blocked *b)
 
 void blocked_health(const struct blocked *b, struct health *h)
 {
+	selftest_health(&b->selftest, h);
 	if (b->o.link_fd < 0)
 		health_add(h, "Helpers", "peek", HEALTH_OFF,
 			   "the kernel has no iterator that may wait: stacks of blocked threads come when they wake");

@@ -36,6 +36,14 @@ void blocked_free(struct blocked *b);
 void blocked_sleepers(struct blocked *b);
 bool blocked_wants_sleepers(const struct blocked *b);
 
+/* blocked_looks - whether anything is to be asked of threads that sleep in this tick. */
+bool blocked_looks(const struct blocked *b);
+
+/* blocked_wants_test - whether the slot is that of systop's own starter, which the unwinder is tested with.
+ * blocked_test - in a tick: systop's own starter sleeps, in this slot; for the unwinder's self-test. */
+bool blocked_wants_test(const struct blocked *b, const struct slot *s);
+void blocked_test(struct blocked *b, uint32_t index, uint64_t since);
+
 /* blocked_show - in a tick: the thread is blocked now, as @copy of its slot says, at @now. 0 or -ENOMEM.
  * blocked_end - what was told of this slot's thread is over. */
 int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now);

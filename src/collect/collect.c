@@ -209,6 +209,7 @@ static int collect_attach(struct collect *c)
 	c->samplers = samplers_new(c->skel->progs.sample, c->nr_cpus, c->frequency, c->all_cpus);
 	if (!c->samplers)
 		return -ENOMEM;
+	samplers_entry(c->samplers, &shared->entry_from, &shared->entry_to);
 	c->now = collect_now(c);
 	err = slots_baseline(c->slots, c->now);
 	return err ? err : cpus_tick(c->cpus, NULL, c->now);

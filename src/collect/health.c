@@ -34,6 +34,7 @@ static const struct {
 static const char *const sample_classes[SAMPLE_CLASSES] = {
 	[SAMPLE_THREAD] = "threads", [SAMPLE_KERNEL] = "kernel threads",
 	[SAMPLE_IDLE] = "idle",      [SAMPLE_GUEST] = "virtual machines",
+	[SAMPLE_ENTRY] = "entering the kernel",
 	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
 };
 

@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,4 +179,25 @@ void samplers_state(const struct samplers *s, int *running, int *wanted, int *fr
 		*running += s->cpus[cpu].link != NULL;
 		*wanted += s->cpus[cpu].wanted;
 	}
+}
+
+void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to)
+{
+	FILE *f = s->hardware ? fopen("/proc/kallsyms", "re") : NULL;
+	char line[512], name[256];
+	uint64_t address;
+
+	*from = *to = 0;
+	while (f && !*to && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &address, name) != 2)
+			continue;
+		if (!strcmp(name, "__entry_text_start"))
+			*from = address;
+		else if (!strcmp(name, "__entry_text_end"))
+			*to = address;
+	}
+	if (f)
+		fclose(f);
+	if (!*from)
+		*to = 0;
 }

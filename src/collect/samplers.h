@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct bpf_program;
 struct samplers;
@@ -22,6 +23,10 @@ void samplers_set_frequency(struct samplers *s, int frequency);
 
 /* samplers_follow - CPUs that came or went since: once a refresh. */
 void samplers_follow(struct samplers *s);
+
+/* samplers_entry - where samples are NMIs, which can come in the kernel's entry code: its addresses, 0 where
+ * they are not, or it is not known. */
+void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to);
 
 /* samplers_state - on how many CPUs of those that are wanted, how often, and by what: "cycles",
  * "cpu-clock". */

@@ -268,10 +268,14 @@ static int show_sleepers(struct slots *s, uint64_t now)
 	uint32_t used = s->mem.shared->slots_used;
 	int err = 0;
 
-	for (uint32_t i = 1; !err && i <= used && i < s->mem.max && blocked_wants_sleepers(s->blocked); i++) {
+	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
 		const struct slot *slot = &s->mem.slots[i];
 		struct slot copy;
 
+		if (slot->state == SLOT_SLEEP && blocked_wants_test(s->blocked, slot))
+			blocked_test(s->blocked, i, slot->since);
+		if (!blocked_wants_sleepers(s->blocked))
+			continue;
 		if (slot->state == SLOT_SLEEP && s->readers[i].life && s->readers[i].in_scope &&
 		    !blocked_is(s->blocked, i, slot->since) && slot_read(slot, &copy) && is_blocked(&copy) &&
 		    copy.since <= now)
@@ -396,7 +400,7 @@ int slots_tick(struct slots *s, uint64_t now)
 	}
 	if (!err)
 		err = tick_again(s, now);
-	if (!err && s->blocked)
+	if (!err && s->blocked && blocked_looks(s->blocked))
 		err = show_sleepers(s, now);
 	if (s->stacks)
 		stacks_end(s->stacks);

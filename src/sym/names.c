@@ -363,6 +363,27 @@ static void worker_health(const struct worker *w, const char *name, const char *
 		health_add(h, "Helpers", name, HEALTH_ON, "%s", what);
 }
 
+/* Files that have no unwind table, and why the last one has none. */
+static void tables_health(const struct names *n, struct health *h)
+{
+	char name[160] = "";
+	size_t failed = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < n->files.room; i++) {
+		const struct file *f = n->files.entries[i].value;
+
+		if (!f || !f->table_err)
+			continue;
+		failed++;
+		err = f->table_err;
+		text_safe(name, sizeof(name), file_module(f), strlen(file_module(f)));
+	}
+	health_add(h, "Helpers", "tables", failed ? HEALTH_DEGRADED : HEALTH_ON,
+		   "%zu files have no unwind table, and are walked by frame pointers%s%s%s%s", failed, failed ? ": " : "",
+		   name, failed ? ": " : "", !failed ? "" : err == -ENOENT ? "no .eh_frame" : strerror(-err));
+}
+
 void names_health(const struct names *n, struct health *h)
 {
 	size_t gone = 0, bad = 0, nr = 0;
@@ -384,6 +405,7 @@ void names_health(const struct names *n, struct health *h)
 	health_add(h, "Helpers", "files", gone || bad ? HEALTH_DEGRADED : HEALTH_ON,
 		   "%zu mapped ones met; %zu could not be opened; reading %zu ended a helper%s%s", nr, gone,
 		   bad, bad ? ": " : "", last);
+	tables_health(n, h);
 	health_add(h, "Helpers", "names", n->frames.nr < FRAMES_MAX ? HEALTH_FACT : HEALTH_DEGRADED,
 		   "of %zu frames, %zu not answered yet", n->frames.nr, n->pending);
 }

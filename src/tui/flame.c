@@ -286,6 +286,8 @@ static int add_sample(void *arg, const struct stack_sample *s)
 	n->self += s->weight;
 	n->self_count += s->count;
 	b->flame->quality[sample_quality(s, b->unnamed)] += s->weight;
+	if (s->user && s->user->flags & STACK_BY_FP)
+		b->flame->by_fp += s->weight;
 	wakers_add(&b->flame->wakers, s);
 	count_thread(b);
 	return b->err;
@@ -397,6 +399,7 @@ int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
 	map_fini(&f->thread_of);
 	f->thread_of = (struct map){ 0 };
 	memset(f->quality, 0, sizeof(f->quality));
+	f->by_fp = 0;
 	for (size_t i = 0; i < f->nr; i++)
 		f->nodes[i].self = f->nodes[i].self_count = 0;
 	if (o->part != FLAME_WHOLE)

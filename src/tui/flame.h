@@ -90,6 +90,7 @@ struct flame {
 	struct map thread_of;
 	struct wakers wakers;
 	uint64_t quality[QUALITIES]; /* ns, by enum sample_quality; they add up */
+	uint64_t by_fp;         /* ns, of stacks with callers that were found by frame pointers */
 	char names[64][64];     /* of threads, processes and cgroups at the root */
 	int nr_names;
 	struct flame_options built; /* what the tree is of */

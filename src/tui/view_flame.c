@@ -461,6 +461,8 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 			c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
 			c->host->frequency(c->host->arg, 0), merges[s->options.merge],
 			s->options.inverted ? ", callers below" : "", s->compares ? ", compared" : "");
+	if (f->by_fp && total && used < (int)size)
+		used += snprintf(buf + used, size - used, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
 	if (*c->search && f->nr && total && used < (int)size)
 		snprintf(buf + used, size - used, "  /%s: %.1f%% of it", c->search,
 			 100.0 * count_matched(f, 0, c->search) / total);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The time it takes to make a file's unwind table: read, parsed, packed.
+ * usage: tables FILE...   prints {"file", "eh_frame", "rows", "bytes", "ms"} for each, ms the best of five
+ */
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sym/cfi_pack.h"
+
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e3 + ts.tv_nsec / 1e6;
+}
+
+static uint64_t section_bytes(int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = NULL;
+	uint64_t bytes = 0;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return 0;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && !strcmp(name, ".eh_frame"))
+			bytes = sh.sh_size;
+	}
+	elf_end(elf);
+	return bytes;
+}
+
+int main(int argc, char **argv)
+{
+	elf_version(EV_CURRENT);
+	for (int i = 1; i < argc; i++) {
+		int fd = open(argv[i], O_RDONLY);
+		double best = 1e9;
+		size_t rows = 0;
+		struct stat st = { 0 };
+
+		for (int k = 0; k < 5 && fd >= 0; k++) {
+			int to = memfd_create("table", MFD_CLOEXEC);
+			double began = now_ms();
+			struct cfi_table t = { 0 };
+
+			if (cfi_read(fd, &t) || cfi_pack(&t, to))
+				return 1;
+			began = now_ms() - began;
+			best = began < best ? began : best;
+			rows = t.nr;
+			fstat(to, &st);
+			cfi_fini(&t);
+			close(to);
+		}
+		printf("{\"file\": \"%s\", \"eh_frame\": %lu, \"rows\": %zu, \"bytes\": %ld, \"ms\": %.3f}\n", argv[i],
+		       section_bytes(fd), rows, (long)st.st_size, best);
+		close(fd);
+	}
+	return 0;
+}

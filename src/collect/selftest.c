@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/selftest.h"
+
+#include "model/health.h"
+
+/* Refreshes until it has to work: the tables of two files are made meanwhile. */
+#define TRIES_MAX 30
+
+/* recvmsg(), the starter's loop, main(), and what is around it. */
+#define FRAMES_MIN 4
+
+bool selftest_wanted(const struct selftest *t)
+{
+	return t->result == SELFTEST_RUNS;
+}
+
+void selftest_take(struct selftest *t, const struct blocked_record *r, struct shared *shared)
+{
+	t->tries++;
+	t->frames = r->nr_user;
+	if (r->notes & STACK_NO_USER)
+		return;
+	if (r->nr_user >= FRAMES_MIN && r->user_end == STACK_COMPLETE) {
+		t->result = SELFTEST_PASSED;
+	} else if (t->tries >= TRIES_MAX) {
+		t->result = r->nr_user ? SELFTEST_NO_TABLE : SELFTEST_NO_WALK;
+		shared->tables_off = 1;
+	}
+}
+
+void selftest_health(const struct selftest *t, struct health *h)
+{
+	switch (t->result) {
+	case SELFTEST_PASSED:
+		health_add(h, "Probes", "unwinder", HEALTH_ON,
+			   "user stacks without frame pointers: systop's own is walked to its root, %d frames", t->frames);
+		break;
+	case SELFTEST_NO_WALK:
+		health_add(h, "Probes", "unwinder", HEALTH_OFF,
+			   "nothing was found in systop's own address space: this kernel's is not like those known");
+		break;
+	case SELFTEST_NO_TABLE:
+		health_add(h, "Probes", "unwinder", HEALTH_DEGRADED,
+			   "systop's own stack is cut after %d frames: frame pointers are followed", t->frames);
+		break;
+	default:
+		health_add(h, "Probes", "unwinder", HEALTH_FACT, "not tested yet, %d tries", t->tries);
+	}
+}
