@@ -390,6 +390,7 @@ static int start(struct systop *s)
 			.all_cpus = s->options.all_cpus,
 			.starter = helper_starter(),
 			.peek_role = ROLE_PEEK,
+			.table_mib = s->options.table_mib,
 		};
 
 		s->model = model_new(s->options.output == OUTPUT_SCREEN ? PAST_BYTES : 0);

@@ -19,6 +19,7 @@
 
 #define INTERVAL_MIN_NS 100000000ULL
 #define FREQUENCY_MAX 9999
+#define TABLE_MIB_MAX 64
 #define FREQUENCY_DEFAULT 99
 #define INTERVAL_MAX_NS 60000000000ULL
 
@@ -39,6 +40,7 @@ enum {
 	KEY_SELF,
 	KEY_ALL_CPUS,
 	KEY_FOLDED,
+	KEY_TABLE_MEM,
 };
 
 const struct argp_option option_table[] = {
@@ -52,6 +54,7 @@ const struct argp_option option_table[] = {
 	{ "freq", 'F', "HZ", 0, "samples a second on each CPU, 1 to 9999 (default 99)", 1 },
 	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
+	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 1 to 64 (default 64)", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
@@ -105,6 +108,17 @@ static int add_pids(struct options *o, const char *arg)
 			return 0;
 		at = end + 1;
 	}
+}
+
+static int set_table_mem(struct options *o, const char *arg)
+{
+	char *end;
+	long mib = strtol(arg, &end, 10);
+
+	if (end == arg || *end || mib < 1 || mib > TABLE_MIB_MAX)
+		return bad_value("--table-mem", arg, "MiB from 1 to 64 are wanted");
+	o->table_mib = mib;
+	return 0;
 }
 
 static int set_frequency(struct options *o, const char *arg)
@@ -227,6 +241,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_ALL_CPUS:
 		o->all_cpus = true;
 		return 0;
+	case KEY_TABLE_MEM:
+		return set_table_mem(o, arg);
 	case 'b':
 		o->output = OUTPUT_TABLE;
 		return 0;
@@ -304,7 +320,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	int err;
 
 	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN,
-				.frequency = FREQUENCY_DEFAULT };
+				.frequency = FREQUENCY_DEFAULT, .table_mib = TABLE_MIB_MAX };
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
 	return -err;

@@ -38,6 +38,7 @@ struct options {
 	bool all;
 	enum folded_kind folded;
 	int frequency;           /* samples a second on each CPU */
+	int table_mib;           /* memory for the unwinder's tables */
 	bool self, all_cpus;     /* what is sampled, too */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *shell;       /* of --completions, checked */

@@ -49,7 +49,7 @@ struct collect {
 	uint64_t *peek_wanted;
 	struct tables *tables;
 	struct tables_memory table_memory;
-	int peek_role;
+	int peek_role, table_mib;
 	struct ring_buffer *files;
 	collect_file *tell_file;
 	void *tell_arg;
@@ -116,6 +116,7 @@ static int collect_map_tables(struct collect *c)
 		.pages = map_memory(c->skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
 		.rules = map_memory(c->skel->maps.unwind_rules, PROT_READ | PROT_WRITE),
 		.chunks_fd = bpf_map__fd(c->skel->maps.unwind_chunks),
+		.max_chunks = c->table_mib,
 	};
 	if (!m->files || !m->pages || !m->rules)
 		return -errno;
@@ -263,6 +264,7 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->frequency = o->frequency;
 	c->all_cpus = o->all_cpus;
 	c->peek_role = o->peek_role;
+	c->table_mib = o->table_mib;
 	err = self_open(&c->self);
 	if (!err) {
 		step = "load BPF programs";

@@ -34,6 +34,7 @@ struct collect_options {
 	bool self;                    /* systop itself is sampled, too: */
 	pid_t starter;                /* this process, and that one's children */
 	int peek_role;                /* helper that looks at blocked threads */
+	int table_mib;                /* memory for the unwinder's tables */
 };
 
 /*

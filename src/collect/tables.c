@@ -8,11 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "helper/proto.h"
 #include "model/health.h"
 #include "util/format.h"
+
+/* More often tables are not thrown away: what is over has none until then. */
+#define FLUSH_NS 10000000000ULL
+
+/* So often files are looked for whose table was thrown away. */
+#define ASK_NS 1000000000ULL
 
 #define ROWS_OF_PAGE_MAX (1 << UNWIND_PAGE_SHIFT)
 
@@ -25,7 +32,8 @@ struct tables {
 	uint32_t pages, rules, files;
 	uint32_t *known;     /* hash of a rule -> its place + 1 */
 	uint64_t flushes;
-	bool flushed;        /* files are to be made again */
+	uint64_t asked_ns;   /* of the last look for files that are wanted */
+	uint64_t flushed_ns; /* CLOCK_MONOTONIC of the last time; 0: none */
 };
 
 #define KNOWN_ROOM (4 * UNWIND_RULES)
@@ -56,6 +64,14 @@ void tables_free(struct tables *t)
 	free(t);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
 /* --- Room */
 
 /* No file has a table any more; then nobody reads what is written anew. */
@@ -71,7 +87,7 @@ static void flush(struct tables *t)
 	memset(t->known, 0, KNOWN_ROOM * sizeof(*t->known));
 	t->rows = t->pages = t->rules = t->files = 0;
 	t->flushes++;
-	t->flushed = true;
+	t->flushed_ns = now_ns();
 }
 
 static int add_chunk(struct tables *t)
@@ -81,7 +97,7 @@ static int add_chunk(struct tables *t)
 	void *memory;
 	int fd, err;
 
-	if (at == UNWIND_CHUNKS)
+	if (at == UNWIND_CHUNKS || at == t->mem.max_chunks)
 		return -ENOSPC;
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_chunk", 4, UNWIND_CHUNK_BYTES, 1, &opts);
 	if (fd < 0)
@@ -229,7 +245,9 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 	if (in.from && in.rules && in.rows) {
 		rewind(in.from);
 		err = read_table(t, &in, file);
-		if (err == -ENOSPC)
+		if (err == -ENOSPC && !t->files)
+			err = -E2BIG;
+		else if (err == -ENOSPC && now_ns() - t->flushed_ns > FLUSH_NS)
 			flush(t);
 	}
 	if (in.from)
@@ -243,7 +261,11 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 
 uint32_t tables_wanted(struct tables *t, uint32_t from)
 {
-	for (uint32_t i = from ? from : 1; t->flushed && i < UNWIND_FILES; i++) {
+	if (!t->flushed_ns || (!from && now_ns() - t->asked_ns < ASK_NS))
+		return 0;
+	if (!from)
+		t->asked_ns = now_ns();
+	for (uint32_t i = from + 1; i < UNWIND_FILES; i++) {
 		struct unwind_file *f = &t->mem.files[i];
 
 		if (!f->met || f->nr)

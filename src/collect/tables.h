@@ -19,7 +19,8 @@ struct tables_memory {
 	struct unwind_file *files; /* UNWIND_FILES */
 	struct unwind_page *pages; /* UNWIND_PAGES */
 	struct cfi_rule *rules;    /* UNWIND_RULES */
-	int chunks_fd;             /* the map of chunks */
+	int chunks_fd;             /* the map of chunks, */
+	uint32_t max_chunks;       /* of which so many may be made: 1 MiB each */
 };
 
 /* tables_new - @mem is borrowed. NULL: no memory. */
@@ -27,7 +28,7 @@ struct tables *tables_new(const struct tables_memory *mem);
 void tables_free(struct tables *t);
 
 /* tables_read - the table of a file, from what cfi_pack() wrote to @fd. 0, or -errno: the file has none then;
- * -ENOSPC: all were thrown away to make room. */
+ * -ENOSPC: all were thrown away to make room, unless that was just now; -E2BIG: no room is enough for it. */
 int tables_read(struct tables *t, uint32_t file, int fd);
 
 /* tables_wanted - the next file from @from on that was met without a table since it was thrown away; 0:
