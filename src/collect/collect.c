@@ -190,7 +190,7 @@ static int collect_fill_scope(struct collect *c, const struct collect_options *o
 static int collect_attach(struct collect *c)
 {
 	struct shared *shared = &c->skel->bss->shared;
-	uint64_t suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+	uint64_t suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC), entry_from, entry_to;
 	int err;
 
 	if ((int64_t)suspended < 1000000) /* never suspended: two clocks read one after the other */
@@ -210,7 +210,9 @@ static int collect_attach(struct collect *c)
 	c->samplers = samplers_new(c->skel->progs.sample, c->nr_cpus, c->frequency, c->all_cpus);
 	if (!c->samplers)
 		return -ENOMEM;
-	samplers_entry(c->samplers, &shared->entry_from, &shared->entry_to);
+	samplers_entry(c->samplers, &entry_from, &entry_to);
+	shared->entry_from = entry_from;
+	shared->entry_to = entry_to;
 	c->now = collect_now(c);
 	err = slots_baseline(c->slots, c->now);
 	return err ? err : cpus_tick(c->cpus, NULL, c->now);
