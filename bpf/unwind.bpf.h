@@ -64,6 +64,7 @@ struct unwind {
 	/* What is to be read for the next step, and what was: places are 0 if there is nothing to read. */
 	struct cfi_rule rule;
 	__u64 cfa;
+	__u32 low, high;    /* of a search */
 	__u64 deref_at, pair_at, fp_at, bx_at;
 	__u64 deref, pair[2], fp, bx_saved; /* pair: what is below the return address, and it */
 	__u32 busy;         /* UNWIND_BLOCKED only: another one is at it, and waits */
@@ -373,10 +374,13 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #endif
 }
 
-/* A page's row that holds @at, of @nr rows from @first on in a chunk: its rule, -1: none. */
-static __always_inline int unwind_search(__u32 first, __u32 nr, __u16 at)
+/*
+ * A page's row that holds @at, of @nr rows from @first on in a chunk: its rule, -1: none. The bounds are
+ * in memory, as the verifier would follow what it knows of them through every way the search can take.
+ */
+static __always_inline int unwind_search(struct unwind *u, __u32 first, __u32 nr, __u16 at)
 {
-	__u32 chunk = first / UNWIND_CHUNK_ROWS, zero = 0, low = 0, high = nr;
+	__u32 chunk = first / UNWIND_CHUNK_ROWS, zero = 0;
 	struct unwind_row *rows;
 	void *map;
 
@@ -386,20 +390,21 @@ static __always_inline int unwind_search(__u32 first, __u32 nr, __u16 at)
 	rows = bpf_map_lookup_elem(map, &zero);
 	if (!rows)
 		return -1;
-	first &= UNWIND_CHUNK_ROWS - 1;
+	u->low = first & (UNWIND_CHUNK_ROWS - 1);
+	u->high = u->low + nr;
 	for (int i = 0; i < 17; i++) {
-		__u32 middle = (low + high) / 2;
+		volatile __u32 *low = &u->low, *high = &u->high;
+		__u32 middle = (*low + *high) / 2;
 
-		if (low >= high)
+		if (*low >= *high)
 			break;
-		if (rows[(first + middle) & (UNWIND_CHUNK_ROWS - 1)].from <= at)
-			low = middle + 1;
+		if (rows[middle & (UNWIND_CHUNK_ROWS - 1)].from <= at)
+			*low = middle + 1;
 		else
-			high = middle;
+			*high = middle;
 	}
-	if (!low)
-		return -1;
-	return rows[(first + low - 1) & (UNWIND_CHUNK_ROWS - 1)].rule;
+	/* A page's first row begins with it. */
+	return rows[(*(volatile __u32 *)&u->low - 1) & (UNWIND_CHUNK_ROWS - 1)].rule;
 }
 
 /* unwind_find - copies the rule for a place in a file to u->rule. 0: the file has no table. */
@@ -425,7 +430,7 @@ __weak __noinline int unwind_find(__u32 context, __u32 file, __u64 offset)
 	p = bpf_map_lookup_elem(&unwind_pages, &page);
 	if (!p || !p->nr)
 		return 1;
-	found = unwind_search(p->first, p->nr, offset);
+	found = unwind_search(u, p->first, p->nr, offset);
 	if (found < 0)
 		return 1;
 	at = found;
