@@ -46,7 +46,8 @@ static long blocked_step(__u32 i, struct blocked_loop *loop)
 	    (bpf_copy_from_user_task(&u->deref, sizeof(u->deref), (void *)u->deref_at, t, 0) ||
 	     !unwind_cfa(UNWIND_BLOCKED)))
 		return 1;
-	if (bpf_copy_from_user_task(u->pair, sizeof(u->pair), (void *)u->pair_at, t, 0) ||
+	if ((next != UNWIND_HERE &&
+	     bpf_copy_from_user_task(u->pair, sizeof(u->pair), (void *)u->pair_at, t, 0)) ||
 	    (u->fp_at && bpf_copy_from_user_task(&u->fp, sizeof(u->fp), (void *)u->fp_at, t, 0)) ||
 	    (u->bx_at && bpf_copy_from_user_task(&u->bx_saved, sizeof(u->bx_saved), (void *)u->bx_at, t, 0)))
 		return 1;

@@ -161,6 +161,7 @@ struct task_struct {
 struct pt_regs {
 	unsigned long bp;
 	unsigned long bx;
+	unsigned long di;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;

@@ -43,7 +43,7 @@ struct frames {
 };
 
 struct unwind {
-	__u64 pc, sp, bp, bx;
+	__u64 pc, sp, bp, bx, di; /* di: of the innermost frame only */
 	__u64 hash;
 	__u64 mm_root;      /* of the maple tree */
 	__u64 vdso;
@@ -363,6 +363,7 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 	u->sp = BPF_CORE_READ(regs, sp);
 	u->bp = BPF_CORE_READ(regs, bp);
 	u->bx = BPF_CORE_READ(regs, bx);
+	u->di = BPF_CORE_READ(regs, di);
 	return (BPF_CORE_READ(regs, cs) & 0xffff) == 0x33;
 #elif defined(__TARGET_ARCH_arm64)
 	u->pc = BPF_CORE_READ(regs, user_regs.pc);
@@ -501,6 +502,7 @@ enum unwind_next {
 	UNWIND_END,
 	UNWIND_READ,  /* the places are known */
 	UNWIND_DEREF, /* what is at u->deref_at comes first, for unwind_cfa() */
+	UNWIND_HERE,  /* nothing is to be read */
 };
 
 /* How to go on from the noted frame, by u->rule. */
@@ -519,6 +521,14 @@ static __always_inline int unwind_rule(struct unwind *u)
 	case CFI_PLT:
 		u->cfa = u->sp + u->rule.offset + ((__s64)(u->pc & 15) >= u->rule.more ? 8 : 0);
 		break;
+	case CFI_RA_DI:
+		if (!u->leaf) {
+			u->end = STACK_NO_RULE;
+			return UNWIND_END;
+		}
+		u->cfa = u->sp + u->rule.offset;
+		u->pair[1] = u->di;
+		return UNWIND_HERE;
 	case CFI_DEREF_SP:
 	case CFI_DEREF_FP:
 		u->deref_at = (u->rule.kind == CFI_DEREF_SP ? u->sp : u->bp) + u->rule.offset;
@@ -662,7 +672,7 @@ static long unwind_step(__u32 i, struct unwind_loop *loop)
 		return 1;
 	if (next == UNWIND_DEREF && !unwind_cfa(context))
 		return 1;
-	if (bpf_probe_read_user(u->pair, sizeof(u->pair), (void *)u->pair_at) ||
+	if ((next != UNWIND_HERE && bpf_probe_read_user(u->pair, sizeof(u->pair), (void *)u->pair_at)) ||
 	    (u->fp_at && bpf_probe_read_user(&u->fp, sizeof(u->fp), (void *)u->fp_at)) ||
 	    (u->bx_at && bpf_probe_read_user(&u->bx_saved, sizeof(u->bx_saved), (void *)u->bx_at)))
 		return 1;

@@ -17,6 +17,7 @@ enum cfi_kind {
 	CFI_PLT,      /* x86: SP + offset, and 8 more from byte `more` of 16 on */
 	CFI_DEREF_SP, /* what is at SP + offset, + more */
 	CFI_DEREF_FP,
+	CFI_RA_DI,    /* x86: SP + offset, and RDI has the way back: of vfork() only */
 	CFI_SIGNAL,   /* the frame of a signal: the kernel put all registers on the stack */
 	CFI_STOP,     /* the outermost function */
 	CFI_BAD,      /* a rule that this has no words for */

@@ -17,7 +17,7 @@
 /* Fewer bytes between two functions are padding, which nobody runs: the rule of the first holds. */
 #define PADDING_MAX 16
 
-const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra = 16, .bx = 3 };
+const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra = 16, .bx = 3, .arg = 5 };
 
 /* A function that is described. */
 struct fde {

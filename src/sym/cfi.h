@@ -37,6 +37,7 @@ struct cfi_machine {
 	uint16_t elf;            /* e_machine */
 	uint8_t sp, fp, ra;
 	int16_t bx;              /* -1: there is none */
+	int16_t arg;             /* that of a function's first argument: -1: not followed */
 };
 
 extern const struct cfi_machine cfi_x86_64;

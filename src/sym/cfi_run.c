@@ -108,9 +108,12 @@ uint64_t read_pointer(struct reader *r, uint8_t encoding)
 
 /* Where a register of the caller is. */
 struct place {
-	uint8_t saved; /* enum cfi_saved; LOST: undefined, or in a way not followed */
+	uint8_t saved; /* enum cfi_saved; LOST: undefined, or in a way not followed; IN_REGISTER */
 	int64_t offset;
 };
+
+/* In the register `offset`, which is followed for the return address alone. */
+#define IN_REGISTER 255
 
 /* Registers that are followed. */
 enum { REG_FP, REG_BX, REG_RA, REGS };
@@ -272,6 +275,11 @@ static struct cfi_rule rule_of(const struct machine *x)
 			    : s->reg == x->m->fp                                       ? CFI_FP
 			    : x->m->bx >= 0 && s->reg == (uint64_t)x->m->bx ? CFI_BX
 											 : CFI_BAD;
+	if (ra->saved == IN_REGISTER && rule.kind == CFI_SP && ra->offset == x->m->arg && fits(s->offset, 32) &&
+	    put_place(&s->at[REG_FP], &rule.fp, &rule.fp_offset) && put_place(&s->at[REG_BX], &rule.bx, &rule.bx_offset)) {
+		rule.kind = CFI_RA_DI;
+		return rule;
+	}
 	/* The return address is where the call put it. */
 	if (ra->saved != CFI_AT_CFA || ra->offset != -8 || !fits(s->offset, 32) || !fits(s->more, 32) ||
 	    !put_place(&s->at[REG_FP], &rule.fp, &rule.fp_offset))
@@ -377,6 +385,9 @@ static bool run_one(struct machine *x, struct reader *r, uint64_t *advance)
 		set_place(x, read_uleb(r), CFI_SAME, 0);
 		break;
 	case DW_CFA_register:
+		reg = read_uleb(r);
+		set_place(x, reg, reg == x->cie->ra ? IN_REGISTER : CFI_LOST, read_uleb(r));
+		break;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
 		set_place(x, read_uleb(r), CFI_LOST, 0);

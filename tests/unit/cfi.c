@@ -87,6 +87,13 @@ static struct cfi_rule oracle(Dwarf_Frame *f)
 		return (struct cfi_rule){ .kind = CFI_BAD };
 	if (!nr && ops) /* undefined: as libdw tells it */
 		return (struct cfi_rule){ .kind = CFI_STOP };
+	if (nr == 1 && (ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5)) &&
+	    rule.kind == CFI_SP) {
+		rule.kind = CFI_RA_DI;
+		oracle_register(f, 6, &rule.fp, &rule.fp_offset);
+		oracle_register(f, 3, &rule.bx, &rule.bx_offset);
+		return rule;
+	}
 	if (nr != 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst ||
 	    (int64_t)ops[1].number != -8)
 		return (struct cfi_rule){ .kind = CFI_BAD };
