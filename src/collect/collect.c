@@ -14,6 +14,7 @@
 #include "collect/cpus.h"
 #include "collect/health.h"
 #include "collect/load.h"
+#include "collect/memory.h"
 #include "collect/samplers.h"
 #include "collect/seed.h"
 #include "collect/self.h"
@@ -30,15 +31,13 @@
 
 struct collect {
 	struct systop *skel;
+	struct collect_memory memory;
 	struct model *model;
 	struct cgroups *cgroups;
 	struct slots *slots;
 	struct cpus *cpus;
 	struct self self;
 	struct pressure_reader pressure;
-	struct slot *slot_memory;
-	struct cpu_slot *cpu_memory;
-	uint64_t *dead_memory;
 	int nr_cpus;
 	int frequency;
 	bool all_cpus;
@@ -46,14 +45,11 @@ struct collect {
 	struct stacks *stacks;
 	struct blocked *blocked;
 	struct bpf_link *peek_link;
-	uint64_t *peek_wanted;
 	struct tables *tables;
-	struct tables_memory table_memory;
 	int peek_role, table_mib;
 	struct ring_buffer *files;
 	collect_file *tell_file;
 	void *tell_arg;
-	struct stacks_memory stack_memory;
 	struct scope_cgroup *scope; /* cgroups in scope now */
 	size_t nr_scope;
 	uint64_t now;               /* accounting clock at the last tick */
@@ -84,14 +80,18 @@ static int on_file(void *arg, void *data, size_t size)
 	return 0;
 }
 
-static int collect_map_blocked(struct collect *c)
+/* Those who read what the programs write. */
+static int collect_readers(struct collect *c)
 {
+	const struct collect_memory *m = &c->memory;
+	struct shared *shared = &c->skel->bss->shared;
 	struct blocked_options o = {
 		.model = c->model,
 		.role = c->peek_role,
 		.link_fd = -1,
-		.max_slots = c->skel->rodata->slots_max,
-		.shared = &c->skel->bss->shared,
+		.wanted = m->blocked_wanted,
+		.max_slots = m->slots.max,
+		.shared = shared,
 		.self_tgid = c->skel->rodata->self_tgid,
 		.starter_tgid = c->skel->rodata->starter_tgid,
 	};
@@ -100,71 +100,20 @@ static int collect_map_blocked(struct collect *c)
 		c->peek_link = bpf_program__attach_iter(c->skel->progs.blocked_task, NULL);
 	if (c->peek_link)
 		o.link_fd = bpf_link__fd(c->peek_link);
-	c->peek_wanted = o.wanted = map_memory(c->skel->maps.blocked_wanted, PROT_READ | PROT_WRITE);
-	if (!o.wanted)
-		return -errno;
 	c->blocked = blocked_new(&o);
-	return c->blocked ? 0 : -ENOMEM;
-}
-
-static int collect_map_tables(struct collect *c)
-{
-	struct tables_memory *m = &c->table_memory;
-
-	*m = (struct tables_memory){
-		.files = map_memory(c->skel->maps.unwind_files, PROT_READ | PROT_WRITE),
-		.pages = map_memory(c->skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
-		.rules = map_memory(c->skel->maps.unwind_rules, PROT_READ | PROT_WRITE),
-		.chunks_fd = bpf_map__fd(c->skel->maps.unwind_chunks),
-		.max_chunks = c->table_mib,
-	};
-	if (!m->files || !m->pages || !m->rules)
-		return -errno;
-	c->tables = tables_new(m);
-	return c->tables ? 0 : -ENOMEM;
-}
-
-static int collect_map_stacks(struct collect *c)
-{
-	struct stacks_memory *m = &c->stack_memory;
-
-	*m = (struct stacks_memory){
-		.entries = map_memory(c->skel->maps.stacks, PROT_READ | PROT_WRITE),
-		.lines = map_memory(c->skel->maps.stack_lines, PROT_READ),
-		.events = map_memory(c->skel->maps.stack_events, PROT_READ),
-		.cpus = c->cpu_memory,
-		.nr_cpus = c->nr_cpus,
-		.max_slots = c->skel->rodata->slots_max,
-		.shared = &c->skel->bss->shared,
-	};
-	if (!m->entries || !m->lines || !m->events)
-		return -errno;
-	c->stacks = stacks_new(m, c->model);
+	c->stacks = stacks_new(&m->stacks, c->model);
 	c->files = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
-	return c->stacks && c->files ? collect_map_blocked(c) : -ENOMEM;
+	c->tables = tables_new(&m->tables);
+	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
+	c->cpus = cpus_new(m->cpus, c->nr_cpus, shared);
+	return c->blocked && c->stacks && c->files && c->tables && c->slots && c->cpus ? 0 : -ENOMEM;
 }
 
 static int collect_map(struct collect *c)
 {
-	struct slots_memory mem;
+	int err = memory_map(&c->memory, c->skel, c->nr_cpus, c->table_mib);
 
-	c->slot_memory = map_memory(c->skel->maps.slots, PROT_READ | PROT_WRITE);
-	c->cpu_memory = map_memory(c->skel->maps.cpus, PROT_READ | PROT_WRITE);
-	c->dead_memory = map_memory(c->skel->maps.dead_ring, PROT_READ | PROT_WRITE);
-	if (!c->slot_memory || !c->cpu_memory || !c->dead_memory)
-		return -errno;
-	mem = (struct slots_memory){
-		.slots = c->slot_memory,
-		.max = c->skel->rodata->slots_max,
-		.dead = c->dead_memory,
-		.shared = &c->skel->bss->shared,
-		.free_fd = bpf_map__fd(c->skel->maps.free_slots),
-	};
-	if (collect_map_stacks(c) || collect_map_tables(c))
-		return -errno;
-	c->slots = slots_new(&mem, c->model, c->cgroups, c->stacks, c->blocked);
-	c->cpus = cpus_new(c->cpu_memory, c->nr_cpus, &c->skel->bss->shared);
-	return c->slots && c->cpus ? 0 : -ENOMEM;
+	return err ? err : collect_readers(c);
 }
 
 static int collect_fill_scope(struct collect *c, const struct collect_options *o)
@@ -196,12 +145,12 @@ static int collect_attach(struct collect *c)
 	if ((int64_t)suspended < 1000000) /* never suspended: two clocks read one after the other */
 		suspended = 0;
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
-		c->cpu_memory[cpu].suspended_ns = suspended;
+		c->memory.cpus[cpu].suspended_ns = suspended;
 	shared->started_ns = clock_ns(CLOCK_BOOTTIME) - suspended;
 	err = systop__attach(c->skel);
 	if (err)
 		return err;
-	err = seed_run(c->skel->progs.seed_task, c->slot_memory, shared);
+	err = seed_run(c->skel->progs.seed_task, c->memory.slots.slots, shared);
 	if (err < 0)
 		return err;
 	c->seed_missed = err;
@@ -315,18 +264,8 @@ void collect_free(struct collect *c)
 	tables_free(c->tables);
 	bpf_link__destroy(c->peek_link);
 	cpus_free(c->cpus);
-	if (c->skel) {
-		unmap_memory(c->slot_memory, c->skel->maps.slots);
-		unmap_memory(c->cpu_memory, c->skel->maps.cpus);
-		unmap_memory(c->dead_memory, c->skel->maps.dead_ring);
-		unmap_memory(c->stack_memory.entries, c->skel->maps.stacks);
-		unmap_memory((void *)c->stack_memory.lines, c->skel->maps.stack_lines);
-		unmap_memory((void *)c->stack_memory.events, c->skel->maps.stack_events);
-		unmap_memory(c->peek_wanted, c->skel->maps.blocked_wanted);
-		unmap_memory(c->table_memory.files, c->skel->maps.unwind_files);
-		unmap_memory(c->table_memory.pages, c->skel->maps.unwind_pages);
-		unmap_memory(c->table_memory.rules, c->skel->maps.unwind_rules);
-	}
+	if (c->skel)
+		memory_unmap(&c->memory, c->skel);
 	systop__destroy(c->skel);
 	self_close(&c->self);
 	free(c->scope);
@@ -457,7 +396,7 @@ uint32_t collect_blocked(const struct collect *c)
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])
 {
 	for (uint32_t i = 1; i <= c->skel->bss->shared.slots_used && i < c->skel->rodata->slots_max; i++) {
-		const struct slot *s = &c->slot_memory[i];
+		const struct slot *s = &c->memory.slots.slots[i];
 
 		if ((pid_t)s->tid != tid || s->state == SLOT_FREE || s->state == SLOT_DEAD)
 			continue;
@@ -487,10 +426,10 @@ void collect_health_loss(const struct collect *c, struct health *h)
 void collect_health(const struct collect *c, struct health *h)
 {
 	health_programs(h, c->skel->obj);
-	health_samplers(h, c->samplers, c->cpu_memory, c->nr_cpus);
+	health_samplers(h, c->samplers, c->memory.cpus, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
 	health_stack_ends(h, stacks_ends(c->stacks));
-	health_stacks(h, &c->skel->bss->shared, c->cpu_memory, c->nr_cpus);
+	health_stacks(h, &c->skel->bss->shared, c->memory.cpus, c->nr_cpus);
 	tables_health(c->tables, h);
 	blocked_health(c->blocked, h);
 }

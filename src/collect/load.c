@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "collect/collect.h"
@@ -138,18 +137,4 @@ int load_programs(struct systop **skel, const struct collect_options *o, int nr_
 		systop__destroy(s);
 	}
 	return err;
-}
-
-void *map_memory(struct bpf_map *map, int prot)
-{
-	size_t size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
-	void *p = mmap(NULL, size, prot, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-void unmap_memory(void *p, struct bpf_map *map)
-{
-	if (p)
-		munmap(p, (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
 }

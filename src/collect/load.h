@@ -2,7 +2,6 @@
 #ifndef SYSTOP_COLLECT_LOAD_H
 #define SYSTOP_COLLECT_LOAD_H
 
-struct bpf_map;
 struct collect_options;
 struct systop;
 
@@ -13,9 +12,5 @@ int load_programs(struct systop **skel, const struct collect_options *o, int nr_
 /* controller_ssid - number of a v1 controller in this kernel, HIERARCHY_V2 for NULL, HIERARCHY_NONE if
  * it is not built in. */
 int controller_ssid(const char *controller);
-
-/* map_memory - a map in this process's memory, NULL with errno. unmap_memory accepts NULL. */
-void *map_memory(struct bpf_map *map, int prot);
-void unmap_memory(void *p, struct bpf_map *map);
 
 #endif

@@ -4,19 +4,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/vec.h"
+
+/* Behind the last line of its section, or at the end. */
+static size_t place_in(const struct health *h, const char *section)
+{
+	for (size_t i = h->nr; i > 0; i--)
+		if (!strcmp(h->lines[i - 1].section, section))
+			return i;
+	return h->nr;
+}
 
 void health_add(struct health *h, const char *section, const char *name,
 		enum health_verdict verdict, const char *fmt, ...)
 {
 	struct health_line *grown = vec_grow(h->lines, h->nr, &h->room, sizeof(*grown)), *l;
+	size_t at = place_in(h, section);
 	va_list args;
 
 	if (!grown)
 		return;
 	h->lines = grown;
-	l = &h->lines[h->nr++];
+	l = &grown[at];
+	memmove(l + 1, l, (h->nr++ - at) * sizeof(*l));
 	l->section = section;
 	l->verdict = verdict;
 	snprintf(l->name, sizeof(l->name), "%s", name);

@@ -17,7 +17,7 @@ struct health {
 	size_t nr, room;
 };
 
-/* health_add - one line more; without memory it is left out. */
+/* health_add - one line more, at the end of its section; without memory it is left out. */
 void health_add(struct health *h, const char *section, const char *name,
 		enum health_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_FRAMES_BPF_H
+#define SYSTOP_BPF_FRAMES_BPF_H
+
+/* The state of a walk of a user stack, and the scratch for it and for kernel stacks. */
+
+#include "maps.bpf.h"
+#include "stack.h"
+#include "unwind.h"
+
+/* Whether programs may read any kernel memory, fixed at load: lockdown "confidentiality" forbids it.
+ * Without it there are no stacks; what is behind it is not even verified. */
+extern const volatile bool kernel_reads;
+
+static __always_inline void stack_hash(__u64 *hash, __u32 *check, __u64 frame)
+{
+	*hash = (*hash ^ frame) * 0x9e3779b97f4a7c15ULL;
+	*hash ^= *hash >> 29;
+	*check = (*check ^ (__u32)frame ^ (__u32)(frame >> 32)) * 0x85ebca6b;
+}
+
+/* Frames kept at the inner end of a stack that is too deep to be kept as a whole. */
+#define STACK_INNER (STACK_USER_MAX - 1 - STACK_OUTER)
+
+#define UNWIND_VMAS 16
+
+/* A mapping that frames of this stack are in. */
+struct unwind_vma {
+	__u64 start, end;
+	__u64 delta;  /* file offset = address + delta */
+	__u64 file;   /* id << FRAME_FILE_SHIFT, FRAME_ANONYMOUS */
+};
+
+struct frames {
+	__u64 frames[STACK_USER_MAX];
+};
+
+struct unwind {
+	__u64 pc, sp, bp, bx, di; /* di: of the innermost frame only */
+	__u64 hash;
+	__u64 mm_root;      /* of the maple tree */
+	__u64 vdso;
+	__u32 nr, nr_vmas, last;
+	__u32 leaf;         /* pc is where it is, not where it returns to */
+	__u32 end;          /* enum stack_end */
+	__u32 flags;        /* enum stack_flags */
+	__u32 tgid;
+	__u32 check;        /* a second hash */
+	__u32 in_exec;
+	__u64 inner_hash;   /* both, of the frames that are kept at the inner end */
+	__u32 inner_check;
+	struct unwind_vma vmas[UNWIND_VMAS];
+	struct frames frames;
+	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
+	struct file_key key;
+	__u64 node[32];
+	/* What is to be read for the next step, and what was: places are 0 if there is nothing to read. */
+	struct cfi_rule rule;
+	__u64 cfa;
+	__u32 low, high;    /* of a search */
+	__u64 deref_at, pair_at, fp_at, bx_at;
+	__u64 deref, pair[2], fp, bx_saved; /* pair: what is below the return address, and it */
+	__u32 busy;         /* UNWIND_BLOCKED only: another one is at it, and waits */
+};
+
+/* A scratch each: a sample comes in the middle of a switch, and both in the middle of reading another
+ * thread's stack. */
+enum unwind_context { UNWIND_SAMPLE, UNWIND_SWITCH, UNWIND_BLOCKED, UNWIND_CONTEXTS };
+
+struct unwinds_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_CONTEXTS);
+	__type(key, __u32);
+	__type(value, struct unwind);
+};
+extern struct unwinds_map unwinds SEC(".maps");
+
+/* For kernel stacks. */
+struct kernel_frames_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_CONTEXTS);
+	__type(key, __u32);
+	__type(value, struct frames);
+};
+extern struct kernel_frames_map kernel_frames SEC(".maps");
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_MAPPING_BPF_H
+#define SYSTOP_BPF_MAPPING_BPF_H
+
+/*
+ * Which file an address is in, and where: a walk of the address space's maple tree, without a lock. A
+ * change meanwhile gives a wrong look-up, never a crash, and what was found is checked against the bounds
+ * of the mapping. Files have ids of their own; user space is told of each once.
+ */
+
+#include "frames.bpf.h"
+
+#define VM_EXEC 4
+
+/* Id of each file met. */
+struct files_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct file_key);
+	__type(value, __u32);
+};
+extern struct files_map files SEC(".maps");
+
+struct file_events_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+};
+extern struct file_events_map file_events SEC(".maps");
+
+/* Files whose mapping user space wants to be told of again: it could not open them the last time. */
+struct files_asked_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, struct file_key);
+	__type(value, __u32);
+};
+extern struct files_asked_map files_asked SEC(".maps");
+
+/* Names of the file and of its folders; a ring of dentries ends at the root of its file system. */
+static __always_inline void file_names(struct file_event *e, struct dentry *d)
+{
+	for (int i = 0; i < FILE_NAMES; i++) {
+		struct dentry *parent = BPF_CORE_READ(d, d_parent);
+
+		e->names[i][0] = 0;
+		if (!d || d == parent)
+			break;
+		bpf_probe_read_kernel_str(e->names[i], FILE_NAME_SIZE, BPF_CORE_READ(d, d_name.name));
+		d = parent;
+	}
+}
+
+static __always_inline void file_tell(struct unwind *u, const struct file_key *key, __u32 id,
+				      struct file *file, __u64 start, __u64 end)
+{
+	struct file_event *e = bpf_ringbuf_reserve(&file_events, sizeof(*e), 0);
+	__u32 one = 1;
+
+	if (!e) { /* the next time it is met */
+		if (!bpf_map_update_elem(&files_asked, key, &one, BPF_NOEXIST))
+			__sync_fetch_and_add(&shared.files_asked, 1);
+		else
+			__sync_fetch_and_add(&shared.files_lost, 1);
+		return;
+	}
+	e->key = *key;
+	e->id = id;
+	e->tgid = u->tgid;
+	e->start = start;
+	e->end = end;
+	for (int i = 0; i < FILE_NAMES; i++)
+		e->names[i][0] = 0;
+	if (file)
+		file_names(e, BPF_CORE_READ(file, f_path.dentry));
+	bpf_ringbuf_submit(e, 0);
+}
+
+/* The id of a file: a new one if it has none. 0: no more ids. */
+static __always_inline __u32 file_id(struct unwind *u, const struct file_key *key, struct file *file,
+				     __u64 start, __u64 end)
+{
+	__u32 *known = bpf_map_lookup_elem(&files, key), id;
+
+	if (known) {
+		id = *known;
+		if (shared.files_asked && bpf_map_lookup_elem(&files_asked, key) &&
+		    !bpf_map_delete_elem(&files_asked, key)) {
+			__sync_fetch_and_add(&shared.files_asked, -1);
+			file_tell(u, key, id, file, start, end);
+		}
+		return id;
+	}
+	id = __sync_fetch_and_add(&shared.files, 1) + 1;
+	if (id >= FRAME_FILES_MAX || bpf_map_update_elem(&files, key, &id, BPF_NOEXIST)) {
+		known = bpf_map_lookup_elem(&files, key); /* another CPU was quicker */
+		if (!known)
+			__sync_fetch_and_add(&shared.files_lost, 1);
+		return known ? *known : 0;
+	}
+	file_tell(u, key, id, file, start, end);
+	return id;
+}
+
+/* Which slot of a maple node with @pivots pivots holds @addr. */
+static __always_inline int maple_slot(const struct unwind *u, __u64 addr, __u32 pivots)
+{
+	int i;
+
+	for (i = 0; i < 15; i++) {
+		__u64 pivot = u->node[1 + i];
+
+		if ((__u32)i >= pivots || pivot >= addr || (!pivot && i))
+			break;
+	}
+	return i;
+}
+
+/* Kinds of maple nodes, and how many pivots they have (include/linux/maple_tree.h). */
+enum { MAPLE_DENSE, MAPLE_LEAF_64, MAPLE_RANGE_64, MAPLE_ARANGE_64 };
+#define MAPLE_PIVOTS 15
+#define MAPLE_ARANGE_PIVOTS 9
+#define MAPLE_DEPTH_MAX 8
+
+static __always_inline __u64 inode_mtime(struct inode *inode)
+{
+	struct inode___new *newer = (void *)inode;
+	struct inode___mid *mid = (void *)inode;
+
+	if (bpf_core_field_exists(newer->i_mtime_sec))
+		return BPF_CORE_READ(newer, i_mtime_sec);
+	if (bpf_core_field_exists(mid->__i_mtime))
+		return BPF_CORE_READ(mid, __i_mtime.tv_sec);
+	return BPF_CORE_READ(inode, i_mtime.tv_sec);
+}
+
+/* vma_find - the mapping of executable memory that holds @addr: its place in u->vmas, or -1. */
+__weak __noinline int vma_find(__u32 context, __u64 addr)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	struct vm_area_struct *vma;
+	struct unwind_vma *v;
+	__u64 entry, start, end;
+	struct file_key *key;
+	struct file *file;
+	__u32 at;
+
+	if (!u || !kernel_reads)
+		return -1;
+	entry = u->mm_root;
+	for (int depth = 0; depth < MAPLE_DEPTH_MAX; depth++) {
+		__u32 type = entry >> 3 & 15, pivots, slot;
+
+		/* Only the root carries the tag of an internal entry. */
+		if (entry <= 4096 || (!depth && (entry & 3) != 2))
+			return -1;
+		if (bpf_probe_read_kernel(u->node, sizeof(u->node), (void *)(entry & ~0xffULL)))
+			return -1;
+		pivots = type == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_PIVOTS;
+		slot = 1 + pivots + maple_slot(u, addr, pivots);
+		if (slot > 31)
+			return -1;
+		entry = u->node[slot & 31];
+		if (type == MAPLE_LEAF_64)
+			break;
+		if (type != MAPLE_RANGE_64 && type != MAPLE_ARANGE_64)
+			return -1;
+	}
+	if (!entry || entry & 3)
+		return -1;
+	vma = (void *)entry;
+	start = BPF_CORE_READ(vma, vm_start);
+	end = BPF_CORE_READ(vma, vm_end);
+	if (addr < start || addr >= end || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return -1;
+	at = u->nr_vmas++ % UNWIND_VMAS;
+	v = &u->vmas[at & (UNWIND_VMAS - 1)];
+	v->start = start;
+	v->end = end;
+	v->delta = 0;
+	v->file = FRAME_ANONYMOUS;
+	key = &u->key;
+	*key = (struct file_key){};
+	file = BPF_CORE_READ(vma, vm_file);
+	if (file) {
+		struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+		key->inode = BPF_CORE_READ(inode, i_ino);
+		key->size = BPF_CORE_READ(inode, i_size);
+		key->mtime_s = inode_mtime(inode);
+		key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+		key->generation = BPF_CORE_READ(inode, i_generation);
+		v->delta = (BPF_CORE_READ(vma, vm_pgoff) << 12) - start;
+	} else if (start == u->vdso) {
+		key->device = FILE_VDSO;
+		v->delta = -start;
+	} else {
+		return at;
+	}
+	v->file = (__u64)file_id(u, key, file, start, end) << FRAME_FILE_SHIFT;
+	/* Looked at again: what was there when its file was read is what was found. */
+	if (BPF_CORE_READ(vma, vm_start) != start || BPF_CORE_READ(vma, vm_file) != file ||
+	    !v->file) {
+		v->end = 0;
+		return -1;
+	}
+	return at;
+}
+
+/* Where in u->vmas the mapping is that holds @addr, or -1. Functions that are not static are verified
+ * once, and not on every path that leads to them. */
+__weak __noinline int unwind_vma(__u32 context, __u64 addr)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	__u32 last;
+
+	if (!u)
+		return -1;
+	last = u->last & (UNWIND_VMAS - 1);
+	if (u->nr_vmas && addr >= u->vmas[last].start && addr < u->vmas[last].end)
+		return last;
+	for (int i = 0; i < UNWIND_VMAS; i++) {
+		if ((__u32)i >= u->nr_vmas)
+			break;
+		if (addr >= u->vmas[i].start && addr < u->vmas[i].end)
+			return i;
+	}
+	return vma_find(context, addr);
+}
+
+#endif

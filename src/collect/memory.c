@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/memory.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "systop.skel.h"
+
+static void *map_memory(struct bpf_map *map, int prot)
+{
+	size_t size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *p = mmap(NULL, size, prot, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void unmap_memory(void *p, struct bpf_map *map)
+{
+	if (p)
+		munmap(p, (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
+}
+
+int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int table_mib)
+{
+	struct shared *shared = &skel->bss->shared;
+
+	m->cpus = map_memory(skel->maps.cpus, PROT_READ | PROT_WRITE);
+	m->blocked_wanted = map_memory(skel->maps.blocked_wanted, PROT_READ | PROT_WRITE);
+	m->slots = (struct slots_memory){
+		.slots = map_memory(skel->maps.slots, PROT_READ | PROT_WRITE),
+		.max = skel->rodata->slots_max,
+		.dead = map_memory(skel->maps.dead_ring, PROT_READ | PROT_WRITE),
+		.shared = shared,
+		.free_fd = bpf_map__fd(skel->maps.free_slots),
+	};
+	m->stacks = (struct stacks_memory){
+		.entries = map_memory(skel->maps.stacks, PROT_READ | PROT_WRITE),
+		.lines = map_memory(skel->maps.stack_lines, PROT_READ),
+		.events = map_memory(skel->maps.stack_events, PROT_READ),
+		.cpus = m->cpus,
+		.nr_cpus = nr_cpus,
+		.max_slots = skel->rodata->slots_max,
+		.shared = shared,
+	};
+	m->tables = (struct tables_memory){
+		.files = map_memory(skel->maps.unwind_files, PROT_READ | PROT_WRITE),
+		.pages = map_memory(skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
+		.rules = map_memory(skel->maps.unwind_rules, PROT_READ | PROT_WRITE),
+		.chunks_fd = bpf_map__fd(skel->maps.unwind_chunks),
+		.max_chunks = table_mib,
+	};
+	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->stacks.entries &&
+			       m->stacks.lines && m->stacks.events && m->tables.files && m->tables.pages &&
+			       m->tables.rules
+		       ? 0
+		       : -errno;
+}
+
+void memory_unmap(const struct collect_memory *m, struct systop *skel)
+{
+	unmap_memory(m->cpus, skel->maps.cpus);
+	unmap_memory(m->blocked_wanted, skel->maps.blocked_wanted);
+	unmap_memory(m->slots.slots, skel->maps.slots);
+	unmap_memory(m->slots.dead, skel->maps.dead_ring);
+	unmap_memory(m->stacks.entries, skel->maps.stacks);
+	unmap_memory((void *)m->stacks.lines, skel->maps.stack_lines);
+	unmap_memory((void *)m->stacks.events, skel->maps.stack_events);
+	unmap_memory(m->tables.files, skel->maps.unwind_files);
+	unmap_memory(m->tables.pages, skel->maps.unwind_pages);
+	unmap_memory(m->tables.rules, skel->maps.unwind_rules);
+}

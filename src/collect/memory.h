@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_MEMORY_H
+#define SYSTOP_COLLECT_MEMORY_H
+
+#include "collect/slots.h"
+#include "collect/stacks.h"
+#include "collect/tables.h"
+
+struct systop;
+
+/* The maps that the programs share with this process, in its memory, as their readers want them. */
+struct collect_memory {
+	struct slots_memory slots;
+	struct cpu_slot *cpus;
+	struct stacks_memory stacks;
+	struct tables_memory tables;
+	uint64_t *blocked_wanted; /* one a slot */
+};
+
+/* memory_map - of a loaded object. 0 or -errno; memory_unmap in any case. */
+int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int table_mib);
+void memory_unmap(const struct collect_memory *m, struct systop *skel);
+
+#endif
