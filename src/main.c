@@ -327,7 +327,7 @@ static int start_names(struct systop *s)
 		.symbols_role = ROLE_SYMBOLS,
 		.kallsyms_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
 		.ask_again = ask_again,
-		.table = on_table,
+		.table = s->options.table_mib ? on_table : NULL,
 		.arg = s,
 	};
 

@@ -54,7 +54,7 @@ const struct argp_option option_table[] = {
 	{ "freq", 'F', "HZ", 0, "samples a second on each CPU, 1 to 9999 (default 99)", 1 },
 	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
-	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 1 to 64 (default 64)", 1 },
+	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
@@ -115,8 +115,8 @@ static int set_table_mem(struct options *o, const char *arg)
 	char *end;
 	long mib = strtol(arg, &end, 10);
 
-	if (end == arg || *end || mib < 1 || mib > TABLE_MIB_MAX)
-		return bad_value("--table-mem", arg, "MiB from 1 to 64 are wanted");
+	if (end == arg || *end || mib < 0 || mib > TABLE_MIB_MAX)
+		return bad_value("--table-mem", arg, "MiB from 0 to 64 are wanted");
 	o->table_mib = mib;
 	return 0;
 }

@@ -156,6 +156,7 @@ static int collect_attach(struct collect *c)
 	c->seed_missed = err;
 	shared->seeded = 1;
 	shared->stack_generation = c->skel->rodata->kernel_reads;
+	shared->tables_off = !c->table_mib;
 	c->samplers = samplers_new(c->skel->progs.sample, c->nr_cpus, c->frequency, c->all_cpus);
 	if (!c->samplers)
 		return -ENOMEM;

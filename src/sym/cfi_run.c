@@ -303,6 +303,12 @@ static struct reader read_block(struct reader *r)
 	return block;
 }
 
+/* An offset in units. Whatever it is: what is too large does not fit into a rule, and is told then. */
+static int64_t scaled(uint64_t units, int64_t align)
+{
+	return units * (uint64_t)align;
+}
+
 /* Instructions that have their operand in the low six bits. Returns whether it was one. */
 static bool run_short(struct machine *x, struct reader *r, uint8_t op, uint64_t *advance)
 {
@@ -311,7 +317,7 @@ static bool run_short(struct machine *x, struct reader *r, uint8_t op, uint64_t 
 		*advance = (op & 0x3f) * x->cie->code_align;
 		return true;
 	case DW_CFA_offset:
-		set_place(x, op & 0x3f, CFI_AT_CFA, (int64_t)read_uleb(r) * x->cie->data_align);
+		set_place(x, op & 0x3f, CFI_AT_CFA, scaled(read_uleb(r), x->cie->data_align));
 		return true;
 	case DW_CFA_restore:
 		restore(x, op & 0x3f);
@@ -365,15 +371,15 @@ static bool run_one(struct machine *x, struct reader *r, uint64_t *advance)
 		break;
 	case DW_CFA_offset_extended:
 		reg = read_uleb(r);
-		set_place(x, reg, CFI_AT_CFA, (int64_t)read_uleb(r) * align);
+		set_place(x, reg, CFI_AT_CFA, scaled(read_uleb(r), align));
 		break;
 	case DW_CFA_offset_extended_sf:
 		reg = read_uleb(r);
-		set_place(x, reg, CFI_AT_CFA, read_sleb(r) * align);
+		set_place(x, reg, CFI_AT_CFA, scaled(read_sleb(r), align));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = read_uleb(r);
-		set_place(x, reg, CFI_AT_CFA, -(int64_t)read_uleb(r) * align);
+		set_place(x, reg, CFI_AT_CFA, scaled(0 - read_uleb(r), align));
 		break;
 	case DW_CFA_restore_extended:
 		restore(x, read_uleb(r));
@@ -402,7 +408,7 @@ static bool run_one(struct machine *x, struct reader *r, uint64_t *advance)
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = read_uleb(r);
-		set_cfa(x, reg, read_sleb(r) * align);
+		set_cfa(x, reg, scaled(read_sleb(r), align));
 		break;
 	case DW_CFA_def_cfa_register:
 		/* After an expression, too, as exceptions are unwound. */
@@ -412,7 +418,7 @@ static bool run_one(struct machine *x, struct reader *r, uint64_t *advance)
 		x->now.offset = read_uleb(r);
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		x->now.offset = read_sleb(r) * align;
+		x->now.offset = scaled(read_sleb(r), align);
 		break;
 	case DW_CFA_def_cfa_expression:
 		cfa_expression(x, read_block(r));

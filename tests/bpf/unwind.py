@@ -45,7 +45,7 @@ int main() {
 """
 
 
-def share(command, **options):
+def share(command, systop=(), **options):
     """Of the stacks of a busy process, in the second interval; tables are there by then."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                           **options) as load:
@@ -54,7 +54,7 @@ def share(command, **options):
             assert load.poll() is None, f"{command[0]} ended"
             # What is forked from now on is in, too; what a shell has forked may be gone by then.
             pids = [load.pid] + ([] if command[0] == "bash" else family(load.pid)[1:])
-            out = subprocess.run([SYSTOP, "--json", "-F", "997", "-d", "3", "-n", "2", "-p",
+            out = subprocess.run([SYSTOP, "--json", "-F", "997", "-d", "3", "-n", "2", *systop, "-p",
                                   ",".join(str(p) for p in pids)],
                                  capture_output=True, text=True, check=True).stdout
         finally:
@@ -145,4 +145,5 @@ def main():
     tap.done()
 
 
-main()
+if __name__ == "__main__":
+    main()
