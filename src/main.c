@@ -315,9 +315,9 @@ static void raise_file_limit(void)
 	}
 }
 
-static void on_table(void *arg, uint32_t file, int fd)
+static int on_table(void *arg, uint32_t file, int fd)
 {
-	collect_table(((struct systop *)arg)->collect, file, fd);
+	return collect_table(((struct systop *)arg)->collect, file, fd);
 }
 
 static int start_names(struct systop *s)

@@ -356,9 +356,9 @@ void collect_files(struct collect *c, collect_file *tell, void *arg)
 	ring_buffer__consume(c->files);
 }
 
-void collect_table(struct collect *c, uint32_t file, int fd)
+int collect_table(struct collect *c, uint32_t file, int fd)
 {
-	tables_read(c->tables, file, fd);
+	return tables_read(c->tables, file, fd);
 }
 
 uint32_t collect_table_wanted(struct collect *c, uint32_t from)

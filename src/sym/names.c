@@ -239,9 +239,9 @@ void names_table(struct names *n, uint32_t file)
 
 void names_table_answered(struct names *n, struct file *f, int fd, int err)
 {
-	f->table_err = err;
 	if (fd >= 0 && !err && n->o.table)
-		n->o.table(n->o.arg, f->id, fd);
+		err = n->o.table(n->o.arg, f->id, fd);
+	f->table_err = err == -ENOSPC ? 0 : err;
 }
 
 struct source *names_source_of(struct names *n, uint64_t frame)

@@ -30,8 +30,9 @@ struct names_options {
 	int kallsyms_fd;             /* opened with the rights to see addresses; taken over; -1: none */
 	/* Asks to be told of a file again, by names_file(): it could not be opened. */
 	void (*ask_again)(void *arg, const struct file_key *key);
-	/* The unwind table of a file (helper/proto.h), in a file that is closed after. May be NULL. */
-	void (*table)(void *arg, uint32_t file, int fd);
+	/* The unwind table of a file (helper/proto.h), in a file that is closed after: 0, or why it is not
+	 * used; -ENOSPC: for now. May be NULL. */
+	int (*table)(void *arg, uint32_t file, int fd);
 	void *arg;
 };
 
