@@ -266,8 +266,8 @@ __weak __noinline int unwind_note(__u32 context)
 		return UNWIND_END;
 	addr = u->leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
 	nr = u->nr;
-	if (!u->pc) {
-		u->end = STACK_COMPLETE;
+	if (!u->pc) { /* the way out of a root; with a frame pointer it was no frame that was followed */
+		u->end = u->bp ? STACK_TRUNCATED : STACK_COMPLETE;
 		return UNWIND_END;
 	}
 	if (nr >= STACK_STEPS_MAX) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/peek.h"
@@ -22,6 +23,11 @@
 /* So many are asked for at once: 33 us each. */
 #define ASK_MAX 1024
 
+/* So often one whose stack was cut is looked at, with so long in between: its files' unwind tables are
+ * made meanwhile. */
+#define TRIES_MAX 4
+#define AGAIN_NS 150000000ULL
+
 /* So long sleepers are looked at after somebody wanted them. */
 #define SLEEPERS_TICKS 3
 
@@ -33,12 +39,15 @@ struct known {
 	uint64_t since; /* of the slot; 0: none */
 	struct block *block;
 	bool without_user;
+	uint8_t tries;  /* how often it was looked at */
 };
 
 struct blocked {
 	struct blocked_options o;
 	struct known *known;   /* one a slot */
 	uint32_t asked[ASK_MAX], nr_asked; /* slots; of the pass that is on, or of the next */
+	uint32_t again[ASK_MAX], nr_again; /* whose stack was cut: once more when there are tables for it */
+	uint64_t passed_ns;    /* when the last pass ended */
 	struct worker peek;
 	bool started;
 	int sleepers;          /* ticks for which they are wanted */
@@ -152,20 +161,34 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 
 /* --- The helper */
 
-void blocked_ask(struct blocked *b)
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Those whose stack was cut, and that are still where they were. */
+static void ask_again(struct blocked *b)
+{
+	if (!b->nr_again || now_ns() - b->passed_ns < AGAIN_NS)
+		return;
+	for (uint32_t i = 0; i < b->nr_again; i++)
+		if (b->known[b->again[i]].since && b->nr_asked < ASK_MAX)
+			b->asked[b->nr_asked++] = b->again[i];
+	b->nr_again = 0;
+}
+
+static void start_pass(struct blocked *b)
 {
 	struct peek_request r = { 0 };
 
-	b->sleepers -= !!b->sleepers;
 	if (worker_busy(&b->peek) || b->o.link_fd < 0)
 		return;
-	if (!b->nr_asked) {
-		if (b->started && ++b->idle > IDLE_TICKS) {
-			worker_stop(&b->peek);
-			b->started = false;
-		}
+	ask_again(b);
+	if (!b->nr_asked)
 		return;
-	}
 	b->idle = 0;
 	if (!b->started)
 		worker_start(&b->peek, b->o.role, PEEK_TIMEOUT_NS, b->epoll_fd);
@@ -182,18 +205,35 @@ void blocked_ask(struct blocked *b)
 		worker_failed(&b->peek);
 }
 
+void blocked_ask(struct blocked *b)
+{
+	b->sleepers -= !!b->sleepers;
+	start_pass(b);
+	if (b->started && !worker_busy(&b->peek) && !b->nr_asked && ++b->idle > IDLE_TICKS) {
+		worker_stop(&b->peek);
+		b->started = false;
+	}
+}
+
 /* The pass is over: what was not told of ended meanwhile. */
 static void pass_ends(struct blocked *b)
 {
 	for (uint32_t i = 0; i < b->nr_asked; i++)
 		b->o.wanted[b->asked[i]] = 0;
 	b->nr_asked = b->test_slot = 0;
+	b->passed_ns = now_ns();
+}
+
+static pid_t tgid_of(const struct known *k)
+{
+	return k->since && k->block->life ? k->block->life->tgid : 0;
 }
 
 /* It waits for one process's memory, which is asked for no more; the others are, once again. */
 static void pass_failed(struct blocked *b)
 {
 	uint32_t kept = 0, sick = b->o.shared->peek_slot;
+	pid_t tgid = sick && sick < b->o.max_slots ? tgid_of(&b->known[sick]) : 0;
 
 	worker_failed(&b->peek);
 	b->o.shared->peek_slot = 0;
@@ -202,7 +242,7 @@ static void pass_failed(struct blocked *b)
 
 		if (!b->o.wanted[index] || !b->known[index].since)
 			continue;
-		if (index == sick) {
+		if (index == sick || (tgid && tgid_of(&b->known[index]) == tgid)) {
 			b->known[index].without_user = true;
 			b->refused++;
 		}
@@ -244,6 +284,8 @@ static void take(struct blocked *b, const struct peek_answer *a)
 	}
 	if (k->since != r->since || !k->block->life)
 		return; /* over already */
+	if (r->nr_user && r->user_end != STACK_COMPLETE && ++k->tries < TRIES_MAX && b->nr_again < ASK_MAX)
+		b->again[b->nr_again++] = r->slot;
 	model_block_stacks(k->block,
 			   stack_from(b, a->frames, r->nr_user, r->tgid, r->user_end, r->user_flags),
 			   stack_from(b, a->frames + r->nr_user, r->nr_kernel, 0, STACK_COMPLETE, 0),
@@ -282,6 +324,8 @@ void blocked_work(struct blocked *b)
 	}
 	if (worker_late(&b->peek))
 		pass_failed(b);
+	if (b->nr_asked || b->nr_again)
+		start_pass(b);
 }
 
 int blocked_fd(const struct blocked *b)
@@ -291,7 +335,7 @@ int blocked_fd(const struct blocked *b)
 
 uint32_t blocked_pending(const struct blocked *b)
 {
-	return worker_busy(&b->peek) ? b->nr_asked : 0;
+	return b->started && !b->peek.off ? b->nr_asked + b->nr_again : 0;
 }
 
 void blocked_health(const struct blocked *b, struct health *h)

@@ -59,7 +59,7 @@ void blocked_ask(struct blocked *b);
 int blocked_fd(const struct blocked *b);
 void blocked_work(struct blocked *b);
 
-/* blocked_pending - how many are being looked at. */
+/* blocked_pending - how many are being looked at, or will be soon. */
 uint32_t blocked_pending(const struct blocked *b);
 
 void blocked_health(const struct blocked *b, struct health *h);

@@ -116,12 +116,13 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 		f->state = FILE_OPENING;
 }
 
-/* Opens what is new; debug information comes after. */
+/* Opens what is new; what failed before comes after that, as a sick process's files fail each time, and
+ * debug information last. */
 static void open_next(struct names *n)
 {
-	struct file *debug = NULL;
+	struct file *next = NULL, *debug = NULL;
 
-	for (size_t i = 0; i < n->files.room && worker_ready(&n->open); i++) {
+	for (size_t i = 0; i < n->files.room; i++) {
 		struct file *f = n->files.entries[i].value;
 
 		if (!f)
@@ -129,13 +130,15 @@ static void open_next(struct names *n)
 		if (f->state == FILE_NEW && f->event.key.device == FILE_VDSO) {
 			f->fd = vdso_fd();
 			f->state = f->fd < 0 ? FILE_BAD : FILE_OPEN;
-		} else if (f->state == FILE_NEW) {
-			ask_open(n, f, f->id & JIT_FILE ? OPEN_PERF_MAP : OPEN_MAPPED);
+		} else if (f->state == FILE_NEW && (!next || f->asked < next->asked)) {
+			next = f;
 		} else if (f->state == FILE_DEBUG && f->debug_fd < 0) {
 			debug = f;
 		}
 	}
-	if (debug && worker_ready(&n->open))
+	if (next)
+		ask_open(n, next, next->id & JIT_FILE ? OPEN_PERF_MAP : OPEN_MAPPED);
+	else if (debug)
 		ask_open(n, debug, OPEN_DEBUG);
 }
 

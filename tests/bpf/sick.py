@@ -221,7 +221,7 @@ def garbage(name):
         try:
             for size in (1, 4, 60, 4096, 70000):
                 os.write(fd, os.urandom(size))
-        except BrokenPipeError:
+        except (BrokenPipeError, ConnectionResetError):
             pass  # it was replaced after the first ones
         os.close(fd)
         os.close(pidfd)

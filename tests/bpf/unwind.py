@@ -45,8 +45,8 @@ int main() {
 """
 
 
-def share(command, systop=(), **options):
-    """Of the stacks of a busy process, in the second interval; tables are there by then."""
+def share(command, systop=(), kind="cpu", **options):
+    """Of the stacks of a process, in the second interval; tables are there by then."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                           **options) as load:
         try:
@@ -60,10 +60,10 @@ def share(command, systop=(), **options):
         finally:
             os.killpg(load.pid, signal.SIGKILL)
     tick = json.loads(out.splitlines()[-1])
-    stacks = tick["stacks"]["cpu"]
+    stacks = tick["stacks"][kind]
     whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
     samples = sum(t["samples"] for t in tick["threads"])
-    assert samples > (50 if GUEST else 500), f"{samples} samples"
+    assert kind != "cpu" or samples > (50 if GUEST else 500), f"{samples} samples"
     return 100 * whole / (whole + stacks["truncated_ns"]), samples
 
 
@@ -76,6 +76,27 @@ def reaches(least, command, **options):
     found, samples = share(command, **options)
     assert found >= least, f"{found:.2f} % of {samples} samples, not {least} %"
     return f"{found:.2f} % of {samples} samples"
+
+
+def asleep():
+    """Of the time asleep, each nap of which is a block of its own."""
+    found, _ = share([load_path("chains"), "sleep", SECONDS], kind="sleep")
+    assert found >= 99, f"{found:.2f} %"
+    return f"{found:.2f} % of the time"
+
+
+def blocked():
+    """A thread that was blocked before the start, and stays so."""
+    with subprocess.Popen([load_path("chains"), "block"], stdout=subprocess.DEVNULL) as load:
+        time.sleep(0.5)
+        try:
+            # The second one has the tables that the first one's stacks asked for.
+            out = subprocess.run([SYSTOP, "--folded=sleep", "-d", "3", "-n", "3", "-p", str(load.pid)],
+                                 capture_output=True, text=True, check=True).stdout
+        finally:
+            load.kill()
+    last = out.splitlines()[-1]
+    assert ";descend;descend;" in last and "[truncated]" not in last and ";main;" in last, out
 
 
 def chains(kind):
@@ -91,6 +112,13 @@ def compiled(least, source, *flags):
         path = os.path.join(folder, "program")
         subprocess.run(["c++", "-x", "c++", "-O2", "-o", path, "-", *flags], input=source, text=True, check=True)
         return reaches(least, [path])
+
+
+def git():
+    with tempfile.TemporaryDirectory() as folder:
+        script = ("git init -q . && seq 100000 >a && git add a && git -c user.name=x -c user.email=x@x commit -qm x && "
+                  "while :; do git repack -adfq; git fsck --no-progress; git diff --stat HEAD; done")
+        return reaches(99, ["bash", "-c", script], cwd=folder)
 
 
 def stripped():
@@ -119,6 +147,8 @@ def main():
     tap = begin()
     for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "realigned", "signal", "vdso", "threads", "mmap"):
         tap.case(f"chains: {kind}", chains, kind)
+    tap.case("off-CPU: naps", asleep)
+    tap.case("off-CPU: blocked all the time", blocked)
     if GUEST: # which has no other programs to speak of
         tap.done()
     tap.case("a stripped binary", stripped)
@@ -127,6 +157,10 @@ def main():
     tap.case("gzip", shell, 99, "while :; do gzip -9 </usr/bin/perl >/dev/null; done")
     tap.case("xz", shell, 99, "while :; do xz -c /usr/bin/perl >/dev/null; done")
     tap.case("sort", shell, 99, "seq 300000 | shuf >/tmp/unwind-$$; while :; do sort /tmp/unwind-$$ >/dev/null; done")
+    if shutil.which("git"):
+        tap.case("git", git)
+    else:
+        tap.skip("git", "not installed")
     tap.case("bash recursion", shell, 95, BASH)
     tap.case("processes of a few ms", shell, 95, LOOP)
     for program, script in (("node", NODE), ("openssl", None)):

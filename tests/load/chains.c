@@ -2,7 +2,8 @@
 /*
  * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
  * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000),
- * qsort, alloca, realigned, signal, vdso, threads, mmap
+ * qsort, alloca, realigned, signal, vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep
+ * there all the time)
  */
 #include <alloca.h>
 #include <signal.h>
@@ -21,12 +22,16 @@ static NOINLINE void work(void)
 		sink += i;
 }
 
+static uint64_t nap_ns; /* at the inner end, instead of work; 0: none */
+
 static NOINLINE int descend(int depth)
 {
 	int below = 0;
 
 	if (depth)
 		below = descend(depth - 1);
+	else if (nap_ns)
+		sleep_ns(nap_ns);
 	else
 		work();
 	sink += depth;
@@ -135,6 +140,7 @@ int main(int argc, char **argv)
 
 	end_ns = now_ns() + argument(argc, argv, 2, 5) * SEC;
 	signal(SIGUSR1, on_signal);
+	nap_ns = !strcmp(kind, "sleep") ? 50 * MS : !strcmp(kind, "block") ? 1000 * SEC : 0;
 	for (int i = 0; i < 3 && !strcmp(kind, "threads"); i++)
 		start_thread(another, NULL);
 	if (!strcmp(kind, "mmap"))
