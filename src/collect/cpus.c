@@ -4,10 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/model.h"
 
 #define READ_TRIES 256
+
+/* A CPU can be stolen in the middle of a switch, for ms: then it is looked at again after a nap. */
+#define AGAIN_TIMES 10
+#define AGAIN_NAP_NS 300000
 
 struct cpu_reader {
 	bool seen;
@@ -39,7 +44,7 @@ void cpus_free(struct cpus *c)
 	free(c);
 }
 
-static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
+static bool cpu_read_now(const struct cpu_slot *slot, struct cpu_slot *copy)
 {
 	for (int i = 0; i < READ_TRIES; i++) {
 		uint64_t done = __atomic_load_n(&slot->switches_done, __ATOMIC_ACQUIRE);
@@ -48,6 +53,18 @@ static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&slot->switches, __ATOMIC_RELAXED) == done)
 			return true;
+	}
+	return false;
+}
+
+static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
+{
+	const struct timespec nap = { .tv_nsec = AGAIN_NAP_NS };
+
+	for (int i = 0; i < AGAIN_TIMES; i++) {
+		if (cpu_read_now(slot, copy))
+			return true;
+		nanosleep(&nap, NULL);
 	}
 	return false;
 }
