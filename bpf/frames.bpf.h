@@ -12,13 +12,6 @@
  * Without it there are no stacks; what is behind it is not even verified. */
 extern const volatile bool kernel_reads;
 
-static __always_inline void stack_hash(__u64 *hash, __u32 *check, __u64 frame)
-{
-	*hash = (*hash ^ frame) * 0x9e3779b97f4a7c15ULL;
-	*hash ^= *hash >> 29;
-	*check = (*check ^ (__u32)frame ^ (__u32)(frame >> 32)) * 0x85ebca6b;
-}
-
 /* Frames kept at the inner end of a stack that is too deep to be kept as a whole. */
 #define STACK_INNER (STACK_USER_MAX - 1 - STACK_OUTER)
 

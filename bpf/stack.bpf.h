@@ -47,7 +47,7 @@ struct stack_new {
 	__u64 hash;
 	__u32 check;
 	__u32 nr;
-	__u32 tgid;
+	__u32 tgid;       /* of anonymous frames, or 0 */
 	__u32 end, flags;
 };
 
@@ -113,7 +113,7 @@ taken:
 	__sync_fetch_and_add(&shared.stack_entries[half & 1], 1);
 	e->line = line;
 	e->check = n->check;
-	e->tgid = n->flags & STACK_ANONYMOUS ? n->tgid : 0;
+	e->tgid = n->tgid;
 	e->nr = n->nr;
 	e->end = n->end;
 	__sync_fetch_and_add(&e->hash, 0); /* a full barrier */
@@ -135,14 +135,12 @@ static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __
 	if (!u || !u->nr)
 		return 0;
 	n.nr = u->nr;
-	n.tgid = u->tgid;
+	n.tgid = u->flags & STACK_ANONYMOUS ? u->tgid : 0;
 	n.end = u->end;
 	n.flags = u->flags;
 	n.hash = u->hash;
 	n.check = u->check;
-	if (n.flags & STACK_ANONYMOUS)
-		stack_hash(&n.hash, &n.check, n.tgid);
-	stack_hash(&n.hash, &n.check, n.end + 1);
+	stack_hash_end(&n.hash, &n.check, n.tgid, n.end);
 	id = stack_intern(&u->frames, &n, c);
 	if (!id)
 		*flags |= STACK_USER_LOST;
@@ -161,7 +159,7 @@ __weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot
 			break;
 		stack_hash(&n.hash, &n.check, k->frames[i]);
 	}
-	stack_hash(&n.hash, &n.check, n.end + 1);
+	stack_hash_end(&n.hash, &n.check, 0, n.end);
 	return stack_intern(k, &n, c);
 }
 

@@ -42,6 +42,22 @@ enum stack_end {
 	STACK_ENDS
 };
 
+/* Goes on with both hashes of a stack, which begin with 0: each frame from the innermost on, the process
+ * of anonymous ones, and the end: stack_hash_end(). */
+static inline void stack_hash(__u64 *hash, __u32 *check, __u64 frame)
+{
+	*hash = (*hash ^ frame) * 0x9e3779b97f4a7c15ULL;
+	*hash ^= *hash >> 29;
+	*check = (*check ^ (__u32)frame ^ (__u32)(frame >> 32)) * 0x85ebca6b;
+}
+
+static inline void stack_hash_end(__u64 *hash, __u32 *check, __u32 tgid, __u8 end)
+{
+	if (tgid)
+		stack_hash(hash, check, tgid);
+	stack_hash(hash, check, end + 1);
+}
+
 /*
  * The dictionary has two halves. New stacks go into one; when that is nearly full, user space, which
  * has read all of it, turns to the other, and clears the first when nobody can be writing to it any

@@ -46,7 +46,8 @@ struct blocked {
 	struct blocked_options o;
 	struct known *known;   /* one a slot */
 	uint32_t asked[ASK_MAX], nr_asked; /* slots; of the pass that is on, or of the next */
-	uint32_t again[ASK_MAX], nr_again; /* whose stack was cut: once more when there are tables for it */
+	uint32_t again[ASK_MAX], nr_again; /* whose stack was cut, once more when there are tables for it; and
+					    * those for whom there was no room */
 	uint64_t passed_ns;    /* when the last pass ended */
 	struct worker peek;
 	bool started;
@@ -156,6 +157,8 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 	k->block = l->block;
 	if (b->nr_asked < ASK_MAX && !worker_busy(&b->peek))
 		b->asked[b->nr_asked++] = index;
+	else if (b->nr_again < ASK_MAX)
+		b->again[b->nr_again++] = index;
 	return 0;
 }
 
@@ -169,15 +172,22 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Those whose stack was cut, and that are still where they were. */
+/* Those that wait for another pass, and are still where they were. */
 static void ask_again(struct blocked *b)
 {
+	uint32_t kept = 0;
+
 	if (!b->nr_again || now_ns() - b->passed_ns < AGAIN_NS)
 		return;
-	for (uint32_t i = 0; i < b->nr_again; i++)
-		if (b->known[b->again[i]].since && b->nr_asked < ASK_MAX)
+	for (uint32_t i = 0; i < b->nr_again; i++) {
+		if (!b->known[b->again[i]].since)
+			continue;
+		if (b->nr_asked < ASK_MAX)
 			b->asked[b->nr_asked++] = b->again[i];
-	b->nr_again = 0;
+		else
+			b->again[kept++] = b->again[i];
+	}
+	b->nr_again = kept;
 }
 
 static void start_pass(struct blocked *b)
@@ -253,22 +263,24 @@ static void pass_failed(struct blocked *b)
 	b->test_slot = 0;
 }
 
+/* Hashed as those that come through the dictionary are: equal ones are one. */
 static const struct stack *stack_from(struct blocked *b, const uint64_t *frames, int nr, uint32_t tgid,
 				      uint8_t end, uint8_t flags)
 {
 	struct stack *s = b->scratch;
+	__u64 hash = 0;
+	__u32 check = 0;
 
 	if (!nr)
 		return NULL;
 	*s = (struct stack){ .nr = nr, .end = end, .flags = flags };
 	s->tgid = flags & STACK_ANONYMOUS ? tgid : 0;
-	s->hash = s->tgid + end + 1;
 	memcpy(s->frames, frames, nr * sizeof(*frames));
-	for (int i = 0; i < nr; i++) {
-		s->hash = (s->hash ^ frames[i]) * 0x9e3779b97f4a7c15ULL;
-		s->hash ^= s->hash >> 29;
-		s->check = (s->check ^ (uint32_t)frames[i] ^ (uint32_t)(frames[i] >> 32)) * 0x85ebca6b;
-	}
+	for (int i = 0; i < nr; i++)
+		stack_hash(&hash, &check, frames[i]);
+	stack_hash_end(&hash, &check, s->tgid, end);
+	s->hash = hash;
+	s->check = check;
 	return model_stack(b->o.model, s);
 }
 
