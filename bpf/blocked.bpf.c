@@ -28,31 +28,17 @@ struct blocked_loop {
 	struct task_struct *task;
 };
 
-/* One frame of a thread that is blocked: unwind_step() with memory of another process. */
+static __always_inline long read_other(void *to, __u32 bytes, __u64 from, struct task_struct *t)
+{
+	return bpf_copy_from_user_task(to, bytes, (void *)from, t, 0);
+}
+
 static long blocked_step(__u32 i, struct blocked_loop *loop)
 {
 	__u32 context = UNWIND_BLOCKED;
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
-	struct task_struct *t = loop->task;
-	int next;
 
-	if (!u)
-		return 1;
-	next = unwind_note(UNWIND_BLOCKED);
-	if (next == UNWIND_END)
-		return 1;
-	u->end = STACK_UNREADABLE;
-	if (next == UNWIND_DEREF &&
-	    (bpf_copy_from_user_task(&u->deref, sizeof(u->deref), (void *)u->deref_at, t, 0) ||
-	     !unwind_cfa(UNWIND_BLOCKED)))
-		return 1;
-	if ((next != UNWIND_HERE &&
-	     bpf_copy_from_user_task(u->pair, sizeof(u->pair), (void *)u->pair_at, t, 0)) ||
-	    (u->fp_at && bpf_copy_from_user_task(&u->fp, sizeof(u->fp), (void *)u->fp_at, t, 0)) ||
-	    (u->bx_at && bpf_copy_from_user_task(&u->bx_saved, sizeof(u->bx_saved), (void *)u->bx_at, t, 0)))
-		return 1;
-	unwind_up(u);
-	return 0;
+	return u ? unwind_step(u, UNWIND_BLOCKED, read_other, loop->task) : 1;
 }
 
 /* Its user stack into the scratch of UNWIND_BLOCKED, which the caller owns. */

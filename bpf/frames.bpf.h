@@ -17,6 +17,12 @@ extern const volatile bool kernel_reads;
 
 #define UNWIND_VMAS 16
 
+/* Words of the stack that are read at once; a power of two. */
+#define UNWIND_WINDOW 64
+
+/* Compilers save registers at the end of a frame: they are in so many words. */
+#define UNWIND_SAVED 8
+
 /* A mapping that frames of this stack are in. */
 struct unwind_vma {
 	__u64 start, end;
@@ -47,12 +53,14 @@ struct unwind {
 	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
 	struct file_key key;
 	__u64 node[32];
-	/* What is to be read for the next step, and what was: places are 0 if there is nothing to read. */
-	struct cfi_rule rule;
+	struct cfi_rule rule; /* of the frame the walk is at */
 	__u64 cfa;
 	__u32 low, high;    /* of a search */
-	__u64 deref_at, pair_at, fp_at, bx_at;
-	__u64 deref, pair[2], fp, bx_saved; /* pair: what is below the return address, and it */
+	__u64 deref_at, deref;
+	__u64 fp_at, bx_at; /* where the caller's registers were saved, 0: they are as they were */
+	__u64 window_at;    /* a part of the stack, read at once */
+	__u32 window_bytes;
+	__u64 window[UNWIND_WINDOW];
 	__u32 busy;         /* UNWIND_BLOCKED only: another one is at it, and waits */
 };
 

@@ -43,6 +43,7 @@ struct unwind_files_map unwind_files SEC(".maps");
 struct unwind_pages_map unwind_pages SEC(".maps");
 struct unwind_rules_map unwind_rules SEC(".maps");
 struct unwind_chunks_map unwind_chunks SEC(".maps");
+struct unwind_remembered_map unwind_remembered SEC(".maps");
 struct parked_map parked_stacks SEC(".maps");
 struct kernel_frames_map kernel_frames SEC(".maps");
 struct unwinds_map unwinds SEC(".maps");

@@ -38,6 +38,17 @@ struct unwind_rules_map {
 };
 extern struct unwind_rules_map unwind_rules SEC(".maps");
 
+/* UNWIND_MEMORY words for each possible CPU: resized before load. Zeroed by user space, which also waits
+ * until nobody goes by what was there, before a rule's number means another one. */
+struct unwind_remembered_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1 << UNWIND_MEMORY_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+extern struct unwind_remembered_map unwind_remembered SEC(".maps");
+
 /* Each chunk is an array of one element. */
 struct unwind_chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -111,36 +122,72 @@ static __always_inline int unwind_search(struct unwind *u, __u32 first, __u32 nr
 	return rows[(*(volatile __u32 *)&u->low - 1) & (UNWIND_CHUNK_ROWS - 1)].rule;
 }
 
-/* unwind_find - copies the rule for a place in a file to u->rule. 0: the file has no table. */
-__weak __noinline int unwind_find(__u32 context, __u32 file, __u64 offset)
-{
-	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
-	struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &file);
-	struct unwind_page *p;
-	struct cfi_rule *rule;
-	__u32 page = offset >> UNWIND_PAGE_SHIFT, at;
-	int found;
+/*
+ * What was found for a frame before: hot code is met again and again, and a search through a table costs
+ * many cache misses. One word has both, so that it can be read while it is written: a place's number and
+ * file are multiplied with an odd number, which is the same for no two of them, a part of the product
+ * tells the word, and the rest is in it.
+ */
+#define MEMORY_BITS (UNWIND_MEMORY_TAG_BITS + UNWIND_MEMORY_BITS)
+#define MEMORY_VALID (1U << 15)
 
-	if (!u || !f || shared.tables_off)
-		return 0;
-	if (!f->nr) {
-		f->met = 1;
-		return 0;
-	}
-	u->rule.kind = CFI_GAP;
+_Static_assert(MEMORY_BITS >= FRAME_FILE_SHIFT + 16 && UNWIND_FILES <= 1 << 16, "frames with a table fit");
+_Static_assert(UNWIND_RULES <= MEMORY_VALID, "so do rules");
+
+static __always_inline __u64 *unwind_memory(__u64 frame, __u64 *tag)
+{
+	__u64 mixed = frame * 0x9e3779b97f4a7c15ULL & ((1ULL << MEMORY_BITS) - 1);
+	__u32 at = bpf_get_smp_processor_id() << UNWIND_MEMORY_BITS | mixed >> UNWIND_MEMORY_TAG_BITS;
+
+	*tag = mixed & ((1ULL << UNWIND_MEMORY_TAG_BITS) - 1);
+	return bpf_map_lookup_elem(&unwind_remembered, &at);
+}
+
+/* The number of the rule for a place in a file of which @f tells. -1: it is not described. */
+static __always_inline int unwind_table(struct unwind *u, const struct unwind_file *f, __u64 offset)
+{
+	__u32 page = offset >> UNWIND_PAGE_SHIFT;
+	struct unwind_page *p;
+
 	if (page >= f->nr)
-		return 1;
+		return -1;
 	page += f->first;
 	p = bpf_map_lookup_elem(&unwind_pages, &page);
-	if (!p || !p->nr)
-		return 1;
-	found = unwind_search(u, p->first, p->nr, offset);
-	if (found < 0)
-		return 1;
-	at = found;
+	return p && p->nr ? unwind_search(u, p->first, p->nr, offset) : -1;
+}
+
+/* unwind_find - copies the rule for a place in a file to u->rule. 0: the file has no table. */
+__weak __noinline int unwind_find(__u32 context, __u64 frame)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	__u32 file = frame >> FRAME_FILE_SHIFT, at;
+	struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &file);
+	__u64 tag, word, *memory = unwind_memory(frame, &tag);
+	struct cfi_rule *rule;
+	int found;
+
+	if (!u || !f || !memory || shared.tables_off)
+		return 0;
+	word = *(volatile __u64 *)memory;
+	if (word >> 16 == tag && word & MEMORY_VALID) {
+		at = word & (MEMORY_VALID - 1);
+	} else {
+		if (!f->nr) {
+			f->met = 1;
+			return 0;
+		}
+		u->rule.kind = CFI_GAP;
+		found = unwind_table(u, f, frame & FRAME_OFFSET_MASK);
+		if (found < 0)
+			return 1;
+		at = found & (MEMORY_VALID - 1);
+		*(volatile __u64 *)memory = tag << 16 | MEMORY_VALID | at;
+	}
 	rule = bpf_map_lookup_elem(&unwind_rules, &at);
 	if (rule)
 		u->rule = *rule;
+	else
+		u->rule.kind = CFI_GAP;
 	return 1;
 }
 
@@ -149,64 +196,111 @@ __weak __noinline int unwind_find(__u32 context, __u32 file, __u64 offset)
 #if defined(__TARGET_ARCH_x86)
 #define SIGNAL_FP 120
 #define SIGNAL_BX 128
-#define SIGNAL_SP_PC 160 /* one behind the other */
+#define SIGNAL_SP 160
+#define SIGNAL_PC 168
+#define SIGNAL_END 176
 #endif
 
-/* The places to be read for a caller whose CFA is known. Returns 0 if that cannot be. */
-static __always_inline int unwind_places(struct unwind *u)
+enum unwind_next {
+	UNWIND_END,
+	UNWIND_READ,  /* the window is to be read */
+	UNWIND_DEREF, /* what is at u->deref_at comes first, for unwind_cfa() */
+	UNWIND_HERE,  /* it is all there */
+};
+
+/* Where in the window a place is; -1: it is not in it. */
+static __always_inline int unwind_in_window(const struct unwind *u, __u64 place)
 {
-	if (u->cfa <= u->sp || u->cfa - u->sp > UNWIND_FRAME_MAX || u->cfa & 7) {
-		u->end = STACK_TRUNCATED;
-		return 0;
-	}
-	u->pair_at = u->cfa - 16;
-	if (u->rule.fp == CFI_AT_CFA && u->rule.fp_offset != -16)
-		u->fp_at = u->cfa + u->rule.fp_offset;
-	else if (u->rule.fp == CFI_AT_FP)
-		u->fp_at = u->bp + u->rule.fp_offset;
-	if (u->rule.bx == CFI_AT_CFA)
-		u->bx_at = u->cfa + u->rule.bx_offset;
-	else if (u->rule.bx == CFI_AT_FP)
-		u->bx_at = u->bp + u->rule.bx_offset;
-	return 1;
+	__u64 from = place - u->window_at;
+
+	return from & 7 || from >= u->window_bytes ? -1 : (int)(from / 8);
 }
 
-/* By frame pointers: where there is no table, or a gap in it. */
-static __always_inline int unwind_by_fp(struct unwind *u, __u32 nr)
+static __always_inline __u64 unwind_word(const struct unwind *u, __u64 place)
 {
+	return u->window[(place - u->window_at) / 8 & (UNWIND_WINDOW - 1)];
+}
+
+/* That words from @from to @to are wanted, at most UNWIND_SAVED. With them comes what is behind them in the
+ * same page, as the next frames are there. */
+static __always_inline int unwind_want(struct unwind *u, __u64 from, __u64 to)
+{
+	__u64 page_end = ((to - 1) | 4095) + 1;
+
+	if (from >= u->window_at && to <= u->window_at + u->window_bytes)
+		return UNWIND_HERE;
+	u->window_at = from;
+	u->window_bytes = page_end - from < sizeof(u->window) ? page_end - from : sizeof(u->window);
+	return UNWIND_READ;
+}
+
+/* Where a register of the caller was saved, 0: nowhere. */
+static __always_inline __u64 unwind_saved(const struct unwind *u, __u8 saved, __s16 offset)
+{
+	switch (saved) {
+	case CFI_AT_CFA:
+		return u->cfa + offset;
+	case CFI_AT_FP:
+		return u->bp + offset;
+	default:
+		return 0;
+	}
+}
+
+/* The places to be read for a caller whose CFA is known: enum unwind_next. */
+static __always_inline int unwind_places(struct unwind *u)
+{
+	__u64 from = u->cfa - 8 * UNWIND_SAVED;
+	int next;
+
+	if (u->cfa <= u->sp || u->cfa - u->sp > UNWIND_FRAME_MAX || u->cfa & 7) {
+		u->end = STACK_TRUNCATED;
+		return UNWIND_END;
+	}
+	/* Not what is beyond the stack pointer, which may not be there. */
+	if (from < u->sp)
+		from = (u->sp + 7) & ~7ULL;
+	if (from == u->cfa) {
+		u->end = STACK_TRUNCATED;
+		return UNWIND_END;
+	}
+	next = unwind_want(u, from, u->cfa);
+	u->fp_at = unwind_saved(u, u->rule.fp, u->rule.fp_offset);
+	u->bx_at = unwind_saved(u, u->rule.bx, u->rule.bx_offset);
+	return next;
+}
+
+/* By frame pointers: where there is no table, or a gap in it. @may_end: the outermost frame may be one
+ * of these: it has none before it, by the ABI, but code without frame pointers has anything in that
+ * register. */
+static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
+{
+	__u64 bp = u->bp;
+
 	u->rule = (struct cfi_rule){ .kind = CFI_FP, .offset = 16, .fp = CFI_AT_CFA, .fp_offset = -16 };
-	/* The outermost frame has none before it, by the ABI. Alone it tells nothing: code without
-	 * frame pointers has anything in that register. */
-	if (!u->bp) {
-		u->end = nr ? STACK_COMPLETE : STACK_TRUNCATED;
-		return 0;
+	if (!bp) {
+		u->end = may_end ? STACK_COMPLETE : STACK_TRUNCATED;
+		return UNWIND_END;
 	}
-	u->cfa = u->bp + 16;
-	if (u->bp < u->sp || u->bp & 7 || u->bp - u->sp > UNWIND_FRAME_MAX) {
+	if (bp < u->sp || bp & 7 || bp - u->sp > UNWIND_FRAME_MAX) {
 		u->end = STACK_TRUNCATED; /* the register holds something else */
-		return 0;
+		return UNWIND_END;
 	}
+	u->cfa = bp + 16;
 	u->flags |= STACK_BY_FP;
 	return unwind_places(u);
 }
 
-/* u->deref was read, if the rule needs it: the places for the rest. 0: the walk ends. */
+/* u->deref was read, as the rule needs it: the places for the rest, enum unwind_next. */
 __weak __noinline int unwind_cfa(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 
 	if (!u)
-		return 0;
+		return UNWIND_END;
 	u->cfa = u->deref + u->rule.more;
 	return unwind_places(u);
 }
-
-enum unwind_next {
-	UNWIND_END,
-	UNWIND_READ,  /* the places are known */
-	UNWIND_DEREF, /* what is at u->deref_at comes first, for unwind_cfa() */
-	UNWIND_HERE,  /* nothing is to be read */
-};
 
 /* How to go on from the noted frame, by u->rule. */
 static __always_inline int unwind_rule(struct unwind *u)
@@ -230,7 +324,6 @@ static __always_inline int unwind_rule(struct unwind *u)
 			return UNWIND_END;
 		}
 		u->cfa = u->sp + u->rule.offset;
-		u->pair[1] = u->di;
 		return UNWIND_HERE;
 	case CFI_DEREF_SP:
 	case CFI_DEREF_FP:
@@ -238,10 +331,9 @@ static __always_inline int unwind_rule(struct unwind *u)
 		return UNWIND_DEREF;
 #if defined(__TARGET_ARCH_x86)
 	case CFI_SIGNAL:
-		u->pair_at = u->sp + SIGNAL_SP_PC;
 		u->fp_at = u->sp + SIGNAL_FP;
 		u->bx_at = u->sp + SIGNAL_BX;
-		return UNWIND_READ;
+		return unwind_want(u, u->sp + SIGNAL_FP, u->sp + SIGNAL_END);
 #endif
 	case CFI_STOP:
 		u->end = STACK_COMPLETE;
@@ -250,7 +342,7 @@ static __always_inline int unwind_rule(struct unwind *u)
 		u->end = STACK_NO_RULE;
 		return UNWIND_END;
 	}
-	return unwind_places(u) ? UNWIND_READ : UNWIND_END;
+	return unwind_places(u);
 }
 
 /* unwind_note - the frame the walk is at, and how to go on: enum unwind_next. */
@@ -259,6 +351,7 @@ __weak __noinline int unwind_note(__u32 context)
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	struct unwind_vma *v;
 	__u64 addr, f;
+	bool found;
 	__u32 nr;
 	int at;
 
@@ -298,29 +391,26 @@ __weak __noinline int unwind_note(__u32 context)
 	stack_hash(&u->hash, &u->check, f);
 
 	u->fp_at = u->bx_at = 0;
-	if (f & FRAME_ANONYMOUS || !unwind_find(context, f >> FRAME_FILE_SHIFT, f & FRAME_OFFSET_MASK) ||
-	    u->rule.kind == CFI_GAP)
-		return unwind_by_fp(u, nr) ? UNWIND_READ : UNWIND_END;
+	found = !(f & FRAME_ANONYMOUS) && unwind_find(context, f);
+	if (!found || u->rule.kind == CFI_GAP)
+		return unwind_by_fp(u, nr && (found || u->flags & STACK_BY_FP));
 	return unwind_rule(u);
 }
 
 /* On to the caller: everything was read. */
 static __always_inline void unwind_up(struct unwind *u)
 {
+#if defined(__TARGET_ARCH_x86)
 	if (u->rule.kind == CFI_SIGNAL) {
-		u->sp = u->pair[0];
+		u->pc = unwind_word(u, u->sp + SIGNAL_PC);
+		u->sp = unwind_word(u, u->sp + SIGNAL_SP);
 		u->leaf = 1; /* it was interrupted there */
-	} else {
-		if (u->rule.fp == CFI_AT_CFA && u->rule.fp_offset == -16)
-			u->fp = u->pair[0];
-		u->sp = u->cfa;
-		u->leaf = 0;
+		return;
 	}
-	if (u->fp_at || (u->rule.fp == CFI_AT_CFA && u->rule.fp_offset == -16))
-		u->bp = u->fp;
-	if (u->bx_at)
-		u->bx = u->bx_saved;
-	u->pc = u->pair[1];
+#endif
+	u->pc = u->rule.kind == CFI_RA_DI ? u->di : unwind_word(u, u->cfa - 8);
+	u->sp = u->cfa;
+	u->leaf = 0;
 }
 
 /* unwind_finish - the walk is over: of a deep stack, what is left out becomes a gap. */
@@ -353,34 +443,65 @@ __weak __noinline int unwind_finish(__u32 context)
 	return 0;
 }
 
+/* Reads the memory of the thread that is walked. Returns 0, or that it cannot be read. */
+typedef long unwind_reader(void *to, __u32 bytes, __u64 from, struct task_struct *t);
+
+/* One frame of a thread: noted, and on to its caller. Returns 1 at the end of the stack. */
+static __always_inline long unwind_step(struct unwind *u, __u32 context, unwind_reader *read,
+					struct task_struct *t)
+{
+	int next = unwind_note(context), at;
+
+	if (next == UNWIND_END)
+		return 1;
+	u->end = STACK_UNREADABLE;
+	if (next == UNWIND_DEREF) {
+		if (read(&u->deref, sizeof(u->deref), u->deref_at, t))
+			return 1;
+		next = unwind_cfa(context);
+		if (next == UNWIND_END)
+			return 1;
+	}
+	if (next == UNWIND_READ) {
+		__u64 bytes = u->window_bytes;
+
+		barrier_var(bytes);
+		if (bytes > sizeof(u->window) || read(u->window, bytes, u->window_at, t))
+			return 1;
+	}
+	if (u->fp_at) {
+		at = unwind_in_window(u, u->fp_at);
+		if (at >= 0)
+			u->bp = u->window[at & (UNWIND_WINDOW - 1)];
+		else if (read(&u->bp, sizeof(u->bp), u->fp_at, t))
+			return 1;
+	}
+	if (u->bx_at) {
+		at = unwind_in_window(u, u->bx_at);
+		if (at >= 0)
+			u->bx = u->window[at & (UNWIND_WINDOW - 1)];
+		else if (read(&u->bx, sizeof(u->bx), u->bx_at, t))
+			return 1;
+	}
+	unwind_up(u);
+	return 0;
+}
+
+static __always_inline long read_own(void *to, __u32 bytes, __u64 from, struct task_struct *t)
+{
+	return bpf_probe_read_user(to, bytes, (void *)from);
+}
+
 struct unwind_loop {
 	__u32 context;
 };
 
-/* One frame of the present thread: noted, and on to its caller. Returns 1 at the end of the stack. */
-static long unwind_step(__u32 i, struct unwind_loop *loop)
+static long unwind_own_step(__u32 i, struct unwind_loop *loop)
 {
 	__u32 context = loop->context;
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
-	int next;
 
-	if (!u)
-		return 1;
-	next = unwind_note(context);
-	if (next == UNWIND_END)
-		return 1;
-	u->end = STACK_UNREADABLE;
-	if (next == UNWIND_DEREF &&
-	    bpf_probe_read_user(&u->deref, sizeof(u->deref), (void *)u->deref_at))
-		return 1;
-	if (next == UNWIND_DEREF && !unwind_cfa(context))
-		return 1;
-	if ((next != UNWIND_HERE && bpf_probe_read_user(u->pair, sizeof(u->pair), (void *)u->pair_at)) ||
-	    (u->fp_at && bpf_probe_read_user(&u->fp, sizeof(u->fp), (void *)u->fp_at)) ||
-	    (u->bx_at && bpf_probe_read_user(&u->bx_saved, sizeof(u->bx_saved), (void *)u->bx_at)))
-		return 1;
-	unwind_up(u);
-	return 0;
+	return u ? unwind_step(u, context, read_own, 0) : 1;
 }
 
 /*
@@ -403,6 +524,7 @@ static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t
 	u->tgid = BPF_CORE_READ(t, tgid);
 	u->in_exec = BPF_CORE_READ_BITFIELD_PROBED(t, in_execve);
 	u->nr = u->nr_vmas = u->last = u->flags = 0;
+	u->window_bytes = 0;
 	u->hash = u->check = 0;
 	u->leaf = 1;
 	u->end = STACK_TRUNCATED;
@@ -417,7 +539,7 @@ static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 c
 
 	if (!kernel_reads || !u || !unwind_start(u, t))
 		return 0;
-	bpf_loop(STACK_STEPS_MAX + 1, unwind_step, &loop, 0);
+	bpf_loop(STACK_STEPS_MAX + 1, unwind_own_step, &loop, 0);
 	unwind_finish(context);
 	return u;
 }

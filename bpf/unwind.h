@@ -57,6 +57,10 @@ _Static_assert(sizeof(struct cfi_rule) == 16, "no holes");
 #define UNWIND_RULES 16384
 #define UNWIND_FILES 65536
 
+/* Of each CPU: rules found last, by frame (unwind.bpf.h). */
+#define UNWIND_MEMORY_BITS 11
+#define UNWIND_MEMORY_TAG_BITS 48
+
 /* From this offset in the page on, up to the next row, the rule holds. */
 struct unwind_row {
 	__u16 from;

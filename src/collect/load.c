@@ -11,6 +11,7 @@
 
 #include "collect/collect.h"
 #include "slot.h"
+#include "unwind.h"
 
 #include "systop.skel.h"
 
@@ -80,6 +81,7 @@ static void configure(struct systop *skel, const struct collect_options *o, int 
 	skel->rodata->self_tgid = o->self ? 0 : getpid();
 	skel->rodata->starter_tgid = o->starter;
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
+	bpf_map__set_max_entries(skel->maps.unwind_remembered, nr_cpus << UNWIND_MEMORY_BITS);
 	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
 	bpf_map__set_max_entries(skel->maps.blocked_wanted, max);
 	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * nr_cpus);

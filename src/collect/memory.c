@@ -47,12 +47,14 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 		.files = map_memory(skel->maps.unwind_files, PROT_READ | PROT_WRITE),
 		.pages = map_memory(skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
 		.rules = map_memory(skel->maps.unwind_rules, PROT_READ | PROT_WRITE),
+		.remembered = map_memory(skel->maps.unwind_remembered, PROT_READ | PROT_WRITE),
+		.nr_remembered = bpf_map__max_entries(skel->maps.unwind_remembered),
 		.chunks_fd = bpf_map__fd(skel->maps.unwind_chunks),
 		.max_chunks = table_mib,
 	};
 	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->stacks.entries &&
 			       m->stacks.lines && m->stacks.events && m->tables.files && m->tables.pages &&
-			       m->tables.rules
+			       m->tables.rules && m->tables.remembered
 		       ? 0
 		       : -errno;
 }
@@ -69,4 +71,5 @@ void memory_unmap(const struct collect_memory *m, struct systop *skel)
 	unmap_memory(m->tables.files, skel->maps.unwind_files);
 	unmap_memory(m->tables.pages, skel->maps.unwind_pages);
 	unmap_memory(m->tables.rules, skel->maps.unwind_rules);
+	unmap_memory(m->tables.remembered, skel->maps.unwind_remembered);
 }

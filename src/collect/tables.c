@@ -74,16 +74,23 @@ static uint64_t now_ns(void)
 
 /* --- Room */
 
-/* No file has a table any more; then nobody reads what is written anew. */
-static void flush(struct tables *t)
+/* An update of a map of maps waits until no program runs that began before. */
+static void wait_for_programs(struct tables *t)
 {
 	uint32_t zero = 0;
 
-	for (uint32_t i = 0; i < UNWIND_FILES; i++)
-		t->mem.files[i] = (struct unwind_file){ .nr = 0 };
-	/* An update of a map of maps waits until no program runs that began before. */
 	if (t->nr_chunks)
 		bpf_map_update_elem(t->mem.chunks_fd, &zero, &t->chunk_fds[0], BPF_ANY);
+}
+
+/* No file has a table any more, then no rule is remembered; then nobody reads what is written anew. */
+static void flush(struct tables *t)
+{
+	for (uint32_t i = 0; i < UNWIND_FILES; i++)
+		t->mem.files[i] = (struct unwind_file){ .nr = 0 };
+	wait_for_programs(t);
+	memset(t->mem.remembered, 0, t->mem.nr_remembered * sizeof(*t->mem.remembered));
+	wait_for_programs(t);
 	memset(t->known, 0, KNOWN_ROOM * sizeof(*t->known));
 	t->rows = t->pages = t->rules = t->files = 0;
 	t->flushes++;

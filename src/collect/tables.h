@@ -19,6 +19,8 @@ struct tables_memory {
 	struct unwind_file *files; /* UNWIND_FILES */
 	struct unwind_page *pages; /* UNWIND_PAGES */
 	struct cfi_rule *rules;    /* UNWIND_RULES */
+	uint64_t *remembered;      /* of all CPUs: */
+	uint32_t nr_remembered;
 	int chunks_fd;             /* the map of chunks, */
 	uint32_t max_chunks;       /* of which so many may be made: 1 MiB each */
 };
