@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "collect/peek.h"
@@ -16,6 +15,7 @@
 #include "model/health.h"
 #include "model/model.h"
 #include "model/sample.h"
+#include "util/clock.h"
 
 /* For all threads that were asked for. One whose memory does not answer is asked no more. */
 #define PEEK_TIMEOUT_NS 1000000000ULL
@@ -164,20 +164,12 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 
 /* --- The helper */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* Those that wait for another pass, and are still where they were. */
 static void ask_again(struct blocked *b)
 {
 	uint32_t kept = 0;
 
-	if (!b->nr_again || now_ns() - b->passed_ns < AGAIN_NS)
+	if (!b->nr_again || clock_ns(CLOCK_MONOTONIC) - b->passed_ns < AGAIN_NS)
 		return;
 	for (uint32_t i = 0; i < b->nr_again; i++) {
 		if (!b->known[b->again[i]].since)
@@ -231,7 +223,7 @@ static void pass_ends(struct blocked *b)
 	for (uint32_t i = 0; i < b->nr_asked; i++)
 		b->o.wanted[b->asked[i]] = 0;
 	b->nr_asked = b->test_slot = 0;
-	b->passed_ns = now_ns();
+	b->passed_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static pid_t tgid_of(const struct known *k)

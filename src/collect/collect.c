@@ -24,6 +24,7 @@
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"
+#include "util/clock.h"
 #include "util/fail.h"
 #include "util/vec.h"
 
@@ -56,14 +57,6 @@ struct collect {
 	uint64_t seed_missed;
 	uint64_t bpf_bytes;
 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* The accounting clock (bpf/account.h). */
 static uint64_t collect_now(const struct collect *c)

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "model/tick.h"
+#include "util/clock.h"
 
 int self_open(struct self *s)
 {
@@ -39,11 +39,8 @@ static uint64_t self_rss_bytes(const struct self *s)
 
 void self_read(struct self *s, uint64_t bpf_ns, uint64_t bpf_bytes, struct self_cost *cost)
 {
-	struct timespec ts;
-	uint64_t cpu_ns;
+	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	cpu_ns = ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 	*cost = (struct self_cost){
 		.cpu_ns = cpu_ns - s->cpu_ns,
 		.rss_bytes = self_rss_bytes(s),

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "helper/proto.h"
 #include "model/health.h"
+#include "util/clock.h"
 #include "util/format.h"
 
 /* More often tables are not thrown away: what is over has none until then. */
@@ -64,14 +64,6 @@ void tables_free(struct tables *t)
 	free(t);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* --- Room */
 
 /* An update of a map of maps waits until no program runs that began before. */
@@ -94,7 +86,7 @@ static void flush(struct tables *t)
 	memset(t->known, 0, KNOWN_ROOM * sizeof(*t->known));
 	t->rows = t->pages = t->rules = t->files = 0;
 	t->flushes++;
-	t->flushed_ns = now_ns();
+	t->flushed_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static int add_chunk(struct tables *t)
@@ -254,7 +246,7 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 		err = read_table(t, &in, file);
 		if (err == -ENOSPC && !t->files)
 			err = -E2BIG;
-		else if (err == -ENOSPC && now_ns() - t->flushed_ns > FLUSH_NS)
+		else if (err == -ENOSPC && clock_ns(CLOCK_MONOTONIC) - t->flushed_ns > FLUSH_NS)
 			flush(t);
 	}
 	if (in.from)
@@ -268,10 +260,10 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 
 uint32_t tables_wanted(struct tables *t, uint32_t from)
 {
-	if (!t->flushed_ns || (!from && now_ns() - t->asked_ns < ASK_NS))
+	if (!t->flushed_ns || (!from && clock_ns(CLOCK_MONOTONIC) - t->asked_ns < ASK_NS))
 		return 0;
 	if (!from)
-		t->asked_ns = now_ns();
+		t->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	for (uint32_t i = from + 1; i < UNWIND_FILES; i++) {
 		struct unwind_file *f = &t->mem.files[i];
 

@@ -6,20 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
+
+#include "util/clock.h"
 
 #define RESTART_NS 1000000000ULL
 
 /* So often one that is runnable is given its time again. */
 #define EXTENSIONS_MAX 10
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* Those that could end meanwhile. The starter waits for nobody: what is gone has no number. */
 static void forget_ended(struct worker *w)
@@ -38,7 +31,7 @@ static void start(struct worker *w)
 
 	forget_ended(w);
 	w->off = w->nr_stuck == WORKER_STUCK_MAX;
-	w->start_after = now_ns() + RESTART_NS;
+	w->start_after = clock_ns(CLOCK_MONOTONIC) + RESTART_NS;
 	if (w->off || helper_open(w->role, &w->helper))
 		w->helper.socket = -1;
 	else
@@ -64,7 +57,7 @@ void worker_stop(struct worker *w)
 
 bool worker_ready(struct worker *w)
 {
-	if (w->helper.socket < 0 && now_ns() > w->start_after)
+	if (w->helper.socket < 0 && clock_ns(CLOCK_MONOTONIC) > w->start_after)
 		start(w);
 	return w->helper.socket >= 0 && !worker_busy(w);
 }
@@ -73,7 +66,7 @@ bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd)
 {
 	if (helper_send(w->helper.socket, request, bytes, fd) < 0)
 		return false;
-	w->deadline = now_ns() + w->timeout_ns;
+	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;
 	w->extensions = 0;
 	return true;
 }
@@ -107,13 +100,13 @@ static bool is_runnable(pid_t pid)
 
 bool worker_late(struct worker *w)
 {
-	if (!w->deadline || now_ns() < w->deadline)
+	if (!w->deadline || clock_ns(CLOCK_MONOTONIC) < w->deadline)
 		return false;
 	/* On an overloaded host it did not get to it yet. */
 	if (w->extensions == EXTENSIONS_MAX || !is_runnable(w->helper.pid))
 		return true;
 	w->extensions++;
-	w->deadline = now_ns() + w->timeout_ns;
+	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;
 	return false;
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/map.h"
 #include "util/vec.h"
 
@@ -40,10 +41,7 @@ struct cgroups {
 
 static time_t now_s(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
+	return clock_ns(CLOCK_MONOTONIC) / 1000000000;
 }
 
 static void node_free(struct node *n)

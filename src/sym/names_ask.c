@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/vec.h"
 
 /* So often a file that could not be opened is asked for again. */
@@ -20,14 +20,6 @@
 /* What grows while it is used, the kernel's and JITs' symbols, is read again for names it did not have,
  * so often at most. */
 #define AGAIN_NS 2000000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 static bool grows(const struct names *n, const struct file *f)
 {
@@ -82,7 +74,7 @@ static void file_gone(struct names *n, struct file *f)
 	if (f->id & JIT_FILE) {
 		/* Most have no such file: what is asked for later is asked again then. */
 		forget_wanted(n, f);
-		f->read_ns = now_ns();
+		f->read_ns = clock_ns(CLOCK_MONOTONIC);
 		f->state = FILE_READY;
 	} else if (f->asked++ < ASK_MAX && n->o.ask_again) {
 		n->o.ask_again(n->o.arg, &f->event.key);
@@ -173,7 +165,7 @@ static void ask_names(struct names *n, struct file *f)
 /* Looks again for names that were not there when something that grows was read. */
 static void want_unknown(struct names *n, struct file *f)
 {
-	if (!f->nr_unknown || f->state != FILE_READY || now_ns() < f->read_ns + AGAIN_NS)
+	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_NS)
 		return;
 	while (f->nr_unknown &&
 	       !VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, f->unknown[f->nr_unknown - 1])) {
@@ -350,7 +342,7 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 static void loaded(struct file *f, const struct symbols_loaded *a)
 {
 	f->state = FILE_READY;
-	f->read_ns = now_ns();
+	f->read_ns = clock_ns(CLOCK_MONOTONIC);
 	switch (a->what) {
 	case SYMBOLS_FILE:
 		file_loaded(f, a);

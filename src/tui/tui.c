@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tui/paint.h"
 #include "tui/screen.h"
 #include "tui/term.h"
+#include "util/clock.h"
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -22,14 +22,6 @@ struct tui {
 	const char *theme_dir;
 	bool color, mouse;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 int tui_check(void)
 {
@@ -66,7 +58,7 @@ static void follow_settings(struct tui *t)
 static void draw(struct tui *t)
 {
 	follow_settings(t);
-	screen_draw(t->screen, &t->paint, now_ns());
+	screen_draw(t->screen, &t->paint, clock_ns(CLOCK_MONOTONIC));
 	wnoutrefresh(t->paint.win);
 	doupdate();
 }
@@ -144,7 +136,7 @@ static void mouse_event(struct tui *t)
 		     e.bstate & BUTTON4_PRESSED   ? MOUSE_WHEEL_UP
 		     : e.bstate & BUTTON5_PRESSED ? MOUSE_WHEEL_DOWN
 						  : MOUSE_CLICK,
-		     e.y, e.x, now_ns());
+		     e.y, e.x, clock_ns(CLOCK_MONOTONIC));
 }
 
 enum tui_verdict tui_input(struct tui *t)
@@ -161,7 +153,7 @@ enum tui_verdict tui_input(struct tui *t)
 			mouse_event(t);
 			continue;
 		}
-		switch (screen_key(t->screen, key, is_code, now_ns())) {
+		switch (screen_key(t->screen, key, is_code, clock_ns(CLOCK_MONOTONIC))) {
 		case SCREEN_QUIT:
 			return TUI_QUIT;
 		case SCREEN_SUSPEND:
