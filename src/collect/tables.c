@@ -14,6 +14,7 @@
 #include "model/health.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/stream.h"
 
 /* More often tables are not thrown away: what is over has none until then. */
 #define FLUSH_NS 10000000000ULL
@@ -238,11 +239,10 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 {
 	struct input in = { .rules = calloc(UNWIND_RULES, sizeof(*in.rules)),
 			    .rows = calloc(ROWS_OF_PAGE_MAX, sizeof(*in.rows)) };
-	int copy = file && file < UNWIND_FILES ? dup(fd) : -1, err = -ENOMEM;
+	int err = -ENOMEM;
 
-	in.from = copy < 0 ? NULL : fdopen(copy, "r");
+	in.from = file && file < UNWIND_FILES ? stream_of(fd, "r") : NULL;
 	if (in.from && in.rules && in.rows) {
-		rewind(in.from);
 		err = read_table(t, &in, file);
 		if (err == -ENOSPC && !t->files)
 			err = -E2BIG;
@@ -251,8 +251,6 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 	}
 	if (in.from)
 		fclose(in.from);
-	else if (copy >= 0)
-		close(copy);
 	free(in.rules);
 	free(in.rows);
 	return err;

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "helper/proto.h"
 #include "unwind.h"
+#include "util/stream.h"
 #include "util/vec.h"
 
 /* A page that is being filled. */
@@ -70,13 +70,11 @@ int cfi_pack(const struct cfi_table *t, int fd)
 	struct cfi_packed head = { .nr_rules = t->nr_rules };
 	struct packing p = { 0 };
 	uint64_t pages = pack_pages(&p, t, false);
-	int copy;
 
 	head.nr_pages = pages;
 	if (t->nr_rules > UNWIND_RULES || pages > UNWIND_PAGES)
 		p.err = -E2BIG;
-	copy = p.err ? -1 : dup(fd);
-	p.to = copy < 0 ? NULL : fdopen(copy, "w");
+	p.to = p.err ? NULL : stream_of(fd, "w");
 	if (!p.to && !p.err)
 		p.err = -errno;
 	if (!p.err) {

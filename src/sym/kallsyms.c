@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "util/stream.h"
 
 /* One line: "ffffffff81000000 T _stext" or with "\t[module]". */
 static int read_line(const char *line, struct symtab *t)
@@ -23,17 +24,12 @@ static int read_line(const char *line, struct symtab *t)
 
 int kallsyms_read(int fd, struct symtab *t)
 {
-	int copy = dup(fd), err = 0;
-	FILE *f = copy < 0 ? NULL : fdopen(copy, "r");
+	FILE *f = stream_of(fd, "r");
 	char line[1024];
+	int err = 0;
 
-	if (!f) {
-		err = -errno;
-		if (copy >= 0)
-			close(copy);
-		return err;
-	}
-	rewind(f);
+	if (!f)
+		return -errno;
 	symtab_fini(t);
 	while (!err && fgets(line, sizeof(line), f))
 		err = read_line(line, t);

@@ -5,23 +5,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "util/stream.h"
 
 #define LINES_MAX 1000000
 
 int perfmap_read(int fd, struct symtab *t)
 {
-	int copy = dup(fd), err = 0, nr = 0;
-	FILE *f = copy < 0 ? NULL : fdopen(copy, "r");
+	FILE *f = stream_of(fd, "r");
 	char line[1024];
+	int err = 0, nr = 0;
 
-	if (!f) {
-		err = -errno;
-		if (copy >= 0)
-			close(copy);
-		return err;
-	}
-	rewind(f);
+	if (!f)
+		return -errno;
 	symtab_fini(t);
 	while (!err && nr++ < LINES_MAX && fgets(line, sizeof(line), f)) {
 		uint64_t address, size;
