@@ -14,6 +14,7 @@
 #include "model/health.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/hash.h"
 #include "util/stream.h"
 
 /* More often tables are not thrown away: what is over has none until then. */
@@ -135,12 +136,8 @@ static int64_t take_rows(struct tables *t, uint32_t nr)
 /* The place of a rule among those of all files, -ENOSPC: no room. */
 static int find_rule(struct tables *t, const struct cfi_rule *rule)
 {
-	uint64_t words[2], h;
-	uint32_t at;
+	uint32_t at = hash_16(rule) % KNOWN_ROOM;
 
-	memcpy(words, rule, sizeof(words));
-	h = (words[0] ^ words[1] * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL;
-	at = (h ^ h >> 31) % KNOWN_ROOM;
 	while (t->known[at] && memcmp(&t->mem.rules[t->known[at] - 1], rule, sizeof(*rule)))
 		at = (at + 1) % KNOWN_ROOM;
 	if (!t->known[at]) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sym/cfi_run.h"
+#include "util/hash.h"
 #include "util/map.h"
 #include "util/vec.h"
 
@@ -41,15 +42,6 @@ struct parsing {
 
 /* --- Rows */
 
-static uint64_t hash_rule(const struct cfi_rule *rule)
-{
-	uint64_t words[2], h;
-
-	memcpy(words, rule, sizeof(words));
-	h = (words[0] ^ words[1] * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL;
-	return h ^ h >> 31;
-}
-
 static int grow_known(struct cfi_table *t)
 {
 	size_t room = t->known_room ? 2 * t->known_room : 256;
@@ -58,7 +50,7 @@ static int grow_known(struct cfi_table *t)
 	if (!known)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->nr_rules; i++) {
-		size_t at = hash_rule(&t->rules[i]) & (room - 1);
+		size_t at = hash_16(&t->rules[i]) & (room - 1);
 
 		while (known[at])
 			at = (at + 1) & (room - 1);
@@ -77,7 +69,7 @@ static int64_t intern(struct cfi_table *t, const struct cfi_rule *rule)
 
 	if (2 * t->nr_rules >= t->known_room && grow_known(t))
 		return -ENOMEM;
-	at = hash_rule(rule) & (t->known_room - 1);
+	at = hash_16(rule) & (t->known_room - 1);
 	while (t->known[at] && memcmp(&t->rules[t->known[at] - 1], rule, sizeof(*rule)))
 		at = (at + 1) & (t->known_room - 1);
 	if (!t->known[at]) {
