@@ -25,7 +25,7 @@ static double now_ms(void)
 
 static uint64_t section_bytes(int fd)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf *elf = elf_open(fd);
 	Elf_Scn *scn = NULL;
 	uint64_t bytes = 0;
 	size_t names;
@@ -45,7 +45,6 @@ static uint64_t section_bytes(int fd)
 
 int main(int argc, char **argv)
 {
-	elf_version(EV_CURRENT);
 	for (int i = 1; i < argc; i++) {
 		int fd = open(argv[i], O_RDONLY);
 		double best = 1e9;

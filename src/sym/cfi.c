@@ -362,11 +362,9 @@ static int parse_elf(Elf *elf, struct cfi_table *t)
 
 int cfi_read(int fd, struct cfi_table *t)
 {
-	Elf *elf;
+	Elf *elf = elf_open(fd);
 	int err;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
 		return -ENOEXEC;
 	err = parse_elf(elf, t);

@@ -15,6 +15,12 @@
 
 enum rank { RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
+Elf *elf_open(int fd)
+{
+	elf_version(EV_CURRENT);
+	return elf_begin(fd, ELF_C_READ, NULL);
+}
+
 void elf_segments_read(struct Elf *elf, struct elf_segments *s)
 {
 	size_t nr = 0;
@@ -202,11 +208,9 @@ static int read_elf(Elf *elf, bool debug, struct symtab *t, struct elf_found *fo
 
 int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found)
 {
-	Elf *elf;
+	Elf *elf = elf_open(fd);
 	int err;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
 		return -ENOEXEC;
 	err = read_elf(elf, debug, t, found);

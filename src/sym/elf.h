@@ -36,8 +36,11 @@ int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found);
 /* elf_checksum - of a whole file, as in debuglink_crc. */
 uint32_t elf_checksum(int fd);
 
-/* elf_segments_read - of an open file; the first ones, if there are too many. */
+/* elf_open - for libelf, until elf_end(). NULL: it cannot be read. */
 struct Elf;
+struct Elf *elf_open(int fd);
+
+/* elf_segments_read - of an open file; the first ones, if there are too many. */
 void elf_segments_read(struct Elf *elf, struct elf_segments *s);
 
 /* elf_address - of a file offset. Returns false if that is not in executable memory. */
