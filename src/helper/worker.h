@@ -40,8 +40,8 @@ static inline bool worker_busy(const struct worker *w)
 /* worker_ask - only if it is ready. @fd: goes with it, -1: none. False: it is gone. */
 bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd);
 
-/* worker_answer - as helper_receive(): -EAGAIN: none yet. It is asked no more once the caller has
- * called worker_done(). */
+/* worker_answer - as helper_receive(): -EAGAIN: none yet. It can be asked again only after worker_done(),
+ * which the caller calls when it has all of the answer. */
 int worker_answer(struct worker *w, void *answer, size_t room, int *fd);
 void worker_done(struct worker *w);
 
