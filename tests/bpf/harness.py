@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -77,6 +78,17 @@ def about(value, low, high, what):
 
 def load_path(name):
     return os.path.join(LOADS, name)
+
+
+def root_of(folder, *programs):
+    """Makes a root directory of programs and the libraries that they need."""
+    for program in programs:
+        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        for path in (word for word in libraries.split() if word.startswith("/")):
+            target = os.path.join(folder, path.lstrip("/"))
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(path, target)
+        shutil.copy(program, folder)
 
 
 class Load:

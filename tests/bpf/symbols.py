@@ -10,15 +10,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, begin, load_path  # noqa: E402
+from harness import GUEST, SYSTOP, begin, descendants, load_path, root_of  # noqa: E402
 
 SECONDS = "20" if GUEST else "6"
-
-
-def family(pid):
-    """A process and those that it forked."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-        return [int(pid)] + [p for child in f.read().split() for p in family(child)]
 
 
 def sampled(command, **options):
@@ -26,11 +20,11 @@ def sampled(command, **options):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as load:
         try:
             tid = json.loads(load.stdout.readline())["tid"]
-            pids = ",".join(str(p) for p in family(load.pid))
+            pids = ",".join(str(p) for p in descendants(load.pid))
             out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "2", "-F", "499", "-p", pids],
                                  capture_output=True, text=True, check=True).stdout
         finally:
-            for pid in family(load.pid):
+            for pid in descendants(load.pid):
                 os.kill(pid, signal.SIGKILL)
     counts = {}
     for line in out.splitlines():
@@ -127,18 +121,6 @@ def debuglink(where):
         assert "alpha" not in counts, counts
     else:
         is_named(counts)
-
-
-def root_of(folder, *files):
-    """A root with these files and the libraries they need."""
-    libraries = subprocess.run(["ldd", load_path("burn")], capture_output=True, text=True, check=True).stdout
-    for word in libraries.split():
-        if word.startswith("/"):
-            target = os.path.join(folder, word.lstrip("/"))
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            shutil.copy(word, target)
-    for f in files:
-        shutil.copy(f, folder)
 
 
 def build_id_of(path):

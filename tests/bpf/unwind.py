@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, begin, load_path  # noqa: E402
+from harness import GUEST, SYSTOP, begin, descendants, load_path, root_of  # noqa: E402
 
 SECONDS = "60"
 
@@ -53,7 +53,7 @@ def share(command, systop=(), kind="cpu", **options):
             time.sleep(0.7)
             assert load.poll() is None, f"{command[0]} ended"
             # What is forked from now on is in, too; what a shell has forked may be gone by then.
-            pids = [load.pid] + ([] if command[0] == "bash" else family(load.pid)[1:])
+            pids = [load.pid] + ([] if command[0] == "bash" else descendants(load.pid)[1:])
             out = subprocess.run([SYSTOP, "--json", "-F", "997", "-d", "3", "-n", "2", *systop, "-p",
                                   ",".join(str(p) for p in pids)],
                                  capture_output=True, text=True, check=True).stdout
@@ -65,11 +65,6 @@ def share(command, systop=(), kind="cpu", **options):
     samples = sum(t["samples"] for t in tick["threads"])
     assert kind != "cpu" or samples > (50 if GUEST else 500), f"{samples} samples"
     return 100 * whole / (whole + stacks["truncated_ns"]), samples
-
-
-def family(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-        return [int(pid)] + [p for child in f.read().split() for p in family(child)]
 
 
 def reaches(least, command, **options):
@@ -132,13 +127,7 @@ def stripped():
 def container():
     """In a chroot on a file system and in namespaces of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        libraries = subprocess.run(["ldd", load_path("chains")], capture_output=True, text=True, check=True).stdout
-        for word in libraries.split():
-            if word.startswith("/"):
-                target = os.path.join(folder, word.lstrip("/"))
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                shutil.copy(word, target)
-        shutil.copy(load_path("chains"), folder)
+        root_of(folder, load_path("chains"))
         return reaches(99.9, ["unshare", "--mount", "--pid", "--fork", f"--root={folder}", "/chains", "deep",
                               SECONDS])
 

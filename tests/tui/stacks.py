@@ -10,9 +10,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "bpf"))
+from harness import load_path  # noqa: E402
 from tmux import Tap, Terminal, skip_reason  # noqa: E402
-
-LOADS = os.environ.get("SYSTOP_LOAD", "build/tests/load")
 
 PIPE = """
 import os, time
@@ -51,10 +51,6 @@ class Load:
         os.killpg(self.proc.pid, signal.SIGKILL)
         self.proc.wait()
         self.proc.stdout.close()
-
-
-def load_path(name):
-    return os.path.join(LOADS, name)
 
 
 def children(pid):
