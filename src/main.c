@@ -23,7 +23,6 @@
 #include "collect/collect.h"
 #include "collect/peek.h"
 #include "command.h"
-#include "completions.h"
 #include "config_file.h"
 #include "crash.h"
 #include "export/folded.h"
@@ -36,9 +35,9 @@
 #include "model/filter.h"
 #include "model/model.h"
 #include "options.h"
+#include "print.h"
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
-#include "proc/scope.h"
 #include "proc/user.h"
 #include "sym/names.h"
 #include "sym/roles.h"
@@ -103,20 +102,6 @@ struct systop {
 	bool gone; /* what -p asked for */
 	uint64_t ticks;
 };
-
-static int print_version(void)
-{
-	printf("systop %s\nlibbpf %s\n", PACKAGE_VERSION, libbpf_version_string());
-	return EXIT_STATUS_OK;
-}
-
-static int print_columns(void)
-{
-	for (int f = 0; f < FIELD_COUNT; f++)
-		if (fields[f].drop)
-			printf("%-8s %-22s %s\n", fields[f].title, fields[f].name, fields[f].help);
-	return EXIT_STATUS_OK;
-}
 
 /* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
@@ -469,6 +454,7 @@ static int run(struct systop *s)
 int main(int argc, char **argv)
 {
 	struct systop s = { 0 };
+	int status;
 
 	setlocale(LC_ALL, "");
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
@@ -479,26 +465,6 @@ int main(int argc, char **argv)
 	}
 	uname(&s.uts);
 	read_settings(&s);
-	switch (s.options.output) {
-	case OUTPUT_VERSION:
-		return print_version();
-	case OUTPUT_SORT_HELP:
-		return print_columns();
-	case OUTPUT_CONFIG:
-		config_print(stdout, &s.settings);
-		return EXIT_STATUS_OK;
-	case OUTPUT_COMPLETIONS:
-		return completions_print(stdout, s.options.shell) ? EXIT_STATUS_USAGE : EXIT_STATUS_OK;
-	case OUTPUT_SCHEMA:
-		return json_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
-	case OUTPUT_CHECK:
-		return check_print();
-	case OUTPUT_LIST_CGROUPS:
-		if (!hierarchy_mounts(&s.mounts))
-			cgroups_print(stdout, &s.mounts);
-		cgroup_mounts_fini(&s.mounts);
-		return failure_print(stderr);
-	default:
-		return run(&s);
-	}
+	status = print_asked(&s.options, &s.settings);
+	return status < 0 ? run(&s) : status;
 }
