@@ -21,7 +21,7 @@ struct helper_role {
 	cap_value_t caps[HELPER_CAPS_MAX];
 	int nr_caps;                  /* all others are given up */
 	bool nobody;                  /* it runs as a user who owns nothing, */
-	size_t memory;                /* in so many bytes, */
+	size_t memory;                /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
 	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */
 	bool locked;                  /* and opens nothing, talks to nobody: seccomp; */
 	bool bpf;                     /* but for iterators of BPF links it is handed */
