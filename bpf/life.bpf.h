@@ -76,7 +76,7 @@ static __always_inline void slot_identify(struct slot *s, struct task_struct *t)
 		s->comm[i] = t->comm[i];
 	s->tid = t->pid;
 	s->tgid = t->tgid;
-	s->ppid = t->real_parent->tgid;
+	s->ppid = task_view(t)->real_parent->tgid;
 	s->start_ns = t->start_boottime;
 	s->pf_flags = t->flags;
 	s->prio = t->prio;

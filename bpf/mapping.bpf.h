@@ -129,10 +129,10 @@ static __always_inline __u64 inode_mtime(struct inode *inode)
 	struct inode___mid *mid = (void *)inode;
 
 	if (bpf_core_field_exists(newer->i_mtime_sec))
-		return BPF_CORE_READ(newer, i_mtime_sec);
+		return VIEW_FIELD(newer, i_mtime_sec);
 	if (bpf_core_field_exists(mid->__i_mtime))
-		return BPF_CORE_READ(mid, __i_mtime.tv_sec);
-	return BPF_CORE_READ(inode, i_mtime.tv_sec);
+		return VIEW_FIELD(mid, __i_mtime.tv_sec);
+	return VIEW_FIELD(inode, i_mtime.tv_sec);
 }
 
 /* vma_find - the mapping of executable memory that holds @addr: its place in u->vmas, or -1. */
@@ -170,9 +170,10 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	if (!entry || entry & 3)
 		return -1;
 	vma = (void *)entry;
-	start = BPF_CORE_READ(vma, vm_start);
-	end = BPF_CORE_READ(vma, vm_end);
-	if (addr < start || addr >= end || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+	vma = VIEW(vma);
+	start = VIEW_FIELD(vma, vm_start);
+	end = VIEW_FIELD(vma, vm_end);
+	if (addr < start || addr >= end || !(VIEW_FIELD(vma, vm_flags) & VM_EXEC))
 		return -1;
 	at = u->nr_vmas++ % UNWIND_VMAS;
 	v = &u->vmas[at & (UNWIND_VMAS - 1)];
@@ -182,16 +183,17 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	v->file = FRAME_ANONYMOUS;
 	key = &u->key;
 	*key = (struct file_key){};
-	file = BPF_CORE_READ(vma, vm_file);
+	file = VIEW_FIELD(vma, vm_file);
 	if (file) {
-		struct inode *inode = BPF_CORE_READ(file, f_inode);
+		struct inode *inode = VIEW_FIELD(file, f_inode);
+		struct super_block *sb = VIEW_FIELD(inode, i_sb);
 
-		key->inode = BPF_CORE_READ(inode, i_ino);
-		key->size = BPF_CORE_READ(inode, i_size);
+		key->inode = VIEW_FIELD(inode, i_ino);
+		key->size = VIEW_FIELD(inode, i_size);
 		key->mtime_s = inode_mtime(inode);
-		key->device = BPF_CORE_READ(inode, i_sb, s_dev);
-		key->generation = BPF_CORE_READ(inode, i_generation);
-		v->delta = (BPF_CORE_READ(vma, vm_pgoff) << 12) - start;
+		key->device = VIEW_FIELD(sb, s_dev);
+		key->generation = VIEW_FIELD(inode, i_generation);
+		v->delta = (VIEW_FIELD(vma, vm_pgoff) << 12) - start;
 	} else if (start == u->vdso) {
 		key->device = FILE_VDSO;
 		v->delta = -start;
@@ -200,7 +202,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	}
 	v->file = (__u64)file_id(u, key, file, start, end) << FRAME_FILE_SHIFT;
 	/* Looked at again: what was there when its file was read is what was found. */
-	if (BPF_CORE_READ(vma, vm_start) != start || BPF_CORE_READ(vma, vm_file) != file ||
+	if (VIEW_FIELD(vma, vm_start) != start || VIEW_FIELD(vma, vm_file) != file ||
 	    !v->file) {
 		v->end = 0;
 		return -1;

@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "slot.h"
+#include "view.bpf.h"
 
 #include <linux/bpf.h>
 

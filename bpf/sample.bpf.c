@@ -18,11 +18,11 @@ static __always_inline bool is_self(struct task_struct *t)
 {
 	__u32 tgid;
 
-	if (!self_tgid || !kernel_reads)
+	if (!self_tgid)
 		return false;
-	tgid = BPF_CORE_READ(t, tgid);
+	tgid = t->tgid;
 	return tgid == self_tgid || tgid == starter_tgid ||
-	       (__u32)BPF_CORE_READ(t, real_parent, tgid) == starter_tgid;
+	       (__u32)task_view(t)->real_parent->tgid == starter_tgid;
 }
 
 /* Brings the running thread's slot up to date. Returns its index, 0: it has none. */
@@ -69,8 +69,27 @@ static __always_inline enum sample_class sample_class(struct task_struct *t, __u
 	return t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER) ? SAMPLE_KERNEL : SAMPLE_THREAD;
 }
 
+/* Whether user code was interrupted: then there is no kernel stack. The registers are in the order of
+ * asm/ptrace.h, in words that must be read whole. */
+static __always_inline bool in_user_code(const __u64 *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	__u64 cs = regs[17];
+
+	barrier_var(cs);
+	return (cs & 3) == 3;
+#elif defined(__TARGET_ARCH_arm64)
+	__u64 pstate = regs[33];
+
+	barrier_var(pstate);
+	return !(pstate & 0xf);
+#else
+	return false;
+#endif
+}
+
 SEC("perf_event")
-int sample(void *ctx)
+int sample(const __u64 *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), context = UNWIND_SAMPLE, index;
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
@@ -96,7 +115,7 @@ int sample(void *ctx)
 	what.runq_ns = s->runq_ns;
 	if (class == SAMPLE_GUEST)
 		what.flags |= STACK_GUEST;
-	bytes = bpf_get_stack(ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
+	bytes = in_user_code(ctx) ? 0 : bpf_get_stack((void *)ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
 	if (bytes > 0 && k->frames[0] - shared.entry_from < shared.entry_to - shared.entry_from) {
 		c->samples[class < SAMPLE_CLASSES ? class : 0]--;
 		c->samples[SAMPLE_ENTRY]++;

@@ -25,6 +25,7 @@ const volatile __u64 block_sleep_ns = 1000000;
 const volatile __u64 block_price_ns = 10000000;
 const volatile __u32 self_tgid, starter_tgid;
 const volatile bool kernel_reads = true;
+const volatile bool has_rdonly_cast = true;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");
@@ -50,6 +51,13 @@ struct unwinds_map unwinds SEC(".maps");
 struct files_map files SEC(".maps");
 struct files_asked_map files_asked SEC(".maps");
 struct file_events_map file_events SEC(".maps");
+
+extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
+
+__hidden __noinline void *view_as(const void *address, __u32 type)
+{
+	return bpf_rdonly_cast(address, type);
+}
 
 /* No more than this is spent looking for work; what is above was not read where we thought. */
 #define IDLE_LAG_MAX_NS 1000000
@@ -154,8 +162,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	/* What is followed out of prev and next: see struct scope_facts. */
-	struct cfs_rq *prev_cfs_rq = prev->se.cfs_rq, *next_cfs_rq = next->se.cfs_rq;
+	struct cfs_rq *prev_cfs_rq = task_view(prev)->se.cfs_rq, *next_cfs_rq = task_view(next)->se.cfs_rq;
 	struct scope_facts facts = scope_facts(next);
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
@@ -281,7 +288,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		__u32 source = c->hardirq ? c->hardirq : c->softirq;
 
 		s->wake = now | (__u64)(source >> 16) << WAKE_CONTEXT_SHIFT |
-			  (task_throttled(p, p->se.cfs_rq) ? WAKE_THROTTLED : 0);
+			  (task_throttled(p, task_view(p)->se.cfs_rq) ? WAKE_THROTTLED : 0);
 		s->waker = WAKER((source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX,
 				 (__u32)bpf_get_current_pid_tgid());
 		__sync_fetch_and_add(&s->wakeups, 1);

@@ -30,11 +30,7 @@ struct scope_ids_map {
 extern struct scope_ids_map scope_pids SEC(".maps");
 extern struct scope_ids_map scope_uids SEC(".maps");
 
-/*
- * What of a thread decides. Read once and early: for every place that follows a pointer out of a
- * task, and every path that leads there, the verifier looks through all of the kernel's type names
- * (1 ms each on 6.18).
- */
+/* What of a thread decides. */
 struct scope_facts {
 	struct css_set *cgroups;
 	const struct cred *cred;
@@ -42,7 +38,9 @@ struct scope_facts {
 
 static __always_inline struct scope_facts scope_facts(struct task_struct *t)
 {
-	return (struct scope_facts){ t->cgroups, t->cred };
+	struct task_struct *view = task_view(t);
+
+	return (struct scope_facts){ view->cgroups, view->cred };
 }
 
 static __always_inline __u64 scope_key(struct scope_facts f, struct cpu_slot *c)

@@ -4,7 +4,7 @@
 
 /*
  * Takes stacks, gives equal ones the same id, and tells user space of them through a ring of events
- * on each CPU. A kernel stack of 10 frames costs 1.3 us, a user stack 0.5 us and 0.1 us a frame:
+ * on each CPU. A kernel stack of 10 frames costs 1.3 us, a user stack 2 us and 0.04 us a frame:
  * only samples and long blocks have one, and blocks those that a budget allows.
  */
 

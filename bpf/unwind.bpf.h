@@ -73,17 +73,17 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
 
 #if defined(__TARGET_ARCH_x86)
-	u->pc = BPF_CORE_READ(regs, ip);
-	u->sp = BPF_CORE_READ(regs, sp);
-	u->bp = BPF_CORE_READ(regs, bp);
-	u->bx = BPF_CORE_READ(regs, bx);
-	u->di = BPF_CORE_READ(regs, di);
-	return (BPF_CORE_READ(regs, cs) & 0xffff) == 0x33;
+	u->pc = regs->ip;
+	u->sp = regs->sp;
+	u->bp = regs->bp;
+	u->bx = regs->bx;
+	u->di = regs->di;
+	return (regs->cs & 0xffff) == 0x33;
 #elif defined(__TARGET_ARCH_arm64)
-	u->pc = BPF_CORE_READ(regs, user_regs.pc);
-	u->sp = BPF_CORE_READ(regs, user_regs.sp);
-	u->bp = BPF_CORE_READ(regs, user_regs.regs[29]);
-	return !(BPF_CORE_READ(regs, user_regs.pstate) & 0x10);
+	u->pc = regs->user_regs.pc;
+	u->sp = regs->user_regs.sp;
+	u->bp = regs->user_regs.regs[29];
+	return !(regs->user_regs.pstate & 0x10);
 #else
 	return false;
 #endif
@@ -510,19 +510,18 @@ static long unwind_own_step(__u32 i, struct unwind_loop *loop)
  */
 static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t)
 {
-	/* Copied, not followed: the verifier looks through all of the kernel's type names for each. */
-	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+	struct mm_struct *mm = task_view(t)->mm;
 
 	if (!bpf_core_field_exists(mm->mm_mt)) /* a kernel before 6.1 */
 		return false;
-	if (!mm || BPF_CORE_READ(t, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (!mm || t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return false;
 	if (!unwind_begin(u, t))
 		return false;
-	u->mm_root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
-	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)BPF_CORE_READ(mm, context.vdso) : 0;
-	u->tgid = BPF_CORE_READ(t, tgid);
-	u->in_exec = BPF_CORE_READ_BITFIELD_PROBED(t, in_execve);
+	u->mm_root = (__u64)mm->mm_mt.ma_root;
+	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)mm->context.vdso : 0;
+	u->tgid = t->tgid;
+	u->in_exec = BPF_CORE_READ_BITFIELD(t, in_execve);
 	u->nr = u->nr_vmas = u->last = u->flags = 0;
 	u->window_bytes = 0;
 	u->hash = u->check = 0;

@@ -108,6 +108,7 @@ static void choose_programs(struct systop *skel)
 		bpf_program__set_autoload(p, p == skel->progs.blocked_task ||
 						     btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
 	}
+	skel->rodata->has_rdonly_cast = btf && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
 }
 
