@@ -12,10 +12,10 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, about, begin, load_path  # noqa: E402
 
 
-def burn(what, seconds):
+def burn(what, seconds, *args):
     """The load, and its tid. In a guest systop takes seconds to start."""
     seconds = seconds + 20 if GUEST else seconds
-    load = subprocess.Popen([load_path("burn"), what, str(seconds)], stdout=subprocess.PIPE, text=True)
+    load = subprocess.Popen([load_path("burn"), what, str(seconds), *map(str, args)], stdout=subprocess.PIPE, text=True)
     return load, json.loads(load.stdout.readline())["tid"]
 
 
@@ -107,6 +107,33 @@ def distinct():
     loss = json.loads(done.stdout)["loss"]
     lost = {k: v for k, v in loss.items() if k.startswith("stack_")}
     assert not any(lost.values()), lost
+
+
+def full():
+    """systop is stopped while each sample is of another deep stack, until there is no room for more: what is
+    lost is counted, of samples to the last one, and nothing is lost any more when it goes on."""
+    load, tid = burn("distinct", 40, 120)
+    with subprocess.Popen([SYSTOP, "--json", "-F", "999" if GUEST else "9999", "-n", "5", "-d", "2", "-p", str(tid)],
+                          stdout=subprocess.PIPE, text=True) as systop:
+        ticks = [json.loads(systop.stdout.readline())]
+        systop.send_signal(signal.SIGSTOP)
+        time.sleep(10)
+        systop.send_signal(signal.SIGCONT)
+        ticks += [json.loads(line) for line in systop.stdout]
+    load.kill()
+    load.wait()
+    # Of the ticks after the first, which has the start in it.
+    samples = sum(t["samples"] for tick in ticks[1:] for t in tick["threads"])
+    run = sum(t["run_ns"] for tick in ticks[1:] for t in tick["threads"]) / SEC
+    lost = [ticks[-1]["loss"][k] - ticks[0]["loss"][k] for k in ("stack_full", "stack_events")]
+    assert lost[0] > 0, f"it was never full: {samples} samples"
+    expected = 9999 * run
+    assert GUEST or abs(samples + lost[1] - expected) < expected / 50, (samples, lost, expected)
+    assert sum(tick["stacks"]["cpu"]["lost_ns"] for tick in ticks) > 0, ticks
+    for kind in ("stack_full", "stack_events"):
+        assert ticks[-1]["loss"][kind] == ticks[-2]["loss"][kind], (kind, ticks[-1]["loss"])
+    assert not ticks[-1]["stacks"]["cpu"]["lost_ns"], ticks[-1]["stacks"]
+    return f"{samples} samples, {lost[0]} without a stack; {lost[1]} more were lost"
 
 
 def samples_in_json():
@@ -228,6 +255,7 @@ def main():
     tap.case("D state behind an inode", locks, "inode", "write")
     tap.case("all kinds of time add up", wall)
     tap.case("16,384 distinct stacks", distinct)
+    tap.case("a full dictionary", full)
     tap.case("samples in --json", samples_in_json)
     tap.case("the end of the target", target_ends)
     tap.case("processes that live 20 ms", short_lives)

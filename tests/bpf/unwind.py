@@ -132,6 +132,31 @@ def container():
                               SECONDS])
 
 
+def full_tables():
+    """More files than the tables have room for, one after the other: all are thrown away, and those that are
+    still met get theirs again."""
+    with tempfile.TemporaryDirectory() as folder:
+        copies = [shutil.copy("/usr/bin/perl", os.path.join(folder, f"perl{i}")) for i in range(12)]
+        busy = "while (1) { $x = join ',', sort map { $_ * 7919 % 1000 } 1..2000; $x =~ s/(1|2)+3//g }"
+        script = "".join([*(f'timeout 1.2 {c} -e "$0"; ' for c in copies[1:-1]), f'exec {copies[-1]} -e "$0"'])
+        with subprocess.Popen([copies[0], "-e", busy]) as first, \
+                subprocess.Popen(["sh", "-c", script, busy], start_new_session=True) as others:
+            try:
+                out = subprocess.run([SYSTOP, "--json", "-F", "997", "-d", "3", "-n", "8", "--table-mem", "1", "-p",
+                                      f"{first.pid},{others.pid}"], capture_output=True, text=True, check=True).stdout
+            finally:
+                first.kill()
+                os.killpg(others.pid, signal.SIGKILL)
+    tick = json.loads(out.splitlines()[-1])
+    samples = {t["comm"]: t["samples"] for t in tick["threads"] if t["samples"]}
+    assert sorted(samples) == ["perl0", "perl11"], samples
+    stacks = tick["stacks"]["cpu"]
+    whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
+    found = 100 * whole / (whole + stacks["truncated_ns"])
+    assert found >= 99, f"{found:.2f} % of {samples}"
+    return f"{found:.2f} % of {samples}"
+
+
 def main():
     tap = begin()
     for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "realigned", "signal", "vdso", "threads", "mmap"):
@@ -165,6 +190,7 @@ def main():
     else:
         tap.skip("C++ exceptions", "no c++")
         tap.skip("a static binary", "no c++")
+    tap.case("full tables", full_tables)
     tap.done()
 
 

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stacks against programs that spend known times in known functions."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, MS, SEC, SYSTOP, about, begin, load_path  # noqa: E402
+
+
+def burn(what, seconds, *args):
+    """The load, and its tid. In a guest systop takes seconds to start."""
+    seconds = seconds + 20 if GUEST else seconds
+    load = subprocess.Popen([load_path("burn"), what, str(seconds), *map(str, args)], stdout=subprocess.PIPE, text=True)
+    return load, json.loads(load.stdout.readline())["tid"]
+
+
+def folded(kind, *args):
+    """[(frames, weight)] of one block; frames[0] is the thread's name."""
+    done = subprocess.run([SYSTOP, f"--folded={kind}", "-n", "1", *args], capture_output=True,
+                          text=True, check=True)
+    lines = [line.rpartition(" ") for line in done.stdout.splitlines()]
+    assert lines, f"nothing was printed; {done.stderr}"
+    return [(stack.split(";"), int(weight)) for stack, _, weight in lines]
+
+
+def total(lines, *functions):
+    """Weight of the stacks that have all of these functions in them."""
+    return sum(w for frames, w in lines if all(f in frames for f in functions))
+
+
+def cpu_shares():
+    """Shares of samples are shares of the time, within 3 percentage points; each stack is whole down
+    to what was called."""
+    load, tid = burn("cpu", 12)
+    lines = folded("cpu", "-F", "997", "-d", "10", "-p", str(tid))
+    load.kill()
+    load.wait()
+    whole = total(lines)
+    assert whole > (500 if GUEST else 5000), f"{whole} samples in 10 s at 997 Hz"
+    shares = {}
+    for function, share in (("alpha", 50), ("beta", 30), ("gamma_", 20)):
+        shares[function] = 100 * total(lines, "main", function) / whole
+        assert abs(shares[function] - share) <= 3, shares
+    return f"{whole} samples, {shares}"
+
+
+def blocks():
+    """Weights of D state and sleep are the time spent in them, within 2 %; kernel and user stack are
+    of the same block."""
+    load, tid = burn("block", 9)
+    time.sleep(1)
+    lines = folded("d", "-d", "5", "-p", str(tid))
+    # The caller of a leaf without a frame of its own is not on the chain of frame pointers.
+    d = total(lines, "main", "__vfork", "kernel_clone_[k]")
+    all_d = total(lines)
+    lines = folded("sleep", "-d", "2", "-p", str(tid))
+    asleep = total(lines, "main", "clock_nanosleep", "hrtimer_nanosleep_[k]")
+    all_asleep = total(lines)
+    out = json.loads(load.communicate()[0].splitlines()[-1])
+    rate = out["d_ns"] / (out["d_ns"] + out["sleep_ns"])
+    about(all_d, 5 * SEC * (rate - 0.02) - 40 * MS, 5 * SEC * (rate + 0.02) + 40 * MS, "D")
+    assert d >= 0.98 * all_d, f"{d} of {all_d} ns in D have the stack of vfork()"
+    assert asleep >= 0.98 * all_asleep - 60 * MS, f"{asleep} of {all_asleep} ns asleep have the stack of nanosleep()"
+    return f"D {d / MS:.0f} of {all_d / MS:.0f} ms, asleep {asleep / MS:.0f} of {all_asleep / MS:.0f} ms"
+
+
+def locks(kind, function):
+    """D state behind a lock weighs what was waited, and has the kernel's and the program's function."""
+    with subprocess.Popen([load_path("lock_d"), kind, "30" if GUEST else "8"], stdout=subprocess.PIPE,
+                          text=True) as load:
+        tid = json.loads(load.stdout.readline())["tid"]
+        time.sleep(1)
+        lines = folded("d", "-d", "4", "-p", str(tid))
+        out = json.loads(load.communicate()[0].splitlines()[-1])
+    rate = out["d_ns"] / out["ns"]
+    whole = total(lines)
+    about(whole, 4 * SEC * (rate - 0.02), 4 * SEC * (rate + 0.02), "D")
+    # The caller of a leaf without a frame of its own is not on the chain of frame pointers.
+    known = sum(w for frames, w in lines if "main" in frames and any(function in f for f in frames))
+    assert known >= 0.9 * whole, f"{known} of {whole} ns have the stack; {lines[:3]}"
+    return f"{whole / MS:.0f} ms in 4 s, {100 * rate:.0f} % expected"
+
+
+def wall():
+    """All kinds together are the time the thread was alive."""
+    load, tid = burn("block", 5)
+    time.sleep(1)
+    lines = folded("wall", "-d", "2", "-p", str(tid))
+    load.wait()
+    threads = sum(w for frames, w in lines if frames[0] == "burn")
+    # The children that vfork() makes have its name, and live 40 of 100 ms.
+    about(threads, 2 * SEC, 3 * SEC, "time of all kinds")
+    return f"{threads / MS:.1f} ms in 2 s, children included"
+
+
+def distinct():
+    """16,384 stacks: none is lost."""
+    load, tid = burn("distinct", 8)
+    done = subprocess.run([SYSTOP, "--json", "-F", "999" if GUEST else "9999", "-n", "1", "-d", "6", "-p", str(tid)],
+                          capture_output=True, text=True, check=True)
+    load.wait()
+    loss = json.loads(done.stdout)["loss"]
+    lost = {k: v for k, v in loss.items() if k.startswith("stack_")}
+    assert not any(lost.values()), lost
+
+
+def full():
+    """systop is stopped while each sample is of another deep stack, until there is no room for more: what is
+    lost is counted, of samples to the last one, and nothing is lost any more when it goes on."""
+    load, tid = burn("distinct", 40, 120)
+    with subprocess.Popen([SYSTOP, "--json", "-F", "999" if GUEST else "9999", "-n", "5", "-d", "2", "-p", str(tid)],
+                          stdout=subprocess.PIPE, text=True) as systop:
+        ticks = [json.loads(systop.stdout.readline())]
+        systop.send_signal(signal.SIGSTOP)
+        time.sleep(10)
+        systop.send_signal(signal.SIGCONT)
+        ticks += [json.loads(line) for line in systop.stdout]
+    load.kill()
+    load.wait()
+    # Of the ticks after the first, which has the start in it.
+    samples = sum(t["samples"] for tick in ticks[1:] for t in tick["threads"])
+    run = sum(t["run_ns"] for tick in ticks[1:] for t in tick["threads"]) / SEC
+    lost = [ticks[-1]["loss"][k] - ticks[0]["loss"][k] for k in ("stack_full", "stack_events")]
+    assert lost[0] > 0, f"it was never full: {samples} samples"
+    expected = 9999 * run
+    assert GUEST or abs(samples + lost[1] - expected) < expected / 50, (samples, lost, expected)
+    assert sum(tick["stacks"]["cpu"]["lost_ns"] for tick in ticks) > 0, ticks
+    assert ticks[-1]["loss"] == ticks[-2]["loss"] and not ticks[-1]["stacks"]["cpu"]["lost_ns"], ticks[-1]
+    return f"{samples} samples, {lost[0]} without a stack; {lost[1]} more were lost"
+
+
+def samples_in_json():
+    """A thread's samples, and what its stacks are worth: all of its time, each ns once."""
+    load, tid = burn("cpu", 8)
+    done = subprocess.run([SYSTOP, "--json", "-F", "997", "-n", "2", "-d", "2", "-p", str(tid)],
+                          capture_output=True, text=True, check=True)
+    load.kill()
+    load.wait()
+    tick = json.loads(done.stdout.splitlines()[-1])
+    thread = [t for t in tick["threads"] if t["tid"] == tid][0]
+    expected = 997 * thread["run_ns"] / SEC
+    assert (0.1 if GUEST else 0.9) * expected <= thread["samples"] <= 1.05 * expected, (thread, expected)
+    for kind, field in (("cpu", "run_ns"), ("runq", "runq_ns"), ("sleep", "sleep_ns"), ("d", "d_ns")):
+        spent = sum(t[field] for t in tick["threads"])
+        worth = sum(tick["stacks"][kind].values())
+        assert abs(worth - spent) <= spent / 1000, (kind, tick["stacks"], spent)
+    return f"{thread['samples']} samples in {thread['run_ns'] / MS:.0f} ms, stacks {tick['stacks']['cpu']}"
+
+
+def target_ends():
+    """--folded with -p tells what there was when the process ends, and ends well."""
+    load, tid = burn("cpu", 3)
+    began = time.monotonic()
+    lines = folded("cpu", "-d", "60", "-p", str(tid))
+    took = time.monotonic() - began
+    load.wait()
+    assert took < (60 if GUEST else 10), f"{took:.1f} s"
+    assert total(lines, "main", "alpha") > 0, lines
+    return f"after {took:.1f} s"
+
+
+def short_lives():
+    """Of processes that live 20 ms nearly all frames have names, and none is a bare address."""
+    script = f"while :; do {load_path('burn')} cpu 0; done"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.DEVNULL,
+                          start_new_session=True) as loop:
+        try:
+            time.sleep(0.5)
+            lines = folded("cpu", "-F", "499", "-d", "5")
+        finally:
+            os.killpg(loop.pid, signal.SIGKILL)
+    named = unnamed = 0
+    without = {}
+    for frames, weight in lines:
+        if frames[0] != "burn":
+            continue
+        for frame in frames[1:]:
+            # The dynamic loader and the shell are stripped: most of their functions have no name to
+            # find, they are told as file and offset. In a guest so are libc and busybox.
+            if frame.endswith("_[k]") or frame.startswith(("[", "ld-linux", "_dl_", "dash+0x")):
+                continue
+            if GUEST and frame.startswith(("libc.so.6+0x", "busybox+0x")):
+                continue
+            if "+0x" in frame:
+                unnamed += weight
+                module = frame.partition("+0x")[0]
+                without[module] = without.get(module, 0) + weight
+            else:
+                named += weight
+    assert named > (20 if GUEST else 300), f"{named} frames"
+    assert named >= 0.95 * (named + unnamed), f"{named} of {named + unnamed} frames have names; {without}"
+    return f"{named} of {named + unnamed} frames have names"
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
+            return f.read().strip()
+    except OSError:
+        return None
+
+
+def helper_of(pid, name):
+    for p in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{p}/stat") as f:
+                comm, _, rest = f.read().partition("(")[2].rpartition(")")
+        except (OSError, IndexError):
+            continue
+        if comm != name:
+            continue
+        starter = int(rest.split()[1])
+        with open(f"/proc/{starter}/stat") as f:
+            if int(f.read().rpartition(")")[2].split()[1]) == pid:
+                return int(p)
+    return None
+
+
+def helpers_die():
+    """A helper that is killed costs nothing: it is started anew; all end with systop."""
+    load, tid = burn("cpu", 8)
+    seconds = 10 if GUEST else 2
+    systop = subprocess.Popen([SYSTOP, "--folded=cpu", "-d", str(seconds), "-n", "2", "-p", str(tid)],
+                              stdout=subprocess.PIPE, text=True)
+    killed = []
+    end = time.monotonic() + 1.5 * seconds
+    while time.monotonic() < end and len(killed) < 2:
+        for name in ("systop-symbols", "systop-open"):
+            pid = helper_of(systop.pid, name)
+            if pid and pid not in killed:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+        time.sleep(0.2)
+    out, _ = systop.communicate()
+    load.wait()
+    assert systop.returncode == 0 and len(killed) >= 2, (systop.returncode, killed)
+    assert ";alpha;" in out, out[:500]
+    time.sleep(0.3)
+    left = [p for p in os.listdir("/proc") if p.isdigit() and name_of(p) == "systop-starter"]
+    assert not left, left
+
+
+def main():
+    tap = begin()
+    tap.case("a full dictionary", full)
+    tap.done()
+
+
+main()
