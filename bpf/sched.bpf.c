@@ -25,7 +25,7 @@ const volatile __u64 block_sleep_ns = 1000000;
 const volatile __u64 block_price_ns = 10000000;
 const volatile __u32 self_tgid, starter_tgid;
 const volatile bool kernel_reads = true;
-const volatile bool has_rdonly_cast = true;
+const volatile bool has_rdonly_cast;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");
@@ -51,13 +51,6 @@ struct unwinds_map unwinds SEC(".maps");
 struct files_map files SEC(".maps");
 struct files_asked_map files_asked SEC(".maps");
 struct file_events_map file_events SEC(".maps");
-
-extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
-
-__hidden __noinline void *view_as(const void *address, __u32 type)
-{
-	return bpf_rdonly_cast(address, type);
-}
 
 /* No more than this is spent looking for work; what is above was not read where we thought. */
 #define IDLE_LAG_MAX_NS 1000000

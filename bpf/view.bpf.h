@@ -12,11 +12,9 @@
 /* Whether the kernel has bpf_rdonly_cast(), 6.2 and later. Fixed at load. */
 extern const volatile bool has_rdonly_cast;
 
-/*
- * Gives an address the kernel's type @type, so that it can be followed: what is not there reads as 0, by the
- * processor's exception. The one caller of bpf_rdonly_cast(), as libbpf before 1.6 cannot link two.
- */
-__hidden void *view_as(const void *address, __u32 type);
+/* Gives an address the kernel's type @type, so that it can be followed: what is not there reads as 0, by the
+ * processor's exception. */
+extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 
 /*
  * To follow pointers out of a task. For every place that follows one that is trusted, and every path that
@@ -25,11 +23,11 @@ __hidden void *view_as(const void *address, __u32 type);
  */
 static __always_inline struct task_struct *task_view(struct task_struct *t)
 {
-	return has_rdonly_cast ? view_as(t, bpf_core_type_id_kernel(struct task_struct)) : t;
+	return has_rdonly_cast ? bpf_rdonly_cast(t, bpf_core_type_id_kernel(struct task_struct)) : t;
 }
 
 /* For VIEW_FIELD(), of an object whose address is but a number. */
-#define VIEW(p) (has_rdonly_cast ? (typeof(p))view_as(p, bpf_core_type_id_kernel(typeof(*(p)))) : (p))
+#define VIEW(p) (has_rdonly_cast ? (typeof(p))bpf_rdonly_cast(p, bpf_core_type_id_kernel(typeof(*(p)))) : (p))
 
 /* A field of a VIEW(): 1 ns, or 15 ns where there is no cast. */
 #define VIEW_FIELD(p, field) (has_rdonly_cast ? (p)->field : BPF_CORE_READ(p, field))
