@@ -5,107 +5,6 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* --- Reading */
-
-uint64_t read_unsigned(struct reader *r, int bytes)
-{
-	uint64_t v = 0;
-
-	if (r->end - r->at < bytes) {
-		r->failed = true;
-		r->at = r->end;
-		return 0;
-	}
-	memcpy(&v, r->at, bytes); /* of this machine's byte order: others are not read */
-	r->at += bytes;
-	return v;
-}
-
-uint64_t read_uleb(struct reader *r)
-{
-	uint64_t v = 0;
-	uint8_t byte;
-	int shift = 0;
-
-	do {
-		byte = read_unsigned(r, 1);
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !r->failed);
-	return v;
-}
-
-int64_t read_sleb(struct reader *r)
-{
-	uint64_t v = 0;
-	uint8_t byte;
-	int shift = 0;
-
-	do {
-		byte = read_unsigned(r, 1);
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !r->failed);
-	if (byte & 0x40 && shift < 64)
-		v |= ~0ULL << shift;
-	return v;
-}
-
-void read_skip(struct reader *r, uint64_t bytes)
-{
-	if ((uint64_t)(r->end - r->at) < bytes) {
-		r->failed = true;
-		r->at = r->end;
-	} else {
-		r->at += bytes;
-	}
-}
-
-uint64_t read_address(const struct reader *r)
-{
-	return r->address + (r->at - r->start);
-}
-
-uint64_t read_pointer(struct reader *r, uint8_t encoding)
-{
-	uint64_t base = (encoding & 0x70) == DW_EH_PE_pcrel ? read_address(r) : 0, v = 0;
-
-	if ((encoding & 0x70) != DW_EH_PE_absptr && (encoding & 0x70) != DW_EH_PE_pcrel)
-		r->failed = true;
-	switch (encoding & 0x0f) {
-	case DW_EH_PE_absptr:
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		v = read_unsigned(r, 8);
-		break;
-	case DW_EH_PE_udata4:
-		v = read_unsigned(r, 4);
-		break;
-	case DW_EH_PE_sdata4:
-		v = (int32_t)read_unsigned(r, 4);
-		break;
-	case DW_EH_PE_udata2:
-		v = read_unsigned(r, 2);
-		break;
-	case DW_EH_PE_sdata2:
-		v = (int16_t)read_unsigned(r, 2);
-		break;
-	case DW_EH_PE_uleb128:
-		v = read_uleb(r);
-		break;
-	case DW_EH_PE_sleb128:
-		v = read_sleb(r);
-		break;
-	default:
-		r->failed = true;
-	}
-	return base + v;
-}
-
-/* --- Running */
-
 /* Where a register of the caller is. */
 struct place {
 	uint8_t saved; /* enum cfi_saved; LOST: undefined, or in a way not followed; IN_REGISTER */
@@ -289,18 +188,6 @@ static struct cfi_rule rule_of(const struct machine *x)
 		rule.bx_offset = 0;
 	}
 	return rule.kind == CFI_BAD ? (struct cfi_rule){ .kind = CFI_BAD } : rule;
-}
-
-/* The block at the reader, which goes on behind it. */
-static struct reader read_block(struct reader *r)
-{
-	struct reader block = *r;
-	uint64_t size = read_uleb(r);
-
-	block.at = r->at;
-	read_skip(r, size);
-	block.end = r->at;
-	return block;
 }
 
 /* An offset in units. Whatever it is: what is too large does not fit into a rule, and is told then. */

@@ -2,31 +2,13 @@
 #ifndef SYSTOP_SYM_CFI_RUN_H
 #define SYSTOP_SYM_CFI_RUN_H
 
-/* How cfi.c (which functions there are) reads, and runs their call frame instructions (cfi_run.c). */
+/* What cfi.c (which functions there are) runs: their call frame instructions (cfi_run.c). */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "sym/cfi.h"
-
-/* Bytes that are read once, from the first to the last. A read behind the end gives 0, and is told. */
-struct reader {
-	const uint8_t *at, *end;
-	const uint8_t *start;  /* of the section, */
-	uint64_t address;      /* which is there */
-	bool failed;
-};
-
-uint64_t read_unsigned(struct reader *r, int bytes);
-uint64_t read_uleb(struct reader *r);
-int64_t read_sleb(struct reader *r);
-/* read_skip - over so many bytes. */
-void read_skip(struct reader *r, uint64_t bytes);
-/* read_pointer - by its DW_EH_PE encoding; one that is not known, or that needs memory, fails. */
-uint64_t read_pointer(struct reader *r, uint8_t encoding);
-uint64_t read_address(const struct reader *r);
-
-#define ENCODING_OMIT 0xff
+#include "sym/reader.h"
 
 /* What functions have in common. */
 struct cie {
