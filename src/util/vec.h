@@ -12,14 +12,14 @@
 void *vec_grow(void *items, size_t nr, size_t *room, size_t size);
 
 /* VEC_PUSH - appends @value to the array @items of @nr elements. Evaluates to 0 or -ENOMEM. */
-#define VEC_PUSH(items, nr, room, value)                                                          \
-	({                                                                                         \
-		void *grown_ = vec_grow(items, nr, &(room), sizeof(*(items)));                    \
-		if (grown_) {                                                                      \
-			(items) = grown_;                                                          \
-			(items)[(nr)++] = (value);                                                 \
-		}                                                                                  \
-		grown_ ? 0 : -ENOMEM;                                                              \
+#define VEC_PUSH(items, nr, room, value)                                                                      \
+	({                                                                                                     \
+		void *grown_ = (nr) < (room) ? (items) : vec_grow(items, nr, &(room), sizeof(*(items)));       \
+		if (grown_) {                                                                                  \
+			(items) = grown_;                                                                      \
+			(items)[(nr)++] = (value);                                                             \
+		}                                                                                              \
+		grown_ ? 0 : -ENOMEM;                                                                          \
 	})
 
 #endif
