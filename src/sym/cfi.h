@@ -8,21 +8,20 @@
 #include "unwind.h"
 #include "sym/elf.h"
 
-/* From this offset in the file on, up to the next row, the rule holds. */
-struct cfi_row {
-	uint64_t offset;
-	uint32_t rule; /* in cfi_table.rules */
-};
+#define UNWIND_PAGE_BYTES (1U << UNWIND_PAGE_SHIFT)
 
-/* What a file's .eh_frame says. Initialise with zeroes. */
+/* What a file's .eh_frame says, as the unwinder has it. */
 struct cfi_table {
-	struct cfi_row *rows;   /* by offset; each run of code ends with a row of kind CFI_GAP */
-	size_t nr, room;
-	struct cfi_rule *rules; /* each once; 0 is CFI_GAP */
-	size_t nr_rules, rules_room;
-	uint32_t *known;        /* hash of a rule -> its place + 1 */
-	size_t known_room;
-	uint64_t bad;           /* functions whose information is broken: left out */
+	struct unwind_row *rows;  /* page by page; rules are places in `rules` */
+	size_t nr;
+	struct cfi_page {
+		uint32_t page;
+		uint32_t first;   /* row: holds what goes on from the page before */
+	} *pages;                 /* those that have code, ascending */
+	size_t nr_pages;
+	struct cfi_rule *rules;   /* each once; 0 is CFI_GAP */
+	size_t nr_rules;
+	uint64_t bad;             /* functions whose information is broken: left out */
 };
 
 /* A section's bytes, and the address of the first one. */
@@ -43,16 +42,25 @@ struct cfi_machine {
 extern const struct cfi_machine cfi_x86_64;
 
 /*
- * cfi_parse - the rows of an .eh_frame section. Whatever its bytes are: every read is checked.
+ * cfi_parse - the table of an .eh_frame section. Whatever its bytes are: every read is checked.
  * @segments: where the file's code is in memory
- * @pointer_bytes: of the machine: 8
- * Returns 0 or -ENOMEM.
+ * Returns 0, -ENOMEM, or -E2BIG: there are more rules than the unwinder has room for, or code too far back in
+ * the file.
  */
 int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
 	      const struct cfi_machine *m);
 
 /* cfi_read - of an open ELF file. 0 or -errno; -ENOENT: it has no such section. */
 int cfi_read(int fd, struct cfi_table *t);
+
+/* cfi_rows_of - the first row of a page, of which there are @nr. */
+static inline const struct unwind_row *cfi_rows_of(const struct cfi_table *t, size_t page, size_t *nr)
+{
+	size_t end = page + 1 < t->nr_pages ? t->pages[page + 1].first : t->nr;
+
+	*nr = end - t->pages[page].first;
+	return &t->rows[t->pages[page].first];
+}
 
 void cfi_fini(struct cfi_table *t);
 

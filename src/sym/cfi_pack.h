@@ -8,7 +8,7 @@
  * cfi_pack - writes a table as the unwinder has it, for table_read() in collect/tables.h: struct
  * cfi_packed, the rules, and for each page that has code struct cfi_packed_page and its rows, whose rules
  * are numbers of those.
- * Returns 0 or -errno; -E2BIG: there are more rules or pages than the unwinder has room for.
+ * Returns 0 or -errno.
  */
 int cfi_pack(const struct cfi_table *t, int fd);
 

@@ -3,82 +3,147 @@
 #include "sym/cfi_run.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <string.h>
 
-/* Where a register of the caller is. */
-struct place {
-	uint8_t saved; /* enum cfi_saved; LOST: undefined, or in a way not followed; IN_REGISTER */
-	int64_t offset;
+/* --- States: words, so that to compare or to keep one is next to nothing */
+
+/* Bits of cfi_state.cfa: the offset of the CFA, and `more`. */
+enum { OFFSET = 0, MORE = 32 };
+
+/* Bits of cfi_state.saved. */
+enum { FP_OFFSET = 0, BX_OFFSET = 16, FP = 32, BX = 40, KIND = 48, ODD = 56 };
+
+/* What a rule has no words for: in ODD. */
+enum {
+	RA_ELSEWHERE = 1, /* the return address is not where the call put it, */
+	RA_IN_ARG = 2,    /* but in the register of a first argument */
+	RA_NONE = 4,      /* it is undefined: the outermost function */
+	SIGNAL = 8,       /* the frame of a signal */
 };
 
-/* In the register `offset`, which is followed for the return address alone. */
-#define IN_REGISTER 255
+#define RA_ODD (RA_ELSEWHERE | RA_IN_ARG | RA_NONE)
+#define FP_BITS (0xffULL << FP | 0xffffULL << FP_OFFSET)
+#define BX_BITS (0xffULL << BX | 0xffffULL << BX_OFFSET)
+#define RA_BITS ((uint64_t)RA_ODD << ODD)
+#define KIND_BITS (0xffULL << KIND)
+#define OFFSET_BITS (0xffffffffULL << OFFSET)
+#define MORE_BITS (0xffffffffULL << MORE)
 
-/* Registers that are followed. */
-enum { REG_FP, REG_BX, REG_RA, REGS };
+/* In place of what does not fit. Who has just this number is told the same: nobody has. */
+#define WIDE_32 INT32_MIN
+#define WIDE_16 INT16_MIN
 
-struct state {
-	uint8_t kind;     /* of the CFA: enum cfi_kind */
-	uint64_t reg;     /* of CFI_SP, while it may be any register */
-	int64_t offset, more;
-	struct place at[REGS];
-	bool ra_undefined;
-};
-
-#define STATES_MAX 16
-
-struct machine {
-	const struct cie *cie;
-	const struct cfi_machine *m;
-	struct state now, initial, stack[STATES_MAX];
-	int depth;
-};
-
-static struct place *place_of(struct machine *x, uint64_t reg)
+static inline void set(uint64_t *word, uint64_t bits, uint64_t value)
 {
-	if (reg == x->m->fp)
-		return &x->now.at[REG_FP];
-	if (x->m->bx >= 0 && reg == (uint64_t)x->m->bx)
-		return &x->now.at[REG_BX];
-	if (reg == x->cie->ra)
-		return &x->now.at[REG_RA];
-	return NULL;
+	*word = (*word & ~bits) | value;
 }
 
-static void set_place(struct machine *x, uint64_t reg, enum cfi_saved saved, int64_t offset)
+/* Which bits of `saved` tell of a register: none, if it is not followed. */
+static inline uint64_t bits_of(const struct cie *c, uint64_t reg)
 {
-	struct place *p = place_of(x, reg);
-
-	if (!p)
-		return;
-	*p = (struct place){ saved, offset };
-	if (p == &x->now.at[REG_RA])
-		x->now.ra_undefined = false;
+	return reg == c->fp ? FP_BITS : reg == c->bx ? BX_BITS : reg == c->ra ? RA_BITS : 0;
 }
 
-static void restore(struct machine *x, uint64_t reg)
+static inline uint64_t narrow_32(int64_t v)
 {
-	struct place *p = place_of(x, reg);
-
-	if (!p)
-		return;
-	*p = x->initial.at[p - x->now.at];
-	if (p == &x->now.at[REG_RA])
-		x->now.ra_undefined = x->initial.ra_undefined;
+	return (uint32_t)(v == (int32_t)v ? v : WIDE_32);
 }
 
-static void set_cfa(struct machine *x, uint64_t reg, int64_t offset)
+static inline uint64_t narrow_16(int64_t v)
 {
-	x->now.kind = CFI_SP;
-	x->now.reg = reg;
-	x->now.offset = offset;
-	x->now.more = 0;
+	return (uint16_t)(v == (int16_t)v ? v : WIDE_16);
 }
+
+/* @offset is 0 where @saved has none. */
+static inline void set_place(const struct cie *c, struct cfi_state *s, uint64_t reg, enum cfi_saved saved,
+			     int64_t offset)
+{
+	if (reg == c->fp)
+		set(&s->saved, FP_BITS, (uint64_t)saved << FP | narrow_16(offset) << FP_OFFSET);
+	else if (reg == c->bx)
+		set(&s->saved, BX_BITS, (uint64_t)saved << BX | narrow_16(offset) << BX_OFFSET);
+	else if (reg == c->ra)
+		set(&s->saved, RA_BITS, saved == CFI_AT_CFA && offset == -8 ? 0 : (uint64_t)RA_ELSEWHERE << ODD);
+}
+
+/* A register that is in another one, which is followed for the return address alone. */
+static void set_register(const struct cie *c, struct cfi_state *s, uint64_t reg, uint64_t in)
+{
+	set_place(c, s, reg, CFI_LOST, 0);
+	if (reg == c->ra && in == c->arg)
+		set(&s->saved, RA_BITS, (uint64_t)(RA_ELSEWHERE | RA_IN_ARG) << ODD);
+}
+
+static void undefine(const struct cie *c, struct cfi_state *s, uint64_t reg)
+{
+	set_place(c, s, reg, CFI_LOST, 0);
+	if (reg == c->ra)
+		set(&s->saved, RA_BITS, (uint64_t)(RA_ELSEWHERE | RA_NONE) << ODD);
+}
+
+/* As it was where the function began. */
+static inline void restore(const struct cie *c, struct cfi_state *s, uint64_t reg)
+{
+	uint64_t bits = bits_of(c, reg);
+
+	set(&s->saved, bits, c->initial.saved & bits);
+}
+
+static inline void set_cfa_offset(struct cfi_state *s, int64_t offset)
+{
+	set(&s->cfa, OFFSET_BITS, narrow_32(offset) << OFFSET);
+}
+
+static inline void set_cfa_kind(struct cfi_state *s, enum cfi_kind kind, int64_t more)
+{
+	set(&s->saved, KIND_BITS, (uint64_t)kind << KIND);
+	set(&s->cfa, MORE_BITS, narrow_32(more) << MORE);
+}
+
+/* The offset stays. */
+static inline void set_cfa_register(const struct cie *c, struct cfi_state *s, uint64_t reg)
+{
+	set_cfa_kind(s, reg == c->sp ? CFI_SP : reg == c->fp ? CFI_FP : reg == c->bx ? CFI_BX : CFI_BAD, 0);
+}
+
+struct cfi_rule cfi_rule_of(struct cfi_state s)
+{
+	static const struct cfi_rule bad = { .kind = CFI_BAD };
+	struct cfi_rule rule = {
+		.kind = s.saved >> KIND,
+		.fp = s.saved >> FP,
+		.bx = s.saved >> BX,
+		.offset = s.cfa >> OFFSET,
+		.more = s.cfa >> MORE,
+		.fp_offset = s.saved >> FP_OFFSET,
+		.bx_offset = s.saved >> BX_OFFSET,
+	};
+	uint8_t odd = s.saved >> ODD;
+
+	if (odd & SIGNAL)
+		return (struct cfi_rule){ .kind = CFI_SIGNAL };
+	if (odd & RA_NONE)
+		return (struct cfi_rule){ .kind = CFI_STOP };
+	if (rule.kind == CFI_BAD || rule.offset == WIDE_32 || rule.more == WIDE_32 || rule.fp_offset == WIDE_16)
+		return bad;
+	if (odd & RA_IN_ARG && rule.kind == CFI_SP && rule.bx_offset != WIDE_16)
+		rule.kind = CFI_RA_DI;
+	else if (odd)
+		return bad;
+	if (rule.bx_offset == WIDE_16) {
+		rule.bx = CFI_LOST;
+		rule.bx_offset = 0;
+	}
+	return rule;
+}
+
+/* --- Expressions */
 
 /* "register + offset" at the reader, false: something else. */
 static bool read_breg(struct reader *r, uint64_t *reg, int64_t *offset)
 {
-	uint8_t op = read_unsigned(r, 1);
+	uint8_t op = read_byte(r);
 
 	if (op < DW_OP_breg0 || op > DW_OP_breg31)
 		return false;
@@ -102,272 +167,251 @@ static bool is_plt(const struct reader *r, int64_t *more)
 }
 
 /* A CFA that is computed: what compilers do with stacks that they align, and what is written by hand. */
-static void cfa_expression(struct machine *x, struct reader r)
+static void cfa_expression(const struct cie *c, struct cfi_state *s, struct reader r)
 {
+	int64_t offset, more = 0;
 	uint64_t reg;
 
-	x->now.kind = CFI_BAD;
-	if (is_plt(&r, &x->now.more)) {
-		x->now.kind = CFI_PLT;
-		x->now.offset = 8;
+	set_cfa_kind(s, CFI_BAD, 0);
+	if (is_plt(&r, &more)) {
+		set_cfa_kind(s, CFI_PLT, more);
+		set_cfa_offset(s, 8);
 		return;
 	}
-	x->now.more = 0;
-	if (!read_breg(&r, &reg, &x->now.offset) || (reg != x->m->sp && reg != x->m->fp))
+	if (!read_breg(&r, &reg, &offset))
+		return;
+	set_cfa_offset(s, offset);
+	if (reg != c->sp && reg != c->fp)
 		return;
 	if (r.at == r.end) {
-		set_cfa(x, reg, x->now.offset);
+		set_cfa_register(c, s, reg);
 		return;
 	}
-	if (read_unsigned(&r, 1) != DW_OP_deref)
+	if (read_byte(&r) != DW_OP_deref)
 		return;
 	if (r.at != r.end) {
-		if (read_unsigned(&r, 1) != DW_OP_plus_uconst)
+		if (read_byte(&r) != DW_OP_plus_uconst)
 			return;
-		x->now.more = read_uleb(&r);
+		more = read_uleb(&r);
 		if (r.failed || r.at != r.end)
 			return;
 	}
-	x->now.kind = reg == x->m->sp ? CFI_DEREF_SP : CFI_DEREF_FP;
+	set_cfa_kind(s, reg == c->sp ? CFI_DEREF_SP : CFI_DEREF_FP, more);
 }
 
 /* A register that is saved at a computed address: frame pointer + offset is followed. */
-static void saved_expression(struct machine *x, uint64_t reg, struct reader r)
+static void saved_expression(const struct cie *c, struct cfi_state *s, uint64_t reg, struct reader r)
 {
 	int64_t offset;
 	uint64_t base;
 
-	if (read_breg(&r, &base, &offset) && base == x->m->fp && r.at == r.end)
-		set_place(x, reg, CFI_AT_FP, offset);
+	if (read_breg(&r, &base, &offset) && base == c->fp && r.at == r.end)
+		set_place(c, s, reg, CFI_AT_FP, offset);
 	else
-		set_place(x, reg, CFI_LOST, 0);
+		set_place(c, s, reg, CFI_LOST, 0);
 }
 
-static bool fits(int64_t v, int bits)
-{
-	return v >= -(1LL << (bits - 1)) && v < 1LL << (bits - 1);
-}
-
-static bool put_place(const struct place *p, uint8_t *saved, int16_t *offset)
-{
-	*saved = p->saved;
-	*offset = 0;
-	if (p->saved != CFI_AT_CFA && p->saved != CFI_AT_FP)
-		return true;
-	*offset = p->offset;
-	return fits(p->offset, 16);
-}
-
-/* The state in the words of the unwinder; what it has none for is CFI_BAD. */
-static struct cfi_rule rule_of(const struct machine *x)
-{
-	const struct state *s = &x->now;
-	struct cfi_rule rule = { .kind = s->kind, .offset = s->offset, .more = s->more };
-	const struct place *ra = &s->at[REG_RA];
-
-	if (x->cie->signal)
-		return (struct cfi_rule){ .kind = CFI_SIGNAL };
-	if (s->ra_undefined)
-		return (struct cfi_rule){ .kind = CFI_STOP };
-	if (s->kind == CFI_SP)
-		rule.kind = s->reg == x->m->sp                                         ? CFI_SP
-			    : s->reg == x->m->fp                                       ? CFI_FP
-			    : x->m->bx >= 0 && s->reg == (uint64_t)x->m->bx ? CFI_BX
-											 : CFI_BAD;
-	if (ra->saved == IN_REGISTER && rule.kind == CFI_SP && ra->offset == x->m->arg && fits(s->offset, 32) &&
-	    put_place(&s->at[REG_FP], &rule.fp, &rule.fp_offset) && put_place(&s->at[REG_BX], &rule.bx, &rule.bx_offset)) {
-		rule.kind = CFI_RA_DI;
-		return rule;
-	}
-	/* The return address is where the call put it. */
-	if (ra->saved != CFI_AT_CFA || ra->offset != -8 || !fits(s->offset, 32) || !fits(s->more, 32) ||
-	    !put_place(&s->at[REG_FP], &rule.fp, &rule.fp_offset))
-		rule.kind = CFI_BAD;
-	if (!put_place(&s->at[REG_BX], &rule.bx, &rule.bx_offset)) {
-		rule.bx = CFI_LOST;
-		rule.bx_offset = 0;
-	}
-	return rule.kind == CFI_BAD ? (struct cfi_rule){ .kind = CFI_BAD } : rule;
-}
+/* --- Instructions. They are run for an offset in the file, @at, and tell how far from there the next row begins;
+ * 0: none does, below: they are broken, or not known. */
 
 /* An offset in units. Whatever it is: what is too large does not fit into a rule, and is told then. */
-static int64_t scaled(uint64_t units, int64_t align)
+static inline int64_t scaled(uint64_t units, int64_t align)
 {
 	return units * (uint64_t)align;
 }
 
-/* Instructions that have their operand in the low six bits. Returns whether it was one. */
-static bool run_short(struct machine *x, struct reader *r, uint8_t op, uint64_t *advance)
+/* One that is none of those that most are; out of line, for those are faster without it. */
+static __attribute__((noinline)) struct cfi_state run_rare(const struct cfi_function *f, struct cfi_state s,
+							   struct reader *r, uint8_t op, uint32_t at, int64_t *advance)
 {
-	switch (op & 0xc0) {
-	case DW_CFA_advance_loc:
-		*advance = (op & 0x3f) * x->cie->code_align;
-		return true;
-	case DW_CFA_offset:
-		set_place(x, op & 0x3f, CFI_AT_CFA, scaled(read_uleb(r), x->cie->data_align));
-		return true;
-	case DW_CFA_restore:
-		restore(x, op & 0x3f);
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool run_stack(struct machine *x, uint8_t op)
-{
-	if (op == DW_CFA_remember_state) {
-		if (x->depth == STATES_MAX)
-			return false;
-		x->stack[x->depth++] = x->now;
-	} else {
-		if (!x->depth)
-			return false;
-		x->now = x->stack[--x->depth];
-	}
-	return true;
-}
-
-static void undefine(struct machine *x, uint64_t reg)
-{
-	set_place(x, reg, CFI_LOST, 0);
-	if (reg == x->cie->ra)
-		x->now.ra_undefined = true;
-}
-
-/* One instruction. False: it is broken, or not known. */
-static bool run_one(struct machine *x, struct reader *r, uint64_t *advance)
-{
-	uint8_t op = read_unsigned(r, 1);
-	int64_t align = x->cie->data_align;
+	const struct cie *c = f->cie;
+	int64_t align = c->data_align;
 	uint64_t reg;
 
-	if (run_short(x, r, op, advance))
-		return !r->failed;
+	*advance = 0;
 	switch (op) {
-	case DW_CFA_nop:
-		break;
-	case DW_CFA_advance_loc1:
-		*advance = read_unsigned(r, 1) * x->cie->code_align;
-		break;
-	case DW_CFA_advance_loc2:
-		*advance = read_unsigned(r, 2) * x->cie->code_align;
+	case DW_CFA_set_loc:
+		*advance = read_pointer(r, c->encoding) - (f->address + (at - f->from));
+		if (r->failed)
+			*advance = -1;
 		break;
 	case DW_CFA_advance_loc4:
-		*advance = read_unsigned(r, 4) * x->cie->code_align;
+		*advance = read_unsigned(r, 4) * c->code_align;
 		break;
 	case DW_CFA_offset_extended:
 		reg = read_uleb(r);
-		set_place(x, reg, CFI_AT_CFA, scaled(read_uleb(r), align));
+		set_place(c, &s, reg, CFI_AT_CFA, scaled(read_uleb(r), align));
 		break;
 	case DW_CFA_offset_extended_sf:
 		reg = read_uleb(r);
-		set_place(x, reg, CFI_AT_CFA, scaled(read_sleb(r), align));
+		set_place(c, &s, reg, CFI_AT_CFA, scaled(read_sleb(r), align));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = read_uleb(r);
-		set_place(x, reg, CFI_AT_CFA, scaled(0 - read_uleb(r), align));
+		set_place(c, &s, reg, CFI_AT_CFA, scaled(0 - read_uleb(r), align));
 		break;
 	case DW_CFA_restore_extended:
-		restore(x, read_uleb(r));
+		restore(c, &s, read_uleb(r));
 		break;
 	case DW_CFA_undefined:
-		undefine(x, read_uleb(r));
+		undefine(c, &s, read_uleb(r));
 		break;
 	case DW_CFA_same_value:
-		set_place(x, read_uleb(r), CFI_SAME, 0);
+		set_place(c, &s, read_uleb(r), CFI_SAME, 0);
 		break;
 	case DW_CFA_register:
 		reg = read_uleb(r);
-		set_place(x, reg, reg == x->cie->ra ? IN_REGISTER : CFI_LOST, read_uleb(r));
+		set_register(c, &s, reg, read_uleb(r));
 		break;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
-		set_place(x, read_uleb(r), CFI_LOST, 0);
+		set_place(c, &s, read_uleb(r), CFI_LOST, 0);
 		read_uleb(r); /* signed or not, it ends at the same byte */
 		break;
-	case DW_CFA_remember_state:
-	case DW_CFA_restore_state:
-		return run_stack(x, op);
-	case DW_CFA_def_cfa:
-		reg = read_uleb(r);
-		set_cfa(x, reg, read_uleb(r));
-		break;
 	case DW_CFA_def_cfa_sf:
-		reg = read_uleb(r);
-		set_cfa(x, reg, scaled(read_sleb(r), align));
-		break;
-	case DW_CFA_def_cfa_register:
-		/* After an expression, too, as exceptions are unwound. */
-		set_cfa(x, read_uleb(r), x->now.offset);
-		break;
-	case DW_CFA_def_cfa_offset:
-		x->now.offset = read_uleb(r);
+		set_cfa_register(c, &s, read_uleb(r));
+		set_cfa_offset(&s, scaled(read_sleb(r), align));
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		x->now.offset = scaled(read_sleb(r), align);
+		set_cfa_offset(&s, scaled(read_sleb(r), align));
 		break;
 	case DW_CFA_def_cfa_expression:
-		cfa_expression(x, read_block(r));
+		cfa_expression(c, &s, read_block(r));
 		break;
 	case DW_CFA_expression:
 		reg = read_uleb(r);
-		saved_expression(x, reg, read_block(r));
+		saved_expression(c, &s, reg, read_block(r));
 		break;
 	case DW_CFA_val_expression:
-		set_place(x, read_uleb(r), CFI_LOST, 0);
+		set_place(c, &s, read_uleb(r), CFI_LOST, 0);
 		read_block(r);
 		break;
 	case DW_CFA_GNU_args_size:
 		read_uleb(r);
 		break;
 	default:
-		return false;
+		*advance = -1;
 	}
-	return !r->failed;
+	return s;
 }
 
-bool cfi_run(const struct cie *cie, const struct cfi_machine *m, struct reader instructions, uint64_t from,
-	     uint64_t to, cfi_emit *emit, void *arg)
+#define STATES_MAX 16
+
+/* States that are remembered. Their words lie apart: for such that lie side by side compilers keep those at hand
+ * in one vector register, too, out of which each instruction takes them. */
+struct states {
+	int nr;
+	uint64_t cfa[STATES_MAX], saved[STATES_MAX];
+};
+
+static inline int64_t push(struct states *states, struct cfi_state s)
 {
-	struct machine x = { .cie = cie, .m = m };
-	struct reader initial = cie->initial;
-	uint64_t advance = 0;
+	if (states->nr == STATES_MAX)
+		return -1;
+	states->cfa[states->nr] = s.cfa;
+	states->saved[states->nr++] = s.saved;
+	return 0;
+}
 
-	x.now.kind = CFI_BAD;
-	x.now.at[REG_RA].saved = CFI_LOST;
-	while (initial.at < initial.end)
-		if (!run_one(&x, &initial, &advance) || advance)
-			return false;
-	x.initial = x.now;
-	while (instructions.at < instructions.end) {
-		struct cfi_rule rule;
+static inline int64_t pop(struct states *states, struct cfi_state *s)
+{
+	if (!states->nr)
+		return -1;
+	s->cfa = states->cfa[--states->nr];
+	s->saved = states->saved[states->nr];
+	return 0;
+}
 
-		advance = 0;
-		if (*instructions.at == DW_CFA_set_loc) {
-			uint64_t at;
+/* One that has an operand in its low six bits. */
+static inline int64_t run_short(const struct cie *c, struct cfi_state *s, struct reader *r, uint8_t op)
+{
+	if (op < DW_CFA_offset)
+		return (op & 0x3f) * c->code_align;
+	if (op < DW_CFA_restore)
+		set_place(c, s, op & 0x3f, CFI_AT_CFA, scaled(read_uleb(r), c->data_align));
+	else
+		restore(c, s, op & 0x3f);
+	return 0;
+}
 
-			instructions.at++;
-			at = read_pointer(&instructions, cie->encoding);
-			if (instructions.failed || at < from)
-				return false;
-			advance = at - from;
-		} else if (!run_one(&x, &instructions, &advance)) {
-			return false;
-		}
+static inline __attribute__((always_inline)) int64_t run_one(const struct cfi_function *f, const struct cie *c,
+							     struct cfi_state *s, struct states *states,
+							     struct reader *r, uint32_t at)
+{
+	uint8_t op = read_byte(r);
+	struct reader rest;
+	int64_t advance;
+
+	if (op >= DW_CFA_advance_loc)
+		return run_short(c, s, r, op);
+	switch (op) {
+	case DW_CFA_nop:
+		return 0;
+	case DW_CFA_advance_loc1:
+		return read_byte(r) * c->code_align;
+	case DW_CFA_advance_loc2:
+		return read_unsigned(r, 2) * c->code_align;
+	case DW_CFA_remember_state:
+		return push(states, *s);
+	case DW_CFA_restore_state:
+		return pop(states, s);
+	case DW_CFA_def_cfa:
+		set_cfa_register(c, s, read_uleb(r));
+		set_cfa_offset(s, read_uleb(r));
+		return 0;
+	case DW_CFA_def_cfa_register:
+		/* After an expression, too, as exceptions are unwound. */
+		set_cfa_register(c, s, read_uleb(r));
+		return 0;
+	case DW_CFA_def_cfa_offset:
+		set_cfa_offset(s, read_uleb(r));
+		return 0;
+	}
+	/* A copy: a reader that is not given away stays in registers. */
+	rest = *r;
+	*s = run_rare(f, *s, &rest, op, at, &advance);
+	*r = rest;
+	return advance;
+}
+
+int cfi_run(const struct cfi_function *f, struct cfi_rows *rows)
+{
+	const struct cie *c = f->cie;
+	struct cfi_state now = c->initial;
+	struct reader r = f->instructions;
+	uint32_t at = f->from;
+	struct states states;
+
+	states.nr = 0;
+	while (r.at < r.end) {
+		int64_t advance = run_one(f, c, &now, &states, &r, at);
+		int err;
+
+		if (advance < 0)
+			return -EINVAL;
 		if (!advance)
 			continue;
-		rule = rule_of(&x);
-		if (!emit(arg, from, &rule))
-			return false;
-		from += advance;
-		if (from >= to)
-			return true;
+		err = cfi_rows_add(rows, at, now);
+		if (err || advance >= f->to - at)
+			return err;
+		at += advance;
 	}
-	if (from < to) {
-		struct cfi_rule rule = rule_of(&x);
+	/* A read that failed went to the end. */
+	return r.failed ? -EINVAL : cfi_rows_add(rows, at, now);
+}
 
-		return emit(arg, from, &rule);
-	}
-	return true;
+bool cfi_start(struct cie *c, struct reader instructions)
+{
+	struct cfi_function f = { .cie = c };
+	struct states states = { 0 };
+	struct cfi_state s = { 0 };
+
+	set_cfa_kind(&s, CFI_BAD, 0);
+	s.saved |= (uint64_t)(RA_ELSEWHERE | (c->signal ? SIGNAL : 0)) << ODD;
+	c->initial = s; /* what these instructions restore, too */
+	while (instructions.at < instructions.end)
+		if (run_one(&f, c, &s, &states, &instructions, 0))
+			return false;
+	c->initial = s;
+	return !instructions.failed;
 }

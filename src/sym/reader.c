@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sym/reader.h"
 
-#include <dwarf.h>
-
-struct reader read_block(struct reader *r)
+uint64_t read_leb(struct reader *r, uint8_t byte, int *bits)
 {
-	struct reader block = *r;
-	uint64_t size = read_uleb(r);
+	uint64_t v = byte & 0x7f;
 
-	block.at = r->at;
-	read_skip(r, size);
-	block.end = r->at;
-	return block;
+	for (*bits = 7; byte & 0x80;) {
+		byte = read_byte(r);
+		if (*bits < 64) {
+			v |= (uint64_t)(byte & 0x7f) << *bits;
+			*bits += 7;
+		}
+	}
+	return v;
 }
 
-/* Of the next byte. */
-static uint64_t read_address(const struct reader *r)
+int64_t read_sleb(struct reader *r)
 {
-	return r->address + (r->at - r->start);
+	uint8_t byte = read_byte(r);
+	int bits;
+	uint64_t v = read_leb(r, byte, &bits), sign = 1ULL << (bits < 64 ? bits - 1 : 63);
+
+	return (v ^ sign) - sign;
 }
 
-uint64_t read_pointer(struct reader *r, uint8_t encoding)
+uint64_t read_any_pointer(struct reader *r, uint8_t encoding)
 {
-	uint64_t base = (encoding & 0x70) == DW_EH_PE_pcrel ? read_address(r) : 0, v = 0;
+	uint64_t base = (encoding & 0xf0) == DW_EH_PE_pcrel ? read_address(r) : 0, v = 0;
 
-	if ((encoding & 0x70) != DW_EH_PE_absptr && (encoding & 0x70) != DW_EH_PE_pcrel)
+	if ((encoding & 0xf0) != DW_EH_PE_absptr && (encoding & 0xf0) != DW_EH_PE_pcrel)
 		r->failed = true;
 	switch (encoding & 0x0f) {
 	case DW_EH_PE_absptr:

@@ -2,30 +2,39 @@
 #ifndef SYSTOP_SYM_READER_H
 #define SYSTOP_SYM_READER_H
 
+#include <dwarf.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 /*
- * Bytes of a foreign file, of which any may be wrong: read once, from the first to the last. A read
- * behind the end gives 0, goes to the end and is told by @failed, which stays: one look at it is enough
- * after many reads. Numbers are of this machine's byte order: files of others are not read.
+ * Bytes of a foreign file, of which any may be wrong: read once, from the first to the last. A read behind
+ * the end gives 0, goes to the end and is told by @failed, which stays: one look at it is enough after many
+ * reads. Numbers are of this machine's byte order: files of others are not read.
  *
- * What is read for each instruction is in this header: out of line it takes several times as long.
+ * What each instruction needs is here, and inline: out of line it takes several times as long.
  */
 struct reader {
 	const uint8_t *at, *end;
-	const uint8_t *start; /* of the section, */
-	uint64_t address;     /* which is there */
+	uint64_t shift; /* from where a byte is to its address */
 	bool failed;
 };
 
-/* read_unsigned - a number of 1, 2, 4 or 8 @bytes. */
-static inline uint64_t read_unsigned(struct reader *r, int bytes)
+static inline uint8_t read_byte(struct reader *r)
+{
+	if (r->at == r->end) {
+		r->failed = true;
+		return 0;
+	}
+	return *r->at++;
+}
+
+/* read_unsigned - a number of 2, 4 or 8 @bytes. */
+static inline uint64_t read_unsigned(struct reader *r, size_t bytes)
 {
 	uint64_t v = 0;
 
-	if (r->end - r->at < bytes) {
+	if ((size_t)(r->end - r->at) < bytes) {
 		r->failed = true;
 		r->at = r->end;
 		return 0;
@@ -35,40 +44,29 @@ static inline uint64_t read_unsigned(struct reader *r, int bytes)
 	return v;
 }
 
-/* read_leb - seven bits a byte, the lowest first, until a byte below 0x80, which is @last; what is above 64
- * bits is lost. @bits: how many were there, up to 70. */
-static inline uint64_t read_leb(struct reader *r, uint8_t *last, int *bits)
-{
-	uint64_t v = 0;
+/* read_leb - the rest of a number of seven bits a byte, the lowest first, whose first byte is @byte, up to a
+ * byte below 0x80. What is above 64 bits is lost. @bits: how many were there, up to 70. */
+uint64_t read_leb(struct reader *r, uint8_t byte, int *bits);
 
-	*bits = 0;
-	do {
-		*last = read_unsigned(r, 1);
-		if (*bits < 64) {
-			v |= (uint64_t)(*last & 0x7f) << *bits;
-			*bits += 7;
-		}
-	} while (*last & 0x80);
+/* read_uleb - a number of any length (ULEB128). Most are of one byte. */
+static inline uint64_t read_uleb(struct reader *r)
+{
+	uint8_t byte = read_byte(r);
+	struct reader rest;
+	uint64_t v;
+	int bits;
+
+	if (byte < 0x80)
+		return byte;
+	/* A copy: a reader that is not given away stays in registers. */
+	rest = *r;
+	v = read_leb(&rest, byte, &bits);
+	*r = rest;
 	return v;
 }
 
-/* read_uleb, read_sleb - a number of any length (ULEB128, SLEB128). */
-static inline uint64_t read_uleb(struct reader *r)
-{
-	uint8_t last;
-	int bits;
-
-	return read_leb(r, &last, &bits);
-}
-
-static inline int64_t read_sleb(struct reader *r)
-{
-	uint8_t last;
-	int bits;
-	uint64_t v = read_leb(r, &last, &bits);
-
-	return last & 0x40 && bits < 64 ? v | ~0ULL << bits : v;
-}
+/* read_sleb - a signed one (SLEB128). */
+int64_t read_sleb(struct reader *r);
 
 /* read_skip - over so many bytes. */
 static inline void read_skip(struct reader *r, uint64_t bytes)
@@ -82,9 +80,40 @@ static inline void read_skip(struct reader *r, uint64_t bytes)
 }
 
 /* read_block - so many bytes as a number at the reader says, which goes on behind them. */
-struct reader read_block(struct reader *r);
+static inline struct reader read_block(struct reader *r)
+{
+	struct reader block = *r;
+	uint64_t size = read_uleb(r);
 
-/* read_pointer - an address by its DW_EH_PE encoding; one that is not known, or that needs memory, fails. */
-uint64_t read_pointer(struct reader *r, uint8_t encoding);
+	block.at = r->at;
+	read_skip(r, size);
+	block.end = r->at;
+	return block;
+}
+
+/* read_address - of the next byte. */
+static inline uint64_t read_address(const struct reader *r)
+{
+	return (uintptr_t)r->at + r->shift;
+}
+
+/* read_any_pointer - an address by its DW_EH_PE encoding; one that is not known, or that needs memory, fails. */
+uint64_t read_any_pointer(struct reader *r, uint8_t encoding);
+
+/* read_pointer - the same, in few steps for the encodings that most have. */
+static inline uint64_t read_pointer(struct reader *r, uint8_t encoding)
+{
+	uint64_t address = read_address(r), v;
+	struct reader rest;
+
+	if (encoding == (DW_EH_PE_pcrel | DW_EH_PE_sdata4))
+		return address + (int32_t)read_unsigned(r, 4);
+	if (encoding == DW_EH_PE_sdata4)
+		return (int32_t)read_unsigned(r, 4);
+	rest = *r;
+	v = read_any_pointer(&rest, encoding);
+	*r = rest;
+	return v;
+}
 
 #endif

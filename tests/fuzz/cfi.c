@@ -6,12 +6,26 @@
 
 #include "sym/cfi.h"
 
-/* Rows are in order, and name rules that there are. */
+/* Rows of a page begin with its first byte, are in order, and name rules that there are. */
+static void check_page(const struct cfi_table *t, size_t page)
+{
+	size_t nr;
+	const struct unwind_row *rows = cfi_rows_of(t, page, &nr);
+
+	if (!nr || nr > UNWIND_PAGE_BYTES || rows[0].from)
+		abort();
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].rule >= t->nr_rules || (i && rows[i].from <= rows[i - 1].from))
+			abort();
+}
+
 static void check(const struct cfi_table *t)
 {
-	for (size_t i = 0; i < t->nr; i++)
-		if (t->rows[i].rule >= t->nr_rules || (i && t->rows[i].offset < t->rows[i - 1].offset))
+	for (size_t i = 0; i < t->nr_pages; i++) {
+		if (t->pages[i].page >= UNWIND_PAGES || (i && t->pages[i].page <= t->pages[i - 1].page))
 			abort();
+		check_page(t, i);
+	}
 	for (size_t i = 0; i < t->nr_rules; i++)
 		if (t->rules[i].kind >= CFI_KINDS)
 			abort();

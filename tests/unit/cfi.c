@@ -111,35 +111,45 @@ static bool is_refused(Dwarf_Frame *f)
 	return dwarf_frame_cfa(f, &ops, &nr);
 }
 
+static void compare_row(const char *path, Dwarf_CFI *cfi, uint64_t address, const struct cfi_rule *ours)
+{
+	struct cfi_rule theirs;
+	Dwarf_Frame *frame;
+
+	seen.rows++;
+	seen.bad += ours->kind == CFI_BAD;
+	if (dwarf_cfi_addrframe(cfi, address, &frame)) {
+		seen.refused++; /* of a function that is broken further on it tells nothing */
+		return;
+	}
+	theirs = oracle(frame);
+	if (is_refused(frame)) {
+		seen.refused++;
+		free(frame);
+		return;
+	}
+	free(frame);
+	if (memcmp(ours, &theirs, sizeof(theirs))) {
+		if (seen.mismatches++ < 20)
+			fprintf(stderr, "# %s 0x%lx: kind %u %d %d fp %u %d bx %u %d, libdw: kind %u %d %d fp %u %d bx %u %d\n",
+				path, address, ours->kind, ours->offset, ours->more, ours->fp, ours->fp_offset, ours->bx,
+				ours->bx_offset, theirs.kind, theirs.offset, theirs.more, theirs.fp, theirs.fp_offset,
+				theirs.bx, theirs.bx_offset);
+	}
+}
+
 static void compare(const char *path, Dwarf_CFI *cfi, const struct cfi_table *t, const struct elf_segments *s)
 {
-	for (size_t i = 0; i < t->nr; i++) {
-		const struct cfi_rule *ours = &t->rules[t->rows[i].rule];
-		struct cfi_rule theirs;
-		Dwarf_Frame *frame;
-		uint64_t address;
+	for (size_t page = 0; page < t->nr_pages; page++) {
+		uint64_t offset = (uint64_t)t->pages[page].page * UNWIND_PAGE_BYTES, address;
+		size_t nr;
+		const struct unwind_row *rows = cfi_rows_of(t, page, &nr);
 
-		if (ours->kind == CFI_GAP || !elf_address(s, t->rows[i].offset, &address))
-			continue;
-		seen.rows++;
-		seen.bad += ours->kind == CFI_BAD;
-		if (dwarf_cfi_addrframe(cfi, address, &frame)) {
-			seen.refused++; /* of a function that is broken further on it tells nothing */
-			continue;
-		}
-		theirs = oracle(frame);
-		if (is_refused(frame)) {
-			seen.refused++;
-			free(frame);
-			continue;
-		}
-		free(frame);
-		if (memcmp(ours, &theirs, sizeof(theirs))) {
-			if (seen.mismatches++ < 20)
-				fprintf(stderr, "# %s 0x%lx: kind %u %d %d fp %u %d bx %u %d, libdw: kind %u %d %d fp %u %d bx %u %d\n",
-					path, address, ours->kind, ours->offset, ours->more, ours->fp, ours->fp_offset, ours->bx,
-					ours->bx_offset, theirs.kind, theirs.offset, theirs.more, theirs.fp, theirs.fp_offset,
-					theirs.bx, theirs.bx_offset);
+		for (size_t i = 0; i < nr; i++) {
+			const struct cfi_rule *rule = &t->rules[rows[i].rule];
+
+			if (rule->kind != CFI_GAP && elf_address(s, offset + rows[i].from, &address))
+				compare_row(path, cfi, address, rule);
 		}
 	}
 }
