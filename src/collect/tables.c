@@ -151,11 +151,14 @@ static int find_rule(struct tables *t, const struct cfi_rule *rule)
 
 /* --- Reading. What the helper wrote is checked: it came out of a foreign file. */
 
+/* Read at once: much more than by stdio itself. */
+#define BUFFER_BYTES (1 << 16)
+
 struct input {
 	FILE *from;
+	char *buffer;
 	struct cfi_packed head;
-	uint16_t *rules;         /* of the file -> of all */
-	struct unwind_row *rows; /* of a page */
+	uint16_t *rules; /* of the file -> of all */
 };
 
 static bool read_exactly(struct input *in, void *to, size_t bytes)
@@ -182,22 +185,24 @@ static int read_rules(struct tables *t, struct input *in)
 	return 0;
 }
 
+/* No page names the rows until they are right: they may be read to where they stay. */
 static int read_page(struct tables *t, struct input *in, const struct cfi_packed_page *head, uint32_t base)
 {
-	struct unwind_row *to;
+	struct unwind_row *rows;
 	int64_t first;
 
-	if (head->page >= in->head.nr_pages || !head->nr || head->nr > ROWS_OF_PAGE_MAX ||
-	    !read_exactly(in, in->rows, head->nr * sizeof(*in->rows)))
+	if (head->page >= in->head.nr_pages || !head->nr || head->nr > ROWS_OF_PAGE_MAX)
 		return -EINVAL;
 	first = take_rows(t, head->nr);
 	if (first < 0)
 		return first;
-	to = &t->chunks[first / UNWIND_CHUNK_ROWS][first % UNWIND_CHUNK_ROWS];
+	rows = &t->chunks[first / UNWIND_CHUNK_ROWS][first % UNWIND_CHUNK_ROWS];
+	if (!read_exactly(in, rows, head->nr * sizeof(*rows)))
+		return -EINVAL;
 	for (uint32_t i = 0; i < head->nr; i++) {
-		if (in->rows[i].rule >= in->head.nr_rules)
+		if (rows[i].rule >= in->head.nr_rules)
 			return -EINVAL;
-		to[i] = (struct unwind_row){ in->rows[i].from, in->rules[in->rows[i].rule] };
+		rows[i].rule = in->rules[rows[i].rule];
 	}
 	t->mem.pages[base + head->page] = (struct unwind_page){ first, head->nr };
 	return 0;
@@ -217,12 +222,15 @@ static int read_pages(struct tables *t, struct input *in, uint32_t base)
 static int read_table(struct tables *t, struct input *in, uint32_t file)
 {
 	uint32_t base = t->pages;
+	uint64_t rows = t->rows;
 	int err = read_rules(t, in);
 
 	if (!err && base + in->head.nr_pages > UNWIND_PAGES)
 		err = -ENOSPC;
 	if (!err)
 		err = read_pages(t, in, base);
+	if (err)
+		t->rows = rows;
 	if (err || !in->head.nr_pages)
 		return err;
 	t->pages += in->head.nr_pages;
@@ -234,12 +242,12 @@ static int read_table(struct tables *t, struct input *in, uint32_t file)
 
 int tables_read(struct tables *t, uint32_t file, int fd)
 {
-	struct input in = { .rules = calloc(UNWIND_RULES, sizeof(*in.rules)),
-			    .rows = calloc(ROWS_OF_PAGE_MAX, sizeof(*in.rows)) };
+	struct input in = { .buffer = malloc(BUFFER_BYTES), .rules = malloc(UNWIND_RULES * sizeof(*in.rules)) };
 	int err = -ENOMEM;
 
 	in.from = file && file < UNWIND_FILES ? stream_of(fd, "r") : NULL;
-	if (in.from && in.rules && in.rows) {
+	if (in.from && in.buffer && in.rules) {
+		setvbuf(in.from, in.buffer, _IOFBF, BUFFER_BYTES);
 		err = read_table(t, &in, file);
 		if (err == -ENOSPC && !t->files)
 			err = -E2BIG;
@@ -248,8 +256,8 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 	}
 	if (in.from)
 		fclose(in.from);
+	free(in.buffer);
 	free(in.rules);
-	free(in.rows);
 	return err;
 }
 
