@@ -23,7 +23,8 @@ libraries='bpf/.*|collect record
 systop\.skel\.h|collect record
 (ncursesw?/)?(ncurses|curses|term|panel)\.h|tui
 (elfutils/|dwarf|libelf|gelf).*|sym
-protobuf-c/.*|export'
+protobuf-c/.*|export
+.*\.pb-c\.h|export'
 
 # "file header" for every include of the folder that opens with one of these characters
 includes() {
