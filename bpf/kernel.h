@@ -135,6 +135,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	unsigned int in_execve : 1;
+	unsigned int in_iowait : 1;
 	int on_cpu;
 	int wake_cpu;
 	int prio;

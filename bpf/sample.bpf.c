@@ -8,6 +8,7 @@
 
 #include "clock.bpf.h"
 #include "life.bpf.h"
+#include "recorder.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 
@@ -136,5 +137,7 @@ int sample(const __u64 *ctx)
 		return 0;
 	*e = what;
 	stack_tell(e, place);
+	record(c, cpu, what.at, RING_SAMPLE,
+	       (what.tid & RING_SAMPLE_TID) | (what.flags & STACK_USER_MODE ? RING_USER_MODE : 0), what.user, what.kernel);
 	return 0;
 }

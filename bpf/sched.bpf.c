@@ -10,6 +10,7 @@
 #include "block.bpf.h"
 #include "clock.bpf.h"
 #include "life.bpf.h"
+#include "recorder.bpf.h"
 #include "scope.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -26,6 +27,7 @@ const volatile __u64 block_price_ns = 10000000;
 const volatile __u32 self_tgid, starter_tgid;
 const volatile bool kernel_reads = true;
 const volatile bool has_rdonly_cast;
+const volatile __u32 ring_slots;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");
@@ -45,6 +47,7 @@ struct unwind_pages_map unwind_pages SEC(".maps");
 struct unwind_rules_map unwind_rules SEC(".maps");
 struct unwind_chunks_map unwind_chunks SEC(".maps");
 struct unwind_remembered_map unwind_remembered SEC(".maps");
+struct rings_map rings SEC(".maps");
 struct parked_map parked_stacks SEC(".maps");
 struct kernel_frames_map kernel_frames SEC(".maps");
 struct unwinds_map unwinds SEC(".maps");
@@ -105,20 +108,21 @@ static __always_inline __u32 task_slot_make(struct task_struct *t, struct cpu_sl
 /*
  * The CPU's last `next` is not this switch's `prev`: the switch between them was not reported. The
  * slot left behind still says running; its sums are put right at its thread's next switch, which
- * may be happening on another CPU now, so nothing but the state is changed here.
+ * may be happening on another CPU now, so nothing but the state is changed here. Returns its number.
  */
-static __always_inline void lose_current(struct cpu_slot *c, __u16 cpu)
+static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu)
 {
 	struct slot *s = slot_at(c->current_slot);
 	__u32 *word, running, lost;
 
 	c->loss[LOSS_GAP]++;
 	if (!s)
-		return;
+		return 0;
 	word = (__u32 *)&s->state; /* state, flags, cpu */
 	running = SLOT_RUNNING | (__u32)cpu << 16;
 	lost = SLOT_LOST | (__u32)cpu << 16;
 	__sync_val_compare_and_swap(word, running, lost);
+	return s->tid;
 }
 
 /* What tells when the thread came to the CPU, if its switch-in was not seen. */
@@ -163,6 +167,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	__u32 out_index, in_index = 0;
 	struct slot *out, *in;
 	bool gap, dead = false, blocked = false, parks = false;
+	__u32 left = RING_YIELDED, lost_tid = 0;
 	struct block block = {};
 	struct rq *rq;
 	__u64 boot, now;
@@ -179,7 +184,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		out_index = c->current_slot;
 	} else {
 		if (c->current_task)
-			lose_current(c, cpu);
+			lost_tid = lose_current(c, cpu);
 		out_index = prev->pid ? task_slot_make(prev, c) : 0;
 		c->current_slot = out_index;
 	}
@@ -204,6 +209,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (gap || !c->since)
 		missed_switch_in(prev, &e);
 	cpu_account(c, prev, &e, gap);
+	if (gap) /* when an idle thread came is not known */
+		record_switch(c, cpu, prev->pid ? account_arrival(e.cpu_since, &e) : e.cpu_since,
+			      (__u64)lost_tid << 32 | prev->pid, RING_SLEEP | RECORD_IN_SCOPE);
 	if (out) {
 		e.run_delay = prev->sched_info.run_delay;
 		e.exec_ns = prev->se.sum_exec_runtime;
@@ -217,6 +225,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		out->utime_ns = prev->utime;
 		out->stime_ns = prev->stime;
 		parks = park_wanted(out);
+		left = record_state(out->state, preempt, prev_state);
 		dead = out->state == SLOT_DEAD;
 		if (dead) {
 			out->tid = prev->pid; /* exec by another thread took its number */
@@ -234,6 +243,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		if (in->scope_key != scope_key(facts, c))
 			scope_decide(facts.cgroups, facts.cred, in, c);
 	}
+	if ((out && out->in_scope) || (in && in->in_scope))
+		left |= RECORD_IN_SCOPE;
 	c->current_task = (__u64)next;
 	c->current_slot = in_index;
 	c->current_idle = !next->pid;
@@ -244,6 +255,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in)
 		slot_end(in);
 
+	record_switch(c, cpu, e.now, (__u64)prev->pid << 32 | next->pid, left);
 	if (parks && block_afford(c, e.now))
 		park(prev, out_index, out ? out->since : 0, c);
 	if (blocked && in) {
@@ -285,6 +297,8 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		s->waker = WAKER((source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX,
 				 (__u32)bpf_get_current_pid_tgid());
 		__sync_fetch_and_add(&s->wakeups, 1);
+		if (s->in_scope)
+			record_waking(c, cpu, now, p->pid, p->wake_cpu, bpf_get_current_pid_tgid(), source >> 16);
 	}
 	clock_cost(c, c->wakings, now);
 	return 0;
@@ -298,6 +312,7 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct slot *s, *parent;
+	__u64 now;
 
 	if (!c)
 		return 0;
@@ -307,11 +322,15 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 		return 0;
 	/* sched_switch on another CPU cannot be here yet: the thread is not on a runqueue that may
 	 * run it before this program ends. */
+	now = clock_now(c);
 	slot_begin(s);
-	s->born_ns = s->since = clock_now(c);
+	s->born_ns = s->since = now;
 	s->cpu = cpu;
 	s->state = SLOT_RUNQUEUE;
 	slot_end(s);
+	if (s->in_scope)
+		record(c, cpu, now, RING_NEW, p->pid != p->tgid ? RING_THREAD : 0, p->pid,
+		       RING_TID((__u32)bpf_get_current_pid_tgid()));
 	return 0;
 }
 
@@ -340,25 +359,33 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 
 /* exec: another name, and the leader's number if another thread did it. */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(sched_process_exec, struct task_struct *p)
+int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 {
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct slot *s = slot_at(task_slot(p));
 
-	if (s) {
-		slot_identify(s, p);
-		__sync_fetch_and_add(&s->seq, 2); /* the reader looks again; no switch is held up */
-	}
+	if (!c || !s)
+		return 0;
+	slot_identify(s, p);
+	__sync_fetch_and_add(&s->seq, 2); /* the reader looks again; no switch is held up */
+	if (s->in_scope)
+		record(c, cpu, clock_now(c), RING_EXEC, 0, p->pid, old_pid);
 	return 0;
 }
 
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *p, const char *comm)
 {
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct slot *s = slot_at(task_slot(p));
 
-	if (s) {
-		bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), comm);
-		__sync_fetch_and_add(&s->seq, 2);
-	}
+	if (!c || !s)
+		return 0;
+	bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), comm);
+	__sync_fetch_and_add(&s->seq, 2);
+	if (s->in_scope)
+		record(c, cpu, clock_now(c), RING_RENAME, 0, p->pid, 0);
 	return 0;
 }

@@ -151,6 +151,8 @@ struct cpu_slot {
 	__u32 softirq;
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 stacks_skipped; /* long blocks that were not paid for */
+	__u64 records;       /* written to this CPU's ring (ring.h), the ones that were overwritten included */
+	__u32 ring_other;    /* the last one said that threads out of scope run */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
 

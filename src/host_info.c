@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host_info.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "config_file.h"
 #include "model/health.h"
 #include "proc/user.h"
+#include "save.h"
 #include "sym/names.h"
 #include "tui/host.h"
 #include "util/text.h"
@@ -60,6 +62,29 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 {
 	(void)arg;
 	config_write(s, said, size);
+}
+
+static void save(void *arg, char *said, size_t size)
+{
+	const struct host_sources *from = arg;
+	int err = save_start(from->save, from->save_path, -1);
+
+	if (!err)
+		snprintf(said, size, "saving: Esc cancels");
+	else if (err == -EBUSY)
+		snprintf(said, size, "one is being saved already: Esc cancels it");
+	else
+		snprintf(said, size, "nothing is recorded: see ! for why");
+}
+
+static bool cancel_save(void *arg)
+{
+	const struct host_sources *from = arg;
+
+	if (!save_busy(from->save))
+		return false;
+	save_cancel(from->save);
+	return true;
 }
 
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
@@ -143,4 +168,6 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->affinity = affinity;
 	h->health = health;
 	h->write_config = write_config;
+	h->save = save;
+	h->save_cancel = cancel_save;
 }

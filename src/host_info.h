@@ -5,11 +5,14 @@
 struct collect;
 struct host;
 struct names;
+struct save;
 
 /* Who knows. */
 struct host_sources {
 	struct collect *collect;
 	struct names *names;
+	struct save *save;
+	const char *save_path; /* where to; NULL: a name of its own */
 };
 
 /* host_info_init - what the screen asks of the rest (tui/host.h). @from: borrowed, as are the

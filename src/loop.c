@@ -27,7 +27,7 @@ struct loop {
 static sigset_t loop_signals(void)
 {
 	static const int handled[] = { SIGHUP,  SIGINT,  SIGTERM, SIGQUIT,
-				       SIGWINCH, SIGTSTP, SIGCONT, SIGCHLD };
+				       SIGWINCH, SIGTSTP, SIGCONT, SIGCHLD, SIGUSR1 };
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -136,6 +136,9 @@ static enum loop_verdict loop_signal(struct loop *l)
 		case SIGCONT: /* after a stop we did not see coming */
 			if (l->ops->resume)
 				l->ops->resume(l->arg);
+			break;
+		case SIGUSR1:
+			l->ops->save(l->arg);
 			break;
 		case SIGCHLD:
 			loop_child(l);

@@ -25,6 +25,7 @@ struct loop_ops {
 	void (*resize)(void *arg);               /* SIGWINCH; may be NULL */
 	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
+	void (*save)(void *arg);                 /* SIGUSR1 */
 };
 
 #define LOOP_WORK_FDS 3

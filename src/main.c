@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 #include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
+#include "export/write.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
 #include "host_info.h"
@@ -39,6 +41,7 @@
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
 #include "proc/user.h"
+#include "save.h"
 #include "sym/names.h"
 #include "sym/roles.h"
 #include "target.h"
@@ -46,6 +49,7 @@
 #include "tui/settings.h"
 #include "tui/tui.h"
 #include "util/fail.h"
+#include "util/text.h"
 
 /* What the past may take, that of the dead included. */
 #define PAST_BYTES (32 << 20)
@@ -57,7 +61,7 @@
 #define STACKS_WAIT_NS 5000000000ULL
 
 /* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
-enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_COUNT };
+enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_COUNT };
 
 static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_OPEN] = {
@@ -81,6 +85,11 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.bpf = true,
 		.run = peek_run,
 	},
+	[ROLE_WRITE] = {
+		.name = "systop-write",
+		.invoker = true,
+		.run = write_run,
+	},
 };
 
 struct systop {
@@ -92,6 +101,7 @@ struct systop {
 	struct filter *filter; /* of -b and --json */
 	struct collect *collect;
 	struct names *names;
+	struct save *save;
 	struct tui *tui;
 	struct host host;
 	struct host_sources sources;
@@ -99,6 +109,7 @@ struct systop {
 	char themes[4096], notice[512];
 	struct command command;
 	struct target target;
+	char **argv;
 	bool gone; /* what -p asked for */
 	uint64_t ticks;
 };
@@ -158,6 +169,19 @@ static void wait_for_stacks(struct systop *s, const struct tick *t)
 	}
 }
 
+/* What became of a trace that is being saved. */
+static void tell_save(struct systop *s)
+{
+	char safe[PATH_MAX + 256];
+	const char *text = save_text(s->save);
+
+	text_safe(safe, sizeof(safe), text, strlen(text));
+	if (s->options.output == OUTPUT_SCREEN)
+		tui_notice(s->tui, "%s", safe);
+	else if (!save_busy(s->save) && s->options.output != OUTPUT_TRACE)
+		fprintf(stderr, "systop: %s\n", safe);
+}
+
 static enum loop_verdict on_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -187,9 +211,11 @@ static enum loop_verdict on_tick(void *arg)
 	} else if (o->output == OUTPUT_FOLDED) {
 		wait_for_stacks(s, t);
 		err = folded_tick(stdout, t, o->folded, s->names);
-	} else {
+	} else if (o->output == OUTPUT_SCREEN) {
 		tui_tick(s->tui, t);
 	}
+	if (save_tick(s->save, t))
+		tell_save(s);
 	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);
@@ -216,10 +242,21 @@ static enum loop_verdict on_harvest(void *arg)
 	int err = collect_harvest(s->collect);
 
 	on_work(s); /* helpers that are late */
+	if (save_work(s->save))
+		tell_save(s);
 	if (!err)
 		return s->options.output == OUTPUT_FOLDED ? on_folded_harvest(s) : LOOP_GO_ON;
 	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
 	return LOOP_FAILED;
+}
+
+/* SIGUSR1: as the key w. */
+static void on_save(void *arg)
+{
+	struct systop *s = arg;
+
+	if (!save_start(s->save, s->options.save_path, -1) && s->options.output == OUTPUT_SCREEN)
+		tell_save(s);
 }
 
 static void on_suspend(void *arg)
@@ -244,6 +281,7 @@ static const struct loop_ops screen_ops = {
 	.harvest = on_harvest,
 	.input = on_input,
 	.work = on_work,
+	.save = on_save,
 	.resize = on_resize,
 	.suspend = on_suspend,
 	.resume = on_resume,
@@ -253,6 +291,7 @@ static const struct loop_ops batch_ops = {
 	.tick = on_tick,
 	.harvest = on_harvest,
 	.work = on_work,
+	.save = on_save,
 };
 
 static enum loop_verdict on_input(void *arg)
@@ -321,6 +360,24 @@ static int start_names(struct systop *s)
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
 
+static int start_save(struct systop *s)
+{
+	struct save_options o = {
+		.role = ROLE_WRITE,
+		.collect = s->collect,
+		.names = s->names,
+		.uname = &s->uts,
+		.scope = s->target.text,
+		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
+		.version = PACKAGE_VERSION,
+		.argv = s->argv,
+		.window_s = s->options.window_s,
+	};
+
+	s->save = save_new(&o);
+	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+}
+
 static int open_screen(struct systop *s)
 {
 	struct tui_options o = {
@@ -335,7 +392,7 @@ static int open_screen(struct systop *s)
 	s->host.kernel = s->uts.release;
 	s->host.version = PACKAGE_VERSION;
 	s->host.scope = s->target.text;
-	s->sources = (struct host_sources){ s->collect, s->names };
+	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path };
 	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
@@ -376,15 +433,20 @@ static int start(struct systop *s)
 			.starter = helper_starter(),
 			.peek_role = ROLE_PEEK,
 			.table_mib = s->options.table_mib,
+			.window_s = s->options.window_s,
+			.window_bytes = s->options.window_bytes,
+			.window_now = s->options.output == OUTPUT_TRACE,
 		};
 
-		s->model = model_new(s->options.output == OUTPUT_SCREEN ? PAST_BYTES : 0);
+		s->model = model_new(PAST_BYTES);
 		s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups)
 				      : NULL;
 		err = s->collect ? 0 : -EIO;
 	}
 	if (!err)
 		err = start_names(s);
+	if (!err)
+		err = start_save(s);
 	if (!err)
 		err = check_drop_privileges();
 	if (!err && s->options.output == OUTPUT_SCREEN)
@@ -397,6 +459,7 @@ static int start(struct systop *s)
 static void stop(struct systop *s)
 {
 	tui_close(s->tui);
+	save_free(s->save);
 	names_free(s->names);
 	helper_stop();
 	collect_free(s->collect);
@@ -417,6 +480,47 @@ static void die_of(int signal_number)
 	raise(signal_number);
 }
 
+/* Nothing else is done until what is being saved is saved. */
+static void finish_save(struct systop *s)
+{
+	struct timespec nap = { .tv_nsec = 2000000 };
+	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
+
+	if (!t)
+		return;
+	while (save_busy(s->save)) {
+		on_work(s);
+		save_tick(s->save, t);
+		save_work(s->save);
+		nanosleep(&nap, NULL);
+	}
+	tick_put(t);
+	if (!save_error(s->save) || s->options.output != OUTPUT_TRACE)
+		fprintf(stderr, "systop: %s\n", save_text(s->save));
+}
+
+/* -w: what was recorded, now that it ended. */
+static void save_trace(struct systop *s)
+{
+	const struct options *o = &s->options;
+	bool out = !strcmp(o->trace, "-");
+	int err = save_start(s->save, out ? "standard output" : o->trace, out ? STDOUT_FILENO : -1);
+
+	finish_save(s);
+	if (!err)
+		err = save_error(s->save);
+	if (err)
+		fail(err, EXIT_STATUS_RUNTIME, "cannot save %s: %s", out ? "to standard output" : o->trace, strerror(-err));
+}
+
+/* Refreshes that divide the time that -w records. */
+static uint64_t trace_interval(const struct options *o)
+{
+	uint64_t parts = (o->duration_ns + o->interval_ns - 1) / o->interval_ns;
+
+	return parts ? o->duration_ns / parts : o->interval_ns;
+}
+
 static int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
@@ -427,8 +531,18 @@ static int run(struct systop *s)
 		.work_fds = { -1, -1, -1 },
 	};
 	int signal_number = 0, status;
+	enum loop_verdict verdict = LOOP_FAILED;
 	enum exit_status failure;
 
+	if (s->options.output == OUTPUT_TRACE) {
+		uint64_t seconds = (s->options.duration_ns + 999999999) / 1000000000;
+
+		o.first_ns = o.interval_ns = trace_interval(&s->options);
+		if (s->options.duration_ns)
+			s->options.iterations = s->options.duration_ns / o.interval_ns;
+		if (s->options.window_s < seconds + 1)
+			s->options.window_s = seconds + 1;
+	}
 	loop_block_signals();
 	crash_catch();
 	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
@@ -438,8 +552,13 @@ static int run(struct systop *s)
 		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		o.child = s->command.pid;
-		loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number,
-			 &s->command.status);
+		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
+		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {
+			save_trace(s);
+			signal_number = 0;
+		} else if (!screen) {
+			finish_save(s);
+		}
 	}
 	status = command_exit_status(&s->command);
 	stop(s);
@@ -463,6 +582,7 @@ int main(int argc, char **argv)
 		options_fini(&s.options);
 		return failure_print(stderr);
 	}
+	s.argv = argv;
 	uname(&s.uts);
 	read_settings(&s);
 	status = print_asked(&s.options, &s.settings);

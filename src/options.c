@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #define INTERVAL_MIN_NS 100000000ULL
 #define FREQUENCY_MAX 9999
 #define TABLE_MIB_MAX 64
+#define WINDOW_MAX_S 600
+#define WINDOW_DEFAULT_S 30
 #define FREQUENCY_DEFAULT 99
 #define INTERVAL_MAX_NS 60000000000ULL
 
@@ -41,6 +44,9 @@ enum {
 	KEY_ALL_CPUS,
 	KEY_FOLDED,
 	KEY_TABLE_MEM,
+	KEY_WINDOW,
+	KEY_WINDOW_MEM,
+	KEY_DURATION,
 };
 
 const struct argp_option option_table[] = {
@@ -55,10 +61,15 @@ const struct argp_option option_table[] = {
 	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
+	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
+	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: 1 % of the host's)", 1 },
+	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
 	{ "folded", KEY_FOLDED, "KIND", 0, "print stacks as FlameGraph reads them: cpu, runq, sleep, d or wall", 2 },
+	{ "write", 'w', "FILE", 0, "record until --duration or Ctrl-C, save a Perfetto trace and exit; - is stdout", 2 },
+	{ "duration", KEY_DURATION, "SEC", 0, "how long -w records", 2 },
 	{ "iterations", 'n', "N", 0, "end after N intervals", 2 },
 	{ "all", KEY_ALL, 0, 0, "with -b and --json: also threads that did nothing", 2 },
 	{ "schema", KEY_SCHEMA, 0, 0, "print the JSON schema of --json and exit", 2 },
@@ -118,6 +129,42 @@ static int set_table_mem(struct options *o, const char *arg)
 	if (end == arg || *end || mib < 0 || mib > TABLE_MIB_MAX)
 		return bad_value("--table-mem", arg, "MiB from 0 to 64 are wanted");
 	o->table_mib = mib;
+	return 0;
+}
+
+static int set_duration(struct options *o, const char *arg)
+{
+	if (parse_duration(arg, INTERVAL_MIN_NS, WINDOW_MAX_S * 1000000000ULL, &o->duration_ns))
+		return bad_value("--duration", arg, "0.1 to 600 seconds are wanted, as 10 or 500ms");
+	return 0;
+}
+
+static int set_window(struct options *o, const char *arg)
+{
+	char *end;
+	long seconds = strtol(arg, &end, 10);
+
+	if (end == arg || *end || seconds < 0 || seconds > WINDOW_MAX_S)
+		return bad_value("--window", arg, "seconds from 0 to 600 are wanted");
+	o->window_s = seconds;
+	return 0;
+}
+
+/* A size with K, M or G behind it. */
+static int set_window_mem(struct options *o, const char *arg)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+	unsigned long long size;
+
+	errno = 0;
+	size = strtoull(arg, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : units - 1;
+	if (errno || end == arg || *arg == '-' || !unit || (*end && end[1]) ||
+	    size > (1ULL << 40) >> 10 * (unit + 1 - units))
+		return bad_value("--window-mem", arg, "a size like 512K, 64M or 1G is wanted");
+	o->window_bytes = size << 10 * (unit + 1 - units);
 	return 0;
 }
 
@@ -243,6 +290,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TABLE_MEM:
 		return set_table_mem(o, arg);
+	case KEY_WINDOW:
+		return set_window(o, arg);
+	case 'w':
+		o->output = OUTPUT_TRACE;
+		o->trace = arg;
+		return 0;
+	case 'o':
+		o->save_path = arg;
+		return 0;
+	case KEY_DURATION:
+		return set_duration(o, arg);
+	case KEY_WINDOW_MEM:
+		return set_window_mem(o, arg);
 	case 'b':
 		o->output = OUTPUT_TABLE;
 		return 0;
@@ -320,7 +380,8 @@ int options_parse(int argc, char **argv, struct options *o)
 	int err;
 
 	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN,
-				.frequency = FREQUENCY_DEFAULT, .table_mib = TABLE_MIB_MAX };
+				.frequency = FREQUENCY_DEFAULT, .table_mib = TABLE_MIB_MAX,
+				.window_s = WINDOW_DEFAULT_S };
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
 	return -err;

@@ -16,6 +16,7 @@ enum output {
 	OUTPUT_TABLE,         /* -b */
 	OUTPUT_JSON,          /* --json */
 	OUTPUT_FOLDED,        /* --folded */
+	OUTPUT_TRACE,         /* -w */
 	OUTPUT_SCHEMA,        /* --schema, and so on: print and exit */
 	OUTPUT_CHECK,
 	OUTPUT_LIST_CGROUPS,
@@ -34,11 +35,16 @@ struct options {
 	enum output output;
 	uint64_t interval_ns;
 	uint64_t iterations;     /* 0: until stopped */
+	const char *trace;       /* -w: the file, "-": stdout */
+	uint64_t duration_ns;    /* of it; 0: until stopped */
+	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
 	enum field_id sort;
 	bool all;
 	enum folded_kind folded;
 	int frequency;           /* samples a second on each CPU */
 	int table_mib;           /* memory for the unwinder's tables */
+	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
+	uint64_t window_bytes;   /* in so many bytes; 0: as many as are fit */
 	bool self, all_cpus;     /* what is sampled, too */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *shell;       /* of --completions, checked */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "collect/blocked.h"
 #include "collect/cpus.h"
@@ -24,6 +25,7 @@
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"
+#include "record/rings.h"
 #include "util/clock.h"
 #include "util/fail.h"
 #include "util/vec.h"
@@ -47,6 +49,7 @@ struct collect {
 	struct blocked *blocked;
 	struct bpf_link *peek_link;
 	struct tables *tables;
+	struct rings *rings;
 	int peek_role, table_mib;
 	struct ring_buffer *files;
 	collect_file *tell_file;
@@ -100,13 +103,6 @@ static int collect_readers(struct collect *c)
 	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
 	c->cpus = cpus_new(m->cpus, c->nr_cpus, shared);
 	return c->blocked && c->stacks && c->files && c->tables && c->slots && c->cpus ? 0 : -ENOMEM;
-}
-
-static int collect_map(struct collect *c)
-{
-	int err = memory_map(&c->memory, c->skel, c->nr_cpus, c->table_mib);
-
-	return err ? err : collect_readers(c);
 }
 
 static int collect_fill_scope(struct collect *c, const struct collect_options *o)
@@ -194,6 +190,35 @@ static void collect_limits(struct collect *c)
 		cgroups_limit(c->cgroups, list[i], false, &limit);
 }
 
+/* The programs, and the recorder's rings, of which there is one already. */
+static int collect_load(struct collect *c, const struct collect_options *o)
+{
+	struct rings_options rings = {
+		.pattern_fd = -1,
+		.nr_cpus = c->nr_cpus,
+		.window_s = o->window_s,
+		.slots = rings_size(o->window_s, o->window_bytes ? o->window_bytes : rings_memory(), c->nr_cpus),
+	};
+	int err;
+
+	if (rings.slots)
+		rings.pattern_fd = rings_pattern(rings.slots);
+	if (rings.pattern_fd < 0)
+		rings.slots = 0;
+	err = load_programs(&c->skel, o, c->nr_cpus, rings.pattern_fd, rings.slots);
+	if (!err)
+		err = memory_map(&c->memory, c->skel, c->nr_cpus, c->table_mib);
+	if (!err) {
+		rings.map_fd = bpf_map__fd(c->skel->maps.rings);
+		rings.cpus = c->memory.cpus;
+		c->rings = rings_new(&rings);
+		err = c->rings ? 0 : -ENOMEM;
+	}
+	if (!c->rings && rings.pattern_fd >= 0)
+		close(rings.pattern_fd);
+	return err;
+}
+
 struct collect *collect_new(const struct collect_options *o, struct model *model,
 			    struct cgroups *cgroups)
 {
@@ -213,11 +238,11 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	err = self_open(&c->self);
 	if (!err) {
 		step = "load BPF programs";
-		err = load_programs(&c->skel, o, c->nr_cpus);
+		err = collect_load(c, o);
 	}
 	if (!err) {
-		step = "map BPF memory";
-		err = collect_map(c);
+		step = "read BPF memory";
+		err = collect_readers(c);
 	}
 	if (!err) {
 		step = "set the scope";
@@ -232,6 +257,8 @@ out:
 		struct pressure pressure[PRESSURE_COUNT];
 		struct self_cost start;
 
+		while (o->window_now && rings_grow(c->rings) > 0)
+			;
 		collect_limits(c);
 		c->bpf_bytes = collect_map_bytes(c);
 		self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &start);
@@ -256,6 +283,7 @@ void collect_free(struct collect *c)
 	stacks_free(c->stacks);
 	blocked_free(c->blocked);
 	tables_free(c->tables);
+	rings_free(c->rings);
 	bpf_link__destroy(c->peek_link);
 	cpus_free(c->cpus);
 	if (c->skel)
@@ -309,6 +337,7 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 
 int collect_harvest(struct collect *c)
 {
+	rings_grow(c->rings); /* one at a time: each takes milliseconds */
 	return slots_harvest(c->slots);
 }
 
@@ -409,6 +438,40 @@ int collect_frequency(struct collect *c, int hz)
 	return c->frequency;
 }
 
+const struct rings *collect_rings(const struct collect *c)
+{
+	return c->rings;
+}
+
+int collect_nr_cpus(const struct collect *c)
+{
+	return c->nr_cpus;
+}
+
+int collect_cpus_fd(const struct collect *c)
+{
+	return bpf_map__fd(c->skel->maps.cpus);
+}
+
+void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *tid)
+{
+	const struct cpu_slot *s = &c->memory.cpus[cpu];
+	uint32_t slot = s->current_slot;
+
+	*head = __atomic_load_n(&s->records, __ATOMIC_ACQUIRE);
+	*tid = s->current_idle ? 0 : slot && slot < c->memory.slots.max ? (int32_t)c->memory.slots.slots[slot].tid : -1;
+}
+
+int collect_stacks(const struct collect *c, collect_stack *fn, void *arg)
+{
+	return stacks_each(c->stacks, fn, arg);
+}
+
+bool collect_cycles(const struct collect *c)
+{
+	return samplers_cycles(c->samplers);
+}
+
 void collect_health_loss(const struct collect *c, struct health *h)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 };
@@ -426,6 +489,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_stacks(h, &c->skel->bss->shared, c->memory.cpus, c->nr_cpus);
 	tables_health(c->tables, h);
 	blocked_health(c->blocked, h);
+	rings_health(c->rings, h);
 }
 
 const struct tick *collect_tick(struct collect *c)
@@ -457,6 +521,7 @@ const struct tick *collect_tick(struct collect *c)
 	collect_loss(c, loss);
 	self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &cost);
 	blocked_ask(c->blocked);
+	rings_tick(c->rings, clock_ns(CLOCK_BOOTTIME));
 	incomplete = loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED];
 	return model_end(c->model, loss, &cost, incomplete);
 }

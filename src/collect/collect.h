@@ -13,6 +13,7 @@ struct cgroups;
 struct collect;
 struct health;
 struct model;
+struct rings;
 struct tick;
 
 /* A cgroup whose subtree is in scope. */
@@ -35,6 +36,9 @@ struct collect_options {
 	pid_t starter;                /* this process, and that one's children */
 	int peek_role;                /* helper that looks at blocked threads */
 	int table_mib;                /* memory for the unwinder's tables */
+	unsigned int window_s;        /* seconds that the recorder keeps, 0: none, */
+	uint64_t window_bytes;        /* in so much memory at most; 0: 1 % of the host's, */
+	bool window_now;              /* from the start on; else from a moment later: it takes 5 ms a CPU */
 };
 
 /*
@@ -87,6 +91,18 @@ bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
 
 /* collect_frequency - of the samplers, now; sets it to @hz, if that is not 0. */
 int collect_frequency(struct collect *c, int hz);
+
+/* collect_rings - the recorder's rings. collect_cpus_fd - of the map of struct cpu_slot, one a possible CPU.
+ * collect_cpu_now - how many slots a CPU's ring had so far, and who runs there: 0: the idle thread, -1: not known. */
+const struct rings *collect_rings(const struct collect *c);
+int collect_nr_cpus(const struct collect *c);
+int collect_cpus_fd(const struct collect *c);
+void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *tid);
+
+/* collect_stacks - see stacks_each(). collect_cycles - whether samples are by processor cycles. */
+typedef int collect_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames);
+int collect_stacks(const struct collect *c, collect_stack *fn, void *arg);
+bool collect_cycles(const struct collect *c);
 
 /* collect_health - probes, maps and helpers, now; collect_health_loss - losses since the start. */
 void collect_health(const struct collect *c, struct health *h);

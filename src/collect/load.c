@@ -115,7 +115,8 @@ static void choose_programs(struct systop *skel)
 /* With less of it where the kernel refuses: an iterator that may wait came with 5.19,
  * and lockdown "confidentiality" lets no program read what it likes. Then there are no stacks, and a
  * thread keeps the name it was born with. */
-int load_programs(struct systop **skel, const struct collect_options *o, int nr_cpus)
+int load_programs(struct systop **skel, const struct collect_options *o, int nr_cpus, int ring_fd,
+		  uint32_t ring_slots)
 {
 	int err = -ENOMEM;
 
@@ -126,6 +127,10 @@ int load_programs(struct systop **skel, const struct collect_options *o, int nr_
 			return -errno;
 		configure(s, o, nr_cpus);
 		choose_programs(s);
+		bpf_map__set_max_entries(s->maps.rings, nr_cpus);
+		s->rodata->ring_slots = ring_slots;
+		if (ring_slots)
+			bpf_map__set_inner_map_fd(s->maps.rings, ring_fd);
 		if (attempt)
 			bpf_program__set_autoload(s->progs.blocked_task, false);
 		if (attempt > 1) {

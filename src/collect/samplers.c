@@ -201,3 +201,8 @@ void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to)
 	if (!*from)
 		*to = 0;
 }
+
+bool samplers_cycles(const struct samplers *s)
+{
+	return s->hardware;
+}

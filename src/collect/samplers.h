@@ -28,6 +28,9 @@ void samplers_follow(struct samplers *s);
  * they are not, or it is not known. */
 void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to);
 
+/* samplers_cycles - whether samples are by the processor's cycles, else by a clock. */
+bool samplers_cycles(const struct samplers *s);
+
 /* samplers_state - on how many CPUs of those that are wanted, how often, and by what: "cycles",
  * "cpu-clock". */
 void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,

@@ -18,6 +18,15 @@
 /* What a thread was at tells where a wait began that comes after it, for so long. */
 #define NEAR_NS 1000000000ULL
 
+/* So many halves of the dictionary are kept when they are cleared: the recorder's slots have ids of them. */
+#define OLD_HALVES 2
+
+struct old_half {
+	uint32_t generation; /* 0: none */
+	struct stack_entry *entries;
+	struct stack_line *lines;
+};
+
 /* An event, until the tick that shows it. */
 struct pending {
 	struct stack_event event;
@@ -39,6 +48,7 @@ struct stacks {
 	uint64_t *tails;       /* of each CPU's ring */
 	uint32_t clear;        /* half to be cleared at the next drain, + 1; 0: none */
 	uint32_t left;         /* and its generation */
+	struct old_half old[OLD_HALVES]; /* newest first */
 	struct pending *pending;
 	size_t nr_pending, pending_room;
 	struct map threads;    /* slot << 32 | tid -> first pending, + 1 */
@@ -69,6 +79,10 @@ void stacks_free(struct stacks *s)
 {
 	if (!s)
 		return;
+	for (int i = 0; i < OLD_HALVES; i++) {
+		free(s->old[i].entries);
+		free(s->old[i].lines);
+	}
 	map_fini(&s->threads);
 	free(s->pending);
 	free(s->tails);
@@ -118,6 +132,62 @@ static const struct stack *find_stack(struct stacks *s, uint32_t id)
 	return read_entry(s, id >> STACK_INDEX_BITS & 1, id & (STACK_HALF - 1));
 }
 
+/* A copy of a half that is about to be cleared, in place of the oldest one. Without memory there is none. */
+static void keep_half(struct stacks *s, uint32_t half)
+{
+	struct old_half *o = &s->old[OLD_HALVES - 1];
+	uint32_t lines = s->mem.shared->stack_lines[half];
+
+	free(o->entries);
+	free(o->lines);
+	memmove(&s->old[1], &s->old[0], (OLD_HALVES - 1) * sizeof(*o));
+	o = &s->old[0];
+	if (lines > STACK_LINES_HALF)
+		lines = STACK_LINES_HALF;
+	o->entries = malloc(STACK_HALF * sizeof(*o->entries));
+	o->lines = calloc(lines + 1, sizeof(*o->lines));
+	o->generation = o->entries && o->lines ? s->left : 0;
+	if (!o->generation)
+		return;
+	memcpy(o->entries, &s->mem.entries[half * STACK_HALF], STACK_HALF * sizeof(*o->entries));
+	memcpy(o->lines, &s->mem.lines[half * STACK_LINES_HALF], lines * sizeof(*o->lines));
+}
+
+static int each_of_half(uint32_t generation, const struct stack_entry *entries, const struct stack_line *lines,
+			stacks_fn *fn, void *arg)
+{
+	uint32_t first = (generation & 1) * STACK_LINES_HALF;
+	int err = 0;
+
+	for (uint32_t i = 0; i < STACK_HALF && !err; i++) {
+		const struct stack_entry *e = &entries[i];
+		size_t nr = (e->nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
+
+		if (!(__atomic_load_n(&e->flags, __ATOMIC_ACQUIRE) & STACK_READY) || e->nr > STACK_USER_MAX ||
+		    e->line < first || e->line - first + nr > STACK_LINES_HALF)
+			continue;
+		err = fn(arg, generation << STACK_INDEX_BITS | i, e, (const uint64_t *)&lines[e->line - first]);
+	}
+	return err;
+}
+
+int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg)
+{
+	uint32_t now = s->mem.shared->stack_generation, half = now & 1;
+	int err = 0;
+
+	for (int i = OLD_HALVES; i-- > 0 && !err;)
+		if (s->old[i].generation)
+			err = each_of_half(s->old[i].generation, s->old[i].entries, s->old[i].lines, fn, arg);
+	if (!err && s->clear)
+		err = each_of_half(s->left, &s->mem.entries[(s->clear - 1) * STACK_HALF],
+				   &s->mem.lines[(s->clear - 1) * STACK_LINES_HALF], fn, arg);
+	if (!err && now)
+		err = each_of_half(now, &s->mem.entries[half * STACK_HALF], &s->mem.lines[half * STACK_LINES_HALF],
+				   fn, arg);
+	return err;
+}
+
 /* Turns to the other half when this one is nearly full, and clears what was left behind when nobody
  * can be writing to it any more. */
 static void turn(struct stacks *s)
@@ -128,6 +198,7 @@ static void turn(struct stacks *s)
 	if (s->clear) {
 		half = s->clear - 1;
 		s->clear = 0;
+		keep_half(s, half);
 		memset(&s->mem.entries[half * STACK_HALF], 0, STACK_HALF * sizeof(struct stack_entry));
 		shared->stack_lines[half] = shared->stack_entries[half] = 0;
 		return;

@@ -53,6 +53,11 @@ int stacks_show(struct stacks *s, const struct stacks_thread *t);
 void stacks_end(struct stacks *s);
 
 /* stacks_ends - of how many samples and blocks the user stack ended how, since the start. */
+/* stacks_each - calls @fn for every stack that an id of the last window may mean, innermost frame first; of the
+ * dictionary as it is now, and as it was when it turned. Ends with what @fn returns, if that is not 0. */
+typedef int stacks_fn(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames);
+int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg);
+
 const uint64_t *stacks_ends(const struct stacks *s);
 
 /* stacks_lost - events and stacks that could not be read, since the start. */

@@ -20,6 +20,7 @@ struct helper_role {
 	const char *name;             /* shown by ps: "systop-open" */
 	cap_value_t caps[HELPER_CAPS_MAX];
 	int nr_caps;                  /* all others are given up */
+	bool invoker;                 /* it runs as the user who called sudo; or */
 	bool nobody;                  /* it runs as a user who owns nothing, */
 	size_t memory;                /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
 	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */

@@ -108,4 +108,29 @@ struct symbols_source {
 	char text[1024];
 };
 
+/* --- write: writes the recorder's window as a trace */
+
+enum write_what {
+	WRITE_IMAGE, /* with what export/image.h describes */
+	WRITE_CPUS,  /* with the map of struct cpu_slot */
+	WRITE_RING,  /* with CPU @cpu's ring */
+	WRITE_TO,    /* with a file that is open for writing: all was told, it begins */
+	WRITE_PATH,  /* the same to @path, which is there when it is whole, and not before */
+};
+
+struct write_request {
+	uint32_t what;
+	uint32_t cpu;
+	char path[4096];
+};
+
+struct write_answer {
+	uint32_t done;    /* 0: it goes on */
+	int32_t err;
+	uint32_t percent;
+	uint32_t spare;
+	uint64_t bytes, events, lost, gaps;
+	uint64_t from, to; /* CLOCK_BOOTTIME ns: what it holds of all CPUs */
+};
+
 #endif

@@ -6,6 +6,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -56,6 +57,20 @@ static int set_limits(const struct helper_role *role)
 	       (role->cpu_seconds && setrlimit(RLIMIT_CPU, &cpu)) || setrlimit(RLIMIT_CORE, &none);
 }
 
+/* The user, and all groups, of whom sudo was called by; without sudo root stays root. */
+static int become_invoker(void)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *name = getenv("SUDO_USER");
+	gid_t group;
+	uid_t user;
+
+	if (!uid || !gid || !name)
+		return 0;
+	user = strtoul(uid, NULL, 10);
+	group = strtoul(gid, NULL, 10);
+	return initgroups(name, group) || setresgid(group, group, group) || setresuid(user, user, user);
+}
+
 /* Root only: another user has nothing to give up, and what he lacks is what does not work. */
 static int drop(const struct helper_role *role)
 {
@@ -65,7 +80,7 @@ static int drop(const struct helper_role *role)
 	if (geteuid())
 		return caps ? cap_free(caps) : 0;
 	/* With SECBIT_KEEP_CAPS the rights survive the change of user. */
-	err = !caps || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) ||
+	err = !caps || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || (role->invoker && become_invoker()) ||
 	      (role->nobody && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 				setresuid(NOBODY, NOBODY, NOBODY))) ||
 	      (role->nr_caps &&

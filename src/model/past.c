@@ -221,6 +221,13 @@ const struct past_tick *past_find(const struct past *p, int64_t seq)
 	return &p->ticks[seq % PAST_TICKS];
 }
 
+const struct tick *tick_head(const struct tick *any, uint64_t seq)
+{
+	const struct model *m = ((const struct tick_node *)any)->model;
+
+	return m->past ? past_head(m->past, seq) : NULL;
+}
+
 const struct tick *tick_at(const struct tick *any, uint64_t seq)
 {
 	struct model *m = ((const struct tick_node *)any)->model;

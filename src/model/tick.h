@@ -163,8 +163,19 @@ void tick_put(const struct tick *t);
  * Returns the bytes they take. */
 size_t tick_past(const struct tick *t, uint64_t *oldest);
 
+/* tick_head - a remembered tick without its rows, as long as it is remembered. NULL: it is not. */
+const struct tick *tick_head(const struct tick *any, uint64_t seq);
+
 /* tick_at - a remembered tick, as it was; held for the caller. NULL: not remembered, no memory. */
 const struct tick *tick_at(const struct tick *any, uint64_t seq);
+
+/*
+ * tick_lives - calls @fn for who there was in the last @ticks ticks up to @t, as far as they are remembered, from when
+ * to when they were what they are told to be: CLOCK_BOOTTIME ns; @to UINT64_MAX: they still are. In no order. Ends
+ * with what @fn returns, if that is not 0.
+ */
+typedef int life_fn(void *arg, const struct life *l, uint64_t from, uint64_t to);
+int tick_lives(const struct tick *t, uint64_t ticks, life_fn *fn, void *arg);
 
 /*
  * tick_history - what rows did in the @ticks ticks up to @t, oldest first: out[row * ticks + tick].

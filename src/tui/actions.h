@@ -89,6 +89,7 @@ enum place_kind {
 	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 o",       "O F2",     "options", "columns, units, theme, mouse") \
 	_(UNITS,      "units",       IN_VIEWS,   "E",          "E",          "E",        "",        "times as % of the interval, as time, or per second") \
 	_(MOUSE,      "mouse",       IN_BASES,    "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds as a Perfetto trace; Esc cancels") \
 	_(WRITE,      "write",       IN_ALL,     "W",          "W",          "W",        "",        "write the config file") \
 	_(DOWN,       "down",        IN_ALL,     "j Down",     "Down j",     "j Down",   "",        "down") \
 	_(UP,         "up",          IN_ALL,     "k Up",       "Up k",       "k Up",     "",        "up") \

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_TUI_HOST_H
 #define SYSTOP_TUI_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -41,6 +42,9 @@ struct host {
 	void (*health)(void *arg, struct health *h);
 	/* Writes the config file; what came of it in @said. */
 	void (*write_config)(void *arg, const struct settings *s, char *said, size_t size);
+	/* Saves what the recorder holds; what it does is told later. Cancels that: false: nothing is saved. */
+	void (*save)(void *arg, char *said, size_t size);
+	bool (*save_cancel)(void *arg);
 };
 
 #endif

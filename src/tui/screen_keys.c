@@ -63,7 +63,8 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		toggle_overlay(s, OVERLAY_HEALTH);
 		return true;
 	case ACTION_BACK:
-		screen_back(s);
+		if (!s->host->save_cancel(s->host->arg))
+			screen_back(s);
 		return true;
 	case ACTION_THREADS:
 	case ACTION_CGROUPS:
@@ -146,6 +147,9 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		s->settings.mouse = !s->settings.mouse;
 		screen_notice(s, s->settings.mouse ? "mouse on: click selects, again opens; titles sort"
 						   : "mouse off: the terminal selects text");
+		return true;
+	case ACTION_SAVE:
+		s->host->save(s->host->arg, s->notice, sizeof(s->notice));
 		return true;
 	case ACTION_WRITE:
 		s->host->write_config(s->host->arg, &s->settings, s->notice, sizeof(s->notice));

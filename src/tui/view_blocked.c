@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "model/sample.h"
+#include "model/waits.h"
 #include "sym/names.h"
 #include "tui/host.h"
 #include "tui/list.h"
@@ -134,24 +135,6 @@ static struct list_order order_of(const struct view_context *c)
 
 /* --- Where */
 
-/* Functions that every wait ends in: what is told is the one that called them. */
-static const char *const waits[] = {
-	"__schedule", "schedule", "io_schedule", "preempt_schedule", "__switch_to", "bit_wait", "__wait_on_bit",
-	"out_of_line_wait_on_bit", "wait_for_completion", "__wait_for_common", "wait_for_common", "__mutex_lock",
-	"mutex_lock", "__mutex_lock_slowpath", "rwsem_", "down_", "__down", "rt_mutex", "__rt_mutex", "rwbase_",
-	"percpu_rwsem_wait", "__percpu_", "prepare_to_wait", "finish_wait", "wait_woken", "do_wait_", "msleep",
-	"usleep_range", "hrtimer_nanosleep", "do_nanosleep", "__bio_", "blk_wait", "submit_bio_wait",
-	"folio_wait_bit", "__folio_lock", "wait_on_page_bit", "__lock_page",
-};
-
-static bool is_wait(const char *name)
-{
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-		if (!strncmp(name, waits[i], strlen(waits[i])))
-			return true;
-	return false;
-}
-
 /* The innermost function that tells something. */
 static void where_text(const struct view_context *c, const struct waiter *w, char *buf, size_t size)
 {
@@ -161,7 +144,7 @@ static void where_text(const struct view_context *c, const struct waiter *w, cha
 		const struct symbol *s = c->host->symbol(c->host->arg, w->kernel->frames[i], w->kernel->tgid);
 
 		name = s ? s->name : name;
-		if (s && !is_wait(s->name))
+		if (s && !waits_in(s->name))
 			break;
 	}
 	if (name)

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_RECORDER_BPF_H
+#define SYSTOP_BPF_RECORDER_BPF_H
+
+/* Writes events into the ring of their CPU (ring.h): 10 ns each. */
+
+#include "maps.bpf.h"
+#include "ring.h"
+
+/* Slots of each CPU's ring, a power of two, fixed at load; 0: nothing is recorded. */
+extern const volatile __u32 ring_slots;
+
+/* Each ring is a map of its own, made after the first screen. */
+struct ring_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1024);
+	__uint(key_size, 4);
+	__uint(value_size, sizeof(struct ring_slot));
+};
+
+struct rings_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, 4);
+	__array(values, struct ring_map);
+};
+extern struct rings_map rings SEC(".maps");
+
+/* record - an event of this CPU at @at, on the accounting clock. */
+static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
+				   __u64 first, __u64 second)
+{
+	__u64 place, lap, time = at + c->suspended_ns;
+	struct ring_slot *s;
+	void *ring;
+	__u32 index;
+
+	if (!ring_slots)
+		return;
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!ring)
+		return;
+	place = __sync_fetch_and_add(&c->records, 1); /* a sample can come in between */
+	index = place & (ring_slots - 1);
+	s = bpf_map_lookup_elem(ring, &index);
+	if (!s)
+		return;
+	lap = place / ring_slots << RING_LAP_SHIFT;
+	*(volatile __u64 *)&s->a = (time & ((1ULL << RING_TIME_BITS) - 1)) | (__u64)kind << RING_KIND_SHIFT |
+				   (__u64)(detail & RING_DETAIL_MASK) << RING_DETAIL_SHIFT | lap;
+	*(volatile __u64 *)&s->b = (first & RING_VALUE_MASK) | (second & RING_VALUE_MASK) << RING_VALUE_BITS | lap;
+}
+
+/* How a thread leaves: its slot's state says it, but for what only the kernel's bits do. */
+static __always_inline __u32 record_state(__u8 state, bool preempt, __u32 prev_state)
+{
+	switch (state) {
+	case SLOT_RUNQUEUE:
+		return preempt ? RING_PREEMPTED : RING_YIELDED;
+	case SLOT_SLEEP:
+		return prev_state & TASK_NOLOAD ? RING_IDLE : RING_SLEEP;
+	case SLOT_D:
+		return RING_D;
+	case SLOT_STOPPED:
+		return prev_state & TASK_PARKED ? RING_PARKED : RING_STOPPED;
+	default:
+		return RING_DEAD;
+	}
+}
+
+/* In what record_switch() is told of the state. */
+#define RECORD_IN_SCOPE 256
+
+/*
+ * record_switch - from prev, the upper half of @tids, to next. One out of scope is recorded with both threads' numbers
+ * where one of them is in scope; of those between two others the first one is, as OTHER: what comes then is nobody's
+ * business, and the chain is whole. @how: enum ring_state, RECORD_IN_SCOPE: one of both is
+ */
+__weak __noinline int record_switch(struct cpu_slot *c, __u32 cpu, __u64 at, __u64 tids, __u32 how)
+{
+	__u32 other = 0;
+
+	if (!c)
+		return 0;
+	if (scope_kinds) {
+		if (how & RECORD_IN_SCOPE) {
+			c->ring_other = 0;
+		} else {
+			if (c->ring_other)
+				return 0;
+			c->ring_other = 1;
+			other = RING_OTHER;
+		}
+	}
+	record(c, cpu, at, RING_SWITCH, (how & RING_STATE_MASK) | other, tids & 0xffffffff, tids >> 32);
+	return 0;
+}
+
+/* record_waking - @cpu: where it happens; @last: where the thread that is woken was last. */
+static __always_inline void record_waking(struct cpu_slot *c, __u32 cpu, __u64 at, __u32 tid, __u32 last, __u32 waker,
+					  __u32 context)
+{
+	record(c, cpu, at, RING_WAKING, context, RING_TID(tid) | (last & 63) << RING_TID_BITS,
+	       RING_TID(waker) | (last >> 6 & 63) << RING_TID_BITS);
+}
+
+#endif

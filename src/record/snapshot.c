@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ring.h"
+
+/* Copied at once: the ring is written to meanwhile. */
+#define CHUNK_SLOTS 262144U
+
+/* Between two switches so many events are held until the second one is known. */
+#define HELD_MAX 256
+
+#define TIME_MASK ((1ULL << RING_TIME_BITS) - 1)
+
+struct reading {
+	const struct snapshot_ring *ring;
+	struct snapshot_loss *loss;
+	uint32_t mark;      /* last one at or before the place */
+	uint64_t from;
+	struct event held[HELD_MAX];
+	int nr_held;
+	uint64_t switched;  /* time of the last switch */
+	uint32_t next;      /* thread that the last switch brought */
+	bool known;
+	snapshot_fn *fn;
+	void *arg;
+};
+
+/* The whole time of a slot: the nearest to when the mark before it was made. */
+static uint64_t whole_time(struct reading *r, uint64_t place, uint64_t low)
+{
+	const struct snapshot_ring *ring = r->ring;
+	uint64_t near, time;
+
+	while (r->mark + 1 < ring->nr_marks && ring->marks[r->mark + 1].head <= place)
+		r->mark++;
+	near = ring->marks[r->mark].at;
+	time = (near & ~TIME_MASK) | low;
+	if (time + TIME_MASK / 2 < near)
+		time += TIME_MASK + 1;
+	else if (time > near + TIME_MASK / 2 && time > TIME_MASK)
+		time -= TIME_MASK + 1;
+	return time;
+}
+
+static bool decode(struct reading *r, uint64_t place, const struct ring_slot *s, struct event *e)
+{
+	uint64_t lap = place / r->ring->nr & 0xff;
+	uint32_t first = s->b & RING_VALUE_MASK, second = s->b >> RING_VALUE_BITS & RING_VALUE_MASK;
+	uint32_t detail = s->a >> RING_DETAIL_SHIFT & RING_DETAIL_MASK;
+
+	if (s->a >> RING_LAP_SHIFT != lap || s->b >> RING_LAP_SHIFT != lap)
+		return false;
+	*e = (struct event){ .at = whole_time(r, place, s->a & TIME_MASK), .kind = s->a >> RING_KIND_SHIFT & 15 };
+	switch (e->kind) {
+	case RING_SAMPLE:
+	case RING_BLOCK:
+		e->tid = detail & RING_SAMPLE_TID;
+		e->user_mode = e->kind == RING_SAMPLE && detail & RING_USER_MODE;
+		e->in_d = e->kind == RING_BLOCK && detail & RING_IN_D;
+		e->io_wait = e->kind == RING_BLOCK && detail & RING_IO_WAIT;
+		e->user = first;
+		e->kernel = second;
+		return true;
+	case RING_WAKING:
+		e->context = detail;
+		e->last_cpu = RING_WITH(first) | RING_WITH(second) << 6;
+		break;
+	case RING_SWITCH:
+		e->state = detail & RING_STATE_MASK;
+		e->outside = detail & RING_OTHER;
+		break;
+	case RING_NEW:
+		e->thread = detail & RING_THREAD;
+		break;
+	case RING_BLOCK_TIME:
+		e->off_ns = ring_span_ns(first);
+		e->blocked_ns = ring_span_ns(second);
+		return true;
+	case RING_EXEC:
+	case RING_RENAME:
+		break;
+	default:
+		return false;
+	}
+	e->tid = RING_TID(first);
+	e->other = RING_TID(second);
+	return true;
+}
+
+static int hand_on(struct reading *r, const struct event *e)
+{
+	return e->at >= r->from ? r->fn(r->arg, e) : 0;
+}
+
+/*
+ * The order of slots is that of what happened. A switch's time is the scheduler's and can be some us off from
+ * that of other events (clock.bpf.h): these are kept between the switches they are between.
+ */
+static int let_go(struct reading *r, uint64_t not_after)
+{
+	int err = 0;
+
+	for (int i = 0; i < r->nr_held && !err; i++) {
+		struct event *e = &r->held[i];
+
+		if (e->at > not_after)
+			e->at = not_after;
+		if (e->at < r->switched)
+			e->at = r->switched;
+		err = hand_on(r, e);
+	}
+	r->nr_held = 0;
+	return err;
+}
+
+static int add_switch(struct reading *r, struct event *e)
+{
+	int err = let_go(r, e->at);
+
+	if (e->at < r->switched)
+		e->at = r->switched;
+	r->switched = e->at;
+	r->loss->gaps += r->known && e->other != r->next;
+	r->known = !e->outside;
+	r->next = e->tid;
+	return err ? err : hand_on(r, e);
+}
+
+/* The second slot of a block adds to the first one, which is a moment old. */
+static bool add_block_time(struct reading *r, const struct event *e)
+{
+	for (int i = r->nr_held; i-- > 0;) {
+		struct event *block = &r->held[i];
+
+		if (block->kind != RING_BLOCK || block->off_ns)
+			continue;
+		block->off_ns = e->off_ns;
+		block->blocked_ns = e->blocked_ns;
+		return true;
+	}
+	return false;
+}
+
+static int add(struct reading *r, struct event *e)
+{
+	int err = 0;
+
+	if (e->kind == RING_SWITCH)
+		return add_switch(r, e);
+	if (e->kind == RING_BLOCK_TIME) {
+		r->loss->torn += !add_block_time(r, e);
+		return 0;
+	}
+	if (r->nr_held == HELD_MAX)
+		err = let_go(r, e->at);
+	r->held[r->nr_held++] = *e;
+	return err;
+}
+
+/* Slots @place to @place + @nr, as far as they are still there when they were copied. */
+static int read_chunk(struct reading *r, uint64_t place, uint32_t nr, struct ring_slot *copy)
+{
+	const struct snapshot_ring *ring = r->ring;
+	uint32_t at = place & (ring->nr - 1), left = ring->nr - at;
+	uint64_t head;
+	int err = 0;
+
+	memcpy(copy, &ring->slots[at], (nr < left ? nr : left) * sizeof(*copy));
+	if (nr > left)
+		memcpy(copy + left, ring->slots, (nr - left) * sizeof(*copy));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	head = __atomic_load_n(ring->head, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < nr && !err; i++, place++) {
+		struct event e;
+
+		if (place + ring->nr < head) {
+			r->loss->overwritten++;
+			r->known = false;
+		} else if (decode(r, place, &copy[i], &e)) {
+			err = add(r, &e);
+		} else {
+			r->loss->torn++;
+			r->known = false;
+		}
+	}
+	return err;
+}
+
+int snapshot_read(const struct snapshot_ring *ring, uint64_t from, snapshot_fn *fn, void *arg,
+		  struct snapshot_loss *loss)
+{
+	struct reading r = { .ring = ring, .loss = loss, .from = from, .fn = fn, .arg = arg };
+	uint64_t place = ring->skip + (ring->end > ring->nr ? ring->end - ring->nr : 0);
+	struct ring_slot *copy;
+	int err = 0;
+
+	if (!ring->nr_marks)
+		return 0;
+	/* What is older than the first mark has no time. */
+	if (place < ring->marks[0].head)
+		place = ring->marks[0].head;
+	copy = malloc(CHUNK_SLOTS * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	while (place < ring->end && !err) {
+		uint32_t nr = ring->end - place < CHUNK_SLOTS ? ring->end - place : CHUNK_SLOTS;
+
+		err = read_chunk(&r, place, nr, copy);
+		place += nr;
+	}
+	if (!err)
+		err = let_go(&r, UINT64_MAX);
+	free(copy);
+	return err;
+}

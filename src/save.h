@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_SAVE_H
+#define SYSTOP_SAVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct collect;
+struct names;
+struct tick;
+struct utsname;
+
+/*
+ * Saves what the recorder holds as a trace: asks for the names of all stacks, says who was there, and has a helper
+ * write it. Nothing here waits.
+ */
+struct save;
+
+struct save_options {
+	int role;                     /* helper that writes */
+	struct collect *collect;
+	struct names *names;
+	const struct utsname *uname;
+	const char *scope;            /* as the header shows it */
+	bool scoped;                  /* not all threads of the host are in it */
+	const char *version;
+	char **argv;                  /* command line, NULL-terminated */
+	unsigned int window_s;
+	int frequency;
+};
+
+/* save_new - @o's pointers are borrowed. NULL: no memory. */
+struct save *save_new(const struct save_options *o);
+void save_free(struct save *s);
+
+/*
+ * save_start - begins one. @path: the file, which is there when it is whole; NULL: "systop-HOST-UTCTIME.pb" here.
+ * @fd: written to instead, if it is not -1. Returns 0, -EBUSY: one is being written, -EOPNOTSUPP: nothing is recorded.
+ */
+int save_start(struct save *s, const char *path, int fd);
+/* save_cancel - there will be no file. */
+void save_cancel(struct save *s);
+bool save_busy(const struct save *s);
+
+/* save_tick - after every refresh; save_work - in between, four times a second. Return true if what save_text() says
+ * is another thing than before. */
+bool save_tick(struct save *s, const struct tick *t);
+bool save_work(struct save *s);
+
+/* save_text - what it does, or how the last one ended: one line, raw bytes. "": nothing was saved yet.
+ * save_error - of the last one that ended: 0 or -errno. */
+const char *save_text(const struct save *s);
+int save_error(const struct save *s);
+
+#endif

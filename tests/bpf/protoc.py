@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Perfetto traces as protoc reads them."""
+
+import os
+import re
+import subprocess
+
+SOURCE = os.environ.get("srcdir", os.path.join(os.path.dirname(__file__), "..", ".."))
+LINE = re.compile(r'(\w+)(?: \{|: (.*))$')
+
+
+def value_of(text):
+    if text[0] == '"':
+        return text[1:-1].encode().decode("unicode_escape").encode("latin1").decode(errors="replace")
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+def message(lines):
+    """{field: [values]} up to the closing brace."""
+    fields = {}
+    for line in lines:
+        line = line.strip()
+        if line == "}":
+            break
+        name, value = LINE.match(line).groups()
+        fields.setdefault(name, []).append(message(lines) if value is None else value_of(value))
+    return fields
+
+
+def packets(path):
+    """All packets of a trace."""
+    with open(path, "rb") as trace:
+        done = subprocess.run(["protoc", "--decode=perfetto.protos.Trace", "-I", os.path.join(SOURCE, "src/export"),
+                               "perfetto.proto"], stdin=trace, capture_output=True, check=True)
+    return message(iter(done.stdout.decode().splitlines())).get("packet", [])
+
+
+def one(fields, *path):
+    """The only value at the end of a path, None if there is none."""
+    for name in path:
+        if fields is None or name not in fields:
+            return None
+        assert len(fields[name]) == 1, name
+        fields = fields[name][0]
+    return fields
+
+
+class Cpu:
+    """What one CPU did: switches [(t, state of who leaves, next tid)], wakings [(t, tid, flags, who runs)]."""
+
+    def __init__(self):
+        self.switches = []
+        self.wakings = []
+        self.complete_from = None
+
+
+class Trace:
+    """A trace, taken apart."""
+
+    def __init__(self, path):
+        self.packets = packets(path)
+        self.cpus = {}
+        self.events = []  # (t, cpu, kind, fields), all but switches and wakings
+        self.samples = []
+        self.slices = []
+        self.strings = {}
+        for p in self.packets:
+            self.take(p)
+        for cpu in self.cpus.values():
+            cpu.switches.sort(key=lambda s: s[0])
+            cpu.wakings.sort(key=lambda w: w[0])
+
+    def take(self, packet):
+        for data in packet.get("interned_data", []):
+            self.strings.update({one(n, "iid"): one(n, "name") for n in data.get("event_names", [])})
+        if "ftrace_events" in packet:
+            self.take_bundle(packet["ftrace_events"][0])
+        elif "perf_sample" in packet:
+            self.samples.append((one(packet, "timestamp"), packet["perf_sample"][0]))
+        elif "track_event" in packet:
+            self.slices.append((one(packet, "timestamp"), packet["track_event"][0]))
+
+    def take_bundle(self, bundle):
+        number = one(bundle, "cpu")
+        cpu = self.cpus.setdefault(number, Cpu())
+        if cpu.complete_from is None:
+            cpu.complete_from = one(bundle, "previous_bundle_end_timestamp")
+        for event in bundle.get("event", []):
+            t = one(event, "timestamp")
+            if "sched_switch" in event:
+                switch = event["sched_switch"][0]
+                cpu.switches.append((t, one(switch, "prev_state"), one(switch, "next_pid")))
+            else:
+                kind = [k for k in event if k not in ("timestamp", "pid")][0]
+                self.events.append((t, number, kind, event[kind][0]))
+        for compact in bundle.get("compact_sched", []):
+            self.take_compact(cpu, compact)
+
+    @staticmethod
+    def take_compact(cpu, compact):
+        def column(name):
+            return compact.get(name, [])
+
+        t = 0
+        assert len(column("switch_timestamp")) == len(column("switch_next_pid")) == len(column("switch_prev_state"))
+        for delta, state, tid in zip(column("switch_timestamp"), column("switch_prev_state"),
+                                     column("switch_next_pid")):
+            t += delta
+            cpu.switches.append((t, state, tid))
+        t = 0
+        flags = column("waking_common_flags") or [0] * len(column("waking_pid"))
+        assert len(column("waking_timestamp")) == len(column("waking_pid")) == len(flags)
+        for delta, tid, flag in zip(column("waking_timestamp"), column("waking_pid"), flags):
+            t += delta
+            cpu.wakings.append((t, tid, flag))
+
+    def running(self, begin, end):
+        """{tid: ns on a CPU between two times}"""
+        spent = {}
+        for cpu in self.cpus.values():
+            for (t, _, tid), following in zip(cpu.switches, cpu.switches[1:] + [(end, 0, 0)]):
+                ns = min(following[0], end) - max(t, begin)
+                if ns > 0:
+                    spent[tid] = spent.get(tid, 0) + ns
+        return spent
+
+    def attributes(self):
+        """{key: number or text} of the trace."""
+        return {one(a, "key"): one(a, "long_value") if "long_value" in a else one(a, "string_value")
+                for p in self.packets if "trace_attributes" in p
+                for a in p["trace_attributes"][0]["attribute"]}

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Saved traces, as protoc reads them, against what is known of the load and against the refreshes."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path  # noqa: E402
+from protoc import Trace, one, packets  # noqa: E402
+
+OUTSIDER = 0x400000
+
+PIPE = """
+import os, sys
+a, b = os.pipe(), os.pipe()
+child = os.fork()
+mine, other = (a[0], b[1]) if child else (b[0], a[1])
+if child:
+    print(os.getpid(), child, flush=True)
+    os.write(b[1], b"x")
+while os.read(mine, 1):
+    os.write(other, b"x")
+"""
+
+NAPS = """
+import os, time
+print(os.getpid(), flush=True)
+while True: time.sleep(0.01)
+"""
+
+
+def record(*args, seconds=2, command=()):
+    """The trace of so many seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace")
+        subprocess.run([SYSTOP, "-w", path, "--duration", str(seconds), *args, *command], check=True,
+                       stderr=subprocess.DEVNULL)
+        return Trace(path)
+
+
+def json_and_traces(path, ticks, at):
+    """The refreshes of systop --json, which is told to save a trace after some of them: [trace path]."""
+    lines, paths = [], []
+    with subprocess.Popen([SYSTOP, "--json", "--all", "-d", "1", "-n", str(ticks), "-o", path],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as systop:
+        for line in systop.stdout:
+            lines.append(json.loads(line))
+            if os.path.exists(path):
+                paths.append(f"{path}.{len(paths)}")
+                os.rename(path, paths[-1])
+            if len(lines) in at:
+                systop.send_signal(signal.SIGUSR1)
+    if os.path.exists(path):
+        paths.append(path)
+    return lines, paths
+
+
+def runs_of(trace):
+    """{tid: [(begin, end)]}, and that no thread runs on two CPUs at once: the switches are all there."""
+    runs = {}
+    for cpu in trace.cpus.values():
+        for (t, _, tid), following in zip(cpu.switches, cpu.switches[1:]):
+            if tid and tid < OUTSIDER:
+                runs.setdefault(tid, []).append((t, following[0]))
+    twice = 0
+    for spans in runs.values():
+        spans.sort()
+        twice += sum(a[1] > b[0] + 20000 for a, b in zip(spans, spans[1:]))
+    return runs, twice
+
+
+def sums():
+    """Between two refreshes each thread ran as long as its slot says."""
+    with Load(load_path("burn"), "block", "30") as block, Load(load_path("burn"), "cpu", "30") as cpu, tempfile.TemporaryDirectory() as folder:
+        ours = [load.truth()["tid"] for load in (block, cpu)]
+        ticks, paths = json_and_traces(os.path.join(folder, "trace"), 5, [4])
+        trace = Trace(paths[0])
+    begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[3]["boottime_ns"]
+    spent = trace.running(begin_ns, end_ns)
+    slots = {}
+    for tick in ticks[2:4]:
+        for thread in tick["threads"]:
+            slots[thread["tid"]] = slots.get(thread["tid"], 0) + thread["run_ns"]
+    allowed = (end_ns - begin_ns) / (100 if GUEST else 1000)
+    for tid, ns in slots.items():
+        # A refresh takes a moment, in which who runs goes on.
+        assert abs(spent.get(tid, 0) - ns) <= allowed, f"{tid}: {spent.get(tid, 0)} ns, not {ns}"
+    assert all(tid in spent for tid in ours), spent
+    _, twice = runs_of(trace)
+    assert not twice, f"{twice} times on two CPUs at once"
+    return f"{len(slots)} threads, {sum(slots.values()) / MS:.0f} ms; {sum(spent.values()) / MS:.0f} ms with idle"
+
+
+def inside():
+    """Nothing is outside of the window, no number is used before it is defined, and T is where all CPUs begin."""
+    with Load(load_path("burn"), "cpu", "20"):
+        trace = record("-F", "499", seconds=2)
+    start = {cpu.complete_from for cpu in trace.cpus.values()}
+    assert len(start) == 1 and len(trace.cpus) == os.cpu_count(), start
+    start = start.pop()
+    times = [t for cpu in trace.cpus.values() for t, *_ in cpu.switches + cpu.wakings]
+    times += [t for t, *_ in trace.events] + [t for t, _ in trace.samples]
+    end = max(t for t, e in trace.slices if "dump end" in (one(e, "name"), trace.strings.get(one(e, "name_iid"))))
+    assert start <= min(times) and max(times) <= end, (start, min(times), max(times), end)
+    assert end - start > 1.8 * SEC, end - start
+    for cpu in trace.cpus.values():
+        assert cpu.switches[0][0] == start and all(t > start for t, *_ in cpu.switches[1:] + cpu.wakings)
+    defined = set()
+    for packet in trace.packets:
+        for data in packet.get("interned_data", []):
+            defined |= {one(c, "iid") for c in data.get("callstacks", [])}
+        for sample in packet.get("perf_sample", []):
+            iid = one(sample, "callstack_iid")
+            assert iid is None or iid in defined, iid
+    return f"{len(times)} events in {(end - start) / MS:.0f} ms"
+
+
+def frames_of(trace):
+    """{iid: [function names], outermost first}"""
+    names, frames, stacks = {}, {}, {}
+    for packet in trace.packets:
+        for data in packet.get("interned_data", []):
+            names.update({one(n, "iid"): one(n, "str") for n in data.get("function_names", [])})
+            frames.update({one(f, "iid"): one(f, "function_name_id") for f in data.get("frames", [])})
+            stacks.update({one(c, "iid"): c["frame_ids"] for c in data.get("callstacks", [])})
+    return {iid: [names.get(frames.get(f), "?") for f in ids] for iid, ids in stacks.items()}
+
+
+def stacks():
+    """Samples have the stacks that the flamegraph shows, in their shares."""
+    with Load(load_path("burn"), "cpu", "20") as load:
+        tid = load.truth()["tid"]
+        trace = record("-p", str(tid), "-F", "997", seconds=5)
+    named = frames_of(trace)
+    ours = [named.get(one(s, "callstack_iid"), []) for _, s in trace.samples if one(s, "tid") == tid]
+    assert len(ours) > (50 if GUEST else 1000), len(ours)
+    shares = {f: 100 * sum(f in stack for stack in ours) / len(ours) for f in ("main", "alpha", "beta", "gamma_")}
+    for function, share in (("main", 100), ("alpha", 50), ("beta", 30), ("gamma_", 20)):
+        assert abs(shares[function] - share) <= 4, shares
+    assert all(one(s, "pid") == tid for _, s in trace.samples if one(s, "tid") == tid)
+    return f"{len(ours)} samples, {shares}"
+
+
+def blocks():
+    """Blocks are slices, with their stack and their exact time."""
+    with Load(load_path("burn"), "block", "20") as load:
+        tid = load.truth()["tid"]
+        trace = record("-p", str(tid), seconds=4)
+    named = frames_of(trace)
+    thread = {one(p, "track_descriptor", "uuid") for p in trace.packets
+              if one(p, "track_descriptor", "thread", "tid") == tid}
+    tracks = {one(p, "track_descriptor", "uuid") for p in trace.packets
+              if one(p, "track_descriptor", "parent_uuid") in thread}
+    ours = [e for _, e in trace.slices if one(e, "track_uuid") in tracks and "callstack_weight" in e]
+    in_d = [e for e in ours if "kernel_clone" in named.get(one(e, "callstack_iid"), [])]
+    weights = sorted(one(e, "callstack_weight") / MS for e in in_d)
+    assert len(in_d) > (2 if GUEST else 20), ours
+    assert GUEST or 39 <= weights[len(weights) // 2] <= 45, weights
+    reasons = [r for _, _, kind, r in trace.events if kind == "sched_blocked_reason" and one(r, "pid") == tid]
+    assert len(reasons) >= len(in_d), (len(reasons), len(in_d))
+    return f"{len(in_d)} blocks of {weights[len(weights) // 2]:.1f} ms in D"
+
+
+def running_at(cpu, t):
+    found = None
+    for at, _, tid in cpu.switches:
+        if at > t:
+            break
+        found = tid
+    return found
+
+
+def wakers():
+    """A pipe's reader is woken by its writer, a sleeper by the timer."""
+    with Load(sys.executable, "-c", PIPE) as load:
+        parent, child = map(int, load.proc.stdout.readline().split())
+        trace = record(seconds=1)
+    right = wrong = 0
+    for cpu in trace.cpus.values():
+        for t, tid, flags in cpu.wakings[:4000]:
+            if tid in (parent, child) and not flags:
+                who = running_at(cpu, t)
+                right += who == parent + child - tid
+                wrong += who != parent + child - tid
+    assert right > 100 and wrong <= right / 100, (right, wrong)
+    with Load(sys.executable, "-c", NAPS) as load:
+        tid = int(load.proc.stdout.readline())
+        trace = record(seconds=1)
+    flags = [f for cpu in trace.cpus.values() for _, who, f in cpu.wakings if who == tid]
+    assert len(flags) > 20 and sum(bool(f & 0x18) for f in flags) > 0.95 * len(flags), flags
+    return f"{right} right, {wrong} not; {len(flags)} naps ended by an interrupt"
+
+
+def scope():
+    """Threads out of scope have no names: their time is theirs, and the chain is whole."""
+    with Load(load_path("burn"), "cpu", "20") as load:
+        tid = load.truth()["tid"]
+        trace = record("-p", str(tid), seconds=2)
+    assert trace.attributes()["systop.scope"] != "all", trace.attributes()
+    seen = {t for cpu in trace.cpus.values() for _, _, t in cpu.switches}
+    assert tid in seen and all(t in (0, tid) or t >= OUTSIDER for t in seen), seen
+    runs, twice = runs_of(trace)
+    assert set(runs) == {tid} and not twice, runs
+    return f"{sum(b - a for a, b in runs[tid]) / MS:.0f} ms in scope"
+
+
+def lives():
+    """Processes that are born and end in the window do so in the trace, with their names."""
+    script = "sleep 0.5; for i in 1 2 3; do sleep 0.2; done; sleep 0.3"
+    trace = record(seconds=2, command=["--", "sh", "-c", script])
+    born = {one(f, "pid") for _, _, kind, f in trace.events if kind == "task_newtask"}
+    freed = {one(f, "pid") for _, _, kind, f in trace.events if kind == "sched_process_free"}
+    assert len(born & freed) >= 3, (born, freed)
+    names = {one(t, "tid"): one(t, "name") for p in trace.packets for tree in p.get("process_tree", [])
+             for t in tree.get("threads", [])}
+    assert [names.get(tid) for tid in born & freed].count("sleep") >= 3, names
+    return f"{len(born)} born, {len(freed)} ended"
+
+
+def overlap():
+    """Two traces that are seconds apart say the same of the time that both hold."""
+    with Load(load_path("burn"), "block", "30"), tempfile.TemporaryDirectory() as folder:
+        _, paths = json_and_traces(os.path.join(folder, "trace"), 9, [3, 7])
+        first, second = (Trace(path) for path in paths)
+    compared = 0
+    for number, cpu in first.cpus.items():
+        begin_ns = max(cpu.complete_from, second.cpus[number].complete_from)
+        end_ns = cpu.switches[-1][0]
+        both = [[s for s in c.switches if begin_ns < s[0] <= end_ns] for c in (cpu, second.cpus[number])]
+        assert both[0] == both[1], f"CPU {number}: {len(both[0])} switches, {len(both[1])}"
+        compared += len(both[0])
+    return f"{compared} switches"
+
+
+def under_load():
+    """While as much as can happens."""
+    with tempfile.TemporaryDirectory() as folder, \
+            subprocess.Popen(["perf", "bench", "sched", "messaging", "-l", "100000"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, start_new_session=True) as bench:
+        try:
+            time.sleep(1)
+            path = os.path.join(folder, "trace")
+            # A small ring, so that it goes round while it is read.
+            subprocess.run([SYSTOP, "-w", path, "--duration", "3", "--window-mem", "4M"], check=True,
+                           stderr=subprocess.DEVNULL)
+        finally:
+            os.killpg(bench.pid, signal.SIGKILL)
+        trace = Trace(path)
+    _, twice = runs_of(trace)
+    switches = sum(len(cpu.switches) for cpu in trace.cpus.values())
+    assert switches > (1000 if GUEST else 20000), switches
+    assert twice <= switches / 10000, f"{twice} times on two CPUs at once"
+    return f"{switches} switches, {sum(len(cpu.wakings) for cpu in trace.cpus.values())} wakings"
+
+
+def killed():
+    """Whenever systop is killed, there is no file or a whole one."""
+    whole = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(20 if GUEST else 200):
+            path = os.path.join(folder, "trace")
+            with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.1", "-p", str(os.getpid())],
+                                  stderr=subprocess.DEVNULL) as systop:
+                time.sleep(0.25 + 0.3 * random.random())
+                systop.kill()
+            if i % 20 == 19:
+                time.sleep(0.3)
+            files = os.listdir(folder)
+            assert files in ([], ["trace"]), files
+            if files:
+                assert any("clock_snapshot" in p for p in packets(path)[-2:]), "it is cut"
+                os.unlink(path)
+                whole += 1
+    return f"{whole} whole ones"
+
+
+def refused():
+    """A full disk, a folder that is not there: told, with status 1, and nothing is left."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([SYSTOP, "-w", f"{folder}/none/trace", "--duration", "0.1"], capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 1 and "No such file" in done.stderr, done
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", folder], check=True)
+        try:
+            done = subprocess.run([SYSTOP, "-w", f"{folder}/trace", "--duration", "1"], capture_output=True,
+                                  text=True, check=False)
+            assert done.returncode == 1 and "No space" in done.stderr, done
+            assert not os.listdir(folder), os.listdir(folder)
+        finally:
+            subprocess.run(["umount", folder], check=True)
+    done = subprocess.run([SYSTOP, "-w", "-", "--duration", "0.3"], capture_output=True, check=True)
+    assert done.stdout[:1] == b"\n" and b"saved" in done.stderr, done.stderr
+
+
+def main():
+    tap = begin()
+    if not shutil.which("protoc"):
+        tap.skip("traces", "install protobuf-compiler")
+        tap.done()
+        return
+    tap.case("running times are those of the slots", sums)
+    tap.case("nothing is outside of the window", inside)
+    tap.case("samples have their stacks", stacks)
+    tap.case("blocks have their stacks", blocks)
+    tap.case("wakers", wakers)
+    tap.case("a scope", scope)
+    tap.case("lives", lives)
+    tap.case("two traces of one time", overlap)
+    tap.case("under load", under_load)
+    tap.case("refused", refused)
+    tap.case("killed at any moment", killed)
+    tap.done()
+
+
+main()
