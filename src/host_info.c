@@ -11,10 +11,13 @@
 #include "collect/collect.h"
 #include "config_file.h"
 #include "model/health.h"
+#include "model/tick.h"
 #include "proc/user.h"
+#include "record/rings.h"
 #include "save.h"
 #include "sym/names.h"
 #include "tui/host.h"
+#include "util/clock.h"
 #include "util/text.h"
 
 /* More than any kernel is built for. */
@@ -75,6 +78,13 @@ static void save(void *arg, char *said, size_t size)
 		snprintf(said, size, "one is being saved already: Esc cancels it");
 	else
 		snprintf(said, size, "nothing is recorded: see ! for why");
+}
+
+static uint64_t recorded(void *arg)
+{
+	const struct rings *rings = collect_rings(((struct host_sources *)arg)->collect);
+
+	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
 }
 
 static bool cancel_save(void *arg)
@@ -168,6 +178,7 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->affinity = affinity;
 	h->health = health;
 	h->write_config = write_config;
+	h->recorded = recorded;
 	h->save = save;
 	h->save_cancel = cancel_save;
 }

@@ -41,6 +41,7 @@ enum place_kind {
 	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup") \
+	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds as a Perfetto trace; Esc cancels") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
 	_(FLAME_OUT,  "flame-out",   IN_FLAME,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
 	_(FLAME_RESET, "flame-reset", IN_FLAME,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
@@ -89,7 +90,6 @@ enum place_kind {
 	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 o",       "O F2",     "options", "columns, units, theme, mouse") \
 	_(UNITS,      "units",       IN_VIEWS,   "E",          "E",          "E",        "",        "times as % of the interval, as time, or per second") \
 	_(MOUSE,      "mouse",       IN_BASES,    "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
-	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds as a Perfetto trace; Esc cancels") \
 	_(WRITE,      "write",       IN_ALL,     "W",          "W",          "W",        "",        "write the config file") \
 	_(DOWN,       "down",        IN_ALL,     "j Down",     "Down j",     "j Down",   "",        "down") \
 	_(UP,         "up",          IN_ALL,     "k Up",       "Up k",       "k Up",     "",        "up") \

@@ -121,11 +121,11 @@ static void line_cpu(const struct header *h, const struct paint *p)
 	paint_format(p, 1, x, t->total_d ? ROLE_D : ROLE_TEXT, "D %u", t->total_d);
 }
 
-/* LOSS 0                                                          v0.1.0 6.8.0 */
+/* LOSS 0  BUF 30s                                                 v0.1.0 6.8.0 */
 static void line_loss(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
-	uint64_t sum = 0;
+	uint64_t sum = 0, recorded;
 	char about[128];
 	int x, largest = 0;
 
@@ -140,6 +140,9 @@ static void line_loss(const struct header *h, const struct paint *p)
 				 loss_names[largest], t->loss[largest]);
 	else
 		x = paint_text(p, 2, 0, p->width, ROLE_TEXT, "LOSS 0");
+	recorded = h->host->recorded(h->host->arg);
+	if (recorded != VALUE_NA)
+		x = paint_format(p, 2, x, ROLE_DIM, "  BUF %.0fs", recorded / 1e9);
 	snprintf(about, sizeof(about), "v%s  kernel %s", h->host->version, h->host->kernel);
 	right_aligned(p, 2, x, ROLE_DIM, about);
 }

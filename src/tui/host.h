@@ -42,6 +42,8 @@ struct host {
 	void (*health)(void *arg, struct health *h);
 	/* Writes the config file; what came of it in @said. */
 	void (*write_config)(void *arg, const struct settings *s, char *said, size_t size);
+	/* ns of which the recorder has everything, on all CPUs; VALUE_NA: it is off. */
+	uint64_t (*recorded)(void *arg);
 	/* Saves what the recorder holds; what it does is told later. Cancels that: false: nothing is saved. */
 	void (*save)(void *arg, char *said, size_t size);
 	bool (*save_cancel)(void *arg);

@@ -310,6 +310,24 @@ static void scene_thread_name(void *arg, pid_t tid, char *buf, size_t size)
 	snprintf(buf, size, "%s", tid == 4004 ? "spinner" : "");
 }
 
+static uint64_t scene_recorded(void *arg)
+{
+	(void)arg;
+	return 28000000000;
+}
+
+static void scene_save(void *arg, char *said, size_t size)
+{
+	(void)arg;
+	snprintf(said, size, "saving: Esc cancels");
+}
+
+static bool scene_save_cancel(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
 static void scene_want_sleepers(void *arg)
 {
 	(void)arg;
@@ -339,4 +357,7 @@ const struct host scene_host = {
 	.affinity = affinity,
 	.health = health,
 	.write_config = write_config,
+	.recorded = scene_recorded,
+	.save = scene_save,
+	.save_cancel = scene_save_cancel,
 };
