@@ -45,9 +45,11 @@
 #include "sym/names.h"
 #include "sym/roles.h"
 #include "target.h"
+#include "trigger.h"
 #include "tui/host.h"
 #include "tui/settings.h"
 #include "tui/tui.h"
+#include "util/clock.h"
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -99,6 +101,8 @@ struct systop {
 	struct cgroups *cgroups;
 	struct model *model;
 	struct filter *filter; /* of -b and --json */
+	struct filter *when;   /* of --on */
+	struct trigger trigger;
 	struct collect *collect;
 	struct names *names;
 	struct save *save;
@@ -110,6 +114,8 @@ struct systop {
 	struct command command;
 	struct target target;
 	char **argv;
+	uint64_t trace_from; /* --at; CLOCK_BOOTTIME ns; */
+	uint64_t trace_wait_until; /* the same, CLOCK_MONOTONIC */
 	bool gone; /* what -p asked for */
 	uint64_t ticks;
 };
@@ -182,6 +188,18 @@ static void tell_save(struct systop *s)
 		fprintf(stderr, "systop: %s\n", safe);
 }
 
+/* --on: what led to it is saved. */
+static void check_trigger(struct systop *s, const struct tick *t)
+{
+	char why[512];
+
+	if (save_busy(s->save) || !trigger_fires(&s->trigger, t, clock_ns(CLOCK_MONOTONIC), why, sizeof(why)))
+		return;
+	save_reason(s->save, why);
+	if (!save_start(s->save, NULL, -1))
+		tell_save(s);
+}
+
 static enum loop_verdict on_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -214,6 +232,7 @@ static enum loop_verdict on_tick(void *arg)
 	} else if (o->output == OUTPUT_SCREEN) {
 		tui_tick(s->tui, t);
 	}
+	check_trigger(s, t);
 	if (save_tick(s->save, t))
 		tell_save(s);
 	on_work(s);
@@ -372,6 +391,8 @@ static int start_save(struct systop *s)
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
 		.window_s = s->options.window_s,
+		.from_ns = s->trace_from,
+		.until_ns = s->trace_from ? s->trace_from + s->options.duration_ns : 0,
 	};
 
 	s->save = save_new(&o);
@@ -406,6 +427,14 @@ static int start(struct systop *s)
 	err = check_preconditions();
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = tui_check();
+	if (!err && s->options.trigger) {
+		struct filter_error error;
+
+		s->when = filter_parse(s->options.trigger, user_lookup, &error);
+		s->trigger = (struct trigger){ s->when, s->options.trigger, s->options.trigger_limit,
+					       s->options.window_s * 1000000000ULL, 0, 0, 0 };
+		err = s->when ? 0 : -ENOMEM;
+	}
 	if (!err && s->options.filter) {
 		struct filter_error error;
 
@@ -469,6 +498,7 @@ static void stop(struct systop *s)
 	command_end(&s->command);
 	target_fini(&s->target);
 	filter_free(s->filter);
+	filter_free(s->when);
 	options_fini(&s->options);
 }
 
@@ -521,6 +551,31 @@ static uint64_t trace_interval(const struct options *o)
 	return parts ? o->duration_ns / parts : o->interval_ns;
 }
 
+static uint64_t left_of(uint64_t monotonic_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return now < monotonic_ns ? monotonic_ns - now : 0;
+}
+
+/* When -w begins and ends: by refreshes. */
+static void plan_trace(struct systop *s, struct loop_options *loop)
+{
+	struct options *o = &s->options;
+	uint64_t seconds = (o->duration_ns + 999999999) / 1000000000, wait;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	wait = start_time_wait(&o->at, &now);
+	s->trace_from = wait ? clock_ns(CLOCK_BOOTTIME) + wait : 0;
+	s->trace_wait_until = clock_ns(CLOCK_MONOTONIC) + wait;
+	loop->interval_ns = trace_interval(o);
+	if (o->duration_ns)
+		o->iterations = o->duration_ns / loop->interval_ns;
+	if (o->window_s < seconds + 1)
+		o->window_s = seconds + 1;
+}
+
 static int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
@@ -534,15 +589,8 @@ static int run(struct systop *s)
 	enum loop_verdict verdict = LOOP_FAILED;
 	enum exit_status failure;
 
-	if (s->options.output == OUTPUT_TRACE) {
-		uint64_t seconds = (s->options.duration_ns + 999999999) / 1000000000;
-
-		o.first_ns = o.interval_ns = trace_interval(&s->options);
-		if (s->options.duration_ns)
-			s->options.iterations = s->options.duration_ns / o.interval_ns;
-		if (s->options.window_s < seconds + 1)
-			s->options.window_s = seconds + 1;
-	}
+	if (s->options.output == OUTPUT_TRACE)
+		plan_trace(s, &o);
 	loop_block_signals();
 	crash_catch();
 	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
@@ -551,6 +599,8 @@ static int run(struct systop *s)
 		o.work_fds[1] = collect_files_fd(s->collect);
 		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
+		if (s->options.output == OUTPUT_TRACE)
+			o.first_ns = o.interval_ns + left_of(s->trace_wait_until);
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {

@@ -11,6 +11,7 @@
 #include "config_file.h"
 #include "model/filter.h"
 #include "proc/user.h"
+#include "trigger.h"
 #include "tui/settings.h"
 #include "tui/theme.h"
 #include "util/fail.h"
@@ -47,6 +48,9 @@ enum {
 	KEY_WINDOW,
 	KEY_WINDOW_MEM,
 	KEY_DURATION,
+	KEY_AT,
+	KEY_ON,
+	KEY_ON_LIMIT,
 };
 
 const struct argp_option option_table[] = {
@@ -63,6 +67,8 @@ const struct argp_option option_table[] = {
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
 	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: 1 % of the host's)", 1 },
+	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
+	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
@@ -70,6 +76,7 @@ const struct argp_option option_table[] = {
 	{ "folded", KEY_FOLDED, "KIND", 0, "print stacks as FlameGraph reads them: cpu, runq, sleep, d or wall", 2 },
 	{ "write", 'w', "FILE", 0, "record until --duration or Ctrl-C, save a Perfetto trace and exit; - is stdout", 2 },
 	{ "duration", KEY_DURATION, "SEC", 0, "how long -w records", 2 },
+	{ "at", KEY_AT, "TIME", 0, "when -w begins: @HH:MM:SS, +SEC from now, or /SEC: at the next multiple of it by the clock", 2 },
 	{ "iterations", 'n', "N", 0, "end after N intervals", 2 },
 	{ "all", KEY_ALL, 0, 0, "with -b and --json: also threads that did nothing", 2 },
 	{ "schema", KEY_SCHEMA, 0, 0, "print the JSON schema of --json and exit", 2 },
@@ -136,6 +143,17 @@ static int set_duration(struct options *o, const char *arg)
 {
 	if (parse_duration(arg, INTERVAL_MIN_NS, WINDOW_MAX_S * 1000000000ULL, &o->duration_ns))
 		return bad_value("--duration", arg, "0.1 to 600 seconds are wanted, as 10 or 500ms");
+	return 0;
+}
+
+static int set_on_limit(struct options *o, const char *arg)
+{
+	char *end;
+	long limit = strtol(arg, &end, 10);
+
+	if (end == arg || *end || limit < 1 || limit > 1000)
+		return bad_value("--on-limit", arg, "a number from 1 to 1000 is wanted");
+	o->trigger_limit = limit;
 	return 0;
 }
 
@@ -246,14 +264,15 @@ static int set_theme(struct options *o, const char *arg)
 	return add_setting(o, "--theme", "look", "theme", arg);
 }
 
-static int set_filter(struct options *o, const char *arg)
+/* An expression for *@to. */
+static int set_filter(const char **to, const char *arg)
 {
 	struct filter_error error;
 	struct filter *f = filter_parse(arg, user_lookup, &error);
 	char safe[512];
 
 	filter_free(f);
-	o->filter = arg;
+	*to = arg;
 	if (f)
 		return 0;
 	text_safe(safe, sizeof(safe), arg, strlen(arg));
@@ -299,6 +318,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		o->save_path = arg;
 		return 0;
+	case KEY_ON:
+		return set_filter(&o->trigger, arg);
+	case KEY_ON_LIMIT:
+		return set_on_limit(o, arg);
+	case KEY_AT:
+		if (start_time_parse(arg, &o->at))
+			return bad_value("--at", arg, "@HH:MM:SS, +SEC or /SEC is wanted, as @14:30:00 or /60");
+		return 0;
 	case KEY_DURATION:
 		return set_duration(o, arg);
 	case KEY_WINDOW_MEM:
@@ -320,7 +347,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->output = OUTPUT_SCHEMA;
 		return 0;
 	case KEY_FILTER:
-		return set_filter(o, arg);
+		return set_filter(&o->filter, arg);
 	case KEY_ASCII:
 		return add_setting(o, "--ascii", "look", "ascii", "always");
 	case KEY_COLOR:
@@ -381,7 +408,7 @@ int options_parse(int argc, char **argv, struct options *o)
 
 	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN,
 				.frequency = FREQUENCY_DEFAULT, .table_mib = TABLE_MIB_MAX,
-				.window_s = WINDOW_DEFAULT_S };
+				.window_s = WINDOW_DEFAULT_S, .trigger_limit = TRIGGER_LIMIT };
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
 	return -err;

@@ -10,6 +10,7 @@
 
 #include "export/folded.h"
 #include "model/field.h"
+#include "start_time.h"
 
 enum output {
 	OUTPUT_SCREEN,
@@ -37,6 +38,7 @@ struct options {
 	uint64_t iterations;     /* 0: until stopped */
 	const char *trace;       /* -w: the file, "-": stdout */
 	uint64_t duration_ns;    /* of it; 0: until stopped */
+	struct start_time at;    /* when it begins */
 	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
 	enum field_id sort;
 	bool all;
@@ -47,6 +49,8 @@ struct options {
 	uint64_t window_bytes;   /* in so many bytes; 0: as many as are fit */
 	bool self, all_cpus;     /* what is sampled, too */
 	const char *filter;      /* --filter, checked; NULL: none */
+	const char *trigger;     /* --on, the same */
+	unsigned int trigger_limit; /* files an hour */
 	const char *shell;       /* of --completions, checked */
 	struct setting_option *settings;
 	size_t nr_settings, settings_room;

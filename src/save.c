@@ -38,7 +38,7 @@ struct save {
 	struct save_options o;
 	enum state state;
 	struct helper helper;
-	char path[PATH_MAX], text[PATH_MAX + 256];
+	char path[PATH_MAX], text[PATH_MAX + 1024], reason[512];
 	int fd;
 	int err;
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
@@ -123,6 +123,11 @@ int save_start(struct save *s, const char *path, int fd)
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: names of functions");
 	return 0;
+}
+
+void save_reason(struct save *s, const char *why)
+{
+	snprintf(s->reason, sizeof(s->reason), "%s", why);
 }
 
 void save_cancel(struct save *s)
@@ -257,6 +262,8 @@ static void make_attributes(struct making *g, const struct tick *t)
 	image_words(g->m, "systop.version", o->version);
 	image_words(g->m, "systop.command", line);
 	image_words(g->m, "systop.scope", o->scope);
+	if (*g->save->reason)
+		image_words(g->m, "systop.reason", g->save->reason);
 	image_number(g->m, "systop.window_s", o->window_s);
 	for (int i = 0; i < LOSS_COUNT; i++)
 		image_number(g->m, loss_keys[i], t->loss[i]);
@@ -290,8 +297,12 @@ static struct image head_of(const struct save *s)
 	localtime_r(&wall, &tm);
 	head.utc_offset_min = tm.tm_gmtoff / 60;
 	now(&head.clocks);
-	head.end = head.clocks.boottime_ns;
+	head.end = s->tick->boottime_ns; /* who came later is not known */
+	if (o->until_ns && head.end > o->until_ns)
+		head.end = o->until_ns;
 	head.from = head.end - (uint64_t)o->window_s * 1000000000ULL;
+	if (head.from < o->from_ns)
+		head.from = o->from_ns;
 	return head;
 }
 
@@ -383,8 +394,9 @@ static void done(struct save *s, const struct write_answer *a)
 	end(s, 0);
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, a->bytes, 0);
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
-	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost", s->path, bytes,
-		 (a->to - a->from) / 1e9, events, a->lost);
+	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost%s%s", s->path, bytes,
+		 (a->to - a->from) / 1e9, events, a->lost, *s->reason ? "; " : "", s->reason);
+	*s->reason = '\0';
 }
 
 static bool names_are_there(const struct save *s)

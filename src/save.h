@@ -27,6 +27,7 @@ struct save_options {
 	const char *version;
 	char **argv;                  /* command line, NULL-terminated */
 	unsigned int window_s;
+	uint64_t from_ns, until_ns;   /* not what was before or after: CLOCK_BOOTTIME; 0: all */
 	int frequency;
 };
 
@@ -39,6 +40,9 @@ void save_free(struct save *s);
  * @fd: written to instead, if it is not -1. Returns 0, -EBUSY: one is being written, -EOPNOTSUPP: nothing is recorded.
  */
 int save_start(struct save *s, const char *path, int fd);
+/* save_reason - why the next one is saved: in its attributes, and in save_text(). */
+void save_reason(struct save *s, const char *why);
+
 /* save_cancel - there will be no file. */
 void save_cancel(struct save *s);
 bool save_busy(const struct save *s);

@@ -281,6 +281,35 @@ def killed():
     return f"{whole} whole ones"
 
 
+def aligned():
+    """--at: the seconds that were asked for, by the clock."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace")
+        subprocess.run([SYSTOP, "-w", path, "--duration", "1", "--at", "/2"], check=True, stderr=subprocess.DEVNULL)
+        trace = Trace(path)
+    clocks = [{one(c, "clock_id"): one(c, "timestamp") for c in p["clock_snapshot"][0]["clocks"]}
+              for p in trace.packets if "clock_snapshot" in p]
+    began, ended = (min(c[1] for c in clocks), max(c[1] for c in clocks))
+    assert began % (2 * SEC) < 20 * MS or began % (2 * SEC) > 1980 * MS, began
+    assert abs(ended - began - SEC) < 20 * MS, ended - began
+
+
+def triggered():
+    """--on: when a thread has been in D for long enough, the window is saved, once."""
+    with subprocess.Popen([load_path("vfork_d"), "30000"], stdout=subprocess.DEVNULL, start_new_session=True) as load, \
+            tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run([os.path.abspath(SYSTOP), "--json", "-d", "0.5", "-n", "8", "--on",
+                                   "d>2s comm=vfork_d"], cwd=folder, capture_output=True, text=True, check=True)
+        finally:
+            os.killpg(load.pid, signal.SIGKILL)
+        files = os.listdir(folder)
+        assert len(files) == 1 and files[0].endswith("Z.pb"), files
+        reason = Trace(os.path.join(folder, files[0])).attributes()["systop.reason"]
+    assert reason.startswith(f"d>2s comm=vfork_d: vfork_d {load.pid} in /"), reason
+    assert reason in done.stderr, done.stderr
+
+
 def refused():
     """A full disk, a folder that is not there: told, with status 1, and nothing is left."""
     with tempfile.TemporaryDirectory() as folder:
@@ -295,6 +324,8 @@ def refused():
             assert not os.listdir(folder), os.listdir(folder)
         finally:
             subprocess.run(["umount", folder], check=True)
+    done = subprocess.run([SYSTOP, "--on", "nosuch>5"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "nosuch" in done.stderr, done
     done = subprocess.run([SYSTOP, "-w", "-", "--duration", "0.3"], capture_output=True, check=True)
     assert done.stdout[:1] == b"\n" and b"saved" in done.stderr, done.stderr
 
@@ -314,6 +345,8 @@ def main():
     tap.case("lives", lives)
     tap.case("two traces of one time", overlap)
     tap.case("under load", under_load)
+    tap.case("--at", aligned)
+    tap.case("--on", triggered)
     tap.case("refused", refused)
     tap.case("killed at any moment", killed)
     tap.done()
