@@ -171,7 +171,7 @@ static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
 	int64_t known = image_has_frame(g->m, key);
 	const struct symbol *symbol;
 	struct image_frame f = { 0 };
-	char build_id[80];
+	char build_id[80], path[512];
 
 	if (known >= 0)
 		return known;
@@ -183,7 +183,8 @@ static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
 	f.place = frame & FRAME_KERNEL || frame & FRAME_ANONYMOUS ? frame & ~FRAME_ANONYMOUS : frame & FRAME_OFFSET_MASK;
 	if (symbol) {
 		f.function = symbol->named ? image_text(g->m, symbol->name) : 0;
-		f.path = image_text(g->m, symbol->module);
+		names_path(g->save->o.names, frame, path, sizeof(path));
+		f.path = image_text(g->m, path);
 		f.kind = symbol->kind;
 	}
 	names_build_id(g->save->o.names, frame, build_id, sizeof(build_id));

@@ -203,7 +203,7 @@ static void add_frame(struct trace *t, uint32_t index, struct perfetto_frame *f,
 	*m = (struct perfetto_mapping){ .path = image_string(t->image, from->path), .build_id = build_id };
 	*f = (struct perfetto_frame){
 		.function = from->function ? image_string(t->image, from->function) : NULL,
-		.mapping = m,
+		.mapping = from->path ? m : NULL,
 		.rel_pc = from->place,
 		.kind = from->kind == SYMBOL_KERNEL ? PERFETTO_KERNEL
 			: from->kind == SYMBOL_JIT  ? PERFETTO_JIT

@@ -278,6 +278,20 @@ void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t siz
 		used += snprintf(buf + used, size - used, "%02x", f->about.build_id[i]);
 }
 
+void names_path(const struct names *n, uint64_t frame, char *buf, size_t size)
+{
+	const struct file *f = frame & (FRAME_KERNEL | FRAME_ANONYMOUS)
+				       ? NULL
+				       : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
+
+	if (!f)
+		snprintf(buf, size, "%s", frame & FRAME_KERNEL ? "[kernel]" : "[jit]");
+	else if (f->event.key.device == FILE_VDSO)
+		snprintf(buf, size, "[vdso]");
+	else
+		file_path(f, buf, size);
+}
+
 /* --- Life */
 
 bool names_work(struct names *n)

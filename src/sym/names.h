@@ -57,6 +57,10 @@ const char *names_source(struct names *n, uint64_t frame);
 /* names_build_id - of the file that a frame is in, as hex; "-": none is known. */
 void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t size);
 
+/* names_path - of that file: from the root of its file system on, as far as it is known; "[vdso]", "[jit]" and
+ * "[kernel]" have none. Raw bytes. */
+void names_path(const struct names *n, uint64_t frame, char *buf, size_t size);
+
 /* names_fd - readable when names_work() has something to do. names_work - once in a while, too, as
  * helpers that do not answer in time are given up. Returns whether names were learnt. */
 int names_fd(const struct names *n);

@@ -49,7 +49,7 @@ static int vdso_fd(void)
 	return fd;
 }
 
-static void file_path(const struct file *f, char *buf, size_t size)
+void file_path(const struct file *f, char *buf, size_t size)
 {
 	size_t used = 0;
 

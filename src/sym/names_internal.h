@@ -88,4 +88,7 @@ struct file *file_new(struct names *n, uint32_t id);
 void ask_next(struct names *n);
 void ask_answers(struct names *n);
 
+/* file_path - where it is in its file system, as far as that is known. */
+void file_path(const struct file *f, char *buf, size_t size);
+
 #endif
