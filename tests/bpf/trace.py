@@ -88,14 +88,16 @@ def sums():
     for tick in ticks[2:4]:
         for thread in tick["threads"]:
             slots[thread["tid"]] = slots.get(thread["tid"], 0) + thread["run_ns"]
-    allowed = (end_ns - begin_ns) / (100 if GUEST else 1000)
-    for tid, ns in slots.items():
-        # A refresh takes a moment, in which who runs goes on.
-        assert abs(spent.get(tid, 0) - ns) <= allowed, f"{tid}: {spent.get(tid, 0)} ns, not {ns}"
+    allowed = (end_ns - begin_ns) / (100 if GUEST else 1000) # a refresh takes a moment, in which who runs goes on
+    off = {tid: (spent.get(tid, 0), ns) for tid, ns in slots.items() if abs(spent.get(tid, 0) - ns) > allowed}
+    # A switch that the kernel did not report is a loss, counted, of when one thread left and another came: the slots
+    # are put right later by the kernel's sums, the past is not.
+    gaps = ticks[3]["loss"]["gap"] - ticks[1]["loss"]["gap"]
+    assert len(off) <= 2 * gaps and len(off) <= len(slots) / 20, f"{gaps} gaps, {off}"
     assert all(tid in spent for tid in ours), spent
     _, twice = runs_of(trace)
     assert not twice, f"{twice} times on two CPUs at once"
-    return f"{len(slots)} threads, {sum(slots.values()) / MS:.0f} ms; {sum(spent.values()) / MS:.0f} ms with idle"
+    return f"{len(slots)} threads, {sum(slots.values()) / MS:.0f} ms, {gaps} gaps, {len(off)} threads off"
 
 
 def inside():
