@@ -17,6 +17,10 @@ from protoc import Trace, one, packets  # noqa: E402
 
 OUTSIDER = 0x400000
 
+# By how much two CPUs' times of switches may differ: each is held while its CPU is busy, until it is 200 us off
+# (CLOCK_HOLD_NS in bpf/clock.bpf.h).
+CLOCKS_DIFFER = 400000
+
 PIPE = """
 import os, sys
 a, b = os.pipe(), os.pipe()
@@ -72,7 +76,7 @@ def runs_of(trace):
     twice = 0
     for spans in runs.values():
         spans.sort()
-        twice += sum(a[1] > b[0] + 20000 for a, b in zip(spans, spans[1:]))
+        twice += sum(a[1] > b[0] + CLOCKS_DIFFER for a, b in zip(spans, spans[1:]))
     return runs, twice
 
 
@@ -96,7 +100,7 @@ def sums():
     assert len(off) <= 2 * gaps and len(off) <= len(slots) / 20, f"{gaps} gaps, {off}"
     assert all(tid in spent for tid in ours), spent
     _, twice = runs_of(trace)
-    assert not twice, f"{twice} times on two CPUs at once"
+    assert twice <= 2 * ticks[3]["loss"]["gap"], f"{twice} times on two CPUs at once"
     return f"{len(slots)} threads, {sum(slots.values()) / MS:.0f} ms, {gaps} gaps, {len(off)} threads off"
 
 
@@ -209,7 +213,7 @@ def scope():
     seen = {t for cpu in trace.cpus.values() for _, _, t in cpu.switches}
     assert tid in seen and all(t in (0, tid) or t >= OUTSIDER for t in seen), seen
     runs, twice = runs_of(trace)
-    assert set(runs) == {tid} and not twice, runs
+    assert set(runs) == {tid} and twice <= 2, runs
     return f"{sum(b - a for a, b in runs[tid]) / MS:.0f} ms in scope"
 
 
