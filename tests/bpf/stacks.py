@@ -64,7 +64,8 @@ def blocks():
     out = json.loads(load.communicate()[0].splitlines()[-1])
     rate = out["d_ns"] / (out["d_ns"] + out["sleep_ns"])
     about(all_d, 5 * SEC * (rate - 0.02) - 40 * MS, 5 * SEC * (rate + 0.02) + 40 * MS, "D")
-    assert d >= 0.98 * all_d, f"{d} of {all_d} ns in D have the stack of vfork()"
+    # The block that went on when systop began has no stack of its own.
+    assert d >= 0.98 * all_d - 40 * MS, f"{d} of {all_d} ns in D have the stack of vfork()"
     assert asleep >= 0.98 * all_asleep - 60 * MS, f"{asleep} of {all_asleep} ns asleep have the stack of nanosleep()"
     return f"D {d / MS:.0f} of {all_d / MS:.0f} ms, asleep {asleep / MS:.0f} of {all_asleep / MS:.0f} ms"
 

@@ -75,7 +75,7 @@ def ticks_of(tid):
 
 def split(kind):
     """The split into user and kernel time, by the kernel's tick: what /proc says of the same seconds."""
-    with Load(load_path("spin"), kind, "8") as load:
+    with Load(load_path("spin"), kind, "60") as load:
         tid = load.truth()["tids"][0]
         with Systop("-p", str(tid), "-d", "1", "-n", "6") as systop:
             systop.line()
