@@ -70,7 +70,7 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 static void save(void *arg, char *said, size_t size)
 {
 	const struct host_sources *from = arg;
-	int err = save_start(from->save, from->save_path, -1);
+	int err = save_start(from->save, from->save_path, -1, "");
 
 	if (!err)
 		snprintf(said, size, "saving: Esc cancels");

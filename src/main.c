@@ -41,15 +41,14 @@
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
 #include "proc/user.h"
+#include "recording.h"
 #include "save.h"
 #include "sym/names.h"
 #include "sym/roles.h"
 #include "target.h"
-#include "trigger.h"
 #include "tui/host.h"
 #include "tui/settings.h"
 #include "tui/tui.h"
-#include "util/clock.h"
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -102,7 +101,6 @@ struct systop {
 	struct model *model;
 	struct filter *filter; /* of -b and --json */
 	struct filter *when;   /* of --on */
-	struct trigger trigger;
 	struct collect *collect;
 	struct names *names;
 	struct save *save;
@@ -114,8 +112,7 @@ struct systop {
 	struct command command;
 	struct target target;
 	char **argv;
-	uint64_t trace_from; /* --at; CLOCK_BOOTTIME ns; */
-	uint64_t trace_wait_until; /* the same, CLOCK_MONOTONIC */
+	struct recording recording; /* of -w */
 	bool gone; /* what -p asked for */
 	uint64_t ticks;
 };
@@ -188,18 +185,6 @@ static void tell_save(struct systop *s)
 		fprintf(stderr, "systop: %s\n", safe);
 }
 
-/* --on: what led to it is saved. */
-static void check_trigger(struct systop *s, const struct tick *t)
-{
-	char why[512];
-
-	if (save_busy(s->save) || !trigger_fires(&s->trigger, t, clock_ns(CLOCK_MONOTONIC), why, sizeof(why)))
-		return;
-	save_reason(s->save, why);
-	if (!save_start(s->save, NULL, -1))
-		tell_save(s);
-}
-
 static enum loop_verdict on_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -232,7 +217,6 @@ static enum loop_verdict on_tick(void *arg)
 	} else if (o->output == OUTPUT_SCREEN) {
 		tui_tick(s->tui, t);
 	}
-	check_trigger(s, t);
 	if (save_tick(s->save, t))
 		tell_save(s);
 	on_work(s);
@@ -274,7 +258,7 @@ static void on_save(void *arg)
 {
 	struct systop *s = arg;
 
-	if (!save_start(s->save, s->options.save_path, -1) && s->options.output == OUTPUT_SCREEN)
+	if (!save_start(s->save, s->options.save_path, -1, "") && s->options.output == OUTPUT_SCREEN)
 		tell_save(s);
 }
 
@@ -391,8 +375,10 @@ static int start_save(struct systop *s)
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
 		.window_s = s->options.window_s,
-		.from_ns = s->trace_from,
-		.until_ns = s->trace_from ? s->trace_from + s->options.duration_ns : 0,
+		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
+			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
+		.from_ns = s->recording.from_ns,
+		.until_ns = s->recording.until_ns,
 	};
 
 	s->save = save_new(&o);
@@ -431,8 +417,6 @@ static int start(struct systop *s)
 		struct filter_error error;
 
 		s->when = filter_parse(s->options.trigger, user_lookup, &error);
-		s->trigger = (struct trigger){ s->when, s->options.trigger, s->options.trigger_limit,
-					       s->options.window_s * 1000000000ULL, 0, 0, 0 };
 		err = s->when ? 0 : -ENOMEM;
 	}
 	if (!err && s->options.filter) {
@@ -510,20 +494,19 @@ static void die_of(int signal_number)
 	raise(signal_number);
 }
 
+static void fetch_names(void *arg)
+{
+	on_work(arg);
+}
+
 /* Nothing else is done until what is being saved is saved. */
 static void finish_save(struct systop *s)
 {
-	struct timespec nap = { .tv_nsec = 2000000 };
 	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
 
 	if (!t)
 		return;
-	while (save_busy(s->save)) {
-		on_work(s);
-		save_tick(s->save, t);
-		save_work(s->save);
-		nanosleep(&nap, NULL);
-	}
+	save_finish(s->save, t, fetch_names, s);
 	tick_put(t);
 	if (!save_error(s->save) || s->options.output != OUTPUT_TRACE)
 		fprintf(stderr, "systop: %s\n", save_text(s->save));
@@ -534,46 +517,13 @@ static void save_trace(struct systop *s)
 {
 	const struct options *o = &s->options;
 	bool out = !strcmp(o->trace, "-");
-	int err = save_start(s->save, out ? "standard output" : o->trace, out ? STDOUT_FILENO : -1);
+	int err = save_start(s->save, out ? "standard output" : o->trace, out ? STDOUT_FILENO : -1, "");
 
 	finish_save(s);
 	if (!err)
 		err = save_error(s->save);
 	if (err)
 		fail(err, EXIT_STATUS_RUNTIME, "cannot save %s: %s", out ? "to standard output" : o->trace, strerror(-err));
-}
-
-/* Refreshes that divide the time that -w records. */
-static uint64_t trace_interval(const struct options *o)
-{
-	uint64_t parts = (o->duration_ns + o->interval_ns - 1) / o->interval_ns;
-
-	return parts ? o->duration_ns / parts : o->interval_ns;
-}
-
-static uint64_t left_of(uint64_t monotonic_ns)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-	return now < monotonic_ns ? monotonic_ns - now : 0;
-}
-
-/* When -w begins and ends: by refreshes. */
-static void plan_trace(struct systop *s, struct loop_options *loop)
-{
-	struct options *o = &s->options;
-	uint64_t seconds = (o->duration_ns + 999999999) / 1000000000, wait;
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	wait = start_time_wait(&o->at, &now);
-	s->trace_from = wait ? clock_ns(CLOCK_BOOTTIME) + wait : 0;
-	s->trace_wait_until = clock_ns(CLOCK_MONOTONIC) + wait;
-	loop->interval_ns = trace_interval(o);
-	if (o->duration_ns)
-		o->iterations = o->duration_ns / loop->interval_ns;
-	if (o->window_s < seconds + 1)
-		o->window_s = seconds + 1;
 }
 
 static int run(struct systop *s)
@@ -589,8 +539,10 @@ static int run(struct systop *s)
 	enum loop_verdict verdict = LOOP_FAILED;
 	enum exit_status failure;
 
-	if (s->options.output == OUTPUT_TRACE)
-		plan_trace(s, &o);
+	if (s->options.output == OUTPUT_TRACE) {
+		recording_plan(&s->recording, &s->options);
+		o.interval_ns = s->recording.interval_ns;
+	}
 	loop_block_signals();
 	crash_catch();
 	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
@@ -600,7 +552,7 @@ static int run(struct systop *s)
 		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (s->options.output == OUTPUT_TRACE)
-			o.first_ns = o.interval_ns + left_of(s->trace_wait_until);
+			o.first_ns = recording_first(&s->recording);
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {

@@ -128,12 +128,20 @@ static int add_pids(struct options *o, const char *arg)
 	}
 }
 
-static int set_table_mem(struct options *o, const char *arg)
+/* A whole number within bounds. Returns 0 or -EINVAL. */
+static int parse_number(const char *arg, long least, long most, long *number)
 {
 	char *end;
-	long mib = strtol(arg, &end, 10);
 
-	if (end == arg || *end || mib < 0 || mib > TABLE_MIB_MAX)
+	*number = strtol(arg, &end, 10);
+	return end == arg || *end || *number < least || *number > most ? -EINVAL : 0;
+}
+
+static int set_table_mem(struct options *o, const char *arg)
+{
+	long mib;
+
+	if (parse_number(arg, 0, TABLE_MIB_MAX, &mib))
 		return bad_value("--table-mem", arg, "MiB from 0 to 64 are wanted");
 	o->table_mib = mib;
 	return 0;
@@ -148,10 +156,9 @@ static int set_duration(struct options *o, const char *arg)
 
 static int set_on_limit(struct options *o, const char *arg)
 {
-	char *end;
-	long limit = strtol(arg, &end, 10);
+	long limit;
 
-	if (end == arg || *end || limit < 1 || limit > 1000)
+	if (parse_number(arg, 1, 1000, &limit))
 		return bad_value("--on-limit", arg, "a number from 1 to 1000 is wanted");
 	o->trigger_limit = limit;
 	return 0;
@@ -159,10 +166,9 @@ static int set_on_limit(struct options *o, const char *arg)
 
 static int set_window(struct options *o, const char *arg)
 {
-	char *end;
-	long seconds = strtol(arg, &end, 10);
+	long seconds;
 
-	if (end == arg || *end || seconds < 0 || seconds > WINDOW_MAX_S)
+	if (parse_number(arg, 0, WINDOW_MAX_S, &seconds))
 		return bad_value("--window", arg, "seconds from 0 to 600 are wanted");
 	o->window_s = seconds;
 	return 0;
@@ -188,10 +194,9 @@ static int set_window_mem(struct options *o, const char *arg)
 
 static int set_frequency(struct options *o, const char *arg)
 {
-	char *end;
-	long hz = strtol(arg, &end, 10);
+	long hz;
 
-	if (end == arg || *end || hz < 1 || hz > FREQUENCY_MAX)
+	if (parse_number(arg, 1, FREQUENCY_MAX, &hz))
 		return bad_value("-F", arg, "samples a second, 1 to 9999, are wanted");
 	o->frequency = hz;
 	return 0;

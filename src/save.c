@@ -14,16 +14,14 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
-#include "export/image.h"
 #include "helper/helper.h"
 #include "helper/proto.h"
-#include "model/sample.h"
 #include "model/tick.h"
 #include "record/rings.h"
+#include "save_image.h"
 #include "sym/names.h"
 #include "util/clock.h"
 #include "util/format.h"
-#include "util/map.h"
 
 /* So long names are waited for, and the next refresh, which knows who came last. */
 #define NAMES_NS 3000000000ULL
@@ -83,12 +81,6 @@ void save_free(struct save *s)
 
 /* --- Names */
 
-/* Equal keys are equal frames: anonymous ones are of a process. */
-static uint64_t frame_key(uint64_t frame, uint32_t tgid)
-{
-	return frame & FRAME_ANONYMOUS && !(frame & FRAME_KERNEL) ? (frame ^ (uint64_t)tgid << 32) * 31 + 1 : frame + 1;
-}
-
 static int ask_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames)
 {
 	struct save *s = arg;
@@ -100,7 +92,7 @@ static int ask_stack(void *arg, uint32_t id, const struct stack_entry *e, const 
 	return 0;
 }
 
-int save_start(struct save *s, const char *path, int fd)
+int save_start(struct save *s, const char *path, int fd, const char *reason)
 {
 	char when[32];
 	struct tm tm;
@@ -116,6 +108,7 @@ int save_start(struct save *s, const char *path, int fd)
 		snprintf(s->path, sizeof(s->path), "%s", path);
 	else
 		snprintf(s->path, sizeof(s->path), "systop-%s-%s.pb", s->o.uname->nodename, when);
+	snprintf(s->reason, sizeof(s->reason), "%s", reason);
 	s->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	s->state = SAVE_NAMES;
 	s->began = s->heard = clock_ns(CLOCK_MONOTONIC);
@@ -123,11 +116,6 @@ int save_start(struct save *s, const char *path, int fd)
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: names of functions");
 	return 0;
-}
-
-void save_reason(struct save *s, const char *why)
-{
-	snprintf(s->reason, sizeof(s->reason), "%s", why);
 }
 
 void save_cancel(struct save *s)
@@ -149,184 +137,6 @@ const char *save_text(const struct save *s)
 int save_error(const struct save *s)
 {
 	return s->err;
-}
-
-/* --- The image */
-
-static const char *const loss_keys[LOSS_COUNT] = {
-#define _(id, name, help) "systop.lost." name,
-	LOSSES(_)
-#undef _
-};
-
-struct making {
-	struct save *save;
-	struct image_maker *m;
-	struct map states; /* life -> enum thread_state + 1 */
-};
-
-static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
-{
-	uint64_t key = frame_key(frame, tgid);
-	int64_t known = image_has_frame(g->m, key);
-	const struct symbol *symbol;
-	struct image_frame f = { 0 };
-	char build_id[80], path[512];
-
-	if (known >= 0)
-		return known;
-	if (frame == FRAME_GAP) {
-		f.function = image_text(g->m, "[left out]");
-		return image_frame(g->m, key, &f);
-	}
-	symbol = names_frame(g->save->o.names, frame, tgid);
-	f.place = frame & FRAME_KERNEL || frame & FRAME_ANONYMOUS ? frame & ~FRAME_ANONYMOUS : frame & FRAME_OFFSET_MASK;
-	if (symbol) {
-		f.function = symbol->named ? image_text(g->m, symbol->name) : 0;
-		names_path(g->save->o.names, frame, path, sizeof(path));
-		f.path = image_text(g->m, path);
-		f.kind = symbol->kind;
-	}
-	names_build_id(g->save->o.names, frame, build_id, sizeof(build_id));
-	f.build_id = *build_id == '-' ? 0 : image_text(g->m, build_id);
-	return image_frame(g->m, key, &f);
-}
-
-static int make_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames)
-{
-	struct making *g = arg;
-	uint32_t indexes[STACK_USER_MAX];
-
-	for (uint32_t i = 0; i < e->nr; i++)
-		indexes[i] = make_frame(g, frames[i], e->tgid);
-	image_stack(g->m, id, indexes, e->nr);
-	return 0;
-}
-
-static int make_life(void *arg, const struct life *l, uint64_t from, uint64_t to)
-{
-	struct making *g = arg;
-	uint32_t state = (uintptr_t)map_get(&g->states, (uintptr_t)l);
-
-	image_thread(g->m, l, from, to, state ? state - 1 : STATE_DEAD);
-	return 0;
-}
-
-static void make_states(struct making *g, const struct row *rows, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		map_put(&g->states, (uintptr_t)rows[i].thread, (void *)(uintptr_t)(rows[i].state + 1));
-}
-
-static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
-{
-	uint64_t oldest;
-
-	tick_past(t, &oldest);
-	for (uint64_t seq = oldest; seq <= t->seq; seq++) {
-		const struct tick *head = tick_head(t, seq);
-		struct image_tick at = { .runq_p99_ns = VALUE_NA };
-
-		if (!head || head->boottime_ns < from)
-			continue;
-		at.at = head->boottime_ns;
-		at.runq_p99_ns = values_value(&head->total, FIELD_RUNQ_P99);
-		for (int i = 0; i < LOSS_COUNT; i++)
-			at.loss += head->loss[i];
-		image_tick(g->m, &at);
-	}
-}
-
-static void make_cpus(struct making *g)
-{
-	const struct rings *rings = collect_rings(g->save->o.collect);
-	int nr = collect_nr_cpus(g->save->o.collect);
-
-	for (int cpu = 0; cpu < nr; cpu++) {
-		struct image_cpu c = { .online = rings_fd(rings, cpu) >= 0 };
-		const struct rings_mark *marks = rings_marks(rings, cpu, &c.nr);
-
-		collect_cpu_now(g->save->o.collect, cpu, &c.head, &c.current);
-		c.online = c.online && (c.head || c.current >= 0);
-		image_cpu(g->m, &c, marks);
-	}
-}
-
-static void make_attributes(struct making *g, const struct tick *t)
-{
-	const struct save_options *o = &g->save->o;
-	char line[4096] = "";
-	size_t len = 0;
-
-	for (char **a = o->argv; *a && len < sizeof(line); a++)
-		len += snprintf(line + len, sizeof(line) - len, "%s%s", len ? " " : "", *a);
-	image_words(g->m, "systop.version", o->version);
-	image_words(g->m, "systop.command", line);
-	image_words(g->m, "systop.scope", o->scope);
-	if (*g->save->reason)
-		image_words(g->m, "systop.reason", g->save->reason);
-	image_number(g->m, "systop.window_s", o->window_s);
-	for (int i = 0; i < LOSS_COUNT; i++)
-		image_number(g->m, loss_keys[i], t->loss[i]);
-}
-
-static void now(struct image_clocks *c)
-{
-	c->boottime_ns = clock_ns(CLOCK_BOOTTIME);
-	c->realtime_ns = clock_ns(CLOCK_REALTIME);
-	c->monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-	c->monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-}
-
-static struct image head_of(const struct save *s)
-{
-	const struct save_options *o = &s->o;
-	time_t wall = time(NULL);
-	struct image head = {
-		.uname = *o->uname,
-		.hz = sysconf(_SC_CLK_TCK),
-		.page_size = sysconf(_SC_PAGESIZE),
-		.nr_cpus = sysconf(_SC_NPROCESSORS_ONLN),
-		.ram_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
-		.frequency = collect_frequency(o->collect, 0),
-		.ring_slots = rings_slots(collect_rings(o->collect)),
-		.scoped = o->scoped,
-		.cycles = collect_cycles(o->collect),
-	};
-	struct tm tm;
-
-	localtime_r(&wall, &tm);
-	head.utc_offset_min = tm.tm_gmtoff / 60;
-	now(&head.clocks);
-	head.end = s->tick->boottime_ns; /* who came later is not known */
-	if (o->until_ns && head.end > o->until_ns)
-		head.end = o->until_ns;
-	head.from = head.end - (uint64_t)o->window_s * 1000000000ULL;
-	if (head.from < o->from_ns)
-		head.from = o->from_ns;
-	return head;
-}
-
-/* All that the helper needs to know: its fd, or -errno. */
-static int make_image(struct save *s, const struct tick *t)
-{
-	struct image head = head_of(s);
-	struct making g = { .save = s, .m = image_maker(&head) };
-	int fd;
-
-	if (!g.m)
-		return -ENOMEM;
-	make_cpus(&g);
-	make_states(&g, t->active, t->nr_active);
-	make_states(&g, t->idle, t->nr_idle);
-	tick_lives(t, PAST_TICKS, make_life, &g);
-	collect_stacks(s->o.collect, make_stack, &g);
-	make_ticks(&g, t, head.from);
-	make_attributes(&g, t);
-	fd = image_put(g.m);
-	image_free(g.m);
-	map_fini(&g.states);
-	return fd;
 }
 
 /* --- The helper */
@@ -369,7 +179,7 @@ static int tell_all(struct save *s, int image)
 
 static void write_now(struct save *s)
 {
-	int image = make_image(s, s->tick), err = image < 0 ? image : helper_open(s->o.role, &s->helper);
+	int image = save_image(&s->o, s->tick, s->reason), err = image < 0 ? image : helper_open(s->o.role, &s->helper);
 
 	if (!err)
 		err = tell_all(s, image);
@@ -395,9 +205,8 @@ static void done(struct save *s, const struct write_answer *a)
 	end(s, 0);
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, a->bytes, 0);
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
-	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost%s%s", s->path, bytes,
-		 (a->to - a->from) / 1e9, events, a->lost, *s->reason ? "; " : "", s->reason);
-	*s->reason = '\0';
+	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s",
+		 s->path, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
 }
 
 static bool names_are_there(const struct save *s)
@@ -434,13 +243,37 @@ bool save_work(struct save *s)
 	return changed;
 }
 
+/* --on. Returns whether one was begun. */
+static bool begin_if_triggered(struct save *s)
+{
+	char why[sizeof(s->reason)];
+
+	return s->state == SAVE_IDLE &&
+	       trigger_fires(&s->o.trigger, s->tick, clock_ns(CLOCK_MONOTONIC), why, sizeof(why)) &&
+	       !save_start(s, NULL, -1, why);
+}
+
 bool save_tick(struct save *s, const struct tick *t)
 {
 	if (s->tick)
 		tick_put(s->tick);
 	s->tick = tick_get(t);
+	if (begin_if_triggered(s))
+		return true;
 	if (s->state != SAVE_NAMES || !names_are_there(s))
 		return false;
 	write_now(s);
 	return true;
+}
+
+void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg)
+{
+	const struct timespec nap = { .tv_nsec = 2000000 };
+
+	while (save_busy(s)) {
+		work(arg);
+		save_tick(s, t);
+		save_work(s);
+		nanosleep(&nap, NULL);
+	}
 }

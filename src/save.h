@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trigger.h"
+
 struct collect;
 struct names;
 struct tick;
@@ -27,8 +29,8 @@ struct save_options {
 	const char *version;
 	char **argv;                  /* command line, NULL-terminated */
 	unsigned int window_s;
+	struct trigger trigger;       /* when one is begun without being asked for */
 	uint64_t from_ns, until_ns;   /* not what was before or after: CLOCK_BOOTTIME; 0: all */
-	int frequency;
 };
 
 /* save_new - @o's pointers are borrowed. NULL: no memory. */
@@ -37,11 +39,10 @@ void save_free(struct save *s);
 
 /*
  * save_start - begins one. @path: the file, which is there when it is whole; NULL: "systop-HOST-UTCTIME.pb" here.
- * @fd: written to instead, if it is not -1. Returns 0, -EBUSY: one is being written, -EOPNOTSUPP: nothing is recorded.
+ * @fd: written to instead, if it is not -1. @reason: told in save_text() and in the trace, "": somebody wanted it.
+ * Returns 0, -EBUSY: one is being written, -EOPNOTSUPP: nothing is recorded.
  */
-int save_start(struct save *s, const char *path, int fd);
-/* save_reason - why the next one is saved: in its attributes, and in save_text(). */
-void save_reason(struct save *s, const char *why);
+int save_start(struct save *s, const char *path, int fd, const char *reason);
 
 /* save_cancel - there will be no file. */
 void save_cancel(struct save *s);
@@ -51,6 +52,10 @@ bool save_busy(const struct save *s);
  * is another thing than before. */
 bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
+
+/* save_finish - waits until what is being saved is saved. @t: the last refresh. @work is called in between: it fetches
+ * names. */
+void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg);
 
 /* save_text - what it does, or how the last one ended: one line, raw bytes. "": nothing was saved yet.
  * save_error - of the last one that ended: 0 or -errno. */

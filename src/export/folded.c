@@ -15,9 +15,6 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* From linux/sched.h. */
-#define PF_KTHREAD 0x00200000
-
 const char *const folded_names[FOLDED_KINDS] = { "cpu", "runq", "sleep", "d", "wall" };
 
 struct line {

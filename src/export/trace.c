@@ -9,6 +9,7 @@
 
 #include "export/perfetto_cpu.h"
 #include "export/trace_internal.h"
+#include "model/tick.h"
 #include "slot.h"
 
 /* Of a ring that went round so much is left out: the programs overwrite it before it is read. */
@@ -211,17 +212,18 @@ static int on_event(void *arg, const struct event *e)
 	}
 	if (!(t->result->events % 65536) && !t->progress(t->arg, t->percent))
 		return -ECANCELED;
-	return perfetto_error(t->p);
+	return t->err ? t->err : perfetto_error(t->p);
 }
 
 static int write_cpu(struct trace *t, uint32_t cpu)
 {
 	struct snapshot_ring ring = ring_of(t, cpu);
 	struct snapshot_loss loss = { 0 };
-	struct perfetto_task current = trace_task(t, current_at(t, cpu, t->start), t->start);
+	struct perfetto_task current;
 	int err;
 
 	t->cpu = cpu;
+	current = trace_task(t, current_at(t, cpu, t->start), t->start);
 	t->current = t->before = current.tid;
 	t->since = t->start;
 	trace_seen(t, current.tid);
@@ -301,7 +303,7 @@ static void write_numbers(struct trace *t)
 	for (size_t i = 0; i < t->image->ticks.nr; i++) {
 		if (ticks[i].at < t->start || ticks[i].at > t->image->end)
 			continue;
-		if (ticks[i].runq_p99_ns != TRACE_NO_VALUE)
+		if (ticks[i].runq_p99_ns != VALUE_NA)
 			perfetto_count(t->p, ticks[i].at, p99, ticks[i].runq_p99_ns);
 		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);
 	}
@@ -329,6 +331,8 @@ int trace_write(FILE *to, const struct image *image, const struct trace_rings *r
 		if (since > t.start)
 			t.start = since;
 	}
+	if (t.start > image->end) /* a ring that goes round in less than the window's last moments */
+		t.start = image->end;
 	result->from = t.start;
 	result->to = image->end;
 	t.p = perfetto_new(to, t.start);
@@ -340,6 +344,7 @@ int trace_write(FILE *to, const struct image *image, const struct trace_rings *r
 		perfetto_stacks_begin(t.p, &sampler);
 		err = write_cpus(&t);
 	}
+	err = err ? err : t.err;
 	if (!err) {
 		trace_blocked_all(&t);
 		write_numbers(&t);

@@ -16,11 +16,6 @@
 /* In place of a tid: a thread out of scope. */
 #define TRACE_OUTSIDE (-1)
 
-#define TRACE_NO_VALUE UINT64_MAX
-
-/* Of a cgroup: what its threads ran in each second of the window. */
-struct trace_cgroup;
-
 struct trace {
 	struct perfetto *p;
 	const struct image *image;
@@ -29,6 +24,7 @@ struct trace {
 	trace_progress *progress;
 	void *arg;
 	int percent;
+	int err;                  /* -ENOMEM: something was not remembered */
 	uint64_t start;           /* of what is whole on all CPUs */
 	/* Of the CPU that is being written: */
 	uint32_t cpu;

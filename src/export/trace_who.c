@@ -11,13 +11,16 @@
 
 #define SEC 1000000000ULL
 
-/* From linux/sched.h. */
-#define PF_KTHREAD 0x00200000
-
 /* Frames of both stacks together. */
 #define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX)
 
 enum seen { SEEN_NOT, SEEN_RAN, SEEN_WOKEN };
+
+static void remember(struct trace *t, struct map *m, uint64_t key, uint64_t value)
+{
+	if (map_put(m, key, (void *)(uintptr_t)value))
+		t->err = -ENOMEM;
+}
 
 int trace_who_begin(struct trace *t)
 {
@@ -85,7 +88,7 @@ void trace_tree(struct trace *t)
 			continue;
 		leader = image_who(t->image, all[i].tgid, t->start);
 		tree_process(t, leader && leader->tgid == all[i].tgid ? leader : &all[i]);
-		map_put(&processes, all[i].tgid, t);
+		remember(t, &processes, all[i].tgid, 1);
 	}
 	for (size_t i = 0; i < t->image->threads.nr; i++)
 		if (is_it(t, &all[i], t->start))
@@ -148,7 +151,7 @@ static enum seen seen(const struct trace *t, int32_t tid)
 
 static void set_seen(struct trace *t, int32_t tid, enum seen how)
 {
-	map_put(&t->seen, (uint64_t)tid + 1, (void *)(uintptr_t)how);
+	remember(t, &t->seen, (uint64_t)tid + 1, how);
 }
 
 void trace_seen(struct trace *t, int32_t tid)
@@ -249,7 +252,7 @@ uint64_t trace_stack(struct trace *t, uint32_t user, uint32_t kernel)
 	nr = add_stack(t, user, frames, maps, ids, 0);
 	nr = add_stack(t, kernel, frames, maps, ids, nr);
 	number = nr ? perfetto_stack(t->p, frames, nr) : 0;
-	map_put(&t->stacks, key, (void *)(uintptr_t)(number + 1));
+	remember(t, &t->stacks, key, number + 1);
 	return number;
 }
 
@@ -298,9 +301,9 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 		since = before;
 	if (!track) {
 		track = perfetto_thread_track(t->p, since, th->tgid, tid, "blocked");
-		map_put(&t->tracks, (uint64_t)tid + 1, (void *)(uintptr_t)track);
+		remember(t, &t->tracks, (uint64_t)tid + 1, track);
 	}
-	map_put(&t->block_ends, (uint64_t)tid + 1, (void *)(uintptr_t)e->at);
+	remember(t, &t->block_ends, (uint64_t)tid + 1, e->at);
 	perfetto_slice_begin(t->p, since, track, &slice);
 	perfetto_slice_end(t->p, e->at, track);
 	perfetto_cpu_blocked_reason(t->p, e->at, tid, caller, e->io_wait);

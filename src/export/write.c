@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,74 +28,57 @@ struct job {
 	const struct image *image;
 	const struct cpu_slot *cpus;
 	const struct ring_slot **rings; /* one a CPU of the image */
-	int percent;
 };
 
 /* --- The file */
 
-/* A file in the folder of @path that has no name yet, or, where the file system has no such files, one that nobody
- * knows. Sets what it is called then, "": nothing. Returns its fd or -errno. */
-static int create(const char *path, char *name, size_t size)
+static const char *folder_of(const char *path, char *buf, size_t size)
 {
-	char copy[4096];
-	const char *folder;
-	int fd;
+	snprintf(buf, size, "%s", path);
+	return dirname(buf);
+}
 
-	snprintf(copy, sizeof(copy), "%s", path);
-	folder = dirname(copy);
-	*name = '\0';
-	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+/* A file in @folder that has no name yet, or, where the file system has no such files, has @name. */
+static int create(const char *folder, const char *name, bool *named)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	*named = false;
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return fd < 0 ? -errno : fd;
-	snprintf(name, size, "%.4000s/.systop-%d.pb", folder, getpid());
 	fd = open(name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		*name = '\0';
+	*named = fd >= 0;
 	return fd < 0 ? -errno : fd;
 }
 
-/* The file gets its name, in one step and only when all of it is on the disk. */
-static int finish(int fd, const char *path, const char *name)
+static int give_name(int fd, const char *name)
 {
-	char from[64], new_name[4200], copy[4096];
-	int folder, err = 0;
+	char from[64];
 
-	if (fsync(fd))
-		return -errno;
-	snprintf(new_name, sizeof(new_name), "%s", name);
-	if (!*name) {
-		snprintf(copy, sizeof(copy), "%s", path);
-		snprintf(new_name, sizeof(new_name), "%s/.systop-%d.pb", dirname(copy), getpid());
-		snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
-		if (linkat(AT_FDCWD, from, AT_FDCWD, new_name, AT_SYMLINK_FOLLOW))
-			return -errno;
-	}
-	if (rename(new_name, path)) {
-		err = -errno;
-		unlink(new_name);
-		return err;
-	}
-	snprintf(copy, sizeof(copy), "%s", path);
-	folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder >= 0) {
-		fsync(folder);
-		close(folder);
-	}
-	return 0;
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* That a file has a name is on the disk when its folder is. */
+static void sync_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
 }
 
 /* --- The trace */
 
+/* Also where nothing changed: whether somebody listens is found out by it. */
 static bool tell_progress(void *arg, int percent)
 {
 	struct job *job = arg;
 	struct write_answer a = { .percent = percent };
-	int sent;
+	int sent = helper_send(job->socket, &a, sizeof(a), -1);
 
-	if (percent == job->percent)
-		a.percent = percent; /* said again: whether somebody listens is found out by it */
-	job->percent = percent;
-	sent = helper_send(job->socket, &a, sizeof(a), -1);
 	return sent >= 0 || sent == -EAGAIN;
 }
 
@@ -124,18 +108,33 @@ static int write_trace(struct job *job, int fd, struct write_answer *a)
 	return err;
 }
 
+/* The file is there in one step, and only when all of it is on the disk. */
 static int write_path(struct job *job, const char *path, struct write_answer *a)
 {
-	char name[4200];
-	int fd = create(path, name, sizeof(name)), err;
+	char copy[4096], name[4200];
+	const char *folder = folder_of(path, copy, sizeof(copy));
+	bool named;
+	int fd, err;
 
+	snprintf(name, sizeof(name), "%s/.systop-%d.pb", folder, getpid());
+	fd = create(folder, name, &named);
 	if (fd < 0)
 		return fd;
 	err = write_trace(job, fd, a);
-	if (!err)
-		err = finish(fd, path, name);
-	if (err && *name)
+	if (!err && fsync(fd))
+		err = -errno;
+	if (!err && !named)
+		err = give_name(fd, path);
+	if (err == -EEXIST) { /* what was there before is there until the new one is */
+		err = give_name(fd, name);
+		named = !err;
+	}
+	if (!err && named && rename(name, path))
+		err = -errno;
+	if (err && named)
 		unlink(name);
+	else if (!err)
+		sync_folder(folder);
 	close(fd);
 	return err;
 }
@@ -177,6 +176,7 @@ void write_run(int socket)
 	struct job job = { .socket = socket };
 	int fd, got;
 
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes is an error like others */
 	while (!a.err && (got = helper_receive(socket, &r, sizeof(r), &fd)) >= (int)offsetof(struct write_request, path)) {
 		r.path[sizeof(r.path) - 1] = '\0';
 		if (r.what == WRITE_TO || r.what == WRITE_PATH) {

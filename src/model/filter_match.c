@@ -4,9 +4,6 @@
 
 #include "model/filter_terms.h"
 
-/* From linux/sched.h. */
-#define PF_KTHREAD 0x00200000
-
 static bool compare(enum op op, double v, double with)
 {
 	switch (op) {

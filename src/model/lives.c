@@ -259,7 +259,6 @@ void lives_free(struct model *m)
 
 struct lives_asked {
 	const struct model *m;
-	uint64_t oldest; /* tick */
 	life_fn *fn;
 	void *arg;
 };
@@ -276,16 +275,16 @@ static int tell_life(const struct lives_asked *asked, const struct life_node *n)
 {
 	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : tick_end(asked->m, n->last);
 
-	if (!n->first || n->last < asked->oldest)
+	if (!n->first)
 		return 0;
 	return asked->fn(asked->arg, &n->life, n->first > 1 ? tick_end(asked->m, n->first - 1) : 0,
 			 to ? to : UINT64_MAX);
 }
 
-int tick_lives(const struct tick *t, uint64_t ticks, life_fn *fn, void *arg)
+int tick_lives(const struct tick *any, life_fn *fn, void *arg)
 {
-	const struct model *m = ((const struct tick_node *)t)->model;
-	struct lives_asked asked = { m, t->seq > ticks ? t->seq - ticks : 0, fn, arg };
+	const struct model *m = ((const struct tick_node *)any)->model;
+	struct lives_asked asked = { m, fn, arg };
 	int err = 0;
 
 	for (const struct life_node *n = m->living; n && !err; n = n->next)

@@ -57,6 +57,9 @@ struct process {
 	struct cgroup *cgroup;     /* of the leader */
 };
 
+/* In life.flags: a thread of the kernel's own (linux/sched.h). */
+#define PF_KTHREAD 0x00200000
+
 /* Identity of a thread, one record per life (a reused tid is another life). */
 struct life {
 	pid_t tid, tgid, ppid;
@@ -170,12 +173,12 @@ const struct tick *tick_head(const struct tick *any, uint64_t seq);
 const struct tick *tick_at(const struct tick *any, uint64_t seq);
 
 /*
- * tick_lives - calls @fn for who there was in the last @ticks ticks up to @t, as far as they are remembered, from when
- * to when they were what they are told to be: CLOCK_BOOTTIME ns; @to UINT64_MAX: they still are. In no order. Ends
- * with what @fn returns, if that is not 0.
+ * tick_lives - calls @fn for who there is, and was in the ticks that are remembered, by way of any tick: from when to
+ * when they were what they are told to be, CLOCK_BOOTTIME ns; @to UINT64_MAX: they still are. In no order. Ends with
+ * what @fn returns, if that is not 0.
  */
 typedef int life_fn(void *arg, const struct life *l, uint64_t from, uint64_t to);
-int tick_lives(const struct tick *t, uint64_t ticks, life_fn *fn, void *arg);
+int tick_lives(const struct tick *any, life_fn *fn, void *arg);
 
 /*
  * tick_history - what rows did in the @ticks ticks up to @t, oldest first: out[row * ticks + tick].

@@ -11,8 +11,6 @@
 #include "tui/host.h"
 #include "tui/paint.h"
 
-/* From linux/sched.h. */
-#define PF_KTHREAD 0x00200000
 /* The parent of all kernel threads. */
 #define KTHREADD 2
 

@@ -52,7 +52,7 @@ def one(fields, *path):
 
 
 class Cpu:
-    """What one CPU did: switches [(t, state of who leaves, next tid)], wakings [(t, tid, flags, who runs)]."""
+    """What one CPU did: switches [(t, state of who leaves, next tid)], wakings [(t, tid, flags)]."""
 
     def __init__(self):
         self.switches = []

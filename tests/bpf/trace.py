@@ -322,7 +322,7 @@ def refused():
         done = subprocess.run([SYSTOP, "-w", f"{folder}/none/trace", "--duration", "0.1"], capture_output=True,
                               text=True, check=False)
         assert done.returncode == 1 and "No such file" in done.stderr, done
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", folder], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", folder], check=True)
         try:
             done = subprocess.run([SYSTOP, "-w", f"{folder}/trace", "--duration", "1"], capture_output=True,
                                   text=True, check=False)

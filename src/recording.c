@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recording.h"
+
+#include <time.h>
+
+#include "options.h"
+#include "start_time.h"
+#include "util/clock.h"
+
+#define SECOND_NS 1000000000ULL
+
+static uint64_t interval_of(const struct options *o)
+{
+	uint64_t parts = (o->duration_ns + o->interval_ns - 1) / o->interval_ns;
+
+	return parts ? o->duration_ns / parts : o->interval_ns;
+}
+
+void recording_plan(struct recording *r, struct options *o)
+{
+	uint64_t seconds = (o->duration_ns + SECOND_NS - 1) / SECOND_NS, wait;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	wait = start_time_wait(&o->at, &now);
+	r->from_ns = wait ? clock_ns(CLOCK_BOOTTIME) + wait : 0;
+	r->until_ns = wait && o->duration_ns ? r->from_ns + o->duration_ns : 0;
+	r->begins_ns = clock_ns(CLOCK_MONOTONIC) + wait;
+	r->interval_ns = interval_of(o);
+	if (o->duration_ns)
+		o->iterations = o->duration_ns / r->interval_ns;
+	if (o->window_s < seconds + 1)
+		o->window_s = seconds + 1;
+}
+
+uint64_t recording_first(const struct recording *r)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return r->interval_ns + (now < r->begins_ns ? r->begins_ns - now : 0);
+}
