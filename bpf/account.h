@@ -24,6 +24,9 @@
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
+#ifndef barrier_var
+#define barrier_var(var) __asm__ volatile("" : "+r"(var))
+#endif
 
 /* What one switch saw of one thread. Scheduler times are on the clock of this CPU's runqueue. */
 struct account_event {
@@ -33,7 +36,7 @@ struct account_event {
 	__u64 last_queued;
 	__u64 last_arrival;
 	__u64 exec_ns;      /* se.sum_exec_runtime */
-	__u64 stint_ns;     /* of it, since it was last picked to run; UINT64_MAX: not kept by its class */
+	__u64 stint_ns;     /* of it, since it was last picked to run; INT64_MAX: not kept by its class */
 	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or since when we watch */
 	__u32 prev_state;   /* switch-out: as sched_switch reports it */
 	__u32 task_state;   /* switch-out: task->__state now */
@@ -112,22 +115,34 @@ static __always_inline __u32 account_hist_slot(__u64 wait_ns)
 	return r < HIST_SLOTS ? r : HIST_SLOTS - 1;
 }
 
-static __always_inline __u64 account_min(__u64 a, __u64 b)
-{
-	return a < b ? a : b;
-}
-
-/* Difference of two readings that must not wrap: the kernel's clocks of two CPUs may disagree. */
+/*
+ * Difference of two readings that must not wrap: the kernel's clocks of two CPUs may disagree. Times are
+ * less than 2^63 ns: the sign of their difference says which is more. Without a branch, of which each would double
+ * what the verifier looks at in all that follows.
+ */
 static __always_inline __u64 account_sub(__u64 a, __u64 b)
 {
-	return a > b ? a - b : 0;
+	__u64 difference = a - b;
+
+	barrier_var(difference); /* or the compiler makes a branch of it */
+	return difference & ((difference >> 63) - 1);
+}
+
+static __always_inline __u64 account_min(__u64 a, __u64 b)
+{
+	return a - account_sub(a, b);
+}
+
+static __always_inline __u64 account_max(__u64 a, __u64 b)
+{
+	return a + account_sub(b, a);
 }
 
 /* The instant of a switch, which for a thread is not before its present state began: that may have
  * been timed elsewhere. */
 static __always_inline __u64 account_now(const struct slot *s, const struct account_event *e)
 {
-	return e->now > s->since ? e->now : s->since;
+	return account_max(e->now, s->since);
 }
 
 /* Adds @off ns off the CPU, the last @wait of them on the runqueue, as the state in the slot. */
@@ -172,11 +187,9 @@ static __always_inline __u64 account_arrival(__u64 not_before, const struct acco
 {
 	__u64 at = account_sub(e->now, account_sub(e->rq_clock, e->last_arrival));
 
-	if (at < e->cpu_since)
-		at = e->cpu_since;
-	if (at < e->now && e->now - at > e->stint_ns)
-		at = e->now - e->stint_ns;
-	return at > not_before ? account_min(at, e->now) : not_before;
+	at = account_max(at, e->cpu_since);
+	at = account_max(at, account_sub(e->now, e->stint_ns));
+	return account_max(account_min(at, e->now), not_before);
 }
 
 /*

@@ -103,25 +103,35 @@ static __always_inline __u32 file_id(struct unwind *u, const struct file_key *ke
 	return id;
 }
 
-/* Which slot of a maple node with @pivots pivots holds @addr. */
-static __always_inline int maple_slot(const struct unwind *u, __u64 addr, __u32 pivots)
-{
-	int i;
-
-	for (i = 0; i < 15; i++) {
-		__u64 pivot = u->node[1 + i];
-
-		if ((__u32)i >= pivots || pivot >= addr || (!pivot && i))
-			break;
-	}
-	return i;
-}
-
 /* Kinds of maple nodes, and how many pivots they have (include/linux/maple_tree.h). */
 enum { MAPLE_DENSE, MAPLE_LEAF_64, MAPLE_RANGE_64, MAPLE_ARANGE_64 };
 #define MAPLE_PIVOTS 15
 #define MAPLE_ARANGE_PIVOTS 9
 #define MAPLE_DEPTH_MAX 8
+
+static __always_inline __u32 maple_type(__u64 entry)
+{
+	return entry >> 3 & 15;
+}
+
+/* maple_child - what the node @entry has for @addr; 0: nothing, or not there. Functions that are not static are
+ * verified once, and not on every path that leads to them. */
+__weak __noinline __u64 maple_child(__u32 context, __u64 entry, __u64 addr)
+{
+	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
+	__u32 pivots = maple_type(entry) == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_PIVOTS, i;
+
+	if (!u || bpf_probe_read_kernel(u->node, sizeof(u->node), (void *)(entry & ~0xffULL)))
+		return 0;
+	for (i = 0; i < MAPLE_PIVOTS; i++) {
+		__u64 pivot = u->node[1 + i];
+
+		if (i >= pivots || pivot >= addr || (!pivot && i))
+			break;
+	}
+	i += 1 + pivots;
+	return i > 31 ? 0 : u->node[i & 31];
+}
 
 static __always_inline __u64 inode_mtime(struct inode *inode)
 {
@@ -150,18 +160,12 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 		return -1;
 	entry = u->mm_root;
 	for (int depth = 0; depth < MAPLE_DEPTH_MAX; depth++) {
-		__u32 type = entry >> 3 & 15, pivots, slot;
+		__u32 type = maple_type(entry);
 
 		/* Only the root carries the tag of an internal entry. */
 		if (entry <= 4096 || (!depth && (entry & 3) != 2))
 			return -1;
-		if (bpf_probe_read_kernel(u->node, sizeof(u->node), (void *)(entry & ~0xffULL)))
-			return -1;
-		pivots = type == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_PIVOTS;
-		slot = 1 + pivots + maple_slot(u, addr, pivots);
-		if (slot > 31)
-			return -1;
-		entry = u->node[slot & 31];
+		entry = maple_child(context, entry, addr);
 		if (type == MAPLE_LEAF_64)
 			break;
 		if (type != MAPLE_RANGE_64 && type != MAPLE_ARANGE_64)
@@ -210,8 +214,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	return at;
 }
 
-/* Where in u->vmas the mapping is that holds @addr, or -1. Functions that are not static are verified
- * once, and not on every path that leads to them. */
+/* unwind_vma - the same, which looks among those found before first. */
 __weak __noinline int unwind_vma(__u32 context, __u64 addr)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);

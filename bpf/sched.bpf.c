@@ -131,7 +131,7 @@ static __always_inline void missed_switch_in(struct task_struct *prev, struct ac
 	e->last_arrival = prev->sched_info.last_arrival;
 	e->stint_ns = prev->prio >= MAX_RT_PRIO
 			      ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime
-			      : ~0ULL;
+			      : ~0ULL >> 1;
 }
 
 /* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen */

@@ -85,7 +85,11 @@ struct slot {
 	__u32 voluntary;   /* the kernel's counts of its switches, at its last switch-out; */
 	__u32 involuntary; /* like all counts here, they start again from 0 at 2^32 */
 	__u64 runq_max_ns; /* longest runqueue wait since the reader last took it */
-	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
+	__u32 migrations;  /* the kernel's count, at its last switch-in */
+	__u8 in_scope;
+	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
+	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
+	__u8 long_block;   /* one of its last blocks was long: the next user stack is worth taking */
 	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
 	__u64 wake;        /* time of the last waking, its context, and WAKE_THROTTLED */
 	__u32 wakeups;
@@ -94,12 +98,8 @@ struct slot {
 	/* lines 3 and 4 */
 	__u64 utime_ns;    /* the kernel's tick-based split of the running time, at its last switch-out */
 	__u64 stime_ns;
-	__u8 in_scope;
-	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
-	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
-	__u8 long_block;   /* one of its last blocks was long: the next user stack is worth taking */
+	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
 	__u32 runq_hist[HIST_SLOTS];
-	__u32 migrations;  /* the kernel's count, at its last switch-in */
 
 	/* line 5: who it is, copied at birth, first sight, exec and rename */
 	char comm[16];
@@ -137,22 +137,22 @@ struct cpu_slot {
 	__u64 clock_least;   /* smallest distance since clock_window */
 	__u64 clock_before;  /* and in the window before */
 	__u64 clock_window;
-
 	__u64 last_boot_ns;  /* CLOCK_BOOTTIME of the last event */
 	__u64 suspended_ns;  /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	__u64 wakings;
+	__u64 records;       /* written to this CPU's ring (ring.h), the ones that were overwritten included */
 	__u64 bpf_ns;        /* estimated run time of the programs */
-	__u64 overflow_ns;   /* running time of threads without a slot */
-	__u64 scope_cgroups; /* scratch of scope_key() */
-	__u64 scope_cred;
-	__u64 stack_events;  /* written to this CPU's ring */
-	__u64 stacks_paid;   /* until when stacks of blocks are paid for: see block_afford() */
+
 	__u32 hardirq;       /* in which interrupt the CPU is: WAKE_SOURCE(), 0: none */
 	__u32 softirq;
+	__u64 scope_cgroups; /* scratch of scope_key() */
+	__u64 scope_cred;
+	__u64 overflow_ns;   /* running time of threads without a slot */
+	__u64 stack_events;  /* written to this CPU's ring */
+	__u64 stacks_paid;   /* until when stacks of blocks are paid for: see block_afford() */
+	__u32 ring_other;    /* the recorder's last event said that threads out of scope run */
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 stacks_skipped; /* long blocks that were not paid for */
-	__u64 records;       /* written to this CPU's ring (ring.h), the ones that were overwritten included */
-	__u32 ring_other;    /* the last one said that threads out of scope run */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
 
