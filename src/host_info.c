@@ -76,8 +76,10 @@ static void save(void *arg, char *said, size_t size)
 		snprintf(said, size, "saving: Esc cancels");
 	else if (err == -EBUSY)
 		snprintf(said, size, "one is being saved already: Esc cancels it");
-	else
+	else if (err == -EOPNOTSUPP)
 		snprintf(said, size, "nothing is recorded: see ! for why");
+	else
+		snprintf(said, size, "cannot save: %s", strerror(-err));
 }
 
 static uint64_t recorded(void *arg)

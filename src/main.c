@@ -39,6 +39,7 @@
 #include "options.h"
 #include "print.h"
 #include "proc/cgroup.h"
+#include "proc/memory.h"
 #include "proc/mounts.h"
 #include "proc/user.h"
 #include "recording.h"
@@ -89,6 +90,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_WRITE] = {
 		.name = "systop-write",
 		.invoker = true,
+		.nice = -10, /* until it has its copy */
 		.run = write_run,
 	},
 };
@@ -448,6 +450,7 @@ static int start(struct systop *s)
 			.table_mib = s->options.table_mib,
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,
+			.memory_spare = memory_spare(&s->mounts),
 			.window_now = s->options.output == OUTPUT_TRACE,
 		};
 

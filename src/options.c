@@ -66,7 +66,7 @@ const struct argp_option option_table[] = {
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
-	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: 1 % of the host's)", 1 },
+	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: what 20,000 events a second take, at most 1 % of the host's)", 1 },
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },

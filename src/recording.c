@@ -9,6 +9,9 @@
 
 #define SECOND_NS 1000000000ULL
 
+/* A busy host needs so long to get ready. */
+#define READY_NS SECOND_NS
+
 static uint64_t interval_of(const struct options *o)
 {
 	uint64_t parts = (o->duration_ns + o->interval_ns - 1) / o->interval_ns;
@@ -23,6 +26,8 @@ void recording_plan(struct recording *r, struct options *o)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	wait = start_time_wait(&o->at, &now);
+	while (o->at.kind == START_MULTIPLE && wait < READY_NS)
+		wait += o->at.seconds * SECOND_NS;
 	r->from_ns = wait ? clock_ns(CLOCK_BOOTTIME) + wait : 0;
 	r->until_ns = wait && o->duration_ns ? r->from_ns + o->duration_ns : 0;
 	r->begins_ns = clock_ns(CLOCK_MONOTONIC) + wait;

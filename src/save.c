@@ -30,6 +30,7 @@
 /* A helper that says nothing for so long is given up. */
 #define SILENT_NS 20000000000ULL
 
+/* The rings are copied at once; the trace is written when the names and the next refresh are there. */
 enum state { SAVE_IDLE, SAVE_NAMES, SAVE_WRITING };
 
 struct save {
@@ -37,7 +38,7 @@ struct save {
 	enum state state;
 	struct helper helper;
 	char path[PATH_MAX], text[PATH_MAX + 1024], reason[512];
-	int fd;
+	struct save_end end;     /* of the window */
 	int err;
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	const struct tick *tick; /* the newest */
@@ -50,17 +51,21 @@ struct save *save_new(const struct save_options *o)
 	if (!s)
 		return NULL;
 	s->o = *o;
-	s->fd = -1;
 	s->helper.socket = -1;
+	s->end.cpus = calloc(collect_nr_cpus(o->collect), sizeof(*s->end.cpus));
+	if (!s->end.cpus) {
+		free(s);
+		return NULL;
+	}
 	return s;
 }
 
 static void end(struct save *s, int err)
 {
-	helper_kill(&s->helper);
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
+	if (err == -ECANCELED)
+		helper_leave(&s->helper);
+	else
+		helper_kill(&s->helper);
 	s->state = SAVE_IDLE;
 	s->err = err;
 	if (err == -ECANCELED)
@@ -76,6 +81,7 @@ void save_free(struct save *s)
 	end(s, -ECANCELED);
 	if (s->tick)
 		tick_put(s->tick);
+	free(s->end.cpus);
 	free(s);
 }
 
@@ -89,32 +95,6 @@ static int ask_stack(void *arg, uint32_t id, const struct stack_entry *e, const 
 	for (uint32_t i = 0; i < e->nr; i++)
 		if (frames[i] != FRAME_GAP)
 			names_frame(s->o.names, frames[i], e->tgid);
-	return 0;
-}
-
-int save_start(struct save *s, const char *path, int fd, const char *reason)
-{
-	char when[32];
-	struct tm tm;
-	time_t now = time(NULL);
-
-	if (s->state != SAVE_IDLE)
-		return -EBUSY;
-	if (!rings_slots(collect_rings(s->o.collect)))
-		return -EOPNOTSUPP;
-	gmtime_r(&now, &tm);
-	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
-	if (path)
-		snprintf(s->path, sizeof(s->path), "%s", path);
-	else
-		snprintf(s->path, sizeof(s->path), "systop-%s-%s.pb", s->o.uname->nodename, when);
-	snprintf(s->reason, sizeof(s->reason), "%s", reason);
-	s->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	s->state = SAVE_NAMES;
-	s->began = s->heard = clock_ns(CLOCK_MONOTONIC);
-	s->err = 0;
-	collect_stacks(s->o.collect, ask_stack, s);
-	snprintf(s->text, sizeof(s->text), "saving: names of functions");
 	return 0;
 }
 
@@ -155,43 +135,83 @@ static int tell(struct save *s, const struct write_request *r, int fd)
 	return sent < 0 ? sent : 0;
 }
 
-static int tell_all(struct save *s, int image)
+static int tell_ring(struct save *s, struct write_request *r, int cpu)
+{
+	const struct rings *rings = collect_rings(s->o.collect);
+	uint64_t window_ns = s->o.window_s * 1000000000ULL;
+
+	r->what = WRITE_RING;
+	r->cpu = cpu;
+	r->end = s->end.cpus[cpu].head;
+	r->from = rings_place(rings, cpu, s->end.at > window_ns ? s->end.at - window_ns : 0);
+	return r->from <= r->end ? tell(s, r, rings_fd(rings, cpu)) : 0;
+}
+
+static int tell_rings(struct save *s, int fd)
 {
 	static struct write_request r;
 	const struct rings *rings = collect_rings(s->o.collect);
 	int nr = collect_nr_cpus(s->o.collect), err;
 
-	r.what = WRITE_IMAGE;
-	err = tell(s, &r, image);
 	r.what = WRITE_CPUS;
-	if (!err)
-		err = tell(s, &r, collect_cpus_fd(s->o.collect));
-	r.what = WRITE_RING;
-	for (int cpu = 0; cpu < nr && !err; cpu++) {
-		r.cpu = cpu;
+	r.cpu = nr;
+	r.slots = rings_slots(rings);
+	err = tell(s, &r, collect_cpus_fd(s->o.collect));
+	for (int cpu = 0; cpu < nr && !err; cpu++)
 		if (rings_fd(rings, cpu) >= 0)
-			err = tell(s, &r, rings_fd(rings, cpu));
-	}
-	r.what = s->fd < 0 ? WRITE_PATH : WRITE_TO;
+			err = tell_ring(s, &r, cpu);
+	r.what = fd < 0 ? WRITE_PATH : WRITE_TO;
 	snprintf(r.path, sizeof(r.path), "%s", s->path);
-	return err ? err : tell(s, &r, s->fd);
+	return err ? err : tell(s, &r, fd);
 }
 
-static void write_now(struct save *s)
+static void note_end(struct save *s)
 {
-	int image = save_image(&s->o, s->tick, s->reason), err = image < 0 ? image : helper_open(s->o.role, &s->helper);
+	int nr = collect_nr_cpus(s->o.collect);
 
-	if (!err)
-		err = tell_all(s, image);
-	if (image >= 0)
-		close(image);
-	if (err) {
+	s->end.at = clock_ns(CLOCK_BOOTTIME);
+	for (int cpu = 0; cpu < nr; cpu++)
+		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);
+}
+
+/* The helper copies the rings as soon as it is told where to. */
+static int begin(struct save *s, int fd)
+{
+	int err = helper_open(s->o.role, &s->helper);
+
+	return err ? err : tell_rings(s, fd);
+}
+
+int save_start(struct save *s, const char *path, int fd, const char *reason)
+{
+	char when[32];
+	struct tm tm;
+	time_t now = time(NULL);
+	int err;
+
+	if (s->state != SAVE_IDLE)
+		return -EBUSY;
+	if (!rings_slots(collect_rings(s->o.collect)))
+		return -EOPNOTSUPP;
+	note_end(s);
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	if (path)
+		snprintf(s->path, sizeof(s->path), "%s", path);
+	else
+		snprintf(s->path, sizeof(s->path), "systop-%s-%s.pb", s->o.uname->nodename, when);
+	snprintf(s->reason, sizeof(s->reason), "%s", reason);
+	err = begin(s, fd);
+	if (err && err != -EPIPE) { /* then it says why */
 		end(s, err);
-		return;
+		return err;
 	}
-	s->state = SAVE_WRITING;
-	s->heard = clock_ns(CLOCK_MONOTONIC);
-	snprintf(s->text, sizeof(s->text), "saving: 0 %%");
+	s->state = SAVE_NAMES;
+	s->began = s->heard = clock_ns(CLOCK_MONOTONIC);
+	s->err = 0;
+	collect_stacks(s->o.collect, ask_stack, s);
+	snprintf(s->text, sizeof(s->text), "saving: names of functions");
+	return 0;
 }
 
 static void done(struct save *s, const struct write_answer *a)
@@ -209,21 +229,17 @@ static void done(struct save *s, const struct write_answer *a)
 		 s->path, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
 }
 
-static bool names_are_there(const struct save *s)
-{
-	return !names_pending(s->o.names) || clock_ns(CLOCK_MONOTONIC) - s->began > NAMES_NS;
-}
-
-bool save_work(struct save *s)
+/* Whether the helper said something. */
+static bool hear(struct save *s)
 {
 	struct write_answer a;
-	bool changed = false;
+	bool heard = false;
 	int fd, got;
 
-	while (s->state == SAVE_WRITING && (got = helper_receive(s->helper.socket, &a, sizeof(a), &fd)) != -EAGAIN) {
+	while (s->state != SAVE_IDLE && (got = helper_receive(s->helper.socket, &a, sizeof(a), &fd)) != -EAGAIN) {
 		if (fd >= 0)
 			close(fd);
-		changed = true;
+		heard = true;
 		s->heard = clock_ns(CLOCK_MONOTONIC);
 		if (got != sizeof(a))
 			end(s, got < 0 ? got : -EIO);
@@ -232,6 +248,36 @@ bool save_work(struct save *s)
 		else
 			snprintf(s->text, sizeof(s->text), "saving: %u %%", a.percent < 100 ? a.percent : 100);
 	}
+	return heard;
+}
+
+static void write_now(struct save *s)
+{
+	static struct write_request r = { .what = WRITE_IMAGE };
+	int image = save_image(&s->o, s->tick, &s->end, s->reason), err = image < 0 ? image : tell(s, &r, image);
+
+	if (image >= 0)
+		close(image);
+	if (err == -EPIPE && hear(s) && s->state == SAVE_IDLE) /* it said why it ended */
+		return;
+	if (err) {
+		end(s, err);
+		return;
+	}
+	s->state = SAVE_WRITING;
+	s->heard = clock_ns(CLOCK_MONOTONIC);
+	snprintf(s->text, sizeof(s->text), "saving: 0 %%");
+}
+
+static bool names_are_there(const struct save *s)
+{
+	return !names_pending(s->o.names) || clock_ns(CLOCK_MONOTONIC) - s->began > NAMES_NS;
+}
+
+bool save_work(struct save *s)
+{
+	bool changed = hear(s);
+
 	if (s->state == SAVE_WRITING && clock_ns(CLOCK_MONOTONIC) - s->heard > SILENT_NS) {
 		end(s, -ETIMEDOUT);
 		changed = true;

@@ -107,17 +107,16 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 	}
 }
 
-static void make_cpus(struct making *g)
+static void make_cpus(struct making *g, const struct save_end *end)
 {
 	const struct rings *rings = collect_rings(g->o->collect);
 	int nr = collect_nr_cpus(g->o->collect);
 
 	for (int cpu = 0; cpu < nr; cpu++) {
-		struct image_cpu c = { .online = rings_fd(rings, cpu) >= 0 };
+		struct image_cpu c = { .head = end->cpus[cpu].head, .current = end->cpus[cpu].current };
 		const struct rings_mark *marks = rings_marks(rings, cpu, &c.nr);
 
-		collect_cpu_now(g->o->collect, cpu, &c.head, &c.current);
-		c.online = c.online && (c.head || c.current >= 0);
+		c.online = rings_fd(rings, cpu) >= 0 && (c.head || c.current >= 0);
 		image_cpu(g->m, &c, marks);
 	}
 }
@@ -148,7 +147,7 @@ static void now(struct image_clocks *c)
 	c->monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static struct image head_of(const struct save_options *o, const struct tick *t)
+static struct image head_of(const struct save_options *o, const struct tick *t, uint64_t end)
 {
 	uint64_t window_ns = o->window_s * 1000000000ULL;
 	time_t wall = time(NULL);
@@ -168,7 +167,7 @@ static struct image head_of(const struct save_options *o, const struct tick *t)
 	localtime_r(&wall, &tm);
 	head.utc_offset_min = tm.tm_gmtoff / 60;
 	now(&head.clocks);
-	head.end = t->boottime_ns; /* who came later is not known */
+	head.end = end < t->boottime_ns ? end : t->boottime_ns; /* who came later is not known */
 	if (o->until_ns && head.end > o->until_ns)
 		head.end = o->until_ns;
 	head.from = head.end > window_ns ? head.end - window_ns : 0;
@@ -177,15 +176,15 @@ static struct image head_of(const struct save_options *o, const struct tick *t)
 	return head;
 }
 
-int save_image(const struct save_options *o, const struct tick *t, const char *reason)
+int save_image(const struct save_options *o, const struct tick *t, const struct save_end *end, const char *reason)
 {
-	struct image head = head_of(o, t);
+	struct image head = head_of(o, t, end->at);
 	struct making g = { .o = o, .m = image_maker(&head) };
 	int fd;
 
 	if (!g.m)
 		return -ENOMEM;
-	make_cpus(&g);
+	make_cpus(&g, end);
 	make_states(&g, t->active, t->nr_active);
 	make_states(&g, t->idle, t->nr_idle);
 	tick_lives(t, make_life, &g);

@@ -197,7 +197,7 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 		.pattern_fd = -1,
 		.nr_cpus = c->nr_cpus,
 		.window_s = o->window_s,
-		.slots = rings_size(o->window_s, o->window_bytes ? o->window_bytes : rings_memory(), c->nr_cpus),
+		.slots = rings_size(o->window_s, o->window_bytes, o->memory_spare, c->nr_cpus),
 	};
 	int err;
 

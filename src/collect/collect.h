@@ -37,7 +37,8 @@ struct collect_options {
 	int peek_role;                /* helper that looks at blocked threads */
 	int table_mib;                /* memory for the unwinder's tables */
 	unsigned int window_s;        /* seconds that the recorder keeps, 0: none, */
-	uint64_t window_bytes;        /* in so much memory at most; 0: 1 % of the host's, */
+	uint64_t window_bytes;        /* in so much memory; 0: what is fit, */
+	uint64_t memory_spare;        /* within so many bytes, */
 	bool window_now;              /* from the start on; else from a moment later: it takes 5 ms a CPU */
 };
 

@@ -10,9 +10,10 @@
 #include "export/perfetto_cpu.h"
 #include "export/trace_internal.h"
 #include "model/tick.h"
+#include "record/keep.h"
 #include "slot.h"
 
-/* Of a ring that went round so much is left out: the programs overwrite it before it is read. */
+/* Of a ring that goes round while it is read so much is left out: the programs overwrite it before. */
 #define MARGIN 16 /* a part of it */
 
 /* --- Where it begins */
@@ -20,11 +21,13 @@
 static struct snapshot_ring ring_of(const struct trace *t, uint32_t cpu)
 {
 	const struct image_cpu *c = &IMAGE_AT(t->image, cpus, struct image_cpu)[cpu];
+	const struct keep_ring *r = &t->rings[cpu];
 
 	return (struct snapshot_ring){
-		.slots = t->rings->rings[cpu],
+		.slots = r->slots,
 		.nr = t->image->ring_slots,
-		.head = (const uint64_t *)&t->rings->cpus[cpu].records,
+		.head = r->head,
+		.from = r->from,
 		.end = c->head,
 		.marks = IMAGE_AT(t->image, marks, struct rings_mark) + c->first,
 		.nr_marks = c->nr,
@@ -35,7 +38,7 @@ static bool has_ring(const struct trace *t, uint32_t cpu)
 {
 	const struct image_cpu *c = &IMAGE_AT(t->image, cpus, struct image_cpu)[cpu];
 
-	return c->online && c->nr && t->rings->rings[cpu] && c->first + (uint64_t)c->nr <= t->image->marks.nr;
+	return c->online && c->nr && t->rings[cpu].slots && c->first + (uint64_t)c->nr <= t->image->marks.nr;
 }
 
 static int first_time(void *arg, const struct event *e)
@@ -44,18 +47,28 @@ static int first_time(void *arg, const struct event *e)
 	return 1;
 }
 
-/* Since when a CPU's ring has everything. */
+/* The first slot of a CPU's ring that will still be there when it is read. */
+static uint64_t first_left(const struct snapshot_ring *ring, bool copied)
+{
+	uint64_t head = *ring->head, gone = head > ring->nr ? head - ring->nr : 0;
+
+	if (gone && !copied)
+		gone += ring->nr / MARGIN;
+	return gone > ring->from ? gone : ring->from;
+}
+
+/* Since when a CPU's ring has everything: a mark says what was written after it, and so does the first event. */
 static uint64_t complete_since(const struct trace *t, uint32_t cpu)
 {
 	struct snapshot_ring ring = ring_of(t, cpu);
-	uint64_t since = ring.marks[0].at, oldest = ring.end > ring.nr ? ring.end - ring.nr : 0;
+	uint64_t since = t->image->end;
 	struct snapshot_loss loss = { 0 };
 
-	if (oldest <= ring.marks[0].head)
-		return since;
-	ring.skip = ring.nr / MARGIN;
-	since = t->image->end;
+	ring.from = first_left(&ring, t->rings[cpu].copied);
 	snapshot_read(&ring, 0, first_time, &since, &loss);
+	for (uint32_t i = 0; i < ring.nr_marks; i++)
+		if (ring.marks[i].head >= ring.from)
+			return ring.marks[i].at < since ? ring.marks[i].at : since;
 	return since;
 }
 
@@ -312,7 +325,7 @@ static void write_numbers(struct trace *t)
 	perfetto_instant(t->p, t->image->end, top, "dump end");
 }
 
-int trace_write(FILE *to, const struct image *image, const struct trace_rings *rings, trace_progress *progress,
+int trace_write(FILE *to, const struct image *image, const struct keep_ring *rings, trace_progress *progress,
 		void *arg, struct trace_result *result)
 {
 	struct trace t = { .image = image, .rings = rings, .result = result, .progress = progress, .arg = arg };

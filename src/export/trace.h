@@ -6,16 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ring.h"
-
-struct cpu_slot;
 struct image;
-
-/* The recorder's memory, as far as the trace's writer has it. */
-struct trace_rings {
-	const struct cpu_slot *cpus;            /* mapped, one a possible CPU */
-	const struct ring_slot *const *rings;   /* mapped; NULL: the CPU has none */
-};
+struct keep_ring;
 
 /* What became of it. */
 struct trace_result {
@@ -26,11 +18,11 @@ struct trace_result {
 };
 
 /*
- * trace_write - the window as a Perfetto trace. @progress: is told what is done, of 100; it returns false if there is
+ * trace_write - the window as a Perfetto trace. @rings: one a CPU of the image. @progress: is told what is done, of 100; it returns false if there is
  * to be no trace. Returns 0, -ECANCELED, or -errno.
  */
 typedef bool trace_progress(void *arg, int percent);
-int trace_write(FILE *to, const struct image *image, const struct trace_rings *rings, trace_progress *progress,
+int trace_write(FILE *to, const struct image *image, const struct keep_ring *rings, trace_progress *progress,
 		void *arg, struct trace_result *result);
 
 #endif

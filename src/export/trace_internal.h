@@ -19,7 +19,7 @@
 struct trace {
 	struct perfetto *p;
 	const struct image *image;
-	const struct trace_rings *rings;
+	const struct keep_ring *rings;
 	struct trace_result *result;
 	trace_progress *progress;
 	void *arg;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 #include "export/trace.h"
 #include "helper/helper.h"
 #include "helper/proto.h"
+#include "record/keep.h"
+#include "ring.h"
 #include "slot.h"
 
 /* Handed to the file at once. */
@@ -25,9 +28,14 @@
 
 struct job {
 	int socket;
-	const struct image *image;
 	const struct cpu_slot *cpus;
-	const struct ring_slot **rings; /* one a CPU of the image */
+	struct keep_ring *rings; /* one a CPU */
+	uint32_t nr_cpus, ring_slots;
+	int fd;                  /* what is written to */
+	char path[4096];         /* what it will be called; "": it is somebody else's */
+	char name[4200];         /* what it is called until then, if @named */
+	bool named;
+	const struct image *image;
 };
 
 /* --- The file */
@@ -38,17 +46,16 @@ static const char *folder_of(const char *path, char *buf, size_t size)
 	return dirname(buf);
 }
 
-/* A file in @folder that has no name yet, or, where the file system has no such files, has @name. */
-static int create(const char *folder, const char *name, bool *named)
+/* A file that has no name yet, or, where the file system has no such files, another one. */
+static int create(struct job *job, const char *folder)
 {
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	*named = false;
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-		return fd < 0 ? -errno : fd;
-	fd = open(name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
-	*named = fd >= 0;
-	return fd < 0 ? -errno : fd;
+	job->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (job->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return job->fd < 0 ? -errno : 0;
+	snprintf(job->name, sizeof(job->name), "%s/.systop-%d.pb", folder, getpid());
+	job->fd = open(job->name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
+	job->named = job->fd >= 0;
+	return job->fd < 0 ? -errno : 0;
 }
 
 static int give_name(int fd, const char *name)
@@ -82,11 +89,10 @@ static bool tell_progress(void *arg, int percent)
 	return sent >= 0 || sent == -EAGAIN;
 }
 
-static int write_trace(struct job *job, int fd, struct write_answer *a)
+static int write_trace(struct job *job, struct write_answer *a)
 {
-	struct trace_rings rings = { job->cpus, job->rings };
 	struct trace_result result;
-	int copy = dup(fd), err;
+	int copy = dup(job->fd), err;
 	FILE *to = copy < 0 ? NULL : fdopen(copy, "w");
 
 	if (!to) {
@@ -96,7 +102,7 @@ static int write_trace(struct job *job, int fd, struct write_answer *a)
 		return err;
 	}
 	setvbuf(to, NULL, _IOFBF, BUFFER_BYTES);
-	err = trace_write(to, job->image, &rings, tell_progress, job, &result);
+	err = trace_write(to, job->image, job->rings, tell_progress, job, &result);
 	if (fclose(to) && !err)
 		err = -errno;
 	a->bytes = result.bytes;
@@ -109,33 +115,29 @@ static int write_trace(struct job *job, int fd, struct write_answer *a)
 }
 
 /* The file is there in one step, and only when all of it is on the disk. */
-static int write_path(struct job *job, const char *path, struct write_answer *a)
+static int publish(struct job *job)
 {
-	char copy[4096], name[4200];
-	const char *folder = folder_of(path, copy, sizeof(copy));
-	bool named;
-	int fd, err;
+	char copy[4096];
+	int err = 0;
 
-	snprintf(name, sizeof(name), "%s/.systop-%d.pb", folder, getpid());
-	fd = create(folder, name, &named);
-	if (fd < 0)
-		return fd;
-	err = write_trace(job, fd, a);
-	if (!err && fsync(fd))
-		err = -errno;
-	if (!err && !named)
-		err = give_name(fd, path);
+	if (!*job->path)
+		return 0;
+	if (fsync(job->fd))
+		return -errno;
+	if (!job->named)
+		err = give_name(job->fd, job->path);
 	if (err == -EEXIST) { /* what was there before is there until the new one is */
-		err = give_name(fd, name);
-		named = !err;
+		snprintf(job->name, sizeof(job->name), "%s/.systop-%d.pb", folder_of(job->path, copy, sizeof(copy)),
+			 getpid());
+		err = give_name(job->fd, job->name);
+		job->named = !err;
 	}
-	if (!err && named && rename(name, path))
-		err = -errno;
-	if (err && named)
-		unlink(name);
-	else if (!err)
-		sync_folder(folder);
-	close(fd);
+	if (!err && job->named) {
+		err = rename(job->name, job->path) ? -errno : 0;
+		job->named = err;
+	}
+	if (!err)
+		sync_folder(folder_of(job->path, copy, sizeof(copy)));
 	return err;
 }
 
@@ -148,22 +150,73 @@ static const void *map_fd(int fd, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static int take(struct job *job, const struct write_request *r, int fd)
+static int take_cpus(struct job *job, const struct write_request *r, int fd)
+{
+	job->rings = calloc(r->cpu + 1, sizeof(*job->rings));
+	job->cpus = map_fd(fd, r->cpu * sizeof(struct cpu_slot));
+	job->nr_cpus = r->cpu;
+	job->ring_slots = r->slots;
+	return job->rings && job->cpus ? 0 : -ENOMEM;
+}
+
+static int take_ring(struct job *job, const struct write_request *r, int fd)
+{
+	struct keep_ring *ring = r->cpu < job->nr_cpus ? &job->rings[r->cpu] : NULL;
+
+	if (!ring || r->from > r->end)
+		return -EINVAL;
+	*ring = (struct keep_ring){ .slots = map_fd(fd, (size_t)job->ring_slots * sizeof(struct ring_slot)),
+				    .head = (const uint64_t *)&job->cpus[r->cpu].records,
+				    .from = r->end - r->from > job->ring_slots ? r->end - job->ring_slots : r->from,
+				    .end = r->end };
+	return ring->slots ? 0 : -ENOMEM;
+}
+
+/* What can go wrong with the file is known before anybody waits; without a copy the rings themselves are read. */
+static int take_file(struct job *job, const struct write_request *r, int fd)
+{
+	char copy[4096];
+	const char *folder = r->what == WRITE_PATH ? folder_of(r->path, copy, sizeof(copy)) : NULL;
+	int err = 0;
+
+	if (folder) {
+		snprintf(job->path, sizeof(job->path), "%s", r->path);
+		err = create(job, folder);
+	} else {
+		job->fd = dup(fd);
+	}
+	if (!err)
+		keep_rings(job->rings, job->nr_cpus, job->ring_slots, folder);
+	setpriority(PRIO_PROCESS, 0, 0); /* from here on nothing is lost by waiting */
+	return err;
+}
+
+static int take_image(struct job *job, int fd, struct write_answer *a)
+{
+	int err;
+
+	job->image = image_open(fd);
+	if (!job->image || job->fd < 0 || job->image->cpus.nr != job->nr_cpus || job->image->ring_slots != job->ring_slots)
+		return -EINVAL;
+	err = write_trace(job, a);
+	if (!err)
+		err = publish(job);
+	a->done = 1;
+	return err;
+}
+
+static int take(struct job *job, const struct write_request *r, int fd, struct write_answer *a)
 {
 	switch (r->what) {
-	case WRITE_IMAGE:
-		job->image = image_open(fd);
-		job->rings = job->image ? calloc(job->image->cpus.nr + 1, sizeof(*job->rings)) : NULL;
-		return job->rings ? 0 : -EINVAL;
 	case WRITE_CPUS:
-		if (job->image)
-			job->cpus = map_fd(fd, job->image->cpus.nr * sizeof(struct cpu_slot));
-		return job->cpus ? 0 : -EINVAL;
+		return take_cpus(job, r, fd);
 	case WRITE_RING:
-		if (!job->image || r->cpu >= job->image->cpus.nr)
-			return -EINVAL;
-		job->rings[r->cpu] = map_fd(fd, (size_t)job->image->ring_slots * sizeof(struct ring_slot));
-		return job->rings[r->cpu] ? 0 : -errno;
+		return take_ring(job, r, fd);
+	case WRITE_TO:
+	case WRITE_PATH:
+		return take_file(job, r, fd);
+	case WRITE_IMAGE:
+		return take_image(job, fd, a);
 	default:
 		return -EINVAL;
 	}
@@ -171,24 +224,23 @@ static int take(struct job *job, const struct write_request *r, int fd)
 
 void write_run(int socket)
 {
+	static struct job job = { .fd = -1 };
 	static struct write_request r;
-	struct write_answer a = { .done = 1 };
-	struct job job = { .socket = socket };
+	struct write_answer a = { 0 };
 	int fd, got;
 
+	job.socket = socket;
 	signal(SIGPIPE, SIG_IGN); /* a reader that goes is an error like others */
-	while (!a.err && (got = helper_receive(socket, &r, sizeof(r), &fd)) >= (int)offsetof(struct write_request, path)) {
+	while (!a.done && !a.err &&
+	       (got = helper_receive(socket, &r, sizeof(r), &fd)) >= (int)offsetof(struct write_request, path)) {
 		r.path[sizeof(r.path) - 1] = '\0';
-		if (r.what == WRITE_TO || r.what == WRITE_PATH) {
-			a.err = !job.cpus		 ? -EINVAL
-				: r.what == WRITE_TO ? write_trace(&job, fd, &a)
-						     : write_path(&job, r.path, &a);
-			break;
-		}
-		a.err = take(&job, &r, fd);
+		a.err = take(&job, &r, fd, &a);
 		if (fd >= 0)
 			close(fd);
 	}
+	if (job.named)
+		unlink(job.name);
+	a.done = 1;
 	a.percent = 100;
 	helper_send(socket, &a, sizeof(a), -1);
 }

@@ -191,13 +191,19 @@ int helper_open(int role, struct helper *h)
 	return w.err || h->socket < 0 ? -(w.err ? w.err : EIO) : 0;
 }
 
+void helper_leave(struct helper *h)
+{
+	if (h->socket >= 0)
+		close(h->socket);
+	h->socket = -1;
+}
+
 void helper_kill(struct helper *h)
 {
 	struct wish w = { .what = WISH_KILL, .pid = h->pid };
 
 	if (h->socket < 0)
 		return;
-	close(h->socket);
-	h->socket = -1;
+	helper_leave(h);
 	helper_send(starter.socket, &w, sizeof(w), -1);
 }

@@ -24,6 +24,7 @@ struct helper_role {
 	bool nobody;                  /* it runs as a user who owns nothing, */
 	size_t memory;                /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
 	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */
+	int nice;                     /* at this priority, where that is allowed, */
 	bool locked;                  /* and opens nothing, talks to nobody: seccomp; */
 	bool bpf;                     /* but for iterators of BPF links it is handed */
 	void (*run)(int socket);      /* until the socket's other end closes */
@@ -47,8 +48,10 @@ void helper_stop(void);
 /* helper_open - a new helper of this role. 0 or -errno. */
 int helper_open(int role, struct helper *h);
 
-/* helper_kill - ends one that does not answer. One that is stuck in the kernel ends when it can. */
+/* helper_kill - ends one that does not answer. One that is stuck in the kernel ends when it can. helper_leave - lets one
+ * end by itself, which has something to put away. */
 void helper_kill(struct helper *h);
+void helper_leave(struct helper *h);
 
 /* helper_send, helper_receive - one message, with a file descriptor (-1: none). Return its bytes, or
  * -errno; -EPIPE: the other side is gone. */

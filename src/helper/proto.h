@@ -111,16 +111,19 @@ struct symbols_source {
 /* --- write: writes the recorder's window as a trace */
 
 enum write_what {
-	WRITE_IMAGE, /* with what export/image.h describes */
-	WRITE_CPUS,  /* with the map of struct cpu_slot */
-	WRITE_RING,  /* with CPU @cpu's ring */
-	WRITE_TO,    /* with a file that is open for writing: all was told, it begins */
-	WRITE_PATH,  /* the same to @path, which is there when it is whole, and not before */
+	WRITE_CPUS,  /* with the map of struct cpu_slot: there are @cpu CPUs, whose rings have @slots each */
+	WRITE_RING,  /* with CPU @cpu's ring, of which slots @from to @end are wanted */
+	WRITE_TO,    /* with a file that is open for writing: the rings are copied now; or */
+	WRITE_PATH,  /* the same for @path, which is there when it is whole, and not before */
+	WRITE_IMAGE, /* with what export/image.h describes: the trace is written */
 };
 
 struct write_request {
 	uint32_t what;
 	uint32_t cpu;
+	uint32_t slots;
+	uint32_t spare;
+	uint64_t from, end;
 	char path[4096];
 };
 

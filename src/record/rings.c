@@ -16,6 +16,7 @@
 #include "util/format.h"
 
 #define SLOTS_LEAST 1024
+#define SLOTS_MOST (1U << 30)
 
 /* Marks of each CPU: the window, and some more where refreshes are short. */
 #define MARKS 512
@@ -34,39 +35,17 @@ struct rings {
 	struct rings_mark *scratch;
 };
 
-uint32_t rings_size(unsigned int window_s, uint64_t memory, int nr_cpus)
+uint32_t rings_size(unsigned int window_s, uint64_t memory, uint64_t spare, int nr_cpus)
 {
-	uint64_t wanted = (uint64_t)window_s * RINGS_EVENTS_PER_S;
-	uint64_t room = memory / sizeof(struct ring_slot) / nr_cpus;
+	uint64_t wanted = memory ? SLOTS_MOST : (uint64_t)window_s * RINGS_EVENTS_PER_S;
+	uint64_t room = (memory ? memory : spare) / sizeof(struct ring_slot) / nr_cpus;
 	uint64_t slots = SLOTS_LEAST;
 
 	if (room < SLOTS_LEAST || !window_s)
 		return 0;
-	while (slots < wanted && 2 * slots <= room && slots < 1U << 30)
+	while (slots < wanted && 2 * slots <= room && slots < SLOTS_MOST)
 		slots *= 2;
 	return slots;
-}
-
-/* A number in a file of the kernel's, 0: there is none. */
-static uint64_t read_number(const char *path)
-{
-	unsigned long long v = 0;
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%llu", &v) != 1)
-		v = 0;
-	fclose(f);
-	return v;
-}
-
-uint64_t rings_memory(void)
-{
-	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 100;
-	uint64_t limit = read_number("/sys/fs/cgroup/memory.max"), room = limit / 4;
-
-	return limit && room < ram ? room : ram;
 }
 
 struct rings *rings_new(const struct rings_options *o)
@@ -186,6 +165,17 @@ const struct rings_mark *rings_marks(const struct rings *r, int cpu, uint32_t *n
 	for (uint32_t i = 0; i < *nr; i++)
 		r->scratch[i] = c->marks[(oldest + i) % MARKS];
 	return r->scratch;
+}
+
+uint64_t rings_place(const struct rings *r, int cpu, uint64_t boottime_ns)
+{
+	const struct cpu_ring *c = &r->cpus[cpu];
+	uint64_t oldest = c->nr_marks > MARKS ? c->nr_marks - MARKS : 0, place = 0;
+
+	for (uint64_t i = oldest; i < c->nr_marks; i++)
+		if (i == oldest || c->marks[i % MARKS].at <= boottime_ns)
+			place = c->marks[i % MARKS].head;
+	return place;
 }
 
 int rings_fd(const struct rings *r, int cpu)

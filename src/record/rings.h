@@ -16,14 +16,11 @@ struct rings;
 #define RINGS_EVENTS_PER_S 20000
 
 /*
- * rings_size - slots of each CPU's ring for a window of @window_s s: a power of two, of which all CPUs together
- * take no more than @memory bytes. 0: not even 1,024 fit.
+ * rings_size - slots of each CPU's ring, a power of two. @memory: bytes for all of them together, which are filled; 0:
+ * what RINGS_EVENTS_PER_S need in a window of @window_s s, if @spare bytes are enough. 0: not even 1,024 fit, or there
+ * is no window.
  */
-uint32_t rings_size(unsigned int window_s, uint64_t memory, int nr_cpus);
-
-/* rings_memory - what the recorder takes where nothing else is asked for: 1 % of the memory that the host, or
- * the cgroup that this runs in, has. Bytes. */
-uint64_t rings_memory(void);
+uint32_t rings_size(unsigned int window_s, uint64_t memory, uint64_t spare, int nr_cpus);
 
 /* rings_pattern - a ring like all others, which a map of rings is loaded with: the first CPU's. Its fd, or -errno. */
 int rings_pattern(uint32_t slots);
@@ -57,8 +54,10 @@ struct rings_mark {
 	uint64_t head;
 };
 
-/* rings_marks - of a CPU, oldest first. rings_fd - of its ring's map, -1: it has none. */
+/* rings_marks - of a CPU, oldest first: good until the next call. rings_place - the slot from which on it has what
+ * came after @boottime_ns, or the oldest that it knows the time of. rings_fd - of its ring's map, -1: it has none. */
 const struct rings_mark *rings_marks(const struct rings *r, int cpu, uint32_t *nr);
+uint64_t rings_place(const struct rings *r, int cpu, uint64_t boottime_ns);
 int rings_fd(const struct rings *r, int cpu);
 uint32_t rings_slots(const struct rings *r);
 

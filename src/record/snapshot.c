@@ -194,12 +194,14 @@ int snapshot_read(const struct snapshot_ring *ring, uint64_t from, snapshot_fn *
 		  struct snapshot_loss *loss)
 {
 	struct reading r = { .ring = ring, .loss = loss, .from = from, .fn = fn, .arg = arg };
-	uint64_t place = ring->skip + (ring->end > ring->nr ? ring->end - ring->nr : 0);
+	uint64_t place = ring->end > ring->nr ? ring->end - ring->nr : 0;
 	struct ring_slot *copy;
 	int err = 0;
 
 	if (!ring->nr_marks)
 		return 0;
+	if (place < ring->from)
+		place = ring->from;
 	/* What is older than the first mark has no time. */
 	if (place < ring->marks[0].head)
 		place = ring->marks[0].head;

@@ -13,8 +13,7 @@ struct snapshot_ring {
 	const struct ring_slot *slots; /* mapped */
 	uint32_t nr;                   /* a power of two */
 	const uint64_t *head;          /* of the CPU, mapped: how many were ever written */
-	uint64_t end;                  /* up to which it is read */
-	uint64_t skip;                 /* oldest slots that are not */
+	uint64_t from, end;            /* what of it is read; from the oldest slot on, if that is later */
 	const struct rings_mark *marks; /* oldest first */
 	uint32_t nr_marks;
 };

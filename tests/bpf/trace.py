@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Saved traces, as protoc reads them, against what is known of the load and against the refreshes."""
 
+import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -266,6 +268,26 @@ def under_load():
     return f"{switches} switches, {sum(len(cpu.wakings) for cpu in trace.cpus.values())} wakings"
 
 
+def a_million():
+    """While about a million things a second happen: the rings are copied before they go round."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        for cpu in sorted(os.sched_getaffinity(0))[:2]:
+            stack.enter_context(Load("taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", "100000000"))
+        time.sleep(0.5)
+        path = os.path.join(folder, "trace")
+        done = subprocess.run([SYSTOP, "-w", path, "--duration", "0.5", "--window-mem", "64M"], check=True,
+                              capture_output=True, text=True)
+        trace = Trace(path)
+    seconds, lost, gaps = (float(x) for x in re.search(r"([\d.]+) s, .* events, (\d+) lost, (\d+) gaps",
+                                                       done.stderr).groups())
+    _, twice = runs_of(trace)
+    events = sum(len(cpu.switches) + len(cpu.wakings) for cpu in trace.cpus.values())
+    assert seconds == 0.5 and lost <= 2 and gaps <= events / 10000, done.stderr
+    assert twice <= events / 10000, f"{twice} times on two CPUs at once"
+    assert events > (1000 if GUEST else 200000), events
+    return f"{events / seconds:.0f} a second, {lost:.0f} lost, {gaps:.0f} gaps"
+
+
 def killed():
     """Whenever systop is killed, there is no file or a whole one."""
     whole = 0
@@ -351,6 +373,7 @@ def main():
     tap.case("lives", lives)
     tap.case("two traces of one time", overlap)
     tap.case("under load", under_load)
+    tap.case("a million events a second", a_million)
     tap.case("--at", aligned)
     tap.case("--on", triggered)
     tap.case("refused", refused)

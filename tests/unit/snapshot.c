@@ -39,7 +39,7 @@ static int keep(void *arg, const struct event *e)
 
 static struct snapshot_loss read_from(const struct rings_mark *marks, uint32_t nr_marks, uint64_t from)
 {
-	struct snapshot_ring ring = { slots, SLOTS, &head, head, 0, marks, nr_marks };
+	struct snapshot_ring ring = { slots, SLOTS, &head, 0, head, marks, nr_marks };
 	struct snapshot_loss loss = { 0 };
 
 	nr_got = 0;
