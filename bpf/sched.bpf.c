@@ -255,7 +255,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in)
 		slot_end(in);
 
-	record_switch(c, cpu, e.now, (__u64)prev->pid << 32 | next->pid, left);
+	/* Not before what the thread did elsewhere, in other CPUs' time: as its slot has it. */
+	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
 	if (parks && block_afford(c, e.now))
 		park(prev, out_index, out ? out->since : 0, c);
 	if (blocked && in) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "loop.h"
+#include "priority.h"
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -19,6 +20,7 @@ static void child(int gate, char **argv)
 	int err;
 
 	loop_unblock_signals();
+	priority_restore();
 	if (read(gate, &go, 1) != 1)
 		_exit(0);
 	execvp(argv[0], argv);

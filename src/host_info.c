@@ -10,6 +10,7 @@
 #include "check.h"
 #include "collect/collect.h"
 #include "config_file.h"
+#include "loop.h"
 #include "model/health.h"
 #include "model/tick.h"
 #include "proc/user.h"
@@ -58,6 +59,7 @@ static void health(void *arg, struct health *h)
 	collect_health(from->collect, h);
 	names_health(from->names, h);
 	collect_health_loss(from->collect, h);
+	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds", loop_longest() / 1e6);
 	check_health(h);
 }
 

@@ -38,6 +38,7 @@
 #include "model/model.h"
 #include "options.h"
 #include "print.h"
+#include "priority.h"
 #include "proc/cgroup.h"
 #include "proc/memory.h"
 #include "proc/mounts.h"
@@ -77,6 +78,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.nobody = true,
 		.memory = 2UL << 30,
 		.cpu_seconds = 600,
+		.nice = 5, /* names can come later */
 		.locked = true,
 		.run = symbols_run,
 	},
@@ -90,7 +92,6 @@ static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_WRITE] = {
 		.name = "systop-write",
 		.invoker = true,
-		.nice = -10, /* until it has its copy */
 		.run = write_run,
 	},
 };
@@ -379,10 +380,13 @@ static int start_save(struct systop *s)
 		.window_s = s->options.window_s,
 		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
 			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
-		.from_ns = s->recording.from_ns,
-		.until_ns = s->recording.until_ns,
 	};
 
+	if (s->options.output == OUTPUT_TRACE) {
+		recording_begin(&s->recording, &s->options);
+		o.from_ns = s->recording.from_ns;
+		o.until_ns = s->recording.until_ns;
+	}
 	s->save = save_new(&o);
 	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
@@ -548,6 +552,7 @@ static int run(struct systop *s)
 	}
 	loop_block_signals();
 	crash_catch();
+	priority_raise();
 	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
 	if (!start(s)) {
 		o.work_fds[0] = names_fd(s->names);
@@ -555,7 +560,7 @@ static int run(struct systop *s)
 		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (s->options.output == OUTPUT_TRACE)
-			o.first_ns = recording_first(&s->recording);
+			o.first_ns = s->recording.first_ns;
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {

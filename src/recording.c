@@ -28,9 +28,7 @@ void recording_plan(struct recording *r, struct options *o)
 	wait = start_time_wait(&o->at, &now);
 	while (o->at.kind == START_MULTIPLE && wait < READY_NS)
 		wait += o->at.seconds * SECOND_NS;
-	r->from_ns = wait ? clock_ns(CLOCK_BOOTTIME) + wait : 0;
-	r->until_ns = wait && o->duration_ns ? r->from_ns + o->duration_ns : 0;
-	r->begins_ns = clock_ns(CLOCK_MONOTONIC) + wait;
+	r->begins_ns = clock_ns(CLOCK_BOOTTIME) + wait;
 	r->interval_ns = interval_of(o);
 	if (o->duration_ns)
 		o->iterations = o->duration_ns / r->interval_ns;
@@ -38,9 +36,11 @@ void recording_plan(struct recording *r, struct options *o)
 		o->window_s = seconds + 1;
 }
 
-uint64_t recording_first(const struct recording *r)
+void recording_begin(struct recording *r, const struct options *o)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
 
-	return r->interval_ns + (now < r->begins_ns ? r->begins_ns - now : 0);
+	r->from_ns = now > r->begins_ns ? now : r->begins_ns;
+	r->until_ns = o->duration_ns ? r->from_ns + o->duration_ns : 0;
+	r->first_ns = r->interval_ns + r->from_ns - now;
 }

@@ -23,8 +23,12 @@
 #include "util/clock.h"
 #include "util/format.h"
 
-/* So long names are waited for, and the next refresh, which knows who came last. */
-#define NAMES_NS 3000000000ULL
+/* Names are waited for while some come: not longer than this for the next one, and this for all. On a busy host the
+ * helpers, too, wait for a CPU. */
+#define NAME_NS 3000000000ULL
+#define NAMES_NS 20000000000ULL
+
+/* So long the next refresh is waited for, which knows who came last. */
 #define TICK_NS 1200000000ULL
 
 /* A helper that says nothing for so long is given up. */
@@ -41,6 +45,8 @@ struct save {
 	struct save_end end;     /* of the window */
 	int err;
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
+	uint64_t named;          /* when the last names came, by their generation: */
+	uint64_t generation;
 	const struct tick *tick; /* the newest */
 };
 
@@ -207,7 +213,7 @@ int save_start(struct save *s, const char *path, int fd, const char *reason)
 		return err;
 	}
 	s->state = SAVE_NAMES;
-	s->began = s->heard = clock_ns(CLOCK_MONOTONIC);
+	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
 	s->err = 0;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: names of functions");
@@ -269,9 +275,25 @@ static void write_now(struct save *s)
 	snprintf(s->text, sizeof(s->text), "saving: 0 %%");
 }
 
-static bool names_are_there(const struct save *s)
+static bool names_are_there(struct save *s)
 {
-	return !names_pending(s->o.names) || clock_ns(CLOCK_MONOTONIC) - s->began > NAMES_NS;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (s->generation != names_generation(s->o.names))
+		s->named = now;
+	s->generation = names_generation(s->o.names);
+	return !names_pending(s->o.names) || now - s->named > NAME_NS || now - s->began > NAMES_NS;
+}
+
+/* Returns whether it is written now. */
+static bool write_when_ready(struct save *s)
+{
+	if (!names_are_there(s)) {
+		snprintf(s->text, sizeof(s->text), "saving: %zu names to come", names_pending(s->o.names));
+		return false;
+	}
+	write_now(s);
+	return true;
 }
 
 bool save_work(struct save *s)
@@ -282,8 +304,8 @@ bool save_work(struct save *s)
 		end(s, -ETIMEDOUT);
 		changed = true;
 	}
-	if (s->state == SAVE_NAMES && s->tick && clock_ns(CLOCK_MONOTONIC) - s->began > TICK_NS && names_are_there(s)) {
-		write_now(s);
+	if (s->state == SAVE_NAMES && s->tick && clock_ns(CLOCK_MONOTONIC) - s->began > TICK_NS) {
+		write_when_ready(s);
 		changed = true;
 	}
 	return changed;
@@ -306,10 +328,7 @@ bool save_tick(struct save *s, const struct tick *t)
 	s->tick = tick_get(t);
 	if (begin_if_triggered(s))
 		return true;
-	if (s->state != SAVE_NAMES || !names_are_there(s))
-		return false;
-	write_now(s);
-	return true;
+	return s->state == SAVE_NAMES && write_when_ready(s);
 }
 
 void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg)

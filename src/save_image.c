@@ -52,7 +52,7 @@ static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
 	symbol = names_frame(g->o->names, frame, tgid);
 	f.place = frame & FRAME_KERNEL || frame & FRAME_ANONYMOUS ? frame & ~FRAME_ANONYMOUS : frame & FRAME_OFFSET_MASK;
 	if (symbol) {
-		f.function = symbol->named ? image_text(g->m, symbol->name) : 0;
+		f.function = image_text(g->m, symbol->name);
 		names_path(g->o->names, frame, path, sizeof(path));
 		f.path = image_text(g->m, path);
 		f.kind = symbol->kind;

@@ -71,7 +71,11 @@ struct perfetto {
 	struct cpu *cpu;              /* perfetto_cpu.c */
 	uint64_t *frame_ids;
 	size_t frame_room;
+	uint64_t sampled_ns;          /* time of the last sample; 0: there was none */
 };
+
+/* Clocks: BOOTTIME, and that of samples, which counts from each to the next. */
+enum { CLOCK_OF_TRACE = 6, CLOCK_OF_SAMPLES = 64 };
 
 /* perfetto_fail - keeps the first error. */
 void perfetto_fail(struct perfetto *p, int err);

@@ -18,6 +18,8 @@ void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sa
 	PB(PerfEvents__Timebase) timebase = PB_INIT(PERF_EVENTS__TIMEBASE);
 	char name[TEXT_SIZE];
 
+	PB_SET(defaults, timestamp_clock_id, CLOCK_OF_SAMPLES);
+	packet.trace_packet_defaults = &defaults;
 	if (sampler) {
 		if (sampler->frequency) {
 			timebase.interval_case = PERFETTO__PROTOS__PERF_EVENTS__TIMEBASE__INTERVAL_FREQUENCY;
@@ -32,7 +34,6 @@ void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sa
 		       PERFETTO__PROTOS__PERF_EVENTS__PERF_CLOCK__PERF_CLOCK_BOOTTIME);
 		samples.timebase = &timebase;
 		defaults.perf_sample_defaults = &samples;
-		packet.trace_packet_defaults = &defaults;
 	}
 	packet_write(p, &packet);
 }
@@ -123,44 +124,72 @@ uint64_t perfetto_stack(struct perfetto *p, const struct perfetto_frame *frames,
 	return id;
 }
 
-static void write_sample(struct perfetto *p, uint64_t t, PB(PerfSample) *sample)
+/* From here on the next sample's time is counted from the start of the trace. */
+static void begin_samples_clock(struct perfetto *p)
 {
-	PB(TracePacket) packet = packet_on(SEQUENCE_STACKS, SEQUENCE_GOES_ON);
+	PB(TracePacket) packet = packet_on(SEQUENCE_STACKS, 0);
+	PB(ClockSnapshot) snapshot = PB_INIT(CLOCK_SNAPSHOT);
+	PB(ClockSnapshot__Clock) trace = PB_INIT(CLOCK_SNAPSHOT__CLOCK), samples = trace, *list[] = { &trace, &samples };
 
-	PB_SET(packet, timestamp, t);
-	packet.data_case = PB_DATA(PERF_SAMPLE);
-	packet.perf_sample = sample;
+	PB_SET(trace, clock_id, CLOCK_OF_TRACE);
+	PB_SET(trace, timestamp, p->start_ns);
+	PB_SET(samples, clock_id, CLOCK_OF_SAMPLES);
+	PB_SET(samples, timestamp, 0);
+	PB_SET(samples, is_incremental, true);
+	snapshot.n_clocks = 2;
+	snapshot.clocks = list;
+	packet.data_case = PB_DATA(CLOCK_SNAPSHOT);
+	packet.clock_snapshot = &snapshot;
 	packet_write(p, &packet);
+	p->sampled_ns = p->start_ns;
 }
 
 void perfetto_sample(struct perfetto *p, const struct perfetto_sample *s)
 {
+	PB(TracePacket) packet = packet_on(SEQUENCE_STACKS, 0);
 	PB(PerfSample) sample = PB_INIT(PERF_SAMPLE);
 
+	if (!p->sampled_ns || s->t < p->sampled_ns)
+		begin_samples_clock(p);
+	PB_SET(packet, timestamp, s->t - p->sampled_ns);
+	p->sampled_ns = s->t;
 	PB_SET(sample, cpu, s->cpu);
 	PB_SET(sample, pid, s->pid);
 	PB_SET(sample, tid, s->tid);
 	if (s->stack)
 		PB_SET(sample, callstack_iid, s->stack);
 	PB_SET(sample, cpu_mode, (PB(PerfSample__CpuMode))s->mode);
-	write_sample(p, s->t, &sample);
+	packet.data_case = PB_DATA(PERF_SAMPLE);
+	packet.perf_sample = &sample;
+	packet_write(p, &packet);
+}
+
+/* A packet of this sequence whose time is that of the trace. */
+static PB(TracePacket) packet_at(uint64_t t)
+{
+	PB(TracePacket) packet = packet_on(SEQUENCE_STACKS, 0);
+
+	PB_SET(packet, timestamp, t);
+	PB_SET(packet, timestamp_clock_id, CLOCK_OF_TRACE);
+	return packet;
 }
 
 void perfetto_samples_lost(struct perfetto *p, uint64_t t, unsigned int cpu, uint64_t nr)
 {
+	PB(TracePacket) packet = packet_at(t);
 	PB(PerfSample) lost = PB_INIT(PERF_SAMPLE);
 
 	PB_SET(lost, cpu, cpu);
 	PB_SET(lost, kernel_records_lost, nr);
-	write_sample(p, t, &lost);
+	packet.data_case = PB_DATA(PERF_SAMPLE);
+	packet.perf_sample = &lost;
+	packet_write(p, &packet);
 }
 
 static uint64_t write_track(struct perfetto *p, uint64_t t, PB(TrackDescriptor) *track)
 {
-	PB(TracePacket) packet = packet_on(SEQUENCE_STACKS, SEQUENCE_GOES_ON);
+	PB(TracePacket) packet = packet_at(t); /* with a time, so that it is read when the thread was born */
 
-	/* With a time, so that it is read when the thread was born. */
-	PB_SET(packet, timestamp, t);
 	PB_SET(*track, uuid, ++p->last_track);
 	packet.data_case = PB_DATA(TRACK_DESCRIPTOR);
 	packet.track_descriptor = track;
@@ -184,9 +213,8 @@ uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int3
 
 static void write_slice(struct perfetto *p, uint64_t t, PB(TrackEvent) *event)
 {
-	PB(TracePacket) packet = packet_on(SEQUENCE_STACKS, SEQUENCE_GOES_ON);
+	PB(TracePacket) packet = packet_at(t);
 
-	PB_SET(packet, timestamp, t);
 	packet.data_case = PB_DATA(TRACK_EVENT);
 	packet.track_event = event;
 	packet_write(p, &packet);

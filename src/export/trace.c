@@ -359,6 +359,7 @@ int trace_write(FILE *to, const struct image *image, const struct keep_ring *rin
 	}
 	err = err ? err : t.err;
 	if (!err) {
+		trace_unborn(&t);
 		trace_blocked_all(&t);
 		write_numbers(&t);
 		write_clocks(&t, image->end);

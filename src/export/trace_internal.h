@@ -35,6 +35,7 @@ struct trace {
 	struct map stacks;        /* user id << 32 | kernel id -> number in the trace + 1 */
 	struct map tracks;        /* tid + 1 -> track of its blocks */
 	struct map block_ends;    /* tid + 1 -> when its last block ended */
+	struct map born;          /* tid + 1 -> start of the last life that was told of */
 	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
 	uint32_t seconds;
 };
@@ -42,9 +43,11 @@ struct trace {
 int trace_who_begin(struct trace *t); /* 0 or -ENOMEM */
 void trace_who_end(struct trace *t);
 
-/* trace_tree - who was there when the trace starts; trace_born - who came later. */
+/* trace_tree - who was there when the trace starts; trace_born - who came later; trace_unborn - and who came out of
+ * scope and moved into it: at the end. */
 void trace_tree(struct trace *t);
 void trace_born(struct trace *t, int32_t tid, uint64_t at);
+void trace_unborn(struct trace *t);
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
 
 /* trace_task - what a thread is called in the trace, on the present CPU. */

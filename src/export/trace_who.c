@@ -36,9 +36,15 @@ void trace_who_end(struct trace *t)
 	map_fini(&t->stacks);
 	map_fini(&t->tracks);
 	map_fini(&t->block_ends);
+	map_fini(&t->born);
 }
 
 /* --- Who there is */
+
+static enum seen seen(const struct trace *t, int32_t tid)
+{
+	return (uintptr_t)map_get(&t->seen, (uint64_t)tid + 1);
+}
 
 static bool was_there(const struct image_thread *th, uint64_t at)
 {
@@ -111,6 +117,21 @@ void trace_born(struct trace *t, int32_t tid, uint64_t at)
 		tree_process(t, th);
 	tree_thread(t, th);
 	perfetto_tree_end(t->p);
+	remember(t, &t->born, (uint64_t)tid + 1, th->start_ns);
+}
+
+void trace_unborn(struct trace *t)
+{
+	const struct image_thread *all = IMAGE_AT(t->image, threads, struct image_thread);
+
+	for (size_t i = 0; i < t->image->threads.nr; i++) {
+		bool same = i && all[i - 1].tid == all[i].tid && all[i - 1].start_ns == all[i].start_ns;
+
+		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->image->end || !seen(t, all[i].tid) ||
+		    map_get(&t->born, (uint64_t)all[i].tid + 1))
+			continue;
+		trace_born(t, all[i].tid, all[i].start_ns);
+	}
 }
 
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
@@ -143,11 +164,6 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 }
 
 /* --- Who was blocked when it starts */
-
-static enum seen seen(const struct trace *t, int32_t tid)
-{
-	return (uintptr_t)map_get(&t->seen, (uint64_t)tid + 1);
-}
 
 static void set_seen(struct trace *t, int32_t tid, enum seen how)
 {
@@ -306,7 +322,7 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 	remember(t, &t->block_ends, (uint64_t)tid + 1, e->at);
 	perfetto_slice_begin(t->p, since, track, &slice);
 	perfetto_slice_end(t->p, e->at, track);
-	perfetto_cpu_blocked_reason(t->p, e->at, tid, caller, e->io_wait);
+	perfetto_cpu_blocked_reason(t->p, e->at - 1, tid, caller, e->io_wait); /* before the switch that ends it */
 }
 
 /* --- Cgroups */

@@ -23,6 +23,9 @@
 #include "ring.h"
 #include "slot.h"
 
+/* By so much less urgent it is when it has its copy of the rings. */
+#define LATER 10
+
 /* Handed to the file at once. */
 #define BUFFER_BYTES (1 << 20)
 
@@ -187,7 +190,7 @@ static int take_file(struct job *job, const struct write_request *r, int fd)
 	}
 	if (!err)
 		keep_rings(job->rings, job->nr_cpus, job->ring_slots, folder);
-	setpriority(PRIO_PROCESS, 0, 0); /* from here on nothing is lost by waiting */
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER); /* nothing is lost by waiting now */
 	return err;
 }
 

@@ -100,8 +100,8 @@ int sandbox_enter(const struct helper_role *role)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	setpriority(PRIO_PROCESS, 0, role->nice); /* who may not is slower */
-	if (setpgid(0, 0) || set_limits(role) || drop(role) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	if (setpgid(0, 0) || setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + role->nice) ||
+	    set_limits(role) || drop(role) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -1;
 	return role->locked ? lock(role) : 0;

@@ -6,6 +6,9 @@ import re
 import subprocess
 
 SOURCE = os.environ.get("srcdir", os.path.join(os.path.dirname(__file__), "..", ".."))
+# Ids of clocks.
+BOOTTIME, SAMPLES = 6, 64
+
 LINE = re.compile(r'(\w+)(?: \{|: (.*))$')
 
 
@@ -68,6 +71,7 @@ class Trace:
         self.cpus = {}
         self.events = []  # (t, cpu, kind, fields), all but switches and wakings
         self.samples = []
+        self.sample_clock = None
         self.slices = []
         self.strings = {}
         for p in self.packets:
@@ -76,13 +80,24 @@ class Trace:
             cpu.switches.sort(key=lambda s: s[0])
             cpu.wakings.sort(key=lambda w: w[0])
 
+    def sampled(self, packet):
+        """When a sample was taken: its clock counts from each to the next, and from a snapshot."""
+        if "timestamp_clock_id" in packet:
+            return one(packet, "timestamp")
+        self.sample_clock += one(packet, "timestamp")
+        return self.sample_clock
+
     def take(self, packet):
+        for snapshot in packet.get("clock_snapshot", []):
+            clocks = {one(c, "clock_id"): one(c, "timestamp") for c in snapshot["clocks"]}
+            if SAMPLES in clocks:
+                self.sample_clock = clocks[BOOTTIME] - clocks[SAMPLES]
         for data in packet.get("interned_data", []):
             self.strings.update({one(n, "iid"): one(n, "name") for n in data.get("event_names", [])})
         if "ftrace_events" in packet:
             self.take_bundle(packet["ftrace_events"][0])
         elif "perf_sample" in packet:
-            self.samples.append((one(packet, "timestamp"), packet["perf_sample"][0]))
+            self.samples.append((self.sampled(packet), packet["perf_sample"][0]))
         elif "track_event" in packet:
             self.slices.append((one(packet, "timestamp"), packet["track_event"][0]))
 
