@@ -26,6 +26,8 @@ SYSTOP = os.environ.get("SYSTOP", os.path.join(BUILD, "systop"))
 WORK = os.path.join(BUILD, "bench")
 
 # What must be kept; each is missed only if the whole 95 % interval is over it.
+TRACEFS = "/sys/kernel/tracing"
+
 LIMITS = {
     "pipe_ns_above_empty": 150,
     "pipe_ratio": 1.20,
@@ -39,6 +41,12 @@ LIMITS = {
     "sample_us_15": 4,
     "sample_us_65": 8,
     "table_ms_mib": 3,
+    "recorder": 0.03,
+    "dump_s_4m": 1,
+    "dump_mib": 64,
+    "dump_bytes": 12,
+    "dump_bytes_other": 24,
+    "dump_loop_ms": 50,
     "startup_ms": 300,
     "bytes_80x24": 1000,
     "bytes_200x50": 2500,
@@ -82,6 +90,21 @@ def need_systop():
 
 
 # --- Numbers
+
+
+class Tracefs:
+    """The tracing file system, which the peers look for, mounted while this is open."""
+
+    def __enter__(self):
+        self.mounted = False
+        if not os.path.isdir(f"{TRACEFS}/events"):
+            argv = ["mount", "-t", "tracefs", "tracefs", TRACEFS]
+            self.mounted = subprocess.run(argv, capture_output=True, check=False).returncode == 0
+        return self
+
+    def __exit__(self, *_):
+        if self.mounted:
+            subprocess.run(["umount", TRACEFS], capture_output=True, check=False)
 
 
 class Estimate:

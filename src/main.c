@@ -53,6 +53,7 @@
 #include "tui/tui.h"
 #include "util/fail.h"
 #include "util/text.h"
+#include "who_ask.h"
 
 /* What the past may take, that of the dead included. */
 #define PAST_BYTES (32 << 20)
@@ -64,7 +65,7 @@
 #define STACKS_WAIT_NS 5000000000ULL
 
 /* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
-enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_COUNT };
+enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_WHO, ROLE_COUNT };
 
 static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_OPEN] = {
@@ -93,6 +94,12 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.name = "systop-write",
 		.invoker = true,
 		.run = write_run,
+	},
+	[ROLE_WHO] = {
+		.name = "systop-who",
+		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
+		.nr_caps = 2,
+		.run = who_run,
 	},
 };
 
@@ -370,6 +377,7 @@ static int start_save(struct systop *s)
 {
 	struct save_options o = {
 		.role = ROLE_WRITE,
+		.who_role = ROLE_WHO,
 		.collect = s->collect,
 		.names = s->names,
 		.uname = &s->uts,

@@ -22,6 +22,7 @@
 #include "sym/names.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "who_ask.h"
 
 /* Names are waited for while some come: not longer than this for the next one, and this for all. On a busy host the
  * helpers, too, wait for a CPU. */
@@ -48,6 +49,7 @@ struct save {
 	uint64_t named;          /* when the last names came, by their generation: */
 	uint64_t generation;
 	const struct tick *tick; /* the newest */
+	struct who_table *who;   /* processes at the end of the window; NULL: not known */
 };
 
 struct save *save_new(const struct save_options *o)
@@ -72,6 +74,8 @@ static void end(struct save *s, int err)
 		helper_leave(&s->helper);
 	else
 		helper_kill(&s->helper);
+	who_free(s->who);
+	s->who = NULL;
 	s->state = SAVE_IDLE;
 	s->err = err;
 	if (err == -ECANCELED)
@@ -215,6 +219,7 @@ int save_start(struct save *s, const char *path, int fd, const char *reason)
 	s->state = SAVE_NAMES;
 	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
 	s->err = 0;
+	s->who = s->tick ? who_ask(s->o.who_role, s->tick) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: names of functions");
 	return 0;
@@ -260,7 +265,7 @@ static bool hear(struct save *s)
 static void write_now(struct save *s)
 {
 	static struct write_request r = { .what = WRITE_IMAGE };
-	int image = save_image(&s->o, s->tick, &s->end, s->reason), err = image < 0 ? image : tell(s, &r, image);
+	int image = save_image(&s->o, s->tick, &s->end, s->who, s->reason), err = image < 0 ? image : tell(s, &r, image);
 
 	if (image >= 0)
 		close(image);
@@ -282,6 +287,8 @@ static bool names_are_there(struct save *s)
 	if (s->generation != names_generation(s->o.names))
 		s->named = now;
 	s->generation = names_generation(s->o.names);
+	if (s->who && !who_done(s->who))
+		return false;
 	return !names_pending(s->o.names) || now - s->named > NAME_NS || now - s->began > NAMES_NS;
 }
 

@@ -20,7 +20,8 @@ struct utsname;
 struct save;
 
 struct save_options {
-	int role;                     /* helper that writes */
+	int role;                     /* helper that writes, */
+	int who_role;                 /* and the one that reads command lines */
 	struct collect *collect;
 	struct names *names;
 	const struct utsname *uname;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "sym/names.h"
 #include "util/clock.h"
 #include "util/map.h"
+#include "who_ask.h"
 
 /* Equal keys are equal frames: anonymous ones are of a process. */
 static uint64_t frame_key(uint64_t frame, uint32_t tgid)
@@ -54,7 +56,7 @@ static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
 	if (symbol) {
 		f.function = image_text(g->m, symbol->name);
 		names_path(g->o->names, frame, path, sizeof(path));
-		f.path = image_text(g->m, path);
+		f.path = image_text(g->m, *path ? path : symbol->module);
 		f.kind = symbol->kind;
 	}
 	names_build_id(g->o->names, frame, build_id, sizeof(build_id));
@@ -86,6 +88,19 @@ static void make_states(struct making *g, const struct row *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		map_put(&g->states, (uintptr_t)rows[i].thread, (void *)(uintptr_t)(rows[i].state + 1));
+}
+
+static void make_processes(struct making *g, const struct who_table *table)
+{
+	const struct who *w;
+
+	for (uint32_t i = 0; (w = who_at(table, i)); i++) {
+		struct image_process p = { .tgid = w->tgid, .nr_nspids = w->nr_nspids, .len = w->len };
+
+		_Static_assert(sizeof(p.nspids) == sizeof(w->nspids), "of as many namespaces");
+		memcpy(p.nspids, w->nspids, sizeof(p.nspids));
+		image_process(g->m, &p, who_text(table, w));
+	}
 }
 
 static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
@@ -176,7 +191,8 @@ static struct image head_of(const struct save_options *o, const struct tick *t, 
 	return head;
 }
 
-int save_image(const struct save_options *o, const struct tick *t, const struct save_end *end, const char *reason)
+int save_image(const struct save_options *o, const struct tick *t, const struct save_end *end,
+	       const struct who_table *who, const char *reason)
 {
 	struct image head = head_of(o, t, end->at);
 	struct making g = { .o = o, .m = image_maker(&head) };
@@ -188,6 +204,8 @@ int save_image(const struct save_options *o, const struct tick *t, const struct 
 	make_states(&g, t->active, t->nr_active);
 	make_states(&g, t->idle, t->nr_idle);
 	tick_lives(t, make_life, &g);
+	if (who)
+		make_processes(&g, who);
 	collect_stacks(o->collect, make_stack, &g);
 	make_ticks(&g, t, head.from);
 	make_attributes(&g, t, reason);

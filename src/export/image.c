@@ -19,6 +19,8 @@
 struct image_maker {
 	struct image head;
 	struct image_thread *threads;
+	struct image_process *processes;
+	char *arguments;
 	struct image_stack *stacks;
 	uint32_t *cgroups, *refs;
 	struct image_frame *frames;
@@ -27,8 +29,8 @@ struct image_maker {
 	struct image_tick *ticks;
 	struct image_attribute *attributes;
 	char *texts;
-	size_t nr_threads, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_attributes, nr_texts;
-	size_t threads_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room,
+	size_t nr_threads, nr_processes, nr_arguments, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_attributes, nr_texts;
+	size_t threads_room, processes_room, arguments_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room,
 		attributes_room, texts_room;
 	struct map known_texts;   /* hash -> place */
 	struct map known_cgroups; /* id -> index + 1 */
@@ -58,6 +60,8 @@ void image_free(struct image_maker *m)
 	if (!m)
 		return;
 	free(m->threads);
+	free(m->processes);
+	free(m->arguments);
 	free(m->stacks);
 	free(m->cgroups);
 	free(m->refs);
@@ -119,6 +123,16 @@ void image_thread(struct image_maker *m, const struct life *l, uint64_t from, ui
 
 	memcpy(t.comm, l->comm, sizeof(t.comm));
 	PUSH(m, threads, t);
+}
+
+void image_process(struct image_maker *m, const struct image_process *p, const char *arguments)
+{
+	struct image_process process = *p;
+
+	process.arguments = m->nr_arguments;
+	for (uint32_t i = 0; i < p->len; i++)
+		PUSH(m, arguments, arguments[i]);
+	PUSH(m, processes, process);
 }
 
 int64_t image_has_frame(const struct image_maker *m, uint64_t key)
@@ -222,6 +236,8 @@ int image_put(struct image_maker *m)
 		size_t nr, size;
 	} parts[] = {
 		{ &h->threads, m->threads, m->nr_threads, sizeof(*m->threads) },
+		{ &h->processes, m->processes, m->nr_processes, sizeof(*m->processes) },
+		{ &h->arguments, m->arguments, m->nr_arguments, 1 },
 		{ &h->cgroups, m->cgroups, m->nr_cgroups, sizeof(*m->cgroups) },
 		{ &h->stacks, m->stacks, m->nr_stacks, sizeof(*m->stacks) },
 		{ &h->refs, m->refs, m->nr_refs, sizeof(*m->refs) },
@@ -266,6 +282,7 @@ static bool is_inside(const struct image *i, const struct image_part *p, size_t 
 static bool is_sound(const struct image *i)
 {
 	return i->magic == IMAGE_MAGIC && is_inside(i, &i->threads, sizeof(struct image_thread)) &&
+	       is_inside(i, &i->processes, sizeof(struct image_process)) && is_inside(i, &i->arguments, 1) &&
 	       is_inside(i, &i->cgroups, sizeof(uint32_t)) && is_inside(i, &i->stacks, sizeof(struct image_stack)) &&
 	       is_inside(i, &i->refs, sizeof(uint32_t)) && is_inside(i, &i->frames, sizeof(struct image_frame)) &&
 	       is_inside(i, &i->cpus, sizeof(struct image_cpu)) && is_inside(i, &i->marks, sizeof(struct rings_mark)) &&
@@ -321,18 +338,23 @@ const struct image_thread *image_who(const struct image *i, int32_t tid, uint64_
 	return found;
 }
 
+static int by_tgid(const void *a, const void *b)
+{
+	const struct image_process *x = a, *y = b;
+
+	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
+}
+
+const struct image_process *image_find_process(const struct image *i, int32_t tgid)
+{
+	struct image_process key = { .tgid = tgid };
+
+	return bsearch(&key, IMAGE_AT(i, processes, struct image_process), i->processes.nr, sizeof(key), by_tgid);
+}
+
 const struct image_stack *image_find_stack(const struct image *i, uint32_t id)
 {
-	const struct image_stack *all = IMAGE_AT(i, stacks, struct image_stack);
-	size_t low = 0, high = i->stacks.nr;
+	struct image_stack key = { .id = id };
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (all[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < i->stacks.nr && all[low].id == id && all[low].first + all[low].nr <= i->refs.nr ? &all[low] : NULL;
+	return bsearch(&key, IMAGE_AT(i, stacks, struct image_stack), i->stacks.nr, sizeof(key), by_id);
 }

@@ -25,6 +25,8 @@ struct image_part {
 	uint64_t at, nr;
 };
 
+#define IMAGE_LEVELS 4
+
 /* A thread from @from to @to: one that changed is here more than once. Sorted by tid, then by start and from. */
 struct image_thread {
 	int32_t tid, tgid, ppid;
@@ -36,6 +38,14 @@ struct image_thread {
 	uint32_t cgroup;       /* index + 1 of a text; 0: not known */
 	uint32_t flags;        /* PF_* */
 	uint32_t state;        /* enum thread_state at the end */
+};
+
+/* What is known of a process that there was at the end, sorted by tgid. */
+struct image_process {
+	int32_t tgid;
+	uint32_t nr_nspids;
+	int32_t nspids[IMAGE_LEVELS]; /* in PID namespaces below the host's, outer ones first */
+	uint32_t arguments, len;      /* of image.arguments: each ends with NUL */
 };
 
 struct image_stack {
@@ -84,7 +94,8 @@ struct image {
 	uint64_t ram_bytes;
 	uint32_t ring_slots;
 	uint32_t scoped;       /* not all threads of the host are in it */
-	struct image_part threads, cgroups, stacks, refs, frames, cpus, marks, ticks, attributes, texts;
+	struct image_part threads, processes, arguments, cgroups, stacks, refs, frames, cpus, marks, ticks, attributes,
+		texts;
 };
 
 #define IMAGE_MAGIC 0x31676d69706f7473ULL
@@ -101,6 +112,9 @@ void image_free(struct image_maker *m);
 uint32_t image_text(struct image_maker *m, const char *text);
 
 void image_thread(struct image_maker *m, const struct life *l, uint64_t from, uint64_t to, uint32_t state);
+
+/* image_process - call it in the order of tgids. @arguments: p->len bytes. */
+void image_process(struct image_maker *m, const struct image_process *p, const char *arguments);
 
 /* image_frame - its index, the same for the same @key; image_has_frame - whether it is there already. */
 uint32_t image_frame(struct image_maker *m, uint64_t key, const struct image_frame *f);
@@ -129,7 +143,8 @@ const char *image_string(const struct image *i, uint32_t text); /* "" for 0 */
 /* image_who - who had this tid at @t, NULL: nobody that is known. */
 const struct image_thread *image_who(const struct image *i, int32_t tid, uint64_t t);
 
-/* image_find_stack - NULL: not known. */
+/* image_find_process, image_find_stack - NULL: not known. */
+const struct image_process *image_find_process(const struct image *i, int32_t tgid);
 const struct image_stack *image_find_stack(const struct image *i, uint32_t id);
 
 #endif

@@ -303,12 +303,11 @@ void perfetto_cpu_newtask(struct perfetto *p, uint64_t t, int32_t parent, const 
 {
 	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
 	PB(TaskNewtaskFtraceEvent) born = PB_INIT(TASK_NEWTASK_FTRACE_EVENT);
-	char comm[COMM_SIZE];
 
 	if (!is_shown(p, t))
 		return;
+	/* What it is called is in the tree that follows. */
 	PB_SET(born, pid, child->tid);
-	born.comm = comm_of(comm, child->comm);
 	PB_SET(born, clone_flags, thread ? CLONE_THREAD : 0);
 	event.event_case = PB_EVENT(TASK_NEWTASK);
 	event.task_newtask = &born;
@@ -368,11 +367,9 @@ void perfetto_cpu_freed(struct perfetto *p, uint64_t t, const struct perfetto_ta
 {
 	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
 	PB(SchedProcessFreeFtraceEvent) freed = PB_INIT(SCHED_PROCESS_FREE_FTRACE_EVENT);
-	char comm[COMM_SIZE];
 
 	if (!is_shown(p, t))
 		return;
-	freed.comm = comm_of(comm, task->comm);
 	PB_SET(freed, pid, task->tid);
 	PB_SET(freed, prio, task->prio);
 	event.event_case = PB_EVENT(SCHED_PROCESS_FREE);

@@ -8,8 +8,6 @@
 #include "export/perfetto_internal.h"
 #include "util/vec.h"
 
-#define VALUES_MAX 8
-
 void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sampler)
 {
 	PB(TracePacket) packet = packet_on(SEQUENCE_STACKS, SEQUENCE_BEGINS);
@@ -220,25 +218,9 @@ static void write_slice(struct perfetto *p, uint64_t t, PB(TrackEvent) *event)
 	packet_write(p, &packet);
 }
 
-static PB(DebugAnnotation) annotation_of(struct perfetto *p, const struct perfetto_value *v)
-{
-	PB(DebugAnnotation) a = PB_INIT(DEBUG_ANNOTATION);
-
-	PB_SET(a, name_iid, intern_text(p, INTERNED_VALUE_NAME, v->key));
-	if (v->text) {
-		a.value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE_IID;
-		a.string_value_iid = intern_text(p, INTERNED_VALUE, v->text);
-	} else {
-		a.value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_INT_VALUE;
-		a.int_value = v->number;
-	}
-	return a;
-}
-
 void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s)
 {
 	PB(TrackEvent) event = PB_INIT(TRACK_EVENT);
-	PB(DebugAnnotation) annotations[VALUES_MAX], *list[VALUES_MAX];
 	uint64_t category = intern_text(p, INTERNED_CATEGORY, s->category);
 
 	PB_SET(event, type, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN);
@@ -246,14 +228,6 @@ void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const 
 	PB_SET(event, name_iid, intern_text(p, INTERNED_EVENT, s->name));
 	event.n_category_iids = !!category;
 	event.category_iids = &category;
-	for (; event.n_debug_annotations < s->nr_values && event.n_debug_annotations < VALUES_MAX;
-	     event.n_debug_annotations++) {
-		size_t i = event.n_debug_annotations;
-
-		annotations[i] = annotation_of(p, &s->values[i]);
-		list[i] = &annotations[i];
-	}
-	event.debug_annotations = list;
 	if (s->stack) {
 		PB_SET(event, callstack_iid, s->stack);
 		PB_SET(event, callstack_weight, s->weight);

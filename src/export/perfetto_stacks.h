@@ -82,8 +82,6 @@ struct perfetto_slice {
 	const char *name, *category;
 	uint64_t stack;          /* 0: none */
 	uint64_t weight;         /* of the stack: ns */
-	const struct perfetto_value *values; /* shown with it: 8 at most */
-	size_t nr_values;
 };
 void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s);
 void perfetto_slice_end(struct perfetto *p, uint64_t t, uint64_t track);

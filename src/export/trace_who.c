@@ -61,6 +61,15 @@ static void tree_process(struct trace *t, const struct image_thread *th)
 		.kthread = th->flags & PF_KTHREAD, .start_ns = th->start_ns, .labels = labels,
 	};
 
+	const struct image_process *known = image_find_process(t->image, th->tgid);
+
+	/* Of who has this number now. */
+	if (known && th->to > t->image->end && known->arguments + (uint64_t)known->len <= t->image->arguments.nr) {
+		p.cmdline = IMAGE_AT(t->image, arguments, char) + known->arguments;
+		p.cmdline_len = known->len;
+		p.nspids = known->nspids;
+		p.nr_nspids = known->nr_nspids <= IMAGE_LEVELS ? known->nr_nspids : 0;
+	}
 	if (th->cgroup && th->cgroup <= t->image->cgroups.nr) {
 		snprintf(cgroup, sizeof(cgroup), "cgroup:%s", image_string(t->image, paths[th->cgroup - 1]));
 		p.nr_labels = 1;
@@ -71,7 +80,12 @@ static void tree_process(struct trace *t, const struct image_thread *th)
 static void tree_thread(struct trace *t, const struct image_thread *th)
 {
 	struct perfetto_thread thread = { .tid = th->tid, .tgid = th->tgid, .comm = th->comm };
+	const struct image_process *known = th->tid == th->tgid ? image_find_process(t->image, th->tgid) : NULL;
 
+	if (known && th->to > t->image->end) {
+		thread.nstids = known->nspids;
+		thread.nr_nstids = known->nr_nspids <= IMAGE_LEVELS ? known->nr_nspids : 0;
+	}
 	perfetto_tree_thread(t->p, &thread);
 }
 
@@ -301,18 +315,18 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 	uint64_t track = (uintptr_t)map_get(&t->tracks, (uint64_t)tid + 1);
 	uint64_t before = (uintptr_t)map_get(&t->block_ends, (uint64_t)tid + 1);
 	const char *caller = why(t, e->kernel);
-	struct perfetto_value values[] = { { .key = "where", .text = caller } };
+	const char *state = e->in_d ? "D" : "sleep";
+	char name[256];
 	struct perfetto_slice slice = {
-		.name = e->in_d ? "D" : "sleep",
+		.name = name,
 		.category = "offcpu",
 		.stack = trace_stack(t, e->user, e->kernel),
 		.weight = e->blocked_ns,
-		.values = values,
-		.nr_values = caller != NULL,
 	};
 
 	if (!th)
 		return;
+	snprintf(name, sizeof(name), caller ? "%s: %s" : "%s", state, caller);
 	if (before > since && e->at > before)
 		since = before;
 	if (!track) {

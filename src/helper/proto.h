@@ -136,4 +136,11 @@ struct write_answer {
 	uint64_t from, to; /* CLOCK_BOOTTIME ns: what it holds of all CPUs */
 };
 
+/* --- who: command lines and namespace pids of processes */
+
+/* With the table (who_ask.c), which is filled in; there is no answer. */
+struct who_request {
+	uint32_t nr; /* processes in it */
+};
+
 #endif

@@ -232,6 +232,22 @@ def lives():
     return f"{len(born)} born, {len(freed)} ended"
 
 
+def who():
+    """A process has its command line, its parent, its user and its pid in its own PID namespace."""
+    with Load("unshare", "--pid", "--fork", "--kill-child", "sh", "-c", "sleep 30; true"):
+        time.sleep(0.3)
+        trace = record(seconds=1)
+    processes = [p for packet in trace.packets for tree in packet.get("process_tree", [])
+                 for p in tree.get("processes", [])]
+    inner = [p for p in processes if p.get("cmdline") == ["sleep", "30"]]
+    outer = [p for p in processes if p.get("cmdline") == ["sh", "-c", "sleep 30; true"]]
+    assert len(inner) == 1 and len(outer) == 1, processes
+    assert outer[0]["nspid"] == [1] and inner[0]["nspid"] == [2], (outer, inner)
+    assert one(inner[0], "ppid") == one(outer[0], "pid") and one(inner[0], "uid") == 0, inner
+    kernel = [p for p in processes if one(p, "is_kthread")]
+    assert kernel and all(one(p, "cmdline_is_comm") for p in kernel), kernel
+
+
 def overlap():
     """Two traces that are seconds apart say the same of the time that both hold."""
     with Load(load_path("burn"), "block", "30"), tempfile.TemporaryDirectory() as folder:
@@ -372,6 +388,7 @@ def main():
     tap.case("wakers", wakers)
     tap.case("a scope", scope)
     tap.case("lives", lives)
+    tap.case("who they are", who)
     tap.case("two traces of one time", overlap)
     tap.case("under load", under_load)
     tap.case("a million events a second", a_million)

@@ -193,10 +193,7 @@ static void stacks(struct perfetto *p)
 		{ "do_read_demo", &kernel, 0x2000, PERFETTO_KERNEL },
 		{ "schedule", &kernel, 0x3000, PERFETTO_KERNEL },
 	}, unknown[] = { { NULL, NULL, 0, PERFETTO_JIT } };
-	static const struct perfetto_value values[] = {
-		{ "caller", "nvme_wait_demo" }, { "inode", .number = -7 }
-	};
-	struct perfetto_slice block = { "D", "offcpu", .weight = 60000000, .values = values, .nr_values = 2 };
+	struct perfetto_slice block = { "D: nvme_wait_demo", "offcpu", .weight = 60000000 };
 	struct perfetto_sample sample = { AT(320), 0, 1200, 1201, .mode = PERFETTO_MODE_USER };
 	uint64_t track;
 

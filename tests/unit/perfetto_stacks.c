@@ -40,10 +40,6 @@ static void read_interned(const PB(InternedData) *d)
 		define(2, d->event_names[i]->iid);
 	for (size_t i = 0; i < d->n_event_categories; i++)
 		define(1, d->event_categories[i]->iid);
-	for (size_t i = 0; i < d->n_debug_annotation_names; i++)
-		define(3, d->debug_annotation_names[i]->iid);
-	for (size_t i = 0; i < d->n_debug_annotation_string_values; i++)
-		define(29, d->debug_annotation_string_values[i]->iid);
 	for (size_t i = 0; i < d->n_kernel_symbols; i++)
 		define(26, d->kernel_symbols[i]->iid);
 	for (size_t i = 0; i < d->n_mappings; i++) {
@@ -70,13 +66,6 @@ static void read_event(const PB(TrackEvent) *e)
 	use(7, e->has_callstack_iid, e->callstack_iid);
 	for (size_t i = 0; i < e->n_category_iids; i++)
 		use(1, true, e->category_iids[i]);
-	for (size_t i = 0; i < e->n_debug_annotations; i++) {
-		const PB(DebugAnnotation) *a = e->debug_annotations[i];
-
-		use(3, true, a->name_iid);
-		use(29, a->value_case == PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE_IID,
-		    a->string_value_iid);
-	}
 }
 
 static void read_packets(void)
@@ -141,8 +130,7 @@ TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 {
 	enum { STACKS = 1000 };
 	static const struct perfetto_sampler sampler = { "cycles", PERFETTO_CPU_CYCLES, .period = 1000000 };
-	const struct perfetto_value values[] = { { "caller", "a" }, { "waker", .number = 7 }, { "caller", "b" } };
-	struct perfetto_slice slice = { "D", "offcpu", .weight = 7, .values = values, .nr_values = 3 };
+	struct perfetto_slice slice = { "D", "offcpu", .weight = 7 };
 	struct perfetto *p = begin();
 	uint64_t track, ids[STACKS];
 	size_t samples = 0;

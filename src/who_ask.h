@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_WHO_ASK_H
+#define SYSTOP_WHO_ASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proc/who.h"
+
+struct tick;
+
+/*
+ * Command lines and namespace pids of processes, read by a helper: a sick process hangs whoever looks at it. The
+ * helper fills in a table in memory that both have, and is replaced, and the process left out, if it stops.
+ */
+struct who_table;
+
+/* who_ask - of all processes of @t, the helper is of @role. NULL: no memory. */
+struct who_table *who_ask(int role, const struct tick *t);
+void who_free(struct who_table *w);
+
+/* who_done - call it once in a while. Whether all is there that will be. */
+bool who_done(struct who_table *w);
+
+/* who_at - the processes by number; NULL: there are no more. who_text - its arguments, of who->len bytes. */
+const struct who *who_at(const struct who_table *w, uint32_t i);
+const char *who_text(const struct who_table *w, const struct who *who);
+
+/* who_run - the role. */
+void who_run(int socket);
+
+#endif
