@@ -91,13 +91,14 @@ static uint64_t recorded(void *arg)
 	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
 }
 
-static bool cancel_save(void *arg)
+static bool cancel_save(void *arg, char *said, size_t size)
 {
 	const struct host_sources *from = arg;
 
 	if (!save_busy(from->save))
 		return false;
 	save_cancel(from->save);
+	snprintf(said, size, "%s", save_text(from->save));
 	return true;
 }
 

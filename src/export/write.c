@@ -52,6 +52,10 @@ static const char *folder_of(const char *path, char *buf, size_t size)
 /* A file that has no name yet, or, where the file system has no such files, another one. */
 static int create(struct job *job, const char *folder)
 {
+	struct stat st;
+
+	if (!stat(folder, &st) && !st.st_nlink) /* somebody removed it: some file systems say that it is not allowed */
+		return -ENOENT;
 	job->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (job->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return job->fd < 0 ? -errno : 0;

@@ -46,7 +46,7 @@ struct host {
 	uint64_t (*recorded)(void *arg);
 	/* Saves what the recorder holds; what it does is told later. Cancels that: false: nothing is saved. */
 	void (*save)(void *arg, char *said, size_t size);
-	bool (*save_cancel)(void *arg);
+	bool (*save_cancel)(void *arg, char *said, size_t size);
 };
 
 #endif

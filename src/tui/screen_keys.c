@@ -63,7 +63,7 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		toggle_overlay(s, OVERLAY_HEALTH);
 		return true;
 	case ACTION_BACK:
-		if (!s->host->save_cancel(s->host->arg))
+		if (!s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)))
 			screen_back(s);
 		return true;
 	case ACTION_THREADS:

@@ -361,6 +361,13 @@ def refused():
         done = subprocess.run([SYSTOP, "-w", f"{folder}/none/trace", "--duration", "0.1"], capture_output=True,
                               text=True, check=False)
         assert done.returncode == 1 and "No such file" in done.stderr, done
+        gone = os.path.join(folder, "gone")
+        os.mkdir(gone)
+        with subprocess.Popen([os.path.abspath(SYSTOP), "-w", "trace", "--duration", "1"], cwd=gone, text=True,
+                              stderr=subprocess.PIPE) as systop:
+            os.rmdir(gone)
+            assert "No such file" in systop.stderr.read()
+        assert systop.returncode == 1, systop.returncode
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", folder], check=True)
         try:
             done = subprocess.run([SYSTOP, "-w", f"{folder}/trace", "--duration", "1"], capture_output=True,

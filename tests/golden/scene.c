@@ -322,9 +322,11 @@ static void scene_save(void *arg, char *said, size_t size)
 	snprintf(said, size, "saving: Esc cancels");
 }
 
-static bool scene_save_cancel(void *arg)
+static bool scene_save_cancel(void *arg, char *said, size_t size)
 {
 	(void)arg;
+	(void)said;
+	(void)size;
 	return false;
 }
 
