@@ -57,7 +57,7 @@ _Static_assert(sizeof(struct cfi_rule) == 16, "no holes");
 #define UNWIND_RULES 16384
 #define UNWIND_FILES 65536
 
-/* Of each CPU: rules found last, by frame (unwind.bpf.h). */
+/* Of each CPU: rules found last, by frame (unwind_table.bpf.h). */
 #define UNWIND_MEMORY_BITS 11
 #define UNWIND_MEMORY_TAG_BITS 48
 

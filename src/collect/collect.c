@@ -17,6 +17,7 @@
 #include "collect/load.h"
 #include "collect/memory.h"
 #include "collect/samplers.h"
+#include "collect/scope.h"
 #include "collect/seed.h"
 #include "collect/self.h"
 #include "collect/slots.h"
@@ -54,8 +55,7 @@ struct collect {
 	struct ring_buffer *files;
 	collect_file *tell_file;
 	void *tell_arg;
-	struct scope_cgroup *scope; /* cgroups in scope now */
-	size_t nr_scope;
+	struct scope scope;
 	uint64_t now;               /* accounting clock at the last tick */
 	uint64_t seed_missed;
 	uint64_t bpf_bytes;
@@ -103,24 +103,6 @@ static int collect_readers(struct collect *c)
 	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
 	c->cpus = cpus_new(m->cpus, c->nr_cpus, shared);
 	return c->blocked && c->stacks && c->files && c->tables && c->slots && c->cpus ? 0 : -ENOMEM;
-}
-
-static int collect_fill_scope(struct collect *c, const struct collect_options *o)
-{
-	uint8_t one = 1;
-	int err = collect_scope_cgroups(c, o->cgroups, o->nr_cgroups);
-
-	for (size_t i = 0; !err && i < o->nr_pids; i++) {
-		uint32_t pid = o->pids[i];
-
-		err = bpf_map_update_elem(bpf_map__fd(c->skel->maps.scope_pids), &pid, &one, 0);
-	}
-	for (size_t i = 0; !err && i < o->nr_uids; i++) {
-		uint32_t uid = o->uids[i];
-
-		err = bpf_map_update_elem(bpf_map__fd(c->skel->maps.scope_uids), &uid, &one, 0);
-	}
-	return err;
 }
 
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
@@ -246,7 +228,9 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	}
 	if (!err) {
 		step = "set the scope";
-		err = collect_fill_scope(c, o);
+		c->scope = (struct scope){ bpf_map__fd(c->skel->maps.scope_cgroups), bpf_map__fd(c->skel->maps.scope_pids),
+					   bpf_map__fd(c->skel->maps.scope_uids), NULL, 0 };
+		err = scope_fill(&c->scope, o);
 	}
 	if (!err) {
 		step = "attach BPF programs";
@@ -290,45 +274,16 @@ void collect_free(struct collect *c)
 		memory_unmap(&c->memory, c->skel);
 	systop__destroy(c->skel);
 	self_close(&c->self);
-	free(c->scope);
+	scope_fini(&c->scope);
 	free(c);
-}
-
-static bool scope_has(const struct scope_cgroup *scope, size_t nr, const struct scope_cgroup *key)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (!memcmp(&scope[i], key, sizeof(*key)))
-			return true;
-	return false;
 }
 
 int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr)
 {
-	int fd = bpf_map__fd(c->skel->maps.scope_cgroups), err = 0;
-	struct scope_cgroup *scope = calloc(nr + 1, sizeof(*scope));
-	bool changed = false;
-	uint8_t one = 1;
+	bool changed;
+	int err = scope_set_cgroups(&c->scope, cgroups, nr, &changed);
 
-	if (!scope)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		scope[i].id = cgroups[i].id;
-		scope[i].ssid = controller_ssid(cgroups[i].controller);
-		if (scope_has(c->scope, c->nr_scope, &scope[i]))
-			continue;
-		changed = true;
-		err = bpf_map_update_elem(fd, &scope[i], &one, BPF_ANY) ? -errno : err;
-	}
-	for (size_t i = 0; i < c->nr_scope; i++) {
-		if (scope_has(scope, nr, &c->scope[i]))
-			continue;
-		changed = true;
-		bpf_map_delete_elem(fd, &c->scope[i]);
-	}
-	free(c->scope);
-	c->scope = scope;
-	c->nr_scope = nr;
-	if (changed && c->skel->bss->shared.seeded) {
+	if (changed) {
 		c->skel->bss->shared.scope_gen++;
 		err = seed_iterate(c->skel->progs.seed_task, 0);
 	}

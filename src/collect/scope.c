@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/scope.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/collect.h"
+#include "collect/load.h"
+#include "slot.h"
+
+static bool is_in(const struct scope_cgroup *scope, size_t nr, const struct scope_cgroup *key)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!memcmp(&scope[i], key, sizeof(*key)))
+			return true;
+	return false;
+}
+
+int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, size_t nr, bool *changed)
+{
+	struct scope_cgroup *now = calloc(nr + 1, sizeof(*now));
+	uint8_t one = 1;
+	int err = 0;
+
+	*changed = false;
+	if (!now)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		now[i].id = cgroups[i].id;
+		now[i].ssid = controller_ssid(cgroups[i].controller);
+		if (is_in(s->cgroups, s->nr_cgroups, &now[i]))
+			continue;
+		*changed = true;
+		err = bpf_map_update_elem(s->cgroups_fd, &now[i], &one, BPF_ANY) ? -errno : err;
+	}
+	for (size_t i = 0; i < s->nr_cgroups; i++) {
+		if (is_in(now, nr, &s->cgroups[i]))
+			continue;
+		*changed = true;
+		bpf_map_delete_elem(s->cgroups_fd, &s->cgroups[i]);
+	}
+	free(s->cgroups);
+	s->cgroups = now;
+	s->nr_cgroups = nr;
+	return err;
+}
+
+int scope_fill(struct scope *s, const struct collect_options *o)
+{
+	bool changed;
+	uint8_t one = 1;
+	int err = scope_set_cgroups(s, o->cgroups, o->nr_cgroups, &changed);
+
+	for (size_t i = 0; !err && i < o->nr_pids; i++) {
+		uint32_t pid = o->pids[i];
+
+		err = bpf_map_update_elem(s->pids_fd, &pid, &one, BPF_ANY) ? -errno : 0;
+	}
+	for (size_t i = 0; !err && i < o->nr_uids; i++) {
+		uint32_t uid = o->uids[i];
+
+		err = bpf_map_update_elem(s->uids_fd, &uid, &one, BPF_ANY) ? -errno : 0;
+	}
+	return err;
+}
+
+void scope_fini(struct scope *s)
+{
+	free(s->cgroups);
+	s->cgroups = NULL;
+	s->nr_cgroups = 0;
+}
