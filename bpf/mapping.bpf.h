@@ -121,7 +121,7 @@ __weak __noinline __u64 maple_child(__u32 context, __u64 entry, __u64 addr)
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	__u32 pivots = maple_type(entry) == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_PIVOTS, i;
 
-	if (!u || bpf_probe_read_kernel(u->node, sizeof(u->node), (void *)(entry & ~0xffULL)))
+	if (!u || !kernel_reads || bpf_probe_read_kernel(u->node, sizeof(u->node), (void *)(entry & ~0xffULL)))
 		return 0;
 	for (i = 0; i < MAPLE_PIVOTS; i++) {
 		__u64 pivot = u->node[1 + i];
