@@ -290,9 +290,10 @@ def cpu_ns(pids):
     return total
 
 
-def settle(pid, quiet=0.3, longest=30):
-    """Waits until @pid and its children have done their start-up work: until they are idle."""
+def settle(pid, least=0, quiet=0.3, longest=30):
+    """Waits until @pid and its children have done their start-up work: until they are idle, after @least s."""
     deadline = time.monotonic() + longest
+    time.sleep(least)
     used = cpu_ns(tree(pid))
     while time.monotonic() < deadline:
         time.sleep(quiet)
@@ -305,10 +306,11 @@ def settle(pid, quiet=0.3, longest=30):
 class Program:
     """A program that runs beside a load, ready when entered and gone when left."""
 
-    def __init__(self, argv, ready=None, env=None):
+    def __init__(self, argv, ready=None, env=None, least=0):
         self.argv = argv
         self.ready = ready
         self.env = env
+        self.least = least
         self.process = None
         self.errors = None
 
@@ -326,7 +328,7 @@ class Program:
         if self.ready:
             self.process.stdout.readline()
         else:
-            settle(self.process.pid)
+            settle(self.process.pid, self.least)
         self.check()
         return self
 
