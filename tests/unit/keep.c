@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/keep.h"
+#include "record/rings.h"
+#include "ring.h"
+
+#define SLOTS 1024
+
+static struct ring_slot slots[2][SLOTS];
+static uint64_t heads[2];
+
+/* Slot number @place of a ring has its number in it. */
+static void fill(int cpu, uint64_t head)
+{
+	for (uint64_t place = heads[cpu]; place < head; place++)
+		slots[cpu][place % SLOTS] = (struct ring_slot){ place, cpu };
+	heads[cpu] = head;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(slots, 0, sizeof(slots));
+	memset(heads, 0, sizeof(heads));
+	return 0;
+}
+
+TEST(keep, what_is_wanted_is_there_when_the_ring_has_gone_round)
+{
+	struct keep_ring rings[2];
+
+	fill(0, 700);
+	fill(1, 1500);
+	rings[0] = (struct keep_ring){ slots[0], &heads[0], 100, 700, 0 };
+	rings[1] = (struct keep_ring){ slots[1], &heads[1], 1500 - SLOTS, 1500, 0 };
+	assert_int_equal(keep_rings(rings, 2, SLOTS, NULL), 0);
+	fill(0, 5000);
+	fill(1, 5000);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		for (uint64_t place = rings[cpu].from; place < rings[cpu].end; place++) {
+			assert_int_equal(rings[cpu].slots[place % SLOTS].a, place);
+			assert_int_equal(rings[cpu].slots[place % SLOTS].b, cpu);
+		}
+	}
+	assert_int_equal(*rings[0].head, 700);
+	assert_int_equal(*rings[1].head, 1500);
+}
+
+TEST(keep, slots_that_were_overwritten_before_are_told_by_the_head)
+{
+	struct keep_ring ring = { slots[0], &heads[0], 0, 900, 0 };
+
+	fill(0, 1400);
+	assert_int_equal(keep_rings(&ring, 1, SLOTS, NULL), 0);
+	assert_int_equal(*ring.head, 1400);
+	assert_int_equal(ring.slots[400].a, 400);
+	assert_int_equal(ring.slots[10].a, SLOTS + 10);
+}
+
+TEST(keep, a_cpu_without_a_ring_has_none)
+{
+	struct keep_ring rings[2] = { { NULL, NULL, 0, 0, 0 }, { slots[1], &heads[1], 0, 3, 0 } };
+
+	fill(1, 3);
+	assert_int_equal(keep_rings(rings, 2, SLOTS, NULL), 0);
+	assert_null(rings[0].slots);
+	assert_int_equal(rings[1].slots[2].a, 2);
+}
+
+TEST(keep, what_is_too_much_for_memory_goes_to_the_folder)
+{
+	uint32_t nr = 1 << 22;
+	struct ring_slot *many = calloc(nr, sizeof(*many));
+	uint64_t head = nr;
+	struct keep_ring ring = { many, &head, 0, nr, 0 };
+
+	assert_non_null(many);
+	many[nr - 1].a = 7;
+	assert_int_equal(keep_rings(&ring, 1, nr, NULL), -EOPNOTSUPP);
+	assert_ptr_equal(ring.slots, many);
+	assert_int_equal(keep_rings(&ring, 1, nr, "/nonexistent"), -ENOENT);
+	assert_ptr_equal(ring.slots, many);
+	assert_int_equal(keep_rings(&ring, 1, nr, "."), 0);
+	assert_ptr_not_equal(ring.slots, many);
+	assert_int_equal(ring.slots[nr - 1].a, 7);
+	free(many);
+}
+
+TEST(keep, a_ring_has_the_size_that_fits)
+{
+	uint64_t mib = 1 << 20;
+
+	/* 30 s of 20,000 events a second, in a power of two. */
+	assert_int_equal(rings_size(30, 0, 4096 * mib, 2), 1 << 20);
+	/* What there is to spare: 16 MiB for two CPUs are 2^19 slots each. */
+	assert_int_equal(rings_size(30, 0, 16 * mib, 2), 1 << 19);
+	assert_int_equal(rings_size(30, 0, 17 * mib, 2), 1 << 19);
+	/* What was asked for is filled, however short the window is. */
+	assert_int_equal(rings_size(1, 256 * mib, 0, 2), 1 << 23);
+	assert_int_equal(rings_size(30, 0, 10000, 2), 0);
+	assert_int_equal(rings_size(0, 256 * mib, 4096 * mib, 2), 0);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test_setup(keep_what_is_wanted_is_there_when_the_ring_has_gone_round, begin),
+		  cmocka_unit_test_setup(keep_slots_that_were_overwritten_before_are_told_by_the_head, begin),
+		  cmocka_unit_test_setup(keep_a_cpu_without_a_ring_has_none, begin),
+		  cmocka_unit_test_setup(keep_what_is_too_much_for_memory_goes_to_the_folder, begin),
+		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin));
+}
