@@ -40,10 +40,12 @@ void perfetto_free(struct perfetto *p)
 {
 	if (!p)
 		return;
-	for (int i = 0; i < INTERNED_END; i++)
-		map_fini(&p->interned[i]);
+	for (int sequence = 0; sequence < SEQUENCE_END; sequence++) {
+		for (int i = 0; i < INTERNED_END; i++)
+			map_fini(&p->interned[sequence].ids[i]);
+		free(p->interned[sequence].new.data);
+	}
 	free(p->out.data);
-	free(p->new_interned.data);
 	free(p->tree.data);
 	free(p->labels.data);
 	free(p->frame_ids);

@@ -287,7 +287,7 @@ void perfetto_cpu_blocked_reason(struct perfetto *p, uint64_t t, int32_t tid, co
 
 	if (!is_shown(p, t))
 		return;
-	symbol = intern_text(p, INTERNED_SYMBOL, caller);
+	symbol = intern_text(p, SEQUENCE_CPUS, INTERNED_SYMBOL, caller);
 	intern_write(p, SEQUENCE_CPUS);
 	PB_SET(reason, pid, tid);
 	if (symbol)

@@ -27,8 +27,9 @@
 #define TEXT_SIZE 4096
 #define COMM_SIZE 64
 
-/* Interned ids are of one of them. */
-enum sequence { SEQUENCE_NONE, SEQUENCE_CPUS, SEQUENCE_STACKS, SEQUENCE_REST };
+/* Interned ids are of one of them, and so are clocks: samples count their time from each to the next, slices from the
+ * start of the trace, and no packet of theirs says so. */
+enum sequence { SEQUENCE_NONE, SEQUENCE_CPUS, SEQUENCE_SLICES, SEQUENCE_REST, SEQUENCE_SAMPLES, SEQUENCE_END };
 
 /* TracePacket.sequence_flags. Never is a packet written that says data of a sequence was lost: all that comes
  * later on it would be skipped. */
@@ -54,6 +55,12 @@ struct bytes {
 	size_t len, room;
 };
 
+/* What is interned on a sequence. */
+struct interning {
+	struct map ids[INTERNED_END]; /* hash of contents -> id */
+	struct bytes new;             /* InternedData of what no packet has told yet */
+};
+
 struct perfetto {
 	FILE *to;
 	uint64_t start_ns;
@@ -61,8 +68,7 @@ struct perfetto {
 	uint64_t written;
 	struct bytes out;             /* packets */
 	uint64_t last_track;
-	struct map interned[INTERNED_END]; /* hash of contents -> id */
-	struct bytes new_interned;    /* InternedData of what no packet has told yet */
+	struct interning interned[SEQUENCE_END];
 	struct bytes tree, labels;    /* ProcessTree; packets to follow it */
 	uint64_t tree_ns;
 	bool has_outsiders;
@@ -72,8 +78,8 @@ struct perfetto {
 	uint64_t sampled_ns;          /* time of the last sample; 0: there was none */
 };
 
-/* Clocks: BOOTTIME, and that of samples, which counts from each to the next. */
-enum { CLOCK_OF_TRACE = 6, CLOCK_OF_SAMPLES = 64 };
+/* Clocks: BOOTTIME, and that of a sequence. */
+enum { CLOCK_OF_TRACE = 6, CLOCK_OF_SEQUENCE = 64 };
 
 /* perfetto_fail - keeps the first error. */
 void perfetto_fail(struct perfetto *p, int err);
@@ -103,12 +109,12 @@ uint64_t hash_add(uint64_t hash, uint64_t value);
 uint64_t hash_bytes(const void *data, size_t len);
 
 /* intern - the id of what has this hash, of 64 bits that stand for it; @is_new: it has yet to be added to
- * new_interned. 0 after an error. */
-uint64_t intern(struct perfetto *p, enum interned kind, uint64_t hash, bool *is_new);
+ * what is new there. 0 after an error. */
+uint64_t intern(struct perfetto *p, enum sequence sequence, enum interned kind, uint64_t hash, bool *is_new);
 /* intern_text - of text, made safe; intern_bytes - of any bytes. NULL has id 0. */
-uint64_t intern_text(struct perfetto *p, enum interned kind, const char *text);
-uint64_t intern_bytes(struct perfetto *p, enum interned kind, const void *data, size_t len);
-/* intern_write - a packet with new_interned, if there is any, before those that use it. */
+uint64_t intern_text(struct perfetto *p, enum sequence sequence, enum interned kind, const char *text);
+uint64_t intern_bytes(struct perfetto *p, enum sequence sequence, enum interned kind, const void *data, size_t len);
+/* intern_write - a packet with what is new, if there is any, before those that use it. */
 void intern_write(struct perfetto *p, enum sequence sequence);
 
 /* text_of - safe text in @buf, of TEXT_SIZE, NULL of NULL; comm_of - a comm, of COMM_SIZE. */

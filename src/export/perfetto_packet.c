@@ -163,9 +163,9 @@ uint64_t hash_bytes(const void *data, size_t len)
 	return hash_add(hash, word);
 }
 
-uint64_t intern(struct perfetto *p, enum interned kind, uint64_t hash, bool *is_new)
+uint64_t intern(struct perfetto *p, enum sequence sequence, enum interned kind, uint64_t hash, bool *is_new)
 {
-	struct map *ids = &p->interned[kind];
+	struct map *ids = &p->interned[sequence].ids[kind];
 	uintptr_t id;
 
 	*is_new = false;
@@ -185,13 +185,13 @@ uint64_t intern(struct perfetto *p, enum interned kind, uint64_t hash, bool *is_
 }
 
 /* @data is text that has to be made safe, or not. */
-static uint64_t intern_string(struct perfetto *p, enum interned kind, const void *data, size_t len,
-			      bool is_text)
+static uint64_t intern_string(struct perfetto *p, enum sequence sequence, enum interned kind, const void *data,
+			      size_t len, bool is_text)
 {
 	PB(InternedString) string = PB_INIT(INTERNED_STRING);
 	char safe[TEXT_SIZE];
 	bool is_new;
-	uint64_t id = intern(p, kind, hash_bytes(data, len), &is_new);
+	uint64_t id = intern(p, sequence, kind, hash_bytes(data, len), &is_new);
 
 	if (!is_new)
 		return id;
@@ -199,18 +199,18 @@ static uint64_t intern_string(struct perfetto *p, enum interned kind, const void
 	string.has_str = true;
 	string.str.data = is_text ? (uint8_t *)safe : (uint8_t *)data;
 	string.str.len = is_text ? text_safe(safe, sizeof(safe), data, len) : len;
-	bytes_message(p, &p->new_interned, kind, &string.base);
+	bytes_message(p, &p->interned[sequence].new, kind, &string.base);
 	return id;
 }
 
-uint64_t intern_text(struct perfetto *p, enum interned kind, const char *text)
+uint64_t intern_text(struct perfetto *p, enum sequence sequence, enum interned kind, const char *text)
 {
-	return text ? intern_string(p, kind, text, strlen(text), true) : 0;
+	return text ? intern_string(p, sequence, kind, text, strlen(text), true) : 0;
 }
 
-uint64_t intern_bytes(struct perfetto *p, enum interned kind, const void *data, size_t len)
+uint64_t intern_bytes(struct perfetto *p, enum sequence sequence, enum interned kind, const void *data, size_t len)
 {
-	return data ? intern_string(p, kind, data, len, false) : 0;
+	return data ? intern_string(p, sequence, kind, data, len, false) : 0;
 }
 
 void intern_write(struct perfetto *p, enum sequence sequence)
@@ -218,8 +218,8 @@ void intern_write(struct perfetto *p, enum sequence sequence)
 	static const uint32_t interned_data = 12; /* of TracePacket */
 	PB(TracePacket) packet = packet_on(sequence, SEQUENCE_GOES_ON);
 
-	if (p->new_interned.len)
-		packet_write_body(p, &packet, interned_data, &p->new_interned);
+	if (p->interned[sequence].new.len)
+		packet_write_body(p, &packet, interned_data, &p->interned[sequence].new);
 }
 
 char *text_of(char *buf, const char *text)

@@ -47,9 +47,12 @@ struct perfetto_frame {
 	uint32_t line;           /* 0: not known */
 };
 
+/* Stacks of samples and of slices are numbered each for themselves. */
+enum perfetto_use { PERFETTO_OF_SAMPLE, PERFETTO_OF_SLICE, PERFETTO_USES };
+
 /* perfetto_stack - a stack's number in the trace, written when it is new. Call it once a stack: it has to
  * look at each name. @frames: outermost first. Returns 0 if it has none, and after an error. */
-uint64_t perfetto_stack(struct perfetto *p, const struct perfetto_frame *frames, size_t nr);
+uint64_t perfetto_stack(struct perfetto *p, enum perfetto_use use, const struct perfetto_frame *frames, size_t nr);
 
 enum perfetto_mode {
 	PERFETTO_MODE_KERNEL = 1,
@@ -81,7 +84,6 @@ uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int3
 struct perfetto_slice {
 	const char *name, *category;
 	uint64_t stack;          /* 0: none */
-	uint64_t weight;         /* of the stack: ns */
 };
 void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s);
 void perfetto_slice_end(struct perfetto *p, uint64_t t, uint64_t track);

@@ -175,7 +175,7 @@ static void on_sample(struct trace *t, const struct event *e)
 
 	if (tid < 0 || tid >= PERFETTO_OUTSIDER(0))
 		return;
-	s.stack = trace_stack(t, e->user, e->kernel);
+	s.stack = trace_stack(t, PERFETTO_OF_SAMPLE, e->user, e->kernel);
 	perfetto_sample(t->p, &s);
 }
 

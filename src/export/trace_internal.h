@@ -32,7 +32,7 @@ struct trace {
 	uint64_t since;
 
 	struct map seen;          /* tid + 1 -> enum trace_seen */
-	struct map stacks;        /* user id << 32 | kernel id -> number in the trace + 1 */
+	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
 	struct map tracks;        /* tid + 1 -> track of its blocks */
 	struct map block_ends;    /* tid + 1 -> when its last block ended */
 	struct map born;          /* tid + 1 -> start of the last life that was told of */
@@ -62,7 +62,7 @@ void trace_blocked_since(struct trace *t, int32_t tid, bool in_d);
 void trace_blocked_all(struct trace *t);
 
 /* trace_stack - number of a user and a kernel stack together, 0: none. trace_block - the block that ends with @e. */
-uint64_t trace_stack(struct trace *t, uint32_t user, uint32_t kernel);
+uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel);
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e);
 
 /* trace_ran - a thread ran from @from to @to. */

@@ -33,7 +33,8 @@ void trace_who_end(struct trace *t)
 {
 	free(t->cgroup_ns);
 	map_fini(&t->seen);
-	map_fini(&t->stacks);
+	for (int use = 0; use < PERFETTO_USES; use++)
+		map_fini(&t->stacks[use]);
 	map_fini(&t->tracks);
 	map_fini(&t->block_ends);
 	map_fini(&t->born);
@@ -266,7 +267,7 @@ static size_t add_stack(struct trace *t, uint32_t id, struct perfetto_frame *fra
 	return nr;
 }
 
-uint64_t trace_stack(struct trace *t, uint32_t user, uint32_t kernel)
+uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel)
 {
 	static struct perfetto_frame frames[FRAMES_MAX];
 	static struct perfetto_mapping maps[FRAMES_MAX];
@@ -276,13 +277,13 @@ uint64_t trace_stack(struct trace *t, uint32_t user, uint32_t kernel)
 
 	if (!key)
 		return 0;
-	number = (uintptr_t)map_get(&t->stacks, key);
+	number = (uintptr_t)map_get(&t->stacks[use], key);
 	if (number)
 		return number - 1;
 	nr = add_stack(t, user, frames, maps, ids, 0);
 	nr = add_stack(t, kernel, frames, maps, ids, nr);
-	number = nr ? perfetto_stack(t->p, frames, nr) : 0;
-	remember(t, &t->stacks, key, number + 1);
+	number = nr ? perfetto_stack(t->p, use, frames, nr) : 0;
+	remember(t, &t->stacks[use], key, number + 1);
 	return number;
 }
 
@@ -316,26 +317,26 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 	uint64_t before = (uintptr_t)map_get(&t->block_ends, (uint64_t)tid + 1);
 	const char *caller = why(t, e->kernel);
 	const char *state = e->in_d ? "D" : "sleep";
+	uint64_t end = e->at - e->off_ns + e->blocked_ns; /* from then on it waited for a CPU */
 	char name[256];
 	struct perfetto_slice slice = {
 		.name = name,
 		.category = "offcpu",
-		.stack = trace_stack(t, e->user, e->kernel),
-		.weight = e->blocked_ns,
+		.stack = trace_stack(t, PERFETTO_OF_SLICE, e->user, e->kernel),
 	};
 
-	if (!th)
+	if (!th || end <= since)
 		return;
 	snprintf(name, sizeof(name), caller ? "%s: %s" : "%s", state, caller);
-	if (before > since && e->at > before)
+	if (before > since && end > before)
 		since = before;
 	if (!track) {
 		track = perfetto_thread_track(t->p, since, th->tgid, tid, "blocked");
 		remember(t, &t->tracks, (uint64_t)tid + 1, track);
 	}
-	remember(t, &t->block_ends, (uint64_t)tid + 1, e->at);
+	remember(t, &t->block_ends, (uint64_t)tid + 1, end);
 	perfetto_slice_begin(t->p, since, track, &slice);
-	perfetto_slice_end(t->p, e->at, track);
+	perfetto_slice_end(t->p, end, track);
 	perfetto_cpu_blocked_reason(t->p, e->at - 1, tid, caller, e->io_wait); /* before the switch that ends it */
 }
 

@@ -6,8 +6,11 @@ import re
 import subprocess
 
 SOURCE = os.environ.get("srcdir", os.path.join(os.path.dirname(__file__), "..", ".."))
-# Ids of clocks.
-BOOTTIME, SAMPLES = 6, 64
+# Ids of clocks: that of the trace, and a sequence's own.
+BOOTTIME, OWN = 6, 64
+
+# Sequences, each with ids and a clock of its own.
+SLICES, SAMPLES = 2, 4
 
 LINE = re.compile(r'(\w+)(?: \{|: (.*))$')
 
@@ -71,7 +74,7 @@ class Trace:
         self.cpus = {}
         self.events = []  # (t, cpu, kind, fields), all but switches and wakings
         self.samples = []
-        self.sample_clock = None
+        self.clocks = {}  # sequence: what its own clock counts from
         self.slices = []
         self.strings = {}
         for p in self.packets:
@@ -80,26 +83,29 @@ class Trace:
             cpu.switches.sort(key=lambda s: s[0])
             cpu.wakings.sort(key=lambda w: w[0])
 
-    def sampled(self, packet):
-        """When a sample was taken: its clock counts from each to the next, and from a snapshot."""
-        if "timestamp_clock_id" in packet:
+    def time_of(self, packet):
+        """When a packet is of: that of a sample is counted from the one before."""
+        sequence = one(packet, "trusted_packet_sequence_id")
+        if "timestamp_clock_id" in packet or sequence not in self.clocks:
             return one(packet, "timestamp")
-        self.sample_clock += one(packet, "timestamp")
-        return self.sample_clock
+        at = self.clocks[sequence] + one(packet, "timestamp")
+        if sequence == SAMPLES:
+            self.clocks[sequence] = at
+        return at
 
     def take(self, packet):
         for snapshot in packet.get("clock_snapshot", []):
             clocks = {one(c, "clock_id"): one(c, "timestamp") for c in snapshot["clocks"]}
-            if SAMPLES in clocks:
-                self.sample_clock = clocks[BOOTTIME] - clocks[SAMPLES]
+            if OWN in clocks:
+                self.clocks[one(packet, "trusted_packet_sequence_id")] = clocks[BOOTTIME] - clocks[OWN]
         for data in packet.get("interned_data", []):
             self.strings.update({one(n, "iid"): one(n, "name") for n in data.get("event_names", [])})
         if "ftrace_events" in packet:
             self.take_bundle(packet["ftrace_events"][0])
         elif "perf_sample" in packet:
-            self.samples.append((self.sampled(packet), packet["perf_sample"][0]))
+            self.samples.append((self.time_of(packet), packet["perf_sample"][0]))
         elif "track_event" in packet:
-            self.slices.append((one(packet, "timestamp"), packet["track_event"][0]))
+            self.slices.append((self.time_of(packet), packet["track_event"][0]))
 
     def take_bundle(self, bundle):
         number = one(bundle, "cpu")

@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path  # noqa: E402
-from protoc import Trace, one, packets  # noqa: E402
+from protoc import SAMPLES, SLICES, Trace, one, packets  # noqa: E402
 
 OUTSIDER = 0x400000
 
@@ -122,7 +122,7 @@ def inside():
         assert cpu.switches[0][0] == start and all(t > start for t, *_ in cpu.switches[1:] + cpu.wakings)
     defined = set()
     for packet in trace.packets:
-        for data in packet.get("interned_data", []):
+        for data in packet.get("interned_data", []) if one(packet, "trusted_packet_sequence_id") == SAMPLES else []:
             defined |= {one(c, "iid") for c in data.get("callstacks", [])}
         for sample in packet.get("perf_sample", []):
             iid = one(sample, "callstack_iid")
@@ -130,10 +130,12 @@ def inside():
     return f"{len(times)} events in {(end - start) / MS:.0f} ms"
 
 
-def frames_of(trace):
+def frames_of(trace, sequence):
     """{iid: [function names], outermost first}"""
     names, frames, stacks = {}, {}, {}
     for packet in trace.packets:
+        if one(packet, "trusted_packet_sequence_id") != sequence:
+            continue
         for data in packet.get("interned_data", []):
             names.update({one(n, "iid"): one(n, "str") for n in data.get("function_names", [])})
             frames.update({one(f, "iid"): one(f, "function_name_id") for f in data.get("frames", [])})
@@ -146,7 +148,7 @@ def stacks():
     with Load(load_path("burn"), "cpu", "20") as load:
         tid = load.truth()["tid"]
         trace = record("-p", str(tid), "-F", "997", seconds=5)
-    named = frames_of(trace)
+    named = frames_of(trace, SAMPLES)
     ours = [named.get(one(s, "callstack_iid"), []) for _, s in trace.samples if one(s, "tid") == tid]
     assert len(ours) > (50 if GUEST else 1000), len(ours)
     shares = {f: 100 * sum(f in stack for stack in ours) / len(ours) for f in ("main", "alpha", "beta", "gamma_")}
@@ -161,14 +163,16 @@ def blocks():
     with Load(load_path("burn"), "block", "20") as load:
         tid = load.truth()["tid"]
         trace = record("-p", str(tid), seconds=4)
-    named = frames_of(trace)
+    named = frames_of(trace, SLICES)
     thread = {one(p, "track_descriptor", "uuid") for p in trace.packets
               if one(p, "track_descriptor", "thread", "tid") == tid}
     tracks = {one(p, "track_descriptor", "uuid") for p in trace.packets
               if one(p, "track_descriptor", "parent_uuid") in thread}
-    ours = [e for _, e in trace.slices if one(e, "track_uuid") in tracks and "callstack_weight" in e]
-    in_d = [e for e in ours if "kernel_clone" in named.get(one(e, "callstack_iid"), [])]
-    weights = sorted(one(e, "callstack_weight") / MS for e in in_d)
+    ours = [s for s in trace.slices if one(s[1], "track_uuid") in tracks]
+    # Each begin and the end after it: one at a time on a thread's track.
+    in_d = [end - begin for (begin, e), (end, _) in zip(ours, ours[1:])
+            if "kernel_clone" in named.get(one(e, "callstack_iid"), [])]
+    weights = sorted(ns / MS for ns in in_d)
     assert len(in_d) > (2 if GUEST else 20), ours
     assert GUEST or 39 <= weights[len(weights) // 2] <= 45, weights
     reasons = [r for _, _, kind, r in trace.events if kind == "sched_blocked_reason" and one(r, "pid") == tid]

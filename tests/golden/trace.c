@@ -193,18 +193,19 @@ static void stacks(struct perfetto *p)
 		{ "do_read_demo", &kernel, 0x2000, PERFETTO_KERNEL },
 		{ "schedule", &kernel, 0x3000, PERFETTO_KERNEL },
 	}, unknown[] = { { NULL, NULL, 0, PERFETTO_JIT } };
-	struct perfetto_slice block = { "D: nvme_wait_demo", "offcpu", .weight = 60000000 };
+	struct perfetto_slice block = { "D: nvme_wait_demo", "offcpu" };
 	struct perfetto_sample sample = { AT(320), 0, 1200, 1201, .mode = PERFETTO_MODE_USER };
 	uint64_t track;
 
 	perfetto_stacks_begin(p, &sampler);
-	sample.stack = perfetto_stack(p, frames, 2);
+	sample.stack = perfetto_stack(p, PERFETTO_OF_SAMPLE, frames, 2);
 	perfetto_sample(p, &sample);
-	block.stack = perfetto_stack(p, frames, 4);
-	sample = (struct perfetto_sample){ AT(50), 0, 1200, 1201, block.stack, PERFETTO_MODE_KERNEL };
+	block.stack = perfetto_stack(p, PERFETTO_OF_SLICE, frames, 4);
+	sample = (struct perfetto_sample){ AT(50), 0, 1200, 1201, perfetto_stack(p, PERFETTO_OF_SAMPLE, frames, 4),
+		PERFETTO_MODE_KERNEL };
 	perfetto_sample(p, &sample);
 	sample = (struct perfetto_sample){
-		AT(60), 1, 1300, 1301, perfetto_stack(p, unknown, 1), PERFETTO_MODE_USER
+		AT(60), 1, 1300, 1301, perfetto_stack(p, PERFETTO_OF_SAMPLE, unknown, 1), PERFETTO_MODE_USER
 	};
 	perfetto_sample(p, &sample);
 	perfetto_samples_lost(p, AT(1900), 1, 3);

@@ -312,7 +312,7 @@ TEST(perfetto, a_full_disk_is_told)
 	perfetto_tree_begin(p, 0);
 	perfetto_tree_outsider(p, 0);
 	perfetto_tree_end(p);
-	assert_int_equal(perfetto_stack(p, &frame, 1), 0);
+	assert_int_equal(perfetto_stack(p, PERFETTO_OF_SAMPLE, &frame, 1), 0);
 	assert_int_equal(perfetto_end(p, NULL), -ENOSPC);
 	perfetto_free(p);
 	fclose(full);

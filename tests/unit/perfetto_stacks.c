@@ -12,18 +12,21 @@ static const struct perfetto_task idle = { 0, 120, "swapper/0" }, web = { 1201, 
 
 #define IDS_MAX 4096
 
-static bool known[32][IDS_MAX]; /* by field of InternedData */
+/* By sequence and field of InternedData. */
+#define SEQUENCES 5
+static bool known[SEQUENCES][32][IDS_MAX];
+static uint32_t sequence; /* of the packet that is read */
 
 static void define(int field, uint64_t id)
 {
 	assert_in_range(id, 1, IDS_MAX - 1);
-	assert_false(known[field][id]);
-	known[field][id] = true;
+	assert_false(known[sequence][field][id]);
+	known[sequence][field][id] = true;
 }
 
 static void use(int field, bool has, uint64_t id)
 {
-	assert_true(!has || (id < IDS_MAX && known[field][id]));
+	assert_true(!has || (id < IDS_MAX && known[sequence][field][id]));
 }
 
 static void read_interned(const PB(InternedData) *d)
@@ -70,16 +73,17 @@ static void read_event(const PB(TrackEvent) *e)
 
 static void read_packets(void)
 {
-	bool begun[4] = { 0 };
+	bool begun[SEQUENCES] = { 0 };
 
 	memset(known, 0, sizeof(known));
 	for (size_t i = 0; i < trace.read->n_packet; i++) {
 		const PB(TracePacket) *packet = trace.read->packet[i];
 
-		assert_true(packet->trusted_packet_sequence_id < 4);
+		sequence = packet->trusted_packet_sequence_id;
+		assert_true(sequence < SEQUENCES);
 		if (packet->sequence_flags == 1)
-			begun[packet->trusted_packet_sequence_id] = true;
-		assert_true(packet->sequence_flags != 2 || begun[packet->trusted_packet_sequence_id]);
+			begun[sequence] = true;
+		assert_true(packet->sequence_flags != 2 || begun[sequence]);
 		if (packet->interned_data)
 			read_interned(packet->interned_data);
 		if (packet->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT)
@@ -98,7 +102,7 @@ static void read_packets(void)
 }
 
 /* Stack @nr: the same for the same number, of frames that others have, too. */
-static uint64_t stack(struct perfetto *p, unsigned int nr)
+static uint64_t stack(struct perfetto *p, enum perfetto_use use, unsigned int nr)
 {
 	static const uint8_t id[20] = "0123456789012345678";
 	static const struct perfetto_mapping mappings[] = {
@@ -123,14 +127,14 @@ static uint64_t stack(struct perfetto *p, unsigned int nr)
 			.line = which,
 		};
 	}
-	return perfetto_stack(p, frames, depth);
+	return perfetto_stack(p, use, frames, depth);
 }
 
 TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 {
-	enum { STACKS = 1000 };
+	enum { STACKS = 1000, CPUS = 1, SAMPLES = 4 };
 	static const struct perfetto_sampler sampler = { "cycles", PERFETTO_CPU_CYCLES, .period = 1000000 };
-	struct perfetto_slice slice = { "D", "offcpu", .weight = 7 };
+	struct perfetto_slice slice = { "D", "offcpu" };
 	struct perfetto *p = begin();
 	uint64_t track, ids[STACKS];
 	size_t samples = 0;
@@ -140,7 +144,7 @@ TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 	perfetto_cpu_begin(p, 0, &web);
 	for (unsigned int i = 0; i < 2 * STACKS; i++) {
 		struct perfetto_sample s = {
-			START + i, 0, 1200, 1201, stack(p, i % STACKS), PERFETTO_MODE_USER
+			START + i, 0, 1200, 1201, stack(p, PERFETTO_OF_SAMPLE, i % STACKS), PERFETTO_MODE_USER
 		};
 
 		assert_int_not_equal(s.stack, 0);
@@ -150,21 +154,22 @@ TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 		perfetto_sample(p, &s);
 		perfetto_cpu_blocked_reason(p, START + i, 1201, i % 3 ? "io_schedule" : "rwsem_wait", i % 2);
 	}
-	slice.stack = ids[7];
+	slice.stack = stack(p, PERFETTO_OF_SLICE, 7);
+	assert_int_equal(slice.stack, 1); /* numbered for themselves */
 	perfetto_slice_begin(p, START + 5, track, &slice);
 	perfetto_slice_end(p, START + 6, track);
 	perfetto_cpu_end(p);
-	assert_int_equal(perfetto_stack(p, NULL, 0), 0);
+	assert_int_equal(perfetto_stack(p, PERFETTO_OF_SAMPLE, NULL, 0), 0);
 	end(p);
 
 	read_packets();
 	for (size_t i = 0; i < trace.read->n_packet; i++)
 		samples += trace.read->packet[i]->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_PERF_SAMPLE;
 	assert_int_equal(samples, 2 * STACKS);
-	assert_true(known[7][STACKS]);
-	assert_false(known[7][STACKS + 1]);
-	assert_true(known[26][2]);
-	assert_false(known[26][3]);
+	assert_true(known[SAMPLES][7][STACKS]);
+	assert_false(known[SAMPLES][7][STACKS + 1]);
+	assert_true(known[CPUS][26][2]);
+	assert_false(known[CPUS][26][3]);
 	forget();
 }
 
@@ -246,7 +251,7 @@ static void all_others(struct perfetto *p, size_t nr)
 		if (i % 20)
 			continue;
 		s.t = t + 9000;
-		s.stack = stack(p, random_below(500));
+		s.stack = stack(p, PERFETTO_OF_SAMPLE, random_below(500));
 		perfetto_sample(p, &s);
 		done++;
 	}
