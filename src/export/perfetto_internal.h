@@ -75,7 +75,8 @@ struct perfetto {
 	struct cpu *cpu;              /* perfetto_cpu.c */
 	uint64_t *frame_ids;
 	size_t frame_room;
-	uint64_t sampled_ns;          /* time of the last sample; 0: there was none */
+	bool has_samples;
+	uint64_t sampled;             /* time of the last one, as its clock has it */
 };
 
 /* Clocks: BOOTTIME, and that of a sequence. */

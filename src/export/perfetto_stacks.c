@@ -8,6 +8,9 @@
 #include "export/perfetto_internal.h"
 #include "util/vec.h"
 
+/* Times of samples are to so many ns: 3 bytes instead of 4 where there are 99 a second. */
+#define SAMPLE_UNIT_NS 64
+
 /* The sequence's clock begins with the trace's start. */
 static void begin_clock(struct perfetto *p, enum sequence sequence, bool incremental)
 {
@@ -19,8 +22,10 @@ static void begin_clock(struct perfetto *p, enum sequence sequence, bool increme
 	PB_SET(trace, timestamp, p->start_ns);
 	PB_SET(own, clock_id, CLOCK_OF_SEQUENCE);
 	PB_SET(own, timestamp, 0);
-	if (incremental)
+	if (incremental) {
 		PB_SET(own, is_incremental, true);
+		PB_SET(own, unit_multiplier_ns, SAMPLE_UNIT_NS);
+	}
 	snapshot.n_clocks = 2;
 	snapshot.clocks = list;
 	packet.data_case = PB_DATA(CLOCK_SNAPSHOT);
@@ -155,13 +160,15 @@ void perfetto_sample(struct perfetto *p, const struct perfetto_sample *s)
 {
 	PB(TracePacket) packet = packet_on(SEQUENCE_SAMPLES, 0);
 	PB(PerfSample) sample = PB_INIT(PERF_SAMPLE);
+	uint64_t at = s->t > p->start_ns ? (s->t - p->start_ns) / SAMPLE_UNIT_NS : 0;
 
-	if (!p->sampled_ns || s->t < p->sampled_ns) {
+	if (!p->has_samples || at < p->sampled) {
 		begin_clock(p, SEQUENCE_SAMPLES, true);
-		p->sampled_ns = p->start_ns;
+		p->has_samples = true;
+		p->sampled = 0;
 	}
-	PB_SET(packet, timestamp, s->t - p->sampled_ns);
-	p->sampled_ns = s->t;
+	PB_SET(packet, timestamp, at - p->sampled);
+	p->sampled = at;
 	PB_SET(sample, cpu, s->cpu);
 	PB_SET(sample, pid, s->pid);
 	PB_SET(sample, tid, s->tid);

@@ -74,7 +74,8 @@ class Trace:
         self.cpus = {}
         self.events = []  # (t, cpu, kind, fields), all but switches and wakings
         self.samples = []
-        self.clocks = {}  # sequence: what its own clock counts from
+        self.clocks = {}  # sequence: what its own clock counts from, and in what, ns
+        self.units = {}
         self.slices = []
         self.strings = {}
         for p in self.packets:
@@ -88,7 +89,7 @@ class Trace:
         sequence = one(packet, "trusted_packet_sequence_id")
         if "timestamp_clock_id" in packet or sequence not in self.clocks:
             return one(packet, "timestamp")
-        at = self.clocks[sequence] + one(packet, "timestamp")
+        at = self.clocks[sequence] + one(packet, "timestamp") * self.units[sequence]
         if sequence == SAMPLES:
             self.clocks[sequence] = at
         return at
@@ -97,7 +98,9 @@ class Trace:
         for snapshot in packet.get("clock_snapshot", []):
             clocks = {one(c, "clock_id"): one(c, "timestamp") for c in snapshot["clocks"]}
             if OWN in clocks:
-                self.clocks[one(packet, "trusted_packet_sequence_id")] = clocks[BOOTTIME] - clocks[OWN]
+                sequence = one(packet, "trusted_packet_sequence_id")
+                self.clocks[sequence] = clocks[BOOTTIME] - clocks[OWN]
+                self.units[sequence] = max(one(c, "unit_multiplier_ns") or 1 for c in snapshot["clocks"])
         for data in packet.get("interned_data", []):
             self.strings.update({one(n, "iid"): one(n, "name") for n in data.get("event_names", [])})
         if "ftrace_events" in packet:
