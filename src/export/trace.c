@@ -144,10 +144,11 @@ static void on_waking(struct trace *t, const struct event *e)
 static void on_new(struct trace *t, const struct event *e)
 {
 	struct perfetto_task child = trace_task(t, e->tid, e->at);
+	uint64_t born = e->at - 2; /* its first switch can be at the same time, and the tree is a ns later */
 
 	trace_seen(t, child.tid);
-	perfetto_cpu_newtask(t->p, e->at, e->other, &child, e->thread);
-	trace_born(t, e->tid, e->at);
+	perfetto_cpu_newtask(t->p, born, e->other, &child, e->thread);
+	trace_born(t, e->tid, born);
 }
 
 /* The thread that a stack is of: who runs now, or ran until a moment ago. 0: neither. */
