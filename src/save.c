@@ -26,8 +26,8 @@
 
 /* Names are waited for while some come: not longer than this for the next one, and this for all. On a busy host the
  * helpers, too, wait for a CPU. */
-#define NAME_NS 3000000000ULL
-#define NAMES_NS 20000000000ULL
+#define NEXT_NAME_NS 3000000000ULL
+#define ALL_NAMES_NS 20000000000ULL
 
 /* So long the next refresh is waited for, which knows who came last. */
 #define TICK_NS 1200000000ULL
@@ -280,6 +280,7 @@ static void write_now(struct save *s)
 	snprintf(s->text, sizeof(s->text), "saving: 0 %%");
 }
 
+/* Whether all names are there that will be, of functions and of processes. */
 static bool names_are_there(struct save *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -289,7 +290,7 @@ static bool names_are_there(struct save *s)
 	s->generation = names_generation(s->o.names);
 	if (s->who && !who_done(s->who))
 		return false;
-	return !names_pending(s->o.names) || now - s->named > NAME_NS || now - s->began > NAMES_NS;
+	return !names_pending(s->o.names) || now - s->named > NEXT_NAME_NS || now - s->began > ALL_NAMES_NS;
 }
 
 /* Returns whether it is written now. */

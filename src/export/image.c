@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "model/tick.h"
+#include "util/file.h"
 #include "util/hash.h"
 #include "util/map.h"
 #include "util/vec.h"
@@ -212,20 +213,6 @@ static struct image_part place(uint64_t *end, size_t nr, size_t size)
 	return part;
 }
 
-static int write_all(int fd, uint64_t at, const void *from, size_t bytes)
-{
-	while (bytes) {
-		ssize_t n = pwrite(fd, from, bytes, at);
-
-		if (n < 0)
-			return -errno;
-		at += n;
-		bytes -= n;
-		from = (const char *)from + n;
-	}
-	return 0;
-}
-
 int image_put(struct image_maker *m)
 {
 	struct image *h = &m->head;
@@ -258,12 +245,12 @@ int image_put(struct image_maker *m)
 		qsort(m->stacks, m->nr_stacks, sizeof(*m->stacks), by_id);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++) {
 		*parts[i].part = place(&end, parts[i].nr, parts[i].size);
-		err = write_all(fd, parts[i].part->at, parts[i].from, parts[i].nr * parts[i].size);
+		err = file_write(fd, parts[i].part->at, parts[i].from, parts[i].nr * parts[i].size);
 	}
 	h->magic = IMAGE_MAGIC;
 	h->bytes = end;
 	if (!err)
-		err = write_all(fd, 0, h, sizeof(*h));
+		err = file_write(fd, 0, h, sizeof(*h));
 	if (!err && ftruncate(fd, end))
 		err = -errno;
 	if (!err)

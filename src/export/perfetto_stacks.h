@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 struct perfetto;
-struct perfetto_value;
 
 /* As in Perfetto. */
 enum perfetto_event {

@@ -18,8 +18,8 @@ struct trace_result {
 };
 
 /*
- * trace_write - the window as a Perfetto trace. @rings: one a CPU of the image. @progress: is told what is done, of 100; it returns false if there is
- * to be no trace. Returns 0, -ECANCELED, or -errno.
+ * trace_write - the window as a Perfetto trace. @rings: one a CPU of the image. @progress: is told what is done, of
+ * 100; it returns false if there is to be no trace. Returns 0, -ECANCELED, or -errno.
  */
 typedef bool trace_progress(void *arg, int percent);
 int trace_write(FILE *to, const struct image *image, const struct keep_ring *rings, trace_progress *progress,

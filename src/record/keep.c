@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ring.h"
+#include "util/file.h"
 
 #define MEMORY_MAX (32ULL << 20)
 
@@ -25,25 +25,11 @@ static int open_store(const char *folder, uint64_t bytes)
 {
 	int fd;
 
-	if (bytes <= MEMORY_MAX)
-		fd = memfd_create("systop-window", MFD_CLOEXEC);
-	else
-		fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : (errno = EOPNOTSUPP, -1);
+	if (bytes > MEMORY_MAX && !folder)
+		return -EOPNOTSUPP;
+	fd = bytes > MEMORY_MAX ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+				: memfd_create("systop-window", MFD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
-}
-
-static int store(int fd, off_t at, const void *from, size_t bytes)
-{
-	while (bytes) {
-		ssize_t n = pwrite(fd, from, bytes, at);
-
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += n;
-		from = (const char *)from + n;
-		bytes -= n;
-	}
-	return 0;
 }
 
 /* Each slot has the same place in the copy: at @at, the ring begins. */
@@ -51,10 +37,10 @@ static int copy(int fd, off_t at, struct keep_ring *r, uint32_t nr_slots)
 {
 	uint32_t first = r->from & (nr_slots - 1);
 	uint64_t nr = r->end - r->from, upper = nr < nr_slots - first ? nr : nr_slots - first;
-	int err = store(fd, at + first * sizeof(*r->slots), r->slots + first, upper * sizeof(*r->slots));
+	int err = file_write(fd, at + first * sizeof(*r->slots), r->slots + first, upper * sizeof(*r->slots));
 
 	if (!err)
-		err = store(fd, at, r->slots, (nr - upper) * sizeof(*r->slots));
+		err = file_write(fd, at, r->slots, (nr - upper) * sizeof(*r->slots));
 	r->copied = __atomic_load_n(r->head, __ATOMIC_ACQUIRE);
 	return err;
 }
@@ -76,8 +62,10 @@ int keep_rings(struct keep_ring *rings, uint32_t nr, uint32_t nr_slots, const ch
 	if (!err && map == MAP_FAILED)
 		err = -errno;
 	close(fd);
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		if (!rings[i].slots)
+	for (uint32_t i = 0; i < nr; i++) {
+		if (err) /* also of those that were copied: they are read where they are */
+			rings[i].copied = 0;
+		if (err || !rings[i].slots)
 			continue;
 		rings[i].slots = (const struct ring_slot *)(map + i * ring_bytes);
 		rings[i].head = &rings[i].copied;

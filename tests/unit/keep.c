@@ -91,6 +91,18 @@ TEST(keep, what_is_too_much_for_memory_goes_to_the_folder)
 	free(many);
 }
 
+TEST(keep, if_one_cannot_be_copied_all_are_what_they_were)
+{
+	struct keep_ring rings[2] = { { slots[0], &heads[0], 0, 5, 0 }, { (struct ring_slot *)4096, &heads[1], 0, 5, 0 } };
+
+	fill(0, 5);
+	fill(1, 5);
+	assert_int_equal(keep_rings(rings, 2, SLOTS, NULL), -EFAULT);
+	assert_ptr_equal(rings[0].slots, slots[0]);
+	assert_ptr_equal(rings[0].head, &heads[0]);
+	assert_int_equal(rings[0].copied, 0);
+}
+
 TEST(keep, a_ring_has_the_size_that_fits)
 {
 	uint64_t mib = 1 << 20;
@@ -112,5 +124,6 @@ int main(void)
 		  cmocka_unit_test_setup(keep_slots_that_were_overwritten_before_are_told_by_the_head, begin),
 		  cmocka_unit_test_setup(keep_a_cpu_without_a_ring_has_none, begin),
 		  cmocka_unit_test_setup(keep_what_is_too_much_for_memory_goes_to_the_folder, begin),
+		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin));
 }
