@@ -38,6 +38,7 @@ struct account_event {
 	__u64 exec_ns;      /* se.sum_exec_runtime */
 	__u64 stint_ns;     /* of it, since it was last picked to run; INT64_MAX: not kept by its class */
 	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or since when we watch */
+	__u64 stolen_ns;    /* switch-out: what interrupts took since the switch-in */
 	__u32 prev_state;   /* switch-out: as sched_switch reports it */
 	__u32 task_state;   /* switch-out: task->__state now */
 	__u16 cpu;
@@ -89,12 +90,13 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 	return SLOT_SLEEP;
 }
 
-/* account_hist_slot - the histogram slot of a wait. */
-static __always_inline __u32 account_hist_slot(__u64 wait_ns)
+/* account_log2 - rounded down, 0 of 0: which slot of a histogram. */
+static __always_inline __u32 account_log2(__u64 v)
 {
-	__u64 v = wait_ns >> HIST_SHIFT;
 	__u32 r = 0;
 
+	if (v >> 32) /* as good as for ever */
+		return 31;
 	if (v >> 16) {
 		v >>= 16;
 		r += 16;
@@ -111,7 +113,14 @@ static __always_inline __u32 account_hist_slot(__u64 wait_ns)
 		v >>= 2;
 		r += 2;
 	}
-	r += v >> 1 & 1;
+	return r + (v >> 1 & 1);
+}
+
+/* account_hist_slot - the histogram slot of a wait. */
+static __always_inline __u32 account_hist_slot(__u64 wait_ns)
+{
+	__u32 r = account_log2(wait_ns >> HIST_SHIFT);
+
 	return r < HIST_SLOTS ? r : HIST_SLOTS - 1;
 }
 
@@ -203,7 +212,10 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 	__u8 flags = 0;
 
 	if (s->state == SLOT_RUNNING && s->cpu == e->cpu) {
-		s->run_ns += now - s->since;
+		__u64 stolen = account_min(e->stolen_ns, now - s->since);
+
+		s->run_ns += now - s->since - stolen;
+		s->irq_ns += stolen;
 	} else if (s->state == SLOT_RUNNING || s->state == SLOT_LOST) {
 		account_lost(s, now, e->exec_ns, e->run_delay);
 		notes |= ACCOUNT_GAP;

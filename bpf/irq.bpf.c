@@ -1,69 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In which interrupt a CPU is, for sched_waking: most threads are woken there, and the thread that
- * runs meanwhile has nothing to do with it. Left out where the kernel has no such tracepoint.
+ * Interrupts: how long each takes, whom from, and, for sched_waking, in which a CPU is: most threads are woken there,
+ * and the thread that runs meanwhile has nothing to do with it. Left out where the kernel has no such tracepoint.
  */
 
 #include "maps.bpf.h"
 
 #include "clock.bpf.h"
+#include "irq.bpf.h"
 
-static __always_inline int enter_hard(__u32 context, __u32 number)
+static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 
-	if (c)
-		c->hardirq = WAKE_SOURCE(context, number);
+	if (!c)
+		return 0;
+	c->hardirq = wake_source;
+	irq_enter(c, clock_now(c), source);
+	return 0;
+}
+
+static __always_inline int leave_hard(__u32 source)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (!c)
+		return 0;
+	c->hardirq = 0;
+	irq_leave(c, cpu, clock_now(c), source, true);
 	return 0;
 }
 
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(irq_handler_entry, int irq)
 {
-	return enter_hard(WAKE_IRQ, irq);
+	return enter_hard(WAKE_SOURCE(WAKE_IRQ, irq), irq_line(irq));
 }
 
 SEC("?tp_btf/irq_handler_exit")
-int BPF_PROG(irq_handler_exit)
+int BPF_PROG(irq_handler_exit, int irq)
 {
-	return enter_hard(0, 0);
+	return leave_hard(irq_line(irq));
 }
 
-SEC("?tp_btf/local_timer_entry")
-int BPF_PROG(local_timer_entry)
-{
-	return enter_hard(WAKE_TIMER, 0);
-}
+/* The CPU's own vectors: their tracepoints' names, what they are, and what they mean for who is woken there. */
+#define VECTOR(name, source, wake)                                \
+	SEC("?tp_btf/" #name "_entry")                            \
+	int BPF_PROG(name##_entry)                                \
+	{                                                         \
+		return enter_hard(WAKE_SOURCE(wake, 0), source);  \
+	}                                                         \
+	SEC("?tp_btf/" #name "_exit")                             \
+	int BPF_PROG(name##_exit)                                 \
+	{                                                         \
+		return leave_hard(source);                        \
+	}
 
-SEC("?tp_btf/local_timer_exit")
-int BPF_PROG(local_timer_exit)
-{
-	return enter_hard(0, 0);
-}
+VECTOR(local_timer, IRQ_LOC, WAKE_TIMER)
+VECTOR(reschedule, IRQ_RES, WAKE_IPI)
+VECTOR(call_function, IRQ_CAL, WAKE_IPI)
+VECTOR(call_function_single, IRQ_CAL, WAKE_IPI)
+VECTOR(irq_work, IRQ_IWI, WAKE_IPI)
 
-SEC("?tp_btf/reschedule_entry")
-int BPF_PROG(reschedule_entry)
+/* Whether the softirqs that run now are a thread's own work, and nothing that it loses. */
+static __always_inline bool in_ksoftirqd(void)
 {
-	return enter_hard(WAKE_IPI, 0);
-}
+	struct task_struct *t = bpf_get_current_task_btf();
 
-SEC("?tp_btf/reschedule_exit")
-int BPF_PROG(reschedule_exit)
-{
-	return enter_hard(0, 0);
-}
-
-SEC("?tp_btf/call_function_single_entry")
-int BPF_PROG(call_function_single_entry)
-{
-	return enter_hard(WAKE_IPI, 0);
-}
-
-SEC("?tp_btf/call_function_single_exit")
-int BPF_PROG(call_function_single_exit)
-{
-	return enter_hard(0, 0);
+	return t->flags & PF_KTHREAD && *(__u64 *)t->comm == *(__u64 *)"ksoftirqd";
 }
 
 SEC("?tp_btf/softirq_entry")
@@ -72,18 +78,34 @@ int BPF_PROG(softirq_entry, unsigned int vector)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 
-	if (c)
-		c->softirq = WAKE_SOURCE(WAKE_SOFTIRQ, vector);
+	if (!c)
+		return 0;
+	c->softirq = WAKE_SOURCE(WAKE_SOFTIRQ, vector);
+	if (!preempt_rt)
+		irq_enter(c, clock_now(c), vector);
+	else
+		c->softirq_began = clock_now(c);
 	return 0;
 }
 
 SEC("?tp_btf/softirq_exit")
-int BPF_PROG(softirq_exit)
+int BPF_PROG(softirq_exit, unsigned int vector)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 now;
 
-	if (c)
-		c->softirq = 0;
+	if (!c)
+		return 0;
+	c->softirq = 0;
+	now = clock_now(c);
+	if (!preempt_rt) {
+		irq_leave(c, cpu, now, vector, !in_ksoftirqd());
+	} else if (c->softirq_began) {
+		struct irq_level level = { .began = c->softirq_began, .source = vector };
+
+		irq_count(c, cpu, &level, account_sub(now, level.began));
+		c->softirq_began = 0;
+	}
 	return 0;
 }

@@ -18,6 +18,7 @@
 	_(SEED_MISSED,   "seed_missed",   "threads of /proc that the kernel's iterator did not list at start")        \
 	_(STACK_FULL,    "stack_full",    "stacks for which the dictionary had no room: their time is shown without one") \
 	_(STACK_COLLISION, "stack_collision", "stacks that had the same hash as another one: likewise") \
+	_(IRQ,           "irq",           "interrupts whose beginning or end was not seen: not counted") \
 	_(FILES,         "files",         "mapped files that there was no room to tell of: their frames have no names") \
 	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read")
 

@@ -43,6 +43,7 @@ enum ring_kind {
 	RING_BLOCK,      /* the same of the thread that the switch before brought, and of the block that it came
 			  * from; detail: low bits of the tid, RING_IN_D, RING_IO_WAIT */
 	RING_BLOCK_TIME, /* of that: how long it was off the CPU, and how long of that blocked: ring_span() */
+	RING_IRQ,        /* how long it took: ring_span(), whom it interrupted; at its end; detail: its source (irq.h) */
 	RING_KINDS
 };
 

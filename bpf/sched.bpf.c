@@ -9,6 +9,7 @@
 #include "account.h"
 #include "block.bpf.h"
 #include "clock.bpf.h"
+#include "irq.bpf.h"
 #include "life.bpf.h"
 #include "recorder.bpf.h"
 #include "scope.bpf.h"
@@ -28,6 +29,7 @@ const volatile __u32 self_tgid, starter_tgid;
 const volatile bool kernel_reads = true;
 const volatile bool has_rdonly_cast;
 const volatile __u32 ring_slots;
+const volatile bool preempt_rt;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");
@@ -48,6 +50,8 @@ struct unwind_rules_map unwind_rules SEC(".maps");
 struct unwind_chunks_map unwind_chunks SEC(".maps");
 struct unwind_remembered_map unwind_remembered SEC(".maps");
 struct rings_map rings SEC(".maps");
+struct irqs_map irqs SEC(".maps");
+struct irq_lines_map irq_lines SEC(".maps");
 struct parked_map parked_stacks SEC(".maps");
 struct kernel_frames_map kernel_frames SEC(".maps");
 struct unwinds_map unwinds SEC(".maps");
@@ -196,6 +200,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	e.rq_clock = rq->clock;
 	e.now = clock_switch(c, now, e.rq_clock, next->pid ? 0 : idle_lag(rq, prev));
 	e.cpu_since = c->since ? c->since : shared.started_ns;
+	e.stolen_ns = gap ? 0 : c->irq_ns - c->irq_charged;
+	c->irq_charged = c->irq_ns;
+	irq_none(c);
 
 	out = slot_at(out_index);
 	in = slot_at(in_index);

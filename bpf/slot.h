@@ -10,12 +10,13 @@
 
 #include <linux/types.h>
 
+#include "irq.h"
 #include "loss.h"
 #include "stack.h"
 
 /* Runqueue wait histogram: slot i counts waits of [2^i, 2^(i+1)) << HIST_SHIFT ns, the first one
  * also everything shorter, the last one everything longer. */
-#define HIST_SLOTS 26
+#define HIST_SLOTS 24
 #define HIST_SHIFT 10
 
 enum slot_state {
@@ -96,6 +97,7 @@ struct slot {
 	__u32 waker;       /* of the last waking: WAKER() */
 
 	/* lines 3 and 4 */
+	__u64 irq_ns;      /* that interrupts took while it had the CPU: not in run_ns */
 	__u64 utime_ns;    /* the kernel's tick-based split of the running time, at its last switch-out */
 	__u64 stime_ns;
 	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
@@ -117,7 +119,7 @@ struct slot {
 
 _Static_assert(sizeof(struct slot) == 320, "five cache lines");
 _Static_assert(__builtin_offsetof(struct slot, run_delay) == 64, "line 2");
-_Static_assert(__builtin_offsetof(struct slot, utime_ns) == 128, "line 3");
+_Static_assert(__builtin_offsetof(struct slot, irq_ns) == 128, "line 3");
 _Static_assert(__builtin_offsetof(struct slot, comm) == 256, "line 5");
 
 /*
@@ -153,6 +155,12 @@ struct cpu_slot {
 	__u32 ring_other;    /* the recorder's last event said that threads out of scope run */
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 stacks_skipped; /* long blocks that were not paid for */
+	__u64 irq_ns;        /* that interrupts took, from whoever ran; softirqs in ksoftirqd are its own */
+	__u64 irq_charged;   /* irq_ns at the last switch: what is more, the running thread lost */
+	__u64 irq_at;        /* the last time that irq_depth changed */
+	__u64 softirq_began; /* where softirqs are preemptible */
+	__u32 irq_depth;
+	struct irq_level irq_levels[IRQ_LEVELS];
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
 
@@ -170,6 +178,7 @@ struct shared {
 	__u32 stack_lines[2];   /* handed out in each half */
 	__u32 stack_entries[2];
 	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
+	__u32 irq_lines;     /* of /proc/interrupts that were met */
 	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
 	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
 };

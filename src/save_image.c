@@ -122,6 +122,18 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 	}
 }
 
+static void make_irqs(struct making *g)
+{
+	const struct irq_source *s;
+	char name[100];
+	int number;
+
+	for (uint32_t i = 0; (s = collect_irq(g->o->collect, i, &number)); i++) {
+		snprintf(name, sizeof(name), "%s%s%s", s->name, *s->device ? " " : "", s->device);
+		image_irq(g->m, number, name);
+	}
+}
+
 static void make_cpus(struct making *g, const struct save_end *end)
 {
 	const struct rings *rings = collect_rings(g->o->collect);
@@ -201,6 +213,7 @@ int save_image(const struct save_options *o, const struct tick *t, const struct 
 	if (!g.m)
 		return -ENOMEM;
 	make_cpus(&g, end);
+	make_irqs(&g);
 	make_states(&g, t->active, t->nr_active);
 	make_states(&g, t->idle, t->nr_idle);
 	tick_lives(t, make_life, &g);

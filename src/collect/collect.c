@@ -14,6 +14,7 @@
 #include "collect/blocked.h"
 #include "collect/cpus.h"
 #include "collect/health.h"
+#include "collect/irqs.h"
 #include "collect/load.h"
 #include "collect/memory.h"
 #include "collect/samplers.h"
@@ -40,6 +41,7 @@ struct collect {
 	struct cgroups *cgroups;
 	struct slots *slots;
 	struct cpus *cpus;
+	struct irqs *irqs;
 	struct self self;
 	struct pressure_reader pressure;
 	int nr_cpus;
@@ -102,7 +104,8 @@ static int collect_readers(struct collect *c)
 	c->tables = tables_new(&m->tables);
 	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
 	c->cpus = cpus_new(m->cpus, c->nr_cpus, shared);
-	return c->blocked && c->stacks && c->files && c->tables && c->slots && c->cpus ? 0 : -ENOMEM;
+	c->irqs = irqs_new(&m->irqs);
+	return c->blocked && c->stacks && c->files && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
 }
 
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
@@ -136,7 +139,9 @@ static int collect_attach(struct collect *c)
 	shared->entry_to = entry_to;
 	c->now = collect_now(c);
 	err = slots_baseline(c->slots, c->now);
-	return err ? err : cpus_tick(c->cpus, NULL, c->now);
+	if (!err)
+		err = cpus_tick(c->cpus, NULL, c->now);
+	return err ? err : irqs_tick(c->irqs, NULL);
 }
 
 /* Memory of all maps as the kernel counts it. */
@@ -270,6 +275,7 @@ void collect_free(struct collect *c)
 	rings_free(c->rings);
 	bpf_link__destroy(c->peek_link);
 	cpus_free(c->cpus);
+	irqs_free(c->irqs);
 	if (c->skel)
 		memory_unmap(&c->memory, c->skel);
 	systop__destroy(c->skel);
@@ -417,6 +423,11 @@ void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *
 	*tid = s->current_idle ? 0 : slot && slot < c->memory.slots.max ? (int32_t)c->memory.slots.slots[slot].tid : -1;
 }
 
+const struct irq_source *collect_irq(struct collect *c, uint32_t source, int *number)
+{
+	return irqs_source(c->irqs, source, number);
+}
+
 int collect_stacks(const struct collect *c, collect_stack *fn, void *arg)
 {
 	return stacks_each(c->stacks, fn, arg);
@@ -464,6 +475,8 @@ const struct tick *collect_tick(struct collect *c)
 		err = slots_tick(c->slots, now);
 	if (!err)
 		err = cpus_tick(c->cpus, c->model, now);
+	if (!err)
+		err = irqs_tick(c->irqs, c->model);
 	if (!err)
 		err = collect_cgroups(c);
 	if (err) {

@@ -100,6 +100,10 @@ int collect_nr_cpus(const struct collect *c);
 int collect_cpus_fd(const struct collect *c);
 void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *tid);
 
+/* collect_irq - where interrupts come from, by irq.h's numbers of sources, and what the kernel numbers it; NULL: there
+ * are no more. */
+const struct irq_source *collect_irq(struct collect *c, uint32_t source, int *number);
+
 /* collect_stacks - see stacks_each(). collect_cycles - whether samples are by processor cycles. */
 typedef int collect_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames);
 int collect_stacks(const struct collect *c, collect_stack *fn, void *arg);

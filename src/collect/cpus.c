@@ -16,7 +16,7 @@
 
 struct cpu_reader {
 	bool seen;
-	uint64_t run_ns, idle_ns, switches;
+	uint64_t run_ns, idle_ns, irq_ns, switches;
 };
 
 struct cpus {
@@ -112,6 +112,8 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 			*(idle > run ? &r->idle_ns : &r->run_ns) =
 				c->baseline - c->shared->started_ns;
 		cpu_show(r, run, idle, early, &v);
+		v.irq_ns = copy.irq_ns - r->irq_ns;
+		r->irq_ns = copy.irq_ns;
 		v.switches = copy.switches - r->switches;
 		r->seen = true;
 		r->switches = copy.switches;

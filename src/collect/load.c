@@ -69,11 +69,26 @@ static void scope_hierarchy(struct systop *skel, int ssid)
 	}
 }
 
+/* Whether softirqs are preemptible here. */
+static bool is_realtime(void)
+{
+	FILE *f = fopen("/sys/kernel/realtime", "re");
+	int on = 0;
+
+	if (!f)
+		return false;
+	if (fscanf(f, "%d", &on) != 1)
+		on = 0;
+	fclose(f);
+	return on;
+}
+
 static void configure(struct systop *skel, const struct collect_options *o, int nr_cpus)
 {
 	uint32_t max = slots_wanted();
 
 	skel->rodata->slots_max = max;
+	skel->rodata->preempt_rt = is_realtime();
 	bpf_map__set_max_entries(skel->maps.slots, max);
 	bpf_map__set_max_entries(skel->maps.dead_ring, max);
 	bpf_map__set_max_entries(skel->maps.free_slots, max);
@@ -82,6 +97,7 @@ static void configure(struct systop *skel, const struct collect_options *o, int 
 	skel->rodata->starter_tgid = o->starter;
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.unwind_remembered, nr_cpus << UNWIND_MEMORY_BITS);
+	bpf_map__set_max_entries(skel->maps.irqs, nr_cpus * IRQ_SOURCES);
 	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
 	bpf_map__set_max_entries(skel->maps.blocked_wanted, max);
 	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * nr_cpus);

@@ -29,6 +29,8 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 	m->blocked_wanted = map_memory(skel->maps.blocked_wanted, PROT_READ | PROT_WRITE);
 	m->slots = (struct slots_memory){
 		.slots = map_memory(skel->maps.slots, PROT_READ | PROT_WRITE),
+		.cpus = m->cpus,
+		.nr_cpus = nr_cpus,
 		.max = skel->rodata->slots_max,
 		.dead = map_memory(skel->maps.dead_ring, PROT_READ | PROT_WRITE),
 		.shared = shared,
@@ -43,6 +45,13 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 		.max_slots = skel->rodata->slots_max,
 		.shared = shared,
 	};
+	m->irqs = (struct irqs_memory){
+		.slots = map_memory(skel->maps.irqs, PROT_READ | PROT_WRITE),
+		.lines = map_memory(skel->maps.irq_lines, PROT_READ),
+		.nr_lines = &shared->irq_lines,
+		.cpus = m->cpus,
+		.nr_cpus = nr_cpus,
+	};
 	m->tables = (struct tables_memory){
 		.files = map_memory(skel->maps.unwind_files, PROT_READ | PROT_WRITE),
 		.pages = map_memory(skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
@@ -54,7 +63,7 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 	};
 	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->stacks.entries &&
 			       m->stacks.lines && m->stacks.events && m->tables.files && m->tables.pages &&
-			       m->tables.rules && m->tables.remembered
+			       m->tables.rules && m->tables.remembered && m->irqs.slots && m->irqs.lines
 		       ? 0
 		       : -errno;
 }
@@ -68,6 +77,8 @@ void memory_unmap(const struct collect_memory *m, struct systop *skel)
 	unmap_memory(m->stacks.entries, skel->maps.stacks);
 	unmap_memory((void *)m->stacks.lines, skel->maps.stack_lines);
 	unmap_memory((void *)m->stacks.events, skel->maps.stack_events);
+	unmap_memory(m->irqs.slots, skel->maps.irqs);
+	unmap_memory((void *)m->irqs.lines, skel->maps.irq_lines);
 	unmap_memory(m->tables.files, skel->maps.unwind_files);
 	unmap_memory(m->tables.pages, skel->maps.unwind_pages);
 	unmap_memory(m->tables.rules, skel->maps.unwind_rules);

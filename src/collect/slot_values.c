@@ -8,7 +8,8 @@
 #define READ_TRIES 256
 
 static const enum field_id sum_fields[SUM_COUNT] = {
-	[SUM_RUN] = FIELD_RUN,         [SUM_RUNQ] = FIELD_RUNQ,
+	[SUM_RUN] = FIELD_RUN,         [SUM_IRQ] = FIELD_IRQ,
+	[SUM_RUNQ] = FIELD_RUNQ,
 	[SUM_D] = FIELD_D,             [SUM_SLEEP] = FIELD_SLEEP,
 	[SUM_STOPPED] = FIELD_STOPPED, [SUM_THROTTLED] = FIELD_THROTTLED,
 };
@@ -66,12 +67,13 @@ enum thread_state slot_state(const struct slot *c)
 
 /* The cumulative times at @at, which is not before the slot's since: its sums and the present
  * state's time so far. The wait of a woken thread is provisional: the switch-in decides. */
-static void slot_sums(const struct slot *c, uint64_t at, uint64_t sums[SUM_COUNT])
+static void slot_sums(const struct slot *c, uint64_t at, uint64_t stolen, uint64_t sums[SUM_COUNT])
 {
 	uint64_t since = c->since, woken = slot_woken(c);
 	uint64_t blocked_end = woken && woken < at ? woken : at;
 
 	sums[SUM_RUN] = c->run_ns;
+	sums[SUM_IRQ] = c->irq_ns;
 	sums[SUM_RUNQ] = c->runq_ns;
 	sums[SUM_D] = c->d_ns;
 	sums[SUM_SLEEP] = c->sleep_ns;
@@ -79,7 +81,10 @@ static void slot_sums(const struct slot *c, uint64_t at, uint64_t sums[SUM_COUNT
 	sums[SUM_THROTTLED] = c->throttled_ns;
 	switch (c->state) {
 	case SLOT_RUNNING:
-		sums[SUM_RUN] += at - since;
+		if (stolen > at - since)
+			stolen = at - since;
+		sums[SUM_RUN] += at - since - stolen;
+		sums[SUM_IRQ] += stolen;
 		return;
 	case SLOT_RUNQUEUE:
 		sums[SUM_RUNQ] += at - since;
@@ -195,12 +200,12 @@ static void show_idle(const struct reader *r, struct shown *shown)
 }
 
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
-	       struct values *v)
+	       uint64_t stolen, struct values *v)
 {
 	uint64_t sums[SUM_COUNT];
 
 	show_idle(r, shown);
-	slot_sums(c, at, sums);
+	slot_sums(c, at, stolen, sums);
 	show_sums(shown, sums, v);
 	v->v[FIELD_ALIVE] = at > r->end ? at - r->end : 0;
 	v->v[FIELD_RUNQ_MAX] = slot_longest_wait(slot, c, at);

@@ -14,6 +14,7 @@ struct life;
 
 enum sum {
 	SUM_RUN,
+	SUM_IRQ,
 	SUM_RUNQ,
 	SUM_D,
 	SUM_SLEEP,
@@ -58,9 +59,9 @@ uint64_t slot_woken(const struct slot *c);
 enum thread_state slot_state(const struct slot *c);
 
 /* slot_show - what the thread did from the last tick to @at, which becomes @r->end, by a copy @c of
- * @slot. @at: not before the slot's since */
+ * @slot. @at: not before the slot's since. @stolen: ns that interrupts took since then, if it runs */
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
-	       struct values *v);
+	       uint64_t stolen, struct values *v);
 
 /* values_quiet - the thread did nothing, and nothing was done to it. */
 bool values_quiet(const struct values *v);

@@ -230,6 +230,23 @@ static int show_stacks(struct slots *s, uint32_t index, const struct slot *c, co
 	return stacks_show(s->stacks, &t);
 }
 
+/* What interrupts took so far from the running thread in a slot. */
+static uint64_t stolen(const struct slots *s, uint32_t index, const struct slot *c)
+{
+	const struct cpu_slot *cpu = c->cpu < s->mem.nr_cpus ? &s->mem.cpus[c->cpu] : NULL;
+	uint64_t charged, total;
+
+	if (!cpu || c->state != SLOT_RUNNING)
+		return 0;
+	charged = __atomic_load_n(&cpu->irq_charged, __ATOMIC_ACQUIRE);
+	total = __atomic_load_n(&cpu->irq_ns, __ATOMIC_ACQUIRE);
+	/* If it went meanwhile, its own sums have it. */
+	return __atomic_load_n(&cpu->current_slot, __ATOMIC_ACQUIRE) == index && total > charged &&
+			       __atomic_load_n(&cpu->irq_charged, __ATOMIC_RELAXED) == charged
+		       ? total - charged
+		       : 0;
+}
+
 static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 {
 	struct slot *slot = &s->mem.slots[index], copy;
@@ -246,7 +263,8 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	}
 	if (!slot_take(s, index, &copy, &err))
 		return err;
-	slot_show(r, &s->shown[index], slot, &copy, copy.since > now ? copy.since : now, &values);
+	slot_show(r, &s->shown[index], slot, &copy, copy.since > now ? copy.since : now, stolen(s, index, &copy),
+		  &values);
 	state = slot_state(&copy);
 	r->idle = state == STATE_SLEEP || state == STATE_STOPPED ? state : 0;
 	if (!r->in_scope)
@@ -297,7 +315,7 @@ static int harvest_one(struct slots *s, uint32_t index)
 	if (err)
 		return err;
 	exited.from = r->end;
-	slot_show(r, &s->shown[index], slot, &copy, copy.since, &exited.values);
+	slot_show(r, &s->shown[index], slot, &copy, copy.since, 0, &exited.values);
 	exited.life = r->life;
 	exited.in_scope = r->in_scope;
 	exited.slot = index;
@@ -420,7 +438,7 @@ int slots_baseline(struct slots *s, uint64_t now)
 	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++)
 		if (slot_take(s, i, &copy, &err))
 			slot_show(&s->readers[i], &s->shown[i], &s->mem.slots[i], &copy,
-				  copy.since > now ? copy.since : now, &values);
+				  copy.since > now ? copy.since : now, stolen(s, i, &copy), &values);
 	s->nr_again = 0; /* its first tick has a little more to show */
 	return err;
 }

@@ -15,6 +15,8 @@ struct stacks;
 /* Memory the BPF programs write, mapped into this process. */
 struct slots_memory {
 	struct slot *slots;
+	const struct cpu_slot *cpus; /* one a possible CPU */
+	int nr_cpus;
 	uint32_t max;           /* entries of slots and dead */
 	uint64_t *dead;         /* ring of dead slots */
 	struct shared *shared;

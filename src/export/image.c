@@ -28,10 +28,11 @@ struct image_maker {
 	struct image_cpu *cpus;
 	struct rings_mark *marks;
 	struct image_tick *ticks;
+	struct image_irq *irqs;
 	struct image_attribute *attributes;
 	char *texts;
-	size_t nr_threads, nr_processes, nr_arguments, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_attributes, nr_texts;
-	size_t threads_room, processes_room, arguments_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room,
+	size_t nr_threads, nr_processes, nr_arguments, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_irqs, nr_attributes, nr_texts;
+	size_t threads_room, processes_room, arguments_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room, irqs_room,
 		attributes_room, texts_room;
 	struct map known_texts;   /* hash -> place */
 	struct map known_cgroups; /* id -> index + 1 */
@@ -70,6 +71,7 @@ void image_free(struct image_maker *m)
 	free(m->cpus);
 	free(m->marks);
 	free(m->ticks);
+	free(m->irqs);
 	free(m->attributes);
 	free(m->texts);
 	map_fini(&m->known_texts);
@@ -167,6 +169,13 @@ void image_cpu(struct image_maker *m, const struct image_cpu *c, const struct ri
 	PUSH(m, cpus, cpu);
 }
 
+void image_irq(struct image_maker *m, int32_t number, const char *name)
+{
+	struct image_irq irq = { number, image_text(m, name) };
+
+	PUSH(m, irqs, irq);
+}
+
 void image_tick(struct image_maker *m, const struct image_tick *t)
 {
 	PUSH(m, ticks, *t);
@@ -232,6 +241,7 @@ int image_put(struct image_maker *m)
 		{ &h->cpus, m->cpus, m->nr_cpus, sizeof(*m->cpus) },
 		{ &h->marks, m->marks, m->nr_marks, sizeof(*m->marks) },
 		{ &h->ticks, m->ticks, m->nr_ticks, sizeof(*m->ticks) },
+		{ &h->irqs, m->irqs, m->nr_irqs, sizeof(*m->irqs) },
 		{ &h->attributes, m->attributes, m->nr_attributes, sizeof(*m->attributes) },
 		{ &h->texts, m->texts, m->nr_texts, 1 },
 	};
@@ -274,6 +284,7 @@ static bool is_sound(const struct image *i)
 	       is_inside(i, &i->refs, sizeof(uint32_t)) && is_inside(i, &i->frames, sizeof(struct image_frame)) &&
 	       is_inside(i, &i->cpus, sizeof(struct image_cpu)) && is_inside(i, &i->marks, sizeof(struct rings_mark)) &&
 	       is_inside(i, &i->ticks, sizeof(struct image_tick)) &&
+	       is_inside(i, &i->irqs, sizeof(struct image_irq)) &&
 	       is_inside(i, &i->attributes, sizeof(struct image_attribute)) && is_inside(i, &i->texts, 1) &&
 	       i->texts.nr && !IMAGE_AT(i, texts, char)[i->texts.nr - 1];
 }

@@ -74,6 +74,11 @@ struct image_tick {
 	uint64_t loss;         /* events of any kind that were lost, since the start */
 };
 
+struct image_irq {
+	int32_t number;        /* of the line; of a vector one that no line has */
+	uint32_t name;
+};
+
 struct image_attribute {
 	uint32_t key, text;    /* @text 0: it is the number */
 	int64_t number;
@@ -94,8 +99,8 @@ struct image {
 	uint64_t ram_bytes;
 	uint32_t ring_slots;
 	uint32_t scoped;       /* not all threads of the host are in it */
-	struct image_part threads, processes, arguments, cgroups, stacks, refs, frames, cpus, marks, ticks, attributes,
-		texts;
+	struct image_part threads, processes, arguments, cgroups, stacks, refs, frames, cpus, marks, ticks, irqs,
+		attributes, texts;
 };
 
 #define IMAGE_MAGIC 0x31676d69706f7473ULL
@@ -122,6 +127,8 @@ int64_t image_has_frame(const struct image_maker *m, uint64_t key);
 void image_stack(struct image_maker *m, uint32_t id, const uint32_t *frames, uint32_t nr);
 
 void image_cpu(struct image_maker *m, const struct image_cpu *c, const struct rings_mark *marks);
+/* image_irq - in the order of irq.h's sources. */
+void image_irq(struct image_maker *m, int32_t number, const char *name);
 void image_tick(struct image_maker *m, const struct image_tick *t);
 void image_number(struct image_maker *m, const char *key, int64_t number);
 void image_words(struct image_maker *m, const char *key, const char *text);

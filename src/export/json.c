@@ -145,7 +145,23 @@ static struct json_object *cpu_object(const struct cpu_values *c)
 	add(o, "cpu", json_object_new_int(c->cpu));
 	add(o, "run_ns", number(c->run_ns));
 	add(o, "idle_ns", number(c->idle_ns));
+	add(o, "irq_ns", number(c->irq_ns));
 	add(o, "switches", number(c->switches));
+	return o;
+}
+
+static struct json_object *irq_object(const struct irq_values *v)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, "name", path(v->source->name));
+	add(o, "kind", json_object_new_string(irq_kind_names[v->source->kind]));
+	add(o, "device", path(v->source->device));
+	add(o, "count", number(v->count));
+	add(o, "ns", number(v->ns));
+	add(o, "max_ns", number(v->max_ns));
+	add(o, "p99_ns", number(irq_quantile(v, 0.99)));
+	add(o, "cpus", json_object_new_int(v->nr_cpus));
 	return o;
 }
 
@@ -210,6 +226,9 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	add(line, "cpus", list = json_object_new_array());
 	for (size_t i = 0; i < t->nr_cpus; i++)
 		json_object_array_add(list, cpu_object(&t->cpus[i]));
+	add(line, "irqs", list = json_object_new_array());
+	for (size_t i = 0; i < t->nr_irqs; i++)
+		json_object_array_add(list, irq_object(&t->irqs[i]));
 	add(line, "cgroups", list = json_object_new_array());
 	for (size_t i = 0; i < t->nr_cgroups; i++)
 		json_object_array_add(list, cgroup_object(&t->cgroups[i]));
@@ -322,7 +341,28 @@ static struct json_object *cpu_schema(void)
 	property(o, "cpu", node("integer", false, NULL));
 	property(o, "run_ns", node("integer", false, "running a thread"));
 	property(o, "idle_ns", node("integer", false, NULL));
+	property(o, "irq_ns", node("integer", false, "of both, in interrupts"));
 	property(o, "switches", node("integer", false, NULL));
+	return o;
+}
+
+static struct json_object *irq_schema(void)
+{
+	struct json_object *o = record("what interrupts did on all CPUs, by where they come from"),
+			   *kind = node("string", false, "hard: a line, vector: the CPU's own, soft: a softirq"),
+			   *kinds = json_object_new_array();
+
+	for (int k = 0; k < IRQ_KINDS; k++)
+		json_object_array_add(kinds, json_object_new_string(irq_kind_names[k]));
+	add(kind, "enum", kinds);
+	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs"));
+	property(o, "kind", kind);
+	property(o, "device", node("string", false, "who handles a line, by /proc/interrupts"));
+	property(o, "count", node("integer", false, NULL));
+	property(o, "ns", node("integer", false, "time in it, without what interrupted it"));
+	property(o, "max_ns", node("integer", false, "the longest"));
+	property(o, "p99_ns", node("integer", true, "99 % took less; from a histogram"));
+	property(o, "cpus", node("integer", false, "on how many CPUs"));
 	return o;
 }
 
@@ -380,6 +420,7 @@ int json_schema(FILE *to)
 	property(o, "self", self_schema());
 	property(o, "stacks", stacks_schema());
 	property(o, "cpus", list_of(cpu_schema()));
+	property(o, "irqs", list_of(irq_schema()));
 	property(o, "cgroups", list_of(cgroup_schema()));
 	property(o, "threads", list_of(thread_schema()));
 	add(o, "$schema", json_object_new_string("http://json-schema.org/draft-07/schema#"));

@@ -194,6 +194,23 @@ static void on_block(struct trace *t, const struct event *e)
 	trace_block(t, tid, since, e);
 }
 
+static void on_irq(struct trace *t, const struct event *e)
+{
+	uint64_t began = e->at - e->off_ns;
+	const struct image_irq *irq;
+
+	if (began <= t->start || e->source >= t->image->irqs.nr)
+		return;
+	irq = &IMAGE_AT(t->image, irqs, struct image_irq)[e->source];
+	if (e->source < IRQ_SOFTIRQS) {
+		perfetto_cpu_softirq_entry(t->p, began, e->source);
+		perfetto_cpu_softirq_exit(t->p, e->at, e->source);
+	} else {
+		perfetto_cpu_irq_entry(t->p, began, irq->number, image_string(t->image, irq->name));
+		perfetto_cpu_irq_exit(t->p, e->at, irq->number, true);
+	}
+}
+
 static int on_event(void *arg, const struct event *e)
 {
 	struct trace *t = arg;
@@ -222,6 +239,9 @@ static int on_event(void *arg, const struct event *e)
 		break;
 	case RING_BLOCK:
 		on_block(t, e);
+		break;
+	case RING_IRQ:
+		on_irq(t, e);
 		break;
 	}
 	if (!(t->result->events % 65536) && !t->progress(t->arg, t->percent))

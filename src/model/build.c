@@ -19,6 +19,7 @@ static void node_free(struct tick_node *n)
 	free(n->cgroups);
 	free(n->cgroup_totals);
 	free(n->cpus);
+	free(n->irqs);
 	free(n);
 }
 
@@ -166,6 +167,11 @@ int node_cpu(struct tick_node *n, const struct cpu_values *cpu)
 	return VEC_PUSH(n->cpus, n->tick.nr_cpus, n->cpus_room, *cpu);
 }
 
+int node_irq(struct tick_node *n, const struct irq_values *irq)
+{
+	return VEC_PUSH(n->irqs, n->tick.nr_irqs, n->irqs_room, *irq);
+}
+
 int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit)
 {
 	struct row row = { .kind = ROW_CGROUP, .state = STATE_SLEEP, .cgroup = cgroup };
@@ -230,6 +236,11 @@ int model_idle(struct model *m, struct life *l, enum thread_state state)
 {
 	life_shown(m, l);
 	return node_idle(m->now, l, state);
+}
+
+int model_irq(struct model *m, const struct irq_values *irq)
+{
+	return node_irq(m->now, irq);
 }
 
 int model_cpu(struct model *m, const struct cpu_values *cpu)
@@ -342,6 +353,7 @@ int node_finish(struct tick_node *n)
 	n->tick.processes = n->processes;
 	n->tick.cgroups = n->cgroups;
 	n->tick.cpus = n->cpus;
+	n->tick.irqs = n->irqs;
 	n->next = m->held;
 	m->held = n;
 	return 0;

@@ -19,12 +19,14 @@ struct event {
 	bool user_mode;      /* RING_SAMPLE: user code was interrupted */
 	bool in_d;           /* RING_BLOCK: it was in D state, not asleep */
 	bool io_wait;        /* RING_BLOCK: for a disk, the kernel says */
+	uint16_t source;     /* RING_IRQ: irq.h */
 	uint16_t last_cpu;   /* RING_WAKING: where the thread that is woken was last */
 	uint32_t tid;        /* next thread, who is woken, child, who did exec or got another name; of stacks: its low
 			      * bits (RING_SAMPLE_TID) */
 	uint32_t other;      /* previous thread, waker, parent, number before exec */
 	uint32_t user, kernel; /* RING_SAMPLE, RING_BLOCK: ids of stacks, 0: none */
-	uint64_t off_ns, blocked_ns; /* RING_BLOCK: off the CPU until now, and how long of that blocked */
+	uint64_t off_ns, blocked_ns; /* RING_BLOCK: off the CPU until now, and how long of that blocked; RING_IRQ: it
+				      * took off_ns until now */
 };
 
 #endif

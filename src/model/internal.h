@@ -68,6 +68,8 @@ struct tick_node {
 	size_t cgroups_room, cgroup_totals_room;
 	struct cpu_values *cpus;
 	size_t cpus_room;
+	struct irq_values *irqs;
+	size_t irqs_room;
 	struct sample_block *samples; /* NULL: none */
 };
 
@@ -100,6 +102,7 @@ int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bo
 		const struct values *values);
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
 int node_cpu(struct tick_node *n, const struct cpu_values *cpu);
+int node_irq(struct tick_node *n, const struct irq_values *irq);
 int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit);
 int node_finish(struct tick_node *n);
 /* node_release - its memory is there for another one. */

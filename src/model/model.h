@@ -56,6 +56,7 @@ int model_idle(struct model *m, struct life *l, enum thread_state state);
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit);
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
+int model_irq(struct model *m, const struct irq_values *irq);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
 
 /* model_end - completes the tick. @incomplete: time of threads without a slot is missing.

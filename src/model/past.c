@@ -29,6 +29,7 @@ static void past_drop(struct past *p)
 	free(t->threads);
 	free(t->cgroups);
 	free(t->cpus);
+	free(t->irqs);
 	free(t->stopped);
 	samples_put(t->samples);
 	*t = (struct past_tick){ 0 };
@@ -144,7 +145,8 @@ int past_remember(struct model *m, const struct tick_node *n)
 		err = remember_cgroups(t, tick);
 	if (!err) {
 		t->cpus = copy(tick->cpus, tick->nr_cpus, sizeof(*t->cpus), &t->bytes);
-		err = t->cpus ? 0 : -ENOMEM;
+		t->irqs = copy(tick->irqs, tick->nr_irqs, sizeof(*t->irqs), &t->bytes);
+		err = t->cpus && t->irqs ? 0 : -ENOMEM;
 	}
 	if (n->samples) {
 		t->samples = n->samples;
@@ -192,7 +194,7 @@ static int past_build(struct model *m, struct tick_node *n, const struct past_ti
 	int err = 0;
 
 	n->tick = t->head;
-	n->tick.nr_cgroups = n->tick.nr_cpus = n->tick.nr_active = n->tick.nr_idle = 0;
+	n->tick.nr_cgroups = n->tick.nr_cpus = n->tick.nr_irqs = n->tick.nr_active = n->tick.nr_idle = 0;
 	n->tick.nr_processes = n->tick.total_d = 0;
 	n->tick.total = (struct values){ 0 };
 	n->incomplete = t->incomplete;
@@ -208,6 +210,8 @@ static int past_build(struct model *m, struct tick_node *n, const struct past_ti
 		err = past_idle(m, n, t);
 	for (size_t i = 0; !err && i < t->head.nr_cpus; i++)
 		err = node_cpu(n, &t->cpus[i]);
+	for (size_t i = 0; !err && i < t->head.nr_irqs; i++)
+		err = node_irq(n, &t->irqs[i]);
 	for (size_t i = 0; !err && i < t->head.nr_cgroups; i++)
 		err = node_cgroup(n, t->cgroups[i].cgroup, &t->cgroups[i].limit);
 	return err ? err : node_finish(n);

@@ -19,6 +19,7 @@ struct past_tick {
 	size_t len, nr_threads;
 	struct past_cgroup *cgroups;
 	struct cpu_values *cpus;
+	struct irq_values *irqs;
 	struct life **stopped; /* stood stopped all the time; the other idle ones slept */
 	size_t nr_stopped;
 	struct sample_block *samples;

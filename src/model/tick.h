@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "irq.h"
 #include "loss.h"
 #include "model/field.h"
 #include "model/hist.h"
@@ -106,8 +107,35 @@ _Static_assert(sizeof(struct row) == 64, "a cache line");
 struct cpu_values {
 	int cpu;
 	uint64_t run_ns, idle_ns;     /* add up to the interval */
+	uint64_t irq_ns;              /* of both: taken by interrupts */
 	uint64_t switches;
 };
+
+/* Where interrupts come from: a line of /proc/interrupts, a vector of the CPU's own, or a softirq. */
+enum irq_kind { IRQ_HARD, IRQ_VECTOR, IRQ_SOFT, IRQ_KINDS };
+
+/* As in --json: hard, vector, soft. */
+extern const char *const irq_kind_names[IRQ_KINDS];
+
+struct irq_source {
+	enum irq_kind kind;
+	char name[24];                /* as /proc/interrupts or /proc/softirqs call it: "24", "LOC", "NET_RX" */
+	char device[64];              /* of a line: who handles it; raw bytes: text_safe() */
+};
+
+/* What one of them did in an interval on all CPUs; only those that did something are there. */
+struct irq_values {
+	const struct irq_source *source;
+	uint64_t count, ns;           /* without what interrupted it */
+	uint64_t max_ns, max_at;      /* the longest, and when it began: CLOCK_BOOTTIME ns, */
+	int max_cpu;
+	pid_t max_tid;                /* and whom it interrupted; 0: an idle CPU */
+	int nr_cpus;
+	uint32_t hist[IRQ_HIST_SLOTS]; /* irq.h: slot 0 up to 256 ns, each next one twice as long */
+};
+
+/* irq_quantile - ns, of how long one took; VALUE_NA if there was none. */
+uint64_t irq_quantile(const struct irq_values *v, double q);
 
 /* How long some, or all, tasks of the host that had work waited for a resource; VALUE_NA: unknown. */
 enum { PRESSURE_CPU, PRESSURE_MEMORY, PRESSURE_IO, PRESSURE_COUNT };
@@ -142,6 +170,8 @@ struct tick {
 	size_t nr_cgroups;
 	const struct cpu_values *cpus;
 	size_t nr_cpus;
+	const struct irq_values *irqs; /* of the host, whatever the scope is */
+	size_t nr_irqs;
 
 	struct values total;          /* all threads in scope */
 	uint32_t total_d;             /* threads in D at the end of the interval */

@@ -80,6 +80,11 @@ static bool decode(struct reading *r, uint64_t place, const struct ring_slot *s,
 		e->off_ns = ring_span_ns(first);
 		e->blocked_ns = ring_span_ns(second);
 		return true;
+	case RING_IRQ:
+		e->source = detail;
+		e->off_ns = ring_span_ns(first);
+		e->tid = RING_TID(second);
+		return true;
 	case RING_EXEC:
 	case RING_RENAME:
 		break;

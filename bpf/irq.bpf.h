@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_IRQ_BPF_H
+#define SYSTOP_BPF_IRQ_BPF_H
+
+/*
+ * Which interrupts a CPU is in, and what each took. One that is interrupted stands still: each has its own time only.
+ * What a softirq does in ksoftirqd is that thread's own running time, and so is all that softirqs do where they are
+ * preemptible (PREEMPT_RT).
+ */
+
+#include "maps.bpf.h"
+
+#include "account.h"
+#include "recorder.bpf.h"
+
+extern const volatile bool preempt_rt;
+
+/* IRQ_SOURCES for each possible CPU: resized before load. */
+struct irqs_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, IRQ_SOURCES);
+	__type(key, __u32);
+	__type(value, struct irq_slot);
+};
+extern struct irqs_map irqs SEC(".maps");
+
+/* Source of each line's number, 0: it was not met yet. */
+struct irq_lines_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, IRQ_LINES_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+extern struct irq_lines_map irq_lines SEC(".maps");
+
+static __always_inline __u32 irq_line(__u32 number)
+{
+	__u64 *source = bpf_map_lookup_elem(&irq_lines, &number), mine;
+
+	if (!source)
+		return IRQ_SOURCES - 1;
+	if (*source)
+		return *source;
+	mine = IRQ_LINES + __sync_fetch_and_add(&shared.irq_lines, 1);
+	if (mine > IRQ_SOURCES - 1)
+		mine = IRQ_SOURCES - 1;
+	__sync_val_compare_and_swap(source, 0, mine); /* another CPU may have been quicker */
+	return *source;
+}
+
+/* irq_enter - an interrupt begins at @now. */
+static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 source)
+{
+	__u32 depth = c->irq_depth;
+
+	if (depth && depth <= IRQ_LEVELS)
+		c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].own_ns += account_sub(now, c->irq_at);
+	if (depth < IRQ_LEVELS) {
+		struct irq_level *level = &c->irq_levels[depth & (IRQ_LEVELS - 1)];
+
+		level->began = now;
+		level->own_ns = 0;
+		level->source = source;
+	}
+	c->irq_depth = depth + 1;
+	c->irq_at = now;
+}
+
+static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struct irq_level *level, __u64 own)
+{
+	__u32 at = cpu * IRQ_SOURCES + (level->source & (IRQ_SOURCES - 1)), slot;
+	struct irq_slot *s = bpf_map_lookup_elem(&irqs, &at);
+
+	if (!s)
+		return;
+	s->count++;
+	s->ns += own;
+	slot = account_log2(own >> IRQ_HIST_SHIFT);
+	if (slot >= IRQ_HIST_SLOTS)
+		slot = IRQ_HIST_SLOTS - 1;
+	s->hist[slot]++;
+	if (own > s->max_ns) {
+		s->max_ns = own;
+		s->max_at = level->began;
+		s->max_tid = bpf_get_current_pid_tgid();
+	}
+}
+
+/* irq_leave - the innermost one, of @source, ends at @now. @steals: whoever ran lost the time. */
+static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, __u32 source, bool steals)
+{
+	__u32 depth = c->irq_depth - 1;
+	struct irq_level *level;
+	__u64 own;
+
+	if (!c->irq_depth) { /* it began before the programs were there */
+		return;
+	}
+	c->irq_depth = depth;
+	if (depth >= IRQ_LEVELS) {
+		c->loss[LOSS_IRQ]++;
+		return;
+	}
+	level = &c->irq_levels[depth & (IRQ_LEVELS - 1)];
+	own = level->own_ns + account_sub(now, c->irq_at);
+	c->irq_at = now;
+	if (level->source != source) { /* an end was not seen: from here on it is right again */
+		c->loss[LOSS_IRQ]++;
+		c->irq_depth = 0;
+		return;
+	}
+	if (steals)
+		c->irq_ns += own;
+	irq_count(c, cpu, level, own);
+	record(c, cpu, now, RING_IRQ, source, ring_span(account_sub(now, level->began)), bpf_get_current_pid_tgid());
+}
+
+/* irq_none - at a switch: no interrupt can be going on but for preemptible softirqs, which are not among these. */
+static __always_inline void irq_none(struct cpu_slot *c)
+{
+	if (c->irq_depth) {
+		c->loss[LOSS_IRQ]++;
+		c->irq_depth = 0;
+	}
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/irqs.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "slot.h"
+
+/* Of all CPUs. */
+struct shown {
+	uint64_t count, ns;
+	uint32_t hist[IRQ_HIST_SLOTS];
+};
+
+struct irqs {
+	struct irqs_memory mem;
+	struct irq_source sources[IRQ_SOURCES];
+	bool named[IRQ_SOURCES];
+	int numbers[IRQ_SOURCES];
+	struct shown shown[IRQ_SOURCES];
+};
+
+/* As /proc/softirqs has them, and /proc/interrupts. */
+static const char *const names[IRQ_LINES] = {
+	"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+	[IRQ_LOC] = "LOC", [IRQ_RES] = "RES", [IRQ_CAL] = "CAL", [IRQ_IWI] = "IWI",
+};
+
+struct irqs *irqs_new(const struct irqs_memory *mem)
+{
+	struct irqs *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	q->mem = *mem;
+	for (int i = 0; i < IRQ_LINES; i++) {
+		q->sources[i].kind = i < IRQ_SOFTIRQS ? IRQ_SOFT : IRQ_VECTOR;
+		snprintf(q->sources[i].name, sizeof(q->sources[i].name), "%s", names[i] ? names[i] : "");
+		q->named[i] = true;
+		q->numbers[i] = IRQ_LINES_MAX + i;
+	}
+	return q;
+}
+
+void irqs_free(struct irqs *q)
+{
+	free(q);
+}
+
+/* The last word of a line that begins with "24:": who handles it. Returns the number, -1: it is none. */
+static long parse_line(char *line, char device[64])
+{
+	char *end, *last;
+	long number;
+
+	while (isspace((unsigned char)*line))
+		line++;
+	number = strtol(line, &end, 10);
+	if (end == line || *end != ':')
+		return -1;
+	line[strcspn(line, "\n")] = '\0';
+	for (size_t len = strlen(line); len && isspace((unsigned char)line[len - 1]); len--)
+		line[len - 1] = '\0';
+	last = strrchr(line, ' ');
+	snprintf(device, 64, "%s", last && last > end ? last + 1 : "");
+	return number;
+}
+
+/* A line of /proc/interrupts was met for the first time, maybe of a driver that came later. */
+static void name_lines(struct irqs *q)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char *line = NULL, device[64];
+	size_t room = 0;
+
+	for (long i = 0; i < IRQ_LINES_MAX; i++) {
+		uint64_t source = q->mem.lines[i];
+
+		if (source < IRQ_LINES || source >= IRQ_SOURCES || q->named[source])
+			continue;
+		q->named[source] = true;
+		q->sources[source].kind = IRQ_HARD;
+		q->numbers[source] = i;
+		snprintf(q->sources[source].name, sizeof(q->sources[source].name),
+			 source == IRQ_SOURCES - 1 ? "others" : "%ld", i);
+	}
+	while (f && getline(&line, &room, f) > 0) {
+		long number = parse_line(line, device);
+		uint64_t source = number >= 0 && number < IRQ_LINES_MAX ? q->mem.lines[number] : 0;
+
+		if (source >= IRQ_LINES && source < IRQ_SOURCES - 1)
+			snprintf(q->sources[source].device, sizeof(q->sources[source].device), "%s", device);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *number)
+{
+	if (source >= IRQ_SOURCES || source >= IRQ_LINES + *q->mem.nr_lines)
+		return NULL;
+	if (!q->named[source])
+		name_lines(q);
+	*number = q->numbers[source];
+	return &q->sources[source];
+}
+
+/* Sums over all CPUs up to now. @v: the longest since the last time is taken. */
+static struct shown sum_of(struct irqs *q, uint32_t source, struct irq_values *v)
+{
+	struct shown sum = { 0 };
+
+	for (int cpu = 0; cpu < q->mem.nr_cpus; cpu++) {
+		struct irq_slot *s = &q->mem.slots[cpu * IRQ_SOURCES + source];
+		uint64_t longest;
+
+		if (!s->count)
+			continue;
+		sum.count += s->count;
+		sum.ns += s->ns;
+		for (int i = 0; i < IRQ_HIST_SLOTS; i++)
+			sum.hist[i] += s->hist[i];
+		longest = s->max_ns ? __atomic_exchange_n(&s->max_ns, 0, __ATOMIC_RELAXED) : 0;
+		v->nr_cpus += longest != 0;
+		if (longest <= v->max_ns)
+			continue;
+		v->max_ns = longest;
+		v->max_at = s->max_at + q->mem.cpus[cpu].suspended_ns;
+		v->max_cpu = cpu;
+		v->max_tid = s->max_tid;
+	}
+	return sum;
+}
+
+int irqs_tick(struct irqs *q, struct model *model)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < IRQ_SOURCES && !err; i++) {
+		struct irq_values v = { .source = &q->sources[i] };
+		struct shown sum = sum_of(q, i, &v), *before = &q->shown[i];
+
+		if (sum.count == before->count)
+			continue;
+		if (!q->named[i])
+			name_lines(q);
+		v.count = sum.count - before->count;
+		v.ns = sum.ns - before->ns;
+		for (int k = 0; k < IRQ_HIST_SLOTS; k++)
+			v.hist[k] = sum.hist[k] - before->hist[k];
+		*before = sum;
+		if (model)
+			err = model_irq(model, &v);
+	}
+	return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_IRQS_H
+#define SYSTOP_COLLECT_IRQS_H
+
+#include <stdint.h>
+
+#include "irq.h"
+
+struct cpu_slot;
+struct irqs;
+struct model;
+
+struct irqs_memory {
+	struct irq_slot *slots;      /* mapped: IRQ_SOURCES a possible CPU */
+	const uint64_t *lines;       /* mapped: source of each line's number */
+	const uint32_t *nr_lines;    /* mapped: how many lines were met */
+	const struct cpu_slot *cpus; /* mapped, one a possible CPU */
+	int nr_cpus;
+};
+
+/* irqs_new - @mem is borrowed. NULL: out of memory. Ticks show sources that live as long as this. */
+struct irqs *irqs_new(const struct irqs_memory *mem);
+void irqs_free(struct irqs *q);
+
+/* irqs_source - by number; NULL: there are no more. @number: of the line; of others one that no line has. */
+struct irq_source;
+const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *number);
+
+/* irqs_tick - hands what each source did since the last tick to the model; NULL: from now on. 0 or -errno. */
+int irqs_tick(struct irqs *q, struct model *model);
+
+#endif
