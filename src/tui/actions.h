@@ -13,8 +13,9 @@ enum place_kind {
 	IN_SEARCH = 32,  /* a search is on */
 	IN_FLAME = 64,
 	IN_BLOCKED = 128,
+	IN_IRQ = 256,
 	IN_TABLES = IN_THREADS | IN_CGROUPS,
-	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED,
+	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED | IN_IRQ,
 	IN_ALL = IN_VIEWS | IN_TEXT,
 	IN_BASES = IN_ALL & ~IN_FLAME,
 	IN_NAMES = IN_TABLES | IN_FLAME | IN_BLOCKED,
@@ -35,6 +36,7 @@ enum place_kind {
 	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \
 	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
 	_(BLOCKED,    "d-state",     IN_ALL,     "5",          "5",          "5",        "",        "view: threads in D state, and where they wait") \
+	_(IRQ,        "irq",         IN_ALL,     "6",          "6",          "6",        "",        "view: interrupts, what they took, and from whom") \
 	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
 	_(NEXT,       "next-view",   IN_BASES,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \

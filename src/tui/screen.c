@@ -14,6 +14,7 @@ const struct screen_base screen_bases[NR_BASES] = {
 	{ &view_threads, ACTION_THREADS },
 	{ &view_cgroups, ACTION_CGROUPS },
 	{ &view_blocked, ACTION_BLOCKED },
+	{ &view_irq, ACTION_IRQ },
 	{ &view_system, ACTION_SYSTEM },
 };
 

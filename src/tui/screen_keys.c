@@ -69,6 +69,7 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_THREADS:
 	case ACTION_CGROUPS:
 	case ACTION_BLOCKED:
+	case ACTION_IRQ:
 	case ACTION_SYSTEM:
 		for (int i = 0; i < NR_BASES; i++)
 			if (screen_bases[i].action == a)

@@ -52,7 +52,7 @@ struct view {
 };
 
 extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame,
-	view_blocked;
+	view_blocked, view_irq;
 
 /* Which kind of time view_flame shows. */
 enum flame_metric;
