@@ -14,7 +14,7 @@
 #define RQ 7777777ULL
 
 struct times {
-	uint64_t run, runq, d, sleep, stopped, throttled;
+	uint64_t run, runq, d, sleep, stopped, throttled, irq;
 };
 
 struct in_case {
@@ -42,6 +42,7 @@ static void check(const char *rule, const char *what, uint64_t got, uint64_t wan
 static void check_times(const char *rule, const struct slot *s, const struct times *want)
 {
 	check(rule, "run_ns", s->run_ns, want->run * US);
+	check(rule, "irq_ns", s->irq_ns, want->irq * US);
 	check(rule, "runq_ns", s->runq_ns, want->runq * US);
 	check(rule, "d_ns", s->d_ns, want->d * US);
 	check(rule, "sleep_ns", s->sleep_ns, want->sleep * US);
@@ -180,7 +181,7 @@ struct out_case {
 		uint64_t now;
 		uint32_t prev_state, task_state;
 		bool preempt, throttled;
-		uint64_t run_delay, last_arrival, exec, stint, cpu_since;
+		uint64_t run_delay, last_arrival, exec, stint, cpu_since, stolen;
 	} event;
 	enum slot_state state;
 	struct times want;
@@ -222,6 +223,11 @@ static const struct out_case out_cases[] = {
 	  SLOT_RUNQUEUE, RUN, SLOT_THROTTLED },
 	{ "goes to sleep in a throttled cgroup: the wait will tell by its waking", RAN,
 	  LEFT(.prev_state = 0x1, .task_state = 0x1, .throttled = true), SLOT_SLEEP, RUN },
+
+	{ "interrupts took a part of it", RAN, LEFT(.prev_state = 1, .task_state = 1, .stolen = 120), SLOT_SLEEP,
+	  { .run = 380, .irq = 120 } },
+	{ "not more than all of it: they began before it came", RAN,
+	  LEFT(.prev_state = 1, .task_state = 1, .stolen = 800), SLOT_SLEEP, { .irq = 500 } },
 
 	{ "first sight: runs since the kernel says it came", { 0 },
 	  LEFT(.prev_state = 1, .task_state = 1, .last_arrival = 1100, .stint = 400,
@@ -269,6 +275,7 @@ TEST(account, switch_out)
 			.exec_ns = c->event.exec * US,
 			.stint_ns = c->event.stint * US,
 			.cpu_since = c->event.cpu_since * US,
+			.stolen_ns = c->event.stolen * US,
 			.prev_state = c->event.prev_state,
 			.task_state = c->event.task_state,
 			.preempt = c->event.preempt,
@@ -318,12 +325,13 @@ TEST(account, states_add_up_to_the_time_alive)
 		e.rq_clock = now + RQ;
 		e.run_delay = now / 3;
 		e.exec_ns = now / 5;
+		e.stolen_ns = random >> 20;
 		e.prev_state = e.task_state = prev_states[random % ARRAY_SIZE(prev_states)];
 		if (random & 0x40) /* in and out in any order: with gaps */
 			account_in(&s, &e);
 		else
 			account_out(&s, &e);
-		sum = s.run_ns + s.runq_ns + s.d_ns + s.sleep_ns + s.stopped_ns;
+		sum = s.run_ns + s.irq_ns + s.runq_ns + s.d_ns + s.sleep_ns + s.stopped_ns;
 		assert_int_equal(sum, now - 1000 * US);
 		assert_true(s.throttled_ns <= s.runq_ns);
 	}
