@@ -13,11 +13,15 @@ static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 now;
 
 	if (!c)
 		return 0;
+	now = clock_now(c);
 	c->hardirq = wake_source;
-	irq_enter(c, clock_now(c), source);
+	irq_enter(c, now, source);
+	if (source == IRQ_LOC)
+		tick_seen(c, now);
 	return 0;
 }
 

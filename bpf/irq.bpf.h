@@ -11,6 +11,7 @@
 #include "maps.bpf.h"
 
 #include "account.h"
+#include "clock.bpf.h"
 #include "recorder.bpf.h"
 
 extern const volatile bool preempt_rt;
@@ -55,6 +56,8 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 {
 	__u32 depth = c->irq_depth;
 
+	/* First of all: an interrupt can come in the middle of this, as softirqs begin and end with them on. */
+	*(volatile __u32 *)&c->irq_depth = depth + 1;
 	if (depth && depth <= IRQ_LEVELS)
 		c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].own_ns += account_sub(now, c->irq_at);
 	if (depth < IRQ_LEVELS) {
@@ -64,7 +67,6 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 		level->own_ns = 0;
 		level->source = source;
 	}
-	c->irq_depth = depth + 1;
 	c->irq_at = now;
 }
 
@@ -95,12 +97,11 @@ static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, 
 	struct irq_level *level;
 	__u64 own;
 
-	if (!c->irq_depth) { /* it began before the programs were there */
+	if (!c->irq_depth) /* it began before the programs were there */
 		return;
-	}
-	c->irq_depth = depth;
 	if (depth >= IRQ_LEVELS) {
 		c->loss[LOSS_IRQ]++;
+		c->irq_depth = depth;
 		return;
 	}
 	level = &c->irq_levels[depth & (IRQ_LEVELS - 1)];
@@ -111,10 +112,45 @@ static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, 
 		c->irq_depth = 0;
 		return;
 	}
-	if (steals)
-		c->irq_ns += own;
+	if (steals) {
+		__sync_fetch_and_add(&c->irq_ns, own);
+		if (source < IRQ_SOFTIRQS)
+			c->softirq_ns += own;
+	}
 	irq_count(c, cpu, level, own);
 	record(c, cpu, now, RING_IRQ, source, ring_span(account_sub(now, level->began)), bpf_get_current_pid_tgid());
+	/* Not before: the next one would write over this one's level. */
+	*(volatile __u32 *)&c->irq_depth = depth;
+	c->interrupts++;
+	clock_cost(c, c->interrupts, now);
+}
+
+/* irq_sampled - the source of what a sampler's interrupt interrupted, + 1; 0: none. */
+static __always_inline __u32 irq_sampled(const struct cpu_slot *c)
+{
+	__u32 depth = c->irq_depth;
+
+	/* Where it comes by a timer, that is the innermost one. */
+	if (shared.sampler_timer && depth && depth <= IRQ_LEVELS &&
+	    c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].source >= IRQ_SOFTIRQS)
+		depth--;
+	return depth && depth <= IRQ_LEVELS ? c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].source + 1 : 0;
+}
+
+/*
+ * tick_seen - the CPU's timer came at @now. While the CPU is busy it comes every few ms; if not, interrupts were off, or
+ * a hypervisor ran another guest.
+ */
+static __always_inline void tick_seen(struct cpu_slot *c, __u64 now)
+{
+	__u64 gap = account_sub(now, account_max(c->tick_at, c->busy_since));
+
+	if (gap >= IRQ_GAP_NS && gap > c->gap_ns && c->tick_at && !c->current_idle && !c->tickless) {
+		c->gap_ns = gap;
+		c->gap_at = now;
+		c->gap_tid = bpf_get_current_pid_tgid();
+	}
+	c->tick_at = now;
 }
 
 /* irq_none - at a switch: no interrupt can be going on but for preemptible softirqs, which are not among these. */

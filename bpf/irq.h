@@ -40,6 +40,9 @@ struct irq_slot {
 
 _Static_assert(sizeof(struct irq_slot) == 128, "two cache lines");
 
+/* A busy CPU whose timer did not come for so long is worth a word. */
+#define IRQ_GAP_NS 50000000
+
 /* Interrupts can interrupt one another: what a CPU was in when one more came. */
 #define IRQ_LEVELS 4
 

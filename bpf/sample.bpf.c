@@ -7,6 +7,7 @@
 #include "maps.bpf.h"
 
 #include "clock.bpf.h"
+#include "irq.bpf.h"
 #include "life.bpf.h"
 #include "recorder.bpf.h"
 #include "scope.bpf.h"
@@ -104,6 +105,8 @@ int sample(const __u64 *ctx)
 
 	if (!c || !k)
 		return 0;
+	if (shared.sampler_timer)
+		tick_seen(c, account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns));
 	index = sample_slot(t, c);
 	class = sample_class(t, index);
 	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
@@ -114,6 +117,7 @@ int sample(const __u64 *ctx)
 	what.slot = index;
 	what.tid = s->tid;
 	what.runq_ns = s->runq_ns;
+	what.irq = irq_sampled(c);
 	if (class == SAMPLE_GUEST)
 		what.flags |= STACK_GUEST;
 	bytes = in_user_code(ctx) ? 0 : bpf_get_stack((void *)ctx, k->frames, STACK_KERNEL_MAX * 8, 0);

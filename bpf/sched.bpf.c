@@ -13,6 +13,7 @@
 #include "life.bpf.h"
 #include "recorder.bpf.h"
 #include "scope.bpf.h"
+#include "wait.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -50,6 +51,7 @@ struct unwind_rules_map unwind_rules SEC(".maps");
 struct unwind_chunks_map unwind_chunks SEC(".maps");
 struct unwind_remembered_map unwind_remembered SEC(".maps");
 struct rings_map rings SEC(".maps");
+struct wait_events_map wait_events SEC(".maps");
 struct irqs_map irqs SEC(".maps");
 struct irq_lines_map irq_lines SEC(".maps");
 struct parked_map parked_stacks SEC(".maps");
@@ -152,6 +154,7 @@ static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *
 	}
 	if (idle) {
 		c->idle_ns += account_sub(e->now, since);
+		c->busy_since = e->now;
 	} else {
 		c->run_ns += account_sub(e->now, since);
 		if (!c->current_slot)
@@ -244,12 +247,15 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		e.last_queued = next->sched_info.last_queued;
 		e.exec_ns = next->se.sum_exec_runtime;
 		block_begin(in, &block);
+		wait_begin(c, in);
 		count_notes(c, account_in(in, &e));
 		blocked = block_end(in, &block);
 		in->migrations = next->se.nr_migrations;
 		if (in->scope_key != scope_key(facts, c))
 			scope_decide(facts.cgroups, facts.cred, in, c);
 	}
+	if (in && wait_worth(c, in))
+		wait_tell(c, in, in_index, prev->pid ? out_index : WAIT_IDLE, gap ? 0 : account_sub(e.now, e.cpu_since));
 	if ((out && out->in_scope) || (in && in->in_scope))
 		left |= RECORD_IN_SCOPE;
 	c->current_task = (__u64)next;
@@ -290,20 +296,25 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct slot *s;
+	__u32 index;
 	__u64 now;
 
 	if (!c)
 		return 0;
 	now = clock_now(c);
 	c->wakings++;
-	s = slot_at(task_slot(p));
+	index = task_slot(p);
+	s = slot_at(index);
 	if (s) {
 		__u32 source = c->hardirq ? c->hardirq : c->softirq;
+		__u32 number = (source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX;
+		__u32 waker = WAKER(number, (__u32)bpf_get_current_pid_tgid());
 
+		if (woken_by_other(s, source >> 16, waker))
+			woken_tell(c, cpu, s, index);
 		s->wake = now | (__u64)(source >> 16) << WAKE_CONTEXT_SHIFT |
 			  (task_throttled(p, task_view(p)->se.cfs_rq) ? WAKE_THROTTLED : 0);
-		s->waker = WAKER((source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX,
-				 (__u32)bpf_get_current_pid_tgid());
+		s->waker = waker;
 		__sync_fetch_and_add(&s->wakeups, 1);
 		if (s->in_scope)
 			record_waking(c, cpu, now, p->pid, p->wake_cpu, bpf_get_current_pid_tgid(), source >> 16);

@@ -13,10 +13,11 @@
 #include "irq.h"
 #include "loss.h"
 #include "stack.h"
+#include "wait.h"
 
 /* Runqueue wait histogram: slot i counts waits of [2^i, 2^(i+1)) << HIST_SHIFT ns, the first one
  * also everything shorter, the last one everything longer. */
-#define HIST_SLOTS 24
+#define HIST_SLOTS 23
 #define HIST_SHIFT 10
 
 enum slot_state {
@@ -86,7 +87,7 @@ struct slot {
 	__u32 voluntary;   /* the kernel's counts of its switches, at its last switch-out; */
 	__u32 involuntary; /* like all counts here, they start again from 0 at 2^32 */
 	__u64 runq_max_ns; /* longest runqueue wait since the reader last took it */
-	__u32 migrations;  /* the kernel's count, at its last switch-in */
+	__u32 waker_since; /* the wakings before the first one in a row by the present waker */
 	__u8 in_scope;
 	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
 	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
@@ -101,6 +102,7 @@ struct slot {
 	__u64 utime_ns;    /* the kernel's tick-based split of the running time, at its last switch-out */
 	__u64 stime_ns;
 	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
+	__u32 migrations;  /* the kernel's count, at its last switch-in */
 	__u32 runq_hist[HIST_SLOTS];
 
 	/* line 5: who it is, copied at birth, first sight, exec and rename */
@@ -155,7 +157,22 @@ struct cpu_slot {
 	__u32 ring_other;    /* the recorder's last event said that threads out of scope run */
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 stacks_skipped; /* long blocks that were not paid for */
+	__u64 was_since;     /* scratch of wait_tell() */
+	__u64 was_blocked;
+	__u64 was_runq;
+	__u64 was_throttled;
+	__u32 was_state;
+	__u32 tickless;      /* set by user space: its timer need not come while it is busy */
+	__u64 wait_events;   /* written to this CPU's ring */
+	__u64 busy_since;    /* when it was idle for the last time */
+	__u64 tick_at;       /* its timer, or sampler, for the last time */
+	__u64 gap_ns;        /* the longest time without, of a busy CPU, since the reader last took it, */
+	__u64 gap_at;        /* its end, accounting clock, */
+	__u32 gap_tid;       /* and who ran then */
+	__u32 away_hist[2][HIST_SLOTS]; /* sleeps, D states of threads in scope, of AWAY_NS and more */
 	__u64 irq_ns;        /* that interrupts took, from whoever ran; softirqs in ksoftirqd are its own */
+	__u64 softirq_ns;    /* of these, softirqs */
+	__u64 interrupts;
 	__u64 irq_charged;   /* irq_ns at the last switch: what is more, the running thread lost */
 	__u64 irq_at;        /* the last time that irq_depth changed */
 	__u64 softirq_began; /* where softirqs are preemptible */
@@ -179,6 +196,7 @@ struct shared {
 	__u32 stack_entries[2];
 	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
 	__u32 irq_lines;     /* of /proc/interrupts that were met */
+	__u32 sampler_timer; /* samples come by a timer's interrupt */
 	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
 	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
 };

@@ -124,7 +124,9 @@ struct stack_event {
 	__u8 wake_context;  /* enum wake_context */
 	__u8 kind;          /* enum stack_kind */
 	__u8 flags;         /* enum stack_event_flags */
-	__u8 spare[7];
+	__u8 spare;
+	__u16 irq;          /* of a sample: the interrupt that it was taken in (irq.h) + 1, 0: none */
+	__u8 spares[4];
 };
 
 _Static_assert(sizeof(struct stack_event) == 72, "no holes");

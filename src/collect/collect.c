@@ -103,7 +103,16 @@ static int collect_readers(struct collect *c)
 	c->files = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
 	c->tables = tables_new(&m->tables);
 	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
-	c->cpus = cpus_new(m->cpus, c->nr_cpus, shared);
+	if (c->slots)
+		c->cpus = cpus_new(&(struct cpus_memory){
+			.slots = m->cpus,
+			.nr = c->nr_cpus,
+			.shared = shared,
+			.threads = m->slots.slots,
+			.max_threads = m->slots.max,
+			.queued = slots_queued(c->slots),
+			.ticks = bpf_program__autoload(c->skel->progs.local_timer_entry),
+		});
 	c->irqs = irqs_new(&m->irqs);
 	return c->blocked && c->stacks && c->files && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
 }
@@ -134,6 +143,9 @@ static int collect_attach(struct collect *c)
 	c->samplers = samplers_new(c->skel->progs.sample, c->nr_cpus, c->frequency, c->all_cpus);
 	if (!c->samplers)
 		return -ENOMEM;
+	shared->sampler_timer = !samplers_cycles(c->samplers);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		c->memory.cpus[cpu].tickless = samplers_tickless(c->samplers, cpu);
 	samplers_entry(c->samplers, &entry_from, &entry_to);
 	shared->entry_from = entry_from;
 	shared->entry_to = entry_to;
@@ -323,6 +335,7 @@ static void collect_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 	cpus_loss(c->cpus, loss);
 	slots_loss(c->slots, loss);
 	loss[LOSS_SEED_MISSED] += c->seed_missed;
+	loss[LOSS_WAITS] += slots_waits_lost(c->slots);
 	loss[LOSS_STACK_EVENTS] += stacks_lost(c->stacks);
 	loss[LOSS_FILES] += c->skel->bss->shared.files_lost;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "model/model.h"
+#include "model/wait.h"
 
 #define READ_TRIES 256
 
@@ -16,26 +17,22 @@
 
 struct cpu_reader {
 	bool seen;
-	uint64_t run_ns, idle_ns, irq_ns, switches;
+	uint64_t run_ns, idle_ns, irq_ns, softirq_ns, switches;
+	uint32_t away[2][HIST_SLOTS];
 };
 
 struct cpus {
-	const struct cpu_slot *slots;
-	const struct shared *shared;
-	int nr;
+	struct cpus_memory mem;
 	uint64_t baseline; /* 0: not set yet */
 	struct cpu_reader readers[];
 };
 
-struct cpus *cpus_new(const struct cpu_slot *slots, int nr, const struct shared *shared)
+struct cpus *cpus_new(const struct cpus_memory *mem)
 {
-	struct cpus *c = calloc(1, sizeof(*c) + nr * sizeof(c->readers[0]));
+	struct cpus *c = calloc(1, sizeof(*c) + mem->nr * sizeof(c->readers[0]));
 
-	if (!c)
-		return NULL;
-	c->slots = slots;
-	c->shared = shared;
-	c->nr = nr;
+	if (c)
+		c->mem = *mem;
 	return c;
 }
 
@@ -89,16 +86,75 @@ static void cpu_show(struct cpu_reader *r, uint64_t run, uint64_t idle, uint64_t
 	r->idle_ns += v->idle_ns;
 }
 
+/* Interrupts go on while a copy is made. */
+static void cpu_show_irqs(struct cpu_reader *r, const struct cpu_slot *slot, struct cpu_values *v)
+{
+	uint64_t all = slot->irq_ns - r->irq_ns;
+
+	v->softirq_ns = slot->softirq_ns - r->softirq_ns;
+	if (v->softirq_ns > all)
+		v->softirq_ns = all;
+	v->hardirq_ns = all - v->softirq_ns;
+	r->softirq_ns += v->softirq_ns;
+	r->irq_ns += all;
+}
+
+/* Who runs there. */
+static void cpu_show_now(const struct cpus *c, const struct cpu_slot *slot, int cpu, struct cpu_values *v)
+{
+	uint32_t index = slot->current_slot;
+	const struct slot *thread = index && index < c->mem.max_threads ? &c->mem.threads[index] : NULL;
+
+	v->tid = slot->current_idle ? 0 : -1;
+	if (!slot->current_idle && thread) {
+		v->tid = thread->tid;
+		memcpy(v->comm, thread->comm, sizeof(v->comm) - 1);
+	}
+	v->queued = c->mem.queued ? c->mem.queued[cpu] : 0;
+}
+
+static void cpu_show_gap(const struct cpus *c, struct cpu_slot *slot, struct cpu_values *v)
+{
+	if (!c->mem.ticks || slot->tickless)
+		v->gap_ns = VALUE_NA;
+	else if (slot->gap_ns)
+		v->gap_ns = __atomic_exchange_n(&slot->gap_ns, 0, __ATOMIC_RELAXED);
+	if (!v->gap_ns || v->gap_ns == VALUE_NA)
+		return;
+	v->gap_at = slot->gap_at + slot->suspended_ns;
+	v->gap_tid = slot->gap_tid;
+}
+
+static void tick_latency(struct cpus *c, struct model *model)
+{
+	struct latency latency[2] = { 0 };
+
+	for (int i = 0; i < c->mem.nr; i++) {
+		for (int slot = 0; slot < 2 * HIST_SLOTS; slot++) {
+			int d = slot / HIST_SLOTS, at = slot % HIST_SLOTS;
+			uint32_t now = c->mem.slots[i].away_hist[d][at];
+
+			latency[d].n[at + HIST_SHIFT] += now - c->readers[i].away[d][at];
+			c->readers[i].away[d][at] = now;
+		}
+	}
+	if (!model)
+		return;
+	model_latency(model, LATENCY_SLEEP, &latency[0]);
+	model_latency(model, LATENCY_D, &latency[1]);
+}
+
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 {
-	for (int i = 0; i < c->nr; i++) {
+	tick_latency(c, model);
+	for (int i = 0; i < c->mem.nr; i++) {
 		struct cpu_reader *r = &c->readers[i];
 		struct cpu_values v = { .cpu = i };
 		struct cpu_slot copy;
 		uint64_t run, idle, early;
 		int err;
 
-		if (!cpu_read(&c->slots[i], &copy) || !copy.since)
+		if (!cpu_read(&c->mem.slots[i], &copy) || !copy.since)
 			continue;
 		run = copy.run_ns;
 		idle = copy.idle_ns;
@@ -110,10 +166,11 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		/* First seen after the baseline: the time before it is not of this interval. */
 		if (!r->seen && c->baseline)
 			*(idle > run ? &r->idle_ns : &r->run_ns) =
-				c->baseline - c->shared->started_ns;
+				c->baseline - c->mem.shared->started_ns;
 		cpu_show(r, run, idle, early, &v);
-		v.irq_ns = copy.irq_ns - r->irq_ns;
-		r->irq_ns = copy.irq_ns;
+		cpu_show_irqs(r, &copy, &v);
+		cpu_show_now(c, &copy, i, &v);
+		cpu_show_gap(c, &c->mem.slots[i], &v);
 		v.switches = copy.switches - r->switches;
 		r->seen = true;
 		r->switches = copy.switches;
@@ -130,17 +187,17 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 
 void cpus_loss(const struct cpus *c, uint64_t loss[LOSS_COUNT])
 {
-	for (int i = 0; i < c->nr; i++)
+	for (int i = 0; i < c->mem.nr; i++)
 		for (int cause = 0; cause < LOSS_COUNT; cause++)
-			loss[cause] += c->slots[i].loss[cause];
+			loss[cause] += c->mem.slots[i].loss[cause];
 }
 
 uint64_t cpus_bpf_ns(const struct cpus *c)
 {
 	uint64_t ns = 0;
 
-	for (int i = 0; i < c->nr; i++)
-		ns += c->slots[i].bpf_ns;
+	for (int i = 0; i < c->mem.nr; i++)
+		ns += c->mem.slots[i].bpf_ns;
 	return ns;
 }
 
@@ -148,8 +205,8 @@ uint64_t cpus_suspended(const struct cpus *c)
 {
 	uint64_t ns = 0;
 
-	for (int i = 0; i < c->nr; i++)
-		if (c->slots[i].suspended_ns > ns)
-			ns = c->slots[i].suspended_ns;
+	for (int i = 0; i < c->mem.nr; i++)
+		if (c->mem.slots[i].suspended_ns > ns)
+			ns = c->mem.slots[i].suspended_ns;
 	return ns;
 }

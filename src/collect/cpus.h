@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_CPUS_H
 #define SYSTOP_COLLECT_CPUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "slot.h"
@@ -9,8 +10,19 @@
 struct cpus;
 struct model;
 
-/* cpus_new - reads @nr CPU slots at @slots (mapped, borrowed). NULL: out of memory. */
-struct cpus *cpus_new(const struct cpu_slot *slots, int nr, const struct shared *shared);
+/* What cpus_new() reads; all is borrowed. */
+struct cpus_memory {
+	struct cpu_slot *slots;       /* mapped, one a possible CPU */
+	int nr;
+	const struct shared *shared;
+	const struct slot *threads;   /* mapped */
+	uint32_t max_threads;
+	const uint32_t *queued;       /* slots_queued(); NULL: none wait */
+	bool ticks;                   /* a program watches that the CPU's timer comes */
+};
+
+/* cpus_new - NULL: out of memory. */
+struct cpus *cpus_new(const struct cpus_memory *mem);
 void cpus_free(struct cpus *c);
 
 /* cpus_tick - hands every CPU's running and idle time since the last tick to the model; CPUs that

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "model/wait.h"
 #include "slot.h"
 
 /* Of all CPUs. */
@@ -17,12 +18,18 @@ struct shown {
 	uint32_t hist[IRQ_HIST_SLOTS];
 };
 
+/* Of one of them. */
+struct cpu_shown {
+	uint64_t count, ns;
+};
+
 struct irqs {
 	struct irqs_memory mem;
 	struct irq_source sources[IRQ_SOURCES];
 	bool named[IRQ_SOURCES];
 	int numbers[IRQ_SOURCES];
 	struct shown shown[IRQ_SOURCES];
+	struct cpu_shown *cpu_shown; /* IRQ_SOURCES for each CPU */
 };
 
 /* As /proc/softirqs has them, and /proc/interrupts. */
@@ -38,6 +45,13 @@ struct irqs *irqs_new(const struct irqs_memory *mem)
 	if (!q)
 		return NULL;
 	q->mem = *mem;
+	q->cpu_shown = calloc((size_t)mem->nr_cpus * IRQ_SOURCES, sizeof(*q->cpu_shown));
+	if (!q->cpu_shown) {
+		free(q);
+		return NULL;
+	}
+	for (int i = 0; i < IRQ_SOURCES; i++)
+		q->sources[i].index = i;
 	for (int i = 0; i < IRQ_LINES; i++) {
 		q->sources[i].kind = i < IRQ_SOFTIRQS ? IRQ_SOFT : IRQ_VECTOR;
 		snprintf(q->sources[i].name, sizeof(q->sources[i].name), "%s", names[i] ? names[i] : "");
@@ -49,6 +63,8 @@ struct irqs *irqs_new(const struct irqs_memory *mem)
 
 void irqs_free(struct irqs *q)
 {
+	if (q)
+		free(q->cpu_shown);
 	free(q);
 }
 
@@ -111,23 +127,35 @@ const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *numbe
 	return &q->sources[source];
 }
 
-/* Sums over all CPUs up to now. @v: the longest since the last time is taken. */
-static struct shown sum_of(struct irqs *q, uint32_t source, struct irq_values *v)
+/* What one CPU did. */
+static int tick_cpu(struct irqs *q, struct model *model, uint32_t source, int cpu, const struct irq_slot *s)
 {
-	struct shown sum = { 0 };
+	struct cpu_shown *before = &q->cpu_shown[cpu * IRQ_SOURCES + source];
+	struct irq_cpu v = { .source = source, .cpu = cpu, .count = s->count - before->count, .ns = s->ns - before->ns };
 
-	for (int cpu = 0; cpu < q->mem.nr_cpus; cpu++) {
-		struct irq_slot *s = &q->mem.slots[cpu * IRQ_SOURCES + source];
+	*before = (struct cpu_shown){ s->count, s->ns };
+	return model && v.count ? model_irq_cpu(model, &v) : 0;
+}
+
+/* Sums over all CPUs up to now. @v: the longest since the last time is taken. */
+static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct irq_values *v, struct shown *sum)
+{
+	int err = 0;
+
+	for (int cpu = 0; cpu < q->mem.nr_cpus && !err; cpu++) {
+		struct irq_slot *s = &q->mem.slots[cpu * IRQ_SOURCES + source], copy;
 		uint64_t longest;
 
 		if (!s->count)
 			continue;
-		sum.count += s->count;
-		sum.ns += s->ns;
+		copy = *s; /* so that its numbers of one CPU are those of the sum */
+		sum->count += copy.count;
+		sum->ns += copy.ns;
 		for (int i = 0; i < IRQ_HIST_SLOTS; i++)
-			sum.hist[i] += s->hist[i];
-		longest = s->max_ns ? __atomic_exchange_n(&s->max_ns, 0, __ATOMIC_RELAXED) : 0;
-		v->nr_cpus += longest != 0;
+			sum->hist[i] += copy.hist[i];
+		v->nr_cpus += copy.count != q->cpu_shown[cpu * IRQ_SOURCES + source].count;
+		err = tick_cpu(q, model, source, cpu, &copy);
+		longest = copy.max_ns ? __atomic_exchange_n(&s->max_ns, 0, __ATOMIC_RELAXED) : 0;
 		if (longest <= v->max_ns)
 			continue;
 		v->max_ns = longest;
@@ -135,18 +163,26 @@ static struct shown sum_of(struct irqs *q, uint32_t source, struct irq_values *v
 		v->max_cpu = cpu;
 		v->max_tid = s->max_tid;
 	}
-	return sum;
+	return err;
+}
+
+static void add_latency(struct latency *latency, const struct irq_values *v)
+{
+	for (int i = 0; i < IRQ_HIST_SLOTS; i++)
+		latency->n[i + IRQ_HIST_SHIFT] += v->hist[i];
 }
 
 int irqs_tick(struct irqs *q, struct model *model)
 {
+	struct latency hard = { 0 }, soft = { 0 };
 	int err = 0;
 
 	for (uint32_t i = 0; i < IRQ_SOURCES && !err; i++) {
 		struct irq_values v = { .source = &q->sources[i] };
-		struct shown sum = sum_of(q, i, &v), *before = &q->shown[i];
+		struct shown sum = { 0 }, *before = &q->shown[i];
 
-		if (sum.count == before->count)
+		err = sum_of(q, model, i, &v, &sum);
+		if (err || sum.count == before->count)
 			continue;
 		if (!q->named[i])
 			name_lines(q);
@@ -155,8 +191,13 @@ int irqs_tick(struct irqs *q, struct model *model)
 		for (int k = 0; k < IRQ_HIST_SLOTS; k++)
 			v.hist[k] = sum.hist[k] - before->hist[k];
 		*before = sum;
+		add_latency(v.source->kind == IRQ_SOFT ? &soft : &hard, &v);
 		if (model)
 			err = model_irq(model, &v);
+	}
+	if (model) {
+		model_latency(model, LATENCY_IRQ, &hard);
+		model_latency(model, LATENCY_SOFTIRQ, &soft);
 	}
 	return err;
 }

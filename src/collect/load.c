@@ -101,6 +101,7 @@ static void configure(struct systop *skel, const struct collect_options *o, int 
 	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
 	bpf_map__set_max_entries(skel->maps.blocked_wanted, max);
 	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * nr_cpus);
+	bpf_map__set_max_entries(skel->maps.wait_events, WAIT_EVENTS * nr_cpus);
 
 	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);
 	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |

@@ -52,6 +52,13 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 		.cpus = m->cpus,
 		.nr_cpus = nr_cpus,
 	};
+	m->slots.waits = (struct waits_memory){
+		.events = map_memory(skel->maps.wait_events, PROT_READ),
+		.cpus = m->cpus,
+		.slots = m->slots.slots,
+		.nr_cpus = nr_cpus,
+		.max_slots = skel->rodata->slots_max,
+	};
 	m->tables = (struct tables_memory){
 		.files = map_memory(skel->maps.unwind_files, PROT_READ | PROT_WRITE),
 		.pages = map_memory(skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
@@ -63,7 +70,8 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 	};
 	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->stacks.entries &&
 			       m->stacks.lines && m->stacks.events && m->tables.files && m->tables.pages &&
-			       m->tables.rules && m->tables.remembered && m->irqs.slots && m->irqs.lines
+			       m->tables.rules && m->tables.remembered && m->irqs.slots && m->irqs.lines &&
+			       m->slots.waits.events
 		       ? 0
 		       : -errno;
 }
@@ -77,6 +85,7 @@ void memory_unmap(const struct collect_memory *m, struct systop *skel)
 	unmap_memory(m->stacks.entries, skel->maps.stacks);
 	unmap_memory((void *)m->stacks.lines, skel->maps.stack_lines);
 	unmap_memory((void *)m->stacks.events, skel->maps.stack_events);
+	unmap_memory((void *)m->slots.waits.events, skel->maps.wait_events);
 	unmap_memory(m->irqs.slots, skel->maps.irqs);
 	unmap_memory((void *)m->irqs.lines, skel->maps.irq_lines);
 	unmap_memory(m->tables.files, skel->maps.unwind_files);

@@ -103,6 +103,21 @@ static bool has_cycles(struct samplers *s)
 	return true;
 }
 
+bool samplers_tickless(const struct samplers *s, int cpu)
+{
+	char list[4096];
+	struct samplers of = { .nr_cpus = s->nr_cpus, .cpus = calloc(s->nr_cpus, sizeof(*of.cpus)) };
+	bool tickless = false;
+
+	if (of.cpus) {
+		read_list("nohz_full", list, sizeof(list));
+		want_cpus(list, &of, true);
+		tickless = of.cpus[cpu].wanted;
+	}
+	free(of.cpus);
+	return tickless;
+}
+
 void samplers_follow(struct samplers *s)
 {
 	char online[sizeof(s->online)], alone[4096];

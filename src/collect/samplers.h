@@ -28,6 +28,9 @@ void samplers_follow(struct samplers *s);
  * they are not, or it is not known. */
 void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to);
 
+/* samplers_tickless - whether a CPU's timer may stay away while a single thread is busy there (nohz_full). */
+bool samplers_tickless(const struct samplers *s, int cpu);
+
 /* samplers_cycles - whether samples are by the processor's cycles, else by a clock. */
 bool samplers_cycles(const struct samplers *s);
 

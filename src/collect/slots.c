@@ -10,6 +10,7 @@
 #include "collect/blocked.h"
 #include "collect/slot_values.h"
 #include "collect/stacks.h"
+#include "collect/waits.h"
 #include "model/model.h"
 #include "model/sample.h"
 #include "model/sums.h"
@@ -36,6 +37,7 @@ struct exited {
 	bool in_scope;
 	uint32_t slot;
 	uint64_t from, runq_ns; /* for its stacks */
+	uint32_t waits;         /* see waits_take() */
 };
 
 struct slots {
@@ -44,6 +46,8 @@ struct slots {
 	struct cgroups *cgroups;
 	struct stacks *stacks;   /* NULL: none are taken */
 	struct blocked *blocked; /* NULL: nor are those of threads that are blocked */
+	struct waits *waits;
+	uint32_t *queued;       /* by CPU: threads that wait for one and were last on that */
 	struct reader *readers; /* one a slot; pages of unused ones are never touched */
 	struct shown *shown;
 	uint32_t dead_tail;
@@ -54,6 +58,8 @@ struct slots {
 	bool last_time;            /* what is being written now is lost for this tick */
 	uint64_t loss[LOSS_COUNT];
 };
+
+static struct life *life_of(void *arg, uint32_t index);
 
 struct slots *slots_new(const struct slots_memory *mem, struct model *model,
 			struct cgroups *cgroups, struct stacks *stacks, struct blocked *blocked)
@@ -69,7 +75,9 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model,
 	s->blocked = blocked;
 	s->readers = calloc(mem->max, sizeof(*s->readers));
 	s->shown = calloc(mem->max, sizeof(*s->shown));
-	if (s->readers && s->shown)
+	s->queued = calloc(mem->nr_cpus + 1, sizeof(*s->queued));
+	s->waits = waits_new(&mem->waits, model, life_of, s);
+	if (s->readers && s->shown && s->queued && s->waits)
 		return s;
 	slots_free(s);
 	return NULL;
@@ -90,7 +98,9 @@ void slots_free(struct slots *s)
 		if (s->readers[i].life)
 			model_life_end(s->model, s->readers[i].life);
 	forget_exited(s);
+	waits_free(s->waits);
 	free(s->exited);
+	free(s->queued);
 	free(s->readers);
 	free(s->shown);
 	free(s);
@@ -158,6 +168,18 @@ static int reader_identify(struct slots *s, uint32_t index, const struct slot *c
 		shown->stime_ns = c->stime_ns;
 	}
 	return r->life ? 0 : -ENOMEM;
+}
+
+/* For what is told of threads by their slots: one can be told of before it was met here. */
+static struct life *life_of(void *arg, uint32_t index)
+{
+	struct slots *s = arg;
+	struct slot copy;
+
+	if (!s->readers[index].life && (!slot_read(&s->mem.slots[index], &copy) || copy.state == SLOT_FREE ||
+					reader_identify(s, index, &copy)))
+		return NULL;
+	return s->readers[index].life;
 }
 
 /* The thread was asleep or stopped at the last tick, and nothing happened to it since. */
@@ -254,6 +276,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	enum thread_state state;
 	uint64_t from = r->end;
 	struct values values;
+	uint32_t waits;
 	int err = 0;
 
 	if (slot_quiet(slot, r)) {
@@ -267,8 +290,15 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 		  &values);
 	state = slot_state(&copy);
 	r->idle = state == STATE_SLEEP || state == STATE_STOPPED ? state : 0;
+	if (state == STATE_RUNQUEUE && copy.cpu < s->mem.nr_cpus)
+		s->queued[copy.cpu]++;
 	if (!r->in_scope)
 		return 0;
+	err = waits_take(s->waits, index, false, &waits);
+	if (!err)
+		err = waits_show(s->waits, waits, r->life);
+	if (err)
+		return err;
 	if (values.v[FIELD_THROTTLED])
 		r->life->cgroup->throttled = true;
 	if (s->blocked)
@@ -320,6 +350,9 @@ static int harvest_one(struct slots *s, uint32_t index)
 	exited.in_scope = r->in_scope;
 	exited.slot = index;
 	exited.runq_ns = s->shown[index].sums[SUM_RUNQ];
+	err = waits_take(s->waits, index, true, &exited.waits);
+	if (err)
+		return err;
 	if (s->blocked)
 		blocked_end(s->blocked, index, r->life);
 	if (s->nr_exited >= EXITED_MAX) {
@@ -340,6 +373,9 @@ int slots_harvest(struct slots *s)
 	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);
 	uint64_t *entry, index;
 	int err = s->stacks ? stacks_drain(s->stacks) : 0;
+
+	if (!err)
+		err = waits_drain(s->waits);
 
 	/* Up to where it was before the stacks were read: those of a thread must be known when its slot
 	 * goes to another one. */
@@ -367,6 +403,8 @@ static int show_exited(struct slots *s)
 
 		if (e->in_scope)
 			err = model_thread(s->model, e->life, STATE_DEAD, true, &e->values);
+		if (!err && e->in_scope)
+			err = waits_show(s->waits, e->waits, e->life);
 		if (!err && e->in_scope && s->stacks)
 			err = stacks_show(s->stacks, &(struct stacks_thread){
 				.slot = e->slot,
@@ -404,6 +442,7 @@ int slots_tick(struct slots *s, uint64_t now)
 	uint32_t used;
 	int err = slots_harvest(s);
 
+	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	if (!err)
 		err = show_exited(s);
 	used = s->mem.shared->slots_used;
@@ -422,6 +461,7 @@ int slots_tick(struct slots *s, uint64_t now)
 		err = show_sleepers(s, now);
 	if (s->stacks)
 		stacks_end(s->stacks);
+	waits_end(s->waits);
 	/* Last, so that threads of theirs first seen above know which process they are of. */
 	forget_exited(s);
 	return err;
@@ -439,6 +479,17 @@ int slots_baseline(struct slots *s, uint64_t now)
 		if (slot_take(s, i, &copy, &err))
 			slot_show(&s->readers[i], &s->shown[i], &s->mem.slots[i], &copy,
 				  copy.since > now ? copy.since : now, stolen(s, i, &copy), &values);
+	waits_end(s->waits);
 	s->nr_again = 0; /* its first tick has a little more to show */
 	return err;
+}
+
+const uint32_t *slots_queued(const struct slots *s)
+{
+	return s->queued;
+}
+
+uint64_t slots_waits_lost(const struct slots *s)
+{
+	return waits_lost(s->waits);
 }

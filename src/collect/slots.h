@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "collect/waits.h"
 #include "slot.h"
 
 struct blocked;
@@ -21,6 +22,7 @@ struct slots_memory {
 	uint64_t *dead;         /* ring of dead slots */
 	struct shared *shared;
 	int free_fd;            /* queue of free slots */
+	struct waits_memory waits;
 };
 
 /* slots_new - reads the thread slots of @mem into @model. All are borrowed for the reader's life.
@@ -46,6 +48,11 @@ int slots_harvest(struct slots *s);
  * Returns 0 or -errno.
  */
 int slots_tick(struct slots *s, uint64_t now);
+
+/* slots_queued - at the last tick, for each CPU: threads that wait for one and were last on that. Good for the slots'
+ * life. slots_waits_lost - events of waits that were overwritten before they were read, since the start. */
+const uint32_t *slots_queued(const struct slots *s);
+uint64_t slots_waits_lost(const struct slots *s);
 
 /* slots_loss - adds what was lost here since the start, by cause. */
 void slots_loss(const struct slots *s, uint64_t loss[LOSS_COUNT]);

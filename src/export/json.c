@@ -145,7 +145,7 @@ static struct json_object *cpu_object(const struct cpu_values *c)
 	add(o, "cpu", json_object_new_int(c->cpu));
 	add(o, "run_ns", number(c->run_ns));
 	add(o, "idle_ns", number(c->idle_ns));
-	add(o, "irq_ns", number(c->irq_ns));
+	add(o, "irq_ns", number(c->hardirq_ns + c->softirq_ns));
 	add(o, "switches", number(c->switches));
 	return o;
 }

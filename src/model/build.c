@@ -41,8 +41,8 @@ void node_release(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
 		((struct cgroup *)n->cgroups[i].cgroup)->refs--;
-	samples_put(n->samples);
-	n->samples = NULL;
+	block_put(n->block);
+	n->block = NULL;
 	if (n->model->spare)
 		node_free(n->model->spare);
 	n->model->spare = n;
@@ -354,6 +354,10 @@ int node_finish(struct tick_node *n)
 	n->tick.cgroups = n->cgroups;
 	n->tick.cpus = n->cpus;
 	n->tick.irqs = n->irqs;
+	for (int i = 0; i < HIST_SLOTS; i++)
+		n->tick.latency[LATENCY_RUNQ].n[i + HIST_SHIFT] = n->tick.total.runq.n[i];
+	if (n->block)
+		block_show(n->block, &n->tick);
 	n->next = m->held;
 	m->held = n;
 	return 0;
@@ -364,6 +368,7 @@ const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
 {
 	struct tick_node *n = m->now;
 
+	block_limits(n);
 	memcpy(n->tick.loss, loss, sizeof(n->tick.loss));
 	n->tick.self = *self;
 	n->incomplete = incomplete;

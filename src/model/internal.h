@@ -38,11 +38,19 @@ struct total {
 	struct cgroup_limit limit;
 };
 
-/* The samples of a tick. */
-struct sample_block {
+/* What a tick has in lists that the past shares with it. */
+struct tick_block {
 	int holders;
-	struct stack_sample *at;
-	size_t nr, room;
+	struct stack_sample *samples;
+	size_t nr_samples, samples_room;
+	struct wait *waits;
+	size_t nr_waits, waits_room;
+	struct woken *wokens;
+	size_t nr_wokens, wokens_room;
+	struct away *aways;
+	size_t nr_aways, aways_room;
+	struct irq_cpu *irq_cpus;
+	size_t nr_irq_cpus, irq_cpus_room;
 };
 
 /* A tick, its holders and its memory, which is used again for later ticks. */
@@ -70,7 +78,7 @@ struct tick_node {
 	size_t cpus_room;
 	struct irq_values *irqs;
 	size_t irqs_room;
-	struct sample_block *samples; /* NULL: none */
+	struct tick_block *block; /* NULL: nothing is in it */
 };
 
 struct model {
@@ -111,18 +119,29 @@ void node_release(struct tick_node *n);
 /* sample.c: forgets the blocks of a life that goes; hands them to the life that goes on in its place. */
 void blocks_forget(struct life *l);
 void blocks_move(struct life *from, struct life *to);
-/* Gives back a block of samples; frees the stacks that no tick shows, now and then; all of them. */
-void samples_put(struct sample_block *b);
+/* Frees the stacks that no tick shows, now and then; all of them. */
 void model_stacks_forget(struct model *m);
 void model_stacks_free(struct model *m);
+
+/* block.c: what a tick shares with the past. block_now - of the tick being built, made if there is none yet; NULL: out
+ * of memory. block_put - a holder less. block_bytes - what it takes. block_show - the tick's lists are those of its
+ * block. */
+struct tick_block *block_now(struct model *m);
+void block_put(struct tick_block *b);
+size_t block_bytes(const struct tick_block *b);
+void block_show(const struct tick_block *b, struct tick *t);
+
+/* wait.c: finds out whose CPU limit it was, once the cgroups of the tick are known: the nearest one's that stopped
+ * somebody. */
+void block_limits(struct tick_node *n);
 
 /* past.c */
 struct past *past_new(size_t bytes);
 void past_free(struct past *p);
 /* past_remember - @n as the newest; the oldest go if there is no room. 0 or -ENOMEM. */
 int past_remember(struct model *m, const struct tick_node *n);
-/* past_samples - those of a tick that is remembered, NULL: none. */
-struct sample_block *past_samples(const struct past *p, uint64_t seq);
+/* past_block - of a tick that is remembered, NULL: none. */
+struct tick_block *past_block(const struct past *p, uint64_t seq);
 /* past_head - a remembered tick without its rows, NULL: it is not remembered. */
 const struct tick *past_head(const struct past *p, uint64_t seq);
 /* past_oldest - seq of the oldest tick remembered, UINT64_MAX: none. */

@@ -31,7 +31,7 @@ static void past_drop(struct past *p)
 	free(t->cpus);
 	free(t->irqs);
 	free(t->stopped);
-	samples_put(t->samples);
+	block_put(t->block);
 	*t = (struct past_tick){ 0 };
 }
 
@@ -50,9 +50,9 @@ uint64_t past_oldest(const struct past *p)
 	return p && p->first != p->next ? p->first : UINT64_MAX;
 }
 
-struct sample_block *past_samples(const struct past *p, uint64_t seq)
+struct tick_block *past_block(const struct past *p, uint64_t seq)
 {
-	return seq >= p->first && seq < p->next ? p->ticks[seq % PAST_TICKS].samples : NULL;
+	return seq >= p->first && seq < p->next ? p->ticks[seq % PAST_TICKS].block : NULL;
 }
 
 const struct tick *past_head(const struct past *p, uint64_t seq)
@@ -148,10 +148,12 @@ int past_remember(struct model *m, const struct tick_node *n)
 		t->irqs = copy(tick->irqs, tick->nr_irqs, sizeof(*t->irqs), &t->bytes);
 		err = t->cpus && t->irqs ? 0 : -ENOMEM;
 	}
-	if (n->samples) {
-		t->samples = n->samples;
-		t->samples->holders++;
-		t->bytes += t->samples->room * sizeof(*t->samples->at);
+	t->head.cpus = t->cpus;
+	t->head.irqs = t->irqs;
+	if (n->block) {
+		t->block = n->block;
+		t->block->holders++;
+		t->bytes += block_bytes(t->block);
 	}
 	p->bytes += t->bytes;
 	/* The dead stay for as long as one of these ticks shows them. */
@@ -244,9 +246,9 @@ const struct tick *tick_at(const struct tick *any, uint64_t seq)
 			return tick_get(&n->tick);
 	t = p ? past_find(p, seq) : NULL;
 	n = t ? node_new(m) : NULL;
-	if (n && t->samples) {
-		n->samples = t->samples;
-		n->samples->holders++;
+	if (n && t->block) {
+		n->block = t->block;
+		n->block->holders++;
 	}
 	if (n && past_build(m, n, t)) {
 		node_release(n);

@@ -22,7 +22,7 @@ struct past_tick {
 	struct irq_values *irqs;
 	struct life **stopped; /* stood stopped all the time; the other idle ones slept */
 	size_t nr_stopped;
-	struct sample_block *samples;
+	struct tick_block *block;
 	size_t bytes;
 };
 

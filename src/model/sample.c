@@ -56,23 +56,9 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 
 int model_sample(struct model *m, const struct stack_sample *s)
 {
-	struct tick_node *n = m->now;
+	struct tick_block *b = block_now(m);
 
-	if (!n->samples) {
-		n->samples = calloc(1, sizeof(*n->samples));
-		if (!n->samples)
-			return -ENOMEM;
-		n->samples->holders = 1;
-	}
-	return VEC_PUSH(n->samples->at, n->samples->nr, n->samples->room, *s);
-}
-
-void samples_put(struct sample_block *b)
-{
-	if (!b || --b->holders)
-		return;
-	free(b->at);
-	free(b);
+	return b ? VEC_PUSH(b->samples, b->nr_samples, b->samples_room, *s) : -ENOMEM;
 }
 
 static uint64_t oldest_shown(const struct model *m)
@@ -220,7 +206,7 @@ void blocks_move(struct life *from, struct life *to)
 /* --- All that ticks show */
 
 /* Of a tick that is remembered or held. */
-static const struct sample_block *samples_of(const struct model *m, uint64_t seq, uint64_t *interval)
+static const struct tick_block *samples_of(const struct model *m, uint64_t seq, uint64_t *interval)
 {
 	const struct tick *head = m->past ? past_head(m->past, seq) : NULL;
 
@@ -229,9 +215,9 @@ static const struct sample_block *samples_of(const struct model *m, uint64_t seq
 		if (n->tick.seq != seq)
 			continue;
 		*interval = n->tick.interval_ns;
-		return n->samples;
+		return n->block;
 	}
-	return head ? past_samples(m->past, seq) : NULL;
+	return head ? past_block(m->past, seq) : NULL;
 }
 
 /* Whether it is told by the block that it is a part of, @end being that of its tick. */
@@ -275,13 +261,13 @@ int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg)
 
 	for (uint64_t seq = t->seq; !err && seq && ticks; seq--, ticks--) {
 		uint64_t interval;
-		const struct sample_block *b = samples_of(m, seq, &interval);
+		const struct tick_block *b = samples_of(m, seq, &interval);
 
 		if (!interval)
 			break;
-		for (size_t i = 0; b && !err && i < b->nr; i++)
-			if (!in_block(&b->at[i], end))
-				err = fn(arg, &b->at[i]);
+		for (size_t i = 0; b && !err && i < b->nr_samples; i++)
+			if (!in_block(&b->samples[i], end))
+				err = fn(arg, &b->samples[i]);
 		end -= interval;
 	}
 	return err ? err : tell_blocks(m, end, t->awake_ns, fn, arg);

@@ -106,9 +106,16 @@ _Static_assert(sizeof(struct row) == 64, "a cache line");
 
 struct cpu_values {
 	int cpu;
+	pid_t tid;                    /* who ran there at the end; 0: it was idle, -1: not known */
+	char comm[16];                /* of that thread; raw bytes, NUL-terminated */
+	uint32_t queued;              /* threads that waited for a CPU at the end, and were last on this one */
 	uint64_t run_ns, idle_ns;     /* add up to the interval */
-	uint64_t irq_ns;              /* of both: taken by interrupts */
+	uint64_t hardirq_ns;          /* of both: taken by interrupts, */
+	uint64_t softirq_ns;          /* and by softirqs, but for those in ksoftirqd */
 	uint64_t switches;
+	uint64_t gap_ns, gap_at;      /* longest time without a timer interrupt while it was busy, and its end:
+	                               * CLOCK_BOOTTIME ns; 0: none worth a word, VALUE_NA: not watched */
+	pid_t gap_tid;                /* who ran at its end */
 };
 
 /* Where interrupts come from: a line of /proc/interrupts, a vector of the CPU's own, or a softirq. */
@@ -119,6 +126,7 @@ extern const char *const irq_kind_names[IRQ_KINDS];
 
 struct irq_source {
 	enum irq_kind kind;
+	uint16_t index;               /* by irq.h; what struct irq_cpu and struct event say */
 	char name[24];                /* as /proc/interrupts or /proc/softirqs call it: "24", "LOC", "NET_RX" */
 	char device[64];              /* of a line: who handles it; raw bytes: text_safe() */
 };
@@ -134,8 +142,34 @@ struct irq_values {
 	uint32_t hist[IRQ_HIST_SLOTS]; /* irq.h: slot 0 up to 256 ns, each next one twice as long */
 };
 
+/* Of that, on one CPU. */
+struct irq_cpu {
+	uint16_t source;              /* irq.h */
+	uint16_t cpu;
+	uint32_t count;
+	uint64_t ns;
+};
+
 /* irq_quantile - ns, of how long one took; VALUE_NA if there was none. */
 uint64_t irq_quantile(const struct irq_values *v, double q);
+
+/* Durations of one kind, of an interval: slot i counts those of [2^i, 2^(i+1)) ns; where the kernel side begins with a
+ * longer one, that counts all shorter ones. */
+#define LATENCY_SLOTS 36
+
+enum latency_kind { LATENCY_RUNQ, LATENCY_SLEEP, LATENCY_D, LATENCY_IRQ, LATENCY_SOFTIRQ, LATENCY_KINDS };
+
+struct latency {
+	uint32_t n[LATENCY_SLOTS];
+};
+
+/* As in titles: "runqueue wait", "sleep", ... latency_first - the first slot that is used. */
+extern const char *const latency_names[LATENCY_KINDS];
+int latency_first(enum latency_kind kind);
+
+struct wait;
+struct woken;
+struct away;
 
 /* How long some, or all, tasks of the host that had work waited for a resource; VALUE_NA: unknown. */
 enum { PRESSURE_CPU, PRESSURE_MEMORY, PRESSURE_IO, PRESSURE_COUNT };
@@ -173,6 +207,17 @@ struct tick {
 	const struct irq_values *irqs; /* of the host, whatever the scope is */
 	size_t nr_irqs;
 
+	/* Of threads in scope, see model/wait.h. Unsorted, one each of everything that differs. */
+	const struct wait *waits;
+	size_t nr_waits;
+	const struct woken *wokens;
+	size_t nr_wokens;
+	const struct away *aways;
+	size_t nr_aways;
+	const struct irq_cpu *irq_cpus; /* of the host */
+	size_t nr_irq_cpus;
+
+	struct latency latency[LATENCY_KINDS]; /* waits, sleeps, D states that ended: in scope; interrupts: of the host */
 	struct values total;          /* all threads in scope */
 	uint32_t total_d;             /* threads in D at the end of the interval */
 	struct pressure pressure[PRESSURE_COUNT];
@@ -196,7 +241,8 @@ void tick_put(const struct tick *t);
  * Returns the bytes they take. */
 size_t tick_past(const struct tick *t, uint64_t *oldest);
 
-/* tick_head - a remembered tick without its rows, as long as it is remembered. NULL: it is not. */
+/* tick_head - a remembered tick without its rows, but with what is in lists of the host (cpus, irqs, waits, ...), as long
+ * as it is remembered. NULL: it is not. */
 const struct tick *tick_head(const struct tick *any, uint64_t seq);
 
 /* tick_at - a remembered tick, as it was; held for the caller. NULL: not remembered, no memory. */

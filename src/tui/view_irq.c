@@ -51,12 +51,12 @@ static int draw_cpus(const struct paint *p, int y, const struct tick *t)
 	paint_text(p, y++, 0, p->width, ROLE_TITLE, "TIME IN INTERRUPTS BY CPU, % of the interval");
 	for (size_t i = 0; i < t->nr_cpus; i++) {
 		const struct cpu_values *cpu = &t->cpus[i];
-		uint64_t all = cpu->run_ns + cpu->idle_ns;
-		int filled = all ? (CPU_BAR * cpu->irq_ns + all / 2) / all : 0;
+		uint64_t all = cpu->run_ns + cpu->idle_ns, irq_ns = cpu->hardirq_ns + cpu->softirq_ns;
+		int filled = all ? (CPU_BAR * irq_ns + all / 2) / all : 0;
 		char share[16];
 		int x;
 
-		format_value(share, sizeof(share), UNIT_SHARE, cpu->irq_ns, all);
+		format_value(share, sizeof(share), UNIT_SHARE, irq_ns, all);
 		x = paint_format(p, y + (int)i % lines, (int)i / lines * CPU_CELLS, ROLE_TEXT, "%4d %5s [", cpu->cpu, share);
 		for (int k = 0; k < CPU_BAR; k++)
 			x = paint_text(p, y + (int)i % lines, x, 1, ROLE_USER, k >= filled ? " " : p->unicode ? "█" : "#");

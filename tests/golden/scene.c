@@ -174,8 +174,21 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 	}
 	make_samples(s, lives[4], lives[5]);
 	for (int cpu = 0; cpu < 4; cpu++) {
-		struct cpu_values v = { cpu, (9 - 2 * cpu) * SEC / 10, (1 + 2 * cpu) * SEC / 10,
-					1000 * cpu };
+		struct cpu_values v = {
+			.cpu = cpu,
+			.tid = cpu == 1 ? 2001 : cpu == 3 ? 0 : 3000,
+			.queued = cpu ? 0 : 3,
+			.run_ns = (9 - 2 * cpu) * SEC / 10,
+			.idle_ns = (1 + 2 * cpu) * SEC / 10,
+			.hardirq_ns = cpu * SEC / 100,
+			.softirq_ns = cpu == 2 ? SEC / 5 : SEC / 200,
+			.switches = 1000 * cpu,
+			.gap_ns = cpu == 2 ? 180000000 : 0,
+			.gap_at = (5000 + nr) * SEC - SEC / 4,
+			.gap_tid = 3000,
+		};
+
+		strcpy(v.comm, cpu == 1 ? "api-server" : cpu == 3 ? "" : "postgres");
 
 		check(model_cpu(s->model, &v));
 	}

@@ -47,7 +47,7 @@ static int open_cpus(void **state)
 	(void)state;
 	slot = (struct cpu_slot){ 0 };
 	model = model_new(0);
-	cpus = cpus_new(&slot, 1, &shared);
+	cpus = cpus_new(&(struct cpus_memory){ .slots = &slot, .nr = 1, .shared = &shared });
 	wrote(40 * MS, 59 * MS, true, 99 * MS);
 	return cpus_tick(cpus, NULL, 100 * MS);
 }

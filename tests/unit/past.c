@@ -62,7 +62,7 @@ static void run(struct model *m, struct life *l, uint64_t ns, bool exited)
 	v.v[FIELD_RUNQ_MAX] = ns / 2;
 	v.v[FIELD_RUNQ_P50] = v.v[FIELD_RUNQ_P99] = VALUE_NA;
 	v.runq.n[3] = 70000;
-	v.runq.n[25] = 1;
+	v.runq.n[22] = 1;
 	assert_int_equal(model_thread(m, l, exited ? STATE_DEAD : STATE_SLEEP, exited, &v), 0);
 }
 
@@ -114,7 +114,7 @@ TEST(past, ticks_come_back)
 	assert_true(row_value(r, FIELD_USER) == VALUE_NA);
 	assert_true(row_value(r, FIELD_RUNQ_P99) != VALUE_NA);
 	assert_int_equal(r->values->runq.n[3], 70000);
-	assert_int_equal(r->values->runq.n[25], 1);
+	assert_int_equal(r->values->runq.n[22], 1);
 	r = find(was->active, was->nr_active, 11);
 	assert_true(r->exited);
 	assert_string_equal(r->thread->comm, "worker");

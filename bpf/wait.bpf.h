@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_WAIT_BPF_H
+#define SYSTOP_BPF_WAIT_BPF_H
+
+/*
+ * Who ran instead of a thread that waited, for sched_switch, and who woke it, for sched_waking. Nothing is looked up:
+ * the thread that had the CPU before is at hand, and so is how long it had it.
+ */
+
+#include "maps.bpf.h"
+
+#include "account.h"
+#include "wait.h"
+
+struct wait_events_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WAIT_EVENTS); /* for each possible CPU: resized before load */
+	__type(key, __u32);
+	__type(value, struct wait_event);
+};
+extern struct wait_events_map wait_events SEC(".maps");
+
+#define WAIT_IDLE 0xffffffffU
+
+/* Both programs that tell run with interrupts off: one at a time. */
+static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struct wait_event *what)
+{
+	__u32 at = cpu * WAIT_EVENTS + (c->wait_events & (WAIT_EVENTS - 1));
+	struct wait_event *e = bpf_map_lookup_elem(&wait_events, &at);
+
+	if (!e)
+		return;
+	*e = *what;
+	__sync_fetch_and_add(&c->wait_events, 1); /* not before it is written */
+}
+
+/* What a slot said before the switch-in was accounted for. */
+static __always_inline void wait_begin(struct cpu_slot *c, const struct slot *in)
+{
+	c->was_since = in->since;
+	c->was_blocked = in->d_ns + in->sleep_ns;
+	c->was_runq = in->runq_ns;
+	c->was_throttled = in->throttled_ns;
+	c->was_state = in->state;
+}
+
+/* Whether there is something to tell or to count of a thread that was off the CPU. */
+static __always_inline bool wait_worth(const struct cpu_slot *c, const struct slot *in)
+{
+	return in->since - c->was_since >= AWAY_NS && in->in_scope;
+}
+
+/*
+ * wait_tell - a thread got the CPU from the one of slot @by (0: not known, or WAIT_IDLE), which had had it for @ran ns.
+ * A wait is charged to that one for as long as it ran; for what came before, nobody is named.
+ */
+__weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
+{
+	struct wait_event e = { .slot = index };
+	__u64 wait, late = 0, blocked, woken;
+	bool was_blocked;
+
+	if (!c || !in)
+		return 0;
+	was_blocked = c->was_state == SLOT_D || c->was_state == SLOT_SLEEP;
+	wait = in->runq_ns - c->was_runq;
+	blocked = in->d_ns + in->sleep_ns - c->was_blocked;
+	woken = in->wake & WAKE_TIME_MASK;
+	if (was_blocked && woken > c->was_since)
+		late = account_sub(account_sub(in->since, woken), wait);
+	if (was_blocked && blocked >= AWAY_NS) {
+		bool d = c->was_state == SLOT_D;
+		__u32 slot = account_hist_slot(blocked);
+
+		c->away_hist[d][slot < HIST_SLOTS ? slot : 0]++;
+		if (blocked >= (d ? block_d_ns : block_sleep_ns)) {
+			e.kind = d ? WAIT_EVENT_D : WAIT_EVENT_SLEEP;
+			e.a = blocked;
+			wait_push(c, in->cpu, &e);
+		}
+	}
+	if (wait + late < WAIT_NS)
+		return 0;
+	e.by = 0;
+	e.b = 0;
+	if (in->throttled_ns != c->was_throttled) {
+		e.kind = WAIT_EVENT_LIMIT;
+		e.a = wait;
+		wait_push(c, in->cpu, &e);
+	} else if (by != WAIT_IDLE) {
+		e.kind = WAIT_EVENT_BEHIND;
+		e.by = by;
+		e.a = by ? account_min(wait, ran) : 0;
+		e.b = wait - e.a;
+		wait_push(c, in->cpu, &e);
+	} else {
+		e.a = account_min(wait, ran);
+		e.b = wait - e.a;
+		e.a += late;
+		late = 0;
+		e.kind = WAIT_EVENT_WAKEUP;
+		wait_push(c, in->cpu, &e);
+	}
+	if (late) {
+		e = (struct wait_event){ .slot = index, .kind = WAIT_EVENT_WAKEUP, .a = late };
+		wait_push(c, in->cpu, &e);
+	}
+	return 0;
+}
+
+/* Whether the last one that woke the thread was another one. Interrupts are told apart by what they are, not by the
+ * thread that they interrupted. */
+static __always_inline bool woken_by_other(const struct slot *s, __u32 context, __u32 waker)
+{
+	__u32 was = s->wake >> WAKE_CONTEXT_SHIFT & 7;
+
+	return was != context || (context == WAKE_THREAD ? s->waker != waker
+							 : (s->waker ^ waker) >> WAKER_TID_BITS);
+}
+
+/* woken_tell - another one wakes the thread now: the one that did so far, and how often. */
+__weak __noinline int woken_tell(struct cpu_slot *c, __u32 cpu, struct slot *s, __u32 index)
+{
+	struct wait_event e = { .slot = index, .kind = WAIT_EVENT_WOKEN };
+
+	if (!c || !s)
+		return 0;
+	e.by = s->waker;
+	e.context = s->wake >> WAKE_CONTEXT_SHIFT & 7;
+	e.a = s->wakeups - s->waker_since;
+	e.b = s->waker_since;
+	s->waker_since = s->wakeups;
+	if (e.a && s->in_scope)
+		wait_push(c, cpu, &e);
+	return 0;
+}
+
+#endif

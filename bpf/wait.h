@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_WAIT_H
+#define SYSTOP_BPF_WAIT_H
+
+/*
+ * What is told of single waits, sleeps and wakings, in a ring for each CPU that user space reads every 250 ms. Only
+ * long ones are told, and wakers only where another one than the last time woke a thread: what happens most often on a
+ * busy CPU costs no event.
+ */
+
+#include <linux/types.h>
+
+/* Waits are told from here on, and what else of a thread's time off the CPU is counted in histograms. */
+#define WAIT_NS 100000
+#define AWAY_NS 65536
+
+enum wait_event_kind {
+	WAIT_EVENT_BEHIND,  /* a wait that ended: @a ns of it behind the thread of slot @by, the other @b behind others */
+	WAIT_EVENT_WAKEUP,  /* @a ns until an idle CPU took it; @b ns of a wait elsewhere before that one was idle */
+	WAIT_EVENT_LIMIT,   /* @a ns stopped by a CPU limit */
+	WAIT_EVENT_D,       /* was in D state for @a ns */
+	WAIT_EVENT_SLEEP,
+	WAIT_EVENT_WOKEN,   /* @by: WAKER() as in slot.h; woke it @a times one after the other, from its waking @b on */
+};
+
+/* Slots are not used again before what is told of them was read. */
+struct wait_event {
+	__u32 slot;
+	__u32 by;
+	__u64 a, b;
+	__u8 kind;    /* enum wait_event_kind */
+	__u8 context; /* WAIT_EVENT_WOKEN: enum wake_context */
+	__u8 spare[6];
+};
+
+_Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
+
+/* Of each CPU's ring; a power of two. */
+#define WAIT_EVENTS 8192
+
+#endif

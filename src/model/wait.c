@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/wait.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "model/internal.h"
+#include "util/vec.h"
+
+const char *const wait_kind_names[WAIT_KINDS] = { "thread", "several", "wakeup", "limit" };
+
+const char *const latency_names[LATENCY_KINDS] = {
+	"runqueue wait", "sleep", "D state", "interrupt", "softirq",
+};
+
+int latency_first(enum latency_kind kind)
+{
+	return kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ ? IRQ_HIST_SHIFT : HIST_SHIFT;
+}
+
+int model_wait(struct model *m, const struct wait *w)
+{
+	struct tick_block *b = block_now(m);
+
+	return b ? VEC_PUSH(b->waits, b->nr_waits, b->waits_room, *w) : -ENOMEM;
+}
+
+int model_woken(struct model *m, const struct woken *w)
+{
+	struct tick_block *b = block_now(m);
+
+	return b ? VEC_PUSH(b->wokens, b->nr_wokens, b->wokens_room, *w) : -ENOMEM;
+}
+
+int model_away(struct model *m, const struct away *a)
+{
+	struct tick_block *b = block_now(m);
+
+	return b ? VEC_PUSH(b->aways, b->nr_aways, b->aways_room, *a) : -ENOMEM;
+}
+
+int model_irq_cpu(struct model *m, const struct irq_cpu *i)
+{
+	struct tick_block *b = block_now(m);
+
+	return b ? VEC_PUSH(b->irq_cpus, b->nr_irq_cpus, b->irq_cpus_room, *i) : -ENOMEM;
+}
+
+void model_latency(struct model *m, enum latency_kind kind, const struct latency *l)
+{
+	m->now->tick.latency[kind] = *l;
+}
+
+/* Whether the cgroup's CPU limit stopped somebody in the tick being built. */
+static bool stopped(const struct tick_node *n, const struct cgroup *c)
+{
+	const struct cgroup_limit *limit = c->row < n->tick.nr_cgroups && n->cgroups[c->row].cgroup == c
+						   ? &n->cgroup_totals[c->row].limit
+						   : NULL;
+
+	return limit && limit->nr_throttled != VALUE_NA && limit->nr_throttled;
+}
+
+void block_limits(struct tick_node *n)
+{
+	for (size_t i = 0; n->block && i < n->block->nr_waits; i++) {
+		struct wait *w = &n->block->waits[i];
+		const struct cgroup *c = w->life->cgroup;
+
+		if (w->kind != WAIT_LIMIT)
+			continue;
+		while (c && !stopped(n, c))
+			c = c->parent;
+		w->limit = c ? c : w->life->cgroup;
+	}
+}
