@@ -15,6 +15,7 @@
 #include "model/tick.h"
 #include "proc/user.h"
 #include "record/rings.h"
+#include "record/window.h"
 #include "save.h"
 #include "sym/names.h"
 #include "tui/host.h"
@@ -89,6 +90,16 @@ static uint64_t recorded(void *arg)
 	const struct rings *rings = collect_rings(((struct host_sources *)arg)->collect);
 
 	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
+}
+
+/* 40 ms of work. */
+#define EVENTS_MOST (4U << 20)
+
+static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since, window_fn *fn, void *fn_arg)
+{
+	const struct collect *c = ((struct host_sources *)arg)->collect;
+
+	return window_read(collect_rings(c), collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
 }
 
 static bool cancel_save(void *arg, char *said, size_t size)
@@ -184,6 +195,7 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->health = health;
 	h->write_config = write_config;
 	h->recorded = recorded;
+	h->recorded_events = recorded_events;
 	h->save = save;
 	h->save_cancel = cancel_save;
 }

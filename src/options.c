@@ -73,7 +73,7 @@ const struct argp_option option_table[] = {
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
-	{ "folded", KEY_FOLDED, "KIND", 0, "print stacks as FlameGraph reads them: cpu, runq, sleep, d or wall", 2 },
+	{ "folded", KEY_FOLDED, "KIND", 0, "print stacks as FlameGraph reads them: cpu, runq, sleep, d, irq or wall", 2 },
 	{ "write", 'w', "FILE", 0, "record until --duration or Ctrl-C, save a Perfetto trace and exit; - is stdout", 2 },
 	{ "duration", KEY_DURATION, "SEC", 0, "how long -w records", 2 },
 	{ "at", KEY_AT, "TIME", 0, "when -w begins: @HH:MM:SS, +SEC from now, or /SEC: at the next multiple of it by the clock", 2 },
@@ -211,7 +211,7 @@ static int set_folded(struct options *o, const char *arg)
 		o->folded = kind;
 		return 0;
 	}
-	return bad_value("--folded", arg, "cpu, runq, sleep, d or wall is wanted");
+	return bad_value("--folded", arg, "cpu, runq, sleep, d, irq or wall is wanted");
 }
 
 static int set_iterations(struct options *o, const char *arg)

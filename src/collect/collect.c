@@ -422,6 +422,11 @@ int collect_nr_cpus(const struct collect *c)
 	return c->nr_cpus;
 }
 
+const struct cpu_slot *collect_cpus(const struct collect *c)
+{
+	return c->memory.cpus;
+}
+
 int collect_cpus_fd(const struct collect *c)
 {
 	return bpf_map__fd(c->skel->maps.cpus);

@@ -11,6 +11,7 @@
 
 struct cgroups;
 struct collect;
+struct cpu_slot;
 struct health;
 struct model;
 struct rings;
@@ -93,10 +94,11 @@ bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
 /* collect_frequency - of the samplers, now; sets it to @hz, if that is not 0. */
 int collect_frequency(struct collect *c, int hz);
 
-/* collect_rings - the recorder's rings. collect_cpus_fd - of the map of struct cpu_slot, one a possible CPU.
+/* collect_rings - the recorder's rings. collect_cpus - mapped, one a possible CPU. collect_cpus_fd - of the map of struct cpu_slot, one a possible CPU.
  * collect_cpu_now - how many slots a CPU's ring had so far, and who runs there: 0: the idle thread, -1: not known. */
 const struct rings *collect_rings(const struct collect *c);
 int collect_nr_cpus(const struct collect *c);
+const struct cpu_slot *collect_cpus(const struct collect *c);
 int collect_cpus_fd(const struct collect *c);
 void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *tid);
 

@@ -243,6 +243,7 @@ static int show_stacks(struct slots *s, uint32_t index, const struct slot *c, co
 		.values = values,
 		.from = from,
 		.runq_ns = s->shown[index].sums[SUM_RUNQ],
+		.softirqs = life->flags & PF_KTHREAD && !strncmp(life->comm, "ksoftirqd/", 10),
 	};
 
 	if (is_blocked(c)) {

@@ -278,7 +278,8 @@ struct telling {
 	struct stacks *stacks;
 	const struct stacks_thread *thread;
 	uint64_t told[TIME_KINDS]; /* ns */
-	uint64_t sample_ns;        /* of running time for each sample */
+	uint64_t sample_ns;        /* of running time for each sample, */
+	uint64_t irq_ns;           /* and of time in interrupts */
 	int err;
 };
 
@@ -321,23 +322,33 @@ static uint8_t notes_of(const struct stack_event *e)
 	       (e->flags & STACK_GUEST ? NOTE_GUEST : 0);
 }
 
+/* Whose time a sample is. What softirqs do in ksoftirqd is its own running time: then no interrupt took any. */
+static enum time_kind sample_kind(const struct stacks_thread *t, const struct stack_event *e)
+{
+	return e->irq && t->values->v[FIELD_IRQ] && !t->softirqs ? TIME_IRQ : TIME_CPU;
+}
+
 static void tell_event(struct telling *t, struct waits *w, const struct pending *p)
 {
 	const struct stack_event *e = &p->event;
 	struct stack_sample sample = {
 		.user = p->user,
 		.kernel = p->kernel,
-		.weight = e->kind == STACK_SAMPLE ? t->sample_ns : e->weight,
+		.weight = e->weight,
 		.whole = e->kind == STACK_SAMPLE ? 0 : e->weight,
 		.count = 1,
-		.kind = e->kind == STACK_SAMPLE ? TIME_CPU : e->kind == STACK_D ? TIME_D : TIME_SLEEP,
+		.kind = e->kind == STACK_D ? TIME_D : TIME_SLEEP,
+		.irq = e->irq,
 		.waker = e->waker,
 		.wake_context = e->wake_context,
 		.flags = notes_of(e),
 	};
 
 	tell_waits(t, w, e->runq_ns - e->wait, e->at);
-	if (e->kind != STACK_SAMPLE) {
+	if (e->kind == STACK_SAMPLE) {
+		sample.kind = sample_kind(t->thread, e);
+		sample.weight = sample.kind == TIME_IRQ ? t->irq_ns : t->sample_ns;
+	} else {
 		uint64_t end = e->at - e->wait, since = end - e->weight, from = t->thread->from;
 		uint64_t most = t->thread->values->v[e->kind == STACK_D ? FIELD_D : FIELD_SLEEP] -
 				t->told[sample.kind];
@@ -373,7 +384,7 @@ static void tell_rest(struct telling *t)
 		enum time_kind kind;
 		enum field_id field;
 	} rests[] = { { TIME_CPU, FIELD_RUN }, { TIME_RUNQ, FIELD_RUNQ }, { TIME_SLEEP, FIELD_SLEEP },
-		      { TIME_D, FIELD_D } };
+		      { TIME_D, FIELD_D }, { TIME_IRQ, FIELD_IRQ } };
 
 	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
 		uint64_t all = t->thread->values->v[rests[i].field];
@@ -391,7 +402,7 @@ static void tell_rest(struct telling *t)
 		}
 		sample.weight = rest - on;
 		/* What is left of a division. */
-		if (rests[i].kind != TIME_CPU || !t->sample_ns)
+		if (!(rests[i].kind == TIME_CPU && t->sample_ns) && !(rests[i].kind == TIME_IRQ && t->irq_ns))
 			tell(t, &sample);
 	}
 }
@@ -401,7 +412,7 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 	struct telling t = { .stacks = s, .thread = thread };
 	struct waits *w = &s->waits[thread->slot];
 	uint64_t key = (uint64_t)thread->slot << 32 | thread->tid;
-	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples = 0;
+	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples[TIME_KINDS] = { 0 };
 
 	if (w->tid != thread->tid)
 		*w = (struct waits){ .tid = thread->tid };
@@ -411,13 +422,16 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 	while (at) {
 		uint32_t next = s->pending[at - 1].next;
 
-		samples += s->pending[at - 1].event.kind == STACK_SAMPLE;
+		if (s->pending[at - 1].event.kind == STACK_SAMPLE)
+			samples[sample_kind(thread, &s->pending[at - 1].event)]++;
 		s->pending[at - 1].next = first;
 		first = at;
 		at = next;
 	}
-	if (samples)
-		t.sample_ns = thread->values->v[FIELD_RUN] / samples;
+	if (samples[TIME_CPU])
+		t.sample_ns = thread->values->v[FIELD_RUN] / samples[TIME_CPU];
+	if (samples[TIME_IRQ])
+		t.irq_ns = thread->values->v[FIELD_IRQ] / samples[TIME_IRQ];
 	for (at = first; at; at = s->pending[at - 1].next)
 		tell_event(&t, w, &s->pending[at - 1]);
 	tell_waits(&t, w, thread->runq_ns, thread->from + thread->values->v[FIELD_ALIVE]);

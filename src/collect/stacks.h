@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_STACKS_H
 #define SYSTOP_COLLECT_STACKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/sample.h"
@@ -38,6 +39,7 @@ struct stacks_thread {
 	const struct values *values; /* of the interval, */
 	uint64_t from;               /* which began then (accounting clock) */
 	uint64_t runq_ns;            /* its sum up to the interval's end */
+	bool softirqs;               /* it is ksoftirqd: what softirqs do there is its own */
 	uint64_t blocked_ns;         /* at its end: for how long it has been blocked, 0: it is not */
 	enum time_kind blocked_kind;
 };

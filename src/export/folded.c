@@ -15,7 +15,7 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-const char *const folded_names[FOLDED_KINDS] = { "cpu", "runq", "sleep", "d", "wall" };
+const char *const folded_names[FOLDED_KINDS] = { "cpu", "runq", "sleep", "d", "irq", "wall" };
 
 struct line {
 	char *text;

@@ -9,8 +9,8 @@ struct names;
 struct tick;
 
 /* What --folded can be asked for: one kind of time (model/sample.h), or all together. */
-enum folded_kind { FOLDED_CPU, FOLDED_RUNQ, FOLDED_SLEEP, FOLDED_D, FOLDED_WALL, FOLDED_KINDS };
-extern const char *const folded_names[FOLDED_KINDS]; /* cpu runq sleep d wall */
+enum folded_kind { FOLDED_CPU, FOLDED_RUNQ, FOLDED_SLEEP, FOLDED_D, FOLDED_IRQ, FOLDED_WALL, FOLDED_KINDS };
+extern const char *const folded_names[FOLDED_KINDS]; /* cpu runq sleep d irq wall */
 
 /* folded_ask - has the names of the tick's frames looked up, so that they are there later. */
 void folded_ask(const struct tick *t, struct names *names);

@@ -19,7 +19,7 @@
 /* Stacks that no tick shows any more are looked for so often. */
 #define FORGET_EVERY 16
 
-const char *const time_names[TIME_KINDS] = { "cpu", "runq", "sleep", "d" };
+const char *const time_names[TIME_KINDS] = { "cpu", "runq", "sleep", "d", "irq" };
 
 const char *const quality_names[QUALITIES] = { "complete", "truncated", "no_symbols", "lost" };
 

@@ -32,10 +32,11 @@ enum time_kind {
 	TIME_RUNQ,
 	TIME_SLEEP,
 	TIME_D,
+	TIME_IRQ,  /* interrupts took its time */
 	TIME_KINDS
 };
 
-/* As in --folded: cpu runq sleep d. */
+/* As in --folded: cpu runq sleep d irq. */
 extern const char *const time_names[TIME_KINDS];
 
 enum sample_note {
@@ -72,6 +73,8 @@ struct stack_sample {
 	uint8_t wake_context; /* enum wake_context */
 	uint8_t kind;         /* enum time_kind */
 	uint8_t flags;        /* enum sample_note */
+	uint16_t irq;         /* of a sample: the interrupt that it was taken in (irq.h) + 1; 0: none. Also on TIME_CPU, in
+	                       * ksoftirqd */
 };
 
 /* sample_quality - @unnamed: a function of it has no name. */

@@ -13,7 +13,7 @@
 #include "util/hash.h"
 #include "util/vec.h"
 
-const char *const flame_metric_names[FLAME_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state",
+const char *const flame_metric_names[FLAME_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state", "IRQ",
 							"Wall" };
 const char *const flame_quality_names[QUALITIES] = { "whole", "cut", "no symbols", "lost" };
 
@@ -203,7 +203,8 @@ static const char *who_of(struct building *b, const struct life *life)
 	}
 }
 
-static const char *const kind_names[TIME_KINDS] = { "on CPU", "runqueue", "sleep", "D state" };
+static const char *const kind_names[TIME_KINDS] = { "on CPU", "runqueue", "sleep", "D state",
+						     "interrupts" };
 
 static void walk(struct building *b, const char *who)
 {
@@ -404,7 +405,10 @@ int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
 		f->nodes[i].self = f->nodes[i].self_count = 0;
 	if (o->part != FLAME_WHOLE)
 		b.focus = host->symbol(host->arg, o->focus.frame, o->focus.tgid);
-	tick_samples(t, o->ticks, add_sample, &b);
+	if (o->samples)
+		o->samples(o->samples_arg, add_sample, &b);
+	else
+		tick_samples(t, o->ticks, add_sample, &b);
 	sum_up(f);
 	wakers_sort(&f->wakers);
 	if (f->nr_threads)

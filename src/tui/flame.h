@@ -17,7 +17,7 @@ struct symbol;
 struct tick;
 
 /* What is put together: one kind of time (model/sample.h), or all of them. */
-enum flame_metric { FLAME_CPU, FLAME_RUNQ, FLAME_SLEEP, FLAME_D, FLAME_WALL, FLAME_METRICS };
+enum flame_metric { FLAME_CPU, FLAME_RUNQ, FLAME_SLEEP, FLAME_D, FLAME_IRQ, FLAME_WALL, FLAME_METRICS };
 extern const char *const flame_metric_names[FLAME_METRICS];
 
 /* What threads stand at the root for themselves. */
@@ -42,6 +42,9 @@ struct flame_options {
 	bool inverted;                /* innermost first: who is busy, and below it who called */
 	bool hide_kernel, hide_user;
 	uint64_t ticks;               /* of the past, up to the one shown */
+	/* Where samples come from; NULL: from these ticks. */
+	int (*samples)(void *arg, sample_fn *fn, void *fn_arg);
+	void *samples_arg;
 };
 
 /* A function in the place where it was called from. Node 0 is the root; children with time are sorted,

@@ -164,7 +164,7 @@ static int put_source(const struct view_context *c, int y, int end, uint64_t fra
 /* Where in the past the shown refresh is, and what there was of this kind of time. */
 static int put_time(const struct flame_view *s, const struct view_context *c, int y)
 {
-	static const enum field_id of[] = { FIELD_RUN, FIELD_RUNQ, FIELD_SLEEP, FIELD_D, FIELD_RUN };
+	static const enum field_id of[] = { FIELD_RUN, FIELD_RUNQ, FIELD_SLEEP, FIELD_D, FIELD_IRQ, FIELD_RUN };
 	const struct row *r = subject_row(&c->within, c->newest);
 	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
 	struct values *past;

@@ -28,6 +28,10 @@ struct box {
 struct flame_view {
 	struct flame flames[TREES];
 	struct flame_options options;
+	flame_source *source;      /* view_flame_from(); NULL: the last refreshes */
+	void *source_arg;
+	const struct view_context *context; /* while the source is asked */
+	char what[96];
 	enum flame_mode mode;
 	struct flame_frame focus;  /* of the sandwich */
 	enum flame_tree tree;      /* the selected box is in, */

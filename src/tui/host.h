@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct event;
 struct health;
 struct symbol;
 struct settings;
@@ -44,6 +45,9 @@ struct host {
 	void (*write_config)(void *arg, const struct settings *s, char *said, size_t size);
 	/* ns of which the recorder has everything, on all CPUs; VALUE_NA: it is off. */
 	uint64_t (*recorded)(void *arg);
+	/* What it has of @from to @to, CLOCK_BOOTTIME ns: record/window.h. A key's work, not a refresh's. */
+	int (*recorded_events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
+			       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
 	/* Saves what the recorder holds; what it does is told later. Cancels that: false: nothing is saved. */
 	void (*save)(void *arg, char *said, size_t size);
 	bool (*save_cancel)(void *arg, char *said, size_t size);

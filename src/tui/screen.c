@@ -219,6 +219,26 @@ static void go_into(struct screen *s, const struct view *view, enum table table,
 	s->depth++;
 }
 
+/* What the view itself opens. Returns whether it did. */
+static bool open_from(struct screen *s, enum action a, uint64_t now_ns)
+{
+	struct place *from = screen_here(s), *p = &s->deeper[s->depth];
+	struct view_context c = screen_context(s, now_ns);
+	struct opening o = { 0 };
+
+	if (!from->view->open || !s->shown || !from->view->open(from->state, a, &c, &o))
+		return false;
+	if (s->depth == DEPTH_MAX || place_open(p, o.view, &o.within)) {
+		free(o.arg);
+		return true;
+	}
+	snprintf(p->name, sizeof(p->name), "%s", o.name);
+	if (o.init)
+		o.init(p->state, o.arg);
+	s->depth++;
+	return true;
+}
+
 const struct row *screen_selected(struct screen *s)
 {
 	const struct place *p = screen_here(s);
@@ -227,14 +247,14 @@ const struct row *screen_selected(struct screen *s)
 }
 
 /* cgroup -> its processes -> their threads -> everything about one -> its flamegraph */
-void screen_enter(struct screen *s)
+void screen_enter(struct screen *s, uint64_t now_ns)
 {
 	const struct row *r = screen_selected(s);
 
-	if (!r)
+	if (open_from(s, ACTION_ENTER, now_ns) || !r)
 		return;
 	if (screen_here(s)->view == &view_detail || screen_here(s)->view == &view_blocked) {
-		screen_flame(s);
+		screen_flame(s, now_ns);
 		return;
 	}
 	switch (r->kind) {
@@ -257,13 +277,15 @@ void screen_detail(struct screen *s)
 }
 
 /* Of what is selected here, or of what this view is about. */
-void screen_flame(struct screen *s)
+void screen_flame(struct screen *s, uint64_t now_ns)
 {
 	const struct row *r = screen_selected(s);
 	bool blocked = screen_here(s)->view == &view_blocked;
 	int depth = s->depth;
 
 	s->overlay = OVERLAY_NONE;
+	if (open_from(s, ACTION_FLAME, now_ns))
+		return;
 	if (!r && !blocked)
 		r = subject_row(&screen_here(s)->within, s->shown);
 	go_into(s, &view_flame, 0, r);

@@ -80,14 +80,14 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		screen_go_to(s, s->current + (a == ACTION_NEXT ? 1 : -1), now_ns);
 		return true;
 	case ACTION_ENTER:
-		screen_enter(s);
+		screen_enter(s, now_ns);
 		return true;
 	case ACTION_DETAIL:
 		screen_detail(s);
 		return true;
 	case ACTION_FLAME:
 		if (s->shown)
-			screen_flame(s);
+			screen_flame(s, now_ns);
 		return true;
 	case ACTION_PAUSE:
 		screen_pause(s);
@@ -264,6 +264,6 @@ void screen_mouse(struct screen *s, enum screen_mouse what, int y, int x, uint64
 		return;
 	c = screen_context(s, now_ns);
 	if (y >= c.top && y < c.top + c.height && p->view->click(p->state, &c, y, x))
-		screen_enter(s);
+		screen_enter(s, now_ns);
 	s->changed = true;
 }

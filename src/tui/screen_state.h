@@ -76,9 +76,9 @@ const struct row *screen_selected(struct screen *s);
 
 /* screen_enter - goes into the selected row; screen_detail - shows everything about it; screen_go_to -
  * another of the views that are always there, with the selection on what was selected here. */
-void screen_enter(struct screen *s);
+void screen_enter(struct screen *s, uint64_t now_ns);
 void screen_detail(struct screen *s);
-void screen_flame(struct screen *s);
+void screen_flame(struct screen *s, uint64_t now_ns);
 void screen_go_to(struct screen *s, int to, uint64_t now_ns);
 
 /* screen_back - returns whether there was something to go back from. */

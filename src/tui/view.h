@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/sample.h"
 #include "tui/actions.h"
 #include "tui/settings.h"
 #include "tui/subject.h"
@@ -30,6 +31,15 @@ struct view_context {
 	void *notice_arg;
 };
 
+/* A view that another one opens. */
+struct opening {
+	const struct view *view;
+	struct subject within;
+	char name[128];     /* of what it shows, for the way back; fit for a terminal */
+	void (*init)(void *state, void *arg); /* of the new view's state; NULL: nothing is to be done */
+	void *arg;          /* of this; it is init()'s to free */
+};
+
 /* A view: immutable; its state is its own, one for each time it is opened. */
 struct view {
 	const char *name;
@@ -48,15 +58,21 @@ struct view {
 	/* Tables only: the selected row, NULL: none; puts the selection on this or what it is of. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
+	/* What ACTION_ENTER or ACTION_FLAME opens here, where it is not what the selected row says; NULL: it always is.
+	 * Returns whether it said. */
+	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);
 	void (*fini)(void *state);
 };
 
 extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame,
 	view_blocked, view_irq;
 
-/* Which kind of time view_flame shows. */
+/* Which kind of time view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
+ * @source; @arg is freed by free(). @what: of which they are, "NET_RX on CPU 3". */
 enum flame_metric;
+typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg);
 void view_flame_set(void *state, enum flame_metric metric);
+void view_flame_from(void *state, enum flame_metric metric, flame_source *source, void *arg, const char *what);
 
 /* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */
 void view_threads_set(void *state, enum table table);

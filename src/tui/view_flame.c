@@ -55,6 +55,13 @@ double flame_change(struct flame_view *s, const struct view_context *c, const st
 
 /* --- What is shown */
 
+static int source_samples(void *arg, sample_fn *fn, void *fn_arg)
+{
+	struct flame_view *s = arg;
+
+	return s->source(s->source_arg, s->context, fn, fn_arg);
+}
+
 static int flame_update(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
@@ -63,6 +70,11 @@ static int flame_update(void *state, const struct view_context *c)
 
 	c->host->want_sleepers(c->host->arg);
 	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : PAST_TICKS;
+	if (s->source) {
+		o.samples = source_samples;
+		o.samples_arg = s;
+		s->context = c;
+	}
 	if (s->mode != MODE_TREE)
 		o.inverted = false;
 	if (s->mode == MODE_SANDWICH) {
@@ -456,11 +468,18 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	tick_past(c->tick, &oldest);
 	if (s->compares && c->tick->seq > s->base_seq)
 		oldest = s->base_seq + 1;
-	used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes at %d Hz%s%s%s", time,
-			flame_metric_names[s->options.metric],
-			c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
-			c->host->frequency(c->host->arg, 0), merges[s->options.merge],
-			s->options.inverted ? ", callers below" : "", s->compares ? ", compared" : "");
+	if (s->source)
+		used = snprintf(buf, size, "%s of %s: %s", time, flame_metric_names[s->options.metric], s->what);
+	else
+		used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes at %d Hz", time,
+				flame_metric_names[s->options.metric],
+				c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
+				c->host->frequency(c->host->arg, 0));
+	if (used < (int)size)
+		used += snprintf(buf + used, size - used, "%s%s%s", merges[s->options.merge],
+				 s->options.inverted ? ", callers below" : "", s->compares ? ", compared" : "");
+	if (used > (int)size)
+		used = size;
 	if (f->by_fp && total && used < (int)size)
 		used += snprintf(buf + used, size - used, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
 	if (*c->search && f->nr && total && used < (int)size)
@@ -473,10 +492,21 @@ void view_flame_set(void *state, enum flame_metric metric)
 	((struct flame_view *)state)->options.metric = metric;
 }
 
+void view_flame_from(void *state, enum flame_metric metric, flame_source *source, void *arg, const char *what)
+{
+	struct flame_view *s = state;
+
+	s->options.metric = metric;
+	s->source = source;
+	s->source_arg = arg;
+	snprintf(s->what, sizeof(s->what), "%s", what);
+}
+
 static void flame_view_fini(void *state)
 {
 	struct flame_view *s = state;
 
+	free(s->source_arg);
 	for (int t = 0; t < TREES; t++)
 		flame_fini(&s->flames[t]);
 	flame_base_fini(&s->base);

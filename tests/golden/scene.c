@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/event.h"
 #include "model/health.h"
 #include "model/sample.h"
+#include "model/wait.h"
 #include "sym/names.h"
 
 #define SEC 1000000000ULL
@@ -139,6 +141,80 @@ static const struct stack *blocked_stack(struct scene *s)
 	return stack(s, frames, 2);
 }
 
+static const struct irq_source sources[] = {
+	{ IRQ_SOFT, 3, "NET_RX", "" },
+	{ IRQ_SOFT, 1, "TIMER", "" },
+	{ IRQ_VECTOR, IRQ_LOC, "LOC", "" },
+	{ IRQ_HARD, IRQ_LINES, "24", "nvme0q1" },
+	{ IRQ_HARD, IRQ_LINES + 1, "186", "mlx5_comp3@pci:0000" },
+};
+
+static void make_interrupts(struct scene *s, int nr)
+{
+	for (int i = 0; i < (int)(sizeof(sources) / sizeof(sources[0])); i++) {
+		struct irq_values v = {
+			.source = &sources[i],
+			.count = 41200 / (i * i * 3 + 1),
+			.ns = 312000000 / (i * i * 9 + 1),
+			.max_ns = 31000000 / (7 * i * i + 1) / (SCENE_TICKS - nr),
+			.max_at = (5000 + nr) * SEC - SEC / 7,
+			.max_cpu = i % 3,
+			.max_tid = i == 2 ? 0 : 2001,
+			.nr_cpus = 1 + i % 3,
+		};
+
+		v.hist[5] = v.count * 98 / 100;
+		v.hist[9] = v.count - v.hist[5] - 1;
+		v.hist[17] = 1;
+		check(model_irq(s->model, &v));
+		for (int cpu = 0; cpu < v.nr_cpus; cpu++) {
+			struct irq_cpu on = { sources[i].index, cpu, v.count / v.nr_cpus, v.ns / v.nr_cpus };
+
+			check(model_irq_cpu(s->model, &on));
+		}
+	}
+}
+
+static void make_waits(struct scene *s, const struct life *server, const struct life *worker)
+{
+	const struct wait waits[] = {
+		{ worker, server, NULL, 310000000, 12, WAIT_BEHIND },
+		{ worker, NULL, NULL, 60000000, 5, WAIT_SEVERAL },
+		{ worker, NULL, NULL, 30000000, 3, WAIT_WAKEUP },
+		{ worker, NULL, &cgroups[2], 90000000, 2, WAIT_LIMIT },
+		{ server, worker, NULL, 140000000, 9, WAIT_BEHIND },
+	};
+	const struct woken wokens[] = {
+		{ worker, 700, 2001, WAKE_THREAD },
+		{ worker, 40, 3, WAKE_SOFTIRQ },
+		{ worker, 11, 24, WAKE_IRQ },
+		{ server, 250, 2002, WAKE_THREAD },
+	};
+	const struct away aways[] = {
+		{ worker, 900000000, 3, LATENCY_D, 28 },
+		{ worker, 4000000, 2, LATENCY_SLEEP, 20 },
+		{ server, 90000000, 2, LATENCY_SLEEP, 25 },
+	};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		check(model_wait(s->model, &waits[i]));
+	for (size_t i = 0; i < sizeof(wokens) / sizeof(wokens[0]); i++)
+		check(model_woken(s->model, &wokens[i]));
+	for (size_t i = 0; i < sizeof(aways) / sizeof(aways[0]); i++)
+		check(model_away(s->model, &aways[i]));
+}
+
+static void make_latencies(struct scene *s, int nr)
+{
+	for (enum latency_kind k = LATENCY_SLEEP; k < LATENCY_KINDS; k++) {
+		struct latency l = { 0 };
+
+		for (int i = latency_first(k); i < 28; i++)
+			l.n[i] = (1 << (28 - i)) / (1 + (i + nr) % 3) / (k + 1) / 8;
+		model_latency(s->model, k, &l);
+	}
+}
+
 static void make_tick(struct scene *s, struct life **lives, int nr)
 {
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
@@ -192,6 +268,9 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 
 		check(model_cpu(s->model, &v));
 	}
+	make_interrupts(s, nr);
+	make_waits(s, lives[4], lives[5]);
+	make_latencies(s, nr);
 	for (size_t i = 0; i < NR_CGROUPS; i++)
 		check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
 	model_pressure(s->model, pressure);
@@ -329,6 +408,30 @@ static uint64_t scene_recorded(void *arg)
 	return 28000000000;
 }
 
+/* A softirq every 100 ms, on both sides of a thread; a sample in between. */
+static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
+				 int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
+{
+	int err = 0;
+
+	(void)arg;
+	*since = from;
+	for (int cpu = 0; cpu < 2; cpu++)
+		for (uint64_t at = from - from % (SEC / 10) + SEC / 10; at < to && !err; at += SEC / 10) {
+			const struct event events[] = {
+				{ .at = at, .kind = RING_SWITCH, .tid = 2001, .other = 2002, .state = RING_PREEMPTED },
+				{ .at = at + 1000, .kind = RING_SAMPLE, .tid = 2001, .user_mode = true },
+				{ .at = at + 90000, .kind = RING_IRQ, .source = 3, .off_ns = 80000, .tid = 2001 },
+				{ .at = at + 10000000, .kind = RING_SWITCH, .tid = 2002, .other = 2001,
+				  .state = RING_SLEEP },
+			};
+
+			for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !err; i++)
+				err = fn(fn_arg, cpu, &events[i]);
+		}
+	return err;
+}
+
 static void scene_save(void *arg, char *said, size_t size)
 {
 	(void)arg;
@@ -373,6 +476,7 @@ const struct host scene_host = {
 	.health = health,
 	.write_config = write_config,
 	.recorded = scene_recorded,
+	.recorded_events = scene_recorded_events,
 	.save = scene_save,
 	.save_cancel = scene_save_cancel,
 };
