@@ -256,6 +256,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	if (in && wait_worth(c, in))
 		wait_tell(c, in, in_index, prev->pid ? out_index : WAIT_IDLE, gap ? 0 : account_sub(e.now, e.cpu_since));
+	wait_ran(c, prev->pid && !gap ? out_index : 0, e.cpu_since);
 	if ((out && out->in_scope) || (in && in->in_scope))
 		left |= RECORD_IN_SCOPE;
 	c->current_task = (__u64)next;

@@ -23,6 +23,9 @@ extern struct wait_events_map wait_events SEC(".maps");
 
 #define WAIT_IDLE 0xffffffffU
 
+/* Of a wait, what is worth to be told of one that ran long before: one in so many. */
+#define WAIT_WORTH_PART 8
+
 /* Both programs that tell run with interrupts off: one at a time. */
 static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struct wait_event *what)
 {
@@ -51,9 +54,42 @@ static __always_inline bool wait_worth(const struct cpu_slot *c, const struct sl
 	return in->since - c->was_since >= AWAY_NS && in->in_scope;
 }
 
+/* wait_ran - the thread of slot @slot had the CPU since @since, up to now. */
+static __always_inline void wait_ran(struct cpu_slot *c, __u32 slot, __u64 since)
+{
+	struct wait_run *r = &c->runs[c->nr_runs & (WAIT_RUNS - 1)];
+
+	r->since = since;
+	r->slot = slot == WAIT_IDLE ? 0 : slot;
+	c->nr_runs++;
+}
+
+/* Of those before, the ones that make up a good part of the wait: of one that lasted @wait ns, until @end. Returns what
+ * is left. */
+static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 wait, __u64 left,
+					      __u64 end)
+{
+	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
+		const struct wait_run *r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
+		__u64 ran = account_min(account_sub(end, r->since), left);
+
+		end = r->since;
+		if (!r->slot || !end)
+			break;
+		if (ran < wait / WAIT_WORTH_PART)
+			continue;
+		struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND, .by = r->slot, .a = ran };
+
+		wait_push(c, cpu, &e);
+		left -= ran;
+	}
+	return left;
+}
+
 /*
  * wait_tell - a thread got the CPU from the one of slot @by (0: not known, or WAIT_IDLE), which had had it for @ran ns.
- * A wait is charged to that one for as long as it ran; for what came before, nobody is named.
+ * A wait is charged to that one for as long as it ran, then to those before it that ran for long; for the rest nobody
+ * is named. A hog is named, too, where a kernel thread that had waited for it, as well, came first.
  */
 __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
 {
@@ -82,26 +118,25 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 	}
 	if (wait + late < WAIT_NS)
 		return 0;
-	e.by = 0;
 	e.b = 0;
 	if (in->throttled_ns != c->was_throttled) {
 		e.kind = WAIT_EVENT_LIMIT;
 		e.a = wait;
-		wait_push(c, in->cpu, &e);
 	} else if (by != WAIT_IDLE) {
 		e.kind = WAIT_EVENT_BEHIND;
 		e.by = by;
 		e.a = by ? account_min(wait, ran) : 0;
 		e.b = wait - e.a;
-		wait_push(c, in->cpu, &e);
+		if (by && e.b)
+			e.b = wait_tell_before(c, in->cpu, index, wait, e.b, account_sub(in->since, ran));
 	} else {
+		e.kind = WAIT_EVENT_WAKEUP;
 		e.a = account_min(wait, ran);
 		e.b = wait - e.a;
 		e.a += late;
 		late = 0;
-		e.kind = WAIT_EVENT_WAKEUP;
-		wait_push(c, in->cpu, &e);
 	}
+	wait_push(c, in->cpu, &e);
 	if (late) {
 		e = (struct wait_event){ .slot = index, .kind = WAIT_EVENT_WAKEUP, .a = late };
 		wait_push(c, in->cpu, &e);

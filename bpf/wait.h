@@ -15,7 +15,7 @@
 #define AWAY_NS 65536
 
 enum wait_event_kind {
-	WAIT_EVENT_BEHIND,  /* a wait that ended: @a ns of it behind the thread of slot @by, the other @b behind others */
+	WAIT_EVENT_BEHIND,  /* a wait that ended: @a ns of it behind the thread of slot @by, @b behind others */
 	WAIT_EVENT_WAKEUP,  /* @a ns until an idle CPU took it; @b ns of a wait elsewhere before that one was idle */
 	WAIT_EVENT_LIMIT,   /* @a ns stopped by a CPU limit */
 	WAIT_EVENT_D,       /* was in D state for @a ns */
@@ -34,6 +34,15 @@ struct wait_event {
 };
 
 _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
+
+/* Who had the CPU before the thread that has it, so many of them; a power of two. */
+#define WAIT_RUNS 4
+
+struct wait_run {
+	__u64 since; /* up to the next one's */
+	__u32 slot;  /* 0: not known, or idle */
+	__u32 spare;
+};
 
 /* Of each CPU's ring; a power of two. */
 #define WAIT_EVENTS 8192

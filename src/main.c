@@ -195,6 +195,15 @@ static void tell_save(struct systop *s)
 		fprintf(stderr, "systop: %s\n", safe);
 }
 
+static void thread_name(void *arg, int tid, char *buf, size_t size)
+{
+	char comm[16];
+
+	*buf = '\0';
+	if (collect_thread_name(((struct systop *)arg)->collect, tid, comm))
+		text_safe(buf, size, comm, sizeof(comm));
+}
+
 static enum loop_verdict on_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -213,7 +222,7 @@ static enum loop_verdict on_tick(void *arg)
 	}
 	if (o->output == OUTPUT_JSON) {
 		struct json_options json = { s->uts.nodename, s->uts.release, s->target.text,
-					     o->all, s->filter, s->names };
+					     o->all, s->filter, thread_name, s, s->names };
 
 		err = json_tick(stdout, t, &json);
 	} else if (o->output == OUTPUT_TABLE) {

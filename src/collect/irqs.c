@@ -32,11 +32,17 @@ struct irqs {
 	struct cpu_shown *cpu_shown; /* IRQ_SOURCES for each CPU */
 };
 
-/* As /proc/softirqs has them, and /proc/interrupts. */
-static const char *const names[IRQ_LINES] = {
-	"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+/* As /proc/interrupts has them. */
+static const char *const vector_names[IRQ_LINES] = {
 	[IRQ_LOC] = "LOC", [IRQ_RES] = "RES", [IRQ_CAL] = "CAL", [IRQ_IWI] = "IWI",
 };
+
+static const char *name_of(int source)
+{
+	if (source < IRQ_SOFTIRQS)
+		return softirq_names[source];
+	return vector_names[source] ? vector_names[source] : "";
+}
 
 struct irqs *irqs_new(const struct irqs_memory *mem)
 {
@@ -54,7 +60,7 @@ struct irqs *irqs_new(const struct irqs_memory *mem)
 		q->sources[i].index = i;
 	for (int i = 0; i < IRQ_LINES; i++) {
 		q->sources[i].kind = i < IRQ_SOFTIRQS ? IRQ_SOFT : IRQ_VECTOR;
-		snprintf(q->sources[i].name, sizeof(q->sources[i].name), "%s", names[i] ? names[i] : "");
+		snprintf(q->sources[i].name, sizeof(q->sources[i].name), "%s", name_of(i));
 		q->named[i] = true;
 		q->numbers[i] = IRQ_LINES_MAX + i;
 	}

@@ -295,7 +295,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 		s->queued[copy.cpu]++;
 	if (!r->in_scope)
 		return 0;
-	err = waits_take(s->waits, index, false, &waits);
+	err = waits_take(s->waits, index, &copy, false, &waits);
 	if (!err)
 		err = waits_show(s->waits, waits, r->life);
 	if (err)
@@ -351,7 +351,7 @@ static int harvest_one(struct slots *s, uint32_t index)
 	exited.in_scope = r->in_scope;
 	exited.slot = index;
 	exited.runq_ns = s->shown[index].sums[SUM_RUNQ];
-	err = waits_take(s->waits, index, true, &exited.waits);
+	err = waits_take(s->waits, index, &copy, true, &exited.waits);
 	if (err)
 		return err;
 	if (s->blocked)
@@ -473,13 +473,17 @@ int slots_baseline(struct slots *s, uint64_t now)
 	uint32_t used = s->mem.shared->slots_used;
 	struct values values;
 	struct slot copy;
+	uint32_t waits;
 	int err = slots_harvest(s);
 
 	forget_exited(s);
-	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++)
-		if (slot_take(s, i, &copy, &err))
-			slot_show(&s->readers[i], &s->shown[i], &s->mem.slots[i], &copy,
-				  copy.since > now ? copy.since : now, stolen(s, i, &copy), &values);
+	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
+		if (!slot_take(s, i, &copy, &err))
+			continue;
+		slot_show(&s->readers[i], &s->shown[i], &s->mem.slots[i], &copy, copy.since > now ? copy.since : now,
+			  stolen(s, i, &copy), &values);
+		err = waits_take(s->waits, i, &copy, false, &waits);
+	}
 	waits_end(s->waits);
 	s->nr_again = 0; /* its first tick has a little more to show */
 	return err;

@@ -199,18 +199,14 @@ int waits_drain(struct waits *w)
 	return err;
 }
 
-/* The row of wakings that goes on. They are counted on another CPU: what was read is believed if nothing changed. */
-static int add_run(struct waits *w, uint32_t slot)
+/* The row of wakings that goes on. They are counted while the copy is made: it is believed if it is still that row. */
+static int add_run(struct waits *w, uint32_t slot, const struct slot *c)
 {
-	const struct slot *s = &w->mem.slots[slot];
 	struct thread *t = &w->threads[slot];
 	struct sum run = { .slot = slot, .kind = WAIT_EVENT_WOKEN };
-	uint32_t since = __atomic_load_n(&s->waker_since, __ATOMIC_ACQUIRE);
-	uint32_t waker = __atomic_load_n(&s->waker, __ATOMIC_ACQUIRE);
-	uint64_t wake = __atomic_load_n(&s->wake, __ATOMIC_ACQUIRE);
-	uint32_t count = __atomic_load_n(&s->wakeups, __ATOMIC_ACQUIRE) - since;
+	uint32_t since = c->waker_since, count = c->wakeups - since;
 
-	if (__atomic_load_n(&s->waker_since, __ATOMIC_ACQUIRE) != since || !s->in_scope)
+	if (__atomic_load_n(&w->mem.slots[slot].waker_since, __ATOMIC_ACQUIRE) != since || !c->in_scope)
 		return 0;
 	if (t->run_since != since) {
 		t->run_since = since;
@@ -219,15 +215,15 @@ static int add_run(struct waits *w, uint32_t slot)
 	if (count <= t->run_told)
 		return 0;
 	run.count = count - t->run_told;
-	run.context = wake >> WAKE_CONTEXT_SHIFT & 7;
-	run.number = number_of(run.context, waker);
+	run.context = c->wake >> WAKE_CONTEXT_SHIFT & 7;
+	run.number = number_of(run.context, c->waker);
 	t->run_told = count;
 	return add(w, &run);
 }
 
-int waits_take(struct waits *w, uint32_t slot, bool over, uint32_t *taken)
+int waits_take(struct waits *w, uint32_t slot, const struct slot *c, bool over, uint32_t *taken)
 {
-	int err = add_run(w, slot);
+	int err = add_run(w, slot, c);
 
 	*taken = w->threads[slot].first;
 	w->threads[slot].first = 0;

@@ -7,18 +7,20 @@
 #include <string.h>
 #include <time.h>
 
+#include "export/json_waits.h"
 #include "model/filter.h"
 #include "model/sample.h"
 #include "model/tick.h"
+#include "model/wait.h"
 #include "sym/names.h"
 #include "util/map.h"
 #include "util/text.h"
 
 /* Names of the loss causes, in the order of enum loss_cause. */
 static const struct {
-	const char *name, *help;
+	const char *name;
 } losses[LOSS_COUNT] = {
-#define _(id, name, help) { name, help },
+#define _(id, name, help) { name },
 	LOSSES(_)
 #undef _
 };
@@ -107,7 +109,8 @@ static struct json_object *stacks_object(const struct sampled *c)
 	return o;
 }
 
-static struct json_object *thread_object(const struct row *r, const struct sampled *sampled)
+static struct json_object *thread_object(const struct row *r, const struct sampled *sampled,
+					 const struct json_waits *waits)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -117,6 +120,8 @@ static struct json_object *thread_object(const struct row *r, const struct sampl
 	add(o, "cgroup", path(r->cgroup->path));
 	add(o, "state", json_object_new_string(state_names[r->state]));
 	add_values(o, r, r->values);
+	add(o, "waited_behind", json_waited_behind(waits, r->thread));
+	add(o, "wakers", json_wakers(waits, r->thread));
 	add(o, "samples", number((uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread)));
 	add(o, "exited", json_object_new_boolean(r->exited));
 	return o;
@@ -197,19 +202,26 @@ static struct json_object *time_object(const struct timespec *ts)
 }
 
 static void add_threads(struct json_object *list, const struct row *rows, size_t nr,
-			const struct tick *t, const struct json_options *o, const struct sampled *sampled)
+			const struct tick *t, const struct json_options *o, const struct sampled *sampled,
+			const struct json_waits *waits)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (filter_match(o->filter, &rows[i], t))
-			json_object_array_add(list, thread_object(&rows[i], sampled));
+			json_object_array_add(list, thread_object(&rows[i], sampled, waits));
 }
 
 int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 {
 	struct json_object *line = json_object_new_object(), *list;
 	struct sampled sampled = { .names = o->names };
+	struct json_waits waits = { .thread_name = o->thread_name, .arg = o->thread_name_arg };
 	int err;
 
+	if (json_waits_begin(&waits, t)) {
+		json_waits_end(&waits);
+		json_object_put(line);
+		return -ENOMEM;
+	}
 	tick_samples(t, 1, count_sample, &sampled);
 
 	add(line, "schema", json_object_new_int(JSON_SCHEMA));
@@ -233,201 +245,15 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	for (size_t i = 0; i < t->nr_cgroups; i++)
 		json_object_array_add(list, cgroup_object(&t->cgroups[i]));
 	add(line, "threads", list = json_object_new_array());
-	add_threads(list, t->active, t->nr_active, t, o, &sampled);
+	add_threads(list, t->active, t->nr_active, t, o, &sampled, &waits);
 	if (o->all)
-		add_threads(list, t->idle, t->nr_idle, t, o, &sampled);
+		add_threads(list, t->idle, t->nr_idle, t, o, &sampled, &waits);
 	map_fini(&sampled.samples);
+	json_waits_end(&waits);
 
 	err = fprintf(to, "%s\n",
 		      json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |
 								   JSON_C_TO_STRING_NOSLASHESCAPE)) < 0;
 	json_object_put(line);
-	return err || fflush(to) ? -errno : 0;
-}
-
-/* A schema node of a JSON type; @null: the value may be unknown. */
-static struct json_object *node(const char *type, bool null, const char *description)
-{
-	struct json_object *o = json_object_new_object(), *types;
-
-	if (null) {
-		types = json_object_new_array();
-		json_object_array_add(types, json_object_new_string(type));
-		json_object_array_add(types, json_object_new_string("null"));
-		add(o, "type", types);
-	} else {
-		add(o, "type", json_object_new_string(type));
-	}
-	if (!strcmp(type, "integer"))
-		add(o, "minimum", json_object_new_int(0));
-	if (description)
-		add(o, "description", json_object_new_string(description));
-	return o;
-}
-
-/* An object of which every property is required and no other allowed; fill with property(). */
-static struct json_object *record(const char *description)
-{
-	struct json_object *o = node("object", false, description);
-
-	add(o, "additionalProperties", json_object_new_boolean(false));
-	add(o, "properties", json_object_new_object());
-	add(o, "required", json_object_new_array());
-	return o;
-}
-
-static void property(struct json_object *of, const char *name, struct json_object *schema)
-{
-	add(json_object_object_get(of, "properties"), name, schema);
-	json_object_array_add(json_object_object_get(of, "required"), json_object_new_string(name));
-}
-
-static struct json_object *list_of(struct json_object *item)
-{
-	struct json_object *o = node("array", false, NULL);
-
-	add(o, "items", item);
-	return o;
-}
-
-static void value_properties(struct json_object *of)
-{
-	for (int f = 0; f < FIELD_COUNT; f++)
-		property(of, fields[f].name, node("integer", true, fields[f].help));
-}
-
-static struct json_object *thread_schema(void)
-{
-	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time"),
-			   *state = node("string", false, "at the end of the interval"),
-			   *names = json_object_new_array();
-
-	for (int s = 0; s < STATE_COUNT; s++)
-		json_object_array_add(names, json_object_new_string(state_names[s]));
-	add(state, "enum", names);
-	property(o, "tid", node("integer", false, NULL));
-	property(o, "tgid", node("integer", false, "its process"));
-	property(o, "comm", node("string", false, "name; bytes unfit for a terminal as \\xNN"));
-	property(o, "cgroup", node("string", false, "path in the shown hierarchy"));
-	property(o, "state", state);
-	value_properties(o);
-	property(o, "samples", node("integer", false, "times the sampler found it on a CPU"));
-	property(o, "exited", node("boolean", false, "it died in this interval"));
-	return o;
-}
-
-static struct json_object *cgroup_schema(void)
-{
-	struct json_object *o = record("times of all threads of a cgroup and everything below it"),
-			   *own = record("the same of its own threads only");
-
-	property(own, "threads", node("integer", false, NULL));
-	value_properties(own);
-	property(o, "id", node("integer", false, "inode of its directory"));
-	property(o, "path", node("string", false, NULL));
-	property(o, "threads", node("integer", false, NULL));
-	value_properties(o);
-	property(o, "own", own);
-	property(o, "nr_throttled",
-		 node("integer", true, "periods in which its CPU limit stopped it, from cpu.stat"));
-	property(o, "incomplete", node("boolean", false, "threads without a slot are missing"));
-	return o;
-}
-
-static struct json_object *cpu_schema(void)
-{
-	struct json_object *o = record(NULL);
-
-	property(o, "cpu", node("integer", false, NULL));
-	property(o, "run_ns", node("integer", false, "running a thread"));
-	property(o, "idle_ns", node("integer", false, NULL));
-	property(o, "irq_ns", node("integer", false, "of both, in interrupts"));
-	property(o, "switches", node("integer", false, NULL));
-	return o;
-}
-
-static struct json_object *irq_schema(void)
-{
-	struct json_object *o = record("what interrupts did on all CPUs, by where they come from"),
-			   *kind = node("string", false, "hard: a line, vector: the CPU's own, soft: a softirq"),
-			   *kinds = json_object_new_array();
-
-	for (int k = 0; k < IRQ_KINDS; k++)
-		json_object_array_add(kinds, json_object_new_string(irq_kind_names[k]));
-	add(kind, "enum", kinds);
-	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs"));
-	property(o, "kind", kind);
-	property(o, "device", node("string", false, "who handles a line, by /proc/interrupts"));
-	property(o, "count", node("integer", false, NULL));
-	property(o, "ns", node("integer", false, "time in it, without what interrupted it"));
-	property(o, "max_ns", node("integer", false, "the longest"));
-	property(o, "p99_ns", node("integer", true, "99 % took less; from a histogram"));
-	property(o, "cpus", node("integer", false, "on how many CPUs"));
-	return o;
-}
-
-static struct json_object *self_schema(void)
-{
-	struct json_object *o = record("what systop costs");
-
-	property(o, "cpu_ns", node("integer", false, "CPU time of its processes"));
-	property(o, "rss_bytes", node("integer", true, NULL));
-	property(o, "bpf_ns", node("integer", false, "estimated run time of its BPF programs"));
-	property(o, "bpf_bytes", node("integer", false, "memory of its BPF maps"));
-	return o;
-}
-
-static struct json_object *stacks_schema(void)
-{
-	static const char *const help[QUALITIES] = {
-		[QUALITY_COMPLETE] = "of whole stacks with all names",
-		[QUALITY_TRUNCATED] = "of stacks without their outer end, or without the user's part",
-		[QUALITY_UNNAMED] = "of whole stacks with functions that have no name, or none yet",
-		[QUALITY_LOST] = "without a stack: too short a block, over the budget, or no room",
-	};
-	struct json_object *o = record("time of all threads by how well its stacks are known, of each kind");
-
-	for (int kind = 0; kind < TIME_KINDS; kind++) {
-		struct json_object *of = record(NULL);
-
-		for (int q = 0; q < QUALITIES; q++) {
-			char name[32];
-
-			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
-			property(of, name, node("integer", false, help[q]));
-		}
-		property(o, time_names[kind], of);
-	}
-	return o;
-}
-
-int json_schema(FILE *to)
-{
-	struct json_object *o = record("one line per interval; every number is of that interval"),
-			   *loss = record("since the start, by cause");
-	int err;
-
-	for (int i = 0; i < LOSS_COUNT; i++)
-		property(loss, losses[i].name, node("integer", false, losses[i].help));
-	property(o, "schema", node("integer", false, "version of this schema"));
-	property(o, "time", node("string", false, "UTC, end of the interval"));
-	property(o, "boottime_ns", node("integer", false, "CLOCK_BOOTTIME, end of the interval"));
-	property(o, "interval_ns", node("integer", false, "length, without time in suspend"));
-	property(o, "host", node("string", false, NULL));
-	property(o, "kernel", node("string", false, NULL));
-	property(o, "scope", node("string", false, NULL));
-	property(o, "loss", loss);
-	property(o, "self", self_schema());
-	property(o, "stacks", stacks_schema());
-	property(o, "cpus", list_of(cpu_schema()));
-	property(o, "irqs", list_of(irq_schema()));
-	property(o, "cgroups", list_of(cgroup_schema()));
-	property(o, "threads", list_of(thread_schema()));
-	add(o, "$schema", json_object_new_string("http://json-schema.org/draft-07/schema#"));
-	add(o, "title", json_object_new_string("systop --json"));
-
-	err = fprintf(to, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-								    JSON_C_TO_STRING_NOSLASHESCAPE)) < 0;
-	json_object_put(o);
 	return err || fflush(to) ? -errno : 0;
 }

@@ -16,6 +16,8 @@ struct json_options {
 	const char *host, *kernel, *scope;
 	bool all; /* threads that did nothing, too */
 	const struct filter *filter; /* threads that pass, NULL: all; sums are of all */
+	void (*thread_name)(void *arg, int tid, char *buf, size_t size); /* fit for a terminal; "": not known */
+	void *thread_name_arg;
 	struct names *names; /* of frames, as far as they are known: for the quality of stacks */
 };
 

@@ -3,6 +3,9 @@
 
 const char *const irq_kind_names[IRQ_KINDS] = { "hard", "vector", "soft" };
 
+const char *const softirq_names[IRQ_SOFTIRQS] = { "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+						  "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
+
 uint64_t irq_quantile(const struct irq_values *v, double q)
 {
 	uint64_t sum = 0, wanted, seen = 0;

@@ -121,8 +121,9 @@ struct cpu_values {
 /* Where interrupts come from: a line of /proc/interrupts, a vector of the CPU's own, or a softirq. */
 enum irq_kind { IRQ_HARD, IRQ_VECTOR, IRQ_SOFT, IRQ_KINDS };
 
-/* As in --json: hard, vector, soft. */
+/* As in --json: hard, vector, soft. As in /proc/softirqs, by number of the vector. */
 extern const char *const irq_kind_names[IRQ_KINDS];
+extern const char *const softirq_names[IRQ_SOFTIRQS];
 
 struct irq_source {
 	enum irq_kind kind;

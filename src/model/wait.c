@@ -2,6 +2,7 @@
 #include "model/wait.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/internal.h"
@@ -12,6 +13,18 @@ const char *const wait_kind_names[WAIT_KINDS] = { "thread", "several", "wakeup",
 const char *const latency_names[LATENCY_KINDS] = {
 	"runqueue wait", "sleep", "D state", "interrupt", "softirq",
 };
+
+const char *const wake_context_names[WAKE_CONTEXTS] = { "thread", "irq", "softirq", "timer", "ipi" };
+
+void wake_name(enum wake_context context, uint32_t number, char *buf, size_t size)
+{
+	if (context == WAKE_IRQ)
+		snprintf(buf, size, "irq %u", number);
+	else if (context == WAKE_SOFTIRQ)
+		snprintf(buf, size, "softirq %s", number < IRQ_SOFTIRQS ? softirq_names[number] : "?");
+	else
+		snprintf(buf, size, context == WAKE_TIMER ? "timer" : "another CPU");
+}
 
 int latency_first(enum latency_kind kind)
 {

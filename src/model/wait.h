@@ -43,6 +43,11 @@ struct woken {
 	uint8_t context;             /* enum wake_context */
 };
 
+/* As in --json: thread irq softirq timer ipi. wake_name - of what is no thread: "irq 24", "softirq NET_RX", "timer",
+ * "another CPU". */
+extern const char *const wake_context_names[WAKE_CONTEXTS];
+void wake_name(enum wake_context context, uint32_t number, char *buf, size_t size);
+
 /* How often a thread slept, or was in D state, for so long: only 1 ms and more of sleep, 100 us and more of D. */
 #define AWAY_SLEEP_NS 1000000
 #define AWAY_D_NS 100000

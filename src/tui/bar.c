@@ -16,6 +16,7 @@ static const struct part {
 } parts[] = {
 	{ FIELD_USER, ROLE_USER, "#", "█", "user" },
 	{ FIELD_KERNEL, ROLE_KERNEL, "=", "▓", "kernel" },
+	{ FIELD_IRQ, ROLE_IRQ, "!", "!", "irq" },
 	{ FIELD_RUNQ, ROLE_RUNQ, "~", "~", "runq" },
 	{ FIELD_D, ROLE_D, "D", "D", "state" },
 	{ FIELD_SLEEP, ROLE_SLEEP, ".", "·", "sleep" },

@@ -6,22 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/sample.h"
 #include "tui/bar.h"
 #include "tui/host.h"
 #include "tui/paint.h"
-#include "tui/wakers.h"
 #include "util/format.h"
 #include "util/text.h"
 
 #define CHART_HEIGHT 6
-#define WAKERS_SHOWN 8
 #define SCALE_WIDTH 8
-
-struct wakers_of {
-	struct subject of;
-	struct wakers wakers;
-};
 
 static const char *safe_name(const char *comm, char *buf, size_t size)
 {
@@ -208,41 +200,6 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	y += CHART_HEIGHT;
 	bar_legend(p, y, SCALE_WIDTH);
 	return y + 1;
-}
-
-/* --- Who woke it */
-
-static int add_waker(void *arg, const struct stack_sample *s)
-{
-	struct wakers_of *w = arg;
-	const struct row row = { .kind = ROW_THREAD, .number = s->life->tid, .thread = s->life,
-				 .process = s->life->process, .cgroup = s->life->cgroup };
-
-	if (subject_is(&w->of, &row) || subject_holds(&w->of, &row))
-		wakers_add(&w->wakers, s);
-	return 0;
-}
-
-int detail_wakers(const struct detail *d, const struct paint *p, int y)
-{
-	struct wakers_of w = { .of = d->context->within };
-
-	tick_samples(d->context->tick, PAST_TICKS, add_waker, &w);
-	wakers_sort(&w.wakers);
-	if (!w.wakers.nr)
-		return y;
-	paint_text(p, y++, 0, p->width, ROLE_TITLE, "WOKEN BY, from blocks of 1 ms or more (D: 100 us) in these refreshes");
-	for (int i = 0; i < w.wakers.nr && i < WAKERS_SHOWN; i++) {
-		const struct waker *k = &w.wakers.at[i];
-		char name[160], count[16], time[16];
-
-		waker_name(k, d->context->tick, d->context->host, name, sizeof(name));
-		format_value(count, sizeof(count), UNIT_COUNT, k->count, 0);
-		format_value(time, sizeof(time), UNIT_NS, k->weight, 0);
-		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times, after %7s in all: %s",
-			     100.0 * k->count / w.wakers.count, count, time, name);
-	}
-	return y;
 }
 
 /* --- Waits for a CPU */

@@ -20,6 +20,6 @@ struct detail {
 typedef int detail_pane(const struct detail *d, const struct paint *p, int y);
 
 detail_pane detail_identity, detail_values, detail_time, detail_waits,
-	detail_wakers;
+	detail_behind, detail_wakers;
 
 #endif

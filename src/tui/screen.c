@@ -16,6 +16,7 @@ const struct screen_base screen_bases[NR_BASES] = {
 	{ &view_blocked, ACTION_BLOCKED },
 	{ &view_irq, ACTION_IRQ },
 	{ &view_system, ACTION_SYSTEM },
+	{ &view_waits, ACTION_WAITS },
 };
 
 struct place *screen_here(struct screen *s)
@@ -103,7 +104,9 @@ static void first_view(struct screen *s)
 		table++;
 	if (table < TABLE_CGROUPS)
 		view_threads_set(s->base[0].state, table);
-	s->current = !strcmp(view, "cgroups") ? 1 : !strcmp(view, "d-state") ? 2 : !strcmp(view, "system") ? 3 : 0;
+	for (int i = 0; i < NR_BASES; i++)
+		if (!strcmp(view, actions[screen_bases[i].action].name))
+			s->current = i;
 }
 
 struct screen *screen_new(const struct host *host, const struct settings *settings,

@@ -71,6 +71,7 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_BLOCKED:
 	case ACTION_IRQ:
 	case ACTION_SYSTEM:
+	case ACTION_WAITS:
 		for (int i = 0; i < NR_BASES; i++)
 			if (screen_bases[i].action == a)
 				screen_go_to(s, i, now_ns);

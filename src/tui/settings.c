@@ -13,7 +13,7 @@
 
 static const char *const when_names[] = { "auto", "always", "never" };
 static const char *const yes_names[] = { "no", "yes" };
-static const char *const view_names[] = { "threads", "processes", "tree", "cgroups", "d-state", "system" };
+static const char *const view_names[] = { "threads", "processes", "tree", "cgroups", "d-state", "irq", "system", "waits" };
 
 #define NR(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

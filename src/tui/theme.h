@@ -26,6 +26,7 @@
 	_(RUNNING,  "running",  TEXT)       \
 	_(USER,     "user",     RUNNING)    \
 	_(KERNEL,   "kernel",   RUNNING)    \
+	_(IRQ,      "irq",      RUNNING)    \
 	_(WAITING,  "waiting",  TEXT)       \
 	_(RUNQ,     "runq",     WAITING)    \
 	_(D,        "d",        WAITING)    \

@@ -65,13 +65,14 @@ struct view {
 };
 
 extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame,
-	view_blocked, view_irq;
+	view_blocked, view_irq, view_waits;
 
 /* Which kind of time view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
  * @source; @arg is freed by free(). @what: of which they are, "NET_RX on CPU 3". */
 enum flame_metric;
 typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg);
 void view_flame_set(void *state, enum flame_metric metric);
+void view_flame_runq(void *state, void *arg); /* for struct opening */
 void view_flame_from(void *state, enum flame_metric metric, flame_source *source, void *arg, const char *what);
 
 /* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */

@@ -6,7 +6,8 @@
 #include "tui/pager.h"
 
 /* From top to bottom. */
-static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits, detail_wakers };
+static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits, detail_behind,
+				     detail_wakers };
 
 struct detail_view {
 	struct pager pager;

@@ -492,6 +492,12 @@ void view_flame_set(void *state, enum flame_metric metric)
 	((struct flame_view *)state)->options.metric = metric;
 }
 
+void view_flame_runq(void *state, void *arg)
+{
+	(void)arg;
+	view_flame_set(state, FLAME_RUNQ);
+}
+
 void view_flame_from(void *state, enum flame_metric metric, flame_source *source, void *arg, const char *what)
 {
 	struct flame_view *s = state;

@@ -8,38 +8,52 @@
 
 #include "model/sample.h"
 #include "model/tick.h"
+#include "model/wait.h"
 #include "tui/host.h"
 #include "tui/subject.h"
 
 #define NR_AT (int)(sizeof(((struct wakers *)0)->at) / sizeof(struct waker))
 
-/* Softirq vectors, in the order of include/linux/interrupt.h and of /proc/softirqs. */
-static const char *const softirqs[] = { "HI",      "TIMER",   "NET_TX",  "NET_RX",  "BLOCK",
-					"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
-
-void wakers_add(struct wakers *w, const struct stack_sample *s)
+static void add(struct wakers *w, const struct waker *new)
 {
-	uint32_t tid = s->waker & ((1U << WAKER_TID_BITS) - 1), number = s->waker >> WAKER_TID_BITS;
-	struct waker new = { .context = s->waker || s->wake_context ? s->wake_context : WAKE_CONTEXTS };
 	struct waker *at = NULL;
 
-	if (!s->count || (s->kind != TIME_SLEEP && s->kind != TIME_D))
-		return;
-	new.number = new.context == WAKE_THREAD ? tid : number;
-	new.during = new.context == WAKE_THREAD ? 0 : tid;
 	for (int i = 0; i < w->nr && !at; i++)
-		if (w->at[i].context == new.context && w->at[i].number == new.number)
+		if (w->at[i].context == new->context && w->at[i].number == new->number)
 			at = &w->at[i];
 	if (!at && w->nr < NR_AT)
 		at = &w->at[w->nr++];
 	else if (!at)
 		at = &w->at[NR_AT - 1];
-	if (at->context != new.context || at->number != new.number || !at->count)
-		*at = new;
-	at->during = new.during;
-	at->count += s->count;
-	at->weight += s->whole;
-	w->count += s->count;
+	if (at->context != new->context || at->number != new->number)
+		at->count = at->weight = 0;
+	at->context = new->context;
+	at->number = new->number;
+	at->during = new->during;
+	at->count += new->count;
+	at->weight += new->weight;
+	w->count += new->count;
+}
+
+void wakers_add(struct wakers *w, const struct stack_sample *s)
+{
+	uint32_t tid = s->waker & ((1U << WAKER_TID_BITS) - 1), number = s->waker >> WAKER_TID_BITS;
+	struct waker new = {
+		.context = s->waker || s->wake_context ? s->wake_context : WAKE_CONTEXTS,
+		.count = s->count,
+		.weight = s->whole,
+	};
+
+	if (!s->count || (s->kind != TIME_SLEEP && s->kind != TIME_D))
+		return;
+	new.number = new.context == WAKE_THREAD ? tid : number;
+	new.during = new.context == WAKE_THREAD ? 0 : tid;
+	add(w, &new);
+}
+
+void wakers_add_woken(struct wakers *w, const struct woken *k)
+{
+	add(w, &(struct waker){ .context = k->context, .number = k->number, .count = k->count });
 }
 
 static int more(const void *a, const void *b)
@@ -54,10 +68,22 @@ void wakers_sort(struct wakers *w)
 	qsort(w->at, w->nr, sizeof(w->at[0]), more);
 }
 
+/* Of all that ever had the number, the one that has it in the tick. */
+static const struct row *find_thread(const struct tick *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nr_active; i++)
+		if (t->active[i].number == tid)
+			return &t->active[i];
+	for (size_t i = 0; i < t->nr_idle; i++)
+		if (t->idle[i].number == tid)
+			return &t->idle[i];
+	return NULL;
+}
+
 static void thread_name(uint32_t tid, const struct tick *t, const struct host *host, char *buf, size_t size)
 {
-	const struct subject s = { SUBJECT_THREAD, tid, 0 };
-	const struct row *r = subject_row(&s, t);
+	const struct row *r = find_thread(t, tid);
+	struct subject s = subject_of(r);
 	char name[80];
 
 	if (r) {
@@ -72,6 +98,7 @@ void waker_name(const struct waker *w, const struct tick *t, const struct host *
 		size_t size)
 {
 	char source[64], thread[64], irq[40] = "";
+	int len;
 
 	switch (w->context) {
 	case WAKE_CONTEXTS:
@@ -80,20 +107,13 @@ void waker_name(const struct waker *w, const struct tick *t, const struct host *
 	case WAKE_THREAD:
 		thread_name(w->number, t, host, buf, size);
 		return;
-	case WAKE_IRQ:
-		host->irq_name(host->arg, w->number, irq, sizeof(irq));
-		snprintf(source, sizeof(source), "irq %u%s%s", w->number, *irq ? " " : "", irq);
-		break;
-	case WAKE_SOFTIRQ:
-		snprintf(source, sizeof(source), "softirq %s",
-			 w->number < sizeof(softirqs) / sizeof(softirqs[0]) ? softirqs[w->number] : "?");
-		break;
-	case WAKE_TIMER:
-		snprintf(source, sizeof(source), "timer");
-		break;
 	default:
-		snprintf(source, sizeof(source), "another CPU");
+		wake_name(w->context, w->number, source, sizeof(source));
 	}
+	len = strlen(source);
+	if (w->context == WAKE_IRQ)
+		host->irq_name(host->arg, w->number, irq, sizeof(irq));
+	snprintf(source + len, sizeof(source) - len, "%s%s", *irq ? " " : "", irq);
 	if (w->during) {
 		thread_name(w->during, t, host, thread, sizeof(thread));
 		snprintf(buf, size, "%s, during %s", source, thread);

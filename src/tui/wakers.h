@@ -8,6 +8,7 @@
 struct host;
 struct stack_sample;
 struct tick;
+struct woken;
 
 /* Who ended blocks, by how often. Initialise with zeroes. */
 struct wakers {
@@ -22,8 +23,10 @@ struct wakers {
 	uint64_t count;           /* of all */
 };
 
-/* wakers_add - of a sample of a block that ended. wakers_sort - the most frequent first. */
+/* wakers_add - of a sample of a block that ended; wakers_add_woken - of wakings, whose blocks are not known.
+ * wakers_sort - the most frequent first. */
 void wakers_add(struct wakers *w, const struct stack_sample *s);
+void wakers_add_woken(struct wakers *w, const struct woken *k);
 void wakers_sort(struct wakers *w);
 
 /*

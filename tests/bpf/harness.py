@@ -21,7 +21,7 @@ GUEST = bool(os.environ.get("SYSTOP_TEST_GUEST"))
 MS = 1_000_000
 SEC = 1_000_000_000
 
-STATES = ("run_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
+STATES = ("run_ns", "irq_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
 
 
 class Tap:

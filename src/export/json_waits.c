@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/json_waits.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/tick.h"
+#include "model/wait.h"
+#include "util/text.h"
+
+#define LISTED_MAX 8
+
+static int by_thread(const struct life *a, const struct life *b)
+{
+	return a == b ? 0 : (uintptr_t)a < (uintptr_t)b ? -1 : 1;
+}
+
+static int compare_waits(const void *a, const void *b)
+{
+	const struct wait *x = *(const struct wait *const *)a, *y = *(const struct wait *const *)b;
+
+	if (x->life != y->life)
+		return by_thread(x->life, y->life);
+	return x->ns == y->ns ? 0 : x->ns > y->ns ? -1 : 1;
+}
+
+static int compare_wokens(const void *a, const void *b)
+{
+	const struct woken *x = *(const struct woken *const *)a, *y = *(const struct woken *const *)b;
+
+	if (x->life != y->life)
+		return by_thread(x->life, y->life);
+	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
+}
+
+static int add_lives(struct json_waits *w, const struct row *rows, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err && w->tick->nr_wokens; i++)
+		err = map_put(&w->lives, rows[i].thread->tid, (void *)rows[i].thread);
+	return err;
+}
+
+int json_waits_begin(struct json_waits *w, const struct tick *t)
+{
+	w->tick = t;
+	w->lives = (struct map){ 0 };
+	w->waits = calloc(t->nr_waits + 1, sizeof(*w->waits));
+	w->wokens = calloc(t->nr_wokens + 1, sizeof(*w->wokens));
+	if (!w->waits || !w->wokens)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_waits; i++)
+		w->waits[i] = &t->waits[i];
+	for (size_t i = 0; i < t->nr_wokens; i++)
+		w->wokens[i] = &t->wokens[i];
+	qsort(w->waits, t->nr_waits, sizeof(*w->waits), compare_waits);
+	qsort(w->wokens, t->nr_wokens, sizeof(*w->wokens), compare_wokens);
+	return add_lives(w, t->idle, t->nr_idle) || add_lives(w, t->active, t->nr_active) ? -ENOMEM : 0;
+}
+
+void json_waits_end(struct json_waits *w)
+{
+	free(w->waits);
+	free(w->wokens);
+	map_fini(&w->lives);
+}
+
+static void add(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, v);
+}
+
+static struct json_object *text(const char *s, size_t len)
+{
+	char safe[4096];
+
+	text_safe(safe, sizeof(safe), s, len);
+	return json_object_new_string(safe);
+}
+
+static struct json_object *wait_object(const struct wait *w)
+{
+	const struct cgroup *cgroup = w->kind == WAIT_LIMIT ? w->limit : w->by ? w->by->cgroup : NULL;
+	struct json_object *o = json_object_new_object();
+
+	add(o, "kind", json_object_new_string(wait_kind_names[w->kind]));
+	add(o, "tgid", w->by ? json_object_new_int(w->by->tgid) : NULL);
+	add(o, "tid", w->by ? json_object_new_int(w->by->tid) : NULL);
+	add(o, "comm", w->by ? text(w->by->comm, sizeof(w->by->comm)) : NULL);
+	add(o, "cgroup", cgroup ? text(cgroup->path, strlen(cgroup->path)) : NULL);
+	add(o, "ns", json_object_new_uint64(w->ns));
+	return o;
+}
+
+struct json_object *json_waited_behind(const struct json_waits *w, const struct life *l)
+{
+	struct json_object *list = json_object_new_array();
+	size_t first = 0, last = w->tick->nr_waits;
+
+	while (first < last) {
+		size_t middle = (first + last) / 2;
+
+		if (by_thread(w->waits[middle]->life, l) < 0)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	for (size_t i = first; i < w->tick->nr_waits && w->waits[i]->life == l && i < first + LISTED_MAX; i++)
+		json_object_array_add(list, wait_object(w->waits[i]));
+	return list;
+}
+
+static void waker_name(const struct json_waits *w, const struct woken *k, char *buf, size_t size)
+{
+	const struct life *l = k->context == WAKE_THREAD && k->number ? map_get(&w->lives, k->number) : NULL;
+
+	if (k->context != WAKE_THREAD)
+		wake_name(k->context, k->number, buf, size);
+	else if (l)
+		text_safe(buf, size, l->comm, sizeof(l->comm));
+	else
+		w->thread_name(w->arg, k->number, buf, size);
+}
+
+static struct json_object *waker_object(const struct json_waits *w, const struct woken *k)
+{
+	struct json_object *o = json_object_new_object();
+	char name[80];
+
+	waker_name(w, k, name, sizeof(name));
+	add(o, "kind", json_object_new_string(wake_context_names[k->context]));
+	add(o, "tid", k->context == WAKE_THREAD ? json_object_new_int(k->number) : NULL);
+	add(o, "comm", *name ? json_object_new_string(name) : NULL);
+	add(o, "count", json_object_new_int64(k->count));
+	return o;
+}
+
+struct json_object *json_wakers(const struct json_waits *w, const struct life *l)
+{
+	struct json_object *list = json_object_new_array();
+	size_t first = 0, last = w->tick->nr_wokens;
+
+	while (first < last) {
+		size_t middle = (first + last) / 2;
+
+		if (by_thread(w->wokens[middle]->life, l) < 0)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	for (size_t i = first; i < w->tick->nr_wokens && w->wokens[i]->life == l && i < first + LISTED_MAX; i++)
+		json_object_array_add(list, waker_object(w, w->wokens[i]));
+	return list;
+}
