@@ -16,10 +16,10 @@ from harness import GUEST, MS, SEC, STATES, SYSTOP, Load, begin, load_path, rows
 THREAD = {"tid", "tgid", "comm", "cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
-          "migrations", "samples", "exited"}
+          "migrations", "irq_ns", "waited_behind", "wakers", "samples", "exited"}
 LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "loss", "self", "stacks",
-        "cpus", "cgroups", "threads"}
-SUMMED = ("run_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
+        "cpus", "irqs", "cgroups", "threads"}
+SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
           "switches_voluntary", "switches_involuntary", "wakeups", "migrations")
 
 
@@ -48,13 +48,13 @@ def keys():
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes"}
-    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d"}
+    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq"}
     for kind in line["stacks"].values():
         assert set(kind) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}
-    assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "switches"}
+    assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "irq_ns", "switches"}
     row = set(line["cgroups"][0])
     assert {"id", "path", "threads", "own", "nr_throttled"} <= row, row
-    assert (THREAD - {"tid", "tgid", "comm", "cgroup", "state", "samples", "exited"}) <= row, row
+    assert (THREAD - {"tid", "tgid", "comm", "cgroup", "state", "samples", "exited", "waited_behind", "wakers"}) <= row, row
     assert line["host"] == os.uname().nodename and line["kernel"] == os.uname().release
 
 

@@ -104,7 +104,7 @@ def spinner():
     assert len(rows) == 4, rows
     for t in rows:
         assert t["sleep_ns"] == 0 and t["d_ns"] == 0, t
-        assert t["run_ns"] + t["runq_ns"] == t["alive_ns"], t
+        assert t["run_ns"] + t["irq_ns"] + t["runq_ns"] == t["alive_ns"], t
     return f"running {100 * total(lines, tid, 'run_ns') / total(lines, tid, 'alive_ns'):.1f} %"
 
 

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who ran instead of a thread that waited for a CPU, and who woke it."""
+
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, MS, Cgroup, Load, Systop, about, begin, load_path, rows_of, systop_lines, total  # noqa: E402
+
+
+def behind(lines, tid):
+    """{(kind, tid, cgroup): ns} of what a thread waited for."""
+    sums = {}
+    for row in rows_of(lines, tid):
+        for wait in row["waited_behind"]:
+            key = (wait["kind"], wait["tid"], wait["cgroup"])
+            sums[key] = sums.get(key, 0) + wait["ns"]
+    return sums
+
+
+def of_thread(sums, tid):
+    return sum(ns for (kind, by, _), ns in sums.items() if kind == "thread" and by == tid)
+
+
+def run(*command):
+    """(what the load says at its end, systop's lines meanwhile)"""
+    with Systop("-d", "1") as systop:
+        first = systop.line()
+        with Load(*command) as load:
+            truth = load.truth()
+        end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        lines = [first]
+        while lines[-1]["boottime_ns"] < end:
+            lines.append(systop.line())
+    return truth, lines
+
+
+def fifo_hog():
+    """One thread of real time has the CPU for 200 ms: that long its victim waited behind it, and behind nobody else."""
+    truth, lines = run(load_path("fifo_hog"), "200")
+    sums = behind(lines, truth["victim"])
+    named = of_thread(sums, truth["hog"])
+    about(named, 199 * MS, 201 * MS, f"the wait behind the hog, of {sums},")
+    return f"{named / MS:.3f} ms"
+
+
+def turns():
+    """Six have it in turns, 30 ms each: the wait is told in whole, and all that are named had it for so long."""
+    truth, lines = run(load_path("turns"), "6", "30")
+    sums = behind(lines, truth["victim"])
+    hogs = {tid: of_thread(sums, tid) for tid in truth["hogs"]}
+    several = sum(ns for (kind, _, _), ns in sums.items() if kind == "several")
+    about(sum(hogs.values()) + several, 178 * MS, 190 * MS, f"the wait, {sums},")
+    for tid, ns in hogs.items():
+        assert not ns or GUEST or 29 * MS <= ns <= 31 * MS, (tid, sums)
+    assert sum(1 for ns in hogs.values() if ns) >= 3, sums
+    return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"
+
+
+def whole():
+    """Two spinners on one CPU: what either waited is behind the other one, and no more than it waited."""
+    with Load("taskset", "-c", "1", load_path("spin"), "user", "60") as one:
+        with Load("taskset", "-c", "1", load_path("spin"), "user", "60") as two:
+            tids = [one.truth()["tids"][0], two.truth()["tids"][0]]
+            lines = systop_lines("-d", "1", "-n", "3")
+    for tid, other in (tids, reversed(tids)):
+        sums, waited = behind(lines, tid), total(lines, tid, "runq_ns")
+        told = sum(ns for (kind, _, _), ns in sums.items() if kind != "wakeup")
+        # Waits are told when they end: up to a slice more or less than what the three seconds hold.
+        slack = 100 * MS if GUEST else 20 * MS
+        assert 0.97 * waited - slack <= told <= waited + slack, (told, waited, sums)
+        assert of_thread(sums, other) >= 0.9 * told, (other, sums)
+    return f"{of_thread(behind(lines, tids[0]), tids[1]) / MS:.0f} of {total(lines, tids[0], 'runq_ns') / MS:.0f} ms"
+
+
+def limit():
+    """A wait that a CPU limit makes is charged to the cgroup that has it, not to whoever ran."""
+    with Cgroup(f"systop-waits-{os.getpid()}", None if GUEST else "cpu") as cgroup:
+        if GUEST:
+            cgroup.write("cpu.max", "20000 100000")
+        else:
+            cgroup.write("cpu.cfs_period_us", "100000")
+            cgroup.write("cpu.cfs_quota_us", "20000")
+        below = cgroup.child("below")
+        with Load(load_path("spin"), "user", "30") as load:
+            tid = load.truth()["tids"][0]
+            Cgroup.put(below, load.pid)
+            time.sleep(0.5)
+            lines = systop_lines("-c", f"/{cgroup.name}" if GUEST else f"cpu:/{cgroup.name}", "-d", "1", "-n", "3")
+    sums, throttled = behind(lines, tid), total(lines, tid, "throttled_ns")
+    charged = sum(ns for (kind, _, path), ns in sums.items() if kind == "limit" and path == f"/{cgroup.name}")
+    assert abs(charged - throttled) <= 100 * MS, (charged, throttled, sums)
+    return f"{charged / MS:.0f} ms, throttled {throttled / MS:.0f} ms"
+
+
+def wakers():
+    """Two threads of a pipe wake each other: every waking is told, and by whom."""
+    with Load(load_path("pingpong"), "60") as load:
+        tids = load.truth()["tids"]
+        lines = systop_lines("-d", "1", "-n", "3")
+    text = []
+    for tid, other in (tids, reversed(tids)):
+        told = [w for row in rows_of(lines, tid) for w in row["wakers"]]
+        counted, wakeups = sum(w["count"] for w in told), total(lines, tid, "wakeups")
+        right = sum(w["count"] for w in told if w["tid"] == other and w["kind"] == "thread" and w["comm"] == "pingpong")
+        assert wakeups > (100 if GUEST else 10000), wakeups
+        # One that comes while the slot is read is in one of the two numbers a refresh later.
+        assert abs(counted - wakeups) <= 6, (counted, wakeups, told)
+        assert right >= 0.99 * counted, told
+        text.append(f"{right} of {wakeups}")
+    return ", ".join(text)
+
+
+def woken_by_timer():
+    """A nap ends with the timer's interrupt, whatever thread it interrupts."""
+    with Load(load_path("fifo_hog"), "1") as load:
+        lines = systop_lines("-p", str(load.pid), "-d", "0.5", "-n", "2")
+    told = [w for row in rows_of(lines, load.pid) for w in row["wakers"]]
+    by = {kind: sum(w["count"] for w in told if w["kind"] == kind) for kind in {w["kind"] for w in told}}
+    # Where the timer's vector cannot be traced it is the softirq, or a line, that is seen.
+    assert by and sum(by.get(k, 0) for k in ("timer", "softirq", "irq", "ipi")) >= 0.9 * sum(by.values()), by
+    return str(by)
+
+
+def main():
+    tap = begin()
+    tap.case("a SCHED_FIFO thread that held the CPU is named", fifo_hog)
+    tap.case("several in turns", turns)
+    tap.case("all of a wait is told", whole)
+    tap.case("a CPU limit", limit)
+    tap.case("who wakes the threads of a pipe", wakers)
+    tap.case("the timer wakes a sleeper", woken_by_timer)
+    tap.done()
+
+
+main()
