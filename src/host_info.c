@@ -168,6 +168,16 @@ static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
 		text_safe(buf, size, comm, sizeof(comm));
 }
 
+static const struct topology *topology(void *arg)
+{
+	return topology_read(&((struct host_sources *)arg)->topology);
+}
+
+static uint64_t cpu_hz(void *arg, int cpu)
+{
+	return topology_hz(&((struct host_sources *)arg)->topology, cpu);
+}
+
 static void want_sleepers(void *arg)
 {
 	collect_sleepers(((struct host_sources *)arg)->collect);
@@ -191,6 +201,8 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->frequency = frequency;
 	h->user_name = user_name;
 	h->user_find = user_lookup;
+	h->topology = topology;
+	h->cpu_hz = cpu_hz;
 	h->affinity = affinity;
 	h->health = health;
 	h->write_config = write_config;

@@ -2,6 +2,8 @@
 #ifndef SYSTOP_HOST_INFO_H
 #define SYSTOP_HOST_INFO_H
 
+#include "proc/topology.h"
+
 struct collect;
 struct host;
 struct names;
@@ -13,6 +15,7 @@ struct host_sources {
 	struct names *names;
 	struct save *save;
 	const char *save_path; /* where to; NULL: a name of its own */
+	struct topology_reader topology;
 };
 
 /* host_info_init - what the screen asks of the rest (tui/host.h). @from: borrowed, as are the

@@ -422,7 +422,8 @@ static int open_screen(struct systop *s)
 	s->host.kernel = s->uts.release;
 	s->host.version = PACKAGE_VERSION;
 	s->host.scope = s->target.text;
-	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path };
+	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path,
+					   { .sys = TOPOLOGY_SYS } };
 	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
@@ -496,6 +497,7 @@ static int start(struct systop *s)
 static void stop(struct systop *s)
 {
 	tui_close(s->tui);
+	topology_fini(&s->sources.topology);
 	save_free(s->save);
 	names_free(s->names);
 	helper_stop();

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/cpulist.h"
+
 #define CPU_FILES "/sys/devices/system/cpu/"
 
 struct sampler {
@@ -31,16 +33,11 @@ struct samplers {
 /* Whether the CPUs of a list such as "0-3,7" are to be sampled. */
 static void want_cpus(const char *list, struct samplers *s, bool wanted)
 {
-	int first, last, n;
+	int first, last;
 
-	for (; sscanf(list, "%d%n", &first, &n) == 1; list += *list == ',') {
-		list += n;
-		last = first;
-		if (sscanf(list, "-%d%n", &last, &n) == 1)
-			list += n;
+	while (cpulist_next(&list, &first, &last))
 		for (int cpu = first; cpu <= last && cpu < s->nr_cpus; cpu++)
 			s->cpus[cpu].wanted = wanted;
-	}
 }
 
 /* The first line of a file about CPUs, "" if it is not there. */

@@ -11,6 +11,7 @@ struct event;
 struct health;
 struct symbol;
 struct settings;
+struct topology;
 
 /* What the screen asks of the rest, as it opens no files itself; texts come fit for a terminal. */
 struct host {
@@ -37,6 +38,10 @@ struct host {
 	int (*frequency)(void *arg, int hz);
 	/* Name of a thread that lives, also outside of the scope; "": there is none. */
 	void (*thread_name)(void *arg, pid_t tid, char *buf, size_t size);
+	/* How CPUs are put together (model/topology.h); good until asked again. The clock of one now, in Hz;
+	 * VALUE_NA: not known. */
+	const struct topology *(*topology)(void *arg);
+	uint64_t (*cpu_hz)(void *arg, int cpu);
 	/* CPUs a thread may run on: "0-3,7", "-" if it is gone. */
 	void (*affinity)(pid_t tid, char *buf, size_t size);
 	/* The state of everything (model/health.h); freed by health_fini(). */

@@ -51,7 +51,7 @@ struct view {
 	void (*draw)(void *state, const struct view_context *c);
 	/* Returns whether the action was this view's; update and draw follow. */
 	bool (*act)(void *state, enum action a, const struct view_context *c);
-	/* Tables only. A click at a cell of the paint; returns whether it asks to go into the row. */
+	/* Where something is selected. A click at a cell of the paint; returns whether it asks to go into the row. */
 	bool (*click)(void *state, const struct view_context *c, int y, int x);
 	/* The left part of the status line: "16 of 1204 threads". */
 	void (*status)(void *state, const struct view_context *c, char *buf, size_t size);

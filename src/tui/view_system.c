@@ -3,46 +3,15 @@
 #include <stdio.h>
 
 #include "model/tick.h"
+#include "tui/cpu_grid.h"
 #include "tui/pager.h"
 #include "tui/view.h"
 #include "util/format.h"
 
-#define CPU_CELLS 36 /* " cpu12  42.1 [##########    ] 12.3K/s" */
-#define CPU_BAR 14
-
 struct system_view {
 	struct pager pager;
+	struct cpu_grid grid;
 };
-
-static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_values *cpu,
-		     uint64_t interval_ns)
-{
-	uint64_t all = cpu->run_ns + cpu->idle_ns;
-	int filled = all ? (CPU_BAR * cpu->run_ns + all / 2) / all : 0;
-	char run[16], switches[16];
-
-	format_value(run, sizeof(run), UNIT_SHARE, cpu->run_ns, all);
-	format_value(switches, sizeof(switches), UNIT_RATE, cpu->switches, interval_ns);
-	x = paint_format(p, y, x, ROLE_TEXT, "%4d %5s [", cpu->cpu, run);
-	for (int i = 0; i < CPU_BAR; i++)
-		x = paint_text(p, y, x, 1, ROLE_USER, i >= filled ? " " : p->unicode ? "█" : "#");
-	paint_format(p, y, x, ROLE_TEXT, "] %6s", switches);
-}
-
-static int draw_cpus(const struct paint *p, int y, const struct tick *t)
-{
-	int columns = p->width / CPU_CELLS ? p->width / CPU_CELLS : 1;
-	int lines = (t->nr_cpus + columns - 1) / columns;
-
-	for (int column = 0; column < columns && column < (int)t->nr_cpus; column++)
-		paint_format(p, y, column * CPU_CELLS, ROLE_TITLE, "%4s %5s %*s%8s", "CPU", "RUN%",
-			     CPU_BAR + 2, "", "CSW/s");
-	y++;
-	for (size_t i = 0; i < t->nr_cpus; i++)
-		draw_cpu(p, y + (int)i % lines, (int)i / lines * CPU_CELLS, &t->cpus[i],
-			 t->interval_ns);
-	return y + lines;
-}
 
 static int draw_pressure(const struct paint *p, int y, const struct tick *t)
 {
@@ -81,28 +50,71 @@ static int draw_self(const struct paint *p, int y, const struct tick *t)
 	return y;
 }
 
+/* Of the selected CPU, below all; what it needs, on a screen that has them. */
+static int about_lines(const struct view_context *c)
+{
+	return c->height < 6 ? 0 : c->paint->width < 160 ? 2 : 1;
+}
+
 static int system_update(void *state, const struct view_context *c)
 {
-	(void)state;
-	(void)c;
-	return 0;
+	return grid_update(&((struct system_view *)state)->grid, c, c->height - about_lines(c));
+}
+
+static void draw_about(struct system_view *s, const struct view_context *c)
+{
+	struct paint p = *c->paint;
+	int y = c->top + c->height - about_lines(c);
+
+	for (int line = y; line < c->top + c->height; line++)
+		paint_clear(&p, line, 0);
+	p.to = c->top + c->height;
+	grid_about(&s->grid, c, &p, y);
 }
 
 static void system_draw(void *state, const struct view_context *c)
 {
 	struct system_view *s = state;
-	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
-	int y = draw_cpus(&p, 0, c->tick);
+	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height - about_lines(c));
+	int y = grid_draw(&s->grid, c, &p, 0);
 
 	y = draw_pressure(&p, y + 1, c->tick);
 	y = draw_self(&p, y + 1, c->tick);
 	pager_end(&s->pager, y);
+	draw_about(s, c);
+}
+
+/* The selected CPU is in sight, with the title above it. */
+static void reveal(struct system_view *s, int height)
+{
+	const struct grid_cpu *cpu = grid_selected(&s->grid);
+
+	if (cpu->y - 2 < s->pager.at)
+		s->pager.at = cpu->y > 2 ? cpu->y - 2 : 0;
+	if (cpu->y >= s->pager.at + height)
+		s->pager.at = cpu->y - height + 1;
 }
 
 static bool system_act(void *state, enum action a, const struct view_context *c)
 {
-	(void)c;
-	return pager_act(&((struct system_view *)state)->pager, a);
+	struct system_view *s = state;
+
+	if (!grid_act(&s->grid, a))
+		return pager_act(&s->pager, a); /* beyond the last CPU goes on to what is below */
+	if (a == ACTION_CPU_CELLS)
+		s->pager.at = 0;
+	else
+		reveal(s, c->height - about_lines(c));
+	return true;
+}
+
+static bool system_click(void *state, const struct view_context *c, int y, int x)
+{
+	struct system_view *s = state;
+
+	if (y < c->top + s->pager.height)
+		grid_click(&s->grid, y - c->top + s->pager.at, x);
+	return false; /* there is nothing to go into */
 }
 
 static void system_status(void *state, const struct view_context *c, char *buf, size_t size)
@@ -113,16 +125,18 @@ static void system_status(void *state, const struct view_context *c, char *buf, 
 
 static void system_fini(void *state)
 {
-	(void)state;
+	grid_fini(&((struct system_view *)state)->grid);
 }
 
 const struct view view_system = {
 	.name = "System",
+	.legend = "", /* stands above the CPUs */
 	.places = IN_SYSTEM,
 	.state_size = sizeof(struct system_view),
 	.update = system_update,
 	.draw = system_draw,
 	.act = system_act,
+	.click = system_click,
 	.status = system_status,
 	.fini = system_fini,
 };

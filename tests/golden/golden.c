@@ -24,7 +24,7 @@ static const struct shot {
 	int width, height;
 	const char *keys;
 	const char *theme; /* NULL: default */
-	bool ascii;
+	bool ascii, large; /* a host of 256 CPUs */
 	const char *section, *setting, *value; /* of the config, NULL: none */
 } shots[] = {
 	{ "threads-80x24", 80, 24, "" },
@@ -47,6 +47,15 @@ static const struct shot {
 	{ "cgroups-200x50", 200, 50, "2" },
 	{ "system-80x24", 80, 24, "7" },
 	{ "system-200x50", 200, 50, "7" },
+	{ "system-40x10", 40, 10, "7" },
+	{ "system-cells-80x24", 80, 24, "7jv" },
+	{ "system-256-80x24", 80, 24, "7jjlll", .large = true },
+	{ "system-256-200x50", 200, 50, "7G", .large = true },
+	{ "system-256-ascii-80x24", 80, 24, "7", .ascii = true, .large = true },
+	{ "system-256-mono-80x24", 80, 24, "7", "mono", .large = true },
+	{ "system-256-bars-80x24", 80, 24, "7vjjjjjjjjjjjjjjj", .large = true },
+	{ "system-256-bars-200x50", 200, 50, "7v", .large = true },
+	{ "system-256-end-80x24", 80, 24, "7G", .large = true },
 	{ "drill-processes-80x24", 80, 24, "2jj\n" },
 	{ "drill-threads-80x24", 80, 24, "2G\n\n" },
 	{ "detail-thread-80x24", 80, 24, "\n" },
@@ -192,8 +201,9 @@ static char *window_text(WINDOW *win, int width, int height)
 
 /* --- Taking a shot */
 
-static char *shoot(const struct shot *shot, const struct scene *scene)
+static char *shoot(const struct shot *shot, struct scene *scene)
 {
+	struct host host = scene_host;
 	WINDOW *pad = newpad(shot->height, shot->width);
 	uint64_t now = SCENE_NOW_NS;
 	struct settings settings;
@@ -210,7 +220,8 @@ static char *shoot(const struct shot *shot, const struct scene *scene)
 		abort();
 	paint_init(&paint, pad, shot->width, shot->height, !shot->ascii);
 	paint_theme(&paint, &theme, true);
-	screen = screen_new(&scene_host, &settings, NULL);
+	host.arg = scene;
+	screen = screen_new(&host, &settings, NULL);
 	for (int nr = 0; nr < SCENE_TICKS; nr++) {
 		screen_tick(screen, scene->ticks[nr]);
 		screen_draw(screen, &paint, now);
@@ -282,7 +293,7 @@ int main(int argc, char **argv)
 {
 	bool write = argc > 1 && !strcmp(argv[1], "--write");
 	FILE *null = fopen("/dev/null", "r+");
-	struct scene scene;
+	struct scene scene, large;
 	int failed = 0;
 
 	setlocale(LC_ALL, "C.UTF-8");
@@ -294,10 +305,11 @@ int main(int argc, char **argv)
 	}
 	start_color();
 	use_default_colors();
-	scene_make(&scene);
+	scene_make(&scene, 4);
+	scene_make(&large, 256);
 	printf("1..%zu\n", NR_SHOTS);
 	for (size_t i = 0; i < NR_SHOTS; i++) {
-		char *text = shoot(&shots[i], &scene);
+		char *text = shoot(&shots[i], shots[i].large ? &large : &scene);
 		bool ok = check(&shots[i], text, write);
 
 		printf("%s %zu - %s\n", ok ? "ok" : "not ok", i + 1, shots[i].name);
@@ -305,6 +317,7 @@ int main(int argc, char **argv)
 		free(text);
 	}
 	scene_free(&scene);
+	scene_free(&large);
 	endwin();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -249,25 +249,7 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 		}
 	}
 	make_samples(s, lives[4], lives[5]);
-	for (int cpu = 0; cpu < 4; cpu++) {
-		struct cpu_values v = {
-			.cpu = cpu,
-			.tid = cpu == 1 ? 2001 : cpu == 3 ? 0 : 3000,
-			.queued = cpu ? 0 : 3,
-			.run_ns = (9 - 2 * cpu) * SEC / 10,
-			.idle_ns = (1 + 2 * cpu) * SEC / 10,
-			.hardirq_ns = cpu * SEC / 100,
-			.softirq_ns = cpu == 2 ? SEC / 5 : SEC / 200,
-			.switches = 1000 * cpu,
-			.gap_ns = cpu == 2 ? 180000000 : 0,
-			.gap_at = (5000 + nr) * SEC - SEC / 4,
-			.gap_tid = 3000,
-		};
-
-		strcpy(v.comm, cpu == 1 ? "api-server" : cpu == 3 ? "" : "postgres");
-
-		check(model_cpu(s->model, &v));
-	}
+	scene_cpus(s, nr);
 	make_interrupts(s, nr);
 	make_waits(s, lives[4], lives[5]);
 	make_latencies(s, nr);
@@ -278,10 +260,11 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 	check(s->ticks[nr] ? 0 : -ENOMEM);
 }
 
-void scene_make(struct scene *s)
+void scene_make(struct scene *s, int nr_cpus)
 {
 	struct life *lives[NR_ACTORS];
 
+	scene_topology(s, nr_cpus);
 	s->model = model_new(1 << 20);
 	check(s->model ? 0 : -ENOMEM);
 	for (size_t i = 0; i < NR_ACTORS; i++) {
@@ -310,6 +293,7 @@ void scene_free(struct scene *s)
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		tick_put(s->ticks[nr]);
 	model_free(s->model);
+	free(s->topology.cpus);
 }
 
 /* --- What the screen asks */
@@ -446,6 +430,17 @@ static bool scene_save_cancel(void *arg, char *said, size_t size)
 	return false;
 }
 
+static const struct topology *topology(void *arg)
+{
+	return &((const struct scene *)arg)->topology;
+}
+
+static uint64_t scene_cpu_hz(void *arg, int cpu)
+{
+	(void)arg;
+	return cpu % 4 == 3 ? VALUE_NA : 2900000000 - 100000000ULL * (cpu % 4);
+}
+
 static void scene_want_sleepers(void *arg)
 {
 	(void)arg;
@@ -468,6 +463,8 @@ const struct host scene_host = {
 	.build_id = scene_build_id,
 	.irq_name = scene_irq_name,
 	.thread_name = scene_thread_name,
+	.topology = topology,
+	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
 	.frequency = scene_frequency,
 	.user_name = user_name,

@@ -3,6 +3,7 @@
 #define SYSTOP_TESTS_SCENE_H
 
 #include "model/model.h"
+#include "model/topology.h"
 #include "tui/host.h"
 
 /*
@@ -15,12 +16,19 @@
 struct scene {
 	struct model *model;
 	const struct tick *ticks[SCENE_TICKS];
+	struct topology topology;
 };
 
-void scene_make(struct scene *s);
+/* scene_make - with 4 CPUs, or @nr_cpus of a large host. */
+void scene_make(struct scene *s, int nr_cpus);
 void scene_free(struct scene *s);
 
-/* What the screen asks of such a host. */
+/* Parts of that. scene_topology - SMT siblings are neighbours on the small host; the large one has two sockets, and
+ * they are far from each other. scene_cpus - what they did in refresh @nr: the first four differ in everything. */
+void scene_topology(struct scene *s, int nr_cpus);
+void scene_cpus(struct scene *s, int nr);
+
+/* What the screen asks of such a host; its arg is to be the scene. */
 extern const struct host scene_host;
 
 #endif

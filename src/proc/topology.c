@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proc/topology.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/field.h"
+#include "util/cpulist.h"
+
+/* More than any kernel is built for. */
+#define CPUS_MAX 8192
+
+/* The beginning of a file below the reader's folder, "" if there is none. */
+__attribute__((format(printf, 4, 5))) static void read_file(const struct topology_reader *r, char *buf, size_t size,
+							    const char *fmt, ...)
+{
+	char name[64], path[4096];
+	ssize_t n = -1;
+	va_list args;
+	int fd;
+
+	va_start(args, fmt);
+	vsnprintf(name, sizeof(name), fmt, args);
+	va_end(args);
+	snprintf(path, sizeof(path), "%s/%s", r->sys, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, buf, size - 1);
+		close(fd);
+	}
+	buf[n < 0 ? 0 : n] = '\0';
+}
+
+/* Those of the list are in group @number, if nothing is known of them yet. */
+static void put_in(struct topology *t, const char *list, enum topology_level level, int number)
+{
+	int first, last;
+
+	while (cpulist_next(&list, &first, &last))
+		for (int cpu = first; cpu <= last && cpu < t->nr; cpu++)
+			if (t->cpus[cpu].in[level] < 0)
+				t->cpus[cpu].in[level] = number;
+}
+
+static void read_nodes(struct topology_reader *r)
+{
+	char nodes[4096], cpus[4096];
+	const char *at = nodes;
+	int first, last;
+
+	read_file(r, nodes, sizeof(nodes), "node/online");
+	while (cpulist_next(&at, &first, &last)) {
+		for (int node = first; node <= last && node < CPUS_MAX; node++) {
+			read_file(r, cpus, sizeof(cpus), "node/node%d/cpulist", node);
+			put_in(&r->topology, cpus, TOPOLOGY_NODE, node);
+		}
+	}
+}
+
+/* The CPUs that share this one's cache of the highest level. */
+static void read_llc(const struct topology_reader *r, int cpu, char *list, size_t size)
+{
+	int highest = 0, which = -1;
+	char level[16];
+
+	for (int index = 0;; index++) {
+		read_file(r, level, sizeof(level), "cpu/cpu%d/cache/index%d/level", cpu, index);
+		if (!*level)
+			break;
+		if (atoi(level) > highest) {
+			highest = atoi(level);
+			which = index;
+		}
+	}
+	*list = '\0';
+	if (which >= 0)
+		read_file(r, list, size, "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, which);
+}
+
+static void read_list(const struct topology_reader *r, enum topology_level level, int cpu, char *list, size_t size)
+{
+	if (level == TOPOLOGY_LLC)
+		read_llc(r, cpu, list, size);
+	else
+		read_file(r, list, size, "cpu/cpu%d/topology/%s_siblings_list", cpu,
+			  level == TOPOLOGY_CORE ? "thread" : "core");
+}
+
+/* Each CPU tells who is with it, so that one of a group is asked for all. */
+static void read_groups(struct topology_reader *r, enum topology_level level)
+{
+	struct topology *t = &r->topology;
+	char list[4096];
+	int nr = 0;
+
+	for (int cpu = 0; cpu < t->nr; cpu++) {
+		if (!t->cpus[cpu].online || t->cpus[cpu].in[level] >= 0)
+			continue;
+		read_list(r, level, cpu, list, sizeof(list));
+		put_in(t, list, level, nr);
+		nr += t->cpus[cpu].in[level] == nr;
+	}
+}
+
+/* Room for those that are online. */
+static void read_online(struct topology_reader *r)
+{
+	struct topology *t = &r->topology;
+	const char *at = r->online;
+	int first, last, nr = 0;
+
+	while (cpulist_next(&at, &first, &last))
+		nr = last >= nr && last < CPUS_MAX ? last + 1 : nr;
+	t->cpus = calloc(nr, sizeof(*t->cpus));
+	t->nr = t->cpus ? nr : 0;
+	for (int cpu = 0; cpu < t->nr; cpu++)
+		for (int level = 0; level < TOPOLOGY_LEVELS; level++)
+			t->cpus[cpu].in[level] = -1;
+	for (at = r->online; cpulist_next(&at, &first, &last);)
+		for (int cpu = first; cpu <= last && cpu < t->nr; cpu++)
+			t->cpus[cpu].online = true;
+}
+
+const struct topology *topology_read(struct topology_reader *r)
+{
+	char online[sizeof(r->online)];
+
+	read_file(r, online, sizeof(online), "cpu/online");
+	if (!strcmp(online, r->online))
+		return &r->topology;
+	topology_fini(r);
+	strcpy(r->online, online);
+	read_online(r);
+	read_nodes(r);
+	read_groups(r, TOPOLOGY_LLC);
+	read_groups(r, TOPOLOGY_CORE);
+	read_groups(r, TOPOLOGY_PACKAGE);
+	return &r->topology;
+}
+
+void topology_fini(struct topology_reader *r)
+{
+	free(r->topology.cpus);
+	r->topology = (struct topology){ 0 };
+	r->online[0] = '\0';
+}
+
+uint64_t topology_hz(const struct topology_reader *r, int cpu)
+{
+	uint64_t khz;
+	char text[32];
+
+	read_file(r, text, sizeof(text), "cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+	return sscanf(text, "%" SCNu64, &khz) == 1 && khz ? khz * 1000 : VALUE_NA;
+}
