@@ -31,6 +31,7 @@ const volatile bool kernel_reads = true;
 const volatile bool has_rdonly_cast;
 const volatile __u32 ring_slots;
 const volatile bool preempt_rt;
+const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");
@@ -256,7 +257,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	if (in && wait_worth(c, in))
 		wait_tell(c, in, in_index, prev->pid ? out_index : WAIT_IDLE, gap ? 0 : account_sub(e.now, e.cpu_since));
-	wait_ran(c, prev->pid && !gap ? out_index : 0, e.cpu_since);
+	if (out && !gap && e.now - e.cpu_since >= WAIT_RUN_NS)
+		wait_ran(c, out_index, e.cpu_since, e.now);
 	if ((out && out->in_scope) || (in && in->in_scope))
 		left |= RECORD_IN_SCOPE;
 	c->current_task = (__u64)next;

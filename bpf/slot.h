@@ -163,7 +163,7 @@ struct cpu_slot {
 	__u64 was_throttled;
 	__u32 was_state;
 	__u32 tickless;      /* set by user space: its timer need not come while it is busy */
-	struct wait_run runs[WAIT_RUNS]; /* the last ones, a ring */
+	struct wait_run runs[WAIT_RUNS]; /* the last long ones, a ring */
 	__u32 nr_runs;
 	__u64 wait_events;   /* written to this CPU's ring */
 	__u64 busy_since;    /* when it was idle for the last time */

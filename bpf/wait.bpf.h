@@ -12,6 +12,10 @@
 #include "account.h"
 #include "wait.h"
 
+/* Settings, fixed at load. */
+extern const volatile __u64 wait_ns; /* waits are told from here on, */
+extern const volatile __u64 away_ns; /* so what is shorter is not looked at: the least of this and AWAY_NS */
+
 struct wait_events_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -51,37 +55,45 @@ static __always_inline void wait_begin(struct cpu_slot *c, const struct slot *in
 /* Whether there is something to tell or to count of a thread that was off the CPU. */
 static __always_inline bool wait_worth(const struct cpu_slot *c, const struct slot *in)
 {
-	return in->since - c->was_since >= AWAY_NS && in->in_scope;
+	return in->since - c->was_since >= away_ns && in->in_scope;
 }
 
-/* wait_ran - the thread of slot @slot had the CPU since @since, up to now. */
-static __always_inline void wait_ran(struct cpu_slot *c, __u32 slot, __u64 since)
+/* wait_ran - the thread of slot @slot had the CPU from @since to @now. */
+__weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u64 now)
 {
-	struct wait_run *r = &c->runs[c->nr_runs & (WAIT_RUNS - 1)];
+	struct wait_run *r;
 
-	r->since = since;
-	r->slot = slot == WAIT_IDLE ? 0 : slot;
-	c->nr_runs++;
+	if (!c)
+		return 0;
+	r = &c->runs[(c->nr_runs - 1) & (WAIT_RUNS - 1)];
+	if (r->slot != slot || account_sub(since, r->until) > WAIT_RUN_NS) {
+		r = &c->runs[c->nr_runs & (WAIT_RUNS - 1)];
+		c->nr_runs++;
+		r->slot = slot;
+		r->since = since;
+		r->ns = 0;
+	}
+	r->ns += now - since;
+	r->until = now;
+	return 0;
 }
 
-/* Of those before, the ones that make up a good part of the wait: of one that lasted @wait ns, until @end. Returns what
- * is left. */
-static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 wait, __u64 left,
-					      __u64 end)
+/*
+ * Of those that had the CPU before, the ones that make up a good part of a wait: from @start on, @left ns of it are not
+ * told yet. Returns what is left then.
+ */
+static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
+					      __u64 left)
 {
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
 		const struct wait_run *r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
-		__u64 ran = account_min(account_sub(end, r->since), left);
+		struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND, .by = r->slot };
 
-		end = r->since;
-		if (!r->slot || !end)
-			break;
-		if (ran < wait / WAIT_WORTH_PART)
+		e.a = account_min(account_min(r->ns, account_sub(r->until, account_max(r->since, start))), left);
+		if (!r->slot || e.a < wait / WAIT_WORTH_PART || e.a < WAIT_RUN_NS)
 			continue;
-		struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND, .by = r->slot, .a = ran };
-
 		wait_push(c, cpu, &e);
-		left -= ran;
+		left -= e.a;
 	}
 	return left;
 }
@@ -116,7 +128,7 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 			wait_push(c, in->cpu, &e);
 		}
 	}
-	if (wait + late < WAIT_NS)
+	if (wait + late < wait_ns)
 		return 0;
 	e.b = 0;
 	if (in->throttled_ns != c->was_throttled) {
@@ -128,7 +140,7 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 		e.a = by ? account_min(wait, ran) : 0;
 		e.b = wait - e.a;
 		if (by && e.b)
-			e.b = wait_tell_before(c, in->cpu, index, wait, e.b, account_sub(in->since, ran));
+			e.b = wait_tell_before(c, in->cpu, index, account_sub(in->since, wait), wait, e.b);
 	} else {
 		e.kind = WAIT_EVENT_WAKEUP;
 		e.a = account_min(wait, ran);

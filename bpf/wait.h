@@ -10,8 +10,11 @@
 
 #include <linux/types.h>
 
-/* Waits are told from here on, and what else of a thread's time off the CPU is counted in histograms. */
-#define WAIT_NS 100000
+/* Waits of so many ns and more are told, unless another number is asked for, which is not less than the second. */
+#define WAIT_DEFAULT_NS 100000
+#define WAIT_LEAST_NS 10000
+
+/* Sleeps and D states are counted in histograms from here on. */
 #define AWAY_NS 65536
 
 enum wait_event_kind {
@@ -35,12 +38,15 @@ struct wait_event {
 
 _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
 
-/* Who had the CPU before the thread that has it, so many of them; a power of two. */
+/* Who had the CPU before, for long: so many of them; a power of two. One that was interrupted by others for moments only
+ * is one. */
 #define WAIT_RUNS 4
+#define WAIT_RUN_NS 50000
 
 struct wait_run {
-	__u64 since; /* up to the next one's */
-	__u32 slot;  /* 0: not known, or idle */
+	__u64 since, until;
+	__u64 ns;    /* that it ran in this time */
+	__u32 slot;
 	__u32 spare;
 };
 

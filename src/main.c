@@ -421,6 +421,7 @@ static int open_screen(struct systop *s)
 	s->host.name = s->uts.nodename;
 	s->host.kernel = s->uts.release;
 	s->host.version = PACKAGE_VERSION;
+	s->host.wait_ns = s->options.wait_ns;
 	s->host.scope = s->target.text;
 	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path,
 					   { .sys = TOPOLOGY_SYS } };
@@ -465,6 +466,7 @@ static int start(struct systop *s)
 		struct collect_options o = {
 			.shown_controller = controller,
 			.frequency = s->options.frequency,
+			.wait_ns = s->options.wait_ns,
 			.self = s->options.self,
 			.all_cpus = s->options.all_cpus,
 			.starter = helper_starter(),

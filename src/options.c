@@ -51,6 +51,7 @@ enum {
 	KEY_AT,
 	KEY_ON,
 	KEY_ON_LIMIT,
+	KEY_WAIT_MIN,
 };
 
 const struct argp_option option_table[] = {
@@ -67,6 +68,7 @@ const struct argp_option option_table[] = {
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
 	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: what 20,000 events a second take, at most 1 % of the host's)", 1 },
+	{ "wait-min", KEY_WAIT_MIN, "TIME", 0, "of waits for a CPU so long and longer it is told who ran instead, 10us to 10s (default 100us)", 1 },
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
@@ -161,6 +163,13 @@ static int set_on_limit(struct options *o, const char *arg)
 	if (parse_number(arg, 1, 1000, &limit))
 		return bad_value("--on-limit", arg, "a number from 1 to 1000 is wanted");
 	o->trigger_limit = limit;
+	return 0;
+}
+
+static int set_wait_min(struct options *o, const char *arg)
+{
+	if (parse_duration(arg, WAIT_LEAST_NS, 10000000000ULL, &o->wait_ns))
+		return bad_value("--wait-min", arg, "a time from 10us to 10s is wanted");
 	return 0;
 }
 
@@ -327,6 +336,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return set_filter(&o->trigger, arg);
 	case KEY_ON_LIMIT:
 		return set_on_limit(o, arg);
+	case KEY_WAIT_MIN:
+		return set_wait_min(o, arg);
 	case KEY_AT:
 		if (start_time_parse(arg, &o->at))
 			return bad_value("--at", arg, "@HH:MM:SS, +SEC or /SEC is wanted, as @14:30:00 or /60");
@@ -413,7 +424,7 @@ int options_parse(int argc, char **argv, struct options *o)
 
 	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN,
 				.frequency = FREQUENCY_DEFAULT, .table_mib = TABLE_MIB_MAX,
-				.window_s = WINDOW_DEFAULT_S, .trigger_limit = TRIGGER_LIMIT };
+				.window_s = WINDOW_DEFAULT_S, .trigger_limit = TRIGGER_LIMIT, .wait_ns = WAIT_DEFAULT_NS };
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
 	return -err;

@@ -47,6 +47,7 @@ struct options {
 	int table_mib;           /* memory for the unwinder's tables */
 	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
 	uint64_t window_bytes;   /* in so many bytes; 0: what is fit */
+	uint64_t wait_ns;        /* of waits so long it is told who ran instead */
 	bool self, all_cpus;     /* what is sampled, too */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *trigger;     /* --on, the same */

@@ -40,6 +40,7 @@ struct collect_options {
 	unsigned int window_s;        /* seconds that the recorder keeps, 0: none, */
 	uint64_t window_bytes;        /* in so much memory; 0: what is fit, */
 	uint64_t memory_spare;        /* within so many bytes, */
+	uint64_t wait_ns;             /* of waits so long and longer it is told who ran instead */
 	bool window_now;              /* from the start on; else from a moment later: it takes 5 ms a CPU */
 };
 

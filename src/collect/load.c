@@ -93,6 +93,8 @@ static void configure(struct systop *skel, const struct collect_options *o, int 
 	bpf_map__set_max_entries(skel->maps.dead_ring, max);
 	bpf_map__set_max_entries(skel->maps.free_slots, max);
 	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
+	skel->rodata->wait_ns = o->wait_ns;
+	skel->rodata->away_ns = o->wait_ns < AWAY_NS ? o->wait_ns : AWAY_NS;
 	skel->rodata->self_tgid = o->self ? 0 : getpid();
 	skel->rodata->starter_tgid = o->starter;
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);

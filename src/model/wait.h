@@ -22,10 +22,7 @@ enum wait_kind {
 /* As in --json: thread several wakeup limit. */
 extern const char *const wait_kind_names[WAIT_KINDS];
 
-/* Only waits of WAIT_WORTH_NS and more are told; those that ended in the interval, wholly. */
-#define WAIT_WORTH_NS 100000
-
-/* What a thread waited for one of these, in an interval. */
+/* What a thread waited for one of these, in an interval: waits of 100 us and more (--wait-min) that ended in it, wholly. */
 struct wait {
 	const struct life *life;
 	const struct life *by;       /* WAIT_BEHIND: perhaps out of scope, or dead */

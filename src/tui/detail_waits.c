@@ -4,6 +4,7 @@
 
 #include "model/pairs.h"
 #include "tui/detail.h"
+#include "tui/host.h"
 #include "tui/paint.h"
 #include "tui/wakers.h"
 #include "util/format.h"
@@ -22,15 +23,16 @@ static bool is_of(const void *arg, const struct life *l)
 int detail_behind(const struct detail *d, const struct paint *p, int y)
 {
 	struct pairs pairs = { 0 };
-	char sum[16];
+	char sum[16], least[16];
 
 	if (pairs_add(&pairs, d->context->tick, PAST_TICKS, false, is_of, &d->context->within)) {
 		pairs_fini(&pairs);
 		return y;
 	}
 	pairs_sort(&pairs);
+	format_value(least, sizeof(least), UNIT_NS, d->context->host->wait_ns, 0);
 	format_value(sum, sizeof(sum), UNIT_NS, pairs.ns, 0);
-	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of 100 us and more:%s", sum,
+	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s and more:%s", sum, least,
 		     pairs.nr ? "" : " none");
 	for (size_t i = 0; i < pairs.nr && i < SHOWN; i++) {
 		const struct pair *at = &pairs.at[i];

@@ -16,6 +16,7 @@ struct topology;
 /* What the screen asks of the rest, as it opens no files itself; texts come fit for a terminal. */
 struct host {
 	const char *name, *kernel, *version;
+	uint64_t wait_ns;  /* of waits so long and longer it is known who ran instead */
 	const char *scope; /* what -c, -p, -u and the command say: "all" */
 	void *arg;
 	/* Name of a user, its number if it has none. */

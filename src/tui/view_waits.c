@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/pairs.h"
+#include "tui/host.h"
 #include "tui/paint.h"
 #include "tui/view.h"
 #include "util/format.h"
@@ -123,14 +124,15 @@ static void waits_draw(void *state, const struct view_context *c)
 {
 	struct waits_view *s = state;
 	int y = c->top;
+	char least[16];
 
+	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 	for (int line = c->top; line < c->top + c->height; line++)
 		paint_clear(c->paint, line, 0);
 	paint_format(c->paint, y++, 0, ROLE_TITLE, " %7s %5s %6s  %-*s  %-*s", "WAITED", "%", "WAITS", name_width(c), "WHO",
 		     c->paint->width, "BEHIND WHOM, OR FOR WHAT");
 	if (!s->pairs.nr)
-		paint_text(c->paint, y + 1, 1, c->paint->width, ROLE_TEXT,
-			   "nobody waited 100 us or more for a CPU in these refreshes");
+		paint_format(c->paint, y + 1, 1, ROLE_TEXT, "nobody waited %s or more for a CPU in these refreshes", least);
 	for (size_t i = s->top; i < s->pairs.nr && y < c->top + c->height; i++)
 		draw_pair(s, c, i, y++);
 }
@@ -213,12 +215,12 @@ static bool waits_open(void *state, enum action a, const struct view_context *c,
 static void waits_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	const struct waits_view *s = state;
-	char sum[16], span[16];
+	char sum[16], span[16], least[16];
 
-	(void)c;
+	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 	format_value(sum, sizeof(sum), UNIT_NS, s->pairs.ns, 0);
 	format_value(span, sizeof(span), UNIT_NS, s->span_ns, 0);
-	snprintf(buf, size, "%zu pairs, waits of 100 us and more: %s in %s", s->pairs.nr, sum, span);
+	snprintf(buf, size, "%zu pairs, waits of %s and more: %s in %s", s->pairs.nr, least, sum, span);
 }
 
 static void waits_fini(void *state)

@@ -457,6 +457,7 @@ const struct host scene_host = {
 	.kernel = "6.18.0",
 	.version = "0.1.0",
 	.scope = "all",
+	.wait_ns = 100000,
 	.symbol = symbol,
 	.names_generation = scene_names_generation,
 	.source = scene_source,

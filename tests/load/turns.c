@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A victim that wants a CPU, and SCHED_FIFO threads that have it in turns: each once, for MS.
+/* A victim that always wants its CPU, and SCHED_FIFO threads that have it in turns: each once, for MS.
  * usage: turns [THREADS=6] [MS=30] [CPU=1]   prints {"victim", "hogs"} at its end */
 #include "load.h"
 
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < nr; i++)
 		start_thread(hog, (void *)&tids[i]);
 	for (end = now_ns() + 2 * SEC; now_ns() < end;)
-		sleep_ns(MS / 10);
+		;
 	printf("{\"victim\": %d, \"hogs\": [", getpid());
 	for (int i = 0; i < nr; i++)
 		printf("%s%d", i ? ", " : "", tids[i]);
