@@ -83,13 +83,33 @@ static const char *percent(char *buf, size_t size, uint64_t part, uint64_t whole
 	return buf;
 }
 
-/* CPU 61% us43 sy12 [||||####    ]  RUNQ p50 18us p99 2.4ms  D 14 */
+/* Shares of all CPUs' time: "CPU 61% of 4  us43 sy12 hi1 si4 ", hardware interrupts and softirqs where there is room. */
+static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run, uint64_t all)
+{
+	uint64_t hard = 0, soft = 0;
+	char us[8], sy[8], hi[8], si[8], cpu[8];
+	int x;
+
+	for (size_t i = 0; i < t->nr_cpus; i++) {
+		hard += t->cpus[i].hardirq_ns;
+		soft += t->cpus[i].softirq_ns;
+	}
+	x = paint_format(p, 1, 0, ROLE_TEXT, "CPU %s%% of %zu  us%s sy%s ", percent(cpu, sizeof(cpu), run, all), t->nr_cpus,
+			 percent(us, sizeof(us), t->total.v[FIELD_USER], all),
+			 percent(sy, sizeof(sy), t->total.v[FIELD_KERNEL], all));
+	if (p->width < 80)
+		return x;
+	return paint_format(p, 1, x, ROLE_TEXT, "hi%s si%s ", percent(hi, sizeof(hi), hard, all),
+			    percent(si, sizeof(si), soft, all));
+}
+
+/* CPU 61% of 4  us43 sy12 hi1 si4 [||||##      ]  RUNQ p50 18us p99 2.4ms  D 14 */
 static void line_cpu(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
 	uint64_t run = 0, all = 0;
-	char us[8], sy[8], cpu[8], p50[16], p99[16], max[16];
-	int x, width = p->width / 4, user, kernel;
+	char p50[16], p99[16], max[16];
+	int x, width = p->width < 100 ? p->width / 8 : p->width / 4, user, kernel;
 	const struct row total = { .values = &t->total };
 
 	for (size_t i = 0; i < t->nr_cpus; i++) {
@@ -97,10 +117,7 @@ static void line_cpu(const struct header *h, const struct paint *p)
 		all += t->cpus[i].run_ns + t->cpus[i].idle_ns;
 	}
 	paint_clear(p, 1, 0);
-	x = paint_format(p, 1, 0, ROLE_TEXT, "CPU %s%% of %zu  us%s sy%s [",
-			 percent(cpu, sizeof(cpu), run, all), t->nr_cpus,
-			 percent(us, sizeof(us), t->total.v[FIELD_USER], all),
-			 percent(sy, sizeof(sy), t->total.v[FIELD_KERNEL], all));
+	x = paint_text(p, 1, cpu_shares(t, p, run, all), 1, ROLE_TEXT, "[");
 	user = all && t->total.v[FIELD_USER] != VALUE_NA ? width * t->total.v[FIELD_USER] / all : 0;
 	kernel = all ? width * run / all - user : 0;
 	for (int i = 0; i < width; i++) {

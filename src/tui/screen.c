@@ -103,7 +103,9 @@ static void first_view(struct screen *s)
 		table++;
 	if (table < TABLE_CGROUPS)
 		view_threads_set(s->base[0].state, table);
-	s->current = !strcmp(view, "cgroups") ? 1 : !strcmp(view, "d-state") ? 2 : !strcmp(view, "system") ? 3 : 0;
+	for (int i = 0; i < NR_BASES; i++)
+		if (!strcmp(view, actions[screen_bases[i].action].name))
+			s->current = i;
 }
 
 struct screen *screen_new(const struct host *host, const struct settings *settings,
