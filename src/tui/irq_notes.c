@@ -97,7 +97,7 @@ static void note_worst(struct notes *n)
 }
 
 /* Those of the rows that interrupts took most from, the first ones. A cgroup's is its own threads' loss. */
-static int most_lost(const struct row *rows, size_t nr, const struct row *most[VICTIMS])
+static int most_lost(const struct row *rows, size_t nr, uint64_t all, const struct row *most[VICTIMS])
 {
 	int found = 0;
 
@@ -105,7 +105,7 @@ static int most_lost(const struct row *rows, size_t nr, const struct row *most[V
 		uint64_t ns = rows[i].own->v[FIELD_IRQ];
 		int at = found;
 
-		if (!ns || ns == VALUE_NA)
+		if (ns == VALUE_NA || ns * 200 < all) /* what would be 0% */
 			continue;
 		while (at && most[at - 1]->own->v[FIELD_IRQ] < ns)
 			at--;
@@ -123,11 +123,12 @@ static void note_lost(struct notes *n, const char *title, const struct row *rows
 {
 	const struct row *most[VICTIMS];
 	uint64_t all = n->c->tick->total.v[FIELD_IRQ];
-	int found = most_lost(rows, nr, most), width = 0;
+	int found, width;
 	char text[512], name[160], one[200];
 
-	if (!found || !all || all == VALUE_NA)
+	if (!all || all == VALUE_NA)
 		return;
+	found = most_lost(rows, nr, all, most);
 	snprintf(text, sizeof(text), "%s", title);
 	for (int i = 0; i < found; i++) {
 		const struct subject s = subject_of(most[i]);
@@ -140,7 +141,8 @@ static void note_lost(struct notes *n, const char *title, const struct row *rows
 			break;
 		snprintf(text + used, sizeof(text) - used, "%s", one);
 	}
-	note(n, ROLE_TEXT, "%s", text);
+	if (found)
+		note(n, ROLE_TEXT, "%s", text);
 }
 
 static void note_gaps(struct notes *n, int most)

@@ -7,7 +7,7 @@
 
 #include "model/event.h"
 #include "tui/host.h"
-#include "util/text.h"
+#include "tui/view.h"
 #include "util/vec.h"
 
 static struct irq_victim *victim_of(struct irq_victims *v, pid_t tid)
@@ -112,17 +112,33 @@ int irq_victims_done(struct irq_victims *v, const struct tick *t)
 	return err;
 }
 
-int irq_victims_read(struct irq_victims *v, const struct irq_source *source, const struct tick *t, const struct host *host)
+static int read_from(struct irq_victims *v, const struct irq_source *source, const struct view_context *c, uint64_t from)
 {
 	int err;
 
 	irq_victims_fini(v);
 	v->source = source;
-	v->to = t->boottime_ns;
-	err = host->recorded_events(host->arg, irq_past_since(t), v->to, &v->from, irq_victims_event, v);
-	if (err == -ENOMEM)
-		return err;
-	return irq_victims_done(v, t);
+	v->from = from;
+	v->to = c->tick->boottime_ns;
+	if (from >= v->to)
+		return 0;
+	err = c->host->recorded_events(c->host->arg, from, v->to, &v->from, irq_victims_event, v);
+	return err == -ENOMEM ? err : 0;
+}
+
+int irq_victims_read(struct irq_victims *v, const struct irq_source *source, const struct view_context *c)
+{
+	uint64_t held = c->host->recorded(c->host->arg), now = c->newest->boottime_ns, from = irq_past_since(c->tick);
+	int err;
+
+	if (held == VALUE_NA)
+		held = 0;
+	if (held < now && now - held > from)
+		from = now - held;
+	err = read_from(v, source, c, from);
+	if (!err && v->from > from) /* a CPU's ring has less: then the same time of all of them */
+		err = read_from(v, source, c, v->from);
+	return err ? err : irq_victims_done(v, c->tick);
 }
 
 void irq_victims_fini(struct irq_victims *v)

@@ -8,7 +8,7 @@
 #include "util/map.h"
 
 struct event;
-struct host;
+struct view_context;
 
 struct irq_victim {
 	struct irq_who who;   /* when: the last time */
@@ -35,11 +35,11 @@ struct irq_victims {
 };
 
 /*
- * irq_victims_read - asks the recorder for what it has of the remembered refreshes up to @t: 10 ns for each of its
- * events, whatever it is of. What was there before is forgotten. 0 or -ENOMEM; a recorder that is off has nothing:
- * count is 0.
+ * irq_victims_read - asks the recorder for what it has, on all CPUs, of the remembered refreshes up to the one shown:
+ * 10 ns for each of its events, whatever it is of. What was there before is forgotten. 0 or -ENOMEM; a recorder that is
+ * off has nothing: count is 0.
  */
-int irq_victims_read(struct irq_victims *v, const struct irq_source *source, const struct tick *t, const struct host *host);
+int irq_victims_read(struct irq_victims *v, const struct irq_source *source, const struct view_context *c);
 void irq_victims_fini(struct irq_victims *v);
 
 /* irq_victims_event - counts an event, if it is one of the source's: what irq_victims_read() gives to the recorder.

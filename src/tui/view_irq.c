@@ -7,7 +7,6 @@
 
 #include "model/tick.h"
 #include "model/wait.h"
-#include "tui/flame.h"
 #include "tui/host.h"
 #include "tui/irq_grid.h"
 #include "tui/irq_notes.h"

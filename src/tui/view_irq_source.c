@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/sample.h"
 #include "model/tick.h"
 #include "model/wait.h"
-#include "tui/flame.h"
 #include "tui/host.h"
 #include "tui/irq_notes.h"
 #include "tui/irq_past.h"
@@ -50,7 +48,7 @@ static int read_victims(struct irq_source_view *s, const struct view_context *c)
 	s->again = false;
 	s->read_seq = c->tick->seq;
 	s->read_ns = c->now_ns;
-	err = irq_victims_read(&s->victims, s->source, c->tick, c->host);
+	err = irq_victims_read(&s->victims, s->source, c);
 	s->bursts = s->victims.bursts;
 	if (err || s->bursts.nr)
 		return err;
@@ -164,7 +162,7 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 	if (!v->count) {
 		paint_text(p, y, 0, p->width, ROLE_TEXT,
 			   c->host->recorded(c->host->arg) == VALUE_NA ? "nothing is recorded: whom it interrupted is not known"
-								       : "whom it interrupted: the recorder has none");
+								       : "whom it interrupted: the recorder has none of that time");
 		return y + 2;
 	}
 	format_value(window, sizeof(window), UNIT_NS, v->to > v->from ? v->to - v->from : 0, 0);
@@ -278,68 +276,19 @@ static const struct view view_irq_source = {
 
 /* --- Opening */
 
-/* Of which source something is opened; NULL: all. */
-struct source_arg {
-	const struct irq_source *source;
-};
-
-static struct source_arg *arg_of(const struct irq_source *source)
-{
-	struct source_arg *arg = malloc(sizeof(*arg));
-
-	if (arg)
-		arg->source = source;
-	return arg;
-}
-
 static void source_init(void *state, void *arg)
 {
-	((struct irq_source_view *)state)->source = ((struct source_arg *)arg)->source;
+	((struct irq_source_view *)state)->source = *(const struct irq_source **)arg;
 	free(arg);
 }
 
 bool irq_open_source(const struct irq_source *source, struct opening *o)
 {
-	*o = (struct opening){ .view = &view_irq_source, .init = source_init, .arg = arg_of(source) };
+	const struct irq_source **arg = malloc(sizeof(*arg));
+
+	*o = (struct opening){ .view = &view_irq_source, .init = source_init, .arg = arg };
 	snprintf(o->name, sizeof(o->name), "%s", source->name);
-	return o->arg;
-}
-
-struct filter_samples {
-	const struct irq_source *source;
-	sample_fn *fn;
-	void *arg;
-};
-
-static int on_sample(void *arg, const struct stack_sample *s)
-{
-	struct filter_samples *f = arg;
-
-	if (!s->irq || (f->source && s->irq != f->source->index + 1))
-		return 0;
-	return f->fn(f->arg, s);
-}
-
-static int irq_samples(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg)
-{
-	struct filter_samples f = { ((struct source_arg *)arg)->source, fn, fn_arg };
-
-	return tick_samples(c->tick, PAST_TICKS, on_sample, &f);
-}
-
-/* All kinds of time: what softirqs do in ksoftirqd is that thread's running time. */
-static void flame_init(void *state, void *arg)
-{
-	const struct irq_source *source = ((struct source_arg *)arg)->source;
-	char what[64];
-
-	snprintf(what, sizeof(what), "sampled in %s", source ? source->name : "interrupts");
-	view_flame_from(state, FLAME_WALL, irq_samples, arg, what);
-}
-
-bool irq_open_flame(const struct irq_source *source, struct opening *o)
-{
-	*o = (struct opening){ .view = &view_flame, .init = flame_init, .arg = arg_of(source) };
-	snprintf(o->name, sizeof(o->name), "%s", source ? source->name : "interrupts");
-	return o->arg;
+	if (arg)
+		*arg = source;
+	return arg;
 }
