@@ -41,7 +41,7 @@ enum column { IRQ_NAME, IRQ_KIND, IRQ_TIME, IRQ_RATE, IRQ_AVG, IRQ_P50, IRQ_P99,
 	      IRQ_COLUMNS };
 
 /* Shown on screens of @from columns and more; @wide: cells on those of WIDE and more. Texts stand at the left. */
-#define WIDE 120
+#define WIDE 140
 static const struct {
 	const char *title;
 	int width, wide, from;
@@ -57,7 +57,7 @@ static const struct {
 	[IRQ_MAX] = { "MAX", 5, 6, 0, false },
 	[IRQ_PAST] = { "PAST", 8, PAST_MAX, 70, true },
 	[IRQ_CPUS] = { "CPUS", 6, 16, 60, true },
-	[IRQ_DEVICE] = { "HANDLER", 17, 64, 60, true },
+	[IRQ_DEVICE] = { "HANDLER", 64, 64, 60, true },
 };
 
 static int width_of(const struct paint *p, enum column id)
