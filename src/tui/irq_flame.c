@@ -18,7 +18,7 @@ static const char *const entries[] = {
 	"handle_softirqs", "__do_softirq", "common_interrupt", "sysvec_", "gic_handle_irq", "handle_riscv_irq",
 };
 
-/* How many of a stack's frames are the interrupt's, so that not each sample asks for names; few stacks fall together. */
+/* How many of a stack's frames are the interrupt's, so that not each sample asks for names; few share a place. */
 #define CUTS 1024
 
 struct irq_flame {

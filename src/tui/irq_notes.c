@@ -87,9 +87,10 @@ static void note_worst(struct notes *n)
 	find_names(t, &b);
 	format_value(window, sizeof(window), UNIT_NS, t->boottime_ns - irq_past_since(t), 0);
 	format_value(length, sizeof(length), UNIT_NS, b.at[0].ns, 0);
-	snprintf(text, sizeof(text), "worst in %s: %s %s at %s on CPU %d, during %s ", window, b.at[0].source->name, length,
-		 irq_ago_text(t, b.at[0].who.at, ago, sizeof(ago)), b.at[0].cpu,
-		 irq_who_text(&b.at[0].who, n->c->host, who, sizeof(who)));
+	irq_ago_text(t, b.at[0].who.at, ago, sizeof(ago));
+	irq_who_text(&b.at[0].who, n->c->host, who, sizeof(who));
+	snprintf(text, sizeof(text), "worst in %s: %s %s at %s on CPU %d, during %s ", window, b.at[0].source->name,
+		 length, ago, b.at[0].cpu, who);
 	room = n->c->paint->width - text_width(text);
 	if (room > 3)
 		text_elide(cgroup, sizeof(cgroup), b.at[0].who.cgroup, room);
@@ -195,7 +196,8 @@ static void note_starved(struct notes *n, int most)
 			continue;
 		format_value(length, sizeof(length), UNIT_NS, longest, 0);
 		behind_text(t, r->thread, behind, sizeof(behind));
-		note(n, ROLE_WARN, "%.15s waited %s for its CPU%s: softirqs came late", r->thread->comm, length, behind);
+		note(n, ROLE_WARN, "%.15s waited %s for its CPU%s: softirqs came late", r->thread->comm, length,
+		     behind);
 		most--;
 	}
 }

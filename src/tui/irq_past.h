@@ -12,7 +12,7 @@ struct irq_burst {
 	const struct irq_source *source; /* NULL: a gap of the timer */
 	uint64_t ns;
 	int cpu;
-	struct irq_who who; /* whom it interrupted, and when it began; of a gap: who ran at its end, and when that was */
+	struct irq_who who; /* whom it interrupted, and when it began; of a gap: who ran at its end, and when */
 };
 
 #define IRQ_BURSTS 8

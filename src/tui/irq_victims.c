@@ -112,7 +112,8 @@ int irq_victims_done(struct irq_victims *v, const struct tick *t)
 	return err;
 }
 
-static int read_from(struct irq_victims *v, const struct irq_source *source, const struct view_context *c, uint64_t from)
+static int read_from(struct irq_victims *v, const struct irq_source *source, const struct view_context *c,
+		     uint64_t from)
 {
 	int err;
 

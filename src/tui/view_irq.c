@@ -37,8 +37,8 @@ struct irq_view {
 
 /* --- Columns */
 
-enum column { IRQ_NAME, IRQ_KIND, IRQ_TIME, IRQ_RATE, IRQ_AVG, IRQ_P50, IRQ_P99, IRQ_MAX, IRQ_PAST, IRQ_CPUS, IRQ_DEVICE,
-	      IRQ_COLUMNS };
+enum column { IRQ_NAME, IRQ_KIND, IRQ_TIME, IRQ_RATE, IRQ_AVG, IRQ_P50, IRQ_P99, IRQ_MAX, IRQ_PAST, IRQ_CPUS,
+	      IRQ_DEVICE, IRQ_COLUMNS };
 
 /* Shown on screens of @from columns and more; @wide: cells on those of WIDE and more. Texts stand at the left. */
 #define WIDE 140
@@ -138,15 +138,16 @@ static void cpus_text(const struct tick *t, const struct irq_values *v, int widt
 			continue;
 		}
 		if (first >= 0)
-			used += snprintf(buf + used, size - used, last > first ? "%s%d-%d" : "%s%d", used ? "," : "", first,
-					 last);
+			used += snprintf(buf + used, size - used, last > first ? "%s%d-%d" : "%s%d",
+					 used ? "," : "", first, last);
 		first = last = on ? on->cpu : -1;
 	}
 	if (used > (size_t)width)
 		snprintf(buf, size, "%d CPUs", v->nr_cpus);
 }
 
-static void cell_text(const struct tick *t, const struct irq_values *v, enum column id, int width, char *buf, size_t size)
+static void cell_text(const struct tick *t, const struct irq_values *v, enum column id, int width, char *buf,
+		      size_t size)
 {
 	uint64_t value = value_of(v, id);
 
@@ -241,7 +242,8 @@ static void draw_titles(const struct irq_view *s, const struct paint *p, int y)
 			 !sorted || (int)strlen(columns[id].title) == width    ? ""
 			 : s->inverted == (id == IRQ_NAME || id == IRQ_DEVICE) ? "v"
 									       : "^");
-		paint_format(p, y, x, sorted ? ROLE_SORTED : ROLE_TITLE, "%*s", columns[id].text ? -width : width, text);
+		paint_format(p, y, x, sorted ? ROLE_SORTED : ROLE_TITLE, "%*s", columns[id].text ? -width : width,
+			     text);
 		x += width + 1;
 	}
 }

@@ -83,8 +83,8 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 	format_value(max, sizeof(max), UNIT_NS, v->count ? v->max_ns : VALUE_NA, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "%s  %s  %s", s->source->name, irq_kind_names[s->source->kind],
 		     irq_handler_text(s->source, handler, sizeof(handler)));
-	paint_format(p, y++, 0, ROLE_TEXT, "%s%% of a CPU  %s/s  avg %s p50 ~%s p99 ~%s max %s", share, rate, avg, p50, p99,
-		     max);
+	paint_format(p, y++, 0, ROLE_TEXT, "%s%% of a CPU  %s/s  avg %s p50 ~%s p99 ~%s max %s", share, rate, avg, p50,
+		     p99, max);
 	most = irq_past_time(c->tick, s->source->index, width, ns);
 	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
 	for (int i = 0; i < width; i++)
@@ -110,8 +110,8 @@ static int draw_cpus(const struct irq_source_view *s, const struct view_context 
 		format_value(time, sizeof(time), UNIT_SHARE, on->ns, t->interval_ns);
 		format_value(rate, sizeof(rate), UNIT_RATE, on->count, t->interval_ns);
 		format_value(share, sizeof(share), UNIT_SHARE, on->ns, v->ns);
-		paint_format(p, y + 1 + nr / columns, nr % columns * CPU_CELLS, ROLE_TEXT, "%6d %7s %7s %7s", on->cpu, time,
-			     rate, share);
+		paint_format(p, y + 1 + nr / columns, nr % columns * CPU_CELLS, ROLE_TEXT, "%6d %7s %7s %7s", on->cpu,
+			     time, rate, share);
 		nr++;
 	}
 	if (!nr)
@@ -160,15 +160,16 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 	char window[16], all[16], ago[24];
 
 	if (!v->count) {
-		paint_text(p, y, 0, p->width, ROLE_TEXT,
-			   c->host->recorded(c->host->arg) == VALUE_NA ? "nothing is recorded: whom it interrupted is not known"
-								       : "whom it interrupted: the recorder has none of that time");
+		bool off = c->host->recorded(c->host->arg) == VALUE_NA;
+
+		paint_format(p, y, 0, ROLE_TEXT, "whom it interrupted is not known: %s",
+			     off ? "the recorder is off" : "the recorder has none of that time");
 		return y + 2;
 	}
 	format_value(window, sizeof(window), UNIT_NS, v->to > v->from ? v->to - v->from : 0, 0);
 	format_value(all, sizeof(all), UNIT_NS, v->ns, 0);
-	paint_format(p, y++, 0, ROLE_TITLE, "%7s %6s %7s %7s  INTERRUPTED, of %s in the %s up to %s", "TIME", "SHARE%", "COUNT",
-		     "LONGEST", all, window, irq_ago_text(c->tick, v->to, ago, sizeof(ago)));
+	paint_format(p, y++, 0, ROLE_TITLE, "%7s %6s %7s %7s  INTERRUPTED, of %s in the %s up to %s", "TIME", "SHARE%",
+		     "COUNT", "LONGEST", all, window, irq_ago_text(c->tick, v->to, ago, sizeof(ago)));
 	for (size_t i = 0; i < v->nr && i < victims_shown(c); i++) {
 		char time[16], share[16], count[16], longest[16], who[96], cut[96];
 

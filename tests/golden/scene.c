@@ -131,7 +131,8 @@ static void make_samples(struct scene *s, const struct life *server, const struc
 		  .wake_context = WAKE_IRQ, .waker = WAKER(24, 0) },
 		{ worker, stack(s, handler, 2), NULL, 20000000, 20000000, 1, .kind = TIME_SLEEP, .waker = WAKER(0, 4002) },
 		{ server, stack(s, handler, 2), stack(s, kernel, 2), 44000000, 0, 4, .kind = TIME_IRQ, .irq = 1 + 3 },
-		{ worker, stack(s, render, 2), stack(s, kernel, 1), 9000000, 0, 1, .kind = TIME_IRQ, .irq = 1 + IRQ_LOC },
+		{ worker, stack(s, render, 2), stack(s, kernel, 1), 9000000, 0, 1, .kind = TIME_IRQ,
+		  .irq = 1 + IRQ_LOC },
 	};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)

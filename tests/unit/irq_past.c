@@ -22,8 +22,8 @@ struct past_of {
 	const struct tick *ticks[REFRESHES];
 };
 
-/* Refresh 1, 2, 3: NET_RX took 10, 20, 30 ms of longest 1, 2, 3 ms; the timer was there in the first one only. CPU 1 had
- * no timer for 60 ms in the second. */
+/* Refresh 1, 2, 3: NET_RX took 10, 20, 30 ms, the longest 1, 2, 3 ms; the timer was there in the first one only. CPU 1
+ * had no timer for 60 ms in the second. */
 static void refresh(struct past_of *p, uint64_t nr)
 {
 	static const uint64_t loss[LOSS_COUNT];
