@@ -165,15 +165,22 @@ static void note_gaps(struct notes *n, int most)
 	}
 }
 
-/* Whom a thread waited behind for longest. */
-static void behind_text(const struct tick *t, const struct life *l, char *buf, size_t size)
+/* Whom a thread waited behind for longest, in the refresh that ended then. */
+static void behind_text(const struct tick *t, const struct irq_who *who, char *buf, size_t size)
 {
 	const struct wait *longest = NULL;
 	char name[80];
 
-	for (size_t i = 0; i < t->nr_waits; i++)
-		if (t->waits[i].life == l && t->waits[i].by && (!longest || t->waits[i].ns > longest->ns))
-			longest = &t->waits[i];
+	for (uint64_t seq = irq_past_first(t); seq <= t->seq; seq++) {
+		const struct tick *then = irq_past_at(t, seq);
+
+		for (size_t i = 0; then && then->boottime_ns == who->at && i < then->nr_waits; i++) {
+			const struct wait *w = &then->waits[i];
+
+			if (w->life->tid == who->tid && w->by && (!longest || w->ns > longest->ns))
+				longest = w;
+		}
+	}
 	*buf = '\0';
 	if (!longest)
 		return;
@@ -185,20 +192,19 @@ static void behind_text(const struct tick *t, const struct life *l, char *buf, s
 static void note_starved(struct notes *n, int most)
 {
 	const struct tick *t = n->c->tick;
+	struct irq_bursts b = { 0 };
 
-	for (size_t i = 0; i < t->nr_active && most; i++) {
-		const struct row *r = &t->active[i];
-		uint64_t longest = r->values->v[FIELD_RUNQ_MAX];
-		char length[16], behind[128];
+	if (irq_past_starved(t, &b))
+		return;
+	find_names(t, &b);
+	for (int i = 0; i < b.nr && i < most; i++) {
+		char length[16], ago[24], behind[128];
 
-		if (longest == VALUE_NA || longest < IRQ_GAP_NS || !(r->thread->flags & PF_KTHREAD) ||
-		    strncmp(r->thread->comm, "ksoftirqd/", 10))
-			continue;
-		format_value(length, sizeof(length), UNIT_NS, longest, 0);
-		behind_text(t, r->thread, behind, sizeof(behind));
-		note(n, ROLE_WARN, "%.15s waited %s for its CPU%s: softirqs came late", r->thread->comm, length,
-		     behind);
-		most--;
+		format_value(length, sizeof(length), UNIT_NS, b.at[i].ns, 0);
+		irq_ago_text(t, b.at[i].who.at, ago, sizeof(ago));
+		behind_text(t, &b.at[i].who, behind, sizeof(behind));
+		note(n, ROLE_WARN, "%s waited %s to %s%s: softirqs were late",
+		     *b.at[i].who.name ? b.at[i].who.name : "ksoftirqd", length, ago, behind);
 	}
 }
 

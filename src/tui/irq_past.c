@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/irq_past.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct tick *irq_past_at(const struct tick *t, uint64_t seq)
@@ -103,4 +105,52 @@ void irq_past_gaps(const struct tick *t, struct irq_bursts *b)
 				irq_bursts_add(b, &one);
 		}
 	}
+}
+
+/* At most one for each CPU. */
+static size_t find_ksoftirqds(const struct tick *t, const struct row **rows)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr_active && nr < t->nr_cpus; i++) {
+		const struct life *l = t->active[i].thread;
+
+		if (l->flags & PF_KTHREAD && !strncmp(l->comm, "ksoftirqd/", 10))
+			rows[nr++] = &t->active[i];
+	}
+	return nr;
+}
+
+static void add_longest_wait(const struct tick *t, const struct life *l, const struct values past[IRQ_STARVED],
+			     struct irq_bursts *b)
+{
+	struct irq_burst longest = { .cpu = l->cpu, .who.tid = l->tid };
+
+	for (uint64_t i = 0; i < IRQ_STARVED; i++) {
+		uint64_t seq = t->seq - (IRQ_STARVED - 1 - i), ns = past[i].v[FIELD_RUNQ_MAX];
+		const struct tick *then = past[i].v[FIELD_ALIVE] == VALUE_NA ? NULL : irq_past_at(t, seq);
+
+		if (!then || ns == VALUE_NA || ns < longest.ns)
+			continue;
+		longest.ns = ns;
+		longest.who.at = then->boottime_ns;
+	}
+	if (longest.ns >= IRQ_GAP_NS)
+		irq_bursts_add(b, &longest);
+}
+
+int irq_past_starved(const struct tick *t, struct irq_bursts *b)
+{
+	const struct row **rows = calloc(t->nr_cpus + 1, sizeof(*rows));
+	size_t nr = rows ? find_ksoftirqds(t, rows) : 0;
+	struct values *past = calloc(nr * IRQ_STARVED + 1, sizeof(*past));
+	int err = rows && past ? 0 : -ENOMEM;
+
+	if (!err && nr)
+		err = tick_history(t, rows, nr, IRQ_STARVED, past);
+	for (size_t i = 0; i < nr && !err; i++)
+		add_longest_wait(t, rows[i]->thread, past + i * IRQ_STARVED, b);
+	free(rows);
+	free(past);
+	return err;
 }

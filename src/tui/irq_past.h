@@ -7,9 +7,9 @@
 #include "model/tick.h"
 #include "tui/irq_who.h"
 
-/* An interrupt that took long; or a busy CPU's timer that did not come for long. */
+/* An interrupt that took long; or a busy CPU's timer that did not come for long, or its ksoftirqd that waited. */
 struct irq_burst {
-	const struct irq_source *source; /* NULL: a gap of the timer */
+	const struct irq_source *source; /* NULL: a gap of the timer, or a wait */
 	uint64_t ns;
 	int cpu;
 	struct irq_who who; /* whom it interrupted, and when it began; of a gap: who ran at its end, and when */
@@ -47,6 +47,11 @@ void irq_past_hist(const struct tick *t, int source, uint64_t hist[IRQ_HIST_SLOT
 /* irq_past_time - ns of a source in each of the last @nr refreshes, oldest first; VALUE_NA: not remembered. Returns
  * the most. */
 uint64_t irq_past_time(const struct tick *t, int source, int nr, uint64_t *ns);
+
+/* irq_past_starved - the longest wait for its CPU of each ksoftirqd, if it was IRQ_GAP_NS and more: of those that did
+ * something in this refresh, in the last IRQ_STARVED ones. Of them who.at is the end of the refresh. 0 or -ENOMEM. */
+#define IRQ_STARVED 30
+int irq_past_starved(const struct tick *t, struct irq_bursts *b);
 
 /* irq_past_gaps - times of IRQ_GAP_NS and more in which a busy CPU had no timer interrupt. */
 void irq_past_gaps(const struct tick *t, struct irq_bursts *b);

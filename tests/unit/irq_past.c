@@ -18,12 +18,12 @@ static struct cgroup web = { .id = 2, .path = "/web", .parent = &root, .depth = 
 
 struct past_of {
 	struct model *model;
-	struct life *life;
+	struct life *life, *ksoftirqd;
 	const struct tick *ticks[REFRESHES];
 };
 
 /* Refresh 1, 2, 3: NET_RX took 10, 20, 30 ms, the longest 1, 2, 3 ms; the timer was there in the first one only. CPU 1
- * had no timer for 60 ms in the second. */
+ * had no timer for 60 ms in the second, in which its ksoftirqd waited 70 ms. */
 static void refresh(struct past_of *p, uint64_t nr)
 {
 	static const uint64_t loss[LOSS_COUNT];
@@ -33,11 +33,15 @@ static void refresh(struct past_of *p, uint64_t nr)
 				  .gap_at = nr * SEC, .gap_tid = 10 };
 	struct irq_values v = { .source = &net, .count = nr, .ns = nr * 10000000, .max_ns = nr * 1000000,
 				.max_at = nr * SEC - SEC / 2, .max_cpu = 1, .max_tid = 10, .nr_cpus = 1 };
+	struct values waited = { 0 };
 	struct timespec wall = { 0 };
 
+	waited.v[FIELD_ALIVE] = SEC;
+	waited.v[FIELD_RUNQ_MAX] = nr == 2 ? 70000000 : 1000;
 	v.hist[4] = nr;
 	assert_int_equal(model_begin(p->model, SEC, nr * SEC, &wall), 0);
 	assert_int_equal(model_idle(p->model, p->life, STATE_SLEEP), 0);
+	assert_int_equal(model_thread(p->model, p->ksoftirqd, STATE_SLEEP, false, &waited), 0);
 	assert_int_equal(model_cpu(p->model, &cpu), 0);
 	assert_int_equal(model_irq(p->model, &v), 0);
 	v.source = &timer;
@@ -53,9 +57,12 @@ static void refresh(struct past_of *p, uint64_t nr)
 static struct past_of make(void)
 {
 	struct identity id = { .tid = 10, .tgid = 10, .start_ns = 1, .comm = "nginx" };
+	struct identity kernel = { .tid = 22, .tgid = 22, .start_ns = 1, .comm = "ksoftirqd/1",
+				   .flags = PF_KTHREAD, .cpu = 1 };
 	struct past_of p = { .model = model_new(1 << 20) };
 
 	p.life = model_life(p.model, &id, &web);
+	p.ksoftirqd = model_life(p.model, &kernel, &root);
 	for (int nr = 1; nr <= REFRESHES; nr++)
 		refresh(&p, nr);
 	return p;
@@ -66,6 +73,7 @@ static void drop(struct past_of *p)
 	for (int i = 0; i < REFRESHES; i++)
 		tick_put(p->ticks[i]);
 	model_life_end(p->model, p->life);
+	model_life_end(p->model, p->ksoftirqd);
 	model_free(p->model);
 }
 
@@ -132,6 +140,21 @@ TEST(irq_past, short_and_unwatched_gaps_are_none)
 	drop(&p);
 }
 
+TEST(irq_past, a_ksoftirqd_that_waited_is_remembered)
+{
+	struct past_of p = make();
+	struct irq_bursts now = { 0 }, before = { 0 };
+
+	assert_int_equal(irq_past_starved(p.ticks[2], &now), 0);
+	assert_int_equal(now.nr, 1);
+	assert_int_equal(now.at[0].ns, 70000000);
+	assert_int_equal(now.at[0].who.tid, 22);
+	assert_true(now.at[0].who.at == 2 * SEC);
+	assert_int_equal(irq_past_starved(p.ticks[0], &before), 0);
+	assert_int_equal(before.nr, 0);
+	drop(&p);
+}
+
 /* A thread, an idle CPU, one that nobody knows; another source's and other events do not count. */
 TEST(irq_victims, are_summed_by_thread_and_cgroup)
 {
@@ -173,5 +196,6 @@ int main(void)
 		  cmocka_unit_test(irq_past_only_what_was_up_to_the_refresh),
 		  cmocka_unit_test(irq_past_time_is_unknown_before_the_first_and_none_where_nothing_was),
 		  cmocka_unit_test(irq_past_short_and_unwatched_gaps_are_none),
+		  cmocka_unit_test(irq_past_a_ksoftirqd_that_waited_is_remembered),
 		  cmocka_unit_test(irq_victims_are_summed_by_thread_and_cgroup));
 }
