@@ -14,9 +14,10 @@ enum place_kind {
 	IN_FLAME = 64,
 	IN_BLOCKED = 128,
 	IN_IRQ = 256,
-	IN_WAITS = 512,
+	IN_IRQ_SOURCE = 512,
+	IN_WAITS = 1024,
 	IN_TABLES = IN_THREADS | IN_CGROUPS,
-	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED | IN_IRQ | IN_WAITS,
+	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED | IN_IRQ | IN_IRQ_SOURCE | IN_WAITS,
 	IN_ALL = IN_VIEWS | IN_TEXT,
 	IN_BASES = IN_ALL & ~IN_FLAME,
 	IN_NAMES = IN_TABLES | IN_FLAME | IN_BLOCKED,
@@ -42,9 +43,11 @@ enum place_kind {
 	_(WAITS,      "waits",       IN_ALL,     "8",          "8",          "8",        "",        "view: who waited for a CPU, and who ran instead") \
 	_(NEXT,       "next-view",   IN_BASES,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED | IN_IRQ | IN_WAITS, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
+	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED | IN_IRQ | IN_WAITS, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; who waited") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
-	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup") \
+	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show what they took of each CPU") \
+	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: ask the recorder again for those of this source") \
+	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
 	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds as a Perfetto trace; Esc cancels") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
 	_(FLAME_OUT,  "flame-out",   IN_FLAME,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
@@ -86,9 +89,9 @@ enum place_kind {
 	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \
 	_(UNFOLD_ALL, "unfold-all",  IN_TABLES,  "*",          "*",          "*",        "",        "tree: unfold everything") \
 	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 .",       ".",        "sort",    "choose the column to sort by") \
-	_(SORT_LEFT,  "sort-left",   IN_TABLES,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
-	_(SORT_RIGHT, "sort-right",  IN_TABLES,  ">",          ">",          ">",        "",        "sort by the column to the right") \
-	_(INVERT,     "invert",      IN_TABLES,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
+	_(SORT_LEFT,  "sort-left",   IN_TABLES | IN_IRQ,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
+	_(SORT_RIGHT, "sort-right",  IN_TABLES | IN_IRQ,  ">",          ">",          ">",        "",        "sort by the column to the right") \
+	_(INVERT,     "invert",      IN_TABLES | IN_IRQ,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
 	_(SORT_RUN,   "sort-run",    IN_TABLES,  "P",          "P",          "P",        "",        "sort by RUN%") \
 	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "M",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
 	_(SORT_P99,   "sort-p99",    IN_TABLES,  "L",          "L",          "L",        "",        "sort by RQ-P99") \

@@ -83,24 +83,58 @@ static const char *percent(char *buf, size_t size, uint64_t part, uint64_t whole
 	return buf;
 }
 
-/* CPU 61% us43 sy12 [||||####    ]  RUNQ p50 18us p99 2.4ms  D 14 */
+/* Shares of all CPUs' time: "CPU 61% of 4  us43 sy12 hi1 si4 ", interrupts and softirqs where there is room. */
+static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run, uint64_t all)
+{
+	uint64_t hard = 0, soft = 0;
+	char us[8], sy[8], hi[8], si[8], cpu[8];
+	int x;
+
+	for (size_t i = 0; i < t->nr_cpus; i++) {
+		hard += t->cpus[i].hardirq_ns;
+		soft += t->cpus[i].softirq_ns;
+	}
+	x = paint_format(p, 1, 0, ROLE_TEXT, "CPU %s%% of %zu  us%s sy%s ", percent(cpu, sizeof(cpu), run, all),
+			 t->nr_cpus, percent(us, sizeof(us), t->total.v[FIELD_USER], all),
+			 percent(sy, sizeof(sy), t->total.v[FIELD_KERNEL], all));
+	if (p->width < 80)
+		return x;
+	return paint_format(p, 1, x, ROLE_TEXT, "hi%s si%s ", percent(hi, sizeof(hi), hard, all),
+			    percent(si, sizeof(si), soft, all));
+}
+
+/* "]  RUNQ p50 ~18us p99 ~2.4ms max 41ms  " */
+static void waits_text(const struct tick *t, const struct paint *p, char *buf, size_t size)
+{
+	const struct row total = { .values = &t->total };
+	char p50[16], p99[16], max[16];
+
+	format_value(p50, sizeof(p50), UNIT_NS, row_value(&total, FIELD_RUNQ_P50), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, row_value(&total, FIELD_RUNQ_P99), 0);
+	format_value(max, sizeof(max), UNIT_NS, row_value(&total, FIELD_RUNQ_MAX), 0);
+	snprintf(buf, size, "]  RUNQ p50 ~%s p99 ~%s%s%s  ", p50, p99, p->width >= 100 ? " max " : "",
+		 p->width >= 100 ? max : "");
+}
+
+/* CPU 61% of 4  us43 sy12 hi1 si4 [|||##     ]  RUNQ p50 ~18us p99 ~2.4ms  D 14 */
 static void line_cpu(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
 	uint64_t run = 0, all = 0;
-	char us[8], sy[8], cpu[8], p50[16], p99[16], max[16];
-	int x, width = p->width / 4, user, kernel;
-	const struct row total = { .values = &t->total };
+	int x, width = p->width < 120 ? p->width / 8 : p->width / 4, room, user, kernel;
+	char waits[96], d[24];
 
 	for (size_t i = 0; i < t->nr_cpus; i++) {
 		run += t->cpus[i].run_ns;
 		all += t->cpus[i].run_ns + t->cpus[i].idle_ns;
 	}
 	paint_clear(p, 1, 0);
-	x = paint_format(p, 1, 0, ROLE_TEXT, "CPU %s%% of %zu  us%s sy%s [",
-			 percent(cpu, sizeof(cpu), run, all), t->nr_cpus,
-			 percent(us, sizeof(us), t->total.v[FIELD_USER], all),
-			 percent(sy, sizeof(sy), t->total.v[FIELD_KERNEL], all));
+	x = paint_text(p, 1, cpu_shares(t, p, run, all), 1, ROLE_TEXT, "[");
+	waits_text(t, p, waits, sizeof(waits));
+	snprintf(d, sizeof(d), "D %u", t->total_d);
+	room = p->width - x - (int)strlen(waits) - (int)strlen(d); /* the bar gives way to the numbers */
+	if (width > room && room > 0)
+		width = room;
 	user = all && t->total.v[FIELD_USER] != VALUE_NA ? width * t->total.v[FIELD_USER] / all : 0;
 	kernel = all ? width * run / all - user : 0;
 	for (int i = 0; i < width; i++) {
@@ -111,14 +145,8 @@ static void line_cpu(const struct header *h, const struct paint *p)
 
 		x = paint_text(p, 1, x, 1, role, cell);
 	}
-	format_value(p50, sizeof(p50), UNIT_NS, row_value(&total, FIELD_RUNQ_P50), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, row_value(&total, FIELD_RUNQ_P99), 0);
-	format_value(max, sizeof(max), UNIT_NS, row_value(&total, FIELD_RUNQ_MAX), 0);
-	x = paint_format(p, 1, x, ROLE_TEXT, "]  RUNQ p50 ~%s p99 ~%s", p50, p99);
-	if (p->width >= 100)
-		x = paint_format(p, 1, x, ROLE_TEXT, " max %s", max);
-	x = paint_text(p, 1, x, p->width, ROLE_TEXT, "  ");
-	paint_format(p, 1, x, t->total_d ? ROLE_D : ROLE_TEXT, "D %u", t->total_d);
+	x = paint_text(p, 1, x, p->width, ROLE_TEXT, waits);
+	paint_text(p, 1, x, p->width, t->total_d ? ROLE_D : ROLE_TEXT, d);
 }
 
 /* LOSS 0  BUF 30s                                                 v0.1.0 6.8.0 */

@@ -33,7 +33,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
 	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
-	_(VIEW,     "view",  "start",    "threads processes tree cgroups d-state system")                  \
+	_(VIEW,     "view",  "start",    "threads processes tree cgroups d-state irq system")                  \
 	_(SORT,     "view",  "sort",     "a column's name")                                        \
 	_(INVERT,   "view",  "invert",   "yes no")                                                 \
 	_(IDLE,     "view",  "hide-idle", "yes no: leave out what did nothing")                    \

@@ -37,15 +37,16 @@ static const struct actor {
 	int user, kernel, runq, throttled, d;
 	int longest_us;
 	bool idle, dies;
+	int irq; /* ms, of its sleep: what interrupts took */
 } actors[] = {
 	{ 2, 2, 0, 0, "kthreadd", 0, STATE_SLEEP, .idle = true },
 	{ 17, 17, 2, 0, "ksoftirqd/0", 0, STATE_SLEEP, 0, 12, 3, 0, 0, 80 },
 	{ 480, 480, 2, 0, "kworker/u8:3+flush", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
 	{ 1000, 1000, 1, 33, "nginx", 6, STATE_SLEEP, 120, 230, 90, 0, 0, 4100 },
-	{ 2001, 2001, 1000, 33, "api-server", 6, STATE_RUNNING, 500, 200, 240, 0, 0, 12500 },
-	{ 2002, 2001, 1000, 33, "api-worker", 6, STATE_RUNQUEUE, 300, 60, 500, 0, 0, 41000 },
+	{ 2001, 2001, 1000, 33, "api-server", 6, STATE_RUNNING, 500, 200, 240, 0, 0, 12500, .irq = 44 },
+	{ 2002, 2001, 1000, 33, "api-worker", 6, STATE_RUNQUEUE, 300, 60, 500, 0, 0, 41000, .irq = 9 },
 	{ 2003, 2001, 1000, 33, "api-gc", 6, STATE_SLEEP, .idle = true },
-	{ 3000, 3000, 1, 999, "postgres", 4, STATE_D, 30, 60, 20, 0, 610, 330 },
+	{ 3000, 3000, 1, 999, "postgres", 4, STATE_D, 30, 60, 20, 0, 610, 330, .irq = 18 },
 	{ 3001, 3000, 1, 999, "postgres", 4, STATE_SLEEP, .idle = true },
 	{ 4000, 4000, 1, 1000, "make", 2, STATE_SLEEP, 1, 2, 0, 0, 0, 9 },
 	{ 4001, 4001, 4000, 1000, "cc1plus", 2, STATE_RUNQUEUE, 280, 20, 690, 660, 0, 71000 },
@@ -76,8 +77,9 @@ static struct values values_of(const struct actor *a, int nr)
 	v.v[FIELD_RUNQ] = a->runq * unit;
 	v.v[FIELD_THROTTLED] = a->throttled * unit;
 	v.v[FIELD_D] = a->d * unit;
+	v.v[FIELD_IRQ] = a->irq * unit;
 	v.v[FIELD_ALIVE] = a->dies ? 300 * unit : SEC;
-	v.v[FIELD_SLEEP] = v.v[FIELD_ALIVE] - v.v[FIELD_RUN] - v.v[FIELD_RUNQ] - v.v[FIELD_D];
+	v.v[FIELD_SLEEP] = v.v[FIELD_ALIVE] - v.v[FIELD_RUN] - v.v[FIELD_RUNQ] - v.v[FIELD_D] - v.v[FIELD_IRQ];
 	v.v[FIELD_RUNQ_MAX] = a->longest_us * 1000ULL;
 	v.v[FIELD_RUNQ_P50] = v.v[FIELD_RUNQ_P99] = VALUE_NA;
 	v.v[FIELD_VOLUNTARY] = 10 * a->kernel;
@@ -128,6 +130,9 @@ static void make_samples(struct scene *s, const struct life *server, const struc
 		{ worker, stack(s, handler, 2), stack(s, kernel, 2), 900000000, 700000000, 3, .kind = TIME_D,
 		  .wake_context = WAKE_IRQ, .waker = WAKER(24, 0) },
 		{ worker, stack(s, handler, 2), NULL, 20000000, 20000000, 1, .kind = TIME_SLEEP, .waker = WAKER(0, 4002) },
+		{ server, stack(s, handler, 2), stack(s, kernel, 2), 44000000, 0, 4, .kind = TIME_IRQ, .irq = 1 + 3 },
+		{ worker, stack(s, render, 2), stack(s, kernel, 1), 9000000, 0, 1, .kind = TIME_IRQ,
+		  .irq = 1 + IRQ_LOC },
 	};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
@@ -402,10 +407,12 @@ static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t
 	*since = from;
 	for (int cpu = 0; cpu < 2; cpu++)
 		for (uint64_t at = from - from % (SEC / 10) + SEC / 10; at < to && !err; at += SEC / 10) {
+			uint32_t nr = at / (SEC / 10) % 4;
 			const struct event events[] = {
 				{ .at = at, .kind = RING_SWITCH, .tid = 2001, .other = 2002, .state = RING_PREEMPTED },
 				{ .at = at + 1000, .kind = RING_SAMPLE, .tid = 2001, .user_mode = true },
-				{ .at = at + 90000, .kind = RING_IRQ, .source = 3, .off_ns = 80000, .tid = 2001 },
+				{ .at = at + 90000, .kind = RING_IRQ, .source = 3, .off_ns = 80000 - 9000 * nr,
+				  .tid = (uint32_t[]){ 2001, 2002, 3000, 0 }[nr] },
 				{ .at = at + 10000000, .kind = RING_SWITCH, .tid = 2002, .other = 2001,
 				  .state = RING_SLEEP },
 			};
