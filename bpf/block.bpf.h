@@ -53,29 +53,25 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
  * among them. */
 #define BLOCK_MEMORY 8
 
-/* A block that ends: what its slot said before the switch-in was accounted for. */
-struct block {
-	__u64 blocked; /* before: the sum of what it was off the CPU for; after: of this block */
-	__u64 runq_ns;
-	__u8 state;
-};
-
-static __always_inline void block_begin(const struct slot *in, struct block *b)
+/* What a slot said before its switch-in was accounted for, for what is told of the time off the CPU. */
+static __always_inline void block_begin(struct cpu_slot *c, const struct slot *in)
 {
-	b->state = in->state;
-	b->blocked = in->d_ns + in->sleep_ns;
-	b->runq_ns = in->runq_ns;
+	c->was_since = in->since;
+	c->was_blocked = in->d_ns + in->sleep_ns;
+	c->was_runq = in->runq_ns;
+	c->was_throttled = in->throttled_ns;
+	c->was_state = in->state;
 }
 
-/* Whether it was so long that its stack is worth taking. */
-static __always_inline bool block_end(struct slot *in, struct block *b)
+/* How long it was blocked: was_blocked. Returns whether that was so long that its stack is worth taking. */
+static __always_inline bool block_end(struct cpu_slot *c, struct slot *in)
 {
 	bool is_long;
 
-	if (b->state != SLOT_D && b->state != SLOT_SLEEP)
+	c->was_blocked = in->d_ns + in->sleep_ns - c->was_blocked;
+	if (c->was_state != SLOT_D && c->was_state != SLOT_SLEEP)
 		return false;
-	b->blocked = in->d_ns + in->sleep_ns - b->blocked;
-	is_long = b->blocked >= (b->state == SLOT_D ? block_d_ns : block_sleep_ns);
+	is_long = c->was_blocked >= (c->was_state == SLOT_D ? block_d_ns : block_sleep_ns);
 	if (is_long)
 		in->long_block = BLOCK_MEMORY;
 	else if (in->long_block)
@@ -107,8 +103,7 @@ static __noinline int park(struct task_struct *prev, __u32 index, __u64 since, s
 }
 
 /* block_tell - a thread comes back from a long block: where it was, and who woke it. */
-static __noinline int block_tell(struct task_struct *next, const struct slot *in, __u32 index,
-				 const struct block *b, struct cpu_slot *c)
+static __noinline int block_tell(struct task_struct *next, const struct slot *in, __u32 index, struct cpu_slot *c)
 {
 	__u32 cpu = in->cpu, context = UNWIND_SWITCH, at = index;
 	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
@@ -119,11 +114,11 @@ static __noinline int block_tell(struct task_struct *next, const struct slot *in
 
 	if (!k || !parked || (self_tgid && (in->tgid == self_tgid || in->ppid == starter_tgid)))
 		return 0;
-	what.kind = b->state == SLOT_D ? STACK_D : STACK_SLEEP;
+	what.kind = c->was_state == SLOT_D ? STACK_D : STACK_SLEEP;
 	what.at = in->since;
 	what.tid = in->tid;
-	what.weight = b->blocked;
-	what.wait = in->runq_ns - b->runq_ns;
+	what.weight = c->was_blocked;
+	what.wait = in->runq_ns - c->was_runq;
 	what.runq_ns = in->runq_ns;
 	since = what.at - what.weight - what.wait;
 	if ((in->wake & WAKE_TIME_MASK) > since) {

@@ -176,7 +176,6 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct slot *out, *in;
 	bool gap, dead = false, blocked = false, parks = false;
 	__u32 left = RING_YIELDED, lost_tid = 0;
-	struct block block = {};
 	struct rq *rq;
 	__u64 boot, now;
 
@@ -236,6 +235,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		out->utime_ns = prev->utime;
 		out->stime_ns = prev->stime;
 		parks = park_wanted(out);
+		wait_ran(c, out_index, e.cpu_since, e.now);
 		left = record_state(out->state, preempt, prev_state);
 		dead = out->state == SLOT_DEAD;
 		if (dead) {
@@ -247,18 +247,14 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		e.run_delay = next->sched_info.run_delay;
 		e.last_queued = next->sched_info.last_queued;
 		e.exec_ns = next->se.sum_exec_runtime;
-		block_begin(in, &block);
-		wait_begin(c, in);
+		block_begin(c, in);
 		count_notes(c, account_in(in, &e));
-		blocked = block_end(in, &block);
+		blocked = block_end(c, in);
+		wait_tell(c, in, in_index, out_index, account_sub(e.now, e.cpu_since) & ((__u64)gap - 1));
 		in->migrations = next->se.nr_migrations;
 		if (in->scope_key != scope_key(facts, c))
 			scope_decide(facts.cgroups, facts.cred, in, c);
 	}
-	if (in && wait_worth(c, in))
-		wait_tell(c, in, in_index, prev->pid ? out_index : WAIT_IDLE, gap ? 0 : account_sub(e.now, e.cpu_since));
-	if (out && !gap && e.now - e.cpu_since >= WAIT_RUN_NS)
-		wait_ran(c, out_index, e.cpu_since, e.now);
 	if ((out && out->in_scope) || (in && in->in_scope))
 		left |= RECORD_IN_SCOPE;
 	c->current_task = (__u64)next;
@@ -277,7 +273,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		park(prev, out_index, out ? out->since : 0, c);
 	if (blocked && in) {
 		if (block_afford(c, e.now))
-			block_tell(next, in, in_index, &block, c);
+			block_tell(next, in, in_index, c);
 		else
 			c->stacks_skipped++;
 	}

@@ -157,7 +157,7 @@ struct cpu_slot {
 	__u32 ring_other;    /* the recorder's last event said that threads out of scope run */
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 stacks_skipped; /* long blocks that were not paid for */
-	__u64 was_since;     /* scratch of wait_tell() */
+	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;
 	__u64 was_runq;
 	__u64 was_throttled;

@@ -25,8 +25,6 @@ struct wait_events_map {
 };
 extern struct wait_events_map wait_events SEC(".maps");
 
-#define WAIT_IDLE 0xffffffffU
-
 /* Of a wait, what is worth to be told of one that ran long before: one in so many. */
 #define WAIT_WORTH_PART 8
 
@@ -42,28 +40,15 @@ static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struc
 	__sync_fetch_and_add(&c->wait_events, 1); /* not before it is written */
 }
 
-/* What a slot said before the switch-in was accounted for. */
-static __always_inline void wait_begin(struct cpu_slot *c, const struct slot *in)
-{
-	c->was_since = in->since;
-	c->was_blocked = in->d_ns + in->sleep_ns;
-	c->was_runq = in->runq_ns;
-	c->was_throttled = in->throttled_ns;
-	c->was_state = in->state;
-}
-
-/* Whether there is something to tell or to count of a thread that was off the CPU. */
-static __always_inline bool wait_worth(const struct cpu_slot *c, const struct slot *in)
-{
-	return in->since - c->was_since >= away_ns && in->in_scope;
-}
-
-/* wait_ran - the thread of slot @slot had the CPU from @since to @now. */
+/*
+ * wait_ran - the thread of slot @slot had the CPU from @since to @now. What takes a branch is in functions of their own
+ * here: the verifier walks what follows a branch once for each way, and much follows in sched_switch.
+ */
 __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u64 now)
 {
 	struct wait_run *r;
 
-	if (!c)
+	if (!c || now - since < WAIT_RUN_NS)
 		return 0;
 	r = &c->runs[(c->nr_runs - 1) & (WAIT_RUNS - 1)];
 	if (r->slot != slot || account_sub(since, r->until) > WAIT_RUN_NS) {
@@ -80,16 +65,18 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 
 /*
  * Of those that had the CPU before, the ones that make up a good part of a wait: from @start on, @left ns of it are not
- * told yet. Returns what is left then.
+ * told yet. @told: ns at the end of the last one's run that are. Returns what is left then.
  */
 static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
-					      __u64 left)
+					      __u64 left, __u64 told)
 {
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
 		const struct wait_run *r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
 		struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND, .by = r->slot };
 
-		e.a = account_min(account_min(r->ns, account_sub(r->until, account_max(r->since, start))), left);
+		e.a = account_sub(account_min(r->ns, account_sub(r->until, account_max(r->since, start))), told);
+		e.a = account_min(e.a, left);
+		told = 0;
 		if (!r->slot || e.a < wait / WAIT_WORTH_PART || e.a < WAIT_RUN_NS)
 			continue;
 		wait_push(c, cpu, &e);
@@ -99,9 +86,9 @@ static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u
 }
 
 /*
- * wait_tell - a thread got the CPU from the one of slot @by (0: not known, or WAIT_IDLE), which had had it for @ran ns.
- * A wait is charged to that one for as long as it ran, then to those before it that ran for long; for the rest nobody
- * is named. A hog is named, too, where a kernel thread that had waited for it, as well, came first.
+ * wait_tell - a thread got the CPU from the one of slot @by (0: the idle thread, or one without), which had had it for
+ * @ran ns. A wait is charged to that one for as long as it ran, then to those before it that ran for long; for the rest
+ * nobody is named. A hog is named, too, where a kernel thread that had waited for it, as well, came first.
  */
 __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
 {
@@ -109,11 +96,11 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 	__u64 wait, late = 0, blocked, woken;
 	bool was_blocked;
 
-	if (!c || !in)
+	if (!c || !in || in->since - c->was_since < away_ns || !in->in_scope)
 		return 0;
 	was_blocked = c->was_state == SLOT_D || c->was_state == SLOT_SLEEP;
 	wait = in->runq_ns - c->was_runq;
-	blocked = in->d_ns + in->sleep_ns - c->was_blocked;
+	blocked = c->was_blocked;
 	woken = in->wake & WAKE_TIME_MASK;
 	if (was_blocked && woken > c->was_since)
 		late = account_sub(account_sub(in->since, woken), wait);
@@ -134,13 +121,14 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 	if (in->throttled_ns != c->was_throttled) {
 		e.kind = WAIT_EVENT_LIMIT;
 		e.a = wait;
-	} else if (by != WAIT_IDLE) {
+	} else if (by || !c->current_idle) {
 		e.kind = WAIT_EVENT_BEHIND;
 		e.by = by;
 		e.a = by ? account_min(wait, ran) : 0;
 		e.b = wait - e.a;
 		if (by && e.b)
-			e.b = wait_tell_before(c, in->cpu, index, account_sub(in->since, wait), wait, e.b);
+			e.b = wait_tell_before(c, in->cpu, index, account_sub(in->since, wait), wait, e.b,
+					       ran < WAIT_RUN_NS ? 0 : ran);
 	} else {
 		e.kind = WAIT_EVENT_WAKEUP;
 		e.a = account_min(wait, ran);
