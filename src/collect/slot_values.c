@@ -6,6 +6,7 @@
 /* A read and a write of a slot take less than 100 ns each: only a thread that switches all the
  * time on a CPU that is stolen from us is met this often. */
 #define READ_TRIES 256
+#define WAKER_TRIES 16
 
 static const enum field_id sum_fields[SUM_COUNT] = {
 	[SUM_RUN] = FIELD_RUN,         [SUM_IRQ] = FIELD_IRQ,
@@ -23,10 +24,12 @@ bool slot_read(const struct slot *slot, struct slot *copy)
 			continue;
 		memcpy(copy, slot, sizeof(*copy));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&slot->seq, __ATOMIC_RELAXED) == seq) {
-			copy->seq = seq;
+		if (__atomic_load_n(&slot->seq, __ATOMIC_RELAXED) != seq)
+			continue;
+		copy->seq = seq;
+		/* Wakings do not change seq: who woke it, and how often, are of one time, if that can be had. */
+		if (__atomic_load_n(&slot->waker_since, __ATOMIC_RELAXED) == copy->waker_since || i >= WAKER_TRIES)
 			return true;
-		}
 	}
 	return false;
 }
