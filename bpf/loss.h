@@ -20,7 +20,7 @@
 	_(STACK_COLLISION, "stack_collision", "stacks that had the same hash as another one: likewise") \
 	_(IRQ,           "irq",           "interrupts whose beginning or end was not seen: not counted") \
 	_(FILES,         "files",         "mapped files that there was no room to tell of: their frames have no names") \
-	_(WAITS,         "waits",         "waits and wakings that were overwritten before they were read: nobody is named for them") \
+	_(WAITS,         "waits",         "long waits and sleeps, and wakings, that there were too many of to tell each: nobody is named for them") \
 	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read")
 
 enum loss_cause {

@@ -310,7 +310,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		__u32 waker = WAKER(number, (__u32)bpf_get_current_pid_tgid());
 
 		if (woken_by_other(s, source >> 16, waker))
-			woken_tell(c, cpu, s, index);
+			woken_tell(c, cpu, s, index, now);
 		s->wake = now | (__u64)(source >> 16) << WAKE_CONTEXT_SHIFT |
 			  (task_throttled(p, task_view(p)->se.cfs_rq) ? WAKE_THROTTLED : 0);
 		s->waker = waker;

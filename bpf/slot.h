@@ -166,6 +166,7 @@ struct cpu_slot {
 	struct wait_run runs[WAIT_RUNS]; /* the last long ones, a ring */
 	__u32 nr_runs;
 	__u64 wait_events;   /* written to this CPU's ring */
+	__u64 waits_paid;    /* until when they are paid for: see wait_afford() */
 	__u64 busy_since;    /* when it was idle for the last time */
 	__u64 tick_at;       /* its timer, or sampler, for the last time */
 	__u64 gap_ns;        /* the longest time without, of a busy CPU, since the reader last took it, */

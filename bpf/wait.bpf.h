@@ -28,6 +28,25 @@ extern struct wait_events_map wait_events SEC(".maps");
 /* Of a wait, what is worth to be told of one that ran long before: one in so many. */
 #define WAIT_WORTH_PART 8
 
+/*
+ * Whether one more thing can be told at @now. On an overloaded host nearly every wait is long, and most wakings are by
+ * another thread than the last one: so many are told that user space has read them before they are overwritten, and
+ * the others are counted.
+ */
+static __always_inline bool wait_afford(struct cpu_slot *c, __u64 now)
+{
+	__u64 paid = c->waits_paid;
+
+	if (paid + WAIT_BURST_NS < now)
+		paid = now - WAIT_BURST_NS;
+	if (paid > now) {
+		c->loss[LOSS_WAITS]++;
+		return false;
+	}
+	c->waits_paid = paid + WAIT_PRICE_NS;
+	return true;
+}
+
 /* Both programs that tell run with interrupts off: one at a time. */
 static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struct wait_event *what)
 {
@@ -37,7 +56,12 @@ static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struc
 	if (!e)
 		return;
 	*e = *what;
-	__sync_fetch_and_add(&c->wait_events, 1); /* not before it is written */
+#ifdef __TARGET_ARCH_x86 /* keeps stores in order by itself */
+	barrier();
+	*(volatile __u64 *)&c->wait_events += 1;
+#else
+	__sync_fetch_and_add(&c->wait_events, 1);
+#endif
 }
 
 /*
@@ -109,13 +133,13 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 		__u32 slot = account_hist_slot(blocked);
 
 		c->away_hist[d][slot < HIST_SLOTS ? slot : 0]++;
-		if (blocked >= (d ? block_d_ns : block_sleep_ns)) {
+		if (blocked >= (d ? block_d_ns : block_sleep_ns) && wait_afford(c, in->since)) {
 			e.kind = d ? WAIT_EVENT_D : WAIT_EVENT_SLEEP;
 			e.a = blocked;
 			wait_push(c, in->cpu, &e);
 		}
 	}
-	if (wait + late < wait_ns)
+	if (wait + late < wait_ns || !wait_afford(c, in->since))
 		return 0;
 	e.b = 0;
 	if (in->throttled_ns != c->was_throttled) {
@@ -155,7 +179,7 @@ static __always_inline bool woken_by_other(const struct slot *s, __u32 context, 
 }
 
 /* woken_tell - another one wakes the thread now: the one that did so far, and how often. */
-__weak __noinline int woken_tell(struct cpu_slot *c, __u32 cpu, struct slot *s, __u32 index)
+__weak __noinline int woken_tell(struct cpu_slot *c, __u32 cpu, struct slot *s, __u32 index, __u64 now)
 {
 	struct wait_event e = { .slot = index, .kind = WAIT_EVENT_WOKEN };
 
@@ -166,7 +190,7 @@ __weak __noinline int woken_tell(struct cpu_slot *c, __u32 cpu, struct slot *s, 
 	e.a = s->wakeups - s->waker_since;
 	e.b = s->waker_since;
 	s->waker_since = s->wakeups;
-	if (e.a && s->in_scope)
+	if (e.a && s->in_scope && wait_afford(c, now))
 		wait_push(c, cpu, &e);
 	return 0;
 }
