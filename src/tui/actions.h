@@ -14,11 +14,15 @@ enum place_kind {
 	IN_FLAME = 64,
 	IN_BLOCKED = 128,
 	IN_IRQ = 256,
+	IN_LATENCY = 512,
+	IN_RANGE = 1024, /* threads in a range of latencies */
+	IN_SUBSECOND = 2048,
+	IN_HEAT = IN_LATENCY | IN_SUBSECOND,
 	IN_TABLES = IN_THREADS | IN_CGROUPS,
-	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED | IN_IRQ,
+	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED | IN_IRQ | IN_HEAT | IN_RANGE,
 	IN_ALL = IN_VIEWS | IN_TEXT,
 	IN_BASES = IN_ALL & ~IN_FLAME,
-	IN_NAMES = IN_TABLES | IN_FLAME | IN_BLOCKED,
+	IN_NAMES = IN_TABLES | IN_FLAME | IN_BLOCKED | IN_RANGE,
 };
 
 /*
@@ -35,12 +39,13 @@ enum place_kind {
 	_(HEALTH,     "health",      IN_ALL,     "!",          "!",          "!",        "",        "health: probes, maps, losses, rights") \
 	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \
 	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
+	_(LATENCY,    "latency",     IN_ALL,     "4",          "4",          "4",        "",        "view: how long waits, sleeps and interrupts took, over time") \
 	_(BLOCKED,    "d-state",     IN_ALL,     "5",          "5",          "5",        "",        "view: threads in D state, and where they wait") \
 	_(IRQ,        "irq",         IN_ALL,     "6",          "6",          "6",        "",        "view: interrupts, what they took, and from whom") \
 	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
-	_(NEXT,       "next-view",   IN_BASES,   "Tab",        "Tab",        "Tab",      "",        "next view") \
+	_(NEXT,       "next-view",   IN_BASES & ~IN_HEAT,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
+	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED | IN_LATENCY | IN_RANGE, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup") \
 	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds as a Perfetto trace; Esc cancels") \
@@ -61,6 +66,11 @@ enum place_kind {
 	_(FLAME_COMPARE, "flame-compare", IN_FLAME, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
 	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples a second") \
 	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples a second") \
+	_(HEAT_METRIC, "heat-metric", IN_HEAT,   "Tab",        "Tab",        "Tab",      "metric",  "latency: runqueue wait, sleep, D state, interrupt, softirq") \
+	_(HEAT_LEFT,  "heat-left",   IN_HEAT,    "h Left",     "Left h",     "h Left",   "",        "latency: the refresh, or second, before") \
+	_(HEAT_RIGHT, "heat-right",  IN_HEAT,    "l Right",    "Right l",    "l Right",  "",        "latency: the one after") \
+	_(HEAT_SELECT, "heat-select", IN_HEAT,   "v",          "v",          "v",        "select",  "latency: begin a range of cells, or end it; Esc drops it") \
+	_(HEAT_SCALE, "heat-scale",  IN_HEAT,    "b",          "b",          "b",        "scale",   "latency: cells by the logarithm of their numbers, or linear") \
 	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
 	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \
 	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh on") \

@@ -13,6 +13,7 @@
 const struct screen_base screen_bases[NR_BASES] = {
 	{ &view_threads, ACTION_THREADS },
 	{ &view_cgroups, ACTION_CGROUPS },
+	{ &view_latency, ACTION_LATENCY },
 	{ &view_blocked, ACTION_BLOCKED },
 	{ &view_irq, ACTION_IRQ },
 	{ &view_system, ACTION_SYSTEM },
@@ -103,7 +104,9 @@ static void first_view(struct screen *s)
 		table++;
 	if (table < TABLE_CGROUPS)
 		view_threads_set(s->base[0].state, table);
-	s->current = !strcmp(view, "cgroups") ? 1 : !strcmp(view, "d-state") ? 2 : !strcmp(view, "system") ? 3 : 0;
+	for (int i = 1; i < NR_BASES; i++)
+		if (!strcmp(view, actions[screen_bases[i].action].name))
+			s->current = i;
 }
 
 struct screen *screen_new(const struct host *host, const struct settings *settings,
@@ -228,6 +231,8 @@ static bool open_from(struct screen *s, enum action a, uint64_t now_ns)
 
 	if (!from->view->open || !s->shown || !from->view->open(from->state, a, &c, &o))
 		return false;
+	if (!o.view) /* there is nothing to open: it said why */
+		return true;
 	if (s->depth == DEPTH_MAX || place_open(p, o.view, &o.within)) {
 		free(o.arg);
 		return true;

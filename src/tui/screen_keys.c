@@ -52,6 +52,17 @@ static void clear_all(struct screen *s)
 	screen_filter(s, "", &error);
 }
 
+/* Whether there was something in the view to go back from. */
+static bool back_within(struct screen *s, uint64_t now_ns)
+{
+	struct view_context c;
+
+	if (s->overlay || !s->shown || !s->paint)
+		return false;
+	c = screen_context(s, now_ns);
+	return screen_here(s)->view->act(screen_here(s)->state, ACTION_BACK, &c);
+}
+
 /* Actions that are the same in every view. Returns whether @a was one. */
 static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 {
@@ -63,11 +74,12 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		toggle_overlay(s, OVERLAY_HEALTH);
 		return true;
 	case ACTION_BACK:
-		if (!s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)))
+		if (!s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)) && !back_within(s, now_ns))
 			screen_back(s);
 		return true;
 	case ACTION_THREADS:
 	case ACTION_CGROUPS:
+	case ACTION_LATENCY:
 	case ACTION_BLOCKED:
 	case ACTION_IRQ:
 	case ACTION_SYSTEM:

@@ -17,7 +17,7 @@
 #define SCREEN_HEIGHT_MIN 10
 
 /* The views that are always there, and the actions that show them. */
-#define NR_BASES 5
+#define NR_BASES 6
 #define DEPTH_MAX 8
 
 extern const struct screen_base {

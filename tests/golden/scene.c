@@ -211,6 +211,10 @@ static void make_latencies(struct scene *s, int nr)
 
 		for (int i = latency_first(k); i < 28; i++)
 			l.n[i] = (1 << (28 - i)) / (1 + (i + nr) % 3) / (k + 1) / 8;
+		if (k == LATENCY_D) /* as samples and make_waits() have them */
+			l.n[28] = l.n[29] = 3;
+		if (k == LATENCY_SLEEP)
+			l.n[20] = l.n[25] = 2;
 		model_latency(s->model, k, &l);
 	}
 }
