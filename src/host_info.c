@@ -70,12 +70,29 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 	config_write(s, said, size);
 }
 
-static void save(void *arg, char *said, size_t size)
+static uint64_t recorded(void *arg)
 {
-	const struct host_sources *from = arg;
-	int err = save_start(from->save, from->save_path, -1, "");
+	const struct rings *rings = collect_rings(((struct host_sources *)arg)->collect);
 
-	if (!err)
+	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
+}
+
+static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
+{
+	const struct host_sources *sources = arg;
+	const struct save_part part = { from, until };
+	uint64_t held = recorded(arg), now = clock_ns(CLOCK_BOOTTIME), oldest = held < now ? now - held : 0;
+	int err;
+
+	if (until && until <= oldest) {
+		snprintf(said, size, "not recorded any more: the recorder goes back %.0f s", held / 1e9);
+		return;
+	}
+	err = save_start(sources->save, sources->save_path, -1, "", until ? &part : NULL);
+	if (!err && until)
+		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
+			 from < oldest ? ", what is left of them" : "");
+	else if (!err)
 		snprintf(said, size, "saving: Esc cancels");
 	else if (err == -EBUSY)
 		snprintf(said, size, "one is being saved already: Esc cancels it");
@@ -83,13 +100,6 @@ static void save(void *arg, char *said, size_t size)
 		snprintf(said, size, "nothing is recorded: see ! for why");
 	else
 		snprintf(said, size, "cannot save: %s", strerror(-err));
-}
-
-static uint64_t recorded(void *arg)
-{
-	const struct rings *rings = collect_rings(((struct host_sources *)arg)->collect);
-
-	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
 }
 
 /* 40 ms of work. */

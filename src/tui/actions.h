@@ -48,7 +48,7 @@ enum place_kind {
 	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED | IN_LATENCY | IN_RANGE, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup") \
-	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds as a Perfetto trace; Esc cancels") \
+	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds, or those selected, as a Perfetto trace; Esc cancels") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
 	_(FLAME_OUT,  "flame-out",   IN_FLAME,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
 	_(FLAME_RESET, "flame-reset", IN_FLAME,  "r",          "r",          "r",        "reset",   "flame: all of it again") \

@@ -48,8 +48,9 @@ struct host {
 	/* What it has of @from to @to, CLOCK_BOOTTIME ns: record/window.h. A key's work, not a refresh's. */
 	int (*recorded_events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 			       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
-	/* Saves what the recorder holds; what it does is told later. Cancels that: false: nothing is saved. */
-	void (*save)(void *arg, char *said, size_t size);
+	/* Saves what the recorder holds of @from to @until, CLOCK_BOOTTIME ns, 0 and 0: all; what it does is told later.
+	 * Cancels that: false: nothing is saved. */
+	void (*save)(void *arg, uint64_t from, uint64_t until, char *said, size_t size);
 	bool (*save_cancel)(void *arg, char *said, size_t size);
 };
 

@@ -63,6 +63,18 @@ static bool back_within(struct screen *s, uint64_t now_ns)
 	return screen_here(s)->view->act(screen_here(s)->state, ACTION_BACK, &c);
 }
 
+/* What is selected in time, or everything. */
+static void save(struct screen *s, uint64_t now_ns)
+{
+	const struct place *p = screen_here(s);
+	struct view_context c = screen_context(s, now_ns);
+	uint64_t from = 0, until = 0;
+
+	if (s->shown && s->paint && p->view->selected_time)
+		p->view->selected_time(p->state, &c, &from, &until);
+	s->host->save(s->host->arg, from, until, s->notice, sizeof(s->notice));
+}
+
 /* Actions that are the same in every view. Returns whether @a was one. */
 static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 {
@@ -162,7 +174,7 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 						   : "mouse off: the terminal selects text");
 		return true;
 	case ACTION_SAVE:
-		s->host->save(s->host->arg, s->notice, sizeof(s->notice));
+		save(s, now_ns);
 		return true;
 	case ACTION_WRITE:
 		s->host->write_config(s->host->arg, &s->settings, s->notice, sizeof(s->notice));

@@ -79,6 +79,7 @@ static const struct shot {
 	{ "latency-selected-80x24", 80, 24, "4\t\thvljjjv" },
 	{ "latency-softirq-200x50", 200, 50, "4\t\t\t\tvhhjjjjjjjjjjjj" },
 	{ "latency-threads-80x24", 80, 24, "4jjjvhhjjjjjjjj\n" },
+	{ "latency-save-80x24", 80, 24, "4vhw" },
 	{ "latency-flame-80x24", 80, 24, "4\t\tvhhjf" },
 	{ "past-80x24", 80, 24, "[[" },
 	{ "search-80x24", 80, 24, "/post\n" },

@@ -436,10 +436,13 @@ static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t
 	return err;
 }
 
-static void scene_save(void *arg, char *said, size_t size)
+static void scene_save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
 {
 	(void)arg;
-	snprintf(said, size, "saving: Esc cancels");
+	if (until)
+		snprintf(said, size, "saving %.1f s: Esc cancels", (until - from) / 1e9);
+	else
+		snprintf(said, size, "saving: Esc cancels");
 }
 
 static bool scene_save_cancel(void *arg, char *said, size_t size)
