@@ -10,6 +10,7 @@
 #include "check.h"
 #include "collect/collect.h"
 #include "config_file.h"
+#include "look_back.h"
 #include "loop.h"
 #include "model/health.h"
 #include "model/tick.h"
@@ -108,8 +109,32 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since, window_fn *fn, void *fn_arg)
 {
 	const struct collect *c = ((struct host_sources *)arg)->collect;
+	const struct rings *rings = collect_rings(c);
+	uint64_t now = clock_ns(CLOCK_BOOTTIME), oldest = now - rings_held(rings, now);
+	int err = window_read(rings, collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
 
-	return window_read(collect_rings(c), collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
+	if (*since < oldest)
+		*since = oldest;
+	return err;
+}
+
+static int all_stacks(void *arg, collect_stack *fn, void *fn_arg)
+{
+	return collect_stacks(((struct host_sources *)arg)->collect, fn, fn_arg);
+}
+
+static int recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
+			    look_back_fn *fn, void *fn_arg)
+{
+	const struct look_back l = {
+		.events = recorded_events,
+		.stacks = all_stacks,
+		.arg = arg,
+		.tick = any,
+		.frequency = collect_frequency(((struct host_sources *)arg)->collect, 0),
+	};
+
+	return look_back(&l, from, to, since, fn, fn_arg);
 }
 
 static bool cancel_save(void *arg, char *said, size_t size)
@@ -206,6 +231,7 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->write_config = write_config;
 	h->recorded = recorded;
 	h->recorded_events = recorded_events;
+	h->recorded_samples = recorded_samples;
 	h->save = save;
 	h->save_cancel = cancel_save;
 }

@@ -66,10 +66,11 @@ enum place_kind {
 	_(FLAME_COMPARE, "flame-compare", IN_FLAME, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
 	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples a second") \
 	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples a second") \
-	_(HEAT_METRIC, "heat-metric", IN_HEAT,   "Tab",        "Tab",        "Tab",      "metric",  "latency: runqueue wait, sleep, D state, interrupt, softirq") \
+	_(HEAT_METRIC, "heat-metric", IN_HEAT,   "Tab",        "Tab",        "Tab",      "metric",  "latency: runqueue wait, sleep, D state, interrupt, softirq (subsecond: CPU samples, runqueue wait, D state)") \
 	_(HEAT_LEFT,  "heat-left",   IN_HEAT,    "h Left",     "Left h",     "h Left",   "",        "latency: the refresh, or second, before") \
 	_(HEAT_RIGHT, "heat-right",  IN_HEAT,    "l Right",    "Right l",    "l Right",  "",        "latency: the one after") \
 	_(HEAT_SELECT, "heat-select", IN_HEAT,   "v",          "v",          "v",        "select",  "latency: begin a range of cells, or end it; Esc drops it") \
+	_(SUBSECOND,  "subsecond",   IN_LATENCY, "s",          "s",          "s",        "subsecond", "latency: when in their second things happened: patterns of what comes again") \
 	_(HEAT_SCALE, "heat-scale",  IN_HEAT,    "b",          "b",          "b",        "scale",   "latency: cells by the logarithm of their numbers, or linear") \
 	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
 	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \

@@ -272,8 +272,11 @@ void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, in
 	for (int column = last % AXIS_STEP; column < last; column += AXIS_STEP)
 		if (h->at[column].per > 0 && last - column >= AXIS_STEP)
 			paint_text(p, y, x + column, AXIS_STEP, ROLE_DIM, heatmap_age(h->at[column].age_ns, age, sizeof(age)));
-	if (last >= 0)
-		paint_text(p, y, x + last, AXIS_STEP, ROLE_DIM, heatmap_age(h->at[last].age_ns, age, sizeof(age)));
+	if (last >= 0) {
+		int len = strlen(heatmap_age(h->at[last].age_ns, age, sizeof(age)));
+
+		paint_text(p, y, x + last + len > p->width ? p->width - len : x + last, len, ROLE_DIM, age);
+	}
 	if (last >= 0 && h->cursor.column != newest(h))
 		paint_text(p, y, x + (int)(h->cursor.column - h->first), 1, ROLE_TITLE, "^");
 }
@@ -292,10 +295,10 @@ void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *
 	size_t used = snprintf(buf, size, "%s:", h->linear ? "linear" : "log");
 	char text[24];
 
-	for (int level = 1; level < HEAT_LEVELS && used < size; level++) {
+	for (int level = 1; level < HEAT_LEVELS && used < size && step(h, HEAT_LEVELS - 1) > 0; level++) {
 		step_text(step(h, level == 1 ? 2 : level), text, sizeof(text));
 		used += snprintf(buf + used, size - used, " %s%s%s", ramp[level], level == 1 ? "<" : "", text);
 	}
 	if (used < size)
-		snprintf(buf + used, size - used, " %s", of);
+		snprintf(buf + used, size - used, "%s %s", h->linear && h->most <= 0 ? " 0" : "", of);
 }

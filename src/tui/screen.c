@@ -222,8 +222,7 @@ static void go_into(struct screen *s, const struct view *view, enum table table,
 	s->depth++;
 }
 
-/* What the view itself opens. Returns whether it did. */
-static bool open_from(struct screen *s, enum action a, uint64_t now_ns)
+bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 {
 	struct place *from = screen_here(s), *p = &s->deeper[s->depth];
 	struct view_context c = screen_context(s, now_ns);
@@ -256,7 +255,7 @@ void screen_enter(struct screen *s, uint64_t now_ns)
 {
 	const struct row *r = screen_selected(s);
 
-	if (open_from(s, ACTION_ENTER, now_ns) || !r)
+	if (screen_open(s, ACTION_ENTER, now_ns) || !r)
 		return;
 	if (screen_here(s)->view == &view_detail || screen_here(s)->view == &view_blocked) {
 		screen_flame(s, now_ns);
@@ -289,7 +288,7 @@ void screen_flame(struct screen *s, uint64_t now_ns)
 	int depth = s->depth;
 
 	s->overlay = OVERLAY_NONE;
-	if (open_from(s, ACTION_FLAME, now_ns))
+	if (screen_open(s, ACTION_FLAME, now_ns))
 		return;
 	if (!r && !blocked)
 		r = subject_row(&screen_here(s)->within, s->shown);

@@ -106,6 +106,9 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_ENTER:
 		screen_enter(s, now_ns);
 		return true;
+	case ACTION_SUBSECOND:
+		screen_open(s, a, now_ns);
+		return true;
 	case ACTION_DETAIL:
 		screen_detail(s);
 		return true;

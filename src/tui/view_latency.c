@@ -290,6 +290,11 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 {
 	struct latency_view *s = state;
 
+	if (a == ACTION_SUBSECOND) {
+		o->view = &view_subsecond;
+		snprintf(o->name, sizeof(o->name), "offsets within the second");
+		return true;
+	}
 	if (!s->parties.nr) {
 		c->notice(c->notice_arg, s->kind == LATENCY_SLEEP ? "threads are told of sleeps of 1 ms and more: none here"
 					 : s->kind == LATENCY_D   ? "threads are told of D states of 100 us and more: none here"

@@ -436,6 +436,34 @@ static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t
 	return err;
 }
 
+struct recorded {
+	int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until);
+	void *arg;
+	uint64_t at;
+};
+
+static int tell_recorded(void *arg, const struct stack_sample *s)
+{
+	const struct recorded *r = arg;
+
+	return r->fn(r->arg, s, r->at, r->at + s->weight);
+}
+
+/* The last refresh's samples, again each second. */
+static int scene_recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
+				  int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until),
+				  void *fn_arg)
+{
+	struct recorded r = { fn, fn_arg, from };
+	int err = 0;
+
+	(void)arg;
+	*since = from;
+	for (; r.at < to && !err; r.at += SEC)
+		err = tick_samples_of(any, any->seq, any->seq, tell_recorded, &r);
+	return err;
+}
+
 static void scene_save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
 {
 	(void)arg;
@@ -484,6 +512,7 @@ const struct host scene_host = {
 	.write_config = write_config,
 	.recorded = scene_recorded,
 	.recorded_events = scene_recorded_events,
+	.recorded_samples = scene_recorded_samples,
 	.save = scene_save,
 	.save_cancel = scene_save_cancel,
 };
