@@ -14,7 +14,8 @@ struct look_back {
 	int (*events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 		      int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
 	/* All stacks by their ids (collect/collect.h). */
-	int (*stacks)(void *arg, int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
+	int (*stacks)(void *arg,
+		      int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
 		      void *fn_arg);
 	void *arg;
 	const struct tick *tick; /* any: whose past knows who there was */
@@ -22,8 +23,8 @@ struct look_back {
 };
 
 /*
- * look_back - turns what the recorder has of @from to @to, CLOCK_BOOTTIME ns, into samples: of CPUs, at @from and @until
- * of each; of blocks, D state or sleep, from their start to their end, which is in that time. Threads that nobody knows
+ * look_back - turns what the recorder has of @from to @to, CLOCK_BOOTTIME ns, into samples: of CPUs, which have no
+ * length; of blocks, D state or sleep, from their start to their end, which is in that time. Threads that nobody knows
  * any more are left out. Stacks live until it returns. @since: from when on all is there. Returns 0, what @fn returned,
  * or -errno.
  */

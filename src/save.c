@@ -267,7 +267,8 @@ static bool hear(struct save *s)
 static void write_now(struct save *s)
 {
 	static struct write_request r = { .what = WRITE_IMAGE };
-	int image = save_image(&s->o, s->tick, &s->part, &s->end, s->who, s->reason), err = image < 0 ? image : tell(s, &r, image);
+	int image = save_image(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
+	int err = image < 0 ? image : tell(s, &r, image);
 
 	if (image >= 0)
 		close(image);

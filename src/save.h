@@ -46,8 +46,8 @@ void save_free(struct save *s);
 /*
  * save_start - begins one. @path: the file, which is there when it is whole; NULL: "systop-HOST-UTCTIME.pb" here.
  * @fd: written to instead, if it is not -1. @reason: told in save_text() and in the trace, "": somebody wanted it.
- * @part: of the window, NULL: what the options say. It ends now, whenever it is written. Returns 0, -EBUSY: one is being written, -EOPNOTSUPP: nothing is recorded, or
- * another -errno: save_text() says it, too.
+ * @part: of the window, NULL: what the options say. It ends now, whenever it is written. Returns 0, -EBUSY: one is
+ * being written, -EOPNOTSUPP: nothing is recorded, or another -errno: save_text() says it, too.
  */
 int save_start(struct save *s, const char *path, int fd, const char *reason, const struct save_part *part);
 

@@ -163,9 +163,11 @@ struct latency {
 	uint32_t n[LATENCY_SLOTS];
 };
 
-/* As in titles: "runqueue wait", "sleep", ... latency_first - the first slot that is used. */
+/* As in titles: "runqueue wait", "sleep", ... latency_first, latency_last - slots that are used: the
+ * first one counts all that is shorter, too, the last one all that is longer. */
 extern const char *const latency_names[LATENCY_KINDS];
 int latency_first(enum latency_kind kind);
+int latency_last(enum latency_kind kind);
 
 /* latency_quantile - as hist_quantile(). latency_add - adds the counts of @b to @a. */
 uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q);

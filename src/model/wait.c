@@ -18,6 +18,13 @@ int latency_first(enum latency_kind kind)
 	return kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ ? IRQ_HIST_SHIFT : HIST_SHIFT;
 }
 
+int latency_last(enum latency_kind kind)
+{
+	bool irq = kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ;
+
+	return latency_first(kind) + (irq ? IRQ_HIST_SLOTS : HIST_SLOTS) - 1;
+}
+
 uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q)
 {
 	int first = latency_first(kind);

@@ -14,7 +14,9 @@
 #define AXIS_STEP 10
 
 static const char *const ascii_ramp[HEAT_LEVELS] = { " ", ".", ":", "-", "=", "+", "*", "#", "%", "@" };
-static const char *const unicode_ramp[HEAT_LEVELS] = { " ", "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+static const char *const unicode_ramp[HEAT_LEVELS] = {
+	" ", "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█",
+};
 
 /* Where the steps of the logarithmic scale begin, in its units. */
 static const double log_steps[HEAT_LEVELS] = { 0, 0, 3, 10, 30, 100, 300, 1000, 3000, 10000 };
@@ -180,17 +182,6 @@ static bool inside(const struct heat_range *r, uint64_t column, int row)
 	return column >= r->first && column <= r->last && row >= r->low && row <= r->high;
 }
 
-uint64_t heatmap_sum(const struct heatmap *h, const struct heat_range *r)
-{
-	uint64_t sum = 0;
-
-	for (int column = 0; column < h->columns; column++)
-		for (int row = 0; row < h->rows; row++)
-			if (inside(r, h->first + column, h->low + row))
-				sum += *heatmap_cell(h, column, row);
-	return sum;
-}
-
 /* --- Drawing */
 
 /* Where a level begins, as it is shown. */
@@ -254,13 +245,29 @@ const char *heatmap_age(uint64_t age_ns, char *buf, size_t size)
 {
 	uint64_t tenths = (age_ns + 50000000) / 100000000;
 
-	if (!tenths)
+	if (age_ns == UINT64_MAX)
+		snprintf(buf, size, "-");
+	else if (!tenths)
 		snprintf(buf, size, "now");
 	else if (tenths % 10 <= 1 || tenths % 10 == 9) /* a refresh is not as punctual as that */
 		snprintf(buf, size, tenths == 1 ? "-0.1s" : "-%" PRIu64 "s", (tenths + 1) / 10);
 	else
 		snprintf(buf, size, "-%" PRIu64 ".%" PRIu64 "s", tenths / 10, tenths % 10);
 	return buf;
+}
+
+void heatmap_when(const struct heatmap *h, uint64_t first_ns, uint64_t last_ns, char *buf, size_t size)
+{
+	static const char *const marks[] = {
+		[HEAT_NONE] = "", [HEAT_SELECTING] = "range ", [HEAT_SELECTED] = "RANGE ",
+	};
+	struct heat_range r = heatmap_range(h);
+	char first[24], last[24] = "";
+
+	heatmap_age(first_ns, first, sizeof(first));
+	if (r.first != r.last)
+		heatmap_age(last_ns, last, sizeof(last));
+	snprintf(buf, size, "%s%s%s%s", marks[h->range], first, *last ? ".." : "", last);
 }
 
 void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x)
@@ -271,7 +278,8 @@ void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, in
 	/* Counted from the right, so that they stay where they are while time goes on. */
 	for (int column = last % AXIS_STEP; column < last; column += AXIS_STEP)
 		if (h->at[column].per > 0 && last - column >= AXIS_STEP)
-			paint_text(p, y, x + column, AXIS_STEP, ROLE_DIM, heatmap_age(h->at[column].age_ns, age, sizeof(age)));
+			paint_text(p, y, x + column, AXIS_STEP, ROLE_DIM,
+				   heatmap_age(h->at[column].age_ns, age, sizeof(age)));
 	if (last >= 0) {
 		int len = strlen(heatmap_age(h->at[last].age_ns, age, sizeof(age)));
 

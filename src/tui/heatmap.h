@@ -41,7 +41,7 @@ struct heatmap {
 	uint64_t first;          /* key of the column at the left */
 	int columns;
 	int low, rows;           /* key of the lowest row */
-	double unit;             /* the logarithmic scale's first step is this and less, the last one 10,000 times as much */
+	double unit;             /* of the logarithmic scale, whose last step is 10,000 of it */
 	bool linear;
 	double most;             /* in a cell, as it is shown */
 	bool moved;              /* until then, the cursor is in the newest column */
@@ -52,8 +52,8 @@ struct heatmap {
 
 void heatmap_fini(struct heatmap *h);
 
-/* heatmap_shape - empties it, for columns from @first and rows from @low on. 0 or -ENOMEM. heatmap_done - all cells and
- * columns are set: puts the cursor and the range where they belong. */
+/* heatmap_shape - empties it, for columns from @first and rows from @low on. 0 or -ENOMEM. heatmap_done - all cells
+ * and columns are set: puts the cursor and the range where they belong. */
 int heatmap_shape(struct heatmap *h, uint64_t first, int columns, int low, int rows);
 void heatmap_done(struct heatmap *h);
 
@@ -63,9 +63,8 @@ uint64_t *heatmap_cell(const struct heatmap *h, int column, int row);
 /* heatmap_act - moves the cursor, begins, ends or drops a range. Returns whether @a was such an action. */
 bool heatmap_act(struct heatmap *h, enum action a);
 
-/* heatmap_range - the cells that are selected, or the one at the cursor. heatmap_sum - of its cells, in sight or not. */
+/* heatmap_range - the cells that are selected, in sight or not, or the one at the cursor. */
 struct heat_range heatmap_range(const struct heatmap *h);
-uint64_t heatmap_sum(const struct heatmap *h, const struct heat_range *r);
 
 /* heatmap_level - 0 to HEAT_LEVELS - 1, of a value as it is shown. */
 int heatmap_level(const struct heatmap *h, double value);
@@ -73,7 +72,7 @@ int heatmap_level(const struct heatmap *h, double value);
 /* heatmap_bottom - index of the lowest row that @lines lines show: those on top, unless the cursor is below them. */
 int heatmap_bottom(const struct heatmap *h, int lines);
 
-/* heatmap_draw_row - the cells of a row, by index. heatmap_draw_axis - how long ago the columns below @y were. Both from
+/* heatmap_draw_row - the cells of a row, by index. heatmap_draw_axis - how long ago the columns above were. Both from
  * @x on. */
 void heatmap_draw_row(const struct heatmap *h, const struct paint *p, int y, int x, int row);
 void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x);
@@ -81,7 +80,9 @@ void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, in
 /* heatmap_legend - "log: .<3 :3 -10 ..." with @of behind it. */
 void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *of, char *buf, size_t size);
 
-/* heatmap_age - "-9s", "now". */
+/* heatmap_age - "-9s", "now"; of UINT64_MAX "-". heatmap_when - "-9s", or "range -9s..now", "RANGE -9s..now" when it is
+ * ended, by the ages of the first and last column. */
 const char *heatmap_age(uint64_t age_ns, char *buf, size_t size);
+void heatmap_when(const struct heatmap *h, uint64_t first_ns, uint64_t last_ns, char *buf, size_t size);
 
 #endif

@@ -54,8 +54,8 @@ struct host {
 	int (*recorded_samples)(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
 				int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until),
 				void *fn_arg);
-	/* Saves what the recorder holds of @from to @until, CLOCK_BOOTTIME ns, 0 and 0: all; what it does is told later.
-	 * Cancels that: false: nothing is saved. */
+	/* Saves what the recorder holds of @from to @until, CLOCK_BOOTTIME ns, 0 and 0: all; what it does is told
+	 * later. Cancels that: false: nothing is saved. */
 	void (*save)(void *arg, uint64_t from, uint64_t until, char *said, size_t size);
 	bool (*save_cancel)(void *arg, char *said, size_t size);
 };

@@ -12,7 +12,7 @@ struct source {
 	struct latency_range range;
 	char what[96];
 	size_t nr;
-	uint64_t keys[]; /* of threads or sources, sorted; not of sleep and D state, where samples tell how long it was */
+	uint64_t keys[]; /* of threads or sources, sorted; of sleep and D state samples tell how long it was */
 };
 
 struct filtering {
@@ -52,7 +52,7 @@ static int on_sample(void *arg, const struct stack_sample *sample)
 	case LATENCY_SLEEP:
 	case LATENCY_D: /* those that ended: they are what was counted */
 		takes = sample->kind == (r->kind == LATENCY_D ? TIME_D : TIME_SLEEP) && sample->count &&
-			!(sample->flags & NOTE_GOES_ON) && sample->whole >> r->low && !(sample->whole >> (r->high + 1));
+			!(sample->flags & NOTE_GOES_ON) && latency_holds(r, sample->whole);
 		break;
 	default:
 		takes = sample->kind == TIME_IRQ && sample->irq && has_key(s, latency_source_key(sample->irq - 1));

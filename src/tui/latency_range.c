@@ -17,6 +17,12 @@ bool latency_is_irq(enum latency_kind kind)
 	return kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ;
 }
 
+bool latency_holds(const struct latency_range *r, uint64_t ns)
+{
+	return (ns >> r->low || r->low == latency_first(r->kind)) &&
+	       (!(ns >> (r->high + 1)) || r->high == latency_last(r->kind));
+}
+
 uint64_t latency_thread_key(const struct life *l)
 {
 	const struct subject s = { SUBJECT_THREAD, l->tid, l->start_ns };
@@ -152,14 +158,15 @@ static int add_aways(struct latency_parties *p, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_aways; i++) {
 		const struct away *a = &t->aways[i];
+		int slot = a->slot < latency_last(a->kind) ? a->slot : latency_last(a->kind);
 		struct latency_party *party;
 
-		if (a->kind != p->range.kind || a->slot < p->range.low || a->slot > p->range.high)
+		if (a->kind != p->range.kind || slot < p->range.low || slot > p->range.high)
 			continue;
 		party = thread_party(p, a->life);
 		if (!party)
 			return -ENOMEM;
-		add(party, a->slot, a->count, a->ns);
+		add(party, slot, a->count, a->ns);
 	}
 	return 0;
 }

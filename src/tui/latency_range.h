@@ -30,7 +30,7 @@ struct latency_behind {
 
 /* A thread that has some of these durations, or a source of interrupts; as it was then, whatever it is now. */
 struct latency_party {
-	struct row row;         /* first: what a list has. Of a source it stands for no thread, but tells it from others */
+	struct row row;         /* first: what a list has. A source's stands for no thread: it tells it from others */
 	struct life life;
 	struct process process;
 	struct cgroup cgroup;
@@ -63,11 +63,14 @@ void latency_parties_fini(struct latency_parties *p);
 uint64_t latency_thread_key(const struct life *l);
 uint64_t latency_source_key(uint16_t index);
 
+/* latency_holds - whether a duration is one of the range. */
+bool latency_holds(const struct latency_range *r, uint64_t ns);
+
 /* latency_is_irq - whether the parties of a kind are sources. latency_word - "wait", "waits", "D states", ... */
 bool latency_is_irq(enum latency_kind kind);
 const char *latency_word(enum latency_kind kind, uint64_t count);
 
-/* latency_range_text - "4.2ms-8.4ms". latency_time_text - "12:03:35-12:03:39", the local time, "-": not remembered. */
+/* latency_range_text - "4.2ms-8.4ms", "<4.2ms", ">4.2ms". latency_time_text - "12:03:35-12:03:39", the local time, "-": not remembered. */
 void latency_range_text(const struct latency_range *r, char *buf, size_t size);
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size);
 
@@ -80,8 +83,8 @@ void latency_draw_head(const struct paint *p, int y, enum latency_kind kind);
 void latency_draw_party(const struct paint *p, int y, const struct latency_party *party, enum latency_kind kind,
 			bool selected);
 
-/* latency_flame - @o opens the flamegraph of the range: of runqueue waits all that its threads had in these refreshes, of
- * sleep and D state just these, of interrupts all that its sources had. Returns false if there is no memory. */
+/* latency_flame - @o opens the flamegraph of the range: of runqueue waits all that its threads had in these refreshes,
+ * of sleep and D state just these, of interrupts all that its sources had. Returns false if there is no memory. */
 bool latency_flame(struct opening *o, const struct latency_parties *p, const struct view_context *c);
 
 /* latency_head - a tick without rows, whether it is remembered or the one that is shown. NULL: neither. */

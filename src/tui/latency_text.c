@@ -19,13 +19,17 @@ const char *latency_word(enum latency_kind kind, uint64_t count)
 
 void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 {
+	bool shortest = r->low <= latency_first(r->kind), longest = r->high >= latency_last(r->kind);
 	char from[16], to[16];
 
+	format_value(from, sizeof(from), UNIT_NS, 1ULL << r->low, 0);
 	format_value(to, sizeof(to), UNIT_NS, 2ULL << r->high, 0);
-	if (r->low <= latency_first(r->kind))
-		snprintf(buf, size, "<%s", to);
+	if (shortest && longest)
+		snprintf(buf, size, "of any length");
+	else if (shortest || longest)
+		snprintf(buf, size, "%c%s", shortest ? '<' : '>', shortest ? to : from);
 	else
-		snprintf(buf, size, "%s-%s", format_value(from, sizeof(from), UNIT_NS, 1ULL << r->low, 0), to);
+		snprintf(buf, size, "%s-%s", from, to);
 }
 
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size)
@@ -60,7 +64,8 @@ void latency_parties_text(const struct latency_parties *p, uint64_t all, char *b
 	if (all && !p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", whose is not known");
 	if (p->nr && used < size)
-		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread", p->nr == 1 ? "" : "s");
+		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
+				 p->nr == 1 ? "" : "s");
 	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
 		party_name(p->at[i], name, sizeof(name));
 		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
@@ -94,7 +99,7 @@ static void behind_text(const struct latency_party *party, char *buf, size_t siz
 {
 	size_t used = snprintf(buf, size, "%s", party->nr_behind ? "" : "-");
 
-	for (int i = 0; i < party->nr_behind && i < 3 && used < size && 100 * party->behind[i].ns >= party->behind_ns; i++)
+	for (int i = 0; i < party->nr_behind && i < 3 && used < size; i++)
 		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", party->behind[i].name,
 				 100.0 * party->behind[i].ns / party->behind_ns);
 }
@@ -132,7 +137,7 @@ void latency_draw_party(const struct paint *p, int y, const struct latency_party
 	path_text(party, irq, width, path, sizeof(path));
 	if (kind == LATENCY_RUNQ)
 		behind_text(party, behind, sizeof(behind));
-	snprintf(line, sizeof(line), "%c%6s %7s %7s %7s %s%*s %s%*s%s%s", selected ? '>' : ' ', count, total, p99, who, cut,
-		 NAME_WIDTH - text_width(cut), "", path, width - text_width(path), "", width ? " " : "", behind);
+	snprintf(line, sizeof(line), "%c%6s %7s %7s %7s %s%*s %s%*s%s%s", selected ? '>' : ' ', count, total, p99, who,
+		 cut, NAME_WIDTH - text_width(cut), "", path, width - text_width(path), "", width ? " " : "", behind);
 	paint_text(p, y, 0, p->width, selected ? ROLE_SELECTED : ROLE_TEXT, line);
 }

@@ -74,8 +74,9 @@ int screen_places(struct screen *s);
 /* screen_selected - the selected row, NULL: none. */
 const struct row *screen_selected(struct screen *s);
 
-/* screen_open - what the view itself opens: false: nothing. screen_enter - goes into the selected row; screen_detail - shows everything about it; screen_go_to -
- * another of the views that are always there, with the selection on what was selected here. */
+/* screen_open - what the view itself opens; false: nothing. screen_enter - goes into the selected row; screen_detail -
+ * shows everything about it; screen_go_to - another of the views that are always there, with the selection on what was
+ * selected here. */
 bool screen_open(struct screen *s, enum action a, uint64_t now_ns);
 void screen_enter(struct screen *s, uint64_t now_ns);
 void screen_detail(struct screen *s);

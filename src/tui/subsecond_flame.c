@@ -67,7 +67,8 @@ static void init(void *state, void *arg)
 	view_flame_free_by(state, fini);
 }
 
-bool subsecond_flame(struct opening *o, const struct subsecond_range *r, enum subsecond_metric metric, const char *what)
+bool subsecond_flame(struct opening *o, const struct subsecond_range *r, enum subsecond_metric metric,
+		     const char *what)
 {
 	struct source *s = calloc(1, sizeof(*s));
 

@@ -58,11 +58,11 @@ struct view {
 	/* Tables only: the selected row, NULL: none; puts the selection on this or what it is of. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
-	/* What ACTION_ENTER, ACTION_FLAME or ACTION_SUBSECOND opens here, where it is not what the selected row says; NULL: it always is.
-	 * Returns whether it said; without a view nothing is opened. */
+	/* What ACTION_ENTER, ACTION_FLAME or ACTION_SUBSECOND opens here, where it is not what the selected row says;
+	 * NULL: it always is. Returns whether it said; without a view nothing is opened. */
 	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);
-	/* The time that is selected, CLOCK_BOOTTIME ns: only that is saved. NULL: there is never any. Returns whether there
-	 * is now. */
+	/* The time that is selected, CLOCK_BOOTTIME ns: only that is saved. NULL: there is never any. Returns whether
+	 * there is now. */
 	bool (*selected_time)(void *state, const struct view_context *c, uint64_t *from, uint64_t *to);
 	void (*fini)(void *state);
 };

@@ -65,12 +65,12 @@ static uint64_t longest(const struct tick *t, enum latency_kind kind)
 /* Rows from the shortest to the longest there are; all that fit where there are none. */
 static int shape(struct latency_view *s, const struct view_context *c, uint64_t first, int columns)
 {
-	int low = latency_first(s->kind), high = LATENCY_SLOTS - 1;
+	int low = latency_first(s->kind), last = latency_last(s->kind), high = last;
 
 	while (high >= low && !s->sum.n[high])
 		high--;
 	if (high < low)
-		high = low + rows_max(c) - 1 < LATENCY_SLOTS ? low + rows_max(c) - 1 : LATENCY_SLOTS - 1;
+		high = low + rows_max(c) - 1 < last ? low + rows_max(c) - 1 : last;
 	else
 		while (!s->sum.n[low])
 			low++;
@@ -120,7 +120,8 @@ static struct latency_range range_of(const struct latency_view *s)
 
 static bool same(const struct latency_range *a, const struct latency_range *b)
 {
-	return a->kind == b->kind && a->first == b->first && a->last == b->last && a->low == b->low && a->high == b->high;
+	return a->kind == b->kind && a->first == b->first && a->last == b->last && a->low == b->low &&
+	       a->high == b->high;
 }
 
 /* Refreshes do not change: only another range is looked at anew. */
@@ -182,12 +183,13 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 	int left = LABEL_WIDTH + columns_shown(c) - h->columns;
 
 	for (int row = bottom + lines - 1; row >= bottom; row--, y++) {
-		bool least = h->low + row == latency_first(s->kind);
+		int slot = h->low + row;
+		bool first = slot == latency_first(s->kind), last = slot == latency_last(s->kind);
 		char label[16];
 
-		format_value(label, sizeof(label), UNIT_NS, (least ? 2ULL : 1ULL) << (h->low + row), 0);
-		paint_format(c->paint, y, 0, ROLE_TEXT, "%c%c%5s |", h->cursor.row == h->low + row ? '>' : ' ',
-			     least ? '<' : ' ', label);
+		format_value(label, sizeof(label), UNIT_NS, (first ? 2ULL : 1ULL) << slot, 0);
+		paint_format(c->paint, y, 0, ROLE_TEXT, "%c%c%5s |", h->cursor.row == slot ? '>' : ' ',
+			     first ? '<' : last ? '>' : ' ', label);
 		heatmap_draw_row(h, c->paint, y, left, row);
 		draw_count(s, c, y, LABEL_WIDTH + columns_shown(c), h->low + row);
 	}
@@ -197,41 +199,71 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 	return y + 1;
 }
 
+/* The longest, or what its slot says of it. */
+static void max_text(const struct latency_view *s, char *buf, size_t size)
+{
+	int top = LATENCY_SLOTS - 1;
+	bool last;
+	char max[16];
+
+	while (top > 0 && !s->sum.n[top])
+		top--;
+	last = top == latency_last(s->kind);
+	if (!top)
+		snprintf(buf, size, "-");
+	else if (s->max_ns != VALUE_NA)
+		format_value(buf, size, UNIT_NS, s->max_ns, 0);
+	else
+		snprintf(buf, size, "%c%s", last ? '>' : '<',
+			 format_value(max, sizeof(max), UNIT_NS, (last ? 1ULL : 2ULL) << top, 0));
+}
+
 static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 {
-	char p50[16], p90[16], p99[16], max[16] = "-", n[16];
+	char p50[16], p90[16], p99[16], max[16], n[16];
 	uint64_t count = 0;
-	int top = LATENCY_SLOTS - 1;
 
 	for (int i = 0; i < LATENCY_SLOTS; i++)
 		count += s->sum.n[i];
-	while (top > 0 && !s->sum.n[top])
-		top--;
 	format_value(p50, sizeof(p50), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.50), 0);
 	format_value(p90, sizeof(p90), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.90), 0);
 	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.99), 0);
-	if (count)
-		format_value(max, sizeof(max), UNIT_NS, s->max_ns == VALUE_NA ? 2ULL << top : s->max_ns, 0);
+	max_text(s, max, sizeof(max));
 	format_value(n, sizeof(n), UNIT_COUNT, count, 0);
-	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s%s  n %s in %d refreshes", p50, p90, p99,
-		 count && s->max_ns == VALUE_NA ? "<" : "", max, n, s->known);
+	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refreshes", p50, p90, p99, max, n, s->known);
+}
+
+/* All in the range, whose it is or not. */
+static uint64_t count(const struct latency_range *r, const struct tick *any)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t seq = r->first; seq <= r->last; seq++) {
+		const struct tick *t = latency_head(any, seq);
+
+		for (int slot = r->low; t && slot <= r->high; slot++)
+			sum += t->latency[r->kind].n[slot];
+	}
+	return sum;
+}
+
+static uint64_t age(const struct view_context *c, uint64_t seq)
+{
+	const struct tick *t = latency_head(c->tick, seq);
+
+	return t ? c->newest->boottime_ns - t->boottime_ns : UINT64_MAX;
 }
 
 /* The cell, or the range, and whose it is. */
-static void selection_text(const struct latency_view *s, char *buf, size_t size)
+static void selection_text(const struct latency_view *s, const struct view_context *c, char *buf, size_t size)
 {
-	const struct heatmap *h = &s->map;
 	struct latency_range r = range_of(s);
-	struct heat_range cells = heatmap_range(h);
-	uint64_t first = r.first > h->first ? r.first - h->first : 0;
-	char whose[512], range[40], from[24], to[24];
+	char whose[512], range[40], when[64];
 
-	latency_parties_text(&s->parties, heatmap_sum(h, &cells), whose, sizeof(whose));
+	latency_parties_text(&s->parties, count(&r, c->tick), whose, sizeof(whose));
 	latency_range_text(&r, range, sizeof(range));
-	heatmap_age(h->at[first].age_ns, from, sizeof(from));
-	heatmap_age(h->at[r.last - h->first].age_ns, to, sizeof(to));
-	snprintf(buf, size, "%s%s%s%s %s: %s", h->range == HEAT_NONE ? "" : h->range == HEAT_SELECTING ? "range " : "RANGE ",
-		 from, r.first == r.last ? "" : "..", r.first == r.last ? "" : to, range, whose);
+	heatmap_when(&s->map, age(c, r.first), age(c, r.last), when, sizeof(when));
+	snprintf(buf, size, "%s %s: %s", when, range, whose);
 }
 
 static void draw_list(const struct latency_view *s, const struct view_context *c, int y)
@@ -259,7 +291,7 @@ static void latency_draw(void *state, const struct view_context *c)
 		quantiles_text(s, text, sizeof(text));
 		paint_text(c->paint, y++, 0, c->paint->width, ROLE_TEXT, text);
 	}
-	selection_text(s, text, sizeof(text));
+	selection_text(s, c, text, sizeof(text));
 	paint_text(c->paint, y++, 0, c->paint->width, s->map.range == HEAT_NONE ? ROLE_TEXT : ROLE_SORTED, text);
 	if (c->height >= AROUND_LINES + ROWS_MIN + LIST_LINES_MIN)
 		draw_list(s, c, y);
@@ -288,6 +320,13 @@ static bool latency_act(void *state, enum action a, const struct view_context *c
 
 static bool latency_open(void *state, enum action a, const struct view_context *c, struct opening *o)
 {
+	static const char *const nobody[LATENCY_KINDS] = {
+		[LATENCY_RUNQ] = "there are none",
+		[LATENCY_SLEEP] = "whose sleeps of less than 1 ms are is not known",
+		[LATENCY_D] = "whose D states of less than 100 us are is not known",
+		[LATENCY_IRQ] = "there are none",
+		[LATENCY_SOFTIRQ] = "there are none",
+	};
 	struct latency_view *s = state;
 
 	if (a == ACTION_SUBSECOND) {
@@ -296,9 +335,7 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 		return true;
 	}
 	if (!s->parties.nr) {
-		c->notice(c->notice_arg, s->kind == LATENCY_SLEEP ? "threads are told of sleeps of 1 ms and more: none here"
-					 : s->kind == LATENCY_D   ? "threads are told of D states of 100 us and more: none here"
-								  : "nothing is here");
+		c->notice(c->notice_arg, nobody[s->kind]);
 		return true;
 	}
 	if (a == ACTION_FLAME)

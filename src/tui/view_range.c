@@ -100,8 +100,9 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 	format_value(count, sizeof(count), UNIT_COUNT, s->parties.count, 0);
 	format_value(total, sizeof(total), UNIT_NS, s->parties.ns, 0);
 	latency_range_text(&s->range, range, sizeof(range));
-	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count, latency_word(s->range.kind, s->parties.count), range,
-		 total, s->parties.nr, latency_is_irq(s->range.kind) ? "source" : "thread", s->parties.nr == 1 ? "" : "s",
+	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
+		 latency_word(s->range.kind, s->parties.count), range, total, s->parties.nr,
+		 latency_is_irq(s->range.kind) ? "source" : "thread", s->parties.nr == 1 ? "" : "s",
 		 s->range.kind == LATENCY_RUNQ ? "; who ran instead: of their waits >= 100 us then" : "");
 }
 

@@ -55,6 +55,11 @@ static int read_on(struct subsecond_view *s, const struct view_context *c)
 	return err ? err : subsecond_read(data, c->host, until);
 }
 
+static uint64_t age(const struct view_context *c, uint64_t second)
+{
+	return (c->newest->boottime_ns / SEC - (second + 1)) * SEC;
+}
+
 static void fill(struct subsecond_view *s, const struct view_context *c)
 {
 	const struct subsecond *data = &s->data[s->metric];
@@ -64,7 +69,7 @@ static void fill(struct subsecond_view *s, const struct view_context *c)
 	for (int column = 0; column < h->columns; column++) {
 		uint64_t second = h->first + column;
 
-		h->at[column].age_ns = (c->newest->boottime_ns / SEC - (second + 1)) * SEC;
+		h->at[column].age_ns = age(c, second);
 		if (!subsecond_known(data, second))
 			continue;
 		h->at[column].per = s->metric == SUBSECOND_CPU ? 1 : (double)row_ns(s);
@@ -128,24 +133,30 @@ static void when_text(const struct subsecond_range *r, const struct view_context
 	snprintf(buf, size, "%s-%s, offsets %s", first, last, offsets);
 }
 
-static void selection_text(const struct subsecond_view *s, char *buf, size_t size)
+/* How much is in it; "-": not all of it is known. */
+static const char *value_text(const struct subsecond_view *s, const struct subsecond_range *r, char *buf, size_t size)
 {
-	const struct heatmap *h = &s->map;
+	const struct subsecond *data = &s->data[s->metric];
+	int first = r->low / SUBSECOND_PART_NS, nr = (r->high - r->low) / SUBSECOND_PART_NS;
+	uint64_t sum = 0;
+
+	for (uint64_t second = r->first; second <= r->last; second++) {
+		if (!subsecond_known(data, second))
+			return "-";
+		sum += subsecond_sum(data, second, first, nr);
+	}
+	return format_value(buf, size, s->metric == SUBSECOND_CPU ? UNIT_COUNT : UNIT_NS, sum, 0);
+}
+
+static void selection_text(const struct subsecond_view *s, const struct view_context *c, char *buf, size_t size)
+{
+	static const char *const of[SUBSECOND_METRICS] = { "samples", "of waiting", "in D state" };
 	struct subsecond_range r = range_of(s);
-	struct heat_range cells = heatmap_range(h);
-	uint64_t first = r.first > h->first ? r.first - h->first : 0, sum = heatmap_sum(h, &cells);
-	char offsets[48], from[24], to[24], value[16];
+	char offsets[48], when[64], value[16];
 
 	offsets_text(&r, offsets, sizeof(offsets));
-	heatmap_age(h->at[first].age_ns, from, sizeof(from));
-	heatmap_age(h->at[r.last - h->first].age_ns, to, sizeof(to));
-	if (h->at[first].per > 0)
-		format_value(value, sizeof(value), s->metric == SUBSECOND_CPU ? UNIT_COUNT : UNIT_NS, sum, 0);
-	else
-		snprintf(value, sizeof(value), "-");
-	snprintf(buf, size, "%s%s%s%s %s: %s %s", h->range == HEAT_NONE ? "" : h->range == HEAT_SELECTING ? "range " : "RANGE ",
-		 from, r.first == r.last ? "" : "..", r.first == r.last ? "" : to, offsets, value,
-		 s->metric == SUBSECOND_CPU ? "samples" : s->metric == SUBSECOND_RUNQ ? "of waiting" : "in D state");
+	heatmap_when(&s->map, age(c, r.first), age(c, r.last), when, sizeof(when));
+	snprintf(buf, size, "%s %s: %s %s", when, offsets, value_text(s, &r, value, sizeof(value)), of[s->metric]);
 }
 
 /* --- Drawing */
@@ -183,7 +194,7 @@ static void subsecond_draw(void *state, const struct view_context *c)
 	heatmap_draw_axis(h, c->paint, y++, left);
 	heatmap_legend(h, c->paint, s->metric == SUBSECOND_CPU ? "samples" : "threads on average", text, sizeof(text));
 	paint_text(c->paint, y++, 0, c->paint->width, ROLE_DIM, text);
-	selection_text(s, text, sizeof(text));
+	selection_text(s, c, text, sizeof(text));
 	paint_text(c->paint, y, 0, c->paint->width, h->range == HEAT_NONE ? ROLE_TEXT : ROLE_SORTED, text);
 }
 

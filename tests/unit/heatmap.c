@@ -74,9 +74,6 @@ TEST(heatmap, range_moves_with_its_time)
 	struct heatmap h = five(100);
 	struct heat_range r;
 
-	for (int column = 0; column < 5; column++)
-		for (int row = 0; row < 4; row++)
-			*heatmap_cell(&h, column, row) = 1 + 10 * column;
 	heatmap_done(&h);
 	heatmap_act(&h, ACTION_HEAT_SELECT); /* 104, 23 */
 	heatmap_act(&h, ACTION_HEAT_LEFT);
@@ -86,7 +83,6 @@ TEST(heatmap, range_moves_with_its_time)
 	assert_int_equal(r.last, 104);
 	assert_int_equal(r.low, 22);
 	assert_int_equal(r.high, 23);
-	assert_int_equal(heatmap_sum(&h, &r), 2 * 31 + 2 * 41);
 	heatmap_act(&h, ACTION_HEAT_SELECT);
 	heatmap_act(&h, ACTION_FIRST); /* it is done: the cursor moves alone */
 	go_on(&h);

@@ -66,7 +66,10 @@ static struct made make(void)
 			{ g.a, g.b, NULL, 3000, 1, WAIT_BEHIND },
 			{ g.a, NULL, NULL, 1000, 1, WAIT_SEVERAL },
 		};
-		const struct away aways[] = { { g.a, 40000000, 2, LATENCY_D, 24 }, { g.b, 7000000, 1, LATENCY_SLEEP, 22 } };
+		const struct away aways[] = {
+			{ g.a, 40000000, 2, LATENCY_D, 24 },
+			{ g.b, 7000000, 1, LATENCY_SLEEP, 22 },
+		};
 
 		begin(g.m);
 		waited(g.m, g.a, 20, 10);
@@ -174,6 +177,7 @@ TEST(latency_range, texts)
 		{ { LATENCY_RUNQ, 1, 1, 20, 20 }, "1.0ms-2.1ms" },
 		{ { LATENCY_RUNQ, 1, 1, 10, 20 }, "<2.1ms" },
 		{ { LATENCY_SOFTIRQ, 1, 1, 7, 7 }, "<256ns" },
+		{ { LATENCY_SLEEP, 1, 1, 32, 32 }, ">4.3s" },
 		{ { LATENCY_SOFTIRQ, 1, 1, 10, 11 }, "1.0us-4.1us" },
 	};
 	struct latency_range r = { LATENCY_RUNQ, 1, 3, 20, 20 };
@@ -195,6 +199,27 @@ TEST(latency_range, texts)
 	assert_string_equal(text, "1 wait, whose is not known");
 	drop(&g);
 	latency_parties_fini(&p);
+}
+
+/* The last slot has all that is longer. */
+TEST(latency_range, durations_that_it_holds)
+{
+	static const struct {
+		int low, high;
+		uint64_t ns;
+		bool want;
+	} cases[] = {
+		{ 20, 20, 1 << 20, true },	{ 20, 20, (1 << 21) - 1, true }, { 20, 20, 1 << 21, false },
+		{ 20, 21, 1 << 21, true },	{ 20, 20, (1 << 20) - 1, false }, { 10, 10, 5, true },
+		{ 32, 32, 1ULL << 35, true },	{ 31, 31, 1ULL << 32, false },
+	};
+
+	FOR_EACH(c, cases)
+	{
+		const struct latency_range r = { LATENCY_SLEEP, 1, 1, c->low, c->high };
+
+		assert_int_equal(latency_holds(&r, c->ns), c->want);
+	}
 }
 
 static int sum_weight(void *arg, const struct stack_sample *s)
@@ -239,5 +264,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long),
 		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),
+		  cmocka_unit_test(latency_range_durations_that_it_holds),
 		  cmocka_unit_test(latency_range_samples_of_some_refreshes));
 }

@@ -42,7 +42,8 @@ static const struct {
 	int cpu;
 	struct event e;
 } events[] = {
-	{ 0, { .at = 5 * SEC, .kind = RING_SAMPLE, .tid = A & RING_SAMPLE_TID, .user = 3 } }, /* before the first switch */
+	/* before the first switch */
+	{ 0, { .at = 5 * SEC, .kind = RING_SAMPLE, .tid = A & RING_SAMPLE_TID, .user = 3 } },
 	{ 0, { .at = 5 * SEC + 1, .kind = RING_SWITCH, .tid = B, .other = A, .state = RING_PREEMPTED } },
 	{ 0, { .at = 5 * SEC + 2, .kind = RING_SAMPLE, .tid = B & RING_SAMPLE_TID, .user = 3, .kernel = 4 } },
 	{ 0, { .at = 5 * SEC + 3, .kind = RING_SWITCH, .tid = 0, .other = B, .state = RING_SLEEP } },
@@ -69,7 +70,8 @@ static int tell_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 	return err;
 }
 
-static int tell_stacks(void *arg, int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
+static int tell_stacks(void *arg,
+		       int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
 		       void *fn_arg)
 {
 	static const uint64_t frames[] = { 11, 12, 13 };

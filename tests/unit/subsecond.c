@@ -66,7 +66,8 @@ TEST(subsecond, waits_from_one_cpu_to_another)
 {
 	static const struct recorded_event events[] = {
 		{ 0, { .at = 10 * SEC + 12 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
-		{ 0, { .at = 10 * SEC + 990 * MS, .kind = RING_SWITCH, .tid = 8, .other = 7, .state = RING_PREEMPTED } },
+		{ 0, { .at = 10 * SEC + 990 * MS, .kind = RING_SWITCH, .tid = 8, .other = 7,
+		       .state = RING_PREEMPTED } },
 		{ 0, { .at = 11 * SEC + 5 * MS, .kind = RING_SWITCH, .tid = 7, .other = 8, .state = RING_SLEEP } },
 		{ 1, { .at = 10 * SEC + 2 * MS, .kind = RING_WAKING, .tid = 7 } },
 		{ 2, { .at = 10 * SEC + 3 * MS, .kind = RING_WAKING, .tid = 7 } }, /* it waits already */
@@ -88,7 +89,8 @@ TEST(subsecond, waits_from_one_cpu_to_another)
 TEST(subsecond, d_state_until_it_was_woken)
 {
 	static const struct recorded_event events[] = {
-		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_BLOCK, .in_d = true, .off_ns = 30 * MS, .blocked_ns = 25 * MS } },
+		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_BLOCK, .in_d = true, .off_ns = 30 * MS,
+		       .blocked_ns = 25 * MS } },
 		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_BLOCK, .off_ns = 30 * MS, .blocked_ns = 25 * MS } },
 	};
 	struct subsecond s = { 0 };
