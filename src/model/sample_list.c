@@ -30,7 +30,8 @@ static int copy_cgroup(struct cgroup *to, const struct cgroup *from)
 
 static const struct life *life_of(struct sample_list *l, const struct life *from)
 {
-	struct copy *c = map_get(&l->lives, (uintptr_t)from);
+	uint64_t key = (from->start_ns << 22 ^ (uint32_t)from->tid) | 1ULL << 63;
+	struct copy *c = map_get(&l->lives, key);
 
 	if (c)
 		return &c->life;
@@ -44,7 +45,7 @@ static const struct life *life_of(struct sample_list *l, const struct life *from
 	c->life.block = NULL;
 	c->process.cgroup = &c->process_cgroup;
 	if (copy_cgroup(&c->cgroup, from->cgroup) || copy_cgroup(&c->process_cgroup, from->process->cgroup) ||
-	    map_put(&l->lives, (uintptr_t)from, c)) {
+	    map_put(&l->lives, key, c)) {
 		copy_free(c);
 		return NULL;
 	}

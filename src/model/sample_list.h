@@ -13,11 +13,10 @@ struct sample_list {
 	struct stack_sample *at;
 	size_t nr, room;
 	struct map stacks; /* hash -> struct stack */
-	struct map lives;  /* the life it is a copy of -> struct life */
+	struct map lives;  /* of tid and start -> struct life */
 };
 
-/* sample_list_add - a copy of @s, and of what it points to. Lives are told apart by their addresses: a list is filled
- * between two refreshes. 0 or -ENOMEM. */
+/* sample_list_add - a copy of @s, and of what it points to: each thread once, as it is met first. 0 or -ENOMEM. */
 int sample_list_add(struct sample_list *l, const struct stack_sample *s);
 void sample_list_fini(struct sample_list *l);
 

@@ -83,9 +83,9 @@ void latency_draw_head(const struct paint *p, int y, enum latency_kind kind);
 void latency_draw_party(const struct paint *p, int y, const struct latency_party *party, enum latency_kind kind,
 			bool selected);
 
-/* latency_flame - @o opens the flamegraph of the range: of runqueue waits all that its threads had in these refreshes,
+/* latency_flame - @o opens the flamegraph of a range: of runqueue waits all that its threads had in these refreshes,
  * of sleep and D state just these, of interrupts all that its sources had. Returns false if there is no memory. */
-bool latency_flame(struct opening *o, const struct latency_parties *p, const struct view_context *c);
+bool latency_flame(struct opening *o, const struct latency_range *r, const struct view_context *c);
 
 /* latency_head - a tick without rows, whether it is remembered or the one that is shown. NULL: neither. */
 const struct tick *latency_head(const struct tick *shown, uint64_t seq);

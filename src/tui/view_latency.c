@@ -339,7 +339,7 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 		return true;
 	}
 	if (a == ACTION_FLAME)
-		return latency_flame(o, &s->parties, c);
+		return latency_flame(o, &s->parties.range, c);
 	return view_range_open(o, &s->parties.range, c);
 }
 

@@ -127,7 +127,7 @@ static bool range_open(void *state, enum action a, const struct view_context *c,
 	}
 	if (a != ACTION_FLAME || !s->parties.nr)
 		return a == ACTION_FLAME;
-	return latency_flame(o, &s->parties, c);
+	return latency_flame(o, &s->range, c);
 }
 
 static void range_fini(void *state)
