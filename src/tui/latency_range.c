@@ -216,6 +216,7 @@ static void add_behind(struct latency_party *party, const struct wait *w)
 	if (!at && party->nr_behind < LATENCY_BEHINDS) {
 		at = &party->behind[party->nr_behind++];
 		memcpy(at->name, name, sizeof(name));
+		at->ns = 0;
 	}
 	if (at)
 		at->ns += w->ns;
@@ -266,28 +267,53 @@ static int find_in(struct latency_parties *p, const struct tick *any, uint64_t s
 	}
 }
 
-int latency_parties_find(struct latency_parties *p, const struct tick *any, const struct latency_range *r)
+/* Whether @r is what there is, and more refreshes. */
+static bool goes_on(const struct latency_parties *p, const struct latency_range *r)
 {
-	int err = 0;
+	const struct latency_range *had = &p->range;
 
-	forget(p);
-	p->range = *r;
-	for (uint64_t seq = r->first; !err && seq <= r->last; seq++)
-		err = find_in(p, any, seq);
-	for (uint64_t seq = r->first; !err && r->kind == LATENCY_RUNQ && seq <= r->last; seq++) {
+	return had->last && had->kind == r->kind && had->low == r->low && had->high == r->high &&
+	       had->first >= r->first && had->last <= r->last;
+}
+
+/* Anew, also of refreshes in which one that came with others waited for less. */
+static void find_behinds(struct latency_parties *p, const struct tick *any)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		p->at[i]->nr_behind = p->at[i]->behind_ns = 0;
+	for (uint64_t seq = p->range.first; seq <= p->range.last; seq++) {
 		const struct tick *t = latency_head(any, seq);
 
 		if (t)
 			add_behinds(p, t);
 	}
-	for (size_t i = 0; i < p->nr; i++) {
-		struct latency_party *party = p->at[i];
+	for (size_t i = 0; i < p->nr; i++)
+		qsort(p->at[i]->behind, p->at[i]->nr_behind, sizeof(p->at[i]->behind[0]), more_behind);
+}
 
-		qsort(party->behind, party->nr_behind, sizeof(party->behind[0]), more_behind);
-		p->count += party->count;
-		p->ns += party->ns;
+int latency_parties_find(struct latency_parties *p, const struct tick *any, const struct latency_range *r)
+{
+	struct latency_range had = p->range;
+	int err = 0;
+
+	if (!goes_on(p, r)) {
+		forget(p);
+		had.first = UINT64_MAX;
+	}
+	p->range = *r;
+	for (uint64_t seq = r->first; !err && seq <= r->last; seq++)
+		if (seq < had.first || seq > had.last)
+			err = find_in(p, any, seq);
+	if (r->kind == LATENCY_RUNQ)
+		find_behinds(p, any);
+	p->count = p->ns = 0;
+	for (size_t i = 0; i < p->nr; i++) {
+		p->count += p->at[i]->count;
+		p->ns += p->at[i]->ns;
 	}
 	if (p->nr)
 		qsort(p->at, p->nr, sizeof(*p->at), longer);
+	if (err)
+		p->range.last = 0; /* it is not all there: the next time from the start */
 	return err;
 }

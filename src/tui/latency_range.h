@@ -54,8 +54,8 @@ struct latency_parties {
 	uint64_t count, ns;
 };
 
-/* latency_parties_find - whose the durations of @r are, by way of any tick. Runqueue waits cost 0.1 us a thread and
- * refresh. 0 or -ENOMEM. */
+/* latency_parties_find - whose the durations of @r are, by way of any tick. Runqueue waits cost 0.2 us a thread and
+ * refresh; where @r has more refreshes than before, only of these. 0 or -ENOMEM. */
 int latency_parties_find(struct latency_parties *p, const struct tick *any, const struct latency_range *r);
 void latency_parties_fini(struct latency_parties *p);
 

@@ -67,11 +67,13 @@ static bool back_within(struct screen *s, uint64_t now_ns)
 static void save(struct screen *s, uint64_t now_ns)
 {
 	const struct place *p = screen_here(s);
-	struct view_context c = screen_context(s, now_ns);
 	uint64_t from = 0, until = 0;
+	struct view_context c;
 
-	if (s->shown && s->paint && p->view->selected_time)
+	if (s->shown && s->paint && p->view->selected_time) {
+		c = screen_context(s, now_ns);
 		p->view->selected_time(p->state, &c, &from, &until);
+	}
 	s->host->save(s->host->arg, from, until, s->notice, sizeof(s->notice));
 }
 

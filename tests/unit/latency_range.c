@@ -128,6 +128,34 @@ TEST(latency_range, threads_that_waited_so_long)
 	latency_parties_fini(&p);
 }
 
+/* More refreshes, one by one, give the same as all at once. */
+TEST(latency_range, ranges_that_grow)
+{
+	struct latency_range r = { LATENCY_RUNQ, 3, 3, 10, 20 };
+	struct latency_parties one = { 0 }, other = { 0 };
+	struct made g = make();
+
+	for (; r.first; r.first--)
+		assert_int_equal(latency_parties_find(&one, g.t, &r), 0);
+	r.first = 1;
+	assert_int_equal(latency_parties_find(&other, g.t, &r), 0);
+	assert_int_equal(one.nr, other.nr);
+	assert_int_equal(one.count, 39);
+	assert_int_equal(other.count, 39);
+	for (size_t i = 0; i < one.nr; i++) {
+		assert_int_equal(one.at[i]->life.tid, other.at[i]->life.tid);
+		assert_int_equal(one.at[i]->ns, other.at[i]->ns);
+		assert_int_equal(one.at[i]->behind_ns, other.at[i]->behind_ns);
+		assert_int_equal(one.at[i]->behind[0].ns, other.at[i]->behind[0].ns);
+	}
+	r.first = 2; /* and fewer */
+	assert_int_equal(latency_parties_find(&one, g.t, &r), 0);
+	assert_int_equal(one.count, 26);
+	drop(&g);
+	latency_parties_fini(&one);
+	latency_parties_fini(&other);
+}
+
 TEST(latency_range, threads_that_slept_or_were_in_d)
 {
 	struct latency_range r = { LATENCY_D, 2, 3, 24, 24 };
@@ -262,6 +290,7 @@ TEST(latency_range, samples_of_some_refreshes)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long),
+		  cmocka_unit_test(latency_range_ranges_that_grow),
 		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),
 		  cmocka_unit_test(latency_range_durations_that_it_holds),
