@@ -10,6 +10,7 @@
 #include "check.h"
 #include "collect/collect.h"
 #include "config_file.h"
+#include "look_back.h"
 #include "loop.h"
 #include "model/health.h"
 #include "model/tick.h"
@@ -70,12 +71,29 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 	config_write(s, said, size);
 }
 
-static void save(void *arg, char *said, size_t size)
+static uint64_t recorded(void *arg)
 {
-	const struct host_sources *from = arg;
-	int err = save_start(from->save, from->save_path, -1, "");
+	const struct rings *rings = collect_rings(((struct host_sources *)arg)->collect);
 
-	if (!err)
+	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
+}
+
+static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
+{
+	const struct host_sources *sources = arg;
+	const struct save_part part = { from, until };
+	uint64_t held = recorded(arg), now = clock_ns(CLOCK_BOOTTIME), oldest = held < now ? now - held : 0;
+	int err;
+
+	if (until && until <= oldest) {
+		snprintf(said, size, "not recorded any more: the recorder goes back %.0f s", held / 1e9);
+		return;
+	}
+	err = save_start(sources->save, sources->save_path, -1, "", until ? &part : NULL);
+	if (!err && until)
+		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
+			 from < oldest ? ", what is left of them" : "");
+	else if (!err)
 		snprintf(said, size, "saving: Esc cancels");
 	else if (err == -EBUSY)
 		snprintf(said, size, "one is being saved already: Esc cancels it");
@@ -85,21 +103,38 @@ static void save(void *arg, char *said, size_t size)
 		snprintf(said, size, "cannot save: %s", strerror(-err));
 }
 
-static uint64_t recorded(void *arg)
-{
-	const struct rings *rings = collect_rings(((struct host_sources *)arg)->collect);
-
-	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
-}
-
 /* 40 ms of work. */
 #define EVENTS_MOST (4U << 20)
 
 static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since, window_fn *fn, void *fn_arg)
 {
 	const struct collect *c = ((struct host_sources *)arg)->collect;
+	const struct rings *rings = collect_rings(c);
+	uint64_t now = clock_ns(CLOCK_BOOTTIME), oldest = now - rings_held(rings, now);
+	int err = window_read(rings, collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
 
-	return window_read(collect_rings(c), collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
+	if (*since < oldest)
+		*since = oldest;
+	return err;
+}
+
+static int all_stacks(void *arg, collect_stack *fn, void *fn_arg)
+{
+	return collect_stacks(((struct host_sources *)arg)->collect, fn, fn_arg);
+}
+
+static int recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
+			    look_back_fn *fn, void *fn_arg)
+{
+	const struct look_back l = {
+		.events = recorded_events,
+		.stacks = all_stacks,
+		.arg = arg,
+		.tick = any,
+		.frequency = collect_frequency(((struct host_sources *)arg)->collect, 0),
+	};
+
+	return look_back(&l, from, to, since, fn, fn_arg);
 }
 
 static bool cancel_save(void *arg, char *said, size_t size)
@@ -208,6 +243,7 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->write_config = write_config;
 	h->recorded = recorded;
 	h->recorded_events = recorded_events;
+	h->recorded_samples = recorded_samples;
 	h->save = save;
 	h->save_cancel = cancel_save;
 }

@@ -277,7 +277,7 @@ static void on_save(void *arg)
 {
 	struct systop *s = arg;
 
-	if (!save_start(s->save, s->options.save_path, -1, "") && s->options.output == OUTPUT_SCREEN)
+	if (!save_start(s->save, s->options.save_path, -1, "", NULL) && s->options.output == OUTPUT_SCREEN)
 		tell_save(s);
 }
 
@@ -401,8 +401,8 @@ static int start_save(struct systop *s)
 
 	if (s->options.output == OUTPUT_TRACE) {
 		recording_begin(&s->recording, &s->options);
-		o.from_ns = s->recording.from_ns;
-		o.until_ns = s->recording.until_ns;
+		o.part.from = s->recording.from_ns;
+		o.part.until = s->recording.until_ns;
 	}
 	s->save = save_new(&o);
 	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
@@ -545,7 +545,8 @@ static void save_trace(struct systop *s)
 {
 	const struct options *o = &s->options;
 	bool out = !strcmp(o->trace, "-");
-	int err = save_start(s->save, out ? "standard output" : o->trace, out ? STDOUT_FILENO : -1, "");
+	int err = save_start(s->save, out ? "standard output" : o->trace, out ? STDOUT_FILENO : -1, "",
+			     NULL);
 
 	finish_save(s);
 	if (!err)

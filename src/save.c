@@ -44,6 +44,7 @@ struct save {
 	struct helper helper;
 	char path[PATH_MAX], text[PATH_MAX + 1024], reason[512];
 	struct save_end end;     /* of the window */
+	struct save_part part;   /* of this one */
 	int err;
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, by their generation: */
@@ -192,7 +193,7 @@ static int begin(struct save *s, int fd)
 	return err ? err : tell_rings(s, fd);
 }
 
-int save_start(struct save *s, const char *path, int fd, const char *reason)
+int save_start(struct save *s, const char *path, int fd, const char *reason, const struct save_part *part)
 {
 	char when[32];
 	struct tm tm;
@@ -204,6 +205,7 @@ int save_start(struct save *s, const char *path, int fd, const char *reason)
 	if (!rings_slots(collect_rings(s->o.collect)))
 		return -EOPNOTSUPP;
 	note_end(s);
+	s->part = part ? *part : s->o.part;
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
 	if (path)
@@ -265,7 +267,8 @@ static bool hear(struct save *s)
 static void write_now(struct save *s)
 {
 	static struct write_request r = { .what = WRITE_IMAGE };
-	int image = save_image(&s->o, s->tick, &s->end, s->who, s->reason), err = image < 0 ? image : tell(s, &r, image);
+	int image = save_image(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
+	int err = image < 0 ? image : tell(s, &r, image);
 
 	if (image >= 0)
 		close(image);
@@ -326,7 +329,7 @@ static bool begin_if_triggered(struct save *s)
 
 	return s->state == SAVE_IDLE &&
 	       trigger_fires(&s->o.trigger, s->tick, clock_ns(CLOCK_MONOTONIC), why, sizeof(why)) &&
-	       !save_start(s, NULL, -1, why);
+	       !save_start(s, NULL, -1, why, NULL);
 }
 
 bool save_tick(struct save *s, const struct tick *t)

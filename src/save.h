@@ -19,6 +19,11 @@ struct utsname;
  */
 struct save;
 
+/* A part of the window, CLOCK_BOOTTIME ns; 0: from its start, to its end. */
+struct save_part {
+	uint64_t from, until;
+};
+
 struct save_options {
 	int role;                     /* helper that writes, */
 	int who_role;                 /* and the one that reads command lines */
@@ -31,7 +36,7 @@ struct save_options {
 	char **argv;                  /* command line, NULL-terminated */
 	unsigned int window_s;
 	struct trigger trigger;       /* when one is begun without being asked for */
-	uint64_t from_ns, until_ns;   /* not what was before or after: CLOCK_BOOTTIME; 0: all */
+	struct save_part part;        /* not what was before or after */
 };
 
 /* save_new - @o's pointers are borrowed. NULL: no memory. */
@@ -41,10 +46,10 @@ void save_free(struct save *s);
 /*
  * save_start - begins one. @path: the file, which is there when it is whole; NULL: "systop-HOST-UTCTIME.pb" here.
  * @fd: written to instead, if it is not -1. @reason: told in save_text() and in the trace, "": somebody wanted it.
- * It ends now, whenever it is written. Returns 0, -EBUSY: one is being written, -EOPNOTSUPP: nothing is recorded, or
- * another -errno: save_text() says it, too.
+ * @part: of the window, NULL: what the options say. It ends now, whenever it is written. Returns 0, -EBUSY: one is
+ * being written, -EOPNOTSUPP: nothing is recorded, or another -errno: save_text() says it, too.
  */
-int save_start(struct save *s, const char *path, int fd, const char *reason);
+int save_start(struct save *s, const char *path, int fd, const char *reason, const struct save_part *part);
 
 /* save_cancel - there will be no file. */
 void save_cancel(struct save *s);

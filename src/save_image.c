@@ -174,7 +174,8 @@ static void now(struct image_clocks *c)
 	c->monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static struct image head_of(const struct save_options *o, const struct tick *t, uint64_t end)
+static struct image head_of(const struct save_options *o, const struct tick *t, const struct save_part *part,
+			    uint64_t end)
 {
 	uint64_t window_ns = o->window_s * 1000000000ULL;
 	time_t wall = time(NULL);
@@ -195,18 +196,18 @@ static struct image head_of(const struct save_options *o, const struct tick *t, 
 	head.utc_offset_min = tm.tm_gmtoff / 60;
 	now(&head.clocks);
 	head.end = end < t->boottime_ns ? end : t->boottime_ns; /* who came later is not known */
-	if (o->until_ns && head.end > o->until_ns)
-		head.end = o->until_ns;
+	if (part->until && head.end > part->until)
+		head.end = part->until;
 	head.from = head.end > window_ns ? head.end - window_ns : 0;
-	if (head.from < o->from_ns)
-		head.from = o->from_ns;
+	if (head.from < part->from)
+		head.from = part->from;
 	return head;
 }
 
-int save_image(const struct save_options *o, const struct tick *t, const struct save_end *end,
-	       const struct who_table *who, const char *reason)
+int save_image(const struct save_options *o, const struct tick *t, const struct save_part *part,
+	       const struct save_end *end, const struct who_table *who, const char *reason)
 {
-	struct image head = head_of(o, t, end->at);
+	struct image head = head_of(o, t, part, end->at);
 	struct making g = { .o = o, .m = image_maker(&head) };
 	int fd;
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct save_options;
+struct save_part;
 struct who_table;
 struct tick;
 
@@ -18,9 +19,9 @@ struct save_end {
 };
 
 /* save_image - all that the one who writes a trace needs beside the recorder's rings (export/image.h), up to @end or
- * to the end of the newest refresh @t. @who: may be NULL. @reason: why it is saved, "": somebody wanted it. A file
- * without a name: its fd, or -errno. */
-int save_image(const struct save_options *o, const struct tick *t, const struct save_end *end,
-	       const struct who_table *who, const char *reason);
+ * to the end of the newest refresh @t, and of that only @part. @who: may be NULL. @reason: why it is saved, "":
+ * somebody wanted it. A file without a name: its fd, or -errno. */
+int save_image(const struct save_options *o, const struct tick *t, const struct save_part *part,
+	       const struct save_end *end, const struct who_table *who, const char *reason);
 
 #endif

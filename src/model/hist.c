@@ -3,22 +3,27 @@
 
 #include "model/field.h"
 
-uint64_t hist_quantile(const struct hist *h, double q)
+uint64_t slots_quantile(const uint32_t *n, int nr, int shift, double q)
 {
 	uint64_t total = 0, below = 0, low, high;
 	double rank;
 	int i;
 
-	for (i = 0; i < HIST_SLOTS; i++)
-		total += h->n[i];
+	for (i = 0; i < nr; i++)
+		total += n[i];
 	if (!total)
 		return VALUE_NA;
 	rank = q * total;
-	for (i = 0; below + h->n[i] < rank; i++)
-		below += h->n[i];
-	low = i ? 1ULL << (i + HIST_SHIFT) : 0;
-	high = 2ULL << (i + HIST_SHIFT);
-	return low + (uint64_t)((high - low) * ((rank - below) / h->n[i]));
+	for (i = 0; below + n[i] < rank; i++)
+		below += n[i];
+	low = i ? 1ULL << (i + shift) : 0;
+	high = 2ULL << (i + shift);
+	return low + (uint64_t)((high - low) * ((rank - below) / n[i]));
+}
+
+uint64_t hist_quantile(const struct hist *h, double q)
+{
+	return slots_quantile(h->n, HIST_SLOTS, HIST_SHIFT, q);
 }
 
 void hist_add(struct hist *a, const struct hist *b)

@@ -20,6 +20,9 @@ struct hist {
  */
 uint64_t hist_quantile(const struct hist *h, double q);
 
+/* slots_quantile - the same of @nr slots whose first one counts up to 2 << @shift ns. */
+uint64_t slots_quantile(const uint32_t *n, int nr, int shift, double q);
+
 /* hist_add - adds the counts of @b to @a. */
 void hist_add(struct hist *a, const struct hist *b);
 

@@ -256,3 +256,29 @@ const struct tick *tick_at(const struct tick *any, uint64_t seq)
 	}
 	return n ? &n->tick : NULL;
 }
+
+int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg)
+{
+	const struct model *m = ((const struct tick_node *)any)->model;
+	const struct past_tick *t = m->past ? past_find(m->past, seq) : NULL;
+	const uint8_t *at;
+	int err = 0;
+
+	for (const struct tick_node *n = m->held; n; n = n->next) {
+		if (n->tick.seq != seq)
+			continue;
+		for (size_t i = 0; !err && i < n->tick.nr_active; i++)
+			err = fn(arg, n->tick.active[i].thread, n->tick.active[i].values);
+		return err;
+	}
+	if (!t)
+		return -ENOENT;
+	at = t->threads;
+	for (size_t i = 0; !err && i < t->nr_threads; i++, at = record_next(at)) {
+		struct values v;
+
+		record_values(at, &v);
+		err = fn(arg, record_life(at), &v);
+	}
+	return err;
+}

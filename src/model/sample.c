@@ -205,19 +205,17 @@ void blocks_move(struct life *from, struct life *to)
 
 /* --- All that ticks show */
 
-/* Of a tick that is remembered or held. */
-static const struct tick_block *samples_of(const struct model *m, uint64_t seq, uint64_t *interval)
+/* A tick that is remembered or held, without rows if need be; NULL: it is neither. @b: its samples, NULL: none. */
+static const struct tick *find(const struct model *m, uint64_t seq, const struct tick_block **b)
 {
-	const struct tick *head = m->past ? past_head(m->past, seq) : NULL;
-
-	*interval = head ? head->interval_ns : 0;
 	for (const struct tick_node *n = m->held; n; n = n->next) {
 		if (n->tick.seq != seq)
 			continue;
-		*interval = n->tick.interval_ns;
-		return n->block;
+		*b = n->block;
+		return &n->tick;
 	}
-	return head ? past_block(m->past, seq) : NULL;
+	*b = m->past ? past_block(m->past, seq) : NULL;
+	return m->past ? past_head(m->past, seq) : NULL;
 }
 
 /* Whether it is told by the block that it is a part of, @end being that of its tick. */
@@ -253,22 +251,24 @@ static int tell_blocks(const struct model *m, int64_t from, int64_t to, sample_f
 	return err;
 }
 
-int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg)
+int tick_samples_of(const struct tick *any, uint64_t first, uint64_t last, sample_fn *fn, void *arg)
 {
-	const struct model *m = ((const struct tick_node *)t)->model;
-	int64_t end = t->awake_ns;
+	const struct model *m = ((const struct tick_node *)any)->model;
+	const struct tick_block *b;
+	const struct tick *t = find(m, last, &b);
+	int64_t end = t ? t->awake_ns : 0, to = end;
 	int err = 0;
 
-	for (uint64_t seq = t->seq; !err && seq && ticks; seq--, ticks--) {
-		uint64_t interval;
-		const struct tick_block *b = samples_of(m, seq, &interval);
-
-		if (!interval)
-			break;
+	for (uint64_t seq = last; !err && t && seq && seq >= first; t = find(m, --seq, &b)) {
 		for (size_t i = 0; b && !err && i < b->nr_samples; i++)
 			if (!in_block(&b->samples[i], end))
 				err = fn(arg, &b->samples[i]);
-		end -= interval;
+		end -= t->interval_ns;
 	}
-	return err ? err : tell_blocks(m, end, t->awake_ns, fn, arg);
+	return err ? err : tell_blocks(m, end, to, fn, arg);
+}
+
+int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg)
+{
+	return tick_samples_of(t, t->seq >= ticks ? t->seq - ticks + 1 : 1, t->seq, fn, arg);
 }

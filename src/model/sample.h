@@ -121,4 +121,7 @@ void model_block_end(struct model *m, struct life *l);
 typedef int sample_fn(void *arg, const struct stack_sample *s);
 int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg);
 
+/* tick_samples_of - the same for the ticks numbered @first to @last, as far back from there as they are remembered. */
+int tick_samples_of(const struct tick *any, uint64_t first, uint64_t last, sample_fn *fn, void *arg);
+
 #endif

@@ -164,9 +164,15 @@ struct latency {
 	uint32_t n[LATENCY_SLOTS];
 };
 
-/* As in titles: "runqueue wait", "sleep", ... latency_first - the first slot that is used. */
+/* As in titles: "runqueue wait", "sleep", ... latency_first, latency_last - slots that are used: the
+ * first one counts all that is shorter, too, the last one all that is longer. */
 extern const char *const latency_names[LATENCY_KINDS];
 int latency_first(enum latency_kind kind);
+int latency_last(enum latency_kind kind);
+
+/* latency_quantile - as hist_quantile(). latency_add - adds the counts of @b to @a. */
+uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q);
+void latency_add(struct latency *a, const struct latency *b);
 
 struct wait;
 struct woken;
@@ -248,6 +254,13 @@ const struct tick *tick_head(const struct tick *any, uint64_t seq);
 
 /* tick_at - a remembered tick, as it was; held for the caller. NULL: not remembered, no memory. */
 const struct tick *tick_at(const struct tick *any, uint64_t seq);
+
+/*
+ * tick_threads - calls @fn for every thread that did something in a remembered tick, until it returns other than 0,
+ * which is returned. No rows are made: 0.1 us a thread. -ENOENT: it is not remembered.
+ */
+typedef int thread_fn(void *arg, const struct life *l, const struct values *v);
+int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg);
 
 /*
  * tick_lives - calls @fn for who there is, and was in the ticks that are remembered, by way of any tick: from when to

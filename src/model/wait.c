@@ -31,6 +31,26 @@ int latency_first(enum latency_kind kind)
 	return kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ ? IRQ_HIST_SHIFT : HIST_SHIFT;
 }
 
+int latency_last(enum latency_kind kind)
+{
+	bool irq = kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ;
+
+	return latency_first(kind) + (irq ? IRQ_HIST_SLOTS : HIST_SLOTS) - 1;
+}
+
+uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q)
+{
+	int first = latency_first(kind);
+
+	return slots_quantile(l->n + first, LATENCY_SLOTS - first, first, q);
+}
+
+void latency_add(struct latency *a, const struct latency *b)
+{
+	for (int i = 0; i < LATENCY_SLOTS; i++)
+		a->n[i] += b->n[i];
+}
+
 int model_wait(struct model *m, const struct wait *w)
 {
 	struct tick_block *b = block_now(m);

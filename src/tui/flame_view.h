@@ -30,6 +30,7 @@ struct flame_view {
 	struct flame_options options;
 	flame_source *source;      /* view_flame_from(); NULL: the last refreshes */
 	void *source_arg;
+	void (*free_by)(void *arg); /* frees it; NULL: free() */
 	const struct view_context *context; /* while the source is asked */
 	char what[96];
 	enum flame_mode mode;

@@ -9,8 +9,10 @@
 
 struct event;
 struct health;
+struct stack_sample;
 struct symbol;
 struct settings;
+struct tick;
 struct topology;
 
 /* What the screen asks of the rest, as it opens no files itself; texts come fit for a terminal. */
@@ -54,8 +56,13 @@ struct host {
 	/* What it has of @from to @to, CLOCK_BOOTTIME ns: record/window.h. A key's work, not a refresh's. */
 	int (*recorded_events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 			       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
-	/* Saves what the recorder holds; what it does is told later. Cancels that: false: nothing is saved. */
-	void (*save)(void *arg, char *said, size_t size);
+	/* The same as samples of threads, see look_back.h; by way of any refresh, whose past knows who there was. */
+	int (*recorded_samples)(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
+				int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until),
+				void *fn_arg);
+	/* Saves what the recorder holds of @from to @until, CLOCK_BOOTTIME ns, 0 and 0: all; what it does is told
+	 * later. Cancels that: false: nothing is saved. */
+	void (*save)(void *arg, uint64_t from, uint64_t until, char *said, size_t size);
 	bool (*save_cancel)(void *arg, char *said, size_t size);
 };
 

@@ -13,6 +13,7 @@
 const struct screen_base screen_bases[NR_BASES] = {
 	{ &view_threads, ACTION_THREADS },
 	{ &view_cgroups, ACTION_CGROUPS },
+	{ &view_latency, ACTION_LATENCY },
 	{ &view_blocked, ACTION_BLOCKED },
 	{ &view_irq, ACTION_IRQ },
 	{ &view_system, ACTION_SYSTEM },
@@ -104,7 +105,7 @@ static void first_view(struct screen *s)
 		table++;
 	if (table < TABLE_CGROUPS)
 		view_threads_set(s->base[0].state, table);
-	for (int i = 0; i < NR_BASES; i++)
+	for (int i = 1; i < NR_BASES; i++)
 		if (!strcmp(view, actions[screen_bases[i].action].name))
 			s->current = i;
 }
@@ -222,8 +223,7 @@ static void go_into(struct screen *s, const struct view *view, enum table table,
 	s->depth++;
 }
 
-/* What the view itself opens. Returns whether it did. */
-static bool open_from(struct screen *s, enum action a, uint64_t now_ns)
+bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 {
 	struct place *from = screen_here(s), *p = &s->deeper[s->depth];
 	struct view_context c = screen_context(s, now_ns);
@@ -231,6 +231,8 @@ static bool open_from(struct screen *s, enum action a, uint64_t now_ns)
 
 	if (!from->view->open || !s->shown || !from->view->open(from->state, a, &c, &o))
 		return false;
+	if (!o.view) /* there is nothing to open: it said why */
+		return true;
 	if (s->depth == DEPTH_MAX || place_open(p, o.view, &o.within)) {
 		free(o.arg);
 		return true;
@@ -254,7 +256,7 @@ void screen_enter(struct screen *s, uint64_t now_ns)
 {
 	const struct row *r = screen_selected(s);
 
-	if (open_from(s, ACTION_ENTER, now_ns) || !r)
+	if (screen_open(s, ACTION_ENTER, now_ns) || !r)
 		return;
 	if (screen_here(s)->view == &view_detail || screen_here(s)->view == &view_blocked) {
 		screen_flame(s, now_ns);
@@ -287,7 +289,7 @@ void screen_flame(struct screen *s, uint64_t now_ns)
 	int depth = s->depth;
 
 	s->overlay = OVERLAY_NONE;
-	if (open_from(s, ACTION_FLAME, now_ns))
+	if (screen_open(s, ACTION_FLAME, now_ns))
 		return;
 	if (!r && !blocked)
 		r = subject_row(&screen_here(s)->within, s->shown);

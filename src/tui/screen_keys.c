@@ -52,6 +52,31 @@ static void clear_all(struct screen *s)
 	screen_filter(s, "", &error);
 }
 
+/* Whether there was something in the view to go back from. */
+static bool back_within(struct screen *s, uint64_t now_ns)
+{
+	struct view_context c;
+
+	if (s->overlay || !s->shown || !s->paint)
+		return false;
+	c = screen_context(s, now_ns);
+	return screen_here(s)->view->act(screen_here(s)->state, ACTION_BACK, &c);
+}
+
+/* What is selected in time, or everything. */
+static void save(struct screen *s, uint64_t now_ns)
+{
+	const struct place *p = screen_here(s);
+	uint64_t from = 0, until = 0;
+	struct view_context c;
+
+	if (s->shown && s->paint && p->view->selected_time) {
+		c = screen_context(s, now_ns);
+		p->view->selected_time(p->state, &c, &from, &until);
+	}
+	s->host->save(s->host->arg, from, until, s->notice, sizeof(s->notice));
+}
+
 /* Actions that are the same in every view. Returns whether @a was one. */
 static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 {
@@ -63,11 +88,12 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		toggle_overlay(s, OVERLAY_HEALTH);
 		return true;
 	case ACTION_BACK:
-		if (!s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)))
+		if (!s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)) && !back_within(s, now_ns))
 			screen_back(s);
 		return true;
 	case ACTION_THREADS:
 	case ACTION_CGROUPS:
+	case ACTION_LATENCY:
 	case ACTION_BLOCKED:
 	case ACTION_IRQ:
 	case ACTION_SYSTEM:
@@ -82,6 +108,9 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		return true;
 	case ACTION_ENTER:
 		screen_enter(s, now_ns);
+		return true;
+	case ACTION_SUBSECOND:
+		screen_open(s, a, now_ns);
 		return true;
 	case ACTION_DETAIL:
 		screen_detail(s);
@@ -151,7 +180,7 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 						   : "mouse off: the terminal selects text");
 		return true;
 	case ACTION_SAVE:
-		s->host->save(s->host->arg, s->notice, sizeof(s->notice));
+		save(s, now_ns);
 		return true;
 	case ACTION_WRITE:
 		s->host->write_config(s->host->arg, &s->settings, s->notice, sizeof(s->notice));

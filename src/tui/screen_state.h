@@ -17,7 +17,7 @@
 #define SCREEN_HEIGHT_MIN 10
 
 /* The views that are always there, and the actions that show them. */
-#define NR_BASES 6
+#define NR_BASES 7
 #define DEPTH_MAX 8
 
 extern const struct screen_base {
@@ -74,8 +74,10 @@ int screen_places(struct screen *s);
 /* screen_selected - the selected row, NULL: none. */
 const struct row *screen_selected(struct screen *s);
 
-/* screen_enter - goes into the selected row; screen_detail - shows everything about it; screen_go_to -
- * another of the views that are always there, with the selection on what was selected here. */
+/* screen_open - what the view itself opens; false: nothing. screen_enter - goes into the selected row; screen_detail -
+ * shows everything about it; screen_go_to - another of the views that are always there, with the selection on what was
+ * selected here. */
+bool screen_open(struct screen *s, enum action a, uint64_t now_ns);
 void screen_enter(struct screen *s, uint64_t now_ns);
 void screen_detail(struct screen *s);
 void screen_flame(struct screen *s, uint64_t now_ns);

@@ -13,7 +13,8 @@
 
 static const char *const when_names[] = { "auto", "always", "never" };
 static const char *const yes_names[] = { "no", "yes" };
-static const char *const view_names[] = { "threads", "processes", "tree", "cgroups", "d-state", "irq", "system", "waits" };
+static const char *const view_names[] = { "threads", "processes", "tree", "cgroups", "latency", "d-state", "irq",
+					 "system", "waits" };
 
 #define NR(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
@@ -33,7 +34,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
 	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
-	_(VIEW,     "view",  "start",    "threads processes tree cgroups d-state irq system")                  \
+	_(VIEW,     "view",  "start",    "threads processes tree cgroups latency d-state irq system waits")      \
 	_(SORT,     "view",  "sort",     "a column's name")                                        \
 	_(INVERT,   "view",  "invert",   "yes no")                                                 \
 	_(IDLE,     "view",  "hide-idle", "yes no: leave out what did nothing")                    \

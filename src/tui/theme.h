@@ -34,7 +34,10 @@
 	_(STOPPED,  "stopped",  DIM)        \
 	_(JIT,      "jit",      USER)       \
 	_(GREW,     "grew",     ALERT)      \
-	_(SHRANK,   "shrank",   GOOD)
+	_(SHRANK,   "shrank",   GOOD)       \
+	_(HEAT_LOW, "heat-low", USER)       \
+	_(HEAT_MIDDLE, "heat-middle", RUNQ) \
+	_(HEAT_HIGH, "heat-high", D)
 
 enum role {
 #define _(id, ...) ROLE_##id,

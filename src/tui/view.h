@@ -58,14 +58,17 @@ struct view {
 	/* Tables only: the selected row, NULL: none; puts the selection on this or what it is of. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
-	/* What ACTION_ENTER or ACTION_FLAME opens here, where it is not what the selected row says; NULL: it always is.
-	 * Returns whether it said. */
+	/* What ACTION_ENTER, ACTION_FLAME or ACTION_SUBSECOND opens here, where it is not what the selected row says;
+	 * NULL: it always is. Returns whether it said; without a view nothing is opened. */
 	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);
+	/* The time that is selected, CLOCK_BOOTTIME ns: only that is saved. NULL: there is never any. Returns whether
+	 * there is now. */
+	bool (*selected_time)(void *state, const struct view_context *c, uint64_t *from, uint64_t *to);
 	void (*fini)(void *state);
 };
 
 extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame,
-	view_blocked, view_irq, view_waits;
+	view_blocked, view_irq, view_waits, view_latency, view_range, view_subsecond;
 
 /* Which kind of time view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
  * @source; @arg is freed by free(). @what: of which they are, "NET_RX on CPU 3". */
@@ -74,6 +77,12 @@ typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn,
 void view_flame_set(void *state, enum flame_metric metric);
 void view_flame_runq(void *state, void *arg); /* for struct opening */
 void view_flame_from(void *state, enum flame_metric metric, flame_source *source, void *arg, const char *what);
+/* view_flame_free_by - it is freed by this instead. */
+void view_flame_free_by(void *state, void (*free_by)(void *arg));
+
+/* view_range_open - @o opens view_range of this. Returns false if there is no memory. */
+struct latency_range;
+bool view_range_open(struct opening *o, const struct latency_range *r, const struct view_context *c);
 
 /* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */
 void view_threads_set(void *state, enum table table);

@@ -508,11 +508,16 @@ void view_flame_from(void *state, enum flame_metric metric, flame_source *source
 	snprintf(s->what, sizeof(s->what), "%s", what);
 }
 
+void view_flame_free_by(void *state, void (*free_by)(void *arg))
+{
+	((struct flame_view *)state)->free_by = free_by;
+}
+
 static void flame_view_fini(void *state)
 {
 	struct flame_view *s = state;
 
-	free(s->source_arg);
+	(s->free_by ? s->free_by : free)(s->source_arg);
 	for (int t = 0; t < TREES; t++)
 		flame_fini(&s->flames[t]);
 	flame_base_fini(&s->base);

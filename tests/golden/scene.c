@@ -216,6 +216,10 @@ static void make_latencies(struct scene *s, int nr)
 
 		for (int i = latency_first(k); i < 28; i++)
 			l.n[i] = (1 << (28 - i)) / (1 + (i + nr) % 3) / (k + 1) / 8;
+		if (k == LATENCY_D) /* as samples and make_waits() have them */
+			l.n[28] = l.n[29] = 3;
+		if (k == LATENCY_SLEEP)
+			l.n[20] = l.n[25] = 2;
 		model_latency(s->model, k, &l);
 	}
 }
@@ -423,10 +427,41 @@ static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t
 	return err;
 }
 
-static void scene_save(void *arg, char *said, size_t size)
+struct recorded {
+	int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until);
+	void *arg;
+	uint64_t at;
+};
+
+static int tell_recorded(void *arg, const struct stack_sample *s)
+{
+	const struct recorded *r = arg;
+
+	return r->fn(r->arg, s, r->at, r->at + s->weight);
+}
+
+/* The last refresh's samples, again each second. */
+static int scene_recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
+				  int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until),
+				  void *fn_arg)
+{
+	struct recorded r = { fn, fn_arg, from };
+	int err = 0;
+
+	(void)arg;
+	*since = from;
+	for (; r.at < to && !err; r.at += SEC)
+		err = tick_samples_of(any, any->seq, any->seq, tell_recorded, &r);
+	return err;
+}
+
+static void scene_save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
 {
 	(void)arg;
-	snprintf(said, size, "saving: Esc cancels");
+	if (until)
+		snprintf(said, size, "saving %.1f s: Esc cancels", (until - from) / 1e9);
+	else
+		snprintf(said, size, "saving: Esc cancels");
 }
 
 static bool scene_save_cancel(void *arg, char *said, size_t size)
@@ -482,6 +517,7 @@ const struct host scene_host = {
 	.write_config = write_config,
 	.recorded = scene_recorded,
 	.recorded_events = scene_recorded_events,
+	.recorded_samples = scene_recorded_samples,
 	.save = scene_save,
 	.save_cancel = scene_save_cancel,
 };

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "tui/host.h"
+#include "tui/subsecond.h"
+
+#define SEC 1000000000ULL
+#define MS 1000000ULL
+
+/* Events of the recorder, CPU after CPU. */
+struct recorded {
+	const struct recorded_event {
+		int cpu;
+		struct event e;
+	} *at;
+	size_t nr;
+	uint64_t since;
+};
+
+static int tell(void *arg, uint64_t from, uint64_t to, uint64_t *since,
+		int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
+{
+	const struct recorded *r = arg;
+	int err = 0;
+
+	*since = r->since > from ? r->since : from;
+	for (size_t i = 0; i < r->nr && !err; i++)
+		if (r->at[i].e.at >= from && r->at[i].e.at < to)
+			err = fn(fn_arg, r->at[i].cpu, &r->at[i].e);
+	return err;
+}
+
+#define READ(s, events, until)                                                                                         \
+	do {                                                                                                           \
+		struct recorded r_ = { events, ARRAY_SIZE(events), 0 };                                                \
+		const struct host h_ = { .recorded_events = tell, .arg = &r_ };                                        \
+		assert_int_equal(subsecond_read(s, &h_, until), 0);                                                    \
+	} while (0)
+
+TEST(subsecond, samples_by_their_time)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 100 * SEC, .kind = RING_SAMPLE, .tid = 7 } },
+		{ 0, { .at = 100 * SEC + 4 * MS, .kind = RING_SAMPLE, .tid = 7 } },
+		{ 1, { .at = 101 * SEC + 999 * MS, .kind = RING_SAMPLE, .tid = 8 } },
+		{ 1, { .at = 102 * SEC, .kind = RING_SAMPLE, .tid = 8 } },
+		{ 1, { .at = 101 * SEC, .kind = RING_SWITCH, .tid = 8 } },
+	};
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_CPU, 100), 0);
+	READ(&s, events, 102);
+	assert_int_equal(subsecond_sum(&s, 100, 0, 1), 2);
+	assert_int_equal(subsecond_sum(&s, 100, 1, SUBSECOND_PARTS - 1), 0);
+	assert_int_equal(subsecond_sum(&s, 101, SUBSECOND_PARTS - 1, 1), 1);
+	assert_true(subsecond_known(&s, 101));
+	assert_false(subsecond_known(&s, 102));
+	READ(&s, events, 103); /* only what is new */
+	assert_int_equal(subsecond_sum(&s, 100, 0, 1), 2);
+	assert_int_equal(subsecond_sum(&s, 102, 0, 1), 1);
+	subsecond_fini(&s);
+}
+
+/* Woken on one CPU, seen running on another, which comes first; preempted at once, until the next second. */
+TEST(subsecond, waits_from_one_cpu_to_another)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 10 * SEC + 12 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 0, { .at = 10 * SEC + 990 * MS, .kind = RING_SWITCH, .tid = 8, .other = 7,
+		       .state = RING_PREEMPTED } },
+		{ 0, { .at = 11 * SEC + 5 * MS, .kind = RING_SWITCH, .tid = 7, .other = 8, .state = RING_SLEEP } },
+		{ 1, { .at = 10 * SEC + 2 * MS, .kind = RING_WAKING, .tid = 7 } },
+		{ 2, { .at = 10 * SEC + 3 * MS, .kind = RING_WAKING, .tid = 7 } }, /* it waits already */
+	};
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_RUNQ, 10), 0);
+	READ(&s, events, 11);
+	assert_int_equal(subsecond_sum(&s, 10, 0, 1), 3 * MS);
+	assert_int_equal(subsecond_sum(&s, 10, 1, 1), 5 * MS);
+	assert_int_equal(subsecond_sum(&s, 10, 2, 1), 2 * MS);
+	assert_int_equal(subsecond_sum(&s, 10, 3, SUBSECOND_PARTS - 3), 0);
+	READ(&s, events, 12); /* the wait that went on is told when it ends */
+	assert_int_equal(subsecond_sum(&s, 10, 3, SUBSECOND_PARTS - 3), 10 * MS);
+	assert_int_equal(subsecond_sum(&s, 11, 0, 1), 5 * MS);
+	subsecond_fini(&s);
+}
+
+TEST(subsecond, d_state_until_it_was_woken)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_BLOCK, .in_d = true, .off_ns = 30 * MS,
+		       .blocked_ns = 25 * MS } },
+		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_BLOCK, .off_ns = 30 * MS, .blocked_ns = 25 * MS } },
+	};
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_D, 10), 0);
+	READ(&s, events, 12);
+	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS), 20 * MS);
+	assert_int_equal(subsecond_sum(&s, 11, 0, 1), 5 * MS);
+	assert_int_equal(subsecond_sum(&s, 11, 1, SUBSECOND_PARTS - 1), 0);
+	subsecond_fini(&s);
+}
+
+/* What the recorder does not have any more is not known; nor is what was so long ago that there is no room for it. */
+TEST(subsecond, what_is_not_known)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 12 * SEC, .kind = RING_SAMPLE, .tid = 7 } },
+	};
+	struct recorded r = { events, 1, 11 * SEC + 1 };
+	const struct host host = { .recorded_events = tell, .arg = &r };
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_CPU, 10), 0);
+	assert_int_equal(subsecond_read(&s, &host, 13), 0);
+	assert_false(subsecond_known(&s, 10));
+	assert_false(subsecond_known(&s, 11));
+	assert_true(subsecond_known(&s, 12));
+	assert_int_equal(subsecond_read(&s, &host, 12 + SUBSECOND_SECONDS), 0);
+	assert_true(subsecond_known(&s, 12));
+	assert_int_equal(subsecond_read(&s, &host, 13 + SUBSECOND_SECONDS), 0);
+	assert_false(subsecond_known(&s, 12));
+	assert_int_equal(subsecond_sum(&s, 12, 0, 1), 0);
+	subsecond_fini(&s);
+}
+
+TEST(subsecond, ranges)
+{
+	static const struct subsecond_range r = { 10, 12, 100 * MS, 200 * MS };
+	static const struct {
+		uint64_t from, until, want;
+	} cases[] = {
+		{ 0, 20 * SEC, 300 * MS },
+		{ 10 * SEC + 150 * MS, 10 * SEC + 170 * MS, 20 * MS },
+		{ 10 * SEC + 150 * MS, 11 * SEC + 110 * MS, 60 * MS },
+		{ 10 * SEC + 200 * MS, 11 * SEC + 100 * MS, 0 },
+		{ 13 * SEC, 14 * SEC, 0 },
+		{ 1 * SEC, 2 * SEC, 0 },
+	};
+
+	FOR_EACH(c, cases)
+		assert_int_equal(subsecond_overlap(&r, c->from, c->until), c->want);
+	assert_true(subsecond_has(&r, 12 * SEC + 100 * MS));
+	assert_false(subsecond_has(&r, 12 * SEC + 200 * MS));
+	assert_false(subsecond_has(&r, 13 * SEC + 100 * MS));
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(subsecond_samples_by_their_time),
+		  cmocka_unit_test(subsecond_waits_from_one_cpu_to_another),
+		  cmocka_unit_test(subsecond_d_state_until_it_was_woken), cmocka_unit_test(subsecond_what_is_not_known),
+		  cmocka_unit_test(subsecond_ranges));
+}
