@@ -90,6 +90,26 @@ static __always_inline bool in_user_code(const __u64 *regs)
 #endif
 }
 
+/* An interrupt on an idle CPU: nobody's time, but where interrupts spend theirs. */
+static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct frames *k, struct stack_event *what)
+{
+	long bytes = bpf_get_stack((void *)ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
+	struct stack_event *e;
+	__u64 place;
+
+	if (bytes <= 0)
+		return 0;
+	what->at = account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns);
+	what->kernel = stack_kernel(k, (__u32)bytes / 8, c);
+	what->flags = what->kernel ? 0 : STACK_KERNEL_LOST;
+	e = stack_event(c, what->cpu, &place);
+	if (!e)
+		return 0;
+	*e = *what;
+	stack_tell(e, place);
+	return 0;
+}
+
 SEC("perf_event")
 int sample(const __u64 *ctx)
 {
@@ -111,13 +131,17 @@ int sample(const __u64 *ctx)
 	class = sample_class(t, index);
 	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
 	s = slot_at(index);
-	if (!kernel_reads || !s || !s->in_scope || !shared.stack_generation || class == SAMPLE_SELF)
+	what.irq = irq_sampled(c);
+	if (!kernel_reads || !shared.stack_generation || class == SAMPLE_SELF)
+		return 0;
+	if (class == SAMPLE_IDLE && what.irq && !scope_kinds)
+		return sample_idle(ctx, c, k, &what);
+	if (!s || !s->in_scope)
 		return 0;
 	what.at = account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns);
 	what.slot = index;
 	what.tid = s->tid;
 	what.runq_ns = s->runq_ns;
-	what.irq = irq_sampled(c);
 	if (class == SAMPLE_GUEST)
 		what.flags |= STACK_GUEST;
 	bytes = in_user_code(ctx) ? 0 : bpf_get_stack((void *)ctx, k->frames, STACK_KERNEL_MAX * 8, 0);

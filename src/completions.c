@@ -31,7 +31,7 @@ static void put_views(FILE *to)
 {
 	for (int i = 0; i < TABLE_COUNT; i++)
 		fprintf(to, "%s ", table_names[i]);
-	fputs("d-state irq system waits", to);
+	fputs("latency d-state irq system waits", to);
 }
 
 /* What can stand behind an option: one of some words, or what the host has. */

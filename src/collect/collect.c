@@ -156,28 +156,6 @@ static int collect_attach(struct collect *c)
 	return err ? err : irqs_tick(c->irqs, NULL);
 }
 
-/* Memory of all maps as the kernel counts it. */
-static uint64_t collect_map_bytes(const struct collect *c)
-{
-	struct bpf_map *map;
-	uint64_t sum = 0;
-
-	bpf_object__for_each_map(map, c->skel->obj) {
-		char path[64], line[128];
-		uint64_t bytes;
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
-		f = fopen(path, "re");
-		while (f && fgets(line, sizeof(line), f))
-			if (sscanf(line, "memlock: %lu", &bytes) == 1)
-				sum += bytes;
-		if (f)
-			fclose(f);
-	}
-	return sum;
-}
-
 /* First readings of the CPU limits, for the first tick to compare with. */
 static void collect_limits(struct collect *c)
 {
@@ -261,7 +239,7 @@ out:
 		while (o->window_now && rings_grow(c->rings) > 0)
 			;
 		collect_limits(c);
-		c->bpf_bytes = collect_map_bytes(c);
+		c->bpf_bytes = memory_bytes(c->skel);
 		self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &start);
 		pressure_read(&c->pressure, pressure);
 		return c;
@@ -483,6 +461,7 @@ const struct tick *collect_tick(struct collect *c)
 	struct self_cost cost;
 	struct timespec wall;
 	bool incomplete;
+	size_t nr;
 	int err;
 
 	cgroups_refresh(c->cgroups, false);
@@ -491,6 +470,9 @@ const struct tick *collect_tick(struct collect *c)
 	err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
 	if (!err)
 		err = slots_tick(c->slots, now);
+	if (!err)
+		err = stacks_show_idle(c->stacks, cgroups_list(c->cgroups, &nr)[0], 1000000000ULL / c->frequency);
+	stacks_end(c->stacks);
 	if (!err)
 		err = cpus_tick(c->cpus, c->model, now);
 	if (!err)

@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "systop.skel.h"
@@ -92,4 +93,25 @@ void memory_unmap(const struct collect_memory *m, struct systop *skel)
 	unmap_memory(m->tables.pages, skel->maps.unwind_pages);
 	unmap_memory(m->tables.rules, skel->maps.unwind_rules);
 	unmap_memory(m->tables.remembered, skel->maps.unwind_remembered);
+}
+
+uint64_t memory_bytes(const struct systop *skel)
+{
+	struct bpf_map *map;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_map(map, skel->obj) {
+		char path[64], line[128];
+		uint64_t bytes;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "memlock: %lu", &bytes) == 1)
+				sum += bytes;
+		if (f)
+			fclose(f);
+	}
+	return sum;
 }

@@ -19,6 +19,9 @@ struct collect_memory {
 	uint64_t *blocked_wanted; /* one a slot */
 };
 
+/* memory_bytes - what all maps take, as the kernel counts it. */
+uint64_t memory_bytes(const struct systop *skel);
+
 /* memory_map - of a loaded object. 0 or -errno; memory_unmap in any case. */
 int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int table_mib);
 void memory_unmap(const struct collect_memory *m, struct systop *skel);

@@ -460,8 +460,6 @@ int slots_tick(struct slots *s, uint64_t now)
 		err = tick_again(s, now);
 	if (!err && s->blocked && blocked_looks(s->blocked))
 		err = show_sleepers(s, now);
-	if (s->stacks)
-		stacks_end(s->stacks);
 	waits_end(s->waits);
 	/* Last, so that threads of theirs first seen above know which process they are of. */
 	forget_exited(s);

@@ -50,6 +50,8 @@ struct stacks {
 	uint32_t clear;        /* half to be cleared at the next drain, + 1; 0: none */
 	uint32_t left;         /* and its generation */
 	struct old_half old[OLD_HALVES]; /* newest first */
+	uint32_t idle;         /* first one pending that was taken on an idle CPU, + 1; 0: none */
+	struct life *idle_life;
 	struct pending *pending;
 	size_t nr_pending, pending_room;
 	struct map threads;    /* slot << 32 | tid -> first pending, + 1 */
@@ -84,6 +86,8 @@ void stacks_free(struct stacks *s)
 		free(s->old[i].entries);
 		free(s->old[i].lines);
 	}
+	if (s->idle_life)
+		model_life_end(s->model, s->idle_life);
 	map_fini(&s->threads);
 	free(s->pending);
 	free(s->tails);
@@ -225,6 +229,11 @@ static int keep(struct stacks *s, const struct stack_event *e)
 	s->lost += (e->user && !p.user) + (e->kernel && !p.kernel);
 	if (p.user && p.user->end < STACK_ENDS)
 		s->ends[p.user->end]++;
+	if (!e->slot) {
+		p.next = s->idle;
+		s->idle = s->nr_pending + 1;
+		return VEC_PUSH(s->pending, s->nr_pending, s->pending_room, p);
+	}
 	p.next = (uintptr_t)map_get(&s->threads, key);
 	if (VEC_PUSH(s->pending, s->nr_pending, s->pending_room, p))
 		return -ENOMEM;
@@ -439,9 +448,35 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 	return t.err;
 }
 
+int stacks_show_idle(struct stacks *s, struct cgroup *root, uint64_t period_ns)
+{
+	static const struct identity idle = { .comm = "idle CPU", .cpu = -1 };
+	int err = 0;
+
+	if (s->idle && !s->idle_life)
+		s->idle_life = model_life(s->model, &idle, root);
+	if (s->idle && !s->idle_life)
+		return -ENOMEM;
+	for (uint32_t at = s->idle; at && !err; at = s->pending[at - 1].next) {
+		const struct pending *p = &s->pending[at - 1];
+		struct stack_sample sample = {
+			.life = s->idle_life,
+			.kernel = p->kernel,
+			.weight = period_ns,
+			.count = 1,
+			.kind = TIME_IRQ,
+			.flags = notes_of(&p->event),
+			.irq = p->event.irq,
+		};
+
+		err = model_sample(s->model, &sample);
+	}
+	return err;
+}
+
 void stacks_end(struct stacks *s)
 {
-	s->nr_pending = 0;
+	s->nr_pending = s->idle = 0;
 	map_fini(&s->threads);
 	s->threads = (struct map){ 0 };
 }

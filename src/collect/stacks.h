@@ -8,6 +8,7 @@
 #include "model/sample.h"
 #include "slot.h"
 
+struct cgroup;
 struct life;
 struct model;
 struct stacks;
@@ -50,6 +51,10 @@ struct stacks_thread {
  * 0 or -ENOMEM.
  */
 int stacks_show(struct stacks *s, const struct stacks_thread *t);
+
+/* stacks_show_idle - the samples of interrupts on idle CPUs, in the tick being built: each stands for @period_ns.
+ * 0 or -ENOMEM. */
+int stacks_show_idle(struct stacks *s, struct cgroup *root, uint64_t period_ns);
 
 /* stacks_end - after all threads of a tick: events of threads that are not shown are forgotten. */
 void stacks_end(struct stacks *s);

@@ -84,7 +84,7 @@ struct tick_node {
 struct model {
 	uint64_t seq;            /* of the newest tick, or of the one being built */
 	uint64_t builds;
-	struct map processes;    /* tgid -> struct process_node */
+	struct map processes;    /* tgid + 1 -> struct process_node */
 	struct life_block *blocks; /* memory of all lives, */
 	struct life_node *unused;  /* and what of it is free */
 	struct life_node *living;

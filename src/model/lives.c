@@ -56,9 +56,15 @@ static void life_free(struct model *m, struct life_node *n)
 	m->unused = n;
 }
 
+/* Idle CPUs have number 0. */
+static uint64_t process_key(pid_t tgid)
+{
+	return (uint64_t)tgid + 1;
+}
+
 static struct process_node *process_of(struct model *m, const struct identity *id)
 {
-	struct process_node *p = map_get(&m->processes, id->tgid);
+	struct process_node *p = map_get(&m->processes, process_key(id->tgid));
 	bool leader = id->tid == id->tgid;
 
 	if (p && !(leader && p->leader_start && p->leader_start != id->start_ns)) {
@@ -67,7 +73,7 @@ static struct process_node *process_of(struct model *m, const struct identity *i
 		return p;
 	}
 	p = calloc(1, sizeof(*p));
-	if (!p || map_put(&m->processes, id->tgid, p)) {
+	if (!p || map_put(&m->processes, process_key(id->tgid), p)) {
 		free(p);
 		return NULL;
 	}
@@ -198,8 +204,8 @@ void model_life_end(struct model *m, struct life *l)
 {
 	struct process_node *p = (struct process_node *)l->process;
 
-	if (!--p->living && map_get(&m->processes, p->process.tgid) == p)
-		map_del(&m->processes, p->process.tgid);
+	if (!--p->living && map_get(&m->processes, process_key(p->process.tgid)) == p)
+		map_del(&m->processes, process_key(p->process.tgid));
 	living_end(m, node_of(l), m->seq);
 }
 

@@ -101,6 +101,14 @@ static int hand_on(struct reading *r, const struct event *e)
 	return e->at >= r->from ? r->fn(r->arg, e) : 0;
 }
 
+/* Not before the last switch, and not after the one to come. */
+static uint64_t between(const struct reading *r, uint64_t at, uint64_t not_after)
+{
+	if (at > not_after)
+		at = not_after;
+	return at < r->switched ? r->switched : at;
+}
+
 /*
  * The order of slots is that of what happened. A switch's time is the scheduler's and can be some us off from
  * that of other events (clock.bpf.h): these are kept between the switches they are between.
@@ -111,11 +119,11 @@ static int let_go(struct reading *r, uint64_t not_after)
 
 	for (int i = 0; i < r->nr_held && !err; i++) {
 		struct event *e = &r->held[i];
+		uint64_t began = between(r, e->at - (e->kind == RING_IRQ ? e->off_ns : 0), not_after);
 
-		if (e->at > not_after)
-			e->at = not_after;
-		if (e->at < r->switched)
-			e->at = r->switched;
+		e->at = between(r, e->at, not_after);
+		if (e->kind == RING_IRQ) /* not before the switch before it, either */
+			e->off_ns = e->at - began;
 		err = hand_on(r, e);
 	}
 	r->nr_held = 0;

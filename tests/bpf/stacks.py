@@ -125,7 +125,7 @@ def full():
     load.wait()
     # Of the ticks after the first, which has the start in it.
     samples = sum(t["samples"] for tick in ticks[1:] for t in tick["threads"])
-    run = sum(t["run_ns"] for tick in ticks[1:] for t in tick["threads"]) / SEC
+    run = sum(t["run_ns"] + t["irq_ns"] for tick in ticks[1:] for t in tick["threads"]) / SEC
     lost = [ticks[-1]["loss"][k] - ticks[0]["loss"][k] for k in ("stack_full", "stack_events")]
     assert lost[0] > 0, f"it was never full: {samples} samples"
     expected = 2999 * run
@@ -148,7 +148,7 @@ def samples_in_json():
     thread = [t for t in tick["threads"] if t["tid"] == tid][0]
     expected = 997 * thread["run_ns"] / SEC
     assert (0.1 if GUEST else 0.9) * expected <= thread["samples"] <= 1.05 * expected, (thread, expected)
-    for kind, field in (("cpu", "run_ns"), ("runq", "runq_ns"), ("sleep", "sleep_ns"), ("d", "d_ns")):
+    for kind, field in (("cpu", "run_ns"), ("runq", "runq_ns"), ("sleep", "sleep_ns"), ("d", "d_ns"), ("irq", "irq_ns")):
         spent = sum(t[field] for t in tick["threads"])
         worth = sum(tick["stacks"][kind].values())
         assert abs(worth - spent) <= spent / 1000, (kind, tick["stacks"], spent)

@@ -93,7 +93,7 @@ def sums():
     slots = {}
     for tick in ticks[2:4]:
         for thread in tick["threads"]:
-            slots[thread["tid"]] = slots.get(thread["tid"], 0) + thread["run_ns"]
+            slots[thread["tid"]] = slots.get(thread["tid"], 0) + thread["run_ns"] + thread["irq_ns"]
     allowed = (end_ns - begin_ns) / (100 if GUEST else 1000) # a refresh takes a moment, in which who runs goes on
     off = {tid: (spent.get(tid, 0), ns) for tid, ns in slots.items() if abs(spent.get(tid, 0) - ns) > allowed}
     # A switch that the kernel did not report is a loss, counted, of when one thread left and another came: the slots
@@ -128,6 +128,30 @@ def inside():
             iid = one(sample, "callstack_iid")
             assert iid is None or iid in defined, iid
     return f"{len(times)} events in {(end - start) / MS:.0f} ms"
+
+
+def interrupts():
+    """Interrupts and softirqs are pairs that nest on their CPU, as many as the refreshes count between two of them."""
+    with Load(load_path("udp"), "30"), tempfile.TemporaryDirectory() as folder:
+        ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3])
+        trace = Trace(paths[0])
+    begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[2]["boottime_ns"]
+    kinds = {"softirq_entry": "soft", "softirq_exit": "soft", "irq_handler_entry": "hard", "irq_handler_exit": "hard"}
+    opened, ended = {}, {}
+    for t, cpu, kind, event in sorted((e for e in trace.events if e[2] in kinds), key=lambda e: e[0]):
+        stack = opened.setdefault((cpu, kinds[kind]), [])
+        which = one(event, "vec" if kinds[kind] == "soft" else "irq") or 0
+        if kind.endswith("entry"):
+            stack.append((which, one(event, "name")))
+        else:
+            assert stack and stack[-1][0] == which, f"{kind} {which} at {t} on CPU {cpu}, open: {stack}"
+            name = stack.pop()[1] or which
+            ended[name] = ended.get(name, 0) + (begin_ns < t <= end_ns)
+    counted = {i["name"]: i["count"] for i in ticks[2]["irqs"]}
+    # NET_RX is vector 3. A refresh reads CPU after CPU, in up to a ms.
+    for name, in_trace in (("NET_RX", ended.get(3, 0)), ("LOC", ended.get("LOC", 0))):
+        assert abs(in_trace - counted[name]) <= 0.01 * counted[name] + 20, (name, in_trace, counted[name])
+    return f"NET_RX {ended.get(3)} of {counted['NET_RX']}, LOC {ended.get('LOC')} of {counted['LOC']}"
 
 
 def frames_of(trace, sequence):
@@ -394,6 +418,10 @@ def main():
         return
     tap.case("running times are those of the slots", sums)
     tap.case("nothing is outside of the window", inside)
+    if os.uname().machine == "x86_64":
+        tap.case("interrupts", interrupts)
+    else:
+        tap.skip("interrupts", "the timer is a line here, not a vector of its own")
     tap.case("samples have their stacks", stacks)
     tap.case("blocks have their stacks", blocks)
     tap.case("wakers", wakers)
