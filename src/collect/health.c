@@ -22,13 +22,13 @@ static const struct {
 	{ "task_rename", "names that threads give themselves",
 	  "the kernel does not let programs read names (lockdown?): threads keep the name they had" },
 	{ "seed_task", "threads that were there before systop", "" },
-	{ "softirq_entry", "softirqs that wake threads", "no such tracepoint: a bystander is shown as waker" },
-	{ "irq_handler_entry", "interrupts that wake threads",
+	{ "softirq_entry", "softirqs: their time, and whom they wake", "no such tracepoint: a bystander is shown as waker" },
+	{ "irq_handler_entry", "interrupts: their time, and whom they wake",
 	  "no such tracepoint: a bystander is shown as waker" },
-	{ "local_timer_entry", "timers that wake threads",
-	  "no such tracepoint: what the timer interrupted is shown as waker" },
-	{ "reschedule_entry", "interrupts from other CPUs that wake threads",
-	  "no such tracepoint: what they interrupted is shown as waker" },
+	{ "local_timer_entry", "CPUs' timers: their time, gaps, whom they wake",
+	  "no such tracepoint: its time is the thread's that it interrupted, which is shown as waker" },
+	{ "reschedule_entry", "interrupts from other CPUs: their time, and whom they wake",
+	  "no such tracepoint: their time is the thread's that they interrupted, which is shown as waker" },
 };
 
 static const char *const sample_classes[SAMPLE_CLASSES] = {

@@ -65,6 +65,9 @@ const char *flame_marks(const struct symbol *symbol);
 /* flame_change - how much larger the place's share is than in the base: -1 to 1. */
 double flame_change(struct flame_view *s, const struct view_context *c, const struct flame_node *n);
 
+/* flame_source.c: for flame_options.samples; @arg: the view. */
+int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
+
 /* flame_boxes.c: draws the graph, or the table, into lines [top, bottom) from column @left on. */
 void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
 void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);

@@ -55,13 +55,6 @@ double flame_change(struct flame_view *s, const struct view_context *c, const st
 
 /* --- What is shown */
 
-static int source_samples(void *arg, sample_fn *fn, void *fn_arg)
-{
-	struct flame_view *s = arg;
-
-	return s->source(s->source_arg, s->context, fn, fn_arg);
-}
-
 static int flame_update(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
@@ -71,7 +64,7 @@ static int flame_update(void *state, const struct view_context *c)
 	c->host->want_sleepers(c->host->arg);
 	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : PAST_TICKS;
 	if (s->source) {
-		o.samples = source_samples;
+		o.samples = flame_source_samples;
 		o.samples_arg = s;
 		s->context = c;
 	}
@@ -485,32 +478,6 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	if (*c->search && f->nr && total && used < (int)size)
 		snprintf(buf + used, size - used, "  /%s: %.1f%% of it", c->search,
 			 100.0 * count_matched(f, 0, c->search) / total);
-}
-
-void view_flame_set(void *state, enum flame_metric metric)
-{
-	((struct flame_view *)state)->options.metric = metric;
-}
-
-void view_flame_runq(void *state, void *arg)
-{
-	(void)arg;
-	view_flame_set(state, FLAME_RUNQ);
-}
-
-void view_flame_from(void *state, enum flame_metric metric, flame_source *source, void *arg, const char *what)
-{
-	struct flame_view *s = state;
-
-	s->options.metric = metric;
-	s->source = source;
-	s->source_arg = arg;
-	snprintf(s->what, sizeof(s->what), "%s", what);
-}
-
-void view_flame_free_by(void *state, void (*free_by)(void *arg))
-{
-	((struct flame_view *)state)->free_by = free_by;
 }
 
 static void flame_view_fini(void *state)

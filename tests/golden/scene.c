@@ -58,7 +58,7 @@ static const struct actor {
 
 #define NR_ACTORS (sizeof(actors) / sizeof(actors[0]))
 
-static void check(int err)
+void scene_check(int err)
 {
 	if (err)
 		abort();
@@ -101,7 +101,7 @@ static const struct stack *stack(struct scene *s, const uint64_t *frames, int nr
 	struct stack *like = calloc(1, sizeof(*like) + nr * sizeof(*frames));
 	const struct stack *interned;
 
-	check(like ? 0 : -ENOMEM);
+	scene_check(like ? 0 : -ENOMEM);
 	like->nr = nr;
 	like->hash = like->check = nr;
 	for (int i = 0; i < nr; i++) {
@@ -109,7 +109,7 @@ static const struct stack *stack(struct scene *s, const uint64_t *frames, int nr
 		like->hash = like->hash * 31 + frames[i];
 	}
 	interned = model_stack(s->model, like);
-	check(interned ? 0 : -ENOMEM);
+	scene_check(interned ? 0 : -ENOMEM);
 	free(like);
 	return interned;
 }
@@ -136,7 +136,7 @@ static void make_samples(struct scene *s, const struct life *server, const struc
 	};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
-		check(model_sample(s->model, &samples[i]));
+		scene_check(model_sample(s->model, &samples[i]));
 }
 
 static const struct stack *blocked_stack(struct scene *s)
@@ -144,84 +144,6 @@ static const struct stack *blocked_stack(struct scene *s)
 	static const uint64_t frames[] = { FRAME_KERNEL | 5, FRAME_KERNEL | 4 };
 
 	return stack(s, frames, 2);
-}
-
-static const struct irq_source sources[] = {
-	{ IRQ_SOFT, 3, "NET_RX", "" },
-	{ IRQ_SOFT, 1, "TIMER", "" },
-	{ IRQ_VECTOR, IRQ_LOC, "LOC", "" },
-	{ IRQ_HARD, IRQ_LINES, "24", "nvme0q1" },
-	{ IRQ_HARD, IRQ_LINES + 1, "186", "mlx5_comp3@pci:0000" },
-};
-
-static void make_interrupts(struct scene *s, int nr)
-{
-	for (int i = 0; i < (int)(sizeof(sources) / sizeof(sources[0])); i++) {
-		struct irq_values v = {
-			.source = &sources[i],
-			.count = 41200 / (i * i * 3 + 1),
-			.ns = 312000000 / (i * i * 9 + 1),
-			.max_ns = 31000000 / (7 * i * i + 1) / (SCENE_TICKS - nr),
-			.max_at = (5000 + nr) * SEC - SEC / 7,
-			.max_cpu = i % 3,
-			.max_tid = i == 2 ? 0 : 2001,
-			.nr_cpus = 1 + i % 3,
-		};
-
-		v.hist[5] = v.count * 98 / 100;
-		v.hist[9] = v.count - v.hist[5] - 1;
-		v.hist[17] = 1;
-		check(model_irq(s->model, &v));
-		for (int cpu = 0; cpu < v.nr_cpus; cpu++) {
-			struct irq_cpu on = { sources[i].index, cpu, v.count / v.nr_cpus, v.ns / v.nr_cpus };
-
-			check(model_irq_cpu(s->model, &on));
-		}
-	}
-}
-
-static void make_waits(struct scene *s, const struct life *server, const struct life *worker)
-{
-	const struct wait waits[] = {
-		{ worker, server, NULL, 310000000, 12, WAIT_BEHIND },
-		{ worker, NULL, NULL, 60000000, 5, WAIT_SEVERAL },
-		{ worker, NULL, NULL, 30000000, 3, WAIT_WAKEUP },
-		{ worker, NULL, &cgroups[2], 90000000, 2, WAIT_LIMIT },
-		{ server, worker, NULL, 140000000, 9, WAIT_BEHIND },
-	};
-	const struct woken wokens[] = {
-		{ worker, 700, 2001, WAKE_THREAD },
-		{ worker, 40, 3, WAKE_SOFTIRQ },
-		{ worker, 11, 24, WAKE_IRQ },
-		{ server, 250, 2002, WAKE_THREAD },
-	};
-	const struct away aways[] = {
-		{ worker, 900000000, 3, LATENCY_D, 28 },
-		{ worker, 4000000, 2, LATENCY_SLEEP, 20 },
-		{ server, 90000000, 2, LATENCY_SLEEP, 25 },
-	};
-
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-		check(model_wait(s->model, &waits[i]));
-	for (size_t i = 0; i < sizeof(wokens) / sizeof(wokens[0]); i++)
-		check(model_woken(s->model, &wokens[i]));
-	for (size_t i = 0; i < sizeof(aways) / sizeof(aways[0]); i++)
-		check(model_away(s->model, &aways[i]));
-}
-
-static void make_latencies(struct scene *s, int nr)
-{
-	for (enum latency_kind k = LATENCY_SLEEP; k < LATENCY_KINDS; k++) {
-		struct latency l = { 0 };
-
-		for (int i = latency_first(k); i < 28; i++)
-			l.n[i] = (1 << (28 - i)) / (1 + (i + nr) % 3) / (k + 1) / 8;
-		if (k == LATENCY_D) /* as samples and make_waits() have them */
-			l.n[28] = l.n[29] = 3;
-		if (k == LATENCY_SLEEP)
-			l.n[20] = l.n[25] = 2;
-		model_latency(s->model, k, &l);
-	}
 }
 
 static void make_tick(struct scene *s, struct life **lives, int nr)
@@ -235,7 +157,7 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 	uint64_t loss[LOSS_COUNT] = { [LOSS_GAP] = 2 };
 	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
 
-	check(model_begin(s->model, SEC, (5000 + nr) * SEC, &wall));
+	scene_check(model_begin(s->model, SEC, (5000 + nr) * SEC, &wall));
 	for (size_t i = 0; i < NR_ACTORS; i++) {
 		const struct actor *a = &actors[i];
 		struct values v = values_of(a, nr);
@@ -244,12 +166,12 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 		if (!lives[i])
 			continue;
 		if (a->idle)
-			check(model_idle(s->model, lives[i], a->state));
+			scene_check(model_idle(s->model, lives[i], a->state));
 		else
-			check(model_thread(s->model, lives[i],
+			scene_check(model_thread(s->model, lives[i],
 					   dies ? STATE_DEAD : a->state, dies, &v));
 		if (nr == 1 && a->state == STATE_D) {
-			check(model_block(s->model, lives[i], TIME_D, 2 * SEC, lives[i]->flags));
+			scene_check(model_block(s->model, lives[i], TIME_D, 2 * SEC, lives[i]->flags));
 			model_block_stacks(lives[i]->block, NULL, blocked_stack(s), 0);
 		}
 		if (dies) {
@@ -259,14 +181,14 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 	}
 	make_samples(s, lives[4], lives[5]);
 	scene_cpus(s, nr);
-	make_interrupts(s, nr);
-	make_waits(s, lives[4], lives[5]);
-	make_latencies(s, nr);
+	scene_interrupts(s, nr);
+	scene_waits(s, lives[4], lives[5], &cgroups[2]);
+	scene_latencies(s, nr);
 	for (size_t i = 0; i < NR_CGROUPS; i++)
-		check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
+		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
 	model_pressure(s->model, pressure);
 	s->ticks[nr] = model_end(s->model, loss, &self, false);
-	check(s->ticks[nr] ? 0 : -ENOMEM);
+	scene_check(s->ticks[nr] ? 0 : -ENOMEM);
 }
 
 void scene_make(struct scene *s, int nr_cpus)
@@ -275,7 +197,7 @@ void scene_make(struct scene *s, int nr_cpus)
 
 	scene_topology(s, nr_cpus);
 	s->model = model_new(1 << 20);
-	check(s->model ? 0 : -ENOMEM);
+	scene_check(s->model ? 0 : -ENOMEM);
 	for (size_t i = 0; i < NR_ACTORS; i++) {
 		const struct actor *a = &actors[i];
 		struct identity id = {
@@ -291,7 +213,7 @@ void scene_make(struct scene *s, int nr_cpus)
 
 		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
 		lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
-		check(lives[i] ? 0 : -ENOMEM);
+		scene_check(lives[i] ? 0 : -ENOMEM);
 	}
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		make_tick(s, lives, nr);

@@ -28,6 +28,14 @@ void scene_free(struct scene *s);
 void scene_topology(struct scene *s, int nr_cpus);
 void scene_cpus(struct scene *s, int nr);
 
+/* Of one refresh: interrupts; what api-server and api-worker waited for, and who woke them; how long that took. */
+void scene_interrupts(struct scene *s, int nr);
+void scene_waits(struct scene *s, const struct life *server, const struct life *worker, const struct cgroup *limited);
+void scene_latencies(struct scene *s, int nr);
+
+/* scene_check - ends the program if there is no memory. */
+void scene_check(int err);
+
 /* What the screen asks of such a host; its arg is to be the scene. */
 extern const struct host scene_host;
 
