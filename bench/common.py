@@ -47,6 +47,8 @@ LIMITS = {
     "dump_bytes": 12,
     "dump_bytes_other": 24,
     "dump_loop_ms": 50,
+    "irq_pair_ns": 150,
+    "irq_percent": 4,
     "startup_ms": 300,
     "bytes_80x24": 1000,
     "bytes_200x50": 2500,

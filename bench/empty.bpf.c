@@ -18,4 +18,17 @@ int empty_waking(void *ctx)
 	return 0;
 }
 
+/* The same for interrupts, in place of those above: "empty irq". */
+SEC("?tp_btf/softirq_entry")
+int empty_softirq_entry(void *ctx)
+{
+	return 0;
+}
+
+SEC("?tp_btf/softirq_exit")
+int empty_softirq_exit(void *ctx)
+{
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "GPL";
