@@ -18,6 +18,7 @@ import time
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
 LOADS = os.environ.get("SYSTOP_LOAD", "build/tests/load")
 GUEST = bool(os.environ.get("SYSTOP_TEST_GUEST"))
+REALTIME = os.path.exists("/sys/kernel/realtime")
 MS = 1_000_000
 SEC = 1_000_000_000
 

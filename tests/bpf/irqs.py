@@ -11,7 +11,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SEC, SYSTOP, Systop, begin  # noqa: E402
+from harness import GUEST, REALTIME, SEC, SYSTOP, Systop, begin  # noqa: E402
 
 
 def softirqs():
@@ -145,7 +145,9 @@ def victims():
     assert len(threads) == 3, threads
     stolen = sum(t["irq_ns"] for t in threads)
     network = sum(i["ns"] for t in ticks for i in t["irqs"] if i["name"] == "NET_RX")
-    assert network > 0 and 0.8 * network <= stolen <= 2 * network, (stolen, network)
+    assert network > 0, threads
+    # Where softirqs are preemptible they are a thread's own work, and only what calls for them is stolen.
+    assert REALTIME or 0.8 * network <= stolen <= 2 * network, (stolen, network)
     for t in threads:
         states = sum(t[f"{s}_ns"] for s in ("run", "irq", "runq", "d", "sleep", "stopped"))
         assert abs(states - t["alive_ns"]) <= t["alive_ns"] / 1000, t

@@ -6,7 +6,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, Cgroup, Load, Systop, about, begin, load_path, rows_of, systop_lines, total  # noqa: E402
+from harness import GUEST, MS, REALTIME, Cgroup, Load, Systop, about, begin, load_path, rows_of, systop_lines, total  # noqa: E402
 
 
 def behind(lines, tid):
@@ -128,7 +128,10 @@ def woken_by_timer():
 
 def main():
     tap = begin()
-    tap.case("a SCHED_FIFO thread that held the CPU is named", fifo_hog)
+    if REALTIME:
+        tap.skip("a SCHED_FIFO thread that held the CPU is named", "a nap ends in a thread here, which waits for the hog")
+    else:
+        tap.case("a SCHED_FIFO thread that held the CPU is named", fifo_hog)
     tap.case("several in turns", turns)
     tap.case("all of a wait is told", whole)
     tap.case("a CPU limit", limit)
