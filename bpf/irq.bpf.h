@@ -140,8 +140,8 @@ static __always_inline __u32 irq_sampled(const struct cpu_slot *c)
 }
 
 /*
- * tick_seen - the CPU's timer came at @now. While the CPU is busy it comes every few ms; if not, interrupts were off, or
- * a hypervisor ran another guest.
+ * tick_seen - the CPU's timer came at @now. While the CPU is busy it comes every few ms; if not, interrupts were off,
+ * or a hypervisor ran another guest.
  */
 static __always_inline void tick_seen(struct cpu_slot *c, __u64 now)
 {

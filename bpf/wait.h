@@ -38,8 +38,8 @@ struct wait_event {
 
 _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
 
-/* Who had the CPU before, for long: so many of them; a power of two. One that was interrupted by others for moments only
- * is one. */
+/* Who had the CPU before, for long: so many of them; a power of two. One that was interrupted by others for moments
+ * only is one. */
 #define WAIT_RUNS 4
 #define WAIT_RUN_NS 50000
 

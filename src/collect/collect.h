@@ -95,7 +95,7 @@ bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
 /* collect_frequency - of the samplers, now; sets it to @hz, if that is not 0. */
 int collect_frequency(struct collect *c, int hz);
 
-/* collect_rings - the recorder's rings. collect_cpus - mapped, one a possible CPU. collect_cpus_fd - of the map of struct cpu_slot, one a possible CPU.
+/* collect_rings - the recorder's rings. collect_cpus - mapped, one a possible CPU; collect_cpus_fd - of their map.
  * collect_cpu_now - how many slots a CPU's ring had so far, and who runs there: 0: the idle thread, -1: not known. */
 const struct rings *collect_rings(const struct collect *c);
 int collect_nr_cpus(const struct collect *c);

@@ -33,8 +33,8 @@ int waits_drain(struct waits *w);
 
 /*
  * waits_take - what was told of the thread in a slot since the last tick, its last wakings included, for waits_show().
- * @c: a copy of the slot; @over: it is dead, the slot will be another one's. 0 or -ENOMEM. waits_show - hands that to the model, in the tick
- * being built. waits_end - after all threads of a tick: what was not shown is forgotten.
+ * @c: a copy of the slot; @over: it is dead, the slot will be another one's. 0 or -ENOMEM. waits_show - hands that to
+ * the model, in the tick being built. waits_end - after all threads of a tick: what was not shown is forgotten.
  */
 int waits_take(struct waits *w, uint32_t slot, const struct slot *c, bool over, uint32_t *taken);
 int waits_show(struct waits *w, uint32_t taken, struct life *life);

@@ -88,7 +88,7 @@ static struct json_object *choice(const char *const *names, int nr, const char *
 
 static struct json_object *wait_schema(void)
 {
-	struct json_object *o = record("who ran instead in its runqueue waits of 100 us (or --wait-min) and more, the largest first");
+	struct json_object *o = record("who ran instead in its runqueue waits of 100 us (--wait-min) and more, most first");
 
 	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
 				   "thread: this one; several: others, before; wakeup: it was on its way to an idle CPU, or "

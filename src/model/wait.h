@@ -22,7 +22,7 @@ enum wait_kind {
 /* As in --json: thread several wakeup limit. */
 extern const char *const wait_kind_names[WAIT_KINDS];
 
-/* What a thread waited for one of these, in an interval: waits of 100 us and more (--wait-min) that ended in it, wholly. */
+/* What a thread waited for one of these, in an interval: waits of 100 us and more (--wait-min) that ended in it. */
 struct wait {
 	const struct life *life;
 	const struct life *by;       /* WAIT_BEHIND: perhaps out of scope, or dead */

@@ -13,8 +13,8 @@ struct rings;
 typedef int window_fn(void *arg, int cpu, const struct event *e);
 
 /*
- * window_read - what the recorder has of @from to @to, CLOCK_BOOTTIME ns: CPU after CPU, the events of each in the order
- * of their time. @cpus: mapped, one a possible CPU; @most: slots of all CPUs that are read at most, which is 10 ns each:
+ * window_read - what the recorder has of @from to @to, CLOCK_BOOTTIME ns: CPU after CPU, the events of each in the
+ * order of their time. @cpus: mapped, one a possible CPU; @most: slots of all CPUs that are read at most, which is 10 ns each:
  * then the oldest are left out. @since: from when on all is there, whatever the ring it is in. Returns 0, what @fn
  * returned, or -errno.
  */

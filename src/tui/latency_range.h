@@ -70,7 +70,8 @@ bool latency_holds(const struct latency_range *r, uint64_t ns);
 bool latency_is_irq(enum latency_kind kind);
 const char *latency_word(enum latency_kind kind, uint64_t count);
 
-/* latency_range_text - "4.2ms-8.4ms", "<4.2ms", ">4.2ms". latency_time_text - "12:03:35-12:03:39", the local time, "-": not remembered. */
+/* latency_range_text - "4.2ms-8.4ms", "<4.2ms", ">4.2ms". latency_time_text - "12:03:35-12:03:39", the local time, "-":
+ * not remembered. */
 void latency_range_text(const struct latency_range *r, char *buf, size_t size);
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size);
 
