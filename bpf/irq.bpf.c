@@ -33,7 +33,7 @@ static __always_inline int leave_hard(__u32 source)
 	if (!c)
 		return 0;
 	c->hardirq = 0;
-	irq_leave(c, cpu, clock_now(c), source, true);
+	irq_leave(c, cpu, clock_now(c), source, bpf_get_current_task_btf()->pid, true);
 	return 0;
 }
 
@@ -69,10 +69,8 @@ VECTOR(call_function_single, IRQ_CAL, WAKE_IPI)
 VECTOR(irq_work, IRQ_IWI, WAKE_IPI)
 
 /* Whether the softirqs that run now are a thread's own work, and nothing that it loses. */
-static __always_inline bool in_ksoftirqd(void)
+static __always_inline bool in_ksoftirqd(const struct task_struct *t)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-
 	return t->flags & PF_KTHREAD && *(__u64 *)t->comm == *(__u64 *)"ksoftirqd";
 }
 
@@ -97,6 +95,7 @@ int BPF_PROG(softirq_exit, unsigned int vector)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct task_struct *t = bpf_get_current_task_btf();
 	__u64 now;
 
 	if (!c)
@@ -104,11 +103,11 @@ int BPF_PROG(softirq_exit, unsigned int vector)
 	c->softirq = 0;
 	now = clock_now(c);
 	if (!preempt_rt) {
-		irq_leave(c, cpu, now, vector, !in_ksoftirqd());
+		irq_leave(c, cpu, now, vector, t->pid, !in_ksoftirqd(t));
 	} else if (c->softirq_began) {
 		struct irq_level level = { .began = c->softirq_began, .source = vector };
 
-		irq_count(c, cpu, &level, account_sub(now, level.began));
+		irq_count(cpu, &level, account_sub(now, level.began), t->pid);
 		c->softirq_began = 0;
 	}
 	return 0;

@@ -72,7 +72,7 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 	c->irq_at = now;
 }
 
-static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struct irq_level *level, __u64 own)
+static __always_inline void irq_count(__u32 cpu, const struct irq_level *level, __u64 own, __u32 tid)
 {
 	__u32 at = cpu * IRQ_SOURCES + (level->source & (IRQ_SOURCES - 1)), slot;
 	struct irq_slot *s = bpf_map_lookup_elem(&irqs, &at);
@@ -88,12 +88,13 @@ static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struc
 	if (own > s->max_ns) {
 		s->max_ns = own;
 		s->max_at = level->began;
-		s->max_tid = bpf_get_current_pid_tgid();
+		s->max_tid = tid;
 	}
 }
 
-/* irq_leave - the innermost one, of @source, ends at @now. @steals: whoever ran lost the time. */
-static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, __u32 source, bool steals)
+/* irq_leave - the innermost one, of @source, ends at @now. @steals: @tid, who ran, lost the time: so with all but
+ * softirqs. */
+static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, __u32 source, __u32 tid, bool steals)
 {
 	__u32 depth = c->irq_depth - 1;
 	struct irq_level *level;
@@ -114,13 +115,13 @@ static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, 
 		c->irq_depth = 0;
 		return;
 	}
-	if (steals) {
-		__sync_fetch_and_add(&c->irq_ns, own);
-		if (source < IRQ_SOFTIRQS)
-			c->softirq_ns += own;
-	}
-	irq_count(c, cpu, level, own);
-	record(c, cpu, now, RING_IRQ, source, ring_span(account_sub(now, level->began)), bpf_get_current_pid_tgid());
+	/* A sum for each of both kinds: neither can come in the middle of its own. */
+	if (source >= IRQ_SOFTIRQS)
+		c->hardirq_ns += own;
+	else if (steals)
+		c->softirq_ns += own;
+	irq_count(cpu, level, own, tid);
+	record(c, cpu, now, RING_IRQ, source, ring_span(account_sub(now, level->began)), tid);
 	/* Not before: the next one would write over this one's level. */
 	*(volatile __u32 *)&c->irq_depth = depth;
 	c->interrupts++;

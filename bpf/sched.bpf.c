@@ -177,7 +177,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	bool gap, dead = false, blocked = false, parks = false;
 	__u32 left = RING_YIELDED, lost_tid = 0;
 	struct rq *rq;
-	__u64 boot, now;
+	__u64 boot, now, stolen;
 
 	if (!c)
 		return 0;
@@ -203,8 +203,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	e.rq_clock = rq->clock;
 	e.now = clock_switch(c, now, e.rq_clock, next->pid ? 0 : idle_lag(rq, prev));
 	e.cpu_since = c->since ? c->since : shared.started_ns;
-	e.stolen_ns = gap ? 0 : c->irq_ns - c->irq_charged;
-	c->irq_charged = c->irq_ns;
+	stolen = c->hardirq_ns + c->softirq_ns;
+	e.stolen_ns = gap ? 0 : stolen - c->irq_charged;
+	c->irq_charged = stolen;
 	irq_none(c);
 
 	out = slot_at(out_index);

@@ -173,10 +173,10 @@ struct cpu_slot {
 	__u64 gap_at;        /* its end, accounting clock, */
 	__u32 gap_tid;       /* and who ran then */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps, D states of threads in scope, of AWAY_NS and more */
-	__u64 irq_ns;        /* that interrupts took, from whoever ran; softirqs in ksoftirqd are its own */
-	__u64 softirq_ns;    /* of these, softirqs */
+	__u64 hardirq_ns;    /* that interrupts took from whoever ran, */
+	__u64 softirq_ns;    /* and softirqs, but for those in ksoftirqd: these are its own */
 	__u64 interrupts;
-	__u64 irq_charged;   /* irq_ns at the last switch: what is more, the running thread lost */
+	__u64 irq_charged;   /* both at the last switch: what is more, the running thread lost */
 	__u64 irq_at;        /* the last time that irq_depth changed */
 	__u64 softirq_began; /* where softirqs are preemptible */
 	__u32 irq_depth;

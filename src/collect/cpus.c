@@ -17,7 +17,7 @@
 
 struct cpu_reader {
 	bool seen;
-	uint64_t run_ns, idle_ns, irq_ns, softirq_ns, switches;
+	uint64_t run_ns, idle_ns, hardirq_ns, softirq_ns, switches;
 	uint32_t away[2][HIST_SLOTS];
 };
 
@@ -86,17 +86,12 @@ static void cpu_show(struct cpu_reader *r, uint64_t run, uint64_t idle, uint64_t
 	r->idle_ns += v->idle_ns;
 }
 
-/* Interrupts go on while a copy is made. */
 static void cpu_show_irqs(struct cpu_reader *r, const struct cpu_slot *slot, struct cpu_values *v)
 {
-	uint64_t all = slot->irq_ns - r->irq_ns;
-
+	v->hardirq_ns = slot->hardirq_ns - r->hardirq_ns;
 	v->softirq_ns = slot->softirq_ns - r->softirq_ns;
-	if (v->softirq_ns > all)
-		v->softirq_ns = all;
-	v->hardirq_ns = all - v->softirq_ns;
-	r->softirq_ns += v->softirq_ns;
-	r->irq_ns += all;
+	r->hardirq_ns = slot->hardirq_ns;
+	r->softirq_ns = slot->softirq_ns;
 }
 
 /* Who runs there. */

@@ -262,7 +262,8 @@ static uint64_t stolen(const struct slots *s, uint32_t index, const struct slot 
 	if (!cpu || c->state != SLOT_RUNNING)
 		return 0;
 	charged = __atomic_load_n(&cpu->irq_charged, __ATOMIC_ACQUIRE);
-	total = __atomic_load_n(&cpu->irq_ns, __ATOMIC_ACQUIRE);
+	total = __atomic_load_n(&cpu->hardirq_ns, __ATOMIC_ACQUIRE) +
+		__atomic_load_n(&cpu->softirq_ns, __ATOMIC_ACQUIRE);
 	/* If it went meanwhile, its own sums have it. */
 	return __atomic_load_n(&cpu->current_slot, __ATOMIC_ACQUIRE) == index && total > charged &&
 			       __atomic_load_n(&cpu->irq_charged, __ATOMIC_RELAXED) == charged
