@@ -147,8 +147,19 @@ struct cpu_slot {
 	__u64 records;       /* written to this CPU's ring (ring.h), the ones that were overwritten included */
 	__u64 bpf_ns;        /* estimated run time of the programs */
 
+	/* Interrupts, all of them and every switch: a cache line, and one for the outermost level. */
 	__u32 hardirq;       /* in which interrupt the CPU is: WAKE_SOURCE(), 0: none */
 	__u32 softirq;
+	__u64 hardirq_ns;    /* that interrupts took from whoever ran, */
+	__u64 softirq_ns;    /* and softirqs, but for those in ksoftirqd: these are its own */
+	__u64 interrupts;
+	__u64 irq_charged;   /* both at the last switch: what is more, the running thread lost */
+	__u64 irq_at;        /* the last time that irq_depth changed */
+	__u32 irq_depth;
+	__u32 tickless;      /* set by user space: its timer need not come while it is busy */
+	__u64 softirq_began; /* where softirqs are preemptible */
+	struct irq_level irq_levels[IRQ_LEVELS];
+
 	__u64 scope_cgroups; /* scratch of scope_key() */
 	__u64 scope_cred;
 	__u64 overflow_ns;   /* running time of threads without a slot */
@@ -162,7 +173,6 @@ struct cpu_slot {
 	__u64 was_runq;
 	__u64 was_throttled;
 	__u32 was_state;
-	__u32 tickless;      /* set by user space: its timer need not come while it is busy */
 	struct wait_run runs[WAIT_RUNS]; /* the last long ones, a ring */
 	__u32 nr_runs;
 	__u64 wait_events;   /* written to this CPU's ring */
@@ -173,16 +183,10 @@ struct cpu_slot {
 	__u64 gap_at;        /* its end, accounting clock, */
 	__u32 gap_tid;       /* and who ran then */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps, D states of threads in scope, of AWAY_NS and more */
-	__u64 hardirq_ns;    /* that interrupts took from whoever ran, */
-	__u64 softirq_ns;    /* and softirqs, but for those in ksoftirqd: these are its own */
-	__u64 interrupts;
-	__u64 irq_charged;   /* both at the last switch: what is more, the running thread lost */
-	__u64 irq_at;        /* the last time that irq_depth changed */
-	__u64 softirq_began; /* where softirqs are preemptible */
-	__u32 irq_depth;
-	struct irq_level irq_levels[IRQ_LEVELS];
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
+
+_Static_assert(__builtin_offsetof(struct cpu_slot, hardirq) == 128, "line 2");
 
 /* State that all programs and user space share; one instance, memory-mapped. */
 struct shared {
