@@ -1,131 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Wiring only: who feeds whom. Everything that can go wrong is found out before the screen opens,
- * and said after it closed.
+ * Wiring only: who feeds whom while systop runs; start.c puts it together. Everything that can go wrong is found out
+ * before the screen opens, and said after it closed.
  */
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "config.h"
-
-#include "check.h"
 #include "collect/collect.h"
-#include "collect/peek.h"
-#include "command.h"
 #include "config_file.h"
 #include "crash.h"
 #include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
-#include "export/write.h"
-#include "helper/helper.h"
-#include "hierarchy.h"
-#include "host_info.h"
 #include "loop.h"
-#include "model/filter.h"
-#include "model/model.h"
-#include "options.h"
+#include "model/tick.h"
 #include "print.h"
 #include "priority.h"
-#include "proc/cgroup.h"
-#include "proc/memory.h"
-#include "proc/mounts.h"
-#include "proc/user.h"
-#include "recording.h"
 #include "save.h"
 #include "sym/names.h"
-#include "sym/roles.h"
-#include "target.h"
-#include "tui/host.h"
-#include "tui/settings.h"
+#include "systop.h"
 #include "tui/tui.h"
 #include "util/fail.h"
 #include "util/text.h"
-#include "who_ask.h"
-
-/* What the past may take, that of the dead included. */
-#define PAST_BYTES (32 << 20)
 
 /* The screen does not wait a whole interval to show something. */
 #define FIRST_NS 50000000
 
 /* How long --folded waits at its end for stacks that are being read, and for names. */
 #define STACKS_WAIT_NS 5000000000ULL
-
-/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
-enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_WHO, ROLE_COUNT };
-
-static const struct helper_role roles[ROLE_COUNT] = {
-	[ROLE_OPEN] = {
-		.name = "systop-open",
-		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
-		.nr_caps = 3,
-		.run = open_run,
-	},
-	[ROLE_SYMBOLS] = {
-		.name = "systop-symbols",
-		.nobody = true,
-		.memory = 2UL << 30,
-		.cpu_seconds = 600,
-		.nice = 5, /* names can come later */
-		.locked = true,
-		.run = symbols_run,
-	},
-	[ROLE_PEEK] = {
-		.name = "systop-peek",
-		.nobody = true,
-		.locked = true,
-		.bpf = true,
-		.run = peek_run,
-	},
-	[ROLE_WRITE] = {
-		.name = "systop-write",
-		.invoker = true,
-		.run = write_run,
-	},
-	[ROLE_WHO] = {
-		.name = "systop-who",
-		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
-		.nr_caps = 2,
-		.run = who_run,
-	},
-};
-
-struct systop {
-	struct options options;
-	struct utsname uts;
-	struct cgroup_mounts mounts;
-	struct cgroups *cgroups;
-	struct model *model;
-	struct filter *filter; /* of -b and --json */
-	struct filter *when;   /* of --on */
-	struct collect *collect;
-	struct names *names;
-	struct save *save;
-	struct tui *tui;
-	struct host host;
-	struct host_sources sources;
-	struct settings settings;
-	char themes[4096], notice[512];
-	struct command command;
-	struct target target;
-	char **argv;
-	struct recording recording; /* of -w */
-	bool gone; /* what -p asked for */
-	uint64_t ticks;
-};
 
 /* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
@@ -189,9 +99,11 @@ static void tell_save(struct systop *s)
 	const char *text = save_text(s->save);
 
 	text_safe(safe, sizeof(safe), text, strlen(text));
-	if (s->options.output == OUTPUT_SCREEN)
+	if (s->tui)
 		tui_notice(s->tui, "%s", safe);
-	else if (!save_busy(s->save) && s->options.output != OUTPUT_TRACE)
+	else if (s->options.output == OUTPUT_SCREEN)
+		fprintf(stderr, "systop: %s%s\n", safe, save_busy(s->save) ? "; Ctrl-C: no file" : "");
+	else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save)))
 		fprintf(stderr, "systop: %s\n", safe);
 }
 
@@ -345,175 +257,6 @@ static void read_settings(struct systop *s)
 	config_themes(s->themes, sizeof(s->themes));
 }
 
-static void ask_again(void *arg, const struct file_key *key)
-{
-	collect_ask_file(((struct systop *)arg)->collect, key);
-}
-
-/* Files whose symbols are asked for stay open: a helper that is started anew reads them again. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
-static int on_table(void *arg, uint32_t file, int fd)
-{
-	return collect_table(((struct systop *)arg)->collect, file, fd);
-}
-
-static int start_names(struct systop *s)
-{
-	struct names_options o = {
-		.open_role = ROLE_OPEN,
-		.symbols_role = ROLE_SYMBOLS,
-		.kallsyms_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
-		.ask_again = ask_again,
-		.table = s->options.table_mib ? on_table : NULL,
-		.arg = s,
-	};
-
-	raise_file_limit();
-	s->names = names_new(&o);
-	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
-}
-
-static int start_save(struct systop *s)
-{
-	struct save_options o = {
-		.role = ROLE_WRITE,
-		.who_role = ROLE_WHO,
-		.collect = s->collect,
-		.names = s->names,
-		.uname = &s->uts,
-		.scope = s->target.text,
-		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
-		.version = PACKAGE_VERSION,
-		.argv = s->argv,
-		.window_s = s->options.window_s,
-		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
-			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
-	};
-
-	if (s->options.output == OUTPUT_TRACE) {
-		recording_begin(&s->recording, &s->options);
-		o.part.from = s->recording.from_ns;
-		o.part.until = s->recording.until_ns;
-	}
-	s->save = save_new(&o);
-	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
-}
-
-static int open_screen(struct systop *s)
-{
-	struct tui_options o = {
-		.host = &s->host,
-		.settings = &s->settings,
-		.filter = s->options.filter,
-		.theme_dir = s->themes,
-		.notice = s->notice,
-	};
-
-	s->host.name = s->uts.nodename;
-	s->host.kernel = s->uts.release;
-	s->host.version = PACKAGE_VERSION;
-	s->host.wait_ns = s->options.wait_ns;
-	s->host.scope = s->target.text;
-	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path,
-					   { .sys = TOPOLOGY_SYS } };
-	host_info_init(&s->host, &s->sources);
-	s->tui = tui_open(&o);
-	return s->tui ? 0 : -EIO;
-}
-
-static int start(struct systop *s)
-{
-	const char *controller;
-	int err;
-
-	err = check_preconditions();
-	if (!err && s->options.output == OUTPUT_SCREEN)
-		err = tui_check();
-	if (!err && s->options.trigger) {
-		struct filter_error error;
-
-		s->when = filter_parse(s->options.trigger, user_lookup, &error);
-		err = s->when ? 0 : -ENOMEM;
-	}
-	if (!err && s->options.filter) {
-		struct filter_error error;
-
-		s->filter = filter_parse(s->options.filter, user_lookup, &error);
-	}
-	if (!err)
-		err = hierarchy_mounts(&s->mounts);
-	if (!err)
-		err = target_resolve(&s->target, &s->options, &s->mounts);
-	if (!err) {
-		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller);
-		err = s->cgroups ? 0 : -EIO;
-	}
-	if (!err && s->options.command) {
-		err = command_fork(&s->command, s->options.command);
-		if (!err)
-			target_add(&s->target, s->command.pid);
-	}
-	if (!err) {
-		struct collect_options o = {
-			.shown_controller = controller,
-			.frequency = s->options.frequency,
-			.wait_ns = s->options.wait_ns,
-			.self = s->options.self,
-			.all_cpus = s->options.all_cpus,
-			.starter = helper_starter(),
-			.peek_role = ROLE_PEEK,
-			.table_mib = s->options.table_mib,
-			.window_s = s->options.window_s,
-			.window_bytes = s->options.window_bytes,
-			.memory_spare = memory_spare(&s->mounts),
-			.window_now = s->options.output == OUTPUT_TRACE,
-		};
-
-		s->model = model_new(PAST_BYTES);
-		s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups)
-				      : NULL;
-		err = s->collect ? 0 : -EIO;
-	}
-	if (!err)
-		err = start_names(s);
-	if (!err)
-		err = start_save(s);
-	if (!err)
-		err = check_drop_privileges();
-	if (!err && s->options.output == OUTPUT_SCREEN)
-		err = open_screen(s);
-	if (!err && s->options.command)
-		err = command_start(&s->command);
-	return err;
-}
-
-static void stop(struct systop *s)
-{
-	tui_close(s->tui);
-	topology_fini(&s->sources.topology);
-	save_free(s->save);
-	names_free(s->names);
-	helper_stop();
-	collect_free(s->collect);
-	model_free(s->model);
-	cgroups_free(s->cgroups);
-	cgroup_mounts_fini(&s->mounts);
-	command_end(&s->command);
-	target_fini(&s->target);
-	filter_free(s->filter);
-	filter_free(s->when);
-	options_fini(&s->options);
-}
-
 /* Ends as the signal would have ended us, so that a shell sees 128 + its number. */
 static void die_of(int signal_number)
 {
@@ -527,17 +270,21 @@ static void fetch_names(void *arg)
 	on_work(arg);
 }
 
-/* Nothing else is done until what is being saved is saved. */
+/* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. */
 static void finish_save(struct systop *s)
 {
 	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
 
 	if (!t)
 		return;
+	if (s->options.output == OUTPUT_SCREEN) {
+		tui_close(s->tui);
+		s->tui = NULL;
+		tell_save(s);
+	}
 	save_finish(s->save, t, fetch_names, s);
 	tick_put(t);
-	if (!save_error(s->save) || s->options.output != OUTPUT_TRACE)
-		fprintf(stderr, "systop: %s\n", save_text(s->save));
+	tell_save(s);
 }
 
 /* -w: what was recorded, now that it ended. */
@@ -575,7 +322,7 @@ static int run(struct systop *s)
 	loop_block_signals();
 	crash_catch();
 	priority_raise();
-	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
+	start_helpers();
 	if (!start(s)) {
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
@@ -588,7 +335,7 @@ static int run(struct systop *s)
 		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {
 			save_trace(s);
 			signal_number = 0;
-		} else if (!screen) {
+		} else {
 			finish_save(s);
 		}
 	}

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,11 +346,16 @@ bool save_tick(struct save *s, const struct tick *t)
 void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg)
 {
 	const struct timespec nap = { .tv_nsec = 2000000 };
+	sigset_t end;
 
+	sigemptyset(&end);
+	sigaddset(&end, SIGINT);
+	sigaddset(&end, SIGTERM);
 	while (save_busy(s)) {
 		work(arg);
 		save_tick(s, t);
 		save_work(s);
-		nanosleep(&nap, NULL);
+		if (sigtimedwait(&end, NULL, &nap) > 0)
+			save_cancel(s);
 	}
 }

@@ -247,6 +247,8 @@ static int narrowest(const struct column_choice *c, const struct column_context 
 		return 6;
 	if (c->id == COLUMN_BAR && width >= 60)
 		return 14;
+	if (c->id == COLUMN_COMM && !context->tree && width > 60)
+		return width - 60 + info.min < COMM_WIDTH ? width - 60 + info.min : COMM_WIDTH;
 	if ((c->id == COLUMN_TREE || (c->id == COLUMN_COMM && context->tree)) && width >= 60)
 		return 26;
 	return info.min;

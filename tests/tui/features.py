@@ -177,6 +177,24 @@ def full_disk():
             subprocess.run(["umount", home], check=True)
 
 
+def saves():
+    """w saves what was; Escape cancels it, and leaving does not."""
+    with tempfile.TemporaryDirectory() as folder, Terminal(80, 24) as t:
+        path = os.path.join(folder, "t.pb")
+        t.start("-o", path)
+        t.wait("BUF [1-9]")
+        t.keys("w")
+        t.wait(rf"saved {path}: .* 0 lost, 0 gaps")
+        os.unlink(path)
+        t.keys("w", "Escape")
+        t.wait("cancelled")
+        assert not os.listdir(folder), os.listdir(folder)
+        t.keys("w", "q")
+        t.wait(rf"^systop: saved {path}: .* 0 lost, 0 gaps")
+        t.wait(r"^\$ ?$")
+        assert os.listdir(folder) == ["t.pb"], os.listdir(folder)
+
+
 def truecolor():
     """24 bits only if the terminal's description and COLORTERM both say so."""
     with tempfile.TemporaryDirectory() as home:
@@ -221,6 +239,7 @@ def main():
     tap.case("options and health", options)
     tap.case("config file", config)
     tap.case("a full disk", full_disk)
+    tap.case("what was is saved", saves)
     tap.case("themes", themes)
     tap.case("24-bit colours", truecolor)
     tap.done()

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_SYSTOP_H
+#define SYSTOP_SYSTOP_H
+
+#include <stdint.h>
+#include <sys/utsname.h>
+
+#include "command.h"
+#include "host_info.h"
+#include "options.h"
+#include "proc/mounts.h"
+#include "recording.h"
+#include "target.h"
+#include "tui/host.h"
+#include "tui/settings.h"
+
+struct cgroups;
+struct collect;
+struct filter;
+struct model;
+struct names;
+struct save;
+struct tui;
+
+/* All that there is while systop runs. */
+struct systop {
+	struct options options;
+	struct utsname uts;
+	struct cgroup_mounts mounts;
+	struct cgroups *cgroups;
+	struct model *model;
+	struct filter *filter; /* of -b and --json */
+	struct filter *when;   /* of --on */
+	struct collect *collect;
+	struct names *names;
+	struct save *save;
+	struct tui *tui;
+	struct host host;
+	struct host_sources sources;
+	struct settings settings;
+	char themes[4096], notice[512];
+	struct command command;
+	struct target target;
+	char **argv;
+	struct recording recording; /* of -w */
+	bool gone; /* what -p asked for */
+	uint64_t ticks;
+};
+
+/* start_helpers - before anything is opened that they need not have. */
+void start_helpers(void);
+
+/*
+ * start - finds out all that can go wrong, attaches the programs and opens the screen, in this order. The options,
+ * settings, uts and argv are there. Returns 0 or -errno with fail(); stop() is called for both.
+ */
+int start(struct systop *s);
+void stop(struct systop *s);
+
+#endif
