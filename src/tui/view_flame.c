@@ -112,155 +112,7 @@ static void flame_draw(void *state, const struct view_context *c)
 	flame_draw_about(s, c, bottom);
 }
 
-/* --- Moving */
-
-static const struct box *box_of(const struct flame_view *s, enum flame_tree tree, int node)
-{
-	for (size_t i = 0; i < s->nr_boxes; i++)
-		if (s->boxes[i].node == node && s->boxes[i].tree == tree)
-			return &s->boxes[i];
-	return NULL;
-}
-
-/* The box beside this one, in its line. */
-static const struct box *beside(const struct flame_view *s, const struct box *b, int direction)
-{
-	const struct box *best = NULL;
-
-	for (size_t i = 0; i < s->nr_boxes; i++) {
-		const struct box *o = &s->boxes[i];
-
-		if (o->y != b->y || o->node < 0 || (o->x - b->x) * direction <= 0)
-			continue;
-		if (!best || (o->x - best->x) * direction < 0)
-			best = o;
-	}
-	return best ? best : b;
-}
-
-/* The widest box in the line below or above that hangs from this one, or that it hangs from. */
-static const struct box *across(const struct flame_view *s, const struct box *b, int direction)
-{
-	const struct box *best = NULL;
-
-	for (size_t i = 0; i < s->nr_boxes; i++) {
-		const struct box *o = &s->boxes[i];
-
-		if (o->y != b->y + direction || o->node < 0 || o->x >= b->x + b->width || o->x + o->width <= b->x)
-			continue;
-		if (!best || o->width > best->width)
-			best = o;
-	}
-	return best ? best : b;
-}
-
-static void select_box(struct flame_view *s, const struct box *b)
-{
-	s->tree = b->tree;
-	s->selected = s->flames[b->tree].nodes[b->node].key;
-}
-
-static void move_box(struct flame_view *s, enum action a)
-{
-	const struct flame *f = &s->flames[s->tree];
-	const struct box *b = f->nr ? box_of(s, s->tree, flame_at(f, s->selected)) : NULL;
-
-	if (!b && s->nr_boxes)
-		b = &s->boxes[0];
-	else if (b && (a == ACTION_DOWN || a == ACTION_UP))
-		b = across(s, b, a == ACTION_DOWN ? 1 : -1);
-	else if (b)
-		b = beside(s, b, a == ACTION_FLAME_LEFT ? -1 : 1);
-	if (b)
-		select_box(s, b);
-}
-
-/* In the table. Returns whether @a was such an action. */
-static bool move_function(struct flame_view *s, enum action a)
-{
-	size_t nr = s->flames[TREE_MAIN].nr_functions, page = s->functions_height;
-	int64_t to = s->function;
-
-	switch (a) {
-	case ACTION_DOWN:
-	case ACTION_UP:
-		to += a == ACTION_DOWN ? 1 : -1;
-		break;
-	case ACTION_PAGE_DOWN:
-	case ACTION_PAGE_UP:
-		to += a == ACTION_PAGE_DOWN ? (int64_t)page : -(int64_t)page;
-		break;
-	case ACTION_FIRST:
-		to = 0;
-		break;
-	case ACTION_LAST:
-		to = nr;
-		break;
-	default:
-		return false;
-	}
-	s->function = to < 0 || !nr ? 0 : to >= (int64_t)nr ? nr - 1 : (size_t)to;
-	return true;
-}
-
-/* --- Searching */
-
-static void find_function(struct flame_view *s, const char *search, int direction, bool stay)
-{
-	const struct flame *f = &s->flames[TREE_MAIN];
-	int nr = f->nr_functions;
-
-	for (int i = !stay; i < nr + !stay; i++) {
-		size_t at = ((int)s->function + i * direction + 2 * nr) % nr;
-
-		if (f->functions[at].total && flame_matches(f->functions[at].symbol->name, search)) {
-			s->function = at;
-			return;
-		}
-	}
-}
-
-static void find_box(struct flame_view *s, const char *search, int direction, bool stay)
-{
-	const struct flame_node *selected = flame_selected(s);
-	int nr = s->nr_boxes, at = 0;
-
-	for (int i = 0; selected && i < nr; i++)
-		if (s->boxes[i].tree == s->tree && s->boxes[i].node == selected - s->flames[s->tree].nodes)
-			at = i;
-	for (int i = !stay; i < nr + !stay; i++) {
-		const struct box *b = &s->boxes[((at + i * direction) % nr + nr) % nr];
-
-		if (b->node >= 0 && flame_matches(flame_name(&s->flames[b->tree].nodes[b->node]), search)) {
-			select_box(s, b);
-			return;
-		}
-	}
-}
-
-static void find(struct flame_view *s, const char *search, int direction, bool stay)
-{
-	if (!*search)
-		return;
-	if (s->mode == MODE_FUNCTIONS)
-		find_function(s, search, direction, stay);
-	else
-		find_box(s, search, direction, stay);
-}
-
-/* Time of stacks that have a match, each once: below a match nothing is counted again. */
-static uint64_t count_matched(const struct flame *f, int node, const char *search)
-{
-	uint64_t sum = 0;
-
-	if (flame_matches(flame_name(&f->nodes[node]), search))
-		return f->nodes[node].total;
-	for (int child = f->nodes[node].child; child >= 0; child = f->nodes[child].next)
-		sum += count_matched(f, child, search);
-	return sum;
-}
-
-/* --- Other keys */
+/* --- What keys do */
 
 static void show_mode(struct flame_view *s, enum flame_mode mode)
 {
@@ -374,7 +226,7 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 {
 	struct flame_view *s = state;
 
-	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && move_function(s, a)))
+	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && flame_move_function(s, a)))
 		return true;
 	switch (a) {
 	case ACTION_DOWN:
@@ -382,7 +234,7 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 	case ACTION_FLAME_LEFT:
 	case ACTION_FLAME_RIGHT:
 		if (s->mode != MODE_FUNCTIONS)
-			move_box(s, a);
+			flame_move(s, a);
 		return true;
 	case ACTION_FLAME_ZOOM:
 		go_in(s);
@@ -416,13 +268,13 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 		change_frequency(c, a == ACTION_FLAME_FASTER ? 1 : -1);
 		return true;
 	case ACTION_SEARCH:
-		find(s, c->search, 1, true);
+		flame_search(s, c->search, 1, true);
 		return true;
 	case ACTION_MATCH_NEXT:
-		find(s, c->search, 1, false);
+		flame_search(s, c->search, 1, false);
 		return true;
 	case ACTION_MATCH_PREV:
-		find(s, c->search, -1, false);
+		flame_search(s, c->search, -1, false);
 		return true;
 	default:
 		return false;
@@ -440,12 +292,24 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 
 		if (b->y != y || x < b->x || x >= b->x + b->width || b->node < 0)
 			continue;
-		select_box(s, b);
+		flame_select(s, b);
 		if (s->selected == before)
 			go_in(s);
 		break;
 	}
 	return false;
+}
+
+/* Time of stacks that have a match, each once: below a match nothing is counted again. */
+static uint64_t count_matched(const struct flame *f, int node, const char *search)
+{
+	uint64_t sum = 0;
+
+	if (flame_matches(flame_name(&f->nodes[node]), search))
+		return f->nodes[node].total;
+	for (int child = f->nodes[node].child; child >= 0; child = f->nodes[child].next)
+		sum += count_matched(f, child, search);
+	return sum;
 }
 
 static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
