@@ -47,6 +47,7 @@ LIMITS = {
     "dump_bytes": 12,
     "dump_bytes_other": 24,
     "dump_loop_ms": 50,
+    "heatmap_ms": 5,
     "irq_pair_ns": 150,
     "irq_percent": 4,
     "startup_ms": 300,

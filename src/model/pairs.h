@@ -2,7 +2,7 @@
 #ifndef SYSTOP_MODEL_PAIRS_H
 #define SYSTOP_MODEL_PAIRS_H
 
-/* Who waited for a CPU, and who ran instead, by process and cgroup. */
+/* Who waited for a CPU, by process and cgroup, and who ran instead, by their processes' name and cgroup. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,10 +14,11 @@
 struct pair {
 	const struct life *victim;   /* one of its threads; NULL: victims are not told apart */
 	enum wait_kind kind;
-	const struct life *by;       /* WAIT_BEHIND: one of the threads of the process that ran */
+	const struct life *by;       /* WAIT_BEHIND: one of the threads of the processes that ran */
 	const struct cgroup *limit;  /* WAIT_LIMIT */
 	uint64_t ns;
 	uint64_t count;              /* waits that have a part in it */
+	uint64_t key;                /* the same in every tick */
 };
 
 /* Initialise with zeroes. */
@@ -39,7 +40,7 @@ int pairs_add(struct pairs *p, const struct tick *t, uint64_t ticks, bool apart,
 void pairs_sort(struct pairs *p);
 void pairs_fini(struct pairs *p);
 
-/* pair_name - what it waited for: "java in /batch", "ksoftirqd/1", "CPU limit of /web", "several, one after the other",
+/* pair_name - what it waited for: "java in /batch", "ksoftirqd/1", "CPU limit of /web", "several in turn",
  * "wakeup latency"; fit for a terminal. */
 void pair_name(const struct pair *p, char *buf, size_t size);
 

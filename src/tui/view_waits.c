@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who waited for a CPU, and who ran instead: pairs of processes of the refreshes that are remembered. */
+/* Who waited for a CPU, and who ran instead, in the refreshes that are remembered. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,24 +16,15 @@ struct waits_view {
 	struct pairs pairs;
 	uint64_t span_ns;          /* of the refreshes they are of */
 	size_t cursor, top;
-	const struct process *of;  /* the selected pair: it stays on these while others pass it, */
-	const struct process *by;
-	enum wait_kind kind;
+	uint64_t selected;         /* key of the selected pair: it stays there while others pass it, */
 	bool moved;                /* once the user has moved it */
 };
-
-static const struct process *by_of(const struct pair *p)
-{
-	return p->by ? p->by->process : NULL;
-}
 
 /* Where the selected pair is now. */
 static void find_cursor(struct waits_view *s, size_t height)
 {
 	for (size_t i = 0; s->moved && i < s->pairs.nr; i++) {
-		const struct pair *p = &s->pairs.at[i];
-
-		if (p->victim->process == s->of && by_of(p) == s->by && p->kind == s->kind) {
+		if (s->pairs.at[i].key == s->selected) {
 			s->cursor = i;
 			break;
 		}
@@ -92,7 +83,8 @@ static void victim_name(const struct pair *p, char *buf, size_t size)
 
 	text_safe(name, sizeof(name), p->victim->process->comm, sizeof(p->victim->process->comm));
 	text_safe(path, sizeof(path), p->victim->cgroup->path, strlen(p->victim->cgroup->path));
-	snprintf(buf, size, "%s%s%s", name, strcmp(path, "/") ? " in " : "", strcmp(path, "/") ? path : "");
+	snprintf(buf, size, "%s %d%s%s", name, p->victim->tgid, strcmp(path, "/") ? " in " : "",
+		 strcmp(path, "/") ? path : "");
 }
 
 /* Cut at its end: what it is called stands first. */
@@ -139,16 +131,10 @@ static void waits_draw(void *state, const struct view_context *c)
 
 static void move_to(struct waits_view *s, size_t to)
 {
-	const struct pair *p;
-
 	s->cursor = to < s->pairs.nr ? to : s->pairs.nr ? s->pairs.nr - 1 : 0;
 	s->moved = s->cursor != 0;
-	if (!s->pairs.nr)
-		return;
-	p = &s->pairs.at[s->cursor];
-	s->of = p->victim->process;
-	s->by = by_of(p);
-	s->kind = p->kind;
+	if (s->pairs.nr)
+		s->selected = s->pairs.at[s->cursor].key;
 }
 
 static bool waits_act(void *state, enum action a, const struct view_context *c)

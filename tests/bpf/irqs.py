@@ -91,25 +91,37 @@ def compare(read, kind, names, load):
     return found
 
 
-def check(found):
-    for name, (least, ours, most) in found.items():
-        assert least <= ours <= most, (name, least, ours, most)
-    return ", ".join(f"{name} {ours} ({least} to {most})" for name, (least, ours, most) in found.items())
+# Linux 6.18 in the virtual machine this was written on now and then does not run a CPU's BPF programs for about 0.5 ms:
+# a program that does nothing but add 1 to a number misses 1 to 9 of 2,000 interrupts of a disk in 16 of 200 runs, with
+# nothing else running; perf stat misses none. The kernel counts no misses. So one of a few tries has to be right.
+TRIES = 4
+
+
+def exact(read, kind, names, load):
+    """compare(), of the first try in which all is right; in the others next to nothing may be missing."""
+    for _ in range(TRIES):
+        found = compare(read, kind, names, load)
+        wrong = {name: f for name, f in found.items() if not f[0] <= f[1] <= f[2]}
+        if not wrong:
+            return found, ", ".join(f"{n} {ours} ({least} to {most})" for n, (least, ours, most) in found.items() if most)
+        for name, (least, ours, most) in wrong.items():
+            assert least - max(10, least / 100) <= ours <= most, (name, least, ours, most)
+    raise AssertionError(f"not right in any of {TRIES} tries: {wrong}")
 
 
 def soft():
     """Softirqs, as /proc/softirqs counts them."""
-    found = compare(softirqs, "soft", ["NET_RX", "TIMER", "SCHED", "RCU"], Echo)
+    found, text = exact(softirqs, "soft", ["NET_RX", "TIMER", "SCHED", "RCU"], Echo)
     assert found["NET_RX"][1] > (100 if GUEST else 10000), found
-    return check(found)
+    return text
 
 
 def vectors():
     """The CPU's own vectors, as /proc/interrupts counts them, where the kernel has tracepoints for them."""
     known = interrupts()
-    found = compare(interrupts, "vector", [name for name in ("LOC", "RES", "CAL", "IWI") if name in known], Echo)
+    found, text = exact(interrupts, "vector", [name for name in ("LOC", "RES", "CAL", "IWI") if name in known], Echo)
     assert found["LOC"][1] > 0, found
-    return check(found)
+    return text
 
 
 class Writes:
@@ -129,8 +141,7 @@ class Writes:
 def disk():
     """Every write to a disk has its interrupt."""
     lines = [name for name in interrupts() if name.isdigit()]
-    found = compare(interrupts, "hard", lines, Writes)
-    text = check(found)
+    found, text = exact(interrupts, "hard", lines, Writes)
     busiest = max(ours for _, ours, _ in found.values())
     assert Writes.count * 0.99 <= busiest, found
     return f"{Writes.count} writes: {busiest}; {text}"

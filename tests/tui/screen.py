@@ -75,12 +75,13 @@ def keys():
         t.keys("2")
         t.wait(r"\[2:Cgroups\]")
         t.wait("THREADS")
-        t.keys("Tab")
-        t.wait(r"\[5:D-state\]")
-        t.wait("D state")
-        t.keys("Tab")
-        t.wait(r"\[7:System\]")
-        t.wait("PRESSURE")
+        # In the heatmap Tab has another meaning.
+        for key, view, shows in (("Tab", "4:Latency", "log:"), ("5", "5:D-state", "D state"),
+                                 ("Tab", "6:IRQ", "NET_RX|TIMER"), ("Tab", "7:System", "PRESSURE"),
+                                 ("Tab", "8:Waits", "BEHIND WHOM")):
+            t.keys(key)
+            t.wait(rf"\[{view}\]")
+            t.wait(shows)
         t.keys("Tab")
         t.wait(r"\[1:Threads\]")
         t.keys("H")
