@@ -499,7 +499,8 @@ class Terminal:
             self.check()
         seconds, written = time.monotonic() - start, self.bytes - written
         bursts = self.bursts[first:]
-        each = [(a[0], (b[1] - a[1]) / 1e9) for a, b in zip(bursts, bursts[1:])]
+        # Less than before: a helper has ended, and its time is gone with it.
+        each = [(a[0], (b[1] - a[1]) / 1e9) for a, b in zip(bursts, bursts[1:]) if b[1] >= a[1]]
         if not each:
             raise CannotRun(f"{os.path.basename(self.argv[0])}: no two refreshes in {longest} s")
         return each, written, seconds
