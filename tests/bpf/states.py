@@ -97,7 +97,7 @@ def split(kind):
 
 def spinner():
     """Alone on a CPU, a spinner runs, waits or is stolen from: never sleeps."""
-    with Load(load_path("spin"), "user", "15") as load:
+    with Load(load_path("spin"), "user", "60") as load:
         tid = load.truth()["tids"][0]
         lines = systop_lines("-p", str(tid), "-d", "1", "-n", "4")
     rows = rows_of(lines, tid)
