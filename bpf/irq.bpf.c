@@ -2,6 +2,7 @@
 /*
  * Interrupts: how long each takes, whom from, and, for sched_waking, in which a CPU is: most threads are woken there,
  * and the thread that runs meanwhile has nothing to do with it. Left out where the kernel has no such tracepoint.
+ * Programs are attached in their order here: an end is seen of each interrupt whose begin is.
  */
 
 #include "maps.bpf.h"
@@ -37,29 +38,29 @@ static __always_inline int leave_hard(__u32 source)
 	return 0;
 }
 
-SEC("?tp_btf/irq_handler_entry")
-int BPF_PROG(irq_handler_entry, int irq)
-{
-	return enter_hard(WAKE_SOURCE(WAKE_IRQ, irq), irq_line(irq));
-}
-
 SEC("?tp_btf/irq_handler_exit")
 int BPF_PROG(irq_handler_exit, int irq)
 {
 	return leave_hard(irq_line(irq));
 }
 
+SEC("?tp_btf/irq_handler_entry")
+int BPF_PROG(irq_handler_entry, int irq)
+{
+	return enter_hard(WAKE_SOURCE(WAKE_IRQ, irq), irq_line(irq));
+}
+
 /* The CPU's own vectors: their tracepoints' names, what they are, and what they mean for who is woken there. */
 #define VECTOR(name, source, wake)                                \
-	SEC("?tp_btf/" #name "_entry")                            \
-	int BPF_PROG(name##_entry)                                \
-	{                                                         \
-		return enter_hard(WAKE_SOURCE(wake, 0), source);  \
-	}                                                         \
 	SEC("?tp_btf/" #name "_exit")                             \
 	int BPF_PROG(name##_exit)                                 \
 	{                                                         \
 		return leave_hard(source);                        \
+	}                                                         \
+	SEC("?tp_btf/" #name "_entry")                            \
+	int BPF_PROG(name##_entry)                                \
+	{                                                         \
+		return enter_hard(WAKE_SOURCE(wake, 0), source);  \
 	}
 
 VECTOR(local_timer, IRQ_LOC, WAKE_TIMER)
@@ -72,22 +73,6 @@ VECTOR(irq_work, IRQ_IWI, WAKE_IPI)
 static __always_inline bool in_ksoftirqd(const struct task_struct *t)
 {
 	return t->flags & PF_KTHREAD && *(__u64 *)t->comm == *(__u64 *)"ksoftirqd";
-}
-
-SEC("?tp_btf/softirq_entry")
-int BPF_PROG(softirq_entry, unsigned int vector)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-
-	if (!c)
-		return 0;
-	c->softirq = WAKE_SOURCE(WAKE_SOFTIRQ, vector);
-	if (!preempt_rt)
-		irq_enter(c, clock_now(c), vector);
-	else
-		c->softirq_began = clock_now(c);
-	return 0;
 }
 
 SEC("?tp_btf/softirq_exit")
@@ -110,5 +95,21 @@ int BPF_PROG(softirq_exit, unsigned int vector)
 		irq_count(cpu, &level, account_sub(now, level.began), t->pid);
 		c->softirq_began = 0;
 	}
+	return 0;
+}
+
+SEC("?tp_btf/softirq_entry")
+int BPF_PROG(softirq_entry, unsigned int vector)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (!c)
+		return 0;
+	c->softirq = WAKE_SOURCE(WAKE_SOFTIRQ, vector);
+	if (!preempt_rt)
+		irq_enter(c, clock_now(c), vector);
+	else
+		c->softirq_began = clock_now(c);
 	return 0;
 }

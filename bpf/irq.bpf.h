@@ -56,7 +56,7 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 {
 	__u32 depth = c->irq_depth;
 
-	if (!shared.seeded) /* ends may not be seen yet */
+	if (!shared.seeded) /* the threads are not known yet that it is taken from */
 		return;
 	/* First of all: an interrupt can come in the middle of this, as softirqs begin and end with them on. */
 	*(volatile __u32 *)&c->irq_depth = depth + 1;

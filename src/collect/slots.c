@@ -55,6 +55,7 @@ struct slots {
 	size_t nr_exited, exited_room;
 	uint32_t again[AGAIN_MAX]; /* slots that were being written */
 	int nr_again;
+	bool baseline;             /* first readings, which later ones are compared with: nothing is shown */
 	bool last_time;            /* what is being written now is lost for this tick */
 	uint64_t loss[LOSS_COUNT];
 };
@@ -290,6 +291,8 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 		return err;
 	slot_show(r, &s->shown[index], slot, &copy, copy.since > now ? copy.since : now, stolen(s, index, &copy),
 		  &values);
+	if (s->baseline)
+		return waits_take(s->waits, index, &copy, false, &waits);
 	state = slot_state(&copy);
 	r->idle = state == STATE_SLEEP || state == STATE_STOPPED ? state : 0;
 	if (state == STATE_RUNQUEUE && copy.cpu < s->mem.nr_cpus)
@@ -470,21 +473,18 @@ int slots_tick(struct slots *s, uint64_t now)
 int slots_baseline(struct slots *s, uint64_t now)
 {
 	uint32_t used = s->mem.shared->slots_used;
-	struct values values;
-	struct slot copy;
-	uint32_t waits;
 	int err = slots_harvest(s);
 
 	forget_exited(s);
-	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
-		if (!slot_take(s, i, &copy, &err))
-			continue;
-		slot_show(&s->readers[i], &s->shown[i], &s->mem.slots[i], &copy, copy.since > now ? copy.since : now,
-			  stolen(s, i, &copy), &values);
-		err = waits_take(s->waits, i, &copy, false, &waits);
-	}
+	s->baseline = true;
+	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++)
+		err = slot_tick(s, i, now);
+	if (!err)
+		err = tick_again(s, now);
+	s->baseline = false;
+	if (!err) /* what was told while slots were read is mostly of before */
+		err = waits_drain(s->waits);
 	waits_end(s->waits);
-	s->nr_again = 0; /* its first tick has a little more to show */
 	return err;
 }
 

@@ -30,8 +30,9 @@ struct sum {
 /* Of a slot: what is known of its thread. */
 struct thread {
 	uint32_t first;     /* of its sums: index + 1, 0: none */
-	uint32_t run_since; /* the wakings in a row that go on were told up to here: since when they do, */
-	uint32_t run_told;  /* and how many */
+	uint32_t run_since; /* of the row of wakings that went on at the last tick: since which one, */
+	uint32_t run_told;  /* and how many of it are told; 0: or its end is */
+	bool run_over;      /* another row went on at the last tick, and the end of this one was not read yet */
 };
 
 struct waits {
@@ -114,16 +115,19 @@ static uint8_t histogram_slot(uint64_t ns)
 	return slot < LATENCY_SLOTS ? slot : LATENCY_SLOTS - 1;
 }
 
-/* A row of wakings by one that ended: what was not told yet. */
+/* A row of wakings by one that ended: what was not told yet. Rows that ended on different CPUs come in any order. */
 static int add_woken(struct waits *w, const struct wait_event *e)
 {
 	struct thread *t = &w->threads[e->slot];
-	uint32_t told = t->run_since == (uint32_t)e->b ? t->run_told : 0;
+	bool went_on = t->run_since == (uint32_t)e->b;
+	uint32_t told = went_on ? t->run_told : 0;
 	struct sum s = { .slot = e->slot, .kind = WAIT_EVENT_WOKEN, .context = e->context,
 			 .number = number_of(e->context, e->by), .count = (uint32_t)e->a - told };
 
-	t->run_told = 0;
-	t->run_since = e->b + e->a;
+	if (went_on) {
+		t->run_told = 0;
+		t->run_over = false;
+	}
 	return (uint32_t)e->a > told ? add(w, &s) : 0;
 }
 
@@ -209,8 +213,14 @@ static int add_run(struct waits *w, uint32_t slot, const struct slot *c)
 	if (__atomic_load_n(&w->mem.slots[slot].waker_since, __ATOMIC_ACQUIRE) != since || !c->in_scope)
 		return 0;
 	if (t->run_since != since) {
+		/* Its end is in a ring, which is read before the next tick, or was lost. */
+		if (t->run_told && !t->run_over) {
+			t->run_over = true;
+			return 0;
+		}
 		t->run_since = since;
 		t->run_told = 0;
+		t->run_over = false;
 	}
 	if (count <= t->run_told)
 		return 0;
