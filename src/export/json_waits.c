@@ -83,6 +83,35 @@ static struct json_object *text(const char *s, size_t len)
 	return json_object_new_string(safe);
 }
 
+/* Whose the one at a place of a list is. */
+typedef const struct life *life_at(const void *list, size_t at);
+
+static const struct life *wait_life(const void *list, size_t at)
+{
+	return ((const struct wait *const *)list)[at]->life;
+}
+
+static const struct life *woken_life(const void *list, size_t at)
+{
+	return ((const struct woken *const *)list)[at]->life;
+}
+
+/* The place of the thread's first one. */
+static size_t first_of(const void *list, size_t nr, life_at *life, const struct life *l)
+{
+	size_t first = 0, last = nr;
+
+	while (first < last) {
+		size_t middle = (first + last) / 2;
+
+		if (by_thread(life(list, middle), l) < 0)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first;
+}
+
 static struct json_object *wait_object(const struct wait *w)
 {
 	const struct cgroup *cgroup = w->kind == WAIT_LIMIT ? w->limit : w->by ? w->by->cgroup : NULL;
@@ -100,16 +129,8 @@ static struct json_object *wait_object(const struct wait *w)
 struct json_object *json_waited_behind(const struct json_waits *w, const struct life *l)
 {
 	struct json_object *list = json_object_new_array();
-	size_t first = 0, last = w->tick->nr_waits;
+	size_t first = first_of(w->waits, w->tick->nr_waits, wait_life, l);
 
-	while (first < last) {
-		size_t middle = (first + last) / 2;
-
-		if (by_thread(w->waits[middle]->life, l) < 0)
-			first = middle + 1;
-		else
-			last = middle;
-	}
 	for (size_t i = first; i < w->tick->nr_waits && w->waits[i]->life == l && i < first + LISTED_MAX; i++)
 		json_object_array_add(list, wait_object(w->waits[i]));
 	return list;
@@ -143,16 +164,8 @@ static struct json_object *waker_object(const struct json_waits *w, const struct
 struct json_object *json_wakers(const struct json_waits *w, const struct life *l)
 {
 	struct json_object *list = json_object_new_array();
-	size_t first = 0, last = w->tick->nr_wokens;
+	size_t first = first_of(w->wokens, w->tick->nr_wokens, woken_life, l);
 
-	while (first < last) {
-		size_t middle = (first + last) / 2;
-
-		if (by_thread(w->wokens[middle]->life, l) < 0)
-			first = middle + 1;
-		else
-			last = middle;
-	}
 	for (size_t i = first; i < w->tick->nr_wokens && w->wokens[i]->life == l && i < first + LISTED_MAX; i++)
 		json_object_array_add(list, waker_object(w, w->wokens[i]));
 	return list;

@@ -106,12 +106,11 @@ void bar_chart(const struct paint *p, int y, int x, int width, int height, const
 	}
 }
 
-int bar_legend(const struct paint *p, int y, int x)
+void bar_legend(const struct paint *p, int y, int x)
 {
-	for (int i = 0; i < NR_PARTS; i++) {
+	for (int i = 0; i < NR_PARTS && x + 2 + (int)strlen(parts[i].name) <= p->width; i++) {
 		x = paint_text(p, y, x, 1, parts[i].role,
 			       p->unicode ? parts[i].unicode : parts[i].ascii);
 		x = paint_format(p, y, x + 1, ROLE_TEXT, "%s ", parts[i].name);
 	}
-	return x;
 }

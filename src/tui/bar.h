@@ -19,7 +19,7 @@ void bar_cells(const unsigned long long *parts, int nr, int width, int *cells);
 void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
 	       int nr, unsigned long long whole);
 
-/* bar_legend - draws what the bar's letters mean; returns the column behind it. */
-int bar_legend(const struct paint *p, int y, int x);
+/* bar_legend - draws what the bar's letters mean, as far as there is room. */
+void bar_legend(const struct paint *p, int y, int x);
 
 #endif

@@ -220,17 +220,45 @@ bool list_act(struct list *l, enum action a, const struct list_order *o)
 	return true;
 }
 
-bool list_find(struct list *l, int direction, list_match *match, const void *arg,
-	       const struct list_order *o)
+/* The next (1) or last (-1) one; 0: which may be the present one. */
+static void find(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o)
 {
 	order(l, 0, l->nr, o); /* which one is next depends on all */
 	for (size_t n = direction != 0; n < l->nr + (direction != 0); n++) {
 		size_t i = (l->cursor + (direction < 0 ? l->nr - n % l->nr : n)) % l->nr;
 
-		if (!match(l->rows[i], arg))
+		if (!match(l->rows[i], search))
 			continue;
 		move_to(l, i, o);
-		return true;
+		return;
 	}
-	return false;
+}
+
+bool list_search(struct list *l, enum action a, list_match *match, const char *search, const struct list_order *o)
+{
+	if (a != ACTION_SEARCH && a != ACTION_MATCH_NEXT && a != ACTION_MATCH_PREV)
+		return false;
+	if (*search)
+		find(l, a == ACTION_SEARCH ? 0 : a == ACTION_MATCH_NEXT ? 1 : -1, match, search, o);
+	return true;
+}
+
+bool list_match_thread(const struct row *r, const char *search)
+{
+	return strcasestr(r->thread->comm, search) || strcasestr(r->cgroup->path, search);
+}
+
+bool list_click(struct list *l, size_t line)
+{
+	size_t i = l->top + line;
+	struct subject clicked;
+	bool again;
+
+	if (i >= l->nr)
+		return false;
+	again = i == l->cursor && l->sticks;
+	clicked = subject_of(l->rows[i]);
+	list_select(l, &clicked);
+	l->cursor = i;
+	return again;
 }

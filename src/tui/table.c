@@ -51,9 +51,9 @@ static size_t table_height(const struct view_context *c)
 }
 
 /* Whether the search finds a row: in its name, or of a tree in what stands there; or its number. */
-static bool search_match(const struct row *r, const void *arg)
+static bool search_match(const struct row *r, const char *search)
 {
-	const char *search = arg, *base;
+	const char *base;
 	char number[16];
 
 	if (r->kind == ROW_CGROUP) {
@@ -161,16 +161,8 @@ bool table_act(struct table_state *t, const struct view_context *c, enum action 
 	case ACTION_PAN_RIGHT:
 		t->pan += t->pan < COLUMN_COUNT;
 		return true;
-	case ACTION_MATCH_NEXT:
-	case ACTION_MATCH_PREV:
-	case ACTION_SEARCH: /* each character typed: from where the cursor is */
-		if (*c->search)
-			list_find(&t->list,
-				  a == ACTION_MATCH_NEXT ? 1 : a == ACTION_MATCH_PREV ? -1 : 0,
-				  search_match, c->search, &o);
-		return true;
 	default:
-		return list_act(&t->list, a, &o);
+		return list_search(&t->list, a, search_match, c->search, &o) || list_act(&t->list, a, &o);
 	}
 	t->list.nr_held = 0; /* asked for another order */
 	return true;
@@ -180,17 +172,10 @@ bool table_click(struct table_state *t, const struct view_context *c, int y, int
 {
 	struct list_order o = order_of(c, ordered);
 	struct sorting *s = &c->settings->sorting;
-	size_t i = t->list.top + y - c->top - 1;
 	enum column_id id;
 
-	if (y > c->top && i < t->list.nr) {
-		struct subject clicked = subject_of(t->list.rows[i]);
-		bool again = i == t->list.cursor && t->list.sticks;
-
-		list_select(&t->list, &clicked);
-		t->list.cursor = i;
-		return again;
-	}
+	if (y > c->top)
+		return list_click(&t->list, y - c->top - 1);
 	id = y == c->top ? columns_at(&t->columns, x) : COLUMN_COUNT;
 	if (id == COLUMN_COUNT)
 		return false;

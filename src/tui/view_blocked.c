@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "model/sample.h"
 #include "model/waits.h"
@@ -261,43 +260,20 @@ static void blocked_draw(void *state, const struct view_context *c)
 		draw_about(s, c, bottom);
 }
 
-static bool name_matches(const struct row *r, const void *arg)
-{
-	return strcasestr(r->thread->comm, arg) || strcasestr(r->cgroup->path, arg);
-}
-
 static bool blocked_act(void *state, enum action a, const struct view_context *c)
 {
 	struct blocked_view *s = state;
 	struct list_order order = order_of(c);
 
-	switch (a) {
-	case ACTION_SEARCH:
-	case ACTION_MATCH_NEXT:
-	case ACTION_MATCH_PREV:
-		if (*c->search)
-			list_find(&s->list, a == ACTION_SEARCH ? 0 : a == ACTION_MATCH_NEXT ? 1 : -1, name_matches,
-				  c->search, &order);
-		return true;
-	default:
-		return list_act(&s->list, a, &order);
-	}
+	return list_search(&s->list, a, list_match_thread, c->search, &order) || list_act(&s->list, a, &order);
 }
 
 static bool blocked_click(void *state, const struct view_context *c, int y, int x)
 {
 	struct blocked_view *s = state;
-	size_t at = s->list.top + y - c->top - 1;
-	struct subject subject;
-	bool again;
 
 	(void)x;
-	if (y <= c->top || at >= s->list.nr || y >= c->top + c->height - about_lines(c))
-		return false;
-	again = list_selected(&s->list) == s->list.rows[at];
-	subject = subject_of(s->list.rows[at]);
-	list_select(&s->list, &subject);
-	return again;
+	return y > c->top && y < c->top + c->height - about_lines(c) && list_click(&s->list, y - c->top - 1);
 }
 
 static void blocked_status(void *state, const struct view_context *c, char *buf, size_t size)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "tui/host.h"
 #include "tui/latency_range.h"
 #include "tui/list.h"
 #include "tui/paint.h"
@@ -52,58 +52,38 @@ static void range_draw(void *state, const struct view_context *c)
 				   list_selected(&s->list) == s->list.rows[i]);
 }
 
-static bool name_matches(const struct row *r, const void *arg)
-{
-	return strcasestr(r->thread->comm, arg) || strcasestr(r->cgroup->path, arg);
-}
-
 static bool range_act(void *state, enum action a, const struct view_context *c)
 {
 	struct range_view *s = state;
 	struct list_order order = order_of(c);
 
-	switch (a) {
-	case ACTION_SEARCH:
-	case ACTION_MATCH_NEXT:
-	case ACTION_MATCH_PREV:
-		if (*c->search)
-			list_find(&s->list, a == ACTION_SEARCH ? 0 : a == ACTION_MATCH_NEXT ? 1 : -1, name_matches,
-				  c->search, &order);
-		return true;
-	default:
-		return list_act(&s->list, a, &order);
-	}
+	return list_search(&s->list, a, list_match_thread, c->search, &order) || list_act(&s->list, a, &order);
 }
 
 static bool range_click(void *state, const struct view_context *c, int y, int x)
 {
 	struct range_view *s = state;
-	size_t at = s->list.top + y - c->top - 1;
-	struct subject subject;
-	bool again;
 
 	(void)x;
-	if (y <= c->top || at >= s->list.nr)
-		return false;
-	again = list_selected(&s->list) == s->list.rows[at];
-	subject = subject_of(s->list.rows[at]);
-	list_select(&s->list, &subject);
-	return again;
+	return y > c->top && list_click(&s->list, y - c->top - 1);
 }
 
 static void range_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	struct range_view *s = state;
-	char total[16], count[16], range[40];
+	char total[16], count[16], least[16], behind[64] = "", range[40];
 
-	(void)c;
 	format_value(count, sizeof(count), UNIT_COUNT, s->parties.count, 0);
 	format_value(total, sizeof(total), UNIT_NS, s->parties.ns, 0);
 	latency_range_text(&s->range, range, sizeof(range));
+	if (s->range.kind == LATENCY_RUNQ) {
+		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
+		snprintf(behind, sizeof(behind), "; who ran instead: of their waits >= %s then", least);
+	}
 	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
 		 latency_word(s->range.kind, s->parties.count), range, total, s->parties.nr,
 		 latency_is_irq(s->range.kind) ? "source" : "thread", s->parties.nr == 1 ? "" : "s",
-		 s->range.kind == LATENCY_RUNQ ? "; who ran instead: of their waits >= 100 us then" : "");
+		 behind);
 }
 
 /* Of an interrupt there is nothing to go into. */

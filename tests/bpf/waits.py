@@ -54,7 +54,8 @@ def turns():
     assert sum(hogs.values()) + several >= 178 * MS, sums
     for tid, ns in hogs.items():
         assert ns < MS or GUEST or 29 * MS <= ns <= 31 * MS, (tid, sums) # less: on their way to their turns
-    assert sum(1 for ns in hogs.values() if ns > MS) >= 3, sums
+    # Of less than an eighth of the wait nobody is named: all takes longer on an emulated CPU.
+    assert sum(1 for ns in hogs.values() if ns > MS) >= (1 if GUEST else 3), sums
     return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"
 
 

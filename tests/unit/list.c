@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/list.h"
@@ -107,26 +108,46 @@ TEST(list, selected_is_gone)
 	list_fini(&l);
 }
 
-static bool ends_in_seven(const struct row *r, const void *arg)
+static bool ends_in(const struct row *r, const char *search)
 {
-	(void)arg;
-	return r->number % 10 == 7;
+	return r->number % 10 == atoi(search);
 }
 
-TEST(list, find_goes_around)
+TEST(list, search_goes_around)
 {
 	struct list l = { 0 };
 	struct list_order o = refresh(&l, 10 * SEC, 0);
 
-	assert_true(list_find(&l, 0, ends_in_seven, NULL, &o));
+	assert_true(list_search(&l, ACTION_SEARCH, ends_in, "7", &o));
 	assert_int_equal(list_selected(&l)->number, 7);
-	assert_true(list_find(&l, 0, ends_in_seven, NULL, &o));
+	assert_true(list_search(&l, ACTION_SEARCH, ends_in, "7", &o));
 	assert_int_equal(list_selected(&l)->number, 7);
-	assert_true(list_find(&l, 1, ends_in_seven, NULL, &o));
+	assert_true(list_search(&l, ACTION_MATCH_NEXT, ends_in, "7", &o));
 	assert_int_equal(list_selected(&l)->number, 17);
-	assert_true(list_find(&l, -1, ends_in_seven, NULL, &o));
-	assert_true(list_find(&l, -1, ends_in_seven, NULL, &o));
+	assert_true(list_search(&l, ACTION_MATCH_PREV, ends_in, "7", &o));
+	assert_true(list_search(&l, ACTION_MATCH_PREV, ends_in, "7", &o));
 	assert_int_equal(list_selected(&l)->number, 97);
+	assert_true(list_search(&l, ACTION_MATCH_NEXT, ends_in, "", &o));
+	assert_int_equal(list_selected(&l)->number, 97);
+	assert_false(list_search(&l, ACTION_DOWN, ends_in, "7", &o));
+	list_fini(&l);
+}
+
+/* The first row is selected by nobody until it is clicked. */
+TEST(list, clicks)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	assert_false(list_click(&l, 0));
+	assert_true(list_click(&l, 0));
+	assert_false(list_click(&l, 2));
+	assert_int_equal(list_selected(&l)->number, 3);
+	list_act(&l, ACTION_PAGE_DOWN, &o);
+	assert_false(list_click(&l, 1));
+	assert_int_equal(list_selected(&l)->number, l.top + 2);
+	assert_true(list_click(&l, 1));
+	assert_false(list_click(&l, l.nr));
 	list_fini(&l);
 }
 
@@ -155,7 +176,8 @@ int main(void)
 		cmocka_unit_test_setup(list_selection_sticks_once_moved, setup),
 		cmocka_unit_test_setup(list_order_is_held_after_a_move, setup),
 		cmocka_unit_test_setup(list_selected_is_gone, setup),
-		cmocka_unit_test_setup(list_find_goes_around, setup),
+		cmocka_unit_test_setup(list_search_goes_around, setup),
+		cmocka_unit_test_setup(list_clicks, setup),
 		cmocka_unit_test_setup(list_scrolls, setup),
 	};
 
