@@ -10,6 +10,7 @@
 
 #include "collect/collect.h"
 #include "export/image.h"
+#include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "record/rings.h"
@@ -24,12 +25,6 @@ static uint64_t frame_key(uint64_t frame, uint32_t tgid)
 {
 	return frame & FRAME_ANONYMOUS && !(frame & FRAME_KERNEL) ? (frame ^ (uint64_t)tgid << 32) * 31 + 1 : frame + 1;
 }
-
-static const char *const loss_keys[LOSS_COUNT] = {
-#define _(id, name, help) "systop.lost." name,
-	LOSSES(_)
-#undef _
-};
 
 struct making {
 	const struct save_options *o;
@@ -151,7 +146,7 @@ static void make_cpus(struct making *g, const struct save_end *end)
 static void make_attributes(struct making *g, const struct tick *t, const char *reason)
 {
 	const struct save_options *o = g->o;
-	char line[4096] = "";
+	char line[4096] = "", key[64];
 	size_t len = 0;
 
 	for (char **a = o->argv; *a && len < sizeof(line); a++)
@@ -162,8 +157,10 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 	if (*reason)
 		image_words(g->m, "systop.reason", reason);
 	image_number(g->m, "systop.window_s", o->window_s);
-	for (int i = 0; i < LOSS_COUNT; i++)
-		image_number(g->m, loss_keys[i], t->loss[i]);
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		snprintf(key, sizeof(key), "systop.lost.%s", loss_names[i].name);
+		image_number(g->m, key, t->loss[i]);
+	}
 }
 
 static void now(struct image_clocks *c)

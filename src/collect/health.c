@@ -7,6 +7,7 @@
 
 #include "collect/samplers.h"
 #include "model/health.h"
+#include "model/loss_names.h"
 #include "slot.h"
 #include "util/format.h"
 
@@ -36,14 +37,6 @@ static const char *const sample_classes[SAMPLE_CLASSES] = {
 	[SAMPLE_IDLE] = "idle",      [SAMPLE_GUEST] = "virtual machines",
 	[SAMPLE_ENTRY] = "entering the kernel",
 	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
-};
-
-static const struct {
-	const char *name, *help;
-} losses[LOSS_COUNT] = {
-#define _(id, name, help) { name, help },
-	LOSSES(_)
-#undef _
 };
 
 void health_programs(struct health *h, const struct bpf_object *object)
@@ -125,6 +118,6 @@ void health_slots(struct health *h, const struct shared *shared, uint32_t max, u
 void health_loss(struct health *h, const uint64_t loss[LOSS_COUNT])
 {
 	for (int i = 0; i < LOSS_COUNT; i++)
-		health_add(h, "Lost since the start", losses[i].name, HEALTH_FACT,
-			   "%10" PRIu64 "  %s", loss[i], losses[i].help);
+		health_add(h, "Lost since the start", loss_names[i].name, HEALTH_FACT,
+			   "%10" PRIu64 "  %s", loss[i], loss_names[i].help);
 }

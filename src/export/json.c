@@ -9,21 +9,13 @@
 
 #include "export/json_waits.h"
 #include "model/filter.h"
+#include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "model/wait.h"
 #include "sym/names.h"
 #include "util/map.h"
 #include "util/text.h"
-
-/* Names of the loss causes, in the order of enum loss_cause. */
-static const struct {
-	const char *name;
-} losses[LOSS_COUNT] = {
-#define _(id, name, help) { name },
-	LOSSES(_)
-#undef _
-};
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
 {
@@ -175,7 +167,7 @@ static struct json_object *loss_object(const struct tick *t)
 	struct json_object *o = json_object_new_object();
 
 	for (int i = 0; i < LOSS_COUNT; i++)
-		add(o, losses[i].name, number(t->loss[i]));
+		add(o, loss_names[i].name, number(t->loss[i]));
 	return o;
 }
 

@@ -6,18 +6,10 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "model/wait.h"
-
-/* Names of the loss causes, in the order of enum loss_cause. */
-static const struct {
-	const char *name, *help;
-} losses[LOSS_COUNT] = {
-#define _(id, name, help) { name, help },
-	LOSSES(_)
-#undef _
-};
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
 {
@@ -216,7 +208,7 @@ int json_schema(FILE *to)
 	int err;
 
 	for (int i = 0; i < LOSS_COUNT; i++)
-		property(loss, losses[i].name, node("integer", false, losses[i].help));
+		property(loss, loss_names[i].name, node("integer", false, loss_names[i].help));
 	property(o, "schema", node("integer", false, "version of this schema"));
 	property(o, "time", node("string", false, "UTC, end of the interval"));
 	property(o, "boottime_ns", node("integer", false, "CLOCK_BOOTTIME, end of the interval"));

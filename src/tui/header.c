@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/loss_names.h"
 #include "model/tick.h"
 #include "tui/bar.h"
 #include "tui/host.h"
@@ -13,12 +14,6 @@
 #include "tui/paint.h"
 #include "util/format.h"
 #include "util/text.h"
-
-static const char *const loss_names[LOSS_COUNT] = {
-#define _(id, name, help) name,
-	LOSSES(_)
-#undef _
-};
 
 /* Text at the right edge, if it stays clear of what ends at @left. */
 static void right_aligned(const struct paint *p, int y, int left, enum role role, const char *text)
@@ -165,7 +160,7 @@ static void line_loss(const struct header *h, const struct paint *p)
 	paint_clear(p, 2, 0);
 	if (sum)
 		x = paint_format(p, 2, 0, ROLE_ALERT, "LOSS %" PRIu64 " mostly %s %" PRIu64, sum,
-				 loss_names[largest], t->loss[largest]);
+				 loss_names[largest].name, t->loss[largest]);
 	else
 		x = paint_text(p, 2, 0, p->width, ROLE_TEXT, "LOSS 0");
 	recorded = h->host->recorded(h->host->arg);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "ticks.h"
 
 #include <string.h>
 
 #include "model/event.h"
-#include "model/model.h"
 #include "tui/irq_past.h"
 #include "tui/irq_victims.h"
 
-#define SEC 1000000000ULL
 #define REFRESHES 3
 
 static const struct irq_source net = { IRQ_SOFT, 3, "NET_RX", "" };
@@ -26,20 +24,16 @@ struct past_of {
  * had no timer for 60 ms in the second, in which its ksoftirqd waited 70 ms. */
 static void refresh(struct past_of *p, uint64_t nr)
 {
-	static const uint64_t loss[LOSS_COUNT];
-	static const struct self_cost self;
-	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
 	struct cpu_values cpu = { .cpu = 1, .run_ns = SEC, .gap_ns = nr == 2 ? 60000000 : nr == 3 ? VALUE_NA : 40000000,
 				  .gap_at = nr * SEC, .gap_tid = 10 };
 	struct irq_values v = { .source = &net, .count = nr, .ns = nr * 10000000, .max_ns = nr * 1000000,
 				.max_at = nr * SEC - SEC / 2, .max_cpu = 1, .max_tid = 10, .nr_cpus = 1 };
 	struct values waited = { 0 };
-	struct timespec wall = { 0 };
 
 	waited.v[FIELD_ALIVE] = SEC;
 	waited.v[FIELD_RUNQ_MAX] = nr == 2 ? 70000000 : 1000;
 	v.hist[4] = nr;
-	assert_int_equal(model_begin(p->model, SEC, nr * SEC, &wall), 0);
+	tick_begin_at(p->model, nr * SEC);
 	assert_int_equal(model_idle(p->model, p->life, STATE_SLEEP), 0);
 	assert_int_equal(model_thread(p->model, p->ksoftirqd, STATE_SLEEP, false, &waited), 0);
 	assert_int_equal(model_cpu(p->model, &cpu), 0);
@@ -48,10 +42,9 @@ static void refresh(struct past_of *p, uint64_t nr)
 	v.max_ns = 5000;
 	if (nr == 1)
 		assert_int_equal(model_irq(p->model, &v), 0);
-	assert_int_equal(model_cgroup(p->model, &root, &none), 0);
-	assert_int_equal(model_cgroup(p->model, &web, &none), 0);
-	p->ticks[nr - 1] = model_end(p->model, loss, &self, false);
-	assert_non_null(p->ticks[nr - 1]);
+	tick_cgroup(p->model, &root, NULL);
+	tick_cgroup(p->model, &web, NULL);
+	p->ticks[nr - 1] = tick_end(p->model);
 }
 
 static struct past_of make(void)

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "ticks.h"
 
 #include <string.h>
 
-#include "model/model.h"
 #include "model/sample.h"
 #include "model/wait.h"
 #include "tui/latency_range.h"
 
-#define SEC 1000000000ULL
-
 static struct cgroup root = { .id = 1, .path = "/" };
-
-static struct life *life(struct model *m, pid_t tid, const char *comm)
-{
-	struct identity id = { .tid = tid, .tgid = tid, .start_ns = 1000 + tid };
-
-	strcpy(id.comm, comm);
-	return model_life(m, &id, &root);
-}
 
 /* Of a refresh: @n waits of [2^slot, 2^(slot+1)) ns. */
 static void waited(struct model *m, struct life *l, int slot, uint32_t n)
@@ -30,21 +19,10 @@ static void waited(struct model *m, struct life *l, int slot, uint32_t n)
 	assert_int_equal(model_thread(m, l, STATE_SLEEP, false, &v), 0);
 }
 
-static void begin(struct model *m)
-{
-	struct timespec wall = { 0 };
-
-	assert_int_equal(model_begin(m, SEC, 5 * SEC, &wall), 0);
-}
-
 static const struct tick *end(struct model *m)
 {
-	static const uint64_t loss[LOSS_COUNT];
-	static const struct self_cost self;
-	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
-
-	assert_int_equal(model_cgroup(m, &root, &none), 0);
-	return model_end(m, loss, &self, false);
+	tick_cgroup(m, &root, NULL);
+	return tick_end(m);
 }
 
 struct made {
@@ -59,8 +37,8 @@ static struct made make(void)
 	struct irq_values v = { .source = &net, .count = 5, .ns = 9000, .max_ns = 70000, .max_cpu = 1, .nr_cpus = 1 };
 	struct made g = { .m = model_new(1 << 20) };
 
-	g.a = life(g.m, 10, "a");
-	g.b = life(g.m, 20, "b");
+	g.a = tick_life(g.m, 10, "a", &root);
+	g.b = tick_life(g.m, 20, "b", &root);
 	for (int i = 1; i <= 3; i++) {
 		const struct wait waits[] = {
 			{ g.a, g.b, NULL, 3000, 1, WAIT_BEHIND },
@@ -71,7 +49,7 @@ static struct made make(void)
 			{ g.b, 7000000, 1, LATENCY_SLEEP, 22 },
 		};
 
-		begin(g.m);
+		tick_begin(g.m);
 		waited(g.m, g.a, 20, 10);
 		waited(g.m, g.b, i == 2 ? 20 : 15, 3);
 		for (int k = 0; k < 2; k++) {
@@ -260,7 +238,7 @@ static int sum_weight(void *arg, const struct stack_sample *s)
 TEST(latency_range, samples_of_some_refreshes)
 {
 	struct model *m = model_new(1 << 20);
-	struct life *a = life(m, 10, "a");
+	struct life *a = tick_life(m, 10, "a", &root);
 	const struct tick *t = NULL;
 	static const struct {
 		uint64_t first, last, want;
@@ -269,7 +247,7 @@ TEST(latency_range, samples_of_some_refreshes)
 	for (uint64_t i = 1, weight = 1; i <= 4; i++, weight *= 10) {
 		const struct stack_sample s = { .life = a, .weight = weight, .count = 1, .kind = TIME_CPU };
 
-		begin(m);
+		tick_begin(m);
 		waited(m, a, 20, 1);
 		assert_int_equal(model_sample(m, &s), 0);
 		tick_put(t);

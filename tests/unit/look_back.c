@@ -1,37 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "ticks.h"
 
 #include <string.h>
 
 #include "look_back.h"
-#include "model/model.h"
 #include "model/sample_list.h"
 
-#define SEC 1000000000ULL
 #define MS 1000000ULL
 
 static struct cgroup root = { .id = 1, .path = "/" };
 
-static struct life *life(struct model *m, pid_t tid, const char *comm)
-{
-	struct identity id = { .tid = tid, .tgid = tid, .start_ns = 1000 + tid };
-
-	strcpy(id.comm, comm);
-	return model_life(m, &id, &root);
-}
-
 static const struct tick *tick(struct model *m, uint64_t boottime_ns, struct life *a, struct life *b)
 {
-	static const uint64_t loss[LOSS_COUNT];
-	static const struct self_cost self;
-	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
-	struct timespec wall = { 0 };
-
-	assert_int_equal(model_begin(m, SEC, boottime_ns, &wall), 0);
+	tick_begin_at(m, boottime_ns);
 	assert_int_equal(model_idle(m, a, STATE_SLEEP), 0);
 	assert_int_equal(model_idle(m, b, STATE_SLEEP), 0);
-	assert_int_equal(model_cgroup(m, &root, &none), 0);
-	return model_end(m, loss, &self, false);
+	tick_cgroup(m, &root, NULL);
+	return tick_end(m);
 }
 
 /* 1034 and 2058 have the same low bits. */
@@ -101,7 +86,7 @@ static int on_sample(void *arg, const struct stack_sample *s, uint64_t from, uin
 TEST(look_back, samples_of_whoever_ran)
 {
 	struct model *m = model_new(1 << 20);
-	struct life *a = life(m, A, "a"), *b = life(m, B, "b");
+	struct life *a = tick_life(m, A, "a", &root), *b = tick_life(m, B, "b", &root);
 	const struct tick *t = tick(m, 10 * SEC, a, b);
 	struct look_back l = { .events = tell_events, .stacks = tell_stacks, .tick = t, .frequency = 100 };
 	struct told told = { .list = { .nr = 0 } };

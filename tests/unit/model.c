@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "ticks.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "model/model.h"
-
-#define SEC 1000000000ULL
 
 /* root - web, and web - api */
 static struct cgroup root = { .id = 1, .path = "/" };
@@ -23,26 +19,14 @@ static struct life *life(struct model *m, pid_t tid, pid_t tgid, const char *com
 	return model_life(m, &id, cgroup);
 }
 
-static void begin(struct model *m)
-{
-	struct timespec wall = { 0 };
-
-	assert_int_equal(model_begin(m, SEC, 5 * SEC, &wall), 0);
-}
-
 static const struct tick *end(struct model *m)
 {
-	static const uint64_t loss[LOSS_COUNT];
-	static const struct self_cost self;
-	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA }, some = { 3, 7 };
-	const struct tick *t;
+	static const struct cgroup_limit some = { 3, 7 };
 
-	assert_int_equal(model_cgroup(m, &root, &none), 0);
-	assert_int_equal(model_cgroup(m, &web, &none), 0);
-	assert_int_equal(model_cgroup(m, &api, &some), 0);
-	t = model_end(m, loss, &self, false);
-	assert_non_null(t);
-	return t;
+	tick_cgroup(m, &root, NULL);
+	tick_cgroup(m, &web, NULL);
+	tick_cgroup(m, &api, &some);
+	return tick_end(m);
 }
 
 static void thread(struct model *m, struct life *l, uint64_t run, uint64_t user, bool exited)
@@ -78,7 +62,7 @@ TEST(model, processes_and_cgroups_add_up)
 	const struct row *process;
 	const struct tick *t;
 
-	begin(m);
+	tick_begin(m);
 	thread(m, a, 300, 100, false);
 	thread(m, b, 200, 200, false);
 	assert_int_equal(model_idle(m, c, STATE_SLEEP), 0);
@@ -123,7 +107,7 @@ TEST(model, unknown_split)
 	struct life *c = life(m, 12, 12, "c", &api);
 	const struct tick *t;
 
-	begin(m);
+	tick_begin(m);
 	thread(m, a, 100, 75, false);
 	thread(m, b, 300, VALUE_NA, false);
 	thread(m, c, 50, VALUE_NA, false);
@@ -146,20 +130,20 @@ TEST(model, held_ticks_keep_the_dead)
 	struct life *dead = life(m, 10, 10, "gone", &api);
 	const struct tick *first, *second;
 
-	begin(m);
+	tick_begin(m);
 	thread(m, dead, 5, 5, true);
 	model_life_end(m, dead);
 	first = end(m);
 	for (int i = 0; i < 3; i++) {
 		struct life *other = life(m, 10, 10, "other", &api);
 
-		begin(m);
+		tick_begin(m);
 		thread(m, other, 9, 9, true);
 		model_life_end(m, other);
 		second = end(m);
 		tick_put(second);
 	}
-	begin(m); /* a thread of another process with that number, seen before its leader */
+	tick_begin(m); /* a thread of another process with that number, seen before its leader */
 	dead = life(m, 11, 10, "thread", &api);
 	thread(m, dead, 1, 1, true);
 	model_life_end(m, dead);
@@ -190,7 +174,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 	struct life *lives[NR];
 
 	srandom(1);
-	begin(m);
+	tick_begin(m);
 	for (int i = 0; i < NR; i++) {
 		lives[i] = life(m, NR - i, NR - i, "x", &root);
 		thread(m, lives[i], random() % 50, 0, false);

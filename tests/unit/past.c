@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "ticks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
-
-#define SEC 1000000000ULL
 #define MEMORY (32 << 20)
 
 static struct cgroup root = { .id = 1, .path = "/" };
@@ -28,27 +25,15 @@ static struct life *life(struct model *m, pid_t tid, pid_t tgid, const char *com
 	return model_life(m, &id, cgroup);
 }
 
-static void begin(struct model *m)
-{
-	struct timespec wall = { 0 };
-
-	assert_int_equal(model_begin(m, SEC, 5 * SEC, &wall), 0);
-}
-
 static const struct tick *end(struct model *m)
 {
-	static const uint64_t loss[LOSS_COUNT];
-	static const struct self_cost self;
-	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA }, some = { 3, 7 };
+	static const struct cgroup_limit some = { 3, 7 };
 	struct cpu_values cpu = { .cpu = 1, .run_ns = 5 };
-	const struct tick *t;
 
 	assert_int_equal(model_cpu(m, &cpu), 0);
-	assert_int_equal(model_cgroup(m, &root, &none), 0);
-	assert_int_equal(model_cgroup(m, &web, &some), 0);
-	t = model_end(m, loss, &self, false);
-	assert_non_null(t);
-	return t;
+	tick_cgroup(m, &root, NULL);
+	tick_cgroup(m, &web, &some);
+	return tick_end(m);
 }
 
 static void run(struct model *m, struct life *l, uint64_t ns, bool exited)
@@ -84,14 +69,14 @@ TEST(past, ticks_come_back)
 	const struct tick *t, *was;
 	const struct row *r;
 
-	begin(m); /* 1 */
+	tick_begin(m); /* 1 */
 	run(m, a, 100, false);
 	run(m, b, 200, true);
 	model_life_end(m, b);
 	assert_int_equal(model_idle(m, c, STATE_STOPPED), 0);
 	tick_put(end(m));
 	d = life(m, 21, 20, "young", &root); /* 2 */
-	begin(m);
+	tick_begin(m);
 	a = model_life_update(m, a, &make, &root); /* exec, and into another cgroup */
 	run(m, a, 300, false);
 	assert_int_equal(model_idle(m, c, STATE_SLEEP), 0);
@@ -146,7 +131,7 @@ TEST(past, is_bounded)
 	uint64_t oldest;
 
 	for (int i = 0; i < 300; i++) {
-		begin(m);
+		tick_begin(m);
 		for (int n = 0; n < 20; n++) {
 			struct life *l = life(m, 1000 + n, 1000 + n, "short", &root);
 
@@ -177,7 +162,7 @@ TEST(past, no_more_than_its_ticks)
 	uint64_t oldest;
 
 	for (int i = 0; i < PAST_TICKS + 5; i++) {
-		begin(m);
+		tick_begin(m);
 		tick_put(t);
 		t = end(m);
 	}
@@ -197,7 +182,7 @@ TEST(past, history)
 	const struct row *row;
 
 	for (int i = 1; i <= 3; i++) {
-		begin(m);
+		tick_begin(m);
 		if (i == 2)
 			b = life(m, 11, 10, "b", &web);
 		if (i == 2)
