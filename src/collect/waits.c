@@ -29,10 +29,10 @@ struct sum {
 
 /* Of a slot: what is known of its thread. */
 struct thread {
-	uint32_t first;     /* of its sums: index + 1, 0: none */
-	uint32_t run_since; /* of the row of wakings that went on at the last tick: since which one, */
-	uint32_t run_told;  /* and how many of it are told; 0: or its end is */
-	bool run_over;      /* another row went on at the last tick, and the end of this one was not read yet */
+	uint32_t first;        /* of its sums: index + 1, 0: none */
+	uint32_t streak_since; /* of the wakings by one waker that went on at the last tick: since which one, */
+	uint32_t streak_told;  /* and how many of it are told; 0: or its end is */
+	bool streak_over;      /* another one went on at the last tick, and the end of this one was not read yet */
 };
 
 struct waits {
@@ -115,18 +115,19 @@ static uint8_t histogram_slot(uint64_t ns)
 	return slot < LATENCY_SLOTS ? slot : LATENCY_SLOTS - 1;
 }
 
-/* A row of wakings by one that ended: what was not told yet. Rows that ended on different CPUs come in any order. */
+/* A streak of wakings by one waker that ended: what was not told yet. Those that ended on different CPUs come in any
+ * order. */
 static int add_woken(struct waits *w, const struct wait_event *e)
 {
 	struct thread *t = &w->threads[e->slot];
-	bool went_on = t->run_since == (uint32_t)e->b;
-	uint32_t told = went_on ? t->run_told : 0;
+	bool went_on = t->streak_since == (uint32_t)e->b;
+	uint32_t told = went_on ? t->streak_told : 0;
 	struct sum s = { .slot = e->slot, .kind = WAIT_EVENT_WOKEN, .context = e->context,
 			 .number = number_of(e->context, e->by), .count = (uint32_t)e->a - told };
 
 	if (went_on) {
-		t->run_told = 0;
-		t->run_over = false;
+		t->streak_told = 0;
+		t->streak_over = false;
 	}
 	return (uint32_t)e->a > told ? add(w, &s) : 0;
 }
@@ -203,37 +204,37 @@ int waits_drain(struct waits *w)
 	return err;
 }
 
-/* The row of wakings that goes on. They are counted while the copy is made: it is believed if it is still that row. */
-static int add_run(struct waits *w, uint32_t slot, const struct slot *c)
+/* The streak that goes on. Its wakings are counted while the copy is made: that is believed if it is still the same. */
+static int add_streak(struct waits *w, uint32_t slot, const struct slot *c)
 {
 	struct thread *t = &w->threads[slot];
-	struct sum run = { .slot = slot, .kind = WAIT_EVENT_WOKEN };
+	struct sum streak = { .slot = slot, .kind = WAIT_EVENT_WOKEN };
 	uint32_t since = c->waker_since, count = c->wakeups - since;
 
 	if (__atomic_load_n(&w->mem.slots[slot].waker_since, __ATOMIC_ACQUIRE) != since || !c->in_scope)
 		return 0;
-	if (t->run_since != since) {
+	if (t->streak_since != since) {
 		/* Its end is in a ring, which is read before the next tick, or was lost. */
-		if (t->run_told && !t->run_over) {
-			t->run_over = true;
+		if (t->streak_told && !t->streak_over) {
+			t->streak_over = true;
 			return 0;
 		}
-		t->run_since = since;
-		t->run_told = 0;
-		t->run_over = false;
+		t->streak_since = since;
+		t->streak_told = 0;
+		t->streak_over = false;
 	}
-	if (count <= t->run_told)
+	if (count <= t->streak_told)
 		return 0;
-	run.count = count - t->run_told;
-	run.context = c->wake >> WAKE_CONTEXT_SHIFT & 7;
-	run.number = number_of(run.context, c->waker);
-	t->run_told = count;
-	return add(w, &run);
+	streak.count = count - t->streak_told;
+	streak.context = c->wake >> WAKE_CONTEXT_SHIFT & 7;
+	streak.number = number_of(streak.context, c->waker);
+	t->streak_told = count;
+	return add(w, &streak);
 }
 
 int waits_take(struct waits *w, uint32_t slot, const struct slot *c, bool over, uint32_t *taken)
 {
-	int err = add_run(w, slot, c);
+	int err = add_streak(w, slot, c);
 
 	*taken = w->threads[slot].first;
 	w->threads[slot].first = 0;

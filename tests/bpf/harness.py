@@ -203,6 +203,24 @@ def descendants(pid):
     return pids
 
 
+def name_of(pid):
+    """A process's name, None: it is gone."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
+            return f.read().strip()
+    except OSError:
+        return None
+
+
+def ended(pid):
+    """Gone, or a zombie that nobody has waited for yet."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            return f.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 def steal_ns():
     """Time the hypervisor took from this machine's CPUs, by /proc/stat."""
     with open("/proc/stat") as f:

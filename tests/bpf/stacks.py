@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, about, begin, load_path  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, about, begin, ended, load_path, name_of  # noqa: E402
 
 
 def burn(what, seconds, *args):
@@ -201,14 +201,6 @@ def short_lives():
     return f"{named} of {named + unnamed} frames have names"
 
 
-def name_of(pid):
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
-            return f.read().strip()
-    except OSError:
-        return None
-
-
 def helper_of(pid, name):
     for p in os.listdir("/proc"):
         try:
@@ -223,15 +215,6 @@ def helper_of(pid, name):
             if int(f.read().rpartition(")")[2].split()[1]) == pid:
                 return int(p)
     return None
-
-
-def is_zombie(pid):
-    """It has ended, and only waits for its parent, init, to ask for it."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
-            return f.read().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def helpers_die():
@@ -254,7 +237,7 @@ def helpers_die():
     assert systop.returncode == 0 and len(killed) >= 2, (systop.returncode, killed)
     assert ";alpha;" in out, out[:500]
     time.sleep(0.3)
-    left = [p for p in os.listdir("/proc") if p.isdigit() and name_of(p) == "systop-starter" and not is_zombie(p)]
+    left = [p for p in os.listdir("/proc") if p.isdigit() and name_of(p) == "systop-starter" and not ended(p)]
     assert not left, left
 
 

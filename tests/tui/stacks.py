@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "bpf"))
-from harness import load_path  # noqa: E402
+from harness import load_path, name_of  # noqa: E402
 from tmux import Tap, Terminal, skip_reason  # noqa: E402
 
 PIPE = """
@@ -203,11 +203,6 @@ def bad_file():
         pid = json.loads(load.line)["tid"]
         # A sample in the kernel asks for its names first, which are never given up.
         assert any(ends_helper(pid) for _ in range(3))
-
-
-def name_of(pid):
-    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
-        return f.read().strip()
 
 
 def main():

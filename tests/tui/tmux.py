@@ -7,6 +7,9 @@ import subprocess
 import sys
 import time
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "bpf"))
+from harness import ended  # noqa: E402
+
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
 WAIT_S = 10  # for anything to appear: a busy machine is slow, and a pass never waits for it
 
@@ -130,15 +133,6 @@ class Terminal:
         self.run(" ".join([SYSTOP, *args]))
         self.wait(r"^ *.?TID|^.*PID S|CGROUP")
         return self.systop_pid()
-
-
-def ended(pid):
-    """Gone, or a zombie that nobody has waited for yet."""
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rpartition(")")[2].split()[0] in "ZX"
-    except OSError:
-        return True
 
 
 def gone(pid, seconds):

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "ticks.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "collect/cpus.h"
-#include "model/model.h"
 
 #define MS 1000000ULL
 
@@ -27,15 +26,13 @@ static void wrote(uint64_t run, uint64_t idle, bool is_idle, uint64_t since)
 
 static struct cpu_values tick(uint64_t from, uint64_t now)
 {
-	static const uint64_t loss[LOSS_COUNT];
-	static const struct self_cost self;
 	struct timespec wall = { 0 };
 	struct cpu_values v;
 	const struct tick *t;
 
 	assert_int_equal(model_begin(model, now - from, now, &wall), 0);
 	assert_int_equal(cpus_tick(cpus, model, now), 0);
-	t = model_end(model, loss, &self, false);
+	t = tick_end(model);
 	assert_int_equal(t->nr_cpus, 1);
 	v = t->cpus[0];
 	tick_put(t);
