@@ -315,17 +315,19 @@ bool screen_back(struct screen *s)
 void screen_go_to(struct screen *s, int to, uint64_t now_ns)
 {
 	const struct row *r = screen_selected(s);
+	int depth = s->depth;
 	struct view_context c;
 	struct place *p;
 
 	s->overlay = OVERLAY_NONE;
 	if (to == s->current && !s->depth)
 		return;
-	while (s->depth)
-		place_close(&s->deeper[--s->depth]);
+	s->depth = 0;
 	s->current = (to + NR_BASES) % NR_BASES;
 	p = screen_here(s);
 	c = screen_context(s, now_ns);
 	if (r && p->view->select)
 		p->view->select(p->state, &c, r);
+	while (depth) /* last, as the row may be of one of them */
+		place_close(&s->deeper[--depth]);
 }

@@ -57,7 +57,7 @@ static bool back_within(struct screen *s, uint64_t now_ns)
 {
 	struct view_context c;
 
-	if (s->overlay || !s->shown || !s->paint)
+	if (s->overlay || !s->shown)
 		return false;
 	c = screen_context(s, now_ns);
 	return screen_here(s)->view->act(screen_here(s)->state, ACTION_BACK, &c);
@@ -70,7 +70,7 @@ static void save(struct screen *s, uint64_t now_ns)
 	uint64_t from = 0, until = 0;
 	struct view_context c;
 
-	if (s->shown && s->paint && p->view->selected_time) {
+	if (s->shown && p->view->selected_time) {
 		c = screen_context(s, now_ns);
 		p->view->selected_time(p->state, &c, &from, &until);
 	}
@@ -190,17 +190,26 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	}
 }
 
+/* Brings the view up to date, as keys can come faster than drawings: rows of a refresh that is shown no longer are gone.
+ * Returns whether there is one: what cannot be seen is not acted on. */
+static bool ready(struct screen *s, uint64_t now_ns)
+{
+	if (!s->paint || screen_too_small(s->paint))
+		return false;
+	screen_update(s, now_ns);
+	s->changed = true;
+	return true;
+}
+
 static void act(struct screen *s, enum action a, uint64_t now_ns)
 {
 	struct view_context c;
 
-	if (s->overlay && pager_act(&s->overlay_pager, a))
+	if ((s->overlay && pager_act(&s->overlay_pager, a)) || !ready(s, now_ns))
 		return;
-	screen_update(s, now_ns); /* keys can come faster than drawings */
-	s->changed = true;
 	if (s->menu.kind && menu_act(&s->menu, a))
 		return;
-	if (!act_everywhere(s, a, now_ns) && s->shown && s->paint && !s->overlay) {
+	if (!act_everywhere(s, a, now_ns) && s->shown && !s->overlay) {
 		c = screen_context(s, now_ns);
 		screen_here(s)->view->act(screen_here(s)->state, a, &c);
 	}
@@ -214,7 +223,7 @@ static void search_typed(struct screen *s, uint64_t now_ns)
 	struct view_context c;
 
 	snprintf(s->search, sizeof(s->search), "%s", s->prompt.text);
-	if (!s->shown || !s->paint)
+	if (!s->shown)
 		return;
 	c = screen_context(s, now_ns);
 	screen_here(s)->view->act(screen_here(s)->state, ACTION_SEARCH, &c);
@@ -225,7 +234,8 @@ static void prompt_typed(struct screen *s, wint_t key, bool is_code, uint64_t no
 	bool filter = s->prompt.title[0] != '/';
 	struct filter_error error;
 
-	s->changed = true;
+	if (!ready(s, now_ns))
+		return;
 	switch (prompt_key(&s->prompt, key, is_code)) {
 	case PROMPT_TYPING:
 		if (!filter)
@@ -290,10 +300,9 @@ void screen_mouse(struct screen *s, enum screen_mouse what, int y, int x, uint64
 		act(s, what == MOUSE_WHEEL_UP ? ACTION_UP : ACTION_DOWN, now_ns);
 		return;
 	}
-	if (!s->shown || !s->paint || s->overlay || s->menu.kind || !p->view->click)
+	if (!ready(s, now_ns) || !s->shown || s->overlay || s->menu.kind || !p->view->click)
 		return;
 	c = screen_context(s, now_ns);
 	if (y >= c.top && y < c.top + c.height && p->view->click(p->state, &c, y, x))
 		screen_enter(s, now_ns);
-	s->changed = true;
 }

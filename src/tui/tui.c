@@ -94,6 +94,7 @@ struct tui *tui_open(const struct tui_options *o)
 	}
 	open_paint(t, o->settings);
 	screen_notice(t->screen, *notice ? notice : o->notice);
+	draw(t);
 	return t;
 }
 

@@ -38,7 +38,7 @@ static const struct actor {
 	int longest_us;
 	bool idle, dies;
 	int irq; /* ms, of its sleep: what interrupts took */
-} actors[] = {
+} actors[SCENE_THREADS] = {
 	{ 2, 2, 0, 0, "kthreadd", 0, STATE_SLEEP, .idle = true },
 	{ 17, 17, 2, 0, "ksoftirqd/0", 0, STATE_SLEEP, 0, 12, 3, 0, 0, 80 },
 	{ 480, 480, 2, 0, "kworker/u8:3+flush", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
@@ -55,8 +55,6 @@ static const struct actor {
 	{ 5001, 5001, 1, 1000, "e\xcc\x81te\xcc\x81", 5, STATE_STOPPED, .idle = true },
 	{ 6666, 6666, 1, 65534, "\x1b[2J\xe2\x80\xae!", 0, STATE_SLEEP, 4, 1, 0, 0, 0, 7 },
 };
-
-#define NR_ACTORS (sizeof(actors) / sizeof(actors[0]))
 
 void scene_check(int err)
 {
@@ -146,19 +144,23 @@ static const struct stack *blocked_stack(struct scene *s)
 	return stack(s, frames, 2);
 }
 
-static void make_tick(struct scene *s, struct life **lives, int nr)
+/* @nr: how it is, the last one and any after it SCENE_TICKS - 1. */
+static const struct tick *make_tick(struct scene *s, int nr)
 {
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
 	static const struct cgroup_limit limit = { 9, 1320000000 };
 	struct pressure pressure[PRESSURE_COUNT] = {
 		{ 310000000, VALUE_NA }, { 0, 0 }, { 615000000, 402000000 },
 	};
-	struct timespec wall = { 1700000000 + nr, 0 };
+	struct timespec wall = { 1700000000 + s->made, 0 };
 	uint64_t loss[LOSS_COUNT] = { [LOSS_GAP] = 2 };
 	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
 
-	scene_check(model_begin(s->model, SEC, (5000 + nr) * SEC, &wall));
-	for (size_t i = 0; i < NR_ACTORS; i++) {
+	struct life **lives = s->lives;
+	const struct tick *tick;
+
+	scene_check(model_begin(s->model, SEC, (5000 + s->made++) * SEC, &wall));
+	for (int i = 0; i < SCENE_THREADS; i++) {
 		const struct actor *a = &actors[i];
 		struct values v = values_of(a, nr);
 		bool dies = a->dies && nr + 1 == SCENE_TICKS;
@@ -187,18 +189,18 @@ static void make_tick(struct scene *s, struct life **lives, int nr)
 	for (size_t i = 0; i < NR_CGROUPS; i++)
 		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
 	model_pressure(s->model, pressure);
-	s->ticks[nr] = model_end(s->model, loss, &self, false);
-	scene_check(s->ticks[nr] ? 0 : -ENOMEM);
+	tick = model_end(s->model, loss, &self, false);
+	scene_check(tick ? 0 : -ENOMEM);
+	return tick;
 }
 
 void scene_make(struct scene *s, int nr_cpus)
 {
-	struct life *lives[NR_ACTORS];
-
+	*s = (struct scene){ 0 };
 	scene_topology(s, nr_cpus);
 	s->model = model_new(1 << 20);
 	scene_check(s->model ? 0 : -ENOMEM);
-	for (size_t i = 0; i < NR_ACTORS; i++) {
+	for (int i = 0; i < SCENE_THREADS; i++) {
 		const struct actor *a = &actors[i];
 		struct identity id = {
 			.tid = a->tid,
@@ -212,17 +214,25 @@ void scene_make(struct scene *s, int nr_cpus)
 		};
 
 		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
-		lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
-		scene_check(lives[i] ? 0 : -ENOMEM);
+		s->lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
+		scene_check(s->lives[i] ? 0 : -ENOMEM);
 	}
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
-		make_tick(s, lives, nr);
+		s->ticks[nr] = make_tick(s, nr);
+}
+
+const struct tick *scene_next(struct scene *s)
+{
+	return make_tick(s, SCENE_TICKS - 1);
 }
 
 void scene_free(struct scene *s)
 {
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		tick_put(s->ticks[nr]);
+	for (int i = 0; i < SCENE_THREADS; i++)
+		if (s->lives[i])
+			model_life_end(s->model, s->lives[i]);
 	model_free(s->model);
 	free(s->topology.cpus);
 }

@@ -11,16 +11,21 @@
  * CPU limit, kernel threads, D state, a thread that died, names in wide characters and a hostile one.
  */
 #define SCENE_TICKS 3
+#define SCENE_THREADS 15
 #define SCENE_NOW_NS 1000000000000ULL /* CLOCK_MONOTONIC of its last refresh */
 
 struct scene {
 	struct model *model;
+	struct life *lives[SCENE_THREADS]; /* NULL: it died */
 	const struct tick *ticks[SCENE_TICKS];
+	int made; /* refreshes */
 	struct topology topology;
 };
 
-/* scene_make - with 4 CPUs, or @nr_cpus of a large host. */
+/* scene_make - with 4 CPUs, or @nr_cpus of a large host. scene_next - a refresh after these, like the last one; held
+ * for the caller: tick_put() it before scene_free(). */
 void scene_make(struct scene *s, int nr_cpus);
+const struct tick *scene_next(struct scene *s);
 void scene_free(struct scene *s);
 
 /* Parts of that. scene_topology - SMT siblings are neighbours on the small host; the large one has two sockets, and

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Random keys, clicks, sizes, refreshes and steps into the past, in no order that a terminal could keep up with: what
+ * the screen holds on to must be there. Built with the sanitizers, which end it. SYSTOP_SEED: the one that failed.
+ */
+#include <curses.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "scene.h"
+#include "tui/paint.h"
+#include "tui/screen.h"
+
+#define SCENES 300
+#define STEPS 400 /* in each */
+#define MOST_WIDTH 250
+#define MOST_HEIGHT 80
+
+static int below(int n)
+{
+	return rand() % n;
+}
+
+static int random_key(bool *is_code)
+{
+	static const char often[] = "\n\n\n\n12345678fvswbjkhl \033[]{}";
+	static const int codes[] = {
+		KEY_UP, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_PPAGE, KEY_NPAGE, KEY_HOME, KEY_END, KEY_BTAB, KEY_BACKSPACE,
+		KEY_F(1), KEY_F(2), KEY_F(3), KEY_F(4), KEY_F(5), KEY_F(6), KEY_DC,
+	};
+	int kind = below(8);
+
+	*is_code = kind == 0;
+	if (kind == 0)
+		return codes[below(sizeof(codes) / sizeof(codes[0]))];
+	return kind < 5 ? often[below(sizeof(often) - 1)] : below(127) + 1;
+}
+
+static void resize(struct paint *p)
+{
+	static const struct { int width, height; } plain[] = { { 80, 24 }, { 200, 50 }, { 40, 10 }, { 39, 9 }, { 1, 1 } };
+	int i = below(2 * sizeof(plain) / sizeof(plain[0]));
+
+	if (i < (int)(sizeof(plain) / sizeof(plain[0]))) {
+		p->width = plain[i].width;
+		p->height = plain[i].height;
+	} else {
+		p->width = 1 + below(MOST_WIDTH);
+		p->height = 1 + below(MOST_HEIGHT);
+	}
+	p->to = p->height;
+}
+
+static void step(struct screen *screen, struct scene *scene, struct paint *paint, uint64_t *now)
+{
+	const struct tick *tick;
+	int key, kind = below(40);
+	bool is_code;
+
+	*now += below(30) * 10000000ULL;
+	if (kind == 0) {
+		resize(paint);
+		screen_draw(screen, paint, *now);
+	} else if (kind < 4) {
+		tick = scene_next(scene);
+		screen_tick(screen, tick);
+		tick_put(tick);
+	} else if (kind < 8) {
+		screen_mouse(screen, below(6) ? MOUSE_CLICK : below(2) ? MOUSE_WHEEL_UP : MOUSE_WHEEL_DOWN,
+			     below(paint->height), below(paint->width), *now);
+	} else if (kind < 14) {
+		screen_draw(screen, paint, *now);
+	} else {
+		key = random_key(&is_code);
+		screen_key(screen, key, is_code, *now);
+	}
+}
+
+static void storm(struct scene *scene, const struct theme *theme, WINDOW *pad)
+{
+	struct host host = scene_host;
+	uint64_t now = SCENE_NOW_NS;
+	struct settings settings;
+	struct screen *screen;
+	struct paint paint;
+
+	settings_default(&settings);
+	paint_init(&paint, pad, 80, 24, below(2));
+	paint_theme(&paint, theme, true);
+	host.arg = scene;
+	screen = screen_new(&host, &settings, NULL);
+	scene_check(screen ? 0 : -1);
+	screen_draw(screen, &paint, now);
+	for (int nr = below(SCENE_TICKS); nr < SCENE_TICKS; nr++)
+		screen_tick(screen, scene->ticks[nr]);
+	for (int i = 0; i < STEPS; i++)
+		step(screen, scene, &paint, &now);
+	screen_free(screen);
+}
+
+int main(void)
+{
+	const char *given = getenv("SYSTOP_SEED");
+	unsigned int seed = given ? (unsigned int)strtoul(given, NULL, 10) : (unsigned int)time(NULL);
+	FILE *null = fopen("/dev/null", "r+");
+	struct theme theme;
+	char error[128];
+	WINDOW *pad;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	if (!null || !newterm("xterm-256color", null, null) || !(pad = newpad(MOST_HEIGHT, MOST_WIDTH))) {
+		printf("Bail out! no terminal\n");
+		return EXIT_FAILURE;
+	}
+	start_color();
+	use_default_colors();
+	if (theme_load(&theme, "default", NULL, error, sizeof(error)))
+		abort();
+	srand(seed);
+	printf("1..1\n# SYSTOP_SEED=%u\n", seed);
+	fflush(stdout);
+	for (int i = 0; i < SCENES; i++) {
+		struct scene scene;
+
+		scene_make(&scene, below(4) ? 4 : 256);
+		storm(&scene, &theme, pad);
+		scene_free(&scene);
+	}
+	printf("ok 1 - %d random keys, clicks, sizes and refreshes\n", SCENES * STEPS);
+	delwin(pad);
+	endwin();
+	return EXIT_SUCCESS;
+}
