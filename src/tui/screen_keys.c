@@ -190,7 +190,7 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	}
 }
 
-/* Brings the view up to date, as keys can come faster than drawings: rows of a refresh that is shown no longer are gone.
+/* Brings the view up to date, as keys can come faster than drawings: rows of a refresh that was shown are gone.
  * Returns whether there is one: what cannot be seen is not acted on. */
 static bool ready(struct screen *s, uint64_t now_ns)
 {
