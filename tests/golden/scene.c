@@ -155,7 +155,6 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	struct timespec wall = { 1700000000 + s->made, 0 };
 	uint64_t loss[LOSS_COUNT] = { [LOSS_GAP] = 2 };
 	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
-
 	struct life **lives = s->lives;
 	const struct tick *tick;
 
