@@ -79,11 +79,12 @@ struct file *file_new(struct names *n, uint32_t id)
 	if (!f)
 		return NULL;
 	f->id = id;
-	f->fd = f->debug_fd = -1;
+	f->table_asked = !n->o.table || id & JIT_FILE;
 	if (map_put(&n->files, id, f)) {
 		free(f);
 		return NULL;
 	}
+	file_wake(n, f);
 	return f;
 }
 
@@ -155,8 +156,10 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 		free(f);
 		return NULL;
 	}
-	if (file && !VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at))
+	if (file && !VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
 		n->pending++;
+		file_wake(n, file);
+	}
 	return f->symbol;
 }
 
@@ -226,6 +229,7 @@ void names_file(struct names *n, const struct file_event *e)
 	for (int i = 0; i < FILE_NAMES; i++)
 		f->event.names[i][FILE_NAME_SIZE - 1] = '\0';
 	f->state = FILE_NEW;
+	file_wake(n, f);
 	ask_next(n);
 }
 
@@ -233,8 +237,11 @@ void names_table(struct names *n, uint32_t file)
 {
 	struct file *f = map_get(&n->files, file);
 
-	if (f && !f->table_err)
-		f->table_asked = false;
+	if (!f || f->table_err || !n->o.table)
+		return;
+	f->table_asked = false;
+	f->reopen = f->state == FILE_READY && !f->held;
+	file_wake(n, f);
 }
 
 void names_table_answered(struct names *n, struct file *f, int fd, int err)
@@ -315,8 +322,6 @@ struct names *names_new(const struct names_options *o)
 	if (!n)
 		return NULL;
 	n->o = *o;
-	n->kernel.fd = o->kallsyms_fd;
-	n->kernel.debug_fd = -1;
 	n->kernel.state = o->kallsyms_fd < 0 ? FILE_GONE : FILE_OPEN;
 	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker_start(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
@@ -326,10 +331,7 @@ struct names *names_new(const struct names_options *o)
 
 static void file_fini(struct file *f)
 {
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->debug_fd >= 0)
-		close(f->debug_fd);
+	free(f->path);
 	free(f->wanted);
 	free(f->unknown);
 }
@@ -353,6 +355,9 @@ void names_free(struct names *n)
 	map_fini(&n->frames);
 	map_fini(&n->symbols_by_name);
 	file_fini(&n->kernel);
+	free(n->active);
+	if (n->o.kallsyms_fd >= 0)
+		close(n->o.kallsyms_fd);
 	worker_stop(&n->open);
 	worker_stop(&n->symbols);
 	if (n->epoll_fd >= 0)

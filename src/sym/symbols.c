@@ -20,10 +20,12 @@
 struct known {
 	struct symtab symtab;
 	struct elf_found found; /* by SYMBOLS_FILE */
+	int fd, debug_fd;       /* as they were handed over; -1: closed */
 };
 
 static struct map files; /* id -> struct known */
 static struct symtab kernel;
+static int peer = -1;    /* the open helper */
 
 static struct known *known_file(uint32_t id)
 {
@@ -32,11 +34,43 @@ static struct known *known_file(uint32_t id)
 	if (k)
 		return k;
 	k = calloc(1, sizeof(*k));
-	if (k && map_put(&files, id, k)) {
+	if (!k || map_put(&files, id, k)) {
 		free(k);
 		return NULL;
 	}
+	k->fd = k->debug_fd = -1;
 	return k;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Takes the files that the open helper has handed over. */
+static void take_files(void)
+{
+	struct handed_file h;
+	int fd;
+
+	while (peer >= 0 && helper_receive(peer, &h, sizeof(h), &fd) == sizeof(h)) {
+		struct known *k = known_file(h.file);
+		int *to = !k ? &fd : h.what == OPEN_DEBUG ? &k->debug_fd : &k->fd;
+
+		close_fd(to);
+		if (k)
+			*to = fd;
+	}
+}
+
+/* Another open helper: what the last one has handed over is taken first. */
+static void take_peer(int fd)
+{
+	take_files();
+	close_fd(&peer);
+	peer = fd;
 }
 
 /* Whether a file of debug information is this file's. */
@@ -48,15 +82,14 @@ static bool is_debug_of(const struct elf_found *file, const struct elf_found *de
 	return *file->debuglink && elf_checksum(fd) == file->debuglink_crc;
 }
 
-static int load_elf(const struct symbols_request *r, int fd, struct symbols_loaded *a)
+static int load_elf(const struct symbols_request *r, struct known *k, struct symbols_loaded *a)
 {
-	struct known *k = known_file(r->file);
+	int fd = r->what == SYMBOLS_DEBUG ? k->debug_fd : k->fd, err;
 	struct elf_found found = { 0 };
 	struct symtab debug = { 0 };
-	int err;
 
-	if (!k)
-		return -ENOMEM;
+	if (fd < 0)
+		return -EBADF;
 	if (r->what == SYMBOLS_DEBUG) {
 		err = elf_read(fd, true, &debug, &found);
 		if (!err && !is_debug_of(&k->found, &found, fd))
@@ -81,21 +114,40 @@ static int load_elf(const struct symbols_request *r, int fd, struct symbols_load
 	return err;
 }
 
-static int load_perf_map(const struct symbols_request *r, int fd)
+static int load_perf_map(struct known *k)
 {
-	struct known *k = known_file(r->file);
+	int err = k->fd < 0 ? -EBADF : perfmap_read(k->fd, &k->symtab);
 
-	return k ? perfmap_read(fd, &k->symtab) : -ENOMEM;
+	close_fd(&k->fd);
+	return err;
 }
 
+/* The answer comes last: by then nothing is left to do that a file system could hold up. */
 static void load(int socket, const struct symbols_request *r, int fd)
 {
-	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -EBADF };
+	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -ENOMEM };
+	struct known *k = r->what == SYMBOLS_KERNEL ? NULL : known_file(r->file);
 
-	if (fd >= 0)
-		a.err = r->what == SYMBOLS_KERNEL     ? kallsyms_read(fd, &kernel)
-			: r->what == SYMBOLS_PERF_MAP ? load_perf_map(r, fd)
-						      : load_elf(r, fd, &a);
+	if (r->what == SYMBOLS_KERNEL)
+		a.err = fd < 0 ? -EBADF : kallsyms_read(fd, &kernel);
+	else if (k && r->what == SYMBOLS_PERF_MAP)
+		a.err = load_perf_map(k);
+	else if (k)
+		a.err = load_elf(r, k, &a);
+	if (k && a.err && r->what == SYMBOLS_DEBUG)
+		close_fd(&k->debug_fd);
+	helper_send(socket, &a, sizeof(a), -1);
+}
+
+static void close_file(int socket, const struct symbols_request *r)
+{
+	struct symbols_loaded a = { .what = r->what, .file = r->file };
+	struct known *k = map_get(&files, r->file);
+
+	if (k) {
+		close_fd(&k->fd);
+		close_fd(&k->debug_fd);
+	}
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
@@ -143,26 +195,28 @@ static void resolve(int socket, const struct symbols_request *r)
 	helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
 }
 
-static void source(int socket, const struct symbols_request *r, int fd)
+static void source(int socket, const struct symbols_request *r)
 {
 	struct symbols_source a = { .what = SYMBOLS_SOURCE, .file = r->file, .at = r->at[0] };
 	const struct known *k = map_get(&files, r->file);
+	int fd = !k ? -1 : r->debug ? k->debug_fd : k->fd;
 	uint64_t address;
 
-	if (fd >= 0 && k && elf_address(&k->found.segments, r->at[0], &address))
+	if (fd >= 0 && elf_address(&k->found.segments, r->at[0], &address))
 		lines_find(fd, address, a.text, sizeof(a.text));
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
 /* The table of how to unwind a file's code, in a file of memory. */
-static void table(int socket, const struct symbols_request *r, int fd)
+static void table(int socket, const struct symbols_request *r)
 {
 	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file, .err = -EBADF };
+	const struct known *k = map_get(&files, r->file);
 	struct cfi_table t = { 0 };
 	int to = -1;
 
-	if (fd >= 0)
-		a.err = cfi_read(fd, &t);
+	if (k && k->fd >= 0)
+		a.err = cfi_read(k->fd, &t);
 	if (!a.err) {
 		to = memfd_create("table", MFD_CLOEXEC);
 		a.err = to < 0 ? -errno : cfi_pack(&t, to);
@@ -180,12 +234,19 @@ void symbols_run(int socket)
 	int fd, n;
 
 	while ((n = helper_receive(socket, &r, sizeof(r), &fd)) > 0) {
+		if (r.what == SYMBOLS_PEER) {
+			take_peer(fd);
+			continue;
+		}
+		take_files();
 		if (r.what == SYMBOLS_RESOLVE)
 			resolve(socket, &r);
 		else if (r.what == SYMBOLS_SOURCE)
-			source(socket, &r, fd);
+			source(socket, &r);
 		else if (r.what == SYMBOLS_TABLE)
-			table(socket, &r, fd);
+			table(socket, &r);
+		else if (r.what == SYMBOLS_CLOSE)
+			close_file(socket, &r);
 		else
 			load(socket, &r, fd);
 		if (fd >= 0)
