@@ -148,6 +148,19 @@ static uint8_t *wrap(const uint8_t *bytes, size_t size, size_t *whole)
 	return file;
 }
 
+static size_t pack(const uint8_t *bytes, size_t size, uint8_t *xz, size_t room)
+{
+	lzma_options_lzma options;
+	lzma_filter filters[] = { { LZMA_FILTER_LZMA2, &options }, { .id = LZMA_VLI_UNKNOWN } };
+	size_t len = 0;
+
+	lzma_lzma_preset(&options, 0);
+	options.dict_size = LZMA_DICT_SIZE_MIN;
+	fuzz_check(lzma_stream_buffer_encode(filters, LZMA_CHECK_CRC32, NULL, bytes, size, xz, &len, room) == LZMA_OK,
+		   "%zu bytes are not packed", size);
+	return len;
+}
+
 /* The first byte says whether the others are packed here, or are what is packed already. */
 void fuzz_debugdata(const uint8_t *bytes, size_t size)
 {
@@ -159,8 +172,7 @@ void fuzz_debugdata(const uint8_t *bytes, size_t size)
 
 	fuzz_check(xz, "no memory");
 	if (!packed)
-		fuzz_check(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, f.at, f.left, xz, &len, room) == LZMA_OK,
-			   "%zu bytes are not packed", f.left);
+		len = pack(f.at, f.left, xz, room);
 	file = packed ? wrap(f.at, f.left, &len) : wrap(xz, len, &len);
 	fd = fuzz_fd(file, len);
 	read_symbols(fd, false);

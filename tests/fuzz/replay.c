@@ -26,7 +26,7 @@
 
 /* The input that is being run, where the process that prints sees it. */
 static struct now {
-	char file[PATH_MAX];
+	char file[PATH_MAX + 400];
 	int nr;
 } *now;
 
@@ -64,7 +64,7 @@ static void run_folder(const struct fuzz_target *t, const char *folder)
 
 	fuzz_check(nr >= 0, "%s: %m", folder);
 	for (int i = 0; i < nr; i++) {
-		char path[PATH_MAX];
+		char path[PATH_MAX + 400];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, list[i]->d_name);
 		if (list[i]->d_name[0] != '.')
@@ -100,7 +100,7 @@ static int run_all(const char *corpus)
 	printf("1..%d\n", nr);
 	nr = 0;
 	for (const struct fuzz_target *t = fuzz_targets; t->name; t++) {
-		char folder[PATH_MAX];
+		char folder[PATH_MAX + 100];
 		bool ok;
 
 		snprintf(folder, sizeof(folder), "%s/%s", corpus, t->name);
