@@ -258,10 +258,13 @@ static void put_line(struct writing *w, char *section, size_t size, const char *
 			w->replaced = nr >= 0;
 		}
 	}
-	if (nr == -1)
+	if (nr == -1) {
 		fwrite(line, 1, len, w->to);
-	else if (nr >= 0 && !w->written[nr])
+		if (line[len - 1] != '\n') /* the last one */
+			fputc('\n', w->to);
+	} else if (nr >= 0 && !w->written[nr]) {
 		put(w, nr, &t);
+	}
 }
 
 static void put_all(struct writing *w, FILE *old)
