@@ -66,7 +66,7 @@ struct names {
 	struct worker open, symbols;
 	struct file *opening, *reading; /* whom they are asked about */
 	enum open_what opening_what;
-	pid_t linked[2];    /* that have a socket between them */
+	uint32_t linked[2]; /* that have a socket between them */
 	uint64_t pause_until; /* nothing is opened until then */
 	struct file **active; /* those with something to do */
 	size_t nr_active, active_room;
