@@ -29,6 +29,7 @@
 #include "systop.h"
 #include "tui/tui.h"
 #include "util/fail.h"
+#include "util/invoker.h"
 #include "util/text.h"
 
 /* The screen does not wait a whole interval to show something. */
@@ -357,6 +358,8 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
+	if (invoker_find())
+		return failure_print(stderr);
 	if (options_parse(argc, argv, &s.options)) {
 		options_fini(&s.options);
 		return failure_print(stderr);

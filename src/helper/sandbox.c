@@ -6,6 +6,7 @@
 #include <linux/securebits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,19 +21,34 @@
 #define SECUREBITS (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
 		    SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-/* As whom systop was started. */
+/* As whom systop was started, and the invoker's groups: whoever knows them cannot be asked later. */
 static struct {
 	uid_t uid;
 	gid_t gid;
-	bool sudo;
-	struct invoker invoker;
+	gid_t *groups;
+	int nr_groups;
 } started;
+
+static void find_groups(const struct invoker *i)
+{
+	int room = 0;
+
+	getgrouplist(i->name, i->gid, NULL, &room);
+	started.groups = calloc(room + 1, sizeof(*started.groups));
+	started.nr_groups = room;
+	if (started.groups && getgrouplist(i->name, i->gid, started.groups, &started.nr_groups) >= 0)
+		return;
+	free(started.groups);
+	started.groups = NULL;
+	started.nr_groups = 0;
+}
 
 void sandbox_init(void)
 {
 	started.uid = geteuid();
 	started.gid = getegid();
-	started.sudo = invoker_find(&started.invoker);
+	if (invoker()->name)
+		find_groups(invoker());
 }
 
 static int set_limits(const struct helper_role *role)
@@ -71,10 +87,10 @@ static int become_writer(void)
 
 static int become_user(const struct helper_role *role)
 {
-	const struct invoker *i = &started.invoker;
+	const struct invoker *i = invoker();
 
-	if (role->user != USER_NOBODY && started.sudo)
-		return become(i->uid, i->gid, i->groups, i->nr_groups);
+	if (role->user != USER_NOBODY && i->name)
+		return become(i->uid, i->gid, started.groups, started.nr_groups);
 	return role->user == USER_WRITER ? become_writer() : become_nobody();
 }
 
