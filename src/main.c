@@ -355,11 +355,11 @@ int main(int argc, char **argv)
 	struct systop s = { 0 };
 	int status;
 
+	if (invoker_find())
+		return failure_print(stderr);
 	setlocale(LC_ALL, "");
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
-	if (invoker_find())
-		return failure_print(stderr);
 	if (options_parse(argc, argv, &s.options)) {
 		options_fini(&s.options);
 		return failure_print(stderr);

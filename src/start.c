@@ -176,10 +176,10 @@ int start(struct systop *s)
 		err = start_names(s);
 	if (!err)
 		err = start_save(s);
+	if (!err && s->options.output == OUTPUT_SCREEN)
+		err = open_screen(s); /* the terminal's description can be a file of root's */
 	if (!err)
 		err = check_drop_privileges();
-	if (!err && s->options.output == OUTPUT_SCREEN)
-		err = open_screen(s);
 	if (!err && s->options.command)
 		err = command_start(&s->command);
 	return err;

@@ -105,6 +105,7 @@ static const int make_files[] = {
 	SCMP_SYS(renameat),
 	SCMP_SYS(renameat2),
 	SCMP_SYS(rmdir),
+	SCMP_SYS(setfsuid),
 	SCMP_SYS(setpriority),
 	SCMP_SYS(umask),
 	SCMP_SYS(unlink),
