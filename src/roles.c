@@ -15,16 +15,16 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.user = USER_WRITER,
 		.caps = { CAP_BPF, CAP_PERFMON },
 		.nr_caps = 2,
-		.calls = CALLS_OPEN | CALLS_WRITE | CALLS_MEASURE | CALLS_SCREEN,
+		.calls = CALLS_OPEN | CALLS_WRITE | CALLS_MEASURE | CALLS_SCREEN | CALLS_ASK,
 	},
-	/* Its own rights, and those that helpers keep. */
+	/* Its own rights, to open the terminal once more among them, and those that helpers keep. */
 	[PROCESS_STARTER] = {
 		.name = "systop-starter",
 		.what = "starts and ends the others",
 		.user = USER_NOBODY,
-		.caps = { CAP_KILL, CAP_SETUID, CAP_SETGID, CAP_SETPCAP,
+		.caps = { CAP_KILL, CAP_SETUID, CAP_SETGID, CAP_SETPCAP, CAP_DAC_OVERRIDE,
 			  CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
-		.nr_caps = 7,
+		.nr_caps = 8,
 		.calls = CALLS_START | CALLS_PARSE | CALLS_OPEN | CALLS_WRITE | CALLS_ITERATE,
 	},
 	/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
@@ -46,6 +46,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.files = 32,
 		.memory = 2UL << 30,
 		.cpu_seconds = 600,
+		.request_ms = 2000,
 		.nice = 5, /* names can come later */
 		.run = symbols_run,
 	},
@@ -63,6 +64,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.user = USER_WRITER,
 		.calls = CALLS_OPEN | CALLS_WRITE,
 		.files = 32,
+		.finishes = true,
 		.run = write_run,
 	},
 	[PROCESS_WHO] = {

@@ -114,12 +114,10 @@ static const int make_files[] = {
 };
 
 static const int measure[] = {
-	SCMP_SYS(memfd_create),
-	SCMP_SYS(ftruncate),
+	SCMP_SYS(capget),
 	SCMP_SYS(perf_event_open),
 	SCMP_SYS(pidfd_open),
 	SCMP_SYS(prlimit64),
-	SCMP_SYS(pwrite64),
 	SCMP_SYS(sched_getaffinity),
 	SCMP_SYS(sched_getscheduler),
 	SCMP_SYS(uname),
@@ -149,9 +147,16 @@ static const int screen[] = {
 	SCMP_SYS(signalfd4),
 	SCMP_SYS(timerfd_create),
 	SCMP_SYS(timerfd_settime),
+	SCMP_SYS(writev),
+};
+
+static const int ask[] = {
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(memfd_create),
+	SCMP_SYS(pwrite64),
+	SCMP_SYS(socketpair),
 	SCMP_SYS(wait4),
 	SCMP_SYS(waitid),
-	SCMP_SYS(writev),
 };
 
 static const int start[] = {
@@ -159,6 +164,7 @@ static const int start[] = {
 	SCMP_SYS(capset),
 	SCMP_SYS(clone),
 	SCMP_SYS(clone3),
+	SCMP_SYS(close_range),
 	SCMP_SYS(dup2),
 	SCMP_SYS(dup3),
 	SCMP_SYS(getegid),
@@ -167,6 +173,7 @@ static const int start[] = {
 	SCMP_SYS(getppid),
 	SCMP_SYS(getpriority),
 	SCMP_SYS(getuid),
+	SCMP_SYS(ioctl),
 	SCMP_SYS(pidfd_open),
 	SCMP_SYS(pidfd_send_signal),
 	SCMP_SYS(prctl),
@@ -176,6 +183,7 @@ static const int start[] = {
 	SCMP_SYS(setfsgid),
 	SCMP_SYS(setfsuid),
 	SCMP_SYS(setgroups),
+	SCMP_SYS(setitimer),
 	SCMP_SYS(setpgid),
 	SCMP_SYS(setpriority),
 	SCMP_SYS(setresgid),
@@ -222,6 +230,7 @@ static const struct {
 	{ "makes BPF iterators of links that it is handed", NULL, 0, LIST(iterate) },
 	{ "reads and writes BPF maps, attaches timers", LIST(measure), LIST(bpf_commands) },
 	{ "draws on the terminal", LIST(screen) },
+	{ "asks helpers", LIST(ask) },
 	{ "starts and ends helpers", LIST(start) },
 };
 
@@ -300,7 +309,7 @@ static int allow_bpf(scmp_filter_ctx ctx, const int *commands, size_t nr)
 	return err;
 }
 
-/* Memory is never executable, signals go to the process itself. */
+/* Memory is never executable, signals go to the process itself, but for one that ends nobody. */
 static int allow_some(scmp_filter_ctx ctx)
 {
 	static const int memory[] = { SCMP_SYS(mmap), SCMP_SYS(mprotect) }, signals[] = { SCMP_SYS(kill), SCMP_SYS(tgkill) };
@@ -310,8 +319,7 @@ static int allow_some(scmp_filter_ctx ctx)
 		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, memory[i], 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 	for (size_t i = 0; !err && i < sizeof(signals) / sizeof(signals[0]); i++)
 		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, signals[i], 1, SCMP_A0(SCMP_CMP_EQ, getpid()));
-	/* Whether one still is there. */
-	return err ? err : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1, SCMP_A1(SCMP_CMP_EQ, 0));
+	return err ? err : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1, SCMP_A1(SCMP_CMP_EQ, SIGCONT));
 }
 
 static int allow_opening(scmp_filter_ctx ctx, unsigned int which)

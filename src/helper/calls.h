@@ -16,10 +16,11 @@ enum calls {
 	CALLS_ITERATE = 1 << 3, /* make iterators of BPF links that were handed to it */
 	CALLS_MEASURE = 1 << 4, /* BPF maps, links and iterators, perf events */
 	CALLS_SCREEN = 1 << 5,  /* the terminal, timers, signals to itself */
-	CALLS_START = 1 << 6,   /* start helpers, end them, give up rights */
+	CALLS_ASK = 1 << 6,     /* sockets and memory that helpers are given, the end of processes */
+	CALLS_START = 1 << 7,   /* start helpers, end them, give up rights */
 };
 
-#define CALLS_SETS 7
+#define CALLS_SETS 8
 
 /* calls_words - what the man page says of a set, by its bit's number. */
 const char *calls_words(int set);

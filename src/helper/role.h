@@ -2,6 +2,7 @@
 #ifndef SYSTOP_HELPER_ROLE_H
 #define SYSTOP_HELPER_ROLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/capability.h>
 
@@ -28,7 +29,9 @@ struct helper_role {
 	unsigned int files;       /* so many descriptors; 0: as many as systop */
 	size_t memory;            /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
 	unsigned int cpu_seconds; /* with so much CPU time; 0: no limit */
+	unsigned int request_ms;  /* and so much for each request; 0: no limit */
 	int nice;                 /* by so much less urgent than systop, */
+	bool finishes;            /* looks itself whether systop is gone, and puts away what it began; */
 	void (*run)(int socket);  /* until the socket's other end closes; NULL: it is none of the starter's */
 };
 
