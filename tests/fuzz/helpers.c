@@ -70,8 +70,9 @@ void helpers_close(int nr)
 
 void helpers_forget(void)
 {
-	while (nr_others)
-		helpers_close(--nr_others);
+	for (int nr = 0; nr < nr_others; nr++)
+		helpers_close(nr);
+	nr_others = 0;
 }
 
 /* Takes what was asked, as nobody reads it. */
