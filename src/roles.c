@@ -35,7 +35,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
 		.nr_caps = 3,
 		.calls = CALLS_OPEN,
-		.files = 16,
+		.files = 64,
 		.run = open_run,
 	},
 	[PROCESS_SYMBOLS] = {
@@ -43,7 +43,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.what = "reads symbols and unwind tables",
 		.user = USER_NOBODY,
 		.calls = CALLS_PARSE,
-		.files = 32,
+		.files = 160,
 		.memory = 2UL << 30,
 		.cpu_seconds = 600,
 		.request_ms = 2000,

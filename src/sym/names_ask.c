@@ -163,11 +163,13 @@ static void files_again(struct names *n)
 static void symbols_failed(struct names *n)
 {
 	struct file *f = worker_busy(&n->symbols) ? n->reading : NULL;
+	uint32_t helper = n->symbols.helper.id;
 
 	worker_failed(&n->symbols);
 	files_again(n);
 	if (!f || f == &n->kernel)
 		return;
+	file_sick(n, f, &n->symbols, helper, false);
 	f->state = FILE_BAD;
 	file_forget_wanted(n, f);
 }

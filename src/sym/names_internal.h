@@ -61,11 +61,22 @@ struct source {
 /* The last ones asked for. */
 #define SOURCES 64
 
+/* What holds a helper, until that has ended: a file system that does not answer, or a process that cannot be looked
+ * into. What is of it is left alone. */
+struct sick {
+	const struct worker *worker;
+	uint32_t helper;
+	uint32_t device; /* as in struct file_key; */
+	uint32_t tgid;   /* 0: the device */
+};
+
 struct names {
 	struct names_options o;
 	struct worker open, symbols;
 	struct file *opening, *reading; /* whom they are asked about */
 	enum open_what opening_what;
+	bool opening_found;   /* it is the file system that is waited for */
+	struct sick sick[2 * WORKER_STUCK_MAX];
 	uint32_t linked[2]; /* that have a socket between them */
 	uint64_t pause_until; /* nothing is opened until then */
 	struct file **active; /* those with something to do */
@@ -107,6 +118,11 @@ void file_forget_wanted(struct names *n, struct file *f);
 /* file_closed - the symbols helper has closed it; file_release - that one (held, debug_held) of its files. */
 void file_closed(struct names *n, struct file *f);
 void file_release(struct names *n, bool *held);
+
+/* file_sick - what held the helper is this file's file system, or its process: nothing of it is asked for any more until
+ * the helper has ended. Call after worker_failed(); @helper: its id. file_is_sick - whether that is so. */
+void file_sick(struct names *n, const struct file *f, const struct worker *w, uint32_t helper, bool process);
+bool file_is_sick(const struct names *n, const struct file *f);
 
 /* open_next, close_next - ask the open helper to open something, the symbols helper to close something; open_answers -
  * takes what was answered. */
