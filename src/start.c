@@ -47,7 +47,6 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.nobody = true,
 		.memory = 2UL << 30,
 		.cpu_seconds = 600,
-		.nice = 5, /* names can come later */
 		.locked = true,
 		.run = symbols_run,
 	},

@@ -24,7 +24,6 @@ struct helper_role {
 	bool nobody;                  /* it runs as a user who owns nothing, */
 	size_t memory;                /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
 	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */
-	int nice;                     /* by so much less urgent than systop, */
 	bool locked;                  /* and opens nothing, talks to nobody: seccomp; */
 	bool bpf;                     /* but for iterators of BPF links it is handed */
 	void (*run)(int socket);      /* until the socket's other end closes */

