@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "stack.h"
+#include "unwind.h"
 
 /* --- open: opens other processes' files */
 
@@ -86,6 +87,12 @@ struct symbols_names {
 	uint64_t at[SYMBOLS_BATCH];
 	char names[SYMBOLS_BATCH * 256];
 };
+
+/* What a file may have of what the unwinder has for all of them: an eighth of the rules, half of the rest. Of installed
+ * files the largest has 1,253 rules. */
+#define CFI_RULES_MAX (UNWIND_RULES / 8)
+#define CFI_PAGES_MAX (UNWIND_PAGES / 2)
+#define CFI_ROWS_MAX (UNWIND_CHUNKS / 2 * UNWIND_CHUNK_ROWS)
 
 /* The table: this, the rules (struct cfi_rule), then for each page that has code a head and its rows
  * (struct unwind_row). */

@@ -19,6 +19,7 @@
 
 struct known {
 	struct symtab symtab;
+	struct perfmap map;
 	struct elf_found found; /* by SYMBOLS_FILE */
 };
 
@@ -45,7 +46,7 @@ static bool is_debug_of(const struct elf_found *file, const struct elf_found *de
 	if (file->build_id_bytes && debug->build_id_bytes)
 		return file->build_id_bytes == debug->build_id_bytes &&
 		       !memcmp(file->build_id, debug->build_id, file->build_id_bytes);
-	return *file->debuglink && elf_checksum(fd) == file->debuglink_crc;
+	return *file->debuglink && !elf_checksum(fd, &(struct elf_progress){ 0 });
 }
 
 static int load_elf(const struct symbols_request *r, int fd, struct symbols_loaded *a)
@@ -58,7 +59,7 @@ static int load_elf(const struct symbols_request *r, int fd, struct symbols_load
 	if (!k)
 		return -ENOMEM;
 	if (r->what == SYMBOLS_DEBUG) {
-		err = elf_read(fd, true, &debug, &found);
+		err = elf_read(dup(fd), true, &debug, &found, &(struct elf_progress){ 0 });
 		if (!err && !is_debug_of(&k->found, &found, fd))
 			err = -ESTALE;
 		if (!err && debug.nr) {
@@ -69,7 +70,7 @@ static int load_elf(const struct symbols_request *r, int fd, struct symbols_load
 		}
 	} else {
 		symtab_fini(&k->symtab);
-		err = elf_read(fd, false, &k->symtab, &found);
+		err = elf_read(dup(fd), false, &k->symtab, &found, &(struct elf_progress){ 0 });
 		k->found = found;
 	}
 	a->symbols = k->symtab.nr;
@@ -85,7 +86,7 @@ static int load_perf_map(const struct symbols_request *r, int fd)
 {
 	struct known *k = known_file(r->file);
 
-	return k ? perfmap_read(fd, &k->symtab) : -ENOMEM;
+	return k ? perfmap_read(&k->map, fd, 0) : -ENOMEM;
 }
 
 static void load(int socket, const struct symbols_request *r, int fd)
@@ -104,13 +105,14 @@ static const char *name_at(uint32_t file, uint64_t at)
 {
 	const struct known *k;
 	uint64_t address;
+	static char buf[4096];
 
 	if (!file)
-		return symtab_find(&kernel, at);
+		return symtab_find(&kernel, at, buf);
 	k = map_get(&files, file);
 	if (k && file & JIT_FILE)
-		return symtab_find(&k->symtab, at);
-	return k && elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address) : NULL;
+		return symtab_find(&k->map.symtab, at, buf);
+	return k && elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address, buf) : NULL;
 }
 
 /* Adds a name as people write it: C++ and Rust ones are taken apart. */
