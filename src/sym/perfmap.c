@@ -116,7 +116,7 @@ static int read_block(struct perfmap *m, int fd)
 int perfmap_read(struct perfmap *m, int fd, uint64_t until)
 {
 	struct stat st;
-	int err = 0;
+	int err;
 
 	if (fstat(fd, &st))
 		return -errno;
@@ -128,8 +128,9 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t until)
 		m->at = st.st_size - BYTES_MAX;
 		m->skip = true;
 	}
-	while (!err && (!until || clock_ns(CLOCK_MONOTONIC) < until))
+	do
 		err = read_block(m, fd);
+	while (!err && (!until || clock_ns(CLOCK_MONOTONIC) < until));
 	if (sort(&m->symtab))
 		err = -ENOMEM;
 	return !err ? -EAGAIN : err == -ENODATA ? 0 : err;

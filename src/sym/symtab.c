@@ -195,24 +195,29 @@ void symtab_forget_oldest(struct symtab *t, size_t nr)
 
 /* --- Looking up */
 
-/* One that does not end in time is none. */
-static const char *name_of(const struct symtab *t, const struct symtab_function *f, char *buf)
+/* Sets @buf, and returns the length; 0: there is none, or it does not end in time. */
+static size_t read_name(const struct symtab *t, const struct symtab_function *f, char *buf)
 {
-	const char *name = t->names + f->name, *version;
-	ssize_t room = t->names_len - f->name;
+	size_t room = SYMTAB_NAME_MAX, len;
+	ssize_t got;
 
 	if (f->in_file) {
-		name = buf;
-		room = pread(t->fd, buf, SYMTAB_NAME_MAX, f->name);
+		got = pread(t->fd, buf, room, f->name);
+		room = got > 0 ? got : 0;
+		len = strnlen(buf, room);
+	} else {
+		if (room > t->names_len - f->name)
+			room = t->names_len - f->name;
+		len = strnlen(t->names + f->name, room);
+		memcpy(buf, t->names + f->name, len);
 	}
-	if (room <= 0 || !*name || !memchr(name, '\0', room < SYMTAB_NAME_MAX ? room : SYMTAB_NAME_MAX))
-		return NULL;
-	version = t->versions ? strchr(name + 1, '@') : NULL;
-	if (!version)
-		return name;
-	memmove(buf, name, version - name);
-	buf[version - name] = '\0';
-	return buf;
+	if (len == room || !len)
+		return 0;
+	for (size_t i = 1; t->versions && i < len; i++)
+		if (buf[i] == '@')
+			len = i;
+	buf[len] = '\0';
+	return len;
 }
 
 static int compare(const struct symtab_function *f, const struct symtab_function *g)
@@ -220,23 +225,20 @@ static int compare(const struct symtab_function *f, const struct symtab_function
 	return f->rank != g->rank ? f->rank - g->rank : !!f->size - !!g->size;
 }
 
-/* The shortest name of those that are as good as @best, from @first up to it. */
-static const char *shortest(const struct symtab *t, const struct symtab_function *first,
-			    const struct symtab_function *last, const struct symtab_function *best, char *buf)
+/* Sets the shortest name of those that are as good as @best, from @first to @last. Returns whether there is one. */
+static bool shortest(const struct symtab *t, const struct symtab_function *first,
+		     const struct symtab_function *last, const struct symtab_function *best, char *buf)
 {
-	const char *shortest = NULL;
-	char other[SYMTAB_NAME_MAX];
+	char name[SYMTAB_NAME_MAX];
+	size_t shortest = 0;
 
 	for (const struct symtab_function *f = first; f <= last; f++) {
-		const char *name = compare(f, best) ? NULL : name_of(t, f, other);
+		size_t len = compare(f, best) ? 0 : read_name(t, f, name);
 
-		if (!name || (shortest && strlen(shortest) <= strlen(name)))
+		if (!len || (shortest && shortest <= len))
 			continue;
-		shortest = name;
-		if (name == other) {
-			memcpy(buf, other, sizeof(other));
-			shortest = buf;
-		}
+		shortest = len;
+		memcpy(buf, name, len + 1);
 	}
 	return shortest;
 }
@@ -264,7 +266,7 @@ const char *symtab_find(const struct symtab *t, uint64_t address, char *buf)
 	}
 	if (best->size && address - best->address >= best->size)
 		return NULL;
-	return shortest(t, first, last, best, buf);
+	return shortest(t, first, last, best, buf) ? buf : NULL;
 }
 
 size_t symtab_bytes(const struct symtab *t)

@@ -51,8 +51,7 @@ int symtab_sort(struct symtab *t);
 /* symtab_trim - gives back the room that was not needed. */
 void symtab_trim(struct symtab *t);
 
-/* symtab_find - the name of the function that holds @address, in @buf of SYMTAB_NAME_MAX bytes or elsewhere. NULL: none
- * does. */
+/* symtab_find - the name of the function that holds @address, in @buf of SYMTAB_NAME_MAX bytes. NULL: none does. */
 const char *symtab_find(const struct symtab *t, uint64_t address, char *buf);
 
 /* symtab_forget_oldest - all but about the last @nr that were added, of a sorted table whose names are in memory. */
