@@ -25,7 +25,7 @@ enum { OPEN, SYMBOLS, ROLES };
 static const struct helper_role roles[ROLES] = {
 	[OPEN] = { .name = "open", .run = open_run, .nr_caps = 3,
 		   .caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE } },
-	[SYMBOLS] = { .name = "symbols", .nobody = true, .memory = 2UL << 30, .locked = true, .run = symbols_run },
+	[SYMBOLS] = { .name = "symbols", .nobody = true, .memory = 256UL << 20, .locked = true, .run = symbols_run },
 };
 
 static double now_ms(void)

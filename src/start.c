@@ -45,8 +45,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_SYMBOLS] = {
 		.name = "systop-symbols",
 		.nobody = true,
-		.memory = 2UL << 30,
-		.cpu_seconds = 600,
+		.memory = 256UL << 20,
 		.locked = true,
 		.run = symbols_run,
 	},

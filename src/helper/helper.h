@@ -22,8 +22,7 @@ struct helper_role {
 	int nr_caps;                  /* all others are given up */
 	bool invoker;                 /* it runs as the user who called sudo; or */
 	bool nobody;                  /* it runs as a user who owns nothing, */
-	size_t memory;                /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
-	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */
+	size_t memory;                /* in so many bytes, a file it writes in a quarter of them (RLIMIT_FSIZE), */
 	bool locked;                  /* and opens nothing, talks to nobody: seccomp; */
 	bool bpf;                     /* but for iterators of BPF links it is handed */
 	void (*run)(int socket);      /* until the socket's other end closes */

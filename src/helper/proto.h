@@ -12,12 +12,14 @@
 #include "stack.h"
 #include "unwind.h"
 
-/* --- open: opens other processes' files */
+/* --- open: opens other processes' files, and hands them to the symbols helper. Nobody else has them: to close a
+ * file can take as long as its file system likes. */
 
 enum open_what {
 	OPEN_MAPPED,   /* what a process has mapped at start-end, or else the path, if it is that file */
-	OPEN_DEBUG,    /* with a file: its debug information, from place @attempt of the usual ones on */
+	OPEN_DEBUG,    /* its debug information, from place @attempt of the usual ones on */
 	OPEN_PERF_MAP, /* what a process's JIT says of its code: /tmp/perf-PID.map */
+	OPEN_PEER,     /* with the socket by which files are handed over from now on; there is no answer */
 };
 
 struct open_request {
@@ -33,23 +35,31 @@ struct open_request {
 	uint8_t build_id[32];
 };
 
-/* With the file, if err is 0. */
 struct open_answer {
 	uint32_t id;
-	int32_t err;
+	int32_t err;      /* 0: it was handed over */
 	uint32_t attempt; /* the place it was found at */
+	char path[512];   /* OPEN_MAPPED: where it is, which is where it is looked for the next time */
+};
+
+/* From open to symbols, with the file. */
+struct handed_file {
+	uint32_t what; /* enum open_what */
+	uint32_t file;
 };
 
 /* --- symbols: tells the names of addresses */
 
 enum symbols_what {
-	SYMBOLS_FILE,     /* with a file: its symbols are file @file's from now on */
-	SYMBOLS_DEBUG,    /* with a file of debug information, for the same */
-	SYMBOLS_PERF_MAP, /* with one, for the same */
+	SYMBOLS_FILE,     /* of @file, which was handed over, the symbols are read, */
+	SYMBOLS_DEBUG,    /* those of its debug information, */
+	SYMBOLS_PERF_MAP, /* or those its JIT told; that file is closed then */
 	SYMBOLS_KERNEL,   /* with /proc/kallsyms */
 	SYMBOLS_RESOLVE,  /* names of @nr places in @file; 0: the kernel */
-	SYMBOLS_SOURCE,   /* with a file that has line numbers: what at[0] was compiled from */
-	SYMBOLS_TABLE,    /* with a file: the answer comes with one that has its unwind table */
+	SYMBOLS_SOURCE,   /* what at[0] was compiled from, by @file, or, with @debug, its debug information */
+	SYMBOLS_TABLE,    /* the answer comes with a file that has @file's unwind table */
+	SYMBOLS_CLOSE,    /* @file is closed, and its debug information; its symbols stay */
+	SYMBOLS_PEER,     /* with the socket by which files are handed over from now on; there is no answer */
 };
 
 /* In place of a file's id: what the JIT of process id & ~JIT_FILE made. */
@@ -57,19 +67,23 @@ enum symbols_what {
 
 #define SYMBOLS_BATCH 256
 
+/* A request ends the helper after so much CPU time. */
+#define SYMBOLS_CPU_NS 2000000000ULL
+
 struct symbols_request {
 	uint32_t what;
 	uint32_t file;
 	uint32_t nr;
-	uint32_t spare;
+	uint32_t debug;
 	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, or addresses */
 };
 
-/* What a file brought: to all but SYMBOLS_RESOLVE and SYMBOLS_SOURCE. */
+/* What a file brought: to all but SYMBOLS_RESOLVE and SYMBOLS_SOURCE; also to those, if that failed. */
 struct symbols_loaded {
 	uint32_t what;
 	uint32_t file;
-	int32_t err;
+	int32_t err;        /* -EAGAIN: there is more to read, ask again; -ESTALE: read the file again; -ETIME: it took too
+			     * much CPU time, and the helper ends */
 	uint32_t symbols;
 	uint32_t whole;     /* it has .symtab, or something as good */
 	uint32_t lines;     /* it has line numbers */

@@ -27,6 +27,7 @@ static const int allowed[] = {
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(getpid), SCMP_SYS(gettid),
 	SCMP_SYS(sysinfo), /* qsort(), to see whether there is memory to spare */
 	SCMP_SYS(dup),       SCMP_SYS(memfd_create), SCMP_SYS(write),
+	SCMP_SYS(setitimer), SCMP_SYS(rt_sigaction), /* a request's budget of CPU time */
 };
 
 /* What libraries try, and can do without: libdw opens files that a file names. */
@@ -52,11 +53,10 @@ static int lock(const struct helper_role *role)
 static int set_limits(const struct helper_role *role)
 {
 	struct rlimit memory = { role->memory, role->memory };
-	struct rlimit cpu = { role->cpu_seconds, role->cpu_seconds };
-	struct rlimit none = { 0, 0 }, file = { role->memory / 8, role->memory / 8 };
+	struct rlimit none = { 0, 0 }, file = { role->memory / 4, role->memory / 4 };
 
 	return (role->memory && (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_FSIZE, &file))) ||
-	       (role->cpu_seconds && setrlimit(RLIMIT_CPU, &cpu)) || setrlimit(RLIMIT_CORE, &none);
+	       setrlimit(RLIMIT_CORE, &none);
 }
 
 /* The user, and all groups, of whom sudo was called by; without sudo root stays root. */

@@ -16,6 +16,8 @@ struct worker {
 	struct helper helper;
 	int role, epoll_fd;
 	uint64_t timeout_ns;
+	uint64_t cpu_max_ns;   /* of the helper, for an answer; 0: what it likes */
+	uint64_t cpu_before;   /* it had used when it was asked */
 	uint64_t deadline;     /* of the answer that is waited for; 0: none is */
 	uint64_t start_after;  /* CLOCK_MONOTONIC ns */
 	pid_t stuck[WORKER_STUCK_MAX];
@@ -45,8 +47,10 @@ bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd);
 int worker_answer(struct worker *w, void *answer, size_t room, int *fd);
 void worker_done(struct worker *w);
 
-/* worker_late - whether the answer did not come in time, though the helper had a CPU. */
+/* worker_late - whether the answer did not come in time, though the helper had a CPU. worker_spent - whether it used more
+ * of one than it may. */
 bool worker_late(struct worker *w);
+bool worker_spent(const struct worker *w);
 
 /* worker_failed - it is late, ended, or said something else than it was asked: it is ended. */
 void worker_failed(struct worker *w);

@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "model/health.h"
 #include "sym/names_internal.h"
 #include "util/hash.h"
 #include "util/text.h"
@@ -17,9 +16,6 @@
 
 #define OPEN_TIMEOUT_NS 200000000ULL
 #define SYMBOLS_TIMEOUT_NS 10000000000ULL
-
-/* About 150 bytes each. */
-#define FRAMES_MAX 524288
 
 static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false };
 
@@ -79,11 +75,12 @@ struct file *file_new(struct names *n, uint32_t id)
 	if (!f)
 		return NULL;
 	f->id = id;
-	f->fd = f->debug_fd = -1;
+	f->table_asked = !n->o.table || id & JIT_FILE;
 	if (map_put(&n->files, id, f)) {
 		free(f);
 		return NULL;
 	}
+	file_wake(n, f);
 	return f;
 }
 
@@ -155,8 +152,10 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 		free(f);
 		return NULL;
 	}
-	if (file && !VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at))
+	if (file && !VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
 		n->pending++;
+		file_wake(n, file);
+	}
 	return f->symbol;
 }
 
@@ -226,6 +225,7 @@ void names_file(struct names *n, const struct file_event *e)
 	for (int i = 0; i < FILE_NAMES; i++)
 		f->event.names[i][FILE_NAME_SIZE - 1] = '\0';
 	f->state = FILE_NEW;
+	file_wake(n, f);
 	ask_next(n);
 }
 
@@ -233,8 +233,11 @@ void names_table(struct names *n, uint32_t file)
 {
 	struct file *f = map_get(&n->files, file);
 
-	if (f && !f->table_err)
-		f->table_asked = false;
+	if (!f || f->table_err || !n->o.table)
+		return;
+	f->table_asked = false;
+	f->reopen = f->state == FILE_READY && !f->held;
+	file_wake(n, f);
 }
 
 void names_table_answered(struct names *n, struct file *f, int fd, int err)
@@ -315,21 +318,17 @@ struct names *names_new(const struct names_options *o)
 	if (!n)
 		return NULL;
 	n->o = *o;
-	n->kernel.fd = o->kallsyms_fd;
-	n->kernel.debug_fd = -1;
 	n->kernel.state = o->kallsyms_fd < 0 ? FILE_GONE : FILE_OPEN;
 	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker_start(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
 	worker_start(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
+	n->symbols.cpu_max_ns = SYMBOLS_CPU_NS + SYMBOLS_CPU_NS / 2; /* it ends itself before */
 	return n;
 }
 
 static void file_fini(struct file *f)
 {
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->debug_fd >= 0)
-		close(f->debug_fd);
+	free(f->path);
 	free(f->wanted);
 	free(f->unknown);
 }
@@ -353,73 +352,12 @@ void names_free(struct names *n)
 	map_fini(&n->frames);
 	map_fini(&n->symbols_by_name);
 	file_fini(&n->kernel);
+	free(n->active);
+	if (n->o.kallsyms_fd >= 0)
+		close(n->o.kallsyms_fd);
 	worker_stop(&n->open);
 	worker_stop(&n->symbols);
 	if (n->epoll_fd >= 0)
 		close(n->epoll_fd);
 	free(n);
-}
-
-/* --- Health */
-
-static void worker_health(const struct worker *w, const char *name, const char *what, struct health *h)
-{
-	if (w->off)
-		health_add(h, "Helpers", name, HEALTH_OFF, "%d of them are stuck in the kernel: no more are made",
-			   w->nr_stuck);
-	else if (w->helper.socket < 0)
-		health_add(h, "Helpers", name, HEALTH_OFF, "it ended or did not answer (%" PRIu64
-			   " times): the next one comes soon", w->failures);
-	else if (w->failures)
-		health_add(h, "Helpers", name, HEALTH_DEGRADED, "%s; replaced %" PRIu64 " times", what,
-			   w->failures);
-	else
-		health_add(h, "Helpers", name, HEALTH_ON, "%s", what);
-}
-
-/* Files that have no unwind table, and why the last one has none. */
-static void tables_health(const struct names *n, struct health *h)
-{
-	char name[160] = "";
-	size_t failed = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < n->files.room; i++) {
-		const struct file *f = n->files.entries[i].value;
-
-		if (!f || !f->table_err)
-			continue;
-		failed++;
-		err = f->table_err;
-		text_safe(name, sizeof(name), file_module(f), strlen(file_module(f)));
-	}
-	health_add(h, "Helpers", "tables", failed ? HEALTH_DEGRADED : HEALTH_ON,
-		   "%zu files have no unwind table, and are walked by frame pointers%s%s%s%s", failed, failed ? ": " : "",
-		   name, failed ? ": " : "", !failed ? "" : err == -ENOENT ? "no .eh_frame" : strerror(-err));
-}
-
-void names_health(const struct names *n, struct health *h)
-{
-	size_t gone = 0, bad = 0, nr = 0;
-	char last[160] = "";
-
-	worker_health(&n->open, "open", "opens the files that processes have mapped", h);
-	worker_health(&n->symbols, "symbols", "reads names from them", h);
-	for (size_t i = 0; i < n->files.room; i++) {
-		const struct file *f = n->files.entries[i].value;
-
-		if (!f || f->id & JIT_FILE)
-			continue;
-		nr++;
-		gone += f->state == FILE_GONE;
-		bad += f->state == FILE_BAD;
-		if (f->state == FILE_BAD)
-			text_safe(last, sizeof(last), file_module(f), strlen(file_module(f)));
-	}
-	health_add(h, "Helpers", "files", gone || bad ? HEALTH_DEGRADED : HEALTH_ON,
-		   "%zu mapped ones met; %zu could not be opened; reading %zu ended a helper%s%s", nr, gone,
-		   bad, bad ? ": " : "", last);
-	tables_health(n, h);
-	health_add(h, "Helpers", "names", n->frames.nr < FRAMES_MAX ? HEALTH_FACT : HEALTH_DEGRADED,
-		   "of %zu frames, %zu not answered yet", n->frames.nr, n->pending);
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the helpers are asked for, and what comes of their answers. */
+/* What the symbols helper is asked for, and what comes of its answers. */
 #include "sym/names_internal.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "util/clock.h"
 #include "util/vec.h"
-
-/* So often a file that could not be opened is asked for again. */
-#define ASK_MAX 20
 
 /* What grows while it is used, the kernel's and JITs' symbols, is read again for names it did not have,
  * so often at most. */
@@ -26,127 +19,32 @@ static bool grows(const struct names *n, const struct file *f)
 	return f == &n->kernel || f->id & JIT_FILE;
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-/* The kernel gives every process the same image of its own. */
-static int vdso_fd(void)
-{
-	const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-	size_t size;
-	int fd;
-
-	if (!image)
-		return -1;
-	size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
-	fd = memfd_create("vdso", MFD_CLOEXEC);
-	if (fd >= 0 && write(fd, image, size) != (ssize_t)size)
-		close_fd(&fd);
-	return fd;
-}
-
-void file_path(const struct file *f, char *buf, size_t size)
-{
-	size_t used = 0;
-
-	*buf = '\0';
-	for (int i = FILE_NAMES - 1; i >= 0; i--)
-		if (f->event.names[i][0] && used < size)
-			used += snprintf(buf + used, size - used, "/%s", f->event.names[i]);
-	/* Names that were cut, or folders above those that were kept, lead nowhere: that is told by
-	 * what is found there. */
-}
-
-/* Nobody waits for these names any more. */
-static void forget_wanted(struct names *n, struct file *f)
-{
-	n->pending -= f->nr_wanted < n->pending ? f->nr_wanted : n->pending;
-	f->nr_wanted = 0;
-}
-
-static void file_gone(struct names *n, struct file *f)
-{
-	f->state = FILE_GONE;
-	if (f->id & JIT_FILE) {
-		/* Most have no such file: what is asked for later is asked again then. */
-		forget_wanted(n, f);
-		f->read_ns = clock_ns(CLOCK_MONOTONIC);
-		f->state = FILE_READY;
-	} else if (f->asked++ < ASK_MAX && n->o.ask_again) {
-		n->o.ask_again(n->o.arg, &f->event.key);
-	}
-}
+/* A file that takes more slices is not read: a second of CPU time for each 5. */
+#define SLICES_MAX 150
 
 /* --- Asking */
 
-static void ask_open(struct names *n, struct file *f, enum open_what what)
-{
-	struct open_request r = {
-		.what = what,
-		.id = f->id,
-		.tgid = f->event.tgid,
-		.attempt = f->debug_attempt,
-		.start = f->event.start,
-		.end = f->event.end,
-		.key = f->event.key,
-		.build_id_bytes = f->about.build_id_bytes,
-	};
-
-	file_path(f, r.path, sizeof(r.path));
-	memcpy(r.build_id, f->about.build_id, sizeof(r.build_id));
-	memcpy(r.debuglink, f->about.debuglink, sizeof(r.debuglink));
-	if (!worker_ask(&n->open, &r, sizeof(r), what == OPEN_DEBUG ? f->fd : -1)) {
-		worker_failed(&n->open);
-		return;
-	}
-	n->opening = f;
-	if (what != OPEN_DEBUG)
-		f->state = FILE_OPENING;
-}
-
-/* Opens what is new; what failed before comes after that, as a sick process's files fail each time, and
- * debug information last. */
-static void open_next(struct names *n)
-{
-	struct file *next = NULL, *debug = NULL;
-
-	for (size_t i = 0; i < n->files.room; i++) {
-		struct file *f = n->files.entries[i].value;
-
-		if (!f)
-			continue;
-		if (f->state == FILE_NEW && f->event.key.device == FILE_VDSO) {
-			f->fd = vdso_fd();
-			f->state = f->fd < 0 ? FILE_BAD : FILE_OPEN;
-		} else if (f->state == FILE_NEW && (!next || f->asked < next->asked)) {
-			next = f;
-		} else if (f->state == FILE_DEBUG && f->debug_fd < 0) {
-			debug = f;
-		}
-	}
-	if (next)
-		ask_open(n, next, next->id & JIT_FILE ? OPEN_PERF_MAP : OPEN_MAPPED);
-	else if (debug)
-		ask_open(n, debug, OPEN_DEBUG);
-}
-
 static void ask_symbols(struct names *n, struct file *f, const struct symbols_request *r, int fd)
 {
+	f->used_ns = clock_ns(CLOCK_MONOTONIC);
+	n->request = *r;
 	if (worker_ask(&n->symbols, r, sizeof(*r), fd))
 		n->reading = f;
 	else
 		worker_failed(&n->symbols);
 }
 
-static void ask_file(struct names *n, struct file *f, enum symbols_what what, int fd)
+/* What reads @f. */
+static void ask_file(struct names *n, struct file *f, enum symbols_what what)
 {
 	struct symbols_request r = { .what = what, .file = f->id };
 
-	ask_symbols(n, f, &r, fd);
+	ask_symbols(n, f, &r, what == SYMBOLS_KERNEL ? n->o.kallsyms_fd : -1);
+}
+
+static void ask_names_file(struct names *n, struct file *f, enum symbols_what what)
+{
+	ask_file(n, f, what);
 	f->state = what == SYMBOLS_DEBUG ? FILE_DEBUG_READING : FILE_READING;
 }
 
@@ -162,6 +60,15 @@ static void ask_names(struct names *n, struct file *f)
 	ask_symbols(n, f, &r, -1);
 }
 
+/* The names that were asked for last are not told: they are wanted again. */
+static void want_asked(struct names *n, struct file *f)
+{
+	for (uint32_t i = 0; n->request.what == SYMBOLS_RESOLVE && i < n->request.nr; i++)
+		if (VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, n->request.at[i]))
+			n->pending -= !!n->pending;
+	n->request.nr = 0;
+}
+
 /* Looks again for names that were not there when something that grows was read. */
 static void want_unknown(struct names *n, struct file *f)
 {
@@ -175,158 +82,181 @@ static void want_unknown(struct names *n, struct file *f)
 	f->state = f == &n->kernel ? FILE_OPEN : FILE_NEW;
 }
 
-static void symbols_of(struct names *n, struct file *f)
+/* What a file's symbols need next; -1: nothing. */
+static int need_of(struct names *n, struct file *f)
 {
 	if (grows(n, f))
 		want_unknown(n, f);
-	if (f->state == FILE_DEBUG && f->debug_fd >= 0)
-		ask_file(n, f, SYMBOLS_DEBUG, f->debug_fd);
-	else if (f->nr_wanted && f == &n->kernel && f->state == FILE_OPEN)
-		ask_file(n, f, SYMBOLS_KERNEL, f->fd);
-	else if (f->nr_wanted && f->state == FILE_OPEN)
-		ask_file(n, f, f->id & JIT_FILE ? SYMBOLS_PERF_MAP : SYMBOLS_FILE, f->fd);
-	else if (f->nr_wanted && f->state == FILE_READY)
-		ask_names(n, f);
-	else if (f->nr_wanted && f->state == FILE_BAD)
-		forget_wanted(n, f);
+	if (f->nr_wanted && f->state == FILE_BAD)
+		file_forget_wanted(n, f);
+	if (f->state == FILE_DEBUG ? f->debug_held : f->state == FILE_DEBUG_READING && f->slices)
+		return SYMBOLS_DEBUG;
+	if (f->state == FILE_OPEN ? f->nr_wanted : f->state == FILE_READING && f->slices)
+		return f == &n->kernel ? SYMBOLS_KERNEL : f->id & JIT_FILE ? SYMBOLS_PERF_MAP : SYMBOLS_FILE;
+	return f->nr_wanted && f->state == FILE_READY ? SYMBOLS_RESOLVE : -1;
+}
+
+/* Names of what was read come first, then small files, then debug information. */
+static uint64_t cost_of(const struct names *n, const struct file *f, int need)
+{
+	if (need == SYMBOLS_RESOLVE || f == &n->kernel)
+		return need != SYMBOLS_RESOLVE;
+	return f->event.key.size | (need == SYMBOLS_DEBUG ? 1ULL << 63 : 2);
+}
+
+/* A file that is large is read in slices, and after each of them it is the turn of another one. */
+static void symbols_next(struct names *n)
+{
+	struct file *next = NULL, *slice = NULL;
+	int need;
+
+	for (size_t i = 0; i <= n->nr_active; i++) {
+		struct file *f = i ? n->active[i - 1] : &n->kernel;
+
+		need = need_of(n, f);
+		if (need < 0)
+			continue;
+		if (f->slices && (!slice || f->slices < slice->slices))
+			slice = f;
+		else if (!f->slices && (!next || cost_of(n, f, need) < cost_of(n, next, need_of(n, next))))
+			next = f;
+	}
+	if (slice && (!next || n->slice_next))
+		next = slice;
+	n->slice_next = slice && next != slice;
+	if (!next)
+		return;
+	need = need_of(n, next);
+	if (need == SYMBOLS_RESOLVE)
+		ask_names(n, next);
+	else
+		ask_names_file(n, next, need);
 }
 
 /* Unwind tables come before names, those of small files first: until they are there, stacks are cut. */
 static void table_next(struct names *n)
 {
-	struct symbols_request r = { .what = SYMBOLS_TABLE };
 	struct file *next = NULL;
 
-	for (size_t i = 0; i < n->files.room; i++) {
-		struct file *f = n->files.entries[i].value;
+	for (size_t i = 0; i < n->nr_active; i++) {
+		struct file *f = n->active[i];
 
-		if (f && f->fd >= 0 && !f->table_asked && !(f->id & JIT_FILE) && f->state != FILE_BAD &&
+		if (f->held && !f->table_asked && f->state != FILE_BAD &&
 		    (!next || f->event.key.size < next->event.key.size))
 			next = f;
 	}
-	if (!next || !n->o.table)
+	if (!next)
 		return;
 	next->table_asked = true;
-	r.file = next->id;
-	ask_symbols(n, next, &r, next->fd);
+	ask_file(n, next, SYMBOLS_TABLE);
+}
+
+/* Asks for a source, or, if that must be opened, for its file. */
+static void ask_source(struct names *n, struct source *s, struct file *f)
+{
+	struct symbols_request r = { .what = SYMBOLS_SOURCE, .file = f->id, .nr = 1, .debug = f->debug_lines };
+
+	r.at[0] = s->frame & FRAME_OFFSET_MASK;
+	if (f->no_lines) {
+		s->asked = true;
+	} else if (f->debug_lines ? f->debug_held : f->held) {
+		s->asked = true;
+		ask_symbols(n, f, &r, -1);
+	} else if (f->debug_lines || f->about.lines) {
+		f->reopen = !f->debug_lines;
+		f->reopen_debug = f->debug_lines;
+		file_wake(n, f);
+	} else {
+		s->asked = true;
+	}
 }
 
 static void source_next(struct names *n)
 {
 	for (int i = 0; i < SOURCES && worker_ready(&n->symbols); i++) {
 		struct source *s = &n->sources[i];
-		struct symbols_request r = { .what = SYMBOLS_SOURCE, .nr = 1 };
 		struct file *f;
 
 		if (!s->frame || s->asked)
 			continue;
 		f = map_get(&n->files, s->frame >> FRAME_FILE_SHIFT);
-		if (!f || f->state == FILE_GONE || f->state == FILE_BAD) {
+		if (!f || f->state == FILE_GONE || f->state == FILE_BAD)
 			s->asked = true;
-			continue;
-		}
-		if (f->state != FILE_READY)
-			continue;
-		s->asked = true;
-		if (!f->debug_lines && !f->about.lines)
-			continue;
-		r.file = f->id;
-		r.at[0] = s->frame & FRAME_OFFSET_MASK;
-		ask_symbols(n, f, &r, f->debug_lines ? f->debug_fd : f->fd);
+		else if (f->state == FILE_READY)
+			ask_source(n, s, f);
 	}
-}
-
-void ask_next(struct names *n)
-{
-	if (worker_ready(&n->open))
-		open_next(n);
-	if (worker_ready(&n->symbols))
-		table_next(n);
-	if (worker_ready(&n->symbols))
-		symbols_of(n, &n->kernel);
-	for (size_t i = 0; i < n->files.room && worker_ready(&n->symbols); i++)
-		if (n->files.entries[i].value)
-			symbols_of(n, n->files.entries[i].value);
-	source_next(n);
 }
 
 /* --- Answers */
 
-/* Files that the symbols helper had read, it knows no more. */
+/* Files that the symbols helper had, or had read, it knows no more: they are opened again when they are needed. */
 static void files_again(struct names *n)
 {
 	for (size_t i = 0; i < n->files.room; i++) {
 		struct file *f = n->files.entries[i].value;
 
-		if (f && (f->state == FILE_READY || f->state == FILE_READING ||
-			  f->state == FILE_DEBUG || f->state == FILE_DEBUG_READING))
-			f->state = f->id & JIT_FILE ? FILE_NEW : FILE_OPEN;
+		if (!f)
+			continue;
+		f->held = f->debug_held = f->reopen = f->reopen_debug = false;
+		f->slices = 0;
+		if (f->state == FILE_OPEN || f->state == FILE_READY || f->state == FILE_READING ||
+		    f->state == FILE_DEBUG || f->state == FILE_DEBUG_READING)
+			f->state = FILE_CLOSED;
 	}
-	if (n->kernel.fd >= 0)
+	n->nr_held = 0;
+	if (n->o.kallsyms_fd >= 0)
 		n->kernel.state = FILE_OPEN;
 }
 
-/* It ended, or did not answer: what it was asked for last is to blame. */
-static void symbols_failed(struct names *n)
+static void mark_bad(struct names *n, struct file *f, int err)
+{
+	f->err = err;
+	f->state = FILE_BAD;
+	f->slices = 0;
+	file_forget_wanted(n, f);
+}
+
+/* What it was asked for last cannot be had of this file: not again. The rest of it can. */
+static void blame(struct names *n, struct file *f, int err)
+{
+	want_asked(n, f);
+	if (f == &n->kernel)
+		return;
+	switch (n->request.what) {
+	case SYMBOLS_SOURCE:
+		f->no_lines = true;
+		f->err = err;
+		break;
+	case SYMBOLS_DEBUG:
+		f->no_debug = true;
+		f->err = err;
+		break;
+	case SYMBOLS_TABLE:
+		f->table_err = err;
+		break;
+	default:
+		mark_bad(n, f, err);
+	}
+}
+
+/* It ended, or, @err: did not answer. What it was asked for last is to blame; a file that cannot be read at all takes
+ * no second one with it. */
+static void symbols_failed(struct names *n, int err)
 {
 	struct file *f = worker_busy(&n->symbols) ? n->reading : NULL;
 
 	worker_failed(&n->symbols);
 	files_again(n);
-	if (!f || f == &n->kernel)
-		return;
-	f->state = FILE_BAD;
-	forget_wanted(n, f);
-}
-
-static void open_failed(struct names *n)
-{
-	struct file *f = worker_busy(&n->open) ? n->opening : NULL;
-
-	worker_failed(&n->open);
-	if (f && f->state == FILE_DEBUG)
-		f->state = FILE_READY;
-	else if (f)
-		file_gone(n, f);
-}
-
-static void opened(struct names *n, struct file *f, const struct open_answer *a, int fd)
-{
-	if (f->state == FILE_DEBUG) {
-		f->debug_fd = fd;
-		f->debug_attempt = a->attempt;
-		if (fd < 0)
-			f->state = FILE_READY;
-	} else if (fd < 0) {
-		file_gone(n, f);
-	} else {
-		close_fd(&f->fd);
-		f->fd = fd;
-		f->state = FILE_OPEN;
-	}
-}
-
-static bool open_answered(struct names *n)
-{
-	struct open_answer a;
-	int fd, got = worker_answer(&n->open, &a, sizeof(a), &fd);
-
-	if (got == -EAGAIN)
-		return false;
-	if (got != sizeof(a) || !worker_busy(&n->open) || a.id != n->opening->id) {
-		close_fd(&fd);
-		open_failed(n);
-		return true;
-	}
-	worker_done(&n->open);
-	opened(n, n->opening, &a, fd);
-	return true;
+	if (f)
+		blame(n, f, err);
+	if (f && f != &n->kernel && err == -ETIMEDOUT)
+		mark_bad(n, f, err);
 }
 
 /* A file without all of its symbols, or without line numbers, may have a file of debug information. */
 static bool wants_debug(const struct file *f)
 {
-	return (!f->about.whole || !f->about.lines) && (f->about.build_id_bytes || *f->about.debuglink);
+	return !f->no_debug && (!f->about.whole || !f->about.lines) && (f->about.build_id_bytes || *f->about.debuglink);
 }
 
 static void file_loaded(struct file *f, const struct symbols_loaded *a)
@@ -336,27 +266,39 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 	if (f->about.build_id_bytes > sizeof(f->about.build_id))
 		f->about.build_id_bytes = 0;
 	/* What was found once is read again by a new helper. */
-	f->state = f->debug_fd >= 0 || wants_debug(f) ? FILE_DEBUG : FILE_READY;
+	f->state = f->debug_held || wants_debug(f) ? FILE_DEBUG : FILE_READY;
 }
 
-static void loaded(struct file *f, const struct symbols_loaded *a)
+static void loaded(struct names *n, struct file *f, const struct symbols_loaded *a)
 {
+	if (a->what == SYMBOLS_CLOSE) {
+		file_closed(n, f);
+		return;
+	}
+	if (a->err == -EAGAIN) {
+		if (++f->slices > SLICES_MAX)
+			mark_bad(n, f, -ETIME);
+		return;
+	}
+	f->slices = 0;
 	f->state = FILE_READY;
 	f->read_ns = clock_ns(CLOCK_MONOTONIC);
+	if (a->err != -ESTALE)
+		f->err = a->err;
 	switch (a->what) {
 	case SYMBOLS_FILE:
 		file_loaded(f, a);
 		break;
 	case SYMBOLS_DEBUG:
 		f->debug_lines = !a->err && a->lines;
-		if (a->err) { /* it is of another file: the next place */
-			close_fd(&f->debug_fd);
+		if (a->err) { /* it is of another file, and closed: the next place */
+			file_release(n, &f->debug_held);
 			f->debug_attempt++;
 			f->state = FILE_DEBUG;
 		}
 		break;
 	case SYMBOLS_PERF_MAP:
-		close_fd(&f->fd);
+		file_release(n, &f->held);
 		break;
 	}
 }
@@ -397,9 +339,23 @@ union answer {
 	struct symbols_source source;
 };
 
-/* Returns whether it is an answer to what was asked. */
-static bool take(struct names *n, struct file *f, const union answer *a, int bytes)
+/* A file whose symbols are not there any more is read again. */
+static void read_again(struct names *n, struct file *f)
 {
+	want_asked(n, f);
+	f->state = f->id & JIT_FILE ? FILE_NEW : f->held ? FILE_OPEN : FILE_CLOSED;
+}
+
+/* Returns whether it is an answer to what was asked. */
+static bool take(struct names *n, struct file *f, const union answer *a, int bytes, int fd)
+{
+	if (a->what != n->request.what)
+		return false;
+	if (a->what == SYMBOLS_RESOLVE && bytes == sizeof(a->loaded) && a->loaded.err == -ESTALE && a->loaded.file == f->id &&
+	    f != &n->kernel) {
+		read_again(n, f);
+		return true;
+	}
 	switch (a->what) {
 	case SYMBOLS_RESOLVE:
 		return learn_all(n, f, &a->names, bytes);
@@ -408,9 +364,18 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 	default:
 		if (bytes != sizeof(a->loaded) || a->loaded.file != f->id)
 			return false;
-		loaded(f, &a->loaded);
+		if (a->what == SYMBOLS_TABLE)
+			names_table_answered(n, f, fd, a->loaded.err);
+		else
+			loaded(n, f, &a->loaded);
 		return true;
 	}
+}
+
+/* Whether the helper says that it ends, as the request has used up its budget. */
+static bool is_spent(const union answer *a, int bytes)
+{
+	return bytes == sizeof(a->loaded) && a->loaded.err == -ETIME;
 }
 
 static bool symbols_answered(struct names *n)
@@ -420,29 +385,35 @@ static bool symbols_answered(struct names *n)
 
 	if (got == -EAGAIN)
 		return false;
-	if (got == sizeof(a.loaded) && a.what == SYMBOLS_TABLE && worker_busy(&n->symbols) &&
-	    a.loaded.file == n->reading->id) {
-		names_table_answered(n, n->reading, fd, a.loaded.err);
-		close_fd(&fd);
+	if (got >= (int)sizeof(a.what) && worker_busy(&n->symbols) && !is_spent(&a, got) &&
+	    take(n, n->reading, &a, got, fd))
 		worker_done(&n->symbols);
-		return true;
-	}
-	close_fd(&fd);
-	if (got < (int)sizeof(a.what) || !worker_busy(&n->symbols) || !take(n, n->reading, &a, got))
-		symbols_failed(n);
 	else
-		worker_done(&n->symbols);
+		symbols_failed(n, is_spent(&a, got) ? -ETIME : -EOWNERDEAD);
+	if (fd >= 0)
+		close(fd);
 	return true;
 }
 
 void ask_answers(struct names *n)
 {
-	while (open_answered(n))
-		;
+	open_answers(n);
 	while (symbols_answered(n))
 		;
-	if (worker_late(&n->open))
-		open_failed(n);
 	if (worker_late(&n->symbols))
-		symbols_failed(n);
+		symbols_failed(n, worker_spent(&n->symbols) ? -ETIME : -ETIMEDOUT);
+}
+
+/* --- Both */
+
+void ask_next(struct names *n)
+{
+	open_next(n);
+	if (worker_ready(&n->symbols))
+		table_next(n);
+	if (worker_ready(&n->symbols))
+		symbols_next(n);
+	source_next(n);
+	if (worker_ready(&n->symbols))
+		close_next(n);
 }

@@ -13,29 +13,37 @@ enum file_state {
 	FILE_NEW,     /* to be opened */
 	FILE_OPENING,
 	FILE_OPEN,    /* its symbols are read when somebody asks for one */
+	FILE_CLOSED,  /* it is opened again then */
 	FILE_READING,
 	FILE_DEBUG,   /* its debug information is opened, */
 	FILE_DEBUG_READING, /* and read */
 	FILE_READY,
 	FILE_GONE,    /* it could not be opened; perhaps at its next mapping */
-	FILE_BAD,     /* reading it ended a helper: not again */
+	FILE_BAD,     /* reading it took too much, or ended a helper: not again */
 };
 
 /* Something that has symbols. */
 struct file {
 	uint32_t id;
 	enum file_state state;
-	int fd, debug_fd;
+	bool active;              /* in names.active */
+	bool held, debug_held;    /* the symbols helper has it open, and its debug information, */
+	bool reopen, reopen_debug; /* or is to have that */
+	uint64_t used_ns;         /* when it last needed one of them */
+	char *path;               /* where it was when it was opened first; NULL: it was not */
 	int asked;                /* how often it was asked to be told of again */
 	uint32_t debug_attempt;   /* the place its debug information is looked for at */
 	struct file_event event;
 	struct symbols_loaded about;
-	bool debug_lines;         /* debug_fd has its line numbers */
+	bool debug_lines;         /* its debug information has its line numbers */
 	uint64_t *wanted;         /* places whose names are asked for */
 	size_t nr_wanted, wanted_room;
 	uint64_t *unknown;        /* places that had no name when it was read: kernel and JITs only */
 	size_t nr_unknown, unknown_room;
 	uint64_t read_ns;         /* when it was read */
+	int slices;               /* of reading it, so far; 0: it is not being read in slices */
+	int err;                  /* what was wrong with it, 0: nothing */
+	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended a helper: not again */
 	bool table_asked;         /* of its unwind table: it is made, or was, */
 	int table_err;            /* and why it is not */
 };
@@ -56,10 +64,21 @@ struct source {
 /* The last ones asked for. */
 #define SOURCES 64
 
+/* About 150 bytes each. */
+#define FRAMES_MAX 524288
+
 struct names {
 	struct names_options o;
 	struct worker open, symbols;
 	struct file *opening, *reading; /* whom they are asked about */
+	enum open_what opening_what;
+	struct symbols_request request; /* that the symbols helper has */
+	bool slice_next;    /* it is the turn of a large file */
+	pid_t linked[2];    /* that have a socket between them */
+	uint64_t pause_until; /* nothing is opened until then */
+	struct file **active; /* those with something to do */
+	size_t nr_active, active_room;
+	size_t nr_held;     /* that the symbols helper has open */
 	int epoll_fd;
 	struct map files;   /* id -> struct file; 0 is no key: the kernel is apart */
 	struct file kernel;
@@ -82,13 +101,31 @@ void names_table_answered(struct names *n, struct file *f, int fd, int err);
 /* file_new - NULL: no memory. */
 struct file *file_new(struct names *n, uint32_t id);
 
+/* names_open.c: */
+
+/* file_wake - there is something to do for it. */
+void file_wake(struct names *n, struct file *f);
+
+/* file_path - where it is in its file system, as far as that is known. */
+void file_path(const struct file *f, char *buf, size_t size);
+
+/* file_forget_wanted - nobody waits for its names any more. */
+void file_forget_wanted(struct names *n, struct file *f);
+
+/* file_closed - the symbols helper has closed it; file_release - that one (held, debug_held) of its files. */
+void file_closed(struct names *n, struct file *f);
+void file_release(struct names *n, bool *held);
+
+/* open_next, close_next - ask the open helper to open something, the symbols helper to close something; open_answers -
+ * takes what was answered. */
+void open_next(struct names *n);
+void open_answers(struct names *n);
+void close_next(struct names *n);
+
 /* names_ask.c: */
 
 /* ask_next - gives helpers that are free something to do. ask_answers - takes what they answered. */
 void ask_next(struct names *n);
 void ask_answers(struct names *n);
-
-/* file_path - where it is in its file system, as far as that is known. */
-void file_path(const struct file *f, char *buf, size_t size);
 
 #endif

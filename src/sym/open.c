@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -13,6 +16,9 @@
 #include "helper/helper.h"
 #include "helper/proto.h"
 #include "sym/roles.h"
+
+/* To see what something is opens it with O_PATH: a device or a FIFO notices nothing of that. */
+#define LOOK (O_PATH | O_CLOEXEC)
 
 /* As the kernel packs it in memory: 12 bits of major, 20 of minor. */
 static bool same_device(dev_t dev, uint32_t kernel)
@@ -31,9 +37,30 @@ static bool is_file(int fd, const struct file_key *key, bool exact)
 	       (!exact || same_device(st.st_dev, key->device));
 }
 
-static int open_checked(const char *path, const struct file_key *key, bool exact)
+/* Opens the regular file that @seen, an O_PATH descriptor, is; closes that. */
+static int open_seen(int seen)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	char path[32];
+	int fd = -1, err;
+
+	if (fstat(seen, &st) || !S_ISREG(st.st_mode)) {
+		errno = ENOENT;
+	} else {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	err = errno;
+	close(seen);
+	errno = err;
+	return fd;
+}
+
+/* --- The files that are mapped */
+
+static int look_checked(const char *path, int flags, const struct file_key *key, bool exact)
+{
+	int fd = open(path, LOOK | flags);
 
 	if (fd >= 0 && !is_file(fd, key, exact)) {
 		close(fd);
@@ -43,54 +70,93 @@ static int open_checked(const char *path, const struct file_key *key, bool exact
 	return fd;
 }
 
-/* The mapping itself leads to files that were deleted, and to those of containers. */
-static int open_mapped(const struct open_request *r)
+/* The mapping itself leads to files that were deleted, and to those of containers; the path is the
+ * one that was found by it before, or by the names of its folders. */
+static int look_mapped(const struct open_request *r)
 {
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%lx-%lx", r->tgid, (unsigned long)r->start,
 		 (unsigned long)r->end);
-	fd = open_checked(path, &r->key, false);
-	if (fd < 0 && r->path[0])
-		fd = open_checked(r->path, &r->key, true);
+	fd = look_checked(path, 0, &r->key, false);
+	if (fd < 0 && r->path[0] == '/')
+		fd = look_checked(r->path, O_NOFOLLOW, &r->key, true);
 	return fd;
 }
 
-/* --- Debug information */
-
-/* Symbolic links of a container lead nowhere outside of it. */
-static int open_below(const char *root, const char *path, uint64_t resolve)
+/* Where an open file is, as its process sees it. */
+static void path_of(int fd, char *buf, size_t size)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = resolve };
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
-	struct stat st;
+	char link[32];
+	ssize_t len;
 
-	if (dir < 0)
-		return -1;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	close(dir);
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, buf, size - 1);
+	buf[len > 0 ? len : 0] = '\0';
+}
+
+/* The kernel gives every process the same image of its own. */
+static int open_vdso(void)
+{
+	const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	size_t size;
+	int fd;
+
+	if (!image) {
 		errno = ENOENT;
+		return -1;
+	}
+	size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
+		close(fd);
+		errno = EIO;
 		return -1;
 	}
 	return fd;
 }
 
-/* The folder a file is in, as its process sees it. */
-static void folder_of(int fd, char *buf, size_t size)
+static int open_mapped(const struct open_request *r, struct open_answer *a)
 {
-	char link[64];
-	ssize_t len;
-	char *end;
+	int seen;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, buf, size - 1);
-	buf[len > 0 ? len : 0] = '\0';
-	end = strrchr(buf, '/');
-	if (end)
-		*end = '\0';
+	if (r->key.device == FILE_VDSO)
+		return open_vdso();
+	seen = look_mapped(r);
+	if (seen < 0)
+		return -1;
+	path_of(seen, a->path, sizeof(a->path));
+	return open_seen(seen);
+}
+
+/* --- Debug information */
+
+/* Symbolic links of a container lead nowhere outside of it. */
+static int look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = { .flags = LOOK | flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
+	int dir = open(root, LOOK | O_DIRECTORY), fd, err;
+
+	if (dir < 0)
+		return -1;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	err = errno;
+	close(dir);
+	errno = err;
+	return fd;
+}
+
+/* Whether a file of debug information belongs to @of: its owner, or root, made it; on the same mount unless it is
+ * at one of the host's or the container's own places (@anywhere). */
+static bool belongs(int fd, int of, bool anywhere)
+{
+	struct statx a, b;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_UID | STATX_MNT_ID, &a) ||
+	    statx(of, "", AT_EMPTY_PATH, STATX_UID | STATX_MNT_ID, &b))
+		return false;
+	return (!a.stx_uid || a.stx_uid == b.stx_uid) && (anywhere || a.stx_mnt_id == b.stx_mnt_id);
 }
 
 /* Place @nr of a file's debug information, in the order gdb looks for it; false: there are no more.
@@ -110,7 +176,7 @@ static bool debug_place(const struct open_request *r, const char *folder, uint32
 	case 1:
 	case 2:
 	case 3:
-		if (*r->debuglink)
+		if (*r->debuglink && *folder == '/')
 			snprintf(path, size, "%s%s/%s%s", nr == 3 ? "/usr/lib/debug" : "", folder,
 				 nr == 2 ? ".debug/" : "", r->debuglink);
 		return true;
@@ -121,27 +187,51 @@ static bool debug_place(const struct open_request *r, const char *folder, uint32
 
 #define PLACES 4
 
-/* Those of the process's own root come first, then those of the host. */
-static int open_debug(const struct open_request *r, int fd, uint32_t *attempt)
+/* Places of which the file says nothing but the name: /usr/lib/debug. */
+static bool is_systems(uint32_t nr)
 {
-	char root[32], path[1024], folder[768];
+	return nr == 0 || nr == 3;
+}
+
+/* Those of the process's own root come first, then those of the host. */
+static int look_debug(const struct open_request *r, int of, uint32_t *attempt)
+{
+	char root[32], path[1024], folder[768], *end;
+
+	path_of(of, folder, sizeof(folder));
+	end = strrchr(folder, '/');
+	if (end)
+		*end = '\0';
+	for (*attempt = r->attempt; *attempt < 2 * PLACES; ++*attempt) {
+		uint32_t nr = *attempt % PLACES;
+		int found;
+
+		snprintf(root, sizeof(root), *attempt < PLACES ? "/proc/%u/root" : "/", r->tgid);
+		debug_place(r, folder, nr, path, sizeof(path));
+		found = *path ? look_below(root, path, 0, RESOLVE_IN_ROOT) : -1;
+		if (found >= 0 && belongs(found, of, is_systems(nr)))
+			return found;
+		if (found >= 0)
+			close(found);
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+static int open_debug(const struct open_request *r, struct open_answer *a)
+{
+	int of, seen;
 
 	if (r->build_id_bytes > sizeof(r->build_id) || strchr(r->debuglink, '/')) {
 		errno = EINVAL;
 		return -1;
 	}
-	folder_of(fd, folder, sizeof(folder));
-	for (*attempt = r->attempt; *attempt < 2 * PLACES; ++*attempt) {
-		int found;
-
-		snprintf(root, sizeof(root), *attempt < PLACES ? "/proc/%u/root" : "/", r->tgid);
-		debug_place(r, folder, *attempt % PLACES, path, sizeof(path));
-		found = *path ? open_below(root, path, RESOLVE_IN_ROOT) : -1;
-		if (found >= 0)
-			return found;
-	}
-	errno = ENOENT;
-	return -1;
+	of = look_mapped(r);
+	if (of < 0)
+		return -1;
+	seen = look_debug(r, of, &a->attempt);
+	close(of);
+	return seen < 0 ? -1 : open_seen(seen);
 }
 
 /* --- What a JIT says of its code */
@@ -167,48 +257,72 @@ static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
 	return found;
 }
 
-/* Anyone can write to /tmp: it is believed only if it is the process's own, and no link. */
+/* Anyone can write to /tmp: it is believed only if it is the process's own, no link, and no file that is mounted
+ * there. */
 static int open_perf_map(const struct open_request *r)
 {
+	struct open_how how = { .flags = LOOK | O_NOFOLLOW, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
 	uint32_t inner, uid = UINT32_MAX;
-	char root[64], path[64];
+	char root[64], name[64];
+	int folder, seen;
 	struct stat st;
-	int fd;
 
 	if (!process_status(r->tgid, &inner, &uid)) {
 		errno = ESRCH;
 		return -1;
 	}
 	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
-	snprintf(path, sizeof(path), "tmp/perf-%u.map", inner);
-	fd = open_below(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
-	if (fd >= 0 && (fstat(fd, &st) || st.st_uid != uid)) {
-		close(fd);
+	snprintf(name, sizeof(name), "perf-%u.map", inner);
+	folder = look_below(root, "tmp", O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	if (folder < 0)
+		return -1;
+	seen = syscall(SYS_openat2, folder, name, &how, sizeof(how));
+	close(folder);
+	if (seen >= 0 && (fstat(seen, &st) || st.st_uid != uid)) {
+		close(seen);
 		errno = EPERM;
 		return -1;
 	}
-	return fd;
+	return seen < 0 ? -1 : open_seen(seen);
+}
+
+/* The answer comes last: by then nothing is left to do that a file system could hold up. */
+static void hand_over(int peer, const struct open_request *r, int fd, struct open_answer *a)
+{
+	struct handed_file h = { .what = r->what, .file = r->id };
+	int sent;
+
+	if (fd < 0) {
+		a->err = errno ? -errno : -EIO;
+		return;
+	}
+	sent = helper_send(peer, &h, sizeof(h), fd);
+	a->err = sent < 0 ? sent : 0;
+	close(fd);
 }
 
 void open_run(int socket)
 {
+	int peer = -1, passed;
 	struct open_request r;
-	int passed;
 
 	while (helper_receive(socket, &r, sizeof(r), &passed) == sizeof(r)) {
 		struct open_answer a = { .id = r.id };
 		int fd;
 
-		r.path[sizeof(r.path) - 1] = r.debuglink[sizeof(r.debuglink) - 1] = '\0';
-		fd = r.what == OPEN_DEBUG      ? open_debug(&r, passed, &a.attempt)
-		     : r.what == OPEN_PERF_MAP ? open_perf_map(&r)
-					       : open_mapped(&r);
-		if (fd < 0)
-			a.err = -errno;
-		helper_send(socket, &a, sizeof(a), fd);
-		if (fd >= 0)
-			close(fd);
+		if (r.what == OPEN_PEER) {
+			if (peer >= 0)
+				close(peer);
+			peer = passed;
+			continue;
+		}
 		if (passed >= 0)
 			close(passed);
+		r.path[sizeof(r.path) - 1] = r.debuglink[sizeof(r.debuglink) - 1] = '\0';
+		fd = r.what == OPEN_DEBUG      ? open_debug(&r, &a)
+		     : r.what == OPEN_PERF_MAP ? open_perf_map(&r)
+					       : open_mapped(&r, &a);
+		hand_over(peer, &r, fd, &a);
+		helper_send(socket, &a, sizeof(a), -1);
 	}
 }

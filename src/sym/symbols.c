@@ -1,119 +1,126 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <libiberty/demangle.h>
 #include <errno.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "helper/helper.h"
 #include "helper/proto.h"
-#include "sym/cfi_pack.h"
-#include "sym/elf.h"
 #include "sym/kallsyms.h"
-#include "sym/lines.h"
-#include "sym/perfmap.h"
+#include "sym/known.h"
 #include "sym/roles.h"
-#include "util/map.h"
+#include "util/clock.h"
 
-struct known {
-	struct symtab symtab;
-	struct perfmap map;
-	struct elf_found found; /* by SYMBOLS_FILE */
-};
+/* A large file is read in turns with others, for so long each. */
+#define SLICE_NS 200000000ULL
 
-static struct map files; /* id -> struct known */
 static struct symtab kernel;
+static int peer = -1; /* the open helper */
 
-static struct known *known_file(uint32_t id)
+/* --- The budget of a request: who takes more CPU time says so, and ends. It does not count what others take. */
+
+static struct {
+	int socket;
+	struct symbols_loaded late;
+} budget;
+
+static void on_budget(int signal)
 {
-	struct known *k = map_get(&files, id);
+	(void)signal;
+	helper_send(budget.socket, &budget.late, sizeof(budget.late), -1);
+	_exit(EXIT_FAILURE);
+}
 
-	if (k)
-		return k;
-	k = calloc(1, sizeof(*k));
-	if (k && map_put(&files, id, k)) {
-		free(k);
-		return NULL;
+static void begin_budget(const struct symbols_request *r)
+{
+	struct itimerval timer = { .it_value = { SYMBOLS_CPU_NS / 1000000000, SYMBOLS_CPU_NS / 1000 % 1000000 } };
+
+	budget.late = (struct symbols_loaded){ .what = r->what, .file = r->file, .err = -ETIME };
+	setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+static void end_budget(void)
+{
+	setitimer(ITIMER_PROF, &(struct itimerval){ 0 }, NULL);
+}
+
+/* --- Files */
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Takes the files that the open helper has handed over. */
+static void take_files(void)
+{
+	struct handed_file h;
+	int fd;
+
+	while (peer >= 0 && helper_receive(peer, &h, sizeof(h), &fd) == sizeof(h)) {
+		struct known *k = known_file(h.file);
+		int *to = !k ? &fd : h.what == OPEN_DEBUG ? &k->debug_fd : &k->fd;
+
+		close_fd(to);
+		if (k)
+			*to = fd;
 	}
-	return k;
 }
 
-/* Whether a file of debug information is this file's. */
-static bool is_debug_of(const struct elf_found *file, const struct elf_found *debug, int fd)
+/* Another open helper: what the last one has handed over is taken first. */
+static void take_peer(int fd)
 {
-	if (file->build_id_bytes && debug->build_id_bytes)
-		return file->build_id_bytes == debug->build_id_bytes &&
-		       !memcmp(file->build_id, debug->build_id, file->build_id_bytes);
-	return *file->debuglink && !elf_checksum(fd, &(struct elf_progress){ 0 });
+	take_files();
+	close_fd(&peer);
+	peer = fd;
 }
 
-static int load_elf(const struct symbols_request *r, int fd, struct symbols_loaded *a)
-{
-	struct known *k = known_file(r->file);
-	struct elf_found found = { 0 };
-	struct symtab debug = { 0 };
-	int err;
-
-	if (!k)
-		return -ENOMEM;
-	if (r->what == SYMBOLS_DEBUG) {
-		err = elf_read(dup(fd), true, &debug, &found, &(struct elf_progress){ 0 });
-		if (!err && !is_debug_of(&k->found, &found, fd))
-			err = -ESTALE;
-		if (!err && debug.nr) {
-			symtab_fini(&k->symtab);
-			k->symtab = debug;
-		} else {
-			symtab_fini(&debug);
-		}
-	} else {
-		symtab_fini(&k->symtab);
-		err = elf_read(dup(fd), false, &k->symtab, &found, &(struct elf_progress){ 0 });
-		k->found = found;
-	}
-	a->symbols = k->symtab.nr;
-	a->whole = found.whole;
-	a->lines = found.lines;
-	a->build_id_bytes = found.build_id_bytes;
-	memcpy(a->build_id, found.build_id, sizeof(a->build_id));
-	memcpy(a->debuglink, found.debuglink, sizeof(a->debuglink));
-	return err;
-}
-
-static int load_perf_map(const struct symbols_request *r, int fd)
-{
-	struct known *k = known_file(r->file);
-
-	return k ? perfmap_read(&k->map, fd, 0) : -ENOMEM;
-}
-
+/* The answer comes last: by then nothing is left to do that a file system could hold up. */
 static void load(int socket, const struct symbols_request *r, int fd)
 {
-	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -EBADF };
+	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -ENOMEM };
+	struct known *k = r->what == SYMBOLS_KERNEL ? NULL : known_file(r->file);
 
-	if (fd >= 0)
-		a.err = r->what == SYMBOLS_KERNEL     ? kallsyms_read(fd, &kernel)
-			: r->what == SYMBOLS_PERF_MAP ? load_perf_map(r, fd)
-						      : load_elf(r, fd, &a);
+	if (r->what == SYMBOLS_KERNEL)
+		a.err = fd < 0 ? -EBADF : kallsyms_read(fd, &kernel);
+	else if (k)
+		a.err = known_load(k, r->what, clock_ns(CLOCK_MONOTONIC) + SLICE_NS, &a);
+	if (k && r->what == SYMBOLS_PERF_MAP && a.err != -EAGAIN)
+		close_fd(&k->fd);
+	if (k && r->what == SYMBOLS_DEBUG && a.err && a.err != -EAGAIN)
+		close_fd(&k->debug_fd);
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
-/* The name at a place, NULL: not known. */
-static const char *name_at(uint32_t file, uint64_t at)
+static void close_file(int socket, const struct symbols_request *r)
 {
-	const struct known *k;
-	uint64_t address;
-	static char buf[4096];
+	struct symbols_loaded a = { .what = r->what, .file = r->file };
+	struct known *k = known_find(r->file);
 
-	if (!file)
-		return symtab_find(&kernel, at, buf);
-	k = map_get(&files, file);
-	if (k && file & JIT_FILE)
-		return symtab_find(&k->map.symtab, at, buf);
-	return k && elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address, buf) : NULL;
+	if (k)
+		known_close(k);
+	helper_send(socket, &a, sizeof(a), -1);
 }
+
+static void table(int socket, const struct symbols_request *r)
+{
+	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file };
+	const struct known *k = known_find(r->file);
+	int fd = k ? known_table(k) : -EBADF;
+
+	if (fd < 0)
+		a.err = fd;
+	helper_send(socket, &a, sizeof(a), fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* --- Names */
 
 /* Adds a name as people write it: C++ and Rust ones are taken apart. */
 static void put_name(struct symbols_names *a, const char *name)
@@ -135,45 +142,48 @@ static void put_name(struct symbols_names *a, const char *name)
 
 static void resolve(int socket, const struct symbols_request *r)
 {
+	struct symbols_loaded gone = { .what = r->what, .file = r->file, .err = -ESTALE };
+	struct known *k = r->file ? known_find(r->file) : NULL;
 	static struct symbols_names a;
+	char buf[SYMTAB_NAME_MAX];
 
+	if (r->file && (!k || !k->read)) {
+		helper_send(socket, &gone, sizeof(gone), -1);
+		return;
+	}
 	a = (struct symbols_names){ .what = SYMBOLS_RESOLVE, .file = r->file };
 	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++) {
-		put_name(&a, name_at(r->file, r->at[i]));
+		put_name(&a, k ? known_name(k, r->file & JIT_FILE, r->at[i], buf) : symtab_find(&kernel, r->at[i], buf));
 		a.at[a.nr++] = r->at[i];
 	}
 	helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
 }
 
-static void source(int socket, const struct symbols_request *r, int fd)
+static void source(int socket, const struct symbols_request *r)
 {
 	struct symbols_source a = { .what = SYMBOLS_SOURCE, .file = r->file, .at = r->at[0] };
-	const struct known *k = map_get(&files, r->file);
-	uint64_t address;
+	struct known *k = known_find(r->file);
 
-	if (fd >= 0 && k && elf_address(&k->found.segments, r->at[0], &address))
-		lines_find(fd, address, a.text, sizeof(a.text));
+	if (k)
+		known_source(k, r->debug, r->at[0], a.text, sizeof(a.text));
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
-/* The table of how to unwind a file's code, in a file of memory. */
-static void table(int socket, const struct symbols_request *r, int fd)
+static void answer(int socket, const struct symbols_request *r, int fd)
 {
-	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file, .err = -EBADF };
-	struct cfi_table t = { 0 };
-	int to = -1;
-
-	if (fd >= 0)
-		a.err = cfi_read(fd, &t);
-	if (!a.err) {
-		to = memfd_create("table", MFD_CLOEXEC);
-		a.err = to < 0 ? -errno : cfi_pack(&t, to);
-		a.symbols = t.nr;
-	}
-	helper_send(socket, &a, sizeof(a), a.err ? -1 : to);
-	if (to >= 0)
-		close(to);
-	cfi_fini(&t);
+	begin_budget(r);
+	take_files();
+	if (r->what == SYMBOLS_RESOLVE)
+		resolve(socket, r);
+	else if (r->what == SYMBOLS_SOURCE)
+		source(socket, r);
+	else if (r->what == SYMBOLS_TABLE)
+		table(socket, r);
+	else if (r->what == SYMBOLS_CLOSE)
+		close_file(socket, r);
+	else
+		load(socket, r, fd);
+	end_budget();
 }
 
 void symbols_run(int socket)
@@ -181,15 +191,14 @@ void symbols_run(int socket)
 	static struct symbols_request r;
 	int fd, n;
 
+	budget.socket = socket;
+	signal(SIGPROF, on_budget);
 	while ((n = helper_receive(socket, &r, sizeof(r), &fd)) > 0) {
-		if (r.what == SYMBOLS_RESOLVE)
-			resolve(socket, &r);
-		else if (r.what == SYMBOLS_SOURCE)
-			source(socket, &r, fd);
-		else if (r.what == SYMBOLS_TABLE)
-			table(socket, &r, fd);
-		else
-			load(socket, &r, fd);
+		if (r.what == SYMBOLS_PEER) {
+			take_peer(fd);
+			continue;
+		}
+		answer(socket, &r, fd);
 		if (fd >= 0)
 			close(fd);
 	}

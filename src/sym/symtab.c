@@ -46,6 +46,7 @@ int symtab_add_at(struct symtab *t, uint64_t address, uint64_t size, uint64_t na
 
 	if (t->nr == SYMTAB_MAX || name >= NAME_LIMIT)
 		return -E2BIG;
+	t->in_file |= in_file;
 	return VEC_PUSH(t->functions, t->nr, t->room, f);
 }
 

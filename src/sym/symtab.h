@@ -29,6 +29,7 @@ struct symtab {
 	char *names;
 	size_t names_len, names_room;
 	int fd;                 /* borrowed: the file with the names that are not in memory */
+	bool in_file;           /* some are there */
 	bool versions;          /* names are told without the version of "memcpy@@GLIBC_2.14" */
 	bool newest;            /* of several at one address the one that was added last is told */
 };

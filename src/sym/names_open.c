@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the open helper is asked for, and which files the symbols helper has open: this process has none of them, as
+ * to close a file can take as long as its file system likes. */
+#include "sym/names_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/vec.h"
+
+/* So often a file that could not be opened is asked for again. */
+#define ASK_MAX 20
+
+/* A file is closed when it was not used for so long: then its disk space can be freed and its mount be
+ * unmounted. With more than so many open, that of the longest time without use is. */
+#define IDLE_NS 15000000000ULL
+#define HELD_MAX 64
+
+/* The pause after the symbols helper did not take a file. */
+#define PAUSE_NS 100000000ULL
+
+void file_path(const struct file *f, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (int i = FILE_NAMES - 1; i >= 0; i--)
+		if (f->event.names[i][0] && used < size)
+			used += snprintf(buf + used, size - used, "/%s", f->event.names[i]);
+	/* Names that were cut, or folders above those that were kept, lead nowhere: that is told by
+	 * what is found there. */
+}
+
+void file_forget_wanted(struct names *n, struct file *f)
+{
+	n->pending -= f->nr_wanted < n->pending ? f->nr_wanted : n->pending;
+	f->nr_wanted = 0;
+}
+
+/* --- Files with something to do */
+
+void file_wake(struct names *n, struct file *f)
+{
+	if (!f->active && f != &n->kernel)
+		f->active = !VEC_PUSH(n->active, n->nr_active, n->active_room, f);
+}
+
+/* Whether there is nothing to do for it until somebody asks for a name, or a mapping is told. */
+static bool rests(const struct file *f)
+{
+	if (f->held || f->debug_held || f->reopen || f->reopen_debug)
+		return false;
+	switch (f->state) {
+	case FILE_GONE:
+		return true;
+	case FILE_BAD:
+		return !f->nr_wanted;
+	case FILE_CLOSED:
+		return !f->nr_wanted && f->table_asked;
+	case FILE_READY:
+		return !f->nr_wanted && !f->nr_unknown;
+	default:
+		return false;
+	}
+}
+
+static void let_rest(struct names *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->nr_active; i++) {
+		struct file *f = n->active[i];
+
+		f->active = !rests(f);
+		if (f->active)
+			n->active[kept++] = f;
+	}
+	n->nr_active = kept;
+}
+
+/* --- What the symbols helper has open */
+
+static void hold(struct names *n, struct file *f, bool *held)
+{
+	n->nr_held += !*held;
+	*held = true;
+	f->used_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+void file_release(struct names *n, bool *held)
+{
+	n->nr_held -= *held;
+	*held = false;
+}
+
+void file_closed(struct names *n, struct file *f)
+{
+	file_release(n, &f->held);
+	file_release(n, &f->debug_held);
+	if (f->state == FILE_OPEN)
+		f->state = FILE_CLOSED;
+}
+
+static bool is_idle(const struct names *n, const struct file *f)
+{
+	if (!(f->held || f->debug_held) || f->reopen || f->reopen_debug || (worker_busy(&n->open) && n->opening == f))
+		return false;
+	return f->state == FILE_GONE || f->state == FILE_BAD ||
+	       ((f->state == FILE_OPEN || f->state == FILE_READY) && !f->nr_wanted && f->table_asked);
+}
+
+void close_next(struct names *n)
+{
+	struct symbols_request r = { .what = SYMBOLS_CLOSE };
+	struct file *oldest = NULL;
+
+	for (size_t i = 0; i < n->nr_active; i++) {
+		struct file *f = n->active[i];
+
+		if (is_idle(n, f) && (!oldest || f->used_ns < oldest->used_ns))
+			oldest = f;
+	}
+	if (!oldest || (n->nr_held < HELD_MAX && clock_ns(CLOCK_MONOTONIC) < oldest->used_ns + IDLE_NS))
+		return;
+	r.file = oldest->id;
+	n->request = r;
+	if (worker_ask(&n->symbols, &r, sizeof(r), -1))
+		n->reading = oldest;
+	else
+		worker_failed(&n->symbols);
+}
+
+/* --- Asking */
+
+/* A socket of their own, by which the one hands files to the other. Returns whether they have it. */
+static bool link_helpers(struct names *n)
+{
+	struct symbols_request to = { .what = SYMBOLS_PEER };
+	struct open_request from = { .what = OPEN_PEER };
+	int pair[2];
+	bool linked;
+
+	if (n->open.helper.socket < 0 || n->symbols.helper.socket < 0)
+		return false;
+	if (n->linked[0] == n->open.helper.pid && n->linked[1] == n->symbols.helper.pid)
+		return true;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
+		return false;
+	linked = helper_send(n->open.helper.socket, &from, sizeof(from), pair[0]) > 0 &&
+		 helper_send(n->symbols.helper.socket, &to, sizeof(to), pair[1]) > 0;
+	close(pair[0]);
+	close(pair[1]);
+	if (linked) {
+		n->linked[0] = n->open.helper.pid;
+		n->linked[1] = n->symbols.helper.pid;
+	}
+	return linked;
+}
+
+static void ask_open(struct names *n, struct file *f, enum open_what what)
+{
+	struct open_request r = {
+		.what = what,
+		.id = f->id,
+		.tgid = f->event.tgid,
+		.attempt = f->debug_attempt,
+		.start = f->event.start,
+		.end = f->event.end,
+		.key = f->event.key,
+		.build_id_bytes = f->about.build_id_bytes,
+	};
+
+	if (f->path)
+		snprintf(r.path, sizeof(r.path), "%s", f->path);
+	else
+		file_path(f, r.path, sizeof(r.path));
+	memcpy(r.build_id, f->about.build_id, sizeof(r.build_id));
+	memcpy(r.debuglink, f->about.debuglink, sizeof(r.debuglink));
+	if (!worker_ask(&n->open, &r, sizeof(r), -1)) {
+		worker_failed(&n->open);
+		return;
+	}
+	n->opening = f;
+	n->opening_what = what;
+	if (what != OPEN_DEBUG && !f->reopen)
+		f->state = FILE_OPENING;
+}
+
+static bool wants_open(const struct file *f)
+{
+	return f->state == FILE_NEW || (f->state == FILE_CLOSED && (f->nr_wanted || !f->table_asked)) || f->reopen;
+}
+
+static bool wants_debug_open(const struct file *f)
+{
+	return !f->debug_held && (f->state == FILE_DEBUG || f->reopen_debug);
+}
+
+/* Opens what is new; what failed before comes after that, as a sick process's files fail each time, and
+ * debug information last. */
+void open_next(struct names *n)
+{
+	struct file *next = NULL, *debug = NULL;
+
+	let_rest(n);
+	if (!worker_ready(&n->open) || !link_helpers(n) ||
+	    clock_ns(CLOCK_MONOTONIC) < n->pause_until)
+		return;
+	for (size_t i = 0; i < n->nr_active; i++) {
+		struct file *f = n->active[i];
+
+		if (wants_open(f) && (!next || f->asked < next->asked))
+			next = f;
+		else if (wants_debug_open(f))
+			debug = f;
+	}
+	if (next && n->nr_held < HELD_MAX)
+		ask_open(n, next, next->id & JIT_FILE ? OPEN_PERF_MAP : OPEN_MAPPED);
+	else if (debug)
+		ask_open(n, debug, OPEN_DEBUG);
+}
+
+/* --- Answers */
+
+static void file_gone(struct names *n, struct file *f)
+{
+	f->state = FILE_GONE;
+	if (f->id & JIT_FILE) {
+		/* Most have no such file: what is asked for later is asked again then. */
+		file_forget_wanted(n, f);
+		f->read_ns = clock_ns(CLOCK_MONOTONIC);
+		f->state = FILE_READY;
+	} else if (f->asked++ < ASK_MAX && n->o.ask_again) {
+		n->o.ask_again(n->o.arg, &f->event.key);
+	}
+}
+
+/* What it was asked to open cannot be opened. */
+static void not_opened(struct names *n, struct file *f)
+{
+	for (int i = 0; (f->reopen || f->reopen_debug) && i < SOURCES; i++)
+		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id)
+			n->sources[i].asked = true;
+	f->reopen = f->reopen_debug = false;
+	if (f->state == FILE_DEBUG)
+		f->state = FILE_READY;
+	else if (f->state == FILE_OPENING)
+		file_gone(n, f);
+}
+
+static void open_failed(struct names *n)
+{
+	struct file *f = worker_busy(&n->open) ? n->opening : NULL;
+
+	worker_failed(&n->open);
+	if (f)
+		not_opened(n, f);
+}
+
+static void opened(struct names *n, struct file *f, const struct open_answer *a)
+{
+	if (n->opening_what == OPEN_DEBUG) {
+		hold(n, f, &f->debug_held);
+		f->debug_attempt = a->attempt;
+		f->reopen_debug = false;
+		return;
+	}
+	hold(n, f, &f->held);
+	f->reopen = false;
+	if (f->state == FILE_OPENING)
+		f->state = FILE_OPEN;
+	if (!f->path && a->path[0] == '/' && memchr(a->path, '\0', sizeof(a->path)))
+		f->path = strdup(a->path);
+}
+
+/* The symbols helper has ended, or has a queue of them: it was opened in vain, and is once more. */
+static bool not_taken(const struct names *n, const struct open_answer *a)
+{
+	return n->linked[1] != n->symbols.helper.pid || a->err == -EPIPE || a->err == -ECONNRESET || a->err == -EAGAIN || a->err == -ETOOMANYREFS;
+}
+
+static bool open_answered(struct names *n)
+{
+	struct open_answer a;
+	int fd, got = worker_answer(&n->open, &a, sizeof(a), &fd);
+
+	if (got == -EAGAIN)
+		return false;
+	if (fd >= 0)
+		close(fd);
+	if (got != sizeof(a) || !worker_busy(&n->open) || a.id != n->opening->id) {
+		open_failed(n);
+		return true;
+	}
+	worker_done(&n->open);
+	if (not_taken(n, &a)) {
+		n->pause_until = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
+		if (n->opening->state == FILE_OPENING)
+			n->opening->state = FILE_NEW;
+	} else if (a.err) {
+		not_opened(n, n->opening);
+	} else {
+		opened(n, n->opening, &a);
+	}
+	return true;
+}
+
+void open_answers(struct names *n)
+{
+	while (open_answered(n))
+		;
+	if (worker_late(&n->open))
+		open_failed(n);
+}
