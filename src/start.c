@@ -46,6 +46,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.name = "systop-symbols",
 		.nobody = true,
 		.memory = 256UL << 20,
+		.request_ms = 2000,
 		.locked = true,
 		.run = symbols_run,
 	},
@@ -59,6 +60,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_WRITE] = {
 		.name = "systop-write",
 		.invoker = true,
+		.finishes = true,
 		.run = write_run,
 	},
 	[ROLE_WHO] = {
