@@ -16,6 +16,7 @@
 #include "collect/peek.h"
 #include "export/write.h"
 #include "helper/helper.h"
+#include "helper/proto.h"
 #include "hierarchy.h"
 #include "model/filter.h"
 #include "model/model.h"
@@ -46,7 +47,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.name = "systop-symbols",
 		.nobody = true,
 		.memory = 256UL << 20,
-		.request_ms = 2000,
+		.request_ms = SYMBOLS_CPU_MS,
 		.locked = true,
 		.run = symbols_run,
 	},

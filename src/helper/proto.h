@@ -68,7 +68,7 @@ enum symbols_what {
 #define SYMBOLS_BATCH 256
 
 /* A request ends the helper after so much CPU time. */
-#define SYMBOLS_CPU_NS 2000000000ULL
+#define SYMBOLS_CPU_MS 2000
 
 struct symbols_request {
 	uint32_t what;

@@ -2,12 +2,15 @@
 #ifndef SYSTOP_HELPER_WATCH_H
 #define SYSTOP_HELPER_WATCH_H
 
+#include <stddef.h>
+
 /*
  * watch_start - ends this process, while it is busy, soon after the other end of its socket was closed, or after it
  * used so much CPU time for one request. 0: any.
- * watch_request - another request is begun.
+ * watch_request - another request is begun, which may use so much. @late: what it is answered with if it uses more;
+ * @bytes: 0: it is not
  */
 int watch_start(int socket, unsigned int request_ms);
-void watch_request(void);
+void watch_request(unsigned int ms, const void *late, size_t bytes);
 
 #endif

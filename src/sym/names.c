@@ -322,7 +322,7 @@ struct names *names_new(const struct names_options *o)
 	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker_start(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
 	worker_start(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
-	n->symbols.cpu_max_ns = SYMBOLS_CPU_NS + SYMBOLS_CPU_NS / 2; /* it ends itself before */
+	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it ends itself before */
 	return n;
 }
 

@@ -74,7 +74,7 @@ struct names {
 	enum open_what opening_what;
 	struct symbols_request request; /* that the symbols helper has */
 	bool slice_next;    /* it is the turn of a large file */
-	pid_t linked[2];    /* that have a socket between them */
+	uint32_t linked[2]; /* that have a socket between them */
 	uint64_t pause_until; /* nothing is opened until then */
 	struct file **active; /* those with something to do */
 	size_t nr_active, active_room;

@@ -147,7 +147,7 @@ static bool link_helpers(struct names *n)
 
 	if (n->open.helper.socket < 0 || n->symbols.helper.socket < 0)
 		return false;
-	if (n->linked[0] == n->open.helper.pid && n->linked[1] == n->symbols.helper.pid)
+	if (n->linked[0] == n->open.helper.id && n->linked[1] == n->symbols.helper.id)
 		return true;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
 		return false;
@@ -156,8 +156,8 @@ static bool link_helpers(struct names *n)
 	close(pair[0]);
 	close(pair[1]);
 	if (linked) {
-		n->linked[0] = n->open.helper.pid;
-		n->linked[1] = n->symbols.helper.pid;
+		n->linked[0] = n->open.helper.id;
+		n->linked[1] = n->symbols.helper.id;
 	}
 	return linked;
 }
@@ -281,7 +281,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 /* The symbols helper has ended, or has a queue of them: it was opened in vain, and is once more. */
 static bool not_taken(const struct names *n, const struct open_answer *a)
 {
-	return n->linked[1] != n->symbols.helper.pid || a->err == -EPIPE || a->err == -ECONNRESET || a->err == -EAGAIN || a->err == -ETOOMANYREFS;
+	return n->linked[1] != n->symbols.helper.id || a->err == -EPIPE || a->err == -ECONNRESET || a->err == -EAGAIN || a->err == -ETOOMANYREFS;
 }
 
 static bool open_answered(struct names *n)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <libiberty/demangle.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-#include "helper/helper.h"
+#include "helper/message.h"
 #include "helper/proto.h"
+#include "helper/watch.h"
 #include "sym/kallsyms.h"
 #include "sym/known.h"
 #include "sym/roles.h"
@@ -17,34 +16,18 @@
 /* A large file is read in turns with others, for so long each. */
 #define SLICE_NS 200000000ULL
 
+#define NAMES_CPU_MS 300
+
 static struct symtab kernel;
 static int peer = -1; /* the open helper */
 
-/* --- The budget of a request: who takes more CPU time says so, and ends. It does not count what others take. */
-
-static struct {
-	int socket;
-	struct symbols_loaded late;
-} budget;
-
-static void on_budget(int signal)
-{
-	(void)signal;
-	helper_send(budget.socket, &budget.late, sizeof(budget.late), -1);
-	_exit(EXIT_FAILURE);
-}
-
+/* The CPU time of a request. Names take a few ms; but a name that is short can be long when it is taken apart. */
 static void begin_budget(const struct symbols_request *r)
 {
-	struct itimerval timer = { .it_value = { SYMBOLS_CPU_NS / 1000000000, SYMBOLS_CPU_NS / 1000 % 1000000 } };
+	static struct symbols_loaded late;
 
-	budget.late = (struct symbols_loaded){ .what = r->what, .file = r->file, .err = -ETIME };
-	setitimer(ITIMER_PROF, &timer, NULL);
-}
-
-static void end_budget(void)
-{
-	setitimer(ITIMER_PROF, &(struct itimerval){ 0 }, NULL);
+	late = (struct symbols_loaded){ .what = r->what, .file = r->file, .err = -ETIME };
+	watch_request(r->what == SYMBOLS_RESOLVE ? NAMES_CPU_MS : SYMBOLS_CPU_MS, &late, sizeof(late));
 }
 
 /* --- Files */
@@ -183,7 +166,6 @@ static void answer(int socket, const struct symbols_request *r, int fd)
 		close_file(socket, r);
 	else
 		load(socket, r, fd);
-	end_budget();
 }
 
 void symbols_run(int socket)
@@ -191,8 +173,6 @@ void symbols_run(int socket)
 	static struct symbols_request r;
 	int fd, n;
 
-	budget.socket = socket;
-	signal(SIGPROF, on_budget);
 	while ((n = helper_receive(socket, &r, sizeof(r), &fd)) > 0) {
 		if (r.what == SYMBOLS_PEER) {
 			take_peer(fd);

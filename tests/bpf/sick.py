@@ -203,12 +203,11 @@ def symbols_stops():
     helper_that_stops("systop-symbols")
 
 
-def socket_of(pid):
-    """The number of a helper's only socket."""
-    for fd in os.listdir(f"/proc/{pid}/fd"):
-        if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
-            return int(fd)
-    raise AssertionError("no socket")
+def sockets_of(pid):
+    """The numbers of a helper's sockets: to systop, and to another helper."""
+    found = [int(fd) for fd in os.listdir(f"/proc/{pid}/fd") if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:")]
+    assert found, "no socket"
+    return found
 
 
 def garbage(name):
@@ -219,14 +218,17 @@ def garbage(name):
             subprocess.Popen([load_path("burn"), "cpu", "60"], stdout=subprocess.DEVNULL) as burn:
         pid = wait_for(lambda: helper_of(systop.pid, name), 10, f"no {name}")
         pidfd = libc.syscall(SYS_PIDFD_OPEN, pid, 0)
-        fd = libc.syscall(SYS_PIDFD_GETFD, pidfd, socket_of(pid), 0)
-        assert fd >= 0, os.strerror(ctypes.get_errno())
-        try:
-            for size in (1, 4, 60, 4096, 70000):
-                os.write(fd, os.urandom(size))
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it was replaced after the first ones
-        os.close(fd)
+        for number in sockets_of(pid):
+            fd = libc.syscall(SYS_PIDFD_GETFD, pidfd, number, 0)
+            if fd < 0:
+                continue  # it was replaced after the first one
+            os.set_blocking(fd, False)
+            try:
+                for size in (1, 4, 60, 4096, 70000):
+                    os.write(fd, os.urandom(size))
+            except (BrokenPipeError, ConnectionResetError, BlockingIOError):
+                pass  # it was replaced after the first ones
+            os.close(fd)
         os.close(pidfd)
         out, _ = systop.communicate()
         burn.kill()

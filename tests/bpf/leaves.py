@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""However systop ends, it is gone soon and leaves nothing: also beside a file system that does not answer. And
+what others use, it lets go of."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from fuse import Fuse  # noqa: E402
+from harness import GUEST, SYSTOP, Load, begin, descendants, ended, load_path, name_of  # noqa: E402
+
+PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+SLOW = 3 if GUEST else 1
+
+
+def wait_for(what, seconds, why):
+    """Polls until what() is true, which it returns."""
+    end = time.monotonic() + seconds * SLOW
+    while True:
+        found = what()
+        if found:
+            return found
+        assert time.monotonic() < end, f"{why} after {seconds * SLOW} s"
+        time.sleep(0.02)
+
+
+def descriptors(pid):
+    """What a process's descriptors are; {}: it is gone, or has let go of them."""
+    found = {}
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                found[fd] = os.readlink(f"/proc/{pid}/fd/{fd}")
+            except OSError:
+                pass
+    except OSError:
+        pass
+    return found
+
+
+def bpf_of(pid):
+    """The programs and links that a process has: ("link", id)."""
+    found = set()
+    for fd in descriptors(pid):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as f:
+                found |= set(re.findall(r"^(prog|link)_id:\s*(\d+)", f.read(), re.MULTILINE))
+        except OSError:
+            pass
+    return found
+
+
+def bpf_there(of):
+    """Those of them that are still in the kernel."""
+    there = set()
+    for what in ("prog", "link"):
+        out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True, env=PATH).stdout
+        there |= {(what, i) for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
+    return there & of
+
+
+class Run:
+    """systop --json; its lines are read as they come."""
+
+    def __init__(self, *args):
+        self.proc = subprocess.Popen([SYSTOP, "--json", "-d", "0.5", *args], stdout=subprocess.PIPE,
+                                     stderr=subprocess.DEVNULL, text=True)
+        self.lines, self.named = 0, 0.0
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        """named: the share of the CPUs' time whose functions all have names."""
+        for line in self.proc.stdout:
+            cpu = json.loads(line)["stacks"]["cpu"]
+            self.named = cpu["complete_ns"] / max(sum(cpu.values()), 1)
+            self.lines += 1
+
+    def go_on(self, nr=2):
+        """Waits for more lines."""
+        until = self.lines + nr
+        wait_for(lambda: self.lines >= until, 20, f"{nr} more lines did not come")
+
+    def family(self):
+        return {pid: name_of(pid) for pid in descendants(self.proc.pid)}
+
+    def end(self, number=signal.SIGKILL):
+        """Seconds until it was gone."""
+        began = time.monotonic()
+        self.proc.send_signal(number)
+        self.proc.wait(60)
+        took = time.monotonic() - began
+        self.reader.join()
+        return took
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.proc.poll() is None:
+            self.proc.kill()
+            self.proc.wait()
+        self.reader.join()
+
+
+def is_held(pid):
+    """Whether the kernel holds a process inside something."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            return f.read().rpartition(")")[2].split()[0] == "D"
+    except OSError:
+        return False
+
+
+def sick(end, what):
+    """A file system stops to answer: systop goes on, with names of others, and ends in time."""
+    with Fuse(load_path("burn")) as fuse, Load(f"{fuse.mount}/burn", "cpu", "120") as ill:
+        ill.truth()
+        time.sleep(1)  # what it runs is in memory then
+        try:
+            with Load(load_path("burn"), "cpu", "120") as well:
+                well.truth()
+                fuse.stop(what)
+                first = stopped_by(fuse, end)
+                second = stopped_by(fuse, signal.SIGKILL)
+        finally:
+            fuse.stop("none")
+        wait_for(lambda: all(ended(pid) for pid in first | second), 20, "helpers are left though it answers")
+
+
+def stopped_by(fuse, number):
+    """One run of systop, beside a file system that does not answer; the processes it had."""
+    with Run() as run:
+        helper = fuse.held(30)
+        run.go_on()
+        wait_for(lambda: run.named > 0.2, 20, "nothing has a name")
+        family = run.family()
+        family.setdefault(helper, "the one that is held")
+        main = descriptors(run.proc.pid)
+        assert helper != run.proc.pid, "the main process is held"
+        assert not any(fuse.mount in path for path in main.values()), main
+        bpf = bpf_of(run.proc.pid)
+        assert len(bpf) > 10, bpf
+        took = run.end(number)
+        if number != signal.SIGKILL:
+            assert took < 2 * SLOW, f"gone {took:.2f} s after {number.name}"
+    left = {}
+
+    def is_over():
+        nonlocal left
+        left = {pid: name for pid, name in family.items() if not ended(pid) and not is_held(pid)}
+        return not left and not bpf_there(bpf)
+
+    wait_for(is_over, 5, f"{left or bpf_there(bpf)} is there")
+    for pid in family:
+        paths = descriptors(pid).values()
+        assert not any("bpf" in path for path in paths), (pid, family[pid], list(paths))
+    return set(family)
+
+
+def quit_by_key():
+    """The same by q, on a terminal."""
+    with Fuse(load_path("burn")) as fuse, Load(f"{fuse.mount}/burn", "cpu", "120") as ill:
+        ill.truth()
+        fuse.stop("all")
+        pid, terminal = pty.fork()
+        if not pid:
+            os.execve(SYSTOP, [SYSTOP], {**os.environ, "TERM": "xterm", "LINES": "24", "COLUMNS": "80"})
+        reader = threading.Thread(target=drain, args=(terminal,))
+        reader.start()
+        try:
+            fuse.held(30)
+            os.write(terminal, b"q")
+            began = time.monotonic()
+            wait_for(lambda: os.waitpid(pid, os.WNOHANG)[0], 30, "q does not end it")
+            took = time.monotonic() - began
+            pid = 0
+        finally:
+            if pid:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            reader.join(5)
+            os.close(terminal)
+            fuse.stop("none")
+    assert took < 2 * SLOW, f"gone {took:.2f} s after q"
+
+
+def drain(fd):
+    try:
+        while os.read(fd, 65536):
+            pass
+    except OSError:
+        pass
+
+
+# --- What others use
+
+
+class Tmpfs:
+    """A mount of its own."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", self.path], check=True)
+        return self
+
+    def used(self):
+        s = os.statvfs(self.path)
+        return (s.f_blocks - s.f_bfree) * s.f_frsize
+
+    def put(self, name, size):
+        """A program of this size."""
+        path = os.path.join(self.path, name)
+        with open(load_path("burn"), "rb") as f:
+            data = f.read()
+        with open(path, "wb") as f:
+            f.write(data + bytes(size - len(data)))
+        os.chmod(path, 0o755)
+        return path
+
+    def umount(self):
+        return not subprocess.run(["umount", self.path], capture_output=True, check=False).returncode
+
+    def __exit__(self, *exc):
+        subprocess.run(["umount", "-l", self.path], capture_output=True, check=False)
+        os.rmdir(self.path)
+
+
+def lets_go():
+    """A deleted program's space is free, and a mount whose program has ended can be unmounted, within 30 s."""
+    with Tmpfs() as space, Tmpfs() as other, Run() as run:
+        gone = space.put("gone", 16 << 20)
+        with Load(gone, "cpu", "60") as first, Load(other.put("still", 1 << 20), "cpu", "60") as second:
+            first.truth()
+            second.truth()
+            wait_for(lambda: run.named > 0.7, 30, "programs have no names")
+        os.unlink(gone)
+        began = time.monotonic()
+        wait_for(lambda: space.used() < 1 << 20, 30, "the space of a deleted program is not free")
+        wait_for(other.umount, 30, "a mount whose program has ended is busy")
+        took = time.monotonic() - began
+        again = other.path  # and what is used again is opened again
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", again], check=True)
+        with Load(other.put("again", 1 << 20), "cpu", "60") as third:
+            third.truth()
+            run.go_on()
+            wait_for(lambda: run.named > 0.5, 30, "a program has no names")
+    return f"after {took:.1f} s"
+
+
+def few_descriptors():
+    """At the limit of descriptors names may be missing, rows and saves are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        programs = []
+        for i in range(60):
+            path = os.path.join(folder, f"program{i}")
+            with open(load_path("spin"), "rb") as f, open(path, "wb") as g:
+                g.write(f.read() + b"%d" % i)
+            os.chmod(path, 0o755)
+            programs.append(path)
+        trace = os.path.join(folder, "trace")
+        script = "for p in %s/program*; do timeout -s KILL 0.1 $p user >/dev/null; done" % folder
+        command = ["prlimit", "--nofile=150", SYSTOP]
+        with subprocess.Popen(["sh", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as load:
+            rows = subprocess.run([*command, "--json", "-d", "0.5", "-n", "8"], capture_output=True, text=True,
+                                  check=False)
+            saved = subprocess.run([*command, "-w", trace, "--duration", "2"], capture_output=True, text=True,
+                                   check=False)
+            os.killpg(load.pid, signal.SIGKILL)
+        assert rows.returncode == 0 and len(rows.stdout.splitlines()) == 8, (rows.returncode, rows.stderr)
+        assert saved.returncode == 0 and os.path.getsize(trace) > 1000, (saved.returncode, saved.stderr)
+
+
+def too_few_descriptors():
+    done = subprocess.run(["prlimit", "--nofile=64", SYSTOP, "--json", "-n", "1"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode and not done.stdout, (done.returncode, done.stdout[:200])
+    assert "ulimit -n 1024" in done.stderr, done.stderr
+
+
+def main():
+    tap = begin()
+    for what, end in (("FLUSH", signal.SIGTERM), ("OPEN", signal.SIGINT), ("READ", signal.SIGHUP),
+                      ("all", signal.SIGTERM)):
+        tap.case(f"a file system that does not answer {what}: {end.name}, SIGKILL", sick, end, what)
+    tap.case("a file system that does not answer: q", quit_by_key)
+    tap.case("files are let go of", lets_go)
+    tap.case("few descriptors", few_descriptors)
+    tap.case("too few descriptors", too_few_descriptors)
+    tap.done()
+
+
+main()
