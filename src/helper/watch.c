@@ -51,10 +51,14 @@ int watch_start(int socket, unsigned int request_ms)
 	       setitimer(ITIMER_PROF, &every, NULL);
 }
 
-void watch_request(unsigned int ms, const void *late, size_t bytes)
+void watch_request(void)
 {
-	watch.looks_max = 0; /* a look between these lines is not counted */
 	watch.looks = 0;
+}
+
+void watch_budget(unsigned int ms, const void *late, size_t bytes)
+{
+	watch.looks_max = 0; /* no look between these lines counts */
 	watch.late = late;
 	watch.late_bytes = bytes;
 	watch.looks_max = ms / LOOK_MS;

@@ -27,7 +27,7 @@ static void begin_budget(const struct symbols_request *r)
 	static struct symbols_loaded late;
 
 	late = (struct symbols_loaded){ .what = r->what, .file = r->file, .err = -ETIME };
-	watch_request(r->what == SYMBOLS_RESOLVE ? NAMES_CPU_MS : SYMBOLS_CPU_MS, &late, sizeof(late));
+	watch_budget(r->what == SYMBOLS_RESOLVE ? NAMES_CPU_MS : SYMBOLS_CPU_MS, &late, sizeof(late));
 }
 
 /* --- Files */
