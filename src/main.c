@@ -30,11 +30,8 @@
 #include "systop.h"
 #include "tui/tui.h"
 #include "util/fail.h"
-<<<<<<< HEAD
 #include "util/invoker.h"
-=======
 #include "util/standard.h"
->>>>>>> main
 #include "util/text.h"
 
 /* The screen does not wait a whole interval to show something. */
@@ -374,12 +371,9 @@ int main(int argc, char **argv)
 	struct systop s = { 0 };
 	int status;
 
-<<<<<<< HEAD
+	standard_open();
 	if (invoker_find())
 		return failure_print(stderr);
-=======
-	standard_open();
->>>>>>> main
 	setlocale(LC_ALL, "");
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
