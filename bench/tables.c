@@ -4,16 +4,14 @@
  * usage: tables FILE...   prints {"file", "eh_frame", "rows", "bytes", "ms"} for each, ms the best of five
  */
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sym/cfi_pack.h"
+#include "sym/elf_file.h"
 
 static double now_ms(void)
 {
@@ -25,21 +23,15 @@ static double now_ms(void)
 
 static uint64_t section_bytes(int fd)
 {
-	Elf *elf = elf_open(fd);
-	Elf_Scn *scn = NULL;
+	struct elf_file f;
 	uint64_t bytes = 0;
-	size_t names;
+	GElf_Shdr sh;
 
-	if (!elf || elf_getshdrstrndx(elf, &names))
-		return 0;
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
-
-		if (name && !strcmp(name, ".eh_frame"))
-			bytes = sh.sh_size;
-	}
-	elf_end(elf);
+	if (!elf_file_open(&f, fd))
+		for (size_t i = 1; i < f.nr_sections && elf_section_at(&f, i, &sh); i++)
+			if (elf_section_is(&f, &sh, ".eh_frame"))
+				bytes = sh.sh_size;
+	elf_file_close(&f);
 	return bytes;
 }
 

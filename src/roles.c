@@ -3,6 +3,7 @@
 
 #include "collect/peek.h"
 #include "export/write.h"
+#include "helper/proto.h"
 #include "sym/roles.h"
 #include "who_ask.h"
 
@@ -43,11 +44,9 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.what = "reads symbols and unwind tables",
 		.user = USER_NOBODY,
 		.calls = CALLS_PARSE,
-		.files = 160,
-		.memory = 2UL << 30,
-		.cpu_seconds = 600,
-		.request_ms = 2000,
-		.nice = 5, /* names can come later */
+		.files = 256,
+		.memory = 256UL << 20,
+		.request_ms = SYMBOLS_CPU_MS,
 		.run = symbols_run,
 	},
 	[PROCESS_PEEK] = {

@@ -23,6 +23,9 @@
 /* So often files are looked for whose table was thrown away. */
 #define ASK_NS 1000000000ULL
 
+/* When tables are thrown away those that take most of what one file may have go for so long. */
+#define HELD_S 600
+
 #define ROWS_OF_PAGE_MAX (1 << UNWIND_PAGE_SHIFT)
 
 struct tables {
@@ -33,6 +36,10 @@ struct tables {
 	uint64_t rows;       /* handed out, with what is left over at the ends of chunks */
 	uint32_t pages, rules, files;
 	uint32_t *known;     /* hash of a rule -> its place + 1 */
+	struct tables_file {
+		uint32_t held_until; /* CLOCK_MONOTONIC s: until then it has no table; 0: it may */
+		bool large;
+	} *file;                     /* UNWIND_FILES */
 	uint64_t flushes;
 	uint64_t asked_ns;   /* of the last look for files that are wanted */
 	uint64_t flushed_ns; /* CLOCK_MONOTONIC of the last time; 0: none */
@@ -48,7 +55,8 @@ struct tables *tables_new(const struct tables_memory *mem)
 		return NULL;
 	t->mem = *mem;
 	t->known = calloc(KNOWN_ROOM, sizeof(*t->known));
-	if (t->known)
+	t->file = calloc(UNWIND_FILES, sizeof(*t->file));
+	if (t->known && t->file)
 		return t;
 	tables_free(t);
 	return NULL;
@@ -63,6 +71,7 @@ void tables_free(struct tables *t)
 		close(t->chunk_fds[i]);
 	}
 	free(t->known);
+	free(t->file);
 	free(t);
 }
 
@@ -77,6 +86,26 @@ static void wait_for_programs(struct tables *t)
 		bpf_map_update_elem(t->mem.chunks_fd, &zero, &t->chunk_fds[0], BPF_ANY);
 }
 
+static uint32_t now_s(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1000000000;
+}
+
+static bool is_held(const struct tables *t, uint32_t file)
+{
+	return t->file[file].held_until > now_s();
+}
+
+/* What filled the tables is not let in again for a while: the others have room then. */
+static void hold_large(struct tables *t)
+{
+	for (uint32_t i = 0; i < UNWIND_FILES; i++) {
+		if (t->file[i].large)
+			t->file[i].held_until = now_s() + HELD_S;
+		t->file[i].large = false;
+	}
+}
+
 /* No file has a table any more, then no rule is remembered; then nobody reads what is written anew. */
 static void flush(struct tables *t)
 {
@@ -87,6 +116,7 @@ static void flush(struct tables *t)
 	wait_for_programs(t);
 	memset(t->known, 0, KNOWN_ROOM * sizeof(*t->known));
 	t->rows = t->pages = t->rules = t->files = 0;
+	hold_large(t);
 	t->flushes++;
 	t->flushed_ns = clock_ns(CLOCK_MONOTONIC);
 }
@@ -168,8 +198,8 @@ static bool read_exactly(struct input *in, void *to, size_t bytes)
 
 static int read_rules(struct tables *t, struct input *in)
 {
-	if (!read_exactly(in, &in->head, sizeof(in->head)) || in->head.nr_rules > UNWIND_RULES ||
-	    in->head.nr_pages > UNWIND_PAGES)
+	if (!read_exactly(in, &in->head, sizeof(in->head)) || in->head.nr_rules > CFI_RULES_MAX ||
+	    in->head.nr_pages > CFI_PAGES_MAX)
 		return -EINVAL;
 	for (uint32_t i = 0; i < in->head.nr_rules; i++) {
 		struct cfi_rule rule;
@@ -210,12 +240,13 @@ static int read_page(struct tables *t, struct input *in, const struct cfi_packed
 
 static int read_pages(struct tables *t, struct input *in, uint32_t base)
 {
+	uint64_t first = t->rows;
 	struct cfi_packed_page head;
 	int err = 0;
 
 	memset(&t->mem.pages[base], 0, in->head.nr_pages * sizeof(*t->mem.pages));
 	while (!err && read_exactly(in, &head, sizeof(head)))
-		err = read_page(t, in, &head, base);
+		err = t->rows - first > CFI_ROWS_MAX ? -EINVAL : read_page(t, in, &head, base);
 	return err;
 }
 
@@ -229,6 +260,8 @@ static int read_table(struct tables *t, struct input *in, uint32_t file)
 		err = -ENOSPC;
 	if (!err)
 		err = read_pages(t, in, base);
+	t->file[file].large = in->head.nr_rules > CFI_RULES_MAX / 2 || in->head.nr_pages > CFI_PAGES_MAX / 2 ||
+			      t->rows - rows > CFI_ROWS_MAX / 2;
 	if (err)
 		t->rows = rows;
 	if (err || !in->head.nr_pages)
@@ -242,10 +275,13 @@ static int read_table(struct tables *t, struct input *in, uint32_t file)
 
 int tables_read(struct tables *t, uint32_t file, int fd)
 {
-	struct input in = { .buffer = malloc(BUFFER_BYTES), .rules = malloc(UNWIND_RULES * sizeof(*in.rules)) };
+	struct input in = { .buffer = malloc(BUFFER_BYTES), .rules = malloc(CFI_RULES_MAX * sizeof(*in.rules)) };
 	int err = -ENOMEM;
 
-	in.from = file && file < UNWIND_FILES ? stream_of(fd, "r") : NULL;
+	if (file && file < UNWIND_FILES && is_held(t, file))
+		err = -ENOSPC;
+	else if (file && file < UNWIND_FILES)
+		in.from = stream_of(fd, "r");
 	if (in.from && in.buffer && in.rules) {
 		setvbuf(in.from, in.buffer, _IOFBF, BUFFER_BYTES);
 		err = read_table(t, &in, file);
@@ -270,7 +306,7 @@ uint32_t tables_wanted(struct tables *t, uint32_t from)
 	for (uint32_t i = from + 1; i < UNWIND_FILES; i++) {
 		struct unwind_file *f = &t->mem.files[i];
 
-		if (!f->met || f->nr)
+		if (!f->met || f->nr || is_held(t, i))
 			continue;
 		f->met = 0;
 		return i;

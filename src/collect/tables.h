@@ -12,7 +12,8 @@ struct tables;
 
 /*
  * The unwinder's tables in the memory that the programs read: filled from what the symbols helper made of
- * files. When they are full all are thrown away, and made again for the files that are met from then on.
+ * files. When they are full all are thrown away, and made again for the files that are met from then on; those of files
+ * that take most of what one may have only later.
  */
 
 struct tables_memory {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "stack.h"
+#include "unwind.h"
 
 /* --- open: opens other processes' files, and hands them to the symbols helper. Nobody else has them: to close a
  * file can take as long as its file system likes. */
@@ -67,6 +68,9 @@ enum symbols_what {
 
 #define SYMBOLS_BATCH 256
 
+/* A request ends the helper after so much CPU time. */
+#define SYMBOLS_CPU_MS 2000
+
 struct symbols_request {
 	uint32_t what;
 	uint32_t file;
@@ -75,11 +79,12 @@ struct symbols_request {
 	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, or addresses */
 };
 
-/* What a file brought: to all but SYMBOLS_RESOLVE and SYMBOLS_SOURCE. */
+/* What a file brought: to all but SYMBOLS_RESOLVE and SYMBOLS_SOURCE; also to those, if that failed. */
 struct symbols_loaded {
 	uint32_t what;
 	uint32_t file;
-	int32_t err;
+	int32_t err;        /* -EAGAIN: there is more to read, ask again; -ESTALE: read the file again; -ETIME: it took too
+			     * much CPU time, and the helper ends */
 	uint32_t symbols;
 	uint32_t whole;     /* it has .symtab, or something as good */
 	uint32_t lines;     /* it has line numbers */
@@ -97,6 +102,12 @@ struct symbols_names {
 	uint64_t at[SYMBOLS_BATCH];
 	char names[SYMBOLS_BATCH * 256];
 };
+
+/* What a file may have of what the unwinder has for all of them: an eighth of the rules, half of the rest. Of installed
+ * files the largest has 1,253 rules. */
+#define CFI_RULES_MAX (UNWIND_RULES / 8)
+#define CFI_PAGES_MAX (UNWIND_PAGES / 2)
+#define CFI_ROWS_MAX (UNWIND_CHUNKS / 2 * UNWIND_CHUNK_ROWS)
 
 /* The table: this, the rules (struct cfi_rule), then for each page that has code a head and its rows
  * (struct unwind_row). */

@@ -27,10 +27,8 @@ struct helper_role {
 	int nr_caps;              /* all others are given up */
 	unsigned int calls;       /* enum calls: the system calls there are for it */
 	unsigned int files;       /* so many descriptors; 0: as many as systop */
-	size_t memory;            /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
-	unsigned int cpu_seconds; /* with so much CPU time; 0: no limit */
-	unsigned int request_ms;  /* and so much for each request; 0: no limit */
-	int nice;                 /* by so much less urgent than systop, */
+	size_t memory;            /* in so many bytes, a file it writes in a quarter of them (RLIMIT_FSIZE), */
+	unsigned int request_ms;  /* with so much CPU time for each request; 0: no limit */
 	bool finishes;            /* looks itself whether systop is gone, and puts away what it began; */
 	void (*run)(int socket);  /* until the socket's other end closes; NULL: it is none of the starter's */
 };

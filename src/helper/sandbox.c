@@ -54,13 +54,12 @@ void sandbox_init(void)
 static int set_limits(const struct helper_role *role)
 {
 	struct rlimit memory = { role->memory, role->memory };
-	struct rlimit cpu = { role->cpu_seconds, role->cpu_seconds };
 	struct rlimit files = { role->files, role->files };
-	struct rlimit none = { 0, 0 }, file = { role->memory / 8, role->memory / 8 };
+	struct rlimit none = { 0, 0 }, file = { role->memory / 4, role->memory / 4 };
 
 	return (role->memory && (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_FSIZE, &file))) ||
 	       (role->files && setrlimit(RLIMIT_NOFILE, &files)) ||
-	       (role->cpu_seconds && setrlimit(RLIMIT_CPU, &cpu)) || setrlimit(RLIMIT_CORE, &none);
+	       setrlimit(RLIMIT_CORE, &none);
 }
 
 /* --- Who it is */

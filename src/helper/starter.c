@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -45,6 +46,21 @@ static void tell(enum starter_event event, uint32_t id, pid_t pid, int err)
 }
 
 /*
+ * A helper has no priority over what systop watches, and where memory runs out it is the first to be ended. It runs
+ * all the same where the kernel does not take the latter.
+ */
+static int step_back(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		dprintf(fd, "1000");
+		close(fd);
+	}
+	return getpriority(PRIO_PROCESS, 0) < 0 ? setpriority(PRIO_PROCESS, 0, 0) : 0;
+}
+
+/*
  * A helper ends with its socket, by no signal of the terminal. It has no session of its own: on a busy host the
  * scheduler's group of a new one (autogroup) gets nothing for its first second, measured: 1.3 s.
  */
@@ -54,7 +70,7 @@ static int detach(const struct helper_role *role)
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	prctl(PR_SET_NAME, role->name);
-	return setpgid(0, 0) || setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + role->nice);
+	return setpgid(0, 0) || step_back();
 }
 
 /* In the new process: does the role, and never returns. */

@@ -8,12 +8,16 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "helper/message.h"
+
 /* Of CPU time. A process that waits is woken by its socket. */
 #define LOOK_MS 100
 
 static struct {
 	int socket;
-	unsigned int looks_max;
+	volatile unsigned int looks_max;
+	const void *late;            /* what a request that takes too much is answered with, */
+	size_t late_bytes;           /* 0: nothing */
 	volatile sig_atomic_t looks; /* in this request */
 } watch;
 
@@ -23,8 +27,13 @@ static void on_timer(int signal_number)
 	int err = errno;
 
 	(void)signal_number;
-	if ((poll(&p, 1, 0) == 1 && p.revents) || (watch.looks_max && (unsigned int)++watch.looks > watch.looks_max))
+	if (poll(&p, 1, 0) == 1 && p.revents)
 		_exit(EXIT_FAILURE);
+	if (watch.looks_max && (unsigned int)++watch.looks > watch.looks_max) {
+		if (watch.late_bytes)
+			helper_send(watch.socket, watch.late, watch.late_bytes, -1);
+		_exit(EXIT_FAILURE);
+	}
 	errno = err;
 }
 
@@ -45,4 +54,12 @@ int watch_start(int socket, unsigned int request_ms)
 void watch_request(void)
 {
 	watch.looks = 0;
+}
+
+void watch_budget(unsigned int ms, const void *late, size_t bytes)
+{
+	watch.looks_max = 0; /* no look between these lines counts */
+	watch.late = late;
+	watch.late_bytes = bytes;
+	watch.looks_max = ms / LOOK_MS;
 }

@@ -2,12 +2,16 @@
 #ifndef SYSTOP_HELPER_WATCH_H
 #define SYSTOP_HELPER_WATCH_H
 
+#include <stddef.h>
+
 /*
  * watch_start - ends this process, while it is busy, soon after the other end of its socket was closed, or after it
  * used so much CPU time for one request. 0: any.
- * watch_request - another request is begun: a message came.
+ * watch_request - another request is begun: a message came. watch_budget - it may use so much; @late: what it is answered
+ * with if it uses more.
  */
 int watch_start(int socket, unsigned int request_ms);
 void watch_request(void);
+void watch_budget(unsigned int ms, const void *late, size_t bytes);
 
 #endif

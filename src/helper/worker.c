@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include "util/clock.h"
 
@@ -81,12 +82,22 @@ bool worker_ready(struct worker *w)
 	return helper_pid(w->helper.id);
 }
 
+/* CPU time of the helper, in ns; 0: it is not known. */
+static uint64_t cpu_ns(const struct worker *w)
+{
+	pid_t pid = helper_pid(w->helper.id);
+	clockid_t clock;
+
+	return !pid || clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+}
+
 bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd)
 {
 	if (helper_send(w->helper.socket, request, bytes, fd) < 0)
 		return false;
 	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;
 	w->extensions = 0;
+	w->cpu_before = w->cpu_max_ns ? cpu_ns(w) : 0;
 	return true;
 }
 
@@ -117,12 +128,19 @@ static bool is_runnable(pid_t pid)
 	return state && strlen(state) > 2 && state[2] == 'R';
 }
 
+bool worker_spent(const struct worker *w)
+{
+	return w->deadline && w->cpu_max_ns && cpu_ns(w) > w->cpu_before + w->cpu_max_ns;
+}
+
 bool worker_late(struct worker *w)
 {
+	if (worker_spent(w))
+		return true;
 	if (!w->deadline || clock_ns(CLOCK_MONOTONIC) < w->deadline)
 		return false;
-	/* On an overloaded host it did not get to it yet. */
-	if (w->extensions == EXTENSIONS_MAX || !is_runnable(helper_pid(w->helper.id)))
+	/* On an overloaded host it did not get to it yet. One that has a budget can wait as long as that lasts. */
+	if ((w->extensions == EXTENSIONS_MAX && !w->cpu_max_ns) || !is_runnable(helper_pid(w->helper.id)))
 		return true;
 	w->extensions++;
 	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;

@@ -16,6 +16,8 @@ struct worker {
 	struct helper helper;
 	int role, epoll_fd;
 	uint64_t timeout_ns;
+	uint64_t cpu_max_ns;   /* of the helper, for an answer; 0: what it likes */
+	uint64_t cpu_before;   /* it had used when it was asked */
 	uint64_t deadline;     /* of the answer that is waited for; 0: none is */
 	uint64_t start_after;  /* CLOCK_MONOTONIC ns */
 	uint32_t stuck[WORKER_STUCK_MAX]; /* helpers' ids */
@@ -48,8 +50,10 @@ void worker_done(struct worker *w);
 /* worker_is_stuck - whether the helper @id was given up, and has not ended yet. */
 bool worker_is_stuck(const struct worker *w, uint32_t id);
 
-/* worker_late - whether the answer did not come in time, though the helper had a CPU. */
+/* worker_late - whether the answer did not come in time, though the helper had a CPU. worker_spent - whether it used more
+ * of one than it may. */
 bool worker_late(struct worker *w);
+bool worker_spent(const struct worker *w);
 
 /* worker_failed - it is late, ended, or said something else than it was asked: it is ended. */
 void worker_failed(struct worker *w);

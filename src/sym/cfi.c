@@ -4,14 +4,13 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sym/cfi_entries.h"
 #include "sym/cfi_rows.h"
 #include "sym/cfi_run.h"
+#include "sym/elf_file.h"
 
 /* Fewer bytes between two functions are padding, which nobody runs: the rule of the first holds. */
 #define PADDING_MAX 16
@@ -76,46 +75,45 @@ int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf
 
 /* --- Files */
 
-static int parse_elf(Elf *elf, struct cfi_table *t)
+static bool find_section(const struct elf_file *f, GElf_Shdr *sh)
 {
-	struct elf_segments segments = { .nr = 0 };
-	Elf_Scn *scn = NULL;
+	for (size_t i = 1; i < f->nr_sections && elf_section_at(f, i, sh); i++)
+		if (sh->sh_type != SHT_NOBITS && elf_section_is(f, sh, ".eh_frame"))
+			return true;
+	return false;
+}
+
+static int parse_file(const struct elf_file *f, struct cfi_table *t)
+{
+	struct elf_segments segments;
+	struct cfi_section s;
 	GElf_Ehdr head;
-	size_t names;
+	GElf_Shdr sh;
+	void *bytes;
+	int err;
 
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &head) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head.e_machine != cfi_x86_64.elf || elf_getshdrstrndx(elf, &names))
+	if (!gelf_getehdr(f->elf, &head) || !elf_file_is_64(f) || head.e_machine != cfi_x86_64.elf)
 		return -ENOEXEC;
-	elf_segments_read(elf, &segments);
-	while ((scn = elf_nextscn(elf, scn))) {
-		struct cfi_section s;
-		const char *name;
-		Elf_Data *data;
-		GElf_Shdr sh;
-
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, sh.sh_name);
-		if (!name || strcmp(name, ".eh_frame"))
-			continue;
-		data = elf_rawdata(scn, NULL);
-		if (!data || !data->d_buf)
-			return -EIO;
-		s = (struct cfi_section){ data->d_buf, data->d_size, sh.sh_addr };
-		return cfi_parse(t, &s, &segments, &cfi_x86_64);
-	}
-	return -ENOENT;
+	if (!find_section(f, &sh))
+		return -ENOENT;
+	err = elf_section_read(f, &sh, &bytes);
+	if (err)
+		return err;
+	elf_segments_read(f, &segments);
+	s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
+	err = cfi_parse(t, &s, &segments, &cfi_x86_64);
+	free(bytes);
+	return err;
 }
 
 int cfi_read(int fd, struct cfi_table *t)
 {
-	Elf *elf = elf_open(fd);
-	int err;
+	struct elf_file f;
+	int err = elf_file_open(&f, fd);
 
-	if (!elf)
-		return -ENOEXEC;
-	err = parse_elf(elf, t);
-	elf_end(elf);
+	if (!err)
+		err = parse_file(&f, t);
+	elf_file_close(&f);
 	return err;
 }
 

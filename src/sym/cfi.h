@@ -44,13 +44,13 @@ extern const struct cfi_machine cfi_x86_64;
 /*
  * cfi_parse - the table of an .eh_frame section. Whatever its bytes are: every read is checked.
  * @segments: where the file's code is in memory
- * Returns 0, -ENOMEM, or -E2BIG: there are more rules than the unwinder has room for, or code too far back in
- * the file.
+ * Returns 0, -ENOMEM, or -E2BIG: there are more rules or rows than one file may have (helper/proto.h), or code too far
+ * back in the file.
  */
 int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
 	      const struct cfi_machine *m);
 
-/* cfi_read - of an open ELF file. 0 or -errno; -ENOENT: it has no such section. */
+/* cfi_read - of an open ELF file. 0 or -errno; -ENOENT: it has no such section, -EFBIG: there is less of it than it says. */
 int cfi_read(int fd, struct cfi_table *t);
 
 /* cfi_rows_of - the first row of a page, of which there are @nr. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "helper/proto.h"
 #include "sym/cfi_run.h"
 #include "util/hash.h"
 #include "util/vec.h"
@@ -42,7 +43,7 @@ static int64_t intern(struct cfi_rows *r, const struct cfi_rule *rule)
 	while (r->known[at] && memcmp(&r->rules[r->known[at] - 1], rule, sizeof(*rule)))
 		at = (at + 1) & (r->known_room - 1);
 	if (!r->known[at]) {
-		if (r->nr_rules == UNWIND_RULES)
+		if (r->nr_rules == CFI_RULES_MAX)
 			return -E2BIG;
 		if (VEC_PUSH(r->rules, r->nr_rules, r->rules_room, *rule))
 			return -ENOMEM;
@@ -56,6 +57,8 @@ static int64_t intern(struct cfi_rows *r, const struct cfi_rule *rule)
 /* Pages up to one, whose first row holds what goes on: a rule, which leaves no page out, or a gap. */
 static int open_page(struct cfi_rows *r, uint32_t page)
 {
+	if (page >= CFI_PAGES_MAX)
+		return -E2BIG;
 	for (uint32_t i = r->end.rule ? r->end.offset / UNWIND_PAGE_BYTES : page; i <= page; i++)
 		if (VEC_PUSH(r->pages, r->end.pages, r->pages_room, ((struct cfi_page){ i, r->end.rows })) ||
 		    VEC_PUSH(r->rows, r->end.rows, r->rows_room, ((struct unwind_row){ 0, r->end.rule })))
@@ -70,9 +73,13 @@ static int add_row(struct cfi_rows *r, uint32_t offset, uint16_t rule)
 
 	if (rule == r->end.rule)
 		return 0;
+	if (r->end.rows >= CFI_ROWS_MAX)
+		return -E2BIG;
 	if (offset >= r->end.offset) {
-		if (open_page(r, offset / UNWIND_PAGE_BYTES))
-			return -ENOMEM;
+		int err = open_page(r, offset / UNWIND_PAGE_BYTES);
+
+		if (err)
+			return err;
 		r->end.rows -= !row.from; /* it takes the place of what goes on */
 	}
 	r->end.rule = rule;
@@ -99,10 +106,10 @@ int cfi_rows_begin(struct cfi_rows *r, size_t bytes)
 {
 	static const struct cfi_rule gap = { .kind = CFI_GAP };
 
-	/* Room for all: a row takes two bytes of a section or more. What is not written to costs nothing. And
-	 * malloc() keeps up to twice as much as the largest piece that it was given back: with this one that is
-	 * all a file takes, and for the next file the system has no pages to make. */
-	r->rows_room = bytes / 2 + 1;
+	/* Room for all that it may have: a row takes two bytes of a section or more. What is not written to costs
+	 * nothing. And malloc() keeps up to twice as much as the largest piece that it was given back: with this one
+	 * that is all a file takes, and for the next file the system has no pages to make. */
+	r->rows_room = bytes / 2 < CFI_ROWS_MAX ? bytes / 2 + 1 : CFI_ROWS_MAX;
 	r->rows = malloc(r->rows_room * sizeof(*r->rows));
 	return r->rows ? intern(r, &gap) : -ENOMEM;
 }

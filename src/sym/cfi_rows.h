@@ -53,7 +53,7 @@ static inline struct cfi_recent *cfi_recent(struct cfi_rows *r, struct cfi_state
 }
 
 /* cfi_rows_add - a row behind all others; one of the rule of the last is none. Returns 0, -ENOMEM, or -E2BIG:
- * there are more rules than the unwinder has room for. */
+ * there are more than one file may have. */
 static inline int cfi_rows_add(struct cfi_rows *r, uint32_t offset, struct cfi_state s)
 {
 	const struct cfi_recent *recent = cfi_recent(r, s);

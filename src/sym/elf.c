@@ -3,33 +3,44 @@
 
 #include <errno.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <lzma.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
-/* A symbol table in a .gnu_debugdata section is smaller than this once unpacked. */
+#include "sym/elf_file.h"
+#include "util/clock.h"
+
+/* A symbol table in a .gnu_debugdata section is smaller than this once unpacked, */
 #define UNPACKED_MAX (64U << 20)
+/* and before. */
+#define PACKED_MAX (16U << 20)
+
+/* A section of notes is smaller than this. */
+#define NOTES_MAX 4096
+
+/* Names of a larger table stay in the file. */
+#define COPIED_MAX (4U << 20)
+
+/* Headers of segments beyond this are of a core file, or of nothing. */
+#define SEGMENTS_MAX 65535
 
 enum rank { RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
-Elf *elf_open(int fd)
-{
-	elf_version(EV_CURRENT);
-	return elf_begin(fd, ELF_C_READ, NULL);
-}
+/* --- What is in memory */
 
-void elf_segments_read(struct Elf *elf, struct elf_segments *s)
+void elf_segments_read(const struct elf_file *f, struct elf_segments *s)
 {
 	size_t nr = 0;
+	GElf_Phdr p;
 
-	elf_getphdrnum(elf, &nr);
-	for (size_t i = 0; i < nr && s->nr < (int)(sizeof(s->at) / sizeof(s->at[0])); i++) {
-		GElf_Phdr p;
-
-		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+	s->nr = 0;
+	elf_getphdrnum(f->elf, &nr);
+	for (size_t i = 0; i < nr && i < SEGMENTS_MAX && s->nr < (int)(sizeof(s->at) / sizeof(s->at[0])); i++) {
+		if (!gelf_getphdr(f->elf, i, &p))
+			break;
+		if (p.p_type == PT_LOAD && p.p_flags & PF_X)
 			s->at[s->nr++] = (struct elf_segment){ p.p_offset, p.p_filesz, p.p_vaddr };
 	}
 }
@@ -45,17 +56,97 @@ bool elf_address(const struct elf_segments *s, uint64_t offset, uint64_t *addres
 	return false;
 }
 
-static bool is_function(const GElf_Sym *s)
-{
-	int type = GELF_ST_TYPE(s->st_info);
+/* --- What a file says of itself */
 
-	return s->st_shndx != SHN_UNDEF && s->st_value &&
-	       (type == STT_FUNC || type == STT_GNU_IFUNC);
+/* Notes: sizes of name and description, a type, and both, padded to 4 bytes. */
+static void read_build_id(const struct elf_file *f, const GElf_Shdr *sh, struct elf_found *found)
+{
+	uint8_t notes[NOTES_MAX];
+	uint64_t at = 0;
+	GElf_Nhdr n;
+
+	if (sh->sh_size > sizeof(notes) || elf_section_check(f, sh) ||
+	    !elf_file_read(f, notes, sh->sh_size, sh->sh_offset))
+		return;
+	while (at + sizeof(n) <= sh->sh_size) {
+		uint64_t name = at + sizeof(n), desc;
+
+		memcpy(&n, notes + at, sizeof(n));
+		desc = name + ((n.n_namesz + 3ULL) & ~3ULL);
+		at = desc + ((n.n_descsz + 3ULL) & ~3ULL);
+		if (desc + n.n_descsz > sh->sh_size)
+			return;
+		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != 4 || memcmp(notes + name, "GNU", 4) ||
+		    n.n_descsz > sizeof(found->build_id))
+			continue;
+		found->build_id_bytes = n.n_descsz;
+		memcpy(found->build_id, notes + desc, n.n_descsz);
+	}
 }
 
-static enum rank rank_of(const GElf_Sym *s)
+/* A name, padding to 4 bytes, a checksum. */
+static void read_debuglink(const struct elf_file *f, const GElf_Shdr *sh, struct elf_found *found)
 {
-	switch (GELF_ST_BIND(s->st_info)) {
+	char link[sizeof(found->debuglink) + 8] = "";
+	uint64_t bytes = sh->sh_size < sizeof(link) ? sh->sh_size : sizeof(link);
+	size_t len, at;
+
+	if (elf_section_check(f, sh) || !elf_file_read(f, link, bytes, sh->sh_offset))
+		return;
+	len = strnlen(link, bytes);
+	at = (len + 4) & ~3UL;
+	if (!len || len >= sizeof(found->debuglink) || at + 4 > bytes)
+		return;
+	memcpy(found->debuglink, link, len + 1);
+	memcpy(&found->debuglink_crc, link + at, 4);
+}
+
+static void read_about(const struct elf_file *f, struct elf_found *found)
+{
+	GElf_Shdr sh;
+
+	*found = (struct elf_found){ .whole = false };
+	elf_segments_read(f, &found->segments);
+	for (size_t i = 1; i < f->nr_sections && elf_section_at(f, i, &sh); i++) {
+		if (sh.sh_type == SHT_NOTE && !found->build_id_bytes)
+			read_build_id(f, &sh, found);
+		else if (sh.sh_type == SHT_PROGBITS && !*found->debuglink && elf_section_is(f, &sh, ".gnu_debuglink"))
+			read_debuglink(f, &sh, found);
+		else if (sh.sh_type == SHT_PROGBITS && !found->lines)
+			found->lines = elf_section_is(f, &sh, ".debug_line");
+	}
+}
+
+int elf_about(int fd, struct elf_found *found)
+{
+	struct elf_file f;
+	int err = elf_file_open(&f, fd);
+
+	if (!err)
+		read_about(&f, found);
+	elf_file_close(&f);
+	return err;
+}
+
+int elf_checksum(int fd, struct elf_progress *p)
+{
+	static uint8_t buf[1 << 18];
+	ssize_t n;
+
+	while ((n = pread(fd, buf, sizeof(buf), p->done)) > 0) {
+		p->crc = crc32(p->crc, buf, n);
+		p->done += n;
+		if (p->until && clock_ns(CLOCK_MONOTONIC) > p->until)
+			return -EAGAIN;
+	}
+	return n ? -errno : 0;
+}
+
+/* --- Symbols */
+
+static enum rank rank_of(unsigned char info)
+{
+	switch (GELF_ST_BIND(info)) {
 	case STB_GLOBAL:
 		return RANK_GLOBAL;
 	case STB_WEAK:
@@ -65,156 +156,188 @@ static enum rank rank_of(const GElf_Sym *s)
 	}
 }
 
-static int read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct symtab *t)
+/* A symbol of either class, as that of 64 bits. */
+static GElf_Sym symbol_at(const void *block, size_t nr, bool is_64)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t nr = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
-	char plain[4096];
-	int err = 0;
+	const Elf32_Sym *s = (const Elf32_Sym *)block + nr;
 
-	for (size_t i = 0; !err && i < nr; i++) {
-		const char *name, *version;
-		GElf_Sym s;
+	if (is_64)
+		return ((const Elf64_Sym *)block)[nr];
+	return (GElf_Sym){ s->st_name, s->st_info, s->st_other, s->st_shndx, s->st_value, s->st_size };
+}
 
-		if (!gelf_getsym(data, i, &s) || !is_function(&s))
-			continue;
-		name = elf_strptr(elf, sh->sh_link, s.st_name);
-		if (!name || !*name)
-			continue;
-		/* "memcpy@@GLIBC_2.14" is told without its version. */
-		version = strchr(name + 1, '@');
-		if (version) {
-			snprintf(plain, sizeof(plain), "%.*s", (int)(version - name), name);
-			name = plain;
+/* A table of few names is copied; what was unpacked has nothing else. */
+static int find_names(const struct elf_file *f, const GElf_Shdr *sh, struct symtab *t, struct elf_names *n)
+{
+	char *room;
+
+	*n = (struct elf_names){ sh->sh_offset, sh->sh_size, f->fd >= 0 && sh->sh_size > COPIED_MAX };
+	if (n->in_file || !n->bytes)
+		return 0;
+	room = symtab_add_names(t, n->bytes, &n->at);
+	if (!room)
+		return -ENOMEM;
+	memset(room, 0, n->bytes);
+	return elf_file_read(f, room, n->bytes, sh->sh_offset) ? 0 : -EIO;
+}
+
+static int add_symbol(const GElf_Sym *s, const struct elf_names *n, struct symtab *t)
+{
+	int type = GELF_ST_TYPE(s->st_info);
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || s->st_shndx == SHN_UNDEF || !s->st_value || !s->st_name ||
+	    s->st_name >= n->bytes)
+		return 0;
+	return symtab_add_at(t, s->st_value, s->st_size, n->at + s->st_name, n->in_file, rank_of(s->st_info));
+}
+
+/* What is needed to read a section of symbols: 0 or -errno. */
+static int begin_symbols(const struct elf_file *f, const GElf_Shdr *sh, size_t nr, struct symtab *t,
+			 struct elf_progress *p)
+{
+	GElf_Shdr names;
+	int err = elf_section_check(f, sh);
+
+	if (!err && (!elf_section_at(f, sh->sh_link, &names) || names.sh_type != SHT_STRTAB))
+		err = -EBADMSG;
+	if (!err)
+		err = elf_section_check(f, &names);
+	if (!err)
+		err = symtab_reserve(t, nr);
+	return err ? err : find_names(f, &names, t, &p->names);
+}
+
+/* Block by block, as long as there is time. */
+static int read_symbols(const struct elf_file *f, const GElf_Shdr *sh, struct symtab *t, struct elf_progress *p)
+{
+	static _Alignas(Elf64_Sym) uint8_t block[1536 * sizeof(Elf64_Sym)];
+	size_t bytes = elf_file_is_64(f) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	uint64_t end = sh->sh_size - sh->sh_size % bytes;
+	int err = p->done ? 0 : begin_symbols(f, sh, end / bytes, t, p);
+
+	while (!err && p->done < end) {
+		size_t part = end - p->done < sizeof(block) ? end - p->done : sizeof(block);
+
+		if (!elf_file_read(f, block, part, sh->sh_offset + p->done))
+			return -EIO;
+		for (size_t i = 0; !err && i < part / bytes; i++) {
+			GElf_Sym s = symbol_at(block, i, bytes == sizeof(Elf64_Sym));
+
+			err = add_symbol(&s, &p->names, t);
 		}
-		err = symtab_add(t, s.st_value, s.st_size, name, rank_of(&s));
+		p->done += part;
+		if (!err && p->until && clock_ns(CLOCK_MONOTONIC) > p->until)
+			return -EAGAIN;
 	}
 	return err;
 }
 
-static void read_build_id(Elf_Scn *scn, struct elf_found *found)
+/* Unpacks into memory that grows. Returns its bytes; 0: it cannot be unpacked, or is too much. */
+static size_t unpack(const uint8_t *packed, size_t bytes, uint8_t **memory)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t at = 0, name, desc;
-	GElf_Nhdr n;
+	lzma_stream s = LZMA_STREAM_INIT;
+	size_t room = 0;
+	lzma_ret ret = lzma_stream_decoder(&s, UNPACKED_MAX, 0);
 
-	while (data && (at = gelf_getnote(data, at, &n, &name, &desc))) {
-		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != 4 ||
-		    memcmp((char *)data->d_buf + name, "GNU", 4) ||
-		    n.n_descsz > sizeof(found->build_id))
-			continue;
-		found->build_id_bytes = n.n_descsz;
-		memcpy(found->build_id, (char *)data->d_buf + desc, n.n_descsz);
+	*memory = NULL;
+	s.next_in = packed;
+	s.avail_in = bytes;
+	while (ret == LZMA_OK && room < UNPACKED_MAX) {
+		size_t more = room ? room : 1 << 20;
+		uint8_t *grown = realloc(*memory, room + more);
+
+		if (!grown)
+			break;
+		*memory = grown;
+		s.next_out = grown + room;
+		s.avail_out = more;
+		room += more;
+		ret = lzma_code(&s, LZMA_FINISH);
 	}
+	lzma_end(&s);
+	return ret == LZMA_STREAM_END ? s.total_out : 0;
 }
 
-/* A name, padding to 4 bytes, a checksum. */
-static void read_debuglink(Elf_Scn *scn, struct elf_found *found)
-{
-	Elf_Data *data = elf_rawdata(scn, NULL);
-	size_t len = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0, at = (len + 4) & ~3UL;
-
-	if (!len || len >= sizeof(found->debuglink) || at + 4 > data->d_size)
-		return;
-	memcpy(found->debuglink, data->d_buf, len + 1);
-	memcpy(&found->debuglink_crc, (char *)data->d_buf + at, 4);
-}
-
-uint32_t elf_checksum(int fd)
-{
-	static uint8_t buf[1 << 16];
-	uint32_t crc = 0;
-	off_t at = 0;
-	ssize_t n;
-
-	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
-		crc = lzma_crc32(buf, n, crc);
-		at += n;
-	}
-	return crc;
-}
-
-static int read_elf(Elf *elf, bool debug, struct symtab *t, struct elf_found *found);
+static int read_sections(const struct elf_file *f, bool debug, struct symtab *t, struct elf_found *found,
+			 struct elf_progress *p);
 
 /* The short form of a symbol table that distributions leave in stripped files, packed with xz. */
-static int read_debugdata(Elf_Scn *scn, struct symtab *t, struct elf_found *found)
+static int read_debugdata(const struct elf_file *f, const GElf_Shdr *sh, struct symtab *t, struct elf_found *found)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t in = 0, out = 0, room = 1 << 20;
-	lzma_ret ret = LZMA_BUF_ERROR;
+	struct elf_progress all = { 0 };
+	struct elf_file inner = { 0 };
 	uint8_t *memory = NULL;
-	int err = 0;
-	Elf *elf;
+	void *packed = NULL;
+	size_t bytes;
+	int err = sh->sh_size > PACKED_MAX ? -EFBIG : elf_section_read(f, sh, &packed);
 
-	while (data && data->d_buf && ret == LZMA_BUF_ERROR && room <= UNPACKED_MAX) {
-		uint64_t limit = UNPACKED_MAX;
-
-		free(memory);
-		memory = malloc(room);
-		in = out = 0;
-		ret = memory ? lzma_stream_buffer_decode(&limit, 0, NULL, data->d_buf, &in, data->d_size,
-							 memory, &out, room)
-			     : LZMA_MEM_ERROR;
-		room *= 4;
+	if (!err) {
+		bytes = unpack(packed, sh->sh_size, &memory);
+		err = bytes ? elf_file_of_memory(&inner, memory, bytes) : -EBADMSG;
 	}
-	if (ret == LZMA_OK) {
-		struct elf_found inner = { 0 };
-
-		elf = elf_memory((char *)memory, out);
-		if (elf) {
-			err = read_elf(elf, true, t, &inner);
-			elf_end(elf);
-		}
-		found->whole |= inner.whole;
-	}
+	free(packed);
+	if (!err)
+		err = read_sections(&inner, true, t, found, &all);
+	elf_file_close(&inner);
 	free(memory);
 	return err;
 }
 
-static int read_elf(Elf *elf, bool debug, struct symtab *t, struct elf_found *found)
+/* A section that has symbols, the first of its kind. */
+static int read_section(const struct elf_file *f, const GElf_Shdr *sh, bool debug, struct symtab *t,
+			struct elf_found *found, struct elf_progress *p)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
-	int err = 0;
+	bool *read = sh->sh_type == SHT_SYMTAB	 ? &p->symtab
+		     : sh->sh_type == SHT_DYNSYM ? &p->dynsym
+		     : sh->sh_type == SHT_PROGBITS && !debug && !p->debugdata &&
+				       elf_section_is(f, sh, ".gnu_debugdata")
+			     ? &p->debugdata
+			     : NULL;
+	int err;
 
-	if (elf_kind(elf) != ELF_K_ELF)
-		return -ENOEXEC;
-	if (!debug)
-		elf_segments_read(elf, &found->segments);
-	if (elf_getshdrstrndx(elf, &names))
-		return 0; /* no sections */
-	while (!err && (scn = elf_nextscn(elf, scn))) {
-		const char *name;
-		GElf_Shdr sh;
-
-		if (!gelf_getshdr(scn, &sh))
-			continue;
-		name = elf_strptr(elf, names, sh.sh_name);
-		if (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) {
-			err = read_symbols(elf, scn, &sh, t);
-			found->whole |= sh.sh_type == SHT_SYMTAB;
-		} else if (sh.sh_type == SHT_NOTE) {
-			read_build_id(scn, found);
-		} else if (name && !strcmp(name, ".debug_line")) {
-			found->lines = sh.sh_type != SHT_NOBITS;
-		} else if (name && !strcmp(name, ".gnu_debuglink") && !debug) {
-			read_debuglink(scn, found);
-		} else if (name && !strcmp(name, ".gnu_debugdata") && !debug) {
-			err = read_debugdata(scn, t, found);
-		}
-	}
+	if (!read || *read)
+		return 0;
+	err = read == &p->debugdata ? read_debugdata(f, sh, t, found) : read_symbols(f, sh, t, p);
+	if (err == -EAGAIN)
+		return err;
+	*read = true;
+	found->whole |= !err && sh->sh_type == SHT_SYMTAB;
 	return err;
 }
 
-int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found)
+/* What is wrong with one section costs its symbols, not those of others. */
+static int read_sections(const struct elf_file *f, bool debug, struct symtab *t, struct elf_found *found,
+			 struct elf_progress *p)
 {
-	Elf *elf = elf_open(fd);
-	int err;
+	GElf_Shdr sh;
 
-	if (!elf)
-		return -ENOEXEC;
-	err = read_elf(elf, debug, t, found);
-	elf_end(elf);
-	symtab_sort(t);
-	return err;
+	for (; p->section < f->nr_sections && elf_section_at(f, p->section, &sh); p->section++) {
+		int err = read_section(f, &sh, debug, t, found, p);
+
+		if (err == -EAGAIN)
+			return err;
+		p->done = 0;
+		if (err && !p->err)
+			p->err = err;
+	}
+	return p->err;
+}
+
+int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found, struct elf_progress *p)
+{
+	struct elf_file f;
+	int err = elf_file_open(&f, fd), sorted;
+
+	if (!err && !p->section)
+		read_about(&f, found);
+	t->fd = fd;
+	t->versions = true;
+	if (!err)
+		err = read_sections(&f, debug, t, found, p);
+	elf_file_close(&f);
+	if (err == -EAGAIN)
+		return err;
+	symtab_trim(t);
+	sorted = symtab_sort(t);
+	return sorted ? sorted : err;
 }

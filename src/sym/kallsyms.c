@@ -19,7 +19,7 @@ static int read_line(const char *line, struct symtab *t)
 	if (n < 3 || !address || !strchr("tTwW", type))
 		return 0;
 	snprintf(both, sizeof(both), n > 3 ? "%s [%s]" : "%s", name, module);
-	return symtab_add(t, address, 0, both, !!isupper((unsigned char)type));
+	return symtab_add(t, address, 0, both, strlen(both), !!isupper((unsigned char)type));
 }
 
 int kallsyms_read(int fd, struct symtab *t)
@@ -34,6 +34,5 @@ int kallsyms_read(int fd, struct symtab *t)
 	while (!err && fgets(line, sizeof(line), f))
 		err = read_line(line, t);
 	fclose(f);
-	symtab_sort(t);
-	return err;
+	return err ? err : symtab_sort(t);
 }

@@ -9,17 +9,13 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "model/health.h"
 #include "sym/names_internal.h"
 #include "util/hash.h"
 #include "util/text.h"
 #include "util/vec.h"
 
 #define OPEN_TIMEOUT_NS 200000000ULL
-#define SYMBOLS_TIMEOUT_NS 10000000000ULL
-
-/* About 150 bytes each. */
-#define FRAMES_MAX 524288
+#define SYMBOLS_TIMEOUT_NS 3000000000ULL
 
 static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false };
 
@@ -326,6 +322,7 @@ struct names *names_new(const struct names_options *o)
 	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker_start(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
 	worker_start(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
+	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it ends itself before */
 	return n;
 }
 
@@ -363,70 +360,4 @@ void names_free(struct names *n)
 	if (n->epoll_fd >= 0)
 		close(n->epoll_fd);
 	free(n);
-}
-
-/* --- Health */
-
-static void worker_health(const struct worker *w, const char *name, const char *what, struct health *h)
-{
-	if (w->off)
-		health_add(h, "Helpers", name, HEALTH_OFF, "%d of them are stuck in the kernel: no more are made",
-			   w->nr_stuck);
-	else if (w->helper.socket < 0 && *helper_trouble())
-		health_add(h, "Helpers", name, HEALTH_OFF, "it ended, and no other can be started");
-	else if (w->helper.socket < 0)
-		health_add(h, "Helpers", name, HEALTH_OFF, "it ended or did not answer (%" PRIu64
-			   " times): the next one comes soon", w->failures);
-	else if (w->failures)
-		health_add(h, "Helpers", name, HEALTH_DEGRADED, "%s; replaced %" PRIu64 " times", what,
-			   w->failures);
-	else
-		health_add(h, "Helpers", name, HEALTH_ON, "%s", what);
-}
-
-/* Files that have no unwind table, and why the last one has none. */
-static void tables_health(const struct names *n, struct health *h)
-{
-	char name[160] = "";
-	size_t failed = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < n->files.room; i++) {
-		const struct file *f = n->files.entries[i].value;
-
-		if (!f || !f->table_err)
-			continue;
-		failed++;
-		err = f->table_err;
-		text_safe(name, sizeof(name), file_module(f), strlen(file_module(f)));
-	}
-	health_add(h, "Helpers", "tables", failed ? HEALTH_DEGRADED : HEALTH_ON,
-		   "%zu files have no unwind table, and are walked by frame pointers%s%s%s%s", failed, failed ? ": " : "",
-		   name, failed ? ": " : "", !failed ? "" : err == -ENOENT ? "no .eh_frame" : strerror(-err));
-}
-
-void names_health(const struct names *n, struct health *h)
-{
-	size_t gone = 0, bad = 0, nr = 0;
-	char last[160] = "";
-
-	worker_health(&n->open, "open", "opens the files that processes have mapped", h);
-	worker_health(&n->symbols, "symbols", "reads names from them", h);
-	for (size_t i = 0; i < n->files.room; i++) {
-		const struct file *f = n->files.entries[i].value;
-
-		if (!f || f->id & JIT_FILE)
-			continue;
-		nr++;
-		gone += f->state == FILE_GONE;
-		bad += f->state == FILE_BAD;
-		if (f->state == FILE_BAD)
-			text_safe(last, sizeof(last), file_module(f), strlen(file_module(f)));
-	}
-	health_add(h, "Helpers", "files", gone || bad ? HEALTH_DEGRADED : HEALTH_ON,
-		   "%zu mapped ones met; %zu could not be opened; reading %zu ended a helper%s%s", nr, gone,
-		   bad, bad ? ": " : "", last);
-	tables_health(n, h);
-	health_add(h, "Helpers", "names", n->frames.nr < FRAMES_MAX ? HEALTH_FACT : HEALTH_DEGRADED,
-		   "of %zu frames, %zu not answered yet", n->frames.nr, n->pending);
 }

@@ -19,10 +19,18 @@ static bool grows(const struct names *n, const struct file *f)
 	return f == &n->kernel || f->id & JIT_FILE;
 }
 
+/* A file that takes more slices is not read: a second of CPU time for each 5. */
+#define SLICES_MAX 150
+
+/* So often it is tried again when a file system did not answer. */
+#define LATE_MAX 2
+
 /* --- Asking */
 
 static void ask_symbols(struct names *n, struct file *f, const struct symbols_request *r, int fd)
 {
+	f->used_ns = clock_ns(CLOCK_MONOTONIC);
+	n->request = *r;
 	if (worker_ask(&n->symbols, r, sizeof(*r), fd))
 		n->reading = f;
 	else
@@ -34,7 +42,6 @@ static void ask_file(struct names *n, struct file *f, enum symbols_what what)
 {
 	struct symbols_request r = { .what = what, .file = f->id };
 
-	f->used_ns = clock_ns(CLOCK_MONOTONIC);
 	ask_symbols(n, f, &r, what == SYMBOLS_KERNEL ? n->o.kallsyms_fd : -1);
 }
 
@@ -56,6 +63,15 @@ static void ask_names(struct names *n, struct file *f)
 	ask_symbols(n, f, &r, -1);
 }
 
+/* The names that were asked for last are not told: they are wanted again. */
+static void want_asked(struct names *n, struct file *f)
+{
+	for (uint32_t i = 0; n->request.what == SYMBOLS_RESOLVE && i < n->request.nr; i++)
+		if (VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, n->request.at[i]))
+			n->pending -= !!n->pending;
+	n->request.nr = 0;
+}
+
 /* Looks again for names that were not there when something that grows was read. */
 static void want_unknown(struct names *n, struct file *f)
 {
@@ -69,21 +85,55 @@ static void want_unknown(struct names *n, struct file *f)
 	f->state = f == &n->kernel ? FILE_OPEN : FILE_NEW;
 }
 
-static void symbols_of(struct names *n, struct file *f)
+/* What a file's symbols need next; -1: nothing. */
+static int need_of(struct names *n, struct file *f)
 {
 	if (grows(n, f))
 		want_unknown(n, f);
-	if (f->state == FILE_DEBUG && f->debug_held)
-		ask_names_file(n, f, SYMBOLS_DEBUG);
-	else if (f->nr_wanted && f->state == FILE_OPEN)
-		ask_names_file(n, f,
-			       f == &n->kernel        ? SYMBOLS_KERNEL
-			       : f->id & JIT_FILE ? SYMBOLS_PERF_MAP
-						  : SYMBOLS_FILE);
-	else if (f->nr_wanted && f->state == FILE_READY)
-		ask_names(n, f);
-	else if (f->nr_wanted && f->state == FILE_BAD)
+	if (f->nr_wanted && f->state == FILE_BAD)
 		file_forget_wanted(n, f);
+	if (f->state == FILE_DEBUG ? f->debug_held : f->state == FILE_DEBUG_READING && f->slices)
+		return SYMBOLS_DEBUG;
+	if (f->state == FILE_OPEN ? f->nr_wanted : f->state == FILE_READING && f->slices)
+		return f == &n->kernel ? SYMBOLS_KERNEL : f->id & JIT_FILE ? SYMBOLS_PERF_MAP : SYMBOLS_FILE;
+	return f->nr_wanted && f->state == FILE_READY ? SYMBOLS_RESOLVE : -1;
+}
+
+/* Names of what was read come first, then small files, then debug information. */
+static uint64_t cost_of(const struct names *n, const struct file *f, int need)
+{
+	if (need == SYMBOLS_RESOLVE || f == &n->kernel)
+		return need != SYMBOLS_RESOLVE;
+	return f->event.key.size | (need == SYMBOLS_DEBUG ? 1ULL << 63 : 2);
+}
+
+/* A file that is large is read in slices, and after each of them it is the turn of another one. */
+static void symbols_next(struct names *n)
+{
+	struct file *next = NULL, *slice = NULL;
+	int need;
+
+	for (size_t i = 0; i <= n->nr_active; i++) {
+		struct file *f = i ? n->active[i - 1] : &n->kernel;
+
+		need = need_of(n, f);
+		if (need < 0)
+			continue;
+		if (f->slices && (!slice || f->slices < slice->slices))
+			slice = f;
+		else if (!f->slices && (!next || cost_of(n, f, need) < cost_of(n, next, need_of(n, next))))
+			next = f;
+	}
+	if (slice && (!next || n->slice_next))
+		next = slice;
+	n->slice_next = slice && next != slice;
+	if (!next)
+		return;
+	need = need_of(n, next);
+	if (need == SYMBOLS_RESOLVE)
+		ask_names(n, next);
+	else
+		ask_names_file(n, next, need);
 }
 
 /* Unwind tables come before names, those of small files first: until they are there, stacks are cut. */
@@ -110,9 +160,10 @@ static void ask_source(struct names *n, struct source *s, struct file *f)
 	struct symbols_request r = { .what = SYMBOLS_SOURCE, .file = f->id, .nr = 1, .debug = f->debug_lines };
 
 	r.at[0] = s->frame & FRAME_OFFSET_MASK;
-	if (f->debug_lines ? f->debug_held : f->held) {
+	if (f->no_lines) {
 		s->asked = true;
-		f->used_ns = clock_ns(CLOCK_MONOTONIC);
+	} else if (f->debug_lines ? f->debug_held : f->held) {
+		s->asked = true;
 		ask_symbols(n, f, &r, -1);
 	} else if (f->debug_lines || f->about.lines) {
 		f->reopen = !f->debug_lines;
@@ -150,6 +201,7 @@ static void files_again(struct names *n)
 		if (!f)
 			continue;
 		f->held = f->debug_held = f->reopen = f->reopen_debug = false;
+		f->slices = 0;
 		if (f->state == FILE_OPEN || f->state == FILE_READY || f->state == FILE_READING ||
 		    f->state == FILE_DEBUG || f->state == FILE_DEBUG_READING)
 			f->state = FILE_CLOSED;
@@ -159,25 +211,65 @@ static void files_again(struct names *n)
 		n->kernel.state = FILE_OPEN;
 }
 
-/* It ended, or did not answer: what it was asked for last is to blame. */
-static void symbols_failed(struct names *n)
+static void mark_bad(struct names *n, struct file *f, int err)
+{
+	f->err = err;
+	f->state = FILE_BAD;
+	f->slices = 0;
+	file_forget_wanted(n, f);
+}
+
+/* What it was asked for last cannot be had of this file: not again. The rest of it can. */
+static void blame(struct names *n, struct file *f, int err)
+{
+	want_asked(n, f);
+	if (f == &n->kernel)
+		return;
+	switch (n->request.what) {
+	case SYMBOLS_SOURCE:
+		f->no_lines = true;
+		f->err = err;
+		break;
+	case SYMBOLS_DEBUG:
+		f->no_debug = true;
+		f->err = err;
+		break;
+	case SYMBOLS_TABLE:
+		f->table_err = err;
+		break;
+	default:
+		mark_bad(n, f, err);
+	}
+}
+
+/* It ended, or, @err: did not answer. What it was asked for last is to blame; a file that cannot be read at all takes
+ * no second one with it. */
+static void symbols_failed(struct names *n, int err)
 {
 	struct file *f = worker_busy(&n->symbols) ? n->reading : NULL;
 	uint32_t helper = n->symbols.helper.id;
 
 	worker_failed(&n->symbols);
 	files_again(n);
-	if (!f || f == &n->kernel)
+	if (!f)
 		return;
-	file_sick(n, f, &n->symbols, helper, false);
-	f->state = FILE_BAD;
-	file_forget_wanted(n, f);
+	if (f != &n->kernel && err == -ETIMEDOUT) {
+		file_sick(n, f, &n->symbols, helper, false);
+		if (f->late++ < LATE_MAX) {
+			want_asked(n, f);
+			f->table_asked &= n->request.what != SYMBOLS_TABLE;
+			return;
+		}
+	}
+	blame(n, f, err);
+	if (f != &n->kernel && err == -ETIMEDOUT)
+		mark_bad(n, f, err);
 }
 
 /* A file without all of its symbols, or without line numbers, may have a file of debug information. */
 static bool wants_debug(const struct file *f)
 {
-	return (!f->about.whole || !f->about.lines) && (f->about.build_id_bytes || *f->about.debuglink);
+	return !f->no_debug && (!f->about.whole || !f->about.lines) && (f->about.build_id_bytes || *f->about.debuglink);
 }
 
 static void file_loaded(struct file *f, const struct symbols_loaded *a)
@@ -196,8 +288,16 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 		file_closed(n, f);
 		return;
 	}
+	if (a->err == -EAGAIN) {
+		if (++f->slices > SLICES_MAX)
+			mark_bad(n, f, -ETIME);
+		return;
+	}
+	f->slices = 0;
 	f->state = FILE_READY;
 	f->read_ns = clock_ns(CLOCK_MONOTONIC);
+	if (a->err != -ESTALE)
+		f->err = a->err;
 	switch (a->what) {
 	case SYMBOLS_FILE:
 		file_loaded(f, a);
@@ -252,9 +352,23 @@ union answer {
 	struct symbols_source source;
 };
 
-/* Returns whether it is an answer to what was asked. */
-static bool take(struct names *n, struct file *f, const union answer *a, int bytes)
+/* A file whose symbols are not there any more is read again. */
+static void read_again(struct names *n, struct file *f)
 {
+	want_asked(n, f);
+	f->state = f->id & JIT_FILE ? FILE_NEW : f->held ? FILE_OPEN : FILE_CLOSED;
+}
+
+/* Returns whether it is an answer to what was asked. */
+static bool take(struct names *n, struct file *f, const union answer *a, int bytes, int fd)
+{
+	if (a->what != n->request.what)
+		return false;
+	if (a->what == SYMBOLS_RESOLVE && bytes == sizeof(a->loaded) && a->loaded.err == -ESTALE && a->loaded.file == f->id &&
+	    f != &n->kernel) {
+		read_again(n, f);
+		return true;
+	}
 	switch (a->what) {
 	case SYMBOLS_RESOLVE:
 		return learn_all(n, f, &a->names, bytes);
@@ -263,9 +377,18 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 	default:
 		if (bytes != sizeof(a->loaded) || a->loaded.file != f->id)
 			return false;
-		loaded(n, f, &a->loaded);
+		if (a->what == SYMBOLS_TABLE)
+			names_table_answered(n, f, fd, a->loaded.err);
+		else
+			loaded(n, f, &a->loaded);
 		return true;
 	}
+}
+
+/* Whether the helper says that it ends, as the request has used up its budget. */
+static bool is_spent(const union answer *a, int bytes)
+{
+	return bytes == sizeof(a->loaded) && a->loaded.err == -ETIME;
 }
 
 static bool symbols_answered(struct names *n)
@@ -275,20 +398,13 @@ static bool symbols_answered(struct names *n)
 
 	if (got == -EAGAIN)
 		return false;
-	if (got == sizeof(a.loaded) && a.what == SYMBOLS_TABLE && worker_busy(&n->symbols) &&
-	    a.loaded.file == n->reading->id) {
-		names_table_answered(n, n->reading, fd, a.loaded.err);
-		if (fd >= 0)
-			close(fd);
+	if (got >= (int)sizeof(a.what) && worker_busy(&n->symbols) && !is_spent(&a, got) &&
+	    take(n, n->reading, &a, got, fd))
 		worker_done(&n->symbols);
-		return true;
-	}
+	else
+		symbols_failed(n, is_spent(&a, got) ? -ETIME : -EOWNERDEAD);
 	if (fd >= 0)
 		close(fd);
-	if (got < (int)sizeof(a.what) || !worker_busy(&n->symbols) || !take(n, n->reading, &a, got))
-		symbols_failed(n);
-	else
-		worker_done(&n->symbols);
 	return true;
 }
 
@@ -298,7 +414,7 @@ void ask_answers(struct names *n)
 	while (symbols_answered(n))
 		;
 	if (worker_late(&n->symbols))
-		symbols_failed(n);
+		symbols_failed(n, worker_spent(&n->symbols) ? -ETIME : -ETIMEDOUT);
 }
 
 /* --- Both */
@@ -309,9 +425,7 @@ void ask_next(struct names *n)
 	if (worker_ready(&n->symbols))
 		table_next(n);
 	if (worker_ready(&n->symbols))
-		symbols_of(n, &n->kernel);
-	for (size_t i = 0; i < n->nr_active && worker_ready(&n->symbols); i++)
-		symbols_of(n, n->active[i]);
+		symbols_next(n);
 	source_next(n);
 	if (worker_ready(&n->symbols))
 		close_next(n);

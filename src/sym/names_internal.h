@@ -19,7 +19,7 @@ enum file_state {
 	FILE_DEBUG_READING, /* and read */
 	FILE_READY,
 	FILE_GONE,    /* it could not be opened; perhaps at its next mapping */
-	FILE_BAD,     /* reading it ended a helper: not again */
+	FILE_BAD,     /* reading it took too much, or ended a helper: not again */
 };
 
 /* Something that has symbols. */
@@ -31,6 +31,7 @@ struct file {
 	bool reopen, reopen_debug; /* or is to have that */
 	uint64_t used_ns;         /* when it last needed one of them */
 	char *path;               /* where it was when it was opened first; NULL: it was not */
+	int late;                 /* how often its file system did not answer the symbols helper */
 	int asked;                /* how often it was asked to be told of again */
 	uint32_t debug_attempt;   /* the place its debug information is looked for at */
 	struct file_event event;
@@ -41,6 +42,9 @@ struct file {
 	uint64_t *unknown;        /* places that had no name when it was read: kernel and JITs only */
 	size_t nr_unknown, unknown_room;
 	uint64_t read_ns;         /* when it was read */
+	int slices;               /* of reading it, so far; 0: it is not being read in slices */
+	int err;                  /* what was wrong with it, 0: nothing */
+	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended a helper: not again */
 	bool table_asked;         /* of its unwind table: it is made, or was, */
 	int table_err;            /* and why it is not */
 };
@@ -70,6 +74,9 @@ struct sick {
 	uint32_t tgid;   /* 0: the device */
 };
 
+/* About 150 bytes each. */
+#define FRAMES_MAX 524288
+
 struct names {
 	struct names_options o;
 	struct worker open, symbols;
@@ -77,6 +84,8 @@ struct names {
 	enum open_what opening_what;
 	bool opening_found;   /* it is the file system that is waited for */
 	struct sick sick[2 * WORKER_STUCK_MAX];
+	struct symbols_request request; /* that the symbols helper has */
+	bool slice_next;    /* it is the turn of a large file */
 	uint32_t linked[2]; /* that have a socket between them */
 	uint64_t pause_until; /* nothing is opened until then */
 	struct file **active; /* those with something to do */

@@ -153,6 +153,7 @@ void close_next(struct names *n)
 	if (!oldest || (n->nr_held < HELD_MAX && clock_ns(CLOCK_MONOTONIC) < oldest->used_ns + IDLE_NS))
 		return;
 	r.file = oldest->id;
+	n->request = r;
 	if (worker_ask(&n->symbols, &r, sizeof(r), -1))
 		n->reading = oldest;
 	else

@@ -1,46 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <libiberty/demangle.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "helper/helper.h"
+#include "helper/message.h"
 #include "helper/proto.h"
-#include "sym/cfi_pack.h"
-#include "sym/elf.h"
+#include "helper/watch.h"
 #include "sym/kallsyms.h"
-#include "sym/lines.h"
-#include "sym/perfmap.h"
+#include "sym/known.h"
 #include "sym/roles.h"
-#include "util/map.h"
+#include "util/clock.h"
 
-struct known {
-	struct symtab symtab;
-	struct elf_found found; /* by SYMBOLS_FILE */
-	int fd, debug_fd;       /* as they were handed over; -1: closed */
-};
+/* A large file is read in turns with others, for so long each. */
+#define SLICE_NS 200000000ULL
 
-static struct map files; /* id -> struct known */
+#define NAMES_CPU_MS 300
+
 static struct symtab kernel;
-static int peer = -1;    /* the open helper */
+static int peer = -1; /* the open helper */
 
-static struct known *known_file(uint32_t id)
+/* The CPU time of a request. Names take a few ms; but a name that is short can be long when it is taken apart. */
+static void begin_budget(const struct symbols_request *r)
 {
-	struct known *k = map_get(&files, id);
+	static struct symbols_loaded late;
 
-	if (k)
-		return k;
-	k = calloc(1, sizeof(*k));
-	if (!k || map_put(&files, id, k)) {
-		free(k);
-		return NULL;
-	}
-	k->fd = k->debug_fd = -1;
-	return k;
+	late = (struct symbols_loaded){ .what = r->what, .file = r->file, .err = -ETIME };
+	watch_budget(r->what == SYMBOLS_RESOLVE ? NAMES_CPU_MS : SYMBOLS_CPU_MS, &late, sizeof(late));
 }
+
+/* --- Files */
 
 static void close_fd(int *fd)
 {
@@ -73,55 +63,6 @@ static void take_peer(int fd)
 	peer = fd;
 }
 
-/* Whether a file of debug information is this file's. */
-static bool is_debug_of(const struct elf_found *file, const struct elf_found *debug, int fd)
-{
-	if (file->build_id_bytes && debug->build_id_bytes)
-		return file->build_id_bytes == debug->build_id_bytes &&
-		       !memcmp(file->build_id, debug->build_id, file->build_id_bytes);
-	return *file->debuglink && elf_checksum(fd) == file->debuglink_crc;
-}
-
-static int load_elf(const struct symbols_request *r, struct known *k, struct symbols_loaded *a)
-{
-	int fd = r->what == SYMBOLS_DEBUG ? k->debug_fd : k->fd, err;
-	struct elf_found found = { 0 };
-	struct symtab debug = { 0 };
-
-	if (fd < 0)
-		return -EBADF;
-	if (r->what == SYMBOLS_DEBUG) {
-		err = elf_read(fd, true, &debug, &found);
-		if (!err && !is_debug_of(&k->found, &found, fd))
-			err = -ESTALE;
-		if (!err && debug.nr) {
-			symtab_fini(&k->symtab);
-			k->symtab = debug;
-		} else {
-			symtab_fini(&debug);
-		}
-	} else {
-		symtab_fini(&k->symtab);
-		err = elf_read(fd, false, &k->symtab, &found);
-		k->found = found;
-	}
-	a->symbols = k->symtab.nr;
-	a->whole = found.whole;
-	a->lines = found.lines;
-	a->build_id_bytes = found.build_id_bytes;
-	memcpy(a->build_id, found.build_id, sizeof(a->build_id));
-	memcpy(a->debuglink, found.debuglink, sizeof(a->debuglink));
-	return err;
-}
-
-static int load_perf_map(struct known *k)
-{
-	int err = k->fd < 0 ? -EBADF : perfmap_read(k->fd, &k->symtab);
-
-	close_fd(&k->fd);
-	return err;
-}
-
 /* The answer comes last: by then nothing is left to do that a file system could hold up. */
 static void load(int socket, const struct symbols_request *r, int fd)
 {
@@ -130,11 +71,11 @@ static void load(int socket, const struct symbols_request *r, int fd)
 
 	if (r->what == SYMBOLS_KERNEL)
 		a.err = fd < 0 ? -EBADF : kallsyms_read(fd, &kernel);
-	else if (k && r->what == SYMBOLS_PERF_MAP)
-		a.err = load_perf_map(k);
 	else if (k)
-		a.err = load_elf(r, k, &a);
-	if (k && a.err && r->what == SYMBOLS_DEBUG)
+		a.err = known_load(k, r->what, clock_ns(CLOCK_MONOTONIC) + SLICE_NS, &a);
+	if (k && r->what == SYMBOLS_PERF_MAP && a.err != -EAGAIN)
+		close_fd(&k->fd);
+	if (k && r->what == SYMBOLS_DEBUG && a.err && a.err != -EAGAIN)
 		close_fd(&k->debug_fd);
 	helper_send(socket, &a, sizeof(a), -1);
 }
@@ -142,28 +83,27 @@ static void load(int socket, const struct symbols_request *r, int fd)
 static void close_file(int socket, const struct symbols_request *r)
 {
 	struct symbols_loaded a = { .what = r->what, .file = r->file };
-	struct known *k = map_get(&files, r->file);
+	struct known *k = known_find(r->file);
 
-	if (k) {
-		close_fd(&k->fd);
-		close_fd(&k->debug_fd);
-	}
+	if (k)
+		known_close(k);
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
-/* The name at a place, NULL: not known. */
-static const char *name_at(uint32_t file, uint64_t at)
+static void table(int socket, const struct symbols_request *r)
 {
-	const struct known *k;
-	uint64_t address;
+	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file };
+	const struct known *k = known_find(r->file);
+	int fd = k ? known_table(k) : -EBADF;
 
-	if (!file)
-		return symtab_find(&kernel, at);
-	k = map_get(&files, file);
-	if (k && file & JIT_FILE)
-		return symtab_find(&k->symtab, at);
-	return k && elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address) : NULL;
+	if (fd < 0)
+		a.err = fd;
+	helper_send(socket, &a, sizeof(a), fd);
+	if (fd >= 0)
+		close(fd);
 }
+
+/* --- Names */
 
 /* Adds a name as people write it: C++ and Rust ones are taken apart. */
 static void put_name(struct symbols_names *a, const char *name)
@@ -185,11 +125,18 @@ static void put_name(struct symbols_names *a, const char *name)
 
 static void resolve(int socket, const struct symbols_request *r)
 {
+	struct symbols_loaded gone = { .what = r->what, .file = r->file, .err = -ESTALE };
+	struct known *k = r->file ? known_find(r->file) : NULL;
 	static struct symbols_names a;
+	char buf[SYMTAB_NAME_MAX];
 
+	if (r->file && (!k || !k->read)) {
+		helper_send(socket, &gone, sizeof(gone), -1);
+		return;
+	}
 	a = (struct symbols_names){ .what = SYMBOLS_RESOLVE, .file = r->file };
 	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++) {
-		put_name(&a, name_at(r->file, r->at[i]));
+		put_name(&a, k ? known_name(k, r->file & JIT_FILE, r->at[i], buf) : symtab_find(&kernel, r->at[i], buf));
 		a.at[a.nr++] = r->at[i];
 	}
 	helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
@@ -198,34 +145,27 @@ static void resolve(int socket, const struct symbols_request *r)
 static void source(int socket, const struct symbols_request *r)
 {
 	struct symbols_source a = { .what = SYMBOLS_SOURCE, .file = r->file, .at = r->at[0] };
-	const struct known *k = map_get(&files, r->file);
-	int fd = !k ? -1 : r->debug ? k->debug_fd : k->fd;
-	uint64_t address;
+	struct known *k = known_find(r->file);
 
-	if (fd >= 0 && elf_address(&k->found.segments, r->at[0], &address))
-		lines_find(fd, address, a.text, sizeof(a.text));
+	if (k)
+		known_source(k, r->debug, r->at[0], a.text, sizeof(a.text));
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
-/* The table of how to unwind a file's code, in a file of memory. */
-static void table(int socket, const struct symbols_request *r)
+static void answer(int socket, const struct symbols_request *r, int fd)
 {
-	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file, .err = -EBADF };
-	const struct known *k = map_get(&files, r->file);
-	struct cfi_table t = { 0 };
-	int to = -1;
-
-	if (k && k->fd >= 0)
-		a.err = cfi_read(k->fd, &t);
-	if (!a.err) {
-		to = memfd_create("table", MFD_CLOEXEC);
-		a.err = to < 0 ? -errno : cfi_pack(&t, to);
-		a.symbols = t.nr;
-	}
-	helper_send(socket, &a, sizeof(a), a.err ? -1 : to);
-	if (to >= 0)
-		close(to);
-	cfi_fini(&t);
+	begin_budget(r);
+	take_files();
+	if (r->what == SYMBOLS_RESOLVE)
+		resolve(socket, r);
+	else if (r->what == SYMBOLS_SOURCE)
+		source(socket, r);
+	else if (r->what == SYMBOLS_TABLE)
+		table(socket, r);
+	else if (r->what == SYMBOLS_CLOSE)
+		close_file(socket, r);
+	else
+		load(socket, r, fd);
 }
 
 void symbols_run(int socket)
@@ -238,17 +178,7 @@ void symbols_run(int socket)
 			take_peer(fd);
 			continue;
 		}
-		take_files();
-		if (r.what == SYMBOLS_RESOLVE)
-			resolve(socket, &r);
-		else if (r.what == SYMBOLS_SOURCE)
-			source(socket, &r);
-		else if (r.what == SYMBOLS_TABLE)
-			table(socket, &r);
-		else if (r.what == SYMBOLS_CLOSE)
-			close_file(socket, &r);
-		else
-			load(socket, &r, fd);
+		answer(socket, &r, fd);
 		if (fd >= 0)
 			close(fd);
 	}

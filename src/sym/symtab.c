@@ -4,60 +4,250 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/vec.h"
 
-int symtab_add(struct symtab *t, uint64_t address, uint64_t size, const char *name, uint8_t rank)
+/* Larger ones go up to the next function. */
+#define SIZE_LIMIT (1U << 25)
+
+#define NAME_LIMIT (1ULL << 36)
+
+/* So many names of one place are looked at: a file may give one place any number. */
+#define ALIASES_MAX 64
+
+/* --- Filling */
+
+int symtab_reserve(struct symtab *t, size_t nr)
 {
-	size_t len = strlen(name) + 1;
-	struct symtab_function f = { address, size, t->names_len, rank };
+	struct symtab_function *grown;
 
-	if (t->names_len + len > UINT32_MAX)
+	if (t->nr + nr > SYMTAB_MAX)
+		nr = SYMTAB_MAX - t->nr;
+	if (t->nr + nr <= t->room)
+		return 0;
+	grown = reallocarray(t->functions, t->nr + nr, sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
-	if (t->names_len + len > t->names_room) {
-		size_t room = t->names_room ? t->names_room * 2 : 65536;
-		char *grown;
+	t->functions = grown;
+	t->room = t->nr + nr;
+	return 0;
+}
 
-		while (room < t->names_len + len)
-			room *= 2;
-		grown = realloc(t->names, room);
-		if (!grown)
-			return -ENOMEM;
-		t->names = grown;
-		t->names_room = room;
-	}
-	memcpy(t->names + t->names_len, name, len);
-	t->names_len += len;
-	t->sorted = false;
+int symtab_add_at(struct symtab *t, uint64_t address, uint64_t size, uint64_t name, bool in_file, uint8_t rank)
+{
+	struct symtab_function f = {
+		.address = address,
+		.name = name,
+		.in_file = in_file,
+		.rank = rank,
+		.size = size < SIZE_LIMIT ? size : 0,
+	};
+
+	if (t->nr == SYMTAB_MAX || name >= NAME_LIMIT)
+		return -E2BIG;
+	t->in_file |= in_file;
 	return VEC_PUSH(t->functions, t->nr, t->room, f);
 }
 
-/* By address; of several at one the last is the one to tell: highest rank, then a size, then the
- * shorter name. */
-static int compare(const void *a, const void *b, void *names)
+char *symtab_add_names(struct symtab *t, size_t bytes, uint64_t *at)
 {
-	const struct symtab_function *f = a, *g = b;
+	*at = t->names_len;
+	if (t->names_len + bytes > t->names_room) {
+		size_t room = t->names_room ? t->names_room * 2 : bytes;
+		char *grown;
 
-	if (f->address != g->address)
-		return f->address < g->address ? -1 : 1;
-	if (f->rank != g->rank)
-		return f->rank - g->rank;
-	if (!f->size != !g->size)
-		return f->size ? 1 : -1;
-	return (int)strlen((char *)names + g->name) - (int)strlen((char *)names + f->name);
+		while (room < t->names_len + bytes)
+			room *= 2;
+		grown = realloc(t->names, room);
+		if (!grown)
+			return NULL;
+		t->names = grown;
+		t->names_room = room;
+	}
+	t->names_len += bytes;
+	return t->names + *at;
 }
 
-void symtab_sort(struct symtab *t)
+int symtab_add(struct symtab *t, uint64_t address, uint64_t size, const char *name, size_t len, uint8_t rank)
 {
-	if (t->nr)
-		qsort_r(t->functions, t->nr, sizeof(*t->functions), compare, t->names);
-	t->sorted = true;
+	uint64_t at;
+	char *to = symtab_add_names(t, len + 1, &at);
+
+	if (!to)
+		return -ENOMEM;
+	memcpy(to, name, len);
+	to[len] = '\0';
+	return symtab_add_at(t, address, size, at, false, rank);
 }
 
-const char *symtab_find(const struct symtab *t, uint64_t address)
+/* --- Sorting: by so many bits of the address at a time, the lowest first. What has one address stays in the order in
+ * which it was added. */
+
+#define SORT_BITS 11
+#define SORT_DIGITS (1 << SORT_BITS)
+
+static size_t digit(uint64_t address, int shift)
 {
-	size_t low = 0, high = t->nr;
-	const struct symtab_function *f;
+	return address >> shift & (SORT_DIGITS - 1);
+}
+
+static void sort_by_digit(const struct symtab_function *from, struct symtab_function *to, size_t nr, int shift)
+{
+	size_t first[SORT_DIGITS] = { 0 }, at = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		first[digit(from[i].address, shift)]++;
+	for (size_t i = 0; i < SORT_DIGITS; i++) {
+		size_t count = first[i];
+
+		first[i] = at;
+		at += count;
+	}
+	for (size_t i = 0; i < nr; i++)
+		to[first[digit(from[i].address, shift)]++] = from[i];
+}
+
+/* Those that were added, which are in @from; there is as much room in @to. Returns where they are then. */
+static struct symtab_function *sort_added(struct symtab_function *from, struct symtab_function *to, size_t nr)
+{
+	uint64_t differing = 0;
+	bool unsorted = false;
+
+	for (size_t i = 1; i < nr; i++) {
+		differing |= from[i].address ^ from[0].address;
+		unsorted |= from[i].address < from[i - 1].address;
+	}
+	for (int shift = 0; unsorted && shift < 64; shift += SORT_BITS) {
+		struct symtab_function *swap = from;
+
+		if (!digit(differing, shift))
+			continue;
+		sort_by_digit(from, to, nr, shift);
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+/* Puts @added, the table's last ones, in place among those before them, from the last on. @added is elsewhere. */
+static void merge(struct symtab *t, const struct symtab_function *added)
+{
+	size_t old = t->nr_sorted, new = t->nr - t->nr_sorted;
+
+	for (size_t i = t->nr; new; i--)
+		t->functions[i - 1] = old && t->functions[old - 1].address > added[new - 1].address
+					      ? t->functions[--old]
+					      : added[--new];
+}
+
+int symtab_sort(struct symtab *t)
+{
+	size_t nr = t->nr - t->nr_sorted;
+	struct symtab_function *added = t->functions + t->nr_sorted, *spare, *sorted;
+
+	if (!nr)
+		return 0;
+	spare = reallocarray(NULL, nr, sizeof(*spare));
+	if (!spare)
+		return -ENOMEM;
+	sorted = sort_added(added, spare, nr);
+	if (sorted == added && t->nr_sorted)
+		memcpy(spare, added, nr * sizeof(*spare));
+	if (sorted != added || t->nr_sorted)
+		merge(t, spare);
+	free(spare);
+	t->nr_sorted = t->nr;
+	return 0;
+}
+
+void symtab_trim(struct symtab *t)
+{
+	struct symtab_function *functions = t->nr ? reallocarray(t->functions, t->nr, sizeof(*functions)) : NULL;
+
+	if (!functions)
+		return;
+	t->functions = functions;
+	t->room = t->nr;
+}
+
+void symtab_forget_oldest(struct symtab *t, size_t nr)
+{
+	size_t kept = 0, from = t->names_len;
+
+	if (t->nr <= nr)
+		return;
+	/* Names are in the order in which they were added, and about as long as each other. */
+	from -= from / t->nr * nr;
+	while (from < t->names_len && from && t->names[from - 1])
+		from++;
+	for (size_t i = 0; i < t->nr; i++) {
+		struct symtab_function f = t->functions[i];
+
+		if (f.name < from)
+			continue;
+		f.name -= from;
+		t->functions[kept++] = f;
+	}
+	memmove(t->names, t->names + from, t->names_len - from);
+	t->names_len -= from;
+	t->nr = t->nr_sorted = kept;
+}
+
+/* --- Looking up */
+
+/* Sets @buf, and returns the length; 0: there is none, or it does not end in time. */
+static size_t read_name(const struct symtab *t, const struct symtab_function *f, char *buf)
+{
+	size_t room = SYMTAB_NAME_MAX, len;
+	ssize_t got;
+
+	if (f->in_file) {
+		got = pread(t->fd, buf, room, f->name);
+		room = got > 0 ? got : 0;
+		len = strnlen(buf, room);
+	} else {
+		if (room > t->names_len - f->name)
+			room = t->names_len - f->name;
+		len = strnlen(t->names + f->name, room);
+		memcpy(buf, t->names + f->name, len);
+	}
+	if (len == room || !len)
+		return 0;
+	for (size_t i = 1; t->versions && i < len; i++)
+		if (buf[i] == '@')
+			len = i;
+	buf[len] = '\0';
+	return len;
+}
+
+static int compare(const struct symtab_function *f, const struct symtab_function *g)
+{
+	return f->rank != g->rank ? f->rank - g->rank : !!f->size - !!g->size;
+}
+
+/* Sets the shortest name of those that are as good as @best, from @first to @last. Returns whether there is one. */
+static bool shortest(const struct symtab *t, const struct symtab_function *first,
+		     const struct symtab_function *last, const struct symtab_function *best, char *buf)
+{
+	char name[SYMTAB_NAME_MAX];
+	size_t shortest = 0;
+
+	for (const struct symtab_function *f = first; f <= last; f++) {
+		size_t len = compare(f, best) ? 0 : read_name(t, f, name);
+
+		if (!len || (shortest && shortest <= len))
+			continue;
+		shortest = len;
+		memcpy(buf, name, len + 1);
+	}
+	return shortest;
+}
+
+const char *symtab_find(const struct symtab *t, uint64_t address, char *buf)
+{
+	const struct symtab_function *first, *last, *best;
+	size_t low = 0, high = t->nr_sorted;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
@@ -69,10 +259,20 @@ const char *symtab_find(const struct symtab *t, uint64_t address)
 	}
 	if (!low)
 		return NULL;
-	f = &t->functions[low - 1];
-	if (f->size && address >= f->address + f->size)
+	first = last = best = &t->functions[low - 1];
+	while (!t->newest && first > t->functions && first[-1].address == last->address && last - first < ALIASES_MAX) {
+		first--;
+		if (compare(first, best) > 0)
+			best = first;
+	}
+	if (best->size && address - best->address >= best->size)
 		return NULL;
-	return t->names + f->name;
+	return shortest(t, first, last, best, buf) ? buf : NULL;
+}
+
+size_t symtab_bytes(const struct symtab *t)
+{
+	return t->room * sizeof(*t->functions) + t->names_room;
 }
 
 void symtab_fini(struct symtab *t)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "sym/cfi.h"
+#include "sym/elf_file.h"
 
 static struct {
 	uint64_t files, rows, bad, mismatches, broken;
@@ -158,24 +159,24 @@ static void check_file(const char *path)
 {
 	int fd = open(path, O_RDONLY);
 	struct cfi_table t = { 0 };
-	Elf *elf;
 
 	if (fd < 0)
 		return;
 	if (!cfi_read(fd, &t)) {
 		struct elf_segments s = { .nr = 0 };
+		struct elf_file f;
 		Dwarf_CFI *cfi;
 
-		elf = elf_open(fd);
-		elf_segments_read(elf, &s);
-		cfi = dwarf_getcfi_elf(elf);
+		assert_int_equal(elf_file_open(&f, fd), 0);
+		elf_segments_read(&f, &s);
+		cfi = dwarf_getcfi_elf(f.elf);
 		if (cfi) {
 			compare(path, cfi, &t, &s);
 			dwarf_cfi_end(cfi);
 		}
 		seen.files++;
 		seen.broken += t.bad;
-		elf_end(elf);
+		elf_file_close(&f);
 	}
 	cfi_fini(&t);
 	close(fd);

@@ -59,18 +59,19 @@ static bool nm_says(uint64_t address, const char *name)
 /* So many random addresses in functions of a file. Returns how many were asked for. */
 static int compare(const char *path, int times)
 {
+	struct elf_progress progress = { 0 };
 	struct elf_found found = { 0 };
 	struct symtab t = { 0 };
+	char buf[SYMTAB_NAME_MAX];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(elf_read(fd, false, &t, &found), 0);
-	close(fd);
+	assert_int_equal(elf_read(fd, false, &t, &found, &progress), 0);
 	assert_true(found.segments.nr > 0);
 	for (int i = 0; i < times && nr; i++) {
 		const struct function *f = &functions[random() % nr];
 		uint64_t address = f->address + random() % f->size, again;
-		const char *name = symtab_find(&t, address);
+		const char *name = symtab_find(&t, address, buf);
 
 		if (!name || !nm_says(address, name))
 			print_error("%s: 0x%lx is %s, and not in %s?\n", path, (unsigned long)address,
@@ -87,6 +88,7 @@ static int compare(const char *path, int times)
 		}
 	}
 	symtab_fini(&t);
+	close(fd);
 	return nr ? times : 0;
 }
 
@@ -125,6 +127,7 @@ TEST(elf, packed_symbol_table)
 		"cp \"$2\" packed; strip packed; cp packed bare\n"
 		"objcopy --add-section .gnu_debugdata=mini.xz packed\n";
 	char dir[] = "/tmp/systop-elf-XXXXXX", self[512], command[2048], path[600];
+	struct elf_progress progress = { 0 };
 	struct elf_found found = { 0 };
 	struct symtab t = { 0 };
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -139,7 +142,7 @@ TEST(elf, packed_symbol_table)
 
 	snprintf(path, sizeof(path), "%s/bare", dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(elf_read(fd, false, &t, &found), 0);
+	assert_int_equal(elf_read(fd, false, &t, &found, &progress), 0);
 	assert_false(found.whole);
 	close(fd);
 	symtab_fini(&t);
@@ -163,8 +166,10 @@ TEST(elf, broken_files)
 	assert_true(size > 4096 && fd >= 0);
 	srandom(2);
 	for (int i = 0; i < 300; i++) {
+		struct elf_progress progress = { 0 };
 		struct elf_found found = { 0 };
 		struct symtab t = { 0 };
+		char buf[SYMTAB_NAME_MAX];
 		static char broken[8 << 20];
 		size_t len = i % 3 ? (size_t)size : (size_t)random() % size;
 
@@ -177,9 +182,9 @@ TEST(elf, broken_files)
 		}
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, broken, len, 0), len);
-		elf_read(fd, false, &t, &found);
+		elf_read(fd, false, &t, &found, &progress);
 		for (size_t k = 0; k < t.nr; k += 97)
-			symtab_find(&t, t.functions[k].address);
+			symtab_find(&t, t.functions[k].address, buf);
 		symtab_fini(&t);
 	}
 	close(fd);
@@ -187,22 +192,75 @@ TEST(elf, broken_files)
 	unlink(path);
 }
 
+static void add(struct symtab *t, uint64_t address, uint64_t size, const char *name, uint8_t rank)
+{
+	assert_int_equal(symtab_add(t, address, size, name, strlen(name), rank), 0);
+}
+
 TEST(elf, symtab_prefers_what_people_call_it)
 {
 	struct symtab t = { 0 };
+	char buf[SYMTAB_NAME_MAX];
 
-	symtab_add(&t, 100, 10, "local_alias", 0);
-	symtab_add(&t, 100, 10, "global", 2);
-	symtab_add(&t, 100, 10, "weak_alias", 1);
-	symtab_add(&t, 120, 0, "open_end", 2);
-	symtab_add(&t, 200, 8, "last", 2);
-	symtab_sort(&t);
-	assert_null(symtab_find(&t, 99));
-	assert_string_equal(symtab_find(&t, 100), "global");
-	assert_string_equal(symtab_find(&t, 109), "global");
-	assert_null(symtab_find(&t, 110));
-	assert_string_equal(symtab_find(&t, 199), "open_end");
-	assert_null(symtab_find(&t, 208));
+	add(&t, 100, 10, "local_alias", 0);
+	add(&t, 100, 10, "global_alias", 2);
+	add(&t, 100, 10, "global", 2);
+	add(&t, 100, 0, "global_label", 2);
+	add(&t, 100, 10, "weak_alias", 1);
+	add(&t, 120, 0, "open_end", 2);
+	add(&t, 200, 8, "last", 2);
+	assert_int_equal(symtab_sort(&t), 0);
+	assert_null(symtab_find(&t, 99, buf));
+	assert_string_equal(symtab_find(&t, 100, buf), "global");
+	assert_string_equal(symtab_find(&t, 109, buf), "global");
+	assert_null(symtab_find(&t, 110, buf));
+	assert_string_equal(symtab_find(&t, 199, buf), "open_end");
+	assert_null(symtab_find(&t, 208, buf));
+	symtab_fini(&t);
+}
+
+/* In whatever order, all over the address space, and in parts. */
+TEST(elf, symtab_is_sorted)
+{
+	struct symtab t = { 0 };
+	char buf[SYMTAB_NAME_MAX], name[32];
+
+	srandom(3);
+	for (int part = 0; part < 4; part++) {
+		for (int i = 0; i < 10000; i++) {
+			uint64_t address = (uint64_t)random() << 32 ^ (uint64_t)random() << (i % 3 ? 1 : 16);
+
+			snprintf(name, sizeof(name), "%lx", (unsigned long)address);
+			add(&t, address, 1, name, 0);
+		}
+		assert_int_equal(symtab_sort(&t), 0);
+		for (size_t i = 1; i < t.nr; i++)
+			assert_true(t.functions[i - 1].address <= t.functions[i].address);
+	}
+	assert_int_equal(t.nr, 40000);
+	for (size_t i = 0; i < t.nr; i++) {
+		snprintf(name, sizeof(name), "%lx", (unsigned long)t.functions[i].address);
+		assert_string_equal(symtab_find(&t, t.functions[i].address, buf), name);
+	}
+	symtab_fini(&t);
+}
+
+/* A table without an end, and names without one, are read as far as a name goes. */
+TEST(elf, names_without_an_end)
+{
+	struct symtab t = { 0 };
+	char buf[SYMTAB_NAME_MAX];
+	uint64_t at;
+
+	memset(symtab_add_names(&t, 100000, &at), 'x', 100000);
+	assert_int_equal(symtab_add_at(&t, 100, 10, at, false, 0), 0);
+	assert_int_equal(symtab_add_at(&t, 200, 10, at + 99990, false, 0), 0);
+	assert_int_equal(symtab_sort(&t), 0);
+	assert_null(symtab_find(&t, 100, buf));
+	assert_null(symtab_find(&t, 200, buf));
+	t.names[99999] = '\0';
+	assert_string_equal(symtab_find(&t, 200, buf), "xxxxxxxxx");
+	assert_null(symtab_find(&t, 100, buf));
 	symtab_fini(&t);
 }
 
@@ -210,5 +268,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(elf_installed_binaries_as_nm_says),
 		  cmocka_unit_test(elf_packed_symbol_table), cmocka_unit_test(elf_broken_files),
-		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it));
+		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it),
+		  cmocka_unit_test(elf_symtab_is_sorted), cmocka_unit_test(elf_names_without_an_end));
 }

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that the symbols helper was handed, and what it has read of them: within what memory it may have. */
+#include "sym/known.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sym/cfi_pack.h"
+#include "sym/lines.h"
+#include "util/map.h"
+
+/* Symbols of all files: when there are more those that were not used for longest are forgotten, and read again if
+ * somebody asks. One file's take up to SYMTAB_MAX functions, and the same once more while they are sorted. */
+#define SYMBOLS_BYTES_MAX (96UL << 20)
+
+/* When line numbers are read they take most of the memory. */
+#define SYMBOLS_BYTES_LINES (32UL << 20)
+
+static struct map files; /* id -> struct known */
+static uint64_t now;     /* raised by each use */
+
+struct known *known_find(uint32_t id)
+{
+	struct known *k = map_get(&files, id);
+
+	if (k)
+		k->used = ++now;
+	return k;
+}
+
+struct known *known_file(uint32_t id)
+{
+	struct known *k = known_find(id);
+
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k || map_put(&files, id, k)) {
+		free(k);
+		return NULL;
+	}
+	k->fd = k->debug_fd = -1;
+	k->used = ++now;
+	return k;
+}
+
+/* --- Memory */
+
+static void forget(struct known *k)
+{
+	symtab_fini(&k->symtab);
+	symtab_fini(&k->debug);
+	symtab_fini(&k->map.symtab);
+	k->map = (struct perfmap){ 0 };
+	k->step = KNOWN_IDLE;
+	k->read = false;
+}
+
+static size_t bytes_of(const struct known *k)
+{
+	return symtab_bytes(&k->symtab) + symtab_bytes(&k->debug) + symtab_bytes(&k->map.symtab);
+}
+
+/* Forgets symbols of others than @except until all of them take so many bytes at most. Returns whether it did. */
+static bool make_room(const struct known *except, size_t max)
+{
+	bool forgot = false;
+
+	for (;;) {
+		struct known *oldest = NULL;
+		size_t bytes = 0;
+
+		for (size_t i = 0; i < files.room; i++) {
+			struct known *k = files.entries[i].value;
+
+			if (!k || !bytes_of(k))
+				continue;
+			bytes += bytes_of(k);
+			if (k != except && (!oldest || k->used < oldest->used))
+				oldest = k;
+		}
+		if (!oldest || bytes <= max)
+			return forgot;
+		forget(oldest);
+		forgot = true;
+	}
+}
+
+/* --- Symbols */
+
+static void begin(struct known *k, enum known_step step)
+{
+	k->step = step;
+	k->progress = (struct elf_progress){ 0 };
+}
+
+static int read_file(struct known *k, uint64_t until)
+{
+	if (k->step != KNOWN_FILE) {
+		forget(k);
+		begin(k, KNOWN_FILE);
+	}
+	k->progress.until = until;
+	return elf_read(k->fd, false, &k->symtab, &k->found, &k->progress);
+}
+
+/* Whether a file of debug information can be this file's: -EAGAIN: its checksum says so. */
+static int check_debug(const struct known *k)
+{
+	const struct elf_found *file = &k->found, *debug = &k->debug_found;
+
+	if (!file->build_id_bytes || !debug->build_id_bytes)
+		return *file->debuglink ? -EAGAIN : -ESTALE;
+	return file->build_id_bytes == debug->build_id_bytes &&
+			       !memcmp(file->build_id, debug->build_id, file->build_id_bytes)
+		       ? 0
+		       : -ESTALE;
+}
+
+/* Whose it is comes first: it may be large, and of another file. */
+static int read_debug(struct known *k, uint64_t until)
+{
+	int err;
+
+	if (k->step != KNOWN_DEBUG_CHECK && k->step != KNOWN_DEBUG) {
+		symtab_fini(&k->debug);
+		err = elf_about(k->debug_fd, &k->debug_found);
+		if (!err)
+			err = check_debug(k);
+		if (err && err != -EAGAIN)
+			return err;
+		begin(k, err ? KNOWN_DEBUG_CHECK : KNOWN_DEBUG);
+	}
+	k->progress.until = until;
+	if (k->step == KNOWN_DEBUG_CHECK) {
+		err = elf_checksum(k->debug_fd, &k->progress);
+		if (err)
+			return err;
+		if (k->progress.crc != k->found.debuglink_crc)
+			return -ESTALE;
+		begin(k, KNOWN_DEBUG);
+		k->progress.until = until;
+	}
+	err = elf_read(k->debug_fd, true, &k->debug, &k->debug_found, &k->progress);
+	if (!err && k->debug.nr) {
+		symtab_fini(&k->symtab);
+		k->symtab = k->debug;
+		k->debug = (struct symtab){ 0 };
+	}
+	return err;
+}
+
+static int read_symbols(struct known *k, uint32_t what, uint64_t until)
+{
+	if ((what == SYMBOLS_DEBUG ? k->debug_fd : k->fd) < 0)
+		return -EBADF;
+	if (what == SYMBOLS_PERF_MAP)
+		return perfmap_read(&k->map, k->fd, until);
+	return what == SYMBOLS_DEBUG ? read_debug(k, until) : read_file(k, until);
+}
+
+int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_loaded *a)
+{
+	const struct elf_found *found = what == SYMBOLS_DEBUG ? &k->debug_found : &k->found;
+	int err;
+
+	make_room(k, SYMBOLS_BYTES_MAX);
+	err = read_symbols(k, what, until);
+	if (err == -ENOMEM && make_room(k, 0)) {
+		k->step = KNOWN_IDLE;
+		err = read_symbols(k, what, until);
+	}
+	if (err == -EAGAIN)
+		return err;
+	symtab_fini(&k->debug);
+	k->step = KNOWN_IDLE;
+	k->read = true;
+	a->symbols = k->symtab.nr;
+	a->whole = found->whole;
+	a->lines = found->lines;
+	a->build_id_bytes = found->build_id_bytes;
+	memcpy(a->build_id, found->build_id, sizeof(a->build_id));
+	memcpy(a->debuglink, found->debuglink, sizeof(a->debuglink));
+	return err;
+}
+
+const char *known_name(struct known *k, bool jit, uint64_t at, char *buf)
+{
+	uint64_t address;
+
+	if (jit)
+		return symtab_find(&k->map.symtab, at, buf);
+	return elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address, buf) : NULL;
+}
+
+/* --- The rest of what is asked of a file */
+
+int known_table(const struct known *k)
+{
+	struct cfi_table t = { 0 };
+	int err = k->fd < 0 ? -EBADF : cfi_read(k->fd, &t), to = -1;
+
+	if (err == -ENOMEM && make_room(NULL, 0)) {
+		cfi_fini(&t);
+		err = cfi_read(k->fd, &t);
+	}
+	if (!err) {
+		to = memfd_create("table", MFD_CLOEXEC);
+		err = to < 0 ? -errno : cfi_pack(&t, to);
+	}
+	cfi_fini(&t);
+	if (err && to >= 0)
+		close(to);
+	return err ? err : to;
+}
+
+void known_source(struct known *k, bool debug, uint64_t at, char *text, size_t size)
+{
+	int fd = debug ? k->debug_fd : k->fd;
+	uint64_t address;
+
+	if (fd < 0 || !elf_address(&k->found.segments, at, &address))
+		return;
+	make_room(NULL, SYMBOLS_BYTES_LINES);
+	lines_find(fd, address, text, size);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void known_close(struct known *k)
+{
+	if (k->symtab.in_file || k->step != KNOWN_IDLE)
+		forget(k);
+	close_fd(&k->fd);
+	close_fd(&k->debug_fd);
+}

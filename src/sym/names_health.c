@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the health page says of names: the helpers, and files that cannot be read. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/health.h"
+#include "sym/names_internal.h"
+#include "util/text.h"
+
+static void worker_health(const struct worker *w, const char *name, const char *what, struct health *h)
+{
+	if (w->off)
+		health_add(h, "Helpers", name, HEALTH_OFF, "%d of them are stuck in the kernel: no more are made",
+			   w->nr_stuck);
+	else if (w->helper.socket < 0 && *helper_trouble())
+		health_add(h, "Helpers", name, HEALTH_OFF, "it ended, and no other can be started");
+	else if (w->helper.socket < 0)
+		health_add(h, "Helpers", name, HEALTH_OFF, "it ended or did not answer (%" PRIu64
+			   " times): the next one comes soon", w->failures);
+	else if (w->failures)
+		health_add(h, "Helpers", name, HEALTH_DEGRADED, "%s; replaced %" PRIu64 " times", what,
+			   w->failures);
+	else
+		health_add(h, "Helpers", name, HEALTH_ON, "%s", what);
+}
+
+/* So many files are named. */
+#define NAMED_MAX 12
+
+static const char *reason(int err)
+{
+	switch (-err) {
+	case ETIME:
+		return "reading it takes more CPU time than a file may have";
+	case ETIMEDOUT:
+		return "its file system does not answer";
+	case EOWNERDEAD:
+		return "reading it ended the helper";
+	case ENOMEM:
+		return "reading it takes more memory than there is for it";
+	case EFBIG:
+		return "it says that it is larger than it is";
+	case E2BIG:
+		return "it has more than is kept of one file";
+	case EBADMSG:
+		return "it is broken";
+	case ENOEXEC:
+		return "it is no ELF file, or one of another machine";
+	default:
+		return strerror(-err);
+	}
+}
+
+static void file_name(const struct file *f, char *buf, size_t size)
+{
+	const char *name = file_module(f);
+
+	if (f->id & JIT_FILE)
+		snprintf(buf, size, "[jit] of %u", f->event.tgid);
+	else
+		text_safe(buf, size, name, strlen(name));
+}
+
+/* Files that are not read, or not whole, one by one. Where only the unwind table is missing, that is said, but that many
+ * have no .eh_frame is as it should be. */
+static void bad_files_health(const struct names *n, struct health *h)
+{
+	char name[40];
+	int named = 0;
+
+	for (size_t i = 0; i < n->files.room && named < NAMED_MAX; i++) {
+		const struct file *f = n->files.entries[i].value;
+		int table = f && f->table_err != -ENOENT && f->table_err != f->err ? f->table_err : 0;
+
+		if (!f || (!f->err && !table))
+			continue;
+		named++;
+		file_name(f, name, sizeof(name));
+		if (f->err)
+			health_add(h, "Files", name, f->state == FILE_BAD ? HEALTH_OFF : HEALTH_DEGRADED, "%s",
+				   reason(f->err));
+		if (table)
+			health_add(h, "Files", name, HEALTH_DEGRADED, "no unwind table: %s", reason(table));
+	}
+}
+
+static void tables_health(const struct names *n, struct health *h)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < n->files.room; i++) {
+		const struct file *f = n->files.entries[i].value;
+
+		failed += f && f->table_err;
+	}
+	health_add(h, "Helpers", "tables", failed ? HEALTH_DEGRADED : HEALTH_ON,
+		   "%zu files have no unwind table, and are walked by frame pointers", failed);
+}
+
+void names_health(const struct names *n, struct health *h)
+{
+	size_t gone = 0, bad = 0, jits = 0, nr = 0;
+
+	worker_health(&n->open, "open", "opens the files that processes have mapped", h);
+	worker_health(&n->symbols, "symbols", "reads names from them", h);
+	for (size_t i = 0; i < n->files.room; i++) {
+		const struct file *f = n->files.entries[i].value;
+
+		if (!f)
+			continue;
+		if (f->id & JIT_FILE)
+			jits++;
+		else
+			nr++;
+		gone += f->state == FILE_GONE;
+		bad += f->state == FILE_BAD;
+	}
+	health_add(h, "Helpers", "files", gone || bad ? HEALTH_DEGRADED : HEALTH_ON,
+		   "%zu mapped ones met, and %zu processes with a JIT; %zu could not be opened, %zu not be read", nr, jits,
+		   gone, bad);
+	bad_files_health(n, h);
+	tables_health(n, h);
+	health_add(h, "Helpers", "names", n->frames.nr < FRAMES_MAX ? HEALTH_FACT : HEALTH_DEGRADED,
+		   "of %zu frames, %zu not answered yet", n->frames.nr, n->pending);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What JITs say of their code. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sym/perfmap.h"
+
+static int map_of(const char *text)
+{
+	char path[] = "/tmp/systop-perfmap-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	unlink(path);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
+static const char *name_at(const struct perfmap *m, uint64_t address)
+{
+	static char buf[SYMTAB_NAME_MAX];
+	const char *name = symtab_find(&m->symtab, address, buf);
+
+	return name ? name : "";
+}
+
+TEST(perfmap, lines)
+{
+	static const char text[] = "7f001000 40 one\r\n"
+				   "0x7f002000 0x40 a name@of more words\n"
+				   "7f003000 40\n"
+				   "7f003000 40 \n"
+				   "7f003000 xyz nonsense\n"
+				   "\n"
+				   "7f001000 20 anew\n"
+				   "7f004000 10 not yet whole";
+	struct perfmap m = { 0 };
+	int fd = map_of(text);
+
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_int_equal(m.symtab.nr, 3);
+	assert_string_equal(name_at(&m, 0x7f001000), "anew");
+	assert_string_equal(name_at(&m, 0x7f001030), "");
+	assert_string_equal(name_at(&m, 0x7f00203f), "a name@of more words");
+	assert_string_equal(name_at(&m, 0x7f003000), "");
+	assert_string_equal(name_at(&m, 0x7f004000), "");
+	assert_int_equal(write(fd, " name\n", 6), 6);
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_string_equal(name_at(&m, 0x7f004000), "not yet whole name");
+	assert_int_equal(m.symtab.nr, 4);
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_int_equal(m.symtab.nr, 4);
+	symtab_fini(&m.symtab);
+	close(fd);
+}
+
+/* A process with the same number, and a map that was written anew. */
+TEST(perfmap, another_file)
+{
+	int one = map_of("1000 10 one\n2000 10 two\n"), other = map_of("1000 10 other\n");
+	struct perfmap m = { 0 };
+
+	assert_int_equal(perfmap_read(&m, one, 0), 0);
+	assert_string_equal(name_at(&m, 0x2000), "two");
+	assert_int_equal(perfmap_read(&m, other, 0), 0);
+	assert_string_equal(name_at(&m, 0x1000), "other");
+	assert_string_equal(name_at(&m, 0x2000), "");
+	assert_int_equal(ftruncate(other, 0), 0);
+	assert_int_equal(pwrite(other, "1000 10 new\n", 12, 0), 12);
+	assert_int_equal(perfmap_read(&m, other, 0), 0);
+	assert_string_equal(name_at(&m, 0x1000), "new");
+	symtab_fini(&m.symtab);
+	close(one);
+	close(other);
+}
+
+TEST(perfmap, a_long_line)
+{
+	static char line[1 << 20];
+	struct perfmap m = { 0 };
+	int fd = map_of("1000 10 before\n2000 10 ");
+
+	memset(line, 'x', sizeof(line));
+	assert_int_equal(write(fd, line, sizeof(line)), sizeof(line));
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_int_equal(write(fd, line, sizeof(line)), sizeof(line));
+	assert_int_equal(write(fd, "\n3000 10 after\n", 15), 15);
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_int_equal(m.symtab.nr, 2);
+	assert_string_equal(name_at(&m, 0x1000), "before");
+	assert_string_equal(name_at(&m, 0x2000), "");
+	assert_string_equal(name_at(&m, 0x3000), "after");
+	assert_true(m.symtab.names_room < sizeof(line));
+	symtab_fini(&m.symtab);
+	close(fd);
+}
+
+/* Of a million functions the last ones keep their names; it takes turns. */
+TEST(perfmap, a_long_map)
+{
+	char name[32], path[] = "/tmp/systop-perfmap-XXXXXX";
+	struct perfmap m = { 0 };
+	int fd = mkstemp(path), err, turns = 0;
+	FILE *f = fdopen(dup(fd), "w");
+
+	unlink(path);
+	assert_non_null(f);
+	for (int i = 0; i < 1000000; i++)
+		fprintf(f, "%x 10 function_%d\n", 0x10000000 + (i ^ 0x5555) * 16, i);
+	fclose(f);
+	while ((err = perfmap_read(&m, fd, 1)) == -EAGAIN)
+		turns++;
+	assert_int_equal(err, 0);
+	printf("# %d turns, %zu of 1000000 functions\n", turns, m.symtab.nr);
+	assert_true(turns > 10);
+	assert_true(m.symtab.nr >= 200000 && m.symtab.nr <= 510000);
+	for (int i = 999999; i > 800000; i--) {
+		snprintf(name, sizeof(name), "function_%d", i);
+		assert_string_equal(name_at(&m, 0x10000000 + (i ^ 0x5555) * 16), name);
+	}
+	assert_string_equal(name_at(&m, 0x10000000 + (1 ^ 0x5555) * 16), "");
+	symtab_fini(&m.symtab);
+	close(fd);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(perfmap_lines), cmocka_unit_test(perfmap_another_file),
+		  cmocka_unit_test(perfmap_a_long_line), cmocka_unit_test(perfmap_a_long_map));
+}
