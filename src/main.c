@@ -30,6 +30,7 @@
 #include "systop.h"
 #include "tui/tui.h"
 #include "util/fail.h"
+#include "util/invoker.h"
 #include "util/standard.h"
 #include "util/text.h"
 
@@ -371,6 +372,8 @@ int main(int argc, char **argv)
 	int status;
 
 	standard_open();
+	if (invoker_find())
+		return failure_print(stderr);
 	setlocale(LC_ALL, "");
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
