@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -282,10 +283,15 @@ def few_descriptors():
 
 
 def too_few_descriptors():
+    """It says what to do, and leaves no process."""
+    reader, writer = os.pipe()
     done = subprocess.run(["prlimit", "--nofile=64", SYSTOP, "--json", "-n", "1"], capture_output=True, text=True,
-                          check=False)
+                          check=False, pass_fds=(writer,))
+    os.close(writer)
     assert done.returncode and not done.stdout, (done.returncode, done.stdout[:200])
     assert "ulimit -n 1024" in done.stderr, done.stderr
+    assert select.select([reader], [], [], 20)[0], "a process of it is left"
+    os.close(reader)
 
 
 def main():
