@@ -36,7 +36,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
 		.nr_caps = 3,
 		.calls = CALLS_OPEN,
-		.files = 16,
+		.files = 64,
 		.run = open_run,
 	},
 	[PROCESS_SYMBOLS] = {

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "config.h"
 
@@ -39,15 +41,26 @@ static void ask_again(void *arg, const struct file_key *key)
 	collect_ask_file(((struct systop *)arg)->collect, key);
 }
 
-/* Files whose symbols are asked for stay open: a helper that is started anew reads them again. */
-static void raise_file_limit(void)
+/* The BPF programs, their maps, and some for each CPU. */
+#define FILES_NEEDED 120
+#define FILES_NEEDED_CPU 4
+
+static int raise_file_limit(void)
 {
+	rlim_t needed = FILES_NEEDED + FILES_NEEDED_CPU * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
 	struct rlimit limit;
 
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= needed)
+		return 0;
+	fail(-EMFILE, EXIT_STATUS_RUNTIME, "too few files may be open: %ju of %ju", (uintmax_t)limit.rlim_cur,
+	     (uintmax_t)needed);
+	fail_why("the limit of open files (RLIMIT_NOFILE) is below what systop needs");
+	fail_fix("ulimit -n %ju", needed > 1024 ? (uintmax_t)needed : 1024);
+	return -EMFILE;
 }
 
 static int on_table(void *arg, uint32_t file, int fd)
@@ -66,7 +79,6 @@ static int start_names(struct systop *s)
 		.arg = s,
 	};
 
-	raise_file_limit();
 	s->names = names_new(&o);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
@@ -125,6 +137,8 @@ int start(struct systop *s)
 	int err;
 
 	err = check_preconditions();
+	if (!err)
+		err = raise_file_limit();
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = tui_check();
 	if (!err && s->options.trigger) {

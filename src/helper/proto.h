@@ -37,6 +37,7 @@ struct open_request {
 
 struct open_answer {
 	uint32_t id;
+	uint32_t found;   /* the process was asked, and from now on only the file system can hold this up: the answer comes */
 	int32_t err;      /* 0: it was handed over */
 	uint32_t attempt; /* the place it was found at */
 	char path[512];   /* OPEN_MAPPED: where it is, which is where it is looked for the next time */

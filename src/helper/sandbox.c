@@ -54,9 +54,12 @@ void sandbox_init(void)
 static int set_limits(const struct helper_role *role)
 {
 	struct rlimit memory = { role->memory, role->memory };
-	struct rlimit files = { role->files, role->files };
+	struct rlimit files = { role->files, role->files }, now;
 	struct rlimit none = { 0, 0 }, file = { role->memory / 4, role->memory / 4 };
 
+	/* Never more than there is: only the privileged may raise it. */
+	if (!getrlimit(RLIMIT_NOFILE, &now) && now.rlim_max < files.rlim_max)
+		files.rlim_cur = files.rlim_max = now.rlim_max;
 	return (role->memory && (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_FSIZE, &file))) ||
 	       (role->files && setrlimit(RLIMIT_NOFILE, &files)) ||
 	       setrlimit(RLIMIT_CORE, &none);

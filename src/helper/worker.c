@@ -57,6 +57,14 @@ void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
 	start(w);
 }
 
+bool worker_is_stuck(const struct worker *w, uint32_t id)
+{
+	for (int i = 0; i < w->nr_stuck; i++)
+		if (w->stuck[i] == id)
+			return !helper_ended(id);
+	return false;
+}
+
 void worker_stop(struct worker *w)
 {
 	helper_kill(&w->helper);

@@ -47,6 +47,9 @@ bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd);
 int worker_answer(struct worker *w, void *answer, size_t room, int *fd);
 void worker_done(struct worker *w);
 
+/* worker_is_stuck - whether the helper @id was given up, and has not ended yet. */
+bool worker_is_stuck(const struct worker *w, uint32_t id);
+
 /* worker_late - whether the answer did not come in time, though the helper had a CPU. worker_spent - whether it used more
  * of one than it may. */
 bool worker_late(struct worker *w);

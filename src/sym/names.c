@@ -15,7 +15,7 @@
 #include "util/vec.h"
 
 #define OPEN_TIMEOUT_NS 200000000ULL
-#define SYMBOLS_TIMEOUT_NS 10000000000ULL
+#define SYMBOLS_TIMEOUT_NS 3000000000ULL
 
 static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false };
 

@@ -22,6 +22,9 @@ static bool grows(const struct names *n, const struct file *f)
 /* A file that takes more slices is not read: a second of CPU time for each 5. */
 #define SLICES_MAX 150
 
+/* So often it is tried again when a file system did not answer. */
+#define LATE_MAX 2
+
 /* --- Asking */
 
 static void ask_symbols(struct names *n, struct file *f, const struct symbols_request *r, int fd)
@@ -244,12 +247,22 @@ static void blame(struct names *n, struct file *f, int err)
 static void symbols_failed(struct names *n, int err)
 {
 	struct file *f = worker_busy(&n->symbols) ? n->reading : NULL;
+	uint32_t helper = n->symbols.helper.id;
 
 	worker_failed(&n->symbols);
 	files_again(n);
-	if (f)
-		blame(n, f, err);
-	if (f && f != &n->kernel && err == -ETIMEDOUT)
+	if (!f)
+		return;
+	if (f != &n->kernel && err == -ETIMEDOUT) {
+		file_sick(n, f, &n->symbols, helper, false);
+		if (f->late++ < LATE_MAX) {
+			want_asked(n, f);
+			f->table_asked &= n->request.what != SYMBOLS_TABLE;
+			return;
+		}
+	}
+	blame(n, f, err);
+	if (f != &n->kernel && err == -ETIMEDOUT)
 		mark_bad(n, f, err);
 }
 

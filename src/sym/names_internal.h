@@ -31,6 +31,7 @@ struct file {
 	bool reopen, reopen_debug; /* or is to have that */
 	uint64_t used_ns;         /* when it last needed one of them */
 	char *path;               /* where it was when it was opened first; NULL: it was not */
+	int late;                 /* how often its file system did not answer the symbols helper */
 	int asked;                /* how often it was asked to be told of again */
 	uint32_t debug_attempt;   /* the place its debug information is looked for at */
 	struct file_event event;
@@ -64,6 +65,15 @@ struct source {
 /* The last ones asked for. */
 #define SOURCES 64
 
+/* What holds a helper, until that has ended: a file system that does not answer, or a process that cannot be looked
+ * into. What is of it is left alone. */
+struct sick {
+	const struct worker *worker;
+	uint32_t helper;
+	uint32_t device; /* as in struct file_key; */
+	uint32_t tgid;   /* 0: the device */
+};
+
 /* About 150 bytes each. */
 #define FRAMES_MAX 524288
 
@@ -72,6 +82,8 @@ struct names {
 	struct worker open, symbols;
 	struct file *opening, *reading; /* whom they are asked about */
 	enum open_what opening_what;
+	bool opening_found;   /* it is the file system that is waited for */
+	struct sick sick[2 * WORKER_STUCK_MAX];
 	struct symbols_request request; /* that the symbols helper has */
 	bool slice_next;    /* it is the turn of a large file */
 	uint32_t linked[2]; /* that have a socket between them */
@@ -115,6 +127,11 @@ void file_forget_wanted(struct names *n, struct file *f);
 /* file_closed - the symbols helper has closed it; file_release - that one (held, debug_held) of its files. */
 void file_closed(struct names *n, struct file *f);
 void file_release(struct names *n, bool *held);
+
+/* file_sick - what held the helper is this file's file system, or its process: nothing of it is asked for any more until
+ * the helper has ended. Call after worker_failed(); @helper: its id. file_is_sick - whether that is so. */
+void file_sick(struct names *n, const struct file *f, const struct worker *w, uint32_t helper, bool process);
+bool file_is_sick(const struct names *n, const struct file *f);
 
 /* open_next, close_next - ask the open helper to open something, the symbols helper to close something; open_answers -
  * takes what was answered. */

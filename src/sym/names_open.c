@@ -83,6 +83,31 @@ static void let_rest(struct names *n)
 	n->nr_active = kept;
 }
 
+/* --- What does not answer */
+
+void file_sick(struct names *n, const struct file *f, const struct worker *w, uint32_t helper, bool process)
+{
+	struct sick *s = n->sick;
+
+	while (s < n->sick + 2 * WORKER_STUCK_MAX && s->worker && worker_is_stuck(s->worker, s->helper))
+		s++;
+	if (s == n->sick + 2 * WORKER_STUCK_MAX)
+		return;
+	*s = (struct sick){ w, helper, f->event.key.device, process || f->id & JIT_FILE ? f->event.tgid : 0 };
+}
+
+bool file_is_sick(const struct names *n, const struct file *f)
+{
+	for (int i = 0; i < 2 * WORKER_STUCK_MAX; i++) {
+		const struct sick *s = &n->sick[i];
+
+		if (s->worker && (s->tgid ? s->tgid == f->event.tgid : s->device == f->event.key.device) &&
+		    worker_is_stuck(s->worker, s->helper))
+			return true;
+	}
+	return false;
+}
+
 /* --- What the symbols helper has open */
 
 static void hold(struct names *n, struct file *f, bool *held)
@@ -122,7 +147,7 @@ void close_next(struct names *n)
 	for (size_t i = 0; i < n->nr_active; i++) {
 		struct file *f = n->active[i];
 
-		if (is_idle(n, f) && (!oldest || f->used_ns < oldest->used_ns))
+		if (is_idle(n, f) && (!oldest || f->used_ns < oldest->used_ns) && !file_is_sick(n, f))
 			oldest = f;
 	}
 	if (!oldest || (n->nr_held < HELD_MAX && clock_ns(CLOCK_MONOTONIC) < oldest->used_ns + IDLE_NS))
@@ -187,6 +212,7 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 	}
 	n->opening = f;
 	n->opening_what = what;
+	n->opening_found = false;
 	if (what != OPEN_DEBUG && !f->reopen)
 		f->state = FILE_OPENING;
 }
@@ -214,9 +240,9 @@ void open_next(struct names *n)
 	for (size_t i = 0; i < n->nr_active; i++) {
 		struct file *f = n->active[i];
 
-		if (wants_open(f) && (!next || f->asked < next->asked))
+		if (wants_open(f) && (!next || f->asked < next->asked) && !file_is_sick(n, f))
 			next = f;
-		else if (wants_debug_open(f))
+		else if (wants_debug_open(f) && !file_is_sick(n, f))
 			debug = f;
 	}
 	if (next && n->nr_held < HELD_MAX)
@@ -256,10 +282,13 @@ static void not_opened(struct names *n, struct file *f)
 static void open_failed(struct names *n)
 {
 	struct file *f = worker_busy(&n->open) ? n->opening : NULL;
+	uint32_t helper = n->open.helper.id;
 
 	worker_failed(&n->open);
-	if (f)
-		not_opened(n, f);
+	if (!f)
+		return;
+	file_sick(n, f, &n->open, helper, !n->opening_found);
+	not_opened(n, f);
 }
 
 static void opened(struct names *n, struct file *f, const struct open_answer *a)
@@ -295,6 +324,10 @@ static bool open_answered(struct names *n)
 		close(fd);
 	if (got != sizeof(a) || !worker_busy(&n->open) || a.id != n->opening->id) {
 		open_failed(n);
+		return true;
+	}
+	if (a.found) {
+		n->opening_found = true;
 		return true;
 	}
 	worker_done(&n->open);

@@ -58,10 +58,8 @@ static int open_seen(int seen)
 
 /* --- The files that are mapped */
 
-static int look_checked(const char *path, int flags, const struct file_key *key, bool exact)
+static int check(int fd, const struct file_key *key, bool exact)
 {
-	int fd = open(path, LOOK | flags);
-
 	if (fd >= 0 && !is_file(fd, key, exact)) {
 		close(fd);
 		errno = ESTALE;
@@ -72,16 +70,19 @@ static int look_checked(const char *path, int flags, const struct file_key *key,
 
 /* The mapping itself leads to files that were deleted, and to those of containers; the path is the
  * one that was found by it before, or by the names of its folders. */
-static int look_mapped(const struct open_request *r)
+static int look_mapped(int socket, const struct open_request *r)
 {
+	struct open_answer found = { .id = r->id, .found = 1 };
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%lx-%lx", r->tgid, (unsigned long)r->start,
 		 (unsigned long)r->end);
-	fd = look_checked(path, 0, &r->key, false);
+	fd = open(path, LOOK);
+	helper_send(socket, &found, sizeof(found), -1);
+	fd = check(fd, &r->key, false);
 	if (fd < 0 && r->path[0] == '/')
-		fd = look_checked(r->path, O_NOFOLLOW, &r->key, true);
+		fd = check(open(r->path, LOOK | O_NOFOLLOW), &r->key, true);
 	return fd;
 }
 
@@ -117,13 +118,13 @@ static int open_vdso(void)
 	return fd;
 }
 
-static int open_mapped(const struct open_request *r, struct open_answer *a)
+static int open_mapped(int socket, const struct open_request *r, struct open_answer *a)
 {
 	int seen;
 
 	if (r->key.device == FILE_VDSO)
 		return open_vdso();
-	seen = look_mapped(r);
+	seen = look_mapped(socket, r);
 	if (seen < 0)
 		return -1;
 	path_of(seen, a->path, sizeof(a->path));
@@ -218,7 +219,7 @@ static int look_debug(const struct open_request *r, int of, uint32_t *attempt)
 	return -1;
 }
 
-static int open_debug(const struct open_request *r, struct open_answer *a)
+static int open_debug(int socket, const struct open_request *r, struct open_answer *a)
 {
 	int of, seen;
 
@@ -226,7 +227,7 @@ static int open_debug(const struct open_request *r, struct open_answer *a)
 		errno = EINVAL;
 		return -1;
 	}
-	of = look_mapped(r);
+	of = look_mapped(socket, r);
 	if (of < 0)
 		return -1;
 	seen = look_debug(r, of, &a->attempt);
@@ -319,9 +320,9 @@ void open_run(int socket)
 		if (passed >= 0)
 			close(passed);
 		r.path[sizeof(r.path) - 1] = r.debuglink[sizeof(r.debuglink) - 1] = '\0';
-		fd = r.what == OPEN_DEBUG      ? open_debug(&r, &a)
+		fd = r.what == OPEN_DEBUG      ? open_debug(socket, &r, &a)
 		     : r.what == OPEN_PERF_MAP ? open_perf_map(&r)
-					       : open_mapped(&r, &a);
+					       : open_mapped(socket, &r, &a);
 		hand_over(peer, &r, fd, &a);
 		helper_send(socket, &a, sizeof(a), -1);
 	}

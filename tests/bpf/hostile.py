@@ -17,7 +17,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, begin, load_path, root_of  # noqa: E402
+from harness import GUEST, SYSTOP, begin, descendants, load_path, root_of  # noqa: E402
 
 SECONDS = "300"
 SLOW = 3 if GUEST else 1
@@ -26,12 +26,14 @@ KINDS = ("FIFO", "device")
 
 
 class Watch:
-    """Who opens what: fanotify, as it says who it was."""
+    """What systop's processes open: fanotify, as it says who it was. Somebody else's systop may run, too."""
 
     def __init__(self):
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.groups = {}  # fd -> name
         self.opened = {}  # name -> pids
+        self.systop = None
+        self.family = set()
 
     def add(self, name, path):
         fd = self.libc.fanotify_init(FAN_CLOEXEC | FAN_REPORT_FID, os.O_RDONLY)
@@ -40,11 +42,14 @@ class Watch:
         self.groups[fd] = name
 
     def read(self, seconds):
-        for fd in select.select(list(self.groups), [], [], seconds)[0]:
+        ready = select.select(list(self.groups), [], [], seconds)[0]
+        self.family |= set(descendants(self.systop))
+        for fd in ready:
             events = os.read(fd, 65536)
             while events:
                 size, _, _, _, _, _, pid = struct.unpack_from("<IBBHQii", events)
-                self.opened.setdefault(self.groups[fd], set()).add(pid)
+                if pid in self.family:
+                    self.opened.setdefault(self.groups[fd], set()).add(pid)
                 events = events[size:]
 
     def close(self):
@@ -226,6 +231,7 @@ def watched():
                 path = make(scene, kind)
                 watch.add(f"{place}: {kind}", path)
         systop = subprocess.Popen([SYSTOP, "--json", "-d", "0.5", "-F", "499"], stdout=subprocess.DEVNULL)
+        watch.systop = systop.pid
         try:
             # The honest ones come last: the others had their turn when these are opened, and some seconds more.
             scene_end = time.monotonic() + 8 * SLOW
@@ -235,11 +241,11 @@ def watched():
             end = time.monotonic() + 30 * SLOW
             while not all(name in watch.opened for name in HONEST) and time.monotonic() < end:
                 watch.read(0.5)
+            watch.read(0)
             assert systop.poll() is None, f"systop ended: {systop.returncode}"
         finally:
             systop.terminate()
             systop.wait()
-        watch.read(0)
     watch.close()
     return watch.opened
 
