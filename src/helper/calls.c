@@ -116,6 +116,7 @@ static const int make_files[] = {
 
 static const int measure[] = {
 	SCMP_SYS(capget),
+	SCMP_SYS(clock_getres), /* of the clock of a process */
 	SCMP_SYS(perf_event_open),
 	SCMP_SYS(pidfd_open),
 	SCMP_SYS(prlimit64),

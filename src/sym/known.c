@@ -107,13 +107,22 @@ static int read_file(struct known *k, uint64_t until)
 	return elf_read(k->fd, false, &k->symtab, &k->found, &k->progress);
 }
 
+static bool was_checked(const struct known *k)
+{
+	const struct stat *was = &k->checked;
+	struct stat st;
+
+	return !fstat(k->debug_fd, &st) && st.st_dev == was->st_dev && st.st_ino == was->st_ino && st.st_size == was->st_size &&
+	       st.st_mtim.tv_sec == was->st_mtim.tv_sec && st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}
+
 /* Whether a file of debug information can be this file's: -EAGAIN: its checksum says so. */
 static int check_debug(const struct known *k)
 {
 	const struct elf_found *file = &k->found, *debug = &k->debug_found;
 
 	if (!file->build_id_bytes || !debug->build_id_bytes)
-		return *file->debuglink ? -EAGAIN : -ESTALE;
+		return !*file->debuglink ? -ESTALE : was_checked(k) ? 0 : -EAGAIN;
 	return file->build_id_bytes == debug->build_id_bytes &&
 			       !memcmp(file->build_id, debug->build_id, file->build_id_bytes)
 		       ? 0
@@ -141,6 +150,8 @@ static int read_debug(struct known *k, uint64_t until)
 			return err;
 		if (k->progress.crc != k->found.debuglink_crc)
 			return -ESTALE;
+		if (fstat(k->debug_fd, &k->checked))
+			return -errno;
 		begin(k, KNOWN_DEBUG);
 		k->progress.until = until;
 	}

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "helper/proto.h"
 #include "sym/elf.h"
@@ -21,6 +22,7 @@ struct known {
 	struct elf_progress progress;
 	struct elf_found debug_found;
 	struct symtab debug;
+	struct stat checked;          /* the file of debug information whose checksum was right last */
 	uint64_t used;                /* the higher, the later */
 };
 

@@ -356,7 +356,7 @@ union answer {
 static void read_again(struct names *n, struct file *f)
 {
 	want_asked(n, f);
-	f->state = f->id & JIT_FILE ? FILE_NEW : f->held ? FILE_OPEN : FILE_CLOSED;
+	f->state = f->held ? FILE_OPEN : FILE_CLOSED;
 }
 
 /* Returns whether it is an answer to what was asked. */
@@ -365,7 +365,7 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 	if (a->what != n->request.what)
 		return false;
 	if (a->what == SYMBOLS_RESOLVE && bytes == sizeof(a->loaded) && a->loaded.err == -ESTALE && a->loaded.file == f->id &&
-	    f != &n->kernel) {
+	    !grows(n, f)) {
 		read_again(n, f);
 		return true;
 	}

@@ -130,13 +130,16 @@ static void resolve(int socket, const struct symbols_request *r)
 	static struct symbols_names a;
 	char buf[SYMTAB_NAME_MAX];
 
-	if (r->file && (!k || !k->read)) {
+	/* What a JIT said is read again when a name is missed. */
+	if (r->file && !(r->file & JIT_FILE) && (!k || !k->read)) {
 		helper_send(socket, &gone, sizeof(gone), -1);
 		return;
 	}
 	a = (struct symbols_names){ .what = SYMBOLS_RESOLVE, .file = r->file };
 	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++) {
-		put_name(&a, k ? known_name(k, r->file & JIT_FILE, r->at[i], buf) : symtab_find(&kernel, r->at[i], buf));
+		put_name(&a, !r->file ? symtab_find(&kernel, r->at[i], buf)
+			     : k      ? known_name(k, r->file & JIT_FILE, r->at[i], buf)
+				      : NULL);
 		a.at[a.nr++] = r->at[i];
 	}
 	helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);

@@ -76,7 +76,7 @@ def expect(name, status, rows, held, bounding, ids):
     assert status["Seccomp"] == "2", f"{what}seccomp {status['Seccomp']}"
     assert status["mem"] == 0, f"{what}it is dumpable"
     if name not in ("systop", "systop-starter"):
-        assert int(status["limits"]["Max open files"]) <= 64, f"{what}{status['limits']}"
+        assert int(status["limits"]["Max open files"]) <= 256, f"{what}{status['limits']}"
 
 
 def rights(folder, env, command, held, bounding, ids):
