@@ -23,13 +23,13 @@ SLOW = 3 if GUEST else 1
 
 
 def wait_for(what, seconds, why):
-    """Polls until what() is true, which it returns."""
+    """Polls until what() is true, which it returns. why: the text, or what makes it."""
     end = time.monotonic() + seconds * SLOW
     while True:
         found = what()
         if found:
             return found
-        assert time.monotonic() < end, f"{why} after {seconds * SLOW} s"
+        assert time.monotonic() < end, f"{why() if callable(why) else why} after {seconds * SLOW} s"
         time.sleep(0.02)
 
 
@@ -112,13 +112,20 @@ class Run:
         self.reader.join()
 
 
-def is_held(pid):
-    """Whether the kernel holds a process inside something."""
+def state_of(pid):
+    """Where it is, for messages."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
-            return f.read().rpartition(")")[2].split()[0] == "D"
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f, \
+                open(f"/proc/{pid}/wchan", encoding="utf-8") as g:
+            return f.read().rpartition(")")[2].split()[0], g.read()
     except OSError:
-        return False
+        return None
+
+
+def is_held(pid):
+    """Whether the kernel holds a process inside something: one that was ending already is not in D there."""
+    state = state_of(pid)
+    return bool(state) and (state[0] == "D" or state[1] == "request_wait_answer")
 
 
 def sick(end, what):
@@ -153,14 +160,11 @@ def stopped_by(fuse, number):
         took = run.end(number)
         if number != signal.SIGKILL:
             assert took < 2 * SLOW, f"gone {took:.2f} s after {number.name}"
-    left = {}
 
-    def is_over():
-        nonlocal left
-        left = {pid: name for pid, name in family.items() if not ended(pid) and not is_held(pid)}
-        return not left and not bpf_there(bpf)
+    def left():
+        return {pid: (name, state_of(pid)) for pid, name in family.items() if not ended(pid) and not is_held(pid)}
 
-    wait_for(is_over, 5, f"{left or bpf_there(bpf)} is there")
+    wait_for(lambda: not left() and not bpf_there(bpf), 5, lambda: f"{left()}, {bpf_there(bpf)} are there")
     for pid in family:
         paths = descriptors(pid).values()
         assert not any("bpf" in path for path in paths), (pid, family[pid], list(paths))
