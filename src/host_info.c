@@ -2,6 +2,7 @@
 #include "host_info.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "sym/names.h"
 #include "tui/host.h"
 #include "util/clock.h"
+#include "util/sink.h"
 #include "util/text.h"
 
 /* More than any kernel is built for. */
@@ -62,6 +64,8 @@ static void health(void *arg, struct health *h)
 	names_health(from->names, h);
 	collect_health_loss(from->collect, h);
 	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds", loop_longest() / 1e6);
+	health_add(h, "Main loop", "screen", from->output->dropped ? HEALTH_DEGRADED : HEALTH_FACT,
+		   "%" PRIu64 " frames dropped: the terminal was not read in time", from->output->dropped);
 	check_health(h);
 }
 

@@ -7,6 +7,7 @@
 struct collect;
 struct host;
 struct names;
+struct sink;
 struct save;
 
 /* Who knows. */
@@ -15,6 +16,7 @@ struct host_sources {
 	struct names *names;
 	struct save *save;
 	const char *save_path; /* where to; NULL: a name of its own */
+	const struct sink *output; /* of the screen */
 	struct topology_reader topology;
 };
 

@@ -146,6 +146,7 @@ static int open_screen(struct systop *s)
 		.settings = &s->settings,
 		.filter = s->options.filter,
 		.theme_dir = s->themes,
+		.output = &s->output,
 		.notice = s->notice,
 	};
 
@@ -154,7 +155,7 @@ static int open_screen(struct systop *s)
 	s->host.version = PACKAGE_VERSION;
 	s->host.wait_ns = s->options.wait_ns;
 	s->host.scope = s->target.text;
-	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path,
+	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path, &s->output,
 					   { .sys = TOPOLOGY_SYS } };
 	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
@@ -230,6 +231,7 @@ int start(struct systop *s)
 void stop(struct systop *s)
 {
 	tui_close(s->tui);
+	sink_fini(&s->output);
 	topology_fini(&s->sources.topology);
 	save_free(s->save);
 	names_free(s->names);
