@@ -72,10 +72,10 @@ struct save *save_new(const struct save_options *o)
 
 static void end(struct save *s, int err)
 {
-	if (err == -ECANCELED)
-		helper_leave(&s->helper);
-	else
+	if (err == -ETIMEDOUT)
 		helper_kill(&s->helper);
+	else
+		helper_leave(&s->helper); /* it puts away what it began */
 	who_free(s->who);
 	s->who = NULL;
 	s->state = SAVE_IDLE;
