@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 #include "collect/collect.h"
 #include "config_file.h"
+#include "crash.h"
 #include "look_back.h"
 #include "loop.h"
 #include "model/health.h"
@@ -67,6 +69,21 @@ static void health(void *arg, struct health *h)
 	health_add(h, "Main loop", "screen", from->output->dropped ? HEALTH_DEGRADED : HEALTH_FACT,
 		   "%" PRIu64 " frames dropped: the terminal was not read in time", from->output->dropped);
 	check_health(h);
+}
+
+void host_info_note(const struct sink *output, const struct tick *t)
+{
+	uint64_t lost = 0;
+	char when[32];
+	struct tm tm;
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		lost += t->loss[i];
+	gmtime_r(&t->wall.tv_sec, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	crash_note("%s: %zu threads, %zu cgroups, %" PRIu64 " lost, %" PRIu64 " frames or refreshes dropped, "
+		   "longest turn %.1f ms, %" PRIu64 " MiB", when, t->nr_active + t->nr_idle, t->nr_cgroups, lost,
+		   output->dropped, loop_longest() / 1e6, t->self.rss_bytes >> 20);
 }
 
 static void write_config(void *arg, const struct settings *s, char *said, size_t size)

@@ -8,6 +8,7 @@ struct collect;
 struct host;
 struct names;
 struct sink;
+struct tick;
 struct save;
 
 /* Who knows. */
@@ -23,5 +24,8 @@ struct host_sources {
 /* host_info_init - what the screen asks of the rest (tui/host.h). @from: borrowed, as are the
  * strings that are in @h already. */
 void host_info_init(struct host *h, struct host_sources *from);
+
+/* host_info_note - how things are at this tick, for the report of a crash. */
+void host_info_note(const struct sink *output, const struct tick *t);
 
 #endif

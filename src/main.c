@@ -10,20 +10,22 @@
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "config.h"
+
 #include "collect/collect.h"
+#include "complain.h"
 #include "config_file.h"
 #include "crash.h"
 #include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
 #include "helper/helper.h"
+#include "log.h"
 #include "loop.h"
 #include "model/tick.h"
 #include "print.h"
@@ -55,6 +57,7 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 	snprintf(what, sizeof(what), "%s exited by %s",
 		 s->target.nr_pidfds > 1 ? "all processes of -p" : s->target.last, when);
 	if (s->options.output == OUTPUT_SCREEN) {
+		log_line("%s", what);
 		tui_notice(s->tui, "%s", what);
 		return LOOP_GO_ON;
 	}
@@ -97,35 +100,8 @@ static void wait_for_stacks(struct systop *s, const struct tick *t)
 	}
 }
 
-/* So long the reader of the output, or of messages, is waited for at the end. */
+/* So long the reader of the output is waited for at the end. */
 #define LAST_MS 400
-
-/* Messages may be for a terminal that nobody reads, too. */
-static void complain(const char *fmt, ...)
-{
-	char text[PATH_MAX + 512] = "systop: ";
-	size_t bytes = strlen(text);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text + bytes, sizeof(text) - bytes - 1, fmt, args);
-	va_end(args);
-	strcat(text, "\n");
-	sink_write(STDERR_FILENO, text, strlen(text), LAST_MS);
-}
-
-static enum exit_status complain_of_failure(void)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
-	enum exit_status status = failure_print(to ? to : stderr);
-
-	if (to && !fclose(to))
-		sink_write(STDERR_FILENO, text, bytes, LAST_MS);
-	free(text);
-	return status;
-}
 
 /* What became of a trace that is being saved. */
 static void tell_save(struct systop *s)
@@ -134,12 +110,15 @@ static void tell_save(struct systop *s)
 	const char *text = save_text(s->save);
 
 	text_safe(safe, sizeof(safe), text, strlen(text));
-	if (s->tui)
+	if (s->tui) {
+		if (!save_busy(s->save))
+			log_line("%s", safe);
 		tui_notice(s->tui, "%s", safe);
-	else if (s->options.output == OUTPUT_SCREEN)
+	} else if (s->options.output == OUTPUT_SCREEN) {
 		complain("%s%s", safe, save_busy(s->save) ? "; Ctrl-C: no file" : "");
-	else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save)))
+	} else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save)))
 		complain("%s", safe);
+	}
 }
 
 static void thread_name(void *arg, int tid, char *buf, size_t size)
@@ -198,6 +177,7 @@ static enum loop_verdict on_tick(void *arg)
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
 		return LOOP_FAILED;
 	}
+	host_info_note(&s->output, t);
 	if (o->output == OUTPUT_SCREEN)
 		tui_tick(s->tui, t);
 	else if (o->output != OUTPUT_TRACE)
@@ -406,9 +386,9 @@ static int run(struct systop *s)
 		o.interval_ns = s->recording.interval_ns;
 	}
 	loop_block_signals();
-	crash_catch();
 	priority_raise();
 	start_helpers();
+	crash_catch(PACKAGE_VERSION); /* helpers have nothing to restore */
 	if (!start(s)) {
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
@@ -432,6 +412,7 @@ static int run(struct systop *s)
 		complain("%" PRIu64 " refresh%s dropped: the output was read too late", s->output.dropped,
 			 s->output.dropped == 1 ? "" : "es");
 	failure = complain_of_failure();
+	log_close();
 	if (failure)
 		return failure;
 	if (signal_number)

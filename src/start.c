@@ -17,6 +17,7 @@
 #include "export/write.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
+#include "log.h"
 #include "model/filter.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
@@ -32,7 +33,7 @@
 /* What the past may take, that of the dead included. */
 #define PAST_BYTES (32 << 20)
 
-enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_WHO, ROLE_COUNT };
+enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_WHO, ROLE_LOG, ROLE_COUNT };
 
 static const struct helper_role roles[ROLE_COUNT] = {
 	/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
@@ -70,6 +71,12 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
 		.nr_caps = 2,
 		.run = who_run,
+	},
+	[ROLE_LOG] = {
+		.name = "systop-log",
+		.invoker = true,
+		.finishes = true,
+		.run = log_run,
 	},
 };
 
@@ -170,6 +177,8 @@ int start(struct systop *s)
 	int err;
 
 	err = check_preconditions();
+	if (!err && s->options.log)
+		err = log_open(ROLE_LOG, s->options.log);
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = tui_check();
 	if (!err && s->options.trigger) {

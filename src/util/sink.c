@@ -125,6 +125,7 @@ void sink_finish(struct sink *o, int milliseconds)
 
 bool sink_ready(struct sink *o)
 {
+	sink_send(o); /* a terminal that has a little room again does not wake us; what fails, fails again */
 	o->dropped += sink_unsent(o);
 	return !sink_unsent(o);
 }

@@ -180,7 +180,7 @@ def terminal_comes_back():
         assert spent < 200, f"{spent} ticks of CPU in 2.5 s without a reader"
         assert full(t.slave), "the terminal is read by somebody"
         t.wait(rb"LIVE", "screen")
-        t.size(160, 60)
+        t.size(160, 100)
         t.proc.send_signal(signal.SIGWINCH)
         t.wait(rb"quit", "last line of the new size")
         t.key(b"!")
