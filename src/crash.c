@@ -153,9 +153,12 @@ static void on_crash(int signal_number, siginfo_t *info, void *context)
 	put(&r, known.version);
 	put(&r, " crashed: ");
 	put(&r, signal_text(signal_number));
-	if (signal_number != SIGABRT) {
+	if (info->si_code > 0) {
 		put(&r, " at address ");
 		put_number(&r, (uintptr_t)info->si_addr, 16);
+	} else if (info->si_pid != getpid()) {
+		put(&r, " sent by process ");
+		put_number(&r, info->si_pid, 10);
 	}
 	put(&r, "\n  build-id: ");
 	put(&r, known.build_id);

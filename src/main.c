@@ -116,7 +116,7 @@ static void tell_save(struct systop *s)
 		tui_notice(s->tui, "%s", safe);
 	} else if (s->options.output == OUTPUT_SCREEN) {
 		complain("%s%s", safe, save_busy(s->save) ? "; Ctrl-C: no file" : "");
-	} else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save)))
+	} else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save))) {
 		complain("%s", safe);
 	}
 }

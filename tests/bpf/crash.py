@@ -26,10 +26,10 @@ def build_id():
 
 
 def functions(report):
-    """The functions that addr2line finds for systop's own frames."""
+    """The functions that addr2line finds for systop's own frames, with those that are inlined."""
     addresses = re.findall(r"^ *#\d+ systop (0x[0-9a-f]+)", report, re.MULTILINE)
     assert addresses, f"no frame of systop's own: {report}"
-    done = subprocess.run(["addr2line", "-fe", SYSTOP, *addresses], capture_output=True, text=True, check=True)
+    done = subprocess.run(["addr2line", "-ife", SYSTOP, *addresses], capture_output=True, text=True, check=True)
     return done.stdout.split("\n")[::2]
 
 
