@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,12 +94,13 @@ void log_run(int socket)
 static int send_message(uint32_t what, const char *text, size_t bytes)
 {
 	struct log_message m = { .what = what };
+	int sent;
 
 	if (bytes > sizeof(m.text))
 		bytes = sizeof(m.text);
 	memcpy(m.text, text, bytes);
-	return send(helper.socket, &m, offsetof(struct log_message, text) + bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0
-		       ? -errno : 0;
+	sent = helper_send(helper.socket, &m, offsetof(struct log_message, text) + bytes, -1);
+	return sent < 0 ? sent : 0;
 }
 
 static int wait_for_answer(int milliseconds)
@@ -108,11 +108,17 @@ static int wait_for_answer(int milliseconds)
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + milliseconds * 1000000ULL, now;
 	struct pollfd p = { .fd = helper.socket, .events = POLLIN };
 	int32_t answer = 0;
+	int got, fd;
 
 	while ((now = clock_ns(CLOCK_MONOTONIC)) < until) {
 		if (poll(&p, 1, (until - now) / 1000000 + 1) <= 0)
 			continue;
-		if (recv(helper.socket, &answer, sizeof(answer), MSG_DONTWAIT) != sizeof(answer))
+		got = helper_receive(helper.socket, &answer, sizeof(answer), &fd);
+		if (fd >= 0)
+			close(fd);
+		if (got == -EAGAIN)
+			continue;
+		if (got != sizeof(answer))
 			return -EPIPE;
 		return answer > 0 || answer < -4095 ? -EIO : answer;
 	}

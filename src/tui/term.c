@@ -14,6 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "helper/helper.h"
+#include "helper/terminal.h"
 #include "tui/terminfo.h"
 #include "util/clock.h"
 #include "util/fail.h"
@@ -151,6 +153,16 @@ static int open_curses(const char *name)
 	return -ENOTTY;
 }
 
+/* If this process is killed, the starter restores what it is told here. */
+static void tell_starter(void)
+{
+	struct terminal t = { .before = term.saved, .len = term.restore_len };
+
+	memcpy(t.leave, term.restore, term.restore_len);
+	if (!tcgetattr(STDIN_FILENO, &t.ours))
+		helper_terminal(&t, STDOUT_FILENO);
+}
+
 int term_open(struct sink *output, char *notice, int size)
 {
 	const char *want = getenv("TERM"), *name = term_name();
@@ -181,6 +193,7 @@ int term_open(struct sink *output, char *notice, int size)
 		start_color();
 		use_default_colors();
 	}
+	tell_starter();
 	return 0;
 }
 
@@ -226,6 +239,7 @@ static void leave(void)
 	term_send();
 	sink_finish(term.output, LEAVE_MS);
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+	helper_terminal(NULL, -1);
 }
 
 void term_close(void)
@@ -251,6 +265,7 @@ void term_suspend(void)
 void term_resume(void)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.raw);
+	tell_starter();
 	clearok(curscr, TRUE);
 }
 
@@ -267,6 +282,7 @@ void term_emergency(void)
 {
 	if (!term.open)
 		return;
+	helper_terminal(NULL, -1);
 	sink_write(STDOUT_FILENO, term.restore, term.restore_len, LEAVE_MS);
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
 }

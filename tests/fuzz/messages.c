@@ -100,7 +100,7 @@ static int fake_waitid(siginfo_t *how)
 	return 0;
 }
 
-noreturn void starter_run_here(const struct helper_role *roles, uint32_t nr, int socket);
+noreturn void starter_run_here(const struct helper_role *roles, uint32_t nr, uint32_t own, int socket);
 #define starter_run starter_run_here
 #define syscall(number, arg, ...) fake_syscall(number, (void *)(uintptr_t)(arg), 0)
 #define waitid(type, id, how, options) fake_waitid(how)
@@ -108,9 +108,15 @@ noreturn void starter_run_here(const struct helper_role *roles, uint32_t nr, int
 #undef syscall
 #undef waitid
 
+static void run_nothing(int socket)
+{
+	close(socket);
+}
+
 static void begin_starter(int socket)
 {
-	static const struct helper_role roles[2] = { { .name = "one" }, { .name = "two", .finishes = true } };
+	static const struct helper_role roles[2] = { { .name = "one", .run = run_nothing },
+						     { .name = "two", .run = run_nothing, .finishes = true } };
 
 	starter.roles = roles;
 	starter.nr_roles = 2;
