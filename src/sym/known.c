@@ -10,6 +10,7 @@
 
 #include "sym/cfi_pack.h"
 #include "sym/lines.h"
+#include "util/file.h"
 #include "util/map.h"
 
 /* Symbols of all files: when there are more those that were not used for longest are forgotten, and read again if
@@ -219,8 +220,10 @@ int known_table(const struct known *k)
 		err = cfi_read(k->fd, &t);
 	}
 	if (!err) {
-		to = memfd_create("table", MFD_CLOEXEC);
+		to = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		err = to < 0 ? -errno : cfi_pack(&t, to);
+		if (!err)
+			err = file_seal(to);
 	}
 	cfi_fini(&t);
 	if (err && to >= 0)
