@@ -14,6 +14,7 @@
 #include "check.h"
 #include "collect/collect.h"
 #include "collect/peek.h"
+#include "config_write.h"
 #include "export/write.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
@@ -32,7 +33,7 @@
 /* What the past may take, that of the dead included. */
 #define PAST_BYTES (32 << 20)
 
-enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_WHO, ROLE_COUNT };
+enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_WHO, ROLE_CONFIG, ROLE_COUNT };
 
 static const struct helper_role roles[ROLE_COUNT] = {
 	/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
@@ -68,6 +69,11 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
 		.nr_caps = 2,
 		.run = who_run,
+	},
+	[ROLE_CONFIG] = {
+		.name = "systop-config",
+		.invoker = true,
+		.run = config_run,
 	},
 };
 
@@ -145,7 +151,7 @@ static int open_screen(struct systop *s)
 		.host = &s->host,
 		.settings = &s->settings,
 		.filter = s->options.filter,
-		.theme_dir = s->themes,
+		.theme = s->theme,
 		.notice = s->notice,
 	};
 
@@ -155,7 +161,7 @@ static int open_screen(struct systop *s)
 	s->host.wait_ns = s->options.wait_ns;
 	s->host.scope = s->target.text;
 	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path,
-					   { .sys = TOPOLOGY_SYS } };
+					   s->options.save_fd, { .role = ROLE_CONFIG }, { .sys = TOPOLOGY_SYS } };
 	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;

@@ -20,6 +20,7 @@ struct filter;
 struct model;
 struct names;
 struct save;
+struct theme;
 struct tui;
 
 /* All that there is while systop runs. */
@@ -38,7 +39,8 @@ struct systop {
 	struct host host;
 	struct host_sources sources;
 	struct settings settings;
-	char themes[4096], notice[512];
+	const struct theme *theme; /* of the settings */
+	char notice[512];
 	struct command command;
 	struct target target;
 	char **argv;

@@ -6,12 +6,12 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "helper/helper.h"
+#include "util/invoker.h"
 
 #define NOBODY 65534
 
@@ -60,15 +60,11 @@ static int set_limits(const struct helper_role *role)
 /* The user, and all groups, of whom sudo was called by; without sudo root stays root. */
 static int become_invoker(void)
 {
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *name = getenv("SUDO_USER");
-	gid_t group;
-	uid_t user;
+	const struct invoker *i = invoker();
 
-	if (!uid || !gid || !name)
+	if (!i->name)
 		return 0;
-	user = strtoul(uid, NULL, 10);
-	group = strtoul(gid, NULL, 10);
-	return initgroups(name, group) || setresgid(group, group, group) || setresuid(user, user, user);
+	return initgroups(i->name, i->gid) || setresgid(i->gid, i->gid, i->gid) || setresuid(i->uid, i->uid, i->uid);
 }
 
 /* Root only: another user has nothing to give up, and what he lacks is what does not work. */

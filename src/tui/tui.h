@@ -6,6 +6,7 @@
 
 struct host;
 struct settings;
+struct theme;
 struct tick;
 struct tui;
 
@@ -13,7 +14,7 @@ struct tui_options {
 	const struct host *host;         /* borrowed for the screen's life */
 	const struct settings *settings; /* where it starts from */
 	const char *filter;              /* of --filter, checked; NULL: none */
-	const char *theme_dir;           /* where else themes are looked for, NULL: nowhere */
+	const struct theme *theme;       /* theirs; others that keys choose are built in */
 	const char *notice;              /* shown until the first key, "": nothing */
 };
 

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config_file.h"
+#include "tui/settings.h"
+#include "util/clock.h"
+#include "util/invoker.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#define LINE_SIZE 2048
+
+/* A helper that says nothing for so long is given up. */
+#define SILENT_NS 5000000000ULL
+
+/* inih reads lines of up to 200 characters. */
+#define VALUE_WIDTH 120
+
+/* What of the settings the new file has already. */
+struct writing {
+	FILE *to;
+	bool replaced; /* the old line: those that go on with it are, too */
+	const struct settings *settings;
+	bool written[256];
+};
+
+/* A line, or several that go on with it. */
+static void put_setting(FILE *to, const char *name, const char *value)
+{
+	const char *cut = value;
+
+	fprintf(to, "%s = ", name);
+	while (strlen(value) > VALUE_WIDTH) {
+		cut = memrchr(value, ' ', VALUE_WIDTH);
+		if (!cut)
+			break;
+		fprintf(to, "%.*s\n\t", (int)(cut - value), value);
+		value = cut + 1;
+	}
+	fprintf(to, "%s\n", value);
+}
+
+static void put(struct writing *w, int nr, const struct setting_text *t)
+{
+	w->written[nr] = true;
+	if (*t->value)
+		put_setting(w->to, t->name, t->value);
+}
+
+/* What the old file's section did not have. */
+static void put_rest(struct writing *w, const char *section)
+{
+	struct setting_text t;
+
+	for (int nr = 0; settings_get(w->settings, nr, &t); nr++)
+		if (!w->written[nr] && !strcmp(t.section, section))
+			put(w, nr, &t);
+}
+
+static void put_sections(struct writing *w)
+{
+	struct setting_text t, u;
+
+	for (int nr = 0; settings_get(w->settings, nr, &t); nr++) {
+		bool any = false;
+
+		for (int i = nr; settings_get(w->settings, i, &u); i++)
+			any |= !w->written[i] && !strcmp(u.section, t.section) && *u.value;
+		if (w->written[nr] || !any)
+			continue;
+		fprintf(w->to, "\n[%s]\n", t.section);
+		put_rest(w, t.section);
+	}
+}
+
+/* The setting that a line of the old file sets, -1: none that we know. */
+static int setting_of(const struct writing *w, const char *section, const char *line,
+		      struct setting_text *t)
+{
+	char name[64];
+
+	if (sscanf(line, " %63[^=: \t\n]", name) != 1 || !strpbrk(line, "=:"))
+		return -1;
+	for (int nr = 0; settings_get(w->settings, nr, t); nr++)
+		if (!strcmp(t->section, section) && !strcmp(t->name, name))
+			return nr;
+	return -1;
+}
+
+static void put_line(struct writing *w, char *section, size_t size, const char *line)
+{
+	struct setting_text t;
+	char name[64];
+	int nr;
+
+	if (sscanf(line, " [%63[^]]", name) == 1) {
+		put_rest(w, section);
+		snprintf(section, size, "%s", name);
+		fputs(line, w->to);
+		return;
+	}
+	if (w->replaced && (*line == ' ' || *line == '\t'))
+		return;
+	nr = line[strspn(line, " \t")] == '#' || line[strspn(line, " \t")] == ';'
+		     ? -1
+		     : setting_of(w, section, line, &t);
+	w->replaced = nr >= 0;
+	if (nr < 0)
+		fputs(line, w->to);
+	else if (!w->written[nr])
+		put(w, nr, &t);
+}
+
+static void put_all(struct writing *w, FILE *old)
+{
+	char line[LINE_SIZE], section[64] = "";
+
+	while (old && fgets(line, sizeof(line), old))
+		put_line(w, section, sizeof(section), line);
+	put_rest(w, section);
+	put_sections(w);
+}
+
+void config_print(FILE *to, const struct settings *s)
+{
+	struct setting_text t;
+	const char *section = "";
+
+	for (int nr = 0; settings_get(s, nr, &t); nr++) {
+		if (strcmp(section, t.section))
+			fprintf(to, "%s[%s]\n", *section ? "\n" : "", t.section);
+		section = t.section;
+		fprintf(to, "# %s\n", t.help);
+		if (!strcmp(section, "keys") && strcmp(t.name, "preset"))
+			fprintf(to, "%s%s = %s\n", *t.value ? "" : "# ", t.name,
+				s->keymap.keys[action_find(t.name)]);
+		else
+			put_setting(to, t.name, t.value);
+	}
+}
+
+/* --- The helper */
+
+struct config_request {
+	char path[4096];
+	struct settings settings;
+};
+
+struct config_answer {
+	int32_t err;
+};
+
+/* Where others could put something in its place nothing is written. */
+static int check_folder(const struct path *p)
+{
+	struct stat st;
+
+	if (fstat(p->folder, &st))
+		return -errno;
+	return st.st_uid != invoker()->uid || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
+}
+
+static int fill(FILE *to, const struct settings *s, FILE *old)
+{
+	struct writing w = { .to = to, .settings = s };
+
+	errno = 0;
+	put_all(&w, old);
+	return fflush(to) || ferror(to) || fsync(fileno(to)) ? (errno ? -errno : -EIO) : 0;
+}
+
+/* What was there before is there until the new one is whole. */
+static int replace(const struct path *p, const struct settings *s, FILE *old)
+{
+	char temporary[32];
+	unsigned int random;
+	FILE *to;
+	int fd, err;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	snprintf(temporary, sizeof(temporary), ".systoprc-%08x", random);
+	fd = openat(p->folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	to = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!to)
+		return -errno;
+	err = fill(to, s, old);
+	if (fclose(to) && !err)
+		err = -errno;
+	if (!err && renameat(p->folder, temporary, p->folder, p->name))
+		err = -errno;
+	if (err)
+		unlinkat(p->folder, temporary, 0);
+	return err;
+}
+
+static int write_file(const struct config_request *r)
+{
+	const char *why = NULL;
+	FILE *old = NULL;
+	struct path p;
+	int err = path_resolve(r->path, invoker()->uid, PATH_OWNED | PATH_MAKE, &p);
+
+	if (!err)
+		err = check_folder(&p);
+	if (!err && p.st.st_mode) {
+		old = path_read_at(&p, invoker()->uid, &why);
+		err = old ? 0 : -errno;
+	}
+	if (!err)
+		err = replace(&p, &r->settings, old);
+	if (old)
+		fclose(old);
+	path_close(&p);
+	return err;
+}
+
+void config_run(int socket)
+{
+	static struct config_request r;
+	struct config_answer a;
+	int fd;
+
+	if (helper_receive(socket, &r, sizeof(r), &fd) != sizeof(r))
+		return;
+	r.path[sizeof(r.path) - 1] = '\0';
+	a.err = write_file(&r);
+	helper_send(socket, &a, sizeof(a), -1);
+}
+
+/* --- Whom it works for */
+
+static void tell(const struct config_writer *w, int err, char *said, size_t size)
+{
+	if (!err)
+		snprintf(said, size, "config written: %s", w->safe);
+	else if (err == -EPERM || err == -ELOOP)
+		snprintf(said, size,
+			 "config NOT written: %s or a directory or link on the way is someone else's, or others can write there",
+			 w->safe);
+	else
+		snprintf(said, size, "config NOT written: %s: %s", w->safe, strerror(-err));
+}
+
+void config_write(struct config_writer *w, const struct settings *s, char *said, size_t size)
+{
+	static struct config_request r;
+	int err;
+
+	if (w->since) {
+		snprintf(said, size, "the config is being written already");
+		return;
+	}
+	config_file(r.path, sizeof(r.path));
+	text_safe(w->safe, sizeof(w->safe), r.path, strlen(r.path));
+	if (!*r.path) {
+		snprintf(said, size, "config NOT written: neither XDG_CONFIG_HOME nor HOME is set");
+		return;
+	}
+	r.settings = *s;
+	err = helper_open(w->role, &w->helper);
+	if (!err) {
+		err = helper_send(w->helper.socket, &r, sizeof(r), -1);
+		err = err < 0 ? err : 0;
+	}
+	if (err) {
+		helper_leave(&w->helper);
+		tell(w, err, said, size);
+		return;
+	}
+	w->since = clock_ns(CLOCK_MONOTONIC);
+	snprintf(said, size, "writing the config");
+}
+
+bool config_write_work(struct config_writer *w, char *said, size_t size)
+{
+	struct config_answer a = { 0 };
+	int fd, got;
+
+	if (!w->since)
+		return false;
+	got = helper_receive(w->helper.socket, &a, sizeof(a), &fd);
+	if (fd >= 0)
+		close(fd);
+	if (got == -EAGAIN && clock_ns(CLOCK_MONOTONIC) - w->since < SILENT_NS)
+		return false;
+	if (got == -EAGAIN)
+		got = -ETIMEDOUT;
+	helper_leave(&w->helper); /* it ends by itself, when it can */
+	w->since = 0;
+	tell(w, got == sizeof(a) && a.err <= 0 && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
+	return true;
+}
