@@ -69,10 +69,20 @@ struct reading {
 	struct settings *settings;
 	FILE *file;
 	int line;
+	int too_long;      /* the first line that inih cannot read as one, 0: none */
 	bool goes_on;      /* the line began with a blank: its value is more of the one before */
 	char value[2048];
 	char error[128];
 };
+
+static void skip_line(FILE *f)
+{
+	int c;
+
+	do
+		c = getc(f);
+	while (c != '\n' && c != EOF);
+}
 
 /* For ini.h: fgets() that counts lines. */
 static char *read_line(char *buf, int size, void *arg)
@@ -80,8 +90,14 @@ static char *read_line(char *buf, int size, void *arg)
 	struct reading *r = arg;
 
 	r->line++;
+	buf[size - 2] = '\0';
 	if (!fgets(buf, size, r->file))
 		return NULL;
+	if (buf[size - 2] && buf[size - 2] != '\n') { /* the rest would be a line of its own */
+		skip_line(r->file);
+		if (!r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
+			r->too_long = r->line;
+	}
 	r->goes_on = *buf == ' ' || *buf == '\t';
 	return buf;
 }
@@ -124,6 +140,8 @@ void config_read(struct settings *s, char *notice, size_t size)
 	if (line)
 		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe,
 			 line > 0 ? line : r.line, *r.error ? r.error : "not understood");
+	else if (r.too_long)
+		snprintf(notice, size, "%s, line %d: too long; defaults are used", safe, r.too_long);
 	else
 		*s = read;
 }

@@ -5,19 +5,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "config_file.h"
+#include "helper/message.h"
 #include "tui/settings.h"
 #include "util/clock.h"
 #include "util/invoker.h"
 #include "util/path.h"
 #include "util/text.h"
-
-#define LINE_SIZE 2048
 
 /* A helper that says nothing for so long is given up. */
 #define SILENT_NS 5000000000ULL
@@ -28,7 +28,8 @@
 /* What of the settings the new file has already. */
 struct writing {
 	FILE *to;
-	bool replaced; /* the old line: those that go on with it are, too */
+	bool named;    /* a setting stands above in its section: lines that begin with a blank go on with it */
+	bool replaced; /* that setting: those lines are, too */
 	const struct settings *settings;
 	bool written[256];
 };
@@ -96,36 +97,48 @@ static int setting_of(const struct writing *w, const char *section, const char *
 	return -1;
 }
 
-static void put_line(struct writing *w, char *section, size_t size, const char *line)
+/* In place of a setting's number: the line goes with one that is written anew. */
+#define LINE_REPLACED (-2)
+
+/* Lines as inih understands them. @len: with what is behind a NUL. */
+static void put_line(struct writing *w, char *section, size_t size, const char *line, size_t len)
 {
+	const char *start = line + strspn(line, " \t\r\n\f\v");
 	struct setting_text t;
 	char name[64];
-	int nr;
+	int nr = -1;
 
-	if (sscanf(line, " [%63[^]]", name) == 1) {
-		put_rest(w, section);
-		snprintf(section, size, "%s", name);
-		fputs(line, w->to);
-		return;
+	if (*start && !strchr("#;", *start)) {
+		if (start > line && w->named) {
+			nr = w->replaced ? LINE_REPLACED : -1;
+		} else if (sscanf(start, "[%63[^]]", name) == 1) {
+			put_rest(w, section);
+			snprintf(section, size, "%s", name);
+			w->named = false;
+		} else {
+			nr = setting_of(w, section, line, &t);
+			w->named = true;
+			w->replaced = nr >= 0;
+		}
 	}
-	if (w->replaced && (*line == ' ' || *line == '\t'))
-		return;
-	nr = line[strspn(line, " \t")] == '#' || line[strspn(line, " \t")] == ';'
-		     ? -1
-		     : setting_of(w, section, line, &t);
-	w->replaced = nr >= 0;
-	if (nr < 0)
-		fputs(line, w->to);
-	else if (!w->written[nr])
+	if (nr == -1) {
+		fwrite(line, 1, len, w->to);
+		if (line[len - 1] != '\n') /* the last one */
+			fputc('\n', w->to);
+	} else if (nr >= 0 && !w->written[nr]) {
 		put(w, nr, &t);
+	}
 }
 
 static void put_all(struct writing *w, FILE *old)
 {
-	char line[LINE_SIZE], section[64] = "";
+	char section[64] = "", *line = NULL;
+	size_t room = 0;
+	ssize_t len;
 
-	while (old && fgets(line, sizeof(line), old))
-		put_line(w, section, sizeof(section), line);
+	while (old && (len = getline(&line, &room, old)) > 0)
+		put_line(w, section, sizeof(section), line, len);
+	free(line);
 	put_rest(w, section);
 	put_sections(w);
 }
@@ -203,12 +216,12 @@ static int replace(const struct path *p, const struct settings *s, FILE *old)
 	return err;
 }
 
-static int write_file(const struct config_request *r)
+int config_put(const char *path, const struct settings *s)
 {
 	const char *why = NULL;
 	FILE *old = NULL;
 	struct path p;
-	int err = path_resolve(r->path, invoker()->uid, PATH_OWNED | PATH_MAKE, &p);
+	int err = path_resolve(path, invoker()->uid, PATH_OWNED | PATH_MAKE, &p);
 
 	if (!err)
 		err = check_folder(&p);
@@ -217,7 +230,7 @@ static int write_file(const struct config_request *r)
 		err = old ? 0 : -errno;
 	}
 	if (!err)
-		err = replace(&p, &r->settings, old);
+		err = replace(&p, s, old);
 	if (old)
 		fclose(old);
 	path_close(&p);
@@ -233,7 +246,7 @@ void config_run(int socket)
 	if (helper_receive(socket, &r, sizeof(r), &fd) != sizeof(r))
 		return;
 	r.path[sizeof(r.path) - 1] = '\0';
-	a.err = write_file(&r);
+	a.err = config_put(r.path, &r.settings);
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
@@ -243,6 +256,8 @@ static void tell(const struct config_writer *w, int err, char *said, size_t size
 {
 	if (!err)
 		snprintf(said, size, "config written: %s", w->safe);
+	else if (err == -EAGAIN && *helper_trouble())
+		snprintf(said, size, "config NOT written: %s", helper_trouble());
 	else if (err == -EPERM || err == -ELOOP)
 		snprintf(said, size,
 			 "config NOT written: %s or a directory or link on the way is someone else's, or others can write there",

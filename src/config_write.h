@@ -27,8 +27,9 @@ struct config_writer {
 void config_write(struct config_writer *w, const struct settings *s, char *said, size_t size);
 bool config_write_work(struct config_writer *w, char *said, size_t size);
 
-/* config_run - the helper's role: one file. */
+/* config_run - the helper's role: one file. config_put - what it does, as the user this process is. 0 or -errno. */
 void config_run(int socket);
+int config_put(const char *path, const struct settings *s);
 
 /* config_print - all settings as a config file, with what they can be. */
 void config_print(FILE *to, const struct settings *s);

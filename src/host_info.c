@@ -98,7 +98,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 	else if (err == -EOPNOTSUPP)
 		snprintf(said, size, "nothing is recorded: see ! for why");
 	else
-		snprintf(said, size, "cannot save: %s", strerror(-err));
+		snprintf(said, size, "%s", save_text(sources->save));
 }
 
 /* 40 ms of work. */

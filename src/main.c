@@ -21,6 +21,7 @@
 #include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
+#include "helper/helper.h"
 #include "loop.h"
 #include "model/tick.h"
 #include "print.h"
@@ -71,6 +72,7 @@ static enum loop_verdict on_work(void *arg)
 {
 	struct systop *s = arg;
 
+	helper_work();
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)

@@ -93,17 +93,20 @@ static void end(struct save *s, int err, bool said)
 {
 	char cause[128];
 
-	if (said)
-		helper_leave(&s->helper);
-	else
+	if (err == -ETIMEDOUT)
 		helper_kill(&s->helper);
+	else
+		helper_leave(&s->helper); /* it puts away what it began */
 	if (!said)
 		remove_rest(s);
 	who_free(s->who);
 	s->who = NULL;
 	s->state = SAVE_IDLE;
 	s->failure.err = err;
-	save_cause(&s->failure, cause, sizeof(cause));
+	if (err == -EAGAIN && *helper_trouble())
+		snprintf(cause, sizeof(cause), "%s", helper_trouble());
+	else
+		save_cause(&s->failure, cause, sizeof(cause));
 	if (err == -ECANCELED)
 		snprintf(s->text, sizeof(s->text), "not saved: cancelled");
 	else if (err)

@@ -23,6 +23,7 @@ static const struct {
 	const char *cause, *fix; /* NULL: what the C library says */
 } failures[] = {
 	{ -EACCES, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
+	{ -EAGAIN, NULL, "systop    # started anew" },
 	{ -EDQUOT, NULL, "quota    # or systop -w FILE elsewhere, or fewer seconds" },
 	{ -EFBIG, NULL, "ulimit -f unlimited    # or fewer seconds" },
 	{ -EISDIR, "it is a directory", "systop -w trace.pb    # a file in it" },

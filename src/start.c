@@ -48,6 +48,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 		.nobody = true,
 		.memory = 2UL << 30,
 		.cpu_seconds = 600,
+		.request_ms = 2000,
 		.nice = 5, /* names can come later */
 		.locked = true,
 		.run = symbols_run,
@@ -62,6 +63,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_WRITE] = {
 		.name = "systop-write",
 		.invoker = true,
+		.finishes = true,
 		.run = write_run,
 	},
 	[ROLE_WHO] = {
@@ -73,6 +75,7 @@ static const struct helper_role roles[ROLE_COUNT] = {
 	[ROLE_CONFIG] = {
 		.name = "systop-config",
 		.invoker = true,
+		.finishes = true,
 		.run = config_run,
 	},
 };

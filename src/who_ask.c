@@ -135,7 +135,7 @@ void who_free(struct who_table *w)
 {
 	if (!w)
 		return;
-	helper_kill(&w->helper);
+	helper_leave(&w->helper);
 	if (w->table)
 		munmap(w->table, w->bytes);
 	if (w->fd >= 0)

@@ -25,6 +25,7 @@ static const int allowed[] = {
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(getpid), SCMP_SYS(gettid),
 	SCMP_SYS(sysinfo), /* qsort(), to see whether there is memory to spare */
 	SCMP_SYS(dup),       SCMP_SYS(memfd_create), SCMP_SYS(write),
+	SCMP_SYS(poll),      SCMP_SYS(ppoll), /* whether systop is gone */
 };
 
 /* What libraries try, and can do without: libdw opens files that a file names. */
