@@ -34,6 +34,7 @@
 #include "tui/tui.h"
 #include "util/fail.h"
 #include "util/invoker.h"
+#include "util/standard.h"
 #include "util/text.h"
 
 /* The screen does not wait a whole interval to show something. */
@@ -200,7 +201,9 @@ static void on_save(void *arg)
 {
 	struct systop *s = arg;
 
-	if (!save_start(s->save, s->options.save_path, s->options.save_fd, "", NULL) && s->options.output == OUTPUT_SCREEN)
+	int err = save_start(s->save, s->options.save_path, s->options.save_fd, "", NULL);
+
+	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
 		tell_save(s);
 }
 
@@ -401,18 +404,31 @@ static int run(struct systop *s)
 	return status;
 }
 
+/* Found out before anything is measured that nobody could be told. */
+static int check_output(const struct options *o)
+{
+	bool used = o->output != OUTPUT_SCREEN && (o->output != OUTPUT_TRACE || !strcmp(o->trace, "-"));
+
+	if (!used || !standard_closed(STDOUT_FILENO))
+		return 0;
+	return fail(-EBADF, EXIT_STATUS_RUNTIME, "cannot write the output: standard output is closed");
+}
+
 int main(int argc, char **argv)
 {
 	struct systop s = { 0 };
 	int status;
 
-	if (check_setuid() || invoker_find())
+	if (check_setuid())
+		return failure_print(stderr);
+	standard_open();
+	if (invoker_find())
 		return failure_print(stderr);
 	setlocale(LC_ALL, "");
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
-	if (read_all(&s, argc, argv)) {
+	if (read_all(&s, argc, argv) || check_output(&s.options)) {
 		options_fini(&s.options);
 		return failure_print(stderr);
 	}

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +50,7 @@ struct save {
 	char path[PATH_MAX], safe[PATH_MAX], text[PATH_MAX + 1024], reason[512];
 	char temporary[32];      /* what a helper calls it meanwhile; "": it has no name */
 	struct save_failure failure;
+	char cause[160];         /* the same in words */
 	struct save_end end;     /* of the window */
 	struct save_part part;   /* of this one */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
@@ -88,11 +90,26 @@ static void remove_rest(struct save *s)
 	helper_leave(&h);
 }
 
+/* A helper that did not start closes its socket. */
+static void name_cause(struct save *s)
+{
+	const char *trouble = helper_trouble();
+	struct save_failure f = s->failure;
+	struct rlimit limit;
+
+	if (f.err == -EPIPE && helper_error(s->helper.id))
+		f.err = helper_error(s->helper.id);
+	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same */
+		f.room = limit.rlim_cur;
+	if ((f.err == -EAGAIN || f.err == -EPIPE) && *trouble)
+		snprintf(s->cause, sizeof(s->cause), "%s", trouble);
+	else
+		save_cause(&f, s->cause, sizeof(s->cause));
+}
+
 /* @said: it ended by itself, or will, and leaves nothing. */
 static void end(struct save *s, int err, bool said)
 {
-	char cause[128];
-
 	if (err == -ETIMEDOUT)
 		helper_kill(&s->helper);
 	else
@@ -103,14 +120,11 @@ static void end(struct save *s, int err, bool said)
 	s->who = NULL;
 	s->state = SAVE_IDLE;
 	s->failure.err = err;
-	if (err == -EAGAIN && *helper_trouble())
-		snprintf(cause, sizeof(cause), "%s", helper_trouble());
-	else
-		save_cause(&s->failure, cause, sizeof(cause));
+	name_cause(s);
 	if (err == -ECANCELED)
 		snprintf(s->text, sizeof(s->text), "not saved: cancelled");
 	else if (err)
-		snprintf(s->text, sizeof(s->text), "cannot save %s: %s", s->safe, cause);
+		snprintf(s->text, sizeof(s->text), "cannot save %s: %s", s->safe, s->cause);
 }
 
 void save_free(struct save *s)
@@ -152,6 +166,11 @@ bool save_busy(const struct save *s)
 const char *save_text(const struct save *s)
 {
 	return s->text;
+}
+
+const char *save_why(const struct save *s)
+{
+	return s->cause;
 }
 
 const struct save_failure *save_failure(const struct save *s)

@@ -70,4 +70,7 @@ void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), 
 const char *save_text(const struct save *s);
 const struct save_failure *save_failure(const struct save *s);
 
+/* save_why - the same in words. */
+const char *save_why(const struct save *s);
+
 #endif

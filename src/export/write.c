@@ -185,15 +185,12 @@ static void measure(struct job *job, int err, struct write_answer *a)
 	FILE *to = fopen("/dev/null", "we");
 	struct trace_result result = { 0 };
 	struct statvfs fs;
-	struct rlimit limit;
 
 	if (to) {
 		if (!trace_write(to, job->image, job->rings, tell_progress, job, &result))
 			a->need = result.bytes;
 		fclose(to);
 	}
-	if (err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		a->room = limit.rlim_cur;
 	if (err == -ENOSPC && !ftruncate(job->fd, 0) && !fstatvfs(job->fd, &fs))
 		a->room = fs.f_bavail * fs.f_frsize;
 }

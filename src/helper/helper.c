@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper/sandbox.h"
 #include "helper/starter.h"
 #include "util/clock.h"
 
@@ -38,17 +39,18 @@ static void set_nonblocking(int fd)
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-int helper_start(const struct helper_role *roles, int nr)
+int helper_start(const struct helper_role *roles, int nr, int own)
 {
 	int pair[2];
 
+	sandbox_init();
 	signal(SIGCHLD, SIG_DFL); /* who ignores it is told of no child's end */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	starter.pid = fork();
 	if (!starter.pid) {
 		close(pair[0]);
-		starter_run(roles, nr, pair[1]);
+		starter_run(roles, nr, own, pair[1]);
 	}
 	close(pair[1]);
 	if (starter.pid < 0) {

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/capability.h>
 #include <sys/types.h>
 
 #include "helper/message.h"
@@ -18,24 +17,7 @@ struct terminal;
  * opened, forks them on request. It is never waited for: without it helpers that run go on, and no others start.
  */
 
-#define HELPER_CAPS_MAX 4
-
-/* What a helper may do, and does. */
-struct helper_role {
-	const char *name;             /* shown by ps: "systop-open" */
-	cap_value_t caps[HELPER_CAPS_MAX];
-	int nr_caps;                  /* all others are given up */
-	bool invoker;                 /* it runs as the user who called sudo; or */
-	bool nobody;                  /* it runs as a user who owns nothing, */
-	size_t memory;                /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
-	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */
-	unsigned int request_ms;      /* and so much for each request; 0: no limit */
-	int nice;                     /* by so much less urgent than systop, */
-	bool finishes;                /* looks itself whether systop is gone, and puts away what it began; */
-	bool locked;                  /* and opens nothing, talks to nobody: seccomp; */
-	bool bpf;                     /* but for iterators of BPF links it is handed */
-	void (*run)(int socket);      /* until the socket's other end closes */
-};
+struct helper_role;
 
 /* A helper that runs. */
 struct helper {
@@ -45,10 +27,10 @@ struct helper {
 
 /*
  * helper_start - forks the starter. Call first: it keeps the rights this process has, and nothing
- * that is opened later. @roles: live as long as the process
+ * that is opened later. @roles: live as long as the process; @own: the starter's own
  * Returns 0 or -errno. helper_stop() ends it and all helpers.
  */
-int helper_start(const struct helper_role *roles, int nr);
+int helper_start(const struct helper_role *roles, int nr, int own);
 pid_t helper_starter(void); /* 0: there is none */
 void helper_stop(void);
 

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "helper/watch.h"
+
 int helper_send(int socket, const void *message, size_t bytes, int fd)
 {
 	struct iovec part = { (void *)message, bytes };
@@ -58,6 +60,7 @@ int helper_receive(int socket, void *message, size_t room, int *fd)
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
+	watch_request();
 	*fd = passed_fd(&m);
 	/* Too long, or with several descriptors. One that there was no room for in our table just does not come. */
 	if (m.msg_flags & MSG_TRUNC || (m.msg_flags & MSG_CTRUNC && *fd >= 0)) {

@@ -45,7 +45,7 @@ struct starter_answer {
 	int32_t err;
 };
 
-/* starter_run - is the starter, until systop is gone, by whatever end: then its end of @socket is closed. */
-noreturn void starter_run(const struct helper_role *roles, uint32_t nr, int socket);
+/* starter_run - is the starter, by the rights of roles[@own], until systop is gone, by whatever end: then its end of @socket is closed. */
+noreturn void starter_run(const struct helper_role *roles, uint32_t nr, uint32_t own, int socket);
 
 #endif
