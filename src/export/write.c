@@ -32,6 +32,9 @@
 /* Handed to the file at once. */
 #define BUFFER_BYTES (1 << 20)
 
+/* Its own, as the C library asks a device for its terminal before it makes one. */
+static char buffer[BUFFER_BYTES];
+
 /* So long a FIFO's reader is waited for, looked for so often. */
 #define READER_NS 10000000000LL
 #define READER_NAP_NS 50000000LL
@@ -120,7 +123,7 @@ static int write_trace(struct job *job, struct write_answer *a)
 			close(copy);
 		return err;
 	}
-	setvbuf(to, NULL, _IOFBF, BUFFER_BYTES);
+	setvbuf(to, buffer, _IOFBF, sizeof(buffer));
 	err = trace_write(to, job->image, job->rings, tell_progress, job, &result);
 	if (fclose(to) && !err)
 		err = -errno;
@@ -187,6 +190,7 @@ static void measure(struct job *job, int err, struct write_answer *a)
 	struct statvfs fs;
 
 	if (to) {
+		setvbuf(to, buffer, _IOFBF, sizeof(buffer));
 		if (!trace_write(to, job->image, job->rings, tell_progress, job, &result))
 			a->need = result.bytes;
 		fclose(to);

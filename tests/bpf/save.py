@@ -165,10 +165,9 @@ def later():
     """w: what is at -o's path when the trace is saved."""
     with folder() as d:
         path = f"{d}/trace"
-        with subprocess.Popen([SYSTOP, "--json", "-d", "0.3", "-o", path], stdout=subprocess.PIPE,
+        with subprocess.Popen([SYSTOP, "--json", "-d", "0.3", "-o", path], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as systop:
             said = []
-            threading.Thread(target=lambda: [None for _ in systop.stdout], daemon=True).start()
             threading.Thread(target=lambda: said.extend(systop.stderr), daemon=True).start()
             wait_for("BPF", lambda: "systop-peek" in [name_of(p) for p in descendants(systop.pid)])
 
@@ -176,7 +175,11 @@ def later():
                 said.clear()
                 time.sleep(0.7)
                 systop.send_signal(signal.SIGUSR1)
-                return wait_for(text, lambda: [line for line in said if text in line])[0]
+                try:
+                    return wait_for(text, lambda: [line for line in said if text in line])[0]
+                except AssertionError as e:
+                    systop.kill()
+                    raise AssertionError(f"{e}: {said}") from e
 
             save("saved ")
             assert is_trace(path), "not saved"
