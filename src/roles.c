@@ -4,6 +4,7 @@
 #include "collect/peek.h"
 #include "config_write.h"
 #include "export/write.h"
+#include "log.h"
 #include "sym/roles.h"
 #include "who_ask.h"
 
@@ -86,6 +87,15 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.files = 16,
 		.finishes = true,
 		.run = config_run,
+	},
+	[PROCESS_LOG] = {
+		.name = "systop-log",
+		.what = "writes the log",
+		.user = USER_WRITER,
+		.calls = CALLS_OPEN | CALLS_WRITE,
+		.files = 16,
+		.finishes = true,
+		.run = log_run,
 	},
 };
 /* clang-format on */

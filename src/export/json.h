@@ -3,6 +3,7 @@
 #define SYSTOP_EXPORT_JSON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct filter;
@@ -19,6 +20,7 @@ struct json_options {
 	void (*thread_name)(void *arg, int tid, char *buf, size_t size); /* fit for a terminal; "": not known */
 	void *thread_name_arg;
 	struct names *names; /* of frames, as far as they are known: for the quality of stacks */
+	uint64_t dropped; /* refreshes that were not written, as the reader was late */
 };
 
 /* json_tick - writes a tick as one line of JSON. Always valid UTF-8. Returns 0 or -errno. */

@@ -125,6 +125,7 @@ static const int measure[] = {
 
 static const int screen[] = {
 	SCMP_SYS(dup),
+	SCMP_SYS(dup3),
 	SCMP_SYS(epoll_create1),
 	SCMP_SYS(epoll_ctl),
 	SCMP_SYS(epoll_pwait),
