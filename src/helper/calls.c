@@ -16,6 +16,7 @@
 /* What every process has. */
 static const int common[] = {
 	SCMP_SYS(brk),
+	SCMP_SYS(clock_getres), /* clock_getcpuclockid() */
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(close),
