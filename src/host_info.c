@@ -11,7 +11,6 @@
 
 #include "check.h"
 #include "collect/collect.h"
-#include "config_file.h"
 #include "crash.h"
 #include "helper/helper.h"
 #include "look_back.h"
@@ -100,8 +99,7 @@ static bool without_starter(void *arg)
 
 static void write_config(void *arg, const struct settings *s, char *said, size_t size)
 {
-	(void)arg;
-	config_write(s, said, size);
+	config_write(&((struct host_sources *)arg)->config, s, said, size);
 }
 
 static uint64_t recorded(void *arg)
@@ -122,7 +120,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 		snprintf(said, size, "not recorded any more: the recorder goes back %.0f s", held / 1e9);
 		return;
 	}
-	err = save_start(sources->save, sources->save_path, -1, "", until ? &part : NULL);
+	err = save_start(sources->save, sources->save_path, sources->save_fd, "", until ? &part : NULL);
 	if (!err && until)
 		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
 			 from < oldest ? ", what is left of them" : "");
@@ -133,7 +131,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 	else if (err == -EOPNOTSUPP)
 		snprintf(said, size, "nothing is recorded: see ! for why");
 	else
-		snprintf(said, size, "cannot save: %s", save_why(sources->save, err));
+		snprintf(said, size, "cannot save: %s", save_why(sources->save));
 }
 
 /* 40 ms of work. */
