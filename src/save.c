@@ -36,6 +36,9 @@
 /* A helper that says nothing for so long is given up. */
 #define SILENT_NS 20000000000ULL
 
+/* Who was told to end gives up a reader of its output that takes nothing for so long. */
+#define READER_NS 1000000000ULL
+
 /* The rings are copied at once; the trace is written when the names and the next refresh are there. */
 enum state { SAVE_IDLE, SAVE_NAMES, SAVE_WRITING };
 
@@ -47,6 +50,7 @@ struct save {
 	struct save_end end;     /* of the window */
 	struct save_part part;   /* of this one */
 	int err;
+	bool handed;             /* it is written to a file that somebody else opened: nothing has to be put away */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, by their generation: */
 	uint64_t generation;
@@ -75,6 +79,10 @@ const char *save_why(const struct save *s, int err)
 {
 	const char *trouble = helper_trouble();
 
+	if (err == -ETIMEDOUT && s->handed)
+		return "nobody reads it";
+	if (err == -ECANCELED)
+		return "cancelled";
 	if (err != -EAGAIN && err != -EPIPE)
 		return strerror(-err);
 	if (*trouble)
@@ -84,7 +92,7 @@ const char *save_why(const struct save *s, int err)
 
 static void end(struct save *s, int err)
 {
-	if (err == -ETIMEDOUT)
+	if (err == -ETIMEDOUT || s->handed)
 		helper_kill(&s->helper);
 	else
 		helper_leave(&s->helper); /* it puts away what it began */
@@ -226,6 +234,7 @@ int save_start(struct save *s, const char *path, int fd, const char *reason, con
 	else
 		snprintf(s->path, sizeof(s->path), "systop-%s-%s.pb", s->o.uname->nodename, when);
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);
+	s->handed = fd >= 0;
 	err = begin(s, fd);
 	if (err && err != -EPIPE) { /* then it says why */
 		end(s, err);
@@ -355,19 +364,34 @@ bool save_tick(struct save *s, const struct tick *t)
 	return s->state == SAVE_NAMES && write_when_ready(s);
 }
 
-void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg)
+/* Whether who reads the trace has taken nothing for READER_NS. */
+static bool is_unread(struct save *s, int fd, uint64_t *since)
 {
-	const struct timespec nap = { .tv_nsec = 2000000 };
-	sigset_t end;
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	sigemptyset(&end);
-	sigaddset(&end, SIGINT);
-	sigaddset(&end, SIGTERM);
+	if (s->state != SAVE_WRITING || poll(&p, 1, 0))
+		*since = now;
+	return now - *since > READER_NS;
+}
+
+void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	const struct timespec nap = { .tv_nsec = 2000000 };
+	uint64_t since = clock_ns(CLOCK_MONOTONIC);
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		sigaddset(&set, ending[i]);
 	while (save_busy(s)) {
 		work(arg);
 		save_tick(s, t);
 		save_work(s);
-		if (sigtimedwait(&end, NULL, &nap) > 0)
+		if (sigtimedwait(&set, NULL, &nap) > 0)
 			save_cancel(s);
+		else if (reader >= 0 && save_busy(s) && is_unread(s, reader, &since))
+			end(s, -ETIMEDOUT);
 	}
 }
