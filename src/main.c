@@ -380,8 +380,9 @@ static void fetch_names(void *arg)
 	on_work(arg);
 }
 
-/* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. */
-static void finish_save(struct systop *s)
+/* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. @reader: see
+ * save_finish(). */
+static void finish_save(struct systop *s, int reader)
 {
 	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
 
@@ -392,18 +393,18 @@ static void finish_save(struct systop *s)
 		s->tui = NULL;
 		tell_save(s);
 	}
-	save_finish(s->save, t, fetch_names, s);
+	save_finish(s->save, t, reader, fetch_names, s);
 	tick_put(t);
 	tell_save(s);
 }
 
 /* -w: what was recorded, now that it ended. */
-static void save_trace(struct systop *s)
+static void save_trace(struct systop *s, bool told_to_end)
 {
 	const struct options *o = &s->options;
 	int err = save_start(s->save, strcmp(o->trace, "-") ? o->trace : "standard output", o->trace_fd, "", NULL);
 
-	finish_save(s);
+	finish_save(s, out && told_to_end ? STDOUT_FILENO : -1);
 	if (!err)
 		err = save_failure(s->save)->err;
 	if (!err)
@@ -453,10 +454,10 @@ static int run(struct systop *s)
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		finish_output(s);
 		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {
-			save_trace(s);
+			save_trace(s, signal_number);
 			signal_number = 0;
 		} else {
-			finish_save(s);
+			finish_save(s, -1);
 		}
 	}
 	status = command_exit_status(&s->command);

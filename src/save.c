@@ -42,6 +42,8 @@
 
 /* Nor is one heard that says so often that it got no further. */
 #define IDLE_TALK_MAX 100000
+/* Who was told to end gives up a reader of its output that takes nothing for so long. */
+#define READER_NS 1000000000ULL
 
 /* The rings are copied at once; the trace is written when the names and the next refresh are there. */
 enum state { SAVE_IDLE, SAVE_NAMES, SAVE_WRITING };
@@ -57,6 +59,7 @@ struct save {
 	struct save_end end;     /* of the window */
 	struct save_part part;   /* of this one */
 	uint32_t percent, idle_talk; /* said last, and how often again */
+	bool handed;             /* it is written to a file that somebody else opened: nothing has to be put away */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, by their generation: */
 	uint64_t generation;
@@ -105,7 +108,11 @@ static void name_cause(struct save *s)
 		f.err = helper_error(s->helper.id);
 	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same */
 		f.room = limit.rlim_cur;
-	if ((f.err == -EAGAIN || f.err == -EPIPE) && *trouble)
+	if (f.err == -ETIMEDOUT && s->handed)
+		snprintf(s->cause, sizeof(s->cause), "nobody reads it");
+	else if (f.err == -ECANCELED)
+		snprintf(s->cause, sizeof(s->cause), "cancelled");
+	else if ((f.err == -EAGAIN || f.err == -EPIPE) && *trouble)
 		snprintf(s->cause, sizeof(s->cause), "%s", trouble);
 	else
 		save_cause(&f, s->cause, sizeof(s->cause));
@@ -114,7 +121,7 @@ static void name_cause(struct save *s)
 /* @said: it ended by itself, or will, and leaves nothing. */
 static void end(struct save *s, int err, bool said)
 {
-	if (err == -ETIMEDOUT)
+	if (err == -ETIMEDOUT || s->handed)
 		helper_kill(&s->helper);
 	else
 		helper_leave(&s->helper); /* it puts away what it began */
@@ -282,6 +289,7 @@ int save_start(struct save *s, const char *path, int fd, const char *reason, con
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);
 	s->failure = (struct save_failure){ 0 };
 	name_temporary(s, fd);
+	s->handed = fd >= 0;
 	err = begin(s, fd);
 	if (err && err != -EPIPE) { /* then it says why */
 		end(s, err, false);
@@ -422,19 +430,34 @@ bool save_tick(struct save *s, const struct tick *t)
 	return s->state == SAVE_NAMES && write_when_ready(s);
 }
 
-void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg)
+/* Whether who reads the trace has taken nothing for READER_NS. */
+static bool is_unread(struct save *s, int fd, uint64_t *since)
 {
-	const struct timespec nap = { .tv_nsec = 2000000 };
-	sigset_t end;
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	sigemptyset(&end);
-	sigaddset(&end, SIGINT);
-	sigaddset(&end, SIGTERM);
+	if (s->state != SAVE_WRITING || poll(&p, 1, 0))
+		*since = now;
+	return now - *since > READER_NS;
+}
+
+void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	const struct timespec nap = { .tv_nsec = 2000000 };
+	uint64_t since = clock_ns(CLOCK_MONOTONIC);
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		sigaddset(&set, ending[i]);
 	while (save_busy(s)) {
 		work(arg);
 		save_tick(s, t);
 		save_work(s);
-		if (sigtimedwait(&end, NULL, &nap) > 0)
+		if (sigtimedwait(&set, NULL, &nap) > 0)
 			save_cancel(s);
+		else if (reader >= 0 && save_busy(s) && is_unread(s, reader, &since))
+			end(s, -ETIMEDOUT);
 	}
 }

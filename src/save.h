@@ -61,9 +61,10 @@ bool save_busy(const struct save *s);
 bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
-/* save_finish - waits until what is being saved is saved; SIGINT and SIGTERM, which are blocked, cancel it. @t: the last
- * refresh. @work is called in between: it fetches names. */
-void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg);
+/* save_finish - waits until what is being saved is saved; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which are blocked, cancel
+ * it. @t: the last refresh. @reader: who reads this file is not waited for; -1: it is. @work is called in between: it
+ * fetches names. */
+void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg);
 
 /* save_text - what it does, or how the last one ended: one line, fit for a terminal. "": nothing was saved yet.
  * save_failure - of the last one that ended: why. */
