@@ -41,6 +41,8 @@ struct free_map free_slots SEC(".maps");
 struct found_map found_slots SEC(".maps");
 struct refs_map refs SEC(".maps");
 struct scope_cgroups_map scope_cgroups SEC(".maps");
+struct cgroup_events_map cgroup_events SEC(".maps");
+struct cgroups_told_map cgroups_told SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
 struct stacks_map stacks SEC(".maps");

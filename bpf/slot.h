@@ -225,6 +225,18 @@ enum scope_kind {
 #define HIERARCHY_V2 (-1)
 #define HIERARCHY_NONE (-2)
 
+/* A cgroup, for user space to know it by name before its walk of the hierarchy comes by. */
+#define CGROUP_NAME_SIZE 256 /* NAME_MAX and its end */
+
+struct cgroup_event {
+	__u64 id;
+	__u64 parent;        /* 0: it is the hierarchy's root */
+	char name[CGROUP_NAME_SIZE];
+};
+
+/* Entries of cgroups_told: 2 to the power of. */
+#define CGROUPS_TOLD_BITS 14
+
 /* A cgroup in scope, with everything below it: key of the scope_cgroups map. */
 struct scope_cgroup {
 	__u64 id;

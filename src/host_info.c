@@ -11,7 +11,6 @@
 #include "collect/collect.h"
 #include "config_file.h"
 #include "look_back.h"
-#include "loop.h"
 #include "model/health.h"
 #include "model/tick.h"
 #include "proc/user.h"
@@ -20,6 +19,7 @@
 #include "save.h"
 #include "sym/names.h"
 #include "tui/host.h"
+#include "turns.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -57,11 +57,13 @@ static void affinity(pid_t tid, char *buf, size_t size)
 static void health(void *arg, struct health *h)
 {
 	const struct host_sources *from = arg;
+	struct turns turns = turns_get();
 
 	collect_health(from->collect, h);
 	names_health(from->names, h);
 	collect_health_loss(from->collect, h);
-	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds", loop_longest() / 1e6);
+	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds; %.1f ms without waits for a CPU",
+		   turns.longest_ns / 1e6, turns.work_ns / 1e6);
 	check_health(h);
 }
 

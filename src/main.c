@@ -28,6 +28,7 @@
 #include "sym/names.h"
 #include "systop.h"
 #include "tui/tui.h"
+#include "turns.h"
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -133,8 +134,10 @@ static enum loop_verdict on_tick(void *arg)
 		return LOOP_FAILED;
 	}
 	if (o->output == OUTPUT_JSON) {
+		struct turns turns = turns_get();
 		struct json_options json = { s->uts.nodename, s->uts.release, s->target.text,
-					     o->all, s->filter, thread_name, s, s->names };
+					     o->all, s->filter, thread_name, s, turns.longest_ns, turns.work_ns,
+					     s->names };
 
 		err = json_tick(stdout, t, &json);
 	} else if (o->output == OUTPUT_TABLE) {
