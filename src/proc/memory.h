@@ -10,4 +10,7 @@ struct cgroup_mounts;
  * what any cgroup that it is in may still take (memory.max, memory.current, and those of v1). */
 uint64_t memory_spare(const struct cgroup_mounts *mounts);
 
+/* memory_check - 0, or -ENOMEM after fail() if a cgroup that it is in may not take what systop needs. */
+int memory_check(const struct cgroup_mounts *mounts);
+
 #endif
