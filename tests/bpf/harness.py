@@ -22,6 +22,9 @@ REALTIME = os.path.exists("/sys/kernel/realtime")
 MS = 1_000_000
 SEC = 1_000_000_000
 
+# Tells the processes of this test from those of others that run beside it.
+os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
+
 STATES = ("run_ns", "irq_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
 
 
@@ -288,18 +291,34 @@ class Cgroup:
 
 
 def bpf_ids():
-    """Ids of all BPF programs and maps there are."""
-    ids = set()
-    for what in ("prog", "map"):
-        done = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True,
-                              env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
-        ids |= {what + i for i in re.findall(r"^(\d+): ", done.stdout, re.MULTILINE)}
-    return ids
+    """Ids of all BPF programs there are."""
+    done = subprocess.run(["bpftool", "prog", "show"], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+    return set(re.findall(r"^(\d+): ", done.stdout, re.MULTILINE))
 
 
-def bpf_left(before, seconds=1.0):
-    """What is there beyond `before` once the kernel had a second to free it."""
+def held_by_others():
+    """Ids of the programs that processes of other tests hold, by themselves or by a link."""
+    held = set()
+    mark = f"SYSTOP_TEST={os.environ['SYSTOP_TEST']}".encode()
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(f"{folder}/environ", "rb") as f:
+                if mark in f.read().split(b"\0"):
+                    continue
+            for fd in os.listdir(f"{folder}/fdinfo"):
+                with open(f"{folder}/fdinfo/{fd}") as f:
+                    held |= set(re.findall(r"^prog_id:\s+(\d+)", f.read(), re.MULTILINE))
+        except OSError:
+            continue
+    return held
+
+
+def bpf_left(before, seconds=3.0):
+    """The programs that stay: beyond `before`, held by no other test, and there for some seconds."""
     end = time.monotonic() + seconds
-    while bpf_ids() - before and time.monotonic() < end:
+    left = bpf_ids() - before
+    while left and time.monotonic() < end:
         time.sleep(0.05)
-    return bpf_ids() - before
+        left &= bpf_ids() - held_by_others()
+    return left

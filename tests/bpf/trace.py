@@ -4,7 +4,6 @@
 import contextlib
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -288,6 +287,7 @@ def overlap():
         both = [[s for s in c.switches if begin_ns < s[0] <= end_ns] for c in (cpu, second.cpus[number])]
         assert both[0] == both[1], f"CPU {number}: {len(both[0])} switches, {len(both[1])}"
         compared += len(both[0])
+    assert compared > 100, f"{compared} switches in the time that both hold"
     return f"{compared} switches"
 
 
@@ -336,11 +336,18 @@ def killed():
     """Whenever systop is killed, there is no file or a whole one."""
     whole = 0
     with tempfile.TemporaryDirectory() as folder:
-        for i in range(20 if GUEST else 200):
-            path = os.path.join(folder, "trace")
+        path = os.path.join(folder, "trace")
+        began = time.monotonic()
+        subprocess.run([SYSTOP, "-w", path, "--duration", "0.1", "-p", str(os.getpid())], check=True,
+                       stderr=subprocess.DEVNULL)
+        alone = time.monotonic() - began
+        os.unlink(path)
+        tries = 10 if GUEST else 40
+        for i in range(tries):
             with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.1", "-p", str(os.getpid())],
                                   stderr=subprocess.DEVNULL) as systop:
-                time.sleep(0.25 + 0.3 * random.random())
+                # Evenly from when it begins to save to when it has saved, however fast the machine is.
+                time.sleep(alone * (0.5 + i / tries))
                 systop.kill()
             if i % 20 == 19:
                 time.sleep(0.3)
@@ -350,7 +357,8 @@ def killed():
                 assert any("clock_snapshot" in p for p in packets(path)[-2:]), "it is cut"
                 os.unlink(path)
                 whole += 1
-    return f"{whole} whole ones"
+    assert 0 < whole < tries, f"{whole} whole ones of {tries}, {alone:.2f} s each"
+    return f"{whole} whole ones of {tries}"
 
 
 def aligned():

@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from tmux import SYSTOP, Tap, Terminal, bpf_left, bpf_programs, gone, skip_reason  # noqa: E402
+from tmux import SYSTOP, Tap, Terminal, bpf_ids, bpf_left, gone, skip_reason  # noqa: E402
 
 
 def settings(t):
@@ -33,11 +33,11 @@ def restored(t, was):
 
 
 def ends(how):
-    before = bpf_programs()
+    before = bpf_ids()
     with Terminal() as t:
         was = settings(t)
         pid = t.start()
-        assert bpf_programs() - before, "nothing was loaded"
+        assert bpf_ids() - before, "nothing was loaded"
         assert alternate(t) and not cursor_shown(t)
         how(t, pid)
         assert gone(pid, 1), "still there after a second"
@@ -67,7 +67,7 @@ def exit_status():
 
 def stops_and_goes_on():
     """Ctrl-Z gives the shell its terminal, fg the screen back, also at another size."""
-    before = bpf_programs()
+    before = bpf_ids()
     with Terminal() as t:
         was = settings(t)
         pid = t.start()
@@ -93,7 +93,7 @@ def stops_and_goes_on():
 
 
 def terminated_while_stopped():
-    before = bpf_programs()
+    before = bpf_ids()
     with Terminal() as t:
         was = settings(t)
         pid = t.start()
@@ -107,7 +107,7 @@ def terminated_while_stopped():
 
 
 def terminal_vanishes():
-    before = bpf_programs()
+    before = bpf_ids()
     t = Terminal()
     pid = t.start()
     t.close()
@@ -117,7 +117,7 @@ def terminal_vanishes():
 
 def killed():
     """SIGKILL leaves the screen as it is, but nothing in the kernel."""
-    before = bpf_programs()
+    before = bpf_ids()
     with Terminal() as t:
         pid = t.start()
         os.kill(pid, signal.SIGKILL)
@@ -127,7 +127,7 @@ def killed():
 
 def batch(*args):
     """Without a screen: a signal ends it, as it would without systop; so does a reader that left."""
-    before = bpf_programs()
+    before = bpf_ids()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with subprocess.Popen([SYSTOP, *args, "-d", "0.5"], stdout=subprocess.PIPE) as proc:
             proc.stdout.readline()

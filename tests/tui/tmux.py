@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "bpf"))
-from harness import ended  # noqa: E402
+from harness import Tap, bpf_ids, bpf_left, ended  # noqa: E402, F401
 
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
 WAIT_S = 10  # for anything to appear: a busy machine is slow, and a pass never waits for it
@@ -20,37 +20,6 @@ def skip_reason():
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
         return "no BTF"
     return None
-
-
-class Tap:
-    """Counts the cases of a test program and prints them as TAP."""
-
-    def __init__(self):
-        self.nr = self.failed = 0
-
-    def ok(self, passed, name, detail=""):
-        self.nr += 1
-        self.failed += not passed
-        print(f"{'ok' if passed else 'not ok'} {self.nr} - {name}", flush=True)
-        if not passed and detail:
-            for line in str(detail).splitlines():
-                print(f"# {line}", flush=True)
-
-    def skip(self, name, why):
-        self.nr += 1
-        print(f"ok {self.nr} - {name} # SKIP {why}", flush=True)
-
-    def case(self, name, function, *args):
-        """Runs a case: an exception is a failure of it, not of all."""
-        try:
-            function(*args)
-            self.ok(True, name)
-        except Exception as e:  # noqa: BLE001
-            self.ok(False, name, f"{type(e).__name__}: {e}")
-
-    def done(self):
-        print(f"1..{self.nr}", flush=True)
-        sys.exit(bool(self.failed))
 
 
 class Terminal:
@@ -141,22 +110,3 @@ def gone(pid, seconds):
     while not ended(pid) and time.monotonic() < end:
         time.sleep(0.02)
     return ended(pid)
-
-
-def bpf_programs():
-    """Ids of all BPF programs and maps there are."""
-    ids = set()
-    for what in ("prog", "map"):
-        out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True,
-                             check=True, env={**os.environ, "PATH": os.environ["PATH"] +
-                                              ":/usr/sbin:/sbin"}).stdout
-        ids |= {f"{what}{i}" for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
-    return ids
-
-
-def bpf_left(before, seconds=1.0):
-    """What is there beyond `before` once the kernel had time to free it."""
-    end = time.monotonic() + seconds
-    while bpf_programs() - before and time.monotonic() < end:
-        time.sleep(0.05)
-    return bpf_programs() - before

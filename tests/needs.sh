@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the tests need, one case each: a test that cannot run is not a test that passed. Prints TAP.
+nr=0
+failed=0
+need() { # what, how it is installed, the command that succeeds if it is there
+	what=$1
+	from=$2
+	shift 2
+	nr=$((nr + 1))
+	if "$@" >/dev/null 2>&1; then
+		echo "ok $nr - $what"
+	else
+		failed=1
+		echo "not ok $nr - $what"
+		echo "# $* failed: install $from; scripts/check does it"
+	fi
+}
+# Debian has it outside a user's PATH.
+PATH=$PATH:/usr/sbin:/sbin
+
+need cmocka libcmocka-dev test -z "$WHY_NO_UNIT_TESTS"
+need sanitizers "libasan and libubsan" test -n "$SYSTOP_SANITIZED"
+need python3 python3 python3 --version
+need jsonschema python3-jsonschema python3 -c "import jsonschema"
+need tmux tmux tmux -V
+need perf linux-perf perf --version
+need bpftool bpftool bpftool version
+need protoc protobuf-compiler protoc --version
+need nm binutils nm --version
+need objcopy binutils objcopy --version
+need addr2line binutils addr2line --version
+need xz xz-utils xz --version
+need zsh zsh zsh -c :
+need fish fish fish -c :
+need mandoc mandoc sh -c 'echo .Dd | mandoc'
+need infocmp ncurses-bin infocmp -V
+need taskset util-linux taskset --version
+need setpriv util-linux setpriv --version
+need unshare util-linux unshare --version
+need prlimit util-linux prlimit --version
+need ps procps ps --version
+echo "1..$nr"
+exit "$failed"
