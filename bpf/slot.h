@@ -182,6 +182,7 @@ struct cpu_slot {
 	__u64 gap_ns;        /* the longest time without, of a busy CPU, since the reader last took it, */
 	__u64 gap_at;        /* its end, accounting clock, */
 	__u32 gap_tid;       /* and who ran then */
+	__u32 offline;       /* set by user space: its last switch to the idle thread was not seen */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps, D states of threads in scope, of AWAY_NS and more */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));

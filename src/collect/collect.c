@@ -471,6 +471,8 @@ const struct tick *collect_tick(struct collect *c)
 
 	cgroups_work(c->cgroups, false);
 	samplers_follow(c->samplers);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		c->memory.cpus[cpu].offline = !samplers_online(c->samplers, cpu);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
 	if (!err)

@@ -112,6 +112,7 @@ uint64_t memory_spare(const struct cgroup_mounts *mounts)
 	uint64_t spare = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 100;
 	uint64_t left = room_of_all(mounts).left;
 
+	left = left > MEMORY_NEEDED ? left - MEMORY_NEEDED : 0;
 	return left / 4 < spare ? left / 4 : spare;
 }
 

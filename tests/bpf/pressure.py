@@ -181,13 +181,15 @@ def cgroups(number, seconds):
 
 def forks(rate, seconds):
     """Every one of many short processes is counted."""
-    with Watched("-d", "0.2") as systop, Load(load_path("forks"), "processes", str(rate), str(seconds)) as load:
+    name = f"systop-forks-{os.getpid()}"
+    with Cgroup(name) as cgroup, Watched("-d", "0.2") as systop, \
+         Load(load_path("forks"), "processes", str(rate), str(seconds), preexec=lambda: cgroup.add(os.getpid())) as load:
         truth = load.truth()
         systop.until(lambda line: any(t["exited"] and t["tid"] == truth["pid"] for t in line["threads"]),
                      "the end of the load")
         time.sleep(0.5)
         text = systop.turn()
-    seen = sum(t["exited"] and t["ppid"] == truth["pid"] for line in systop.lines for t in line["threads"])
+    seen = sum(t["exited"] and t["cgroup"] == f"/{name}" for line in systop.lines for t in line["threads"]) - 1
     loss = systop.lines[-1]["loss"]
     lost = loss["no_slot"] + loss["no_storage"] + loss["unlisted"]
     assert seen <= truth["made"] <= seen + lost, f"{seen} of {truth['made']}, {lost} lost"
@@ -311,8 +313,7 @@ def hotplug():
         try:
             for _ in range(3):
                 online(cpu, False)
-                systop.until(lambda line: not next(c for c in line["cpus"] if c["cpu"] == cpu)["run_ns"],
-                             "nothing runs there")
+                systop.until(lambda line: cpu not in (c["cpu"] for c in line["cpus"] if c["run_ns"]), "nothing runs there")
                 online(cpu, True)
                 with Load(load_path("spin"), "30", preexec=lambda: os.sched_setaffinity(0, {cpu})):
                     systop.until(lambda line: next(c for c in line["cpus"] if c["cpu"] == cpu)["run_ns"] >
