@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,7 +66,7 @@ static FILE *open_trusted(const char *path, const char **why)
 		*why = "cannot be looked at";
 	else if (!S_ISREG(st.st_mode))
 		*why = "is not a file";
-	else if (st.st_uid && st.st_uid != geteuid())
+	else if (st.st_uid && st.st_uid != (uid_t)setfsuid(-1))
 		*why = "is someone else's: not read";
 	else if (st.st_mode & (S_IWGRP | S_IWOTH))
 		*why = "can be written by others: not read (chmod go-w)";
@@ -305,7 +306,7 @@ static int check_dir(const char *path)
 		*slash = '\0';
 	if (stat(slash ? dir : ".", &st))
 		return -errno;
-	return st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
+	return st.st_uid != (uid_t)setfsuid(-1) || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
 }
 
 static int write_file(const struct settings *s, const char *path, FILE *old)

@@ -350,6 +350,12 @@ static void scene_thread_name(void *arg, pid_t tid, char *buf, size_t size)
 	snprintf(buf, size, "%s", tid == 4004 ? "spinner" : "");
 }
 
+static bool scene_without_starter(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
 static uint64_t scene_recorded(void *arg)
 {
 	(void)arg;
@@ -470,6 +476,7 @@ const struct host scene_host = {
 	.affinity = affinity,
 	.health = health,
 	.write_config = write_config,
+	.without_starter = scene_without_starter,
 	.recorded = scene_recorded,
 	.recorded_events = scene_recorded_events,
 	.recorded_samples = scene_recorded_samples,
