@@ -127,7 +127,7 @@ void samplers_follow(struct samplers *s)
 		s->cpus[cpu].wanted = false;
 	want_cpus(online, s, true);
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
-		s->cpus[cpu].online = s->cpus[cpu].wanted || !*online; /* where that is not told, all are */
+		s->cpus[cpu].online = s->cpus[cpu].wanted;
 	if (!s->all) {
 		read_list("isolated", alone, sizeof(alone));
 		want_cpus(alone, s, false);
@@ -162,6 +162,8 @@ struct samplers *samplers_new(struct bpf_program *prog, int nr_cpus, int frequen
 		free(s);
 		return NULL;
 	}
+	for (int cpu = 0; cpu < nr_cpus; cpu++)
+		s->cpus[cpu].online = true; /* where it is not told which are */
 	s->hardware = has_cycles(s);
 	samplers_follow(s);
 	return s;
