@@ -2,14 +2,17 @@
 #include "host_info.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 #include "collect/collect.h"
 #include "config_file.h"
+#include "crash.h"
 #include "helper/helper.h"
 #include "look_back.h"
 #include "model/health.h"
@@ -22,6 +25,7 @@
 #include "tui/host.h"
 #include "turns.h"
 #include "util/clock.h"
+#include "util/sink.h"
 #include "util/text.h"
 
 /* More than any kernel is built for. */
@@ -70,7 +74,24 @@ static void health(void *arg, struct health *h)
 	collect_health_loss(from->collect, h);
 	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds; %.1f ms without waits for a CPU",
 		   turns.longest_ns / 1e6, turns.work_ns / 1e6);
+	health_add(h, "Main loop", "screen", from->output->dropped ? HEALTH_DEGRADED : HEALTH_FACT,
+		   "%" PRIu64 " frames dropped: the terminal was not read in time", from->output->dropped);
 	check_health(h);
+}
+
+void host_info_note(const struct sink *output, const struct tick *t)
+{
+	uint64_t lost = 0;
+	char when[32];
+	struct tm tm;
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		lost += t->loss[i];
+	gmtime_r(&t->wall.tv_sec, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	crash_note("%s: %zu threads, %zu cgroups, %" PRIu64 " lost, %" PRIu64 " frames or refreshes dropped, "
+		   "longest turn %.1f ms, %" PRIu64 " MiB", when, t->nr_active + t->nr_idle, t->nr_cgroups, lost,
+		   output->dropped, turns_get().longest_ns / 1e6, t->self.rss_bytes >> 20);
 }
 
 static bool without_starter(void *arg)

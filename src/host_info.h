@@ -7,6 +7,8 @@
 struct collect;
 struct host;
 struct names;
+struct sink;
+struct tick;
 struct save;
 
 /* Who knows. */
@@ -15,11 +17,15 @@ struct host_sources {
 	struct names *names;
 	struct save *save;
 	const char *save_path; /* where to; NULL: a name of its own */
+	const struct sink *output; /* of the screen */
 	struct topology_reader topology;
 };
 
 /* host_info_init - what the screen asks of the rest (tui/host.h). @from: borrowed, as are the
  * strings that are in @h already. */
 void host_info_init(struct host *h, struct host_sources *from);
+
+/* host_info_note - how things are at this tick, for the report of a crash. */
+void host_info_note(const struct sink *output, const struct tick *t);
 
 #endif

@@ -2,6 +2,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,7 +23,7 @@ struct loop {
 	void *arg;
 	int epoll_fd, signal_fd, tick_fd, harvest_fd;
 	int *signal, *status;
-	bool child_ended;
+	bool child_ended, sending;
 };
 
 static sigset_t loop_signals(void)
@@ -152,6 +153,37 @@ static enum loop_verdict loop_signal(struct loop *l)
 	return LOOP_GO_ON;
 }
 
+/* The output is watched only while there is some: a pipe whose reader is gone would wake us for ever. A file is never
+ * waited for, and cannot be watched. */
+static void loop_watch_output(struct loop *l)
+{
+	struct epoll_event ev = { .events = EPOLLOUT, .data.fd = l->o->output_fd };
+	bool unsent = l->ops->unsent(l->arg);
+
+	if (unsent == l->sending)
+		return;
+	l->sending = unsent;
+	epoll_ctl(l->epoll_fd, unsent ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, ev.data.fd, &ev);
+}
+
+/* What is under way when there is no more to come: a pipe's reader may be late; a signal ends the waiting. */
+static enum loop_verdict loop_last(struct loop *l)
+{
+	struct pollfd p[2] = { { .fd = l->signal_fd, .events = POLLIN },
+			       { .fd = l->o->output_fd, .events = POLLOUT } };
+	enum loop_verdict verdict = LOOP_GO_ON;
+
+	while (verdict == LOOP_GO_ON && l->ops->unsent(l->arg)) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[0].revents)
+			verdict = loop_signal(l);
+		else if (p[1].revents)
+			verdict = l->ops->send(l->arg);
+	}
+	return verdict == LOOP_FAILED ? LOOP_FAILED : LOOP_STOP;
+}
+
 static bool timer_fired(int fd)
 {
 	uint64_t times;
@@ -179,10 +211,12 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 		return timer_fired(fd) ? l->ops->tick(l->arg) : LOOP_GO_ON;
 	if (is_work(l, fd))
 		return l->ops->work(l->arg);
-	if (ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
+	if (l->o->terminal_fd >= 0 && ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
 		*l->signal = SIGHUP;
 		return LOOP_STOP;
 	}
+	if (fd == l->o->output_fd)
+		return l->ops->send(l->arg);
 	return l->ops->input(l->arg);
 }
 
@@ -204,6 +238,7 @@ static enum loop_verdict loop_once(struct loop *l)
 		if (verdict == LOOP_GO_ON)
 			verdict = LOOP_STOP;
 	}
+	loop_watch_output(l);
 	turns_end();
 	return verdict;
 }
@@ -211,7 +246,7 @@ static enum loop_verdict loop_once(struct loop *l)
 enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
 			   int *signal, int *status)
 {
-	struct loop l = { o, ops, arg, -1, -1, -1, -1, signal, status, false };
+	struct loop l = { o, ops, arg, -1, -1, -1, -1, signal, status, false, false };
 	enum loop_verdict verdict = LOOP_GO_ON;
 	int err = loop_open(&l);
 
@@ -224,6 +259,8 @@ enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *
 		loop_child(&l); /* it may have ended before the loop began */
 	while (verdict == LOOP_GO_ON)
 		verdict = loop_once(&l);
+	if (verdict == LOOP_STOP && !*signal && o->terminal_fd < 0)
+		verdict = loop_last(&l);
 	loop_close(&l);
 	return verdict;
 }

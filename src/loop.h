@@ -26,6 +26,8 @@ struct loop_ops {
 	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
 	void (*save)(void *arg);                 /* SIGUSR1 */
+	bool (*unsent)(void *arg);               /* whether output waits for its reader: */
+	enum loop_verdict (*send)(void *arg);    /* who takes more of it now */
 };
 
 #define LOOP_WORK_FDS 3
@@ -35,6 +37,7 @@ struct loop_options {
 	uint64_t interval_ns; /* and from each to the next */
 	int terminal_fd;  /* -1: none; its end stops the loop */
 	int work_fds[LOOP_WORK_FDS]; /* -1: none */
+	int output_fd;    /* what the unsent output is for */
 	pid_t child;      /* a command whose end stops the loop after one more tick; 0: none */
 };
 

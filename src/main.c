@@ -6,6 +6,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
@@ -14,13 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config.h"
+
 #include "collect/collect.h"
+#include "complain.h"
 #include "config_file.h"
 #include "crash.h"
 #include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
 #include "helper/helper.h"
+#include "log.h"
 #include "loop.h"
 #include "model/tick.h"
 #include "print.h"
@@ -55,6 +60,7 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 	snprintf(what, sizeof(what), "%s exited by %s",
 		 s->target.nr_pidfds > 1 ? "all processes of -p" : s->target.last, when);
 	if (s->options.output == OUTPUT_SCREEN) {
+		log_line("%s", what);
 		tui_notice(s->tui, "%s", what);
 		return LOOP_GO_ON;
 	}
@@ -97,6 +103,9 @@ static void wait_for_stacks(struct systop *s, const struct tick *t)
 	}
 }
 
+/* So long the reader of the output is waited for at the end. */
+#define LAST_MS 400
+
 /* What became of a trace that is being saved. */
 static void tell_save(struct systop *s)
 {
@@ -104,12 +113,15 @@ static void tell_save(struct systop *s)
 	const char *text = save_text(s->save);
 
 	text_safe(safe, sizeof(safe), text, strlen(text));
-	if (s->tui)
+	if (s->tui) {
+		if (!save_busy(s->save))
+			log_line("%s", safe);
 		tui_notice(s->tui, "%s", safe);
-	else if (s->options.output == OUTPUT_SCREEN)
-		fprintf(stderr, "systop: %s%s\n", safe, save_busy(s->save) ? "; Ctrl-C: no file" : "");
-	else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save)))
-		fprintf(stderr, "systop: %s\n", safe);
+	} else if (s->options.output == OUTPUT_SCREEN) {
+		complain("%s%s", safe, save_busy(s->save) ? "; Ctrl-C: no file" : "");
+	} else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save))) {
+		complain("%s", safe);
+	}
 }
 
 static void thread_name(void *arg, int tid, char *buf, size_t size)
@@ -119,6 +131,38 @@ static void thread_name(void *arg, int tid, char *buf, size_t size)
 	*buf = '\0';
 	if (collect_thread_name(((struct systop *)arg)->collect, tid, comm))
 		text_safe(buf, size, comm, sizeof(comm));
+}
+
+static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
+{
+	const struct options *o = &s->options;
+	struct turns turns = turns_get();
+	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter, thread_name, s,
+				     turns.longest_ns, turns.work_ns, s->names, s->output.dropped };
+	struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all, s->filter };
+
+	switch (o->output) {
+	case OUTPUT_JSON:
+		return json_tick(to, t, &json);
+	case OUTPUT_TABLE:
+		return table_tick(to, t, &table);
+	default:
+		wait_for_stacks(s, t);
+		return folded_tick(to, t, o->folded, s->names);
+	}
+}
+
+/* Nothing is printed while the refresh before is not all sent: a pipe's reader may be late. */
+static int write_refresh(struct systop *s, const struct tick *t)
+{
+	FILE *to = sink_begin(&s->output);
+	int err, end;
+
+	if (!to)
+		return -errno;
+	err = print_refresh(s, t, to);
+	end = sink_end(&s->output);
+	return err ? err : end;
 }
 
 static enum loop_verdict on_tick(void *arg)
@@ -137,24 +181,11 @@ static enum loop_verdict on_tick(void *arg)
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
 		return LOOP_FAILED;
 	}
-	if (o->output == OUTPUT_JSON) {
-		struct turns turns = turns_get();
-		struct json_options json = { s->uts.nodename, s->uts.release, s->target.text,
-					     o->all, s->filter, thread_name, s, turns.longest_ns, turns.work_ns,
-					     s->names };
-
-		err = json_tick(stdout, t, &json);
-	} else if (o->output == OUTPUT_TABLE) {
-		struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all,
-					       s->filter };
-
-		err = table_tick(stdout, t, &table);
-	} else if (o->output == OUTPUT_FOLDED) {
-		wait_for_stacks(s, t);
-		err = folded_tick(stdout, t, o->folded, s->names);
-	} else if (o->output == OUTPUT_SCREEN) {
+	host_info_note(&s->output, t);
+	if (o->output == OUTPUT_SCREEN)
 		tui_tick(s->tui, t);
-	}
+	else if (o->output != OUTPUT_TRACE)
+		err = write_refresh(s, t);
 	if (save_tick(s->save, t))
 		tell_save(s);
 	on_work(s);
@@ -202,6 +233,26 @@ static void on_save(void *arg)
 		tell_save(s);
 }
 
+static bool on_unsent(void *arg)
+{
+	return sink_unsent(&((struct systop *)arg)->output);
+}
+
+static enum loop_verdict on_send(void *arg)
+{
+	struct systop *s = arg;
+	int err = sink_send(&s->output);
+
+	if (s->tui) { /* if the terminal is gone, the loop knows */
+		tui_output(s->tui);
+		return LOOP_GO_ON;
+	}
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+	return LOOP_FAILED;
+}
+
 static void on_suspend(void *arg)
 {
 	tui_suspend(((struct systop *)arg)->tui);
@@ -225,6 +276,8 @@ static const struct loop_ops screen_ops = {
 	.input = on_input,
 	.work = on_work,
 	.save = on_save,
+	.unsent = on_unsent,
+	.send = on_send,
 	.resize = on_resize,
 	.suspend = on_suspend,
 	.resume = on_resume,
@@ -235,6 +288,8 @@ static const struct loop_ops batch_ops = {
 	.harvest = on_harvest,
 	.work = on_work,
 	.save = on_save,
+	.unsent = on_unsent,
+	.send = on_send,
 };
 
 static enum loop_verdict on_input(void *arg)
@@ -312,6 +367,13 @@ static void save_trace(struct systop *s)
 		     save_why(s->save, err));
 }
 
+/* The line that is under way is to be whole, if somebody reads it. */
+static void finish_output(struct systop *s)
+{
+	if (!s->tui)
+		sink_finish(&s->output, LAST_MS);
+}
+
 static int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
@@ -320,6 +382,7 @@ static int run(struct systop *s)
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
 		.work_fds = { -1, -1, -1 },
+		.output_fd = STDOUT_FILENO,
 	};
 	int signal_number = 0, status;
 	enum loop_verdict verdict = LOOP_FAILED;
@@ -330,9 +393,9 @@ static int run(struct systop *s)
 		o.interval_ns = s->recording.interval_ns;
 	}
 	loop_block_signals();
-	crash_catch();
 	priority_raise();
 	start_helpers();
+	crash_catch(PACKAGE_VERSION); /* helpers have nothing to restore */
 	if (!start(s)) {
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
@@ -342,6 +405,7 @@ static int run(struct systop *s)
 			o.first_ns = s->recording.first_ns;
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
+		finish_output(s);
 		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {
 			save_trace(s);
 			signal_number = 0;
@@ -351,7 +415,11 @@ static int run(struct systop *s)
 	}
 	status = command_exit_status(&s->command);
 	stop(s);
-	failure = failure_print(stderr);
+	if (!screen && s->output.dropped)
+		complain("%" PRIu64 " refresh%s dropped: the output was read too late", s->output.dropped,
+			 s->output.dropped == 1 ? "" : "es");
+	failure = complain_of_failure();
+	log_close();
 	if (failure)
 		return failure;
 	if (signal_number)
@@ -371,7 +439,7 @@ static int check_output(const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct systop s = { 0 };
+	struct systop s = { .output.fd = STDOUT_FILENO };
 	int status;
 
 	standard_open();

@@ -52,6 +52,7 @@ enum {
 	KEY_ON,
 	KEY_ON_LIMIT,
 	KEY_WAIT_MIN,
+	KEY_LOG,
 };
 
 const struct argp_option option_table[] = {
@@ -72,6 +73,7 @@ const struct argp_option option_table[] = {
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
+	{ "log", KEY_LOG, "FILE", 0, "add to this file what is reported while the screen is open, and a crash", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
@@ -331,6 +333,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'o':
 		o->save_path = arg;
+		return 0;
+	case KEY_LOG:
+		o->log = arg;
 		return 0;
 	case KEY_ON:
 		return set_filter(&o->trigger, arg);

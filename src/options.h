@@ -40,6 +40,7 @@ struct options {
 	uint64_t duration_ns;    /* of it; 0: until stopped */
 	struct start_time at;    /* when it begins */
 	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
+	const char *log;         /* --log; NULL: none */
 	enum field_id sort;
 	bool all;
 	enum folded_kind folded;

@@ -3,6 +3,7 @@
 
 #include "collect/peek.h"
 #include "export/write.h"
+#include "log.h"
 #include "sym/roles.h"
 #include "who_ask.h"
 
@@ -76,6 +77,15 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.calls = CALLS_OPEN,
 		.files = 16,
 		.run = who_run,
+	},
+	[PROCESS_LOG] = {
+		.name = "systop-log",
+		.what = "writes the log",
+		.user = USER_WRITER,
+		.calls = CALLS_OPEN | CALLS_WRITE,
+		.files = 16,
+		.finishes = true,
+		.run = log_run,
 	},
 };
 /* clang-format on */

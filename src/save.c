@@ -36,6 +36,9 @@
 /* A helper that says nothing for so long is given up. */
 #define SILENT_NS 20000000000ULL
 
+/* Nor is one heard that says so often that it got no further. */
+#define IDLE_TALK_MAX 100000
+
 /* The rings are copied at once; the trace is written when the names and the next refresh are there. */
 enum state { SAVE_IDLE, SAVE_NAMES, SAVE_WRITING };
 
@@ -47,6 +50,7 @@ struct save {
 	struct save_end end;     /* of the window */
 	struct save_part part;   /* of this one */
 	int err;
+	uint32_t percent, idle_talk; /* said last, and how often again */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, by their generation: */
 	uint64_t generation;
@@ -234,6 +238,7 @@ int save_start(struct save *s, const char *path, int fd, const char *reason, con
 	s->state = SAVE_NAMES;
 	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
 	s->err = 0;
+	s->percent = s->idle_talk = 0;
 	s->who = s->tick ? who_ask(s->o.who_role, s->tick) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: names of functions");
@@ -255,6 +260,14 @@ static void done(struct save *s, const struct write_answer *a)
 		 s->path, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
 }
 
+static void tell_percent(struct save *s, uint32_t percent)
+{
+	if (percent != s->percent)
+		s->idle_talk = 0;
+	s->percent = percent;
+	snprintf(s->text, sizeof(s->text), "saving: %u %%", percent < 100 ? percent : 100);
+}
+
 /* Whether the helper said something. */
 static bool hear(struct save *s)
 {
@@ -271,8 +284,10 @@ static bool hear(struct save *s)
 			end(s, got < 0 ? got : -EIO);
 		else if (a.done)
 			done(s, &a);
+		else if (a.percent == s->percent && ++s->idle_talk > IDLE_TALK_MAX)
+			end(s, -EIO);
 		else
-			snprintf(s->text, sizeof(s->text), "saving: %u %%", a.percent < 100 ? a.percent : 100);
+			tell_percent(s, a.percent);
 	}
 	return heard;
 }

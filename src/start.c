@@ -14,6 +14,7 @@
 #include "collect/collect.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
+#include "log.h"
 #include "model/filter.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
@@ -104,6 +105,7 @@ static int open_screen(struct systop *s)
 		.settings = &s->settings,
 		.filter = s->options.filter,
 		.theme_dir = s->themes,
+		.output = &s->output,
 		.notice = s->notice,
 	};
 
@@ -112,7 +114,7 @@ static int open_screen(struct systop *s)
 	s->host.version = PACKAGE_VERSION;
 	s->host.wait_ns = s->options.wait_ns;
 	s->host.scope = s->target.text;
-	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path,
+	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path, &s->output,
 					   { .sys = TOPOLOGY_SYS } };
 	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
@@ -125,6 +127,8 @@ int start(struct systop *s)
 	int err;
 
 	err = check_preconditions();
+	if (!err && s->options.log)
+		err = log_open(PROCESS_LOG, s->options.log);
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = tui_check();
 	if (!err && s->options.trigger) {
@@ -190,6 +194,7 @@ int start(struct systop *s)
 void stop(struct systop *s)
 {
 	tui_close(s->tui);
+	sink_fini(&s->output);
 	topology_fini(&s->sources.topology);
 	save_free(s->save);
 	names_free(s->names);

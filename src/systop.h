@@ -13,6 +13,7 @@
 #include "target.h"
 #include "tui/host.h"
 #include "tui/settings.h"
+#include "util/sink.h"
 
 struct cgroups;
 struct collect;
@@ -35,6 +36,7 @@ struct systop {
 	struct names *names;
 	struct save *save;
 	struct tui *tui;
+	struct sink output; /* to standard output: the screen, or refreshes */
 	struct host host;
 	struct host_sources sources;
 	struct settings settings;

@@ -30,6 +30,7 @@
 #include "proc/pressure.h"
 #include "record/rings.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/fail.h"
 #include "util/vec.h"
 
@@ -337,7 +338,7 @@ void collect_files(struct collect *c, collect_file *tell, void *arg)
 
 int collect_table(struct collect *c, uint32_t file, int fd)
 {
-	return tables_read(c->tables, file, fd);
+	return file_sealed(fd) ? tables_read(c->tables, file, fd) : -EBADF; /* what is no file in memory can be waited for */
 }
 
 uint32_t collect_table_wanted(struct collect *c, uint32_t from)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "helper/helper.h"
 #include "model/tick.h"
 #include "util/clock.h"
 
@@ -39,7 +40,7 @@ static uint64_t self_rss_bytes(const struct self *s)
 
 void self_read(struct self *s, uint64_t bpf_ns, uint64_t bpf_bytes, struct self_cost *cost)
 {
-	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helper_cpu_ns();
 
 	*cost = (struct self_cost){
 		.cpu_ns = cpu_ns - s->cpu_ns,

@@ -16,7 +16,8 @@ int self_open(struct self *s);
 void self_close(struct self *s);
 
 /* self_read - cost since the last call. @bpf_ns, @bpf_bytes: run time of the programs since start
- * and memory of the maps, known to the caller. Sources: the process' CPU clock, /proc/self/statm. */
+ * and memory of the maps, known to the caller. Sources: the CPU clocks of systop, its starter and
+ * helpers, /proc/self/statm. */
 void self_read(struct self *s, uint64_t bpf_ns, uint64_t bpf_bytes, struct self_cost *cost);
 
 #endif

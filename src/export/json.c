@@ -226,6 +226,7 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	add(line, "kernel", path(o->kernel));
 	add(line, "scope", path(o->scope));
 	add(line, "loss", loss_object(t));
+	add(line, "dropped_refreshes", number(o->dropped));
 	add(line, "self", self_object(&t->self, o));
 	add(line, "stacks", stacks_object(&sampled));
 

@@ -21,6 +21,7 @@ struct json_options {
 	void *thread_name_arg;
 	uint64_t turn_ns, turn_work_ns; /* longest turn of the main loop, also without its waits for a CPU */
 	struct names *names; /* of frames, as far as they are known: for the quality of stacks */
+	uint64_t dropped; /* refreshes that were not written, as the reader was late */
 };
 
 /* json_tick - writes a tick as one line of JSON. Always valid UTF-8. Returns 0 or -errno. */

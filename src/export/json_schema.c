@@ -219,6 +219,7 @@ int json_schema(FILE *to)
 	property(o, "kernel", node("string", false, NULL));
 	property(o, "scope", node("string", false, NULL));
 	property(o, "loss", loss);
+	property(o, "dropped_refreshes", node("integer", false, "not written since the start, as the reader was late"));
 	property(o, "self", self_schema());
 	property(o, "stacks", stacks_schema());
 	property(o, "cpus", list_of(cpu_schema()));

@@ -16,6 +16,7 @@
 /* What every process has. */
 static const int common[] = {
 	SCMP_SYS(brk),
+	SCMP_SYS(clock_getres), /* clock_getcpuclockid() */
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(close),
@@ -125,6 +126,7 @@ static const int measure[] = {
 
 static const int screen[] = {
 	SCMP_SYS(dup),
+	SCMP_SYS(dup3),
 	SCMP_SYS(epoll_create1),
 	SCMP_SYS(epoll_ctl),
 	SCMP_SYS(epoll_pwait),

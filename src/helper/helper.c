@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper/cost.h"
 #include "helper/sandbox.h"
 #include "helper/starter.h"
 #include "util/clock.h"
@@ -44,6 +45,7 @@ int helper_start(const struct helper_role *roles, int nr, int own)
 	int pair[2];
 
 	sandbox_init();
+	cost_init();
 	signal(SIGCHLD, SIG_DFL); /* who ignores it is told of no child's end */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
@@ -67,6 +69,11 @@ int helper_start(const struct helper_role *roles, int nr, int own)
 pid_t helper_starter(void)
 {
 	return starter.state == RUNS || starter.state == STOPPED ? starter.pid : 0;
+}
+
+uint64_t helper_cpu_ns(void)
+{
+	return cost_cpu_ns(helper_starter());
 }
 
 static void close_socket(void)

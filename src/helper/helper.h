@@ -32,6 +32,7 @@ struct helper {
  */
 int helper_start(const struct helper_role *roles, int nr, int own);
 pid_t helper_starter(void); /* 0: there is none */
+uint64_t helper_cpu_ns(void); /* of the starter and all helpers, since the start */
 void helper_stop(void);
 
 /* helper_work - takes what the starter told, and sees whether it still runs; call it once in a while, and when

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper/cost.h"
 #include "helper/helper.h"
 #include "helper/message.h"
 #include "helper/role.h"
@@ -87,6 +88,7 @@ static void start_helper(const struct starter_request *r, int socket)
 		tell(STARTER_FAILED, r->id, 0, errno);
 		return;
 	}
+	cost_started(s - starter.slots, pid);
 	*s = (struct slot){ r->id, pidfd, starter.roles[r->role].finishes };
 	tell(STARTER_STARTED, r->id, pid, 0);
 }
@@ -130,8 +132,10 @@ static void reap(struct slot *s)
 {
 	siginfo_t how = { 0 };
 
-	if (waitid(P_PIDFD, s->pidfd, &how, WEXITED | WNOHANG) || !how.si_pid)
+	if (waitid(P_PIDFD, s->pidfd, &how, WEXITED | WNOHANG | WNOWAIT) || !how.si_pid)
 		return;
+	cost_ended(s - starter.slots);
+	waitid(P_PIDFD, s->pidfd, &how, WEXITED | WNOHANG);
 	close(s->pidfd);
 	s->pidfd = -1;
 	tell(STARTER_ENDED, s->id, how.si_pid, 0);

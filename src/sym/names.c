@@ -172,6 +172,14 @@ static void split_module(char *name, char *module, size_t size)
 	*m = '\0';
 }
 
+/* A helper that answers with another file's places is not believed. */
+static bool is_place(const struct names *n, const struct file *f, uint64_t at)
+{
+	if (f == &n->kernel)
+		return at & FRAME_KERNEL;
+	return !(at & (f->id & JIT_FILE ? FRAME_KERNEL | FRAME_ANONYMOUS : ~FRAME_OFFSET_MASK));
+}
+
 void names_learn(struct names *n, struct file *f, uint64_t at, const char *name)
 {
 	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
@@ -181,6 +189,8 @@ void names_learn(struct names *n, struct file *f, uint64_t at, const char *name)
 	const struct symbol *s;
 
 	n->pending -= !!n->pending;
+	if (!is_place(n, f, at))
+		return;
 	if (!*name && (kernel || jit)) { /* perhaps when it is read the next time */
 		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
 		return;

@@ -16,6 +16,7 @@
 #include "sym/perfmap.h"
 #include "sym/roles.h"
 #include "util/map.h"
+#include "util/file.h"
 
 struct known {
 	struct symtab symtab;
@@ -164,8 +165,10 @@ static void table(int socket, const struct symbols_request *r, int fd)
 	if (fd >= 0)
 		a.err = cfi_read(fd, &t);
 	if (!a.err) {
-		to = memfd_create("table", MFD_CLOEXEC);
+		to = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		a.err = to < 0 ? -errno : cfi_pack(&t, to);
+		if (!a.err)
+			a.err = file_seal(to);
 		a.symbols = t.nr;
 	}
 	helper_send(socket, &a, sizeof(a), a.err ? -1 : to);

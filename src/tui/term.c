@@ -3,10 +3,13 @@
 
 #include <curses.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
@@ -14,16 +17,27 @@
 #include "helper/helper.h"
 #include "helper/terminal.h"
 #include "tui/terminfo.h"
+#include "util/clock.h"
 #include "util/fail.h"
+#include "util/sink.h"
 #include "util/text.h"
 
 /* What an unknown terminal is taken for, the likeliest first. */
 static const char *const fallbacks[] = { "xterm-256color", "xterm", "vt100", "ansi" };
 
+/* So long a terminal that does not take the last frame is waited for. */
+#define LEAVE_MS 400
+
+/* A terminal that was not read for so long is drawn anew: it may be another one by now. */
+#define STUCK_NS 1000000000ULL
+
 static struct {
 	SCREEN *screen;
+	FILE *frames;          /* what curses writes to: a file in memory, as curses waits for who reads */
+	struct sink *output; /* takes it to the terminal */
+	uint64_t stuck;        /* CLOCK_MONOTONIC ns, since when frames are dropped; 0: none was */
 	bool open;
-	struct termios saved;
+	struct termios saved, raw;
 	char restore[256]; /* leaves the alternate screen, shows the cursor, plain text */
 	size_t restore_len;
 } term;
@@ -113,6 +127,32 @@ static void remember_mouse(void)
 		remember_text("\033[?1006;1000l");
 }
 
+/* Curses, its settings made for the terminal, and from then on writing to memory. */
+static int open_curses(const char *name)
+{
+	int fd = dup(STDOUT_FILENO), memory = memfd_create("systop-frames", MFD_CLOEXEC);
+
+	term.frames = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!term.frames && fd >= 0)
+		close(fd);
+	if (term.frames && memory >= 0)
+		term.screen = newterm(name, term.frames, stdin);
+	if (term.screen) {
+		raw(); /* ^C and ^Z are keys like all others */
+		noecho();
+		nonl();
+		tcgetattr(STDIN_FILENO, &term.raw);
+		dup3(memory, fd, O_CLOEXEC);
+	}
+	if (memory >= 0)
+		close(memory);
+	if (term.screen)
+		return 0;
+	if (term.frames)
+		fclose(term.frames);
+	return -ENOTTY;
+}
+
 /* If this process is killed, the starter restores what it is told here. */
 static void tell_starter(void)
 {
@@ -123,7 +163,7 @@ static void tell_starter(void)
 		helper_terminal(&t, STDOUT_FILENO);
 }
 
-int term_open(char *notice, int size)
+int term_open(struct sink *output, char *notice, int size)
 {
 	const char *want = getenv("TERM"), *name = term_name();
 
@@ -137,8 +177,8 @@ int term_open(char *notice, int size)
 		snprintf(notice, size, "no terminfo for TERM=%s; using %s", safe, name);
 	}
 	set_escdelay(25);
-	term.screen = newterm(name, stdout, stdin);
-	if (!term.screen)
+	term.output = output;
+	if (open_curses(name))
 		return fail(-ENOTTY, EXIT_STATUS_RUNTIME, "cannot use the terminal");
 	term.open = true;
 	remember_mouse();
@@ -146,9 +186,6 @@ int term_open(char *notice, int size)
 	remember("rmkx");
 	remember("cnorm");
 	remember("rmcup");
-	raw(); /* ^C and ^Z are keys like all others */
-	noecho();
-	nonl();
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
@@ -160,6 +197,51 @@ int term_open(char *notice, int size)
 	return 0;
 }
 
+bool term_ready(void)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!sink_ready(term.output)) {
+		if (!term.stuck)
+			term.stuck = now;
+		return false;
+	}
+	if (term.stuck && now - term.stuck > STUCK_NS)
+		clearok(curscr, TRUE);
+	term.stuck = 0;
+	return true;
+}
+
+bool term_missed(void)
+{
+	return term.stuck;
+}
+
+/* A terminal that is gone is found out about by the main loop. */
+void term_send(void)
+{
+	int fd = fileno(term.frames);
+	off_t bytes = lseek(fd, 0, SEEK_CUR);
+	void *frame = bytes > 0 ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+
+	if (frame == MAP_FAILED)
+		return;
+	sink_add(term.output, frame, bytes);
+	munmap(frame, bytes);
+	lseek(fd, 0, SEEK_SET);
+	ftruncate(fd, 0);
+}
+
+/* The terminal in the state it was in; who does not read it gets no more of what was drawn. */
+static void leave(void)
+{
+	endwin();
+	term_send();
+	sink_finish(term.output, LEAVE_MS);
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+	helper_terminal(NULL, -1);
+}
+
 void term_close(void)
 {
 	if (!term.open)
@@ -169,23 +251,20 @@ void term_close(void)
 		wclear(stdscr);
 		wrefresh(stdscr);
 	}
-	endwin();
-	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
-	helper_terminal(NULL, -1);
+	leave();
 	delscreen(term.screen);
+	fclose(term.frames);
 	term.screen = NULL;
 }
 
 void term_suspend(void)
 {
-	endwin();
-	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
-	helper_terminal(NULL, -1);
+	leave();
 }
 
 void term_resume(void)
 {
-	reset_prog_mode();
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.raw);
 	tell_starter();
 	clearok(curscr, TRUE);
 }
@@ -204,7 +283,6 @@ void term_emergency(void)
 	if (!term.open)
 		return;
 	helper_terminal(NULL, -1);
-	if (write(STDOUT_FILENO, term.restore, term.restore_len) < 0)
-		return;
+	sink_write(STDOUT_FILENO, term.restore, term.restore_len, LEAVE_MS);
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
 }

@@ -57,10 +57,13 @@ static void follow_settings(struct tui *t)
 
 static void draw(struct tui *t)
 {
+	if (!term_ready())
+		return;
 	follow_settings(t);
 	screen_draw(t->screen, &t->paint, clock_ns(CLOCK_MONOTONIC));
 	wnoutrefresh(t->paint.win);
 	doupdate();
+	term_send();
 }
 
 static void open_paint(struct tui *t, const struct settings *s)
@@ -88,7 +91,7 @@ struct tui *tui_open(const struct tui_options *o)
 		return NULL;
 	}
 	t->theme_dir = o->theme_dir;
-	if (term_open(notice, sizeof(notice))) {
+	if (term_open(o->output, notice, sizeof(notice))) {
 		tui_close(t);
 		return NULL;
 	}
@@ -175,6 +178,12 @@ void tui_resize(struct tui *t)
 	term_size(&t->paint.width, &t->paint.height);
 	t->paint.to = t->paint.height;
 	draw(t);
+}
+
+void tui_output(struct tui *t)
+{
+	if (term_missed())
+		draw(t);
 }
 
 void tui_suspend(struct tui *t)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct host;
+struct sink;
 struct settings;
 struct tick;
 struct tui;
@@ -14,6 +15,7 @@ struct tui_options {
 	const struct settings *settings; /* where it starts from */
 	const char *filter;              /* of --filter, checked; NULL: none */
 	const char *theme_dir;           /* where else themes are looked for, NULL: nowhere */
+	struct sink *output;           /* to standard output, the caller's */
 	const char *notice;              /* shown until the first key, "": nothing */
 };
 
@@ -37,6 +39,9 @@ void tui_notice(struct tui *t, const char *fmt, ...) __attribute__((format(print
 
 /* tui_input - handles all keys that are there; never blocks. */
 enum tui_verdict tui_input(struct tui *t);
+
+/* tui_output - the terminal takes more of what was drawn: draws what it missed. */
+void tui_output(struct tui *t);
 
 void tui_resize(struct tui *t);
 void tui_suspend(struct tui *t);

@@ -2,7 +2,10 @@
 #include "util/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
+
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int file_write(int fd, uint64_t at, const void *from, size_t bytes)
 {
@@ -16,4 +19,16 @@ int file_write(int fd, uint64_t at, const void *from, size_t bytes)
 		bytes -= n;
 	}
 	return 0;
+}
+
+int file_seal(int fd)
+{
+	return fcntl(fd, F_ADD_SEALS, SEALS) ? -errno : 0;
+}
+
+bool file_sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS;
 }

@@ -8,11 +8,13 @@ emulated: its clock is unstable, so durations are checked coarsely, and sums and
 import glob
 import json
 import os
+import queue
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
@@ -21,6 +23,7 @@ GUEST = bool(os.environ.get("SYSTOP_TEST_GUEST"))
 REALTIME = os.path.exists("/sys/kernel/realtime")
 MS = 1_000_000
 SEC = 1_000_000_000
+PIPE_BYTES = 1 << 20  # of the pipe that systop writes to: several lines, also of many threads
 
 # Tells the processes of this test from those of others that run beside it.
 os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
@@ -129,24 +132,45 @@ class Load:
 
 
 class Systop:
-    """systop --json, line by line."""
+    """systop --json, line by line. They are read as they come: systop drops those that its reader is too late for."""
 
     def __init__(self, *args, command=()):
         self.proc = subprocess.Popen([SYSTOP, "--json", *args, *(["--", *command] if command else [])],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pipesize=PIPE_BYTES)
+        self.lines = queue.SimpleQueue()
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        for text in self.proc.stdout:
+            self.lines.put(text)
+        self.lines.put(None)
+
+    def next(self):
+        """The next line, None: there is none."""
+        text = self.lines.get()
+        if text is None:
+            self.lines.put(None)
+            return None
+        line = json.loads(text)
+        assert not line["dropped_refreshes"], f"{line['dropped_refreshes']} refreshes dropped: the test reads too slowly"
+        return line
 
     def line(self):
-        text = self.proc.stdout.readline()
-        assert text, f"systop ended: {self.proc.stderr.read()}"
-        return json.loads(text)
+        line = self.next()
+        assert line, f"systop ended: {self.proc.stderr.read()}"
+        return line
 
     def rest(self):
-        return [json.loads(text) for text in self.proc.stdout]
+        return list(iter(self.next, None))
 
     def end(self):
         if self.proc.poll() is None:
             self.proc.terminate()
-        self.proc.communicate()
+        self.proc.wait()
+        self.reader.join()
+        self.proc.stdout.close()
+        self.proc.stderr.close()
         return self.proc.returncode
 
     def __enter__(self):

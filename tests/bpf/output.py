@@ -17,7 +17,7 @@ THREAD = {"tid", "tgid", "comm", "cgroup", "state", "run_ns", "user_ns", "kernel
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
           "migrations", "irq_ns", "waited_behind", "wakers", "samples", "exited"}
-LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "loss", "self", "stacks",
+LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "self", "stacks",
         "cpus", "irqs", "cgroups", "threads"}
 SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
           "switches_voluntary", "switches_involuntary", "wakeups", "migrations")

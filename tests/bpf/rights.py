@@ -83,8 +83,8 @@ def rights(folder, env, command, held, bounding, ids):
     """Runs systop so that each process is seen; SIGUSR1 makes those that write a trace."""
     rows = table()
     env = {**{k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}, **env}
-    with open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
-        proc = subprocess.Popen([*command, SYSTOP, "--json", "-d", "0.5", "--window", "1"], stdout=subprocess.PIPE, stderr=log,
+    with open(os.path.join(folder, "said"), "w+", encoding="utf-8") as log:
+        proc = subprocess.Popen([*command, SYSTOP, "--json", "-d", "0.5", "--window", "1", "--log", "systop.log"], stdout=subprocess.PIPE, stderr=log,
                                 env=env, cwd=folder)
         seen = {}
         try:
@@ -101,6 +101,7 @@ def rights(folder, env, command, held, bounding, ids):
             proc.communicate()
         log.seek(0)
         told = log.read()
+    os.remove(os.path.join(folder, "systop.log"))  # the next one's user may not write it
     missing = rows.keys() - seen.keys()
     assert not missing, f"not seen: {missing}; {told}"
     for name, status in seen.items():

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "util/sink.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+/* A write that waits, though there was room for something, is interrupted after this, and again each such time: the
+ * first alarm may have come before the write began. */
+#define WRITE_US 20000
+
+static volatile sig_atomic_t late;
+
+static void on_alarm(int signal_number)
+{
+	(void)signal_number;
+	late = 1;
+}
+
+/* While it is armed no write waits for long. */
+static void arm(struct sigaction *was, sigset_t *mask)
+{
+	const struct itimerval often = { { 0, WRITE_US }, { 0, WRITE_US } };
+	struct sigaction sa = { .sa_handler = on_alarm };
+	sigset_t set;
+
+	late = 0;
+	sigaction(SIGALRM, &sa, was);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &set, mask);
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static void disarm(const struct sigaction *was, const sigset_t *mask)
+{
+	const struct itimerval never = { 0 };
+
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, was, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+/* 0: it takes nothing now. A pipe that has room takes PIPE_BUF bytes without waiting; a terminal may not. */
+static ssize_t write_some(int fd, const char *text, size_t bytes, int milliseconds)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	ssize_t n;
+
+	if (poll(&p, 1, milliseconds) <= 0)
+		return 0;
+	n = write(fd, text, bytes < PIPE_BUF ? bytes : PIPE_BUF);
+	return n >= 0 ? n : errno == EINTR || errno == EAGAIN ? 0 : -errno;
+}
+
+/* For @milliseconds, 0: until a write would wait. */
+static ssize_t write_all(int fd, const char *text, size_t bytes, int milliseconds)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = now + milliseconds * 1000000ULL;
+	ssize_t sent = 0, n;
+
+	while ((size_t)sent < bytes) {
+		n = write_some(fd, text + sent, bytes - sent, (until - now) / 1000000);
+		if (n < 0)
+			return n;
+		sent += n;
+		if (!milliseconds && (!n || late))
+			break;
+		if (milliseconds && (now = clock_ns(CLOCK_MONOTONIC)) >= until)
+			break;
+	}
+	return sent;
+}
+
+ssize_t sink_write(int fd, const char *text, size_t bytes, int milliseconds)
+{
+	struct sigaction was;
+	sigset_t mask;
+	ssize_t n;
+
+	arm(&was, &mask);
+	n = write_all(fd, text, bytes, milliseconds);
+	disarm(&was, &mask);
+	return n;
+}
+
+static void forget_sent(struct sink *o)
+{
+	free(o->text);
+	o->text = NULL;
+	o->bytes = o->sent = 0;
+}
+
+static int send_for(struct sink *o, int milliseconds)
+{
+	ssize_t n;
+
+	if (!sink_unsent(o))
+		return 0;
+	n = sink_write(o->fd, o->text + o->sent, o->bytes - o->sent, milliseconds);
+	if (n > 0)
+		o->sent += n;
+	if (n < 0 || !sink_unsent(o))
+		forget_sent(o);
+	return n < 0 ? n : 0;
+}
+
+int sink_send(struct sink *o)
+{
+	return send_for(o, 0);
+}
+
+void sink_finish(struct sink *o, int milliseconds)
+{
+	send_for(o, milliseconds);
+	forget_sent(o);
+}
+
+bool sink_ready(struct sink *o)
+{
+	sink_send(o); /* a terminal that has a little room again does not wake us; what fails, fails again */
+	o->dropped += sink_unsent(o);
+	return !sink_unsent(o);
+}
+
+FILE *sink_begin(struct sink *o)
+{
+	errno = 0;
+	if (!sink_ready(o))
+		return NULL;
+	o->stream = open_memstream(&o->next, &o->next_bytes);
+	return o->stream;
+}
+
+int sink_end(struct sink *o)
+{
+	int err = fclose(o->stream) ? -errno : 0;
+
+	o->stream = NULL;
+	if (!err && o->next_bytes) {
+		o->text = o->next;
+		o->bytes = o->next_bytes;
+		o->sent = 0;
+	} else {
+		free(o->next);
+	}
+	o->next = NULL;
+	return err ? err : sink_send(o);
+}
+
+int sink_add(struct sink *o, const char *text, size_t bytes)
+{
+	char *grown = realloc(o->text, o->bytes + bytes);
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + o->bytes, text, bytes);
+	o->text = grown;
+	o->bytes += bytes;
+	return sink_send(o);
+}
+
+void sink_fini(struct sink *o)
+{
+	forget_sent(o);
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A crash of systop itself: what it says about it, on the terminal as it was and in the log; and which logs it takes."""
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tui"))
+from harness import SYSTOP, begin, bpf_ids, bpf_left  # noqa: E402
+from tmux import Terminal, gone  # noqa: E402
+
+WAIT_S = 20
+VERSION = os.environ.get("SYSTOP_VERSION", "")
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+
+
+def build_id():
+    notes = subprocess.run(["readelf", "-n", SYSTOP], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"Build ID: ([0-9a-f]+)", notes)
+    return found.group(1) if found else "-"
+
+
+def functions(report):
+    """The functions that addr2line finds for systop's own frames, with those that are inlined."""
+    addresses = re.findall(r"^ *#\d+ systop (0x[0-9a-f]+)", report, re.MULTILINE)
+    assert addresses, f"no frame of systop's own: {report}"
+    done = subprocess.run(["addr2line", "-ife", SYSTOP, *addresses], capture_output=True, text=True, check=True)
+    return done.stdout.split("\n")[::2]
+
+
+def check(report, number):
+    for pattern in (rf"systop {re.escape(VERSION)}\S* crashed: {number.name}", rf"build-id: {build_id()}\b",
+                    r"health: \d{4}-\d\d-\d\dT\S+Z: \d+ threads, \d+ cgroups, \d+ lost", r"#0 \S+ 0x[0-9a-f]+"):
+        assert re.search(pattern, report), f"no {pattern!r} in {report}"
+    found = functions(report)
+    for name in ("loop_run", "main"):
+        assert name in found, f"the stack is {found}, without {name}: {report}"
+
+
+def in_batch(folder):
+    """Each of the signals: the report on standard error and in the log, the end as the signal's."""
+    path = os.path.join(folder, "batch")
+    for number in CRASHES:
+        with subprocess.Popen([SYSTOP, "--json", "-d", "0.1", "--log", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as proc:
+            proc.stdout.readline()
+            proc.send_signal(number)
+            _, said = proc.communicate(timeout=WAIT_S)
+        assert proc.returncode == -number, f"it ended with {proc.returncode}, not by {number.name}"
+        check(said, number)
+    with open(path) as f:
+        log = f.read()
+    reports = re.split(r"(?=^systop \S+ crashed)", log, flags=re.MULTILINE)[1:]
+    assert len(reports) == len(CRASHES), f"{len(reports)} reports in the log: {log}"
+    for report, number in zip(reports, CRASHES):
+        check(report, number)
+    mode = os.stat(path)
+    assert stat.S_IMODE(mode.st_mode) == 0o600, oct(mode.st_mode)
+
+
+def on_a_terminal(folder):
+    before = bpf_ids()
+    path = os.path.join(folder, "screen")
+    with Terminal(140, 40) as t:
+        pid = t.start("--log", path)
+        time.sleep(1.5)
+        os.kill(pid, signal.SIGSEGV)
+        assert gone(pid, WAIT_S), "it is still there"
+        t.wait(r"systop \S+ crashed: SIGSEGV")
+        t.wait(r"^\$ ?$")
+        assert t.tmux("display", "-p", "-t", "t", "#{alternate_on}").strip() == "0", "the alternate screen is shown"
+        assert t.tmux("display", "-p", "-t", "t", "#{cursor_flag}").strip() == "1", "the cursor is hidden"
+        screen = t.screen()
+    assert re.search(r"build-id: [0-9a-f]", screen) and "#0 " in screen, screen
+    with open(path) as f:
+        check(f.read(), signal.SIGSEGV)
+    left = bpf_left(before, WAIT_S)
+    assert not left, f"left: {left}"
+
+
+def what_is_said(folder):
+    """A failure and what is said at the end are in the log, too, behind what was there."""
+    path = os.path.join(folder, "kept")
+    with open(path, "w") as f:
+        f.write("kept\n")
+    with subprocess.Popen(["sleep", "1"]) as load:
+        done = subprocess.run([SYSTOP, "--json", "-d", "0.1", "-p", str(load.pid), "--log", path], capture_output=True,
+                              text=True, timeout=WAIT_S, check=False)
+    assert done.returncode == 5, f"{done.returncode}: {done.stderr}"
+    with open(path) as f:
+        log = f.read()
+    assert log.startswith("kept\n") and done.stderr in log, f"{done.stderr!r} is not in {log!r}"
+
+
+def refused(folder):
+    """Nothing but a regular file, by its own name: exit status 2, and what is there stays as it is."""
+    regular = os.path.join(folder, "regular")
+    with open(regular, "w"):
+        pass
+    places = {name: os.path.join(folder, name) for name in ("link", "fifo", "device", "dir", "none/log")}
+    os.symlink(regular, places["link"])
+    os.mkfifo(places["fifo"])
+    os.mknod(places["device"], stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    os.mkdir(places["dir"])
+    for name, path in places.items():
+        done = subprocess.run([SYSTOP, "--json", "-n", "1", "--log", path], capture_output=True, text=True,
+                              timeout=WAIT_S, check=False)
+        assert done.returncode == 2, f"{name}: {done.returncode}: {done.stderr}"
+        assert done.stderr.startswith(f"systop: cannot open the log {path}: ") and "fix: " in done.stderr, done.stderr
+        assert not done.stdout, f"{name}: it printed {done.stdout[:200]}"
+    assert os.path.islink(places["link"]) and not os.stat(regular).st_size
+    assert stat.S_ISFIFO(os.stat(places["fifo"]).st_mode) and stat.S_ISCHR(os.stat(places["device"]).st_mode)
+
+
+def as_the_invoker(folder):
+    """Under sudo the file is the user's, and only where the user may write."""
+    env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
+    command = [SYSTOP, "--json", "-d", "0.1", "-n", "1", "--log"]
+    path = os.path.join(folder, "his")
+    done = subprocess.run([*command, path], capture_output=True, text=True, env=env, timeout=WAIT_S, check=False)
+    assert done.returncode == 2 and "Permission denied" in done.stderr, f"{done.returncode}: {done.stderr}"
+    assert not os.path.exists(path)
+    os.chmod(folder, 0o777)
+    done = subprocess.run([*command, path], capture_output=True, text=True, env=env, timeout=WAIT_S, check=False)
+    assert done.returncode == 0, f"{done.returncode}: {done.stderr}"
+    s = os.stat(path)
+    assert (s.st_uid, stat.S_IMODE(s.st_mode)) == (65534, 0o600), f"{s.st_uid} {s.st_mode:o}"
+
+
+def main():
+    tap = begin()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        tap.case("all fatal signals, to standard error and the log", in_batch, folder)
+        tap.case("on the terminal as it was", on_a_terminal, folder)
+        tap.case("what is said otherwise", what_is_said, folder)
+        tap.case("no log but a regular file", refused, folder)
+        tap.case("the log is the invoker's", as_the_invoker, folder)
+    tap.done()
+
+
+main()

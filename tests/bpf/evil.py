@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Helpers that were taken over (tests/bpf/evil.c): what they may not do ends them, what they answer costs names, and the
+next refresh comes; what they cost is systop's cost."""
+
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+
+from harness import MS, SEC, Load, begin, descendants, ended, load_path
+
+EVIL = os.environ.get("SYSTOP_EVIL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-evil"))
+ROLES = ("open", "symbols", "peek", "write", "who")
+FORBIDDEN = ("fork", "clone", "exec", "socket", "ptrace", "bpf", "setuid", "kill", "executable memory", "mprotect to execute",
+             "mount", "make a file")
+SAID = ("too short", "too long", "a socket", "a device", "many descriptors", "another's answer", "ones", "endless", "spin",
+        "silent")
+DEEDS = FORBIDDEN + SAID
+DEEDS_MAX = 32
+LEFT_OUT = {("write", "make a file")}  # that is what it is for
+PATIENCE_S = 150
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Counts:
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "counts")
+        with open(self.path, "wb") as f:
+            f.write(bytes(4 * (len(ROLES) + 2 * len(ROLES) * DEEDS_MAX)))
+
+    def read(self):
+        """{(role, deed): tried}, {(role, deed): outlived}"""
+        with open(self.path, "rb") as f:
+            words = struct.unpack(f"{len(ROLES) * (1 + 2 * DEEDS_MAX)}I", f.read())
+        tables = []
+        for table in (0, 1):
+            first = len(ROLES) * (1 + table * DEEDS_MAX)
+            tables.append({(role, deed): words[first + r * DEEDS_MAX + d]
+                           for r, role in enumerate(ROLES) for d, deed in enumerate(DEEDS)})
+        return tables
+
+
+class Programs:
+    """New programs that use a CPU, one after the other: files to ask the helpers for."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.nr = 0
+        self.proc = None
+
+    def go_on(self):
+        if self.proc and self.proc.poll() is None:
+            return
+        self.nr += 1
+        path = os.path.join(self.folder, f"burn{self.nr}")
+        shutil.copy(load_path("burn"), path)
+        self.proc = subprocess.Popen([path, "cpu", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def end(self):
+        if self.proc:
+            self.proc.kill()
+            self.proc.wait()
+
+
+def missing(tried):
+    return [key for key in ((role, deed) for role in ROLES for deed in DEEDS) if key not in LEFT_OUT and not tried[key]]
+
+
+def run(folder):
+    """One run in which every helper does every deed. Returns what was counted, the lines, and what systop really cost."""
+    counts = Counts(folder)
+    os.chmod(counts.path, 0o666)
+    programs = Programs(folder)
+    gaps, lines, text = [], [], b""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    proc = subprocess.Popen([EVIL, "--json", "-d", "0.5", "--window", "1"], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, cwd=folder, env={**os.environ, "SYSTOP_EVIL": counts.path})
+    end = time.monotonic() + PATIENCE_S
+    last = saved = time.monotonic()
+    while missing(counts.read()[0]) and time.monotonic() < end:
+        programs.go_on()
+        if select.select([proc.stdout], [], [], 0.2)[0]:
+            text += os.read(proc.stdout.fileno(), 1 << 20)
+            *whole, text = text.split(b"\n")
+            lines += [json.loads(line) for line in whole]
+            if whole:
+                gaps.append(time.monotonic() - last)
+                last = time.monotonic()
+        if time.monotonic() - saved > 1:
+            proc.send_signal(signal.SIGUSR1)
+            saved = time.monotonic()
+    programs.end()
+    assert proc.poll() is None, f"systop ended: {proc.returncode}"
+    return counts, proc, gaps, lines, text
+
+
+def finish(proc, text, lines):
+    """Ends it, and what is left of it. Returns how long that took, and the CPU time of all its processes in ns."""
+    pids = descendants(proc.pid)
+    began = time.monotonic()
+    # Who leaves while a trace is being saved waits for it, unless he says so twice.
+    proc.terminate()
+    while time.monotonic() < began + 60 and not ended(proc.pid):
+        if select.select([proc.stdout], [], [], 0.5)[0]:
+            text += os.read(proc.stdout.fileno(), 1 << 20)
+        if not ended(proc.pid):
+            proc.terminate()
+    took = time.monotonic() - began
+    text += proc.stdout.read()
+    lines += [json.loads(line) for line in text.split(b"\n") if line]
+    _, status, usage = os.wait4(proc.pid, 0)
+    proc.returncode = os.waitstatus_to_exitcode(status)
+    cost = usage.ru_utime + usage.ru_stime
+    # The starter, and helpers that it did not wait for, are ours now.
+    end = time.monotonic() + 20
+    for pid in pids[1:]:
+        while time.monotonic() < end:
+            try:
+                found, _, usage = os.wait4(pid, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if found:
+                cost += usage.ru_utime + usage.ru_stime
+                break
+            time.sleep(0.05)
+    return took, cost * SEC
+
+
+def main():
+    tap = begin()
+    with tempfile.TemporaryDirectory() as folder, Load(load_path("lock_d"), "pipe", str(PATIENCE_S)):
+        os.chmod(folder, 0o777)
+        counts, proc, gaps, lines, text = run(folder)
+        took, cost = finish(proc, text, lines)
+        tried, outlived = counts.read()
+    for role in ROLES:
+        left = [deed for r, deed in missing(tried) if r == role]
+        lived = [deed for deed in FORBIDDEN if outlived[role, deed] and (role, deed) not in LEFT_OUT]
+        tap.ok(not left and not lived, f"a helper taken over: {role}", f"not tried: {left}, outlived: {lived}")
+    tap.ok(max(gaps) < 5, "the next refresh comes", f"longest without one: {max(gaps):.1f} s of {len(lines)} lines")
+    tap.ok(took < 5, "systop ends when it is told to", f"{took:.1f} s")
+    tap.ok(proc.returncode == -signal.SIGTERM, "by the signal", proc.returncode)
+    told = sum(line["self"]["cpu_ns"] for line in lines)
+    tap.ok(abs(told - cost) < 0.05 * cost + 300 * MS, "what they cost is told",
+           f"self.cpu_ns {told / MS:.0f} ms, the kernel's {cost / MS:.0f} ms")
+    print(f"# longest without a refresh {max(gaps):.1f} s, end {took:.2f} s, cost {told / MS:.0f} of {cost / MS:.0f} ms")
+    tap.done()
+
+
+main()
