@@ -41,6 +41,8 @@ struct free_map free_slots SEC(".maps");
 struct found_map found_slots SEC(".maps");
 struct refs_map refs SEC(".maps");
 struct scope_cgroups_map scope_cgroups SEC(".maps");
+struct cgroup_events_map cgroup_events SEC(".maps");
+struct cgroups_told_map cgroups_told SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
 struct stacks_map stacks SEC(".maps");
@@ -94,7 +96,7 @@ static __always_inline void count_notes(struct cpu_slot *c, __u32 notes)
 
 static __noinline __u32 task_slot_first(struct task_struct *t, struct cpu_slot *c)
 {
-	__u32 index = slot_new(t, 0, c);
+	__u32 index = slot_new(t, 0, c, true);
 
 	struct slot *s = slot_at(index);
 
@@ -336,7 +338,7 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 	if (!c)
 		return 0;
 	parent = c->current_task == bpf_get_current_task() ? slot_at(c->current_slot) : 0;
-	s = slot_at(slot_new(p, parent, c));
+	s = slot_at(slot_new(p, parent, c, false));
 	if (!s)
 		return 0;
 	/* sched_switch on another CPU cannot be here yet: the thread is not on a runqueue that may

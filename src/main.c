@@ -37,6 +37,7 @@
 #include "systop.h"
 #include "tui/theme.h"
 #include "tui/tui.h"
+#include "turns.h"
 #include "util/fail.h"
 #include "util/invoker.h"
 #include "util/standard.h"
@@ -140,8 +141,9 @@ static void thread_name(void *arg, int tid, char *buf, size_t size)
 static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
 {
 	const struct options *o = &s->options;
-	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter,
-				     thread_name, s, s->names, s->output.dropped };
+	struct turns turns = turns_get();
+	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter, thread_name, s,
+				     turns.longest_ns, turns.work_ns, s->names, s->output.dropped };
 	struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all, s->filter };
 
 	switch (o->output) {

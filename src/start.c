@@ -159,6 +159,8 @@ int start(struct systop *s)
 	if (!err)
 		err = hierarchy_mounts(&s->mounts);
 	if (!err)
+		err = memory_check(&s->mounts);
+	if (!err)
 		err = target_resolve(&s->target, &s->options, &s->mounts);
 	if (!err) {
 		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller);

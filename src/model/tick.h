@@ -48,6 +48,7 @@ struct cgroup {
 	uint64_t build;            /* that tick, */
 	uint32_t idle[2];          /* threads in it that did nothing: asleep, stopped; */
 	uint32_t refs;             /* and how many lives and ticks show it */
+	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were, in this interval */
 };
 
