@@ -17,16 +17,8 @@
 #include <unistd.h>
 
 #include "helper/helper.h"
+#include "roles.h"
 #include "sym/names.h"
-#include "sym/roles.h"
-
-enum { OPEN, SYMBOLS, ROLES };
-
-static const struct helper_role roles[ROLES] = {
-	[OPEN] = { .name = "open", .run = open_run, .nr_caps = 3,
-		   .caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE } },
-	[SYMBOLS] = { .name = "symbols", .nobody = true, .memory = 2UL << 30, .locked = true, .run = symbols_run },
-};
 
 static double now_ms(void)
 {
@@ -71,7 +63,7 @@ static struct file_event map_file(const char *path, uint64_t *from, uint64_t *si
 
 int main(int argc, char **argv)
 {
-	struct names_options o = { .open_role = OPEN, .symbols_role = SYMBOLS, .kallsyms_fd = -1 };
+	struct names_options o = { .open_role = PROCESS_OPEN, .symbols_role = PROCESS_SYMBOLS, .kallsyms_fd = -1 };
 	struct timespec nap = { .tv_nsec = 200000 };
 	int nr = argc > 2 ? atoi(argv[2]) : 0, named = 0;
 	double began, longest = 0;
@@ -84,7 +76,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	e = map_file(argv[1], &from, &size);
-	if (helper_start(roles, ROLES) || !(n = names_new(&o)))
+	if (helper_start(processes, PROCESS_COUNT, PROCESS_STARTER) || !(n = names_new(&o)))
 		return 1;
 	srandom(1);
 	began = now_ms();

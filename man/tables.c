@@ -5,6 +5,8 @@
  */
 
 #include <argp.h>
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "loss.h"
 #include "model/filter.h"
 #include "options.h"
+#include "roles.h"
 #include "tui/columns.h"
 #include "tui/keymap.h"
 #include "tui/settings.h"
@@ -166,6 +169,58 @@ static void put_losses(void)
 		put_item(losses[i].name, losses[i].help);
 }
 
+static void put_caps(const struct helper_role *r)
+{
+	for (int i = 0; i < r->nr_caps; i++) {
+		char *name = cap_to_name(r->caps[i]);
+
+		for (char *c = name; c && *c; c++)
+			*c = toupper((unsigned char)*c);
+		fputs(i ? " " : "", stdout);
+		put(name ? name : "?");
+		cap_free(name);
+	}
+	if (!r->nr_caps)
+		put("none");
+}
+
+static void put_calls(const struct helper_role *r)
+{
+	bool any = false;
+
+	for (int set = 0; set < CALLS_SETS; set++) {
+		if (!(r->calls & 1U << set))
+			continue;
+		fputs(any ? ", " : "", stdout);
+		put(calls_words(set));
+		any = true;
+	}
+}
+
+/* Read by tests/bpf/rights.py, too: a cell each for the name, the user, the capabilities, and what it does. */
+static void put_processes(void)
+{
+	static const char *const users[] = {
+		[USER_NOBODY] = "nobody",
+		[USER_INVOKER] = "invoker",
+		[USER_WRITER] = "writer",
+	};
+
+	fputs(".TS\nlb lb lb lb\nl l lw(20n) lw(26n).\nprocess\tuser\tcapabilities\tit does, and may do\n", stdout);
+	for (const struct helper_role *r = processes; r < processes + PROCESS_COUNT; r++) {
+		put_cell(r->name, '\t');
+		put_cell(users[r->user], '\t');
+		fputs("T{\n", stdout);
+		put_caps(r);
+		fputs("\nT}\tT{\n", stdout);
+		put(r->what);
+		fputs(": ", stdout);
+		put_calls(r);
+		fputs("\nT}\n", stdout);
+	}
+	fputs(".TE\n", stdout);
+}
+
 static const struct {
 	const char *name;
 	void (*put)(void);
@@ -173,6 +228,7 @@ static const struct {
 	{ "@options@\n", put_options }, { "@keys@\n", put_keys },         { "@actions@\n", put_actions },
 	{ "@columns@\n", put_columns }, { "@filter@\n", put_filter },     { "@settings@\n", put_settings },
 	{ "@roles@\n", put_roles },     { "@losses@\n", put_losses },
+	{ "@processes@\n", put_processes },
 };
 
 int main(void)

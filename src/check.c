@@ -2,18 +2,21 @@
 #include "check.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
-#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "collect/probe.h"
+#include "helper/calls.h"
+#include "helper/sandbox.h"
 #include "model/health.h"
 #include "proc/mounts.h"
+#include "roles.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
@@ -155,19 +158,9 @@ int check_preconditions(void)
 
 int check_drop_privileges(void)
 {
-	cap_t caps = cap_init();
-	cap_value_t keep[NR_NEEDED + 1];
-	int nr = 0, err = 0;
-
-	for (size_t i = 0; i < NR_NEEDED; i++)
-		keep[nr++] = needed[i].cap;
-	if (!caps || cap_set_flag(caps, CAP_PERMITTED, nr, keep, CAP_SET) ||
-	    cap_set_flag(caps, CAP_EFFECTIVE, nr, keep, CAP_SET) || cap_set_proc(caps) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		err = fail(-errno, EXIT_STATUS_PERMISSION, "cannot give up privileges: %s",
-			   strerror(errno));
-	cap_free(caps);
-	return err;
+	return sandbox_enter(&processes[PROCESS_MAIN])
+		       ? fail(-errno, EXIT_STATUS_PERMISSION, "cannot give up privileges: %s", strerror(errno))
+		       : 0;
 }
 
 static void print_hierarchies(void)
@@ -233,7 +226,8 @@ enum exit_status check_print(void)
 void check_health(struct health *h)
 {
 	struct utsname uts;
-	char mode[32];
+	char mode[32], call[32];
+	uint64_t refused = calls_refused(call, sizeof(call));
 
 	uname(&uts);
 	lockdown_mode(mode, sizeof(mode));
@@ -243,4 +237,9 @@ void check_health(struct health *h)
 	for (size_t i = 0; i < NR_NEEDED; i++)
 		health_add(h, "Rights", needed[i].name,
 			   has_cap(needed[i].cap) ? HEALTH_ON : HEALTH_OFF, "%s", needed[i].what);
+	if (refused)
+		health_add(h, "Rights", "system calls", HEALTH_DEGRADED, "%" PRIu64 " refused, the last was %s()",
+			   refused, call);
+	else
+		health_add(h, "Rights", "system calls", HEALTH_ON, "those it needs, others are refused");
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,6 @@
 #include "util/text.h"
 
 #define ETC_FILE "/etc/systop/systoprc"
-#define LINE_SIZE 2048
 
 /* The directory of the user's file, "": there is none. */
 static void user_dir(char *buf, size_t size)
@@ -66,7 +66,7 @@ static FILE *open_trusted(const char *path, const char **why)
 		*why = "cannot be looked at";
 	else if (!S_ISREG(st.st_mode))
 		*why = "is not a file";
-	else if (st.st_uid && st.st_uid != geteuid())
+	else if (st.st_uid && st.st_uid != (uid_t)setfsuid(-1))
 		*why = "is someone else's: not read";
 	else if (st.st_mode & (S_IWGRP | S_IWOTH))
 		*why = "can be written by others: not read (chmod go-w)";
@@ -81,10 +81,20 @@ struct reading {
 	struct settings *settings;
 	FILE *file;
 	int line;
+	int too_long;      /* the first line that inih cannot read as one, 0: none */
 	bool goes_on;      /* the line began with a blank: its value is more of the one before */
 	char value[2048];
 	char error[128];
 };
+
+static void skip_line(FILE *f)
+{
+	int c;
+
+	do
+		c = getc(f);
+	while (c != '\n' && c != EOF);
+}
 
 /* For ini.h: fgets() that counts lines. */
 static char *read_line(char *buf, int size, void *arg)
@@ -92,8 +102,14 @@ static char *read_line(char *buf, int size, void *arg)
 	struct reading *r = arg;
 
 	r->line++;
+	buf[size - 2] = '\0';
 	if (!fgets(buf, size, r->file))
 		return NULL;
+	if (buf[size - 2] && buf[size - 2] != '\n') { /* the rest would be a line of its own */
+		skip_line(r->file);
+		if (!r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
+			r->too_long = r->line;
+	}
 	r->goes_on = *buf == ' ' || *buf == '\t';
 	return buf;
 }
@@ -136,6 +152,8 @@ void config_read(struct settings *s, char *notice, size_t size)
 	if (line)
 		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe,
 			 line > 0 ? line : r.line, *r.error ? r.error : "not understood");
+	else if (r.too_long)
+		snprintf(notice, size, "%s, line %d: too long; defaults are used", safe, r.too_long);
 	else
 		*s = read;
 }
@@ -148,7 +166,8 @@ void config_read(struct settings *s, char *notice, size_t size)
 /* What of the settings the new file has already. */
 struct writing {
 	FILE *to;
-	bool replaced; /* the old line: those that go on with it are, too */
+	bool named;    /* a setting stands above in its section: lines that begin with a blank go on with it */
+	bool replaced; /* that setting: those lines are, too */
 	const struct settings *settings;
 	bool written[256];
 };
@@ -216,36 +235,48 @@ static int setting_of(const struct writing *w, const char *section, const char *
 	return -1;
 }
 
-static void put_line(struct writing *w, char *section, size_t size, const char *line)
+/* In place of a setting's number: the line goes with one that is written anew. */
+#define LINE_REPLACED (-2)
+
+/* Lines as inih understands them. @len: with what is behind a NUL. */
+static void put_line(struct writing *w, char *section, size_t size, const char *line, size_t len)
 {
+	const char *start = line + strspn(line, " \t\r\n\f\v");
 	struct setting_text t;
 	char name[64];
-	int nr;
+	int nr = -1;
 
-	if (sscanf(line, " [%63[^]]", name) == 1) {
-		put_rest(w, section);
-		snprintf(section, size, "%s", name);
-		fputs(line, w->to);
-		return;
+	if (*start && !strchr("#;", *start)) {
+		if (start > line && w->named) {
+			nr = w->replaced ? LINE_REPLACED : -1;
+		} else if (sscanf(start, "[%63[^]]", name) == 1) {
+			put_rest(w, section);
+			snprintf(section, size, "%s", name);
+			w->named = false;
+		} else {
+			nr = setting_of(w, section, line, &t);
+			w->named = true;
+			w->replaced = nr >= 0;
+		}
 	}
-	if (w->replaced && (*line == ' ' || *line == '\t'))
-		return;
-	nr = line[strspn(line, " \t")] == '#' || line[strspn(line, " \t")] == ';'
-		     ? -1
-		     : setting_of(w, section, line, &t);
-	w->replaced = nr >= 0;
-	if (nr < 0)
-		fputs(line, w->to);
-	else if (!w->written[nr])
+	if (nr == -1) {
+		fwrite(line, 1, len, w->to);
+		if (line[len - 1] != '\n') /* the last one */
+			fputc('\n', w->to);
+	} else if (nr >= 0 && !w->written[nr]) {
 		put(w, nr, &t);
+	}
 }
 
 static void put_all(struct writing *w, FILE *old)
 {
-	char line[LINE_SIZE], section[64] = "";
+	char section[64] = "", *line = NULL;
+	size_t room = 0;
+	ssize_t len;
 
-	while (old && fgets(line, sizeof(line), old))
-		put_line(w, section, sizeof(section), line);
+	while (old && (len = getline(&line, &room, old)) > 0)
+		put_line(w, section, sizeof(section), line, len);
+	free(line);
 	put_rest(w, section);
 	put_sections(w);
 }
@@ -275,7 +306,7 @@ static int check_dir(const char *path)
 		*slash = '\0';
 	if (stat(slash ? dir : ".", &st))
 		return -errno;
-	return st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
+	return st.st_uid != (uid_t)setfsuid(-1) || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
 }
 
 static int write_file(const struct settings *s, const char *path, FILE *old)

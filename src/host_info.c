@@ -10,6 +10,7 @@
 #include "check.h"
 #include "collect/collect.h"
 #include "config_file.h"
+#include "helper/helper.h"
 #include "look_back.h"
 #include "loop.h"
 #include "model/health.h"
@@ -59,10 +60,21 @@ static void health(void *arg, struct health *h)
 	const struct host_sources *from = arg;
 
 	collect_health(from->collect, h);
+	if (*helper_trouble())
+		health_add(h, "Helpers", "starter", HEALTH_OFF, "%s; no trace is saved, helpers that end stay away",
+			   helper_trouble());
+	else
+		health_add(h, "Helpers", "starter", HEALTH_ON, "starts the others");
 	names_health(from->names, h);
 	collect_health_loss(from->collect, h);
 	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds", loop_longest() / 1e6);
 	check_health(h);
+}
+
+static bool without_starter(void *arg)
+{
+	(void)arg;
+	return *helper_trouble();
 }
 
 static void write_config(void *arg, const struct settings *s, char *said, size_t size)
@@ -100,7 +112,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 	else if (err == -EOPNOTSUPP)
 		snprintf(said, size, "nothing is recorded: see ! for why");
 	else
-		snprintf(said, size, "cannot save: %s", strerror(-err));
+		snprintf(said, size, "cannot save: %s", save_why(sources->save, err));
 }
 
 /* 40 ms of work. */
@@ -241,6 +253,7 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->affinity = affinity;
 	h->health = health;
 	h->write_config = write_config;
+	h->without_starter = without_starter;
 	h->recorded = recorded;
 	h->recorded_events = recorded_events;
 	h->recorded_samples = recorded_samples;

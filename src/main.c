@@ -20,6 +20,7 @@
 #include "export/folded.h"
 #include "export/json.h"
 #include "export/table.h"
+#include "helper/helper.h"
 #include "loop.h"
 #include "model/tick.h"
 #include "print.h"
@@ -29,6 +30,8 @@
 #include "systop.h"
 #include "tui/tui.h"
 #include "util/fail.h"
+#include "util/invoker.h"
+#include "util/standard.h"
 #include "util/text.h"
 
 /* The screen does not wait a whole interval to show something. */
@@ -67,6 +70,7 @@ static enum loop_verdict on_work(void *arg)
 {
 	struct systop *s = arg;
 
+	helper_work();
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
@@ -189,7 +193,9 @@ static void on_save(void *arg)
 {
 	struct systop *s = arg;
 
-	if (!save_start(s->save, s->options.save_path, -1, "", NULL) && s->options.output == OUTPUT_SCREEN)
+	int err = save_start(s->save, s->options.save_path, -1, "", NULL);
+
+	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
 		tell_save(s);
 }
 
@@ -299,7 +305,8 @@ static void save_trace(struct systop *s)
 	if (!err)
 		err = save_error(s->save);
 	if (err)
-		fail(err, EXIT_STATUS_RUNTIME, "cannot save %s: %s", out ? "to standard output" : o->trace, strerror(-err));
+		fail(err, EXIT_STATUS_RUNTIME, "cannot save %s: %s", out ? "to standard output" : o->trace,
+		     save_why(s->save, err));
 }
 
 static int run(struct systop *s)
@@ -349,15 +356,28 @@ static int run(struct systop *s)
 	return status;
 }
 
+/* Found out before anything is measured that nobody could be told. */
+static int check_output(const struct options *o)
+{
+	bool used = o->output != OUTPUT_SCREEN && (o->output != OUTPUT_TRACE || !strcmp(o->trace, "-"));
+
+	if (!used || !standard_closed(STDOUT_FILENO))
+		return 0;
+	return fail(-EBADF, EXIT_STATUS_RUNTIME, "cannot write the output: standard output is closed");
+}
+
 int main(int argc, char **argv)
 {
 	struct systop s = { 0 };
 	int status;
 
+	standard_open();
+	if (invoker_find())
+		return failure_print(stderr);
 	setlocale(LC_ALL, "");
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
-	if (options_parse(argc, argv, &s.options)) {
+	if (options_parse(argc, argv, &s.options) || check_output(&s.options)) {
 		options_fini(&s.options);
 		return failure_print(stderr);
 	}

@@ -70,12 +70,24 @@ struct save *save_new(const struct save_options *o)
 	return s;
 }
 
+/* A helper that did not start closes its socket. */
+const char *save_why(const struct save *s, int err)
+{
+	const char *trouble = helper_trouble();
+
+	if (err != -EAGAIN && err != -EPIPE)
+		return strerror(-err);
+	if (*trouble)
+		return trouble;
+	return strerror(helper_error(s->helper.id) ? -helper_error(s->helper.id) : -err);
+}
+
 static void end(struct save *s, int err)
 {
-	if (err == -ECANCELED)
-		helper_leave(&s->helper);
-	else
+	if (err == -ETIMEDOUT)
 		helper_kill(&s->helper);
+	else
+		helper_leave(&s->helper); /* it puts away what it began */
 	who_free(s->who);
 	s->who = NULL;
 	s->state = SAVE_IDLE;
@@ -83,7 +95,7 @@ static void end(struct save *s, int err)
 	if (err == -ECANCELED)
 		snprintf(s->text, sizeof(s->text), "not saved: cancelled");
 	else if (err)
-		snprintf(s->text, sizeof(s->text), "cannot save %s: %s", s->path, strerror(-err));
+		snprintf(s->text, sizeof(s->text), "cannot save %s: %s", s->path, save_why(s, err));
 }
 
 void save_free(struct save *s)

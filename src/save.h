@@ -69,4 +69,7 @@ void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), 
 const char *save_text(const struct save *s);
 int save_error(const struct save *s);
 
+/* save_why - @err of save_start() or save_error() in words. */
+const char *save_why(const struct save *s, int err);
+
 #endif

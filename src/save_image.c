@@ -87,14 +87,15 @@ static void make_states(struct making *g, const struct row *rows, size_t nr)
 
 static void make_processes(struct making *g, const struct who_table *table)
 {
-	const struct who *w;
+	char text[WHO_TEXT_MAX];
+	struct who w;
 
-	for (uint32_t i = 0; (w = who_at(table, i)); i++) {
-		struct image_process p = { .tgid = w->tgid, .nr_nspids = w->nr_nspids, .len = w->len };
+	for (uint32_t i = 0; who_at(table, i, &w, text); i++) {
+		struct image_process p = { .tgid = w.tgid, .nr_nspids = w.nr_nspids, .len = w.len };
 
-		_Static_assert(sizeof(p.nspids) == sizeof(w->nspids), "of as many namespaces");
-		memcpy(p.nspids, w->nspids, sizeof(p.nspids));
-		image_process(g->m, &p, who_text(table, w));
+		_Static_assert(sizeof(p.nspids) == sizeof(w.nspids), "of as many namespaces");
+		memcpy(p.nspids, w.nspids, sizeof(p.nspids));
+		image_process(g->m, &p, text);
 	}
 }
 

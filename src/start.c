@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -13,8 +12,6 @@
 
 #include "check.h"
 #include "collect/collect.h"
-#include "collect/peek.h"
-#include "export/write.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
 #include "model/filter.h"
@@ -22,9 +19,9 @@
 #include "proc/cgroup.h"
 #include "proc/memory.h"
 #include "proc/user.h"
+#include "roles.h"
 #include "save.h"
 #include "sym/names.h"
-#include "sym/roles.h"
 #include "tui/tui.h"
 #include "util/fail.h"
 #include "who_ask.h"
@@ -32,48 +29,9 @@
 /* What the past may take, that of the dead included. */
 #define PAST_BYTES (32 << 20)
 
-enum { ROLE_OPEN, ROLE_SYMBOLS, ROLE_PEEK, ROLE_WRITE, ROLE_WHO, ROLE_COUNT };
-
-static const struct helper_role roles[ROLE_COUNT] = {
-	/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
-	[ROLE_OPEN] = {
-		.name = "systop-open",
-		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
-		.nr_caps = 3,
-		.run = open_run,
-	},
-	[ROLE_SYMBOLS] = {
-		.name = "systop-symbols",
-		.nobody = true,
-		.memory = 2UL << 30,
-		.cpu_seconds = 600,
-		.nice = 5, /* names can come later */
-		.locked = true,
-		.run = symbols_run,
-	},
-	[ROLE_PEEK] = {
-		.name = "systop-peek",
-		.nobody = true,
-		.locked = true,
-		.bpf = true,
-		.run = peek_run,
-	},
-	[ROLE_WRITE] = {
-		.name = "systop-write",
-		.invoker = true,
-		.run = write_run,
-	},
-	[ROLE_WHO] = {
-		.name = "systop-who",
-		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
-		.nr_caps = 2,
-		.run = who_run,
-	},
-};
-
 void start_helpers(void)
 {
-	helper_start(roles, ROLE_COUNT); /* without helpers there are no names */
+	helper_start(processes, PROCESS_COUNT, PROCESS_STARTER); /* without helpers there are no names */
 }
 
 static void ask_again(void *arg, const struct file_key *key)
@@ -100,8 +58,8 @@ static int on_table(void *arg, uint32_t file, int fd)
 static int start_names(struct systop *s)
 {
 	struct names_options o = {
-		.open_role = ROLE_OPEN,
-		.symbols_role = ROLE_SYMBOLS,
+		.open_role = PROCESS_OPEN,
+		.symbols_role = PROCESS_SYMBOLS,
 		.kallsyms_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
 		.ask_again = ask_again,
 		.table = s->options.table_mib ? on_table : NULL,
@@ -116,8 +74,8 @@ static int start_names(struct systop *s)
 static int start_save(struct systop *s)
 {
 	struct save_options o = {
-		.role = ROLE_WRITE,
-		.who_role = ROLE_WHO,
+		.role = PROCESS_WRITE,
+		.who_role = PROCESS_WHO,
 		.collect = s->collect,
 		.names = s->names,
 		.uname = &s->uts,
@@ -201,7 +159,7 @@ int start(struct systop *s)
 			.self = s->options.self,
 			.all_cpus = s->options.all_cpus,
 			.starter = helper_starter(),
-			.peek_role = ROLE_PEEK,
+			.peek_role = PROCESS_PEEK,
 			.table_mib = s->options.table_mib,
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,
@@ -218,10 +176,10 @@ int start(struct systop *s)
 		err = start_names(s);
 	if (!err)
 		err = start_save(s);
+	if (!err && s->options.output == OUTPUT_SCREEN)
+		err = open_screen(s); /* the terminal's description can be a file of root's */
 	if (!err)
 		err = check_drop_privileges();
-	if (!err && s->options.output == OUTPUT_SCREEN)
-		err = open_screen(s);
 	if (!err && s->options.command)
 		err = command_start(&s->command);
 	return err;

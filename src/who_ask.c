@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,8 +15,7 @@
 #include "util/map.h"
 
 #define PROCESSES_MAX 32768
-#define TEXT_EACH 256 /* on average; */
-#define TEXT_MAX 1024 /* of one */
+#define TEXT_EACH 256 /* on average */
 
 /* A helper that gets no further for so long is replaced, so often. */
 #define STUCK_NS 500000000ULL
@@ -23,17 +23,17 @@
 
 /* In memory that both have. */
 struct table {
-	uint32_t nr;
 	uint32_t done;      /* of them: written by the helper */
-	uint32_t text_len;
-	uint32_t text_room; /* behind all */
+	uint32_t text_len;  /* behind all */
 	struct who all[];
 };
 
 struct who_table {
 	int role, fd, stuck;
 	struct helper helper;
-	struct table *table;
+	struct who *all;   /* whom it was asked about */
+	uint32_t nr;
+	struct table *table; /* what the helper wrote is checked: it looks at what others can write */
 	size_t bytes;
 	uint32_t done;  /* seen last, */
 	uint64_t since; /* at that time; CLOCK_MONOTONIC ns */
@@ -44,9 +44,14 @@ static size_t table_bytes(uint32_t nr)
 	return sizeof(struct table) + nr * (sizeof(struct who) + TEXT_EACH);
 }
 
-static char *texts(const struct table *t)
+static uint32_t text_room(uint32_t nr)
 {
-	return (char *)&t->all[t->nr];
+	return nr * TEXT_EACH;
+}
+
+static char *texts(const struct table *t, uint32_t nr)
+{
+	return (char *)&t->all[nr];
 }
 
 static int by_tgid(const void *a, const void *b)
@@ -85,9 +90,9 @@ static uint32_t list_processes(const struct tick *t, struct who **all)
 	return nr;
 }
 
-static bool make_table(struct who_table *w, const struct who *all, uint32_t nr)
+static bool make_table(struct who_table *w)
 {
-	w->bytes = table_bytes(nr);
+	w->bytes = table_bytes(w->nr);
 	w->fd = memfd_create("systop-who", MFD_CLOEXEC);
 	if (w->fd < 0 || ftruncate(w->fd, w->bytes))
 		return false;
@@ -96,16 +101,14 @@ static bool make_table(struct who_table *w, const struct who *all, uint32_t nr)
 		w->table = NULL;
 		return false;
 	}
-	w->table->nr = nr;
-	w->table->text_room = nr * TEXT_EACH;
-	memcpy(w->table->all, all, nr * sizeof(*all));
+	memcpy(w->table->all, w->all, w->nr * sizeof(*w->all));
 	return true;
 }
 
 /* A helper that goes on after what is done. */
 static void start(struct who_table *w)
 {
-	struct who_request r = { .nr = w->table->nr };
+	struct who_request r = { .nr = w->nr };
 
 	w->since = clock_ns(CLOCK_MONOTONIC);
 	if (helper_open(w->role, &w->helper) || helper_send(w->helper.socket, &r, sizeof(r), w->fd) < 0)
@@ -115,31 +118,29 @@ static void start(struct who_table *w)
 struct who_table *who_ask(int role, const struct tick *t)
 {
 	struct who_table *w = calloc(1, sizeof(*w));
-	struct who *all = NULL;
-	uint32_t nr = list_processes(t, &all);
 
-	if (w) {
-		*w = (struct who_table){ .role = role, .fd = -1, .helper.socket = -1 };
-		if (!all || !make_table(w, all, nr)) {
-			who_free(w);
-			w = NULL;
-		} else {
-			start(w);
-		}
+	if (!w)
+		return NULL;
+	*w = (struct who_table){ .role = role, .fd = -1, .helper.socket = -1 };
+	w->nr = list_processes(t, &w->all);
+	if (w->all && make_table(w)) {
+		start(w);
+		return w;
 	}
-	free(all);
-	return w;
+	who_free(w);
+	return NULL;
 }
 
 void who_free(struct who_table *w)
 {
 	if (!w)
 		return;
-	helper_kill(&w->helper);
+	helper_leave(&w->helper);
 	if (w->table)
 		munmap(w->table, w->bytes);
 	if (w->fd >= 0)
 		close(w->fd);
+	free(w->all);
 	free(w);
 }
 
@@ -148,7 +149,7 @@ bool who_done(struct who_table *w)
 	uint32_t done = __atomic_load_n(&w->table->done, __ATOMIC_ACQUIRE);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (done >= w->table->nr || w->stuck >= STUCK_MAX)
+	if (done >= w->nr || w->stuck >= STUCK_MAX)
 		return true;
 	if (done != w->done) {
 		w->done = done;
@@ -162,36 +163,53 @@ bool who_done(struct who_table *w)
 	return false;
 }
 
-const struct who *who_at(const struct who_table *w, uint32_t i)
+bool who_at(const struct who_table *w, uint32_t i, struct who *who, char *text)
 {
-	return i < w->table->nr && i < w->table->done ? &w->table->all[i] : NULL;
-}
+	uint32_t room = text_room(w->nr);
 
-const char *who_text(const struct who_table *w, const struct who *who)
-{
-	return texts(w->table) + who->text;
+	if (i >= w->nr || i >= __atomic_load_n(&w->table->done, __ATOMIC_ACQUIRE))
+		return false;
+	memcpy(who, &w->table->all[i], sizeof(*who));
+	who->tgid = w->all[i].tgid;
+	if (who->nr_nspids > WHO_LEVELS)
+		who->nr_nspids = 0;
+	if (who->len > WHO_TEXT_MAX || who->text > room || who->len > room - who->text)
+		who->len = 0;
+	memcpy(text, texts(w->table, w->nr) + who->text, who->len);
+	if (who->len)
+		text[who->len - 1] = '\0';
+	return true;
 }
 
 /* --- The role */
 
-void who_run(int socket)
+static void fill(struct table *t, uint32_t nr)
 {
-	struct who_request r;
-	struct table *t;
-	int fd;
-
-	if (helper_receive(socket, &r, sizeof(r), &fd) != sizeof(r) || fd < 0)
-		return;
-	t = mmap(NULL, table_bytes(r.nr), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (t == MAP_FAILED)
-		return;
-	for (uint32_t i = t->done; i < r.nr; i++) {
-		uint32_t room = t->text_room - t->text_len;
+	for (uint32_t i = t->done; i < nr; i++) {
+		uint32_t at = t->text_len, room = at < text_room(nr) ? text_room(nr) - at : 0;
 		struct who *w = &t->all[i];
 
-		w->text = t->text_len;
-		who_read(w, texts(t) + t->text_len, room < TEXT_MAX ? room : TEXT_MAX);
-		t->text_len += w->len;
+		w->text = room ? at : 0;
+		who_read(w, texts(t, nr) + w->text, room < WHO_TEXT_MAX ? room : WHO_TEXT_MAX);
+		t->text_len = at + w->len;
 		__atomic_store_n(&t->done, i + 1, __ATOMIC_RELEASE);
 	}
+}
+
+void who_run(int socket)
+{
+	struct table *t = MAP_FAILED;
+	struct who_request r;
+	struct stat st;
+	int fd, got = helper_receive(socket, &r, sizeof(r), &fd);
+
+	if (fd < 0)
+		return;
+	if (got == sizeof(r) && r.nr <= PROCESSES_MAX && !fstat(fd, &st) && (uint64_t)st.st_size >= table_bytes(r.nr))
+		t = mmap(NULL, table_bytes(r.nr), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (t == MAP_FAILED)
+		return;
+	fill(t, r.nr);
+	munmap(t, table_bytes(r.nr));
 }

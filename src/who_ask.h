@@ -22,9 +22,12 @@ void who_free(struct who_table *w);
 /* who_done - call it once in a while. Whether all is there that will be. */
 bool who_done(struct who_table *w);
 
-/* who_at - the processes by number; NULL: there are no more. who_text - its arguments, of who->len bytes. */
-const struct who *who_at(const struct who_table *w, uint32_t i);
-const char *who_text(const struct who_table *w, const struct who *who);
+/* Bytes of a process's arguments, at most. */
+#define WHO_TEXT_MAX 1024
+
+/* who_at - copies what is known of the process at place @i, by number, and its arguments to @text of WHO_TEXT_MAX bytes.
+ * False: there are no more. */
+bool who_at(const struct who_table *w, uint32_t i, struct who *who, char *text);
 
 /* who_run - the role. */
 void who_run(int socket);

@@ -31,9 +31,6 @@
 /* So long sleepers are looked at after somebody wanted them. */
 #define SLEEPERS_TICKS 3
 
-/* So long none was asked for, and the helper ends. */
-#define IDLE_TICKS 10
-
 /* A thread that is blocked, and known to the model. */
 struct known {
 	uint64_t since; /* of the slot; 0: none */
@@ -53,7 +50,6 @@ struct blocked {
 	bool started;
 	int sleepers;          /* ticks for which they are wanted */
 	int epoll_fd;
-	int idle;              /* ticks in which nothing was asked */
 	struct stack *scratch;
 	uint64_t refused;      /* user stacks that could not be read in time */
 	struct selftest selftest;
@@ -191,7 +187,6 @@ static void start_pass(struct blocked *b)
 	ask_again(b);
 	if (!b->nr_asked)
 		return;
-	b->idle = 0;
 	if (!b->started)
 		worker_start(&b->peek, b->o.role, PEEK_TIMEOUT_NS, b->epoll_fd);
 	b->started = true;
@@ -211,10 +206,6 @@ void blocked_ask(struct blocked *b)
 {
 	b->sleepers -= !!b->sleepers;
 	start_pass(b);
-	if (b->started && !worker_busy(&b->peek) && !b->nr_asked && ++b->idle > IDLE_TICKS) {
-		worker_stop(&b->peek);
-		b->started = false;
-	}
 }
 
 /* The pass is over: what was not told of ended meanwhile. */

@@ -22,7 +22,7 @@ static bool fill(struct input *in, size_t want)
 	while (in->nr < want) {
 		ssize_t n = read(in->fd, in->bytes + in->nr, sizeof(in->bytes) - in->nr);
 
-		if (n < 0 && errno == EAGAIN)
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (n <= 0)
 			return false;

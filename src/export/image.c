@@ -14,8 +14,9 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* No image is larger: what says so is none. */
+/* No image is larger, or of a longer time: what says so is none. */
 #define IMAGE_BYTES_MAX (1ULL << 32)
+#define IMAGE_WINDOW_MAX_NS (86400 * 1000000000ULL)
 
 struct image_maker {
 	struct image head;
@@ -273,20 +274,48 @@ int image_put(struct image_maker *m)
 
 static bool is_inside(const struct image *i, const struct image_part *p, size_t size)
 {
-	return p->at <= i->bytes && p->nr <= (i->bytes - p->at) / size;
+	return !(p->at % 8) && p->at <= i->bytes && p->nr <= (i->bytes - p->at) / size;
 }
 
-static bool is_sound(const struct image *i)
+static bool has_parts(const struct image *i)
 {
-	return i->magic == IMAGE_MAGIC && is_inside(i, &i->threads, sizeof(struct image_thread)) &&
+	return is_inside(i, &i->threads, sizeof(struct image_thread)) &&
 	       is_inside(i, &i->processes, sizeof(struct image_process)) && is_inside(i, &i->arguments, 1) &&
 	       is_inside(i, &i->cgroups, sizeof(uint32_t)) && is_inside(i, &i->stacks, sizeof(struct image_stack)) &&
 	       is_inside(i, &i->refs, sizeof(uint32_t)) && is_inside(i, &i->frames, sizeof(struct image_frame)) &&
 	       is_inside(i, &i->cpus, sizeof(struct image_cpu)) && is_inside(i, &i->marks, sizeof(struct rings_mark)) &&
 	       is_inside(i, &i->ticks, sizeof(struct image_tick)) &&
 	       is_inside(i, &i->irqs, sizeof(struct image_irq)) &&
-	       is_inside(i, &i->attributes, sizeof(struct image_attribute)) && is_inside(i, &i->texts, 1) &&
-	       i->texts.nr && !IMAGE_AT(i, texts, char)[i->texts.nr - 1];
+	       is_inside(i, &i->attributes, sizeof(struct image_attribute)) && is_inside(i, &i->texts, 1);
+}
+
+static bool ends(const char *text, size_t size)
+{
+	return memchr(text, '\0', size);
+}
+
+/* That texts end, and that stacks are inside their part; other places are looked at where they are used. */
+static bool has_sound_parts(const struct image *i)
+{
+	const struct image_thread *threads = IMAGE_AT(i, threads, struct image_thread);
+	const struct image_stack *stacks = IMAGE_AT(i, stacks, struct image_stack);
+	bool sound = i->texts.nr && !IMAGE_AT(i, texts, char)[i->texts.nr - 1];
+
+	for (size_t k = 0; sound && k < i->threads.nr; k++)
+		sound = ends(threads[k].comm, sizeof(threads[k].comm));
+	for (size_t k = 0; sound && k < i->stacks.nr; k++)
+		sound = stacks[k].first + (uint64_t)stacks[k].nr <= i->refs.nr;
+	return sound;
+}
+
+static bool is_sound(const struct image *i)
+{
+	const struct utsname *u = &i->uname;
+
+	return i->magic == IMAGE_MAGIC && i->from <= i->end && i->end - i->from <= IMAGE_WINDOW_MAX_NS &&
+	       ends(u->sysname, sizeof(u->sysname)) && ends(u->nodename, sizeof(u->nodename)) &&
+	       ends(u->release, sizeof(u->release)) && ends(u->version, sizeof(u->version)) &&
+	       ends(u->machine, sizeof(u->machine)) && has_parts(i) && has_sound_parts(i);
 }
 
 const struct image *image_open(int fd)

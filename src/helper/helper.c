@@ -4,191 +4,244 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "helper/sandbox.h"
+#include "helper/starter.h"
+#include "util/clock.h"
 
-/* What systop asks of its starter; the answer is the same with the pid, and the socket, or an error. */
-struct wish {
-	enum { WISH_OPEN, WISH_KILL } what;
-	int role;
-	pid_t pid;
-	int err;
-};
+/* A starter that takes longer to answer is said not to. It needs less than 1 ms, and a CPU. */
+#define LATE_NS 2000000000ULL
+
+enum state { NONE, RUNS, STOPPED, ENDED };
 
 static struct {
-	const struct helper_role *roles;
-	int nr;
-	int socket;
+	enum state state;
 	pid_t pid;
+	int socket;
+	int signal; /* that ended it; 0: none did */
+	uint32_t last; /* id */
+	struct slot {
+		uint32_t id;
+		enum { FREE, ASKED, STARTED, FAILED } state;
+		pid_t pid;
+		int err;
+		uint64_t since; /* it was asked for; CLOCK_MONOTONIC ns */
+	} slots[HELPER_SLOTS];
 } starter = { .socket = -1 };
 
-int helper_send(int socket, const void *message, size_t bytes, int fd)
+static void set_nonblocking(int fd)
 {
-	struct iovec part = { (void *)message, bytes };
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t n;
-
-	if (fd >= 0) {
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control.room);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	}
-	do
-		n = sendmsg(socket, &m, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : (int)n;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-int helper_receive(int socket, void *message, size_t room, int *fd)
+int helper_start(const struct helper_role *roles, int nr, int own)
 {
-	struct iovec part = { message, room };
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-			    .msg_controllen = sizeof(control.room) };
-	struct cmsghdr *c;
-	ssize_t n;
-
-	*fd = -1;
-	do
-		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	c = CMSG_FIRSTHDR(&m);
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return n ? (int)n : -EPIPE;
-}
-
-/* --- The starter */
-
-/* In the new process: does the role, and never returns. */
-static void be_helper(const struct helper_role *role, int socket)
-{
-	close(starter.socket);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, role->name);
-	if (!sandbox_enter(role))
-		role->run(socket);
-	_exit(EXIT_SUCCESS);
-}
-
-static void fork_helper(struct wish *w)
-{
-	int pair[2] = { -1, -1 };
-
-	w->err = 0;
-	if (w->role < 0 || w->role >= starter.nr ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		w->err = errno ? errno : EINVAL;
-	} else {
-		w->pid = fork();
-		if (!w->pid) {
-			close(pair[0]);
-			be_helper(&starter.roles[w->role], pair[1]);
-		}
-		if (w->pid < 0)
-			w->err = errno;
-	}
-	helper_send(starter.socket, w, sizeof(*w), w->err ? -1 : pair[0]);
-	for (int i = 0; i < 2; i++)
-		if (pair[i] >= 0)
-			close(pair[i]);
-}
-
-/* Until systop is gone, by whatever end: then its socket is closed, and so the helpers' are. */
-static void be_starter(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct wish w;
-	int fd;
-
-	/* A helper that is stuck must not hold a terminal or a pipe open. */
-	for (int i = 0; i < 3; i++)
-		dup2(null, i);
-	prctl(PR_SET_NAME, "systop-starter");
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for helpers */
-	while (helper_receive(starter.socket, &w, sizeof(w), &fd) == sizeof(w)) {
-		if (fd >= 0)
-			close(fd);
-		if (w.what == WISH_KILL)
-			kill(w.pid, SIGKILL);
-		else
-			fork_helper(&w);
-	}
-	_exit(EXIT_SUCCESS);
-}
-
-int helper_start(const struct helper_role *roles, int nr)
-{
-	static const struct timeval patience = { .tv_sec = 1 };
 	int pair[2];
 
-	starter.roles = roles;
-	starter.nr = nr;
+	sandbox_init();
+	signal(SIGCHLD, SIG_DFL); /* who ignores it is told of no child's end */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	starter.pid = fork();
-	if (starter.pid < 0) {
+	if (!starter.pid) {
 		close(pair[0]);
-		close(pair[1]);
+		starter_run(roles, nr, own, pair[1]);
+	}
+	close(pair[1]);
+	if (starter.pid < 0) {
+		starter.pid = 0;
+		close(pair[0]);
 		return -errno;
 	}
-	starter.socket = pair[!starter.pid];
-	close(pair[!!starter.pid]);
-	if (!starter.pid)
-		be_starter();
-	setsockopt(starter.socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	starter.socket = pair[0];
+	starter.state = RUNS;
+	set_nonblocking(starter.socket);
 	return 0;
 }
 
 pid_t helper_starter(void)
 {
-	return starter.socket < 0 ? 0 : starter.pid;
+	return starter.state == RUNS || starter.state == STOPPED ? starter.pid : 0;
 }
 
-void helper_stop(void)
+static void close_socket(void)
 {
 	if (starter.socket >= 0)
 		close(starter.socket);
 	starter.socket = -1;
 }
 
+void helper_stop(void)
+{
+	helper_work();
+	close_socket();
+	if (starter.state == STOPPED)
+		kill(starter.pid, SIGCONT); /* our child, not waited for yet: it has this number */
+}
+
+/* --- What becomes of it */
+
+static struct slot *slot_of(uint32_t id)
+{
+	struct slot *s = &starter.slots[id % HELPER_SLOTS];
+
+	return s->id == id ? s : NULL;
+}
+
+static void take(const struct starter_answer *a)
+{
+	struct slot *s = slot_of(a->id);
+
+	if (!s)
+		return;
+	s->state = a->event == STARTER_STARTED ? STARTED : a->event == STARTER_FAILED ? FAILED : FREE;
+	s->pid = s->state == STARTED ? a->pid : 0;
+	s->err = a->err;
+}
+
+static void look_after(void)
+{
+	siginfo_t how = { 0 };
+
+	while (helper_starter() && !waitid(P_PID, starter.pid, &how, WEXITED | WSTOPPED | WCONTINUED | WNOHANG) &&
+	       how.si_pid) {
+		starter.state = how.si_code == CLD_CONTINUED ? RUNS : how.si_code == CLD_STOPPED ? STOPPED : ENDED;
+		if (starter.state == ENDED)
+			starter.signal = how.si_code == CLD_EXITED ? 0 : how.si_status;
+		how = (siginfo_t){ 0 };
+	}
+}
+
+void helper_work(void)
+{
+	struct starter_answer a;
+	int fd, got;
+
+	if (starter.state == NONE)
+		return;
+	look_after();
+	while (starter.socket >= 0 && (got = helper_receive(starter.socket, &a, sizeof(a), &fd)) != -EAGAIN) {
+		if (fd >= 0)
+			close(fd);
+		if (got == sizeof(a))
+			take(&a);
+		else
+			close_socket();
+	}
+}
+
+int helper_events(void)
+{
+	return starter.socket;
+}
+
+static bool is_late(void)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	for (int i = 0; i < HELPER_SLOTS; i++)
+		if (starter.slots[i].state == ASKED && now > starter.slots[i].since + LATE_NS)
+			return true;
+	return false;
+}
+
+const char *helper_trouble(void)
+{
+	static char text[128];
+
+	*text = '\0';
+	helper_work();
+	if (starter.state == NONE)
+		snprintf(text, sizeof(text), "the starter process could not be started: start systop again");
+	else if (starter.state == STOPPED)
+		snprintf(text, sizeof(text), "the starter process is stopped: kill -CONT %d", starter.pid);
+	else if (starter.socket < 0 && starter.signal)
+		snprintf(text, sizeof(text), "the starter process was ended by signal %d: start systop again",
+			 starter.signal);
+	else if (starter.socket < 0)
+		snprintf(text, sizeof(text), "the starter process ended: start systop again");
+	else if (is_late())
+		snprintf(text, sizeof(text), "the starter process %d does not answer: is it frozen?", starter.pid);
+	return text;
+}
+
+void helper_terminal(const struct terminal *t, int fd)
+{
+	struct starter_request r = { .what = STARTER_TERMINAL };
+
+	if (t)
+		r.terminal = *t;
+	if (starter.socket >= 0)
+		helper_send(starter.socket, &r, sizeof(r), fd);
+}
+
+/* --- Helpers */
+
+static struct slot *free_slot(void)
+{
+	for (int i = 1; i <= HELPER_SLOTS; i++) {
+		struct slot *s = &starter.slots[(starter.last + i) % HELPER_SLOTS];
+
+		if (s->state == FREE || s->state == FAILED) {
+			starter.last += i;
+			*s = (struct slot){ .id = starter.last, .state = ASKED,
+					    .since = clock_ns(CLOCK_MONOTONIC) };
+			return s;
+		}
+	}
+	return NULL;
+}
+
 int helper_open(int role, struct helper *h)
 {
-	struct wish w = { .what = WISH_OPEN, .role = role };
-	int n;
+	struct starter_request r = { .what = STARTER_START, .role = role };
+	struct slot *s = *helper_trouble() ? NULL : free_slot();
+	int pair[2], sent;
 
 	*h = (struct helper){ .socket = -1 };
-	n = helper_send(starter.socket, &w, sizeof(w), -1);
-	if (n > 0)
-		n = helper_receive(starter.socket, &w, sizeof(w), &h->socket);
-	if (n < 0) { /* it ended, or somebody stopped it: do without it */
-		helper_stop();
-		return n;
+	if (!s)
+		return -EAGAIN;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		s->state = FREE;
+		return -errno;
 	}
-	h->pid = w.pid;
-	if (h->socket >= 0)
-		fcntl(h->socket, F_SETFL, O_NONBLOCK);
-	return w.err || h->socket < 0 ? -(w.err ? w.err : EIO) : 0;
+	r.id = s->id;
+	sent = helper_send(starter.socket, &r, sizeof(r), pair[1]);
+	close(pair[1]);
+	if (sent < 0) {
+		s->state = FREE;
+		close(pair[0]);
+		return sent;
+	}
+	set_nonblocking(pair[0]);
+	*h = (struct helper){ .id = s->id, .socket = pair[0] };
+	return 0;
+}
+
+pid_t helper_pid(uint32_t id)
+{
+	const struct slot *s = slot_of(id);
+
+	return s ? s->pid : 0;
+}
+
+bool helper_ended(uint32_t id)
+{
+	const struct slot *s = slot_of(id);
+
+	return !s || s->state == FREE || s->state == FAILED;
+}
+
+int helper_error(uint32_t id)
+{
+	const struct slot *s = slot_of(id);
+
+	return s && s->state == FAILED ? -s->err : 0;
 }
 
 void helper_leave(struct helper *h)
@@ -200,10 +253,11 @@ void helper_leave(struct helper *h)
 
 void helper_kill(struct helper *h)
 {
-	struct wish w = { .what = WISH_KILL, .pid = h->pid };
+	struct starter_request r = { .what = STARTER_KILL, .id = h->id };
 
 	if (h->socket < 0)
 		return;
 	helper_leave(h);
-	helper_send(starter.socket, &w, sizeof(w), -1);
+	if (starter.socket >= 0)
+		helper_send(starter.socket, &r, sizeof(r), -1);
 }

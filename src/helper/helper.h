@@ -4,58 +4,60 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/capability.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "helper/message.h"
+
+struct terminal;
 
 /*
  * Helper processes: what can block in the kernel, or parses what others wrote, does not run in the
  * process that holds BPF programs and draws the screen. One starter, forked before anything else is
- * opened, forks them on request.
+ * opened, forks them on request. It is never waited for: without it helpers that run go on, and no others start.
  */
 
-#define HELPER_CAPS_MAX 4
-
-/* What a helper may do, and does. */
-struct helper_role {
-	const char *name;             /* shown by ps: "systop-open" */
-	cap_value_t caps[HELPER_CAPS_MAX];
-	int nr_caps;                  /* all others are given up */
-	bool invoker;                 /* it runs as the user who called sudo; or */
-	bool nobody;                  /* it runs as a user who owns nothing, */
-	size_t memory;                /* in so many bytes, a file it writes in an eighth of them (RLIMIT_FSIZE), */
-	unsigned int cpu_seconds;     /* with so much CPU time; 0: no limit */
-	int nice;                     /* by so much less urgent than systop, */
-	bool locked;                  /* and opens nothing, talks to nobody: seccomp; */
-	bool bpf;                     /* but for iterators of BPF links it is handed */
-	void (*run)(int socket);      /* until the socket's other end closes */
-};
+struct helper_role;
 
 /* A helper that runs. */
 struct helper {
-	pid_t pid;
+	uint32_t id;
 	int socket; /* SOCK_SEQPACKET, non-blocking; -1: none runs */
 };
 
 /*
  * helper_start - forks the starter. Call first: it keeps the rights this process has, and nothing
- * that is opened later. @roles: live as long as the process
+ * that is opened later. @roles: live as long as the process; @own: the starter's own
  * Returns 0 or -errno. helper_stop() ends it and all helpers.
  */
-int helper_start(const struct helper_role *roles, int nr);
+int helper_start(const struct helper_role *roles, int nr, int own);
 pid_t helper_starter(void); /* 0: there is none */
 void helper_stop(void);
 
-/* helper_open - a new helper of this role. 0 or -errno. */
+/* helper_work - takes what the starter told, and sees whether it still runs; call it once in a while, and when
+ * helper_events() is readable (-1: there is no starter). */
+void helper_work(void);
+int helper_events(void);
+
+/* helper_trouble - why no helpers can be started, and what to do about it; "": they can be. */
+const char *helper_trouble(void);
+
+/* helper_terminal - what the starter restores, in the terminal @fd, if this process is killed. -1: nothing any more. */
+void helper_terminal(const struct terminal *t, int fd);
+
+/*
+ * helper_open - a new helper of this role. 0, or -errno: see helper_trouble(). It can be sent requests at once.
+ * helper_pid - its number, to read about it; 0: it does not run, or not yet.
+ * helper_ended - whether the starter waited for it. helper_error - why it could not be started; 0: it could.
+ */
 int helper_open(int role, struct helper *h);
+pid_t helper_pid(uint32_t id);
+bool helper_ended(uint32_t id);
+int helper_error(uint32_t id);
 
 /* helper_kill - ends one that does not answer. One that is stuck in the kernel ends when it can. helper_leave - lets one
  * end by itself, which has something to put away. */
 void helper_kill(struct helper *h);
 void helper_leave(struct helper *h);
-
-/* helper_send, helper_receive - one message, with a file descriptor (-1: none). Return its bytes, or
- * -errno; -EPIPE: the other side is gone. */
-int helper_send(int socket, const void *message, size_t bytes, int fd);
-int helper_receive(int socket, void *message, size_t room, int *fd);
 
 #endif

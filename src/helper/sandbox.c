@@ -3,106 +3,186 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <seccomp.h>
+#include <linux/securebits.h>
 #include <signal.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "helper/helper.h"
+#include "helper/role.h"
+#include "util/invoker.h"
 
 #define NOBODY 65534
 
-/* What a helper needs that only reads files it was handed, and answers. */
-static const int allowed[] = {
-	SCMP_SYS(read),      SCMP_SYS(pread64), SCMP_SYS(lseek),      SCMP_SYS(fstat),
-	SCMP_SYS(newfstatat), SCMP_SYS(close),  SCMP_SYS(recvmsg),    SCMP_SYS(sendmsg),
-	SCMP_SYS(brk),       SCMP_SYS(mmap),    SCMP_SYS(munmap),     SCMP_SYS(mremap),
-	SCMP_SYS(madvise),   SCMP_SYS(mprotect), SCMP_SYS(fcntl),     SCMP_SYS(exit),
-	SCMP_SYS(exit_group), SCMP_SYS(futex),  SCMP_SYS(getrandom),  SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(getpid), SCMP_SYS(gettid),
-	SCMP_SYS(sysinfo), /* qsort(), to see whether there is memory to spare */
-	SCMP_SYS(dup),       SCMP_SYS(memfd_create), SCMP_SYS(write),
-};
+/* Being root, becoming it, and changing users bring no capabilities any more, for good. */
+#define SECUREBITS (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
+		    SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-/* What libraries try, and can do without: libdw opens files that a file names. */
-static const int denied[] = { SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink), SCMP_SYS(access) };
+/* As whom systop was started, and the invoker's groups: whoever knows them cannot be asked later. */
+static struct {
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;
+	int nr_groups;
+} started;
 
-static int lock(const struct helper_role *role)
+static void find_groups(const struct invoker *i)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int err = ctx ? 0 : -1;
+	int room = 0;
 
-	for (size_t i = 0; !err && i < sizeof(allowed) / sizeof(allowed[0]); i++)
-		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
-	for (size_t i = 0; !err && i < sizeof(denied) / sizeof(denied[0]); i++)
-		err = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOENT), denied[i], 0);
-	if (!err && role->bpf)
-		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 0);
-	if (!err)
-		err = seccomp_load(ctx);
-	seccomp_release(ctx);
-	return err;
+	getgrouplist(i->name, i->gid, NULL, &room);
+	started.groups = calloc(room + 1, sizeof(*started.groups));
+	started.nr_groups = room;
+	if (started.groups && getgrouplist(i->name, i->gid, started.groups, &started.nr_groups) >= 0)
+		return;
+	free(started.groups);
+	started.groups = NULL;
+	started.nr_groups = 0;
+}
+
+void sandbox_init(void)
+{
+	started.uid = geteuid();
+	started.gid = getegid();
+	if (invoker()->name)
+		find_groups(invoker());
 }
 
 static int set_limits(const struct helper_role *role)
 {
 	struct rlimit memory = { role->memory, role->memory };
 	struct rlimit cpu = { role->cpu_seconds, role->cpu_seconds };
+	struct rlimit files = { role->files, role->files };
 	struct rlimit none = { 0, 0 }, file = { role->memory / 8, role->memory / 8 };
 
 	return (role->memory && (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_FSIZE, &file))) ||
+	       (role->files && setrlimit(RLIMIT_NOFILE, &files)) ||
 	       (role->cpu_seconds && setrlimit(RLIMIT_CPU, &cpu)) || setrlimit(RLIMIT_CORE, &none);
 }
 
-/* The user, and all groups, of whom sudo was called by; without sudo root stays root. */
-static int become_invoker(void)
-{
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *name = getenv("SUDO_USER");
-	gid_t group;
-	uid_t user;
+/* --- Who it is */
 
-	if (!uid || !gid || !name)
-		return 0;
-	user = strtoul(uid, NULL, 10);
-	group = strtoul(gid, NULL, 10);
-	return initgroups(name, group) || setresgid(group, group, group) || setresuid(user, user, user);
+static int become(uid_t uid, gid_t gid, const gid_t *groups, int nr)
+{
+	return setgroups(nr, groups) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -1 : 0;
 }
 
-/* Root only: another user has nothing to give up, and what he lacks is what does not work. */
+static int become_nobody(void)
+{
+	return become(NOBODY, NOBODY, NULL, 0);
+}
+
+/* Nobody to others; what it opens and makes is opened and made by who started systop. */
+static int become_writer(void)
+{
+	if (become_nobody())
+		return -1;
+	setfsgid(started.gid);
+	setfsuid(started.uid);
+	return setfsuid(-1) == (int)started.uid && setfsgid(-1) == (int)started.gid ? 0 : -1;
+}
+
+static int become_user(const struct helper_role *role)
+{
+	const struct invoker *i = invoker();
+
+	if (role->user != USER_NOBODY && i->name)
+		return become(i->uid, i->gid, started.groups, started.nr_groups);
+	return role->user == USER_WRITER ? become_writer() : become_nobody();
+}
+
+/* --- Capabilities */
+
+static bool holds(cap_t caps, cap_value_t cap)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return !cap_get_flag(caps, cap, CAP_PERMITTED, &value) && value == CAP_SET;
+}
+
+/* Those there are of the role's. */
+static int keep(const struct helper_role *role, cap_t held, cap_t kept)
+{
+	int err = 0;
+
+	for (int i = 0; i < role->nr_caps && !err; i++)
+		if (holds(held, role->caps[i]))
+			err = cap_set_flag(kept, CAP_PERMITTED, 1, &role->caps[i], CAP_SET) ||
+			      cap_set_flag(kept, CAP_EFFECTIVE, 1, &role->caps[i], CAP_SET);
+	return err;
+}
+
+/* All that is held is effective. */
+static int use_all(cap_t held)
+{
+	cap_t all = cap_dup(held);
+	int err = !all || cap_clear_flag(all, CAP_EFFECTIVE) || cap_clear_flag(all, CAP_INHERITABLE) ||
+		  cap_clear_flag(all, CAP_PERMITTED);
+
+	for (cap_value_t cap = 0; !err && cap < cap_max_bits(); cap++)
+		if (holds(held, cap))
+			err = cap_set_flag(all, CAP_PERMITTED, 1, &cap, CAP_SET) ||
+			      cap_set_flag(all, CAP_EFFECTIVE, 1, &cap, CAP_SET);
+	err = err || cap_set_proc(all);
+	cap_free(all);
+	return err;
+}
+
+/* What needs CAP_SETPCAP; without it no_new_privs has to do. */
+static int close_doors(void)
+{
+	for (cap_value_t cap = 0; cap < cap_max_bits(); cap++)
+		if (cap_get_bound(cap) == CAP_SET && cap_drop_bound(cap))
+			return -1;
+	return cap_get_secbits() == SECUREBITS ? 0 : cap_set_secbits(SECUREBITS);
+}
+
+/* Users without CAP_SETUID stay who they are. */
+static int drop_from(const struct helper_role *role, cap_t held, cap_t kept)
+{
+	bool become_other = holds(held, CAP_SETUID) && holds(held, CAP_SETGID);
+	int err = use_all(held) || cap_reset_ambient();
+
+	if (!err && holds(held, CAP_SETPCAP))
+		err = close_doors();
+	else if (!err)
+		err = become_other && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	if (!err && become_other)
+		err = become_user(role) || use_all(held);
+	return err || keep(role, held, kept) || cap_set_proc(kept) ? -1 : 0;
+}
+
 static int drop(const struct helper_role *role)
 {
-	cap_t caps = cap_init();
-	int err;
+	cap_t held = cap_get_proc(), kept = cap_init();
+	int err = held && kept ? drop_from(role, held, kept) : -1;
 
-	if (geteuid())
-		return caps ? cap_free(caps) : 0;
-	/* With SECBIT_KEEP_CAPS the rights survive the change of user. */
-	err = !caps || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || (role->invoker && become_invoker()) ||
-	      (role->nobody && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-				setresuid(NOBODY, NOBODY, NOBODY))) ||
-	      (role->nr_caps &&
-	       (cap_set_flag(caps, CAP_PERMITTED, role->nr_caps, role->caps, CAP_SET) ||
-		cap_set_flag(caps, CAP_EFFECTIVE, role->nr_caps, role->caps, CAP_SET))) ||
-	      cap_set_proc(caps);
-	cap_free(caps);
-	return err ? -1 : 0;
+	cap_free(held);
+	cap_free(kept);
+	return err;
 }
+
+/* Under the sanitizers a process looks at itself as a debugger would when it ends, and makes any call. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED_BUILD true
+#else
+#define SANITIZED_BUILD false
+#endif
 
 int sandbox_enter(const struct helper_role *role)
 {
-	/*
-	 * A helper ends with its socket, by no signal of the terminal. It has no session of its own: on a busy host the
-	 * scheduler's group of a new one (autogroup) gets nothing for its first second, measured: 1.3 s.
-	 */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	if (setpgid(0, 0) || setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + role->nice) ||
-	    set_limits(role) || drop(role) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+	int err;
+
+	if (set_limits(role) || drop(role) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -1;
-	return role->locked ? lock(role) : 0;
+	if (SANITIZED_BUILD)
+		return 0;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return -1;
+	err = calls_limit(role->calls, role->run ? CALLS_KILL : CALLS_REFUSE);
+	errno = -err;
+	return err ? -1 : 0;
 }

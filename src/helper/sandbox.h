@@ -4,7 +4,11 @@
 
 struct helper_role;
 
-/* sandbox_enter - gives up all that the role does not need, for good. 0, or -1: it must not run. */
+/* sandbox_init - finds out who called sudo. Call once, before any process is started. */
+void sandbox_init(void);
+
+/* sandbox_enter - this process gives up all that the role does not need, for good. 0, or -1 with errno: it must not
+ * run. A helper that does what it may not do ends; other processes are refused it. */
 int sandbox_enter(const struct helper_role *role);
 
 #endif

@@ -2,7 +2,6 @@
 #include "helper/worker.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -14,28 +13,35 @@
 /* So often one that is runnable is given its time again. */
 #define EXTENSIONS_MAX 10
 
-/* Those that could end meanwhile. The starter waits for nobody: what is gone has no number. */
+/* Those that could end meanwhile. */
 static void forget_ended(struct worker *w)
 {
 	int kept = 0;
 
+	helper_work();
 	for (int i = 0; i < w->nr_stuck; i++)
-		if (!kill(w->stuck[i], 0) || errno != ESRCH)
+		if (!helper_ended(w->stuck[i]))
 			w->stuck[kept++] = w->stuck[i];
 	w->nr_stuck = kept;
 }
 
-static void start(struct worker *w)
+static void watch(const struct worker *w, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 
+	if (fd >= 0)
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* the starter's is there already, after the first */
+}
+
+static void start(struct worker *w)
+{
 	forget_ended(w);
 	w->off = w->nr_stuck == WORKER_STUCK_MAX;
 	w->start_after = clock_ns(CLOCK_MONOTONIC) + RESTART_NS;
 	if (w->off || helper_open(w->role, &w->helper))
 		w->helper.socket = -1;
 	else
-		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->helper.socket, &ev);
+		watch(w, w->helper.socket);
 }
 
 void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
@@ -46,6 +52,7 @@ void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
 		.timeout_ns = timeout_ns,
 		.epoll_fd = epoll_fd,
 	};
+	watch(w, helper_events());
 	start(w);
 }
 
@@ -59,7 +66,11 @@ bool worker_ready(struct worker *w)
 {
 	if (w->helper.socket < 0 && clock_ns(CLOCK_MONOTONIC) > w->start_after)
 		start(w);
-	return w->helper.socket >= 0 && !worker_busy(w);
+	if (w->helper.socket < 0 || worker_busy(w))
+		return false;
+	if (!helper_pid(w->helper.id))
+		helper_work();
+	return helper_pid(w->helper.id);
 }
 
 bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd)
@@ -103,7 +114,7 @@ bool worker_late(struct worker *w)
 	if (!w->deadline || clock_ns(CLOCK_MONOTONIC) < w->deadline)
 		return false;
 	/* On an overloaded host it did not get to it yet. */
-	if (w->extensions == EXTENSIONS_MAX || !is_runnable(w->helper.pid))
+	if (w->extensions == EXTENSIONS_MAX || !is_runnable(helper_pid(w->helper.id)))
 		return true;
 	w->extensions++;
 	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;
@@ -112,12 +123,12 @@ bool worker_late(struct worker *w)
 
 void worker_failed(struct worker *w)
 {
-	pid_t pid = w->helper.pid;
+	uint32_t id = w->helper.id;
 
 	if (w->helper.socket < 0)
 		return;
 	w->failures++;
 	worker_stop(w);
 	if (w->nr_stuck < WORKER_STUCK_MAX)
-		w->stuck[w->nr_stuck++] = pid;
+		w->stuck[w->nr_stuck++] = id;
 }

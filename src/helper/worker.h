@@ -18,7 +18,7 @@ struct worker {
 	uint64_t timeout_ns;
 	uint64_t deadline;     /* of the answer that is waited for; 0: none is */
 	uint64_t start_after;  /* CLOCK_MONOTONIC ns */
-	pid_t stuck[WORKER_STUCK_MAX];
+	uint32_t stuck[WORKER_STUCK_MAX]; /* helpers' ids */
 	int nr_stuck;
 	uint64_t failures;     /* since the start */
 	int extensions;        /* of this deadline */

@@ -358,6 +358,9 @@ int node_finish(struct tick_node *n)
 		n->tick.latency[LATENCY_RUNQ].n[i + HIST_SHIFT] = n->tick.total.runq.n[i];
 	if (n->block)
 		block_show(n->block, &n->tick);
+	n->oldest = past_oldest(m->past);
+	if (n->tick.seq < n->oldest)
+		n->oldest = n->tick.seq;
 	n->next = m->held;
 	m->held = n;
 	return 0;

@@ -59,6 +59,7 @@ struct tick_node {
 	struct model *model;
 	int holders;
 	uint64_t build;
+	uint64_t oldest;         /* tick that was remembered when it was made */
 	bool incomplete;
 	struct tick_node *next;
 
@@ -89,7 +90,7 @@ struct model {
 	struct life_node *unused;  /* and what of it is free */
 	struct life_node *living;
 	struct life_node *ended; /* last one first */
-	size_t nr_ended;
+	size_t nr_ended, nr_held; /* of them, those that only held ticks keep */
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */
@@ -99,7 +100,8 @@ struct model {
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
-/* lives.c: frees the lives that neither a held nor a remembered tick shows; everything. */
+/* lives.c: frees the lives that neither a held nor a remembered tick, nor one that was remembered when a held one was
+ * made, shows; everything. */
 void lives_forget(struct model *m);
 void lives_free(struct model *m);
 

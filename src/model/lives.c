@@ -4,6 +4,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "model/internal.h"
 
 /* Makes *@at show @cgroup, which stays known for as long as somebody shows it. */
@@ -52,8 +56,13 @@ static struct life_node *life_new(struct model *m)
 
 static void life_free(struct model *m, struct life_node *n)
 {
+#ifdef __SANITIZE_ADDRESS__ /* it is nobody's from now on: whoever still uses it is found */
+	ASAN_POISON_MEMORY_REGION(&n->life, sizeof(n->life));
+	(void)m;
+#else
 	n->next = m->unused;
 	m->unused = n;
+#endif
 }
 
 /* Idle CPUs have number 0. */
@@ -218,15 +227,17 @@ static void life_end(struct model *m, struct life_node *n)
 	m->nr_ended--;
 }
 
-/* Whether a tick that somebody holds shows it. */
+/* Whether a tick that somebody holds shows it, or one that was remembered at that time: lists that were made of all of
+ * them are on a paused screen. */
 static bool is_held(const struct model *m, const struct life_node *n)
 {
 	for (const struct tick_node *t = m->held; t; t = t->next)
-		if (n->first <= t->tick.seq && t->tick.seq <= n->last)
+		if (n->first <= t->tick.seq && t->oldest <= n->last + 1)
 			return true;
 	return false;
 }
 
+/* A tick's lists name lives that ended since the tick before, too: who others waited behind. */
 void lives_forget(struct model *m)
 {
 	uint64_t oldest = past_oldest(m->past);
@@ -234,16 +245,20 @@ void lives_forget(struct model *m)
 
 	if (m->seq < oldest)
 		oldest = m->seq;
-	while (*at && (*at)->last >= oldest)
+	m->nr_held = 0;
+	while (*at && (*at)->last + 1 >= oldest)
 		at = &(*at)->next;
-	/* Of those that ended before, a paused screen can hold a few. */
+	/* They are in order but for those that took another name in the tick they are shown in. */
 	while ((n = *at)) {
-		if (is_held(m, n)) {
+		if (n->last + 1 >= oldest) {
 			at = &n->next;
-			continue;
+		} else if (is_held(m, n)) {
+			at = &n->next;
+			m->nr_held++;
+		} else {
+			*at = n->next;
+			life_end(m, n);
 		}
-		*at = n->next;
-		life_end(m, n);
 	}
 }
 

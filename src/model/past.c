@@ -156,9 +156,9 @@ int past_remember(struct model *m, const struct tick_node *n)
 		t->bytes += block_bytes(t->block);
 	}
 	p->bytes += t->bytes;
-	/* The dead stay for as long as one of these ticks shows them. */
+	/* The dead stay for as long as one of these ticks shows them; those of a paused screen are not the past's. */
 	while (p->next - p->first > 1 &&
-	       p->bytes + m->nr_ended * sizeof(struct life_node) > p->bytes_max) {
+	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) > p->bytes_max) {
 		past_drop(p);
 		lives_forget(m);
 	}

@@ -208,6 +208,7 @@ int snapshot_read(const struct snapshot_ring *ring, uint64_t from, snapshot_fn *
 {
 	struct reading r = { .ring = ring, .loss = loss, .from = from, .fn = fn, .arg = arg };
 	uint64_t place = ring->end > ring->nr ? ring->end - ring->nr : 0;
+	uint32_t most = ring->nr < CHUNK_SLOTS ? ring->nr : CHUNK_SLOTS;
 	struct ring_slot *copy;
 	int err = 0;
 
@@ -218,11 +219,11 @@ int snapshot_read(const struct snapshot_ring *ring, uint64_t from, snapshot_fn *
 	/* What is older than the first mark has no time. */
 	if (place < ring->marks[0].head)
 		place = ring->marks[0].head;
-	copy = malloc(CHUNK_SLOTS * sizeof(*copy));
+	copy = malloc(most * sizeof(*copy));
 	if (!copy)
 		return -ENOMEM;
 	while (place < ring->end && !err) {
-		uint32_t nr = ring->end - place < CHUNK_SLOTS ? ring->end - place : CHUNK_SLOTS;
+		uint32_t nr = ring->end - place < most ? ring->end - place : most;
 
 		err = read_chunk(&r, place, nr, copy);
 		place += nr;

@@ -367,6 +367,8 @@ static void worker_health(const struct worker *w, const char *name, const char *
 	if (w->off)
 		health_add(h, "Helpers", name, HEALTH_OFF, "%d of them are stuck in the kernel: no more are made",
 			   w->nr_stuck);
+	else if (w->helper.socket < 0 && *helper_trouble())
+		health_add(h, "Helpers", name, HEALTH_OFF, "it ended, and no other can be started");
 	else if (w->helper.socket < 0)
 		health_add(h, "Helpers", name, HEALTH_OFF, "it ended or did not answer (%" PRIu64
 			   " times): the next one comes soon", w->failures);

@@ -227,7 +227,9 @@ void footer_draw(const struct footer *f, const struct paint *p)
 			x = paint_format(p, y, x, ROLE_SORTED, "  filter %s", f->filter);
 		if (*f->sorted)
 			x = paint_format(p, y, x, ROLE_TEXT, "  sort %s", f->sorted);
-		if (f->legend)
+		if (*f->alert)
+			paint_text(p, y, x + 2, p->width, ROLE_ALERT, f->alert);
+		else if (f->legend)
 			paint_text(p, y, x + 2, p->width, ROLE_DIM, f->legend);
 		else
 			bar_legend(p, y, x + 2);

@@ -31,6 +31,7 @@ void header_draw(const struct header *h, const struct paint *p);
 /* What the lines below it say. */
 struct footer {
 	const char *status, *sorted, *filter, *notice;
+	const char *alert;  /* in place of the legend; "": all is well */
 	const char *legend; /* of this view; NULL: that of bars */
 	const struct keymap *keymap;
 	int places; /* whose actions' keys are shown: enum place_kind */

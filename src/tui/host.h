@@ -51,6 +51,8 @@ struct host {
 	void (*health)(void *arg, struct health *h);
 	/* Writes the config file; what came of it in @said. */
 	void (*write_config)(void *arg, const struct settings *s, char *said, size_t size);
+	/* No helpers can be started: the health page says why. */
+	bool (*without_starter)(void *arg);
 	/* ns of which the recorder has everything, on all CPUs; VALUE_NA: it is off. */
 	uint64_t (*recorded)(void *arg);
 	/* What it has of @from to @to, CLOCK_BOOTTIME ns: record/window.h. A key's work, not a refresh's. */

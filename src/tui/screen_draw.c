@@ -75,13 +75,15 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 static void draw_footer(struct screen *s, const struct paint *p, const struct view_context *c)
 {
 	const struct place *place = screen_here(s);
-	char status[256], sorted[32] = "";
+	const char *health_keys = s->settings.keymap.keys[ACTION_HEALTH];
+	char status[256], sorted[32] = "", alert[64] = "";
 	struct footer f = {
 		.status = status,
 		.sorted = sorted,
 		.filter = place->view->places & IN_TABLES ? s->filter_text : "",
 		.legend = place->view->legend,
 		.notice = s->notice,
+		.alert = alert,
 		.keymap = &s->settings.keymap,
 		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu tells its keys itself */
 		.top = !s->depth && !s->overlay && !s->menu.kind && !*s->search,
@@ -92,6 +94,9 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		prompt_draw(&s->prompt, p, p->height - FOOTER_LINES, status);
 		return;
 	}
+	if (s->host->without_starter(s->host->arg))
+		snprintf(alert, sizeof(alert), "no saving, no new helpers: see %.*s", (int)strcspn(health_keys, " "),
+			 health_keys);
 	if (place->view->places & IN_TABLES)
 		sorted_text(s, sorted, sizeof(sorted));
 	footer_draw(&f, p);

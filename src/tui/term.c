@@ -11,6 +11,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "helper/helper.h"
+#include "helper/terminal.h"
 #include "tui/terminfo.h"
 #include "util/fail.h"
 #include "util/text.h"
@@ -111,6 +113,16 @@ static void remember_mouse(void)
 		remember_text("\033[?1006;1000l");
 }
 
+/* If this process is killed, the starter restores what it is told here. */
+static void tell_starter(void)
+{
+	struct terminal t = { .before = term.saved, .len = term.restore_len };
+
+	memcpy(t.leave, term.restore, term.restore_len);
+	if (!tcgetattr(STDIN_FILENO, &t.ours))
+		helper_terminal(&t, STDOUT_FILENO);
+}
+
 int term_open(char *notice, int size)
 {
 	const char *want = getenv("TERM"), *name = term_name();
@@ -144,6 +156,7 @@ int term_open(char *notice, int size)
 		start_color();
 		use_default_colors();
 	}
+	tell_starter();
 	return 0;
 }
 
@@ -158,6 +171,7 @@ void term_close(void)
 	}
 	endwin();
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+	helper_terminal(NULL, -1);
 	delscreen(term.screen);
 	term.screen = NULL;
 }
@@ -166,11 +180,13 @@ void term_suspend(void)
 {
 	endwin();
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+	helper_terminal(NULL, -1);
 }
 
 void term_resume(void)
 {
 	reset_prog_mode();
+	tell_starter();
 	clearok(curscr, TRUE);
 }
 
@@ -187,6 +203,7 @@ void term_emergency(void)
 {
 	if (!term.open)
 		return;
+	helper_terminal(NULL, -1);
 	if (write(STDOUT_FILENO, term.restore, term.restore_len) < 0)
 		return;
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -166,6 +167,35 @@ def disk_full():
     assert done.returncode == 1 and "cannot write the output" in done.stderr, done
 
 
+def closed(*fds):
+    """Standard files that are closed: nothing of systop's gets their numbers, and output that nobody gets is an error."""
+    def close():
+        for fd in fds:
+            os.close(fd)
+
+    def outcome(*args):
+        done = subprocess.run([SYSTOP, *args], preexec_fn=close, capture_output=True, text=True, errors="replace",
+                              check=False, close_fds=False)
+        return done.returncode, done.stdout, done.stderr
+
+    with tempfile.TemporaryDirectory() as folder:
+        for args in (("--json", "-n", "1", "-d", "0.2"), ("-b", "-n", "1", "-d", "0.2"), ("--version",),
+                     ("-w", "-", "--duration", "0.2")):
+            status, out, err = outcome(*args)
+            if 1 not in fds:
+                assert status == 0 and out, f"{args}: status {status}, {err}"
+                continue
+            assert status == 1, f"{args}: status {status}, not 1; {out} {err}"
+            if 2 not in fds:
+                assert "standard output is closed" in err, f"{args}: {err}"
+        status, _, err = outcome("-w", f"{folder}/trace", "--duration", "0.2")
+        assert status == 0, f"-w FILE: status {status}, {err}"
+        with open(f"{folder}/trace", "rb") as f:
+            assert f.read(1) == b"\n", "-w FILE: no trace"
+        status, _, err = outcome()
+        assert status == 2 and (2 in fds or "not a terminal" in err), f"a screen: status {status}, {err}"
+
+
 def main():
     tap = begin()
     tap.case("bad values", bad_values)
@@ -185,6 +215,8 @@ def main():
     tap.case("the reader goes away", reader_gone)
     tap.case("what -p asked for ends", target_gone)
     tap.case("full disk", disk_full)
+    for fds in ((0,), (1,), (2,), (0, 1, 2)):
+        tap.case(f"closed at the start: {fds}", closed, *fds)
     tap.done()
 
 

@@ -180,6 +180,14 @@ static const struct tick *make_tick(struct scene *s, int nr)
 			lives[i] = NULL;
 		}
 	}
+	if (s->compiler) {
+		struct values v = values_of(&actors[10], nr);
+
+		scene_check(model_thread(s->model, s->compiler, STATE_DEAD, true, &v));
+		scene_compiler(s, s->compiler, lives[5]);
+		model_life_end(s->model, s->compiler);
+		s->compiler = NULL;
+	}
 	make_samples(s, lives[4], lives[5]);
 	scene_cpus(s, nr);
 	scene_interrupts(s, nr);
@@ -220,8 +228,24 @@ void scene_make(struct scene *s, int nr_cpus)
 		s->ticks[nr] = make_tick(s, nr);
 }
 
+/* A compiler that lives for this refresh only, ran while another one waited, and waited itself; halfway it takes
+ * another name. */
+static struct life *make_compiler(struct scene *s)
+{
+	struct identity id = { .tid = 10000 + s->made, .tgid = 10000 + s->made, .ppid = 4000, .uid = 1000,
+			       .start_ns = (5000 + s->made) * SEC, .priority = 120, .comm = "sh" };
+	struct life *shell = model_life(s->model, &id, &cgroups[2]), *compiler;
+
+	scene_check(shell ? 0 : -ENOMEM);
+	snprintf(id.comm, sizeof(id.comm), "cc%d", s->made);
+	compiler = model_life_update(s->model, shell, &id, &cgroups[2]);
+	scene_check(compiler ? 0 : -ENOMEM);
+	return compiler;
+}
+
 const struct tick *scene_next(struct scene *s)
 {
+	s->compiler = make_compiler(s);
 	return make_tick(s, SCENE_TICKS - 1);
 }
 
@@ -324,6 +348,12 @@ static void scene_thread_name(void *arg, pid_t tid, char *buf, size_t size)
 {
 	(void)arg;
 	snprintf(buf, size, "%s", tid == 4004 ? "spinner" : "");
+}
+
+static bool scene_without_starter(void *arg)
+{
+	(void)arg;
+	return false;
 }
 
 static uint64_t scene_recorded(void *arg)
@@ -446,6 +476,7 @@ const struct host scene_host = {
 	.affinity = affinity,
 	.health = health,
 	.write_config = write_config,
+	.without_starter = scene_without_starter,
 	.recorded = scene_recorded,
 	.recorded_events = scene_recorded_events,
 	.recorded_samples = scene_recorded_samples,

@@ -18,12 +18,13 @@ struct scene {
 	struct model *model;
 	struct life *lives[SCENE_THREADS]; /* NULL: it died */
 	const struct tick *ticks[SCENE_TICKS];
+	struct life *compiler; /* of the refresh being made; NULL: there is none */
 	int made; /* refreshes */
 	struct topology topology;
 };
 
-/* scene_make - with 4 CPUs, or @nr_cpus of a large host. scene_next - a refresh after these, like the last one; held
- * for the caller: tick_put() it before scene_free(). */
+/* scene_make - with 4 CPUs, or @nr_cpus of a large host. scene_next - a refresh after these, like the last one, but
+ * for a compiler that lives and dies in it; held for the caller: tick_put() it before scene_free(). */
 void scene_make(struct scene *s, int nr_cpus);
 const struct tick *scene_next(struct scene *s);
 void scene_free(struct scene *s);
@@ -36,6 +37,7 @@ void scene_cpus(struct scene *s, int nr);
 /* Of one refresh: interrupts; what api-server and api-worker waited for, and who woke them; how long that took. */
 void scene_interrupts(struct scene *s, int nr);
 void scene_waits(struct scene *s, const struct life *server, const struct life *worker, const struct cgroup *limited);
+void scene_compiler(struct scene *s, const struct life *compiler, const struct life *worker);
 void scene_latencies(struct scene *s, int nr);
 
 /* scene_check - ends the program if there is no memory. */

@@ -70,6 +70,21 @@ void scene_waits(struct scene *s, const struct life *server, const struct life *
 		scene_check(model_away(s->model, &aways[i]));
 }
 
+void scene_compiler(struct scene *s, const struct life *compiler, const struct life *worker)
+{
+	const struct wait waits[] = {
+		{ worker, compiler, NULL, 7000000, 2, WAIT_BEHIND },
+		{ compiler, worker, NULL, 5000000, 1, WAIT_BEHIND },
+	};
+	const struct woken woken = { compiler, 3, 4000, WAKE_THREAD };
+	const struct away away = { compiler, 200000, 1, LATENCY_D, 17 };
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		scene_check(model_wait(s->model, &waits[i]));
+	scene_check(model_woken(s->model, &woken));
+	scene_check(model_away(s->model, &away));
+}
+
 void scene_latencies(struct scene *s, int nr)
 {
 	for (enum latency_kind k = LATENCY_SLEEP; k < LATENCY_KINDS; k++) {

@@ -86,26 +86,80 @@ static void step(struct screen *screen, struct scene *scene, struct paint *paint
 	}
 }
 
-static void storm(struct scene *scene, const struct theme *theme, WINDOW *pad)
+/* A screen of the scene that nothing was drawn on yet. */
+static struct screen *open_screen(struct host *host, struct paint *paint, struct scene *scene, const struct theme *theme,
+				  WINDOW *pad)
 {
-	struct host host = scene_host;
-	uint64_t now = SCENE_NOW_NS;
 	struct settings settings;
 	struct screen *screen;
-	struct paint paint;
 
+	*host = scene_host;
+	host->arg = scene;
 	settings_default(&settings);
-	paint_init(&paint, pad, 80, 24, below(2));
-	paint_theme(&paint, theme, true);
-	host.arg = scene;
-	screen = screen_new(&host, &settings, NULL);
+	paint_init(paint, pad, 80, 24, below(2));
+	paint_theme(paint, theme, true);
+	screen = screen_new(host, &settings, NULL);
 	scene_check(screen ? 0 : -1);
+	return screen;
+}
+
+static void storm(struct scene *scene, const struct theme *theme, WINDOW *pad)
+{
+	uint64_t now = SCENE_NOW_NS;
+	struct screen *screen;
+	struct paint paint;
+	struct host host;
+
+	screen = open_screen(&host, &paint, scene, theme, pad);
 	screen_draw(screen, &paint, now);
 	for (int nr = below(SCENE_TICKS); nr < SCENE_TICKS; nr++)
 		screen_tick(screen, scene->ticks[nr]);
 	for (int i = 0; i < STEPS; i++)
 		step(screen, scene, &paint, &now);
 	screen_free(screen);
+}
+
+static void go_on(struct screen *screen, struct scene *scene, int nr)
+{
+	while (nr--) {
+		const struct tick *tick = scene_next(scene);
+
+		screen_tick(screen, tick);
+		tick_put(tick);
+	}
+}
+
+/* Each view, and what opens from it, is left standing for longer than refreshes are remembered: those that it was made
+ * of are forgotten, and so are their compilers. */
+static void pause_in(char view, struct scene *scene, const struct theme *theme, WINDOW *pad)
+{
+	static const char *const into[] = { "", "j", "\n", "j\n", "f", "\n\n", "\nf", "s" };
+	uint64_t now = SCENE_NOW_NS;
+
+	for (size_t i = 0; i < sizeof(into) / sizeof(into[0]); i++) {
+		struct screen *screen;
+		struct paint paint;
+		struct host host;
+
+		screen = open_screen(&host, &paint, scene, theme, pad);
+		go_on(screen, scene, 5);
+		screen_draw(screen, &paint, now);
+		screen_key(screen, view, false, now);
+		for (const char *key = into[i]; *key; key++) {
+			screen_draw(screen, &paint, now);
+			screen_key(screen, *key, false, now);
+		}
+		screen_draw(screen, &paint, now);
+		screen_key(screen, ' ', false, now);
+		screen_draw(screen, &paint, now);
+		go_on(screen, scene, PAST_TICKS + 10);
+		screen_draw(screen, &paint, now);
+		for (const char *key = "jj\n\033\033"; *key; key++) {
+			screen_key(screen, *key, false, now);
+			screen_draw(screen, &paint, now);
+		}
+		screen_free(screen);
+	}
 }
 
 int main(void)
@@ -127,7 +181,7 @@ int main(void)
 	if (theme_load(&theme, "default", NULL, error, sizeof(error)))
 		abort();
 	srand(seed);
-	printf("1..1\n# SYSTOP_SEED=%u\n", seed);
+	printf("1..2\n# SYSTOP_SEED=%u\n", seed);
 	fflush(stdout);
 	for (int i = 0; i < SCENES; i++) {
 		struct scene scene;
@@ -137,6 +191,15 @@ int main(void)
 		scene_free(&scene);
 	}
 	printf("ok 1 - %d random keys, clicks, sizes and refreshes" HOW "\n", SCENES * STEPS);
+	fflush(stdout);
+	for (char view = '1'; view <= '8'; view++) {
+		struct scene scene;
+
+		scene_make(&scene, 4);
+		pause_in(view, &scene, &theme, pad);
+		scene_free(&scene);
+	}
+	printf("ok 2 - a long pause in every view" HOW "\n");
 	delwin(pad);
 	endwin();
 	return EXIT_SUCCESS;

@@ -115,14 +115,69 @@ def terminal_vanishes():
     assert not bpf_left(before)
 
 
-def killed():
-    """SIGKILL leaves the screen as it is, but nothing in the kernel."""
+def wait_until(what, why, seconds=10):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, why()
+        time.sleep(0.03)
+
+
+def killed(stopped_before):
+    """The starter restores the terminal: also if systop had given it to the shell before, and taken it back."""
     before = bpf_ids()
     with Terminal() as t:
+        was = settings(t)
         pid = t.start()
+        if stopped_before:
+            t.keys("C-z")
+            t.wait(r"Stopped")
+            restored(t, was)
+            t.run("fg")
+            t.wait(r"\[1:Threads\]")
         os.kill(pid, signal.SIGKILL)
-        assert gone(pid, 1)
+        assert gone(pid, 5), "still there after SIGKILL"
+        wait_until(lambda: cursor_shown(t) and not alternate(t),
+                   lambda: f"alternate screen: {alternate(t)}, cursor: {cursor_shown(t)}")
+        t.keys("Enter")  # a shell that was quicker wrote its prompt to the other screen
+        restored(t, was)
         assert not bpf_left(before), bpf_left(before)
+
+
+def killed_while_stopped():
+    """The terminal is the shell's then: what was typed stays, and nothing is added."""
+    with Terminal() as t:
+        was = settings(t)
+        pid = t.start()
+        t.keys("C-z")
+        t.wait(r"Stopped")
+        t.run("clear")
+        t.wait(r"\A\$ ?\Z")
+        t.type("echo half")
+        t.wait(r"\A\$ echo half\Z")
+        os.kill(pid, signal.SIGKILL)
+        assert gone(pid, 5), "still there after SIGKILL"
+        time.sleep(0.5)  # for what must not come
+        t.type("+line")
+        t.wait(r"\A\$ echo half[+]line\Z")
+        t.keys("Enter")
+        t.wait(r"^half[+]line$")
+        t.run("clear")
+        restored(t, was)
+
+
+def starter_killed():
+    """Without the starter systop itself restores what it can."""
+    with Terminal() as t:
+        was = settings(t)
+        pid = t.start()
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            starter = int(f.read().split()[0])
+        os.kill(starter, signal.SIGKILL)
+        t.wait("see !", 20)
+        assert alternate(t) and not cursor_shown(t), "the screen is not systop's any more"
+        t.keys("q")
+        assert gone(pid, 5), "still there after q"
+        restored(t, was)
 
 
 def batch(*args):
@@ -158,7 +213,10 @@ def main():
     tap.case("Ctrl-Z and fg", stops_and_goes_on)
     tap.case("terminated while stopped", terminated_while_stopped)
     tap.case("the terminal vanishes", terminal_vanishes)
-    tap.case("SIGKILL", killed)
+    tap.case("SIGKILL", killed, False)
+    tap.case("SIGKILL after Ctrl-Z and fg", killed, True)
+    tap.case("SIGKILL after Ctrl-Z", killed_while_stopped)
+    tap.case("SIGKILL of the starter", starter_killed)
     tap.case("signals in -b", batch, "-b")
     tap.case("signals in --json", batch, "--json")
     tap.done()

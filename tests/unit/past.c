@@ -172,6 +172,40 @@ TEST(past, no_more_than_its_ticks)
 	model_free(m);
 }
 
+/* A list that was made of all that was remembered when a tick was taken hold of: its threads are those that they were,
+ * though their ticks are forgotten. The oldest one's can have ended in the tick before it. */
+TEST(past, held_ticks_keep_those_of_the_ticks_before)
+{
+	struct model *m = model_new(MEMORY);
+	const struct life *was[PAST_TICKS];
+	const struct tick *t = NULL, *held = NULL;
+	uint64_t oldest;
+
+	for (int i = 0; i < 3 * PAST_TICKS; i++) {
+		struct life *l = life(m, 10 + i, 10 + i, i < PAST_TICKS ? "was" : "is", &web);
+
+		if (i < PAST_TICKS)
+			was[i] = l;
+		tick_begin(m);
+		run(m, l, 100, true);
+		model_life_end(m, l);
+		tick_put(t);
+		t = end(m);
+		if (i == PAST_TICKS - 1)
+			held = tick_get(t);
+	}
+	tick_past(t, &oldest);
+	assert_int_equal(oldest, 2 * PAST_TICKS + 1); /* others are no burden to them */
+	for (int i = 0; i < PAST_TICKS; i++) {
+		assert_int_equal(was[i]->tid, 10 + i);
+		assert_string_equal(was[i]->comm, "was");
+		assert_int_equal(was[i]->process->tgid, 10 + i);
+	}
+	tick_put(held);
+	tick_put(t);
+	model_free(m);
+}
+
 /* What rows did, tick by tick: of a thread, its process and its cgroups. */
 TEST(past, history)
 {
@@ -221,5 +255,6 @@ TEST(past, history)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(past_ticks_come_back), cmocka_unit_test(past_is_bounded),
-		  cmocka_unit_test(past_no_more_than_its_ticks), cmocka_unit_test(past_history));
+		  cmocka_unit_test(past_no_more_than_its_ticks),
+		  cmocka_unit_test(past_held_ticks_keep_those_of_the_ticks_before), cmocka_unit_test(past_history));
 }

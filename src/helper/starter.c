@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "helper/starter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helper/helper.h"
+#include "helper/message.h"
+#include "helper/role.h"
+#include "helper/sandbox.h"
+#include "helper/watch.h"
+#include "util/clock.h"
+
+/* When systop is gone, helpers end by themselves; one that is stopped does not. */
+#define END_NS 1000000000ULL
+
+static struct {
+	const struct helper_role *roles;
+	uint32_t nr_roles;
+	int socket;
+	struct slot {
+		uint32_t id;
+		int pidfd; /* -1: free */
+		bool finishes;
+	} slots[HELPER_SLOTS];
+	struct terminal terminal;
+	int tty; /* -1: there is nothing to restore */
+} starter = { .tty = -1 };
+
+static void tell(enum starter_event event, uint32_t id, pid_t pid, int err)
+{
+	const struct starter_answer a = { .event = event, .id = id, .pid = pid, .err = err };
+
+	helper_send(starter.socket, &a, sizeof(a), -1);
+}
+
+/*
+ * A helper ends with its socket, by no signal of the terminal. It has no session of its own: on a busy host the
+ * scheduler's group of a new one (autogroup) gets nothing for its first second, measured: 1.3 s.
+ */
+static int detach(const struct helper_role *role)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, role->name);
+	return setpgid(0, 0) || setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + role->nice);
+}
+
+/* In the new process: does the role, and never returns. */
+static void be_helper(const struct helper_role *role, int socket)
+{
+	/* Nothing of the starter's: its socket, other helpers, the terminal. */
+	if ((socket > 3 && close_range(3, socket - 1, 0)) || close_range(socket + 1, ~0U, 0))
+		_exit(EXIT_FAILURE);
+	if (!detach(role) && (role->finishes || !watch_start(socket, role->request_ms)) && !sandbox_enter(role))
+		role->run(socket);
+	_exit(EXIT_SUCCESS);
+}
+
+static void start_helper(const struct starter_request *r, int socket)
+{
+	struct slot *s = &starter.slots[r->id % HELPER_SLOTS];
+	struct clone_args args = { .flags = CLONE_PIDFD, .exit_signal = SIGCHLD };
+	int pidfd = -1;
+	pid_t pid;
+
+	if (r->role >= starter.nr_roles || !starter.roles[r->role].run || s->pidfd >= 0 || socket < 0) {
+		tell(STARTER_FAILED, r->id, 0, EINVAL);
+		return;
+	}
+	args.pidfd = (uintptr_t)&pidfd;
+	pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (!pid)
+		be_helper(&starter.roles[r->role], socket);
+	if (pid < 0) {
+		tell(STARTER_FAILED, r->id, 0, errno);
+		return;
+	}
+	*s = (struct slot){ r->id, pidfd, starter.roles[r->role].finishes };
+	tell(STARTER_STARTED, r->id, pid, 0);
+}
+
+static void kill_helper(uint32_t id)
+{
+	const struct slot *s = &starter.slots[id % HELPER_SLOTS];
+
+	if (s->pidfd >= 0 && s->id == id)
+		syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+}
+
+static void take_terminal(const struct terminal *t, int fd)
+{
+	if (starter.tty >= 0)
+		close(starter.tty);
+	starter.tty = fd < 0 ? -1 : terminal_open(fd);
+	starter.terminal = *t;
+}
+
+/* False: systop is gone. */
+static bool take_request(void)
+{
+	struct starter_request r;
+	int fd, got = helper_receive(starter.socket, &r, sizeof(r), &fd);
+
+	if (got == sizeof(r)) {
+		if (r.what == STARTER_START)
+			start_helper(&r, fd);
+		else if (r.what == STARTER_KILL)
+			kill_helper(r.id);
+		else if (r.what == STARTER_TERMINAL)
+			take_terminal(&r.terminal, fd);
+	}
+	if (fd >= 0)
+		close(fd);
+	return got >= 0 || got == -EBADMSG;
+}
+
+static void reap(struct slot *s)
+{
+	siginfo_t how = { 0 };
+
+	if (waitid(P_PIDFD, s->pidfd, &how, WEXITED | WNOHANG) || !how.si_pid)
+		return;
+	close(s->pidfd);
+	s->pidfd = -1;
+	tell(STARTER_ENDED, s->id, how.si_pid, 0);
+}
+
+/* Waits for a request, or for a helper's end. Returns whether there is a request. */
+static bool wait_for_any(int timeout_ms)
+{
+	struct pollfd p[HELPER_SLOTS + 1];
+
+	for (int i = 0; i < HELPER_SLOTS; i++)
+		p[i] = (struct pollfd){ .fd = starter.slots[i].pidfd, .events = POLLIN };
+	p[HELPER_SLOTS] = (struct pollfd){ .fd = starter.socket, .events = POLLIN };
+	if (poll(p, HELPER_SLOTS + 1, timeout_ms) <= 0)
+		return false;
+	for (int i = 0; i < HELPER_SLOTS; i++)
+		if (p[i].revents)
+			reap(&starter.slots[i]);
+	return p[HELPER_SLOTS].revents;
+}
+
+/* What a writer has to put away, it puts away first. */
+static void end_helpers(void)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + END_NS, now;
+	bool any = true;
+
+	close(starter.socket);
+	starter.socket = -1;
+	while (any && (now = clock_ns(CLOCK_MONOTONIC)) < until) {
+		any = false;
+		for (int i = 0; i < HELPER_SLOTS; i++)
+			any |= starter.slots[i].pidfd >= 0;
+		if (any)
+			wait_for_any((until - now) / 1000000 + 1);
+	}
+	for (int i = 0; i < HELPER_SLOTS; i++)
+		if (!starter.slots[i].finishes)
+			kill_helper(starter.slots[i].id);
+}
+
+noreturn void starter_run(const struct helper_role *roles, uint32_t nr, uint32_t own, int socket)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	starter.roles = roles;
+	starter.nr_roles = nr;
+	starter.socket = socket;
+	for (int i = 0; i < HELPER_SLOTS; i++)
+		starter.slots[i].pidfd = -1;
+	/* A helper that is stuck must not hold a terminal or a pipe open. */
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	setpgid(0, 0); /* what a shell sends to a job is for systop */
+	signal(SIGTTOU, SIG_IGN); /* so it is no stop to restore the terminal */
+	prctl(PR_SET_NAME, roles[own].name);
+	if (sandbox_enter(&roles[own]))
+		_exit(EXIT_FAILURE);
+	while (!wait_for_any(-1) || take_request())
+		;
+	if (starter.tty >= 0)
+		terminal_restore(&starter.terminal, starter.tty);
+	end_helpers();
+	_exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "util/invoker.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <sys/capability.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+#include "util/fail.h"
+
+static struct invoker found;
+
+/* What invoker_end() gives back. */
+static struct {
+	cap_t caps;
+	gid_t *groups;
+	int nr_groups;
+	gid_t gid;
+	uid_t uid;
+} own;
+
+/* The number of a user or group: -1 is none, and means "as it is" to the kernel. */
+static bool parse_id(const char *text, unsigned int *id)
+{
+	unsigned long number;
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	*id = number;
+	return !errno && !*end && number < (uid_t)-1;
+}
+
+int invoker_find(void)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *name = getenv("SUDO_USER");
+
+	found = (struct invoker){ getuid(), getgid(), NULL };
+	if (found.uid || (!uid && !gid && !name)) /* anybody can set them; sudo is root */
+		return 0;
+	if (!parse_id(uid, &found.uid) || !parse_id(gid, &found.gid) || !name || !*name) {
+		fail(-EINVAL, EXIT_STATUS_USAGE, "bad value in the environment: who called sudo");
+		fail_why("SUDO_UID, SUDO_GID and SUDO_USER do not name a user");
+		fail_fix("env -u SUDO_UID -u SUDO_GID -u SUDO_USER systop    # as root");
+		return -EINVAL;
+	}
+	found.name = found.uid ? name : NULL;
+	return 0;
+}
+
+const struct invoker *invoker(void)
+{
+	return &found;
+}
+
+/* Root's file system rights are gone with the user; capabilities that a file or a parent gave are not. */
+static int drop_capabilities(void)
+{
+	cap_t none = cap_dup(own.caps);
+	int err = !none || cap_clear_flag(none, CAP_EFFECTIVE) || cap_set_proc(none) ? -EPERM : 0;
+
+	if (none)
+		cap_free(none);
+	return err;
+}
+
+int invoker_begin(void)
+{
+	int err = 0;
+
+	own.nr_groups = getgroups(0, NULL);
+	own.groups = calloc(own.nr_groups + 1, sizeof(*own.groups));
+	own.caps = cap_get_proc();
+	own.uid = setfsuid(-1);
+	own.gid = setfsgid(-1);
+	if (!own.caps || !own.groups || (own.nr_groups = getgroups(own.nr_groups, own.groups)) < 0) {
+		invoker_end();
+		return -ENOMEM;
+	}
+	if (found.name) {
+		/* Of other groups only NSS knows, which can hang. */
+		if (setgroups(1, &found.gid))
+			err = -errno;
+		setfsgid(found.gid);
+		setfsuid(found.uid);
+		if ((gid_t)setfsgid(-1) != found.gid || (uid_t)setfsuid(-1) != found.uid)
+			err = -EPERM;
+	}
+	if (!err && found.uid)
+		err = drop_capabilities();
+	if (err)
+		invoker_end();
+	return err;
+}
+
+void invoker_end(void)
+{
+	if (own.caps)
+		cap_set_proc(own.caps);
+	if (found.name && own.groups) {
+		setfsuid(own.uid);
+		setfsgid(own.gid);
+		setgroups(own.nr_groups, own.groups);
+		cap_set_proc(own.caps); /* as it was, also where root's rights come and go with the user */
+	}
+	if (own.caps)
+		cap_free(own.caps);
+	own.caps = NULL;
+	free(own.groups);
+	own.groups = NULL;
+}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whichever of systop's processes is killed or stopped, and whatever it is busy with: when systop is gone nothing of it
+is left, no process and no BPF program or link."""
+
+import contextlib
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import SYSTOP, begin, ended, name_of  # noqa: E402
+
+WAIT_S = 30
+LEAVES_S = 5
+PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+
+# Runs the code that is at 4096 in a file.
+RUN = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+at = libc.mmap(None, 8192, 5, 2, os.open(sys.argv[1], os.O_RDONLY), 0)
+ctypes.CFUNCTYPE(None)(at + 4096)()
+"""
+
+
+def hostile(path):
+    """An ELF file with code at 4096 that loops, and 1,000,000 symbols that are all named somewhere in one name of 16 MB."""
+    strings, nr = 16 << 20, 1_000_000
+    names_at, symbols_at = 8192, 8192 + strings
+    heads_at = symbols_at + 24 * nr
+    with open(path, "wb") as f:
+        f.write(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 4096, 64, heads_at, 0, 64, 56, 1, 64, 4, 3))
+        f.write(struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 8192, 8192, 4096))
+        f.seek(4096)
+        f.write(b"\xeb\xfe")
+        f.seek(names_at)
+        f.write(b"\0" + b"x" * (strings - 1))
+        f.write(b"".join(struct.pack("<IBBHQQ", i * 16 + 1, 0x12, 0, 1, 4096, 2) for i in range(1000)) * (nr // 1000))
+        for name, kind, at, size, link, entry in ((0, 0, 0, 0, 0, 0), (0, 3, names_at, strings, 0, 0),
+                                                  (0, 2, symbols_at, 24 * nr, 1, 24), (0, 3, names_at, 1, 0, 0)):
+            f.write(struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, at, size, link, 0, 8, entry))
+
+
+def wait_for(what, why, seconds=WAIT_S):
+    end = time.monotonic() + seconds
+    while True:
+        found = what()
+        if found:
+            return found
+        assert time.monotonic() < end, why()
+        time.sleep(0.01)
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(child) for child in f.read().split()]
+    except OSError:
+        return []
+
+
+def cpu_s(pid):
+    """CPU time that a process has used, None: it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            fields = f.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def bpf_of(pid):
+    """The programs and links that a process has: ("link", id)."""
+    found = set()
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as f:
+            found |= set(re.findall(r"^(prog|link)_id:\s*(\d+)", f.read(), re.MULTILINE))
+    return found
+
+
+def bpf_there():
+    there = set()
+    for what in ("prog", "link"):
+        out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True, env=PATH).stdout
+        there |= {(what, i) for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
+    return there
+
+
+class Run:
+    """systop --json, into a file, and its helpers."""
+
+    def __init__(self):
+        self.out = tempfile.TemporaryFile("w+b")
+        self.proc = subprocess.Popen([SYSTOP, "--json", "-d", "0.2"], stdout=self.out, stderr=self.out)
+        self.known = {}
+        for name in ("systop-open", "systop-symbols", "systop-peek"):
+            self.number(name)
+        self.go_on()
+        self.bpf = bpf_of(self.proc.pid)
+        assert len(self.bpf) > 10, f"only {self.bpf}"
+
+    def family(self):
+        """{number: name} of all of its processes, those that were met before included."""
+        self.known[self.proc.pid] = "systop"
+        starter = [pid for pid in children(self.proc.pid) if name_of(pid) == "systop-starter"]
+        for pid in starter + (children(starter[0]) if starter else []):
+            self.known[pid] = name_of(pid)
+        return self.known
+
+    def number(self, name):
+        return wait_for(lambda: next((pid for pid, comm in self.family().items() if comm == name and not ended(pid)), 0),
+                        lambda: f"no {name} among {self.family()}")
+
+    def go_on(self, bytes_more=1000):
+        was = os.fstat(self.out.fileno()).st_size
+        wait_for(lambda: os.fstat(self.out.fileno()).st_size > was + bytes_more, lambda: f"no output after {was} bytes")
+
+    def is_gone(self):
+        """All of it, in time."""
+        began = time.monotonic()
+        wait_for(lambda: all(ended(pid) for pid in self.known),
+                 lambda: f"{LEAVES_S} s later there are " + ", ".join(
+                     f"{name} with {cpu_s(pid)} s of CPU time" for pid, name in self.known.items() if not ended(pid)),
+                 LEAVES_S)
+        wait_for(lambda: not bpf_there() & self.bpf, lambda: f"there are still {bpf_there() & self.bpf}", LEAVES_S)
+        return f"gone after {time.monotonic() - began:.2f} s"
+
+    def end(self, number):
+        self.family()
+        self.proc.send_signal(number)
+        self.proc.wait()
+        return self.is_gone()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        for pid in [self.proc.pid, *(pid for pid in self.known if pid != self.proc.pid and not ended(pid))]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.proc.wait()
+        self.out.close()
+
+
+@contextlib.contextmanager
+def busy_parser(systop):
+    """systop-symbols reads a file that takes it long, until it does so no more by itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        hostile(f"{folder}/hostile")
+        symbols = systop.number("systop-symbols")
+        before = cpu_s(symbols)
+        with subprocess.Popen([sys.executable, "-c", RUN, f"{folder}/hostile"]) as program:
+            try:
+                wait_for(lambda: ended(symbols) or cpu_s(symbols) > before + 0.15,
+                         lambda: f"systop-symbols used {cpu_s(symbols)} s of CPU time, not 0.15 more than {before}")
+                yield
+            finally:
+                program.kill()
+
+
+def killed():
+    with Run() as systop:
+        return systop.end(signal.SIGKILL)
+
+
+def killed_while_busy():
+    with Run() as systop, busy_parser(systop):
+        return systop.end(signal.SIGKILL)
+
+
+def starter_killed_while_busy():
+    """Helpers that run go on, until systop is gone."""
+    with Run() as systop, busy_parser(systop):
+        systop.family()
+        os.kill(systop.number("systop-starter"), signal.SIGKILL)
+        systop.go_on()
+        gone = [name for pid, name in systop.known.items() if ended(pid) and name in ("systop-open", "systop-peek")]
+        assert not gone, f"{gone} ended with the starter"
+        return systop.end(signal.SIGKILL)
+
+
+def helpers_stopped(number):
+    with Run() as systop:
+        for name in ("systop-open", "systop-symbols", "systop-peek"):
+            os.kill(systop.number(name), signal.SIGSTOP)
+        return systop.end(number)
+
+
+def starter_stopped(number):
+    with Run() as systop:
+        os.kill(systop.number("systop-starter"), signal.SIGSTOP)
+        systop.go_on()
+        return systop.end(number)
+
+
+def main():
+    tap = begin()
+    tap.case("SIGKILL", killed)
+    tap.case("SIGKILL while a file takes long to be read", killed_while_busy)
+    tap.case("the starter is killed while a file takes long to be read, then systop", starter_killed_while_busy)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        tap.case(f"{number.name} while all helpers are stopped", helpers_stopped, number)
+        tap.case(f"{number.name} while the starter is stopped", starter_stopped, number)
+    tap.done()
+
+
+main()

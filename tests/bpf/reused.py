@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The number of a helper that ended can be any process's: systop leaves that process alone.
+
+Runs in a PID namespace, where numbers can be had by asking for them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import SYSTOP, begin, name_of  # noqa: E402
+
+WAIT_S = 30
+INSIDE = "SYSTOP_TEST_NAMESPACE"
+
+
+def wait_for(what, why):
+    end = time.monotonic() + WAIT_S
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.001)
+    raise AssertionError(why())
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(child) for child in f.read().split()]
+    except OSError:
+        return []
+
+
+def helpers(systop):
+    """{number: name} of the helpers that run now."""
+    starter = [pid for pid in children(systop) if name_of(pid) == "systop-starter"]
+    return {pid: name_of(pid) for pid in children(starter[0])} if starter else {}
+
+
+class Innocent:
+    """A process that has the number of one that ended."""
+
+    def __init__(self, number):
+        wait_for(lambda: not os.path.exists(f"/proc/{number}"), lambda: f"{number} is still {name_of(number)}")
+        for _ in range(100):
+            with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as f:
+                f.write(str(number - 1))
+            self.pid = os.fork()
+            if not self.pid:
+                os.execlp("sleep", "sleep", "600")
+            if self.pid == number:
+                return
+            self.end()
+        raise AssertionError(f"no process with number {number} could be made, the last one was {self.pid}")
+
+    def lives(self):
+        return os.waitpid(self.pid, os.WNOHANG) == (0, 0)
+
+    def end(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+    def check(self, seconds):
+        """It lives on for some time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            gone, how = os.waitpid(self.pid, os.WNOHANG)
+            assert not gone, f"process {self.pid}, which is not systop's, ended with wait status {how}"
+            time.sleep(0.01)
+        self.end()
+
+
+class Run:
+    """systop --json in a folder of its own; its output goes to a file there."""
+
+    def __init__(self, *args):
+        self.folder = tempfile.mkdtemp()
+        with open(f"{self.folder}/out", "w", encoding="utf-8") as out, \
+                open(f"{self.folder}/err", "w", encoding="utf-8") as err:
+            self.proc = subprocess.Popen([os.path.abspath(SYSTOP), "--json", *args], stdout=out, stderr=err,
+                                         cwd=self.folder)
+
+    def text(self, name):
+        with open(f"{self.folder}/{name}", encoding="utf-8") as f:
+            return f.read()
+
+    def lines(self):
+        return self.text("out").count("\n")
+
+    def wait_lines(self, more):
+        want = self.lines() + more
+        wait_for(lambda: self.lines() >= want or self.proc.poll() is not None,
+                 lambda: f"{self.lines()} lines, not {want}; errors: {self.text('err')}")
+        assert self.proc.poll() is None, f"systop ended: {self.text('err')}"
+
+    def helper(self, name):
+        """The number of a helper of this name, as soon as there is one."""
+        def found():
+            return [pid for pid, comm in helpers(self.proc.pid).items() if comm == name]
+        return wait_for(found, lambda: f"no {name} among {helpers(self.proc.pid)}")[0]
+
+    def wait_saved(self):
+        wait_for(lambda: "saved" in self.text("err"), lambda: f"not saved: {self.text('err')}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.proc.kill()
+        self.proc.wait()
+        shutil.rmtree(self.folder)
+
+
+def who_of(systop):
+    """systop-who, which is started after systop-write and ends when it has read the processes, long before the trace
+    is saved: often before it can be seen."""
+    return systop.helper("systop-write") + 1
+
+
+def while_saving():
+    with Run("-d", "1") as systop:
+        systop.wait_lines(2)
+        os.kill(systop.proc.pid, signal.SIGUSR1)
+        innocent = Innocent(who_of(systop))
+        systop.wait_saved()
+        innocent.check(1)
+
+
+def while_triggered():
+    with Run("-d", "1", "--on", "wake>=0") as systop:
+        innocent = Innocent(who_of(systop))
+        systop.wait_saved()
+        innocent.check(1)
+
+
+def after_stop():
+    """Helpers that end while systop is stopped are met when it goes on."""
+    with Run("-d", "0.5") as systop:
+        systop.wait_lines(2)
+        ended = [systop.helper(name) for name in ("systop-open", "systop-symbols")]
+        os.kill(systop.proc.pid, signal.SIGSTOP)
+        innocents = []
+        for pid in ended:
+            os.kill(pid, signal.SIGKILL)
+            innocents.append(Innocent(pid))
+        os.kill(systop.proc.pid, signal.SIGCONT)
+        for name in ("systop-open", "systop-symbols"):
+            systop.helper(name)  # others are there in their place
+        systop.wait_lines(4)
+        for innocent in innocents:
+            innocent.check(0.5)
+
+
+def main():
+    if os.environ.get(INSIDE):
+        tap = begin()
+        tap.case("a helper ends during a save", while_saving)
+        tap.case("a helper ends during a save by --on", while_triggered)
+        tap.case("helpers end while systop is stopped", after_stop)
+        tap.done()
+    if os.geteuid() != 0 or not os.path.exists("/proc/sys/kernel/ns_last_pid"):
+        print("1..0 # SKIP not root, or a kernel that gives no numbers out on request")
+        return
+    os.execvpe("unshare", ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, __file__],
+               {**os.environ, INSIDE: "1"})
+
+
+main()

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the targets share. */
+#include "fuzz.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "util/text.h"
+
+void fuzz_fail(const char *file, int line, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s:%d: ", file, line);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	abort();
+}
+
+void feed_copy(struct feed *f, void *to, size_t bytes)
+{
+	size_t there = bytes < f->left ? bytes : f->left;
+
+	memcpy(to, f->at, there);
+	memset((char *)to + there, 0, bytes - there);
+	f->at += there;
+	f->left -= there;
+}
+
+uint64_t feed_number(struct feed *f, size_t bytes)
+{
+	uint64_t v = 0;
+
+	feed_copy(f, &v, bytes);
+	return v;
+}
+
+void feed_line(struct feed *f, char *buf, size_t size)
+{
+	size_t len = 0, behind;
+
+	while (len < f->left && f->at[len] && f->at[len] != '\n')
+		len++;
+	behind = len < f->left ? len + 1 : len;
+	snprintf(buf, size, "%.*s", (int)len, (const char *)f->at);
+	f->at += behind;
+	f->left -= behind;
+}
+
+char *fuzz_text(const uint8_t *bytes, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	fuzz_check(text, "no memory");
+	memcpy(text, bytes, size);
+	text[size] = '\0';
+	return text;
+}
+
+int fuzz_fd(const uint8_t *bytes, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	fuzz_check(fd >= 0 && pwrite(fd, bytes, size, 0) == (ssize_t)size, "no file of memory: %m");
+	return fd;
+}
+
+/* The folder is there until the process ends. */
+static char folder[] = "/dev/shm/systop-fuzz-XXXXXX";
+static char path[64];
+
+static void clean(void)
+{
+	unlink(path);
+	rmdir(folder);
+}
+
+const char *fuzz_path(const uint8_t *bytes, size_t size)
+{
+	int fd;
+
+	if (!*path) {
+		fuzz_check(mkdtemp(folder), "no folder %s: %m", folder);
+		snprintf(path, sizeof(path), "%s/file", folder);
+		atexit(clean);
+	}
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+	fuzz_check(fd >= 0 && write(fd, bytes, size) == (ssize_t)size, "%s: %m", path);
+	close(fd);
+	return path;
+}
+
+void fuzz_safe(const char *text, const char *what)
+{
+	size_t len = strlen(text);
+	char *again = malloc(4 * len + 1);
+
+	fuzz_check(again, "no memory");
+	text_safe(again, 4 * len + 1, text, len);
+	fuzz_check(!strcmp(again, text), "%s is not fit for a terminal: %s", what, again);
+	free(again);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What helpers are told, and what they answer: the roles run here on requests of any kind, and those who ask them get
+ * answers of any kind, by sockets like the real ones (-Wl,--wrap: helpers are not started).
+ */
+#include "helpers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bpf/bpf.h"
+#include "unwind.h"
+
+static int others[HELPERS_MAX];
+static int nr_others;
+
+static void make_pair(int pair[2])
+{
+	fuzz_check(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), "no socket: %m");
+}
+
+/* --- In place of helpers */
+
+int __wrap_helper_open(int role, struct helper *h);
+void __wrap_helper_kill(struct helper *h);
+void __wrap_helper_leave(struct helper *h);
+
+int __wrap_helper_open(int role, struct helper *h)
+{
+	int pair[2];
+
+	(void)role;
+	*h = (struct helper){ .socket = -1 };
+	if (nr_others == HELPERS_MAX)
+		return -EAGAIN;
+	make_pair(pair);
+	h->socket = pair[0];
+	others[nr_others++] = pair[1];
+	return 0;
+}
+
+void __wrap_helper_leave(struct helper *h)
+{
+	if (h->socket >= 0)
+		close(h->socket);
+	h->socket = -1;
+}
+
+void __wrap_helper_kill(struct helper *h)
+{
+	__wrap_helper_leave(h);
+}
+
+int helpers_other(int nr)
+{
+	return nr < nr_others ? others[nr] : -1;
+}
+
+void helpers_close(int nr)
+{
+	if (nr >= nr_others || others[nr] < 0)
+		return;
+	close(others[nr]);
+	others[nr] = -1;
+}
+
+void helpers_forget(void)
+{
+	for (int nr = 0; nr < nr_others; nr++)
+		helpers_close(nr);
+	nr_others = 0;
+}
+
+/* Takes what was asked, as nobody reads it. */
+void helpers_drain(int nr)
+{
+	static uint8_t request[65536];
+	int fd;
+
+	while (helpers_other(nr) >= 0 && helper_receive(helpers_other(nr), request, sizeof(request), &fd) > 0)
+		if (fd >= 0)
+			close(fd);
+}
+
+void helpers_answer(int nr, const void *answer, size_t bytes, int fd)
+{
+	if (helpers_other(nr) >= 0)
+		helper_send(helpers_other(nr), answer, bytes, fd);
+}
+
+/* --- Roles */
+
+void role_begin(struct role *r)
+{
+	int pair[2];
+
+	make_pair(pair);
+	*r = (struct role){ pair[0], pair[1] };
+}
+
+void role_ask(struct role *r, const void *request, size_t bytes, int fd)
+{
+	helper_send(r->ask, request, bytes, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* It has all requests, reads them, and ends where it would wait for more. */
+void role_run(struct role *r, void (*run)(int socket))
+{
+	run(r->answer);
+	close(r->answer);
+	close(r->ask);
+}
+
+/* --- In place of the kernel: its iterator is the link that was handed over; maps are memory */
+
+int bpf_iter_create(int link)
+{
+	return fcntl(link, F_DUPFD_CLOEXEC, 0);
+}
+
+int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size, __u32 value_size, __u32 max_entries,
+		   const struct bpf_map_create_opts *opts)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	(void)type;
+	(void)key_size;
+	(void)opts;
+	fuzz_check(fd >= 0 && !ftruncate(fd, (off_t)value_size * max_entries), "no file of memory: %m");
+	return fd;
+}
+
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	(void)fd;
+	(void)key;
+	(void)value;
+	(void)flags;
+	return 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What users and other processes write: names, expressions, settings, the config file, themes. */
+#include "fuzz.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_file.h"
+#include "model/filter.h"
+#include "scene.h"
+#include "trigger.h"
+#include "tui/settings.h"
+#include "tui/theme.h"
+#include "util/text.h"
+
+/* --- Names */
+
+void fuzz_text_safe(const uint8_t *bytes, size_t size)
+{
+	struct feed f = { bytes, size };
+	size_t room = feed_number(&f, 1);
+	int width = (int8_t)feed_number(&f, 1);
+	char safe[256], cut[256], elided[256];
+	size_t len = text_safe(safe, room, (const char *)f.at, f.left);
+
+	if (!room)
+		return;
+	fuzz_check(len < room && len == strlen(safe), "%zu bytes in %zu", len, room);
+	fuzz_safe(safe, "a safe text");
+	for (size_t i = 0; i < len; i++)
+		fuzz_check((unsigned char)safe[i] >= ' ' && safe[i] != 127, "a control: %#x", safe[i]);
+	fuzz_check(text_cut(cut, sizeof(cut), safe, width) <= (width > 0 ? width : 0), "cut to more than %d", width);
+	fuzz_check(text_width(cut) <= (width > 0 ? width : 0), "%d cells of %d", text_width(cut), width);
+	fuzz_check(!strncmp(cut, safe, strlen(cut)), "cut: %s", cut);
+	text_elide(elided, sizeof(elided), safe, width);
+	fuzz_check(text_width(elided) <= (width > 0 ? width : 0), "%d cells of %d", text_width(elided), width);
+	fuzz_safe(elided, "an elided text");
+}
+
+/* --- Expressions */
+
+static int user(const char *name, uint32_t *uid)
+{
+	*uid = strlen(name);
+	return strcmp(name, "nobody") ? 0 : -ENOENT;
+}
+
+static void match(const struct filter *f, const struct tick *t)
+{
+	struct trigger trigger = { .filter = f, .text = "", .limit = 1 };
+	char why[512];
+
+	for (size_t i = 0; i < t->nr_active; i++)
+		filter_match(f, &t->active[i], t);
+	for (size_t i = 0; i < t->nr_processes; i++)
+		filter_match(f, &t->processes[i], t);
+	for (size_t i = 0; i < t->nr_cgroups; i++)
+		filter_match(f, &t->cgroups[i], t);
+	if (trigger_fires(&trigger, t, 1, why, sizeof(why)))
+		fuzz_safe(why, "why it is saved");
+}
+
+void fuzz_filter(const uint8_t *bytes, size_t size)
+{
+	static struct scene scene;
+	char *text = fuzz_text(bytes, size);
+	struct filter_error error = { 0 };
+	struct filter *f = filter_parse(text, user, &error);
+
+	if (!scene.model)
+		scene_make(&scene, 4);
+	if (f) {
+		match(f, scene.ticks[SCENE_TICKS - 1]);
+	} else {
+		fuzz_safe(error.what, "what is wrong");
+		fuzz_check(*error.what && error.column >= 0 && error.column <= (int)(4 * size), "%s at %d", error.what,
+			   error.column);
+	}
+	filter_free(f);
+	free(text);
+}
+
+/* --- Settings */
+
+/* What is written says what is set. A list without columns is not written. */
+static void check_equal(const struct settings *a, const struct settings *b)
+{
+	struct setting_text x, y;
+
+	for (int nr = 0; settings_get(a, nr, &x); nr++) {
+		fuzz_check(settings_get(b, nr, &y), "%s is missing", x.name);
+		fuzz_check(!*x.value || !strcmp(x.value, y.value), "%s.%s: %s, read again %s", x.section, x.name, x.value, y.value);
+	}
+}
+
+void fuzz_settings(const uint8_t *bytes, size_t size)
+{
+	struct feed f = { bytes, size };
+	struct settings s, again;
+	struct setting_text text;
+	char section[32], name[64], value[1024], error[160] = "";
+	int err;
+
+	settings_default(&s);
+	feed_line(&f, section, sizeof(section));
+	feed_line(&f, name, sizeof(name));
+	feed_line(&f, value, sizeof(value));
+	err = settings_set(&s, section, name, value, 7, error, sizeof(error));
+	fuzz_check((err == -EINVAL) == (*error != '\0'), "%d: %s", err, error);
+	fuzz_safe(error, "what is wrong");
+	settings_default(&again);
+	for (int nr = 0; !err && settings_get(&s, nr, &text); nr++)
+		if (*text.value)
+			fuzz_check(!settings_set(&again, text.section, text.name, text.value, nr + 1, error, sizeof(error)),
+				   "%s.%s = %s: %s", text.section, text.name, text.value, error);
+	if (!err)
+		check_equal(&s, &again);
+}
+
+/* Reads the config file at @path. Returns whether it is believed. */
+static bool read_config(struct settings *s, const char *path)
+{
+	char notice[512];
+
+	setenv("SYSTOPRC", path, 1);
+	settings_default(s);
+	config_read(s, notice, sizeof(notice));
+	fuzz_safe(notice, "what is wrong");
+	return !*notice;
+}
+
+void fuzz_config(const uint8_t *bytes, size_t size)
+{
+	struct settings s, defaults;
+
+	settings_default(&defaults);
+	if (!read_config(&s, fuzz_path(bytes, size)))
+		fuzz_check(!memcmp(&s, &defaults, sizeof(s)), "half of a broken file is used");
+}
+
+/* What W writes into whatever file there is, is read. */
+void fuzz_save(const uint8_t *bytes, size_t size)
+{
+	const char *path = fuzz_path(bytes, size);
+	struct settings s, again;
+	char said[512];
+
+	if (!read_config(&s, path))
+		return;
+	fuzz_check(!config_write(&s, said, sizeof(said)), "%s", said);
+	fuzz_safe(said, "what is said");
+	fuzz_check(read_config(&again, path), "what was written is not read");
+	check_equal(&s, &again);
+}
+
+void fuzz_theme(const uint8_t *bytes, size_t size)
+{
+	char error[256] = "";
+	struct theme t;
+
+	if (!theme_load(&t, fuzz_path(bytes, size), NULL, error, sizeof(error))) {
+		for (int role = 0; role < ROLE_COUNT; role++)
+			theme_look(&t, role);
+	} else {
+		fuzz_check(*error, "no reason");
+		fuzz_safe(error, "what is wrong");
+	}
+}
