@@ -137,7 +137,7 @@ struct cpu_slot {
 	__u64 since;         /* of the last switch, or started_ns; 0: nothing seen yet */
 	__u64 run_ns;
 	__u64 idle_ns;
-	__u64 clock_offset;  /* accounting clock - the scheduler's, in use; see clock_switch() */
+	__u64 clock_offset;  /* accounting clock - the scheduler's, see clock_follow() */
 	__u64 clock_least;   /* smallest distance since clock_window */
 	__u64 clock_before;  /* and in the window before */
 	__u64 clock_window;

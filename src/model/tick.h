@@ -152,7 +152,7 @@ struct irq_cpu {
 	uint64_t ns;
 };
 
-/* irq_quantile - ns, of how long one took; VALUE_NA if there was none. */
+/* irq_quantile - ns, of how long one took, at most the longest; VALUE_NA if there was none. */
 uint64_t irq_quantile(const struct irq_values *v, double q);
 
 /* Durations of one kind, of an interval: slot i counts those of [2^i, 2^(i+1)) ns; where the kernel side begins with a
