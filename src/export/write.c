@@ -39,6 +39,9 @@ static char buffer[BUFFER_BYTES];
 #define READER_NS 10000000000LL
 #define READER_NAP_NS 50000000LL
 
+/* More CPUs no kernel has. */
+#define CPUS_MAX 8192
+
 struct job {
 	int socket;
 	const struct cpu_slot *cpus;
@@ -201,15 +204,22 @@ static void measure(struct job *job, int err, struct write_answer *a)
 
 /* --- What it is told */
 
+/* A map of the kernel's has no size; it refuses what is more than it has. */
 static const void *map_fd(int fd, size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	struct stat st;
+	void *p;
 
+	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (uint64_t)st.st_size < bytes))
+		return NULL;
+	p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
 static int take_cpus(struct job *job, const struct write_request *r, int fd)
 {
+	if (job->rings || r->cpu > CPUS_MAX || r->slots & (r->slots - 1))
+		return -EINVAL;
 	job->rings = calloc(r->cpu + 1, sizeof(*job->rings));
 	job->cpus = map_fd(fd, r->cpu * sizeof(struct cpu_slot));
 	job->nr_cpus = r->cpu;
@@ -221,7 +231,7 @@ static int take_ring(struct job *job, const struct write_request *r, int fd)
 {
 	struct keep_ring *ring = r->cpu < job->nr_cpus ? &job->rings[r->cpu] : NULL;
 
-	if (!ring || r->from > r->end)
+	if (!ring || ring->slots || r->from > r->end)
 		return -EINVAL;
 	*ring = (struct keep_ring){ .slots = map_fd(fd, (size_t)job->ring_slots * sizeof(struct ring_slot)),
 				    .head = (const uint64_t *)&job->cpus[r->cpu].records,
@@ -249,6 +259,8 @@ static int take_file(struct job *job, const struct write_request *r, int fd)
 	char folder[32] = "";
 	int err = 0;
 
+	if (job->fd >= 0 || job->path.folder >= 0)
+		return -EINVAL;
 	if (r->what == WRITE_PATH)
 		err = take_path(job, r);
 	else
