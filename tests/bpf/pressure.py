@@ -37,8 +37,8 @@ class Watched:
         self.reader.start()
 
     def _read(self):
-        for text in self.systop.proc.stdout:
-            self.lines.append(json.loads(text))
+        for line in iter(self.systop.next, None):
+            self.lines.append(line)
 
     def until(self, test, what, seconds=30):
         """The first line that comes from now on and passes."""
