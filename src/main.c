@@ -406,7 +406,7 @@ static void save_trace(struct systop *s, bool told_to_end)
 	const struct options *o = &s->options;
 	int err = save_start(s->save, strcmp(o->trace, "-") ? o->trace : "standard output", o->trace_fd, "", NULL);
 
-	finish_save(s, out && told_to_end ? STDOUT_FILENO : -1);
+	finish_save(s, told_to_end ? o->trace_fd : -1);
 	if (!err)
 		err = save_failure(s->save)->err;
 	if (!err)

@@ -458,6 +458,6 @@ void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(
 		if (sigtimedwait(&set, NULL, &nap) > 0)
 			save_cancel(s);
 		else if (reader >= 0 && save_busy(s) && is_unread(s, reader, &since))
-			end(s, -ETIMEDOUT);
+			end(s, -ETIMEDOUT, true);
 	}
 }
