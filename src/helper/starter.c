@@ -160,17 +160,23 @@ static void reap(struct slot *s)
 /* Waits for a request, or for a helper's end. Returns whether there is a request. */
 static bool wait_for_any(int timeout_ms)
 {
-	struct pollfd p[HELPER_SLOTS + 1];
+	/* Only those that are there: poll() takes no more entries than files may be open. */
+	struct pollfd p[HELPER_SLOTS + 1] = { { .fd = starter.socket, .events = POLLIN } };
+	struct slot *slots[HELPER_SLOTS + 1];
+	int nr = 1;
 
-	for (int i = 0; i < HELPER_SLOTS; i++)
-		p[i] = (struct pollfd){ .fd = starter.slots[i].pidfd, .events = POLLIN };
-	p[HELPER_SLOTS] = (struct pollfd){ .fd = starter.socket, .events = POLLIN };
-	if (poll(p, HELPER_SLOTS + 1, timeout_ms) <= 0)
+	for (int i = 0; i < HELPER_SLOTS; i++) {
+		if (starter.slots[i].pidfd < 0)
+			continue;
+		slots[nr] = &starter.slots[i];
+		p[nr++] = (struct pollfd){ .fd = starter.slots[i].pidfd, .events = POLLIN };
+	}
+	if (poll(p, nr, timeout_ms) <= 0)
 		return false;
-	for (int i = 0; i < HELPER_SLOTS; i++)
+	for (int i = 1; i < nr; i++)
 		if (p[i].revents)
-			reap(&starter.slots[i]);
-	return p[HELPER_SLOTS].revents;
+			reap(slots[i]);
+	return p[0].revents;
 }
 
 /* What a writer has to put away, it puts away first. */

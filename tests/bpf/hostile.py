@@ -203,9 +203,15 @@ class Scene:
         shutil.copy(debug, f"{folder}/link")
         self.watch.add("honest debug information", f"{folder}/link")
         self.run_here(f"{folder}/burn")
-        pid = self.run([load_path("jit"), SECONDS])
-        self.stack.callback(os.unlink, f"/tmp/perf-{pid}.map")
-        self.watch.add("an honest perf map", f"/tmp/perf-{pid}.map")
+        # It is watched before there is anything to name: the map is read once.
+        jit = subprocess.Popen(["sh", "-c", f"echo > /tmp/perf-$$.map; echo; read go; exec {load_path('jit')} {SECONDS}"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.stack.callback(self.end, jit)
+        jit.stdout.readline()
+        self.stack.callback(os.unlink, f"/tmp/perf-{jit.pid}.map")
+        self.watch.add("an honest perf map", f"/tmp/perf-{jit.pid}.map")
+        jit.stdin.write("\n")
+        jit.stdin.close()
 
 
 PLACES = {

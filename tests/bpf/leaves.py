@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -22,13 +23,13 @@ SLOW = 3 if GUEST else 1
 
 
 def wait_for(what, seconds, why):
-    """Polls until what() is true, which it returns."""
+    """Polls until what() is true, which it returns. why: the text, or what makes it."""
     end = time.monotonic() + seconds * SLOW
     while True:
         found = what()
         if found:
             return found
-        assert time.monotonic() < end, f"{why} after {seconds * SLOW} s"
+        assert time.monotonic() < end, f"{why() if callable(why) else why} after {seconds * SLOW} s"
         time.sleep(0.02)
 
 
@@ -111,13 +112,24 @@ class Run:
         self.reader.join()
 
 
-def is_held(pid):
-    """Whether the kernel holds a process inside something."""
+def state_of(pid):
+    """Where it is, for messages."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
-            return f.read().rpartition(")")[2].split()[0] == "D"
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f, \
+                open(f"/proc/{pid}/wchan", encoding="utf-8") as g:
+            return f.read().rpartition(")")[2].split()[0], g.read()
     except OSError:
-        return False
+        return None
+
+
+# Where a process waits for the file system: for an answer, or for a page that somebody else waits for.
+HOLDS = ("request_wait_answer", "folio_lock", "folio_wait_bit_common")
+
+
+def is_held(pid, places=()):
+    """Whether the kernel holds a process inside something: one that was ending already is not in D there."""
+    state = state_of(pid)
+    return bool(state) and (state[1] in places if places else state[0] == "D" or state[1] in HOLDS)
 
 
 def sick(end, what):
@@ -139,27 +151,24 @@ def sick(end, what):
 def stopped_by(fuse, number):
     """One run of systop, beside a file system that does not answer; the processes it had."""
     with Run() as run:
-        helper = fuse.held(30)
+        helpers = wait_for(lambda: {pid for pid in run.family() if is_held(pid, HOLDS)}, 30,
+                           "no helper is held")
+        assert run.proc.pid not in helpers, "the main process is held"
         run.go_on()
         wait_for(lambda: run.named > 0.2, 20, "nothing has a name")
         family = run.family()
-        family.setdefault(helper, "the one that is held")
         main = descriptors(run.proc.pid)
-        assert helper != run.proc.pid, "the main process is held"
         assert not any(fuse.mount in path for path in main.values()), main
         bpf = bpf_of(run.proc.pid)
         assert len(bpf) > 10, bpf
         took = run.end(number)
         if number != signal.SIGKILL:
             assert took < 2 * SLOW, f"gone {took:.2f} s after {number.name}"
-    left = {}
 
-    def is_over():
-        nonlocal left
-        left = {pid: name for pid, name in family.items() if not ended(pid) and not is_held(pid)}
-        return not left and not bpf_there(bpf)
+    def left():
+        return {pid: (name, state_of(pid)) for pid, name in family.items() if not ended(pid) and not is_held(pid)}
 
-    wait_for(is_over, 5, f"{left or bpf_there(bpf)} is there")
+    wait_for(lambda: not left() and not bpf_there(bpf), 5, lambda: f"{left()}, {bpf_there(bpf)} are there")
     for pid in family:
         paths = descriptors(pid).values()
         assert not any("bpf" in path for path in paths), (pid, family[pid], list(paths))
@@ -282,10 +291,15 @@ def few_descriptors():
 
 
 def too_few_descriptors():
+    """It says what to do, and leaves no process."""
+    reader, writer = os.pipe()
     done = subprocess.run(["prlimit", "--nofile=64", SYSTOP, "--json", "-n", "1"], capture_output=True, text=True,
-                          check=False)
+                          check=False, pass_fds=(writer,))
+    os.close(writer)
     assert done.returncode and not done.stdout, (done.returncode, done.stdout[:200])
     assert "ulimit -n 1024" in done.stderr, done.stderr
+    assert select.select([reader], [], [], 20)[0], "a process of it is left"
+    os.close(reader)
 
 
 def main():
