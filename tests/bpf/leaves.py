@@ -122,10 +122,14 @@ def state_of(pid):
         return None
 
 
-def is_held(pid):
+# Where a process waits for the file system: for an answer, or for a page that somebody else waits for.
+HOLDS = ("request_wait_answer", "folio_lock", "folio_wait_bit_common")
+
+
+def is_held(pid, places=()):
     """Whether the kernel holds a process inside something: one that was ending already is not in D there."""
     state = state_of(pid)
-    return bool(state) and (state[0] == "D" or state[1] == "request_wait_answer")
+    return bool(state) and (state[1] in places if places else state[0] == "D" or state[1] in HOLDS)
 
 
 def sick(end, what):
@@ -147,10 +151,9 @@ def sick(end, what):
 def stopped_by(fuse, number):
     """One run of systop, beside a file system that does not answer; the processes it had."""
     with Run() as run:
-        helpers = []
-        while not helpers:  # other processes may be held, too: another systop's
-            helpers = [pid for pid in (fuse.held(30),) if pid in run.family()]
-        assert helpers[0] != run.proc.pid, "the main process is held"
+        helpers = wait_for(lambda: {pid for pid in run.family() if is_held(pid, HOLDS)}, 30,
+                           "no helper is held")
+        assert run.proc.pid not in helpers, "the main process is held"
         run.go_on()
         wait_for(lambda: run.named > 0.2, 20, "nothing has a name")
         family = run.family()
