@@ -129,17 +129,21 @@ def fifos():
 
 
 def standard_output():
-    """/dev/stdout is what - is: a pipe, or a file that is written to where it is."""
+    """A link as /dev/stdout is what - is: a pipe, or a file that is written to where it is. It is a link of the test's
+    own, so that a systop that replaces it does no harm to the machine."""
     with folder() as d:
-        done = subprocess.run(f"{SYSTOP} -w /dev/stdout --duration 0.2 | cat >{d}/piped", shell=True,
+        link = f"{d}/stdout"
+        os.symlink("/proc/self/fd/1", link)
+        done = subprocess.run(f"{SYSTOP} -w {link} --duration 0.2 | cat >{d}/piped", shell=True,
                               capture_output=True, text=True, check=False, timeout=120)
         assert is_trace(f"{d}/piped"), done
         with open(f"{d}/file", "wb") as f:
             inode = os.fstat(f.fileno()).st_ino
-            done = subprocess.run([SYSTOP, "-w", "/dev/stdout", "--duration", "0.2"], stdout=f, stderr=subprocess.PIPE,
+            done = subprocess.run([SYSTOP, "-w", link, "--duration", "0.2"], stdout=f, stderr=subprocess.PIPE,
                                   check=False, timeout=120)
         assert done.returncode == 0 and is_trace(f"{d}/file"), done
         assert os.stat(f"{d}/file").st_ino == inode, "the file is replaced"
+        assert os.path.islink(link), "the link is replaced"
 
 
 def not_files():
