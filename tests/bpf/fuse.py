@@ -146,6 +146,12 @@ class Fuse:
                 break
             self.note(text)
 
+    def forget(self, name):
+        """What was read of a file is read anew, but for what is mapped."""
+        fd = os.open(os.path.join(self.mount, name), os.O_RDONLY)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(fd)
+
     def note(self, text):
         opcode, pid = text.split()
         self.kept.append((int(opcode), int(pid)))
