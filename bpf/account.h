@@ -11,6 +11,7 @@
  *
  *   went out runnable: all of it is runqueue;
  *   went out blocked:  from its waking on it is runqueue; the time before is the blocked state.
+ *                      A waking on another CPU can come just before the switch, and tell the state too late.
  *
  * All instants are the tracepoints' own: the kernel's sums (sched_info, sum_exec_runtime) go by the
  * runqueue's clock, which after a waking that preempts stands where the waking was. They tell only
@@ -211,6 +212,8 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 	__u32 notes = 0;
 	__u8 flags = 0;
 
+	if (s->state == SLOT_RUNNING && (s->wake & WAKE_TIME_MASK) > s->since)
+		flags |= SLOT_WOKEN;
 	if (s->state == SLOT_RUNNING && s->cpu == e->cpu) {
 		__u64 stolen = account_min(e->stolen_ns, now - s->since);
 
@@ -274,8 +277,8 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 			__u64 woken = s->wake & WAKE_TIME_MASK;
 			__u64 kernel_wait = account_sub(delay, s->run_delay);
 
-			if (woken > s->since) {
-				wait = account_sub(now, woken);
+			if (woken > s->since || s->flags & SLOT_WOKEN) {
+				wait = account_min(account_sub(now, woken), off);
 				throttled = s->wake & WAKE_THROTTLED;
 			} else {
 				wait = account_min(kernel_wait, off);

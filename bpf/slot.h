@@ -35,6 +35,7 @@ enum slot_flags {
 	SLOT_THROTTLED = 1,  /* the wait in progress began in a throttled cgroup */
 	SLOT_RTLOCK = 2,     /* D, waiting for a PREEMPT_RT lock */
 	SLOT_SINCE_MIN = 4,  /* `since` is a lower bound of the time in the state */
+	SLOT_WOKEN = 8,      /* woken while it still had the CPU: it counts if no other waking comes */
 };
 
 /*

@@ -71,6 +71,14 @@ static const struct in_case in_cases[] = {
 	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40 },
 	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
 	  { .sleep = 900, .runq = 100 } },
+	{ "woken by another CPU as it went, before its state said so",
+	  { .state = SLOT_SLEEP, .flags = SLOT_WOKEN, .since = 1000, .run_delay = 40, .wake = 999 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
+	  { .runq = 1000 } },
+	{ "woken while it had the CPU, and later again",
+	  { .state = SLOT_SLEEP, .flags = SLOT_WOKEN, .since = 1000, .run_delay = 40, .wake = 1500 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
+	  { .sleep = 500, .runq = 500 } },
 	{ "a waking of before the switch-out bounds nothing",
 	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 999 },
 	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
@@ -179,7 +187,7 @@ struct out_case {
 	struct {
 		enum slot_state state;
 		uint16_t cpu;
-		uint64_t since, run_delay, exec;
+		uint64_t since, run_delay, exec, wake;
 	} slot;
 	struct {
 		uint64_t now;
@@ -204,6 +212,10 @@ static const struct out_case out_cases[] = {
 	{ "sleeps", RAN, LEFT(.prev_state = 0x1, .task_state = 0x1), SLOT_SLEEP, RUN },
 	{ "sleeps, freezable", RAN, LEFT(.prev_state = 0x2001, .task_state = 0x2001), SLOT_SLEEP,
 	  RUN },
+	{ "sleeps, woken since it came", .slot = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000, .wake = 1400 },
+	  LEFT(.prev_state = 0x1, .task_state = 0x1), SLOT_SLEEP, RUN, SLOT_WOKEN },
+	{ "sleeps, woken before it came", .slot = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000, .wake = 900 },
+	  LEFT(.prev_state = 0x1, .task_state = 0x1), SLOT_SLEEP, RUN },
 	{ "D", RAN, LEFT(.prev_state = 0x2, .task_state = 0x2), SLOT_D, RUN },
 	{ "D, killable", RAN, LEFT(.prev_state = 0x102, .task_state = 0x102), SLOT_D, RUN },
 	{ "idle kernel thread", RAN, LEFT(.prev_state = 0x402, .task_state = 0x402), SLOT_SLEEP,
@@ -270,6 +282,7 @@ TEST(account, switch_out)
 			.since = c->slot.since * US,
 			.run_delay = c->slot.run_delay * US,
 			.exec_ns = c->slot.exec * US,
+			.wake = c->slot.wake * US,
 		};
 		struct account_event e = {
 			.now = c->event.now * US,
