@@ -10,12 +10,14 @@
  * long it took. Time off the CPU is split by what the thread went out with:
  *
  *   went out runnable: all of it is runqueue;
- *   went out blocked:  the end of it is runqueue, as long as the kernel's own sum of waits
- *                      (sched_info.run_delay) grew meanwhile; the rest is the blocked state.
+ *   went out blocked:  from its waking on it is runqueue; the time before is the blocked state.
+ *                      A waking on another CPU can come just before the switch, and tell the state too late.
  *
- * The kernel's sum can be too large: from 6.12 on a delayed-dequeue sleeper that is migrated is
- * queued, for sched_info, in its sleep. A waking seen after the switch-out, and the time off the
- * CPU, bound it. No waking needs to be trusted: without one the kernel's sum stands.
+ * All instants are the tracepoints' own: the kernel's sums (sched_info, sum_exec_runtime) go by the
+ * runqueue's clock, which after a waking that preempts stands where the waking was. They tell only
+ * what was not seen: if no waking was, the wait is as long as the kernel's sum of waits grew, at most
+ * the time off the CPU. From 6.12 on that can be too long: a delayed-dequeue sleeper that is
+ * migrated is queued, for sched_info, in its sleep.
  */
 
 #include "kernel.h"
@@ -31,7 +33,8 @@
 /* What one switch saw of one thread. Scheduler times are on the clock of this CPU's runqueue. */
 struct account_event {
 	__u64 now;          /* accounting clock */
-	__u64 rq_clock;     /* the scheduler's clock at the same moment */
+	__u64 rq_clock;     /* the scheduler's clock when it last read it */
+	__u64 clock_offset; /* accounting clock - the scheduler's, at one moment */
 	__u64 run_delay;    /* sched_info */
 	__u64 last_queued;
 	__u64 last_arrival;
@@ -71,10 +74,9 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 		return SLOT_RUNQUEUE;
 	if (prev_state & (TASK_DEAD | TASK_EXIT_DEAD | TASK_EXIT_ZOMBIE))
 		return SLOT_DEAD;
-	/* A pending signal kept it runnable (before 6.15 prev_state does not say so). One that is
-	 * being woken on another CPU already (TASK_WAKING) has left the runqueue all the same: its
-	 * wait begins when it is put on one, 9 us later in a guest, and the kernel counts it. */
-	if (!task_state)
+	/* A pending signal kept it runnable (before 6.15 prev_state does not say so), or another CPU
+	 * is waking it already: it waits for its turn. */
+	if (!task_state || task_state == TASK_WAKING)
 		return SLOT_RUNQUEUE;
 	if (prev_state & TASK_RTLOCK_WAIT) {
 		*flags |= SLOT_RTLOCK;
@@ -194,9 +196,8 @@ static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_n
  */
 static __always_inline __u64 account_arrival(__u64 not_before, const struct account_event *e)
 {
-	__u64 at = account_sub(e->now, account_sub(e->rq_clock, e->last_arrival));
+	__u64 at = account_max(e->last_arrival + e->clock_offset, e->cpu_since);
 
-	at = account_max(at, e->cpu_since);
 	at = account_max(at, account_sub(e->now, e->stint_ns));
 	return account_max(account_min(at, e->now), not_before);
 }
@@ -211,6 +212,8 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 	__u32 notes = 0;
 	__u8 flags = 0;
 
+	if (s->state == SLOT_RUNNING && (s->wake & WAKE_TIME_MASK) > s->since)
+		flags |= SLOT_WOKEN;
 	if (s->state == SLOT_RUNNING && s->cpu == e->cpu) {
 		__u64 stolen = account_min(e->stolen_ns, now - s->since);
 
@@ -271,18 +274,18 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 		bool throttled = s->flags & SLOT_THROTTLED;
 
 		if (s->state != SLOT_RUNQUEUE) {
-			__u64 wake = s->wake, wake_ts = wake & WAKE_TIME_MASK;
+			__u64 woken = s->wake & WAKE_TIME_MASK;
 			__u64 kernel_wait = account_sub(delay, s->run_delay);
 
-			wait = kernel_wait;
-			throttled = false;
-			if (wake_ts > s->since) {
-				wait = account_min(wait, account_sub(now, wake_ts));
-				throttled = wake & WAKE_THROTTLED;
+			if (woken > s->since || s->flags & SLOT_WOKEN) {
+				wait = account_min(account_sub(now, woken), off);
+				throttled = s->wake & WAKE_THROTTLED;
+			} else {
+				wait = account_min(kernel_wait, off);
+				throttled = false;
+				if (kernel_wait - wait > ACCOUNT_STALE_NS)
+					notes |= ACCOUNT_QUEUE_STALE;
 			}
-			wait = account_min(wait, off);
-			if (kernel_wait - wait > ACCOUNT_STALE_NS)
-				notes |= ACCOUNT_QUEUE_STALE;
 		}
 		account_off(s, off, wait, throttled);
 		s->runq_hist[account_hist_slot(wait)]++;

@@ -36,23 +36,15 @@ static __always_inline __u64 clock_now(struct cpu_slot *c)
 
 /* How long the smallest distance of the two clocks is believed: they drift apart by ppm. */
 #define CLOCK_WINDOW_NS 1000000000
-/* By how much a busy CPU's distance may be off before it is corrected in the middle of a stint, which
- * makes that stint wrong by as much. After seconds of idleness only the way out of it was seen: up
- * to 22 us too long here. */
-#define CLOCK_HOLD_NS 200000
 
 /*
- * clock_switch - the instant of a switch, on the accounting clock: when the scheduler read its own
- * clock, which is what its sums go by, and not when its tracepoint came. In between it picks the
- * next thread and, leaving idle, programs timers: 17 us in a guest, where the last running thread's
- * way to idle takes 0.4. The smallest distance seen of late between the two clocks is taken for
- * that of the same instant. It is held while the CPU is busy, so that the time of a stint, and of
- * the wait beside it, is the scheduler's to the ns.
- * @lag: how long before @rq_clock it was
+ * clock_follow - keeps the distance of the accounting clock to the scheduler's, for times that only the kernel keeps.
+ * The scheduler's is never read for the instant of a switch: after a waking that preempts, the kernel does not read it
+ * again, and it stands where the waking was, up to a tick before. So the smallest distance seen of late is taken.
  */
-static __always_inline __u64 clock_switch(struct cpu_slot *c, __u64 now, __u64 rq_clock, __u64 lag)
+static __always_inline void clock_follow(struct cpu_slot *c, __u64 now, __u64 rq_clock)
 {
-	__u64 distance = now - rq_clock, offset, at;
+	__u64 distance = now - rq_clock;
 
 	if (now - c->clock_window > CLOCK_WINDOW_NS) {
 		bool recent = now - c->clock_window < 4ULL * CLOCK_WINDOW_NS;
@@ -63,11 +55,7 @@ static __always_inline __u64 clock_switch(struct cpu_slot *c, __u64 now, __u64 r
 	} else if (distance < c->clock_least) {
 		c->clock_least = distance;
 	}
-	offset = c->clock_least < c->clock_before ? c->clock_least : c->clock_before;
-	if (c->current_idle || offset - c->clock_offset + CLOCK_HOLD_NS > 2 * CLOCK_HOLD_NS)
-		c->clock_offset = offset;
-	at = rq_clock - lag + c->clock_offset;
-	return at > c->since ? at : c->since;
+	c->clock_offset = c->clock_least < c->clock_before ? c->clock_least : c->clock_before;
 }
 
 /* clock_cost - adds to the estimate of the programs' run time. @runs: of this program on this CPU */

@@ -8,10 +8,6 @@
 #include "stack.h"
 #include "unwind.h"
 
-/* Whether programs may read any kernel memory, fixed at load: lockdown "confidentiality" forbids it.
- * Without it there are no stacks; what is behind it is not even verified. */
-extern const volatile bool kernel_reads;
-
 /* Frames kept at the inner end of a stack that is too deep to be kept as a whole. */
 #define STACK_INNER (STACK_USER_MAX - 1 - STACK_OUTER)
 

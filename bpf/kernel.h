@@ -16,6 +16,7 @@
 
 struct kernfs_node {
 	__u64 id;
+	const char *name;
 };
 
 struct cgroup;

@@ -133,8 +133,9 @@ static __always_inline bool slot_pid_scope(struct task_struct *t, struct slot *p
 }
 
 /* slot_new - a slot for a thread that has none, in state SLOT_FREE. @parent: the slot of the thread
- * that made it, or NULL. Returns its index, 0: none, counted. */
-static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent, struct cpu_slot *c)
+ * that made it, or NULL. @switches: it is for a switch, which is counted where there is none. Returns its index, or 0. */
+static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent, struct cpu_slot *c,
+					      bool switches)
 {
 	struct scope_facts facts = scope_facts(t);
 	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -142,13 +143,13 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 	__u32 index;
 
 	if (!ref) {
-		c->loss[LOSS_NO_STORAGE]++;
+		c->loss[LOSS_NO_STORAGE] += switches;
 		return 0;
 	}
 	index = slot_take();
 	s = slot_at(index);
 	if (!s) {
-		c->loss[LOSS_NO_SLOT]++;
+		c->loss[LOSS_NO_SLOT] += switches;
 		return 0;
 	}
 	slot_identify(s, t);

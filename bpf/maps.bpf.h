@@ -20,6 +20,10 @@ extern const volatile __s32 cgroup_ssid;    /* v1 controller whose tree is shown
 extern const volatile __u32 scope_kinds;    /* enum scope_kind bits in force, 0: everything */
 extern const volatile __s32 scope_ssid[SCOPE_HIERARCHIES]; /* of the cgroup scope, or HIERARCHY_NONE */
 
+/* Whether programs may read any kernel memory, fixed at load: lockdown "confidentiality" forbids it. Without it there
+ * are no stacks, and no names of cgroups; what is behind it is not even verified. */
+extern const volatile bool kernel_reads;
+
 /* State shared with user space (memory-mapped .bss). */
 extern struct shared shared;
 

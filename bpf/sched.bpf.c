@@ -41,6 +41,8 @@ struct free_map free_slots SEC(".maps");
 struct found_map found_slots SEC(".maps");
 struct refs_map refs SEC(".maps");
 struct scope_cgroups_map scope_cgroups SEC(".maps");
+struct cgroup_events_map cgroup_events SEC(".maps");
+struct cgroups_told_map cgroups_told SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
 struct stacks_map stacks SEC(".maps");
@@ -62,26 +64,11 @@ struct files_map files SEC(".maps");
 struct files_asked_map files_asked SEC(".maps");
 struct file_events_map file_events SEC(".maps");
 
-/* No more than this is spent looking for work; what is above was not read where we thought. */
-#define IDLE_LAG_MAX_NS 1000000
-
 /* Whether the CPU limit of the thread's cgroup stops it now. */
 static __always_inline bool task_throttled(struct task_struct *t, struct cfs_rq *cfs_rq)
 {
 	return bpf_core_field_exists(cfs_rq->throttle_count) && cfs_rq->throttle_count &&
 	       t->prio >= MAX_RT_PRIO;
-}
-
-/*
- * How long ago the thread that leaves was charged for the last time. Before a CPU goes idle the
- * scheduler looks for work on others (0.3-0.5 us where there are two), charges nobody for it and
- * reads its clock again.
- */
-static __always_inline __u64 idle_lag(struct rq *rq, struct task_struct *prev)
-{
-	__u64 lag = rq->clock_task - prev->se.exec_start;
-
-	return lag < IDLE_LAG_MAX_NS ? lag : 0;
 }
 
 static __always_inline void count_notes(struct cpu_slot *c, __u32 notes)
@@ -94,7 +81,7 @@ static __always_inline void count_notes(struct cpu_slot *c, __u32 notes)
 
 static __noinline __u32 task_slot_first(struct task_struct *t, struct cpu_slot *c)
 {
-	__u32 index = slot_new(t, 0, c);
+	__u32 index = slot_new(t, 0, c, true);
 
 	struct slot *s = slot_at(index);
 
@@ -176,8 +163,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct slot *out, *in;
 	bool gap, dead = false, blocked = false, parks = false;
 	__u32 left = RING_YIELDED, lost_tid = 0;
-	struct rq *rq;
-	__u64 boot, now, stolen;
+	__u64 boot, stolen;
 
 	if (!c)
 		return 0;
@@ -198,10 +184,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (next->pid)
 		in_index = task_slot_make(next, c);
 
-	now = clock_at(c, boot);
-	rq = next_cfs_rq->rq;
-	e.rq_clock = rq->clock;
-	e.now = clock_switch(c, now, e.rq_clock, next->pid ? 0 : idle_lag(rq, prev));
+	e.now = clock_at(c, boot);
+	e.rq_clock = next_cfs_rq->rq->clock;
+	clock_follow(c, e.now, e.rq_clock);
+	e.clock_offset = c->clock_offset;
 	e.cpu_since = c->since ? c->since : shared.started_ns;
 	stolen = c->hardirq_ns + c->softirq_ns;
 	e.stolen_ns = gap ? 0 : stolen - c->irq_charged;
@@ -286,7 +272,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		if (ref)
 			slot_bury(ref, out_index);
 	}
-	clock_cost(c, c->switches, now);
+	clock_cost(c, c->switches, e.now);
 	return 0;
 }
 
@@ -336,7 +322,7 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 	if (!c)
 		return 0;
 	parent = c->current_task == bpf_get_current_task() ? slot_at(c->current_slot) : 0;
-	s = slot_at(slot_new(p, parent, c));
+	s = slot_at(slot_new(p, parent, c, false));
 	if (!s)
 		return 0;
 	/* sched_switch on another CPU cannot be here yet: the thread is not on a runqueue that may

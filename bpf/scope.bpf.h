@@ -30,6 +30,22 @@ struct scope_ids_map {
 extern struct scope_ids_map scope_pids SEC(".maps");
 extern struct scope_ids_map scope_uids SEC(".maps");
 
+/* Cgroups that a thread was met in. */
+struct cgroup_events_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+};
+extern struct cgroup_events_map cgroup_events SEC(".maps");
+
+/* The last cgroup that was told of, by a hash of its id: one that lost its place is told of again. */
+struct cgroups_told_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << CGROUPS_TOLD_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+extern struct cgroups_told_map cgroups_told SEC(".maps");
+
 /* What of a thread decides. */
 struct scope_facts {
 	struct css_set *cgroups;
@@ -91,6 +107,56 @@ static __always_inline bool scope_has_cgroup(struct css_set *set)
 	return false;
 }
 
+static __always_inline __u64 *cgroup_told(__u64 id)
+{
+	__u32 at = id * 0x9e3779b97f4a7c15ULL >> (64 - CGROUPS_TOLD_BITS);
+
+	return bpf_map_lookup_elem(&cgroups_told, &at);
+}
+
+/*
+ * cgroup_tell - tells of the cgroup at @address and of those above it, up to one that was told of. Where there is no
+ * room it is told of when a thread is met there the next time. Functions that are not static are verified once.
+ */
+__weak __noinline int cgroup_tell(__u64 address)
+{
+	struct cgroup *cgroup = (void *)address;
+
+	if (!kernel_reads)
+		return 0;
+	for (int depth = 0; depth < CGROUP_DEPTH_MAX && cgroup; depth++) {
+		struct cgroup *parent = BPF_CORE_READ(cgroup, self.parent, cgroup);
+		struct kernfs_node *kn = BPF_CORE_READ(cgroup, kn);
+		__u64 id = BPF_CORE_READ(kn, id), *told = cgroup_told(id);
+		struct cgroup_event *e;
+
+		if (!told || *told == id)
+			break;
+		e = bpf_ringbuf_reserve(&cgroup_events, sizeof(*e), 0);
+		if (!e)
+			break;
+		e->id = id;
+		e->parent = parent ? BPF_CORE_READ(parent, kn, id) : 0;
+		if (bpf_probe_read_kernel_str(e->name, sizeof(e->name), BPF_CORE_READ(kn, name)) < 0)
+			e->name[0] = 0;
+		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+		*told = id;
+		cgroup = parent;
+	}
+	return 0;
+}
+
+/* So that user space knows a cgroup's name when it meets its id. */
+static __always_inline void cgroup_met(struct cgroup *cgroup, __u64 id, struct cpu_slot *c)
+{
+	__u64 *told = cgroup_told(id);
+
+	if (!told || *told == id)
+		return;
+	*(volatile __u64 *)&c->scope_cgroups = (__u64)cgroup; /* a number, as in scope_key() */
+	cgroup_tell(*(volatile __u64 *)&c->scope_cgroups);
+}
+
 /* Decides anew; the caller owns the slot. */
 static __noinline int scope_decide(struct css_set *cgroups, const struct cred *cred, struct slot *s,
 				   struct cpu_slot *c)
@@ -98,11 +164,14 @@ static __noinline int scope_decide(struct css_set *cgroups, const struct cred *c
 	struct scope_facts f = { cgroups, cred };
 	struct cgroup *cgroup = css_set_cgroup(cgroups, cgroup_ssid);
 	__u32 uid = cred->euid.val;
+	__u64 id = cgroup ? cgroup->kn->id : 0;
 	bool in = true;
 
+	if (cgroup)
+		cgroup_met(cgroup, id, c);
 	s->scope_key = scope_key(f, c);
 	s->uid = uid;
-	s->cgroup_id = cgroup ? cgroup->kn->id : 0;
+	s->cgroup_id = id;
 	if (scope_kinds & SCOPE_CGROUP)
 		in = scope_has_cgroup(cgroups);
 	if (in && (scope_kinds & SCOPE_PID))

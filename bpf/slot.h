@@ -35,6 +35,7 @@ enum slot_flags {
 	SLOT_THROTTLED = 1,  /* the wait in progress began in a throttled cgroup */
 	SLOT_RTLOCK = 2,     /* D, waiting for a PREEMPT_RT lock */
 	SLOT_SINCE_MIN = 4,  /* `since` is a lower bound of the time in the state */
+	SLOT_WOKEN = 8,      /* woken while it still had the CPU: it counts if no other waking comes */
 };
 
 /*
@@ -137,7 +138,7 @@ struct cpu_slot {
 	__u64 since;         /* of the last switch, or started_ns; 0: nothing seen yet */
 	__u64 run_ns;
 	__u64 idle_ns;
-	__u64 clock_offset;  /* accounting clock - the scheduler's, in use; see clock_switch() */
+	__u64 clock_offset;  /* accounting clock - the scheduler's, see clock_follow() */
 	__u64 clock_least;   /* smallest distance since clock_window */
 	__u64 clock_before;  /* and in the window before */
 	__u64 clock_window;
@@ -182,6 +183,7 @@ struct cpu_slot {
 	__u64 gap_ns;        /* the longest time without, of a busy CPU, since the reader last took it, */
 	__u64 gap_at;        /* its end, accounting clock, */
 	__u32 gap_tid;       /* and who ran then */
+	__u32 offline;       /* set by user space: its last switch to the idle thread was not seen */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps, D states of threads in scope, of AWAY_NS and more */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
@@ -224,6 +226,18 @@ enum scope_kind {
 #define SCOPE_HIERARCHIES 4
 #define HIERARCHY_V2 (-1)
 #define HIERARCHY_NONE (-2)
+
+/* A cgroup, for user space to know it by name before its walk of the hierarchy comes by. */
+#define CGROUP_NAME_SIZE 256 /* NAME_MAX and its end */
+
+struct cgroup_event {
+	__u64 id;
+	__u64 parent;        /* 0: it is the hierarchy's root */
+	char name[CGROUP_NAME_SIZE];
+};
+
+/* Entries of cgroups_told: 2 to the power of. */
+#define CGROUPS_TOLD_BITS 14
 
 /* A cgroup in scope, with everything below it: key of the scope_cgroups map. */
 struct scope_cgroup {

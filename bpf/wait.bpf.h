@@ -117,7 +117,7 @@ static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u
 __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
 {
 	struct wait_event e = { .slot = index };
-	__u64 wait, late = 0, blocked, woken;
+	__u64 wait, blocked;
 	bool was_blocked;
 
 	if (!c || !in || in->since - c->was_since < away_ns || !in->in_scope)
@@ -125,9 +125,6 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 	was_blocked = c->was_state == SLOT_D || c->was_state == SLOT_SLEEP;
 	wait = in->runq_ns - c->was_runq;
 	blocked = c->was_blocked;
-	woken = in->wake & WAKE_TIME_MASK;
-	if (was_blocked && woken > c->was_since)
-		late = account_sub(account_sub(in->since, woken), wait);
 	if (was_blocked && blocked >= AWAY_NS) {
 		bool d = c->was_state == SLOT_D;
 		__u32 slot = account_hist_slot(blocked);
@@ -139,7 +136,7 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 			wait_push(c, in->cpu, &e);
 		}
 	}
-	if (wait + late < wait_ns || !wait_afford(c, in->since))
+	if (wait < wait_ns || !wait_afford(c, in->since))
 		return 0;
 	e.b = 0;
 	if (in->throttled_ns != c->was_throttled) {
@@ -157,14 +154,8 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 		e.kind = WAIT_EVENT_WAKEUP;
 		e.a = account_min(wait, ran);
 		e.b = wait - e.a;
-		e.a += late;
-		late = 0;
 	}
 	wait_push(c, in->cpu, &e);
-	if (late) {
-		e = (struct wait_event){ .slot = index, .kind = WAIT_EVENT_WAKEUP, .a = late };
-		wait_push(c, in->cpu, &e);
-	}
 	return 0;
 }
 

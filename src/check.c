@@ -130,6 +130,16 @@ static int check_kernel(const struct utsname *uts)
 	return 0;
 }
 
+int check_setuid(void)
+{
+	if (getuid() == geteuid() && getgid() == getegid())
+		return 0;
+	fail(-EPERM, EXIT_STATUS_PERMISSION, "refusing to run setuid or setgid");
+	fail_why("the file systop is set to run with its owner's rights");
+	fail_fix("chmod ug-s $(command -v systop)    # then: sudo systop");
+	return -EPERM;
+}
+
 int check_preconditions(void)
 {
 	char missing[64], held[64];
@@ -137,12 +147,6 @@ int check_preconditions(void)
 	int err;
 
 	uname(&uts);
-	if (getuid() != geteuid() || getgid() != getegid()) {
-		fail(-EPERM, EXIT_STATUS_PERMISSION, "refusing to run setuid or setgid");
-		fail_why("the file systop is set to run with its owner's rights");
-		fail_fix("chmod ug-s $(command -v systop)    # then: sudo systop");
-		return -EPERM;
-	}
 	if (!has_all_caps()) {
 		list_caps(false, missing, sizeof(missing));
 		list_caps(true, held, sizeof(held));

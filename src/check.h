@@ -4,6 +4,10 @@
 
 #include "util/fail.h"
 
+/* check_setuid - that systop was not given rights its user does not have. Call before anything is read. Returns 0, or
+ * -EPERM after fail(). */
+int check_setuid(void);
+
 /* check_preconditions - whether systop can run here: kernel, BTF, rights. Returns 0, or -errno after
  * fail() has said what is missing and how to get it. */
 int check_preconditions(void);

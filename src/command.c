@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@ static void child(int gate, char **argv)
 	int err;
 
 	loop_unblock_signals();
+	signal(SIGXFSZ, SIG_DFL);
 	priority_restore();
 	if (read(gate, &go, 1) != 1)
 		_exit(0);

@@ -11,11 +11,9 @@
 
 #include "check.h"
 #include "collect/collect.h"
-#include "config_file.h"
 #include "crash.h"
 #include "helper/helper.h"
 #include "look_back.h"
-#include "loop.h"
 #include "model/health.h"
 #include "model/tick.h"
 #include "proc/user.h"
@@ -24,6 +22,7 @@
 #include "save.h"
 #include "sym/names.h"
 #include "tui/host.h"
+#include "turns.h"
 #include "util/clock.h"
 #include "util/sink.h"
 #include "util/text.h"
@@ -62,6 +61,7 @@ static void affinity(pid_t tid, char *buf, size_t size)
 static void health(void *arg, struct health *h)
 {
 	const struct host_sources *from = arg;
+	struct turns turns = turns_get();
 
 	collect_health(from->collect, h);
 	if (*helper_trouble())
@@ -71,7 +71,8 @@ static void health(void *arg, struct health *h)
 		health_add(h, "Helpers", "starter", HEALTH_ON, "starts the others");
 	names_health(from->names, h);
 	collect_health_loss(from->collect, h);
-	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds", loop_longest() / 1e6);
+	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds; %.1f ms without waits for a CPU",
+		   turns.longest_ns / 1e6, turns.work_ns / 1e6);
 	health_add(h, "Main loop", "screen", from->output->dropped ? HEALTH_DEGRADED : HEALTH_FACT,
 		   "%" PRIu64 " frames dropped: the terminal was not read in time", from->output->dropped);
 	check_health(h);
@@ -89,7 +90,7 @@ void host_info_note(const struct sink *output, const struct tick *t)
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	crash_note("%s: %zu threads, %zu cgroups, %" PRIu64 " lost, %" PRIu64 " frames or refreshes dropped, "
 		   "longest turn %.1f ms, %" PRIu64 " MiB", when, t->nr_active + t->nr_idle, t->nr_cgroups, lost,
-		   output->dropped, loop_longest() / 1e6, t->self.rss_bytes >> 20);
+		   output->dropped, turns_get().longest_ns / 1e6, t->self.rss_bytes >> 20);
 }
 
 static bool without_starter(void *arg)
@@ -100,8 +101,7 @@ static bool without_starter(void *arg)
 
 static void write_config(void *arg, const struct settings *s, char *said, size_t size)
 {
-	(void)arg;
-	config_write(s, said, size);
+	config_write(&((struct host_sources *)arg)->config, s, said, size);
 }
 
 static uint64_t recorded(void *arg)
@@ -122,7 +122,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 		snprintf(said, size, "not recorded any more: the recorder goes back %.0f s", held / 1e9);
 		return;
 	}
-	err = save_start(sources->save, sources->save_path, -1, "", until ? &part : NULL);
+	err = save_start(sources->save, sources->save_path, sources->save_fd, "", until ? &part : NULL);
 	if (!err && until)
 		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
 			 from < oldest ? ", what is left of them" : "");
@@ -133,7 +133,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 	else if (err == -EOPNOTSUPP)
 		snprintf(said, size, "nothing is recorded: see ! for why");
 	else
-		snprintf(said, size, "cannot save: %s", save_why(sources->save, err));
+		snprintf(said, size, "cannot save: %s", save_why(sources->save));
 }
 
 /* 40 ms of work. */

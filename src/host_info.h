@@ -2,6 +2,7 @@
 #ifndef SYSTOP_HOST_INFO_H
 #define SYSTOP_HOST_INFO_H
 
+#include "config_write.h"
 #include "proc/topology.h"
 
 struct collect;
@@ -17,6 +18,8 @@ struct host_sources {
 	struct names *names;
 	struct save *save;
 	const char *save_path; /* where to; NULL: a name of its own */
+	int save_fd;           /* -1: none */
+	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;
 };

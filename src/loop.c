@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "util/clock.h"
+#include "turns.h"
 #include "util/fail.h"
 
 #define HARVEST_NS 250000000ULL
@@ -220,40 +220,17 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 	return l->ops->input(l->arg);
 }
 
-/* How long the loop's turns take: nothing else is done meanwhile. */
-#define TURNS_NS 10000000000ULL
-
-static struct {
-	uint64_t since, now, before; /* longest in these TURNS_NS, and in those before */
-} turns;
-
-static void note_turn(uint64_t began, uint64_t ended)
-{
-	if (ended - turns.since > TURNS_NS) {
-		turns.before = turns.now;
-		turns.now = 0;
-		turns.since = ended;
-	}
-	if (ended - began > turns.now)
-		turns.now = ended - began;
-}
-
-uint64_t loop_longest(void)
-{
-	return turns.now > turns.before ? turns.now : turns.before;
-}
-
 static enum loop_verdict loop_once(struct loop *l)
 {
 	struct epoll_event evs[8];
 	enum loop_verdict verdict = LOOP_GO_ON;
 	int n = epoll_wait(l->epoll_fd, evs, 8, -1);
-	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 
 	if (n < 0 && errno != EINTR) {
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot wait for events: %s", strerror(errno));
 		return LOOP_FAILED;
 	}
+	turns_begin();
 	for (int i = 0; i < n && verdict == LOOP_GO_ON; i++)
 		verdict = loop_event(l, &evs[i]);
 	if (verdict == LOOP_GO_ON && l->child_ended) {
@@ -262,7 +239,7 @@ static enum loop_verdict loop_once(struct loop *l)
 			verdict = LOOP_STOP;
 	}
 	loop_watch_output(l);
-	note_turn(began, clock_ns(CLOCK_MONOTONIC));
+	turns_end();
 	return verdict;
 }
 

@@ -57,9 +57,6 @@ void loop_unblock_signals(void); /* in a child, before exec */
 enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
 			   int *signal, int *status);
 
-/* loop_longest - ns that one turn of the loop took at most in the last 10 to 20 s: keys waited for so long. */
-uint64_t loop_longest(void);
-
 /* loop_suspend - stops this process as Ctrl-Z does: suspend op, SIGSTOP, resume op. */
 void loop_suspend(const struct loop_ops *ops, void *arg);
 

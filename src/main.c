@@ -7,7 +7,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,9 +16,11 @@
 
 #include "config.h"
 
+#include "check.h"
 #include "collect/collect.h"
 #include "complain.h"
 #include "config_file.h"
+#include "config_write.h"
 #include "crash.h"
 #include "export/folded.h"
 #include "export/json.h"
@@ -31,9 +32,12 @@
 #include "print.h"
 #include "priority.h"
 #include "save.h"
+#include "save_place.h"
 #include "sym/names.h"
 #include "systop.h"
+#include "tui/theme.h"
 #include "tui/tui.h"
+#include "turns.h"
 #include "util/fail.h"
 #include "util/invoker.h"
 #include "util/standard.h"
@@ -108,19 +112,21 @@ static void wait_for_stacks(struct systop *s, const struct tick *t)
 /* What became of a trace that is being saved. */
 static void tell_save(struct systop *s)
 {
-	char safe[PATH_MAX + 256];
 	const char *text = save_text(s->save);
+	int err = save_busy(s->save) ? 0 : save_failure(s->save)->err;
+	bool has_fix = err && err != -ECANCELED;
 
-	text_safe(safe, sizeof(safe), text, strlen(text));
 	if (s->tui) {
 		if (!save_busy(s->save))
-			log_line("%s", safe);
-		tui_notice(s->tui, "%s", safe);
+			log_line("%s", text);
+		tui_notice(s->tui, "%s%s%s", text, has_fix ? "; fix: " : "", has_fix ? save_fix(err) : "");
 	} else if (s->options.output == OUTPUT_SCREEN) {
-		complain("%s%s", safe, save_busy(s->save) ? "; Ctrl-C: no file" : "");
-	} else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !save_error(s->save))) {
-		complain("%s", safe);
+		complain("%s%s", text, save_busy(s->save) ? "; Ctrl-C: no file" : "");
+	} else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !err)) {
+		complain("%s", text);
 	}
+	if (!s->tui && has_fix && s->options.output != OUTPUT_TRACE)
+		complain("fix: %s", save_fix(err));
 }
 
 static void thread_name(void *arg, int tid, char *buf, size_t size)
@@ -135,8 +141,9 @@ static void thread_name(void *arg, int tid, char *buf, size_t size)
 static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
 {
 	const struct options *o = &s->options;
-	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter,
-				     thread_name, s, s->names, s->output.dropped };
+	struct turns turns = turns_get();
+	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter, thread_name, s,
+				     turns.longest_ns, turns.work_ns, s->names, s->output.dropped };
 	struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all, s->filter };
 
 	switch (o->output) {
@@ -210,10 +217,13 @@ static enum loop_verdict on_harvest(void *arg)
 {
 	struct systop *s = arg;
 	int err = collect_harvest(s->collect);
+	char said[512];
 
 	on_work(s); /* helpers that are late */
 	if (save_work(s->save))
 		tell_save(s);
+	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
+		tui_notice(s->tui, "%s", said);
 	if (!err)
 		return s->options.output == OUTPUT_FOLDED ? on_folded_harvest(s) : LOOP_GO_ON;
 	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
@@ -225,7 +235,7 @@ static void on_save(void *arg)
 {
 	struct systop *s = arg;
 
-	int err = save_start(s->save, s->options.save_path, -1, "", NULL);
+	int err = save_start(s->save, s->options.save_path, s->options.save_fd, "", NULL);
 
 	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
 		tell_save(s);
@@ -308,7 +318,9 @@ static enum loop_verdict on_input(void *arg)
 /* What the config file says, then what the command line says. */
 static void read_settings(struct systop *s)
 {
+	static struct theme theme;
 	const struct options *o = &s->options;
+	struct theme_files files;
 	char error[160];
 
 	settings_default(&s->settings);
@@ -316,7 +328,45 @@ static void read_settings(struct systop *s)
 	for (size_t i = 0; i < o->nr_settings; i++)
 		settings_set(&s->settings, o->settings[i].section, o->settings[i].name,
 			     o->settings[i].value, 0, error, sizeof(error));
-	config_themes(s->themes, sizeof(s->themes));
+	config_themes(&files);
+	s->theme = &theme;
+	if (!theme_load(&theme, s->settings.theme, &files, error, sizeof(error)))
+		return;
+	if (!*s->notice)
+		snprintf(s->notice, sizeof(s->notice), "the theme of the config: %s; default is used", error);
+	theme_load(&theme, "default", NULL, error, sizeof(error));
+	snprintf(theme.name, sizeof(theme.name), "%s", s->settings.theme); /* W keeps what the file says */
+}
+
+/* Where a trace will be saved, before anything is recorded. */
+static int find_places(struct options *o)
+{
+	int err = 0;
+
+	o->trace_fd = o->save_fd = -1;
+	if (o->output == OUTPUT_TRACE && !strcmp(o->trace, "-"))
+		o->trace_fd = STDOUT_FILENO;
+	else if (o->output == OUTPUT_TRACE)
+		err = save_place(o->trace, &o->trace_fd);
+	if (!err && o->save_path)
+		err = save_place(o->save_path, &o->save_fd);
+	return err;
+}
+
+/* All that is read and looked for in the invoker's name before systop begins. */
+static int read_all(struct systop *s, int argc, char **argv)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return fail(err, EXIT_STATUS_PERMISSION, "cannot read files as the user: %s", strerror(-err));
+	err = options_parse(argc, argv, &s->options);
+	if (!err) {
+		read_settings(s);
+		err = find_places(&s->options);
+	}
+	invoker_end();
+	return err;
 }
 
 /* Ends as the signal would have ended us, so that a shell sees 128 + its number. */
@@ -332,8 +382,9 @@ static void fetch_names(void *arg)
 	on_work(arg);
 }
 
-/* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. */
-static void finish_save(struct systop *s)
+/* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. @reader: see
+ * save_finish(). */
+static void finish_save(struct systop *s, int reader)
 {
 	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
 
@@ -344,25 +395,25 @@ static void finish_save(struct systop *s)
 		s->tui = NULL;
 		tell_save(s);
 	}
-	save_finish(s->save, t, fetch_names, s);
+	save_finish(s->save, t, reader, fetch_names, s);
 	tick_put(t);
 	tell_save(s);
 }
 
 /* -w: what was recorded, now that it ended. */
-static void save_trace(struct systop *s)
+static void save_trace(struct systop *s, bool told_to_end)
 {
 	const struct options *o = &s->options;
-	bool out = !strcmp(o->trace, "-");
-	int err = save_start(s->save, out ? "standard output" : o->trace, out ? STDOUT_FILENO : -1, "",
-			     NULL);
+	int err = save_start(s->save, strcmp(o->trace, "-") ? o->trace : "standard output", o->trace_fd, "", NULL);
 
-	finish_save(s);
+	finish_save(s, told_to_end ? o->trace_fd : -1);
 	if (!err)
-		err = save_error(s->save);
-	if (err)
-		fail(err, EXIT_STATUS_RUNTIME, "cannot save %s: %s", out ? "to standard output" : o->trace,
-		     save_why(s->save, err));
+		err = save_failure(s->save)->err;
+	if (!err)
+		return;
+	fail(err, EXIT_STATUS_RUNTIME, "%s", *save_text(s->save) ? save_text(s->save) : strerror(-err));
+	if (err != -ECANCELED)
+		fail_fix("%s", save_fix(err));
 }
 
 /* The line that is under way is to be whole, if somebody reads it. */
@@ -405,10 +456,10 @@ static int run(struct systop *s)
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		finish_output(s);
 		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {
-			save_trace(s);
+			save_trace(s, signal_number);
 			signal_number = 0;
 		} else {
-			finish_save(s);
+			finish_save(s, -1);
 		}
 	}
 	status = command_exit_status(&s->command);
@@ -440,19 +491,21 @@ int main(int argc, char **argv)
 	struct systop s = { .output.fd = STDOUT_FILENO };
 	int status;
 
+	if (check_setuid())
+		return failure_print(stderr);
 	standard_open();
 	if (invoker_find())
 		return failure_print(stderr);
 	setlocale(LC_ALL, "");
+	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
 	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
-	if (options_parse(argc, argv, &s.options) || check_output(&s.options)) {
+	if (read_all(&s, argc, argv) || check_output(&s.options)) {
 		options_fini(&s.options);
 		return failure_print(stderr);
 	}
 	s.argv = argv;
 	uname(&s.uts);
-	read_settings(&s);
 	status = print_asked(&s.options, &s.settings);
 	return status < 0 ? run(&s) : status;
 }

@@ -271,11 +271,12 @@ static int set_sort(struct options *o, const char *arg)
 
 static int set_theme(struct options *o, const char *arg)
 {
-	char dir[4096], error[256];
+	struct theme_files files;
 	struct theme theme;
+	char error[256];
 
-	config_themes(dir, sizeof(dir));
-	if (theme_load(&theme, arg, dir, error, sizeof(error)))
+	config_themes(&files);
+	if (theme_load(&theme, arg, &files, error, sizeof(error)))
 		return bad_value("--theme", arg, error);
 	return add_setting(o, "--theme", "look", "theme", arg);
 }

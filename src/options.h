@@ -39,7 +39,9 @@ struct options {
 	const char *trace;       /* -w: the file, "-": stdout */
 	uint64_t duration_ns;    /* of it; 0: until stopped */
 	struct start_time at;    /* when it begins */
+	int trace_fd;            /* it leads to a descriptor, -1: it does not */
 	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
+	int save_fd;             /* the same */
 	const char *log;         /* --log; NULL: none */
 	enum field_id sort;
 	bool all;
@@ -69,7 +71,7 @@ struct options {
 extern const struct argp_option option_table[];
 
 /*
- * options_parse - the command line. --help is printed, and the process exits with 0, here.
+ * options_parse - the command line, within invoker_begin(). --help is printed, and the process exits with 0, here.
  * Returns 0, or -EINVAL after fail() (exit status 2). options_fini() frees.
  */
 int options_parse(int argc, char **argv, struct options *o);

@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "completions.h"
-#include "config_file.h"
+#include "config_write.h"
 #include "export/json.h"
 #include "hierarchy.h"
 #include "model/field.h"

@@ -2,6 +2,7 @@
 #include "roles.h"
 
 #include "collect/peek.h"
+#include "config_write.h"
 #include "export/write.h"
 #include "helper/proto.h"
 #include "log.h"
@@ -10,7 +11,7 @@
 
 /* clang-format off */
 const struct helper_role processes[PROCESS_COUNT] = {
-	/* Timers are attached to CPUs that come later, maps are read, the config file is written. */
+	/* Timers are attached to CPUs that come later, and maps are read. */
 	[PROCESS_MAIN] = {
 		.name = "systop",
 		.what = "collects, draws, prints",
@@ -76,6 +77,15 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.calls = CALLS_OPEN,
 		.files = 16,
 		.run = who_run,
+	},
+	[PROCESS_CONFIG] = {
+		.name = "systop-config",
+		.what = "writes the config file",
+		.user = USER_WRITER,
+		.calls = CALLS_OPEN | CALLS_WRITE,
+		.files = 16,
+		.finishes = true,
+		.run = config_run,
 	},
 	[PROCESS_LOG] = {
 		.name = "systop-log",

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,9 +22,11 @@
 #include "model/tick.h"
 #include "record/rings.h"
 #include "save_image.h"
+#include "save_place.h"
 #include "sym/names.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/text.h"
 #include "who_ask.h"
 
 /* Names are waited for while some come: not longer than this for the next one, and this for all. On a busy host the
@@ -38,6 +42,8 @@
 
 /* Nor is one heard that says so often that it got no further. */
 #define IDLE_TALK_MAX 100000
+/* Who was told to end gives up a reader of its output that takes nothing for so long. */
+#define READER_NS 1000000000ULL
 
 /* The rings are copied at once; the trace is written when the names and the next refresh are there. */
 enum state { SAVE_IDLE, SAVE_NAMES, SAVE_WRITING };
@@ -46,11 +52,14 @@ struct save {
 	struct save_options o;
 	enum state state;
 	struct helper helper;
-	char path[PATH_MAX], text[PATH_MAX + 1024], reason[512];
+	char path[PATH_MAX], safe[PATH_MAX], text[PATH_MAX + 1024], reason[512];
+	char temporary[32];      /* what a helper calls it meanwhile; "": it has no name */
+	struct save_failure failure;
+	char cause[160];         /* the same in words */
 	struct save_end end;     /* of the window */
 	struct save_part part;   /* of this one */
-	int err;
 	uint32_t percent, idle_talk; /* said last, and how often again */
+	bool handed;             /* it is written to a file that somebody else opened: nothing has to be put away */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, by their generation: */
 	uint64_t generation;
@@ -74,39 +83,67 @@ struct save *save_new(const struct save_options *o)
 	return s;
 }
 
-/* A helper that did not start closes its socket. */
-const char *save_why(const struct save *s, int err)
+/* A helper that was killed left it, if it had a name. */
+static void remove_rest(struct save *s)
 {
-	const char *trouble = helper_trouble();
+	static struct write_request r = { .what = WRITE_REMOVE };
+	struct helper h;
 
-	if (err != -EAGAIN && err != -EPIPE)
-		return strerror(-err);
-	if (*trouble)
-		return trouble;
-	return strerror(helper_error(s->helper.id) ? -helper_error(s->helper.id) : -err);
+	if (!*s->temporary || helper_open(s->o.role, &h))
+		return;
+	snprintf(r.path, sizeof(r.path), "%s", s->path);
+	snprintf(r.temporary, sizeof(r.temporary), "%s", s->temporary);
+	helper_send(h.socket, &r, sizeof(r), -1);
+	helper_leave(&h);
 }
 
-static void end(struct save *s, int err)
+/* A helper that did not start closes its socket. */
+static void name_cause(struct save *s)
 {
-	if (err == -ETIMEDOUT)
+	const char *trouble = helper_trouble();
+	struct save_failure f = s->failure;
+	struct rlimit limit;
+
+	if (f.err == -EPIPE && helper_error(s->helper.id))
+		f.err = helper_error(s->helper.id);
+	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same */
+		f.room = limit.rlim_cur;
+	if (f.err == -ETIMEDOUT && s->handed)
+		snprintf(s->cause, sizeof(s->cause), "nobody reads it");
+	else if (f.err == -ECANCELED)
+		snprintf(s->cause, sizeof(s->cause), "cancelled");
+	else if ((f.err == -EAGAIN || f.err == -EPIPE) && *trouble)
+		snprintf(s->cause, sizeof(s->cause), "%s", trouble);
+	else
+		save_cause(&f, s->cause, sizeof(s->cause));
+}
+
+/* @said: it ended by itself, or will, and leaves nothing. */
+static void end(struct save *s, int err, bool said)
+{
+	if (err == -ETIMEDOUT || s->handed)
 		helper_kill(&s->helper);
 	else
 		helper_leave(&s->helper); /* it puts away what it began */
+	if (!said)
+		remove_rest(s);
 	who_free(s->who);
 	s->who = NULL;
 	s->state = SAVE_IDLE;
-	s->err = err;
+	s->failure.err = err;
+	name_cause(s);
 	if (err == -ECANCELED)
 		snprintf(s->text, sizeof(s->text), "not saved: cancelled");
 	else if (err)
-		snprintf(s->text, sizeof(s->text), "cannot save %s: %s", s->path, save_why(s, err));
+		snprintf(s->text, sizeof(s->text), "cannot save %s: %s", s->safe, s->cause);
 }
 
 void save_free(struct save *s)
 {
 	if (!s)
 		return;
-	end(s, -ECANCELED);
+	if (s->state != SAVE_IDLE)
+		end(s, -ECANCELED, true);
 	if (s->tick)
 		tick_put(s->tick);
 	free(s->end.cpus);
@@ -129,7 +166,7 @@ static int ask_stack(void *arg, uint32_t id, const struct stack_entry *e, const 
 void save_cancel(struct save *s)
 {
 	if (s->state != SAVE_IDLE)
-		end(s, -ECANCELED);
+		end(s, -ECANCELED, true);
 }
 
 bool save_busy(const struct save *s)
@@ -142,9 +179,14 @@ const char *save_text(const struct save *s)
 	return s->text;
 }
 
-int save_error(const struct save *s)
+const char *save_why(const struct save *s)
 {
-	return s->err;
+	return s->cause;
+}
+
+const struct save_failure *save_failure(const struct save *s)
+{
+	return &s->failure;
 }
 
 /* --- The helper */
@@ -190,6 +232,7 @@ static int tell_rings(struct save *s, int fd)
 			err = tell_ring(s, &r, cpu);
 	r.what = fd < 0 ? WRITE_PATH : WRITE_TO;
 	snprintf(r.path, sizeof(r.path), "%s", s->path);
+	snprintf(r.temporary, sizeof(r.temporary), "%s", s->temporary);
 	return err ? err : tell(s, &r, fd);
 }
 
@@ -208,6 +251,19 @@ static int begin(struct save *s, int fd)
 	int err = helper_open(s->o.role, &s->helper);
 
 	return err ? err : tell_rings(s, fd);
+}
+
+/* Nobody can have it there before, and it is known to whom the helper leaves it. */
+static void name_temporary(struct save *s, int fd)
+{
+	uint64_t random = 0;
+
+	*s->temporary = '\0';
+	if (fd >= 0)
+		return;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = clock_ns(CLOCK_MONOTONIC);
+	snprintf(s->temporary, sizeof(s->temporary), ".systop-%016" PRIx64 ".pb", random);
 }
 
 int save_start(struct save *s, const char *path, int fd, const char *reason, const struct save_part *part)
@@ -229,15 +285,18 @@ int save_start(struct save *s, const char *path, int fd, const char *reason, con
 		snprintf(s->path, sizeof(s->path), "%s", path);
 	else
 		snprintf(s->path, sizeof(s->path), "systop-%s-%s.pb", s->o.uname->nodename, when);
+	text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);
+	s->failure = (struct save_failure){ 0 };
+	name_temporary(s, fd);
+	s->handed = fd >= 0;
 	err = begin(s, fd);
 	if (err && err != -EPIPE) { /* then it says why */
-		end(s, err);
+		end(s, err, false);
 		return err;
 	}
 	s->state = SAVE_NAMES;
 	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
-	s->err = 0;
 	s->percent = s->idle_talk = 0;
 	s->who = s->tick ? who_ask(s->o.who_role, s->tick) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
@@ -249,15 +308,16 @@ static void done(struct save *s, const struct write_answer *a)
 {
 	char bytes[16], events[16];
 
+	s->failure = (struct save_failure){ .need = a->need, .room = a->room };
 	if (a->err) {
-		end(s, a->err > 0 || a->err < -4095 ? -EIO : a->err);
+		end(s, a->err > 0 || a->err < -4095 ? -EIO : a->err, true);
 		return;
 	}
-	end(s, 0);
+	end(s, 0, true);
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, a->bytes, 0);
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
 	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s",
-		 s->path, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
+		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
 }
 
 static void tell_percent(struct save *s, uint32_t percent)
@@ -281,11 +341,11 @@ static bool hear(struct save *s)
 		heard = true;
 		s->heard = clock_ns(CLOCK_MONOTONIC);
 		if (got != sizeof(a))
-			end(s, got < 0 ? got : -EIO);
+			end(s, got < 0 ? got : -EIO, false);
 		else if (a.done)
 			done(s, &a);
 		else if (a.percent == s->percent && ++s->idle_talk > IDLE_TALK_MAX)
-			end(s, -EIO);
+			end(s, -EIO, false);
 		else
 			tell_percent(s, a.percent);
 	}
@@ -303,7 +363,7 @@ static void write_now(struct save *s)
 	if (err == -EPIPE && hear(s) && s->state == SAVE_IDLE) /* it said why it ended */
 		return;
 	if (err) {
-		end(s, err);
+		end(s, err, false);
 		return;
 	}
 	s->state = SAVE_WRITING;
@@ -340,7 +400,7 @@ bool save_work(struct save *s)
 	bool changed = hear(s);
 
 	if (s->state == SAVE_WRITING && clock_ns(CLOCK_MONOTONIC) - s->heard > SILENT_NS) {
-		end(s, -ETIMEDOUT);
+		end(s, -ETIMEDOUT, false);
 		changed = true;
 	}
 	if (s->state == SAVE_NAMES && s->tick && clock_ns(CLOCK_MONOTONIC) - s->began > TICK_NS) {
@@ -370,19 +430,34 @@ bool save_tick(struct save *s, const struct tick *t)
 	return s->state == SAVE_NAMES && write_when_ready(s);
 }
 
-void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg)
+/* Whether who reads the trace has taken nothing for READER_NS. */
+static bool is_unread(struct save *s, int fd, uint64_t *since)
 {
-	const struct timespec nap = { .tv_nsec = 2000000 };
-	sigset_t end;
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	sigemptyset(&end);
-	sigaddset(&end, SIGINT);
-	sigaddset(&end, SIGTERM);
+	if (s->state != SAVE_WRITING || poll(&p, 1, 0))
+		*since = now;
+	return now - *since > READER_NS;
+}
+
+void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	const struct timespec nap = { .tv_nsec = 2000000 };
+	uint64_t since = clock_ns(CLOCK_MONOTONIC);
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		sigaddset(&set, ending[i]);
 	while (save_busy(s)) {
 		work(arg);
 		save_tick(s, t);
 		save_work(s);
-		if (sigtimedwait(&end, NULL, &nap) > 0)
+		if (sigtimedwait(&set, NULL, &nap) > 0)
 			save_cancel(s);
+		else if (reader >= 0 && save_busy(s) && is_unread(s, reader, &since))
+			end(s, -ETIMEDOUT, true);
 	}
 }

@@ -10,6 +10,7 @@
 
 struct collect;
 struct names;
+struct save_failure;
 struct tick;
 struct utsname;
 
@@ -60,16 +61,17 @@ bool save_busy(const struct save *s);
 bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
-/* save_finish - waits until what is being saved is saved; SIGINT and SIGTERM, which are blocked, cancel it. @t: the last
- * refresh. @work is called in between: it fetches names. */
-void save_finish(struct save *s, const struct tick *t, void (*work)(void *arg), void *arg);
+/* save_finish - waits until what is being saved is saved; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which are blocked, cancel
+ * it. @t: the last refresh. @reader: who reads this file is not waited for; -1: it is. @work is called in between: it
+ * fetches names. */
+void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg);
 
-/* save_text - what it does, or how the last one ended: one line, raw bytes. "": nothing was saved yet.
- * save_error - of the last one that ended: 0 or -errno. */
+/* save_text - what it does, or how the last one ended: one line, fit for a terminal. "": nothing was saved yet.
+ * save_failure - of the last one that ended: why. */
 const char *save_text(const struct save *s);
-int save_error(const struct save *s);
+const struct save_failure *save_failure(const struct save *s);
 
-/* save_why - @err of save_start() or save_error() in words. */
-const char *save_why(const struct save *s, int err);
+/* save_why - the same in words. */
+const char *save_why(const struct save *s);
 
 #endif

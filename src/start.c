@@ -116,7 +116,7 @@ static int open_screen(struct systop *s)
 		.host = &s->host,
 		.settings = &s->settings,
 		.filter = s->options.filter,
-		.theme_dir = s->themes,
+		.theme = s->theme,
 		.output = &s->output,
 		.notice = s->notice,
 	};
@@ -126,8 +126,8 @@ static int open_screen(struct systop *s)
 	s->host.version = PACKAGE_VERSION;
 	s->host.wait_ns = s->options.wait_ns;
 	s->host.scope = s->target.text;
-	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path, &s->output,
-					   { .sys = TOPOLOGY_SYS } };
+	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path, s->options.save_fd,
+					   { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
 	host_info_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
@@ -158,6 +158,8 @@ int start(struct systop *s)
 	}
 	if (!err)
 		err = hierarchy_mounts(&s->mounts);
+	if (!err)
+		err = memory_check(&s->mounts);
 	if (!err)
 		err = target_resolve(&s->target, &s->options, &s->mounts);
 	if (!err) {

@@ -21,6 +21,7 @@ struct filter;
 struct model;
 struct names;
 struct save;
+struct theme;
 struct tui;
 
 /* All that there is while systop runs. */
@@ -40,7 +41,8 @@ struct systop {
 	struct host host;
 	struct host_sources sources;
 	struct settings settings;
-	char themes[4096], notice[512];
+	const struct theme *theme; /* of the settings */
+	char notice[512];
 	struct command command;
 	struct target target;
 	char **argv;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "collect/blocked.h"
+#include "collect/cgroup_names.h"
 #include "collect/cpus.h"
 #include "collect/health.h"
 #include "collect/irqs.h"
@@ -40,6 +41,7 @@ struct collect {
 	struct collect_memory memory;
 	struct model *model;
 	struct cgroups *cgroups;
+	struct cgroup_names *names;
 	struct slots *slots;
 	struct cpus *cpus;
 	struct irqs *irqs;
@@ -102,6 +104,7 @@ static int collect_readers(struct collect *c)
 	c->blocked = blocked_new(&o);
 	c->stacks = stacks_new(&m->stacks, c->model);
 	c->files = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
+	c->names = cgroup_names_new(bpf_map__fd(c->skel->maps.cgroup_events), c->cgroups);
 	c->tables = tables_new(&m->tables);
 	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
 	if (c->slots)
@@ -115,7 +118,7 @@ static int collect_readers(struct collect *c)
 			.ticks = bpf_program__autoload(c->skel->progs.local_timer_entry),
 		});
 	c->irqs = irqs_new(&m->irqs);
-	return c->blocked && c->stacks && c->files && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
+	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
 }
 
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
@@ -259,6 +262,7 @@ void collect_free(struct collect *c)
 	if (c->skel)
 		systop__detach(c->skel);
 	ring_buffer__free(c->files);
+	cgroup_names_free(c->names);
 	slots_free(c->slots);
 	stacks_free(c->stacks);
 	blocked_free(c->blocked);
@@ -290,6 +294,7 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 int collect_harvest(struct collect *c)
 {
 	rings_grow(c->rings); /* one at a time: each takes milliseconds */
+	cgroups_work(c->cgroups, false);
 	return slots_harvest(c->slots);
 }
 
@@ -465,8 +470,10 @@ const struct tick *collect_tick(struct collect *c)
 	size_t nr;
 	int err;
 
-	cgroups_refresh(c->cgroups, false);
+	cgroups_work(c->cgroups, false);
 	samplers_follow(c->samplers);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		c->memory.cpus[cpu].offline = !samplers_online(c->samplers, cpu);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
 	if (!err)

@@ -97,11 +97,12 @@ static void cpu_show_irqs(struct cpu_reader *r, const struct cpu_slot *slot, str
 /* Who runs there. */
 static void cpu_show_now(const struct cpus *c, const struct cpu_slot *slot, int cpu, struct cpu_values *v)
 {
+	bool idle = slot->current_idle || slot->offline;
 	uint32_t index = slot->current_slot;
 	const struct slot *thread = index && index < c->mem.max_threads ? &c->mem.threads[index] : NULL;
 
-	v->tid = slot->current_idle ? 0 : -1;
-	if (!slot->current_idle && thread) {
+	v->tid = idle ? 0 : -1;
+	if (!idle && thread) {
 		v->tid = thread->tid;
 		memcpy(v->comm, thread->comm, sizeof(v->comm) - 1);
 	}
@@ -155,7 +156,7 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		idle = copy.idle_ns;
 		early = 0;
 		if (now > copy.since)
-			*(copy.current_idle ? &idle : &run) += now - copy.since;
+			*(copy.current_idle || copy.offline ? &idle : &run) += now - copy.since;
 		else
 			early = copy.since - now;
 		/* First seen after the baseline: the time before it is not of this interval. */

@@ -19,7 +19,7 @@
 struct sampler {
 	struct bpf_link *link;
 	int fd;
-	bool wanted;
+	bool wanted, online;
 };
 
 struct samplers {
@@ -126,6 +126,8 @@ void samplers_follow(struct samplers *s)
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		s->cpus[cpu].wanted = false;
 	want_cpus(online, s, true);
+	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
+		s->cpus[cpu].online = s->cpus[cpu].wanted;
 	if (!s->all) {
 		read_list("isolated", alone, sizeof(alone));
 		want_cpus(alone, s, false);
@@ -138,6 +140,11 @@ void samplers_follow(struct samplers *s)
 		else if (s->cpus[cpu].wanted && !s->cpus[cpu].link)
 			sampler_start(s, cpu);
 	}
+}
+
+bool samplers_online(const struct samplers *s, int cpu)
+{
+	return s->cpus[cpu].online;
 }
 
 struct samplers *samplers_new(struct bpf_program *prog, int nr_cpus, int frequency, bool all)
@@ -155,6 +162,8 @@ struct samplers *samplers_new(struct bpf_program *prog, int nr_cpus, int frequen
 		free(s);
 		return NULL;
 	}
+	for (int cpu = 0; cpu < nr_cpus; cpu++)
+		s->cpus[cpu].online = true; /* where it is not told which are */
 	s->hardware = has_cycles(s);
 	samplers_follow(s);
 	return s;

@@ -21,8 +21,9 @@ void samplers_free(struct samplers *s);
 /* samplers_set_frequency - from now on. */
 void samplers_set_frequency(struct samplers *s, int frequency);
 
-/* samplers_follow - CPUs that came or went since: once a refresh. */
+/* samplers_follow - CPUs that came or went since: once a refresh. samplers_online - whether a CPU is there. */
 void samplers_follow(struct samplers *s);
+bool samplers_online(const struct samplers *s, int cpu);
 
 /* samplers_entry - where samples are NMIs, which can come in the kernel's entry code: its addresses, 0 where
  * they are not, or it is not known. */

@@ -370,6 +370,8 @@ static int harvest_one(struct slots *s, uint32_t index)
 	}
 	memset(r, 0, sizeof(*r));
 	memset(&s->shown[index], 0, sizeof(s->shown[index]));
+	/* What is told of it from now on is told too late: it must not make a life that the next thread is taken for. */
+	slot->state = SLOT_FREE;
 	return bpf_map_update_elem(s->mem.free_fd, NULL, &index, BPF_ANY);
 }
 

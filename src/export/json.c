@@ -171,7 +171,7 @@ static struct json_object *loss_object(const struct tick *t)
 	return o;
 }
 
-static struct json_object *self_object(const struct self_cost *s)
+static struct json_object *self_object(const struct self_cost *s, const struct json_options *options)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -179,6 +179,8 @@ static struct json_object *self_object(const struct self_cost *s)
 	add(o, "rss_bytes", number(s->rss_bytes));
 	add(o, "bpf_ns", number(s->bpf_ns));
 	add(o, "bpf_bytes", number(s->bpf_bytes));
+	add(o, "turn_ns", number(options->turn_ns));
+	add(o, "turn_work_ns", number(options->turn_work_ns));
 	return o;
 }
 
@@ -225,7 +227,7 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	add(line, "scope", path(o->scope));
 	add(line, "loss", loss_object(t));
 	add(line, "dropped_refreshes", number(o->dropped));
-	add(line, "self", self_object(&t->self));
+	add(line, "self", self_object(&t->self, o));
 	add(line, "stacks", stacks_object(&sampled));
 
 	add(line, "cpus", list = json_object_new_array());

@@ -19,6 +19,7 @@ struct json_options {
 	const struct filter *filter; /* threads that pass, NULL: all; sums are of all */
 	void (*thread_name)(void *arg, int tid, char *buf, size_t size); /* fit for a terminal; "": not known */
 	void *thread_name_arg;
+	uint64_t turn_ns, turn_work_ns; /* longest turn of the main loop, also without its waits for a CPU */
 	struct names *names; /* of frames, as far as they are known: for the quality of stacks */
 	uint64_t dropped; /* refreshes that were not written, as the reader was late */
 };

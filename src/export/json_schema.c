@@ -174,6 +174,8 @@ static struct json_object *self_schema(void)
 	property(o, "rss_bytes", node("integer", true, NULL));
 	property(o, "bpf_ns", node("integer", false, "estimated run time of its BPF programs"));
 	property(o, "bpf_bytes", node("integer", false, "memory of its BPF maps"));
+	property(o, "turn_ns", node("integer", false, "longest turn of its main loop in the last 10 to 20 s"));
+	property(o, "turn_work_ns", node("integer", false, "the same, without what it waited for a CPU"));
 	return o;
 }
 

@@ -136,8 +136,9 @@ enum write_what {
 	WRITE_CPUS,  /* with the map of struct cpu_slot: there are @cpu CPUs, whose rings have @slots each */
 	WRITE_RING,  /* with CPU @cpu's ring, of which slots @from to @end are wanted */
 	WRITE_TO,    /* with a file that is open for writing: the rings are copied now; or */
-	WRITE_PATH,  /* the same for @path, which is there when it is whole, and not before */
-	WRITE_IMAGE, /* with what export/image.h describes: the trace is written */
+	WRITE_PATH,  /* the same for @path, which is there when it is whole, and not before; a device or FIFO is written to */
+	WRITE_IMAGE, /* with what export/image.h describes: the trace is written; or, as the only request, */
+	WRITE_REMOVE, /* @temporary is removed, which a helper for @path left when it was killed */
 };
 
 struct write_request {
@@ -147,6 +148,7 @@ struct write_request {
 	uint32_t spare;
 	uint64_t from, end;
 	char path[4096];
+	char temporary[32]; /* what it is called in its folder until it is whole, if it has to have a name */
 };
 
 struct write_answer {
@@ -156,6 +158,7 @@ struct write_answer {
 	uint32_t spare;
 	uint64_t bytes, events, lost, gaps;
 	uint64_t from, to; /* CLOCK_BOOTTIME ns: what it holds of all CPUs */
+	uint64_t need, room; /* if there is no room: bytes it would have, and bytes there are; 0: not known */
 };
 
 /* --- who: command lines and namespace pids of processes */

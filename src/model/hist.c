@@ -26,6 +26,13 @@ uint64_t hist_quantile(const struct hist *h, double q)
 	return slots_quantile(h->n, HIST_SLOTS, HIST_SHIFT, q);
 }
 
+uint64_t hist_quantile_upto(const struct hist *h, double q, uint64_t max)
+{
+	uint64_t ns = hist_quantile(h, q);
+
+	return ns != VALUE_NA && ns > max ? max : ns;
+}
+
 void hist_add(struct hist *a, const struct hist *b)
 {
 	for (int i = 0; i < HIST_SLOTS; i++) {

@@ -18,8 +18,11 @@ uint64_t irq_quantile(const struct irq_values *v, double q)
 	for (int i = 0; i < IRQ_HIST_SLOTS; i++) {
 		uint64_t low = i ? 1ULL << (i + IRQ_HIST_SHIFT) : 0, high = 2ULL << (i + IRQ_HIST_SHIFT);
 
-		if (seen + v->hist[i] > wanted || seen + v->hist[i] == sum)
-			return low + (high - low) * (double)(wanted - seen) / (v->hist[i] ? v->hist[i] : 1);
+		if (seen + v->hist[i] > wanted || seen + v->hist[i] == sum) {
+			uint64_t ns = low + (high - low) * (double)(wanted - seen) / (v->hist[i] ? v->hist[i] : 1);
+
+			return v->max_ns && ns > v->max_ns ? v->max_ns : ns;
+		}
 		seen += v->hist[i];
 	}
 	return VALUE_NA;

@@ -102,6 +102,8 @@ static void process_put(struct process_node *p)
 
 static void living_add(struct model *m, struct life_node *n)
 {
+	if (n->life.cgroup)
+		n->life.cgroup->living++;
 	n->last = LIFE_ON;
 	n->prev = NULL;
 	n->next = m->living;
@@ -113,6 +115,8 @@ static void living_add(struct model *m, struct life_node *n)
 /* Moves a life to the ended ones: @last is the last tick that shows it. */
 static void living_end(struct model *m, struct life_node *n, uint64_t last)
 {
+	if (n->life.cgroup)
+		n->life.cgroup->living--;
 	*(n->prev ? &n->prev->next : &m->living) = n->next;
 	if (n->next)
 		n->next->prev = n->prev;
@@ -120,6 +124,22 @@ static void living_end(struct model *m, struct life_node *n, uint64_t last)
 	n->next = m->ended;
 	m->ended = n;
 	m->nr_ended++;
+}
+
+static struct life_node *node_of(struct life *l)
+{
+	return (struct life_node *)l;
+}
+
+static void life_move(struct life *l, struct cgroup *cgroup)
+{
+	if (node_of(l)->last == LIFE_ON) {
+		if (l->cgroup)
+			l->cgroup->living--;
+		if (cgroup)
+			cgroup->living++;
+	}
+	cgroup_show(&l->cgroup, cgroup);
 }
 
 static void life_set(struct life *l, const struct identity *id, struct cgroup *cgroup)
@@ -136,18 +156,13 @@ static void life_set(struct life *l, const struct identity *id, struct cgroup *c
 	l->policy = id->policy;
 	l->priority = id->priority;
 	l->cpu = id->cpu;
-	cgroup_show(&l->cgroup, cgroup);
+	life_move(l, cgroup);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, or the first thread's until then */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
 		p->ppid = id->ppid;
 		p->uid = id->uid;
 		cgroup_show(&p->cgroup, cgroup);
 	}
-}
-
-static struct life_node *node_of(struct life *l)
-{
-	return (struct life_node *)l;
 }
 
 struct life *model_life(struct model *m, const struct identity *id, struct cgroup *cgroup)

@@ -17,9 +17,9 @@ uint64_t values_value(const struct values *v, enum field_id f)
 {
 	switch (f) {
 	case FIELD_RUNQ_P50:
-		return hist_quantile(&v->runq, 0.50);
+		return hist_quantile_upto(&v->runq, 0.50, v->v[FIELD_RUNQ_MAX]);
 	case FIELD_RUNQ_P99:
-		return hist_quantile(&v->runq, 0.99);
+		return hist_quantile_upto(&v->runq, 0.99, v->v[FIELD_RUNQ_MAX]);
 	default:
 		return v->v[f];
 	}

@@ -48,6 +48,7 @@ struct cgroup {
 	uint64_t build;            /* that tick, */
 	uint32_t idle[2];          /* threads in it that did nothing: asleep, stopped; */
 	uint32_t refs;             /* and how many lives and ticks show it */
+	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were, in this interval */
 };
 
@@ -151,7 +152,7 @@ struct irq_cpu {
 	uint64_t ns;
 };
 
-/* irq_quantile - ns, of how long one took; VALUE_NA if there was none. */
+/* irq_quantile - ns, of how long one took, at most the longest; VALUE_NA if there was none. */
 uint64_t irq_quantile(const struct irq_values *v, double q);
 
 /* Durations of one kind, of an interval: slot i counts those of [2^i, 2^(i+1)) ns; where the kernel side begins with a

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "proc/cgroup.h"
+#include "proc/cgroup_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,40 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/map.h"
 #include "util/vec.h"
 
-#define WALK_EVERY_S 10
-/* The kernel's own limit is lower; a loop of bind mounts is not. */
-#define DEPTH_MAX 64
+/* A slice of a walk. */
+#define SLICE_NS 3000000
 
-struct node {
-	struct cgroup cgroup; /* first: what others see */
-	uint64_t walk;        /* the last walk that found it */
-	bool limited;         /* it has a CPU limit */
-	bool limit_known;     /* nr_throttled and throttled_ns are of an earlier reading */
-	uint64_t nr_throttled, throttled_ns;
-};
-
-struct cgroups {
-	char *mount, *limits;
-	struct map nodes;     /* id -> struct node */
-	struct cgroup **list;
-	size_t nr, room;
-	struct cgroup *root;
-	uint64_t walk;
-	time_t walked;        /* CLOCK_MONOTONIC seconds */
-	bool walked_for_id;   /* in this refresh: an unknown id does not cause a second walk */
-};
-
-static time_t now_s(void)
-{
-	return clock_ns(CLOCK_MONOTONIC) / 1000000000;
-}
+/* Cgroups that wait to be told of the ones they are in. */
+#define ORPHANS_MAX 4096
 
 static void node_free(struct node *n)
 {
@@ -52,8 +27,16 @@ static void node_free(struct node *n)
 	free(n);
 }
 
-static struct node *node_new(struct cgroups *c, uint64_t id, const char *path,
-			     struct cgroup *parent)
+static int list_add(struct cgroups *c, struct node *n)
+{
+	if (VEC_PUSH(c->fresh, c->nr_fresh, c->fresh_room, &n->cgroup))
+		return -ENOMEM;
+	n->listed = true;
+	c->changes++;
+	return 0;
+}
+
+struct node *cgroup_new(struct cgroups *c, uint64_t id, const char *path, struct cgroup *parent)
 {
 	struct node *n = calloc(1, sizeof(*n));
 
@@ -65,157 +48,70 @@ static struct node *node_new(struct cgroups *c, uint64_t id, const char *path,
 	if (parent)
 		parent->refs++;
 	n->cgroup.depth = parent ? parent->depth + 1 : 0;
-	if (!n->cgroup.path || map_put(&c->nodes, id, n)) {
+	n->walk = c->walk.nr;
+	if (!n->cgroup.path || list_add(c, n)) {
+		node_free(n);
+		return NULL;
+	}
+	if (map_put(&c->nodes, id, n)) {
+		c->nr_fresh--;
 		node_free(n);
 		return NULL;
 	}
 	return n;
 }
 
-/* Reads a small file of a cgroup directory. Returns the bytes read, 0 if it is not there. */
-static size_t read_file(const char *dir, const char *path, const char *name, char *buf, size_t size)
+/* A v1 cgroup or one above it was renamed, or the name of one is known by now. */
+static void node_move(struct cgroups *c, struct node *n, const char *path, struct cgroup *parent)
 {
-	char file[4096];
-	ssize_t n;
-	int fd;
+	char *copy = strdup(path);
 
-	if (snprintf(file, sizeof(file), "%s%s/%s", dir, path, name) >= (int)sizeof(file))
-		return 0;
-	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return 0;
-	n = read(fd, buf, size - 1);
-	close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	return n > 0 ? n : 0;
-}
-
-/* Whether the cgroup has a CPU limit: cpu.max ("max ..." is none), cpu.cfs_quota_us (-1 is none). */
-static bool read_limited(const struct cgroups *c, const char *path)
-{
-	char buf[64];
-
-	if (read_file(c->mount, path, "cpu.max", buf, sizeof(buf)))
-		return strncmp(buf, "max", 3);
-	if (read_file(c->mount, path, "cpu.cfs_quota_us", buf, sizeof(buf)) ||
-	    (c->limits && read_file(c->limits, path, "cpu.cfs_quota_us", buf, sizeof(buf))))
-		return buf[0] != '-';
-	return false;
-}
-
-static int walk(struct cgroups *c, int fd, uint64_t id, const char *path, struct cgroup *parent);
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The subdirectories' names, sorted. */
-static int read_children(DIR *dir, char ***names, size_t *nr)
-{
-	size_t room = 0;
-	struct dirent *d;
-
-	*names = NULL;
-	*nr = 0;
-	while ((d = readdir(dir))) {
-		char *name;
-
-		if (d->d_type != DT_DIR || d->d_name[0] == '.')
-			continue;
-		name = strdup(d->d_name);
-		if (!name || VEC_PUSH(*names, *nr, room, name)) {
-			free(name);
-			return -ENOMEM;
-		}
+	if (!copy)
+		return;
+	free((char *)n->cgroup.path);
+	n->cgroup.path = copy;
+	n->unnamed = false;
+	if (n->cgroup.parent != parent) {
+		if (n->cgroup.parent)
+			n->cgroup.parent->refs--;
+		parent->refs++;
+		n->cgroup.parent = parent;
+		n->cgroup.depth = parent->depth + 1;
 	}
-	if (*nr)
-		qsort(*names, *nr, sizeof(**names), by_name);
-	return 0;
+	c->unordered = true;
+	c->changes++;
 }
 
-static int walk_child(struct cgroups *c, int dir_fd, const char *name, struct cgroup *parent)
+/* One of which only the id is known. */
+static struct node *node_unnamed(struct cgroups *c, uint64_t id)
 {
-	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
-	struct stat st;
-	char *path;
+	char path[32];
+	struct node *n;
 
-	if (fd < 0)
-		return 0; /* gone meanwhile */
-	if (fstat(fd, &st)) {
-		close(fd);
-		return 0;
-	}
-	if (asprintf(&path, "%s/%s", parent->parent ? parent->path : "", name) < 0) {
-		close(fd);
-		return -ENOMEM;
-	}
-	err = walk(c, fd, st.st_ino, path, parent);
-	free(path);
-	return err;
+	snprintf(path, sizeof(path), "/?%" PRIu64, id);
+	n = cgroup_new(c, id, path, c->root);
+	if (n)
+		n->unnamed = true;
+	return n;
 }
 
-/* Enters a directory and everything below it. Takes @fd. */
-static int walk(struct cgroups *c, int fd, uint64_t id, const char *path, struct cgroup *parent)
+struct node *cgroup_below(struct cgroups *c, struct cgroup *parent, const char *name, uint64_t id)
 {
 	struct node *n = map_get(&c->nodes, id);
-	DIR *dir = fdopendir(fd);
-	char **names;
-	size_t nr;
-	int err;
+	char path[4096];
 
-	if (!dir) {
-		close(fd);
-		return -errno;
-	}
-	if (n && strcmp(n->cgroup.path, path)) { /* a v1 cgroup or one above it was renamed */
-		char *renamed = strdup(path);
-
-		if (renamed) {
-			free((char *)n->cgroup.path);
-			n->cgroup.path = renamed;
-		}
-	}
+	if (snprintf(path, sizeof(path), "%s/%s", parent->parent ? parent->path : "", name) >= (int)sizeof(path))
+		return n ? n : node_unnamed(c, id);
 	if (!n)
-		n = node_new(c, id, path, parent);
-	err = n ? VEC_PUSH(c->list, c->nr, c->room, &n->cgroup) : -ENOMEM;
-	if (err) {
-		closedir(dir);
-		return err;
-	}
-	n->walk = c->walk;
-	n->limited = read_limited(c, path);
-	err = read_children(dir, &names, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		if (!err && n->cgroup.depth < DEPTH_MAX)
-			err = walk_child(c, dirfd(dir), names[i], &n->cgroup);
-		free(names[i]);
-	}
-	free(names);
-	closedir(dir);
-	return err;
+		return cgroup_new(c, id, path, parent);
+	if (strcmp(n->cgroup.path, path))
+		node_move(c, n, path, parent);
+	if (!n->listed)
+		list_add(c, n);
+	return n;
 }
 
-/* Cgroups that the walk did not find: listed while somebody shows them, then forgotten. */
-static int keep_gone(struct cgroups *c)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < c->nodes.room; i++) {
-		struct node *n = c->nodes.entries[i].value;
-
-		if (!n || n->walk == c->walk)
-			continue;
-		if (n->cgroup.refs) {
-			err = VEC_PUSH(c->list, c->nr, c->room, &n->cgroup);
-			continue;
-		}
-		map_del(&c->nodes, n->cgroup.id);
-		node_free(n);
-		i--; /* another entry may have moved into its place */
-	}
-	return err;
-}
+/* --- The list */
 
 static int by_tree(const void *a, const void *b)
 {
@@ -230,24 +126,176 @@ static int by_tree(const void *a, const void *b)
 	return (*pa == '/' ? 1 : *pa ? *pa + 1 : 0) - (*pb == '/' ? 1 : *pb ? *pb + 1 : 0);
 }
 
-static int walk_all(struct cgroups *c)
+/* Puts what is new into its places. */
+static int order(struct cgroups *c)
+{
+	size_t from = c->nr, fresh = c->nr_fresh, at;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < fresh; i++)
+		err = VEC_PUSH(c->list, c->nr, c->room, c->fresh[i]);
+	if (err) {
+		c->nr = from;
+		return err;
+	}
+	c->nr_fresh = 0;
+	if (c->unordered || fresh > from) {
+		qsort(c->list, c->nr, sizeof(*c->list), by_tree);
+		c->unordered = false;
+		return 0;
+	}
+	/* From the end, so that each one moves once. */
+	qsort(c->fresh, fresh, sizeof(*c->fresh), by_tree);
+	for (at = c->nr; fresh; at--) {
+		if (from && by_tree(&c->list[from - 1], &c->fresh[fresh - 1]) > 0)
+			c->list[at - 1] = c->list[--from];
+		else
+			c->list[at - 1] = c->fresh[--fresh];
+	}
+	return 0;
+}
+
+struct cgroup *const *cgroups_list(struct cgroups *c, size_t *nr)
+{
+	if (c->nr_fresh || c->unordered)
+		order(c);
+	*nr = c->nr;
+	return c->list;
+}
+
+uint64_t cgroups_changes(const struct cgroups *c)
+{
+	return c->changes;
+}
+
+/* --- Cgroups that are gone are listed while threads are in them, and kept while somebody shows them. */
+
+static bool free_gone(struct cgroups *c, struct node *n)
+{
+	if (n->cgroup.refs)
+		return false;
+	map_del(&c->nodes, n->cgroup.id);
+	node_free(n);
+	return true;
+}
+
+static void forget_unlisted(struct cgroups *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->nr_gone; i++) {
+		struct node *n = c->gone[i];
+
+		if (!n->listed && !free_gone(c, n)) /* a listed one was met again */
+			c->gone[kept++] = n;
+	}
+	c->nr_gone = kept;
+}
+
+void cgroups_forget(struct cgroups *c)
+{
+	size_t nr, kept = 0;
+
+	for (size_t i = 0; i < c->nr_orphans; i++)
+		free(c->orphans[i].name);
+	c->nr_orphans = 0;
+	forget_unlisted(c);
+	cgroups_list(c, &nr);
+	if (c->nr_fresh) /* no memory to put them into the list */
+		return;
+	/* What is below a cgroup comes behind it, and is forgotten first. */
+	for (size_t i = nr; i-- > 0;) {
+		struct node *n = (struct node *)c->list[i];
+
+		if (n->walk == c->walk.nr || n->cgroup.living || &n->cgroup == c->root)
+			continue;
+		if (!free_gone(c, n)) {
+			if (VEC_PUSH(c->gone, c->nr_gone, c->gone_room, n))
+				continue;
+			n->listed = false;
+		}
+		c->list[i] = NULL;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (c->list[i])
+			c->list[kept++] = c->list[i];
+	c->changes += kept != nr;
+	c->nr = kept;
+}
+
+/* --- What was told of threads' cgroups */
+
+void cgroups_ask_with(struct cgroups *c, cgroups_ask *ask, void *arg)
+{
+	c->ask = ask;
+	c->ask_arg = arg;
+}
+
+/* Takes in orphans whose parent is known, the last ones first: what is above a cgroup is told of behind it. */
+static bool adopt(struct cgroups *c)
+{
+	size_t kept = 0, nr = c->nr_orphans;
+
+	for (size_t i = nr; i-- > 0;) {
+		struct orphan *o = &c->orphans[i];
+		struct node *parent = map_get(&c->nodes, o->parent), *n;
+
+		if (!parent || parent->unnamed)
+			continue;
+		n = cgroup_below(c, &parent->cgroup, o->name, o->id);
+		if (n)
+			n->walk = c->walk.nr;
+		free(o->name);
+		o->name = NULL;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (c->orphans[i].name)
+			c->orphans[kept++] = c->orphans[i];
+	c->nr_orphans = kept;
+	return kept && kept < nr;
+}
+
+void cgroups_tell(struct cgroups *c, uint64_t id, uint64_t parent, const char *name)
+{
+	struct node *n = map_get(&c->nodes, id);
+	struct orphan o = { .id = id, .parent = parent };
+
+	if ((n && !n->unnamed) || !id || !parent || !*name || c->nr_orphans == ORPHANS_MAX)
+		return;
+	o.name = strdup(name);
+	if (!o.name || VEC_PUSH(c->orphans, c->nr_orphans, c->orphans_room, o))
+		free(o.name);
+}
+
+/* Hears what there is to be told. */
+static void ask(struct cgroups *c)
+{
+	if (!c->ask)
+		return;
+	c->ask(c->ask_arg);
+	while (adopt(c))
+		;
+}
+
+/* --- */
+
+static int open_root(struct cgroups *c)
 {
 	int fd = open(c->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	struct stat st;
+	struct node *n;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (fd < 0)
 		return -errno;
-	c->walk++;
-	c->nr = 0;
-	err = walk(c, fd, st.st_ino, "/", NULL);
-	if (!err)
-		err = keep_gone(c);
-	if (c->nr) {
-		c->root = c->list[0];
-		qsort(c->list, c->nr, sizeof(*c->list), by_tree);
-	}
-	c->walked = now_s();
-	return err;
+	err = fstat(fd, &st) ? -errno : 0;
+	close(fd);
+	if (err)
+		return err;
+	n = cgroup_new(c, st.st_ino, "/", NULL);
+	if (!n)
+		return -ENOMEM;
+	c->root = &n->cgroup;
+	return 0;
 }
 
 struct cgroups *cgroups_open(const char *mount, const char *limits)
@@ -260,7 +308,11 @@ struct cgroups *cgroups_open(const char *mount, const char *limits)
 	c->mount = strdup(mount);
 	c->limits = limits ? strdup(limits) : NULL;
 	if (c->mount && (c->limits || !limits))
-		err = walk_all(c);
+		err = open_root(c);
+	if (!err)
+		err = walk_begin(c);
+	if (!err)
+		err = walk_some(c, 0);
 	if (!err)
 		return c;
 	cgroups_free(c);
@@ -272,6 +324,7 @@ void cgroups_free(struct cgroups *c)
 {
 	if (!c)
 		return;
+	walk_fini(&c->walk);
 	for (size_t i = 0; i < c->nodes.room; i++) {
 		struct node *n = c->nodes.entries[i].value;
 
@@ -280,18 +333,27 @@ void cgroups_free(struct cgroups *c)
 			node_free(n);
 		}
 	}
+	for (size_t i = 0; i < c->nr_orphans; i++)
+		free(c->orphans[i].name);
 	map_fini(&c->nodes);
+	free(c->gone);
+	free(c->orphans);
+	free(c->fresh);
 	free(c->list);
 	free(c->mount);
 	free(c->limits);
 	free(c);
 }
 
-void cgroups_refresh(struct cgroups *c, bool now)
+void cgroups_work(struct cgroups *c, bool now)
 {
-	c->walked_for_id = now;
-	if (now || now_s() - c->walked >= WALK_EVERY_S)
-		walk_all(c);
+	struct walk *w = &c->walk;
+
+	ask(c);
+	if (!w->on && (now || clock_ns(CLOCK_MONOTONIC) >= w->next_ns) && walk_begin(c))
+		return;
+	if (w->on)
+		walk_some(c, SLICE_NS);
 }
 
 uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup)
@@ -319,72 +381,16 @@ uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup)
 struct cgroup *cgroups_find(struct cgroups *c, uint64_t id)
 {
 	struct node *n = map_get(&c->nodes, id);
-	char path[32];
 
-	if (!n && !c->walked_for_id) {
-		c->walked_for_id = true;
-		walk_all(c);
-		n = map_get(&c->nodes, id);
-	}
-	if (n)
-		return &n->cgroup;
 	if (!id)
 		return c->root;
-	snprintf(path, sizeof(path), "/?%" PRIu64, id);
-	n = node_new(c, id, path, c->root);
-	if (!n || VEC_PUSH(c->list, c->nr, c->room, &n->cgroup))
-		return c->root;
-	return &n->cgroup;
-}
-
-struct cgroup *const *cgroups_list(struct cgroups *c, size_t *nr)
-{
-	*nr = c->nr;
-	return c->list;
-}
-
-/* nr_throttled and throttled_usec (v2) or throttled_time (v1, ns) of a cpu.stat. */
-static bool read_stat(const struct cgroups *c, const char *path, uint64_t *nr, uint64_t *ns)
-{
-	char buf[1024], *at;
-
-	if (!read_file(c->mount, path, "cpu.stat", buf, sizeof(buf)) ||
-	    !strstr(buf, "nr_throttled")) {
-		if (!c->limits ||
-		    !read_file(c->limits, path, "cpu.stat", buf, sizeof(buf)))
-			return false;
+	if (!n || n->unnamed) {
+		ask(c);
+		n = map_get(&c->nodes, id);
 	}
-	at = strstr(buf, "nr_throttled ");
-	if (!at || sscanf(at, "nr_throttled %" SCNu64, nr) != 1)
-		return false;
-	if ((at = strstr(buf, "throttled_usec ")) && sscanf(at, "throttled_usec %" SCNu64, ns) == 1)
-		*ns *= 1000;
-	else if (!(at = strstr(buf, "throttled_time ")) ||
-		 sscanf(at, "throttled_time %" SCNu64, ns) != 1)
-		return false;
-	return true;
-}
-
-void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, bool suspect,
-		   struct cgroup_limit *limit)
-{
-	struct node *n = (struct node *)cgroup;
-	uint64_t nr, ns;
-
-	*limit = (struct cgroup_limit){ 0, 0 };
-	if (!n->limited && !suspect)
-		return;
-	*limit = (struct cgroup_limit){ VALUE_NA, VALUE_NA };
-	if (!read_stat(c, cgroup->path, &nr, &ns)) {
-		n->limit_known = false;
-		return;
-	}
-	if (n->limit_known) {
-		limit->nr_throttled = nr - n->nr_throttled;
-		limit->throttled_ns = ns - n->throttled_ns;
-	}
-	n->limited = true;
-	n->limit_known = true;
-	n->nr_throttled = nr;
-	n->throttled_ns = ns;
+	if (!n)
+		n = node_unnamed(c, id);
+	else if (!n->listed && !list_add(c, n))
+		n->walk = c->walk.nr;
+	return n && n->listed ? &n->cgroup : c->root;
 }

@@ -2,14 +2,15 @@
 #ifndef SYSTOP_PROC_CGROUP_H
 #define SYSTOP_PROC_CGROUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "model/tick.h"
 
 /*
- * The cgroups of one hierarchy, by walking its directories. A walk costs about 10 us a cgroup and is
- * made only every ten seconds, or when a thread is found in a cgroup that is not known yet.
+ * The cgroups of one hierarchy, by walking its directories: at the start as a whole, later a slice at a time, for there
+ * can be 30,000, at 15 us each. Those that a thread is met in are told of meanwhile.
  */
 struct cgroups;
 
@@ -22,18 +23,30 @@ struct cgroups;
 struct cgroups *cgroups_open(const char *mount, const char *limits);
 void cgroups_free(struct cgroups *c);
 
-/* cgroups_refresh - call once a tick, before anything else: walks again if it is time, or @now. */
-void cgroups_refresh(struct cgroups *c, bool now);
+/*
+ * cgroups_ask_with - what is called when a cgroup is not known: @ask calls cgroups_tell() for each that there is
+ * something to be told of.
+ * cgroups_tell - a cgroup's name, and the id of the one it is in, which may be told of later.
+ */
+typedef void cgroups_ask(void *arg);
+void cgroups_ask_with(struct cgroups *c, cgroups_ask *ask, void *arg);
+void cgroups_tell(struct cgroups *c, uint64_t id, uint64_t parent, const char *name);
+
+/* cgroups_work - a slice of a walk, if it is time for one, or @now: 3 ms. Called before a tick, and between two. */
+void cgroups_work(struct cgroups *c, bool now);
+
+/* cgroups_changes - another number when there are other cgroups, or other paths. */
+uint64_t cgroups_changes(const struct cgroups *c);
 
 /*
  * cgroups_find - the cgroup with this id (inode of its directory). One that cannot be found, because
  * it went before it was looked at or lies outside our namespace, is "/?ID" below the root.
- * Valid while cgroup->refs is not 0, or until the next refresh. Returns NULL when out of memory.
+ * Valid while cgroup->refs is not 0, or until the next cgroups_work(). Returns NULL when out of memory.
  */
 struct cgroup *cgroups_find(struct cgroups *c, uint64_t id);
 
 /* cgroups_list - all cgroups, parents before their children, siblings by name. Borrowed until the
- * next refresh. */
+ * next cgroups_work() or cgroups_find(). */
 struct cgroup *const *cgroups_list(struct cgroups *c, size_t *nr);
 
 /* cgroups_threads - threads in the cgroup itself, by its cgroup.threads or tasks. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/memory.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -9,6 +10,10 @@
 #include <unistd.h>
 
 #include "proc/mounts.h"
+#include "util/fail.h"
+
+/* With less it would be killed in the middle. */
+#define MEMORY_NEEDED (80 << 20)
 
 /* A number in a file of the kernel's; false: there is none, as in "max". */
 static bool read_number(const char *folder, const char *name, uint64_t *v)
@@ -55,42 +60,70 @@ static bool own_folder(const struct cgroup_mount *mount, char *folder, size_t si
 	return snprintf(folder, size, "%s%s", mount->path, path + skip) < (int)size;
 }
 
-/* The least that a cgroup on the way up may still take. */
-static uint64_t room_in(const struct cgroup_mount *mount)
+/* Of the cgroups on the way up: the least limit, and the least that one may still take; UINT64_MAX: there is no limit. */
+struct room {
+	uint64_t limit, left;
+};
+
+static struct room room_in(const struct cgroup_mount *mount)
 {
 	const char *most = mount->controllers ? "memory.limit_in_bytes" : "memory.max";
 	const char *now = mount->controllers ? "memory.usage_in_bytes" : "memory.current";
-	uint64_t least = UINT64_MAX, max, used;
+	struct room room = { UINT64_MAX, UINT64_MAX };
+	uint64_t max, used;
 	char folder[PATH_MAX];
 
 	if (!own_folder(mount, folder, sizeof(folder)))
-		return least;
+		return room;
 	while (strlen(folder) >= strlen(mount->path)) {
 		char *last = strrchr(folder, '/');
 
 		if (read_number(folder, most, &max) && read_number(folder, now, &used)) {
-			uint64_t room = max > used ? max - used : 0;
+			uint64_t left = max > used ? max - used : 0;
 
-			least = room < least ? room : least;
+			room.limit = max < room.limit ? max : room.limit;
+			room.left = left < room.left ? left : room.left;
 		}
 		if (!last)
 			break;
 		*last = '\0';
+	}
+	return room;
+}
+
+/* In the memory controller of v2, and that of v1. */
+static struct room room_of_all(const struct cgroup_mounts *mounts)
+{
+	static const char *const controllers[] = { NULL, "memory" };
+	struct room least = { UINT64_MAX, UINT64_MAX };
+
+	for (int i = 0; i < 2; i++) {
+		const struct cgroup_mount *mount = cgroup_mount_find(mounts, controllers[i]);
+		struct room room = mount ? room_in(mount) : least;
+
+		least.limit = room.limit < least.limit ? room.limit : least.limit;
+		least.left = room.left < least.left ? room.left : least.left;
 	}
 	return least;
 }
 
 uint64_t memory_spare(const struct cgroup_mounts *mounts)
 {
-	static const char *const controllers[] = { NULL, "memory" };
 	uint64_t spare = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 100;
+	uint64_t left = room_of_all(mounts).left;
 
-	for (int i = 0; i < 2; i++) {
-		const struct cgroup_mount *mount = cgroup_mount_find(mounts, controllers[i]);
-		uint64_t room = mount ? room_in(mount) : UINT64_MAX;
+	left = left > MEMORY_NEEDED ? left - MEMORY_NEEDED : 0;
+	return left / 4 < spare ? left / 4 : spare;
+}
 
-		if (room / 4 < spare)
-			spare = room / 4;
-	}
-	return spare;
+int memory_check(const struct cgroup_mounts *mounts)
+{
+	uint64_t limit = room_of_all(mounts).limit;
+
+	if (limit >= MEMORY_NEEDED)
+		return 0;
+	fail(-ENOMEM, EXIT_STATUS_RUNTIME, "too little memory: %" PRIu64 " MiB", limit >> 20);
+	fail_why("that is the limit of the cgroup it is in; systop takes %d MiB and more", MEMORY_NEEDED >> 20);
+	fail_fix("systemd-run --scope -p MemoryMax=%dM systop", 2 * (MEMORY_NEEDED >> 20));
+	return -ENOMEM;
 }

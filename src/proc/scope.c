@@ -31,6 +31,7 @@ struct cgroup_scope {
 	struct cgroup_target *targets;
 	size_t nr, room;
 	bool globs;
+	uint64_t changes; /* of the trees, when globs were resolved for the last time */
 };
 
 /* How well a name fits: the lowest class that any cgroup is in counts. */
@@ -381,9 +382,14 @@ void cgroup_scope_free(struct cgroup_scope *s)
 
 const struct cgroup_target *cgroup_scope_targets(struct cgroup_scope *s, bool again, size_t *nr)
 {
-	if (again && s->globs) {
-		for (size_t i = 0; i < s->nr_trees; i++)
-			cgroups_refresh(s->trees[i].cgroups, true);
+	uint64_t changes = 0;
+
+	for (size_t i = 0; again && s->globs && i < s->nr_trees; i++) {
+		cgroups_work(s->trees[i].cgroups, true);
+		changes += cgroups_changes(s->trees[i].cgroups);
+	}
+	if (changes != s->changes && again) {
+		s->changes = changes;
 		/* What was named stays what it was, even if another cgroup has its name now. */
 		for (size_t i = 0; i < s->nr_specs; i++)
 			if (is_glob(s->specs[i]))

@@ -101,3 +101,28 @@ int user_find(const char *name, uid_t *uid)
 	fail_fix("id -u %s    # then systop -u with that number", safe);
 	return err;
 }
+
+struct wanted_home {
+	uid_t uid;
+	char *buf;
+	size_t size;
+	bool found;
+};
+
+static bool is_home(const struct passwd *p, void *arg)
+{
+	struct wanted_home *w = arg;
+
+	if (p->pw_uid != w->uid)
+		return false;
+	w->found = *p->pw_dir == '/' && snprintf(w->buf, w->size, "%s", p->pw_dir) < (int)w->size;
+	return true;
+}
+
+bool user_home(uid_t uid, char *buf, size_t size)
+{
+	struct wanted_home w = { uid, buf, size, false };
+
+	passwd_walk(is_home, &w);
+	return w.found;
+}

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_PROC_USER_H
 #define SYSTOP_PROC_USER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -15,5 +16,8 @@ void user_name(uid_t uid, char *buf, size_t size);
 
 /* user_find - user_lookup(), or -ENOENT after fail() (exit status 5). */
 int user_find(const char *name, uid_t *uid);
+
+/* user_home - the home directory of a user in /etc/passwd; false: it has none, or it does not fit. */
+bool user_home(uid_t uid, char *buf, size_t size);
 
 #endif

@@ -36,7 +36,7 @@ struct known *known_file(uint32_t id)
 {
 	struct known *k = known_find(id);
 
-	if (k)
+	if (k || !id) /* 0 is no file */
 		return k;
 	k = calloc(1, sizeof(*k));
 	if (!k || map_put(&files, id, k)) {

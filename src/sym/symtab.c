@@ -144,10 +144,11 @@ static void merge(struct symtab *t, const struct symtab_function *added)
 int symtab_sort(struct symtab *t)
 {
 	size_t nr = t->nr - t->nr_sorted;
-	struct symtab_function *added = t->functions + t->nr_sorted, *spare, *sorted;
+	struct symtab_function *added, *spare, *sorted;
 
 	if (!nr)
 		return 0;
+	added = t->functions + t->nr_sorted;
 	spare = reallocarray(NULL, nr, sizeof(*spare));
 	if (!spare)
 		return -ENOMEM;

@@ -219,9 +219,9 @@ int detail_waits(const struct detail *d, const struct paint *p, int y)
 		if (d->past[i].v[FIELD_RUNQ_MAX] > longest)
 			longest = d->past[i].v[FIELD_RUNQ_MAX];
 	}
-	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&all, 0.50), 0);
-	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile(&all, 0.90), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&all, 0.99), 0);
+	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile_upto(&all, 0.50, longest), 0);
+	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile_upto(&all, 0.90, longest), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile_upto(&all, 0.99, longest), 0);
 	format_value(max, sizeof(max), UNIT_NS, longest, 0);
 	paint_format(p, y++, 0, ROLE_TITLE,
 		     "RUNQUEUE WAITS in these refreshes: p50 ~%s p90 ~%s p99 ~%s max %s", p50, p90,

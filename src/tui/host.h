@@ -49,7 +49,7 @@ struct host {
 	void (*affinity)(pid_t tid, char *buf, size_t size);
 	/* The state of everything (model/health.h); freed by health_fini(). */
 	void (*health)(void *arg, struct health *h);
-	/* Writes the config file; what came of it in @said. */
+	/* Begins to write the config file; what comes of it is told later. */
 	void (*write_config)(void *arg, const struct settings *s, char *said, size_t size);
 	/* No helpers can be started: the health page says why. */
 	bool (*without_starter)(void *arg);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
+#include "util/path.h"
 
 /* name, text of the file: made from themes/ by the build. */
 static const struct {
@@ -42,7 +42,7 @@ static const struct {
 
 struct parser {
 	struct theme *theme;
-	const char *dir;
+	const struct theme_files *files;
 	int depth, line;
 	FILE *file;
 	char *error;
@@ -120,20 +120,21 @@ static int theme_parse(struct parser *p, const char *name);
 static int on_value(void *arg, const char *section, const char *name, const char *value)
 {
 	struct parser *p = arg;
-	char safe[64];
 
 	(void)section;
 	if (!strcmp(name, "inherits")) {
 		struct parser parent = *p;
 
 		parent.depth++;
-		return !theme_parse(&parent, value);
+		if (!theme_parse(&parent, value))
+			return 1;
+		snprintf(p->error, p->size, "what it inherits is no theme, or wrong");
+		return 0;
 	}
 	for (int r = 0; r < ROLE_COUNT; r++)
 		if (!strcmp(name, roles[r].name))
 			return parse_look(value, &p->theme->looks[r]);
-	text_safe(safe, sizeof(safe), name, strlen(name));
-	snprintf(p->error, p->size, "no role \"%s\"", safe);
+	snprintf(p->error, p->size, "there is no such role");
 	return 0;
 }
 
@@ -146,34 +147,36 @@ static char *read_line(char *buf, int size, void *arg)
 	return fgets(buf, size, p->file);
 }
 
-static FILE *theme_open(const char *name, const char *dir)
+static FILE *theme_open(const char *name, const struct theme_files *files, const char **why)
 {
-	char path[4096];
+	char path[4096 + 300];
 
 	for (int i = 0; i < NR_BUILTIN; i++)
 		if (!strcmp(builtin[i].name, name))
 			return fmemopen((char *)builtin[i].text, strlen(builtin[i].text), "r");
-	if (strchr(name, '/'))
-		return fopen(name, "re");
-	if (!dir)
+	if (!files)
 		return NULL;
-	snprintf(path, sizeof(path), "%s/%s.theme", dir, name);
-	return fopen(path, "re");
+	if (strchr(name, '/'))
+		return path_read(name, files->uid, why);
+	if (!*files->dir)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/%s.theme", files->dir, name);
+	return path_read(path, files->uid, why);
 }
 
 static int theme_parse(struct parser *p, const char *name)
 {
-	char safe[128], what[96] = "";
+	const char *why = NULL;
+	char what[96];
 	int line;
 
-	text_safe(safe, sizeof(safe), name, strlen(name));
 	if (p->depth > INHERIT_MAX) {
-		snprintf(p->error, p->size, "theme %s inherits itself", safe);
+		snprintf(p->error, p->size, "it inherits itself");
 		return -ELOOP;
 	}
-	p->file = theme_open(name, p->dir);
+	p->file = theme_open(name, p->files, &why);
 	if (!p->file) {
-		snprintf(p->error, p->size, "no theme \"%s\"", safe);
+		snprintf(p->error, p->size, "%s", why ? why : "there is no such theme");
 		return -ENOENT;
 	}
 	p->line = 0;
@@ -183,14 +186,14 @@ static int theme_parse(struct parser *p, const char *name)
 	if (!line)
 		return 0;
 	snprintf(what, sizeof(what), "%s", *p->error ? p->error : "not a colour or attribute");
-	snprintf(p->error, p->size, "theme %s, line %d: %s", safe, line > 0 ? line : 0, what);
+	snprintf(p->error, p->size, "line %d: %s", line > 0 ? line : 0, what);
 	return -EINVAL;
 }
 
-int theme_load(struct theme *t, const char *name, const char *dir, char *error, size_t size)
+int theme_load(struct theme *t, const char *name, const struct theme_files *files, char *error, size_t size)
 {
 	struct theme loaded = { 0 };
-	struct parser p = { .theme = &loaded, .dir = dir, .error = error, .size = size };
+	struct parser p = { .theme = &loaded, .files = files, .error = error, .size = size };
 	int err;
 
 	loaded.looks[ROLE_TEXT] = (struct look){ .fg = THEME_DEFAULT, .bg = THEME_DEFAULT };

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * What a piece of the screen means, and what it looks like where a theme is silent: like the role it
@@ -69,16 +70,22 @@ struct theme {
 	struct look looks[ROLE_COUNT];
 };
 
+/* Where themes are looked for that are not built in. */
+struct theme_files {
+	char dir[4096]; /* "": nowhere but where a path leads */
+	uid_t uid;      /* whose they may be, besides root's */
+};
+
 /*
- * theme_load - a theme: one that is built in by its name, else NAME.theme in @dir (NULL: none), or
- * the file @name if it has a slash. A theme file:
+ * theme_load - a theme: one that is built in by its name, else NAME.theme in the directory of @files (NULL: no file is
+ * read), or the file @name if it has a slash. A theme file:
  *     inherits = default          another theme, for all that is not said here
  *     runq = yellow on default bold
  * Colours are black red green yellow blue magenta cyan white, bright-red and so on, default, 0..255
  * or #rrggbb; attributes bold dim underline reverse italic.
- * Returns 0, or -errno with @error: what and where, without the file's contents.
+ * Returns 0, or -errno with @error: what and where, without the name and the file's contents.
  */
-int theme_load(struct theme *t, const char *name, const char *dir, char *error, size_t size);
+int theme_load(struct theme *t, const char *name, const struct theme_files *files, char *error, size_t size);
 
 /* theme_role_name - as in theme files. theme_parent - whose look a role has where a theme is silent;
  * itself: none. */

@@ -18,8 +18,7 @@
 struct tui {
 	struct screen *screen;
 	struct paint paint;
-	struct theme theme;
-	const char *theme_dir;
+	struct theme first, theme; /* what it started with, and what is shown */
 	bool color, mouse;
 };
 
@@ -43,7 +42,9 @@ static void follow_settings(struct tui *t)
 	char error[256];
 
 	if (strcmp(t->theme.name, s->theme)) {
-		if (theme_load(&t->theme, s->theme, t->theme_dir, error, sizeof(error)))
+		if (!strcmp(t->first.name, s->theme))
+			t->theme = t->first;
+		else if (theme_load(&t->theme, s->theme, NULL, error, sizeof(error)))
 			screen_notice(t->screen, error);
 		snprintf(t->theme.name, sizeof(t->theme.name), "%s", s->theme);
 		paint_theme(&t->paint, &t->theme, t->color);
@@ -90,7 +91,7 @@ struct tui *tui_open(const struct tui_options *o)
 		fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 		return NULL;
 	}
-	t->theme_dir = o->theme_dir;
+	t->first = *o->theme;
 	if (term_open(o->output, notice, sizeof(notice))) {
 		tui_close(t);
 		return NULL;

@@ -7,6 +7,7 @@
 struct host;
 struct sink;
 struct settings;
+struct theme;
 struct tick;
 struct tui;
 
@@ -14,8 +15,8 @@ struct tui_options {
 	const struct host *host;         /* borrowed for the screen's life */
 	const struct settings *settings; /* where it starts from */
 	const char *filter;              /* of --filter, checked; NULL: none */
-	const char *theme_dir;           /* where else themes are looked for, NULL: nowhere */
-	struct sink *output;           /* to standard output, the caller's */
+	const struct theme *theme;       /* theirs; others that keys choose are built in */
+	struct sink *output;             /* to standard output, the caller's */
 	const char *notice;              /* shown until the first key, "": nothing */
 };
 

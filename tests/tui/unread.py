@@ -15,7 +15,7 @@ import termios
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from tmux import SYSTOP, Tap, Terminal, bpf_left, bpf_ids, ended, skip_reason  # noqa: E402
+from tmux import SYSTOP, Tap, Terminal, bpf_left, bpf_ids, ended, name_of, skip_reason  # noqa: E402
 
 END_S = 2  # what a signal may take to end systop
 LONG_S = 20  # anything else: a busy machine is slow
@@ -329,6 +329,48 @@ def end_waits(*args):
     return f"{len(got)} bytes"
 
 
+def writers():
+    """The helpers that write traces."""
+    return {int(pid) for pid in os.listdir("/proc") if pid.isdigit() and name_of(pid) == "systop-write"}
+
+
+def trace_ends():
+    """-w -: a signal ends the recording, and systop, if nobody reads what was recorded; so does one when it was over."""
+    before = bpf_ids()
+    took = []
+    for number in SIGNALS:
+        for duration in ("600", "0.5"):
+            with Pipe("-w", "-", "--duration", duration, "--window-mem", "4M") as p:
+                if duration == "600":
+                    until(lambda: bpf_ids() - before, "recording")
+                    time.sleep(1)
+                else:
+                    p.stuck()
+                began = time.monotonic()
+                p.proc.send_signal(number)
+                p.proc.wait(LONG_S)
+                took.append(time.monotonic() - began)
+                said = p.proc.stderr.read()
+                assert took[-1] < (END_S + 2 if duration == "600" else END_S), f"{took[-1]:.2f} s after {number.name}: {said}"
+                assert p.proc.returncode == 1, f"it ended with {p.proc.returncode}: {said}"
+                assert said.startswith("systop: cannot save standard output: "), said
+                helpers = [pid for pid in writers() if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(SYSTOP)
+                           and pipe_of(pid, p.writer)]
+                until(lambda: all(ended(pid) for pid in helpers), f"the end of {helpers}")
+    left = bpf_left(before, 10)
+    assert not left, left
+    return " ".join(f"{s:.2f} s" for s in took)
+
+
+def pipe_of(pid, fd):
+    """Whether a process has the same pipe open."""
+    pipe = os.fstat(fd).st_ino
+    try:
+        return any(os.stat(f"/proc/{pid}/fd/{n}").st_ino == pipe for n in os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return False
+
+
 def main():
     if skip_reason():
         print(f"1..0 # SKIP {skip_reason()}")
@@ -342,6 +384,7 @@ def main():
     tap.case("Ctrl-S, Ctrl-Z, Ctrl-Q", terminal_stopped)
     for args in (["--json"], ["-b", "--all"], ["--folded", "sleep"]):
         tap.case(f"{' '.join(args)} into a pipe that nobody reads", pipe_ends, *args)
+    tap.case("-w - into a pipe that nobody reads", trace_ends)
     tap.case("a late reader loses whole lines", json_loses_lines)
     tap.case("the last refresh waits for its reader", end_waits, "--json")
     tap.done()

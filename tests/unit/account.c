@@ -59,40 +59,51 @@ static const struct in_case in_cases[] = {
 	  { .state = SLOT_RUNQUEUE, .since = 1000, .run_delay = 40 },
 	  { .now = 1500, .run_delay = 40 },
 	  { .runq = 500 } },
-	{ "slept, woken, waited: the end is runqueue by the kernel's sum",
+	{ "slept, woken, waited: the end is runqueue, from the waking on",
 	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 1899 },
 	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
-	  { .sleep = 900, .runq = 100 } },
+	  { .sleep = 899, .runq = 101 } },
+	{ "the scheduler did not read its clock again after the waking: what it says of the wait is nothing",
+	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 1200 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 2000 },
+	  { .sleep = 200, .runq = 800 } },
 	{ "no waking seen: the kernel's sum stands",
 	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40 },
 	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
 	  { .sleep = 900, .runq = 100 } },
+	{ "woken by another CPU as it went, before its state said so",
+	  { .state = SLOT_SLEEP, .flags = SLOT_WOKEN, .since = 1000, .run_delay = 40, .wake = 999 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
+	  { .runq = 1000 } },
+	{ "woken while it had the CPU, and later again",
+	  { .state = SLOT_SLEEP, .flags = SLOT_WOKEN, .since = 1000, .run_delay = 40, .wake = 1500 },
+	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
+	  { .sleep = 500, .runq = 500 } },
 	{ "a waking of before the switch-out bounds nothing",
 	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 999 },
 	  { .now = 2000, .run_delay = 40, .last_queued = 1900 },
 	  { .sleep = 900, .runq = 100 } },
-	{ "moved between queues while it waited: run_delay holds the first part",
-	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40, .wake = 1700 },
+	{ "no waking seen, moved between queues while it waited: run_delay holds the first part",
+	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 40 },
 	  { .now = 2000, .run_delay = 240, .last_queued = 1900 },
 	  { .sleep = 700, .runq = 300 } },
-	{ "delayed-dequeue migration: the sleep in the kernel's sum is cut by the waking",
+	{ "delayed-dequeue migration: the sleep in the kernel's sum is no wait",
 	  { .state = SLOT_SLEEP, .since = 1000, .run_delay = 0, .wake = 9950 },
 	  { .now = 10000, .run_delay = 7000, .last_queued = 9960 },
-	  { .sleep = 8950, .runq = 50 },
-	  ACCOUNT_QUEUE_STALE },
+	  { .sleep = 8950, .runq = 50 } },
 	{ "a kernel sum beyond the time off the CPU is cut to it",
 	  { .state = SLOT_D, .since = 9000 },
 	  { .now = 10000, .run_delay = 5000 },
 	  { .runq = 1000 },
 	  ACCOUNT_QUEUE_STALE },
 	{ "less than 1 ms too much is cut without a word",
-	  { .state = SLOT_SLEEP, .since = 1000, .wake = 1990 },
-	  { .now = 2000, .run_delay = 500 },
-	  { .sleep = 990, .runq = 10 } },
+	  { .state = SLOT_SLEEP, .since = 1000 },
+	  { .now = 2000, .run_delay = 1500 },
+	  { .runq = 1000 } },
 	{ "D state",
 	  { .state = SLOT_D, .since = 1000, .wake = 1990 },
 	  { .now = 2000, .last_queued = 1995 },
-	  { .d = 995, .runq = 5 } },
+	  { .d = 990, .runq = 10 } },
 	{ "stopped",
 	  { .state = SLOT_STOPPED, .since = 1000 },
 	  { .now = 2000, .last_queued = 1995 },
@@ -143,6 +154,7 @@ TEST(account, switch_in)
 		struct account_event e = {
 			.now = c->event.now * US,
 			.rq_clock = c->event.now * US + RQ,
+			.clock_offset = -RQ,
 			.run_delay = c->event.run_delay * US,
 			.last_queued = c->event.last_queued ? c->event.last_queued * US + RQ : 0,
 			.exec_ns = c->event.exec * US,
@@ -175,7 +187,7 @@ struct out_case {
 	struct {
 		enum slot_state state;
 		uint16_t cpu;
-		uint64_t since, run_delay, exec;
+		uint64_t since, run_delay, exec, wake;
 	} slot;
 	struct {
 		uint64_t now;
@@ -200,6 +212,10 @@ static const struct out_case out_cases[] = {
 	{ "sleeps", RAN, LEFT(.prev_state = 0x1, .task_state = 0x1), SLOT_SLEEP, RUN },
 	{ "sleeps, freezable", RAN, LEFT(.prev_state = 0x2001, .task_state = 0x2001), SLOT_SLEEP,
 	  RUN },
+	{ "sleeps, woken since it came", .slot = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000, .wake = 1400 },
+	  LEFT(.prev_state = 0x1, .task_state = 0x1), SLOT_SLEEP, RUN, SLOT_WOKEN },
+	{ "sleeps, woken before it came", .slot = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000, .wake = 900 },
+	  LEFT(.prev_state = 0x1, .task_state = 0x1), SLOT_SLEEP, RUN },
 	{ "D", RAN, LEFT(.prev_state = 0x2, .task_state = 0x2), SLOT_D, RUN },
 	{ "D, killable", RAN, LEFT(.prev_state = 0x102, .task_state = 0x102), SLOT_D, RUN },
 	{ "idle kernel thread", RAN, LEFT(.prev_state = 0x402, .task_state = 0x402), SLOT_SLEEP,
@@ -216,9 +232,9 @@ static const struct out_case out_cases[] = {
 	  SLOT_SLEEP, RUN, 0, ACCOUNT_STATE_UNKNOWN },
 	{ "a pending signal kept it runnable (before 6.15)", RAN,
 	  LEFT(.prev_state = 0x1, .task_state = 0), SLOT_RUNQUEUE, RUN },
-	{ "already being woken on another CPU: its wait begins on a runqueue", RAN,
-	  LEFT(.prev_state = 0x1, .task_state = TASK_WAKING), SLOT_SLEEP, RUN },
-	{ "the same, in D", RAN, LEFT(.prev_state = 0x2, .task_state = TASK_WAKING), SLOT_D, RUN },
+	{ "already being woken on another CPU: it waits", RAN,
+	  LEFT(.prev_state = 0x1, .task_state = TASK_WAKING), SLOT_RUNQUEUE, RUN },
+	{ "the same, in D", RAN, LEFT(.prev_state = 0x2, .task_state = TASK_WAKING), SLOT_RUNQUEUE, RUN },
 	{ "throttled by its cgroup's CPU limit", RAN, LEFT(.preempt = true, .throttled = true),
 	  SLOT_RUNQUEUE, RUN, SLOT_THROTTLED },
 	{ "goes to sleep in a throttled cgroup: the wait will tell by its waking", RAN,
@@ -266,10 +282,12 @@ TEST(account, switch_out)
 			.since = c->slot.since * US,
 			.run_delay = c->slot.run_delay * US,
 			.exec_ns = c->slot.exec * US,
+			.wake = c->slot.wake * US,
 		};
 		struct account_event e = {
 			.now = c->event.now * US,
 			.rq_clock = c->event.now * US + RQ,
+			.clock_offset = -RQ,
 			.run_delay = c->event.run_delay * US,
 			.last_arrival = c->event.last_arrival * US + RQ,
 			.exec_ns = c->event.exec * US,
@@ -317,7 +335,7 @@ TEST(account, states_add_up_to_the_time_alive)
 	uint32_t random = 1;
 
 	for (int i = 0; i < 10000; i++) {
-		struct account_event e = { .cpu = random % 2, .last_arrival = RQ };
+		struct account_event e = { .cpu = random % 2, .last_arrival = RQ, .clock_offset = -RQ };
 
 		random = random * 1103515245 + 12345;
 		now += random >> 16;

@@ -47,6 +47,16 @@ TEST(hist, quantile_interpolates_within_its_slot)
 		assert_in_range(hist_quantile(&c->h, c->q), c->want - 1, c->want + 1);
 }
 
+TEST(hist, quantile_is_not_above_the_longest)
+{
+	const struct hist h = { .n = { [3] = 1000 } };
+
+	assert_int_equal(hist_quantile_upto(&h, 0.99, UNIT_NS_OF(9)), UNIT_NS_OF(9));
+	assert_int_equal(hist_quantile_upto(&h, 0.5, UNIT_NS_OF(15)), UNIT_NS_OF(12));
+	assert_int_equal(hist_quantile_upto(&h, 0.5, 0), 0);
+	assert_int_equal(hist_quantile_upto(&h, 0.5, VALUE_NA), UNIT_NS_OF(12));
+}
+
 TEST(hist, quantile_never_decreases)
 {
 	const struct hist h = { .n = { [0] = 3, [1] = 1, [7] = 100, [8] = 2, [22] = 1 } };
@@ -84,6 +94,7 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(hist_quantile_of_empty_is_unknown),
 		  cmocka_unit_test(hist_quantile_interpolates_within_its_slot),
+		  cmocka_unit_test(hist_quantile_is_not_above_the_longest),
 		  cmocka_unit_test(hist_quantile_never_decreases),
 		  cmocka_unit_test(hist_add_sums_slot_by_slot),
 		  cmocka_unit_test(hist_add_saturates));

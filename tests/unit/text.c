@@ -41,9 +41,12 @@ TEST(text, safe_keeps_text)
 		/* the ends of each length and the neighbours of what is escaped */
 		{ "\u07ff\u0800\ud7ff\ue000\uffff", "\u07ff\u0800\ud7ff\ue000\uffff" },
 		{ "\U00010000\U0010ffff", "\U00010000\U0010ffff" },
+		{ "\u00ac\u00ae\u034e\u0350\u115e\u1161", "\u00ac\u00ae\u034e\u0350\u115e\u1161" },
+		{ "\u180a\u1810\u3163\u3165\uff9f\uffa1", "\u180a\u1810\u3163\u3165\uff9f\uffa1" },
+		{ "\uffef\ufffc\ufffd", "\uffef\ufffc\ufffd" },
 		{ "\u061b\u061d\u200a\u2010\u2027", "\u061b\u061d\u200a\u2010\u2027" },
-		{ "\u202f\u2065\u206a\ufefe\uff00", "\u202f\u2065\u206a\ufefe\uff00" },
-		{ "\U000dffff\U000e0080", "\U000dffff\U000e0080" },
+		{ "\u202f\u205f\u2070\ufefe\uff00", "\u202f\u205f\u2070\ufefe\uff00" },
+		{ "\U000dffff\U000e1000", "\U000dffff\U000e1000" },
 	};
 
 	check_safe(cases, ARRAY_SIZE(cases));
@@ -70,6 +73,10 @@ TEST(text, safe_escapes_what_reorders_or_hides)
 		0x61c,	0x200b, 0x200c, 0x200d,	 0x200e,  0x200f,  0x2028,  0x2029,
 		0x202a, 0x202b, 0x202c, 0x202d,	 0x202e,  0x2060,  0x2066,  0x2067,
 		0x2068, 0x2069, 0xfeff, 0xe0000, 0xe0001, 0xe0020, 0xe007f,
+		0xad,	0x34f,	0x115f, 0x1160,	 0x17b4,  0x17b5,  0x180b,  0x180e,
+		0x2061, 0x2062, 0x2063, 0x2064,	 0x2065,  0x206a,  0x206b,  0x206c,
+		0x206d, 0x206e, 0x206f, 0x3164,	 0xffa0,  0xfff9,  0xfffa,  0xfffb,
+		0x1d173, 0x1d17a, 0xe0100,
 	};
 
 	FOR_EACH (c, unsafe) {

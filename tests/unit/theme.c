@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tui/theme.h"
+
+static struct theme_files files = { .dir = "/tmp" };
 
 /* Loads a theme from a file with this text. */
 static int load(struct theme *t, const char *text, char *error, size_t size)
@@ -18,7 +21,7 @@ static int load(struct theme *t, const char *text, char *error, size_t size)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	err = theme_load(t, path, NULL, error, size);
+	err = theme_load(t, path, &files, error, size);
 	unlink(path);
 	return err;
 }
@@ -70,8 +73,10 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 		const char *text, *error;
 	} cases[] = {
 		{ "text = default\nuser = secret\n", "line 2: not a colour or attribute" },
-		{ "nosuch = red\n", "line 1: no role \"nosuch\"" },
-		{ "inherits = nosuch\n", "no theme \"nosuch\"" },
+		{ "nosuch = red\n", "line 1: there is no such role" },
+		{ "inherits = secret\n", "line 1: what it inherits is no theme, or wrong" },
+		{ "user = red\nsecret = red\n", "line 2: there is no such role" },
+		{ "secret\n", "line 1" },
 		{ "user = #12\n", "line 1" },
 		{ "user = 256\n", "line 1" },
 	};
@@ -85,12 +90,41 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 		assert_non_null(strstr(error, c->error));
 		assert_null(strstr(error, "secret"));
 	}
-	assert_int_equal(theme_load(&t, "../etc/passwd\n", "/tmp", error, sizeof(error)), -ENOENT);
+	assert_int_equal(theme_load(&t, "../etc/passwd\n", &files, error, sizeof(error)), -ENOENT);
+}
+
+/* What is no file is not opened, and nobody's file is read but the user's and root's. */
+TEST(theme, files_are_the_users)
+{
+	static const struct {
+		const char *name, *error;
+	} cases[] = {
+		{ "/dev/zero", "is not a file" },
+		{ "/tmp/", "is not a file" },
+		{ "/no/such/theme", "there is no such theme" },
+		{ "nosuch", "there is no such theme" },
+	};
+	char fifo[] = "/tmp/systop-theme-fifo-XXXXXX", error[256];
+	struct theme t;
+
+	FOR_EACH (c, cases) {
+		assert_true(theme_load(&t, c->name, &files, error, sizeof(error)) < 0);
+		assert_string_equal(error, c->error);
+	}
+	assert_non_null(mkdtemp(fifo));
+	assert_int_equal(rmdir(fifo), 0);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_true(theme_load(&t, fifo, &files, error, sizeof(error)) < 0);
+	assert_string_equal(error, "is not a file");
+	unlink(fifo);
+	assert_int_equal(load(&t, "user = red\n", error, sizeof(error)), 0);
 }
 
 int main(void)
 {
+	files.uid = geteuid();
 	RUN_TESTS(cmocka_unit_test(theme_built_in_ones_load), cmocka_unit_test(theme_roles_inherit),
 		  cmocka_unit_test(theme_files_inherit),
-		  cmocka_unit_test(theme_errors_name_the_line_and_not_the_text));
+		  cmocka_unit_test(theme_errors_name_the_line_and_not_the_text),
+		  cmocka_unit_test(theme_files_are_the_users));
 }

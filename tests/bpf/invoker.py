@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""In whose name files are read and written: the invoker's, however systop came to its rights."""
+
+import os
+import pwd
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tui"))
+from harness import SYSTOP, begin  # noqa: E402
+from tmux import Terminal  # noqa: E402
+
+SYSTOP = os.path.abspath(SYSTOP)
+USER = pwd.getpwnam("daemon")
+CAPS = "+bpf,+perfmon,+dac_override,+dac_read_search"
+SECRET = "hunter2secret"
+SUDO = {"SUDO_UID": str(USER.pw_uid), "SUDO_GID": str(USER.pw_gid), "SUDO_USER": USER.pw_name}
+AMBIENT = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", f"--inh-caps={CAPS}",
+           f"--ambient-caps={CAPS}"]
+
+
+def run(*args, env=None, command=(SYSTOP,), cwd=None):
+    return subprocess.run([*command, *args], capture_output=True, text=True, check=False, timeout=60, cwd=cwd,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+
+
+class Folder:
+    """One of the user's and one of root's that nobody else can look into."""
+
+    def __enter__(self):
+        self.top = tempfile.mkdtemp()
+        os.chmod(self.top, 0o755)
+        self.mine, self.roots = f"{self.top}/user", f"{self.top}/root"
+        os.mkdir(self.mine, 0o755)
+        os.chown(self.mine, USER.pw_uid, USER.pw_gid)
+        os.mkdir(self.roots, 0o700)
+        return self
+
+    def __exit__(self, *exc):
+        shutil.rmtree(self.top)
+
+
+def write(path, text, uid=0, mode=0o600):
+    with open(path, "w") as f:
+        f.write(text)
+    os.chown(path, uid, uid)
+    os.chmod(path, mode)
+
+
+def saves(command, env, owner):
+    """-w and --on: the file is the invoker's, and lands only where they could write it themselves."""
+    with Folder() as f:
+        where = f.mine if owner else f.roots
+        done = run("-w", f"{where}/trace", "--duration", "0.2", command=command, env=env)
+        assert done.returncode == 0, done
+        st = os.stat(f"{where}/trace")
+        assert (st.st_uid, stat.S_IMODE(st.st_mode)) == (owner, 0o600), (st.st_uid, oct(st.st_mode))
+        done = run("--json", "-d", "0.3", "-n", "5", "--on", "cpu>=0", command=command, env=env, cwd=where)
+        files = [name for name in os.listdir(where) if name.endswith("Z.pb")]
+        assert len(files) == 1 and os.stat(f"{where}/{files[0]}").st_uid == owner, (files, done.stderr)
+        if not owner:
+            return
+        done = run("-w", f"{f.roots}/trace", "--duration", "0.2", command=command, env=env)
+        assert done.returncode == 1 and "Permission denied" in done.stderr, done
+        os.symlink(f"{f.roots}/trace", f"{f.mine}/link")
+        os.lchown(f"{f.mine}/link", owner, owner)
+        done = run("-w", f"{f.mine}/link", "--duration", "0.2", command=command, env=env)
+        assert done.returncode == 1 and not os.listdir(f.roots), (done, os.listdir(f.roots))
+
+
+def reads(command, env, owner):
+    """The config and themes: theirs, or root's that they can read."""
+    with Folder() as f:
+        write(f"{f.mine}/rc", "[view]\nsort = d_ns\n", owner)
+        write(f"{f.roots}/rc", "[view]\nsort = d_ns\n")
+        for path, read in ((f"{f.mine}/rc", True), (f"{f.roots}/rc", not owner)):
+            done = run("--print-config", command=command, env={**env, "SYSTOPRC": path})
+            assert done.returncode == 0 and ("sort = d_ns" in done.stdout) == read, (path, done)
+        write(f"{f.roots}/theme", f"{SECRET} = red\n")
+        done = run("--theme", f"{f.roots}/theme", "-V", command=command, env=env)
+        assert done.returncode == 2 and SECRET not in done.stderr, done
+        assert ("line 1" in done.stderr) == (not owner), done.stderr
+
+
+def writes_config(env, owner):
+    """W: a file of the invoker's in a directory of theirs; through nobody else's directory or link."""
+    with Folder() as f:
+        home = f.mine if owner else f.roots
+        with Terminal(100, 24, {**env, "XDG_CONFIG_HOME": f"{home}/new"}) as t:
+            t.start()
+            t.keys("M", "W")
+            t.wait("config written", 30)
+        st = os.stat(f"{home}/new/systop/systoprc")
+        assert (st.st_uid, stat.S_IMODE(st.st_mode)) == (owner, 0o600), (st.st_uid, oct(st.st_mode))
+        os.mkdir(f"{f.roots}/there")
+        os.symlink(f"{f.roots}/there", f"{f.mine}/.config")
+        os.lchown(f"{f.mine}/.config", USER.pw_uid, USER.pw_gid)
+        with Terminal(100, 24, {**env, "XDG_CONFIG_HOME": "", "HOME": f.mine}) as t:
+            t.start()
+            t.keys("M", "W")
+            t.wait("config NOT written", 30)
+        assert not os.listdir(f"{f.roots}/there"), os.listdir(f"{f.roots}/there")
+
+
+def wrong_sudo():
+    for uid in ("4294967295", "4294967296", "-1", "", "x", "1000 "):
+        done = run("-V", env={**SUDO, "SUDO_UID": uid})
+        assert done.returncode == 2 and "who called sudo" in done.stderr, (uid, done)
+    assert run("-V", env={**SUDO, "SUDO_GID": "4294967295"}).returncode == 2
+    done = run("-V", command=[*AMBIENT, SYSTOP], env={"SUDO_UID": "x"})
+    assert done.returncode == 0, done  # whoever is not root can set it to anything
+
+
+def set_uid():
+    """Refused before anything is read."""
+    with Folder() as f:
+        os.mkfifo(f"{f.top}/fifo")
+        write(f"{f.roots}/secret", SECRET + " = red\n")
+        copy = f"{f.top}/systop"
+        shutil.copy(SYSTOP, copy)
+        os.chmod(copy, 0o4755)
+        user = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", copy]
+        for args in (["--theme", f"{f.roots}/secret"], ["--theme", f"{f.top}/fifo"], ["--list-cgroups"], ["--version"],
+                     ["--nosuch"]):
+            done = run(*args, command=user, env={"SYSTOPRC": f"{f.roots}/secret"})
+            assert done.returncode == 4 and "refusing to run setuid" in done.stderr and not done.stdout, (args, done)
+            assert SECRET not in done.stderr, done.stderr
+
+
+def no_files():
+    """A FIFO or device is no theme and no config, and is not waited for."""
+    with Folder() as f:
+        os.mkfifo(f"{f.top}/fifo")
+        for path in (f"{f.top}/fifo", "/dev/zero", f.mine):
+            began = time.monotonic()
+            done = run("--theme", path, "-V")
+            assert done.returncode == 2 and "is not a file" in done.stderr, done
+            done = run("--print-config", env={"SYSTOPRC": path})
+            assert done.returncode == 0 and "sort = " in done.stdout, done
+            assert time.monotonic() - began < 20
+
+
+def file_capabilities():
+    with Folder() as f:
+        copy = f"{f.top}/systop"
+        shutil.copy(SYSTOP, copy)
+        caps = CAPS.replace("+", "cap_") + "+ep"
+        subprocess.run(["setcap", caps, copy], check=True,
+                       env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+        command = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", copy]
+        reads(command, {}, USER.pw_uid)
+        saves(command, {}, USER.pw_uid)
+
+
+def main():
+    tap = begin()
+    for key in SUDO:
+        os.environ.pop(key, None)
+    tap.case("root: traces", saves, [SYSTOP], {}, 0)
+    tap.case("sudo: traces", saves, [SYSTOP], SUDO, USER.pw_uid)
+    tap.case("ambient capabilities: traces", saves, [*AMBIENT, SYSTOP], {}, USER.pw_uid)
+    tap.case("root: config and themes", reads, [SYSTOP], {}, 0)
+    tap.case("sudo: config and themes", reads, [SYSTOP], SUDO, USER.pw_uid)
+    tap.case("ambient capabilities: config and themes", reads, [*AMBIENT, SYSTOP], {}, USER.pw_uid)
+    tap.case("file capabilities", file_capabilities)
+    tap.case("root: W", writes_config, {}, 0)
+    tap.case("sudo -E: W", writes_config, SUDO, USER.pw_uid)
+    tap.case("sudo's variables make no sense", wrong_sudo)
+    tap.case("set-uid", set_uid)
+    tap.case("FIFOs and devices are not read", no_files)
+    tap.done()
+
+
+main()

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Much of everything: cgroups, threads, forks, programs; CPUs that go, little memory, full maps. The main loop never
+works for longer than 200 ms without a break, and what is lost is counted.
+
+SYSTOP_PRESSURE=full: the sizes of a large host, for minutes. Else smaller ones.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
+from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path, mount_of,  # noqa: E402
+                     rows_of, steal_ns, total)
+from tmux import Terminal  # noqa: E402
+
+FULL = os.environ.get("SYSTOP_PRESSURE") == "full"
+TURN_NS = 200 * MS
+
+
+class Watched:
+    """systop --json whose lines are read as they come."""
+
+    def __init__(self, *args):
+        self.stolen = steal_ns()
+        self.systop = Systop(*args)
+        self.lines = [self.systop.line()]
+        self.reader = threading.Thread(target=self._read)
+        self.reader.start()
+
+    def _read(self):
+        for line in iter(self.systop.next, None):
+            self.lines.append(line)
+
+    def until(self, test, what, seconds=30):
+        """The first line that comes from now on and passes."""
+        at, end = len(self.lines), time.monotonic() + seconds
+        while time.monotonic() < end:
+            for line in self.lines[at:]:
+                at += 1
+                if test(line):
+                    return line
+            assert self.systop.proc.poll() is None, "systop ended"
+            time.sleep(0.05)
+        raise AssertionError(f"not in {seconds} s: {what}; last: {self.lines[-1]['loss']}")
+
+    def turn(self):
+        """Longest turn of the main loop: without its waits for a CPU it is work; what the hypervisor took looks like
+        work from here."""
+        work = max(line["self"]["turn_work_ns"] for line in self.lines)
+        turn = max(line["self"]["turn_ns"] for line in self.lines)
+        stolen = steal_ns() - self.stolen
+        text = f"longest turn {turn / MS:.0f} ms, work of one {work / MS:.0f} ms"
+        assert GUEST or work <= TURN_NS + stolen, f"{text}, {stolen / MS:.0f} ms stolen"
+        return text
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.systop.proc.terminate()
+        self.reader.join()
+        self.systop.end()
+
+
+@contextlib.contextmanager
+def many_cgroups(number, each=100):
+    """A tree of that many; yields directories that others can be made in."""
+    top = os.path.join(mount_of("cgroup2"), f"systop-pressure-{os.getpid()}")
+    folders = [os.path.join(top, f"pod{i}") for i in range(number // each)]
+    os.mkdir(top)
+    try:
+        for folder in folders:
+            os.mkdir(folder)
+            for i in range(each - 1):
+                os.mkdir(os.path.join(folder, f"c{i}"))
+        yield folders
+    finally:
+        for folder, _, _ in os.walk(top, topdown=False):
+            for _ in range(50):
+                try:
+                    os.rmdir(folder)
+                    break
+                except OSError:
+                    time.sleep(0.05)
+
+
+def short_life(folder, name):
+    """A process in a cgroup of its own, seen there when it wakes up; both are gone then."""
+    path = os.path.join(folder, name)
+    os.mkdir(path)
+
+    def enter():
+        with open(os.path.join(path, "cgroup.procs"), "w") as f:
+            f.write("0")
+
+    subprocess.run(["sleep", "0.02"], check=True, preexec_fn=enter)
+    for _ in range(100):
+        try:
+            os.rmdir(path)
+            return
+        except OSError:
+            time.sleep(0.01)
+
+
+def cgroup_names():
+    """Cgroups that are gone before anybody could look for them have names, and so has the one above."""
+    with Cgroup(f"systop-names-{os.getpid()}") as cgroup, Watched("-d", "0.5") as systop:
+        made = 30
+        for i in range(made):
+            inner = cgroup.child(f"pod{i}")
+            short_life(inner, "app")
+            os.rmdir(inner)
+        last = f"/{cgroup.name}/pod{made - 1}/app"
+        systop.until(lambda line: any(t["cgroup"] == last and t["exited"] for t in line["threads"]), last)
+        met = {t["cgroup"] for line in systop.lines for t in line["threads"] if t["exited"]}
+    wanted = {f"/{cgroup.name}/pod{i}/app" for i in range(made)}
+    assert wanted <= met, f"{len(wanted & met)} of {made} have names; others: {[c for c in met if '?' in c][:5]}"
+    paths = {c["path"] for c in systop.lines[-1]["cgroups"]}
+    assert f"/{cgroup.name}/pod{made - 1}" in paths, "no row of the cgroup above"
+
+
+def cpu_s(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def screen_turn(screen):
+    """The main loop's longest turn by the health page: (ms, ms of work)."""
+    for _ in range(40):
+        match = re.search(r"longest turn +([\d.]+) ms, in the last seconds; ([\d.]+) ms", screen.screen())
+        if match:
+            return float(match.group(1)), float(match.group(2))
+        screen.keys("PageDown")
+        time.sleep(0.2)
+    raise AssertionError(f"no longest turn:\n{screen.screen()}")
+
+
+def watch_screen(pressure, *args):
+    """What a screen's longest turn was under a pressure, and the CPU it took: text."""
+    with Terminal(160, 50) as screen:
+        pid = screen.start(*args)
+        stolen, used, began = steal_ns(), cpu_s(pid), time.monotonic()
+        pressure()
+        used, took = cpu_s(pid) - used, time.monotonic() - began
+        screen.keys("!")
+        turn, work = screen_turn(screen)
+        stolen = steal_ns() - stolen
+    text = f"longest turn {turn:.0f} ms, work of one {work:.0f} ms, {used / took * 1000:.0f} ms of CPU a second"
+    assert GUEST or work * MS <= TURN_NS + stolen, f"{text}, {stolen / MS:.0f} ms stolen"
+    return text, used / took
+
+
+def cgroups(number, seconds):
+    """Threads that come and go in cgroups that come and go, among many that stay."""
+    made = 0
+
+    def pressure():
+        nonlocal made
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            short_life(folders[made % len(folders)], f"short{made}")
+            made += 1
+            time.sleep(0.05)
+
+    with many_cgroups(number) as folders:
+        text, cpu = watch_screen(pressure)
+    assert made >= seconds, f"only {made} short ones in {seconds} s"
+    assert cpu < 0.1, f"{cpu:.2f} CPUs: {text}"
+    return f"{number} cgroups, {made / seconds:.0f} a second come and go: {text}"
+
+
+def forks(rate, seconds):
+    """Every one of many short processes is counted."""
+    name = f"systop-forks-{os.getpid()}"
+    with Cgroup(name) as cgroup, Watched("-d", "0.2") as systop, \
+         Load(load_path("forks"), "processes", str(rate), str(seconds), preexec=lambda: cgroup.add(os.getpid())) as load:
+        truth = load.truth()
+        systop.until(lambda line: any(t["exited"] and t["tid"] == truth["pid"] for t in line["threads"]),
+                     "the end of the load")
+        time.sleep(0.5)
+        text = systop.turn()
+    seen = sum(t["exited"] and t["cgroup"] == f"/{name}" for line in systop.lines for t in line["threads"]) - 1
+    loss = systop.lines[-1]["loss"]
+    lost = loss["no_slot"] + loss["no_storage"] + loss["unlisted"]
+    assert seen <= truth["made"] <= seen + lost, f"{seen} of {truth['made']}, {lost} lost"
+    return f"{seen} of {truth['made']} at {truth['made'] / truth['ns'] * SEC:.0f} a second, {lost} lost; {text}"
+
+
+def programs(number):
+    """Different programs, one after the other: there is room to tell of each file."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, Watched("-d", "0.5") as systop:
+        for i in range(number):
+            path = os.path.join(folder, f"program{i}")
+            shutil.copy("/bin/sleep", path)
+            subprocess.run([path, "0.002"], check=True)
+            os.unlink(path)
+        took = time.monotonic() - began
+        systop.until(lambda line: any(t["comm"] == f"program{number - 1}" for t in line["threads"]), "the last one")
+        text = systop.turn()
+    names = {t["comm"] for line in systop.lines for t in line["threads"] if t["exited"]}
+    missing = [i for i in range(number) if f"program{i}" not in names]
+    assert not missing, f"{len(missing)} are missing: {missing[:5]}"
+    lost = systop.lines[-1]["loss"]["files"]
+    assert not lost, f"{lost} files lost"
+    return f"{number / took * 60:.0f} programs a minute, no file lost; {text}"
+
+
+@contextlib.contextmanager
+def restored(path):
+    """A setting of the whole machine gets its value back, however this test ends: a process of its own sees to that."""
+    with open(path) as f:
+        before = f.read().strip()
+    guard = subprocess.Popen(["sh", "-c", 'cat > /dev/null; echo "$1" > "$2"', "sh", before, path],
+                             stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        yield int(before)
+    finally:
+        guard.stdin.close()
+        guard.wait()
+
+
+PID_MAX = "/proc/sys/kernel/pid_max"
+
+
+@contextlib.contextmanager
+def pid_max(number):
+    """Room for that many more threads; nothing changes where there is."""
+    with restored(PID_MAX) as before:
+        if before < number + 10000:
+            with open(PID_MAX, "w") as f:
+                f.write(str(number + 50000))
+        yield
+
+
+@contextlib.contextmanager
+def many_threads(number, each=20000):
+    """Threads that sleep, in a few processes, which are told."""
+    with pid_max(number), contextlib.ExitStack() as stack:
+        pids, left = [], number
+        while left > 0:
+            proc = subprocess.Popen([load_path("threads"), str(min(left, each))], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True)
+            stack.callback(proc.wait)
+            stack.callback(proc.stdin.close)
+            made = json.loads(proc.stdout.readline())["threads"]
+            assert made == min(left, each), f"{made} threads of {min(left, each)}"
+            pids.append(proc.pid)
+            left -= made
+        yield pids
+
+
+def threads(number):
+    """Threads that are there at the start, all of which have a slot."""
+    def pressure():
+        time.sleep(8 if FULL else 4)
+
+    with many_threads(number):
+        text, _ = watch_screen(pressure)
+        with Watched("-d", "1") as systop:
+            root = next(c for c in systop.lines[-1]["cgroups"] if c["path"] == "/")
+            assert root["threads"] >= number, f"{root['threads']} of {number}"
+            assert not systop.lines[-1]["loss"]["no_slot"], systop.lines[-1]["loss"]
+    return f"{number} threads: {text}"
+
+
+def slots_full(number):
+    """More threads than slots: each of their switches is counted, and nothing else."""
+    with Watched("-d", "1") as systop:
+        before, began = systop.lines[-1]["loss"]["no_slot"], time.monotonic()
+        with many_threads(number):
+            systop.until(lambda line: line["loss"]["no_slot"] > before, "slots are lost")
+            lines = [systop.until(lambda line: True, "a refresh") for _ in range(4)]
+            took = time.monotonic() - began
+            root = next(c for c in lines[-1]["cgroups"] if c["path"] == "/")
+            with open("/proc/loadavg") as f:
+                there = int(f.read().split("/")[1].split()[0])
+            systop.systop.proc.terminate() # the threads' ends are a line of 50 MB
+    lost, without = lines[-1]["loss"]["no_slot"] - before, there - root["threads"]
+    others = (lines[-1]["loss"]["no_slot"] - lines[1]["loss"]["no_slot"]) / 2 * took
+    assert without > 0, f"{there} threads, {root['threads']} of them are known"
+    # Each has been switched to once, a few of them again; what goes on is others', that came meanwhile.
+    assert 0.98 * without <= lost <= 1.2 * without + 500 + 2 * others, \
+        f"{without} threads without a slot, {lost} switches lost, of others about {others:.0f}"
+    return f"{without} threads without a slot: {lost} switches counted as lost, of others about {others:.0f}"
+
+
+def waits_full():
+    """More wakings by turns than can be told: those that are told and those that are counted are all."""
+    with Load(load_path("two_wakers"), "60", "1") as load:
+        truth = load.truth()
+        with Watched("-d", "0.5") as systop:
+            before = systop.lines[-1]["loss"]["waits"]
+            time.sleep(4)
+            text = systop.turn()
+    lines = systop.lines[1:]
+    told = sum(w["count"] for r in rows_of(lines, truth["sleeper"]) for w in r["wakers"])
+    wakeups, lost = total(lines, truth["sleeper"], "wakeups"), lines[-1]["loss"]["waits"] - before
+    assert wakeups > (100 if GUEST else 10000), wakeups
+    assert told <= wakeups * 1.001 + 10, f"{told} told of {wakeups} wakeups"
+    assert told + lost >= wakeups * 0.999 - 10, f"{told} told and {lost} lost of {wakeups} wakeups"
+    return f"{told} told, {lost} lost, {wakeups} wakeups; {text}"
+
+
+def hotplug():
+    """A CPU goes and comes back: it goes on being watched."""
+    cpu = max(os.sched_getaffinity(0))
+    path = f"/sys/devices/system/cpu/cpu{cpu}/online"
+
+    def online(on):
+        with open(path, "w") as f:
+            f.write(on)
+
+    with restored(path), Watched("-d", "0.5") as systop:
+        for _ in range(3):
+            online("0")
+            systop.until(lambda line: cpu not in (c["cpu"] for c in line["cpus"] if c["run_ns"]), "nothing runs there")
+            online("1")
+            with Load(load_path("spin"), "30", preexec=lambda: os.sched_setaffinity(0, {cpu})):
+                systop.until(lambda line: next(c for c in line["cpus"] if c["cpu"] == cpu)["run_ns"] >
+                             line["interval_ns"] / 4, "something runs there")
+        return systop.turn()
+
+
+def limited(mib, *args):
+    """A systop that may take so much memory: (done, the most it took in MiB)."""
+    controller = mount_of("cgroup", "memory")
+    limit, most = (("memory.limit_in_bytes", "memory.max_usage_in_bytes") if controller else
+                   ("memory.max", "memory.peak"))
+    with Cgroup(f"systop-memory-{os.getpid()}", "memory" if controller else None) as cgroup:
+        cgroup.write(limit, str(mib << 20))
+        done = subprocess.run([SYSTOP, *args], preexec_fn=lambda: cgroup.add(os.getpid()), capture_output=True,
+                              text=True, check=False, timeout=120)
+        with open(os.path.join(cgroup.path, most)) as f:
+            return done, int(f.read()) >> 20
+
+
+def memory_little():
+    """Less than it needs: that is said, and nothing begins."""
+    done, _ = limited(64, "--json", "-d", "0.5", "-n", "2")
+    assert done.returncode == 1 and not done.stdout, done
+    assert done.stderr.startswith("systop: too little memory: 64 MiB\n"), done.stderr
+    assert re.search(r"^  why: .*limit of the cgroup.*80 MiB", done.stderr, re.MULTILINE), done.stderr
+    assert re.search(r"^  fix: ", done.stderr, re.MULTILINE), done.stderr
+
+
+def memory_enough(mib):
+    done, most = limited(mib, "--json", "-d", "0.5", "-n", "6")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 6, (done.returncode, done.stderr)
+    return f"{most} of {mib} MiB"
+
+
+def main():
+    tap = begin()
+    tap.case("names of cgroups that come and go", cgroup_names)
+    tap.case("many cgroups", cgroups, 30000 if FULL else 3000, 20 if FULL else 5)
+    tap.case("a storm of forks", forks, 10000 if FULL else 300 if GUEST else 3000, 30 if FULL else 4)
+    tap.case("a storm of programs", programs, 5000 if FULL else 30 if GUEST else 200)
+    tap.case("many threads", threads, 100000 if FULL else 20000)
+    if FULL:
+        tap.case("slots full", slots_full, 80000)
+    tap.case("more wakings than can be told", waits_full)
+    if os.access(f"/sys/devices/system/cpu/cpu{max(os.sched_getaffinity(0))}/online", os.W_OK):
+        tap.case("CPU hotplug", hotplug)
+    else:
+        tap.skip("CPU hotplug", "no CPU can be taken away here")
+    if mount_of("cgroup", "memory") or os.path.exists("/sys/fs/cgroup/memory.pressure"):
+        tap.case("64 MiB are too little", memory_little)
+        tap.case("100 MiB", memory_enough, 100)
+        tap.case("128 MiB", memory_enough, 128)
+    else:
+        tap.skip("64, 100, 128 MiB", "no memory controller")
+    tap.done()
+
+
+main()

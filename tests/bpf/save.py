@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where traces go: what is there is not replaced by a file unless it is one, and nothing is left behind.
+
+No case needs more of the trace than that it is one; what is in it is told by trace.py.
+"""
+
+import contextlib
+import ctypes
+import os
+import re
+import resource
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import SYSTOP, begin, bpf_ids, descendants, name_of  # noqa: E402
+
+SYSTOP = os.path.abspath(SYSTOP)
+WAIT = 30
+FIRST = b"\n"  # a trace's first byte: field 1 of a message, length-delimited
+EOPNOTSUPP = 95
+
+
+def record(path, *args, seconds=0.2, **more):
+    return subprocess.run([SYSTOP, "-w", path, "--duration", str(seconds), *args], capture_output=True, text=True,
+                          check=False, timeout=120, stdin=subprocess.DEVNULL, **more)
+
+
+@contextlib.contextmanager
+def folder():
+    with tempfile.TemporaryDirectory() as name:
+        yield name
+
+
+@contextlib.contextmanager
+def mounted(where, *options):
+    subprocess.run(["mount", "-t", "tmpfs", *options, "none", where], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", where], check=True)
+
+
+def wait_for(what, condition):
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        got = condition()
+        if got:
+            return got
+        time.sleep(0.02)
+    raise AssertionError(f"not within {WAIT} s: {what}")
+
+
+def is_trace(path):
+    with open(path, "rb") as f:
+        return f.read(1) == FIRST and os.path.getsize(path) > 1000
+
+
+def refused(path, text, *command):
+    """Told with status 2, before anything is loaded: in well under the time that it would record."""
+    before = os.lstat(path)
+    began = time.monotonic()
+    done = subprocess.run([SYSTOP, *(command or ("-w", path, "--duration", "60"))], capture_output=True, text=True,
+                          check=False, timeout=50, stdin=subprocess.DEVNULL)
+    took = time.monotonic() - began
+    assert done.returncode == 2, (path, done)
+    assert text in done.stderr and "  fix: " in done.stderr, done.stderr
+    after = os.lstat(path)
+    assert (before.st_mode, before.st_ino, before.st_mtime_ns) == (after.st_mode, after.st_ino, after.st_mtime_ns), path
+    return took
+
+
+# --- What it is
+
+
+def null_device():
+    with folder() as d:
+        for path in (f"{d}/null", f"{d}/link"):
+            if path.endswith("null"):
+                os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+            else:
+                os.symlink("null", path)
+            done = record(path)
+            assert done.returncode == 0 and "saved" in done.stderr, done
+        assert stat.S_ISCHR(os.lstat(f"{d}/null").st_mode), "it is replaced"
+        assert os.path.islink(f"{d}/link"), "the link is replaced"
+        assert sorted(os.listdir(d)) == ["link", "null"], os.listdir(d)
+        os.mknod(f"{d}/full", 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+        done = record(f"{d}/full")
+        assert done.returncode == 1 and "No space left" in done.stderr, done
+
+
+def fifos():
+    """Whoever reads has the whole trace; a reader can come late, and one who does not come holds up nobody."""
+    with folder() as d:
+        fifo = f"{d}/fifo"
+        os.mkfifo(fifo)
+        got = []
+
+        def read():
+            time.sleep(2.5)
+            with open(fifo, "rb") as f:
+                got.append(f.read())
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        done = record(fifo)
+        reader.join(WAIT)
+        assert done.returncode == 0, done
+        assert got and got[0][:1] == FIRST and len(got[0]) > 1000, [len(g) for g in got]
+        assert stat.S_ISFIFO(os.lstat(fifo).st_mode), "it is replaced"
+        done = record(fifo)
+        assert done.returncode == 1 and "nobody reads this FIFO" in done.stderr, done
+        with subprocess.Popen([SYSTOP, "-w", fifo, "--duration", "0.2"], stderr=subprocess.PIPE, text=True) as systop:
+            time.sleep(1.5)
+            systop.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            systop.wait(WAIT)
+            systop.send_signal(signal.SIGINT)
+            took = time.monotonic() - began
+        assert took < 5, f"{took:.1f} s after SIGINT"
+        assert os.listdir(d) == ["fifo"], os.listdir(d)
+
+
+def standard_output():
+    """A link as /dev/stdout is what - is: a pipe, or a file that is written to where it is. It is a link of the test's
+    own, so that a systop that replaces it does no harm to the machine."""
+    with folder() as d:
+        link = f"{d}/stdout"
+        os.symlink("/proc/self/fd/1", link)
+        done = subprocess.run(f"{SYSTOP} -w {link} --duration 0.2 | cat >{d}/piped", shell=True,
+                              capture_output=True, text=True, check=False, timeout=120)
+        assert is_trace(f"{d}/piped"), done
+        with open(f"{d}/file", "wb") as f:
+            inode = os.fstat(f.fileno()).st_ino
+            done = subprocess.run([SYSTOP, "-w", link, "--duration", "0.2"], stdout=f, stderr=subprocess.PIPE,
+                                  check=False, timeout=120)
+        assert done.returncode == 0 and is_trace(f"{d}/file"), done
+        assert os.stat(f"{d}/file").st_ino == inode, "the file is replaced"
+        assert os.path.islink(link), "the link is replaced"
+
+
+def not_files():
+    """A directory, a socket, a block device, and links to them: refused at once."""
+    before = bpf_ids()
+    with folder() as d:
+        os.mkdir(f"{d}/directory")
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(f"{d}/socket")
+            os.mknod(f"{d}/block", 0o600 | stat.S_IFBLK, os.makedev(7, 99))
+            os.symlink("block", f"{d}/link")
+            refused(f"{d}/directory", "it is a directory")
+            refused(f"{d}/socket", "it is no file, FIFO or character device")
+            refused(f"{d}/block", "it is no file, FIFO or character device")
+            refused(f"{d}/link", "it is no file, FIFO or character device")
+            refused(f"{d}/block", "it is no file", "--json", "-n", "100", "-o", f"{d}/block")
+            refused(f"{d}/directory", "it is a directory", "--json", "-n", "100", "-o", f"{d}/directory")
+        assert sorted(os.listdir(d)) == ["block", "directory", "link", "socket"], os.listdir(d)
+    assert not bpf_ids() - before, "BPF was loaded"
+
+
+def later():
+    """w: what is at -o's path when the trace is saved."""
+    with folder() as d:
+        path = f"{d}/trace"
+        with subprocess.Popen([SYSTOP, "--json", "-d", "0.3", "-o", path], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as systop:
+            said = []
+            threading.Thread(target=lambda: said.extend(systop.stderr), daemon=True).start()
+            wait_for("BPF", lambda: "systop-peek" in [name_of(p) for p in descendants(systop.pid)])
+
+            def save(text):
+                said.clear()
+                time.sleep(0.7)
+                systop.send_signal(signal.SIGUSR1)
+                try:
+                    return wait_for(text, lambda: [line for line in said if text in line])[0]
+                except AssertionError as e:
+                    systop.kill()
+                    raise AssertionError(f"{e}: {said}") from e
+
+            save("saved ")
+            assert is_trace(path), "not saved"
+            os.unlink(path)
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+            save("saved ")
+            assert stat.S_ISCHR(os.lstat(path).st_mode), "a device is replaced"
+            os.unlink(path)
+            os.mknod(path, 0o600 | stat.S_IFBLK, os.makedev(7, 99))
+            save("it is no file, FIFO or character device")
+            assert stat.S_ISBLK(os.lstat(path).st_mode), "a block device is replaced"
+            os.unlink(path)
+            with open(f"{d}/old", "w") as f:
+                f.write("old")
+            os.symlink("old", path)
+            save("saved ")
+            assert os.path.islink(path) and is_trace(f"{d}/old"), "the link is not followed"
+            os.unlink(path)
+            os.unlink(f"{d}/old")
+            os.mkfifo(path)
+            got = []
+            threading.Thread(target=lambda: got.append(len(open(path, "rb").read())), daemon=True).start()
+            save("saved ")
+            assert wait_for("the FIFO's end", lambda: got)[0] > 1000, got
+            systop.terminate()
+        assert os.listdir(d) == ["trace"], os.listdir(d)
+
+
+def links():
+    """A link that is somebody else's is not followed."""
+    with folder() as d:
+        os.chmod(d, 0o777)
+        with open(f"{d}/mine", "w") as f:
+            f.write("mine")
+        os.symlink("mine", f"{d}/link")
+        os.lchown(f"{d}/link", 65534, 65534)
+        os.mkdir(f"{d}/there")
+        os.symlink("there", f"{d}/way")
+        os.lchown(f"{d}/way", 65534, 65534)
+        for path in (f"{d}/link", f"{d}/way/trace"):
+            done = record(path)
+            assert done.returncode == 1 and "a link to it is someone else's" in done.stderr, done
+        assert open(f"{d}/mine").read() == "mine" and not os.listdir(f"{d}/there")
+        os.symlink("circle", f"{d}/circle")
+        done = record(f"{d}/circle")
+        assert done.returncode == 1, done
+
+
+# --- What goes wrong
+
+
+def no_room():
+    """How much there is to write, and how much room; the old file stays."""
+    with folder() as d, mounted(d, "-o", "size=16k"):
+        with open(f"{d}/trace", "w") as f:
+            f.write("old")
+        done = record(f"{d}/trace", seconds=1.5)
+        assert done.returncode == 1, done
+        assert re.search(r"No space left on device \(need [\d.]+ ?\w+, [\d.]+ ?\w+ free\)", done.stderr), done.stderr
+        assert "\n  fix: df -h" in done.stderr, done.stderr
+        assert os.listdir(d) == ["trace"] and open(f"{d}/trace").read() == "old", os.listdir(d)
+
+
+def too_large():
+    """ulimit -f: an error like others, for -w and while it runs."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+    with folder() as d:
+        done = record(f"{d}/trace", seconds=1.5, preexec_fn=limit)
+        assert done.returncode == 1 and "File too large" in done.stderr, done
+        assert "ulimit -f" in done.stderr and not os.listdir(d), (done, os.listdir(d))
+
+
+def read_only():
+    with folder() as d, mounted(d, "-o", "ro"):
+        done = record(f"{d}/trace", seconds=60)
+        assert done.returncode == 1 and "Read-only file system" in done.stderr, done
+        assert "  fix: " in done.stderr, done.stderr
+
+
+def removed():
+    """The directory goes while it records."""
+    with folder() as d:
+        gone = f"{d}/gone"
+        os.mkdir(gone)
+        with subprocess.Popen([SYSTOP, "-w", "trace", "--duration", "3"], cwd=gone, stderr=subprocess.PIPE,
+                              text=True) as systop:
+            wait_for("BPF", lambda: "systop-peek" in [name_of(p) for p in descendants(systop.pid)])
+            os.rmdir(gone)
+            said = systop.stderr.read()
+        assert systop.returncode == 1 and "No such file" in said and "  fix: " in said, (systop.returncode, said)
+
+
+def hostile_names():
+    """A path does nothing to a terminal, wherever it is said."""
+    with folder() as d:
+        name = "\x1b[2Jred\ntwo\u202e\u00ad"
+        done = record(f"{d}/{name}/trace")
+        assert done.returncode == 1 and "\x1b" not in done.stderr and "\u202e" not in done.stderr, done
+        done = record(f"{d}/{name}")
+        assert "\\x1b[2Jred\\x0atwo" in done.stderr, done.stderr
+        assert done.returncode == 0 and "\x1b" not in done.stderr and "\u00ad" not in done.stderr, done
+        assert "saved " in done.stderr and os.listdir(d) == [name], (done, os.listdir(d))
+
+
+# --- File systems without O_TMPFILE
+
+
+class Argument(ctypes.Structure):
+    _fields_ = [("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
+
+
+def without_tmpfile():
+    """For a child: open() says what a file system without files that have no name says. By seccomp, as nothing that
+    can be mounted everywhere is one."""
+    lib = ctypes.CDLL("libseccomp.so.2", use_errno=True)
+    lib.seccomp_init.restype = ctypes.c_void_p
+    lib.seccomp_attr_set.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32]
+    lib.seccomp_rule_add_array.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint,
+                                           ctypes.POINTER(Argument)]
+    lib.seccomp_load.argtypes = [ctypes.c_void_p]
+    flag, masked, no_new_privs = os.O_TMPFILE, 7, 3  # SCMP_CMP_MASKED_EQ, SCMP_FLTATR_CTL_NNP
+    ctx = lib.seccomp_init(0x7FFF0000)  # SCMP_ACT_ALLOW
+    lib.seccomp_attr_set(ctx, no_new_privs, 0)
+    number = lib.seccomp_syscall_resolve_name(b"openat")
+    argument = Argument(2, masked, flag, flag)
+    if lib.seccomp_rule_add_array(ctx, 0x00050000 | EOPNOTSUPP, number, 1, ctypes.byref(argument)) or \
+            lib.seccomp_load(ctx):
+        os._exit(99)
+
+
+def child_named(pid, name):
+    for p in descendants(pid):
+        if name_of(p) == name:
+            return p
+    return None
+
+
+def kill_one(whom, d):
+    """Kills it while there is a partial file; says what was left in the end."""
+    path = f"{d}/trace"
+    with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.5"], stderr=subprocess.PIPE, text=True,
+                          preexec_fn=without_tmpfile) as systop:
+        partial = wait_for("a partial file", lambda: [f for f in os.listdir(d) if f.startswith(".systop-")]
+                           or (systop.poll() is not None and ["it ended"]))
+        assert partial != ["it ended"], systop.stderr.read()
+        writer = child_named(systop.pid, "systop-write")
+        victim = {"main": systop.pid, "starter": child_named(systop.pid, "systop-starter"), "writer": writer}[whom]
+        assert victim, f"no {whom}"
+        os.kill(victim, signal.SIGKILL)
+        systop.wait(WAIT)
+        said = systop.stderr.read()
+    wait_for(f"the end of partial files after {whom}: {os.listdir(d)}",
+             lambda: not [f for f in os.listdir(d) if f.startswith(".systop-")])
+    left = os.listdir(d)
+    assert left in ([], ["trace"]), left
+    assert not left or is_trace(path), "it is cut"
+    return f"{whom}: status {systop.returncode}, {'a whole file' if left else 'no file'}, {said.strip()[:80]}"
+
+
+def killed():
+    notes = []
+    for whom in ("writer", "main", "starter"):
+        with folder() as d:
+            notes.append(kill_one(whom, d))
+    return "; ".join(notes)
+
+
+def whole_without_tmpfile():
+    """It is there when it is whole, over an old one, and what others left does not matter."""
+    with folder() as d:
+        with open(f"{d}/trace", "w") as f:
+            f.write("old")
+        stale = {f".systop-{pid}.pb" for pid in range(2, 32768)}
+        for name in stale:
+            os.symlink("/nowhere", f"{d}/{name}")
+        done = record(f"{d}/trace", preexec_fn=without_tmpfile)
+        assert done.returncode == 0 and is_trace(f"{d}/trace"), done
+        assert os.stat(f"{d}/trace").st_mode & 0o777 == 0o600, oct(os.stat(f"{d}/trace").st_mode)
+        left = set(os.listdir(d)) - stale
+        assert left == {"trace"}, left
+
+
+def main():
+    tap = begin()
+    tap.case("a null device stays one", null_device)
+    tap.case("FIFOs are written to", fifos)
+    tap.case("/dev/stdout is standard output", standard_output)
+    tap.case("a directory, a socket, a block device", not_files)
+    tap.case("what is at the path of -o later", later)
+    tap.case("links of somebody else", links)
+    tap.case("no room", no_room)
+    tap.case("ulimit -f", too_large)
+    tap.case("a read-only file system", read_only)
+    tap.case("the directory is removed", removed)
+    tap.case("hostile names", hostile_names)
+    tap.case("no O_TMPFILE: whoever is killed", killed)
+    tap.case("no O_TMPFILE: whole files only", whole_without_tmpfile)
+    tap.done()
+
+
+main()

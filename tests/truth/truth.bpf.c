@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * An independent clock for tests/bpf/exact.py: where each thread's time went, by the tracepoints' own clock at its
+ * wakings and switches and nothing else. It shares no line with what it judges: a table of threads by number, no
+ * repairs, no histogram finer than powers of two.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "truth.h"
+
+struct task_struct {
+	int pid;
+	unsigned int __state;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TRUTH_THREADS);
+	__type(key, __u32);
+	__type(value, struct truth);
+} threads SEC(".maps");
+
+static const struct truth nothing;
+
+static struct truth *truth_of(__u32 tid)
+{
+	struct truth *t = bpf_map_lookup_elem(&threads, &tid);
+
+	if (t || !tid)
+		return t;
+	bpf_map_update_elem(&threads, &tid, &nothing, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&threads, &tid);
+}
+
+static void wait_ends(struct truth *t, __u64 wait)
+{
+	__u32 bucket = 0;
+
+	t->runq_ns += wait;
+	t->waits++;
+	if (wait > t->longest_ns)
+		t->longest_ns = wait;
+	for (__u64 rest = wait >> 10; rest > 1 && bucket < TRUTH_BUCKETS - 1; rest >>= 1)
+		bucket++;
+	t->buckets[bucket & (TRUTH_BUCKETS - 1)]++;
+}
+
+/* sched_switch's prev_state, as include/linux/sched.h has it. */
+static __u32 state_of(bool preempt, __u32 prev_state, __u32 now)
+{
+	if (preempt || !prev_state || !now || now == 0x200 /* TASK_WAKING */)
+		return TRUTH_READY;
+	if (prev_state & (0x10 | 0x20 | 0x80))
+		return TRUTH_ENDED;
+	if (prev_state & (0x4 | 0x8 | 0x40 | 0x8000))
+		return TRUTH_STOPPED;
+	return (prev_state & (0x2 | 0x400)) == 0x2 ? TRUTH_D : TRUTH_SLEEP;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking, struct task_struct *p)
+{
+	struct truth *t = truth_of(p->pid);
+
+	if (t)
+		t->woken = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
+{
+	__u64 now = bpf_ktime_get_boot_ns();
+	struct truth *t = truth_of(prev->pid);
+
+	if (t) {
+		if (t->state == TRUTH_RUNNING)
+			t->run_ns += now - t->since;
+		else if (t->state)
+			t->missed++;
+		t->state = state_of(preempt, prev_state, prev->__state);
+		t->since = now;
+		t->switches++;
+	}
+	t = truth_of(next->pid);
+	if (t) {
+		__u64 until = t->woken > t->since ? t->woken : t->since;
+
+		if (t->state == TRUTH_RUNNING) {
+			t->missed++;
+		} else if (t->state == TRUTH_READY) {
+			wait_ends(t, now - t->since);
+		} else if (t->state && until == t->since) {
+			/* Nobody woke it since: it was woken as it went, before its state said so. */
+			if (t->woken > t->came)
+				wait_ends(t, now - t->since);
+			else
+				t->missed++;
+		} else if (t->state) {
+			*(t->state == TRUTH_D	       ? &t->d_ns
+			  : t->state == TRUTH_STOPPED ? &t->stopped_ns
+						      : &t->sleep_ns) += until - t->since;
+			wait_ends(t, now - until);
+		}
+		t->state = TRUTH_RUNNING;
+		t->since = t->came = now;
+	}
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

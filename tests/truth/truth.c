@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Loads truth.bpf.c and prints, for each line on its stdin, all threads as one JSON object by number; then the longest
+ * waits and the histograms begin again. Its first line says that it is attached. */
+#include <stdio.h>
+
+#include <bpf/bpf.h>
+
+#include "truth.skel.h"
+#include "tests/truth/truth.h"
+
+static void print(int map)
+{
+	static __u32 tids[TRUTH_THREADS];
+	const char *comma = "";
+	struct truth t;
+	__u32 nr = 0;
+
+	/* All numbers first: a row that is written anew comes again in the map's order. */
+	while (nr < TRUTH_THREADS && !bpf_map_get_next_key(map, nr ? &tids[nr - 1] : NULL, &tids[nr]))
+		nr++;
+	printf("{");
+	for (__u32 n = 0; n < nr; n++) {
+		__u32 tid = tids[n];
+
+		if (bpf_map_lookup_elem(map, &tid, &t))
+			continue;
+		printf("%s\"%u\":{\"run_ns\":%llu,\"runq_ns\":%llu,\"d_ns\":%llu,\"sleep_ns\":%llu,\"stopped_ns\":%llu,"
+		       "\"longest_ns\":%llu,\"waits\":%llu,\"switches\":%llu,\"missed\":%llu,\"buckets\":[",
+		       comma, tid, t.run_ns, t.runq_ns, t.d_ns, t.sleep_ns, t.stopped_ns, t.longest_ns, t.waits,
+		       t.switches, t.missed);
+		for (int i = 0; i < TRUTH_BUCKETS; i++)
+			printf("%s%u", i ? "," : "", t.buckets[i]);
+		printf("]}");
+		comma = ",";
+		t.longest_ns = 0;
+		for (int i = 0; i < TRUTH_BUCKETS; i++)
+			t.buckets[i] = 0;
+		bpf_map_update_elem(map, &tid, &t, BPF_EXIST);
+	}
+	printf("}\n");
+	fflush(stdout);
+}
+
+int main(void)
+{
+	struct truth_bpf *truth = truth_bpf__open_and_load();
+	char line[16];
+
+	if (!truth || truth_bpf__attach(truth)) {
+		fprintf(stderr, "truth: cannot load or attach\n");
+		return 1;
+	}
+	printf("{}\n");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin))
+		print(bpf_map__fd(truth->maps.threads));
+	truth_bpf__destroy(truth);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TESTS_TRUTH_H
+#define SYSTOP_TESTS_TRUTH_H
+
+#include <linux/types.h>
+
+enum {
+	TRUTH_UNKNOWN, /* no switch was seen yet */
+	TRUTH_RUNNING,
+	TRUTH_READY,
+	TRUTH_SLEEP,
+	TRUTH_D,
+	TRUTH_STOPPED,
+	TRUTH_ENDED,
+};
+
+#define TRUTH_THREADS 65536
+#define TRUTH_BUCKETS 32 /* of 1 us << N, the first from 0 on */
+
+struct truth {
+	__u64 since; /* CLOCK_BOOTTIME, ns, as all times here */
+	__u64 woken;
+	__u64 came;  /* to the CPU, last time */
+	__u64 run_ns; /* with what interrupts took of it */
+	__u64 runq_ns;
+	__u64 d_ns;
+	__u64 sleep_ns;
+	__u64 stopped_ns;
+	__u64 longest_ns; /* wait */
+	__u64 waits;
+	__u64 switches; /* away from the CPU */
+	__u64 missed;   /* events that do not follow one another */
+	__u32 state;
+	__u32 buckets[TRUTH_BUCKETS];
+};
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Cgroups are directories with numbers: any file system will do. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proc/cgroup.h"
+
+static char top[64];
+
+static void make(const char *path)
+{
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s%s", top, path);
+	assert_int_equal(mkdir(file, 0755), 0);
+}
+
+static void drop(const char *path)
+{
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s%s", top, path);
+	assert_int_equal(rmdir(file), 0);
+}
+
+static uint64_t id_of(const char *path)
+{
+	char file[128];
+	struct stat st;
+
+	snprintf(file, sizeof(file), "%s%s", top, path);
+	assert_int_equal(stat(file, &st), 0);
+	return st.st_ino;
+}
+
+/* The paths of the list, with a space behind each. */
+static const char *listed(struct cgroups *c)
+{
+	static char text[512];
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(c, &nr);
+
+	*text = '\0';
+	for (size_t i = 0; i < nr; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ", list[i]->path);
+	return text;
+}
+
+static struct cgroups *open_tree(void)
+{
+	struct cgroups *c;
+
+	snprintf(top, sizeof(top), "/tmp/systop-cgroups-XXXXXX");
+	assert_non_null(mkdtemp(top));
+	make("/b");
+	make("/a");
+	make("/a/z");
+	make("/a-");
+	c = cgroups_open(top, NULL);
+	assert_non_null(c);
+	assert_string_equal(listed(c), "/ /a /a/z /a- /b ");
+	return c;
+}
+
+static void close_tree(struct cgroups *c)
+{
+	cgroups_free(c);
+	drop("/a-");
+	drop("/a/z");
+	drop("/a");
+	drop("/b");
+	assert_int_equal(rmdir(top), 0);
+}
+
+struct told {
+	struct cgroups *cgroups;
+	uint64_t id, child;
+	int asked;
+};
+
+/* The child first, as the programs do. */
+static void tell(void *arg)
+{
+	struct told *t = arg;
+
+	if (t->asked++)
+		return;
+	cgroups_tell(t->cgroups, t->child, t->id, "child");
+	cgroups_tell(t->cgroups, t->id, id_of("/b"), "new");
+}
+
+static void names_are_asked_for(void **state)
+{
+	struct cgroups *c = open_tree();
+	struct told told = { c, 1000001, 1000002, 0 };
+	struct cgroup *child;
+
+	(void)state;
+	cgroups_ask_with(c, tell, &told);
+	child = cgroups_find(c, told.child);
+	assert_string_equal(child->path, "/b/new/child");
+	assert_string_equal(child->parent->path, "/b/new");
+	assert_int_equal(child->depth, 3);
+	assert_string_equal(listed(c), "/ /a /a/z /a- /b /b/new /b/new/child ");
+	assert_ptr_equal(cgroups_find(c, told.child), child);
+	assert_int_equal(told.asked, 1);
+	close_tree(c);
+}
+
+static void no_more(void *arg)
+{
+	(void)arg;
+}
+
+static void name_that_comes_late(void **state)
+{
+	struct cgroups *c = open_tree();
+	struct cgroup *late = cgroups_find(c, 77);
+
+	(void)state;
+	assert_string_equal(late->path, "/?77");
+	cgroups_tell(c, 77, id_of("/a"), "late");
+	cgroups_ask_with(c, no_more, NULL);
+	assert_ptr_equal(cgroups_find(c, 77), late);
+	assert_string_equal(late->path, "/a/late");
+	assert_string_equal(late->parent->path, "/a");
+	assert_string_equal(listed(c), "/ /a /a/late /a/z /a- /b ");
+	close_tree(c);
+}
+
+static void what_comes_and_goes(void **state)
+{
+	struct cgroups *c = open_tree();
+	uint64_t changes = cgroups_changes(c);
+	struct cgroup *gone;
+
+	(void)state;
+	cgroups_work(c, true);
+	assert_int_equal(cgroups_changes(c), changes);
+	make("/a/new");
+	cgroups_work(c, true);
+	assert_string_equal(listed(c), "/ /a /a/new /a/z /a- /b ");
+	assert_int_not_equal(cgroups_changes(c), changes);
+
+	/* Threads are in it yet; then nothing but what is remembered of it; then nothing at all. */
+	gone = cgroups_find(c, id_of("/a/new"));
+	gone->living = gone->refs = 1;
+	drop("/a/new");
+	cgroups_work(c, true);
+	assert_string_equal(listed(c), "/ /a /a/new /a/z /a- /b ");
+	gone->living = 0;
+	cgroups_work(c, true);
+	assert_string_equal(listed(c), "/ /a /a/z /a- /b ");
+	assert_string_equal(gone->path, "/a/new");
+	assert_ptr_equal(cgroups_find(c, gone->id), gone);
+	assert_string_equal(listed(c), "/ /a /a/new /a/z /a- /b ");
+	gone->refs = 0;
+	cgroups_work(c, true);
+	assert_string_equal(listed(c), "/ /a /a/z /a- /b ");
+	close_tree(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_asked_for),
+		cmocka_unit_test(name_that_comes_late),
+		cmocka_unit_test(what_comes_and_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
