@@ -19,6 +19,7 @@ BATCH_FORGET, INTERRUPT = 42, 36
 UNANSWERED = (FORGET, BATCH_FORGET, INTERRUPT)
 STOPS = {"FLUSH": (FLUSH,), "OPEN": (OPEN,), "READ": (READ,), "all": tuple(range(1, 64)), "none": ()}
 FOREVER = 1 << 30
+KEEP_CACHE = 2
 ENOENT, ENOSYS = 2, 38
 DT_DIR, DT_FILE = 0o040755, 0o100755
 
@@ -49,7 +50,7 @@ class Server:
         if opcode == GETATTR:
             return 0, struct.pack("<Q2I", FOREVER, 0, 0) + self.attributes(node)
         if opcode in (OPEN, OPENDIR):
-            return 0, struct.pack("<QII", node, 0, 0)
+            return 0, struct.pack("<QII", node, KEEP_CACHE, 0)  # what programs run stays in memory
         if opcode == READ:
             _, offset, size = struct.unpack_from("<QQI", body)
             return 0, self.data[node][offset:offset + size]
@@ -147,9 +148,13 @@ class Fuse:
             self.note(text)
 
     def forget(self, name):
-        """What was read of a file is read anew, but for what is mapped."""
+        """What of a program is not loaded to run it, its symbols, is read anew."""
+        data = self.programs[name]
+        at, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+        heads = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(count)]
+        end = max(offset + filesz for kind, _, offset, _, _, filesz in heads if kind == 1)  # PT_LOAD
         fd = os.open(os.path.join(self.mount, name), os.O_RDONLY)
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.posix_fadvise(fd, (end + 4095) & ~4095, 0, os.POSIX_FADV_DONTNEED)
         os.close(fd)
 
     def note(self, text):

@@ -122,14 +122,19 @@ def state_of(pid):
         return None
 
 
-# Where a process waits for the file system: for an answer, or for a page that somebody else waits for.
-HOLDS = ("request_wait_answer", "folio_lock", "folio_wait_bit_common")
-
-
-def is_held(pid, places=()):
+def is_held(pid):
     """Whether the kernel holds a process inside something: one that was ending already is not in D there."""
     state = state_of(pid)
-    return bool(state) and (state[1] in places if places else state[0] == "D" or state[1] in HOLDS)
+    return bool(state) and (state[0] == "D" or state[1] == "request_wait_answer")
+
+
+def stays_held(pid):
+    """The same, for half a second."""
+    for _ in range(10):
+        if not is_held(pid):
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def sick(end, what):
@@ -152,7 +157,7 @@ def sick(end, what):
 def stopped_by(fuse, number):
     """One run of systop, beside a file system that does not answer; the processes it had."""
     with Run() as run:
-        helpers = wait_for(lambda: {pid for pid in run.family() if is_held(pid, HOLDS)}, 30,
+        helpers = wait_for(lambda: {pid for pid in run.family() if stays_held(pid)}, 30,
                            "no helper is held")
         assert run.proc.pid not in helpers, "the main process is held"
         run.go_on()
