@@ -57,6 +57,8 @@ enum account_note {
 };
 
 #define ACCOUNT_STALE_NS 1000000
+/* A waking that comes just before the switch-out, while the state does not say so yet, is at most this old. */
+#define ACCOUNT_WOKEN_NS 100000
 
 /* account_clock - the accounting clock: CLOCK_BOOTTIME without the time in suspend, which belongs
  * to no state. @suspended_ns: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
@@ -212,7 +214,8 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 	__u32 notes = 0;
 	__u8 flags = 0;
 
-	if (s->state == SLOT_RUNNING && (s->wake & WAKE_TIME_MASK) > s->since)
+	if (s->state == SLOT_RUNNING && (s->wake & WAKE_TIME_MASK) > s->since &&
+	    account_sub(now, s->wake & WAKE_TIME_MASK) < ACCOUNT_WOKEN_NS)
 		flags |= SLOT_WOKEN;
 	if (s->state == SLOT_RUNNING && s->cpu == e->cpu) {
 		__u64 stolen = account_min(e->stolen_ns, now - s->since);
