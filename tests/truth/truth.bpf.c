@@ -49,6 +49,12 @@ static void wait_ends(struct truth *t, __u64 wait)
 	t->buckets[bucket & (TRUTH_BUCKETS - 1)]++;
 }
 
+static void missed(struct truth *t, __u64 now)
+{
+	t->missed++;
+	t->unknown_ns += now - t->since;
+}
+
 /* sched_switch's prev_state, as include/linux/sched.h has it. */
 static __u32 state_of(bool preempt, __u32 prev_state, __u32 now)
 {
@@ -81,7 +87,7 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 		if (t->state == TRUTH_RUNNING)
 			t->run_ns += now - t->since;
 		else if (t->state)
-			t->missed++;
+			missed(t, now);
 		t->state = state_of(preempt, prev_state, prev->__state);
 		t->since = now;
 		t->switches++;
@@ -91,7 +97,7 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 		__u64 until = t->woken > t->since ? t->woken : t->since;
 
 		if (t->state == TRUTH_RUNNING) {
-			t->missed++;
+			missed(t, now);
 		} else if (t->state == TRUTH_READY) {
 			wait_ends(t, now - t->since);
 		} else if (t->state && until == t->since) {
@@ -99,7 +105,7 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 			if (t->woken > t->came)
 				wait_ends(t, now - t->since);
 			else
-				t->missed++;
+				missed(t, now);
 		} else if (t->state) {
 			*(t->state == TRUTH_D	       ? &t->d_ns
 			  : t->state == TRUTH_STOPPED ? &t->stopped_ns

@@ -29,7 +29,8 @@ struct truth {
 	__u64 longest_ns; /* wait */
 	__u64 waits;
 	__u64 switches; /* away from the CPU */
-	__u64 missed;   /* events that do not follow one another */
+	__u64 missed;   /* events that do not follow one another, */
+	__u64 unknown_ns; /* and the time between them */
 	__u32 state;
 	__u32 buckets[TRUTH_BUCKETS];
 };
