@@ -16,7 +16,7 @@ static const struct {
 	const char *name, *what, *without;
 } programs[] = {
 	{ "sched_switch", "where every thread's time goes", "" },
-	{ "sched_waking", "wakeups, bounds of waits", "" },
+	{ "sched_waking", "wakeups, where waits begin", "" },
 	{ "sched_wakeup_new", "threads that are born", "" },
 	{ "sched_process_free", "threads whose end was missed", "" },
 	{ "sched_process_exec", "names after exec", "" },

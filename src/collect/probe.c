@@ -36,7 +36,7 @@ static const struct question questions[] = {
 
 static struct probe table[NR_PROBES] = {
 	{ "sched_switch", "where every thread's time goes", true, false, "tracepoint sched_switch" },
-	{ "sched_waking", "wakeups, bounds of waits", true, false, "tracepoint sched_waking" },
+	{ "sched_waking", "wakeups, where waits begin", true, false, "tracepoint sched_waking" },
 	{ "sched_wakeup_new", "threads from their birth on", true, false, "tracepoint sched_wakeup_new" },
 	{ "sched_process_free", "threads whose end was missed", true, false, "tracepoint sched_process_free" },
 	{ "sched_process_exec", "names after exec", true, false, "tracepoint sched_process_exec" },
