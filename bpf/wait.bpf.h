@@ -7,6 +7,7 @@
  * the thread that had the CPU before is at hand, and so is how long it had it.
  */
 
+#include "life.bpf.h"
 #include "maps.bpf.h"
 
 #include "account.h"
@@ -71,14 +72,19 @@ static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struc
 __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u64 now)
 {
 	struct wait_run *r;
+	struct slot *s;
 
 	if (!c || now - since < WAIT_RUN_NS)
 		return 0;
+	s = slot_at(slot);
+	if (!s)
+		return 0;
 	r = &c->runs[(c->nr_runs - 1) & (WAIT_RUNS - 1)];
-	if (r->slot != slot || account_sub(since, r->until) > WAIT_RUN_NS) {
+	if (r->slot != slot || r->started != (__u32)s->start_ns || account_sub(since, r->until) > WAIT_RUN_NS) {
 		r = &c->runs[c->nr_runs & (WAIT_RUNS - 1)];
 		c->nr_runs++;
 		r->slot = slot;
+		r->started = s->start_ns;
 		r->since = since;
 		r->ns = 0;
 	}
@@ -89,7 +95,8 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 
 /*
  * Of those that had the CPU before, the ones that make up a good part of a wait: from @start on, @left ns of it are not
- * told yet. @told: ns at the end of the last one's run that are. Returns what is left then.
+ * told yet. @told: ns at the end of the last one's run that are. One that has ended, and whose slot was read since,
+ * is not named. Returns what is left then.
  */
 static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
 					      __u64 left, __u64 told)
@@ -97,11 +104,15 @@ static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
 		const struct wait_run *r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
 		struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND, .by = r->slot };
+		const struct slot *s;
 
 		e.a = account_sub(account_min(r->ns, account_sub(r->until, account_max(r->since, start))), told);
 		e.a = account_min(e.a, left);
 		told = 0;
 		if (!r->slot || e.a < wait / WAIT_WORTH_PART || e.a < WAIT_RUN_NS)
+			continue;
+		s = slot_at(r->slot);
+		if (!s || s->state == SLOT_FREE || (__u32)s->start_ns != r->started)
 			continue;
 		wait_push(c, cpu, &e);
 		left -= e.a;

@@ -47,7 +47,7 @@ struct wait_run {
 	__u64 since, until;
 	__u64 ns;    /* that it ran in this time */
 	__u32 slot;
-	__u32 spare;
+	__u32 started; /* low bits of its thread's start_ns: the slot may be another thread's by the end of the wait */
 };
 
 /* Of each CPU's ring; a power of two. Read every 250 ms: in that time there are no more than this, as each is paid for:

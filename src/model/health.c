@@ -21,12 +21,13 @@ void health_add(struct health *h, const char *section, const char *name,
 		enum health_verdict verdict, const char *fmt, ...)
 {
 	struct health_line *grown = vec_grow(h->lines, h->nr, &h->room, sizeof(*grown)), *l;
-	size_t at = place_in(h, section);
 	va_list args;
+	size_t at;
 
 	if (!grown)
 		return;
 	h->lines = grown;
+	at = place_in(h, section);
 	l = &grown[at];
 	memmove(l + 1, l, (h->nr++ - at) * sizeof(*l));
 	l->section = section;

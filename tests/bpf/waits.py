@@ -48,16 +48,33 @@ def fifo_hog():
 
 def turns():
     """Six have it in turns, 30 ms each: all of the wait is told, and whoever is named had the CPU for so long."""
-    truth, lines = run(load_path("turns"), "6", "30")
+    # Whoever else had to wait for the turns runs before the victim: each for 50 us and more takes one of the four
+    # places of those that had the CPU before (three of them in one run here, which left two turns). The best of three.
+    for _ in range(3):
+        truth, lines = run(load_path("turns"), "6", "30")
+        sums = behind(lines, truth["victim"])
+        hogs = {tid: of_thread(sums, tid) for tid in truth["hogs"]}
+        several = sum(ns for (kind, _, _), ns in sums.items() if kind == "several")
+        assert sum(hogs.values()) + several >= 178 * MS, (hogs, sums)
+        # On their way to their turns they have it for less: 2.6 ms where the CPU itself was stopped meanwhile.
+        assert GUEST or max(hogs.values()) <= 31 * MS, (hogs, sums)
+        named = [ns for ns in hogs.values() if ns >= (1 if GUEST else 29) * MS]
+        # Of less than an eighth of the wait nobody is named: all takes longer on an emulated CPU.
+        if len(named) >= (1 if GUEST else 3):
+            return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"
+    raise AssertionError(f"{len(named)} turns are named: {hogs}, {sums}")
+
+
+def turns_that_ended():
+    """Whoever had the CPU and ended during the wait is not taken for the next thread of its slot."""
+    with Load("taskset", "-c", "0", load_path("forks"), "processes", "500", "60"):
+        truth, lines = run(load_path("turns"), "4", "200", "1", "0")
     sums = behind(lines, truth["victim"])
-    hogs = {tid: of_thread(sums, tid) for tid in truth["hogs"]}
-    several = sum(ns for (kind, _, _), ns in sums.items() if kind == "several")
-    assert sum(hogs.values()) + several >= 178 * MS, sums
-    for tid, ns in hogs.items():
-        assert ns < MS or GUEST or 29 * MS <= ns <= 31 * MS, (tid, sums) # less: on their way to their turns
-    # Of less than an eighth of the wait nobody is named: all takes longer on an emulated CPU.
-    assert sum(1 for ns in hogs.values() if ns > MS) >= (1 if GUEST else 3), sums
-    return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"
+    others = {key: ns for key, ns in sums.items() if key[0] == "thread" and key[1] not in truth["hogs"]}
+    assert sum(sums.values()) >= 795 * MS, sums
+    # Nobody else has real time; what waited for the turns runs after them, for moments.
+    assert max(others.values(), default=0) < 100 * MS, (truth, sums)
+    return f"others: at most {max(others.values(), default=0) / MS:.1f} ms"
 
 
 def whole():
@@ -153,6 +170,10 @@ def main():
         tap.skip("several in turns", "a nap ends in a thread here, which waits for whose turn it is")
     else:
         tap.case("several in turns", turns)
+    if REALTIME:
+        tap.skip("turns that ended meanwhile", "a nap ends in a thread here, which waits for whose turn it is")
+    else:
+        tap.case("turns that ended meanwhile", turns_that_ended)
     tap.case("all of a wait is told", whole)
     tap.case("a CPU limit", limit)
     tap.case("who wakes the threads of a pipe", wakers)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A victim that always wants its CPU, and SCHED_FIFO threads that have it in turns: each once, for MS.
- * usage: turns [THREADS=6] [MS=30] [CPU=1]   prints {"victim", "hogs"} at its end */
+/* A victim that always wants its CPU, and SCHED_FIFO threads that have it in turns: each once, for MS,
+ * and they stay for STAY ms after it.
+ * usage: turns [THREADS=6] [MS=30] [CPU=1] [STAY=2000]   prints {"victim", "hogs"} at its end */
 #include "load.h"
 
 #define THREADS_MAX 64
 
 static int cpu;
-static uint64_t hold_ns;
+static uint64_t hold_ns, stay_ns;
 static volatile pid_t tids[THREADS_MAX];
 
 static void *hog(void *arg)
@@ -22,6 +23,7 @@ static void *hog(void *arg)
 	}
 	sleep_ns(100 * MS); /* from here on in their order, as their timers come at once */
 	spin_until(now_ns() + hold_ns);
+	sleep_ns(stay_ns);
 	return NULL;
 }
 
@@ -32,6 +34,7 @@ int main(int argc, char **argv)
 
 	hold_ns = argument(argc, argv, 2, 30) * MS;
 	cpu = argument(argc, argv, 3, 1);
+	stay_ns = argument(argc, argv, 4, 2000) * MS;
 	if (nr > THREADS_MAX)
 		return 1;
 	pin(0, cpu);

@@ -210,7 +210,7 @@ def bad_file():
             t.keys("!")
             t.wait(r"symbols .*replaced 1 times", 30)
             t.keys("G")
-            t.wait(r"reading 1 ended a helper: \S+", 30)
+            t.wait(r"^ +\S+ +degraded .*reading it ended the helper", 30)
             t.keys("!")
             t.wait(r"\+0x", 30)
 
