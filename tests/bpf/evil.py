@@ -26,6 +26,7 @@ DEEDS = FORBIDDEN + SAID
 DEEDS_MAX = 32
 LEFT_OUT = {("write", "make a file")}  # that is what it is for
 PATIENCE_S = 150
+CALM_S = 6  # longer than any deed lasts
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -33,12 +34,18 @@ class Counts:
     def __init__(self, folder):
         self.path = os.path.join(folder, "counts")
         with open(self.path, "wb") as f:
-            f.write(bytes(4 * (len(ROLES) + 2 * len(ROLES) * DEEDS_MAX)))
+            f.write(bytes(4 * (len(ROLES) + 2 * len(ROLES) * DEEDS_MAX + 1)))
+
+    def calm(self):
+        """No deeds from now on."""
+        with open(self.path, "r+b") as f:
+            f.seek(-4, os.SEEK_END)
+            f.write(struct.pack("I", 1))
 
     def read(self):
         """{(role, deed): tried}, {(role, deed): outlived}"""
         with open(self.path, "rb") as f:
-            words = struct.unpack(f"{len(ROLES) * (1 + 2 * DEEDS_MAX)}I", f.read())
+            words = struct.unpack(f"{len(ROLES) * (1 + 2 * DEEDS_MAX) + 1}I", f.read())
         tables = []
         for table in (0, 1):
             first = len(ROLES) * (1 + table * DEEDS_MAX)
@@ -84,7 +91,12 @@ def run(folder):
                             stderr=subprocess.DEVNULL, cwd=folder, env={**os.environ, "SYSTOP_EVIL": counts.path})
     end = time.monotonic() + PATIENCE_S
     last = saved = time.monotonic()
-    while missing(counts.read()[0]) and time.monotonic() < end:
+    calm = None
+    while time.monotonic() < (calm or end):
+        if not calm and not missing(counts.read()[0]):
+            # What is spent after the last line is in none.
+            counts.calm()
+            calm = time.monotonic() + CALM_S
         programs.go_on()
         if select.select([proc.stdout], [], [], 0.2)[0]:
             text += os.read(proc.stdout.fileno(), 1 << 20)
