@@ -3,8 +3,8 @@
 #define SYSTOP_BPF_WAIT_BPF_H
 
 /*
- * Who ran instead of a thread that waited, for sched_switch, and who woke it, for sched_waking. Nothing is looked up:
- * the thread that had the CPU before is at hand, and so is how long it had it.
+ * Who ran instead of a thread that waited, for sched_switch, and who woke it, for sched_waking. The thread that had the
+ * CPU before is at hand, and so is how long it had it; a slot is looked up only for a run, or a wait, that was long.
  */
 
 #include "life.bpf.h"

@@ -94,7 +94,7 @@ def run(folder):
     calm = None
     while time.monotonic() < (calm or end):
         if not calm and not missing(counts.read()[0]):
-            # What is spent after the last line is in none.
+            # CPU time spent after the last line is in no line: the helpers spend little from here on.
             counts.calm()
             calm = time.monotonic() + CALM_S
         programs.go_on()

@@ -48,21 +48,16 @@ def fifo_hog():
 
 def turns():
     """Six have it in turns, 30 ms each: all of the wait is told, and whoever is named had the CPU for so long."""
-    # Whoever else had to wait for the turns runs before the victim: each for 50 us and more takes one of the four
-    # places of those that had the CPU before (three of them in one run here, which left two turns). The best of three.
-    for _ in range(3):
-        truth, lines = run(load_path("turns"), "6", "30")
-        sums = behind(lines, truth["victim"])
-        hogs = {tid: of_thread(sums, tid) for tid in truth["hogs"]}
-        several = sum(ns for (kind, _, _), ns in sums.items() if kind == "several")
-        assert sum(hogs.values()) + several >= 178 * MS, (hogs, sums)
-        # On their way to their turns they have it for less: 2.6 ms where the CPU itself was stopped meanwhile.
-        assert GUEST or max(hogs.values()) <= 31 * MS, (hogs, sums)
-        named = [ns for ns in hogs.values() if ns >= (1 if GUEST else 29) * MS]
-        # Of less than an eighth of the wait nobody is named: all takes longer on an emulated CPU.
-        if len(named) >= (1 if GUEST else 3):
-            return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"
-    raise AssertionError(f"{len(named)} turns are named: {hogs}, {sums}")
+    truth, lines = run(load_path("turns"), "6", "30")
+    sums = behind(lines, truth["victim"])
+    hogs = {tid: of_thread(sums, tid) for tid in truth["hogs"]}
+    several = sum(ns for (kind, _, _), ns in sums.items() if kind == "several")
+    assert sum(hogs.values()) + several >= 178 * MS, sums
+    for tid, ns in hogs.items():
+        assert ns < MS or GUEST or 29 * MS <= ns <= 31 * MS, (tid, truth, sums)  # less: on their way to their turns
+    # Of less than an eighth of the wait nobody is named: all takes longer on an emulated CPU.
+    assert sum(1 for ns in hogs.values() if ns > MS) >= (1 if GUEST else 3), (truth, sums)
+    return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"
 
 
 def turns_that_ended():
@@ -167,11 +162,9 @@ def main():
         tap.case("a SCHED_FIFO thread that held the CPU is named", fifo_hog)
     if REALTIME:
         tap.skip("several in turns", "a nap ends in a thread here, which waits for whose turn it is")
-    else:
-        tap.case("several in turns", turns)
-    if REALTIME:
         tap.skip("turns that ended meanwhile", "a nap ends in a thread here, which waits for whose turn it is")
     else:
+        tap.case("several in turns", turns)
         tap.case("turns that ended meanwhile", turns_that_ended)
     tap.case("all of a wait is told", whole)
     tap.case("a CPU limit", limit)

@@ -15,7 +15,7 @@ TEST(health, sections_stay_together)
 	struct health h = { 0 };
 	char expected[16];
 
-	mallopt(M_PERTURB, 0xa5); /* what was freed is not what it was */
+	mallopt(M_PERTURB, 0xa5); /* a read of freed memory does not find what was there */
 	for (int i = 0; i < LINES; i++)
 		health_add(&h, sections[i % 3], "name", HEALTH_ON, "%d", i);
 	mallopt(M_PERTURB, 0);
