@@ -174,6 +174,14 @@ static __always_inline void account_off(struct slot *s, __u64 off, __u64 wait, b
 		s->sleep_ns += blocked;
 }
 
+/* Takes @steal ns out of the running time: the hypervisor ran somebody else while it had the CPU. */
+static __always_inline void account_steal(struct slot *s, __u64 steal)
+{
+	steal = account_min(steal, s->run_ns);
+	s->run_ns -= steal;
+	s->steal_ns += steal;
+}
+
 /*
  * Its switch-out was missed: since `since` it ran, left, and waited for @delay_ns by the kernel's
  * sum. The kernel's sum of its running time tells the rest; what it was off the CPU for is unknown
@@ -188,6 +196,7 @@ static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_n
 	s->run_ns += run;
 	s->runq_ns += wait;
 	s->sleep_ns += total - run - wait;
+	s->exec_ns = exec_ns; /* once: its next switch-out may be missed, too */
 }
 
 /*

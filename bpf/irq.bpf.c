@@ -9,6 +9,7 @@
 
 #include "clock.bpf.h"
 #include "irq.bpf.h"
+#include "steal.bpf.h"
 
 static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 {
@@ -30,11 +31,14 @@ static __always_inline int leave_hard(__u32 source)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct task_struct *t = bpf_get_current_task_btf();
 
 	if (!c)
 		return 0;
 	c->hardirq = 0;
-	irq_leave(c, cpu, clock_now(c), source, bpf_get_current_task_btf()->pid, true);
+	irq_leave(c, cpu, clock_now(c), source, t->pid, true);
+	if (source == IRQ_LOC)
+		steal_see(c, t);
 	return 0;
 }
 
@@ -92,7 +96,7 @@ int BPF_PROG(softirq_exit, unsigned int vector)
 	} else if (c->softirq_began) {
 		struct irq_level level = { .began = c->softirq_began, .source = vector };
 
-		irq_count(cpu, &level, account_sub(now, level.began), t->pid);
+		irq_count(c, cpu, &level, account_sub(now, level.began), t->pid);
 		c->softirq_began = 0;
 	}
 	return 0;

@@ -8,6 +8,7 @@
  * preemptible (PREEMPT_RT).
  */
 
+#include "area.bpf.h"
 #include "maps.bpf.h"
 
 #include "account.h"
@@ -15,16 +16,6 @@
 #include "recorder.bpf.h"
 
 extern const volatile bool preempt_rt;
-
-/* IRQ_SOURCES for each possible CPU: resized before load. */
-struct irqs_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, IRQ_SOURCES);
-	__type(key, __u32);
-	__type(value, struct irq_slot);
-};
-extern struct irqs_map irqs SEC(".maps");
 
 /* Source of each line's number, 0: it was not met yet. */
 struct irq_lines_map {
@@ -72,13 +63,17 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 	c->irq_at = now;
 }
 
-static __always_inline void irq_count(__u32 cpu, const struct irq_level *level, __u64 own, __u32 tid)
+static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struct irq_level *level, __u64 own, __u32 tid)
 {
-	__u32 at = cpu * IRQ_SOURCES + (level->source & (IRQ_SOURCES - 1)), slot;
-	struct irq_slot *s = bpf_map_lookup_elem(&irqs, &at);
+	struct cpu_area *area = area_of(cpu);
+	struct irq_slot *s;
+	__u32 slot;
 
-	if (!s)
+	if (!area) {
+		c->loss[LOSS_IRQ]++;
 		return;
+	}
+	s = &area->irqs[level->source & (IRQ_SOURCES - 1)];
 	s->count++;
 	s->ns += own;
 	slot = account_log2(own >> IRQ_HIST_SHIFT);
@@ -120,7 +115,7 @@ static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, 
 		c->hardirq_ns += own;
 	else if (steals)
 		c->softirq_ns += own;
-	irq_count(cpu, level, own, tid);
+	irq_count(c, cpu, level, own, tid);
 	record(c, cpu, now, RING_IRQ, source, ring_span(account_sub(now, level->began)), tid);
 	/* Not before: the next one would write over this one's level. */
 	*(volatile __u32 *)&c->irq_depth = depth;

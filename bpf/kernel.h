@@ -5,6 +5,8 @@
 /*
  * The few kernel types the programs read. Only the fields used are declared: CO-RE finds their
  * places in the running kernel's BTF. Fields that were renamed are ___flavors, with the commit.
+ * Every number is unsigned, whatever it is there: libbpf then follows a change of its width (on_cpu
+ * is one byte since 7.2), and refuses the load of one that is signed.
  */
 
 #include <linux/types.h>
@@ -47,11 +49,13 @@ struct cred {
 struct rq {
 	__u64 clock;
 	__u64 clock_task; /* less interrupts and steal, where the kernel measures them */
+	__u64 prev_steal_time;    /* CONFIG_PARAVIRT: the hypervisor's sum at the last tick, */
+	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING: and when `clock` was last read */
 };
 
 struct cfs_rq {
 	struct rq *rq;
-	int throttle_count; /* CONFIG_CFS_BANDWIDTH */
+	unsigned int throttle_count; /* CONFIG_CFS_BANDWIDTH */
 };
 
 struct sched_entity {
@@ -86,12 +90,12 @@ struct super_block {
 };
 
 struct timespec64 {
-	__s64 tv_sec;
+	__u64 tv_sec;
 };
 
 struct inode {
 	unsigned long i_ino;
-	__s64 i_size;
+	__u64 i_size;
 	__u32 i_generation;
 	struct super_block *i_sb;
 	struct timespec64 i_mtime;
@@ -102,7 +106,7 @@ struct inode___mid { /* 6.6: 12cd44023651 */
 };
 
 struct inode___new { /* 6.11: 3aa63a569c64 */
-	__s64 i_mtime_sec;
+	__u64 i_mtime_sec;
 };
 
 struct path {
@@ -137,16 +141,16 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int in_execve : 1;
 	unsigned int in_iowait : 1;
-	int on_cpu;
-	int wake_cpu;
-	int prio;
+	unsigned int on_cpu;
+	unsigned int wake_cpu;
+	unsigned int prio; /* as an int: a deadline thread's is -1 */
 	struct sched_entity se;
 	unsigned int policy;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
-	int exit_state;
-	int pid;
-	int tgid;
+	unsigned int exit_state;
+	unsigned int pid;
+	unsigned int tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	__u64 utime;

@@ -5,33 +5,31 @@
 /*
  * A slot's life: taken from the free queue (or never used before), given to a thread by
  * compare-and-exchange in its task storage, closed by the switch that sees it dead, harvested by
- * user space, and put back into the queue.
+ * user space, and put back into the queue. The storage is made when the thread is, or by the
+ * iterator: where it has no allocator of its own (before 6.4), making it at a switch takes memory
+ * under the runqueue's lock, and what wakes kswapd for more of it wants that lock.
  */
 
 #include "maps.bpf.h"
+#include "order.bpf.h"
 #include "scope.bpf.h"
 
-/*
- * Between slot_begin() and slot_end() seq is odd; a reader that sees the same even number before and
- * after has a whole slot. x86 keeps stores in order by itself, and a locked instruction there would
- * hold up the loads behind it; elsewhere the bump returns its value, which makes it a full barrier.
- */
+/* Between slot_begin() and slot_end() seq is odd; a reader that sees the same even number before and after has a whole
+ * slot. */
 static __always_inline void slot_begin(struct slot *s)
 {
-#ifdef __TARGET_ARCH_x86
-	barrier();
-	*(volatile __u32 *)&s->seq += 1;
-	barrier();
-#else
-	__u32 seq = __sync_fetch_and_add(&s->seq, 1);
-
-	asm volatile("" : : "r"(seq));
-#endif
+	order_step(&s->seq);
 }
 
 static __always_inline void slot_end(struct slot *s)
 {
-	slot_begin(s);
+	order_step(&s->seq);
+}
+
+/* slot_changed - after a change that holds up no switch: the reader looks again. */
+static __always_inline void slot_changed(struct slot *s)
+{
+	order_add(&s->seq, 2);
 }
 
 /* Asks for a slot's lines, all at once, before the first one is waited for; task_slot() has line 2. */
@@ -52,15 +50,21 @@ static __always_inline __u64 *found_at(struct task_struct *t)
 	return bpf_map_lookup_elem(&found_slots, &at);
 }
 
-/* task_slot - the slot of a thread, 0: it has none yet. */
+/*
+ * task_slot - the slot of a thread, 0: it has none yet.
+ *
+ * What was found is read once: a thread with the same place, whose number is FOUND_PER_SLOT * slots_max off, can write
+ * its own slot there on another CPU between the comparison and a second read.
+ */
 static __always_inline __u32 task_slot(struct task_struct *t)
 {
 	__u64 *found = found_at(t);
-	struct slot *s = found ? slot_at(*found) : 0;
+	__u32 index = found ? *(volatile __u64 *)found : 0;
+	struct slot *s = slot_at(index);
 	struct slot_ref *ref;
 
 	if (s && s->task == (__u64)t)
-		return *found;
+		return index;
 	ref = bpf_task_storage_get(&refs, t, 0, 0);
 	if (!ref)
 		return 0;
@@ -138,12 +142,12 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 					      bool switches)
 {
 	struct scope_facts facts = scope_facts(t);
-	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, storage_at_switch ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	struct slot *s;
 	__u32 index;
 
-	if (!ref) {
-		c->loss[LOSS_NO_STORAGE] += switches;
+	if (!ref) { /* before they are entered, all threads are without */
+		c->loss[LOSS_NO_STORAGE] += switches && shared.seeded;
 		return 0;
 	}
 	index = slot_take();
@@ -154,7 +158,7 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 	}
 	slot_identify(s, t);
 	s->pid_scope = slot_pid_scope(t, parent);
-	scope_decide(facts.cgroups, facts.cred, s, c);
+	scope_decide(facts.cgroups, facts.cred, s, c, index);
 	return slot_give(ref, index, t);
 }
 

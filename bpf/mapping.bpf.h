@@ -12,6 +12,9 @@
 
 #define VM_EXEC 4
 
+/* Of the kernel's pages, in which it counts the offsets of mappings. Fixed at load. */
+extern const volatile __u32 page_shift;
+
 /* Id of each file met. */
 struct files_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -197,7 +200,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 		key->mtime_s = inode_mtime(inode);
 		key->device = VIEW_FIELD(sb, s_dev);
 		key->generation = VIEW_FIELD(inode, i_generation);
-		v->delta = (VIEW_FIELD(vma, vm_pgoff) << 12) - start;
+		v->delta = (VIEW_FIELD(vma, vm_pgoff) << page_shift) - start;
 	} else if (start == u->vdso) {
 		key->device = FILE_VDSO;
 		v->delta = -start;

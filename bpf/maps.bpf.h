@@ -17,12 +17,16 @@
 /* Settings, fixed at load. */
 extern const volatile __u32 slots_max;      /* entries of slots, dead_ring and free_slots */
 extern const volatile __s32 cgroup_ssid;    /* v1 controller whose tree is shown, -1: v2 */
+extern const volatile __s32 limits_ssid;    /* v1 controller whose tree has the CPU limits, -1: v2, HIERARCHY_NONE: the one shown */
 extern const volatile __u32 scope_kinds;    /* enum scope_kind bits in force, 0: everything */
 extern const volatile __s32 scope_ssid[SCOPE_HIERARCHIES]; /* of the cgroup scope, or HIERARCHY_NONE */
 
 /* Whether programs may read any kernel memory, fixed at load: lockdown "confidentiality" forbids it. Without it there
  * are no stacks, and no names of cgroups; what is behind it is not even verified. */
 extern const volatile bool kernel_reads;
+
+/* Whether task storage may be made where the scheduler holds a lock. Fixed at load. */
+extern const volatile bool storage_at_switch;
 
 /* State shared with user space (memory-mapped .bss). */
 extern struct shared shared;

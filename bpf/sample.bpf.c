@@ -53,7 +53,7 @@ static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot 
 	s->policy = t->policy;
 	s->prio = t->prio;
 	if (s->scope_key != scope_key(facts, c))
-		scope_decide(facts.cgroups, facts.cred, s, c);
+		scope_decide(facts.cgroups, facts.cred, s, c, c->current_slot);
 	slot_end(s);
 	return c->current_slot;
 }

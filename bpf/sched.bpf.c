@@ -13,12 +13,14 @@
 #include "life.bpf.h"
 #include "recorder.bpf.h"
 #include "scope.bpf.h"
+#include "steal.bpf.h"
 #include "wait.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile __u32 slots_max = SLOTS_DEFAULT;
 const volatile __s32 cgroup_ssid = HIERARCHY_V2;
+const volatile __s32 limits_ssid = HIERARCHY_NONE;
 const volatile __u32 scope_kinds;
 const volatile __s32 scope_ssid[SCOPE_HIERARCHIES] = { HIERARCHY_NONE, HIERARCHY_NONE,
 						       HIERARCHY_NONE, HIERARCHY_NONE };
@@ -29,9 +31,12 @@ const volatile __u64 block_price_ns = 10000000;
 const volatile __u32 self_tgid, starter_tgid;
 const volatile bool kernel_reads = true;
 const volatile bool has_rdonly_cast;
+const volatile bool storage_at_switch;
+const volatile __u32 page_shift = 12;
 const volatile __u32 ring_slots;
 const volatile bool preempt_rt;
-const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS;
+const volatile bool steals = true;
+const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS, wait_price_ns = WAIT_PRICE_NS;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");
@@ -41,21 +46,19 @@ struct free_map free_slots SEC(".maps");
 struct found_map found_slots SEC(".maps");
 struct refs_map refs SEC(".maps");
 struct scope_cgroups_map scope_cgroups SEC(".maps");
+struct limit_cgroups_map limit_cgroups SEC(".maps");
 struct cgroup_events_map cgroup_events SEC(".maps");
 struct cgroups_told_map cgroups_told SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
 struct stacks_map stacks SEC(".maps");
 struct stack_lines_map stack_lines SEC(".maps");
-struct stack_events_map stack_events SEC(".maps");
+struct areas_map areas SEC(".maps");
 struct unwind_files_map unwind_files SEC(".maps");
 struct unwind_pages_map unwind_pages SEC(".maps");
 struct unwind_rules_map unwind_rules SEC(".maps");
 struct unwind_chunks_map unwind_chunks SEC(".maps");
-struct unwind_remembered_map unwind_remembered SEC(".maps");
 struct rings_map rings SEC(".maps");
-struct wait_events_map wait_events SEC(".maps");
-struct irqs_map irqs SEC(".maps");
 struct irq_lines_map irq_lines SEC(".maps");
 struct parked_map parked_stacks SEC(".maps");
 struct kernel_frames_map kernel_frames SEC(".maps");
@@ -68,7 +71,7 @@ struct file_events_map file_events SEC(".maps");
 static __always_inline bool task_throttled(struct task_struct *t, struct cfs_rq *cfs_rq)
 {
 	return bpf_core_field_exists(cfs_rq->throttle_count) && cfs_rq->throttle_count &&
-	       t->prio >= MAX_RT_PRIO;
+	       (int)t->prio >= MAX_RT_PRIO;
 }
 
 static __always_inline void count_notes(struct cpu_slot *c, __u32 notes)
@@ -99,12 +102,23 @@ static __always_inline __u32 task_slot_make(struct task_struct *t, struct cpu_sl
 	return index ? index : task_slot_first(t, c);
 }
 
+/* How long the CPU's last `next` ran since its last switch-out that was seen, by the kernel; ~0: it is not known. */
+static __always_inline __u64 lost_run(const struct cpu_slot *c, const struct slot *s)
+{
+	struct task_struct *t = (struct task_struct *)c->current_task;
+
+	if ((!kernel_reads && !has_rdonly_cast) || s->task != c->current_task)
+		return ~0ULL;
+	return account_sub(VIEW_FIELD(VIEW(t), se.sum_exec_runtime), s->exec_ns);
+}
+
 /*
  * The CPU's last `next` is not this switch's `prev`: the switch between them was not reported. The
  * slot left behind still says running; its sums are put right at its thread's next switch, which
  * may be happening on another CPU now, so nothing but the state is changed here. Returns its number.
+ * @ran: how long it had the CPU, at most
  */
-static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu)
+static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu, __u64 *ran)
 {
 	struct slot *s = slot_at(c->current_slot);
 	__u32 *word, running, lost;
@@ -112,6 +126,8 @@ static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu)
 	c->loss[LOSS_GAP]++;
 	if (!s)
 		return 0;
+	*ran = lost_run(c, s);
+	s->lost_ns = *ran;
 	word = (__u32 *)&s->state; /* state, flags, cpu */
 	running = SLOT_RUNNING | (__u32)cpu << 16;
 	lost = SLOT_LOST | (__u32)cpu << 16;
@@ -123,22 +139,27 @@ static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu)
 static __always_inline void missed_switch_in(struct task_struct *prev, struct account_event *e)
 {
 	e->last_arrival = prev->sched_info.last_arrival;
-	e->stint_ns = prev->prio >= MAX_RT_PRIO
+	e->stint_ns = (int)prev->prio >= MAX_RT_PRIO
 			      ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime
 			      : ~0ULL >> 1;
 }
 
-/* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen */
+/* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen; @ran: the thread that
+ * it took the CPU from had it for so long, at most */
 static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *prev,
-					struct account_event *e, bool gap)
+					struct account_event *e, bool gap, __u64 ran)
 {
 	bool idle = !prev->pid;
 	__u64 since = e->cpu_since;
 
-	/* Before a switch that was missed, the CPU did what it did at the last one seen. */
-	if (gap && c->since && !idle) {
-		since = account_arrival(since, e);
-		*(c->current_idle ? &c->idle_ns : &c->run_ns) += since - e->cpu_since;
+	/* Before a switch that was missed, the CPU did what it did at the last one seen, for as long as that is known. */
+	if (gap && c->since) {
+		__u64 until = idle ? e->now : account_arrival(since, e);
+
+		ran = c->current_idle ? 0 : account_min(ran, account_sub(until, since));
+		c->run_ns += ran;
+		c->idle_ns += account_sub(until, since) - ran;
+		since = until;
 	}
 	if (idle) {
 		c->idle_ns += account_sub(e->now, since);
@@ -161,23 +182,26 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct account_event e = { .cpu = cpu };
 	__u32 out_index, in_index = 0;
 	struct slot *out, *in;
-	bool gap, dead = false, blocked = false, parks = false;
+	bool gap, late, dead = false, blocked = false, parks = false;
 	__u32 left = RING_YIELDED, lost_tid = 0;
-	__u64 boot, stolen;
+	__u64 boot, stolen, ran = ~0ULL;
 
 	if (!c)
 		return 0;
 	boot = bpf_ktime_get_boot_ns();
-	c->switches++;
+	order_set(&c->switches, c->switches + 1);
 
 	/* Slots before times: the way to a new slot is long, and the verifier walks it for every
 	 * branch taken before it. */
 	gap = c->current_task != (__u64)prev;
+	late = !gap && !c->current_slot && prev->pid; /* when it came it had no slot */
+	if (late)
+		c->current_slot = task_slot(prev);
 	if (!gap) {
 		out_index = c->current_slot;
 	} else {
 		if (c->current_task)
-			lost_tid = lose_current(c, cpu);
+			lost_tid = lose_current(c, cpu, &ran);
 		out_index = prev->pid ? task_slot_make(prev, c) : 0;
 		c->current_slot = out_index;
 	}
@@ -203,9 +227,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in)
 		slot_begin(in);
 
-	if (gap || !c->since)
+	if (gap || late || !c->since)
 		missed_switch_in(prev, &e);
-	cpu_account(c, prev, &e, gap);
+	cpu_account(c, prev, &e, gap, ran);
 	if (gap) /* when an idle thread came is not known */
 		record_switch(c, cpu, prev->pid ? account_arrival(e.cpu_since, &e) : e.cpu_since,
 			      (__u64)lost_tid << 32 | prev->pid, RING_SLEEP | RECORD_IN_SCOPE);
@@ -230,6 +254,12 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			out->task = 0;
 		}
 	}
+	if (steals && !gap) {
+		__u64 total = steal_total(next_cfs_rq->rq);
+
+		if (total != c->steal_charged)
+			steal_take(c, out, total, account_sub(account_sub(e.now, e.cpu_since), e.stolen_ns), !prev->pid);
+	}
 	if (in) {
 		e.run_delay = next->sched_info.run_delay;
 		e.last_queued = next->sched_info.last_queued;
@@ -240,7 +270,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		wait_tell(c, in, in_index, out_index, account_sub(e.now, e.cpu_since) & ((__u64)gap - 1));
 		in->migrations = next->se.nr_migrations;
 		if (in->scope_key != scope_key(facts, c))
-			scope_decide(facts.cgroups, facts.cred, in, c);
+			scope_decide(facts.cgroups, facts.cred, in, c, in_index);
 	}
 	if ((out && out->in_scope) || (in && in->in_scope))
 		left |= RECORD_IN_SCOPE;
@@ -264,7 +294,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		else
 			c->stacks_skipped++;
 	}
-	c->switches_done = c->switches;
+	order_set(&c->switches_done, c->switches);
 
 	if (dead) {
 		struct slot_ref *ref = bpf_task_storage_get(&refs, prev, 0, 0);
@@ -309,8 +339,17 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 	return 0;
 }
 
-/* A thread is born: made runnable for the first time. io_uring and vhost workers come this way too,
- * while they never pass sched_process_fork. */
+/* A thread is made. No lock of the scheduler's is held. io_uring and vhost workers come this way too, while they never
+ * pass sched_process_fork. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(task_newtask, struct task_struct *p)
+{
+	if (p->pid) /* not a CPU's idle thread */
+		bpf_task_storage_get(&refs, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* It is born: made runnable for the first time. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 {
@@ -373,7 +412,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 	if (!c || !s)
 		return 0;
 	slot_identify(s, p);
-	__sync_fetch_and_add(&s->seq, 2); /* the reader looks again; no switch is held up */
+	slot_changed(s);
 	if (s->in_scope)
 		record(c, cpu, clock_now(c), RING_EXEC, 0, p->pid, old_pid);
 	return 0;
@@ -389,7 +428,7 @@ int BPF_PROG(task_rename, struct task_struct *p, const char *comm)
 	if (!c || !s)
 		return 0;
 	bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), comm);
-	__sync_fetch_and_add(&s->seq, 2);
+	slot_changed(s);
 	if (s->in_scope)
 		record(c, cpu, clock_now(c), RING_RENAME, 0, p->pid, 0);
 	return 0;

@@ -30,6 +30,17 @@ struct scope_ids_map {
 extern struct scope_ids_map scope_pids SEC(".maps");
 extern struct scope_ids_map scope_uids SEC(".maps");
 
+/* By slot: the id of the thread's cgroup in the hierarchy that has the CPU limits, where another one is shown; resized
+ * before load. */
+struct limit_cgroups_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+extern struct limit_cgroups_map limit_cgroups SEC(".maps");
+
 /* Cgroups that a thread was met in. */
 struct cgroup_events_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -107,6 +118,9 @@ static __always_inline bool scope_has_cgroup(struct css_set *set)
 	return false;
 }
 
+/* Ids are a hierarchy's own: those of the one with the limits have a bit more here. */
+#define CGROUP_OF_LIMITS (1ULL << 63)
+
 static __always_inline __u64 *cgroup_told(__u64 id)
 {
 	__u32 at = id * 0x9e3779b97f4a7c15ULL >> (64 - CGROUPS_TOLD_BITS);
@@ -116,9 +130,10 @@ static __always_inline __u64 *cgroup_told(__u64 id)
 
 /*
  * cgroup_tell - tells of the cgroup at @address and of those above it, up to one that was told of. Where there is no
- * room it is told of when a thread is met there the next time. Functions that are not static are verified once.
+ * room it is told of when a thread is met there the next time. @of: 0 or CGROUP_OF_LIMITS. Functions that are not static
+ * are verified once.
  */
-__weak __noinline int cgroup_tell(__u64 address)
+__weak __noinline int cgroup_tell(__u64 address, __u64 of)
 {
 	struct cgroup *cgroup = (void *)address;
 
@@ -127,39 +142,53 @@ __weak __noinline int cgroup_tell(__u64 address)
 	for (int depth = 0; depth < CGROUP_DEPTH_MAX && cgroup; depth++) {
 		struct cgroup *parent = BPF_CORE_READ(cgroup, self.parent, cgroup);
 		struct kernfs_node *kn = BPF_CORE_READ(cgroup, kn);
-		__u64 id = BPF_CORE_READ(kn, id), *told = cgroup_told(id);
+		__u64 id = BPF_CORE_READ(kn, id), *told = cgroup_told(id | of);
 		struct cgroup_event *e;
 
-		if (!told || *told == id)
+		if (!told || *told == (id | of))
 			break;
 		e = bpf_ringbuf_reserve(&cgroup_events, sizeof(*e), 0);
 		if (!e)
 			break;
 		e->id = id;
+		e->limits = of != 0;
 		e->parent = parent ? BPF_CORE_READ(parent, kn, id) : 0;
 		if (bpf_probe_read_kernel_str(e->name, sizeof(e->name), BPF_CORE_READ(kn, name)) < 0)
 			e->name[0] = 0;
 		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-		*told = id;
+		*told = id | of;
 		cgroup = parent;
 	}
 	return 0;
 }
 
 /* So that user space knows a cgroup's name when it meets its id. */
-static __always_inline void cgroup_met(struct cgroup *cgroup, __u64 id, struct cpu_slot *c)
+static __always_inline void cgroup_met(struct cgroup *cgroup, __u64 id, __u64 of, struct cpu_slot *c)
 {
-	__u64 *told = cgroup_told(id);
+	__u64 *told = cgroup_told(id | of);
 
-	if (!told || *told == id)
+	if (!told || *told == (id | of))
 		return;
 	*(volatile __u64 *)&c->scope_cgroups = (__u64)cgroup; /* a number, as in scope_key() */
-	cgroup_tell(*(volatile __u64 *)&c->scope_cgroups);
+	cgroup_tell(*(volatile __u64 *)&c->scope_cgroups, of);
 }
 
-/* Decides anew; the caller owns the slot. */
+/* Notes the cgroup whose CPU limits hold for the thread of slot @index. */
+static __always_inline void limits_note(struct css_set *cgroups, __u32 index, struct cpu_slot *c)
+{
+	struct cgroup *cgroup = css_set_cgroup(cgroups, limits_ssid);
+	__u64 *at = bpf_map_lookup_elem(&limit_cgroups, &index);
+
+	if (!at)
+		return;
+	*at = cgroup ? cgroup->kn->id : 0;
+	if (cgroup)
+		cgroup_met(cgroup, *at, CGROUP_OF_LIMITS, c);
+}
+
+/* Decides anew; the caller owns the slot, whose number is @index. */
 static __noinline int scope_decide(struct css_set *cgroups, const struct cred *cred, struct slot *s,
-				   struct cpu_slot *c)
+				   struct cpu_slot *c, __u32 index)
 {
 	struct scope_facts f = { cgroups, cred };
 	struct cgroup *cgroup = css_set_cgroup(cgroups, cgroup_ssid);
@@ -168,7 +197,9 @@ static __noinline int scope_decide(struct css_set *cgroups, const struct cred *c
 	bool in = true;
 
 	if (cgroup)
-		cgroup_met(cgroup, id, c);
+		cgroup_met(cgroup, id, 0, c);
+	if (limits_ssid != HIERARCHY_NONE)
+		limits_note(cgroups, index, c);
 	s->scope_key = scope_key(f, c);
 	s->uid = uid;
 	s->cgroup_id = id;

@@ -20,7 +20,7 @@ static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 		return arrival;
 	if (s->state == SLOT_RUNQUEUE)
 		return t->sched_info.last_queued ? t->sched_info.last_queued : arrival;
-	if (t->prio >= MAX_RT_PRIO)
+	if ((int)t->prio >= MAX_RT_PRIO)
 		return arrival + t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime;
 	s->flags |= SLOT_SINCE_MIN; /* other classes do not note when a run began */
 	return arrival;
@@ -47,8 +47,8 @@ int seed_task(struct bpf_iter__task *ctx)
 	s = slot_at(ref->slot);
 	if (s) { /* it has one: the scope may have changed while it sleeps */
 		if (s->scope_key != scope_key(facts, c)) {
-			scope_decide(facts.cgroups, facts.cred, s, c); /* as its next switch would */
-			__sync_fetch_and_add(&s->seq, 2);
+			scope_decide(facts.cgroups, facts.cred, s, c, ref->slot); /* as its next switch would */
+			slot_changed(s);
 		}
 		return 0;
 	}
@@ -60,7 +60,7 @@ int seed_task(struct bpf_iter__task *ctx)
 	}
 	slot_identify(s, t);
 	s->pid_scope = slot_pid_scope(t, 0);
-	scope_decide(facts.cgroups, facts.cred, s, c);
+	scope_decide(facts.cgroups, facts.cred, s, c, index);
 
 	s->state = t->on_cpu ? SLOT_RUNNING : account_state(false, t->__state, t->__state, &flags, &notes);
 	s->flags = flags;

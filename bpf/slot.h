@@ -118,9 +118,13 @@ struct slot {
 	__u32 pf_flags;    /* PF_* */
 	__s16 prio;
 	__u16 policy;
+
+	/* line 6: what is seldom */
+	__u64 steal_ns;    /* that the hypervisor took while it had the CPU: not in run_ns */
+	__u64 lost_ns;     /* SLOT_LOST: how long it ran since `since`, by the kernel; written by the CPU it left */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct slot) == 320, "five cache lines");
+_Static_assert(sizeof(struct slot) == 384, "six cache lines");
 _Static_assert(__builtin_offsetof(struct slot, run_delay) == 64, "line 2");
 _Static_assert(__builtin_offsetof(struct slot, irq_ns) == 128, "line 3");
 _Static_assert(__builtin_offsetof(struct slot, comm) == 256, "line 5");
@@ -136,7 +140,7 @@ struct cpu_slot {
 	__u32 current_slot;  /* its slot, 0: none */
 	__u32 current_idle;  /* it is the idle task */
 	__u64 since;         /* of the last switch, or started_ns; 0: nothing seen yet */
-	__u64 run_ns;
+	__u64 run_ns;        /* with idle_ns and steal_ns: the time since started_ns */
 	__u64 idle_ns;
 	__u64 clock_offset;  /* accounting clock - the scheduler's, see clock_follow() */
 	__u64 clock_least;   /* smallest distance since clock_window */
@@ -167,6 +171,9 @@ struct cpu_slot {
 	__u64 stack_events;  /* written to this CPU's ring */
 	__u64 stacks_paid;   /* until when stacks of blocks are paid for: see block_afford() */
 	__u32 ring_other;    /* the recorder's last event said that threads out of scope run */
+	__u64 steal_ns;      /* see steal.bpf.h */
+	__u64 steal_charged; /* of the kernel's sum: up to where it is in steal_ns; 0: not read yet */
+	__u64 steal_seen;    /* the kernel's sum, when it was last looked at */
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 stacks_skipped; /* long blocks that were not paid for */
 	__u64 was_since;     /* scratch of block_begin() */
@@ -206,6 +213,7 @@ struct shared {
 	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
 	__u32 irq_lines;     /* of /proc/interrupts that were met */
 	__u32 sampler_timer; /* samples come by a timer's interrupt */
+	__u32 steal_told;    /* what is stolen is known: the kernel says it, or there is no hypervisor */
 	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
 	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
 };
@@ -233,6 +241,7 @@ enum scope_kind {
 struct cgroup_event {
 	__u64 id;
 	__u64 parent;        /* 0: it is the hierarchy's root */
+	__u64 limits;        /* of the hierarchy with the CPU limits, not of the one shown */
 	char name[CGROUP_NAME_SIZE];
 };
 

@@ -8,7 +8,9 @@
  * only samples and long blocks have one, and blocks those that a budget allows.
  */
 
+#include "area.bpf.h"
 #include "maps.bpf.h"
+#include "order.bpf.h"
 #include "stack.h"
 #include "unwind.bpf.h"
 
@@ -29,16 +31,6 @@ struct stack_lines_map {
 	__type(value, struct stack_line);
 };
 extern struct stack_lines_map stack_lines SEC(".maps");
-
-/* STACK_EVENTS for each possible CPU: resized before load. */
-struct stack_events_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, STACK_EVENTS);
-	__type(key, __u32);
-	__type(value, struct stack_event);
-};
-extern struct stack_events_map stack_events SEC(".maps");
 
 /* --- The dictionary */
 
@@ -116,7 +108,7 @@ taken:
 	e->tgid = n->tgid;
 	e->nr = n->nr;
 	e->end = n->end;
-	__sync_fetch_and_add(&e->hash, 0); /* a full barrier */
+	order_set(&e->hash, n->hash); /* all else before the flags */
 	e->flags = n->flags | STACK_READY;
 	return generation << STACK_INDEX_BITS | index;
 }
@@ -168,16 +160,19 @@ __weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot
 /* The next event of this CPU's ring, for stack_tell(). */
 static __always_inline struct stack_event *stack_event(struct cpu_slot *c, __u32 cpu, __u64 *place)
 {
-	__u32 at;
+	struct cpu_area *area = area_of(cpu);
 
+	if (!area) {
+		c->loss[LOSS_STACK_EVENTS]++;
+		return NULL;
+	}
 	*place = __sync_fetch_and_add(&c->stack_events, 1);
-	at = cpu * STACK_EVENTS + (*place & (STACK_EVENTS - 1));
-	return bpf_map_lookup_elem(&stack_events, &at);
+	return &area->stack_events[*place & (STACK_EVENTS - 1)];
 }
 
 static __always_inline void stack_tell(struct stack_event *e, __u64 place)
 {
-	__sync_lock_test_and_set(&e->seq, place + 1); /* a full barrier: all else is written */
+	order_set(&e->seq, place + 1); /* all else is written */
 }
 
 #endif

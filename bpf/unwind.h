@@ -59,6 +59,7 @@ _Static_assert(sizeof(struct cfi_rule) == 16, "no holes");
 
 /* Of each CPU: rules found last, by frame (unwind_table.bpf.h). */
 #define UNWIND_MEMORY_BITS 11
+#define UNWIND_MEMORY (1 << UNWIND_MEMORY_BITS)
 #define UNWIND_MEMORY_TAG_BITS 48
 
 /* From this offset in the page on, up to the next row, the rule holds. */

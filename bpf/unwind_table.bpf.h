@@ -4,6 +4,7 @@
 
 /* The unwind tables (unwind.h): the rule for a place in a file. */
 
+#include "area.bpf.h"
 #include "mapping.bpf.h"
 
 struct unwind_files_map {
@@ -32,17 +33,6 @@ struct unwind_rules_map {
 	__type(value, struct cfi_rule);
 };
 extern struct unwind_rules_map unwind_rules SEC(".maps");
-
-/* UNWIND_MEMORY words for each possible CPU: resized before load. Zeroed by user space, which also waits
- * until nobody goes by what was there, before a rule's number means another one. */
-struct unwind_remembered_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1 << UNWIND_MEMORY_BITS);
-	__type(key, __u32);
-	__type(value, __u64);
-};
-extern struct unwind_remembered_map unwind_remembered SEC(".maps");
 
 /* Each chunk is an array of one element. */
 struct unwind_chunk_map {
@@ -99,7 +89,8 @@ static __always_inline int unwind_search(struct unwind *u, __u32 first, __u32 nr
  * What was found for a frame before: hot code is met again and again, and a search through a table costs
  * many cache misses. One word has both, so that it can be read while it is written: a place's number and
  * file are multiplied with an odd number, which is the same for no two of them, a part of the product
- * tells the word, and the rest is in it.
+ * tells the word, and the rest is in it. Zeroed by user space, which also waits until nobody goes by what was there,
+ * before a rule's number means another one.
  */
 #define MEMORY_BITS (UNWIND_MEMORY_TAG_BITS + UNWIND_MEMORY_BITS)
 #define MEMORY_VALID (1U << 15)
@@ -110,10 +101,10 @@ _Static_assert(UNWIND_RULES <= MEMORY_VALID, "so do rules");
 static __always_inline __u64 *unwind_memory(__u64 frame, __u64 *tag)
 {
 	__u64 mixed = frame * 0x9e3779b97f4a7c15ULL & ((1ULL << MEMORY_BITS) - 1);
-	__u32 at = bpf_get_smp_processor_id() << UNWIND_MEMORY_BITS | mixed >> UNWIND_MEMORY_TAG_BITS;
+	struct cpu_area *area = area_of(bpf_get_smp_processor_id());
 
 	*tag = mixed & ((1ULL << UNWIND_MEMORY_TAG_BITS) - 1);
-	return bpf_map_lookup_elem(&unwind_remembered, &at);
+	return area ? &area->remembered[mixed >> UNWIND_MEMORY_TAG_BITS & (UNWIND_MEMORY - 1)] : NULL;
 }
 
 /* The number of the rule for a place in a file of which @f tells. -1: it is not described. */

@@ -7,24 +7,18 @@
  * CPU before is at hand, and so is how long it had it; a slot is looked up only for a run, or a wait, that was long.
  */
 
+#include "area.bpf.h"
 #include "life.bpf.h"
 #include "maps.bpf.h"
+#include "order.bpf.h"
 
 #include "account.h"
 #include "wait.h"
 
 /* Settings, fixed at load. */
 extern const volatile __u64 wait_ns; /* waits are told from here on, */
+extern const volatile __u64 wait_price_ns; /* of each that is told */
 extern const volatile __u64 away_ns; /* so what is shorter is not looked at: the least of this and AWAY_NS */
-
-struct wait_events_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WAIT_EVENTS); /* for each possible CPU: resized before load */
-	__type(key, __u32);
-	__type(value, struct wait_event);
-};
-extern struct wait_events_map wait_events SEC(".maps");
 
 /* Of a wait, what is worth to be told of one that ran long before: one in so many. */
 #define WAIT_WORTH_PART 8
@@ -44,25 +38,21 @@ static __always_inline bool wait_afford(struct cpu_slot *c, __u64 now)
 		c->loss[LOSS_WAITS]++;
 		return false;
 	}
-	c->waits_paid = paid + WAIT_PRICE_NS;
+	c->waits_paid = paid + wait_price_ns;
 	return true;
 }
 
 /* Both programs that tell run with interrupts off: one at a time. */
 static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struct wait_event *what)
 {
-	__u32 at = cpu * WAIT_EVENTS + (c->wait_events & (WAIT_EVENTS - 1));
-	struct wait_event *e = bpf_map_lookup_elem(&wait_events, &at);
+	struct cpu_area *area = area_of(cpu);
 
-	if (!e)
+	if (!area) {
+		c->loss[LOSS_WAITS]++;
 		return;
-	*e = *what;
-#ifdef __TARGET_ARCH_x86 /* keeps stores in order by itself */
-	barrier();
-	*(volatile __u64 *)&c->wait_events += 1;
-#else
-	__sync_fetch_and_add(&c->wait_events, 1);
-#endif
+	}
+	area->wait_events[c->wait_events & (WAIT_EVENTS - 1)] = *what;
+	order_set(&c->wait_events, c->wait_events + 1);
 }
 
 /*

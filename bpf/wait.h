@@ -51,9 +51,11 @@ struct wait_run {
 };
 
 /* Of each CPU's ring; a power of two. Read every 250 ms: in that time there are no more than this, as each is paid for:
- * 25,000 a second, and so much at once. A wait can have more than one. */
+ * 25,000 a second, and so much at once; where there are more CPUs than a few, 75,000 a second on all of them. A wait can
+ * have more than one. */
 #define WAIT_EVENTS 8192
 #define WAIT_PRICE_NS 40000
+#define WAIT_PRICE_CPUS 3
 #define WAIT_BURST_NS 50000000
 
 #endif

@@ -155,19 +155,17 @@ static void put_roles(void)
 	}
 }
 
+#define _(id, name, help) put_item(name, help);
 static void put_losses(void)
 {
-	static const struct {
-		const char *name, *help;
-	} losses[] = {
-#define _(id, name, help) { name, help },
-		LOSSES(_)
-#undef _
-	};
-
-	for (int i = 0; i < LOSS_COUNT; i++)
-		put_item(losses[i].name, losses[i].help);
+	LOSSES(_)
 }
+
+static void put_repairs(void)
+{
+	REPAIRS(_)
+}
+#undef _
 
 static void put_caps(const struct helper_role *r)
 {
@@ -228,6 +226,7 @@ static const struct {
 	{ "@options@\n", put_options }, { "@keys@\n", put_keys },         { "@actions@\n", put_actions },
 	{ "@columns@\n", put_columns }, { "@filter@\n", put_filter },     { "@settings@\n", put_settings },
 	{ "@roles@\n", put_roles },     { "@losses@\n", put_losses },
+	{ "@repairs@\n", put_repairs },
 	{ "@processes@\n", put_processes },
 };
 

@@ -15,6 +15,7 @@
 #include "helper/calls.h"
 #include "helper/sandbox.h"
 #include "model/health.h"
+#include "namespaces.h"
 #include "proc/mounts.h"
 #include "roles.h"
 
@@ -71,14 +72,6 @@ static void lockdown_mode(char *mode, size_t size)
 	}
 }
 
-static bool is_old_rt(const struct utsname *uts)
-{
-	unsigned int major = 0, minor = 0;
-
-	sscanf(uts->release, "%u.%u", &major, &minor);
-	return strstr(uts->version, "PREEMPT_RT") && (major < 6 || (major == 6 && minor < 4));
-}
-
 /* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". */
 static void list_caps(bool held, char *buf, size_t size)
 {
@@ -102,6 +95,7 @@ static bool has_all_caps(void)
 static int check_kernel(const struct utsname *uts)
 {
 	const struct probe *probes;
+	bool old_storage = false;
 	size_t nr;
 
 	if (probes_read(&probes, &nr)) {
@@ -112,6 +106,8 @@ static int check_kernel(const struct utsname *uts)
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; i < nr; i++) {
+		if (!probes[i].found && !strcmp(probes[i].name, PROBE_STORAGE_MEMORY))
+			old_storage = true;
 		if (!probes[i].needed || probes[i].found)
 			continue;
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s lacks %s", uts->release,
@@ -120,10 +116,10 @@ static int check_kernel(const struct utsname *uts)
 		fail_fix("systop --check");
 		return -ENOTSUP;
 	}
-	if (is_old_rt(uts)) {
-		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT before 6.4",
+	if (old_storage && strstr(uts->version, "PREEMPT_RT")) {
+		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT, without memory of its own for task storage",
 		     uts->release);
-		fail_why("its task storage takes memory where a PREEMPT_RT kernel may not");
+		fail_why("it takes memory where a PREEMPT_RT kernel may not (before Linux 6.4)");
 		fail_fix("boot a PREEMPT_RT kernel from 6.4 on");
 		return -ENOTSUP;
 	}
@@ -221,7 +217,7 @@ enum exit_status check_print(void)
 	printf("%-18s %s\n", "perf_event_paranoid", *paranoid ? paranoid : "-");
 	print_hierarchies();
 
-	if (check_kernel(&uts) || check_preconditions())
+	if (check_kernel(&uts) || namespaces_check(NULL, 0) || check_preconditions())
 		status = failure_print(stdout);
 	printf("%-18s %s\n", "verdict", status ? "systop cannot run here" : "systop can run here");
 	return status;

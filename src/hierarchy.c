@@ -26,7 +26,7 @@ int hierarchy_mounts(struct cgroup_mounts *m)
 /* v1's cpu hierarchy, if that has cgroups and v2 has none; else @v2. */
 static struct cgroups *with_cgroups(struct cgroups *v2, const struct cgroup_mount *cpu, const char **controller)
 {
-	struct cgroups *v1 = cgroups_open(cpu->path, NULL);
+	struct cgroups *v1 = cgroups_open(cpu->path);
 	size_t nr = 0, nr_v1 = 0;
 
 	cgroups_list(v2, &nr);
@@ -41,24 +41,34 @@ static struct cgroups *with_cgroups(struct cgroups *v2, const struct cgroup_moun
 	return v1;
 }
 
+static bool same_hierarchy(const struct cgroup_mounts *m, const char *a, const char *b)
+{
+	return cgroup_mount_find(m, a) == cgroup_mount_find(m, b);
+}
+
 struct cgroups *hierarchy_open(const struct cgroup_mounts *m, struct cgroup_scope *scope,
-			       const char **controller)
+			       const char **controller, const char **limits)
 {
 	const struct cgroup_mount *v2 = cgroup_mount_find(m, NULL);
 	const struct cgroup_mount *cpu = cgroup_mount_find(m, "cpu");
-	const struct cgroup_mount *shown = v2 ? v2 : cpu;
+	const struct cgroup_mount *shown = v2 ? v2 : cpu, *limiter = cpu ? cpu : v2;
 	struct cgroups *cgroups;
 	size_t nr;
 
 	*controller = shown && shown == cpu ? "cpu" : NULL;
+	*limits = cpu ? "cpu" : NULL;
 	if (scope) {
 		*controller = cgroup_scope_targets(scope, false, &nr)[0].controller;
 		shown = cgroup_mount_find(m, *controller);
 	}
-	cgroups = cgroups_open(shown ? shown->path : "", cpu && shown == v2 ? cpu->path : NULL);
+	cgroups = cgroups_open(shown ? shown->path : NULL);
+	if (cgroups && !scope && shown == v2 && cpu)
+		cgroups = with_cgroups(cgroups, cpu, controller);
+	if (cgroups && (!limiter || same_hierarchy(m, *controller, *limits)))
+		*limits = *controller;
+	else if (cgroups && cgroups_limited_by(cgroups, limiter->path, cpu ? "cpu" : "v2"))
+		*limits = *controller; /* not readable for us: not there */
 	if (!cgroups)
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(errno));
-	else if (!scope && shown == v2 && cpu)
-		cgroups = with_cgroups(cgroups, cpu, controller);
 	return cgroups;
 }

@@ -15,6 +15,7 @@
 #include "helper/helper.h"
 #include "look_back.h"
 #include "model/health.h"
+#include "model/loss_names.h"
 #include "model/tick.h"
 #include "proc/user.h"
 #include "record/rings.h"
@@ -80,16 +81,13 @@ static void health(void *arg, struct health *h)
 
 void host_info_note(const struct sink *output, const struct tick *t)
 {
-	uint64_t lost = 0;
 	char when[32];
 	struct tm tm;
 
-	for (int i = 0; i < LOSS_COUNT; i++)
-		lost += t->loss[i];
 	gmtime_r(&t->wall.tv_sec, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	crash_note("%s: %zu threads, %zu cgroups, %" PRIu64 " lost, %" PRIu64 " frames or refreshes dropped, "
-		   "longest turn %.1f ms, %" PRIu64 " MiB", when, t->nr_active + t->nr_idle, t->nr_cgroups, lost,
+		   "longest turn %.1f ms, %" PRIu64 " MiB", when, t->nr_active + t->nr_idle, t->nr_cgroups, loss_sum(t->loss),
 		   output->dropped, turns_get().longest_ns / 1e6, t->self.rss_bytes >> 20);
 }
 

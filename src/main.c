@@ -138,6 +138,8 @@ static void thread_name(void *arg, int tid, char *buf, size_t size)
 		text_safe(buf, size, comm, sizeof(comm));
 }
 
+static enum loop_verdict on_input(void *arg);
+
 static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
 {
 	const struct options *o = &s->options;
@@ -187,10 +189,17 @@ static enum loop_verdict on_tick(void *arg)
 		return LOOP_FAILED;
 	}
 	host_info_note(&s->output, t);
-	if (o->output == OUTPUT_SCREEN)
+	if (o->output == OUTPUT_SCREEN) {
+		/* Keys that were pressed by now mean the row that is drawn, not who has its line in this refresh. */
+		verdict = on_input(s);
+		if (verdict != LOOP_GO_ON) {
+			tick_put(t);
+			return verdict;
+		}
 		tui_tick(s->tui, t);
-	else if (o->output != OUTPUT_TRACE)
+	} else if (o->output != OUTPUT_TRACE) {
 		err = write_refresh(s, t);
+	}
 	if (save_tick(s->save, t))
 		tell_save(s);
 	on_work(s);
@@ -275,8 +284,6 @@ static void on_resize(void *arg)
 {
 	tui_resize(((struct systop *)arg)->tui);
 }
-
-static enum loop_verdict on_input(void *arg);
 
 static const struct loop_ops screen_ops = {
 	.tick = on_tick,

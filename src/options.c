@@ -32,6 +32,7 @@ enum {
 	KEY_SCHEMA,
 	KEY_ALL,
 	KEY_CHECK,
+	KEY_USAGE,
 	KEY_LIST_CGROUPS,
 	KEY_FILTER,
 	KEY_ASCII,
@@ -68,7 +69,7 @@ const struct argp_option option_table[] = {
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
-	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: what 20,000 events a second take, at most 1 % of the host's)", 1 },
+	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: what 20,000 events a second take, at most 1 % of the host's and 1 GiB)", 1 },
 	{ "wait-min", KEY_WAIT_MIN, "TIME", 0, "of waits for a CPU so long and longer it is told who ran instead, 10us to 10s (default 100us)", 1 },
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
@@ -97,6 +98,7 @@ const struct argp_option option_table[] = {
 	{ "completions", KEY_COMPLETIONS, "SHELL", 0, "print the completions for bash, zsh or fish and exit", 4 },
 	{ "version", 'V', 0, 0, "print version and libraries and exit", 4 },
 	{ "help", 'h', 0, 0, "print this help and exit", 4 },
+	{ "usage", KEY_USAGE, 0, 0, "print the options in short and exit", 4 },
 	{ 0 }
 };
 
@@ -400,6 +402,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case KEY_USAGE:
+		argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
 		return 0;
 	case ARGP_KEY_ARGS:
 		/* Words without an option before them are a command only behind "--". */

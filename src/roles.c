@@ -15,10 +15,10 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	[PROCESS_MAIN] = {
 		.name = "systop",
 		.what = "collects, draws, prints",
-		.user = USER_WRITER,
+		.user = USER_INVOKER,
 		.caps = { CAP_BPF, CAP_PERFMON },
 		.nr_caps = 2,
-		.calls = CALLS_OPEN | CALLS_WRITE | CALLS_MEASURE | CALLS_SCREEN | CALLS_ASK,
+		.calls = CALLS_OPEN | CALLS_MEASURE | CALLS_SCREEN | CALLS_ASK,
 	},
 	/* Its own rights, to open the terminal once more among them, and those that helpers keep. */
 	[PROCESS_STARTER] = {

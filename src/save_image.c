@@ -12,6 +12,7 @@
 #include "export/image.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
+#include "model/sums.h"
 #include "model/tick.h"
 #include "record/rings.h"
 #include "save.h"
@@ -112,8 +113,8 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 			continue;
 		at.at = head->boottime_ns;
 		at.runq_p99_ns = values_value(&head->total, FIELD_RUNQ_P99);
-		for (int i = 0; i < LOSS_COUNT; i++)
-			at.loss += head->loss[i];
+		at.steal_ns = tick_steal(head);
+		at.loss = loss_sum(head->loss);
 		image_tick(g->m, &at);
 	}
 }
@@ -159,7 +160,7 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 		image_words(g->m, "systop.reason", reason);
 	image_number(g->m, "systop.window_s", o->window_s);
 	for (int i = 0; i < LOSS_COUNT; i++) {
-		snprintf(key, sizeof(key), "systop.lost.%s", loss_names[i].name);
+		snprintf(key, sizeof(key), "systop.%s.%s", i < LOSS_REPAIRED ? "lost" : "repaired", loss_names[i].name);
 		image_number(g->m, key, t->loss[i]);
 	}
 }

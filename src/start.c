@@ -14,11 +14,13 @@
 
 #include "check.h"
 #include "collect/collect.h"
+#include "complain.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
 #include "log.h"
 #include "model/filter.h"
 #include "model/model.h"
+#include "namespaces.h"
 #include "proc/cgroup.h"
 #include "proc/memory.h"
 #include "proc/user.h"
@@ -133,12 +135,31 @@ static int open_screen(struct systop *s)
 	return s->tui ? 0 : -EIO;
 }
 
+/* What is missing of the cgroups is said before the screen opens, and on it. */
+static void warn_of_cgroups(struct systop *s)
+{
+	const char *text = NULL;
+
+	if (!s->mounts.nr)
+		text = "no cgroup hierarchy is mounted: all threads are in /; fix: mount -t cgroup2 none /sys/fs/cgroup";
+	else if (namespaces_cgroup())
+		text = "inside a cgroup namespace: cgroups outside of it have no names; fix: docker run --cgroupns=host ..., "
+		       "nsenter -t 1 -C systop";
+	if (!text)
+		return;
+	complain("%s", text);
+	if (!*s->notice)
+		snprintf(s->notice, sizeof(s->notice), "%s", text);
+}
+
 int start(struct systop *s)
 {
-	const char *controller;
+	const char *controller, *limits;
 	int err;
 
-	err = check_preconditions();
+	err = namespaces_check(s->options.pids, s->options.nr_pids);
+	if (!err)
+		err = check_preconditions();
 	if (!err)
 		err = raise_file_limit();
 	if (!err && s->options.log)
@@ -163,7 +184,8 @@ int start(struct systop *s)
 	if (!err)
 		err = target_resolve(&s->target, &s->options, &s->mounts);
 	if (!err) {
-		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller);
+		warn_of_cgroups(s);
+		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller, &limits);
 		err = s->cgroups ? 0 : -EIO;
 	}
 	if (!err && s->options.command) {
@@ -174,6 +196,7 @@ int start(struct systop *s)
 	if (!err) {
 		struct collect_options o = {
 			.shown_controller = controller,
+			.limits_controller = limits,
 			.frequency = s->options.frequency,
 			.wait_ns = s->options.wait_ns,
 			.self = s->options.self,

@@ -9,7 +9,7 @@
 
 struct cgroup_names {
 	struct ring_buffer *events;
-	struct cgroups *cgroups;
+	struct cgroups *cgroups, *limits; /* of cgroups_limits() */
 };
 
 static int on_event(void *arg, void *data, size_t size)
@@ -17,8 +17,8 @@ static int on_event(void *arg, void *data, size_t size)
 	const struct cgroup_event *e = data;
 	struct cgroup_names *n = arg;
 
-	if (size >= sizeof(*e))
-		cgroups_tell(n->cgroups, e->id, e->parent, e->name);
+	if (size >= sizeof(*e) && (!e->limits || n->limits))
+		cgroups_tell(e->limits ? n->limits : n->cgroups, e->id, e->parent, e->name);
 	return 0;
 }
 
@@ -36,12 +36,15 @@ struct cgroup_names *cgroup_names_new(int fd, struct cgroups *cgroups)
 	if (!n)
 		return NULL;
 	n->cgroups = cgroups;
+	n->limits = cgroups_limits(cgroups);
 	n->events = ring_buffer__new(fd, on_event, n, NULL);
 	if (!n->events) {
 		free(n);
 		return NULL;
 	}
 	cgroups_ask_with(cgroups, on_ask, n);
+	if (n->limits)
+		cgroups_ask_with(n->limits, on_ask, n);
 	return n;
 }
 
@@ -50,6 +53,8 @@ void cgroup_names_free(struct cgroup_names *n)
 	if (!n)
 		return;
 	cgroups_ask_with(n->cgroups, NULL, NULL);
+	if (n->limits)
+		cgroups_ask_with(n->limits, NULL, NULL);
 	ring_buffer__free(n->events);
 	free(n);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/areas.h"
 #include "collect/blocked.h"
 #include "collect/cgroup_names.h"
 #include "collect/cpus.h"
@@ -32,6 +33,7 @@
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/fail.h"
+#include "util/online.h"
 #include "util/vec.h"
 
 #include "systop.skel.h"
@@ -50,6 +52,8 @@ struct collect {
 	int nr_cpus;
 	int frequency;
 	bool all_cpus;
+	struct online *online;
+	struct areas *areas;
 	struct samplers *samplers;
 	struct stacks *stacks;
 	struct blocked *blocked;
@@ -144,7 +148,7 @@ static int collect_attach(struct collect *c)
 	shared->seeded = 1;
 	shared->stack_generation = c->skel->rodata->kernel_reads;
 	shared->tables_off = !c->table_mib;
-	c->samplers = samplers_new(c->skel->progs.sample, c->nr_cpus, c->frequency, c->all_cpus);
+	c->samplers = samplers_new(c->skel->progs.sample, c->online, c->frequency, c->all_cpus);
 	if (!c->samplers)
 		return -ENOMEM;
 	shared->sampler_timer = !samplers_cycles(c->samplers);
@@ -163,12 +167,13 @@ static int collect_attach(struct collect *c)
 /* First readings of the CPU limits, for the first tick to compare with. */
 static void collect_limits(struct collect *c)
 {
+	struct cgroups *with = cgroups_limits(c->cgroups) ? cgroups_limits(c->cgroups) : c->cgroups;
 	struct cgroup_limit limit;
 	size_t nr;
-	struct cgroup *const *list = cgroups_list(c->cgroups, &nr);
+	struct cgroup *const *list = cgroups_list(with, &nr);
 
 	for (size_t i = 0; i < nr; i++)
-		cgroups_limit(c->cgroups, list[i], false, &limit);
+		cgroups_limit(with, list[i], &limit);
 }
 
 /* The programs, and the recorder's rings, of which there is one already. */
@@ -177,8 +182,10 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 	struct rings_options rings = {
 		.pattern_fd = -1,
 		.nr_cpus = c->nr_cpus,
+		.online = c->online,
 		.window_s = o->window_s,
-		.slots = rings_size(o->window_s, o->window_bytes, o->memory_spare, c->nr_cpus),
+		.max_bytes = rings_room(o->window_bytes, o->memory_spare),
+		.slots = rings_size(o->window_s, o->window_bytes, o->memory_spare, online_count(c->online)),
 	};
 	int err;
 
@@ -186,9 +193,13 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 		rings.pattern_fd = rings_pattern(rings.slots);
 	if (rings.pattern_fd < 0)
 		rings.slots = 0;
-	err = load_programs(&c->skel, o, c->nr_cpus, rings.pattern_fd, rings.slots);
+	err = load_programs(&c->skel, o, c->online, rings.pattern_fd, rings.slots);
+	if (!err) {
+		c->areas = areas_new(bpf_map__fd(c->skel->maps.areas), c->online);
+		err = c->areas ? areas_follow(c->areas) : -ENOMEM;
+	}
 	if (!err)
-		err = memory_map(&c->memory, c->skel, c->nr_cpus, c->table_mib);
+		err = memory_map(&c->memory, c->skel, areas_list(c->areas), c->nr_cpus, c->table_mib);
 	if (!err) {
 		rings.map_fd = bpf_map__fd(c->skel->maps.rings);
 		rings.cpus = c->memory.cpus;
@@ -216,7 +227,8 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->all_cpus = o->all_cpus;
 	c->peek_role = o->peek_role;
 	c->table_mib = o->table_mib;
-	err = self_open(&c->self);
+	c->online = online_new(c->nr_cpus);
+	err = c->online ? self_open(&c->self) : -ENOMEM;
 	if (!err) {
 		step = "load BPF programs";
 		err = collect_load(c, o);
@@ -244,7 +256,7 @@ out:
 			;
 		collect_limits(c);
 		c->bpf_bytes = memory_bytes(c->skel);
-		self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &start);
+		self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes + areas_bytes(c->areas), &start);
 		pressure_read(&c->pressure, pressure);
 		return c;
 	}
@@ -268,6 +280,8 @@ void collect_free(struct collect *c)
 	blocked_free(c->blocked);
 	tables_free(c->tables);
 	rings_free(c->rings);
+	areas_free(c->areas);
+	online_free(c->online);
 	bpf_link__destroy(c->peek_link);
 	cpus_free(c->cpus);
 	irqs_free(c->irqs);
@@ -293,22 +307,31 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 
 int collect_harvest(struct collect *c)
 {
-	rings_grow(c->rings); /* one at a time: each takes milliseconds */
+	samplers_follow(c->samplers, online_follow(c->online));
+	areas_follow(c->areas);
+	rings_grow(c->rings);
 	cgroups_work(c->cgroups, false);
 	return slots_harvest(c->slots);
 }
 
-static int collect_cgroups(struct collect *c)
+/* The cgroups of a hierarchy; of one that is not shown, those that a limit holds for. */
+static int collect_cgroups(struct collect *c, struct cgroups *of)
 {
 	size_t nr;
-	struct cgroup *const *list = cgroups_list(c->cgroups, &nr);
+	struct cgroup *const *list = cgroups_list(of, &nr);
 	int err = 0;
 
+	for (size_t i = 0; i < nr; i++) {
+		if (list[i]->throttled)
+			cgroups_suspect(of, list[i]);
+		list[i]->throttled = false;
+	}
 	for (size_t i = 0; !err && i < nr; i++) {
 		struct cgroup_limit limit;
 
-		cgroups_limit(c->cgroups, list[i], list[i]->throttled, &limit);
-		list[i]->throttled = false;
+		if (list[i]->aside && !cgroups_below_limit(list[i]))
+			continue;
+		cgroups_limit(of, list[i], &limit);
 		err = model_cgroup(c->model, list[i], &limit);
 	}
 	return err;
@@ -452,9 +475,10 @@ void collect_health(const struct collect *c, struct health *h)
 {
 	health_programs(h, c->skel->obj);
 	health_samplers(h, c->samplers, c->memory.cpus, c->nr_cpus);
-	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes);
+	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes + areas_bytes(c->areas));
 	health_stack_ends(h, stacks_ends(c->stacks));
 	health_stacks(h, &c->skel->bss->shared, c->memory.cpus, c->nr_cpus);
+	areas_health(c->areas, h);
 	tables_health(c->tables, h);
 	blocked_health(c->blocked, h);
 	rings_health(c->rings, h);
@@ -462,7 +486,7 @@ void collect_health(const struct collect *c, struct health *h)
 
 const struct tick *collect_tick(struct collect *c)
 {
-	uint64_t loss[LOSS_COUNT] = { 0 }, now = collect_now(c);
+	uint64_t loss[LOSS_COUNT] = { 0 }, now;
 	struct pressure pressure[PRESSURE_COUNT];
 	struct self_cost cost;
 	struct timespec wall;
@@ -471,11 +495,14 @@ const struct tick *collect_tick(struct collect *c)
 	int err;
 
 	cgroups_work(c->cgroups, false);
-	samplers_follow(c->samplers);
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
-		c->memory.cpus[cpu].offline = !samplers_online(c->samplers, cpu);
+		c->memory.cpus[cpu].offline = !online_is(c->online, cpu);
+	err = slots_harvest(c->slots);
+	/* Only now: what happens between this instant and the reading of a slot is known less well. */
+	now = collect_now(c);
 	clock_gettime(CLOCK_REALTIME, &wall);
-	err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
+	if (!err)
+		err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
 	if (!err)
 		err = slots_tick(c->slots, now);
 	if (!err)
@@ -486,7 +513,9 @@ const struct tick *collect_tick(struct collect *c)
 	if (!err)
 		err = irqs_tick(c->irqs, c->model);
 	if (!err)
-		err = collect_cgroups(c);
+		err = collect_cgroups(c, c->cgroups);
+	if (!err && cgroups_limits(c->cgroups))
+		err = collect_cgroups(c, cgroups_limits(c->cgroups));
 	if (err) {
 		errno = -err;
 		return NULL;
@@ -495,7 +524,7 @@ const struct tick *collect_tick(struct collect *c)
 	pressure_read(&c->pressure, pressure);
 	model_pressure(c->model, pressure);
 	collect_loss(c, loss);
-	self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes, &cost);
+	self_read(&c->self, cpus_bpf_ns(c->cpus), c->bpf_bytes + areas_bytes(c->areas), &cost);
 	blocked_ask(c->blocked);
 	rings_tick(c->rings, clock_ns(CLOCK_BOOTTIME));
 	incomplete = loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED];

@@ -24,7 +24,8 @@ struct collect_cgroup {
 };
 
 struct collect_options {
-	const char *shown_controller; /* v1 controller whose tree is shown, NULL: v2 */
+	const char *shown_controller; /* v1 controller whose tree is shown, NULL: v2, */
+	const char *limits_controller; /* and whose has the CPU limits */
 	const struct collect_cgroup *cgroups; /* narrow to these, until collect_scope_cgroups() */
 	size_t nr_cgroups;
 	const pid_t *pids;            /* narrow to these processes and what they fork from now on */

@@ -17,7 +17,7 @@
 
 struct cpu_reader {
 	bool seen;
-	uint64_t run_ns, idle_ns, hardirq_ns, softirq_ns, switches;
+	uint64_t run_ns, idle_ns, steal_ns, hardirq_ns, softirq_ns, switches;
 	uint32_t away[2][HIST_SLOTS];
 };
 
@@ -66,24 +66,53 @@ static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
 	return false;
 }
 
+/* What the CPU did up to some time, ns. */
+struct cpu_sums {
+	uint64_t run, idle, steal;
+};
+
+/* The sums at @now; what is stolen since the last switch is in none of them yet. */
+static struct cpu_sums cpu_sums(const struct cpu_slot *slot, uint64_t now)
+{
+	struct cpu_sums sums = { slot->run_ns, slot->idle_ns, slot->steal_ns };
+	uint64_t since = now > slot->since ? now - slot->since : 0, steal = 0;
+	uint64_t irq = slot->hardirq_ns + slot->softirq_ns - slot->irq_charged;
+
+	if (slot->steal_charged && slot->steal_seen > slot->steal_charged && since > irq)
+		steal = slot->steal_seen - slot->steal_charged;
+	if (steal && steal > since - irq)
+		steal = since - irq;
+	*(slot->current_idle || slot->offline ? &sums.idle : &sums.run) += since - steal;
+	sums.steal += steal;
+	return sums;
+}
+
+/* What of @grown is left for one that went from @before to @now. */
+static uint64_t cpu_part(uint64_t now, uint64_t before, int64_t grown)
+{
+	int64_t part = now - before;
+
+	return part < 0 ? 0 : part < grown ? part : grown;
+}
+
 /*
- * Moves the shown sums on to @run and @idle, which reach @early ns too far, and puts the growth into
+ * Moves the shown sums on to @sums, which reach @early ns too far, and puts the growth into
  * @v. A switch can come with an instant before the last tick (its CPU was stolen on the way to the
  * tracepoint), or after this one (it came while we read): what is shown too much of the one is then
  * taken from what grew of the other, and the next tick has the rest.
  */
-static void cpu_show(struct cpu_reader *r, uint64_t run, uint64_t idle, uint64_t early,
-		     struct cpu_values *v)
+static void cpu_show(struct cpu_reader *r, const struct cpu_sums *sums, uint64_t early, struct cpu_values *v)
 {
-	int64_t grown = run + idle - (r->run_ns + r->idle_ns) - early;
-	int64_t ran = run - r->run_ns;
+	int64_t grown = sums->run + sums->idle + sums->steal - (r->run_ns + r->idle_ns + r->steal_ns) - early;
 
 	if (grown < 0)
 		grown = 0;
-	v->run_ns = ran < 0 ? 0 : ran < grown ? ran : grown;
-	v->idle_ns = grown - v->run_ns;
+	v->steal_ns = cpu_part(sums->steal, r->steal_ns, grown);
+	v->run_ns = cpu_part(sums->run, r->run_ns, grown - v->steal_ns);
+	v->idle_ns = grown - v->steal_ns - v->run_ns;
 	r->run_ns += v->run_ns;
 	r->idle_ns += v->idle_ns;
+	r->steal_ns += v->steal_ns;
 }
 
 static void cpu_show_irqs(struct cpu_reader *r, const struct cpu_slot *slot, struct cpu_values *v)
@@ -147,23 +176,19 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		struct cpu_reader *r = &c->readers[i];
 		struct cpu_values v = { .cpu = i };
 		struct cpu_slot copy;
-		uint64_t run, idle, early;
+		struct cpu_sums sums;
 		int err;
 
 		if (!cpu_read(&c->mem.slots[i], &copy) || !copy.since)
 			continue;
-		run = copy.run_ns;
-		idle = copy.idle_ns;
-		early = 0;
-		if (now > copy.since)
-			*(copy.current_idle || copy.offline ? &idle : &run) += now - copy.since;
-		else
-			early = copy.since - now;
+		sums = cpu_sums(&copy, now);
 		/* First seen after the baseline: the time before it is not of this interval. */
 		if (!r->seen && c->baseline)
-			*(idle > run ? &r->idle_ns : &r->run_ns) =
+			*(sums.idle > sums.run ? &r->idle_ns : &r->run_ns) =
 				c->baseline - c->mem.shared->started_ns;
-		cpu_show(r, run, idle, early, &v);
+		cpu_show(r, &sums, copy.since > now ? copy.since - now : 0, &v);
+		if (!c->mem.shared->steal_told)
+			v.steal_ns = VALUE_NA;
 		cpu_show_irqs(r, &copy, &v);
 		cpu_show_now(c, &copy, i, &v);
 		cpu_show_gap(c, &c->mem.slots[i], &v);

@@ -25,7 +25,7 @@ struct cpus_memory {
 struct cpus *cpus_new(const struct cpus_memory *mem);
 void cpus_free(struct cpus *c);
 
-/* cpus_tick - hands every CPU's running and idle time since the last tick to the model; CPUs that
+/* cpus_tick - hands every CPU's running, idle and stolen time since the last tick to the model; CPUs that
  * showed no sign of life are left out. @model: NULL to set the baseline only. 0 or -errno. */
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now);
 

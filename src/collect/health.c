@@ -118,6 +118,6 @@ void health_slots(struct health *h, const struct shared *shared, uint32_t max, u
 void health_loss(struct health *h, const uint64_t loss[LOSS_COUNT])
 {
 	for (int i = 0; i < LOSS_COUNT; i++)
-		health_add(h, "Lost since the start", loss_names[i].name, HEALTH_FACT,
+		health_add(h, i < LOSS_REPAIRED ? "Lost since the start" : "Repaired since the start", loss_names[i].name, HEALTH_FACT,
 			   "%10" PRIu64 "  %s", loss[i], loss_names[i].help);
 }

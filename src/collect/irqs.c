@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "area.h"
 #include "model/model.h"
 #include "model/wait.h"
 #include "slot.h"
@@ -123,9 +124,15 @@ static void name_lines(struct irqs *q)
 		fclose(f);
 }
 
+/* Sources are numbered in the order in which they were met. */
+static bool irqs_have(const struct irqs *q, uint32_t source)
+{
+	return source < IRQ_SOURCES && source < IRQ_LINES + *q->mem.nr_lines;
+}
+
 const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *number)
 {
-	if (source >= IRQ_SOURCES || source >= IRQ_LINES + *q->mem.nr_lines)
+	if (!irqs_have(q, source))
 		return NULL;
 	if (!q->named[source])
 		name_lines(q);
@@ -149,9 +156,12 @@ static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct i
 	int err = 0;
 
 	for (int cpu = 0; cpu < q->mem.nr_cpus && !err; cpu++) {
-		struct irq_slot *s = &q->mem.slots[cpu * IRQ_SOURCES + source], copy;
+		struct irq_slot *s, copy;
 		uint64_t longest;
 
+		if (!q->mem.areas[cpu])
+			continue;
+		s = &q->mem.areas[cpu]->irqs[source];
 		if (!s->count)
 			continue;
 		copy = *s; /* so that its numbers of one CPU are those of the sum */
@@ -183,7 +193,7 @@ int irqs_tick(struct irqs *q, struct model *model)
 	struct latency hard = { 0 }, soft = { 0 };
 	int err = 0;
 
-	for (uint32_t i = 0; i < IRQ_SOURCES && !err; i++) {
+	for (uint32_t i = 0; irqs_have(q, i) && !err; i++) {
 		struct irq_values v = { .source = &q->sources[i] };
 		struct shown sum = { 0 }, *before = &q->shown[i];
 

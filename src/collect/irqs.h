@@ -6,12 +6,13 @@
 
 #include "irq.h"
 
+struct cpu_area;
 struct cpu_slot;
 struct irqs;
 struct model;
 
 struct irqs_memory {
-	struct irq_slot *slots;      /* mapped: IRQ_SOURCES a possible CPU */
+	struct cpu_area *const *areas; /* mapped, one a possible CPU; NULL: it was never online */
 	const uint64_t *lines;       /* mapped: source of each line's number */
 	const uint32_t *nr_lines;    /* mapped: how many lines were met */
 	const struct cpu_slot *cpus; /* mapped, one a possible CPU */

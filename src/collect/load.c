@@ -4,14 +4,19 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "collect/collect.h"
+#include "collect/probe.h"
+#include "collect/waits.h"
 #include "slot.h"
-#include "unwind.h"
+#include "util/online.h"
 
 #include "systop.skel.h"
 
@@ -69,6 +74,15 @@ static void scope_hierarchy(struct systop *skel, int ssid)
 	}
 }
 
+/* Tells the programs where the CPU limits are, if it is not the hierarchy that is shown. */
+static void limits_hierarchy(struct systop *skel, int ssid)
+{
+	if (ssid == skel->rodata->cgroup_ssid)
+		return;
+	skel->rodata->limits_ssid = ssid;
+	bpf_map__set_max_entries(skel->maps.limit_cgroups, skel->rodata->slots_max);
+}
+
 /* Whether softirqs are preemptible here. */
 static bool is_realtime(void)
 {
@@ -83,37 +97,52 @@ static bool is_realtime(void)
 	return on;
 }
 
-static void configure(struct systop *skel, const struct collect_options *o, int nr_cpus)
+/* Whether a hypervisor may run other machines on these CPUs: only x86 says that there is none. */
+static bool may_be_guest(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned int a, b, c, d;
+
+	return !__get_cpuid(1, &a, &b, &c, &d) || c & 1U << 31;
+#else
+	return true;
+#endif
+}
+
+static void configure(struct systop *skel, const struct collect_options *o, const struct online *online)
 {
 	uint32_t max = slots_wanted();
+	int nr_cpus = online_possible(online);
 
 	skel->rodata->slots_max = max;
 	skel->rodata->preempt_rt = is_realtime();
+	skel->rodata->steals = may_be_guest();
+	skel->bss->shared.steal_told = !skel->rodata->steals;
+	skel->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	bpf_map__set_max_entries(skel->maps.slots, max);
 	bpf_map__set_max_entries(skel->maps.dead_ring, max);
 	bpf_map__set_max_entries(skel->maps.free_slots, max);
 	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
 	skel->rodata->wait_ns = o->wait_ns;
+	skel->rodata->wait_price_ns = waits_price(online_count(online));
 	skel->rodata->away_ns = o->wait_ns < AWAY_NS ? o->wait_ns : AWAY_NS;
 	skel->rodata->self_tgid = o->self ? 0 : getpid();
 	skel->rodata->starter_tgid = o->starter;
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
-	bpf_map__set_max_entries(skel->maps.unwind_remembered, nr_cpus << UNWIND_MEMORY_BITS);
-	bpf_map__set_max_entries(skel->maps.irqs, nr_cpus * IRQ_SOURCES);
+	bpf_map__set_max_entries(skel->maps.areas, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.parked_stacks, max);
 	bpf_map__set_max_entries(skel->maps.blocked_wanted, max);
-	bpf_map__set_max_entries(skel->maps.stack_events, STACK_EVENTS * nr_cpus);
-	bpf_map__set_max_entries(skel->maps.wait_events, WAIT_EVENTS * nr_cpus);
 
 	skel->rodata->cgroup_ssid = controller_ssid(o->shown_controller);
+	limits_hierarchy(skel, controller_ssid(o->limits_controller));
 	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
 				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
 	for (size_t i = 0; i < o->nr_cgroups; i++)
 		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
 }
 
-/* Programs of tracepoints that not every kernel has: those that this one has are loaded. */
-static void choose_programs(struct systop *skel)
+/* What differs between kernels. Programs of tracepoints that not every kernel has: those that this one has are loaded. */
+static void suit_kernel(struct systop *skel)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	struct bpf_program *p;
@@ -127,6 +156,13 @@ static void choose_programs(struct systop *skel)
 		bpf_program__set_autoload(p, p == skel->progs.blocked_task ||
 						     btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
 	}
+	skel->rodata->storage_at_switch = probe_found(btf, PROBE_STORAGE_MEMORY);
+	if (!probe_found(btf, PROBE_MAPLE_TREE)) { /* no files are met; a sampler takes only such maps before 6.1 */
+		bpf_map__set_map_flags(skel->maps.files, 0);
+		bpf_map__set_max_entries(skel->maps.files, 1);
+		bpf_map__set_map_flags(skel->maps.files_asked, 0);
+		bpf_map__set_max_entries(skel->maps.files_asked, 1);
+	}
 	skel->rodata->has_rdonly_cast = btf && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
 }
@@ -134,8 +170,8 @@ static void choose_programs(struct systop *skel)
 /* With less of it where the kernel refuses: an iterator that may wait came with 5.19,
  * and lockdown "confidentiality" lets no program read what it likes. Then there are no stacks, and a
  * thread keeps the name it was born with. */
-int load_programs(struct systop **skel, const struct collect_options *o, int nr_cpus, int ring_fd,
-		  uint32_t ring_slots)
+int load_programs(struct systop **skel, const struct collect_options *o, const struct online *online,
+		  int ring_fd, uint32_t ring_slots)
 {
 	int err = -ENOMEM;
 
@@ -144,9 +180,9 @@ int load_programs(struct systop **skel, const struct collect_options *o, int nr_
 
 		if (!s)
 			return -errno;
-		configure(s, o, nr_cpus);
-		choose_programs(s);
-		bpf_map__set_max_entries(s->maps.rings, nr_cpus);
+		configure(s, o, online);
+		suit_kernel(s);
+		bpf_map__set_max_entries(s->maps.rings, online_possible(online));
 		s->rodata->ring_slots = ring_slots;
 		if (ring_slots)
 			bpf_map__set_inner_map_fd(s->maps.rings, ring_fd);

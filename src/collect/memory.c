@@ -22,7 +22,8 @@ static void unmap_memory(void *p, struct bpf_map *map)
 		munmap(p, (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
 }
 
-int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int table_mib)
+int memory_map(struct collect_memory *m, struct systop *skel, struct cpu_area *const *areas,
+	       int nr_cpus, int table_mib)
 {
 	struct shared *shared = &skel->bss->shared;
 
@@ -34,27 +35,28 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 		.nr_cpus = nr_cpus,
 		.max = skel->rodata->slots_max,
 		.dead = map_memory(skel->maps.dead_ring, PROT_READ | PROT_WRITE),
+		.limit_cgroups = map_memory(skel->maps.limit_cgroups, PROT_READ),
 		.shared = shared,
 		.free_fd = bpf_map__fd(skel->maps.free_slots),
 	};
 	m->stacks = (struct stacks_memory){
 		.entries = map_memory(skel->maps.stacks, PROT_READ | PROT_WRITE),
 		.lines = map_memory(skel->maps.stack_lines, PROT_READ),
-		.events = map_memory(skel->maps.stack_events, PROT_READ),
+		.areas = areas,
 		.cpus = m->cpus,
 		.nr_cpus = nr_cpus,
 		.max_slots = skel->rodata->slots_max,
 		.shared = shared,
 	};
 	m->irqs = (struct irqs_memory){
-		.slots = map_memory(skel->maps.irqs, PROT_READ | PROT_WRITE),
+		.areas = areas,
 		.lines = map_memory(skel->maps.irq_lines, PROT_READ),
 		.nr_lines = &shared->irq_lines,
 		.cpus = m->cpus,
 		.nr_cpus = nr_cpus,
 	};
 	m->slots.waits = (struct waits_memory){
-		.events = map_memory(skel->maps.wait_events, PROT_READ),
+		.areas = areas,
 		.cpus = m->cpus,
 		.slots = m->slots.slots,
 		.nr_cpus = nr_cpus,
@@ -64,15 +66,13 @@ int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int t
 		.files = map_memory(skel->maps.unwind_files, PROT_READ | PROT_WRITE),
 		.pages = map_memory(skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
 		.rules = map_memory(skel->maps.unwind_rules, PROT_READ | PROT_WRITE),
-		.remembered = map_memory(skel->maps.unwind_remembered, PROT_READ | PROT_WRITE),
-		.nr_remembered = bpf_map__max_entries(skel->maps.unwind_remembered),
+		.areas = areas,
+		.nr_cpus = nr_cpus,
 		.chunks_fd = bpf_map__fd(skel->maps.unwind_chunks),
 		.max_chunks = table_mib,
 	};
-	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->stacks.entries &&
-			       m->stacks.lines && m->stacks.events && m->tables.files && m->tables.pages &&
-			       m->tables.rules && m->tables.remembered && m->irqs.slots && m->irqs.lines &&
-			       m->slots.waits.events
+	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->slots.limit_cgroups && m->stacks.entries &&
+			       m->stacks.lines && m->tables.files && m->tables.pages && m->tables.rules && m->irqs.lines
 		       ? 0
 		       : -errno;
 }
@@ -83,16 +83,13 @@ void memory_unmap(const struct collect_memory *m, struct systop *skel)
 	unmap_memory(m->blocked_wanted, skel->maps.blocked_wanted);
 	unmap_memory(m->slots.slots, skel->maps.slots);
 	unmap_memory(m->slots.dead, skel->maps.dead_ring);
+	unmap_memory((void *)m->slots.limit_cgroups, skel->maps.limit_cgroups);
 	unmap_memory(m->stacks.entries, skel->maps.stacks);
 	unmap_memory((void *)m->stacks.lines, skel->maps.stack_lines);
-	unmap_memory((void *)m->stacks.events, skel->maps.stack_events);
-	unmap_memory((void *)m->slots.waits.events, skel->maps.wait_events);
-	unmap_memory(m->irqs.slots, skel->maps.irqs);
 	unmap_memory((void *)m->irqs.lines, skel->maps.irq_lines);
 	unmap_memory(m->tables.files, skel->maps.unwind_files);
 	unmap_memory(m->tables.pages, skel->maps.unwind_pages);
 	unmap_memory(m->tables.rules, skel->maps.unwind_rules);
-	unmap_memory(m->tables.remembered, skel->maps.unwind_remembered);
 }
 
 uint64_t memory_bytes(const struct systop *skel)

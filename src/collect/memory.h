@@ -7,6 +7,7 @@
 #include "collect/stacks.h"
 #include "collect/tables.h"
 
+struct cpu_area;
 struct systop;
 
 /* The maps that the programs share with this process, in its memory, as their readers want them. */
@@ -22,8 +23,9 @@ struct collect_memory {
 /* memory_bytes - what all maps take, as the kernel counts it. */
 uint64_t memory_bytes(const struct systop *skel);
 
-/* memory_map - of a loaded object. 0 or -errno; memory_unmap in any case. */
-int memory_map(struct collect_memory *m, struct systop *skel, int nr_cpus, int table_mib);
+/* memory_map - of a loaded object; @areas: see areas_list(). 0 or -errno; memory_unmap in any case. */
+int memory_map(struct collect_memory *m, struct systop *skel, struct cpu_area *const *areas, int nr_cpus,
+	       int table_mib);
 void memory_unmap(const struct collect_memory *m, struct systop *skel);
 
 #endif

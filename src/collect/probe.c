@@ -5,53 +5,65 @@
 #include <errno.h>
 #include <string.h>
 
-/* A thing to look for: @type of @kind, and in it @member. */
+/* A thing to look for: @type of @kind, and in it @member; or an event with so many arguments. */
 struct question {
 	const char *type;
 	__u32 kind;
 	const char *member;
+	int arguments;
 };
 
-#define HOOK(event) { "btf_trace_" event, BTF_KIND_TYPEDEF, NULL }
+#define HOOK(event) { "btf_trace_" event, BTF_KIND_TYPEDEF }
+#define ARGUMENTS(event, number) { "btf_trace_" event, BTF_KIND_TYPEDEF, NULL, number }
+#define MEMBER(type, member) { type, BTF_KIND_STRUCT, member }
+#define VALUE(type, value) { type, BTF_KIND_ENUM, value }
 
-static const struct question questions[] = {
-	HOOK("sched_switch"),
-	HOOK("sched_waking"),
-	HOOK("sched_wakeup_new"),
-	HOOK("sched_process_free"),
-	HOOK("sched_process_exec"),
-	HOOK("task_rename"),
-	{ "bpf_iter_task", BTF_KIND_FUNC, NULL },
-	{ "bpf_map_type", BTF_KIND_ENUM, "BPF_MAP_TYPE_TASK_STORAGE" },
-	{ "sched_info", BTF_KIND_STRUCT, "run_delay" },
-	{ "sched_entity", BTF_KIND_STRUCT, "cfs_rq" },
-	{ "task_struct", BTF_KIND_STRUCT, "__state" },
-	{ "bpf_func_id", BTF_KIND_ENUM, "BPF_FUNC_loop" },
-	{ "cfs_rq", BTF_KIND_STRUCT, "throttle_count" },
-	{ "maple_tree", BTF_KIND_STRUCT, "ma_root" },
-	{ "bpf_func_id", BTF_KIND_ENUM, "BPF_FUNC_copy_from_user_task" },
+static const struct {
+	struct probe probe;
+	struct question look;
+	struct question or; /* as it is in other kernels, or nothing */
+} rows[] = {
+	{ { "sched_switch", "where every thread's time goes", true, false, "tracepoint sched_switch" },
+	  HOOK("sched_switch") },
+	{ { "sched_waking", "wakeups, where waits begin", true, false, "tracepoint sched_waking" },
+	  HOOK("sched_waking") },
+	{ { "sched_wakeup_new", "threads from their birth on", true, false, "tracepoint sched_wakeup_new" },
+	  HOOK("sched_wakeup_new") },
+	{ { "task_newtask", "memory for new threads", true, false, "tracepoint task_newtask" },
+	  HOOK("task_newtask") },
+	{ { "sched_process_free", "threads whose end was missed", true, false, "tracepoint sched_process_free" },
+	  HOOK("sched_process_free") },
+	{ { "sched_process_exec", "names after exec", true, false, "tracepoint sched_process_exec" },
+	  HOOK("sched_process_exec") },
+	{ { "task_rename", "names after a rename", true, false, "tracepoint task_rename" },
+	  HOOK("task_rename") },
+	{ { "task iterator", "threads that exist at start", true, false, "BPF task iterator (Linux 5.8)" },
+	  { "bpf_iter_task", BTF_KIND_FUNC } },
+	{ { "task storage", "a thread's slot", true, false, "BPF task storage (Linux 5.11)" },
+	  VALUE("bpf_map_type", "BPF_MAP_TYPE_TASK_STORAGE") },
+	{ { PROBE_STORAGE_MEMORY, "threads that are met at a switch", false, false,
+	    "memory of its own for task storage (Linux 6.4): they have no row" },
+	  MEMBER("bpf_local_storage_map", "bpf_ma"), MEMBER("bpf_local_storage_elem", "free_node") },
+	{ { "sched_info", "runqueue waits", true, false, "CONFIG_SCHED_INFO" },
+	  MEMBER("sched_info", "run_delay") },
+	{ { "group scheduling", "the scheduler's clock", true, false, "CONFIG_FAIR_GROUP_SCHED" },
+	  MEMBER("sched_entity", "cfs_rq") },
+	{ { "task state", "states at a switch", true, false, "task_struct.__state (Linux 5.14)" },
+	  MEMBER("task_struct", "__state") },
+	{ { "BPF loops", "stacks", true, false, "helper bpf_loop (Linux 5.17)" },
+	  VALUE("bpf_func_id", "BPF_FUNC_loop") },
+	{ { "state at a switch", "why a thread leaves", true, false, "argument prev_state of sched_switch (Linux 5.18)" },
+	  ARGUMENTS("sched_switch", 4) },
+	{ { "CPU limits", "throttled time", false, false, "CONFIG_CFS_BANDWIDTH: THR% stays 0" },
+	  MEMBER("cfs_rq", "throttle_count") },
+	{ { PROBE_MAPLE_TREE, "user stacks", false, false, "maple tree of mappings (Linux 6.1): only kernel stacks" },
+	  MEMBER("maple_tree", "ma_root") },
+	{ { "blocked iterator", "stacks of threads that are blocked now", false, false,
+	    "helper bpf_copy_from_user_task (Linux 5.18)" },
+	  VALUE("bpf_func_id", "BPF_FUNC_copy_from_user_task") },
 };
 
-#define NR_PROBES (sizeof(questions) / sizeof(questions[0]))
-
-static struct probe table[NR_PROBES] = {
-	{ "sched_switch", "where every thread's time goes", true, false, "tracepoint sched_switch" },
-	{ "sched_waking", "wakeups, where waits begin", true, false, "tracepoint sched_waking" },
-	{ "sched_wakeup_new", "threads from their birth on", true, false, "tracepoint sched_wakeup_new" },
-	{ "sched_process_free", "threads whose end was missed", true, false, "tracepoint sched_process_free" },
-	{ "sched_process_exec", "names after exec", true, false, "tracepoint sched_process_exec" },
-	{ "task_rename", "names after a rename", true, false, "tracepoint task_rename" },
-	{ "task iterator", "threads that exist at start", true, false, "BPF task iterator (Linux 5.8)" },
-	{ "task storage", "a thread's slot", true, false, "BPF task storage (Linux 5.11)" },
-	{ "sched_info", "runqueue waits", true, false, "CONFIG_SCHED_INFO" },
-	{ "group scheduling", "the scheduler's clock", true, false, "CONFIG_FAIR_GROUP_SCHED" },
-	{ "task state", "states at a switch", true, false, "task_struct.__state (Linux 5.14)" },
-	{ "BPF loops", "stacks", true, false, "helper bpf_loop (Linux 5.17)" },
-	{ "CPU limits", "throttled time", false, false, "CONFIG_CFS_BANDWIDTH: THR% stays 0" },
-	{ "maple tree", "user stacks", false, false, "maple tree of mappings (Linux 6.1): only kernel stacks" },
-	{ "blocked iterator", "stacks of threads that are blocked now", false, false,
-	  "helper bpf_copy_from_user_task (Linux 5.18)" },
-};
+#define NR_PROBES (sizeof(rows) / sizeof(rows[0]))
 
 static bool has_member(const struct btf *btf, const struct btf_type *t, const char *name)
 {
@@ -69,21 +81,42 @@ static bool has_member(const struct btf *btf, const struct btf_type *t, const ch
 	return false;
 }
 
+/* A tracepoint is a pointer to a function, whose first argument is the tracepoint's own. */
+static int nr_arguments(const struct btf *btf, const struct btf_type *t)
+{
+	t = btf__type_by_id(btf, t->type);
+	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : 0;
+}
+
 static bool answer(const struct btf *btf, const struct question *q)
 {
-	int id = btf__find_by_name_kind(btf, q->type, q->kind);
+	int id = q->type ? btf__find_by_name_kind(btf, q->type, q->kind) : 0;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
 
-	return id > 0 && (!q->member || has_member(btf, btf__type_by_id(btf, id), q->member));
+	return t && (!q->member || has_member(btf, t, q->member)) &&
+	       (!q->arguments || nr_arguments(btf, t) >= q->arguments);
+}
+
+bool probe_found(const struct btf *btf, const char *name)
+{
+	for (size_t i = 0; btf && i < NR_PROBES; i++)
+		if (!strcmp(rows[i].probe.name, name))
+			return answer(btf, &rows[i].look) || answer(btf, &rows[i].or);
+	return false;
 }
 
 int probes_read(const struct probe **probes, size_t *nr)
 {
+	static struct probe table[NR_PROBES];
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	if (!btf)
 		return -errno;
-	for (size_t i = 0; i < NR_PROBES; i++)
-		table[i].found = answer(btf, &questions[i]);
+	for (size_t i = 0; i < NR_PROBES; i++) {
+		table[i] = rows[i].probe;
+		table[i].found = probe_found(btf, table[i].name);
+	}
 	btf__free(btf);
 	*probes = table;
 	*nr = NR_PROBES;

@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Those that something else asks for. */
+#define PROBE_STORAGE_MEMORY "storage memory"
+#define PROBE_MAPLE_TREE "maple tree"
+
 /* Whether this kernel has something systop's programs use. */
 struct probe {
 	const char *name; /* "sched_switch" */
@@ -20,5 +24,10 @@ struct probe {
  * Returns 0, or -errno if there is no BTF to read.
  */
 int probes_read(const struct probe **probes, size_t *nr);
+
+struct btf;
+
+/* probe_found - whether a kernel with these types has it. @btf: NULL: none of them */
+bool probe_found(const struct btf *btf, const char *name);
 
 #endif

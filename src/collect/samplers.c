@@ -13,47 +13,34 @@
 #include <unistd.h>
 
 #include "util/cpulist.h"
-
-#define CPU_FILES "/sys/devices/system/cpu/"
+#include "util/online.h"
 
 struct sampler {
 	struct bpf_link *link;
 	int fd;
-	bool wanted, online;
+	bool wanted;
+	bool tickless;
 };
 
 struct samplers {
 	struct bpf_program *prog;
 	int nr_cpus, frequency;
+	const struct online *online;
 	bool all, hardware;
-	char online[4096]; /* as the kernel wrote it the last time */
 	struct sampler *cpus;
 };
 
-/* Whether the CPUs of a list such as "0-3,7" are to be sampled. */
-static void want_cpus(const char *list, struct samplers *s, bool wanted)
+/* The CPUs of a list such as "0-3,7" are not sampled. */
+static void leave_out(struct samplers *s, const char *name)
 {
+	char list[4096];
+	const char *at = list;
 	int first, last;
 
-	while (cpulist_next(&list, &first, &last))
+	online_list(name, list, sizeof(list));
+	while (cpulist_next(&at, &first, &last))
 		for (int cpu = first; cpu <= last && cpu < s->nr_cpus; cpu++)
-			s->cpus[cpu].wanted = wanted;
-}
-
-/* The first line of a file about CPUs, "" if it is not there. */
-static void read_list(const char *name, char *buf, size_t size)
-{
-	char path[128];
-	FILE *f;
-
-	*buf = '\0';
-	snprintf(path, sizeof(path), CPU_FILES "%s", name);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (!fgets(buf, size, f))
-		*buf = '\0';
-	fclose(f);
+			s->cpus[cpu].wanted = false;
 }
 
 static int sampler_open(const struct samplers *s, int cpu)
@@ -100,40 +87,38 @@ static bool has_cycles(struct samplers *s)
 	return true;
 }
 
-bool samplers_tickless(const struct samplers *s, int cpu)
+/* Fixed when the kernel was started. */
+static void find_tickless(struct samplers *s)
 {
 	char list[4096];
-	struct samplers of = { .nr_cpus = s->nr_cpus, .cpus = calloc(s->nr_cpus, sizeof(*of.cpus)) };
-	bool tickless = false;
+	const char *at = list;
+	int first, last;
 
-	if (of.cpus) {
-		read_list("nohz_full", list, sizeof(list));
-		want_cpus(list, &of, true);
-		tickless = of.cpus[cpu].wanted;
-	}
-	free(of.cpus);
-	return tickless;
+	online_list("nohz_full", list, sizeof(list));
+	while (cpulist_next(&at, &first, &last))
+		for (int cpu = first; cpu <= last && cpu < s->nr_cpus; cpu++)
+			s->cpus[cpu].tickless = true;
 }
 
-void samplers_follow(struct samplers *s)
+bool samplers_tickless(const struct samplers *s, int cpu)
 {
-	char online[sizeof(s->online)], alone[4096];
+	return s->cpus[cpu].tickless;
+}
 
-	read_list("online", online, sizeof(online));
-	if (!strcmp(online, s->online))
+static void choose(struct samplers *s)
+{
+	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
+		s->cpus[cpu].wanted = online_is(s->online, cpu);
+	if (s->all)
 		return;
-	memcpy(s->online, online, sizeof(online));
-	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
-		s->cpus[cpu].wanted = false;
-	want_cpus(online, s, true);
-	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
-		s->cpus[cpu].online = s->cpus[cpu].wanted;
-	if (!s->all) {
-		read_list("isolated", alone, sizeof(alone));
-		want_cpus(alone, s, false);
-		read_list("nohz_full", alone, sizeof(alone));
-		want_cpus(alone, s, false);
-	}
+	leave_out(s, "isolated");
+	leave_out(s, "nohz_full");
+}
+
+void samplers_follow(struct samplers *s, bool changed)
+{
+	if (changed)
+		choose(s);
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++) {
 		if (!s->cpus[cpu].wanted && s->cpus[cpu].link)
 			sampler_stop(&s->cpus[cpu]);
@@ -142,30 +127,25 @@ void samplers_follow(struct samplers *s)
 	}
 }
 
-bool samplers_online(const struct samplers *s, int cpu)
-{
-	return s->cpus[cpu].online;
-}
-
-struct samplers *samplers_new(struct bpf_program *prog, int nr_cpus, int frequency, bool all)
+struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all)
 {
 	struct samplers *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->prog = prog;
-	s->nr_cpus = nr_cpus;
+	s->online = online;
+	s->nr_cpus = online_possible(online);
 	s->frequency = frequency;
 	s->all = all;
-	s->cpus = calloc(nr_cpus, sizeof(*s->cpus));
+	s->cpus = calloc(s->nr_cpus, sizeof(*s->cpus));
 	if (!s->cpus) {
 		free(s);
 		return NULL;
 	}
-	for (int cpu = 0; cpu < nr_cpus; cpu++)
-		s->cpus[cpu].online = true; /* where it is not told which are */
+	find_tickless(s);
 	s->hardware = has_cycles(s);
-	samplers_follow(s);
+	samplers_follow(s, true);
 	return s;
 }
 

@@ -7,23 +7,24 @@
 #include <stdint.h>
 
 struct bpf_program;
+struct online;
 struct samplers;
 
 /*
  * samplers_new - a timer on every CPU that runs @prog: hardware cycles where the CPU has such a
  * counter, else the CPU's clock. CPUs that are isolated or nohz_full are left alone unless @all.
- * @frequency: samples a second
- * Returns NULL when out of memory; CPUs where none can be had are left out.
+ * @online: borrowed for their life; @frequency: samples a second
+ * Returns NULL when out of memory; CPUs where none can be had are tried again.
  */
-struct samplers *samplers_new(struct bpf_program *prog, int nr_cpus, int frequency, bool all);
+struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all);
 void samplers_free(struct samplers *s);
 
 /* samplers_set_frequency - from now on. */
 void samplers_set_frequency(struct samplers *s, int frequency);
 
-/* samplers_follow - CPUs that came or went since: once a refresh. samplers_online - whether a CPU is there. */
-void samplers_follow(struct samplers *s);
-bool samplers_online(const struct samplers *s, int cpu);
+/* samplers_follow - once a refresh: CPUs that came or went, if the list of those online @changed, and once more those
+ * where no sampler could be had. */
+void samplers_follow(struct samplers *s, bool changed);
 
 /* samplers_entry - where samples are NMIs, which can come in the kernel's entry code: its addresses, 0 where
  * they are not, or it is not known. */

@@ -10,7 +10,7 @@
 
 static const enum field_id sum_fields[SUM_COUNT] = {
 	[SUM_RUN] = FIELD_RUN,         [SUM_IRQ] = FIELD_IRQ,
-	[SUM_RUNQ] = FIELD_RUNQ,
+	[SUM_STEAL] = FIELD_STEAL,     [SUM_RUNQ] = FIELD_RUNQ,
 	[SUM_D] = FIELD_D,             [SUM_SLEEP] = FIELD_SLEEP,
 	[SUM_STOPPED] = FIELD_STOPPED, [SUM_THROTTLED] = FIELD_THROTTLED,
 };
@@ -68,32 +68,46 @@ enum thread_state slot_state(const struct slot *c)
 	}
 }
 
-/* The cumulative times at @at, which is not before the slot's since: its sums and the present
+/* The cumulative times at @at, or at the slot's since if that is later: its sums and the present
  * state's time so far. The wait of a woken thread is provisional: the switch-in decides. */
-static void slot_sums(const struct slot *c, uint64_t at, uint64_t stolen, uint64_t sums[SUM_COUNT])
+static void slot_sums(const struct slot *c, uint64_t at, const struct taken *taken, uint64_t sums[SUM_COUNT])
 {
-	uint64_t since = c->since, woken = slot_woken(c);
-	uint64_t blocked_end = woken && woken < at ? woken : at;
+	uint64_t since = c->since, woken = slot_woken(c), blocked_end;
+
+	if (at < since)
+		at = since;
+	blocked_end = woken && woken < at ? woken : at;
 
 	sums[SUM_RUN] = c->run_ns;
 	sums[SUM_IRQ] = c->irq_ns;
+	sums[SUM_STEAL] = c->steal_ns;
 	sums[SUM_RUNQ] = c->runq_ns;
 	sums[SUM_D] = c->d_ns;
 	sums[SUM_SLEEP] = c->sleep_ns;
 	sums[SUM_STOPPED] = c->stopped_ns;
 	sums[SUM_THROTTLED] = c->throttled_ns;
 	switch (c->state) {
-	case SLOT_RUNNING:
-		if (stolen > at - since)
-			stolen = at - since;
-		sums[SUM_RUN] += at - since - stolen;
-		sums[SUM_IRQ] += stolen;
+	case SLOT_RUNNING: {
+		uint64_t ran = at - since, irq = taken->irq_ns < ran ? taken->irq_ns : ran;
+		uint64_t steal = taken->steal_ns < ran - irq ? taken->steal_ns : ran - irq;
+
+		sums[SUM_RUN] += ran - irq - steal;
+		sums[SUM_IRQ] += irq;
+		sums[SUM_STEAL] += steal;
 		return;
+	}
 	case SLOT_RUNQUEUE:
 		sums[SUM_RUNQ] += at - since;
 		if (c->flags & SLOT_THROTTLED)
 			sums[SUM_THROTTLED] += at - since;
 		return;
+	case SLOT_LOST: {
+		uint64_t ran = c->lost_ns < at - since ? c->lost_ns : at - since;
+
+		sums[SUM_RUN] += ran;
+		sums[SUM_SLEEP] += at - since - ran;
+		return;
+	}
 	case SLOT_FREE:
 	case SLOT_DEAD:
 		return;
@@ -121,14 +135,38 @@ static uint64_t slot_longest_wait(struct slot *slot, const struct slot *c, uint6
 	return since && since < at && at - since > max ? at - since : max;
 }
 
-/*
- * Moves the shown sums on to @now and puts the growth into @v. A provisional wait that turned out
- * shorter would make a time shrink: it stays, and what was shown too much is taken from what grew.
- */
-static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], struct values *v)
+/* Takes up to @owed from what grew of some states, the largest first. Returns what is left of it. */
+static uint64_t take_back(struct values *v, uint32_t states, uint64_t owed)
 {
-	uint64_t owed = 0, most;
-	int i, largest;
+	while (owed) {
+		enum field_id largest = FIELD_COUNT;
+		uint64_t most = 0;
+
+		for (int i = 0; i < SUM_STATES; i++) {
+			if (!(states >> i & 1) || v->v[sum_fields[i]] <= most)
+				continue;
+			largest = sum_fields[i];
+			most = v->v[largest];
+		}
+		if (!most)
+			break;
+		most = most < owed ? most : owed;
+		v->v[largest] -= most;
+		owed -= most;
+	}
+	return owed;
+}
+
+/*
+ * Moves the shown sums on to @now, which reach @early ns too far, and puts the growth into @v. A provisional wait that
+ * turned out shorter would make a time shrink: it stays, and what was shown too much is taken from what grew. A switch
+ * that came while we read closed a state after the interval's end: the one that is not the present one.
+ */
+static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], uint64_t early, bool runs, struct values *v)
+{
+	const uint32_t on_cpu = 1 << SUM_RUN | 1 << SUM_IRQ | 1 << SUM_STEAL, all = (1 << SUM_STATES) - 1;
+	uint64_t owed = 0;
+	int i;
 
 	for (i = 0; i < SUM_COUNT; i++) {
 		uint64_t grown = 0;
@@ -139,17 +177,7 @@ static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], struct val
 			owed += r->sums[i] - now[i];
 		v->v[sum_fields[i]] = grown;
 	}
-	while (owed) {
-		for (i = 0, largest = 0; i < SUM_STATES; i++)
-			if (v->v[sum_fields[i]] > v->v[sum_fields[largest]])
-				largest = i;
-		most = v->v[sum_fields[largest]];
-		if (!most)
-			break;
-		most = most < owed ? most : owed;
-		v->v[sum_fields[largest]] -= most;
-		owed -= most;
-	}
+	take_back(v, all, owed + take_back(v, runs ? all & ~on_cpu : on_cpu, early));
 	if (v->v[FIELD_THROTTLED] > v->v[FIELD_RUNQ])
 		v->v[FIELD_THROTTLED] = v->v[FIELD_RUNQ];
 	for (i = 0; i < SUM_COUNT; i++)
@@ -203,13 +231,15 @@ static void show_idle(const struct reader *r, struct shown *shown)
 }
 
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
-	       uint64_t stolen, struct values *v)
+	       const struct taken *taken, struct values *v)
 {
 	uint64_t sums[SUM_COUNT];
 
 	show_idle(r, shown);
-	slot_sums(c, at, stolen, sums);
-	show_sums(shown, sums, v);
+	slot_sums(c, at, taken, sums);
+	show_sums(shown, sums, c->since > at ? c->since - at : 0, c->state == SLOT_RUNNING, v);
+	if (!taken->steal_told)
+		v->v[FIELD_STEAL] = VALUE_NA;
 	v->v[FIELD_ALIVE] = at > r->end ? at - r->end : 0;
 	v->v[FIELD_RUNQ_MAX] = slot_longest_wait(slot, c, at);
 	show_split(shown, c, v);

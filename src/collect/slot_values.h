@@ -10,11 +10,19 @@
 
 struct life;
 
+/* What was taken from a running thread since its last switch, ns. */
+struct taken {
+	uint64_t irq_ns;   /* by interrupts */
+	uint64_t steal_ns; /* by the hypervisor */
+	bool steal_told;   /* whether the kernel says so, of any thread */
+};
+
 /* What a slot's cumulative sums say of an interval. */
 
 enum sum {
 	SUM_RUN,
 	SUM_IRQ,
+	SUM_STEAL,
 	SUM_RUNQ,
 	SUM_D,
 	SUM_SLEEP,
@@ -34,7 +42,7 @@ struct shown {
 	float user_share;  /* of the running time, by the last interval with a tick in it */
 	uint32_t migrations;
 	struct hist runq;
-	uint64_t cgroup_id;
+	uint64_t cgroup_id, limit_cgroup_id;
 };
 
 /* What is remembered of a slot between two ticks, apart from what only active threads need: a tick
@@ -59,9 +67,9 @@ uint64_t slot_woken(const struct slot *c);
 enum thread_state slot_state(const struct slot *c);
 
 /* slot_show - what the thread did from the last tick to @at, which becomes @r->end, by a copy @c of
- * @slot. @at: not before the slot's since. @stolen: ns that interrupts took since then, if it runs */
+ * @slot, which may have switched since. @at: not before its birth */
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
-	       uint64_t stolen, struct values *v);
+	       const struct taken *taken, struct values *v);
 
 /* values_quiet - the thread did nothing, and nothing was done to it. */
 bool values_quiet(const struct values *v);

@@ -43,7 +43,7 @@ struct exited {
 struct slots {
 	struct slots_memory mem;
 	struct model *model;
-	struct cgroups *cgroups;
+	struct cgroups *cgroups, *limits; /* of cgroups_limits() */
 	struct stacks *stacks;   /* NULL: none are taken */
 	struct blocked *blocked; /* NULL: nor are those of threads that are blocked */
 	struct waits *waits;
@@ -72,6 +72,7 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model,
 	s->mem = *mem;
 	s->model = model;
 	s->cgroups = cgroups;
+	s->limits = cgroups_limits(cgroups);
 	s->stacks = stacks;
 	s->blocked = blocked;
 	s->readers = calloc(mem->max, sizeof(*s->readers));
@@ -131,6 +132,19 @@ static struct identity slot_identity(const struct slot *c)
 	return id;
 }
 
+/* The thread's cgroup in the hierarchy with the CPU limits, which is not the one shown. */
+static struct cgroup *limiter_of(struct slots *s, uint32_t index)
+{
+	uint64_t id = __atomic_load_n(&s->mem.limit_cgroups[index], __ATOMIC_RELAXED);
+	const struct life *life = s->readers[index].life;
+	struct cgroup *limiter = life ? life->limiter : NULL;
+
+	if (!limiter || s->shown[index].limit_cgroup_id != id)
+		limiter = cgroups_find(s->limits, id);
+	s->shown[index].limit_cgroup_id = id;
+	return limiter;
+}
+
 /* Sees to it that the reader has a life, and that the life knows what the slot says. */
 static int reader_identify(struct slots *s, uint32_t index, const struct slot *c)
 {
@@ -142,6 +156,8 @@ static int reader_identify(struct slots *s, uint32_t index, const struct slot *c
 	if (!cgroup || shown->cgroup_id != c->cgroup_id)
 		cgroup = cgroups_find(s->cgroups, c->cgroup_id);
 	shown->cgroup_id = c->cgroup_id;
+	if (s->limits)
+		id.limiter = limiter_of(s, index);
 	if (r->life) {
 		struct life *life = r->life;
 
@@ -199,18 +215,24 @@ static void look_again(struct slots *s, uint32_t index)
 		s->again[s->nr_again++] = index;
 }
 
-/* A slot that is in use, whole, with its life. Returns whether there is one. */
-static bool slot_take(struct slots *s, uint32_t index, struct slot *copy, int *err)
+/* Who was there at @now. Dead ones come from the ring, but for those that died while we read: harvest(). */
+static bool slot_lives(const struct slot *slot, uint64_t now)
+{
+	return slot->state != SLOT_FREE && slot->born_ns <= now && (slot->state != SLOT_DEAD || slot->since > now);
+}
+
+/* A slot that was in use at @now, whole, with its life. Returns whether there is one. */
+static bool slot_take(struct slots *s, uint32_t index, uint64_t now, struct slot *copy, int *err)
 {
 	const struct slot *slot = &s->mem.slots[index];
 
-	if (slot->state == SLOT_FREE || slot->state == SLOT_DEAD)
-		return false; /* dead ones come from the ring */
+	if (!slot_lives(slot, now))
+		return false;
 	if (!slot_read(slot, copy)) {
 		look_again(s, index);
 		return false;
 	}
-	if (copy->state == SLOT_FREE || copy->state == SLOT_DEAD)
+	if (!slot_lives(copy, now))
 		return false;
 	*err = reader_identify(s, index, copy);
 	return !*err;
@@ -254,22 +276,28 @@ static int show_stacks(struct slots *s, uint32_t index, const struct slot *c, co
 	return stacks_show(s->stacks, &t);
 }
 
-/* What interrupts took so far from the running thread in a slot. */
-static uint64_t stolen(const struct slots *s, uint32_t index, const struct slot *c)
+/* What was taken so far from the running thread in a slot. */
+static struct taken taken_from(const struct slots *s, uint32_t index, const struct slot *c)
 {
 	const struct cpu_slot *cpu = c->cpu < s->mem.nr_cpus ? &s->mem.cpus[c->cpu] : NULL;
-	uint64_t charged, total;
+	struct taken taken = { .steal_told = s->mem.shared->steal_told }, none = taken;
+	uint64_t charged, switches;
 
 	if (!cpu || c->state != SLOT_RUNNING)
-		return 0;
-	charged = __atomic_load_n(&cpu->irq_charged, __ATOMIC_ACQUIRE);
-	total = __atomic_load_n(&cpu->hardirq_ns, __ATOMIC_ACQUIRE) +
-		__atomic_load_n(&cpu->softirq_ns, __ATOMIC_ACQUIRE);
+		return none;
+	switches = __atomic_load_n(&cpu->switches_done, __ATOMIC_ACQUIRE);
+	charged = __atomic_load_n(&cpu->irq_charged, __ATOMIC_RELAXED);
+	taken.irq_ns = __atomic_load_n(&cpu->hardirq_ns, __ATOMIC_RELAXED) +
+		       __atomic_load_n(&cpu->softirq_ns, __ATOMIC_RELAXED) - charged;
+	charged = __atomic_load_n(&cpu->steal_charged, __ATOMIC_RELAXED);
+	taken.steal_ns = __atomic_load_n(&cpu->steal_seen, __ATOMIC_RELAXED);
+	taken.steal_ns = taken.steal_ns > charged && charged ? taken.steal_ns - charged : 0;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* If it went meanwhile, its own sums have it. */
-	return __atomic_load_n(&cpu->current_slot, __ATOMIC_ACQUIRE) == index && total > charged &&
-			       __atomic_load_n(&cpu->irq_charged, __ATOMIC_RELAXED) == charged
-		       ? total - charged
-		       : 0;
+	return __atomic_load_n(&cpu->current_slot, __ATOMIC_RELAXED) == index &&
+			       __atomic_load_n(&cpu->switches, __ATOMIC_RELAXED) == switches
+		       ? taken
+		       : none;
 }
 
 static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
@@ -279,6 +307,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	enum thread_state state;
 	uint64_t from = r->end;
 	struct values values;
+	struct taken taken;
 	uint32_t waits;
 	int err = 0;
 
@@ -287,13 +316,13 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 			r->end = now;
 		return r->in_scope ? model_idle(s->model, r->life, r->idle) : 0;
 	}
-	if (!slot_take(s, index, &copy, &err))
+	if (!slot_take(s, index, now, &copy, &err))
 		return err;
-	slot_show(r, &s->shown[index], slot, &copy, copy.since > now ? copy.since : now, stolen(s, index, &copy),
-		  &values);
+	taken = taken_from(s, index, &copy);
+	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
 	if (s->baseline)
 		return waits_take(s->waits, index, &copy, false, &waits);
-	state = slot_state(&copy);
+	state = copy.state == SLOT_DEAD ? STATE_RUNNING : slot_state(&copy); /* it died since @now */
 	r->idle = state == STATE_SLEEP || state == STATE_STOPPED ? state : 0;
 	if (state == STATE_RUNQUEUE && copy.cpu < s->mem.nr_cpus)
 		s->queued[copy.cpu]++;
@@ -305,7 +334,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	if (err)
 		return err;
 	if (values.v[FIELD_THROTTLED])
-		r->life->cgroup->throttled = true;
+		r->life->limiter->throttled = true;
 	if (s->blocked)
 		err = show_blocked(s, index, &copy, now);
 	if (!err && values_quiet(&values) && r->idle)
@@ -337,20 +366,21 @@ static int show_sleepers(struct slots *s, uint64_t now)
 	return err;
 }
 
-static int harvest_one(struct slots *s, uint32_t index)
+static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 {
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
+	const struct taken taken = { .steal_told = s->mem.shared->steal_told };
 	struct exited exited;
 	int err;
 
-	if (!slot_read(slot, &copy))
+	if (!slot_read(slot, &copy) || copy.since > until)
 		return -EAGAIN;
 	err = reader_identify(s, index, &copy);
 	if (err)
 		return err;
 	exited.from = r->end;
-	slot_show(r, &s->shown[index], slot, &copy, copy.since, 0, &exited.values);
+	slot_show(r, &s->shown[index], slot, &copy, copy.since, &taken, &exited.values);
 	exited.life = r->life;
 	exited.in_scope = r->in_scope;
 	exited.slot = index;
@@ -375,7 +405,8 @@ static int harvest_one(struct slots *s, uint32_t index)
 	return bpf_map_update_elem(s->mem.free_fd, NULL, &index, BPF_ANY);
 }
 
-int slots_harvest(struct slots *s)
+/* Takes in who died, until @until: of an interval nobody may show more than there was. */
+static int harvest(struct slots *s, uint64_t until)
 {
 	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);
 	uint64_t *entry, index;
@@ -391,7 +422,7 @@ int slots_harvest(struct slots *s)
 		index = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 		if (!index || index >= s->mem.max)
 			return 0;
-		err = harvest_one(s, index);
+		err = harvest_one(s, index, until);
 		if (err == -EAGAIN)
 			return 0;
 		if (err)
@@ -399,6 +430,11 @@ int slots_harvest(struct slots *s)
 		*entry = 0;
 	}
 	return err;
+}
+
+int slots_harvest(struct slots *s)
+{
+	return harvest(s, UINT64_MAX);
 }
 
 static int show_exited(struct slots *s)
@@ -447,7 +483,7 @@ static int tick_again(struct slots *s, uint64_t now)
 int slots_tick(struct slots *s, uint64_t now)
 {
 	uint32_t used;
-	int err = slots_harvest(s);
+	int err = harvest(s, now);
 
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	if (!err)
@@ -475,7 +511,7 @@ int slots_tick(struct slots *s, uint64_t now)
 int slots_baseline(struct slots *s, uint64_t now)
 {
 	uint32_t used = s->mem.shared->slots_used;
-	int err = slots_harvest(s);
+	int err = harvest(s, now);
 
 	forget_exited(s);
 	s->baseline = true;

@@ -20,6 +20,7 @@ struct slots_memory {
 	int nr_cpus;
 	uint32_t max;           /* entries of slots and dead */
 	uint64_t *dead;         /* ring of dead slots */
+	const uint64_t *limit_cgroups; /* by slot, where limits are of another hierarchy: cgroup there */
 	struct shared *shared;
 	int free_fd;            /* queue of free slots */
 	struct waits_memory waits;

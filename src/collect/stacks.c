@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "area.h"
 #include "model/model.h"
 #include "model/sample.h"
 #include "util/map.h"
@@ -242,7 +243,7 @@ static int keep(struct stacks *s, const struct stack_event *e)
 
 static int drain_cpu(struct stacks *s, int cpu)
 {
-	const struct stack_event *ring = &s->mem.events[(size_t)cpu * STACK_EVENTS];
+	const struct stack_event *ring = s->mem.areas[cpu]->stack_events;
 	uint64_t head = __atomic_load_n(&s->mem.cpus[cpu].stack_events, __ATOMIC_ACQUIRE);
 	uint64_t *tail = &s->tails[cpu];
 	int err = 0;
@@ -276,7 +277,8 @@ int stacks_drain(struct stacks *s)
 	int err = 0;
 
 	for (int cpu = 0; !err && cpu < s->mem.nr_cpus; cpu++)
-		err = drain_cpu(s, cpu);
+		if (s->mem.areas[cpu])
+			err = drain_cpu(s, cpu);
 	turn(s);
 	return err;
 }

@@ -9,6 +9,7 @@
 #include "slot.h"
 
 struct cgroup;
+struct cpu_area;
 struct life;
 struct model;
 struct stacks;
@@ -18,7 +19,7 @@ struct values;
 struct stacks_memory {
 	struct stack_entry *entries;      /* 2 * STACK_HALF */
 	const struct stack_line *lines;   /* 2 * STACK_LINES_HALF */
-	const struct stack_event *events; /* STACK_EVENTS for each CPU */
+	struct cpu_area *const *areas;    /* one a possible CPU; NULL: it was never online */
 	struct cpu_slot *cpus;
 	int nr_cpus;
 	uint32_t max_slots;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "area.h"
 #include "helper/proto.h"
 #include "model/health.h"
 #include "util/clock.h"
@@ -106,13 +107,20 @@ static void hold_large(struct tables *t)
 	}
 }
 
+static void forget_remembered(const struct tables *t)
+{
+	for (int cpu = 0; cpu < t->mem.nr_cpus; cpu++)
+		if (t->mem.areas[cpu])
+			memset(t->mem.areas[cpu]->remembered, 0, sizeof(t->mem.areas[cpu]->remembered));
+}
+
 /* No file has a table any more, then no rule is remembered; then nobody reads what is written anew. */
 static void flush(struct tables *t)
 {
 	for (uint32_t i = 0; i < UNWIND_FILES; i++)
 		t->mem.files[i] = (struct unwind_file){ .nr = 0 };
 	wait_for_programs(t);
-	memset(t->mem.remembered, 0, t->mem.nr_remembered * sizeof(*t->mem.remembered));
+	forget_remembered(t);
 	wait_for_programs(t);
 	memset(t->known, 0, KNOWN_ROOM * sizeof(*t->known));
 	t->rows = t->pages = t->rules = t->files = 0;

@@ -7,6 +7,7 @@
 
 #include "unwind.h"
 
+struct cpu_area;
 struct health;
 struct tables;
 
@@ -20,8 +21,8 @@ struct tables_memory {
 	struct unwind_file *files; /* UNWIND_FILES */
 	struct unwind_page *pages; /* UNWIND_PAGES */
 	struct cfi_rule *rules;    /* UNWIND_RULES */
-	uint64_t *remembered;      /* of all CPUs: */
-	uint32_t nr_remembered;
+	struct cpu_area *const *areas; /* one a possible CPU; NULL: it was never online */
+	int nr_cpus;
 	int chunks_fd;             /* the map of chunks, */
 	uint32_t max_chunks;       /* of which so many may be made: 1 MiB each */
 };

@@ -6,18 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "area.h"
 #include "model/model.h"
 #include "model/wait.h"
-#include "util/map.h"
+#include "util/clock.h"
 #include "util/vec.h"
 
-/* Different waits, wakers and sleeps of a tick; what is beyond them is one of its thread's last ones. */
+/* Different waits, wakers and sleeps of a tick; what is beyond them is lost. */
 #define SUMS_MAX 262144
+
+/* So much CPU time reading may take in each 250 ms, 1 % of one CPU: showing what was read takes as much again at most. */
+#define DRAIN_NS 2500000
+
+/* The time is asked for once in so many events. */
+#define DRAIN_EVENTS 256
 
 /* What is told of a thread since the last tick, added up: one each of everything that differs. */
 struct sum {
 	uint32_t slot;
 	uint32_t next;      /* of the same thread: index + 1, 0: none */
+	uint32_t place;     /* in waits.table */
 	uint8_t kind;       /* enum wait_event_kind */
 	uint8_t context;
 	uint8_t histogram;  /* of sleeps and D states: slot of struct latency */
@@ -44,8 +52,16 @@ struct waits {
 	struct thread *threads; /* one a slot */
 	struct sum *sums;
 	size_t nr, room;
+	uint32_t *table;    /* sums by what they are of: index + 1, 0: none; at most half full */
+	size_t table_room;  /* a power of two, or 0 */
+	int first_cpu;      /* of the next drain: where time is short it is not always the same CPUs that are left out */
 	uint64_t lost;
 };
+
+uint64_t waits_price(int online)
+{
+	return online > WAIT_PRICE_CPUS ? WAIT_PRICE_NS * (uint64_t)online / WAIT_PRICE_CPUS : WAIT_PRICE_NS;
+}
 
 struct waits *waits_new(const struct waits_memory *mem, struct model *model, waits_life *life, void *arg)
 {
@@ -72,23 +88,63 @@ void waits_free(struct waits *w)
 	free(w->tails);
 	free(w->threads);
 	free(w->sums);
+	free(w->table);
 	free(w);
 }
 
-/* Adds to the sum that is like @like; a thread has few. */
+static bool is_like(const struct sum *a, const struct sum *b)
+{
+	return a->slot == b->slot && a->kind == b->kind && a->by == b->by && a->number == b->number &&
+	       a->context == b->context && a->histogram == b->histogram;
+}
+
+/* The place of the sum that is like @like, or of the first free one it can have. There is a free one. */
+static uint32_t find_place(const struct waits *w, const struct sum *like)
+{
+	uint64_t key = (uint64_t)like->slot << 32 | like->kind << 24 | like->context << 16 | like->histogram;
+	uint64_t hash = (key ^ (uintptr_t)like->by * 0x9e3779b97f4a7c15ULL ^ (uint64_t)like->number << 40) *
+			0xd6e8feb86659fd93ULL;
+	uint32_t place = hash >> 32 & (w->table_room - 1);
+
+	while (w->table[place] && !is_like(&w->sums[w->table[place] - 1], like))
+		place = (place + 1) & (w->table_room - 1);
+	return place;
+}
+
+/* Room for one more sum in the table. */
+static int table_grow(struct waits *w)
+{
+	size_t room = w->table_room ? 2 * w->table_room : 1024;
+	uint32_t *table;
+
+	if (2 * (w->nr + 1) <= w->table_room)
+		return 0;
+	table = calloc(room, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	free(w->table);
+	w->table = table;
+	w->table_room = room;
+	for (size_t i = 0; i < w->nr; i++) {
+		w->sums[i].place = find_place(w, &w->sums[i]);
+		w->table[w->sums[i].place] = i + 1;
+	}
+	return 0;
+}
+
+/* Adds to the sum that is like @like. */
 static int add(struct waits *w, const struct sum *like)
 {
 	struct thread *t = &w->threads[like->slot];
-	struct sum new = *like;
+	struct sum new = *like, *known;
 
-	for (uint32_t at = t->first; at; at = w->sums[at - 1].next) {
-		struct sum *s = &w->sums[at - 1];
-
-		if (s->kind != like->kind || s->by != like->by || s->number != like->number ||
-		    s->context != like->context || s->histogram != like->histogram)
-			continue;
-		s->count += like->count;
-		s->ns += like->ns;
+	if (table_grow(w))
+		return -ENOMEM;
+	new.place = find_place(w, like);
+	if (w->table[new.place]) {
+		known = &w->sums[w->table[new.place] - 1];
+		known->count += like->count;
+		known->ns += like->ns;
 		return 0;
 	}
 	if (w->nr >= SUMS_MAX) {
@@ -99,6 +155,7 @@ static int add(struct waits *w, const struct sum *like)
 	if (VEC_PUSH(w->sums, w->nr, w->room, new))
 		return -ENOMEM;
 	t->first = w->nr;
+	w->table[new.place] = w->nr;
 	return 0;
 }
 
@@ -167,16 +224,24 @@ static int add_event(struct waits *w, const struct wait_event *e)
 	}
 }
 
-static int drain_cpu(struct waits *w, int cpu)
+static bool is_over(uint64_t until)
 {
-	const struct wait_event *ring = &w->mem.events[(size_t)cpu * WAIT_EVENTS];
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= until;
+}
+
+/* Up to where the ring was at the beginning, or until the thread's CPU time is @until. */
+static int drain_cpu(struct waits *w, int cpu, uint64_t until)
+{
+	const struct wait_event *ring = w->mem.areas[cpu]->wait_events;
 	uint64_t head = __atomic_load_n(&w->mem.cpus[cpu].wait_events, __ATOMIC_ACQUIRE), *tail = &w->tails[cpu];
 	int err = 0;
 
-	while (!err && *tail != head) {
+	for (uint32_t nr = 0; !err && *tail != head; nr++) {
 		struct wait_event e = ring[*tail % WAIT_EVENTS];
 		uint64_t now;
 
+		if (nr % DRAIN_EVENTS == DRAIN_EVENTS - 1 && is_over(until))
+			break;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		now = __atomic_load_n(&w->mem.cpus[cpu].wait_events, __ATOMIC_RELAXED);
 		/* The next one may be being written. */
@@ -192,15 +257,22 @@ static int drain_cpu(struct waits *w, int cpu)
 		err = add_event(w, &e);
 		++*tail;
 	}
+	/* It cannot wait: slots of threads that died are used again after this. */
+	w->lost += head - *tail;
+	*tail = head;
 	return err;
 }
 
 int waits_drain(struct waits *w)
 {
-	int err = 0;
+	uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + DRAIN_NS;
+	int first = w->first_cpu, err = 0;
 
-	for (int cpu = 0; !err && cpu < w->mem.nr_cpus; cpu++)
-		err = drain_cpu(w, cpu);
+	for (int i = 0; !err && i < w->mem.nr_cpus; i++)
+		if (w->mem.areas[(first + i) % w->mem.nr_cpus])
+			err = drain_cpu(w, (first + i) % w->mem.nr_cpus, until);
+	if (is_over(until)) /* the last ones had nothing: they are the first ones then */
+		w->first_cpu = (first + w->mem.nr_cpus / 2 + 1) % w->mem.nr_cpus;
 	return err;
 }
 
@@ -279,8 +351,10 @@ int waits_show(struct waits *w, uint32_t taken, struct life *life)
 
 void waits_end(struct waits *w)
 {
-	for (size_t i = 0; i < w->nr; i++)
+	for (size_t i = 0; i < w->nr; i++) {
 		w->threads[w->sums[i].slot].first = 0;
+		w->table[w->sums[i].place] = 0;
+	}
 	w->nr = 0;
 }
 

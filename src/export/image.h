@@ -71,6 +71,7 @@ struct image_cpu {
 struct image_tick {
 	uint64_t at;           /* its end */
 	uint64_t runq_p99_ns;  /* VALUE_NA: none waited */
+	uint64_t steal_ns;     /* of all CPUs in the refresh; VALUE_NA: not known */
 	uint64_t loss;         /* events of any kind that were lost, since the start */
 };
 

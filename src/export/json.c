@@ -2,11 +2,11 @@
 #include "export/json.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "export/json_text.h"
 #include "export/json_waits.h"
 #include "model/filter.h"
 #include "model/loss_names.h"
@@ -15,39 +15,19 @@
 #include "model/wait.h"
 #include "sym/names.h"
 #include "util/map.h"
-#include "util/text.h"
 
-static void add(struct json_object *o, const char *key, struct json_object *v)
+static void put_path(struct json *j, const char *name, const char *path)
 {
-	json_object_object_add(o, key, v);
+	json_text(j, name, path, strlen(path));
 }
 
-static struct json_object *number(uint64_t v)
-{
-	return v == VALUE_NA ? NULL : json_object_new_uint64(v);
-}
-
-/* Text of foreign origin: what is not fit for a terminal is \xNN here, too. */
-static struct json_object *text(const char *s, size_t len)
-{
-	char safe[4096];
-
-	text_safe(safe, sizeof(safe), s, len);
-	return json_object_new_string(safe);
-}
-
-static struct json_object *path(const char *s)
-{
-	return text(s, strlen(s));
-}
-
-static void add_values(struct json_object *o, const struct row *r, const struct values *v)
+static void put_values(struct json *j, const struct row *r, const struct values *v)
 {
 	struct row of = *r;
 
 	of.values = v;
 	for (int f = 0; f < FIELD_COUNT; f++)
-		add(o, fields[f].name, number(row_value(&of, f)));
+		json_number(j, fields[f].name, row_value(&of, f));
 }
 
 /* --- Samples */
@@ -83,108 +63,118 @@ static int count_sample(void *arg, const struct stack_sample *s)
 	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
 }
 
-static struct json_object *stacks_object(const struct sampled *c)
+static void put_stacks(struct json *j, const struct sampled *c)
 {
-	struct json_object *o = json_object_new_object();
-
+	json_open(j, "stacks", '{');
 	for (int kind = 0; kind < TIME_KINDS; kind++) {
-		struct json_object *of = json_object_new_object();
-
+		json_open(j, time_names[kind], '{');
 		for (int q = 0; q < QUALITIES; q++) {
 			char name[32];
 
 			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
-			add(of, name, number(c->ns[kind][q]));
+			json_number(j, name, c->ns[kind][q]);
 		}
-		add(o, time_names[kind], of);
+		json_close(j, '}');
 	}
-	return o;
+	json_close(j, '}');
 }
 
-static struct json_object *thread_object(const struct row *r, const struct sampled *sampled,
-					 const struct json_waits *waits)
+/* --- Rows */
+
+static void put_thread(struct json *j, const struct row *r, const struct sampled *sampled,
+		       const struct json_waits *waits)
 {
-	struct json_object *o = json_object_new_object();
-
-	add(o, "tid", json_object_new_int(r->thread->tid));
-	add(o, "tgid", json_object_new_int(r->thread->tgid));
-	add(o, "comm", text(r->thread->comm, sizeof(r->thread->comm)));
-	add(o, "cgroup", path(r->cgroup->path));
-	add(o, "state", json_object_new_string(state_names[r->state]));
-	add_values(o, r, r->values);
-	add(o, "waited_behind", json_waited_behind(waits, r->thread));
-	add(o, "wakers", json_wakers(waits, r->thread));
-	add(o, "samples", number((uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread)));
-	add(o, "exited", json_object_new_boolean(r->exited));
-	return o;
+	json_open(j, NULL, '{');
+	json_int(j, "tid", r->thread->tid);
+	json_int(j, "tgid", r->thread->tgid);
+	json_text(j, "comm", r->thread->comm, sizeof(r->thread->comm));
+	put_path(j, "cgroup", r->cgroup->path);
+	put_path(j, "cpu_cgroup", row_limiter(r)->path);
+	json_string(j, "state", state_names[r->state]);
+	put_values(j, r, r->values);
+	json_waited_behind(j, waits, r->thread);
+	json_wakers(j, waits, r->thread);
+	json_number(j, "samples", (uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread));
+	json_boolean(j, "exited", r->exited);
+	json_close(j, '}');
 }
 
-static struct json_object *cgroup_object(const struct row *r)
+static void put_cgroup(struct json *j, const struct row *r)
 {
-	struct json_object *o = json_object_new_object(), *own = json_object_new_object();
-
-	add(o, "id", number(r->cgroup->id));
-	add(o, "path", path(r->cgroup->path));
-	add(o, "threads", json_object_new_int64(r->nr_threads));
-	add_values(o, r, r->values);
-	add(own, "threads", json_object_new_int64(r->own_threads));
-	add_values(own, r, r->own);
-	add(o, "own", own);
-	add(o, "nr_throttled", number(r->limit->nr_throttled));
-	add(o, "incomplete", json_object_new_boolean(r->incomplete));
-	return o;
+	json_open(j, NULL, '{');
+	json_number(j, "id", r->cgroup->id);
+	put_path(j, "path", r->cgroup->path);
+	json_int(j, "threads", r->nr_threads);
+	put_values(j, r, r->values);
+	json_open(j, "own", '{');
+	json_int(j, "threads", r->own_threads);
+	put_values(j, r, r->own);
+	json_close(j, '}');
+	json_number(j, "quota_ns", r->limit->quota_ns ? r->limit->quota_ns : VALUE_NA);
+	json_number(j, "period_ns", r->limit->quota_ns ? r->limit->period_ns : VALUE_NA);
+	json_number(j, "nr_throttled", r->limit->nr_throttled);
+	json_boolean(j, "incomplete", r->incomplete);
+	json_close(j, '}');
 }
 
-static struct json_object *cpu_object(const struct cpu_values *c)
+static void put_cpu(struct json *j, const struct cpu_values *c)
 {
-	struct json_object *o = json_object_new_object();
-
-	add(o, "cpu", json_object_new_int(c->cpu));
-	add(o, "run_ns", number(c->run_ns));
-	add(o, "idle_ns", number(c->idle_ns));
-	add(o, "irq_ns", number(c->hardirq_ns + c->softirq_ns));
-	add(o, "switches", number(c->switches));
-	return o;
+	json_open(j, NULL, '{');
+	json_int(j, "cpu", c->cpu);
+	json_number(j, "run_ns", c->run_ns);
+	json_number(j, "idle_ns", c->idle_ns);
+	json_number(j, "steal_ns", c->steal_ns);
+	json_number(j, "irq_ns", c->hardirq_ns + c->softirq_ns);
+	json_number(j, "switches", c->switches);
+	json_close(j, '}');
 }
 
-static struct json_object *irq_object(const struct irq_values *v)
+static void put_irq(struct json *j, const struct irq_values *v)
 {
-	struct json_object *o = json_object_new_object();
-
-	add(o, "name", path(v->source->name));
-	add(o, "kind", json_object_new_string(irq_kind_names[v->source->kind]));
-	add(o, "device", path(v->source->device));
-	add(o, "count", number(v->count));
-	add(o, "ns", number(v->ns));
-	add(o, "max_ns", number(v->max_ns));
-	add(o, "p99_ns", number(irq_quantile(v, 0.99)));
-	add(o, "cpus", json_object_new_int(v->nr_cpus));
-	return o;
+	json_open(j, NULL, '{');
+	put_path(j, "name", v->source->name);
+	json_string(j, "kind", irq_kind_names[v->source->kind]);
+	put_path(j, "device", v->source->device);
+	json_number(j, "count", v->count);
+	json_number(j, "ns", v->ns);
+	json_number(j, "max_ns", v->max_ns);
+	json_number(j, "p99_ns", irq_quantile(v, 0.99));
+	json_int(j, "cpus", v->nr_cpus);
+	json_close(j, '}');
 }
 
-static struct json_object *loss_object(const struct tick *t)
+static void put_threads(struct json *j, const struct row *rows, size_t nr, const struct tick *t,
+			const struct json_options *o, const struct sampled *sampled, const struct json_waits *waits)
 {
-	struct json_object *o = json_object_new_object();
-
-	for (int i = 0; i < LOSS_COUNT; i++)
-		add(o, loss_names[i].name, number(t->loss[i]));
-	return o;
+	for (size_t i = 0; i < nr; i++)
+		if (filter_match(o->filter, &rows[i], t))
+			put_thread(j, &rows[i], sampled, waits);
 }
 
-static struct json_object *self_object(const struct self_cost *s, const struct json_options *options)
+/* --- The line */
+
+/* The causes from @first to before @end. */
+static void put_loss(struct json *j, const char *name, const struct tick *t, int first, int end)
 {
-	struct json_object *o = json_object_new_object();
-
-	add(o, "cpu_ns", number(s->cpu_ns));
-	add(o, "rss_bytes", number(s->rss_bytes));
-	add(o, "bpf_ns", number(s->bpf_ns));
-	add(o, "bpf_bytes", number(s->bpf_bytes));
-	add(o, "turn_ns", number(options->turn_ns));
-	add(o, "turn_work_ns", number(options->turn_work_ns));
-	return o;
+	json_open(j, name, '{');
+	for (int i = first; i < end; i++)
+		json_number(j, loss_names[i].name, t->loss[i]);
+	json_close(j, '}');
 }
 
-static struct json_object *time_object(const struct timespec *ts)
+static void put_self(struct json *j, const struct self_cost *s, const struct json_options *options)
+{
+	json_open(j, "self", '{');
+	json_number(j, "cpu_ns", s->cpu_ns);
+	json_number(j, "rss_bytes", s->rss_bytes);
+	json_number(j, "bpf_ns", s->bpf_ns);
+	json_number(j, "bpf_bytes", s->bpf_bytes);
+	json_number(j, "turn_ns", options->turn_ns);
+	json_number(j, "turn_work_ns", options->turn_work_ns);
+	json_close(j, '}');
+}
+
+static void put_time(struct json *j, const struct timespec *ts)
 {
 	char buf[64], day[32];
 	struct tm tm;
@@ -192,63 +182,65 @@ static struct json_object *time_object(const struct timespec *ts)
 	gmtime_r(&ts->tv_sec, &tm);
 	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(buf, sizeof(buf), "%s.%06ldZ", day, ts->tv_nsec / 1000);
-	return json_object_new_string(buf);
+	json_string(j, "time", buf);
 }
 
-static void add_threads(struct json_object *list, const struct row *rows, size_t nr,
-			const struct tick *t, const struct json_options *o, const struct sampled *sampled,
-			const struct json_waits *waits)
+static void put_head(struct json *j, const struct tick *t, const struct json_options *o, const struct sampled *sampled)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (filter_match(o->filter, &rows[i], t))
-			json_object_array_add(list, thread_object(&rows[i], sampled, waits));
+	json_int(j, "schema", JSON_SCHEMA);
+	put_time(j, &t->wall);
+	json_number(j, "boottime_ns", t->boottime_ns);
+	json_number(j, "interval_ns", t->interval_ns);
+	put_path(j, "host", o->host);
+	put_path(j, "kernel", o->kernel);
+	put_path(j, "scope", o->scope);
+	put_loss(j, "loss", t, 0, LOSS_REPAIRED);
+	put_loss(j, "repaired", t, LOSS_REPAIRED, LOSS_COUNT);
+	json_number(j, "dropped_refreshes", o->dropped);
+	put_self(j, &t->self, o);
+	put_stacks(j, sampled);
+}
+
+static void put_lists(struct json *j, const struct tick *t, const struct json_options *o, const struct sampled *sampled,
+		      const struct json_waits *waits)
+{
+	json_open(j, "cpus", '[');
+	for (size_t i = 0; i < t->nr_cpus; i++)
+		put_cpu(j, &t->cpus[i]);
+	json_close(j, ']');
+	json_open(j, "irqs", '[');
+	for (size_t i = 0; i < t->nr_irqs; i++)
+		put_irq(j, &t->irqs[i]);
+	json_close(j, ']');
+	json_open(j, "cgroups", '[');
+	for (size_t i = 0; i < t->nr_cgroups; i++)
+		put_cgroup(j, &t->cgroups[i]);
+	json_close(j, ']');
+	json_open(j, "threads", '[');
+	put_threads(j, t->active, t->nr_active, t, o, sampled, waits);
+	if (o->all)
+		put_threads(j, t->idle, t->nr_idle, t, o, sampled, waits);
+	json_close(j, ']');
 }
 
 int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 {
-	struct json_object *line = json_object_new_object(), *list;
-	struct sampled sampled = { .names = o->names };
 	struct json_waits waits = { .thread_name = o->thread_name, .arg = o->thread_name_arg };
-	int err;
+	struct sampled sampled = { .names = o->names };
+	struct json *j = calloc(1, sizeof(*j));
+	int err = j ? json_waits_begin(&waits, t) : -ENOMEM;
 
-	if (json_waits_begin(&waits, t)) {
-		json_waits_end(&waits);
-		json_object_put(line);
-		return -ENOMEM;
+	if (!err) {
+		tick_samples(t, 1, count_sample, &sampled);
+		j->to = to;
+		json_open(j, NULL, '{');
+		put_head(j, t, o, &sampled);
+		put_lists(j, t, o, &sampled, &waits);
+		json_close(j, '}');
+		err = json_end(j);
 	}
-	tick_samples(t, 1, count_sample, &sampled);
-
-	add(line, "schema", json_object_new_int(JSON_SCHEMA));
-	add(line, "time", time_object(&t->wall));
-	add(line, "boottime_ns", number(t->boottime_ns));
-	add(line, "interval_ns", number(t->interval_ns));
-	add(line, "host", path(o->host));
-	add(line, "kernel", path(o->kernel));
-	add(line, "scope", path(o->scope));
-	add(line, "loss", loss_object(t));
-	add(line, "dropped_refreshes", number(o->dropped));
-	add(line, "self", self_object(&t->self, o));
-	add(line, "stacks", stacks_object(&sampled));
-
-	add(line, "cpus", list = json_object_new_array());
-	for (size_t i = 0; i < t->nr_cpus; i++)
-		json_object_array_add(list, cpu_object(&t->cpus[i]));
-	add(line, "irqs", list = json_object_new_array());
-	for (size_t i = 0; i < t->nr_irqs; i++)
-		json_object_array_add(list, irq_object(&t->irqs[i]));
-	add(line, "cgroups", list = json_object_new_array());
-	for (size_t i = 0; i < t->nr_cgroups; i++)
-		json_object_array_add(list, cgroup_object(&t->cgroups[i]));
-	add(line, "threads", list = json_object_new_array());
-	add_threads(list, t->active, t->nr_active, t, o, &sampled, &waits);
-	if (o->all)
-		add_threads(list, t->idle, t->nr_idle, t, o, &sampled, &waits);
 	map_fini(&sampled.samples);
 	json_waits_end(&waits);
-
-	err = fprintf(to, "%s\n",
-		      json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |
-								   JSON_C_TO_STRING_NOSLASHESCAPE)) < 0;
-	json_object_put(line);
-	return err || fflush(to) ? -errno : 0;
+	free(j);
+	return err;
 }

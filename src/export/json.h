@@ -10,8 +10,8 @@ struct filter;
 struct names;
 struct tick;
 
-/* Version of the schema: raised when a field changes its meaning or goes. */
-#define JSON_SCHEMA 1
+/* Version of the schema: raised when a property is added, changes its meaning or goes. */
+#define JSON_SCHEMA 2
 
 struct json_options {
 	const char *host, *kernel, *scope;

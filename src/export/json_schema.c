@@ -112,6 +112,8 @@ static struct json_object *thread_schema(void)
 	property(o, "tgid", node("integer", false, "its process"));
 	property(o, "comm", node("string", false, "name; bytes unfit for a terminal as \\xNN"));
 	property(o, "cgroup", node("string", false, "path in the shown hierarchy"));
+	property(o, "cpu_cgroup", node("string", false, "path in the hierarchy that has the CPU limits: the same, or, where "
+						        "that is another one, as in cpu:/PATH"));
 	property(o, "state", choice(state_names, STATE_COUNT, "at the end of the interval"));
 	value_properties(o);
 	property(o, "waited_behind", list_of(wait_schema()));
@@ -129,10 +131,14 @@ static struct json_object *cgroup_schema(void)
 	property(own, "threads", node("integer", false, NULL));
 	value_properties(own);
 	property(o, "id", node("integer", false, "inode of its directory"));
-	property(o, "path", node("string", false, NULL));
+	property(o, "path", node("string", false, "in the shown hierarchy; one with a CPU limit in another hierarchy, and "
+						      "those below it, as cpu:/PATH: their threads are in others, too"));
 	property(o, "threads", node("integer", false, NULL));
 	value_properties(o);
 	property(o, "own", own);
+	property(o, "quota_ns", node("integer", true, "CPU time that its limit allows in a period, all CPUs together; null: "
+						          "it has no limit"));
+	property(o, "period_ns", node("integer", true, "of that limit"));
 	property(o, "nr_throttled",
 		 node("integer", true, "periods in which its CPU limit stopped it, from cpu.stat"));
 	property(o, "incomplete", node("boolean", false, "threads without a slot are missing"));
@@ -146,7 +152,8 @@ static struct json_object *cpu_schema(void)
 	property(o, "cpu", node("integer", false, NULL));
 	property(o, "run_ns", node("integer", false, "running a thread"));
 	property(o, "idle_ns", node("integer", false, NULL));
-	property(o, "irq_ns", node("integer", false, "of both, in interrupts"));
+	property(o, "steal_ns", node("integer", true, "the hypervisor ran somebody else; null: the kernel does not say"));
+	property(o, "irq_ns", node("integer", false, "of run_ns and idle_ns, in interrupts"));
 	property(o, "switches", node("integer", false, NULL));
 	return o;
 }
@@ -206,11 +213,12 @@ static struct json_object *stacks_schema(void)
 int json_schema(FILE *to)
 {
 	struct json_object *o = record("one line per interval; every number is of that interval"),
-			   *loss = record("since the start, by cause");
+			   *loss = record("what is missing since the start, by cause"),
+			   *repaired = record("what was missed since the start and found elsewhere, by cause: no loss");
 	int err;
 
 	for (int i = 0; i < LOSS_COUNT; i++)
-		property(loss, loss_names[i].name, node("integer", false, loss_names[i].help));
+		property(i < LOSS_REPAIRED ? loss : repaired, loss_names[i].name, node("integer", false, loss_names[i].help));
 	property(o, "schema", node("integer", false, "version of this schema"));
 	property(o, "time", node("string", false, "UTC, end of the interval"));
 	property(o, "boottime_ns", node("integer", false, "CLOCK_BOOTTIME, end of the interval"));
@@ -219,6 +227,7 @@ int json_schema(FILE *to)
 	property(o, "kernel", node("string", false, NULL));
 	property(o, "scope", node("string", false, NULL));
 	property(o, "loss", loss);
+	property(o, "repaired", repaired);
 	property(o, "dropped_refreshes", node("integer", false, "not written since the start, as the reader was late"));
 	property(o, "self", self_schema());
 	property(o, "stacks", stacks_schema());

@@ -2,12 +2,12 @@
 #include "export/json_waits.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/json_text.h"
 #include "model/tick.h"
 #include "model/wait.h"
 #include "util/text.h"
@@ -70,19 +70,6 @@ void json_waits_end(struct json_waits *w)
 	map_fini(&w->lives);
 }
 
-static void add(struct json_object *o, const char *key, struct json_object *v)
-{
-	json_object_object_add(o, key, v);
-}
-
-static struct json_object *text(const char *s, size_t len)
-{
-	char safe[4096];
-
-	text_safe(safe, sizeof(safe), s, len);
-	return json_object_new_string(safe);
-}
-
 /* Whose the one at a place of a list is. */
 typedef const struct life *life_at(const void *list, size_t at);
 
@@ -112,28 +99,39 @@ static size_t first_of(const void *list, size_t nr, life_at *life, const struct 
 	return first;
 }
 
-static struct json_object *wait_object(const struct wait *w)
+static void put_comm(struct json *j, const struct life *by)
 {
-	const struct cgroup *cgroup = w->kind == WAIT_LIMIT ? w->limit : w->by ? w->by->cgroup : NULL;
-	struct json_object *o = json_object_new_object();
-
-	add(o, "kind", json_object_new_string(wait_kind_names[w->kind]));
-	add(o, "tgid", w->by ? json_object_new_int(w->by->tgid) : NULL);
-	add(o, "tid", w->by ? json_object_new_int(w->by->tid) : NULL);
-	add(o, "comm", w->by ? text(w->by->comm, sizeof(w->by->comm)) : NULL);
-	add(o, "cgroup", cgroup ? text(cgroup->path, strlen(cgroup->path)) : NULL);
-	add(o, "ns", json_object_new_uint64(w->ns));
-	return o;
+	if (by)
+		json_text(j, "comm", by->comm, sizeof(by->comm));
+	else
+		json_null(j, "comm");
 }
 
-struct json_object *json_waited_behind(const struct json_waits *w, const struct life *l)
+static void put_wait(struct json *j, const struct wait *w)
 {
-	struct json_object *list = json_object_new_array();
+	const struct cgroup *cgroup = w->kind == WAIT_LIMIT ? w->limit : w->by ? w->by->cgroup : NULL;
+
+	json_open(j, NULL, '{');
+	json_string(j, "kind", wait_kind_names[w->kind]);
+	json_number(j, "tgid", w->by ? (uint64_t)w->by->tgid : VALUE_NA);
+	json_number(j, "tid", w->by ? (uint64_t)w->by->tid : VALUE_NA);
+	put_comm(j, w->by);
+	if (cgroup)
+		json_text(j, "cgroup", cgroup->path, strlen(cgroup->path));
+	else
+		json_null(j, "cgroup");
+	json_number(j, "ns", w->ns);
+	json_close(j, '}');
+}
+
+void json_waited_behind(struct json *j, const struct json_waits *w, const struct life *l)
+{
 	size_t first = first_of(w->waits, w->tick->nr_waits, wait_life, l);
 
+	json_open(j, "waited_behind", '[');
 	for (size_t i = first; i < w->tick->nr_waits && w->waits[i]->life == l && i < first + LISTED_MAX; i++)
-		json_object_array_add(list, wait_object(w->waits[i]));
-	return list;
+		put_wait(j, w->waits[i]);
+	json_close(j, ']');
 }
 
 static void waker_name(const struct json_waits *w, const struct woken *k, char *buf, size_t size)
@@ -148,25 +146,28 @@ static void waker_name(const struct json_waits *w, const struct woken *k, char *
 		w->thread_name(w->arg, k->number, buf, size);
 }
 
-static struct json_object *waker_object(const struct json_waits *w, const struct woken *k)
+static void put_waker(struct json *j, const struct json_waits *w, const struct woken *k)
 {
-	struct json_object *o = json_object_new_object();
 	char name[80];
 
 	waker_name(w, k, name, sizeof(name));
-	add(o, "kind", json_object_new_string(wake_context_names[k->context]));
-	add(o, "tid", k->context == WAKE_THREAD ? json_object_new_int(k->number) : NULL);
-	add(o, "comm", *name ? json_object_new_string(name) : NULL);
-	add(o, "count", json_object_new_int64(k->count));
-	return o;
+	json_open(j, NULL, '{');
+	json_string(j, "kind", wake_context_names[k->context]);
+	json_number(j, "tid", k->context == WAKE_THREAD ? k->number : VALUE_NA);
+	if (*name)
+		json_string(j, "comm", name);
+	else
+		json_null(j, "comm");
+	json_number(j, "count", k->count);
+	json_close(j, '}');
 }
 
-struct json_object *json_wakers(const struct json_waits *w, const struct life *l)
+void json_wakers(struct json *j, const struct json_waits *w, const struct life *l)
 {
-	struct json_object *list = json_object_new_array();
 	size_t first = first_of(w->wokens, w->tick->nr_wokens, woken_life, l);
 
+	json_open(j, "wakers", '[');
 	for (size_t i = first; i < w->tick->nr_wokens && w->wokens[i]->life == l && i < first + LISTED_MAX; i++)
-		json_object_array_add(list, waker_object(w, w->wokens[i]));
-	return list;
+		put_waker(j, w, w->wokens[i]);
+	json_close(j, ']');
 }

@@ -6,7 +6,7 @@
 
 #include "util/map.h"
 
-struct json_object;
+struct json;
 struct life;
 struct tick;
 struct wait;
@@ -27,8 +27,8 @@ struct json_waits {
 int json_waits_begin(struct json_waits *w, const struct tick *t);
 void json_waits_end(struct json_waits *w);
 
-/* json_waited_behind, json_wakers - of a thread: lists of at most 8, the largest first. */
-struct json_object *json_waited_behind(const struct json_waits *w, const struct life *l);
-struct json_object *json_wakers(const struct json_waits *w, const struct life *l);
+/* json_waited_behind, json_wakers - the properties of these names of a thread: lists of at most 8, the largest first. */
+void json_waited_behind(struct json *j, const struct json_waits *w, const struct life *l);
+void json_wakers(struct json *j, const struct json_waits *w, const struct life *l);
 
 #endif

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "model/filter.h"
+#include "model/loss_names.h"
 #include "model/tick.h"
 #include "util/format.h"
 #include "util/text.h"
@@ -37,21 +38,19 @@ static const char *cell(char *buf, size_t size, enum unit unit, uint64_t v, cons
 static void heading(FILE *to, const struct tick *t, const struct table_options *o, size_t nr)
 {
 	char day[32], run[16], self[16], rss[16];
-	uint64_t cpu_run = 0, cpu_all = 0, lost = 0;
+	uint64_t cpu_run = 0, cpu_all = 0;
 	struct tm tm;
 
 	for (size_t i = 0; i < t->nr_cpus; i++) {
 		cpu_run += t->cpus[i].run_ns;
-		cpu_all += t->cpus[i].run_ns + t->cpus[i].idle_ns;
+		cpu_all += cpu_interval(&t->cpus[i]);
 	}
-	for (int i = 0; i < LOSS_COUNT; i++)
-		lost += t->loss[i];
 	localtime_r(&t->wall.tv_sec, &tm);
 	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
 	fprintf(to, "systop %s %s  scope %s  CPU %s%% of %zu CPUs  LOSS %" PRIu64
 		    "  self %s%% %s  %zu of %zu threads\n",
 		o->host, day, o->scope,
-		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, lost,
+		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, loss_sum(t->loss),
 		cell(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t),
 		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
 		t->nr_active + t->nr_idle);

@@ -332,6 +332,7 @@ static void write_numbers(struct trace *t)
 	const struct image_tick *ticks = IMAGE_AT(t->image, ticks, struct image_tick);
 	uint64_t top = perfetto_group(t->p, 0, "systop");
 	uint64_t p99 = perfetto_counter(t->p, top, "runqueue p99", PERFETTO_NS);
+	uint64_t steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
 	uint64_t lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 
 	for (size_t i = 0; i < t->image->ticks.nr; i++) {
@@ -339,6 +340,8 @@ static void write_numbers(struct trace *t)
 			continue;
 		if (ticks[i].runq_p99_ns != VALUE_NA)
 			perfetto_count(t->p, ticks[i].at, p99, ticks[i].runq_p99_ns);
+		if (ticks[i].steal_ns != VALUE_NA)
+			perfetto_count(t->p, ticks[i].at, steal, ticks[i].steal_ns);
 		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);
 	}
 	trace_cgroup_counters(t, top);

@@ -141,22 +141,28 @@ int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bo
 	return VEC_PUSH(n->values, n->nr_values, n->values_room, *values);
 }
 
+static void idle_in(const struct tick_node *n, struct cgroup *cgroup, enum thread_state state)
+{
+	if (!cgroup)
+		return;
+	if (cgroup->build != n->build)
+		cgroup->idle[0] = cgroup->idle[1] = 0;
+	cgroup->build = n->build;
+	cgroup->idle[state == STATE_STOPPED]++;
+}
+
 /* Adds up while the row is at hand: there can be 50,000 of these. */
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 {
 	struct row row = thread_row(l, state, false);
 	struct total *process = process_total(n, &row);
-	struct cgroup *cgroup = l->cgroup;
 
 	if (!process)
 		return -ENOMEM;
 	total_add(process, &row, true);
-	if (cgroup) {
-		if (cgroup->build != n->build)
-			cgroup->idle[0] = cgroup->idle[1] = 0;
-		cgroup->build = n->build;
-		cgroup->idle[state == STATE_STOPPED]++;
-	}
+	idle_in(n, l->cgroup, state);
+	if (l->limiter != l->cgroup)
+		idle_in(n, l->limiter, state);
 	n->nr_stopped += state == STATE_STOPPED;
 	row.values = row.own = &n->idle_values[state];
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
@@ -193,6 +199,7 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 	if (VEC_PUSH(n->cgroups, n->tick.nr_cgroups, n->cgroups_room, row))
 		return -ENOMEM;
 	cgroup->refs++;
+	n->tick.nr_aside += cgroup->aside;
 	return 0;
 }
 
@@ -296,12 +303,16 @@ static int add_up_active(struct tick_node *n)
 		const struct row *thread = &n->active[i];
 		struct total *process = process_total(n, thread);
 		struct total *cgroup = cgroup_total(n, thread->cgroup);
+		const struct cgroup *limiter = thread->thread->limiter;
+		struct total *aside = limiter != thread->cgroup ? cgroup_total(n, limiter) : NULL;
 
 		if (!process)
 			return -ENOMEM;
 		total_add(process, thread, false);
 		if (cgroup)
 			total_add(cgroup, thread, false);
+		if (aside)
+			total_add(aside, thread, false);
 	}
 	return 0;
 }
@@ -318,7 +329,7 @@ static void add_up_cgroups(struct tick_node *n)
 		if (above) {
 			values_add(&above->values, &t->values);
 			above->nr_threads += t->nr_threads;
-		} else {
+		} else if (!n->cgroups[i].cgroup->aside) {
 			values_add(&n->tick.total, &t->values);
 		}
 		total_finish(t, &n->cgroups[i]);

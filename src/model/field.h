@@ -30,6 +30,7 @@ enum field_kind {
 	_(KERNEL,      "kernel_ns",            "SYS%",   UNIT_SHARE, FIELD_KIND_TIME,     6, 6, "part of RUN in kernel mode; - until the kernel's tick saw the thread") \
 	_(RUNQ,        "runq_ns",              "RUNQ%",  UNIT_SHARE, FIELD_KIND_TIME,     5, 2, "time runnable but not running: waiting for a CPU") \
 	_(IRQ,         "irq_ns",               "IRQ%",   UNIT_SHARE, FIELD_KIND_TIME,     5, 4, "time that interrupts took while the thread had the CPU: not part of RUN") \
+	_(STEAL,       "steal_ns",             "STL%",   UNIT_SHARE, FIELD_KIND_TIME,     5, 6, "time that the hypervisor took while the thread had the CPU: not part of RUN; - where the kernel does not say") \
 	_(THROTTLED,   "throttled_ns",         "THR%",   UNIT_SHARE, FIELD_KIND_TIME,     5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
 	_(D,           "d_ns",                 "D%",     UNIT_SHARE, FIELD_KIND_TIME,     5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
 	_(SLEEP,       "sleep_ns",             "SLEEP%", UNIT_SHARE, FIELD_KIND_TIME,     6, 8, "time asleep, waiting for something to do") \

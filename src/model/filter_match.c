@@ -96,7 +96,7 @@ static bool alternative_match(const struct term *t, enum op op, const struct alt
 	case KEY_COMM:
 		return !cgroup && text_match(op, r->thread ? r->thread->comm : r->process->comm, a);
 	case KEY_CGROUP:
-		return r->cgroup && text_match(op, r->cgroup->path, a);
+		return r->cgroup && (text_match(op, r->cgroup->path, a) || text_match(op, row_limiter(r)->path, a));
 	case KEY_USER:
 		return !cgroup && (r->thread ? r->thread->uid : r->process->uid) == a->number;
 	case KEY_STATE:
@@ -144,7 +144,7 @@ static bool term_match(const struct term *t, const struct row *r, const struct t
 	const void *of;
 	const char *comm;
 
-	if (!m)
+	if (!m || (t->key == KEY_CGROUP && row_limiter(r) != r->cgroup)) /* it depends on two things */
 		return term_ask(t, r, tick->interval_ns);
 	of = shared_by(t, r);
 	comm = of ? m->comm : r->thread ? r->thread->comm : r->process->comm;

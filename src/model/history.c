@@ -42,17 +42,18 @@ struct walk {
 	const struct life *life;
 	uint64_t key;
 	const struct cgroup *cgroup; /* the next one up */
+	const struct cgroup *aside;  /* where to go on when there is none */
 };
 
 static struct walk walk_first(const struct history *h, const struct life *l)
 {
 	switch (h->rows[0]->kind) {
 	case ROW_THREAD:
-		return (struct walk){ l, thread_key(l), NULL };
+		return (struct walk){ .life = l, .key = thread_key(l) };
 	case ROW_PROCESS:
-		return (struct walk){ l, (uintptr_t)l->process, NULL };
+		return (struct walk){ .life = l, .key = (uintptr_t)l->process };
 	default:
-		return (struct walk){ l, 0, l->cgroup };
+		return (struct walk){ .life = l, .cgroup = l->cgroup, .aside = l->limiter != l->cgroup ? l->limiter : NULL };
 	}
 }
 
@@ -69,6 +70,10 @@ static size_t walk_next(const struct history *h, struct walk *w)
 		uintptr_t place;
 
 		if (!w->key) {
+			if (!w->cgroup) {
+				w->cgroup = w->aside;
+				w->aside = NULL;
+			}
 			if (!w->cgroup)
 				return SIZE_MAX;
 			w->key = (uintptr_t)w->cgroup;

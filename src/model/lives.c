@@ -97,13 +97,22 @@ static void process_put(struct process_node *p)
 	if (--p->lives)
 		return;
 	cgroup_show(&p->process.cgroup, NULL);
+	cgroup_show(&p->process.limiter, NULL);
 	free(p);
+}
+
+/* One that lives is in its cgroups, or is not any more. */
+static void live_in(const struct life *l, int change)
+{
+	if (l->cgroup)
+		l->cgroup->living += change;
+	if (l->limiter)
+		l->limiter->living += change;
 }
 
 static void living_add(struct model *m, struct life_node *n)
 {
-	if (n->life.cgroup)
-		n->life.cgroup->living++;
+	live_in(&n->life, 1);
 	n->last = LIFE_ON;
 	n->prev = NULL;
 	n->next = m->living;
@@ -115,8 +124,7 @@ static void living_add(struct model *m, struct life_node *n)
 /* Moves a life to the ended ones: @last is the last tick that shows it. */
 static void living_end(struct model *m, struct life_node *n, uint64_t last)
 {
-	if (n->life.cgroup)
-		n->life.cgroup->living--;
+	live_in(&n->life, -1);
 	*(n->prev ? &n->prev->next : &m->living) = n->next;
 	if (n->next)
 		n->next->prev = n->prev;
@@ -131,19 +139,21 @@ static struct life_node *node_of(struct life *l)
 	return (struct life_node *)l;
 }
 
-static void life_move(struct life *l, struct cgroup *cgroup)
+static void life_move(struct life *l, struct cgroup *cgroup, struct cgroup *limiter)
 {
-	if (node_of(l)->last == LIFE_ON) {
-		if (l->cgroup)
-			l->cgroup->living--;
-		if (cgroup)
-			cgroup->living++;
-	}
+	bool lives = node_of(l)->last == LIFE_ON;
+
+	if (lives)
+		live_in(l, -1);
 	cgroup_show(&l->cgroup, cgroup);
+	cgroup_show(&l->limiter, limiter);
+	if (lives)
+		live_in(l, 1);
 }
 
 static void life_set(struct life *l, const struct identity *id, struct cgroup *cgroup)
 {
+	struct cgroup *limiter = id->limiter ? id->limiter : cgroup;
 	struct process *p = l->process;
 
 	l->tid = id->tid;
@@ -156,12 +166,13 @@ static void life_set(struct life *l, const struct identity *id, struct cgroup *c
 	l->policy = id->policy;
 	l->priority = id->priority;
 	l->cpu = id->cpu;
-	life_move(l, cgroup);
+	life_move(l, cgroup, limiter);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, or the first thread's until then */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
 		p->ppid = id->ppid;
 		p->uid = id->uid;
 		cgroup_show(&p->cgroup, cgroup);
+		cgroup_show(&p->limiter, limiter);
 	}
 }
 
@@ -194,8 +205,9 @@ static struct life_node *life_renew(struct model *m, struct life_node *old)
 	if (!n)
 		return NULL;
 	n->life = old->life;
-	n->life.cgroup = NULL;
+	n->life.cgroup = n->life.limiter = NULL;
 	cgroup_show(&n->life.cgroup, old->life.cgroup);
+	cgroup_show(&n->life.limiter, old->life.limiter);
 	((struct process_node *)n->life.process)->lives++;
 	blocks_move(&old->life, &n->life);
 	living_end(m, old, m->now ? m->seq - 1 : m->seq);
@@ -208,7 +220,7 @@ struct life *model_life_update(struct model *m, struct life *l, const struct ide
 {
 	struct life_node *n = node_of(l);
 	bool same = l->tid == id->tid && l->uid == id->uid && l->cgroup == cgroup &&
-		    !strncmp(l->comm, id->comm, sizeof(l->comm));
+		    l->limiter == (id->limiter ? id->limiter : cgroup) && !strncmp(l->comm, id->comm, sizeof(l->comm));
 
 	if (!same)
 		n = life_renew(m, n);
@@ -237,6 +249,7 @@ static void life_end(struct model *m, struct life_node *n)
 {
 	blocks_forget(&n->life);
 	cgroup_show(&n->life.cgroup, NULL);
+	cgroup_show(&n->life.limiter, NULL);
 	process_put((struct process_node *)n->life.process);
 	life_free(m, n);
 	m->nr_ended--;

@@ -23,6 +23,7 @@ struct identity {
 	uint64_t start_ns;
 	uint32_t flags, policy;
 	int32_t priority, cpu;
+	struct cgroup *limiter; /* where its CPU limits are; NULL: in the cgroup that it is shown in */
 };
 
 /*
@@ -52,7 +53,7 @@ int model_thread(struct model *m, struct life *l, enum thread_state state, bool 
 /* model_idle - a thread that slept, or stood stopped, through the interval: @state says which. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
 
-/* model_cgroup - one cgroup of the shown hierarchy, depth first. */
+/* model_cgroup - one cgroup of the shown hierarchy, depth first; then those aside that have a limit, or are below one. */
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit);
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);

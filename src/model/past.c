@@ -196,7 +196,7 @@ static int past_build(struct model *m, struct tick_node *n, const struct past_ti
 	int err = 0;
 
 	n->tick = t->head;
-	n->tick.nr_cgroups = n->tick.nr_cpus = n->tick.nr_irqs = n->tick.nr_active = n->tick.nr_idle = 0;
+	n->tick.nr_cgroups = n->tick.nr_aside = n->tick.nr_cpus = n->tick.nr_irqs = n->tick.nr_active = n->tick.nr_idle = 0;
 	n->tick.nr_processes = n->tick.total_d = 0;
 	n->tick.total = (struct values){ 0 };
 	n->incomplete = t->incomplete;

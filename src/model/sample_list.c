@@ -12,19 +12,21 @@
 struct copy {
 	struct life life; /* first: what samples point to */
 	struct process process;
-	struct cgroup cgroup, process_cgroup;
+	struct cgroup cgroup, limiter, process_cgroup, process_limiter;
 };
 
 static void copy_free(struct copy *c)
 {
 	free((char *)c->cgroup.path);
+	free((char *)c->limiter.path);
 	free((char *)c->process_cgroup.path);
+	free((char *)c->process_limiter.path);
 	free(c);
 }
 
 static int copy_cgroup(struct cgroup *to, const struct cgroup *from)
 {
-	*to = (struct cgroup){ .id = from->id, .depth = from->depth, .path = strdup(from->path) };
+	*to = (struct cgroup){ .id = from->id, .depth = from->depth, .aside = from->aside, .path = strdup(from->path) };
 	return to->path ? 0 : -ENOMEM;
 }
 
@@ -42,9 +44,13 @@ static const struct life *life_of(struct sample_list *l, const struct life *from
 	c->process = *from->process;
 	c->life.process = &c->process;
 	c->life.cgroup = &c->cgroup;
+	c->life.limiter = &c->limiter;
 	c->life.block = NULL;
 	c->process.cgroup = &c->process_cgroup;
-	if (copy_cgroup(&c->cgroup, from->cgroup) || copy_cgroup(&c->process_cgroup, from->process->cgroup) ||
+	c->process.limiter = &c->process_limiter;
+	if (copy_cgroup(&c->cgroup, from->cgroup) || copy_cgroup(&c->limiter, from->limiter) ||
+	    copy_cgroup(&c->process_cgroup, from->process->cgroup) ||
+	    copy_cgroup(&c->process_limiter, from->process->limiter) ||
 	    map_put(&l->lives, key, c)) {
 		copy_free(c);
 		return NULL;

@@ -6,7 +6,9 @@ void values_add(struct values *to, const struct values *from)
 	for (int f = 0; f < FIELD_COUNT; f++) {
 		uint64_t v = from->v[f];
 
-		if (v == VALUE_NA)
+		if (v == VALUE_NA && f == FIELD_STEAL) /* of nobody */
+			to->v[f] = VALUE_NA;
+		if (v == VALUE_NA || to->v[f] == VALUE_NA)
 			continue;
 		switch (fields[f].kind) {
 		case FIELD_KIND_TIME:
@@ -28,6 +30,18 @@ void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, ui
 {
 	to->v[state == STATE_STOPPED ? FIELD_STOPPED : FIELD_SLEEP] += nr * interval_ns;
 	to->v[FIELD_ALIVE] += nr * interval_ns;
+}
+
+uint64_t tick_steal(const struct tick *t)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < t->nr_cpus; i++) {
+		if (t->cpus[i].steal_ns == VALUE_NA)
+			return VALUE_NA;
+		ns += t->cpus[i].steal_ns;
+	}
+	return ns;
 }
 
 void values_split(struct values *v)

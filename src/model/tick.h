@@ -38,10 +38,10 @@ struct values {
 	struct hist runq;
 };
 
-/* A cgroup of the shown hierarchy. */
+/* A cgroup of the shown hierarchy, or of the one that has the CPU limits. */
 struct cgroup {
 	uint64_t id;               /* inode of its directory */
-	const char *path;          /* "/", "/system.slice/ssh.service"; raw bytes: text_safe() */
+	const char *path;          /* "/", "/system.slice/ssh.service", aside "cpu:/web"; raw bytes: text_safe() */
 	struct cgroup *parent;     /* NULL: root */
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: place in the tick being built, */
@@ -50,13 +50,21 @@ struct cgroup {
 	uint32_t refs;             /* and how many lives and ticks show it */
 	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were, in this interval */
+	bool aside;                /* not of the hierarchy shown: its threads are in cgroups of that one, too */
 };
+
+/* cgroup_key - an id that is one of both hierarchies. */
+static inline uint64_t cgroup_key(const struct cgroup *c)
+{
+	return c->id | (uint64_t)c->aside << 63;
+}
 
 struct process {
 	pid_t tgid, ppid;
 	uint32_t uid;
 	char comm[16];             /* of the leader; raw bytes, NUL-terminated */
 	struct cgroup *cgroup;     /* of the leader */
+	struct cgroup *limiter;    /* likewise, see struct life */
 };
 
 /* In life.flags: a thread of the kernel's own (linux/sched.h). */
@@ -73,16 +81,19 @@ struct life {
 	int32_t priority;          /* kernel's prio: 0-99 real time, 100-139 nice -20..19 */
 	int32_t cpu;               /* last CPU, -1: none yet */
 	struct process *process;
-	struct cgroup *cgroup;
+	struct cgroup *cgroup;     /* in the hierarchy shown, */
+	struct cgroup *limiter;    /* and in the one that has the CPU limits: the same one, if that is shown */
 	struct block *block;       /* the last one that is known (model/sample.h), NULL: none */
 };
 
 enum row_kind { ROW_THREAD, ROW_PROCESS, ROW_CGROUP };
 
-/* What a cgroup's CPU limit did in the interval, by its cpu.stat; VALUE_NA where there is none. */
+/* A cgroup's CPU limit, and what it did in the interval, by its cpu.stat: VALUE_NA where there is none. */
 struct cgroup_limit {
 	uint64_t nr_throttled; /* periods in which threads were stopped */
 	uint64_t throttled_ns; /* for how long, all CPUs together */
+	uint64_t quota_ns;     /* CPU time that it may use in a period, all CPUs together; 0: there is no limit */
+	uint64_t period_ns;
 };
 
 /* One line of any table, a cache line long: there can be 50,000. A thread's row has thread, process
@@ -105,19 +116,34 @@ struct row {
 
 _Static_assert(sizeof(struct row) == 64, "a cache line");
 
+/* row_limiter - the cgroup whose CPU limits, and those above it, hold for the row. NULL: the row has no cgroup. */
+static inline const struct cgroup *row_limiter(const struct row *r)
+{
+	const struct cgroup *limiter = r->thread ? r->thread->limiter : r->process ? r->process->limiter : NULL;
+
+	return limiter ? limiter : r->cgroup;
+}
+
 struct cpu_values {
 	int cpu;
 	pid_t tid;                    /* who ran there at the end; 0: it was idle, -1: not known */
 	char comm[16];                /* of that thread; raw bytes, NUL-terminated */
 	uint32_t queued;              /* threads that waited for a CPU at the end, and were last on this one */
-	uint64_t run_ns, idle_ns;     /* add up to the interval */
-	uint64_t hardirq_ns;          /* of both: taken by interrupts, */
+	uint64_t run_ns, idle_ns;     /* with what was stolen they add up to the interval: cpu_interval() */
+	uint64_t steal_ns;            /* the hypervisor ran somebody else meanwhile; VALUE_NA: the kernel does not say */
+	uint64_t hardirq_ns;          /* of run_ns and idle_ns: taken by interrupts, */
 	uint64_t softirq_ns;          /* and by softirqs, but for those in ksoftirqd */
 	uint64_t switches;
 	uint64_t gap_ns, gap_at;      /* longest time without a timer interrupt while it was busy, and its end:
 	                               * CLOCK_BOOTTIME ns; 0: none worth a word, VALUE_NA: not watched */
 	pid_t gap_tid;                /* who ran at its end */
 };
+
+/* cpu_interval - the CPU's time, ns: running, idle and stolen. */
+static inline uint64_t cpu_interval(const struct cpu_values *c)
+{
+	return c->run_ns + c->idle_ns + (c->steal_ns == VALUE_NA ? 0 : c->steal_ns);
+}
 
 /* Where interrupts come from: a line of /proc/interrupts, a vector of the CPU's own, or a softirq. */
 enum irq_kind { IRQ_HARD, IRQ_VECTOR, IRQ_SOFT, IRQ_KINDS };
@@ -171,8 +197,8 @@ extern const char *const latency_names[LATENCY_KINDS];
 int latency_first(enum latency_kind kind);
 int latency_last(enum latency_kind kind);
 
-/* latency_quantile - as hist_quantile(). latency_add - adds the counts of @b to @a. */
-uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q);
+/* latency_quantile - as hist_quantile_upto(). latency_add - adds the counts of @b to @a. */
+uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q, uint64_t max);
 void latency_add(struct latency *a, const struct latency *b);
 
 struct wait;
@@ -208,8 +234,8 @@ struct tick {
 	size_t nr_idle;
 	const struct row *processes;
 	size_t nr_processes;
-	const struct row *cgroups;    /* depth first: parents before their children, siblings by path */
-	size_t nr_cgroups;
+	const struct row *cgroups;    /* depth first: parents before their children, siblings by path; then those aside */
+	size_t nr_cgroups, nr_aside;
 	const struct cpu_values *cpus;
 	size_t nr_cpus;
 	const struct irq_values *irqs; /* of the host, whatever the scope is */

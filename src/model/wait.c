@@ -38,11 +38,12 @@ int latency_last(enum latency_kind kind)
 	return latency_first(kind) + (irq ? IRQ_HIST_SLOTS : HIST_SLOTS) - 1;
 }
 
-uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q)
+uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q, uint64_t max)
 {
 	int first = latency_first(kind);
+	uint64_t ns = slots_quantile(l->n + first, LATENCY_SLOTS - first, first, q);
 
-	return slots_quantile(l->n + first, LATENCY_SLOTS - first, first, q);
+	return ns != VALUE_NA && ns > max ? max : ns;
 }
 
 void latency_add(struct latency *a, const struct latency *b)
@@ -98,12 +99,12 @@ void block_limits(struct tick_node *n)
 {
 	for (size_t i = 0; n->block && i < n->block->nr_waits; i++) {
 		struct wait *w = &n->block->waits[i];
-		const struct cgroup *c = w->life->cgroup;
+		const struct cgroup *c = w->life->limiter;
 
 		if (w->kind != WAIT_LIMIT)
 			continue;
 		while (c && !stopped(n, c))
 			c = c->parent;
-		w->limit = c ? c : w->life->cgroup;
+		w->limit = c ? c : w->life->limiter;
 	}
 }

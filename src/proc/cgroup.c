@@ -13,6 +13,9 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
+/* Where there is no hierarchy. */
+#define ROOT_ID 1
+
 /* A slice of a walk. */
 #define SLICE_NS 3000000
 
@@ -48,6 +51,7 @@ struct node *cgroup_new(struct cgroups *c, uint64_t id, const char *path, struct
 	if (parent)
 		parent->refs++;
 	n->cgroup.depth = parent ? parent->depth + 1 : 0;
+	n->cgroup.aside = *c->prefix;
 	n->walk = c->walk.nr;
 	if (!n->cgroup.path || list_add(c, n)) {
 		node_free(n);
@@ -85,10 +89,10 @@ static void node_move(struct cgroups *c, struct node *n, const char *path, struc
 /* One of which only the id is known. */
 static struct node *node_unnamed(struct cgroups *c, uint64_t id)
 {
-	char path[32];
+	char path[48];
 	struct node *n;
 
-	snprintf(path, sizeof(path), "/?%" PRIu64, id);
+	snprintf(path, sizeof(path), "%.16s/?%" PRIu64, c->prefix, id);
 	n = cgroup_new(c, id, path, c->root);
 	if (n)
 		n->unnamed = true;
@@ -100,7 +104,7 @@ struct node *cgroup_below(struct cgroups *c, struct cgroup *parent, const char *
 	struct node *n = map_get(&c->nodes, id);
 	char path[4096];
 
-	if (snprintf(path, sizeof(path), "%s/%s", parent->parent ? parent->path : "", name) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s", parent->parent ? parent->path : c->prefix, name) >= (int)sizeof(path))
 		return n ? n : node_unnamed(c, id);
 	if (!n)
 		return cgroup_new(c, id, path, parent);
@@ -243,8 +247,10 @@ static bool adopt(struct cgroups *c)
 		if (!parent || parent->unnamed)
 			continue;
 		n = cgroup_below(c, &parent->cgroup, o->name, o->id);
-		if (n)
+		if (n) {
 			n->walk = c->walk.nr;
+			cgroup_read_limit(c, n);
+		}
 		free(o->name);
 		o->name = NULL;
 	}
@@ -279,39 +285,53 @@ static void ask(struct cgroups *c)
 
 /* --- */
 
-static int open_root(struct cgroups *c)
+/* A directory that can be read. 0 or -errno. */
+static int look_at(const char *path, struct stat *st)
 {
-	int fd = open(c->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
-	struct stat st;
-	struct node *n;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) ? -errno : 0;
+	err = fstat(fd, st) ? -errno : 0;
 	close(fd);
+	return err;
+}
+
+static int open_root(struct cgroups *c)
+{
+	struct stat st = { .st_ino = ROOT_ID };
+	struct node *n;
+	char *path;
+	int err = c->mount ? look_at(c->mount, &st) : 0;
+
 	if (err)
 		return err;
-	n = cgroup_new(c, st.st_ino, "/", NULL);
+	if (asprintf(&path, "%s/", c->prefix) < 0)
+		return -ENOMEM;
+	n = cgroup_new(c, st.st_ino, path, NULL);
+	free(path);
 	if (!n)
 		return -ENOMEM;
 	c->root = &n->cgroup;
 	return 0;
 }
 
-struct cgroups *cgroups_open(const char *mount, const char *limits)
+/* @name: what paths begin with, and a colon; "": nothing. */
+static struct cgroups *open_named(const char *mount, const char *name)
 {
 	struct cgroups *c = calloc(1, sizeof(*c));
 	int err = -ENOMEM;
 
 	if (!c)
 		return NULL;
-	c->mount = strdup(mount);
-	c->limits = limits ? strdup(limits) : NULL;
-	if (c->mount && (c->limits || !limits))
+	c->mount = mount ? strdup(mount) : NULL;
+	if (asprintf(&c->prefix, "%s%s", name, *name ? ":" : "") < 0)
+		c->prefix = NULL;
+	if ((c->mount || !mount) && c->prefix)
 		err = open_root(c);
-	if (!err)
+	if (!err && mount)
 		err = walk_begin(c);
-	if (!err)
+	if (!err && mount)
 		err = walk_some(c, 0);
 	if (!err)
 		return c;
@@ -320,10 +340,27 @@ struct cgroups *cgroups_open(const char *mount, const char *limits)
 	return NULL;
 }
 
+struct cgroups *cgroups_open(const char *mount)
+{
+	return open_named(mount, "");
+}
+
+int cgroups_limited_by(struct cgroups *c, const char *mount, const char *name)
+{
+	c->limits = open_named(mount, name);
+	return c->limits ? 0 : -errno;
+}
+
+struct cgroups *cgroups_limits(const struct cgroups *c)
+{
+	return c->limits;
+}
+
 void cgroups_free(struct cgroups *c)
 {
 	if (!c)
 		return;
+	cgroups_free(c->limits);
 	walk_fini(&c->walk);
 	for (size_t i = 0; i < c->nodes.room; i++) {
 		struct node *n = c->nodes.entries[i].value;
@@ -341,7 +378,7 @@ void cgroups_free(struct cgroups *c)
 	free(c->fresh);
 	free(c->list);
 	free(c->mount);
-	free(c->limits);
+	free(c->prefix);
 	free(c);
 }
 
@@ -349,11 +386,15 @@ void cgroups_work(struct cgroups *c, bool now)
 {
 	struct walk *w = &c->walk;
 
+	if (!c->mount)
+		return;
 	ask(c);
 	if (!w->on && (now || clock_ns(CLOCK_MONOTONIC) >= w->next_ns) && walk_begin(c))
 		return;
 	if (w->on)
 		walk_some(c, SLICE_NS);
+	if (c->limits)
+		cgroups_work(c->limits, now);
 }
 
 uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup)
@@ -365,7 +406,7 @@ uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup)
 	FILE *f = NULL;
 
 	for (int i = 0; !f && i < 2; i++) {
-		if (asprintf(&file, "%s%s/%s", c->mount, cgroup->path, names[i]) < 0)
+		if (asprintf(&file, "%s%s/%s", c->mount, cgroup_file_path(c, cgroup), names[i]) < 0)
 			return 0;
 		f = fopen(file, "re");
 		free(file);
@@ -382,7 +423,7 @@ struct cgroup *cgroups_find(struct cgroups *c, uint64_t id)
 {
 	struct node *n = map_get(&c->nodes, id);
 
-	if (!id)
+	if (!id || !c->mount)
 		return c->root;
 	if (!n || n->unnamed) {
 		ask(c);

@@ -15,13 +15,16 @@
 struct cgroups;
 
 /*
- * cgroups_open - the tree below a mount point.
- * @mount: its directory   @limits: mount point of the v1 cpu controller, where a v2 tree without
- * one looks for cpu.stat under the same path; NULL: none
- * Returns NULL with errno.
+ * cgroups_open - the tree below a mount point, @mount; NULL: there is no hierarchy, all are in its root. Returns NULL
+ * with errno.
+ * cgroups_limited_by - CPU limits are those of another hierarchy, mounted at @mount; paths there begin with @name and a
+ * colon. 0 or -errno.
+ * cgroups_limits - that hierarchy's cgroups, borrowed; NULL: this one has the limits itself.
  */
-struct cgroups *cgroups_open(const char *mount, const char *limits);
+struct cgroups *cgroups_open(const char *mount);
 void cgroups_free(struct cgroups *c);
+int cgroups_limited_by(struct cgroups *c, const char *mount, const char *name);
+struct cgroups *cgroups_limits(const struct cgroups *c);
 
 /*
  * cgroups_ask_with - what is called when a cgroup is not known: @ask calls cgroups_tell() for each that there is
@@ -52,10 +55,14 @@ struct cgroup *const *cgroups_list(struct cgroups *c, size_t *nr);
 /* cgroups_threads - threads in the cgroup itself, by its cgroup.threads or tasks. */
 uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup);
 
-/* cgroups_limit - what a cgroup's CPU limit did since the last call; VALUE_NA where it has no cpu.stat,
- * or nothing to compare with yet. Looked up where there is a limit, or with @suspect: threads of it
- * were seen throttled. Without a limit nothing is read: 0. */
-void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, bool suspect,
-		   struct cgroup_limit *limit);
+/*
+ * cgroups_limit - a cgroup's CPU limit, and what it did since the last call: VALUE_NA where it has no cpu.stat, or there
+ * is nothing to compare with yet. Without a limit nothing is read: 0.
+ * cgroups_suspect - threads of it were seen throttled: its limit and those above it are read now, not by the next walk.
+ * cgroups_below_limit - whether it has a limit, or one above it has.
+ */
+void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, struct cgroup_limit *limit);
+void cgroups_suspect(const struct cgroups *c, struct cgroup *cgroup);
+bool cgroups_below_limit(const struct cgroup *cgroup);
 
 #endif

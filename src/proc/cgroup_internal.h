@@ -18,7 +18,7 @@ struct node {
 	uint64_t walk;        /* the last walk that found it, or the one during which it was told of */
 	bool unnamed;         /* only its id is known */
 	bool listed;
-	bool limited;         /* it has a CPU limit */
+	uint64_t quota_ns, period_ns; /* its CPU limit; 0: it has none */
 	bool limit_known;     /* nr_throttled and throttled_ns are of an earlier reading */
 	uint64_t nr_throttled, throttled_ns;
 };
@@ -42,7 +42,9 @@ struct walk {
 };
 
 struct cgroups {
-	char *mount, *limits;
+	char *mount;          /* NULL: there is no hierarchy */
+	char *prefix;         /* of paths: "cpu:", most often "" */
+	struct cgroups *limits; /* where the CPU limits are; NULL: here */
 	struct map nodes;     /* id -> struct node */
 	struct cgroup **list; /* in order */
 	size_t nr, room;
@@ -73,8 +75,11 @@ void cgroups_forget(struct cgroups *c);
 /* cgroup_read - reads a small file of a cgroup below @mount. Returns the bytes read, 0 if it is not there. */
 size_t cgroup_read(const char *mount, const char *path, const char *name, char *buf, size_t size);
 
-/* cgroup_limited - whether it has a CPU limit. */
-bool cgroup_limited(const struct cgroups *c, const char *path);
+/* cgroup_file_path - where it is below the mount. */
+const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgroup);
+
+/* cgroup_read_limit - reads whether it has a CPU limit, and which. */
+void cgroup_read_limit(const struct cgroups *c, struct node *n);
 
 /* walk_begin - a walk from the root on; one that is in progress ends there. walk_some - goes on with it for @ns, 0: to
  * the end. 0 or -errno, in which case it is over. */

@@ -28,17 +28,29 @@ size_t cgroup_read(const char *mount, const char *path, const char *name, char *
 	return n > 0 ? n : 0;
 }
 
-/* Whether the cgroup has a CPU limit: cpu.max ("max ..." is none), cpu.cfs_quota_us (-1 is none). */
-bool cgroup_limited(const struct cgroups *c, const char *path)
+const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgroup)
 {
+	return cgroup->path + strlen(c->prefix);
+}
+
+/* v2: "QUOTA PERIOD" in cpu.max, in us, "max ..." is none; v1: a file each, -1 is none. */
+void cgroup_read_limit(const struct cgroups *c, struct node *n)
+{
+	const char *path = cgroup_file_path(c, &n->cgroup);
+	uint64_t quota = 0, period = 0;
 	char buf[64];
 
-	if (cgroup_read(c->mount, path, "cpu.max", buf, sizeof(buf)))
-		return strncmp(buf, "max", 3);
-	if (cgroup_read(c->mount, path, "cpu.cfs_quota_us", buf, sizeof(buf)) ||
-	    (c->limits && cgroup_read(c->limits, path, "cpu.cfs_quota_us", buf, sizeof(buf))))
-		return buf[0] != '-';
-	return false;
+	if (cgroup_read(c->mount, path, "cpu.max", buf, sizeof(buf))) {
+		if (sscanf(buf, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
+			quota = 0;
+	} else if (cgroup_read(c->mount, path, "cpu.cfs_quota_us", buf, sizeof(buf)) && buf[0] != '-' &&
+		   sscanf(buf, "%" SCNu64, &quota) == 1) {
+		if (!cgroup_read(c->mount, path, "cpu.cfs_period_us", buf, sizeof(buf)) ||
+		    sscanf(buf, "%" SCNu64, &period) != 1)
+			quota = 0;
+	}
+	n->quota_ns = quota * 1000;
+	n->period_ns = quota ? period * 1000 : 0;
 }
 
 /* nr_throttled and throttled_usec (v2) or throttled_time (v1, ns) of a cpu.stat. */
@@ -46,12 +58,8 @@ static bool read_stat(const struct cgroups *c, const char *path, uint64_t *nr, u
 {
 	char buf[1024], *at;
 
-	if (!cgroup_read(c->mount, path, "cpu.stat", buf, sizeof(buf)) ||
-	    !strstr(buf, "nr_throttled")) {
-		if (!c->limits ||
-		    !cgroup_read(c->limits, path, "cpu.stat", buf, sizeof(buf)))
-			return false;
-	}
+	if (!cgroup_read(c->mount, path, "cpu.stat", buf, sizeof(buf)))
+		return false;
 	at = strstr(buf, "nr_throttled ");
 	if (!at || sscanf(at, "nr_throttled %" SCNu64, nr) != 1)
 		return false;
@@ -63,17 +71,31 @@ static bool read_stat(const struct cgroups *c, const char *path, uint64_t *nr, u
 	return true;
 }
 
-void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, bool suspect,
-		   struct cgroup_limit *limit)
+void cgroups_suspect(const struct cgroups *c, struct cgroup *cgroup)
+{
+	for (; cgroup; cgroup = cgroup->parent)
+		if (!((struct node *)cgroup)->quota_ns)
+			cgroup_read_limit(c, (struct node *)cgroup);
+}
+
+bool cgroups_below_limit(const struct cgroup *cgroup)
+{
+	for (; cgroup; cgroup = cgroup->parent)
+		if (((const struct node *)cgroup)->quota_ns)
+			return true;
+	return false;
+}
+
+void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, struct cgroup_limit *limit)
 {
 	struct node *n = (struct node *)cgroup;
 	uint64_t nr, ns;
 
-	*limit = (struct cgroup_limit){ 0, 0 };
-	if (!n->limited && !suspect)
+	*limit = (struct cgroup_limit){ 0 };
+	if (!n->quota_ns)
 		return;
-	*limit = (struct cgroup_limit){ VALUE_NA, VALUE_NA };
-	if (!read_stat(c, cgroup->path, &nr, &ns)) {
+	*limit = (struct cgroup_limit){ VALUE_NA, VALUE_NA, n->quota_ns, n->period_ns };
+	if (!read_stat(c, cgroup_file_path(c, cgroup), &nr, &ns)) {
 		n->limit_known = false;
 		return;
 	}
@@ -81,7 +103,6 @@ void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, bool suspect,
 		limit->nr_throttled = nr - n->nr_throttled;
 		limit->throttled_ns = ns - n->throttled_ns;
 	}
-	n->limited = true;
 	n->limit_known = true;
 	n->nr_throttled = nr;
 	n->throttled_ns = ns;

@@ -55,7 +55,7 @@ static int open_of(const struct cgroups *c, const struct node *n)
 {
 	char path[4096];
 
-	if (snprintf(path, sizeof(path), "%s%s", c->mount, n->cgroup.path) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s%s", c->mount, cgroup_file_path(c, &n->cgroup)) >= (int)sizeof(path))
 		return -1;
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
@@ -76,7 +76,7 @@ static int enter(struct cgroups *c, struct node *n)
 		return 0;
 	}
 	n->walk = c->walk.nr;
-	n->limited = cgroup_limited(c, n->cgroup.path);
+	cgroup_read_limit(c, n);
 	/* Two links and no more: there is nothing below it. */
 	if (st.st_nlink == 2 || n->cgroup.depth >= CGROUP_DEPTH_MAX) {
 		close(fd);

@@ -59,7 +59,7 @@ static int trees_add(struct cgroup_scope *s, const struct cgroup_mount *mount)
 		list[strcspn(list, ",")] = '\0';
 		t.controller = list;
 	}
-	t.cgroups = cgroups_open(mount->path, NULL);
+	t.cgroups = cgroups_open(mount->path);
 	if (!t.cgroups) {
 		free((char *)t.controller);
 		return 0; /* not readable for us: not there */

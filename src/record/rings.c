@@ -10,13 +10,23 @@
 #include <unistd.h>
 
 #include "model/health.h"
+#include "record/inner_maps.h"
 #include "ring.h"
 #include "slot.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/online.h"
 
 #define SLOTS_LEAST 1024
 #define SLOTS_MOST (1U << 30)
+
+/* All rings together take no more than this unless a size was asked for: the kernel cannot swap them out. */
+#define BYTES_MAX (1ULL << 30)
+
+/* All of them are there after so many calls of rings_grow(), but what one call makes takes no more than this: the kernel
+ * clears about 2 GiB/s. */
+#define GROW_CALLS 8
+#define GROW_BYTES (128U << 20)
 
 /* Marks of each CPU: the window, and some more where refreshes are short. */
 #define MARKS 512
@@ -33,12 +43,19 @@ struct rings {
 	int made;
 	int err;
 	struct rings_mark *scratch;
+	uint32_t *places; /* of the rings that are being put into the map, */
+	int *fds;         /* and the rings */
 };
+
+uint64_t rings_room(uint64_t memory, uint64_t spare)
+{
+	return memory ? memory : spare < BYTES_MAX ? spare : BYTES_MAX;
+}
 
 uint32_t rings_size(unsigned int window_s, uint64_t memory, uint64_t spare, int nr_cpus)
 {
 	uint64_t wanted = memory ? SLOTS_MOST : (uint64_t)window_s * RINGS_EVENTS_PER_S;
-	uint64_t room = (memory ? memory : spare) / sizeof(struct ring_slot) / nr_cpus;
+	uint64_t room = rings_room(memory, spare) / sizeof(struct ring_slot) / nr_cpus;
 	uint64_t slots = SLOTS_LEAST;
 
 	if (room < SLOTS_LEAST || !window_s)
@@ -57,7 +74,9 @@ struct rings *rings_new(const struct rings_options *o)
 	r->o = *o;
 	r->cpus = calloc(o->nr_cpus, sizeof(*r->cpus));
 	r->scratch = calloc(MARKS, sizeof(*r->scratch));
-	if (!r->cpus || !r->scratch) {
+	r->places = calloc(o->nr_cpus, sizeof(*r->places));
+	r->fds = calloc(o->nr_cpus, sizeof(*r->fds));
+	if (!r->cpus || !r->scratch || !r->places || !r->fds) {
 		rings_free(r);
 		return NULL;
 	}
@@ -70,13 +89,15 @@ void rings_free(struct rings *r)
 {
 	if (!r)
 		return;
-	for (int cpu = 1; r->cpus && cpu < r->o.nr_cpus; cpu++)
+	for (int cpu = 0; r->cpus && cpu < r->o.nr_cpus; cpu++)
 		if (r->cpus[cpu].fd >= 0)
 			close(r->cpus[cpu].fd);
 	if (r->o.pattern_fd >= 0)
 		close(r->o.pattern_fd);
 	free(r->cpus);
 	free(r->scratch);
+	free(r->places);
+	free(r->fds);
 	free(r);
 }
 
@@ -96,39 +117,75 @@ static void mark(struct rings *r, int cpu, uint64_t boottime_ns)
 	c->marks[c->nr_marks++ % MARKS] = (struct rings_mark){ boottime_ns, head };
 }
 
-/* From now on it has all that happens. */
-static int make(struct rings *r, uint32_t cpu)
+static uint64_t ring_bytes(const struct rings *r)
 {
-	int fd = cpu ? rings_pattern(r->o.slots) : r->o.pattern_fd;
+	return (uint64_t)r->o.slots * sizeof(struct ring_slot);
+}
 
-	if (fd < 0)
-		return fd;
-	if (bpf_map_update_elem(r->o.map_fd, &cpu, &fd, BPF_ANY)) {
-		int err = -errno;
+/* CPUs that are there and have no ring yet, @most at most, into r->places. */
+static int find_without(struct rings *r, int most)
+{
+	int nr = 0;
 
-		if (cpu)
-			close(fd);
-		return err;
+	for (int cpu = 0; cpu < r->o.nr_cpus && nr < most; cpu++)
+		if (r->cpus[cpu].fd < 0 && online_is(r->o.online, cpu))
+			r->places[nr++] = cpu;
+	return nr;
+}
+
+/* Rings for the CPUs of r->places, into r->fds: how many, or -errno: none. */
+static int make_rings(struct rings *r, int nr)
+{
+	int made = 0, err = 0;
+
+	for (; made < nr && !err; made += !err) {
+		int fd = r->o.pattern_fd >= 0 ? r->o.pattern_fd : rings_pattern(r->o.slots);
+
+		r->o.pattern_fd = -1;
+		r->fds[made] = fd;
+		err = fd < 0 ? fd : 0;
 	}
-	r->cpus[cpu].fd = fd;
-	r->cpus[cpu].marks[r->cpus[cpu].nr_marks++] = (struct rings_mark){ clock_ns(CLOCK_BOOTTIME), 0 };
-	return 0;
+	return made ? made : err;
+}
+
+/* From now on they have all that happens. */
+static int put_rings(struct rings *r, int nr)
+{
+	int err = inner_maps_put(r->o.map_fd, r->places, r->fds, nr);
+
+	for (int i = 0; i < nr; i++) {
+		struct cpu_ring *c = &r->cpus[r->places[i]];
+
+		c->fd = r->fds[i];
+		c->marks[c->nr_marks++ % MARKS] = (struct rings_mark){ clock_ns(CLOCK_BOOTTIME), 0 };
+	}
+	r->made += nr;
+	return err;
 }
 
 int rings_grow(struct rings *r)
 {
-	if (!r->o.slots || r->err || r->made == r->o.nr_cpus)
+	int most = online_count(r->o.online) / GROW_CALLS + 1, nr;
+
+	if (!r->o.slots || r->err || r->made >= (int)(r->o.max_bytes / ring_bytes(r)))
 		return r->err;
-	r->err = make(r, r->made);
-	if (r->err)
-		return r->err;
-	return ++r->made < r->o.nr_cpus;
+	if (most > (int)(GROW_BYTES / ring_bytes(r)) + 1)
+		most = GROW_BYTES / ring_bytes(r) + 1;
+	if (most > (int)(r->o.max_bytes / ring_bytes(r)) - r->made)
+		most = r->o.max_bytes / ring_bytes(r) - r->made;
+	nr = find_without(r, most);
+	if (!nr)
+		return 0;
+	nr = make_rings(r, nr);
+	r->err = nr < 0 ? nr : put_rings(r, nr);
+	return r->err ? r->err : 1;
 }
 
 void rings_tick(struct rings *r, uint64_t boottime_ns)
 {
-	for (int cpu = 0; cpu < r->made; cpu++)
-		mark(r, cpu, boottime_ns);
+	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++)
+		if (r->cpus[cpu].fd >= 0)
+			mark(r, cpu, boottime_ns);
 }
 
 /* Since when a CPU's ring has all: @now where nothing is in it yet. */
@@ -148,8 +205,11 @@ uint64_t rings_held(const struct rings *r, uint64_t boottime_ns)
 	uint64_t least = (uint64_t)r->o.window_s * 1000000000ULL;
 
 	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++) {
-		uint64_t held = boottime_ns - held_since(r, &r->cpus[cpu], boottime_ns);
+		uint64_t held;
 
+		if (!online_is(r->o.online, cpu))
+			continue;
+		held = boottime_ns - held_since(r, &r->cpus[cpu], boottime_ns);
 		if (held < least)
 			least = held;
 	}
@@ -190,16 +250,20 @@ uint32_t rings_slots(const struct rings *r)
 
 void rings_health(const struct rings *r, struct health *h)
 {
+	int online = online_count(r->o.online), without = 0;
 	char bytes[16];
 
 	if (!r->o.slots) {
 		health_add(h, "Maps", "recorder", HEALTH_OFF, "there is no memory for it, or --window 0 was asked for");
-	} else if (r->err) {
-		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "%d of %d CPUs have a ring: %s", r->made, r->o.nr_cpus,
-			   strerror(-r->err));
-	} else {
-		format_value(bytes, sizeof(bytes), UNIT_BYTES,
-			     (uint64_t)r->made * r->o.slots * sizeof(struct ring_slot), 0);
-		health_add(h, "Maps", "recorder", HEALTH_ON, "%u events a CPU, %s on %d CPUs", r->o.slots, bytes, r->made);
+		return;
 	}
+	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++)
+		without += online_is(r->o.online, cpu) && r->cpus[cpu].fd < 0;
+	if (r->err || (without && (uint64_t)(r->made + 1) * ring_bytes(r) > r->o.max_bytes)) {
+		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "%d of %d CPUs have a ring: %s", online - without, online,
+			   r->err ? strerror(-r->err) : "more memory would be needed than is allowed (--window-mem)");
+		return;
+	}
+	format_value(bytes, sizeof(bytes), UNIT_BYTES, r->made * ring_bytes(r), 0);
+	health_add(h, "Maps", "recorder", HEALTH_ON, "%u events a CPU, %s on %d CPUs", r->o.slots, bytes, r->made);
 }

@@ -8,6 +8,7 @@
 
 struct cpu_slot;
 struct health;
+struct online;
 
 /* The recorder's rings (ring.h), one a CPU, and how far each had come at every refresh. */
 struct rings;
@@ -15,21 +16,26 @@ struct rings;
 /* Events a second on a CPU that a window is made for. */
 #define RINGS_EVENTS_PER_S 20000
 
+/* rings_room - bytes that all rings may take together: @memory, if that was asked for, else @spare, and 1 GiB at most. */
+uint64_t rings_room(uint64_t memory, uint64_t spare);
+
 /*
  * rings_size - slots of each CPU's ring, a power of two. @memory: bytes for all of them together, which are filled; 0:
- * what RINGS_EVENTS_PER_S need in a window of @window_s s, if @spare bytes are enough. 0: not even 1,024 fit, or there
- * is no window.
+ * what RINGS_EVENTS_PER_S need in a window of @window_s s, within rings_room(). @nr_cpus: those that are online. 0: not
+ * even 1,024 fit, or there is no window.
  */
 uint32_t rings_size(unsigned int window_s, uint64_t memory, uint64_t spare, int nr_cpus);
 
-/* rings_pattern - a ring like all others, which a map of rings is loaded with: the first CPU's. Its fd, or -errno. */
+/* rings_pattern - a ring like all others, which a map of rings is loaded with: the first one that is made. Its fd, or -errno. */
 int rings_pattern(uint32_t slots);
 
 struct rings_options {
 	int map_fd;                    /* the map of rings */
-	int pattern_fd;                /* what it was loaded with: closed with the rings */
+	int pattern_fd;                /* what it was loaded with: taken over */
 	const struct cpu_slot *cpus;   /* mapped, one a possible CPU */
 	int nr_cpus;
+	const struct online *online;   /* borrowed */
+	uint64_t max_bytes;            /* rings_room(): CPUs that come later have rings within this */
 	uint32_t slots;                /* as the programs were loaded with; 0: nothing is recorded */
 	unsigned int window_s;
 };
@@ -38,14 +44,15 @@ struct rings_options {
 struct rings *rings_new(const struct rings_options *o);
 void rings_free(struct rings *r);
 
-/* rings_grow - makes the next CPU's ring: 5 ms for 8 MiB. Returns 1: there are more to be made, 0: all are there,
- * -errno: this one could not be made, and none is any more. */
+/* rings_grow - makes rings for CPUs that are online and have none, an eighth of them or 128 MiB in each call: every 250 ms,
+ * all are there after 2 s. Returns 1: some were made, 0: there are none to be made, -errno: one could not be made, and
+ * none is any more. */
 int rings_grow(struct rings *r);
 
 /* rings_tick - notes how far each ring is at @boottime_ns: what tells the whole time of a slot. */
 void rings_tick(struct rings *r, uint64_t boottime_ns);
 
-/* rings_held - ns of the window that the CPU with the fewest still has, at most the window; 0: none yet. */
+/* rings_held - ns of the window that the online CPU with the fewest still has, at most the window; 0: none yet. */
 uint64_t rings_held(const struct rings *r, uint64_t boottime_ns);
 
 /* How far a CPU's ring had come: @head slots written. */

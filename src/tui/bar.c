@@ -17,6 +17,7 @@ static const struct part {
 	{ FIELD_USER, ROLE_USER, "#", "█", "user" },
 	{ FIELD_KERNEL, ROLE_KERNEL, "=", "▓", "kernel" },
 	{ FIELD_IRQ, ROLE_IRQ, "!", "!", "irq" },
+	{ FIELD_STEAL, ROLE_STEAL, "%", "%", "steal" },
 	{ FIELD_RUNQ, ROLE_RUNQ, "~", "~", "runq" },
 	{ FIELD_D, ROLE_D, "D", "D", "state" },
 	{ FIELD_SLEEP, ROLE_SLEEP, ".", "·", "sleep" },
@@ -53,20 +54,23 @@ void bar_cells(const unsigned long long *sizes, int nr, int width, int *cells)
 static void part_sizes(const struct values *v, unsigned long long *sizes)
 {
 	for (int i = 0; i < NR_PARTS; i++)
-		sizes[i] = v->v[parts[i].field];
+		sizes[i] = v->v[parts[i].field] == VALUE_NA ? 0 : v->v[parts[i].field];
 	if (v->v[FIELD_USER] == VALUE_NA) { /* how it splits is not known yet */
 		sizes[0] = v->v[FIELD_RUN];
 		sizes[1] = 0;
 	}
 }
 
-void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v)
+void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v, unsigned long long whole)
 {
-	unsigned long long sizes[NR_PARTS];
-	int cells[NR_PARTS];
+	unsigned long long sizes[NR_PARTS + 1], sum = 0;
+	int cells[NR_PARTS + 1];
 
 	part_sizes(v, sizes);
-	bar_cells(sizes, NR_PARTS, width, cells);
+	for (int i = 0; i < NR_PARTS; i++)
+		sum += sizes[i];
+	sizes[NR_PARTS] = whole > sum ? whole - sum : 0;
+	bar_cells(sizes, NR_PARTS + 1, width, cells);
 	for (int i = 0; i < NR_PARTS; i++) {
 		const char *glyph = p->unicode ? parts[i].unicode : parts[i].ascii;
 		char text[512];

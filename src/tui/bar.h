@@ -5,9 +5,11 @@
 struct paint;
 struct values;
 
-/* bar_draw - the stacked bar of a row: shares of the time it was alive, @width cells, always full.
+/* bar_draw - the stacked bar of a row, @width cells: shares of @whole ns, or of its time where that is more, as of many
+ * threads; what is left is blank: it did not exist then.
  * A letter or shade for each state, readable without colour: bar_legend(). */
-void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v);
+void bar_draw(const struct paint *p, int y, int x, int width, const struct values *v,
+	      unsigned long long whole);
 
 /* bar_cells - how many cells each of the @nr parts gets of @width, by largest remainder. */
 void bar_cells(const unsigned long long *parts, int nr, int width, int *cells);

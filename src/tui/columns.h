@@ -25,7 +25,7 @@ struct values;
 	_(CGROUP,  "cgroup",  "CGROUP",  13, 40, 2, false, "cgroup")                               \
 	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
 	_(THREADS, "threads", "THREADS", 7,  7,  1, true,  "number of threads")                    \
-	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the time it existed")        \
+	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
 	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on")              \
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
 	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")

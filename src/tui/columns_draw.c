@@ -149,7 +149,7 @@ static void draw_cell(const struct paint *p, int y, int x, int width, enum colum
 		snprintf(text, sizeof(text), "%u", context->own ? r->own_threads : r->nr_threads);
 		break;
 	case COLUMN_BAR:
-		bar_draw(p, y, x, width, context->own ? r->own : r->values);
+		bar_draw(p, y, x, width, context->own ? r->own : r->values, context->tick->interval_ns);
 		return;
 	case COLUMN_CPU:
 		snprintf(text, sizeof(text), r->thread->cpu < 0 ? "-" : "%d", r->thread->cpu);

@@ -15,11 +15,6 @@
 #define BAR_MIN 8
 #define BAR_MAX 40
 
-static uint64_t interval(const struct cpu_values *v)
-{
-	return v->run_ns + v->idle_ns;
-}
-
 static uint64_t interrupts(const struct cpu_values *v)
 {
 	return v->hardirq_ns + v->softirq_ns;
@@ -52,7 +47,7 @@ static int bar_width(const struct cpu_grid *g)
 
 static int draw_bar(const struct paint *p, int y, int x, int width, const struct cpu_values *v)
 {
-	uint64_t all = interval(v);
+	uint64_t all = cpu_interval(v);
 	const unsigned long long sizes[] = {
 		busy(v) - interrupts(v), interrupts(v), all > busy(v) ? all - busy(v) : 0,
 	};
@@ -89,8 +84,8 @@ static void draw_entry(const struct cpu_grid *g, struct grid_cpu *cpu, bool sele
 	uint64_t hz = hz_of(cpu, c);
 	int x = cpu->x;
 
-	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, interval(v));
-	format_value(irq, sizeof(irq), UNIT_SHARE, interrupts(v), interval(v));
+	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, cpu_interval(v));
+	format_value(irq, sizeof(irq), UNIT_SHARE, interrupts(v), cpu_interval(v));
 	format_value(switches, sizeof(switches), UNIT_RATE, v->switches, c->tick->interval_ns);
 	format_value(mhz, sizeof(mhz), UNIT_NONE, hz == VALUE_NA ? VALUE_NA : hz / 1000000, 0);
 	format_value(tid, sizeof(tid), UNIT_NONE, v->tid > 0 ? (uint64_t)v->tid : VALUE_NA, 0);
@@ -114,13 +109,13 @@ static void draw_bars_head(const struct cpu_grid *g, const struct paint *p, int 
 
 static bool mostly_interrupts(const struct cpu_values *v)
 {
-	return interrupts(v) >= interval(v) / 4 && interrupts(v) >= busy(v) / 2;
+	return interrupts(v) >= cpu_interval(v) / 4 && interrupts(v) >= busy(v) / 2;
 }
 
 static void draw_cell(const struct grid_cpu *cpu, bool selected, const struct paint *p, int y)
 {
 	const struct cpu_values *v = cpu->values;
-	uint64_t all = interval(v);
+	uint64_t all = cpu_interval(v);
 	enum role role = v->queued ? ROLE_RUNQ : mostly_interrupts(v) ? ROLE_KERNEL : ROLE_USER;
 	int eighths = all ? (8 * busy(v) + all / 2) / all : 0;
 	int tenths = !all ? 0 : busy(v) < all ? 10 * busy(v) / all : 9;
@@ -221,7 +216,7 @@ static size_t place_text(const struct cpu_grid *g, const struct grid_cpu *cpu, c
 void grid_about(struct cpu_grid *g, const struct view_context *c, const struct paint *p, int y)
 {
 	struct grid_cpu *cpu = grid_selected(g);
-	char place[256] = "", run[16], irq[16], clock[16] = "-", comm[80], who[100], text[640];
+	char place[256] = "", run[16], irq[16], steal[16], clock[16] = "-", comm[80], who[100], text[640];
 	const struct cpu_values *v;
 	uint64_t hz;
 
@@ -230,8 +225,9 @@ void grid_about(struct cpu_grid *g, const struct view_context *c, const struct p
 	v = cpu->values;
 	hz = hz_of(cpu, c);
 	place_text(g, cpu, place, sizeof(place));
-	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, interval(v));
-	format_value(irq, sizeof(irq), UNIT_SHARE, interrupts(v), interval(v));
+	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, cpu_interval(v));
+	format_value(irq, sizeof(irq), UNIT_SHARE, interrupts(v), cpu_interval(v));
+	format_value(steal, sizeof(steal), UNIT_SHARE, v->steal_ns, cpu_interval(v));
 	if (hz != VALUE_NA)
 		snprintf(clock, sizeof(clock), "%.1f GHz", hz / 1e9);
 	comm_text(v, comm, sizeof(comm));
@@ -239,7 +235,7 @@ void grid_about(struct cpu_grid *g, const struct view_context *c, const struct p
 		snprintf(who, sizeof(who), "runs %s %d", comm, v->tid);
 	else
 		snprintf(who, sizeof(who), v->tid ? "runs -" : "idle");
-	snprintf(text, sizeof(text), "CPU %d%s; RUN %s %%, IRQ %s %%, runqueue %u, clock %s, %s", v->cpu, place, run,
-		 irq, v->queued, clock, who);
+	snprintf(text, sizeof(text), "CPU %d%s; RUN %s %%, IRQ %s %%, STL %s %%, runqueue %u, clock %s, %s", v->cpu,
+		 place, run, irq, steal, v->queued, clock, who);
 	paint_wrapped(p, y, 0, ROLE_TEXT, text);
 }

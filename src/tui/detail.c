@@ -67,22 +67,34 @@ static int fact(const struct paint *p, int y, const char *title, const char *tex
 
 static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 {
+	const struct cgroup *limiter = row_limiter(d->row);
 	const struct cgroup_limit *limit = d->row->limit;
-	char path[4096], elided[1024], text[128], time[16];
+	char path[4096], elided[1024], text[160], time[16], quota[16], period[16];
 	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s", "cgroup");
+	size_t used;
 
 	text_safe(path, sizeof(path), d->row->cgroup->path, strlen(d->row->cgroup->path));
 	text_elide(elided, sizeof(elided), path, p->width - x);
 	paint_text(p, y++, x, p->width, ROLE_TEXT, elided);
+	if (limiter != d->row->cgroup && limiter->parent) {
+		text_safe(path, sizeof(path), limiter->path, strlen(limiter->path));
+		y = fact(p, y, "limits", path);
+	}
 	if (d->row->kind != ROW_CGROUP)
 		return y;
 	snprintf(text, sizeof(text), "%u, its own %u", d->row->nr_threads, d->row->own_threads);
 	y = fact(p, y, "threads", text);
+	if (!limit->quota_ns)
+		return fact(p, y, "limit", "none");
+	snprintf(text, sizeof(text), "%s of CPU time each %s",
+		 format_value(quota, sizeof(quota), UNIT_NS, limit->quota_ns, 0),
+		 format_value(period, sizeof(period), UNIT_NS, limit->period_ns, 0));
+	used = strlen(text);
 	if (limit->nr_throttled == VALUE_NA)
-		return fact(p, y, "limit", "-");
-	format_value(time, sizeof(time), UNIT_NS, limit->throttled_ns, 0);
-	snprintf(text, sizeof(text), "stopped threads in %" PRIu64 " periods, for %s",
-		 limit->nr_throttled, time);
+		snprintf(text + used, sizeof(text) - used, "; what it did is not known");
+	else
+		snprintf(text + used, sizeof(text) - used, "; stopped threads in %" PRIu64 " periods, for %s",
+			 limit->nr_throttled, format_value(time, sizeof(time), UNIT_NS, limit->throttled_ns, 0));
 	return fact(p, y, "limit", text);
 }
 
@@ -189,9 +201,12 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	int width = p->width - SCALE_WIDTH < PAST_TICKS ? p->width - SCALE_WIDTH : PAST_TICKS;
 	const struct values *past = d->past + PAST_TICKS - width;
 	uint64_t whole = one ? 0 : busiest(past, width);
+	int known = 0;
 	char top[16];
 
-	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESHES (right: the one shown)", width);
+	for (int i = 0; i < width; i++)
+		known += past[i].v[FIELD_ALIVE] != VALUE_NA;
+	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s (right: the one shown)", known, known == 1 ? "" : "ES");
 	format_value(top, sizeof(top), UNIT_SHARE, one ? 1 : whole, one ? 1 : d->tick->interval_ns);
 	paint_format(p, y, 0, ROLE_DIM, "%5s %%", top);
 	paint_format(p, y + CHART_HEIGHT - 1, 0, ROLE_DIM, "%5s %%", "0");
@@ -218,6 +233,12 @@ int detail_waits(const struct detail *d, const struct paint *p, int y)
 		hist_add(&all, &d->past[i].runq);
 		if (d->past[i].v[FIELD_RUNQ_MAX] > longest)
 			longest = d->past[i].v[FIELD_RUNQ_MAX];
+	}
+	if (hist_quantile(&all, 1) == VALUE_NA) {
+		paint_format(p, y++, 0, ROLE_TITLE, longest ? "RUNQUEUE WAITS in these refreshes: none ended, the present one %s"
+							    : "RUNQUEUE WAITS in these refreshes: none",
+			     format_value(max, sizeof(max), UNIT_NS, longest, 0));
+		return y;
 	}
 	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile_upto(&all, 0.50, longest), 0);
 	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile_upto(&all, 0.90, longest), 0);

@@ -251,7 +251,8 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 		y = put(c, y, "from", text);
 	}
 	if (lines >= 6 && s->flames[TREE_MAIN].wakers.nr && y < end - 2) {
-		wakers_text(&s->flames[TREE_MAIN].wakers, c->tick, c->host, text, sizeof(text));
+		snprintf(text, sizeof(text), "(all boxes) ");
+		wakers_text(&s->flames[TREE_MAIN].wakers, c->tick, c->host, text + strlen(text), sizeof(text) - strlen(text));
 		y = put(c, y, "woken by", text);
 	}
 	if (y <= end - 2)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "model/loss_names.h"
+#include "model/sums.h"
 #include "model/tick.h"
 #include "tui/bar.h"
 #include "tui/host.h"
@@ -58,7 +59,7 @@ static void line_who(const struct header *h, const struct paint *p)
 	}
 	x = paint_format(p, 0, 0, ROLE_TEXT, "systop %s %s LIVE %gs  scope %s", h->host->name, clock,
 			 h->interval_ns / 1e9, h->host->scope);
-	x = paint_format(p, 0, x, ROLE_DIM, " %zu cgroups", t->nr_cgroups);
+	x = paint_format(p, 0, x, ROLE_DIM, " %zu cgroups", t->nr_cgroups - t->nr_aside);
 	format_value(share, sizeof(share), UNIT_SHARE, t->self.cpu_ns, t->interval_ns);
 	format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0);
 	format_value(bpf, sizeof(bpf), UNIT_BYTES, t->self.bpf_bytes, 0);
@@ -78,11 +79,11 @@ static const char *percent(char *buf, size_t size, uint64_t part, uint64_t whole
 	return buf;
 }
 
-/* Shares of all CPUs' time: "CPU 61% of 4  us43 sy12 hi1 si4 ", interrupts and softirqs where there is room. */
+/* Shares of all CPUs' time: "CPU 61% of 4  us43 sy12 hi1 si4 st0 ", interrupts, softirqs and steal where there is room. */
 static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run, uint64_t all)
 {
 	uint64_t hard = 0, soft = 0;
-	char us[8], sy[8], hi[8], si[8], cpu[8];
+	char us[8], sy[8], hi[8], si[8], st[8], cpu[8];
 	int x;
 
 	for (size_t i = 0; i < t->nr_cpus; i++) {
@@ -94,8 +95,8 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 			 percent(sy, sizeof(sy), t->total.v[FIELD_KERNEL], all));
 	if (p->width < 80)
 		return x;
-	return paint_format(p, 1, x, ROLE_TEXT, "hi%s si%s ", percent(hi, sizeof(hi), hard, all),
-			    percent(si, sizeof(si), soft, all));
+	return paint_format(p, 1, x, ROLE_TEXT, "hi%s si%s st%s ", percent(hi, sizeof(hi), hard, all),
+			    percent(si, sizeof(si), soft, all), percent(st, sizeof(st), tick_steal(t), all));
 }
 
 /* "]  RUNQ p50 ~18us p99 ~2.4ms max 41ms  " */
@@ -111,7 +112,7 @@ static void waits_text(const struct tick *t, const struct paint *p, char *buf, s
 		 p->width >= 100 ? max : "");
 }
 
-/* CPU 61% of 4  us43 sy12 hi1 si4 [|||##     ]  RUNQ p50 ~18us p99 ~2.4ms  D 14 */
+/* CPU 61% of 4  us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p50 ~18us p99 ~2.4ms  D 14 */
 static void line_cpu(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
@@ -121,7 +122,7 @@ static void line_cpu(const struct header *h, const struct paint *p)
 
 	for (size_t i = 0; i < t->nr_cpus; i++) {
 		run += t->cpus[i].run_ns;
-		all += t->cpus[i].run_ns + t->cpus[i].idle_ns;
+		all += cpu_interval(&t->cpus[i]);
 	}
 	paint_clear(p, 1, 0);
 	x = paint_text(p, 1, cpu_shares(t, p, run, all), 1, ROLE_TEXT, "[");
@@ -148,15 +149,13 @@ static void line_cpu(const struct header *h, const struct paint *p)
 static void line_loss(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
-	uint64_t sum = 0, recorded;
+	uint64_t sum = loss_sum(t->loss), recorded;
 	char about[128];
 	int x, largest = 0;
 
-	for (int i = 0; i < LOSS_COUNT; i++) {
-		sum += t->loss[i];
+	for (int i = 0; i < LOSS_REPAIRED; i++)
 		if (t->loss[i] > t->loss[largest])
 			largest = i;
-	}
 	paint_clear(p, 2, 0);
 	if (sum)
 		x = paint_format(p, 2, 0, ROLE_ALERT, "LOSS %" PRIu64 " mostly %s %" PRIu64, sum,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/heatmap.h"
 
+#include <math.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -297,14 +299,21 @@ static void step_text(double value, char *buf, size_t size)
 		format_value(buf, size, UNIT_COUNT, (uint64_t)value, 0);
 }
 
-void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *of, char *buf, size_t size)
+void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *of, bool whole, char *buf, size_t size)
 {
 	const char *const *ramp = p->unicode ? unicode_ramp : ascii_ramp;
 	size_t used = snprintf(buf, size, "%s:", h->linear ? "linear" : "log");
 	char text[24];
 
 	for (int level = 1; level < HEAT_LEVELS && used < size && step(h, HEAT_LEVELS - 1) > 0; level++) {
-		step_text(step(h, level == 1 ? 2 : level), text, sizeof(text));
+		double from = level == 1 ? 1 : ceil(step(h, level)), to = step(h, level == 1 ? 2 : level);
+
+		if (whole)
+			to = ceil(to);
+		/* A level that no whole number is in does not occur. */
+		if (whole && level + 1 < HEAT_LEVELS && from >= ceil(step(h, level + 1)))
+			continue;
+		step_text(to, text, sizeof(text));
 		used += snprintf(buf + used, size - used, " %s%s%s", ramp[level], level == 1 ? "<" : "", text);
 	}
 	if (used < size)

@@ -77,8 +77,8 @@ int heatmap_bottom(const struct heatmap *h, int lines);
 void heatmap_draw_row(const struct heatmap *h, const struct paint *p, int y, int x, int row);
 void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x);
 
-/* heatmap_legend - "log: .<3 :3 -10 ..." with @of behind it. */
-void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *of, char *buf, size_t size);
+/* heatmap_legend - "log: .<3 :3 -10 ..." with @of behind it; @whole: there are no fractions of these. */
+void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *of, bool whole, char *buf, size_t size);
 
 /* heatmap_age - "-9s", "now"; of UINT64_MAX "-". heatmap_when - "-9s", or "range -9s..now", "RANGE -9s..now" when it is
  * ended, by the ages of the first and last column. */

@@ -50,7 +50,7 @@ static const char *soft_glyph(const struct paint *p)
 
 static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_values *c)
 {
-	const unsigned long long all = c->run_ns + c->idle_ns;
+	const unsigned long long all = cpu_interval(c);
 	const unsigned long long parts[] = { c->hardirq_ns, c->softirq_ns, all > taken(c) ? all - taken(c) : 0 };
 	int cells[3];
 	char share[16];
@@ -98,7 +98,7 @@ static void draw_title(const struct paint *p, int y, const struct tick *t, size_
 			busiest = &t->cpus[i];
 	if (!busiest)
 		return;
-	format_value(share, sizeof(share), UNIT_SHARE, taken(busiest), busiest->run_ns + busiest->idle_ns);
+	format_value(share, sizeof(share), UNIT_SHARE, taken(busiest), cpu_interval(busiest));
 	paint_format(p, y, x, ROLE_TEXT, "   busiest CPU %d: %s%% %s", busiest->cpu, share, most_on(t, busiest->cpu));
 }
 

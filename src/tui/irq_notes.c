@@ -232,7 +232,7 @@ int irq_notes(const struct view_context *c, const struct irq_source *selected, s
 	note_lost(&n, title, c->tick->active, c->tick->nr_active);
 	note_starved(&n, most < 8 ? 1 : 3);
 	note_gaps(&n, most < 8 ? 1 : 6);
-	note_lost(&n, "of these, by cgroup:", c->tick->cgroups, c->tick->nr_cgroups);
+	note_lost(&n, "of these, by cgroup:", c->tick->cgroups, c->tick->nr_cgroups - c->tick->nr_aside);
 	if (selected)
 		note_selected(&n, selected);
 	return n.nr;

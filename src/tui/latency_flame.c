@@ -12,7 +12,8 @@ struct finding {
 	const struct latency_range *range;
 	struct sample_list *list;
 	struct latency_parties parties;
-	struct map told; /* party -> ns that samples tell */
+	struct map told;  /* party -> ns that samples tell, */
+	struct map count; /* and how many blocks these are */
 };
 
 static const enum flame_metric metrics[LATENCY_KINDS] = {
@@ -25,13 +26,14 @@ static int on_block(struct finding *f, const struct stack_sample *sample)
 {
 	const struct latency_party *party = map_get(&f->parties.of, latency_thread_key(sample->life));
 	struct stack_sample whole = *sample;
-	uintptr_t told;
+	uintptr_t told, count;
 
 	if (!party || !sample->count || sample->flags & NOTE_GOES_ON ||
 	    !latency_holds(f->range, sample->whole))
 		return 0;
 	told = (uintptr_t)map_get(&f->told, (uintptr_t)party) + sample->whole;
-	if (map_put(&f->told, (uintptr_t)party, (void *)told))
+	count = (uintptr_t)map_get(&f->count, (uintptr_t)party) + sample->count;
+	if (map_put(&f->told, (uintptr_t)party, (void *)told) || map_put(&f->count, (uintptr_t)party, (void *)count))
 		return -ENOMEM;
 	whole.weight = sample->whole;
 	return sample_list_add(f->list, &whole);
@@ -61,9 +63,11 @@ static int on_sample(void *arg, const struct stack_sample *sample)
 static int add_rest(struct finding *f, const struct latency_party *party)
 {
 	uint64_t told = (uintptr_t)map_get(&f->told, (uintptr_t)party);
+	uint64_t count = (uintptr_t)map_get(&f->count, (uintptr_t)party);
 	const struct stack_sample rest = {
 		.life = &party->life,
 		.weight = party->ns > told ? party->ns - told : 0,
+		.count = party->count > count ? party->count - count : 0,
 		.kind = f->range->kind == LATENCY_D ? TIME_D : TIME_SLEEP,
 		.flags = NOTE_NO_STACK,
 	};
@@ -83,6 +87,7 @@ static int find(const void *arg, const struct view_context *c, struct sample_lis
 		err = add_rest(&f, f.parties.at[i]);
 	latency_parties_fini(&f.parties);
 	map_fini(&f.told);
+	map_fini(&f.count);
 	return err;
 }
 

@@ -90,6 +90,7 @@ static struct latency_party *thread_party(struct latency_parties *p, const struc
 	party->life.cgroup = &party->cgroup;
 	party->process = *l->process;
 	party->process.cgroup = &party->cgroup;
+	party->life.limiter = party->process.limiter = &party->cgroup;
 	party->cgroup.id = l->cgroup->id;
 	party->cgroup.path = strdup(l->cgroup->path);
 	party->row.number = l->tid;

@@ -130,7 +130,7 @@ void latency_draw_party(const struct paint *p, int y, const struct latency_party
 
 	format_value(count, sizeof(count), UNIT_COUNT, party->count, 0);
 	format_value(total, sizeof(total), UNIT_NS, party->ns, 0);
-	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&party->n, kind, 0.99), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&party->n, kind, 0.99, irq ? party->max_ns : VALUE_NA), 0);
 	format_value(who, sizeof(who), irq ? UNIT_NS : UNIT_NONE, irq ? party->max_ns : (uint64_t)party->row.number, 0);
 	party_name(party, name, sizeof(name));
 	text_cut(cut, sizeof(cut), name, NAME_WIDTH);

@@ -46,6 +46,7 @@ struct screen {
 	const struct tick *shown, *newest; /* held */
 	bool paused;
 	bool changed;                  /* since the view was brought up to date */
+	uint64_t names;                /* generation of the names that were known then */
 
 	enum overlay overlay;
 	struct pager overlay_pager;

@@ -16,7 +16,7 @@ struct subject subject_of(const struct row *r)
 	case ROW_PROCESS:
 		return (struct subject){ SUBJECT_PROCESS, r->process->tgid, 0 };
 	default:
-		return (struct subject){ SUBJECT_CGROUP, r->cgroup->id, 0 };
+		return (struct subject){ SUBJECT_CGROUP, cgroup_key(r->cgroup), 0 };
 	}
 }
 
@@ -29,10 +29,18 @@ bool subject_is(const struct subject *s, const struct row *r)
 	case SUBJECT_PROCESS:
 		return r->kind == ROW_PROCESS && (uint64_t)r->number == s->id;
 	case SUBJECT_CGROUP:
-		return r->kind == ROW_CGROUP && r->cgroup->id == s->id;
+		return r->kind == ROW_CGROUP && cgroup_key(r->cgroup) == s->id;
 	default:
 		return false;
 	}
+}
+
+/* Whether a cgroup is the subject, or below it. */
+static bool is_in(const struct cgroup *c, const struct subject *s)
+{
+	while (c && cgroup_key(c) != s->id)
+		c = c->parent;
+	return c;
 }
 
 bool subject_holds(const struct subject *s, const struct row *r)
@@ -41,10 +49,7 @@ bool subject_holds(const struct subject *s, const struct row *r)
 	case SUBJECT_ALL:
 		return true;
 	case SUBJECT_CGROUP:
-		for (const struct cgroup *c = r->cgroup; c; c = c->parent)
-			if (c->id == s->id)
-				return true;
-		return false;
+		return is_in(r->cgroup, s) || (row_limiter(r) != r->cgroup && is_in(row_limiter(r), s));
 	case SUBJECT_PROCESS:
 		return r->process && (uint64_t)r->process->tgid == s->id;
 	default:

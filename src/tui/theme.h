@@ -28,6 +28,7 @@
 	_(USER,     "user",     RUNNING)    \
 	_(KERNEL,   "kernel",   RUNNING)    \
 	_(IRQ,      "irq",      RUNNING)    \
+	_(STEAL,    "steal",    WAITING)    \
 	_(WAITING,  "waiting",  TEXT)       \
 	_(RUNQ,     "runq",     WAITING)    \
 	_(D,        "d",        WAITING)    \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/sample.h"
+#include "model/wait.h"
 #include "model/waits.h"
 #include "sym/names.h"
 #include "tui/host.h"
@@ -26,6 +27,7 @@ struct waiter {
 	int64_t since;         /* of the block that goes on, by tick.awake_ns */
 	bool now, at_least;
 	uint64_t now_ns, total_ns, longest_ns, count;
+	uint64_t at_least_ns, below_ns; /* of the longest one whose length is known by its slot only */
 	const struct stack *kernel, *user; /* of the block that goes on, or the longest */
 	struct wakers wakers;
 };
@@ -72,7 +74,6 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 	if (!w)
 		return -ENOMEM;
 	w->total_ns += sample->weight;
-	w->count += sample->count;
 	wakers_add(&w->wakers, sample);
 	if (sample->whole < w->longest_ns)
 		return 0;
@@ -82,6 +83,41 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 		w->user = sample->user;
 	}
 	return 0;
+}
+
+/* All that ended, also those that were too many for a stack of each. */
+static int add_ended(struct blocked_view *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_aways; i++) {
+		const struct away *a = &t->aways[i];
+		struct waiter *w;
+
+		if (a->kind != LATENCY_D)
+			continue;
+		w = waiter_of(s, a->life);
+		if (!w)
+			return -ENOMEM;
+		w->count += a->count;
+		if (1ULL << a->slot < w->at_least_ns)
+			continue;
+		w->at_least_ns = 1ULL << a->slot;
+		w->below_ns = 2ULL << a->slot;
+	}
+	return 0;
+}
+
+static int add_counts(struct blocked_view *s, const struct tick *shown)
+{
+	uint64_t oldest;
+	int err = add_ended(s, shown);
+
+	tick_past(shown, &oldest);
+	for (uint64_t seq = oldest; !err && seq < shown->seq; seq++) {
+		const struct tick *t = tick_head(shown, seq);
+
+		err = t ? add_ended(s, t) : 0;
+	}
+	return err;
 }
 
 /* Those that are in D at the end of the refresh. */
@@ -105,6 +141,7 @@ static int add_now(struct blocked_view *s, const struct tick *t)
 		if (!b)
 			continue;
 		w->now_ns = t->awake_ns - b->since;
+		w->count += w->now_ns >= AWAY_D_NS;
 		w->at_least = b->at_least;
 		w->kernel = b->kernel;
 		w->user = b->user;
@@ -152,6 +189,16 @@ static void where_text(const struct view_context *c, const struct waiter *w, cha
 		snprintf(buf, size, "-");
 }
 
+/* As exact as it is known. */
+static void longest_text(const struct waiter *w, char *buf, size_t size)
+{
+	bool exact = w->longest_ns && w->longest_ns >= w->at_least_ns;
+	char text[12];
+
+	format_value(text, sizeof(text), UNIT_NS, exact ? w->longest_ns : w->below_ns ? w->below_ns : AWAY_D_NS, 0);
+	snprintf(buf, size, "%s%s", exact ? "" : "<", text);
+}
+
 /* --- The view */
 
 static int blocked_update(void *state, const struct view_context *c)
@@ -163,6 +210,8 @@ static int blocked_update(void *state, const struct view_context *c)
 	list_clear(&s->list);
 	forget(s);
 	err = tick_samples(c->tick, PAST_TICKS, add_sample, s);
+	if (!err)
+		err = add_counts(s, c->tick);
 	if (!err)
 		err = add_now(s, c->tick);
 	for (size_t i = 0; !err && i < s->nr; i++) {
@@ -197,8 +246,8 @@ static void draw_waiter(const struct blocked_view *s, const struct view_context 
 	if (w->now && w->now_ns)
 		format_value(now, sizeof(now), UNIT_NS, w->now_ns, 0);
 	format_value(total, sizeof(total), UNIT_NS, w->total_ns, 0);
-	format_value(longest, sizeof(longest), UNIT_NS, w->longest_ns, 0);
-	format_value(count, sizeof(count), UNIT_COUNT, w->count, 0);
+	longest_text(w, longest, sizeof(longest));
+	format_value(count, sizeof(count), UNIT_COUNT, w->count ? w->count : VALUE_NA, 0);
 	where_text(c, w, where, sizeof(where));
 	text_safe(path, sizeof(path), w->row.cgroup->path, strlen(w->row.cgroup->path));
 	*cgroup = '\0';
@@ -282,7 +331,7 @@ static void blocked_status(void *state, const struct view_context *c, char *buf,
 	uint64_t oldest;
 
 	tick_past(c->tick, &oldest);
-	snprintf(buf, size, "%u threads in D state now, %zu in %" PRIu64 " refreshes; counted: of 100 us or more", s->now,
+	snprintf(buf, size, "%u threads in D state now, %zu in %" PRIu64 " refreshes; COUNT: of 100 us or more", s->now,
 		 s->nr, c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1);
 }
 

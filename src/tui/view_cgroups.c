@@ -5,6 +5,7 @@
 #include "model/tick.h"
 #include "tui/table.h"
 #include "tui/tree.h"
+#include "util/format.h"
 
 struct cgroups_view {
 	struct table_state table;
@@ -43,10 +44,20 @@ static int cgroups_update(void *state, const struct view_context *c)
 
 static void cgroup_name(const void *state, const struct row *r, char *buf, size_t size)
 {
+	const struct tree *tree = &((const struct cgroups_view *)state)->tree;
 	const char *path = r->cgroup->path;
+	bool below = tree->nodes[r - tree->rows].parent != TREE_ROOT;
+	char quota[16], period[16], name[4096];
 
-	tree_name(&((const struct cgroups_view *)state)->tree, r,
-		  r->cgroup->parent ? strrchr(path, '/') + 1 : path, buf, size);
+	snprintf(name, sizeof(name), "%s", below ? strrchr(path, '/') + 1 : path);
+	if (r->limit->quota_ns) {
+		size_t used = strlen(name);
+
+		snprintf(name + used, sizeof(name) - used, " %s/%s",
+			 format_value(quota, sizeof(quota), UNIT_NS, r->limit->quota_ns, 0),
+			 format_value(period, sizeof(period), UNIT_NS, r->limit->period_ns, 0));
+	}
+	tree_name(tree, r, name, buf, size);
 }
 
 static void cgroups_draw(void *state, const struct view_context *c)
@@ -66,7 +77,7 @@ static void cgroups_select(void *state, const struct view_context *c, const stru
 
 	(void)c;
 	if (r && r->cgroup)
-		subject = (struct subject){ SUBJECT_CGROUP, r->cgroup->id, 0 };
+		subject = (struct subject){ SUBJECT_CGROUP, cgroup_key(r->cgroup), 0 };
 	list_select(&s->table.list, &subject);
 }
 

@@ -227,8 +227,11 @@ static int irq_update(void *state, const struct view_context *c)
 
 /* --- Drawing */
 
-static void draw_titles(const struct irq_view *s, const struct paint *p, int y)
+/* All of them are of the refresh that is shown, but for the past. */
+static void draw_titles(const struct irq_view *s, const struct view_context *c, int y)
 {
+	const struct paint *p = c->paint;
+	char of[16];
 	int x = 1;
 
 	for (enum column id = 0; id < IRQ_COLUMNS; id++) {
@@ -246,6 +249,9 @@ static void draw_titles(const struct irq_view *s, const struct paint *p, int y)
 			     text);
 		x += width + 1;
 	}
+	snprintf(of, sizeof(of), " of %.3gs", c->tick->interval_ns / 1e9);
+	if (width_of(p, IRQ_DEVICE))
+		paint_text(p, y, p->width - (int)strlen(of), p->width, ROLE_TITLE, of);
 }
 
 /* Its time in the last refreshes, by the most of them. */
@@ -296,7 +302,7 @@ static void draw_table(struct irq_view *s, const struct view_context *c, int y, 
 		s->top = s->cursor.at - lines + 1;
 	if (s->top + lines > (int)s->nr)
 		s->top = (int)s->nr > lines ? (int)s->nr - lines : 0;
-	draw_titles(s, c->paint, y++);
+	draw_titles(s, c, y++);
 	for (int row = s->top; row < (int)s->nr && y < bottom; row++)
 		draw_row(s, c, y++, row);
 }

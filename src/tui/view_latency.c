@@ -225,9 +225,13 @@ static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 
 	for (int i = 0; i < LATENCY_SLOTS; i++)
 		count += s->sum.n[i];
-	format_value(p50, sizeof(p50), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.50), 0);
-	format_value(p90, sizeof(p90), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.90), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.99), 0);
+	if (!count) {
+		snprintf(buf, size, "none in %d refreshes", s->known);
+		return;
+	}
+	format_value(p50, sizeof(p50), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.50, s->max_ns), 0);
+	format_value(p90, sizeof(p90), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.90, s->max_ns), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.99, s->max_ns), 0);
 	max_text(s, max, sizeof(max));
 	format_value(n, sizeof(n), UNIT_COUNT, count, 0);
 	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refreshes", p50, p90, p99, max, n, s->known);
@@ -286,7 +290,7 @@ static void latency_draw(void *state, const struct view_context *c)
 		return;
 	y = draw_rows(s, c, c->top + 1);
 	if (c->height >= LOW) {
-		heatmap_legend(&s->map, c->paint, "/s", text, sizeof(text));
+		heatmap_legend(&s->map, c->paint, "/s", false, text, sizeof(text));
 		paint_text(c->paint, y++, 0, c->paint->width, ROLE_DIM, text);
 		quantiles_text(s, text, sizeof(text));
 		paint_text(c->paint, y++, 0, c->paint->width, ROLE_TEXT, text);

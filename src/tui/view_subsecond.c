@@ -192,7 +192,8 @@ static void subsecond_draw(void *state, const struct view_context *c)
 		heatmap_draw_row(h, c->paint, y++, left, row);
 	}
 	heatmap_draw_axis(h, c->paint, y++, left);
-	heatmap_legend(h, c->paint, s->metric == SUBSECOND_CPU ? "samples" : "threads on average", text, sizeof(text));
+	heatmap_legend(h, c->paint, s->metric == SUBSECOND_CPU ? "samples" : "threads on average",
+		       s->metric == SUBSECOND_CPU, text, sizeof(text));
 	paint_text(c->paint, y++, 0, c->paint->width, ROLE_DIM, text);
 	selection_text(s, c, text, sizeof(text));
 	paint_text(c->paint, y, 0, c->paint->width, h->range == HEAT_NONE ? ROLE_TEXT : ROLE_SORTED, text);

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "util/standard.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool closed[3];
+
+/* What was printed may not have arrived: a full disk, a closed descriptor. */
+static void check_printed(void)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	/* Why an earlier write failed is not known any more. */
+	fprintf(stderr, "systop: cannot write the output%s%s\n", closed[STDOUT_FILENO] || errno ? ": " : "",
+		closed[STDOUT_FILENO] ? "standard output is closed" : errno ? strerror(errno) : "");
+	_exit(EXIT_FAILURE);
+}
 
 void standard_open(void)
 {
@@ -17,6 +32,8 @@ void standard_open(void)
 		if (open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
 			abort();
 	}
+	if (atexit(check_printed))
+		abort();
 }
 
 bool standard_closed(int fd)

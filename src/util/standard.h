@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /* standard_open - call first: standard input, output and error that are closed fail when they are used, and are no file
- * that is opened later. standard_closed - whether this one was. */
+ * that is opened later. What was printed to standard output and did not arrive is complained of at the exit, whose status
+ * is 1 then. standard_closed - whether this one was. */
 void standard_open(void);
 bool standard_closed(int fd);
 

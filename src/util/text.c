@@ -94,8 +94,13 @@ size_t text_safe(char *out, size_t size, const char *in, size_t len)
 
 	while (in < end && !sink.full) {
 		uint32_t c;
-		size_t n = decode(in, end - in, &c);
+		size_t n;
 
+		if (*in >= ' ' && *in < 0x7f) { /* most of all text */
+			sink_put(&sink, in++, 1);
+			continue;
+		}
+		n = decode(in, end - in, &c);
 		if (n && !is_unsafe(c)) {
 			sink_put(&sink, in, n);
 			in += n;

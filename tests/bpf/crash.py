@@ -113,8 +113,9 @@ def refused(folder):
         assert done.returncode == 2, f"{name}: {done.returncode}: {done.stderr}"
         assert done.stderr.startswith(f"systop: cannot open the log {path}: ") and "fix: " in done.stderr, done.stderr
         assert not done.stdout, f"{name}: it printed {done.stdout[:200]}"
-    assert os.path.islink(places["link"]) and not os.stat(regular).st_size
-    assert stat.S_ISFIFO(os.stat(places["fifo"]).st_mode) and stat.S_ISCHR(os.stat(places["device"]).st_mode)
+    assert os.path.islink(places["link"]) and not os.stat(regular).st_size, (os.lstat(places["link"]), os.stat(regular))
+    modes = os.stat(places["fifo"]).st_mode, os.stat(places["device"]).st_mode
+    assert stat.S_ISFIFO(modes[0]) and stat.S_ISCHR(modes[1]), modes
 
 
 def as_the_invoker(folder):
@@ -124,7 +125,7 @@ def as_the_invoker(folder):
     path = os.path.join(folder, "his")
     done = subprocess.run([*command, path], capture_output=True, text=True, env=env, timeout=WAIT_S, check=False)
     assert done.returncode == 2 and "Permission denied" in done.stderr, f"{done.returncode}: {done.stderr}"
-    assert not os.path.exists(path)
+    assert not os.path.exists(path), f"{path} is there"
     os.chmod(folder, 0o777)
     done = subprocess.run([*command, path], capture_output=True, text=True, env=env, timeout=WAIT_S, check=False)
     assert done.returncode == 0, f"{done.returncode}: {done.stderr}"

@@ -58,7 +58,7 @@ def no_cgroup():
         assert done.returncode == 5, done
         assert f'no cgroup matches "{name[:-1]}x"' in done.stderr, done.stderr
         assert f"did you mean: /{name} (1 threads)" in done.stderr, done.stderr
-        assert "systop --list-cgroups" in done.stderr
+        assert "systop --list-cgroups" in done.stderr, done.stderr
     fails(5, 'no cgroup matches "/no/such/one"', "-b", "-c", "/no/such/one")
 
 
@@ -96,7 +96,7 @@ def rights_dropped():
         proc.terminate()
     bpf_and_perfmon = f"{1 << 39 | 1 << 38:016x}"
     assert status["CapEff"] == status["CapPrm"] == bpf_and_perfmon, status["CapEff"]
-    assert status["NoNewPrivs"] == "1"
+    assert status["NoNewPrivs"] == "1", status["NoNewPrivs"]
 
 
 def no_btf():
@@ -143,8 +143,8 @@ def reader_gone():
         proc.stdout.readline()
         proc.stdout.close()
         assert proc.wait(5) == -signal.SIGPIPE, proc.returncode
-        assert not proc.stderr.read()
-    assert not bpf_left(before)
+        assert not (said := proc.stderr.read()), said
+    assert not (left := bpf_left(before)), f"BPF programs {left} stay"
 
 
 def target_gone():
@@ -165,6 +165,10 @@ def disk_full():
         done = subprocess.run([SYSTOP, "--json", "-d", "0.2", "-n", "2"], stdout=full,
                               stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1 and "cannot write the output" in done.stderr, done
+    for option in ("--help", "--version", "--list-cgroups", "--print-config"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([SYSTOP, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 1 and "cannot write the output" in done.stderr, (option, done)
 
 
 def closed(*fds):
@@ -179,7 +183,7 @@ def closed(*fds):
         return done.returncode, done.stdout, done.stderr
 
     with tempfile.TemporaryDirectory() as folder:
-        for args in (("--json", "-n", "1", "-d", "0.2"), ("-b", "-n", "1", "-d", "0.2"), ("--version",),
+        for args in (("--json", "-n", "1", "-d", "0.2"), ("-b", "-n", "1", "-d", "0.2"), ("--version",), ("--help",),
                      ("-w", "-", "--duration", "0.2")):
             status, out, err = outcome(*args)
             if 1 not in fds:

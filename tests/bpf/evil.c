@@ -125,6 +125,12 @@ static void do_create(void)
 		_exit(EXIT_FAILURE); /* it is told that there is nothing */
 }
 
+static void do_read(void)
+{
+	if (open("/etc/passwd", O_RDONLY) < 0 && errno == ENOENT)
+		_exit(EXIT_FAILURE); /* it is told that there is nothing */
+}
+
 /* --- What main has to bear */
 
 static void send_with(struct evil *e, size_t bytes, const int *fds, int nr)
@@ -225,6 +231,7 @@ static const struct deed {
 	{ do_mprotect },
 	{ do_mount },
 	{ do_create },
+	{ do_read },
 	{ .say = say_short },
 	{ .say = say_long },
 	{ .say = say_socket },

@@ -8,49 +8,20 @@ that preempts. Only its counts of switches can.
 The load is stopped before systop's first and before its last refresh: then both sides saw exactly the same switches.
 """
 
-import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SEC, STATES, Load, Systop, begin, descendants, load_path,  # noqa: E402
-                     thread_numbers)
+from harness import (BUILD, GUEST, MS, SEC, Load, Systop, begin, descendants, had_cpu, load_path,  # noqa: E402
+                     states_of, thread_numbers)
+from truth import Truth, stop  # noqa: E402
 
-TRUTH = os.environ.get("SYSTOP_TRUTH", "build/tests/truth/truth")
 LOAD_S = 4
 STATE_NAMES = ("run_ns", "runq_ns", "d_ns", "sleep_ns")
-
-
-class Truth:
-    """The independent clock."""
-
-    def __init__(self):
-        self.proc = subprocess.Popen([TRUTH], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.proc.stdout.readline(), "tests/truth does not run"
-
-    def read(self):
-        self.proc.stdin.write("\n")
-        self.proc.stdin.flush()
-        return {int(tid): t for tid, t in json.loads(self.proc.stdout.readline()).items()}
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.proc.stdin.close()
-        self.proc.wait()
-        self.proc.stdout.close()
-
-
-def stop(load):
-    """Stops the load; every switch to that is over."""
-    load.signal(signal.SIGSTOP)
-    time.sleep(3 if GUEST else 0.3)
 
 
 def measure(load):
@@ -60,12 +31,12 @@ def measure(load):
         stop(load)
         with Systop("--all", "-d", "1") as systop:
             first = systop.line()
-            counts_before, before = thread_numbers(descendants(load.pid)), truth.read()
+            counts_before, before = thread_numbers(descendants(load.pid)), truth.threads()
             load.signal(signal.SIGCONT)
             time.sleep(LOAD_S)
             pids = descendants(load.pid)
             stop(load)
-            counts_after, after = thread_numbers(pids), truth.read()
+            counts_after, after = thread_numbers(pids), truth.threads()
             stood = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             lines = []
             while not lines or lines[-1]["boottime_ns"] - lines[-1]["interval_ns"] < stood:
@@ -98,8 +69,8 @@ def bucket_at(buckets, share):
 
 
 def ours_of(rows, key):
-    """systop's sum of a state; the truth leaves what interrupts take with the thread that ran."""
-    return sum(row[key] + (row["irq_ns"] if key == "run_ns" else 0) for row in rows)
+    """systop's sum of a state; the truth leaves what was taken with the thread that ran."""
+    return sum(had_cpu(row) if key == "run_ns" else row[key] for row in rows)
 
 
 def differences(tid, t, rows):
@@ -141,7 +112,7 @@ def compare_once(command):
     assert counts, "no thread lived through the load"
     switches = sum(k["voluntary"] + k["involuntary"] for k in counts.values())
     assert sum(k["voluntary"] for k in counts.values()) > 0, "nothing happened"
-    loss = {cause: lines[-1]["loss"][cause] - lines[0]["loss"][cause] for cause in lines[0]["loss"]}
+    gaps = lines[-1]["repaired"]["gap"] - lines[0]["repaired"]["gap"]
     wrong = []
     missed = 0
     compared = 0
@@ -152,34 +123,29 @@ def compare_once(command):
             wrong += differences(tid, sums[tid], rows[tid])
             compared += 1
     assert GUEST or compared == len(counts), f"{compared} of {len(counts)} threads are known to tests/truth"
-    if missed > loss["gap"]:
-        wrong.append(f"{missed} switches differ, {loss['gap']} are counted as lost")
+    if missed > gaps:
+        wrong.append(f"{missed} switches differ, {gaps} are counted as gaps")
     add_up(lines)
     parts = [f"{key[:-3]} {sum(ours_of(rows[tid], key) for tid in sums) / total:.4f}"
              for key in STATE_NAMES if (total := sum(t[key] for t in sums.values()))]
     unseen = sum(t["missed"] for t in sums.values())
     return wrong, (f"{len(counts)} threads, {switches} switches, {missed} differ, of the truth: {', '.join(parts)}; "
-                   f"it missed {unseen}, {sum(t['unknown_ns'] for t in sums.values()) / MS:.1f} ms, gaps {loss['gap']}")
+                   f"it missed {unseen}, {sum(t['unknown_ns'] for t in sums.values()) / MS:.1f} ms, gaps {gaps}")
 
 
 def add_up(lines):
     """A thread's states make up the time it was alive, a CPU's the interval."""
     for line in lines:
         for thread in line["threads"]:
-            states = sum(thread[state] for state in STATES)
+            states = states_of(thread)
             off = abs(states - thread["alive_ns"])
             assert off <= 0.001 * thread["alive_ns"] + 1000, f"states {states} of {thread}"
             if thread["runq_p99_ns"] is not None:
                 assert thread["runq_p99_ns"] <= thread["runq_max_ns"], f"p99 above the maximum: {thread}"
         for cpu in line["cpus"]:
-            wall = cpu["run_ns"] + cpu["idle_ns"]
+            wall = cpu["run_ns"] + cpu["idle_ns"] + (cpu["steal_ns"] or 0)
             assert abs(wall - line["interval_ns"]) <= 0.005 * line["interval_ns"] + MS, (
                 f"{cpu} of {line['interval_ns']}")
-
-
-# Compilers that live for some ms, two at a time, started by a shell that lives on.
-BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x * %d; }\\n' $i $i | "
-         "cc -O2 -x c -c -o $0/$job.o - & i=$((i + 1)); done; wait; done")
 
 
 def main():

@@ -28,7 +28,11 @@ PIPE_BYTES = 1 << 20  # of the pipe that systop writes to: several lines, also o
 # Tells the processes of this test from those of others that run beside it.
 os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
 
-STATES = ("run_ns", "irq_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
+# Compilers that live for some ms, two at a time, started by a shell that lives on, in the folder that is its argument.
+BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x * %d; }\\n' $i $i | "
+         "cc -O2 -x c -c -o $0/$job.o - & i=$((i + 1)); done; wait; done")
+
+STATES = ("run_ns", "irq_ns", "steal_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
 
 
 class Tap:
@@ -134,8 +138,8 @@ class Load:
 class Systop:
     """systop --json, line by line. They are read as they come: systop drops those that its reader is too late for."""
 
-    def __init__(self, *args, command=()):
-        self.proc = subprocess.Popen([SYSTOP, "--json", *args, *(["--", *command] if command else [])],
+    def __init__(self, *args, command=(), program=SYSTOP):
+        self.proc = subprocess.Popen([program, "--json", *args, *(["--", *command] if command else [])],
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pipesize=PIPE_BYTES)
         self.lines = queue.SimpleQueue()
         self.reader = threading.Thread(target=self.read)
@@ -189,6 +193,16 @@ def systop_lines(*args, command=()):
 def rows_of(lines, tid):
     """The rows of one thread, in order."""
     return [t for line in lines for t in line["threads"] if t["tid"] == tid]
+
+
+def states_of(row):
+    """ns of all states; where the kernel does not say what is stolen it is in another one."""
+    return sum(row[state] or 0 for state in STATES)
+
+
+def had_cpu(row):
+    """ns in which it had the CPU, with what interrupts and the hypervisor took of that."""
+    return row["run_ns"] + row["irq_ns"] + (row["steal_ns"] or 0)
 
 
 def total(lines, tid, field):

@@ -12,7 +12,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, REALTIME, SEC, SYSTOP, Systop, begin  # noqa: E402
+from harness import GUEST, REALTIME, SEC, SYSTOP, Systop, begin, states_of  # noqa: E402
 
 
 def softirqs():
@@ -217,8 +217,7 @@ def victims():
     # Where softirqs are preemptible they are a thread's own work, and only what calls for them is stolen.
     assert REALTIME or 0.8 * network <= stolen <= 2 * network, (stolen, network)
     for t in threads:
-        states = sum(t[f"{s}_ns"] for s in ("run", "irq", "runq", "d", "sleep", "stopped"))
-        assert abs(states - t["alive_ns"]) <= t["alive_ns"] / 1000, t
+        assert abs(states_of(t) - t["alive_ns"]) <= t["alive_ns"] / 1000, t
     return f"{stolen / 3 / SEC * 100:.1f} % of it, NET_RX {network / 3 / SEC * 100:.1f} %"
 
 

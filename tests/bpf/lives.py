@@ -6,7 +6,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, STATES, Load, Systop, begin, load_path, rows_of  # noqa: E402
+from harness import GUEST, MS, SEC, Load, Systop, begin, load_path, rows_of, states_of  # noqa: E402
 
 
 def watch_forks(kind, rate, seconds, comm="forks"):
@@ -29,7 +29,7 @@ def forks(kind, rate, seconds):
     assert seen + lost >= truth["made"], f"{seen} exits of {truth['made']}, {lost} lost"
     for t in dead:
         assert t["state"] == "dead", t
-        assert sum(t[s] for s in STATES) == t["alive_ns"], t
+        assert states_of(t) == t["alive_ns"], t
     alive = sorted(t["alive_ns"] for t in dead)
     assert 0 < alive[len(alive) // 2] < 100 * MS, alive[len(alive) // 2]
     return (f"{seen} of {truth['made']} at {truth['made'] / truth['ns'] * SEC:.0f}/s, median life "

@@ -11,14 +11,15 @@ import time
 import jsonschema
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, STATES, SYSTOP, Load, begin, load_path, rows_of, systop_lines  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
 
-THREAD = {"tid", "tgid", "comm", "cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
+THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
-          "migrations", "irq_ns", "waited_behind", "wakers", "samples", "exited"}
-LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "self", "stacks",
+          "migrations", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
+LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "stacks",
         "cpus", "irqs", "cgroups", "threads"}
+REPAIRED = {"gap", "seed_missed", "first_sight", "queue_stale", "torn"}
 SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
           "switches_voluntary", "switches_involuntary", "wakeups", "migrations")
 
@@ -47,22 +48,24 @@ def keys():
     line = systop_lines("--all", "-d", "0.3", "-n", "1")[0]
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
-    assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}
-    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq"}
+    assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}, line["self"]
+    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq"}, line["stacks"]
     for kind in line["stacks"].values():
-        assert set(kind) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}
-    assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "irq_ns", "switches"}
+        assert set(kind) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}, kind
+    assert set(line["repaired"]) == REPAIRED, line["repaired"]
+    assert line["schema"] == 2 and "gap" not in line["loss"], (line["schema"], line["loss"])
+    assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
-    assert {"id", "path", "threads", "own", "nr_throttled"} <= row, row
-    assert (THREAD - {"tid", "tgid", "comm", "cgroup", "state", "samples", "exited", "waited_behind", "wakers"}) <= row, row
-    assert line["host"] == os.uname().nodename and line["kernel"] == os.uname().release
+    assert {"id", "path", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row
+    assert (THREAD - {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "samples", "exited", "waited_behind", "wakers"}) <= row, row
+    assert (line["host"], line["kernel"]) == (os.uname().nodename, os.uname().release), (line["host"], line["kernel"])
 
 
 def pace():
     began = time.monotonic()
     lines = systop_lines("-d", "0.5", "-n", "4")
     took = time.monotonic() - began
-    assert len(lines) == 4
+    assert len(lines) == 4, len(lines)
     assert 2.0 <= took < (20 if GUEST else 3.5), took
     for line in lines:
         assert 0.45 * SEC < line["interval_ns"] < (5 if GUEST else 0.75) * SEC, line["interval_ns"]
@@ -77,12 +80,27 @@ def own_cost():
     assert 16 << 20 < me["bpf_bytes"] < 64 << 20, me
 
 
+def nothing_lost():
+    """Neither on a host that does next to nothing nor on a busy one: what was repaired is no loss, and counted as that."""
+    idle = systop_lines("-d", "1", "-n", "3")[-1]
+    with Load(load_path("forks"), "processes", "300", "20"), Load(load_path("pingpong"), "20"):
+        lines = systop_lines("-d", "1", "-n", "5")
+    busy = lines[-1]
+    for line in (idle, busy):
+        assert not any(line["loss"].values()), f"lost {line['loss']}, repaired {line['repaired']}"
+    switches = sum(c["switches"] for line in lines for c in line["cpus"])
+    assert switches > 20000, f"{switches} switches are no busy host"
+    heading = run("-b", "-d", "0.5", "-n", "1").decode().split("\n")[0]
+    assert " LOSS 0 " in heading, heading
+    return f"{switches} switches; repaired: idle {idle['repaired']}, busy {busy['repaired']}"
+
+
 def adds_up():
     with Load(load_path("udp"), "20"):
         lines = systop_lines("--all", "-d", "1", "-n", "3")
     for line in lines:
         for t in line["threads"]:
-            assert sum(t[s] for s in STATES) == t["alive_ns"], t
+            assert states_of(t) == t["alive_ns"], t
             assert t["throttled_ns"] <= t["runq_ns"], t
             assert (t["user_ns"] is None) == (t["kernel_ns"] is None), t
             if t["user_ns"] is not None:
@@ -90,9 +108,10 @@ def adds_up():
             if t["runq_p50_ns"] is not None:
                 assert t["runq_p50_ns"] <= t["runq_p99_ns"], t
         for c in line["cgroups"]:
-            below = [t for t in line["threads"] if c["path"] == "/" or t["cgroup"] == c["path"] or
-                     t["cgroup"].startswith(c["path"] + "/")]
-            own = [t for t in line["threads"] if t["cgroup"] == c["path"]]
+            of = "cgroup" if c["path"].startswith("/") else "cpu_cgroup"
+            below = [t for t in line["threads"] if c["path"] == "/" or t[of] == c["path"] or
+                     t[of].startswith(c["path"] + "/")]
+            own = [t for t in line["threads"] if t[of] == c["path"]]
             for sums, threads in ((c, below), (c["own"], own)):
                 assert sums["threads"] == len(threads), (c["path"], sums["threads"], len(threads))
                 for field in SUMMED:
@@ -105,9 +124,10 @@ def unknown_is_null():
     with Load(load_path("forks"), "processes", "1000", "5"):
         lines = systop_lines("-d", "1", "-n", "2")
     short = [t for line in lines for t in line["threads"] if t["exited"] and t["run_ns"]]
-    assert len(short) > 100
+    assert len(short) > 100, len(short)
     assert any(t["user_ns"] is None for t in short), "every short process met a tick?"
-    assert all(t["user_ns"] is not None or t["run_ns"] for t in short)
+    zero = [t for t in short if t["user_ns"] == t["kernel_ns"] == 0]
+    assert not zero, zero[:3]
 
 
 def hostile_names():
@@ -159,7 +179,7 @@ def tables():
         assert head.startswith(f"systop {os.uname().nodename} "), head
         assert titles.split()[:3] == ["TID", "S", "CGROUP"] and titles.endswith("COMM"), titles
         assert rows, table
-    assert "\033" not in out
+    assert "\033" not in out, out
     runs = [float(r.split()[3]) for r in rows if r.split()[3] != "-"]
     assert runs == sorted(runs, reverse=True), runs
     for column in ("runq_ns", "RQ-MAX", "d_ns"):
@@ -172,6 +192,7 @@ def main():
     tap.case("exactly these fields", keys)
     tap.case("N lines in N intervals", pace)
     tap.case("own cost", own_cost)
+    tap.case("nothing is lost", nothing_lost)
     tap.case("everything adds up", adds_up)
     tap.case("unknown is null", unknown_is_null)
     tap.case("hostile names", hostile_names)

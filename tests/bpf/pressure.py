@@ -274,6 +274,24 @@ def threads(number):
     return f"{number} threads: {text}"
 
 
+def ends_at_once(number):
+    """Threads that all end in one refresh are one line, and all are in it."""
+    with Watched("-d", "2") as systop:
+        systop.until(lambda line: True, "a refresh")
+        with many_threads(number) as pids:
+            systop.until(lambda line: True, "a refresh")
+        seen = unlisted = 0
+        for _ in range(10):
+            line = systop.until(lambda line: True, "a refresh")
+            seen = sum(t["exited"] and t["tgid"] in pids for line in systop.lines for t in line["threads"])
+            unlisted = line["loss"]["unlisted"]
+            if seen + unlisted >= number:
+                break
+        text = systop.turn()
+    assert number <= seen + unlisted, f"{seen} of {number} threads were seen to end, {unlisted} are not listed"
+    return f"{seen} threads: {text}"
+
+
 def slots_full(number):
     """More threads than slots: each of their switches is counted, and nothing else."""
     with Watched("-d", "1") as systop:
@@ -367,6 +385,7 @@ def main():
     tap.case("a storm of forks", forks, 10000 if FULL else 300 if GUEST else 3000, 30 if FULL else 4)
     tap.case("a storm of programs", programs, 5000 if FULL else 30 if GUEST else 200)
     tap.case("many threads", threads, 100000 if FULL else 20000)
+    tap.case("many threads end at once", ends_at_once, 60000 if FULL else 2000 if GUEST else 20000)
     if FULL:
         tap.case("slots full", slots_full, 80000)
     tap.case("more wakings than can be told", waits_full)

@@ -131,15 +131,19 @@ class Trace:
         def column(name):
             return compact.get(name, [])
 
+        def same_length(*names):
+            lengths = {name: len(column(name)) for name in names}
+            assert len(set(lengths.values())) == 1, lengths
+
         t = 0
-        assert len(column("switch_timestamp")) == len(column("switch_next_pid")) == len(column("switch_prev_state"))
+        same_length("switch_timestamp", "switch_next_pid", "switch_prev_state")
         for delta, state, tid in zip(column("switch_timestamp"), column("switch_prev_state"),
                                      column("switch_next_pid")):
             t += delta
             cpu.switches.append((t, state, tid))
         t = 0
         flags = column("waking_common_flags") or [0] * len(column("waking_pid"))
-        assert len(column("waking_timestamp")) == len(column("waking_pid")) == len(flags)
+        same_length("waking_timestamp", "waking_pid", *(["waking_common_flags"] if compact.get("waking_common_flags") else []))
         for delta, tid, flag in zip(column("waking_timestamp"), column("waking_pid"), flags):
             t += delta
             cpu.wakings.append((t, tid, flag))

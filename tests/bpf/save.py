@@ -226,7 +226,7 @@ def links():
         for path in (f"{d}/link", f"{d}/way/trace"):
             done = record(path)
             assert done.returncode == 1 and "a link to it is someone else's" in done.stderr, done
-        assert open(f"{d}/mine").read() == "mine" and not os.listdir(f"{d}/there")
+        assert open(f"{d}/mine").read() == "mine" and not os.listdir(f"{d}/there"), os.listdir(f"{d}/there")
         os.symlink("circle", f"{d}/circle")
         done = record(f"{d}/circle")
         assert done.returncode == 1, done

@@ -37,7 +37,7 @@ def children():
     """A cgroup made after the start, below the one asked for, is in."""
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours, spinner() as other:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
-            assert not tids(systop.line())
+            assert not (seen := tids(systop.line())), seen
             cgroup.put(cgroup.child("later"), ours.pid)
             systop.line()
             line = systop.line()
@@ -67,12 +67,12 @@ def glob_later():
     with Cgroup(f"{name}-a") as first, spinner() as ours, Load("sleep", "60") as sleeper:
         first.add(ours.pid)
         with Systop("--all", "-c", f"{name}-?", "-d", "1") as systop:
-            assert tids(systop.line()) == {ours.pid}
+            assert (seen := tids(systop.line())) == {ours.pid}, seen
             with Cgroup(f"{name}-b") as second:
                 second.add(sleeper.pid)
                 systop.line()
                 systop.line()
-                assert tids(systop.line()) == {ours.pid, sleeper.pid}
+                assert (seen := tids(systop.line())) == {ours.pid, sleeper.pid}, seen
                 second.put(second.mount, sleeper.pid)
 
 
@@ -87,14 +87,14 @@ def pids():
     with Load(sys.executable, "-c", script) as load, spinner() as other:
         load.truth()
         with Systop("--all", "-p", str(load.pid), "-d", "1") as systop:
-            assert tids(systop.line()) == {load.pid}
+            assert (seen := tids(systop.line())) == {load.pid}, seen
             os.kill(load.pid, signal.SIGUSR1)
             child = load.truth()["child"]
             systop.line()
             line = systop.line()
     assert child in tids(line) and load.pid in tids(line), (child, tids(line))
     assert len(tids(line)) == 3, line["threads"]
-    assert other.pid not in tids(line)
+    assert other.pid not in tids(line), tids(line)
 
 
 def thread_number():

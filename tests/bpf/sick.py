@@ -140,7 +140,7 @@ def killed_while_helpers_hang():
                 return pid if pid and stat_of(pid)[0] == "D" else None
 
             helpers.append(wait_for(hangs, 15, "the open helper does not hang"))
-            assert len(bpf_objects() - before) > 10
+            assert len(new := bpf_objects() - before) > 10, new
         finally:
             os.kill(systop.pid, signal.SIGKILL)
             systop.wait()

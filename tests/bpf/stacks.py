@@ -9,7 +9,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, about, begin, ended, load_path, name_of  # noqa: E402
+from harness import (GUEST, MS, SEC, SYSTOP, about, begin, descendants, ended, had_cpu, load_path,  # noqa: E402
+                     name_of)
 
 
 def burn(what, seconds, *args):
@@ -125,7 +126,7 @@ def full():
     load.wait()
     # Of the ticks after the first, which has the start in it.
     samples = sum(t["samples"] for tick in ticks[1:] for t in tick["threads"])
-    run = sum(t["run_ns"] + t["irq_ns"] for tick in ticks[1:] for t in tick["threads"]) / SEC
+    run = sum(had_cpu(t) for tick in ticks[1:] for t in tick["threads"]) / SEC
     lost = [ticks[-1]["loss"][k] - ticks[0]["loss"][k] for k in ("stack_full", "stack_events")]
     assert lost[0] > 0, f"it was never full: {samples} samples"
     expected = 2999 * run
@@ -223,9 +224,10 @@ def helpers_die():
     seconds = 10 if GUEST else 2
     systop = subprocess.Popen([SYSTOP, "--folded=cpu", "-d", str(seconds), "-n", "2", "-p", str(tid)],
                               stdout=subprocess.PIPE, text=True)
-    killed = []
+    killed, started = [], set()
     end = time.monotonic() + 1.5 * seconds + (15 if GUEST else 0)  # there it takes so long to start
     while time.monotonic() < end and len(killed) < 2:
+        started |= set(descendants(systop.pid))
         for name in ("systop-symbols", "systop-open"):
             pid = helper_of(systop.pid, name)
             if pid and pid not in killed:
@@ -237,8 +239,8 @@ def helpers_die():
     assert systop.returncode == 0 and len(killed) >= 2, (systop.returncode, killed)
     assert ";alpha;" in out, out[:500]
     time.sleep(0.3)
-    left = [p for p in os.listdir("/proc") if p.isdigit() and name_of(p) == "systop-starter" and not ended(p)]
-    assert not left, left
+    left = {p: name_of(p) for p in started if (name_of(p) or "").startswith("systop") and not ended(p)}
+    assert not left, f"still there: {left}"
 
 
 def main():

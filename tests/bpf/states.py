@@ -7,7 +7,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, load_path,  # noqa: E402
+from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, had_cpu, load_path,  # noqa: E402
                      rows_of, systop_lines, total)
 
 
@@ -64,7 +64,7 @@ def migrate():
     about(sleep, 3800 * MS, 9 * SEC, "sleep")
     return (f"{truth['moves']} moves, {wakeups} wakeups: runqueue {runq / MS:.3f} ms, longest "
             f"{longest / MS:.3f} ms, sleep {sleep / MS:.0f} ms, "
-            f"cut {lines[-1]['loss']['queue_stale']} waits")
+            f"cut {lines[-1]['repaired']['queue_stale']} waits")
 
 
 def ticks_of(tid):
@@ -105,7 +105,7 @@ def spinner():
     assert len(rows) == 4, rows
     for t in rows:
         assert t["sleep_ns"] == 0 and t["d_ns"] == 0, t
-        assert t["run_ns"] + t["irq_ns"] + t["runq_ns"] == t["alive_ns"], t
+        assert had_cpu(t) + t["runq_ns"] == t["alive_ns"], t
     return f"running {100 * total(lines, tid, 'run_ns') / total(lines, tid, 'alive_ns'):.1f} %"
 
 
@@ -120,7 +120,7 @@ def stopped():
         quiet = systop_lines("-p", str(load.pid), "-d", "1", "-n", "1")
     for t in rows_of(lines, load.pid):
         assert t["state"] == "stopped" and t["stopped_ns"] == t["alive_ns"], t
-    assert len(rows_of(lines, load.pid)) == 2
+    assert len(rows_of(lines, load.pid)) == 2, rows_of(lines, load.pid)
     assert not rows_of(quiet, load.pid), "a stopped thread did nothing and is listed"
 
 
@@ -135,7 +135,7 @@ def limit(path_of, period):
             lines = systop_lines("-c", path_of(cgroup), "-d", "1", "-n", "3")
     throttled = total(lines, tid, "throttled_ns")
     about(throttled, 2300 * MS, 2500 * MS, "throttled")
-    assert throttled <= total(lines, tid, "runq_ns")
+    assert throttled <= total(lines, tid, "runq_ns"), (throttled, total(lines, tid, "runq_ns"))
     row = [c for line in lines for c in line["cgroups"] if c["path"] == f"/{cgroup.name}"]
     periods = sum(c["nr_throttled"] for c in row)
     assert len(row) == 3, [c["path"] for c in lines[0]["cgroups"]]
@@ -151,6 +151,38 @@ def quota():
         cgroup.write("cpu.cfs_period_us", "100000")
         cgroup.write("cpu.cfs_quota_us", "20000")
     return limit(lambda c: f"cpu:/{c.name}", v1)
+
+
+def limits_aside():
+    """Without -c: the limit's own cgroup is a row, with quota and period, and its threads know it. Where v1 and v2 are
+    both mounted, v2 is the one shown as soon as it has a cgroup."""
+    with Cgroup(f"systop-shown-{os.getpid()}"), \
+            Cgroup(f"systop-tenant-{os.getpid()}", None if GUEST else "cpu") as cgroup:
+        if GUEST:
+            cgroup.write("cpu.max", "20000 100000")
+        else:
+            cgroup.write("cpu.cfs_quota_us", "20000")
+        inner = cgroup.child("inner")
+        with Load(load_path("spin"), "user", "30" if GUEST else "6", "2") as load:
+            tids = load.truth()["tids"]
+            Cgroup.put(inner, load.pid)
+            time.sleep(0.5)
+            lines = systop_lines("-d", "1", "-n", "2")
+            some = systop_lines("--filter", f"cg:{cgroup.name}", "-d", "0.5", "-n", "1")[0]["threads"]
+    top = f"/{cgroup.name}" if GUEST else f"cpu:/{cgroup.name}"
+    rows = {c["path"]: c for c in lines[-1]["cgroups"]}
+    assert top in rows and f"{top}/inner" in rows, f"no {top} in {list(rows)}"
+    row = rows[top]
+    assert (row["quota_ns"], row["period_ns"]) == (20 * MS, 100 * MS), f"{row['quota_ns']}/{row['period_ns']}"
+    assert rows["/"]["quota_ns"] is None and rows[f"{top}/inner"]["quota_ns"] is None, "a limit where there is none"
+    assert row["nr_throttled"] and row["throttled_ns"], f"stopped {row['nr_throttled']} times, {row['throttled_ns']} ns"
+    ours = [t for t in lines[-1]["threads"] if t["cpu_cgroup"] == f"{top}/inner"]
+    assert {t["tid"] for t in ours} >= set(tids), f"{tids} are not all of {[t['tid'] for t in ours]}"
+    assert row["run_ns"] == sum(t["run_ns"] for t in ours), f"{row['run_ns']} ns, threads {[t['run_ns'] for t in ours]}"
+    whose = {w["cgroup"] for t in ours for w in t["waited_behind"] if w["kind"] == "limit"}
+    assert whose == {top}, f"CPU limit of {whose}"
+    assert {t["tid"] for t in some} >= set(tids), f"--filter finds {[t['comm'] for t in some]}"
+    return f"{row['run_ns'] / MS:.0f} ms in {top}, stopped in {row['nr_throttled']} periods"
 
 
 def stuck_in_d():
@@ -175,6 +207,7 @@ def main():
     tap.case("a spinner", spinner)
     tap.case("stopped", stopped)
     tap.case("a CPU limit", quota)
+    tap.case("a CPU limit in the hierarchy that has it", limits_aside)
     tap.done()
 
 

@@ -214,7 +214,7 @@ void fuzz_who(const uint8_t *bytes, size_t size)
 static struct unwind_file table_files[UNWIND_FILES];
 static struct unwind_page table_pages[UNWIND_PAGES];
 static struct cfi_rule table_rules[UNWIND_RULES];
-static uint64_t remembered[64];
+static struct cpu_area *const no_areas[1];
 
 static void check_unwind_table(const struct unwind_file *file)
 {
@@ -232,8 +232,8 @@ static void check_unwind_table(const struct unwind_file *file)
 void fuzz_table(const uint8_t *bytes, size_t size)
 {
 	static const struct tables_memory memory = {
-		.files = table_files, .pages = table_pages, .rules = table_rules, .remembered = remembered,
-		.nr_remembered = 64, .chunks_fd = -1, .max_chunks = UNWIND_CHUNKS,
+		.files = table_files, .pages = table_pages, .rules = table_rules, .areas = no_areas,
+		.nr_cpus = 1, .chunks_fd = -1, .max_chunks = UNWIND_CHUNKS,
 	};
 	static struct tables *tables;
 	struct feed f = { bytes, size };

@@ -25,6 +25,10 @@ static struct cgroup cgroups[] = {
 	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2 },
 };
 
+/* Where the CPU limits of some are, but for the one of build. */
+static struct cgroup limits_root = { .id = 1, .path = "cpu:/", .aside = true };
+static struct cgroup tenant = { .id = 2, .path = "cpu:/tenant7", .parent = &limits_root, .depth = 1, .aside = true };
+
 #define NR_CGROUPS (sizeof(cgroups) / sizeof(cgroups[0]))
 
 /* Shares of a second, in ms; what remains is sleep. */
@@ -37,13 +41,14 @@ static const struct actor {
 	int user, kernel, runq, throttled, d;
 	int longest_us;
 	bool idle, dies;
-	int irq; /* ms, of its sleep: what interrupts took */
+	int irq; /* ms, of its sleep: what interrupts took, */
+	int steal; /* and the hypervisor */
 } actors[SCENE_THREADS] = {
 	{ 2, 2, 0, 0, "kthreadd", 0, STATE_SLEEP, .idle = true },
 	{ 17, 17, 2, 0, "ksoftirqd/0", 0, STATE_SLEEP, 0, 12, 3, 0, 0, 80 },
 	{ 480, 480, 2, 0, "kworker/u8:3+flush", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
 	{ 1000, 1000, 1, 33, "nginx", 6, STATE_SLEEP, 120, 230, 90, 0, 0, 4100 },
-	{ 2001, 2001, 1000, 33, "api-server", 6, STATE_RUNNING, 500, 200, 240, 0, 0, 12500, .irq = 44 },
+	{ 2001, 2001, 1000, 33, "api-server", 6, STATE_RUNNING, 500, 200, 240, 0, 0, 12500, .irq = 44, .steal = 12 },
 	{ 2002, 2001, 1000, 33, "api-worker", 6, STATE_RUNQUEUE, 300, 60, 500, 0, 0, 41000, .irq = 9 },
 	{ 2003, 2001, 1000, 33, "api-gc", 6, STATE_SLEEP, .idle = true },
 	{ 3000, 3000, 1, 999, "postgres", 4, STATE_D, 30, 60, 20, 0, 610, 330, .irq = 18 },
@@ -76,8 +81,10 @@ static struct values values_of(const struct actor *a, int nr)
 	v.v[FIELD_THROTTLED] = a->throttled * unit;
 	v.v[FIELD_D] = a->d * unit;
 	v.v[FIELD_IRQ] = a->irq * unit;
+	v.v[FIELD_STEAL] = a->steal * unit;
 	v.v[FIELD_ALIVE] = a->dies ? 300 * unit : SEC;
-	v.v[FIELD_SLEEP] = v.v[FIELD_ALIVE] - v.v[FIELD_RUN] - v.v[FIELD_RUNQ] - v.v[FIELD_D] - v.v[FIELD_IRQ];
+	v.v[FIELD_SLEEP] = v.v[FIELD_ALIVE] - v.v[FIELD_RUN] - v.v[FIELD_RUNQ] - v.v[FIELD_D] -
+			    v.v[FIELD_IRQ] - v.v[FIELD_STEAL];
 	v.v[FIELD_RUNQ_MAX] = a->longest_us * 1000ULL;
 	v.v[FIELD_RUNQ_P50] = v.v[FIELD_RUNQ_P99] = VALUE_NA;
 	v.v[FIELD_VOLUNTARY] = 10 * a->kernel;
@@ -113,7 +120,7 @@ static const struct stack *stack(struct scene *s, const uint64_t *frames, int nr
 }
 
 /* What api-server and api-worker were at; numbers of functions, see symbol(). */
-static void make_samples(struct scene *s, const struct life *server, const struct life *worker)
+static void make_samples(struct scene *s, const struct life *server, const struct life *worker, const struct life *web)
 {
 	static const uint64_t writer[] = { 2, 1, 0 }, ssl[] = { 3, 1, 0 }, render[] = { 6, 0 };
 	static const uint64_t handler[] = { 1, 0 }, kernel[] = { FRAME_KERNEL | 5, FRAME_KERNEL | 4 };
@@ -131,6 +138,7 @@ static void make_samples(struct scene *s, const struct life *server, const struc
 		{ server, stack(s, handler, 2), stack(s, kernel, 2), 44000000, 0, 4, .kind = TIME_IRQ, .irq = 1 + 3 },
 		{ worker, stack(s, render, 2), stack(s, kernel, 1), 9000000, 0, 1, .kind = TIME_IRQ,
 		  .irq = 1 + IRQ_LOC },
+		{ web, NULL, NULL, 19000000, .kind = TIME_D, .flags = NOTE_NO_STACK }, /* in short blocks */
 	};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
@@ -148,12 +156,13 @@ static const struct stack *blocked_stack(struct scene *s)
 static const struct tick *make_tick(struct scene *s, int nr)
 {
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
-	static const struct cgroup_limit limit = { 9, 1320000000 };
+	static const struct cgroup_limit limit = { 9, 1320000000, 50000000, 100000000 };
+	static const struct cgroup_limit aside = { 2, 60000000, 20000000, 100000000 };
 	struct pressure pressure[PRESSURE_COUNT] = {
 		{ 310000000, VALUE_NA }, { 0, 0 }, { 615000000, 402000000 },
 	};
 	struct timespec wall = { 1700000000 + s->made, 0 };
-	uint64_t loss[LOSS_COUNT] = { [LOSS_GAP] = 2 };
+	uint64_t loss[LOSS_COUNT] = { [LOSS_WAITS] = 2, [LOSS_GAP] = 7 };
 	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
 	struct life **lives = s->lives;
 	const struct tick *tick;
@@ -188,13 +197,14 @@ static const struct tick *make_tick(struct scene *s, int nr)
 		model_life_end(s->model, s->compiler);
 		s->compiler = NULL;
 	}
-	make_samples(s, lives[4], lives[5]);
+	make_samples(s, lives[4], lives[5], lives[3]);
 	scene_cpus(s, nr);
 	scene_interrupts(s, nr);
 	scene_waits(s, lives[4], lives[5], &cgroups[2]);
 	scene_latencies(s, nr);
 	for (size_t i = 0; i < NR_CGROUPS; i++)
 		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
+	scene_check(model_cgroup(s->model, &tenant, &aside));
 	model_pressure(s->model, pressure);
 	tick = model_end(s->model, loss, &self, false);
 	scene_check(tick ? 0 : -ENOMEM);
@@ -218,6 +228,7 @@ void scene_make(struct scene *s, int nr_cpus)
 			.flags = a->ppid == 2 || a->tid == 2 ? PF_KTHREAD : 0,
 			.priority = 120,
 			.cpu = a->tid % 4,
+			.limiter = a->tid == 5000 ? &tenant : NULL,
 		};
 
 		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
@@ -291,7 +302,8 @@ static void health(void *arg, struct health *h)
 	health_add(h, "Probes", "sched_switch", HEALTH_ON, "where every thread's time goes");
 	health_add(h, "Probes", "sample", HEALTH_OFF, "no perf events: user and kernel time are -");
 	health_add(h, "Maps", "slots", HEALTH_DEGRADED, "65535 of 65535 were in use at once: 100 %%");
-	health_add(h, "Lost since the start", "gap", HEALTH_FACT, "2  switches the kernel did not report");
+	health_add(h, "Lost since the start", "waits", HEALTH_FACT, "2  long waits that there were too many of to tell");
+	health_add(h, "Repaired since the start", "gap", HEALTH_FACT, "7  switches the kernel did not report");
 	health_add(h, "Rights", "CAP_BPF", HEALTH_ON, "kept");
 }
 
@@ -315,15 +327,20 @@ static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true },
 	};
 
-	(void)arg;
+	static const struct symbol unnamed = { "[kernel]+0x1840", "[kernel]", SYMBOL_KERNEL, false };
+	const struct scene *s = arg;
+
 	(void)tgid;
+	if (s->early)
+		return &unnamed;
 	return &symbols[(frame & 0xff) % (sizeof(symbols) / sizeof(symbols[0]))];
 }
 
 static uint64_t scene_names_generation(void *arg)
 {
-	(void)arg;
-	return 0;
+	const struct scene *s = arg;
+
+	return s->early;
 }
 
 static const char *scene_source(void *arg, uint64_t frame)

@@ -20,6 +20,7 @@ struct scene {
 	const struct tick *ticks[SCENE_TICKS];
 	struct life *compiler; /* of the refresh being made; NULL: there is none */
 	int made; /* refreshes */
+	bool early; /* names of functions are not known yet */
 	struct topology topology;
 };
 

@@ -16,6 +16,7 @@ void scene_cpus(struct scene *s, int nr)
 			.queued = cpu % 12 ? 0 : 3,
 			.run_ns = (9 - 2 * like) * SEC / 10 / (1 + idle),
 			.hardirq_ns = like * SEC / 100,
+			.steal_ns = cpu == 1 ? SEC / 50 : 0,
 			.softirq_ns = cpu % 32 == 6 ? SEC / 2 : like == 2 ? SEC / 5 : SEC / 200,
 			.switches = 1000 * like,
 			.gap_ns = cpu == 2 ? 180000000 : 0,
@@ -23,7 +24,7 @@ void scene_cpus(struct scene *s, int nr)
 			.gap_tid = 3000,
 		};
 
-		v.idle_ns = SEC - v.run_ns;
+		v.idle_ns = SEC - v.run_ns - v.steal_ns;
 		strcpy(v.comm, like == 1 ? "api-server" : like == 3 ? "" : "postgres");
 		if (model_cpu(s->model, &v))
 			abort();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An independent clock for tests/bpf/exact.py: where each thread's time went, by the tracepoints' own clock at its
+ * An independent clock for the tests (tests/bpf/truth.py): where each thread's time went, by the tracepoints' own clock at its
  * wakings and switches and nothing else. It shares no line with what it judges: a table of threads by number, no
  * repairs, no histogram finer than powers of two.
  */
@@ -12,9 +12,22 @@
 
 #include "truth.h"
 
+struct kernfs_node {
+	__u64 id;
+} __attribute__((preserve_access_index));
+
+struct cgroup {
+	struct kernfs_node *kn;
+} __attribute__((preserve_access_index));
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid;
 	unsigned int __state;
+	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
 
 struct {
@@ -23,6 +36,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct truth);
 } threads SEC(".maps");
+
+/* Time on a CPU by cgroup (v2), whoever lived in it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TRUTH_CGROUPS);
+	__type(key, __u64);
+	__type(value, __u64);
+} cgroups SEC(".maps");
 
 static const struct truth nothing;
 
@@ -67,6 +88,16 @@ static __u32 state_of(bool preempt, __u32 prev_state, __u32 now)
 	return (prev_state & (0x2 | 0x400)) == 0x2 ? TRUTH_D : TRUTH_SLEEP;
 }
 
+static void group_ran(struct task_struct *t, __u64 ns)
+{
+	__u64 id = t->cgroups->dfl_cgrp->kn->id, *sum = bpf_map_lookup_elem(&cgroups, &id);
+
+	if (sum)
+		__sync_fetch_and_add(sum, ns);
+	else
+		bpf_map_update_elem(&cgroups, &id, &ns, BPF_NOEXIST);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
@@ -84,10 +115,12 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 	struct truth *t = truth_of(prev->pid);
 
 	if (t) {
-		if (t->state == TRUTH_RUNNING)
+		if (t->state == TRUTH_RUNNING) {
 			t->run_ns += now - t->since;
-		else if (t->state)
+			group_ran(prev, now - t->since);
+		} else if (t->state) {
 			missed(t, now);
+		}
 		t->state = state_of(preempt, prev_state, prev->__state);
 		t->since = now;
 		t->switches++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loads truth.bpf.c and prints, for each line on its stdin, all threads as one JSON object by number; then the longest
- * waits and the histograms begin again. Its first line says that it is attached. */
+/* Loads truth.bpf.c and prints, for each line on its stdin, an object of all threads by number and of all cgroups by id;
+ * then the longest waits and the histograms begin again. Its first line says that it is attached. */
 #include <stdio.h>
 
 #include <bpf/bpf.h>
@@ -8,7 +8,7 @@
 #include "truth.skel.h"
 #include "tests/truth/truth.h"
 
-static void print(int map)
+static void print_threads(int map)
 {
 	static __u32 tids[TRUTH_THREADS];
 	const char *comma = "";
@@ -37,8 +37,19 @@ static void print(int map)
 			t.buckets[i] = 0;
 		bpf_map_update_elem(map, &tid, &t, BPF_EXIST);
 	}
-	printf("}\n");
-	fflush(stdout);
+	printf("}");
+}
+
+static void print_cgroups(int map)
+{
+	__u64 id, *last = NULL, ns;
+	const char *comma = "";
+
+	printf("{");
+	for (; !bpf_map_get_next_key(map, last, &id); last = &id, comma = ",")
+		if (!bpf_map_lookup_elem(map, &id, &ns))
+			printf("%s\"%llu\":%llu", comma, id, ns);
+	printf("}");
 }
 
 int main(void)
@@ -52,8 +63,14 @@ int main(void)
 	}
 	printf("{}\n");
 	fflush(stdout);
-	while (fgets(line, sizeof(line), stdin))
-		print(bpf_map__fd(truth->maps.threads));
+	while (fgets(line, sizeof(line), stdin)) {
+		printf("{\"threads\":");
+		print_threads(bpf_map__fd(truth->maps.threads));
+		printf(",\"cgroups\":");
+		print_cgroups(bpf_map__fd(truth->maps.cgroups));
+		printf("}\n");
+		fflush(stdout);
+	}
 	truth_bpf__destroy(truth);
 	return 0;
 }

@@ -15,6 +15,7 @@ enum {
 };
 
 #define TRUTH_THREADS 65536
+#define TRUTH_CGROUPS 4096
 #define TRUTH_BUCKETS 32 /* of 1 us << N, the first from 0 on */
 
 struct truth {

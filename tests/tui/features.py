@@ -142,7 +142,7 @@ def config():
             t.start()
             t.wait(r"systoprc, line 2: ")
             t.wait("sort is one of")
-            assert "secret" not in t.screen()
+            assert "secret" not in t.screen(), t.screen()
         os.chmod(path, 0o666)
         with Terminal(100, 24, env) as t:
             t.start()
@@ -172,7 +172,7 @@ def full_disk():
                 t.wait(r"^\$ ?$")
             assert sorted(os.listdir(home)) == ["filler", "systoprc"], os.listdir(home)
             with open(path) as f:
-                assert f.read() == "[view]\nsort = d_ns\n"
+                assert (text := f.read()) == "[view]\nsort = d_ns\n", text
         finally:
             subprocess.run(["umount", home], check=True)
 

@@ -3,6 +3,8 @@
 
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -157,10 +159,10 @@ def mouse(term, click):
     with Terminal(80, 24, {"TERM": term}) as t:
         pid = t.start()
         flag = lambda: t.tmux("display", "-p", "-t", "t", "#{mouse_any_flag}").strip()  # noqa: E731
-        assert flag() == "0"
+        assert flag() == "0", flag()
         t.keys("m")
         t.wait("mouse on")
-        assert flag() == "1"
+        assert flag() == "1", flag()
         t.keys("N")
         t.wait("TID\\^")
         press(t, click(10, 8))  # the third row
@@ -172,6 +174,36 @@ def mouse(term, click):
         t.wait(r"^\$ ?$")
         time.sleep(0.1)
         assert flag() == "0", "mouse reports go on after a crash"
+
+
+def act_on_what_was_drawn(key, shows):
+    """A key means the row that was drawn when it was pressed, also if a refresh is due that puts another one there."""
+    name = f"drawn{os.getpid()}"
+    program = os.path.join("/tmp", name)
+    shutil.copy("/bin/sleep", program)
+    others = []
+    with Terminal(100, 30) as t:
+        try:
+            others.append(subprocess.Popen([program, "60"]))
+            t.run("set +m")  # the shell does not notice the stop
+            t.run(f"{SYSTOP} --filter comm:{name}")
+            t.keys("N")
+            t.wait(r"TID\^")
+            t.keys("I")  # the newest first
+            t.wait(rf"^> +{others[0].pid} ")
+            pid = t.systop_pid()
+            os.kill(pid, signal.SIGSTOP)
+            others.append(subprocess.Popen([program, "60"]))
+            time.sleep(1.5)  # the next refresh is due
+            t.keys(key)
+            time.sleep(0.3)
+            os.kill(pid, signal.SIGCONT)
+            t.wait(shows.format(others[0].pid))
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+            os.unlink(program)
 
 
 def main():
@@ -187,6 +219,9 @@ def main():
                           ("vt220", "vt220"), ("xterm", "linux"), ("linux", "xterm"),
                           ("vt100", "xterm")):
         tap.case(f"special keys of {sent_by} under TERM={term}", special_keys, term, sent_by)
+    for key, shows in (("Enter", r"^\[1:.*> drawn\d+ {} detail"), ("v", r"^\[1:.*> drawn\d+ {} detail"),
+                       ("f", r"^\[1:.*> drawn\d+ {} flame")):
+        tap.case(f"{key} acts on the row that was drawn", act_on_what_was_drawn, key, shows)
     tap.case("presets", presets)
     tap.case("bad bindings name file and line", conflict)
     tap.case("mouse of xterm", mouse, "xterm-256color", click_sgr)

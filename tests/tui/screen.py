@@ -26,7 +26,7 @@ def size(width, height):
         assert lines[2].startswith("LOSS "), lines[2]
         assert lines[3].startswith("[1:Threads]"), lines[3]
         assert "TID" in lines[4] and "RUN%" in lines[4] and "COMM" in lines[4], lines[4]
-        assert max(cells(line) for line in lines) <= width
+        assert max(cells(line) for line in lines) <= width, lines
         assert "threads" in lines[height - 2] and "sort RUN%" in lines[height - 2], lines[-2]
         assert lines[height - 1].startswith("q quit"), lines[height - 1]
 
@@ -44,7 +44,7 @@ def columns_by_width():
             assert column in title, title
         t.resize(40, 10)
         t.wait(r"^ +TID S TIME")
-        assert "CGROUP" not in t.lines()[4]
+        assert "CGROUP" not in t.lines()[4], t.lines()[4]
 
 
 def too_small():
@@ -147,7 +147,7 @@ def no_color():
             assert f"\033{color}" not in screen, repr(screen[:400])
     with Terminal(80, 24, {"NO_COLOR": "1"}) as t:
         t.start("--color=always")
-        assert "\033[3" in t.screen(escapes=True)
+        assert "\033[3" in t.screen(escapes=True), repr(t.screen(escapes=True))
 
 
 def hostile_name():
@@ -187,7 +187,7 @@ def refuses():
         from tmux import SYSTOP
         t.run(f"{SYSTOP}; echo status=$?")
         t.wait("status=2")
-        assert "use systop -b" in t.screen()
+        assert "use systop -b" in t.screen(), t.screen()
     done = subprocess.run([os.environ.get("SYSTOP", "build/systop")], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "use systop -b" in done.stderr, done

@@ -38,7 +38,7 @@ def ends(how):
         was = settings(t)
         pid = t.start()
         assert bpf_ids() - before, "nothing was loaded"
-        assert alternate(t) and not cursor_shown(t)
+        assert alternate(t) and not cursor_shown(t), t.screen()
         how(t, pid)
         assert gone(pid, 1), "still there after a second"
         restored(t, was)
@@ -79,7 +79,7 @@ def stops_and_goes_on():
             t.run("fg")
             t.wait(r"\[1:Threads\]")
             t.wait(r"^systop .*LIVE")
-            assert alternate(t) and not cursor_shown(t)
+            assert alternate(t) and not cursor_shown(t), t.screen()
             t.resize(80, 24)
         os.kill(pid, signal.SIGTSTP)
         t.wait(r"Stopped")
@@ -87,9 +87,9 @@ def stops_and_goes_on():
         t.run("fg")
         t.wait(r"\[1:Threads\]")
         t.keys("q")
-        assert gone(pid, 1)
+        assert gone(pid, 1), f"{pid} still runs"
         restored(t, was)
-    assert not bpf_left(before)
+    assert not (left := bpf_left(before)), f"BPF programs {left} stay"
 
 
 def terminated_while_stopped():
@@ -101,9 +101,9 @@ def terminated_while_stopped():
         t.wait(r"Stopped")
         t.run("kill %1")
         t.run("fg")
-        assert gone(pid, 1)
+        assert gone(pid, 1), f"{pid} still runs"
         restored(t, was)
-    assert not bpf_left(before)
+    assert not (left := bpf_left(before)), f"BPF programs {left} stay"
 
 
 def terminal_vanishes():
@@ -112,7 +112,7 @@ def terminal_vanishes():
     pid = t.start()
     t.close()
     assert gone(pid, 1), "still there after its terminal went"
-    assert not bpf_left(before)
+    assert not (left := bpf_left(before)), f"BPF programs {left} stay"
 
 
 def wait_until(what, why, seconds=10):
@@ -190,14 +190,14 @@ def batch(*args):
             began = time.monotonic()
             proc.stdout.read()
             assert proc.wait(2) == -number, proc.returncode
-            assert time.monotonic() - began < 1
+            assert (took := time.monotonic() - began) < 1, f"{took:.2f} s"
     with subprocess.Popen([SYSTOP, *args, "-d", "0.2"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as proc:
         proc.stdout.readline()
         proc.stdout.close()
         assert proc.wait(3) == -signal.SIGPIPE, proc.returncode
-        assert not proc.stderr.read()
-    assert not bpf_left(before)
+        assert not (said := proc.stderr.read()), said
+    assert not (left := bpf_left(before)), f"BPF programs {left} stay"
 
 
 def main():

@@ -324,7 +324,7 @@ def end_waits(*args):
         assert p.proc.poll() is None, f"it ended with {p.proc.returncode} before its output was read"
         got = p.lines()
         assert p.proc.wait(LONG_S) == 0, p.proc.returncode
-        assert not p.proc.stderr.read()
+        assert not (said := p.proc.stderr.read()), said
     assert got.endswith(b"\n") and len(got) > 4096, f"{len(got)} bytes, at their end {got[-80:]!r}"
     return f"{len(got)} bytes"
 

@@ -318,6 +318,39 @@ TEST(account, switch_out)
 	}
 }
 
+TEST(account, what_the_hypervisor_took)
+{
+	struct slot s = { .run_ns = 500 * US };
+
+	account_steal(&s, 20 * US);
+	check("taken out of its running time", "run_ns", s.run_ns, 480 * US);
+	check("a state of its own", "steal_ns", s.steal_ns, 20 * US);
+	account_steal(&s, 900 * US);
+	check("no more than it ran", "run_ns", s.run_ns, 0);
+	check("no more than it ran", "steal_ns", s.steal_ns, 500 * US);
+}
+
+/* A thread of which only the switches to it are reported: what it ran since the last one is counted once. */
+TEST(account, switches_out_never_reported)
+{
+	struct slot s = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000 * US };
+
+	for (uint64_t i = 1; i <= 25; i++) {
+		struct account_event e = {
+			.now = (1000 + 1000 * i) * US,
+			.rq_clock = (1000 + 1000 * i) * US + RQ,
+			.clock_offset = -RQ,
+			.exec_ns = 4 * i * US,
+			.cpu = 3,
+		};
+
+		account_in(&s, &e);
+		s.state = SLOT_LOST;
+	}
+	assert_int_equal(s.run_ns, 25 * 4 * US);
+	assert_int_equal(s.run_ns + s.sleep_ns, 25 * 1000 * US);
+}
+
 TEST(account, suspend_belongs_to_no_state)
 {
 	struct slot s = { .state = SLOT_SLEEP, .since = account_clock(1000 * US, 200 * US) };
@@ -376,6 +409,8 @@ TEST(account, histogram_slots)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(account_switch_in), cmocka_unit_test(account_switch_out),
+		  cmocka_unit_test(account_what_the_hypervisor_took),
+		  cmocka_unit_test(account_switches_out_never_reported),
 		  cmocka_unit_test(account_suspend_belongs_to_no_state),
 		  cmocka_unit_test(account_states_add_up_to_the_time_alive),
 		  cmocka_unit_test(account_histogram_slots));

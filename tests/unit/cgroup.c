@@ -61,7 +61,7 @@ static struct cgroups *open_tree(void)
 	make("/a");
 	make("/a/z");
 	make("/a-");
-	c = cgroups_open(top, NULL);
+	c = cgroups_open(top);
 	assert_non_null(c);
 	assert_string_equal(listed(c), "/ /a /a/z /a- /b ");
 	return c;

@@ -9,7 +9,7 @@
 #define MS 1000000ULL
 
 /* What the programs wrote, and the reader's view of it. */
-static struct shared shared = { .started_ns = 0 };
+static struct shared shared = { .started_ns = 0, .steal_told = 1 };
 static struct cpu_slot slot;
 static struct model *model;
 static struct cpus *cpus;
@@ -89,11 +89,43 @@ TEST(cpus, early_switch)
 	check(tick(200 * MS, 300 * MS), 95 * MS, 5 * MS);
 }
 
+/* What the hypervisor took is no running time and no idle time: of a long run as far as the timer saw it. */
+TEST(cpus, steal)
+{
+	struct cpu_values v;
+
+	slot.steal_charged = slot.steal_seen = 7000 * MS; /* of before the start */
+	wrote(50 * MS, 80 * MS, false, 130 * MS);
+	slot.steal_seen += 15 * MS;
+	v = tick(100 * MS, 200 * MS);
+	check(v, 65 * MS, 20 * MS);
+	assert_int_equal(v.steal_ns, 15 * MS);
+	/* the switch charges it, with 5 ms more */
+	slot.steal_seen = slot.steal_charged += 20 * MS;
+	slot.steal_ns = 20 * MS;
+	wrote(120 * MS, 80 * MS, true, 220 * MS);
+	v = tick(200 * MS, 300 * MS);
+	check(v, 15 * MS, 80 * MS);
+	assert_int_equal(v.steal_ns, 5 * MS);
+	/* interrupts took their part of the time, too: no more is stolen than is left of it */
+	slot.hardirq_ns = 90 * MS;
+	slot.steal_seen += 70 * MS;
+	wrote(120 * MS, 170 * MS, false, 310 * MS);
+	v = tick(300 * MS, 400 * MS);
+	check(v, 90 * MS, 10 * MS);
+	assert_int_equal(v.steal_ns, 0);
+	shared.steal_told = 0;
+	v = tick(400 * MS, 500 * MS);
+	assert_int_equal(v.steal_ns, VALUE_NA);
+	shared.steal_told = 1;
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test_setup_teardown(cpus_times_of_the_interval, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_late_switch, open_cpus, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_steal, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_early_switch, open_cpus, close_cpus),
 	};
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "tui/heatmap.h"
+#include "tui/paint.h"
 
 /* Columns 100 to 104 of a second each, rows 20 to 23. */
 static struct heatmap five(uint64_t first)
@@ -166,6 +170,32 @@ TEST(heatmap, ages)
 		assert_string_equal(heatmap_age(cases[i].ms * 1000000, text, sizeof(text)), cases[i].want);
 }
 
+/* Of what is counted there are no fractions, and no level that no number is in. */
+TEST(heatmap, legend_of_whole_numbers)
+{
+	struct heatmap h = five(100);
+	struct paint p = { .unicode = true };
+	char text[200];
+
+	h.linear = true;
+	*heatmap_cell(&h, 4, 2) = 4;
+	*heatmap_cell(&h, 3, 2) = 1;
+	heatmap_done(&h);
+	h.most = 4;
+	heatmap_legend(&h, &p, "samples", true, text, sizeof(text));
+	assert_null(strchr(text, '.'));
+	for (int n = 1; n <= 4; n++) {
+		int level = heatmap_level(&h, n), before = heatmap_level(&h, n - 1);
+		char is[32];
+
+		snprintf(is, sizeof(is), "%d", n);
+		assert_true(level == before || strstr(text, is)); /* where another level begins is told */
+	}
+	heatmap_legend(&h, &p, "/s", false, text, sizeof(text));
+	assert_non_null(strchr(text, '.'));
+	heatmap_fini(&h);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(heatmap_cursor_is_on_what_is_new_until_it_is_moved),
@@ -174,5 +204,5 @@ int main(void)
 		  cmocka_unit_test(heatmap_range_goes_with_the_last_of_its_time),
 		  cmocka_unit_test(heatmap_levels),
 		  cmocka_unit_test(heatmap_low_screens_scroll),
-		  cmocka_unit_test(heatmap_ages));
+		  cmocka_unit_test(heatmap_ages), cmocka_unit_test(heatmap_legend_of_whole_numbers));
 }

@@ -116,6 +116,9 @@ TEST(keep, a_ring_has_the_size_that_fits)
 	assert_int_equal(rings_size(1, 256 * mib, 0, 2), 1 << 23);
 	assert_int_equal(rings_size(30, 0, 10000, 2), 0);
 	assert_int_equal(rings_size(0, 256 * mib, 4096 * mib, 2), 0);
+	/* 512 CPUs of a host that has much to spare: 1 GiB for all of them, unless more is asked for. */
+	assert_int_equal(rings_size(30, 0, 20480 * mib, 512), 1 << 17);
+	assert_int_equal(rings_size(30, 8192 * mib, 20480 * mib, 512), 1 << 20);
 }
 
 int main(void)

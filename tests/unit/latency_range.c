@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/sample.h"
 #include "model/wait.h"
+#include "tui/flame_view.h"
 #include "tui/latency_range.h"
 
 static struct cgroup root = { .id = 1, .path = "/" };
@@ -104,6 +106,48 @@ TEST(latency_range, threads_that_waited_so_long)
 	drop(&g);
 	assert_string_equal(p.at[0]->cgroup.path, "/"); /* it outlives its refreshes */
 	latency_parties_fini(&p);
+}
+
+static int count_samples(void *arg, const struct stack_sample *sample)
+{
+	struct stack_sample *sum = arg;
+
+	sum->count += sample->count;
+	sum->weight += sample->weight;
+	return 0;
+}
+
+/* The flamegraph of a range has as many blocks as the range, also where not each has a stack. */
+TEST(latency_range, flamegraph_counts_all)
+{
+	const struct latency_range r = { LATENCY_D, 1, 3, 24, 24 };
+	struct made g = make();
+	struct view_context c = { .tick = g.t };
+	struct flame_view *view = calloc(1, view_flame.state_size);
+	struct stack_sample sum = { 0 };
+	struct opening o = { 0 };
+
+	assert_true(latency_flame(&o, &r, &c));
+	o.init(view, o.arg);
+	view->context = &c;
+	assert_int_equal(flame_source_samples(view, count_samples, &sum), 0);
+	assert_int_equal(sum.count, 6);
+	assert_int_equal(sum.weight, 120000000);
+	view_flame.fini(view);
+	free(view);
+	drop(&g);
+}
+
+/* Of interrupts the longest one is known: no quantile is above it. */
+TEST(latency_range, quantiles_up_to_the_longest)
+{
+	struct latency l = { { 0 } };
+
+	l.n[16] = 100;
+	assert_true(latency_quantile(&l, LATENCY_IRQ, 0.99, VALUE_NA) > 70000);
+	assert_int_equal(latency_quantile(&l, LATENCY_IRQ, 0.99, 70000), 70000);
+	l.n[16] = 0;
+	assert_true(latency_quantile(&l, LATENCY_IRQ, 0.99, 70000) == VALUE_NA);
 }
 
 /* More refreshes, one by one, give the same as all at once. */
@@ -269,6 +313,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long),
 		  cmocka_unit_test(latency_range_ranges_that_grow),
+		  cmocka_unit_test(latency_range_flamegraph_counts_all),
+		  cmocka_unit_test(latency_range_quantiles_up_to_the_longest),
 		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),
 		  cmocka_unit_test(latency_range_durations_that_it_holds),

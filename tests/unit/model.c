@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/wait.h"
+
 /* root - web, and web - api */
 static struct cgroup root = { .id = 1, .path = "/" };
 static struct cgroup web = { .id = 2, .path = "/web", .parent = &root, .depth = 1 };
@@ -52,6 +54,61 @@ static const struct row *process_row(const struct tick *t, pid_t pid)
 		i++;
 	assert_true(i < t->nr_processes);
 	return &t->processes[i];
+}
+
+/* Threads of one cgroup are in others where the CPU limits are: summed up there, too, and in the host's sum once. */
+TEST(model, cgroups_aside)
+{
+	static struct cgroup top = { .id = 2, .path = "cpu:/", .aside = true };
+	static struct cgroup tenant = { .id = 3, .path = "cpu:/tenant7", .parent = &top, .depth = 1, .aside = true };
+	static struct cgroup job = { .id = 4, .path = "cpu:/tenant7/job", .parent = &tenant, .depth = 2, .aside = true };
+	static const struct cgroup_limit limit = { 5, 70, 20, 100 };
+	struct cgroup *const limiters[] = { &top, &tenant, &job, &job };
+	struct model *m = model_new(1 << 20);
+	struct life *lives[4];
+	const struct row *aside;
+	struct values history[2];
+	struct wait wait = { .kind = WAIT_LIMIT, .ns = 5 };
+	const struct tick *t;
+
+	for (int i = 0; i < 4; i++) {
+		struct identity id = { .tid = i + 1, .tgid = i + 1, .start_ns = i + 1, .comm = "x", .limiter = limiters[i] };
+
+		lives[i] = model_life(m, &id, &web);
+		assert_ptr_equal(lives[i]->limiter, limiters[i]);
+		assert_int_equal(limiters[i]->living, i < 3 ? 1 : 2);
+	}
+	tick_begin(m);
+	for (int i = 0; i < 3; i++)
+		thread(m, lives[i], 100 << i, 0, false);
+	model_idle(m, lives[3], STATE_SLEEP);
+	wait.life = lives[2];
+	assert_int_equal(model_wait(m, &wait), 0);
+	tick_cgroup(m, &root, NULL);
+	tick_cgroup(m, &web, NULL);
+	tick_cgroup(m, &tenant, &limit);
+	tick_cgroup(m, &job, NULL);
+	t = tick_end(m);
+	aside = &t->cgroups[2];
+	assert_int_equal(t->total.v[FIELD_RUN], 700);
+	assert_int_equal(t->nr_aside, 2);
+	assert_int_equal(t->cgroups[1].values->v[FIELD_RUN], 700);
+	assert_int_equal(aside->values->v[FIELD_RUN], 600);
+	assert_int_equal(aside->own->v[FIELD_RUN], 200);
+	assert_int_equal(aside->nr_threads, 3);
+	assert_int_equal(aside->limit->quota_ns, 20);
+	assert_int_equal(t->cgroups[3].own_threads, 2);
+	assert_int_equal(t->cgroups[3].own->v[FIELD_SLEEP], 2 * SEC - 400);
+	assert_ptr_equal(t->waits[0].limit, &tenant);
+	assert_int_equal(tick_history(t, &aside, 1, 2, history), 0);
+	assert_int_equal(history[1].v[FIELD_RUN], 600);
+	assert_true(cgroup_key(&tenant) != cgroup_key(&api)); /* which has the same id */
+	tick_put(t);
+	for (int i = 0; i < 4; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+	assert_int_equal(tenant.refs | job.refs | top.refs, 0);
+	assert_int_equal(tenant.living | job.living | top.living, 0);
 }
 
 TEST(model, processes_and_cgroups_add_up)
@@ -207,6 +264,7 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(model_processes_and_cgroups_add_up),
 		  cmocka_unit_test(model_unknown_split),
+		  cmocka_unit_test(model_cgroups_aside),
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
 		  cmocka_unit_test(model_order_of_a_part_is_that_of_all));
 }

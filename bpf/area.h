@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_AREA_H
+#define SYSTOP_BPF_AREA_H
+
+/* The memory of a CPU that only CPUs that are online have, as it is large: made when one comes. */
+
+#include <linux/types.h>
+
+#include "irq.h"
+#include "stack.h"
+#include "unwind.h"
+#include "wait.h"
+
+struct cpu_area {
+	struct irq_slot irqs[IRQ_SOURCES];
+	__u64 remembered[UNWIND_MEMORY];                /* the unwinder's: rules found last, by frame */
+	struct stack_event stack_events[STACK_EVENTS];  /* rings */
+	struct wait_event wait_events[WAIT_EVENTS];
+};
+
+#endif

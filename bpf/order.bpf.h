@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_ORDER_BPF_H
+#define SYSTOP_BPF_ORDER_BPF_H
+
+/*
+ * What keeps writes in order for a reader on another CPU. x86 keeps stores in order by itself, and a locked instruction
+ * there would hold up the loads behind it. Elsewhere an atomic instruction that gives a result is a full barrier, and
+ * one that gives none is no barrier at all (arm64's STADD and STSET): a result that is not used must look as if it
+ * were, or the compiler leaves it out. tests/btf/relocate.c looks at the instructions.
+ */
+
+#include <linux/types.h>
+
+#include <bpf/bpf_helpers.h>
+
+/* order_add - adds to a word that others may write, too: what was written before it is seen before it. */
+static __always_inline void order_add(__u32 *at, __u32 n)
+{
+	__u32 was = __sync_fetch_and_add(at, n);
+
+	asm volatile("" : : "r"(was));
+}
+
+/* order_step - one more, in a word that only this program writes now: what comes before it is seen before it, and what
+ * comes behind it is seen behind it. order_set - the same, which sets it. */
+static __always_inline void order_step(__u32 *at)
+{
+#ifdef __TARGET_ARCH_x86
+	barrier();
+	*(volatile __u32 *)at += 1;
+	barrier();
+#else
+	order_add(at, 1);
+#endif
+}
+
+static __always_inline void order_set(__u64 *at, __u64 value)
+{
+#ifdef __TARGET_ARCH_x86
+	barrier();
+	*(volatile __u64 *)at = value;
+	barrier();
+#else
+	__sync_lock_test_and_set(at, value);
+#endif
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_STEAL_BPF_H
+#define SYSTOP_BPF_STEAL_BPF_H
+
+/*
+ * Steal: the CPU had something to run, and the hypervisor ran somebody else. The kernel reads the hypervisor's sum
+ * whenever it reads the runqueue's clock, and so before each switch. It belongs to who had the CPU then, or to the idle
+ * thread: a CPU that is woken may not get a real one at once.
+ */
+
+#include "maps.bpf.h"
+
+#include "account.h"
+
+/* Whether there can be a hypervisor, fixed at load: without one there is nothing to read. */
+extern const volatile bool steals;
+
+/* What was stolen from the CPU of @rq since the boot, as the kernel last read it; 0: the kernel does not know. */
+static __always_inline __u64 steal_total(const struct rq *rq)
+{
+	__u64 total = 0;
+
+	if (bpf_core_field_exists(rq->prev_steal_time_rq))
+		total = rq->prev_steal_time_rq;
+	/* Without CONFIG_PARAVIRT_TIME_ACCOUNTING, or with no-steal-acc: as of the last tick. */
+	if (!total && bpf_core_field_exists(rq->prev_steal_time))
+		total = rq->prev_steal_time;
+	return total;
+}
+
+/* steal_see - for who reads in the middle of a long run: at the CPU's timer. */
+static __always_inline void steal_see(struct cpu_slot *c, struct task_struct *current)
+{
+	if (steals)
+		c->steal_seen = steal_total(task_view(current)->se.cfs_rq->rq);
+}
+
+/*
+ * steal_take - takes what @total grew by from the @ran ns that were just added to the CPU's running or idle time, and to
+ * the running time of @s. What is more than that was stolen before and only noticed now: it is of the next ones.
+ */
+static __noinline int steal_take(struct cpu_slot *c, struct slot *s, __u64 total, __u64 ran, bool idle)
+{
+	__u64 steal;
+
+	c->steal_seen = total;
+	if (!c->steal_charged || total < c->steal_charged) { /* what was stolen before the start is nobody's */
+		c->steal_charged = total;
+		shared.steal_told = 1;
+		return 0;
+	}
+	steal = account_min(total - c->steal_charged, ran);
+	c->steal_charged += steal;
+	c->steal_ns += steal;
+	if (idle)
+		c->idle_ns -= steal;
+	else
+		c->run_ns -= steal;
+	if (s)
+		account_steal(s, steal);
+	else if (!idle)
+		c->overflow_ns -= steal;
+	return 0;
+}
+
+#endif

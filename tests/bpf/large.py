@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hosts of many CPUs, which /sys is made to say that this one is: what systop takes is by the CPUs that are online, it
+follows those that come, and it keeps to the budgets of bench/README.md ("Large hosts")."""
+
+import collections
+import contextlib
+import functools
+import os
+import re
+import statistics
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import SYSTOP, Systop, begin  # noqa: E402
+
+CPU_FILES = "/sys/devices/system/cpu"
+MIB = 1 << 20
+
+RING_SECONDS = 3           # until all CPUs have a ring
+RINGS_BYTES = 1 << 30      # of all rings, unless --window-mem says otherwise
+POSSIBLE_BYTES = 3 << 10   # of maps, for a CPU that is possible
+ONLINE_BYTES = 640 << 10   # and for one that is online
+RSS_NOISE = 16 * MIB       # between two runs: names of what happened to run
+REFRESH_RATIO = 4          # of a refresh's CPU time, to that with this machine's CPUs
+
+
+def script_in(folder, text):
+    path = os.path.join(folder, "systop")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+    return path
+
+
+@contextlib.contextmanager
+def host(possible, online):
+    """systop --json in a mount namespace where that many CPUs are possible, and the list @online is online: a function
+    that starts it, and the path of that list."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"possible": f"0-{possible - 1}", "online": online}
+        for name, text in files.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write(text + "\n")
+        binds = " && ".join(f"mount --bind {folder}/{name} {CPU_FILES}/{name}" for name in files)
+        script = script_in(folder, f'exec unshare -m sh -c \'{binds} && exec {SYSTOP} "$@"\' sh "$@"\n')
+        yield lambda *args: Systop(*args, program=script), os.path.join(folder, "online")
+
+
+def descriptors(pid):
+    """What fdinfo says of each descriptor of a process, and what it is a link to."""
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as f:
+                yield dict(re.findall(r"^(\w+):\s*(\S+)", f.read(), re.M)), os.readlink(f"/proc/{pid}/fd/{fd}")
+
+
+def arrays(pid):
+    """Maps like the recorder's rings: bytes of each."""
+    return collections.Counter(int(i["value_size"]) * int(i["max_entries"]) for i, _ in descriptors(pid)
+                               if i.get("map_type") == "2" and i.get("value_size") == "16")
+
+
+@functools.cache
+def arrays_without():
+    with Systop("-d", "0.5", "--window", "0") as systop:
+        systop.line()
+        return arrays(systop.proc.pid)
+
+
+def rings(pid):
+    """The recorder's rings, bytes of each: what is not there without a recorder."""
+    return list((arrays(pid) - arrays_without()).elements())
+
+
+def samplers(pid):
+    return sum(link == "anon_inode:[perf_event]" for _, link in descriptors(pid))
+
+
+def wait_until(test, seconds, what):
+    """How long it took."""
+    began = time.monotonic()
+    while not test():
+        took = time.monotonic() - began
+        assert took < seconds, f"not after {took:.1f} s: {what()}"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def all_rings(cpus):
+    with host(cpus, f"0-{cpus - 1}") as (start, _), start("-d", "1") as systop:
+        pid = systop.proc.pid
+        wait_until(lambda: rings(pid), 30, lambda: "no ring at all")
+        took = wait_until(lambda: len(rings(pid)) == cpus, RING_SECONDS,
+                          lambda: f"{len(rings(pid))} of {cpus} CPUs have a ring")
+        total = sum(rings(pid))
+        assert total <= RINGS_BYTES, f"the rings of {cpus} CPUs take {total / MIB:.0f} MiB"
+        return f"{cpus} rings of {total / cpus / MIB:.2f} MiB each, all there {took:.1f} s after the first one"
+
+
+def asked_for(cpus):
+    """Who asks for more than the usual limit has it."""
+    with host(cpus, f"0-{cpus - 1}") as (start, _), start("-d", "1", "--window-mem", "1536M") as systop:
+        wait_until(lambda: len(rings(systop.proc.pid)) == cpus, 10, lambda: f"{len(rings(systop.proc.pid))} rings")
+        total = sum(rings(systop.proc.pid))
+        assert total > RINGS_BYTES // 2, f"{total / MIB:.0f} MiB of 1,536"
+
+
+def cost(possible, online):
+    """Maps in bytes, resident memory in bytes, and ms of CPU that a refresh takes."""
+    with host(possible, f"0-{online - 1}") as (start, _), start("-d", "0.5", "--window", "0", "-n", "8") as systop:
+        lines = systop.rest()
+    own = [line["self"] for line in lines]
+    return own[-1]["bpf_bytes"], own[-1]["rss_bytes"], statistics.median(o["cpu_ns"] for o in own) / 1e6
+
+
+def memory(possible):
+    """CPUs that are not there take next to nothing, and those that are there what they need."""
+    real = os.cpu_count()
+    maps, rss, refresh = cost(real, real)
+    for online in (real, possible):
+        now_maps, now_rss, now_refresh = cost(possible, online)
+        most = possible * POSSIBLE_BYTES + (online - real) * ONLINE_BYTES
+        text = f"{online} of {possible} CPUs: maps {now_maps / MIB:.1f} MiB, resident {now_rss / MIB:.0f}, a refresh " \
+               f"{now_refresh:.2f} ms of CPU; {real} of {real}: {maps / MIB:.1f}, {rss / MIB:.0f}, {refresh:.2f}"
+        print("#", text)
+        assert now_maps <= maps + most, text
+        assert now_rss <= rss + most + RSS_NOISE, text
+        assert now_refresh <= REFRESH_RATIO * refresh, text
+
+
+def comes_later():
+    """A CPU that comes online has a ring and a sampler."""
+    with host(64, "0") as (start, online), start("-d", "0.5") as systop:
+        pid = systop.proc.pid
+        systop.line()
+        assert (len(rings(pid)), samplers(pid)) == (1, 1), f"one CPU is online: {len(rings(pid))} rings, {samplers(pid)} samplers"
+        with open(online, "w", encoding="utf-8") as f:
+            f.write("0-1\n")
+        wait_until(lambda: len(rings(pid)) == 2 and samplers(pid) == 2, 5,
+                   lambda: f"{len(rings(pid))} rings, {samplers(pid)} samplers on two CPUs")
+
+
+def few_descriptors():
+    """The soft limit of open files is no limit."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Systop("-d", "0.5", program=script_in(folder, f'ulimit -S -n 88\nexec {SYSTOP} "$@"\n')) as systop:
+            systop.line()
+            nr, wanted = samplers(systop.proc.pid), os.cpu_count()
+            assert nr == wanted, f"{nr} of {wanted} CPUs are sampled"
+
+
+def main():
+    tap = begin()
+    arrays_without()
+    for cpus in (64, 512, 1024):
+        tap.case(f"{cpus} CPUs: rings within {RING_SECONDS} s and 1 GiB", all_rings, cpus)
+    tap.case("more memory for rings is there when it is asked for", asked_for, 512)
+    for cpus in (64, 512, 1024):
+        tap.case(f"{cpus} CPUs: memory", memory, cpus)
+    tap.case("a CPU that comes later", comes_later)
+    tap.case("a low soft limit of open files", few_descriptors)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

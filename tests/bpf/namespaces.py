@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""In containers: what systop refuses, and says, in namespaces that are not the host's, and without cgroups."""
+
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import SYSTOP, begin, rows_of  # noqa: E402
+
+KERNEL = 3  # exit status
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def refused(words, *command):
+    status, out, err = run(*command)
+    assert status == KERNEL, f"status {status}: {err}"
+    assert not out, f"printed {out[:200]!r}"
+    for word in words:
+        assert word in err, f"no {word!r} in {err!r}"
+    return err.replace("\n", " ")
+
+
+def pid_namespace():
+    """Its own /proc or not, -b or --json or the screen: nothing is shown under another process's name."""
+    for mode in (("-b", "-n", "1"), ("--json", "-n", "1"), ()):
+        refused(("PID namespace", "--pid=host"), "unshare", "-pf", "--mount-proc", SYSTOP, *mode)
+    status, out, _ = run("unshare", "-pf", "--mount-proc", SYSTOP, "--check")
+    assert status == KERNEL and "--pid=host" in out, (status, out)
+
+
+def pid_translated():
+    """Where /proc is the host's, -p's number on the host is told."""
+    script = 'sleep 60 & echo $! >&3; exec "$0" -b -n 1 -p $!'
+    read, write = os.pipe()
+    # The shell is pid 1 of the namespace, its child 2.
+    with subprocess.Popen(["unshare", "-pf", "sh", "-c", script.replace(">&3", f">&{write}"), SYSTOP], pass_fds=[write],
+                          stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        os.close(write)
+        with os.fdopen(read) as f:
+            inner = int(f.readline())
+        children = open(f"/proc/{p.pid}/task/{p.pid}/children").read().split()
+        _, err = p.communicate(timeout=60)
+    assert inner == 2, inner
+    assert f"-p {inner} is process " in err, f"{err!r}, children {children}"
+    number = int(err.partition(f"-p {inner} is process ")[2].split()[0])
+    assert number > inner, err
+    return f"{inner} is {number}"
+
+
+def time_namespace():
+    """One whose clock is the host's does no harm."""
+    refused(("time namespace", "1000.000 s", "nsenter"), "unshare", "-T", "--boottime", "1000", SYSTOP, "-b", "-n", "1")
+    status, out, err = run("unshare", "-T", SYSTOP, "-b", "-n", "1", "-d", "0.3")
+    assert status == 0 and out and not err, (status, err)
+
+
+def cgroup_namespace():
+    status, out, err = run("unshare", "-C", SYSTOP, "--json", "-n", "1", "-d", "0.3")
+    assert status == 0, (status, err)
+    assert "cgroup namespace" in err and "--cgroupns=host" in err, err
+    assert json.loads(out)["threads"], out[:200]
+
+
+def no_cgroups():
+    """One row, which all threads are in, and a line that says so."""
+    status, out, err = run("unshare", "-m", "sh", "-c",
+                           'umount -l -R /sys/fs/cgroup && exec "$0" --json --all -n 1 -d 0.3', SYSTOP)
+    assert status == 0, (status, err)
+    assert "no cgroup hierarchy is mounted" in err, err
+    line = json.loads(out)
+    assert [c["path"] for c in line["cgroups"]] == ["/"], [c["path"] for c in line["cgroups"]]
+    assert line["cgroups"][0]["threads"] == len(line["threads"]), (line["cgroups"][0]["threads"], len(line["threads"]))
+    assert {t["cgroup"] for t in line["threads"]} == {t["cpu_cgroup"] for t in line["threads"]} == {"/"}
+    assert rows_of([line], 2), "no kthreadd"
+
+
+def host():
+    """Here nothing is to be said."""
+    status, out, err = run(SYSTOP, "-b", "-n", "1", "-d", "0.3")
+    assert status == 0 and out and not err, (status, err)
+
+
+def main():
+    tap = begin()
+    tap.case("in the host's namespaces", host)
+    tap.case("in a PID namespace", pid_namespace)
+    tap.case("-p in a PID namespace with the host's /proc", pid_translated)
+    tap.case("in a time namespace", time_namespace)
+    tap.case("in a cgroup namespace", cgroup_namespace)
+    tap.case("without cgroups", no_cgroups)
+    tap.done()
+
+
+main()

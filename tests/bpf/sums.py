@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Nothing adds up to more, or less, than there was: in every refresh of a parallel build the threads' running and
+interrupts and the CPUs' idle and stolen time make up the CPUs' time, and each cgroup's time is what tests/truth saw of it.
+
+SYSTOP_TEST_SECONDS says for how long, 15 if not set; 60 are worth a look after a change of the accounting.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import BUILD, MS, SEC, Cgroup, Load, Systop, begin, had_cpu  # noqa: E402
+from truth import Truth, stop  # noqa: E402
+
+SECONDS = int(os.environ.get("SYSTOP_TEST_SECONDS", "15"))
+
+
+def whole(line):
+    """What is shown of an interval, less what there was, as a share of it."""
+    there_was = len(line["cpus"]) * line["interval_ns"]
+    shown = (sum(t["run_ns"] + t["irq_ns"] for t in line["threads"]) +
+             sum(c["idle_ns"] + (c["steal_ns"] or 0) for c in line["cpus"]))
+    return (shown - there_was) / there_was
+
+
+def measure(loads, cgroups):
+    """All lines of some seconds of the loads, and what the truth saw of their cgroups, in ns."""
+    with Truth() as truth:
+        time.sleep(1)
+        stop(*loads)
+        with Systop("--all", "-d", "1") as systop:
+            lines = [systop.line()]
+            before = truth.cgroups()
+            for load in loads:
+                load.signal(signal.SIGCONT)
+            end = time.monotonic() + SECONDS
+            while time.monotonic() < end:
+                lines.append(systop.line())
+            stop(*loads)
+            after = truth.cgroups()
+            stood = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            while lines[-1]["boottime_ns"] - lines[-1]["interval_ns"] < stood:
+                lines.append(systop.line())
+    return lines, [after.get(id, 0) - before.get(id, 0) for id in cgroups]
+
+
+def sums():
+    """Every refresh, and every cgroup over all of them."""
+    with Cgroup(f"systop-sums-{os.getpid()}") as cgroup, tempfile.TemporaryDirectory() as folder:
+        groups = [cgroup.child("one"), cgroup.child("two")]
+        loads = []
+        try:
+            for number, group in enumerate(groups):
+                os.mkdir(f"{folder}/{number}")
+                loads.append(Load("sh", "-c", BUILD, f"{folder}/{number}", preexec=lambda to=group: Cgroup.put(to, 0)))
+            lines, truth = measure(loads, [os.stat(group).st_ino for group in groups])
+        finally:
+            for load in loads:
+                load.end()
+    assert len(lines) >= SECONDS, f"{len(lines)} refreshes in {SECONDS} s"
+    # The first one also has what it was of the threads that were there before that is not known.
+    off = {n: whole(line) for n, line in enumerate(lines[1:], 1)}
+    bad = {n: f"{100 * o:+.4f} %" for n, o in off.items() if abs(o) > 0.001}
+    assert not bad, f"refreshes that add up to more or less than there was: {bad}"
+    paths = [f"/{cgroup.name}/{name}" for name in ("one", "two")]
+    text = []
+    for path, ns in zip(paths, truth):
+        ours = sum(had_cpu(row) for line in lines[1:] for row in line["cgroups"] if row["path"] == path)
+        assert ns > 0.01 * SECONDS * SEC, f"{path} ran for {ns / MS:.1f} ms only: no load"
+        assert abs(ours - ns) <= 0.01 * ns, f"{path} {ours / MS:.1f} ms, it ran for {ns / MS:.1f} ms"
+        text.append(f"{path} {ours / ns:.4f} of {ns / SEC:.1f} s")
+    worst = max(off.values(), key=abs)
+    gaps = lines[-1]["repaired"]["gap"] - lines[0]["repaired"]["gap"]
+    return f"{len(off)} refreshes, the worst {100 * worst:+.4f} % off; {', '.join(text)}; {gaps} switches were not reported"
+
+
+def main():
+    tap = begin()
+    tap.case("a parallel build", sums)
+    tap.done()
+
+
+main()

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which cgroups are shown, and whose CPU limits hold, on hosts with v1, v2 and both: trees as they are there, below /tmp. */
+#include "unit.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "hierarchy.h"
+#include "proc/cgroup.h"
+#include "proc/mounts.h"
+
+/* A directory, or with a text a file in one. */
+struct entry {
+	const char *path, *text;
+};
+
+#define LIMIT(path, quota)                                       \
+	{ path, NULL }, { path "/cpu.cfs_quota_us", quota "\n" }, \
+	{ path "/cpu.cfs_period_us", "100000\n" },               \
+	{ path "/cpu.stat", "nr_periods 10\nnr_throttled 4\nthrottled_time 250000000\n" }
+
+static const struct host {
+	const char *name;
+	struct entry tree[24];
+	const char *mountinfo[4]; /* %s: the top */
+	const char *shown, *limits; /* controllers */
+	const char *paths;        /* of the tree shown; one with a limit: QUOTA/PERIOD in ms */
+	const char *aside;        /* of the other one: those that a limit holds for. NULL: there is no other one */
+} hosts[] = {
+	{
+		"v2 only",
+		{
+			{ "/web", NULL }, { "/web/cpu.max", "20000 100000\n" },
+			{ "/web/cpu.stat", "usage_usec 7\nnr_periods 10\nnr_throttled 4\nthrottled_usec 250000\n" },
+			{ "/web/api", NULL }, { "/web/api/cpu.max", "max 100000\n" },
+		},
+		{ "30 20 0:26 / %s rw - cgroup2 cgroup2 rw,nsdelegate\n" },
+		NULL, NULL, "/ /web=20/100 /web/api ", NULL,
+	},
+	{
+		"v1 only",
+		{
+			{ "/cpu", NULL }, { "/memory", NULL }, { "/memory/other", NULL },
+			LIMIT("/cpu/web", "20000"), LIMIT("/cpu/web/api", "-1"),
+		},
+		{ "30 20 0:26 / %s/memory rw - cgroup cgroup rw,memory\n",
+		  "31 20 0:27 / %s/cpu rw - cgroup cgroup rw,cpu,cpuacct\n" },
+		"cpu", "cpu", "/ /web=20/100 /web/api ", NULL,
+	},
+	{
+		"v1 and v2",
+		{
+			{ "/unified", NULL }, { "/unified/app", NULL },
+			{ "/cpu", NULL }, LIMIT("/cpu/tenant7", "20000"), { "/cpu/tenant7/job", NULL },
+			LIMIT("/cpu/app", "-1"), LIMIT("/cpu/app/inner", "50000"),
+		},
+		{ "30 20 0:26 / %s/unified rw - cgroup2 cgroup2 rw\n", "31 20 0:27 / %s/cpu rw - cgroup cgroup rw,cpu\n" },
+		NULL, "cpu", "/ /app ", "cpu:/app/inner=50/100 cpu:/tenant7=20/100 cpu:/tenant7/job ",
+	},
+	{
+		"v2 without cgroups",
+		{ { "/unified", NULL }, { "/cpu", NULL }, LIMIT("/cpu/tenant7", "20000") },
+		{ "30 20 0:26 / %s/unified rw - cgroup2 cgroup2 rw\n", "31 20 0:27 / %s/cpu rw - cgroup cgroup rw,cpu\n" },
+		"cpu", "cpu", "/ /tenant7=20/100 ", NULL,
+	},
+};
+
+static void make(const char *top, const struct entry *e)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s%s", top, e->path);
+	if (!e->text) {
+		assert_int_equal(mkdir(path, 0755), 0);
+		return;
+	}
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(e->text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static struct cgroup_mounts mounts_of(const struct host *h, const char *top)
+{
+	struct cgroup_mounts mounts;
+	char text[1024] = "";
+	FILE *f;
+
+	for (size_t i = 0; i < ARRAY_SIZE(h->mountinfo) && h->mountinfo[i]; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), h->mountinfo[i], top);
+	f = fmemopen(text, strlen(text), "r");
+	assert_non_null(f);
+	assert_int_equal(cgroup_mounts_read(&mounts, f), 0);
+	fclose(f);
+	return mounts;
+}
+
+/* What a tree has; of one aside, what a limit holds for. */
+static const char *listed(struct cgroups *c)
+{
+	static char text[512];
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(c, &nr);
+
+	*text = '\0';
+	for (size_t i = 0; i < nr; i++) {
+		struct cgroup_limit limit;
+		size_t used = strlen(text);
+
+		if (list[i]->aside && !cgroups_below_limit(list[i]))
+			continue;
+		cgroups_limit(c, list[i], &limit);
+		snprintf(text + used, sizeof(text) - used, "%s", list[i]->path);
+		used = strlen(text);
+		if (limit.quota_ns)
+			snprintf(text + used, sizeof(text) - used, "=%d/%d", (int)(limit.quota_ns / 1000000),
+				 (int)(limit.period_ns / 1000000));
+		strcat(text, " ");
+	}
+	return text;
+}
+
+/* What a limit did is what its cpu.stat grew by. */
+static void check_growth(struct cgroups *with, const char *path, const char *stat, const char *text)
+{
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(with, &nr);
+	struct cgroup_limit limit;
+	FILE *f = fopen(stat, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(list[i]->path, path))
+			continue;
+		cgroups_limit(with, list[i], &limit);
+		assert_int_equal(limit.nr_throttled, 3);
+		assert_int_equal(limit.throttled_ns, 50000000);
+		return;
+	}
+	print_error("no %s\n", path);
+	assert_true(false);
+}
+
+static void check_host(const struct host *h)
+{
+	char top[] = "/tmp/systop-hierarchy-XXXXXX", stat[128];
+	const char *shown = "?", *limits = "?";
+	struct cgroup_mounts mounts;
+	struct cgroups *c;
+
+	print_message("%s\n", h->name);
+	assert_non_null(mkdtemp(top));
+	for (size_t i = 0; i < ARRAY_SIZE(h->tree) && h->tree[i].path; i++)
+		make(top, &h->tree[i]);
+	mounts = mounts_of(h, top);
+	c = hierarchy_open(&mounts, NULL, &shown, &limits);
+	assert_non_null(c);
+	assert_string_equal(shown ? shown : "v2", h->shown ? h->shown : "v2");
+	assert_string_equal(limits ? limits : "v2", h->limits ? h->limits : "v2");
+	assert_string_equal(listed(c), h->paths);
+	if (h->aside) {
+		assert_non_null(cgroups_limits(c));
+		assert_string_equal(listed(cgroups_limits(c)), h->aside);
+		snprintf(stat, sizeof(stat), "%s/cpu/tenant7/cpu.stat", top);
+		check_growth(cgroups_limits(c), "cpu:/tenant7", stat,
+			     "nr_periods 20\nnr_throttled 7\nthrottled_time 300000000\n");
+	} else {
+		assert_null(cgroups_limits(c));
+	}
+	if (!h->shown && !h->aside) {
+		snprintf(stat, sizeof(stat), "%s/web/cpu.stat", top);
+		check_growth(c, "/web", stat, "nr_throttled 7\nthrottled_usec 300000\n");
+	}
+	cgroups_free(c);
+	cgroup_mounts_fini(&mounts);
+	assert_int_equal(nftw(top, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+TEST(hierarchy, shown_and_limiting)
+{
+	FOR_EACH(h, hosts)
+		check_host(h);
+}
+
+/* Threads were stopped by a limit that the walk has not seen: it is read at once, and so are those above it. */
+TEST(hierarchy, limit_that_came_later)
+{
+	static const struct entry later[] = { LIMIT("/x", "-1"), { "/x/y", NULL }, { "/x/y/cpu.cfs_quota_us", "-1\n" } };
+	static const struct entry now = { "/x/cpu.cfs_quota_us", "30000\n" };
+	char top[] = "/tmp/systop-hierarchy-XXXXXX";
+	struct cgroup *const *list;
+	struct cgroups *c;
+	size_t nr;
+
+	assert_non_null(mkdtemp(top));
+	FOR_EACH(e, later)
+		make(top, e);
+	c = cgroups_open(top);
+	assert_non_null(c);
+	assert_string_equal(listed(c), "/ /x /x/y ");
+	make(top, &now);
+	list = cgroups_list(c, &nr);
+	cgroups_suspect(c, list[2]);
+	assert_string_equal(listed(c), "/ /x=30/100 /x/y ");
+	assert_true(cgroups_below_limit(list[2]));
+	cgroups_free(c);
+	assert_int_equal(nftw(top, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting), cmocka_unit_test(hierarchy_limit_that_came_later));
+}

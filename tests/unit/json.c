@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/json.h"
+#include "export/json_text.h"
+#include "util/clock.h"
+
+#define ROWS 80000
+
+static void no_name(void *arg, int tid, char *buf, size_t size)
+{
+	(void)arg, (void)tid, (void)size;
+	*buf = '\0';
+}
+
+/* A tick in which that many threads end. */
+static const struct tick *threads_end(struct model *m, struct cgroup *cgroup, struct life **lives, int nr)
+{
+	struct values v = { .v = { [FIELD_RUN] = 123456789, [FIELD_SLEEP] = 876543211, [FIELD_RUNQ_MAX] = 4567 } };
+	const struct tick *t;
+
+	v.v[FIELD_USER] = VALUE_NA;
+	tick_begin(m);
+	for (int i = 0; i < nr; i++)
+		assert_int_equal(model_thread(m, lives[i], STATE_DEAD, true, &v), 0);
+	tick_cgroup(m, cgroup, NULL);
+	t = tick_end(m);
+	assert_int_equal(t->nr_active, nr);
+	return t;
+}
+
+/* The cheapest that a line of these bytes can be: the same text as one string after the other. */
+static uint64_t cost_of_text(FILE *to, const char *text, size_t bytes)
+{
+	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	rewind(to);
+	for (size_t at = 0; at < bytes; at += 16)
+		fprintf(to, "%.*s", bytes - at < 16 ? (int)(bytes - at) : 16, text + at);
+	fflush(to);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+}
+
+static uint64_t cost_of_line(FILE *to, const struct tick *t, const struct json_options *o)
+{
+	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	rewind(to);
+	assert_int_equal(json_tick(to, t, o), 0);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+}
+
+/* 80,000 threads that end in one refresh are one turn of the main loop. */
+TEST(json, a_line_takes_no_longer_than_its_text)
+{
+	struct json_options o = { .host = "host", .kernel = "6.1", .scope = "", .thread_name = no_name };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/system.slice/containerd.service" };
+	struct life **lives = calloc(ROWS, sizeof(*lives));
+	uint64_t text = UINT64_MAX, line = UINT64_MAX, cost;
+	const struct tick *t;
+	size_t bytes;
+	char *to_text;
+	FILE *to;
+
+	for (int i = 0; i < ROWS; i++)
+		lives[i] = tick_life(m, 1000 + i, "worker", &cgroup);
+	t = threads_end(m, &cgroup, lives, ROWS);
+	to = open_memstream(&to_text, &bytes);
+	for (int i = 0; i < 3; i++) {
+		cost = cost_of_line(to, t, &o);
+		line = cost < line ? cost : line;
+	}
+	fflush(to);
+	for (int i = 0; i < 3; i++) {
+		char *copy = strdup(to_text);
+
+		cost = cost_of_text(to, copy, strlen(copy));
+		text = cost < text ? cost : text;
+		free(copy);
+	}
+	print_message("%.0f ns a row, %.0f ns as mere text; %zu bytes\n", (double)line / ROWS, (double)text / ROWS,
+		      strlen(to_text) / ROWS);
+	if (line > text)
+		fail_msg("a row takes %.0f ns, its text %.0f ns", (double)line / ROWS, (double)text / ROWS);
+	fclose(to);
+	free(to_text);
+	tick_put(t);
+	for (int i = 0; i < ROWS; i++)
+		model_life_end(m, lives[i]);
+	free(lives);
+	model_free(m);
+}
+
+static struct json *begin_text(char **text, size_t *bytes)
+{
+	struct json *j = calloc(1, sizeof(*j));
+
+	assert_non_null(j);
+	j->to = open_memstream(text, bytes);
+	assert_non_null(j->to);
+	return j;
+}
+
+static void end_text(struct json *j)
+{
+	assert_int_equal(json_end(j), 0);
+	fclose(j->to);
+	free(j);
+}
+
+TEST(json, values_of_all_kinds)
+{
+	size_t bytes;
+	char *text;
+	struct json *j = begin_text(&text, &bytes);
+
+	json_open(j, NULL, '{');
+	json_number(j, "none", VALUE_NA);
+	json_number(j, "zero", 0);
+	json_number(j, "most", UINT64_MAX - 1);
+	json_int(j, "less", INT64_MIN);
+	json_open(j, "list", '[');
+	json_int(j, NULL, -1);
+	json_int(j, NULL, 2);
+	json_close(j, ']');
+	json_open(j, "empty", '{');
+	json_close(j, '}');
+	json_boolean(j, "is", true);
+	json_string(j, "text", "a\"b\\c/d");
+	json_text(j, "bytes", "e\x1b\xc3\xa9\xff", 5);
+	json_close(j, '}');
+	end_text(j);
+	assert_string_equal(text, "{\"none\":null,\"zero\":0,\"most\":18446744073709551614,\"less\":-9223372036854775808,"
+				  "\"list\":[-1,2],\"empty\":{},\"is\":true,\"text\":\"a\\\"b\\\\c/d\","
+				  "\"bytes\":\"e\\\\x1b\xc3\xa9\\\\xff\"}\n");
+	free(text);
+}
+
+/* What is written in pieces is one text. */
+TEST(json, more_than_what_is_kept)
+{
+	const char *long_one = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct json_object *read;
+	size_t bytes;
+	char *text;
+	struct json *j = begin_text(&text, &bytes);
+
+	json_open(j, NULL, '[');
+	for (int i = 0; i < 20000; i++)
+		json_string(j, NULL, long_one + i % 64);
+	json_close(j, ']');
+	end_text(j);
+	read = json_tokener_parse(text);
+	assert_non_null(read);
+	assert_int_equal(json_object_array_length(read), 20000);
+	for (int i = 0; i < 20000; i++)
+		assert_string_equal(json_object_get_string(json_object_array_get_idx(read, i)), long_one + i % 64);
+	json_object_put(read);
+	free(text);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(json_a_line_takes_no_longer_than_its_text), cmocka_unit_test(json_values_of_all_kinds),
+		  cmocka_unit_test(json_more_than_what_is_kept));
+}

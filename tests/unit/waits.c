@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <stdlib.h>
+
+#include "area.h"
+#include "collect/waits.h"
+#include "model/wait.h"
+#include "util/clock.h"
+
+#define CPUS 64
+#define THREADS 8192
+#define DRAINS_A_SECOND 4
+
+/* Of one CPU, as parts of its time. */
+#define BUDGET 0.02
+
+/* What the programs wrote, and its reader. */
+static struct cpu_area *areas[CPUS];
+static struct cpu_slot *cpus;
+static struct slot *threads;
+static struct life *lives[THREADS];
+static struct model *model;
+static struct waits *waits;
+static unsigned int seed;
+
+static struct life *life_of(void *arg, uint32_t slot)
+{
+	(void)arg;
+	return lives[slot];
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	seed = 1;
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		areas[cpu] = calloc(1, sizeof(*areas[cpu]));
+	cpus = calloc(CPUS, sizeof(*cpus));
+	threads = calloc(THREADS, sizeof(*threads));
+	model = model_new(0);
+	for (int i = 1; i < THREADS; i++)
+		lives[i] = tick_life(model, i, "thread", NULL);
+	waits = waits_new(&(struct waits_memory){ areas, cpus, threads, CPUS, THREADS }, model, life_of, NULL);
+	return !areas[CPUS - 1] || !cpus || !threads || !waits;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	waits_free(waits);
+	for (int i = 1; i < THREADS; i++)
+		model_life_end(model, lives[i]);
+	model_free(model);
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		free(areas[cpu]);
+	free(cpus);
+	free(threads);
+	return 0;
+}
+
+static void tell(int cpu, uint32_t slot, uint32_t by)
+{
+	struct wait_event *e = &areas[cpu]->wait_events[cpus[cpu].wait_events % WAIT_EVENTS];
+
+	*e = (struct wait_event){ .slot = slot, .by = by, .a = 200000, .b = 0, .kind = WAIT_EVENT_BEHIND };
+	cpus[cpu].wait_events++;
+}
+
+static uint32_t any_thread(void)
+{
+	return 1 + rand_r(&seed) % (THREADS - 1);
+}
+
+/* All that @nr CPUs can pay for in a quarter of a second, each time another thread waits behind another one. */
+static uint64_t overload(int nr)
+{
+	uint64_t each = SEC / DRAINS_A_SECOND / waits_price(nr);
+
+	for (int cpu = 0; cpu < nr; cpu++)
+		for (uint64_t i = 0; i < each; i++)
+			tell(cpu, any_thread(), any_thread());
+	return nr * each;
+}
+
+static uint64_t cost_of_drain(void)
+{
+	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	assert_int_equal(waits_drain(waits), 0);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+}
+
+/* What all threads are told of, and what showing it costs. */
+static uint64_t show(uint64_t *told)
+{
+	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID), cost;
+	const struct tick *t;
+	uint32_t taken;
+
+	tick_begin(model);
+	for (uint32_t slot = 1; slot < THREADS; slot++) {
+		assert_int_equal(waits_take(waits, slot, &threads[slot], false, &taken), 0);
+		assert_int_equal(waits_show(waits, taken, lives[slot]), 0);
+	}
+	waits_end(waits);
+	cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+	t = tick_end(model);
+	for (size_t i = 0; i < t->nr_waits; i++)
+		*told += t->waits[i].count;
+	tick_put(t);
+	return cost;
+}
+
+/* By their own clocks the two parts take no more than this, however slow the machine is: what time is not enough for is
+ * counted as lost. */
+TEST(waits, reading_those_of_64_overloaded_cpus_takes_2_percent_of_one)
+{
+	uint64_t written = 0, told = 0, cost = 0, read;
+	double share, lost;
+
+	for (int second = 0; second < 4; second++) {
+		if (second == 1) /* memory is there now */
+			cost = 0;
+		for (int i = 0; i < DRAINS_A_SECOND; i++) {
+			written += overload(CPUS);
+			cost += cost_of_drain();
+		}
+		cost += show(&told);
+	}
+	share = cost / (3.0 * SEC);
+	lost = waits_lost(waits) / (double)written;
+	print_message("%.2f %% of a CPU for %.0f events a second, %.1f %% of them lost\n", 100 * share, written / 4.0, 100 * lost);
+	read = told + waits_lost(waits);
+	if (read != written)
+		fail_msg("of %lu events %lu were told and %lu lost", written, told, waits_lost(waits));
+	if (share > BUDGET)
+		fail_msg("it took %.2f %% of a CPU", 100 * share);
+}
+
+/* The same number of events costs as much where all differ as where few do, but for memory that is farther away. */
+TEST(waits, one_that_differs_from_all_others_is_no_dearer_than_one_that_is_known)
+{
+	uint64_t few = UINT64_MAX, many = UINT64_MAX, told = 0, cost;
+
+	for (int i = 0; i < 9; i++) {
+		for (int k = 0; k < 4000; k++)
+			tell(0, 1, 2 + k % 8);
+		cost = cost_of_drain();
+		few = cost < few ? cost : few;
+		show(&told);
+		for (int k = 0; k < 4000; k++)
+			tell(0, 1, 2 + k);
+		cost = cost_of_drain();
+		many = cost < many ? cost : many;
+		show(&told);
+	}
+	assert_int_equal(told + waits_lost(waits), 9 * 8000);
+	print_message("%lu ns an event where few differ, %lu where all do\n", few / 4000, many / 4000);
+	if (many > 20 * few)
+		fail_msg("%lu ns an event where few differ, %lu where all do", few / 4000, many / 4000);
+}
+
+TEST(waits, the_price_rises_with_the_cpus)
+{
+	assert_int_equal(waits_price(1), WAIT_PRICE_NS);
+	assert_int_equal(waits_price(3), WAIT_PRICE_NS);
+	assert_int_equal(waits_price(96), 32 * WAIT_PRICE_NS);
+	assert_int_equal(waits_price(1024), WAIT_PRICE_NS * 1024ULL / 3);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test_setup_teardown(waits_reading_those_of_64_overloaded_cpus_takes_2_percent_of_one, begin, end),
+		  cmocka_unit_test_setup_teardown(waits_one_that_differs_from_all_others_is_no_dearer_than_one_that_is_known,
+						  begin, end),
+		  cmocka_unit_test(waits_the_price_rises_with_the_cpus));
+}
