@@ -12,7 +12,7 @@
 	_(NO_SLOT,       "no_slot",       "switches of threads without a slot: all slots were in use") \
 	_(NO_STORAGE,    "no_storage",    "switches of threads whose task storage could not be had") \
 	_(STATE_UNKNOWN, "state_unknown", "switches with a state bit systop does not know, taken as sleep") \
-	_(UNLISTED,      "unlisted",      "threads that died while too many others had in the same interval to remember them all") \
+	_(UNLISTED,      "unlisted",      "threads that died and are not shown: too many others had in the same interval, or what they did was not written whole") \
 	_(STACK_FULL,    "stack_full",    "stacks for which the dictionary had no room: their time is shown without one") \
 	_(STACK_COLLISION, "stack_collision", "stacks that had the same hash as another one: likewise") \
 	_(IRQ,           "irq",           "interrupts whose beginning or end was not seen: not counted") \

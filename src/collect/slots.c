@@ -30,6 +30,9 @@
  * a second of a busy build, half a minute of them. */
 #define EXITED_MAX 131072
 
+/* A dead thread's slot that is not whole for as long, ns, never will be. */
+#define BROKEN_NS 2000000000ULL
+
 /* A thread that died since the last tick. */
 struct exited {
 	struct life *life;
@@ -50,7 +53,8 @@ struct slots {
 	uint32_t *queued;       /* by CPU: threads that wait for one and were last on that */
 	struct reader *readers; /* one a slot; pages of unused ones are never touched */
 	struct shown *shown;
-	uint32_t dead_tail;
+	uint32_t dead_tail, waits_at; /* of the ring of dead slots: what comes next, and where a tick had to stop */
+	uint64_t waits_since;
 	struct exited *exited;
 	size_t nr_exited, exited_room;
 	uint32_t again[AGAIN_MAX]; /* slots that were being written */
@@ -366,6 +370,15 @@ static int show_sleepers(struct slots *s, uint64_t now)
 	return err;
 }
 
+static int give_back(struct slots *s, uint32_t index)
+{
+	memset(&s->readers[index], 0, sizeof(s->readers[index]));
+	memset(&s->shown[index], 0, sizeof(s->shown[index]));
+	/* What is told of it from now on is told too late: it must not make a life that the next thread is taken for. */
+	s->mem.slots[index].state = SLOT_FREE;
+	return bpf_map_update_elem(s->mem.free_fd, NULL, &index, BPF_ANY);
+}
+
 static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 {
 	struct slot *slot = &s->mem.slots[index], copy;
@@ -398,14 +411,40 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 		if (err)
 			return err;
 	}
-	memset(r, 0, sizeof(*r));
-	memset(&s->shown[index], 0, sizeof(s->shown[index]));
-	/* What is told of it from now on is told too late: it must not make a life that the next thread is taken for. */
-	slot->state = SLOT_FREE;
-	return bpf_map_update_elem(s->mem.free_fd, NULL, &index, BPF_ANY);
+	return give_back(s, index);
 }
 
-/* Takes in who died, until @until: of an interval nobody may show more than there was. */
+/* Whether the tick at @now stops where others stopped for BROKEN_NS. */
+static bool is_broken(struct slots *s, uint64_t now)
+{
+	if (s->waits_at != s->dead_tail || !s->waits_since) {
+		s->waits_at = s->dead_tail;
+		s->waits_since = now;
+	}
+	return now - s->waits_since >= BROKEN_NS;
+}
+
+/* What the slot holds cannot be trusted; those behind it in the ring must not wait for it. */
+static int harvest_broken(struct slots *s, uint32_t index)
+{
+	struct slot *slot = &s->mem.slots[index];
+	struct reader *r = &s->readers[index];
+	uint32_t waits;
+	int err = waits_take(s->waits, index, slot, true, &waits);
+
+	if (err)
+		return err;
+	if (r->life) {
+		if (s->blocked)
+			blocked_end(s->blocked, index, r->life);
+		model_life_end(s->model, r->life);
+	}
+	s->loss[LOSS_UNLISTED]++;
+	slot->seq += slot->seq & 1;
+	return give_back(s, index);
+}
+
+/* Takes in who died, until @until, a tick's time, or all, UINT64_MAX: of an interval nobody may show more than there was. */
 static int harvest(struct slots *s, uint64_t until)
 {
 	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);
@@ -423,6 +462,8 @@ static int harvest(struct slots *s, uint64_t until)
 		if (!index || index >= s->mem.max)
 			return 0;
 		err = harvest_one(s, index, until);
+		if (err == -EAGAIN && until != UINT64_MAX && is_broken(s, until))
+			err = harvest_broken(s, index);
 		if (err == -EAGAIN)
 			return 0;
 		if (err)

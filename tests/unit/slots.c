@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <bpf/bpf.h>
+#include <stdlib.h>
+
+#include "area.h"
+#include "collect/slots.h"
+#include "proc/cgroup.h"
+
+#define CPUS 2
+#define SLOTS 64
+
+static struct slots_memory memory;
+static struct shared shared;
+static struct cpu_area *areas[CPUS];
+static struct model *model;
+static struct cgroups *cgroups;
+static struct slots *slots;
+static uint64_t now; /* of the last tick, accounting clock */
+static uint32_t given_back[SLOTS];
+static size_t nr_given_back;
+
+/* The queue of free slots. */
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	assert_int_equal(fd, memory.free_fd);
+	assert_null(key);
+	assert_int_equal(flags, BPF_ANY);
+	assert_true(nr_given_back < SLOTS);
+	given_back[nr_given_back++] = *(const uint32_t *)value;
+	return 0;
+}
+
+static int begin(void **state)
+{
+	struct cpu_slot *cpus = calloc(CPUS, sizeof(*cpus));
+
+	(void)state;
+	now = SEC;
+	nr_given_back = 0;
+	memset(&shared, 0, sizeof(shared));
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		areas[cpu] = calloc(1, sizeof(*areas[cpu]));
+	memory = (struct slots_memory){
+		.slots = calloc(SLOTS, sizeof(struct slot)),
+		.cpus = cpus,
+		.nr_cpus = CPUS,
+		.max = SLOTS,
+		.dead = calloc(SLOTS, sizeof(uint64_t)),
+		.shared = &shared,
+		.free_fd = 7,
+		.waits = { areas, cpus, NULL, CPUS, SLOTS },
+	};
+	memory.waits.slots = memory.slots;
+	model = model_new(0);
+	cgroups = cgroups_open(NULL);
+	slots = slots_new(&memory, model, cgroups, NULL, NULL);
+	return !areas[CPUS - 1] || !cpus || !memory.slots || !memory.dead || !model || !cgroups || !slots;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	slots_free(slots);
+	cgroups_free(cgroups);
+	model_free(model);
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		free(areas[cpu]);
+	free(memory.slots);
+	free((void *)memory.cpus);
+	free(memory.dead);
+	return 0;
+}
+
+/* A thread that has its slot's number. */
+static struct slot *born(uint32_t index)
+{
+	struct slot *s = &memory.slots[index];
+
+	memset(s, 0, sizeof(*s));
+	s->tid = s->tgid = index;
+	s->start_ns = s->born_ns = s->since = now;
+	s->in_scope = true;
+	s->state = SLOT_SLEEP;
+	if (shared.slots_used < index)
+		shared.slots_used = index;
+	return s;
+}
+
+static void dies(uint32_t index)
+{
+	memory.slots[index].state = SLOT_DEAD;
+	memory.slots[index].since = now;
+	memory.dead[shared.dead_head++ % SLOTS] = index;
+}
+
+static void second(void)
+{
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	tick_end(model);
+}
+
+static uint64_t unlisted(void)
+{
+	uint64_t loss[LOSS_COUNT] = { 0 };
+
+	slots_loss(slots, loss);
+	return loss[LOSS_UNLISTED];
+}
+
+static void gives_slots_back(void **state)
+{
+	(void)state;
+	born(1);
+	born(2);
+	second();
+	dies(2);
+	dies(1);
+	second();
+	assert_int_equal(nr_given_back, 2);
+	assert_int_equal(given_back[0], 2);
+	assert_int_equal(given_back[1], 1);
+	assert_int_equal(memory.slots[1].state, SLOT_FREE);
+	assert_int_equal(unlisted(), 0);
+}
+
+static void waits_for_who_writes(void **state)
+{
+	struct slot *s;
+
+	(void)state;
+	s = born(1);
+	second();
+	dies(1);
+	s->seq = 1;
+	second();
+	assert_int_equal(nr_given_back, 0);
+	s->seq = 2;
+	second();
+	assert_int_equal(nr_given_back, 1);
+	assert_int_equal(unlisted(), 0);
+}
+
+static void goes_on_behind_a_broken_one(void **state)
+{
+	(void)state;
+	born(1);
+	born(2);
+	second();
+	dies(1);
+	dies(2);
+	memory.slots[1].seq = 3;
+	for (int i = 0; i < 10; i++)
+		second();
+	assert_int_equal(nr_given_back, 2);
+	assert_int_equal(given_back[0], 1);
+	assert_int_equal(given_back[1], 2);
+	assert_int_equal(memory.slots[1].seq, 4);
+	assert_int_equal(memory.slots[1].state, SLOT_FREE);
+	assert_int_equal(unlisted(), 1);
+
+	born(1);
+	second();
+	dies(1);
+	second();
+	assert_int_equal(nr_given_back, 3);
+	assert_int_equal(unlisted(), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(gives_slots_back, begin, end),
+		cmocka_unit_test_setup_teardown(waits_for_who_writes, begin, end),
+		cmocka_unit_test_setup_teardown(goes_on_behind_a_broken_one, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
