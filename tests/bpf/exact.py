@@ -47,7 +47,7 @@ def measure(load):
     for tid in counts:
         t, b = after.get(tid), before.get(tid)
         if t and b:
-            sums[tid] = {key: t[key] - b[key] for key in (*STATE_NAMES, "switches", "waits", "missed", "unknown_ns")}
+            sums[tid] = {key: t[key] - b[key] for key in (*STATE_NAMES, "switches", "waits", "wakings", "missed", "unknown_ns")}
             sums[tid] |= {key: t[key] for key in ("longest_ns", "buckets")}
     rows = {tid: [t for line in lines for t in line["threads"] if t["tid"] == tid] for tid in counts}
     return counts, sums, rows, [first, *lines]
@@ -74,13 +74,16 @@ def ours_of(rows, key):
 
 
 def differences(tid, t, rows):
-    """What systop says of a thread that is not so: within 1 % of the interval, and within one bucket. The truth does
-    not know what a thread did between two events of which it missed one."""
+    """What systop says of a thread that is not so: counts exactly, times within 1 % of the interval, quantiles within
+    one bucket. The truth does not know what a thread did between two events of which it missed one."""
     limit = 0.01 * LOAD_S * SEC + t["unknown_ns"]
     for key in STATE_NAMES:
         ours = ours_of(rows, key)
         if abs(ours - t[key]) > limit:
             yield f"{tid}: {key} {ours / MS:.3f} ms, it was {t[key] / MS:.3f}"
+    wakeups = sum(row["wakeups"] for row in rows)
+    if wakeups != t["wakings"]:
+        yield f"{tid}: {wakeups} wakeups of {t['wakings']}"
     if t["waits"] < 100:
         return  # quantiles of a few are whose comes last
     longest = max(row["runq_max_ns"] for row in rows)

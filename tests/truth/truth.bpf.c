@@ -103,8 +103,10 @@ int BPF_PROG(waking, struct task_struct *p)
 {
 	struct truth *t = truth_of(p->pid);
 
-	if (t)
+	if (t) {
 		t->woken = bpf_ktime_get_boot_ns();
+		__sync_fetch_and_add(&t->wakings, 1);
+	}
 	return 0;
 }
 

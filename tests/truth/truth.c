@@ -25,9 +25,9 @@ static void print_threads(int map)
 		if (bpf_map_lookup_elem(map, &tid, &t))
 			continue;
 		printf("%s\"%u\":{\"run_ns\":%llu,\"runq_ns\":%llu,\"d_ns\":%llu,\"sleep_ns\":%llu,\"stopped_ns\":%llu,"
-		       "\"longest_ns\":%llu,\"waits\":%llu,\"switches\":%llu,\"missed\":%llu,\"unknown_ns\":%llu,\"buckets\":[",
+		       "\"longest_ns\":%llu,\"waits\":%llu,\"wakings\":%llu,\"switches\":%llu,\"missed\":%llu,\"unknown_ns\":%llu,\"buckets\":[",
 		       comma, tid, t.run_ns, t.runq_ns, t.d_ns, t.sleep_ns, t.stopped_ns, t.longest_ns, t.waits,
-		       t.switches, t.missed, t.unknown_ns);
+		       t.wakings, t.switches, t.missed, t.unknown_ns);
 		for (int i = 0; i < TRUTH_BUCKETS; i++)
 			printf("%s%u", i ? "," : "", t.buckets[i]);
 		printf("]}");

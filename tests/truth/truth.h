@@ -29,6 +29,7 @@ struct truth {
 	__u64 stopped_ns;
 	__u64 longest_ns; /* wait */
 	__u64 waits;
+	__u64 wakings;
 	__u64 switches; /* away from the CPU */
 	__u64 missed;   /* events that do not follow one another, */
 	__u64 unknown_ns; /* and the time between them */
