@@ -33,6 +33,7 @@ const volatile bool kernel_reads = true;
 const volatile bool has_rdonly_cast;
 const volatile bool storage_at_switch;
 const volatile __u32 page_shift = 12;
+const volatile __u32 stack_index_bits = STACK_INDEX_BITS;
 const volatile __u32 ring_slots;
 const volatile bool preempt_rt;
 const volatile bool steals = true;

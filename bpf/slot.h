@@ -207,7 +207,7 @@ struct shared {
 	__u32 files;         /* ids given to files */
 	__u32 files_asked;   /* entries of that map */
 	__u32 files_lost;    /* files met that there was no room to tell of */
-	__u32 stack_generation; /* of the dictionary, 1 to STACK_GENERATION_MAX; 0: no stacks are taken */
+	__u32 stack_generation; /* of the dictionary, 1 to STACK_GENERATION_MAX(); 0: no stacks are taken */
 	__u32 stack_lines[2];   /* handed out in each half */
 	__u32 stack_entries[2];
 	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */

@@ -14,10 +14,13 @@
 #include "stack.h"
 #include "unwind.bpf.h"
 
+/* How large the dictionary is: by the CPUs. Fixed at load. */
+extern const volatile __u32 stack_index_bits;
+
 struct stacks_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2 * STACK_HALF);
+	__uint(max_entries, 2 * STACK_HALF(STACK_INDEX_BITS));
 	__type(key, __u32);
 	__type(value, struct stack_entry);
 };
@@ -26,7 +29,7 @@ extern struct stacks_map stacks SEC(".maps");
 struct stack_lines_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2 * STACK_LINES_HALF);
+	__uint(max_entries, 2 * STACK_LINES_HALF(STACK_INDEX_BITS));
 	__type(key, __u32);
 	__type(value, struct stack_line);
 };
@@ -49,9 +52,9 @@ static __always_inline __s64 stack_store(const __u64 *frames, __u32 nr, __u32 ha
 	__u32 lines = (nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES, first, at;
 
 	first = __sync_fetch_and_add(&shared.stack_lines[half & 1], lines);
-	if (first + lines > STACK_LINES_HALF)
+	if (first + lines > STACK_LINES_HALF(stack_index_bits))
 		return -1;
-	first += (half & 1) * STACK_LINES_HALF;
+	first += (half & 1) * STACK_LINES_HALF(stack_index_bits);
 	for (__u32 i = 0; i < STACK_USER_MAX / STACK_LINE_FRAMES; i++) {
 		struct stack_line *line;
 
@@ -78,8 +81,8 @@ __weak __noinline __u32 stack_intern(struct frames *f, struct stack_new *n, stru
 	index = n->hash;
 
 	for (int i = 0; i < STACK_PROBES; i++) {
-		index = (index + step) & (STACK_HALF - 1);
-		at = half * STACK_HALF + index;
+		index = (index + step) & (STACK_HALF(stack_index_bits) - 1);
+		at = half * STACK_HALF(stack_index_bits) + index;
 		e = bpf_map_lookup_elem(&stacks, &at);
 		if (!e)
 			return 0;
@@ -91,7 +94,7 @@ __weak __noinline __u32 stack_intern(struct frames *f, struct stack_new *n, stru
 			c->loss[LOSS_STACK_COLLISION]++;
 			return 0;
 		}
-		return generation << STACK_INDEX_BITS | index;
+		return generation << stack_index_bits | index;
 	}
 	c->loss[LOSS_STACK_FULL]++;
 	return 0;
@@ -110,7 +113,7 @@ taken:
 	e->end = n->end;
 	order_set(&e->hash, n->hash); /* all else before the flags */
 	e->flags = n->flags | STACK_READY;
-	return generation << STACK_INDEX_BITS | index;
+	return generation << stack_index_bits | index;
 }
 
 /* --- What is taken */

@@ -61,17 +61,19 @@ static inline void stack_hash_end(__u64 *hash, __u32 *check, __u32 tgid, __u8 en
 /*
  * The dictionary has two halves. New stacks go into one; when that is nearly full, user space, which
  * has read all of it, turns to the other, and clears the first when nobody can be writing to it any
- * more. Each turn is a generation: an id is generation << STACK_INDEX_BITS | entry, so that none is
- * used again for 4,095 turns. 0 is none.
+ * more. Each turn is a generation: an id of 28 bits is generation << index bits | entry, so that none is
+ * used again for 4,095 turns; 511 with the most CPUs. 0 is none.
  */
-#define STACK_INDEX_BITS 16
-#define STACK_GENERATION_MAX 4095
-#define STACK_HALF (1U << STACK_INDEX_BITS)
+#define STACK_ID_BITS 28
+#define STACK_INDEX_BITS 16       /* of hosts of up to 128 CPUs, */
+#define STACK_INDEX_BITS_MOST 19  /* and of 1,024 and more: twice the CPUs, one more */
+#define STACK_GENERATION_MAX(index_bits) ((1U << (STACK_ID_BITS - (index_bits))) - 1)
+#define STACK_HALF(index_bits) (1U << (index_bits)) /* entries */
 #define STACK_PROBES 16
 
 /* Frames lie in lines of 64 bytes, as many as they need, one behind the other. */
 #define STACK_LINE_FRAMES 8
-#define STACK_LINES_HALF 131072U
+#define STACK_LINES_HALF(index_bits) (2U << (index_bits))
 
 enum stack_flags {
 	STACK_READY = 1,     /* the frames are written */

@@ -38,6 +38,11 @@
 
 #include "systop.skel.h"
 
+/* What stacks of the recorder's window may take that the dictionary has no room for any more: 30 s of two CPUs whose
+ * samples and blocks all differ are 15 MiB. */
+#define OLD_STACKS_BYTES (32ULL << 20)
+#define OLD_STACKS_BYTES_CPU (1ULL << 20)
+
 struct collect {
 	struct systop *skel;
 	struct collect_memory memory;
@@ -201,6 +206,8 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 	if (!err)
 		err = memory_map(&c->memory, c->skel, areas_list(c->areas), c->nr_cpus, c->table_mib);
 	if (!err) {
+		c->memory.stacks.window_ns = rings.slots ? o->window_s * 1000000000ULL : 0;
+		c->memory.stacks.old_bytes = OLD_STACKS_BYTES + online_count(c->online) * OLD_STACKS_BYTES_CPU;
 		rings.map_fd = bpf_map__fd(c->skel->maps.rings);
 		rings.cpus = c->memory.cpus;
 		c->rings = rings_new(&rings);
@@ -477,6 +484,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_samplers(h, c->samplers, c->memory.cpus, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes + areas_bytes(c->areas));
 	health_stack_ends(h, stacks_ends(c->stacks));
+	stacks_health(c->stacks, h);
 	health_stacks(h, &c->skel->bss->shared, c->memory.cpus, c->nr_cpus);
 	areas_health(c->areas, h);
 	tables_health(c->tables, h);

@@ -77,15 +77,10 @@ void health_samplers(struct health *h, const struct samplers *s, const struct cp
 
 void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr)
 {
-	uint32_t half = shared->stack_generation & 1;
 	uint64_t skipped = 0;
 
 	for (int cpu = 0; cpu < nr; cpu++)
 		skipped += cpus[cpu].stacks_skipped;
-	health_add(h, "Maps", "stacks", HEALTH_ON, "%u of %u, half of what there is: %.1f %%",
-		   shared->stack_entries[half], STACK_HALF, 100.0 * shared->stack_entries[half] / STACK_HALF);
-	health_add(h, "Maps", "frames", HEALTH_ON, "%u of %u lines: %.1f %%", shared->stack_lines[half],
-		   STACK_LINES_HALF, 100.0 * shared->stack_lines[half] / STACK_LINES_HALF);
 	health_add(h, "Maps", "files", HEALTH_ON, "%u of %u", shared->files, FRAME_FILES_MAX);
 	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
 		   "%" PRIu64 " long ones, above what a CPU may spend on stacks", skipped);

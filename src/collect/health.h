@@ -16,8 +16,8 @@ struct shared;
 /* health_programs - each program: attached, or why not. */
 void health_programs(struct health *h, const struct bpf_object *object);
 
-/* health_samplers - what the CPUs did when they were sampled. health_stacks - how full the dictionary
- * is, and how many blocks had no stack taken. */
+/* health_samplers - what the CPUs did when they were sampled. health_stacks - how many blocks had
+ * no stack taken, and how many files were met. */
 void health_samplers(struct health *h, const struct samplers *s, const struct cpu_slot *cpus, int nr);
 void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr);
 

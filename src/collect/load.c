@@ -109,6 +109,16 @@ static bool may_be_guest(void)
 #endif
 }
 
+/* Bits of the index of stacks' ids: a CPU meets up to 100 new stacks between two looks at the dictionary, of 4 lines. */
+static uint32_t stack_bits(int cpus)
+{
+	uint32_t bits = STACK_INDEX_BITS;
+
+	while (bits < STACK_INDEX_BITS_MOST && cpus > 128 << (bits - STACK_INDEX_BITS))
+		bits++;
+	return bits;
+}
+
 static void configure(struct systop *skel, const struct collect_options *o, const struct online *online)
 {
 	uint32_t max = slots_wanted();
@@ -123,6 +133,9 @@ static void configure(struct systop *skel, const struct collect_options *o, cons
 	bpf_map__set_max_entries(skel->maps.dead_ring, max);
 	bpf_map__set_max_entries(skel->maps.free_slots, max);
 	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
+	skel->rodata->stack_index_bits = stack_bits(online_count(online));
+	bpf_map__set_max_entries(skel->maps.stacks, 2 * STACK_HALF(skel->rodata->stack_index_bits));
+	bpf_map__set_max_entries(skel->maps.stack_lines, 2 * STACK_LINES_HALF(skel->rodata->stack_index_bits));
 	skel->rodata->wait_ns = o->wait_ns;
 	skel->rodata->wait_price_ns = waits_price(online_count(online));
 	skel->rodata->away_ns = o->wait_ns < AWAY_NS ? o->wait_ns : AWAY_NS;

@@ -40,6 +40,7 @@ int memory_map(struct collect_memory *m, struct systop *skel, struct cpu_area *c
 		.free_fd = bpf_map__fd(skel->maps.free_slots),
 	};
 	m->stacks = (struct stacks_memory){
+		.index_bits = skel->rodata->stack_index_bits,
 		.entries = map_memory(skel->maps.stacks, PROT_READ | PROT_WRITE),
 		.lines = map_memory(skel->maps.stack_lines, PROT_READ),
 		.areas = areas,

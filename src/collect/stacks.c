@@ -2,32 +2,26 @@
 #include "collect/stacks.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "area.h"
+#include "collect/old_stacks.h"
+#include "model/health.h"
 #include "model/model.h"
 #include "model/sample.h"
+#include "util/clock.h"
+#include "util/format.h"
 #include "util/map.h"
 #include "util/vec.h"
-
-/* The dictionary turns to its other half when this one is so full: the rest has to do until it is looked at the next
- * time, 2,000 new stacks of the deepest in a quarter of a second. */
-#define ENTRIES_FULL (STACK_HALF / 2)
-#define LINES_FULL (STACK_LINES_HALF / 2)
 
 /* What a thread was at tells where a wait began that comes after it, for so long. */
 #define NEAR_NS 1000000000ULL
 
-/* So many halves of the dictionary are kept when they are cleared: the recorder's slots have ids of them. */
-#define OLD_HALVES 2
-
-struct old_half {
-	uint32_t generation; /* 0: none */
-	struct stack_entry *entries;
-	struct stack_line *lines;
-};
+/* For so long beyond the window: a trace waits for names before it is written. */
+#define OLD_MARGIN_NS 30000000000ULL
 
 /* An event, until the tick that shows it. */
 struct pending {
@@ -50,7 +44,7 @@ struct stacks {
 	uint64_t *tails;       /* of each CPU's ring */
 	uint32_t clear;        /* half to be cleared at the next drain, + 1; 0: none */
 	uint32_t left;         /* and its generation */
-	struct old_half old[OLD_HALVES]; /* newest first */
+	struct old_stacks *old;
 	uint32_t idle;         /* first one pending that was taken on an idle CPU, + 1; 0: none */
 	struct life *idle_life;
 	struct pending *pending;
@@ -73,7 +67,8 @@ struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
 	s->tails = calloc(mem->nr_cpus, sizeof(*s->tails));
 	s->waits = calloc(mem->max_slots, sizeof(*s->waits));
 	s->scratch = malloc(sizeof(*s->scratch) + STACK_USER_MAX * sizeof(uint64_t));
-	if (s->tails && s->waits && s->scratch)
+	s->old = old_stacks_new(mem->window_ns ? mem->window_ns + OLD_MARGIN_NS : 0, mem->old_bytes);
+	if (s->tails && s->waits && s->scratch && s->old)
 		return s;
 	stacks_free(s);
 	return NULL;
@@ -83,10 +78,7 @@ void stacks_free(struct stacks *s)
 {
 	if (!s)
 		return;
-	for (int i = 0; i < OLD_HALVES; i++) {
-		free(s->old[i].entries);
-		free(s->old[i].lines);
-	}
+	old_stacks_free(s->old);
 	if (s->idle_life)
 		model_life_end(s->model, s->idle_life);
 	map_fini(&s->threads);
@@ -102,12 +94,12 @@ void stacks_free(struct stacks *s)
 /* The stack of an entry that is written, NULL if it is not, or there is no memory. */
 static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t index)
 {
-	const struct stack_entry *e = &s->mem.entries[half * STACK_HALF + index];
+	const struct stack_entry *e = &s->mem.entries[half * STACK_HALF(s->mem.index_bits) + index];
 	uint8_t flags = __atomic_load_n(&e->flags, __ATOMIC_ACQUIRE);
 	size_t lines = (e->nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
 
 	if (!(flags & STACK_READY) || e->nr > STACK_USER_MAX ||
-	    e->line + lines > 2 * STACK_LINES_HALF)
+	    e->line + lines > 2 * STACK_LINES_HALF(s->mem.index_bits))
 		return NULL;
 	*s->scratch = (struct stack){
 		.hash = e->hash,
@@ -124,7 +116,7 @@ static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t 
 /* Whether the half that an id is of still holds it. */
 static bool is_current(const struct stacks *s, uint32_t id)
 {
-	uint32_t generation = id >> STACK_INDEX_BITS, now = s->mem.shared->stack_generation;
+	uint32_t generation = id >> s->mem.index_bits, now = s->mem.shared->stack_generation;
 
 	return generation == now || (s->clear && (generation & 1) == s->clear - 1 &&
 				     generation == s->left);
@@ -135,87 +127,59 @@ static const struct stack *find_stack(struct stacks *s, uint32_t id)
 {
 	if (!id || !is_current(s, id))
 		return NULL;
-	return read_entry(s, id >> STACK_INDEX_BITS & 1, id & (STACK_HALF - 1));
+	return read_entry(s, id >> s->mem.index_bits & 1, id & (STACK_HALF(s->mem.index_bits) - 1));
 }
 
-/* A copy of a half that is about to be cleared, in place of the oldest one. Without memory there is none. */
-static void keep_half(struct stacks *s, uint32_t half)
+static struct stacks_half half_of(const struct stacks *s, uint32_t generation)
 {
-	struct old_half *o = &s->old[OLD_HALVES - 1];
-	uint32_t lines = s->mem.shared->stack_lines[half];
+	uint32_t half = generation & 1;
 
-	free(o->entries);
-	free(o->lines);
-	memmove(&s->old[1], &s->old[0], (OLD_HALVES - 1) * sizeof(*o));
-	o = &s->old[0];
-	if (lines > STACK_LINES_HALF)
-		lines = STACK_LINES_HALF;
-	o->entries = malloc(STACK_HALF * sizeof(*o->entries));
-	o->lines = calloc(lines + 1, sizeof(*o->lines));
-	o->generation = o->entries && o->lines ? s->left : 0;
-	if (!o->generation)
-		return;
-	memcpy(o->entries, &s->mem.entries[half * STACK_HALF], STACK_HALF * sizeof(*o->entries));
-	memcpy(o->lines, &s->mem.lines[half * STACK_LINES_HALF], lines * sizeof(*o->lines));
-}
-
-static int each_of_half(uint32_t generation, const struct stack_entry *entries, const struct stack_line *lines,
-			stacks_fn *fn, void *arg)
-{
-	uint32_t first = (generation & 1) * STACK_LINES_HALF;
-	int err = 0;
-
-	for (uint32_t i = 0; i < STACK_HALF && !err; i++) {
-		const struct stack_entry *e = &entries[i];
-		size_t nr = (e->nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
-
-		if (!(__atomic_load_n(&e->flags, __ATOMIC_ACQUIRE) & STACK_READY) || e->nr > STACK_USER_MAX ||
-		    e->line < first || e->line - first + nr > STACK_LINES_HALF)
-			continue;
-		err = fn(arg, generation << STACK_INDEX_BITS | i, e, (const uint64_t *)&lines[e->line - first]);
-	}
-	return err;
+	return (struct stacks_half){
+		.generation = generation,
+		.index_bits = s->mem.index_bits,
+		.entries = &s->mem.entries[half * STACK_HALF(s->mem.index_bits)],
+		.lines = &s->mem.lines[half * STACK_LINES_HALF(s->mem.index_bits)],
+	};
 }
 
 int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg)
 {
-	uint32_t now = s->mem.shared->stack_generation, half = now & 1;
-	int err = 0;
+	uint32_t now = s->mem.shared->stack_generation;
+	struct stacks_half left = half_of(s, s->left), present = half_of(s, now);
+	int err = old_stacks_each(s->old, fn, arg);
 
-	for (int i = OLD_HALVES; i-- > 0 && !err;)
-		if (s->old[i].generation)
-			err = each_of_half(s->old[i].generation, s->old[i].entries, s->old[i].lines, fn, arg);
 	if (!err && s->clear)
-		err = each_of_half(s->left, &s->mem.entries[(s->clear - 1) * STACK_HALF],
-				   &s->mem.lines[(s->clear - 1) * STACK_LINES_HALF], fn, arg);
+		err = half_each(&left, fn, arg);
 	if (!err && now)
-		err = each_of_half(now, &s->mem.entries[half * STACK_HALF], &s->mem.lines[half * STACK_LINES_HALF],
-				   fn, arg);
+		err = half_each(&present, fn, arg);
 	return err;
 }
 
-/* Turns to the other half when this one is nearly full, and clears what was left behind when nobody
+/* Turns to the other half when this one is half full: the rest has to do until it is looked at the next time, 2,000 new
+ * stacks of the deepest in a quarter of a second, and more with more CPUs; and clears what was left behind when nobody
  * can be writing to it any more. */
 static void turn(struct stacks *s)
 {
 	struct shared *shared = s->mem.shared;
-	uint32_t half = shared->stack_generation & 1;
+	uint32_t half = shared->stack_generation & 1, size = STACK_HALF(s->mem.index_bits);
 
 	if (s->clear) {
+		struct stacks_half left = half_of(s, s->left);
+
 		half = s->clear - 1;
 		s->clear = 0;
-		keep_half(s, half);
-		memset(&s->mem.entries[half * STACK_HALF], 0, STACK_HALF * sizeof(struct stack_entry));
+		old_stacks_keep(s->old, &left, clock_ns(CLOCK_BOOTTIME));
+		memset(&s->mem.entries[half * size], 0, size * sizeof(struct stack_entry));
 		shared->stack_lines[half] = shared->stack_entries[half] = 0;
 		return;
 	}
-	if (!shared->stack_generation || (shared->stack_entries[half] < ENTRIES_FULL &&
-					  shared->stack_lines[half] < LINES_FULL))
+	if (!shared->stack_generation || (shared->stack_entries[half] < size / 2 &&
+					  shared->stack_lines[half] < STACK_LINES_HALF(s->mem.index_bits) / 2))
 		return;
 	s->clear = half + 1;
 	s->left = shared->stack_generation;
 	/* The last one is odd. */
-	shared->stack_generation = s->left == STACK_GENERATION_MAX ? 2 : s->left + 1;
+	shared->stack_generation = s->left == STACK_GENERATION_MAX(s->mem.index_bits) ? 2 : s->left + 1;
 }
 
 /* --- Reading the rings */
@@ -280,6 +244,7 @@ int stacks_drain(struct stacks *s)
 		if (s->mem.areas[cpu])
 			err = drain_cpu(s, cpu);
 	turn(s);
+	old_stacks_age(s->old, clock_ns(CLOCK_BOOTTIME));
 	return err;
 }
 
@@ -491,4 +456,24 @@ const uint64_t *stacks_ends(const struct stacks *s)
 uint64_t stacks_lost(const struct stacks *s)
 {
 	return s->lost;
+}
+
+void stacks_health(const struct stacks *s, struct health *h)
+{
+	const struct shared *shared = s->mem.shared;
+	uint32_t half = shared->stack_generation & 1, bits = s->mem.index_bits;
+	uint64_t early, old = old_stacks_bytes(s->old, &early);
+	char bytes[16];
+
+	health_add(h, "Maps", "stacks", HEALTH_ON, "%u of %u, half of what there is: %.1f %%", shared->stack_entries[half],
+		   STACK_HALF(bits), 100.0 * shared->stack_entries[half] / STACK_HALF(bits));
+	health_add(h, "Maps", "frames", HEALTH_ON, "%u of %u lines: %.1f %%", shared->stack_lines[half], STACK_LINES_HALF(bits),
+		   100.0 * shared->stack_lines[half] / STACK_LINES_HALF(bits));
+	format_value(bytes, sizeof(bytes), UNIT_BYTES, old, 0);
+	if (early)
+		health_add(h, "Maps", "stacks of the window", HEALTH_DEGRADED,
+			   "%s; %" PRIu64 " went before their time: a trace has none for them", bytes, early);
+	else
+		health_add(h, "Maps", "stacks of the window", HEALTH_ON, "%s: those met when the recorder's oldest events were written",
+			   bytes);
 }

@@ -10,6 +10,7 @@
 
 struct cgroup;
 struct cpu_area;
+struct health;
 struct life;
 struct model;
 struct stacks;
@@ -17,8 +18,11 @@ struct values;
 
 /* Memory the BPF programs write, mapped into this process. */
 struct stacks_memory {
-	struct stack_entry *entries;      /* 2 * STACK_HALF */
-	const struct stack_line *lines;   /* 2 * STACK_LINES_HALF */
+	uint32_t index_bits;              /* of stacks' ids: how large the dictionary is */
+	struct stack_entry *entries;      /* 2 * STACK_HALF() */
+	const struct stack_line *lines;   /* 2 * STACK_LINES_HALF() */
+	uint64_t window_ns;               /* for so long stacks_each() has stacks that were cleared */
+	uint64_t old_bytes;               /* that these may take */
 	struct cpu_area *const *areas;    /* one a possible CPU; NULL: it was never online */
 	struct cpu_slot *cpus;
 	int nr_cpus;
@@ -62,11 +66,14 @@ void stacks_end(struct stacks *s);
 
 /* stacks_ends - of how many samples and blocks the user stack ended how, since the start. */
 /* stacks_each - calls @fn for every stack that an id of the last window may mean, innermost frame first; of the
- * dictionary as it is now, and as it was when it turned. Ends with what @fn returns, if that is not 0. */
+ * dictionary as it is now, and as it was when it turned in that time. Ends with what @fn returns, if that is not 0. */
 typedef int stacks_fn(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames);
 int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg);
 
 const uint64_t *stacks_ends(const struct stacks *s);
+
+/* stacks_health - how full the dictionary is, and what is kept of it as it was. */
+void stacks_health(const struct stacks *s, struct health *h);
 
 /* stacks_lost - events and stacks that could not be read, since the start. */
 uint64_t stacks_lost(const struct stacks *s);

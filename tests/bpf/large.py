@@ -21,7 +21,7 @@ MIB = 1 << 20
 RING_SECONDS = 3           # until all CPUs have a ring
 RINGS_BYTES = 1 << 30      # of all rings, unless --window-mem says otherwise
 POSSIBLE_BYTES = 3 << 10   # of maps, for a CPU that is possible
-ONLINE_BYTES = 640 << 10   # and for one that is online
+ONLINE_BYTES = 768 << 10   # and for one that is online: 143 KiB of that for its part of a larger stack dictionary
 RSS_NOISE = 16 * MIB       # between two runs: names of what happened to run
 REFRESH_RATIO = 4          # of a refresh's CPU time, to that with this machine's CPUs
 

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <stdlib.h>
+
+#include "area.h"
+#include "collect/old_stacks.h"
+#include "collect/stacks.h"
+#include "model/model.h"
+#include "slot.h"
+
+#define BITS STACK_INDEX_BITS
+#define HALF STACK_HALF(BITS)
+#define LINES STACK_LINES_HALF(BITS)
+
+/* What the programs wrote, and its reader. */
+static struct cpu_area *area;
+static struct cpu_slot *cpu;
+static struct shared *shared;
+static struct stack_entry *entries;
+static struct stack_line *lines;
+static struct model *model;
+static struct stacks *stacks;
+
+static void begin_with(uint64_t window_ns, uint64_t old_bytes)
+{
+	struct stacks_memory memory = {
+		.index_bits = BITS, .nr_cpus = 1, .max_slots = 16, .window_ns = window_ns, .old_bytes = old_bytes,
+	};
+
+	memory.areas = &area;
+	memory.cpus = cpu;
+	memory.shared = shared;
+	memory.entries = entries;
+	memory.lines = lines;
+	stacks = stacks_new(&memory, model);
+	assert_non_null(stacks);
+	shared->stack_generation = 1;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	area = calloc(1, sizeof(*area));
+	cpu = calloc(1, sizeof(*cpu));
+	shared = calloc(1, sizeof(*shared));
+	entries = calloc(2 * HALF, sizeof(*entries));
+	lines = calloc(2 * LINES, sizeof(*lines));
+	model = model_new(0);
+	return !area || !cpu || !shared || !entries || !lines || !model;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	stacks_free(stacks);
+	stacks = NULL;
+	model_free(model);
+	free(area);
+	free(cpu);
+	free(shared);
+	free(entries);
+	free(lines);
+	return 0;
+}
+
+/* A stack of @nr frames, all of which are @frame: its id. */
+static uint32_t write_stack(uint64_t frame, uint16_t nr)
+{
+	uint32_t generation = shared->stack_generation, half = generation & 1, index = shared->stack_entries[half]++;
+	struct stack_entry *e = &entries[half * HALF + index];
+
+	*e = (struct stack_entry){ .hash = frame, .check = frame, .nr = nr, .line = half * LINES + shared->stack_lines[half] };
+	for (uint16_t i = 0; i < nr; i++)
+		((uint64_t *)&lines[e->line])[i] = frame;
+	shared->stack_lines[half] += (nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
+	e->flags = STACK_READY;
+	return generation << BITS | index;
+}
+
+/* A sample with a user stack. */
+static void write_sample(uint32_t id)
+{
+	uint64_t place = cpu->stack_events++;
+
+	area->stack_events[place % STACK_EVENTS] = (struct stack_event){ .seq = place + 1, .slot = 1, .tid = 1, .user = id };
+}
+
+/* A half full of stacks that are all new, and as many looks as it takes until it can be used again. */
+static void turn(uint64_t first)
+{
+	uint32_t generation = shared->stack_generation;
+
+	for (uint64_t i = 0; i < HALF / 2; i++)
+		write_stack(first + i, 3);
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_int_equal(shared->stack_generation, generation + 1);
+	assert_int_equal(stacks_drain(stacks), 0);
+}
+
+/* Which of some ids are there, with the frame that they were written with. */
+struct looking {
+	const uint32_t *ids;
+	const uint64_t *frames;
+	uint32_t nr, found;
+	uint64_t all;
+};
+
+static int look(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames)
+{
+	struct looking *l = arg;
+
+	l->all++;
+	for (uint32_t i = 0; i < l->nr; i++)
+		if (l->ids[i] == id) {
+			assert_int_equal(frames[0], l->frames[i]);
+			assert_int_equal(frames[e->nr - 1], l->frames[i]);
+			l->found++;
+		}
+	return 0;
+}
+
+#define TURNS 8
+
+/* As fast as the dictionary may turn: each of its halves is full of new stacks. */
+TEST(stacks, what_the_window_has_keeps_its_stack_however_often_the_dictionary_turns)
+{
+	uint32_t ids[TURNS];
+	uint64_t frames[TURNS];
+	struct looking l = { ids, frames, TURNS, 0, 0 };
+
+	begin_with(30 * SEC, 256 << 20);
+	for (uint64_t i = 0; i < TURNS; i++) {
+		frames[i] = (i + 1) << 32;
+		ids[i] = write_stack(frames[i], 20);
+		turn((i + 1) << 40);
+	}
+	assert_int_equal(stacks_each(stacks, look, &l), 0);
+	if (l.found != TURNS)
+		fail_msg("%u of %u stacks of the window are there", l.found, TURNS);
+	assert_int_equal(stacks_lost(stacks), 0);
+}
+
+/* Hours of new stacks take no more memory than the window's. */
+TEST(stacks, what_left_the_window_makes_room)
+{
+	struct looking l = { 0 };
+	uint64_t early, most;
+	struct old_stacks *old = old_stacks_new(30 * SEC, 256 << 20);
+	struct stacks_half half = { 1, BITS, entries + HALF, lines + LINES };
+
+	assert_non_null(old);
+	shared->stack_generation = 1;
+	for (uint64_t i = 0; i < 1000; i++)
+		write_stack((i + 1) << 32, 20);
+	old_stacks_keep(old, &half, 1 * SEC);
+	most = old_stacks_bytes(old, &early);
+	half.generation = 3; /* the same stacks once more: all that is new are their ids */
+	old_stacks_keep(old, &half, 2 * SEC);
+	assert_in_range(old_stacks_bytes(old, &early), most + 1, most * 5 / 4);
+	old_stacks_age(old, 31 * SEC);
+	assert_int_equal(old_stacks_each(old, look, &l), 0);
+	assert_int_equal(l.all, 2000);
+	old_stacks_age(old, 31 * SEC + 1);
+	l.all = 0;
+	assert_int_equal(old_stacks_each(old, look, &l), 0);
+	assert_int_equal(l.all, 1000);
+	assert_in_range(old_stacks_bytes(old, &early), 1, most);
+	old_stacks_age(old, 100 * SEC);
+	assert_int_equal(old_stacks_bytes(old, &early), 0);
+	assert_int_equal(early, 0);
+	old_stacks_free(old);
+}
+
+TEST(stacks, above_what_they_may_take_the_oldest_go_and_are_counted)
+{
+	struct looking l = { 0 };
+	uint64_t early, one;
+	struct old_stacks *old = old_stacks_new(30 * SEC, UINT64_MAX);
+	struct stacks_half half = { 1, BITS, entries + HALF, lines + LINES };
+
+	shared->stack_generation = 1;
+	for (uint64_t i = 0; i < 100; i++)
+		write_stack((i + 1) << 32, 20);
+	old_stacks_keep(old, &half, 1);
+	one = old_stacks_bytes(old, &early);
+	old_stacks_free(old);
+	old = old_stacks_new(30 * SEC, one + one / 2);
+	for (uint64_t i = 0; i < 4; i++) {
+		for (uint32_t k = 0; k < 100; k++)
+			entries[HALF + k].hash = (i + 1) << 48 | k << 1;
+		half.generation = 1 + 2 * i;
+		old_stacks_keep(old, &half, 1);
+	}
+	assert_int_equal(old_stacks_each(old, look, &l), 0);
+	assert_int_equal(l.all, 100);
+	assert_in_range(old_stacks_bytes(old, &early), 1, one);
+	assert_int_equal(early, 300);
+	old_stacks_free(old);
+}
+
+/* What a CPU's ring had no room for is lost, to the last one, and so is what has no stack in the dictionary. */
+TEST(stacks, events_that_were_overwritten_are_counted)
+{
+	uint32_t id;
+
+	begin_with(0, 0);
+	id = write_stack(1ULL << 32, 5);
+	for (int i = 0; i < STACK_EVENTS + 1234; i++)
+		write_sample(id);
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_int_equal(stacks_lost(stacks), 1234);
+	for (int i = 0; i < STACK_EVENTS; i++)
+		write_sample(id);
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_int_equal(stacks_lost(stacks), 1234);
+	assert_int_equal(stacks_ends(stacks)[STACK_COMPLETE], 2 * STACK_EVENTS);
+	for (int i = 0; i < 7; i++)
+		write_sample(id + 1);
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_int_equal(stacks_lost(stacks), 1234 + 7);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test_setup_teardown(stacks_what_the_window_has_keeps_its_stack_however_often_the_dictionary_turns,
+						  begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_what_left_the_window_makes_room, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_above_what_they_may_take_the_oldest_go_and_are_counted, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_events_that_were_overwritten_are_counted, begin, end));
+}
