@@ -8,14 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "collect/collect.h"
+#include "collect/load.h"
 #include "collect/probe.h"
 #include "helper/calls.h"
 #include "helper/sandbox.h"
+#include "hierarchy.h"
 #include "model/health.h"
 #include "namespaces.h"
+#include "options.h"
+#include "proc/cgroup.h"
+#include "proc/memory.h"
 #include "proc/mounts.h"
 #include "roles.h"
 
@@ -156,6 +163,28 @@ int check_preconditions(void)
 	return err;
 }
 
+/* The BPF programs, their maps, and some for each CPU. */
+#define FILES_NEEDED 120
+#define FILES_NEEDED_CPU 4
+
+int check_files(void)
+{
+	rlim_t needed_files = FILES_NEEDED + FILES_NEEDED_CPU * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= needed_files)
+		return 0;
+	fail(-EMFILE, EXIT_STATUS_RUNTIME, "too few files may be open: %ju of %ju", (uintmax_t)limit.rlim_cur,
+	     (uintmax_t)needed_files);
+	fail_why("the limit of open files (RLIMIT_NOFILE) is below what systop needs");
+	fail_fix("ulimit -n %ju", needed_files > 1024 ? (uintmax_t)needed_files : 1024);
+	return -EMFILE;
+}
+
 int check_drop_privileges(void)
 {
 	return sandbox_enter(&processes[PROCESS_MAIN])
@@ -196,7 +225,51 @@ static void print_probes(void)
 		       probes[i].found ? "" : probes[i].why);
 }
 
-enum exit_status check_print(void)
+/* What the kernel refuses, in its words. */
+static void print_refusal(const struct load_attempt *a, bool at_last)
+{
+	printf("%-18s %-4s %s%sthe kernel refuses %s: %s\n", "BPF programs", at_last ? "no" : "off",
+	       at_last ? "" : a->without, at_last ? "" : "; ", *a->refusal.what ? a->refusal.what : "them", strerror(-a->err));
+	for (int i = 0; i < a->refusal.nr_lines; i++)
+		printf("%-18s      %s\n", "", a->refusal.lines[i]);
+}
+
+static void print_report(const struct load_report *report, int err)
+{
+	for (int i = err ? report->refused - 1 : 0; i >= 0 && i < report->refused; i++)
+		print_refusal(&report->attempts[i], err);
+	if (!err)
+		printf("%-18s %-4s %s\n", "BPF programs", "ok", report->refused ? "the kernel takes the others" : "the kernel takes them");
+}
+
+static int try_programs(const struct options *o)
+{
+	struct collect_options with = { .frequency = o->frequency, .wait_ns = o->wait_ns, .table_mib = o->table_mib,
+					.window_s = o->window_s, .window_bytes = o->window_bytes };
+	struct cgroup_mounts mounts = { 0 };
+	struct load_report report = { 0 };
+	struct cgroups *cgroups = NULL;
+	int err = hierarchy_mounts(&mounts);
+
+	if (!err)
+		err = memory_check(&mounts);
+	if (!err) {
+		cgroups = hierarchy_open(&mounts, NULL, &with.shown_controller, &with.limits_controller);
+		err = cgroups ? 0 : -EIO;
+	}
+	if (!err) {
+		with.memory_spare = memory_spare(&mounts);
+		err = load_try(&with, &report);
+		print_report(&report, err);
+	}
+	if (err)
+		fail(err, EXIT_STATUS_RUNTIME, "cannot load BPF programs: %s", strerror(-err));
+	cgroups_free(cgroups);
+	cgroup_mounts_fini(&mounts);
+	return err;
+}
+
+enum exit_status check_print(const struct options *o)
 {
 	enum exit_status status = EXIT_STATUS_OK;
 	char mode[64], paranoid[64];
@@ -217,7 +290,7 @@ enum exit_status check_print(void)
 	printf("%-18s %s\n", "perf_event_paranoid", *paranoid ? paranoid : "-");
 	print_hierarchies();
 
-	if (check_kernel(&uts) || namespaces_check(NULL, 0) || check_preconditions())
+	if (check_kernel(&uts) || namespaces_check(NULL, 0) || check_preconditions() || check_files() || try_programs(o))
 		status = failure_print(stdout);
 	printf("%-18s %s\n", "verdict", status ? "systop cannot run here" : "systop can run here");
 	return status;

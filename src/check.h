@@ -12,9 +12,15 @@ int check_setuid(void);
  * fail() has said what is missing and how to get it. */
 int check_preconditions(void);
 
-/* check_print - the facts of --check, on stdout; needs no rights. Returns what systop would exit
- * with here and now: 0, 3 (kernel) or 4 (permission). */
-enum exit_status check_print(void);
+/* check_files - raises the limit of open files to what systop needs. 0, or -EMFILE after fail(). */
+int check_files(void);
+
+struct options;
+
+/* check_print - the facts of --check, on stdout; needs no rights, but with them the programs are loaded, as these options
+ * want them, and nothing is attached. Returns what systop would exit with here and now: 0, 3 (kernel), 4 (permission), or
+ * 1: memory or files are too few. */
+enum exit_status check_print(const struct options *o);
 
 /* check_drop_privileges - gives up everything but CAP_BPF and CAP_PERFMON, for good.
  * Returns 0 or -errno after fail(). */

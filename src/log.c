@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,13 @@ struct log_message {
 };
 
 static struct helper helper = { .socket = -1 };
+
+/* Of -v. */
+static struct {
+	bool on;
+	int patience_ms; /* for room in the socket */
+	uint64_t began;
+} verbose;
 
 /* --- The helper */
 
@@ -133,7 +141,7 @@ static const char *reason(int err)
 				: strerror(-err);
 }
 
-int log_open(int role, const char *path)
+int log_open(int role, const char *path, bool is_verbose)
 {
 	char safe[PATH_MAX + 256];
 	int err;
@@ -146,12 +154,16 @@ int log_open(int role, const char *path)
 		err = send_message(LOG_OPEN, path, strlen(path));
 	if (!err)
 		err = wait_for_answer(OPEN_MS);
-	if (!err)
+	if (!err) {
+		verbose.on = is_verbose;
+		verbose.patience_ms = SYNC_MS;
+		verbose.began = clock_ns(CLOCK_MONOTONIC);
 		return 0;
+	}
 	helper_kill(&helper);
 	text_safe(safe, sizeof(safe), path, strlen(path));
 	fail(err, EXIT_STATUS_USAGE, "cannot open the log %s: %s", safe, reason(err));
-	fail_fix("give --log a regular file, or the name of a new one, that you may write");
+	fail_fix("give %s a regular file, or the name of a new one, that you may write", is_verbose ? "-v" : "--log");
 	return err;
 }
 
@@ -179,6 +191,45 @@ void log_line(const char *fmt, ...)
 	va_end(args);
 	strcat(text, "\n");
 	log_text(text, strlen(text));
+}
+
+void log_step(const char *step)
+{
+	if (verbose.on)
+		log_line("+%.1f ms: %s", (clock_ns(CLOCK_MONOTONIC) - verbose.began) / 1e6, step);
+}
+
+/* Whether there is room within the patience; if not, there is none left for what comes. */
+static bool wait_for_room(void)
+{
+	struct pollfd p = { .fd = helper.socket, .events = POLLOUT };
+
+	if (verbose.patience_ms && poll(&p, 1, verbose.patience_ms) > 0)
+		return true;
+	verbose.patience_ms = 0;
+	return false;
+}
+
+void log_detail(const char *text, size_t bytes)
+{
+	const size_t most = sizeof(((struct log_message *)NULL)->text);
+
+	while (verbose.on && helper.socket >= 0 && bytes) {
+		size_t part = bytes < most ? bytes : most;
+		int err = send_message(LOG_TEXT, text, part);
+
+		if (err == -EAGAIN && wait_for_room())
+			continue;
+		if (err)
+			return;
+		text += part;
+		bytes -= part;
+	}
+}
+
+void log_started(void)
+{
+	verbose.patience_ms = 0;
 }
 
 void log_sync(void)

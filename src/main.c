@@ -4,7 +4,6 @@
  * before the screen opens, and said after it closed.
  */
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -18,6 +17,7 @@
 
 #include "check.h"
 #include "collect/collect.h"
+#include "collect/words.h"
 #include "complain.h"
 #include "config_file.h"
 #include "config_write.h"
@@ -493,10 +493,31 @@ static int check_output(const struct options *o)
 	return fail(-EBADF, EXIT_STATUS_RUNTIME, "cannot write the output: standard output is closed");
 }
 
+static int print_or_run(struct systop *s)
+{
+	int status = print_asked(&s->options, &s->settings);
+
+	return status < 0 ? run(s) : status;
+}
+
+/* --check -v: the log is a helper's. */
+static int check_with_log(struct systop *s)
+{
+	int status;
+
+	start_helpers();
+	if (start_log(&s->options))
+		status = failure_print(stderr);
+	else
+		status = print_or_run(s);
+	log_close();
+	helper_stop();
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct systop s = { .output.fd = STDOUT_FILENO };
-	int status;
 
 	if (check_setuid())
 		return failure_print(stderr);
@@ -505,7 +526,7 @@ int main(int argc, char **argv)
 		return failure_print(stderr);
 	setlocale(LC_ALL, "");
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
-	libbpf_set_print(NULL); /* its words are for developers; what fails is said by fail() */
+	words_listen(NULL); /* for developers; what fails is said by fail() */
 	argv[0] = (char[]){ "systop" };
 	if (read_all(&s, argc, argv) || check_output(&s.options)) {
 		options_fini(&s.options);
@@ -513,6 +534,5 @@ int main(int argc, char **argv)
 	}
 	s.argv = argv;
 	uname(&s.uts);
-	status = print_asked(&s.options, &s.settings);
-	return status < 0 ? run(&s) : status;
+	return s.options.output == OUTPUT_CHECK && s.options.verbose ? check_with_log(&s) : print_or_run(&s);
 }

@@ -75,6 +75,7 @@ const struct argp_option option_table[] = {
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
 	{ "log", KEY_LOG, "FILE", 0, "add to this file what is reported while the screen is open, and a crash", 1 },
+	{ "verbose", 'v', "FILE", 0, "the same, and the steps of the start and all that libbpf and the kernel's verifier say", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
@@ -157,6 +158,15 @@ static int set_duration(struct options *o, const char *arg)
 {
 	if (parse_duration(arg, INTERVAL_MIN_NS, WINDOW_MAX_S * 1000000000ULL, &o->duration_ns))
 		return bad_value("--duration", arg, "0.1 to 600 seconds are wanted, as 10 or 500ms");
+	return 0;
+}
+
+static int set_log(struct options *o, const char *arg, bool verbose)
+{
+	if (o->log && o->verbose != verbose)
+		return bad_value(verbose ? "-v" : "--log", arg, "-v has all that --log has: one of them is enough");
+	o->log = arg;
+	o->verbose = verbose;
 	return 0;
 }
 
@@ -337,9 +347,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		o->save_path = arg;
 		return 0;
+	case 'v':
 	case KEY_LOG:
-		o->log = arg;
-		return 0;
+		return set_log(o, arg, key == 'v');
 	case KEY_ON:
 		return set_filter(&o->trigger, arg);
 	case KEY_ON_LIMIT:

@@ -42,7 +42,8 @@ struct options {
 	int trace_fd;            /* it leads to a descriptor, -1: it does not */
 	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
 	int save_fd;             /* the same */
-	const char *log;         /* --log; NULL: none */
+	const char *log;         /* --log or -v; NULL: none */
+	bool verbose;            /* -v */
 	enum field_id sort;
 	bool all;
 	enum folded_kind folded;

@@ -56,7 +56,7 @@ int print_asked(const struct options *o, const struct settings *s)
 	case OUTPUT_SCHEMA:
 		return json_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
 	case OUTPUT_CHECK:
-		return check_print();
+		return check_print(o);
 	case OUTPUT_LIST_CGROUPS:
 		return print_cgroups();
 	default:

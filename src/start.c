@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "config.h"
 
 #include "check.h"
 #include "collect/collect.h"
+#include "collect/words.h"
 #include "complain.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
@@ -42,28 +42,6 @@ void start_helpers(void)
 static void ask_again(void *arg, const struct file_key *key)
 {
 	collect_ask_file(((struct systop *)arg)->collect, key);
-}
-
-/* The BPF programs, their maps, and some for each CPU. */
-#define FILES_NEEDED 120
-#define FILES_NEEDED_CPU 4
-
-static int raise_file_limit(void)
-{
-	rlim_t needed = FILES_NEEDED + FILES_NEEDED_CPU * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return 0;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur >= needed)
-		return 0;
-	fail(-EMFILE, EXIT_STATUS_RUNTIME, "too few files may be open: %ju of %ju", (uintmax_t)limit.rlim_cur,
-	     (uintmax_t)needed);
-	fail_why("the limit of open files (RLIMIT_NOFILE) is below what systop needs");
-	fail_fix("ulimit -n %ju", needed > 1024 ? (uintmax_t)needed : 1024);
-	return -EMFILE;
 }
 
 static int on_table(void *arg, uint32_t file, int fd)
@@ -152,18 +130,35 @@ static void warn_of_cgroups(struct systop *s)
 		snprintf(s->notice, sizeof(s->notice), "%s", text);
 }
 
+/* Whether all went well so far, and if so, in the log what comes next. */
+static bool next(int err, const char *step)
+{
+	if (!err)
+		log_step(step);
+	return !err;
+}
+
+int start_log(const struct options *o)
+{
+	int err = o->log ? log_open(PROCESS_LOG, o->log, o->verbose) : 0;
+
+	if (!err && o->verbose)
+		words_listen(log_detail);
+	return err;
+}
+
 int start(struct systop *s)
 {
 	const char *controller, *limits;
 	int err;
 
-	err = namespaces_check(s->options.pids, s->options.nr_pids);
-	if (!err)
+	err = start_log(&s->options);
+	if (next(err, "check the namespaces"))
+		err = namespaces_check(s->options.pids, s->options.nr_pids);
+	if (next(err, "check rights, the kernel and its types"))
 		err = check_preconditions();
-	if (!err)
-		err = raise_file_limit();
-	if (!err && s->options.log)
-		err = log_open(PROCESS_LOG, s->options.log);
+	if (next(err, "raise the limit of open files"))
+		err = check_files();
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = tui_check();
 	if (!err && s->options.trigger) {
@@ -177,13 +172,13 @@ int start(struct systop *s)
 
 		s->filter = filter_parse(s->options.filter, user_lookup, &error);
 	}
-	if (!err)
+	if (next(err, "find the cgroup hierarchies"))
 		err = hierarchy_mounts(&s->mounts);
-	if (!err)
+	if (next(err, "check the limit of memory"))
 		err = memory_check(&s->mounts);
-	if (!err)
+	if (next(err, "find what is asked for"))
 		err = target_resolve(&s->target, &s->options, &s->mounts);
-	if (!err) {
+	if (next(err, "read the cgroups")) {
 		warn_of_cgroups(s);
 		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller, &limits);
 		err = s->cgroups ? 0 : -EIO;
@@ -207,6 +202,7 @@ int start(struct systop *s)
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,
 			.memory_spare = memory_spare(&s->mounts),
+			.tell = log_step,
 			.window_now = s->options.output == OUTPUT_TRACE,
 		};
 
@@ -215,16 +211,18 @@ int start(struct systop *s)
 				      : NULL;
 		err = s->collect ? 0 : -EIO;
 	}
-	if (!err)
+	if (next(err, "start what finds names"))
 		err = start_names(s);
 	if (!err)
 		err = start_save(s);
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = open_screen(s); /* the terminal's description can be a file of root's */
-	if (!err)
+	if (next(err, "give up rights"))
 		err = check_drop_privileges();
 	if (!err && s->options.command)
 		err = command_start(&s->command);
+	next(err, "started");
+	log_started();
 	return err;
 }
 

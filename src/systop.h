@@ -51,8 +51,10 @@ struct systop {
 	uint64_t ticks;
 };
 
-/* start_helpers - before anything is opened that they need not have. */
+/* start_helpers - before anything is opened that they need not have. start_log - --log or -v, if it was asked for; start()
+ * does it by itself. 0 or -errno after fail(). */
 void start_helpers(void);
+int start_log(const struct options *o);
 
 /*
  * start - finds out all that can go wrong, attaches the programs and opens the screen, in this order. The options,

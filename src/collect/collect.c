@@ -192,13 +192,14 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 		.max_bytes = rings_room(o->window_bytes, o->memory_spare),
 		.slots = rings_size(o->window_s, o->window_bytes, o->memory_spare, online_count(c->online)),
 	};
+	struct load_report report;
 	int err;
 
 	if (rings.slots)
 		rings.pattern_fd = rings_pattern(rings.slots);
 	if (rings.pattern_fd < 0)
 		rings.slots = 0;
-	err = load_programs(&c->skel, o, c->online, rings.pattern_fd, rings.slots);
+	err = load_programs(&c->skel, o, c->online, rings.pattern_fd, rings.slots, &report);
 	if (!err) {
 		c->areas = areas_new(bpf_map__fd(c->skel->maps.areas), c->online);
 		err = c->areas ? areas_follow(c->areas) : -ENOMEM;
@@ -218,11 +219,18 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 	return err;
 }
 
+static const char *next_step(const struct collect_options *o, const char *step)
+{
+	if (o->tell)
+		o->tell(step);
+	return step;
+}
+
 struct collect *collect_new(const struct collect_options *o, struct model *model,
 			    struct cgroups *cgroups)
 {
 	struct collect *c = calloc(1, sizeof(*c));
-	const char *step = "open /proc/self/statm";
+	const char *step = "begin";
 	int err = -ENOMEM;
 
 	if (!c)
@@ -235,23 +243,24 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->peek_role = o->peek_role;
 	c->table_mib = o->table_mib;
 	c->online = online_new(c->nr_cpus);
+	step = next_step(o, "open /proc/self/statm");
 	err = c->online ? self_open(&c->self) : -ENOMEM;
 	if (!err) {
-		step = "load BPF programs";
+		step = next_step(o, "load BPF programs");
 		err = collect_load(c, o);
 	}
 	if (!err) {
-		step = "read BPF memory";
+		step = next_step(o, "read BPF memory");
 		err = collect_readers(c);
 	}
 	if (!err) {
-		step = "set the scope";
+		step = next_step(o, "set the scope");
 		c->scope = (struct scope){ bpf_map__fd(c->skel->maps.scope_cgroups), bpf_map__fd(c->skel->maps.scope_pids),
 					   bpf_map__fd(c->skel->maps.scope_uids), NULL, 0 };
 		err = scope_fill(&c->scope, o);
 	}
 	if (!err) {
-		step = "attach BPF programs";
+		step = next_step(o, "attach BPF programs");
 		err = collect_attach(c);
 	}
 out:

@@ -42,6 +42,7 @@ struct collect_options {
 	uint64_t window_bytes;        /* in so much memory; 0: what is fit, */
 	uint64_t memory_spare;        /* within so many bytes, */
 	uint64_t wait_ns;             /* of waits so long and longer it is told who ran instead */
+	void (*tell)(const char *step); /* of each step of the start, "load BPF programs"; NULL: nobody */
 	bool window_now;              /* from the start on; else from a moment later: it takes 5 ms a CPU */
 };
 

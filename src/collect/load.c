@@ -15,7 +15,9 @@
 #include "collect/collect.h"
 #include "collect/probe.h"
 #include "collect/waits.h"
+#include "record/rings.h"
 #include "slot.h"
+#include "util/fail.h"
 #include "util/online.h"
 
 #include "systop.skel.h"
@@ -180,17 +182,40 @@ static void suit_kernel(struct systop *skel)
 	btf__free(btf);
 }
 
+/* The last of the verifier's lines says what it did not like. */
+static int refused(const struct load_report *report)
+{
+	const struct load_attempt *a = &report->attempts[report->refused - 1];
+	const struct refusal *r = &a->refusal;
+
+	if (!*r->what)
+		return a->err;
+	fail(a->err, a->err == -EPERM ? EXIT_STATUS_PERMISSION : a->err == -ENOMEM ? EXIT_STATUS_RUNTIME : EXIT_STATUS_KERNEL,
+	     "the kernel refuses BPF %s: %s", r->what, strerror(-a->err));
+	if (r->nr_lines)
+		fail_why("%.73s", r->lines[r->nr_lines - 1]);
+	fail_fix("systop --check -v FILE    # FILE then has all that it says");
+	return a->err;
+}
+
 /* With less of it where the kernel refuses: an iterator that may wait came with 5.19,
  * and lockdown "confidentiality" lets no program read what it likes. Then there are no stacks, and a
  * thread keeps the name it was born with. */
 int load_programs(struct systop **skel, const struct collect_options *o, const struct online *online,
-		  int ring_fd, uint32_t ring_slots)
+		  int ring_fd, uint32_t ring_slots, struct load_report *report)
 {
+	static const char *const without[LOAD_ATTEMPTS] = {
+		"blocked_task: threads that are blocked now have no stacks",
+		"task_rename and reading kernel memory: no stacks, and names after a rename are not seen",
+	};
 	int err = -ENOMEM;
 
-	for (int attempt = 0; attempt < 3; attempt++) {
-		struct systop *s = systop__open();
+	*report = (struct load_report){ 0 };
+	for (int attempt = 0; attempt < LOAD_ATTEMPTS; attempt++) {
+		struct systop *s;
 
+		words_begin();
+		s = systop__open();
 		if (!s)
 			return -errno;
 		configure(s, o, online);
@@ -211,6 +236,22 @@ int load_programs(struct systop **skel, const struct collect_options *o, const s
 			return 0;
 		}
 		systop__destroy(s);
+		report->attempts[report->refused++] = (struct load_attempt){ *words_refusal(), err, without[attempt] };
 	}
+	return refused(report);
+}
+
+int load_try(const struct collect_options *o, struct load_report *report)
+{
+	struct online *online = online_new(libbpf_num_possible_cpus());
+	uint32_t slots = online ? rings_size(o->window_s, o->window_bytes, o->memory_spare, online_count(online)) : 0;
+	int ring_fd = slots ? rings_pattern(slots) : -1;
+	struct systop *skel = NULL;
+	int err = online ? load_programs(&skel, o, online, ring_fd, ring_fd < 0 ? 0 : slots, report) : -ENOMEM;
+
+	systop__destroy(skel);
+	if (ring_fd >= 0)
+		close(ring_fd);
+	online_free(online);
 	return err;
 }

@@ -107,6 +107,67 @@ def no_btf():
     assert done.stderr.startswith("systop: kernel ") and "libbpf" not in done.stderr, done.stderr
 
 
+def other_btf(folder, member):
+    """The kernel's types, in which this member has another name: what reads it is poisoned, as in a kernel without it."""
+    with open("/sys/kernel/btf/vmlinux", "rb") as f:
+        types = f.read()
+    old = b"\0" + member.encode() + b"\0"
+    assert old in types, f"no {member} in the kernel's types"
+    path = os.path.join(folder, "btf")
+    with open(path, "wb") as f:
+        f.write(types.replace(old, b"\0" + b"x" * len(member) + b"\0"))
+    return ["unshare", "-m", "sh", "-c", f'mount --bind {path} /sys/kernel/btf/vmlinux && exec "$@"', "sh", SYSTOP]
+
+
+def refused():
+    """The kernel's own words, when it takes a program no more: --check has them without attaching anything, -v in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        systop = other_btf(folder, "on_cpu")
+        said = says(3, "systop: the kernel refuses BPF program seed_task: Invalid argument", *systop, "-b", "-n1")
+        assert any(line.startswith("  why: ") and len(line) > 10 for line in said), said
+        assert any("systop --check -v FILE" in line for line in said), said
+        log = os.path.join(folder, "log")
+        done = run(*systop, "--check", "-v", log)
+        assert done.returncode == 3 and "verdict            systop cannot run here" in done.stdout, done
+        assert re.search("^BPF programs +no +the kernel refuses program seed_task: Invalid argument\n +[^ ]", done.stdout,
+                         re.MULTILINE), done.stdout
+        assert "task_struct.on_cpu" in done.stdout or "relocation" in done.stdout, done.stdout
+        with open(log) as f:
+            words = f.read()
+        for text in ("libbpf: prog 'seed_task': BPF program load failed", "-- BEGIN PROG LOAD LOG --", "-- END PROG LOAD LOG --"):
+            assert text in words, f"no {text} in {len(words)} bytes of log"
+    done = run(SYSTOP, "--check")
+    assert done.returncode == 0 and re.search("^BPF programs +ok ", done.stdout, re.MULTILINE), done
+
+
+def verbose():
+    """-v: the steps of the start in their order, then what --log has; a new file is for its owner alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "log")
+        before = bpf_ids()
+        done = run(SYSTOP, "-v", log, "--check")
+        assert done.returncode == 0 and not bpf_left(before), (done, bpf_left(before))
+        with open(log) as f:
+            words = f.read()
+        assert os.stat(log).st_mode & 0o777 == 0o600, oct(os.stat(log).st_mode)
+        assert "libbpf: " in words and "sched_switch" in words, words[:300]
+        done = run(SYSTOP, "-v", log, "--json", "-n1", "-d0.3")
+        assert done.returncode == 0, done
+        with open(log) as f:
+            words = f.read()[len(words):]
+        steps = re.findall(r"^[-0-9T:]+Z \+([0-9.]+) ms: (.*)$", words, re.MULTILINE)
+        times = [float(ms) for ms, _ in steps]
+        names = [name for _, name in steps]
+        assert len(steps) > 8 and times == sorted(times), steps
+        wanted = ["check the namespaces", "find the cgroup hierarchies", "load BPF programs", "attach BPF programs",
+                  "give up rights", "started"]
+        assert [name for name in names if name in wanted] == wanted, names
+        assert words.index("load BPF programs") < words.index("libbpf: loading object") < words.index("attach BPF programs"), words[:2000]
+        fails(2, "bad value for --log", "-v", log, "--log", f"{folder}/other", "-b", "-n1")
+        os.symlink(log, f"{folder}/link")
+        says(2, "it is a link", SYSTOP, "--check", "-v", f"{folder}/link")
+
+
 def without_root():
     for args, text in ((["--help"], "Usage: systop"), (["--version"], "systop "),
                        (["--list-cgroups"], "THREADS"), (["--schema"], "json-schema"),
@@ -212,6 +273,8 @@ def main():
     tap.case("least rights", least_rights)
     tap.case("rights are dropped", rights_dropped)
     tap.case("no BTF", no_btf)
+    tap.case("a program is refused", refused)
+    tap.case("-v", verbose)
     tap.case("what works without root", without_root)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"):
         tap.case(f"{name} with --json", ends, getattr(signal, name), "--json", "-d", "0.2")

@@ -310,12 +310,13 @@ static int load(void)
 	struct collect_options o = { .table_mib = 64, .window_s = 30, .wait_ns = 100000 };
 	struct online *online = online_new(NR_CPUS);
 	struct systop *skel = NULL;
+	struct load_report report;
 	struct program *programs;
 	size_t nr;
 	int err;
 
 	kernel_forget();
-	err = online ? load_programs(&skel, &o, online, RINGS_FD, 1024) : -ENOMEM;
+	err = online ? load_programs(&skel, &o, online, RINGS_FD, 1024, &report) : -ENOMEM;
 	online_free(online);
 	if (err) {
 		printf("  libbpf: %s\n", strerror(-err));
