@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "clocksource.h"
 #include "collect/collect.h"
 #include "collect/load.h"
 #include "collect/probe.h"
@@ -163,6 +164,21 @@ int check_preconditions(void)
 	return err;
 }
 
+/* Measured once: on a slow one that takes a while. */
+static const struct clocksource *kernel_clock(void)
+{
+	static struct clocksource clock;
+
+	if (!*clock.name)
+		clocksource_read(&clock);
+	return &clock;
+}
+
+int check_clock(bool force)
+{
+	return clocksource_check(kernel_clock(), force);
+}
+
 /* The BPF programs, their maps, and some for each CPU. */
 #define FILES_NEEDED 120
 #define FILES_NEEDED_CPU 4
@@ -272,7 +288,7 @@ static int try_programs(const struct options *o)
 enum exit_status check_print(const struct options *o)
 {
 	enum exit_status status = EXIT_STATUS_OK;
-	char mode[64], paranoid[64];
+	char mode[64], paranoid[64], clock[80];
 	struct utsname uts;
 
 	uname(&uts);
@@ -288,9 +304,12 @@ enum exit_status check_print(const struct options *o)
 	printf("%-18s %s%s\n", "lockdown", mode,
 	       strcmp(mode, "confidentiality") ? "" : ": no stacks, and names after a rename are not seen");
 	printf("%-18s %s\n", "perf_event_paranoid", *paranoid ? paranoid : "-");
+	clocksource_text(kernel_clock(), clock, sizeof(clock));
+	printf("%-18s %-4s %s\n", "clock", kernel_clock()->counter ? "ok" : "slow", clock);
 	print_hierarchies();
 
-	if (check_kernel(&uts) || namespaces_check(NULL, 0) || check_preconditions() || check_files() || try_programs(o))
+	if (check_kernel(&uts) || namespaces_check(NULL, 0) || check_preconditions() || check_clock(o->force) ||
+	    check_files() || try_programs(o))
 		status = failure_print(stdout);
 	printf("%-18s %s\n", "verdict", status ? "systop cannot run here" : "systop can run here");
 	return status;
@@ -299,7 +318,7 @@ enum exit_status check_print(const struct options *o)
 void check_health(struct health *h)
 {
 	struct utsname uts;
-	char mode[32], call[32];
+	char mode[32], call[32], clock[80];
 	uint64_t refused = calls_refused(call, sizeof(call));
 
 	uname(&uts);
@@ -307,6 +326,9 @@ void check_health(struct health *h)
 	health_add(h, "Kernel", "release", HEALTH_FACT, "%s", uts.release);
 	health_add(h, "Kernel", "lockdown", strcmp(mode, "confidentiality") ? HEALTH_FACT : HEALTH_DEGRADED,
 		   "%s", mode);
+	clocksource_text(kernel_clock(), clock, sizeof(clock));
+	health_add(h, "Kernel", "clock", kernel_clock()->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", clock,
+		   kernel_clock()->counter ? "" : ": it slows down every switch");
 	for (size_t i = 0; i < NR_NEEDED; i++)
 		health_add(h, "Rights", needed[i].name,
 			   has_cap(needed[i].cap) ? HEALTH_ON : HEALTH_OFF, "%s", needed[i].what);

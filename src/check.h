@@ -2,6 +2,8 @@
 #ifndef SYSTOP_CHECK_H
 #define SYSTOP_CHECK_H
 
+#include <stdbool.h>
+
 #include "util/fail.h"
 
 /* check_setuid - that systop was not given rights its user does not have. Call before anything is read. Returns 0, or
@@ -11,6 +13,9 @@ int check_setuid(void);
 /* check_preconditions - whether systop can run here: kernel, BTF, rights. Returns 0, or -errno after
  * fail() has said what is missing and how to get it. */
 int check_preconditions(void);
+
+/* check_clock - that the kernel's clock is read quickly, or @force. 0, or -EOPNOTSUPP after fail(). */
+int check_clock(bool force);
 
 /* check_files - raises the limit of open files to what systop needs. 0, or -EMFILE after fail(). */
 int check_files(void);

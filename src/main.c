@@ -443,6 +443,7 @@ static int run(struct systop *s)
 	int signal_number = 0, status;
 	enum loop_verdict verdict = LOOP_FAILED;
 	enum exit_status failure;
+	long rate = 0, rate_now = 0;
 
 	if (s->options.output == OUTPUT_TRACE) {
 		recording_plan(&s->recording, &s->options);
@@ -470,11 +471,16 @@ static int run(struct systop *s)
 		}
 	}
 	status = command_exit_status(&s->command);
+	if (s->collect)
+		collect_sample_rate(s->collect, &rate, &rate_now);
 	stop(s);
 	if (!screen && s->output.dropped)
 		complain("%" PRIu64 " refresh%s dropped: the output was read too late", s->output.dropped,
 			 s->output.dropped == 1 ? "" : "es");
 	failure = complain_of_failure();
+	if (rate_now < rate)
+		complain("kernel.perf_event_max_sample_rate fell from %ld to %ld meanwhile; fix: sysctl -w "
+			 "kernel.perf_event_max_sample_rate=%ld, and from now on: systop --clock=cpu", rate, rate_now, rate);
 	log_close();
 	if (failure)
 		return failure;

@@ -54,6 +54,8 @@ enum {
 	KEY_ON_LIMIT,
 	KEY_WAIT_MIN,
 	KEY_LOG,
+	KEY_CLOCK,
+	KEY_FORCE,
 };
 
 const struct argp_option option_table[] = {
@@ -65,6 +67,7 @@ const struct argp_option option_table[] = {
 	{ "sort", 's', "COLUMN", 0, "sort by this column; help lists them", 1 },
 	{ "filter", KEY_FILTER, "EXPR", 0, "show only what matches: 'cg:api !kworker cpu>5 runq.p99>1ms state=D'", 1 },
 	{ "freq", 'F', "HZ", 0, "samples a second on each CPU, 1 to 9999 (default 99)", 1 },
+	{ "clock", KEY_CLOCK, "KIND", 0, "what samples: cycles, where the CPU counts them (default), or cpu, its clock", 1 },
 	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
@@ -76,6 +79,7 @@ const struct argp_option option_table[] = {
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
 	{ "log", KEY_LOG, "FILE", 0, "add to this file what is reported while the screen is open, and a crash", 1 },
 	{ "verbose", 'v', "FILE", 0, "the same, and the steps of the start and all that libbpf and the kernel's verifier say", 1 },
+	{ "force", KEY_FORCE, 0, 0, "start although a read of the kernel's clock takes long (see --check)", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", 2 },
 	{ "batch", 'b', 0, 0, "print plain tables", 2 },
 	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
@@ -225,6 +229,14 @@ static int set_frequency(struct options *o, const char *arg)
 	return 0;
 }
 
+static int set_clock(struct options *o, const char *arg)
+{
+	if (strcmp(arg, "cycles") && strcmp(arg, "cpu"))
+		return bad_value("--clock", arg, "cycles or cpu is wanted");
+	o->cpu_clock = !strcmp(arg, "cpu");
+	return 0;
+}
+
 static int set_folded(struct options *o, const char *arg)
 {
 	for (int kind = 0; kind < FOLDED_KINDS; kind++) {
@@ -330,6 +342,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return set_sort(o, arg);
 	case 'F':
 		return set_frequency(o, arg);
+	case KEY_CLOCK:
+		return set_clock(o, arg);
+	case KEY_FORCE:
+		o->force = true;
+		return 0;
 	case KEY_SELF:
 		o->self = true;
 		return 0;

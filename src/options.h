@@ -52,7 +52,9 @@ struct options {
 	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
 	uint64_t window_bytes;   /* in so many bytes; 0: what is fit */
 	uint64_t wait_ns;        /* of waits so long it is told who ran instead */
-	bool self, all_cpus;     /* what is sampled, too */
+	bool self, all_cpus;     /* what is sampled, too, */
+	bool cpu_clock;          /* by the CPU's clock, not by its cycles */
+	bool force;              /* whatever the kernel's clock is */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *trigger;     /* --on, the same */
 	unsigned int trigger_limit; /* files an hour */

@@ -157,6 +157,8 @@ int start(struct systop *s)
 		err = namespaces_check(s->options.pids, s->options.nr_pids);
 	if (next(err, "check rights, the kernel and its types"))
 		err = check_preconditions();
+	if (next(err, "measure the kernel's clock"))
+		err = check_clock(s->options.force);
 	if (next(err, "raise the limit of open files"))
 		err = check_files();
 	if (!err && s->options.output == OUTPUT_SCREEN)
@@ -196,6 +198,7 @@ int start(struct systop *s)
 			.wait_ns = s->options.wait_ns,
 			.self = s->options.self,
 			.all_cpus = s->options.all_cpus,
+			.cpu_clock = s->options.cpu_clock,
 			.starter = helper_starter(),
 			.peek_role = PROCESS_PEEK,
 			.table_mib = s->options.table_mib,

@@ -56,7 +56,7 @@ struct collect {
 	struct pressure_reader pressure;
 	int nr_cpus;
 	int frequency;
-	bool all_cpus;
+	bool all_cpus, cpu_clock;
 	struct online *online;
 	struct areas *areas;
 	struct samplers *samplers;
@@ -153,7 +153,7 @@ static int collect_attach(struct collect *c)
 	shared->seeded = 1;
 	shared->stack_generation = c->skel->rodata->kernel_reads;
 	shared->tables_off = !c->table_mib;
-	c->samplers = samplers_new(c->skel->progs.sample, c->online, c->frequency, c->all_cpus);
+	c->samplers = samplers_new(c->skel->progs.sample, c->online, c->frequency, c->all_cpus, c->cpu_clock);
 	if (!c->samplers)
 		return -ENOMEM;
 	shared->sampler_timer = !samplers_cycles(c->samplers);
@@ -240,6 +240,7 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->nr_cpus = libbpf_num_possible_cpus();
 	c->frequency = o->frequency;
 	c->all_cpus = o->all_cpus;
+	c->cpu_clock = o->cpu_clock;
 	c->peek_role = o->peek_role;
 	c->table_mib = o->table_mib;
 	c->online = online_new(c->nr_cpus);
@@ -433,6 +434,11 @@ int collect_frequency(struct collect *c, int hz)
 		samplers_set_frequency(c->samplers, hz);
 	}
 	return c->frequency;
+}
+
+void collect_sample_rate(const struct collect *c, long *start, long *now)
+{
+	samplers_rate(c->samplers, start, now);
 }
 
 const struct rings *collect_rings(const struct collect *c)

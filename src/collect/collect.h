@@ -33,7 +33,8 @@ struct collect_options {
 	const uid_t *uids;            /* narrow to these users */
 	size_t nr_uids;
 	int frequency;                /* samples a second on each CPU */
-	bool all_cpus;                /* also on those that are isolated */
+	bool all_cpus;                /* also on those that are isolated, */
+	bool cpu_clock;               /* by their clocks, not by their cycles */
 	bool self;                    /* systop itself is sampled, too: */
 	pid_t starter;                /* this process, and that one's children */
 	int peek_role;                /* helper that looks at blocked threads */
@@ -96,6 +97,10 @@ bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
 
 /* collect_frequency - of the samplers, now; sets it to @hz, if that is not 0. */
 int collect_frequency(struct collect *c, int hz);
+
+/* collect_sample_rate - how often the kernel lets a CPU be sampled at most (kernel.perf_event_max_sample_rate, 1/s), when
+ * systop started and now; 0: not known. It lowers that itself where samples take long. */
+void collect_sample_rate(const struct collect *c, long *start, long *now);
 
 /* collect_rings - the recorder's rings. collect_cpus - mapped, one a possible CPU; collect_cpus_fd - of their map.
  * collect_cpu_now - how many slots a CPU's ring had so far, and who runs there: 0: the idle thread, -1: not known. */

@@ -57,6 +57,7 @@ void health_samplers(struct health *h, const struct samplers *s, const struct cp
 {
 	int running, wanted, hz;
 	const char *event;
+	long from, now;
 
 	samplers_state(s, &running, &wanted, &hz, &event);
 	if (running < wanted)
@@ -65,6 +66,10 @@ void health_samplers(struct health *h, const struct samplers *s, const struct cp
 	else
 		health_add(h, "Probes", "sample", HEALTH_ON, "what runs, %d times a second on %d CPUs, by %s",
 			   hz, running, event);
+	samplers_rate(s, &from, &now);
+	if (now < from)
+		health_add(h, "Probes", "sample rate", HEALTH_DEGRADED,
+			   "kernel.perf_event_max_sample_rate fell from %ld to %ld: samples took long; see --clock=cpu", from, now);
 	for (int class = 0; class < SAMPLE_CLASSES; class++) {
 		uint64_t sum = 0;
 

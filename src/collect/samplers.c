@@ -25,6 +25,7 @@ struct sampler {
 struct samplers {
 	struct bpf_program *prog;
 	int nr_cpus, frequency;
+	long rate; /* that the kernel allows, at the start */
 	const struct online *online;
 	bool all, hardware;
 	struct sampler *cpus;
@@ -127,7 +128,27 @@ void samplers_follow(struct samplers *s, bool changed)
 	}
 }
 
-struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all)
+/* Samples a second on a CPU that the kernel allows. */
+static long rate_now(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	long rate = 0;
+
+	if (f && fscanf(f, "%ld", &rate) != 1)
+		rate = 0;
+	if (f)
+		fclose(f);
+	return rate;
+}
+
+void samplers_rate(const struct samplers *s, long *start, long *now)
+{
+	*start = s->rate;
+	*now = rate_now();
+}
+
+struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
+			      bool cpu_clock)
 {
 	struct samplers *s = calloc(1, sizeof(*s));
 
@@ -144,7 +165,8 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 		return NULL;
 	}
 	find_tickless(s);
-	s->hardware = has_cycles(s);
+	s->hardware = !cpu_clock && has_cycles(s);
+	s->rate = rate_now();
 	samplers_follow(s, true);
 	return s;
 }

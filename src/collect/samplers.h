@@ -12,11 +12,12 @@ struct samplers;
 
 /*
  * samplers_new - a timer on every CPU that runs @prog: hardware cycles where the CPU has such a
- * counter, else the CPU's clock. CPUs that are isolated or nohz_full are left alone unless @all.
+ * counter, else, and with @cpu_clock, the CPU's clock. CPUs that are isolated or nohz_full are left alone unless @all.
  * @online: borrowed for their life; @frequency: samples a second
  * Returns NULL when out of memory; CPUs where none can be had are tried again.
  */
-struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all);
+struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
+			      bool cpu_clock);
 void samplers_free(struct samplers *s);
 
 /* samplers_set_frequency - from now on. */
@@ -35,6 +36,9 @@ bool samplers_tickless(const struct samplers *s, int cpu);
 
 /* samplers_cycles - whether samples are by the processor's cycles, else by a clock. */
 bool samplers_cycles(const struct samplers *s);
+
+/* samplers_rate - kernel.perf_event_max_sample_rate when the samplers were new, and now; 0: it cannot be read. */
+void samplers_rate(const struct samplers *s, long *start, long *now);
 
 /* samplers_state - on how many CPUs of those that are wanted, how often, and by what: "cycles",
  * "cpu-clock". */

@@ -41,7 +41,7 @@ def fails(status, text, *args):
 def bad_values():
     for args in (["-d", "0"], ["-d", "61"], ["-d", "x"], ["-n", "0"], ["-n", "-1"], ["-n", "x"],
                  ["-p", "x"], ["-p", "0"], ["-p", "1,"], ["-s", "nocolumn"], ["--color=maybe"],
-                 ["-c", ""]):
+                 ["-c", ""], ["--clock=tsc"]):
         fails(2, "bad value for " + args[0].split("=")[0], *args)
     fails(2, "a command to run stands behind --"[:10], "word")
 
@@ -168,6 +168,54 @@ def verbose():
         says(2, "it is a link", SYSTOP, "--check", "-v", f"{folder}/link")
 
 
+def with_file(where, text, *args, then=None):
+    """Runs systop where another file is read in place of `where`; `then` is written into it once systop runs."""
+    with tempfile.NamedTemporaryFile("w", prefix="systop-file-") as f:
+        f.write(text)
+        f.flush()
+        os.chmod(f.name, 0o644)
+        command = ["unshare", "-m", "sh", "-c", f'mount --bind {f.name} {where} && exec "$@"', "sh", SYSTOP, *args]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as proc:
+            if then:
+                proc.stdout.readline()
+                f.truncate(0)
+                os.pwrite(f.fileno(), then.encode(), 0)
+            out, err = proc.communicate(timeout=60)
+    return proc.returncode, out, err
+
+
+def slow_clock():
+    """A clock that is a device's is named with its cost, and refused without --force. Those of CPUs and hypervisors are not."""
+    where = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+    for name in ("hpet", "acpi_pm", "jiffies"):
+        status, out, err = with_file(where, name + "\n", "-b", "-n1", "-d0.2")
+        assert status == 3 and not out, (name, status, out, err)
+        lines = err.splitlines()
+        assert re.match(rf"systop: the kernel's clock is {name}, [0-9.]+ [nu]s a read, at every thread switch$", lines[0]), lines
+        assert lines[1].startswith("  why: ") and lines[2].startswith("  fix: systop --force"), lines
+        assert max(map(len, lines)) <= 80, lines
+        status, out, err = with_file(where, name + "\n", "-b", "-n1", "-d0.2", "--force")
+        assert status == 0 and "COMM" in out, (name, status, err)
+        status, out, err = with_file(where, name + "\n", "--check")
+        assert status == 3 and re.search(rf"^clock +slow {name}, ", out, re.MULTILINE), (name, status, out)
+    for name in ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter"):
+        status, out, err = with_file(where, name + "\n", "--check")
+        assert status == 0 and re.search(rf"^clock +ok +{name}, ", out, re.MULTILINE), (name, status, out, err)
+
+
+def lowered_rate():
+    """If the kernel lets CPUs be sampled less often than at the start, the end says so, whatever else it says."""
+    where = "/proc/sys/kernel/perf_event_max_sample_rate"
+    args = ["--json", "-d0.3", "-n3"]
+    said = "kernel.perf_event_max_sample_rate fell from 100000 to 25000 meanwhile"
+    status, _, err = with_file(where, "100000\n", *args, then="25000\n")
+    assert status == 0 and said in err.splitlines()[-1], (status, err)
+    assert "sysctl -w kernel.perf_event_max_sample_rate=100000" in err and "--clock=cpu" in err, err
+    for then in ("100000\n", "200000\n"):
+        status, _, err = with_file(where, "100000\n", *args, then=then)
+        assert status == 0 and not err, (then, status, err)
+
+
 def without_root():
     for args, text in ((["--help"], "Usage: systop"), (["--version"], "systop "),
                        (["--list-cgroups"], "THREADS"), (["--schema"], "json-schema"),
@@ -275,6 +323,8 @@ def main():
     tap.case("no BTF", no_btf)
     tap.case("a program is refused", refused)
     tap.case("-v", verbose)
+    tap.case("a slow clock", slow_clock)
+    tap.case("a sample rate that fell", lowered_rate)
     tap.case("what works without root", without_root)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"):
         tap.case(f"{name} with --json", ends, getattr(signal, name), "--json", "-d", "0.2")

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/samplers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "util/online.h"
+
+/* What was asked for, and whether the CPUs count cycles. */
+static struct {
+	bool counts;
+	int cycles, clocks;
+} perf;
+
+long __wrap_syscall(long number, ...);
+
+/* Only a first try succeeds: there is no program that could be attached. */
+long __wrap_syscall(long number, ...)
+{
+	const struct perf_event_attr *attr;
+	va_list args;
+
+	va_start(args, number);
+	attr = va_arg(args, const struct perf_event_attr *);
+	va_end(args);
+	assert_int_equal(number, SYS_perf_event_open);
+	if (attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES) {
+		if (perf.counts && !perf.cycles++)
+			return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	} else {
+		assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
+		assert_int_equal(attr->config, PERF_COUNT_SW_CPU_CLOCK);
+		perf.clocks++;
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+static const char *event_of(bool counts, bool cpu_clock)
+{
+	struct online *online = online_new(1);
+	struct samplers *s;
+	int running, wanted, hz;
+	const char *event;
+
+	perf = (typeof(perf)){ .counts = counts };
+	assert_non_null(online);
+	s = samplers_new(NULL, online, 99, true, cpu_clock);
+	assert_non_null(s);
+	samplers_state(s, &running, &wanted, &hz, &event);
+	assert_int_equal(running, 0);
+	assert_int_equal(hz, 99);
+	assert_int_equal(samplers_cycles(s), counts && !cpu_clock);
+	samplers_free(s);
+	online_free(online);
+	return event;
+}
+
+TEST(samplers, cycles_where_there_are)
+{
+	assert_string_equal(event_of(true, false), "cycles");
+	assert_true(perf.cycles > 1);
+	assert_int_equal(perf.clocks, 0);
+	assert_string_equal(event_of(false, false), "cpu-clock");
+	assert_true(perf.clocks > 0);
+}
+
+/* --clock=cpu: no event that interrupts as an NMI is even tried. */
+TEST(samplers, cpu_clock_where_wanted)
+{
+	assert_string_equal(event_of(true, true), "cpu-clock");
+	assert_int_equal(perf.cycles, 0);
+	assert_true(perf.clocks > 0);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cpu_clock_where_wanted));
+}
