@@ -20,7 +20,7 @@ from harness import (BUILD, GUEST, MS, SEC, Load, Systop, begin, descendants, ha
                      states_of, thread_numbers)
 from truth import Truth, stop  # noqa: E402
 
-LOAD_S = 4
+LOAD_S = 3
 STATE_NAMES = ("run_ns", "runq_ns", "d_ns", "sleep_ns")
 
 
@@ -29,7 +29,7 @@ def measure(load):
     with Truth() as truth:
         time.sleep(1)
         stop(load)
-        with Systop("--all", "-d", "1") as systop:
+        with Systop("--all", "-d", "0.5") as systop:
             first = systop.line()
             counts_before, before = thread_numbers(descendants(load.pid)), truth.threads()
             load.signal(signal.SIGCONT)

@@ -5,6 +5,7 @@ The tests run against the real kernel and real loads. SYSTOP_TEST_GUEST=1 says t
 emulated: its clock is unstable, so durations are checked coarsely, and sums and counts as always.
 """
 
+import concurrent.futures
 import glob
 import json
 import os
@@ -57,6 +58,13 @@ class Tap:
                 print(f"# {note}", flush=True)
         except Exception as e:  # noqa: BLE001
             self.ok(False, name, f"{type(e).__name__}: {e}")
+
+    def together(self, cases, at_once):
+        """Runs cases, (name, function, argument...) each, some at once: those that do not mind what runs beside them.
+        A guest has not the CPUs for it."""
+        with concurrent.futures.ThreadPoolExecutor(1 if GUEST else at_once) as pool:
+            for name, running in [(name, pool.submit(*call)) for name, *call in cases]:
+                self.case(name, running.result)
 
     def skip(self, name, why):
         self.nr += 1

@@ -245,11 +245,13 @@ def helpers_die():
 
 def main():
     tap = begin()
-    tap.case("shares of CPU time by function", cpu_shares)
-    tap.case("blocks have their stacks and exact weights", blocks)
-    tap.case("D state behind a pipe", locks, "pipe", "pipe_read_[k]")
-    tap.case("D state behind an inode", locks, "inode", "write")
-    tap.case("all kinds of time add up", wall)
+    tap.together([
+        ("shares of CPU time by function", cpu_shares),
+        ("blocks have their stacks and exact weights", blocks),
+        ("D state behind a pipe", locks, "pipe", "pipe_read_[k]"),
+        ("D state behind an inode", locks, "inode", "write"),
+        ("all kinds of time add up", wall),
+    ], 2)
     tap.case("16,384 distinct stacks", distinct)
     tap.case("a full dictionary", full)
     tap.case("samples in --json", samples_in_json)

@@ -344,14 +344,14 @@ def killed():
                        stderr=subprocess.DEVNULL)
         alone = time.monotonic() - began
         os.unlink(path)
-        tries = 10 if GUEST else 40
+        tries = 10 if GUEST else 30
         for i in range(tries):
             with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.1", "-p", str(os.getpid())],
                                   stderr=subprocess.DEVNULL) as systop:
                 # Evenly from when it begins to save to when it has saved, however fast the machine is.
                 time.sleep(alone * (0.5 + i / tries))
                 systop.kill()
-            if i % 20 == 19:
+            if i % 10 == 9:
                 time.sleep(0.3)
             files = os.listdir(folder)
             assert files in ([], ["trace"]), files
@@ -435,16 +435,18 @@ def main():
     tap.case("samples have their stacks", stacks)
     tap.case("blocks have their stacks", blocks)
     tap.case("wakers", wakers)
-    tap.case("a scope", scope)
-    tap.case("lives", lives)
-    tap.case("who they are", who)
+    tap.together([
+        ("a scope", scope),
+        ("lives", lives),
+        ("who they are", who),
+        ("--at", aligned),
+        ("--on", triggered),
+        ("refused", refused),
+        ("killed at any moment", killed),
+    ], 2)
     tap.case("two traces of one time", overlap)
     tap.case("under load", under_load)
     tap.case("a million events a second", a_million)
-    tap.case("--at", aligned)
-    tap.case("--on", triggered)
-    tap.case("refused", refused)
-    tap.case("killed at any moment", killed)
     tap.done()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A terminal to run systop in: tmux on a private socket, driven and read from here."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -25,11 +26,10 @@ def skip_reason():
 class Terminal:
     """A shell in a tmux window of the given size."""
 
-    count = 0
+    numbers = itertools.count(1)
 
     def __init__(self, width=80, height=24, env=None):
-        Terminal.count += 1
-        self.socket = f"sy{os.getpid()}-{Terminal.count}"
+        self.socket = f"sy{os.getpid()}-{next(Terminal.numbers)}"
         shell = ["env", "PS1=$ ", "HISTFILE="] + [f"{k}={v}" for k, v in (env or {}).items()]
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), "-s", "t",
                   " ".join(f"'{w}'" for w in shell) + " bash --norc --noprofile -i")
