@@ -46,7 +46,9 @@ struct account_event {
 	__u32 task_state;   /* switch-out: task->__state now */
 	__u16 cpu;
 	bool preempt;       /* switch-out: preempted, whatever its state says */
-	bool throttled;     /* switch-out: its cgroup is throttled on this CPU */
+	bool throttled;     /* switch-out: its CPU limit stops it */
+	bool frozen;        /* switch-out: its cgroup is frozen, if it sleeps */
+	__u64 throttle_ns;  /* for how long threads of its runqueue stood so far; 0: the kernel does not say */
 };
 
 /* What the caller counts: bits of the account_*() results. */
@@ -69,8 +71,8 @@ static __always_inline __u64 account_clock(__u64 boot_ns, __u64 suspended_ns)
 
 /* account_state - the state a thread goes out with; never decided by on_rq: delayed-dequeue
  * sleepers (6.12) and proxy-execution donors are on the runqueue while blocked. */
-static __always_inline enum slot_state account_state(bool preempt, __u32 prev_state,
-						     __u32 task_state, __u8 *flags, __u32 *notes)
+static __always_inline enum slot_state account_state(bool preempt, __u32 prev_state, __u32 task_state, bool frozen,
+						     __u8 *flags, __u32 *notes)
 {
 	if (preempt || !prev_state)
 		return SLOT_RUNQUEUE;
@@ -86,8 +88,9 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 	}
 	if (prev_state & (TASK_STOPPED_BIT | TASK_TRACED_BIT | TASK_FROZEN | TASK_PARKED))
 		return SLOT_STOPPED;
+	/* The freezer's own sleep is like this; so marked are also those in D after vfork(). */
 	if (prev_state & TASK_INTERRUPTIBLE)
-		return SLOT_SLEEP;
+		return frozen && prev_state & TASK_FREEZABLE ? SLOT_STOPPED : SLOT_SLEEP;
 	if (prev_state & TASK_UNINTERRUPTIBLE) /* with NOLOAD: an idle kernel thread */
 		return prev_state & TASK_NOLOAD ? SLOT_SLEEP : SLOT_D;
 	*notes |= ACCOUNT_STATE_UNKNOWN;
@@ -158,14 +161,14 @@ static __always_inline __u64 account_now(const struct slot *s, const struct acco
 	return account_max(e->now, s->since);
 }
 
-/* Adds @off ns off the CPU, the last @wait of them on the runqueue, as the state in the slot. */
-static __always_inline void account_off(struct slot *s, __u64 off, __u64 wait, bool throttled)
+/* Adds @off ns off the CPU, the last @wait of them on the runqueue, of which a CPU limit stopped it for @throttled, as the
+ * state in the slot. */
+static __always_inline void account_off(struct slot *s, __u64 off, __u64 wait, __u64 throttled)
 {
 	__u64 blocked = off - wait;
 
 	s->runq_ns += wait;
-	if (throttled)
-		s->throttled_ns += wait;
+	s->throttled_ns += account_min(throttled, wait);
 	if (s->state == SLOT_D)
 		s->d_ns += blocked;
 	else if (s->state == SLOT_STOPPED)
@@ -245,20 +248,30 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 				     ? off
 				     : account_min(account_sub(e->run_delay, s->run_delay), off);
 
-		account_off(s, off, wait, s->flags & SLOT_THROTTLED);
+		account_off(s, off, wait, s->flags & SLOT_THROTTLED ? wait : 0);
 		s->run_ns += account_sub(now, arrival);
 		notes |= ACCOUNT_GAP;
 	}
 
-	s->state = account_state(e->preempt, e->prev_state, e->task_state, &flags, &notes);
+	s->state = account_state(e->preempt, e->prev_state, e->task_state, e->frozen, &flags, &notes);
 	if (s->state == SLOT_RUNQUEUE && e->throttled)
 		flags |= SLOT_THROTTLED;
 	s->flags = flags;
 	s->since = now;
 	s->cpu = e->cpu;
+	s->throttle_ns = e->throttle_ns;
 	s->run_delay = e->run_delay;
 	s->exec_ns = e->exec_ns;
 	return notes;
+}
+
+/*
+ * For how long a CPU limit stopped a thread that went out stopped: the kernel keeps that for all of the runqueue that
+ * stand, and from when it let them go on it waited like any other. ~0: it does not keep it, or let it go on elsewhere.
+ */
+static __always_inline __u64 account_stood(const struct slot *s, const struct account_event *e)
+{
+	return s->cpu == e->cpu && e->throttle_ns ? account_sub(e->throttle_ns, s->throttle_ns) : ~0ULL >> 1;
 }
 
 /*
@@ -283,7 +296,7 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 	} else {
 		__u64 off = now - s->since;
 		__u64 wait = off;
-		bool throttled = s->flags & SLOT_THROTTLED;
+		__u64 throttled = s->flags & SLOT_THROTTLED ? account_stood(s, e) : 0;
 
 		if (s->state != SLOT_RUNQUEUE) {
 			__u64 woken = s->wake & WAKE_TIME_MASK;
@@ -291,10 +304,11 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 
 			if (woken > s->since || s->flags & SLOT_WOKEN) {
 				wait = account_min(account_sub(now, woken), off);
-				throttled = s->wake & WAKE_THROTTLED;
+				/* Elsewhere its cgroup need not have stood, as it did where it slept. */
+				throttled = s->wake & WAKE_THROTTLED && s->cpu == e->cpu ? wait : 0;
 			} else {
 				wait = account_min(kernel_wait, off);
-				throttled = false;
+				throttled = 0;
 				if (kernel_wait - wait > ACCOUNT_STALE_NS)
 					notes |= ACCOUNT_QUEUE_STALE;
 			}

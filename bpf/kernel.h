@@ -56,6 +56,8 @@ struct rq {
 struct cfs_rq {
 	struct rq *rq;
 	unsigned int throttle_count; /* CONFIG_CFS_BANDWIDTH */
+	__u64 throttled_clock_self; /* since 6.6; while threads of its own stand: since when, */
+	__u64 throttled_clock_self_time; /* and for how long they did before */
 };
 
 struct sched_entity {
@@ -141,6 +143,8 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int in_execve : 1;
 	unsigned int in_iowait : 1;
+	unsigned int frozen : 1; /* CONFIG_CGROUPS: by cgroup v2's freezer, or stopped so that it need not be */
+	unsigned char throttled; /* since 6.18; its CPU limit stops it, on its way to user mode */
 	unsigned int on_cpu;
 	unsigned int wake_cpu;
 	unsigned int prio; /* as an int: a deadline thread's is -1 */

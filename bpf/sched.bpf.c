@@ -68,11 +68,27 @@ struct files_map files SEC(".maps");
 struct files_asked_map files_asked SEC(".maps");
 struct file_events_map file_events SEC(".maps");
 
-/* Whether the CPU limit of the thread's cgroup stops it now. */
+/*
+ * Whether the CPU limit of the thread's cgroup stops it now. Since 6.18 one that is in the kernel goes on until it would
+ * return to user mode, and so does one that is woken.
+ */
 static __always_inline bool task_throttled(struct task_struct *t, struct cfs_rq *cfs_rq)
 {
+	if (bpf_core_field_exists(t->throttled))
+		return t->throttled;
 	return bpf_core_field_exists(cfs_rq->throttle_count) && cfs_rq->throttle_count &&
 	       (int)t->prio >= MAX_RT_PRIO;
+}
+
+/* For how long threads of the runqueue stood so far; 0: the kernel does not say. */
+static __noinline __u64 throttle_sum(struct cfs_rq *cfs_rq)
+{
+	__u64 since;
+
+	if (!bpf_core_field_exists(cfs_rq->throttled_clock_self))
+		return 0;
+	since = cfs_rq->throttled_clock_self;
+	return cfs_rq->throttled_clock_self_time + (since ? account_sub(cfs_rq->rq->clock, since) : 0);
 }
 
 static __always_inline void count_notes(struct cpu_slot *c, __u32 notes)
@@ -241,6 +257,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		e.task_state = prev->__state;
 		e.preempt = preempt;
 		e.throttled = task_throttled(prev, prev_cfs_rq);
+		e.throttle_ns = e.throttled ? throttle_sum(prev_cfs_rq) : 0;
+		e.frozen = bpf_core_field_exists(prev->frozen) && BPF_CORE_READ_BITFIELD(prev, frozen);
 		count_notes(c, account_out(out, &e));
 		out->voluntary = prev->nvcsw;
 		out->involuntary = prev->nivcsw;
@@ -264,6 +282,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in) {
 		e.run_delay = next->sched_info.run_delay;
 		e.last_queued = next->sched_info.last_queued;
+		e.throttle_ns = in->flags & SLOT_THROTTLED ? throttle_sum(next_cfs_rq) : 0;
 		e.exec_ns = next->se.sum_exec_runtime;
 		block_begin(c, in);
 		count_notes(c, account_in(in, &e));

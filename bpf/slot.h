@@ -122,6 +122,7 @@ struct slot {
 	/* line 6: what is seldom */
 	__u64 steal_ns;    /* that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: how long it ran since `since`, by the kernel; written by the CPU it left */
+	__u64 throttle_ns; /* SLOT_THROTTLED: for how long threads of its runqueue stood, when it was stopped */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 384, "six cache lines");

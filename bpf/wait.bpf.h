@@ -142,7 +142,8 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 	e.b = 0;
 	if (in->throttled_ns != c->was_throttled) {
 		e.kind = WAIT_EVENT_LIMIT;
-		e.a = wait;
+		e.a = in->throttled_ns - c->was_throttled;
+		e.b = wait - e.a;
 	} else if (by || !c->current_idle) {
 		e.kind = WAIT_EVENT_BEHIND;
 		e.by = by;

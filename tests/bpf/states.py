@@ -8,7 +8,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, had_cpu, load_path,  # noqa: E402
-                     rows_of, systop_lines, total)
+                     mount_of, rows_of, systop_lines, total)
 
 
 def watch(seconds, load, settle=0.5):
@@ -124,6 +124,19 @@ def stopped():
     assert not rows_of(quiet, load.pid), "a stopped thread did nothing and is listed"
 
 
+def stood_ns(cgroup):
+    """For how long, by the kernel, threads of a cgroup were stopped by its limit: on the CPU of its only thread."""
+    with open(os.path.join(cgroup.path, "cpu.stat")) as f:
+        stat = dict(line.split() for line in f)
+    return int(stat["throttled_time"]) if "throttled_time" in stat else int(stat["throttled_usec"]) * 1000
+
+
+def cgroup_keeps_stood():
+    """Whether the kernel keeps for how long threads of a runqueue stand: since 6.6."""
+    with open("/sys/kernel/btf/vmlinux", "rb") as f:
+        return b"throttled_clock_self_time" in f.read()
+
+
 def limit(path_of, period):
     """Three seconds of spinning in 20 ms of every 100."""
     with Cgroup(f"systop-quota-{os.getpid()}", None if GUEST else "cpu") as cgroup:
@@ -151,6 +164,61 @@ def quota():
         cgroup.write("cpu.cfs_period_us", "100000")
         cgroup.write("cpu.cfs_quota_us", "20000")
     return limit(lambda c: f"cpu:/{c.name}", v1)
+
+
+def throttle():
+    """A thread that is stopped in the middle of system calls, and one CPU that a spinner wants, too: what it is stopped
+    for is what the kernel says of its cgroup, not what it waits for the spinner then."""
+    cpu = str(min(os.sched_getaffinity(0)))
+    with Cgroup(f"systop-beside-{os.getpid()}", None if GUEST else "cpu") as cgroup:
+        if GUEST:
+            cgroup.write("cpu.max", "20000 100000")
+        else:
+            cgroup.write("cpu.cfs_period_us", "100000")
+            cgroup.write("cpu.cfs_quota_us", "20000")
+        seconds = "600" if GUEST else "20"
+        with Load("taskset", "-c", cpu, load_path("spin"), "user", seconds) as beside, \
+                Load("taskset", "-c", cpu, load_path("spin"), "syscalls", seconds) as load:
+            beside.truth()
+            tid = load.truth()["tids"][0]
+            cgroup.add(load.pid)
+            time.sleep(0.5)
+            with Systop("--all", "-d", "1") as systop:
+                systop.line()
+                before = stood_ns(cgroup)
+                lines = [systop.line() for _ in range(5)]
+                stood = stood_ns(cgroup) - before
+    runq, throttled = total(lines, tid, "runq_ns"), total(lines, tid, "throttled_ns")
+    note = (f"throttled {throttled / MS:.0f} ms of {runq / MS:.0f} ms of waiting, "
+            f"by the kernel {stood / MS:.0f} ms")
+    assert throttled <= runq, note
+    if not cgroup_keeps_stood():
+        return note
+    about(throttled, stood - 0.03 * stood - 40 * MS, stood + 0.03 * stood + 40 * MS, f"throttled, {note},")
+    return note
+
+
+def frozen(kind):
+    """A cgroup is frozen: who ran is stopped, and so is who slept, as soon as it is woken for that."""
+    v1 = kind == "freezer"
+    with Cgroup(f"systop-frozen-{os.getpid()}", kind) as cgroup, Load(load_path("spin"), "user", "600") as busy, \
+            Load("sleep", "600") as asleep:
+        tids = [busy.truth()["tids"][0]] + ([] if v1 else [asleep.pid])
+        cgroup.add(busy.pid)
+        cgroup.add(asleep.pid)
+        try:
+            with Systop("--all", "-d", "1", "-n", "4") as systop:
+                systop.line()
+                cgroup.write(*(("freezer.state", "FROZEN") if v1 else ("cgroup.freeze", "1")))
+                lines = systop.rest()[1:]
+            later = systop_lines("--all", "-d", "1", "-n", "1")
+        finally:
+            cgroup.write(*(("freezer.state", "THAWED") if v1 else ("cgroup.freeze", "0")))
+    for tid in tids:
+        rows = rows_of(lines + later, tid)
+        assert len(rows) == 3, f"{len(rows)} rows of {tid}"
+        for t in rows:
+            assert t["state"] == "stopped" and t["stopped_ns"] == t["alive_ns"], f"{t['comm']} is {t}"
 
 
 def limits_aside():
@@ -206,7 +274,11 @@ def main():
     tap.case("kernel time of a system call loop", split, "syscalls")
     tap.case("a spinner", spinner)
     tap.case("stopped", stopped)
+    tap.case("frozen by cgroup v2", frozen, None)
+    if mount_of("cgroup", "freezer"):
+        tap.case("frozen by cgroup v1", frozen, "freezer")
     tap.case("a CPU limit", quota)
+    tap.case("a CPU limit in the middle of system calls, beside a spinner", throttle)
     tap.case("a CPU limit in the hierarchy that has it", limits_aside)
     tap.done()
 

@@ -24,9 +24,11 @@ struct in_case {
 		uint8_t flags;
 		uint64_t since, run_delay, exec, wake;
 		bool wake_throttled;
+		uint16_t cpu;
+		uint64_t stood;
 	} slot;
 	struct {
-		uint64_t now, run_delay, last_queued, exec;
+		uint64_t now, run_delay, last_queued, exec, stood;
 	} event;
 	struct times want;
 	uint32_t notes;
@@ -112,10 +114,26 @@ static const struct in_case in_cases[] = {
 	  { .state = SLOT_RUNQUEUE, .flags = SLOT_THROTTLED, .since = 1000 },
 	  { .now = 2000, .last_queued = 1000 },
 	  { .runq = 1000, .throttled = 1000 } },
+	{ "throttled until the kernel let it go on: from there it waited like any other",
+	  { .state = SLOT_RUNQUEUE, .flags = SLOT_THROTTLED, .since = 1000, .cpu = 3, .stood = 7000 },
+	  { .now = 2000, .last_queued = 1000, .stood = 7600 },
+	  { .runq = 1000, .throttled = 600 } },
+	{ "throttled, and others longer: not for longer than it waited",
+	  { .state = SLOT_RUNQUEUE, .flags = SLOT_THROTTLED, .since = 1000, .cpu = 3, .stood = 7000 },
+	  { .now = 2000, .last_queued = 1000, .stood = 9600 },
+	  { .runq = 1000, .throttled = 1000 } },
+	{ "throttled on another CPU: the sums are of two runqueues",
+	  { .state = SLOT_RUNQUEUE, .flags = SLOT_THROTTLED, .since = 1000, .cpu = 2, .stood = 7000 },
+	  { .now = 2000, .last_queued = 1000, .stood = 7600 },
+	  { .runq = 1000, .throttled = 1000 } },
 	{ "woken into a throttled cgroup: its wait is throttled, its sleep is not",
-	  { .state = SLOT_SLEEP, .since = 1000, .wake = 1200, .wake_throttled = true },
+	  { .state = SLOT_SLEEP, .since = 1000, .wake = 1200, .wake_throttled = true, .cpu = 3 },
 	  { .now = 2000, .last_queued = 1200 },
 	  { .sleep = 200, .runq = 800, .throttled = 800 } },
+	{ "its cgroup was throttled where it slept, and it was woken to another CPU",
+	  { .state = SLOT_SLEEP, .since = 1000, .wake = 1200, .wake_throttled = true, .cpu = 2 },
+	  { .now = 2000, .last_queued = 1200 },
+	  { .sleep = 200, .runq = 800 } },
 	{ "a throttled waking of before the switch-out is of another wait",
 	  { .state = SLOT_SLEEP, .since = 1000, .wake = 900, .wake_throttled = true },
 	  { .now = 2000, .last_queued = 1200 },
@@ -150,6 +168,8 @@ TEST(account, switch_in)
 			.run_delay = c->slot.run_delay * US,
 			.exec_ns = c->slot.exec * US,
 			.wake = c->slot.wake * US | (c->slot.wake_throttled ? WAKE_THROTTLED : 0),
+			.cpu = c->slot.cpu,
+			.throttle_ns = c->slot.stood * US,
 		};
 		struct account_event e = {
 			.now = c->event.now * US,
@@ -158,6 +178,7 @@ TEST(account, switch_in)
 			.run_delay = c->event.run_delay * US,
 			.last_queued = c->event.last_queued ? c->event.last_queued * US + RQ : 0,
 			.exec_ns = c->event.exec * US,
+			.throttle_ns = c->event.stood * US,
 			.cpu = 3,
 		};
 		uint32_t notes = account_in(&s, &e), waits = 0;
@@ -192,7 +213,7 @@ struct out_case {
 	struct {
 		uint64_t now;
 		uint32_t prev_state, task_state;
-		bool preempt, throttled;
+		bool preempt, throttled, frozen;
 		uint64_t run_delay, last_arrival, exec, stint, cpu_since, stolen;
 	} event;
 	enum slot_state state;
@@ -226,6 +247,9 @@ static const struct out_case out_cases[] = {
 	{ "stopped", RAN, LEFT(.prev_state = 0x104, .task_state = 0x104), SLOT_STOPPED, RUN },
 	{ "traced", RAN, LEFT(.prev_state = 0x8, .task_state = 0x8), SLOT_STOPPED, RUN },
 	{ "frozen", RAN, LEFT(.prev_state = 0x8000, .task_state = 0x8000), SLOT_STOPPED, RUN },
+	{ "frozen by cgroup v2", RAN, LEFT(.prev_state = 0x2001, .task_state = 0x2001, .frozen = true), SLOT_STOPPED, RUN },
+	{ "marked as frozen, waits for its vfork() child", RAN,
+	  LEFT(.prev_state = 0x2102, .task_state = 0x2102, .frozen = true), SLOT_D, RUN },
 	{ "parked", RAN, LEFT(.prev_state = 0x40, .task_state = 0x40), SLOT_STOPPED, RUN },
 	{ "dead", RAN, LEFT(.prev_state = 0x80, .task_state = 0x80), SLOT_DEAD, RUN },
 	{ "zombie", RAN, LEFT(.prev_state = 0x20, .task_state = 0x20), SLOT_DEAD, RUN },
@@ -301,6 +325,7 @@ TEST(account, switch_out)
 			.task_state = c->event.task_state,
 			.preempt = c->event.preempt,
 			.throttled = c->event.throttled,
+			.frozen = c->event.frozen,
 			.cpu = 3,
 		};
 		uint32_t notes = account_out(&s, &e);
