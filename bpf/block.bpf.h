@@ -89,11 +89,13 @@ static __always_inline bool park_wanted(const struct slot *out)
 	       shared.stack_generation;
 }
 
+/* Also where samples met new files in this thread's stack: this walk can enter them. */
 static __noinline int park(struct task_struct *prev, __u32 index, __u64 since, struct cpu_slot *c)
 {
 	struct parked *p = bpf_map_lookup_elem(&parked_stacks, &index);
 	__u8 lost = 0;
 
+	c->files_met = 0;
 	if (!p)
 		return 0;
 	p->user = stack_user(prev, c, UNWIND_SWITCH, &lost);

@@ -10,6 +10,7 @@
 #include "clock.bpf.h"
 #include "irq.bpf.h"
 #include "steal.bpf.h"
+#include "unwind.bpf.h"
 
 static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 {
@@ -27,6 +28,14 @@ static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 	return 0;
 }
 
+/* A thread that is alone on its CPU does not switch: what its samples could not enter is entered at the tick. */
+static __noinline int files_enter(struct task_struct *t, struct cpu_slot *c)
+{
+	c->files_met = 0;
+	unwind_user(t, UNWIND_SWITCH);
+	return 0;
+}
+
 static __always_inline int leave_hard(__u32 source)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -39,6 +48,8 @@ static __always_inline int leave_hard(__u32 source)
 	irq_leave(c, cpu, clock_now(c), source, t->pid, true);
 	if (source == IRQ_LOC)
 		steal_see(c, t);
+	if (source == IRQ_LOC && samples_wait && c->files_met)
+		files_enter(t, c);
 	return 0;
 }
 

@@ -80,12 +80,29 @@ static __always_inline void file_tell(struct unwind *u, const struct file_key *k
 	bpf_ringbuf_submit(e, 0);
 }
 
-/* The id of a file: a new one if it has none. 0: no more ids. */
-static __always_inline __u32 file_id(struct unwind *u, const struct file_key *key, struct file *file,
+/* There is something to be written to a hash, which this walk must not do. */
+static __always_inline void file_wait(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (!c)
+		return;
+	c->files_met = 1;
+	c->files_waited++;
+}
+
+/* The id of a file: a new one if it has none. 0: no more ids, or it has to wait. */
+static __always_inline __u32 file_id(struct unwind *u, __u32 context, const struct file_key *key, struct file *file,
 				     __u64 start, __u64 end)
 {
+	bool waits = samples_wait && context == UNWIND_SAMPLE;
 	__u32 *known = bpf_map_lookup_elem(&files, key), id;
 
+	if (waits && (!known || (shared.files_asked && bpf_map_lookup_elem(&files_asked, key)))) {
+		file_wait();
+		return known ? *known : 0;
+	}
 	if (known) {
 		id = *known;
 		if (shared.files_asked && bpf_map_lookup_elem(&files_asked, key) &&
@@ -207,7 +224,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	} else {
 		return at;
 	}
-	v->file = (__u64)file_id(u, key, file, start, end) << FRAME_FILE_SHIFT;
+	v->file = (__u64)file_id(u, context, key, file, start, end) << FRAME_FILE_SHIFT;
 	/* Looked at again: what was there when its file was read is what was found. */
 	if (VIEW_FIELD(vma, vm_start) != start || VIEW_FIELD(vma, vm_file) != file ||
 	    !v->file) {

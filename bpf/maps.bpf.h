@@ -28,6 +28,10 @@ extern const volatile bool kernel_reads;
 /* Whether task storage may be made where the scheduler holds a lock. Fixed at load. */
 extern const volatile bool storage_at_switch;
 
+/* Whether a sample, which can be an NMI, has to leave hashes as they are: their locks may be held on this CPU, and, until
+ * Linux 6.15, two CPUs that wait for each other's like that wait for ever. Fixed at load. */
+extern const volatile bool samples_wait;
+
 /* State shared with user space (memory-mapped .bss). */
 extern struct shared shared;
 

@@ -32,6 +32,7 @@ const volatile __u32 self_tgid, starter_tgid;
 const volatile bool kernel_reads = true;
 const volatile bool has_rdonly_cast;
 const volatile bool storage_at_switch;
+const volatile bool samples_wait;
 const volatile __u32 page_shift = 12;
 const volatile __u32 stack_index_bits = STACK_INDEX_BITS;
 const volatile __u32 ring_slots;
@@ -306,7 +307,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	/* Not before what the thread did elsewhere, in other CPUs' time: as its slot has it. */
 	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
-	if (parks && block_afford(c, e.now))
+	if ((samples_wait && c->files_met) || (parks && block_afford(c, e.now)))
 		park(prev, out_index, out ? out->since : 0, c);
 	if (blocked && in) {
 		if (block_afford(c, e.now))

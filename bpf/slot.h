@@ -176,6 +176,8 @@ struct cpu_slot {
 	__u64 steal_charged; /* of the kernel's sum: up to where it is in steal_ns; 0: not read yet */
 	__u64 steal_seen;    /* the kernel's sum, when it was last looked at */
 	__u64 samples[SAMPLE_CLASSES];
+	__u64 files_waited;  /* samples that met files for the first time, and left that to the next switch or tick, */
+	__u32 files_met;     /* which is still to come */
 	__u64 stacks_skipped; /* long blocks that were not paid for */
 	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;

@@ -82,11 +82,14 @@ void health_samplers(struct health *h, const struct samplers *s, const struct cp
 
 void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr)
 {
-	uint64_t skipped = 0;
+	uint64_t skipped = 0, waited = 0;
 
-	for (int cpu = 0; cpu < nr; cpu++)
+	for (int cpu = 0; cpu < nr; cpu++) {
 		skipped += cpus[cpu].stacks_skipped;
-	health_add(h, "Maps", "files", HEALTH_ON, "%u of %u", shared->files, FRAME_FILES_MAX);
+		waited += cpus[cpu].files_waited;
+	}
+	health_add(h, "Maps", "files", HEALTH_ON, "%u of %u; %" PRIu64 " samples left new ones to the next switch or tick",
+		   shared->files, FRAME_FILES_MAX, waited);
 	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
 		   "%" PRIu64 " long ones, above what a CPU may spend on stacks", skipped);
 }

@@ -172,6 +172,7 @@ static void suit_kernel(struct systop *skel)
 						     btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
 	}
 	skel->rodata->storage_at_switch = probe_found(btf, PROBE_STORAGE_MEMORY);
+	skel->rodata->samples_wait = !probe_found(btf, PROBE_HASH_LOCKS);
 	if (!probe_found(btf, PROBE_MAPLE_TREE)) { /* no files are met; a sampler takes only such maps before 6.1 */
 		bpf_map__set_map_flags(skel->maps.files, 0);
 		bpf_map__set_max_entries(skel->maps.files, 1);

@@ -8,6 +8,7 @@
 /* Those that something else asks for. */
 #define PROBE_STORAGE_MEMORY "storage memory"
 #define PROBE_MAPLE_TREE "maple tree"
+#define PROBE_HASH_LOCKS "locks of hashes"
 
 /* Whether this kernel has something systop's programs use. */
 struct probe {

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, load_path  # noqa: E402
+from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, load_path, other_types  # noqa: E402
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
@@ -107,22 +107,10 @@ def no_btf():
     assert done.stderr.startswith("systop: kernel ") and "libbpf" not in done.stderr, done.stderr
 
 
-def other_btf(folder, member):
-    """The kernel's types, in which this member has another name: what reads it is poisoned, as in a kernel without it."""
-    with open("/sys/kernel/btf/vmlinux", "rb") as f:
-        types = f.read()
-    old = b"\0" + member.encode() + b"\0"
-    assert old in types, f"no {member} in the kernel's types"
-    path = os.path.join(folder, "btf")
-    with open(path, "wb") as f:
-        f.write(types.replace(old, b"\0" + b"x" * len(member) + b"\0"))
-    return ["unshare", "-m", "sh", "-c", f'mount --bind {path} /sys/kernel/btf/vmlinux && exec "$@"', "sh", SYSTOP]
-
-
 def refused():
     """The kernel's own words, when it takes a program no more: --check has them without attaching anything, -v in a file."""
     with tempfile.TemporaryDirectory() as folder:
-        systop = other_btf(folder, "on_cpu")
+        systop = other_types(folder, "on_cpu")  # what reads it is poisoned
         said = says(3, "systop: the kernel refuses BPF program seed_task: Invalid argument", *systop, "-b", "-n1")
         assert any(line.startswith("  why: ") and len(line) > 10 for line in said), said
         assert any("systop --check -v FILE" in line for line in said), said

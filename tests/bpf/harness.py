@@ -360,6 +360,39 @@ def held_by_others():
     return held
 
 
+def cpu_slots(pid):
+    """What the programs of a systop keep for each CPU (bpf/slot.h), as bpftool has it."""
+    path = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{fd}") as f:
+                found = re.search(r"^map_id:\s+(\d+)", f.read(), re.MULTILINE)
+        except FileNotFoundError:
+            continue
+        if not found:
+            continue
+        about = subprocess.run(["bpftool", "-j", "map", "show", "id", found[1]], capture_output=True, text=True, env=path,
+                               check=False)
+        if about.returncode or json.loads(about.stdout).get("name") != "cpus":
+            continue
+        dump = subprocess.run(["bpftool", "-j", "map", "dump", "id", found[1]], capture_output=True, text=True, env=path,
+                              check=True)
+        return [one["formatted"]["value"] for one in json.loads(dump.stdout)]
+    raise AssertionError(f"no map of CPUs is open in {pid}")
+
+
+def other_types(folder, name):
+    """A command that runs systop with the kernel's types, of which `name` is called otherwise: as if it had none."""
+    with open("/sys/kernel/btf/vmlinux", "rb") as f:
+        types = f.read()
+    old = b"\0" + name.encode() + b"\0"
+    assert old in types, f"no {name} in the kernel's types"
+    path = os.path.join(folder, "btf")
+    with open(path, "wb") as f:
+        f.write(types.replace(old, b"\0" + b"x" * len(name) + b"\0"))
+    return ["unshare", "-m", "sh", "-c", f'mount --bind {path} /sys/kernel/btf/vmlinux && exec "$@"', "sh", SYSTOP]
+
+
 def bpf_left(before, seconds=3.0):
     """The programs that stay: beyond `before`, held by no other test, and there for some seconds."""
     end = time.monotonic() + seconds

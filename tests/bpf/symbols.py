@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, begin, descendants, load_path, root_of  # noqa: E402
+from harness import GUEST, SYSTOP, Load, begin, cpu_slots, descendants, load_path, other_types, root_of  # noqa: E402
 
 SECONDS = "20" if GUEST else "6"
 
@@ -39,6 +40,29 @@ def is_named(counts):
     """alpha, beta and gamma_ of burn, which take all of the time."""
     known = sum(counts.get(f, 0) for f in ("alpha", "beta", "gamma_"))
     assert known >= 0.9 * counts.get("burn", 0) > 0, counts
+
+
+def met_by_samples():
+    """Before Linux 6.15 a sample must not write to a hash: new files are entered at the next switch or tick, and named."""
+    with open("/sys/kernel/btf/vmlinux", "rb") as f:
+        newer = b"\0rqspinlock_t\0" in f.read()
+    with tempfile.TemporaryDirectory() as folder:
+        for waits, command in ((True, other_types(folder, "rqspinlock_t") if newer else [SYSTOP]), (False, [SYSTOP])):
+            if not waits and not newer:
+                continue
+            program = shutil.copy(load_path("burn"), f"{folder}/burn-{waits}")
+            with Load(program, "cpu", SECONDS) as load, subprocess.Popen(
+                    [*command, "--folded=cpu", "-d", "1", "-n", "2", "-F", "499", "-p", str(load.pid)],
+                    stdout=subprocess.PIPE, text=True) as proc:
+                end = time.monotonic() + 20
+                first = proc.stdout.readline()
+                waited = sum(cpu["files_waited"] for cpu in cpu_slots(proc.pid))
+                out = first + proc.stdout.read()
+                assert proc.wait(max(1, end - time.monotonic())) == 0, f"status {proc.returncode}"
+            named = sum(int(line.rpartition(" ")[2]) for line in out.splitlines() if any(f in line for f in ("alpha", "beta", "gamma_")))
+            every = sum(int(line.rpartition(" ")[2]) for line in out.splitlines())
+            assert named >= 0.8 * every > 0, f"waits: {waits}: {named} of {every} samples have names: {out[:1000]}"
+            assert bool(waited) == waits, f"{waited} samples left files to others, {'none' if waits else 'that many'}?"
 
 
 def jit_map():
@@ -181,6 +205,7 @@ def memfd():
 
 def main():
     tap = begin()
+    tap.case("files that samples meet first", met_by_samples)
     tap.case("what a JIT says of its code", jit_map)
     tap.case("a JIT's map that is a link", jit_map_linked)
     tap.case("a JIT's map of another user", jit_map_owned)
