@@ -206,6 +206,9 @@ int irqs_tick(struct irqs *q, struct model *model)
 		v.ns = sum.ns - before->ns;
 		for (int k = 0; k < IRQ_HIST_SLOTS; k++)
 			v.hist[k] = sum.hist[k] - before->hist[k];
+		/* One that just ended may be counted before it is compared with the longest. */
+		if (v.max_ns < v.ns / v.count)
+			v.max_ns = v.ns / v.count;
 		*before = sum;
 		add_latency(v.source->kind == IRQ_SOFT ? &soft : &hard, &v);
 		if (model)

@@ -93,10 +93,16 @@ static int find(const void *arg, const struct view_context *c, struct sample_lis
 
 bool latency_flame(struct opening *o, const struct latency_range *r, const struct view_context *c)
 {
-	char range[40], time[40], what[96];
+	char range[40], time[40], what[160];
 
 	latency_range_text(r, range, sizeof(range));
 	latency_time_text(r, c->tick, time, sizeof(time));
-	snprintf(what, sizeof(what), "%s %s, %s", latency_names[r->kind], range, time);
+	/* Of what has no stack of its own all is shown of those that the range is of. */
+	if (r->kind == LATENCY_RUNQ)
+		snprintf(what, sizeof(what), "all waits of who waited %s, %s", range, time);
+	else if (latency_is_irq(r->kind))
+		snprintf(what, sizeof(what), "all of sources with %s %s, %s", latency_names[r->kind], range, time);
+	else
+		snprintf(what, sizeof(what), "%s %s, %s", latency_names[r->kind], range, time);
 	return view_flame_found(o, metrics[r->kind], find, r, sizeof(*r), what);
 }

@@ -119,10 +119,25 @@ static void add(struct latency_party *party, int slot, uint64_t count, uint64_t 
 	party->n.n[slot] += count;
 }
 
-/* The middle of a slot. */
-static uint64_t about_ns(int slot, uint64_t count)
+/* So many of a slot are as long as its middle; where the longest is among them, up to that. */
+static uint64_t about_ns(enum latency_kind kind, int slot, uint64_t count, uint64_t max)
 {
-	return 3 * count * (1ULL << slot) / 2;
+	const struct latency_range one = { kind, 0, 0, slot, slot };
+	uint64_t low = slot == latency_first(kind) ? 0 : 1ULL << slot;
+
+	if (!latency_holds(&one, max))
+		return 3 * count * (1ULL << slot) / 2;
+	return max + (count - 1) * (low + max) / 2;
+}
+
+uint64_t latency_party_quantile(const struct latency_party *party, enum latency_kind kind, double q)
+{
+	return latency_quantile(&party->n, kind, q, party->most_ns < party->ns ? party->most_ns : party->ns);
+}
+
+static void at_most(struct latency_party *party, uint64_t ns)
+{
+	party->most_ns = ns > party->most_ns ? ns : party->most_ns;
 }
 
 /* Those of a histogram whose first slot is @shift. Returns whether there are any. */
@@ -134,11 +149,19 @@ static bool has_some(const uint32_t *n, int nr, int shift, const struct latency_
 	return false;
 }
 
-static void add_some(struct latency_party *party, const uint32_t *n, int nr, int shift, const struct latency_range *r)
+/* @max: the longest of the whole histogram. */
+static void add_some(struct latency_party *party, const uint32_t *n, int nr, int shift, const struct latency_range *r,
+		     uint64_t max)
 {
-	for (int i = 0; i < nr; i++)
-		if (n[i] && i + shift >= r->low && i + shift <= r->high)
-			add(party, i + shift, n[i], about_ns(i + shift, n[i]));
+	int top = 0;
+
+	for (int i = 0; i < nr; i++) {
+		if (!n[i] || i + shift < r->low || i + shift > r->high)
+			continue;
+		top = i + shift;
+		add(party, top, n[i], about_ns(r->kind, top, n[i], max));
+	}
+	at_most(party, max >> top || top == latency_first(r->kind) ? max : 2ULL << top);
 }
 
 static int add_waits(void *arg, const struct life *l, const struct values *v)
@@ -151,8 +174,16 @@ static int add_waits(void *arg, const struct life *l, const struct values *v)
 	party = thread_party(p, l);
 	if (!party)
 		return -ENOMEM;
-	add_some(party, v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range);
+	add_some(party, v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range, v->v[FIELD_RUNQ_MAX]);
 	return 0;
+}
+
+/* What all but the longest of them took at least. */
+static uint64_t least_of_others(const struct away *a)
+{
+	uint64_t least = a->count ? (a->count - 1) * (1ULL << a->slot) : 0;
+
+	return least < a->ns ? least : 0;
 }
 
 static int add_aways(struct latency_parties *p, const struct tick *t)
@@ -168,6 +199,7 @@ static int add_aways(struct latency_parties *p, const struct tick *t)
 		if (!party)
 			return -ENOMEM;
 		add(party, slot, a->count, a->ns);
+		at_most(party, a->ns - least_of_others(a));
 	}
 	return 0;
 }
@@ -184,7 +216,9 @@ static int add_sources(struct latency_parties *p, const struct tick *t)
 		party = source_party(p, v->source);
 		if (!party)
 			return -ENOMEM;
-		add_some(party, v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range);
+		add_some(party, v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range, v->max_ns);
+		if (!latency_holds(&p->range, v->max_ns))
+			party->hidden = true;
 		if (v->max_ns > party->max_ns) {
 			party->max_ns = v->max_ns;
 			party->max_cpu = v->max_cpu;

@@ -37,6 +37,8 @@ struct latency_party {
 	uint64_t count;
 	uint64_t ns;            /* of sleep and D state; else about: a slot's durations are not told one by one */
 	struct latency n;       /* only the slots of the range */
+	uint64_t most_ns;       /* none of them is longer: p99 is at most that */
+	bool hidden;            /* of a source: its longest one in a refresh was too long for the range */
 	uint64_t max_ns;        /* of a source, in these refreshes: the longest, where, */
 	int max_cpu;
 	pid_t max_tid;          /* and whom it interrupted */
@@ -63,6 +65,10 @@ void latency_parties_fini(struct latency_parties *p);
 uint64_t latency_thread_key(const struct life *l);
 uint64_t latency_source_key(uint16_t index);
 
+/* latency_party_quantile - of its durations in the range: within a factor of two, and never above the longest, or above
+ * their sum. */
+uint64_t latency_party_quantile(const struct latency_party *party, enum latency_kind kind, double q);
+
 /* latency_holds - whether a duration is one of the range. */
 bool latency_holds(const struct latency_range *r, uint64_t ns);
 
@@ -76,7 +82,7 @@ void latency_range_text(const struct latency_range *r, char *buf, size_t size);
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size);
 
 /* latency_parties_text - "41 waits, 7 threads: api-worker 61% search 30%" of their time. @all: durations in the range,
- * also those of threads that are not known. */
+ * also those of threads that are not known: "487 sleeps; of 185 it is known whose, 7 threads: ...". */
 void latency_parties_text(const struct latency_parties *p, uint64_t all, char *buf, size_t size);
 
 /* latency_draw_head, latency_draw_party - a line of a table of them. */
@@ -85,7 +91,7 @@ void latency_draw_party(const struct paint *p, int y, const struct latency_party
 			bool selected);
 
 /* latency_flame - @o opens the flamegraph of a range: of runqueue waits all that its threads had in these refreshes,
- * of sleep and D state just these, of interrupts all that its sources had. Returns false if there is no memory. */
+ * of sleep and D state just these, of interrupts all that its sources had; its title says so. Returns false if there is no memory. */
 bool latency_flame(struct opening *o, const struct latency_range *r, const struct view_context *c);
 
 /* latency_head - a tick without rows, whether it is remembered or the one that is shown. NULL: neither. */

@@ -63,6 +63,10 @@ void latency_parties_text(const struct latency_parties *p, uint64_t all, char *b
 	used = snprintf(buf, size, "%s %s", count, latency_word(p->range.kind, all));
 	if (all && !p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", whose is not known");
+	if (p->nr && p->count < all && used < size) {
+		format_value(count, sizeof(count), UNIT_COUNT, p->count, 0);
+		used += snprintf(buf + used, size - used, "; of %s it is known whose", count);
+	}
 	if (p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
 				 p->nr == 1 ? "" : "s");
@@ -110,7 +114,9 @@ static void path_text(const struct latency_party *party, bool irq, int width, ch
 	char path[1024], text[1200];
 
 	text_safe(path, sizeof(path), party->cgroup.path, strlen(party->cgroup.path));
-	if (irq && party->max_tid)
+	if (irq && party->hidden)
+		snprintf(text, sizeof(text), "%s", path);
+	else if (irq && party->max_tid)
 		snprintf(text, sizeof(text), "CPU %d, during thread %d  %s", party->max_cpu, party->max_tid, path);
 	else if (irq)
 		snprintf(text, sizeof(text), "CPU %d, idle  %s", party->max_cpu, path);
@@ -121,17 +127,32 @@ static void path_text(const struct latency_party *party, bool irq, int width, ch
 		text_elide(buf, size, text, width);
 }
 
+/* Of the range; where the source had longer ones, what the slot says. */
+static void longest_text(const struct latency_party *party, char *buf, size_t size)
+{
+	int top = LATENCY_SLOTS - 1;
+	char text[16];
+
+	while (top > 0 && !party->n.n[top])
+		top--;
+	format_value(text, sizeof(text), UNIT_NS, party->hidden ? 2ULL << top : party->max_ns, 0);
+	snprintf(buf, size, "%s%s", party->hidden ? "<" : "", text);
+}
+
 void latency_draw_party(const struct paint *p, int y, const struct latency_party *party, enum latency_kind kind,
 			bool selected)
 {
-	char count[16], total[16], p99[16], who[16], name[80], cut[80], path[256], behind[128] = "", line[1024];
+	char count[16], total[16], p99[16], who[24], name[80], cut[80], path[256], behind[128] = "", line[1024];
 	bool irq = latency_is_irq(kind);
 	int width = path_width(p, kind);
 
 	format_value(count, sizeof(count), UNIT_COUNT, party->count, 0);
 	format_value(total, sizeof(total), UNIT_NS, party->ns, 0);
-	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&party->n, kind, 0.99, irq ? party->max_ns : VALUE_NA), 0);
-	format_value(who, sizeof(who), irq ? UNIT_NS : UNIT_NONE, irq ? party->max_ns : (uint64_t)party->row.number, 0);
+	format_value(p99, sizeof(p99), UNIT_NS, latency_party_quantile(party, kind, 0.99), 0);
+	if (irq)
+		longest_text(party, who, sizeof(who));
+	else
+		format_value(who, sizeof(who), UNIT_NONE, party->row.number, 0);
 	party_name(party, name, sizeof(name));
 	text_cut(cut, sizeof(cut), name, NAME_WIDTH);
 	path_text(party, irq, width, path, sizeof(path));

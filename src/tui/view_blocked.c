@@ -331,8 +331,8 @@ static void blocked_status(void *state, const struct view_context *c, char *buf,
 	uint64_t oldest;
 
 	tick_past(c->tick, &oldest);
-	snprintf(buf, size, "%u threads in D state now, %zu in %" PRIu64 " refreshes; COUNT: of 100 us or more", s->now,
-		 s->nr, c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1);
+	snprintf(buf, size, "%u thread%s in D state now, %zu in %" PRIu64 " refreshes; COUNT: of 100 us or more", s->now,
+		 s->now == 1 ? "" : "s", s->nr, c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1);
 }
 
 static const struct row *blocked_selected(void *state)

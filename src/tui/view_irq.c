@@ -393,8 +393,11 @@ static void irq_status(void *state, const struct view_context *c, char *buf, siz
 	const struct irq_view *s = state;
 	enum column by = sorted_by(s);
 	bool text = by == IRQ_NAME || by == IRQ_DEVICE;
+	char shown[16], past[16];
 
-	snprintf(buf, size, "%zu sources  sort %s %s%s", s->nr, columns[by].title, text != s->inverted ? "asc" : "desc",
+	format_value(shown, sizeof(shown), UNIT_NS, c->tick->interval_ns, 0);
+	format_value(past, sizeof(past), UNIT_NS, c->tick->boottime_ns - irq_past_since(c->tick), 0);
+	snprintf(buf, size, "%zu sources in %s, worst in %s  sort %s %s%s", s->nr, shown, past, columns[by].title, text != s->inverted ? "asc" : "desc",
 		 strcmp(c->host->scope, "all") ? "  of the whole host: the scope does not apply" : "");
 }
 
@@ -414,7 +417,7 @@ static void irq_fini(void *state)
 
 const struct view view_irq = {
 	.name = "IRQ",
-	.legend = "~ right within a factor of two",
+	.legend = "~ within a factor of 2",
 	.places = IN_IRQ,
 	.state_size = sizeof(struct irq_view),
 	.update = irq_update,

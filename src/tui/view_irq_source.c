@@ -70,7 +70,7 @@ static int source_update(void *state, const struct view_context *c)
 static int draw_now(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
 {
 	const struct irq_values none = { .source = s->source }, *v = irq_values_of(c->tick, s->source->index);
-	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], handler[80];
+	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], span[16], handler[80];
 	uint64_t ns[PAST_TICKS], most;
 	int width = p->width - 6 < PAST_TICKS ? p->width - 6 : PAST_TICKS;
 
@@ -83,8 +83,9 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 	format_value(max, sizeof(max), UNIT_NS, v->count ? v->max_ns : VALUE_NA, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "%s  %s  %s", s->source->name, irq_kind_names[s->source->kind],
 		     irq_handler_text(s->source, handler, sizeof(handler)));
-	paint_format(p, y++, 0, ROLE_TEXT, "%s%% of a CPU  %s/s  avg %s p50 ~%s p99 ~%s max %s", share, rate, avg, p50,
-		     p99, max);
+	format_value(span, sizeof(span), UNIT_NS, c->tick->interval_ns, 0);
+	paint_format(p, y++, 0, ROLE_TEXT, "in %s: %s%% of a CPU  %s/s  avg %s p50 ~%s p99 ~%s max %s", span, share, rate, avg,
+		     p50, p99, max);
 	most = irq_past_time(c->tick, s->source->index, width, ns);
 	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
 	for (int i = 0; i < width; i++)
@@ -264,7 +265,7 @@ static void source_fini(void *state)
 
 static const struct view view_irq_source = {
 	.name = "IRQ",
-	.legend = "~ right within a factor of two",
+	.legend = "~ within a factor of 2",
 	.places = IN_IRQ_SOURCE,
 	.state_size = sizeof(struct irq_source_view),
 	.update = source_update,

@@ -206,7 +206,8 @@ static void waits_status(void *state, const struct view_context *c, char *buf, s
 	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 	format_value(sum, sizeof(sum), UNIT_NS, s->pairs.ns, 0);
 	format_value(span, sizeof(span), UNIT_NS, s->span_ns, 0);
-	snprintf(buf, size, "%zu pairs, waits of %s and more: %s in %s", s->pairs.nr, least, sum, span);
+	snprintf(buf, size, "%zu pair%s, waits of %s and more: %s in the %s that are remembered", s->pairs.nr, s->pairs.nr == 1 ? "" : "s", least, sum,
+		 span);
 }
 
 static void waits_fini(void *state)
@@ -216,7 +217,7 @@ static void waits_fini(void *state)
 
 const struct view view_waits = {
 	.name = "Waits",
-	.legend = "%: of the time that is remembered",
+	.legend = "%: of that time",
 	.places = IN_WAITS,
 	.state_size = sizeof(struct waits_view),
 	.update = waits_update,

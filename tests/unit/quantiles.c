@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers that are shown beside each other: p50 <= p99 <= the exact longest, and none is above the sum. */
+#include "ticks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/wait.h"
+#include "tui/latency_range.h"
+
+#define FAIL(...)                            \
+	do {                                 \
+		print_error(__VA_ARGS__);    \
+		_fail(__FILE__, __LINE__);   \
+	} while (0)
+
+#define ROUNDS 3000
+#define MOST 40
+
+static uint64_t state;
+
+static uint64_t random_number(void)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return state >> 20;
+}
+
+/* From 1 ns to some seconds, as many in each factor of two. */
+static uint64_t duration(void)
+{
+	return 1 + (random_number() & ((2ULL << random_number() % 33) - 1));
+}
+
+static void count(uint32_t *slots, int nr, int shift, uint64_t ns)
+{
+	int slot = 0;
+
+	while (slot < nr - 1 && ns >> (slot + 1 + shift))
+		slot++;
+	slots[slot]++;
+}
+
+static void in_order(uint64_t p50, uint64_t p99, uint64_t max, const char *what, int nr)
+{
+	if (p50 > p99 || p99 > max)
+		FAIL("%s of %d: p50 %" PRIu64 " p99 %" PRIu64 " max %" PRIu64, what, nr, p50, p99, max);
+}
+
+/* Of rows of all kinds, on the screen, in tables, JSON, traces and filters; of sources of interrupts; of a map's columns. */
+TEST(quantiles, never_above_the_longest)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		int nr = 1 + random_number() % MOST;
+		struct irq_values irq = { .count = nr };
+		struct values v = { 0 };
+		struct latency wait = { 0 };
+		uint64_t max = 0;
+
+		for (int i = 0; i < nr; i++) {
+			uint64_t ns = duration();
+
+			max = ns > max ? ns : max;
+			irq.ns += ns;
+			count(v.runq.n, HIST_SLOTS, HIST_SHIFT, ns);
+			count(irq.hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, ns);
+			count(wait.n + HIST_SHIFT, HIST_SLOTS, HIST_SHIFT, ns);
+		}
+		v.v[FIELD_RUNQ_MAX] = irq.max_ns = max;
+		in_order(values_value(&v, FIELD_RUNQ_P50), values_value(&v, FIELD_RUNQ_P99), max, "waits", nr);
+		in_order(irq_quantile(&irq, 0.5), irq_quantile(&irq, 0.99), max, "interrupts", nr);
+		in_order(latency_quantile(&wait, LATENCY_RUNQ, 0.5, max), latency_quantile(&wait, LATENCY_RUNQ, 0.99, max), max,
+			 "a map's", nr);
+		if (nr == 1 && max >= 256 && max < 200000000 && irq_quantile(&irq, 0.99) < irq.ns / 2)
+			FAIL("p99 of one interrupt of %" PRIu64 " is %" PRIu64, irq.ns, irq_quantile(&irq, 0.99));
+	}
+}
+
+/* An interrupt that took 12 us is no shorter at p99. */
+TEST(quantiles, of_a_single_one)
+{
+	struct irq_values v = { .count = 1, .ns = 12345, .max_ns = 12345 };
+
+	count(v.hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, v.ns);
+	assert_int_equal(irq_quantile(&v, 0.99), 12345);
+}
+
+static struct cgroup root = { .id = 1, .path = "/" };
+
+/* What is beside the heatmap: each thread's and source's count, total, p99 and longest. */
+static void parties(const struct tick *t, enum latency_kind kind, int low, int high)
+{
+	struct latency_range r = { kind, t->seq, t->seq, low, high };
+	struct latency_parties p = { 0 };
+	uint64_t all = 0;
+
+	assert_int_equal(latency_parties_find(&p, t, &r), 0);
+	for (size_t i = 0; i < p.nr; i++) {
+		const struct latency_party *party = p.at[i];
+		uint64_t p99 = latency_party_quantile(party, kind, 0.99), max = party->max_ns && !party->hidden ? party->max_ns : p99;
+
+		all += party->count;
+		in_order(latency_party_quantile(party, kind, 0.5), p99, max, latency_names[kind], party->count);
+		in_order(p99, max, party->ns, "longest and total", party->count);
+		if (p99 > 2ULL << high && high < latency_last(kind))
+			FAIL("p99 %" PRIu64 " in a range up to %llu", p99, 2ULL << high);
+	}
+	assert_int_equal(all, p.count);
+	latency_parties_fini(&p);
+}
+
+TEST(quantiles, of_a_range)
+{
+	static const struct irq_source net = { IRQ_SOFT, 3, "NET_RX", "" };
+	struct model *m = model_new(1 << 20);
+	struct life *a = tick_life(m, 10, "a", &root);
+
+	for (int round = 0; round < ROUNDS / 10; round++) {
+		int nr = 1 + random_number() % MOST, low;
+		struct irq_values irq = { .source = &net, .count = nr, .nr_cpus = 1 };
+		struct values v = { 0 };
+		const struct tick *t;
+
+		tick_begin(m);
+		for (int i = 0; i < nr; i++) {
+			uint64_t ns = duration();
+			struct away away = { a, ns, 1, LATENCY_SLEEP, 63 - __builtin_clzll(ns) };
+
+			irq.ns += ns;
+			irq.max_ns = v.v[FIELD_RUNQ_MAX] = ns > irq.max_ns ? ns : irq.max_ns;
+			count(v.runq.n, HIST_SLOTS, HIST_SHIFT, ns);
+			count(irq.hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, ns);
+			if (ns >= 1000000)
+				assert_int_equal(model_away(m, &away), 0);
+		}
+		v.v[FIELD_RUNQ] = v.v[FIELD_ALIVE] = SEC;
+		assert_int_equal(model_thread(m, a, STATE_SLEEP, false, &v), 0);
+		assert_int_equal(model_irq(m, &irq), 0);
+		tick_cgroup(m, &root, NULL);
+		t = tick_end(m);
+		low = 10 + random_number() % 20;
+		parties(t, LATENCY_RUNQ, low, low + random_number() % 4);
+		parties(t, LATENCY_SLEEP, low, low + random_number() % 4);
+		parties(t, LATENCY_SOFTIRQ, low - 2, low - 2 + random_number() % 4);
+		parties(t, LATENCY_RUNQ, latency_first(LATENCY_RUNQ), latency_last(LATENCY_RUNQ));
+		tick_put(t);
+	}
+	model_life_end(m, a);
+	model_free(m);
+}
+
+static void known(int all, const char *wanted)
+{
+	struct life life = { .comm = "api" };
+	struct latency_party party = { .life = life, .count = 185, .ns = 1000 }, *list[] = { &party };
+	const struct latency_parties p = { .at = list, .nr = 1, .count = 185, .ns = 1000, .range = { .kind = LATENCY_SLEEP } };
+	char text[256];
+
+	latency_parties_text(&p, all, text, sizeof(text));
+	assert_string_equal(text, wanted);
+}
+
+/* Where there are more than it is known of whose they are, both are said: the list and the flamegraph have the latter. */
+TEST(quantiles, whose_is_known_of_some)
+{
+	known(487, "487 sleeps; of 185 it is known whose, 1 thread: api 100%");
+	known(185, "185 sleeps, 1 thread: api 100%");
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(quantiles_never_above_the_longest), cmocka_unit_test(quantiles_of_a_single_one),
+		  cmocka_unit_test(quantiles_of_a_range), cmocka_unit_test(quantiles_whose_is_known_of_some));
+}
