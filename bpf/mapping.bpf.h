@@ -9,6 +9,7 @@
  */
 
 #include "frames.bpf.h"
+#include "unwind.h"
 
 #define VM_EXEC 4
 
@@ -40,6 +41,15 @@ struct files_asked_map {
 	__type(value, __u32);
 };
 extern struct files_asked_map files_asked SEC(".maps");
+
+struct unwind_files_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_FILES);
+	__type(key, __u32);
+	__type(value, struct unwind_file);
+};
+extern struct unwind_files_map unwind_files SEC(".maps");
 
 /* Names of the file and of its folders; a ring of dentries ends at the root of its file system. */
 static __always_inline void file_names(struct file_event *e, struct dentry *d)
@@ -80,6 +90,16 @@ static __always_inline void file_tell(struct unwind *u, const struct file_key *k
 	bpf_ringbuf_submit(e, 0);
 }
 
+/* A stack has a frame in the file. */
+static __always_inline void file_used(__u32 id)
+{
+	struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &id);
+	__u32 now = shared.seconds;
+
+	if (f && f->used != now)
+		f->used = now;
+}
+
 /* There is something to be written to a hash, which this walk must not do. */
 static __always_inline void file_wait(void)
 {
@@ -101,10 +121,13 @@ static __always_inline __u32 file_id(struct unwind *u, __u32 context, const stru
 
 	if (waits && (!known || (shared.files_asked && bpf_map_lookup_elem(&files_asked, key)))) {
 		file_wait();
+		if (known)
+			file_used(*known);
 		return known ? *known : 0;
 	}
 	if (known) {
 		id = *known;
+		file_used(id);
 		if (shared.files_asked && bpf_map_lookup_elem(&files_asked, key) &&
 		    !bpf_map_delete_elem(&files_asked, key)) {
 			__sync_fetch_and_add(&shared.files_asked, -1);
@@ -119,6 +142,7 @@ static __always_inline __u32 file_id(struct unwind *u, __u32 context, const stru
 			__sync_fetch_and_add(&shared.files_lost, 1);
 		return known ? *known : 0;
 	}
+	file_used(id);
 	file_tell(u, key, id, file, start, end);
 	return id;
 }

@@ -209,6 +209,7 @@ struct shared {
 	__u64 started_ns;    /* accounting clock when the probes were attached, set by user space */
 	__u32 files;         /* ids given to files */
 	__u32 files_asked;   /* entries of that map */
+	__u32 seconds;       /* since the host was started, set by user space */
 	__u32 files_lost;    /* files met that there was no room to tell of */
 	__u32 stack_generation; /* of the dictionary, 1 to STACK_GENERATION_MAX(); 0: no stacks are taken */
 	__u32 stack_lines[2];   /* handed out in each half */

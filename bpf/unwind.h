@@ -77,7 +77,7 @@ struct unwind_page {
 struct unwind_file {
 	__u32 first, nr; /* pages; nr 0: there is no table, frame pointers are followed */
 	__u32 met;       /* set where one was looked for in vain */
-	__u32 spare;
+	__u32 used;      /* shared.seconds when a stack last had a frame in it */
 };
 
 #endif

@@ -7,15 +7,6 @@
 #include "area.bpf.h"
 #include "mapping.bpf.h"
 
-struct unwind_files_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, UNWIND_FILES);
-	__type(key, __u32);
-	__type(value, struct unwind_file);
-};
-extern struct unwind_files_map unwind_files SEC(".maps");
-
 struct unwind_pages_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -324,6 +324,7 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 
 int collect_harvest(struct collect *c)
 {
+	c->skel->bss->shared.seconds = clock_ns(CLOCK_BOOTTIME) / 1000000000;
 	samplers_follow(c->samplers, online_follow(c->online));
 	areas_follow(c->areas);
 	rings_grow(c->rings);

@@ -71,6 +71,7 @@ int memory_map(struct collect_memory *m, struct systop *skel, struct cpu_area *c
 		.nr_cpus = nr_cpus,
 		.chunks_fd = bpf_map__fd(skel->maps.unwind_chunks),
 		.max_chunks = table_mib,
+		.seconds = &shared->seconds,
 	};
 	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->slots.limit_cgroups && m->stacks.entries &&
 			       m->stacks.lines && m->tables.files && m->tables.pages && m->tables.rules && m->irqs.lines

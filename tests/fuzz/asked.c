@@ -215,6 +215,7 @@ static struct unwind_file table_files[UNWIND_FILES];
 static struct unwind_page table_pages[UNWIND_PAGES];
 static struct cfi_rule table_rules[UNWIND_RULES];
 static struct cpu_area *const no_areas[1];
+static const uint32_t table_seconds = 100;
 
 static void check_unwind_table(const struct unwind_file *file)
 {
@@ -233,7 +234,7 @@ void fuzz_table(const uint8_t *bytes, size_t size)
 {
 	static const struct tables_memory memory = {
 		.files = table_files, .pages = table_pages, .rules = table_rules, .areas = no_areas,
-		.nr_cpus = 1, .chunks_fd = -1, .max_chunks = UNWIND_CHUNKS,
+		.nr_cpus = 1, .chunks_fd = -1, .max_chunks = UNWIND_CHUNKS, .seconds = &table_seconds,
 	};
 	static struct tables *tables;
 	struct feed f = { bytes, size };
