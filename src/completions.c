@@ -47,6 +47,7 @@ static const struct operand {
 	  .fish = "(__fish_complete_pids)" },
 	{ "user", .bash = "$(compgen -u)", .zsh = "_users", .fish = "(__fish_complete_users)" },
 	{ "sort", .put = put_columns },
+	{ "clock", .words = "cycles cpu" },
 	{ "color", .words = "auto always never" },
 	{ "theme", .put = put_themes },
 	{ "view", .put = put_views },

@@ -103,7 +103,7 @@ void waker_name(const struct waker *w, const struct tick *t, const struct host *
 
 	switch (w->context) {
 	case WAKE_CONTEXTS:
-		snprintf(buf, size, "not seen");
+		snprintf(buf, size, "waking not seen");
 		return;
 	case WAKE_THREAD:
 		thread_name(w->number, t, host, buf, size);
@@ -133,6 +133,8 @@ void wakers_text(const struct wakers *w, const struct tick *t, const struct host
 		char name[160], one[180];
 		int len;
 
+		if (i && w->at[i].count * 200 < w->count) /* what would be 0%, as all that come after it */
+			return;
 		waker_name(&w->at[i], t, host, name, sizeof(name));
 		len = snprintf(one, sizeof(one), "%s%s %.0f%%", i ? "   " : "", name,
 			       100.0 * w->at[i].count / w->count);

@@ -37,6 +37,7 @@ complete_line() {
 }
 complete_line systop --comp
 complete_line systop --color = a
+complete_line systop --clock = c
 complete_line systop --theme ""
 complete_line systop -s runq_p
 complete_line systop -u roo
@@ -48,6 +49,7 @@ complete_line systop -- pytho
     assert not done.stderr, done.stderr
     assert lines[0] == "--completions", lines
     assert lines[1] == "auto always", lines
+    assert lines.pop(2) == "cycles cpu", lines
     assert {"default", "light", "mono", "colour-blind", "16-colour"} == set(lines[2].split()), lines
     assert lines[3] == "runq_p50_ns runq_p99_ns", lines
     assert "root" in lines[4].split(), lines

@@ -8,6 +8,7 @@
 
 #include "model/wait.h"
 #include "tui/latency_range.h"
+#include "tui/wakers.h"
 
 #define FAIL(...)                            \
 	do {                                 \
@@ -167,8 +168,23 @@ TEST(quantiles, whose_is_known_of_some)
 	known(185, "185 sleeps, 1 thread: api 100%");
 }
 
+/* A share that is drawn as 0% is none, and says nothing. */
+TEST(quantiles, wakers_that_woke_often)
+{
+	struct wakers w = { .at = { { WAKE_TIMER, .count = 1000 }, { WAKE_CONTEXTS, .count = 4 } }, .nr = 2, .count = 1004 };
+	char text[256];
+
+	wakers_text(&w, NULL, NULL, text, sizeof(text));
+	assert_string_equal(text, "timer 100%");
+	w.at[1].count += 96;
+	w.count += 96;
+	wakers_text(&w, NULL, NULL, text, sizeof(text));
+	assert_string_equal(text, "timer 91%   waking not seen 9%");
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(quantiles_never_above_the_longest), cmocka_unit_test(quantiles_of_a_single_one),
-		  cmocka_unit_test(quantiles_of_a_range), cmocka_unit_test(quantiles_whose_is_known_of_some));
+		  cmocka_unit_test(quantiles_of_a_range), cmocka_unit_test(quantiles_whose_is_known_of_some),
+		  cmocka_unit_test(quantiles_wakers_that_woke_often));
 }
