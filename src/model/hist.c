@@ -3,9 +3,9 @@
 
 #include "model/field.h"
 
-uint64_t slots_quantile(const uint32_t *n, int nr, int shift, double q)
+uint64_t slots_quantile(const uint32_t *n, int nr, int shift, double q, uint64_t max)
 {
-	uint64_t total = 0, below = 0, low, high;
+	uint64_t total = 0, below = 0, low, high, ns;
 	double rank;
 	int i;
 
@@ -18,19 +18,20 @@ uint64_t slots_quantile(const uint32_t *n, int nr, int shift, double q)
 		below += n[i];
 	low = i ? 1ULL << (i + shift) : 0;
 	high = 2ULL << (i + shift);
-	return low + (uint64_t)((high - low) * ((rank - below) / n[i]));
+	if (i == nr - 1 && max != VALUE_NA && max > high) /* it has no end of its own */
+		high = max;
+	ns = low + (uint64_t)((high - low) * ((rank - below) / n[i]));
+	return ns > max ? max : ns;
 }
 
 uint64_t hist_quantile(const struct hist *h, double q)
 {
-	return slots_quantile(h->n, HIST_SLOTS, HIST_SHIFT, q);
+	return hist_quantile_upto(h, q, VALUE_NA);
 }
 
 uint64_t hist_quantile_upto(const struct hist *h, double q, uint64_t max)
 {
-	uint64_t ns = hist_quantile(h, q);
-
-	return ns != VALUE_NA && ns > max ? max : ns;
+	return slots_quantile(h->n, HIST_SLOTS, HIST_SHIFT, q, max);
 }
 
 void hist_add(struct hist *a, const struct hist *b)

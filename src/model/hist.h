@@ -23,8 +23,8 @@ uint64_t hist_quantile(const struct hist *h, double q);
 /* hist_quantile_upto - the same, at most @max, the longest one: ns, exact; VALUE_NA: it is not known. */
 uint64_t hist_quantile_upto(const struct hist *h, double q, uint64_t max);
 
-/* slots_quantile - the same of @nr slots whose first one counts up to 2 << @shift ns. */
-uint64_t slots_quantile(const uint32_t *n, int nr, int shift, double q);
+/* slots_quantile - the same of @nr slots whose first one counts up to 2 << @shift ns. The last one goes up to @max. */
+uint64_t slots_quantile(const uint32_t *n, int nr, int shift, double q, uint64_t max);
 
 /* hist_add - adds the counts of @b to @a. */
 void hist_add(struct hist *a, const struct hist *b);

@@ -8,7 +8,5 @@ const char *const softirq_names[IRQ_SOFTIRQS] = { "HI",       "TIMER",   "NET_TX
 
 uint64_t irq_quantile(const struct irq_values *v, double q)
 {
-	uint64_t ns = slots_quantile(v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, q);
-
-	return ns != VALUE_NA && ns > v->max_ns ? v->max_ns : ns;
+	return slots_quantile(v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, q, v->max_ns);
 }

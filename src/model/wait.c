@@ -41,9 +41,8 @@ int latency_last(enum latency_kind kind)
 uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q, uint64_t max)
 {
 	int first = latency_first(kind);
-	uint64_t ns = slots_quantile(l->n + first, LATENCY_SLOTS - first, first, q);
 
-	return ns != VALUE_NA && ns > max ? max : ns;
+	return slots_quantile(l->n + first, latency_last(kind) - first + 1, first, q, max);
 }
 
 void latency_add(struct latency *a, const struct latency *b)

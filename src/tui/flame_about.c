@@ -214,9 +214,11 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 	format_value(total, sizeof(total), UNIT_NS, a->total, 0);
 	format_value(self, sizeof(self), UNIT_NS, a->self, 0);
 	x = paint_text(c->paint, y, 0, c->paint->width / 2, ROLE_SORTED, name);
-	paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)  self %s (%.1f%%)  %" PRIu64 " %s", total,
-		     share(a->total, all), self, share(a->self, all), a->count,
-		     s->options.metric == FLAME_CPU ? "samples" : "times");
+	x = paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)  self %s (%.1f%%)", total, share(a->total, all), self,
+			 share(a->self, all));
+	if (a->count) /* waits for a CPU are not counted by stack */
+		paint_format(c->paint, y, x, ROLE_TEXT, "  %" PRIu64 " %s", a->count,
+			     s->options.metric == FLAME_CPU ? "samples" : "times");
 	return y + 1;
 }
 

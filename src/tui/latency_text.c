@@ -71,6 +71,8 @@ void latency_parties_text(const struct latency_parties *p, uint64_t all, char *b
 		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
 				 p->nr == 1 ? "" : "s");
 	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
+		if (p->at[i]->ns * 200 < p->ns) /* what would be 0%, as all that come after it */
+			break;
 		party_name(p->at[i], name, sizeof(name));
 		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
 	}

@@ -199,6 +199,14 @@ static void longest_text(const struct waiter *w, char *buf, size_t size)
 	snprintf(buf, size, "%s%s", exact ? "" : "<", text);
 }
 
+/* Of one that was looked at while it lasted it may be lost that it ended. */
+static uint64_t count_of(const struct waiter *w)
+{
+	if (!w->count)
+		return w->longest_ns >= AWAY_D_NS ? 1 : VALUE_NA;
+	return w->count;
+}
+
 /* --- The view */
 
 static int blocked_update(void *state, const struct view_context *c)
@@ -247,7 +255,7 @@ static void draw_waiter(const struct blocked_view *s, const struct view_context 
 		format_value(now, sizeof(now), UNIT_NS, w->now_ns, 0);
 	format_value(total, sizeof(total), UNIT_NS, w->total_ns, 0);
 	longest_text(w, longest, sizeof(longest));
-	format_value(count, sizeof(count), UNIT_COUNT, w->count ? w->count : VALUE_NA, 0);
+	format_value(count, sizeof(count), UNIT_COUNT, count_of(w), 0);
 	where_text(c, w, where, sizeof(where));
 	text_safe(path, sizeof(path), w->row.cgroup->path, strlen(w->row.cgroup->path));
 	*cgroup = '\0';

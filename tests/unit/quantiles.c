@@ -30,7 +30,7 @@ static uint64_t random_number(void)
 /* From 1 ns to some seconds, as many in each factor of two. */
 static uint64_t duration(void)
 {
-	return 1 + (random_number() & ((2ULL << random_number() % 33) - 1));
+	return 1 + (random_number() & ((2ULL << random_number() % 40) - 1));
 }
 
 static void count(uint32_t *slots, int nr, int shift, uint64_t ns)
@@ -46,6 +46,13 @@ static void in_order(uint64_t p50, uint64_t p99, uint64_t max, const char *what,
 {
 	if (p50 > p99 || p99 > max)
 		FAIL("%s of %d: p50 %" PRIu64 " p99 %" PRIu64 " max %" PRIu64, what, nr, p50, p99, max);
+}
+
+/* Within the factor of two, however long it is: the last slot has no end. */
+static void near(uint64_t p99, uint64_t max, const char *what)
+{
+	if (p99 < max / 2)
+		FAIL("p99 of one %s of %" PRIu64 " is %" PRIu64, what, max, p99);
 }
 
 /* Of rows of all kinds, on the screen, in tables, JSON, traces and filters; of sources of interrupts; of a map's columns. */
@@ -72,8 +79,11 @@ TEST(quantiles, never_above_the_longest)
 		in_order(irq_quantile(&irq, 0.5), irq_quantile(&irq, 0.99), max, "interrupts", nr);
 		in_order(latency_quantile(&wait, LATENCY_RUNQ, 0.5, max), latency_quantile(&wait, LATENCY_RUNQ, 0.99, max), max,
 			 "a map's", nr);
-		if (nr == 1 && max >= 256 && max < 200000000 && irq_quantile(&irq, 0.99) < irq.ns / 2)
-			FAIL("p99 of one interrupt of %" PRIu64 " is %" PRIu64, irq.ns, irq_quantile(&irq, 0.99));
+		if (nr == 1 && max >= 2048) {
+			near(irq_quantile(&irq, 0.99), max, "interrupt");
+			near(values_value(&v, FIELD_RUNQ_P99), max, "wait");
+			near(latency_quantile(&wait, LATENCY_RUNQ, 0.99, max), max, "wait of a map");
+		}
 	}
 }
 
