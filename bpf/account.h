@@ -47,8 +47,6 @@ struct account_event {
 	__u16 cpu;
 	bool preempt;       /* switch-out: preempted, whatever its state says */
 	bool throttled;     /* switch-out: its CPU limit stops it */
-	bool frozen;        /* switch-out: its cgroup is frozen, if it sleeps */
-	__u64 throttle_ns;  /* for how long threads of its runqueue stood so far; 0: the kernel does not say */
 };
 
 /* What the caller counts: bits of the account_*() results. */
@@ -69,10 +67,19 @@ static __always_inline __u64 account_clock(__u64 boot_ns, __u64 suspended_ns)
 	return boot_ns - suspended_ns;
 }
 
+/* account_frozen - the state of a thread that cgroup v2 marks as frozen: its freezer's own sleep is interruptible. So
+ * marked are also those in D after vfork(), and those stopped. */
+static __always_inline __u32 account_frozen(__u32 state)
+{
+	const __u32 sleeps = TASK_INTERRUPTIBLE | TASK_FREEZABLE;
+
+	return (state & sleeps) == sleeps ? TASK_FROZEN : state;
+}
+
 /* account_state - the state a thread goes out with; never decided by on_rq: delayed-dequeue
  * sleepers (6.12) and proxy-execution donors are on the runqueue while blocked. */
-static __always_inline enum slot_state account_state(bool preempt, __u32 prev_state, __u32 task_state, bool frozen,
-						     __u8 *flags, __u32 *notes)
+static __always_inline enum slot_state account_state(bool preempt, __u32 prev_state,
+						     __u32 task_state, __u8 *flags, __u32 *notes)
 {
 	if (preempt || !prev_state)
 		return SLOT_RUNQUEUE;
@@ -88,9 +95,8 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 	}
 	if (prev_state & (TASK_STOPPED_BIT | TASK_TRACED_BIT | TASK_FROZEN | TASK_PARKED))
 		return SLOT_STOPPED;
-	/* The freezer's own sleep is like this; so marked are also those in D after vfork(). */
 	if (prev_state & TASK_INTERRUPTIBLE)
-		return frozen && prev_state & TASK_FREEZABLE ? SLOT_STOPPED : SLOT_SLEEP;
+		return SLOT_SLEEP;
 	if (prev_state & TASK_UNINTERRUPTIBLE) /* with NOLOAD: an idle kernel thread */
 		return prev_state & TASK_NOLOAD ? SLOT_SLEEP : SLOT_D;
 	*notes |= ACCOUNT_STATE_UNKNOWN;
@@ -253,25 +259,25 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 		notes |= ACCOUNT_GAP;
 	}
 
-	s->state = account_state(e->preempt, e->prev_state, e->task_state, e->frozen, &flags, &notes);
+	s->state = account_state(e->preempt, e->prev_state, e->task_state, &flags, &notes);
 	if (s->state == SLOT_RUNQUEUE && e->throttled)
 		flags |= SLOT_THROTTLED;
 	s->flags = flags;
 	s->since = now;
 	s->cpu = e->cpu;
-	s->throttle_ns = e->throttle_ns;
 	s->run_delay = e->run_delay;
 	s->exec_ns = e->exec_ns;
 	return notes;
 }
 
 /*
- * For how long a CPU limit stopped a thread that went out stopped: the kernel keeps that for all of the runqueue that
- * stand, and from when it let them go on it waited like any other. ~0: it does not keep it, or let it go on elsewhere.
+ * account_stood - before account_in(): for how long a CPU limit stopped a thread that went out stopped. The kernel keeps
+ * that for all of the runqueue that stand, @stood by now; from when it let them go on, it waited like any other.
+ * @stood: 0: the kernel does not keep it
  */
-static __always_inline __u64 account_stood(const struct slot *s, const struct account_event *e)
+static __always_inline void account_stood(struct slot *s, __u64 stood, __u16 cpu)
 {
-	return s->cpu == e->cpu && e->throttle_ns ? account_sub(e->throttle_ns, s->throttle_ns) : ~0ULL >> 1;
+	s->throttle_ns = s->cpu == cpu && stood ? account_sub(stood, s->throttle_ns) : ~0ULL >> 1;
 }
 
 /*
@@ -296,7 +302,7 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 	} else {
 		__u64 off = now - s->since;
 		__u64 wait = off;
-		__u64 throttled = s->flags & SLOT_THROTTLED ? account_stood(s, e) : 0;
+		__u64 throttled = s->flags & SLOT_THROTTLED ? s->throttle_ns : 0;
 
 		if (s->state != SLOT_RUNQUEUE) {
 			__u64 woken = s->wake & WAKE_TIME_MASK;

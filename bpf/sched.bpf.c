@@ -162,6 +162,16 @@ static __always_inline void missed_switch_in(struct task_struct *prev, struct ac
 			      : ~0ULL >> 1;
 }
 
+/* Since when what ends now went on: the CPU's last switch, or the start. What it was offline for is no one's. */
+static __always_inline __u64 cpu_since(struct cpu_slot *c, __u64 now)
+{
+	if (c->offline) {
+		c->offline = 0;
+		return now;
+	}
+	return c->since ? c->since : shared.started_ns;
+}
+
 /* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen; @ran: the thread that
  * it took the CPU from had it for so long, at most */
 static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *prev,
@@ -230,9 +240,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	e.rq_clock = next_cfs_rq->rq->clock;
 	clock_follow(c, e.now, e.rq_clock);
 	e.clock_offset = c->clock_offset;
-	e.cpu_since = c->since ? c->since : shared.started_ns;
+	e.cpu_since = cpu_since(c, e.now);
 	stolen = c->hardirq_ns + c->softirq_ns;
-	e.stolen_ns = gap ? 0 : stolen - c->irq_charged;
+	e.stolen_ns = gap && c->since ? 0 : stolen - c->irq_charged;
 	c->irq_charged = stolen;
 	irq_none(c);
 
@@ -254,13 +264,15 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (out) {
 		e.run_delay = prev->sched_info.run_delay;
 		e.exec_ns = prev->se.sum_exec_runtime;
-		e.prev_state = prev_state;
+		e.prev_state = bpf_core_field_exists(prev->frozen) && BPF_CORE_READ_BITFIELD(prev, frozen)
+				       ? account_frozen(prev_state)
+				       : prev_state;
 		e.task_state = prev->__state;
 		e.preempt = preempt;
 		e.throttled = task_throttled(prev, prev_cfs_rq);
-		e.throttle_ns = e.throttled ? throttle_sum(prev_cfs_rq) : 0;
-		e.frozen = bpf_core_field_exists(prev->frozen) && BPF_CORE_READ_BITFIELD(prev, frozen);
 		count_notes(c, account_out(out, &e));
+		if (out->flags & SLOT_THROTTLED)
+			out->throttle_ns = throttle_sum(prev_cfs_rq);
 		out->voluntary = prev->nvcsw;
 		out->involuntary = prev->nivcsw;
 		out->utime_ns = prev->utime;
@@ -283,9 +295,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in) {
 		e.run_delay = next->sched_info.run_delay;
 		e.last_queued = next->sched_info.last_queued;
-		e.throttle_ns = in->flags & SLOT_THROTTLED ? throttle_sum(next_cfs_rq) : 0;
 		e.exec_ns = next->se.sum_exec_runtime;
 		block_begin(c, in);
+		if (in->flags & SLOT_THROTTLED)
+			account_stood(in, throttle_sum(next_cfs_rq), cpu);
 		count_notes(c, account_in(in, &e));
 		blocked = block_end(c, in);
 		wait_tell(c, in, in_index, out_index, account_sub(e.now, e.cpu_since) & ((__u64)gap - 1));

@@ -37,7 +37,7 @@ int seed_task(struct bpf_iter__task *ctx)
 	struct slot *s;
 	__u64 now, since;
 	__u8 flags = 0;
-	bool frozen;
+	__u32 state;
 
 	if (!t || !c || t->exit_state || (t->__state & (TASK_NEW | TASK_DEAD)))
 		return 0;
@@ -63,8 +63,10 @@ int seed_task(struct bpf_iter__task *ctx)
 	s->pid_scope = slot_pid_scope(t, 0);
 	scope_decide(facts.cgroups, facts.cred, s, c, index);
 
-	frozen = bpf_core_field_exists(t->frozen) && BPF_CORE_READ_BITFIELD(t, frozen);
-	s->state = t->on_cpu ? SLOT_RUNNING : account_state(false, t->__state, t->__state, frozen, &flags, &notes);
+	state = t->__state;
+	if (bpf_core_field_exists(t->frozen) && BPF_CORE_READ_BITFIELD(t, frozen))
+		state = account_frozen(state);
+	s->state = t->on_cpu ? SLOT_RUNNING : account_state(false, state, state, &flags, &notes);
 	s->flags = flags;
 	s->run_delay = t->sched_info.run_delay;
 	s->exec_ns = t->se.sum_exec_runtime;

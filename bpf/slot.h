@@ -122,7 +122,7 @@ struct slot {
 	/* line 6: what is seldom */
 	__u64 steal_ns;    /* that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: how long it ran since `since`, by the kernel; written by the CPU it left */
-	__u64 throttle_ns; /* SLOT_THROTTLED: for how long threads of its runqueue stood, when it was stopped */
+	__u64 throttle_ns; /* SLOT_THROTTLED: for how long threads of its runqueue stood when it was stopped; then, it */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 384, "six cache lines");
@@ -193,7 +193,7 @@ struct cpu_slot {
 	__u64 gap_ns;        /* the longest time without, of a busy CPU, since the reader last took it, */
 	__u64 gap_at;        /* its end, accounting clock, */
 	__u32 gap_tid;       /* and who ran then */
-	__u32 offline;       /* set by user space: its last switch to the idle thread was not seen */
+	__u32 offline;       /* set by user space, until its next switch: its last one to the idle thread was not seen */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps, D states of threads in scope, of AWAY_NS and more */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));

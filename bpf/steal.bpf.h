@@ -31,8 +31,13 @@ static __always_inline __u64 steal_total(const struct rq *rq)
 /* steal_see - for who reads in the middle of a long run: at the CPU's timer. */
 static __always_inline void steal_see(struct cpu_slot *c, struct task_struct *current)
 {
-	if (steals)
-		c->steal_seen = steal_total(task_view(current)->se.cfs_rq->rq);
+	if (!steals)
+		return;
+	c->steal_seen = steal_total(task_view(current)->se.cfs_rq->rq);
+	if (!c->steal_charged) { /* as in steal_take(): there need be no switch for long */
+		c->steal_charged = c->steal_seen;
+		shared.steal_told = 1;
+	}
 }
 
 /*

@@ -124,10 +124,19 @@ static int collect_readers(struct collect *c)
 			.threads = m->slots.slots,
 			.max_threads = m->slots.max,
 			.queued = slots_queued(c->slots),
+			.running = slots_running(c->slots),
 			.ticks = bpf_program__autoload(c->skel->progs.local_timer_entry),
 		});
 	c->irqs = irqs_new(&m->irqs);
 	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
+}
+
+/* Whether a CPU came back is told by its first switch. */
+static void collect_offline(struct collect *c)
+{
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		if (!online_is(c->online, cpu))
+			c->memory.cpus[cpu].offline = 1;
 }
 
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
@@ -143,6 +152,7 @@ static int collect_attach(struct collect *c)
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
 		c->memory.cpus[cpu].suspended_ns = suspended;
 	shared->started_ns = clock_ns(CLOCK_BOOTTIME) - suspended;
+	collect_offline(c);
 	err = systop__attach(c->skel);
 	if (err)
 		return err;
@@ -519,8 +529,8 @@ const struct tick *collect_tick(struct collect *c)
 	int err;
 
 	cgroups_work(c->cgroups, false);
-	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
-		c->memory.cpus[cpu].offline = !online_is(c->online, cpu);
+	samplers_follow(c->samplers, online_follow(c->online));
+	collect_offline(c);
 	err = slots_harvest(c->slots);
 	/* Only now: what happens between this instant and the reading of a slot is known less well. */
 	now = collect_now(c);

@@ -75,14 +75,14 @@ struct cpu_sums {
 static struct cpu_sums cpu_sums(const struct cpu_slot *slot, uint64_t now)
 {
 	struct cpu_sums sums = { slot->run_ns, slot->idle_ns, slot->steal_ns };
-	uint64_t since = now > slot->since ? now - slot->since : 0, steal = 0;
+	uint64_t since = now > slot->since && !slot->offline ? now - slot->since : 0, steal = 0;
 	uint64_t irq = slot->hardirq_ns + slot->softirq_ns - slot->irq_charged;
 
 	if (slot->steal_charged && slot->steal_seen > slot->steal_charged && since > irq)
 		steal = slot->steal_seen - slot->steal_charged;
 	if (steal && steal > since - irq)
 		steal = since - irq;
-	*(slot->current_idle || slot->offline ? &sums.idle : &sums.run) += since - steal;
+	*(slot->current_idle ? &sums.idle : &sums.run) += since - steal;
 	sums.steal += steal;
 	return sums;
 }
@@ -126,7 +126,7 @@ static void cpu_show_irqs(struct cpu_reader *r, const struct cpu_slot *slot, str
 /* Who runs there. */
 static void cpu_show_now(const struct cpus *c, const struct cpu_slot *slot, int cpu, struct cpu_values *v)
 {
-	bool idle = slot->current_idle || slot->offline;
+	bool idle = slot->current_idle || slot->offline; /* it went offline in this interval */
 	uint32_t index = slot->current_slot;
 	const struct slot *thread = index && index < c->mem.max_threads ? &c->mem.threads[index] : NULL;
 
@@ -169,6 +169,26 @@ static void tick_latency(struct cpus *c, struct model *model)
 	model_latency(model, LATENCY_D, &latency[1]);
 }
 
+/* There was no switch since the start: what had the CPU then has it still, and that is a thread or nothing. */
+static void cpu_still(const struct cpus *c, struct cpu_slot *slot, int cpu)
+{
+	slot->since = c->mem.shared->started_ns;
+	slot->current_slot = c->mem.running ? c->mem.running[cpu] : 0;
+	slot->current_idle = !slot->current_slot;
+}
+
+/* An offline CPU of which all is shown. More than there was may have been, before it was known to be offline. */
+static bool cpu_is_off(struct cpu_reader *r, const struct cpu_slot *slot, const struct cpu_sums *sums)
+{
+	if (!slot->offline || sums->run + sums->idle + sums->steal > r->run_ns + r->idle_ns + r->steal_ns)
+		return false;
+	r->seen = true;
+	r->run_ns = sums->run;
+	r->idle_ns = sums->idle;
+	r->steal_ns = sums->steal;
+	return true;
+}
+
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 {
 	tick_latency(c, model);
@@ -179,9 +199,13 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		struct cpu_sums sums;
 		int err;
 
-		if (!cpu_read(&c->mem.slots[i], &copy) || !copy.since)
+		if (!cpu_read(&c->mem.slots[i], &copy))
 			continue;
+		if (!copy.since && !copy.offline)
+			cpu_still(c, &copy, i);
 		sums = cpu_sums(&copy, now);
+		if (cpu_is_off(r, &copy, &sums))
+			continue;
 		/* First seen after the baseline: the time before it is not of this interval. */
 		if (!r->seen && c->baseline)
 			*(sums.idle > sums.run ? &r->idle_ns : &r->run_ns) =

@@ -18,6 +18,7 @@ struct cpus_memory {
 	const struct slot *threads;   /* mapped */
 	uint32_t max_threads;
 	const uint32_t *queued;       /* slots_queued(); NULL: none wait */
+	const uint32_t *running;      /* slots_running(); NULL: none do */
 	bool ticks;                   /* a program watches that the CPU's timer comes */
 };
 
@@ -25,8 +26,9 @@ struct cpus_memory {
 struct cpus *cpus_new(const struct cpus_memory *mem);
 void cpus_free(struct cpus *c);
 
-/* cpus_tick - hands every CPU's running, idle and stolen time since the last tick to the model; CPUs that
- * showed no sign of life are left out. @model: NULL to set the baseline only. 0 or -errno. */
+/* cpus_tick - hands every CPU's running, idle and stolen time since the last tick to the model, up to its last switch for
+ * one that went offline; CPUs that were offline all the time are left out. @model: NULL to set the baseline only.
+ * 0 or -errno. */
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now);
 
 /* cpus_loss - adds what the programs counted as lost since the start. */

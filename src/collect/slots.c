@@ -50,7 +50,8 @@ struct slots {
 	struct stacks *stacks;   /* NULL: none are taken */
 	struct blocked *blocked; /* NULL: nor are those of threads that are blocked */
 	struct waits *waits;
-	uint32_t *queued;       /* by CPU: threads that wait for one and were last on that */
+	uint32_t *queued;       /* by CPU: threads that wait for one and were last on that, */
+	uint32_t *running;      /* and the slot of the thread that runs there */
 	struct reader *readers; /* one a slot; pages of unused ones are never touched */
 	struct shown *shown;
 	uint32_t dead_tail, waits_at; /* of the ring of dead slots: what comes next, and where a tick had to stop */
@@ -82,8 +83,9 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model,
 	s->readers = calloc(mem->max, sizeof(*s->readers));
 	s->shown = calloc(mem->max, sizeof(*s->shown));
 	s->queued = calloc(mem->nr_cpus + 1, sizeof(*s->queued));
+	s->running = calloc(mem->nr_cpus + 1, sizeof(*s->running));
 	s->waits = waits_new(&mem->waits, model, life_of, s);
-	if (s->readers && s->shown && s->queued && s->waits)
+	if (s->readers && s->shown && s->queued && s->running && s->waits)
 		return s;
 	slots_free(s);
 	return NULL;
@@ -107,6 +109,7 @@ void slots_free(struct slots *s)
 	waits_free(s->waits);
 	free(s->exited);
 	free(s->queued);
+	free(s->running);
 	free(s->readers);
 	free(s->shown);
 	free(s);
@@ -298,10 +301,17 @@ static struct taken taken_from(const struct slots *s, uint32_t index, const stru
 	taken.steal_ns = taken.steal_ns > charged && charged ? taken.steal_ns - charged : 0;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* If it went meanwhile, its own sums have it. */
-	return __atomic_load_n(&cpu->current_slot, __ATOMIC_RELAXED) == index &&
+	return (__atomic_load_n(&cpu->current_slot, __ATOMIC_RELAXED) == index || !switches) &&
 			       __atomic_load_n(&cpu->switches, __ATOMIC_RELAXED) == switches
 		       ? taken
 		       : none;
+}
+
+/* A CPU that goes offline stops its last thread, which is one of its own, without a switch that is reported. */
+static void show_stopped(struct slot *c, const struct slots_memory *mem)
+{
+	if (c->state == SLOT_RUNNING && c->cpu < mem->nr_cpus && mem->cpus[c->cpu].offline)
+		c->state = SLOT_STOPPED;
 }
 
 static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
@@ -322,6 +332,9 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	}
 	if (!slot_take(s, index, now, &copy, &err))
 		return err;
+	show_stopped(&copy, &s->mem);
+	if (copy.state == SLOT_RUNNING && copy.cpu < s->mem.nr_cpus)
+		s->running[copy.cpu] = index;
 	taken = taken_from(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
 	if (s->baseline)
@@ -527,6 +540,7 @@ int slots_tick(struct slots *s, uint64_t now)
 	int err = harvest(s, now);
 
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
+	memset(s->running, 0, s->mem.nr_cpus * sizeof(*s->running));
 	if (!err)
 		err = show_exited(s);
 	used = s->mem.shared->slots_used;
@@ -570,6 +584,11 @@ int slots_baseline(struct slots *s, uint64_t now)
 const uint32_t *slots_queued(const struct slots *s)
 {
 	return s->queued;
+}
+
+const uint32_t *slots_running(const struct slots *s)
+{
+	return s->running;
 }
 
 uint64_t slots_waits_lost(const struct slots *s)

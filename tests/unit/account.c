@@ -178,12 +178,14 @@ TEST(account, switch_in)
 			.run_delay = c->event.run_delay * US,
 			.last_queued = c->event.last_queued ? c->event.last_queued * US + RQ : 0,
 			.exec_ns = c->event.exec * US,
-			.throttle_ns = c->event.stood * US,
 			.cpu = 3,
 		};
-		uint32_t notes = account_in(&s, &e), waits = 0;
 		uint64_t delay = e.run_delay + (e.last_queued ? e.rq_clock - e.last_queued : 0);
+		uint32_t notes, waits = 0;
 
+		if (s.flags & SLOT_THROTTLED)
+			account_stood(&s, c->event.stood * US, e.cpu);
+		notes = account_in(&s, &e);
 		check_times(c->rule, &s, &c->want);
 		check(c->rule, "notes", notes, c->notes);
 		check(c->rule, "state", s.state, SLOT_RUNNING);
@@ -321,11 +323,10 @@ TEST(account, switch_out)
 			.stint_ns = c->event.stint * US,
 			.cpu_since = c->event.cpu_since * US,
 			.stolen_ns = c->event.stolen * US,
-			.prev_state = c->event.prev_state,
+			.prev_state = c->event.frozen ? account_frozen(c->event.prev_state) : c->event.prev_state,
 			.task_state = c->event.task_state,
 			.preempt = c->event.preempt,
 			.throttled = c->event.throttled,
-			.frozen = c->event.frozen,
 			.cpu = 3,
 		};
 		uint32_t notes = account_out(&s, &e);

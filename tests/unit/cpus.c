@@ -11,6 +11,8 @@
 /* What the programs wrote, and the reader's view of it. */
 static struct shared shared = { .started_ns = 0, .steal_told = 1 };
 static struct cpu_slot slot;
+static struct slot threads[2] = { [1] = { .tid = 77, .comm = "alone" } };
+static uint32_t running;
 static struct model *model;
 static struct cpus *cpus;
 
@@ -24,27 +26,40 @@ static void wrote(uint64_t run, uint64_t idle, bool is_idle, uint64_t since)
 	slot.switches_done = ++slot.switches;
 }
 
-static struct cpu_values tick(uint64_t from, uint64_t now)
+static const struct tick *tick_all(uint64_t from, uint64_t now)
 {
 	struct timespec wall = { 0 };
-	struct cpu_values v;
-	const struct tick *t;
 
 	assert_int_equal(model_begin(model, now - from, now, &wall), 0);
 	assert_int_equal(cpus_tick(cpus, model, now), 0);
-	t = tick_end(model);
+	return tick_end(model);
+}
+
+static struct cpu_values tick(uint64_t from, uint64_t now)
+{
+	struct cpu_values v;
+	const struct tick *t = tick_all(from, now);
+
 	assert_int_equal(t->nr_cpus, 1);
 	v = t->cpus[0];
 	tick_put(t);
 	return v;
 }
 
-static int open_cpus(void **state)
+static int open_new(void **state)
 {
 	(void)state;
 	slot = (struct cpu_slot){ 0 };
+	running = 0;
 	model = model_new(0);
-	cpus = cpus_new(&(struct cpus_memory){ .slots = &slot, .nr = 1, .shared = &shared });
+	cpus = cpus_new(&(struct cpus_memory){ .slots = &slot, .nr = 1, .shared = &shared, .threads = threads,
+						.max_threads = 2, .running = &running });
+	return !model || !cpus;
+}
+
+static int open_cpus(void **state)
+{
+	open_new(state);
 	wrote(40 * MS, 59 * MS, true, 99 * MS);
 	return cpus_tick(cpus, NULL, 100 * MS);
 }
@@ -120,6 +135,71 @@ TEST(cpus, steal)
 	shared.steal_told = 1;
 }
 
+/* An isolated CPU, whose only thread, or none, has it from before the start on. */
+TEST(cpus, no_switch_since_the_start)
+{
+	struct cpu_values v;
+
+	running = 1;
+	assert_int_equal(cpus_tick(cpus, NULL, 200 * MS), 0);
+	v = tick(200 * MS, 300 * MS);
+	check(v, 100 * MS, 0);
+	assert_int_equal(v.tid, 77);
+	/* it leaves at last: what the programs write then goes on from what was shown */
+	wrote(390 * MS, 0, true, 390 * MS);
+	v = tick(300 * MS, 400 * MS);
+	check(v, 90 * MS, 10 * MS);
+	assert_int_equal(v.tid, 0);
+}
+
+TEST(cpus, idle_since_the_start)
+{
+	assert_int_equal(cpus_tick(cpus, NULL, 100 * MS), 0);
+	check(tick(100 * MS, 200 * MS), 0, 100 * MS);
+	check(tick(200 * MS, 300 * MS), 0, 100 * MS);
+	wrote(0, 390 * MS, false, 390 * MS);
+	check(tick(300 * MS, 400 * MS), 10 * MS, 90 * MS);
+}
+
+/* An interval of which the only CPU, or none, was online: it has no time beyond its last switch. */
+static void check_off(uint64_t from, uint64_t now)
+{
+	const struct tick *t = tick_all(from, now);
+
+	assert_int_equal(t->nr_cpus, 0);
+	tick_put(t);
+}
+
+TEST(cpus, offline)
+{
+	wrote(40 * MS, 100 * MS, false, 140 * MS); /* the last one that is reported is to the thread that stops it */
+	slot.offline = 1;
+	check(tick(100 * MS, 200 * MS), 0, 40 * MS);
+	check_off(200 * MS, 300 * MS);
+	/* it is back since 340 ms: the programs left out what it was offline for */
+	slot.offline = 0;
+	wrote(40 * MS, 100 * MS, false, 340 * MS);
+	check(tick(300 * MS, 400 * MS), 60 * MS, 0);
+	/* off again at 410 ms, which is known one tick late only */
+	wrote(110 * MS, 100 * MS, true, 410 * MS);
+	check(tick(400 * MS, 500 * MS), 10 * MS, 90 * MS);
+	slot.offline = 1;
+	check_off(500 * MS, 600 * MS);
+	slot.offline = 0;
+	wrote(110 * MS, 100 * MS, false, 640 * MS);
+	check(tick(600 * MS, 700 * MS), 60 * MS, 0);
+}
+
+TEST(cpus, online_after_the_start)
+{
+	slot.offline = 1;
+	assert_int_equal(cpus_tick(cpus, NULL, 100 * MS), 0);
+	check_off(100 * MS, 200 * MS);
+	slot.offline = 0;
+	wrote(0, 0, false, 230 * MS);
+	check(tick(200 * MS, 300 * MS), 70 * MS, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -127,6 +207,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cpus_late_switch, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_steal, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_early_switch, open_cpus, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_no_switch_since_the_start, open_new, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_idle_since_the_start, open_new, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_offline, open_cpus, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_online_after_the_start, open_new, close_cpus),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);
