@@ -27,6 +27,7 @@ struct waiter {
 	int64_t since;         /* of the block that goes on, by tick.awake_ns */
 	bool now, at_least;
 	uint64_t now_ns, total_ns, longest_ns, count;
+	uint64_t ended_ns;     /* of those that count */
 	uint64_t at_least_ns, below_ns; /* of the longest one whose length is known by its slot only */
 	const struct stack *kernel, *user; /* of the block that goes on, or the longest */
 	struct wakers wakers;
@@ -98,6 +99,7 @@ static int add_ended(struct blocked_view *s, const struct tick *t)
 		if (!w)
 			return -ENOMEM;
 		w->count += a->count;
+		w->ended_ns += a->ns;
 		if (1ULL << a->slot < w->at_least_ns)
 			continue;
 		w->at_least_ns = 1ULL << a->slot;
@@ -149,6 +151,14 @@ static int add_now(struct blocked_view *s, const struct tick *t)
 			w->longest_ns = w->now_ns;
 	}
 	return 0;
+}
+
+/* Those that began before the oldest refresh, and those without a stack, are told as a whole when they end. */
+static uint64_t total_of(const struct waiter *w)
+{
+	uint64_t least = w->ended_ns > w->longest_ns ? w->ended_ns : w->longest_ns;
+
+	return w->total_ns > least ? w->total_ns : least;
 }
 
 /* Those that wait now before those that waited; the longest first. */
@@ -224,6 +234,7 @@ static int blocked_update(void *state, const struct view_context *c)
 		err = add_now(s, c->tick);
 	for (size_t i = 0; !err && i < s->nr; i++) {
 		wakers_sort(&s->waiters[i]->wakers);
+		s->waiters[i]->total_ns = total_of(s->waiters[i]);
 		err = list_add(&s->list, &s->waiters[i]->row);
 	}
 	list_sort(&s->list, c->height > 2 ? c->height - 1 : 1, &order);

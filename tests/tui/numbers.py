@@ -97,7 +97,7 @@ def detail(s):
     ordered("detail", *values.values())
     if match := re.search(r"RUNQUEUE WAITS in these refreshes: p50 (\S+) p90 (\S+) p99 (\S+) max (\S+)", text):
         ordered("detail's waits", *match.groups())
-        assert ns(match[4]) >= ns(values["RQ-MAX"]), f"the longest of many is below that of one: {match[0]}, {values}"
+        assert ns(match[4]) >= (ns(values["RQ-MAX"]) or 0), f"the longest of many is below that of one: {match[0]}, {values}"
     s.show("q", wait=r"\[1:")
 
 
@@ -113,7 +113,7 @@ def latency(s):
             if match else None
         if said:
             count, parties = said[2] or said[1], int(said[3])
-            lines = s.show("Enter", wait="COUNT +~?TOTAL")
+            lines = s.show("Enter", wait=r"^\[4:Latency\] > (runq|sleep|D st|inter|soft)")
             status = "\n".join(lines)
             assert re.search(rf"^{re.escape(count)} ", status, re.MULTILINE), f"{said[0]}, but {lines[-3:]}"
             assert re.search(rf", {parties} (thread|source)", status), f"{said[0]}, but {lines[-3:]}"
@@ -134,7 +134,7 @@ def interrupts(s):
     longest = max(ns(row[2]) or 0 for row in rows)
     assert worst and ns(worst[1]) >= longest * 0.99, f"{worst and worst[0]}, but a row's MAX is {longest} ns"
     assert re.search(r"sources in \S+s, worst in \S+", "\n".join(lines)), "it is not said what is of when"
-    lines = s.show("Enter", wait=r"in [0-9.]+m?s: ")
+    lines = s.show("Enter", wait="% of a CPU")
     match = re.search(r"in \S+: \S+% of a CPU .* avg (\S+) p50 (\S+) p99 (\S+) max (\S+)", "\n".join(lines))
     assert match, lines
     ordered("source", *match.groups()[1:])
