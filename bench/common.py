@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the measurements share: medians with their intervals, programs under test, terminals."""
 
+import ctypes
 import fcntl
 import json
 import math
@@ -29,9 +30,11 @@ WORK = os.path.join(BUILD, "bench")
 TRACEFS = "/sys/kernel/tracing"
 
 LIMITS = {
-    "pipe_ns_above_empty": 150,
-    "pipe_ratio": 1.20,
-    "bpf_ns": 250,
+    "pipe_ratio": 1.12,
+    "pipe_multiple": 3.2,
+    "messaging_multiple": 8,
+    "pgbench_percent": 2.0,
+    "pgbench_sample_us": 12,
     "refresh_ms_50000": 5,
     "own_percent_1000": 0.5,
     "key_ms_50000": 30,
@@ -221,19 +224,29 @@ def program_ids(pid):
     return ids
 
 
+BPF_SYSCALL = {"x86_64": 321, "aarch64": 280}
+BPF_ENABLE_STATS = 32
+
+
 class Statistics:
     """The kernel's run times of BPF programs, on while this is open. They cost ~55 ns a run."""
 
     def __init__(self):
-        self.settings = Settings()
         self.bpftool = need("bpftool", "bpftool")
+        self.fd = -1
 
     def __enter__(self):
-        self.settings.write("kernel.bpf_stats_enabled", 1)
+        libc = ctypes.CDLL(None, use_errno=True)
+        run_time = ctypes.c_uint32(0)
+        number = BPF_SYSCALL.get(platform.machine(), -1)
+        # They are off again with the last descriptor, whatever becomes of this process.
+        self.fd = libc.syscall(number, BPF_ENABLE_STATS, ctypes.byref(run_time), ctypes.sizeof(run_time))
+        if self.fd < 0:
+            raise CannotRun(f"statistics of BPF programs: {os.strerror(ctypes.get_errno())}")
         return self
 
     def __exit__(self, *_):
-        self.settings.__exit__()
+        os.close(self.fd)
 
     def read(self, program):
         """{id: (name, type, runs, ns)} of the BPF programs that @program has open and that ran."""
@@ -254,7 +267,9 @@ class Statistics:
         for ident, (name, kind, runs, ns) in after.items():
             _, _, old_runs, old_ns = before.get(ident, (name, kind, 0, 0))
             if runs > old_runs:
-                result[name] = (kind, runs - old_runs, ns - old_ns)
+                # The kernel cuts names off: more than one can have the same.
+                _, same_runs, same_ns = result.get(name, (kind, 0, 0))
+                result[name] = (kind, same_runs + runs - old_runs, same_ns + ns - old_ns)
         return result
 
 
