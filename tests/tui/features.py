@@ -60,16 +60,16 @@ def past():
 
 def filters():
     with Terminal(100, 24) as t:
-        t.start()
+        pid = t.start()
         t.keys("\\")
         t.wait("^filter:")
         t.type("cpu>x")
         t.keys("Enter")
         t.wait(r"^ +\^ not a number: x")
         t.keys("C-u")
-        t.type("comm=systop")
+        t.type(f"comm=systop pid={pid}")
         t.keys("Enter")
-        t.wait("filter comm=systop")
+        t.wait(f"filter comm=systop pid={pid}")
         t.wait("1 of [0-9]+ threads")
         t.keys("=")
         t.wait(r"sort RUN%")
