@@ -388,11 +388,11 @@ def told_on_the_health_page(place):
             for _, make, reason in HOSTILE:
                 if reason:
                     t.wait(rf"{make.__name__}0 .*{re.escape(reason)}")
-            rules, flushes = t.wait(r"(\d+) of 16384 rules; thrown away (\d+) times").groups()
+            rules, evicted = t.wait(r"(\d+) of 16384 rules; (\d+) made room for others").groups()
         finally:
             for proc in running:
                 end(proc)
-    assert int(rules) <= 3 * 2048 and flushes == "0", f"{rules} rules, thrown away {flushes} times"
+    assert int(rules) <= 3 * 2048 and evicted == "0", f"{rules} rules, {evicted} made room for others"
 
 
 # --- Honest giants

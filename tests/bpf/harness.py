@@ -6,6 +6,7 @@ emulated: its clock is unstable, so durations are checked coarsely, and sums and
 """
 
 import concurrent.futures
+import contextlib
 import glob
 import json
 import os
@@ -334,6 +335,25 @@ class Cgroup:
 
     def __exit__(self, *exc):
         self.remove()
+
+
+def bpf_of(pid):
+    """The programs, maps and links that a process has: ("link", id)."""
+    found = set()
+    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as f:
+            found |= set(re.findall(r"^(prog|map|link)_id:\s*(\d+)", f.read(), re.MULTILINE))
+    return found
+
+
+def bpf_there():
+    """All that there are, of whomever."""
+    there = set()
+    for what in ("prog", "map", "link"):
+        out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True,
+                             env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}).stdout
+        there |= {(what, i) for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
+    return there
 
 
 def bpf_ids():

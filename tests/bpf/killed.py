@@ -4,7 +4,6 @@ is left, no process and no BPF program or link."""
 
 import contextlib
 import os
-import re
 import signal
 import struct
 import subprocess
@@ -13,11 +12,10 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, ended, name_of  # noqa: E402
+from harness import SYSTOP, begin, bpf_of, bpf_there, ended, name_of  # noqa: E402
 
 WAIT_S = 30
 LEAVES_S = 5
-PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 
 # Runs the code that is at 4096 in a file.
 RUN = """
@@ -75,23 +73,6 @@ def cpu_s(pid):
     except OSError:
         return None
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def bpf_of(pid):
-    """The programs and links that a process has: ("link", id)."""
-    found = set()
-    for fd in os.listdir(f"/proc/{pid}/fd"):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as f:
-            found |= set(re.findall(r"^(prog|link)_id:\s*(\d+)", f.read(), re.MULTILINE))
-    return found
-
-
-def bpf_there():
-    there = set()
-    for what in ("prog", "link"):
-        out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True, env=PATH).stdout
-        there |= {(what, i) for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
-    return there
 
 
 class Run:

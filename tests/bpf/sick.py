@@ -6,7 +6,6 @@ import ctypes
 import fcntl
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, load_path  # noqa: E402
+from harness import SYSTOP, begin, bpf_of, bpf_there, load_path  # noqa: E402
 
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
@@ -56,15 +55,6 @@ def wait_for(what, seconds, why):
             return found
         time.sleep(0.02)
     raise AssertionError(why)
-
-
-def bpf_objects():
-    """Programs, maps and links, and perf events that run programs."""
-    found = set()
-    for what in ("prog", "map", "link"):
-        out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True, env=PATH).stdout
-        found |= {what + i for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
-    return found
 
 
 class Frozen:
@@ -129,7 +119,6 @@ def states_of(pid):
 def killed_while_helpers_hang():
     """SIGKILL of systop while its helpers wait for a sick process leaves nothing in the kernel; a helper
     ends when it can."""
-    before = bpf_objects()
     with Frozen() as frozen:
         fall_ill(frozen)
         systop = subprocess.Popen([SYSTOP, "--folded=wall", "-d", "30", "-n", "1"], stdout=subprocess.DEVNULL)
@@ -140,12 +129,13 @@ def killed_while_helpers_hang():
                 return pid if pid and stat_of(pid)[0] == "D" else None
 
             helpers.append(wait_for(hangs, 15, "the open helper does not hang"))
-            assert len(new := bpf_objects() - before) > 10, new
+            had = bpf_of(systop.pid)
+            assert len(had) > 10, f"only {had}"
         finally:
             os.kill(systop.pid, signal.SIGKILL)
             systop.wait()
         time.sleep(1)
-        left = bpf_objects() - before
+        left = bpf_there() & had
         assert not left, f"1 s later there are {sorted(left)}"
     wait_for(lambda: not any(stat_of(pid) for pid in helpers), 5, "a helper is left when it could end")
 

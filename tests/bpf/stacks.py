@@ -245,9 +245,9 @@ def helpers_die():
 
 def main():
     tap = begin()
+    tap.case("blocks have their stacks and exact weights", blocks)
     tap.together([
         ("shares of CPU time by function", cpu_shares),
-        ("blocks have their stacks and exact weights", blocks),
         ("D state behind a pipe", locks, "pipe", "pipe_read_[k]"),
         ("D state behind an inode", locks, "inode", "write"),
         ("all kinds of time add up", wall),
