@@ -255,7 +255,7 @@ def limits_aside():
 
 def stuck_in_d():
     """A thread in D for the whole interval is listed although it does nothing."""
-    with Load(load_path("vfork_d"), "20000" if GUEST else "6000") as load:
+    with Load(load_path("vfork_d"), "120000" if GUEST else "6000") as load: # there systop takes long to start
         time.sleep(1.5)
         lines = systop_lines("-p", str(load.pid), "-d", "1", "-n", "2")
     rows = rows_of(lines, load.pid)
