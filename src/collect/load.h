@@ -14,7 +14,7 @@ struct systop;
 
 /* What the kernel refused, attempt by attempt. */
 struct load_report {
-	int refused; /* so many attempts */
+	int refused; /* attempts */
 	struct load_attempt {
 		struct refusal refusal;
 		int err;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A thing to look for: @type of @kind, and in it @member; or an event with so many arguments. */
+/* A thing to look for: @type of @kind, and in it @member; or an event, and how many arguments it has. */
 struct question {
 	const char *type;
 	__u32 kind;

@@ -54,8 +54,8 @@ struct slots {
 	uint32_t *running;      /* and the slot of the thread that runs there */
 	struct reader *readers; /* one a slot; pages of unused ones are never touched */
 	struct shown *shown;
-	uint32_t dead_tail, waits_at; /* of the ring of dead slots: what comes next, and where a tick had to stop */
-	uint64_t waits_since;
+	uint32_t dead_tail, stuck_at; /* of the ring of dead slots: what comes next, and where a tick had to stop */
+	uint64_t stuck_since;
 	struct exited *exited;
 	size_t nr_exited, exited_room;
 	uint32_t again[AGAIN_MAX]; /* slots that were being written */
@@ -430,11 +430,11 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 /* Whether the tick at @now stops where others stopped for BROKEN_NS. */
 static bool is_broken(struct slots *s, uint64_t now)
 {
-	if (s->waits_at != s->dead_tail || !s->waits_since) {
-		s->waits_at = s->dead_tail;
-		s->waits_since = now;
+	if (s->stuck_at != s->dead_tail || !s->stuck_since) {
+		s->stuck_at = s->dead_tail;
+		s->stuck_since = now;
 	}
-	return now - s->waits_since >= BROKEN_NS;
+	return now - s->stuck_since >= BROKEN_NS;
 }
 
 /* What the slot holds cannot be trusted; those behind it in the ring must not wait for it. */
@@ -457,7 +457,7 @@ static int harvest_broken(struct slots *s, uint32_t index)
 	return give_back(s, index);
 }
 
-/* Takes in who died, until @until, a tick's time, or all, UINT64_MAX: of an interval nobody may show more than there was. */
+/* Takes in who died, up to @until, a tick's time, as nobody may show more of an interval than there was; UINT64_MAX: all. */
 static int harvest(struct slots *s, uint64_t until)
 {
 	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);

@@ -51,7 +51,8 @@ int slots_harvest(struct slots *s);
 int slots_tick(struct slots *s, uint64_t now);
 
 /* slots_queued - at the last tick, for each CPU: threads that wait for one and were last on that; slots_running - the
- * slot of the thread that ran there, 0: none. Good for the slots' life. slots_waits_lost - events of waits that were overwritten before they were read, since the start. */
+ * slot of the thread that ran there, 0: none. Good for the slots' life. slots_waits_lost - events of waits that were
+ * overwritten before they were read, since the start. */
 const uint32_t *slots_queued(const struct slots *s);
 const uint32_t *slots_running(const struct slots *s);
 uint64_t slots_waits_lost(const struct slots *s);

@@ -20,7 +20,7 @@
 /* What a thread was at tells where a wait began that comes after it, for so long. */
 #define NEAR_NS 1000000000ULL
 
-/* For so long beyond the window: a trace waits for names before it is written. */
+/* Stacks are kept this much longer than the window: a trace waits for names before it is written. */
 #define OLD_MARGIN_NS 30000000000ULL
 
 /* An event, until the tick that shows it. */

@@ -21,7 +21,7 @@ struct stacks_memory {
 	uint32_t index_bits;              /* of stacks' ids: how large the dictionary is */
 	struct stack_entry *entries;      /* 2 * STACK_HALF() */
 	const struct stack_line *lines;   /* 2 * STACK_LINES_HALF() */
-	uint64_t window_ns;               /* for so long stacks_each() has stacks that were cleared */
+	uint64_t window_ns;               /* how long stacks_each() still has stacks that were cleared */
 	uint64_t old_bytes;               /* that these may take */
 	struct cpu_area *const *areas;    /* one a possible CPU; NULL: it was never online */
 	struct cpu_slot *cpus;

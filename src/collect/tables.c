@@ -19,16 +19,16 @@
 #include "util/space.h"
 #include "util/stream.h"
 
-/* Tables that no stack needed for so long go first. */
+/* Tables that no stack has needed for longer go first. */
 #define COLD_S 5
 
 /* If there are none, others go, but no more often than this: what is over has no table until then. */
 #define HOT_NS 10000000000ULL
 
-/* So often files are looked for whose table was thrown away or had no room. */
+/* How often systop looks for files whose table was thrown away or had no room. */
 #define ASK_NS 1000000000ULL
 
-/* Of those that are still needed the ones that take most of what one file may have go first, and for so long. */
+/* If all are needed, those that take most of what one file may have go first, and stay away for this time. */
 #define HELD_S 600
 
 #define ROWS_OF_PAGE_MAX (1 << UNWIND_PAGE_SHIFT)

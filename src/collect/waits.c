@@ -15,10 +15,10 @@
 /* Different waits, wakers and sleeps of a tick; what is beyond them is lost. */
 #define SUMS_MAX 262144
 
-/* So much CPU time reading may take in each 250 ms, 1 % of one CPU: showing what was read takes as much again at most. */
+/* CPU time that reading may take in each 250 ms, 1 % of one CPU: showing what was read takes as much again at most. */
 #define DRAIN_NS 2500000
 
-/* The time is asked for once in so many events. */
+/* Events between two looks at the clock. */
 #define DRAIN_EVENTS 256
 
 /* What is told of a thread since the last tick, added up: one each of everything that differs. */

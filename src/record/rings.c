@@ -23,7 +23,7 @@
 /* All rings together take no more than this unless a size was asked for: the kernel cannot swap them out. */
 #define BYTES_MAX (1ULL << 30)
 
-/* All of them are there after so many calls of rings_grow(), but what one call makes takes no more than this: the kernel
+/* How many calls of rings_grow() make all of them, and how much memory one call makes at most: the kernel
  * clears about 2 GiB/s. */
 #define GROW_CALLS 8
 #define GROW_BYTES (128U << 20)

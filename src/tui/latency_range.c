@@ -119,7 +119,7 @@ static void add(struct latency_party *party, int slot, uint64_t count, uint64_t 
 	party->n.n[slot] += count;
 }
 
-/* So many of a slot are as long as its middle; where the longest is among them, up to that. */
+/* @count waits of a slot, each taken for its middle; if @max lies in it, one takes that and the others the middle below it. */
 static uint64_t about_ns(enum latency_kind kind, int slot, uint64_t count, uint64_t max)
 {
 	const struct latency_range one = { kind, 0, 0, slot, slot };

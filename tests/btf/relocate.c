@@ -5,7 +5,7 @@
  *
  *   --narrow              each number that is read is one byte there
  *   --without TYPE[.NAME] that type, or that member of it, is not there; repeatable
- *   --arguments N         sched_switch has so many
+ *   --arguments N         how many sched_switch has
  *   --page-size BYTES     of a page of memory there
  *   --order               only whether writes keep their order: the file is of a kernel for another machine
  */

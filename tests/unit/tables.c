@@ -43,7 +43,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* What the symbols helper makes of file @file, with so many pages: rule @i says @file and @i. */
+/* What the symbols helper makes of file @file, with @nr_pages pages: rule @i says @file and @i. */
 static int packed(uint32_t file, uint32_t nr_pages)
 {
 	struct cfi_packed head = { RULES, nr_pages };
