@@ -60,13 +60,6 @@ enum account_note {
 /* A waking that comes just before the switch-out, while the state does not say so yet, is at most this old. */
 #define ACCOUNT_WOKEN_NS 100000
 
-/* account_clock - the accounting clock: CLOCK_BOOTTIME without the time in suspend, which belongs
- * to no state. @suspended_ns: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
-static __always_inline __u64 account_clock(__u64 boot_ns, __u64 suspended_ns)
-{
-	return boot_ns - suspended_ns;
-}
-
 /* account_frozen - the state of a thread that cgroup v2 marks as frozen: its freezer's own sleep is interruptible. So
  * marked are also those in D after vfork(), and those stopped. */
 static __always_inline __u32 account_frozen(__u32 state)
@@ -281,6 +274,18 @@ static __always_inline void account_stood(struct slot *s, __u64 stood, __u16 cpu
 }
 
 /*
+ * account_wait_known - before account_in(): whether how long the thread waited follows from what was seen. If not, the
+ * kernel's sum says it, and the event has last_queued and rq_clock.
+ */
+static __always_inline bool account_wait_known(const struct slot *s)
+{
+	if (s->state == SLOT_RUNQUEUE)
+		return true;
+	return s->state >= SLOT_D && s->state <= SLOT_STOPPED &&
+	       ((s->wake & WAKE_TIME_MASK) > s->since || s->flags & SLOT_WOKEN);
+}
+
+/*
  * account_in - a thread gets the CPU. Returns account_note bits.
  * A free slot is one at first sight: no wait is known and none is counted.
  */
@@ -289,8 +294,10 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 	__u64 now = account_now(s, e), delay = e->run_delay;
 	__u32 notes = 0;
 
+	bool known = account_wait_known(s);
+
 	/* The tracepoint runs before the kernel folds the wait that ends now into its sum. */
-	if (e->last_queued)
+	if (!known && e->last_queued)
 		delay += account_sub(e->rq_clock, e->last_queued);
 
 	if (s->state == SLOT_FREE) {
@@ -304,21 +311,20 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 		__u64 wait = off;
 		__u64 throttled = s->flags & SLOT_THROTTLED ? s->throttle_ns : 0;
 
-		if (s->state != SLOT_RUNQUEUE) {
-			__u64 woken = s->wake & WAKE_TIME_MASK;
+		if (!known) {
 			__u64 kernel_wait = account_sub(delay, s->run_delay);
 
-			if (woken > s->since || s->flags & SLOT_WOKEN) {
-				wait = account_min(account_sub(now, woken), off);
-				/* Elsewhere its cgroup need not have stood, as it did where it slept. */
-				throttled = s->wake & WAKE_THROTTLED && s->cpu == e->cpu ? wait : 0;
-			} else {
-				wait = account_min(kernel_wait, off);
-				throttled = 0;
-				if (kernel_wait - wait > ACCOUNT_STALE_NS)
-					notes |= ACCOUNT_QUEUE_STALE;
-			}
+			wait = account_min(kernel_wait, off);
+			throttled = 0;
+			if (kernel_wait - wait > ACCOUNT_STALE_NS)
+				notes |= ACCOUNT_QUEUE_STALE;
+		} else if (s->state != SLOT_RUNQUEUE) {
+			wait = account_min(account_sub(now, s->wake & WAKE_TIME_MASK), off);
+			/* Elsewhere its cgroup need not have stood, as it did where it slept. */
+			throttled = s->wake & WAKE_THROTTLED && s->cpu == e->cpu ? wait : 0;
 		}
+		if (known) /* as the kernel will have it */
+			delay += wait;
 		account_off(s, off, wait, throttled);
 		s->runq_hist[account_hist_slot(wait)]++;
 		if (wait > s->runq_max_ns)

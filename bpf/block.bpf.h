@@ -36,8 +36,12 @@ struct parked_map {
 };
 extern struct parked_map parked_stacks SEC(".maps");
 
-/* Whether the CPU can afford one more stack of a block at @now. */
-static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
+/* A user stack that is taken without a reason to expect a long block pays for so many: a CPU that does nothing but short
+ * blocks has its budget for others, and the work of a few only. */
+#define BLOCK_GUESS_PRICE 4
+
+/* Whether the CPU can afford one more stack of a block at @now, which costs @times the price. */
+static __always_inline bool block_afford(struct cpu_slot *c, __u64 now, __u32 times)
 {
 	__u64 paid = c->stacks_paid;
 
@@ -45,7 +49,7 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
 		paid = now - BLOCK_BURST_NS;
 	if (paid > now)
 		return false;
-	c->stacks_paid = paid + block_price_ns;
+	c->stacks_paid = paid + times * block_price_ns;
 	return true;
 }
 

@@ -16,36 +16,46 @@
 /* Every so many runs of a program its end reads the clock, too. */
 #define CLOCK_COST_EVERY 1024
 
-/* clock_at - the accounting clock (account.h) at @boot, just read. */
-static __always_inline __u64 clock_at(struct cpu_slot *c, __u64 boot)
+/*
+ * clock_at - what the CPU's event at @now says of suspends: the accounting clock is CLOCK_MONOTONIC, which stands still
+ * in them, and the recorder's is not. Reading CLOCK_BOOTTIME at each event instead costs a function call more.
+ */
+static __always_inline void clock_at(struct cpu_slot *c, __u64 now)
 {
-	if (boot - c->last_boot_ns > CLOCK_SUSPEND_CHECK_NS) {
-		__u64 suspended = boot - bpf_ktime_get_ns();
+	if (now - c->last_ns > CLOCK_SUSPEND_CHECK_NS || shared.suspended_ns > c->suspended_ns + CLOCK_SUSPEND_MIN_NS) {
+		__u64 boot = bpf_ktime_get_boot_ns(), suspended = boot - bpf_ktime_get_ns();
 
 		if ((__s64)(suspended - c->suspended_ns) > CLOCK_SUSPEND_MIN_NS)
 			c->suspended_ns = suspended;
 	}
-	c->last_boot_ns = boot;
-	return account_clock(boot, c->suspended_ns);
+	c->last_ns = now;
 }
 
 static __always_inline __u64 clock_now(struct cpu_slot *c)
 {
-	return clock_at(c, bpf_ktime_get_boot_ns());
+	__u64 now = bpf_ktime_get_ns();
+
+	clock_at(c, now);
+	return now;
 }
 
-/* How long the smallest distance of the two clocks is believed: they drift apart by ppm. */
+/* How long the smallest distance of the two clocks is believed: they drift apart by ppm. How often it is looked at. */
 #define CLOCK_WINDOW_NS 1000000000
+#define CLOCK_FOLLOW_NS 50000
 
 /*
  * clock_follow - keeps the distance of the accounting clock to the scheduler's, for times that only the kernel keeps.
  * The scheduler's is never read for the instant of a switch: after a waking that preempts, the kernel does not read it
  * again, and it stands where the waking was, up to a tick before. So the smallest distance seen of late is taken.
  */
-static __always_inline void clock_follow(struct cpu_slot *c, __u64 now, __u64 rq_clock)
+static __always_inline void clock_follow(struct cpu_slot *c, __u64 now, const struct rq *rq)
 {
-	__u64 distance = now - rq_clock;
+	__u64 distance;
 
+	if (now - c->clock_seen < CLOCK_FOLLOW_NS)
+		return;
+	c->clock_seen = now;
+	distance = now - rq->clock;
 	if (now - c->clock_window > CLOCK_WINDOW_NS) {
 		bool recent = now - c->clock_window < 4ULL * CLOCK_WINDOW_NS;
 
@@ -62,8 +72,7 @@ static __always_inline void clock_follow(struct cpu_slot *c, __u64 now, __u64 rq
 static __always_inline void clock_cost(struct cpu_slot *c, __u64 runs, __u64 began)
 {
 	if (!(runs % CLOCK_COST_EVERY))
-		c->bpf_ns += (account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns) - began) *
-			     CLOCK_COST_EVERY;
+		c->bpf_ns += (bpf_ktime_get_ns() - began) * CLOCK_COST_EVERY;
 }
 
 #endif

@@ -23,8 +23,10 @@ static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 	now = clock_now(c);
 	c->hardirq = wake_source;
 	irq_enter(c, now, source);
-	if (source == IRQ_LOC)
+	if (source == IRQ_LOC) {
+		c->timer_at = now;
 		tick_seen(c, now);
+	}
 	return 0;
 }
 

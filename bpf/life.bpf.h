@@ -32,10 +32,10 @@ static __always_inline void slot_changed(struct slot *s)
 	order_add(&s->seq, 2);
 }
 
-/* Asks for a slot's lines, all at once, before the first one is waited for; task_slot() has line 2. */
+/* Asks for the lines that a switch-in needs, all at once, before the first one is waited for; task_slot() has line 2. */
 static __always_inline void slot_touch(const struct slot *s)
 {
-	asm volatile("" : : "r"(s->seq), "r"(s->utime_ns), "r"(s->runq_hist[20]));
+	asm volatile("" : : "r"(s->seq), "r"(s->runq_max_ns));
 }
 
 static __always_inline struct slot *slot_at(__u32 index)
@@ -85,6 +85,8 @@ static __always_inline void slot_identify(struct slot *s, struct task_struct *t)
 	s->pf_flags = t->flags;
 	s->prio = t->prio;
 	s->policy = t->policy;
+	s->utime_ns = t->utime;
+	s->stime_ns = t->stime;
 }
 
 /* An empty slot, in no one's hands yet. 0: all are in use. */
@@ -141,7 +143,6 @@ static __always_inline bool slot_pid_scope(struct task_struct *t, struct slot *p
 static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent, struct cpu_slot *c,
 					      bool switches)
 {
-	struct scope_facts facts = scope_facts(t);
 	struct slot_ref *ref = bpf_task_storage_get(&refs, t, 0, storage_at_switch ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	struct slot *s;
 	__u32 index;
@@ -158,7 +159,7 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 	}
 	slot_identify(s, t);
 	s->pid_scope = slot_pid_scope(t, parent);
-	scope_decide(facts.cgroups, facts.cred, s, c, index);
+	scope_decide(t, s, c, index);
 	return slot_give(ref, index, t);
 }
 

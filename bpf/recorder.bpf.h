@@ -7,8 +7,8 @@
 #include "maps.bpf.h"
 #include "ring.h"
 
-/* Slots of each CPU's ring, a power of two, fixed at load; 0: nothing is recorded. */
-extern const volatile __u32 ring_slots;
+/* Each CPU's ring has 2 to the power of so many slots, fixed at load; 0: nothing is recorded. */
+extern const volatile __u32 ring_bits;
 
 /* Each ring is a map of its own, made after the first screen. */
 struct ring_map {
@@ -37,17 +37,17 @@ static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum
 	void *ring;
 	__u32 index;
 
-	if (!ring_slots)
+	if (!ring_bits)
 		return;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring)
 		return;
 	place = __sync_fetch_and_add(&c->records, 1); /* a sample can come in between */
-	index = place & (ring_slots - 1);
+	index = place & ((1U << ring_bits) - 1);
 	s = bpf_map_lookup_elem(ring, &index);
 	if (!s)
 		return;
-	lap = place / ring_slots << RING_LAP_SHIFT;
+	lap = place >> ring_bits << RING_LAP_SHIFT;
 	*(volatile __u64 *)&s->a = (time & ((1ULL << RING_TIME_BITS) - 1)) | (__u64)kind << RING_KIND_SHIFT |
 				   (__u64)(detail & RING_DETAIL_MASK) << RING_DETAIL_SHIFT | lap;
 	*(volatile __u64 *)&s->b = (first & RING_VALUE_MASK) | (second & RING_VALUE_MASK) << RING_VALUE_BITS | lap;
@@ -78,7 +78,7 @@ static __always_inline __u32 record_state(__u8 state, bool preempt, __u32 prev_s
  * where one of them is in scope; of those between two others the first one is, as OTHER: what comes then is nobody's
  * business, and the chain is whole. @how: enum ring_state, RECORD_IN_SCOPE: one of both is
  */
-__weak __noinline int record_switch(struct cpu_slot *c, __u32 cpu, __u64 at, __u64 tids, __u32 how)
+static __always_inline int record_switch(struct cpu_slot *c, __u32 cpu, __u64 at, __u64 tids, __u32 how)
 {
 	__u32 other = 0;
 

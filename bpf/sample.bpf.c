@@ -30,7 +30,6 @@ static __always_inline bool is_self(struct task_struct *t)
 /* Brings the running thread's slot up to date. Returns its index, 0: it has none. */
 static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot *c)
 {
-	struct scope_facts facts = scope_facts(t);
 	struct slot *s;
 
 	/* Not in the middle of sched_switch, which only an NMI could interrupt. */
@@ -52,8 +51,8 @@ static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot 
 	s->stime_ns = t->stime;
 	s->policy = t->policy;
 	s->prio = t->prio;
-	if (s->scope_key != scope_key(facts, c))
-		scope_decide(facts.cgroups, facts.cred, s, c, c->current_slot);
+	if (scope_changed(s, t))
+		scope_decide(t, s, c, c->current_slot);
 	slot_end(s);
 	return c->current_slot;
 }
@@ -99,7 +98,7 @@ static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct f
 
 	if (bytes <= 0)
 		return 0;
-	what->at = account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns);
+	what->at = bpf_ktime_get_ns();
 	what->kernel = stack_kernel(k, (__u32)bytes / 8, c);
 	what->flags = what->kernel ? 0 : STACK_KERNEL_LOST;
 	e = stack_event(c, what->cpu, &place);
@@ -126,7 +125,7 @@ int sample(const __u64 *ctx)
 	if (!c || !k)
 		return 0;
 	if (shared.sampler_timer)
-		tick_seen(c, account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns));
+		tick_seen(c, bpf_ktime_get_ns());
 	index = sample_slot(t, c);
 	class = sample_class(t, index);
 	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
@@ -138,7 +137,7 @@ int sample(const __u64 *ctx)
 		return sample_idle(ctx, c, k, &what);
 	if (!s || !s->in_scope)
 		return 0;
-	what.at = account_clock(bpf_ktime_get_boot_ns(), c->suspended_ns);
+	what.at = bpf_ktime_get_ns();
 	what.slot = index;
 	what.tid = s->tid;
 	what.runq_ns = s->runq_ns;

@@ -35,7 +35,7 @@ const volatile bool storage_at_switch;
 const volatile bool samples_wait;
 const volatile __u32 page_shift = 12;
 const volatile __u32 stack_index_bits = STACK_INDEX_BITS;
-const volatile __u32 ring_slots;
+const volatile __u32 ring_bits;
 const volatile bool preempt_rt;
 const volatile bool steals = true;
 const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS, wait_price_ns = WAIT_PRICE_NS;
@@ -172,6 +172,15 @@ static __always_inline __u64 cpu_since(struct cpu_slot *c, __u64 now)
 	return c->since ? c->since : shared.started_ns;
 }
 
+/* A CPU that is busy, and whose timer is seen, sees it at least that often. */
+#define SPLIT_TICK_NS 20000000
+
+/* Whether the kernel's split of the running time may have changed since the CPU's last switch: it does so at a tick. */
+static __always_inline bool split_changed(const struct cpu_slot *c, const struct account_event *e)
+{
+	return c->timer_at >= e->cpu_since || e->now - c->timer_at > SPLIT_TICK_NS || c->tickless;
+}
+
 /* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen; @ran: the thread that
  * it took the CPU from had it for so long, at most */
 static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *prev,
@@ -203,21 +212,23 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	struct cfs_rq *prev_cfs_rq = task_view(prev)->se.cfs_rq, *next_cfs_rq = task_view(next)->se.cfs_rq;
-	struct scope_facts facts = scope_facts(next);
+	__u64 now = bpf_ktime_get_ns(); /* first: reading it waits for all that was asked of the memory before */
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct account_event e = { .cpu = cpu };
+	struct cfs_rq *cfs_rq;
+	struct rq *rq;
 	__u32 out_index, in_index = 0;
 	struct slot *out, *in;
 	bool gap, late, dead = false, blocked = false, parks = false;
 	__u32 left = RING_YIELDED, lost_tid = 0;
-	__u64 boot, stolen, ran = ~0ULL;
+	__u64 stolen, ran = ~0ULL;
 
 	if (!c)
 		return 0;
-	boot = bpf_ktime_get_boot_ns();
 	order_set(&c->switches, c->switches + 1);
+	cfs_rq = task_view(prev)->se.cfs_rq;
+	rq = cfs_rq->rq; /* of both */
 
 	/* Slots before times: the way to a new slot is long, and the verifier walks it for every
 	 * branch taken before it. */
@@ -236,9 +247,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (next->pid)
 		in_index = task_slot_make(next, c);
 
-	e.now = clock_at(c, boot);
-	e.rq_clock = next_cfs_rq->rq->clock;
-	clock_follow(c, e.now, e.rq_clock);
+	e.now = now;
+	clock_at(c, now);
+	clock_follow(c, e.now, rq);
 	e.clock_offset = c->clock_offset;
 	e.cpu_since = cpu_since(c, e.now);
 	stolen = c->hardirq_ns + c->softirq_ns;
@@ -269,16 +280,21 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 				       : prev_state;
 		e.task_state = prev->__state;
 		e.preempt = preempt;
-		e.throttled = task_throttled(prev, prev_cfs_rq);
+		e.throttled = task_throttled(prev, cfs_rq);
 		count_notes(c, account_out(out, &e));
 		if (out->flags & SLOT_THROTTLED)
-			out->throttle_ns = throttle_sum(prev_cfs_rq);
+			out->throttle_ns = throttle_sum(cfs_rq);
 		out->voluntary = prev->nvcsw;
 		out->involuntary = prev->nivcsw;
-		out->utime_ns = prev->utime;
-		out->stime_ns = prev->stime;
+		if (gap || late || split_changed(c, &e)) {
+			out->utime_ns = prev->utime;
+			out->stime_ns = prev->stime;
+		}
 		parks = park_wanted(out);
-		wait_ran(c, out_index, e.cpu_since, e.now);
+		if (e.now - e.cpu_since >= WAIT_RUN_NS)
+			wait_ran(c, out_index, e.cpu_since, e.now);
+		if (out->cred != (__u64)prev->cred)
+			scope_decide(prev, out, c, out_index);
 		left = record_state(out->state, preempt, prev_state);
 		dead = out->state == SLOT_DEAD;
 		if (dead) {
@@ -287,24 +303,34 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		}
 	}
 	if (steals && !gap) {
-		__u64 total = steal_total(next_cfs_rq->rq);
+		__u64 total = steal_total(rq);
 
 		if (total != c->steal_charged)
 			steal_take(c, out, total, account_sub(account_sub(e.now, e.cpu_since), e.stolen_ns), !prev->pid);
 	}
 	if (in) {
+		bool away = e.now - in->since >= away_ns;
+
 		e.run_delay = next->sched_info.run_delay;
-		e.last_queued = next->sched_info.last_queued;
 		e.exec_ns = next->se.sum_exec_runtime;
-		block_begin(c, in);
+		if (!account_wait_known(in)) {
+			e.last_queued = next->sched_info.last_queued;
+			e.rq_clock = rq->clock;
+		}
+		if (away)
+			block_begin(c, in);
 		if (in->flags & SLOT_THROTTLED)
-			account_stood(in, throttle_sum(next_cfs_rq), cpu);
+			account_stood(in, throttle_sum(task_view(next)->se.cfs_rq), cpu);
 		count_notes(c, account_in(in, &e));
-		blocked = block_end(c, in);
-		wait_tell(c, in, in_index, out_index, account_sub(e.now, e.cpu_since) & ((__u64)gap - 1));
+		if (away) {
+			blocked = block_end(c, in);
+			wait_tell(c, in, in_index, out_index, account_sub(e.now, e.cpu_since) & ((__u64)gap - 1));
+		} else if (in->long_block) {
+			in->long_block--;
+		}
 		in->migrations = next->se.nr_migrations;
-		if (in->scope_key != scope_key(facts, c))
-			scope_decide(facts.cgroups, facts.cred, in, c, in_index);
+		if (in->scope_gen != shared.scope_gen)
+			scope_decide(next, in, c, in_index);
 	}
 	if ((out && out->in_scope) || (in && in->in_scope))
 		left |= RECORD_IN_SCOPE;
@@ -320,10 +346,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	/* Not before what the thread did elsewhere, in other CPUs' time: as its slot has it. */
 	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
-	if ((samples_wait && c->files_met) || (parks && block_afford(c, e.now)))
+	if ((samples_wait && c->files_met) || (parks && block_afford(c, e.now, out && out->long_block ? 1 : BLOCK_GUESS_PRICE)))
 		park(prev, out_index, out ? out->since : 0, c);
 	if (blocked && in) {
-		if (block_afford(c, e.now))
+		if (block_afford(c, e.now, 1))
 			block_tell(next, in, in_index, c);
 		else
 			c->stacks_skipped++;
@@ -343,22 +369,22 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *p)
 {
+	__u64 now = bpf_ktime_get_ns();
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct slot *s;
 	__u32 index;
-	__u64 now;
 
 	if (!c)
 		return 0;
-	now = clock_now(c);
+	clock_at(c, now);
 	c->wakings++;
 	index = task_slot(p);
 	s = slot_at(index);
 	if (s) {
-		__u32 source = c->hardirq ? c->hardirq : c->softirq;
+		__u32 source = c->hardirq ? c->hardirq : c->softirq, tid = bpf_get_current_pid_tgid();
 		__u32 number = (source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX;
-		__u32 waker = WAKER(number, (__u32)bpf_get_current_pid_tgid());
+		__u32 waker = WAKER(number, tid);
 
 		if (woken_by_other(s, source >> 16, waker))
 			woken_tell(c, cpu, s, index, now);
@@ -367,9 +393,25 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		s->waker = waker;
 		__sync_fetch_and_add(&s->wakeups, 1);
 		if (s->in_scope)
-			record_waking(c, cpu, now, p->pid, p->wake_cpu, bpf_get_current_pid_tgid(), source >> 16);
+			record_waking(c, cpu, now, p->pid, p->wake_cpu, tid, source >> 16);
 	}
 	clock_cost(c, c->wakings, now);
+	return 0;
+}
+
+/* A thread, or a process, was moved: which ones it is, their next switches find out. */
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(cgroup_attach_task)
+{
+	__sync_fetch_and_add(&shared.scope_gen, 1);
+	return 0;
+}
+
+/* So were all of a cgroup (v1) whose CPUs went offline. */
+SEC("tp_btf/cgroup_transfer_tasks")
+int BPF_PROG(cgroup_transfer_tasks)
+{
+	__sync_fetch_and_add(&shared.scope_gen, 1);
 	return 0;
 }
 

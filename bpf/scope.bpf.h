@@ -3,9 +3,10 @@
 #define SYSTOP_BPF_SCOPE_BPF_H
 
 /*
- * Whether a thread is in the scope asked for, and which cgroup it is in. Decided once and kept in
- * the slot with a key made of what the decision depends on: sched_switch compares the key (two
- * loads) and decides again when it changed, which catches every way of moving a thread.
+ * Whether a thread is in the scope asked for, and which cgroup it is in. Decided once and kept in the slot. A switch-in
+ * decides again where a thread of the host changed its cgroup since: cgroup_attach_task and cgroup_transfer_tasks say
+ * so, once for whole processes too, and one that is born in another cgroup is decided at its birth. A switch-out
+ * compares the credentials, which only the thread itself changes, while they are still in the cache.
  */
 
 #include "maps.bpf.h"
@@ -57,27 +58,10 @@ struct cgroups_told_map {
 };
 extern struct cgroups_told_map cgroups_told SEC(".maps");
 
-/* What of a thread decides. */
-struct scope_facts {
-	struct css_set *cgroups;
-	const struct cred *cred;
-};
-
-static __always_inline struct scope_facts scope_facts(struct task_struct *t)
+/* Whether another cgroup, or other credentials, or another scope may decide differently now. */
+static __always_inline bool scope_changed(const struct slot *s, struct task_struct *t)
 {
-	struct task_struct *view = task_view(t);
-
-	return (struct scope_facts){ view->cgroups, view->cred };
-}
-
-static __always_inline __u64 scope_key(struct scope_facts f, struct cpu_slot *c)
-{
-	/* The verifier refuses arithmetic on pointers; what comes back from memory is a number. */
-	*(volatile __u64 *)&c->scope_cgroups = (__u64)f.cgroups;
-	*(volatile __u64 *)&c->scope_cred = (__u64)f.cred;
-	/* Both are addresses of aligned objects; the shift keeps one change from undoing another. */
-	return *(volatile __u64 *)&c->scope_cgroups +
-	       (*(volatile __u64 *)&c->scope_cred << 7) + shared.scope_gen;
+	return s->scope_gen != shared.scope_gen || s->cred != (__u64)t->cred;
 }
 
 /* The thread's cgroup in a hierarchy; NULL where that controller is not built in. */
@@ -169,8 +153,9 @@ static __always_inline void cgroup_met(struct cgroup *cgroup, __u64 id, __u64 of
 
 	if (!told || *told == (id | of))
 		return;
-	*(volatile __u64 *)&c->scope_cgroups = (__u64)cgroup; /* a number, as in scope_key() */
-	cgroup_tell(*(volatile __u64 *)&c->scope_cgroups, of);
+	/* What comes back from memory is a number, which a function can be given. */
+	*(volatile __u64 *)&c->scope_cgroup = (__u64)cgroup;
+	cgroup_tell(*(volatile __u64 *)&c->scope_cgroup, of);
 }
 
 /* Notes the cgroup whose CPU limits hold for the thread of slot @index. */
@@ -187,10 +172,11 @@ static __always_inline void limits_note(struct css_set *cgroups, __u32 index, st
 }
 
 /* Decides anew; the caller owns the slot, whose number is @index. */
-static __noinline int scope_decide(struct css_set *cgroups, const struct cred *cred, struct slot *s,
-				   struct cpu_slot *c, __u32 index)
+static __noinline int scope_decide(struct task_struct *t, struct slot *s, struct cpu_slot *c, __u32 index)
 {
-	struct scope_facts f = { cgroups, cred };
+	struct css_set *cgroups = task_view(t)->cgroups;
+	const struct cred *cred = task_view(t)->cred;
+	__u32 gen = *(volatile __u32 *)&shared.scope_gen;
 	struct cgroup *cgroup = css_set_cgroup(cgroups, cgroup_ssid);
 	__u32 uid = cred->euid.val;
 	__u64 id = cgroup ? cgroup->kn->id : 0;
@@ -200,7 +186,8 @@ static __noinline int scope_decide(struct css_set *cgroups, const struct cred *c
 		cgroup_met(cgroup, id, 0, c);
 	if (limits_ssid != HIERARCHY_NONE)
 		limits_note(cgroups, index, c);
-	s->scope_key = scope_key(f, c);
+	s->scope_gen = gen;
+	s->cred = (__u64)cred;
 	s->uid = uid;
 	s->cgroup_id = id;
 	if (scope_kinds & SCOPE_CGROUP)

@@ -32,7 +32,6 @@ int seed_task(struct bpf_iter__task *ctx)
 	struct task_struct *t = ctx->task;
 	__u32 cpu = bpf_get_smp_processor_id(), index, notes = 0;
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct scope_facts facts;
 	struct slot_ref *ref;
 	struct slot *s;
 	__u64 now, since;
@@ -41,14 +40,13 @@ int seed_task(struct bpf_iter__task *ctx)
 
 	if (!t || !c || t->exit_state || (t->__state & (TASK_NEW | TASK_DEAD)))
 		return 0;
-	facts = scope_facts(t);
 	ref = bpf_task_storage_get(&refs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!ref)
 		return 0;
 	s = slot_at(ref->slot);
 	if (s) { /* it has one: the scope may have changed while it sleeps */
-		if (s->scope_key != scope_key(facts, c)) {
-			scope_decide(facts.cgroups, facts.cred, s, c, ref->slot); /* as its next switch would */
+		if (scope_changed(s, t)) {
+			scope_decide(t, s, c, ref->slot); /* as its next switch would */
 			slot_changed(s);
 		}
 		return 0;
@@ -61,7 +59,7 @@ int seed_task(struct bpf_iter__task *ctx)
 	}
 	slot_identify(s, t);
 	s->pid_scope = slot_pid_scope(t, 0);
-	scope_decide(facts.cgroups, facts.cred, s, c, index);
+	scope_decide(t, s, c, index);
 
 	state = t->__state;
 	if (bpf_core_field_exists(t->frozen) && BPF_CORE_READ_BITFIELD(t, frozen))
@@ -72,8 +70,6 @@ int seed_task(struct bpf_iter__task *ctx)
 	s->exec_ns = t->se.sum_exec_runtime;
 	s->voluntary = t->nvcsw;
 	s->involuntary = t->nivcsw;
-	s->utime_ns = t->utime;
-	s->stime_ns = t->stime;
 	s->migrations = t->se.nr_migrations;
 	s->cpu = t->wake_cpu;
 

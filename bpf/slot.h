@@ -4,8 +4,8 @@
 
 /*
  * Memory shared by the BPF programs and user space: per-thread and per-CPU sums. All sums are
- * cumulative and never reset; user space takes differences. Times are ns of the accounting clock
- * (account.h): CLOCK_BOOTTIME less the time spent in suspend.
+ * cumulative and never reset; user space takes differences. Times are ns of the accounting clock,
+ * CLOCK_MONOTONIC: the time in suspend belongs to no state.
  */
 
 #include <linux/types.h>
@@ -80,14 +80,15 @@ struct slot {
 	__u64 d_ns;
 	__u64 sleep_ns;
 	__u64 stopped_ns;
-	__u64 throttled_ns; /* part of runq_ns */
+	__u32 scope_gen;   /* shared.scope_gen when in_scope and cgroup_id were decided */
+	__u32 migrations;  /* the kernel's count, at its last switch-in */
 
 	/* line 2: what the next switch compares with; all that a waking touches */
 	__u64 run_delay;   /* the kernel's sum of its runqueue waits, at its last switch */
 	__u64 exec_ns;     /* the kernel's sum of its running time, at its last switch-out */
 	__u32 voluntary;   /* the kernel's counts of its switches, at its last switch-out; */
 	__u32 involuntary; /* like all counts here, they start again from 0 at 2^32 */
-	__u64 runq_max_ns; /* longest runqueue wait since the reader last took it */
+	__u64 cred;        /* address of the credentials for which in_scope and uid were decided: compared, never followed */
 	__u32 waker_since; /* the wakings before the first one in a row by the present waker */
 	__u8 in_scope;
 	__u8 pid_scope;    /* of a process asked for by -p, or born from one */
@@ -98,20 +99,20 @@ struct slot {
 	__u32 wakeups;
 	__u32 waker;       /* of the last waking: WAKER() */
 
-	/* lines 3 and 4 */
+	/* lines 3 and 4: waits, short ones on line 3, and what changes at a tick only */
+	__u64 runq_max_ns; /* longest runqueue wait since the reader last took it */
 	__u64 irq_ns;      /* that interrupts took while it had the CPU: not in run_ns */
-	__u64 utime_ns;    /* the kernel's tick-based split of the running time, at its last switch-out */
+	__u64 utime_ns;    /* the kernel's tick-based split of the running time, at its last switch-out after a tick */
 	__u64 stime_ns;
-	__u64 scope_key;   /* cgroups and credentials for which in_scope and cgroup_id were decided */
-	__u32 migrations;  /* the kernel's count, at its last switch-in */
 	__u32 runq_hist[HIST_SLOTS];
+	__u32 uid;         /* effective, by cred */
 
 	/* line 5: who it is, copied at birth, first sight, exec and rename */
 	char comm[16];
 	__u32 tid;
 	__u32 tgid;
 	__u32 ppid;
-	__u32 uid;         /* effective */
+	__u32 spare;
 	__u64 start_ns;    /* CLOCK_BOOTTIME */
 	__u64 born_ns;     /* since when this slot accounts for the thread */
 	__u64 cgroup_id;   /* in the hierarchy that is shown */
@@ -120,6 +121,7 @@ struct slot {
 	__u16 policy;
 
 	/* line 6: what is seldom */
+	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: how long it ran since `since`, by the kernel; written by the CPU it left */
 	__u64 throttle_ns; /* SLOT_THROTTLED: for how long threads of its runqueue stood when it was stopped; then, it */
@@ -127,7 +129,7 @@ struct slot {
 
 _Static_assert(sizeof(struct slot) == 384, "six cache lines");
 _Static_assert(__builtin_offsetof(struct slot, run_delay) == 64, "line 2");
-_Static_assert(__builtin_offsetof(struct slot, irq_ns) == 128, "line 3");
+_Static_assert(__builtin_offsetof(struct slot, runq_max_ns) == 128, "line 3");
 _Static_assert(__builtin_offsetof(struct slot, comm) == 256, "line 5");
 
 /*
@@ -143,15 +145,17 @@ struct cpu_slot {
 	__u64 since;         /* of the last switch, or started_ns; 0: nothing seen yet */
 	__u64 run_ns;        /* with idle_ns and steal_ns: the time since started_ns */
 	__u64 idle_ns;
-	__u64 clock_offset;  /* accounting clock - the scheduler's, see clock_follow() */
-	__u64 clock_least;   /* smallest distance since clock_window */
-	__u64 clock_before;  /* and in the window before */
-	__u64 clock_window;
-	__u64 last_boot_ns;  /* CLOCK_BOOTTIME of the last event */
+	__u64 last_ns;       /* of the last event */
+
 	__u64 suspended_ns;  /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	__u64 wakings;
 	__u64 records;       /* written to this CPU's ring (ring.h), the ones that were overwritten included */
-	__u64 bpf_ns;        /* estimated run time of the programs */
+	__u64 clock_seen;    /* when clock_follow() last looked */
+	__u64 timer_at;      /* its timer came for the last time */
+	__u64 steal_charged; /* of the kernel's sum: up to where it is in steal_ns; 0: not read yet */
+	__u64 steal_seen;    /* the kernel's sum, when it was last looked at */
+	__u32 offline;       /* set by user space, until its next switch: its last one to the idle thread was not seen */
+	__u32 files_met;     /* files_waited that the next switch or tick is to enter */
 
 	/* Interrupts, all of them and every switch: a cache line, and one for the outermost level. */
 	__u32 hardirq;       /* in which interrupt the CPU is: WAKE_SOURCE(), 0: none */
@@ -166,18 +170,19 @@ struct cpu_slot {
 	__u64 softirq_began; /* where softirqs are preemptible */
 	struct irq_level irq_levels[IRQ_LEVELS];
 
-	__u64 scope_cgroups; /* scratch of scope_key() */
-	__u64 scope_cred;
+	__u64 scope_cgroup;  /* scratch of cgroup_met() */
 	__u64 overflow_ns;   /* running time of threads without a slot */
 	__u64 stack_events;  /* written to this CPU's ring */
 	__u64 stacks_paid;   /* until when stacks of blocks are paid for: see block_afford() */
 	__u32 ring_other;    /* the recorder's last event said that threads out of scope run */
 	__u64 steal_ns;      /* see steal.bpf.h */
-	__u64 steal_charged; /* of the kernel's sum: up to where it is in steal_ns; 0: not read yet */
-	__u64 steal_seen;    /* the kernel's sum, when it was last looked at */
+	__u64 clock_offset;  /* accounting clock - the scheduler's, see clock_follow() */
+	__u64 clock_least;   /* smallest distance since clock_window */
+	__u64 clock_before;  /* and in the window before */
+	__u64 clock_window;
+	__u64 bpf_ns;        /* estimated run time of the programs */
 	__u64 samples[SAMPLE_CLASSES];
-	__u64 files_waited;  /* samples that met files for the first time, and left that to the next switch or tick, */
-	__u32 files_met;     /* which is still to come */
+	__u64 files_waited;  /* samples that met files for the first time, and left that to the next switch or tick */
 	__u64 stacks_skipped; /* long blocks that were not paid for */
 	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;
@@ -189,11 +194,10 @@ struct cpu_slot {
 	__u64 wait_events;   /* written to this CPU's ring */
 	__u64 waits_paid;    /* until when they are paid for: see wait_afford() */
 	__u64 busy_since;    /* when it was idle for the last time */
-	__u64 tick_at;       /* its timer, or sampler, for the last time */
+	__u64 tick_at;       /* its timer or sampler came for the last time */
 	__u64 gap_ns;        /* the longest time without, of a busy CPU, since the reader last took it, */
 	__u64 gap_at;        /* its end, accounting clock, */
-	__u32 gap_tid;       /* and who ran then */
-	__u32 offline;       /* set by user space, until its next switch: its last one to the idle thread was not seen */
+	__u32 gap_tid;       /* and which thread ran then */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps, D states of threads in scope, of AWAY_NS and more */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
@@ -202,25 +206,29 @@ _Static_assert(__builtin_offsetof(struct cpu_slot, hardirq) == 128, "line 2");
 
 /* State that all programs and user space share; one instance, memory-mapped. */
 struct shared {
-	__u32 slots_used;    /* highest slot ever handed out */
-	__u32 scope_gen;     /* raised by user space when the scope changed: decided again at switches */
-	__u32 dead_head;     /* next entry of the dead ring */
+	/* What every switch or sample reads, and seldom changes. */
+	__u32 scope_gen;     /* raised when a thread changed its cgroup, or the scope changed: decided again at switches */
 	__u32 seeded;        /* set by user space once the threads that existed at start are entered */
 	__u64 started_ns;    /* accounting clock when the probes were attached, set by user space */
+	__u32 stack_generation; /* of the dictionary, 1 to STACK_GENERATION_MAX(); 0: no stacks are taken */
+	__u32 sampler_timer; /* samples come by a timer's interrupt */
+	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
+	__u64 suspended_ns;  /* CLOCK_BOOTTIME - CLOCK_MONOTONIC, set by user space */
+	__u32 seconds;       /* since the host was started, set by user space */
+	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
+	__u32 steal_told;    /* what is stolen is known: the kernel says it, or there is no hypervisor */
+	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
+
+	/* What all CPUs write where threads, files and stacks come and go. */
+	__u32 slots_used __attribute__((aligned(64))); /* highest slot ever handed out */
+	__u32 dead_head;     /* next entry of the dead ring */
 	__u32 files;         /* ids given to files */
 	__u32 files_asked;   /* entries of that map */
-	__u32 seconds;       /* since the host was started, set by user space */
 	__u32 files_lost;    /* files met that there was no room to tell of */
-	__u32 stack_generation; /* of the dictionary, 1 to STACK_GENERATION_MAX(); 0: no stacks are taken */
+	__u32 irq_lines;     /* of /proc/interrupts that were met */
 	__u32 stack_lines[2];   /* handed out in each half */
 	__u32 stack_entries[2];
-	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
-	__u32 irq_lines;     /* of /proc/interrupts that were met */
-	__u32 sampler_timer; /* samples come by a timer's interrupt */
-	__u32 steal_told;    /* what is stolen is known: the kernel says it, or there is no hypervisor */
-	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
-	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
-};
+} __attribute__((aligned(64)));
 
 /* Entries of the slot map; user space may raise it before load. Slot 0 is never used: none. */
 #define SLOTS_DEFAULT 65536

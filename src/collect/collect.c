@@ -42,6 +42,8 @@
  * samples and blocks all differ are 15 MiB. */
 #define OLD_STACKS_BYTES (32ULL << 20)
 #define OLD_STACKS_BYTES_CPU (1ULL << 20)
+/* The host was suspended if its two clocks differ by more than before: two readings one after the other may, too. */
+#define SUSPEND_MIN_NS 1000000
 
 struct collect {
 	struct systop *skel;
@@ -75,10 +77,12 @@ struct collect {
 	uint64_t bpf_bytes;
 };
 
-/* The accounting clock (bpf/account.h). */
-static uint64_t collect_now(const struct collect *c)
+/* The time in suspend so far, at most: between the two readings other programs may run. */
+static uint64_t suspended_ns(void)
 {
-	return clock_ns(CLOCK_BOOTTIME) - cpus_suspended(c->cpus);
+	uint64_t boot = clock_ns(CLOCK_BOOTTIME), monotonic = clock_ns(CLOCK_MONOTONIC);
+
+	return boot > monotonic + SUSPEND_MIN_NS ? boot - monotonic : 0;
 }
 
 static int on_file(void *arg, void *data, size_t size)
@@ -144,14 +148,13 @@ static void collect_offline(struct collect *c)
 static int collect_attach(struct collect *c)
 {
 	struct shared *shared = &c->skel->bss->shared;
-	uint64_t suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC), entry_from, entry_to;
+	uint64_t entry_from, entry_to;
 	int err;
 
-	if ((int64_t)suspended < 1000000) /* never suspended: two clocks read one after the other */
-		suspended = 0;
+	shared->suspended_ns = suspended_ns();
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
-		c->memory.cpus[cpu].suspended_ns = suspended;
-	shared->started_ns = clock_ns(CLOCK_BOOTTIME) - suspended;
+		c->memory.cpus[cpu].suspended_ns = shared->suspended_ns;
+	shared->started_ns = clock_ns(CLOCK_MONOTONIC);
 	collect_offline(c);
 	err = systop__attach(c->skel);
 	if (err)
@@ -172,7 +175,7 @@ static int collect_attach(struct collect *c)
 	samplers_entry(c->samplers, &entry_from, &entry_to);
 	shared->entry_from = entry_from;
 	shared->entry_to = entry_to;
-	c->now = collect_now(c);
+	c->now = clock_ns(CLOCK_MONOTONIC);
 	err = slots_baseline(c->slots, c->now);
 	if (!err)
 		err = cpus_tick(c->cpus, NULL, c->now);
@@ -326,7 +329,7 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 	int err = scope_set_cgroups(&c->scope, cgroups, nr, &changed);
 
 	if (changed) {
-		c->skel->bss->shared.scope_gen++;
+		__atomic_fetch_add(&c->skel->bss->shared.scope_gen, 1, __ATOMIC_RELAXED);
 		err = seed_iterate(c->skel->progs.seed_task, 0);
 	}
 	return err;
@@ -334,7 +337,12 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 
 int collect_harvest(struct collect *c)
 {
-	c->skel->bss->shared.seconds = clock_ns(CLOCK_BOOTTIME) / 1000000000;
+	struct shared *shared = &c->skel->bss->shared;
+	uint64_t suspended = suspended_ns();
+
+	shared->seconds = clock_ns(CLOCK_BOOTTIME) / 1000000000;
+	if (suspended > shared->suspended_ns + SUSPEND_MIN_NS)
+		shared->suspended_ns = suspended;
 	samplers_follow(c->samplers, online_follow(c->online));
 	areas_follow(c->areas);
 	rings_grow(c->rings);
@@ -533,7 +541,7 @@ const struct tick *collect_tick(struct collect *c)
 	collect_offline(c);
 	err = slots_harvest(c->slots);
 	/* Only now: what happens between this instant and the reading of a slot is known less well. */
-	now = collect_now(c);
+	now = clock_ns(CLOCK_MONOTONIC);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	if (!err)
 		err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);

@@ -245,13 +245,3 @@ uint64_t cpus_bpf_ns(const struct cpus *c)
 		ns += c->mem.slots[i].bpf_ns;
 	return ns;
 }
-
-uint64_t cpus_suspended(const struct cpus *c)
-{
-	uint64_t ns = 0;
-
-	for (int i = 0; i < c->mem.nr; i++)
-		if (c->mem.slots[i].suspended_ns > ns)
-			ns = c->mem.slots[i].suspended_ns;
-	return ns;
-}

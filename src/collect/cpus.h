@@ -37,7 +37,4 @@ void cpus_loss(const struct cpus *c, uint64_t loss[LOSS_COUNT]);
 /* cpus_bpf_ns - estimated run time of the BPF programs since the start. */
 uint64_t cpus_bpf_ns(const struct cpus *c);
 
-/* cpus_suspended - CLOCK_BOOTTIME - CLOCK_MONOTONIC as the programs see it. */
-uint64_t cpus_suspended(const struct cpus *c);
-
 #endif

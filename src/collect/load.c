@@ -222,7 +222,7 @@ int load_programs(struct systop **skel, const struct collect_options *o, const s
 		configure(s, o, online);
 		suit_kernel(s);
 		bpf_map__set_max_entries(s->maps.rings, online_possible(online));
-		s->rodata->ring_slots = ring_slots;
+		s->rodata->ring_bits = ring_slots ? __builtin_ctz(ring_slots) : 0;
 		if (ring_slots)
 			bpf_map__set_inner_map_fd(s->maps.rings, ring_fd);
 		if (attempt)
