@@ -19,7 +19,7 @@ extern const volatile __u64 block_price_ns; /* 1 s / so many a second and CPU */
 extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers: not taken; 0: are */
 
 /* Stacks that may be taken at once after a quiet time, as time. */
-#define BLOCK_BURST_NS 1000000000
+#define BLOCK_BURST_NS 250000000
 
 /* A user stack taken at a switch-out, until the block that begins there ends: by slot. */
 struct parked {

@@ -19,13 +19,6 @@
 /* Compilers save registers at the end of a frame: they are in so many words. */
 #define UNWIND_SAVED 8
 
-/* A mapping that frames of this stack are in. */
-struct unwind_vma {
-	__u64 start, end;
-	__u64 delta;  /* file offset = address + delta */
-	__u64 file;   /* id << FRAME_FILE_SHIFT, FRAME_ANONYMOUS */
-};
-
 struct frames {
 	__u64 frames[STACK_USER_MAX];
 };
@@ -42,6 +35,8 @@ struct unwind {
 	__u32 tgid;
 	__u32 check;        /* a second hash */
 	__u32 in_exec;
+	__u32 known;        /* how many of vmas were known before; ~0: they are not to be kept */
+	__u32 seq;          /* of the mappings, when the walk began */
 	__u64 inner_hash;   /* both, of the frames that are kept at the inner end */
 	__u32 inner_check;
 	struct unwind_vma vmas[UNWIND_VMAS];

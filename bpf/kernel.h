@@ -135,7 +135,20 @@ typedef struct {
 
 struct mm_struct {
 	struct maple_tree mm_mt; /* since 6.1: d4af56c5c7c6 */
+	unsigned long start_stack;
 	mm_context_t context;
+};
+
+struct mm_struct___number { /* CONFIG_PER_VMA_LOCK, since 6.4: 5e31275cc997 */
+	unsigned int mm_lock_seq;
+};
+
+struct seqcount {
+	unsigned int sequence;
+};
+
+struct mm_struct___count { /* 6.13: eb449bd96954; odd while the mappings change */
+	struct seqcount mm_lock_seq;
 };
 
 struct task_struct {

@@ -81,6 +81,12 @@ static __always_inline bool task_throttled(struct task_struct *t, struct cfs_rq 
 	       (int)t->prio >= MAX_RT_PRIO;
 }
 
+/* The same of one that is woken: since 6.18 it is not stopped before it would return to user mode. */
+static __always_inline bool waking_throttled(struct task_struct *t)
+{
+	return !bpf_core_field_exists(t->throttled) && task_throttled(t, task_view(t)->se.cfs_rq);
+}
+
 /* For how long threads of the runqueue stood so far; 0: the kernel does not say. */
 static __noinline __u64 throttle_sum(struct cfs_rq *cfs_rq)
 {
@@ -389,7 +395,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		if (woken_by_other(s, source >> 16, waker))
 			woken_tell(c, cpu, s, index, now);
 		s->wake = now | (__u64)(source >> 16) << WAKE_CONTEXT_SHIFT |
-			  (task_throttled(p, task_view(p)->se.cfs_rq) ? WAKE_THROTTLED : 0);
+			  (waking_throttled(p) ? WAKE_THROTTLED : 0);
 		s->waker = waker;
 		__sync_fetch_and_add(&s->wakeups, 1);
 		if (s->in_scope)

@@ -7,6 +7,7 @@
  * .eh_frame (unwind.h), and by frame pointers where there is none.
  */
 
+#include "known.bpf.h"
 #include "unwind_table.bpf.h"
 
 #define UNWIND_FRAME_MAX (1 << 20) /* no frame is larger */
@@ -380,8 +381,10 @@ static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 c
 
 	if (!kernel_reads || !u || !unwind_start(u, t))
 		return 0;
+	known_take(u, task_view(t)->mm);
 	bpf_loop(STACK_STEPS_MAX + 1, unwind_own_step, &loop, 0);
 	unwind_finish(context);
+	known_keep(u, task_view(t)->mm);
 	return u;
 }
 

@@ -80,4 +80,25 @@ struct unwind_file {
 	__u32 used;      /* shared.seconds when a stack last had a frame in it */
 };
 
+/* Mappings found for the last stacks of an address space. */
+#define UNWIND_KNOWN 16      /* address spaces a CPU, a power of two */
+#define UNWIND_KNOWN_VMAS 8
+
+/* A mapping that frames of a stack are in. */
+struct unwind_vma {
+	__u64 start, end;
+	__u64 delta;  /* file offset = address + delta */
+	__u64 file;   /* id << FRAME_FILE_SHIFT, FRAME_ANONYMOUS */
+};
+
+struct unwind_known {
+	__u64 mm;      /* address of the mm_struct: compared, never followed; 0: none, or it is being written */
+	__u64 stack;   /* where its stack began: tells it from a later one at the same address */
+	__u32 tgid;
+	__u32 seq;     /* of its mappings: raised whenever one changes */
+	__u32 seconds; /* since the host was started */
+	__u32 writes;
+	struct unwind_vma vmas[UNWIND_KNOWN_VMAS];
+};
+
 #endif
