@@ -60,7 +60,7 @@ enum wake_context {
 
 /* In slot.waker: which interrupt or vector, and the thread that ran there. */
 #define WAKER_TID_BITS 22
-#define WAKER_NUMBER_MAX 1023 /* and all above */
+#define WAKER_NUMBER_MAX 1023 /* this one, and all above */
 #define WAKER(number, tid) ((__u32)(number) << WAKER_TID_BITS | (tid))
 
 /*
@@ -207,15 +207,16 @@ struct shared {
 	__u32 dead_head;     /* next entry of the dead ring */
 	__u32 seeded;        /* set by user space once the threads that existed at start are entered */
 	__u64 started_ns;    /* accounting clock when the probes were attached, set by user space */
-	__u32 files;         /* ids given to files */
+	__u32 files;         /* ids given to files for the first time, */
 	__u32 files_asked;   /* entries of that map */
 	__u32 seconds;       /* since the host was started, set by user space */
-	__u32 files_lost;    /* files met that there was no room to tell of */
+	__u32 files_lost;    /* how often there was no id for a file that a stack is in, or no room to tell of it */
+	__u32 files_again;   /* ids given that a forgotten file had */
 	__u32 stack_generation; /* of the dictionary, 1 to STACK_GENERATION_MAX(); 0: no stacks are taken */
 	__u32 stack_lines[2];   /* handed out in each half */
 	__u32 stack_entries[2];
 	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
-	__u32 irq_lines;     /* of /proc/interrupts that were met */
+	__u32 irq_lines;     /* sources given to lines of /proc/interrupts */
 	__u32 sampler_timer; /* samples come by a timer's interrupt */
 	__u32 steal_told;    /* what is stolen is known: the kernel says it, or there is no hypervisor */
 	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */

@@ -76,6 +76,11 @@ static void on_file(void *arg, const struct file_event *e)
 	names_file(((struct systop *)arg)->names, e);
 }
 
+static bool on_forget(void *arg, const uint32_t *ids, size_t nr)
+{
+	return names_forget(((struct systop *)arg)->names, ids, nr);
+}
+
 static enum loop_verdict on_work(void *arg)
 {
 	struct systop *s = arg;
@@ -229,6 +234,8 @@ static enum loop_verdict on_harvest(void *arg)
 	char said[512];
 
 	on_work(s); /* helpers that are late */
+	if (!save_busy(s->save)) /* it wants names */
+		collect_files_age(s->collect, on_forget, s);
 	if (save_work(s->save))
 		tell_save(s);
 	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))

@@ -54,6 +54,24 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 	return s;
 }
 
+static void mark_files(const struct stack *s, uint64_t *bits, uint32_t max)
+{
+	for (uint32_t i = 0; i < s->nr; i++) {
+		uint64_t file = s->frames[i] >> FRAME_FILE_SHIFT; /* those of no file are above all files */
+
+		if (file < max)
+			bits[file / 64] |= 1ULL << file % 64;
+	}
+}
+
+void model_files(const struct model *m, uint64_t *bits, uint32_t max)
+{
+	memset(bits, 0, (max + 63) / 64 * sizeof(*bits));
+	for (size_t i = 0; i < m->stacks.room; i++)
+		if (m->stacks.entries[i].value)
+			mark_files(m->stacks.entries[i].value, bits, max);
+}
+
 int model_sample(struct model *m, const struct stack_sample *s)
 {
 	struct tick_block *b = block_now(m);

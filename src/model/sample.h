@@ -83,6 +83,10 @@ enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed);
 /* model_stack - the one stack with these contents; of the tick being built. NULL: out of memory. */
 const struct stack *model_stack(struct model *m, const struct stack *like);
 
+/* model_files - sets the bit of each file below @max that a stack which is kept has a frame in, and clears all others. @bits: one
+ * for each, in words. */
+void model_files(const struct model *m, uint64_t *bits, uint32_t max);
+
 /* model_sample - adds to what the thread did in the tick being built; @s->life is one that
  * model_thread() was or will be called with. 0 or -ENOMEM. */
 int model_sample(struct model *m, const struct stack_sample *s);
