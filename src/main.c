@@ -38,6 +38,7 @@
 #include "tui/theme.h"
 #include "tui/tui.h"
 #include "turns.h"
+#include "util/clock.h"
 #include "util/fail.h"
 #include "util/invoker.h"
 #include "util/standard.h"
@@ -145,36 +146,81 @@ static void thread_name(void *arg, int tid, char *buf, size_t size)
 
 static enum loop_verdict on_input(void *arg);
 
-static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
+/* How long a turn of the main loop is about the line of --json: a large one is made in several. */
+#define LINE_NS 50000000ULL
+
+/* It is sent when it is whole. */
+static int line_go_on(struct systop *s, uint64_t ns)
+{
+	int err = json_line_go_on(s->line, ns ? clock_ns(CLOCK_MONOTONIC) + ns : 0), end;
+
+	if (err > 0)
+		return 0;
+	json_line_free(s->line);
+	s->line = NULL;
+	end = sink_end(&s->output);
+	return err ? err : end;
+}
+
+static int write_line(struct systop *s, const struct tick *t, FILE *to)
 {
 	const struct options *o = &s->options;
 	struct turns turns = turns_get();
 	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter, thread_name, s,
 				     turns.longest_ns, turns.work_ns, s->names, s->output.dropped };
+
+	s->line = json_line_new(to, t, &json);
+	if (s->line)
+		return line_go_on(s, LINE_NS);
+	sink_end(&s->output);
+	return -ENOMEM;
+}
+
+static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
+{
+	const struct options *o = &s->options;
 	struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all, s->filter };
 
-	switch (o->output) {
-	case OUTPUT_JSON:
-		return json_tick(to, t, &json);
-	case OUTPUT_TABLE:
+	if (o->output == OUTPUT_TABLE)
 		return table_tick(to, t, &table);
-	default:
-		wait_for_stacks(s, t);
-		return folded_tick(to, t, o->folded, s->names);
-	}
+	wait_for_stacks(s, t);
+	return folded_tick(to, t, o->folded, s->names);
 }
 
 /* Nothing is printed while the refresh before is not all sent: a pipe's reader may be late. */
 static int write_refresh(struct systop *s, const struct tick *t)
 {
-	FILE *to = sink_begin(&s->output);
-	int err, end;
+	int err = s->line ? line_go_on(s, 0) : 0, end;
+	FILE *to;
 
+	if (err)
+		return err;
+	to = sink_begin(&s->output);
 	if (!to)
 		return -errno;
+	if (s->options.output == OUTPUT_JSON)
+		return write_line(s, t, to);
 	err = print_refresh(s, t, to);
 	end = sink_end(&s->output);
 	return err ? err : end;
+}
+
+static enum loop_verdict output_verdict(int err)
+{
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+	return LOOP_FAILED;
+}
+
+static bool on_unfinished(void *arg)
+{
+	return ((struct systop *)arg)->line;
+}
+
+static enum loop_verdict on_line(void *arg)
+{
+	return output_verdict(line_go_on(arg, LINE_NS));
 }
 
 static enum loop_verdict on_tick(void *arg)
@@ -210,10 +256,8 @@ static enum loop_verdict on_tick(void *arg)
 	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);
-	if (err) {
-		fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
-		return LOOP_FAILED;
-	}
+	if (err)
+		return output_verdict(err);
 	if (verdict != LOOP_GO_ON)
 		return verdict;
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
@@ -271,10 +315,7 @@ static enum loop_verdict on_send(void *arg)
 		tui_output(s->tui);
 		return LOOP_GO_ON;
 	}
-	if (!err)
-		return LOOP_GO_ON;
-	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
-	return LOOP_FAILED;
+	return output_verdict(err);
 }
 
 static void on_suspend(void *arg)
@@ -312,6 +353,8 @@ static const struct loop_ops batch_ops = {
 	.save = on_save,
 	.unsent = on_unsent,
 	.send = on_send,
+	.unfinished = on_unfinished,
+	.go_on = on_line,
 };
 
 static enum loop_verdict on_input(void *arg)
