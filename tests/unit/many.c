@@ -26,7 +26,6 @@
 #define START_MS 1000
 #define REFRESH_MS 150
 #define TURN_MS 200
-#define TICK_MS 100
 #define SLICE_NS 50000000ULL /* of making a line */
 
 static struct slots_memory memory;
@@ -244,7 +243,7 @@ static void ends(void **state)
 	assert_int_equal(nr_given_back, ENDED);
 	tick_put(t);
 	assert_in_range(harvest, 0, TURN_MS);
-	assert_in_range(tick, 0, TICK_MS);
+	assert_in_range(tick, 0, TURN_MS);
 	assert_in_range(line, 0, TURN_MS);
 }
 
