@@ -7,7 +7,7 @@
 
 #include "collect/files.h"
 #include "collect/tables.h"
-#include "model/sample.h"
+#include "model/sample_list.h"
 #include "slot.h"
 #include "unwind.h"
 
@@ -124,15 +124,18 @@ static void seconds(uint32_t nr)
 }
 
 /* A stack that is kept has a frame in it. */
-static void keep(uint32_t file)
+static const struct stack *keep(uint32_t file)
 {
+	const struct stack *kept;
 	struct stack *s = calloc(1, sizeof(*s) + 2 * sizeof(uint64_t));
 
 	*s = (struct stack){ .hash = 2 * file, .nr = 2 };
 	s->frames[0] = FRAME_KERNEL | 77;
 	s->frames[1] = (uint64_t)file << FRAME_FILE_SHIFT | 0x100;
-	assert_non_null(model_stack(model, s));
+	kept = model_stack(model, s);
+	assert_non_null(kept);
 	free(s);
+	return kept;
 }
 
 static void stay_while_there_is_room(void **state)
@@ -175,6 +178,32 @@ static void the_needed_stay(void **state)
 	assert_int_equal(nr_given, 13);
 	for (uint32_t id = 1; id < MAX; id++)
 		assert_int_equal(there[id], id <= 50);
+}
+
+/* What a list on the screen has stays when all refreshes that had it are gone. */
+static void those_of_a_list_stay(void **state)
+{
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct stack_sample sample = { .kind = TIME_CPU };
+	struct sample_list list = { 0 };
+	struct life *life = tick_life(model, 7, "worker", &cgroup);
+
+	(void)state;
+	met(1, 63, 10);
+	sample.life = life;
+	sample.user = keep(5);
+	keep(6);
+	assert_int_equal(sample_list_add(&list, &sample), 0);
+	for (int i = 0; i < 100; i++) {
+		tick_begin(model);
+		tick_cgroup(model, &cgroup, NULL);
+		tick_put(tick_end(model));
+	}
+	seconds(10 * REST);
+	assert_true(there[5]);
+	assert_false(there[6]);
+	sample_list_fini(&list);
+	model_life_end(model, life);
 }
 
 /* A stack was taken just when its file's key went. */
@@ -226,7 +255,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(stay_while_there_is_room), CASE(the_oldest_make_room),   CASE(the_needed_stay),
-		CASE(one_is_needed_after_all),  CASE(waits_for_who_knows_it), CASE(is_not_asked_for_again),
+		CASE(those_of_a_list_stay), CASE(one_is_needed_after_all),  CASE(waits_for_who_knows_it), CASE(is_not_asked_for_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
