@@ -22,15 +22,13 @@
 #include "config_file.h"
 #include "config_write.h"
 #include "crash.h"
-#include "export/folded.h"
-#include "export/json.h"
-#include "export/table.h"
 #include "helper/helper.h"
 #include "log.h"
 #include "loop.h"
 #include "model/tick.h"
 #include "print.h"
 #include "priority.h"
+#include "refresh.h"
 #include "save.h"
 #include "save_place.h"
 #include "sym/names.h"
@@ -38,7 +36,6 @@
 #include "tui/theme.h"
 #include "tui/tui.h"
 #include "turns.h"
-#include "util/clock.h"
 #include "util/fail.h"
 #include "util/invoker.h"
 #include "util/standard.h"
@@ -46,9 +43,6 @@
 
 /* The screen does not wait a whole interval to show something. */
 #define FIRST_NS 50000000
-
-/* How long --folded waits at its end for stacks that are being read, and for names. */
-#define STACKS_WAIT_NS 5000000000ULL
 
 /* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
@@ -95,21 +89,9 @@ static enum loop_verdict on_work(void *arg)
 	return LOOP_GO_ON;
 }
 
-/* Stacks of blocked threads and the names of all frames come while nothing else is done. */
-static void wait_for_stacks(struct systop *s, const struct tick *t)
+static void fetch_names(void *arg)
 {
-	struct timespec nap = { .tv_nsec = 2000000 };
-	uint64_t waited = 0;
-
-	for (; collect_blocked(s->collect) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
-		on_work(s);
-		nanosleep(&nap, NULL);
-	}
-	folded_ask(t, s->names);
-	for (; names_pending(s->names) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
-		on_work(s);
-		nanosleep(&nap, NULL);
-	}
+	on_work(arg);
 }
 
 /* So long the reader of the output is waited for at the end. */
@@ -135,75 +117,7 @@ static void tell_save(struct systop *s)
 		complain("fix: %s", save_fix(err));
 }
 
-static void thread_name(void *arg, int tid, char *buf, size_t size)
-{
-	char comm[16];
-
-	*buf = '\0';
-	if (collect_thread_name(((struct systop *)arg)->collect, tid, comm))
-		text_safe(buf, size, comm, sizeof(comm));
-}
-
 static enum loop_verdict on_input(void *arg);
-
-/* How long a turn of the main loop is about the line of --json: a large one is made in several. */
-#define LINE_NS 50000000ULL
-
-/* It is sent when it is whole. */
-static int line_go_on(struct systop *s, uint64_t ns)
-{
-	int err = json_line_go_on(s->line, ns ? clock_ns(CLOCK_MONOTONIC) + ns : 0), end;
-
-	if (err > 0)
-		return 0;
-	json_line_free(s->line);
-	s->line = NULL;
-	end = sink_end(&s->output);
-	return err ? err : end;
-}
-
-static int write_line(struct systop *s, const struct tick *t, FILE *to)
-{
-	const struct options *o = &s->options;
-	struct turns turns = turns_get();
-	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter, thread_name, s,
-				     turns.longest_ns, turns.work_ns, s->names, s->output.dropped };
-
-	s->line = json_line_new(to, t, &json);
-	if (s->line)
-		return line_go_on(s, LINE_NS);
-	sink_end(&s->output);
-	return -ENOMEM;
-}
-
-static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
-{
-	const struct options *o = &s->options;
-	struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all, s->filter };
-
-	if (o->output == OUTPUT_TABLE)
-		return table_tick(to, t, &table);
-	wait_for_stacks(s, t);
-	return folded_tick(to, t, o->folded, s->names);
-}
-
-/* Nothing is printed while the refresh before is not all sent: a pipe's reader may be late. */
-static int write_refresh(struct systop *s, const struct tick *t)
-{
-	int err = s->line ? line_go_on(s, 0) : 0, end;
-	FILE *to;
-
-	if (err)
-		return err;
-	to = sink_begin(&s->output);
-	if (!to)
-		return -errno;
-	if (s->options.output == OUTPUT_JSON)
-		return write_line(s, t, to);
-	err = print_refresh(s, t, to);
-	end = sink_end(&s->output);
-	return err ? err : end;
-}
 
 static enum loop_verdict output_verdict(int err)
 {
@@ -220,7 +134,7 @@ static bool on_unfinished(void *arg)
 
 static enum loop_verdict on_line(void *arg)
 {
-	return output_verdict(line_go_on(arg, LINE_NS));
+	return output_verdict(refresh_go_on(arg));
 }
 
 static enum loop_verdict on_tick(void *arg)
@@ -249,7 +163,7 @@ static enum loop_verdict on_tick(void *arg)
 		}
 		tui_tick(s->tui, t);
 	} else if (o->output != OUTPUT_TRACE) {
-		err = write_refresh(s, t);
+		err = refresh_write(s, t, fetch_names);
 	}
 	if (save_tick(s->save, t))
 		tell_save(s);
@@ -432,11 +346,6 @@ static void die_of(int signal_number)
 	signal(signal_number, SIG_DFL);
 	loop_unblock_signals();
 	raise(signal_number);
-}
-
-static void fetch_names(void *arg)
-{
-	on_work(arg);
 }
 
 /* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. @reader: see
