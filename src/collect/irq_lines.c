@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,14 @@ static const char *read_counts(const char *at, int cpus, uint64_t *sum)
 }
 
 /* A line that begins with "24:". Returns whether it is one, and somebody handles it. */
-static int parse(char *text, int cpus, struct irq_line *line)
+static bool parse(char *text, int cpus, struct irq_line *line)
 {
 	char *end, *last;
 	long number = strtol(text, &end, 10);
 	const char *behind;
 
 	if (end == text || *end != ':' || number < 0 || number > UINT32_MAX)
-		return 0;
+		return false;
 	line->number = number;
 	behind = read_counts(end + 1, cpus, &line->count);
 	for (size_t len = strlen(text); len && isspace((unsigned char)text[len - 1]); len--)

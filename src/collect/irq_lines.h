@@ -21,7 +21,7 @@ int irq_lines_read(const char *path, struct irq_line **lines);
 void irq_lines_device(const char *name, char device[64]);
 
 /* irq_lines_group - numbers the devices of @nr lines from 0 on, the one first that interrupted most. Sorts the lines by
- * device and number. Returns how many devices there are. */
+ * device and number. Returns how many devices there are; 0 also if there is no memory. */
 uint32_t irq_lines_group(struct irq_line *lines, size_t nr);
 
 #endif

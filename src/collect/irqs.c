@@ -120,7 +120,7 @@ static void share_sources(struct irqs *q)
 
 	if (nr > (int)q->mem.named) {
 		devices = irq_lines_group(lines, nr);
-		for (size_t i = 0, of; i < (size_t)nr; i += of) {
+		for (size_t i = 0, of; devices && i < (size_t)nr; i += of) {
 			of = 1;
 			if (lines[i].group < room)
 				of = give_source(q, &lines[i], nr - i);
