@@ -13,6 +13,7 @@
 
 struct cpu_area {
 	struct irq_slot irqs[IRQ_SOURCES];
+	__u64 irqs_met[IRQ_SOURCES / 64];               /* a bit each: those that came at least once */
 	__u64 remembered[UNWIND_MEMORY];                /* the unwinder's: rules found last, by frame */
 	struct unwind_known known[UNWIND_KNOWN];        /* mappings found last, by address space */
 	struct stack_event stack_events[STACK_EVENTS];  /* rings */

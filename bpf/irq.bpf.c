@@ -12,6 +12,10 @@
 #include "steal.bpf.h"
 #include "unwind.bpf.h"
 
+const volatile __u32 files_max = UNWIND_FILES, irq_named = IRQ_NAMED;
+
+struct free_files_map free_files SEC(".maps");
+
 static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

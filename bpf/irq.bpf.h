@@ -17,6 +17,9 @@
 
 extern const volatile bool preempt_rt;
 
+/* Sources for lines, up to IRQ_NAMED. Fixed at load. */
+extern const volatile __u32 irq_named;
+
 /* Source of each line's number, 0: it was not met yet. */
 struct irq_lines_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -30,14 +33,15 @@ extern struct irq_lines_map irq_lines SEC(".maps");
 static __always_inline __u32 irq_line(__u32 number)
 {
 	__u64 *source = bpf_map_lookup_elem(&irq_lines, &number), mine;
+	__u32 others = IRQ_LINES + irq_named;
 
 	if (!source)
-		return IRQ_SOURCES - 1;
+		return others;
 	if (*source)
 		return *source;
 	mine = IRQ_LINES + __sync_fetch_and_add(&shared.irq_lines, 1);
-	if (mine > IRQ_SOURCES - 1)
-		mine = IRQ_SOURCES - 1;
+	if (mine > others)
+		mine = others;
 	__sync_val_compare_and_swap(source, 0, mine); /* another CPU may have been quicker */
 	return *source;
 }
@@ -74,6 +78,8 @@ static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struc
 		return;
 	}
 	s = &area->irqs[level->source & (IRQ_SOURCES - 1)];
+	if (!s->count) /* another interrupt may come in the middle of this */
+		__sync_fetch_and_or(&area->irqs_met[level->source / 64 & (IRQ_SOURCES / 64 - 1)], 1ULL << (level->source & 63));
 	s->count++;
 	s->ns += own;
 	slot = account_log2(own >> IRQ_HIST_SHIFT);

@@ -8,7 +8,8 @@
 
 /*
  * Sources: the softirq vectors by number, then the CPU's own vectors, as far as they are traced, then the
- * lines of /proc/interrupts in the order in which they were met: irq_lines.
+ * lines of /proc/interrupts in the order in which they were met: irq_lines. If the host has more lines than there are
+ * sources, those of one device are one, which user space sees to before the programs are there.
  */
 #define IRQ_SOFTIRQS 10
 
@@ -18,11 +19,12 @@ enum irq_index {
 	IRQ_CAL,                /* or to call a function, of one or of all; */
 	IRQ_IWI,                /* what could not be done where it was wanted (irq_work) */
 	IRQ_LINES = 16,
-	IRQ_SOURCES = 256,      /* further lines are one: the last */
+	IRQ_SOURCES = 256,
+	IRQ_NAMED = IRQ_SOURCES - IRQ_LINES - 1, /* further lines are one: the last */
 };
 
-/* Numbers of lines that have a source of their own; from this one on they are the last one. */
-#define IRQ_LINES_MAX 4096
+/* Numbers of lines that have a source; from this one on they are the last one. */
+#define IRQ_LINES_MAX 16384
 
 #define IRQ_HIST_SLOTS 22
 #define IRQ_HIST_SHIFT 7 /* the first slot: up to 256 ns, each next one twice as long */

@@ -73,7 +73,7 @@ static __always_inline void known_keep(struct unwind *u, struct mm_struct *mm)
 	k->seconds = shared.seconds;
 	for (__u32 i = 0; i < UNWIND_KNOWN_VMAS; i++) {
 		k->vmas[i] = u->vmas[i];
-		if (i >= nr)
+		if (i >= nr || !k->vmas[i].file) /* its file may have an id the next time */
 			k->vmas[i].end = 0;
 	}
 	*(volatile __u32 *)&k->writes += 1;

@@ -16,7 +16,7 @@
 	_(STACK_FULL,    "stack_full",    "stacks for which the dictionary had no room: their time is shown without one") \
 	_(STACK_COLLISION, "stack_collision", "stacks that had the same hash as another one: likewise") \
 	_(IRQ,           "irq",           "interrupts whose beginning or end was not seen: not counted") \
-	_(FILES,         "files",         "mapped files that there was no room to tell of: their frames have no names") \
+	_(FILES,         "files",         "times that a stack came to a mapped file for which there was no room: its frames there have no file and no name") \
 	_(WAITS,         "waits",         "long waits and sleeps, and wakings, that there were too many of to tell each: nobody is named for them") \
 	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read")
 

@@ -5,7 +5,8 @@
 /*
  * Which file an address is in, and where: a walk of the address space's maple tree, without a lock. A
  * change meanwhile gives a wrong look-up, never a crash, and what was found is checked against the bounds
- * of the mapping. Files have ids of their own; user space is told of each once.
+ * of the mapping. Files have ids of their own; user space is told of each once, and sees to it that those
+ * that were not met for long make room. A frame in a file for which there is no id is told without: id 0.
  */
 
 #include "frames.bpf.h"
@@ -16,15 +17,26 @@
 /* Of the kernel's pages, in which it counts the offsets of mappings. Fixed at load. */
 extern const volatile __u32 page_shift;
 
+/* Ids are below it. Fixed at load. */
+extern const volatile __u32 files_max;
+
 /* Id of each file met. */
 struct files_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(max_entries, UNWIND_FILES);
 	__type(key, struct file_key);
 	__type(value, __u32);
 };
 extern struct files_map files SEC(".maps");
+
+/* Ids of files that are forgotten: nothing has them any more. */
+struct free_files_map {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, UNWIND_FILES);
+	__type(value, __u32);
+};
+extern struct free_files_map free_files SEC(".maps");
 
 struct file_events_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -112,6 +124,27 @@ static __always_inline void file_wait(void)
 	c->files_waited++;
 }
 
+/* An id that no file has; one that none ever had, if there is one. 0: all are in use. */
+static __always_inline __u32 file_id_take(void)
+{
+	__u32 id = 0;
+
+	if (shared.files < files_max - 1)
+		id = __sync_fetch_and_add(&shared.files, 1) + 1;
+	if (id && id < files_max)
+		return id;
+	if (bpf_map_pop_elem(&free_files, &id))
+		return 0;
+	__sync_fetch_and_add(&shared.files_again, 1);
+	return id;
+}
+
+static __always_inline void file_id_give(__u32 id)
+{
+	if (!bpf_map_push_elem(&free_files, &id, 0))
+		__sync_fetch_and_add(&shared.files_again, -1);
+}
+
 /* The id of a file: a new one if it has none. 0: no more ids, or it has to wait. */
 static __always_inline __u32 file_id(struct unwind *u, __u32 context, const struct file_key *key, struct file *file,
 				     __u64 start, __u64 end)
@@ -135,8 +168,10 @@ static __always_inline __u32 file_id(struct unwind *u, __u32 context, const stru
 		}
 		return id;
 	}
-	id = __sync_fetch_and_add(&shared.files, 1) + 1;
-	if (id >= FRAME_FILES_MAX || bpf_map_update_elem(&files, key, &id, BPF_NOEXIST)) {
+	id = file_id_take();
+	if (!id || bpf_map_update_elem(&files, key, &id, BPF_NOEXIST)) {
+		if (id)
+			file_id_give(id);
 		known = bpf_map_lookup_elem(&files, key); /* another CPU was quicker */
 		if (!known)
 			__sync_fetch_and_add(&shared.files_lost, 1);
@@ -250,8 +285,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	}
 	v->file = (__u64)file_id(u, context, key, file, start, end) << FRAME_FILE_SHIFT;
 	/* Looked at again: what was there when its file was read is what was found. */
-	if (VIEW_FIELD(vma, vm_start) != start || VIEW_FIELD(vma, vm_file) != file ||
-	    !v->file) {
+	if (VIEW_FIELD(vma, vm_start) != start || VIEW_FIELD(vma, vm_file) != file) {
 		v->end = 0;
 		return -1;
 	}

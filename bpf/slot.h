@@ -60,7 +60,7 @@ enum wake_context {
 
 /* In slot.waker: which interrupt or vector, and the thread that ran there. */
 #define WAKER_TID_BITS 22
-#define WAKER_NUMBER_MAX 1023 /* and all above */
+#define WAKER_NUMBER_MAX 1023 /* this one, and all above */
 #define WAKER(number, tid) ((__u32)(number) << WAKER_TID_BITS | (tid))
 
 /*
@@ -222,10 +222,11 @@ struct shared {
 	/* What all CPUs write where threads, files and stacks come and go. */
 	__u32 slots_used __attribute__((aligned(64))); /* highest slot ever handed out */
 	__u32 dead_head;     /* next entry of the dead ring */
-	__u32 files;         /* ids given to files */
+	__u32 files;         /* ids given to files for the first time, */
+	__u32 files_again;   /* ids given that a forgotten file had */
 	__u32 files_asked;   /* entries of that map */
-	__u32 files_lost;    /* files met that there was no room to tell of */
-	__u32 irq_lines;     /* of /proc/interrupts that were met */
+	__u32 files_lost;    /* how often there was no id for a file that a stack is in, or no room to tell of it */
+	__u32 irq_lines;     /* sources given to lines of /proc/interrupts */
 	__u32 stack_lines[2];   /* handed out in each half */
 	__u32 stack_entries[2];
 } __attribute__((aligned(64)));

@@ -12,14 +12,14 @@
 /*
  * A frame, innermost first in every list:
  *   kernel    the address itself: bit 63 is set
- *   file      id of the file << 40 | offset in it: equal for all processes, and good when they are gone
+ *   file      id of the file << 40 | offset in it: equal for all processes, and good when they are gone.
+ *             Id 0: there was none for it
  *   anonymous FRAME_ANONYMOUS | address in the process: code that a JIT made
  */
 #define FRAME_KERNEL (1ULL << 63)
 #define FRAME_ANONYMOUS (1ULL << 62)
 #define FRAME_FILE_SHIFT 40
 #define FRAME_OFFSET_MASK ((1ULL << FRAME_FILE_SHIFT) - 1)
-#define FRAME_FILES_MAX (1U << 22)
 
 /* In place of frames that are left out in the middle of a deep stack. */
 #define FRAME_GAP FRAME_ANONYMOUS

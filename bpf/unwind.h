@@ -55,7 +55,7 @@ _Static_assert(sizeof(struct cfi_rule) == 16, "no holes");
 #define UNWIND_CHUNK_BYTES (UNWIND_CHUNK_ROWS * 4)
 #define UNWIND_CHUNKS 64
 #define UNWIND_RULES 16384
-#define UNWIND_FILES 65536
+#define UNWIND_FILES 65536 /* one more than there are ids of files */
 
 /* Of each CPU: rules found last, by frame (unwind_table.bpf.h). */
 #define UNWIND_MEMORY_BITS 11

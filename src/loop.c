@@ -220,11 +220,27 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 	return l->ops->input(l->arg);
 }
 
+static bool loop_unfinished(const struct loop *l)
+{
+	return l->ops->unfinished && l->ops->unfinished(l->arg);
+}
+
+/* Whatever ended the loop: what was begun is made whole. */
+static enum loop_verdict loop_finish(struct loop *l)
+{
+	enum loop_verdict verdict = LOOP_GO_ON;
+
+	while (verdict == LOOP_GO_ON && loop_unfinished(l))
+		verdict = l->ops->go_on(l->arg);
+	return verdict == LOOP_FAILED ? LOOP_FAILED : LOOP_STOP;
+}
+
 static enum loop_verdict loop_once(struct loop *l)
 {
 	struct epoll_event evs[8];
 	enum loop_verdict verdict = LOOP_GO_ON;
-	int n = epoll_wait(l->epoll_fd, evs, 8, -1);
+	bool unfinished = loop_unfinished(l);
+	int n = epoll_wait(l->epoll_fd, evs, 8, unfinished ? 0 : -1);
 
 	if (n < 0 && errno != EINTR) {
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot wait for events: %s", strerror(errno));
@@ -233,6 +249,8 @@ static enum loop_verdict loop_once(struct loop *l)
 	turns_begin();
 	for (int i = 0; i < n && verdict == LOOP_GO_ON; i++)
 		verdict = loop_event(l, &evs[i]);
+	if (unfinished && verdict == LOOP_GO_ON && loop_unfinished(l))
+		verdict = l->ops->go_on(l->arg);
 	if (verdict == LOOP_GO_ON && l->child_ended) {
 		verdict = l->ops->tick(l->arg); /* its last moments */
 		if (verdict == LOOP_GO_ON)
@@ -259,6 +277,8 @@ enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *
 		loop_child(&l); /* it may have ended before the loop began */
 	while (verdict == LOOP_GO_ON)
 		verdict = loop_once(&l);
+	if (verdict == LOOP_STOP)
+		verdict = loop_finish(&l);
 	if (verdict == LOOP_STOP && !*signal && o->terminal_fd < 0)
 		verdict = loop_last(&l);
 	loop_close(&l);

@@ -28,6 +28,8 @@ struct loop_ops {
 	void (*save)(void *arg);                 /* SIGUSR1 */
 	bool (*unsent)(void *arg);               /* whether output waits for its reader: */
 	enum loop_verdict (*send)(void *arg);    /* who takes more of it now */
+	bool (*unfinished)(void *arg);           /* whether a turn ended before its output was made: */
+	enum loop_verdict (*go_on)(void *arg);   /* the next turns make it; both may be NULL */
 };
 
 #define LOOP_WORK_FDS 3

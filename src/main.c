@@ -22,15 +22,13 @@
 #include "config_file.h"
 #include "config_write.h"
 #include "crash.h"
-#include "export/folded.h"
-#include "export/json.h"
-#include "export/table.h"
 #include "helper/helper.h"
 #include "log.h"
 #include "loop.h"
 #include "model/tick.h"
 #include "print.h"
 #include "priority.h"
+#include "refresh.h"
 #include "save.h"
 #include "save_place.h"
 #include "sym/names.h"
@@ -45,9 +43,6 @@
 
 /* The screen does not wait a whole interval to show something. */
 #define FIRST_NS 50000000
-
-/* How long --folded waits at its end for stacks that are being read, and for names. */
-#define STACKS_WAIT_NS 5000000000ULL
 
 /* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
@@ -76,6 +71,11 @@ static void on_file(void *arg, const struct file_event *e)
 	names_file(((struct systop *)arg)->names, e);
 }
 
+static bool on_forget(void *arg, const uint32_t *ids, size_t nr)
+{
+	return names_forget(((struct systop *)arg)->names, ids, nr);
+}
+
 static enum loop_verdict on_work(void *arg)
 {
 	struct systop *s = arg;
@@ -89,21 +89,9 @@ static enum loop_verdict on_work(void *arg)
 	return LOOP_GO_ON;
 }
 
-/* Stacks of blocked threads and the names of all frames come while nothing else is done. */
-static void wait_for_stacks(struct systop *s, const struct tick *t)
+static void fetch_names(void *arg)
 {
-	struct timespec nap = { .tv_nsec = 2000000 };
-	uint64_t waited = 0;
-
-	for (; collect_blocked(s->collect) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
-		on_work(s);
-		nanosleep(&nap, NULL);
-	}
-	folded_ask(t, s->names);
-	for (; names_pending(s->names) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
-		on_work(s);
-		nanosleep(&nap, NULL);
-	}
+	on_work(arg);
 }
 
 /* So long the reader of the output is waited for at the end. */
@@ -129,47 +117,24 @@ static void tell_save(struct systop *s)
 		complain("fix: %s", save_fix(err));
 }
 
-static void thread_name(void *arg, int tid, char *buf, size_t size)
-{
-	char comm[16];
-
-	*buf = '\0';
-	if (collect_thread_name(((struct systop *)arg)->collect, tid, comm))
-		text_safe(buf, size, comm, sizeof(comm));
-}
-
 static enum loop_verdict on_input(void *arg);
 
-static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
+static enum loop_verdict output_verdict(int err)
 {
-	const struct options *o = &s->options;
-	struct turns turns = turns_get();
-	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter, thread_name, s,
-				     turns.longest_ns, turns.work_ns, s->names, s->output.dropped };
-	struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all, s->filter };
-
-	switch (o->output) {
-	case OUTPUT_JSON:
-		return json_tick(to, t, &json);
-	case OUTPUT_TABLE:
-		return table_tick(to, t, &table);
-	default:
-		wait_for_stacks(s, t);
-		return folded_tick(to, t, o->folded, s->names);
-	}
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+	return LOOP_FAILED;
 }
 
-/* Nothing is printed while the refresh before is not all sent: a pipe's reader may be late. */
-static int write_refresh(struct systop *s, const struct tick *t)
+static bool on_unfinished(void *arg)
 {
-	FILE *to = sink_begin(&s->output);
-	int err, end;
+	return ((struct systop *)arg)->line;
+}
 
-	if (!to)
-		return -errno;
-	err = print_refresh(s, t, to);
-	end = sink_end(&s->output);
-	return err ? err : end;
+static enum loop_verdict on_line(void *arg)
+{
+	return output_verdict(refresh_go_on(arg));
 }
 
 static enum loop_verdict on_tick(void *arg)
@@ -198,17 +163,15 @@ static enum loop_verdict on_tick(void *arg)
 		}
 		tui_tick(s->tui, t);
 	} else if (o->output != OUTPUT_TRACE) {
-		err = write_refresh(s, t);
+		err = refresh_write(s, t, fetch_names);
 	}
 	if (save_tick(s->save, t))
 		tell_save(s);
 	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);
-	if (err) {
-		fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
-		return LOOP_FAILED;
-	}
+	if (err)
+		return output_verdict(err);
 	if (verdict != LOOP_GO_ON)
 		return verdict;
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
@@ -229,6 +192,8 @@ static enum loop_verdict on_harvest(void *arg)
 	char said[512];
 
 	on_work(s); /* helpers that are late */
+	if (!save_busy(s->save)) /* it wants names */
+		collect_files_age(s->collect, on_forget, s);
 	if (save_work(s->save))
 		tell_save(s);
 	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
@@ -264,10 +229,7 @@ static enum loop_verdict on_send(void *arg)
 		tui_output(s->tui);
 		return LOOP_GO_ON;
 	}
-	if (!err)
-		return LOOP_GO_ON;
-	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
-	return LOOP_FAILED;
+	return output_verdict(err);
 }
 
 static void on_suspend(void *arg)
@@ -305,6 +267,8 @@ static const struct loop_ops batch_ops = {
 	.save = on_save,
 	.unsent = on_unsent,
 	.send = on_send,
+	.unfinished = on_unfinished,
+	.go_on = on_line,
 };
 
 static enum loop_verdict on_input(void *arg)
@@ -382,11 +346,6 @@ static void die_of(int signal_number)
 	signal(signal_number, SIG_DFL);
 	loop_unblock_signals();
 	raise(signal_number);
-}
-
-static void fetch_names(void *arg)
-{
-	on_work(arg);
 }
 
 /* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. @reader: see

@@ -15,6 +15,7 @@
 #include "collect/collect.h"
 #include "collect/words.h"
 #include "complain.h"
+#include "export/json.h"
 #include "helper/helper.h"
 #include "hierarchy.h"
 #include "log.h"
@@ -232,6 +233,7 @@ int start(struct systop *s)
 void stop(struct systop *s)
 {
 	tui_close(s->tui);
+	json_line_free(s->line);
 	sink_fini(&s->output);
 	topology_fini(&s->sources.topology);
 	save_free(s->save);

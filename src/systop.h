@@ -38,6 +38,7 @@ struct systop {
 	struct save *save;
 	struct tui *tui;
 	struct sink output; /* to standard output: the screen, or refreshes */
+	struct json_line *line; /* of --json, that is being made; NULL: none is */
 	struct host host;
 	struct host_sources sources;
 	struct settings settings;

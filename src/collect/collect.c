@@ -15,9 +15,11 @@
 #include "collect/blocked.h"
 #include "collect/cgroup_names.h"
 #include "collect/cpus.h"
+#include "collect/files.h"
 #include "collect/health.h"
 #include "collect/irqs.h"
 #include "collect/load.h"
+#include "collect/maxima.h"
 #include "collect/memory.h"
 #include "collect/samplers.h"
 #include "collect/scope.h"
@@ -68,7 +70,8 @@ struct collect {
 	struct tables *tables;
 	struct rings *rings;
 	int peek_role, table_mib;
-	struct ring_buffer *files;
+	struct files *files;
+	struct ring_buffer *file_events;
 	collect_file *tell_file;
 	void *tell_arg;
 	struct scope scope;
@@ -116,9 +119,11 @@ static int collect_readers(struct collect *c)
 		o.link_fd = bpf_link__fd(c->peek_link);
 	c->blocked = blocked_new(&o);
 	c->stacks = stacks_new(&m->stacks, c->model);
-	c->files = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
+	c->file_events = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
 	c->names = cgroup_names_new(bpf_map__fd(c->skel->maps.cgroup_events), c->cgroups);
 	c->tables = tables_new(&m->tables);
+	if (c->tables)
+		c->files = files_new(&m->files, c->model, c->tables);
 	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
 	if (c->slots)
 		c->cpus = cpus_new(&(struct cpus_memory){
@@ -132,7 +137,7 @@ static int collect_readers(struct collect *c)
 			.ticks = bpf_program__autoload(c->skel->progs.local_timer_entry),
 		});
 	c->irqs = irqs_new(&m->irqs);
-	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
+	return c->blocked && c->stacks && c->file_events && c->files && c->names && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
 }
 
 /* Whether a CPU came back is told by its first switch. */
@@ -221,6 +226,7 @@ static int collect_load(struct collect *c, const struct collect_options *o)
 		err = memory_map(&c->memory, c->skel, areas_list(c->areas), c->nr_cpus, c->table_mib);
 	if (!err) {
 		c->memory.stacks.window_ns = rings.slots ? o->window_s * 1000000000ULL : 0;
+		c->memory.files.age_s = (rings.slots ? o->window_s : 0) + maxima()->file_age_s;
 		c->memory.stacks.old_bytes = OLD_STACKS_BYTES + online_count(c->online) * OLD_STACKS_BYTES_CPU;
 		rings.map_fd = bpf_map__fd(c->skel->maps.rings);
 		rings.cpus = c->memory.cpus;
@@ -303,11 +309,12 @@ void collect_free(struct collect *c)
 	samplers_free(c->samplers);
 	if (c->skel)
 		systop__detach(c->skel);
-	ring_buffer__free(c->files);
+	ring_buffer__free(c->file_events);
 	cgroup_names_free(c->names);
 	slots_free(c->slots);
 	stacks_free(c->stacks);
 	blocked_free(c->blocked);
+	files_free(c->files);
 	tables_free(c->tables);
 	rings_free(c->rings);
 	areas_free(c->areas);
@@ -385,14 +392,19 @@ static void collect_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 
 int collect_files_fd(const struct collect *c)
 {
-	return ring_buffer__epoll_fd(c->files);
+	return ring_buffer__epoll_fd(c->file_events);
 }
 
 void collect_files(struct collect *c, collect_file *tell, void *arg)
 {
 	c->tell_file = tell;
 	c->tell_arg = arg;
-	ring_buffer__consume(c->files);
+	ring_buffer__consume(c->file_events);
+}
+
+void collect_files_age(struct collect *c, collect_forget *forget, void *arg)
+{
+	files_work(c->files, forget, arg);
 }
 
 int collect_table(struct collect *c, uint32_t file, int fd)
@@ -519,7 +531,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes + areas_bytes(c->areas));
 	health_stack_ends(h, stacks_ends(c->stacks));
 	stacks_health(c->stacks, h);
-	health_stacks(h, &c->skel->bss->shared, c->memory.cpus, c->nr_cpus);
+	health_stacks(h, c->files, c->memory.cpus, c->nr_cpus);
 	areas_health(c->areas, h);
 	tables_health(c->tables, h);
 	blocked_health(c->blocked, h);

@@ -74,6 +74,10 @@ typedef void collect_file(void *arg, const struct file_event *e);
 int collect_files_fd(const struct collect *c);
 void collect_files(struct collect *c, collect_file *tell, void *arg);
 
+/* collect_files_age - every 250 ms: files that nothing needs any more make room, see files_work(). */
+typedef bool collect_forget(void *arg, const uint32_t *ids, size_t nr);
+void collect_files_age(struct collect *c, collect_forget *forget, void *arg);
+
 /* collect_table - the unwind table of a file, from the symbols helper: see tables_read(). collect_table_wanted -
  * the next file from @from on whose table has to be made again; 0: none. */
 int collect_table(struct collect *c, uint32_t file, int fd);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "collect/files.h"
 #include "collect/samplers.h"
 #include "model/health.h"
 #include "model/loss_names.h"
@@ -80,7 +81,7 @@ void health_samplers(struct health *h, const struct samplers *s, const struct cp
 	}
 }
 
-void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr)
+void health_stacks(struct health *h, const struct files *files, const struct cpu_slot *cpus, int nr)
 {
 	uint64_t skipped = 0, waited = 0;
 
@@ -88,8 +89,7 @@ void health_stacks(struct health *h, const struct shared *shared, const struct c
 		skipped += cpus[cpu].stacks_skipped;
 		waited += cpus[cpu].files_waited;
 	}
-	health_add(h, "Maps", "files", HEALTH_ON, "%u of %u; %" PRIu64 " samples left new ones to the next switch or tick",
-		   shared->files, FRAME_FILES_MAX, waited);
+	files_health(files, waited, h);
 	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
 		   "%" PRIu64 " long ones, above what a CPU may spend on stacks", skipped);
 }

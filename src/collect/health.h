@@ -10,6 +10,7 @@
 struct bpf_object;
 struct cpu_slot;
 struct health;
+struct files;
 struct samplers;
 struct shared;
 
@@ -17,9 +18,9 @@ struct shared;
 void health_programs(struct health *h, const struct bpf_object *object);
 
 /* health_samplers - what the CPUs did when they were sampled. health_stacks - how many blocks had
- * no stack taken, and how many files were met. */
+ * no stack taken, and how many files are known. */
 void health_samplers(struct health *h, const struct samplers *s, const struct cpu_slot *cpus, int nr);
-void health_stacks(struct health *h, const struct shared *shared, const struct cpu_slot *cpus, int nr);
+void health_stacks(struct health *h, const struct files *files, const struct cpu_slot *cpus, int nr);
 
 /* health_slots - how full the slots are. */
 void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS]);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/irqs.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,9 +8,13 @@
 #include <string.h>
 
 #include "area.h"
+#include "collect/irq_lines.h"
 #include "model/model.h"
 #include "model/wait.h"
 #include "slot.h"
+
+/* Of the sources for lines, a part is for those that come later where devices share them. */
+#define LATER_PART 8
 
 /* Of all CPUs. */
 struct shown {
@@ -45,6 +48,88 @@ static const char *name_of(int source)
 	return vector_names[source] ? vector_names[source] : "";
 }
 
+void irqs_free(struct irqs *q)
+{
+	if (q)
+		free(q->cpu_shown);
+	free(q);
+}
+
+/* The line, or the first of the lines, of a source. */
+static void name_source(struct irqs *q, uint32_t source, uint32_t number, uint32_t more, const char *device)
+{
+	struct irq_source *s = &q->sources[source];
+
+	q->named[source] = true;
+	q->numbers[source] = number;
+	s->kind = IRQ_HARD;
+	if (source == IRQ_LINES + q->mem.named)
+		snprintf(s->name, sizeof(s->name), "others");
+	else if (more)
+		snprintf(s->name, sizeof(s->name), "%u+%u", number, more);
+	else
+		snprintf(s->name, sizeof(s->name), "%u", number);
+	snprintf(s->device, sizeof(s->device), "%s", device);
+}
+
+/* A line was met for the first time, maybe of a driver that came later. */
+static void name_lines(struct irqs *q)
+{
+	uint32_t others = IRQ_LINES + q->mem.named;
+	struct irq_line *lines;
+	int nr = irq_lines_read(q->mem.path, &lines);
+
+	for (int i = 0; i < nr; i++) {
+		uint64_t source = lines[i].number < IRQ_LINES_MAX ? q->mem.lines[lines[i].number] : 0;
+
+		if (source >= IRQ_LINES && source < others && !q->named[source])
+			name_source(q, source, lines[i].number, 0, lines[i].device);
+	}
+	free(lines);
+	for (uint32_t i = 0; i < IRQ_LINES_MAX; i++) { /* those that are gone again */
+		uint64_t source = q->mem.lines[i];
+
+		if (source >= IRQ_LINES && source < others && !q->named[source])
+			name_source(q, source, i, 0, "");
+	}
+	if (!q->named[others])
+		name_source(q, others, IRQ_LINES_MAX + others, 0, "");
+}
+
+/* The lines of one device, which begin at @lines, have one source. Returns how many they are. */
+static size_t give_source(struct irqs *q, const struct irq_line *lines, size_t nr)
+{
+	uint32_t source = IRQ_LINES + lines->group;
+	char device[64];
+	size_t of = 0;
+
+	for (; of < nr && lines[of].group == lines->group; of++)
+		if (lines[of].number < IRQ_LINES_MAX)
+			q->mem.lines[lines[of].number] = source;
+	irq_lines_device(lines->device, device);
+	name_source(q, source, lines->number, of - 1, of == 1 ? lines->device : device);
+	return of;
+}
+
+/* More lines than sources: those of a device share one, and some are left for devices that come later. */
+static void share_sources(struct irqs *q)
+{
+	struct irq_line *lines;
+	int nr = irq_lines_read(q->mem.path, &lines);
+	uint32_t devices, room = q->mem.named - q->mem.named / LATER_PART;
+
+	if (nr > (int)q->mem.named) {
+		devices = irq_lines_group(lines, nr);
+		for (size_t i = 0, of; devices && i < (size_t)nr; i += of) {
+			of = 1;
+			if (lines[i].group < room)
+				of = give_source(q, &lines[i], nr - i);
+		}
+		*q->mem.nr_given = devices < room ? devices : room;
+	}
+	free(lines);
+}
+
 struct irqs *irqs_new(const struct irqs_memory *mem)
 {
 	struct irqs *q = calloc(1, sizeof(*q));
@@ -65,69 +150,14 @@ struct irqs *irqs_new(const struct irqs_memory *mem)
 		q->named[i] = true;
 		q->numbers[i] = IRQ_LINES_MAX + i;
 	}
+	share_sources(q);
 	return q;
-}
-
-void irqs_free(struct irqs *q)
-{
-	if (q)
-		free(q->cpu_shown);
-	free(q);
-}
-
-/* The last word of a line that begins with "24:": who handles it. Returns the number, -1: it is none. */
-static long parse_line(char *line, char device[64])
-{
-	char *end, *last;
-	long number;
-
-	while (isspace((unsigned char)*line))
-		line++;
-	number = strtol(line, &end, 10);
-	if (end == line || *end != ':')
-		return -1;
-	line[strcspn(line, "\n")] = '\0';
-	for (size_t len = strlen(line); len && isspace((unsigned char)line[len - 1]); len--)
-		line[len - 1] = '\0';
-	last = strrchr(line, ' ');
-	snprintf(device, 64, "%s", last && last > end ? last + 1 : "");
-	return number;
-}
-
-/* A line of /proc/interrupts was met for the first time, maybe of a driver that came later. */
-static void name_lines(struct irqs *q)
-{
-	FILE *f = fopen("/proc/interrupts", "re");
-	char *line = NULL, device[64];
-	size_t room = 0;
-
-	for (long i = 0; i < IRQ_LINES_MAX; i++) {
-		uint64_t source = q->mem.lines[i];
-
-		if (source < IRQ_LINES || source >= IRQ_SOURCES || q->named[source])
-			continue;
-		q->named[source] = true;
-		q->sources[source].kind = IRQ_HARD;
-		q->numbers[source] = i;
-		snprintf(q->sources[source].name, sizeof(q->sources[source].name),
-			 source == IRQ_SOURCES - 1 ? "others" : "%ld", i);
-	}
-	while (f && getline(&line, &room, f) > 0) {
-		long number = parse_line(line, device);
-		uint64_t source = number >= 0 && number < IRQ_LINES_MAX ? q->mem.lines[number] : 0;
-
-		if (source >= IRQ_LINES && source < IRQ_SOURCES - 1)
-			snprintf(q->sources[source].device, sizeof(q->sources[source].device), "%s", device);
-	}
-	free(line);
-	if (f)
-		fclose(f);
 }
 
 /* Sources are numbered in the order in which they were met. */
 static bool irqs_have(const struct irqs *q, uint32_t source)
 {
-	return source < IRQ_SOURCES && source < IRQ_LINES + *q->mem.nr_lines;
+	return source < IRQ_LINES + *q->mem.nr_given && source <= IRQ_LINES + q->mem.named;
 }
 
 const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *number)
@@ -159,11 +189,9 @@ static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct i
 		struct irq_slot *s, copy;
 		uint64_t longest;
 
-		if (!q->mem.areas[cpu])
+		if (!q->mem.areas[cpu] || !(q->mem.areas[cpu]->irqs_met[source / 64] >> source % 64 & 1))
 			continue;
 		s = &q->mem.areas[cpu]->irqs[source];
-		if (!s->count)
-			continue;
 		copy = *s; /* so that its numbers of one CPU are those of the sum */
 		sum->count += copy.count;
 		sum->ns += copy.ns;

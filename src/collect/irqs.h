@@ -13,13 +13,16 @@ struct model;
 
 struct irqs_memory {
 	struct cpu_area *const *areas; /* mapped, one a possible CPU; NULL: it was never online */
-	const uint64_t *lines;       /* mapped: source of each line's number */
-	const uint32_t *nr_lines;    /* mapped: how many lines were met */
+	uint64_t *lines;             /* mapped: source of each line's number; 0: none yet */
+	uint32_t *nr_given;          /* mapped: sources that lines have */
+	uint32_t named;              /* and may have; what comes then is one more */
+	const char *path;            /* of /proc/interrupts */
 	const struct cpu_slot *cpus; /* mapped, one a possible CPU */
 	int nr_cpus;
 };
 
-/* irqs_new - @mem is borrowed. NULL: out of memory. Ticks show sources that live as long as this. */
+/* irqs_new - before the programs are attached: if the host has more lines than can have a source each, those of one device
+ * get one. @mem is borrowed. NULL: out of memory. Ticks show sources that live as long as this. */
 struct irqs *irqs_new(const struct irqs_memory *mem);
 void irqs_free(struct irqs *q);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
+#include "collect/maxima.h"
 #include "collect/probe.h"
 #include "collect/waits.h"
 #include "record/rings.h"
@@ -143,6 +144,10 @@ static void configure(struct systop *skel, const struct collect_options *o, cons
 	skel->rodata->away_ns = o->wait_ns < AWAY_NS ? o->wait_ns : AWAY_NS;
 	skel->rodata->self_tgid = o->self ? 0 : getpid();
 	skel->rodata->starter_tgid = o->starter;
+	skel->rodata->irq_named = maxima()->irq_lines;
+	skel->rodata->files_max = maxima()->files;
+	bpf_map__set_max_entries(skel->maps.files, maxima()->files);
+	bpf_map__set_max_entries(skel->maps.free_files, maxima()->files);
 	bpf_map__set_max_entries(skel->maps.cpus, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.areas, nr_cpus);
 	bpf_map__set_max_entries(skel->maps.parked_stacks, max);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "collect/maxima.h"
+
 #include "systop.skel.h"
 
 static void *map_memory(struct bpf_map *map, int prot)
@@ -51,8 +53,10 @@ int memory_map(struct collect_memory *m, struct systop *skel, struct cpu_area *c
 	};
 	m->irqs = (struct irqs_memory){
 		.areas = areas,
-		.lines = map_memory(skel->maps.irq_lines, PROT_READ),
-		.nr_lines = &shared->irq_lines,
+		.lines = map_memory(skel->maps.irq_lines, PROT_READ | PROT_WRITE),
+		.nr_given = &shared->irq_lines,
+		.named = skel->rodata->irq_named,
+		.path = "/proc/interrupts",
 		.cpus = m->cpus,
 		.nr_cpus = nr_cpus,
 	};
@@ -73,6 +77,15 @@ int memory_map(struct collect_memory *m, struct systop *skel, struct cpu_area *c
 		.max_chunks = table_mib,
 		.seconds = &shared->seconds,
 	};
+	m->files = (struct files_memory){
+		.files_fd = bpf_map__fd(skel->maps.files),
+		.asked_fd = bpf_map__fd(skel->maps.files_asked),
+		.free_fd = bpf_map__fd(skel->maps.free_files),
+		.max = skel->rodata->files_max,
+		.rest_s = maxima()->file_rest_s,
+		.of = m->tables.files,
+		.shared = shared,
+	};
 	return m->cpus && m->blocked_wanted && m->slots.slots && m->slots.dead && m->slots.limit_cgroups && m->stacks.entries &&
 			       m->stacks.lines && m->tables.files && m->tables.pages && m->tables.rules && m->irqs.lines
 		       ? 0
@@ -88,7 +101,7 @@ void memory_unmap(const struct collect_memory *m, struct systop *skel)
 	unmap_memory((void *)m->slots.limit_cgroups, skel->maps.limit_cgroups);
 	unmap_memory(m->stacks.entries, skel->maps.stacks);
 	unmap_memory((void *)m->stacks.lines, skel->maps.stack_lines);
-	unmap_memory((void *)m->irqs.lines, skel->maps.irq_lines);
+	unmap_memory(m->irqs.lines, skel->maps.irq_lines);
 	unmap_memory(m->tables.files, skel->maps.unwind_files);
 	unmap_memory(m->tables.pages, skel->maps.unwind_pages);
 	unmap_memory(m->tables.rules, skel->maps.unwind_rules);

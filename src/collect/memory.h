@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_MEMORY_H
 #define SYSTOP_COLLECT_MEMORY_H
 
+#include "collect/files.h"
 #include "collect/irqs.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
@@ -16,6 +17,7 @@ struct collect_memory {
 	struct cpu_slot *cpus;
 	struct stacks_memory stacks;
 	struct tables_memory tables;
+	struct files_memory files;
 	struct irqs_memory irqs;
 	uint64_t *blocked_wanted; /* one a slot */
 };

@@ -161,12 +161,12 @@ static void leave(struct tables *t, struct tables_file *f, uint32_t first, uint3
 }
 
 /* These files have no table any more, then no rule of theirs is remembered; then nobody reads what is written anew. */
-static void evict(struct tables *t, const uint32_t *files, uint32_t nr)
+static bool drop(struct tables *t, const uint32_t *files, uint32_t nr)
 {
 	uint32_t *nr_pages = calloc(nr, sizeof(*nr_pages));
 
 	if (!nr_pages)
-		return;
+		return false;
 	for (uint32_t i = 0; i < nr; i++) {
 		nr_pages[i] = t->mem.files[files[i]].nr;
 		__atomic_store_n(&t->mem.files[files[i]].nr, 0, __ATOMIC_RELEASE);
@@ -177,9 +177,17 @@ static void evict(struct tables *t, const uint32_t *files, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++)
 		leave(t, &t->file[files[i]], t->mem.files[files[i]].first, nr_pages[i]);
 	t->files -= nr;
+	free(nr_pages);
+	return true;
+}
+
+/* They may have one again. */
+static void evict(struct tables *t, const uint32_t *files, uint32_t nr)
+{
+	if (!drop(t, files, nr))
+		return;
 	t->evicted += nr;
 	t->wanting = true;
-	free(nr_pages);
 }
 
 /* A file that may go. */
@@ -451,6 +459,22 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 		t->wanting = true;
 	}
 	return err;
+}
+
+bool tables_forget(struct tables *t, const uint32_t *files, size_t nr)
+{
+	uint32_t *with = malloc(nr * sizeof(*with)), nr_with = 0;
+	bool done;
+
+	for (size_t i = 0; with && i < nr; i++)
+		if (files[i] < UNWIND_FILES && t->file[files[i]].rules)
+			with[nr_with++] = files[i];
+	done = with && (!nr_with || drop(t, with, nr_with));
+	for (size_t i = 0; done && i < nr; i++)
+		if (files[i] < UNWIND_FILES)
+			t->file[files[i]] = (struct tables_file){ 0 };
+	free(with);
+	return done;
 }
 
 uint32_t tables_wanted(struct tables *t, uint32_t from)

@@ -3,6 +3,7 @@
 #define SYSTOP_COLLECT_TABLES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "unwind.h"
@@ -39,6 +40,9 @@ int tables_read(struct tables *t, uint32_t file, int fd);
 /* tables_wanted - the next file from @from on that was met without a table since one was thrown away; 0:
  * there is none. */
 uint32_t tables_wanted(struct tables *t, uint32_t from);
+
+/* tables_forget - these files have no table any more, and nothing is known of them. False: no memory to do it. */
+bool tables_forget(struct tables *t, const uint32_t *files, size_t nr);
 
 void tables_health(const struct tables *t, struct health *h);
 

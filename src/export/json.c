@@ -14,6 +14,7 @@
 #include "model/tick.h"
 #include "model/wait.h"
 #include "sym/names.h"
+#include "util/clock.h"
 #include "util/map.h"
 
 static void put_path(struct json *j, const char *name, const char *path)
@@ -143,14 +144,6 @@ static void put_irq(struct json *j, const struct irq_values *v)
 	json_close(j, '}');
 }
 
-static void put_threads(struct json *j, const struct row *rows, size_t nr, const struct tick *t,
-			const struct json_options *o, const struct sampled *sampled, const struct json_waits *waits)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (filter_match(o->filter, &rows[i], t))
-			put_thread(j, &rows[i], sampled, waits);
-}
-
 /* --- The line */
 
 /* The causes from @first to before @end. */
@@ -201,8 +194,7 @@ static void put_head(struct json *j, const struct tick *t, const struct json_opt
 	put_stacks(j, sampled);
 }
 
-static void put_lists(struct json *j, const struct tick *t, const struct json_options *o, const struct sampled *sampled,
-		      const struct json_waits *waits)
+static void put_lists(struct json *j, const struct tick *t)
 {
 	json_open(j, "cpus", '[');
 	for (size_t i = 0; i < t->nr_cpus; i++)
@@ -216,31 +208,67 @@ static void put_lists(struct json *j, const struct tick *t, const struct json_op
 	for (size_t i = 0; i < t->nr_cgroups; i++)
 		put_cgroup(j, &t->cgroups[i]);
 	json_close(j, ']');
-	json_open(j, "threads", '[');
-	put_threads(j, t->active, t->nr_active, t, o, sampled, waits);
-	if (o->all)
-		put_threads(j, t->idle, t->nr_idle, t, o, sampled, waits);
-	json_close(j, ']');
 }
 
-int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
-{
-	struct json_waits waits = { .thread_name = o->thread_name, .arg = o->thread_name_arg };
-	struct sampled sampled = { .names = o->names };
-	struct json *j = calloc(1, sizeof(*j));
-	int err = j ? json_waits_begin(&waits, t) : -ENOMEM;
+/* The clock is looked at after so many threads. */
+#define SLICE_ROWS 64
 
-	if (!err) {
-		tick_samples(t, 1, count_sample, &sampled);
-		j->to = to;
-		json_open(j, NULL, '{');
-		put_head(j, t, o, &sampled);
-		put_lists(j, t, o, &sampled, &waits);
-		json_close(j, '}');
-		err = json_end(j);
+struct json_line {
+	const struct tick *tick;
+	struct json_options options;
+	struct json_waits waits;
+	struct sampled sampled;
+	size_t at;        /* of the active threads, then of those that were idle */
+	struct json json;
+};
+
+struct json_line *json_line_new(FILE *to, const struct tick *t, const struct json_options *o)
+{
+	struct json_line *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->tick = tick_get(t);
+	l->options = *o;
+	l->waits = (struct json_waits){ .thread_name = o->thread_name, .arg = o->thread_name_arg };
+	l->sampled.names = o->names;
+	l->json.to = to;
+	if (json_waits_begin(&l->waits, t)) {
+		json_line_free(l);
+		return NULL;
 	}
-	map_fini(&sampled.samples);
-	json_waits_end(&waits);
-	free(j);
-	return err;
+	tick_samples(t, 1, count_sample, &l->sampled);
+	json_open(&l->json, NULL, '{');
+	put_head(&l->json, t, o, &l->sampled);
+	put_lists(&l->json, t);
+	json_open(&l->json, "threads", '[');
+	return l;
+}
+
+int json_line_go_on(struct json_line *l, uint64_t until)
+{
+	const struct tick *t = l->tick;
+	size_t all = t->nr_active + (l->options.all ? t->nr_idle : 0);
+
+	while (l->at < all) {
+		const struct row *r = l->at < t->nr_active ? &t->active[l->at] : &t->idle[l->at - t->nr_active];
+
+		if (filter_match(l->options.filter, r, t))
+			put_thread(&l->json, r, &l->sampled, &l->waits);
+		if (++l->at % SLICE_ROWS == 0 && until && clock_ns(CLOCK_MONOTONIC) >= until)
+			return 1;
+	}
+	json_close(&l->json, ']');
+	json_close(&l->json, '}');
+	return json_end(&l->json);
+}
+
+void json_line_free(struct json_line *l)
+{
+	if (!l)
+		return;
+	map_fini(&l->sampled.samples);
+	json_waits_end(&l->waits);
+	tick_put(l->tick);
+	free(l);
 }

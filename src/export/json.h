@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 struct filter;
+struct json_line;
 struct names;
 struct tick;
 
@@ -24,8 +25,16 @@ struct json_options {
 	uint64_t dropped; /* refreshes that were not written, as the reader was late */
 };
 
-/* json_tick - writes a tick as one line of JSON. Always valid UTF-8. Returns 0 or -errno. */
-int json_tick(FILE *to, const struct tick *t, const struct json_options *o);
+/*
+ * A tick as one line of JSON, always valid UTF-8, in slices.
+ * json_line_new - begins a line, up to its list of threads. @t is held until json_line_free(), @o is copied, what it points
+ * to is borrowed. NULL: no memory.
+ * json_line_go_on - writes threads until @until (CLOCK_MONOTONIC ns), 0: all of them. 1: there is more; 0: the line is
+ * whole; or -errno. json_line_free accepts NULL.
+ */
+struct json_line *json_line_new(FILE *to, const struct tick *t, const struct json_options *o);
+int json_line_go_on(struct json_line *l, uint64_t until);
+void json_line_free(struct json_line *l);
 
 /* json_schema - writes the JSON schema of such a line. Returns 0 or -errno. */
 int json_schema(FILE *to);

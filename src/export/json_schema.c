@@ -162,7 +162,7 @@ static struct json_object *irq_schema(void)
 {
 	struct json_object *o = record("what interrupts did on all CPUs, by where they come from");
 
-	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs"));
+	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs; 24+127: line 24 and 127 more of its device"));
 	property(o, "kind", choice(irq_kind_names, IRQ_KINDS, "hard: a line, vector: the CPU's own, soft: a softirq"));
 	property(o, "device", node("string", false, "who handles a line, by /proc/interrupts"));
 	property(o, "count", node("integer", false, NULL));

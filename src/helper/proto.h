@@ -60,6 +60,7 @@ enum symbols_what {
 	SYMBOLS_SOURCE,   /* what at[0] was compiled from, by @file, or, with @debug, its debug information */
 	SYMBOLS_TABLE,    /* the answer comes with a file that has @file's unwind table */
 	SYMBOLS_CLOSE,    /* @file is closed, and its debug information; its symbols stay */
+	SYMBOLS_FORGET,   /* the @nr files in at[] are closed, and nothing is kept of them */
 	SYMBOLS_PEER,     /* with the socket by which files are handed over from now on; there is no answer */
 };
 
@@ -76,7 +77,7 @@ struct symbols_request {
 	uint32_t file;
 	uint32_t nr;
 	uint32_t debug;
-	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, or addresses */
+	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, addresses, or ids */
 };
 
 /* What a file brought: to all but SYMBOLS_RESOLVE and SYMBOLS_SOURCE; also to those, if that failed. */

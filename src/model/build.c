@@ -27,6 +27,8 @@ struct model *model_new(size_t past_bytes)
 {
 	struct model *m = calloc(1, sizeof(*m));
 
+	if (m)
+		m->ended_end = &m->ended;
 	if (m && past_bytes) {
 		m->past = past_new(past_bytes);
 		if (!m->past) {

@@ -89,7 +89,7 @@ struct model {
 	struct life_block *blocks; /* memory of all lives, */
 	struct life_node *unused;  /* and what of it is free */
 	struct life_node *living;
-	struct life_node *ended; /* last one first */
+	struct life_node *ended, **ended_end; /* first one first */
 	size_t nr_ended, nr_held; /* of them, those that only held ticks keep */
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;

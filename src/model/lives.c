@@ -129,8 +129,9 @@ static void living_end(struct model *m, struct life_node *n, uint64_t last)
 	if (n->next)
 		n->next->prev = n->prev;
 	n->last = last;
-	n->next = m->ended;
-	m->ended = n;
+	n->next = NULL;
+	*m->ended_end = n;
+	m->ended_end = &n->next;
 	m->nr_ended++;
 }
 
@@ -274,13 +275,10 @@ void lives_forget(struct model *m)
 	if (m->seq < oldest)
 		oldest = m->seq;
 	m->nr_held = 0;
-	while (*at && (*at)->last + 1 >= oldest)
-		at = &(*at)->next;
-	/* They are in order but for those that took another name in the tick they are shown in. */
-	while ((n = *at)) {
-		if (n->last + 1 >= oldest) {
-			at = &n->next;
-		} else if (is_held(m, n)) {
+	/* Up to the first one that is shown: one behind it that is not, as it took another name in the tick that shows others
+	 * which ended, goes the next time. */
+	while ((n = *at) && n->last + 1 < oldest) {
+		if (is_held(m, n)) {
 			at = &n->next;
 			m->nr_held++;
 		} else {
@@ -288,6 +286,8 @@ void lives_forget(struct model *m)
 			life_end(m, n);
 		}
 	}
+	if (!*at)
+		m->ended_end = at;
 }
 
 void lives_free(struct model *m)

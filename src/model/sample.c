@@ -45,6 +45,7 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 		if (!s)
 			return NULL;
 		memcpy(s, like, bytes);
+		s->held = 0;
 		if (map_put(&m->stacks, key, s)) {
 			free(s);
 			return NULL;
@@ -52,6 +53,34 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 	}
 	s->seq = m->seq + 1; /* the tick to come, when called between two */
 	return s;
+}
+
+void model_stack_hold(const struct stack *s)
+{
+	((struct stack *)s)->held++;
+}
+
+void model_stack_release(const struct stack *s)
+{
+	((struct stack *)s)->held--;
+}
+
+static void mark_files(const struct stack *s, uint64_t *bits, uint32_t max)
+{
+	for (uint32_t i = 0; i < s->nr; i++) {
+		uint64_t file = s->frames[i] >> FRAME_FILE_SHIFT; /* those of no file are above all files */
+
+		if (file < max)
+			bits[file / 64] |= 1ULL << file % 64;
+	}
+}
+
+void model_files(const struct model *m, uint64_t *bits, uint32_t max)
+{
+	memset(bits, 0, (max + 63) / 64 * sizeof(*bits));
+	for (size_t i = 0; i < m->stacks.room; i++)
+		if (m->stacks.entries[i].value)
+			mark_files(m->stacks.entries[i].value, bits, max);
 }
 
 int model_sample(struct model *m, const struct stack_sample *s)
@@ -107,6 +136,11 @@ static void blocks_prune(struct model *m, int64_t oldest)
 	}
 }
 
+static bool is_kept(const struct stack *s, uint64_t oldest)
+{
+	return s->held || s->seq + KEEP >= oldest;
+}
+
 /* A stack is used by the ticks up to its seq: what is older than all ticks goes. */
 void model_stacks_forget(struct model *m)
 {
@@ -122,17 +156,15 @@ void model_stacks_forget(struct model *m)
 
 		if (!s)
 			continue;
-		if (s->seq + KEEP >= oldest) {
-			if (map_put(&kept, m->stacks.entries[i].key, s)) {
-				map_fini(&kept);
-				return; /* the next time */
-			}
+		if (is_kept(s, oldest) && map_put(&kept, m->stacks.entries[i].key, s)) {
+			map_fini(&kept);
+			return; /* the next time */
 		}
 	}
 	for (size_t i = 0; i < m->stacks.room; i++) {
 		struct stack *s = m->stacks.entries[i].value;
 
-		if (s && s->seq + KEEP < oldest)
+		if (s && !is_kept(s, oldest))
 			free(s);
 	}
 	map_fini(&m->stacks);

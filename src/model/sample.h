@@ -22,7 +22,8 @@ struct stack {
 	uint16_t nr;
 	uint8_t end;     /* enum stack_end */
 	uint8_t flags;   /* enum stack_flags */
-	uint64_t seq;    /* for the model only: last tick that uses it */
+	uint64_t seq;    /* for the model only: last tick that uses it, */
+	uint32_t held;   /* and how many lists do: model_stack_hold() */
 	uint64_t frames[];
 };
 
@@ -82,6 +83,14 @@ enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed);
 
 /* model_stack - the one stack with these contents; of the tick being built. NULL: out of memory. */
 const struct stack *model_stack(struct model *m, const struct stack *like);
+
+/* model_stack_hold - keeps it until model_stack_release(), also when no tick has it any more. */
+void model_stack_hold(const struct stack *s);
+void model_stack_release(const struct stack *s);
+
+/* model_files - sets the bit of each file below @max that a stack which is kept has a frame in, and clears all others. @bits: one
+ * for each, in words. */
+void model_files(const struct model *m, uint64_t *bits, uint32_t max);
 
 /* model_sample - adds to what the thread did in the tick being built; @s->life is one that
  * model_thread() was or will be called with. 0 or -ENOMEM. */

@@ -58,23 +58,16 @@ static const struct life *life_of(struct sample_list *l, const struct life *from
 	return &c->life;
 }
 
-static const struct stack *stack_of(struct sample_list *l, const struct stack *from)
+static int hold_stack(struct sample_list *l, const struct stack *s)
 {
-	uint64_t key = (from->hash ^ (uint64_t)from->check << 32) | 1;
-	size_t bytes = sizeof(*from) + from->nr * sizeof(from->frames[0]);
-	struct stack *s = map_get(&l->stacks, key);
+	uint64_t key = (uintptr_t)s;
 
-	if (s)
-		return s;
-	s = malloc(bytes);
-	if (!s)
-		return NULL;
-	memcpy(s, from, bytes);
-	if (map_put(&l->stacks, key, s)) {
-		free(s);
-		return NULL;
-	}
-	return s;
+	if (!s || map_get(&l->stacks, key))
+		return 0;
+	if (map_put(&l->stacks, key, (void *)s))
+		return -ENOMEM;
+	model_stack_hold(s);
+	return 0;
 }
 
 int sample_list_add(struct sample_list *l, const struct stack_sample *s)
@@ -82,9 +75,7 @@ int sample_list_add(struct sample_list *l, const struct stack_sample *s)
 	struct stack_sample copy = *s;
 
 	copy.life = life_of(l, s->life);
-	copy.user = s->user ? stack_of(l, s->user) : NULL;
-	copy.kernel = s->kernel ? stack_of(l, s->kernel) : NULL;
-	if (!copy.life || !copy.user != !s->user || !copy.kernel != !s->kernel)
+	if (!copy.life || hold_stack(l, s->user) || hold_stack(l, s->kernel))
 		return -ENOMEM;
 	return VEC_PUSH(l->at, l->nr, l->room, copy);
 }
@@ -92,7 +83,8 @@ int sample_list_add(struct sample_list *l, const struct stack_sample *s)
 void sample_list_fini(struct sample_list *l)
 {
 	for (size_t i = 0; i < l->stacks.room; i++)
-		free(l->stacks.entries[i].value);
+		if (l->stacks.entries[i].value)
+			model_stack_release(l->stacks.entries[i].value);
 	for (size_t i = 0; i < l->lives.room; i++)
 		if (l->lives.entries[i].value)
 			copy_free(l->lives.entries[i].value);

@@ -19,7 +19,7 @@ const char *const wake_context_names[WAKE_CONTEXTS] = { "thread", "irq", "softir
 void wake_name(enum wake_context context, uint32_t number, char *buf, size_t size)
 {
 	if (context == WAKE_IRQ)
-		snprintf(buf, size, "irq %u", number);
+		snprintf(buf, size, number < WAKER_NUMBER_MAX ? "irq %u" : "irq %u+", number);
 	else if (context == WAKE_SOFTIRQ)
 		snprintf(buf, size, "softirq %s", number < IRQ_SOFTIRQS ? softirq_names[number] : "?");
 	else

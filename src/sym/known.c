@@ -256,3 +256,16 @@ void known_close(struct known *k)
 	close_fd(&k->fd);
 	close_fd(&k->debug_fd);
 }
+
+void known_forget(uint32_t id)
+{
+	struct known *k = map_get(&files, id);
+
+	if (!k)
+		return;
+	forget(k);
+	close_fd(&k->fd);
+	close_fd(&k->debug_fd);
+	map_del(&files, id);
+	free(k);
+}

@@ -45,4 +45,7 @@ void known_source(struct known *k, bool debug, uint64_t at, char *text, size_t s
 /* known_close - its files; what needs them is forgotten. */
 void known_close(struct known *k);
 
+/* known_forget - there is no such file any more. Accepts ids of none. */
+void known_forget(uint32_t id);
+
 #endif

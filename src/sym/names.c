@@ -17,6 +17,9 @@
 #define OPEN_TIMEOUT_NS 200000000ULL
 #define SYMBOLS_TIMEOUT_NS 3000000000ULL
 
+/* The module of frames in a file for which there was no id. */
+#define NO_FILE_ID "[no file id]"
+
 static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false };
 
 /* --- Symbols */
@@ -84,6 +87,23 @@ struct file *file_new(struct names *n, uint32_t id)
 	return f;
 }
 
+static void file_fini(struct file *f)
+{
+	free(f->path);
+	free(f->wanted);
+	free(f->unknown);
+}
+
+void file_free(struct names *n, struct file *f)
+{
+	file_forget_wanted(n, f);
+	file_release(n, &f->held);
+	file_release(n, &f->debug_held);
+	map_del(&n->files, f->id);
+	file_fini(f);
+	free(f);
+}
+
 /* What its JIT says of a process's code. */
 static struct file *jit_file(struct names *n, uint32_t tgid)
 {
@@ -110,7 +130,7 @@ static struct file *frame_file(struct names *n, uint64_t frame, uint32_t tgid, u
 		return jit_file(n, tgid);
 	}
 	*at = frame & FRAME_OFFSET_MASK;
-	return map_get(&n->files, frame >> FRAME_FILE_SHIFT);
+	return map_get(&n->files, frame >> FRAME_FILE_SHIFT); /* 0 is none */
 }
 
 static const struct symbol *placeholder(struct names *n, uint64_t frame, const struct file *f)
@@ -123,6 +143,10 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 	}
 	if (frame == FRAME_GAP)
 		return symbol_of(n, "[...]", "[none]", SYMBOL_USER, true);
+	if (!(frame >> FRAME_FILE_SHIFT)) {
+		snprintf(name, sizeof(name), NO_FILE_ID "+0x%" PRIx64, frame);
+		return symbol_of(n, name, NO_FILE_ID, SYMBOL_USER, false);
+	}
 	if (frame & FRAME_ANONYMOUS) {
 		snprintf(name, sizeof(name), "[anon]+0x%llx", frame & ~FRAME_ANONYMOUS);
 		return symbol_of(n, name, "[anon]", SYMBOL_JIT, false);
@@ -298,7 +322,7 @@ void names_path(const struct names *n, uint64_t frame, char *buf, size_t size)
 				       : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
 
 	if (!f)
-		snprintf(buf, size, "%s", frame & FRAME_KERNEL ? "[kernel]" : "[jit]");
+		snprintf(buf, size, "%s", frame & FRAME_KERNEL ? "[kernel]" : frame & FRAME_ANONYMOUS ? "[jit]" : NO_FILE_ID);
 	else if (f->event.key.device == FILE_VDSO)
 		snprintf(buf, size, "[vdso]");
 	else
@@ -334,13 +358,6 @@ struct names *names_new(const struct names_options *o)
 	worker_start(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
 	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it ends itself before */
 	return n;
-}
-
-static void file_fini(struct file *f)
-{
-	free(f->path);
-	free(f->wanted);
-	free(f->unknown);
 }
 
 void names_free(struct names *n)

@@ -43,6 +43,10 @@ void names_free(struct names *n);
 /* names_file - a file has an id, and is mapped there. */
 void names_file(struct names *n, const struct file_event *e);
 
+/* names_forget - nothing is known any more of the files with these ids, none of which any frame has that is asked for:
+ * they can be other files' then. False: not yet, as helpers know of them; call it again a little later. */
+bool names_forget(struct names *n, const uint32_t *ids, size_t nr);
+
 /* names_table - makes the unwind table of a file once more. */
 void names_table(struct names *n, uint32_t file);
 

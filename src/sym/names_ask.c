@@ -370,6 +370,11 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 		return true;
 	}
 	switch (a->what) {
+	case SYMBOLS_FORGET:
+		if (bytes != sizeof(a->loaded))
+			return false;
+		forget_answered(n);
+		return true;
 	case SYMBOLS_RESOLVE:
 		return learn_all(n, f, &a->names, bytes);
 	case SYMBOLS_SOURCE:
@@ -429,4 +434,6 @@ void ask_next(struct names *n)
 	source_next(n);
 	if (worker_ready(&n->symbols))
 		close_next(n);
+	if (!worker_busy(&n->symbols))
+		forget_next(n);
 }

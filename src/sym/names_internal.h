@@ -2,7 +2,8 @@
 #ifndef SYSTOP_SYM_NAMES_INTERNAL_H
 #define SYSTOP_SYM_NAMES_INTERNAL_H
 
-/* What names.c (frames and their names) and names_ask.c (what helpers are asked for) share. */
+/* What names.c (frames and their names), names_forget.c (files that are needed no more), names_open.c and names_ask.c (what
+ * helpers are asked for) share. */
 
 #include "helper/proto.h"
 #include "helper/worker.h"
@@ -47,6 +48,7 @@ struct file {
 	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended a helper: not again */
 	bool table_asked;         /* of its unwind table: it is made, or was, */
 	int table_err;            /* and why it is not */
+	bool forget;              /* nobody needs it any more, but the symbols helper may know it */
 };
 
 /* A frame that was asked for. */
@@ -112,6 +114,8 @@ const char *file_module(const struct file *f);
 void names_table_answered(struct names *n, struct file *f, int fd, int err);
 /* file_new - NULL: no memory. */
 struct file *file_new(struct names *n, uint32_t id);
+/* file_free - it is known no more. */
+void file_free(struct names *n, struct file *f);
 
 /* names_open.c: */
 
@@ -138,6 +142,12 @@ bool file_is_sick(const struct names *n, const struct file *f);
 void open_next(struct names *n);
 void open_answers(struct names *n);
 void close_next(struct names *n);
+
+/* names_forget.c: */
+
+/* forget_next - asks the symbols helper to forget files; forget_answered - it has. */
+void forget_next(struct names *n);
+void forget_answered(struct names *n);
 
 /* names_ask.c: */
 

@@ -53,7 +53,7 @@ void file_wake(struct names *n, struct file *f)
 /* Whether there is nothing to do for it until somebody asks for a name, or a mapping is told. */
 static bool rests(const struct file *f)
 {
-	if (f->held || f->debug_held || f->reopen || f->reopen_debug)
+	if (f->held || f->debug_held || f->reopen || f->reopen_debug || f->forget)
 		return false;
 	switch (f->state) {
 	case FILE_GONE:
@@ -133,7 +133,7 @@ void file_closed(struct names *n, struct file *f)
 
 static bool is_idle(const struct names *n, const struct file *f)
 {
-	if (!(f->held || f->debug_held) || f->reopen || f->reopen_debug || (worker_busy(&n->open) && n->opening == f))
+	if (!(f->held || f->debug_held) || f->forget || f->reopen || f->reopen_debug || (worker_busy(&n->open) && n->opening == f))
 		return false;
 	return f->state == FILE_GONE || f->state == FILE_BAD ||
 	       ((f->state == FILE_OPEN || f->state == FILE_READY) && !f->nr_wanted && f->table_asked);

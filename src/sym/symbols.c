@@ -90,6 +90,15 @@ static void close_file(int socket, const struct symbols_request *r)
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
+static void forget_files(int socket, const struct symbols_request *r)
+{
+	struct symbols_loaded a = { .what = r->what, .file = r->file };
+
+	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++)
+		known_forget(r->at[i]);
+	helper_send(socket, &a, sizeof(a), -1);
+}
+
 static void table(int socket, const struct symbols_request *r)
 {
 	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file };
@@ -167,6 +176,8 @@ static void answer(int socket, const struct symbols_request *r, int fd)
 		table(socket, r);
 	else if (r->what == SYMBOLS_CLOSE)
 		close_file(socket, r);
+	else if (r->what == SYMBOLS_FORGET)
+		forget_files(socket, r);
 	else
 		load(socket, r, fd);
 }

@@ -22,6 +22,8 @@ RING_SECONDS = 3           # until all CPUs have a ring
 RINGS_BYTES = 1 << 30      # of all rings, unless --window-mem says otherwise
 POSSIBLE_BYTES = 3 << 10   # of maps, for a CPU that is possible
 ONLINE_BYTES = 768 << 10   # and for one that is online: 143 KiB of that for its part of a larger stack dictionary
+SLOT_BYTES = 448           # of maps, for a slot of a thread: the power of two from twice the threads on
+START_SECONDS = 2          # that a start takes longer, with room for 500,000 threads
 RSS_NOISE = 16 * MIB       # between two runs: names of what happened to run
 REFRESH_RATIO = 4          # of a refresh's CPU time, to that with this machine's CPUs
 
@@ -35,17 +37,24 @@ def script_in(folder, text):
 
 
 @contextlib.contextmanager
-def host(possible, online):
-    """systop --json in a mount namespace where that many CPUs are possible, and the list @online is online: a function
-    that starts it, and the path of that list."""
+def host_with(files):
+    """systop --json in a mount namespace where files of this host say something else: {path: text}. A function that starts
+    it, and where these files are."""
     with tempfile.TemporaryDirectory() as folder:
-        files = {"possible": f"0-{possible - 1}", "online": online}
-        for name, text in files.items():
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+        places = {path: os.path.join(folder, os.path.basename(path)) for path in files}
+        for path, text in files.items():
+            with open(places[path], "w", encoding="utf-8") as f:
                 f.write(text + "\n")
-        binds = " && ".join(f"mount --bind {folder}/{name} {CPU_FILES}/{name}" for name in files)
+        binds = " && ".join(f"mount --bind {place} {path}" for path, place in places.items())
         script = script_in(folder, f'exec unshare -m sh -c \'{binds} && exec {SYSTOP} "$@"\' sh "$@"\n')
-        yield lambda *args: Systop(*args, program=script), os.path.join(folder, "online")
+        yield lambda *args: Systop(*args, program=script), places
+
+
+@contextlib.contextmanager
+def host(possible, online):
+    """One where that many CPUs are possible, and the list @online is online. The path of that list comes second."""
+    with host_with({f"{CPU_FILES}/possible": f"0-{possible - 1}", f"{CPU_FILES}/online": online}) as (start, places):
+        yield start, places[f"{CPU_FILES}/online"]
 
 
 def descriptors(pid):
@@ -130,6 +139,29 @@ def memory(possible):
         assert now_refresh <= REFRESH_RATIO * refresh, text
 
 
+def threads(number):
+    """Room for twice the threads that there are: what that takes where nobody uses it. Those that do are in
+    tests/unit/many."""
+    costs = []
+    for there in (100, number):
+        began = time.monotonic()
+        with host_with({"/proc/loadavg": f"0.00 0.00 0.00 1/{there} 1"}) as (start, _), start("-d", "0.5", "--window", "0", "-n", "8") as systop:
+            systop.line()
+            took = time.monotonic() - began
+            lines = systop.rest()
+        own = [line["self"] for line in lines]
+        costs.append((own[-1]["bpf_bytes"], own[-1]["rss_bytes"], statistics.median(o["cpu_ns"] for o in own) / 1e6, took))
+    (maps, rss, refresh, first), (now_maps, now_rss, now_refresh, now_first) = costs
+    text = f"for {number} threads: maps {now_maps / MIB:.0f} MiB, resident {now_rss / MIB:.0f}, a refresh {now_refresh:.2f} ms of " \
+           f"CPU, the first after {now_first:.1f} s; for 100: {maps / MIB:.0f}, {rss / MIB:.0f}, {refresh:.2f}, {first:.1f}"
+    most = SLOT_BYTES * (1 << (2 * number - 1).bit_length())
+    assert now_maps <= maps + most, text
+    assert now_rss <= rss + most + RSS_NOISE, text  # most maps are in its memory, too
+    assert now_refresh <= REFRESH_RATIO * refresh, text
+    assert now_first <= first + START_SECONDS, text
+    return text
+
+
 def comes_later():
     """A CPU that comes online has a ring and a sampler."""
     with host(64, "0") as (start, online), start("-d", "0.5") as systop:
@@ -159,6 +191,7 @@ def main():
     tap.case("more memory for rings is there when it is asked for", asked_for, 512)
     for cpus in (64, 512, 1024):
         tap.case(f"{cpus} CPUs: memory", memory, cpus)
+    tap.case("500,000 threads: memory and start", threads, 500000)
     tap.case("a CPU that comes later", comes_later)
     tap.case("a low soft limit of open files", few_descriptors)
     tap.done()

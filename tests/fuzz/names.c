@@ -301,6 +301,12 @@ static void step_names(struct feed *f, struct names *n)
 		answer_any(f, what & 0x80 ? OPEN : SYMBOLS);
 		break;
 	case 6:
+		if (what & 0x80) {
+			uint32_t file = feed_number(f, 1) % FILES;
+
+			names_forget(n, &file, 1);
+			break;
+		}
 		names_source(n, frames[feed_number(f, 1) % FRAMES]);
 		names_table(n, feed_number(f, 1) % FILES);
 		break;

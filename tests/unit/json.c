@@ -45,13 +45,59 @@ static uint64_t cost_of_text(FILE *to, const char *text, size_t bytes)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
+/* All of a line. Returns in how many slices. */
+static int write_line(FILE *to, const struct tick *t, const struct json_options *o, uint64_t slice_ns)
+{
+	struct json_line *l = json_line_new(to, t, o);
+	int slices = 1, more;
+
+	assert_non_null(l);
+	while ((more = json_line_go_on(l, slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0)) > 0)
+		slices++;
+	assert_int_equal(more, 0);
+	json_line_free(l);
+	return slices;
+}
+
 static uint64_t cost_of_line(FILE *to, const struct tick *t, const struct json_options *o)
 {
 	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	rewind(to);
-	assert_int_equal(json_tick(to, t, o), 0);
+	assert_int_equal(write_line(to, t, o, 0), 1);
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+}
+
+/* Whoever comes between two slices waits for one of them only. */
+TEST(json, a_line_in_slices_is_the_same)
+{
+	struct json_options o = { .host = "host", .kernel = "6.1", .scope = "", .thread_name = no_name };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct life **lives = calloc(ROWS, sizeof(*lives));
+	const struct tick *t;
+	size_t bytes[2];
+	char *text[2];
+
+	for (int i = 0; i < ROWS; i++)
+		lives[i] = tick_life(m, 1000 + i, "worker", &cgroup);
+	t = threads_end(m, &cgroup, lives, ROWS);
+	for (int i = 0; i < 2; i++) {
+		FILE *to = open_memstream(&text[i], &bytes[i]);
+		int slices = write_line(to, t, &o, i ? 2000000 : 0);
+
+		assert_true(i ? slices > 3 : slices == 1);
+		fclose(to);
+	}
+	assert_int_equal(bytes[0], bytes[1]);
+	assert_memory_equal(text[0], text[1], bytes[0]);
+	free(text[0]);
+	free(text[1]);
+	tick_put(t);
+	for (int i = 0; i < ROWS; i++)
+		model_life_end(m, lives[i]);
+	free(lives);
+	model_free(m);
 }
 
 /* 80,000 threads that end in one refresh are one turn of the main loop. */
@@ -166,6 +212,6 @@ TEST(json, more_than_what_is_kept)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(json_a_line_takes_no_longer_than_its_text), cmocka_unit_test(json_values_of_all_kinds),
-		  cmocka_unit_test(json_more_than_what_is_kept));
+	RUN_TESTS(cmocka_unit_test(json_a_line_in_slices_is_the_same), cmocka_unit_test(json_a_line_takes_no_longer_than_its_text),
+		  cmocka_unit_test(json_values_of_all_kinds), cmocka_unit_test(json_more_than_what_is_kept));
 }

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 500,000 threads, in slots that no kernel fills: what they take, and for how long the main loop is busy with them. The
+ * budgets are those of bench/README.md, "Large hosts". */
+#include "ticks.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "area.h"
+#include "collect/slots.h"
+#include "collect/stacks.h"
+#include "export/json.h"
+#include "proc/cgroup.h"
+#include "util/clock.h"
+
+#define CPUS 2
+#define THREADS 500000
+#define SLOTS (1 << 20)
+#define ENDED 60000
+#define BUSY 5000
+#define PAST_BYTES (8 << 20) /* less than those take that end in one refresh */
+
+#define MEMORY_BYTES 700 /* of a thread, without its slot: own memory, resident */
+#define START_MS 1000
+#define REFRESH_MS 150
+#define TURN_MS 200
+#define SLICE_NS 50000000ULL /* of making a line */
+
+static struct slots_memory memory;
+static struct shared shared;
+static struct cpu_area *areas[CPUS];
+static struct model *model;
+static struct cgroups *cgroups;
+static struct stacks *stacks;
+static struct stacks_memory stack_memory;
+static struct slots *slots;
+static uint64_t now; /* of the last tick, accounting clock */
+static size_t nr_given_back;
+
+/* The queue of free slots. */
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	(void)fd, (void)key, (void)value, (void)flags;
+	nr_given_back++;
+	return 0;
+}
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%*u %lu", &pages), 1);
+	fclose(f);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t ms_since(uint64_t from)
+{
+	return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) / 1000000;
+}
+
+/* Processes of 100 threads each. */
+static void born(uint32_t index)
+{
+	struct slot *s = &memory.slots[index];
+
+	s->tid = index;
+	s->tgid = index - index % 100 + 1;
+	snprintf(s->comm, sizeof(s->comm), "worker%u", index % 1000);
+	s->start_ns = s->born_ns = s->since = now;
+	s->in_scope = true;
+	s->state = SLOT_SLEEP;
+}
+
+static int begin(void **state)
+{
+	struct cpu_slot *cpus = calloc(CPUS, sizeof(*cpus));
+
+	(void)state;
+	now = SEC;
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		areas[cpu] = calloc(1, sizeof(*areas[cpu]));
+	memory = (struct slots_memory){
+		.slots = calloc(SLOTS, sizeof(struct slot)),
+		.cpus = cpus,
+		.nr_cpus = CPUS,
+		.max = SLOTS,
+		.dead = calloc(SLOTS, sizeof(uint64_t)),
+		.shared = &shared,
+		.waits = { areas, cpus, NULL, CPUS, SLOTS },
+	};
+	memory.waits.slots = memory.slots;
+	stack_memory = (struct stacks_memory){
+		.index_bits = STACK_INDEX_BITS,
+		.entries = calloc(2 * STACK_HALF(STACK_INDEX_BITS), sizeof(struct stack_entry)),
+		.lines = calloc(2 * STACK_LINES_HALF(STACK_INDEX_BITS), sizeof(struct stack_line)),
+		.areas = areas,
+		.cpus = cpus,
+		.nr_cpus = CPUS,
+		.max_slots = SLOTS,
+		.shared = &shared,
+	};
+	for (uint32_t i = 1; i <= THREADS; i++)
+		born(i);
+	shared.slots_used = THREADS;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	slots_free(slots);
+	stacks_free(stacks);
+	cgroups_free(cgroups);
+	model_free(model);
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		free(areas[cpu]);
+	free(memory.slots);
+	free((void *)memory.cpus);
+	free(memory.dead);
+	free(stack_memory.entries);
+	free((void *)stack_memory.lines);
+	return 0;
+}
+
+static const struct tick *second(void)
+{
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	stacks_end(stacks);
+	return tick_end(model);
+}
+
+static void starts(void **state)
+{
+	uint64_t bytes = resident_bytes(), from = clock_ns(CLOCK_THREAD_CPUTIME_ID), ms;
+
+	(void)state;
+	model = model_new(PAST_BYTES);
+	cgroups = cgroups_open(NULL);
+	stacks = stacks_new(&stack_memory, model);
+	assert_non_null(stacks);
+	slots = slots_new(&memory, model, cgroups, stacks, NULL);
+	assert_non_null(slots);
+	assert_int_equal(slots_baseline(slots, now), 0);
+	ms = ms_since(from);
+	tick_put(second());
+	bytes = (resident_bytes() - bytes) / THREADS;
+	print_message("# start %llu ms, %llu bytes a thread\n", (unsigned long long)ms, (unsigned long long)bytes);
+	assert_in_range(ms, 0, START_MS);
+	assert_in_range(bytes, 0, MEMORY_BYTES);
+}
+
+/* All asleep but a few. */
+static void refreshes(void **state)
+{
+	uint64_t from, ms;
+	const struct tick *t;
+
+	(void)state;
+	tick_put(second());
+	now += SEC / 2;
+	for (uint32_t i = 1; i <= BUSY; i++) {
+		struct slot *s = &memory.slots[i * 97];
+
+		s->run_ns += 1000000;
+		s->wakeups++;
+		s->voluntary++;
+		s->since = now;
+		s->seq += 2;
+	}
+	now -= SEC / 2;
+	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t = second();
+	ms = ms_since(from);
+	print_message("# refresh %llu ms, %zu did something\n", (unsigned long long)ms, t->nr_active);
+	assert_int_equal(t->nr_active, BUSY);
+	assert_int_equal(t->nr_active + t->nr_idle, THREADS);
+	tick_put(t);
+	assert_in_range(ms, 0, REFRESH_MS);
+}
+
+static void no_name(void *arg, int tid, char *buf, size_t size)
+{
+	(void)arg, (void)tid, (void)size;
+	*buf = '\0';
+}
+
+/* Many that end at once are one refresh, whose line is written in the same turn. */
+static void ends(void **state)
+{
+	struct json_options o = { .host = "host", .kernel = "6.1", .scope = "", .thread_name = no_name };
+	uint64_t from, harvest, tick, line = 0, slice;
+	struct json_line *l;
+	int more = 1;
+	const struct tick *t;
+	size_t bytes;
+	char *text;
+	FILE *to;
+
+	(void)state;
+	for (int i = 0; i < PAST_TICKS; i++) /* the past is full, and must make room for them */
+		tick_put(second());
+	now += SEC / 2;
+	for (uint32_t i = 0; i < ENDED; i++) {
+		uint32_t index = 1 + i * 7919ULL % ENDED; /* in no order */
+		struct slot *s = &memory.slots[index];
+
+		s->run_ns += 1000000;
+		s->state = SLOT_DEAD;
+		s->since = now;
+		s->seq += 2;
+		memory.dead[shared.dead_head++ % SLOTS] = index;
+	}
+	now -= SEC / 2;
+	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	assert_int_equal(slots_harvest(slots), 0);
+	harvest = ms_since(from);
+	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t = second();
+	tick = ms_since(from);
+	to = open_memstream(&text, &bytes);
+	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	l = json_line_new(to, t, &o);
+	assert_non_null(l);
+	while (more > 0) {
+		more = json_line_go_on(l, clock_ns(CLOCK_MONOTONIC) + SLICE_NS);
+		slice = ms_since(from);
+		line = slice > line ? slice : line;
+		from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	}
+	assert_int_equal(more, 0);
+	json_line_free(l);
+	fclose(to);
+	print_message("# harvest %llu ms, refresh %llu ms, a slice of its line %llu ms, %zu bytes\n", (unsigned long long)harvest,
+		      (unsigned long long)tick, (unsigned long long)line, bytes);
+	free(text);
+	assert_int_equal(nr_given_back, ENDED);
+	tick_put(t);
+	assert_in_range(harvest, 0, TURN_MS);
+	assert_in_range(tick, 0, TURN_MS);
+	assert_in_range(line, 0, TURN_MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(starts),
+		cmocka_unit_test(refreshes),
+		cmocka_unit_test(ends),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
