@@ -327,6 +327,8 @@ class Cgroup:
                             self.put(self.mount, pid)
                     os.rmdir(path)
                     break
+                except FileNotFoundError:  # it is gone already
+                    break
                 except OSError:
                     time.sleep(0.05)
 
