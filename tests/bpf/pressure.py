@@ -114,7 +114,7 @@ def short_life(folder, name):
 def cgroup_names():
     """Cgroups that are gone before anybody could look for them have names, and so has the one above."""
     with Cgroup(f"systop-names-{os.getpid()}") as cgroup, Watched("-d", "0.5") as systop:
-        made = 8
+        made = 30
         for i in range(made):
             inner = cgroup.child(f"pod{i}")
             short_life(inner, "app")
