@@ -177,7 +177,7 @@ def stopped_by(fuse, number):
     wait_for(lambda: not left() and not bpf_there(bpf), 5, lambda: f"{left()}, {bpf_there(bpf)} are there")
     for pid in family:
         paths = descriptors(pid).values()
-        assert not any("bpf" in path for path in paths), (pid, family[pid], list(paths))
+        assert not any(path.startswith("anon_inode:") and "bpf" in path for path in paths), (pid, family[pid], list(paths))
     return set(family)
 
 

@@ -279,9 +279,9 @@ def stuck_in_d():
 
 def main():
     tap = begin()
+    tap.case("D: vfork", vfork_d)
     # These need next to no CPU, but for the moment until a spinner is frozen.
-    still = [("D: vfork", vfork_d), ("D all the time, from before the start", stuck_in_d), ("stopped", stopped),
-             ("frozen by cgroup v2", frozen, None)]
+    still = [("D all the time, from before the start", stuck_in_d), ("stopped", stopped), ("frozen by cgroup v2", frozen, None)]
     if mount_of("cgroup", "freezer"):
         still.append(("frozen by cgroup v1", frozen, "freezer"))
     tap.together(still, 2)

@@ -346,15 +346,22 @@ def killed():
         os.unlink(path)
         tries = 10 if GUEST else 30
         for i in range(tries):
+            # From when it begins to save to when it has saved, each time at another moment, all of them evenly: by how long
+            # the last one took that was not killed, as what else runs changes that.
+            moment = 0.5 + 0.75 * (7 * i % tries) / tries
+            began = time.monotonic()
             with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.1", "-p", str(os.getpid())],
                                   stderr=subprocess.DEVNULL) as systop:
-                # Evenly from when it begins to save to when it has saved, however fast the machine is.
-                time.sleep(alone * (0.5 + i / tries))
-                systop.kill()
+                try:
+                    systop.wait(alone * moment)
+                    alone = time.monotonic() - began
+                except subprocess.TimeoutExpired:
+                    systop.kill()
+            assert systop.returncode <= 0, systop.returncode
             if i % 10 == 9:
                 time.sleep(0.3)
             files = os.listdir(folder)
-            assert files in ([], ["trace"]), files
+            assert files in ([], ["trace"]) if systop.returncode else files == ["trace"], (systop.returncode, files)
             if files:
                 assert any("clock_snapshot" in p for p in packets(path)[-2:]), "it is cut"
                 os.unlink(path)
