@@ -120,13 +120,13 @@ def distinct():
 def full():
     """systop is stopped while each sample is of another deep stack, until there is no room for more: what is
     lost is counted, of samples to the last one, and nothing is lost any more when it goes on."""
-    hz, seconds, interval = (999, 10, 2) if GUEST else (5999, 5, 1)
+    hz, interval = (999, 2) if GUEST else (2999, 1)
     load, tid = burn("distinct", 40, 120)
     with subprocess.Popen([SYSTOP, "--json", "-F", str(hz), "-n", "5", "-d", str(interval), "-p", str(tid)],
                           stdout=subprocess.PIPE, text=True) as systop:
         ticks = [json.loads(systop.stdout.readline())]
         systop.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
+        time.sleep(10)
         systop.send_signal(signal.SIGCONT)
         ticks += [json.loads(line) for line in systop.stdout]
     load.kill()
