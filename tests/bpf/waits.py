@@ -167,12 +167,13 @@ def main():
         tap.case("several in turns", turns)
         tap.case("turns that ended meanwhile", turns_that_ended)
     tap.case("all of a wait is told", whole)
-    # What is said is compared with what is counted of the same thread, whoever else runs.
+    # What is said is compared with what is counted of the same thread, whoever else runs. Most wakings are those of the
+    # first and of the last one, which are not beside each other.
     tap.together([
-        ("a CPU limit", limit),
-        ("who wakes the threads of a pipe", wakers),
         ("two that wake it by turns", wakers_by_turns),
+        ("a CPU limit", limit),
         ("the timer wakes a sleeper", woken_by_timer),
+        ("who wakes the threads of a pipe", wakers),
     ], 2)
     tap.done()
 
