@@ -2,6 +2,7 @@
 """Threads that come and go: none is forgotten, none is counted twice."""
 
 import os
+import signal
 import sys
 import time
 
@@ -90,14 +91,17 @@ def exec_nonleader():
 
 def rename():
     """comm follows exec and rename."""
-    script = "import ctypes,time; ctypes.CDLL(None).prctl(15, b'first-name', 0,0,0); time.sleep(2.5); " \
-             "ctypes.CDLL(None).prctl(15, b'second-name', 0,0,0); time.sleep(60)"
+    script = "import ctypes, signal, time; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n" \
+             "ctypes.CDLL(None).prctl(15, b'first-name', 0, 0, 0); print('{}', flush=True)\n" \
+             "signal.sigwait([signal.SIGUSR1]); ctypes.CDLL(None).prctl(15, b'second-name', 0, 0, 0); time.sleep(60)"
     with Load(sys.executable, "-c", script) as load:
-        time.sleep(3 if GUEST else 0.5)
-        with Systop("--all", "-p", str(load.pid), "-d", "1", "-n", "10" if GUEST else "4") as systop:
-            names = [rows_of([line], load.pid)[0]["comm"] for line in systop.rest()]
-    assert names[-1] == "second-name", names
-    assert GUEST or names[0] == "first-name", names
+        load.truth()
+        with Systop("--all", "-p", str(load.pid), "-d", "1" if GUEST else "0.5", "-n", "4") as systop:
+            lines = [systop.line()]
+            os.kill(load.pid, signal.SIGUSR1)
+            lines += systop.rest()
+    names = [rows_of([line], load.pid)[0]["comm"] for line in lines]
+    assert names[0] == "first-name" and names[-1] == "second-name", names
 
 
 def main():
