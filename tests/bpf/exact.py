@@ -27,7 +27,7 @@ STATE_NAMES = ("run_ns", "runq_ns", "d_ns", "sleep_ns")
 def measure(load):
     """(kernel's counts, truth, systop's rows) by thread, and all lines; intervals are the time between the stops"""
     with Truth() as truth:
-        time.sleep(1)
+        time.sleep(1 if GUEST else 0.5)
         stop(load)
         with Systop("--all", "-d", "0.5") as systop:
             first = systop.line()

@@ -145,11 +145,13 @@ class Load:
 
 
 class Systop:
-    """systop --json, line by line. They are read as they come: systop drops those that its reader is too late for."""
+    """systop --json, line by line. They are read as they come, in large pieces, as the thread that reads hardly runs while
+    another one parses a line: systop drops those that its reader is too late for."""
 
     def __init__(self, *args, command=(), program=SYSTOP):
         self.proc = subprocess.Popen([program, "--json", *args, *(["--", *command] if command else [])],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pipesize=PIPE_BYTES)
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, pipesize=PIPE_BYTES,
+                                     bufsize=PIPE_BYTES)
         self.lines = queue.SimpleQueue()
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
@@ -171,7 +173,7 @@ class Systop:
 
     def line(self):
         line = self.next()
-        assert line, f"systop ended: {self.proc.stderr.read()}"
+        assert line, f"systop ended: {self.proc.stderr.read().decode(errors='replace')}"
         return line
 
     def rest(self):
@@ -326,6 +328,8 @@ class Cgroup:
                         for pid in f.read().split():
                             self.put(self.mount, pid)
                     os.rmdir(path)
+                    break
+                except FileNotFoundError:  # it is gone already
                     break
                 except OSError:
                     time.sleep(0.05)

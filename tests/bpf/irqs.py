@@ -14,6 +14,8 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, REALTIME, SEC, SYSTOP, Systop, begin, states_of  # noqa: E402
 
+INTERVAL = 1 if GUEST else 0.5
+
 
 def softirqs():
     """{vector: count of all CPUs} of /proc/softirqs."""
@@ -62,7 +64,7 @@ def at_edge(systop, last, read):
     """(the lines up to one, numbers read just before its refresh ends, and just after, and when that was)"""
     lines = []
     while True:
-        time.sleep(max(0, last + 1 - (0.15 if GUEST else 0.03) - time.monotonic()))
+        time.sleep(max(0, last + INTERVAL - (0.15 if GUEST else 0.03) - time.monotonic()))
         before = read()
         asked = time.monotonic()
         lines.append(systop.line())
@@ -132,7 +134,7 @@ def compare(read, kind, names, load):
 
 
 def compare_all(read, kind, names, load):
-    with Systop("-d", "1") as systop:
+    with Systop("-d", str(INTERVAL)) as systop:
         systop.line()
         systop.line()
         _, before, after, last = at_edge(systop, time.monotonic(), read)

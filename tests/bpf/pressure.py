@@ -114,7 +114,7 @@ def short_life(folder, name):
 def cgroup_names():
     """Cgroups that are gone before anybody could look for them have names, and so has the one above."""
     with Cgroup(f"systop-names-{os.getpid()}") as cgroup, Watched("-d", "0.5") as systop:
-        made = 8
+        made = 30
         for i in range(made):
             inner = cgroup.child(f"pod{i}")
             short_life(inner, "app")
@@ -355,7 +355,7 @@ def limited(mib, *args):
     controller = mount_of("cgroup", "memory")
     limit, most = (("memory.limit_in_bytes", "memory.max_usage_in_bytes") if controller else
                    ("memory.max", "memory.peak"))
-    with Cgroup(f"systop-memory-{os.getpid()}", "memory" if controller else None) as cgroup:
+    with Cgroup(f"systop-memory-{os.getpid()}-{mib}", "memory" if controller else None) as cgroup:
         cgroup.write(limit, str(mib << 20))
         done = subprocess.run([SYSTOP, *args], preexec_fn=lambda: cgroup.add(os.getpid()), capture_output=True,
                               text=True, check=False, timeout=120)
@@ -394,9 +394,11 @@ def main():
     else:
         tap.skip("CPU hotplug", "no CPU can be taken away here")
     if mount_of("cgroup", "memory") or os.path.exists("/sys/fs/cgroup/memory.pressure"):
-        tap.case("64 MiB are too little", memory_little)
-        tap.case("100 MiB", memory_enough, 100)
-        tap.case("128 MiB", memory_enough, 128)
+        tap.together([
+            ("64 MiB are too little", memory_little),
+            ("100 MiB", memory_enough, 100),
+            ("128 MiB", memory_enough, 128),
+        ], 2)
     else:
         tap.skip("64, 100, 128 MiB", "no memory controller")
     tap.done()

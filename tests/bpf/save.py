@@ -19,7 +19,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, bpf_ids, descendants, name_of  # noqa: E402
+from harness import SYSTOP, begin, bpf_ids, bpf_left, descendants, name_of  # noqa: E402
 
 SYSTOP = os.path.abspath(SYSTOP)
 WAIT = 30
@@ -162,7 +162,7 @@ def not_files():
             refused(f"{d}/block", "it is no file", "--json", "-n", "100", "-o", f"{d}/block")
             refused(f"{d}/directory", "it is a directory", "--json", "-n", "100", "-o", f"{d}/directory")
         assert sorted(os.listdir(d)) == ["block", "directory", "link", "socket"], os.listdir(d)
-    assert not bpf_ids() - before, "BPF was loaded"
+    assert not bpf_left(before), "BPF was loaded"
 
 
 def later():

@@ -12,6 +12,7 @@ from harness import (GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path, moun
                      systop_lines)
 
 WAIT = 1.0 if GUEST else 0.3
+INTERVAL = "1" if GUEST else "0.5"
 
 
 def tids(line):
@@ -29,14 +30,14 @@ def selects(spec, name="systop-scope-{}", controller=None):
     with Cgroup(name.format(os.getpid()), controller) as cgroup, spinner() as ours, \
             spinner() as neighbour:
         cgroup.add(ours.pid)
-        for line in systop_lines("-c", spec(cgroup), "-d", "1", "-n", "2"):
+        for line in systop_lines("-c", spec(cgroup), "-d", INTERVAL, "-n", "2"):
             assert tids(line) == {ours.pid}, (tids(line), ours.pid, neighbour.pid)
 
 
 def children():
     """A cgroup made after the start, below the one asked for, is in."""
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours, spinner() as other:
-        with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
+        with Systop("--all", "-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             assert not (seen := tids(systop.line())), seen
             cgroup.put(cgroup.child("later"), ours.pid)
             systop.line()
@@ -50,7 +51,7 @@ def children():
 def moves():
     """In and out and in again."""
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours:
-        with Systop("-c", f"/{cgroup.name}", "-d", "1") as systop:
+        with Systop("-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             for inside in (False, True, False, True):
                 if inside:
                     cgroup.add(ours.pid)
@@ -66,7 +67,7 @@ def glob_later():
     name = f"systop-glob-{os.getpid()}"
     with Cgroup(f"{name}-a") as first, spinner() as ours, Load("sleep", "60") as sleeper:
         first.add(ours.pid)
-        with Systop("--all", "-c", f"{name}-?", "-d", "1") as systop:
+        with Systop("--all", "-c", f"{name}-?", "-d", INTERVAL) as systop:
             assert (seen := tids(systop.line())) == {ours.pid}, seen
             with Cgroup(f"{name}-b") as second:
                 second.add(sleeper.pid)
@@ -86,7 +87,7 @@ def pids():
               "print('{\"child\": %d}' % p, flush=True)\ntime.sleep(60)")
     with Load(sys.executable, "-c", script) as load, spinner() as other:
         load.truth()
-        with Systop("--all", "-p", str(load.pid), "-d", "1") as systop:
+        with Systop("--all", "-p", str(load.pid), "-d", INTERVAL) as systop:
             assert (seen := tids(systop.line())) == {load.pid}, seen
             os.kill(load.pid, signal.SIGUSR1)
             child = load.truth()["child"]
@@ -101,7 +102,7 @@ def thread_number():
     """-p with the number of a thread means its process."""
     with Load(load_path("udp"), "20") as load:
         both = set(load.truth()["tids"])
-        line = systop_lines("-p", str(max(both)), "-d", "1", "-n", "1")[0]
+        line = systop_lines("-p", str(max(both)), "-d", INTERVAL, "-n", "1")[0]
     assert tids(line) == both, (tids(line), both)
 
 
@@ -112,7 +113,7 @@ def users():
     with Load(load_path("spin"), "user", "60", preexec=become) as load, spinner() as other:
         time.sleep(WAIT)
         for user in ("nobody", "65534"):
-            line = systop_lines("-u", user, "-d", "1", "-n", "1")[0]
+            line = systop_lines("-u", user, "-d", INTERVAL, "-n", "1")[0]
             assert load.pid in tids(line) and other.pid not in tids(line), tids(line)
 
 
@@ -120,15 +121,15 @@ def both_kinds():
     """Different kinds narrow each other."""
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as a, spinner() as b:
         cgroup.add(a.pid)
-        line = systop_lines("-c", f"/{cgroup.name}", "-p", f"{a.pid},{b.pid}", "-d", "1", "-n", "1")[0]
+        line = systop_lines("-c", f"/{cgroup.name}", "-p", f"{a.pid},{b.pid}", "-d", INTERVAL, "-n", "1")[0]
         assert tids(line) == {a.pid}, tids(line)
-        line = systop_lines("-p", str(a.pid), "-p", str(b.pid), "-d", "1", "-n", "1")[0]
+        line = systop_lines("-p", str(a.pid), "-p", str(b.pid), "-d", INTERVAL, "-n", "1")[0]
         assert tids(line) == {a.pid, b.pid}, tids(line)
 
 
 def command(shell, status):
     """-- CMD: shown from its first moment, and its status is ours."""
-    with Systop("-d", "1", command=("sh", "-c", shell)) as systop:
+    with Systop("-d", INTERVAL, command=("sh", "-c", shell)) as systop:
         lines = systop.rest()
         got = systop.proc.wait()
     assert got == status, got

@@ -239,10 +239,12 @@ def main():
     tap = begin()
     tap.case("SIGKILL while helpers hang", killed_while_helpers_hang)
     tap.case("a process that cannot be looked into", sick_process)
-    tap.case("the open helper stops", open_stops)
-    tap.case("the symbols helper stops", symbols_stops)
-    tap.case("the open helper talks garbage", open_talks_garbage)
-    tap.case("the symbols helper talks garbage", symbols_talk_garbage)
+    tap.together([
+        ("the open helper stops", open_stops),
+        ("the symbols helper stops", symbols_stops),
+        ("the open helper talks garbage", open_talks_garbage),
+        ("the symbols helper talks garbage", symbols_talk_garbage),
+    ], 2)
     tap.done()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stacks against programs that spend known times in known functions."""
 
+import concurrent.futures
 import json
 import os
 import signal
@@ -37,12 +38,13 @@ def total(lines, *functions):
 def cpu_shares():
     """Shares of samples are shares of the time, within 3 percentage points; each stack is whole down
     to what was called."""
+    hz, seconds = (997, 10) if GUEST else (4999, 3)
     load, tid = burn("cpu", 12)
-    lines = folded("cpu", "-F", "997", "-d", "10", "-p", str(tid))
+    lines = folded("cpu", "-F", str(hz), "-d", str(seconds), "-p", str(tid))
     load.kill()
     load.wait()
     whole = total(lines)
-    assert whole > (500 if GUEST else 5000), f"{whole} samples in 10 s at 997 Hz"
+    assert whole > (500 if GUEST else 5000), f"{whole} samples in {seconds} s at {hz} Hz"
     shares = {}
     for function, share in (("alpha", 50), ("beta", 30), ("gamma_", 20)):
         shares[function] = 100 * total(lines, "main", function) / whole
@@ -53,15 +55,17 @@ def cpu_shares():
 def blocks():
     """Weights of D state and sleep are the time spent in them, within 2 %; kernel and user stack are
     of the same block."""
-    load, tid = burn("block", 9)
-    time.sleep(1)
-    lines = folded("d", "-d", "5", "-p", str(tid))
+    load, tid = burn("block", 7)
+    time.sleep(0.5)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        in_d = pool.submit(folded, "d", "-d", "5", "-p", str(tid))
+        in_sleep = pool.submit(folded, "sleep", "-d", "2", "-p", str(tid))
+        lines, lines_asleep = in_d.result(), in_sleep.result()
     # The caller of a leaf without a frame of its own is not on the chain of frame pointers.
     d = total(lines, "main", "__vfork", "kernel_clone_[k]")
     all_d = total(lines)
-    lines = folded("sleep", "-d", "2", "-p", str(tid))
-    asleep = total(lines, "main", "clock_nanosleep", "hrtimer_nanosleep_[k]")
-    all_asleep = total(lines)
+    asleep = total(lines_asleep, "main", "clock_nanosleep", "hrtimer_nanosleep_[k]")
+    all_asleep = total(lines_asleep)
     out = json.loads(load.communicate()[0].splitlines()[-1])
     rate = out["d_ns"] / (out["d_ns"] + out["sleep_ns"])
     about(all_d, 5 * SEC * (rate - 0.02) - 40 * MS, 5 * SEC * (rate + 0.02) + 40 * MS, "D")
@@ -73,10 +77,10 @@ def blocks():
 
 def locks(kind, function):
     """D state behind a lock weighs what was waited, and has the kernel's and the program's function."""
-    with subprocess.Popen([load_path("lock_d"), kind, "30" if GUEST else "8"], stdout=subprocess.PIPE,
+    with subprocess.Popen([load_path("lock_d"), kind, "30" if GUEST else "6"], stdout=subprocess.PIPE,
                           text=True) as load:
         tid = json.loads(load.stdout.readline())["tid"]
-        time.sleep(1)
+        time.sleep(0.5)
         lines = folded("d", "-d", "4", "-p", str(tid))
         out = json.loads(load.communicate()[0].splitlines()[-1])
     rate = out["d_ns"] / out["ns"]
@@ -91,8 +95,9 @@ def locks(kind, function):
 def wall():
     """All kinds together are the time the thread was alive."""
     load, tid = burn("block", 5)
-    time.sleep(1)
+    time.sleep(0.5)
     lines = folded("wall", "-d", "2", "-p", str(tid))
+    load.kill()
     load.wait()
     threads = sum(w for frames, w in lines if frames[0] == "burn")
     # The children that vfork() makes have its name, and live 40 of 100 ms.
@@ -105,6 +110,7 @@ def distinct():
     load, tid = burn("distinct", 8)
     done = subprocess.run([SYSTOP, "--json", "-F", "999" if GUEST else "9999", "-n", "1", "-d", "6", "-p", str(tid)],
                           capture_output=True, text=True, check=True)
+    load.kill()
     load.wait()
     loss = json.loads(done.stdout)["loss"]
     lost = {k: v for k, v in loss.items() if k.startswith("stack_")}
@@ -114,8 +120,9 @@ def distinct():
 def full():
     """systop is stopped while each sample is of another deep stack, until there is no room for more: what is
     lost is counted, of samples to the last one, and nothing is lost any more when it goes on."""
+    hz, interval = (999, 2) if GUEST else (2999, 1)
     load, tid = burn("distinct", 40, 120)
-    with subprocess.Popen([SYSTOP, "--json", "-F", "999" if GUEST else "2999", "-n", "5", "-d", "2", "-p", str(tid)],
+    with subprocess.Popen([SYSTOP, "--json", "-F", str(hz), "-n", "5", "-d", str(interval), "-p", str(tid)],
                           stdout=subprocess.PIPE, text=True) as systop:
         ticks = [json.loads(systop.stdout.readline())]
         systop.send_signal(signal.SIGSTOP)
@@ -129,7 +136,7 @@ def full():
     run = sum(had_cpu(t) for tick in ticks[1:] for t in tick["threads"]) / SEC
     lost = [ticks[-1]["loss"][k] - ticks[0]["loss"][k] for k in ("stack_full", "stack_events")]
     assert lost[0] > 0, f"it was never full: {samples} samples"
-    expected = 2999 * run
+    expected = hz * run
     assert GUEST or abs(samples + lost[1] - expected) < expected / 50, (samples, lost, expected)
     assert sum(tick["stacks"]["cpu"]["lost_ns"] for tick in ticks) > 0, ticks
     for kind in ("stack_full", "stack_events"):
@@ -254,10 +261,12 @@ def main():
     ], 2)
     tap.case("16,384 distinct stacks", distinct)
     tap.case("a full dictionary", full)
-    tap.case("samples in --json", samples_in_json)
-    tap.case("the end of the target", target_ends)
+    tap.together([
+        ("samples in --json", samples_in_json),
+        ("the end of the target", target_ends),
+        ("helpers that are killed", helpers_die),
+    ], 3)
     tap.case("processes that live 20 ms", short_lives)
-    tap.case("helpers that are killed", helpers_die)
     tap.done()
 
 

@@ -205,19 +205,21 @@ def memfd():
 
 def main():
     tap = begin()
-    tap.case("files that samples meet first", met_by_samples)
-    tap.case("what a JIT says of its code", jit_map)
-    tap.case("a JIT's map that is a link", jit_map_linked)
-    tap.case("a JIT's map of another user", jit_map_owned)
-    tap.case("C++ and Rust names", demangled)
-    tap.case("a file without symbols", no_symbols)
-    tap.case("debug information beside the file", debuglink, "beside")
-    tap.case("debug information in .debug", debuglink, ".debug")
-    tap.case("debug information of another file", debuglink, "wrong")
-    tap.case("a container, and debug information by build-id", container)
-    tap.case("a JIT in a container", container_jit)
-    tap.case("a file that was deleted", deleted)
-    tap.case("a file in memory", memfd)
+    tap.together([
+        ("files that samples meet first", met_by_samples),
+        ("what a JIT says of its code", jit_map),
+        ("a JIT's map that is a link", jit_map_linked),
+        ("a JIT's map of another user", jit_map_owned),
+        ("C++ and Rust names", demangled),
+        ("a file without symbols", no_symbols),
+        ("debug information beside the file", debuglink, "beside"),
+        ("debug information in .debug", debuglink, ".debug"),
+        ("debug information of another file", debuglink, "wrong"),
+        ("a container, and debug information by build-id", container),
+        ("a JIT in a container", container_jit),
+        ("a file that was deleted", deleted),
+        ("a file in memory", memfd),
+    ], 2)
     tap.done()
 
 

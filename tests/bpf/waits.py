@@ -25,7 +25,7 @@ def of_thread(sums, tid):
 
 def run(*command):
     """(what the load says at its end, systop's lines meanwhile)"""
-    with Systop("-d", "1") as systop:
+    with Systop("-d", "1" if GUEST else "0.5") as systop:
         first = systop.line()
         with Load(*command) as load:
             truth = load.truth()
@@ -167,10 +167,14 @@ def main():
         tap.case("several in turns", turns)
         tap.case("turns that ended meanwhile", turns_that_ended)
     tap.case("all of a wait is told", whole)
-    tap.case("a CPU limit", limit)
-    tap.case("who wakes the threads of a pipe", wakers)
-    tap.case("two that wake it by turns", wakers_by_turns)
-    tap.case("the timer wakes a sleeper", woken_by_timer)
+    # What is said is compared with what is counted of the same thread, whoever else runs. Most wakings are those of the
+    # first and of the last one, which are not beside each other.
+    tap.together([
+        ("two that wake it by turns", wakers_by_turns),
+        ("a CPU limit", limit),
+        ("the timer wakes a sleeper", woken_by_timer),
+        ("who wakes the threads of a pipe", wakers),
+    ], 2)
     tap.done()
 
 
