@@ -62,21 +62,28 @@ static void put_rest(struct writing *w, const char *section)
 {
 	struct setting_text t;
 
-	for (int nr = 0; settings_get(w->settings, nr, &t); nr++)
-		if (!w->written[nr] && !strcmp(t.section, section))
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++)
+		if (!w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t))
 			put(w, nr, &t);
+}
+
+/* Whether anything of this section is to be written yet. */
+static bool wants_section(const struct writing *w, const char *section)
+{
+	struct setting_text t;
+	bool any = false;
+
+	for (int nr = 0; !any && settings_get(NULL, nr, &t); nr++)
+		any = !w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t) && *t.value;
+	return any;
 }
 
 static void put_sections(struct writing *w)
 {
-	struct setting_text t, u;
+	struct setting_text t;
 
-	for (int nr = 0; settings_get(w->settings, nr, &t); nr++) {
-		bool any = false;
-
-		for (int i = nr; settings_get(w->settings, i, &u); i++)
-			any |= !w->written[i] && !strcmp(u.section, t.section) && *u.value;
-		if (w->written[nr] || !any)
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++) {
+		if (w->written[nr] || !wants_section(w, t.section))
 			continue;
 		fprintf(w->to, "\n[%s]\n", t.section);
 		put_rest(w, t.section);
@@ -91,9 +98,9 @@ static int setting_of(const struct writing *w, const char *section, const char *
 
 	if (sscanf(line, " %63[^=: \t\n]", name) != 1 || !strpbrk(line, "=:"))
 		return -1;
-	for (int nr = 0; settings_get(w->settings, nr, t); nr++)
+	for (int nr = 0; settings_get(NULL, nr, t); nr++)
 		if (!strcmp(t->section, section) && !strcmp(t->name, name))
-			return nr;
+			return settings_get(w->settings, nr, t) ? nr : -1;
 	return -1;
 }
 
