@@ -254,6 +254,17 @@ static void answer_source(struct feed *f)
 	helpers_answer(SYMBOLS, &a, sizeof(a), -1);
 }
 
+/* Of the kind that was asked for. */
+static void answer_asked(struct feed *f)
+{
+	if (asked.what == SYMBOLS_RESOLVE)
+		answer_names(f, true);
+	else if (asked.what == SYMBOLS_SOURCE)
+		answer_source(f);
+	else
+		answer_loaded(f, true);
+}
+
 static void answer_any(struct feed *f, int nr)
 {
 	uint8_t raw[200];
@@ -277,6 +288,8 @@ static void step_names(struct feed *f, struct names *n)
 		answer_open(f, !(what & 0x80), what & 8);
 		break;
 	case 1:
+		answer_asked(f);
+		break;
 	case 2:
 		answer_loaded(f, !(what & 0x80));
 		break;
