@@ -5,10 +5,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <lzma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "proc/mounts.h"
 #include "sym/cfi.h"
 #include "sym/cfi_pack.h"
 #include "sym/elf.h"
@@ -196,6 +198,24 @@ void fuzz_debugdata(const uint8_t *bytes, size_t size)
 	close(fd);
 	free(file);
 	free(xz);
+}
+
+/* --- What is mounted: paths are as whoever mounted it named them */
+
+void fuzz_mounts(const uint8_t *bytes, size_t size)
+{
+	static const char *const controllers[] = { NULL, "cpu", "name=systemd" };
+	FILE *f = fmemopen((void *)bytes, size, "r");
+	struct cgroup_mounts m;
+
+	fuzz_check(f && !cgroup_mounts_read(&m, f), "no memory");
+	fclose(f);
+	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
+		const struct cgroup_mount *found = cgroup_mount_find(&m, controllers[i]);
+
+		fuzz_check(!found || (found->path && found->root && !found->controllers == !controllers[i]), "half a mount");
+	}
+	cgroup_mounts_fini(&m);
 }
 
 /* --- Lists of names */

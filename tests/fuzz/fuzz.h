@@ -80,6 +80,7 @@ void fuzz_kallsyms(const uint8_t *bytes, size_t size);
 void fuzz_keys(const uint8_t *bytes, size_t size);
 void fuzz_lines(const uint8_t *bytes, size_t size);
 void fuzz_messages(const uint8_t *bytes, size_t size);
+void fuzz_mounts(const uint8_t *bytes, size_t size);
 void fuzz_names(const uint8_t *bytes, size_t size);
 void fuzz_open(const uint8_t *bytes, size_t size);
 void fuzz_peek(const uint8_t *bytes, size_t size);
