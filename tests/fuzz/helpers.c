@@ -62,14 +62,19 @@ void __wrap_helper_kill(struct helper *h)
 	__wrap_helper_leave(h);
 }
 
-/* All of them are this process, which runs. */
+/* No process has this number: of one that waits no more is asked than whether it runs. */
+#define WAITING 0x3fffffff
+
+/* One that is stuck runs, as this process does; the others wait. */
 pid_t __wrap_helper_pid(uint32_t id)
 {
 	static pid_t self;
 
 	if (!self)
 		self = getpid();
-	return id && id <= nr_others && others[id - 1].socket >= 0 ? self : 0;
+	if (!id || id > nr_others || others[id - 1].socket < 0)
+		return 0;
+	return others[id - 1].stuck ? self : WAITING;
 }
 
 bool __wrap_helper_ended(uint32_t id)
