@@ -119,34 +119,43 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return !r->wrong;
 }
 
+int config_parse(struct settings *s, FILE *file, char *why, size_t size)
+{
+	struct settings read = *s;
+	struct reading r = { .settings = &read, .file = file };
+	int line = ini_parse_stream(read_line, &r, on_value, &r);
+
+	if (line)
+		snprintf(why, size, "%s", *r.error && line == r.wrong ? r.error : "not understood");
+	else if (r.too_long)
+		snprintf(why, size, "too long");
+	else
+		*s = read;
+	return line > 0 ? line : line ? r.line : r.too_long;
+}
+
 void config_read(struct settings *s, char *notice, size_t size)
 {
-	char path[PATH_MAX], safe[256];
-	struct settings read = *s;
-	struct reading r = { .settings = &read };
+	char path[PATH_MAX], safe[256], error[128];
 	const char *why = NULL;
+	FILE *file = NULL;
 	int line;
 
 	*notice = '\0';
 	config_file(path, sizeof(path));
 	if (*path)
-		r.file = path_read(path, invoker()->uid, &why);
-	if (!r.file && !why) {
+		file = path_read(path, invoker()->uid, &why);
+	if (!file && !why) {
 		snprintf(path, sizeof(path), "%s", ETC_FILE);
-		r.file = path_read(path, invoker()->uid, &why);
+		file = path_read(path, invoker()->uid, &why);
 	}
 	text_safe(safe, sizeof(safe), path, strlen(path));
 	if (why)
 		snprintf(notice, size, "%s %s", safe, why);
-	if (!r.file)
+	if (!file)
 		return;
-	line = ini_parse_stream(read_line, &r, on_value, &r);
-	fclose(r.file);
+	line = config_parse(s, file, error, sizeof(error));
+	fclose(file);
 	if (line)
-		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe,
-			 line > 0 ? line : r.line, *r.error && line == r.wrong ? r.error : "not understood");
-	else if (r.too_long)
-		snprintf(notice, size, "%s, line %d: too long; defaults are used", safe, r.too_long);
-	else
-		*s = read;
+		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe, line, error);
 }

@@ -31,6 +31,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "theme", 512, fuzz_theme, "a theme" },
 	{ "who", 1024, fuzz_who, "the table of command lines, by who fills it and by who reads it" },
 	{ "write", 4096, fuzz_write, "requests to the helper that writes traces" },
+	{ "writer", 1024, fuzz_writer, "requests to the helper that writes the config file" },
 	{ 0 }
 };
 
