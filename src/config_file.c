@@ -70,6 +70,7 @@ struct reading {
 	struct settings *settings;
 	FILE *file;
 	int line;
+	int wrong;         /* the line that cannot be used: the rest is not read; 0: there is none */
 	int too_long;      /* the first line that inih cannot read as one, 0: none */
 	bool goes_on;      /* the line began with a blank: its value is more of the one before */
 	char value[2048];
@@ -90,6 +91,8 @@ static char *read_line(char *buf, int size, void *arg)
 {
 	struct reading *r = arg;
 
+	if (r->wrong) /* inih would go on, and the next value forgets what was wrong with this one */
+		return NULL;
 	r->line++;
 	buf[size - 2] = '\0';
 	if (!fgets(buf, size, r->file))
@@ -111,38 +114,48 @@ static int on_value(void *arg, const char *section, const char *name, const char
 
 	snprintf(r->value + used, sizeof(r->value) - used, "%s%s", used ? " " : "", value);
 	/* What is not known is left alone: it can be of another version. */
-	return settings_set(r->settings, section, name, r->value, r->line, r->error,
-			    sizeof(r->error)) != -EINVAL;
+	if (settings_set(r->settings, section, name, r->value, r->line, r->error, sizeof(r->error)) == -EINVAL)
+		r->wrong = r->line;
+	return !r->wrong;
+}
+
+int config_parse(struct settings *s, FILE *file, char *why, size_t size)
+{
+	struct settings read = *s;
+	struct reading r = { .settings = &read, .file = file };
+	int line = ini_parse_stream(read_line, &r, on_value, &r);
+
+	if (line)
+		snprintf(why, size, "%s", *r.error && line == r.wrong ? r.error : "not understood");
+	else if (r.too_long)
+		snprintf(why, size, "too long");
+	else
+		*s = read;
+	return line > 0 ? line : line ? r.line : r.too_long;
 }
 
 void config_read(struct settings *s, char *notice, size_t size)
 {
-	char path[PATH_MAX], safe[256];
-	struct settings read = *s;
-	struct reading r = { .settings = &read };
+	char path[PATH_MAX], safe[256], error[128];
 	const char *why = NULL;
+	FILE *file = NULL;
 	int line;
 
 	*notice = '\0';
 	config_file(path, sizeof(path));
 	if (*path)
-		r.file = path_read(path, invoker()->uid, &why);
-	if (!r.file && !why) {
+		file = path_read(path, invoker()->uid, &why);
+	if (!file && !why) {
 		snprintf(path, sizeof(path), "%s", ETC_FILE);
-		r.file = path_read(path, invoker()->uid, &why);
+		file = path_read(path, invoker()->uid, &why);
 	}
 	text_safe(safe, sizeof(safe), path, strlen(path));
 	if (why)
 		snprintf(notice, size, "%s %s", safe, why);
-	if (!r.file)
+	if (!file)
 		return;
-	line = ini_parse_stream(read_line, &r, on_value, &r);
-	fclose(r.file);
+	line = config_parse(s, file, error, sizeof(error));
+	fclose(file);
 	if (line)
-		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe,
-			 line > 0 ? line : r.line, *r.error ? r.error : "not understood");
-	else if (r.too_long)
-		snprintf(notice, size, "%s, line %d: too long; defaults are used", safe, r.too_long);
-	else
-		*s = read;
+		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe, line, error);
 }

@@ -3,6 +3,7 @@
 #define SYSTOP_CONFIG_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct settings;
 struct theme_files;
@@ -14,6 +15,10 @@ struct theme_files;
  * @notice: what was wrong, and where, without anything of the file's text; "": nothing
  */
 void config_read(struct settings *s, char *notice, size_t size);
+
+/* config_parse - sets what a file says. Returns 0, or the first line that is wrong: then @s is as it was, and @why says
+ * what is wrong with it. */
+int config_parse(struct settings *s, FILE *file, char *why, size_t size);
 
 /* config_file - the user's file, which W writes; "": there is nowhere to put it. */
 void config_file(char *buf, size_t size);

@@ -62,21 +62,28 @@ static void put_rest(struct writing *w, const char *section)
 {
 	struct setting_text t;
 
-	for (int nr = 0; settings_get(w->settings, nr, &t); nr++)
-		if (!w->written[nr] && !strcmp(t.section, section))
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++)
+		if (!w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t))
 			put(w, nr, &t);
+}
+
+/* Whether anything of this section is to be written yet. */
+static bool wants_section(const struct writing *w, const char *section)
+{
+	struct setting_text t;
+	bool any = false;
+
+	for (int nr = 0; !any && settings_get(NULL, nr, &t); nr++)
+		any = !w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t) && *t.value;
+	return any;
 }
 
 static void put_sections(struct writing *w)
 {
-	struct setting_text t, u;
+	struct setting_text t;
 
-	for (int nr = 0; settings_get(w->settings, nr, &t); nr++) {
-		bool any = false;
-
-		for (int i = nr; settings_get(w->settings, i, &u); i++)
-			any |= !w->written[i] && !strcmp(u.section, t.section) && *u.value;
-		if (w->written[nr] || !any)
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++) {
+		if (w->written[nr] || !wants_section(w, t.section))
 			continue;
 		fprintf(w->to, "\n[%s]\n", t.section);
 		put_rest(w, t.section);
@@ -91,9 +98,9 @@ static int setting_of(const struct writing *w, const char *section, const char *
 
 	if (sscanf(line, " %63[^=: \t\n]", name) != 1 || !strpbrk(line, "=:"))
 		return -1;
-	for (int nr = 0; settings_get(w->settings, nr, t); nr++)
+	for (int nr = 0; settings_get(NULL, nr, t); nr++)
 		if (!strcmp(t->section, section) && !strcmp(t->name, name))
-			return nr;
+			return settings_get(w->settings, nr, t) ? nr : -1;
 	return -1;
 }
 
@@ -163,9 +170,10 @@ void config_print(FILE *to, const struct settings *s)
 
 /* --- The helper */
 
+/* The settings come as the text of a config file, which is read as such: whatever it says, it says something. */
 struct config_request {
 	char path[4096];
-	struct settings settings;
+	char text[16384];
 };
 
 struct config_answer {
@@ -237,16 +245,33 @@ int config_put(const char *path, const struct settings *s)
 	return err;
 }
 
+static int serve(const struct config_request *r)
+{
+	FILE *text = fmemopen((char *)r->text, strlen(r->text), "r");
+	struct settings s;
+	char why[128];
+	int line;
+
+	if (!text)
+		return -errno;
+	settings_default(&s);
+	line = config_parse(&s, text, why, sizeof(why));
+	fclose(text);
+	return line ? -EINVAL : config_put(r->path, &s);
+}
+
 void config_run(int socket)
 {
 	static struct config_request r;
 	struct config_answer a;
-	int fd;
+	int fd, got = helper_receive(socket, &r, sizeof(r), &fd);
 
-	if (helper_receive(socket, &r, sizeof(r), &fd) != sizeof(r))
+	if (fd >= 0)
+		close(fd);
+	if (got != sizeof(r))
 		return;
-	r.path[sizeof(r.path) - 1] = '\0';
-	a.err = config_put(r.path, &r.settings);
+	r.path[sizeof(r.path) - 1] = r.text[sizeof(r.text) - 1] = '\0';
+	a.err = serve(&r);
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
@@ -266,6 +291,19 @@ static void tell(const struct config_writer *w, int err, char *said, size_t size
 		snprintf(said, size, "config NOT written: %s: %s", w->safe, strerror(-err));
 }
 
+static int put_text(const struct settings *s, char *text, size_t size)
+{
+	struct writing w = { .to = fmemopen(text, size, "w"), .settings = s };
+	int err;
+
+	if (!w.to)
+		return -errno;
+	put_sections(&w);
+	err = fflush(w.to) || ferror(w.to) ? -E2BIG : 0;
+	fclose(w.to);
+	return err;
+}
+
 void config_write(struct config_writer *w, const struct settings *s, char *said, size_t size)
 {
 	static struct config_request r;
@@ -281,8 +319,9 @@ void config_write(struct config_writer *w, const struct settings *s, char *said,
 		snprintf(said, size, "config NOT written: neither XDG_CONFIG_HOME nor HOME is set");
 		return;
 	}
-	r.settings = *s;
 	err = helper_open(w->role, &w->helper);
+	if (!err)
+		err = put_text(s, r.text, sizeof(r.text));
 	if (!err) {
 		err = helper_send(w->helper.socket, &r, sizeof(r), -1);
 		err = err < 0 ? err : 0;

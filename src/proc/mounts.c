@@ -18,10 +18,8 @@ static void unescape(char *s)
 	char *to = s;
 
 	for (; *s; s++) {
-		unsigned int byte;
-
-		if (*s == '\\' && sscanf(s, "\\%3o", &byte) == 1) {
-			*to++ = byte;
+		if (*s == '\\' && strspn(s + 1, "01234567") >= 3) {
+			*to++ = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
 			s += 3;
 		} else {
 			*to++ = *s;

@@ -232,6 +232,10 @@ static int read_symbols(const struct elf_file *f, const GElf_Shdr *sh, struct sy
 	return err;
 }
 
+/* A symbol table unpacks to about so many times its bytes, and as small a one as there is to this. */
+#define UNPACKED_PART 4
+#define UNPACKED_MIN 4096
+
 /* Unpacks into memory that grows. Returns its bytes; 0: it cannot be unpacked, or is too much. */
 static size_t unpack(const uint8_t *packed, size_t bytes, uint8_t **memory)
 {
@@ -243,7 +247,7 @@ static size_t unpack(const uint8_t *packed, size_t bytes, uint8_t **memory)
 	s.next_in = packed;
 	s.avail_in = bytes;
 	while (ret == LZMA_OK && room < UNPACKED_MAX) {
-		size_t more = room ? room : 1 << 20;
+		size_t more = room ? room : UNPACKED_PART * bytes + UNPACKED_MIN;
 		uint8_t *grown = realloc(*memory, room + more);
 
 		if (!grown)

@@ -5,7 +5,6 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The unit that holds the address: by the index of ranges, or, where the compiler wrote none, by
@@ -38,19 +37,52 @@ static int attribute_number(Dwarf_Die *die, unsigned int name)
 	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &value) ? (int)value : 0;
 }
 
-/* The scopes around an address as they are nested in the code, innermost first; to be freed. Around an
- * inlined function dwarf_getscopes() has what it stands in, not what it was made part of. */
-static int code_scopes(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
-{
-	Dwarf_Die *lexical, innermost;
-	int nr = dwarf_getscopes(unit, address, &lexical);
+/* Scopes are nested in each other no deeper. */
+#define DEPTH_MAX 64
 
-	if (nr <= 0)
+/* Whether the address is in it; or may be in what it holds, as it has no addresses of its own: @maybe. */
+static bool holds(Dwarf_Die *die, uint64_t address, bool *maybe)
+{
+	*maybe = false;
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+		*maybe = true;
+		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_catch_block:
+	case DW_TAG_try_block:
+	case DW_TAG_entry_point:
+		return dwarf_haspc(die, address) > 0;
+	default:
+		return false;
+	}
+}
+
+/* The scopes around an address as they are nested in the code, innermost last, behind the @nr that are there. Returns
+ * how many there are then, 0: it is in none more. dwarf_getscopes() has what an inlined function stands in, not what it
+ * was made part of; and it leaks memory where a file is broken. */
+static int code_scopes(Dwarf_Die *scopes, int nr, uint64_t address)
+{
+	Dwarf_Die *die = &scopes[nr];
+	bool maybe;
+	int found = 0;
+
+	if (nr == DEPTH_MAX || dwarf_child(&scopes[nr - 1], die))
 		return 0;
-	innermost = lexical[0];
-	free(lexical);
-	nr = dwarf_getscopes_die(&innermost, scopes);
-	return nr > 0 ? nr : 0;
+	do {
+		if (!holds(die, address, &maybe))
+			continue;
+		found = code_scopes(scopes, nr + 1, address);
+		if (!found && !maybe)
+			found = nr + 1;
+	} while (!found && !dwarf_siblingof(die, die));
+	return found;
 }
 
 /* "NAME inlined in NAME at FILE:LINE" for each function around the innermost one. */
@@ -58,26 +90,23 @@ static void put_inlined(Dwarf_Die *unit, uint64_t address, char *buf, size_t siz
 {
 	size_t used = strlen(buf), nr_files;
 	Dwarf_Files *files = NULL;
-	Dwarf_Die *scopes;
-	int nr = code_scopes(unit, address, &scopes);
+	Dwarf_Die scopes[DEPTH_MAX] = { *unit };
 
 	dwarf_getsrcfiles(unit, &files, &nr_files);
-	for (int i = 0; i < nr && used < size; i++) {
-		int file = attribute_number(&scopes[i], DW_AT_call_file), outer = i + 1;
+	for (int i = code_scopes(scopes, 1, address) - 1; i >= 0 && used < size; i--) {
+		int file = attribute_number(&scopes[i], DW_AT_call_file), outer = i - 1;
 		const char *path = files ? dwarf_filesrc(files, file, NULL, NULL) : NULL;
 
 		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
 			continue;
-		while (outer < nr && dwarf_tag(&scopes[outer]) != DW_TAG_inlined_subroutine &&
+		while (outer >= 0 && dwarf_tag(&scopes[outer]) != DW_TAG_inlined_subroutine &&
 		       dwarf_tag(&scopes[outer]) != DW_TAG_subprogram)
-			outer++;
+			outer--;
 		used += snprintf(buf + used, size - used, "\n%s inlined in %s at %s:%d",
 				 dwarf_diename(&scopes[i]) ?: "?",
-				 outer < nr && dwarf_diename(&scopes[outer]) ? dwarf_diename(&scopes[outer]) : "?",
+				 outer >= 0 && dwarf_diename(&scopes[outer]) ? dwarf_diename(&scopes[outer]) : "?",
 				 path ? file_name(path) : "?", attribute_number(&scopes[i], DW_AT_call_line));
 	}
-	if (nr)
-		free(scopes);
 }
 
 void lines_find(int fd, uint64_t address, char *buf, size_t size)

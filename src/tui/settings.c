@@ -251,11 +251,13 @@ bool settings_get(const struct settings *s, int nr, struct setting_text *t)
 {
 	enum action a = nr - SETTING_COUNT;
 
+	*t->value = '\0';
 	if (nr < SETTING_COUNT) {
 		t->section = settings[nr].section;
 		t->name = settings[nr].name;
 		t->help = settings[nr].help;
-		get(s, nr, t->value, sizeof(t->value));
+		if (s)
+			get(s, nr, t->value, sizeof(t->value));
 		return true;
 	}
 	if (a >= ACTION_NONE)
@@ -263,6 +265,7 @@ bool settings_get(const struct settings *s, int nr, struct setting_text *t)
 	t->section = "keys";
 	t->name = actions[a].name;
 	t->help = actions[a].help;
-	snprintf(t->value, sizeof(t->value), "%s", s->keymap.bound_at[a] ? s->keymap.keys[a] : "");
+	if (s && s->keymap.bound_at[a])
+		snprintf(t->value, sizeof(t->value), "%s", s->keymap.keys[a]);
 	return true;
 }

@@ -38,7 +38,7 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 		 int line, char *error, size_t size);
 
 /* settings_get - setting @nr as text, for W and --print-config. Returns false behind the last one;
- * the value is "" if it need not be written. */
+ * the value is "" if it need not be written. @s: NULL: what it is called, without a value. */
 struct setting_text {
 	const char *section, *name, *help;
 	char value[1024];

@@ -44,6 +44,7 @@ struct parser {
 	struct theme *theme;
 	const struct theme_files *files;
 	int depth, line;
+	int wrong; /* the line that cannot be used: the rest is not read; 0: there is none */
 	FILE *file;
 	char *error;
 	size_t size;
@@ -117,32 +118,43 @@ static bool parse_look(const char *value, struct look *look)
 
 static int theme_parse(struct parser *p, const char *name);
 
-static int on_value(void *arg, const char *section, const char *name, const char *value)
+/* Returns whether it is understood. */
+static bool take_value(struct parser *p, const char *name, const char *value)
 {
-	struct parser *p = arg;
-
-	(void)section;
 	if (!strcmp(name, "inherits")) {
 		struct parser parent = *p;
 
 		parent.depth++;
 		if (!theme_parse(&parent, value))
-			return 1;
+			return true;
 		snprintf(p->error, p->size, "what it inherits is no theme, or wrong");
-		return 0;
+		return false;
 	}
 	for (int r = 0; r < ROLE_COUNT; r++)
 		if (!strcmp(name, roles[r].name))
 			return parse_look(value, &p->theme->looks[r]);
 	snprintf(p->error, p->size, "there is no such role");
-	return 0;
+	return false;
 }
 
-/* For ini.h: fgets() that counts lines, which tells where an error is. */
+static int on_value(void *arg, const char *section, const char *name, const char *value)
+{
+	struct parser *p = arg;
+
+	(void)section;
+	if (!take_value(p, name, value))
+		p->wrong = p->line;
+	return !p->wrong;
+}
+
+/* For ini.h: fgets() that counts lines, which tells where an error is. It would go on behind one: a theme that inherits
+ * itself in each of its lines would be read as often as they can be combined. */
 static char *read_line(char *buf, int size, void *arg)
 {
 	struct parser *p = arg;
 
+	if (p->wrong)
+		return NULL;
 	p->line++;
 	return fgets(buf, size, p->file);
 }
@@ -185,7 +197,7 @@ static int theme_parse(struct parser *p, const char *name)
 	fclose(p->file);
 	if (!line)
 		return 0;
-	snprintf(what, sizeof(what), "%s", *p->error ? p->error : "not a colour or attribute");
+	snprintf(what, sizeof(what), "%s", *p->error && line == p->wrong ? p->error : "not a colour or attribute");
 	snprintf(p->error, p->size, "line %d: %s", line > 0 ? line : 0, what);
 	return -EINVAL;
 }

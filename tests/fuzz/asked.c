@@ -37,7 +37,7 @@ void fuzz_peek(const uint8_t *bytes, size_t size)
 	struct role role;
 
 	role_begin(&role);
-	role_ask(&role, &request, sizeof(request), fuzz_fd(bytes, size));
+	role_ask(&role, &request, sizeof(request), fuzz_fd_again(bytes, size));
 	role_ask(&role, &request, sizeof(request), -1);
 	role_run(&role, peek_run);
 }
@@ -108,10 +108,14 @@ static void answer_blocked(struct feed *f)
 static void step_blocked(struct feed *f, struct blocked *b)
 {
 	static const struct peek_answer last = { .last = 1 };
-	uint8_t raw[128];
+	uint8_t raw[128], what = feed_number(f, 1);
 	int fd;
 
-	switch (feed_number(f, 1) & 7) {
+	if (what & 0x40) /* up to 5.1 s */
+		fuzz_clock_pass(feed_number(f, 1) * 20000000, 0);
+	if (what & 0x20)
+		helpers_stick(0);
+	switch (what & 7) {
 	case 0:
 		helpers_answer(0, &last, offsetof(struct peek_answer, frames), -1);
 		break;
@@ -147,6 +151,7 @@ void fuzz_blocked(const uint8_t *bytes, size_t size)
 	struct life *lives[THREADS];
 	struct health h = { 0 };
 
+	fuzz_clock_begin();
 	b = blocked_new(&o);
 	fuzz_check(b, "no memory");
 	block_threads(b, m, lives);
@@ -161,6 +166,7 @@ void fuzz_blocked(const uint8_t *bytes, size_t size)
 	blocked_free(b);
 	health_fini(&h);
 	helpers_forget();
+	fuzz_clock_end();
 }
 
 /* --- Command lines: a table in memory that both have */
@@ -239,7 +245,7 @@ void fuzz_table(const uint8_t *bytes, size_t size)
 	static struct tables *tables;
 	struct feed f = { bytes, size };
 	uint32_t file = 1 + feed_number(&f, 1);
-	int fd = fuzz_fd(f.at, f.left);
+	int fd = fuzz_fd_again(f.at, f.left);
 	struct health h = { 0 };
 
 	if (!tables)

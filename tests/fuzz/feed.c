@@ -73,6 +73,34 @@ int fuzz_fd(const uint8_t *bytes, size_t size)
 	return fd;
 }
 
+/* A new file, and the pages in it, take longer than to read it: this one stays. */
+int fuzz_fd_again(const uint8_t *bytes, size_t size)
+{
+	static int kept = -1;
+	int fd;
+
+	if (kept < 0)
+		kept = fuzz_fd(NULL, 0);
+	fuzz_check(pwrite(kept, bytes, size, 0) == (ssize_t)size && !ftruncate(kept, size) && !lseek(kept, 0, SEEK_SET),
+		   "no file of memory: %m");
+	fd = fcntl(kept, F_DUPFD_CLOEXEC, 0);
+	fuzz_check(fd >= 0, "no descriptor: %m");
+	return fd;
+}
+
+/* Libraries are not looked into: that an input leads to another text than others is seen here, by any two characters
+ * beside each other that no other one had. */
+#define OUTCOMES 4096
+__attribute__((section("__libfuzzer_extra_counters"))) static uint8_t outcomes[OUTCOMES];
+
+void fuzz_outcome(const char *text)
+{
+	uint8_t before = 0;
+
+	for (; *text; before = *text++)
+		outcomes[(before * 67 + (uint8_t)*text) % OUTCOMES] = 1;
+}
+
 /* The folder is there until the process ends. */
 static char folder[] = "/dev/shm/systop-fuzz-XXXXXX";
 static char path[64];

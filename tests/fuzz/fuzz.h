@@ -45,13 +45,27 @@ void feed_line(struct feed *f, char *buf, size_t size);
 /* fuzz_text - these bytes with a NUL behind them, to be freed. */
 char *fuzz_text(const uint8_t *bytes, size_t size);
 
-/* fuzz_fd - a file of memory that holds these bytes, read from its beginning; close it. fuzz_path - a file by that name
- * with these bytes, of ours alone; it is there until the next call. */
+/* fuzz_fd - a file of memory that holds these bytes, read from its beginning; close it. fuzz_fd_again - likewise, but
+ * until the next call: it is the same file each time. fuzz_path - a file by that name with these bytes, of ours alone;
+ * it is there until the next call. */
 int fuzz_fd(const uint8_t *bytes, size_t size);
+int fuzz_fd_again(const uint8_t *bytes, size_t size);
 const char *fuzz_path(const uint8_t *bytes, size_t size);
+
+/* fuzz_outcome - an input that leads to a text like this is worth to be kept. */
+void fuzz_outcome(const char *text);
 
 /* fuzz_safe - ends the process if a text is not fit for a terminal. */
 void fuzz_safe(const char *text, const char *what);
+
+/* fuzz_close_sockets - those that are in memory (kernel.c), as the end of a process does. */
+void fuzz_close_sockets(void);
+
+/* The clock that the code sees from fuzz_clock_begin() to fuzz_clock_end() stands, but for what passes by
+ * fuzz_clock_pass(): of it and of any process's CPU time. */
+void fuzz_clock_begin(void);
+void fuzz_clock_pass(uint64_t ns, uint64_t cpu_ns);
+void fuzz_clock_end(void);
 
 /* The targets, a file each or a few. */
 void fuzz_blocked(const uint8_t *bytes, size_t size);
@@ -66,6 +80,7 @@ void fuzz_kallsyms(const uint8_t *bytes, size_t size);
 void fuzz_keys(const uint8_t *bytes, size_t size);
 void fuzz_lines(const uint8_t *bytes, size_t size);
 void fuzz_messages(const uint8_t *bytes, size_t size);
+void fuzz_mounts(const uint8_t *bytes, size_t size);
 void fuzz_names(const uint8_t *bytes, size_t size);
 void fuzz_open(const uint8_t *bytes, size_t size);
 void fuzz_peek(const uint8_t *bytes, size_t size);
@@ -80,5 +95,6 @@ void fuzz_text_safe(const uint8_t *bytes, size_t size);
 void fuzz_theme(const uint8_t *bytes, size_t size);
 void fuzz_who(const uint8_t *bytes, size_t size);
 void fuzz_write(const uint8_t *bytes, size_t size);
+void fuzz_writer(const uint8_t *bytes, size_t size);
 
 #endif

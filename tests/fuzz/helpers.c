@@ -15,8 +15,12 @@
 #include "bpf/bpf.h"
 #include "unwind.h"
 
-static int others[HELPERS_MAX];
-static int nr_others;
+/* Those that were started, by their id: it is never 0. */
+static struct other {
+	int role, socket; /* -1: it has ended */
+	bool killed, stuck;
+} others[HELPERS_MAX];
+static uint32_t nr_others;
 
 static void make_pair(int pair[2])
 {
@@ -28,18 +32,19 @@ static void make_pair(int pair[2])
 int __wrap_helper_open(int role, struct helper *h);
 void __wrap_helper_kill(struct helper *h);
 void __wrap_helper_leave(struct helper *h);
+pid_t __wrap_helper_pid(uint32_t id);
+bool __wrap_helper_ended(uint32_t id);
 
 int __wrap_helper_open(int role, struct helper *h)
 {
 	int pair[2];
 
-	(void)role;
 	*h = (struct helper){ .socket = -1 };
 	if (nr_others == HELPERS_MAX)
 		return -EAGAIN;
 	make_pair(pair);
-	h->socket = pair[0];
-	others[nr_others++] = pair[1];
+	others[nr_others++] = (struct other){ .role = role, .socket = pair[1] };
+	*h = (struct helper){ .id = nr_others, .socket = pair[0] };
 	return 0;
 }
 
@@ -52,44 +57,91 @@ void __wrap_helper_leave(struct helper *h)
 
 void __wrap_helper_kill(struct helper *h)
 {
+	if (h->socket >= 0 && h->id && h->id <= nr_others)
+		others[h->id - 1].killed = true;
 	__wrap_helper_leave(h);
 }
 
-int helpers_other(int nr)
+/* No process has this number: of one that waits no more is asked than whether it runs. */
+#define WAITING 0x3fffffff
+
+/* One that is stuck runs, as this process does; the others wait. */
+pid_t __wrap_helper_pid(uint32_t id)
 {
-	return nr < nr_others ? others[nr] : -1;
+	static pid_t self;
+
+	if (!self)
+		self = getpid();
+	if (!id || id > nr_others || others[id - 1].socket < 0)
+		return 0;
+	return others[id - 1].stuck ? self : WAITING;
 }
 
-void helpers_close(int nr)
+bool __wrap_helper_ended(uint32_t id)
 {
-	if (nr >= nr_others || others[nr] < 0)
-		return;
-	close(others[nr]);
-	others[nr] = -1;
+	const struct other *o = id && id <= nr_others ? &others[id - 1] : NULL;
+
+	return !o || o->socket < 0 || (o->killed && !o->stuck);
+}
+
+/* The last one that was started for this. */
+static struct other *other_of(int role)
+{
+	for (uint32_t i = nr_others; i > 0; i--)
+		if (others[i - 1].role == role)
+			return &others[i - 1];
+	return NULL;
+}
+
+int helpers_other(int role)
+{
+	const struct other *o = other_of(role);
+
+	return o ? o->socket : -1;
+}
+
+void helpers_stick(int role)
+{
+	struct other *o = other_of(role);
+
+	if (o)
+		o->stuck = true;
+}
+
+static void end(struct other *o)
+{
+	if (o && o->socket >= 0)
+		close(o->socket);
+	if (o)
+		o->socket = -1;
+}
+
+void helpers_close(int role)
+{
+	end(other_of(role));
 }
 
 void helpers_forget(void)
 {
-	for (int nr = 0; nr < nr_others; nr++)
-		helpers_close(nr);
-	nr_others = 0;
+	while (nr_others)
+		end(&others[--nr_others]);
 }
 
 /* Takes what was asked, as nobody reads it. */
-void helpers_drain(int nr)
+void helpers_drain(int role)
 {
 	static uint8_t request[65536];
 	int fd;
 
-	while (helpers_other(nr) >= 0 && helper_receive(helpers_other(nr), request, sizeof(request), &fd) > 0)
+	while (helpers_other(role) >= 0 && helper_receive(helpers_other(role), request, sizeof(request), &fd) > 0)
 		if (fd >= 0)
 			close(fd);
 }
 
-void helpers_answer(int nr, const void *answer, size_t bytes, int fd)
+void helpers_answer(int role, const void *answer, size_t bytes, int fd)
 {
-	if (helpers_other(nr) >= 0)
-		helper_send(helpers_other(nr), answer, bytes, fd);
+	if (helpers_other(role) >= 0)
+		helper_send(helpers_other(role), answer, bytes, fd);
 }
 
 /* --- Roles */

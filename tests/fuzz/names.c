@@ -40,8 +40,11 @@ static void check_answers(int socket)
 
 #define FILES 4 /* and as many of JITs */
 
+static uint32_t touched; /* in this input, a bit each */
+
 static uint32_t file_of(uint8_t byte)
 {
+	touched |= 1U << (byte % FILES + (byte & 0x80 ? FILES : 0));
 	return byte % FILES + (byte & 0x80 ? JIT_FILE : 0);
 }
 
@@ -79,9 +82,11 @@ static void end_symbols(struct role *r, struct role *peer)
 	struct symbols_request request = { .what = SYMBOLS_CLOSE };
 
 	for (uint32_t i = 0; i < 2 * FILES; i++) {
-		request.file = file_of(i < FILES ? i : 0x80 | i);
-		ask_symbols(r, &request, -1);
+		request.file = i % FILES + (i < FILES ? 0 : JIT_FILE);
+		if (touched & 1U << i)
+			ask_symbols(r, &request, -1);
 	}
+	touched = 0;
 	close(peer->ask);
 	close(r->ask);
 	close(r->answer);
@@ -110,36 +115,37 @@ void fuzz_symbols(const uint8_t *bytes, size_t size)
 		request.debug = file & 0x40;
 		for (int i = 0; i < 4; i++)
 			request.at[i] = feed_number(&f, 3);
-		if (what & 0x20)
-			request.file = len;
+		if (what & 0x20) /* few, as each is remembered */
+			request.file = len & 0x800f;
 		if (request.what != SYMBOLS_PEER)
 			ask_symbols(&r, &request, what & 0x10 ? fuzz_fd(f.at, f.left) : -1);
 	}
 	end_symbols(&r, &peer);
 }
 
-/* A name as a compiler wrote it, by the map of a JIT. */
-void fuzz_demangle(const uint8_t *bytes, size_t size)
-{
-	struct symbols_request request = { .what = SYMBOLS_PERF_MAP, .file = file_of(0x80) };
-	struct role r, peer;
-	char map[600];
-	int len = snprintf(map, sizeof(map), "1000 10 ");
-
-	for (size_t i = 0; i < size; i++)
-		map[len++] = bytes[i] == '\n' || !bytes[i] ? ' ' : bytes[i];
-	map[len++] = '\n';
-	begin_symbols(&r, &peer);
-	hand_over(peer.ask, OPEN_PERF_MAP, request.file, (uint8_t *)map, len);
-	ask_symbols(&r, &request, -1);
-	request = (struct symbols_request){ .what = SYMBOLS_RESOLVE, .file = request.file, .nr = 1, .at = { 0x1000 } };
-	ask_symbols(&r, &request, -1);
-	end_symbols(&r, &peer);
-}
-
 /* --- Requests to open */
 
-/* Any request, and any process, by a number or our own: what is opened is handed over, and nobody reads it. */
+static void ask_open(struct feed *f, int socket)
+{
+	uint8_t how = feed_number(f, 1);
+	struct open_request request = { .what = how & 3, .id = feed_number(f, 1) };
+
+	request.tgid = how & 4 ? (uint32_t)getpid() : feed_number(f, 2);
+	request.attempt = feed_number(f, 1) << (how & 8 ? 24 : 0);
+	request.build_id_bytes = feed_number(f, 1);
+	feed_copy(f, request.build_id, 4);
+	request.key.device = how & 16 ? FILE_VDSO : feed_number(f, 4);
+	request.start = feed_number(f, 6);
+	request.end = feed_number(f, 6);
+	feed_line(f, request.path, sizeof(request.path));
+	feed_line(f, request.debuglink, sizeof(request.debuglink));
+	if (how & 32)
+		memset(request.debuglink, 'x', sizeof(request.debuglink));
+	if (request.what != OPEN_PEER)
+		helper_send(socket, &request, how & 64 ? feed_number(f, 1) : sizeof(request), -1);
+}
+
+/* Any requests, and any process, by a number or our own: what is opened is handed over, and nobody reads it. */
 void fuzz_open(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
@@ -149,33 +155,12 @@ void fuzz_open(const uint8_t *bytes, size_t size)
 	role_begin(&r);
 	role_begin(&peer);
 	helper_send(r.ask, &request, sizeof(request), peer.answer);
-	while (f.left) {
-		uint8_t how = feed_number(&f, 1);
-
-		memset(&request, 0, sizeof(request));
-		request.what = how & 3;
-		request.id = feed_number(&f, 1);
-		request.tgid = how & 4 ? (uint32_t)getpid() : feed_number(&f, 2);
-		request.attempt = feed_number(&f, 1) << (how & 8 ? 24 : 0);
-		request.build_id_bytes = feed_number(&f, 1);
-		feed_copy(&f, request.build_id, 4);
-		request.key.device = how & 16 ? FILE_VDSO : feed_number(&f, 4);
-		request.start = feed_number(&f, 6);
-		request.end = feed_number(&f, 6);
-		feed_line(&f, request.path, sizeof(request.path));
-		feed_line(&f, request.debuglink, sizeof(request.debuglink));
-		if (how & 32)
-			memset(request.debuglink, 'x', sizeof(request.debuglink));
-		if (request.what != OPEN_PEER)
-			helper_send(r.ask, &request, how & 64 ? feed_number(&f, 1) : sizeof(request), -1);
-		open_run(r.answer);
-		check_answers(r.ask);
-	}
-	request = (struct open_request){ .what = OPEN_PEER };
-	helper_send(r.ask, &request, sizeof(request), -1);
-	role_run(&r, open_run);
-	close(peer.ask);
 	close(peer.answer);
+	while (f.left)
+		ask_open(&f, r.ask);
+	open_run(r.answer); /* which can end before it has all of them */
+	check_answers(r.ask);
+	fuzz_close_sockets();
 }
 
 /* --- Answers of both */
@@ -224,10 +209,10 @@ static void take_requests(void)
 			close(fd);
 }
 
-static void answer_open(struct feed *f, bool right)
+static void answer_open(struct feed *f, bool right, bool found)
 {
 	struct open_answer a = { .id = right ? asked_open : feed_number(f, 1), .err = -(int)feed_number(f, 1),
-				 .attempt = feed_number(f, 1) };
+				 .attempt = feed_number(f, 1), .found = found };
 
 	feed_line(f, a.path, sizeof(a.path));
 	helpers_answer(OPEN, &a, right ? sizeof(a) : feed_number(f, 2) % (sizeof(a) + 1), -1);
@@ -269,6 +254,17 @@ static void answer_source(struct feed *f)
 	helpers_answer(SYMBOLS, &a, sizeof(a), -1);
 }
 
+/* Of the kind that was asked for. */
+static void answer_asked(struct feed *f)
+{
+	if (asked.what == SYMBOLS_RESOLVE)
+		answer_names(f, true);
+	else if (asked.what == SYMBOLS_SOURCE)
+		answer_source(f);
+	else
+		answer_loaded(f, true);
+}
+
 static void answer_any(struct feed *f, int nr)
 {
 	uint8_t raw[200];
@@ -282,12 +278,18 @@ static void step_names(struct feed *f, struct names *n)
 {
 	uint8_t what = feed_number(f, 1);
 
+	if (what & 0x40) /* up to 25.5 s, and CPU time for one request */
+		fuzz_clock_pass(feed_number(f, 1) * 100000000, what & 0x20 ? 10000000000 : 0);
+	if (what & 0x10)
+		helpers_stick(what & 0x80 ? OPEN : SYMBOLS);
 	take_requests();
 	switch (what % 8) {
 	case 0:
-		answer_open(f, !(what & 0x80));
+		answer_open(f, !(what & 0x80), what & 8);
 		break;
 	case 1:
+		answer_asked(f);
+		break;
 	case 2:
 		answer_loaded(f, !(what & 0x80));
 		break;
@@ -341,8 +343,10 @@ void fuzz_names(const uint8_t *bytes, size_t size)
 	struct names_options o = { .open_role = OPEN, .symbols_role = SYMBOLS, .kallsyms_fd = fuzz_fd(NULL, 0),
 				   .ask_again = ask_again, .table = take_table, .arg = &f };
 	struct file_event e = { .key.size = 5000, .tgid = 7, .start = 0x1000, .end = 0x2000, .names = { "a.out", "bin" } };
-	struct names *n = names_new(&o);
+	struct names *n;
 
+	fuzz_clock_begin();
+	n = names_new(&o);
 	fuzz_check(n, "no memory");
 	memset(&asked, 0, sizeof(asked));
 	for (e.id = 1; e.id < FILES; e.id++) {
@@ -357,4 +361,5 @@ void fuzz_names(const uint8_t *bytes, size_t size)
 	look_at(n);
 	names_free(n);
 	helpers_forget();
+	fuzz_clock_end();
 }

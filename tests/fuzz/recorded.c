@@ -110,7 +110,7 @@ void fuzz_image(const uint8_t *bytes, size_t size)
 	uint32_t nr = feed_number(&f, 2) % SLOTS;
 	size_t behind = nr * sizeof(struct ring_slot) + 1, len = f.left > behind ? f.left - behind : f.left;
 	struct ring_slot *slots = calloc(SLOTS, sizeof(*slots));
-	int fd = fuzz_fd(f.at, len);
+	int fd = fuzz_fd_again(f.at, len);
 	const struct image *image = image_open(fd);
 	uint64_t head = nr;
 

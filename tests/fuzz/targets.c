@@ -16,6 +16,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "keys", 256, fuzz_keys, "keys, clicks and sizes of the terminal" },
 	{ "lines", 8192, fuzz_lines, "DWARF line numbers and inlined functions" },
 	{ "messages", 1024, fuzz_messages, "a message between processes, whatever it is" },
+	{ "mounts", 512, fuzz_mounts, "the list of what is mounted" },
 	{ "names", 1024, fuzz_names, "answers of the helpers that open files and tell names" },
 	{ "open", 512, fuzz_open, "requests to the helper that opens files" },
 	{ "peek", 1024, fuzz_peek, "what the kernel tells of blocked threads" },
@@ -30,6 +31,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "theme", 512, fuzz_theme, "a theme" },
 	{ "who", 1024, fuzz_who, "the table of command lines, by who fills it and by who reads it" },
 	{ "write", 4096, fuzz_write, "requests to the helper that writes traces" },
+	{ "writer", 1024, fuzz_writer, "requests to the helper that writes the config file" },
 	{ 0 }
 };
 

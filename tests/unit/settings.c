@@ -2,9 +2,13 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "config_file.h"
 #include "tui/settings.h"
+#include "util/invoker.h"
 
 static int set(struct settings *s, const char *section, const char *name, const char *value)
 {
@@ -76,9 +80,39 @@ TEST(settings, wrong_ones_are_refused)
 		assert_int_equal(set(&s, c->section, c->name, c->value), c->err);
 }
 
+/* Of the first line that is wrong, what is wrong with it, whatever comes behind. */
+TEST(settings, file_names_the_first_error)
+{
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{ "[look]\ncolor = red\nmouse = yes\n", "line 2: color is one of: auto always never; defaults are used" },
+		{ "[look]\ncolor = red\nmouse = cat\n", "line 2: color is one of: auto always never; defaults are used" },
+		{ "[look]\nwhat\nmouse = cat\n", "line 2: not understood; defaults are used" },
+	};
+	struct settings s;
+
+	assert_int_equal(invoker_find(), 0);
+	FOR_EACH (c, cases) {
+		char path[] = "/tmp/systop-settings-XXXXXX", notice[512];
+		int fd = mkstemp(path);
+
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, c->text, strlen(c->text)), strlen(c->text));
+		close(fd);
+		assert_int_equal(setenv("SYSTOPRC", path, 1), 0);
+		settings_default(&s);
+		config_read(&s, notice, sizeof(notice));
+		unlink(path);
+		assert_memory_equal(notice, path, strlen(path));
+		assert_string_equal(notice + strlen(path) + 2, c->why);
+	}
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(settings_come_back_as_they_were),
+	RUN_TESTS(cmocka_unit_test(settings_file_names_the_first_error),
+		  cmocka_unit_test(settings_come_back_as_they_were),
 		  cmocka_unit_test(settings_preset_keeps_bindings),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));
 }

@@ -79,6 +79,8 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 		{ "secret\n", "line 1" },
 		{ "user = #12\n", "line 1" },
 		{ "user = 256\n", "line 1" },
+		{ "user = secret\nnosuch = red\n", "line 1: not a colour or attribute" },
+		{ "secret\nnosuch = red\n", "line 1: not a colour or attribute" },
 	};
 	char error[256];
 	struct theme t;
@@ -91,6 +93,22 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 		assert_null(strstr(error, "secret"));
 	}
 	assert_int_equal(theme_load(&t, "../etc/passwd\n", &files, error, sizeof(error)), -ENOENT);
+}
+
+/* One error is enough: 200 lines in 4 files within each other can be combined in more ways than there is time. */
+TEST(theme, one_that_inherits_itself_is_not_read_for_ever)
+{
+	char path[] = "/tmp/systop-theme-XXXXXX", error[256];
+	int fd = mkstemp(path);
+	struct theme t;
+
+	assert_true(fd >= 0);
+	for (int i = 0; i < 200; i++)
+		assert_true(dprintf(fd, "inherits = %s\n", path) > 0);
+	close(fd);
+	assert_true(theme_load(&t, path, &files, error, sizeof(error)) < 0);
+	assert_string_equal(error, "line 1: what it inherits is no theme, or wrong");
+	unlink(path);
 }
 
 /* What is no file is not opened, and nobody's file is read but the user's and root's. */
@@ -126,5 +144,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(theme_built_in_ones_load), cmocka_unit_test(theme_roles_inherit),
 		  cmocka_unit_test(theme_files_inherit),
 		  cmocka_unit_test(theme_errors_name_the_line_and_not_the_text),
+		  cmocka_unit_test(theme_one_that_inherits_itself_is_not_read_for_ever),
 		  cmocka_unit_test(theme_files_are_the_users));
 }

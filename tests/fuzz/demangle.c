@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A name as a compiler wrote it, or whoever wrote the file: how the helper puts it into its answer. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+
+void symbols_run_here(int socket);
+#define symbols_run symbols_run_here
+#include "../../src/sym/symbols.c"
+
+void fuzz_demangle(const uint8_t *bytes, size_t size)
+{
+	static struct symbols_names a;
+	char *name = fuzz_text(bytes, size);
+
+	a.bytes = 0;
+	put_name(&a, name);
+	fuzz_check(a.bytes && a.bytes <= 256 && strlen(a.names) == a.bytes - 1, "%u bytes", a.bytes);
+	if (strcmp(a.names, name))
+		fuzz_outcome(a.names);
+	a.bytes = sizeof(a.names) - 16; /* it is cut to fit */
+	put_name(&a, name);
+	fuzz_check(a.bytes <= sizeof(a.names) && !a.names[a.bytes - 1], "%u bytes", a.bytes);
+	free(name);
+}

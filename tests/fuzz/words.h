@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TESTS_FUZZ_WORDS_H
+#define SYSTOP_TESTS_FUZZ_WORDS_H
+
+#include "fuzz.h"
+
+#include "tui/settings.h"
+
+/* fuzz_read_config - sets what a config file of these bytes says. Returns whether it is believed. */
+bool fuzz_read_config(struct settings *s, const void *bytes, size_t size);
+
+/* fuzz_check_equal - ends the process if these say different things. */
+void fuzz_check_equal(const struct settings *a, const struct settings *b);
+
+#endif
