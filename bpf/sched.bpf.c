@@ -38,6 +38,7 @@ const volatile __u32 stack_index_bits = STACK_INDEX_BITS;
 const volatile __u32 ring_slots;
 const volatile bool preempt_rt;
 const volatile bool steals = true;
+const volatile bool sched_ext_ran;
 const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS, wait_price_ns = WAIT_PRICE_NS;
 
 struct shared shared;
@@ -157,9 +158,7 @@ static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu, __u64 *
 static __always_inline void missed_switch_in(struct task_struct *prev, struct account_event *e)
 {
 	e->last_arrival = prev->sched_info.last_arrival;
-	e->stint_ns = (int)prev->prio >= MAX_RT_PRIO
-			      ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime
-			      : ~0ULL >> 1;
+	e->stint_ns = account_stint(prev->prio, shared.sched_ext, prev->se.sum_exec_runtime, prev->se.prev_sum_exec_runtime);
 }
 
 /* Since when what ends now went on: the CPU's last switch, or the start. What it was offline for is no one's. */

@@ -14,15 +14,16 @@
 /* Since when the thread is in the state it has, on the scheduler's clock. */
 static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 {
-	__u64 arrival = t->sched_info.last_arrival;
+	__u64 arrival = t->sched_info.last_arrival, stint;
 
 	if (s->state == SLOT_RUNNING)
 		return arrival;
 	if (s->state == SLOT_RUNQUEUE)
 		return t->sched_info.last_queued ? t->sched_info.last_queued : arrival;
-	if ((int)t->prio >= MAX_RT_PRIO)
-		return arrival + t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime;
-	s->flags |= SLOT_SINCE_MIN; /* other classes do not note when a run began */
+	stint = account_stint(t->prio, sched_ext_ran, t->se.sum_exec_runtime, t->se.prev_sum_exec_runtime);
+	if (stint != ACCOUNT_STINT_UNKNOWN)
+		return arrival + stint;
+	s->flags |= SLOT_SINCE_MIN;
 	return arrival;
 }
 

@@ -218,6 +218,7 @@ struct shared {
 	__u32 irq_lines;     /* of /proc/interrupts that were met */
 	__u32 sampler_timer; /* samples come by a timer's interrupt */
 	__u32 steal_told;    /* what is stolen is known: the kernel says it, or there is no hypervisor */
+	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
 	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
 };

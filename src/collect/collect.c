@@ -29,6 +29,7 @@
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"
+#include "proc/sched_ext.h"
 #include "record/rings.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -139,6 +140,15 @@ static void collect_offline(struct collect *c)
 			c->memory.cpus[cpu].offline = 1;
 }
 
+/* It can come and go at any time. */
+static void collect_sched_ext(struct collect *c)
+{
+	struct sched_ext s;
+
+	sched_ext_read(SCHED_EXT_DIR, &s);
+	c->skel->bss->shared.sched_ext = s.on;
+}
+
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
  * itself, and our own start is not in the picture. */
 static int collect_attach(struct collect *c)
@@ -153,6 +163,7 @@ static int collect_attach(struct collect *c)
 		c->memory.cpus[cpu].suspended_ns = suspended;
 	shared->started_ns = clock_ns(CLOCK_BOOTTIME) - suspended;
 	collect_offline(c);
+	collect_sched_ext(c);
 	err = systop__attach(c->skel);
 	if (err)
 		return err;
@@ -531,6 +542,7 @@ const struct tick *collect_tick(struct collect *c)
 	cgroups_work(c->cgroups, false);
 	samplers_follow(c->samplers, online_follow(c->online));
 	collect_offline(c);
+	collect_sched_ext(c);
 	err = slots_harvest(c->slots);
 	/* Only now: what happens between this instant and the reading of a slot is known less well. */
 	now = collect_now(c);
