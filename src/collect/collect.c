@@ -91,6 +91,12 @@ static int on_file(void *arg, void *data, size_t size)
 	return 0;
 }
 
+/* Whether a program watches the CPUs' timers. */
+static bool collect_timers_watched(const struct collect *c)
+{
+	return bpf_program__autoload(c->skel->progs.local_timer_entry);
+}
+
 /* Those who read what the programs write. */
 static int collect_readers(struct collect *c)
 {
@@ -126,7 +132,7 @@ static int collect_readers(struct collect *c)
 			.max_threads = m->slots.max,
 			.queued = slots_queued(c->slots),
 			.running = slots_running(c->slots),
-			.ticks = bpf_program__autoload(c->skel->progs.local_timer_entry),
+			.ticks = collect_timers_watched(c),
 		});
 	c->irqs = irqs_new(&m->irqs);
 	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
@@ -147,6 +153,21 @@ static void collect_sched_ext(struct collect *c)
 
 	sched_ext_read(SCHED_EXT_DIR, &s);
 	c->skel->bss->shared.sched_ext = s.on;
+}
+
+/* It sees none, though they come. */
+static bool collect_timers_unseen(const struct collect *c)
+{
+	return collect_timers_watched(c) && irqs_timers_unseen(c->irqs, cpus_busy_ns(c->cpus));
+}
+
+static void collect_timers(struct collect *c)
+{
+	bool unseen = collect_timers_unseen(c);
+
+	cpus_timers(c->cpus, collect_timers_watched(c) && !unseen);
+	if (unseen)
+		model_timers_unseen(c->model);
 }
 
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
@@ -517,7 +538,7 @@ void collect_health_loss(const struct collect *c, struct health *h)
 
 void collect_health(const struct collect *c, struct health *h)
 {
-	health_programs(h, c->skel->obj);
+	health_programs(h, c->skel->obj, collect_timers_unseen(c));
 	health_samplers(h, c->samplers, c->memory.cpus, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes + areas_bytes(c->areas));
 	health_stack_ends(h, stacks_ends(c->stacks));
@@ -549,8 +570,10 @@ const struct tick *collect_tick(struct collect *c)
 	clock_gettime(CLOCK_REALTIME, &wall);
 	if (!err)
 		err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
-	if (!err)
+	if (!err) {
+		collect_timers(c);
 		err = slots_tick(c->slots, now);
+	}
 	if (!err)
 		err = stacks_show_idle(c->stacks, cgroups_list(c->cgroups, &nr)[0], 1000000000ULL / c->frequency);
 	stacks_end(c->stacks);

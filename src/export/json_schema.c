@@ -153,7 +153,7 @@ static struct json_object *cpu_schema(void)
 	property(o, "run_ns", node("integer", false, "running a thread"));
 	property(o, "idle_ns", node("integer", false, NULL));
 	property(o, "steal_ns", node("integer", true, "the hypervisor ran somebody else; null: the kernel does not say"));
-	property(o, "irq_ns", node("integer", false, "of run_ns and idle_ns, in interrupts"));
+	property(o, "irq_ns", node("integer", true, "of run_ns and idle_ns, in interrupts; null: timers' are not seen here"));
 	property(o, "switches", node("integer", false, NULL));
 	return o;
 }

@@ -58,6 +58,8 @@ int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_lim
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
 int model_irq(struct model *m, const struct irq_values *irq);
+/* model_timers_unseen - of the tick being built: see there. */
+void model_timers_unseen(struct model *m);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
 
 /* model_end - completes the tick. @incomplete: time of threads without a slot is missing.
