@@ -355,7 +355,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 	index = task_slot(p);
 	s = slot_at(index);
 	if (s) {
-		__u32 source = c->hardirq ? c->hardirq : c->softirq;
+		__u32 source = c->hardirq ? c->hardirq : softirq_now(c);
 		__u32 number = (source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX;
 		__u32 waker = WAKER(number, (__u32)bpf_get_current_pid_tgid());
 

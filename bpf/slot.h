@@ -123,6 +123,8 @@ struct slot {
 	__u64 steal_ns;    /* that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: how long it ran since `since`, by the kernel; written by the CPU it left */
 	__u64 throttle_ns; /* SLOT_THROTTLED: for how long threads of its runqueue stood when it was stopped; then, it */
+	__u64 softirq_began; /* where softirqs are preemptible: when the one that it runs began, */
+	__u32 softirq;     /* and which that is: WAKE_SOURCE(), 0: none; believed only while the kernel says that it runs one */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 384, "six cache lines");
@@ -155,7 +157,7 @@ struct cpu_slot {
 
 	/* Interrupts, all of them and every switch: a cache line, and one for the outermost level. */
 	__u32 hardirq;       /* in which interrupt the CPU is: WAKE_SOURCE(), 0: none */
-	__u32 softirq;
+	__u32 softirq;       /* where they are not preemptible */
 	__u64 hardirq_ns;    /* that interrupts took from whoever ran, */
 	__u64 softirq_ns;    /* and softirqs, but for those in ksoftirqd: these are its own */
 	__u64 interrupts;
@@ -163,7 +165,6 @@ struct cpu_slot {
 	__u64 irq_at;        /* the last time that irq_depth changed */
 	__u32 irq_depth;
 	__u32 tickless;      /* set by user space: its timer need not come while it is busy */
-	__u64 softirq_began; /* where softirqs are preemptible */
 	struct irq_level irq_levels[IRQ_LEVELS];
 
 	__u64 scope_cgroups; /* scratch of scope_key() */
