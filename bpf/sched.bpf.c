@@ -52,6 +52,7 @@ struct scope_cgroups_map scope_cgroups SEC(".maps");
 struct limit_cgroups_map limit_cgroups SEC(".maps");
 struct cgroup_events_map cgroup_events SEC(".maps");
 struct cgroups_told_map cgroups_told SEC(".maps");
+struct cgroup_moves_map cgroup_moves SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
 struct stacks_map stacks SEC(".maps");

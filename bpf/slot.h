@@ -219,6 +219,7 @@ struct shared {
 	__u32 irq_lines;     /* of /proc/interrupts that were met */
 	__u32 sampler_timer; /* samples come by a timer's interrupt */
 	__u32 steal_told;    /* what is stolen is known: the kernel says it, or there is no hypervisor */
+	__u32 moves_lost;    /* there was no room to tell who is moved between cgroups */
 	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
 	__u64 entry_from, entry_to; /* the kernel's entry code, where only an NMI can be; 0: none can */
@@ -253,6 +254,19 @@ struct cgroup_event {
 
 /* Entries of cgroups_told: 2 to the power of. */
 #define CGROUPS_TOLD_BITS 14
+
+/*
+ * Threads and cgroups: somebody moves a thread, or a process (@slot 0), of which the kernel says only that; or a thread,
+ * asleep or not, is found to be in another cgroup, or another scope, than its slot says: what that said up to then.
+ */
+struct cgroup_move {
+	__u32 slot;
+	__u32 tid;
+	__u32 process;     /* all its threads are moved */
+	__u32 spare;
+	__u64 at;          /* accounting clock */
+	struct slot was;   /* not there if slot is 0 */
+};
 
 /* A cgroup in scope, with everything below it: key of the scope_cgroups map. */
 struct scope_cgroup {

@@ -19,6 +19,7 @@
 #include "collect/irqs.h"
 #include "collect/load.h"
 #include "collect/memory.h"
+#include "collect/moves.h"
 #include "collect/samplers.h"
 #include "collect/scope.h"
 #include "collect/seed.h"
@@ -51,6 +52,7 @@ struct collect {
 	struct cgroups *cgroups;
 	struct cgroup_names *names;
 	struct slots *slots;
+	struct moves *moves;
 	struct cpus *cpus;
 	struct irqs *irqs;
 	struct self self;
@@ -134,8 +136,10 @@ static int collect_readers(struct collect *c)
 			.running = slots_running(c->slots),
 			.ticks = collect_timers_watched(c),
 		});
+	if (c->slots)
+		c->moves = moves_new(bpf_map__fd(c->skel->maps.cgroup_moves), c->skel->progs.seed_task, shared, c->slots);
 	c->irqs = irqs_new(&m->irqs);
-	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
+	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->moves && c->cpus && c->irqs ? 0 : -ENOMEM;
 }
 
 /* Whether a CPU came back is told by its first switch. */
@@ -334,6 +338,7 @@ void collect_free(struct collect *c)
 		systop__detach(c->skel);
 	ring_buffer__free(c->files);
 	cgroup_names_free(c->names);
+	moves_free(c->moves);
 	slots_free(c->slots);
 	stacks_free(c->stacks);
 	blocked_free(c->blocked);
@@ -359,19 +364,30 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 
 	if (changed) {
 		c->skel->bss->shared.scope_gen++;
-		err = seed_iterate(c->skel->progs.seed_task, 0);
+		err = seed_iterate(c->skel->progs.seed_task, 0, false);
 	}
 	return err;
 }
 
 int collect_harvest(struct collect *c)
 {
+	int err;
+
 	c->skel->bss->shared.seconds = clock_ns(CLOCK_BOOTTIME) / 1000000000;
 	samplers_follow(c->samplers, online_follow(c->online));
 	areas_follow(c->areas);
 	rings_grow(c->rings);
 	cgroups_work(c->cgroups, false);
-	return slots_harvest(c->slots);
+	err = moves_work(c->moves);
+	return err ? err : slots_harvest(c->slots);
+}
+
+/* A process whose parent has ended is another one's, or init's. One that has ended itself meanwhile is none. */
+static void collect_orphan(void *arg, pid_t tgid)
+{
+	struct collect *c = arg;
+
+	seed_iterate(c->skel->progs.seed_task, tgid, true);
 }
 
 /* The cgroups of a hierarchy; of one that is not shown, those that a limit holds for. */
@@ -564,7 +580,9 @@ const struct tick *collect_tick(struct collect *c)
 	samplers_follow(c->samplers, online_follow(c->online));
 	collect_offline(c);
 	collect_sched_ext(c);
-	err = slots_harvest(c->slots);
+	err = moves_work(c->moves);
+	if (!err)
+		err = slots_harvest(c->slots);
 	/* Only now: what happens between this instant and the reading of a slot is known less well. */
 	now = collect_now(c);
 	clock_gettime(CLOCK_REALTIME, &wall);
@@ -573,6 +591,7 @@ const struct tick *collect_tick(struct collect *c)
 	if (!err) {
 		collect_timers(c);
 		err = slots_tick(c->slots, now);
+		model_orphans(c->model, collect_orphan, c);
 	}
 	if (!err)
 		err = stacks_show_idle(c->stacks, cgroups_list(c->cgroups, &nr)[0], 1000000000ULL / c->frequency);

@@ -106,7 +106,8 @@ static struct json_object *waker_schema(void)
 
 static struct json_object *thread_schema(void)
 {
-	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time");
+	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time; one that was moved to "
+				       "another cgroup is there once more, with what it did before");
 
 	property(o, "tid", node("integer", false, NULL));
 	property(o, "tgid", node("integer", false, "its process"));
