@@ -23,6 +23,8 @@ static const struct {
 	{ "task_rename", "names that threads give themselves",
 	  "the kernel does not let programs read names (lockdown?): threads keep the name they had" },
 	{ "seed_task", "threads that were there before systop", "" },
+	{ "cgroup_attach_task", "threads moved to another cgroup in their sleep",
+	  "no such tracepoint: they are shown there when they wake" },
 	{ "softirq_entry", "softirqs: their time, and whom they wake", "no such tracepoint: a bystander is shown as waker" },
 	{ "irq_handler_entry", "interrupts: their time, and whom they wake",
 	  "no such tracepoint: a bystander is shown as waker" },
