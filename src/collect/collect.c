@@ -139,7 +139,9 @@ static int collect_readers(struct collect *c)
 	if (c->slots)
 		c->moves = moves_new(bpf_map__fd(c->skel->maps.cgroup_moves), c->skel->progs.seed_task, shared, c->slots);
 	c->irqs = irqs_new(&m->irqs);
-	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->moves && c->cpus && c->irqs ? 0 : -ENOMEM;
+	return c->blocked && c->stacks && c->files && c->names && c->tables && c->slots && c->moves && c->cpus && c->irqs
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* Whether a CPU came back is told by its first switch. */
