@@ -61,6 +61,7 @@ static const struct shot {
 	{ "detail-thread-80x24", 80, 24, "\n" },
 	{ "detail-thread-200x50", 200, 50, "\n" },
 	{ "detail-no-timers-200x50", 200, 50, "\n", .untimed = true },
+	{ "flame-no-timers-200x50", 200, 50, "Hf\t\tjj", .untimed = true },
 	{ "detail-thread-40x10", 40, 10, "\n" },
 	{ "detail-process-80x24", 80, 24, "Hv" },
 	{ "detail-cgroup-80x24", 80, 24, "2jjv" },
