@@ -39,7 +39,7 @@ struct account_event {
 	__u64 last_queued;
 	__u64 last_arrival;
 	__u64 exec_ns;      /* se.sum_exec_runtime */
-	__u64 stint_ns;     /* of it, since it was last picked to run; INT64_MAX: not kept by its class */
+	__u64 stint_ns;     /* account_stint() */
 	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or since when we watch */
 	__u64 stolen_ns;    /* switch-out: what interrupts took since the switch-in */
 	__u32 prev_state;   /* switch-out: as sched_switch reports it */
@@ -94,6 +94,16 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 		return prev_state & TASK_NOLOAD ? SLOT_SLEEP : SLOT_D;
 	*notes |= ACCOUNT_STATE_UNKNOWN;
 	return SLOT_SLEEP;
+}
+
+/* What account_stint() says where the thread's class does not keep it: more than there can be. */
+#define ACCOUNT_STINT_UNKNOWN (~0ULL >> 1)
+
+/* account_stint - how long a thread ran since it was last picked to run: only the fair class notes its sum then.
+ * @exec_ns, @prev_exec_ns: its sum of running time, and that note; @sched_ext: BPF programs may have picked it */
+static __always_inline __u64 account_stint(int prio, bool sched_ext, __u64 exec_ns, __u64 prev_exec_ns)
+{
+	return prio >= MAX_RT_PRIO && !sched_ext ? exec_ns - prev_exec_ns : ACCOUNT_STINT_UNKNOWN;
 }
 
 /* account_log2 - rounded down, 0 of 0: which slot of a histogram. */

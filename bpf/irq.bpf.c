@@ -96,26 +96,48 @@ static __always_inline bool in_ksoftirqd(const struct task_struct *t)
 	return t->flags & PF_KTHREAD && *(__u64 *)t->comm == *(__u64 *)"ksoftirqd";
 }
 
+/* A preemptible one, by its thread's slot. */
+static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vector, struct task_struct *t)
+{
+	struct slot *s = slot_at(task_slot(t));
+	struct irq_level level = { .source = vector };
+
+	if (!s) {
+		c->loss[LOSS_IRQ] += shared.seeded;
+		return 0;
+	}
+	if (!s->softirq) /* it began before the programs were there */
+		return 0;
+	level.began = s->softirq_began;
+	s->softirq = 0;
+	irq_count(c, cpu, &level, account_sub(clock_now(c), level.began), t->pid);
+	return 0;
+}
+
+static __noinline int enter_preemptible(struct cpu_slot *c, __u32 vector)
+{
+	struct slot *s = slot_at(task_slot(bpf_get_current_task_btf()));
+
+	if (!s)
+		return 0;
+	s->softirq_began = clock_now(c);
+	s->softirq = WAKE_SOURCE(WAKE_SOFTIRQ, vector);
+	return 0;
+}
+
 SEC("?tp_btf/softirq_exit")
 int BPF_PROG(softirq_exit, unsigned int vector)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct task_struct *t = bpf_get_current_task_btf();
-	__u64 now;
 
 	if (!c)
 		return 0;
+	if (preempt_rt)
+		return leave_preemptible(c, cpu, vector, t);
 	c->softirq = 0;
-	now = clock_now(c);
-	if (!preempt_rt) {
-		irq_leave(c, cpu, now, vector, t->pid, !in_ksoftirqd(t));
-	} else if (c->softirq_began) {
-		struct irq_level level = { .began = c->softirq_began, .source = vector };
-
-		irq_count(c, cpu, &level, account_sub(now, level.began), t->pid);
-		c->softirq_began = 0;
-	}
+	irq_leave(c, cpu, clock_now(c), vector, t->pid, !in_ksoftirqd(t));
 	return 0;
 }
 
@@ -127,10 +149,9 @@ int BPF_PROG(softirq_entry, unsigned int vector)
 
 	if (!c)
 		return 0;
+	if (preempt_rt)
+		return enter_preemptible(c, vector);
 	c->softirq = WAKE_SOURCE(WAKE_SOFTIRQ, vector);
-	if (!preempt_rt)
-		irq_enter(c, clock_now(c), vector);
-	else
-		c->softirq_began = clock_now(c);
+	irq_enter(c, clock_now(c), vector);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "account.h"
 #include "clock.bpf.h"
+#include "life.bpf.h"
 #include "recorder.bpf.h"
 
 extern const volatile bool preempt_rt;
@@ -127,6 +128,22 @@ static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, 
 	*(volatile __u32 *)&c->irq_depth = depth;
 	c->interrupts++;
 	clock_cost(c, c->interrupts, now);
+}
+
+/* softirq_now - the softirq that runs now: WAKE_SOURCE(), 0: none. A preemptible one is its thread's: whoever has
+ * preempted that is not in it, and can run another one. */
+static __always_inline __u32 softirq_now(const struct cpu_slot *c)
+{
+	struct task_struct *t;
+	const struct slot *s;
+
+	if (!preempt_rt)
+		return c->softirq;
+	t = bpf_get_current_task_btf();
+	if (!bpf_core_field_exists(t->softirq_disable_cnt) || !(t->softirq_disable_cnt & SOFTIRQ_SERVING))
+		return 0;
+	s = slot_at(task_slot(t));
+	return s ? s->softirq : 0;
 }
 
 /* irq_sampled - the source of what a sampler's interrupt interrupted, + 1; 0: none. */

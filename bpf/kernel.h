@@ -154,6 +154,7 @@ struct mm_struct___count { /* 6.13: eb449bd96954; odd while the mappings change 
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
+	unsigned int softirq_disable_cnt; /* CONFIG_PREEMPT_RT: preempt_count's part of it is the thread's own */
 	unsigned int in_execve : 1;
 	unsigned int in_iowait : 1;
 	unsigned int frozen : 1; /* CONFIG_CGROUPS: by cgroup v2's freezer, or stopped so that it need not be */
@@ -243,6 +244,9 @@ enum {
 	PF_USER_WORKER = 0x4000, /* since 6.4: 54e6842d0775 */
 	PF_KTHREAD = 0x200000,
 };
+
+/* task_struct.softirq_disable_cnt: it runs a softirq, and does not only keep them off. */
+#define SOFTIRQ_SERVING 0x100
 
 /* Priorities below this one are real time: CPU limits of cgroups do not stop them. */
 #define MAX_RT_PRIO 100

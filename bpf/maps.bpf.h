@@ -32,6 +32,10 @@ extern const volatile bool storage_at_switch;
  * Linux 6.15, two CPUs that wait for each other's like that wait for ever. Fixed at load. */
 extern const volatile bool samples_wait;
 
+/* Whether a scheduler of BPF programs (sched_ext) runs, or ran since the host was started: a thread's running time up to
+ * its last switch-in is then not known. Fixed at load. */
+extern const volatile bool sched_ext_ran;
+
 /* State shared with user space (memory-mapped .bss). */
 extern struct shared shared;
 

@@ -38,6 +38,7 @@ const volatile __u32 stack_index_bits = STACK_INDEX_BITS;
 const volatile __u32 ring_bits;
 const volatile bool preempt_rt;
 const volatile bool steals = true;
+const volatile bool sched_ext_ran;
 const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS, wait_price_ns = WAIT_PRICE_NS;
 
 struct shared shared;
@@ -51,6 +52,7 @@ struct scope_cgroups_map scope_cgroups SEC(".maps");
 struct limit_cgroups_map limit_cgroups SEC(".maps");
 struct cgroup_events_map cgroup_events SEC(".maps");
 struct cgroups_told_map cgroups_told SEC(".maps");
+struct cgroup_moves_map cgroup_moves SEC(".maps");
 struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
 struct stacks_map stacks SEC(".maps");
@@ -163,9 +165,7 @@ static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu, __u64 *
 static __always_inline void missed_switch_in(struct task_struct *prev, struct account_event *e)
 {
 	e->last_arrival = prev->sched_info.last_arrival;
-	e->stint_ns = (int)prev->prio >= MAX_RT_PRIO
-			      ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime
-			      : ~0ULL >> 1;
+	e->stint_ns = account_stint(prev->prio, shared.sched_ext, prev->se.sum_exec_runtime, prev->se.prev_sum_exec_runtime);
 }
 
 /* Since when what ends now went on: the CPU's last switch, or the start. What it was offline for is no one's. */
@@ -388,7 +388,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 	index = task_slot(p);
 	s = slot_at(index);
 	if (s) {
-		__u32 source = c->hardirq ? c->hardirq : c->softirq, tid = bpf_get_current_pid_tgid();
+		__u32 source = c->hardirq ? c->hardirq : softirq_now(c), tid = bpf_get_current_pid_tgid();
 		__u32 number = (source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX;
 		__u32 waker = WAKER(number, tid);
 
@@ -402,22 +402,6 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 			record_waking(c, cpu, now, p->pid, p->wake_cpu, tid, source >> 16);
 	}
 	clock_cost(c, c->wakings, now);
-	return 0;
-}
-
-/* A thread, or a process, was moved: which ones it is, their next switches find out. */
-SEC("tp_btf/cgroup_attach_task")
-int BPF_PROG(cgroup_attach_task)
-{
-	__sync_fetch_and_add(&shared.scope_gen, 1);
-	return 0;
-}
-
-/* So were all of a cgroup (v1) whose CPUs went offline. */
-SEC("tp_btf/cgroup_transfer_tasks")
-int BPF_PROG(cgroup_transfer_tasks)
-{
-	__sync_fetch_and_add(&shared.scope_gen, 1);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Enters the threads that existed before the probes, after the probes are attached. A switch that
- * comes first makes the slot itself; the compare-and-exchange keeps either. Run again when the
- * scope changed, for the threads that do not switch.
+ * comes first makes the slot itself; the compare-and-exchange keeps either. Run again for the threads
+ * that do not switch: when the scope changed, they were moved to another cgroup, or their parent ended.
  */
 
 #include "maps.bpf.h"
@@ -14,16 +14,32 @@
 /* Since when the thread is in the state it has, on the scheduler's clock. */
 static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 {
-	__u64 arrival = t->sched_info.last_arrival;
+	__u64 arrival = t->sched_info.last_arrival, stint;
 
 	if (s->state == SLOT_RUNNING)
 		return arrival;
 	if (s->state == SLOT_RUNQUEUE)
 		return t->sched_info.last_queued ? t->sched_info.last_queued : arrival;
-	if ((int)t->prio >= MAX_RT_PRIO)
-		return arrival + t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime;
-	s->flags |= SLOT_SINCE_MIN; /* other classes do not note when a run began */
+	stint = account_stint(t->prio, sched_ext_ran, t->se.sum_exec_runtime, t->se.prev_sum_exec_runtime);
+	if (stint != ACCOUNT_STINT_UNKNOWN)
+		return arrival + stint;
+	s->flags |= SLOT_SINCE_MIN;
 	return arrival;
+}
+
+/* The thread has a slot: what may have changed while it sleeps, as its next switch would find it. */
+static __always_inline void seed_again(struct task_struct *t, struct slot *s, struct cpu_slot *c, __u32 index)
+{
+	__u32 ppid = task_view(t)->real_parent->tgid;
+
+	if (s->ppid != ppid) {
+		s->ppid = ppid;
+		slot_changed(s);
+	}
+	if (scope_changed(s, t)) {
+		scope_decide(t, s, c, index);
+		slot_changed(s);
+	}
 }
 
 SEC("iter/task")
@@ -44,11 +60,8 @@ int seed_task(struct bpf_iter__task *ctx)
 	if (!ref)
 		return 0;
 	s = slot_at(ref->slot);
-	if (s) { /* it has one: the scope may have changed while it sleeps */
-		if (scope_changed(s, t)) {
-			scope_decide(t, s, c, ref->slot); /* as its next switch would */
-			slot_changed(s);
-		}
+	if (s) {
+		seed_again(t, s, c, ref->slot);
 		return 0;
 	}
 	index = slot_take();
@@ -78,5 +91,38 @@ int seed_task(struct bpf_iter__task *ctx)
 	s->since = since < now ? since : now;
 	s->born_ns = s->since;
 	slot_give(ref, index, t);
+	return 0;
+}
+
+/* A thread, or all threads of a process, are moved to another cgroup. Those that switch find it out themselves. */
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(cgroup_attach_task, struct cgroup *to, const char *path, struct task_struct *t, bool process)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
+	struct cgroup_move *m;
+
+	__sync_fetch_and_add(&shared.scope_gen, 1);
+	if (!c)
+		return 0;
+	m = bpf_ringbuf_reserve(&cgroup_moves, __builtin_offsetof(struct cgroup_move, was), 0);
+	if (!m) {
+		shared.moves_lost = 1;
+		return 0;
+	}
+	m->slot = m->spare = 0;
+	m->tid = process ? t->tgid : t->pid;
+	m->process = process;
+	m->at = clock_now(c);
+	bpf_ringbuf_submit(m, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* All threads of a cgroup (v1) are moved, as its CPUs went offline. */
+SEC("tp_btf/cgroup_transfer_tasks")
+int BPF_PROG(cgroup_transfer_tasks)
+{
+	__sync_fetch_and_add(&shared.scope_gen, 1);
+	shared.moves_lost = 1; /* each thread is looked at */
 	return 0;
 }

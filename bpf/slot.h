@@ -125,6 +125,8 @@ struct slot {
 	__u64 steal_ns;    /* that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: how long it ran since `since`, by the kernel; written by the CPU it left */
 	__u64 throttle_ns; /* SLOT_THROTTLED: for how long threads of its runqueue stood when it was stopped; then, it */
+	__u64 softirq_began; /* where softirqs are preemptible: when the one that it runs began, */
+	__u32 softirq;     /* and which that is: WAKE_SOURCE(), 0: none; believed only while the kernel says that it runs one */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 384, "six cache lines");
@@ -159,7 +161,7 @@ struct cpu_slot {
 
 	/* Interrupts, all of them and every switch: a cache line, and one for the outermost level. */
 	__u32 hardirq;       /* in which interrupt the CPU is: WAKE_SOURCE(), 0: none */
-	__u32 softirq;
+	__u32 softirq;       /* where they are not preemptible */
 	__u64 hardirq_ns;    /* that interrupts took from whoever ran, */
 	__u64 softirq_ns;    /* and softirqs, but for those in ksoftirqd: these are its own */
 	__u64 interrupts;
@@ -167,7 +169,6 @@ struct cpu_slot {
 	__u64 irq_at;        /* the last time that irq_depth changed */
 	__u32 irq_depth;
 	__u32 tickless;      /* set by user space: its timer need not come while it is busy */
-	__u64 softirq_began; /* where softirqs are preemptible */
 	struct irq_level irq_levels[IRQ_LEVELS];
 
 	__u64 scope_cgroup;  /* scratch of cgroup_met() */
@@ -217,6 +218,7 @@ struct shared {
 	__u32 seconds;       /* since the host was started, set by user space */
 	__u32 tables_off;    /* the unwinder's tables do not work here: by frame pointers */
 	__u32 steal_told;    /* what is stolen is known: the kernel says it, or there is no hypervisor */
+	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 peek_slot;     /* whose user stack is being read, see blocked.bpf.c; 0: none */
 
 	/* What all CPUs write where threads, files and stacks come and go. */
@@ -229,6 +231,7 @@ struct shared {
 	__u32 irq_lines;     /* sources given to lines of /proc/interrupts */
 	__u32 stack_lines[2];   /* handed out in each half */
 	__u32 stack_entries[2];
+	__u32 moves_lost;    /* there was no room to tell who is moved between cgroups */
 } __attribute__((aligned(64)));
 
 /* Entries of the slot map; user space may raise it before load. Slot 0 is never used: none. */
@@ -260,6 +263,19 @@ struct cgroup_event {
 
 /* Entries of cgroups_told: 2 to the power of. */
 #define CGROUPS_TOLD_BITS 14
+
+/*
+ * Threads and cgroups: somebody moves a thread, or a process (@slot 0), of which the kernel says only that; or a thread,
+ * asleep or not, is found to be in another cgroup, or another scope, than its slot says: what that said up to then.
+ */
+struct cgroup_move {
+	__u32 slot;
+	__u32 tid;
+	__u32 process;     /* all its threads are moved */
+	__u32 spare;
+	__u64 at;          /* accounting clock */
+	struct slot was;   /* not there if slot is 0 */
+};
 
 /* A cgroup in scope, with everything below it: key of the scope_cgroups map. */
 struct scope_cgroup {

@@ -25,6 +25,7 @@
 #include "proc/cgroup.h"
 #include "proc/memory.h"
 #include "proc/mounts.h"
+#include "proc/sched_ext.h"
 #include "roles.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
@@ -258,6 +259,19 @@ static void print_report(const struct load_report *report, int err)
 		printf("%-18s %-4s %s\n", "BPF programs", "ok", report->refused ? "the kernel takes the others" : "the kernel takes them");
 }
 
+/* Whose scheduler it is. That of BPF programs does not keep how long a thread had the CPU when it went to sleep. */
+static void scheduler_text(char *buf, size_t size)
+{
+	static const char *const unknown = "; sleeps from before the start count from when the thread got the CPU";
+	struct sched_ext s;
+
+	sched_ext_read(SCHED_EXT_DIR, &s);
+	if (s.on)
+		snprintf(buf, size, "BPF programs (sched_ext): %s%s", s.ops, unknown);
+	else
+		snprintf(buf, size, "the kernel's%s%s", s.ran ? "; BPF programs (sched_ext) were before" : "", s.ran ? unknown : "");
+}
+
 static int try_programs(const struct options *o)
 {
 	struct collect_options with = { .frequency = o->frequency, .wait_ns = o->wait_ns, .table_mib = o->table_mib,
@@ -288,7 +302,7 @@ static int try_programs(const struct options *o)
 enum exit_status check_print(const struct options *o)
 {
 	enum exit_status status = EXIT_STATUS_OK;
-	char mode[64], paranoid[64], clock[80];
+	char mode[64], paranoid[64], clock[80], scheduler[200];
 	struct utsname uts;
 
 	uname(&uts);
@@ -306,6 +320,8 @@ enum exit_status check_print(const struct options *o)
 	printf("%-18s %s\n", "perf_event_paranoid", *paranoid ? paranoid : "-");
 	clocksource_text(kernel_clock(), clock, sizeof(clock));
 	printf("%-18s %-4s %s\n", "clock", kernel_clock()->counter ? "ok" : "slow", clock);
+	scheduler_text(scheduler, sizeof(scheduler));
+	printf("%-18s %s\n", "scheduler", scheduler);
 	print_hierarchies();
 
 	if (check_kernel(&uts) || namespaces_check(NULL, 0) || check_preconditions() || check_clock(o->force) ||
@@ -318,7 +334,7 @@ enum exit_status check_print(const struct options *o)
 void check_health(struct health *h)
 {
 	struct utsname uts;
-	char mode[32], call[32], clock[80];
+	char mode[32], call[32], clock[80], scheduler[200];
 	uint64_t refused = calls_refused(call, sizeof(call));
 
 	uname(&uts);
@@ -329,6 +345,8 @@ void check_health(struct health *h)
 	clocksource_text(kernel_clock(), clock, sizeof(clock));
 	health_add(h, "Kernel", "clock", kernel_clock()->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", clock,
 		   kernel_clock()->counter ? "" : ": it slows down every switch");
+	scheduler_text(scheduler, sizeof(scheduler));
+	health_add(h, "Kernel", "scheduler", HEALTH_FACT, "%s", scheduler);
 	for (size_t i = 0; i < NR_NEEDED; i++)
 		health_add(h, "Rights", needed[i].name,
 			   has_cap(needed[i].cap) ? HEALTH_ON : HEALTH_OFF, "%s", needed[i].what);

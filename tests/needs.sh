@@ -38,6 +38,9 @@ need infocmp ncurses-bin infocmp -V
 need taskset util-linux taskset --version
 need setpriv util-linux setpriv --version
 need unshare util-linux unshare --version
+need nsenter util-linux nsenter --version
+need systemd systemd /lib/systemd/systemd --version
+need systemd-run systemd systemd-run --version
 need prlimit util-linux prlimit --version
 need ps procps ps --version
 echo "1..$nr"

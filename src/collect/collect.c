@@ -21,6 +21,7 @@
 #include "collect/load.h"
 #include "collect/maxima.h"
 #include "collect/memory.h"
+#include "collect/moves.h"
 #include "collect/samplers.h"
 #include "collect/scope.h"
 #include "collect/seed.h"
@@ -31,6 +32,7 @@
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"
+#include "proc/sched_ext.h"
 #include "record/rings.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -54,6 +56,7 @@ struct collect {
 	struct cgroups *cgroups;
 	struct cgroup_names *names;
 	struct slots *slots;
+	struct moves *moves;
 	struct cpus *cpus;
 	struct irqs *irqs;
 	struct self self;
@@ -97,6 +100,12 @@ static int on_file(void *arg, void *data, size_t size)
 	return 0;
 }
 
+/* Whether a program watches the CPUs' timers. */
+static bool collect_timers_watched(const struct collect *c)
+{
+	return bpf_program__autoload(c->skel->progs.local_timer_entry);
+}
+
 /* Those who read what the programs write. */
 static int collect_readers(struct collect *c)
 {
@@ -134,10 +143,15 @@ static int collect_readers(struct collect *c)
 			.max_threads = m->slots.max,
 			.queued = slots_queued(c->slots),
 			.running = slots_running(c->slots),
-			.ticks = bpf_program__autoload(c->skel->progs.local_timer_entry),
+			.ticks = collect_timers_watched(c),
 		});
+	if (c->slots)
+		c->moves = moves_new(bpf_map__fd(c->skel->maps.cgroup_moves), c->skel->progs.seed_task, shared, c->slots);
 	c->irqs = irqs_new(&m->irqs);
-	return c->blocked && c->stacks && c->file_events && c->files && c->names && c->tables && c->slots && c->cpus && c->irqs ? 0 : -ENOMEM;
+	return c->blocked && c->stacks && c->file_events && c->files && c->names && c->tables && c->slots && c->moves && c->cpus &&
+			       c->irqs
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* Whether a CPU came back is told by its first switch. */
@@ -146,6 +160,30 @@ static void collect_offline(struct collect *c)
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
 		if (!online_is(c->online, cpu))
 			c->memory.cpus[cpu].offline = 1;
+}
+
+/* It can come and go at any time. */
+static void collect_sched_ext(struct collect *c)
+{
+	struct sched_ext s;
+
+	sched_ext_read(SCHED_EXT_DIR, &s);
+	c->skel->bss->shared.sched_ext = s.on;
+}
+
+/* It sees none, though they come. */
+static bool collect_timers_unseen(const struct collect *c)
+{
+	return collect_timers_watched(c) && irqs_timers_unseen(c->irqs, cpus_busy_ns(c->cpus));
+}
+
+static void collect_timers(struct collect *c)
+{
+	bool unseen = collect_timers_unseen(c);
+
+	cpus_timers(c->cpus, collect_timers_watched(c) && !unseen);
+	if (unseen)
+		model_timers_unseen(c->model);
 }
 
 /* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
@@ -161,6 +199,7 @@ static int collect_attach(struct collect *c)
 		c->memory.cpus[cpu].suspended_ns = shared->suspended_ns;
 	shared->started_ns = clock_ns(CLOCK_MONOTONIC);
 	collect_offline(c);
+	collect_sched_ext(c);
 	err = systop__attach(c->skel);
 	if (err)
 		return err;
@@ -311,6 +350,7 @@ void collect_free(struct collect *c)
 		systop__detach(c->skel);
 	ring_buffer__free(c->file_events);
 	cgroup_names_free(c->names);
+	moves_free(c->moves);
 	slots_free(c->slots);
 	stacks_free(c->stacks);
 	blocked_free(c->blocked);
@@ -337,7 +377,7 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 
 	if (changed) {
 		__atomic_fetch_add(&c->skel->bss->shared.scope_gen, 1, __ATOMIC_RELAXED);
-		err = seed_iterate(c->skel->progs.seed_task, 0);
+		err = seed_iterate(c->skel->progs.seed_task, 0, false);
 	}
 	return err;
 }
@@ -346,6 +386,7 @@ int collect_harvest(struct collect *c)
 {
 	struct shared *shared = &c->skel->bss->shared;
 	uint64_t suspended = suspended_ns();
+	int err;
 
 	shared->seconds = clock_ns(CLOCK_BOOTTIME) / 1000000000;
 	if (suspended > shared->suspended_ns + SUSPEND_MIN_NS)
@@ -354,7 +395,16 @@ int collect_harvest(struct collect *c)
 	areas_follow(c->areas);
 	rings_grow(c->rings);
 	cgroups_work(c->cgroups, false);
-	return slots_harvest(c->slots);
+	err = moves_work(c->moves);
+	return err ? err : slots_harvest(c->slots);
+}
+
+/* A process whose parent has ended is another one's, or init's. One that has ended itself meanwhile is none. */
+static void collect_orphan(void *arg, pid_t tgid)
+{
+	struct collect *c = arg;
+
+	seed_iterate(c->skel->progs.seed_task, tgid, true);
 }
 
 /* The cgroups of a hierarchy; of one that is not shown, those that a limit holds for. */
@@ -526,7 +576,7 @@ void collect_health_loss(const struct collect *c, struct health *h)
 
 void collect_health(const struct collect *c, struct health *h)
 {
-	health_programs(h, c->skel->obj);
+	health_programs(h, c->skel->obj, collect_timers_unseen(c));
 	health_samplers(h, c->samplers, c->memory.cpus, c->nr_cpus);
 	health_slots(h, &c->skel->bss->shared, c->skel->rodata->slots_max, c->bpf_bytes + areas_bytes(c->areas));
 	health_stack_ends(h, stacks_ends(c->stacks));
@@ -551,14 +601,20 @@ const struct tick *collect_tick(struct collect *c)
 	cgroups_work(c->cgroups, false);
 	samplers_follow(c->samplers, online_follow(c->online));
 	collect_offline(c);
-	err = slots_harvest(c->slots);
+	collect_sched_ext(c);
+	err = moves_work(c->moves);
+	if (!err)
+		err = slots_harvest(c->slots);
 	/* Only now: what happens between this instant and the reading of a slot is known less well. */
 	now = clock_ns(CLOCK_MONOTONIC);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	if (!err)
 		err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
-	if (!err)
+	if (!err) {
+		collect_timers(c);
 		err = slots_tick(c->slots, now);
+		model_orphans(c->model, collect_orphan, c);
+	}
 	if (!err)
 		err = stacks_show_idle(c->stacks, cgroups_list(c->cgroups, &nr)[0], 1000000000ULL / c->frequency);
 	stacks_end(c->stacks);

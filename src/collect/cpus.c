@@ -230,6 +230,21 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 	return 0;
 }
 
+void cpus_timers(struct cpus *c, bool seen)
+{
+	c->mem.ticks = seen;
+}
+
+uint64_t cpus_busy_ns(const struct cpus *c)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < c->mem.nr; i++)
+		if (!c->mem.slots[i].tickless)
+			ns += c->readers[i].run_ns;
+	return ns;
+}
+
 void cpus_loss(const struct cpus *c, uint64_t loss[LOSS_COUNT])
 {
 	for (int i = 0; i < c->mem.nr; i++)

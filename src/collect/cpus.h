@@ -19,7 +19,7 @@ struct cpus_memory {
 	uint32_t max_threads;
 	const uint32_t *queued;       /* slots_queued(); NULL: none wait */
 	const uint32_t *running;      /* slots_running(); NULL: none do */
-	bool ticks;                   /* a program watches that the CPU's timer comes */
+	bool ticks;                   /* as cpus_timers() */
 };
 
 /* cpus_new - NULL: out of memory. */
@@ -30,6 +30,12 @@ void cpus_free(struct cpus *c);
  * one that went offline; CPUs that were offline all the time are left out. @model: NULL to set the baseline only.
  * 0 or -errno. */
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now);
+
+/* cpus_timers - whether programs see that CPUs' timers come; else how long one did not is not known. */
+void cpus_timers(struct cpus *c, bool seen);
+
+/* cpus_busy_ns - running time of all CPUs whose timer comes while they are busy, since the start. */
+uint64_t cpus_busy_ns(const struct cpus *c);
 
 /* cpus_loss - adds what the programs counted as lost since the start. */
 void cpus_loss(const struct cpus *c, uint64_t loss[LOSS_COUNT]);

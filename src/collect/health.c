@@ -24,6 +24,7 @@ static const struct {
 	{ "task_rename", "names that threads give themselves",
 	  "the kernel does not let programs read names (lockdown?): threads keep the name they had" },
 	{ "seed_task", "threads that were there before systop", "" },
+	{ "cgroup_attach_task", "threads moved to another cgroup", "" },
 	{ "softirq_entry", "softirqs: their time, and whom they wake", "no such tracepoint: a bystander is shown as waker" },
 	{ "irq_handler_entry", "interrupts: their time, and whom they wake",
 	  "no such tracepoint: a bystander is shown as waker" },
@@ -40,7 +41,13 @@ static const char *const sample_classes[SAMPLE_CLASSES] = {
 	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
 };
 
-void health_programs(struct health *h, const struct bpf_object *object)
+/* What runs, and is never called. */
+static bool is_deaf(const char *name, bool timers_unseen)
+{
+	return timers_unseen && !strcmp(name, "local_timer_entry");
+}
+
+void health_programs(struct health *h, const struct bpf_object *object, bool timers_unseen)
 {
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const struct bpf_program *p =
@@ -49,6 +56,10 @@ void health_programs(struct health *h, const struct bpf_object *object)
 		if (!p || !bpf_program__autoload(p))
 			health_add(h, "Probes", programs[i].name, HEALTH_OFF, "%s",
 				   programs[i].without);
+		else if (is_deaf(programs[i].name, timers_unseen))
+			health_add(h, "Probes", programs[i].name, HEALTH_DEGRADED,
+				   "timer interrupts are not seen here (Hyper-V's have no tracepoint): their time is the thread's that "
+				   "they interrupted, which is shown as waker");
 		else
 			health_add(h, "Probes", programs[i].name, HEALTH_ON, "%s", programs[i].what);
 	}

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_HEALTH_H
 #define SYSTOP_COLLECT_HEALTH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "loss.h"
@@ -14,8 +15,8 @@ struct files;
 struct samplers;
 struct shared;
 
-/* health_programs - each program: attached, or why not. */
-void health_programs(struct health *h, const struct bpf_object *object);
+/* health_programs - each program: attached, or why not. @timers_unseen: irqs_timers_unseen() */
+void health_programs(struct health *h, const struct bpf_object *object, bool timers_unseen);
 
 /* health_samplers - what the CPUs did when they were sampled. health_stacks - how many blocks had
  * no stack taken, and how many files are known. */

@@ -216,6 +216,22 @@ static void add_latency(struct latency *latency, const struct irq_values *v)
 		latency->n[i + IRQ_HIST_SHIFT] += v->hist[i];
 }
 
+/* Busy for so long, 100 and more were due. */
+#define TIMERS_DUE_NS 1000000000ULL
+
+bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)
+{
+	if (busy_ns < TIMERS_DUE_NS)
+		return false;
+	for (int cpu = 0; cpu < q->mem.nr_cpus; cpu++)
+		if (q->mem.areas[cpu] && q->mem.areas[cpu]->irqs[IRQ_LOC].count)
+			return false;
+	for (uint32_t i = IRQ_LINES; irqs_have(q, i); i++)
+		if (!strncmp(q->sources[i].device, "timer", 5))
+			return false;
+	return true;
+}
+
 int irqs_tick(struct irqs *q, struct model *model)
 {
 	struct latency hard = { 0 }, soft = { 0 };

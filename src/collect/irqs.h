@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_IRQS_H
 #define SYSTOP_COLLECT_IRQS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "irq.h"
@@ -32,5 +33,11 @@ const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *numbe
 
 /* irqs_tick - hands what each source did since the last tick to the model; NULL: from now on. 0 or -errno. */
 int irqs_tick(struct irqs *q, struct model *model);
+
+/*
+ * irqs_timers_unseen - whether no timer's interrupt was seen so far, though CPUs that have one were busy for @busy_ns.
+ * So it is under Hyper-V, whose own vectors have no tracepoints. Elsewhere (Xen) the timer is a line, which is seen.
+ */
+bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns);
 
 #endif

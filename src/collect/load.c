@@ -16,6 +16,7 @@
 #include "collect/maxima.h"
 #include "collect/probe.h"
 #include "collect/waits.h"
+#include "proc/sched_ext.h"
 #include "record/rings.h"
 #include "slot.h"
 #include "util/fail.h"
@@ -124,11 +125,14 @@ static uint32_t stack_bits(int cpus)
 
 static void configure(struct systop *skel, const struct collect_options *o, const struct online *online)
 {
+	struct sched_ext sched_ext;
 	uint32_t max = slots_wanted();
 	int nr_cpus = online_possible(online);
 
 	skel->rodata->slots_max = max;
 	skel->rodata->preempt_rt = is_realtime();
+	sched_ext_read(SCHED_EXT_DIR, &sched_ext);
+	skel->rodata->sched_ext_ran = sched_ext.ran;
 	skel->rodata->steals = may_be_guest();
 	skel->bss->shared.steal_told = !skel->rodata->steals;
 	skel->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));

@@ -14,11 +14,11 @@
 
 #include "util/map.h"
 
-int seed_iterate(struct bpf_program *prog, uint32_t tid)
+int seed_iterate(struct bpf_program *prog, uint32_t id, bool process)
 {
-	union bpf_iter_link_info info = { .task.tid = tid };
+	union bpf_iter_link_info info = { .task.tid = process ? 0 : id, .task.pid = process ? id : 0 };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-	struct bpf_link *link = bpf_program__attach_iter(prog, tid ? &opts : NULL);
+	struct bpf_link *link = bpf_program__attach_iter(prog, id ? &opts : NULL);
 	char buf[64];
 	ssize_t n;
 	int fd, err = 0;
@@ -83,7 +83,7 @@ static int seed_process(struct bpf_program *prog, const char *pid, const struct 
 
 		if (!tid || map_get(tids, tid))
 			continue;
-		if (seed_iterate(prog, tid) || shared->slots_used == used ||
+		if (seed_iterate(prog, tid, false) || shared->slots_used == used ||
 		    slots[shared->slots_used].tid != tid)
 			missed += !seed_is_dead(pid, tid);
 	}
@@ -95,7 +95,7 @@ int seed_run(struct bpf_program *prog, const struct slot *slots, const struct sh
 {
 	struct map tids = { 0 };
 	struct dirent *d;
-	int missed = 0, err = seed_iterate(prog, 0);
+	int missed = 0, err = seed_iterate(prog, 0, false);
 	DIR *dir;
 
 	if (!err)

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_SEED_H
 #define SYSTOP_COLLECT_SEED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "slot.h"
@@ -16,8 +17,8 @@ struct bpf_program;
  */
 int seed_run(struct bpf_program *prog, const struct slot *slots, const struct shared *shared);
 
-/* seed_iterate - runs the iterator over all threads, or over the one with number @tid: those
- * without a slot get one, the others' scope is decided again. Returns 0 or -errno. */
-int seed_iterate(struct bpf_program *prog, uint32_t tid);
+/* seed_iterate - runs the iterator over all threads (@id 0), or over the one with that number, or those of that process:
+ * those without a slot get one, the others' cgroups, scope and parent are looked at again. Returns 0 or -errno. */
+int seed_iterate(struct bpf_program *prog, uint32_t id, bool process);
 
 #endif

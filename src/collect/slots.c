@@ -33,10 +33,11 @@
 /* A dead thread's slot that is not whole for as long, ns, never will be. */
 #define BROKEN_NS 2000000000ULL
 
-/* A thread that died since the last tick. */
+/* A thread that died since the last tick, or what one did before it was moved to another cgroup. */
 struct exited {
 	struct life *life;
 	struct values values;
+	enum thread_state state; /* STATE_DEAD, or the one that it was moved in */
 	bool in_scope;
 	uint32_t slot;
 	uint64_t from, runq_ns; /* for its stacks */
@@ -63,6 +64,10 @@ struct slots {
 	bool baseline;             /* first readings, which later ones are compared with: nothing is shown */
 	bool last_time;            /* what is being written now is lost for this tick */
 	uint64_t loss[LOSS_COUNT];
+	uint64_t since;            /* the last tick's end */
+	uint64_t until;            /* of the tick that is being made, UINT64_MAX: none is */
+	slots_moved_fn *ask_moved;
+	void *moved_arg;
 };
 
 static struct life *life_of(void *arg, uint32_t index);
@@ -75,6 +80,7 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model,
 	if (!s)
 		return NULL;
 	s->mem = *mem;
+	s->until = UINT64_MAX;
 	s->model = model;
 	s->cgroups = cgroups;
 	s->limits = cgroups_limits(cgroups);
@@ -228,6 +234,22 @@ static bool slot_lives(const struct slot *slot, uint64_t now)
 	return slot->state != SLOT_FREE && slot->born_ns <= now && (slot->state != SLOT_DEAD || slot->since > now);
 }
 
+/* Hands those that were moved, and are found to be, to slots_moved(). */
+static int read_moved(struct slots *s)
+{
+	return s->ask_moved && !s->baseline ? s->ask_moved(s->moved_arg) : 0;
+}
+
+/* It was moved since its life was last updated: what it did before is told, and may not be read yet. */
+static bool slot_is_elsewhere(const struct slots *s, uint32_t index, const struct slot *c)
+{
+	const struct reader *r = &s->readers[index];
+
+	return r->life && (s->shown[index].cgroup_id != c->cgroup_id || r->in_scope != c->in_scope ||
+			   (s->limits && s->shown[index].limit_cgroup_id !=
+						 __atomic_load_n(&s->mem.limit_cgroups[index], __ATOMIC_RELAXED)));
+}
+
 /* A slot that was in use at @now, whole, with its life. Returns whether there is one. */
 static bool slot_take(struct slots *s, uint32_t index, uint64_t now, struct slot *copy, int *err)
 {
@@ -241,7 +263,10 @@ static bool slot_take(struct slots *s, uint32_t index, uint64_t now, struct slot
 	}
 	if (!slot_lives(copy, now))
 		return false;
-	*err = reader_identify(s, index, copy);
+	if (slot_is_elsewhere(s, index, copy))
+		*err = read_moved(s);
+	if (!*err)
+		*err = reader_identify(s, index, copy);
 	return !*err;
 }
 
@@ -319,10 +344,10 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
 	enum thread_state state;
-	uint64_t from = r->end;
 	struct values values;
 	struct taken taken;
 	uint32_t waits;
+	uint64_t from;
 	int err = 0;
 
 	if (slot_quiet(slot, r)) {
@@ -335,6 +360,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	show_stopped(&copy, &s->mem);
 	if (copy.state == SLOT_RUNNING && copy.cpu < s->mem.nr_cpus)
 		s->running[copy.cpu] = index;
+	from = r->end;
 	taken = taken_from(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
 	if (s->baseline)
@@ -354,7 +380,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 		r->life->limiter->throttled = true;
 	if (s->blocked)
 		err = show_blocked(s, index, &copy, now);
-	if (!err && values_quiet(&values) && r->idle)
+	if (!err && values_quiet(&values) && r->idle && from <= s->since) /* not of a part */
 		return model_idle(s->model, r->life, state);
 	if (!err)
 		err = model_thread(s->model, r->life, state, false, &values);
@@ -383,6 +409,47 @@ static int show_sleepers(struct slots *s, uint64_t now)
 	return err;
 }
 
+void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg)
+{
+	s->ask_moved = fn;
+	s->moved_arg = arg;
+}
+
+int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_t at)
+{
+	struct reader *r = &s->readers[index];
+	struct exited part = { .slot = 0 }; /* stacks are those of its row where it is now */
+	struct taken taken;
+	struct life *life;
+	int err;
+
+	if (index >= s->mem.max || was->state == SLOT_FREE || was->state == SLOT_DEAD)
+		return 0;
+	if (!r->life) {
+		err = reader_identify(s, index, was);
+		if (err)
+			return err;
+	}
+	at = at > was->since ? at : was->since;
+	at = at < s->until ? at : s->until; /* it switched while the tick is being made */
+	if (r->life->start_ns != was->start_ns || at <= r->end || s->nr_exited >= EXITED_MAX)
+		return 0;
+	life = model_life_part(s->model, r->life);
+	if (!life)
+		return -ENOMEM;
+	part.life = r->life;
+	part.in_scope = r->in_scope;
+	part.from = r->end;
+	part.state = slot_state(was);
+	r->life = life;
+	taken = taken_from(s, index, was);
+	slot_show(r, &s->shown[index], &s->mem.slots[index], was, at, &taken, &part.values);
+	part.runq_ns = s->shown[index].sums[SUM_RUNQ];
+	r->idle = 0;
+	err = waits_take(s->waits, index, was, false, &part.waits);
+	return err ? err : VEC_PUSH(s->exited, s->nr_exited, s->exited_room, part);
+}
+
 static int give_back(struct slots *s, uint32_t index)
 {
 	memset(&s->readers[index], 0, sizeof(s->readers[index]));
@@ -408,6 +475,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 	exited.from = r->end;
 	slot_show(r, &s->shown[index], slot, &copy, copy.since, &taken, &exited.values);
 	exited.life = r->life;
+	exited.state = STATE_DEAD;
 	exited.in_scope = r->in_scope;
 	exited.slot = index;
 	exited.runq_ns = s->shown[index].sums[SUM_RUNQ];
@@ -466,6 +534,8 @@ static int harvest(struct slots *s, uint64_t until)
 
 	if (!err)
 		err = waits_drain(s->waits);
+	if (!err)
+		err = read_moved(s);
 
 	/* Up to where it was before the stacks were read: those of a thread must be known when its slot
 	 * goes to another one. */
@@ -491,15 +561,16 @@ int slots_harvest(struct slots *s)
 	return harvest(s, UINT64_MAX);
 }
 
-static int show_exited(struct slots *s)
+/* From number @first on. */
+static int show_exited(struct slots *s, size_t first)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->nr_exited && !err; i++) {
+	for (size_t i = first; i < s->nr_exited && !err; i++) {
 		const struct exited *e = &s->exited[i];
 
 		if (e->in_scope)
-			err = model_thread(s->model, e->life, STATE_DEAD, true, &e->values);
+			err = model_thread(s->model, e->life, e->state, e->state == STATE_DEAD, &e->values);
 		if (!err && e->in_scope)
 			err = waits_show(s->waits, e->waits, e->life);
 		if (!err && e->in_scope && s->stacks)
@@ -536,13 +607,17 @@ static int tick_again(struct slots *s, uint64_t now)
 
 int slots_tick(struct slots *s, uint64_t now)
 {
+	size_t exited;
 	uint32_t used;
-	int err = harvest(s, now);
+	int err;
 
+	s->until = now;
+	err = harvest(s, now);
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	memset(s->running, 0, s->mem.nr_cpus * sizeof(*s->running));
 	if (!err)
-		err = show_exited(s);
+		err = show_exited(s, 0);
+	exited = s->nr_exited;
 	used = s->mem.shared->slots_used;
 	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
 		const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* never read if behind the end */
@@ -555,11 +630,15 @@ int slots_tick(struct slots *s, uint64_t now)
 	}
 	if (!err)
 		err = tick_again(s, now);
+	if (!err)
+		err = show_exited(s, exited); /* that were found to have moved meanwhile */
 	if (!err && s->blocked && blocked_looks(s->blocked))
 		err = show_sleepers(s, now);
 	waits_end(s->waits);
 	/* Last, so that threads of theirs first seen above know which process they are of. */
 	forget_exited(s);
+	s->since = now;
+	s->until = UINT64_MAX;
 	return err;
 }
 
@@ -575,6 +654,7 @@ int slots_baseline(struct slots *s, uint64_t now)
 	if (!err)
 		err = tick_again(s, now);
 	s->baseline = false;
+	s->since = now;
 	if (!err) /* what was told while slots were read is mostly of before */
 		err = waits_drain(s->waits);
 	waits_end(s->waits);

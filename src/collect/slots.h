@@ -50,6 +50,16 @@ int slots_harvest(struct slots *s);
  */
 int slots_tick(struct slots *s, uint64_t now);
 
+/*
+ * slots_moved - the thread of slot @index is in other cgroups, or in or out of scope, since @at (accounting clock): the
+ * next tick has a row more for it, with what it did until then, where it was. @was: the slot as it was when that was found
+ * out; @at 0: at its last switch, which found it. 0 or -errno.
+ * slots_ask_moved - calls @fn for whatever there is to be told so, when a slot is found to have changed; NULL: does not.
+ */
+int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_t at);
+typedef int slots_moved_fn(void *arg);
+void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg);
+
 /* slots_queued - at the last tick, for each CPU: threads that wait for one and were last on that; slots_running - the
  * slot of the thread that ran there, 0: none. Good for the slots' life. slots_waits_lost - events of waits that were
  * overwritten before they were read, since the start. */

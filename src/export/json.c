@@ -118,14 +118,14 @@ static void put_cgroup(struct json *j, const struct row *r)
 	json_close(j, '}');
 }
 
-static void put_cpu(struct json *j, const struct cpu_values *c)
+static void put_cpu(struct json *j, const struct cpu_values *c, bool timers_unseen)
 {
 	json_open(j, NULL, '{');
 	json_int(j, "cpu", c->cpu);
 	json_number(j, "run_ns", c->run_ns);
 	json_number(j, "idle_ns", c->idle_ns);
 	json_number(j, "steal_ns", c->steal_ns);
-	json_number(j, "irq_ns", c->hardirq_ns + c->softirq_ns);
+	json_number(j, "irq_ns", timers_unseen ? VALUE_NA : c->hardirq_ns + c->softirq_ns);
 	json_number(j, "switches", c->switches);
 	json_close(j, '}');
 }
@@ -198,7 +198,7 @@ static void put_lists(struct json *j, const struct tick *t)
 {
 	json_open(j, "cpus", '[');
 	for (size_t i = 0; i < t->nr_cpus; i++)
-		put_cpu(j, &t->cpus[i]);
+		put_cpu(j, &t->cpus[i], t->timers_unseen);
 	json_close(j, ']');
 	json_open(j, "irqs", '[');
 	for (size_t i = 0; i < t->nr_irqs; i++)

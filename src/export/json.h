@@ -12,7 +12,7 @@ struct names;
 struct tick;
 
 /* Version of the schema: raised when a property is added, changes its meaning or goes. */
-#define JSON_SCHEMA 2
+#define JSON_SCHEMA 3
 
 struct json_options {
 	const char *host, *kernel, *scope;

@@ -106,7 +106,8 @@ static struct json_object *waker_schema(void)
 
 static struct json_object *thread_schema(void)
 {
-	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time");
+	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time; one that was moved to "
+				       "another cgroup is there once more, with what it did before");
 
 	property(o, "tid", node("integer", false, NULL));
 	property(o, "tgid", node("integer", false, "its process"));
@@ -153,7 +154,7 @@ static struct json_object *cpu_schema(void)
 	property(o, "run_ns", node("integer", false, "running a thread"));
 	property(o, "idle_ns", node("integer", false, NULL));
 	property(o, "steal_ns", node("integer", true, "the hypervisor ran somebody else; null: the kernel does not say"));
-	property(o, "irq_ns", node("integer", false, "of run_ns and idle_ns, in interrupts"));
+	property(o, "irq_ns", node("integer", true, "of run_ns and idle_ns, in interrupts; null: timers' are not seen here"));
 	property(o, "switches", node("integer", false, NULL));
 	return o;
 }

@@ -257,6 +257,11 @@ int model_cpu(struct model *m, const struct cpu_values *cpu)
 	return node_cpu(m->now, cpu);
 }
 
+void model_timers_unseen(struct model *m)
+{
+	m->now->tick.timers_unseen = true;
+}
+
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT])
 {
 	memcpy(m->now->tick.pressure, pressure, sizeof(m->now->tick.pressure));

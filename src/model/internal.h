@@ -14,6 +14,7 @@ struct process_node {
 	struct process process; /* first: what ticks see */
 	size_t lives, living;
 	uint64_t leader_start;  /* 0: leader not seen yet */
+	pid_t orphan_of;        /* the parent that model_orphans() last told of */
 	uint64_t build;         /* the building that last gave it a row, */
 	size_t row;             /* and that row's place */
 };
@@ -86,6 +87,7 @@ struct model {
 	uint64_t seq;            /* of the newest tick, or of the one being built */
 	uint64_t builds;
 	struct map processes;    /* tgid + 1 -> struct process_node */
+	bool bereaved;           /* one ended since all others were looked at for children of its */
 	struct life_block *blocks; /* memory of all lives, */
 	struct life_node *unused;  /* and what of it is free */
 	struct life_node *living;

@@ -195,6 +195,17 @@ struct life *model_life(struct model *m, const struct identity *id, struct cgrou
 	return &n->life;
 }
 
+/* One more of the same thread. */
+static void life_copy(struct life_node *n, struct life_node *old)
+{
+	n->life = old->life;
+	n->life.cgroup = n->life.limiter = NULL;
+	cgroup_show(&n->life.cgroup, old->life.cgroup);
+	cgroup_show(&n->life.limiter, old->life.limiter);
+	((struct process_node *)n->life.process)->lives++;
+	blocks_move(&old->life, &n->life);
+}
+
 /* The same thread from now on: ticks up to now go on showing what it was. NULL: out of memory. */
 static struct life_node *life_renew(struct model *m, struct life_node *old)
 {
@@ -205,12 +216,7 @@ static struct life_node *life_renew(struct model *m, struct life_node *old)
 	n = life_new(m);
 	if (!n)
 		return NULL;
-	n->life = old->life;
-	n->life.cgroup = n->life.limiter = NULL;
-	cgroup_show(&n->life.cgroup, old->life.cgroup);
-	cgroup_show(&n->life.limiter, old->life.limiter);
-	((struct process_node *)n->life.process)->lives++;
-	blocks_move(&old->life, &n->life);
+	life_copy(n, old);
 	living_end(m, old, m->now ? m->seq - 1 : m->seq);
 	living_add(m, n);
 	return n;
@@ -237,13 +243,51 @@ struct life *model_life_leave(struct model *m, struct life *l)
 	return n ? &n->life : NULL;
 }
 
+struct life *model_life_part(struct model *m, struct life *l)
+{
+	struct life_node *n = life_new(m);
+
+	if (!n)
+		return NULL;
+	life_copy(n, node_of(l));
+	((struct process_node *)n->life.process)->living++;
+	living_add(m, n);
+	return &n->life;
+}
+
 void model_life_end(struct model *m, struct life *l)
 {
 	struct process_node *p = (struct process_node *)l->process;
 
-	if (!--p->living && map_get(&m->processes, process_key(p->process.tgid)) == p)
+	if (!--p->living && map_get(&m->processes, process_key(p->process.tgid)) == p) {
 		map_del(&m->processes, process_key(p->process.tgid));
+		m->bereaved = true;
+	}
 	living_end(m, node_of(l), m->seq);
+}
+
+/* Told of at once. */
+#define ORPHANS_MAX 32
+
+void model_orphans(struct model *m, orphan_fn *fn, void *arg)
+{
+	int nr = 0;
+
+	if (!m->bereaved)
+		return;
+	m->bereaved = false;
+	for (size_t i = 0; i < m->processes.room && !m->bereaved; i++) {
+		struct process_node *p = m->processes.entries[i].key ? m->processes.entries[i].value : NULL;
+		pid_t parent = p ? p->process.ppid : 0;
+
+		if (!parent || parent == p->orphan_of || map_get(&m->processes, process_key(parent)))
+			continue;
+		m->bereaved = ++nr > ORPHANS_MAX;
+		if (m->bereaved)
+			continue;
+		p->orphan_of = parent;
+		fn(arg, p->process.tgid);
+	}
 }
 
 static void life_end(struct model *m, struct life_node *n)

@@ -41,6 +41,15 @@ struct life *model_life_update(struct model *m, struct life *l, const struct ide
 			       struct cgroup *cgroup);
 struct life *model_life_leave(struct model *m, struct life *l);
 
+/* model_life_part - the thread goes on as another life, the one returned, as it is moved to another cgroup: @l is what it
+ * did before, and ends by model_life_end(). NULL when out of memory. */
+struct life *model_life_part(struct model *m, struct life *l);
+
+/* model_orphans - calls @fn for each process whose parent has ended since it became that, as far as its threads say whose
+ * it is; of many, for some now and for the others the next time. Once for each parent. */
+typedef void orphan_fn(void *arg, pid_t tgid);
+void model_orphans(struct model *m, orphan_fn *fn, void *arg);
+
 /* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall.
  * Returns 0 or -ENOMEM, as do all model_* functions that return int. */
 int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
@@ -58,6 +67,8 @@ int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_lim
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
 int model_irq(struct model *m, const struct irq_values *irq);
+/* model_timers_unseen - of the tick being built: see there. */
+void model_timers_unseen(struct model *m);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
 
 /* model_end - completes the tick. @incomplete: time of threads without a slot is missing.

@@ -240,6 +240,8 @@ struct tick {
 	size_t nr_cpus;
 	const struct irq_values *irqs; /* of the host, whatever the scope is */
 	size_t nr_irqs;
+	bool timers_unseen;           /* CPUs are busy, and no timer interrupt is seen: what those take, and whom they wake, is
+	                               * not known */
 
 	/* Of threads in scope, see model/wait.h. Unsorted, one each of everything that differs. */
 	const struct wait *waits;

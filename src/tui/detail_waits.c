@@ -66,7 +66,9 @@ int detail_wakers(const struct detail *d, const struct paint *p, int y)
 	wakers_sort(&w);
 	if (!w.nr)
 		return y;
-	paint_text(p, y++, 0, p->width, ROLE_TITLE, "WOKEN BY, in these refreshes");
+	paint_text(p, y++, 0, p->width, ROLE_TITLE,
+		   t->timers_unseen ? "WOKEN BY, in these refreshes (for a timer: who ran when it came)"
+				    : "WOKEN BY, in these refreshes");
 	for (int i = 0; i < w.nr && i < SHOWN; i++) {
 		char name[160], count[16];
 

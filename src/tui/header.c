@@ -95,6 +95,8 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 			 percent(sy, sizeof(sy), t->total.v[FIELD_KERNEL], all));
 	if (p->width < 80)
 		return x;
+	if (t->timers_unseen)
+		hard = VALUE_NA;
 	return paint_format(p, 1, x, ROLE_TEXT, "hi%s si%s st%s ", percent(hi, sizeof(hi), hard, all),
 			    percent(si, sizeof(si), soft, all), percent(st, sizeof(st), tick_steal(t), all));
 }

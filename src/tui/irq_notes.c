@@ -146,6 +146,12 @@ static void note_lost(struct notes *n, const char *title, const struct row *rows
 		note(n, ROLE_TEXT, "%s", text);
 }
 
+static void note_timers(struct notes *n)
+{
+	if (n->c->tick->timers_unseen)
+		note(n, ROLE_WARN, "timer interrupts are not seen here: neither their time nor CPUs without one");
+}
+
 static void note_gaps(struct notes *n, int most)
 {
 	struct irq_bursts b = { 0 };
@@ -228,6 +234,7 @@ int irq_notes(const struct view_context *c, const struct irq_source *selected, s
 
 	format_value(lost, sizeof(lost), UNIT_NS, c->tick->total.v[FIELD_IRQ], 0);
 	snprintf(title, sizeof(title), "lost to interrupts, %s:", lost);
+	note_timers(&n);
 	note_worst(&n);
 	note_lost(&n, title, c->tick->active, c->tick->nr_active);
 	note_starved(&n, most < 8 ? 1 : 3);

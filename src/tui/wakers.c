@@ -129,6 +129,8 @@ void wakers_text(const struct wakers *w, const struct tick *t, const struct host
 	size_t used = 0;
 
 	snprintf(buf, size, "-");
+	if (w->nr && t->timers_unseen) /* the first one goes on behind it */
+		used = snprintf(buf, size, "(timers not seen) ");
 	for (int i = 0; i < w->nr; i++) {
 		char name[160], one[180];
 		int len;

@@ -36,7 +36,7 @@ void wakers_sort(struct wakers *w);
 void waker_name(const struct waker *w, const struct tick *t, const struct host *host, char *buf,
 		size_t size);
 
-/* wakers_text - "timer 61%  java 4711 22%": as many as fit; "-": none. */
+/* wakers_text - "timer 61%  java 4711 22%": as many as fit; "-": none. Says so where timers are not seen. */
 void wakers_text(const struct wakers *w, const struct tick *t, const struct host *host, char *buf,
 		 size_t size);
 

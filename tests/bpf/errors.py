@@ -107,6 +107,35 @@ def no_btf():
     assert done.stderr.startswith("systop: kernel ") and "libbpf" not in done.stderr, done.stderr
 
 
+# A kernel whose scheduler is one of BPF programs, as /sys says it; the rest of /sys/kernel stays.
+SCHED_EXT = """old=$(mktemp -d) && mount --rbind /sys/kernel $old && mount -t tmpfs none /sys/kernel && cd $old || exit 1
+for entry in *; do
+	[ $entry = sched_ext ] && continue
+	if [ -d $entry ]; then mkdir /sys/kernel/$entry; else : >/sys/kernel/$entry; fi
+	mount --rbind $entry /sys/kernel/$entry || exit 1
+done
+mkdir -p /sys/kernel/sched_ext/root && echo $0 >/sys/kernel/sched_ext/state && echo 3 >/sys/kernel/sched_ext/enable_seq
+[ $0 = disabled ] || echo simple_1.0 >/sys/kernel/sched_ext/root/ops
+cd / && umount -l $old && rmdir $old
+exec "$@"
+"""
+
+
+def sched_ext():
+    """A scheduler of BPF programs is named, and the programs load as they do for it."""
+    systop = os.path.abspath(SYSTOP)
+    for state, said in (("enabled", r"BPF programs \(sched_ext\): simple_1\.0; sleeps from before the start count from"),
+                        ("disabled", r"the kernel's; BPF programs \(sched_ext\) were before; sleeps from before")):
+        done = run("unshare", "-m", "sh", "-c", SCHED_EXT, state, systop, "--check")
+        assert done.returncode == 0 and re.search(f"^scheduler +{said}", done.stdout, re.MULTILINE), done
+        assert re.search("^BPF programs +ok ", done.stdout, re.MULTILINE), done
+    done = run("unshare", "-m", "sh", "-c", SCHED_EXT, "enabled", systop, "-b", "-d", "0.5", "-n", "2")
+    assert done.returncode == 0 and "COMM" in done.stdout, done
+    if not os.path.exists("/sys/kernel/sched_ext"):
+        done = run(systop, "--check")
+        assert re.search("^scheduler +the kernel's$", done.stdout, re.MULTILINE), done
+
+
 def refused():
     """The kernel's own words, when it takes a program no more: --check has them without attaching anything, -v in a file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -309,6 +338,7 @@ def main():
     tap.case("least rights", least_rights)
     tap.case("rights are dropped", rights_dropped)
     tap.case("no BTF", no_btf)
+    tap.case("a scheduler of BPF programs", sched_ext)
     tap.case("a program is refused", refused)
     tap.case("-v", verbose)
     tap.case("a slow clock", slow_clock)

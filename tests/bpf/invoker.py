@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """In whose name files are read and written: the invoker's, however systop came to its rights."""
 
+import contextlib
 import os
 import pwd
+import shlex
 import shutil
 import stat
 import subprocess
@@ -12,7 +14,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import SYSTOP, begin  # noqa: E402
+from harness import SYSTOP, Cgroup, begin, mount_of  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
 SYSTOP = os.path.abspath(SYSTOP)
@@ -22,8 +24,68 @@ SECRET = "hunter2secret"
 SUDO = {"SUDO_UID": str(USER.pw_uid), "SUDO_GID": str(USER.pw_gid), "SUDO_USER": USER.pw_name}
 AMBIENT = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", f"--inh-caps={CAPS}",
            f"--ambient-caps={CAPS}"]
-# What a service manager starts: nobody's home, no terminal, and no word of who asked for it.
+# What a service manager starts, quicker than with one: nobody's home, no terminal, and no word of who asked for it.
 UNIT = ["env", "-i", "PATH=/usr/sbin:/usr/bin", "LANG=C.UTF-8", "INVOCATION_ID=0123456789abcdef0123456789abcdef"]
+
+
+# A service manager of our own: as a user's, systemd need not be process 1. It has a /run to itself, where it looks for
+# whether the machine was started by systemd, and cgroups of its own.
+MANAGER = """mount --make-rprivate / && mount -t tmpfs none /run && mkdir -p -m 700 /run/systemd/system /run/manager || exit 1
+for cgroup; do echo $$ >$cgroup/cgroup.procs || exit 1; done
+exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 XDG_RUNTIME_DIR=/run/manager \\
+	/lib/systemd/systemd --user --unit=basic.target
+"""
+# In its mounts, from the present folder.
+ENTER = """folder=$PWD
+exec nsenter -t "$0" -m sh -c 'cd "$0" && XDG_RUNTIME_DIR=/run/manager exec systemd-run --user --quiet --collect --same-dir \\
+	"$@"' "$folder" "$@"
+"""
+
+
+class Manager:
+    """systemd, and the commands that start something as a unit of its."""
+
+    def __init__(self):
+        self.stack = contextlib.ExitStack()
+        places = []
+        for controller in (None, "name=systemd"):
+            if mount_of("cgroup", controller) if controller else mount_of("cgroup2"):
+                cgroup = Cgroup(f"systop-manager-{os.getpid()}", controller)
+                self.stack.callback(self.remove, cgroup)
+                places.append(cgroup.path)
+        self.log = self.stack.enter_context(tempfile.TemporaryFile("w+"))
+        self.proc = subprocess.Popen(["unshare", "-m", "sh", "-c", MANAGER, "manager", *places], stdin=subprocess.DEVNULL,
+                                     stdout=self.log, stderr=self.log)
+        self.stack.callback(self.end)
+
+    def __enter__(self):
+        socket = f"/proc/{self.proc.pid}/root/run/manager/systemd/private"
+        end = time.monotonic() + 20
+        while not os.path.exists(socket):
+            if self.proc.poll() is not None or time.monotonic() > end:
+                self.log.seek(0)
+                said = self.log.read()
+                self.stack.close()
+                raise AssertionError(f"systemd does not run: {self.proc.returncode}, {said}")
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *exc):
+        self.stack.close()
+
+    def end(self):
+        self.proc.terminate()
+        self.proc.wait(60)
+
+    @staticmethod
+    def remove(cgroup):
+        for folder, _, _ in os.walk(cgroup.path, topdown=False):
+            if folder != cgroup.path:
+                os.rmdir(folder)
+        cgroup.remove()
+
+    def command(self, *properties, how="--pipe"):
+        return ["sh", "-c", ENTER, str(self.proc.pid), "--wait", how, *properties]
 
 
 def run(*args, env=None, command=(SYSTOP,), cwd=None):
@@ -109,6 +171,34 @@ def writes_config(env, owner):
         assert not os.listdir(f"{f.roots}/there"), os.listdir(f"{f.roots}/there")
 
 
+def in_units():
+    """-w, --on, the config and W, in units of a real systemd: root's, and one with a user and ambient capabilities."""
+    user = [f"--property=User={USER.pw_name}", "--property=AmbientCapabilities=" +
+            " ".join("CAP_" + cap.strip("+").upper() for cap in CAPS.split(","))]
+    with Manager() as manager:
+        for properties, owner in (([], 0), (user, USER.pw_uid)):
+            done = run(command=[*manager.command(*properties), "sh", "-c", "echo $INVOCATION_ID; id -u"])
+            assert done.returncode == 0 and len(done.stdout.split()[0]) == 32, done
+            assert done.stdout.split()[1] == str(owner), done
+            saves([*manager.command(*properties), SYSTOP], {}, owner)
+            with Folder() as f:
+                write(f"{f.mine}/rc", "[view]\nsort = d_ns\n", owner)
+                write(f"{f.roots}/rc", "[view]\nsort = d_ns\n")
+                for path, read in ((f"{f.mine}/rc", True), (f"{f.roots}/rc", not owner)):
+                    done = run("--print-config", command=[*manager.command(*properties, f"--setenv=SYSTOPRC={path}"), SYSTOP])
+                    assert done.returncode == 0 and ("sort = d_ns" in done.stdout) == read, (path, done)
+                home = f.mine if owner else f.roots
+                command = manager.command(*properties, f"--setenv=XDG_CONFIG_HOME={home}/new", how="--pty")
+                with Terminal(100, 24) as t:
+                    t.run(shlex.join(["sh", "-c", 'exec "$@"', "unit", *command, SYSTOP]))
+                    t.wait("1:Threads", 30)
+                    t.keys("M", "W")
+                    t.wait("config written", 30)
+                    t.keys("q")
+                st = os.stat(f"{home}/new/systop/systoprc")
+                assert (st.st_uid, stat.S_IMODE(st.st_mode)) == (owner, 0o600), (st.st_uid, oct(st.st_mode))
+
+
 def wrong_sudo():
     for uid in ("4294967295", "4294967296", "-1", "", "x", "1000 "):
         done = run("-V", env={**SUDO, "SUDO_UID": uid})
@@ -169,6 +259,7 @@ def main():
     tap.case("ambient capabilities: traces", saves, [*AMBIENT, SYSTOP], {}, USER.pw_uid)
     tap.case("a unit of root's: traces", saves, [*UNIT, SYSTOP], {}, 0)
     tap.case("a unit with a user and ambient capabilities: traces", saves, [*AMBIENT, *UNIT, SYSTOP], {}, USER.pw_uid)
+    tap.case("units of systemd: traces, config and W", in_units)
     tap.case("root: config and themes", reads, [SYSTOP], {}, 0)
     tap.case("sudo: config and themes", reads, [SYSTOP], SUDO, USER.pw_uid)
     tap.case("ambient capabilities: config and themes", reads, [*AMBIENT, SYSTOP], {}, USER.pw_uid)

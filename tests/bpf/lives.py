@@ -104,6 +104,41 @@ def rename():
     assert names[0] == "first-name" and names[-1] == "second-name", names
 
 
+ORPHANS = """
+import ctypes, os, signal, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+read, write = os.pipe()
+parent = os.fork()
+if not parent:
+    child = os.fork()
+    if not child:
+        time.sleep(100)
+    os.write(write, b"%d" % child)
+    signal.pause()
+child = int(os.read(read, 20))
+print('{"parent": %d, "child": %d}' % (parent, child), flush=True)
+os.waitpid(parent, 0)
+time.sleep(100)
+"""
+
+
+def orphan():
+    """A process that sleeps is its new parent's within two refreshes after its own ended."""
+    with Load(sys.executable, "-c", ORPHANS) as load:
+        truth = load.truth()
+        with Systop("--all", "-d", "1", "--filter", f"ppid={truth['parent']}") as systop, \
+                Systop("--all", "-d", "1", "--filter", f"ppid={load.pid}") as after:
+            systop.line()
+            assert rows_of([systop.line()], truth["child"]), truth
+            os.kill(truth["parent"], 15)
+            for _ in range(3):
+                lines = systop.line(), after.line()
+            while lines[1]["boottime_ns"] < lines[0]["boottime_ns"]:
+                lines = lines[0], after.line()
+            assert not rows_of(lines[:1], truth["child"]), "still the old parent's"
+            assert rows_of(lines[1:], truth["child"]), f"not the new parent's: {truth}, {load.pid}"
+
+
 def main():
     tap = begin()
     if GUEST:
@@ -116,7 +151,8 @@ def main():
         ("a thread dies once", dies_once),
         ("exec by a thread that is not the leader", exec_nonleader),
         ("names", rename),
-    ], 3)
+        ("a process whose parent ends", orphan),
+    ], 4)
     tap.done()
 
 

@@ -53,7 +53,7 @@ def keys():
     for kind in line["stacks"].values():
         assert set(kind) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
-    assert line["schema"] == 2 and "gap" not in line["loss"], (line["schema"], line["loss"])
+    assert line["schema"] == 3 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
     assert {"id", "path", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row

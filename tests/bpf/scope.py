@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-c, -p, -u and -- CMD: who is in, who is out, now and later."""
 
+import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -8,8 +10,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path, mount_of,  # noqa: E402
-                     systop_lines)
+from harness import (GUEST, MS, SYSTOP, Cgroup, Load, Systop, begin, load_path, mount_of,  # noqa: E402
+                     states_of, systop_lines)
 
 WAIT = 1.0 if GUEST else 0.3
 INTERVAL = "1" if GUEST else "0.5"
@@ -60,6 +62,123 @@ def moves():
                 systop.line()
                 line = systop.line()
                 assert tids(line) == ({ours.pid} if inside else set()), (inside, tids(line))
+
+
+# Two threads that sleep all the time.
+SLEEPERS = ("import threading,time\nt = threading.Thread(target=time.sleep, args=(100,))\nt.start()\n"
+            "print('{\"tids\": [%d, %d]}' % (threading.get_native_id(), t.native_id), flush=True)\ntime.sleep(100)")
+
+
+def sleepers():
+    load = Load(sys.executable, "-c", SLEEPERS)
+    return load, load.truth()["tids"]
+
+
+def cgroups_of(line, tid):
+    return {t["cgroup"] for t in line["threads"] if t["tid"] == tid}
+
+
+def arrives(systop, cgroup, tids):
+    """The line in which threads are first seen in a cgroup, and that before it; they have two refreshes for that."""
+    last = None
+    for _ in range(3):
+        line = systop.line()
+        if all(cgroup in cgroups_of(line, tid) for tid in tids):
+            return line, last
+        last = line
+    raise AssertionError(f"not in {cgroup} after 3 s: {[(tid, cgroups_of(line, tid)) for tid in tids]}")
+
+
+def check_split(line, tid, places, began, moved):
+    """In the refresh in which it was moved it has a row in either cgroup, each with its part of the time. @moved: between
+    which times: the kernel waits for a grace period of RCU before it does, 0.4 s on a busy machine."""
+    rows = {t["cgroup"]: t for t in line["threads"] if t["tid"] == tid}
+    assert set(rows) == set(places), (tid, list(rows), places)
+    for row in rows.values():
+        assert not row["exited"] and states_of(row) == row["alive_ns"], row
+    parts = [rows[place]["alive_ns"] for place in places]
+    assert abs(sum(parts) - line["interval_ns"]) <= (200 if GUEST else 20) * MS, (parts, line["interval_ns"])
+    slack = (500 if GUEST else 50) * MS
+    assert moved[0] - began - slack <= parts[0] <= moved[1] - began + slack, (parts, [at - began for at in moved])
+    return f"{parts[0] / MS:.0f} and {parts[1] / MS:.0f} ms"
+
+
+def moved_asleep(controller, one_thread):
+    """Threads that sleep, and one that has a CPU all the time, are in the new cgroup within two refreshes."""
+    name = f"systop-moved-{os.getpid()}"
+    load, tids = sleepers()
+    with Cgroup(name, controller) as cgroup, load, spinner() as busy:
+        places = [cgroup.child("from"), cgroup.child("to")]
+        file = "cgroup.procs"
+        if one_thread:
+            file = "tasks" if controller else "cgroup.threads"
+            cgroup.add(load.pid)
+            for place in () if controller else places:
+                with open(os.path.join(place, "cgroup.type"), "w") as f:
+                    f.write("threaded")
+            moving = [tids[1]]
+        else:
+            moving = [*tids, busy.pid]
+
+        def move(place):
+            for pid in [tids[1]] if one_thread else [load.pid, busy.pid]:
+                with open(os.path.join(place, file), "w") as f:
+                    f.write(str(pid))
+
+        move(places[0])
+        key = "cpu_cgroup" if controller else "cgroup"
+        paths = [f"{controller}:/{name}/{sub}" if controller else f"/{name}/{sub}" for sub in ("from", "to")]
+        # Where the limits' hierarchy is another one than that shown, it is not the scope that changes.
+        scope = ["-p", f"{load.pid},{busy.pid}"] if controller else ["-c", f"/{name}"]
+        with Systop("--all", "-d", "1", *scope) as systop:
+            line = systop.line()
+            line = systop.line()
+            time.sleep(0.4)
+            moved = [time.clock_gettime_ns(time.CLOCK_BOOTTIME)]
+            move(places[1])
+            moved.append(time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+            lines = [line, systop.line()]
+            while lines[-2]["boottime_ns"] < moved[1]:
+                lines.append(systop.line())
+        for line in lines:
+            for thread in line["threads"]:
+                thread["cgroup"] = thread[key]
+        text = []
+        for tid in moving:
+            began, line = next(((a["boottime_ns"], b) for a, b in itertools.pairwise(lines)
+                                if paths[1] in cgroups_of(b, tid)), (0, lines[-1]))
+            text.append(check_split(line, tid, paths, began, moved))
+            assert cgroups_of(lines[-1], tid) == {paths[1]}, (tid, cgroups_of(lines[-1], tid))
+        for tid in set(tids) - set(moving):
+            assert paths[1] not in cgroups_of(lines[-1], tid), (tid, moving, cgroups_of(lines[-1], tid))
+    return ", ".join(text)
+
+
+def asleep_in_and_out():
+    """Threads that sleep come into scope and leave it with their cgroup; what they did before is not shown."""
+    load, sleeping = sleepers()
+    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, load:
+        with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
+            assert not tids(systop.line())
+            cgroup.add(load.pid)
+            line, _ = arrives(systop, f"/{cgroup.name}", sleeping)
+            for tid in sleeping:
+                alive = [t["alive_ns"] for t in line["threads"] if t["tid"] == tid]
+                assert len(alive) == 1 and alive[0] < line["interval_ns"], (alive, line["interval_ns"])
+            cgroup.put(cgroup.mount, load.pid)
+            systop.line()
+            assert not (seen := tids(systop.line())), seen
+
+
+def many_moves():
+    """More processes at once than are looked at one by one."""
+    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, contextlib.ExitStack() as stack:
+        loads = [stack.enter_context(Load("sleep", "60")) for _ in range(100)]
+        with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
+            systop.line()
+            for load in loads:
+                cgroup.add(load.pid)
+            arrives(systop, f"/{cgroup.name}", [load.pid for load in loads])
 
 
 def glob_later():
@@ -155,6 +274,13 @@ def main():
         tap.case("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu")
     tap.case("a child cgroup made later", children)
     tap.case("moving in and out", moves)
+    tap.case("a process is moved in its sleep, another one while it runs", moved_asleep, None, False)
+    tap.case("a thread is moved in its sleep", moved_asleep, None, True)
+    if mount_of("cgroup", "cpu"):
+        tap.case("a process is moved in its sleep, cgroup v1", moved_asleep, "cpu", False)
+        tap.case("a thread is moved in its sleep, cgroup v1", moved_asleep, "cpu", True)
+    tap.case("moving in and out asleep", asleep_in_and_out)
+    tap.case("100 that are moved at once", many_moves)
     tap.case("a glob that matches later", glob_later)
     tap.case("-p", pids)
     tap.case("-p with a thread's number", thread_number)

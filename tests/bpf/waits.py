@@ -154,6 +154,24 @@ def woken_by_timer():
     return str(by)
 
 
+def woken_by_preempter():
+    """Whoever preempts a thread in a softirq wakes as a thread, and by its own softirqs: not by that one's."""
+    with Load(load_path("interrupts_softirq")) as load:
+        truth = load.truth()
+        lines = systop_lines("-p", str(load.pid), "-d", "1", "-n", "4")
+    text = []
+    for who, right in (("sleeper", lambda w: w["kind"] == "thread" and w["tid"] == truth["waker"]),
+                       ("receiver", lambda w: w["kind"] == "softirq" and w["comm"] == "softirq NET_RX"),
+                       ("other", lambda w: w["kind"] == "softirq" and w["comm"] == "softirq NET_RX")):
+        told = [w for row in rows_of(lines, truth[who]) for w in row["wakers"]]
+        counted, found = sum(w["count"] for w in told), sum(w["count"] for w in told if right(w))
+        others = {f"{w['kind']} {w['comm']} {w['tid']}" for w in told if not right(w)}
+        assert counted > (50 if GUEST else 500), (who, counted)
+        assert found >= 0.99 * counted, (who, found, counted, others, truth)
+        text.append(f"{who}: {found} of {counted}")
+    return ", ".join(text)
+
+
 def main():
     tap = begin()
     if REALTIME:
@@ -175,6 +193,7 @@ def main():
         ("the timer wakes a sleeper", woken_by_timer),
         ("who wakes the threads of a pipe", wakers),
     ], 2)
+    tap.case("who preempts a softirq wakes as itself", woken_by_preempter)
     tap.done()
 
 

@@ -24,7 +24,7 @@ static const struct shot {
 	int width, height;
 	const char *keys;
 	const char *theme; /* NULL: default */
-	bool ascii, large; /* a host of 256 CPUs */
+	bool ascii, large, untimed; /* a host of 256 CPUs; timer interrupts are not seen */
 	const char *section, *setting, *value; /* of the config, NULL: none */
 } shots[] = {
 	{ "threads-80x24", 80, 24, "" },
@@ -60,6 +60,8 @@ static const struct shot {
 	{ "drill-threads-80x24", 80, 24, "2G\n\n" },
 	{ "detail-thread-80x24", 80, 24, "\n" },
 	{ "detail-thread-200x50", 200, 50, "\n" },
+	{ "detail-no-timers-200x50", 200, 50, "\n", .untimed = true },
+	{ "flame-no-timers-200x50", 200, 50, "Hf\t\tjj", .untimed = true },
 	{ "detail-thread-40x10", 40, 10, "\n" },
 	{ "detail-process-80x24", 80, 24, "Hv" },
 	{ "detail-cgroup-80x24", 80, 24, "2jjv" },
@@ -98,6 +100,7 @@ static const struct shot {
 	{ "irq-200x50", 200, 50, "6j" },
 	{ "irq-ascii-80x24", 80, 24, "6", .ascii = true },
 	{ "irq-40x10", 40, 10, "6" },
+	{ "irq-no-timers-80x24", 80, 24, "6", .untimed = true },
 	{ "irq-sorted-80x24", 80, 24, "6v<<jI" },
 	{ "irq-source-80x24", 80, 24, "6\n" },
 	{ "irq-source-200x50", 200, 50, "6\n" },
@@ -364,7 +367,7 @@ int main(int argc, char **argv)
 {
 	bool write = argc > 1 && !strcmp(argv[1], "--write");
 	FILE *null = fopen("/dev/null", "r+");
-	struct scene scene, large;
+	struct scene scene, large, untimed;
 	int failed = 0;
 
 	setlocale(LC_ALL, "C.UTF-8");
@@ -378,9 +381,10 @@ int main(int argc, char **argv)
 	use_default_colors();
 	scene_make(&scene, 4);
 	scene_make(&large, 256);
+	scene_make_untimed(&untimed);
 	printf("1..%zu\n", NR_SHOTS + 1);
 	for (size_t i = 0; i < NR_SHOTS; i++) {
-		char *text = shoot(&shots[i], shots[i].large ? &large : &scene);
+		char *text = shoot(&shots[i], shots[i].large ? &large : shots[i].untimed ? &untimed : &scene);
 		bool ok = check(&shots[i], text, write);
 
 		printf("%s %zu - %s\n", ok ? "ok" : "not ok", i + 1, shots[i].name);
@@ -394,6 +398,7 @@ int main(int argc, char **argv)
 	printf("ok %zu - names that come late\n", NR_SHOTS + 1);
 	scene_free(&scene);
 	scene_free(&large);
+	scene_free(&untimed);
 	endwin();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -206,14 +206,15 @@ static const struct tick *make_tick(struct scene *s, int nr)
 		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
 	scene_check(model_cgroup(s->model, &tenant, &aside));
 	model_pressure(s->model, pressure);
+	if (s->timers_unseen)
+		model_timers_unseen(s->model);
 	tick = model_end(s->model, loss, &self, false);
 	scene_check(tick ? 0 : -ENOMEM);
 	return tick;
 }
 
-void scene_make(struct scene *s, int nr_cpus)
+static void make(struct scene *s, int nr_cpus)
 {
-	*s = (struct scene){ 0 };
 	scene_topology(s, nr_cpus);
 	s->model = model_new(1 << 20);
 	scene_check(s->model ? 0 : -ENOMEM);
@@ -237,6 +238,18 @@ void scene_make(struct scene *s, int nr_cpus)
 	}
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		s->ticks[nr] = make_tick(s, nr);
+}
+
+void scene_make(struct scene *s, int nr_cpus)
+{
+	*s = (struct scene){ 0 };
+	make(s, nr_cpus);
+}
+
+void scene_make_untimed(struct scene *s)
+{
+	*s = (struct scene){ .timers_unseen = true };
+	make(s, 4);
 }
 
 /* A compiler that lives for this refresh only, ran while another one waited, and waited itself; halfway it takes

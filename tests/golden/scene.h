@@ -21,12 +21,14 @@ struct scene {
 	struct life *compiler; /* of the refresh being made; NULL: there is none */
 	int made; /* refreshes */
 	bool early; /* names of functions are not known yet */
+	bool timers_unseen; /* as under Hyper-V */
 	struct topology topology;
 };
 
-/* scene_make - with 4 CPUs, or @nr_cpus of a large host. scene_next - a refresh after these, like the last one, but
+/* scene_make - with 4 CPUs, or @nr_cpus of a large host. scene_make_untimed - where timer interrupts are not seen. scene_next - a refresh after these, like the last one, but
  * for a compiler that lives and dies in it; held for the caller: tick_put() it before scene_free(). */
 void scene_make(struct scene *s, int nr_cpus);
+void scene_make_untimed(struct scene *s);
 const struct tick *scene_next(struct scene *s);
 void scene_free(struct scene *s);
 

@@ -15,11 +15,11 @@ void scene_cpus(struct scene *s, int nr)
 			.tid = like == 1 ? 2001 : like == 3 ? 0 : 3000,
 			.queued = cpu % 12 ? 0 : 3,
 			.run_ns = (9 - 2 * like) * SEC / 10 / (1 + idle),
-			.hardirq_ns = like * SEC / 100,
+			.hardirq_ns = s->timers_unseen ? 0 : like * SEC / 100,
 			.steal_ns = cpu == 1 ? SEC / 50 : 0,
 			.softirq_ns = cpu % 32 == 6 ? SEC / 2 : like == 2 ? SEC / 5 : SEC / 200,
 			.switches = 1000 * like,
-			.gap_ns = cpu == 2 ? 180000000 : 0,
+			.gap_ns = s->timers_unseen ? VALUE_NA : cpu == 2 ? 180000000 : 0,
 			.gap_at = (5000 + nr) * SEC - SEC / 4,
 			.gap_tid = 3000,
 		};

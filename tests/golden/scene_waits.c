@@ -29,6 +29,8 @@ void scene_interrupts(struct scene *s, int nr)
 			.nr_cpus = 1 + i % 3,
 		};
 
+		if (s->timers_unseen && sources[i].index == IRQ_LOC)
+			continue;
 		v.hist[5] = v.count * 98 / 100;
 		v.hist[9] = v.count - v.hist[5] - 1;
 		v.hist[17] = 1;

@@ -406,6 +406,24 @@ TEST(account, states_add_up_to_the_time_alive)
 	}
 }
 
+/* Only the fair class notes a thread's running time when it picks it: what is there is old where another class, or a
+ * scheduler of BPF programs, has it. */
+TEST(account, how_long_it_ran_since_it_was_picked)
+{
+	static const struct {
+		int prio;
+		bool sched_ext;
+		uint64_t want;
+	} cases[] = {
+		{ 120, false, 30 * US },                 { 100, false, 30 * US },
+		{ 99, false, ACCOUNT_STINT_UNKNOWN },    { -1, false, ACCOUNT_STINT_UNKNOWN },
+		{ 120, true, ACCOUNT_STINT_UNKNOWN },    { 99, true, ACCOUNT_STINT_UNKNOWN },
+	};
+
+	FOR_EACH (c, cases)
+		assert_int_equal(account_stint(c->prio, c->sched_ext, 100 * US, 70 * US), c->want);
+}
+
 TEST(account, histogram_slots)
 {
 	static const struct {
@@ -426,6 +444,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(account_switch_in), cmocka_unit_test(account_switch_out),
 		  cmocka_unit_test(account_what_the_hypervisor_took),
 		  cmocka_unit_test(account_switches_out_never_reported),
+		  cmocka_unit_test(account_how_long_it_ran_since_it_was_picked),
 		  cmocka_unit_test(account_states_add_up_to_the_time_alive),
 		  cmocka_unit_test(account_histogram_slots));
 }

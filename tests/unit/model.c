@@ -222,6 +222,82 @@ static bool by_run(const struct row *a, const struct row *b, const void *arg)
 }
 
 /* Whatever part is asked for, it is what a full sort gives, ties in the order of their tids. */
+static struct life *child(struct model *m, pid_t tid, pid_t ppid)
+{
+	struct identity id = { .tid = tid, .tgid = tid, .ppid = ppid, .start_ns = tid, .comm = "child" };
+
+	return model_life(m, &id, NULL);
+}
+
+struct told {
+	int nr;
+	pid_t tgid;
+};
+
+static void on_orphan(void *arg, pid_t tgid)
+{
+	struct told *told = arg;
+
+	told->nr++;
+	told->tgid = tgid;
+}
+
+static struct told orphans(struct model *m)
+{
+	struct told told = { 0 };
+
+	model_orphans(m, on_orphan, &told);
+	return told;
+}
+
+/* Each is told of once for each parent that ended. */
+TEST(model, orphans_are_told_of_once)
+{
+	struct model *m = model_new(0);
+	struct life *init = child(m, 1, 0), *parent = child(m, 10, 1), *thread, *orphan = child(m, 11, 10);
+	struct identity id = { .tid = 20, .tgid = 10, .ppid = 1, .start_ns = 20, .comm = "thread" };
+	struct told told;
+
+	thread = model_life(m, &id, NULL);
+	assert_int_equal(orphans(m).nr, 0);
+	model_life_end(m, parent); /* its other thread lives on */
+	assert_int_equal(orphans(m).nr, 0);
+	model_life_end(m, thread);
+	told = orphans(m);
+	assert_int_equal(told.nr, 1);
+	assert_int_equal(told.tgid, 11);
+	assert_int_equal(orphans(m).nr, 0);
+	/* one more ends, while the new parent is not known yet */
+	model_life_end(m, child(m, 12, 1));
+	assert_int_equal(orphans(m).nr, 0);
+	id = (struct identity){ .tid = 11, .tgid = 11, .ppid = 1, .start_ns = 11, .comm = "child" };
+	orphan = model_life_update(m, orphan, &id, NULL);
+	assert_int_equal(orphan->ppid, 1);
+	model_life_end(m, init);
+	assert_int_equal(orphans(m).nr, 1);
+	model_life_end(m, orphan);
+	model_free(m);
+}
+
+/* Many are told of bit by bit. */
+TEST(model, many_orphans)
+{
+	struct model *m = model_new(0);
+	struct life *parent = child(m, 10, 0), *lives[100];
+	int nr = 0, times = 0;
+
+	for (int i = 0; i < 100; i++)
+		lives[i] = child(m, 100 + i, 10);
+	model_life_end(m, parent);
+	for (struct told told; (told = orphans(m)).nr; times++)
+		nr += told.nr;
+	assert_int_equal(nr, 100);
+	assert_in_range(times, 2, 10);
+	for (int i = 0; i < 100; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 TEST(model, order_of_a_part_is_that_of_all)
 {
 	enum { NR = 500 };
@@ -266,5 +342,7 @@ int main(void)
 		  cmocka_unit_test(model_unknown_split),
 		  cmocka_unit_test(model_cgroups_aside),
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
+		  cmocka_unit_test(model_orphans_are_told_of_once),
+		  cmocka_unit_test(model_many_orphans),
 		  cmocka_unit_test(model_order_of_a_part_is_that_of_all));
 }

@@ -170,12 +170,112 @@ static void goes_on_behind_a_broken_one(void **state)
 	assert_int_equal(unlisted(), 1);
 }
 
+/* The rows of thread 1 in the next second, by how long they are: ms. */
+static int rows(int alive_ms[4])
+{
+	const struct tick *t;
+	int nr = 0;
+
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	for (size_t i = 0; i < t->nr_active; i++) {
+		assert_false(t->active[i].exited);
+		assert_int_equal(t->active[i].values->v[FIELD_SLEEP], t->active[i].values->v[FIELD_ALIVE]);
+		alive_ms[nr++] = t->active[i].values->v[FIELD_ALIVE] / 1000000;
+	}
+	for (size_t i = 0; i < t->nr_idle; i++)
+		alive_ms[nr++] = 1000;
+	tick_put(t);
+	return nr;
+}
+
+/* What a thread did before it was moved has a row of its own, and it has one for the rest. */
+static void moved(void **state)
+{
+	struct slot *s = born(1), was;
+	int ms[4];
+
+	(void)state;
+	second();
+	was = *s;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC * 3 / 10), 0);
+	/* told once more: there is nothing between */
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC * 3 / 10), 0);
+	s->seq += 2;
+	assert_int_equal(rows(ms), 2);
+	assert_int_equal(ms[0], 300);
+	assert_int_equal(ms[1], 700);
+	assert_int_equal(rows(ms), 1);
+	assert_int_equal(ms[0], 1000);
+	/* of a time that was shown */
+	assert_int_equal(slots_moved(slots, 1, &was, now - SEC / 2), 0);
+	assert_int_equal(rows(ms), 1);
+	/* another thread has its slot */
+	was.start_ns++;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC / 2), 0);
+	assert_int_equal(rows(ms), 1);
+}
+
+/* Twice in a second, and born in it. */
+static void moved_twice(void **state)
+{
+	struct slot *s, was;
+	int ms[4];
+
+	(void)state;
+	second();
+	s = born(1);
+	was = *s;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC / 10), 0);
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC * 3 / 10), 0);
+	s->seq += 2;
+	assert_int_equal(rows(ms), 3);
+	assert_int_equal(ms[0], 100);
+	assert_int_equal(ms[1], 200);
+	assert_int_equal(ms[2], 700);
+}
+
+static int tell_moved(void *arg)
+{
+	struct slot was = memory.slots[1];
+
+	if (++*(int *)arg == 1) /* the dead are harvested: it is not moved yet */
+		return 0;
+	was.cgroup_id = 0;
+	/* after the end of the tick that is being made, as the thread switched meanwhile */
+	return slots_moved(slots, 1, &was, now + SEC);
+}
+
+/* A move that is found in the middle of a tick. */
+static void moved_meanwhile(void **state)
+{
+	struct slot *s = born(1);
+	int asked = 0, ms[4];
+
+	(void)state;
+	second();
+	slots_ask_moved(slots, tell_moved, &asked);
+	s->cgroup_id = 77;
+	s->seq += 2;
+	assert_int_equal(rows(ms), 2);
+	assert_int_equal(ms[0], 0);
+	assert_int_equal(ms[1], 1000);
+	assert_int_equal(asked, 2);
+	slots_ask_moved(slots, NULL, NULL);
+	assert_int_equal(rows(ms), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(gives_slots_back, begin, end),
 		cmocka_unit_test_setup_teardown(waits_for_who_writes, begin, end),
 		cmocka_unit_test_setup_teardown(goes_on_behind_a_broken_one, begin, end),
+		cmocka_unit_test_setup_teardown(moved, begin, end),
+		cmocka_unit_test_setup_teardown(moved_twice, begin, end),
+		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

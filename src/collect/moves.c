@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/moves.h"
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/seed.h"
+#include "collect/slots.h"
+#include "slot.h"
+
+/* Where more are moved at once, all threads are looked at. */
+#define MOVES_MAX 64
+
+/* Who was moved. */
+struct moved {
+	struct {
+		uint32_t tid;
+		bool process;
+		uint64_t at;
+	} who[MOVES_MAX];
+	int nr;
+	bool all;
+	uint64_t last; /* time of the last one */
+};
+
+struct moves {
+	struct ring_buffer *ring;
+	struct bpf_program *iterator;
+	struct shared *shared;
+	struct slots *slots;
+	struct moved now, before; /* since the last look; and those are looked at once more: the iterator can skip threads */
+	uint64_t at;              /* when those that are looked at were moved; 0: they are not, they switched */
+	int err;
+};
+
+static void on_moved(struct moves *m, const struct cgroup_move *e)
+{
+	struct moved *now = &m->now;
+
+	now->last = e->at;
+	if (now->nr == MOVES_MAX) {
+		now->all = true;
+		return;
+	}
+	now->who[now->nr].tid = e->tid;
+	now->who[now->nr].process = e->process;
+	now->who[now->nr].at = e->at;
+	now->nr++;
+}
+
+static int on_event(void *arg, void *data, size_t size)
+{
+	struct cgroup_move e = { 0 };
+	struct moves *m = arg;
+
+	/* The ring does not keep to the slot's alignment. */
+	memcpy(&e, data, size < sizeof(e) ? size : sizeof(e));
+	if (!e.slot)
+		on_moved(m, &e);
+	else if (size >= sizeof(e) && !m->err)
+		m->err = slots_moved(m->slots, e.slot, &e.was, m->at);
+	return 0;
+}
+
+static int moves_read(void *arg)
+{
+	struct moves *m = arg;
+	int err;
+
+	ring_buffer__consume(m->ring);
+	err = m->err;
+	m->err = 0;
+	return err;
+}
+
+struct moves *moves_new(int fd, struct bpf_program *iterator, struct shared *shared, struct slots *slots)
+{
+	struct moves *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->iterator = iterator;
+	m->shared = shared;
+	m->slots = slots;
+	m->ring = ring_buffer__new(fd, on_event, m, NULL);
+	if (!m->ring) {
+		free(m);
+		return NULL;
+	}
+	slots_ask_moved(slots, moves_read, m);
+	return m;
+}
+
+void moves_free(struct moves *m)
+{
+	if (!m)
+		return;
+	slots_ask_moved(m->slots, NULL, NULL);
+	ring_buffer__free(m->ring);
+	free(m);
+}
+
+/* Looks at threads; one that has ended is none. */
+static int look_at(struct moves *m, uint32_t id, bool process, uint64_t at)
+{
+	int err;
+
+	seed_iterate(m->iterator, id, process);
+	m->at = at;
+	err = moves_read(m);
+	m->at = 0;
+	return err;
+}
+
+static int look(struct moves *m, const struct moved *moved)
+{
+	int err = 0;
+
+	if (moved->all)
+		return look_at(m, 0, false, moved->last);
+	for (int i = 0; i < moved->nr && !err; i++)
+		err = look_at(m, moved->who[i].tid, moved->who[i].process, moved->who[i].at);
+	return err;
+}
+
+int moves_work(struct moves *m)
+{
+	struct moved before = m->before;
+	int err = moves_read(m);
+
+	if (__atomic_exchange_n(&m->shared->moves_lost, 0, __ATOMIC_RELAXED))
+		m->now.all = true;
+	m->before = m->now;
+	m->now = (struct moved){ .nr = 0 };
+	if (!err)
+		err = look(m, &m->before);
+	if (!err)
+		err = look(m, &before);
+	return err;
+}
