@@ -182,7 +182,7 @@ static void take_fds(struct message *from, struct msghdr *m)
 	m->msg_controllen = nr ? CMSG_LEN(nr * sizeof(int)) : 0;
 	if (!nr)
 		return;
-	*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(nr * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	*c = (struct cmsghdr){ CMSG_LEN(nr * sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
 	memcpy(CMSG_DATA(c), from->fds, nr * sizeof(int));
 	memmove(from->fds, from->fds + nr, (from->nr_fds - nr) * sizeof(int));
 	from->nr_fds -= nr;

@@ -98,8 +98,8 @@ static const struct settings *defaults(void)
 /* Most lists of columns are as they were: to make text of them takes the most time of all. */
 static bool same_list(const struct settings *a, const struct settings *b, const char *section, int *list)
 {
-	return !strcmp(section, "columns") && !memcmp(&a->columns[*list], &b->columns[*list], sizeof(a->columns[0])) &&
-	       ++*list;
+	return !strcmp(section, "columns") &&
+	       !memcmp(&a->columns[*list], &b->columns[*list], sizeof(a->columns[0])) && ++*list;
 }
 
 /* What is written says what is set. A list without columns is not written. */
@@ -113,7 +113,8 @@ void fuzz_check_equal(const struct settings *a, const struct settings *b)
 			continue;
 		list += !strcmp(x.section, "columns");
 		fuzz_check(settings_get(a, nr, &x) && settings_get(b, nr, &y), "%s is missing", x.name);
-		fuzz_check(!*x.value || !strcmp(x.value, y.value), "%s.%s: %s, read again %s", x.section, x.name, x.value, y.value);
+		fuzz_check(!*x.value || !strcmp(x.value, y.value), "%s.%s: %s, read again %s", x.section, x.name, x.value,
+			   y.value);
 	}
 }
 
