@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "helper/helper.h"
-#include "roles.h"
+#include "app/roles.h"
 #include "sym/names.h"
 
 static double now_ms(void)

@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "loss.h"
-#include "model/filter.h"
-#include "options.h"
-#include "roles.h"
-#include "tui/columns.h"
-#include "tui/keymap.h"
-#include "tui/settings.h"
-#include "tui/theme.h"
+#include "query/filter.h"
+#include "app/options.h"
+#include "app/roles.h"
+#include "tui/widget/columns.h"
+#include "tui/input/keymap.h"
+#include "tui/input/settings.h"
+#include "tui/term/theme.h"
 
 /* Plain text for roff. */
 static void put(const char *text)

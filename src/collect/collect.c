@@ -25,7 +25,7 @@
 #include "collect/self.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"

@@ -5,7 +5,7 @@
 #include "collect/irqs.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 
 struct cpu_area;
 struct systop;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/filter.h"
+#include "query/filter.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
 #include "util/format.h"

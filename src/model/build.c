@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/internal.h"
-#include "model/sums.h"
+#include "model/aggregate.h"
 #include "util/vec.h"
 
 static void node_free(struct tick_node *n)

@@ -12,12 +12,12 @@
 
 #include "collect/blocked.h"
 #include "collect/peek.h"
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 #include "helper/proto.h"
 #include "model/health.h"
 #include "model/model.h"
 #include "scene.h"
-#include "who_ask.h"
+#include "save/process_info.h"
 
 static const struct tick *tick_of_scene(void)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "scene.h"
-#include "tui/paint.h"
-#include "tui/screen.h"
+#include "tui/term/paint.h"
+#include "tui/screen/screen.h"
 
 #define MOST_WIDTH 250
 #define MOST_HEIGHT 80

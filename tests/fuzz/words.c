@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config_file.h"
-#include "config_write.h"
-#include "model/filter.h"
+#include "app/config_file.h"
+#include "app/config_write.h"
+#include "query/filter.h"
 #include "scene.h"
-#include "trigger.h"
-#include "tui/settings.h"
-#include "tui/theme.h"
+#include "save/trigger.h"
+#include "tui/input/settings.h"
+#include "tui/term/theme.h"
 #include "util/text.h"
 
 /* --- Names */

@@ -13,8 +13,8 @@
 #include <wchar.h>
 
 #include "scene.h"
-#include "tui/paint.h"
-#include "tui/screen.h"
+#include "tui/term/paint.h"
+#include "tui/screen/screen.h"
 
 #define NS 1000000000ULL
 

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "scene.h"
-#include "tui/paint.h"
-#include "tui/screen.h"
+#include "tui/term/paint.h"
+#include "tui/screen/screen.h"
 
 #ifdef SANITIZED
 #define HOW ""

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/json.h"
-#include "export/json_text.h"
+#include "export/json/json.h"
+#include "export/json/json_text.h"
 #include "util/clock.h"
 
 #define ROWS 80000

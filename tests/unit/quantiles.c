@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "model/wait.h"
-#include "tui/latency_range.h"
-#include "tui/wakers.h"
+#include "query/latency.h"
+#include "query/wakers.h"
 
 #define FAIL(...)                            \
 	do {                                 \

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tui/settings.h"
+#include "tui/input/settings.h"
 
 static int set(struct settings *s, const char *section, const char *name, const char *value)
 {

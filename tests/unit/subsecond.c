@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "tui/host.h"
-#include "tui/subsecond.h"
+#include "tui/screen/host.h"
+#include "query/subsecond.h"
 
 #define SEC 1000000000ULL
 #define MS 1000000ULL

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_UNWIND_TABLES_H
+#define SYSTOP_COLLECT_UNWIND_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind.h"
+
+struct cpu_area;
+struct health;
+struct tables;
+
+/*
+ * The unwinder's tables in the memory that the programs read: filled from what the symbols helper made of
+ * files. When they are full those that no stack needed for longest make room, and are made again when their file is met;
+ * if all are needed, those that take most of what one file may have go first, and for longer.
+ */
+
+struct tables_memory {
+	struct unwind_file *files; /* UNWIND_FILES */
+	struct unwind_page *pages; /* UNWIND_PAGES */
+	struct cfi_rule *rules;    /* UNWIND_RULES */
+	struct cpu_area *const *areas; /* one a possible CPU; NULL: it was never online */
+	int nr_cpus;
+	int chunks_fd;             /* the map of chunks; -1: no program reads them */
+	uint32_t max_chunks;       /* of which so many may be made: 1 MiB each */
+	const uint32_t *seconds;   /* the time, as in struct unwind_file */
+};
+
+/* tables_new - @mem is borrowed. NULL: no memory. */
+struct tables *tables_new(const struct tables_memory *mem);
+void tables_free(struct tables *t);
+
+/* tables_read - the table of a file, from what cfi_pack() wrote to @fd. 0, or -errno: the file has none then;
+ * -ENOSPC: all the others are needed; -E2BIG: no room is enough for it. */
+int tables_read(struct tables *t, uint32_t file, int fd);
+
+/* tables_wanted - the next file from @from on that was met without a table since one was thrown away; 0:
+ * there is none. */
+uint32_t tables_wanted(struct tables *t, uint32_t from);
+
+void tables_health(const struct tables *t, struct health *h);
+
+#endif

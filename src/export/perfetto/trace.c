@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recorder's window as a Perfetto trace: what each event means there. Threads and stacks are in trace_who.c. */
+#include "export/perfetto/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "export/perfetto/perfetto_cpu.h"
+#include "export/perfetto/trace_internal.h"
+#include "model/tick.h"
+#include "record/keep.h"
+#include "slot.h"
+
+/* Of a ring that goes round while it is read so much is left out: the programs overwrite it before. */
+#define MARGIN 16 /* a part of it */
+
+/* --- Where it begins */
+
+static struct snapshot_ring ring_of(const struct trace *t, uint32_t cpu)
+{
+	const struct image_cpu *c = &IMAGE_AT(t->image, cpus, struct image_cpu)[cpu];
+	const struct keep_ring *r = &t->rings[cpu];
+
+	return (struct snapshot_ring){
+		.slots = r->slots,
+		.nr = t->image->ring_slots,
+		.head = r->head,
+		.from = r->from,
+		.end = c->head,
+		.marks = IMAGE_AT(t->image, marks, struct rings_mark) + c->first,
+		.nr_marks = c->nr,
+	};
+}
+
+static bool has_ring(const struct trace *t, uint32_t cpu)
+{
+	const struct image_cpu *c = &IMAGE_AT(t->image, cpus, struct image_cpu)[cpu];
+
+	return c->online && c->nr && t->rings[cpu].slots && c->first + (uint64_t)c->nr <= t->image->marks.nr;
+}
+
+static int first_time(void *arg, const struct event *e)
+{
+	*(uint64_t *)arg = e->at;
+	return 1;
+}
+
+/* The first slot of a CPU's ring that will still be there when it is read. */
+static uint64_t first_left(const struct snapshot_ring *ring, bool copied)
+{
+	uint64_t head = *ring->head, gone = head > ring->nr ? head - ring->nr : 0;
+
+	if (gone && !copied)
+		gone += ring->nr / MARGIN;
+	return gone > ring->from ? gone : ring->from;
+}
+
+/* Since when a CPU's ring has everything: a mark says what was written after it, and so does the first event. */
+static uint64_t complete_since(const struct trace *t, uint32_t cpu)
+{
+	struct snapshot_ring ring = ring_of(t, cpu);
+	uint64_t since = t->image->end;
+	struct snapshot_loss loss = { 0 };
+
+	ring.from = first_left(&ring, t->rings[cpu].copied);
+	snapshot_read(&ring, 0, first_time, &since, &loss);
+	for (uint32_t i = 0; i < ring.nr_marks; i++)
+		if (ring.marks[i].head >= ring.from)
+			return ring.marks[i].at < since ? ring.marks[i].at : since;
+	return since;
+}
+
+static int first_switch(void *arg, const struct event *e)
+{
+	*(struct event *)arg = *e;
+	return e->kind == RING_SWITCH;
+}
+
+/* Who ran on a CPU when the trace starts: whom the first switch after it replaces. */
+static int32_t current_at(const struct trace *t, uint32_t cpu, uint64_t at)
+{
+	struct snapshot_ring ring = ring_of(t, cpu);
+	struct snapshot_loss loss = { 0 };
+	struct event e = { 0 };
+
+	if (snapshot_read(&ring, at + 1, first_switch, &e, &loss) == 1)
+		return e.other;
+	return IMAGE_AT(t->image, cpus, struct image_cpu)[cpu].current;
+}
+
+/* --- Events */
+
+/* As the tracepoint prints it: enum ring_state. */
+static const unsigned int states[RING_STATES] = {
+	[RING_PREEMPTED] = 0x100, [RING_YIELDED] = 0, [RING_SLEEP] = 1, [RING_D] = 2,
+	[RING_STOPPED] = 4,	  [RING_PARKED] = 0x40, [RING_IDLE] = 0x80, [RING_DEAD] = 0x10,
+};
+
+static unsigned int waking_context(uint8_t context)
+{
+	switch (context) {
+	case WAKE_THREAD:
+		return 0;
+	case WAKE_SOFTIRQ:
+		return PERFETTO_IN_SOFTIRQ;
+	default:
+		return PERFETTO_IN_HARDIRQ;
+	}
+}
+
+static void on_switch(struct trace *t, const struct event *e)
+{
+	struct perfetto_task next = trace_task(t, e->outside ? TRACE_OUTSIDE : (int32_t)e->tid, e->at);
+	unsigned int state = e->state < RING_STATES ? states[e->state] : 1;
+	int32_t left = t->current;
+
+	trace_ran(t, left, t->since, e->at);
+	if (left >= PERFETTO_OUTSIDER(0))
+		state = 1;
+	if (!left)
+		state = 0;
+	trace_seen(t, next.tid);
+	perfetto_cpu_switch(t->p, e->at, state, &next);
+	if (e->state == RING_DEAD && left > 0 && left < PERFETTO_OUTSIDER(0)) {
+		struct perfetto_task dead = trace_task(t, left, e->at);
+
+		perfetto_cpu_freed(t->p, e->at + 1, &dead);
+	}
+	t->before = left;
+	t->current = next.tid;
+	t->since = e->at;
+}
+
+static void on_waking(struct trace *t, const struct event *e)
+{
+	struct perfetto_task wakee = trace_task(t, e->tid, e->at);
+
+	trace_woken(t, wakee.tid);
+	perfetto_cpu_waking(t->p, e->at, &wakee, e->last_cpu, waking_context(e->context));
+}
+
+static void on_new(struct trace *t, const struct event *e)
+{
+	struct perfetto_task child = trace_task(t, e->tid, e->at);
+	uint64_t born = e->at - 2; /* its first switch can be at the same time, and the tree is a ns later */
+
+	trace_seen(t, child.tid);
+	perfetto_cpu_newtask(t->p, born, e->other, &child, e->thread);
+	trace_born(t, e->tid, born);
+}
+
+/* The thread that a stack is of: who runs now, or ran until a moment ago. 0: neither. */
+static int32_t stack_owner(struct trace *t, const struct event *e)
+{
+	if ((t->current & RING_SAMPLE_TID) == e->tid)
+		return t->current;
+	if ((t->before & RING_SAMPLE_TID) == e->tid)
+		return t->before;
+	t->result->lost++;
+	return -1;
+}
+
+static void on_sample(struct trace *t, const struct event *e)
+{
+	int32_t tid = stack_owner(t, e);
+	const struct image_thread *who = tid > 0 ? image_who(t->image, tid, e->at) : NULL;
+	struct perfetto_sample s = {
+		.t = e->at,
+		.cpu = t->cpu,
+		.tid = tid,
+		.pid = who ? who->tgid : tid,
+		.mode = e->user_mode ? PERFETTO_MODE_USER : PERFETTO_MODE_KERNEL,
+	};
+
+	if (tid < 0 || tid >= PERFETTO_OUTSIDER(0))
+		return;
+	s.stack = trace_stack(t, PERFETTO_OF_SAMPLE, e->user, e->kernel);
+	perfetto_sample(t->p, &s);
+}
+
+static void on_block(struct trace *t, const struct event *e)
+{
+	int32_t tid = stack_owner(t, e);
+	uint64_t since = e->at - e->off_ns;
+
+	if (tid <= 0 || tid >= PERFETTO_OUTSIDER(0))
+		return;
+	if (since < t->start) {
+		trace_blocked_since(t, tid, e->in_d);
+		since = t->start;
+	}
+	trace_block(t, tid, since, e);
+}
+
+static void on_irq(struct trace *t, const struct event *e)
+{
+	uint64_t began = e->at - e->off_ns;
+	const struct image_irq *irq;
+
+	if (began <= t->start || e->source >= t->image->irqs.nr)
+		return;
+	irq = &IMAGE_AT(t->image, irqs, struct image_irq)[e->source];
+	if (e->source < IRQ_SOFTIRQS) {
+		perfetto_cpu_softirq_entry(t->p, began, e->source);
+		perfetto_cpu_softirq_exit(t->p, e->at, e->source);
+	} else {
+		perfetto_cpu_irq_entry(t->p, began, irq->number, image_string(t->image, irq->name));
+		perfetto_cpu_irq_exit(t->p, e->at, irq->number, true);
+	}
+}
+
+static int on_event(void *arg, const struct event *e)
+{
+	struct trace *t = arg;
+
+	if (e->at > t->image->end)
+		return 0;
+	t->result->events++;
+	switch (e->kind) {
+	case RING_SWITCH:
+		on_switch(t, e);
+		break;
+	case RING_WAKING:
+		on_waking(t, e);
+		break;
+	case RING_NEW:
+		on_new(t, e);
+		break;
+	case RING_EXEC:
+		perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_task(t, e->tid, t->image->end).comm);
+		break;
+	case RING_RENAME:
+		trace_renamed(t, e->tid, e->at);
+		break;
+	case RING_SAMPLE:
+		on_sample(t, e);
+		break;
+	case RING_BLOCK:
+		on_block(t, e);
+		break;
+	case RING_IRQ:
+		on_irq(t, e);
+		break;
+	}
+	if (!(t->result->events % 65536) && !t->progress(t->arg, t->percent))
+		return -ECANCELED;
+	return t->err ? t->err : perfetto_error(t->p);
+}
+
+static int write_cpu(struct trace *t, uint32_t cpu)
+{
+	struct snapshot_ring ring = ring_of(t, cpu);
+	struct snapshot_loss loss = { 0 };
+	struct perfetto_task current;
+	int err;
+
+	t->cpu = cpu;
+	current = trace_task(t, current_at(t, cpu, t->start), t->start);
+	t->current = t->before = current.tid;
+	t->since = t->start;
+	trace_seen(t, current.tid);
+	perfetto_cpu_begin(t->p, cpu, &current);
+	err = snapshot_read(&ring, t->start + 1, on_event, t, &loss);
+	trace_ran(t, t->current, t->since, t->image->end);
+	perfetto_cpu_end(t->p);
+	t->result->lost += loss.overwritten + loss.torn;
+	t->result->gaps += loss.gaps;
+	if (loss.overwritten + loss.torn)
+		perfetto_samples_lost(t->p, t->image->end, cpu, loss.overwritten + loss.torn);
+	return err;
+}
+
+static int write_cpus(struct trace *t)
+{
+	uint32_t nr = t->image->cpus.nr;
+	int err = 0;
+
+	for (uint32_t cpu = 0; cpu < nr && !err; cpu++) {
+		t->percent = 5 + 90 * cpu / nr;
+		if (!t->progress(t->arg, t->percent))
+			return -ECANCELED;
+		if (has_ring(t, cpu))
+			err = write_cpu(t, cpu);
+	}
+	return err;
+}
+
+/* --- The whole */
+
+static void write_head(struct trace *t)
+{
+	const struct image *i = t->image;
+	const struct image_attribute *a = IMAGE_AT(i, attributes, struct image_attribute);
+	struct perfetto_system system = {
+		.uname = &i->uname,
+		.host = i->uname.nodename,
+		.hz = i->hz,
+		.page_size = i->page_size,
+		.nr_cpus = i->nr_cpus,
+		.utc_offset_min = i->utc_offset_min,
+		.ram_bytes = i->ram_bytes,
+	};
+	struct perfetto_value *values = calloc(i->attributes.nr + 1, sizeof(*values));
+	uint64_t uuid[2] = { 0 };
+
+	perfetto_system(t->p, &system);
+	if (getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid))
+		perfetto_uuid(t->p, uuid[0], uuid[1]);
+	for (size_t k = 0; values && k < i->attributes.nr; k++)
+		values[k] = (struct perfetto_value){ .key = image_string(i, a[k].key),
+						     .text = a[k].text ? image_string(i, a[k].text) : NULL,
+						     .number = a[k].number };
+	if (values)
+		perfetto_attributes(t->p, values, i->attributes.nr);
+	free(values);
+}
+
+static void write_clocks(struct trace *t, uint64_t boottime)
+{
+	const struct image_clocks *c = &t->image->clocks;
+	uint64_t ago = c->boottime_ns - boottime;
+	struct perfetto_clocks clocks = { boottime, c->realtime_ns - ago, c->monotonic_ns - ago,
+					  c->monotonic_raw_ns - ago };
+
+	perfetto_clocks(t->p, &clocks);
+}
+
+static void write_numbers(struct trace *t)
+{
+	const struct image_tick *ticks = IMAGE_AT(t->image, ticks, struct image_tick);
+	uint64_t top = perfetto_group(t->p, 0, "systop");
+	uint64_t p99 = perfetto_counter(t->p, top, "runqueue p99", PERFETTO_NS);
+	uint64_t steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
+	uint64_t lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
+
+	for (size_t i = 0; i < t->image->ticks.nr; i++) {
+		if (ticks[i].at < t->start || ticks[i].at > t->image->end)
+			continue;
+		if (ticks[i].runq_p99_ns != VALUE_NA)
+			perfetto_count(t->p, ticks[i].at, p99, ticks[i].runq_p99_ns);
+		if (ticks[i].steal_ns != VALUE_NA)
+			perfetto_count(t->p, ticks[i].at, steal, ticks[i].steal_ns);
+		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);
+	}
+	trace_cgroup_counters(t, top);
+	/* The last event: what runs then is drawn up to it. */
+	perfetto_instant(t->p, t->image->end, top, "dump end");
+}
+
+int trace_write(FILE *to, const struct image *image, const struct keep_ring *rings, trace_progress *progress,
+		void *arg, struct trace_result *result)
+{
+	struct trace t = { .image = image, .rings = rings, .result = result, .progress = progress, .arg = arg };
+	const struct perfetto_sampler sampler = {
+		.name = image->cycles ? "cpu-cycles" : "cpu-clock",
+		.event = image->cycles ? PERFETTO_CPU_CYCLES : PERFETTO_CPU_CLOCK,
+		.frequency = image->frequency,
+	};
+	int err;
+
+	*result = (struct trace_result){ 0 };
+	t.start = image->from;
+	for (uint32_t cpu = 0; cpu < image->cpus.nr; cpu++) {
+		uint64_t since = has_ring(&t, cpu) ? complete_since(&t, cpu) : 0;
+
+		if (since > t.start)
+			t.start = since;
+	}
+	if (t.start > image->end) /* a ring that goes round in less than the window's last moments */
+		t.start = image->end;
+	result->from = t.start;
+	result->to = image->end;
+	t.p = perfetto_new(to, t.start);
+	err = t.p ? trace_who_begin(&t) : -ENOMEM;
+	if (!err) {
+		write_clocks(&t, t.start);
+		write_head(&t);
+		trace_tree(&t);
+		perfetto_stacks_begin(t.p, &sampler);
+		err = write_cpus(&t);
+	}
+	err = err ? err : t.err;
+	if (!err) {
+		trace_unborn(&t);
+		trace_blocked_all(&t);
+		write_numbers(&t);
+		write_clocks(&t, image->end);
+		err = perfetto_end(t.p, &result->bytes);
+	}
+	trace_who_end(&t);
+	perfetto_free(t.p);
+	return err;
+}

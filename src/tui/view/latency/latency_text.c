@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is said and drawn about a range of latencies, and those it is of. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "query/latency.h"
+#include "tui/term/paint.h"
+#include "util/format.h"
+#include "util/text.h"
+
+const char *latency_word(enum latency_kind kind, uint64_t count)
+{
+	static const char *const one[LATENCY_KINDS] = { "wait", "sleep", "D state", "interrupt", "softirq" };
+	static const char *const more[LATENCY_KINDS] = { "waits", "sleeps", "D states", "interrupts", "softirqs" };
+
+	return (count == 1 ? one : more)[kind];
+}
+
+void latency_range_text(const struct latency_range *r, char *buf, size_t size)
+{
+	bool shortest = r->low <= latency_first(r->kind), longest = r->high >= latency_last(r->kind);
+	char from[16], to[16];
+
+	format_value(from, sizeof(from), UNIT_NS, 1ULL << r->low, 0);
+	format_value(to, sizeof(to), UNIT_NS, 2ULL << r->high, 0);
+	if (shortest && longest)
+		snprintf(buf, size, "of any length");
+	else if (shortest || longest)
+		snprintf(buf, size, "%c%s", shortest ? '<' : '>', shortest ? to : from);
+	else
+		snprintf(buf, size, "%s-%s", from, to);
+}
+
+void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size)
+{
+	const struct tick *first = latency_head(any, r->first), *last = latency_head(any, r->last);
+	char from[16], to[16];
+	struct tm tm;
+	time_t at;
+
+	snprintf(buf, size, "-");
+	if (!first || !last)
+		return;
+	at = first->wall.tv_sec - (time_t)(first->interval_ns / 1000000000);
+	strftime(from, sizeof(from), "%H:%M:%S", localtime_r(&at, &tm));
+	strftime(to, sizeof(to), "%H:%M:%S", localtime_r(&last->wall.tv_sec, &tm));
+	snprintf(buf, size, "%s-%s", from, to);
+}
+
+static void party_name(const struct latency_party *party, char *buf, size_t size)
+{
+	text_safe(buf, size, party->life.comm, sizeof(party->life.comm));
+}
+
+void latency_parties_text(const struct latency_parties *p, uint64_t all, char *buf, size_t size)
+{
+	bool irq = latency_is_irq(p->range.kind);
+	char count[16], name[80];
+	size_t used;
+
+	format_value(count, sizeof(count), UNIT_COUNT, all, 0);
+	used = snprintf(buf, size, "%s %s", count, latency_word(p->range.kind, all));
+	if (all && !p->nr && used < size)
+		used += snprintf(buf + used, size - used, ", whose is not known");
+	if (p->nr && p->count < all && used < size) {
+		format_value(count, sizeof(count), UNIT_COUNT, p->count, 0);
+		used += snprintf(buf + used, size - used, "; of %s it is known whose", count);
+	}
+	if (p->nr && used < size)
+		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
+				 p->nr == 1 ? "" : "s");
+	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
+		if (p->at[i]->ns * 200 < p->ns) /* what would be 0%, as all that come after it */
+			break;
+		party_name(p->at[i], name, sizeof(name));
+		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
+	}
+}
+
+/* --- A table of them */
+
+#define NAME_WIDTH 15
+
+/* Of the column between name and who ran instead. */
+static int path_width(const struct paint *p, enum latency_kind kind)
+{
+	if (kind != LATENCY_RUNQ)
+		return p->width - 48 < 60 ? p->width - 48 : 60;
+	return p->width >= 140 ? 40 : p->width >= 100 ? 16 : 0;
+}
+
+void latency_draw_head(const struct paint *p, int y, enum latency_kind kind)
+{
+	int width = path_width(p, kind);
+
+	paint_format(p, y, 0, ROLE_TITLE, "%7s %7s %7s %7s %-*s %-*s%s%-*s", "COUNT",
+		     kind == LATENCY_SLEEP || kind == LATENCY_D ? "TOTAL" : "~TOTAL", "~P99",
+		     latency_is_irq(kind) ? "MAX" : "TID", NAME_WIDTH, latency_is_irq(kind) ? "IRQ" : "COMM", width,
+		     !width ? "" : latency_is_irq(kind) ? "LONGEST" : "CGROUP", width ? " " : "", p->width,
+		     kind == LATENCY_RUNQ ? "RAN INSTEAD" : "");
+}
+
+static void behind_text(const struct latency_party *party, char *buf, size_t size)
+{
+	size_t used = snprintf(buf, size, "%s", party->nr_behind ? "" : "-");
+
+	for (int i = 0; i < party->nr_behind && i < 3 && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", party->behind[i].name,
+				 100.0 * party->behind[i].ns / party->behind_ns);
+}
+
+/* The cgroup; of a source, its device, and where its longest one was. */
+static void path_text(const struct latency_party *party, bool irq, int width, char *buf, size_t size)
+{
+	char path[1024], text[1200];
+
+	text_safe(path, sizeof(path), party->cgroup.path, strlen(party->cgroup.path));
+	if (irq && party->hidden)
+		snprintf(text, sizeof(text), "%s", path);
+	else if (irq && party->max_tid)
+		snprintf(text, sizeof(text), "CPU %d, during thread %d  %s", party->max_cpu, party->max_tid, path);
+	else if (irq)
+		snprintf(text, sizeof(text), "CPU %d, idle  %s", party->max_cpu, path);
+	else
+		snprintf(text, sizeof(text), "%s", path);
+	*buf = '\0';
+	if (width > 0)
+		text_elide(buf, size, text, width);
+}
+
+/* Of the range; where the source had longer ones, what the slot says. */
+static void longest_text(const struct latency_party *party, char *buf, size_t size)
+{
+	int top = LATENCY_SLOTS - 1;
+	char text[16];
+
+	while (top > 0 && !party->n.n[top])
+		top--;
+	format_value(text, sizeof(text), UNIT_NS, party->hidden ? 2ULL << top : party->max_ns, 0);
+	snprintf(buf, size, "%s%s", party->hidden ? "<" : "", text);
+}
+
+void latency_draw_party(const struct paint *p, int y, const struct latency_party *party, enum latency_kind kind,
+			bool selected)
+{
+	char count[16], total[16], p99[16], who[24], name[80], cut[80], path[256], behind[128] = "", line[1024];
+	bool irq = latency_is_irq(kind);
+	int width = path_width(p, kind);
+
+	format_value(count, sizeof(count), UNIT_COUNT, party->count, 0);
+	format_value(total, sizeof(total), UNIT_NS, party->ns, 0);
+	format_value(p99, sizeof(p99), UNIT_NS, latency_party_quantile(party, kind, 0.99), 0);
+	if (irq)
+		longest_text(party, who, sizeof(who));
+	else
+		format_value(who, sizeof(who), UNIT_NONE, party->row.number, 0);
+	party_name(party, name, sizeof(name));
+	text_cut(cut, sizeof(cut), name, NAME_WIDTH);
+	path_text(party, irq, width, path, sizeof(path));
+	if (kind == LATENCY_RUNQ)
+		behind_text(party, behind, sizeof(behind));
+	snprintf(line, sizeof(line), "%c%6s %7s %7s %7s %s%*s %s%*s%s%s", selected ? '>' : ' ', count, total, p99, who,
+		 cut, NAME_WIDTH - text_width(cut), "", path, width - text_width(path), "", width ? " " : "", behind);
+	paint_text(p, y, 0, p->width, selected ? ROLE_SELECTED : ROLE_TEXT, line);
+}
