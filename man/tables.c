@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loss.h"
-#include "query/filter.h"
 #include "app/options.h"
 #include "app/roles.h"
-#include "tui/widget/columns.h"
+#include "loss.h"
+#include "query/filter.h"
 #include "tui/input/keymap.h"
 #include "tui/input/settings.h"
 #include "tui/term/theme.h"
+#include "tui/widget/columns.h"
 
 /* Plain text for roff. */
 static void put(const char *text)

@@ -13,19 +13,19 @@
 #include <unistd.h>
 
 #include "app/clocksource.h"
+#include "app/namespaces.h"
+#include "app/options.h"
+#include "app/roles.h"
 #include "collect/collect.h"
 #include "collect/load.h"
 #include "collect/probe.h"
 #include "helper/calls.h"
 #include "helper/sandbox.h"
-#include "proc/hierarchy.h"
 #include "model/health.h"
-#include "app/namespaces.h"
-#include "app/options.h"
 #include "proc/cgroup.h"
+#include "proc/hierarchy.h"
 #include "proc/memory.h"
 #include "proc/mounts.h"
-#include "app/roles.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "app/options.h"
-#include "tui/widget/columns.h"
 #include "tui/term/theme.h"
+#include "tui/widget/columns.h"
 
 /* Paths of --list-cgroups, one a line. */
 #define CGROUPS_COMMAND "systop --list-cgroups 2>/dev/null | sed \"1d; s/^[^ ]* *[^ ]* *//\" | sort -u"

@@ -16,28 +16,28 @@
 #include "config.h"
 
 #include "app/check.h"
-#include "collect/collect.h"
-#include "collect/words.h"
 #include "app/complain.h"
 #include "app/config_file.h"
 #include "app/config_write.h"
 #include "app/crash.h"
+#include "app/log.h"
+#include "app/loop.h"
+#include "app/print.h"
+#include "app/priority.h"
+#include "app/systop.h"
+#include "app/turns.h"
+#include "collect/collect.h"
+#include "collect/words.h"
 #include "export/folded.h"
 #include "export/json/json.h"
 #include "export/table.h"
 #include "helper/helper.h"
-#include "app/log.h"
-#include "app/loop.h"
 #include "model/tick.h"
-#include "app/print.h"
-#include "app/priority.h"
-#include "save/save.h"
 #include "save/destination.h"
+#include "save/save.h"
 #include "sym/names.h"
-#include "app/systop.h"
-#include "tui/term/theme.h"
 #include "tui/screen/tui.h"
-#include "app/turns.h"
+#include "tui/term/theme.h"
 #include "util/fail.h"
 #include "util/invoker.h"
 #include "util/standard.h"
@@ -430,6 +430,19 @@ static void finish_output(struct systop *s)
 		sink_finish(&s->output, LAST_MS);
 }
 
+/* Before systop is ready: how many refreshes there are, and a window that holds them. */
+static void plan_capture(struct systop *s)
+{
+	struct options *o = &s->options;
+
+	s->plan = (struct capture_plan){ .at = o->at, .duration_ns = o->duration_ns };
+	capture_plan_init(&s->plan, o->interval_ns);
+	if (o->duration_ns)
+		o->iterations = s->plan.refreshes;
+	if (o->window_s < s->plan.window_s)
+		o->window_s = s->plan.window_s;
+}
+
 static int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
@@ -446,8 +459,8 @@ static int run(struct systop *s)
 	long rate = 0, rate_now = 0;
 
 	if (s->options.output == OUTPUT_TRACE) {
-		recording_plan(&s->recording, &s->options);
-		o.interval_ns = s->recording.interval_ns;
+		plan_capture(s);
+		o.interval_ns = s->plan.interval_ns;
 	}
 	loop_block_signals();
 	priority_raise();
@@ -459,7 +472,7 @@ static int run(struct systop *s)
 		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (s->options.output == OUTPUT_TRACE)
-			o.first_ns = s->recording.first_ns;
+			o.first_ns = s->plan.first_ns;
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		finish_output(s);

@@ -9,8 +9,8 @@
 
 #include "app/completions.h"
 #include "app/config_file.h"
-#include "query/filter.h"
 #include "proc/user.h"
+#include "query/filter.h"
 #include "save/trigger.h"
 #include "tui/input/settings.h"
 #include "tui/term/theme.h"
@@ -374,7 +374,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_WAIT_MIN:
 		return set_wait_min(o, arg);
 	case KEY_AT:
-		if (start_time_parse(arg, &o->at))
+		if (schedule_parse(arg, &o->at))
 			return bad_value("--at", arg, "@HH:MM:SS, +SEC or /SEC is wanted, as @14:30:00 or /60");
 		return 0;
 	case KEY_DURATION:

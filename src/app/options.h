@@ -38,7 +38,7 @@ struct options {
 	uint64_t iterations;     /* 0: until stopped */
 	const char *trace;       /* -w: the file, "-": stdout */
 	uint64_t duration_ns;    /* of it; 0: until stopped */
-	struct start_time at;    /* when it begins */
+	struct schedule at;    /* when it begins */
 	int trace_fd;            /* it leads to a descriptor, -1: it does not */
 	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
 	int save_fd;             /* the same */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "app/print.h"
 
-#include <bpf/libbpf.h>
 #include <stdio.h>
 
 #include "config.h"
@@ -9,17 +8,18 @@
 #include "app/check.h"
 #include "app/completions.h"
 #include "app/config_write.h"
-#include "export/json/json.h"
-#include "proc/hierarchy.h"
-#include "model/field.h"
 #include "app/options.h"
+#include "collect/load.h"
+#include "export/json/json.h"
+#include "model/field.h"
+#include "proc/hierarchy.h"
 #include "proc/mounts.h"
 #include "proc/scope.h"
 #include "util/fail.h"
 
 static int print_version(void)
 {
-	printf("systop %s\nlibbpf %s\n", PACKAGE_VERSION, libbpf_version_string());
+	printf("systop %s\nlibbpf %s\n", PACKAGE_VERSION, load_libbpf());
 	return EXIT_STATUS_OK;
 }
 

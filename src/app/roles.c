@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "app/roles.h"
 
-#include "collect/peek.h"
 #include "app/config_write.h"
+#include "app/log.h"
+#include "collect/peek.h"
 #include "export/write.h"
 #include "helper/proto.h"
-#include "app/log.h"
-#include "sym/roles.h"
 #include "save/process_info.h"
+#include "sym/roles.h"
 
 /* clang-format off */
 const struct helper_role processes[PROCESS_COUNT] = {

@@ -10,20 +10,20 @@
 #include <time.h>
 
 #include "app/check.h"
-#include "collect/collect.h"
 #include "app/crash.h"
+#include "app/turns.h"
+#include "collect/collect.h"
 #include "helper/helper.h"
-#include "query/recorded.h"
 #include "model/health.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
 #include "proc/user.h"
+#include "query/recorded.h"
 #include "record/rings.h"
 #include "record/window.h"
 #include "save/save.h"
 #include "sym/names.h"
 #include "tui/screen/host.h"
-#include "app/turns.h"
 #include "util/clock.h"
 #include "util/sink.h"
 #include "util/text.h"
@@ -189,7 +189,7 @@ static uint64_t names_generation_now(void *arg)
 	return names_generation(((struct host_sources *)arg)->names);
 }
 
-static const char *source(void *arg, uint64_t frame)
+static const char *code(void *arg, uint64_t frame)
 {
 	return names_source(((struct host_sources *)arg)->names, frame);
 }
@@ -256,13 +256,19 @@ static int frequency(void *arg, int hz)
 
 void host_info_init(struct host *h, struct host_sources *from)
 {
+	h->source = (struct source){
+		.arg = from,
+		.symbol = symbol,
+		.names_generation = names_generation_now,
+		.code = code,
+		.build_id = build_id,
+		.irq_name = irq_name,
+		.thread_name = thread_name,
+		.recorded = recorded,
+		.recorded_events = recorded_events,
+		.recorded_samples = recorded_samples,
+	};
 	h->arg = from;
-	h->symbol = symbol;
-	h->names_generation = names_generation_now;
-	h->source = source;
-	h->build_id = build_id;
-	h->irq_name = irq_name;
-	h->thread_name = thread_name;
 	h->want_sleepers = want_sleepers;
 	h->frequency = frequency;
 	h->user_name = user_name;
@@ -273,9 +279,6 @@ void host_info_init(struct host *h, struct host_sources *from)
 	h->health = health;
 	h->write_config = write_config;
 	h->without_starter = without_starter;
-	h->recorded = recorded;
-	h->recorded_events = recorded_events;
-	h->recorded_samples = recorded_samples;
 	h->save = save;
 	h->save_cancel = cancel_save;
 }

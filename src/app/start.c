@@ -12,24 +12,24 @@
 #include "config.h"
 
 #include "app/check.h"
+#include "app/complain.h"
+#include "app/log.h"
+#include "app/namespaces.h"
+#include "app/roles.h"
 #include "collect/collect.h"
 #include "collect/words.h"
-#include "app/complain.h"
 #include "helper/helper.h"
-#include "proc/hierarchy.h"
-#include "app/log.h"
-#include "query/filter.h"
 #include "model/model.h"
-#include "app/namespaces.h"
 #include "proc/cgroup.h"
+#include "proc/hierarchy.h"
 #include "proc/memory.h"
 #include "proc/user.h"
-#include "app/roles.h"
+#include "query/filter.h"
+#include "save/process_info.h"
 #include "save/save.h"
 #include "sym/names.h"
 #include "tui/screen/tui.h"
 #include "util/fail.h"
-#include "save/process_info.h"
 
 /* What the past may take, that of the dead included. */
 #define PAST_BYTES (32 << 20)
@@ -82,9 +82,9 @@ static int start_save(struct systop *s)
 	};
 
 	if (s->options.output == OUTPUT_TRACE) {
-		recording_begin(&s->recording, &s->options);
-		o.part.from = s->recording.from_ns;
-		o.part.until = s->recording.until_ns;
+		capture_plan_begin(&s->plan);
+		o.part.from = s->plan.from_ns;
+		o.part.until = s->plan.until_ns;
 	}
 	s->save = save_new(&o);
 	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");

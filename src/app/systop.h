@@ -6,13 +6,13 @@
 #include <sys/utsname.h>
 
 #include "app/command.h"
-#include "app/services.h"
 #include "app/options.h"
+#include "app/services.h"
+#include "app/target.h"
 #include "proc/mounts.h"
 #include "save/capture_plan.h"
-#include "app/target.h"
-#include "tui/screen/host.h"
 #include "tui/input/settings.h"
+#include "tui/screen/host.h"
 #include "util/sink.h"
 
 struct cgroups;
@@ -46,7 +46,7 @@ struct systop {
 	struct command command;
 	struct target target;
 	char **argv;
-	struct recording recording; /* of -w */
+	struct capture_plan plan; /* of -w */
 	bool gone; /* what -p asked for */
 	uint64_t ticks;
 };

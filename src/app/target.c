@@ -9,9 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "app/options.h"
 #include "collect/collect.h"
 #include "model/tick.h"
-#include "app/options.h"
 #include "proc/pid.h"
 #include "proc/scope.h"
 #include "proc/user.h"

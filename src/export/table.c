@@ -7,9 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "query/filter.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
+#include "query/filter.h"
+#include "query/order.h"
 #include "util/format.h"
 #include "util/text.h"
 

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "export/trace_index.h"
 #include "export/perfetto/trace.h"
+#include "export/trace_index.h"
 #include "helper/helper.h"
 #include "helper/proto.h"
 #include "record/keep.h"

@@ -8,8 +8,8 @@
 
 #include "model/sample.h"
 #include "model/tick.h"
+#include "query/source.h"
 #include "sym/names.h"
-#include "tui/screen/host.h"
 #include "util/hash.h"
 #include "util/vec.h"
 
@@ -29,7 +29,7 @@ struct building {
 	struct flame *flame;
 	const struct subject *of;
 	const struct flame_options *options;
-	const struct host *host;
+	const struct source *source;
 	const struct symbol *focus;
 	const struct stack_sample *sample;
 	int at;       /* node the next frame goes below */
@@ -112,7 +112,7 @@ static void go_text(struct building *b, const char *text)
 
 static void go_frame(struct building *b, uint64_t frame, uint32_t tgid)
 {
-	const struct symbol *symbol = b->host->symbol(b->host->arg, frame, tgid);
+	const struct symbol *symbol = b->source->symbol(b->source->arg, frame, tgid);
 	struct flame_node n = { .symbol = symbol, .at = { frame, tgid } };
 
 	if (!symbol) {
@@ -139,7 +139,7 @@ static void join(struct joined *j, const struct stack *s)
 static int focus_in(const struct building *b, const struct joined *j)
 {
 	for (int i = j->nr - 1; i >= 0; i--)
-		if (b->host->symbol(b->host->arg, j->at[i].frame, j->at[i].tgid) == b->focus)
+		if (b->source->symbol(b->source->arg, j->at[i].frame, j->at[i].tgid) == b->focus)
 			return i;
 	return -1;
 }
@@ -386,10 +386,10 @@ static bool same_tree(const struct flame_options *a, const struct flame_options 
 }
 
 int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
-		const struct flame_options *o, const struct host *host)
+		const struct flame_options *o, const struct source *source)
 {
-	struct building b = { .flame = f, .of = of, .options = o, .host = host };
-	uint64_t generation = host->names_generation(host->arg);
+	struct building b = { .flame = f, .of = of, .options = o, .source = source };
+	uint64_t generation = source->names_generation(source->arg);
 
 	if (!same_tree(&f->built, o) || f->generation != generation || is_stale(f))
 		forget(f);
@@ -404,7 +404,7 @@ int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
 	for (size_t i = 0; i < f->nr; i++)
 		f->nodes[i].self = f->nodes[i].self_count = 0;
 	if (o->part != FLAME_WHOLE)
-		b.focus = host->symbol(host->arg, o->focus.frame, o->focus.tgid);
+		b.focus = source->symbol(source->arg, o->focus.frame, o->focus.tgid);
 	if (o->samples)
 		o->samples(o->samples_arg, add_sample, &b);
 	else

@@ -11,7 +11,7 @@
 #include "query/wakers.h"
 #include "util/map.h"
 
-struct host;
+struct source;
 struct life;
 struct symbol;
 struct tick;
@@ -106,7 +106,7 @@ struct flame {
  * 0 or -ENOMEM.
  */
 int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
-		const struct flame_options *o, const struct host *host);
+		const struct flame_options *o, const struct source *source);
 void flame_fini(struct flame *f);
 
 /* flame_functions - puts the totals of functions in place, and them in order. */
@@ -131,7 +131,7 @@ struct flame_base {
 
 /* flame_base_set - keeps it. flame_base_share - the share (of its root) that a place had. */
 int flame_base_set(struct flame_base *b, const struct flame *f);
-double flame_base_share(struct flame_base *b, uint64_t key, const struct host *host);
+double flame_base_share(struct flame_base *b, uint64_t key, const struct source *source);
 void flame_base_fini(struct flame_base *b);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "query/calltree.h"
-#include "tui/screen/host.h"
+#include "query/source.h"
 
 int flame_base_set(struct flame_base *b, const struct flame *f)
 {
@@ -26,11 +26,11 @@ int flame_base_set(struct flame_base *b, const struct flame *f)
 }
 
 /* Names came since: the places of the same frames have other keys now. */
-static void rekey(struct flame_base *b, const struct host *host)
+static void rekey(struct flame_base *b, const struct source *source)
 {
 	map_fini(&b->shares);
 	b->shares = (struct map){ 0 };
-	b->generation = host->names_generation(host->arg);
+	b->generation = source->names_generation(source->arg);
 	for (size_t i = 0; i < b->nr; i++)
 		b->nodes[i].total = b->nodes[i].self;
 	for (size_t i = 0; i < b->nr; i++) {
@@ -38,7 +38,7 @@ static void rekey(struct flame_base *b, const struct host *host)
 		uintptr_t at;
 
 		if (n->symbol) {
-			n->symbol = host->symbol(host->arg, n->at.frame, n->at.tgid);
+			n->symbol = source->symbol(source->arg, n->at.frame, n->at.tgid);
 			n->key = n->parent < 0 ? 1 : flame_key(b->nodes[n->parent].key, (uintptr_t)n->symbol);
 		}
 		at = (uintptr_t)map_get(&b->shares, n->key);
@@ -50,14 +50,14 @@ static void rekey(struct flame_base *b, const struct host *host)
 	}
 }
 
-double flame_base_share(struct flame_base *b, uint64_t key, const struct host *host)
+double flame_base_share(struct flame_base *b, uint64_t key, const struct source *source)
 {
 	uintptr_t at;
 
 	if (!b->nr || !b->nodes[0].total)
 		return 0;
-	if (!b->shares.nr || b->generation != host->names_generation(host->arg))
-		rekey(b, host);
+	if (!b->shares.nr || b->generation != source->names_generation(source->arg))
+		rekey(b, source);
 	at = (uintptr_t)map_get(&b->shares, key);
 	return at ? (double)b->nodes[at - 1].total / b->nodes[0].total : 0;
 }

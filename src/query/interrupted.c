@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "model/event.h"
-#include "tui/screen/host.h"
-#include "tui/screen/view.h"
+#include "query/source.h"
 #include "util/vec.h"
 
 static struct irq_victim *victim_of(struct irq_victims *v, pid_t tid)
@@ -112,34 +111,35 @@ int irq_victims_done(struct irq_victims *v, const struct tick *t)
 	return err;
 }
 
-static int read_from(struct irq_victims *v, const struct irq_source *source, const struct view_context *c,
-		     uint64_t from)
+static int read_from(struct irq_victims *v, const struct irq_source *irq, const struct source *source, uint64_t from,
+		     uint64_t to)
 {
 	int err;
 
 	irq_victims_fini(v);
-	v->source = source;
+	v->source = irq;
 	v->from = from;
-	v->to = c->tick->boottime_ns;
-	if (from >= v->to)
+	v->to = to;
+	if (from >= to)
 		return 0;
-	err = c->host->recorded_events(c->host->arg, from, v->to, &v->from, irq_victims_event, v);
+	err = source->recorded_events(source->arg, from, to, &v->from, irq_victims_event, v);
 	return err == -ENOMEM ? err : 0;
 }
 
-int irq_victims_read(struct irq_victims *v, const struct irq_source *source, const struct view_context *c)
+int irq_victims_read(struct irq_victims *v, const struct irq_source *irq, const struct source *source,
+		     const struct tick *shown, const struct tick *newest)
 {
-	uint64_t held = c->host->recorded(c->host->arg), now = c->newest->boottime_ns, from = irq_past_since(c->tick);
+	uint64_t held = source->recorded(source->arg), now = newest->boottime_ns, from = irq_past_since(shown);
 	int err;
 
 	if (held == VALUE_NA)
 		held = 0;
 	if (held < now && now - held > from)
 		from = now - held;
-	err = read_from(v, source, c, from);
+	err = read_from(v, irq, source, from, shown->boottime_ns);
 	if (!err && v->from > from) /* a CPU's ring has less: then the same time of all of them */
-		err = read_from(v, source, c, v->from);
-	return err ? err : irq_victims_done(v, c->tick);
+		err = read_from(v, irq, source, v->from, shown->boottime_ns);
+	return err ? err : irq_victims_done(v, shown);
 }
 
 void irq_victims_fini(struct irq_victims *v)

@@ -8,7 +8,7 @@
 #include "util/map.h"
 
 struct event;
-struct view_context;
+struct source;
 
 struct irq_victim {
 	struct irq_who who;   /* when: the last time */
@@ -39,7 +39,8 @@ struct irq_victims {
  * 10 ns for each of its events, whatever it is of. What was there before is forgotten. 0 or -ENOMEM; a recorder that is
  * off has nothing: count is 0.
  */
-int irq_victims_read(struct irq_victims *v, const struct irq_source *source, const struct view_context *c);
+int irq_victims_read(struct irq_victims *v, const struct irq_source *irq, const struct source *source,
+		     const struct tick *shown, const struct tick *newest);
 void irq_victims_fini(struct irq_victims *v);
 
 /* irq_victims_event - counts an event, if it is one of the source's: what irq_victims_read() gives to the recorder.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/tick.h"
-#include "tui/screen/host.h"
+#include "query/source.h"
 #include "util/map.h"
 #include "util/text.h"
 
@@ -56,7 +56,7 @@ int irq_who_find(const struct tick *any, struct irq_who *const *who, size_t nr)
 	return err;
 }
 
-const char *irq_who_text(const struct irq_who *w, const struct host *host, char *buf, size_t size)
+const char *irq_who_text(const struct irq_who *w, const struct source *source, char *buf, size_t size)
 {
 	char name[80] = "";
 
@@ -65,7 +65,7 @@ const char *irq_who_text(const struct irq_who *w, const struct host *host, char 
 		return buf;
 	}
 	if (!*w->name)
-		host->thread_name(host->arg, w->tid, name, sizeof(name));
+		source->thread_name(source->arg, w->tid, name, sizeof(name));
 	snprintf(buf, size, "%s %d", *w->name ? w->name : *name ? name : "thread", w->tid);
 	return buf;
 }

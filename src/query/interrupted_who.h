@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct host;
+struct source;
 struct irq_source;
 struct tick;
 
@@ -22,8 +22,8 @@ struct irq_who {
 /* irq_who_find - name and cgroup of all of them, by way of any tick. O(threads). 0 or -ENOMEM. */
 int irq_who_find(const struct tick *any, struct irq_who *const *who, size_t nr);
 
-/* irq_who_text - "api-worker 20411", "idle"; asks @host where the past does not know it. */
-const char *irq_who_text(const struct irq_who *w, const struct host *host, char *buf, size_t size);
+/* irq_who_text - "api-worker 20411", "idle"; asks @source where the past does not know it. */
+const char *irq_who_text(const struct irq_who *w, const struct source *source, char *buf, size_t size);
 
 /* irq_handler_text - who handles it, "nvme0q1", or what it is for, "apic timer"; "-": not known. Fit for a terminal. */
 const char *irq_handler_text(const struct irq_source *s, char *buf, size_t size);

@@ -9,10 +9,6 @@
 #include "model/tick.h"
 #include "util/map.h"
 
-struct opening;
-struct paint;
-struct view_context;
-
 /* Durations of some refreshes and some slots of struct latency. */
 struct latency_range {
 	enum latency_kind kind;
@@ -84,15 +80,6 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 /* latency_parties_text - "41 waits, 7 threads: api-worker 61% search 30%" of their time. @all: durations in the range,
  * also those of threads that are not known: "487 sleeps; of 185 it is known whose, 7 threads: ...". */
 void latency_parties_text(const struct latency_parties *p, uint64_t all, char *buf, size_t size);
-
-/* latency_draw_head, latency_draw_party - a line of a table of them. */
-void latency_draw_head(const struct paint *p, int y, enum latency_kind kind);
-void latency_draw_party(const struct paint *p, int y, const struct latency_party *party, enum latency_kind kind,
-			bool selected);
-
-/* latency_flame - @o opens the flamegraph of a range: of runqueue waits all that its threads had in these refreshes,
- * of sleep and D state just these, of interrupts all that its sources had; its title says so. Returns false if there is no memory. */
-bool latency_flame(struct opening *o, const struct latency_range *r, const struct view_context *c);
 
 /* latency_head - a tick without rows, whether it is remembered or the one that is shown. NULL: neither. */
 const struct tick *latency_head(const struct tick *shown, uint64_t seq);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "model/tick.h"
+#include "query/order.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/tick.h"
 
 struct order {
 	row_before *before;

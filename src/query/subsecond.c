@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/host.h"
+#include "query/source.h"
 #include "util/vec.h"
 
 #define SEC 1000000000ULL
@@ -174,7 +174,7 @@ static int on_event(void *arg, int cpu, const struct event *e)
 	}
 }
 
-int subsecond_read(struct subsecond *s, const struct host *host, uint64_t until)
+int subsecond_read(struct subsecond *s, const struct source *source, uint64_t until)
 {
 	uint64_t from = s->until, since = from * SEC;
 	int err;
@@ -188,7 +188,7 @@ int subsecond_read(struct subsecond *s, const struct host *host, uint64_t until)
 	s->until = until;
 	s->nr_turns = s->nr_runs = 0;
 	s->cpu = -1;
-	err = host->recorded_events(host->arg, from * SEC, until * SEC, &since, on_event, s);
+	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
 	if (since > from * SEC)
 		forget_waiting(s); /* some that ran since are taken for waiting */
 	if (!err && s->metric == SUBSECOND_RUNQ)

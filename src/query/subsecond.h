@@ -9,7 +9,7 @@
 #include "model/event.h"
 #include "util/map.h"
 
-struct host;
+struct source;
 
 /* Parts of a second, and how many seconds are kept. */
 #define SUBSECOND_PARTS 200
@@ -51,7 +51,7 @@ struct subsecond {
 int subsecond_start(struct subsecond *s, enum subsecond_metric metric, uint64_t from);
 
 /* subsecond_read - goes on up to the second @until, without it. 0 or -errno. */
-int subsecond_read(struct subsecond *s, const struct host *host, uint64_t until);
+int subsecond_read(struct subsecond *s, const struct source *source, uint64_t until);
 
 /* subsecond_sum - samples or ns of a second's parts [@first, @first + @nr). subsecond_known - whether all of it is
  * known. */

@@ -83,31 +83,39 @@ static int group(const struct tree *t, struct siblings *s)
 	return 0;
 }
 
-static int list_siblings(struct tree *t, struct siblings *s, size_t parent, struct list *l,
-			 row_before *before, const void *arg)
+/* Where rows go, and in which order. */
+struct listing {
+	row_before *before;
+	const void *arg;
+	tree_add *add;
+	void *list;
+};
+
+static int list_siblings(struct tree *t, struct siblings *s, size_t parent, const struct listing *l)
 {
 	const struct row **rows = s->rows + s->first[parent + 1];
 	size_t nr = s->first[parent + 2] - s->first[parent + 1];
 	int err = 0;
 
-	rows_order(rows, nr, 0, nr, before, arg);
+	rows_order(rows, nr, 0, nr, l->before, l->arg);
 	for (size_t i = 0; !err && i < nr; i++) {
-		err = list_add(l, rows[i]);
+		err = l->add(l->list, rows[i]);
 		if (!err && !map_get(&t->folded, key_of(rows[i])))
-			err = list_siblings(t, s, rows[i] - t->rows, l, before, arg);
+			err = list_siblings(t, s, rows[i] - t->rows, l);
 	}
 	return err;
 }
 
-int tree_list(struct tree *t, struct list *l, row_before *before, const void *arg)
+int tree_rows(struct tree *t, row_before *before, const void *arg, tree_add *add, void *list)
 {
+	const struct listing l = { before, arg, add, list };
 	struct siblings s = { 0 };
 	int err;
 
 	complete(t);
 	err = group(t, &s);
 	if (!err)
-		err = list_siblings(t, &s, TREE_ROOT, l, before, arg);
+		err = list_siblings(t, &s, TREE_ROOT, &l);
 	free(s.rows);
 	free(s.first);
 	return err;
@@ -122,23 +130,21 @@ void tree_name(const struct tree *t, const struct row *r, const char *name, char
 		 name);
 }
 
-bool tree_act(struct tree *t, enum action a, const struct row *selected)
+void tree_fold(struct tree *t, const struct row *r)
 {
-	switch (a) {
-	case ACTION_FOLD:
-		if (selected)
-			map_put(&t->folded, key_of(selected), t);
-		return true;
-	case ACTION_UNFOLD:
-		if (selected)
-			map_del(&t->folded, key_of(selected));
-		return true;
-	case ACTION_UNFOLD_ALL:
-		map_fini(&t->folded);
-		return true;
-	default:
-		return false;
-	}
+	if (r)
+		map_put(&t->folded, key_of(r), t);
+}
+
+void tree_unfold(struct tree *t, const struct row *r)
+{
+	if (r)
+		map_del(&t->folded, key_of(r));
+}
+
+void tree_unfold_all(struct tree *t)
+{
+	map_fini(&t->folded);
 }
 
 void tree_fini(struct tree *t)

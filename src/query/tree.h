@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tui/input/actions.h"
-#include "tui/widget/list.h"
+#include "query/order.h"
+#include "query/subject.h"
 #include "util/map.h"
 
 /* Rows of a tick as a tree, parts of it folded away. Initialise with zeroes. */
@@ -27,14 +27,18 @@ struct tree {
 /* tree_begin - @nr rows, all of them roots and not wanted yet. 0 or -ENOMEM. */
 int tree_begin(struct tree *t, const struct row *rows, size_t nr);
 
-/* tree_list - puts the wanted rows into the list, siblings in this order. 0 or -ENOMEM. */
-int tree_list(struct tree *t, struct list *l, row_before *before, const void *arg);
+/* tree_rows - calls @add for the wanted rows from the top on, siblings in this order. 0, -ENOMEM, or what @add returned if
+ * that is not 0. */
+typedef int tree_add(void *list, const struct row *r);
+int tree_rows(struct tree *t, row_before *before, const void *arg, tree_add *add, void *list);
 
 /* tree_name - "    - name": indented, with a mark for what is, or can be, folded. */
 void tree_name(const struct tree *t, const struct row *r, const char *name, char *buf, size_t size);
 
-/* tree_act - folds and unfolds the selected row. Returns whether @a was such an action. */
-bool tree_act(struct tree *t, enum action a, const struct row *selected);
+/* tree_fold, tree_unfold - a row (NULL: none); tree_unfold_all - all of them. */
+void tree_fold(struct tree *t, const struct row *r);
+void tree_unfold(struct tree *t, const struct row *r);
+void tree_unfold_all(struct tree *t);
 
 void tree_fini(struct tree *t);
 

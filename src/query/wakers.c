@@ -9,7 +9,7 @@
 #include "model/sample.h"
 #include "model/tick.h"
 #include "model/wait.h"
-#include "tui/screen/host.h"
+#include "query/source.h"
 #include "query/subject.h"
 
 #define NR_AT (int)(sizeof(((struct wakers *)0)->at) / sizeof(struct waker))
@@ -81,7 +81,7 @@ static const struct row *find_thread(const struct tick *t, pid_t tid)
 	return NULL;
 }
 
-static void thread_name(uint32_t tid, const struct tick *t, const struct host *host, char *buf, size_t size)
+static void thread_name(uint32_t tid, const struct tick *t, const struct source *source, char *buf, size_t size)
 {
 	const struct row *r = find_thread(t, tid);
 	struct subject s = subject_of(r);
@@ -91,14 +91,14 @@ static void thread_name(uint32_t tid, const struct tick *t, const struct host *h
 		subject_name(&s, r, buf, size);
 		return;
 	}
-	host->thread_name(host->arg, tid, name, sizeof(name));
+	source->thread_name(source->arg, tid, name, sizeof(name));
 	snprintf(buf, size, "%s %u", *name ? name : "thread", tid);
 }
 
-void waker_name(const struct waker *w, const struct tick *t, const struct host *host, char *buf,
+void waker_name(const struct waker *w, const struct tick *t, const struct source *source, char *buf,
 		size_t size)
 {
-	char source[64], thread[64], irq[40] = "";
+	char what[64], thread[64], irq[40] = "";
 	int len;
 
 	switch (w->context) {
@@ -106,24 +106,24 @@ void waker_name(const struct waker *w, const struct tick *t, const struct host *
 		snprintf(buf, size, "waking not seen");
 		return;
 	case WAKE_THREAD:
-		thread_name(w->number, t, host, buf, size);
+		thread_name(w->number, t, source, buf, size);
 		return;
 	default:
-		wake_name(w->context, w->number, source, sizeof(source));
+		wake_name(w->context, w->number, what, sizeof(what));
 	}
-	len = strlen(source);
+	len = strlen(what);
 	if (w->context == WAKE_IRQ)
-		host->irq_name(host->arg, w->number, irq, sizeof(irq));
-	snprintf(source + len, sizeof(source) - len, "%s%s", *irq ? " " : "", irq);
+		source->irq_name(source->arg, w->number, irq, sizeof(irq));
+	snprintf(what + len, sizeof(what) - len, "%s%s", *irq ? " " : "", irq);
 	if (w->during) {
-		thread_name(w->during, t, host, thread, sizeof(thread));
-		snprintf(buf, size, "%s, during %s", source, thread);
+		thread_name(w->during, t, source, thread, sizeof(thread));
+		snprintf(buf, size, "%s, during %s", what, thread);
 	} else {
-		snprintf(buf, size, "%s", source);
+		snprintf(buf, size, "%s", what);
 	}
 }
 
-void wakers_text(const struct wakers *w, const struct tick *t, const struct host *host, char *buf,
+void wakers_text(const struct wakers *w, const struct tick *t, const struct source *source, char *buf,
 		 size_t size)
 {
 	size_t used = 0;
@@ -135,7 +135,7 @@ void wakers_text(const struct wakers *w, const struct tick *t, const struct host
 
 		if (i && w->at[i].count * 200 < w->count) /* what would be 0%, as all that come after it */
 			return;
-		waker_name(&w->at[i], t, host, name, sizeof(name));
+		waker_name(&w->at[i], t, source, name, sizeof(name));
 		len = snprintf(one, sizeof(one), "%s%s %.0f%%", i ? "   " : "", name,
 			       100.0 * w->at[i].count / w->count);
 		if (used + len >= size)

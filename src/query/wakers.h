@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct host;
+struct source;
 struct stack_sample;
 struct tick;
 struct woken;
@@ -33,11 +33,11 @@ void wakers_sort(struct wakers *w);
  * waker_name - "timer", "softirq NET_RX", "irq 24 nvme0q1", with "during java 4711" where a thread was
  * interrupted; or the thread: "java 4711". Fit for a terminal.
  */
-void waker_name(const struct waker *w, const struct tick *t, const struct host *host, char *buf,
+void waker_name(const struct waker *w, const struct tick *t, const struct source *source, char *buf,
 		size_t size);
 
 /* wakers_text - "timer 61%  java 4711 22%": as many as fit; "-": none. */
-void wakers_text(const struct wakers *w, const struct tick *t, const struct host *host, char *buf,
+void wakers_text(const struct wakers *w, const struct tick *t, const struct source *source, char *buf,
 		 size_t size);
 
 #endif

@@ -10,16 +10,16 @@
 
 #include "collect/collect.h"
 #include "export/trace_index.h"
+#include "model/aggregate.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
-#include "model/aggregate.h"
 #include "model/tick.h"
 #include "record/rings.h"
+#include "save/process_info.h"
 #include "save/save.h"
 #include "sym/names.h"
 #include "util/clock.h"
 #include "util/map.h"
-#include "save/process_info.h"
 
 /* Equal keys are equal frames: anonymous ones are of a process. */
 static uint64_t frame_key(uint64_t frame, uint32_t tgid)

@@ -3,8 +3,6 @@
 
 #include <time.h>
 
-#include "app/options.h"
-#include "save/schedule.h"
 #include "util/clock.h"
 
 #define SECOND_NS 1000000000ULL
@@ -12,35 +10,33 @@
 /* A busy host needs so long to get ready. */
 #define READY_NS SECOND_NS
 
-static uint64_t interval_of(const struct options *o)
+static uint64_t interval_of(uint64_t duration_ns, uint64_t interval_ns)
 {
-	uint64_t parts = (o->duration_ns + o->interval_ns - 1) / o->interval_ns;
+	uint64_t parts = (duration_ns + interval_ns - 1) / interval_ns;
 
-	return parts ? o->duration_ns / parts : o->interval_ns;
+	return parts ? duration_ns / parts : interval_ns;
 }
 
-void recording_plan(struct recording *r, struct options *o)
+void capture_plan_init(struct capture_plan *p, uint64_t interval_ns)
 {
-	uint64_t seconds = (o->duration_ns + SECOND_NS - 1) / SECOND_NS, wait;
 	struct timespec now;
+	uint64_t wait;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	wait = start_time_wait(&o->at, &now);
-	while (o->at.kind == START_MULTIPLE && wait < READY_NS)
-		wait += o->at.seconds * SECOND_NS;
-	r->begins_ns = clock_ns(CLOCK_BOOTTIME) + wait;
-	r->interval_ns = interval_of(o);
-	if (o->duration_ns)
-		o->iterations = o->duration_ns / r->interval_ns;
-	if (o->window_s < seconds + 1)
-		o->window_s = seconds + 1;
+	wait = schedule_wait(&p->at, &now);
+	while (p->at.kind == SCHEDULE_MULTIPLE && wait < READY_NS)
+		wait += p->at.seconds * SECOND_NS;
+	p->begins_ns = clock_ns(CLOCK_BOOTTIME) + wait;
+	p->interval_ns = interval_of(p->duration_ns, interval_ns);
+	p->refreshes = p->duration_ns / p->interval_ns;
+	p->window_s = (p->duration_ns + SECOND_NS - 1) / SECOND_NS + 1;
 }
 
-void recording_begin(struct recording *r, const struct options *o)
+void capture_plan_begin(struct capture_plan *p)
 {
 	uint64_t now = clock_ns(CLOCK_BOOTTIME);
 
-	r->from_ns = now > r->begins_ns ? now : r->begins_ns;
-	r->until_ns = o->duration_ns ? r->from_ns + o->duration_ns : 0;
-	r->first_ns = r->interval_ns + r->from_ns - now;
+	p->from_ns = now > p->begins_ns ? now : p->begins_ns;
+	p->until_ns = p->duration_ns ? p->from_ns + p->duration_ns : 0;
+	p->first_ns = p->interval_ns + p->from_ns - now;
 }

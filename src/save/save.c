@@ -23,11 +23,11 @@
 #include "record/rings.h"
 #include "save/capture_metadata.h"
 #include "save/destination.h"
+#include "save/process_info.h"
 #include "sym/names.h"
 #include "util/clock.h"
 #include "util/format.h"
 #include "util/text.h"
-#include "save/process_info.h"
 
 /* Names are waited for while some come: not longer than this for the next one, and this for all. On a busy host the
  * helpers, too, wait for a CPU. */

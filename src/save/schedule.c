@@ -8,7 +8,7 @@
 #define SEC 1000000000ULL
 #define DAY 86400
 
-static int parse_clock(const char *text, struct start_time *t)
+static int parse_clock(const char *text, struct schedule *t)
 {
 	struct tm tm = { 0 };
 	const char *end = strptime(text, "%H:%M", &tm);
@@ -17,11 +17,11 @@ static int parse_clock(const char *text, struct start_time *t)
 		end = strptime(end, ":%S", &tm);
 	if (!end || *end || tm.tm_sec > 59)
 		return -EINVAL;
-	*t = (struct start_time){ START_CLOCK, tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec };
+	*t = (struct schedule){ SCHEDULE_CLOCK, tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec };
 	return 0;
 }
 
-int start_time_parse(const char *text, struct start_time *t)
+int schedule_parse(const char *text, struct schedule *t)
 {
 	unsigned long seconds;
 	char *end;
@@ -33,17 +33,17 @@ int start_time_parse(const char *text, struct start_time *t)
 	seconds = strtoul(text + 1, &end, 10);
 	if (*end || !seconds || seconds >= DAY)
 		return -EINVAL;
-	*t = (struct start_time){ *text == '+' ? START_IN : START_MULTIPLE, seconds };
+	*t = (struct schedule){ *text == '+' ? SCHEDULE_IN : SCHEDULE_MULTIPLE, seconds };
 	return 0;
 }
 
-uint64_t start_time_wait(const struct start_time *t, const struct timespec *now)
+uint64_t schedule_wait(const struct schedule *t, const struct timespec *now)
 {
 	uint64_t at = now->tv_sec * SEC + now->tv_nsec, then;
 	struct tm tm;
 
 	switch (t->kind) {
-	case START_CLOCK:
+	case SCHEDULE_CLOCK:
 		localtime_r(&now->tv_sec, &tm);
 		tm.tm_hour = t->seconds / 3600;
 		tm.tm_min = t->seconds / 60 % 60;
@@ -51,9 +51,9 @@ uint64_t start_time_wait(const struct start_time *t, const struct timespec *now)
 		tm.tm_isdst = -1;
 		then = mktime(&tm) * SEC;
 		return then > at ? then - at : then + DAY * SEC - at;
-	case START_IN:
+	case SCHEDULE_IN:
 		return t->seconds * SEC;
-	case START_MULTIPLE:
+	case SCHEDULE_MULTIPLE:
 		return t->seconds * SEC - at % (t->seconds * SEC);
 	default:
 		return 0;

@@ -6,15 +6,15 @@
 #include <time.h>
 
 /* When a recording begins, so that several hosts can record the same seconds. */
-struct start_time {
-	enum { START_NOW, START_CLOCK, START_IN, START_MULTIPLE } kind;
+struct schedule {
+	enum { SCHEDULE_NOW, SCHEDULE_CLOCK, SCHEDULE_IN, SCHEDULE_MULTIPLE } kind;
 	unsigned int seconds; /* of the day, from now on, or of what the time is a multiple */
 };
 
-/* start_time_parse - "@14:30:00" or "@14:30", local time; "+10"; "/60". 0 or -EINVAL. */
-int start_time_parse(const char *text, struct start_time *t);
+/* schedule_parse - "@14:30:00" or "@14:30", local time; "+10"; "/60". 0 or -EINVAL. */
+int schedule_parse(const char *text, struct schedule *t);
 
-/* start_time_wait - ns from @now, CLOCK_REALTIME, until then; less than a day and, but for START_NOW, more than 0. */
-uint64_t start_time_wait(const struct start_time *t, const struct timespec *now);
+/* schedule_wait - ns from @now, CLOCK_REALTIME, until then; less than a day and, but for SCHEDULE_NOW, more than 0. */
+uint64_t schedule_wait(const struct schedule *t, const struct timespec *now);
 
 #endif

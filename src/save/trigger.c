@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "query/filter.h"
 #include "model/sample.h"
 #include "model/tick.h"
+#include "query/filter.h"
 #include "util/text.h"
 
 #define HOUR_NS 3600000000000ULL

@@ -16,8 +16,8 @@
 #include "helper/proto.h"
 #include "model/health.h"
 #include "model/model.h"
-#include "scene.h"
 #include "save/process_info.h"
+#include "scene.h"
 
 static const struct tick *tick_of_scene(void)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/trace_index.h"
 #include "export/perfetto/trace.h"
+#include "export/trace_index.h"
 #include "record/keep.h"
 #include "record/snapshot.h"
 

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "scene.h"
-#include "tui/term/paint.h"
 #include "tui/screen/screen.h"
+#include "tui/term/paint.h"
 
 #ifdef SANITIZED
 #define HOW ""
@@ -94,7 +94,7 @@ static struct screen *open_screen(struct host *host, struct paint *paint, struct
 	struct screen *screen;
 
 	*host = scene_host;
-	host->arg = scene;
+	host->source.arg = host->arg = scene;
 	settings_default(&settings);
 	paint_init(paint, pad, 80, 24, below(2));
 	paint_theme(paint, theme, true);

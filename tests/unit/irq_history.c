@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "model/event.h"
-#include "query/irq_history.h"
 #include "query/interrupted.h"
+#include "query/irq_history.h"
 
 #define REFRESHES 3
 

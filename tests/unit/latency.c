@@ -7,7 +7,7 @@
 #include "model/sample.h"
 #include "model/wait.h"
 #include "tui/view/flame/flame_view.h"
-#include "query/latency.h"
+#include "tui/view/latency/latency_view.h"
 
 static struct cgroup root = { .id = 1, .path = "/" };
 

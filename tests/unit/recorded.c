@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "query/recorded.h"
 #include "model/sample_list.h"
+#include "query/recorded.h"
 
 #define MS 1000000ULL
 

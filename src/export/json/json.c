@@ -8,11 +8,11 @@
 
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
-#include "query/filter.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "model/wait.h"
+#include "query/filter.h"
 #include "sym/names.h"
 #include "util/map.h"
 

@@ -4,12 +4,12 @@
 
 /* What the files of the trace share: trace.c (events), trace_who.c (threads, their stacks and cgroups). */
 
-#include "export/trace_index.h"
 #include "export/perfetto/perfetto.h"
 #include "export/perfetto/perfetto_cpu.h"
 #include "export/perfetto/perfetto_stacks.h"
 #include "export/perfetto/perfetto_tree.h"
 #include "export/perfetto/trace.h"
+#include "export/trace_index.h"
 #include "record/snapshot.h"
 #include "util/map.h"
 

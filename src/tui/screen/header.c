@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/loss_names.h"
 #include "model/aggregate.h"
+#include "model/loss_names.h"
 #include "model/tick.h"
-#include "tui/widget/bar.h"
-#include "tui/screen/host.h"
 #include "tui/input/keymap.h"
+#include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "tui/widget/bar.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -162,7 +162,7 @@ static void line_loss(const struct header *h, const struct paint *p)
 				 loss_names[largest].name, t->loss[largest]);
 	else
 		x = paint_text(p, 2, 0, p->width, ROLE_TEXT, "LOSS 0");
-	recorded = h->host->recorded(h->host->arg);
+	recorded = h->host->source.recorded(h->host->source.arg);
 	if (recorded != VALUE_NA)
 		x = paint_format(p, 2, x, ROLE_DIM, "  BUF %.0fs", recorded / 1e9);
 	snprintf(about, sizeof(about), "v%s  kernel %s", h->host->version, h->host->kernel);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/screen/help.h"
 
-#include "query/filter.h"
 #include "model/health.h"
-#include "tui/widget/columns.h"
+#include "query/filter.h"
 #include "tui/input/keymap.h"
 #include "tui/term/paint.h"
+#include "tui/widget/columns.h"
 
 #define KEYS_WIDTH 14
 #define NAME_WIDTH 18

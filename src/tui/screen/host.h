@@ -7,12 +7,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct event;
+#include "query/source.h"
+
 struct health;
-struct stack_sample;
-struct symbol;
 struct settings;
-struct tick;
 struct topology;
 
 /* What the screen asks of the rest, as it opens no files itself; texts come fit for a terminal. */
@@ -20,27 +18,16 @@ struct host {
 	const char *name, *kernel, *version;
 	uint64_t wait_ns;  /* of waits so long and longer it is known who ran instead */
 	const char *scope; /* what -c, -p, -u and the command say: "all" */
-	void *arg;
+	struct source source; /* of names, and of what was recorded */
+	void *arg;           /* of all that follow */
 	/* Name of a user, its number if it has none. */
 	void (*user_name)(unsigned int uid, char *buf, size_t size);
 	/* Its number: 0 or -ENOENT. */
 	int (*user_find)(const char *name, unsigned int *uid);
-	/* What a frame is called, now (sym/names.h). NULL: out of memory. */
-	const struct symbol *(*symbol)(void *arg, uint64_t frame, uint32_t tgid);
-	/* Changes when names were learnt. */
-	uint64_t (*names_generation)(void *arg);
-	/* What its code was compiled from: lines, raw bytes, "": not known (yet); the build-id of its
-	 * file, "-": none. */
-	const char *(*source)(void *arg, uint64_t frame);
-	void (*build_id)(void *arg, uint64_t frame, char *buf, size_t size);
-	/* Who handles an interrupt: "nvme0q1", "": not known. */
-	void (*irq_name)(void *arg, unsigned int irq, char *buf, size_t size);
 	/* The stacks of threads that sleep are wanted: said again at each tick that they are for. */
 	void (*want_sleepers)(void *arg);
 	/* Samples a second on each CPU, now; sets them, if @hz is not 0. */
 	int (*frequency)(void *arg, int hz);
-	/* Name of a thread that lives, also outside of the scope; "": there is none. */
-	void (*thread_name)(void *arg, pid_t tid, char *buf, size_t size);
 	/* How CPUs are put together (model/topology.h); good until asked again. The clock of one now, in Hz;
 	 * VALUE_NA: not known. */
 	const struct topology *(*topology)(void *arg);
@@ -53,15 +40,6 @@ struct host {
 	void (*write_config)(void *arg, const struct settings *s, char *said, size_t size);
 	/* No helpers can be started: the health page says why. */
 	bool (*without_starter)(void *arg);
-	/* ns of which the recorder has everything, on all CPUs; VALUE_NA: it is off. */
-	uint64_t (*recorded)(void *arg);
-	/* What it has of @from to @to, CLOCK_BOOTTIME ns: record/window.h. A key's work, not a refresh's. */
-	int (*recorded_events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
-			       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
-	/* The same as samples of threads, see look_back.h; by way of any refresh, whose past knows who there was. */
-	int (*recorded_samples)(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
-				int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until),
-				void *fn_arg);
 	/* Saves what the recorder holds of @from to @until, CLOCK_BOOTTIME ns, 0 and 0: all; what it does is told
 	 * later. Cancels that: false: nothing is saved. */
 	void (*save)(void *arg, uint64_t from, uint64_t until, char *said, size_t size);

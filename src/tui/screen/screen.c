@@ -76,7 +76,7 @@ void screen_update(struct screen *s, uint64_t now_ns)
 	if (!s->changed || !s->shown || !s->paint || screen_too_small(s->paint))
 		return;
 	s->changed = false;
-	s->names = s->host->names_generation(s->host->arg);
+	s->names = s->host->source.names_generation(s->host->source.arg);
 	c = screen_context(s, now_ns);
 	if (screen_here(s)->view->update(screen_here(s)->state, &c))
 		screen_notice(s, "out of memory: not all rows are shown");
@@ -177,7 +177,7 @@ void screen_tick(struct screen *s, const struct tick *t)
 	tick_put(before);
 	if (!s->paused || !s->shown)
 		show(s, t);
-	else if (s->names != s->host->names_generation(s->host->arg)) /* of functions: they come late */
+	else if (s->names != s->host->source.names_generation(s->host->source.arg)) /* of functions: they come late */
 		s->changed = true;
 }
 

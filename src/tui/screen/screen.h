@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <wchar.h>
 
-#include "tui/screen/host.h"
 #include "tui/input/settings.h"
+#include "tui/screen/host.h"
 
 struct paint;
 struct tick;

@@ -4,14 +4,14 @@
 
 /* What the files of the screen share: screen.c (views, time), screen_keys.c, screen_draw.c. */
 
-#include "query/filter.h"
 #include "model/tick.h"
-#include "tui/widget/menu.h"
-#include "tui/widget/pager.h"
-#include "tui/term/paint.h"
-#include "tui/widget/prompt.h"
+#include "query/filter.h"
 #include "tui/screen/screen.h"
 #include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/widget/menu.h"
+#include "tui/widget/pager.h"
+#include "tui/widget/prompt.h"
 
 #define SCREEN_WIDTH_MIN 40
 #define SCREEN_HEIGHT_MIN 10

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/term/paint.h"
 #include "tui/screen/screen.h"
+#include "tui/term/paint.h"
 #include "tui/term/term.h"
 #include "util/clock.h"
 #include "util/fail.h"

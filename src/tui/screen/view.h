@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "model/sample.h"
+#include "query/subject.h"
 #include "tui/input/actions.h"
 #include "tui/input/settings.h"
-#include "query/subject.h"
 
 struct filter;
 struct host;

@@ -9,8 +9,8 @@
 
 #include "model/tick.h"
 #include "tui/screen/host.h"
-#include "tui/term/paint.h"
 #include "tui/screen/view.h"
+#include "tui/term/paint.h"
 #include "util/vec.h"
 
 #define BAR_ENTRY 72 /* cells of a bar with its numbers, at least */

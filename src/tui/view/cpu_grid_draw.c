@@ -3,11 +3,11 @@
 #include <stdio.h>
 
 #include "model/tick.h"
-#include "tui/widget/bar.h"
-#include "tui/view/cpu_grid.h"
 #include "tui/screen/host.h"
-#include "tui/term/paint.h"
 #include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/cpu_grid.h"
+#include "tui/widget/bar.h"
 #include "util/format.h"
 #include "util/text.h"
 

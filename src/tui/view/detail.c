@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "tui/widget/bar.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "tui/widget/bar.h"
 #include "util/format.h"
 #include "util/text.h"
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "query/pairs.h"
-#include "tui/view/detail.h"
+#include "query/wakers.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
-#include "query/wakers.h"
+#include "tui/view/detail.h"
 #include "util/format.h"
 
 #define SHOWN 8
@@ -70,7 +70,7 @@ int detail_wakers(const struct detail *d, const struct paint *p, int y)
 	for (int i = 0; i < w.nr && i < SHOWN; i++) {
 		char name[160], count[16];
 
-		waker_name(&w.at[i], t, d->context->host, name, sizeof(name));
+		waker_name(&w.at[i], t, &d->context->host->source, name, sizeof(name));
 		format_value(count, sizeof(count), UNIT_COUNT, w.at[i].count, 0);
 		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times: %s", 100.0 * w.at[i].count / w.count, count, name);
 	}

@@ -10,12 +10,12 @@
 #include "model/sample.h"
 #include "model/wait.h"
 #include "model/wait_functions.h"
+#include "query/wakers.h"
 #include "sym/names.h"
 #include "tui/screen/host.h"
-#include "tui/widget/list.h"
-#include "tui/term/paint.h"
 #include "tui/screen/view.h"
-#include "query/wakers.h"
+#include "tui/term/paint.h"
+#include "tui/widget/list.h"
 #include "util/format.h"
 #include "util/map.h"
 #include "util/text.h"
@@ -187,7 +187,7 @@ static void where_text(const struct view_context *c, const struct waiter *w, cha
 	const char *name = NULL;
 
 	for (int i = 0; w->kernel && i < w->kernel->nr; i++) {
-		const struct symbol *s = c->host->symbol(c->host->arg, w->kernel->frames[i], w->kernel->tgid);
+		const struct symbol *s = c->host->source.symbol(c->host->source.arg, w->kernel->frames[i], w->kernel->tgid);
 
 		name = s ? s->name : name;
 		if (s && !waits_in(s->name))
@@ -288,12 +288,12 @@ static void draw_about(const struct blocked_view *s, const struct view_context *
 
 	paint_format(c->paint, y++, 0, ROLE_TITLE, "%-*s", c->paint->width,
 		     w->now ? "where it is, innermost first: (kernel) [user]" : "where it was the longest time");
-	wakers_text(&w->wakers, c->tick, c->host, text, sizeof(text));
+	wakers_text(&w->wakers, c->tick, &c->host->source, text, sizeof(text));
 	paint_format(c->paint, --end, 0, ROLE_DIM, "woken by  %s", text);
 	for (int k = 0; k < 2; k++) {
 		for (int i = 0; stacks[k] && i < stacks[k]->nr && y < end; i++) {
 			const struct symbol *symbol =
-				c->host->symbol(c->host->arg, stacks[k]->frames[i], stacks[k]->tgid);
+				c->host->source.symbol(c->host->source.arg, stacks[k]->frames[i], stacks[k]->tgid);
 			char name[200];
 
 			text_safe(name, sizeof(name), symbol ? symbol->name : "?", symbol ? strlen(symbol->name) : 1);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "model/tick.h"
-#include "tui/widget/table.h"
 #include "query/tree.h"
+#include "tui/widget/table.h"
 #include "util/format.h"
 
 struct cgroups_view {
@@ -36,7 +36,7 @@ static int cgroups_update(void *state, const struct view_context *c)
 		set_parents(&s->tree, t->cgroups, t->nr_cgroups);
 		for (size_t i = 0; i < t->nr_cgroups; i++)
 			s->tree.nodes[i].wanted = table_wants(&s->table, c, &t->cgroups[i]);
-		err = tree_list(&s->tree, &s->table.list, sorting_before, &c->settings->sorting);
+		err = table_add_tree(&s->table, c, &s->tree);
 	}
 	table_update(&s->table, c, true);
 	return err;
@@ -89,7 +89,7 @@ static bool cgroups_act(void *state, enum action a, const struct view_context *c
 		c->settings->sorting.own = !c->settings->sorting.own;
 		return true;
 	}
-	return tree_act(&s->tree, a, list_selected(&s->table.list)) ||
+	return table_fold(&s->table, a, &s->tree) ||
 	       table_act(&s->table, c, a, true);
 }
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "model/tick.h"
+#include "tui/screen/view.h"
 #include "tui/view/cpu_grid.h"
 #include "tui/widget/pager.h"
-#include "tui/screen/view.h"
 #include "util/format.h"
 
 struct system_view {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "model/tick.h"
-#include "tui/widget/table.h"
 #include "query/tree.h"
+#include "tui/widget/table.h"
 #include "util/map.h"
 
 /* Threads, processes, or processes as a tree. */
@@ -53,7 +53,7 @@ static int add_tree(struct threads *s, const struct view_context *c)
 	}
 	map_fini(&places);
 	if (!err)
-		err = tree_list(&s->tree, &s->table.list, sorting_before, &c->settings->sorting);
+		err = table_add_tree(&s->table, c, &s->tree);
 	return err;
 }
 
@@ -170,7 +170,7 @@ static bool threads_act(void *state, enum action a, const struct view_context *c
 		}
 		return true;
 	default:
-		if (is_tree(s) && tree_act(&s->tree, a, list_selected(&s->table.list)))
+		if (is_tree(s) && table_fold(&s->table, a, &s->tree))
 			return true;
 		return table_act(&s->table, c, a, is_tree(s));
 	}

@@ -7,8 +7,8 @@
 
 #include "query/pairs.h"
 #include "tui/screen/host.h"
-#include "tui/term/paint.h"
 #include "tui/screen/view.h"
+#include "tui/term/paint.h"
 #include "util/format.h"
 #include "util/text.h"
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "model/field.h"
+#include "query/order.h"
 
 struct paint;
 struct row;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "model/tick.h"
+#include "tui/term/paint.h"
 #include "tui/widget/bar.h"
 #include "tui/widget/columns.h"
-#include "tui/term/paint.h"
 #include "util/format.h"
 #include "util/text.h"
 

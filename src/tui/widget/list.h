@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 #include "model/tick.h"
-#include "tui/input/actions.h"
+#include "query/order.h"
 #include "query/subject.h"
+#include "tui/input/actions.h"
 
 /* For so long after the cursor moved, rows keep their places. */
 #define LIST_HOLD_NS 3000000000ULL

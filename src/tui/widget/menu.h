@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tui/widget/pager.h"
 #include "tui/input/settings.h"
+#include "tui/widget/pager.h"
 
 struct menu;
 

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/filter.h"
 #include "model/tick.h"
+#include "query/filter.h"
+#include "query/tree.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 
@@ -102,6 +103,33 @@ static struct column_context column_context(const struct table_state *t,
 		.user_name = c->host->user_name,
 		.past = t->past,
 	};
+}
+
+static int add_row(void *list, const struct row *r)
+{
+	return list_add(list, r);
+}
+
+int table_add_tree(struct table_state *t, const struct view_context *c, struct tree *tree)
+{
+	return tree_rows(tree, sorting_before, &c->settings->sorting, add_row, &t->list);
+}
+
+bool table_fold(const struct table_state *t, enum action a, struct tree *tree)
+{
+	switch (a) {
+	case ACTION_FOLD:
+		tree_fold(tree, list_selected(&t->list));
+		return true;
+	case ACTION_UNFOLD:
+		tree_unfold(tree, list_selected(&t->list));
+		return true;
+	case ACTION_UNFOLD_ALL:
+		tree_unfold_all(tree);
+		return true;
+	default:
+		return false;
+	}
 }
 
 void table_update(struct table_state *t, const struct view_context *c, bool ordered)

@@ -2,8 +2,10 @@
 #ifndef SYSTOP_TUI_WIDGET_TABLE_H
 #define SYSTOP_TUI_WIDGET_TABLE_H
 
-#include "tui/widget/list.h"
 #include "tui/screen/view.h"
+#include "tui/widget/list.h"
+
+struct tree;
 
 /* What all tables have in common: a list of rows, its columns, search and the mouse. */
 struct table_state {
@@ -22,6 +24,11 @@ bool table_wants(const struct table_state *t, const struct view_context *c, cons
 
 /* table_update - the list has the rows of the tick. @ordered: in their order already */
 void table_update(struct table_state *t, const struct view_context *c, bool ordered);
+
+/* table_add_tree - the list has the wanted rows of a tree, in the order that is set. 0 or -ENOMEM. table_fold - folds and
+ * unfolds its selected row; returns whether @a was such an action. */
+int table_add_tree(struct table_state *t, const struct view_context *c, struct tree *tree);
+bool table_fold(const struct table_state *t, enum action a, struct tree *tree);
 
 /* table_draw - titles and rows. @name: text of a row in its tree, NULL: no tree */
 typedef void table_name(const void *state, const struct row *r, char *buf, size_t size);

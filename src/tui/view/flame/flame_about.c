@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "sym/names.h"
-#include "tui/view/flame/flame_view.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "tui/view/flame/flame_view.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -137,7 +137,7 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 	} else if (frame & FRAME_ANONYMOUS) {
 		snprintf(buf, size, "JIT or anonymous memory, 0x%llx", frame & ~FRAME_ANONYMOUS);
 	} else {
-		c->host->build_id(c->host->arg, frame, id, sizeof(id));
+		c->host->source.build_id(c->host->source.arg, frame, id, sizeof(id));
 		snprintf(buf, size, "%s +0x%llx   build-id %s%s", module, frame & FRAME_OFFSET_MASK, id,
 			 symbol->named ? "" : "   no symbol covers it");
 	}
@@ -146,7 +146,7 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 /* Line @nr of what it was compiled from. */
 static int put_source(const struct view_context *c, int y, int end, uint64_t frame)
 {
-	const char *text = c->host->source(c->host->arg, frame);
+	const char *text = c->host->source.code(c->host->source.arg, frame);
 	bool first = true;
 
 	while (*text && y < end) {
@@ -254,7 +254,7 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 	}
 	if (lines >= 6 && s->flames[TREE_MAIN].wakers.nr && y < end - 2) {
 		snprintf(text, sizeof(text), "(all boxes) ");
-		wakers_text(&s->flames[TREE_MAIN].wakers, c->tick, c->host, text + strlen(text), sizeof(text) - strlen(text));
+		wakers_text(&s->flames[TREE_MAIN].wakers, c->tick, &c->host->source, text + strlen(text), sizeof(text) - strlen(text));
 		y = put(c, y, "woken by", text);
 	}
 	if (y <= end - 2)

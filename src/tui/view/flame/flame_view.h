@@ -6,8 +6,8 @@
  * table of functions), flame_about.c (the lines around them). */
 
 #include "query/calltree.h"
-#include "tui/widget/pager.h"
 #include "tui/screen/view.h"
+#include "tui/widget/pager.h"
 
 enum flame_mode {
 	MODE_TREE,

@@ -9,9 +9,9 @@
 
 #include "model/sample.h"
 #include "sym/names.h"
-#include "tui/view/flame/flame_view.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "tui/view/flame/flame_view.h"
 #include "util/format.h"
 
 /* Samples a second that one can step through: no multiples of timers' frequencies. */
@@ -50,7 +50,7 @@ double flame_change(struct flame_view *s, const struct view_context *c, const st
 {
 	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
 
-	return (all ? (double)n->total / all : 0) - flame_base_share(&s->base, n->key, c->host);
+	return (all ? (double)n->total / all : 0) - flame_base_share(&s->base, n->key, &c->host->source);
 }
 
 /* --- What is shown */
@@ -73,12 +73,12 @@ static int flame_update(void *state, const struct view_context *c)
 	if (s->mode == MODE_SANDWICH) {
 		o.focus = s->focus;
 		o.part = FLAME_CALLERS;
-		err = flame_build(&s->flames[TREE_CALLERS], c->tick, &c->within, &o, c->host);
+		err = flame_build(&s->flames[TREE_CALLERS], c->tick, &c->within, &o, &c->host->source);
 		if (err)
 			return err;
 		o.part = FLAME_CALLEES;
 	}
-	err = flame_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, c->host);
+	err = flame_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, &c->host->source);
 	return err || s->mode != MODE_FUNCTIONS ? err : flame_functions(&s->flames[TREE_MAIN]);
 }
 

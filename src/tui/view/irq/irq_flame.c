@@ -7,11 +7,11 @@
 
 #include "model/sample.h"
 #include "model/tick.h"
-#include "sym/names.h"
 #include "query/calltree.h"
+#include "sym/names.h"
 #include "tui/screen/host.h"
-#include "tui/view/irq/irq_view.h"
 #include "tui/screen/view.h"
+#include "tui/view/irq/irq_view.h"
 
 /* With what names functions begin that an interrupt or softirq begins with. */
 static const char *const entries[] = {
@@ -43,7 +43,7 @@ struct receiver {
 
 static bool is_entry(const struct host *host, const struct stack *s, int frame)
 {
-	const struct symbol *symbol = host->symbol(host->arg, s->frames[frame], s->tgid);
+	const struct symbol *symbol = host->source.symbol(host->source.arg, s->frames[frame], s->tgid);
 
 	for (size_t i = 0; symbol && i < sizeof(entries) / sizeof(entries[0]); i++)
 		if (!strncmp(symbol->name, entries[i], strlen(entries[i])))

@@ -6,9 +6,9 @@
 
 #include "model/tick.h"
 #include "model/wait.h"
-#include "tui/widget/bar.h"
 #include "query/irq_history.h"
 #include "tui/term/paint.h"
+#include "tui/widget/bar.h"
 #include "util/format.h"
 
 #define CELLS 40 /* " cpu12  [##++                  ]  34.1%" */

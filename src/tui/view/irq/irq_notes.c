@@ -9,9 +9,10 @@
 #include "model/tick.h"
 #include "model/wait.h"
 #include "query/irq_history.h"
-#include "tui/term/paint.h"
 #include "query/subject.h"
+#include "tui/screen/host.h"
 #include "tui/screen/view.h"
+#include "tui/term/paint.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -57,7 +58,7 @@ const char *irq_burst_text(const struct tick *t, const struct host *host, const 
 
 	irq_ago_text(t, b->who.at, ago, sizeof(ago));
 	format_value(length, sizeof(length), UNIT_NS, b->ns, 0);
-	irq_who_text(&b->who, host, who, sizeof(who));
+	irq_who_text(&b->who, &host->source, who, sizeof(who));
 	text_cut(cut, sizeof(cut), who, 22);
 	snprintf(buf, size, "%7s %6s %5d  %s%*s %s", ago, length, b->cpu, cut, 22 - text_width(cut), "", b->who.cgroup);
 	return buf;
@@ -88,7 +89,7 @@ static void note_worst(struct notes *n)
 	format_value(window, sizeof(window), UNIT_NS, t->boottime_ns - irq_past_since(t), 0);
 	format_value(length, sizeof(length), UNIT_NS, b.at[0].ns, 0);
 	irq_ago_text(t, b.at[0].who.at, ago, sizeof(ago));
-	irq_who_text(&b.at[0].who, n->c->host, who, sizeof(who));
+	irq_who_text(&b.at[0].who, &n->c->host->source, who, sizeof(who));
 	snprintf(text, sizeof(text), "worst in %s: %s %s at %s on CPU %d, during %s ", window, b.at[0].source->name,
 		 length, ago, b.at[0].cpu, who);
 	room = n->c->paint->width - text_width(text);
@@ -161,7 +162,7 @@ static void note_gaps(struct notes *n, int most)
 		format_value(length, sizeof(length), UNIT_NS, b.at[i].ns, 0);
 		irq_ago_text(t, b.at[i].who.at, ago, sizeof(ago));
 		note(n, ROLE_WARN, "CPU %d: no timer for %s to %s, %s ran: %s", b.at[i].cpu, length, ago,
-		     irq_who_text(&b.at[i].who, n->c->host, who, sizeof(who)), why);
+		     irq_who_text(&b.at[i].who, &n->c->host->source, who, sizeof(who)), why);
 	}
 }
 

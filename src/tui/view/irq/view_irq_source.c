@@ -5,14 +5,14 @@
 
 #include "model/tick.h"
 #include "model/wait.h"
-#include "tui/screen/host.h"
-#include "tui/view/irq/irq_notes.h"
-#include "query/irq_history.h"
 #include "query/interrupted.h"
+#include "query/irq_history.h"
+#include "tui/screen/host.h"
+#include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/irq/irq_notes.h"
 #include "tui/view/irq/irq_view.h"
 #include "tui/widget/pager.h"
-#include "tui/term/paint.h"
-#include "tui/screen/view.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -48,7 +48,7 @@ static int read_victims(struct irq_source_view *s, const struct view_context *c)
 	s->again = false;
 	s->read_seq = c->tick->seq;
 	s->read_ns = c->now_ns;
-	err = irq_victims_read(&s->victims, s->source, c);
+	err = irq_victims_read(&s->victims, s->source, &c->host->source, c->tick, c->newest);
 	s->bursts = s->victims.bursts;
 	if (err || s->bursts.nr)
 		return err;
@@ -161,7 +161,7 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 	char window[16], all[16], ago[24];
 
 	if (!v->count) {
-		bool off = c->host->recorded(c->host->arg) == VALUE_NA;
+		bool off = c->host->source.recorded(c->host->source.arg) == VALUE_NA;
 
 		paint_format(p, y, 0, ROLE_TEXT, "whom it interrupted is not known: %s",
 			     off ? "the recorder is off" : "the recorder has none of that time");
@@ -178,7 +178,7 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 		format_value(share, sizeof(share), UNIT_SHARE, v->at[i].ns, v->ns);
 		format_value(count, sizeof(count), UNIT_COUNT, v->at[i].count, 0);
 		format_value(longest, sizeof(longest), UNIT_NS, v->at[i].longest_ns, 0);
-		text_cut(cut, sizeof(cut), irq_who_text(&v->at[i].who, c->host, who, sizeof(who)), 22);
+		text_cut(cut, sizeof(cut), irq_who_text(&v->at[i].who, &c->host->source, who, sizeof(who)), 22);
 		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s %7s %7s  %s%*s %s", time, share, count, longest, cut,
 			     22 - text_width(cut), "", v->at[i].who.cgroup);
 	}

@@ -5,8 +5,8 @@
 
 #include "model/sample_list.h"
 #include "query/calltree.h"
-#include "query/latency.h"
 #include "tui/screen/view.h"
+#include "tui/view/latency/latency_view.h"
 
 struct finding {
 	const struct latency_range *range;

@@ -39,7 +39,7 @@ static int find(const void *arg, const struct view_context *c, struct sample_lis
 	struct finding f = { a, list };
 	uint64_t since;
 
-	return c->host->recorded_samples(c->host->arg, c->newest, a->range.first * SEC,
+	return c->host->source.recorded_samples(c->host->source.arg, c->newest, a->range.first * SEC,
 					 a->metric == SUBSECOND_D ? c->newest->boottime_ns : (a->range.last + 1) * SEC,
 					 &since, on_sample, &f);
 }

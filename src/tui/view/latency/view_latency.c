@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "model/wait.h"
-#include "tui/widget/heatmap.h"
-#include "query/latency.h"
-#include "tui/term/paint.h"
 #include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/latency/latency_view.h"
+#include "tui/widget/heatmap.h"
 #include "util/format.h"
 
 #define LABEL_WIDTH 9   /* "> 131us |" */

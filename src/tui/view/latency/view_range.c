@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "tui/screen/host.h"
-#include "query/latency.h"
-#include "tui/widget/list.h"
-#include "tui/term/paint.h"
 #include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/latency/latency_view.h"
+#include "tui/widget/list.h"
 #include "util/format.h"
 
 struct range_view {

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "tui/widget/heatmap.h"
 #include "tui/screen/host.h"
+#include "tui/screen/view.h"
 #include "tui/term/paint.h"
 #include "tui/view/latency/subsecond_flame.h"
-#include "tui/screen/view.h"
+#include "tui/widget/heatmap.h"
 #include "util/format.h"
 
 #define SEC 1000000000ULL
@@ -52,7 +52,7 @@ static int read_on(struct subsecond_view *s, const struct view_context *c)
 
 	if (!data->parts)
 		err = subsecond_start(data, s->metric, until > SUBSECOND_SECONDS ? until - SUBSECOND_SECONDS : 0);
-	return err ? err : subsecond_read(data, c->host, until);
+	return err ? err : subsecond_read(data, &c->host->source, until);
 }
 
 static uint64_t age(const struct view_context *c, uint64_t second)
