@@ -188,7 +188,7 @@ static enum loop_verdict on_tick(void *arg)
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
 		return LOOP_FAILED;
 	}
-	host_info_note(&s->output, t);
+	services_note(&s->output, t);
 	if (o->output == OUTPUT_SCREEN) {
 		/* Keys that were pressed by now mean the row that is drawn, not who has its line in this refresh. */
 		verdict = on_input(s);
@@ -354,9 +354,9 @@ static int find_places(struct options *o)
 	if (o->output == OUTPUT_TRACE && !strcmp(o->trace, "-"))
 		o->trace_fd = STDOUT_FILENO;
 	else if (o->output == OUTPUT_TRACE)
-		err = save_place(o->trace, &o->trace_fd);
+		err = destination_check(o->trace, &o->trace_fd);
 	if (!err && o->save_path)
-		err = save_place(o->save_path, &o->save_fd);
+		err = destination_check(o->save_path, &o->save_fd);
 	return err;
 }
 

@@ -68,7 +68,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.finishes = true,
 		.run = write_run,
 	},
-	[PROCESS_WHO] = {
+	[PROCESS_INFO] = {
 		.name = "systop-who",
 		.what = "reads command lines",
 		.user = USER_NOBODY,
@@ -76,7 +76,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.nr_caps = 2,
 		.calls = CALLS_OPEN,
 		.files = 16,
-		.run = who_run,
+		.run = process_info_run,
 	},
 	[PROCESS_CONFIG] = {
 		.name = "systop-config",

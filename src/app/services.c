@@ -61,7 +61,7 @@ static void affinity(pid_t tid, char *buf, size_t size)
 
 static void health(void *arg, struct health *h)
 {
-	const struct host_sources *from = arg;
+	const struct services *from = arg;
 	struct turns turns = turns_get();
 
 	collect_health(from->collect, h);
@@ -79,7 +79,7 @@ static void health(void *arg, struct health *h)
 	check_health(h);
 }
 
-void host_info_note(const struct sink *output, const struct tick *t)
+void services_note(const struct sink *output, const struct tick *t)
 {
 	char when[32];
 	struct tm tm;
@@ -99,19 +99,19 @@ static bool without_starter(void *arg)
 
 static void write_config(void *arg, const struct settings *s, char *said, size_t size)
 {
-	config_write(&((struct host_sources *)arg)->config, s, said, size);
+	config_write(&((struct services *)arg)->config, s, said, size);
 }
 
 static uint64_t recorded(void *arg)
 {
-	const struct rings *rings = collect_rings(((struct host_sources *)arg)->collect);
+	const struct rings *rings = collect_rings(((struct services *)arg)->collect);
 
 	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
 }
 
 static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
 {
-	const struct host_sources *sources = arg;
+	const struct services *sources = arg;
 	const struct save_part part = { from, until };
 	uint64_t held = recorded(arg), now = clock_ns(CLOCK_BOOTTIME), oldest = held < now ? now - held : 0;
 	int err;
@@ -139,7 +139,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 
 static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since, window_fn *fn, void *fn_arg)
 {
-	const struct collect *c = ((struct host_sources *)arg)->collect;
+	const struct collect *c = ((struct services *)arg)->collect;
 	const struct rings *rings = collect_rings(c);
 	uint64_t now = clock_ns(CLOCK_BOOTTIME), oldest = now - rings_held(rings, now);
 	int err = window_read(rings, collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
@@ -151,26 +151,26 @@ static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *sinc
 
 static int all_stacks(void *arg, collect_stack *fn, void *fn_arg)
 {
-	return collect_stacks(((struct host_sources *)arg)->collect, fn, fn_arg);
+	return collect_stacks(((struct services *)arg)->collect, fn, fn_arg);
 }
 
 static int recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
-			    look_back_fn *fn, void *fn_arg)
+			    recorded_fn *fn, void *fn_arg)
 {
-	const struct look_back l = {
+	const struct recorded_source l = {
 		.events = recorded_events,
 		.stacks = all_stacks,
 		.arg = arg,
 		.tick = any,
-		.frequency = collect_frequency(((struct host_sources *)arg)->collect, 0),
+		.frequency = collect_frequency(((struct services *)arg)->collect, 0),
 	};
 
-	return look_back(&l, from, to, since, fn, fn_arg);
+	return recorded_read(&l, from, to, since, fn, fn_arg);
 }
 
 static bool cancel_save(void *arg, char *said, size_t size)
 {
-	const struct host_sources *from = arg;
+	const struct services *from = arg;
 
 	if (!save_busy(from->save))
 		return false;
@@ -181,22 +181,22 @@ static bool cancel_save(void *arg, char *said, size_t size)
 
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
-	return names_frame(((struct host_sources *)arg)->names, frame, tgid);
+	return names_frame(((struct services *)arg)->names, frame, tgid);
 }
 
 static uint64_t names_generation_now(void *arg)
 {
-	return names_generation(((struct host_sources *)arg)->names);
+	return names_generation(((struct services *)arg)->names);
 }
 
 static const char *code(void *arg, uint64_t frame)
 {
-	return names_source(((struct host_sources *)arg)->names, frame);
+	return names_source(((struct services *)arg)->names, frame);
 }
 
 static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
 {
-	names_build_id(((struct host_sources *)arg)->names, frame, buf, size);
+	names_build_id(((struct services *)arg)->names, frame, buf, size);
 }
 
 /* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": what stands last, without what it has in common with others. */
@@ -230,31 +230,31 @@ static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
 	char comm[16];
 
 	*buf = '\0';
-	if (collect_thread_name(((struct host_sources *)arg)->collect, tid, comm))
+	if (collect_thread_name(((struct services *)arg)->collect, tid, comm))
 		text_safe(buf, size, comm, sizeof(comm));
 }
 
 static const struct topology *topology(void *arg)
 {
-	return topology_read(&((struct host_sources *)arg)->topology);
+	return topology_read(&((struct services *)arg)->topology);
 }
 
 static uint64_t cpu_hz(void *arg, int cpu)
 {
-	return topology_hz(&((struct host_sources *)arg)->topology, cpu);
+	return topology_hz(&((struct services *)arg)->topology, cpu);
 }
 
 static void want_sleepers(void *arg)
 {
-	collect_sleepers(((struct host_sources *)arg)->collect);
+	collect_sleepers(((struct services *)arg)->collect);
 }
 
 static int frequency(void *arg, int hz)
 {
-	return collect_frequency(((struct host_sources *)arg)->collect, hz);
+	return collect_frequency(((struct services *)arg)->collect, hz);
 }
 
-void host_info_init(struct host *h, struct host_sources *from)
+void services_init(struct host *h, struct services *from)
 {
 	h->source = (struct source){
 		.arg = from,

@@ -13,7 +13,7 @@ struct tick;
 struct save;
 
 /* Who knows. */
-struct host_sources {
+struct services {
 	struct collect *collect;
 	struct names *names;
 	struct save *save;
@@ -24,11 +24,11 @@ struct host_sources {
 	struct topology_reader topology;
 };
 
-/* host_info_init - what the screen asks of the rest (tui/host.h). @from: borrowed, as are the
+/* services_init - what the screen asks of the rest (tui/screen/host.h). @from: borrowed, as are the
  * strings that are in @h already. */
-void host_info_init(struct host *h, struct host_sources *from);
+void services_init(struct host *h, struct services *from);
 
-/* host_info_note - how things are at this tick, for the report of a crash. */
-void host_info_note(const struct sink *output, const struct tick *t);
+/* services_note - how things are at this tick, for the report of a crash. */
+void services_note(const struct sink *output, const struct tick *t);
 
 #endif

@@ -68,7 +68,7 @@ static int start_save(struct systop *s)
 {
 	struct save_options o = {
 		.role = PROCESS_WRITE,
-		.who_role = PROCESS_WHO,
+		.process_info_role = PROCESS_INFO,
 		.collect = s->collect,
 		.names = s->names,
 		.uname = &s->uts,
@@ -106,9 +106,9 @@ static int open_screen(struct systop *s)
 	s->host.version = PACKAGE_VERSION;
 	s->host.wait_ns = s->options.wait_ns;
 	s->host.scope = s->target.text;
-	s->sources = (struct host_sources){ s->collect, s->names, s->save, s->options.save_path, s->options.save_fd,
-					   { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
-	host_info_init(&s->host, &s->sources);
+	s->sources = (struct services){ s->collect, s->names, s->save, s->options.save_path, s->options.save_fd,
+				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
+	services_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
 }

@@ -39,7 +39,7 @@ struct systop {
 	struct tui *tui;
 	struct sink output; /* to standard output: the screen, or refreshes */
 	struct host host;
-	struct host_sources sources;
+	struct services sources;
 	struct settings settings;
 	const struct theme *theme; /* of the settings */
 	char notice[512];

@@ -74,7 +74,7 @@ typedef void collect_file(void *arg, const struct file_event *e);
 int collect_files_fd(const struct collect *c);
 void collect_files(struct collect *c, collect_file *tell, void *arg);
 
-/* collect_table - the unwind table of a file, from the symbols helper: see tables_read(). collect_table_wanted -
+/* collect_table - the unwind table of a file, from the symbols helper: see unwind_tables_read(). collect_table_wanted -
  * the next file from @from on whose table has to be made again; 0: none. */
 int collect_table(struct collect *c, uint32_t file, int fd);
 uint32_t collect_table_wanted(struct collect *c, uint32_t from);

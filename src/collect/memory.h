@@ -15,7 +15,7 @@ struct collect_memory {
 	struct slots_memory slots;
 	struct cpu_slot *cpus;
 	struct stacks_memory stacks;
-	struct tables_memory tables;
+	struct unwind_tables_memory tables;
 	struct irqs_memory irqs;
 	uint64_t *blocked_wanted; /* one a slot */
 };

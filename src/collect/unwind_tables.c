@@ -36,8 +36,8 @@
 /* What each round of making room ends with: an eighth of the files have gone. */
 #define EVICT_PART 8
 
-struct tables {
-	struct tables_memory mem;
+struct unwind_tables {
+	struct unwind_tables_memory mem;
 	struct unwind_row *chunks[UNWIND_CHUNKS]; /* mapped */
 	int chunk_fds[UNWIND_CHUNKS];
 	uint32_t nr_chunks;
@@ -45,11 +45,11 @@ struct tables {
 	uint32_t *known;     /* hash of a rule -> its place + 1 */
 	uint32_t *rule_uses; /* by how many files' rules */
 	uint32_t files;      /* that have a table */
-	struct tables_file {
-		uint32_t held_until; /* CLOCK_MONOTONIC s: until then it has no table; 0: it may */
-		bool large;
-		uint32_t nr_rules;
-		uint16_t *rules;     /* of the file -> of all; NULL: there is no table */
+	struct unwind_tables_file {
+		       uint32_t held_until; /* CLOCK_MONOTONIC s: until then it has no table; 0: it may */
+		       bool large;
+		       uint32_t nr_rules;
+		       uint16_t *rules;     /* of the file -> of all; NULL: there is no table */
 	} *file;                     /* UNWIND_FILES */
 	uint64_t evicted;
 	bool wanting;        /* files may be without a table that they could have */
@@ -60,9 +60,9 @@ struct tables {
 
 #define KNOWN_ROOM (4 * UNWIND_RULES)
 
-struct tables *tables_new(const struct tables_memory *mem)
+struct unwind_tables *unwind_tables_new(const struct unwind_tables_memory *mem)
 {
-	struct tables *t = calloc(1, sizeof(*t));
+	struct unwind_tables *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -73,11 +73,11 @@ struct tables *tables_new(const struct tables_memory *mem)
 	if (t->known && t->rule_uses && t->file && !space_give(&t->pages, 0, UNWIND_PAGES) &&
 	    !space_give(&t->free_rules, 0, UNWIND_RULES))
 		return t;
-	tables_free(t);
+	unwind_tables_free(t);
 	return NULL;
 }
 
-void tables_free(struct tables *t)
+void unwind_tables_free(struct unwind_tables *t)
 {
 	if (!t)
 		return;
@@ -100,7 +100,7 @@ void tables_free(struct tables *t)
 /* --- Room */
 
 /* An update of a map of maps waits until no program runs that began before. */
-static void wait_for_programs(struct tables *t)
+static void wait_for_programs(struct unwind_tables *t)
 {
 	uint32_t zero = 0;
 
@@ -113,12 +113,12 @@ static uint32_t now_s(void)
 	return clock_ns(CLOCK_MONOTONIC) / 1000000000;
 }
 
-static bool is_held(const struct tables *t, uint32_t file)
+static bool is_held(const struct unwind_tables *t, uint32_t file)
 {
 	return t->file[file].held_until > now_s();
 }
 
-static void forget_remembered(const struct tables *t)
+static void forget_remembered(const struct unwind_tables *t)
 {
 	for (int cpu = 0; cpu < t->mem.nr_cpus; cpu++)
 		if (t->mem.areas[cpu])
@@ -127,7 +127,7 @@ static void forget_remembered(const struct tables *t)
 
 /* One file's use of a rule is over. Those behind it in the hash that belong before it move up, so that no search ends at
  * the hole. */
-static void leave_rule(struct tables *t, uint32_t rule)
+static void leave_rule(struct unwind_tables *t, uint32_t rule)
 {
 	uint32_t hole, i;
 
@@ -148,7 +148,7 @@ static void leave_rule(struct tables *t, uint32_t rule)
 }
 
 /* What a table took is free, of @nr_pages pages from @first on. */
-static void leave(struct tables *t, struct tables_file *f, uint32_t first, uint32_t nr_pages)
+static void leave(struct unwind_tables *t, struct unwind_tables_file *f, uint32_t first, uint32_t nr_pages)
 {
 	for (uint32_t i = 0; i < nr_pages; i++)
 		space_give(&t->rows, t->mem.pages[first + i].first, t->mem.pages[first + i].nr);
@@ -161,7 +161,7 @@ static void leave(struct tables *t, struct tables_file *f, uint32_t first, uint3
 }
 
 /* These files have no table any more, then no rule of theirs is remembered; then nobody reads what is written anew. */
-static void evict(struct tables *t, const uint32_t *files, uint32_t nr)
+static void evict(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 {
 	uint32_t *nr_pages = calloc(nr, sizeof(*nr_pages));
 
@@ -195,7 +195,7 @@ static int by_use(const void *a, const void *b)
 }
 
 /* Those that have a table, the least recently used first. @large: only those that take most of what one file may. */
-static uint32_t find_candidates(const struct tables *t, struct candidate *c, bool large)
+static uint32_t find_candidates(const struct unwind_tables *t, struct candidate *c, bool large)
 {
 	uint32_t nr = 0;
 
@@ -207,7 +207,7 @@ static uint32_t find_candidates(const struct tables *t, struct candidate *c, boo
 }
 
 /* Which of the candidates go, as the first of them. */
-static uint32_t choose(struct tables *t, struct candidate *c)
+static uint32_t choose(struct unwind_tables *t, struct candidate *c)
 {
 	uint32_t now = *t->mem.seconds, nr = find_candidates(t, c, false), cold = 0, part = nr / EVICT_PART + 1;
 	uint64_t clock = clock_ns(CLOCK_MONOTONIC);
@@ -229,7 +229,7 @@ static uint32_t choose(struct tables *t, struct candidate *c)
 }
 
 /* Whether there is more room than before. */
-static bool make_room(struct tables *t)
+static bool make_room(struct unwind_tables *t)
 {
 	struct candidate *c = malloc(UNWIND_FILES * sizeof(*c));
 	uint32_t *files = malloc(UNWIND_FILES * sizeof(*files)), nr = 0;
@@ -246,7 +246,7 @@ static bool make_room(struct tables *t)
 }
 
 /* Memory of a chunk, and the map that it is; without a map of chunks, which nobody reads then, just memory. */
-static void *chunk_memory(const struct tables *t, int *fd)
+static void *chunk_memory(const struct unwind_tables *t, int *fd)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
@@ -257,7 +257,7 @@ static void *chunk_memory(const struct tables *t, int *fd)
 	return *fd < 0 ? MAP_FAILED : mmap(NULL, UNWIND_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 }
 
-static int add_chunk(struct tables *t)
+static int add_chunk(struct unwind_tables *t)
 {
 	uint32_t at = t->nr_chunks;
 	void *memory;
@@ -283,7 +283,7 @@ static int add_chunk(struct tables *t)
 }
 
 /* Room for a page's rows, all in one chunk. Returns the first, or -errno. */
-static int64_t take_rows(struct tables *t, uint32_t nr)
+static int64_t take_rows(struct unwind_tables *t, uint32_t nr)
 {
 	int64_t first = space_take(&t->rows, nr, UNWIND_CHUNK_ROWS);
 	int err;
@@ -295,7 +295,7 @@ static int64_t take_rows(struct tables *t, uint32_t nr)
 }
 
 /* The place of a rule among those of all files, -ENOSPC: no room. */
-static int take_rule(struct tables *t, const struct cfi_rule *rule)
+static int take_rule(struct unwind_tables *t, const struct cfi_rule *rule)
 {
 	uint32_t at = hash_16(rule) % KNOWN_ROOM;
 	int64_t place;
@@ -322,7 +322,7 @@ struct input {
 	FILE *from;
 	char *buffer;
 	struct cfi_packed head;
-	struct tables_file *file;
+	struct unwind_tables_file *file;
 	uint64_t rows;
 };
 
@@ -331,7 +331,7 @@ static bool read_exactly(struct input *in, void *to, size_t bytes)
 	return fread(to, 1, bytes, in->from) == bytes;
 }
 
-static int read_rules(struct tables *t, struct input *in)
+static int read_rules(struct unwind_tables *t, struct input *in)
 {
 	if (!read_exactly(in, &in->head, sizeof(in->head)) || in->head.nr_rules > CFI_RULES_MAX ||
 	    in->head.nr_pages > CFI_PAGES_MAX)
@@ -351,7 +351,7 @@ static int read_rules(struct tables *t, struct input *in)
 }
 
 /* No file names the page until its rows are right: they may be read to where they stay. */
-static int read_page(struct tables *t, struct input *in, const struct cfi_packed_page *head, uint32_t base)
+static int read_page(struct unwind_tables *t, struct input *in, const struct cfi_packed_page *head, uint32_t base)
 {
 	struct unwind_row *rows;
 	int64_t first;
@@ -375,7 +375,7 @@ static int read_page(struct tables *t, struct input *in, const struct cfi_packed
 	return 0;
 }
 
-static int read_pages(struct tables *t, struct input *in, uint32_t base)
+static int read_pages(struct unwind_tables *t, struct input *in, uint32_t base)
 {
 	struct cfi_packed_page head;
 	int err = 0;
@@ -386,7 +386,7 @@ static int read_pages(struct tables *t, struct input *in, uint32_t base)
 	return err;
 }
 
-static int read_table(struct tables *t, struct input *in, uint32_t file)
+static int read_table(struct unwind_tables *t, struct input *in, uint32_t file)
 {
 	int err = read_rules(t, in);
 	int64_t base = err ? err : !in->head.nr_pages ? 0 : space_take(&t->pages, in->head.nr_pages, UNWIND_PAGES);
@@ -408,7 +408,7 @@ static int read_table(struct tables *t, struct input *in, uint32_t file)
 }
 
 /* From the beginning: what it took before, if there was no room for all of it, was given back. */
-static int try_read(struct tables *t, uint32_t file, int fd, char *buffer)
+static int try_read(struct unwind_tables *t, uint32_t file, int fd, char *buffer)
 {
 	struct input in = { .from = stream_of(fd, "r"), .buffer = buffer, .file = &t->file[file] };
 	int err = -ENOMEM;
@@ -428,7 +428,7 @@ static int try_read(struct tables *t, uint32_t file, int fd, char *buffer)
 	return err;
 }
 
-int tables_read(struct tables *t, uint32_t file, int fd)
+int unwind_tables_read(struct unwind_tables *t, uint32_t file, int fd)
 {
 	char *buffer;
 	int err;
@@ -453,7 +453,7 @@ int tables_read(struct tables *t, uint32_t file, int fd)
 	return err;
 }
 
-uint32_t tables_wanted(struct tables *t, uint32_t from)
+uint32_t unwind_tables_wanted(struct unwind_tables *t, uint32_t from)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -472,7 +472,7 @@ uint32_t tables_wanted(struct tables *t, uint32_t from)
 	return 0;
 }
 
-void tables_health(const struct tables *t, struct health *h)
+void unwind_tables_health(const struct unwind_tables *t, struct health *h)
 {
 	char bytes[16];
 

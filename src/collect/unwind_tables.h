@@ -9,7 +9,7 @@
 
 struct cpu_area;
 struct health;
-struct tables;
+struct unwind_tables;
 
 /*
  * The unwinder's tables in the memory that the programs read: filled from what the symbols helper made of
@@ -17,7 +17,7 @@ struct tables;
  * if all are needed, those that take most of what one file may have go first, and for longer.
  */
 
-struct tables_memory {
+struct unwind_tables_memory {
 	struct unwind_file *files; /* UNWIND_FILES */
 	struct unwind_page *pages; /* UNWIND_PAGES */
 	struct cfi_rule *rules;    /* UNWIND_RULES */
@@ -28,18 +28,18 @@ struct tables_memory {
 	const uint32_t *seconds;   /* the time, as in struct unwind_file */
 };
 
-/* tables_new - @mem is borrowed. NULL: no memory. */
-struct tables *tables_new(const struct tables_memory *mem);
-void tables_free(struct tables *t);
+/* unwind_tables_new - @mem is borrowed. NULL: no memory. */
+struct unwind_tables *unwind_tables_new(const struct unwind_tables_memory *mem);
+void unwind_tables_free(struct unwind_tables *t);
 
-/* tables_read - the table of a file, from what cfi_pack() wrote to @fd. 0, or -errno: the file has none then;
+/* unwind_tables_read - the table of a file, from what cfi_pack() wrote to @fd. 0, or -errno: the file has none then;
  * -ENOSPC: all the others are needed; -E2BIG: no room is enough for it. */
-int tables_read(struct tables *t, uint32_t file, int fd);
+int unwind_tables_read(struct unwind_tables *t, uint32_t file, int fd);
 
-/* tables_wanted - the next file from @from on that was met without a table since one was thrown away; 0:
+/* unwind_tables_wanted - the next file from @from on that was met without a table since one was thrown away; 0:
  * there is none. */
-uint32_t tables_wanted(struct tables *t, uint32_t from);
+uint32_t unwind_tables_wanted(struct unwind_tables *t, uint32_t from);
 
-void tables_health(const struct tables *t, struct health *h);
+void unwind_tables_health(const struct unwind_tables *t, struct health *h);
 
 #endif

@@ -14,23 +14,23 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* No image is larger, or of a longer time: what says so is none. */
+/* No index is larger, or of a longer time: what says so is none. */
 #define IMAGE_BYTES_MAX (1ULL << 32)
 #define IMAGE_WINDOW_MAX_NS (86400 * 1000000000ULL)
 
-struct image_maker {
-	struct image head;
-	struct image_thread *threads;
-	struct image_process *processes;
+struct trace_index_maker {
+	struct trace_index head;
+	struct trace_index_thread *threads;
+	struct trace_index_process *processes;
 	char *arguments;
-	struct image_stack *stacks;
+	struct trace_index_stack *stacks;
 	uint32_t *cgroups, *refs;
-	struct image_frame *frames;
-	struct image_cpu *cpus;
+	struct trace_index_frame *frames;
+	struct trace_index_cpu *cpus;
 	struct rings_mark *marks;
-	struct image_tick *ticks;
-	struct image_irq *irqs;
-	struct image_attribute *attributes;
+	struct trace_index_tick *ticks;
+	struct trace_index_irq *irqs;
+	struct trace_index_attribute *attributes;
 	char *texts;
 	size_t nr_threads, nr_processes, nr_arguments, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_irqs, nr_attributes, nr_texts;
 	size_t threads_room, processes_room, arguments_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room, irqs_room,
@@ -47,9 +47,9 @@ struct image_maker {
 			(m)->err = -ENOMEM;                                                \
 	} while (0)
 
-struct image_maker *image_maker(const struct image *head)
+struct trace_index_maker *trace_index_maker(const struct trace_index *head)
 {
-	struct image_maker *m = calloc(1, sizeof(*m));
+	struct trace_index_maker *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
@@ -58,7 +58,7 @@ struct image_maker *image_maker(const struct image *head)
 	return m;
 }
 
-void image_free(struct image_maker *m)
+void trace_index_free(struct trace_index_maker *m)
 {
 	if (!m)
 		return;
@@ -81,13 +81,13 @@ void image_free(struct image_maker *m)
 	free(m);
 }
 
-static void remember(struct image_maker *m, struct map *map, uint64_t key, uintptr_t value)
+static void remember(struct trace_index_maker *m, struct map *map, uint64_t key, uintptr_t value)
 {
 	if (!m->err && map_put(map, key, (void *)value))
 		m->err = -ENOMEM;
 }
 
-uint32_t image_text(struct image_maker *m, const char *text)
+uint32_t trace_index_text(struct trace_index_maker *m, const char *text)
 {
 	uint64_t hash = hash_text(0, text);
 	uint32_t at = (uintptr_t)map_get(&m->known_texts, hash);
@@ -106,20 +106,20 @@ uint32_t image_text(struct image_maker *m, const char *text)
 	return m->err ? 0 : at;
 }
 
-static uint32_t cgroup_of(struct image_maker *m, const struct cgroup *c)
+static uint32_t cgroup_of(struct trace_index_maker *m, const struct cgroup *c)
 {
 	uint32_t at = c ? (uintptr_t)map_get(&m->known_cgroups, c->id) : 0;
 
 	if (at || !c)
 		return at;
-	PUSH(m, cgroups, image_text(m, c->path));
+	PUSH(m, cgroups, trace_index_text(m, c->path));
 	remember(m, &m->known_cgroups, c->id, m->nr_cgroups);
 	return m->nr_cgroups;
 }
 
-void image_thread(struct image_maker *m, const struct life *l, uint64_t from, uint64_t to, uint32_t state)
+void trace_index_thread(struct trace_index_maker *m, const struct life *l, uint64_t from, uint64_t to, uint32_t state)
 {
-	struct image_thread t = {
+	struct trace_index_thread t = {
 		.tid = l->tid, .tgid = l->tgid, .ppid = l->ppid, .uid = l->uid,
 		.start_ns = l->start_ns, .from = from, .to = to,
 		.prio = l->priority, .cgroup = cgroup_of(m, l->cgroup), .flags = l->flags, .state = state,
@@ -129,9 +129,9 @@ void image_thread(struct image_maker *m, const struct life *l, uint64_t from, ui
 	PUSH(m, threads, t);
 }
 
-void image_process(struct image_maker *m, const struct image_process *p, const char *arguments)
+void trace_index_process(struct trace_index_maker *m, const struct trace_index_process *p, const char *arguments)
 {
-	struct image_process process = *p;
+	struct trace_index_process process = *p;
 
 	process.arguments = m->nr_arguments;
 	for (uint32_t i = 0; i < p->len; i++)
@@ -139,30 +139,30 @@ void image_process(struct image_maker *m, const struct image_process *p, const c
 	PUSH(m, processes, process);
 }
 
-int64_t image_has_frame(const struct image_maker *m, uint64_t key)
+int64_t trace_index_has_frame(const struct trace_index_maker *m, uint64_t key)
 {
 	return (int64_t)(uintptr_t)map_get(&m->known_frames, key) - 1;
 }
 
-uint32_t image_frame(struct image_maker *m, uint64_t key, const struct image_frame *f)
+uint32_t trace_index_frame(struct trace_index_maker *m, uint64_t key, const struct trace_index_frame *f)
 {
 	PUSH(m, frames, *f);
 	remember(m, &m->known_frames, key, m->nr_frames);
 	return m->nr_frames - 1;
 }
 
-void image_stack(struct image_maker *m, uint32_t id, const uint32_t *frames, uint32_t nr)
+void trace_index_stack(struct trace_index_maker *m, uint32_t id, const uint32_t *frames, uint32_t nr)
 {
-	struct image_stack s = { .id = id, .first = m->nr_refs, .nr = nr };
+	struct trace_index_stack s = { .id = id, .first = m->nr_refs, .nr = nr };
 
 	for (uint32_t i = 0; i < nr; i++)
 		PUSH(m, refs, frames[i]);
 	PUSH(m, stacks, s);
 }
 
-void image_cpu(struct image_maker *m, const struct image_cpu *c, const struct rings_mark *marks)
+void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct rings_mark *marks)
 {
-	struct image_cpu cpu = *c;
+	struct trace_index_cpu cpu = *c;
 
 	cpu.first = m->nr_marks;
 	for (uint32_t i = 0; i < cpu.nr; i++)
@@ -170,35 +170,35 @@ void image_cpu(struct image_maker *m, const struct image_cpu *c, const struct ri
 	PUSH(m, cpus, cpu);
 }
 
-void image_irq(struct image_maker *m, int32_t number, const char *name)
+void trace_index_irq(struct trace_index_maker *m, int32_t number, const char *name)
 {
-	struct image_irq irq = { number, image_text(m, name) };
+	struct trace_index_irq irq = { number, trace_index_text(m, name) };
 
 	PUSH(m, irqs, irq);
 }
 
-void image_tick(struct image_maker *m, const struct image_tick *t)
+void trace_index_tick(struct trace_index_maker *m, const struct trace_index_tick *t)
 {
 	PUSH(m, ticks, *t);
 }
 
-void image_number(struct image_maker *m, const char *key, int64_t number)
+void trace_index_number(struct trace_index_maker *m, const char *key, int64_t number)
 {
-	struct image_attribute a = { .key = image_text(m, key), .number = number };
+	struct trace_index_attribute a = { .key = trace_index_text(m, key), .number = number };
 
 	PUSH(m, attributes, a);
 }
 
-void image_words(struct image_maker *m, const char *key, const char *text)
+void trace_index_words(struct trace_index_maker *m, const char *key, const char *text)
 {
-	struct image_attribute a = { .key = image_text(m, key), .text = image_text(m, text) };
+	struct trace_index_attribute a = { .key = trace_index_text(m, key), .text = trace_index_text(m, text) };
 
 	PUSH(m, attributes, a);
 }
 
 static int by_life(const void *a, const void *b)
 {
-	const struct image_thread *x = a, *y = b;
+	const struct trace_index_thread *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -209,26 +209,26 @@ static int by_life(const void *a, const void *b)
 
 static int by_id(const void *a, const void *b)
 {
-	const struct image_stack *x = a, *y = b;
+	const struct trace_index_stack *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* Where a part is, and on behind it, in steps of 8 bytes. */
-static struct image_part place(uint64_t *end, size_t nr, size_t size)
+static struct trace_index_part place(uint64_t *end, size_t nr, size_t size)
 {
-	struct image_part part = { *end, nr };
+	struct trace_index_part part = { *end, nr };
 
 	*end += (nr * size + 7) & ~7ULL;
 	return part;
 }
 
-int image_put(struct image_maker *m)
+int trace_index_put(struct trace_index_maker *m)
 {
-	struct image *h = &m->head;
+	struct trace_index *h = &m->head;
 	uint64_t end = sizeof(*h);
 	const struct {
-		struct image_part *part;
+		struct trace_index_part *part;
 		const void *from;
 		size_t nr, size;
 	} parts[] = {
@@ -258,7 +258,7 @@ int image_put(struct image_maker *m)
 		*parts[i].part = place(&end, parts[i].nr, parts[i].size);
 		err = file_write(fd, parts[i].part->at, parts[i].from, parts[i].nr * parts[i].size);
 	}
-	h->magic = IMAGE_MAGIC;
+	h->magic = TRACE_INDEX_MAGIC;
 	h->bytes = end;
 	if (!err)
 		err = file_write(fd, 0, h, sizeof(*h));
@@ -272,21 +272,23 @@ int image_put(struct image_maker *m)
 
 /* --- Reading */
 
-static bool is_inside(const struct image *i, const struct image_part *p, size_t size)
+static bool is_inside(const struct trace_index *i, const struct trace_index_part *p, size_t size)
 {
 	return !(p->at % 8) && p->at <= i->bytes && p->nr <= (i->bytes - p->at) / size;
 }
 
-static bool has_parts(const struct image *i)
+static bool has_parts(const struct trace_index *i)
 {
-	return is_inside(i, &i->threads, sizeof(struct image_thread)) &&
-	       is_inside(i, &i->processes, sizeof(struct image_process)) && is_inside(i, &i->arguments, 1) &&
-	       is_inside(i, &i->cgroups, sizeof(uint32_t)) && is_inside(i, &i->stacks, sizeof(struct image_stack)) &&
-	       is_inside(i, &i->refs, sizeof(uint32_t)) && is_inside(i, &i->frames, sizeof(struct image_frame)) &&
-	       is_inside(i, &i->cpus, sizeof(struct image_cpu)) && is_inside(i, &i->marks, sizeof(struct rings_mark)) &&
-	       is_inside(i, &i->ticks, sizeof(struct image_tick)) &&
-	       is_inside(i, &i->irqs, sizeof(struct image_irq)) &&
-	       is_inside(i, &i->attributes, sizeof(struct image_attribute)) && is_inside(i, &i->texts, 1);
+	return is_inside(i, &i->threads, sizeof(struct trace_index_thread)) &&
+	       is_inside(i, &i->processes, sizeof(struct trace_index_process)) && is_inside(i, &i->arguments, 1) &&
+	       is_inside(i, &i->cgroups, sizeof(uint32_t)) &&
+	       is_inside(i, &i->stacks, sizeof(struct trace_index_stack)) && is_inside(i, &i->refs, sizeof(uint32_t)) &&
+	       is_inside(i, &i->frames, sizeof(struct trace_index_frame)) &&
+	       is_inside(i, &i->cpus, sizeof(struct trace_index_cpu)) &&
+	       is_inside(i, &i->marks, sizeof(struct rings_mark)) &&
+	       is_inside(i, &i->ticks, sizeof(struct trace_index_tick)) &&
+	       is_inside(i, &i->irqs, sizeof(struct trace_index_irq)) &&
+	       is_inside(i, &i->attributes, sizeof(struct trace_index_attribute)) && is_inside(i, &i->texts, 1);
 }
 
 static bool ends(const char *text, size_t size)
@@ -295,11 +297,11 @@ static bool ends(const char *text, size_t size)
 }
 
 /* That texts end, and that stacks are inside their part; other places are looked at where they are used. */
-static bool has_sound_parts(const struct image *i)
+static bool has_sound_parts(const struct trace_index *i)
 {
-	const struct image_thread *threads = IMAGE_AT(i, threads, struct image_thread);
-	const struct image_stack *stacks = IMAGE_AT(i, stacks, struct image_stack);
-	bool sound = i->texts.nr && !IMAGE_AT(i, texts, char)[i->texts.nr - 1];
+	const struct trace_index_thread *threads = TRACE_INDEX_AT(i, threads, struct trace_index_thread);
+	const struct trace_index_stack *stacks = TRACE_INDEX_AT(i, stacks, struct trace_index_stack);
+	bool sound = i->texts.nr && !TRACE_INDEX_AT(i, texts, char)[i->texts.nr - 1];
 
 	for (size_t k = 0; sound && k < i->threads.nr; k++)
 		sound = ends(threads[k].comm, sizeof(threads[k].comm));
@@ -308,19 +310,19 @@ static bool has_sound_parts(const struct image *i)
 	return sound;
 }
 
-static bool is_sound(const struct image *i)
+static bool is_sound(const struct trace_index *i)
 {
 	const struct utsname *u = &i->uname;
 
-	return i->magic == IMAGE_MAGIC && i->from <= i->end && i->end - i->from <= IMAGE_WINDOW_MAX_NS &&
+	return i->magic == TRACE_INDEX_MAGIC && i->from <= i->end && i->end - i->from <= IMAGE_WINDOW_MAX_NS &&
 	       ends(u->sysname, sizeof(u->sysname)) && ends(u->nodename, sizeof(u->nodename)) &&
 	       ends(u->release, sizeof(u->release)) && ends(u->version, sizeof(u->version)) &&
 	       ends(u->machine, sizeof(u->machine)) && has_parts(i) && has_sound_parts(i);
 }
 
-const struct image *image_open(int fd)
+const struct trace_index *trace_index_open(int fd)
 {
-	const struct image *i;
+	const struct trace_index *i;
 	struct stat st;
 
 	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(*i) || (uint64_t)st.st_size > IMAGE_BYTES_MAX)
@@ -334,20 +336,20 @@ const struct image *image_open(int fd)
 	return NULL;
 }
 
-void image_close(const struct image *i)
+void trace_index_close(const struct trace_index *i)
 {
 	if (i)
 		munmap((void *)i, i->bytes);
 }
 
-const char *image_string(const struct image *i, uint32_t text)
+const char *trace_index_string(const struct trace_index *i, uint32_t text)
 {
-	return text < i->texts.nr ? IMAGE_AT(i, texts, char) + text : "";
+	return text < i->texts.nr ? TRACE_INDEX_AT(i, texts, char) + text : "";
 }
 
-const struct image_thread *image_who(const struct image *i, int32_t tid, uint64_t t)
+const struct trace_index_thread *trace_index_who(const struct trace_index *i, int32_t tid, uint64_t t)
 {
-	const struct image_thread *all = IMAGE_AT(i, threads, struct image_thread), *found = NULL;
+	const struct trace_index_thread *all = TRACE_INDEX_AT(i, threads, struct trace_index_thread), *found = NULL;
 	size_t low = 0, high = i->threads.nr;
 
 	while (low < high) {
@@ -367,21 +369,22 @@ const struct image_thread *image_who(const struct image *i, int32_t tid, uint64_
 
 static int by_tgid(const void *a, const void *b)
 {
-	const struct image_process *x = a, *y = b;
+	const struct trace_index_process *x = a, *y = b;
 
 	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
 }
 
-const struct image_process *image_find_process(const struct image *i, int32_t tgid)
+const struct trace_index_process *trace_index_find_process(const struct trace_index *i, int32_t tgid)
 {
-	struct image_process key = { .tgid = tgid };
+	struct trace_index_process key = { .tgid = tgid };
 
-	return bsearch(&key, IMAGE_AT(i, processes, struct image_process), i->processes.nr, sizeof(key), by_tgid);
+	return bsearch(&key, TRACE_INDEX_AT(i, processes, struct trace_index_process), i->processes.nr, sizeof(key),
+		       by_tgid);
 }
 
-const struct image_stack *image_find_stack(const struct image *i, uint32_t id)
+const struct trace_index_stack *trace_index_find_stack(const struct trace_index *i, uint32_t id)
 {
-	struct image_stack key = { .id = id };
+	struct trace_index_stack key = { .id = id };
 
-	return bsearch(&key, IMAGE_AT(i, stacks, struct image_stack), i->stacks.nr, sizeof(key), by_id);
+	return bsearch(&key, TRACE_INDEX_AT(i, stacks, struct trace_index_stack), i->stacks.nr, sizeof(key), by_id);
 }

@@ -52,7 +52,7 @@ struct job {
 	mode_t stream;           /* S_IFIFO or S_IFCHR: it is written to as it is */
 	char temporary[32];      /* what it is called until then, if @named */
 	bool named;
-	const struct image *image;
+	const struct trace_index *index;
 };
 
 /* --- The file */
@@ -127,7 +127,7 @@ static int write_trace(struct job *job, struct write_answer *a)
 		return err;
 	}
 	setvbuf(to, buffer, _IOFBF, sizeof(buffer));
-	err = trace_write(to, job->image, job->rings, tell_progress, job, &result);
+	err = trace_write(to, job->index, job->rings, tell_progress, job, &result);
 	if (fclose(to) && !err)
 		err = -errno;
 	a->bytes = result.bytes;
@@ -194,7 +194,7 @@ static void measure(struct job *job, int err, struct write_answer *a)
 
 	if (to) {
 		setvbuf(to, buffer, _IOFBF, sizeof(buffer));
-		if (!trace_write(to, job->image, job->rings, tell_progress, job, &result))
+		if (!trace_write(to, job->index, job->rings, tell_progress, job, &result))
 			a->need = result.bytes;
 		fclose(to);
 	}
@@ -284,12 +284,12 @@ static int remove_rest(const struct write_request *r)
 	return err;
 }
 
-static int take_image(struct job *job, int fd, struct write_answer *a)
+static int take_index(struct job *job, int fd, struct write_answer *a)
 {
 	int err;
 
-	job->image = image_open(fd);
-	if (!job->image || (job->fd < 0 && !job->stream) || job->image->cpus.nr != job->nr_cpus || job->image->ring_slots != job->ring_slots)
+	job->index = trace_index_open(fd);
+	if (!job->index || (job->fd < 0 && !job->stream) || job->index->cpus.nr != job->nr_cpus || job->index->ring_slots != job->ring_slots)
 		return -EINVAL;
 	err = job->stream ? open_stream(job) : 0;
 	if (!err)
@@ -312,8 +312,8 @@ static int take(struct job *job, const struct write_request *r, int fd, struct w
 	case WRITE_TO:
 	case WRITE_PATH:
 		return take_file(job, r, fd);
-	case WRITE_IMAGE:
-		return take_image(job, fd, a);
+	case WRITE_INDEX:
+		return take_index(job, fd, a);
 	case WRITE_REMOVE:
 		a->done = 1;
 		return remove_rest(r);

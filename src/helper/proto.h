@@ -137,7 +137,7 @@ enum write_what {
 	WRITE_RING,  /* with CPU @cpu's ring, of which slots @from to @end are wanted */
 	WRITE_TO,    /* with a file that is open for writing: the rings are copied now; or */
 	WRITE_PATH,  /* the same for @path, which is there when it is whole, and not before; a device or FIFO is written to */
-	WRITE_IMAGE, /* with what export/image.h describes: the trace is written; or, as the only request, */
+	WRITE_INDEX, /* with what export/trace_index.h describes: the trace is written; or, as the only request, */
 	WRITE_REMOVE, /* @temporary is removed, which a helper for @path left when it was killed */
 };
 
@@ -163,8 +163,8 @@ struct write_answer {
 
 /* --- who: command lines and namespace pids of processes */
 
-/* With the table (who_ask.c), which is filled in; there is no answer. */
-struct who_request {
+/* With the table (save/process_info.c), which is filled in; there is no answer. */
+struct process_request {
 	uint32_t nr; /* processes in it */
 };
 

@@ -10,18 +10,18 @@
 #include "model/history.h"
 #include "util/vec.h"
 
-struct past *past_new(size_t bytes)
+struct history *history_new(size_t bytes)
 {
-	struct past *p = calloc(1, sizeof(*p));
+	struct history *p = calloc(1, sizeof(*p));
 
 	if (p)
 		p->bytes_max = bytes;
 	return p;
 }
 
-static void past_drop(struct past *p)
+static void history_drop(struct history *p)
 {
-	struct past_tick *t = &p->ticks[p->first++ % PAST_TICKS];
+	struct history_tick *t = &p->ticks[p->first++ % HISTORY_TICKS];
 
 	for (size_t i = 0; i < t->head.nr_cgroups; i++)
 		t->cgroups[i].cgroup->refs--;
@@ -31,33 +31,33 @@ static void past_drop(struct past *p)
 	free(t->cpus);
 	free(t->irqs);
 	free(t->stopped);
-	block_put(t->block);
-	*t = (struct past_tick){ 0 };
+	tick_lists_put(t->lists);
+	*t = (struct history_tick){ 0 };
 }
 
-void past_free(struct past *p)
+void history_free(struct history *p)
 {
 	if (!p)
 		return;
 	while (p->first != p->next)
-		past_drop(p);
+		history_drop(p);
 	free(p->scratch);
 	free(p);
 }
 
-uint64_t past_oldest(const struct past *p)
+uint64_t history_oldest(const struct history *p)
 {
 	return p && p->first != p->next ? p->first : UINT64_MAX;
 }
 
-struct tick_block *past_block(const struct past *p, uint64_t seq)
+struct tick_lists *history_lists(const struct history *p, uint64_t seq)
 {
-	return seq >= p->first && seq < p->next ? p->ticks[seq % PAST_TICKS].block : NULL;
+	return seq >= p->first && seq < p->next ? p->ticks[seq % HISTORY_TICKS].lists : NULL;
 }
 
-const struct tick *past_head(const struct past *p, uint64_t seq)
+const struct tick *history_head(const struct history *p, uint64_t seq)
 {
-	return seq >= p->first && seq < p->next ? &p->ticks[seq % PAST_TICKS].head : NULL;
+	return seq >= p->first && seq < p->next ? &p->ticks[seq % HISTORY_TICKS].head : NULL;
 }
 
 /* A copy of @nr elements, and what it takes. NULL only when out of memory. */
@@ -71,27 +71,27 @@ static void *copy(const void *from, size_t nr, size_t size, size_t *bytes)
 	return to;
 }
 
-static int remember_threads(struct past *p, struct past_tick *t, const struct tick *tick)
+static int remember_threads(struct history *p, struct history_tick *t, const struct tick *tick)
 {
 	uint8_t *at;
 
-	if (tick->nr_active * RECORD_MAX > p->scratch_room) {
-		at = realloc(p->scratch, tick->nr_active * RECORD_MAX);
+	if (tick->nr_active * ROW_CODEC_MAX > p->scratch_room) {
+		at = realloc(p->scratch, tick->nr_active * ROW_CODEC_MAX);
 		if (!at)
 			return -ENOMEM;
 		p->scratch = at;
-		p->scratch_room = tick->nr_active * RECORD_MAX;
+		p->scratch_room = tick->nr_active * ROW_CODEC_MAX;
 	}
 	at = p->scratch;
 	for (size_t i = 0; i < tick->nr_active; i++)
-		at = record_put(at, &tick->active[i]);
+		at = row_codec_put(at, &tick->active[i]);
 	t->nr_threads = tick->nr_active;
 	t->len = at - p->scratch;
 	t->threads = copy(p->scratch, t->len, 1, &t->bytes);
 	return t->threads ? 0 : -ENOMEM;
 }
 
-static int remember_stopped(struct past_tick *t, const struct tick_node *n)
+static int remember_stopped(struct history_tick *t, const struct tick_node *n)
 {
 	const struct tick *tick = &n->tick;
 	size_t room = 0;
@@ -106,7 +106,7 @@ static int remember_stopped(struct past_tick *t, const struct tick_node *n)
 	return err;
 }
 
-static int remember_cgroups(struct past_tick *t, const struct tick *tick)
+static int remember_cgroups(struct history_tick *t, const struct tick *tick)
 {
 	t->cgroups = calloc(tick->nr_cgroups + 1, sizeof(*t->cgroups));
 	if (!t->cgroups)
@@ -115,25 +115,25 @@ static int remember_cgroups(struct past_tick *t, const struct tick *tick)
 	for (size_t i = 0; i < tick->nr_cgroups; i++) {
 		const struct row *r = &tick->cgroups[i];
 
-		t->cgroups[i] = (struct past_cgroup){ (struct cgroup *)r->cgroup, *r->limit };
+		t->cgroups[i] = (struct history_cgroup){ (struct cgroup *)r->cgroup, *r->limit };
 		t->cgroups[i].cgroup->refs++;
 		t->head.nr_cgroups++;
 	}
 	return 0;
 }
 
-int past_remember(struct model *m, const struct tick_node *n)
+int history_remember(struct model *m, const struct tick_node *n)
 {
 	const struct tick *tick = &n->tick;
-	struct past *p = m->past;
-	struct past_tick *t;
+	struct history *p = m->history;
+	struct history_tick *t;
 	int err;
 
 	if (p->first == p->next)
 		p->first = p->next = tick->seq;
-	if (p->next - p->first == PAST_TICKS)
-		past_drop(p);
-	t = &p->ticks[p->next++ % PAST_TICKS];
+	if (p->next - p->first == HISTORY_TICKS)
+		history_drop(p);
+	t = &p->ticks[p->next++ % HISTORY_TICKS];
 	t->head = *tick;
 	t->head.nr_cgroups = 0;
 	t->incomplete = n->incomplete;
@@ -150,31 +150,31 @@ int past_remember(struct model *m, const struct tick_node *n)
 	}
 	t->head.cpus = t->cpus;
 	t->head.irqs = t->irqs;
-	if (n->block) {
-		t->block = n->block;
-		t->block->holders++;
-		t->bytes += block_bytes(t->block);
+	if (n->lists) {
+		t->lists = n->lists;
+		t->lists->holders++;
+		t->bytes += tick_lists_bytes(t->lists);
 	}
 	p->bytes += t->bytes;
 	/* The dead stay for as long as one of these ticks shows them; those of a paused screen are not the past's. */
 	while (p->next - p->first > 1 &&
 	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) > p->bytes_max) {
-		past_drop(p);
-		lives_forget(m);
+		history_drop(p);
+		threads_forget(m);
 	}
 	return err;
 }
 
 size_t tick_past(const struct tick *t, uint64_t *oldest)
 {
-	const struct past *p = ((const struct tick_node *)t)->model->past;
+	const struct history *p = ((const struct tick_node *)t)->model->history;
 
 	*oldest = p && p->first != p->next ? p->first : t->seq;
 	return p ? p->bytes : 0;
 }
 
 /* Everybody who was there in a tick and did nothing. */
-static int past_idle(struct model *m, struct tick_node *n, const struct past_tick *t)
+static int history_idle(struct model *m, struct tick_node *n, const struct history_tick *t)
 {
 	struct life_node *const lists[] = { m->living, m->ended };
 	uint64_t seq = n->tick.seq, active = n->build, stopped = ++m->builds;
@@ -190,7 +190,7 @@ static int past_idle(struct model *m, struct tick_node *n, const struct past_tic
 	return err;
 }
 
-static int past_build(struct model *m, struct tick_node *n, const struct past_tick *t)
+static int history_build(struct model *m, struct tick_node *n, const struct history_tick *t)
 {
 	const uint8_t *at = t->threads;
 	int err = 0;
@@ -200,16 +200,16 @@ static int past_build(struct model *m, struct tick_node *n, const struct past_ti
 	n->tick.nr_processes = n->tick.total_d = 0;
 	n->tick.total = (struct values){ 0 };
 	n->incomplete = t->incomplete;
-	for (size_t i = 0; !err && i < t->nr_threads; i++, at = record_next(at)) {
-		struct life *l = record_life(at);
+	for (size_t i = 0; !err && i < t->nr_threads; i++, at = row_codec_next(at)) {
+		struct life *l = row_codec_life(at);
 		struct values v;
 
-		record_values(at, &v);
+		row_codec_values(at, &v);
 		((struct life_node *)l)->mark = n->build;
 		err = node_thread(n, l, at[10] & 0x7f, at[10] >> 7, &v);
 	}
 	if (!err)
-		err = past_idle(m, n, t);
+		err = history_idle(m, n, t);
 	for (size_t i = 0; !err && i < t->head.nr_cpus; i++)
 		err = node_cpu(n, &t->cpus[i]);
 	for (size_t i = 0; !err && i < t->head.nr_irqs; i++)
@@ -220,37 +220,37 @@ static int past_build(struct model *m, struct tick_node *n, const struct past_ti
 }
 
 /* The remembered tick with this number, NULL: there is none. */
-const struct past_tick *past_find(const struct past *p, int64_t seq)
+const struct history_tick *history_find(const struct history *p, int64_t seq)
 {
 	if (seq < (int64_t)p->first || seq >= (int64_t)p->next)
 		return NULL;
-	return &p->ticks[seq % PAST_TICKS];
+	return &p->ticks[seq % HISTORY_TICKS];
 }
 
 const struct tick *tick_head(const struct tick *any, uint64_t seq)
 {
 	const struct model *m = ((const struct tick_node *)any)->model;
 
-	return m->past ? past_head(m->past, seq) : NULL;
+	return m->history ? history_head(m->history, seq) : NULL;
 }
 
 const struct tick *tick_at(const struct tick *any, uint64_t seq)
 {
 	struct model *m = ((const struct tick_node *)any)->model;
-	const struct past *p = m->past;
-	const struct past_tick *t;
+	const struct history *p = m->history;
+	const struct history_tick *t;
 	struct tick_node *n;
 
 	for (n = m->held; n; n = n->next)
 		if (n->tick.seq == seq)
 			return tick_get(&n->tick);
-	t = p ? past_find(p, seq) : NULL;
+	t = p ? history_find(p, seq) : NULL;
 	n = t ? node_new(m) : NULL;
-	if (n && t->block) {
-		n->block = t->block;
-		n->block->holders++;
+	if (n && t->lists) {
+		n->lists = t->lists;
+		n->lists->holders++;
 	}
-	if (n && past_build(m, n, t)) {
+	if (n && history_build(m, n, t)) {
 		node_release(n);
 		n = NULL;
 	}
@@ -260,7 +260,7 @@ const struct tick *tick_at(const struct tick *any, uint64_t seq)
 int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg)
 {
 	const struct model *m = ((const struct tick_node *)any)->model;
-	const struct past_tick *t = m->past ? past_find(m->past, seq) : NULL;
+	const struct history_tick *t = m->history ? history_find(m->history, seq) : NULL;
 	const uint8_t *at;
 	int err = 0;
 
@@ -274,11 +274,11 @@ int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg)
 	if (!t)
 		return -ENOENT;
 	at = t->threads;
-	for (size_t i = 0; !err && i < t->nr_threads; i++, at = record_next(at)) {
+	for (size_t i = 0; !err && i < t->nr_threads; i++, at = row_codec_next(at)) {
 		struct values v;
 
-		record_values(at, &v);
-		err = fn(arg, record_life(at), &v);
+		row_codec_values(at, &v);
+		err = fn(arg, row_codec_life(at), &v);
 	}
 	return err;
 }

@@ -30,7 +30,7 @@ static bool is_kept(enum field_id f)
 
 /* Length (2 bytes), life (8), state and exited (1), which values are not 0, those plus 1 (so that
  * not known is 0), which slots of the histogram are not 0, those. */
-uint8_t *record_put(uint8_t *at, const struct row *r)
+uint8_t *row_codec_put(uint8_t *at, const struct row *r)
 {
 	uint8_t *start = at;
 	uint64_t known = 0, slots = 0;
@@ -57,7 +57,7 @@ uint8_t *record_put(uint8_t *at, const struct row *r)
 	return at;
 }
 
-struct life *record_life(const uint8_t *at)
+struct life *row_codec_life(const uint8_t *at)
 {
 	struct life *l;
 
@@ -65,7 +65,7 @@ struct life *record_life(const uint8_t *at)
 	return l;
 }
 
-const uint8_t *record_next(const uint8_t *at)
+const uint8_t *row_codec_next(const uint8_t *at)
 {
 	uint16_t len;
 
@@ -73,7 +73,7 @@ const uint8_t *record_next(const uint8_t *at)
 	return at + len;
 }
 
-void record_values(const uint8_t *at, struct values *v)
+void row_codec_values(const uint8_t *at, struct values *v)
 {
 	uint64_t known, slots, n;
 

@@ -9,7 +9,7 @@
 
 /* --- What rows did in the last ticks, without building these */
 
-struct history {
+struct row_history {
 	const struct row *const *rows;
 	size_t nr, ticks;
 	struct values *out;
@@ -45,7 +45,7 @@ struct walk {
 	const struct cgroup *aside;  /* where to go on when there is none */
 };
 
-static struct walk walk_first(const struct history *h, const struct life *l)
+static struct walk walk_first(const struct row_history *h, const struct life *l)
 {
 	switch (h->rows[0]->kind) {
 	case ROW_THREAD:
@@ -64,7 +64,7 @@ static bool is_row_of(const struct row *r, const struct life *l)
 	       (r->thread->tid == l->tid && r->thread->start_ns == l->start_ns);
 }
 
-static size_t walk_next(const struct history *h, struct walk *w)
+static size_t walk_next(const struct row_history *h, struct walk *w)
 {
 	for (;;) {
 		uintptr_t place;
@@ -87,7 +87,7 @@ static size_t walk_next(const struct history *h, struct walk *w)
 }
 
 /* Counts a life's idle threads: 1 in every tick that shows it, less what add_records() takes. */
-static void count_life(struct history *h, const struct life_node *l)
+static void count_life(struct row_history *h, const struct life_node *l)
 {
 	uint64_t end = h->first + h->ticks - 1; /* of the ticks wanted, which may begin before 1 */
 	uint64_t to = l->last < end ? l->last : end;
@@ -102,16 +102,16 @@ static void count_life(struct history *h, const struct life_node *l)
 			h->idle[place * h->ticks + tick]++;
 }
 
-static void add_records(struct history *h, const struct past_tick *t, size_t tick)
+static void add_records(struct row_history *h, const struct history_tick *t, size_t tick)
 {
 	const uint8_t *at = t->threads;
 
-	for (size_t i = 0; i < t->nr_threads; i++, at = record_next(at)) {
+	for (size_t i = 0; i < t->nr_threads; i++, at = row_codec_next(at)) {
 		struct values v;
 		size_t place;
 
-		FOR_EACH_ROW_OF(h, record_life(at), place) {
-			record_values(at, &v);
+		FOR_EACH_ROW_OF(h, row_codec_life(at), place) {
+			row_codec_values(at, &v);
 			values_add(&h->out[place * h->ticks + tick], &v);
 			h->idle[place * h->ticks + tick]--;
 		}
@@ -128,7 +128,7 @@ static void add_records(struct history *h, const struct past_tick *t, size_t tic
 }
 
 /* Those that live: for rows of threads, which are such lives themselves, no need to look at all. */
-static void count_living(struct history *h, struct model *m)
+static void count_living(struct row_history *h, struct model *m)
 {
 	bool same = h->rows[0]->kind == ROW_THREAD;
 
@@ -140,13 +140,13 @@ static void count_living(struct history *h, struct model *m)
 		count_life(h, l);
 }
 
-static void add_ticks(struct history *h, struct model *m)
+static void add_ticks(struct row_history *h, struct model *m)
 {
 	count_living(h, m);
 	for (struct life_node *l = m->ended; l; l = l->next)
 		count_life(h, l);
 	for (size_t tick = 0; tick < h->ticks; tick++) {
-		const struct past_tick *t = past_find(m->past, h->first + tick);
+		const struct history_tick *t = history_find(m->history, h->first + tick);
 
 		if (t)
 			add_records(h, t, tick);
@@ -167,7 +167,7 @@ int tick_history(const struct tick *t, const struct row *const *rows, size_t nr,
 		 struct values *out)
 {
 	struct model *m = ((const struct tick_node *)t)->model;
-	struct history h = { .rows = rows, .nr = nr, .ticks = ticks, .out = out };
+	struct row_history h = { .rows = rows, .nr = nr, .ticks = ticks, .out = out };
 	int err = 0;
 
 	h.first = (int64_t)(t->seq + 1) - (int64_t)ticks;
@@ -177,7 +177,7 @@ int tick_history(const struct tick *t, const struct row *const *rows, size_t nr,
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < nr; i++)
 		err = map_put(&h.places, row_key(rows[i]), (void *)(uintptr_t)(i + 1));
-	if (!err && nr && m->past)
+	if (!err && nr && m->history)
 		add_ticks(&h, m);
 	map_fini(&h.places);
 	free(h.idle);

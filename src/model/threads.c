@@ -26,8 +26,8 @@ static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
  */
 #define BLOCK_BYTES (2 << 20)
 
-struct life_block {
-	struct life_block *next;
+struct life_slab {
+	struct life_slab *next;
 	struct life_node nodes[(BLOCK_BYTES - sizeof(void *)) / sizeof(struct life_node)];
 };
 
@@ -36,16 +36,16 @@ static struct life_node *life_new(struct model *m)
 	struct life_node *n = m->unused;
 
 	if (!n) {
-		struct life_block *block = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
+		struct life_slab *slab = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
 
-		if (!block)
+		if (!slab)
 			return NULL;
-		madvise(block, BLOCK_BYTES, MADV_HUGEPAGE); /* if there are none, without */
-		block->next = m->blocks;
-		m->blocks = block;
-		for (size_t i = sizeof(block->nodes) / sizeof(block->nodes[0]); i-- > 0;) {
-			block->nodes[i].next = m->unused;
-			m->unused = &block->nodes[i];
+		madvise(slab, BLOCK_BYTES, MADV_HUGEPAGE); /* if there are none, without */
+		slab->next = m->slabs;
+		m->slabs = slab;
+		for (size_t i = sizeof(slab->nodes) / sizeof(slab->nodes[0]); i-- > 0;) {
+			slab->nodes[i].next = m->unused;
+			m->unused = &slab->nodes[i];
 		}
 		n = m->unused;
 	}
@@ -266,9 +266,9 @@ static bool is_held(const struct model *m, const struct life_node *n)
 }
 
 /* A tick's lists name lives that ended since the tick before, too: who others waited behind. */
-void lives_forget(struct model *m)
+void threads_forget(struct model *m)
 {
-	uint64_t oldest = past_oldest(m->past);
+	uint64_t oldest = history_oldest(m->history);
 	struct life_node **at = &m->ended, *n;
 
 	if (m->seq < oldest)
@@ -290,7 +290,7 @@ void lives_forget(struct model *m)
 	}
 }
 
-void lives_free(struct model *m)
+void threads_free(struct model *m)
 {
 	while (m->ended) {
 		struct life_node *next = m->ended->next;
@@ -298,11 +298,11 @@ void lives_free(struct model *m)
 		life_end(m, m->ended);
 		m->ended = next;
 	}
-	while (m->blocks) {
-		struct life_block *next = m->blocks->next;
+	while (m->slabs) {
+		struct life_slab *next = m->slabs->next;
 
-		free(m->blocks);
-		m->blocks = next;
+		free(m->slabs);
+		m->slabs = next;
 	}
 }
 
@@ -315,7 +315,7 @@ struct lives_asked {
 /* When a tick ended; 0: that is not known. */
 static uint64_t tick_end(const struct model *m, uint64_t seq)
 {
-	const struct tick *t = m->past ? past_head(m->past, seq) : NULL;
+	const struct tick *t = m->history ? history_head(m->history, seq) : NULL;
 
 	return t ? t->boottime_ns : 0;
 }

@@ -269,7 +269,7 @@ const struct tick *tick_get(const struct tick *t);
 void tick_put(const struct tick *t);
 
 /* How many ticks are remembered at most, if their memory allows it. */
-#define PAST_TICKS 120
+#define HISTORY_TICKS 120
 
 /* tick_past - seq of the oldest tick that is remembered (@t's if none is), by way of any tick.
  * Returns the bytes they take. */

@@ -4,19 +4,19 @@
 #include "model/internal.h"
 #include "model/wait.h"
 
-struct tick_block *block_now(struct model *m)
+struct tick_lists *tick_lists_now(struct model *m)
 {
 	struct tick_node *n = m->now;
 
-	if (!n->block) {
-		n->block = calloc(1, sizeof(*n->block));
-		if (n->block)
-			n->block->holders = 1;
+	if (!n->lists) {
+		n->lists = calloc(1, sizeof(*n->lists));
+		if (n->lists)
+			n->lists->holders = 1;
 	}
-	return n->block;
+	return n->lists;
 }
 
-void block_put(struct tick_block *b)
+void tick_lists_put(struct tick_lists *b)
 {
 	if (!b || --b->holders)
 		return;
@@ -28,14 +28,14 @@ void block_put(struct tick_block *b)
 	free(b);
 }
 
-size_t block_bytes(const struct tick_block *b)
+size_t tick_lists_bytes(const struct tick_lists *b)
 {
 	return sizeof(*b) + b->samples_room * sizeof(*b->samples) + b->waits_room * sizeof(*b->waits) +
 	       b->wokens_room * sizeof(*b->wokens) + b->aways_room * sizeof(*b->aways) +
 	       b->irq_cpus_room * sizeof(*b->irq_cpus);
 }
 
-void block_show(const struct tick_block *b, struct tick *t)
+void tick_lists_show(const struct tick_lists *b, struct tick *t)
 {
 	t->waits = b->waits;
 	t->nr_waits = b->nr_waits;

@@ -13,7 +13,7 @@ static const char *const waits[] = {
 	"folio_wait_bit", "__folio_lock", "wait_on_page_bit", "__lock_page",
 };
 
-bool waits_in(const char *function)
+bool wait_functions_has(const char *function)
 {
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 		if (!strncmp(function, waits[i], strlen(waits[i])))

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* waits_in - whether a function of the kernel is one that every wait ends in, so that it does not tell why: the one
- * that called it does. */
-bool waits_in(const char *function);
+/* wait_functions_has - whether a function of the kernel is one that every wait ends in, so that it does not tell why:
+ * the one that called it does. */
+bool wait_functions_has(const char *function);
 
 #endif

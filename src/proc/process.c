@@ -23,7 +23,7 @@ static size_t read_file(int32_t tgid, const char *name, char *buf, size_t room)
 }
 
 /* "NSpid:	1234	7": the first one is the host's. */
-static void read_nspids(struct who *w)
+static void read_nspids(struct process_info *w)
 {
 	char status[4096], *at, *end;
 	size_t len = read_file(w->tgid, "status", status, sizeof(status) - 1);
@@ -34,14 +34,14 @@ static void read_nspids(struct who *w)
 	if (!at)
 		return;
 	strtol(at + strlen("\nNSpid:"), &at, 10);
-	for (long pid = strtol(at, &end, 10); *at == '\t' && end != at && w->nr_nspids < WHO_LEVELS;
+	for (long pid = strtol(at, &end, 10); *at == '\t' && end != at && w->nr_nspids < PROCESS_INFO_LEVELS;
 	     pid = strtol(at, &end, 10)) {
 		w->nspids[w->nr_nspids++] = pid;
 		at = end;
 	}
 }
 
-void who_read(struct who *w, char *text, size_t room)
+void process_info_read(struct process_info *w, char *text, size_t room)
 {
 	read_nspids(w);
 	w->len = room ? read_file(w->tgid, "cmdline", text, room) : 0;

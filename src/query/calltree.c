@@ -13,9 +13,9 @@
 #include "util/hash.h"
 #include "util/vec.h"
 
-const char *const flame_metric_names[FLAME_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state", "IRQ",
-							"Wall" };
-const char *const flame_quality_names[QUALITIES] = { "whole", "cut", "no symbols", "lost" };
+const char *const calltree_metric_names[CALLTREE_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state", "IRQ",
+							      "Wall" };
+const char *const calltree_quality_names[QUALITIES] = { "whole", "cut", "no symbols", "lost" };
 
 /* The tree is made anew when so much of it has no time any more. */
 #define STALE_MAX 4
@@ -26,9 +26,9 @@ const char *const flame_quality_names[QUALITIES] = { "whole", "cut", "no symbols
 #define LEAF_NONE (void *)(uintptr_t)UINTPTR_MAX
 
 struct building {
-	struct flame *flame;
+	struct calltree *flame;
 	const struct subject *of;
-	const struct flame_options *options;
+	const struct calltree_options *options;
 	const struct source *source;
 	const struct symbol *focus;
 	const struct stack_sample *sample;
@@ -37,17 +37,17 @@ struct building {
 	int err;
 };
 
-const char *flame_name(const struct flame_node *n)
+const char *calltree_name(const struct calltree_node *n)
 {
 	return n->symbol ? n->symbol->name : n->text;
 }
 
-int flame_find(const struct flame *f, uint64_t key)
+int calltree_find(const struct calltree *f, uint64_t key)
 {
 	return (int)(uintptr_t)map_get(&f->places, key) - 1;
 }
 
-uint64_t flame_key(uint64_t parent, uint64_t what)
+uint64_t calltree_key(uint64_t parent, uint64_t what)
 {
 	uint64_t h = (parent ^ what) * 0x9e3779b97f4a7c15ULL;
 
@@ -60,11 +60,11 @@ static uint64_t what_of(const struct symbol *symbol, const char *text)
 	return symbol ? (uintptr_t)symbol : hash_text(0, text);
 }
 
-static int function_of(struct building *b, const struct flame_node *like)
+static int function_of(struct building *b, const struct calltree_node *like)
 {
-	struct flame *f = b->flame;
+	struct calltree *f = b->flame;
 	uintptr_t known = (uintptr_t)map_get(&f->function_of, (uintptr_t)like->symbol);
-	struct flame_function new = { .symbol = like->symbol, .at = like->at };
+	struct calltree_function new = { .symbol = like->symbol, .at = like->at };
 
 	if (known)
 		return known - 1;
@@ -76,15 +76,15 @@ static int function_of(struct building *b, const struct flame_node *like)
 }
 
 /* Goes on to the child of this name, which is made if it is not there. */
-static void go_down(struct building *b, struct flame_node like)
+static void go_down(struct building *b, struct calltree_node like)
 {
-	struct flame *f = b->flame;
+	struct calltree *f = b->flame;
 	int at, parent = b->at;
 
 	if (b->err)
 		return;
-	like.key = parent < 0 ? 1 : flame_key(f->nodes[parent].key, what_of(like.symbol, like.text));
-	at = flame_find(f, like.key);
+	like.key = parent < 0 ? 1 : calltree_key(f->nodes[parent].key, what_of(like.symbol, like.text));
+	at = calltree_find(f, like.key);
 	if (at < 0) {
 		like.parent = parent;
 		like.child = like.next = -1;
@@ -107,13 +107,13 @@ static void go_down(struct building *b, struct flame_node like)
 
 static void go_text(struct building *b, const char *text)
 {
-	go_down(b, (struct flame_node){ .text = text });
+	go_down(b, (struct calltree_node){ .text = text });
 }
 
 static void go_frame(struct building *b, uint64_t frame, uint32_t tgid)
 {
 	const struct symbol *symbol = b->source->symbol(b->source->arg, frame, tgid);
-	struct flame_node n = { .symbol = symbol, .at = { frame, tgid } };
+	struct calltree_node n = { .symbol = symbol, .at = { frame, tgid } };
 
 	if (!symbol) {
 		b->err = -ENOMEM;
@@ -125,14 +125,14 @@ static void go_frame(struct building *b, uint64_t frame, uint32_t tgid)
 
 /* Frames of both stacks as one list, innermost first: kernel, then user. */
 struct joined {
-	struct flame_frame at[2 * STACK_USER_MAX + 2];
+	struct calltree_frame at[2 * STACK_USER_MAX + 2];
 	int nr;
 };
 
 static void join(struct joined *j, const struct stack *s)
 {
 	for (int i = 0; s && i < s->nr && j->nr < 2 * STACK_USER_MAX; i++)
-		j->at[j->nr++] = (struct flame_frame){ s->frames[i], s->tgid };
+		j->at[j->nr++] = (struct calltree_frame){ s->frames[i], s->tgid };
 }
 
 /* The outermost place of the function that is looked for, -1: it is not there. */
@@ -146,7 +146,7 @@ static int focus_in(const struct building *b, const struct joined *j)
 
 static void go_frames(struct building *b)
 {
-	const struct flame_options *o = b->options;
+	const struct calltree_options *o = b->options;
 	struct joined j = { .nr = 0 };
 	int from, to, step;
 
@@ -156,9 +156,9 @@ static void go_frames(struct building *b)
 		join(&j, b->sample->user);
 	from = o->inverted ? 0 : j.nr - 1;
 	to = o->inverted ? j.nr : -1;
-	if (o->part != FLAME_WHOLE) {
+	if (o->part != CALLTREE_WHOLE) {
 		from = focus_in(b, &j);
-		to = o->part == FLAME_CALLERS ? j.nr : -1;
+		to = o->part == CALLTREE_CALLERS ? j.nr : -1;
 		if (from < 0) {
 			b->at = -1;
 			return;
@@ -173,7 +173,7 @@ static void go_frames(struct building *b)
 }
 
 /* A name that lives as long as the flame; "others" when there are too many. */
-static const char *keep_name(struct flame *f, const char *name)
+static const char *keep_name(struct calltree *f, const char *name)
 {
 	size_t len = strlen(name), most = sizeof(f->names[0]) - 1;
 
@@ -192,11 +192,11 @@ static const char *keep_name(struct flame *f, const char *name)
 static const char *who_of(struct building *b, const struct life *life)
 {
 	switch (b->options->merge) {
-	case FLAME_MERGE_PROCESS:
+	case CALLTREE_MERGE_PROCESS:
 		return keep_name(b->flame, life->process->comm);
-	case FLAME_MERGE_THREAD:
+	case CALLTREE_MERGE_THREAD:
 		return keep_name(b->flame, life->comm);
-	case FLAME_MERGE_CGROUP:
+	case CALLTREE_MERGE_CGROUP:
 		return keep_name(b->flame, life->cgroup->path);
 	default:
 		return NULL;
@@ -210,9 +210,9 @@ static void walk(struct building *b, const char *who)
 {
 	b->at = -1;
 	b->unnamed = false;
-	if (b->options->part == FLAME_WHOLE) {
+	if (b->options->part == CALLTREE_WHOLE) {
 		go_text(b, "");
-		if (b->options->metric == FLAME_WALL)
+		if (b->options->metric == CALLTREE_WALL)
 			go_text(b, kind_names[b->sample->kind]);
 		if (who)
 			go_text(b, who);
@@ -225,14 +225,14 @@ static int leaf_of(struct building *b)
 {
 	const struct stack_sample *s = b->sample;
 	const char *who = who_of(b, s->life);
-	uint64_t key = flame_key((uintptr_t)who, b->options->metric == FLAME_WALL ? 1 + s->kind : 0);
+	uint64_t key = calltree_key((uintptr_t)who, b->options->metric == CALLTREE_WALL ? 1 + s->kind : 0);
 	void *known;
 
 	if (s->user)
-		key = flame_key(key, s->user->hash ^ (uint64_t)s->user->check << 32);
-	key = flame_key(key, 1);
+		key = calltree_key(key, s->user->hash ^ (uint64_t)s->user->check << 32);
+	key = calltree_key(key, 1);
 	if (s->kernel)
-		key = flame_key(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
+		key = calltree_key(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
 	known = map_get(&b->flame->leaves, key);
 	if (!known) {
 		walk(b, who);
@@ -248,12 +248,12 @@ static int leaf_of(struct building *b)
 
 static void count_thread(struct building *b)
 {
-	struct flame *f = b->flame;
+	struct calltree *f = b->flame;
 	const struct life *life = b->sample->life;
 	uintptr_t known = (uintptr_t)map_get(&f->thread_of, (uintptr_t)life);
 
 	if (!known) {
-		b->err = VEC_PUSH(f->threads, f->nr_threads, f->threads_room, ((struct flame_thread){ life, 0 }));
+		b->err = VEC_PUSH(f->threads, f->nr_threads, f->threads_room, ((struct calltree_thread){ life, 0 }));
 		known = f->nr_threads;
 		if (!b->err)
 			b->err = map_put(&f->thread_of, (uintptr_t)life, (void *)known);
@@ -267,14 +267,14 @@ static bool is_wanted(const struct building *b, const struct stack_sample *s)
 	const struct row row = { .kind = ROW_THREAD, .number = s->life->tid, .thread = s->life,
 				 .process = s->life->process, .cgroup = s->life->cgroup };
 
-	return ((int)b->options->metric == s->kind || b->options->metric == FLAME_WALL) &&
+	return ((int)b->options->metric == s->kind || b->options->metric == CALLTREE_WALL) &&
 	       (subject_is(b->of, &row) || subject_holds(b->of, &row));
 }
 
 static int add_sample(void *arg, const struct stack_sample *s)
 {
 	struct building *b = arg;
-	struct flame_node *n;
+	struct calltree_node *n;
 	int leaf;
 
 	if (!is_wanted(b, s))
@@ -297,7 +297,7 @@ static int add_sample(void *arg, const struct stack_sample *s)
 /* --- Sums and order */
 
 /* A node comes behind its parent. */
-static void sum_up(struct flame *f)
+static void sum_up(struct calltree *f)
 {
 	for (size_t i = 0; i < f->nr; i++) {
 		f->nodes[i].total = f->nodes[i].self;
@@ -311,15 +311,15 @@ static void sum_up(struct flame *f)
 
 static int heavier(const void *a, const void *b, void *nodes)
 {
-	const struct flame_node *x = (struct flame_node *)nodes + *(const int *)a;
-	const struct flame_node *y = (struct flame_node *)nodes + *(const int *)b;
+	const struct calltree_node *x = (struct calltree_node *)nodes + *(const int *)a;
+	const struct calltree_node *y = (struct calltree_node *)nodes + *(const int *)b;
 
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
 	return x->key < y->key ? -1 : 1;
 }
 
-static void sort_children(struct flame *f, int parent, int *scratch)
+static void sort_children(struct calltree *f, int parent, int *scratch)
 {
 	bool sorted = true;
 	int nr = 0;
@@ -336,7 +336,7 @@ static void sort_children(struct flame *f, int parent, int *scratch)
 	f->nodes[parent].child = scratch[0];
 }
 
-static int sort_all(struct flame *f)
+static int sort_all(struct calltree *f)
 {
 	int *scratch = calloc(f->nr + 1, sizeof(*scratch));
 
@@ -350,7 +350,7 @@ static int sort_all(struct flame *f)
 
 static int more_time(const void *a, const void *b)
 {
-	const struct flame_thread *x = a, *y = b;
+	const struct calltree_thread *x = a, *y = b;
 
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
@@ -359,7 +359,7 @@ static int more_time(const void *a, const void *b)
 
 /* --- The whole */
 
-static void forget(struct flame *f)
+static void forget(struct calltree *f)
 {
 	f->nr = f->nr_functions = 0;
 	f->nr_names = 0;
@@ -369,7 +369,7 @@ static void forget(struct flame *f)
 	f->places = f->leaves = f->function_of = (struct map){ 0 };
 }
 
-static bool is_stale(const struct flame *f)
+static bool is_stale(const struct calltree *f)
 {
 	size_t with_time = 0;
 
@@ -378,15 +378,15 @@ static bool is_stale(const struct flame *f)
 	return f->nr > 1024 && f->nr > STALE_MAX * with_time;
 }
 
-static bool same_tree(const struct flame_options *a, const struct flame_options *b)
+static bool same_tree(const struct calltree_options *a, const struct calltree_options *b)
 {
 	return a->metric == b->metric && a->merge == b->merge && a->part == b->part && a->inverted == b->inverted &&
 	       a->hide_kernel == b->hide_kernel && a->hide_user == b->hide_user &&
 	       a->focus.frame == b->focus.frame && a->focus.tgid == b->focus.tgid;
 }
 
-int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
-		const struct flame_options *o, const struct source *source)
+int calltree_build(struct calltree *f, const struct tick *t, const struct subject *of,
+		   const struct calltree_options *o, const struct source *source)
 {
 	struct building b = { .flame = f, .of = of, .options = o, .source = source };
 	uint64_t generation = source->names_generation(source->arg);
@@ -403,7 +403,7 @@ int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
 	f->by_fp = 0;
 	for (size_t i = 0; i < f->nr; i++)
 		f->nodes[i].self = f->nodes[i].self_count = 0;
-	if (o->part != FLAME_WHOLE)
+	if (o->part != CALLTREE_WHOLE)
 		b.focus = source->symbol(source->arg, o->focus.frame, o->focus.tgid);
 	if (o->samples)
 		o->samples(o->samples_arg, add_sample, &b);
@@ -416,23 +416,23 @@ int flame_build(struct flame *f, const struct tick *t, const struct subject *of,
 	return b.err ? b.err : sort_all(f);
 }
 
-void flame_fini(struct flame *f)
+void calltree_fini(struct calltree *f)
 {
 	forget(f);
 	free(f->nodes);
 	free(f->functions);
 	free(f->threads);
 	map_fini(&f->thread_of);
-	*f = (struct flame){ 0 };
+	*f = (struct calltree){ 0 };
 }
 
 /* --- Functions */
 
 /* Below a function that is open already it is counted no more: it called itself. */
-static void count_functions(struct flame *f, int node)
+static void count_functions(struct calltree *f, int node)
 {
-	const struct flame_node *n = &f->nodes[node];
-	struct flame_function *fn = n->function < 0 ? NULL : &f->functions[n->function];
+	const struct calltree_node *n = &f->nodes[node];
+	struct calltree_function *fn = n->function < 0 ? NULL : &f->functions[n->function];
 
 	if (!n->total)
 		return;
@@ -451,7 +451,7 @@ static void count_functions(struct flame *f, int node)
 
 static int busier(const void *a, const void *b)
 {
-	const struct flame_function *x = a, *y = b;
+	const struct calltree_function *x = a, *y = b;
 
 	if (x->self != y->self)
 		return x->self > y->self ? -1 : 1;
@@ -460,7 +460,7 @@ static int busier(const void *a, const void *b)
 	return strcmp(x->symbol->name, y->symbol->name);
 }
 
-int flame_functions(struct flame *f)
+int calltree_functions(struct calltree *f)
 {
 	for (size_t i = 0; i < f->nr_functions; i++)
 		f->functions[i].total = f->functions[i].self = f->functions[i].count = 0;

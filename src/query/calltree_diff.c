@@ -7,13 +7,13 @@
 #include "query/calltree.h"
 #include "query/source.h"
 
-int flame_base_set(struct flame_base *b, const struct flame *f)
+int calltree_base_set(struct calltree_base *b, const struct calltree *f)
 {
-	struct flame_node *nodes = calloc(f->nr + 1, sizeof(*nodes));
+	struct calltree_node *nodes = calloc(f->nr + 1, sizeof(*nodes));
 
 	if (!nodes)
 		return -ENOMEM;
-	flame_base_fini(b);
+	calltree_base_fini(b);
 	memcpy(nodes, f->nodes, f->nr * sizeof(*nodes));
 	for (size_t i = 0; i < f->nr; i++) {
 		nodes[i].self = nodes[i].total;
@@ -26,7 +26,7 @@ int flame_base_set(struct flame_base *b, const struct flame *f)
 }
 
 /* Names came since: the places of the same frames have other keys now. */
-static void rekey(struct flame_base *b, const struct source *source)
+static void rekey(struct calltree_base *b, const struct source *source)
 {
 	map_fini(&b->shares);
 	b->shares = (struct map){ 0 };
@@ -34,12 +34,12 @@ static void rekey(struct flame_base *b, const struct source *source)
 	for (size_t i = 0; i < b->nr; i++)
 		b->nodes[i].total = b->nodes[i].self;
 	for (size_t i = 0; i < b->nr; i++) {
-		struct flame_node *n = &b->nodes[i], *known;
+		struct calltree_node *n = &b->nodes[i], *known;
 		uintptr_t at;
 
 		if (n->symbol) {
 			n->symbol = source->symbol(source->arg, n->at.frame, n->at.tgid);
-			n->key = n->parent < 0 ? 1 : flame_key(b->nodes[n->parent].key, (uintptr_t)n->symbol);
+			n->key = n->parent < 0 ? 1 : calltree_key(b->nodes[n->parent].key, (uintptr_t)n->symbol);
 		}
 		at = (uintptr_t)map_get(&b->shares, n->key);
 		known = at ? &b->nodes[at - 1] : NULL;
@@ -50,7 +50,7 @@ static void rekey(struct flame_base *b, const struct source *source)
 	}
 }
 
-double flame_base_share(struct flame_base *b, uint64_t key, const struct source *source)
+double calltree_base_share(struct calltree_base *b, uint64_t key, const struct source *source)
 {
 	uintptr_t at;
 
@@ -62,9 +62,9 @@ double flame_base_share(struct flame_base *b, uint64_t key, const struct source 
 	return at ? (double)b->nodes[at - 1].total / b->nodes[0].total : 0;
 }
 
-void flame_base_fini(struct flame_base *b)
+void calltree_base_fini(struct calltree_base *b)
 {
 	free(b->nodes);
 	map_fini(&b->shares);
-	*b = (struct flame_base){ 0 };
+	*b = (struct calltree_base){ 0 };
 }

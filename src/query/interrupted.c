@@ -9,10 +9,10 @@
 #include "query/source.h"
 #include "util/vec.h"
 
-static struct irq_victim *victim_of(struct irq_victims *v, pid_t tid)
+static struct interrupted_thread *victim_of(struct interrupted *v, pid_t tid)
 {
 	uintptr_t place = (uintptr_t)map_get(&v->of, (uint64_t)tid + 1);
-	const struct irq_victim new = { .who = { .tid = tid } };
+	const struct interrupted_thread new = { .who = { .tid = tid } };
 
 	if (place)
 		return &v->at[place - 1];
@@ -21,10 +21,10 @@ static struct irq_victim *victim_of(struct irq_victims *v, pid_t tid)
 	return &v->at[v->nr - 1];
 }
 
-int irq_victims_event(void *victims, int cpu, const struct event *e)
+int interrupted_event(void *victims, int cpu, const struct event *e)
 {
-	struct irq_victims *v = victims;
-	struct irq_victim *one;
+	struct interrupted *v = victims;
+	struct interrupted_thread *one;
 	struct irq_burst burst;
 
 	if (e->kind != RING_IRQ || e->source != v->source->index)
@@ -49,7 +49,7 @@ int irq_victims_event(void *victims, int cpu, const struct event *e)
 
 static int victim_order(const void *a, const void *b)
 {
-	const struct irq_victim *x = a, *y = b;
+	const struct interrupted_thread *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
@@ -58,14 +58,14 @@ static int victim_order(const void *a, const void *b)
 
 static int cgroup_order(const void *a, const void *b)
 {
-	const struct irq_cgroup *x = a, *y = b;
+	const struct interrupted_cgroup *x = a, *y = b;
 
 	return x->ns == y->ns ? strcmp(x->path, y->path) : x->ns > y->ns ? -1 : 1;
 }
 
-static int find_names(struct irq_victims *v, const struct tick *t)
+static int find_names(struct interrupted *v, const struct tick *t)
 {
-	struct irq_who **who = calloc(v->nr + IRQ_BURSTS, sizeof(struct irq_who *));
+	struct interrupted_who **who = calloc(v->nr + IRQ_BURSTS, sizeof(struct interrupted_who *));
 	size_t nr = 0;
 	int err;
 
@@ -75,15 +75,15 @@ static int find_names(struct irq_victims *v, const struct tick *t)
 		who[nr++] = &v->at[i].who;
 	for (int i = 0; i < v->bursts.nr; i++)
 		who[nr++] = &v->bursts.at[i].who;
-	err = irq_who_find(t, who, nr);
+	err = interrupted_who_find(t, who, nr);
 	free(who);
 	return err;
 }
 
 /* Cgroups are few: those that lost most are found first. */
-static int add_to_cgroup(struct irq_victims *v, const struct irq_victim *one)
+static int add_to_cgroup(struct interrupted *v, const struct interrupted_thread *one)
 {
-	struct irq_cgroup new = { .ns = one->ns };
+	struct interrupted_cgroup new = { .ns = one->ns };
 
 	for (size_t i = 0; i < v->nr_cgroups; i++) {
 		if (strcmp(v->cgroups[i].path, one->who.cgroup))
@@ -95,7 +95,7 @@ static int add_to_cgroup(struct irq_victims *v, const struct irq_victim *one)
 	return VEC_PUSH(v->cgroups, v->nr_cgroups, v->cgroups_room, new);
 }
 
-int irq_victims_done(struct irq_victims *v, const struct tick *t)
+int interrupted_done(struct interrupted *v, const struct tick *t)
 {
 	int err = find_names(v, t);
 
@@ -111,25 +111,25 @@ int irq_victims_done(struct irq_victims *v, const struct tick *t)
 	return err;
 }
 
-static int read_from(struct irq_victims *v, const struct irq_source *irq, const struct source *source, uint64_t from,
+static int read_from(struct interrupted *v, const struct irq_source *irq, const struct source *source, uint64_t from,
 		     uint64_t to)
 {
 	int err;
 
-	irq_victims_fini(v);
+	interrupted_fini(v);
 	v->source = irq;
 	v->from = from;
 	v->to = to;
 	if (from >= to)
 		return 0;
-	err = source->recorded_events(source->arg, from, to, &v->from, irq_victims_event, v);
+	err = source->recorded_events(source->arg, from, to, &v->from, interrupted_event, v);
 	return err == -ENOMEM ? err : 0;
 }
 
-int irq_victims_read(struct irq_victims *v, const struct irq_source *irq, const struct source *source,
+int interrupted_read(struct interrupted *v, const struct irq_source *irq, const struct source *source,
 		     const struct tick *shown, const struct tick *newest)
 {
-	uint64_t held = source->recorded(source->arg), now = newest->boottime_ns, from = irq_past_since(shown);
+	uint64_t held = source->recorded(source->arg), now = newest->boottime_ns, from = irq_history_since(shown);
 	int err;
 
 	if (held == VALUE_NA)
@@ -139,13 +139,13 @@ int irq_victims_read(struct irq_victims *v, const struct irq_source *irq, const 
 	err = read_from(v, irq, source, from, shown->boottime_ns);
 	if (!err && v->from > from) /* a CPU's ring has less: then the same time of all of them */
 		err = read_from(v, irq, source, v->from, shown->boottime_ns);
-	return err ? err : irq_victims_done(v, shown);
+	return err ? err : interrupted_done(v, shown);
 }
 
-void irq_victims_fini(struct irq_victims *v)
+void interrupted_fini(struct interrupted *v)
 {
 	free(v->at);
 	free(v->cgroups);
 	map_fini(&v->of);
-	*v = (struct irq_victims){ 0 };
+	*v = (struct interrupted){ 0 };
 }

@@ -18,7 +18,7 @@ static const char *const handlers[IRQ_LINES] = {
 };
 
 /* By number, each with a chain of those who have it. */
-static int by_number(struct map *m, struct irq_who *const *who, size_t nr)
+static int by_number(struct map *m, struct interrupted_who *const *who, size_t nr)
 {
 	int err = 0;
 
@@ -33,7 +33,7 @@ static int by_number(struct map *m, struct irq_who *const *who, size_t nr)
 
 static int on_life(void *arg, const struct life *l, uint64_t from, uint64_t to)
 {
-	for (struct irq_who *w = map_get(arg, l->tid); w; w = w->next) {
+	for (struct interrupted_who *w = map_get(arg, l->tid); w; w = w->next) {
 		char path[1024];
 
 		if (w->at < from || w->at > to)
@@ -45,7 +45,7 @@ static int on_life(void *arg, const struct life *l, uint64_t from, uint64_t to)
 	return 0;
 }
 
-int irq_who_find(const struct tick *any, struct irq_who *const *who, size_t nr)
+int interrupted_who_find(const struct tick *any, struct interrupted_who *const *who, size_t nr)
 {
 	struct map numbers = { 0 };
 	int err = by_number(&numbers, who, nr);
@@ -56,7 +56,7 @@ int irq_who_find(const struct tick *any, struct irq_who *const *who, size_t nr)
 	return err;
 }
 
-const char *irq_who_text(const struct irq_who *w, const struct source *source, char *buf, size_t size)
+const char *interrupted_who_text(const struct interrupted_who *w, const struct source *source, char *buf, size_t size)
 {
 	char name[80] = "";
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct tick *irq_past_at(const struct tick *t, uint64_t seq)
+const struct tick *irq_history_at(const struct tick *t, uint64_t seq)
 {
 	return seq == t->seq ? t : tick_head(t, seq);
 }
 
-uint64_t irq_past_first(const struct tick *t)
+uint64_t irq_history_first(const struct tick *t)
 {
 	uint64_t oldest;
 
@@ -18,9 +18,9 @@ uint64_t irq_past_first(const struct tick *t)
 	return oldest < t->seq ? oldest : t->seq; /* paused for longer than is remembered: itself */
 }
 
-uint64_t irq_past_since(const struct tick *t)
+uint64_t irq_history_since(const struct tick *t)
 {
-	const struct tick *first = irq_past_at(t, irq_past_first(t));
+	const struct tick *first = irq_history_at(t, irq_history_first(t));
 
 	return first->boottime_ns - first->interval_ns;
 }
@@ -47,10 +47,10 @@ void irq_bursts_add(struct irq_bursts *b, const struct irq_burst *one)
 	b->at[at] = *one;
 }
 
-void irq_past_bursts(const struct tick *t, int source, struct irq_bursts *b)
+void irq_history_bursts(const struct tick *t, int source, struct irq_bursts *b)
 {
-	for (uint64_t seq = irq_past_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_past_at(t, seq);
+	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
+		const struct tick *then = irq_history_at(t, seq);
 
 		for (size_t i = 0; then && i < then->nr_irqs; i++) {
 			const struct irq_values *v = &then->irqs[i];
@@ -63,11 +63,11 @@ void irq_past_bursts(const struct tick *t, int source, struct irq_bursts *b)
 	}
 }
 
-void irq_past_hist(const struct tick *t, int source, uint64_t hist[IRQ_HIST_SLOTS])
+void irq_history_hist(const struct tick *t, int source, uint64_t hist[IRQ_HIST_SLOTS])
 {
 	memset(hist, 0, IRQ_HIST_SLOTS * sizeof(*hist));
-	for (uint64_t seq = irq_past_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_past_at(t, seq);
+	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
+		const struct tick *then = irq_history_at(t, seq);
 		const struct irq_values *v = then ? irq_values_of(then, source) : NULL;
 
 		for (int i = 0; v && i < IRQ_HIST_SLOTS; i++)
@@ -75,13 +75,13 @@ void irq_past_hist(const struct tick *t, int source, uint64_t hist[IRQ_HIST_SLOT
 	}
 }
 
-uint64_t irq_past_time(const struct tick *t, int source, int nr, uint64_t *ns)
+uint64_t irq_history_time(const struct tick *t, int source, int nr, uint64_t *ns)
 {
-	uint64_t first = irq_past_first(t), most = 0;
+	uint64_t first = irq_history_first(t), most = 0;
 
 	for (int i = 0; i < nr; i++) {
 		uint64_t ago = nr - 1 - i;
-		const struct tick *then = ago <= t->seq - first ? irq_past_at(t, t->seq - ago) : NULL;
+		const struct tick *then = ago <= t->seq - first ? irq_history_at(t, t->seq - ago) : NULL;
 		const struct irq_values *v = then ? irq_values_of(then, source) : NULL;
 
 		ns[i] = v ? v->ns : then ? 0 : VALUE_NA;
@@ -91,10 +91,10 @@ uint64_t irq_past_time(const struct tick *t, int source, int nr, uint64_t *ns)
 	return most;
 }
 
-void irq_past_gaps(const struct tick *t, struct irq_bursts *b)
+void irq_history_gaps(const struct tick *t, struct irq_bursts *b)
 {
-	for (uint64_t seq = irq_past_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_past_at(t, seq);
+	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
+		const struct tick *then = irq_history_at(t, seq);
 
 		for (size_t i = 0; then && i < then->nr_cpus; i++) {
 			const struct cpu_values *cpu = &then->cpus[i];
@@ -128,7 +128,7 @@ static void add_longest_wait(const struct tick *t, const struct life *l, const s
 
 	for (uint64_t i = 0; i < IRQ_STARVED; i++) {
 		uint64_t seq = t->seq - (IRQ_STARVED - 1 - i), ns = past[i].v[FIELD_RUNQ_MAX];
-		const struct tick *then = past[i].v[FIELD_ALIVE] == VALUE_NA ? NULL : irq_past_at(t, seq);
+		const struct tick *then = past[i].v[FIELD_ALIVE] == VALUE_NA ? NULL : irq_history_at(t, seq);
 
 		if (!then || ns == VALUE_NA || ns < longest.ns)
 			continue;
@@ -139,7 +139,7 @@ static void add_longest_wait(const struct tick *t, const struct life *l, const s
 		irq_bursts_add(b, &longest);
 }
 
-int irq_past_starved(const struct tick *t, struct irq_bursts *b)
+int irq_history_starved(const struct tick *t, struct irq_bursts *b)
 {
 	const struct row **rows = calloc(t->nr_cpus + 1, sizeof(*rows));
 	size_t nr = rows ? find_ksoftirqds(t, rows) : 0;

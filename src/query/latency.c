@@ -42,7 +42,7 @@ const struct tick *latency_head(const struct tick *shown, uint64_t seq)
 
 /* --- Whose they are */
 
-static void forget(struct latency_parties *p)
+static void forget(struct latency_contributors *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		free((char *)p->at[i]->cgroup.path);
@@ -54,69 +54,69 @@ static void forget(struct latency_parties *p)
 	p->of = (struct map){ 0 };
 }
 
-void latency_parties_fini(struct latency_parties *p)
+void latency_contributors_fini(struct latency_contributors *p)
 {
 	forget(p);
 	free(p->at);
-	*p = (struct latency_parties){ 0 };
+	*p = (struct latency_contributors){ 0 };
 }
 
-static struct latency_party *party_new(struct latency_parties *p, uint64_t key)
+static struct latency_contributor *contributor_new(struct latency_contributors *p, uint64_t key)
 {
-	struct latency_party *party = calloc(1, sizeof(*party));
+	struct latency_contributor *who = calloc(1, sizeof(*who));
 
-	if (!party || VEC_PUSH(p->at, p->nr, p->room, party)) {
-		free(party);
+	if (!who || VEC_PUSH(p->at, p->nr, p->room, who)) {
+		free(who);
 		return NULL;
 	}
-	party->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .thread = &party->life,
-				   .process = &party->process, .cgroup = &party->cgroup };
-	return map_put(&p->of, key, party) ? NULL : party; /* it is freed with the others */
+	who->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .thread = &who->life,
+				 .process = &who->process, .cgroup = &who->cgroup };
+	return map_put(&p->of, key, who) ? NULL : who; /* it is freed with the others */
 }
 
 /* The thread is copied: a range outlives the memory of its refreshes. */
-static struct latency_party *thread_party(struct latency_parties *p, const struct life *l)
+static struct latency_contributor *thread_contributor(struct latency_contributors *p, const struct life *l)
 {
-	struct latency_party *party = map_get(&p->of, latency_thread_key(l));
+	struct latency_contributor *who = map_get(&p->of, latency_thread_key(l));
 
-	if (party)
-		return party;
-	party = party_new(p, latency_thread_key(l));
-	if (!party)
+	if (who)
+		return who;
+	who = contributor_new(p, latency_thread_key(l));
+	if (!who)
 		return NULL;
-	party->life = *l;
-	party->life.block = NULL;
-	party->life.process = &party->process;
-	party->life.cgroup = &party->cgroup;
-	party->process = *l->process;
-	party->process.cgroup = &party->cgroup;
-	party->life.limiter = party->process.limiter = &party->cgroup;
-	party->cgroup.id = l->cgroup->id;
-	party->cgroup.path = strdup(l->cgroup->path);
-	party->row.number = l->tid;
-	return party->cgroup.path ? party : NULL;
+	who->life = *l;
+	who->life.block = NULL;
+	who->life.process = &who->process;
+	who->life.cgroup = &who->cgroup;
+	who->process = *l->process;
+	who->process.cgroup = &who->cgroup;
+	who->life.limiter = who->process.limiter = &who->cgroup;
+	who->cgroup.id = l->cgroup->id;
+	who->cgroup.path = strdup(l->cgroup->path);
+	who->row.number = l->tid;
+	return who->cgroup.path ? who : NULL;
 }
 
-static struct latency_party *source_party(struct latency_parties *p, const struct irq_source *s)
+static struct latency_contributor *source_contributor(struct latency_contributors *p, const struct irq_source *s)
 {
-	struct latency_party *party = map_get(&p->of, latency_source_key(s->index));
+	struct latency_contributor *who = map_get(&p->of, latency_source_key(s->index));
 
-	if (party)
-		return party;
-	party = party_new(p, latency_source_key(s->index));
-	if (!party)
+	if (who)
+		return who;
+	who = contributor_new(p, latency_source_key(s->index));
+	if (!who)
 		return NULL;
-	party->row.number = party->life.tid = s->index;
-	snprintf(party->life.comm, sizeof(party->life.comm), "%.*s", (int)sizeof(party->life.comm) - 1, s->name);
-	party->cgroup.path = strdup(s->device);
-	return party->cgroup.path ? party : NULL;
+	who->row.number = who->life.tid = s->index;
+	snprintf(who->life.comm, sizeof(who->life.comm), "%.*s", (int)sizeof(who->life.comm) - 1, s->name);
+	who->cgroup.path = strdup(s->device);
+	return who->cgroup.path ? who : NULL;
 }
 
-static void add(struct latency_party *party, int slot, uint64_t count, uint64_t ns)
+static void add(struct latency_contributor *who, int slot, uint64_t count, uint64_t ns)
 {
-	party->count += count;
-	party->ns += ns;
-	party->n.n[slot] += count;
+	who->count += count;
+	who->ns += ns;
+	who->n.n[slot] += count;
 }
 
 /* @count waits of a slot, each taken for its middle; if @max lies in it, one takes that and the others the middle below it. */
@@ -130,14 +130,14 @@ static uint64_t about_ns(enum latency_kind kind, int slot, uint64_t count, uint6
 	return max + (count - 1) * (low + max) / 2;
 }
 
-uint64_t latency_party_quantile(const struct latency_party *party, enum latency_kind kind, double q)
+uint64_t latency_contributor_quantile(const struct latency_contributor *who, enum latency_kind kind, double q)
 {
-	return latency_quantile(&party->n, kind, q, party->most_ns < party->ns ? party->most_ns : party->ns);
+	return latency_quantile(&who->n, kind, q, who->most_ns < who->ns ? who->most_ns : who->ns);
 }
 
-static void at_most(struct latency_party *party, uint64_t ns)
+static void at_most(struct latency_contributor *who, uint64_t ns)
 {
-	party->most_ns = ns > party->most_ns ? ns : party->most_ns;
+	who->most_ns = ns > who->most_ns ? ns : who->most_ns;
 }
 
 /* Those of a histogram whose first slot is @shift. Returns whether there are any. */
@@ -150,8 +150,8 @@ static bool has_some(const uint32_t *n, int nr, int shift, const struct latency_
 }
 
 /* @max: the longest of the whole histogram. */
-static void add_some(struct latency_party *party, const uint32_t *n, int nr, int shift, const struct latency_range *r,
-		     uint64_t max)
+static void add_some(struct latency_contributor *who, const uint32_t *n, int nr, int shift,
+		     const struct latency_range *r, uint64_t max)
 {
 	int top = 0;
 
@@ -159,22 +159,22 @@ static void add_some(struct latency_party *party, const uint32_t *n, int nr, int
 		if (!n[i] || i + shift < r->low || i + shift > r->high)
 			continue;
 		top = i + shift;
-		add(party, top, n[i], about_ns(r->kind, top, n[i], max));
+		add(who, top, n[i], about_ns(r->kind, top, n[i], max));
 	}
-	at_most(party, max >> top || top == latency_first(r->kind) ? max : 2ULL << top);
+	at_most(who, max >> top || top == latency_first(r->kind) ? max : 2ULL << top);
 }
 
 static int add_waits(void *arg, const struct life *l, const struct values *v)
 {
-	struct latency_parties *p = arg;
-	struct latency_party *party;
+	struct latency_contributors *p = arg;
+	struct latency_contributor *who;
 
 	if (!has_some(v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range))
 		return 0;
-	party = thread_party(p, l);
-	if (!party)
+	who = thread_contributor(p, l);
+	if (!who)
 		return -ENOMEM;
-	add_some(party, v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range, v->v[FIELD_RUNQ_MAX]);
+	add_some(who, v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range, v->v[FIELD_RUNQ_MAX]);
 	return 0;
 }
 
@@ -186,43 +186,43 @@ static uint64_t least_of_others(const struct away *a)
 	return least < a->ns ? least : 0;
 }
 
-static int add_aways(struct latency_parties *p, const struct tick *t)
+static int add_aways(struct latency_contributors *p, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_aways; i++) {
 		const struct away *a = &t->aways[i];
 		int slot = a->slot < latency_last(a->kind) ? a->slot : latency_last(a->kind);
-		struct latency_party *party;
+		struct latency_contributor *who;
 
 		if (a->kind != p->range.kind || slot < p->range.low || slot > p->range.high)
 			continue;
-		party = thread_party(p, a->life);
-		if (!party)
+		who = thread_contributor(p, a->life);
+		if (!who)
 			return -ENOMEM;
-		add(party, slot, a->count, a->ns);
-		at_most(party, a->ns - least_of_others(a));
+		add(who, slot, a->count, a->ns);
+		at_most(who, a->ns - least_of_others(a));
 	}
 	return 0;
 }
 
-static int add_sources(struct latency_parties *p, const struct tick *t)
+static int add_sources(struct latency_contributors *p, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_irqs; i++) {
 		const struct irq_values *v = &t->irqs[i];
-		struct latency_party *party;
+		struct latency_contributor *who;
 
 		if ((v->source->kind == IRQ_SOFT) != (p->range.kind == LATENCY_SOFTIRQ) ||
 		    !has_some(v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range))
 			continue;
-		party = source_party(p, v->source);
-		if (!party)
+		who = source_contributor(p, v->source);
+		if (!who)
 			return -ENOMEM;
-		add_some(party, v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range, v->max_ns);
+		add_some(who, v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range, v->max_ns);
 		if (!latency_holds(&p->range, v->max_ns))
-			party->hidden = true;
-		if (v->max_ns > party->max_ns) {
-			party->max_ns = v->max_ns;
-			party->max_cpu = v->max_cpu;
-			party->max_tid = v->max_tid;
+			who->hidden = true;
+		if (v->max_ns > who->max_ns) {
+			who->max_ns = v->max_ns;
+			who->max_cpu = v->max_cpu;
+			who->max_tid = v->max_tid;
 		}
 	}
 	return 0;
@@ -238,18 +238,18 @@ static void behind_name(const struct wait *w, char *buf, size_t size)
 		snprintf(buf, size, "[%s]", wait_kind_names[w->kind]);
 }
 
-static void add_behind(struct latency_party *party, const struct wait *w)
+static void add_behind(struct latency_contributor *who, const struct wait *w)
 {
 	struct latency_behind *at = NULL;
 	char name[sizeof(at->name)];
 
 	behind_name(w, name, sizeof(name));
-	party->behind_ns += w->ns;
-	for (int i = 0; i < party->nr_behind && !at; i++)
-		if (!strcmp(party->behind[i].name, name))
-			at = &party->behind[i];
-	if (!at && party->nr_behind < LATENCY_BEHINDS) {
-		at = &party->behind[party->nr_behind++];
+	who->behind_ns += w->ns;
+	for (int i = 0; i < who->nr_behind && !at; i++)
+		if (!strcmp(who->behind[i].name, name))
+			at = &who->behind[i];
+	if (!at && who->nr_behind < LATENCY_BEHINDS) {
+		at = &who->behind[who->nr_behind++];
 		memcpy(at->name, name, sizeof(name));
 		at->ns = 0;
 	}
@@ -257,13 +257,13 @@ static void add_behind(struct latency_party *party, const struct wait *w)
 		at->ns += w->ns;
 }
 
-static void add_behinds(struct latency_parties *p, const struct tick *t)
+static void add_behinds(struct latency_contributors *p, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_waits; i++) {
-		struct latency_party *party = map_get(&p->of, latency_thread_key(t->waits[i].life));
+		struct latency_contributor *who = map_get(&p->of, latency_thread_key(t->waits[i].life));
 
-		if (party)
-			add_behind(party, &t->waits[i]);
+		if (who)
+			add_behind(who, &t->waits[i]);
 	}
 }
 
@@ -276,7 +276,8 @@ static int more_behind(const void *a, const void *b)
 
 static int longer(const void *a, const void *b)
 {
-	const struct latency_party *x = *(struct latency_party *const *)a, *y = *(struct latency_party *const *)b;
+	const struct latency_contributor *x = *(struct latency_contributor *const *)a,
+					 *y = *(struct latency_contributor *const *)b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
@@ -285,7 +286,7 @@ static int longer(const void *a, const void *b)
 
 /* --- All of it */
 
-static int find_in(struct latency_parties *p, const struct tick *any, uint64_t seq)
+static int find_in(struct latency_contributors *p, const struct tick *any, uint64_t seq)
 {
 	const struct tick *t = latency_head(any, seq);
 
@@ -303,7 +304,7 @@ static int find_in(struct latency_parties *p, const struct tick *any, uint64_t s
 }
 
 /* Whether @r is what there is, and more refreshes. */
-static bool goes_on(const struct latency_parties *p, const struct latency_range *r)
+static bool goes_on(const struct latency_contributors *p, const struct latency_range *r)
 {
 	const struct latency_range *had = &p->range;
 
@@ -312,7 +313,7 @@ static bool goes_on(const struct latency_parties *p, const struct latency_range 
 }
 
 /* Anew, also of refreshes in which one that came with others waited for less. */
-static void find_behinds(struct latency_parties *p, const struct tick *any)
+static void find_behinds(struct latency_contributors *p, const struct tick *any)
 {
 	for (size_t i = 0; i < p->nr; i++)
 		p->at[i]->nr_behind = p->at[i]->behind_ns = 0;
@@ -326,7 +327,7 @@ static void find_behinds(struct latency_parties *p, const struct tick *any)
 		qsort(p->at[i]->behind, p->at[i]->nr_behind, sizeof(p->at[i]->behind[0]), more_behind);
 }
 
-int latency_parties_find(struct latency_parties *p, const struct tick *any, const struct latency_range *r)
+int latency_contributors_find(struct latency_contributors *p, const struct tick *any, const struct latency_range *r)
 {
 	struct latency_range had = p->range;
 	int err = 0;

@@ -47,12 +47,12 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 	snprintf(buf, size, "%s-%s", from, to);
 }
 
-static void party_name(const struct latency_party *party, char *buf, size_t size)
+static void contributor_name(const struct latency_contributor *who, char *buf, size_t size)
 {
-	text_safe(buf, size, party->life.comm, sizeof(party->life.comm));
+	text_safe(buf, size, who->life.comm, sizeof(who->life.comm));
 }
 
-void latency_parties_text(const struct latency_parties *p, uint64_t all, char *buf, size_t size)
+void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size)
 {
 	bool irq = latency_is_irq(p->range.kind);
 	char count[16], name[80];
@@ -72,7 +72,7 @@ void latency_parties_text(const struct latency_parties *p, uint64_t all, char *b
 	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
 		if (p->at[i]->ns * 200 < p->ns) /* what would be 0%, as all that come after it */
 			break;
-		party_name(p->at[i], name, sizeof(name));
+		contributor_name(p->at[i], name, sizeof(name));
 		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
 	}
 }

@@ -160,7 +160,8 @@ static uint8_t notes(const struct looking *g, const struct event *e)
 	       (e->kernel && !stack(g, e->kernel) ? NOTE_KERNEL_LOST : 0);
 }
 
-static int tell(const struct looking *g, const struct look_back *l, const struct event *e, look_back_fn *fn, void *arg)
+static int tell(const struct looking *g, const struct recorded_source *l, const struct event *e, recorded_fn *fn,
+		void *arg)
 {
 	bool block = e->kind == RING_BLOCK;
 	struct stack_sample s = {
@@ -188,7 +189,8 @@ static void fini(struct looking *g)
 	free(g->spans);
 }
 
-int look_back(const struct look_back *l, uint64_t from, uint64_t to, uint64_t *since, look_back_fn *fn, void *arg)
+int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, uint64_t *since, recorded_fn *fn,
+		  void *arg)
 {
 	struct looking g = { .cpu = -1, .current = TID_UNKNOWN, .before = TID_UNKNOWN };
 	int err = l->events(l->arg, from, to, since, on_event, &g);

@@ -8,8 +8,8 @@
 #include "model/sample.h"
 #include "stack.h"
 
-/* Where look_back() takes it from. */
-struct look_back {
+/* Where recorded_read() takes it from. */
+struct recorded_source {
 	/* Events of a time, CPU after CPU (record/window.h). */
 	int (*events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 		      int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
@@ -23,12 +23,13 @@ struct look_back {
 };
 
 /*
- * look_back - turns what the recorder has of @from to @to, CLOCK_BOOTTIME ns, into samples: of CPUs, which have no
+ * recorded_read - turns what the recorder has of @from to @to, CLOCK_BOOTTIME ns, into samples: of CPUs, which have no
  * length; of blocks, D state or sleep, from their start to their end, which is in that time. Threads that nobody knows
  * any more are left out. Stacks live until it returns. @since: from when on all is there. Returns 0, what @fn returned,
  * or -errno.
  */
-typedef int look_back_fn(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until);
-int look_back(const struct look_back *l, uint64_t from, uint64_t to, uint64_t *since, look_back_fn *fn, void *arg);
+typedef int recorded_fn(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until);
+int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, uint64_t *since, recorded_fn *fn,
+		  void *arg);
 
 #endif

@@ -29,35 +29,35 @@ static uint64_t frame_key(uint64_t frame, uint32_t tgid)
 
 struct making {
 	const struct save_options *o;
-	struct image_maker *m;
+	struct trace_index_maker *m;
 	struct map states; /* life -> enum thread_state + 1 */
 };
 
 static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
 {
 	uint64_t key = frame_key(frame, tgid);
-	int64_t known = image_has_frame(g->m, key);
+	int64_t known = trace_index_has_frame(g->m, key);
 	const struct symbol *symbol;
-	struct image_frame f = { 0 };
+	struct trace_index_frame f = { 0 };
 	char build_id[80], path[512];
 
 	if (known >= 0)
 		return known;
 	if (frame == FRAME_GAP) {
-		f.function = image_text(g->m, "[left out]");
-		return image_frame(g->m, key, &f);
+		f.function = trace_index_text(g->m, "[left out]");
+		return trace_index_frame(g->m, key, &f);
 	}
 	symbol = names_frame(g->o->names, frame, tgid);
 	f.place = frame & FRAME_KERNEL || frame & FRAME_ANONYMOUS ? frame & ~FRAME_ANONYMOUS : frame & FRAME_OFFSET_MASK;
 	if (symbol) {
-		f.function = image_text(g->m, symbol->name);
+		f.function = trace_index_text(g->m, symbol->name);
 		names_path(g->o->names, frame, path, sizeof(path));
-		f.path = image_text(g->m, *path ? path : symbol->module);
+		f.path = trace_index_text(g->m, *path ? path : symbol->module);
 		f.kind = symbol->kind;
 	}
 	names_build_id(g->o->names, frame, build_id, sizeof(build_id));
-	f.build_id = *build_id == '-' ? 0 : image_text(g->m, build_id);
-	return image_frame(g->m, key, &f);
+	f.build_id = *build_id == '-' ? 0 : trace_index_text(g->m, build_id);
+	return trace_index_frame(g->m, key, &f);
 }
 
 static int make_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames)
@@ -67,7 +67,7 @@ static int make_stack(void *arg, uint32_t id, const struct stack_entry *e, const
 
 	for (uint32_t i = 0; i < e->nr; i++)
 		indexes[i] = make_frame(g, frames[i], e->tgid);
-	image_stack(g->m, id, indexes, e->nr);
+	trace_index_stack(g->m, id, indexes, e->nr);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static int make_life(void *arg, const struct life *l, uint64_t from, uint64_t to
 	struct making *g = arg;
 	uint32_t state = (uintptr_t)map_get(&g->states, (uintptr_t)l);
 
-	image_thread(g->m, l, from, to, state ? state - 1 : STATE_DEAD);
+	trace_index_thread(g->m, l, from, to, state ? state - 1 : STATE_DEAD);
 	return 0;
 }
 
@@ -86,17 +86,17 @@ static void make_states(struct making *g, const struct row *rows, size_t nr)
 		map_put(&g->states, (uintptr_t)rows[i].thread, (void *)(uintptr_t)(rows[i].state + 1));
 }
 
-static void make_processes(struct making *g, const struct who_table *table)
+static void make_processes(struct making *g, const struct process_info_table *table)
 {
-	char text[WHO_TEXT_MAX];
-	struct who w;
+	char text[PROCESS_INFO_TEXT_MAX];
+	struct process_info w;
 
-	for (uint32_t i = 0; who_at(table, i, &w, text); i++) {
-		struct image_process p = { .tgid = w.tgid, .nr_nspids = w.nr_nspids, .len = w.len };
+	for (uint32_t i = 0; process_info_at(table, i, &w, text); i++) {
+		struct trace_index_process p = { .tgid = w.tgid, .nr_nspids = w.nr_nspids, .len = w.len };
 
 		_Static_assert(sizeof(p.nspids) == sizeof(w.nspids), "of as many namespaces");
 		memcpy(p.nspids, w.nspids, sizeof(p.nspids));
-		image_process(g->m, &p, text);
+		trace_index_process(g->m, &p, text);
 	}
 }
 
@@ -107,7 +107,7 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 	tick_past(t, &oldest);
 	for (uint64_t seq = oldest; seq <= t->seq; seq++) {
 		const struct tick *head = tick_head(t, seq);
-		struct image_tick at = { .runq_p99_ns = VALUE_NA };
+		struct trace_index_tick at = { .runq_p99_ns = VALUE_NA };
 
 		if (!head || head->boottime_ns < from)
 			continue;
@@ -115,7 +115,7 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 		at.runq_p99_ns = values_value(&head->total, FIELD_RUNQ_P99);
 		at.steal_ns = tick_steal(head);
 		at.loss = loss_sum(head->loss);
-		image_tick(g->m, &at);
+		trace_index_tick(g->m, &at);
 	}
 }
 
@@ -127,7 +127,7 @@ static void make_irqs(struct making *g)
 
 	for (uint32_t i = 0; (s = collect_irq(g->o->collect, i, &number)); i++) {
 		snprintf(name, sizeof(name), "%s%s%s", s->name, *s->device ? " " : "", s->device);
-		image_irq(g->m, number, name);
+		trace_index_irq(g->m, number, name);
 	}
 }
 
@@ -137,11 +137,11 @@ static void make_cpus(struct making *g, const struct save_end *end)
 	int nr = collect_nr_cpus(g->o->collect);
 
 	for (int cpu = 0; cpu < nr; cpu++) {
-		struct image_cpu c = { .head = end->cpus[cpu].head, .current = end->cpus[cpu].current };
+		struct trace_index_cpu c = { .head = end->cpus[cpu].head, .current = end->cpus[cpu].current };
 		const struct rings_mark *marks = rings_marks(rings, cpu, &c.nr);
 
 		c.online = rings_fd(rings, cpu) >= 0 && (c.head || c.current >= 0);
-		image_cpu(g->m, &c, marks);
+		trace_index_cpu(g->m, &c, marks);
 	}
 }
 
@@ -153,19 +153,19 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 
 	for (char **a = o->argv; *a && len < sizeof(line); a++)
 		len += snprintf(line + len, sizeof(line) - len, "%s%s", len ? " " : "", *a);
-	image_words(g->m, "systop.version", o->version);
-	image_words(g->m, "systop.command", line);
-	image_words(g->m, "systop.scope", o->scope);
+	trace_index_words(g->m, "systop.version", o->version);
+	trace_index_words(g->m, "systop.command", line);
+	trace_index_words(g->m, "systop.scope", o->scope);
 	if (*reason)
-		image_words(g->m, "systop.reason", reason);
-	image_number(g->m, "systop.window_s", o->window_s);
+		trace_index_words(g->m, "systop.reason", reason);
+	trace_index_number(g->m, "systop.window_s", o->window_s);
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		snprintf(key, sizeof(key), "systop.%s.%s", i < LOSS_REPAIRED ? "lost" : "repaired", loss_names[i].name);
-		image_number(g->m, key, t->loss[i]);
+		trace_index_number(g->m, key, t->loss[i]);
 	}
 }
 
-static void now(struct image_clocks *c)
+static void now(struct trace_index_clocks *c)
 {
 	c->boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	c->realtime_ns = clock_ns(CLOCK_REALTIME);
@@ -173,12 +173,12 @@ static void now(struct image_clocks *c)
 	c->monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static struct image head_of(const struct save_options *o, const struct tick *t, const struct save_part *part,
-			    uint64_t end)
+static struct trace_index head_of(const struct save_options *o, const struct tick *t, const struct save_part *part,
+				  uint64_t end)
 {
 	uint64_t window_ns = o->window_s * 1000000000ULL;
 	time_t wall = time(NULL);
-	struct image head = {
+	struct trace_index head = {
 		.uname = *o->uname,
 		.hz = sysconf(_SC_CLK_TCK),
 		.page_size = sysconf(_SC_PAGESIZE),
@@ -203,11 +203,11 @@ static struct image head_of(const struct save_options *o, const struct tick *t, 
 	return head;
 }
 
-int save_image(const struct save_options *o, const struct tick *t, const struct save_part *part,
-	       const struct save_end *end, const struct who_table *who, const char *reason)
+int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
+		     const struct save_end *end, const struct process_info_table *who, const char *reason)
 {
-	struct image head = head_of(o, t, part, end->at);
-	struct making g = { .o = o, .m = image_maker(&head) };
+	struct trace_index head = head_of(o, t, part, end->at);
+	struct making g = { .o = o, .m = trace_index_maker(&head) };
 	int fd;
 
 	if (!g.m)
@@ -222,8 +222,8 @@ int save_image(const struct save_options *o, const struct tick *t, const struct 
 	collect_stacks(o->collect, make_stack, &g);
 	make_ticks(&g, t, head.from);
 	make_attributes(&g, t, reason);
-	fd = image_put(g.m);
-	image_free(g.m);
+	fd = trace_index_put(g.m);
+	trace_index_free(g.m);
 	map_fini(&g.states);
 	return fd;
 }

@@ -6,7 +6,7 @@
 
 struct save_options;
 struct save_part;
-struct who_table;
+struct process_info_table;
 struct tick;
 
 /* The end of a window: how far each CPU's ring had come, and who ran there. */
@@ -18,10 +18,10 @@ struct save_end {
 	} *cpus;
 };
 
-/* save_image - all that the one who writes a trace needs beside the recorder's rings (export/image.h), up to @end or
- * to the end of the newest refresh @t, and of that only @part. @who: may be NULL. @reason: why it is saved, "":
- * somebody wanted it. A file without a name: its fd, or -errno. */
-int save_image(const struct save_options *o, const struct tick *t, const struct save_part *part,
-	       const struct save_end *end, const struct who_table *who, const char *reason);
+/* capture_metadata - all that the one who writes a trace needs beside the recorder's rings (export/trace_index.h), up
+ * to @end or to the end of the newest refresh @t, and of that only @part. @who: may be NULL. @reason: why it is saved,
+ * "": somebody wanted it. A file without a name: its fd, or -errno. */
+int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
+		     const struct save_end *end, const struct process_info_table *who, const char *reason);
 
 #endif

@@ -103,7 +103,7 @@ static int look(const char *path, int *fd)
 	return err;
 }
 
-int save_place(const char *path, int *fd)
+int destination_check(const char *path, int *fd)
 {
 	char safe[4 * 256], cut[256], cause[128];
 	int err;

@@ -12,11 +12,11 @@ struct save_failure {
 };
 
 /*
- * save_place - whether a trace can be saved at @path, before anything is recorded, within invoker_begin(). @fd: set to
- * the descriptor if the path is a link of /proc to one of ours, as /dev/stdout, else to -1.
- * Returns 0, or -errno after fail(): exit status 2 for what is no file, FIFO or character device.
+ * destination_check - whether a trace can be saved at @path, before anything is recorded, within invoker_begin(). @fd:
+ * set to the descriptor if the path is a link of /proc to one of ours, as /dev/stdout, else to -1. Returns 0, or -errno
+ * after fail(): exit status 2 for what is no file, FIFO or character device.
  */
-int save_place(const char *path, int *fd);
+int destination_check(const char *path, int *fd);
 
 /* save_cause - in a few words: "No space left on device (need 3.1 MiB, 128 KiB free)". save_fix - a command to paste. */
 void save_cause(const struct save_failure *f, char *buf, size_t size);

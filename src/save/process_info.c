@@ -25,13 +25,13 @@
 struct table {
 	uint32_t done;      /* of them: written by the helper */
 	uint32_t text_len;  /* behind all */
-	struct who all[];
+	struct process_info all[];
 };
 
-struct who_table {
+struct process_info_table {
 	int role, fd, stuck;
 	struct helper helper;
-	struct who *all;   /* whom it was asked about */
+	struct process_info *all;   /* whom it was asked about */
 	uint32_t nr;
 	struct table *table; /* what the helper wrote is checked: it looks at what others can write */
 	size_t bytes;
@@ -41,7 +41,7 @@ struct who_table {
 
 static size_t table_bytes(uint32_t nr)
 {
-	return sizeof(struct table) + nr * (sizeof(struct who) + TEXT_EACH);
+	return sizeof(struct table) + nr * (sizeof(struct process_info) + TEXT_EACH);
 }
 
 static uint32_t text_room(uint32_t nr)
@@ -56,12 +56,13 @@ static char *texts(const struct table *t, uint32_t nr)
 
 static int by_tgid(const void *a, const void *b)
 {
-	const struct who *x = a, *y = b;
+	const struct process_info *x = a, *y = b;
 
 	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
 }
 
-static uint32_t list_rows(const struct row *rows, size_t nr, struct map *known, struct who *all, uint32_t listed)
+static uint32_t list_rows(const struct row *rows, size_t nr, struct map *known, struct process_info *all,
+			  uint32_t listed)
 {
 	for (size_t i = 0; i < nr && listed < PROCESSES_MAX; i++) {
 		const struct life *l = rows[i].thread;
@@ -74,7 +75,7 @@ static uint32_t list_rows(const struct row *rows, size_t nr, struct map *known, 
 }
 
 /* The processes of a tick, by number. */
-static uint32_t list_processes(const struct tick *t, struct who **all)
+static uint32_t list_processes(const struct tick *t, struct process_info **all)
 {
 	size_t most = t->nr_active + t->nr_idle < PROCESSES_MAX ? t->nr_active + t->nr_idle : PROCESSES_MAX;
 	struct map known = { 0 };
@@ -90,7 +91,7 @@ static uint32_t list_processes(const struct tick *t, struct who **all)
 	return nr;
 }
 
-static bool make_table(struct who_table *w)
+static bool make_table(struct process_info_table *w)
 {
 	w->bytes = table_bytes(w->nr);
 	w->fd = memfd_create("systop-who", MFD_CLOEXEC);
@@ -106,32 +107,32 @@ static bool make_table(struct who_table *w)
 }
 
 /* A helper that goes on after what is done. */
-static void start(struct who_table *w)
+static void start(struct process_info_table *w)
 {
-	struct who_request r = { .nr = w->nr };
+	struct process_request r = { .nr = w->nr };
 
 	w->since = clock_ns(CLOCK_MONOTONIC);
 	if (helper_open(w->role, &w->helper) || helper_send(w->helper.socket, &r, sizeof(r), w->fd) < 0)
 		w->stuck = STUCK_MAX;
 }
 
-struct who_table *who_ask(int role, const struct tick *t)
+struct process_info_table *process_info_request(int role, const struct tick *t)
 {
-	struct who_table *w = calloc(1, sizeof(*w));
+	struct process_info_table *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
-	*w = (struct who_table){ .role = role, .fd = -1, .helper.socket = -1 };
+	*w = (struct process_info_table){ .role = role, .fd = -1, .helper.socket = -1 };
 	w->nr = list_processes(t, &w->all);
 	if (w->all && make_table(w)) {
 		start(w);
 		return w;
 	}
-	who_free(w);
+	process_info_free(w);
 	return NULL;
 }
 
-void who_free(struct who_table *w)
+void process_info_free(struct process_info_table *w)
 {
 	if (!w)
 		return;
@@ -144,7 +145,7 @@ void who_free(struct who_table *w)
 	free(w);
 }
 
-bool who_done(struct who_table *w)
+bool process_info_done(struct process_info_table *w)
 {
 	uint32_t done = __atomic_load_n(&w->table->done, __ATOMIC_ACQUIRE);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -163,7 +164,7 @@ bool who_done(struct who_table *w)
 	return false;
 }
 
-bool who_at(const struct who_table *w, uint32_t i, struct who *who, char *text)
+bool process_info_at(const struct process_info_table *w, uint32_t i, struct process_info *who, char *text)
 {
 	uint32_t room = text_room(w->nr);
 
@@ -171,9 +172,9 @@ bool who_at(const struct who_table *w, uint32_t i, struct who *who, char *text)
 		return false;
 	memcpy(who, &w->table->all[i], sizeof(*who));
 	who->tgid = w->all[i].tgid;
-	if (who->nr_nspids > WHO_LEVELS)
+	if (who->nr_nspids > PROCESS_INFO_LEVELS)
 		who->nr_nspids = 0;
-	if (who->len > WHO_TEXT_MAX || who->text > room || who->len > room - who->text)
+	if (who->len > PROCESS_INFO_TEXT_MAX || who->text > room || who->len > room - who->text)
 		who->len = 0;
 	memcpy(text, texts(w->table, w->nr) + who->text, who->len);
 	if (who->len)
@@ -187,19 +188,20 @@ static void fill(struct table *t, uint32_t nr)
 {
 	for (uint32_t i = t->done; i < nr; i++) {
 		uint32_t at = t->text_len, room = at < text_room(nr) ? text_room(nr) - at : 0;
-		struct who *w = &t->all[i];
+		struct process_info *w = &t->all[i];
 
 		w->text = room ? at : 0;
-		who_read(w, texts(t, nr) + w->text, room < WHO_TEXT_MAX ? room : WHO_TEXT_MAX);
+		process_info_read(w, texts(t, nr) + w->text,
+				  room < PROCESS_INFO_TEXT_MAX ? room : PROCESS_INFO_TEXT_MAX);
 		t->text_len = at + w->len;
 		__atomic_store_n(&t->done, i + 1, __ATOMIC_RELEASE);
 	}
 }
 
-void who_run(int socket)
+void process_info_run(int socket)
 {
 	struct table *t = MAP_FAILED;
-	struct who_request r;
+	struct process_request r;
 	struct stat st;
 	int fd, got = helper_receive(socket, &r, sizeof(r), &fd);
 

@@ -64,7 +64,7 @@ struct save {
 	uint64_t named;          /* when the last names came, by their generation: */
 	uint64_t generation;
 	const struct tick *tick; /* the newest */
-	struct who_table *who;   /* processes at the end of the window; NULL: not known */
+	struct process_info_table *who;   /* processes at the end of the window; NULL: not known */
 };
 
 struct save *save_new(const struct save_options *o)
@@ -127,7 +127,7 @@ static void end(struct save *s, int err, bool said)
 		helper_leave(&s->helper); /* it puts away what it began */
 	if (!said)
 		remove_rest(s);
-	who_free(s->who);
+	process_info_free(s->who);
 	s->who = NULL;
 	s->state = SAVE_IDLE;
 	s->failure.err = err;
@@ -298,7 +298,7 @@ int save_start(struct save *s, const char *path, int fd, const char *reason, con
 	s->state = SAVE_NAMES;
 	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
 	s->percent = s->idle_talk = 0;
-	s->who = s->tick ? who_ask(s->o.who_role, s->tick) : NULL;
+	s->who = s->tick ? process_info_request(s->o.process_info_role, s->tick) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: names of functions");
 	return 0;
@@ -354,12 +354,12 @@ static bool hear(struct save *s)
 
 static void write_now(struct save *s)
 {
-	static struct write_request r = { .what = WRITE_IMAGE };
-	int image = save_image(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
-	int err = image < 0 ? image : tell(s, &r, image);
+	static struct write_request r = { .what = WRITE_INDEX };
+	int index = capture_metadata(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
+	int err = index < 0 ? index : tell(s, &r, index);
 
-	if (image >= 0)
-		close(image);
+	if (index >= 0)
+		close(index);
 	if (err == -EPIPE && hear(s) && s->state == SAVE_IDLE) /* it said why it ended */
 		return;
 	if (err) {
@@ -379,7 +379,7 @@ static bool names_are_there(struct save *s)
 	if (s->generation != names_generation(s->o.names))
 		s->named = now;
 	s->generation = names_generation(s->o.names);
-	if (s->who && !who_done(s->who))
+	if (s->who && !process_info_done(s->who))
 		return false;
 	return !names_pending(s->o.names) || now - s->named > NEXT_NAME_NS || now - s->began > ALL_NAMES_NS;
 }

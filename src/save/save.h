@@ -27,7 +27,7 @@ struct save_part {
 
 struct save_options {
 	int role;                     /* helper that writes, */
-	int who_role;                 /* and the one that reads command lines */
+	int process_info_role;                 /* and the one that reads command lines */
 	struct collect *collect;
 	struct names *names;
 	const struct utsname *uname;

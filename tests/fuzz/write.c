@@ -50,7 +50,7 @@ static void forget_job(struct job *job, uint32_t copied_cpus, uint32_t copied_sl
 	while (nr_maps--)
 		munmap(maps[nr_maps].at, maps[nr_maps].bytes);
 	nr_maps = 0;
-	image_close(job->image);
+	trace_index_close(job->index);
 	path_close(&job->path);
 	free(job->rings);
 	if (job->fd >= 0)

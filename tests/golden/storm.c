@@ -152,7 +152,7 @@ static void pause_in(char view, struct scene *scene, const struct theme *theme, 
 		screen_draw(screen, &paint, now);
 		screen_key(screen, ' ', false, now);
 		screen_draw(screen, &paint, now);
-		go_on(screen, scene, PAST_TICKS + 10);
+		go_on(screen, scene, HISTORY_TICKS + 10);
 		screen_draw(screen, &paint, now);
 		for (const char *key = "jj\n\033\033"; *key; key++) {
 			screen_key(screen, *key, false, now);

@@ -60,7 +60,7 @@ static const struct row *find(const struct row *rows, size_t nr, pid_t number)
 }
 
 /* What was is there again as it was: rows, sums, identities, those that are gone. */
-TEST(past, ticks_come_back)
+TEST(history, ticks_come_back)
 {
 	struct model *m = model_new(MEMORY);
 	struct life *a = life(m, 10, 10, "sh", &web), *b = life(m, 11, 10, "worker", &web);
@@ -124,7 +124,7 @@ TEST(past, ticks_come_back)
 }
 
 /* As many as there is room for; a held one stays whole, whatever goes. */
-TEST(past, is_bounded)
+TEST(history, is_bounded)
 {
 	struct model *m = model_new(64 << 10);
 	const struct tick *first = NULL, *t = NULL, *last;
@@ -155,13 +155,13 @@ TEST(past, is_bounded)
 	model_free(m);
 }
 
-TEST(past, no_more_than_its_ticks)
+TEST(history, no_more_than_its_ticks)
 {
 	struct model *m = model_new(MEMORY);
 	const struct tick *t = NULL;
 	uint64_t oldest;
 
-	for (int i = 0; i < PAST_TICKS + 5; i++) {
+	for (int i = 0; i < HISTORY_TICKS + 5; i++) {
 		tick_begin(m);
 		tick_put(t);
 		t = end(m);
@@ -174,29 +174,29 @@ TEST(past, no_more_than_its_ticks)
 
 /* A list that was made of all that was remembered when a tick was taken hold of: its threads are those that they were,
  * though their ticks are forgotten. The oldest one's can have ended in the tick before it. */
-TEST(past, held_ticks_keep_those_of_the_ticks_before)
+TEST(history, held_ticks_keep_those_of_the_ticks_before)
 {
 	struct model *m = model_new(MEMORY);
-	const struct life *was[PAST_TICKS];
+	const struct life *was[HISTORY_TICKS];
 	const struct tick *t = NULL, *held = NULL;
 	uint64_t oldest;
 
-	for (int i = 0; i < 3 * PAST_TICKS; i++) {
-		struct life *l = life(m, 10 + i, 10 + i, i < PAST_TICKS ? "was" : "is", &web);
+	for (int i = 0; i < 3 * HISTORY_TICKS; i++) {
+		struct life *l = life(m, 10 + i, 10 + i, i < HISTORY_TICKS ? "was" : "is", &web);
 
-		if (i < PAST_TICKS)
+		if (i < HISTORY_TICKS)
 			was[i] = l;
 		tick_begin(m);
 		run(m, l, 100, true);
 		model_life_end(m, l);
 		tick_put(t);
 		t = end(m);
-		if (i == PAST_TICKS - 1)
+		if (i == HISTORY_TICKS - 1)
 			held = tick_get(t);
 	}
 	tick_past(t, &oldest);
-	assert_int_equal(oldest, 2 * PAST_TICKS + 1); /* others are no burden to them */
-	for (int i = 0; i < PAST_TICKS; i++) {
+	assert_int_equal(oldest, 2 * HISTORY_TICKS + 1); /* others are no burden to them */
+	for (int i = 0; i < HISTORY_TICKS; i++) {
 		assert_int_equal(was[i]->tid, 10 + i);
 		assert_string_equal(was[i]->comm, "was");
 		assert_int_equal(was[i]->process->tgid, 10 + i);
@@ -207,7 +207,7 @@ TEST(past, held_ticks_keep_those_of_the_ticks_before)
 }
 
 /* What rows did, tick by tick: of a thread, its process and its cgroups. */
-TEST(past, history)
+TEST(history, history)
 {
 	struct model *m = model_new(MEMORY);
 	struct life *a = life(m, 10, 10, "a", &web), *b = NULL;
@@ -254,7 +254,8 @@ TEST(past, history)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(past_ticks_come_back), cmocka_unit_test(past_is_bounded),
-		  cmocka_unit_test(past_no_more_than_its_ticks),
-		  cmocka_unit_test(past_held_ticks_keep_those_of_the_ticks_before), cmocka_unit_test(past_history));
+	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
+		  cmocka_unit_test(history_no_more_than_its_ticks),
+		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
+		  cmocka_unit_test(history_history));
 }

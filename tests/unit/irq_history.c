@@ -70,7 +70,7 @@ static void drop(struct past_of *p)
 	model_free(p->model);
 }
 
-TEST(irq_past, the_longest_come_first)
+TEST(irq_history, the_longest_come_first)
 {
 	struct irq_bursts b = { 0 };
 
@@ -84,48 +84,48 @@ TEST(irq_past, the_longest_come_first)
 		assert_int_equal(b.at[i].ns, 3 * IRQ_BURSTS - 1 - i);
 }
 
-TEST(irq_past, only_what_was_up_to_the_refresh)
+TEST(irq_history, only_what_was_up_to_the_refresh)
 {
 	struct past_of p = make();
 	struct irq_bursts all = { 0 }, of_timer = { 0 }, before = { 0 };
 	uint64_t hist[IRQ_HIST_SLOTS];
 
-	irq_past_bursts(p.ticks[2], IRQ_ALL, &all);
+	irq_history_bursts(p.ticks[2], IRQ_ALL, &all);
 	assert_int_equal(all.nr, 4);
 	assert_int_equal(all.at[0].ns, 3000000);
 	assert_int_equal(all.at[0].who.tid, 10);
-	irq_past_bursts(p.ticks[2], IRQ_LOC, &of_timer);
+	irq_history_bursts(p.ticks[2], IRQ_LOC, &of_timer);
 	assert_int_equal(of_timer.nr, 1);
 	assert_ptr_equal(of_timer.at[0].source, &timer);
-	irq_past_bursts(p.ticks[1], 3, &before);
+	irq_history_bursts(p.ticks[1], 3, &before);
 	assert_int_equal(before.nr, 2);
-	irq_past_hist(p.ticks[2], 3, hist);
+	irq_history_hist(p.ticks[2], 3, hist);
 	assert_int_equal(hist[4], 6);
-	irq_past_hist(p.ticks[1], 3, hist);
+	irq_history_hist(p.ticks[1], 3, hist);
 	assert_int_equal(hist[4], 3);
-	assert_true(irq_past_since(p.ticks[2]) == 0);
+	assert_true(irq_history_since(p.ticks[2]) == 0);
 	drop(&p);
 }
 
-TEST(irq_past, time_is_unknown_before_the_first_and_none_where_nothing_was)
+TEST(irq_history, time_is_unknown_before_the_first_and_none_where_nothing_was)
 {
 	struct past_of p = make();
 	uint64_t ns[5];
 
-	assert_int_equal(irq_past_time(p.ticks[2], IRQ_LOC, 5, ns), 10000000);
+	assert_int_equal(irq_history_time(p.ticks[2], IRQ_LOC, 5, ns), 10000000);
 	assert_true(ns[0] == VALUE_NA && ns[1] == VALUE_NA);
 	assert_int_equal(ns[2], 10000000);
 	assert_true(!ns[3] && !ns[4]);
-	assert_int_equal(irq_past_time(p.ticks[1], 3, 1, ns), 20000000);
+	assert_int_equal(irq_history_time(p.ticks[1], 3, 1, ns), 20000000);
 	drop(&p);
 }
 
-TEST(irq_past, short_and_unwatched_gaps_are_none)
+TEST(irq_history, short_and_unwatched_gaps_are_none)
 {
 	struct past_of p = make();
 	struct irq_bursts gaps = { 0 };
 
-	irq_past_gaps(p.ticks[2], &gaps);
+	irq_history_gaps(p.ticks[2], &gaps);
 	assert_int_equal(gaps.nr, 1);
 	assert_int_equal(gaps.at[0].ns, 60000000);
 	assert_int_equal(gaps.at[0].cpu, 1);
@@ -133,23 +133,23 @@ TEST(irq_past, short_and_unwatched_gaps_are_none)
 	drop(&p);
 }
 
-TEST(irq_past, a_ksoftirqd_that_waited_is_remembered)
+TEST(irq_history, a_ksoftirqd_that_waited_is_remembered)
 {
 	struct past_of p = make();
 	struct irq_bursts now = { 0 }, before = { 0 };
 
-	assert_int_equal(irq_past_starved(p.ticks[2], &now), 0);
+	assert_int_equal(irq_history_starved(p.ticks[2], &now), 0);
 	assert_int_equal(now.nr, 1);
 	assert_int_equal(now.at[0].ns, 70000000);
 	assert_int_equal(now.at[0].who.tid, 22);
 	assert_true(now.at[0].who.at == 2 * SEC);
-	assert_int_equal(irq_past_starved(p.ticks[0], &before), 0);
+	assert_int_equal(irq_history_starved(p.ticks[0], &before), 0);
 	assert_int_equal(before.nr, 0);
 	drop(&p);
 }
 
 /* A thread, an idle CPU, one that nobody knows; another source's and other events do not count. */
-TEST(irq_victims, are_summed_by_thread_and_cgroup)
+TEST(interrupted, are_summed_by_thread_and_cgroup)
 {
 	const struct event events[] = {
 		{ .at = SEC, .kind = RING_IRQ, .source = 3, .off_ns = 100, .tid = 10 },
@@ -160,11 +160,11 @@ TEST(irq_victims, are_summed_by_thread_and_cgroup)
 		{ .at = SEC, .kind = RING_IRQ, .source = 3, .off_ns = 50, .tid = 77 },
 	};
 	struct past_of p = make();
-	struct irq_victims v = { .source = &net };
+	struct interrupted v = { .source = &net };
 
 	FOR_EACH(e, events)
-		assert_int_equal(irq_victims_event(&v, 1, e), 0);
-	assert_int_equal(irq_victims_done(&v, p.ticks[2]), 0);
+		assert_int_equal(interrupted_event(&v, 1, e), 0);
+	assert_int_equal(interrupted_done(&v, p.ticks[2]), 0);
 	assert_int_equal(v.count, 4);
 	assert_int_equal(v.ns, 950);
 	assert_int_equal(v.nr, 3);
@@ -179,16 +179,16 @@ TEST(irq_victims, are_summed_by_thread_and_cgroup)
 	assert_int_equal(v.bursts.nr, 4);
 	assert_int_equal(v.bursts.at[0].ns, 500);
 	assert_true(v.bursts.at[1].who.at == 2 * SEC - 300);
-	irq_victims_fini(&v);
+	interrupted_fini(&v);
 	drop(&p);
 }
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(irq_past_the_longest_come_first),
-		  cmocka_unit_test(irq_past_only_what_was_up_to_the_refresh),
-		  cmocka_unit_test(irq_past_time_is_unknown_before_the_first_and_none_where_nothing_was),
-		  cmocka_unit_test(irq_past_short_and_unwatched_gaps_are_none),
-		  cmocka_unit_test(irq_past_a_ksoftirqd_that_waited_is_remembered),
-		  cmocka_unit_test(irq_victims_are_summed_by_thread_and_cgroup));
+	RUN_TESTS(cmocka_unit_test(irq_history_the_longest_come_first),
+		  cmocka_unit_test(irq_history_only_what_was_up_to_the_refresh),
+		  cmocka_unit_test(irq_history_time_is_unknown_before_the_first_and_none_where_nothing_was),
+		  cmocka_unit_test(irq_history_short_and_unwatched_gaps_are_none),
+		  cmocka_unit_test(irq_history_a_ksoftirqd_that_waited_is_remembered),
+		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup));
 }

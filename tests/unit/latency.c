@@ -81,10 +81,10 @@ static void drop(struct made *g)
 TEST(latency_range, threads_that_waited_so_long)
 {
 	struct latency_range r = { LATENCY_RUNQ, 1, 3, 20, 21 };
-	struct latency_parties p = { 0 };
+	struct latency_contributors p = { 0 };
 	struct made g = make();
 
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 2);
 	assert_int_equal(p.count, 33);
 	assert_int_equal(p.at[0]->life.tid, 10);
@@ -99,13 +99,13 @@ TEST(latency_range, threads_that_waited_so_long)
 	assert_int_equal(p.at[0]->behind_ns, 12000);
 	r.low = r.high = 15;
 	r.last = 2;
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 1);
 	assert_int_equal(p.at[0]->life.tid, 20);
 	assert_int_equal(p.count, 3);
 	drop(&g);
 	assert_string_equal(p.at[0]->cgroup.path, "/"); /* it outlives its refreshes */
-	latency_parties_fini(&p);
+	latency_contributors_fini(&p);
 }
 
 static int count_samples(void *arg, const struct stack_sample *sample)
@@ -154,13 +154,13 @@ TEST(latency_range, quantiles_up_to_the_longest)
 TEST(latency_range, ranges_that_grow)
 {
 	struct latency_range r = { LATENCY_RUNQ, 3, 3, 10, 20 };
-	struct latency_parties one = { 0 }, other = { 0 };
+	struct latency_contributors one = { 0 }, other = { 0 };
 	struct made g = make();
 
 	for (; r.first; r.first--)
-		assert_int_equal(latency_parties_find(&one, g.t, &r), 0);
+		assert_int_equal(latency_contributors_find(&one, g.t, &r), 0);
 	r.first = 1;
-	assert_int_equal(latency_parties_find(&other, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&other, g.t, &r), 0);
 	assert_int_equal(one.nr, other.nr);
 	assert_int_equal(one.count, 39);
 	assert_int_equal(other.count, 39);
@@ -171,51 +171,51 @@ TEST(latency_range, ranges_that_grow)
 		assert_int_equal(one.at[i]->behind[0].ns, other.at[i]->behind[0].ns);
 	}
 	r.first = 2; /* and fewer */
-	assert_int_equal(latency_parties_find(&one, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&one, g.t, &r), 0);
 	assert_int_equal(one.count, 26);
 	drop(&g);
-	latency_parties_fini(&one);
-	latency_parties_fini(&other);
+	latency_contributors_fini(&one);
+	latency_contributors_fini(&other);
 }
 
 TEST(latency_range, threads_that_slept_or_were_in_d)
 {
 	struct latency_range r = { LATENCY_D, 2, 3, 24, 24 };
-	struct latency_parties p = { 0 };
+	struct latency_contributors p = { 0 };
 	struct made g = make();
 
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 1);
 	assert_int_equal(p.at[0]->life.tid, 10);
 	assert_int_equal(p.at[0]->count, 4);
 	assert_int_equal(p.at[0]->ns, 80000000);
 	r.kind = LATENCY_SLEEP;
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 0);
 	r.low = 20;
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.at[0]->life.tid, 20);
 	drop(&g);
-	latency_parties_fini(&p);
+	latency_contributors_fini(&p);
 }
 
 TEST(latency_range, sources_of_interrupts)
 {
 	struct latency_range r = { LATENCY_SOFTIRQ, 1, 3, 15, 15 };
-	struct latency_parties p = { 0 };
+	struct latency_contributors p = { 0 };
 	struct made g = make();
 
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 1);
 	assert_string_equal(p.at[0]->life.comm, "NET_RX");
 	assert_int_equal(p.at[0]->count, 15);
 	assert_int_equal(p.at[0]->max_ns, 70000);
 	r.kind = LATENCY_IRQ;
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 1);
 	assert_string_equal(p.at[0]->life.comm, "LOC");
 	drop(&g);
-	latency_parties_fini(&p);
+	latency_contributors_fini(&p);
 }
 
 TEST(latency_range, texts)
@@ -231,7 +231,7 @@ TEST(latency_range, texts)
 		{ { LATENCY_SOFTIRQ, 1, 1, 10, 11 }, "1.0us-4.1us" },
 	};
 	struct latency_range r = { LATENCY_RUNQ, 1, 3, 20, 20 };
-	struct latency_parties p = { 0 };
+	struct latency_contributors p = { 0 };
 	struct made g = make();
 	char text[200];
 
@@ -240,15 +240,15 @@ TEST(latency_range, texts)
 		latency_range_text(&c->r, text, sizeof(text));
 		assert_string_equal(text, c->want);
 	}
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
-	latency_parties_text(&p, 33, text, sizeof(text));
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	latency_contributors_text(&p, 33, text, sizeof(text));
 	assert_string_equal(text, "33 waits, 2 threads: a 91% b 9%");
 	r.low = r.high = 30;
-	assert_int_equal(latency_parties_find(&p, g.t, &r), 0);
-	latency_parties_text(&p, 1, text, sizeof(text));
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	latency_contributors_text(&p, 1, text, sizeof(text));
 	assert_string_equal(text, "1 wait, whose is not known");
 	drop(&g);
-	latency_parties_fini(&p);
+	latency_contributors_fini(&p);
 }
 
 /* The last slot has all that is longer. */

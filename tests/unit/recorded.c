@@ -83,17 +83,17 @@ static int on_sample(void *arg, const struct stack_sample *s, uint64_t from, uin
 	return sample_list_add(&t->list, s);
 }
 
-TEST(look_back, samples_of_whoever_ran)
+TEST(recorded, samples_of_whoever_ran)
 {
 	struct model *m = model_new(1 << 20);
 	struct life *a = tick_life(m, A, "a", &root), *b = tick_life(m, B, "b", &root);
 	const struct tick *t = tick(m, 10 * SEC, a, b);
-	struct look_back l = { .events = tell_events, .stacks = tell_stacks, .tick = t, .frequency = 100 };
+	struct recorded_source l = { .events = tell_events, .stacks = tell_stacks, .tick = t, .frequency = 100 };
 	struct told told = { .list = { .nr = 0 } };
 	const struct stack_sample *s;
 	uint64_t since;
 
-	assert_int_equal(look_back(&l, 5 * SEC, 6 * SEC, &since, on_sample, &told), 0);
+	assert_int_equal(recorded_read(&l, 5 * SEC, 6 * SEC, &since, on_sample, &told), 0);
 	tick_put(t); /* the list has copies of all */
 	model_life_end(m, a);
 	model_life_end(m, b);
@@ -123,5 +123,5 @@ TEST(look_back, samples_of_whoever_ran)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(look_back_samples_of_whoever_ran));
+	RUN_TESTS(cmocka_unit_test(recorded_samples_of_whoever_ran));
 }

@@ -22,24 +22,24 @@ static struct unwind_page pages[UNWIND_PAGES];
 static struct cfi_rule rules[UNWIND_RULES];
 static struct cpu_area *const no_areas[1];
 static uint32_t seconds;
-static struct tables *tables;
+static struct unwind_tables *tables;
 
 static int begin(void **state)
 {
-	struct tables_memory memory = { files, pages, rules, no_areas, 1, -1, 1, &seconds };
+	struct unwind_tables_memory memory = { files, pages, rules, no_areas, 1, -1, 1, &seconds };
 
 	(void)state;
 	memset(files, 0, sizeof(files));
 	memset(pages, 0, sizeof(pages));
 	seconds = 1000;
-	tables = tables_new(&memory);
+	tables = unwind_tables_new(&memory);
 	return !tables;
 }
 
 static int end(void **state)
 {
 	(void)state;
-	tables_free(tables);
+	unwind_tables_free(tables);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static int packed(uint32_t file, uint32_t nr_pages)
 
 static int read_file(uint32_t file, uint32_t nr_pages)
 {
-	int fd = packed(file, nr_pages), err = tables_read(tables, file, fd);
+	int fd = packed(file, nr_pages), err = unwind_tables_read(tables, file, fd);
 
 	close(fd);
 	files[file].used = seconds;
@@ -95,7 +95,7 @@ static void check_pages(uint32_t nr)
 
 /* Hours of new files, of which few are needed at once: 300 have more rules than there is room for, and many times more
  * rows. */
-TEST(tables, those_needed_last_stay_and_the_others_make_room)
+TEST(unwind_tables, those_needed_last_stay_and_the_others_make_room)
 {
 	const uint32_t all = 300;
 
@@ -117,7 +117,7 @@ TEST(tables, those_needed_last_stay_and_the_others_make_room)
 }
 
 /* There is no rule that the table of one file has in another one's place. */
-TEST(tables, a_rule_goes_with_the_last_file_that_has_it)
+TEST(unwind_tables, a_rule_goes_with_the_last_file_that_has_it)
 {
 	struct cfi_rule shared = { .kind = CFI_SP, .offset = 1, .more = 7 };
 	uint32_t at;
@@ -135,7 +135,7 @@ TEST(tables, a_rule_goes_with_the_last_file_that_has_it)
 }
 
 /* If all are needed they stay, and the file is asked for again later, not at once. */
-TEST(tables, what_is_needed_does_not_go_for_each_that_comes)
+TEST(unwind_tables, what_is_needed_does_not_go_for_each_that_comes)
 {
 	uint32_t without = 0;
 
@@ -149,11 +149,11 @@ TEST(tables, what_is_needed_does_not_go_for_each_that_comes)
 		files[file].met = 1;
 	}
 	assert_in_range(without, FIT - 3, FIT - 1); /* one turn */
-	assert_int_equal(tables_wanted(tables, 0), 0);
+	assert_int_equal(unwind_tables_wanted(tables, 0), 0);
 }
 
 /* One that takes half of what one file may have goes before those that take little. */
-TEST(tables, the_large_ones_go_first_and_for_a_while)
+TEST(unwind_tables, the_large_ones_go_first_and_for_a_while)
 {
 	struct cfi_packed head = { CFI_RULES_MAX, 1 };
 	struct cfi_packed_page page = { 0, 1 };
@@ -172,7 +172,7 @@ TEST(tables, the_large_ones_go_first_and_for_a_while)
 		assert_int_equal(write(fd, &page, sizeof(page)), sizeof(page));
 		assert_int_equal(write(fd, &row, sizeof(row)), sizeof(row));
 		files[large].used = seconds;
-		assert_int_equal(tables_read(tables, large, fd), 0);
+		assert_int_equal(unwind_tables_read(tables, large, fd), 0);
 		assert_int_equal(files[large].nr, 1);
 		close(fd);
 	}
@@ -182,7 +182,7 @@ TEST(tables, the_large_ones_go_first_and_for_a_while)
 	assert_int_equal(read_file(1, PAGES), -ENOSPC);
 }
 
-TEST(tables, ranges_that_are_given_back_are_one)
+TEST(unwind_tables, ranges_that_are_given_back_are_one)
 {
 	struct space s = { 0 };
 
@@ -207,9 +207,11 @@ TEST(tables, ranges_that_are_given_back_are_one)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test_setup_teardown(tables_those_needed_last_stay_and_the_others_make_room, begin, end),
-		  cmocka_unit_test_setup_teardown(tables_a_rule_goes_with_the_last_file_that_has_it, begin, end),
-		  cmocka_unit_test_setup_teardown(tables_what_is_needed_does_not_go_for_each_that_comes, begin, end),
-		  cmocka_unit_test_setup_teardown(tables_the_large_ones_go_first_and_for_a_while, begin, end),
-		  cmocka_unit_test(tables_ranges_that_are_given_back_are_one));
+	RUN_TESTS(cmocka_unit_test_setup_teardown(unwind_tables_those_needed_last_stay_and_the_others_make_room, begin,
+						  end),
+		  cmocka_unit_test_setup_teardown(unwind_tables_a_rule_goes_with_the_last_file_that_has_it, begin, end),
+		  cmocka_unit_test_setup_teardown(unwind_tables_what_is_needed_does_not_go_for_each_that_comes, begin,
+						  end),
+		  cmocka_unit_test_setup_teardown(unwind_tables_the_large_ones_go_first_and_for_a_while, begin, end),
+		  cmocka_unit_test(unwind_tables_ranges_that_are_given_back_are_one));
 }

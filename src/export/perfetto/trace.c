@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The recorder's window as a Perfetto trace: what each event means there. Threads and stacks are in trace_who.c. */
+/* The recorder's window as a Perfetto trace: what each event means there. Threads and stacks are in trace_threads.c. */
 #include "export/perfetto/trace.h"
 
 #include <errno.h>
@@ -20,25 +20,25 @@
 
 static struct snapshot_ring ring_of(const struct trace *t, uint32_t cpu)
 {
-	const struct image_cpu *c = &IMAGE_AT(t->image, cpus, struct image_cpu)[cpu];
+	const struct trace_index_cpu *c = &TRACE_INDEX_AT(t->index, cpus, struct trace_index_cpu)[cpu];
 	const struct keep_ring *r = &t->rings[cpu];
 
 	return (struct snapshot_ring){
 		.slots = r->slots,
-		.nr = t->image->ring_slots,
+		.nr = t->index->ring_slots,
 		.head = r->head,
 		.from = r->from,
 		.end = c->head,
-		.marks = IMAGE_AT(t->image, marks, struct rings_mark) + c->first,
+		.marks = TRACE_INDEX_AT(t->index, marks, struct rings_mark) + c->first,
 		.nr_marks = c->nr,
 	};
 }
 
 static bool has_ring(const struct trace *t, uint32_t cpu)
 {
-	const struct image_cpu *c = &IMAGE_AT(t->image, cpus, struct image_cpu)[cpu];
+	const struct trace_index_cpu *c = &TRACE_INDEX_AT(t->index, cpus, struct trace_index_cpu)[cpu];
 
-	return c->online && c->nr && t->rings[cpu].slots && c->first + (uint64_t)c->nr <= t->image->marks.nr;
+	return c->online && c->nr && t->rings[cpu].slots && c->first + (uint64_t)c->nr <= t->index->marks.nr;
 }
 
 static int first_time(void *arg, const struct event *e)
@@ -61,7 +61,7 @@ static uint64_t first_left(const struct snapshot_ring *ring, bool copied)
 static uint64_t complete_since(const struct trace *t, uint32_t cpu)
 {
 	struct snapshot_ring ring = ring_of(t, cpu);
-	uint64_t since = t->image->end;
+	uint64_t since = t->index->end;
 	struct snapshot_loss loss = { 0 };
 
 	ring.from = first_left(&ring, t->rings[cpu].copied);
@@ -87,7 +87,7 @@ static int32_t current_at(const struct trace *t, uint32_t cpu, uint64_t at)
 
 	if (snapshot_read(&ring, at + 1, first_switch, &e, &loss) == 1)
 		return e.other;
-	return IMAGE_AT(t->image, cpus, struct image_cpu)[cpu].current;
+	return TRACE_INDEX_AT(t->index, cpus, struct trace_index_cpu)[cpu].current;
 }
 
 /* --- Events */
@@ -165,7 +165,7 @@ static int32_t stack_owner(struct trace *t, const struct event *e)
 static void on_sample(struct trace *t, const struct event *e)
 {
 	int32_t tid = stack_owner(t, e);
-	const struct image_thread *who = tid > 0 ? image_who(t->image, tid, e->at) : NULL;
+	const struct trace_index_thread *who = tid > 0 ? trace_index_who(t->index, tid, e->at) : NULL;
 	struct perfetto_sample s = {
 		.t = e->at,
 		.cpu = t->cpu,
@@ -197,16 +197,16 @@ static void on_block(struct trace *t, const struct event *e)
 static void on_irq(struct trace *t, const struct event *e)
 {
 	uint64_t began = e->at - e->off_ns;
-	const struct image_irq *irq;
+	const struct trace_index_irq *irq;
 
-	if (began <= t->start || e->source >= t->image->irqs.nr)
+	if (began <= t->start || e->source >= t->index->irqs.nr)
 		return;
-	irq = &IMAGE_AT(t->image, irqs, struct image_irq)[e->source];
+	irq = &TRACE_INDEX_AT(t->index, irqs, struct trace_index_irq)[e->source];
 	if (e->source < IRQ_SOFTIRQS) {
 		perfetto_cpu_softirq_entry(t->p, began, e->source);
 		perfetto_cpu_softirq_exit(t->p, e->at, e->source);
 	} else {
-		perfetto_cpu_irq_entry(t->p, began, irq->number, image_string(t->image, irq->name));
+		perfetto_cpu_irq_entry(t->p, began, irq->number, trace_index_string(t->index, irq->name));
 		perfetto_cpu_irq_exit(t->p, e->at, irq->number, true);
 	}
 }
@@ -215,7 +215,7 @@ static int on_event(void *arg, const struct event *e)
 {
 	struct trace *t = arg;
 
-	if (e->at > t->image->end)
+	if (e->at > t->index->end)
 		return 0;
 	t->result->events++;
 	switch (e->kind) {
@@ -229,7 +229,7 @@ static int on_event(void *arg, const struct event *e)
 		on_new(t, e);
 		break;
 	case RING_EXEC:
-		perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_task(t, e->tid, t->image->end).comm);
+		perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_task(t, e->tid, t->index->end).comm);
 		break;
 	case RING_RENAME:
 		trace_renamed(t, e->tid, e->at);
@@ -263,18 +263,18 @@ static int write_cpu(struct trace *t, uint32_t cpu)
 	trace_seen(t, current.tid);
 	perfetto_cpu_begin(t->p, cpu, &current);
 	err = snapshot_read(&ring, t->start + 1, on_event, t, &loss);
-	trace_ran(t, t->current, t->since, t->image->end);
+	trace_ran(t, t->current, t->since, t->index->end);
 	perfetto_cpu_end(t->p);
 	t->result->lost += loss.overwritten + loss.torn;
 	t->result->gaps += loss.gaps;
 	if (loss.overwritten + loss.torn)
-		perfetto_samples_lost(t->p, t->image->end, cpu, loss.overwritten + loss.torn);
+		perfetto_samples_lost(t->p, t->index->end, cpu, loss.overwritten + loss.torn);
 	return err;
 }
 
 static int write_cpus(struct trace *t)
 {
-	uint32_t nr = t->image->cpus.nr;
+	uint32_t nr = t->index->cpus.nr;
 	int err = 0;
 
 	for (uint32_t cpu = 0; cpu < nr && !err; cpu++) {
@@ -291,8 +291,8 @@ static int write_cpus(struct trace *t)
 
 static void write_head(struct trace *t)
 {
-	const struct image *i = t->image;
-	const struct image_attribute *a = IMAGE_AT(i, attributes, struct image_attribute);
+	const struct trace_index *i = t->index;
+	const struct trace_index_attribute *a = TRACE_INDEX_AT(i, attributes, struct trace_index_attribute);
 	struct perfetto_system system = {
 		.uname = &i->uname,
 		.host = i->uname.nodename,
@@ -309,8 +309,8 @@ static void write_head(struct trace *t)
 	if (getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid))
 		perfetto_uuid(t->p, uuid[0], uuid[1]);
 	for (size_t k = 0; values && k < i->attributes.nr; k++)
-		values[k] = (struct perfetto_value){ .key = image_string(i, a[k].key),
-						     .text = a[k].text ? image_string(i, a[k].text) : NULL,
+		values[k] = (struct perfetto_value){ .key = trace_index_string(i, a[k].key),
+						     .text = a[k].text ? trace_index_string(i, a[k].text) : NULL,
 						     .number = a[k].number };
 	if (values)
 		perfetto_attributes(t->p, values, i->attributes.nr);
@@ -319,7 +319,7 @@ static void write_head(struct trace *t)
 
 static void write_clocks(struct trace *t, uint64_t boottime)
 {
-	const struct image_clocks *c = &t->image->clocks;
+	const struct trace_index_clocks *c = &t->index->clocks;
 	uint64_t ago = c->boottime_ns - boottime;
 	struct perfetto_clocks clocks = { boottime, c->realtime_ns - ago, c->monotonic_ns - ago,
 					  c->monotonic_raw_ns - ago };
@@ -329,14 +329,14 @@ static void write_clocks(struct trace *t, uint64_t boottime)
 
 static void write_numbers(struct trace *t)
 {
-	const struct image_tick *ticks = IMAGE_AT(t->image, ticks, struct image_tick);
+	const struct trace_index_tick *ticks = TRACE_INDEX_AT(t->index, ticks, struct trace_index_tick);
 	uint64_t top = perfetto_group(t->p, 0, "systop");
 	uint64_t p99 = perfetto_counter(t->p, top, "runqueue p99", PERFETTO_NS);
 	uint64_t steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
 	uint64_t lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 
-	for (size_t i = 0; i < t->image->ticks.nr; i++) {
-		if (ticks[i].at < t->start || ticks[i].at > t->image->end)
+	for (size_t i = 0; i < t->index->ticks.nr; i++) {
+		if (ticks[i].at < t->start || ticks[i].at > t->index->end)
 			continue;
 		if (ticks[i].runq_p99_ns != VALUE_NA)
 			perfetto_count(t->p, ticks[i].at, p99, ticks[i].runq_p99_ns);
@@ -346,34 +346,34 @@ static void write_numbers(struct trace *t)
 	}
 	trace_cgroup_counters(t, top);
 	/* The last event: what runs then is drawn up to it. */
-	perfetto_instant(t->p, t->image->end, top, "dump end");
+	perfetto_instant(t->p, t->index->end, top, "dump end");
 }
 
-int trace_write(FILE *to, const struct image *image, const struct keep_ring *rings, trace_progress *progress,
+int trace_write(FILE *to, const struct trace_index *index, const struct keep_ring *rings, trace_progress *progress,
 		void *arg, struct trace_result *result)
 {
-	struct trace t = { .image = image, .rings = rings, .result = result, .progress = progress, .arg = arg };
+	struct trace t = { .index = index, .rings = rings, .result = result, .progress = progress, .arg = arg };
 	const struct perfetto_sampler sampler = {
-		.name = image->cycles ? "cpu-cycles" : "cpu-clock",
-		.event = image->cycles ? PERFETTO_CPU_CYCLES : PERFETTO_CPU_CLOCK,
-		.frequency = image->frequency,
+		.name = index->cycles ? "cpu-cycles" : "cpu-clock",
+		.event = index->cycles ? PERFETTO_CPU_CYCLES : PERFETTO_CPU_CLOCK,
+		.frequency = index->frequency,
 	};
 	int err;
 
 	*result = (struct trace_result){ 0 };
-	t.start = image->from;
-	for (uint32_t cpu = 0; cpu < image->cpus.nr; cpu++) {
+	t.start = index->from;
+	for (uint32_t cpu = 0; cpu < index->cpus.nr; cpu++) {
 		uint64_t since = has_ring(&t, cpu) ? complete_since(&t, cpu) : 0;
 
 		if (since > t.start)
 			t.start = since;
 	}
-	if (t.start > image->end) /* a ring that goes round in less than the window's last moments */
-		t.start = image->end;
+	if (t.start > index->end) /* a ring that goes round in less than the window's last moments */
+		t.start = index->end;
 	result->from = t.start;
-	result->to = image->end;
+	result->to = index->end;
 	t.p = perfetto_new(to, t.start);
-	err = t.p ? trace_who_begin(&t) : -ENOMEM;
+	err = t.p ? trace_threads_begin(&t) : -ENOMEM;
 	if (!err) {
 		write_clocks(&t, t.start);
 		write_head(&t);
@@ -386,10 +386,10 @@ int trace_write(FILE *to, const struct image *image, const struct keep_ring *rin
 		trace_unborn(&t);
 		trace_blocked_all(&t);
 		write_numbers(&t);
-		write_clocks(&t, image->end);
+		write_clocks(&t, index->end);
 		err = perfetto_end(t.p, &result->bytes);
 	}
-	trace_who_end(&t);
+	trace_threads_end(&t);
 	perfetto_free(t.p);
 	return err;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct image;
+struct trace_index;
 struct keep_ring;
 
 /* What became of it. */
@@ -18,11 +18,11 @@ struct trace_result {
 };
 
 /*
- * trace_write - the window as a Perfetto trace. @rings: one a CPU of the image. @progress: is told what is done, of
+ * trace_write - the window as a Perfetto trace. @rings: one a CPU of the index. @progress: is told what is done, of
  * 100; it returns false if there is to be no trace. Returns 0, -ECANCELED, or -errno.
  */
 typedef bool trace_progress(void *arg, int percent);
-int trace_write(FILE *to, const struct image *image, const struct keep_ring *rings, trace_progress *progress,
+int trace_write(FILE *to, const struct trace_index *index, const struct keep_ring *rings, trace_progress *progress,
 		void *arg, struct trace_result *result);
 
 #endif

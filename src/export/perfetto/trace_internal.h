@@ -2,7 +2,7 @@
 #ifndef SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
 #define SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
 
-/* What the files of the trace share: trace.c (events), trace_who.c (threads, their stacks and cgroups). */
+/* What the files of the trace share: trace.c (events), trace_threads.c (threads, their stacks and cgroups). */
 
 #include "export/perfetto/perfetto.h"
 #include "export/perfetto/perfetto_cpu.h"
@@ -18,7 +18,7 @@
 
 struct trace {
 	struct perfetto *p;
-	const struct image *image;
+	const struct trace_index *index;
 	const struct keep_ring *rings;
 	struct trace_result *result;
 	trace_progress *progress;
@@ -40,8 +40,8 @@ struct trace {
 	uint32_t seconds;
 };
 
-int trace_who_begin(struct trace *t); /* 0 or -ENOMEM */
-void trace_who_end(struct trace *t);
+int trace_threads_begin(struct trace *t); /* 0 or -ENOMEM */
+void trace_threads_end(struct trace *t);
 
 /* trace_tree - who was there when the trace starts; trace_born - who came later; trace_unborn - and who came out of
  * scope and moved into it: at the end. */

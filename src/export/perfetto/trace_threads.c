@@ -22,14 +22,14 @@ static void remember(struct trace *t, struct map *m, uint64_t key, uint64_t valu
 		t->err = -ENOMEM;
 }
 
-int trace_who_begin(struct trace *t)
+int trace_threads_begin(struct trace *t)
 {
-	t->seconds = (t->image->end - t->start) / SEC + 1;
-	t->cgroup_ns = calloc((t->image->cgroups.nr + 1) * t->seconds, sizeof(*t->cgroup_ns));
+	t->seconds = (t->index->end - t->start) / SEC + 1;
+	t->cgroup_ns = calloc((t->index->cgroups.nr + 1) * t->seconds, sizeof(*t->cgroup_ns));
 	return t->cgroup_ns ? 0 : -ENOMEM;
 }
 
-void trace_who_end(struct trace *t)
+void trace_threads_end(struct trace *t)
 {
 	free(t->cgroup_ns);
 	map_fini(&t->seen);
@@ -47,75 +47,76 @@ static enum seen seen(const struct trace *t, int32_t tid)
 	return (uintptr_t)map_get(&t->seen, (uint64_t)tid + 1);
 }
 
-static bool was_there(const struct image_thread *th, uint64_t at)
+static bool was_there(const struct trace_index_thread *th, uint64_t at)
 {
 	return th->start_ns <= at && th->to > at;
 }
 
-static void tree_process(struct trace *t, const struct image_thread *th)
+static void tree_process(struct trace *t, const struct trace_index_thread *th)
 {
 	char cgroup[4200];
 	const char *labels[] = { cgroup };
-	const uint32_t *paths = IMAGE_AT(t->image, cgroups, uint32_t);
+	const uint32_t *paths = TRACE_INDEX_AT(t->index, cgroups, uint32_t);
 	struct perfetto_process p = {
 		.pid = th->tgid, .ppid = th->ppid, .uid = th->uid, .comm = th->comm,
 		.kthread = th->flags & PF_KTHREAD, .start_ns = th->start_ns, .labels = labels,
 	};
 
-	const struct image_process *known = image_find_process(t->image, th->tgid);
+	const struct trace_index_process *known = trace_index_find_process(t->index, th->tgid);
 
 	/* Of who has this number now. */
-	if (known && th->to > t->image->end && known->arguments + (uint64_t)known->len <= t->image->arguments.nr) {
-		p.cmdline = IMAGE_AT(t->image, arguments, char) + known->arguments;
+	if (known && th->to > t->index->end && known->arguments + (uint64_t)known->len <= t->index->arguments.nr) {
+		p.cmdline = TRACE_INDEX_AT(t->index, arguments, char) + known->arguments;
 		p.cmdline_len = known->len;
 		p.nspids = known->nspids;
-		p.nr_nspids = known->nr_nspids <= IMAGE_LEVELS ? known->nr_nspids : 0;
+		p.nr_nspids = known->nr_nspids <= TRACE_INDEX_LEVELS ? known->nr_nspids : 0;
 	}
-	if (th->cgroup && th->cgroup <= t->image->cgroups.nr) {
-		snprintf(cgroup, sizeof(cgroup), "cgroup:%s", image_string(t->image, paths[th->cgroup - 1]));
+	if (th->cgroup && th->cgroup <= t->index->cgroups.nr) {
+		snprintf(cgroup, sizeof(cgroup), "cgroup:%s", trace_index_string(t->index, paths[th->cgroup - 1]));
 		p.nr_labels = 1;
 	}
 	perfetto_tree_process(t->p, &p);
 }
 
-static void tree_thread(struct trace *t, const struct image_thread *th)
+static void tree_thread(struct trace *t, const struct trace_index_thread *th)
 {
 	struct perfetto_thread thread = { .tid = th->tid, .tgid = th->tgid, .comm = th->comm };
-	const struct image_process *known = th->tid == th->tgid ? image_find_process(t->image, th->tgid) : NULL;
+	const struct trace_index_process *known =
+		th->tid == th->tgid ? trace_index_find_process(t->index, th->tgid) : NULL;
 
-	if (known && th->to > t->image->end) {
+	if (known && th->to > t->index->end) {
 		thread.nstids = known->nspids;
-		thread.nr_nstids = known->nr_nspids <= IMAGE_LEVELS ? known->nr_nspids : 0;
+		thread.nr_nstids = known->nr_nspids <= TRACE_INDEX_LEVELS ? known->nr_nspids : 0;
 	}
 	perfetto_tree_thread(t->p, &thread);
 }
 
-/* A thread is in the image once for each name and cgroup it had: told of once, as it was at @at. */
-static bool is_it(const struct trace *t, const struct image_thread *th, uint64_t at)
+/* A thread is in the index once for each name and cgroup it had: told of once, as it was at @at. */
+static bool is_it(const struct trace *t, const struct trace_index_thread *th, uint64_t at)
 {
-	return was_there(th, at) && image_who(t->image, th->tid, at) == th;
+	return was_there(th, at) && trace_index_who(t->index, th->tid, at) == th;
 }
 
 void trace_tree(struct trace *t)
 {
-	const struct image_thread *all = IMAGE_AT(t->image, threads, struct image_thread);
+	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
 	struct map processes = { 0 };
 
 	perfetto_tree_begin(t->p, 0);
-	for (size_t i = 0; i < t->image->threads.nr; i++) {
-		const struct image_thread *leader;
+	for (size_t i = 0; i < t->index->threads.nr; i++) {
+		const struct trace_index_thread *leader;
 
 		if (!is_it(t, &all[i], t->start) || map_get(&processes, all[i].tgid))
 			continue;
-		leader = image_who(t->image, all[i].tgid, t->start);
+		leader = trace_index_who(t->index, all[i].tgid, t->start);
 		tree_process(t, leader && leader->tgid == all[i].tgid ? leader : &all[i]);
 		remember(t, &processes, all[i].tgid, 1);
 	}
-	for (size_t i = 0; i < t->image->threads.nr; i++)
+	for (size_t i = 0; i < t->index->threads.nr; i++)
 		if (is_it(t, &all[i], t->start))
 			tree_thread(t, &all[i]);
-	if (t->image->scoped)
-		for (uint32_t cpu = 0; cpu < t->image->cpus.nr; cpu++)
+	if (t->index->scoped)
+		for (uint32_t cpu = 0; cpu < t->index->cpus.nr; cpu++)
 			perfetto_tree_outsider(t->p, cpu);
 	perfetto_tree_end(t->p);
 	map_fini(&processes);
@@ -123,7 +124,7 @@ void trace_tree(struct trace *t)
 
 void trace_born(struct trace *t, int32_t tid, uint64_t at)
 {
-	const struct image_thread *th = image_who(t->image, tid, at);
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
 
 	if (!th || th->start_ns <= t->start)
 		return;
@@ -137,12 +138,12 @@ void trace_born(struct trace *t, int32_t tid, uint64_t at)
 
 void trace_unborn(struct trace *t)
 {
-	const struct image_thread *all = IMAGE_AT(t->image, threads, struct image_thread);
+	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
 
-	for (size_t i = 0; i < t->image->threads.nr; i++) {
+	for (size_t i = 0; i < t->index->threads.nr; i++) {
 		bool same = i && all[i - 1].tid == all[i].tid && all[i - 1].start_ns == all[i].start_ns;
 
-		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->image->end || !seen(t, all[i].tid) ||
+		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->index->end || !seen(t, all[i].tid) ||
 		    map_get(&t->born, (uint64_t)all[i].tid + 1))
 			continue;
 		trace_born(t, all[i].tid, all[i].start_ns);
@@ -151,9 +152,9 @@ void trace_unborn(struct trace *t)
 
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
 {
-	const struct image_thread *old = image_who(t->image, tid, at), *end, *now;
+	const struct trace_index_thread *old = trace_index_who(t->index, tid, at), *end, *now;
 
-	end = IMAGE_AT(t->image, threads, struct image_thread) + t->image->threads.nr;
+	end = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread) + t->index->threads.nr;
 	if (!old)
 		return;
 	/* A refresh noticed it later: the next of the same life that is called something else. */
@@ -167,13 +168,14 @@ void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
 
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 {
-	const struct image_thread *th = tid > 0 && tid < PERFETTO_OUTSIDER(0) ? image_who(t->image, tid, at) : NULL;
+	const struct trace_index_thread *th =
+		tid > 0 && tid < PERFETTO_OUTSIDER(0) ? trace_index_who(t->index, tid, at) : NULL;
 
 	if (!tid)
 		return (struct perfetto_task){ 0, 120, "swapper" };
 	if (th)
 		return (struct perfetto_task){ tid, th->prio, th->comm };
-	if (t->image->scoped || tid < 0)
+	if (t->index->scoped || tid < 0)
 		return (struct perfetto_task){ PERFETTO_OUTSIDER(t->cpu), 120, PERFETTO_OUTSIDER_COMM };
 	return (struct perfetto_task){ tid, 120, "?" };
 }
@@ -213,9 +215,9 @@ void trace_blocked_since(struct trace *t, int32_t tid, bool in_d)
 
 void trace_blocked_all(struct trace *t)
 {
-	const struct image_thread *all = IMAGE_AT(t->image, threads, struct image_thread);
+	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
 
-	for (size_t i = 0; i < t->image->threads.nr; i++) {
+	for (size_t i = 0; i < t->index->threads.nr; i++) {
 		enum seen how = seen(t, all[i].tid);
 
 		if (!is_it(t, &all[i], t->start) || how == SEEN_RAN)
@@ -231,12 +233,12 @@ void trace_blocked_all(struct trace *t)
 static void add_frame(struct trace *t, uint32_t index, struct perfetto_frame *f, struct perfetto_mapping *m,
 		      uint8_t *build_id)
 {
-	const struct image_frame *from = &IMAGE_AT(t->image, frames, struct image_frame)[index];
-	const char *hex = image_string(t->image, from->build_id);
+	const struct trace_index_frame *from = &TRACE_INDEX_AT(t->index, frames, struct trace_index_frame)[index];
+	const char *hex = trace_index_string(t->index, from->build_id);
 
-	*m = (struct perfetto_mapping){ .path = image_string(t->image, from->path), .build_id = build_id };
+	*m = (struct perfetto_mapping){ .path = trace_index_string(t->index, from->path), .build_id = build_id };
 	*f = (struct perfetto_frame){
-		.function = from->function ? image_string(t->image, from->function) : NULL,
+		.function = from->function ? trace_index_string(t->index, from->function) : NULL,
 		.mapping = from->path ? m : NULL,
 		.rel_pc = from->place,
 		.kind = from->kind == SYMBOL_KERNEL ? PERFETTO_KERNEL
@@ -253,13 +255,13 @@ static void add_frame(struct trace *t, uint32_t index, struct perfetto_frame *f,
 static size_t add_stack(struct trace *t, uint32_t id, struct perfetto_frame *frames, struct perfetto_mapping *maps,
 			uint8_t (*ids)[20], size_t nr)
 {
-	const struct image_stack *s = id ? image_find_stack(t->image, id) : NULL;
-	const uint32_t *refs = IMAGE_AT(t->image, refs, uint32_t);
+	const struct trace_index_stack *s = id ? trace_index_find_stack(t->index, id) : NULL;
+	const uint32_t *refs = TRACE_INDEX_AT(t->index, refs, uint32_t);
 
 	for (uint32_t i = s ? s->nr : 0; i-- > 0 && nr < FRAMES_MAX;) {
 		uint32_t index = refs[s->first + i];
 
-		if (index >= t->image->frames.nr)
+		if (index >= t->index->frames.nr)
 			continue;
 		add_frame(t, index, &frames[nr], &maps[nr], ids[nr]);
 		nr++;
@@ -290,20 +292,20 @@ uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint
 /* The innermost function of the kernel's that tells why. NULL: not known. */
 static const char *why(const struct trace *t, uint32_t kernel)
 {
-	const struct image_stack *s = kernel ? image_find_stack(t->image, kernel) : NULL;
-	const uint32_t *refs = IMAGE_AT(t->image, refs, uint32_t);
+	const struct trace_index_stack *s = kernel ? trace_index_find_stack(t->index, kernel) : NULL;
+	const uint32_t *refs = TRACE_INDEX_AT(t->index, refs, uint32_t);
 	const char *name = NULL;
 
 	for (uint32_t i = 0; s && i < s->nr; i++) {
-		const struct image_frame *f;
+		const struct trace_index_frame *f;
 
-		if (refs[s->first + i] >= t->image->frames.nr)
+		if (refs[s->first + i] >= t->index->frames.nr)
 			break;
-		f = &IMAGE_AT(t->image, frames, struct image_frame)[refs[s->first + i]];
+		f = &TRACE_INDEX_AT(t->index, frames, struct trace_index_frame)[refs[s->first + i]];
 		if (!f->function)
 			continue;
-		name = image_string(t->image, f->function);
-		if (!waits_in(name))
+		name = trace_index_string(t->index, f->function);
+		if (!wait_functions_has(name))
 			break;
 	}
 	return name;
@@ -312,7 +314,7 @@ static const char *why(const struct trace *t, uint32_t kernel)
 /* Slices of one track must not reach into each other: a thread's times on two CPUs can differ by a little. */
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e)
 {
-	const struct image_thread *th = image_who(t->image, tid, e->at);
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, e->at);
 	uint64_t track = (uintptr_t)map_get(&t->tracks, (uint64_t)tid + 1);
 	uint64_t before = (uintptr_t)map_get(&t->block_ends, (uint64_t)tid + 1);
 	const char *caller = why(t, e->kernel);
@@ -344,10 +346,11 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 
 void trace_ran(struct trace *t, int32_t tid, uint64_t from, uint64_t to)
 {
-	const struct image_thread *th = tid > 0 && tid < PERFETTO_OUTSIDER(0) ? image_who(t->image, tid, from) : NULL;
+	const struct trace_index_thread *th =
+		tid > 0 && tid < PERFETTO_OUTSIDER(0) ? trace_index_who(t->index, tid, from) : NULL;
 	uint64_t *seconds;
 
-	if (!th || !th->cgroup || th->cgroup > t->image->cgroups.nr || to > t->image->end)
+	if (!th || !th->cgroup || th->cgroup > t->index->cgroups.nr || to > t->index->end)
 		return;
 	seconds = &t->cgroup_ns[(uint64_t)(th->cgroup - 1) * t->seconds];
 	while (from < to) {
@@ -360,9 +363,9 @@ void trace_ran(struct trace *t, int32_t tid, uint64_t from, uint64_t to)
 
 void trace_cgroup_counters(struct trace *t, uint64_t group)
 {
-	const uint32_t *paths = IMAGE_AT(t->image, cgroups, uint32_t);
+	const uint32_t *paths = TRACE_INDEX_AT(t->index, cgroups, uint32_t);
 
-	for (size_t c = 0; c < t->image->cgroups.nr; c++) {
+	for (size_t c = 0; c < t->index->cgroups.nr; c++) {
 		char name[4200];
 		uint64_t track, sum = 0;
 
@@ -370,7 +373,7 @@ void trace_cgroup_counters(struct trace *t, uint64_t group)
 			sum += t->cgroup_ns[c * t->seconds + s];
 		if (!sum)
 			continue;
-		snprintf(name, sizeof(name), "%s on CPU", image_string(t->image, paths[c]));
+		snprintf(name, sizeof(name), "%s on CPU", trace_index_string(t->index, paths[c]));
 		track = perfetto_counter(t->p, group, name, PERFETTO_NS);
 		for (uint32_t s = 0; s < t->seconds; s++)
 			perfetto_count(t->p, t->start + s * SEC, track, t->cgroup_ns[c * t->seconds + s]);

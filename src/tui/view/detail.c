@@ -198,8 +198,8 @@ static uint64_t busiest(const struct values *past, int nr)
 int detail_time(const struct detail *d, const struct paint *p, int y)
 {
 	bool one = d->row->kind == ROW_THREAD;
-	int width = p->width - SCALE_WIDTH < PAST_TICKS ? p->width - SCALE_WIDTH : PAST_TICKS;
-	const struct values *past = d->past + PAST_TICKS - width;
+	int width = p->width - SCALE_WIDTH < HISTORY_TICKS ? p->width - SCALE_WIDTH : HISTORY_TICKS;
+	const struct values *past = d->past + HISTORY_TICKS - width;
 	uint64_t whole = one ? 0 : busiest(past, width);
 	int known = 0;
 	char top[16];
@@ -227,7 +227,7 @@ int detail_waits(const struct detail *d, const struct paint *p, int y)
 	char p50[16], p90[16], p99[16], max[16];
 	uint64_t longest = 0;
 
-	for (int i = 0; i < PAST_TICKS; i++) {
+	for (int i = 0; i < HISTORY_TICKS; i++) {
 		if (d->past[i].v[FIELD_ALIVE] == VALUE_NA)
 			continue;
 		hist_add(&all, &d->past[i].runq);

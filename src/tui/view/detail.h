@@ -12,7 +12,7 @@ struct detail {
 	const struct row *row;       /* of the tick shown, or the last one that had it */
 	const struct tick *tick;     /* that tick */
 	bool gone;                   /* it is no longer there */
-	const struct values *past;   /* [PAST_TICKS], oldest first, up to the tick shown */
+	const struct values *past;   /* [HISTORY_TICKS], oldest first, up to the tick shown */
 	const struct view_context *context;
 };
 

@@ -25,7 +25,7 @@ int detail_behind(const struct detail *d, const struct paint *p, int y)
 	struct pairs pairs = { 0 };
 	char sum[16], least[16];
 
-	if (pairs_add(&pairs, d->context->tick, PAST_TICKS, false, is_of, &d->context->within)) {
+	if (pairs_add(&pairs, d->context->tick, HISTORY_TICKS, false, is_of, &d->context->within)) {
 		pairs_fini(&pairs);
 		return y;
 	}
@@ -61,7 +61,7 @@ int detail_wakers(const struct detail *d, const struct paint *p, int y)
 	struct wakers w = { .nr = 0 };
 
 	add_wokens(&w, t, &d->context->within);
-	for (uint64_t back = 1; back < PAST_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
+	for (uint64_t back = 1; back < HISTORY_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
 		add_wokens(&w, head, &d->context->within);
 	wakers_sort(&w);
 	if (!w.nr)

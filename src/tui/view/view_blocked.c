@@ -190,7 +190,7 @@ static void where_text(const struct view_context *c, const struct waiter *w, cha
 		const struct symbol *s = c->host->source.symbol(c->host->source.arg, w->kernel->frames[i], w->kernel->tgid);
 
 		name = s ? s->name : name;
-		if (s && !waits_in(s->name))
+		if (s && !wait_functions_has(s->name))
 			break;
 	}
 	if (name)
@@ -227,7 +227,7 @@ static int blocked_update(void *state, const struct view_context *c)
 
 	list_clear(&s->list);
 	forget(s);
-	err = tick_samples(c->tick, PAST_TICKS, add_sample, s);
+	err = tick_samples(c->tick, HISTORY_TICKS, add_sample, s);
 	if (!err)
 		err = add_counts(s, c->tick);
 	if (!err)

@@ -14,7 +14,7 @@ struct detail_view {
 	const struct tick *tick; /* held: the last one that has the row */
 	const struct row *row;
 	bool gone;
-	struct values past[PAST_TICKS];
+	struct values past[HISTORY_TICKS];
 };
 
 static int detail_update(void *state, const struct view_context *c)
@@ -30,7 +30,7 @@ static int detail_update(void *state, const struct view_context *c)
 		s->row = r;
 		tick_put(before);
 	}
-	return s->row ? tick_history(c->tick, &s->row, 1, PAST_TICKS, s->past) : 0;
+	return s->row ? tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past) : 0;
 }
 
 static void detail_draw(void *state, const struct view_context *c)

@@ -51,7 +51,7 @@ static uint64_t span_of(const struct tick *t)
 	uint64_t span = t->interval_ns;
 	const struct tick *head;
 
-	for (uint64_t back = 1; back < PAST_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
+	for (uint64_t back = 1; back < HISTORY_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
 		span += head->interval_ns;
 	return span;
 }
@@ -62,7 +62,7 @@ static int waits_update(void *state, const struct view_context *c)
 	int err;
 
 	pairs_fini(&s->pairs);
-	err = pairs_add(&s->pairs, c->tick, PAST_TICKS, true, NULL, NULL);
+	err = pairs_add(&s->pairs, c->tick, HISTORY_TICKS, true, NULL, NULL);
 	pairs_sort(&s->pairs);
 	s->span_ns = span_of(c->tick);
 	find_cursor(s, lines_of(c));

@@ -35,7 +35,7 @@ static double share(uint64_t part, uint64_t whole)
 }
 
 /* Whole percents that add up to 100: what rounding leaves goes to the largest. False: there is no time. */
-static bool qualities(const struct flame *f, int percents[QUALITIES])
+static bool qualities(const struct calltree *f, int percents[QUALITIES])
 {
 	int sum = 0, largest = 0;
 	uint64_t all = 0;
@@ -56,26 +56,26 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 {
 	int percents[QUALITIES], x = 0;
 
-	for (int m = 0; m < FLAME_METRICS; m++)
+	for (int m = 0; m < CALLTREE_METRICS; m++)
 		x = paint_format(c->paint, c->top, x, m == (int)s->options.metric ? ROLE_SORTED : ROLE_DIM,
-				 m == (int)s->options.metric ? "[%s]" : " %s ", flame_metric_names[m]);
+				 m == (int)s->options.metric ? "[%s]" : " %s ", calltree_metric_names[m]);
 	x++;
 	for (int q = 0; qualities(&s->flames[TREE_MAIN], percents) && q < QUALITIES; q++)
 		x = paint_format(c->paint, c->top, x, ROLE_TEXT, "%s%s %d%%", q ? " " : "",
-				 flame_quality_names[q], percents[q]);
+				 calltree_quality_names[q], percents[q]);
 }
 
 /* --- The threads at its left */
 
 void flame_draw_threads(struct flame_view *s, const struct view_context *c, int bottom)
 {
-	const struct flame *f = &s->flames[TREE_MAIN];
+	const struct calltree *f = &s->flames[TREE_MAIN];
 	uint64_t all = f->nr ? f->nodes[0].total : 0;
 	int y = c->top + 1;
 
 	paint_format(c->paint, y++, 0, ROLE_TITLE, "%7s %6s  %-20s", "TID", "%", "COMM");
 	for (size_t i = 0; i < f->nr_threads && y < bottom; i++, y++) {
-		const struct flame_thread *t = &f->threads[i];
+		const struct calltree_thread *t = &f->threads[i];
 		char name[80], cut[80];
 
 		text_safe(name, sizeof(name), t->life->comm, sizeof(t->life->comm));
@@ -95,7 +95,7 @@ static int put(const struct view_context *c, int y, const char *title, const cha
 }
 
 /* "calls  read_file 57.1%  parse 12.0%" */
-static void callees_text(const struct flame *f, const struct flame_node *n, char *buf, size_t size)
+static void callees_text(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
 {
 	size_t used = 0;
 
@@ -103,7 +103,7 @@ static void callees_text(const struct flame *f, const struct flame_node *n, char
 	for (int child = n->child; child >= 0 && f->nodes[child].total && used < size - 1;
 	     child = f->nodes[child].next) {
 		char callee[80];
-		const char *text = flame_name(&f->nodes[child]);
+		const char *text = calltree_name(&f->nodes[child]);
 
 		text_safe(callee, sizeof(callee), text, strlen(text));
 		used += snprintf(buf + used, size - used, "%s%s %.1f%%", used ? "   " : "", callee,
@@ -112,14 +112,14 @@ static void callees_text(const struct flame *f, const struct flame_node *n, char
 }
 
 /* "main < run < handle": from the one that called it outwards. */
-static void callers_text(const struct flame *f, const struct flame_node *n, char *buf, size_t size)
+static void callers_text(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
 {
 	size_t used = 0;
 
 	*buf = '\0';
 	for (int at = n->parent; at > 0 && used < size - 1; at = f->nodes[at].parent) {
 		char caller[80];
-		const char *text = flame_name(&f->nodes[at]);
+		const char *text = calltree_name(&f->nodes[at]);
 
 		text_safe(caller, sizeof(caller), text, strlen(text));
 		used += snprintf(buf + used, size - used, "%s%s", used ? " < " : "", caller);
@@ -172,10 +172,10 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 
 	if (!r && c->within.kind == SUBJECT_ALL && c->newest->nr_cgroups)
 		r = &c->newest->cgroups[0];
-	nr = nr < PAST_TICKS ? nr : PAST_TICKS;
-	past = r ? calloc(PAST_TICKS, sizeof(*past)) : NULL;
-	if (past && !tick_history(c->newest, &r, 1, PAST_TICKS, past)) {
-		const struct values *from = past + PAST_TICKS - nr;
+	nr = nr < HISTORY_TICKS ? nr : HISTORY_TICKS;
+	past = r ? calloc(HISTORY_TICKS, sizeof(*past)) : NULL;
+	if (past && !tick_history(c->newest, &r, 1, HISTORY_TICKS, past)) {
+		const struct values *from = past + HISTORY_TICKS - nr;
 		int x = paint_format(c->paint, y, 0, ROLE_DIM, "%-*s", TITLE_WIDTH, "time");
 
 		for (int i = 0; i < nr; i++)
@@ -218,21 +218,21 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 			 share(a->self, all));
 	if (a->count) /* waits for a CPU are not counted by stack */
 		paint_format(c->paint, y, x, ROLE_TEXT, "  %" PRIu64 " %s", a->count,
-			     s->options.metric == FLAME_CPU ? "samples" : "times");
+			     s->options.metric == CALLTREE_CPU ? "samples" : "times");
 	return y + 1;
 }
 
 void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 {
-	const struct flame_node *n = s->mode == MODE_FUNCTIONS ? NULL : flame_selected(s);
-	const struct flame_function *fn = s->mode == MODE_FUNCTIONS ? flame_function_selected(s) : NULL;
-	const struct flame *f = &s->flames[s->tree];
+	const struct calltree_node *n = s->mode == MODE_FUNCTIONS ? NULL : flame_selected(s);
+	const struct calltree_function *fn = s->mode == MODE_FUNCTIONS ? flame_function_selected(s) : NULL;
+	const struct calltree *f = &s->flames[s->tree];
 	int lines = flame_about_lines(c), end = y + lines;
 	struct about a;
 	char text[1024];
 
 	if (n)
-		a = (struct about){ n->symbol, flame_name(n), n->at.frame, n->total, n->self, n->count };
+		a = (struct about){ n->symbol, calltree_name(n), n->at.frame, n->total, n->self, n->count };
 	else if (fn)
 		a = (struct about){ fn->symbol, fn->symbol->name, fn->at.frame, fn->total, fn->self, fn->count };
 	else

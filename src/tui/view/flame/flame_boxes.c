@@ -33,7 +33,7 @@ const char *flame_marks(const struct symbol *symbol)
 	return symbol->kind == SYMBOL_KERNEL ? "()" : symbol->kind == SYMBOL_JIT ? "<>" : "[]";
 }
 
-static enum role role_of(const struct flame_node *n)
+static enum role role_of(const struct calltree_node *n)
 {
 	if (!n->symbol)
 		return ROLE_TEXT;
@@ -43,10 +43,10 @@ static enum role role_of(const struct flame_node *n)
 }
 
 /* What stands in its box, fit for a terminal. */
-static void name_of(const struct flame_view *s, const struct view_context *c, const struct flame_node *n,
+static void name_of(const struct flame_view *s, const struct view_context *c, const struct calltree_node *n,
 		    char *buf, size_t size)
 {
-	const char *name = flame_name(n);
+	const char *name = calltree_name(n);
 
 	if (n->depth || s->mode == MODE_SANDWICH)
 		text_safe(buf, size, name, strlen(name));
@@ -56,11 +56,11 @@ static void name_of(const struct flame_view *s, const struct view_context *c, co
 
 static enum role box_role(struct flame_view *s, const struct view_context *c, const struct box *b, double change)
 {
-	const struct flame_node *n = &s->flames[b->tree].nodes[b->node], *selected = flame_selected(s);
+	const struct calltree_node *n = &s->flames[b->tree].nodes[b->node], *selected = flame_selected(s);
 
 	if (n == selected)
 		return ROLE_SELECTED;
-	if (flame_matches(flame_name(n), c->search) ||
+	if (flame_matches(calltree_name(n), c->search) ||
 	    (s->marks && selected && n->symbol && n->symbol == selected->symbol))
 		return ROLE_MATCH;
 	if (s->compares)
@@ -70,7 +70,7 @@ static enum role box_role(struct flame_view *s, const struct view_context *c, co
 
 static void draw_box(struct flame_view *s, const struct view_context *c, const struct box *b)
 {
-	const struct flame_node *n = &s->flames[b->tree].nodes[b->node];
+	const struct calltree_node *n = &s->flames[b->tree].nodes[b->node];
 	const char *marks = n->symbol || n->depth ? flame_marks(n->symbol) : "[]";
 	char name[256], with_change[280], elided[256], text[300];
 	double change = s->compares ? flame_change(s, c, n) : 0;
@@ -111,7 +111,7 @@ static void add_box(struct flame_view *s, const struct view_context *c, struct b
 static void place_children(struct flame_view *s, const struct view_context *c, const struct area *a, int node,
 			   int y, int x, int width)
 {
-	const struct flame *f = &s->flames[a->tree];
+	const struct calltree *f = &s->flames[a->tree];
 	uint64_t done = 0, all = f->nodes[node].total;
 	int end = x + width;
 
@@ -158,11 +158,11 @@ void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int
 
 void flame_draw_functions(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
 {
-	const struct flame *f = &s->flames[TREE_MAIN];
+	const struct calltree *f = &s->flames[TREE_MAIN];
 	uint64_t all = f->nodes[0].total;
 
 	paint_format(c->paint, top, left, ROLE_TITLE, "%7s %6s  %7s %6s  %-8s %s", "SELF", "%", "TOTAL", "%",
-		     s->options.metric == FLAME_CPU ? "SAMPLES" : "COUNT", "FUNCTION");
+		     s->options.metric == CALLTREE_CPU ? "SAMPLES" : "COUNT", "FUNCTION");
 	s->functions_height = bottom - top - 1;
 	if (s->function >= f->nr_functions)
 		s->function = f->nr_functions ? f->nr_functions - 1 : 0;
@@ -171,7 +171,7 @@ void flame_draw_functions(struct flame_view *s, const struct view_context *c, in
 	if (s->function >= s->functions_top + s->functions_height)
 		s->functions_top = s->function - s->functions_height + 1;
 	for (size_t i = 0; i < s->functions_height && s->functions_top + i < f->nr_functions; i++) {
-		const struct flame_function *fn = &f->functions[s->functions_top + i];
+		const struct calltree_function *fn = &f->functions[s->functions_top + i];
 		const char *marks = flame_marks(fn->symbol);
 		char name[256], self[16], total[16], count[16];
 		enum role role = s->functions_top + i == s->function ? ROLE_SELECTED

@@ -51,7 +51,7 @@ void flame_select(struct flame_view *s, const struct box *b)
 
 void flame_move(struct flame_view *s, enum action a)
 {
-	const struct flame *f = &s->flames[s->tree];
+	const struct calltree *f = &s->flames[s->tree];
 	const struct box *b = f->nr ? box_of(s, s->tree, flame_at(f, s->selected)) : NULL;
 
 	if (!b && s->nr_boxes)
@@ -95,7 +95,7 @@ bool flame_move_function(struct flame_view *s, enum action a)
 
 static void find_function(struct flame_view *s, const char *search, int direction, bool stay)
 {
-	const struct flame *f = &s->flames[TREE_MAIN];
+	const struct calltree *f = &s->flames[TREE_MAIN];
 	int nr = f->nr_functions;
 
 	for (int i = !stay; i < nr + !stay; i++) {
@@ -110,7 +110,7 @@ static void find_function(struct flame_view *s, const char *search, int directio
 
 static void find_box(struct flame_view *s, const char *search, int direction, bool stay)
 {
-	const struct flame_node *selected = flame_selected(s);
+	const struct calltree_node *selected = flame_selected(s);
 	int nr = s->nr_boxes, at = 0;
 
 	for (int i = 0; selected && i < nr; i++)
@@ -119,7 +119,7 @@ static void find_box(struct flame_view *s, const char *search, int direction, bo
 	for (int i = !stay; i < nr + !stay; i++) {
 		const struct box *b = &s->boxes[((at + i * direction) % nr + nr) % nr];
 
-		if (b->node >= 0 && flame_matches(flame_name(&s->flames[b->tree].nodes[b->node]), search)) {
+		if (b->node >= 0 && flame_matches(calltree_name(&s->flames[b->tree].nodes[b->node]), search)) {
 			flame_select(s, b);
 			return;
 		}

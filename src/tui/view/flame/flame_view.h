@@ -26,21 +26,21 @@ struct box {
 };
 
 struct flame_view {
-	struct flame flames[TREES];
-	struct flame_options options;
+	struct calltree flames[TREES];
+	struct calltree_options options;
 	flame_source *source;      /* view_flame_from(); NULL: the last refreshes */
 	void *source_arg;
 	void (*free_by)(void *arg); /* frees it; NULL: free() */
 	const struct view_context *context; /* while the source is asked */
 	char what[96];
 	enum flame_mode mode;
-	struct flame_frame focus;  /* of the sandwich */
+	struct calltree_frame focus;  /* of the sandwich */
 	enum flame_tree tree;      /* the selected box is in, */
 	uint64_t selected;         /* and its node's key; 0: the root */
 	uint64_t zoomed;           /* key; 0: the root */
 	bool marks;                /* all boxes of the selected function are marked */
 	size_t function, functions_top, functions_height; /* in MODE_FUNCTIONS */
-	struct flame_base base;
+	struct calltree_base base;
 	uint64_t base_seq;         /* the refresh it was set at; 0: it was not */
 	bool compares;
 	struct box *boxes;
@@ -49,11 +49,11 @@ struct flame_view {
 
 /* flame_selected - the selected node, NULL: there is none. flame_function_selected - what is selected
  * in the table. */
-const struct flame_node *flame_selected(const struct flame_view *s);
-const struct flame_function *flame_function_selected(const struct flame_view *s);
+const struct calltree_node *flame_selected(const struct flame_view *s);
+const struct calltree_function *flame_function_selected(const struct flame_view *s);
 
 /* flame_at - index of the node with this key, of the root if it is not there; -1: no nodes. */
-int flame_at(const struct flame *f, uint64_t key);
+int flame_at(const struct calltree *f, uint64_t key);
 
 /* flame_matches - whether a search finds the name. */
 bool flame_matches(const char *name, const char *search);
@@ -63,9 +63,9 @@ bool flame_matches(const char *name, const char *search);
 const char *flame_marks(const struct symbol *symbol);
 
 /* flame_change - how much larger the place's share is than in the base: -1 to 1. */
-double flame_change(struct flame_view *s, const struct view_context *c, const struct flame_node *n);
+double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
 
-/* flame_source.c: for flame_options.samples; @arg: the view. */
+/* flame_source.c: for calltree_options.samples; @arg: the view. */
 int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
 
 /*

@@ -19,24 +19,24 @@ static const int frequencies[] = { 19, 49, 99, 199, 499, 997 };
 
 #define NR_FREQUENCIES (int)(sizeof(frequencies) / sizeof(frequencies[0]))
 
-int flame_at(const struct flame *f, uint64_t key)
+int flame_at(const struct calltree *f, uint64_t key)
 {
-	int at = key ? flame_find(f, key) : -1;
+	int at = key ? calltree_find(f, key) : -1;
 
 	return at >= 0 && f->nodes[at].total ? at : f->nr ? 0 : -1;
 }
 
-const struct flame_node *flame_selected(const struct flame_view *s)
+const struct calltree_node *flame_selected(const struct flame_view *s)
 {
-	const struct flame *f = &s->flames[s->tree];
+	const struct calltree *f = &s->flames[s->tree];
 	int at = flame_at(f, s->selected);
 
 	return at < 0 ? NULL : &f->nodes[at];
 }
 
-const struct flame_function *flame_function_selected(const struct flame_view *s)
+const struct calltree_function *flame_function_selected(const struct flame_view *s)
 {
-	const struct flame *f = &s->flames[TREE_MAIN];
+	const struct calltree *f = &s->flames[TREE_MAIN];
 
 	return s->function < f->nr_functions ? &f->functions[s->function] : NULL;
 }
@@ -46,11 +46,11 @@ bool flame_matches(const char *name, const char *search)
 	return *search && name && strcasestr(name, search);
 }
 
-double flame_change(struct flame_view *s, const struct view_context *c, const struct flame_node *n)
+double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n)
 {
 	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
 
-	return (all ? (double)n->total / all : 0) - flame_base_share(&s->base, n->key, &c->host->source);
+	return (all ? (double)n->total / all : 0) - calltree_base_share(&s->base, n->key, &c->host->source);
 }
 
 /* --- What is shown */
@@ -58,11 +58,11 @@ double flame_change(struct flame_view *s, const struct view_context *c, const st
 static int flame_update(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
-	struct flame_options o = s->options;
+	struct calltree_options o = s->options;
 	int err;
 
 	c->host->want_sleepers(c->host->arg);
-	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : PAST_TICKS;
+	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : HISTORY_TICKS;
 	if (s->source) {
 		o.samples = flame_source_samples;
 		o.samples_arg = s;
@@ -72,14 +72,14 @@ static int flame_update(void *state, const struct view_context *c)
 		o.inverted = false;
 	if (s->mode == MODE_SANDWICH) {
 		o.focus = s->focus;
-		o.part = FLAME_CALLERS;
-		err = flame_build(&s->flames[TREE_CALLERS], c->tick, &c->within, &o, &c->host->source);
+		o.part = CALLTREE_CALLERS;
+		err = calltree_build(&s->flames[TREE_CALLERS], c->tick, &c->within, &o, &c->host->source);
 		if (err)
 			return err;
-		o.part = FLAME_CALLEES;
+		o.part = CALLTREE_CALLEES;
 	}
-	err = flame_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, &c->host->source);
-	return err || s->mode != MODE_FUNCTIONS ? err : flame_functions(&s->flames[TREE_MAIN]);
+	err = calltree_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, &c->host->source);
+	return err || s->mode != MODE_FUNCTIONS ? err : calltree_functions(&s->flames[TREE_MAIN]);
 }
 
 static bool is_empty(const struct flame_view *s)
@@ -124,8 +124,8 @@ static void show_mode(struct flame_view *s, enum flame_mode mode)
 /* All about the selected function. */
 static void show_sandwich(struct flame_view *s)
 {
-	const struct flame_node *n = flame_selected(s);
-	const struct flame_function *fn = flame_function_selected(s);
+	const struct calltree_node *n = flame_selected(s);
+	const struct calltree_function *fn = flame_function_selected(s);
 
 	if (s->mode == MODE_FUNCTIONS && fn)
 		s->focus = fn->at;
@@ -146,7 +146,7 @@ static void go_in(struct flame_view *s)
 
 static void go_out(struct flame_view *s)
 {
-	const struct flame *f = &s->flames[TREE_MAIN];
+	const struct calltree *f = &s->flames[TREE_MAIN];
 	int at = flame_at(f, s->zoomed);
 
 	if (s->mode != MODE_TREE)
@@ -157,7 +157,7 @@ static void go_out(struct flame_view *s)
 
 static void set_base(struct flame_view *s, const struct view_context *c)
 {
-	if (is_empty(s) || flame_base_set(&s->base, &s->flames[TREE_MAIN])) {
+	if (is_empty(s) || calltree_base_set(&s->base, &s->flames[TREE_MAIN])) {
 		c->notice(c->notice_arg, "nothing to compare with later");
 		return;
 	}
@@ -200,14 +200,14 @@ static bool act_on_options(struct flame_view *s, enum action a)
 {
 	switch (a) {
 	case ACTION_FLAME_METRIC:
-		s->options.metric = (s->options.metric + 1) % FLAME_METRICS;
+		s->options.metric = (s->options.metric + 1) % CALLTREE_METRICS;
 		break;
 	case ACTION_FLAME_INVERT:
 		s->options.inverted = !s->options.inverted;
 		s->mode = MODE_TREE;
 		break;
 	case ACTION_FLAME_MERGE:
-		s->options.merge = (s->options.merge + 1) % FLAME_MERGES;
+		s->options.merge = (s->options.merge + 1) % CALLTREE_MERGES;
 		break;
 	case ACTION_FLAME_KERNEL:
 		s->options.hide_kernel = !s->options.hide_kernel;
@@ -301,11 +301,11 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 }
 
 /* Time of stacks that have a match, each once: below a match nothing is counted again. */
-static uint64_t count_matched(const struct flame *f, int node, const char *search)
+static uint64_t count_matched(const struct calltree *f, int node, const char *search)
 {
 	uint64_t sum = 0;
 
-	if (flame_matches(flame_name(&f->nodes[node]), search))
+	if (flame_matches(calltree_name(&f->nodes[node]), search))
 		return f->nodes[node].total;
 	for (int child = f->nodes[node].child; child >= 0; child = f->nodes[child].next)
 		sum += count_matched(f, child, search);
@@ -314,9 +314,9 @@ static uint64_t count_matched(const struct flame *f, int node, const char *searc
 
 static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
-	static const char *const merges[FLAME_MERGES] = { "", ", by process", ", by thread", ", by cgroup" };
+	static const char *const merges[CALLTREE_MERGES] = { "", ", by process", ", by thread", ", by cgroup" };
 	struct flame_view *s = state;
-	const struct flame *f = &s->flames[TREE_MAIN];
+	const struct calltree *f = &s->flames[TREE_MAIN];
 	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest;
 	char time[16];
 	int used;
@@ -326,10 +326,10 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	if (s->compares && c->tick->seq > s->base_seq)
 		oldest = s->base_seq + 1;
 	if (s->source)
-		used = snprintf(buf, size, "%s of %s: %s", time, flame_metric_names[s->options.metric], s->what);
+		used = snprintf(buf, size, "%s of %s: %s", time, calltree_metric_names[s->options.metric], s->what);
 	else
 		used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes at %d Hz", time,
-				flame_metric_names[s->options.metric],
+				calltree_metric_names[s->options.metric],
 				c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
 				c->host->frequency(c->host->arg, 0));
 	if (used < (int)size)
@@ -350,8 +350,8 @@ static void flame_view_fini(void *state)
 
 	(s->free_by ? s->free_by : free)(s->source_arg);
 	for (int t = 0; t < TREES; t++)
-		flame_fini(&s->flames[t]);
-	flame_base_fini(&s->base);
+		calltree_fini(&s->flames[t]);
+	calltree_base_fini(&s->base);
 	free(s->boxes);
 }
 

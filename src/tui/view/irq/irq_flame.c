@@ -100,7 +100,7 @@ static int samples(void *arg, const struct view_context *c, sample_fn *fn, void 
 {
 	struct receiver r = { arg, c->host, fn, fn_arg };
 
-	return tick_samples(c->tick, PAST_TICKS, on_sample, &r);
+	return tick_samples(c->tick, HISTORY_TICKS, on_sample, &r);
 }
 
 /* All kinds of time: what softirqs do in ksoftirqd is that thread's running time. */
@@ -110,7 +110,7 @@ static void init(void *state, void *arg)
 	char what[64];
 
 	snprintf(what, sizeof(what), "sampled in %s", source ? source->name : "interrupts");
-	view_flame_from(state, FLAME_WALL, samples, arg, what);
+	view_flame_from(state, CALLTREE_WALL, samples, arg, what);
 }
 
 bool irq_open_flame(const struct irq_source *source, struct opening *o)

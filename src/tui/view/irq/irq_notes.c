@@ -58,7 +58,7 @@ const char *irq_burst_text(const struct tick *t, const struct host *host, const 
 
 	irq_ago_text(t, b->who.at, ago, sizeof(ago));
 	format_value(length, sizeof(length), UNIT_NS, b->ns, 0);
-	irq_who_text(&b->who, &host->source, who, sizeof(who));
+	interrupted_who_text(&b->who, &host->source, who, sizeof(who));
 	text_cut(cut, sizeof(cut), who, 22);
 	snprintf(buf, size, "%7s %6s %5d  %s%*s %s", ago, length, b->cpu, cut, 22 - text_width(cut), "", b->who.cgroup);
 	return buf;
@@ -66,11 +66,11 @@ const char *irq_burst_text(const struct tick *t, const struct host *host, const 
 
 static void find_names(const struct tick *t, struct irq_bursts *b)
 {
-	struct irq_who *who[IRQ_BURSTS];
+	struct interrupted_who *who[IRQ_BURSTS];
 
 	for (int i = 0; i < b->nr; i++)
 		who[i] = &b->at[i].who;
-	irq_who_find(t, who, b->nr); /* without memory they have numbers only */
+	interrupted_who_find(t, who, b->nr); /* without memory they have numbers only */
 }
 
 /* The longest of all. */
@@ -81,15 +81,15 @@ static void note_worst(struct notes *n)
 	char length[16], ago[24], who[96], window[16], text[256], cgroup[128] = "";
 	int room;
 
-	irq_past_bursts(t, IRQ_ALL, &b);
+	irq_history_bursts(t, IRQ_ALL, &b);
 	if (!b.nr)
 		return;
 	b.nr = 1;
 	find_names(t, &b);
-	format_value(window, sizeof(window), UNIT_NS, t->boottime_ns - irq_past_since(t), 0);
+	format_value(window, sizeof(window), UNIT_NS, t->boottime_ns - irq_history_since(t), 0);
 	format_value(length, sizeof(length), UNIT_NS, b.at[0].ns, 0);
 	irq_ago_text(t, b.at[0].who.at, ago, sizeof(ago));
-	irq_who_text(&b.at[0].who, &n->c->host->source, who, sizeof(who));
+	interrupted_who_text(&b.at[0].who, &n->c->host->source, who, sizeof(who));
 	snprintf(text, sizeof(text), "worst in %s: %s %s at %s on CPU %d, during %s ", window, b.at[0].source->name,
 		 length, ago, b.at[0].cpu, who);
 	room = n->c->paint->width - text_width(text);
@@ -154,7 +154,7 @@ static void note_gaps(struct notes *n, int most)
 	const char *why = n->c->paint->width < 120 ? "irqs off, or CPU stolen"
 						   : "interrupts were off, or a hypervisor took the CPU";
 
-	irq_past_gaps(t, &b);
+	irq_history_gaps(t, &b);
 	find_names(t, &b);
 	for (int i = 0; i < b.nr && i < most; i++) {
 		char length[16], ago[24], who[96];
@@ -162,18 +162,18 @@ static void note_gaps(struct notes *n, int most)
 		format_value(length, sizeof(length), UNIT_NS, b.at[i].ns, 0);
 		irq_ago_text(t, b.at[i].who.at, ago, sizeof(ago));
 		note(n, ROLE_WARN, "CPU %d: no timer for %s to %s, %s ran: %s", b.at[i].cpu, length, ago,
-		     irq_who_text(&b.at[i].who, &n->c->host->source, who, sizeof(who)), why);
+		     interrupted_who_text(&b.at[i].who, &n->c->host->source, who, sizeof(who)), why);
 	}
 }
 
 /* Whom a thread waited behind for longest, in the refresh that ended then. */
-static void behind_text(const struct tick *t, const struct irq_who *who, char *buf, size_t size)
+static void behind_text(const struct tick *t, const struct interrupted_who *who, char *buf, size_t size)
 {
 	const struct wait *longest = NULL;
 	char name[80];
 
-	for (uint64_t seq = irq_past_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_past_at(t, seq);
+	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
+		const struct tick *then = irq_history_at(t, seq);
 
 		for (size_t i = 0; then && then->boottime_ns == who->at && i < then->nr_waits; i++) {
 			const struct wait *w = &then->waits[i];
@@ -195,7 +195,7 @@ static void note_starved(struct notes *n, int most)
 	const struct tick *t = n->c->tick;
 	struct irq_bursts b = { 0 };
 
-	if (irq_past_starved(t, &b))
+	if (irq_history_starved(t, &b))
 		return;
 	find_names(t, &b);
 	for (int i = 0; i < b.nr && i < most; i++) {
@@ -214,7 +214,7 @@ static void note_selected(struct notes *n, const struct irq_source *source)
 	struct irq_bursts b = { 0 };
 	char text[256];
 
-	irq_past_bursts(n->c->tick, source->index, &b);
+	irq_history_bursts(n->c->tick, source->index, &b);
 	find_names(n->c->tick, &b);
 	if (b.nr)
 		note(n, ROLE_TITLE, IRQ_BURST_TITLE "   (%s, the longest of each refresh)", source->name);

@@ -194,8 +194,8 @@ static int find_rows(struct irq_view *s, const struct tick *t)
 	s->nr = 0;
 	for (size_t i = 0; i < t->nr_irqs && !err; i++)
 		err = add_row(s, &t->irqs[i], seen);
-	for (uint64_t seq = irq_past_first(t); seq < t->seq; seq++) {
-		const struct tick *then = irq_past_at(t, seq);
+	for (uint64_t seq = irq_history_first(t); seq < t->seq; seq++) {
+		const struct tick *then = irq_history_at(t, seq);
 
 		for (size_t i = 0; then && i < then->nr_irqs && !err; i++) {
 			const struct irq_values none = { .source = then->irqs[i].source };
@@ -257,7 +257,7 @@ static void draw_titles(const struct irq_view *s, const struct view_context *c, 
 /* Its time in the last refreshes, by the most of them. */
 static void draw_past(const struct paint *p, int y, int x, int width, const struct tick *t, int source)
 {
-	uint64_t ns[PAST_MAX], most = irq_past_time(t, source, width, ns);
+	uint64_t ns[PAST_MAX], most = irq_history_time(t, source, width, ns);
 
 	for (int i = 0; i < width; i++)
 		if (ns[i] != VALUE_NA && most)
@@ -396,7 +396,7 @@ static void irq_status(void *state, const struct view_context *c, char *buf, siz
 	char shown[16], past[16];
 
 	format_value(shown, sizeof(shown), UNIT_NS, c->tick->interval_ns, 0);
-	format_value(past, sizeof(past), UNIT_NS, c->tick->boottime_ns - irq_past_since(c->tick), 0);
+	format_value(past, sizeof(past), UNIT_NS, c->tick->boottime_ns - irq_history_since(c->tick), 0);
 	snprintf(buf, size, "%zu sources in %s, worst in %s  sort %s %s%s", s->nr, shown, past, columns[by].title, text != s->inverted ? "asc" : "desc",
 		 strcmp(c->host->scope, "all") ? "  of the whole host: the scope does not apply" : "");
 }

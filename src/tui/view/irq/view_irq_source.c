@@ -22,7 +22,7 @@
 struct irq_source_view {
 	const struct irq_source *source;
 	struct pager pager;
-	struct irq_victims victims;
+	struct interrupted victims;
 	struct irq_bursts bursts; /* of the victims; where there are none, the longest of each refresh */
 	bool again;               /* the recorder is to be asked */
 	uint64_t read_seq;        /* the refresh it was asked for; 0: it was not */
@@ -42,20 +42,20 @@ static bool is_due(const struct irq_source_view *s, const struct view_context *c
 
 static int read_victims(struct irq_source_view *s, const struct view_context *c)
 {
-	struct irq_who *who[IRQ_BURSTS];
+	struct interrupted_who *who[IRQ_BURSTS];
 	int err;
 
 	s->again = false;
 	s->read_seq = c->tick->seq;
 	s->read_ns = c->now_ns;
-	err = irq_victims_read(&s->victims, s->source, &c->host->source, c->tick, c->newest);
+	err = interrupted_read(&s->victims, s->source, &c->host->source, c->tick, c->newest);
 	s->bursts = s->victims.bursts;
 	if (err || s->bursts.nr)
 		return err;
-	irq_past_bursts(c->tick, s->source->index, &s->bursts);
+	irq_history_bursts(c->tick, s->source->index, &s->bursts);
 	for (int i = 0; i < s->bursts.nr; i++)
 		who[i] = &s->bursts.at[i].who;
-	return irq_who_find(c->tick, who, s->bursts.nr);
+	return interrupted_who_find(c->tick, who, s->bursts.nr);
 }
 
 static int source_update(void *state, const struct view_context *c)
@@ -71,8 +71,8 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 {
 	const struct irq_values none = { .source = s->source }, *v = irq_values_of(c->tick, s->source->index);
 	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], span[16], handler[80];
-	uint64_t ns[PAST_TICKS], most;
-	int width = p->width - 6 < PAST_TICKS ? p->width - 6 : PAST_TICKS;
+	uint64_t ns[HISTORY_TICKS], most;
+	int width = p->width - 6 < HISTORY_TICKS ? p->width - 6 : HISTORY_TICKS;
 
 	v = v ? v : &none;
 	format_value(share, sizeof(share), UNIT_SHARE, v->ns, c->tick->interval_ns);
@@ -86,7 +86,7 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 	format_value(span, sizeof(span), UNIT_NS, c->tick->interval_ns, 0);
 	paint_format(p, y++, 0, ROLE_TEXT, "in %s: %s%% of a CPU  %s/s  avg %s p50 ~%s p99 ~%s max %s", span, share, rate, avg,
 		     p50, p99, max);
-	most = irq_past_time(c->tick, s->source->index, width, ns);
+	most = irq_history_time(c->tick, s->source->index, width, ns);
 	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
 	for (int i = 0; i < width; i++)
 		if (ns[i] != VALUE_NA && most)
@@ -140,7 +140,7 @@ static size_t victims_shown(const struct view_context *c)
 	return c->height >= 30 ? 10 : 5;
 }
 
-static int draw_cgroups(const struct irq_victims *v, const struct view_context *c, const struct paint *p, int y)
+static int draw_cgroups(const struct interrupted *v, const struct view_context *c, const struct paint *p, int y)
 {
 	for (size_t i = 0; i < v->nr_cgroups && i < victims_shown(c); i++) {
 		char time[16], share[16];
@@ -157,7 +157,7 @@ static int draw_cgroups(const struct irq_victims *v, const struct view_context *
 
 static int draw_victims(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
 {
-	const struct irq_victims *v = &s->victims;
+	const struct interrupted *v = &s->victims;
 	char window[16], all[16], ago[24];
 
 	if (!v->count) {
@@ -178,7 +178,7 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 		format_value(share, sizeof(share), UNIT_SHARE, v->at[i].ns, v->ns);
 		format_value(count, sizeof(count), UNIT_COUNT, v->at[i].count, 0);
 		format_value(longest, sizeof(longest), UNIT_NS, v->at[i].longest_ns, 0);
-		text_cut(cut, sizeof(cut), irq_who_text(&v->at[i].who, &c->host->source, who, sizeof(who)), 22);
+		text_cut(cut, sizeof(cut), interrupted_who_text(&v->at[i].who, &c->host->source, who, sizeof(who)), 22);
 		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s %7s %7s  %s%*s %s", time, share, count, longest, cut,
 			     22 - text_width(cut), "", v->at[i].who.cgroup);
 	}
@@ -203,7 +203,7 @@ static int draw_hist(const struct irq_source_view *s, const struct view_context 
 	uint64_t hist[IRQ_HIST_SLOTS], most = 0;
 	int first = IRQ_HIST_SLOTS, last = -1;
 
-	irq_past_hist(c->tick, s->source->index, hist);
+	irq_history_hist(c->tick, s->source->index, hist);
 	for (int i = 0; i < IRQ_HIST_SLOTS; i++) {
 		if (!hist[i])
 			continue;
@@ -247,7 +247,7 @@ static bool source_act(void *state, enum action a, const struct view_context *c)
 static void source_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	const struct irq_source_view *s = state;
-	uint64_t first = irq_past_first(c->tick);
+	uint64_t first = irq_history_first(c->tick);
 
 	snprintf(buf, size, "%s in %d refreshes, of the whole host", s->source->name, (int)(c->tick->seq - first + 1));
 }
@@ -260,7 +260,7 @@ static bool source_open(void *state, enum action a, const struct view_context *c
 
 static void source_fini(void *state)
 {
-	irq_victims_fini(&((struct irq_source_view *)state)->victims);
+	interrupted_fini(&((struct irq_source_view *)state)->victims);
 }
 
 static const struct view view_irq_source = {

@@ -11,29 +11,29 @@
 struct finding {
 	const struct latency_range *range;
 	struct sample_list *list;
-	struct latency_parties parties;
-	struct map told;  /* party -> ns that samples tell, */
+	struct latency_contributors contributors;
+	struct map told;  /* contributor -> ns that samples tell, */
 	struct map count; /* and how many blocks these are */
 };
 
-static const enum flame_metric metrics[LATENCY_KINDS] = {
-	[LATENCY_RUNQ] = FLAME_RUNQ, [LATENCY_SLEEP] = FLAME_SLEEP, [LATENCY_D] = FLAME_D,
-	[LATENCY_IRQ] = FLAME_IRQ, [LATENCY_SOFTIRQ] = FLAME_IRQ,
+static const enum calltree_metric metrics[LATENCY_KINDS] = {
+	[LATENCY_RUNQ] = CALLTREE_RUNQ, [LATENCY_SLEEP] = CALLTREE_SLEEP, [LATENCY_D] = CALLTREE_D,
+	[LATENCY_IRQ] = CALLTREE_IRQ, [LATENCY_SOFTIRQ] = CALLTREE_IRQ,
 };
 
 /* A block that ended counts as a whole, in the refresh that it ended in. */
 static int on_block(struct finding *f, const struct stack_sample *sample)
 {
-	const struct latency_party *party = map_get(&f->parties.of, latency_thread_key(sample->life));
+	const struct latency_contributor *who = map_get(&f->contributors.of, latency_thread_key(sample->life));
 	struct stack_sample whole = *sample;
 	uintptr_t told, count;
 
-	if (!party || !sample->count || sample->flags & NOTE_GOES_ON ||
+	if (!who || !sample->count || sample->flags & NOTE_GOES_ON ||
 	    !latency_holds(f->range, sample->whole))
 		return 0;
-	told = (uintptr_t)map_get(&f->told, (uintptr_t)party) + sample->whole;
-	count = (uintptr_t)map_get(&f->count, (uintptr_t)party) + sample->count;
-	if (map_put(&f->told, (uintptr_t)party, (void *)told) || map_put(&f->count, (uintptr_t)party, (void *)count))
+	told = (uintptr_t)map_get(&f->told, (uintptr_t)who) + sample->whole;
+	count = (uintptr_t)map_get(&f->count, (uintptr_t)who) + sample->count;
+	if (map_put(&f->told, (uintptr_t)who, (void *)told) || map_put(&f->count, (uintptr_t)who, (void *)count))
 		return -ENOMEM;
 	whole.weight = sample->whole;
 	return sample_list_add(f->list, &whole);
@@ -46,7 +46,7 @@ static int on_sample(void *arg, const struct stack_sample *sample)
 
 	switch (f->range->kind) {
 	case LATENCY_RUNQ:
-		takes = sample->kind == TIME_RUNQ && map_get(&f->parties.of, latency_thread_key(sample->life));
+		takes = sample->kind == TIME_RUNQ && map_get(&f->contributors.of, latency_thread_key(sample->life));
 		break;
 	case LATENCY_SLEEP:
 		return sample->kind == TIME_SLEEP ? on_block(f, sample) : 0;
@@ -54,20 +54,20 @@ static int on_sample(void *arg, const struct stack_sample *sample)
 		return sample->kind == TIME_D ? on_block(f, sample) : 0;
 	default:
 		takes = sample->kind == TIME_IRQ && sample->irq &&
-			map_get(&f->parties.of, latency_source_key(sample->irq - 1));
+			map_get(&f->contributors.of, latency_source_key(sample->irq - 1));
 	}
 	return takes ? sample_list_add(f->list, sample) : 0;
 }
 
 /* Blocks whose stack was not taken are known by their lengths only. */
-static int add_rest(struct finding *f, const struct latency_party *party)
+static int add_rest(struct finding *f, const struct latency_contributor *who)
 {
-	uint64_t told = (uintptr_t)map_get(&f->told, (uintptr_t)party);
-	uint64_t count = (uintptr_t)map_get(&f->count, (uintptr_t)party);
+	uint64_t told = (uintptr_t)map_get(&f->told, (uintptr_t)who);
+	uint64_t count = (uintptr_t)map_get(&f->count, (uintptr_t)who);
 	const struct stack_sample rest = {
-		.life = &party->life,
-		.weight = party->ns > told ? party->ns - told : 0,
-		.count = party->count > count ? party->count - count : 0,
+		.life = &who->life,
+		.weight = who->ns > told ? who->ns - told : 0,
+		.count = who->count > count ? who->count - count : 0,
 		.kind = f->range->kind == LATENCY_D ? TIME_D : TIME_SLEEP,
 		.flags = NOTE_NO_STACK,
 	};
@@ -79,13 +79,13 @@ static int find(const void *arg, const struct view_context *c, struct sample_lis
 {
 	const struct latency_range *r = arg;
 	struct finding f = { .range = r, .list = list };
-	int err = latency_parties_find(&f.parties, c->tick, r);
+	int err = latency_contributors_find(&f.contributors, c->tick, r);
 
 	if (!err)
 		err = tick_samples_of(c->tick, r->first, r->last, on_sample, &f);
-	for (size_t i = 0; !err && i < f.parties.nr && (r->kind == LATENCY_SLEEP || r->kind == LATENCY_D); i++)
-		err = add_rest(&f, f.parties.at[i]);
-	latency_parties_fini(&f.parties);
+	for (size_t i = 0; !err && i < f.contributors.nr && (r->kind == LATENCY_SLEEP || r->kind == LATENCY_D); i++)
+		err = add_rest(&f, f.contributors.at[i]);
+	latency_contributors_fini(&f.contributors);
 	map_fini(&f.told);
 	map_fini(&f.count);
 	return err;

@@ -8,9 +8,9 @@
 #include "util/format.h"
 #include "util/text.h"
 
-static void party_name(const struct latency_party *party, char *buf, size_t size)
+static void contributor_name(const struct latency_contributor *who, char *buf, size_t size)
 {
-	text_safe(buf, size, party->life.comm, sizeof(party->life.comm));
+	text_safe(buf, size, who->life.comm, sizeof(who->life.comm));
 }
 
 #define NAME_WIDTH 15
@@ -34,27 +34,27 @@ void latency_draw_head(const struct paint *p, int y, enum latency_kind kind)
 		     kind == LATENCY_RUNQ ? "RAN INSTEAD" : "");
 }
 
-static void behind_text(const struct latency_party *party, char *buf, size_t size)
+static void behind_text(const struct latency_contributor *who, char *buf, size_t size)
 {
-	size_t used = snprintf(buf, size, "%s", party->nr_behind ? "" : "-");
+	size_t used = snprintf(buf, size, "%s", who->nr_behind ? "" : "-");
 
-	for (int i = 0; i < party->nr_behind && i < 3 && used < size; i++)
-		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", party->behind[i].name,
-				 100.0 * party->behind[i].ns / party->behind_ns);
+	for (int i = 0; i < who->nr_behind && i < 3 && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", who->behind[i].name,
+				 100.0 * who->behind[i].ns / who->behind_ns);
 }
 
 /* The cgroup; of a source, its device, and where its longest one was. */
-static void path_text(const struct latency_party *party, bool irq, int width, char *buf, size_t size)
+static void path_text(const struct latency_contributor *who, bool irq, int width, char *buf, size_t size)
 {
 	char path[1024], text[1200];
 
-	text_safe(path, sizeof(path), party->cgroup.path, strlen(party->cgroup.path));
-	if (irq && party->hidden)
+	text_safe(path, sizeof(path), who->cgroup.path, strlen(who->cgroup.path));
+	if (irq && who->hidden)
 		snprintf(text, sizeof(text), "%s", path);
-	else if (irq && party->max_tid)
-		snprintf(text, sizeof(text), "CPU %d, during thread %d  %s", party->max_cpu, party->max_tid, path);
+	else if (irq && who->max_tid)
+		snprintf(text, sizeof(text), "CPU %d, during thread %d  %s", who->max_cpu, who->max_tid, path);
 	else if (irq)
-		snprintf(text, sizeof(text), "CPU %d, idle  %s", party->max_cpu, path);
+		snprintf(text, sizeof(text), "CPU %d, idle  %s", who->max_cpu, path);
 	else
 		snprintf(text, sizeof(text), "%s", path);
 	*buf = '\0';
@@ -63,37 +63,38 @@ static void path_text(const struct latency_party *party, bool irq, int width, ch
 }
 
 /* Of the range; where the source had longer ones, what the slot says. */
-static void longest_text(const struct latency_party *party, char *buf, size_t size)
+static void longest_text(const struct latency_contributor *who, char *buf, size_t size)
 {
 	int top = LATENCY_SLOTS - 1;
 	char text[16];
 
-	while (top > 0 && !party->n.n[top])
+	while (top > 0 && !who->n.n[top])
 		top--;
-	format_value(text, sizeof(text), UNIT_NS, party->hidden ? 2ULL << top : party->max_ns, 0);
-	snprintf(buf, size, "%s%s", party->hidden ? "<" : "", text);
+	format_value(text, sizeof(text), UNIT_NS, who->hidden ? 2ULL << top : who->max_ns, 0);
+	snprintf(buf, size, "%s%s", who->hidden ? "<" : "", text);
 }
 
-void latency_draw_party(const struct paint *p, int y, const struct latency_party *party, enum latency_kind kind,
-			bool selected)
+void latency_draw_contributor(const struct paint *p, int y, const struct latency_contributor *who,
+			      enum latency_kind kind, bool selected)
 {
-	char count[16], total[16], p99[16], who[24], name[80], cut[80], path[256], behind[128] = "", line[1024];
+	char count[16], total[16], p99[16], number[24], name[80], cut[80], path[256], behind[128] = "", line[1024];
 	bool irq = latency_is_irq(kind);
 	int width = path_width(p, kind);
 
-	format_value(count, sizeof(count), UNIT_COUNT, party->count, 0);
-	format_value(total, sizeof(total), UNIT_NS, party->ns, 0);
-	format_value(p99, sizeof(p99), UNIT_NS, latency_party_quantile(party, kind, 0.99), 0);
+	format_value(count, sizeof(count), UNIT_COUNT, who->count, 0);
+	format_value(total, sizeof(total), UNIT_NS, who->ns, 0);
+	format_value(p99, sizeof(p99), UNIT_NS, latency_contributor_quantile(who, kind, 0.99), 0);
 	if (irq)
-		longest_text(party, who, sizeof(who));
+		longest_text(who, number, sizeof(number));
 	else
-		format_value(who, sizeof(who), UNIT_NONE, party->row.number, 0);
-	party_name(party, name, sizeof(name));
+		format_value(number, sizeof(number), UNIT_NONE, who->row.number, 0);
+	contributor_name(who, name, sizeof(name));
 	text_cut(cut, sizeof(cut), name, NAME_WIDTH);
-	path_text(party, irq, width, path, sizeof(path));
+	path_text(who, irq, width, path, sizeof(path));
 	if (kind == LATENCY_RUNQ)
-		behind_text(party, behind, sizeof(behind));
-	snprintf(line, sizeof(line), "%c%6s %7s %7s %7s %s%*s %s%*s%s%s", selected ? '>' : ' ', count, total, p99, who,
-		 cut, NAME_WIDTH - text_width(cut), "", path, width - text_width(path), "", width ? " " : "", behind);
+		behind_text(who, behind, sizeof(behind));
+	snprintf(line, sizeof(line), "%c%6s %7s %7s %7s %s%*s %s%*s%s%s", selected ? '>' : ' ', count, total, p99,
+		 number, cut, NAME_WIDTH - text_width(cut), "", path, width - text_width(path), "", width ? " " : "",
+		 behind);
 	paint_text(p, y, 0, p->width, selected ? ROLE_SELECTED : ROLE_TEXT, line);
 }

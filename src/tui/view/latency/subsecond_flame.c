@@ -49,5 +49,6 @@ bool subsecond_flame(struct opening *o, const struct subsecond_range *r, enum su
 {
 	const struct asked asked = { *r, metric };
 
-	return view_flame_found(o, metric == SUBSECOND_D ? FLAME_D : FLAME_CPU, find, &asked, sizeof(asked), what);
+	return view_flame_found(o, metric == SUBSECOND_D ? CALLTREE_D : CALLTREE_CPU, find, &asked, sizeof(asked),
+				what);
 }

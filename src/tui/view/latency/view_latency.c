@@ -27,7 +27,7 @@ struct latency_view {
 	struct latency sum;      /* of the columns that are shown */
 	uint64_t max_ns;         /* the longest of them; VALUE_NA: not told */
 	int known;               /* columns that are remembered */
-	struct latency_parties parties;
+	struct latency_contributors contributors;
 };
 
 /* --- What is shown */
@@ -36,7 +36,7 @@ static int columns_shown(const struct view_context *c)
 {
 	int columns = c->paint->width - LABEL_WIDTH - COUNT_WIDTH;
 
-	return columns < PAST_TICKS ? columns : PAST_TICKS;
+	return columns < HISTORY_TICKS ? columns : HISTORY_TICKS;
 }
 
 static int rows_max(const struct view_context *c)
@@ -129,7 +129,7 @@ static int find_parties(struct latency_view *s, const struct view_context *c)
 {
 	struct latency_range r = range_of(s);
 
-	return same(&r, &s->parties.range) ? 0 : latency_parties_find(&s->parties, c->tick, &r);
+	return same(&r, &s->contributors.range) ? 0 : latency_contributors_find(&s->contributors, c->tick, &r);
 }
 
 static int latency_update(void *state, const struct view_context *c)
@@ -264,7 +264,7 @@ static void selection_text(const struct latency_view *s, const struct view_conte
 	struct latency_range r = range_of(s);
 	char whose[512], range[40], when[64];
 
-	latency_parties_text(&s->parties, count(&r, c->tick), whose, sizeof(whose));
+	latency_contributors_text(&s->contributors, count(&r, c->tick), whose, sizeof(whose));
 	latency_range_text(&r, range, sizeof(range));
 	heatmap_when(&s->map, age(c, r.first), age(c, r.last), when, sizeof(when));
 	snprintf(buf, size, "%s %s: %s", when, range, whose);
@@ -273,8 +273,8 @@ static void selection_text(const struct latency_view *s, const struct view_conte
 static void draw_list(const struct latency_view *s, const struct view_context *c, int y)
 {
 	latency_draw_head(c->paint, y++, s->kind);
-	for (size_t i = 0; i < s->parties.nr && y < c->top + c->height; i++)
-		latency_draw_party(c->paint, y++, s->parties.at[i], s->kind, false);
+	for (size_t i = 0; i < s->contributors.nr && y < c->top + c->height; i++)
+		latency_draw_contributor(c->paint, y++, s->contributors.at[i], s->kind, false);
 }
 
 static void latency_draw(void *state, const struct view_context *c)
@@ -338,13 +338,13 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 		snprintf(o->name, sizeof(o->name), "offsets within the second");
 		return true;
 	}
-	if (!s->parties.nr) {
+	if (!s->contributors.nr) {
 		c->notice(c->notice_arg, nobody[s->kind]);
 		return true;
 	}
 	if (a == ACTION_FLAME)
-		return latency_flame(o, &s->parties.range, c);
-	return view_range_open(o, &s->parties.range, c);
+		return latency_flame(o, &s->contributors.range, c);
+	return view_range_open(o, &s->contributors.range, c);
 }
 
 static bool latency_selected_time(void *state, const struct view_context *c, uint64_t *from, uint64_t *to)
@@ -380,7 +380,7 @@ static void latency_fini(void *state)
 	struct latency_view *s = state;
 
 	heatmap_fini(&s->map);
-	latency_parties_fini(&s->parties);
+	latency_contributors_fini(&s->contributors);
 }
 
 const struct view view_latency = {

@@ -14,7 +14,7 @@
 
 struct range_view {
 	struct latency_range range;
-	struct latency_parties parties;
+	struct latency_contributors contributors;
 	struct list list;
 };
 
@@ -30,11 +30,11 @@ static int range_update(void *state, const struct view_context *c)
 	struct list_order order = order_of(c);
 	int err = 0;
 
-	if (!s->parties.range.last)
-		err = latency_parties_find(&s->parties, c->tick, &s->range);
+	if (!s->contributors.range.last)
+		err = latency_contributors_find(&s->contributors, c->tick, &s->range);
 	list_clear(&s->list);
-	for (size_t i = 0; !err && i < s->parties.nr; i++)
-		err = list_add(&s->list, &s->parties.at[i]->row);
+	for (size_t i = 0; !err && i < s->contributors.nr; i++)
+		err = list_add(&s->list, &s->contributors.at[i]->row);
 	list_sort(&s->list, c->height > 1 ? c->height - 1 : 1, &order);
 	return err;
 }
@@ -48,8 +48,8 @@ static void range_draw(void *state, const struct view_context *c)
 		paint_clear(c->paint, line, 0);
 	latency_draw_head(c->paint, y++, s->range.kind);
 	for (size_t i = s->list.top; i < s->list.nr && y < c->top + c->height; i++)
-		latency_draw_party(c->paint, y++, (const struct latency_party *)s->list.rows[i], s->range.kind,
-				   list_selected(&s->list) == s->list.rows[i]);
+		latency_draw_contributor(c->paint, y++, (const struct latency_contributor *)s->list.rows[i],
+					 s->range.kind, list_selected(&s->list) == s->list.rows[i]);
 }
 
 static bool range_act(void *state, enum action a, const struct view_context *c)
@@ -73,16 +73,16 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 	struct range_view *s = state;
 	char total[16], count[16], least[16], behind[64] = "", range[40];
 
-	format_value(count, sizeof(count), UNIT_COUNT, s->parties.count, 0);
-	format_value(total, sizeof(total), UNIT_NS, s->parties.ns, 0);
+	format_value(count, sizeof(count), UNIT_COUNT, s->contributors.count, 0);
+	format_value(total, sizeof(total), UNIT_NS, s->contributors.ns, 0);
 	latency_range_text(&s->range, range, sizeof(range));
 	if (s->range.kind == LATENCY_RUNQ) {
 		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 		snprintf(behind, sizeof(behind), "; who ran instead: of their waits >= %s then", least);
 	}
 	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
-		 latency_word(s->range.kind, s->parties.count), range, total, s->parties.nr,
-		 latency_is_irq(s->range.kind) ? "source" : "thread", s->parties.nr == 1 ? "" : "s",
+		 latency_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
+		 latency_is_irq(s->range.kind) ? "source" : "thread", s->contributors.nr == 1 ? "" : "s",
 		 behind);
 }
 
@@ -105,7 +105,7 @@ static bool range_open(void *state, enum action a, const struct view_context *c,
 		c->notice(c->notice_arg, "it is gone in the refresh that is shown: step back to when it was there");
 		return true;
 	}
-	if (a != ACTION_FLAME || !s->parties.nr)
+	if (a != ACTION_FLAME || !s->contributors.nr)
 		return a == ACTION_FLAME;
 	return latency_flame(o, &s->range, c);
 }
@@ -114,7 +114,7 @@ static void range_fini(void *state)
 {
 	struct range_view *s = state;
 
-	latency_parties_fini(&s->parties);
+	latency_contributors_fini(&s->contributors);
 	list_fini(&s->list);
 }
 
