@@ -59,7 +59,7 @@ static void put_item(const char *what, const char *help)
 
 static void put_options(void)
 {
-	for (const struct argp_option *o = option_table; o->name || o->doc; o++) {
+	for (const struct argp_option *o = options_table(); o->name || o->doc; o++) {
 		if (!o->name) {
 			printf(".SS %.*s\n", (int)strcspn(o->doc, ":"), o->doc);
 			continue;

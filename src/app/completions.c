@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/options.h"
+#include "export/exporter.h"
 #include "tui/term/theme.h"
 #include "tui/widget/columns.h"
 
@@ -37,8 +38,9 @@ static void put_views(FILE *to)
 /* What can stand behind an option: one of some words, or what the host has. */
 static const struct operand {
 	const char *option;
-	const char *words;           /* NULL: put() says them, or the shell's own below */
+	const char *words;           /* NULL: put() or the list says them, or the shell's own below */
 	void (*put)(FILE *to);
+	const char *const *list;     /* ends with NULL */
 	const char *bash, *zsh, *fish;
 } operands[] = {
 	{ "cgroup", .bash = "$(" CGROUPS_COMMAND ")", .zsh = "_systop_cgroups",
@@ -54,19 +56,26 @@ static const struct operand {
 	{ "completions", .words = "bash zsh fish" },
 };
 
+/* Good until the next call. */
 static const struct operand *operand_of(const struct argp_option *o)
 {
+	const struct exporter *e = options_exporter(o);
+	static struct operand of_exporter;
+
 	for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]); i++)
 		if (!strcmp(operands[i].option, o->name))
 			return &operands[i];
-	return NULL;
+	of_exporter.list = e ? e->words : NULL;
+	return of_exporter.list ? &of_exporter : NULL;
 }
 
 static void put_words(FILE *to, const struct operand *operand)
 {
+	for (int i = 0; operand->list && operand->list[i]; i++)
+		fprintf(to, "%s%s", i ? " " : "", operand->list[i]);
 	if (operand->words)
 		fputs(operand->words, to);
-	else
+	else if (operand->put)
 		operand->put(to);
 }
 
@@ -90,7 +99,7 @@ static bool is_short(const struct argp_option *o)
 
 static void bash_operands(FILE *to)
 {
-	for (const struct argp_option *o = option_table; o->name || o->doc; o++) {
+	for (const struct argp_option *o = options_table(); o->name || o->doc; o++) {
 		const struct operand *operand = o->name && o->arg ? operand_of(o) : NULL;
 
 		if (!o->name || !o->arg)
@@ -136,7 +145,7 @@ static void bash_print(FILE *to)
 	      to);
 	bash_operands(to);
 	fputs("\t*) words='", to);
-	for (const struct argp_option *o = option_table; o->name || o->doc; o++)
+	for (const struct argp_option *o = options_table(); o->name || o->doc; o++)
 		if (o->name)
 			fprintf(to, "--%s\n", o->name);
 	fputs("' ;;\n"
@@ -188,7 +197,7 @@ static void zsh_print(FILE *to)
 	      "{\n"
 	      "\t_arguments -s -S \\\n",
 	      to);
-	for (const struct argp_option *o = option_table; o->name || o->doc; o++)
+	for (const struct argp_option *o = options_table(); o->name || o->doc; o++)
 		if (o->name)
 			zsh_option(to, o);
 	fputs("\t\t'*::command:_normal'\n"
@@ -209,7 +218,7 @@ static void fish_print(FILE *to)
 	      "complete -c systop -f\n"
 	      "complete -c systop -n 'contains -- -- (commandline -opc)' -a '(__fish_complete_subcommand --commandline (commandline -opc | sed \"1,/^--\\$/d\") (commandline -ct))'\n",
 	      to);
-	for (const struct argp_option *o = option_table; o->name || o->doc; o++) {
+	for (const struct argp_option *o = options_table(); o->name || o->doc; o++) {
 		const struct operand *operand = o->name && o->arg ? operand_of(o) : NULL;
 
 		if (!o->name)

@@ -28,11 +28,10 @@
 #include "app/turns.h"
 #include "collect/collect.h"
 #include "collect/words.h"
-#include "export/folded.h"
-#include "export/json/json.h"
-#include "export/table.h"
+#include "export/exporter.h"
 #include "helper/helper.h"
 #include "model/tick.h"
+#include "query/stack_walk.h"
 #include "save/destination.h"
 #include "save/save.h"
 #include "sym/names.h"
@@ -46,7 +45,7 @@
 /* The screen does not wait a whole interval to show something. */
 #define FIRST_NS 50000000
 
-/* How long --folded waits at its end for stacks that are being read, and for names. */
+/* How long stacks that are being read, and names, are waited for. */
 #define STACKS_WAIT_NS 5000000000ULL
 
 /* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
@@ -55,7 +54,7 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 	char when[16], what[192];
 	struct tm tm;
 
-	if (s->gone || s->options.command || s->options.output == OUTPUT_FOLDED || !target_gone(&s->target, t))
+	if (s->gone || s->options.command || options_need(&s->options, EXPORT_SAMPLES) || !target_gone(&s->target, t))
 		return LOOP_GO_ON;
 	s->gone = true;
 	localtime_r(&t->wall.tv_sec, &tm);
@@ -99,7 +98,7 @@ static void wait_for_stacks(struct systop *s, const struct tick *t)
 		on_work(s);
 		nanosleep(&nap, NULL);
 	}
-	folded_ask(t, s->names);
+	stack_walk_ask(&s->host.source, t);
 	for (; names_pending(s->names) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
 		on_work(s);
 		nanosleep(&nap, NULL);
@@ -122,41 +121,25 @@ static void tell_save(struct systop *s)
 		tui_notice(s->tui, "%s%s%s", text, has_fix ? "; fix: " : "", has_fix ? save_fix(err) : "");
 	} else if (s->options.output == OUTPUT_SCREEN) {
 		complain("%s%s", text, save_busy(s->save) ? "; Ctrl-C: no file" : "");
-	} else if (!save_busy(s->save) && (s->options.output != OUTPUT_TRACE || !err)) {
+	} else if (!save_busy(s->save) && (!options_need(&s->options, EXPORT_WINDOW) || !err)) {
 		complain("%s", text);
 	}
-	if (!s->tui && has_fix && s->options.output != OUTPUT_TRACE)
+	if (!s->tui && has_fix && !options_need(&s->options, EXPORT_WINDOW))
 		complain("fix: %s", save_fix(err));
-}
-
-static void thread_name(void *arg, int tid, char *buf, size_t size)
-{
-	char comm[16];
-
-	*buf = '\0';
-	if (collect_thread_name(((struct systop *)arg)->collect, tid, comm))
-		text_safe(buf, size, comm, sizeof(comm));
 }
 
 static enum loop_verdict on_input(void *arg);
 
 static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
 {
-	const struct options *o = &s->options;
 	struct turns turns = turns_get();
-	struct json_options json = { s->uts.nodename, s->uts.release, s->target.text, o->all, s->filter, thread_name, s,
-				     turns.longest_ns, turns.work_ns, s->names, s->output.dropped };
-	struct table_options table = { s->uts.nodename, s->target.text, o->sort, o->all, s->filter };
 
-	switch (o->output) {
-	case OUTPUT_JSON:
-		return json_tick(to, t, &json);
-	case OUTPUT_TABLE:
-		return table_tick(to, t, &table);
-	default:
+	if (options_need(&s->options, EXPORT_SAMPLES))
 		wait_for_stacks(s, t);
-		return folded_tick(to, t, o->folded, s->names);
-	}
+	s->export.turn_ns = turns.longest_ns;
+	s->export.turn_work_ns = turns.work_ns;
+	s->export.dropped = s->output.dropped;
+	return s->options.exporter->tick(&s->export, to, t);
 }
 
 /* Nothing is printed while the refresh before is not all sent: a pipe's reader may be late. */
@@ -181,7 +164,7 @@ static enum loop_verdict on_tick(void *arg)
 	int err = 0;
 
 	target_refresh(&s->target, s->collect);
-	if (o->output == OUTPUT_FOLDED)
+	if (options_need(o, EXPORT_SAMPLES))
 		collect_sleepers(s->collect);
 	t = collect_tick(s->collect);
 	if (!t) {
@@ -197,7 +180,7 @@ static enum loop_verdict on_tick(void *arg)
 			return verdict;
 		}
 		tui_tick(s->tui, t);
-	} else if (o->output != OUTPUT_TRACE) {
+	} else if (options_need(o, EXPORT_TICKS)) {
 		err = write_refresh(s, t);
 	}
 	if (save_tick(s->save, t))
@@ -215,7 +198,7 @@ static enum loop_verdict on_tick(void *arg)
 }
 
 /* There is no more to come: what there was is told at once. */
-static enum loop_verdict on_folded_harvest(struct systop *s)
+static enum loop_verdict on_sampled_harvest(struct systop *s)
 {
 	if (!target_ended(&s->target) || s->options.command)
 		return LOOP_GO_ON;
@@ -234,7 +217,7 @@ static enum loop_verdict on_harvest(void *arg)
 	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
 		tui_notice(s->tui, "%s", said);
 	if (!err)
-		return s->options.output == OUTPUT_FOLDED ? on_folded_harvest(s) : LOOP_GO_ON;
+		return options_need(&s->options, EXPORT_SAMPLES) ? on_sampled_harvest(s) : LOOP_GO_ON;
 	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
 	return LOOP_FAILED;
 }
@@ -350,11 +333,11 @@ static int find_places(struct options *o)
 {
 	int err = 0;
 
-	o->trace_fd = o->save_fd = -1;
-	if (o->output == OUTPUT_TRACE && !strcmp(o->trace, "-"))
-		o->trace_fd = STDOUT_FILENO;
-	else if (o->output == OUTPUT_TRACE)
-		err = destination_check(o->trace, &o->trace_fd);
+	o->file_fd = o->save_fd = -1;
+	if (o->file && !strcmp(o->file, "-"))
+		o->file_fd = STDOUT_FILENO;
+	else if (o->file)
+		err = destination_check(o->file, &o->file_fd);
 	if (!err && o->save_path)
 		err = destination_check(o->save_path, &o->save_fd);
 	return err;
@@ -411,9 +394,9 @@ static void finish_save(struct systop *s, int reader)
 static void save_trace(struct systop *s, bool told_to_end)
 {
 	const struct options *o = &s->options;
-	int err = save_start(s->save, strcmp(o->trace, "-") ? o->trace : "standard output", o->trace_fd, "", NULL);
+	int err = save_start(s->save, strcmp(o->file, "-") ? o->file : "standard output", o->file_fd, "", NULL);
 
-	finish_save(s, told_to_end ? o->trace_fd : -1);
+	finish_save(s, told_to_end ? o->file_fd : -1);
 	if (!err)
 		err = save_failure(s->save)->err;
 	if (!err)
@@ -423,10 +406,40 @@ static void save_trace(struct systop *s, bool told_to_end)
 		fail_fix("%s", save_fix(err));
 }
 
-/* The line that is under way is to be whole, if somebody reads it. */
+static int begin_export(struct systop *s)
+{
+	const struct options *o = &s->options;
+	int err = 0;
+
+	s->export = (struct export){
+		.host = s->uts.nodename,
+		.kernel = s->uts.release,
+		.scope = s->target.text,
+		.sort = o->sort,
+		.all = o->all,
+		.filter = s->filter,
+		.word = o->word,
+		.source = &s->host.source,
+	};
+	if (o->exporter && o->exporter->begin)
+		err = o->exporter->begin(&s->export);
+	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
+}
+
+/* The line that is under way is to be whole, if somebody reads it; then comes what the exporter has left. */
 static void finish_output(struct systop *s)
 {
-	if (!s->tui)
+	const struct exporter *e = s->options.exporter;
+	FILE *to;
+
+	if (s->tui)
+		return;
+	sink_finish(&s->output, LAST_MS);
+	if (!e || !e->end)
+		return;
+	to = sink_begin(&s->output);
+	e->end(&s->export, to);
+	if (to && !sink_end(&s->output))
 		sink_finish(&s->output, LAST_MS);
 }
 
@@ -458,7 +471,7 @@ static int run(struct systop *s)
 	enum exit_status failure;
 	long rate = 0, rate_now = 0;
 
-	if (s->options.output == OUTPUT_TRACE) {
+	if (options_need(&s->options, EXPORT_WINDOW)) {
 		plan_capture(s);
 		o.interval_ns = s->plan.interval_ns;
 	}
@@ -466,17 +479,17 @@ static int run(struct systop *s)
 	priority_raise();
 	start_helpers();
 	crash_catch(PACKAGE_VERSION); /* helpers have nothing to restore */
-	if (!start(s)) {
+	if (!start(s) && !begin_export(s)) {
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
 		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
-		if (s->options.output == OUTPUT_TRACE)
+		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		finish_output(s);
-		if (s->options.output == OUTPUT_TRACE && verdict != LOOP_FAILED) {
+		if (options_need(&s->options, EXPORT_WINDOW) && verdict != LOOP_FAILED) {
 			save_trace(s, signal_number);
 			signal_number = 0;
 		} else {
@@ -505,7 +518,7 @@ static int run(struct systop *s)
 /* Found out before anything is measured that nobody could be told. */
 static int check_output(const struct options *o)
 {
-	bool used = o->output != OUTPUT_SCREEN && (o->output != OUTPUT_TRACE || !strcmp(o->trace, "-"));
+	bool used = o->output != OUTPUT_SCREEN && (!o->file || !strcmp(o->file, "-"));
 
 	if (!used || !standard_closed(STDOUT_FILENO))
 		return 0;

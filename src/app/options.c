@@ -9,6 +9,7 @@
 
 #include "app/completions.h"
 #include "app/config_file.h"
+#include "export/exporter.h"
 #include "proc/user.h"
 #include "query/filter.h"
 #include "save/trigger.h"
@@ -28,8 +29,7 @@
 #define INTERVAL_MAX_NS 60000000000ULL
 
 enum {
-	KEY_JSON = 256,
-	KEY_SCHEMA,
+	KEY_SCHEMA = 256,
 	KEY_ALL,
 	KEY_CHECK,
 	KEY_USAGE,
@@ -44,7 +44,6 @@ enum {
 	KEY_COMPLETIONS,
 	KEY_SELF,
 	KEY_ALL_CPUS,
-	KEY_FOLDED,
 	KEY_TABLE_MEM,
 	KEY_WINDOW,
 	KEY_WINDOW_MEM,
@@ -56,9 +55,12 @@ enum {
 	KEY_LOG,
 	KEY_CLOCK,
 	KEY_FORCE,
+	KEY_EXPORTERS, /* and on: of those without a letter, by their place */
 };
 
-const struct argp_option option_table[] = {
+/* Those of the exporters come behind the title of their group. */
+#define GROUP_EXPORTERS 2
+static const struct argp_option own_options[] = {
 	{ 0, 0, 0, 0, "What to show:", 1 },
 	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, or a unique part of a name (repeatable)", 1 },
 	{ "pid", 'p', "PID[,PID...]", 0, "only these processes, their threads, and what they fork from now on (repeatable)", 1 },
@@ -80,11 +82,7 @@ const struct argp_option option_table[] = {
 	{ "log", KEY_LOG, "FILE", 0, "add to this file what is reported while the screen is open, and a crash", 1 },
 	{ "verbose", 'v', "FILE", 0, "the same, and the steps of the start and all that libbpf and the kernel's verifier say", 1 },
 	{ "force", KEY_FORCE, 0, 0, "start although a read of the kernel's clock takes long (see --check)", 1 },
-	{ 0, 0, 0, 0, "Without a screen:", 2 },
-	{ "batch", 'b', 0, 0, "print plain tables", 2 },
-	{ "json", KEY_JSON, 0, 0, "print one JSON object a line", 2 },
-	{ "folded", KEY_FOLDED, "KIND", 0, "print stacks as FlameGraph reads them: cpu, runq, sleep, d, irq or wall", 2 },
-	{ "write", 'w', "FILE", 0, "record until --duration or Ctrl-C, save a Perfetto trace and exit; - is stdout", 2 },
+	{ 0, 0, 0, 0, "Without a screen:", GROUP_EXPORTERS },
 	{ "duration", KEY_DURATION, "SEC", 0, "how long -w records", 2 },
 	{ "at", KEY_AT, "TIME", 0, "when -w begins: @HH:MM:SS, +SEC from now, or /SEC: at the next multiple of it by the clock", 2 },
 	{ "iterations", 'n', "N", 0, "end after N intervals", 2 },
@@ -106,6 +104,48 @@ const struct argp_option option_table[] = {
 	{ "usage", KEY_USAGE, 0, 0, "print the options in short and exit", 4 },
 	{ 0 }
 };
+
+static int key_of(unsigned int place)
+{
+	const struct exporter *e = exporter_at(place);
+
+	return e->letter ? e->letter : KEY_EXPORTERS + (int)place;
+}
+
+const struct argp_option *options_table(void)
+{
+	static struct argp_option *table;
+	const struct exporter *e;
+	struct argp_option *to;
+	unsigned int nr = 0;
+
+	while (exporter_at(nr))
+		nr++;
+	if (table || !(table = calloc(sizeof(own_options) / sizeof(own_options[0]) + nr, sizeof(*table))))
+		return table ? table : own_options;
+	to = table;
+	for (const struct argp_option *own = own_options; own->name || own->doc; own++) {
+		*to++ = *own;
+		for (unsigned int i = 0; !own->name && own->group == GROUP_EXPORTERS && (e = exporter_at(i)); i++)
+			*to++ = (struct argp_option){ e->name, key_of(i), e->operand, 0, e->help, GROUP_EXPORTERS };
+	}
+	return table;
+}
+
+const struct exporter *options_exporter(const struct argp_option *row)
+{
+	const struct exporter *e;
+
+	for (unsigned int i = 0; (e = exporter_at(i)); i++)
+		if (row->key == key_of(i))
+			return e;
+	return NULL;
+}
+
+bool options_need(const struct options *o, unsigned int needs)
+{
+	return o->exporter && o->exporter->needs & needs;
+}
 
 static int bad_value(const char *option, const char *value, const char *wanted)
 {
@@ -237,16 +277,52 @@ static int set_clock(struct options *o, const char *arg)
 	return 0;
 }
 
-static int set_folded(struct options *o, const char *arg)
+/* "cpu, runq or wall is wanted" */
+static void words_wanted(const char *const *words, char *buf, size_t size)
 {
-	for (int kind = 0; kind < FOLDED_KINDS; kind++) {
-		if (strcmp(folded_names[kind], arg))
-			continue;
-		o->output = OUTPUT_FOLDED;
-		o->folded = kind;
+	size_t used = 0;
+
+	for (int i = 0; words[i] && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	if (used < size)
+		snprintf(buf + used, size - used, " is wanted");
+}
+
+/* The last one that was asked for counts. */
+static int set_exporter(struct options *o, const struct exporter *e, const char *arg)
+{
+	char option[32], wanted[128];
+
+	o->output = OUTPUT_EXPORT;
+	o->exporter = e;
+	o->file = e->operand && !e->words ? arg : NULL;
+	o->word = 0;
+	if (!e->words)
 		return 0;
-	}
-	return bad_value("--folded", arg, "cpu, runq, sleep, d, irq or wall is wanted");
+	while (e->words[o->word] && strcmp(e->words[o->word], arg))
+		o->word++;
+	if (e->words[o->word])
+		return 0;
+	snprintf(option, sizeof(option), "--%s", e->name);
+	words_wanted(e->words, wanted, sizeof(wanted));
+	return bad_value(option, arg, wanted);
+}
+
+static error_t parse_exporter(struct options *o, int key, const char *arg)
+{
+	const struct argp_option row = { .key = key };
+	const struct exporter *e = options_exporter(&row);
+
+	return e ? set_exporter(o, e, arg) : ARGP_ERR_UNKNOWN;
+}
+
+/* In place of what was asked for before. */
+static int set_output(struct options *o, enum output output)
+{
+	o->output = output;
+	o->exporter = NULL;
+	o->file = NULL;
+	return 0;
 }
 
 static int set_iterations(struct options *o, const char *arg)
@@ -283,10 +359,8 @@ static int set_delay(struct options *o, const char *arg)
 
 static int set_sort(struct options *o, const char *arg)
 {
-	if (!strcmp(arg, "help")) {
-		o->output = OUTPUT_SORT_HELP;
-		return 0;
-	}
+	if (!strcmp(arg, "help"))
+		return set_output(o, OUTPUT_SORT_HELP);
 	o->sort = field_find(arg);
 	if (o->sort == FIELD_COUNT)
 		return bad_value("-s", arg, "a column's name is wanted: systop -s help lists them");
@@ -357,10 +431,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return set_table_mem(o, arg);
 	case KEY_WINDOW:
 		return set_window(o, arg);
-	case 'w':
-		o->output = OUTPUT_TRACE;
-		o->trace = arg;
-		return 0;
 	case 'o':
 		o->save_path = arg;
 		return 0;
@@ -381,22 +451,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return set_duration(o, arg);
 	case KEY_WINDOW_MEM:
 		return set_window_mem(o, arg);
-	case 'b':
-		o->output = OUTPUT_TABLE;
-		return 0;
-	case KEY_JSON:
-		o->output = OUTPUT_JSON;
-		return 0;
-	case KEY_FOLDED:
-		return set_folded(o, arg);
 	case 'n':
 		return set_iterations(o, arg);
 	case KEY_ALL:
 		o->all = true;
 		return 0;
 	case KEY_SCHEMA:
-		o->output = OUTPUT_SCHEMA;
-		return 0;
+		return set_output(o, OUTPUT_SCHEMA);
 	case KEY_FILTER:
 		return set_filter(&o->filter, arg);
 	case KEY_ASCII:
@@ -410,23 +471,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_VIEW:
 		return add_setting(o, "--view", "view", "start", arg);
 	case KEY_PRINT_CONFIG:
-		o->output = OUTPUT_CONFIG;
-		return 0;
+		return set_output(o, OUTPUT_CONFIG);
 	case KEY_COMPLETIONS:
 		if (completions_print(NULL, arg))
 			return bad_value("--completions", arg, "bash, zsh or fish is wanted");
-		o->output = OUTPUT_COMPLETIONS;
 		o->shell = arg;
-		return 0;
+		return set_output(o, OUTPUT_COMPLETIONS);
 	case KEY_CHECK:
-		o->output = OUTPUT_CHECK;
-		return 0;
+		return set_output(o, OUTPUT_CHECK);
 	case KEY_LIST_CGROUPS:
-		o->output = OUTPUT_LIST_CGROUPS;
-		return 0;
+		return set_output(o, OUTPUT_LIST_CGROUPS);
 	case 'V':
-		o->output = OUTPUT_VERSION;
-		return 0;
+		return set_output(o, OUTPUT_VERSION);
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
@@ -442,15 +498,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_exporter(o, key, arg);
 	}
 }
 
 /* argp's own complaints (unknown option, missing value) go to stderr by themselves. */
 int options_parse(int argc, char **argv, struct options *o)
 {
-	static const struct argp argp = {
-		.options = option_table,
+	const struct argp argp = {
+		.options = options_table(),
 		.parser = parse_option,
 		.args_doc = "[-- COMMAND [ARG...]]",
 		.doc = "Shows live where the time of every cgroup, process and thread goes."

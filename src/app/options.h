@@ -8,16 +8,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "export/folded.h"
+#include "export/exporter.h"
 #include "model/field.h"
 #include "save/schedule.h"
 
 enum output {
 	OUTPUT_SCREEN,
-	OUTPUT_TABLE,         /* -b */
-	OUTPUT_JSON,          /* --json */
-	OUTPUT_FOLDED,        /* --folded */
-	OUTPUT_TRACE,         /* -w */
+	OUTPUT_EXPORT,        /* -b, --json, -w, ...: an exporter's */
 	OUTPUT_SCHEMA,        /* --schema, and so on: print and exit */
 	OUTPUT_CHECK,
 	OUTPUT_LIST_CGROUPS,
@@ -34,19 +31,20 @@ struct setting_option {
 
 struct options {
 	enum output output;
+	const struct exporter *exporter; /* of OUTPUT_EXPORT, else NULL */
+	int word;                /* its operand, if that is a word */
+	const char *file;        /* or else the file, "-": stdout; NULL: it has none */
+	int file_fd;             /* that leads to a descriptor, -1: it does not */
 	uint64_t interval_ns;
 	uint64_t iterations;     /* 0: until stopped */
-	const char *trace;       /* -w: the file, "-": stdout */
-	uint64_t duration_ns;    /* of it; 0: until stopped */
-	struct schedule at;    /* when it begins */
-	int trace_fd;            /* it leads to a descriptor, -1: it does not */
+	uint64_t duration_ns;    /* of -w; 0: until stopped */
+	struct schedule at;      /* when it begins */
 	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
 	int save_fd;             /* the same */
 	const char *log;         /* --log or -v; NULL: none */
 	bool verbose;            /* -v */
 	enum field_id sort;
 	bool all;
-	enum folded_kind folded;
 	int frequency;           /* samples a second on each CPU */
 	int table_mib;           /* memory for the unwinder's tables */
 	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
@@ -70,8 +68,14 @@ struct options {
 	char **command;          /* -- CMD args, NULL-terminated; NULL: none */
 };
 
-/* All options, for help, completions and man page; ends with a row of zeros. */
-extern const struct argp_option option_table[];
+/* options_need - whether an exporter is asked for that needs this: enum export_needs. */
+bool options_need(const struct options *o, unsigned int needs);
+
+/* options_table - all options, for help, completions and man page; ends with a row of zeros. Without memory those of the
+ * exporters are not there. options_exporter - whose
+ * option a row is, NULL: nobody's. */
+const struct argp_option *options_table(void);
+const struct exporter *options_exporter(const struct argp_option *row);
 
 /*
  * options_parse - the command line, within invoker_begin(). --help is printed, and the process exits with 0, here.

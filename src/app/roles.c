@@ -4,9 +4,9 @@
 #include "app/config_write.h"
 #include "app/log.h"
 #include "collect/peek.h"
-#include "export/write.h"
 #include "helper/proto.h"
 #include "save/process_info.h"
+#include "save/write.h"
 #include "sym/roles.h"
 
 /* clang-format off */

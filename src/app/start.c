@@ -61,6 +61,9 @@ static int start_names(struct systop *s)
 	};
 
 	s->names = names_new(&o);
+	s->sources = (struct services){ s->collect, s->names, NULL, s->options.save_path, s->options.save_fd,
+				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
+	services_init(&s->host, &s->sources);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
 
@@ -71,6 +74,7 @@ static int start_save(struct systop *s)
 		.process_info_role = PROCESS_INFO,
 		.collect = s->collect,
 		.names = s->names,
+		.source = &s->host.source,
 		.uname = &s->uts,
 		.scope = s->target.text,
 		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
@@ -81,12 +85,13 @@ static int start_save(struct systop *s)
 			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
 	};
 
-	if (s->options.output == OUTPUT_TRACE) {
+	if (options_need(&s->options, EXPORT_WINDOW)) {
 		capture_plan_begin(&s->plan);
 		o.part.from = s->plan.from_ns;
 		o.part.until = s->plan.until_ns;
 	}
 	s->save = save_new(&o);
+	s->sources.save = s->save;
 	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
 
@@ -106,9 +111,6 @@ static int open_screen(struct systop *s)
 	s->host.version = PACKAGE_VERSION;
 	s->host.wait_ns = s->options.wait_ns;
 	s->host.scope = s->target.text;
-	s->sources = (struct services){ s->collect, s->names, s->save, s->options.save_path, s->options.save_fd,
-				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
-	services_init(&s->host, &s->sources);
 	s->tui = tui_open(&o);
 	return s->tui ? 0 : -EIO;
 }
@@ -206,7 +208,7 @@ int start(struct systop *s)
 			.window_bytes = s->options.window_bytes,
 			.memory_spare = memory_spare(&s->mounts),
 			.tell = log_step,
-			.window_now = s->options.output == OUTPUT_TRACE,
+			.window_now = options_need(&s->options, EXPORT_WINDOW),
 		};
 
 		s->model = model_new(PAST_BYTES);

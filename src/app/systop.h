@@ -9,6 +9,7 @@
 #include "app/options.h"
 #include "app/services.h"
 #include "app/target.h"
+#include "export/exporter.h"
 #include "proc/mounts.h"
 #include "save/capture_plan.h"
 #include "tui/input/settings.h"
@@ -39,6 +40,7 @@ struct systop {
 	struct tui *tui;
 	struct sink output; /* to standard output: the screen, or refreshes */
 	struct host host;
+	struct export export;  /* of what is written in place of the screen */
 	struct services sources;
 	struct settings settings;
 	const struct theme *theme; /* of the settings */

@@ -27,7 +27,7 @@ struct trace_index_maker {
 	uint32_t *cgroups, *refs;
 	struct trace_index_frame *frames;
 	struct trace_index_cpu *cpus;
-	struct rings_mark *marks;
+	struct event_mark *marks;
 	struct trace_index_tick *ticks;
 	struct trace_index_irq *irqs;
 	struct trace_index_attribute *attributes;
@@ -160,7 +160,7 @@ void trace_index_stack(struct trace_index_maker *m, uint32_t id, const uint32_t 
 	PUSH(m, stacks, s);
 }
 
-void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct rings_mark *marks)
+void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct event_mark *marks)
 {
 	struct trace_index_cpu cpu = *c;
 
@@ -285,7 +285,7 @@ static bool has_parts(const struct trace_index *i)
 	       is_inside(i, &i->stacks, sizeof(struct trace_index_stack)) && is_inside(i, &i->refs, sizeof(uint32_t)) &&
 	       is_inside(i, &i->frames, sizeof(struct trace_index_frame)) &&
 	       is_inside(i, &i->cpus, sizeof(struct trace_index_cpu)) &&
-	       is_inside(i, &i->marks, sizeof(struct rings_mark)) &&
+	       is_inside(i, &i->marks, sizeof(struct event_mark)) &&
 	       is_inside(i, &i->ticks, sizeof(struct trace_index_tick)) &&
 	       is_inside(i, &i->irqs, sizeof(struct trace_index_irq)) &&
 	       is_inside(i, &i->attributes, sizeof(struct trace_index_attribute)) && is_inside(i, &i->texts, 1);

@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 
 #include "loss.h"
-#include "record/rings.h"
+#include "model/event.h"
 
 struct cgroup;
 struct life;
@@ -127,7 +127,7 @@ uint32_t trace_index_frame(struct trace_index_maker *m, uint64_t key, const stru
 int64_t trace_index_has_frame(const struct trace_index_maker *m, uint64_t key);
 void trace_index_stack(struct trace_index_maker *m, uint32_t id, const uint32_t *frames, uint32_t nr);
 
-void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct rings_mark *marks);
+void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct event_mark *marks);
 /* trace_index_irq - in the order of irq.h's sources. */
 void trace_index_irq(struct trace_index_maker *m, int32_t number, const char *name);
 void trace_index_tick(struct trace_index_maker *m, const struct trace_index_tick *t);

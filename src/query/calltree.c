@@ -9,6 +9,7 @@
 #include "model/sample.h"
 #include "model/tick.h"
 #include "query/source.h"
+#include "query/stack_walk.h"
 #include "sym/names.h"
 #include "util/hash.h"
 #include "util/vec.h"
@@ -110,66 +111,69 @@ static void go_text(struct building *b, const char *text)
 	go_down(b, (struct calltree_node){ .text = text });
 }
 
-static void go_frame(struct building *b, uint64_t frame, uint32_t tgid)
+static void go_frame(struct building *b, const struct stack_walk *w)
 {
-	const struct symbol *symbol = b->source->symbol(b->source->arg, frame, tgid);
-	struct calltree_node n = { .symbol = symbol, .at = { frame, tgid } };
+	const struct symbol *symbol = stack_walk_symbol(w);
 
 	if (!symbol) {
 		b->err = -ENOMEM;
 		return;
 	}
 	b->unnamed |= !symbol->named;
-	go_down(b, n);
+	go_down(b, (struct calltree_node){ .symbol = symbol, .at = { w->frame, w->tgid } });
 }
 
-/* Frames of both stacks as one list, innermost first: kernel, then user. */
-struct joined {
-	struct calltree_frame at[2 * STACK_USER_MAX + 2];
-	int nr;
-};
-
-static void join(struct joined *j, const struct stack *s)
+/* What is shown of the sample's stacks. */
+static void walk_shown(const struct building *b, struct stack_walk *w, int how)
 {
-	for (int i = 0; s && i < s->nr && j->nr < 2 * STACK_USER_MAX; i++)
-		j->at[j->nr++] = (struct calltree_frame){ s->frames[i], s->tgid };
+	const struct calltree_options *o = b->options;
+
+	stack_walk(w, b->source, b->sample,
+		   how | (o->hide_kernel ? WALK_NO_KERNEL : 0) | (o->hide_user ? WALK_NO_USER : 0));
 }
 
-/* The outermost place of the function that is looked for, -1: it is not there. */
-static int focus_in(const struct building *b, const struct joined *j)
+/* To the outermost place of the function that is looked for; false: it is not there. */
+static bool to_focus(const struct building *b, struct stack_walk *w)
 {
-	for (int i = j->nr - 1; i >= 0; i--)
-		if (b->source->symbol(b->source->arg, j->at[i].frame, j->at[i].tgid) == b->focus)
-			return i;
-	return -1;
+	struct stack_walk found;
+	bool any = false;
+
+	if (b->options->part == CALLTREE_CALLEES) {
+		walk_shown(b, w, WALK_FROM_ROOT);
+		while (stack_walk_next(w))
+			if (stack_walk_symbol(w) == b->focus)
+				return true;
+		return false;
+	}
+	walk_shown(b, w, WALK_INNERMOST);
+	while (stack_walk_next(w)) {
+		if (stack_walk_symbol(w) != b->focus)
+			continue;
+		found = *w;
+		any = true;
+	}
+	if (any)
+		*w = found;
+	return any;
 }
 
 static void go_frames(struct building *b)
 {
-	const struct calltree_options *o = b->options;
-	struct joined j = { .nr = 0 };
-	int from, to, step;
+	struct stack_walk w;
+	bool more;
 
-	if (!o->hide_kernel)
-		join(&j, b->sample->kernel);
-	if (!o->hide_user)
-		join(&j, b->sample->user);
-	from = o->inverted ? 0 : j.nr - 1;
-	to = o->inverted ? j.nr : -1;
-	if (o->part != CALLTREE_WHOLE) {
-		from = focus_in(b, &j);
-		to = o->part == CALLTREE_CALLERS ? j.nr : -1;
-		if (from < 0) {
+	if (b->options->part != CALLTREE_WHOLE) {
+		more = to_focus(b, &w);
+		if (!more)
 			b->at = -1;
-			return;
-		}
-	} else if (!j.nr) {
-		go_text(b, b->sample->user || b->sample->kernel ? "[hidden]" : "[no stack]");
-		return;
+	} else {
+		walk_shown(b, &w, b->options->inverted ? WALK_INNERMOST : WALK_FROM_ROOT);
+		more = stack_walk_next(&w);
+		if (!more)
+			go_text(b, b->sample->user || b->sample->kernel ? "[hidden]" : "[no stack]");
 	}
-	step = to > from ? 1 : -1;
-	for (int i = from; i != to && !b->err; i += step)
-		go_frame(b, j.at[i].frame, j.at[i].tgid);
+	for (; more && !b->err; more = stack_walk_next(&w))
+		go_frame(b, &w);
 }
 
 /* A name that lives as long as the flame; "others" when there are too many. */

@@ -10,10 +10,10 @@
 
 /* Where recorded_read() takes it from. */
 struct recorded_source {
-	/* Events of a time, CPU after CPU (record/window.h). */
+	/* Events of a time, CPU after CPU (struct source). */
 	int (*events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 		      int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
-	/* All stacks by their ids (collect/collect.h). */
+	/* All stacks by their ids. */
 	int (*stacks)(void *arg,
 		      int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
 		      void *fn_arg);

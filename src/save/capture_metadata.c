@@ -14,6 +14,7 @@
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
+#include "query/stack_walk.h"
 #include "record/rings.h"
 #include "save/process_info.h"
 #include "save/save.h"
@@ -33,9 +34,9 @@ struct making {
 	struct map states; /* life -> enum thread_state + 1 */
 };
 
-static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
+static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 {
-	uint64_t key = frame_key(frame, tgid);
+	uint64_t frame = w->frame, key = frame_key(frame, w->tgid);
 	int64_t known = trace_index_has_frame(g->m, key);
 	const struct symbol *symbol;
 	struct trace_index_frame f = { 0 };
@@ -47,7 +48,7 @@ static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
 		f.function = trace_index_text(g->m, "[left out]");
 		return trace_index_frame(g->m, key, &f);
 	}
-	symbol = names_frame(g->o->names, frame, tgid);
+	symbol = stack_walk_symbol(w);
 	f.place = frame & FRAME_KERNEL || frame & FRAME_ANONYMOUS ? frame & ~FRAME_ANONYMOUS : frame & FRAME_OFFSET_MASK;
 	if (symbol) {
 		f.function = trace_index_text(g->m, symbol->name);
@@ -63,11 +64,13 @@ static uint32_t make_frame(struct making *g, uint64_t frame, uint32_t tgid)
 static int make_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames)
 {
 	struct making *g = arg;
-	uint32_t indexes[STACK_USER_MAX];
+	uint32_t indexes[STACK_USER_MAX], nr = 0;
+	struct stack_walk w;
 
-	for (uint32_t i = 0; i < e->nr; i++)
-		indexes[i] = make_frame(g, frames[i], e->tgid);
-	trace_index_stack(g->m, id, indexes, e->nr);
+	stack_walk_frames(&w, g->o->source, frames, e->nr, e->tgid);
+	while (stack_walk_next(&w))
+		indexes[nr++] = make_frame(g, &w);
+	trace_index_stack(g->m, id, indexes, nr);
 	return 0;
 }
 
@@ -138,7 +141,7 @@ static void make_cpus(struct making *g, const struct save_end *end)
 
 	for (int cpu = 0; cpu < nr; cpu++) {
 		struct trace_index_cpu c = { .head = end->cpus[cpu].head, .current = end->cpus[cpu].current };
-		const struct rings_mark *marks = rings_marks(rings, cpu, &c.nr);
+		const struct event_mark *marks = rings_marks(rings, cpu, &c.nr);
 
 		c.online = rings_fd(rings, cpu) >= 0 && (c.head || c.current >= 0);
 		trace_index_cpu(g->m, &c, marks);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/write.h"
+#include "save/write.h"
 #include "util/fail.h"
 #include "util/format.h"
 #include "util/invoker.h"

@@ -17,9 +17,11 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
+#include "export/exporter.h"
 #include "helper/helper.h"
 #include "helper/proto.h"
 #include "model/tick.h"
+#include "query/stack_walk.h"
 #include "record/rings.h"
 #include "save/capture_metadata.h"
 #include "save/destination.h"
@@ -156,10 +158,12 @@ static int ask_stack(void *arg, uint32_t id, const struct stack_entry *e, const 
 {
 	struct save *s = arg;
 
+	struct stack_walk w;
+
 	(void)id;
-	for (uint32_t i = 0; i < e->nr; i++)
-		if (frames[i] != FRAME_GAP)
-			names_frame(s->o.names, frames[i], e->tgid);
+	stack_walk_frames(&w, s->o.source, frames, e->nr, e->tgid);
+	while (stack_walk_next(&w))
+		stack_walk_symbol(&w);
 	return 0;
 }
 
@@ -355,8 +359,11 @@ static bool hear(struct save *s)
 static void write_now(struct save *s)
 {
 	static struct write_request r = { .what = WRITE_INDEX };
-	int index = capture_metadata(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
-	int err = index < 0 ? index : tell(s, &r, index);
+	int index, err;
+
+	r.exporter = exporter_place(&export_trace);
+	index = capture_metadata(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
+	err = index < 0 ? index : tell(s, &r, index);
 
 	if (index >= 0)
 		close(index);

@@ -11,6 +11,7 @@
 struct collect;
 struct names;
 struct save_failure;
+struct source;
 struct tick;
 struct utsname;
 
@@ -27,9 +28,10 @@ struct save_part {
 
 struct save_options {
 	int role;                     /* helper that writes, */
-	int process_info_role;                 /* and the one that reads command lines */
+	int process_info_role;        /* and the one that reads command lines */
 	struct collect *collect;
 	struct names *names;
+	const struct source *source;  /* of the same names */
 	const struct utsname *uname;
 	const char *scope;            /* as the header shows it */
 	bool scoped;                  /* not all threads of the host are in it */

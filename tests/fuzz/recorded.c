@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/perfetto/trace.h"
+#include "export/capture.h"
+#include "export/exporter.h"
 #include "export/trace_index.h"
 #include "record/keep.h"
 #include "record/snapshot.h"
+#include "save/kept.h"
 
 #define SLOTS 64U
 
@@ -51,12 +53,12 @@ void fuzz_rings(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
 	struct ring_slot *slots = calloc(SLOTS, sizeof(*slots));
-	struct rings_mark marks[3];
+	struct event_mark marks[3];
 	struct told told = { .from = feed_number(&f, 8) };
 	uint64_t end = feed_number(&f, 8) & 0xffff, head = end + feed_number(&f, 1) % SLOTS;
 	struct snapshot_ring ring = { .slots = slots, .nr = SLOTS, .head = &head, .end = end, .marks = marks,
 				      .nr_marks = feed_number(&f, 1) % 4 };
-	struct snapshot_loss loss = { 0 };
+	struct event_loss loss = { 0 };
 
 	fuzz_check(slots, "no memory");
 	ring.from = feed_number(&f, 2);
@@ -82,14 +84,17 @@ static void write_trace(const struct trace_index *index, const struct ring_slot 
 {
 	struct keep_ring *rings = calloc(index->cpus.nr + 1, sizeof(*rings));
 	static FILE *null;
-	struct trace_result result;
+	struct capture c = { .progress = go_on };
+	struct kept kept = { index, rings };
+	struct capture_result result;
 
 	if (!null)
 		null = fopen("/dev/null", "we");
 	fuzz_check(rings && null, "no memory");
 	for (uint32_t cpu = 0; cpu < index->cpus.nr && cpu < 2; cpu++)
 		rings[cpu] = (struct keep_ring){ .slots = slots, .head = head, .end = *head };
-	trace_write(null, index, rings, go_on, NULL, &result);
+	kept_capture(&c, &kept);
+	export_trace.window(null, &c, &result);
 	free(rings);
 }
 

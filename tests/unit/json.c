@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/json/json.h"
+#include "export/exporter.h"
 #include "export/json/json_text.h"
+#include "query/source.h"
 #include "util/clock.h"
 
 #define ROWS 80000
@@ -45,19 +46,20 @@ static uint64_t cost_of_text(FILE *to, const char *text, size_t bytes)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
-static uint64_t cost_of_line(FILE *to, const struct tick *t, const struct json_options *o)
+static uint64_t cost_of_line(FILE *to, const struct tick *t, struct export *o)
 {
 	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	rewind(to);
-	assert_int_equal(json_tick(to, t, o), 0);
+	assert_int_equal(export_json.tick(o, to, t), 0);
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
 /* 80,000 threads that end in one refresh are one turn of the main loop. */
 TEST(json, a_line_takes_no_longer_than_its_text)
 {
-	struct json_options o = { .host = "host", .kernel = "6.1", .scope = "", .thread_name = no_name };
+	const struct source source = { .thread_name = no_name };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
 	struct model *m = model_new(0);
 	struct cgroup cgroup = { .id = 1, .path = "/system.slice/containerd.service" };
 	struct life **lives = calloc(ROWS, sizeof(*lives));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "export/exporter.h"
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
 #include "model/loss_names.h"
@@ -13,6 +14,8 @@
 #include "model/tick.h"
 #include "model/wait.h"
 #include "query/filter.h"
+#include "query/source.h"
+#include "query/stack_walk.h"
 #include "sym/names.h"
 #include "util/map.h"
 
@@ -34,17 +37,20 @@ static void put_values(struct json *j, const struct row *r, const struct values 
 
 /* What the stacks of a tick come to. */
 struct sampled {
-	struct names *names;
+	const struct source *source;
 	struct map samples;    /* life -> samples of it on a CPU */
 	uint64_t ns[TIME_KINDS][QUALITIES]; /* of the threads' time */
 };
 
-static bool is_unnamed(const struct stack *s, struct names *names)
+/* All names are asked for: then they are there later. */
+static bool is_unnamed(const struct sampled *c, const struct stack_sample *s)
 {
+	struct stack_walk w;
 	bool unnamed = false;
 
-	for (int i = 0; s && i < s->nr; i++) {
-		const struct symbol *symbol = names_frame(names, s->frames[i], s->tgid);
+	stack_walk(&w, c->source, s, WALK_INNERMOST);
+	while (stack_walk_next(&w)) {
+		const struct symbol *symbol = stack_walk_symbol(&w);
 
 		unnamed |= !symbol || !symbol->named;
 	}
@@ -55,9 +61,8 @@ static int count_sample(void *arg, const struct stack_sample *s)
 {
 	struct sampled *c = arg;
 	uintptr_t before = (uintptr_t)map_get(&c->samples, (uintptr_t)s->life);
-	bool user = is_unnamed(s->user, c->names), kernel = is_unnamed(s->kernel, c->names);
 
-	c->ns[s->kind][sample_quality(s, user || kernel)] += s->weight;
+	c->ns[s->kind][sample_quality(s, is_unnamed(c, s))] += s->weight;
 	if (s->kind != TIME_CPU)
 		return 0;
 	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
@@ -144,7 +149,7 @@ static void put_irq(struct json *j, const struct irq_values *v)
 }
 
 static void put_threads(struct json *j, const struct row *rows, size_t nr, const struct tick *t,
-			const struct json_options *o, const struct sampled *sampled, const struct json_waits *waits)
+			const struct export *o, const struct sampled *sampled, const struct json_waits *waits)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (filter_match(o->filter, &rows[i], t))
@@ -162,7 +167,7 @@ static void put_loss(struct json *j, const char *name, const struct tick *t, int
 	json_close(j, '}');
 }
 
-static void put_self(struct json *j, const struct self_cost *s, const struct json_options *options)
+static void put_self(struct json *j, const struct self_cost *s, const struct export *options)
 {
 	json_open(j, "self", '{');
 	json_number(j, "cpu_ns", s->cpu_ns);
@@ -185,7 +190,7 @@ static void put_time(struct json *j, const struct timespec *ts)
 	json_string(j, "time", buf);
 }
 
-static void put_head(struct json *j, const struct tick *t, const struct json_options *o, const struct sampled *sampled)
+static void put_head(struct json *j, const struct tick *t, const struct export *o, const struct sampled *sampled)
 {
 	json_int(j, "schema", JSON_SCHEMA);
 	put_time(j, &t->wall);
@@ -201,7 +206,7 @@ static void put_head(struct json *j, const struct tick *t, const struct json_opt
 	put_stacks(j, sampled);
 }
 
-static void put_lists(struct json *j, const struct tick *t, const struct json_options *o, const struct sampled *sampled,
+static void put_lists(struct json *j, const struct tick *t, const struct export *o, const struct sampled *sampled,
 		      const struct json_waits *waits)
 {
 	json_open(j, "cpus", '[');
@@ -223,10 +228,10 @@ static void put_lists(struct json *j, const struct tick *t, const struct json_op
 	json_close(j, ']');
 }
 
-int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
+static int tick(struct export *o, FILE *to, const struct tick *t)
 {
-	struct json_waits waits = { .thread_name = o->thread_name, .arg = o->thread_name_arg };
-	struct sampled sampled = { .names = o->names };
+	struct json_waits waits = { .source = o->source };
+	struct sampled sampled = { .source = o->source };
 	struct json *j = calloc(1, sizeof(*j));
 	int err = j ? json_waits_begin(&waits, t) : -ENOMEM;
 
@@ -244,3 +249,10 @@ int json_tick(FILE *to, const struct tick *t, const struct json_options *o)
 	free(j);
 	return err;
 }
+
+const struct exporter export_json = {
+	.name = "json",
+	.help = "print one JSON object a line",
+	.needs = EXPORT_TICKS,
+	.tick = tick,
+};

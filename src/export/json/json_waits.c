@@ -10,6 +10,7 @@
 #include "export/json/json_text.h"
 #include "model/tick.h"
 #include "model/wait.h"
+#include "query/source.h"
 #include "util/text.h"
 
 #define LISTED_MAX 8
@@ -143,7 +144,7 @@ static void waker_name(const struct json_waits *w, const struct woken *k, char *
 	else if (l)
 		text_safe(buf, size, l->comm, sizeof(l->comm));
 	else
-		w->thread_name(w->arg, k->number, buf, size);
+		w->source->thread_name(w->source->arg, k->number, buf, size);
 }
 
 static void put_waker(struct json *j, const struct json_waits *w, const struct woken *k)

@@ -8,6 +8,7 @@
 
 struct json;
 struct life;
+struct source;
 struct tick;
 struct wait;
 struct woken;
@@ -18,9 +19,7 @@ struct json_waits {
 	const struct wait **waits;   /* by thread, the largest first */
 	const struct woken **wokens;
 	struct map lives;            /* tid -> struct life, of the tick */
-	/* Name of a thread that the tick does not show, fit for a terminal; "": it is not known. */
-	void (*thread_name)(void *arg, int tid, char *buf, size_t size);
-	void *arg;
+	const struct source *source; /* of names of threads that the tick does not show */
 };
 
 /* json_waits_begin - of a tick, which is borrowed. 0 or -ENOMEM; json_waits_end in any case. */

@@ -1,76 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The recorder's window as a Perfetto trace: what each event means there. Threads and stacks are in trace_threads.c. */
-#include "export/perfetto/trace.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "export/exporter.h"
 #include "export/perfetto/perfetto_cpu.h"
 #include "export/perfetto/trace_internal.h"
 #include "model/tick.h"
-#include "record/keep.h"
 #include "slot.h"
 
-/* Of a ring that goes round while it is read so much is left out: the programs overwrite it before. */
-#define MARGIN 16 /* a part of it */
-
 /* --- Where it begins */
-
-static struct snapshot_ring ring_of(const struct trace *t, uint32_t cpu)
-{
-	const struct trace_index_cpu *c = &TRACE_INDEX_AT(t->index, cpus, struct trace_index_cpu)[cpu];
-	const struct keep_ring *r = &t->rings[cpu];
-
-	return (struct snapshot_ring){
-		.slots = r->slots,
-		.nr = t->index->ring_slots,
-		.head = r->head,
-		.from = r->from,
-		.end = c->head,
-		.marks = TRACE_INDEX_AT(t->index, marks, struct rings_mark) + c->first,
-		.nr_marks = c->nr,
-	};
-}
-
-static bool has_ring(const struct trace *t, uint32_t cpu)
-{
-	const struct trace_index_cpu *c = &TRACE_INDEX_AT(t->index, cpus, struct trace_index_cpu)[cpu];
-
-	return c->online && c->nr && t->rings[cpu].slots && c->first + (uint64_t)c->nr <= t->index->marks.nr;
-}
-
-static int first_time(void *arg, const struct event *e)
-{
-	*(uint64_t *)arg = e->at;
-	return 1;
-}
-
-/* The first slot of a CPU's ring that will still be there when it is read. */
-static uint64_t first_left(const struct snapshot_ring *ring, bool copied)
-{
-	uint64_t head = *ring->head, gone = head > ring->nr ? head - ring->nr : 0;
-
-	if (gone && !copied)
-		gone += ring->nr / MARGIN;
-	return gone > ring->from ? gone : ring->from;
-}
-
-/* Since when a CPU's ring has everything: a mark says what was written after it, and so does the first event. */
-static uint64_t complete_since(const struct trace *t, uint32_t cpu)
-{
-	struct snapshot_ring ring = ring_of(t, cpu);
-	uint64_t since = t->index->end;
-	struct snapshot_loss loss = { 0 };
-
-	ring.from = first_left(&ring, t->rings[cpu].copied);
-	snapshot_read(&ring, 0, first_time, &since, &loss);
-	for (uint32_t i = 0; i < ring.nr_marks; i++)
-		if (ring.marks[i].head >= ring.from)
-			return ring.marks[i].at < since ? ring.marks[i].at : since;
-	return since;
-}
 
 static int first_switch(void *arg, const struct event *e)
 {
@@ -81,11 +22,10 @@ static int first_switch(void *arg, const struct event *e)
 /* Who ran on a CPU when the trace starts: whom the first switch after it replaces. */
 static int32_t current_at(const struct trace *t, uint32_t cpu, uint64_t at)
 {
-	struct snapshot_ring ring = ring_of(t, cpu);
-	struct snapshot_loss loss = { 0 };
+	struct event_loss loss = { 0 };
 	struct event e = { 0 };
 
-	if (snapshot_read(&ring, at + 1, first_switch, &e, &loss) == 1)
+	if (t->capture->events(t->capture->arg, cpu, at + 1, first_switch, &e, &loss) == 1)
 		return e.other;
 	return TRACE_INDEX_AT(t->index, cpus, struct trace_index_cpu)[cpu].current;
 }
@@ -211,6 +151,12 @@ static void on_irq(struct trace *t, const struct event *e)
 	}
 }
 
+/* Whether the trace still is. */
+static bool wanted(const struct trace *t)
+{
+	return t->capture->progress(t->capture->progress_arg, t->percent);
+}
+
 static int on_event(void *arg, const struct event *e)
 {
 	struct trace *t = arg;
@@ -244,15 +190,14 @@ static int on_event(void *arg, const struct event *e)
 		on_irq(t, e);
 		break;
 	}
-	if (!(t->result->events % 65536) && !t->progress(t->arg, t->percent))
+	if (!(t->result->events % 65536) && !wanted(t))
 		return -ECANCELED;
 	return t->err ? t->err : perfetto_error(t->p);
 }
 
 static int write_cpu(struct trace *t, uint32_t cpu)
 {
-	struct snapshot_ring ring = ring_of(t, cpu);
-	struct snapshot_loss loss = { 0 };
+	struct event_loss loss = { 0 };
 	struct perfetto_task current;
 	int err;
 
@@ -262,7 +207,7 @@ static int write_cpu(struct trace *t, uint32_t cpu)
 	t->since = t->start;
 	trace_seen(t, current.tid);
 	perfetto_cpu_begin(t->p, cpu, &current);
-	err = snapshot_read(&ring, t->start + 1, on_event, t, &loss);
+	err = t->capture->events(t->capture->arg, cpu, t->start + 1, on_event, t, &loss);
 	trace_ran(t, t->current, t->since, t->index->end);
 	perfetto_cpu_end(t->p);
 	t->result->lost += loss.overwritten + loss.torn;
@@ -279,9 +224,9 @@ static int write_cpus(struct trace *t)
 
 	for (uint32_t cpu = 0; cpu < nr && !err; cpu++) {
 		t->percent = 5 + 90 * cpu / nr;
-		if (!t->progress(t->arg, t->percent))
+		if (!wanted(t))
 			return -ECANCELED;
-		if (has_ring(t, cpu))
+		if (t->capture->has(t->capture->arg, cpu))
 			err = write_cpu(t, cpu);
 	}
 	return err;
@@ -349,10 +294,10 @@ static void write_numbers(struct trace *t)
 	perfetto_instant(t->p, t->index->end, top, "dump end");
 }
 
-int trace_write(FILE *to, const struct trace_index *index, const struct keep_ring *rings, trace_progress *progress,
-		void *arg, struct trace_result *result)
+static int write_window(FILE *to, const struct capture *c, struct capture_result *result)
 {
-	struct trace t = { .index = index, .rings = rings, .result = result, .progress = progress, .arg = arg };
+	const struct trace_index *index = c->index;
+	struct trace t = { .capture = c, .index = index, .result = result };
 	const struct perfetto_sampler sampler = {
 		.name = index->cycles ? "cpu-cycles" : "cpu-clock",
 		.event = index->cycles ? PERFETTO_CPU_CYCLES : PERFETTO_CPU_CLOCK,
@@ -360,10 +305,10 @@ int trace_write(FILE *to, const struct trace_index *index, const struct keep_rin
 	};
 	int err;
 
-	*result = (struct trace_result){ 0 };
+	*result = (struct capture_result){ 0 };
 	t.start = index->from;
 	for (uint32_t cpu = 0; cpu < index->cpus.nr; cpu++) {
-		uint64_t since = has_ring(&t, cpu) ? complete_since(&t, cpu) : 0;
+		uint64_t since = c->has(c->arg, cpu) ? c->since(c->arg, cpu) : 0;
 
 		if (since > t.start)
 			t.start = since;
@@ -393,3 +338,12 @@ int trace_write(FILE *to, const struct trace_index *index, const struct keep_rin
 	perfetto_free(t.p);
 	return err;
 }
+
+const struct exporter export_trace = {
+	.name = "write",
+	.letter = 'w',
+	.operand = "FILE",
+	.help = "record until --duration or Ctrl-C, save a Perfetto trace and exit; - is stdout",
+	.needs = EXPORT_WINDOW,
+	.window = write_window,
+};

@@ -4,13 +4,12 @@
 
 /* What the files of the trace share: trace.c (events), trace_threads.c (threads, their stacks and cgroups). */
 
+#include "export/capture.h"
 #include "export/perfetto/perfetto.h"
 #include "export/perfetto/perfetto_cpu.h"
 #include "export/perfetto/perfetto_stacks.h"
 #include "export/perfetto/perfetto_tree.h"
-#include "export/perfetto/trace.h"
 #include "export/trace_index.h"
-#include "record/snapshot.h"
 #include "util/map.h"
 
 /* In place of a tid: a thread out of scope. */
@@ -18,11 +17,9 @@
 
 struct trace {
 	struct perfetto *p;
-	const struct trace_index *index;
-	const struct keep_ring *rings;
-	struct trace_result *result;
-	trace_progress *progress;
-	void *arg;
+	const struct capture *capture;
+	const struct trace_index *index; /* of it */
+	struct capture_result *result;
 	int percent;
 	int err;                  /* -ENOMEM: something was not remembered */
 	uint64_t start;           /* of what is whole on all CPUs */

@@ -10,8 +10,8 @@
 #include "model/sample.h"
 #include "model/wait.h"
 #include "model/wait_functions.h"
+#include "query/stack_walk.h"
 #include "query/wakers.h"
-#include "sym/names.h"
 #include "tui/screen/host.h"
 #include "tui/screen/view.h"
 #include "tui/term/paint.h"
@@ -184,13 +184,14 @@ static struct list_order order_of(const struct view_context *c)
 /* The innermost function that tells something. */
 static void where_text(const struct view_context *c, const struct waiter *w, char *buf, size_t size)
 {
+	const struct stack_sample at = { .kernel = w->kernel };
 	const char *name = NULL;
+	struct stack_walk walk;
 
-	for (int i = 0; w->kernel && i < w->kernel->nr; i++) {
-		const struct symbol *s = c->host->source.symbol(c->host->source.arg, w->kernel->frames[i], w->kernel->tgid);
-
-		name = s ? s->name : name;
-		if (s && !wait_functions_has(s->name))
+	stack_walk(&walk, &c->host->source, &at, WALK_INNERMOST);
+	while (stack_walk_next(&walk)) {
+		name = stack_walk_name(&walk);
+		if (!wait_functions_has(name))
 			break;
 	}
 	if (name)
@@ -282,29 +283,28 @@ static void draw_waiter(const struct blocked_view *s, const struct view_context 
 static void draw_about(const struct blocked_view *s, const struct view_context *c, int y)
 {
 	const struct waiter *w = (const struct waiter *)list_selected(&s->list);
-	const struct stack *stacks[] = { w->kernel, w->user };
+	const struct stack_sample at = { .kernel = w->kernel, .user = w->user };
 	int end = y + about_lines(c), x = 0;
+	struct stack_walk walk;
 	char text[512];
 
 	paint_format(c->paint, y++, 0, ROLE_TITLE, "%-*s", c->paint->width,
 		     w->now ? "where it is, innermost first: (kernel) [user]" : "where it was the longest time");
 	wakers_text(&w->wakers, c->tick, &c->host->source, text, sizeof(text));
 	paint_format(c->paint, --end, 0, ROLE_DIM, "woken by  %s", text);
-	for (int k = 0; k < 2; k++) {
-		for (int i = 0; stacks[k] && i < stacks[k]->nr && y < end; i++) {
-			const struct symbol *symbol =
-				c->host->source.symbol(c->host->source.arg, stacks[k]->frames[i], stacks[k]->tgid);
-			char name[200];
+	stack_walk(&walk, &c->host->source, &at, WALK_INNERMOST);
+	while (y < end && stack_walk_next(&walk)) {
+		const char *raw = stack_walk_name(&walk);
+		char name[200];
 
-			text_safe(name, sizeof(name), symbol ? symbol->name : "?", symbol ? strlen(symbol->name) : 1);
-			snprintf(text, sizeof(text), k ? "[%s]" : "(%s)", name);
-			if (x && x + text_width(text) + 1 > c->paint->width) {
-				x = 0;
-				y++;
-			}
-			if (y < end)
-				x = paint_text(c->paint, y, x, c->paint->width - x, k ? ROLE_USER : ROLE_KERNEL, text) + 1;
+		text_safe(name, sizeof(name), raw, strlen(raw));
+		snprintf(text, sizeof(text), walk.kernel ? "(%s)" : "[%s]", name);
+		if (x && x + text_width(text) + 1 > c->paint->width) {
+			x = 0;
+			y++;
 		}
+		if (y < end)
+			x = paint_text(c->paint, y, x, c->paint->width - x, walk.kernel ? ROLE_KERNEL : ROLE_USER, text) + 1;
 	}
 }
 

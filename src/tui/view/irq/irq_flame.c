@@ -8,7 +8,7 @@
 #include "model/sample.h"
 #include "model/tick.h"
 #include "query/calltree.h"
-#include "sym/names.h"
+#include "query/stack_walk.h"
 #include "tui/screen/host.h"
 #include "tui/screen/view.h"
 #include "tui/view/irq/irq_view.h"
@@ -41,12 +41,10 @@ struct receiver {
 	void *arg;
 };
 
-static bool is_entry(const struct host *host, const struct stack *s, int frame)
+static bool is_entry(const char *name)
 {
-	const struct symbol *symbol = host->source.symbol(host->source.arg, s->frames[frame], s->tgid);
-
-	for (size_t i = 0; symbol && i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (!strncmp(symbol->name, entries[i], strlen(entries[i])))
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (!strncmp(name, entries[i], strlen(entries[i])))
 			return true;
 	return false;
 }
@@ -54,18 +52,23 @@ static bool is_entry(const struct host *host, const struct stack *s, int frame)
 /* The innermost frames up to where the interrupt begins; all of them where that is not known (yet). */
 static int own_frames(const struct receiver *r, const struct stack *s)
 {
+	const struct stack_sample sample = { .kernel = s };
 	size_t place = s->hash % CUTS;
+	struct stack_walk w;
 	int nr = 0;
 
 	if (r->flame->cuts[place].nr && r->flame->cuts[place].hash == s->hash)
 		return r->flame->cuts[place].nr;
-	while (nr < s->nr && !is_entry(r->host, s, nr))
+	stack_walk(&w, &r->host->source, &sample, WALK_INNERMOST);
+	while (stack_walk_next(&w)) {
 		nr++;
-	if (nr == s->nr)
+		if (!is_entry(stack_walk_name(&w)))
+			continue;
+		r->flame->cuts[place].hash = s->hash;
+		r->flame->cuts[place].nr = nr;
 		return nr;
-	r->flame->cuts[place].hash = s->hash;
-	r->flame->cuts[place].nr = nr + 1;
-	return nr + 1;
+	}
+	return nr;
 }
 
 static const struct stack *own_part(const struct receiver *r, const struct stack *s)

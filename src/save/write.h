@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef SYSTOP_EXPORT_WRITE_H
-#define SYSTOP_EXPORT_WRITE_H
+#ifndef SYSTOP_SAVE_WRITE_H
+#define SYSTOP_SAVE_WRITE_H
 
 #include <sys/types.h>
 

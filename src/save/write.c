@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "export/write.h"
+#include "save/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "export/perfetto/trace.h"
+#include "export/capture.h"
+#include "export/exporter.h"
 #include "export/trace_index.h"
 #include "helper/helper.h"
 #include "helper/proto.h"
 #include "record/keep.h"
 #include "ring.h"
+#include "save/kept.h"
 #include "slot.h"
 #include "util/invoker.h"
 #include "util/path.h"
@@ -53,6 +55,7 @@ struct job {
 	char temporary[32];      /* what it is called until then, if @named */
 	bool named;
 	const struct trace_index *index;
+	const struct exporter *exporter; /* what writes it */
 };
 
 /* --- The file */
@@ -114,9 +117,18 @@ static bool tell_progress(void *arg, int percent)
 	return sent >= 0 || sent == -EAGAIN;
 }
 
+static int export_window(struct job *job, FILE *to, struct capture_result *result)
+{
+	struct kept kept = { job->index, job->rings };
+	struct capture c = { .progress = tell_progress, .progress_arg = job };
+
+	kept_capture(&c, &kept);
+	return job->exporter->window(to, &c, result);
+}
+
 static int write_trace(struct job *job, struct write_answer *a)
 {
-	struct trace_result result;
+	struct capture_result result;
 	int copy = dup(job->fd), err;
 	FILE *to = copy < 0 ? NULL : fdopen(copy, "w");
 
@@ -127,7 +139,7 @@ static int write_trace(struct job *job, struct write_answer *a)
 		return err;
 	}
 	setvbuf(to, buffer, _IOFBF, sizeof(buffer));
-	err = trace_write(to, job->index, job->rings, tell_progress, job, &result);
+	err = export_window(job, to, &result);
 	if (fclose(to) && !err)
 		err = -errno;
 	a->bytes = result.bytes;
@@ -189,12 +201,12 @@ static int open_stream(struct job *job)
 static void measure(struct job *job, int err, struct write_answer *a)
 {
 	FILE *to = fopen("/dev/null", "we");
-	struct trace_result result = { 0 };
+	struct capture_result result = { 0 };
 	struct statvfs fs;
 
 	if (to) {
 		setvbuf(to, buffer, _IOFBF, sizeof(buffer));
-		if (!trace_write(to, job->index, job->rings, tell_progress, job, &result))
+		if (!export_window(job, to, &result))
 			a->need = result.bytes;
 		fclose(to);
 	}
@@ -284,12 +296,13 @@ static int remove_rest(const struct write_request *r)
 	return err;
 }
 
-static int take_index(struct job *job, int fd, struct write_answer *a)
+static int take_index(struct job *job, const struct write_request *r, int fd, struct write_answer *a)
 {
 	int err;
 
+	job->exporter = exporter_at(r->exporter);
 	job->index = trace_index_open(fd);
-	if (!job->index || (job->fd < 0 && !job->stream) || job->index->cpus.nr != job->nr_cpus || job->index->ring_slots != job->ring_slots)
+	if (!job->exporter || !job->exporter->window || !job->index || (job->fd < 0 && !job->stream) || job->index->cpus.nr != job->nr_cpus || job->index->ring_slots != job->ring_slots)
 		return -EINVAL;
 	err = job->stream ? open_stream(job) : 0;
 	if (!err)
@@ -313,7 +326,7 @@ static int take(struct job *job, const struct write_request *r, int fd, struct w
 	case WRITE_PATH:
 		return take_file(job, r, fd);
 	case WRITE_INDEX:
-		return take_index(job, fd, a);
+		return take_index(job, r, fd, a);
 	case WRITE_REMOVE:
 		a->done = 1;
 		return remove_rest(r);
