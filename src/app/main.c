@@ -227,7 +227,7 @@ static void on_save(void *arg)
 {
 	struct systop *s = arg;
 
-	int err = save_start(s->save, s->options.save_path, s->options.save_fd, "", NULL);
+	int err = save_start(s->save, &export_trace, s->options.save_path, s->options.save_fd, "", NULL);
 
 	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
 		tell_save(s);
@@ -394,7 +394,8 @@ static void finish_save(struct systop *s, int reader)
 static void save_trace(struct systop *s, bool told_to_end)
 {
 	const struct options *o = &s->options;
-	int err = save_start(s->save, strcmp(o->file, "-") ? o->file : "standard output", o->file_fd, "", NULL);
+	const char *name = strcmp(o->file, "-") ? o->file : "standard output";
+	int err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
 
 	finish_save(s, told_to_end ? o->file_fd : -1);
 	if (!err)
@@ -426,21 +427,30 @@ static int begin_export(struct systop *s)
 	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
 }
 
-/* The line that is under way is to be whole, if somebody reads it; then comes what the exporter has left. */
-static void finish_output(struct systop *s)
+static int end_export(struct systop *s)
 {
-	const struct exporter *e = s->options.exporter;
-	FILE *to;
+	FILE *to = sink_begin(&s->output);
+	int err = s->options.exporter->end(&s->export, to), sent = to ? sink_end(&s->output) : 0;
+
+	if (!err && !sent)
+		sink_finish(&s->output, LAST_MS);
+	return err ? err : sent;
+}
+
+/* The line that is under way is to be whole, if somebody reads it; then comes what the exporter has left. */
+static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict)
+{
+	int err = 0;
 
 	if (s->tui)
-		return;
+		return verdict;
 	sink_finish(&s->output, LAST_MS);
-	if (!e || !e->end)
-		return;
-	to = sink_begin(&s->output);
-	e->end(&s->export, to);
-	if (to && !sink_end(&s->output))
-		sink_finish(&s->output, LAST_MS);
+	if (s->options.exporter && s->options.exporter->end)
+		err = end_export(s);
+	if (!err || verdict == LOOP_FAILED)
+		return verdict;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+	return LOOP_FAILED;
 }
 
 /* Before systop is ready: how many refreshes there are, and a window that holds them. */
@@ -488,7 +498,7 @@ static int run(struct systop *s)
 			o.first_ns = s->plan.first_ns;
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
-		finish_output(s);
+		verdict = finish_output(s, verdict);
 		if (options_need(&s->options, EXPORT_WINDOW) && verdict != LOOP_FAILED) {
 			save_trace(s, signal_number);
 			signal_number = 0;

@@ -13,6 +13,7 @@
 #include "app/crash.h"
 #include "app/turns.h"
 #include "collect/collect.h"
+#include "export/exporter.h"
 #include "helper/helper.h"
 #include "model/health.h"
 #include "model/loss_names.h"
@@ -120,7 +121,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 		snprintf(said, size, "not recorded any more: the recorder goes back %.0f s", held / 1e9);
 		return;
 	}
-	err = save_start(sources->save, sources->save_path, sources->save_fd, "", until ? &part : NULL);
+	err = save_start(sources->save, &export_trace, sources->save_path, sources->save_fd, "", until ? &part : NULL);
 	if (!err && until)
 		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
 			 from < oldest ? ", what is left of them" : "");

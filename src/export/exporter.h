@@ -48,7 +48,8 @@ struct exporter {
 	int (*begin)(struct export *e);
 	int (*tick)(struct export *e, FILE *to, const struct tick *t);
 	int (*end)(struct export *e, FILE *to);
-	/* For a window: writes it. 0, -ECANCELED: it is not wanted any more, or -errno. */
+	/* For a window: what a file's name ends with when it has none of its own, without the dot. Writes it: 0, -ECANCELED: it is not wanted any more, or -errno. */
+	const char *suffix;
 	int (*window)(FILE *to, const struct capture *c, struct capture_result *result);
 };
 

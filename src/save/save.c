@@ -59,7 +59,8 @@ struct save {
 	struct save_failure failure;
 	char cause[160];         /* the same in words */
 	struct save_end end;     /* of the window */
-	struct save_part part;   /* of this one */
+	const struct exporter *exporter; /* of this one, */
+	struct save_part part;   /* and of what */
 	uint32_t percent, idle_talk; /* said last, and how often again */
 	bool handed;             /* it is written to a file that somebody else opened: nothing has to be put away */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
@@ -267,10 +268,11 @@ static void name_temporary(struct save *s, int fd)
 		return;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = clock_ns(CLOCK_MONOTONIC);
-	snprintf(s->temporary, sizeof(s->temporary), ".systop-%016" PRIx64 ".pb", random);
+	snprintf(s->temporary, sizeof(s->temporary), ".systop-%016" PRIx64 ".%s", random, s->exporter->suffix);
 }
 
-int save_start(struct save *s, const char *path, int fd, const char *reason, const struct save_part *part)
+int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
+	       const struct save_part *part)
 {
 	char when[32];
 	struct tm tm;
@@ -282,13 +284,14 @@ int save_start(struct save *s, const char *path, int fd, const char *reason, con
 	if (!rings_slots(collect_rings(s->o.collect)))
 		return -EOPNOTSUPP;
 	note_end(s);
+	s->exporter = as;
 	s->part = part ? *part : s->o.part;
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
 	if (path)
 		snprintf(s->path, sizeof(s->path), "%s", path);
 	else
-		snprintf(s->path, sizeof(s->path), "systop-%s-%s.pb", s->o.uname->nodename, when);
+		snprintf(s->path, sizeof(s->path), "systop-%s-%s.%s", s->o.uname->nodename, when, as->suffix);
 	text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);
 	s->failure = (struct save_failure){ 0 };
@@ -361,7 +364,7 @@ static void write_now(struct save *s)
 	static struct write_request r = { .what = WRITE_INDEX };
 	int index, err;
 
-	r.exporter = exporter_place(&export_trace);
+	r.exporter = exporter_place(s->exporter);
 	index = capture_metadata(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
 	err = index < 0 ? index : tell(s, &r, index);
 
@@ -424,7 +427,7 @@ static bool begin_if_triggered(struct save *s)
 
 	return s->state == SAVE_IDLE &&
 	       trigger_fires(&s->o.trigger, s->tick, clock_ns(CLOCK_MONOTONIC), why, sizeof(why)) &&
-	       !save_start(s, NULL, -1, why, NULL);
+	       !save_start(s, &export_trace, NULL, -1, why, NULL);
 }
 
 bool save_tick(struct save *s, const struct tick *t)

@@ -9,6 +9,7 @@
 #include "save/trigger.h"
 
 struct collect;
+struct exporter;
 struct names;
 struct save_failure;
 struct source;
@@ -47,12 +48,14 @@ struct save *save_new(const struct save_options *o);
 void save_free(struct save *s);
 
 /*
- * save_start - begins one. @path: the file, which is there when it is whole; NULL: "systop-HOST-UTCTIME.pb" here.
+ * save_start - begins one. @as: an exporter of windows. @path: the file, which is there when it is whole; NULL:
+ * "systop-HOST-UTCTIME" and the exporter's suffix, here.
  * @fd: written to instead, if it is not -1. @reason: told in save_text() and in the trace, "": somebody wanted it.
  * @part: of the window, NULL: what the options say. It ends now, whenever it is written. Returns 0, -EBUSY: one is
  * being written, -EOPNOTSUPP: nothing is recorded, or another -errno: save_text() says it, too.
  */
-int save_start(struct save *s, const char *path, int fd, const char *reason, const struct save_part *part);
+int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
+	       const struct save_part *part);
 
 /* save_cancel - there will be no file. */
 void save_cancel(struct save *s);

@@ -345,5 +345,6 @@ const struct exporter export_trace = {
 	.operand = "FILE",
 	.help = "record until --duration or Ctrl-C, save a Perfetto trace and exit; - is stdout",
 	.needs = EXPORT_WINDOW,
+	.suffix = "pb",
 	.window = write_window,
 };
