@@ -71,9 +71,8 @@ struct options {
 /* options_need - whether an exporter is asked for that needs this: enum export_needs. */
 bool options_need(const struct options *o, unsigned int needs);
 
-/* options_table - all options, for help, completions and man page; ends with a row of zeros. Without memory those of the
- * exporters are not there. options_exporter - whose
- * option a row is, NULL: nobody's. */
+/* options_table - all options, for help, completions and man page; ends with a row of zeros. Without memory those of
+ * the exporters are not there. options_exporter - whose option a row is, NULL: nobody's. */
 const struct argp_option *options_table(void);
 const struct exporter *options_exporter(const struct argp_option *row);
 

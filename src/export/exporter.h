@@ -35,25 +35,27 @@ enum export_needs {
 
 /* A format that is written in place of the screen. */
 struct exporter {
-	/* Its option: the name, the letter (0: none), what stands behind it (NULL: nothing), one of which words (NULL: a
-	 * file, "-" is standard output), and what help says. */
+	/* Its option: the name, the letter (0: none), what stands behind it (NULL: nothing), one of which words (NULL:
+	 * a file, "-" is standard output), and what help says. */
 	const char *name;
 	char letter;
 	const char *operand;
 	const char *const *words; /* ends with NULL */
 	const char *help;
 	unsigned int needs;       /* enum export_needs */
-	/* For ticks, all 0 or -errno. begin() - e->state, before the first one. tick() - writes one. end() - writes what is
-	 * left, to NULL: nowhere, and frees e->state. NULL: nothing is to be done. */
+	/* For ticks, all 0 or -errno. begin() - e->state, before the first one. tick() - writes one. end() - writes
+	 * what is left, to NULL: nowhere, and frees e->state. NULL: nothing is to be done. */
 	int (*begin)(struct export *e);
 	int (*tick)(struct export *e, FILE *to, const struct tick *t);
 	int (*end)(struct export *e, FILE *to);
-	/* For a window: what a file's name ends with when it has none of its own, without the dot. Writes it: 0, -ECANCELED: it is not wanted any more, or -errno. */
+	/* For a window: what a file's name ends with when it has none of its own, without the dot. Writes it: 0,
+	 * -ECANCELED: it is not wanted any more, or -errno. */
 	const char *suffix;
 	int (*window)(FILE *to, const struct capture *c, struct capture_result *result);
 };
 
-/* All of them, in the order of --help; exporter_at - NULL: there is none at this place. exporter_place - of one of them. */
+/* All of them, in the order of --help; exporter_at - NULL: there is none at this place. exporter_place - of one of
+ * them. */
 extern const struct exporter export_table, export_json, export_folded, export_trace;
 const struct exporter *exporter_at(unsigned int place);
 unsigned int exporter_place(const struct exporter *e);

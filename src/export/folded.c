@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks as FlameGraph reads them: a line "comm;outermost;...;innermost WEIGHT" for each stack of a tick. Kernel frames end
- * in _[k], what has no stack is [no stack]. Weights are samples on a CPU, else ns.
+ * Stacks as FlameGraph reads them: a line "comm;outermost;...;innermost WEIGHT" for each stack of a tick. Kernel frames
+ * end in _[k], what has no stack is [no stack]. Weights are samples on a CPU, else ns.
  */
 #include <errno.h>
 #include <inttypes.h>

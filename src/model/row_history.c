@@ -36,7 +36,8 @@ static uint64_t row_key(const struct row *r)
 }
 
 /* Calls for each row that @l is, or is a part of: its place in @h->rows. */
-#define FOR_EACH_ROW_OF(h, l, place)                                                              	for (struct walk w_ = walk_first(h, l); (place = walk_next(h, &w_)) != SIZE_MAX;)
+#define FOR_EACH_ROW_OF(h, l, place) \
+	for (struct walk w_ = walk_first(h, l); (place = walk_next(h, &w_)) != SIZE_MAX;)
 
 struct walk {
 	const struct life *life;

@@ -29,11 +29,11 @@ struct source {
 	void (*thread_name)(void *arg, pid_t tid, char *buf, size_t size);
 	/* ns of which the recorder has everything, on all CPUs; VALUE_NA: it is off. */
 	uint64_t (*recorded)(void *arg);
-	/* What it has of @from to @to, CLOCK_BOOTTIME ns, CPU after CPU; @since: from when on all is there. Ends with what
-	 * @fn returns, if that is not 0. A key's work, not a refresh's. */
+	/* What it has of @from to @to, CLOCK_BOOTTIME ns, CPU after CPU; @since: from when on all is there. Ends with
+	 * what @fn returns, if that is not 0. A key's work, not a refresh's. */
 	int (*recorded_events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 			       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
-	/* The same as samples of threads, see query/recorded.h; by way of any refresh, whose past knows who there was. */
+	/* The same as samples of threads, see query/recorded.h; by way of any refresh, whose past knows the threads. */
 	int (*recorded_samples)(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
 				int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until),
 				void *fn_arg);

@@ -33,7 +33,8 @@ static bool lacks_user(const struct stack_sample *s)
 
 void stack_walk(struct stack_walk *w, const struct source *source, const struct stack_sample *s, int how)
 {
-	const struct stack *user = how & WALK_NO_USER ? NULL : s->user, *kernel = how & WALK_NO_KERNEL ? NULL : s->kernel;
+	const struct stack *kernel = how & WALK_NO_KERNEL ? NULL : s->kernel;
+	const struct stack *user = how & WALK_NO_USER ? NULL : s->user;
 	bool marks = how & WALK_MARKS;
 
 	*w = (struct stack_walk){ .source = source, .innermost = how & WALK_INNERMOST };
@@ -52,7 +53,8 @@ void stack_walk(struct stack_walk *w, const struct source *source, const struct 
 		add_mark(w, "~");
 }
 
-void stack_walk_frames(struct stack_walk *w, const struct source *source, const uint64_t *frames, uint32_t nr, uint32_t tgid)
+void stack_walk_frames(struct stack_walk *w, const struct source *source, const uint64_t *frames, uint32_t nr,
+		       uint32_t tgid)
 {
 	*w = (struct stack_walk){ .source = source, .innermost = true };
 	add_frames(w, frames, nr, tgid);

@@ -23,7 +23,7 @@ struct stack_walk {
 	uint64_t frame;
 	uint32_t tgid;    /* of its stack */
 	bool kernel;
-	const char *mark; /* not NULL: this instead of a frame: "[truncated]", "[user stack not taken]", "[no stack]", "~" */
+	const char *mark; /* not NULL: this, and no frame: "[truncated]", "[user stack not taken]", "[no stack]", "~" */
 	/* Its own: */
 	const struct source *source;
 	bool innermost;
@@ -39,7 +39,8 @@ struct stack_walk {
 /* stack_walk - begins one over both stacks of a sample. stack_walk_frames - over frames, innermost first, of a process.
  * What they are of is borrowed. stack_walk_next - goes to the next frame or mark; false: there are no more. */
 void stack_walk(struct stack_walk *w, const struct source *source, const struct stack_sample *s, int how);
-void stack_walk_frames(struct stack_walk *w, const struct source *source, const uint64_t *frames, uint32_t nr, uint32_t tgid);
+void stack_walk_frames(struct stack_walk *w, const struct source *source, const uint64_t *frames, uint32_t nr,
+		       uint32_t tgid);
 bool stack_walk_next(struct stack_walk *w);
 
 /* stack_walk_symbol - what the frame is called now. NULL: out of memory. stack_walk_name - the same in raw bytes, never

@@ -27,8 +27,8 @@ struct tree {
 /* tree_begin - @nr rows, all of them roots and not wanted yet. 0 or -ENOMEM. */
 int tree_begin(struct tree *t, const struct row *rows, size_t nr);
 
-/* tree_rows - calls @add for the wanted rows from the top on, siblings in this order. 0, -ENOMEM, or what @add returned if
- * that is not 0. */
+/* tree_rows - calls @add for the wanted rows from the top on, siblings in this order. 0, -ENOMEM, or what @add returned
+ * if that is not 0. */
 typedef int tree_add(void *list, const struct row *r);
 int tree_rows(struct tree *t, row_before *before, const void *arg, tree_add *add, void *list);
 

@@ -18,7 +18,8 @@ struct capture_plan {
 	uint64_t first_ns;          /* from now to the first refresh */
 };
 
-/* capture_plan_init - before systop is ready. p->at and p->duration_ns are there. @interval_ns: between refreshes, about. */
+/* capture_plan_init - before systop is ready. p->at and p->duration_ns are there. @interval_ns: between refreshes,
+ * about. */
 void capture_plan_init(struct capture_plan *p, uint64_t interval_ns);
 
 /* capture_plan_begin - now that it is: says what will be saved, and when to refresh. */

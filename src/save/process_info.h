@@ -25,8 +25,8 @@ bool process_info_done(struct process_info_table *w);
 /* Bytes of a process's arguments, at most. */
 #define PROCESS_INFO_TEXT_MAX 1024
 
-/* process_info_at - copies what is known of the process at place @i, by number, and its arguments to @text of PROCESS_INFO_TEXT_MAX bytes.
- * False: there are no more. */
+/* process_info_at - copies what is known of the process at place @i, by number, and its arguments to @text of
+ * PROCESS_INFO_TEXT_MAX bytes. False: there are no more. */
 bool process_info_at(const struct process_info_table *w, uint32_t i, struct process_info *who, char *text);
 
 /* process_info_run - the role. */

@@ -302,7 +302,8 @@ static int take_index(struct job *job, const struct write_request *r, int fd, st
 
 	job->exporter = exporter_at(r->exporter);
 	job->index = trace_index_open(fd);
-	if (!job->exporter || !job->exporter->window || !job->index || (job->fd < 0 && !job->stream) || job->index->cpus.nr != job->nr_cpus || job->index->ring_slots != job->ring_slots)
+	if (!job->exporter || !job->exporter->window || !job->index || (job->fd < 0 && !job->stream) ||
+	    job->index->cpus.nr != job->nr_cpus || job->index->ring_slots != job->ring_slots)
 		return -EINVAL;
 	err = job->stream ? open_stream(job) : 0;
 	if (!err)

@@ -83,7 +83,8 @@ TEST(exporters, are_asked_for_by_letter_or_name)
 
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
-	static const struct symbol symbols[] = { { "a;b", "x", SYMBOL_USER, true }, { "do_it", "[kernel]", SYMBOL_KERNEL, true } };
+	static const struct symbol symbols[] = { { "a;b", "x", SYMBOL_USER, true },
+						 { "do_it", "[kernel]", SYMBOL_KERNEL, true } };
 
 	(void)arg;
 	(void)tgid;
@@ -131,7 +132,8 @@ TEST(exporters, folded_stacks_are_of_one_tick)
 {
 	const struct source source = { .symbol = symbol };
 	struct cgroup cgroup = { .id = 1, .path = "/" };
-	struct export samples = { .source = &source, .word = TIME_CPU }, all = { .source = &source, .word = TIME_KINDS };
+	struct export samples = { .source = &source, .word = TIME_CPU },
+		      all = { .source = &source, .word = TIME_KINDS };
 	struct model *m = model_new(1 << 20);
 	struct life *l = tick_life(m, 1000, "worker", &cgroup);
 

@@ -7,7 +7,7 @@
 /* Version of the schema: raised when a property is added, changes its meaning or goes. */
 #define JSON_SCHEMA 2
 
-/* json_schema - writes the JSON schema of a line of --json, which is a tick: always valid UTF-8. Returns 0 or -errno. */
+/* json_schema - writes the JSON schema of a line of --json, a tick in valid UTF-8. Returns 0 or -errno. */
 int json_schema(FILE *to);
 
 #endif

@@ -304,7 +304,8 @@ static void draw_about(const struct blocked_view *s, const struct view_context *
 			y++;
 		}
 		if (y < end)
-			x = paint_text(c->paint, y, x, c->paint->width - x, walk.kernel ? ROLE_KERNEL : ROLE_USER, text) + 1;
+			x = 1 + paint_text(c->paint, y, x, c->paint->width - x, walk.kernel ? ROLE_KERNEL : ROLE_USER,
+					   text);
 	}
 }
 

@@ -25,8 +25,8 @@ bool table_wants(const struct table_state *t, const struct view_context *c, cons
 /* table_update - the list has the rows of the tick. @ordered: in their order already */
 void table_update(struct table_state *t, const struct view_context *c, bool ordered);
 
-/* table_add_tree - the list has the wanted rows of a tree, in the order that is set. 0 or -ENOMEM. table_fold - folds and
- * unfolds its selected row; returns whether @a was such an action. */
+/* table_add_tree - the list has the wanted rows of a tree, in the order that is set. 0 or -ENOMEM. table_fold - folds
+ * and unfolds its selected row; returns whether @a was such an action. */
 int table_add_tree(struct table_state *t, const struct view_context *c, struct tree *tree);
 bool table_fold(const struct table_state *t, enum action a, struct tree *tree);
 

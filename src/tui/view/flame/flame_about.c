@@ -254,7 +254,8 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 	}
 	if (lines >= 6 && s->flames[TREE_MAIN].wakers.nr && y < end - 2) {
 		snprintf(text, sizeof(text), "(all boxes) ");
-		wakers_text(&s->flames[TREE_MAIN].wakers, c->tick, &c->host->source, text + strlen(text), sizeof(text) - strlen(text));
+		wakers_text(&s->flames[TREE_MAIN].wakers, c->tick, &c->host->source, text + strlen(text),
+			    sizeof(text) - strlen(text));
 		y = put(c, y, "woken by", text);
 	}
 	if (y <= end - 2)

@@ -14,7 +14,8 @@ void latency_draw_contributor(const struct paint *p, int y, const struct latency
 			      enum latency_kind kind, bool selected);
 
 /* latency_flame - @o opens the flamegraph of a range: of runqueue waits all that its threads had in these refreshes,
- * of sleep and D state just these, of interrupts all that its sources had; its title says so. Returns false if there is no memory. */
+ * of sleep and D state just these, of interrupts all that its sources had; its title says so. Returns false if there is
+ * no memory. */
 bool latency_flame(struct opening *o, const struct latency_range *r, const struct view_context *c);
 
 #endif
