@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/roles.h"
 #include "helper/helper.h"
-#include "roles.h"
 #include "sym/names.h"
 
 static double now_ms(void)

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/options.h"
+#include "app/roles.h"
 #include "loss.h"
-#include "model/filter.h"
-#include "options.h"
-#include "roles.h"
-#include "tui/columns.h"
-#include "tui/keymap.h"
-#include "tui/settings.h"
-#include "tui/theme.h"
+#include "query/filter.h"
+#include "tui/input/keymap.h"
+#include "tui/input/settings.h"
+#include "tui/term/theme.h"
+#include "tui/widget/columns.h"
 
 /* Plain text for roff. */
 static void put(const char *text)
@@ -59,7 +59,7 @@ static void put_item(const char *what, const char *help)
 
 static void put_options(void)
 {
-	for (const struct argp_option *o = option_table; o->name || o->doc; o++) {
+	for (const struct argp_option *o = options_table(); o->name || o->doc; o++) {
 		if (!o->name) {
 			printf(".SS %.*s\n", (int)strcspn(o->doc, ":"), o->doc);
 			continue;

@@ -28,7 +28,7 @@
 #include "collect/self.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/pressure.h"
@@ -70,7 +70,7 @@ struct collect {
 	struct stacks *stacks;
 	struct blocked *blocked;
 	struct bpf_link *peek_link;
-	struct tables *tables;
+	struct unwind_tables *tables;
 	struct rings *rings;
 	int peek_role, table_mib;
 	struct files *files;
@@ -130,7 +130,7 @@ static int collect_readers(struct collect *c)
 	c->stacks = stacks_new(&m->stacks, c->model);
 	c->file_events = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
 	c->names = cgroup_names_new(bpf_map__fd(c->skel->maps.cgroup_events), c->cgroups);
-	c->tables = tables_new(&m->tables);
+	c->tables = unwind_tables_new(&m->tables);
 	if (c->tables)
 		c->files = files_new(&m->files, c->model, c->tables);
 	c->slots = slots_new(&m->slots, c->model, c->cgroups, c->stacks, c->blocked);
@@ -355,7 +355,7 @@ void collect_free(struct collect *c)
 	stacks_free(c->stacks);
 	blocked_free(c->blocked);
 	files_free(c->files);
-	tables_free(c->tables);
+	unwind_tables_free(c->tables);
 	rings_free(c->rings);
 	areas_free(c->areas);
 	online_free(c->online);
@@ -459,12 +459,12 @@ void collect_files_age(struct collect *c, collect_forget *forget, void *arg)
 
 int collect_table(struct collect *c, uint32_t file, int fd)
 {
-	return file_sealed(fd) ? tables_read(c->tables, file, fd) : -EBADF; /* what is no file in memory can be waited for */
+	return file_sealed(fd) ? unwind_tables_read(c->tables, file, fd) : -EBADF; /* what is no file in memory can be waited for */
 }
 
 uint32_t collect_table_wanted(struct collect *c, uint32_t from)
 {
-	return tables_wanted(c->tables, from);
+	return unwind_tables_wanted(c->tables, from);
 }
 
 void collect_ask_file(struct collect *c, const struct file_key *key)
@@ -583,7 +583,7 @@ void collect_health(const struct collect *c, struct health *h)
 	stacks_health(c->stacks, h);
 	health_stacks(h, c->files, c->memory.cpus, c->nr_cpus);
 	areas_health(c->areas, h);
-	tables_health(c->tables, h);
+	unwind_tables_health(c->tables, h);
 	blocked_health(c->blocked, h);
 	rings_health(c->rings, h);
 }

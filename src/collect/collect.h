@@ -78,7 +78,7 @@ void collect_files(struct collect *c, collect_file *tell, void *arg);
 typedef bool collect_forget(void *arg, const uint32_t *ids, size_t nr);
 void collect_files_age(struct collect *c, collect_forget *forget, void *arg);
 
-/* collect_table - the unwind table of a file, from the symbols helper: see tables_read(). collect_table_wanted -
+/* collect_table - the unwind table of a file, from the symbols helper: see unwind_tables_read(). collect_table_wanted -
  * the next file from @from on whose table has to be made again; 0: none. */
 int collect_table(struct collect *c, uint32_t file, int fd);
 uint32_t collect_table_wanted(struct collect *c, uint32_t from);

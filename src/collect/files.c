@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 #include "model/health.h"
 #include "model/model.h"
 #include "model/sample.h"
@@ -36,7 +36,7 @@ struct aged {
 struct files {
 	struct files_memory mem;
 	const struct model *model;
-	struct tables *tables;
+	struct unwind_tables *tables;
 	enum files_step step;
 	uint32_t since;         /* of this step, shared.seconds; */
 	uint32_t looked;        /* and when none was found */
@@ -50,7 +50,7 @@ struct files {
 	struct aged *aged;      /* and those that can go */
 };
 
-struct files *files_new(const struct files_memory *mem, const struct model *model, struct tables *tables)
+struct files *files_new(const struct files_memory *mem, const struct model *model, struct unwind_tables *tables)
 {
 	struct files *f = calloc(1, sizeof(*f));
 
@@ -211,7 +211,7 @@ static void forget_some(struct files *f, files_forget *forget, void *arg)
 	const uint32_t *ids = f->ids + f->done;
 	size_t nr = f->nr - f->done < FORGET_NR ? f->nr - f->done : FORGET_NR;
 
-	if (!forget(arg, ids, nr) || !tables_forget(f->tables, ids, nr))
+	if (!forget(arg, ids, nr) || !unwind_tables_forget(f->tables, ids, nr))
 		return;
 	for (size_t i = 0; i < nr; i++) {
 		f->mem.of[ids[i]] = (struct unwind_file){ 0 };

@@ -10,7 +10,7 @@ struct files;
 struct health;
 struct model;
 struct shared;
-struct tables;
+struct unwind_tables;
 struct unwind_file;
 
 /*
@@ -31,7 +31,7 @@ struct files_memory {
 };
 
 /* files_new - @mem is copied, @model and @tables are borrowed. NULL: no memory. */
-struct files *files_new(const struct files_memory *mem, const struct model *model, struct tables *tables);
+struct files *files_new(const struct files_memory *mem, const struct model *model, struct unwind_tables *tables);
 void files_free(struct files *f);
 
 /* files_work - every 250 ms. @forget: forgets all that is known by @nr ids, or begins to; returns whether that is done,

@@ -265,3 +265,8 @@ int load_try(const struct collect_options *o, struct load_report *report)
 	online_free(online);
 	return err;
 }
+
+const char *load_libbpf(void)
+{
+	return libbpf_version_string();
+}

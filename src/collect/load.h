@@ -35,4 +35,7 @@ int load_try(const struct collect_options *o, struct load_report *report);
  * it is not built in. */
 int controller_ssid(const char *controller);
 
+/* load_libbpf - the library's version: "v1.1". */
+const char *load_libbpf(void);
+
 #endif

@@ -67,7 +67,7 @@ int memory_map(struct collect_memory *m, struct systop *skel, struct cpu_area *c
 		.nr_cpus = nr_cpus,
 		.max_slots = skel->rodata->slots_max,
 	};
-	m->tables = (struct tables_memory){
+	m->tables = (struct unwind_tables_memory){
 		.files = map_memory(skel->maps.unwind_files, PROT_READ | PROT_WRITE),
 		.pages = map_memory(skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
 		.rules = map_memory(skel->maps.unwind_rules, PROT_READ | PROT_WRITE),

@@ -6,7 +6,7 @@
 #include "collect/irqs.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 
 struct cpu_area;
 struct systop;
@@ -16,7 +16,7 @@ struct collect_memory {
 	struct slots_memory slots;
 	struct cpu_slot *cpus;
 	struct stacks_memory stacks;
-	struct tables_memory tables;
+	struct unwind_tables_memory tables;
 	struct files_memory files;
 	struct irqs_memory irqs;
 	uint64_t *blocked_wanted; /* one a slot */

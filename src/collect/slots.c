@@ -13,7 +13,7 @@
 #include "collect/waits.h"
 #include "model/model.h"
 #include "model/sample.h"
-#include "model/sums.h"
+#include "model/aggregate.h"
 #include "proc/cgroup.h"
 #include "util/vec.h"
 

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "export/folded.h"
-
+/*
+ * Stacks as FlameGraph reads them: a line "comm;outermost;...;innermost WEIGHT" for each stack of a tick. Kernel frames
+ * end in _[k], what has no stack is [no stack]. Weights are samples on a CPU, else ns.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/exporter.h"
 #include "model/sample.h"
 #include "model/tick.h"
-#include "sym/names.h"
+#include "query/stack_walk.h"
 #include "util/hash.h"
 #include "util/map.h"
 #include "util/text.h"
 #include "util/vec.h"
 
-const char *const folded_names[FOLDED_KINDS] = { "cpu", "runq", "sleep", "d", "irq", "wall" };
+/* What can be asked for: one kind of time (model/sample.h), or all together. */
+static const char *const words[] = { "cpu", "runq", "sleep", "d", "irq", "wall", NULL };
+#define WALL TIME_KINDS
 
 struct line {
 	char *text;
@@ -23,30 +28,12 @@ struct line {
 };
 
 struct folding {
-	struct names *names;
-	enum folded_kind kind;
+	const struct source *source;
+	int kind;
 	struct map known; /* hash of the text -> index + 1 */
 	struct line *lines;
 	size_t nr, room;
 };
-
-static void ask_stack(const struct stack *s, struct names *names)
-{
-	for (int i = 0; s && i < s->nr; i++)
-		names_frame(names, s->frames[i], s->tgid);
-}
-
-static int ask_sample(void *names, const struct stack_sample *s)
-{
-	ask_stack(s->user, names);
-	ask_stack(s->kernel, names);
-	return 0;
-}
-
-void folded_ask(const struct tick *t, struct names *names)
-{
-	tick_samples(t, 1, ask_sample, names);
-}
 
 /* A name without what would end a frame or a line. */
 static void put_name(FILE *to, const char *name)
@@ -58,23 +45,10 @@ static void put_name(FILE *to, const char *name)
 		fputc(*c == ';' ? ':' : *c, to);
 }
 
-static void put_stack(FILE *to, const struct stack *s, struct names *names)
-{
-	if (s && s->end != STACK_COMPLETE)
-		fputs(";[truncated]", to);
-	for (int i = s ? s->nr : 0; i-- > 0;) {
-		const struct symbol *symbol = names_frame(names, s->frames[i], s->tgid);
-
-		fputc(';', to);
-		put_name(to, symbol ? symbol->name : "?");
-		if (s->frames[i] & FRAME_KERNEL)
-			fputs("_[k]", to);
-	}
-}
-
-static char *line_text(const struct stack_sample *s, struct names *names)
+static char *line_text(const struct stack_sample *s, const struct source *source)
 {
 	char *text = NULL, comm[80];
+	struct stack_walk w;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
@@ -82,14 +56,13 @@ static char *line_text(const struct stack_sample *s, struct names *names)
 		return NULL;
 	text_safe(comm, sizeof(comm), s->life->comm, sizeof(s->life->comm));
 	put_name(f, comm);
-	if (s->flags & (NOTE_NO_USER | NOTE_USER_LOST) && s->kernel && !(s->life->flags & PF_KTHREAD))
-		fputs(";[user stack not taken]", f);
-	put_stack(f, s->user, names);
-	put_stack(f, s->kernel, names);
-	if (!s->user && !s->kernel)
-		fputs(";[no stack]", f);
-	if (s->flags & NOTE_NEAR)
-		fputs(";~", f);
+	stack_walk(&w, source, s, WALK_FROM_ROOT | WALK_MARKS);
+	while (stack_walk_next(&w)) {
+		fputc(';', f);
+		put_name(f, stack_walk_name(&w));
+		if (!w.mark && w.kernel)
+			fputs("_[k]", f);
+	}
 	if (fclose(f)) {
 		free(text);
 		return NULL;
@@ -100,13 +73,13 @@ static char *line_text(const struct stack_sample *s, struct names *names)
 static int fold(void *arg, const struct stack_sample *s)
 {
 	struct folding *f = arg;
-	uint64_t weight = f->kind == FOLDED_CPU ? s->count : s->weight;
+	uint64_t weight = f->kind == TIME_CPU ? s->count : s->weight;
 	uintptr_t at;
 	char *text;
 
-	if (s->kind != (int)f->kind && f->kind != FOLDED_WALL)
+	if (s->kind != f->kind && f->kind != WALL)
 		return 0;
-	text = line_text(s, f->names);
+	text = line_text(s, f->source);
 	if (!text)
 		return -ENOMEM;
 	at = (uintptr_t)map_get(&f->known, hash_text(0, text));
@@ -122,19 +95,58 @@ static int fold(void *arg, const struct stack_sample *s)
 	return map_put(&f->known, hash_text(0, text), (void *)(uintptr_t)f->nr);
 }
 
-int folded_tick(FILE *to, const struct tick *t, enum folded_kind kind, struct names *names)
+static int begin(struct export *e)
 {
-	struct folding f = { .names = names, .kind = kind };
-	int err = tick_samples(t, 1, fold, &f);
+	struct folding *f = calloc(1, sizeof(*f));
 
-	for (size_t i = 0; i < f.nr; i++) {
-		if (!err && f.lines[i].weight)
-			fprintf(to, "%s %" PRIu64 "\n", f.lines[i].text, f.lines[i].weight);
-		free(f.lines[i].text);
-	}
-	free(f.lines);
-	map_fini(&f.known);
+	if (!f)
+		return -ENOMEM;
+	f->source = e->source;
+	f->kind = e->word;
+	e->state = f;
+	return 0;
+}
+
+static void forget_lines(struct folding *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		free(f->lines[i].text);
+	f->nr = 0;
+	map_fini(&f->known);
+}
+
+static int tick(struct export *e, FILE *to, const struct tick *t)
+{
+	struct folding *f = e->state;
+	int err = tick_samples(t, 1, fold, f);
+
+	for (size_t i = 0; i < f->nr && !err; i++)
+		if (f->lines[i].weight)
+			fprintf(to, "%s %" PRIu64 "\n", f->lines[i].text, f->lines[i].weight);
+	forget_lines(f);
 	if (!err && fflush(to))
 		err = -errno;
 	return err;
 }
+
+static int end(struct export *e, FILE *to)
+{
+	struct folding *f = e->state;
+
+	(void)to;
+	forget_lines(f);
+	free(f->lines);
+	free(f);
+	return 0;
+}
+
+const struct exporter export_folded = {
+	.name = "folded",
+	.operand = "KIND",
+	.words = words,
+	.help = "print stacks as FlameGraph reads them: cpu, runq, sleep, d, irq or wall",
+	.needs = EXPORT_TICKS | EXPORT_SAMPLES,
+	.begin = begin,
+	.tick = tick,
+	.end = end,
+};

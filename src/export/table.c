@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "export/table.h"
-
+/* A tick as plain text: a heading, then a line a thread. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "model/filter.h"
+#include "export/exporter.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
+#include "query/filter.h"
+#include "query/order.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -35,7 +36,7 @@ static const char *cell(char *buf, size_t size, enum unit unit, uint64_t v, cons
 	return format_value(buf, size, unit, v, t->interval_ns);
 }
 
-static void heading(FILE *to, const struct tick *t, const struct table_options *o, size_t nr)
+static void heading(FILE *to, const struct tick *t, const struct export *o, size_t nr)
 {
 	char day[32], run[16], self[16], rss[16];
 	uint64_t cpu_run = 0, cpu_all = 0;
@@ -78,7 +79,7 @@ static void line(FILE *to, const struct row *r, const struct tick *t)
 	fprintf(to, " %s\n", comm);
 }
 
-int table_tick(FILE *to, const struct tick *t, const struct table_options *o)
+static int tick(struct export *o, FILE *to, const struct tick *t)
 {
 	size_t all = t->nr_active + (o->all ? t->nr_idle : 0), nr = 0;
 	const struct row **rows = calloc(all + 1, sizeof(*rows));
@@ -99,3 +100,11 @@ int table_tick(FILE *to, const struct tick *t, const struct table_options *o)
 	free(rows);
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
+
+const struct exporter export_table = {
+	.name = "batch",
+	.letter = 'b',
+	.help = "print plain tables",
+	.needs = EXPORT_TICKS,
+	.tick = tick,
+};

@@ -138,7 +138,7 @@ enum write_what {
 	WRITE_RING,  /* with CPU @cpu's ring, of which slots @from to @end are wanted */
 	WRITE_TO,    /* with a file that is open for writing: the rings are copied now; or */
 	WRITE_PATH,  /* the same for @path, which is there when it is whole, and not before; a device or FIFO is written to */
-	WRITE_IMAGE, /* with what export/image.h describes: the trace is written; or, as the only request, */
+	WRITE_INDEX, /* with what export/trace_index.h describes: @exporter writes it; or, as the only request, */
 	WRITE_REMOVE, /* @temporary is removed, which a helper for @path left when it was killed */
 };
 
@@ -146,7 +146,7 @@ struct write_request {
 	uint32_t what;
 	uint32_t cpu;
 	uint32_t slots;
-	uint32_t spare;
+	uint32_t exporter;  /* its place among all of them */
 	uint64_t from, end;
 	char path[4096];
 	char temporary[32]; /* what it is called in its folder until it is whole, if it has to have a name */
@@ -164,8 +164,8 @@ struct write_answer {
 
 /* --- who: command lines and namespace pids of processes */
 
-/* With the table (who_ask.c), which is filled in; there is no answer. */
-struct who_request {
+/* With the table (save/process_info.c), which is filled in; there is no answer. */
+struct process_request {
 	uint32_t nr; /* processes in it */
 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/internal.h"
-#include "model/sums.h"
+#include "model/aggregate.h"
 #include "util/vec.h"
 
 static void node_free(struct tick_node *n)
@@ -30,8 +30,8 @@ struct model *model_new(size_t past_bytes)
 	if (m)
 		m->ended_end = &m->ended;
 	if (m && past_bytes) {
-		m->past = past_new(past_bytes);
-		if (!m->past) {
+		m->history = history_new(past_bytes);
+		if (!m->history) {
 			free(m);
 			return NULL;
 		}
@@ -43,8 +43,8 @@ void node_release(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
 		((struct cgroup *)n->cgroups[i].cgroup)->refs--;
-	block_put(n->block);
-	n->block = NULL;
+	tick_lists_put(n->lists);
+	n->lists = NULL;
 	if (n->model->spare)
 		node_free(n->model->spare);
 	n->model->spare = n;
@@ -56,8 +56,8 @@ void model_free(struct model *m)
 		return;
 	if (m->now)
 		node_release(m->now);
-	past_free(m->past);
-	lives_free(m);
+	history_free(m->history);
+	threads_free(m);
 	model_stacks_free(m);
 	node_free(m->spare);
 	map_fini(&m->processes);
@@ -212,7 +212,7 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 
 	if (m->now) /* of a tick that failed */
 		node_release(m->now);
-	lives_forget(m);
+	threads_forget(m);
 	model_stacks_forget(m);
 	n = m->now = node_new(m);
 	if (!n)
@@ -374,9 +374,9 @@ int node_finish(struct tick_node *n)
 	n->tick.irqs = n->irqs;
 	for (int i = 0; i < HIST_SLOTS; i++)
 		n->tick.latency[LATENCY_RUNQ].n[i + HIST_SHIFT] = n->tick.total.runq.n[i];
-	if (n->block)
-		block_show(n->block, &n->tick);
-	n->oldest = past_oldest(m->past);
+	if (n->lists)
+		tick_lists_show(n->lists, &n->tick);
+	n->oldest = history_oldest(m->history);
 	if (n->tick.seq < n->oldest)
 		n->oldest = n->tick.seq;
 	n->next = m->held;
@@ -396,7 +396,7 @@ const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
 	if (node_finish(n))
 		return NULL;
 	m->now = NULL;
-	if (m->past && past_remember(m, n))
+	if (m->history && history_remember(m, n))
 		return NULL;
 	return &n->tick;
 }

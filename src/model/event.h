@@ -29,4 +29,20 @@ struct event {
 				      * took off_ns until now */
 };
 
+/* event_fn - one event; those of a CPU come in the order of their time. Not 0: reading ends with that. */
+typedef int event_fn(void *arg, const struct event *e);
+
+/* What could not be read. */
+struct event_loss {
+	uint64_t overwritten; /* while it was read */
+	uint64_t torn;        /* half written, or not at all */
+	uint64_t gaps;        /* switches that the one before does not lead to */
+};
+
+/* How far a CPU's ring had come: @head slots written. */
+struct event_mark {
+	uint64_t at; /* CLOCK_BOOTTIME ns */
+	uint64_t head;
+};
+
 #endif

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_MODEL_INTERNAL_H
 #define SYSTOP_MODEL_INTERNAL_H
 
-/* What the model's files share: lives.c (who there is), build.c (ticks), past.c (the last ones). */
+/* What the model's files share: threads.c (who there is), build.c (ticks), history.c (the last ones). */
 
 #include "model/model.h"
 #include "model/sample.h"
@@ -40,7 +40,7 @@ struct total {
 };
 
 /* What a tick has in lists that the past shares with it. */
-struct tick_block {
+struct tick_lists {
 	int holders;
 	struct stack_sample *samples;
 	size_t nr_samples, samples_room;
@@ -80,7 +80,7 @@ struct tick_node {
 	size_t cpus_room;
 	struct irq_values *irqs;
 	size_t irqs_room;
-	struct tick_block *block; /* NULL: nothing is in it */
+	struct tick_lists *lists; /* NULL: nothing is in it */
 };
 
 struct model {
@@ -88,7 +88,7 @@ struct model {
 	uint64_t builds;
 	struct map processes;    /* tgid + 1 -> struct process_node */
 	bool bereaved;           /* one ended since all others were looked at for children of its */
-	struct life_block *blocks; /* memory of all lives, */
+	struct life_slab *slabs; /* memory of all lives, */
 	struct life_node *unused;  /* and what of it is free */
 	struct life_node *living;
 	struct life_node *ended, **ended_end; /* first one first */
@@ -96,16 +96,16 @@ struct model {
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */
-	struct past *past;       /* NULL: nothing is remembered */
+	struct history *history;       /* NULL: nothing is remembered */
 	struct map stacks;       /* hash -> struct stack */
 	struct block *blocks_known;
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
-/* lives.c: frees the lives that neither a held nor a remembered tick, nor one that was remembered when a held one was
+/* threads.c: frees the lives that neither a held nor a remembered tick, nor one that was remembered when a held one was
  * made, shows; everything. */
-void lives_forget(struct model *m);
-void lives_free(struct model *m);
+void threads_forget(struct model *m);
+void threads_free(struct model *m);
 
 /* build.c: the pieces of a tick. node_new: held once, its head zeroed, NULL: out of memory;
  * node_finish completes and publishes it. 0 or -ENOMEM. */
@@ -127,28 +127,28 @@ void blocks_move(struct life *from, struct life *to);
 void model_stacks_forget(struct model *m);
 void model_stacks_free(struct model *m);
 
-/* block.c: what a tick shares with the past. block_now - of the tick being built, made if there is none yet; NULL: out
- * of memory. block_put - a holder less. block_bytes - what it takes. block_show - the tick's lists are those of its
- * block. */
-struct tick_block *block_now(struct model *m);
-void block_put(struct tick_block *b);
-size_t block_bytes(const struct tick_block *b);
-void block_show(const struct tick_block *b, struct tick *t);
+/* tick_lists.c: what a tick shares with the past. tick_lists_now - of the tick being built, made if there is none yet;
+ * NULL: out of memory. tick_lists_put - a holder less. tick_lists_bytes - what it takes. tick_lists_show - the tick
+ * shows them. */
+struct tick_lists *tick_lists_now(struct model *m);
+void tick_lists_put(struct tick_lists *b);
+size_t tick_lists_bytes(const struct tick_lists *b);
+void tick_lists_show(const struct tick_lists *b, struct tick *t);
 
 /* wait.c: finds out whose CPU limit it was, once the cgroups of the tick are known: the nearest one's that stopped
  * somebody. */
 void block_limits(struct tick_node *n);
 
-/* past.c */
-struct past *past_new(size_t bytes);
-void past_free(struct past *p);
-/* past_remember - @n as the newest; the oldest go if there is no room. 0 or -ENOMEM. */
-int past_remember(struct model *m, const struct tick_node *n);
-/* past_block - of a tick that is remembered, NULL: none. */
-struct tick_block *past_block(const struct past *p, uint64_t seq);
-/* past_head - a remembered tick without its rows, NULL: it is not remembered. */
-const struct tick *past_head(const struct past *p, uint64_t seq);
-/* past_oldest - seq of the oldest tick remembered, UINT64_MAX: none. */
-uint64_t past_oldest(const struct past *p);
+/* history.c */
+struct history *history_new(size_t bytes);
+void history_free(struct history *p);
+/* history_remember - @n as the newest; the oldest go if there is no room. 0 or -ENOMEM. */
+int history_remember(struct model *m, const struct tick_node *n);
+/* history_lists - of a tick that is remembered, NULL: none. */
+struct tick_lists *history_lists(const struct history *p, uint64_t seq);
+/* history_head - a remembered tick without its rows, NULL: it is not remembered. */
+const struct tick *history_head(const struct history *p, uint64_t seq);
+/* history_oldest - seq of the oldest tick remembered, UINT64_MAX: none. */
+uint64_t history_oldest(const struct history *p);
 
 #endif

@@ -85,14 +85,14 @@ void model_files(const struct model *m, uint64_t *bits, uint32_t max)
 
 int model_sample(struct model *m, const struct stack_sample *s)
 {
-	struct tick_block *b = block_now(m);
+	struct tick_lists *b = tick_lists_now(m);
 
 	return b ? VEC_PUSH(b->samples, b->nr_samples, b->samples_room, *s) : -ENOMEM;
 }
 
 static uint64_t oldest_shown(const struct model *m)
 {
-	uint64_t oldest = past_oldest(m->past);
+	uint64_t oldest = history_oldest(m->history);
 
 	for (const struct tick_node *n = m->held; n; n = n->next)
 		if (n->tick.seq < oldest)
@@ -103,7 +103,7 @@ static uint64_t oldest_shown(const struct model *m)
 /* When the first tick that is shown began. */
 static int64_t oldest_time(const struct model *m)
 {
-	const struct tick *head = m->past ? past_head(m->past, past_oldest(m->past)) : NULL;
+	const struct tick *head = m->history ? history_head(m->history, history_oldest(m->history)) : NULL;
 	int64_t oldest = head ? head->awake_ns - (int64_t)head->interval_ns : m->awake_ns;
 
 	for (const struct tick_node *n = m->held; n; n = n->next)
@@ -238,16 +238,16 @@ void blocks_move(struct life *from, struct life *to)
 /* --- All that ticks show */
 
 /* A tick that is remembered or held, without rows if need be; NULL: it is neither. @b: its samples, NULL: none. */
-static const struct tick *find(const struct model *m, uint64_t seq, const struct tick_block **b)
+static const struct tick *find(const struct model *m, uint64_t seq, const struct tick_lists **b)
 {
 	for (const struct tick_node *n = m->held; n; n = n->next) {
 		if (n->tick.seq != seq)
 			continue;
-		*b = n->block;
+		*b = n->lists;
 		return &n->tick;
 	}
-	*b = m->past ? past_block(m->past, seq) : NULL;
-	return m->past ? past_head(m->past, seq) : NULL;
+	*b = m->history ? history_lists(m->history, seq) : NULL;
+	return m->history ? history_head(m->history, seq) : NULL;
 }
 
 /* Whether it is told by the block that it is a part of, @end being that of its tick. */
@@ -286,7 +286,7 @@ static int tell_blocks(const struct model *m, int64_t from, int64_t to, sample_f
 int tick_samples_of(const struct tick *any, uint64_t first, uint64_t last, sample_fn *fn, void *arg)
 {
 	const struct model *m = ((const struct tick_node *)any)->model;
-	const struct tick_block *b;
+	const struct tick_lists *b;
 	const struct tick *t = find(m, last, &b);
 	int64_t end = t ? t->awake_ns : 0, to = end;
 	int err = 0;

@@ -271,7 +271,7 @@ const struct tick *tick_get(const struct tick *t);
 void tick_put(const struct tick *t);
 
 /* How many ticks are remembered at most, if their memory allows it. */
-#define PAST_TICKS 120
+#define HISTORY_TICKS 120
 
 /* tick_past - seq of the oldest tick that is remembered (@t's if none is), by way of any tick.
  * Returns the bytes they take. */
@@ -307,20 +307,5 @@ int tick_lives(const struct tick *any, life_fn *fn, void *arg);
  */
 int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks,
 		 struct values *out);
-
-/* row_before - whether @a stands before @b; @arg is the caller's. */
-typedef bool row_before(const struct row *a, const struct row *b, const void *arg);
-
-/* rows_rank - how many of the rows stand before @row. O(n). */
-size_t rows_rank(const struct row *const *refs, size_t nr, const struct row *row,
-		 row_before *before, const void *arg);
-
-/*
- * rows_order - puts the rows that a screen of lines @first .. @first + @count shows into place:
- * refs[first .. first+count) hold what a full sort would put there; the rest is in any order.
- * O(n) in @nr, so that 50,000 threads cost no full sort. Ties by tid, pid or path: stable.
- */
-void rows_order(const struct row **refs, size_t nr, size_t first, size_t count,
-		row_before *before, const void *arg);
 
 #endif

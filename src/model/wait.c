@@ -53,28 +53,28 @@ void latency_add(struct latency *a, const struct latency *b)
 
 int model_wait(struct model *m, const struct wait *w)
 {
-	struct tick_block *b = block_now(m);
+	struct tick_lists *b = tick_lists_now(m);
 
 	return b ? VEC_PUSH(b->waits, b->nr_waits, b->waits_room, *w) : -ENOMEM;
 }
 
 int model_woken(struct model *m, const struct woken *w)
 {
-	struct tick_block *b = block_now(m);
+	struct tick_lists *b = tick_lists_now(m);
 
 	return b ? VEC_PUSH(b->wokens, b->nr_wokens, b->wokens_room, *w) : -ENOMEM;
 }
 
 int model_away(struct model *m, const struct away *a)
 {
-	struct tick_block *b = block_now(m);
+	struct tick_lists *b = tick_lists_now(m);
 
 	return b ? VEC_PUSH(b->aways, b->nr_aways, b->aways_room, *a) : -ENOMEM;
 }
 
 int model_irq_cpu(struct model *m, const struct irq_cpu *i)
 {
-	struct tick_block *b = block_now(m);
+	struct tick_lists *b = tick_lists_now(m);
 
 	return b ? VEC_PUSH(b->irq_cpus, b->nr_irq_cpus, b->irq_cpus_room, *i) : -ENOMEM;
 }
@@ -96,8 +96,8 @@ static bool stopped(const struct tick_node *n, const struct cgroup *c)
 
 void block_limits(struct tick_node *n)
 {
-	for (size_t i = 0; n->block && i < n->block->nr_waits; i++) {
-		struct wait *w = &n->block->waits[i];
+	for (size_t i = 0; n->lists && i < n->lists->nr_waits; i++) {
+		struct wait *w = &n->lists->waits[i];
 		const struct cgroup *c = w->life->limiter;
 
 		if (w->kind != WAIT_LIMIT)

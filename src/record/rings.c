@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/event.h"
 #include "model/health.h"
 #include "record/inner_maps.h"
 #include "ring.h"
@@ -33,7 +34,7 @@
 
 struct cpu_ring {
 	int fd;
-	struct rings_mark marks[MARKS]; /* a ring, too */
+	struct event_mark marks[MARKS]; /* a ring, too */
 	uint64_t nr_marks;
 };
 
@@ -42,7 +43,7 @@ struct rings {
 	struct cpu_ring *cpus;
 	int made;
 	int err;
-	struct rings_mark *scratch;
+	struct event_mark *scratch;
 	uint32_t *places; /* of the rings that are being put into the map, */
 	int *fds;         /* and the rings */
 };
@@ -114,7 +115,7 @@ static void mark(struct rings *r, int cpu, uint64_t boottime_ns)
 	struct cpu_ring *c = &r->cpus[cpu];
 	uint64_t head = __atomic_load_n(&r->o.cpus[cpu].records, __ATOMIC_ACQUIRE);
 
-	c->marks[c->nr_marks++ % MARKS] = (struct rings_mark){ boottime_ns, head };
+	c->marks[c->nr_marks++ % MARKS] = (struct event_mark){ boottime_ns, head };
 }
 
 static uint64_t ring_bytes(const struct rings *r)
@@ -157,7 +158,7 @@ static int put_rings(struct rings *r, int nr)
 		struct cpu_ring *c = &r->cpus[r->places[i]];
 
 		c->fd = r->fds[i];
-		c->marks[c->nr_marks++ % MARKS] = (struct rings_mark){ clock_ns(CLOCK_BOOTTIME), 0 };
+		c->marks[c->nr_marks++ % MARKS] = (struct event_mark){ clock_ns(CLOCK_BOOTTIME), 0 };
 	}
 	r->made += nr;
 	return err;
@@ -216,7 +217,7 @@ uint64_t rings_held(const struct rings *r, uint64_t boottime_ns)
 	return least;
 }
 
-const struct rings_mark *rings_marks(const struct rings *r, int cpu, uint32_t *nr)
+const struct event_mark *rings_marks(const struct rings *r, int cpu, uint32_t *nr)
 {
 	const struct cpu_ring *c = &r->cpus[cpu];
 	uint64_t oldest = c->nr_marks > MARKS ? c->nr_marks - MARKS : 0;

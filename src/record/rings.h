@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct cpu_slot;
+struct event_mark;
 struct health;
 struct online;
 
@@ -55,15 +56,9 @@ void rings_tick(struct rings *r, uint64_t boottime_ns);
 /* rings_held - ns of the window that the online CPU with the fewest still has, at most the window; 0: none yet. */
 uint64_t rings_held(const struct rings *r, uint64_t boottime_ns);
 
-/* How far a CPU's ring had come: @head slots written. */
-struct rings_mark {
-	uint64_t at; /* CLOCK_BOOTTIME ns */
-	uint64_t head;
-};
-
 /* rings_marks - of a CPU, oldest first: good until the next call. rings_place - the slot from which on it has what
  * came after @boottime_ns, or the oldest that it knows the time of. rings_fd - of its ring's map, -1: it has none. */
-const struct rings_mark *rings_marks(const struct rings *r, int cpu, uint32_t *nr);
+const struct event_mark *rings_marks(const struct rings *r, int cpu, uint32_t *nr);
 uint64_t rings_place(const struct rings *r, int cpu, uint64_t boottime_ns);
 int rings_fd(const struct rings *r, int cpu);
 uint32_t rings_slots(const struct rings *r);

@@ -17,7 +17,7 @@
 
 struct reading {
 	const struct snapshot_ring *ring;
-	struct snapshot_loss *loss;
+	struct event_loss *loss;
 	uint32_t mark;      /* last one at or before the place */
 	uint64_t from;
 	struct event held[HELD_MAX];
@@ -25,7 +25,7 @@ struct reading {
 	uint64_t switched;  /* time of the last switch */
 	uint32_t next;      /* thread that the last switch brought */
 	bool known;
-	snapshot_fn *fn;
+	event_fn *fn;
 	void *arg;
 };
 
@@ -203,8 +203,8 @@ static int read_chunk(struct reading *r, uint64_t place, uint32_t nr, struct rin
 	return err;
 }
 
-int snapshot_read(const struct snapshot_ring *ring, uint64_t from, snapshot_fn *fn, void *arg,
-		  struct snapshot_loss *loss)
+int snapshot_read(const struct snapshot_ring *ring, uint64_t from, event_fn *fn, void *arg,
+		  struct event_loss *loss)
 {
 	struct reading r = { .ring = ring, .loss = loss, .from = from, .fn = fn, .arg = arg };
 	uint64_t place = ring->end > ring->nr ? ring->end - ring->nr : 0;

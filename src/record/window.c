@@ -49,7 +49,7 @@ int window_read(const struct rings *rings, const struct cpu_slot *cpus, int nr_c
 	*since = from;
 	for (w.cpu = 0; w.cpu < nr_cpus && bytes && !err; w.cpu++) {
 		struct snapshot_ring ring = { 0 };
-		struct snapshot_loss loss = { 0 };
+		struct event_loss loss = { 0 };
 		int fd = rings_fd(rings, w.cpu);
 		void *slots;
 

@@ -5,7 +5,7 @@
 #include "sym/cfi.h"
 
 /*
- * cfi_pack - writes a table as the unwinder has it, for table_read() in collect/tables.h: struct
+ * cfi_pack - writes a table as the unwinder has it, for table_read() in collect/unwind_tables.h: struct
  * cfi_packed, the rules, and for each page that has code struct cfi_packed_page and its rows, whose rules
  * are numbers of those.
  * Returns 0 or -errno.

@@ -169,5 +169,10 @@ int sink_add(struct sink *o, const char *text, size_t bytes)
 
 void sink_fini(struct sink *o)
 {
+	if (o->stream)
+		fclose(o->stream);
+	free(o->next);
+	o->stream = NULL;
+	o->next = NULL;
 	forget_sent(o);
 }

@@ -42,7 +42,7 @@ def message(lines):
 def packets(path):
     """All packets of a trace."""
     with open(path, "rb") as trace:
-        done = subprocess.run(["protoc", "--decode=perfetto.protos.Trace", "-I", os.path.join(SOURCE, "src/export"),
+        done = subprocess.run(["protoc", "--decode=perfetto.protos.Trace", "-I", os.path.join(SOURCE, "src/export/perfetto"),
                                "perfetto.proto"], stdin=trace, capture_output=True, check=True)
     return message(iter(done.stdout.decode().splitlines())).get("packet", [])
 

@@ -12,12 +12,12 @@
 
 #include "collect/blocked.h"
 #include "collect/peek.h"
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 #include "helper/proto.h"
 #include "model/health.h"
 #include "model/model.h"
+#include "save/process_info.h"
 #include "scene.h"
-#include "who_ask.h"
 
 static const struct tick *tick_of_scene(void)
 {
@@ -174,34 +174,34 @@ void fuzz_blocked(const uint8_t *bytes, size_t size)
 /* As the helper: whom the table tells of, and how large it is. */
 static void run_who(struct feed *f)
 {
-	struct who_request request = { .nr = feed_number(f, 4) };
+	struct process_request request = { .nr = feed_number(f, 4) };
 	struct role role;
 
 	role_begin(&role);
 	role_ask(&role, &request, sizeof(request), fuzz_fd(f->at, f->left));
-	role_run(&role, who_run);
+	role_run(&role, process_info_run);
 }
 
 /* As the one who asks: what a helper wrote into it. */
 static void ask_who(struct feed *f)
 {
-	struct who_table *w = who_ask(0, tick_of_scene());
-	struct who_request request;
-	char text[WHO_TEXT_MAX];
-	struct who who;
+	struct process_info_table *w = process_info_request(0, tick_of_scene());
+	struct process_request request;
+	char text[PROCESS_INFO_TEXT_MAX];
+	struct process_info who;
 	int fd = -1;
 
 	fuzz_check(w && helper_receive(helpers_other(0), &request, sizeof(request), &fd) == sizeof(request) && fd >= 0,
 		   "nobody was asked");
 	fuzz_check(pwrite(fd, f->at, f->left, 0) == (ssize_t)f->left, "the table cannot be written: %m");
 	close(fd);
-	who_done(w);
-	for (uint32_t i = 0; who_at(w, i, &who, text); i++) {
-		fuzz_check(who.len <= sizeof(text) && who.nr_nspids <= WHO_LEVELS, "%u bytes, %u numbers", who.len,
-			   who.nr_nspids);
+	process_info_done(w);
+	for (uint32_t i = 0; process_info_at(w, i, &who, text); i++) {
+		fuzz_check(who.len <= sizeof(text) && who.nr_nspids <= PROCESS_INFO_LEVELS, "%u bytes, %u numbers",
+			   who.len, who.nr_nspids);
 		fuzz_check(!who.len || !text[who.len - 1], "arguments without an end");
 	}
-	who_free(w);
+	process_info_free(w);
 	helpers_forget();
 }
 
@@ -238,23 +238,23 @@ static void check_unwind_table(const struct unwind_file *file)
 /* What the symbols helper made of a file. */
 void fuzz_table(const uint8_t *bytes, size_t size)
 {
-	static const struct tables_memory memory = {
+	static const struct unwind_tables_memory memory = {
 		.files = table_files, .pages = table_pages, .rules = table_rules, .areas = no_areas,
 		.nr_cpus = 1, .chunks_fd = -1, .max_chunks = UNWIND_CHUNKS, .seconds = &table_seconds,
 	};
-	static struct tables *tables;
+	static struct unwind_tables *tables;
 	struct feed f = { bytes, size };
 	uint32_t file = 1 + feed_number(&f, 1);
 	int fd = fuzz_fd_again(f.at, f.left);
 	struct health h = { 0 };
 
 	if (!tables)
-		tables = tables_new(&memory);
+		tables = unwind_tables_new(&memory);
 	fuzz_check(tables, "no memory");
-	if (!tables_read(tables, file, fd))
+	if (!unwind_tables_read(tables, file, fd))
 		check_unwind_table(&table_files[file]);
-	tables_wanted(tables, 0);
-	tables_health(tables, &h);
+	unwind_tables_wanted(tables, 0);
+	unwind_tables_health(tables, &h);
 	health_fini(&h);
 	close(fd);
 }

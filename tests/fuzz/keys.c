@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "scene.h"
-#include "tui/paint.h"
-#include "tui/screen.h"
+#include "tui/screen/screen.h"
+#include "tui/term/paint.h"
 
 #define MOST_WIDTH 250
 #define MOST_HEIGHT 80
@@ -91,7 +91,7 @@ void fuzz_keys(const uint8_t *bytes, size_t size)
 		begin();
 	begin_scene();
 	host = scene_host;
-	host.arg = &scene;
+	host.source.arg = host.arg = &scene;
 	settings_default(&settings);
 	paint_init(&paint, pad, 80, 24, true);
 	paint_theme(&paint, &theme, true);

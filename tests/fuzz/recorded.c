@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a trace is written from: the recorder's rings, and the image of all that goes with them. */
+/* What a trace is written from: the recorder's rings, and the index of all that goes with them. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/image.h"
-#include "export/trace.h"
+#include "export/capture.h"
+#include "export/exporter.h"
+#include "export/trace_index.h"
 #include "record/keep.h"
 #include "record/snapshot.h"
+#include "save/kept.h"
 
 #define SLOTS 64U
 
@@ -51,12 +53,12 @@ void fuzz_rings(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
 	struct ring_slot *slots = calloc(SLOTS, sizeof(*slots));
-	struct rings_mark marks[3];
+	struct event_mark marks[3];
 	struct told told = { .from = feed_number(&f, 8) };
 	uint64_t end = feed_number(&f, 8) & 0xffff, head = end + feed_number(&f, 1) % SLOTS;
 	struct snapshot_ring ring = { .slots = slots, .nr = SLOTS, .head = &head, .end = end, .marks = marks,
 				      .nr_marks = feed_number(&f, 1) % 4 };
-	struct snapshot_loss loss = { 0 };
+	struct event_loss loss = { 0 };
 
 	fuzz_check(slots, "no memory");
 	ring.from = feed_number(&f, 2);
@@ -78,32 +80,35 @@ static bool go_on(void *arg, int percent)
 	return true;
 }
 
-static void write_trace(const struct image *image, const struct ring_slot *slots, const uint64_t *head)
+static void write_trace(const struct trace_index *index, const struct ring_slot *slots, const uint64_t *head)
 {
-	struct keep_ring *rings = calloc(image->cpus.nr + 1, sizeof(*rings));
+	struct keep_ring *rings = calloc(index->cpus.nr + 1, sizeof(*rings));
 	static FILE *null;
-	struct trace_result result;
+	struct capture c = { .progress = go_on };
+	struct kept kept = { index, rings };
+	struct capture_result result;
 
 	if (!null)
 		null = fopen("/dev/null", "we");
 	fuzz_check(rings && null, "no memory");
-	for (uint32_t cpu = 0; cpu < image->cpus.nr && cpu < 2; cpu++)
+	for (uint32_t cpu = 0; cpu < index->cpus.nr && cpu < 2; cpu++)
 		rings[cpu] = (struct keep_ring){ .slots = slots, .head = head, .end = *head };
-	trace_write(null, image, rings, go_on, NULL, &result);
+	kept_capture(&c, &kept);
+	export_trace.window(null, &c, &result);
 	free(rings);
 }
 
-static void look_up(const struct image *image)
+static void look_up(const struct trace_index *index)
 {
 	for (uint32_t i = 0; i < 8; i++) {
-		fuzz_check(strlen(image_string(image, i * i)) < image->bytes, "a text without an end");
-		image_who(image, i, i);
-		image_find_process(image, i);
-		image_find_stack(image, i);
+		fuzz_check(strlen(trace_index_string(index, i * i)) < index->bytes, "a text without an end");
+		trace_index_who(index, i, i);
+		trace_index_find_process(index, i);
+		trace_index_find_stack(index, i);
 	}
 }
 
-/* The two bytes before the image say how many of the slots behind it there are: 16 bytes each. */
+/* The two bytes before the index say how many of the slots behind it there are: 16 bytes each. */
 void fuzz_image(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size }, rest;
@@ -111,18 +116,18 @@ void fuzz_image(const uint8_t *bytes, size_t size)
 	size_t behind = nr * sizeof(struct ring_slot) + 1, len = f.left > behind ? f.left - behind : f.left;
 	struct ring_slot *slots = calloc(SLOTS, sizeof(*slots));
 	int fd = fuzz_fd_again(f.at, len);
-	const struct image *image = image_open(fd);
+	const struct trace_index *index = trace_index_open(fd);
 	uint64_t head = nr;
 
 	fuzz_check(slots, "no memory");
 	rest = (struct feed){ f.at + len, f.left - len };
 	fill_ring(&rest, slots, SLOTS, head);
-	if (image) {
-		look_up(image);
-		if (image->ring_slots == SLOTS)
-			write_trace(image, slots, &head);
+	if (index) {
+		look_up(index);
+		if (index->ring_slots == SLOTS)
+			write_trace(index, slots, &head);
 	}
-	image_close(image);
+	trace_index_close(index);
 	close(fd);
 	free(slots);
 }

@@ -15,7 +15,7 @@
 #define config_write_work config_write_work_here
 #define path_resolve(path, uid, flags, p) no_file(path, p)
 static int no_file(const char *path, struct path *p);
-#include "../../src/config_write.c"
+#include "../../src/app/config_write.c"
 #undef path_resolve
 
 /* It would write to it. */

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config_file.h"
-#include "model/filter.h"
+#include "app/config_file.h"
+#include "query/filter.h"
+#include "save/trigger.h"
 #include "scene.h"
-#include "trigger.h"
-#include "tui/settings.h"
-#include "tui/theme.h"
+#include "tui/input/settings.h"
+#include "tui/term/theme.h"
 #include "util/invoker.h"
 #include "util/text.h"
 

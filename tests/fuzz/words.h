@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-#include "tui/settings.h"
+#include "tui/input/settings.h"
 
 /* fuzz_read_config - sets what a config file of these bytes says. Returns whether it is believed. */
 bool fuzz_read_config(struct settings *s, const void *bytes, size_t size);

@@ -32,7 +32,7 @@ static void *map_here(size_t bytes, int fd)
 #define write_kind write_kind_here
 #define mmap(at, bytes, rights, flags, fd, offset) map_here(bytes, fd)
 #define setpriority(which, who, priority) ((void)0)
-#include "../../src/export/write.c"
+#include "../../src/save/write.c"
 #undef mmap
 
 #define SLOTS 64
@@ -50,7 +50,7 @@ static void forget_job(struct job *job, uint32_t copied_cpus, uint32_t copied_sl
 	while (nr_maps--)
 		munmap(maps[nr_maps].at, maps[nr_maps].bytes);
 	nr_maps = 0;
-	image_close(job->image);
+	trace_index_close(job->index);
 	path_close(&job->path);
 	free(job->rings);
 	if (job->fd >= 0)
@@ -74,6 +74,7 @@ static int take_one(struct feed *f, struct job *job, struct write_answer *a)
 
 	r = (struct write_request){ .what = feed_number(f, 1) };
 	r.cpu = feed_number(f, 1);
+	r.exporter = exporter_place(&export_trace);
 	switch (r.what) {
 	case WRITE_CPUS:
 		if (job->rings) /* they come once */

@@ -13,8 +13,8 @@
 #include <wchar.h>
 
 #include "scene.h"
-#include "tui/paint.h"
-#include "tui/screen.h"
+#include "tui/screen/screen.h"
+#include "tui/term/paint.h"
 
 #define NS 1000000000ULL
 
@@ -247,7 +247,7 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 	if (theme_load(&o->theme, shot->theme ? shot->theme : "default", NULL, error, sizeof(error)))
 		abort();
 	o->host = scene_host;
-	o->host.arg = scene;
+	o->host.source.arg = o->host.arg = scene;
 	o->pad = newpad(shot->height, shot->width);
 	paint_init(&o->paint, o->pad, shot->width, shot->height, !shot->ascii);
 	paint_theme(&o->paint, &o->theme, true);

@@ -356,7 +356,7 @@ static uint64_t scene_names_generation(void *arg)
 	return s->early;
 }
 
-static const char *scene_source(void *arg, uint64_t frame)
+static const char *scene_code(void *arg, uint64_t frame)
 {
 	(void)arg;
 	return frame == 2 ? "ser.rs:212\nto_writer inlined in flush at writer.rs:40" : "";
@@ -491,12 +491,17 @@ const struct host scene_host = {
 	.version = "0.1.0",
 	.scope = "all",
 	.wait_ns = 100000,
-	.symbol = symbol,
-	.names_generation = scene_names_generation,
-	.source = scene_source,
-	.build_id = scene_build_id,
-	.irq_name = scene_irq_name,
-	.thread_name = scene_thread_name,
+	.source = {
+		.symbol = symbol,
+		.names_generation = scene_names_generation,
+		.code = scene_code,
+		.build_id = scene_build_id,
+		.irq_name = scene_irq_name,
+		.thread_name = scene_thread_name,
+		.recorded = scene_recorded,
+		.recorded_events = scene_recorded_events,
+		.recorded_samples = scene_recorded_samples,
+	},
 	.topology = topology,
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
@@ -507,9 +512,6 @@ const struct host scene_host = {
 	.health = health,
 	.write_config = write_config,
 	.without_starter = scene_without_starter,
-	.recorded = scene_recorded,
-	.recorded_events = scene_recorded_events,
-	.recorded_samples = scene_recorded_samples,
 	.save = scene_save,
 	.save_cancel = scene_save_cancel,
 };

@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 #include "model/topology.h"
-#include "tui/host.h"
+#include "tui/screen/host.h"
 
 /*
  * A small host that never changes, for tests that draw: three refreshes of a second, with cgroups, a

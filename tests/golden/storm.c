@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "scene.h"
-#include "tui/paint.h"
-#include "tui/screen.h"
+#include "tui/screen/screen.h"
+#include "tui/term/paint.h"
 
 #ifdef SANITIZED
 #define HOW ""
@@ -94,7 +94,7 @@ static struct screen *open_screen(struct host *host, struct paint *paint, struct
 	struct screen *screen;
 
 	*host = scene_host;
-	host->arg = scene;
+	host->source.arg = host->arg = scene;
 	settings_default(&settings);
 	paint_init(paint, pad, 80, 24, below(2));
 	paint_theme(paint, theme, true);
@@ -152,7 +152,7 @@ static void pause_in(char view, struct scene *scene, const struct theme *theme, 
 		screen_draw(screen, &paint, now);
 		screen_key(screen, ' ', false, now);
 		screen_draw(screen, &paint, now);
-		go_on(screen, scene, PAST_TICKS + 10);
+		go_on(screen, scene, HISTORY_TICKS + 10);
 		screen_draw(screen, &paint, now);
 		for (const char *key = "jj\n\033\033"; *key; key++) {
 			screen_key(screen, *key, false, now);

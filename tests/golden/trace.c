@@ -18,10 +18,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "export/perfetto.h"
-#include "export/perfetto_cpu.h"
-#include "export/perfetto_stacks.h"
-#include "export/perfetto_tree.h"
+#include "export/perfetto/perfetto.h"
+#include "export/perfetto/perfetto_cpu.h"
+#include "export/perfetto/perfetto_stacks.h"
+#include "export/perfetto/perfetto_tree.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

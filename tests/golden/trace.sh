@@ -6,7 +6,7 @@ trace=${SYSTOP_GOLDEN:-build/tests/golden}/trace
 should=${srcdir:-.}/tests/golden/trace.textproto
 
 decoded() {
-	"$trace" | protoc --decode=perfetto.protos.Trace --proto_path="${srcdir:-.}/src/export" perfetto.proto
+	"$trace" | protoc --decode=perfetto.protos.Trace --proto_path="${srcdir:-.}/src/export/perfetto" perfetto.proto
 }
 
 if ! command -v protoc >/dev/null; then

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "tui/bar.h"
+#include "tui/widget/bar.h"
 
 TEST(bar, cells_by_largest_remainder)
 {

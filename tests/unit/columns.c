@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tui/columns.h"
+#include "tui/widget/columns.h"
 
 static const struct sorting by_run = { .by = (enum column_id)FIELD_RUN };
 static const struct column_context context = { .sorting = &by_run };

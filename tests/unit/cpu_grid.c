@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "model/tick.h"
-#include "tui/cpu_grid.h"
-#include "tui/host.h"
-#include "tui/paint.h"
-#include "tui/view.h"
+#include "tui/screen/host.h"
+#include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/cpu_grid.h"
 
 #define CPUS 256
 

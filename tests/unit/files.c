@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "collect/files.h"
-#include "collect/tables.h"
+#include "collect/unwind_tables.h"
 #include "model/sample_list.h"
 #include "slot.h"
 #include "unwind.h"
@@ -24,7 +24,7 @@ static struct cfi_rule rules[UNWIND_RULES];
 static struct cpu_area *const no_areas[1];
 static struct shared shared;
 static struct model *model;
-static struct tables *tables;
+static struct unwind_tables *tables;
 static struct files *files;
 static bool there[MAX];     /* in the map of files; of each id the key is of that inode */
 static uint32_t given[MAX]; /* into the queue */
@@ -82,7 +82,7 @@ static bool forget(void *arg, const uint32_t *ids, size_t nr)
 
 static int begin(void **state)
 {
-	struct tables_memory memory = { of, pages, rules, no_areas, 1, -1, 1, &shared.seconds };
+	struct unwind_tables_memory memory = { of, pages, rules, no_areas, 1, -1, 1, &shared.seconds };
 
 	(void)state;
 	memset(of, 0, sizeof(of));
@@ -91,7 +91,7 @@ static int begin(void **state)
 	nr_given = nr_forgotten = 0;
 	forgets = true;
 	model = model_new(0);
-	tables = tables_new(&memory);
+	tables = unwind_tables_new(&memory);
 	files = files_new(&(struct files_memory){ FILES_FD, ASKED_FD, FREE_FD, MAX, AGE, REST, of, &shared }, model, tables);
 	return !model || !tables || !files;
 }
@@ -100,7 +100,7 @@ static int end(void **state)
 {
 	(void)state;
 	files_free(files);
-	tables_free(tables);
+	unwind_tables_free(tables);
 	model_free(model);
 	return 0;
 }

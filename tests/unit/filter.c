@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/filter.h"
+#include "query/filter.h"
 
 #define SEC 1000000000ULL
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/heatmap.h"
-#include "tui/paint.h"
+#include "tui/term/paint.h"
+#include "tui/widget/heatmap.h"
 
 /* Columns 100 to 104 of a second each, rows 20 to 23. */
 static struct heatmap five(uint64_t first)

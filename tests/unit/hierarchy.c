@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "hierarchy.h"
+#include "proc/hierarchy.h"
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
 

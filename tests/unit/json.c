@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/json.h"
-#include "export/json_text.h"
+#include "export/exporter.h"
+#include "export/json/json_text.h"
+#include "query/source.h"
 #include "util/clock.h"
 
 #define ROWS 80000
@@ -46,20 +47,18 @@ static uint64_t cost_of_text(FILE *to, const char *text, size_t bytes)
 }
 
 /* All of a line. Returns in how many slices. */
-static int write_line(FILE *to, const struct tick *t, const struct json_options *o, uint64_t slice_ns)
+static int write_line(FILE *to, const struct tick *t, struct export *o, uint64_t slice_ns)
 {
-	struct json_line *l = json_line_new(to, t, o);
-	int slices = 1, more;
+	int slices = 0, more = export_json.tick(o, to, t);
 
-	assert_non_null(l);
-	while ((more = json_line_go_on(l, slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0)) > 0)
-		slices++;
+	for (; more > 0; slices++)
+		more = export_json.more(o, slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0);
 	assert_int_equal(more, 0);
-	json_line_free(l);
+	assert_null(o->state);
 	return slices;
 }
 
-static uint64_t cost_of_line(FILE *to, const struct tick *t, const struct json_options *o)
+static uint64_t cost_of_line(FILE *to, const struct tick *t, struct export *o)
 {
 	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -71,13 +70,15 @@ static uint64_t cost_of_line(FILE *to, const struct tick *t, const struct json_o
 /* Whoever comes between two slices waits for one of them only. */
 TEST(json, a_line_in_slices_is_the_same)
 {
-	struct json_options o = { .host = "host", .kernel = "6.1", .scope = "", .thread_name = no_name };
+	const struct source source = { .thread_name = no_name };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
 	struct model *m = model_new(0);
 	struct cgroup cgroup = { .id = 1, .path = "/" };
 	struct life **lives = calloc(ROWS, sizeof(*lives));
 	const struct tick *t;
+	char *text[2], *rest;
 	size_t bytes[2];
-	char *text[2];
+	FILE *half;
 
 	for (int i = 0; i < ROWS; i++)
 		lives[i] = tick_life(m, 1000 + i, "worker", &cgroup);
@@ -91,6 +92,14 @@ TEST(json, a_line_in_slices_is_the_same)
 	}
 	assert_int_equal(bytes[0], bytes[1]);
 	assert_memory_equal(text[0], text[1], bytes[0]);
+	half = open_memstream(&rest, &bytes[1]);
+	assert_int_equal(export_json.tick(&o, half, t), 1);
+	assert_int_equal(export_json.more(&o, 1), 1);
+	assert_int_equal(export_json.end(&o, NULL), 0); /* it will not be whole */
+	assert_null(o.state);
+	fclose(half);
+	assert_true(bytes[1] < bytes[0]);
+	free(rest);
 	free(text[0]);
 	free(text[1]);
 	tick_put(t);
@@ -103,7 +112,8 @@ TEST(json, a_line_in_slices_is_the_same)
 /* 80,000 threads that end in one refresh are one turn of the main loop. */
 TEST(json, a_line_takes_no_longer_than_its_text)
 {
-	struct json_options o = { .host = "host", .kernel = "6.1", .scope = "", .thread_name = no_name };
+	const struct source source = { .thread_name = no_name };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
 	struct model *m = model_new(0);
 	struct cgroup cgroup = { .id = 1, .path = "/system.slice/containerd.service" };
 	struct life **lives = calloc(ROWS, sizeof(*lives));

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/keymap.h"
+#include "tui/input/keymap.h"
 
 static struct keymap preset(enum preset p)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/list.h"
+#include "tui/widget/list.h"
 
 #define SEC 1000000000ULL
 #define HEIGHT 10

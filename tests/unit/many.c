@@ -11,8 +11,9 @@
 #include "area.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
-#include "export/json.h"
+#include "export/exporter.h"
 #include "proc/cgroup.h"
+#include "query/source.h"
 #include "util/clock.h"
 
 #define CPUS 2
@@ -194,17 +195,17 @@ static void no_name(void *arg, int tid, char *buf, size_t size)
 /* Many that end at once are one refresh, whose line is written in the same turn. */
 static void ends(void **state)
 {
-	struct json_options o = { .host = "host", .kernel = "6.1", .scope = "", .thread_name = no_name };
+	const struct source source = { .thread_name = no_name };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
 	uint64_t from, harvest, tick, line = 0, slice;
-	struct json_line *l;
-	int more = 1;
+	int more;
 	const struct tick *t;
 	size_t bytes;
 	char *text;
 	FILE *to;
 
 	(void)state;
-	for (int i = 0; i < PAST_TICKS; i++) /* the past is full, and must make room for them */
+	for (int i = 0; i < HISTORY_TICKS; i++) /* the past is full, and must make room for them */
 		tick_put(second());
 	now += SEC / 2;
 	for (uint32_t i = 0; i < ENDED; i++) {
@@ -226,16 +227,15 @@ static void ends(void **state)
 	tick = ms_since(from);
 	to = open_memstream(&text, &bytes);
 	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	l = json_line_new(to, t, &o);
-	assert_non_null(l);
+	more = export_json.tick(&o, to, t);
+	assert_int_equal(more, 1);
 	while (more > 0) {
-		more = json_line_go_on(l, clock_ns(CLOCK_MONOTONIC) + SLICE_NS);
+		more = export_json.more(&o, clock_ns(CLOCK_MONOTONIC) + SLICE_NS);
 		slice = ms_since(from);
 		line = slice > line ? slice : line;
 		from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	}
 	assert_int_equal(more, 0);
-	json_line_free(l);
 	fclose(to);
 	print_message("# harvest %llu ms, refresh %llu ms, a slice of its line %llu ms, %zu bytes\n", (unsigned long long)harvest,
 		      (unsigned long long)tick, (unsigned long long)line, bytes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/wait.h"
+#include "query/order.h"
 
 /* root - web, and web - api */
 static struct cgroup root = { .id = 1, .path = "/" };

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "export/perfetto_cpu.h"
-#include "export/perfetto_stacks.h"
-#include "export/perfetto_tree.h"
+#include "export/perfetto/perfetto_cpu.h"
+#include "export/perfetto/perfetto_stacks.h"
+#include "export/perfetto/perfetto_tree.h"
 #include "trace.h"
 
 #define BUNDLE_MAX 4096

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "export/perfetto_cpu.h"
-#include "export/perfetto_stacks.h"
+#include "export/perfetto/perfetto_cpu.h"
+#include "export/perfetto/perfetto_stacks.h"
 #include "trace.h"
 
 static const struct perfetto_task idle = { 0, 120, "swapper/0" }, web = { 1201, 120, "web" },

@@ -5,7 +5,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "tui/prompt.h"
+#include "tui/widget/prompt.h"
 
 static enum prompt_verdict type(struct prompt *p, const char *keys)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "model/wait.h"
-#include "tui/latency_range.h"
-#include "tui/wakers.h"
+#include "query/latency.h"
+#include "query/wakers.h"
 
 #define FAIL(...)                            \
 	do {                                 \
@@ -99,25 +99,25 @@ TEST(quantiles, of_a_single_one)
 static struct cgroup root = { .id = 1, .path = "/" };
 
 /* What is beside the heatmap: each thread's and source's count, total, p99 and longest. */
-static void parties(const struct tick *t, enum latency_kind kind, int low, int high)
+static void contributors(const struct tick *t, enum latency_kind kind, int low, int high)
 {
 	struct latency_range r = { kind, t->seq, t->seq, low, high };
-	struct latency_parties p = { 0 };
+	struct latency_contributors p = { 0 };
 	uint64_t all = 0;
 
-	assert_int_equal(latency_parties_find(&p, t, &r), 0);
+	assert_int_equal(latency_contributors_find(&p, t, &r), 0);
 	for (size_t i = 0; i < p.nr; i++) {
-		const struct latency_party *party = p.at[i];
-		uint64_t p99 = latency_party_quantile(party, kind, 0.99), max = party->max_ns && !party->hidden ? party->max_ns : p99;
+		const struct latency_contributor *who = p.at[i];
+		uint64_t p99 = latency_contributor_quantile(who, kind, 0.99), max = who->max_ns && !who->hidden ? who->max_ns : p99;
 
-		all += party->count;
-		in_order(latency_party_quantile(party, kind, 0.5), p99, max, latency_names[kind], party->count);
-		in_order(p99, max, party->ns, "longest and total", party->count);
+		all += who->count;
+		in_order(latency_contributor_quantile(who, kind, 0.5), p99, max, latency_names[kind], who->count);
+		in_order(p99, max, who->ns, "longest and total", who->count);
 		if (p99 > 2ULL << high && high < latency_last(kind))
 			FAIL("p99 %" PRIu64 " in a range up to %llu", p99, 2ULL << high);
 	}
 	assert_int_equal(all, p.count);
-	latency_parties_fini(&p);
+	latency_contributors_fini(&p);
 }
 
 TEST(quantiles, of_a_range)
@@ -150,10 +150,10 @@ TEST(quantiles, of_a_range)
 		tick_cgroup(m, &root, NULL);
 		t = tick_end(m);
 		low = 10 + random_number() % 20;
-		parties(t, LATENCY_RUNQ, low, low + random_number() % 4);
-		parties(t, LATENCY_SLEEP, low, low + random_number() % 4);
-		parties(t, LATENCY_SOFTIRQ, low - 2, low - 2 + random_number() % 4);
-		parties(t, LATENCY_RUNQ, latency_first(LATENCY_RUNQ), latency_last(LATENCY_RUNQ));
+		contributors(t, LATENCY_RUNQ, low, low + random_number() % 4);
+		contributors(t, LATENCY_SLEEP, low, low + random_number() % 4);
+		contributors(t, LATENCY_SOFTIRQ, low - 2, low - 2 + random_number() % 4);
+		contributors(t, LATENCY_RUNQ, latency_first(LATENCY_RUNQ), latency_last(LATENCY_RUNQ));
 		tick_put(t);
 	}
 	model_life_end(m, a);
@@ -163,11 +163,11 @@ TEST(quantiles, of_a_range)
 static void known(int all, const char *wanted)
 {
 	struct life life = { .comm = "api" };
-	struct latency_party party = { .life = life, .count = 185, .ns = 1000 }, *list[] = { &party };
-	const struct latency_parties p = { .at = list, .nr = 1, .count = 185, .ns = 1000, .range = { .kind = LATENCY_SLEEP } };
+	struct latency_contributor who = { .life = life, .count = 185, .ns = 1000 }, *list[] = { &who };
+	const struct latency_contributors p = { .at = list, .nr = 1, .count = 185, .ns = 1000, .range = { .kind = LATENCY_SLEEP } };
 	char text[256];
 
-	latency_parties_text(&p, all, text, sizeof(text));
+	latency_contributors_text(&p, all, text, sizeof(text));
 	assert_string_equal(text, wanted);
 }
 

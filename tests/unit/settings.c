@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config_file.h"
-#include "tui/settings.h"
+#include "app/config_file.h"
+#include "tui/input/settings.h"
 #include "util/invoker.h"
 
 static int set(struct settings *s, const char *section, const char *name, const char *value)

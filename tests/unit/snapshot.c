@@ -37,10 +37,10 @@ static int keep(void *arg, const struct event *e)
 	return 0;
 }
 
-static struct snapshot_loss read_from(const struct rings_mark *marks, uint32_t nr_marks, uint64_t from)
+static struct event_loss read_from(const struct event_mark *marks, uint32_t nr_marks, uint64_t from)
 {
 	struct snapshot_ring ring = { slots, SLOTS, &head, 0, head, marks, nr_marks };
-	struct snapshot_loss loss = { 0 };
+	struct event_loss loss = { 0 };
 
 	nr_got = 0;
 	assert_int_equal(snapshot_read(&ring, from, keep, NULL, &loss), 0);
@@ -55,11 +55,11 @@ static int empty(void **state)
 	return 0;
 }
 
-static const struct rings_mark start = { 1000, 0 };
+static const struct event_mark start = { 1000, 0 };
 
 TEST(snapshot, a_switch_is_what_was_written)
 {
-	struct snapshot_loss loss;
+	struct event_loss loss;
 
 	put(1100, RING_SWITCH, RING_D | RING_OTHER, 4194303, 17);
 	loss = read_from(&start, 1, 0);
@@ -96,7 +96,7 @@ TEST(snapshot, of_a_ring_that_went_round_the_last_slots_are_there)
 
 TEST(snapshot, half_written_slots_are_counted_and_left_out)
 {
-	struct snapshot_loss loss;
+	struct event_loss loss;
 
 	for (int i = 0; i < 20; i++)
 		put_switch(1100 + i, i, i + 1);
@@ -109,7 +109,7 @@ TEST(snapshot, half_written_slots_are_counted_and_left_out)
 
 TEST(snapshot, a_switch_that_was_not_seen_is_a_gap)
 {
-	struct snapshot_loss loss;
+	struct event_loss loss;
 
 	put_switch(1100, 1, 2);
 	put_switch(1200, 3, 4);
@@ -121,7 +121,7 @@ TEST(snapshot, a_switch_that_was_not_seen_is_a_gap)
 TEST(snapshot, times_are_whole_by_the_marks)
 {
 	/* Quiet for longer than 40 bits last: the first slot is of long ago. */
-	struct rings_mark marks[] = { { 1000, 0 }, { 2000, 1 }, { 5 * LAP_TIME - 50, 1 }, { 5 * LAP_TIME + 50, 3 } };
+	struct event_mark marks[] = { { 1000, 0 }, { 2000, 1 }, { 5 * LAP_TIME - 50, 1 }, { 5 * LAP_TIME + 50, 3 } };
 
 	put_switch(1500, 1, 2);
 	put_switch(5 * LAP_TIME - 10, 2, 3);
@@ -134,7 +134,7 @@ TEST(snapshot, times_are_whole_by_the_marks)
 
 TEST(snapshot, slots_from_before_the_first_mark_do_not_exist)
 {
-	struct rings_mark mark = { 1000, 2 };
+	struct event_mark mark = { 1000, 2 };
 
 	put_switch(5, 1, 2);
 	put_switch(6, 2, 3);

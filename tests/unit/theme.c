@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tui/theme.h"
+#include "tui/term/theme.h"
 
 static struct theme_files files = { .dir = "/tmp" };
 

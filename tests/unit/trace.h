@@ -11,7 +11,7 @@
 
 #include "unit.h"
 
-#include "export/perfetto.h"
+#include "export/perfetto/perfetto.h"
 #include "perfetto.pb-c.h"
 
 #define PB(message) Perfetto__Protos__##message

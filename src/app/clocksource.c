@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/clocksource.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/fail.h"
+#include "util/text.h"
+
+#define CURRENT "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+/* How often each clock is read in one go, and how often that is done: an interrupt makes one of them longer. */
+#define READS 200
+#define TRIES 5
+
+/* Of the CPU itself, or of memory that a hypervisor keeps. All others are devices, behind a bus that one CPU has at a time. */
+static const char *const counters[] = {
+	"tsc", "tsc-early", "kvm-clock", "xen", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "arch_sys_counter",
+	"timebase", "tod", "riscv_clocksource", "Constant", "MIPS",
+};
+
+static bool is_counter(const char *name)
+{
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (!strcmp(name, counters[i]))
+			return true;
+	return !strcmp(name, "-");
+}
+
+/* By system calls, as the vDSO reads some clocks only. */
+static uint64_t reads_ns(clockid_t clock)
+{
+	uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	struct timespec t;
+
+	for (int i = 0; i < READS; i++)
+		syscall(SYS_clock_gettime, clock, &t);
+	return clock_ns(CLOCK_MONOTONIC) - began;
+}
+
+/* What a read of the hardware adds to one that takes the time of the last tick. */
+static double measure(void)
+{
+	uint64_t fine = UINT64_MAX, coarse = UINT64_MAX, ns;
+
+	for (int i = 0; i < TRIES; i++) {
+		ns = reads_ns(CLOCK_MONOTONIC);
+		fine = ns < fine ? ns : fine;
+		ns = reads_ns(CLOCK_MONOTONIC_COARSE);
+		coarse = ns < coarse ? ns : coarse;
+	}
+	return fine > coarse ? (double)(fine - coarse) / READS : 0;
+}
+
+void clocksource_read(struct clocksource *c)
+{
+	FILE *f = fopen(CURRENT, "re");
+	char line[32];
+
+	*c = (struct clocksource){ .name = "-" };
+	if (f && fgets(line, sizeof(line), f))
+		text_safe(c->name, sizeof(c->name), line, strcspn(line, "\n"));
+	if (f)
+		fclose(f);
+	c->counter = is_counter(c->name);
+	c->read_ns = measure();
+}
+
+void clocksource_text(const struct clocksource *c, char *buf, size_t size)
+{
+	if (c->read_ns < 1000)
+		snprintf(buf, size, "%s, %.0f ns a read", c->name, c->read_ns);
+	else
+		snprintf(buf, size, "%s, %.1f us a read", c->name, c->read_ns / 1e3);
+}
+
+int clocksource_check(const struct clocksource *c, bool force)
+{
+	char text[80];
+
+	if (c->counter || force)
+		return 0;
+	clocksource_text(c, text, sizeof(text));
+	fail(-EOPNOTSUPP, EXIT_STATUS_KERNEL, "the kernel's clock is %s, at every thread switch", text);
+	fail_why("it is a device that CPUs wait for, with the runqueue locked");
+	fail_fix("systop --force    # or boot with clocksource=tsc tsc=reliable");
+	return -EOPNOTSUPP;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/loop.h"
+#include "app/priority.h"
+#include "util/fail.h"
+#include "util/text.h"
+
+/* In the child: waits at the gate, runs the command, says why if that fails. */
+static void child(int gate, char **argv)
+{
+	char go;
+	int err;
+
+	loop_unblock_signals();
+	signal(SIGXFSZ, SIG_DFL);
+	priority_restore();
+	if (read(gate, &go, 1) != 1)
+		_exit(0);
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(gate, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(err == ENOENT ? 127 : 126);
+}
+
+int command_fork(struct command *c, char **argv)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return fail(-errno, EXIT_STATUS_RUNTIME, "cannot start a command: %s",
+			    strerror(errno));
+	c->pid = fork();
+	if (c->pid < 0) {
+		c->pid = 0;
+		close(ends[0]);
+		close(ends[1]);
+		return fail(-errno, EXIT_STATUS_RUNTIME, "cannot start a command: %s",
+			    strerror(errno));
+	}
+	if (!c->pid) {
+		close(ends[0]);
+		child(ends[1], argv);
+	}
+	close(ends[1]);
+	c->gate = ends[0];
+	return 0;
+}
+
+int command_start(struct command *c)
+{
+	int why = 0;
+	ssize_t n = -1;
+
+	if (write(c->gate, "", 1) == 1)
+		n = read(c->gate, &why, sizeof(why)); /* the end of file comes with exec */
+	close(c->gate);
+	c->gate = -1;
+	if (!n)
+		return 0;
+	fail(-why, EXIT_STATUS_TARGET, "cannot run the command: %s",
+	     n == sizeof(why) ? strerror(why) : "it ended before it began");
+	fail_fix("command -v NAME    # is it there, and executable?");
+	return why ? -why : -EIO;
+}
+
+void command_end(struct command *c)
+{
+	if (c->pid && c->gate >= 0) {
+		close(c->gate);
+		waitpid(c->pid, NULL, 0);
+	}
+}
+
+int command_exit_status(const struct command *c)
+{
+	if (!c->pid)
+		return EXIT_STATUS_OK;
+	if (WIFSIGNALED(c->status))
+		return 128 + WTERMSIG(c->status);
+	return WIFEXITED(c->status) ? WEXITSTATUS(c->status) : EXIT_STATUS_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_APP_COMPLAIN_H
+#define SYSTOP_APP_COMPLAIN_H
+
+#include "util/fail.h"
+
+/* Messages of a systop that runs, to standard error and the log. Standard error may be a terminal that nobody reads:
+ * it is waited for a moment. */
+
+/* complain - @fmt: fit for a terminal, without "systop: " and newline. */
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* complain_of_failure - as failure_print(). */
+enum exit_status complain_of_failure(void);
+
+#endif

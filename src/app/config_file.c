@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/config_file.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+
+#include "proc/user.h"
+#include "tui/input/settings.h"
+#include "tui/term/theme.h"
+#include "util/invoker.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#define ETC_FILE "/etc/systop/systoprc"
+
+/* Where the invoker is at home: sudo mostly says where root is. */
+static bool find_home(char *buf, size_t size)
+{
+	const char *home = getenv("HOME");
+	struct stat st;
+
+	if (home && *home == '/' && (!invoker()->name || (!stat(home, &st) && st.st_uid == invoker()->uid)))
+		return snprintf(buf, size, "%s", home) < (int)size;
+	return invoker()->name && user_home(invoker()->uid, buf, size);
+}
+
+/* The directory of the user's file, "": there is none. */
+static void user_dir(char *buf, size_t size)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+	char home[PATH_MAX - 32];
+
+	*buf = '\0';
+	if (xdg && *xdg == '/')
+		snprintf(buf, size, "%s/systop", xdg);
+	else if (find_home(home, sizeof(home)))
+		snprintf(buf, size, "%s/.config/systop", home);
+}
+
+void config_file(char *buf, size_t size)
+{
+	const char *env = getenv("SYSTOPRC");
+	char dir[PATH_MAX - 16];
+
+	user_dir(dir, sizeof(dir));
+	*buf = '\0';
+	if (env && *env)
+		snprintf(buf, size, "%s", env);
+	else if (*dir)
+		snprintf(buf, size, "%s/systoprc", dir);
+}
+
+void config_themes(struct theme_files *files)
+{
+	char dir[PATH_MAX - 16];
+
+	user_dir(dir, sizeof(dir));
+	*files = (struct theme_files){ .uid = invoker()->uid };
+	if (*dir)
+		snprintf(files->dir, sizeof(files->dir), "%s/themes", dir);
+}
+
+struct reading {
+	struct settings *settings;
+	FILE *file;
+	int line;
+	int wrong;         /* the line that cannot be used: the rest is not read; 0: there is none */
+	int too_long;      /* the first line that inih cannot read as one, 0: none */
+	bool goes_on;      /* the line began with a blank: its value is more of the one before */
+	char value[2048];
+	char error[128];
+};
+
+static void skip_line(FILE *f)
+{
+	int c;
+
+	do
+		c = getc(f);
+	while (c != '\n' && c != EOF);
+}
+
+/* For ini.h: fgets() that counts lines. */
+static char *read_line(char *buf, int size, void *arg)
+{
+	struct reading *r = arg;
+
+	if (r->wrong) /* inih would go on, and the next value forgets what was wrong with this one */
+		return NULL;
+	r->line++;
+	buf[size - 2] = '\0';
+	if (!fgets(buf, size, r->file))
+		return NULL;
+	if (buf[size - 2] && buf[size - 2] != '\n') { /* the rest would be a line of its own */
+		skip_line(r->file);
+		if (!r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
+			r->too_long = r->line;
+	}
+	r->goes_on = *buf == ' ' || *buf == '\t';
+	return buf;
+}
+
+static int on_value(void *arg, const char *section, const char *name, const char *value)
+{
+	struct reading *r = arg;
+
+	size_t used = r->goes_on ? strlen(r->value) : 0;
+
+	snprintf(r->value + used, sizeof(r->value) - used, "%s%s", used ? " " : "", value);
+	/* What is not known is left alone: it can be of another version. */
+	if (settings_set(r->settings, section, name, r->value, r->line, r->error, sizeof(r->error)) == -EINVAL)
+		r->wrong = r->line;
+	return !r->wrong;
+}
+
+int config_parse(struct settings *s, FILE *file, char *why, size_t size)
+{
+	struct settings read = *s;
+	struct reading r = { .settings = &read, .file = file };
+	int line = ini_parse_stream(read_line, &r, on_value, &r);
+
+	if (line)
+		snprintf(why, size, "%s", *r.error && line == r.wrong ? r.error : "not understood");
+	else if (r.too_long)
+		snprintf(why, size, "too long");
+	else
+		*s = read;
+	return line > 0 ? line : line ? r.line : r.too_long;
+}
+
+void config_read(struct settings *s, char *notice, size_t size)
+{
+	char path[PATH_MAX], safe[256], error[128];
+	const char *why = NULL;
+	FILE *file = NULL;
+	int line;
+
+	*notice = '\0';
+	config_file(path, sizeof(path));
+	if (*path)
+		file = path_read(path, invoker()->uid, &why);
+	if (!file && !why) {
+		snprintf(path, sizeof(path), "%s", ETC_FILE);
+		file = path_read(path, invoker()->uid, &why);
+	}
+	text_safe(safe, sizeof(safe), path, strlen(path));
+	if (why)
+		snprintf(notice, size, "%s %s", safe, why);
+	if (!file)
+		return;
+	line = config_parse(s, file, error, sizeof(error));
+	fclose(file);
+	if (line)
+		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe, line, error);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/config_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/config_file.h"
+#include "helper/message.h"
+#include "tui/input/settings.h"
+#include "util/clock.h"
+#include "util/invoker.h"
+#include "util/path.h"
+#include "util/text.h"
+
+/* A helper that says nothing for so long is given up. */
+#define SILENT_NS 5000000000ULL
+
+/* inih reads lines of up to 200 characters. */
+#define VALUE_WIDTH 120
+
+/* What of the settings the new file has already. */
+struct writing {
+	FILE *to;
+	bool named;    /* a setting stands above in its section: lines that begin with a blank go on with it */
+	bool replaced; /* that setting: those lines are, too */
+	const struct settings *settings;
+	bool written[256];
+};
+
+/* A line, or several that go on with it. */
+static void put_setting(FILE *to, const char *name, const char *value)
+{
+	const char *cut = value;
+
+	fprintf(to, "%s = ", name);
+	while (strlen(value) > VALUE_WIDTH) {
+		cut = memrchr(value, ' ', VALUE_WIDTH);
+		if (!cut)
+			break;
+		fprintf(to, "%.*s\n\t", (int)(cut - value), value);
+		value = cut + 1;
+	}
+	fprintf(to, "%s\n", value);
+}
+
+static void put(struct writing *w, int nr, const struct setting_text *t)
+{
+	w->written[nr] = true;
+	if (*t->value)
+		put_setting(w->to, t->name, t->value);
+}
+
+/* What the old file's section did not have. */
+static void put_rest(struct writing *w, const char *section)
+{
+	struct setting_text t;
+
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++)
+		if (!w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t))
+			put(w, nr, &t);
+}
+
+/* Whether anything of this section is to be written yet. */
+static bool wants_section(const struct writing *w, const char *section)
+{
+	struct setting_text t;
+	bool any = false;
+
+	for (int nr = 0; !any && settings_get(NULL, nr, &t); nr++)
+		any = !w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t) && *t.value;
+	return any;
+}
+
+static void put_sections(struct writing *w)
+{
+	struct setting_text t;
+
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++) {
+		if (w->written[nr] || !wants_section(w, t.section))
+			continue;
+		fprintf(w->to, "\n[%s]\n", t.section);
+		put_rest(w, t.section);
+	}
+}
+
+/* The setting that a line of the old file sets, -1: none that we know. */
+static int setting_of(const struct writing *w, const char *section, const char *line,
+		      struct setting_text *t)
+{
+	char name[64];
+
+	if (sscanf(line, " %63[^=: \t\n]", name) != 1 || !strpbrk(line, "=:"))
+		return -1;
+	for (int nr = 0; settings_get(NULL, nr, t); nr++)
+		if (!strcmp(t->section, section) && !strcmp(t->name, name))
+			return settings_get(w->settings, nr, t) ? nr : -1;
+	return -1;
+}
+
+/* In place of a setting's number: the line goes with one that is written anew. */
+#define LINE_REPLACED (-2)
+
+/* Lines as inih understands them. @len: with what is behind a NUL. */
+static void put_line(struct writing *w, char *section, size_t size, const char *line, size_t len)
+{
+	const char *start = line + strspn(line, " \t\r\n\f\v");
+	struct setting_text t;
+	char name[64];
+	int nr = -1;
+
+	if (*start && !strchr("#;", *start)) {
+		if (start > line && w->named) {
+			nr = w->replaced ? LINE_REPLACED : -1;
+		} else if (sscanf(start, "[%63[^]]", name) == 1) {
+			put_rest(w, section);
+			snprintf(section, size, "%s", name);
+			w->named = false;
+		} else {
+			nr = setting_of(w, section, line, &t);
+			w->named = true;
+			w->replaced = nr >= 0;
+		}
+	}
+	if (nr == -1) {
+		fwrite(line, 1, len, w->to);
+		if (line[len - 1] != '\n') /* the last one */
+			fputc('\n', w->to);
+	} else if (nr >= 0 && !w->written[nr]) {
+		put(w, nr, &t);
+	}
+}
+
+static void put_all(struct writing *w, FILE *old)
+{
+	char section[64] = "", *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	while (old && (len = getline(&line, &room, old)) > 0)
+		put_line(w, section, sizeof(section), line, len);
+	free(line);
+	put_rest(w, section);
+	put_sections(w);
+}
+
+void config_print(FILE *to, const struct settings *s)
+{
+	struct setting_text t;
+	const char *section = "";
+
+	for (int nr = 0; settings_get(s, nr, &t); nr++) {
+		if (strcmp(section, t.section))
+			fprintf(to, "%s[%s]\n", *section ? "\n" : "", t.section);
+		section = t.section;
+		fprintf(to, "# %s\n", t.help);
+		if (!strcmp(section, "keys") && strcmp(t.name, "preset"))
+			fprintf(to, "%s%s = %s\n", *t.value ? "" : "# ", t.name,
+				s->keymap.keys[action_find(t.name)]);
+		else
+			put_setting(to, t.name, t.value);
+	}
+}
+
+/* --- The helper */
+
+/* The settings come as the text of a config file, which is read as such: whatever it says, it says something. */
+struct config_request {
+	char path[4096];
+	char text[16384];
+};
+
+struct config_answer {
+	int32_t err;
+};
+
+/* Where others could put something in its place nothing is written. */
+static int check_folder(const struct path *p)
+{
+	struct stat st;
+
+	if (fstat(p->folder, &st))
+		return -errno;
+	return st.st_uid != invoker()->uid || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
+}
+
+static int fill(FILE *to, const struct settings *s, FILE *old)
+{
+	struct writing w = { .to = to, .settings = s };
+
+	errno = 0;
+	put_all(&w, old);
+	return fflush(to) || ferror(to) || fsync(fileno(to)) ? (errno ? -errno : -EIO) : 0;
+}
+
+/* What was there before is there until the new one is whole. */
+static int replace(const struct path *p, const struct settings *s, FILE *old)
+{
+	char temporary[32];
+	unsigned int random;
+	FILE *to;
+	int fd, err;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	snprintf(temporary, sizeof(temporary), ".systoprc-%08x", random);
+	fd = openat(p->folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	to = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!to)
+		return -errno;
+	err = fill(to, s, old);
+	if (fclose(to) && !err)
+		err = -errno;
+	if (!err && renameat(p->folder, temporary, p->folder, p->name))
+		err = -errno;
+	if (err)
+		unlinkat(p->folder, temporary, 0);
+	return err;
+}
+
+int config_put(const char *path, const struct settings *s)
+{
+	const char *why = NULL;
+	FILE *old = NULL;
+	struct path p;
+	int err = path_resolve(path, invoker()->uid, PATH_OWNED | PATH_MAKE, &p);
+
+	if (!err)
+		err = check_folder(&p);
+	if (!err && p.st.st_mode) {
+		old = path_read_at(&p, invoker()->uid, &why);
+		err = old ? 0 : -errno;
+	}
+	if (!err)
+		err = replace(&p, s, old);
+	if (old)
+		fclose(old);
+	path_close(&p);
+	return err;
+}
+
+static int serve(const struct config_request *r)
+{
+	FILE *text = fmemopen((char *)r->text, strlen(r->text), "r");
+	struct settings s;
+	char why[128];
+	int line;
+
+	if (!text)
+		return -errno;
+	settings_default(&s);
+	line = config_parse(&s, text, why, sizeof(why));
+	fclose(text);
+	return line ? -EINVAL : config_put(r->path, &s);
+}
+
+void config_run(int socket)
+{
+	static struct config_request r;
+	struct config_answer a;
+	int fd, got = helper_receive(socket, &r, sizeof(r), &fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (got != sizeof(r))
+		return;
+	r.path[sizeof(r.path) - 1] = r.text[sizeof(r.text) - 1] = '\0';
+	a.err = serve(&r);
+	helper_send(socket, &a, sizeof(a), -1);
+}
+
+/* --- Whom it works for */
+
+static void tell(const struct config_writer *w, int err, char *said, size_t size)
+{
+	if (!err)
+		snprintf(said, size, "config written: %s", w->safe);
+	else if (err == -EAGAIN && *helper_trouble())
+		snprintf(said, size, "config NOT written: %s", helper_trouble());
+	else if (err == -EPERM || err == -ELOOP)
+		snprintf(said, size,
+			 "config NOT written: %s or a directory or link on the way is someone else's, or others can write there",
+			 w->safe);
+	else
+		snprintf(said, size, "config NOT written: %s: %s", w->safe, strerror(-err));
+}
+
+static int put_text(const struct settings *s, char *text, size_t size)
+{
+	struct writing w = { .to = fmemopen(text, size, "w"), .settings = s };
+	int err;
+
+	if (!w.to)
+		return -errno;
+	put_sections(&w);
+	err = fflush(w.to) || ferror(w.to) ? -E2BIG : 0;
+	fclose(w.to);
+	return err;
+}
+
+void config_write(struct config_writer *w, const struct settings *s, char *said, size_t size)
+{
+	static struct config_request r;
+	int err;
+
+	if (w->since) {
+		snprintf(said, size, "the config is being written already");
+		return;
+	}
+	config_file(r.path, sizeof(r.path));
+	text_safe(w->safe, sizeof(w->safe), r.path, strlen(r.path));
+	if (!*r.path) {
+		snprintf(said, size, "config NOT written: neither XDG_CONFIG_HOME nor HOME is set");
+		return;
+	}
+	err = helper_open(w->role, &w->helper);
+	if (!err)
+		err = put_text(s, r.text, sizeof(r.text));
+	if (!err) {
+		err = helper_send(w->helper.socket, &r, sizeof(r), -1);
+		err = err < 0 ? err : 0;
+	}
+	if (err) {
+		helper_leave(&w->helper);
+		tell(w, err, said, size);
+		return;
+	}
+	w->since = clock_ns(CLOCK_MONOTONIC);
+	snprintf(said, size, "writing the config");
+}
+
+bool config_write_work(struct config_writer *w, char *said, size_t size)
+{
+	struct config_answer a = { 0 };
+	int fd, got;
+
+	if (!w->since)
+		return false;
+	got = helper_receive(w->helper.socket, &a, sizeof(a), &fd);
+	if (fd >= 0)
+		close(fd);
+	if (got == -EAGAIN && clock_ns(CLOCK_MONOTONIC) - w->since < SILENT_NS)
+		return false;
+	if (got == -EAGAIN)
+		got = -ETIMEDOUT;
+	helper_leave(&w->helper); /* it ends by itself, when it can */
+	w->since = 0;
+	tell(w, got == sizeof(a) && a.err <= 0 && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
+	return true;
+}

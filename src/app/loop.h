@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_APP_LOOP_H
+#define SYSTOP_APP_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The main loop: one thread, epoll over a timer for refreshes, one for harvests, signals and the
+ * terminal. It knows no collector and no screen; main.c wires them.
+ */
+
+enum loop_verdict {
+	LOOP_GO_ON,
+	LOOP_STOP,   /* done: exit status 0 or the command's */
+	LOOP_FAILED, /* fail() has said why */
+};
+
+struct loop_ops {
+	enum loop_verdict (*tick)(void *arg);    /* an interval ended */
+	enum loop_verdict (*harvest)(void *arg); /* four times a second */
+	enum loop_verdict (*input)(void *arg);   /* the terminal is readable; may be NULL */
+	enum loop_verdict (*work)(void *arg);    /* one of work_fds is readable */
+	void (*resize)(void *arg);               /* SIGWINCH; may be NULL */
+	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
+	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
+	void (*save)(void *arg);                 /* SIGUSR1 */
+	bool (*unsent)(void *arg);               /* whether output waits for its reader: */
+	enum loop_verdict (*send)(void *arg);    /* who takes more of it now */
+	bool (*unfinished)(void *arg);           /* whether a turn ended before its output was made: */
+	enum loop_verdict (*go_on)(void *arg);   /* the next turns make it; both may be NULL */
+};
+
+#define LOOP_WORK_FDS 3
+
+struct loop_options {
+	uint64_t first_ns;    /* to the first tick, */
+	uint64_t interval_ns; /* and from each to the next */
+	int terminal_fd;  /* -1: none; its end stops the loop */
+	int work_fds[LOOP_WORK_FDS]; /* -1: none */
+	int output_fd;    /* what the unsent output is for */
+	pid_t child;      /* a command whose end stops the loop after one more tick; 0: none */
+};
+
+/*
+ * loop_block_signals - call before anything is started: the signals the loop handles are blocked,
+ * so that none is lost or kills half-way. A child process gets @old back with sigprocmask.
+ */
+void loop_block_signals(void);
+void loop_unblock_signals(void); /* in a child, before exec */
+
+/*
+ * loop_run - runs until an op or a signal ends it.
+ * @signal: set to the signal that ended it (HUP, INT, TERM, QUIT), 0 for none
+ * @status: wait status of the child once it ended
+ * Returns LOOP_STOP or LOOP_FAILED.
+ */
+enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
+			   int *signal, int *status);
+
+/* loop_suspend - stops this process as Ctrl-Z does: suspend op, SIGSTOP, resume op. */
+void loop_suspend(const struct loop_ops *ops, void *arg);
+
+#endif

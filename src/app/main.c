@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Wiring only: who feeds whom while systop runs; start.c puts it together. Everything that can go wrong is found out
+ * before the screen opens, and said after it closed.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "app/check.h"
+#include "app/complain.h"
+#include "app/config_file.h"
+#include "app/config_write.h"
+#include "app/crash.h"
+#include "app/log.h"
+#include "app/loop.h"
+#include "app/print.h"
+#include "app/priority.h"
+#include "app/refresh.h"
+#include "app/systop.h"
+#include "collect/collect.h"
+#include "collect/words.h"
+#include "export/exporter.h"
+#include "helper/helper.h"
+#include "model/tick.h"
+#include "save/destination.h"
+#include "save/save.h"
+#include "sym/names.h"
+#include "tui/screen/tui.h"
+#include "tui/term/theme.h"
+#include "util/fail.h"
+#include "util/invoker.h"
+#include "util/standard.h"
+
+/* The screen does not wait a whole interval to show something. */
+#define FIRST_NS 50000000
+
+/* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
+static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
+{
+	char when[16], what[192];
+	struct tm tm;
+
+	if (s->gone || s->options.command || options_need(&s->options, EXPORT_SAMPLES) || !target_gone(&s->target, t))
+		return LOOP_GO_ON;
+	s->gone = true;
+	localtime_r(&t->wall.tv_sec, &tm);
+	strftime(when, sizeof(when), "%H:%M:%S", &tm);
+	snprintf(what, sizeof(what), "%s exited by %s",
+		 s->target.nr_pidfds > 1 ? "all processes of -p" : s->target.last, when);
+	if (s->options.output == OUTPUT_SCREEN) {
+		log_line("%s", what);
+		tui_notice(s->tui, "%s", what);
+		return LOOP_GO_ON;
+	}
+	fail(-ESRCH, EXIT_STATUS_TARGET, "%s", what);
+	return LOOP_STOP;
+}
+
+static void on_file(void *arg, const struct file_event *e)
+{
+	names_file(((struct systop *)arg)->names, e);
+}
+
+static bool on_forget(void *arg, const uint32_t *ids, size_t nr)
+{
+	return names_forget(((struct systop *)arg)->names, ids, nr);
+}
+
+static enum loop_verdict on_work(void *arg)
+{
+	struct systop *s = arg;
+
+	helper_work();
+	collect_files(s->collect, on_file, s);
+	collect_blocked_work(s->collect);
+	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
+		names_table(s->names, file);
+	names_work(s->names);
+	return LOOP_GO_ON;
+}
+
+static void fetch_names(void *arg)
+{
+	on_work(arg);
+}
+
+/* So long the reader of the output is waited for at the end. */
+#define LAST_MS 400
+
+/* What became of a trace that is being saved. */
+static void tell_save(struct systop *s)
+{
+	const char *text = save_text(s->save);
+	int err = save_busy(s->save) ? 0 : save_failure(s->save)->err;
+	bool has_fix = err && err != -ECANCELED;
+
+	if (s->tui) {
+		if (!save_busy(s->save))
+			log_line("%s", text);
+		tui_notice(s->tui, "%s%s%s", text, has_fix ? "; fix: " : "", has_fix ? save_fix(err) : "");
+	} else if (s->options.output == OUTPUT_SCREEN) {
+		complain("%s%s", text, save_busy(s->save) ? "; Ctrl-C: no file" : "");
+	} else if (!save_busy(s->save) && (!options_need(&s->options, EXPORT_WINDOW) || !err)) {
+		complain("%s", text);
+	}
+	if (!s->tui && has_fix && !options_need(&s->options, EXPORT_WINDOW))
+		complain("fix: %s", save_fix(err));
+}
+
+static enum loop_verdict on_input(void *arg);
+
+static enum loop_verdict output_verdict(int err)
+{
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+	return LOOP_FAILED;
+}
+
+static bool on_unfinished(void *arg)
+{
+	return ((struct systop *)arg)->unfinished;
+}
+
+static enum loop_verdict on_line(void *arg)
+{
+	return output_verdict(refresh_go_on(arg));
+}
+
+static enum loop_verdict on_tick(void *arg)
+{
+	struct systop *s = arg;
+	const struct options *o = &s->options;
+	enum loop_verdict verdict;
+	const struct tick *t;
+	int err = 0;
+
+	target_refresh(&s->target, s->collect);
+	if (options_need(o, EXPORT_SAMPLES))
+		collect_sleepers(s->collect);
+	t = collect_tick(s->collect);
+	if (!t) {
+		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
+		return LOOP_FAILED;
+	}
+	services_note(&s->output, t);
+	if (o->output == OUTPUT_SCREEN) {
+		/* Keys that were pressed by now mean the row that is drawn, not who has its line in this refresh. */
+		verdict = on_input(s);
+		if (verdict != LOOP_GO_ON) {
+			tick_put(t);
+			return verdict;
+		}
+		tui_tick(s->tui, t);
+	} else if (options_need(o, EXPORT_TICKS)) {
+		err = refresh_write(s, t, fetch_names);
+	}
+	if (save_tick(s->save, t))
+		tell_save(s);
+	on_work(s);
+	verdict = targets_gone(s, t);
+	tick_put(t);
+	if (err)
+		return output_verdict(err);
+	if (verdict != LOOP_GO_ON)
+		return verdict;
+	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
+}
+
+/* There is no more to come: what there was is told at once. */
+static enum loop_verdict on_sampled_harvest(struct systop *s)
+{
+	if (!target_ended(&s->target) || s->options.command)
+		return LOOP_GO_ON;
+	return on_tick(s) == LOOP_FAILED ? LOOP_FAILED : LOOP_STOP;
+}
+
+static enum loop_verdict on_harvest(void *arg)
+{
+	struct systop *s = arg;
+	int err = collect_harvest(s->collect);
+	char said[512];
+
+	on_work(s); /* helpers that are late */
+	if (!save_busy(s->save)) /* it wants names */
+		collect_files_age(s->collect, on_forget, s);
+	if (save_work(s->save))
+		tell_save(s);
+	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
+		tui_notice(s->tui, "%s", said);
+	if (!err)
+		return options_need(&s->options, EXPORT_SAMPLES) ? on_sampled_harvest(s) : LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
+	return LOOP_FAILED;
+}
+
+/* SIGUSR1: as the key w. */
+static void on_save(void *arg)
+{
+	struct systop *s = arg;
+
+	int err = save_start(s->save, &export_trace, s->options.save_path, s->options.save_fd, "", NULL);
+
+	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
+		tell_save(s);
+}
+
+static bool on_unsent(void *arg)
+{
+	return sink_unsent(&((struct systop *)arg)->output);
+}
+
+static enum loop_verdict on_send(void *arg)
+{
+	struct systop *s = arg;
+	int err = sink_send(&s->output);
+
+	if (s->tui) { /* if the terminal is gone, the loop knows */
+		tui_output(s->tui);
+		return LOOP_GO_ON;
+	}
+	return output_verdict(err);
+}
+
+static void on_suspend(void *arg)
+{
+	tui_suspend(((struct systop *)arg)->tui);
+}
+
+static void on_resume(void *arg)
+{
+	tui_resume(((struct systop *)arg)->tui);
+}
+
+static void on_resize(void *arg)
+{
+	tui_resize(((struct systop *)arg)->tui);
+}
+
+static const struct loop_ops screen_ops = {
+	.tick = on_tick,
+	.harvest = on_harvest,
+	.input = on_input,
+	.work = on_work,
+	.save = on_save,
+	.unsent = on_unsent,
+	.send = on_send,
+	.resize = on_resize,
+	.suspend = on_suspend,
+	.resume = on_resume,
+};
+
+static const struct loop_ops batch_ops = {
+	.tick = on_tick,
+	.harvest = on_harvest,
+	.work = on_work,
+	.save = on_save,
+	.unsent = on_unsent,
+	.send = on_send,
+	.unfinished = on_unfinished,
+	.go_on = on_line,
+};
+
+static enum loop_verdict on_input(void *arg)
+{
+	struct systop *s = arg;
+
+	switch (tui_input(s->tui)) {
+	case TUI_QUIT:
+		return LOOP_STOP;
+	case TUI_SUSPEND:
+		loop_suspend(&screen_ops, s);
+		return LOOP_GO_ON;
+	default:
+		return LOOP_GO_ON;
+	}
+}
+
+/* What the config file says, then what the command line says. */
+static void read_settings(struct systop *s)
+{
+	static struct theme theme;
+	const struct options *o = &s->options;
+	struct theme_files files;
+	char error[160];
+
+	settings_default(&s->settings);
+	config_read(&s->settings, s->notice, sizeof(s->notice));
+	for (size_t i = 0; i < o->nr_settings; i++)
+		settings_set(&s->settings, o->settings[i].section, o->settings[i].name,
+			     o->settings[i].value, 0, error, sizeof(error));
+	config_themes(&files);
+	s->theme = &theme;
+	if (!theme_load(&theme, s->settings.theme, &files, error, sizeof(error)))
+		return;
+	if (!*s->notice)
+		snprintf(s->notice, sizeof(s->notice), "the theme of the config: %s; default is used", error);
+	theme_load(&theme, "default", NULL, error, sizeof(error));
+	snprintf(theme.name, sizeof(theme.name), "%s", s->settings.theme); /* W keeps what the file says */
+}
+
+/* Where a trace will be saved, before anything is recorded. */
+static int find_places(struct options *o)
+{
+	int err = 0;
+
+	o->file_fd = o->save_fd = -1;
+	if (o->file && !strcmp(o->file, "-"))
+		o->file_fd = STDOUT_FILENO;
+	else if (o->file)
+		err = destination_check(o->file, &o->file_fd);
+	if (!err && o->save_path)
+		err = destination_check(o->save_path, &o->save_fd);
+	return err;
+}
+
+/* All that is read and looked for in the invoker's name before systop begins. */
+static int read_all(struct systop *s, int argc, char **argv)
+{
+	int err = invoker_begin();
+
+	if (err)
+		return fail(err, EXIT_STATUS_PERMISSION, "cannot read files as the user: %s", strerror(-err));
+	err = options_parse(argc, argv, &s->options);
+	if (!err) {
+		read_settings(s);
+		err = find_places(&s->options);
+	}
+	invoker_end();
+	return err;
+}
+
+/* Ends as the signal would have ended us, so that a shell sees 128 + its number. */
+static void die_of(int signal_number)
+{
+	signal(signal_number, SIG_DFL);
+	loop_unblock_signals();
+	raise(signal_number);
+}
+
+/* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. @reader: see
+ * save_finish(). */
+static void finish_save(struct systop *s, int reader)
+{
+	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
+
+	if (!t)
+		return;
+	if (s->options.output == OUTPUT_SCREEN) {
+		tui_close(s->tui);
+		s->tui = NULL;
+		tell_save(s);
+	}
+	save_finish(s->save, t, reader, fetch_names, s);
+	tick_put(t);
+	tell_save(s);
+}
+
+/* -w: what was recorded, now that it ended. */
+static void save_trace(struct systop *s, bool told_to_end)
+{
+	const struct options *o = &s->options;
+	const char *name = strcmp(o->file, "-") ? o->file : "standard output";
+	int err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
+
+	finish_save(s, told_to_end ? o->file_fd : -1);
+	if (!err)
+		err = save_failure(s->save)->err;
+	if (!err)
+		return;
+	fail(err, EXIT_STATUS_RUNTIME, "%s", *save_text(s->save) ? save_text(s->save) : strerror(-err));
+	if (err != -ECANCELED)
+		fail_fix("%s", save_fix(err));
+}
+
+static int begin_output(struct systop *s)
+{
+	int err = refresh_begin(s);
+
+	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
+}
+
+/* The line that is under way is to be whole, if somebody reads it; then comes what the exporter has left. */
+static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict)
+{
+	int err;
+
+	if (s->tui)
+		return verdict;
+	sink_finish(&s->output, LAST_MS);
+	err = refresh_end(s);
+	sink_finish(&s->output, LAST_MS);
+	return verdict == LOOP_FAILED || !err ? verdict : output_verdict(err);
+}
+
+/* Before systop is ready: how many refreshes there are, and a window that holds them. */
+static void plan_capture(struct systop *s)
+{
+	struct options *o = &s->options;
+
+	s->plan = (struct capture_plan){ .at = o->at, .duration_ns = o->duration_ns };
+	capture_plan_init(&s->plan, o->interval_ns);
+	if (o->duration_ns)
+		o->iterations = s->plan.refreshes;
+	if (o->window_s < s->plan.window_s)
+		o->window_s = s->plan.window_s;
+}
+
+static int run(struct systop *s)
+{
+	bool screen = s->options.output == OUTPUT_SCREEN;
+	struct loop_options o = {
+		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
+		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
+		.terminal_fd = -1,
+		.work_fds = { -1, -1, -1 },
+		.output_fd = STDOUT_FILENO,
+	};
+	int signal_number = 0, status;
+	enum loop_verdict verdict = LOOP_FAILED;
+	enum exit_status failure;
+	long rate = 0, rate_now = 0;
+
+	if (options_need(&s->options, EXPORT_WINDOW)) {
+		plan_capture(s);
+		o.interval_ns = s->plan.interval_ns;
+	}
+	loop_block_signals();
+	priority_raise();
+	start_helpers();
+	crash_catch(PACKAGE_VERSION); /* helpers have nothing to restore */
+	if (!start(s) && !begin_output(s)) {
+		o.work_fds[0] = names_fd(s->names);
+		o.work_fds[1] = collect_files_fd(s->collect);
+		o.work_fds[2] = collect_blocked_fd(s->collect);
+		o.terminal_fd = screen ? STDIN_FILENO : -1;
+		if (options_need(&s->options, EXPORT_WINDOW))
+			o.first_ns = s->plan.first_ns;
+		o.child = s->command.pid;
+		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
+		verdict = finish_output(s, verdict);
+		if (options_need(&s->options, EXPORT_WINDOW) && verdict != LOOP_FAILED) {
+			save_trace(s, signal_number);
+			signal_number = 0;
+		} else {
+			finish_save(s, -1);
+		}
+	}
+	status = command_exit_status(&s->command);
+	if (s->collect)
+		collect_sample_rate(s->collect, &rate, &rate_now);
+	stop(s);
+	if (!screen && s->output.dropped)
+		complain("%" PRIu64 " refresh%s dropped: the output was read too late", s->output.dropped,
+			 s->output.dropped == 1 ? "" : "es");
+	failure = complain_of_failure();
+	if (rate_now < rate)
+		complain("kernel.perf_event_max_sample_rate fell from %ld to %ld meanwhile; fix: sysctl -w "
+			 "kernel.perf_event_max_sample_rate=%ld, and from now on: systop --clock=cpu", rate, rate_now, rate);
+	log_close();
+	if (failure)
+		return failure;
+	if (signal_number)
+		die_of(signal_number);
+	return status;
+}
+
+/* Found out before anything is measured that nobody could be told. */
+static int check_output(const struct options *o)
+{
+	bool used = o->output != OUTPUT_SCREEN && (!o->file || !strcmp(o->file, "-"));
+
+	if (!used || !standard_closed(STDOUT_FILENO))
+		return 0;
+	return fail(-EBADF, EXIT_STATUS_RUNTIME, "cannot write the output: standard output is closed");
+}
+
+static int print_or_run(struct systop *s)
+{
+	int status = print_asked(&s->options, &s->settings);
+
+	return status < 0 ? run(s) : status;
+}
+
+/* --check -v: the log is a helper's. */
+static int check_with_log(struct systop *s)
+{
+	int status;
+
+	start_helpers();
+	if (start_log(&s->options))
+		status = failure_print(stderr);
+	else
+		status = print_or_run(s);
+	log_close();
+	helper_stop();
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct systop s = { .output.fd = STDOUT_FILENO };
+
+	if (check_setuid())
+		return failure_print(stderr);
+	standard_open();
+	if (invoker_find())
+		return failure_print(stderr);
+	setlocale(LC_ALL, "");
+	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
+	words_listen(NULL); /* for developers; what fails is said by fail() */
+	argv[0] = (char[]){ "systop" };
+	if (read_all(&s, argc, argv) || check_output(&s.options)) {
+		options_fini(&s.options);
+		return failure_print(stderr);
+	}
+	s.argv = argv;
+	uname(&s.uts);
+	return s.options.output == OUTPUT_CHECK && s.options.verbose ? check_with_log(&s) : print_or_run(&s);
+}

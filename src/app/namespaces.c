@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/namespaces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/fail.h"
+
+/* The host's namespaces have fixed inodes (include/linux/proc_ns.h of the kernel). */
+#define CGROUP_OF_HOST 0xEFFFFFFBU
+#define PID_OF_HOST 0xEFFFFFFCU
+#define TIME_OF_HOST 0xEFFFFFFAU
+
+/* The inode of a namespace, 0: it cannot be read. */
+static uint64_t namespace_of(const char *process, const char *kind)
+{
+	char path[300];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, kind);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+static bool is_hosts(const char *kind, uint64_t inode)
+{
+	uint64_t here = namespace_of("self", kind);
+
+	return !here || here == inode; /* kernels without such namespaces have the host's */
+}
+
+bool namespaces_cgroup(void)
+{
+	return !is_hosts("cgroup", CGROUP_OF_HOST);
+}
+
+/* Whether @process, a number of the host's, has the number @pid in our namespace. */
+static bool is_called(const char *process, pid_t pid)
+{
+	char path[300], line[512], *last = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", process);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		last = strrchr(line, '\t'); /* the innermost namespace's */
+		break;
+	}
+	if (f)
+		fclose(f);
+	return last && strtol(last, NULL, 10) == pid;
+}
+
+/* The host's number of a process of our namespace; 0: /proc does not tell. */
+static pid_t number_on_host(pid_t pid)
+{
+	uint64_t here = namespace_of("self", "pid");
+	DIR *dir = opendir("/proc");
+	pid_t number = 0;
+	struct dirent *d;
+
+	while (dir && !number && (d = readdir(dir))) {
+		pid_t process = strtol(d->d_name, NULL, 10);
+
+		if (process > 0 && process != pid && namespace_of(d->d_name, "pid") == here && is_called(d->d_name, pid))
+			number = process;
+	}
+	if (dir)
+		closedir(dir);
+	return number;
+}
+
+static int check_pid(const pid_t *pids, size_t nr)
+{
+	char numbers[256] = "";
+	size_t used = 0;
+
+	if (is_hosts("pid", PID_OF_HOST))
+		return 0;
+	for (size_t i = 0; i < nr && used < sizeof(numbers); i++) {
+		pid_t number = number_on_host(pids[i]);
+
+		if (number)
+			used += snprintf(numbers + used, sizeof(numbers) - used, "; -p %d is process %d of the host", pids[i],
+					 number);
+	}
+	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "inside a PID namespace systop would take processes for others");
+	fail_why("the kernel tells the host's numbers of processes, /proc those of the namespace%s", numbers);
+	fail_fix("start it in the host's: docker run --pid=host ..., hostPID: true, nsenter -t 1 -p -m systop");
+	return -ENOTSUP;
+}
+
+/* How far CLOCK_BOOTTIME is from the host's, in s and ns. */
+static bool clock_offset(int64_t *s, int64_t *ns)
+{
+	char line[128];
+	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	bool off = false;
+
+	while (f && !off && fgets(line, sizeof(line), f))
+		off = sscanf(line, "boottime %" SCNd64 " %" SCNd64, s, ns) == 2 && (*s || *ns);
+	if (f)
+		fclose(f);
+	return off;
+}
+
+static int check_time(void)
+{
+	int64_t s = 0, ns = 0;
+
+	if (is_hosts("time", TIME_OF_HOST) || !clock_offset(&s, &ns))
+		return 0;
+	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "inside a time namespace all times would be wrong");
+	fail_why("its clock is %.3f s off the host's, by which the kernel counts", s + ns / 1e9);
+	fail_fix("start it in the host's: a container without a time namespace, nsenter -t 1 -T systop");
+	return -ENOTSUP;
+}
+
+int namespaces_check(const pid_t *pids, size_t nr)
+{
+	int err = check_pid(pids, nr);
+
+	return err ? err : check_time();
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_APP_OPTIONS_H
+#define SYSTOP_APP_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "export/exporter.h"
+#include "model/field.h"
+#include "save/schedule.h"
+
+enum output {
+	OUTPUT_SCREEN,
+	OUTPUT_EXPORT,        /* -b, --json, -w, ...: an exporter's */
+	OUTPUT_SCHEMA,        /* --schema, and so on: print and exit */
+	OUTPUT_CHECK,
+	OUTPUT_LIST_CGROUPS,
+	OUTPUT_SORT_HELP,
+	OUTPUT_CONFIG,
+	OUTPUT_COMPLETIONS,
+	OUTPUT_VERSION,
+};
+
+/* A setting of the config file that the command line gives, too; it wins. */
+struct setting_option {
+	const char *section, *name, *value;
+};
+
+struct options {
+	enum output output;
+	const struct exporter *exporter; /* of OUTPUT_EXPORT, else NULL */
+	int word;                /* its operand, if that is a word */
+	const char *file;        /* or else the file, "-": stdout; NULL: it has none */
+	int file_fd;             /* that leads to a descriptor, -1: it does not */
+	uint64_t interval_ns;
+	uint64_t iterations;     /* 0: until stopped */
+	uint64_t duration_ns;    /* of -w; 0: until stopped */
+	struct schedule at;      /* when it begins */
+	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
+	int save_fd;             /* the same */
+	const char *log;         /* --log or -v; NULL: none */
+	bool verbose;            /* -v */
+	enum field_id sort;
+	bool all;
+	int frequency;           /* samples a second on each CPU */
+	int table_mib;           /* memory for the unwinder's tables */
+	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
+	uint64_t window_bytes;   /* in so many bytes; 0: what is fit */
+	uint64_t wait_ns;        /* of waits so long it is told who ran instead */
+	bool self, all_cpus;     /* what is sampled, too, */
+	bool cpu_clock;          /* by the CPU's clock, not by its cycles */
+	bool force;              /* whatever the kernel's clock is */
+	const char *filter;      /* --filter, checked; NULL: none */
+	const char *trigger;     /* --on, the same */
+	unsigned int trigger_limit; /* files an hour */
+	const char *shell;       /* of --completions, checked */
+	struct setting_option *settings;
+	size_t nr_settings, settings_room;
+	const char **cgroups;    /* -c, as given */
+	size_t nr_cgroups, cgroups_room;
+	pid_t *pids;             /* -p, numbers as given */
+	size_t nr_pids, pids_room;
+	const char **users;      /* -u, as given */
+	size_t nr_users, users_room;
+	char **command;          /* -- CMD args, NULL-terminated; NULL: none */
+};
+
+/* options_need - whether an exporter is asked for that needs this: enum export_needs. */
+bool options_need(const struct options *o, unsigned int needs);
+
+/* options_table - all options, for help, completions and man page; ends with a row of zeros. Without memory those of
+ * the exporters are not there. options_exporter - whose option a row is, NULL: nobody's. */
+const struct argp_option *options_table(void);
+const struct exporter *options_exporter(const struct argp_option *row);
+
+/*
+ * options_parse - the command line, within invoker_begin(). --help is printed, and the process exits with 0, here.
+ * Returns 0, or -EINVAL after fail() (exit status 2). options_fini() frees.
+ */
+int options_parse(int argc, char **argv, struct options *o);
+void options_fini(struct options *o);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/print.h"
+
+#include <stdio.h>
+
+#include "config.h"
+
+#include "app/check.h"
+#include "app/completions.h"
+#include "app/config_write.h"
+#include "app/options.h"
+#include "collect/load.h"
+#include "export/json/json.h"
+#include "model/field.h"
+#include "proc/hierarchy.h"
+#include "proc/mounts.h"
+#include "proc/scope.h"
+#include "util/fail.h"
+
+static int print_version(void)
+{
+	printf("systop %s\nlibbpf %s\n", PACKAGE_VERSION, load_libbpf());
+	return EXIT_STATUS_OK;
+}
+
+static int print_columns(void)
+{
+	for (int f = 0; f < FIELD_COUNT; f++)
+		if (fields[f].drop)
+			printf("%-8s %-22s %s\n", fields[f].title, fields[f].name, fields[f].help);
+	return EXIT_STATUS_OK;
+}
+
+static int print_cgroups(void)
+{
+	struct cgroup_mounts mounts = { 0 };
+
+	if (!hierarchy_mounts(&mounts))
+		cgroups_print(stdout, &mounts);
+	cgroup_mounts_fini(&mounts);
+	return failure_print(stderr);
+}
+
+int print_asked(const struct options *o, const struct settings *s)
+{
+	switch (o->output) {
+	case OUTPUT_VERSION:
+		return print_version();
+	case OUTPUT_SORT_HELP:
+		return print_columns();
+	case OUTPUT_CONFIG:
+		config_print(stdout, s);
+		return EXIT_STATUS_OK;
+	case OUTPUT_COMPLETIONS:
+		return completions_print(stdout, o->shell) ? EXIT_STATUS_USAGE : EXIT_STATUS_OK;
+	case OUTPUT_SCHEMA:
+		return json_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
+	case OUTPUT_CHECK:
+		return check_print(o);
+	case OUTPUT_LIST_CGROUPS:
+		return print_cgroups();
+	default:
+		return -1;
+	}
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/refresh.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "app/systop.h"
+#include "app/turns.h"
+#include "collect/collect.h"
+#include "export/exporter.h"
+#include "model/tick.h"
+#include "query/stack_walk.h"
+#include "sym/names.h"
+#include "util/clock.h"
+
+/* How long stacks that are being read, and names, are waited for. */
+#define STACKS_WAIT_NS 5000000000ULL
+
+/* How long a turn of the main loop goes on with one refresh: a large one is made in several. */
+#define MORE_NS 50000000ULL
+
+int refresh_begin(struct systop *s)
+{
+	const struct options *o = &s->options;
+
+	s->export = (struct export){
+		.host = s->uts.nodename,
+		.kernel = s->uts.release,
+		.scope = s->target.text,
+		.sort = o->sort,
+		.all = o->all,
+		.filter = s->filter,
+		.word = o->word,
+		.source = &s->host.source,
+	};
+	return o->exporter && o->exporter->begin ? o->exporter->begin(&s->export) : 0;
+}
+
+/* Stacks of blocked threads and the names of all frames come while nothing else is done. */
+static void wait_for_stacks(struct systop *s, const struct tick *t, refresh_work *work)
+{
+	struct timespec nap = { .tv_nsec = 2000000 };
+	uint64_t waited = 0;
+
+	for (; collect_blocked(s->collect) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
+		work(s);
+		nanosleep(&nap, NULL);
+	}
+	stack_walk_ask(&s->host.source, t);
+	for (; names_pending(s->names) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
+		work(s);
+		nanosleep(&nap, NULL);
+	}
+}
+
+/* It is sent when it is whole. @more: what tick() or more() of the exporter returned. */
+static int send_whole(struct systop *s, int more)
+{
+	int end;
+
+	s->unfinished = more > 0;
+	if (s->unfinished)
+		return 0;
+	end = sink_end(&s->output);
+	return more ? more : end;
+}
+
+static int print_refresh(struct systop *s, const struct tick *t, refresh_work *work, FILE *to)
+{
+	const struct exporter *e = s->options.exporter;
+	struct turns turns = turns_get();
+	int more;
+
+	if (options_need(&s->options, EXPORT_SAMPLES))
+		wait_for_stacks(s, t, work);
+	s->export.turn_ns = turns.longest_ns;
+	s->export.turn_work_ns = turns.work_ns;
+	s->export.dropped = s->output.dropped;
+	more = e->tick(&s->export, to, t);
+	return more > 0 ? e->more(&s->export, clock_ns(CLOCK_MONOTONIC) + MORE_NS) : more;
+}
+
+/* Nothing is printed while the refresh before is not all sent: a pipe's reader may be late. */
+int refresh_write(struct systop *s, const struct tick *t, refresh_work *work)
+{
+	int err = s->unfinished ? send_whole(s, s->options.exporter->more(&s->export, 0)) : 0;
+	FILE *to;
+
+	if (err)
+		return err;
+	to = sink_begin(&s->output);
+	return to ? send_whole(s, print_refresh(s, t, work, to)) : -errno;
+}
+
+int refresh_go_on(struct systop *s)
+{
+	return send_whole(s, s->options.exporter->more(&s->export, clock_ns(CLOCK_MONOTONIC) + MORE_NS));
+}
+
+int refresh_end(struct systop *s)
+{
+	const struct exporter *e = s->options.exporter;
+	FILE *to;
+	int err, sent;
+
+	if (!e || !e->end)
+		return 0;
+	to = s->unfinished ? NULL : sink_begin(&s->output); /* half a refresh is none */
+	err = e->end(&s->export, to);
+	sent = to ? sink_end(&s->output) : 0;
+	return err ? err : sent;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/roles.h"
+
+#include "app/config_write.h"
+#include "app/log.h"
+#include "collect/peek.h"
+#include "helper/proto.h"
+#include "save/process_info.h"
+#include "save/write.h"
+#include "sym/roles.h"
+
+/* clang-format off */
+const struct helper_role processes[PROCESS_COUNT] = {
+	/* Timers are attached to CPUs that come later, and maps are read. */
+	[PROCESS_MAIN] = {
+		.name = "systop",
+		.what = "collects, draws, prints",
+		.user = USER_INVOKER,
+		.caps = { CAP_BPF, CAP_PERFMON },
+		.nr_caps = 2,
+		.calls = CALLS_OPEN | CALLS_MEASURE | CALLS_SCREEN | CALLS_ASK,
+	},
+	/* Its own rights, to open the terminal once more among them, and those that helpers keep. */
+	[PROCESS_STARTER] = {
+		.name = "systop-starter",
+		.what = "starts and ends the others",
+		.user = USER_NOBODY,
+		.caps = { CAP_KILL, CAP_SETUID, CAP_SETGID, CAP_SETPCAP, CAP_DAC_OVERRIDE,
+			  CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
+		.nr_caps = 8,
+		.calls = CALLS_START | CALLS_PARSE | CALLS_OPEN | CALLS_WRITE | CALLS_ITERATE,
+	},
+	/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
+	[PROCESS_OPEN] = {
+		.name = "systop-open",
+		.what = "opens the files of processes",
+		.user = USER_NOBODY,
+		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
+		.nr_caps = 3,
+		.calls = CALLS_OPEN,
+		.files = 64,
+		.run = open_run,
+	},
+	[PROCESS_SYMBOLS] = {
+		.name = "systop-symbols",
+		.what = "reads symbols and unwind tables",
+		.user = USER_NOBODY,
+		.calls = CALLS_PARSE,
+		.files = 256,
+		.memory = 256UL << 20,
+		.request_ms = SYMBOLS_CPU_MS,
+		.run = symbols_run,
+	},
+	[PROCESS_PEEK] = {
+		.name = "systop-peek",
+		.what = "looks at blocked threads",
+		.user = USER_NOBODY,
+		.calls = CALLS_ITERATE,
+		.files = 16,
+		.run = peek_run,
+	},
+	[PROCESS_WRITE] = {
+		.name = "systop-write",
+		.what = "writes traces",
+		.user = USER_WRITER,
+		.calls = CALLS_OPEN | CALLS_WRITE,
+		.files = 32,
+		.finishes = true,
+		.run = write_run,
+	},
+	[PROCESS_INFO] = {
+		.name = "systop-who",
+		.what = "reads command lines",
+		.user = USER_NOBODY,
+		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
+		.nr_caps = 2,
+		.calls = CALLS_OPEN,
+		.files = 16,
+		.run = process_info_run,
+	},
+	[PROCESS_CONFIG] = {
+		.name = "systop-config",
+		.what = "writes the config file",
+		.user = USER_WRITER,
+		.calls = CALLS_OPEN | CALLS_WRITE,
+		.files = 16,
+		.finishes = true,
+		.run = config_run,
+	},
+	[PROCESS_LOG] = {
+		.name = "systop-log",
+		.what = "writes the log",
+		.user = USER_WRITER,
+		.calls = CALLS_OPEN | CALLS_WRITE,
+		.files = 16,
+		.finishes = true,
+		.run = log_run,
+	},
+};
+/* clang-format on */

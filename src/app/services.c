@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/services.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/check.h"
+#include "app/crash.h"
+#include "app/turns.h"
+#include "collect/collect.h"
+#include "export/exporter.h"
+#include "helper/helper.h"
+#include "model/health.h"
+#include "model/loss_names.h"
+#include "model/tick.h"
+#include "proc/user.h"
+#include "query/recorded.h"
+#include "record/rings.h"
+#include "record/window.h"
+#include "save/save.h"
+#include "sym/names.h"
+#include "tui/screen/host.h"
+#include "util/clock.h"
+#include "util/sink.h"
+#include "util/text.h"
+
+/* More than any kernel is built for. */
+#define CPUS_MAX 8192
+
+/* "0-3,7" */
+static void affinity(pid_t tid, char *buf, size_t size)
+{
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+	size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX), used = 0;
+
+	snprintf(buf, size, "-");
+	if (!set)
+		return;
+	CPU_ZERO_S(bytes, set);
+	if (sched_getaffinity(tid, bytes, set)) {
+		CPU_FREE(set);
+		return;
+	}
+	for (int cpu = 0; cpu < CPUS_MAX && used < size; cpu++) {
+		int last = cpu;
+
+		if (!CPU_ISSET_S(cpu, bytes, set))
+			continue;
+		while (last + 1 < CPUS_MAX && CPU_ISSET_S(last + 1, bytes, set))
+			last++;
+		used += snprintf(buf + used, size - used, last > cpu ? "%s%d-%d" : "%s%d",
+				 used ? "," : "", cpu, last);
+		cpu = last;
+	}
+	CPU_FREE(set);
+}
+
+static void health(void *arg, struct health *h)
+{
+	const struct services *from = arg;
+	struct turns turns = turns_get();
+
+	collect_health(from->collect, h);
+	if (*helper_trouble())
+		health_add(h, "Helpers", "starter", HEALTH_OFF, "%s; no trace is saved, helpers that end stay away",
+			   helper_trouble());
+	else
+		health_add(h, "Helpers", "starter", HEALTH_ON, "starts the others");
+	names_health(from->names, h);
+	collect_health_loss(from->collect, h);
+	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds; %.1f ms without waits for a CPU",
+		   turns.longest_ns / 1e6, turns.work_ns / 1e6);
+	health_add(h, "Main loop", "screen", from->output->dropped ? HEALTH_DEGRADED : HEALTH_FACT,
+		   "%" PRIu64 " frames dropped: the terminal was not read in time", from->output->dropped);
+	check_health(h);
+}
+
+void services_note(const struct sink *output, const struct tick *t)
+{
+	char when[32];
+	struct tm tm;
+
+	gmtime_r(&t->wall.tv_sec, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	crash_note("%s: %zu threads, %zu cgroups, %" PRIu64 " lost, %" PRIu64 " frames or refreshes dropped, "
+		   "longest turn %.1f ms, %" PRIu64 " MiB", when, t->nr_active + t->nr_idle, t->nr_cgroups, loss_sum(t->loss),
+		   output->dropped, turns_get().longest_ns / 1e6, t->self.rss_bytes >> 20);
+}
+
+static bool without_starter(void *arg)
+{
+	(void)arg;
+	return *helper_trouble();
+}
+
+static void write_config(void *arg, const struct settings *s, char *said, size_t size)
+{
+	config_write(&((struct services *)arg)->config, s, said, size);
+}
+
+static uint64_t recorded(void *arg)
+{
+	const struct rings *rings = collect_rings(((struct services *)arg)->collect);
+
+	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
+}
+
+static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
+{
+	const struct services *sources = arg;
+	const struct save_part part = { from, until };
+	uint64_t held = recorded(arg), now = clock_ns(CLOCK_BOOTTIME), oldest = held < now ? now - held : 0;
+	int err;
+
+	if (until && until <= oldest) {
+		snprintf(said, size, "not recorded any more: the recorder goes back %.0f s", held / 1e9);
+		return;
+	}
+	err = save_start(sources->save, &export_trace, sources->save_path, sources->save_fd, "", until ? &part : NULL);
+	if (!err && until)
+		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
+			 from < oldest ? ", what is left of them" : "");
+	else if (!err)
+		snprintf(said, size, "saving: Esc cancels");
+	else if (err == -EBUSY)
+		snprintf(said, size, "one is being saved already: Esc cancels it");
+	else if (err == -EOPNOTSUPP)
+		snprintf(said, size, "nothing is recorded: see ! for why");
+	else
+		snprintf(said, size, "cannot save: %s", save_why(sources->save));
+}
+
+/* 40 ms of work. */
+#define EVENTS_MOST (4U << 20)
+
+static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since, window_fn *fn, void *fn_arg)
+{
+	const struct collect *c = ((struct services *)arg)->collect;
+	const struct rings *rings = collect_rings(c);
+	uint64_t now = clock_ns(CLOCK_BOOTTIME), oldest = now - rings_held(rings, now);
+	int err = window_read(rings, collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
+
+	if (*since < oldest)
+		*since = oldest;
+	return err;
+}
+
+static int all_stacks(void *arg, collect_stack *fn, void *fn_arg)
+{
+	return collect_stacks(((struct services *)arg)->collect, fn, fn_arg);
+}
+
+static int recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
+			    recorded_fn *fn, void *fn_arg)
+{
+	const struct recorded_source l = {
+		.events = recorded_events,
+		.stacks = all_stacks,
+		.arg = arg,
+		.tick = any,
+		.frequency = collect_frequency(((struct services *)arg)->collect, 0),
+	};
+
+	return recorded_read(&l, from, to, since, fn, fn_arg);
+}
+
+static bool cancel_save(void *arg, char *said, size_t size)
+{
+	const struct services *from = arg;
+
+	if (!save_busy(from->save))
+		return false;
+	save_cancel(from->save);
+	snprintf(said, size, "%s", save_text(from->save));
+	return true;
+}
+
+static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
+{
+	return names_frame(((struct services *)arg)->names, frame, tgid);
+}
+
+static uint64_t names_generation_now(void *arg)
+{
+	return names_generation(((struct services *)arg)->names);
+}
+
+static const char *code(void *arg, uint64_t frame)
+{
+	return names_source(((struct services *)arg)->names, frame);
+}
+
+static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
+{
+	names_build_id(((struct services *)arg)->names, frame, buf, size);
+}
+
+/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": what stands last, without what it has in common with others. */
+static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	(void)arg;
+	*buf = '\0';
+	while (f && getline(&line, &room, f) > 0) {
+		unsigned int number;
+		char *name;
+
+		if (sscanf(line, "%u:", &number) != 1 || number != irq)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		name = strrchr(line, ' ');
+		if (name)
+			text_safe(buf, size, name + 1, strlen(name + 1));
+		break;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
+{
+	char comm[16];
+
+	*buf = '\0';
+	if (collect_thread_name(((struct services *)arg)->collect, tid, comm))
+		text_safe(buf, size, comm, sizeof(comm));
+}
+
+static const struct topology *topology(void *arg)
+{
+	return topology_read(&((struct services *)arg)->topology);
+}
+
+static uint64_t cpu_hz(void *arg, int cpu)
+{
+	return topology_hz(&((struct services *)arg)->topology, cpu);
+}
+
+static void want_sleepers(void *arg)
+{
+	collect_sleepers(((struct services *)arg)->collect);
+}
+
+static int frequency(void *arg, int hz)
+{
+	return collect_frequency(((struct services *)arg)->collect, hz);
+}
+
+void services_init(struct host *h, struct services *from)
+{
+	h->source = (struct source){
+		.arg = from,
+		.symbol = symbol,
+		.names_generation = names_generation_now,
+		.code = code,
+		.build_id = build_id,
+		.irq_name = irq_name,
+		.thread_name = thread_name,
+		.recorded = recorded,
+		.recorded_events = recorded_events,
+		.recorded_samples = recorded_samples,
+	};
+	h->arg = from;
+	h->want_sleepers = want_sleepers;
+	h->frequency = frequency;
+	h->user_name = user_name;
+	h->user_find = user_lookup;
+	h->topology = topology;
+	h->cpu_hz = cpu_hz;
+	h->affinity = affinity;
+	h->health = health;
+	h->write_config = write_config;
+	h->without_starter = without_starter;
+	h->save = save;
+	h->save_cancel = cancel_save;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What systop is put together from, and in which order it starts and ends. */
+
+#include "app/systop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "app/check.h"
+#include "app/complain.h"
+#include "app/log.h"
+#include "app/namespaces.h"
+#include "app/roles.h"
+#include "collect/collect.h"
+#include "collect/words.h"
+#include "helper/helper.h"
+#include "model/model.h"
+#include "proc/cgroup.h"
+#include "proc/hierarchy.h"
+#include "proc/memory.h"
+#include "proc/user.h"
+#include "query/filter.h"
+#include "save/process_info.h"
+#include "save/save.h"
+#include "sym/names.h"
+#include "tui/screen/tui.h"
+#include "util/fail.h"
+
+/* What the past may take, that of the dead included. */
+#define PAST_BYTES (32 << 20)
+
+void start_helpers(void)
+{
+	helper_start(processes, PROCESS_COUNT, PROCESS_STARTER); /* without helpers there are no names */
+}
+
+static void ask_again(void *arg, const struct file_key *key)
+{
+	collect_ask_file(((struct systop *)arg)->collect, key);
+}
+
+static int on_table(void *arg, uint32_t file, int fd)
+{
+	return collect_table(((struct systop *)arg)->collect, file, fd);
+}
+
+static int start_names(struct systop *s)
+{
+	struct names_options o = {
+		.open_role = PROCESS_OPEN,
+		.symbols_role = PROCESS_SYMBOLS,
+		.kallsyms_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
+		.ask_again = ask_again,
+		.table = s->options.table_mib ? on_table : NULL,
+		.arg = s,
+	};
+
+	s->names = names_new(&o);
+	s->sources = (struct services){ s->collect, s->names, NULL, s->options.save_path, s->options.save_fd,
+				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
+	services_init(&s->host, &s->sources);
+	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+}
+
+static int start_save(struct systop *s)
+{
+	struct save_options o = {
+		.role = PROCESS_WRITE,
+		.process_info_role = PROCESS_INFO,
+		.collect = s->collect,
+		.names = s->names,
+		.source = &s->host.source,
+		.uname = &s->uts,
+		.scope = s->target.text,
+		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
+		.version = PACKAGE_VERSION,
+		.argv = s->argv,
+		.window_s = s->options.window_s,
+		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
+			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
+	};
+
+	if (options_need(&s->options, EXPORT_WINDOW)) {
+		capture_plan_begin(&s->plan);
+		o.part.from = s->plan.from_ns;
+		o.part.until = s->plan.until_ns;
+	}
+	s->save = save_new(&o);
+	s->sources.save = s->save;
+	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+}
+
+static int open_screen(struct systop *s)
+{
+	struct tui_options o = {
+		.host = &s->host,
+		.settings = &s->settings,
+		.filter = s->options.filter,
+		.theme = s->theme,
+		.output = &s->output,
+		.notice = s->notice,
+	};
+
+	s->host.name = s->uts.nodename;
+	s->host.kernel = s->uts.release;
+	s->host.version = PACKAGE_VERSION;
+	s->host.wait_ns = s->options.wait_ns;
+	s->host.scope = s->target.text;
+	s->tui = tui_open(&o);
+	return s->tui ? 0 : -EIO;
+}
+
+/* What is missing of the cgroups is said before the screen opens, and on it. */
+static void warn_of_cgroups(struct systop *s)
+{
+	const char *text = NULL;
+
+	if (!s->mounts.nr)
+		text = "no cgroup hierarchy is mounted: all threads are in /; fix: mount -t cgroup2 none /sys/fs/cgroup";
+	else if (namespaces_cgroup())
+		text = "inside a cgroup namespace: cgroups outside of it have no names; fix: docker run --cgroupns=host ..., "
+		       "nsenter -t 1 -C systop";
+	if (!text)
+		return;
+	complain("%s", text);
+	if (!*s->notice)
+		snprintf(s->notice, sizeof(s->notice), "%s", text);
+}
+
+/* Whether all went well so far, and if so, in the log what comes next. */
+static bool next(int err, const char *step)
+{
+	if (!err)
+		log_step(step);
+	return !err;
+}
+
+int start_log(const struct options *o)
+{
+	int err = o->log ? log_open(PROCESS_LOG, o->log, o->verbose) : 0;
+
+	if (!err && o->verbose)
+		words_listen(log_detail);
+	return err;
+}
+
+int start(struct systop *s)
+{
+	const char *controller, *limits;
+	int err;
+
+	err = start_log(&s->options);
+	if (next(err, "check the namespaces"))
+		err = namespaces_check(s->options.pids, s->options.nr_pids);
+	if (next(err, "check rights, the kernel and its types"))
+		err = check_preconditions();
+	if (next(err, "measure the kernel's clock"))
+		err = check_clock(s->options.force);
+	if (next(err, "raise the limit of open files"))
+		err = check_files();
+	if (!err && s->options.output == OUTPUT_SCREEN)
+		err = tui_check();
+	if (!err && s->options.trigger) {
+		struct filter_error error;
+
+		s->when = filter_parse(s->options.trigger, user_lookup, &error);
+		err = s->when ? 0 : -ENOMEM;
+	}
+	if (!err && s->options.filter) {
+		struct filter_error error;
+
+		s->filter = filter_parse(s->options.filter, user_lookup, &error);
+	}
+	if (next(err, "find the cgroup hierarchies"))
+		err = hierarchy_mounts(&s->mounts);
+	if (next(err, "check the limit of memory"))
+		err = memory_check(&s->mounts);
+	if (next(err, "find what is asked for"))
+		err = target_resolve(&s->target, &s->options, &s->mounts);
+	if (next(err, "read the cgroups")) {
+		warn_of_cgroups(s);
+		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller, &limits);
+		err = s->cgroups ? 0 : -EIO;
+	}
+	if (!err && s->options.command) {
+		err = command_fork(&s->command, s->options.command);
+		if (!err)
+			target_add(&s->target, s->command.pid);
+	}
+	if (!err) {
+		struct collect_options o = {
+			.shown_controller = controller,
+			.limits_controller = limits,
+			.frequency = s->options.frequency,
+			.wait_ns = s->options.wait_ns,
+			.self = s->options.self,
+			.all_cpus = s->options.all_cpus,
+			.cpu_clock = s->options.cpu_clock,
+			.starter = helper_starter(),
+			.peek_role = PROCESS_PEEK,
+			.table_mib = s->options.table_mib,
+			.window_s = s->options.window_s,
+			.window_bytes = s->options.window_bytes,
+			.memory_spare = memory_spare(&s->mounts),
+			.tell = log_step,
+			.window_now = options_need(&s->options, EXPORT_WINDOW),
+		};
+
+		s->model = model_new(PAST_BYTES);
+		s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups)
+				      : NULL;
+		err = s->collect ? 0 : -EIO;
+	}
+	if (next(err, "start what finds names"))
+		err = start_names(s);
+	if (!err)
+		err = start_save(s);
+	if (!err && s->options.output == OUTPUT_SCREEN)
+		err = open_screen(s); /* the terminal's description can be a file of root's */
+	if (next(err, "give up rights"))
+		err = check_drop_privileges();
+	if (!err && s->options.command)
+		err = command_start(&s->command);
+	next(err, "started");
+	log_started();
+	return err;
+}
+
+void stop(struct systop *s)
+{
+	tui_close(s->tui);
+	sink_fini(&s->output);
+	topology_fini(&s->sources.topology);
+	save_free(s->save);
+	names_free(s->names);
+	helper_stop();
+	collect_free(s->collect);
+	model_free(s->model);
+	cgroups_free(s->cgroups);
+	cgroup_mounts_fini(&s->mounts);
+	command_end(&s->command);
+	target_fini(&s->target);
+	filter_free(s->filter);
+	filter_free(s->when);
+	options_fini(&s->options);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/target.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "app/options.h"
+#include "collect/collect.h"
+#include "model/tick.h"
+#include "proc/pid.h"
+#include "proc/scope.h"
+#include "proc/user.h"
+#include "util/fail.h"
+#include "util/text.h"
+
+static int describe(struct target *t, const struct options *o)
+{
+	char *raw;
+	size_t size;
+	FILE *f = open_memstream(&raw, &size);
+
+	if (!f)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->nr_cgroups; i++)
+		fprintf(f, "%s%s", i ? "," : " cgroup ", o->cgroups[i]);
+	for (size_t i = 0; i < o->nr_pids; i++)
+		fprintf(f, "%s%d", i ? "," : " pid ", o->pids[i]);
+	for (size_t i = 0; i < o->nr_users; i++)
+		fprintf(f, "%s%s", i ? "," : " user ", o->users[i]);
+	if (o->command)
+		fprintf(f, " command %s", o->command[0]);
+	if (!ftell(f))
+		fputs(" all", f);
+	if (fclose(f))
+		return -ENOMEM;
+	text_safe(t->text, sizeof(t->text), raw + 1, size - 1);
+	free(raw);
+	return 0;
+}
+
+int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts)
+{
+	if (o->nr_cgroups) {
+		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups);
+		if (!t->cgroups)
+			return -ENOENT;
+	}
+	t->pids = calloc(o->nr_pids + 1, sizeof(*t->pids));
+	t->pidfds = calloc(o->nr_pids + 1, sizeof(*t->pidfds));
+	t->uids = calloc(o->nr_users + 1, sizeof(*t->uids));
+	if (!t->pids || !t->pidfds || !t->uids || describe(t, o))
+		return fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		pid_t pid = pid_process(o->pids[i], t->last, sizeof(t->last));
+
+		if (pid < 0)
+			return pid;
+		t->pids[t->nr_pids++] = pid;
+		t->pidfds[t->nr_pidfds++] = syscall(SYS_pidfd_open, pid, 0);
+	}
+	for (; t->nr_uids < o->nr_users; t->nr_uids++) {
+		int err = user_find(o->users[t->nr_uids], &t->uids[t->nr_uids]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void target_add(struct target *t, pid_t pid)
+{
+	t->pids[t->nr_pids++] = pid;
+}
+
+/* The cgroups as the collector wants them, to be freed. NULL: out of memory. */
+static struct collect_cgroup *target_cgroups(struct target *t, bool again, size_t *nr)
+{
+	const struct cgroup_target *targets = cgroup_scope_targets(t->cgroups, again, nr);
+	struct collect_cgroup *list = calloc(*nr + 1, sizeof(*list));
+
+	for (size_t i = 0; list && i < *nr; i++)
+		list[i] = (struct collect_cgroup){ targets[i].controller, targets[i].id };
+	return list;
+}
+
+struct collect *target_collect(struct target *t, const struct collect_options *options,
+			       struct model *model, struct cgroups *cgroups)
+{
+	struct collect_cgroup *list = NULL;
+	struct collect_options o = *options;
+	struct collect *c = NULL;
+
+	o.pids = t->pids;
+	o.nr_pids = t->nr_pids;
+	o.uids = t->uids;
+	o.nr_uids = t->nr_uids;
+
+	if (t->cgroups) {
+		list = target_cgroups(t, false, &o.nr_cgroups);
+		o.cgroups = list;
+	}
+	if (list || !t->cgroups)
+		c = collect_new(&o, model, cgroups);
+	else
+		fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+	free(list);
+	return c;
+}
+
+void target_refresh(struct target *t, struct collect *collect)
+{
+	struct collect_cgroup *list;
+	size_t nr;
+
+	if (!t->cgroups || !cgroup_scope_has_globs(t->cgroups))
+		return;
+	list = target_cgroups(t, true, &nr);
+	if (list)
+		collect_scope_cgroups(collect, list, nr);
+	free(list);
+}
+
+bool target_ended(const struct target *t)
+{
+	for (size_t i = 0; i < t->nr_pidfds; i++) {
+		struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
+
+		if (poll(&p, 1, 0) <= 0)
+			return false;
+	}
+	return t->nr_pidfds;
+}
+
+bool target_gone(const struct target *t, const struct tick *tick)
+{
+	if (!target_ended(t))
+		return false;
+	for (size_t i = 0; i < tick->nr_processes; i++)
+		if (!tick->processes[i].exited)
+			return false;
+	return true;
+}
+
+void target_fini(struct target *t)
+{
+	cgroup_scope_free(t->cgroups);
+	for (size_t i = 0; i < t->nr_pidfds; i++)
+		if (t->pidfds[i] >= 0)
+			close(t->pidfds[i]);
+	free(t->pids);
+	free(t->pidfds);
+	free(t->uids);
+}

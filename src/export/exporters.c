@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/exporter.h"
+
+#include <stddef.h>
+
+static const struct exporter *const exporters[] = {
+	&export_table,
+	&export_json,
+	&export_folded,
+	&export_trace,
+};
+
+#define NR_EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
+
+const struct exporter *exporter_at(unsigned int place)
+{
+	return place < NR_EXPORTERS ? exporters[place] : NULL;
+}
+
+unsigned int exporter_place(const struct exporter *e)
+{
+	unsigned int place = 0;
+
+	while (place < NR_EXPORTERS && exporters[place] != e)
+		place++;
+	return place;
+}

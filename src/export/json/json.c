@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/json/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "export/exporter.h"
+#include "export/json/json_text.h"
+#include "export/json/json_waits.h"
+#include "model/loss_names.h"
+#include "model/sample.h"
+#include "model/tick.h"
+#include "model/wait.h"
+#include "query/filter.h"
+#include "query/source.h"
+#include "query/stack_walk.h"
+#include "sym/names.h"
+#include "util/clock.h"
+#include "util/map.h"
+
+static void put_path(struct json *j, const char *name, const char *path)
+{
+	json_text(j, name, path, strlen(path));
+}
+
+static void put_values(struct json *j, const struct row *r, const struct values *v)
+{
+	struct row of = *r;
+
+	of.values = v;
+	for (int f = 0; f < FIELD_COUNT; f++)
+		json_number(j, fields[f].name, row_value(&of, f));
+}
+
+/* --- Samples */
+
+/* What the stacks of a tick come to. */
+struct sampled {
+	const struct source *source;
+	struct map samples;    /* life -> samples of it on a CPU */
+	uint64_t ns[TIME_KINDS][QUALITIES]; /* of the threads' time */
+};
+
+/* All names are asked for: then they are there later. */
+static bool is_unnamed(const struct sampled *c, const struct stack_sample *s)
+{
+	struct stack_walk w;
+	bool unnamed = false;
+
+	stack_walk(&w, c->source, s, WALK_INNERMOST);
+	while (stack_walk_next(&w)) {
+		const struct symbol *symbol = stack_walk_symbol(&w);
+
+		unnamed |= !symbol || !symbol->named;
+	}
+	return unnamed;
+}
+
+static int count_sample(void *arg, const struct stack_sample *s)
+{
+	struct sampled *c = arg;
+	uintptr_t before = (uintptr_t)map_get(&c->samples, (uintptr_t)s->life);
+
+	c->ns[s->kind][sample_quality(s, is_unnamed(c, s))] += s->weight;
+	if (s->kind != TIME_CPU)
+		return 0;
+	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
+}
+
+static void put_stacks(struct json *j, const struct sampled *c)
+{
+	json_open(j, "stacks", '{');
+	for (int kind = 0; kind < TIME_KINDS; kind++) {
+		json_open(j, time_names[kind], '{');
+		for (int q = 0; q < QUALITIES; q++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
+			json_number(j, name, c->ns[kind][q]);
+		}
+		json_close(j, '}');
+	}
+	json_close(j, '}');
+}
+
+/* --- Rows */
+
+static void put_thread(struct json *j, const struct row *r, const struct sampled *sampled,
+		       const struct json_waits *waits)
+{
+	json_open(j, NULL, '{');
+	json_int(j, "tid", r->thread->tid);
+	json_int(j, "tgid", r->thread->tgid);
+	json_text(j, "comm", r->thread->comm, sizeof(r->thread->comm));
+	put_path(j, "cgroup", r->cgroup->path);
+	put_path(j, "cpu_cgroup", row_limiter(r)->path);
+	json_string(j, "state", state_names[r->state]);
+	put_values(j, r, r->values);
+	json_waited_behind(j, waits, r->thread);
+	json_wakers(j, waits, r->thread);
+	json_number(j, "samples", (uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread));
+	json_boolean(j, "exited", r->exited);
+	json_close(j, '}');
+}
+
+static void put_cgroup(struct json *j, const struct row *r)
+{
+	json_open(j, NULL, '{');
+	json_number(j, "id", r->cgroup->id);
+	put_path(j, "path", r->cgroup->path);
+	json_int(j, "threads", r->nr_threads);
+	put_values(j, r, r->values);
+	json_open(j, "own", '{');
+	json_int(j, "threads", r->own_threads);
+	put_values(j, r, r->own);
+	json_close(j, '}');
+	json_number(j, "quota_ns", r->limit->quota_ns ? r->limit->quota_ns : VALUE_NA);
+	json_number(j, "period_ns", r->limit->quota_ns ? r->limit->period_ns : VALUE_NA);
+	json_number(j, "nr_throttled", r->limit->nr_throttled);
+	json_boolean(j, "incomplete", r->incomplete);
+	json_close(j, '}');
+}
+
+static void put_cpu(struct json *j, const struct cpu_values *c, bool timers_unseen)
+{
+	json_open(j, NULL, '{');
+	json_int(j, "cpu", c->cpu);
+	json_number(j, "run_ns", c->run_ns);
+	json_number(j, "idle_ns", c->idle_ns);
+	json_number(j, "steal_ns", c->steal_ns);
+	json_number(j, "irq_ns", timers_unseen ? VALUE_NA : c->hardirq_ns + c->softirq_ns);
+	json_number(j, "switches", c->switches);
+	json_close(j, '}');
+}
+
+static void put_irq(struct json *j, const struct irq_values *v)
+{
+	json_open(j, NULL, '{');
+	put_path(j, "name", v->source->name);
+	json_string(j, "kind", irq_kind_names[v->source->kind]);
+	put_path(j, "device", v->source->device);
+	json_number(j, "count", v->count);
+	json_number(j, "ns", v->ns);
+	json_number(j, "max_ns", v->max_ns);
+	json_number(j, "p99_ns", irq_quantile(v, 0.99));
+	json_int(j, "cpus", v->nr_cpus);
+	json_close(j, '}');
+}
+
+/* --- The line */
+
+/* The causes from @first to before @end. */
+static void put_loss(struct json *j, const char *name, const struct tick *t, int first, int end)
+{
+	json_open(j, name, '{');
+	for (int i = first; i < end; i++)
+		json_number(j, loss_names[i].name, t->loss[i]);
+	json_close(j, '}');
+}
+
+static void put_self(struct json *j, const struct self_cost *s, const struct export *options)
+{
+	json_open(j, "self", '{');
+	json_number(j, "cpu_ns", s->cpu_ns);
+	json_number(j, "rss_bytes", s->rss_bytes);
+	json_number(j, "bpf_ns", s->bpf_ns);
+	json_number(j, "bpf_bytes", s->bpf_bytes);
+	json_number(j, "turn_ns", options->turn_ns);
+	json_number(j, "turn_work_ns", options->turn_work_ns);
+	json_close(j, '}');
+}
+
+static void put_time(struct json *j, const struct timespec *ts)
+{
+	char buf[64], day[32];
+	struct tm tm;
+
+	gmtime_r(&ts->tv_sec, &tm);
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf, sizeof(buf), "%s.%06ldZ", day, ts->tv_nsec / 1000);
+	json_string(j, "time", buf);
+}
+
+static void put_head(struct json *j, const struct tick *t, const struct export *o, const struct sampled *sampled)
+{
+	json_int(j, "schema", JSON_SCHEMA);
+	put_time(j, &t->wall);
+	json_number(j, "boottime_ns", t->boottime_ns);
+	json_number(j, "interval_ns", t->interval_ns);
+	put_path(j, "host", o->host);
+	put_path(j, "kernel", o->kernel);
+	put_path(j, "scope", o->scope);
+	put_loss(j, "loss", t, 0, LOSS_REPAIRED);
+	put_loss(j, "repaired", t, LOSS_REPAIRED, LOSS_COUNT);
+	json_number(j, "dropped_refreshes", o->dropped);
+	put_self(j, &t->self, o);
+	put_stacks(j, sampled);
+}
+
+static void put_lists(struct json *j, const struct tick *t)
+{
+	json_open(j, "cpus", '[');
+	for (size_t i = 0; i < t->nr_cpus; i++)
+		put_cpu(j, &t->cpus[i], t->timers_unseen);
+	json_close(j, ']');
+	json_open(j, "irqs", '[');
+	for (size_t i = 0; i < t->nr_irqs; i++)
+		put_irq(j, &t->irqs[i]);
+	json_close(j, ']');
+	json_open(j, "cgroups", '[');
+	for (size_t i = 0; i < t->nr_cgroups; i++)
+		put_cgroup(j, &t->cgroups[i]);
+	json_close(j, ']');
+}
+
+/* The clock is looked at after so many threads. */
+#define SLICE_ROWS 64
+
+/* A tick as one line, in slices: always valid UTF-8. */
+struct line {
+	const struct tick *tick;
+	struct json_waits waits;
+	struct sampled sampled;
+	size_t at;        /* of the active threads, then of those that were idle */
+	struct json json;
+};
+
+static void line_free(struct line *l)
+{
+	if (!l)
+		return;
+	map_fini(&l->sampled.samples);
+	json_waits_end(&l->waits);
+	tick_put(l->tick);
+	free(l);
+}
+
+/* Up to its list of threads. */
+static int tick(struct export *e, FILE *to, const struct tick *t)
+{
+	struct line *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	l->tick = tick_get(t);
+	l->waits.source = l->sampled.source = e->source;
+	l->json.to = to;
+	err = json_waits_begin(&l->waits, t);
+	if (err) {
+		line_free(l);
+		return err;
+	}
+	tick_samples(t, 1, count_sample, &l->sampled);
+	json_open(&l->json, NULL, '{');
+	put_head(&l->json, t, e, &l->sampled);
+	put_lists(&l->json, t);
+	json_open(&l->json, "threads", '[');
+	e->state = l;
+	return 1;
+}
+
+/* Threads until then. True: these were all. */
+static bool put_threads(struct line *l, const struct export *e, uint64_t until)
+{
+	const struct tick *t = l->tick;
+	size_t all = t->nr_active + (e->all ? t->nr_idle : 0);
+
+	while (l->at < all) {
+		const struct row *r = l->at < t->nr_active ? &t->active[l->at] : &t->idle[l->at - t->nr_active];
+
+		if (filter_match(e->filter, r, t))
+			put_thread(&l->json, r, &l->sampled, &l->waits);
+		if (++l->at % SLICE_ROWS == 0 && until && clock_ns(CLOCK_MONOTONIC) >= until)
+			return false;
+	}
+	return true;
+}
+
+static int more(struct export *e, uint64_t until)
+{
+	struct line *l = e->state;
+	int err;
+
+	if (!put_threads(l, e, until))
+		return 1;
+	json_close(&l->json, ']');
+	json_close(&l->json, '}');
+	err = json_end(&l->json);
+	line_free(l);
+	e->state = NULL;
+	return err;
+}
+
+static int end(struct export *e, FILE *to)
+{
+	(void)to;
+	line_free(e->state);
+	e->state = NULL;
+	return 0;
+}
+
+const struct exporter export_json = {
+	.name = "json",
+	.help = "print one JSON object a line",
+	.needs = EXPORT_TICKS,
+	.tick = tick,
+	.more = more,
+	.end = end,
+};

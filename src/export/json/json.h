@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_EXPORT_JSON_JSON_H
+#define SYSTOP_EXPORT_JSON_JSON_H
+
+#include <stdio.h>
+
+/* Version of the schema: raised when a property is added, changes its meaning or goes. */
+#define JSON_SCHEMA 3
+
+/* json_schema - writes the JSON schema of a line of --json, a tick in valid UTF-8. Returns 0 or -errno. */
+int json_schema(FILE *to);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The schema of a line of JSON: every property that json.c writes. */
+#include "export/json/json.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "model/loss_names.h"
+#include "model/sample.h"
+#include "model/tick.h"
+#include "model/wait.h"
+
+static void add(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, v);
+}
+
+/* A schema node of a JSON type; @null: the value may be unknown. */
+static struct json_object *node(const char *type, bool null, const char *description)
+{
+	struct json_object *o = json_object_new_object(), *types;
+
+	if (null) {
+		types = json_object_new_array();
+		json_object_array_add(types, json_object_new_string(type));
+		json_object_array_add(types, json_object_new_string("null"));
+		add(o, "type", types);
+	} else {
+		add(o, "type", json_object_new_string(type));
+	}
+	if (!strcmp(type, "integer"))
+		add(o, "minimum", json_object_new_int(0));
+	if (description)
+		add(o, "description", json_object_new_string(description));
+	return o;
+}
+
+/* An object of which every property is required and no other allowed; fill with property(). */
+static struct json_object *record(const char *description)
+{
+	struct json_object *o = node("object", false, description);
+
+	add(o, "additionalProperties", json_object_new_boolean(false));
+	add(o, "properties", json_object_new_object());
+	add(o, "required", json_object_new_array());
+	return o;
+}
+
+static void property(struct json_object *of, const char *name, struct json_object *schema)
+{
+	add(json_object_object_get(of, "properties"), name, schema);
+	json_object_array_add(json_object_object_get(of, "required"), json_object_new_string(name));
+}
+
+static struct json_object *list_of(struct json_object *item)
+{
+	struct json_object *o = node("array", false, NULL);
+
+	add(o, "items", item);
+	return o;
+}
+
+static void value_properties(struct json_object *of)
+{
+	for (int f = 0; f < FIELD_COUNT; f++)
+		property(of, fields[f].name, node("integer", true, fields[f].help));
+}
+
+/* One of some names. */
+static struct json_object *choice(const char *const *names, int nr, const char *description)
+{
+	struct json_object *o = node("string", false, description), *list = json_object_new_array();
+
+	for (int i = 0; i < nr; i++)
+		json_object_array_add(list, json_object_new_string(names[i]));
+	add(o, "enum", list);
+	return o;
+}
+
+static struct json_object *wait_schema(void)
+{
+	struct json_object *o = record("who ran instead in its runqueue waits of 100 us (--wait-min) and more, most first");
+
+	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
+				   "thread: this one; several: others, before; wakeup: it was on its way to an idle CPU, or "
+				   "to a runqueue; limit: a cgroup's CPU limit stopped it"));
+	property(o, "tgid", node("integer", true, NULL));
+	property(o, "tid", node("integer", true, NULL));
+	property(o, "comm", node("string", true, NULL));
+	property(o, "cgroup", node("string", true, "of that thread, or whose limit it was"));
+	property(o, "ns", node("integer", false, "of waits that ended in the interval"));
+	return o;
+}
+
+static struct json_object *waker_schema(void)
+{
+	struct json_object *o = record("who woke it, most often first");
+
+	property(o, "kind", choice(wake_context_names, WAKE_CONTEXTS, "a thread, or what interrupt"));
+	property(o, "tid", node("integer", true, NULL));
+	property(o, "comm", node("string", true, "of the thread, if it is known, or name of the interrupt"));
+	property(o, "count", node("integer", false, "times"));
+	return o;
+}
+
+static struct json_object *thread_schema(void)
+{
+	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time; one that was moved to "
+				       "another cgroup is there once more, with what it did before");
+
+	property(o, "tid", node("integer", false, NULL));
+	property(o, "tgid", node("integer", false, "its process"));
+	property(o, "comm", node("string", false, "name; bytes unfit for a terminal as \\xNN"));
+	property(o, "cgroup", node("string", false, "path in the shown hierarchy"));
+	property(o, "cpu_cgroup", node("string", false, "path in the hierarchy that has the CPU limits: the same, or, where "
+						        "that is another one, as in cpu:/PATH"));
+	property(o, "state", choice(state_names, STATE_COUNT, "at the end of the interval"));
+	value_properties(o);
+	property(o, "waited_behind", list_of(wait_schema()));
+	property(o, "wakers", list_of(waker_schema()));
+	property(o, "samples", node("integer", false, "times the sampler found it on a CPU"));
+	property(o, "exited", node("boolean", false, "it died in this interval"));
+	return o;
+}
+
+static struct json_object *cgroup_schema(void)
+{
+	struct json_object *o = record("times of all threads of a cgroup and everything below it"),
+			   *own = record("the same of its own threads only");
+
+	property(own, "threads", node("integer", false, NULL));
+	value_properties(own);
+	property(o, "id", node("integer", false, "inode of its directory"));
+	property(o, "path", node("string", false, "in the shown hierarchy; one with a CPU limit in another hierarchy, and "
+						      "those below it, as cpu:/PATH: their threads are in others, too"));
+	property(o, "threads", node("integer", false, NULL));
+	value_properties(o);
+	property(o, "own", own);
+	property(o, "quota_ns", node("integer", true, "CPU time that its limit allows in a period, all CPUs together; null: "
+						          "it has no limit"));
+	property(o, "period_ns", node("integer", true, "of that limit"));
+	property(o, "nr_throttled",
+		 node("integer", true, "periods in which its CPU limit stopped it, from cpu.stat"));
+	property(o, "incomplete", node("boolean", false, "threads without a slot are missing"));
+	return o;
+}
+
+static struct json_object *cpu_schema(void)
+{
+	struct json_object *o = record(NULL);
+
+	property(o, "cpu", node("integer", false, NULL));
+	property(o, "run_ns", node("integer", false, "running a thread"));
+	property(o, "idle_ns", node("integer", false, NULL));
+	property(o, "steal_ns", node("integer", true, "the hypervisor ran somebody else; null: the kernel does not say"));
+	property(o, "irq_ns", node("integer", true, "of run_ns and idle_ns, in interrupts; null: timers' are not seen here"));
+	property(o, "switches", node("integer", false, NULL));
+	return o;
+}
+
+static struct json_object *irq_schema(void)
+{
+	struct json_object *o = record("what interrupts did on all CPUs, by where they come from");
+
+	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs; 24+127: line 24 and 127 more of its device"));
+	property(o, "kind", choice(irq_kind_names, IRQ_KINDS, "hard: a line, vector: the CPU's own, soft: a softirq"));
+	property(o, "device", node("string", false, "who handles a line, by /proc/interrupts"));
+	property(o, "count", node("integer", false, NULL));
+	property(o, "ns", node("integer", false, "time in it, without what interrupted it"));
+	property(o, "max_ns", node("integer", false, "the longest"));
+	property(o, "p99_ns", node("integer", true, "99 % took less; from a histogram"));
+	property(o, "cpus", node("integer", false, "on how many CPUs"));
+	return o;
+}
+
+static struct json_object *self_schema(void)
+{
+	struct json_object *o = record("what systop costs");
+
+	property(o, "cpu_ns", node("integer", false, "CPU time of its processes"));
+	property(o, "rss_bytes", node("integer", true, NULL));
+	property(o, "bpf_ns", node("integer", false, "estimated run time of its BPF programs"));
+	property(o, "bpf_bytes", node("integer", false, "memory of its BPF maps"));
+	property(o, "turn_ns", node("integer", false, "longest turn of its main loop in the last 10 to 20 s"));
+	property(o, "turn_work_ns", node("integer", false, "the same, without what it waited for a CPU"));
+	return o;
+}
+
+static struct json_object *stacks_schema(void)
+{
+	static const char *const help[QUALITIES] = {
+		[QUALITY_COMPLETE] = "of whole stacks with all names",
+		[QUALITY_TRUNCATED] = "of stacks without their outer end, or without the user's part",
+		[QUALITY_UNNAMED] = "of whole stacks with functions that have no name, or none yet",
+		[QUALITY_LOST] = "without a stack: too short a block, over the budget, or no room",
+	};
+	struct json_object *o = record("time of all threads by how well its stacks are known, of each kind");
+
+	for (int kind = 0; kind < TIME_KINDS; kind++) {
+		struct json_object *of = record(NULL);
+
+		for (int q = 0; q < QUALITIES; q++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
+			property(of, name, node("integer", false, help[q]));
+		}
+		property(o, time_names[kind], of);
+	}
+	return o;
+}
+
+int json_schema(FILE *to)
+{
+	struct json_object *o = record("one line per interval; every number is of that interval"),
+			   *loss = record("what is missing since the start, by cause"),
+			   *repaired = record("what was missed since the start and found elsewhere, by cause: no loss");
+	int err;
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		property(i < LOSS_REPAIRED ? loss : repaired, loss_names[i].name, node("integer", false, loss_names[i].help));
+	property(o, "schema", node("integer", false, "version of this schema"));
+	property(o, "time", node("string", false, "UTC, end of the interval"));
+	property(o, "boottime_ns", node("integer", false, "CLOCK_BOOTTIME, end of the interval"));
+	property(o, "interval_ns", node("integer", false, "length, without time in suspend"));
+	property(o, "host", node("string", false, NULL));
+	property(o, "kernel", node("string", false, NULL));
+	property(o, "scope", node("string", false, NULL));
+	property(o, "loss", loss);
+	property(o, "repaired", repaired);
+	property(o, "dropped_refreshes", node("integer", false, "not written since the start, as the reader was late"));
+	property(o, "self", self_schema());
+	property(o, "stacks", stacks_schema());
+	property(o, "cpus", list_of(cpu_schema()));
+	property(o, "irqs", list_of(irq_schema()));
+	property(o, "cgroups", list_of(cgroup_schema()));
+	property(o, "threads", list_of(thread_schema()));
+	add(o, "$schema", json_object_new_string("http://json-schema.org/draft-07/schema#"));
+	add(o, "title", json_object_new_string("systop --json"));
+
+	err = fprintf(to, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+								    JSON_C_TO_STRING_NOSLASHESCAPE)) < 0;
+	json_object_put(o);
+	return err || fflush(to) ? -errno : 0;
+}

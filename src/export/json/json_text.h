@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_EXPORT_JSON_JSON_TEXT_H
+#define SYSTOP_EXPORT_JSON_JSON_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * JSON as it is written, property by property: a refresh can have a hundred thousand rows, and a tree of objects for each
+ * of them takes ten times as long. Initialise with the stream and zeroes. In lists names are NULL.
+ */
+struct json {
+	FILE *to;
+	bool follows; /* another value came before in this object or list */
+	size_t used;
+	char text[1 << 16]; /* not written yet */
+};
+
+/* json_open, json_close - an object ('{' and '}') or a list ('[' and ']'). */
+void json_open(struct json *j, const char *name, char bracket);
+void json_close(struct json *j, char bracket);
+
+/* json_number - VALUE_NA: null. */
+void json_number(struct json *j, const char *name, uint64_t v);
+void json_int(struct json *j, const char *name, int64_t v);
+void json_boolean(struct json *j, const char *name, bool v);
+void json_null(struct json *j, const char *name);
+
+/* json_text - text of foreign origin, up to @len bytes of it: what is not fit for a terminal is \xNN here, too.
+ * json_string - of our own, or text_safe() already. */
+void json_text(struct json *j, const char *name, const char *s, size_t len);
+void json_string(struct json *j, const char *name, const char *s);
+
+/* json_end - writes the rest, and the end of the line. Returns 0 or -errno. */
+int json_end(struct json *j);
+
+#endif

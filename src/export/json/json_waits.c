@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/json/json_waits.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/json/json_text.h"
+#include "model/tick.h"
+#include "model/wait.h"
+#include "query/source.h"
+#include "util/text.h"
+
+#define LISTED_MAX 8
+
+static int by_thread(const struct life *a, const struct life *b)
+{
+	return a == b ? 0 : (uintptr_t)a < (uintptr_t)b ? -1 : 1;
+}
+
+static int compare_waits(const void *a, const void *b)
+{
+	const struct wait *x = *(const struct wait *const *)a, *y = *(const struct wait *const *)b;
+
+	if (x->life != y->life)
+		return by_thread(x->life, y->life);
+	return x->ns == y->ns ? 0 : x->ns > y->ns ? -1 : 1;
+}
+
+static int compare_wokens(const void *a, const void *b)
+{
+	const struct woken *x = *(const struct woken *const *)a, *y = *(const struct woken *const *)b;
+
+	if (x->life != y->life)
+		return by_thread(x->life, y->life);
+	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
+}
+
+static int add_lives(struct json_waits *w, const struct row *rows, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err && w->tick->nr_wokens; i++)
+		err = map_put(&w->lives, rows[i].thread->tid, (void *)rows[i].thread);
+	return err;
+}
+
+int json_waits_begin(struct json_waits *w, const struct tick *t)
+{
+	w->tick = t;
+	w->lives = (struct map){ 0 };
+	w->waits = calloc(t->nr_waits + 1, sizeof(*w->waits));
+	w->wokens = calloc(t->nr_wokens + 1, sizeof(*w->wokens));
+	if (!w->waits || !w->wokens)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_waits; i++)
+		w->waits[i] = &t->waits[i];
+	for (size_t i = 0; i < t->nr_wokens; i++)
+		w->wokens[i] = &t->wokens[i];
+	qsort(w->waits, t->nr_waits, sizeof(*w->waits), compare_waits);
+	qsort(w->wokens, t->nr_wokens, sizeof(*w->wokens), compare_wokens);
+	return add_lives(w, t->idle, t->nr_idle) || add_lives(w, t->active, t->nr_active) ? -ENOMEM : 0;
+}
+
+void json_waits_end(struct json_waits *w)
+{
+	free(w->waits);
+	free(w->wokens);
+	map_fini(&w->lives);
+}
+
+/* Whose the one at a place of a list is. */
+typedef const struct life *life_at(const void *list, size_t at);
+
+static const struct life *wait_life(const void *list, size_t at)
+{
+	return ((const struct wait *const *)list)[at]->life;
+}
+
+static const struct life *woken_life(const void *list, size_t at)
+{
+	return ((const struct woken *const *)list)[at]->life;
+}
+
+/* The place of the thread's first one. */
+static size_t first_of(const void *list, size_t nr, life_at *life, const struct life *l)
+{
+	size_t first = 0, last = nr;
+
+	while (first < last) {
+		size_t middle = (first + last) / 2;
+
+		if (by_thread(life(list, middle), l) < 0)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first;
+}
+
+static void put_comm(struct json *j, const struct life *by)
+{
+	if (by)
+		json_text(j, "comm", by->comm, sizeof(by->comm));
+	else
+		json_null(j, "comm");
+}
+
+static void put_wait(struct json *j, const struct wait *w)
+{
+	const struct cgroup *cgroup = w->kind == WAIT_LIMIT ? w->limit : w->by ? w->by->cgroup : NULL;
+
+	json_open(j, NULL, '{');
+	json_string(j, "kind", wait_kind_names[w->kind]);
+	json_number(j, "tgid", w->by ? (uint64_t)w->by->tgid : VALUE_NA);
+	json_number(j, "tid", w->by ? (uint64_t)w->by->tid : VALUE_NA);
+	put_comm(j, w->by);
+	if (cgroup)
+		json_text(j, "cgroup", cgroup->path, strlen(cgroup->path));
+	else
+		json_null(j, "cgroup");
+	json_number(j, "ns", w->ns);
+	json_close(j, '}');
+}
+
+void json_waited_behind(struct json *j, const struct json_waits *w, const struct life *l)
+{
+	size_t first = first_of(w->waits, w->tick->nr_waits, wait_life, l);
+
+	json_open(j, "waited_behind", '[');
+	for (size_t i = first; i < w->tick->nr_waits && w->waits[i]->life == l && i < first + LISTED_MAX; i++)
+		put_wait(j, w->waits[i]);
+	json_close(j, ']');
+}
+
+static void waker_name(const struct json_waits *w, const struct woken *k, char *buf, size_t size)
+{
+	const struct life *l = k->context == WAKE_THREAD && k->number ? map_get(&w->lives, k->number) : NULL;
+
+	if (k->context != WAKE_THREAD)
+		wake_name(k->context, k->number, buf, size);
+	else if (l)
+		text_safe(buf, size, l->comm, sizeof(l->comm));
+	else
+		w->source->thread_name(w->source->arg, k->number, buf, size);
+}
+
+static void put_waker(struct json *j, const struct json_waits *w, const struct woken *k)
+{
+	char name[80];
+
+	waker_name(w, k, name, sizeof(name));
+	json_open(j, NULL, '{');
+	json_string(j, "kind", wake_context_names[k->context]);
+	json_number(j, "tid", k->context == WAKE_THREAD ? k->number : VALUE_NA);
+	if (*name)
+		json_string(j, "comm", name);
+	else
+		json_null(j, "comm");
+	json_number(j, "count", k->count);
+	json_close(j, '}');
+}
+
+void json_wakers(struct json *j, const struct json_waits *w, const struct life *l)
+{
+	size_t first = first_of(w->wokens, w->tick->nr_wokens, woken_life, l);
+
+	json_open(j, "wakers", '[');
+	for (size_t i = first; i < w->tick->nr_wokens && w->wokens[i]->life == l && i < first + LISTED_MAX; i++)
+		put_waker(j, w, w->wokens[i]);
+	json_close(j, ']');
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/perfetto/perfetto_cpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/perfetto/perfetto_internal.h"
+#include "export/perfetto/perfetto_tree.h"
+#include "util/hash.h"
+
+/* Events of a bundle, which is a packet: what is kept in memory. */
+#define BUNDLE_EVENTS 4000
+#define BUNDLE_COMMS  1000
+#define BUNDLE_BYTES  (256 << 10) /* of those that are packed */
+
+/* Sleeping, as cpu_switch() is told. */
+#define STATE_SLEEPS 1
+
+/* From linux/sched.h: what task_newtask tells of clone() that Perfetto looks at. */
+#define CLONE_THREAD 0x00010000
+
+#define COMM_LEN  16
+#define PRIO_IDLE 120
+
+/* Of which kind an event is. */
+#define PB_EVENT(name) PERFETTO__PROTOS__FTRACE_EVENT__EVENT_##name
+#define STATE_EVENT(name) \
+	PERFETTO__PROTOS__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_##name
+
+/* The CPU that is being told about, and its bundle that is not written yet: an array a field. */
+struct cpu {
+	unsigned int cpu;
+	bool begins;          /* the bundle is the CPU's first */
+	bool lost;            /* events before it are missing */
+	int32_t current;      /* who runs there */
+	unsigned int irqs, softirqs; /* entered */
+	struct bytes bundle;  /* FtraceEventBundle: packed events */
+	size_t nr_events, nr_switches, nr_wakings, nr_comms;
+	uint64_t last_switch, last_waking;
+
+	uint64_t switch_time[BUNDLE_EVENTS]; /* the first one, then differences */
+	int64_t switch_state[BUNDLE_EVENTS];
+	int32_t switch_tid[BUNDLE_EVENTS], switch_prio[BUNDLE_EVENTS];
+	uint32_t switch_comm[BUNDLE_EVENTS]; /* in comms */
+
+	uint64_t waking_time[BUNDLE_EVENTS];
+	int32_t waking_tid[BUNDLE_EVENTS], waking_cpu[BUNDLE_EVENTS], waking_prio[BUNDLE_EVENTS];
+	uint32_t waking_comm[BUNDLE_EVENTS], waking_context[BUNDLE_EVENTS];
+
+	struct map comm_index; /* hash_16 of a comm -> index + 1 */
+	char comm[BUNDLE_COMMS][COMM_LEN], text[BUNDLE_COMMS][COMM_SIZE], *comms[BUNDLE_COMMS];
+};
+
+void cpu_free(struct cpu *c)
+{
+	if (!c)
+		return;
+	free(c->bundle.data);
+	map_fini(&c->comm_index);
+	free(c);
+}
+
+/* Fields of FtraceEventBundle. */
+enum { BUNDLE_EVENT = 2, BUNDLE_COMPACT = 4 };
+
+static void add_compact(struct perfetto *p, struct cpu *c)
+{
+	PB(FtraceEventBundle__CompactSched) compact = PB_INIT(FTRACE_EVENT_BUNDLE__COMPACT_SCHED);
+
+	compact.n_switch_timestamp = compact.n_switch_prev_state = compact.n_switch_next_pid =
+		compact.n_switch_next_prio = compact.n_switch_next_comm_index = c->nr_switches;
+	compact.switch_timestamp = c->switch_time;
+	compact.switch_prev_state = c->switch_state;
+	compact.switch_next_pid = c->switch_tid;
+	compact.switch_next_prio = c->switch_prio;
+	compact.switch_next_comm_index = c->switch_comm;
+	compact.n_waking_timestamp = compact.n_waking_pid = compact.n_waking_target_cpu =
+		compact.n_waking_prio = compact.n_waking_comm_index = compact.n_waking_common_flags =
+		c->nr_wakings;
+	compact.waking_timestamp = c->waking_time;
+	compact.waking_pid = c->waking_tid;
+	compact.waking_target_cpu = c->waking_cpu;
+	compact.waking_prio = c->waking_prio;
+	compact.waking_comm_index = c->waking_comm;
+	compact.waking_common_flags = c->waking_context;
+	compact.n_intern_table = c->nr_comms;
+	compact.intern_table = c->comms;
+	bytes_message(p, &c->bundle, BUNDLE_COMPACT, &compact.base);
+}
+
+static void bundle_write(struct perfetto *p)
+{
+	PB(TracePacket) packet = packet_on(SEQUENCE_CPUS, SEQUENCE_GOES_ON);
+	PB(FtraceEventBundle) rest = PB_INIT(FTRACE_EVENT_BUNDLE);
+	struct cpu *c = p->cpu;
+
+	if (c->nr_switches + c->nr_wakings)
+		add_compact(p, c);
+	PB_SET(rest, cpu, c->cpu);
+	if (c->lost)
+		PB_SET(rest, lost_events, true);
+	/* Perfetto shows what threads did from the latest of these on: it is the same for each CPU. */
+	if (c->begins)
+		PB_SET(rest, previous_bundle_end_timestamp, p->start_ns);
+	bytes_fields(p, &c->bundle, &rest.base);
+	packet_write_body(p, &packet, PB_DATA(FTRACE_EVENTS), &c->bundle);
+
+	c->begins = c->lost = false;
+	c->nr_events = c->nr_switches = c->nr_wakings = c->nr_comms = 0;
+	c->last_switch = c->last_waking = 0;
+	map_fini(&c->comm_index);
+}
+
+/* Whether an event is written; there is room in the bundle then for it and its comm. */
+static bool is_shown(struct perfetto *p, uint64_t t)
+{
+	struct cpu *c = p->cpu;
+
+	/* Perfetto doesn't order the bundle's array of switches and the first one of its events, which is at
+	 * the start: none of the others may be at that time. */
+	if (p->err || t <= p->start_ns)
+		return false;
+	if (c->nr_events == BUNDLE_EVENTS || c->nr_comms == BUNDLE_COMMS || c->bundle.len > BUNDLE_BYTES)
+		bundle_write(p);
+	c->nr_events++;
+	return true;
+}
+
+/* Differences can't be negative: what is not in order begins a bundle. */
+static void keep_order(struct perfetto *p, uint64_t t, uint64_t last)
+{
+	if (t >= last)
+		return;
+	bundle_write(p);
+	p->cpu->nr_events = 1;
+}
+
+static uint32_t comm_index(struct perfetto *p, const char *comm)
+{
+	struct cpu *c = p->cpu;
+	char key[COMM_LEN] = { 0 };
+	uintptr_t known;
+	uint64_t hash;
+
+	memcpy(key, comm, strnlen(comm, sizeof(key) - 1));
+	hash = hash_16(key) | 1;
+	known = (uintptr_t)map_get(&c->comm_index, hash);
+	/* Of two with one hash the second is added each time. */
+	if (known && !memcmp(c->comm[known - 1], key, sizeof(key)))
+		return known - 1;
+	if (!known && map_put(&c->comm_index, hash, (void *)(c->nr_comms + 1)))
+		perfetto_fail(p, -ENOMEM);
+	memcpy(c->comm[c->nr_comms], key, sizeof(key));
+	c->comms[c->nr_comms] = comm_of(c->text[c->nr_comms], key);
+	return c->nr_comms++;
+}
+
+static void add_event(struct perfetto *p, uint64_t t, int32_t tid, PB(FtraceEvent) *event)
+{
+	/* Perfetto loses an event without pid. */
+	PB_SET(*event, timestamp, t);
+	PB_SET(*event, pid, tid);
+	bytes_message(p, &p->cpu->bundle, BUNDLE_EVENT, &event->base);
+}
+
+/* From the idle thread, whatever ran before: no state of another is made up. */
+static void add_first_switch(struct perfetto *p, const struct perfetto_task *current)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SchedSwitchFtraceEvent) first = PB_INIT(SCHED_SWITCH_FTRACE_EVENT);
+	char idle[COMM_LEN], comm[COMM_SIZE];
+
+	snprintf(idle, sizeof(idle), "swapper/%u", p->cpu->cpu);
+	first.prev_comm = idle;
+	PB_SET(first, prev_pid, 0);
+	PB_SET(first, prev_prio, PRIO_IDLE);
+	PB_SET(first, prev_state, 0);
+	first.next_comm = comm_of(comm, current->comm);
+	PB_SET(first, next_pid, current->tid);
+	PB_SET(first, next_prio, current->prio);
+	event.event_case = PB_EVENT(SCHED_SWITCH);
+	event.sched_switch = &first;
+	add_event(p, p->start_ns, 0, &event);
+}
+
+void perfetto_cpu_begin(struct perfetto *p, unsigned int cpu, const struct perfetto_task *current)
+{
+	PB(TracePacket) packet = packet_on(SEQUENCE_CPUS, SEQUENCE_BEGINS);
+	struct cpu *c = p->cpu;
+
+	if (!c) {
+		c = p->cpu = calloc(1, sizeof(*c));
+		if (!c) {
+			perfetto_fail(p, -ENOMEM);
+			return;
+		}
+		packet_write(p, &packet);
+	}
+	c->cpu = cpu;
+	c->begins = true;
+	c->lost = false;
+	c->current = current->tid;
+	c->irqs = c->softirqs = 0;
+	c->nr_events = 1;
+	add_first_switch(p, current);
+}
+
+void perfetto_cpu_end(struct perfetto *p)
+{
+	if (!p->err)
+		bundle_write(p);
+}
+
+void perfetto_cpu_lost(struct perfetto *p)
+{
+	if (p->err)
+		return;
+	bundle_write(p);
+	p->cpu->lost = true;
+}
+
+void perfetto_cpu_switch(struct perfetto *p, uint64_t t, unsigned int state,
+			 const struct perfetto_task *next)
+{
+	struct cpu *c = p->cpu;
+	size_t i;
+
+	if (!is_shown(p, t))
+		return;
+	keep_order(p, t, c->last_switch);
+	i = c->nr_switches++;
+	c->switch_time[i] = t - c->last_switch;
+	/* It stands for many: it must never look as if it waited for a CPU. */
+	c->switch_state[i] = c->current >= PERFETTO_OUTSIDER(0) ? STATE_SLEEPS : state;
+	c->switch_tid[i] = next->tid;
+	c->switch_prio[i] = next->prio;
+	c->switch_comm[i] = comm_index(p, next->comm);
+	c->last_switch = t;
+	c->current = next->tid;
+}
+
+void perfetto_cpu_waking(struct perfetto *p, uint64_t t, const struct perfetto_task *wakee,
+			 unsigned int target_cpu, unsigned int context)
+{
+	struct cpu *c = p->cpu;
+	size_t i;
+
+	if (!is_shown(p, t))
+		return;
+	keep_order(p, t, c->last_waking);
+	i = c->nr_wakings++;
+	c->waking_time[i] = t - c->last_waking;
+	c->waking_tid[i] = wakee->tid;
+	c->waking_cpu[i] = target_cpu;
+	c->waking_prio[i] = wakee->prio;
+	c->waking_comm[i] = comm_index(p, wakee->comm);
+	c->waking_context[i] = context;
+	c->last_waking = t;
+}
+
+void perfetto_cpu_waking_by(struct perfetto *p, uint64_t t, int32_t waker, const struct perfetto_task *wakee,
+			    unsigned int target_cpu)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SchedWakingFtraceEvent) waking = PB_INIT(SCHED_WAKING_FTRACE_EVENT);
+	char comm[COMM_SIZE];
+
+	if (!is_shown(p, t))
+		return;
+	waking.comm = comm_of(comm, wakee->comm);
+	PB_SET(waking, pid, wakee->tid);
+	PB_SET(waking, prio, wakee->prio);
+	PB_SET(waking, success, 1);
+	PB_SET(waking, target_cpu, target_cpu);
+	event.event_case = PB_EVENT(SCHED_WAKING);
+	event.sched_waking = &waking;
+	add_event(p, t, waker, &event);
+}
+
+void perfetto_cpu_blocked_reason(struct perfetto *p, uint64_t t, int32_t tid, const char *caller,
+				 bool io_wait)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SchedBlockedReasonFtraceEvent) reason = PB_INIT(SCHED_BLOCKED_REASON_FTRACE_EVENT);
+	uint64_t symbol;
+
+	if (!is_shown(p, t))
+		return;
+	symbol = intern_text(p, SEQUENCE_CPUS, INTERNED_SYMBOL, caller);
+	intern_write(p, SEQUENCE_CPUS);
+	PB_SET(reason, pid, tid);
+	if (symbol)
+		PB_SET(reason, caller, symbol);
+	PB_SET(reason, io_wait, io_wait);
+	event.event_case = PB_EVENT(SCHED_BLOCKED_REASON);
+	event.sched_blocked_reason = &reason;
+	add_event(p, t, p->cpu->current, &event);
+}
+
+void perfetto_cpu_newtask(struct perfetto *p, uint64_t t, int32_t parent, const struct perfetto_task *child,
+			  bool thread)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(TaskNewtaskFtraceEvent) born = PB_INIT(TASK_NEWTASK_FTRACE_EVENT);
+
+	if (!is_shown(p, t))
+		return;
+	/* What it is called is in the tree that follows. */
+	PB_SET(born, pid, child->tid);
+	PB_SET(born, clone_flags, thread ? CLONE_THREAD : 0);
+	event.event_case = PB_EVENT(TASK_NEWTASK);
+	event.task_newtask = &born;
+	add_event(p, t, parent, &event);
+}
+
+void perfetto_cpu_exec(struct perfetto *p, uint64_t t, int32_t tid, int32_t old_tid, const char *filename)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SchedProcessExecFtraceEvent) exec = PB_INIT(SCHED_PROCESS_EXEC_FTRACE_EVENT);
+	char text[TEXT_SIZE];
+
+	if (!is_shown(p, t))
+		return;
+	exec.filename = text_of(text, filename);
+	PB_SET(exec, pid, tid);
+	PB_SET(exec, old_pid, old_tid);
+	event.event_case = PB_EVENT(SCHED_PROCESS_EXEC);
+	event.sched_process_exec = &exec;
+	add_event(p, t, tid, &event);
+}
+
+void perfetto_cpu_rename(struct perfetto *p, uint64_t t, int32_t tid, const char *old_comm, const char *comm)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(TaskRenameFtraceEvent) rename = PB_INIT(TASK_RENAME_FTRACE_EVENT);
+	char was[COMM_SIZE], is[COMM_SIZE];
+
+	if (!is_shown(p, t))
+		return;
+	PB_SET(rename, pid, tid);
+	rename.oldcomm = comm_of(was, old_comm);
+	rename.newcomm = comm_of(is, comm);
+	event.event_case = PB_EVENT(TASK_RENAME);
+	event.task_rename = &rename;
+	add_event(p, t, tid, &event);
+}
+
+void perfetto_cpu_exit(struct perfetto *p, uint64_t t, const struct perfetto_task *task, int32_t tgid)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SchedProcessExitFtraceEvent) end = PB_INIT(SCHED_PROCESS_EXIT_FTRACE_EVENT);
+	char comm[COMM_SIZE];
+
+	if (!is_shown(p, t))
+		return;
+	end.comm = comm_of(comm, task->comm);
+	PB_SET(end, pid, task->tid);
+	PB_SET(end, tgid, tgid);
+	PB_SET(end, prio, task->prio);
+	event.event_case = PB_EVENT(SCHED_PROCESS_EXIT);
+	event.sched_process_exit = &end;
+	add_event(p, t, task->tid, &event);
+}
+
+void perfetto_cpu_freed(struct perfetto *p, uint64_t t, const struct perfetto_task *task)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SchedProcessFreeFtraceEvent) freed = PB_INIT(SCHED_PROCESS_FREE_FTRACE_EVENT);
+
+	if (!is_shown(p, t))
+		return;
+	PB_SET(freed, pid, task->tid);
+	PB_SET(freed, prio, task->prio);
+	event.event_case = PB_EVENT(SCHED_PROCESS_FREE);
+	event.sched_process_free = &freed;
+	add_event(p, t, p->cpu->current, &event);
+}
+
+void perfetto_cpu_irq_entry(struct perfetto *p, uint64_t t, int irq, const char *name)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(IrqHandlerEntryFtraceEvent) entry = PB_INIT(IRQ_HANDLER_ENTRY_FTRACE_EVENT);
+	char text[TEXT_SIZE];
+
+	if (!is_shown(p, t))
+		return;
+	p->cpu->irqs++;
+	PB_SET(entry, irq, irq);
+	entry.name = text_of(text, name);
+	event.event_case = PB_EVENT(IRQ_HANDLER_ENTRY);
+	event.irq_handler_entry = &entry;
+	add_event(p, t, p->cpu->current, &event);
+}
+
+void perfetto_cpu_irq_exit(struct perfetto *p, uint64_t t, int irq, bool handled)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(IrqHandlerExitFtraceEvent) end = PB_INIT(IRQ_HANDLER_EXIT_FTRACE_EVENT);
+
+	if (!p->cpu || !p->cpu->irqs || !is_shown(p, t))
+		return;
+	p->cpu->irqs--;
+	PB_SET(end, irq, irq);
+	PB_SET(end, ret, handled);
+	event.event_case = PB_EVENT(IRQ_HANDLER_EXIT);
+	event.irq_handler_exit = &end;
+	add_event(p, t, p->cpu->current, &event);
+}
+
+void perfetto_cpu_softirq_entry(struct perfetto *p, uint64_t t, unsigned int vec)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SoftirqEntryFtraceEvent) entry = PB_INIT(SOFTIRQ_ENTRY_FTRACE_EVENT);
+
+	if (!is_shown(p, t))
+		return;
+	p->cpu->softirqs++;
+	PB_SET(entry, vec, vec);
+	event.event_case = PB_EVENT(SOFTIRQ_ENTRY);
+	event.softirq_entry = &entry;
+	add_event(p, t, p->cpu->current, &event);
+}
+
+void perfetto_cpu_softirq_exit(struct perfetto *p, uint64_t t, unsigned int vec)
+{
+	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
+	PB(SoftirqExitFtraceEvent) end = PB_INIT(SOFTIRQ_EXIT_FTRACE_EVENT);
+
+	if (!p->cpu || !p->cpu->softirqs || !is_shown(p, t))
+		return;
+	p->cpu->softirqs--;
+	PB_SET(end, vec, vec);
+	event.event_case = PB_EVENT(SOFTIRQ_EXIT);
+	event.softirq_exit = &end;
+	add_event(p, t, p->cpu->current, &event);
+}
+
+void perfetto_blocked(struct perfetto *p, const struct perfetto_task *task, bool d_state)
+{
+	PB(TracePacket) packet = packet_on(SEQUENCE_REST, 0);
+	PB(GenericKernelTaskStateEvent) state = PB_INIT(GENERIC_KERNEL_TASK_STATE_EVENT);
+	char comm[COMM_SIZE];
+
+	PB_SET(packet, timestamp, p->start_ns);
+	state.comm = comm_of(comm, task->comm);
+	PB_SET(state, tid, task->tid);
+	PB_SET(state, state, d_state ? STATE_EVENT(UNINTERRUPTIBLE_SLEEP) : STATE_EVENT(INTERRUPTIBLE_SLEEP));
+	PB_SET(state, prio, task->prio);
+	packet.data_case = PB_DATA(GENERIC_KERNEL_TASK_STATE_EVENT);
+	packet.generic_kernel_task_state_event = &state;
+	packet_write(p, &packet);
+}

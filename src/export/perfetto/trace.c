@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recorder's window as a Perfetto trace: what each event means there. Threads and stacks are in trace_threads.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "export/exporter.h"
+#include "export/perfetto/perfetto_cpu.h"
+#include "export/perfetto/trace_internal.h"
+#include "model/tick.h"
+#include "slot.h"
+
+/* --- Where it begins */
+
+static int first_switch(void *arg, const struct event *e)
+{
+	*(struct event *)arg = *e;
+	return e->kind == RING_SWITCH;
+}
+
+/* Who ran on a CPU when the trace starts: whom the first switch after it replaces. */
+static int32_t current_at(const struct trace *t, uint32_t cpu, uint64_t at)
+{
+	struct event_loss loss = { 0 };
+	struct event e = { 0 };
+
+	if (t->capture->events(t->capture->arg, cpu, at + 1, first_switch, &e, &loss) == 1)
+		return e.other;
+	return TRACE_INDEX_AT(t->index, cpus, struct trace_index_cpu)[cpu].current;
+}
+
+/* --- Events */
+
+/* As the tracepoint prints it: enum ring_state. */
+static const unsigned int states[RING_STATES] = {
+	[RING_PREEMPTED] = 0x100, [RING_YIELDED] = 0, [RING_SLEEP] = 1, [RING_D] = 2,
+	[RING_STOPPED] = 4,	  [RING_PARKED] = 0x40, [RING_IDLE] = 0x80, [RING_DEAD] = 0x10,
+};
+
+static unsigned int waking_context(uint8_t context)
+{
+	switch (context) {
+	case WAKE_THREAD:
+		return 0;
+	case WAKE_SOFTIRQ:
+		return PERFETTO_IN_SOFTIRQ;
+	default:
+		return PERFETTO_IN_HARDIRQ;
+	}
+}
+
+static void on_switch(struct trace *t, const struct event *e)
+{
+	struct perfetto_task next = trace_task(t, e->outside ? TRACE_OUTSIDE : (int32_t)e->tid, e->at);
+	unsigned int state = e->state < RING_STATES ? states[e->state] : 1;
+	int32_t left = t->current;
+
+	trace_ran(t, left, t->since, e->at);
+	if (left >= PERFETTO_OUTSIDER(0))
+		state = 1;
+	if (!left)
+		state = 0;
+	trace_seen(t, next.tid);
+	perfetto_cpu_switch(t->p, e->at, state, &next);
+	if (e->state == RING_DEAD && left > 0 && left < PERFETTO_OUTSIDER(0)) {
+		struct perfetto_task dead = trace_task(t, left, e->at);
+
+		perfetto_cpu_freed(t->p, e->at + 1, &dead);
+	}
+	t->before = left;
+	t->current = next.tid;
+	t->since = e->at;
+}
+
+static void on_waking(struct trace *t, const struct event *e)
+{
+	struct perfetto_task wakee = trace_task(t, e->tid, e->at);
+
+	trace_woken(t, wakee.tid);
+	perfetto_cpu_waking(t->p, e->at, &wakee, e->last_cpu, waking_context(e->context));
+}
+
+static void on_new(struct trace *t, const struct event *e)
+{
+	struct perfetto_task child = trace_task(t, e->tid, e->at);
+	uint64_t born = e->at - 2; /* its first switch can be at the same time, and the tree is a ns later */
+
+	trace_seen(t, child.tid);
+	perfetto_cpu_newtask(t->p, born, e->other, &child, e->thread);
+	trace_born(t, e->tid, born);
+}
+
+/* The thread that a stack is of: who runs now, or ran until a moment ago. 0: neither. */
+static int32_t stack_owner(struct trace *t, const struct event *e)
+{
+	if ((t->current & RING_SAMPLE_TID) == e->tid)
+		return t->current;
+	if ((t->before & RING_SAMPLE_TID) == e->tid)
+		return t->before;
+	t->result->lost++;
+	return -1;
+}
+
+static void on_sample(struct trace *t, const struct event *e)
+{
+	int32_t tid = stack_owner(t, e);
+	const struct trace_index_thread *who = tid > 0 ? trace_index_who(t->index, tid, e->at) : NULL;
+	struct perfetto_sample s = {
+		.t = e->at,
+		.cpu = t->cpu,
+		.tid = tid,
+		.pid = who ? who->tgid : tid,
+		.mode = e->user_mode ? PERFETTO_MODE_USER : PERFETTO_MODE_KERNEL,
+	};
+
+	if (tid < 0 || tid >= PERFETTO_OUTSIDER(0))
+		return;
+	s.stack = trace_stack(t, PERFETTO_OF_SAMPLE, e->user, e->kernel);
+	perfetto_sample(t->p, &s);
+}
+
+static void on_block(struct trace *t, const struct event *e)
+{
+	int32_t tid = stack_owner(t, e);
+	uint64_t since = e->at - e->off_ns;
+
+	if (tid <= 0 || tid >= PERFETTO_OUTSIDER(0))
+		return;
+	if (since < t->start) {
+		trace_blocked_since(t, tid, e->in_d);
+		since = t->start;
+	}
+	trace_block(t, tid, since, e);
+}
+
+static void on_irq(struct trace *t, const struct event *e)
+{
+	uint64_t began = e->at - e->off_ns;
+	const struct trace_index_irq *irq;
+
+	if (began <= t->start || e->source >= t->index->irqs.nr)
+		return;
+	irq = &TRACE_INDEX_AT(t->index, irqs, struct trace_index_irq)[e->source];
+	if (e->source < IRQ_SOFTIRQS) {
+		perfetto_cpu_softirq_entry(t->p, began, e->source);
+		perfetto_cpu_softirq_exit(t->p, e->at, e->source);
+	} else {
+		perfetto_cpu_irq_entry(t->p, began, irq->number, trace_index_string(t->index, irq->name));
+		perfetto_cpu_irq_exit(t->p, e->at, irq->number, true);
+	}
+}
+
+/* Whether the trace still is. */
+static bool wanted(const struct trace *t)
+{
+	return t->capture->progress(t->capture->progress_arg, t->percent);
+}
+
+static int on_event(void *arg, const struct event *e)
+{
+	struct trace *t = arg;
+
+	if (e->at > t->index->end)
+		return 0;
+	t->result->events++;
+	switch (e->kind) {
+	case RING_SWITCH:
+		on_switch(t, e);
+		break;
+	case RING_WAKING:
+		on_waking(t, e);
+		break;
+	case RING_NEW:
+		on_new(t, e);
+		break;
+	case RING_EXEC:
+		perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_task(t, e->tid, t->index->end).comm);
+		break;
+	case RING_RENAME:
+		trace_renamed(t, e->tid, e->at);
+		break;
+	case RING_SAMPLE:
+		on_sample(t, e);
+		break;
+	case RING_BLOCK:
+		on_block(t, e);
+		break;
+	case RING_IRQ:
+		on_irq(t, e);
+		break;
+	}
+	if (!(t->result->events % 65536) && !wanted(t))
+		return -ECANCELED;
+	return t->err ? t->err : perfetto_error(t->p);
+}
+
+static int write_cpu(struct trace *t, uint32_t cpu)
+{
+	struct event_loss loss = { 0 };
+	struct perfetto_task current;
+	int err;
+
+	t->cpu = cpu;
+	current = trace_task(t, current_at(t, cpu, t->start), t->start);
+	t->current = t->before = current.tid;
+	t->since = t->start;
+	trace_seen(t, current.tid);
+	perfetto_cpu_begin(t->p, cpu, &current);
+	err = t->capture->events(t->capture->arg, cpu, t->start + 1, on_event, t, &loss);
+	trace_ran(t, t->current, t->since, t->index->end);
+	perfetto_cpu_end(t->p);
+	t->result->lost += loss.overwritten + loss.torn;
+	t->result->gaps += loss.gaps;
+	if (loss.overwritten + loss.torn)
+		perfetto_samples_lost(t->p, t->index->end, cpu, loss.overwritten + loss.torn);
+	return err;
+}
+
+static int write_cpus(struct trace *t)
+{
+	uint32_t nr = t->index->cpus.nr;
+	int err = 0;
+
+	for (uint32_t cpu = 0; cpu < nr && !err; cpu++) {
+		t->percent = 5 + 90 * cpu / nr;
+		if (!wanted(t))
+			return -ECANCELED;
+		if (t->capture->has(t->capture->arg, cpu))
+			err = write_cpu(t, cpu);
+	}
+	return err;
+}
+
+/* --- The whole */
+
+static void write_head(struct trace *t)
+{
+	const struct trace_index *i = t->index;
+	const struct trace_index_attribute *a = TRACE_INDEX_AT(i, attributes, struct trace_index_attribute);
+	struct perfetto_system system = {
+		.uname = &i->uname,
+		.host = i->uname.nodename,
+		.hz = i->hz,
+		.page_size = i->page_size,
+		.nr_cpus = i->nr_cpus,
+		.utc_offset_min = i->utc_offset_min,
+		.ram_bytes = i->ram_bytes,
+	};
+	struct perfetto_value *values = calloc(i->attributes.nr + 1, sizeof(*values));
+	uint64_t uuid[2] = { 0 };
+
+	perfetto_system(t->p, &system);
+	if (getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid))
+		perfetto_uuid(t->p, uuid[0], uuid[1]);
+	for (size_t k = 0; values && k < i->attributes.nr; k++)
+		values[k] = (struct perfetto_value){ .key = trace_index_string(i, a[k].key),
+						     .text = a[k].text ? trace_index_string(i, a[k].text) : NULL,
+						     .number = a[k].number };
+	if (values)
+		perfetto_attributes(t->p, values, i->attributes.nr);
+	free(values);
+}
+
+static void write_clocks(struct trace *t, uint64_t boottime)
+{
+	const struct trace_index_clocks *c = &t->index->clocks;
+	uint64_t ago = c->boottime_ns - boottime;
+	struct perfetto_clocks clocks = { boottime, c->realtime_ns - ago, c->monotonic_ns - ago,
+					  c->monotonic_raw_ns - ago };
+
+	perfetto_clocks(t->p, &clocks);
+}
+
+static void write_numbers(struct trace *t)
+{
+	const struct trace_index_tick *ticks = TRACE_INDEX_AT(t->index, ticks, struct trace_index_tick);
+	uint64_t top = perfetto_group(t->p, 0, "systop");
+	uint64_t p99 = perfetto_counter(t->p, top, "runqueue p99", PERFETTO_NS);
+	uint64_t steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
+	uint64_t lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
+
+	for (size_t i = 0; i < t->index->ticks.nr; i++) {
+		if (ticks[i].at < t->start || ticks[i].at > t->index->end)
+			continue;
+		if (ticks[i].runq_p99_ns != VALUE_NA)
+			perfetto_count(t->p, ticks[i].at, p99, ticks[i].runq_p99_ns);
+		if (ticks[i].steal_ns != VALUE_NA)
+			perfetto_count(t->p, ticks[i].at, steal, ticks[i].steal_ns);
+		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);
+	}
+	trace_cgroup_counters(t, top);
+	/* The last event: what runs then is drawn up to it. */
+	perfetto_instant(t->p, t->index->end, top, "dump end");
+}
+
+static int write_window(FILE *to, const struct capture *c, struct capture_result *result)
+{
+	const struct trace_index *index = c->index;
+	struct trace t = { .capture = c, .index = index, .result = result };
+	const struct perfetto_sampler sampler = {
+		.name = index->cycles ? "cpu-cycles" : "cpu-clock",
+		.event = index->cycles ? PERFETTO_CPU_CYCLES : PERFETTO_CPU_CLOCK,
+		.frequency = index->frequency,
+	};
+	int err;
+
+	*result = (struct capture_result){ 0 };
+	t.start = index->from;
+	for (uint32_t cpu = 0; cpu < index->cpus.nr; cpu++) {
+		uint64_t since = c->has(c->arg, cpu) ? c->since(c->arg, cpu) : 0;
+
+		if (since > t.start)
+			t.start = since;
+	}
+	if (t.start > index->end) /* a ring that goes round in less than the window's last moments */
+		t.start = index->end;
+	result->from = t.start;
+	result->to = index->end;
+	t.p = perfetto_new(to, t.start);
+	err = t.p ? trace_threads_begin(&t) : -ENOMEM;
+	if (!err) {
+		write_clocks(&t, t.start);
+		write_head(&t);
+		trace_tree(&t);
+		perfetto_stacks_begin(t.p, &sampler);
+		err = write_cpus(&t);
+	}
+	err = err ? err : t.err;
+	if (!err) {
+		trace_unborn(&t);
+		trace_blocked_all(&t);
+		write_numbers(&t);
+		write_clocks(&t, index->end);
+		err = perfetto_end(t.p, &result->bytes);
+	}
+	trace_threads_end(&t);
+	perfetto_free(t.p);
+	return err;
+}
+
+const struct exporter export_trace = {
+	.name = "write",
+	.letter = 'w',
+	.operand = "FILE",
+	.help = "record until --duration or Ctrl-C, save a Perfetto trace and exit; - is stdout",
+	.needs = EXPORT_WINDOW,
+	.suffix = "pb",
+	.window = write_window,
+};

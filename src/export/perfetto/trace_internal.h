@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
+#define SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
+
+/* What the files of the trace share: trace.c (events), trace_threads.c (threads, their stacks and cgroups). */
+
+#include "export/capture.h"
+#include "export/perfetto/perfetto.h"
+#include "export/perfetto/perfetto_cpu.h"
+#include "export/perfetto/perfetto_stacks.h"
+#include "export/perfetto/perfetto_tree.h"
+#include "export/trace_index.h"
+#include "util/map.h"
+
+/* In place of a tid: a thread out of scope. */
+#define TRACE_OUTSIDE (-1)
+
+struct trace {
+	struct perfetto *p;
+	const struct capture *capture;
+	const struct trace_index *index; /* of it */
+	struct capture_result *result;
+	int percent;
+	int err;                  /* -ENOMEM: something was not remembered */
+	uint64_t start;           /* of what is whole on all CPUs */
+	/* Of the CPU that is being written: */
+	uint32_t cpu;
+	int32_t current, before;  /* who runs, and who did; as the trace calls them */
+	uint64_t since;
+
+	struct map seen;          /* tid + 1 -> enum trace_seen */
+	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
+	struct map tracks;        /* tid + 1 -> track of its blocks */
+	struct map block_ends;    /* tid + 1 -> when its last block ended */
+	struct map born;          /* tid + 1 -> start of the last life that was told of */
+	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
+	uint32_t seconds;
+};
+
+int trace_threads_begin(struct trace *t); /* 0 or -ENOMEM */
+void trace_threads_end(struct trace *t);
+
+/* trace_tree - who was there when the trace starts; trace_born - who came later; trace_unborn - and who came out of
+ * scope and moved into it: at the end. */
+void trace_tree(struct trace *t);
+void trace_born(struct trace *t, int32_t tid, uint64_t at);
+void trace_unborn(struct trace *t);
+void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
+
+/* trace_task - what a thread is called in the trace, on the present CPU. */
+struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);
+
+/* A thread whose first sign of life is a waking was blocked when the trace started. trace_seen - it ran;
+ * trace_woken - it was woken; trace_blocked_since - its block says that it began before. trace_blocked_all - tells of
+ * those that are left, at the end. */
+void trace_seen(struct trace *t, int32_t tid);
+void trace_woken(struct trace *t, int32_t tid);
+void trace_blocked_since(struct trace *t, int32_t tid, bool in_d);
+void trace_blocked_all(struct trace *t);
+
+/* trace_stack - number of a user and a kernel stack together, 0: none. trace_block - the block that ends with @e. */
+uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel);
+void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e);
+
+/* trace_ran - a thread ran from @from to @to. */
+void trace_ran(struct trace *t, int32_t tid, uint64_t from, uint64_t to);
+void trace_cgroup_counters(struct trace *t, uint64_t group);
+
+#endif

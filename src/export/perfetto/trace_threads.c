@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/perfetto/trace_internal.h"
+#include "model/tick.h"
+#include "model/wait_functions.h"
+#include "sym/names.h"
+
+#define SEC 1000000000ULL
+
+/* Frames of both stacks together. */
+#define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX)
+
+enum seen { SEEN_NOT, SEEN_RAN, SEEN_WOKEN };
+
+static void remember(struct trace *t, struct map *m, uint64_t key, uint64_t value)
+{
+	if (map_put(m, key, (void *)(uintptr_t)value))
+		t->err = -ENOMEM;
+}
+
+int trace_threads_begin(struct trace *t)
+{
+	t->seconds = (t->index->end - t->start) / SEC + 1;
+	t->cgroup_ns = calloc((t->index->cgroups.nr + 1) * t->seconds, sizeof(*t->cgroup_ns));
+	return t->cgroup_ns ? 0 : -ENOMEM;
+}
+
+void trace_threads_end(struct trace *t)
+{
+	free(t->cgroup_ns);
+	map_fini(&t->seen);
+	for (int use = 0; use < PERFETTO_USES; use++)
+		map_fini(&t->stacks[use]);
+	map_fini(&t->tracks);
+	map_fini(&t->block_ends);
+	map_fini(&t->born);
+}
+
+/* --- Who there is */
+
+static enum seen seen(const struct trace *t, int32_t tid)
+{
+	return (uintptr_t)map_get(&t->seen, (uint64_t)tid + 1);
+}
+
+static bool was_there(const struct trace_index_thread *th, uint64_t at)
+{
+	return th->start_ns <= at && th->to > at;
+}
+
+static void tree_process(struct trace *t, const struct trace_index_thread *th)
+{
+	char cgroup[4200];
+	const char *labels[] = { cgroup };
+	const uint32_t *paths = TRACE_INDEX_AT(t->index, cgroups, uint32_t);
+	struct perfetto_process p = {
+		.pid = th->tgid, .ppid = th->ppid, .uid = th->uid, .comm = th->comm,
+		.kthread = th->flags & PF_KTHREAD, .start_ns = th->start_ns, .labels = labels,
+	};
+
+	const struct trace_index_process *known = trace_index_find_process(t->index, th->tgid);
+
+	/* Of who has this number now. */
+	if (known && th->to > t->index->end && known->arguments + (uint64_t)known->len <= t->index->arguments.nr) {
+		p.cmdline = TRACE_INDEX_AT(t->index, arguments, char) + known->arguments;
+		p.cmdline_len = known->len;
+		p.nspids = known->nspids;
+		p.nr_nspids = known->nr_nspids <= TRACE_INDEX_LEVELS ? known->nr_nspids : 0;
+	}
+	if (th->cgroup && th->cgroup <= t->index->cgroups.nr) {
+		snprintf(cgroup, sizeof(cgroup), "cgroup:%s", trace_index_string(t->index, paths[th->cgroup - 1]));
+		p.nr_labels = 1;
+	}
+	perfetto_tree_process(t->p, &p);
+}
+
+static void tree_thread(struct trace *t, const struct trace_index_thread *th)
+{
+	struct perfetto_thread thread = { .tid = th->tid, .tgid = th->tgid, .comm = th->comm };
+	const struct trace_index_process *known =
+		th->tid == th->tgid ? trace_index_find_process(t->index, th->tgid) : NULL;
+
+	if (known && th->to > t->index->end) {
+		thread.nstids = known->nspids;
+		thread.nr_nstids = known->nr_nspids <= TRACE_INDEX_LEVELS ? known->nr_nspids : 0;
+	}
+	perfetto_tree_thread(t->p, &thread);
+}
+
+/* A thread is in the index once for each name and cgroup it had: told of once, as it was at @at. */
+static bool is_it(const struct trace *t, const struct trace_index_thread *th, uint64_t at)
+{
+	return was_there(th, at) && trace_index_who(t->index, th->tid, at) == th;
+}
+
+void trace_tree(struct trace *t)
+{
+	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
+	struct map processes = { 0 };
+
+	perfetto_tree_begin(t->p, 0);
+	for (size_t i = 0; i < t->index->threads.nr; i++) {
+		const struct trace_index_thread *leader;
+
+		if (!is_it(t, &all[i], t->start) || map_get(&processes, all[i].tgid))
+			continue;
+		leader = trace_index_who(t->index, all[i].tgid, t->start);
+		tree_process(t, leader && leader->tgid == all[i].tgid ? leader : &all[i]);
+		remember(t, &processes, all[i].tgid, 1);
+	}
+	for (size_t i = 0; i < t->index->threads.nr; i++)
+		if (is_it(t, &all[i], t->start))
+			tree_thread(t, &all[i]);
+	if (t->index->scoped)
+		for (uint32_t cpu = 0; cpu < t->index->cpus.nr; cpu++)
+			perfetto_tree_outsider(t->p, cpu);
+	perfetto_tree_end(t->p);
+	map_fini(&processes);
+}
+
+void trace_born(struct trace *t, int32_t tid, uint64_t at)
+{
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+
+	if (!th || th->start_ns <= t->start)
+		return;
+	perfetto_tree_begin(t->p, at);
+	if (th->tid == th->tgid)
+		tree_process(t, th);
+	tree_thread(t, th);
+	perfetto_tree_end(t->p);
+	remember(t, &t->born, (uint64_t)tid + 1, th->start_ns);
+}
+
+void trace_unborn(struct trace *t)
+{
+	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
+
+	for (size_t i = 0; i < t->index->threads.nr; i++) {
+		bool same = i && all[i - 1].tid == all[i].tid && all[i - 1].start_ns == all[i].start_ns;
+
+		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->index->end || !seen(t, all[i].tid) ||
+		    map_get(&t->born, (uint64_t)all[i].tid + 1))
+			continue;
+		trace_born(t, all[i].tid, all[i].start_ns);
+	}
+}
+
+void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
+{
+	const struct trace_index_thread *old = trace_index_who(t->index, tid, at), *end, *now;
+
+	end = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread) + t->index->threads.nr;
+	if (!old)
+		return;
+	/* A refresh noticed it later: the next of the same life that is called something else. */
+	for (now = old + 1; now < end && now->tid == tid && now->start_ns == old->start_ns; now++) {
+		if (!strncmp(now->comm, old->comm, sizeof(now->comm)))
+			continue;
+		perfetto_cpu_rename(t->p, at, tid, old->comm, now->comm);
+		return;
+	}
+}
+
+struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
+{
+	const struct trace_index_thread *th =
+		tid > 0 && tid < PERFETTO_OUTSIDER(0) ? trace_index_who(t->index, tid, at) : NULL;
+
+	if (!tid)
+		return (struct perfetto_task){ 0, 120, "swapper" };
+	if (th)
+		return (struct perfetto_task){ tid, th->prio, th->comm };
+	if (t->index->scoped || tid < 0)
+		return (struct perfetto_task){ PERFETTO_OUTSIDER(t->cpu), 120, PERFETTO_OUTSIDER_COMM };
+	return (struct perfetto_task){ tid, 120, "?" };
+}
+
+/* --- Who was blocked when it starts */
+
+static void set_seen(struct trace *t, int32_t tid, enum seen how)
+{
+	remember(t, &t->seen, (uint64_t)tid + 1, how);
+}
+
+void trace_seen(struct trace *t, int32_t tid)
+{
+	if (tid > 0 && seen(t, tid) == SEEN_NOT)
+		set_seen(t, tid, SEEN_RAN);
+}
+
+void trace_woken(struct trace *t, int32_t tid)
+{
+	if (tid > 0 && tid < PERFETTO_OUTSIDER(0) && seen(t, tid) == SEEN_NOT)
+		set_seen(t, tid, SEEN_WOKEN);
+}
+
+static void tell_blocked(struct trace *t, int32_t tid, bool in_d)
+{
+	struct perfetto_task task = trace_task(t, tid, t->start);
+
+	set_seen(t, tid, SEEN_RAN);
+	perfetto_blocked(t->p, &task, in_d);
+}
+
+void trace_blocked_since(struct trace *t, int32_t tid, bool in_d)
+{
+	if (seen(t, tid) == SEEN_WOKEN)
+		tell_blocked(t, tid, in_d);
+}
+
+void trace_blocked_all(struct trace *t)
+{
+	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
+
+	for (size_t i = 0; i < t->index->threads.nr; i++) {
+		enum seen how = seen(t, all[i].tid);
+
+		if (!is_it(t, &all[i], t->start) || how == SEEN_RAN)
+			continue;
+		/* One that did nothing is what it is at the end. */
+		if (how == SEEN_WOKEN || all[i].state == STATE_SLEEP || all[i].state == STATE_D)
+			tell_blocked(t, all[i].tid, how == SEEN_NOT && all[i].state == STATE_D);
+	}
+}
+
+/* --- Stacks */
+
+static void add_frame(struct trace *t, uint32_t index, struct perfetto_frame *f, struct perfetto_mapping *m,
+		      uint8_t *build_id)
+{
+	const struct trace_index_frame *from = &TRACE_INDEX_AT(t->index, frames, struct trace_index_frame)[index];
+	const char *hex = trace_index_string(t->index, from->build_id);
+
+	*m = (struct perfetto_mapping){ .path = trace_index_string(t->index, from->path), .build_id = build_id };
+	*f = (struct perfetto_frame){
+		.function = from->function ? trace_index_string(t->index, from->function) : NULL,
+		.mapping = from->path ? m : NULL,
+		.rel_pc = from->place,
+		.kind = from->kind == SYMBOL_KERNEL ? PERFETTO_KERNEL
+			: from->kind == SYMBOL_JIT  ? PERFETTO_JIT
+						    : PERFETTO_NATIVE,
+	};
+	if (from->kind == SYMBOL_KERNEL)
+		m->path = "[kernel.kallsyms]";
+	for (; m->build_id_len < 20 && sscanf(hex, "%2hhx", &build_id[m->build_id_len]) == 1; hex += 2)
+		m->build_id_len++;
+}
+
+/* Outermost first. */
+static size_t add_stack(struct trace *t, uint32_t id, struct perfetto_frame *frames, struct perfetto_mapping *maps,
+			uint8_t (*ids)[20], size_t nr)
+{
+	const struct trace_index_stack *s = id ? trace_index_find_stack(t->index, id) : NULL;
+	const uint32_t *refs = TRACE_INDEX_AT(t->index, refs, uint32_t);
+
+	for (uint32_t i = s ? s->nr : 0; i-- > 0 && nr < FRAMES_MAX;) {
+		uint32_t index = refs[s->first + i];
+
+		if (index >= t->index->frames.nr)
+			continue;
+		add_frame(t, index, &frames[nr], &maps[nr], ids[nr]);
+		nr++;
+	}
+	return nr;
+}
+
+uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel)
+{
+	static struct perfetto_frame frames[FRAMES_MAX];
+	static struct perfetto_mapping maps[FRAMES_MAX];
+	static uint8_t ids[FRAMES_MAX][20];
+	uint64_t key = (uint64_t)user << 32 | kernel, number;
+	size_t nr;
+
+	if (!key)
+		return 0;
+	number = (uintptr_t)map_get(&t->stacks[use], key);
+	if (number)
+		return number - 1;
+	nr = add_stack(t, user, frames, maps, ids, 0);
+	nr = add_stack(t, kernel, frames, maps, ids, nr);
+	number = nr ? perfetto_stack(t->p, use, frames, nr) : 0;
+	remember(t, &t->stacks[use], key, number + 1);
+	return number;
+}
+
+/* The innermost function of the kernel's that tells why. NULL: not known. */
+static const char *why(const struct trace *t, uint32_t kernel)
+{
+	const struct trace_index_stack *s = kernel ? trace_index_find_stack(t->index, kernel) : NULL;
+	const uint32_t *refs = TRACE_INDEX_AT(t->index, refs, uint32_t);
+	const char *name = NULL;
+
+	for (uint32_t i = 0; s && i < s->nr; i++) {
+		const struct trace_index_frame *f;
+
+		if (refs[s->first + i] >= t->index->frames.nr)
+			break;
+		f = &TRACE_INDEX_AT(t->index, frames, struct trace_index_frame)[refs[s->first + i]];
+		if (!f->function)
+			continue;
+		name = trace_index_string(t->index, f->function);
+		if (!wait_functions_has(name))
+			break;
+	}
+	return name;
+}
+
+/* Slices of one track must not reach into each other: a thread's times on two CPUs can differ by a little. */
+void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e)
+{
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, e->at);
+	uint64_t track = (uintptr_t)map_get(&t->tracks, (uint64_t)tid + 1);
+	uint64_t before = (uintptr_t)map_get(&t->block_ends, (uint64_t)tid + 1);
+	const char *caller = why(t, e->kernel);
+	const char *state = e->in_d ? "D" : "sleep";
+	uint64_t end = e->at - e->off_ns + e->blocked_ns; /* from then on it waited for a CPU */
+	char name[256];
+	struct perfetto_slice slice = {
+		.name = name,
+		.category = "offcpu",
+		.stack = trace_stack(t, PERFETTO_OF_SLICE, e->user, e->kernel),
+	};
+
+	if (!th || end <= since)
+		return;
+	snprintf(name, sizeof(name), caller ? "%s: %s" : "%s", state, caller);
+	if (before > since && end > before)
+		since = before;
+	if (!track) {
+		track = perfetto_thread_track(t->p, since, th->tgid, tid, "blocked");
+		remember(t, &t->tracks, (uint64_t)tid + 1, track);
+	}
+	remember(t, &t->block_ends, (uint64_t)tid + 1, end);
+	perfetto_slice_begin(t->p, since, track, &slice);
+	perfetto_slice_end(t->p, end, track);
+	perfetto_cpu_blocked_reason(t->p, e->at - 1, tid, caller, e->io_wait); /* before the switch that ends it */
+}
+
+/* --- Cgroups */
+
+void trace_ran(struct trace *t, int32_t tid, uint64_t from, uint64_t to)
+{
+	const struct trace_index_thread *th =
+		tid > 0 && tid < PERFETTO_OUTSIDER(0) ? trace_index_who(t->index, tid, from) : NULL;
+	uint64_t *seconds;
+
+	if (!th || !th->cgroup || th->cgroup > t->index->cgroups.nr || to > t->index->end)
+		return;
+	seconds = &t->cgroup_ns[(uint64_t)(th->cgroup - 1) * t->seconds];
+	while (from < to) {
+		uint64_t second = (from - t->start) / SEC, end = t->start + (second + 1) * SEC;
+
+		seconds[second] += (to < end ? to : end) - from;
+		from = end;
+	}
+}
+
+void trace_cgroup_counters(struct trace *t, uint64_t group)
+{
+	const uint32_t *paths = TRACE_INDEX_AT(t->index, cgroups, uint32_t);
+
+	for (size_t c = 0; c < t->index->cgroups.nr; c++) {
+		char name[4200];
+		uint64_t track, sum = 0;
+
+		for (uint32_t s = 0; s < t->seconds; s++)
+			sum += t->cgroup_ns[c * t->seconds + s];
+		if (!sum)
+			continue;
+		snprintf(name, sizeof(name), "%s on CPU", trace_index_string(t->index, paths[c]));
+		track = perfetto_counter(t->p, group, name, PERFETTO_NS);
+		for (uint32_t s = 0; s < t->seconds; s++)
+			perfetto_count(t->p, t->start + s * SEC, track, t->cgroup_ns[c * t->seconds + s]);
+	}
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/trace_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/tick.h"
+#include "util/file.h"
+#include "util/hash.h"
+#include "util/map.h"
+#include "util/vec.h"
+
+/* No index is larger, or of a longer time: what says so is none. */
+#define IMAGE_BYTES_MAX (1ULL << 32)
+#define IMAGE_WINDOW_MAX_NS (86400 * 1000000000ULL)
+
+struct trace_index_maker {
+	struct trace_index head;
+	struct trace_index_thread *threads;
+	struct trace_index_process *processes;
+	char *arguments;
+	struct trace_index_stack *stacks;
+	uint32_t *cgroups, *refs;
+	struct trace_index_frame *frames;
+	struct trace_index_cpu *cpus;
+	struct event_mark *marks;
+	struct trace_index_tick *ticks;
+	struct trace_index_irq *irqs;
+	struct trace_index_attribute *attributes;
+	char *texts;
+	size_t nr_threads, nr_processes, nr_arguments, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_irqs, nr_attributes, nr_texts;
+	size_t threads_room, processes_room, arguments_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room, irqs_room,
+		attributes_room, texts_room;
+	struct map known_texts;   /* hash -> place */
+	struct map known_cgroups; /* id -> index + 1 */
+	struct map known_frames;  /* key -> index + 1 */
+	int err;
+};
+
+#define PUSH(m, list, element)                                                             \
+	do {                                                                               \
+		if (!(m)->err && VEC_PUSH((m)->list, (m)->nr_##list, (m)->list##_room, element)) \
+			(m)->err = -ENOMEM;                                                \
+	} while (0)
+
+struct trace_index_maker *trace_index_maker(const struct trace_index *head)
+{
+	struct trace_index_maker *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->head = *head;
+	PUSH(m, texts, '\0');
+	return m;
+}
+
+void trace_index_free(struct trace_index_maker *m)
+{
+	if (!m)
+		return;
+	free(m->threads);
+	free(m->processes);
+	free(m->arguments);
+	free(m->stacks);
+	free(m->cgroups);
+	free(m->refs);
+	free(m->frames);
+	free(m->cpus);
+	free(m->marks);
+	free(m->ticks);
+	free(m->irqs);
+	free(m->attributes);
+	free(m->texts);
+	map_fini(&m->known_texts);
+	map_fini(&m->known_cgroups);
+	map_fini(&m->known_frames);
+	free(m);
+}
+
+static void remember(struct trace_index_maker *m, struct map *map, uint64_t key, uintptr_t value)
+{
+	if (!m->err && map_put(map, key, (void *)value))
+		m->err = -ENOMEM;
+}
+
+uint32_t trace_index_text(struct trace_index_maker *m, const char *text)
+{
+	uint64_t hash = hash_text(0, text);
+	uint32_t at = (uintptr_t)map_get(&m->known_texts, hash);
+
+	if (!*text)
+		return 0;
+	if (at && !strcmp(m->texts + at, text))
+		return at;
+	at = m->nr_texts;
+	for (const char *c = text; !m->err; c++) {
+		PUSH(m, texts, *c);
+		if (!*c)
+			break;
+	}
+	remember(m, &m->known_texts, hash, at);
+	return m->err ? 0 : at;
+}
+
+static uint32_t cgroup_of(struct trace_index_maker *m, const struct cgroup *c)
+{
+	uint32_t at = c ? (uintptr_t)map_get(&m->known_cgroups, c->id) : 0;
+
+	if (at || !c)
+		return at;
+	PUSH(m, cgroups, trace_index_text(m, c->path));
+	remember(m, &m->known_cgroups, c->id, m->nr_cgroups);
+	return m->nr_cgroups;
+}
+
+void trace_index_thread(struct trace_index_maker *m, const struct life *l, uint64_t from, uint64_t to, uint32_t state)
+{
+	struct trace_index_thread t = {
+		.tid = l->tid, .tgid = l->tgid, .ppid = l->ppid, .uid = l->uid,
+		.start_ns = l->start_ns, .from = from, .to = to,
+		.prio = l->priority, .cgroup = cgroup_of(m, l->cgroup), .flags = l->flags, .state = state,
+	};
+
+	memcpy(t.comm, l->comm, sizeof(t.comm));
+	PUSH(m, threads, t);
+}
+
+void trace_index_process(struct trace_index_maker *m, const struct trace_index_process *p, const char *arguments)
+{
+	struct trace_index_process process = *p;
+
+	process.arguments = m->nr_arguments;
+	for (uint32_t i = 0; i < p->len; i++)
+		PUSH(m, arguments, arguments[i]);
+	PUSH(m, processes, process);
+}
+
+int64_t trace_index_has_frame(const struct trace_index_maker *m, uint64_t key)
+{
+	return (int64_t)(uintptr_t)map_get(&m->known_frames, key) - 1;
+}
+
+uint32_t trace_index_frame(struct trace_index_maker *m, uint64_t key, const struct trace_index_frame *f)
+{
+	PUSH(m, frames, *f);
+	remember(m, &m->known_frames, key, m->nr_frames);
+	return m->nr_frames - 1;
+}
+
+void trace_index_stack(struct trace_index_maker *m, uint32_t id, const uint32_t *frames, uint32_t nr)
+{
+	struct trace_index_stack s = { .id = id, .first = m->nr_refs, .nr = nr };
+
+	for (uint32_t i = 0; i < nr; i++)
+		PUSH(m, refs, frames[i]);
+	PUSH(m, stacks, s);
+}
+
+void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct event_mark *marks)
+{
+	struct trace_index_cpu cpu = *c;
+
+	cpu.first = m->nr_marks;
+	for (uint32_t i = 0; i < cpu.nr; i++)
+		PUSH(m, marks, marks[i]);
+	PUSH(m, cpus, cpu);
+}
+
+void trace_index_irq(struct trace_index_maker *m, int32_t number, const char *name)
+{
+	struct trace_index_irq irq = { number, trace_index_text(m, name) };
+
+	PUSH(m, irqs, irq);
+}
+
+void trace_index_tick(struct trace_index_maker *m, const struct trace_index_tick *t)
+{
+	PUSH(m, ticks, *t);
+}
+
+void trace_index_number(struct trace_index_maker *m, const char *key, int64_t number)
+{
+	struct trace_index_attribute a = { .key = trace_index_text(m, key), .number = number };
+
+	PUSH(m, attributes, a);
+}
+
+void trace_index_words(struct trace_index_maker *m, const char *key, const char *text)
+{
+	struct trace_index_attribute a = { .key = trace_index_text(m, key), .text = trace_index_text(m, text) };
+
+	PUSH(m, attributes, a);
+}
+
+static int by_life(const void *a, const void *b)
+{
+	const struct trace_index_thread *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct trace_index_stack *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Where a part is, and on behind it, in steps of 8 bytes. */
+static struct trace_index_part place(uint64_t *end, size_t nr, size_t size)
+{
+	struct trace_index_part part = { *end, nr };
+
+	*end += (nr * size + 7) & ~7ULL;
+	return part;
+}
+
+int trace_index_put(struct trace_index_maker *m)
+{
+	struct trace_index *h = &m->head;
+	uint64_t end = sizeof(*h);
+	const struct {
+		struct trace_index_part *part;
+		const void *from;
+		size_t nr, size;
+	} parts[] = {
+		{ &h->threads, m->threads, m->nr_threads, sizeof(*m->threads) },
+		{ &h->processes, m->processes, m->nr_processes, sizeof(*m->processes) },
+		{ &h->arguments, m->arguments, m->nr_arguments, 1 },
+		{ &h->cgroups, m->cgroups, m->nr_cgroups, sizeof(*m->cgroups) },
+		{ &h->stacks, m->stacks, m->nr_stacks, sizeof(*m->stacks) },
+		{ &h->refs, m->refs, m->nr_refs, sizeof(*m->refs) },
+		{ &h->frames, m->frames, m->nr_frames, sizeof(*m->frames) },
+		{ &h->cpus, m->cpus, m->nr_cpus, sizeof(*m->cpus) },
+		{ &h->marks, m->marks, m->nr_marks, sizeof(*m->marks) },
+		{ &h->ticks, m->ticks, m->nr_ticks, sizeof(*m->ticks) },
+		{ &h->irqs, m->irqs, m->nr_irqs, sizeof(*m->irqs) },
+		{ &h->attributes, m->attributes, m->nr_attributes, sizeof(*m->attributes) },
+		{ &h->texts, m->texts, m->nr_texts, 1 },
+	};
+	int fd = m->err ? m->err : memfd_create("systop-image", MFD_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return m->err ? m->err : -errno;
+	if (m->nr_threads)
+		qsort(m->threads, m->nr_threads, sizeof(*m->threads), by_life);
+	if (m->nr_stacks)
+		qsort(m->stacks, m->nr_stacks, sizeof(*m->stacks), by_id);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++) {
+		*parts[i].part = place(&end, parts[i].nr, parts[i].size);
+		err = file_write(fd, parts[i].part->at, parts[i].from, parts[i].nr * parts[i].size);
+	}
+	h->magic = TRACE_INDEX_MAGIC;
+	h->bytes = end;
+	if (!err)
+		err = file_write(fd, 0, h, sizeof(*h));
+	if (!err && ftruncate(fd, end))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* --- Reading */
+
+static bool is_inside(const struct trace_index *i, const struct trace_index_part *p, size_t size)
+{
+	return !(p->at % 8) && p->at <= i->bytes && p->nr <= (i->bytes - p->at) / size;
+}
+
+static bool has_parts(const struct trace_index *i)
+{
+	return is_inside(i, &i->threads, sizeof(struct trace_index_thread)) &&
+	       is_inside(i, &i->processes, sizeof(struct trace_index_process)) && is_inside(i, &i->arguments, 1) &&
+	       is_inside(i, &i->cgroups, sizeof(uint32_t)) &&
+	       is_inside(i, &i->stacks, sizeof(struct trace_index_stack)) && is_inside(i, &i->refs, sizeof(uint32_t)) &&
+	       is_inside(i, &i->frames, sizeof(struct trace_index_frame)) &&
+	       is_inside(i, &i->cpus, sizeof(struct trace_index_cpu)) &&
+	       is_inside(i, &i->marks, sizeof(struct event_mark)) &&
+	       is_inside(i, &i->ticks, sizeof(struct trace_index_tick)) &&
+	       is_inside(i, &i->irqs, sizeof(struct trace_index_irq)) &&
+	       is_inside(i, &i->attributes, sizeof(struct trace_index_attribute)) && is_inside(i, &i->texts, 1);
+}
+
+static bool ends(const char *text, size_t size)
+{
+	return memchr(text, '\0', size);
+}
+
+/* That texts end, and that stacks are inside their part; other places are looked at where they are used. */
+static bool has_sound_parts(const struct trace_index *i)
+{
+	const struct trace_index_thread *threads = TRACE_INDEX_AT(i, threads, struct trace_index_thread);
+	const struct trace_index_stack *stacks = TRACE_INDEX_AT(i, stacks, struct trace_index_stack);
+	bool sound = i->texts.nr && !TRACE_INDEX_AT(i, texts, char)[i->texts.nr - 1];
+
+	for (size_t k = 0; sound && k < i->threads.nr; k++)
+		sound = ends(threads[k].comm, sizeof(threads[k].comm));
+	for (size_t k = 0; sound && k < i->stacks.nr; k++)
+		sound = stacks[k].first + (uint64_t)stacks[k].nr <= i->refs.nr;
+	return sound;
+}
+
+static bool is_sound(const struct trace_index *i)
+{
+	const struct utsname *u = &i->uname;
+
+	return i->magic == TRACE_INDEX_MAGIC && i->from <= i->end && i->end - i->from <= IMAGE_WINDOW_MAX_NS &&
+	       ends(u->sysname, sizeof(u->sysname)) && ends(u->nodename, sizeof(u->nodename)) &&
+	       ends(u->release, sizeof(u->release)) && ends(u->version, sizeof(u->version)) &&
+	       ends(u->machine, sizeof(u->machine)) && has_parts(i) && has_sound_parts(i);
+}
+
+const struct trace_index *trace_index_open(int fd)
+{
+	const struct trace_index *i;
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(*i) || (uint64_t)st.st_size > IMAGE_BYTES_MAX)
+		return NULL;
+	i = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (i == MAP_FAILED)
+		return NULL;
+	if (i->bytes == (uint64_t)st.st_size && is_sound(i))
+		return i;
+	munmap((void *)i, st.st_size);
+	return NULL;
+}
+
+void trace_index_close(const struct trace_index *i)
+{
+	if (i)
+		munmap((void *)i, i->bytes);
+}
+
+const char *trace_index_string(const struct trace_index *i, uint32_t text)
+{
+	return text < i->texts.nr ? TRACE_INDEX_AT(i, texts, char) + text : "";
+}
+
+const struct trace_index_thread *trace_index_who(const struct trace_index *i, int32_t tid, uint64_t t)
+{
+	const struct trace_index_thread *all = TRACE_INDEX_AT(i, threads, struct trace_index_thread), *found = NULL;
+	size_t low = 0, high = i->threads.nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (all[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* The last one that was there already: a life is known to begin when a refresh shows it, or a moment late. */
+	for (; low < i->threads.nr && all[low].tid == tid; low++)
+		if (!found || (all[low].start_ns <= t && (all[low].start_ns != found->start_ns || all[low].from <= t)))
+			found = &all[low];
+	return found;
+}
+
+static int by_tgid(const void *a, const void *b)
+{
+	const struct trace_index_process *x = a, *y = b;
+
+	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
+}
+
+const struct trace_index_process *trace_index_find_process(const struct trace_index *i, int32_t tgid)
+{
+	struct trace_index_process key = { .tgid = tgid };
+
+	return bsearch(&key, TRACE_INDEX_AT(i, processes, struct trace_index_process), i->processes.nr, sizeof(key),
+		       by_tgid);
+}
+
+const struct trace_index_stack *trace_index_find_stack(const struct trace_index *i, uint32_t id)
+{
+	struct trace_index_stack key = { .id = id };
+
+	return bsearch(&key, TRACE_INDEX_AT(i, stacks, struct trace_index_stack), i->stacks.nr, sizeof(key), by_id);
+}

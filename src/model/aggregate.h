@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_MODEL_AGGREGATE_H
+#define SYSTOP_MODEL_AGGREGATE_H
+
+#include "model/tick.h"
+
+/* Adding up values of threads to those of processes, cgroups and the host, by the fields' kinds. */
+
+/* values_add - adds @from to @to. User and kernel time that is not known adds nothing:
+ * values_split() puts the sum right. */
+void values_add(struct values *to, const struct values *from);
+
+/* values_add_idle - adds @nr threads that spent all of @interval_ns in @state. */
+void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, uint64_t interval_ns);
+
+/* tick_steal - ns that were stolen from all CPUs; VALUE_NA: the kernel does not say. */
+uint64_t tick_steal(const struct tick *t);
+
+/* values_split - makes user + kernel = run: the known parts are scaled to the running time;
+ * VALUE_NA if nothing is known of a running time that is not 0. */
+void values_split(struct values *v);
+
+#endif

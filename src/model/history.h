@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_MODEL_HISTORY_H
+#define SYSTOP_MODEL_HISTORY_H
+
+/* What the files of the past share: history.c (the last ticks), row_codec.c (a thread in one of them), row_history.c
+ * (what rows did in all of them). */
+
+#include "model/internal.h"
+
+struct history_cgroup {
+	struct cgroup *cgroup;
+	struct cgroup_limit limit;
+};
+
+struct history_tick {
+	struct tick head;  /* its arrays are those below */
+	bool incomplete;
+	uint8_t *threads;  /* records, see row_codec_put() */
+	size_t len, nr_threads;
+	struct history_cgroup *cgroups;
+	struct cpu_values *cpus;
+	struct irq_values *irqs;
+	struct life **stopped; /* stood stopped all the time; the other idle ones slept */
+	size_t nr_stopped;
+	struct tick_lists *lists;
+	size_t bytes;
+};
+
+struct history {
+	size_t bytes, bytes_max;
+	uint64_t first, next; /* seq of the oldest one, and of the one to come */
+	struct history_tick ticks[HISTORY_TICKS]; /* [seq % HISTORY_TICKS] */
+	uint8_t *scratch;
+	size_t scratch_room;
+};
+
+/* history_find - a remembered tick, NULL: it is not. */
+const struct history_tick *history_find(const struct history *p, int64_t seq);
+
+/* The most a thread takes: length, life, flags, two bitmaps, a varint for each value and count. */
+#define ROW_CODEC_MAX (2 + 8 + 1 + 5 + 10 * FIELD_COUNT + 5 + 5 * HIST_SLOTS)
+
+/* row_codec_put - what a thread did, at @at. Returns the end of it. */
+uint8_t *row_codec_put(uint8_t *at, const struct row *r);
+
+/* What a record says; row_codec_next - where the next one begins. */
+struct life *row_codec_life(const uint8_t *at);
+const uint8_t *row_codec_next(const uint8_t *at);
+void row_codec_values(const uint8_t *at, struct values *v);
+
+#endif

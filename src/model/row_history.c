@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What rows did in the last ticks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/history.h"
+#include "model/aggregate.h"
+
+/* --- What rows did in the last ticks, without building these */
+
+struct row_history {
+	const struct row *const *rows;
+	size_t nr, ticks;
+	struct values *out;
+	int64_t first;     /* seq of the first tick wanted */
+	struct map places; /* of a thread, process or cgroup: its place in rows, plus 1 */
+	uint32_t *idle;    /* [row][tick]: its threads that did nothing */
+};
+
+static uint64_t thread_key(const struct life *l)
+{
+	return ((l->start_ns << 8) ^ ((uint64_t)l->tid << 1)) | 1;
+}
+
+static uint64_t row_key(const struct row *r)
+{
+	switch (r->kind) {
+	case ROW_THREAD:
+		return thread_key(r->thread);
+	case ROW_PROCESS:
+		return (uintptr_t)r->process;
+	default:
+		return (uintptr_t)r->cgroup;
+	}
+}
+
+/* Calls for each row that @l is, or is a part of: its place in @h->rows. */
+#define FOR_EACH_ROW_OF(h, l, place) \
+	for (struct walk w_ = walk_first(h, l); (place = walk_next(h, &w_)) != SIZE_MAX;)
+
+struct walk {
+	const struct life *life;
+	uint64_t key;
+	const struct cgroup *cgroup; /* the next one up */
+	const struct cgroup *aside;  /* where to go on when there is none */
+};
+
+static struct walk walk_first(const struct row_history *h, const struct life *l)
+{
+	switch (h->rows[0]->kind) {
+	case ROW_THREAD:
+		return (struct walk){ .life = l, .key = thread_key(l) };
+	case ROW_PROCESS:
+		return (struct walk){ .life = l, .key = (uintptr_t)l->process };
+	default:
+		return (struct walk){ .life = l, .cgroup = l->cgroup, .aside = l->limiter != l->cgroup ? l->limiter : NULL };
+	}
+}
+
+/* Two threads can have the same key. */
+static bool is_row_of(const struct row *r, const struct life *l)
+{
+	return r->kind != ROW_THREAD ||
+	       (r->thread->tid == l->tid && r->thread->start_ns == l->start_ns);
+}
+
+static size_t walk_next(const struct row_history *h, struct walk *w)
+{
+	for (;;) {
+		uintptr_t place;
+
+		if (!w->key) {
+			if (!w->cgroup) {
+				w->cgroup = w->aside;
+				w->aside = NULL;
+			}
+			if (!w->cgroup)
+				return SIZE_MAX;
+			w->key = (uintptr_t)w->cgroup;
+			w->cgroup = w->cgroup->parent;
+		}
+		place = (uintptr_t)map_get(&h->places, w->key);
+		w->key = 0;
+		if (place && is_row_of(h->rows[place - 1], w->life))
+			return place - 1;
+	}
+}
+
+/* Counts a life's idle threads: 1 in every tick that shows it, less what add_records() takes. */
+static void count_life(struct row_history *h, const struct life_node *l)
+{
+	uint64_t end = h->first + h->ticks - 1; /* of the ticks wanted, which may begin before 1 */
+	uint64_t to = l->last < end ? l->last : end;
+	size_t place, from, count;
+
+	if (!l->first || l->first > end || (int64_t)to < h->first)
+		return;
+	from = (int64_t)l->first > h->first ? l->first - h->first : 0;
+	count = to - h->first + 1;
+	FOR_EACH_ROW_OF(h, &l->life, place)
+		for (size_t tick = from; tick < count; tick++)
+			h->idle[place * h->ticks + tick]++;
+}
+
+static void add_records(struct row_history *h, const struct history_tick *t, size_t tick)
+{
+	const uint8_t *at = t->threads;
+
+	for (size_t i = 0; i < t->nr_threads; i++, at = row_codec_next(at)) {
+		struct values v;
+		size_t place;
+
+		FOR_EACH_ROW_OF(h, row_codec_life(at), place) {
+			row_codec_values(at, &v);
+			values_add(&h->out[place * h->ticks + tick], &v);
+			h->idle[place * h->ticks + tick]--;
+		}
+	}
+	for (size_t i = 0; i < t->nr_stopped; i++) {
+		size_t place;
+
+		FOR_EACH_ROW_OF(h, t->stopped[i], place) {
+			values_add_idle(&h->out[place * h->ticks + tick], STATE_STOPPED, 1,
+					t->head.interval_ns);
+			h->idle[place * h->ticks + tick]--;
+		}
+	}
+}
+
+/* Those that live: for rows of threads, which are such lives themselves, no need to look at all. */
+static void count_living(struct row_history *h, struct model *m)
+{
+	bool same = h->rows[0]->kind == ROW_THREAD;
+
+	for (size_t i = 0; same && i < h->nr; i++)
+		same = ((const struct life_node *)h->rows[i]->thread)->last == LIFE_ON;
+	for (size_t i = 0; same && i < h->nr; i++)
+		count_life(h, (const struct life_node *)h->rows[i]->thread);
+	for (struct life_node *l = same ? NULL : m->living; l; l = l->next)
+		count_life(h, l);
+}
+
+static void add_ticks(struct row_history *h, struct model *m)
+{
+	count_living(h, m);
+	for (struct life_node *l = m->ended; l; l = l->next)
+		count_life(h, l);
+	for (size_t tick = 0; tick < h->ticks; tick++) {
+		const struct history_tick *t = history_find(m->history, h->first + tick);
+
+		if (t)
+			add_records(h, t, tick);
+		for (size_t i = 0; i < h->nr; i++) {
+			size_t at = i * h->ticks + tick;
+
+			if (t && h->idle[at])
+				values_add_idle(&h->out[at], STATE_SLEEP, h->idle[at],
+						t->head.interval_ns);
+			values_split(&h->out[at]);
+			if (!t)
+				h->out[at].v[FIELD_ALIVE] = VALUE_NA;
+		}
+	}
+}
+
+int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks,
+		 struct values *out)
+{
+	struct model *m = ((const struct tick_node *)t)->model;
+	struct row_history h = { .rows = rows, .nr = nr, .ticks = ticks, .out = out };
+	int err = 0;
+
+	h.first = (int64_t)(t->seq + 1) - (int64_t)ticks;
+	memset(out, 0, nr * ticks * sizeof(*out));
+	h.idle = calloc(nr * ticks + 1, sizeof(*h.idle));
+	if (!h.idle)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++)
+		err = map_put(&h.places, row_key(rows[i]), (void *)(uintptr_t)(i + 1));
+	if (!err && nr && m->history)
+		add_ticks(&h, m);
+	map_fini(&h.places);
+	free(h.idle);
+	return err;
+}

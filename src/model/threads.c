@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+#include "model/internal.h"
+
+/* Makes *@at show @cgroup, which stays known for as long as somebody shows it. */
+static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
+{
+	if (cgroup)
+		cgroup->refs++;
+	if (*at)
+		(*at)->refs--;
+	*at = cgroup;
+}
+
+/*
+ * Lives come from blocks of a huge page's size: a tick looks at every one of them, and the first
+ * thing that costs is finding the pages of 50,000 places in memory.
+ */
+#define BLOCK_BYTES (2 << 20)
+
+struct life_slab {
+	struct life_slab *next;
+	struct life_node nodes[(BLOCK_BYTES - sizeof(void *)) / sizeof(struct life_node)];
+};
+
+static struct life_node *life_new(struct model *m)
+{
+	struct life_node *n = m->unused;
+
+	if (!n) {
+		struct life_slab *slab = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
+
+		if (!slab)
+			return NULL;
+		madvise(slab, BLOCK_BYTES, MADV_HUGEPAGE); /* if there are none, without */
+		slab->next = m->slabs;
+		m->slabs = slab;
+		for (size_t i = sizeof(slab->nodes) / sizeof(slab->nodes[0]); i-- > 0;) {
+			slab->nodes[i].next = m->unused;
+			m->unused = &slab->nodes[i];
+		}
+		n = m->unused;
+	}
+	m->unused = n->next;
+	*n = (struct life_node){ 0 };
+	return n;
+}
+
+static void life_free(struct model *m, struct life_node *n)
+{
+#ifdef __SANITIZE_ADDRESS__ /* it is nobody's from now on: whoever still uses it is found */
+	ASAN_POISON_MEMORY_REGION(&n->life, sizeof(n->life));
+	(void)m;
+#else
+	n->next = m->unused;
+	m->unused = n;
+#endif
+}
+
+/* Idle CPUs have number 0. */
+static uint64_t process_key(pid_t tgid)
+{
+	return (uint64_t)tgid + 1;
+}
+
+static struct process_node *process_of(struct model *m, const struct identity *id)
+{
+	struct process_node *p = map_get(&m->processes, process_key(id->tgid));
+	bool leader = id->tid == id->tgid;
+
+	if (p && !(leader && p->leader_start && p->leader_start != id->start_ns)) {
+		if (leader)
+			p->leader_start = id->start_ns;
+		return p;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p || map_put(&m->processes, process_key(id->tgid), p)) {
+		free(p);
+		return NULL;
+	}
+	p->process.tgid = id->tgid;
+	if (leader)
+		p->leader_start = id->start_ns;
+	return p;
+}
+
+static void process_put(struct process_node *p)
+{
+	if (--p->lives)
+		return;
+	cgroup_show(&p->process.cgroup, NULL);
+	cgroup_show(&p->process.limiter, NULL);
+	free(p);
+}
+
+/* One that lives is in its cgroups, or is not any more. */
+static void live_in(const struct life *l, int change)
+{
+	if (l->cgroup)
+		l->cgroup->living += change;
+	if (l->limiter)
+		l->limiter->living += change;
+}
+
+static void living_add(struct model *m, struct life_node *n)
+{
+	live_in(&n->life, 1);
+	n->last = LIFE_ON;
+	n->prev = NULL;
+	n->next = m->living;
+	if (n->next)
+		n->next->prev = n;
+	m->living = n;
+}
+
+/* Moves a life to the ended ones: @last is the last tick that shows it. */
+static void living_end(struct model *m, struct life_node *n, uint64_t last)
+{
+	live_in(&n->life, -1);
+	*(n->prev ? &n->prev->next : &m->living) = n->next;
+	if (n->next)
+		n->next->prev = n->prev;
+	n->last = last;
+	n->next = NULL;
+	*m->ended_end = n;
+	m->ended_end = &n->next;
+	m->nr_ended++;
+}
+
+static struct life_node *node_of(struct life *l)
+{
+	return (struct life_node *)l;
+}
+
+static void life_move(struct life *l, struct cgroup *cgroup, struct cgroup *limiter)
+{
+	bool lives = node_of(l)->last == LIFE_ON;
+
+	if (lives)
+		live_in(l, -1);
+	cgroup_show(&l->cgroup, cgroup);
+	cgroup_show(&l->limiter, limiter);
+	if (lives)
+		live_in(l, 1);
+}
+
+static void life_set(struct life *l, const struct identity *id, struct cgroup *cgroup)
+{
+	struct cgroup *limiter = id->limiter ? id->limiter : cgroup;
+	struct process *p = l->process;
+
+	l->tid = id->tid;
+	l->tgid = id->tgid;
+	l->ppid = id->ppid;
+	l->uid = id->uid;
+	memcpy(l->comm, id->comm, sizeof(l->comm));
+	l->start_ns = id->start_ns;
+	l->flags = id->flags;
+	l->policy = id->policy;
+	l->priority = id->priority;
+	l->cpu = id->cpu;
+	life_move(l, cgroup, limiter);
+	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, or the first thread's until then */
+		memcpy(p->comm, id->comm, sizeof(p->comm));
+		p->ppid = id->ppid;
+		p->uid = id->uid;
+		cgroup_show(&p->cgroup, cgroup);
+		cgroup_show(&p->limiter, limiter);
+	}
+}
+
+struct life *model_life(struct model *m, const struct identity *id, struct cgroup *cgroup)
+{
+	struct life_node *n = life_new(m);
+	struct process_node *p = n ? process_of(m, id) : NULL;
+
+	if (!p) {
+		if (n)
+			life_free(m, n);
+		return NULL;
+	}
+	p->lives++;
+	p->living++;
+	n->life.process = &p->process;
+	life_set(&n->life, id, cgroup);
+	living_add(m, n);
+	return &n->life;
+}
+
+/* One more of the same thread. */
+static void life_copy(struct life_node *n, struct life_node *old)
+{
+	n->life = old->life;
+	n->life.cgroup = n->life.limiter = NULL;
+	cgroup_show(&n->life.cgroup, old->life.cgroup);
+	cgroup_show(&n->life.limiter, old->life.limiter);
+	((struct process_node *)n->life.process)->lives++;
+	blocks_move(&old->life, &n->life);
+}
+
+/* The same thread from now on: ticks up to now go on showing what it was. NULL: out of memory. */
+static struct life_node *life_renew(struct model *m, struct life_node *old)
+{
+	struct life_node *n;
+
+	if (!old->first) /* no tick shows it */
+		return old;
+	n = life_new(m);
+	if (!n)
+		return NULL;
+	life_copy(n, old);
+	living_end(m, old, m->now ? m->seq - 1 : m->seq);
+	living_add(m, n);
+	return n;
+}
+
+struct life *model_life_update(struct model *m, struct life *l, const struct identity *id,
+			       struct cgroup *cgroup)
+{
+	struct life_node *n = node_of(l);
+	bool same = l->tid == id->tid && l->uid == id->uid && l->cgroup == cgroup &&
+		    l->limiter == (id->limiter ? id->limiter : cgroup) && !strncmp(l->comm, id->comm, sizeof(l->comm));
+
+	if (!same)
+		n = life_renew(m, n);
+	if (n)
+		life_set(&n->life, id, cgroup);
+	return n ? &n->life : NULL;
+}
+
+struct life *model_life_leave(struct model *m, struct life *l)
+{
+	struct life_node *n = life_renew(m, node_of(l));
+
+	return n ? &n->life : NULL;
+}
+
+struct life *model_life_part(struct model *m, struct life *l)
+{
+	struct life_node *n = life_new(m);
+
+	if (!n)
+		return NULL;
+	life_copy(n, node_of(l));
+	((struct process_node *)n->life.process)->living++;
+	living_add(m, n);
+	return &n->life;
+}
+
+void model_life_end(struct model *m, struct life *l)
+{
+	struct process_node *p = (struct process_node *)l->process;
+
+	if (!--p->living && map_get(&m->processes, process_key(p->process.tgid)) == p) {
+		map_del(&m->processes, process_key(p->process.tgid));
+		m->bereaved = true;
+	}
+	living_end(m, node_of(l), m->seq);
+}
+
+/* Told of at once. */
+#define ORPHANS_MAX 32
+
+void model_orphans(struct model *m, orphan_fn *fn, void *arg)
+{
+	int nr = 0;
+
+	if (!m->bereaved)
+		return;
+	m->bereaved = false;
+	for (size_t i = 0; i < m->processes.room && !m->bereaved; i++) {
+		struct process_node *p = m->processes.entries[i].key ? m->processes.entries[i].value : NULL;
+		pid_t parent = p ? p->process.ppid : 0;
+
+		if (!parent || parent == p->orphan_of || map_get(&m->processes, process_key(parent)))
+			continue;
+		m->bereaved = ++nr > ORPHANS_MAX;
+		if (m->bereaved)
+			continue;
+		p->orphan_of = parent;
+		fn(arg, p->process.tgid);
+	}
+}
+
+static void life_end(struct model *m, struct life_node *n)
+{
+	blocks_forget(&n->life);
+	cgroup_show(&n->life.cgroup, NULL);
+	cgroup_show(&n->life.limiter, NULL);
+	process_put((struct process_node *)n->life.process);
+	life_free(m, n);
+	m->nr_ended--;
+}
+
+/* Whether a tick that somebody holds shows it, or one that was remembered at that time: lists that were made of all of
+ * them are on a paused screen. */
+static bool is_held(const struct model *m, const struct life_node *n)
+{
+	for (const struct tick_node *t = m->held; t; t = t->next)
+		if (n->first <= t->tick.seq && t->oldest <= n->last + 1)
+			return true;
+	return false;
+}
+
+/* A tick's lists name lives that ended since the tick before, too: who others waited behind. */
+void threads_forget(struct model *m)
+{
+	uint64_t oldest = history_oldest(m->history);
+	struct life_node **at = &m->ended, *n;
+
+	if (m->seq < oldest)
+		oldest = m->seq;
+	m->nr_held = 0;
+	/* Up to the first one that is shown: one behind it that is not, as it took another name in the tick that shows others
+	 * which ended, goes the next time. */
+	while ((n = *at) && n->last + 1 < oldest) {
+		if (is_held(m, n)) {
+			at = &n->next;
+			m->nr_held++;
+		} else {
+			*at = n->next;
+			life_end(m, n);
+		}
+	}
+	if (!*at)
+		m->ended_end = at;
+}
+
+void threads_free(struct model *m)
+{
+	while (m->ended) {
+		struct life_node *next = m->ended->next;
+
+		life_end(m, m->ended);
+		m->ended = next;
+	}
+	while (m->slabs) {
+		struct life_slab *next = m->slabs->next;
+
+		free(m->slabs);
+		m->slabs = next;
+	}
+}
+
+struct lives_asked {
+	const struct model *m;
+	life_fn *fn;
+	void *arg;
+};
+
+/* When a tick ended; 0: that is not known. */
+static uint64_t tick_end(const struct model *m, uint64_t seq)
+{
+	const struct tick *t = m->history ? history_head(m->history, seq) : NULL;
+
+	return t ? t->boottime_ns : 0;
+}
+
+static int tell_life(const struct lives_asked *asked, const struct life_node *n)
+{
+	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : tick_end(asked->m, n->last);
+
+	if (!n->first)
+		return 0;
+	return asked->fn(asked->arg, &n->life, n->first > 1 ? tick_end(asked->m, n->first - 1) : 0,
+			 to ? to : UINT64_MAX);
+}
+
+int tick_lives(const struct tick *any, life_fn *fn, void *arg)
+{
+	const struct model *m = ((const struct tick_node *)any)->model;
+	struct lives_asked asked = { m, fn, arg };
+	int err = 0;
+
+	for (const struct life_node *n = m->living; n && !err; n = n->next)
+		err = tell_life(&asked, n);
+	for (const struct life_node *n = m->ended; n && !err; n = n->next)
+		err = tell_life(&asked, n);
+	return err;
+}

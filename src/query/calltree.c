@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/calltree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sample.h"
+#include "model/tick.h"
+#include "query/source.h"
+#include "query/stack_walk.h"
+#include "sym/names.h"
+#include "util/hash.h"
+#include "util/vec.h"
+
+const char *const calltree_metric_names[CALLTREE_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state", "IRQ",
+							      "Wall" };
+const char *const calltree_quality_names[QUALITIES] = { "whole", "cut", "no symbols", "lost" };
+
+/* The tree is made anew when so much of it has no time any more. */
+#define STALE_MAX 4
+
+/* In flame.leaves: where the stacks end, and that not all frames have names. 0: nowhere, as the function
+ * looked for is not in them. */
+#define LEAF(node, unnamed) (void *)(((uintptr_t)(node) + 1) << 1 | (unnamed))
+#define LEAF_NONE (void *)(uintptr_t)UINTPTR_MAX
+
+struct building {
+	struct calltree *flame;
+	const struct subject *of;
+	const struct calltree_options *options;
+	const struct source *source;
+	const struct symbol *focus;
+	const struct stack_sample *sample;
+	int at;       /* node the next frame goes below */
+	bool unnamed; /* a frame that was gone by has no name */
+	int err;
+};
+
+const char *calltree_name(const struct calltree_node *n)
+{
+	return n->symbol ? n->symbol->name : n->text;
+}
+
+int calltree_find(const struct calltree *f, uint64_t key)
+{
+	return (int)(uintptr_t)map_get(&f->places, key) - 1;
+}
+
+uint64_t calltree_key(uint64_t parent, uint64_t what)
+{
+	uint64_t h = (parent ^ what) * 0x9e3779b97f4a7c15ULL;
+
+	h ^= h >> 32;
+	return h ? h : 1;
+}
+
+static uint64_t what_of(const struct symbol *symbol, const char *text)
+{
+	return symbol ? (uintptr_t)symbol : hash_text(0, text);
+}
+
+static int function_of(struct building *b, const struct calltree_node *like)
+{
+	struct calltree *f = b->flame;
+	uintptr_t known = (uintptr_t)map_get(&f->function_of, (uintptr_t)like->symbol);
+	struct calltree_function new = { .symbol = like->symbol, .at = like->at };
+
+	if (known)
+		return known - 1;
+	b->err = VEC_PUSH(f->functions, f->nr_functions, f->functions_room, new);
+	if (!b->err)
+		b->err = map_put(&f->function_of, (uintptr_t)like->symbol,
+				 (void *)(uintptr_t)f->nr_functions);
+	return f->nr_functions - 1;
+}
+
+/* Goes on to the child of this name, which is made if it is not there. */
+static void go_down(struct building *b, struct calltree_node like)
+{
+	struct calltree *f = b->flame;
+	int at, parent = b->at;
+
+	if (b->err)
+		return;
+	like.key = parent < 0 ? 1 : calltree_key(f->nodes[parent].key, what_of(like.symbol, like.text));
+	at = calltree_find(f, like.key);
+	if (at < 0) {
+		like.parent = parent;
+		like.child = like.next = -1;
+		like.depth = parent < 0 ? 0 : f->nodes[parent].depth + 1;
+		like.function = like.symbol ? function_of(b, &like) : -1;
+		if (parent >= 0)
+			like.next = f->nodes[parent].child;
+		at = f->nr;
+		if (!b->err)
+			b->err = VEC_PUSH(f->nodes, f->nr, f->room, like);
+		if (!b->err)
+			b->err = map_put(&f->places, like.key, (void *)(uintptr_t)(at + 1));
+		if (b->err)
+			return;
+		if (parent >= 0)
+			f->nodes[parent].child = at;
+	}
+	b->at = at;
+}
+
+static void go_text(struct building *b, const char *text)
+{
+	go_down(b, (struct calltree_node){ .text = text });
+}
+
+static void go_frame(struct building *b, const struct stack_walk *w)
+{
+	const struct symbol *symbol = stack_walk_symbol(w);
+
+	if (!symbol) {
+		b->err = -ENOMEM;
+		return;
+	}
+	b->unnamed |= !symbol->named;
+	go_down(b, (struct calltree_node){ .symbol = symbol, .at = { w->frame, w->tgid } });
+}
+
+/* What is shown of the sample's stacks. */
+static void walk_shown(const struct building *b, struct stack_walk *w, int how)
+{
+	const struct calltree_options *o = b->options;
+
+	stack_walk(w, b->source, b->sample,
+		   how | (o->hide_kernel ? WALK_NO_KERNEL : 0) | (o->hide_user ? WALK_NO_USER : 0));
+}
+
+/* To the outermost place of the function that is looked for; false: it is not there. */
+static bool to_focus(const struct building *b, struct stack_walk *w)
+{
+	struct stack_walk found;
+	bool any = false;
+
+	if (b->options->part == CALLTREE_CALLEES) {
+		walk_shown(b, w, WALK_FROM_ROOT);
+		while (stack_walk_next(w))
+			if (stack_walk_symbol(w) == b->focus)
+				return true;
+		return false;
+	}
+	walk_shown(b, w, WALK_INNERMOST);
+	while (stack_walk_next(w)) {
+		if (stack_walk_symbol(w) != b->focus)
+			continue;
+		found = *w;
+		any = true;
+	}
+	if (any)
+		*w = found;
+	return any;
+}
+
+static void go_frames(struct building *b)
+{
+	struct stack_walk w;
+	bool more;
+
+	if (b->options->part != CALLTREE_WHOLE) {
+		more = to_focus(b, &w);
+		if (!more)
+			b->at = -1;
+	} else {
+		walk_shown(b, &w, b->options->inverted ? WALK_INNERMOST : WALK_FROM_ROOT);
+		more = stack_walk_next(&w);
+		if (!more)
+			go_text(b, b->sample->user || b->sample->kernel ? "[hidden]" : "[no stack]");
+	}
+	for (; more && !b->err; more = stack_walk_next(&w))
+		go_frame(b, &w);
+}
+
+/* A name that lives as long as the flame; "others" when there are too many. */
+static const char *keep_name(struct calltree *f, const char *name)
+{
+	size_t len = strlen(name), most = sizeof(f->names[0]) - 1;
+
+	if (len > most) /* of a long path the end tells more */
+		name += len - most;
+	for (int i = 0; i < f->nr_names; i++)
+		if (!strcmp(f->names[i], name))
+			return f->names[i];
+	if (f->nr_names == (int)(sizeof(f->names) / sizeof(f->names[0])))
+		return "[others]";
+	snprintf(f->names[f->nr_names], sizeof(f->names[0]), "%s", name);
+	return f->names[f->nr_names++];
+}
+
+/* What stands at the root for a thread, NULL: nothing. */
+static const char *who_of(struct building *b, const struct life *life)
+{
+	switch (b->options->merge) {
+	case CALLTREE_MERGE_PROCESS:
+		return keep_name(b->flame, life->process->comm);
+	case CALLTREE_MERGE_THREAD:
+		return keep_name(b->flame, life->comm);
+	case CALLTREE_MERGE_CGROUP:
+		return keep_name(b->flame, life->cgroup->path);
+	default:
+		return NULL;
+	}
+}
+
+static const char *const kind_names[TIME_KINDS] = { "on CPU", "runqueue", "sleep", "D state",
+						     "interrupts" };
+
+static void walk(struct building *b, const char *who)
+{
+	b->at = -1;
+	b->unnamed = false;
+	if (b->options->part == CALLTREE_WHOLE) {
+		go_text(b, "");
+		if (b->options->metric == CALLTREE_WALL)
+			go_text(b, kind_names[b->sample->kind]);
+		if (who)
+			go_text(b, who);
+	}
+	go_frames(b);
+}
+
+/* Where the sample's stacks end; they are walked once. -1: nowhere. */
+static int leaf_of(struct building *b)
+{
+	const struct stack_sample *s = b->sample;
+	const char *who = who_of(b, s->life);
+	uint64_t key = calltree_key((uintptr_t)who, b->options->metric == CALLTREE_WALL ? 1 + s->kind : 0);
+	void *known;
+
+	if (s->user)
+		key = calltree_key(key, s->user->hash ^ (uint64_t)s->user->check << 32);
+	key = calltree_key(key, 1);
+	if (s->kernel)
+		key = calltree_key(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
+	known = map_get(&b->flame->leaves, key);
+	if (!known) {
+		walk(b, who);
+		known = b->at < 0 ? LEAF_NONE : LEAF(b->at, b->unnamed);
+		if (!b->err)
+			b->err = map_put(&b->flame->leaves, key, known);
+	}
+	if (b->err || known == LEAF_NONE)
+		return -1;
+	b->unnamed = (uintptr_t)known & 1;
+	return ((uintptr_t)known >> 1) - 1;
+}
+
+static void count_thread(struct building *b)
+{
+	struct calltree *f = b->flame;
+	const struct life *life = b->sample->life;
+	uintptr_t known = (uintptr_t)map_get(&f->thread_of, (uintptr_t)life);
+
+	if (!known) {
+		b->err = VEC_PUSH(f->threads, f->nr_threads, f->threads_room, ((struct calltree_thread){ life, 0 }));
+		known = f->nr_threads;
+		if (!b->err)
+			b->err = map_put(&f->thread_of, (uintptr_t)life, (void *)known);
+	}
+	if (!b->err)
+		f->threads[known - 1].total += b->sample->weight;
+}
+
+static bool is_wanted(const struct building *b, const struct stack_sample *s)
+{
+	const struct row row = { .kind = ROW_THREAD, .number = s->life->tid, .thread = s->life,
+				 .process = s->life->process, .cgroup = s->life->cgroup };
+
+	return ((int)b->options->metric == s->kind || b->options->metric == CALLTREE_WALL) &&
+	       (subject_is(b->of, &row) || subject_holds(b->of, &row));
+}
+
+static int add_sample(void *arg, const struct stack_sample *s)
+{
+	struct building *b = arg;
+	struct calltree_node *n;
+	int leaf;
+
+	if (!is_wanted(b, s))
+		return 0;
+	b->sample = s;
+	leaf = leaf_of(b);
+	if (leaf < 0)
+		return b->err;
+	n = &b->flame->nodes[leaf];
+	n->self += s->weight;
+	n->self_count += s->count;
+	b->flame->quality[sample_quality(s, b->unnamed)] += s->weight;
+	if (s->user && s->user->flags & STACK_BY_FP)
+		b->flame->by_fp += s->weight;
+	wakers_add(&b->flame->wakers, s);
+	count_thread(b);
+	return b->err;
+}
+
+/* --- Sums and order */
+
+/* A node comes behind its parent. */
+static void sum_up(struct calltree *f)
+{
+	for (size_t i = 0; i < f->nr; i++) {
+		f->nodes[i].total = f->nodes[i].self;
+		f->nodes[i].count = f->nodes[i].self_count;
+	}
+	for (size_t i = f->nr; i-- > 1;) {
+		f->nodes[f->nodes[i].parent].total += f->nodes[i].total;
+		f->nodes[f->nodes[i].parent].count += f->nodes[i].count;
+	}
+}
+
+static int heavier(const void *a, const void *b, void *nodes)
+{
+	const struct calltree_node *x = (struct calltree_node *)nodes + *(const int *)a;
+	const struct calltree_node *y = (struct calltree_node *)nodes + *(const int *)b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->key < y->key ? -1 : 1;
+}
+
+static void sort_children(struct calltree *f, int parent, int *scratch)
+{
+	bool sorted = true;
+	int nr = 0;
+
+	for (int c = f->nodes[parent].child; c >= 0; c = f->nodes[c].next) {
+		scratch[nr++] = c;
+		sorted &= nr < 2 || heavier(&scratch[nr - 2], &scratch[nr - 1], f->nodes) < 0;
+	}
+	if (sorted)
+		return;
+	qsort_r(scratch, nr, sizeof(*scratch), heavier, f->nodes);
+	for (int i = 0; i < nr; i++)
+		f->nodes[scratch[i]].next = i + 1 < nr ? scratch[i + 1] : -1;
+	f->nodes[parent].child = scratch[0];
+}
+
+static int sort_all(struct calltree *f)
+{
+	int *scratch = calloc(f->nr + 1, sizeof(*scratch));
+
+	if (!scratch)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->nr; i++)
+		sort_children(f, i, scratch);
+	free(scratch);
+	return 0;
+}
+
+static int more_time(const void *a, const void *b)
+{
+	const struct calltree_thread *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->life->tid - y->life->tid;
+}
+
+/* --- The whole */
+
+static void forget(struct calltree *f)
+{
+	f->nr = f->nr_functions = 0;
+	f->nr_names = 0;
+	map_fini(&f->places);
+	map_fini(&f->leaves);
+	map_fini(&f->function_of);
+	f->places = f->leaves = f->function_of = (struct map){ 0 };
+}
+
+static bool is_stale(const struct calltree *f)
+{
+	size_t with_time = 0;
+
+	for (size_t i = 0; i < f->nr; i++)
+		with_time += f->nodes[i].total > 0;
+	return f->nr > 1024 && f->nr > STALE_MAX * with_time;
+}
+
+static bool same_tree(const struct calltree_options *a, const struct calltree_options *b)
+{
+	return a->metric == b->metric && a->merge == b->merge && a->part == b->part && a->inverted == b->inverted &&
+	       a->hide_kernel == b->hide_kernel && a->hide_user == b->hide_user &&
+	       a->focus.frame == b->focus.frame && a->focus.tgid == b->focus.tgid;
+}
+
+int calltree_build(struct calltree *f, const struct tick *t, const struct subject *of,
+		   const struct calltree_options *o, const struct source *source)
+{
+	struct building b = { .flame = f, .of = of, .options = o, .source = source };
+	uint64_t generation = source->names_generation(source->arg);
+
+	if (!same_tree(&f->built, o) || f->generation != generation || is_stale(f))
+		forget(f);
+	f->built = *o;
+	f->generation = generation;
+	f->nr_threads = 0;
+	f->wakers = (struct wakers){ .nr = 0 };
+	map_fini(&f->thread_of);
+	f->thread_of = (struct map){ 0 };
+	memset(f->quality, 0, sizeof(f->quality));
+	f->by_fp = 0;
+	for (size_t i = 0; i < f->nr; i++)
+		f->nodes[i].self = f->nodes[i].self_count = 0;
+	if (o->part != CALLTREE_WHOLE)
+		b.focus = source->symbol(source->arg, o->focus.frame, o->focus.tgid);
+	if (o->samples)
+		o->samples(o->samples_arg, add_sample, &b);
+	else
+		tick_samples(t, o->ticks, add_sample, &b);
+	sum_up(f);
+	wakers_sort(&f->wakers);
+	if (f->nr_threads)
+		qsort(f->threads, f->nr_threads, sizeof(*f->threads), more_time);
+	return b.err ? b.err : sort_all(f);
+}
+
+void calltree_fini(struct calltree *f)
+{
+	forget(f);
+	free(f->nodes);
+	free(f->functions);
+	free(f->threads);
+	map_fini(&f->thread_of);
+	*f = (struct calltree){ 0 };
+}
+
+/* --- Functions */
+
+/* Below a function that is open already it is counted no more: it called itself. */
+static void count_functions(struct calltree *f, int node)
+{
+	const struct calltree_node *n = &f->nodes[node];
+	struct calltree_function *fn = n->function < 0 ? NULL : &f->functions[n->function];
+
+	if (!n->total)
+		return;
+	if (fn) {
+		fn->self += n->self;
+		if (!fn->open++) {
+			fn->total += n->total;
+			fn->count += n->count;
+		}
+	}
+	for (int c = n->child; c >= 0; c = f->nodes[c].next)
+		count_functions(f, c);
+	if (fn)
+		fn->open--;
+}
+
+static int busier(const void *a, const void *b)
+{
+	const struct calltree_function *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return strcmp(x->symbol->name, y->symbol->name);
+}
+
+int calltree_functions(struct calltree *f)
+{
+	for (size_t i = 0; i < f->nr_functions; i++)
+		f->functions[i].total = f->functions[i].self = f->functions[i].count = 0;
+	if (f->nr)
+		count_functions(f, 0);
+	if (f->nr_functions)
+		qsort(f->functions, f->nr_functions, sizeof(*f->functions), busier);
+	/* Their places moved. */
+	for (size_t i = 0; i < f->nr_functions; i++)
+		if (map_put(&f->function_of, (uintptr_t)f->functions[i].symbol, (void *)(uintptr_t)(i + 1)))
+			return -ENOMEM;
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->nodes[i].symbol)
+			f->nodes[i].function =
+				(uintptr_t)map_get(&f->function_of, (uintptr_t)f->nodes[i].symbol) - 1;
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_QUERY_CALLTREE_H
+#define SYSTOP_QUERY_CALLTREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/sample.h"
+#include "query/subject.h"
+#include "query/wakers.h"
+#include "util/map.h"
+
+struct source;
+struct life;
+struct symbol;
+struct tick;
+
+/* What is put together: one kind of time (model/sample.h), or all of them. */
+enum calltree_metric {
+	CALLTREE_CPU,
+	CALLTREE_RUNQ,
+	CALLTREE_SLEEP,
+	CALLTREE_D,
+	CALLTREE_IRQ,
+	CALLTREE_WALL,
+	CALLTREE_METRICS
+};
+extern const char *const calltree_metric_names[CALLTREE_METRICS];
+
+/* What threads stand at the root for themselves. */
+enum calltree_merge { CALLTREE_MERGE_ALL, CALLTREE_MERGE_PROCESS, CALLTREE_MERGE_THREAD, CALLTREE_MERGE_CGROUP,
+		      CALLTREE_MERGES };
+
+/* Which part of each stack: all of it, or, of stacks that one function is in, what it called, or what
+ * called it. */
+enum calltree_part { CALLTREE_WHOLE, CALLTREE_CALLEES, CALLTREE_CALLERS };
+
+/* One frame, whatever its name is now. */
+struct calltree_frame {
+	uint64_t frame;
+	uint32_t tgid;
+};
+
+struct calltree_options {
+	enum calltree_metric metric;
+	enum calltree_merge merge;
+	enum calltree_part part;
+	struct calltree_frame focus;     /* of CALLTREE_CALLEES and CALLTREE_CALLERS: one of the function */
+	bool inverted;                /* innermost first: who is busy, and below it who called */
+	bool hide_kernel, hide_user;
+	uint64_t ticks;               /* of the past, up to the one shown */
+	/* Where samples come from; NULL: from these ticks. */
+	int (*samples)(void *arg, sample_fn *fn, void *fn_arg);
+	void *samples_arg;
+};
+
+/* A function in the place where it was called from. Node 0 is the root; children with time are sorted,
+ * the heaviest first; others come behind them. */
+struct calltree_node {
+	const struct symbol *symbol; /* NULL: see text */
+	const char *text;            /* of nodes that are no function: "[no stack]", a thread's name */
+	struct calltree_frame at;       /* one of it */
+	uint64_t total, self;        /* ns */
+	uint64_t count, self_count;  /* samples or blocks */
+	uint64_t key;                /* equal for the same place in another flame */
+	int function;                /* in flame.functions, -1: it is none */
+	int parent, child, next;     /* -1: none */
+	int depth;
+};
+
+/* A function, in all places. Those with time are first, by self time. */
+struct calltree_function {
+	const struct symbol *symbol;
+	struct calltree_frame at;
+	uint64_t total, self;        /* ns; with what it called, once */
+	uint64_t count;
+	int open;                    /* for calltree_build() only */
+};
+
+/* By enum sample_quality. */
+extern const char *const calltree_quality_names[QUALITIES];
+
+struct calltree_thread {
+	const struct life *life;
+	uint64_t total;
+};
+
+/* Where the time of a thread, process, cgroup or everything went, as a tree of calls. Initialise with
+ * zeroes. */
+struct calltree {
+	struct calltree_node *nodes;
+	size_t nr, room;
+	struct map places;      /* key -> node + 1 */
+	struct map leaves;      /* of both stacks -> where they end: node + 1, and whether all is named */
+	struct calltree_function *functions;
+	size_t nr_functions, functions_room;
+	struct map function_of; /* symbol -> function + 1 */
+	struct calltree_thread *threads; /* the heaviest first */
+	size_t nr_threads, threads_room;
+	struct map thread_of;
+	struct wakers wakers;
+	uint64_t quality[QUALITIES]; /* ns, by enum sample_quality; they add up */
+	uint64_t by_fp;         /* ns, of stacks with callers that were found by frame pointers */
+	char names[64][64];     /* of threads, processes and cgroups at the root */
+	int nr_names;
+	struct calltree_options built; /* what the tree is of */
+	uint64_t generation;    /* of the names */
+};
+
+/*
+ * calltree_build - from the refreshes up to @t. What was there before stays, with no time: keys are good
+ * until the options or names change. Cost: about 0.1 us a sample, 0.1 us a frame of a new stack.
+ * 0 or -ENOMEM.
+ */
+int calltree_build(struct calltree *f, const struct tick *t, const struct subject *of,
+		   const struct calltree_options *o, const struct source *source);
+void calltree_fini(struct calltree *f);
+
+/* calltree_functions - puts the totals of functions in place, and them in order. */
+int calltree_functions(struct calltree *f);
+
+/* calltree_find - the node with this key, -1: none. */
+int calltree_find(const struct calltree *f, uint64_t key);
+
+/* calltree_key - of a place: its parent's key, and its symbol or the hash of its text. Never 0. */
+uint64_t calltree_key(uint64_t parent, uint64_t what);
+
+/* calltree_name - what stands in its box; raw bytes. */
+const char *calltree_name(const struct calltree_node *n);
+
+/* A flame as it was, to compare with. Initialise with zeroes. */
+struct calltree_base {
+	struct calltree_node *nodes;
+	size_t nr;
+	struct map shares;     /* key, by present names -> node + 1 */
+	uint64_t generation;
+};
+
+/* calltree_base_set - keeps it. calltree_base_share - the share (of its root) that a place had. */
+int calltree_base_set(struct calltree_base *b, const struct calltree *f);
+double calltree_base_share(struct calltree_base *b, uint64_t key, const struct source *source);
+void calltree_base_fini(struct calltree_base *b);
+
+#endif

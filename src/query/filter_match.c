@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "query/filter_terms.h"
+
+static bool compare(enum op op, double v, double with)
+{
+	switch (op) {
+	case OP_GT:
+		return v > with;
+	case OP_GE:
+		return v >= with;
+	case OP_LT:
+		return v < with;
+	case OP_LE:
+		return v <= with;
+	case OP_NE:
+		return v != with;
+	default:
+		return v == with;
+	}
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c + 32 : c;
+}
+
+/* strcasestr() prepares more than it saves for texts as short as these. */
+static bool contains(const char *text, const char *with)
+{
+	for (; *text; text++) {
+		size_t i = 0;
+
+		while (with[i] && lower(text[i]) == lower(with[i]))
+			i++;
+		if (!with[i])
+			return true;
+	}
+	return !*with;
+}
+
+static bool text_match(enum op op, const char *text, const struct alternative *a)
+{
+	if (op != OP_HAS)
+		return !strcmp(text, a->text) == (op == OP_EQ);
+	return a->pattern ? !fnmatch(a->text, text, FNM_CASEFOLD) : contains(text, a->text);
+}
+
+static bool field_match(const struct term *t, const struct alternative *a, const struct row *r,
+			uint64_t interval_ns)
+{
+	uint64_t value = row_value(r, t->field);
+	double v = value;
+
+	if (!interval_ns)
+		return false;
+	if (fields[t->field].unit == UNIT_SHARE && a->scale != SCALE_TIME)
+		v = 100 * v / interval_ns;
+	else if (fields[t->field].unit == UNIT_RATE)
+		v = 1e9 * v / interval_ns;
+	return compare(t->op, v, a->number);
+}
+
+static bool flag_match(enum flag flag, const struct row *r)
+{
+	switch (flag) {
+	case FLAG_KTHREAD:
+		return r->kind == ROW_THREAD && r->thread->flags & PF_KTHREAD;
+	case FLAG_EXITED:
+		return r->exited;
+	default:
+		return r->values->v[FIELD_THROTTLED] ||
+		       (r->limit && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
+	}
+}
+
+static bool word_match(const struct alternative *a, const struct row *r)
+{
+	if (r->kind == ROW_CGROUP)
+		return text_match(OP_HAS, r->cgroup->path, a);
+	return text_match(OP_HAS, r->thread ? r->thread->comm : r->process->comm, a) ||
+	       a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
+}
+
+/* Whether @a holds; of != it is asked whether it is equal. */
+static bool alternative_match(const struct term *t, enum op op, const struct alternative *a,
+			      const struct row *r, uint64_t interval_ns)
+{
+	bool cgroup = r->kind == ROW_CGROUP;
+
+	switch (t->key) {
+	case KEY_WORD:
+		return word_match(a, r);
+	case KEY_COMM:
+		return !cgroup && text_match(op, r->thread ? r->thread->comm : r->process->comm, a);
+	case KEY_CGROUP:
+		return r->cgroup && (text_match(op, r->cgroup->path, a) || text_match(op, row_limiter(r)->path, a));
+	case KEY_USER:
+		return !cgroup && (r->thread ? r->thread->uid : r->process->uid) == a->number;
+	case KEY_STATE:
+		return r->state == a->number;
+	case KEY_IS:
+		return flag_match(a->number, r);
+	case KEY_TID:
+		return r->thread && compare(op, r->thread->tid, a->number);
+	case KEY_PID:
+		return !cgroup && compare(op, r->process->tgid, a->number);
+	case KEY_PPID:
+		return !cgroup && compare(op, r->thread ? r->thread->ppid : r->process->ppid,
+					  a->number);
+	case KEY_THREADS:
+		return compare(op, r->nr_threads, a->number);
+	default:
+		return field_match(t, a, r, interval_ns);
+	}
+}
+
+static bool term_ask(const struct term *t, const struct row *r, uint64_t interval_ns)
+{
+	/* "not one of the list", not "differs from one of the list" */
+	enum op op = t->op == OP_NE ? OP_EQ : t->op;
+
+	if (t->key == KEY_FIELD && row_value(r, t->field) == VALUE_NA)
+		return false;
+	for (size_t i = 0; i < t->nr_any; i++)
+		if (alternative_match(t, op, &t->any[i], r, interval_ns))
+			return t->op != OP_NE;
+	return t->op == OP_NE;
+}
+
+/* What the answer depends on, if it is a thing that rows share; NULL: it is the name. */
+static const void *shared_by(const struct term *t, const struct row *r)
+{
+	if (t->key == KEY_FIELD)
+		return r->values;
+	return t->key == KEY_CGROUP || r->kind == ROW_CGROUP ? r->cgroup : NULL;
+}
+
+static bool term_match(const struct term *t, const struct row *r, const struct tick *tick)
+{
+	struct memo *m = t->memo;
+	const void *of;
+	const char *comm;
+
+	if (!m || (t->key == KEY_CGROUP && row_limiter(r) != r->cgroup)) /* it depends on two things */
+		return term_ask(t, r, tick->interval_ns);
+	of = shared_by(t, r);
+	comm = of ? m->comm : r->thread ? r->thread->comm : r->process->comm;
+	if (m->of == of && m->seq == tick->seq && !memcmp(m->comm, comm, sizeof(m->comm)))
+		return m->result;
+	m->of = of;
+	m->seq = tick->seq;
+	memmove(m->comm, comm, sizeof(m->comm));
+	m->result = term_ask(t, r, tick->interval_ns);
+	return m->result;
+}
+
+bool filter_match(const struct filter *f, const struct row *r, const struct tick *tick)
+{
+	for (size_t i = 0; f && i < f->nr; i++)
+		if (term_match(&f->terms[i], r, tick) == f->terms[i].negated)
+			return false;
+	return true;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_QUERY_FILTER_TERMS_H
+#define SYSTOP_QUERY_FILTER_TERMS_H
+
+/* A filter as filter.c reads it and filter_match.c asks it. */
+
+#include "query/filter.h"
+
+enum op { OP_HAS, OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE };
+
+enum key { KEY_WORD, KEY_COMM, KEY_CGROUP, KEY_USER, KEY_STATE, KEY_IS, KEY_TID, KEY_PID, KEY_PPID,
+	   KEY_THREADS, KEY_FIELD };
+
+enum flag { FLAG_KTHREAD, FLAG_EXITED, FLAG_THROTTLED };
+
+/* What a number was written with. */
+enum scale { SCALE_NONE, SCALE_PERCENT, SCALE_TIME, SCALE_COUNT };
+
+struct alternative {
+	const char *text;
+	bool pattern;  /* it has * ? or [ */
+	double number; /* ns for SCALE_TIME; of a word: the tid or pid it is, or -1 */
+	enum scale scale;
+};
+
+struct term {
+	bool negated;
+	enum key key;
+	enum field_id field; /* KEY_FIELD */
+	enum op op;
+	struct alternative *any; /* one of them has to hold */
+	size_t nr_any, any_room;
+	/* What came out the last time, and for what: many rows share values, cgroup or name. NULL: it
+	 * asks for what rows do not share. */
+	struct memo {
+		uint64_t seq; /* of the tick */
+		const void *of;
+		char comm[16];
+		bool result;
+	} *memo;
+};
+
+struct filter {
+	char *text; /* what alternatives point into */
+	struct term *terms;
+	size_t nr, room;
+};
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/latency.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "irq.h"
+#include "model/wait.h"
+#include "query/subject.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+bool latency_is_irq(enum latency_kind kind)
+{
+	return kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ;
+}
+
+bool latency_holds(const struct latency_range *r, uint64_t ns)
+{
+	return (ns >> r->low || r->low == latency_first(r->kind)) &&
+	       (!(ns >> (r->high + 1)) || r->high == latency_last(r->kind));
+}
+
+uint64_t latency_thread_key(const struct life *l)
+{
+	const struct subject s = { SUBJECT_THREAD, l->tid, l->start_ns };
+
+	return subject_key(&s);
+}
+
+uint64_t latency_source_key(uint16_t index)
+{
+	return index + 1;
+}
+
+const struct tick *latency_head(const struct tick *shown, uint64_t seq)
+{
+	return seq == shown->seq ? shown : tick_head(shown, seq);
+}
+
+/* --- Whose they are */
+
+static void forget(struct latency_contributors *p)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		free((char *)p->at[i]->cgroup.path);
+		free(p->at[i]);
+	}
+	p->nr = 0;
+	p->count = p->ns = 0;
+	map_fini(&p->of);
+	p->of = (struct map){ 0 };
+}
+
+void latency_contributors_fini(struct latency_contributors *p)
+{
+	forget(p);
+	free(p->at);
+	*p = (struct latency_contributors){ 0 };
+}
+
+static struct latency_contributor *contributor_new(struct latency_contributors *p, uint64_t key)
+{
+	struct latency_contributor *who = calloc(1, sizeof(*who));
+
+	if (!who || VEC_PUSH(p->at, p->nr, p->room, who)) {
+		free(who);
+		return NULL;
+	}
+	who->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .thread = &who->life,
+				 .process = &who->process, .cgroup = &who->cgroup };
+	return map_put(&p->of, key, who) ? NULL : who; /* it is freed with the others */
+}
+
+/* The thread is copied: a range outlives the memory of its refreshes. */
+static struct latency_contributor *thread_contributor(struct latency_contributors *p, const struct life *l)
+{
+	struct latency_contributor *who = map_get(&p->of, latency_thread_key(l));
+
+	if (who)
+		return who;
+	who = contributor_new(p, latency_thread_key(l));
+	if (!who)
+		return NULL;
+	who->life = *l;
+	who->life.block = NULL;
+	who->life.process = &who->process;
+	who->life.cgroup = &who->cgroup;
+	who->process = *l->process;
+	who->process.cgroup = &who->cgroup;
+	who->life.limiter = who->process.limiter = &who->cgroup;
+	who->cgroup.id = l->cgroup->id;
+	who->cgroup.path = strdup(l->cgroup->path);
+	who->row.number = l->tid;
+	return who->cgroup.path ? who : NULL;
+}
+
+static struct latency_contributor *source_contributor(struct latency_contributors *p, const struct irq_source *s)
+{
+	struct latency_contributor *who = map_get(&p->of, latency_source_key(s->index));
+
+	if (who)
+		return who;
+	who = contributor_new(p, latency_source_key(s->index));
+	if (!who)
+		return NULL;
+	who->row.number = who->life.tid = s->index;
+	snprintf(who->life.comm, sizeof(who->life.comm), "%.*s", (int)sizeof(who->life.comm) - 1, s->name);
+	who->cgroup.path = strdup(s->device);
+	return who->cgroup.path ? who : NULL;
+}
+
+static void add(struct latency_contributor *who, int slot, uint64_t count, uint64_t ns)
+{
+	who->count += count;
+	who->ns += ns;
+	who->n.n[slot] += count;
+}
+
+/* @count waits of a slot, each taken for its middle; if @max lies in it, one takes that and the others the middle below it. */
+static uint64_t about_ns(enum latency_kind kind, int slot, uint64_t count, uint64_t max)
+{
+	const struct latency_range one = { kind, 0, 0, slot, slot };
+	uint64_t low = slot == latency_first(kind) ? 0 : 1ULL << slot;
+
+	if (!latency_holds(&one, max))
+		return 3 * count * (1ULL << slot) / 2;
+	return max + (count - 1) * (low + max) / 2;
+}
+
+uint64_t latency_contributor_quantile(const struct latency_contributor *who, enum latency_kind kind, double q)
+{
+	return latency_quantile(&who->n, kind, q, who->most_ns < who->ns ? who->most_ns : who->ns);
+}
+
+static void at_most(struct latency_contributor *who, uint64_t ns)
+{
+	who->most_ns = ns > who->most_ns ? ns : who->most_ns;
+}
+
+/* Those of a histogram whose first slot is @shift. Returns whether there are any. */
+static bool has_some(const uint32_t *n, int nr, int shift, const struct latency_range *r)
+{
+	for (int i = 0; i < nr; i++)
+		if (n[i] && i + shift >= r->low && i + shift <= r->high)
+			return true;
+	return false;
+}
+
+/* @max: the longest of the whole histogram. */
+static void add_some(struct latency_contributor *who, const uint32_t *n, int nr, int shift,
+		     const struct latency_range *r, uint64_t max)
+{
+	int top = 0;
+
+	for (int i = 0; i < nr; i++) {
+		if (!n[i] || i + shift < r->low || i + shift > r->high)
+			continue;
+		top = i + shift;
+		add(who, top, n[i], about_ns(r->kind, top, n[i], max));
+	}
+	at_most(who, max >> top || top == latency_first(r->kind) ? max : 2ULL << top);
+}
+
+static int add_waits(void *arg, const struct life *l, const struct values *v)
+{
+	struct latency_contributors *p = arg;
+	struct latency_contributor *who;
+
+	if (!has_some(v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range))
+		return 0;
+	who = thread_contributor(p, l);
+	if (!who)
+		return -ENOMEM;
+	add_some(who, v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range, v->v[FIELD_RUNQ_MAX]);
+	return 0;
+}
+
+/* What all but the longest of them took at least. */
+static uint64_t least_of_others(const struct away *a)
+{
+	uint64_t least = a->count ? (a->count - 1) * (1ULL << a->slot) : 0;
+
+	return least < a->ns ? least : 0;
+}
+
+static int add_aways(struct latency_contributors *p, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_aways; i++) {
+		const struct away *a = &t->aways[i];
+		int slot = a->slot < latency_last(a->kind) ? a->slot : latency_last(a->kind);
+		struct latency_contributor *who;
+
+		if (a->kind != p->range.kind || slot < p->range.low || slot > p->range.high)
+			continue;
+		who = thread_contributor(p, a->life);
+		if (!who)
+			return -ENOMEM;
+		add(who, slot, a->count, a->ns);
+		at_most(who, a->ns - least_of_others(a));
+	}
+	return 0;
+}
+
+static int add_sources(struct latency_contributors *p, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_irqs; i++) {
+		const struct irq_values *v = &t->irqs[i];
+		struct latency_contributor *who;
+
+		if ((v->source->kind == IRQ_SOFT) != (p->range.kind == LATENCY_SOFTIRQ) ||
+		    !has_some(v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range))
+			continue;
+		who = source_contributor(p, v->source);
+		if (!who)
+			return -ENOMEM;
+		add_some(who, v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range, v->max_ns);
+		if (!latency_holds(&p->range, v->max_ns))
+			who->hidden = true;
+		if (v->max_ns > who->max_ns) {
+			who->max_ns = v->max_ns;
+			who->max_cpu = v->max_cpu;
+			who->max_tid = v->max_tid;
+		}
+	}
+	return 0;
+}
+
+/* --- Who ran instead */
+
+static void behind_name(const struct wait *w, char *buf, size_t size)
+{
+	if (w->kind == WAIT_BEHIND)
+		text_safe(buf, size, w->by->comm, sizeof(w->by->comm));
+	else
+		snprintf(buf, size, "[%s]", wait_kind_names[w->kind]);
+}
+
+static void add_behind(struct latency_contributor *who, const struct wait *w)
+{
+	struct latency_behind *at = NULL;
+	char name[sizeof(at->name)];
+
+	behind_name(w, name, sizeof(name));
+	who->behind_ns += w->ns;
+	for (int i = 0; i < who->nr_behind && !at; i++)
+		if (!strcmp(who->behind[i].name, name))
+			at = &who->behind[i];
+	if (!at && who->nr_behind < LATENCY_BEHINDS) {
+		at = &who->behind[who->nr_behind++];
+		memcpy(at->name, name, sizeof(name));
+		at->ns = 0;
+	}
+	if (at)
+		at->ns += w->ns;
+}
+
+static void add_behinds(struct latency_contributors *p, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_waits; i++) {
+		struct latency_contributor *who = map_get(&p->of, latency_thread_key(t->waits[i].life));
+
+		if (who)
+			add_behind(who, &t->waits[i]);
+	}
+}
+
+static int more_behind(const void *a, const void *b)
+{
+	const struct latency_behind *x = a, *y = b;
+
+	return x->ns == y->ns ? strcmp(x->name, y->name) : x->ns > y->ns ? -1 : 1;
+}
+
+static int longer(const void *a, const void *b)
+{
+	const struct latency_contributor *x = *(struct latency_contributor *const *)a,
+					 *y = *(struct latency_contributor *const *)b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->row.number - y->row.number;
+}
+
+/* --- All of it */
+
+static int find_in(struct latency_contributors *p, const struct tick *any, uint64_t seq)
+{
+	const struct tick *t = latency_head(any, seq);
+
+	if (!t)
+		return 0;
+	switch (p->range.kind) {
+	case LATENCY_RUNQ:
+		return tick_threads(any, seq, add_waits, p);
+	case LATENCY_SLEEP:
+	case LATENCY_D:
+		return add_aways(p, t);
+	default:
+		return add_sources(p, t);
+	}
+}
+
+/* Whether @r is what there is, and more refreshes. */
+static bool goes_on(const struct latency_contributors *p, const struct latency_range *r)
+{
+	const struct latency_range *had = &p->range;
+
+	return had->last && had->kind == r->kind && had->low == r->low && had->high == r->high &&
+	       had->first >= r->first && had->last <= r->last;
+}
+
+/* Anew, also of refreshes in which one that came with others waited for less. */
+static void find_behinds(struct latency_contributors *p, const struct tick *any)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		p->at[i]->nr_behind = p->at[i]->behind_ns = 0;
+	for (uint64_t seq = p->range.first; seq <= p->range.last; seq++) {
+		const struct tick *t = latency_head(any, seq);
+
+		if (t)
+			add_behinds(p, t);
+	}
+	for (size_t i = 0; i < p->nr; i++)
+		qsort(p->at[i]->behind, p->at[i]->nr_behind, sizeof(p->at[i]->behind[0]), more_behind);
+}
+
+int latency_contributors_find(struct latency_contributors *p, const struct tick *any, const struct latency_range *r)
+{
+	struct latency_range had = p->range;
+	int err = 0;
+
+	if (!goes_on(p, r)) {
+		forget(p);
+		had.first = UINT64_MAX;
+	}
+	p->range = *r;
+	for (uint64_t seq = r->first; !err && seq <= r->last; seq++)
+		if (seq < had.first || seq > had.last)
+			err = find_in(p, any, seq);
+	if (r->kind == LATENCY_RUNQ)
+		find_behinds(p, any);
+	p->count = p->ns = 0;
+	for (size_t i = 0; i < p->nr; i++) {
+		p->count += p->at[i]->count;
+		p->ns += p->at[i]->ns;
+	}
+	if (p->nr)
+		qsort(p->at, p->nr, sizeof(*p->at), longer);
+	if (err)
+		p->range.last = 0; /* it is not all there: the next time from the start */
+	return err;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_QUERY_LATENCY_H
+#define SYSTOP_QUERY_LATENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/tick.h"
+#include "util/map.h"
+
+/* Durations of some refreshes and some slots of struct latency. */
+struct latency_range {
+	enum latency_kind kind;
+	uint64_t first, last; /* tick.seq */
+	int low, high;        /* slots */
+};
+
+/* Who ran instead, or what it waited for. */
+struct latency_behind {
+	char name[24]; /* fit for a terminal */
+	uint64_t ns;
+};
+
+#define LATENCY_BEHINDS 8
+
+/* A thread that has some of these durations, or a source of interrupts; as it was then, whatever it is now. */
+struct latency_contributor {
+	struct row row;         /* first: what a list has. A source's stands for no thread: it tells it from others */
+	struct life life;
+	struct process process;
+	struct cgroup cgroup;
+	uint64_t count;
+	uint64_t ns;            /* of sleep and D state; else about: a slot's durations are not told one by one */
+	struct latency n;       /* only the slots of the range */
+	uint64_t most_ns;       /* none of them is longer: p99 is at most that */
+	bool hidden;            /* of a source: its longest one in a refresh was too long for the range */
+	uint64_t max_ns;        /* of a source, in these refreshes: the longest, where, */
+	int max_cpu;
+	pid_t max_tid;          /* and whom it interrupted */
+	struct latency_behind behind[LATENCY_BEHINDS]; /* of runqueue waits in these refreshes, the most time first */
+	int nr_behind;
+	uint64_t behind_ns;     /* of all */
+};
+
+/* All of a range, the longest sum first. Initialise with zeroes. */
+struct latency_contributors {
+	struct latency_contributor **at; /* each its own memory: lists point to them */
+	size_t nr, room;
+	struct map of;
+	struct latency_range range;
+	uint64_t count, ns;
+};
+
+/* latency_contributors_find - whose the durations of @r are, by way of any tick. Runqueue waits cost 0.2 us a thread
+ * and refresh; where @r has more refreshes than before, only of these. 0 or -ENOMEM. */
+int latency_contributors_find(struct latency_contributors *p, const struct tick *any, const struct latency_range *r);
+void latency_contributors_fini(struct latency_contributors *p);
+
+/* latency_thread_key, latency_source_key - what latency_contributors.of knows them by. Never 0. */
+uint64_t latency_thread_key(const struct life *l);
+uint64_t latency_source_key(uint16_t index);
+
+/* latency_contributor_quantile - of its durations in the range: within a factor of two, and never above the longest, or
+ * above their sum. */
+uint64_t latency_contributor_quantile(const struct latency_contributor *who, enum latency_kind kind, double q);
+
+/* latency_holds - whether a duration is one of the range. */
+bool latency_holds(const struct latency_range *r, uint64_t ns);
+
+/* latency_is_irq - whether the contributors of a kind are sources. latency_word - "wait", "waits", "D states", ... */
+bool latency_is_irq(enum latency_kind kind);
+const char *latency_word(enum latency_kind kind, uint64_t count);
+
+/* latency_range_text - "4.2ms-8.4ms", "<4.2ms", ">4.2ms". latency_time_text - "12:03:35-12:03:39", the local time, "-":
+ * not remembered. */
+void latency_range_text(const struct latency_range *r, char *buf, size_t size);
+void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size);
+
+/* latency_contributors_text - "41 waits, 7 threads: api-worker 61% search 30%" of their time. @all: durations in the
+ * range, also those of threads that are not known: "487 sleeps; of 185 it is known whose, 7 threads: ...". */
+void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size);
+
+/* latency_head - a tick without rows, whether it is remembered or the one that is shown. NULL: neither. */
+const struct tick *latency_head(const struct tick *shown, uint64_t seq);
+
+#endif

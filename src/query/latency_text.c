@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is said about a range of latencies, and those it is of. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "query/latency.h"
+#include "util/format.h"
+#include "util/text.h"
+
+const char *latency_word(enum latency_kind kind, uint64_t count)
+{
+	static const char *const one[LATENCY_KINDS] = { "wait", "sleep", "D state", "interrupt", "softirq" };
+	static const char *const more[LATENCY_KINDS] = { "waits", "sleeps", "D states", "interrupts", "softirqs" };
+
+	return (count == 1 ? one : more)[kind];
+}
+
+void latency_range_text(const struct latency_range *r, char *buf, size_t size)
+{
+	bool shortest = r->low <= latency_first(r->kind), longest = r->high >= latency_last(r->kind);
+	char from[16], to[16];
+
+	format_value(from, sizeof(from), UNIT_NS, 1ULL << r->low, 0);
+	format_value(to, sizeof(to), UNIT_NS, 2ULL << r->high, 0);
+	if (shortest && longest)
+		snprintf(buf, size, "of any length");
+	else if (shortest || longest)
+		snprintf(buf, size, "%c%s", shortest ? '<' : '>', shortest ? to : from);
+	else
+		snprintf(buf, size, "%s-%s", from, to);
+}
+
+void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size)
+{
+	const struct tick *first = latency_head(any, r->first), *last = latency_head(any, r->last);
+	char from[16], to[16];
+	struct tm tm;
+	time_t at;
+
+	snprintf(buf, size, "-");
+	if (!first || !last)
+		return;
+	at = first->wall.tv_sec - (time_t)(first->interval_ns / 1000000000);
+	strftime(from, sizeof(from), "%H:%M:%S", localtime_r(&at, &tm));
+	strftime(to, sizeof(to), "%H:%M:%S", localtime_r(&last->wall.tv_sec, &tm));
+	snprintf(buf, size, "%s-%s", from, to);
+}
+
+static void contributor_name(const struct latency_contributor *who, char *buf, size_t size)
+{
+	text_safe(buf, size, who->life.comm, sizeof(who->life.comm));
+}
+
+void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size)
+{
+	bool irq = latency_is_irq(p->range.kind);
+	char count[16], name[80];
+	size_t used;
+
+	format_value(count, sizeof(count), UNIT_COUNT, all, 0);
+	used = snprintf(buf, size, "%s %s", count, latency_word(p->range.kind, all));
+	if (all && !p->nr && used < size)
+		used += snprintf(buf + used, size - used, ", whose is not known");
+	if (p->nr && p->count < all && used < size) {
+		format_value(count, sizeof(count), UNIT_COUNT, p->count, 0);
+		used += snprintf(buf + used, size - used, "; of %s it is known whose", count);
+	}
+	if (p->nr && used < size)
+		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
+				 p->nr == 1 ? "" : "s");
+	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
+		if (p->at[i]->ns * 200 < p->ns) /* what would be 0%, as all that come after it */
+			break;
+		contributor_name(p->at[i], name, sizeof(name));
+		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
+	}
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/pairs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/text.h"
+#include "util/vec.h"
+
+static uint64_t mix(uint64_t key, const void *p)
+{
+	key = (key ^ (uintptr_t)p) * 0x9e3779b97f4a7c15ULL;
+	return key ^ key >> 29;
+}
+
+/* Equal for waits that are added up: processes and cgroups live as long as the ticks that show them. Whom one waited
+ * behind is told by name: a hundred short compilers are one. */
+static uint64_t key_of(const struct pair *p)
+{
+	uint64_t key = mix(1 + p->kind, p->limit);
+
+	if (p->victim)
+		key = mix(mix(key, p->victim->process), p->victim->cgroup);
+	if (p->by) {
+		const char *comm = p->by->process->comm;
+
+		key = mix(key, p->by->cgroup);
+		for (size_t i = 0; i < sizeof(p->by->process->comm) && comm[i]; i++)
+			key = mix(key, (void *)(uintptr_t)(unsigned char)comm[i]);
+	}
+	return key | 1;
+}
+
+static int add_wait(struct pairs *p, const struct wait *w, bool apart)
+{
+	struct pair like = { .victim = apart ? w->life : NULL, .kind = w->kind, .by = w->by, .limit = w->limit };
+	uint64_t key = like.key = key_of(&like);
+	size_t at = (uintptr_t)map_get(&p->index, key);
+
+	if (!at) {
+		if (VEC_PUSH(p->at, p->nr, p->room, like) || map_put(&p->index, key, (void *)p->nr))
+			return -ENOMEM;
+		at = p->nr;
+	}
+	p->at[at - 1].ns += w->ns;
+	p->at[at - 1].count += w->count;
+	p->ns += w->ns;
+	return 0;
+}
+
+static int add_tick(struct pairs *p, const struct tick *t, bool apart, pairs_wants *wants, const void *arg)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr_waits && !err; i++)
+		if (!wants || wants(arg, t->waits[i].life))
+			err = add_wait(p, &t->waits[i], apart);
+	return err;
+}
+
+int pairs_add(struct pairs *p, const struct tick *t, uint64_t ticks, bool apart, pairs_wants *wants, const void *arg)
+{
+	int err = add_tick(p, t, apart, wants, arg);
+
+	for (uint64_t back = 1; back < ticks && back < t->seq && !err; back++) {
+		const struct tick *head = tick_head(t, t->seq - back);
+
+		if (!head)
+			break;
+		err = add_tick(p, head, apart, wants, arg);
+	}
+	return err;
+}
+
+static int larger(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	return x->ns == y->ns ? 0 : x->ns > y->ns ? -1 : 1;
+}
+
+void pairs_sort(struct pairs *p)
+{
+	if (p->nr)
+		qsort(p->at, p->nr, sizeof(*p->at), larger);
+}
+
+void pairs_fini(struct pairs *p)
+{
+	free(p->at);
+	map_fini(&p->index);
+	*p = (struct pairs){ 0 };
+}
+
+void pair_name(const struct pair *p, char *buf, size_t size)
+{
+	const struct cgroup *cgroup = p->kind == WAIT_LIMIT ? p->limit : p->by ? p->by->cgroup : NULL;
+	char name[80], path[1024] = "";
+
+	if (cgroup)
+		text_safe(path, sizeof(path), cgroup->path, strlen(cgroup->path));
+	switch (p->kind) {
+	case WAIT_BEHIND:
+		text_safe(name, sizeof(name), p->by->process->comm, sizeof(p->by->process->comm));
+		snprintf(buf, size, "%s%s%s", name, strcmp(path, "/") ? " in " : "", strcmp(path, "/") ? path : "");
+		break;
+	case WAIT_LIMIT:
+		snprintf(buf, size, "CPU limit of %s", path);
+		break;
+	case WAIT_WAKEUP:
+		snprintf(buf, size, "wakeup latency");
+		break;
+	default:
+		snprintf(buf, size, "several in turn");
+	}
+}

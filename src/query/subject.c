@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/subject.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "util/text.h"
+
+struct subject subject_of(const struct row *r)
+{
+	if (!r)
+		return (struct subject){ SUBJECT_ALL, 0, 0 };
+	switch (r->kind) {
+	case ROW_THREAD:
+		return (struct subject){ SUBJECT_THREAD, r->thread->tid, r->thread->start_ns };
+	case ROW_PROCESS:
+		return (struct subject){ SUBJECT_PROCESS, r->process->tgid, 0 };
+	default:
+		return (struct subject){ SUBJECT_CGROUP, cgroup_key(r->cgroup), 0 };
+	}
+}
+
+bool subject_is(const struct subject *s, const struct row *r)
+{
+	switch (s->kind) {
+	case SUBJECT_THREAD:
+		return r->kind == ROW_THREAD && (uint64_t)r->number == s->id &&
+		       r->thread->start_ns == s->start_ns;
+	case SUBJECT_PROCESS:
+		return r->kind == ROW_PROCESS && (uint64_t)r->number == s->id;
+	case SUBJECT_CGROUP:
+		return r->kind == ROW_CGROUP && cgroup_key(r->cgroup) == s->id;
+	default:
+		return false;
+	}
+}
+
+/* Whether a cgroup is the subject, or below it. */
+static bool is_in(const struct cgroup *c, const struct subject *s)
+{
+	while (c && cgroup_key(c) != s->id)
+		c = c->parent;
+	return c;
+}
+
+bool subject_holds(const struct subject *s, const struct row *r)
+{
+	switch (s->kind) {
+	case SUBJECT_ALL:
+		return true;
+	case SUBJECT_CGROUP:
+		return is_in(r->cgroup, s) || (row_limiter(r) != r->cgroup && is_in(row_limiter(r), s));
+	case SUBJECT_PROCESS:
+		return r->process && (uint64_t)r->process->tgid == s->id;
+	default:
+		return subject_is(s, r);
+	}
+}
+
+static const struct row *find(const struct subject *s, const struct row *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (subject_is(s, &rows[i]))
+			return &rows[i];
+	return NULL;
+}
+
+const struct row *subject_row(const struct subject *s, const struct tick *t)
+{
+	const struct row *r;
+
+	switch (s->kind) {
+	case SUBJECT_CGROUP:
+		return find(s, t->cgroups, t->nr_cgroups);
+	case SUBJECT_PROCESS:
+		return find(s, t->processes, t->nr_processes);
+	case SUBJECT_THREAD:
+		r = find(s, t->active, t->nr_active);
+		return r ? r : find(s, t->idle, t->nr_idle);
+	default:
+		return NULL;
+	}
+}
+
+void subject_name(const struct subject *s, const struct row *r, char *buf, size_t size)
+{
+	char name[256] = "?";
+
+	if (s->kind == SUBJECT_ALL) {
+		snprintf(buf, size, "all");
+		return;
+	}
+	if (r && s->kind == SUBJECT_CGROUP) {
+		text_safe(buf, size, r->cgroup->path, strlen(r->cgroup->path));
+		return;
+	}
+	if (r)
+		text_safe(name, sizeof(name), r->thread ? r->thread->comm : r->process->comm, 16);
+	snprintf(buf, size, "%s %llu", name, (unsigned long long)s->id);
+}
+
+uint64_t subject_key(const struct subject *s)
+{
+	return ((s->start_ns << 20 ^ s->id) * 4 + s->kind) | 1ULL << 63;
+}

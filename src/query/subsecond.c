@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/subsecond.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/source.h"
+#include "util/vec.h"
+
+#define SEC 1000000000ULL
+
+static uint64_t *parts_of(const struct subsecond *s, uint64_t second)
+{
+	return s->parts + second % SUBSECOND_SECONDS * SUBSECOND_PARTS;
+}
+
+static bool has_second(const struct subsecond *s, uint64_t second)
+{
+	return second >= s->from && second < s->until && second + SUBSECOND_SECONDS >= s->until;
+}
+
+uint64_t subsecond_sum(const struct subsecond *s, uint64_t second, int first, int nr)
+{
+	uint64_t sum = 0;
+
+	for (int i = first; i < first + nr && has_second(s, second); i++)
+		sum += parts_of(s, second)[i];
+	return sum;
+}
+
+bool subsecond_known(const struct subsecond *s, uint64_t second)
+{
+	return has_second(s, second) && s->known[second % SUBSECOND_SECONDS];
+}
+
+static void forget_waiting(struct subsecond *s)
+{
+	map_fini(&s->waiting);
+	s->waiting = (struct map){ 0 };
+}
+
+int subsecond_start(struct subsecond *s, enum subsecond_metric metric, uint64_t from)
+{
+	if (!s->parts)
+		s->parts = calloc((size_t)SUBSECOND_SECONDS * SUBSECOND_PARTS, sizeof(*s->parts));
+	s->metric = metric;
+	s->from = s->until = from;
+	forget_waiting(s);
+	return s->parts ? 0 : -ENOMEM;
+}
+
+void subsecond_fini(struct subsecond *s)
+{
+	free(s->parts);
+	free(s->turns);
+	free(s->merged);
+	free(s->runs);
+	map_fini(&s->waiting);
+	*s = (struct subsecond){ 0 };
+}
+
+/* Adds a time to all parts that it is in, as far as they are kept. */
+static void add_span(struct subsecond *s, uint64_t from, uint64_t until)
+{
+	while (from < until) {
+		uint64_t end = from - from % SUBSECOND_PART_NS + SUBSECOND_PART_NS;
+
+		if (end > until)
+			end = until;
+		if (has_second(s, from / SEC))
+			parts_of(s, from / SEC)[from % SEC / SUBSECOND_PART_NS] += end - from;
+		from = end;
+	}
+}
+
+/* --- Waits for a CPU: a thread is woken on one CPU, and runs on another */
+
+static int add_turn(struct subsecond *s, uint32_t tid, uint64_t at, bool runs)
+{
+	const struct subsecond_turn turn = { at, tid, runs };
+
+	return tid ? VEC_PUSH(s->turns, s->nr_turns, s->turns_room, turn) : 0;
+}
+
+static int on_turn(struct subsecond *s, int cpu, const struct event *e)
+{
+	int err = 0;
+
+	if (cpu != s->cpu) {
+		s->cpu = cpu;
+		err = VEC_PUSH(s->runs, s->nr_runs, s->runs_room, s->nr_turns);
+	}
+	if (!err && e->kind == RING_WAKING)
+		err = add_turn(s, e->tid, e->at, false);
+	if (!err && e->kind == RING_SWITCH && (e->state == RING_PREEMPTED || e->state == RING_YIELDED))
+		err = add_turn(s, e->other, e->at, false);
+	if (!err && e->kind == RING_SWITCH && !e->outside)
+		err = add_turn(s, e->tid, e->at, true);
+	return err;
+}
+
+/* Of two neighbours, by time. */
+static void merge_two(const struct subsecond_turn *from, size_t a, size_t b, size_t end, struct subsecond_turn *to)
+{
+	size_t middle = b, at = a;
+
+	while (a < middle || b < end)
+		to[at++] = b == end || (a < middle && from[a].at <= from[b].at) ? from[a++] : from[b++];
+}
+
+/* Each CPU's are in order already: neighbours are merged until all are one. */
+static int sort_turns(struct subsecond *s)
+{
+	struct subsecond_turn *bigger = realloc(s->merged, (s->turns_room + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	s->merged = bigger;
+	while (s->nr_runs > 1) {
+		struct subsecond_turn *from = s->turns;
+		size_t nr = 0;
+
+		for (size_t i = 0; i < s->nr_runs; i += 2) {
+			size_t middle = i + 1 < s->nr_runs ? s->runs[i + 1] : s->nr_turns;
+			size_t end = i + 2 < s->nr_runs ? s->runs[i + 2] : s->nr_turns;
+
+			merge_two(from, s->runs[i], middle, end, s->merged);
+			s->runs[nr++] = s->runs[i];
+		}
+		s->nr_runs = nr;
+		s->turns = s->merged;
+		s->merged = from;
+	}
+	return 0;
+}
+
+static int pair_turns(struct subsecond *s)
+{
+	int err = sort_turns(s);
+
+	for (size_t i = 0; i < s->nr_turns && !err; i++) {
+		const struct subsecond_turn *t = &s->turns[i];
+		uint64_t since = (uintptr_t)map_get(&s->waiting, t->tid);
+
+		if (t->runs && since) {
+			add_span(s, since, t->at);
+			map_del(&s->waiting, t->tid);
+		} else if (!t->runs && !since) {
+			err = map_put(&s->waiting, t->tid, (void *)(uintptr_t)t->at);
+		}
+	}
+	return err;
+}
+
+/* --- Reading */
+
+static int on_event(void *arg, int cpu, const struct event *e)
+{
+	struct subsecond *s = arg;
+	uint64_t since = e->at - e->off_ns;
+
+	switch (s->metric) {
+	case SUBSECOND_CPU:
+		if (e->kind == RING_SAMPLE && has_second(s, e->at / SEC))
+			parts_of(s, e->at / SEC)[e->at % SEC / SUBSECOND_PART_NS]++;
+		return 0;
+	case SUBSECOND_D:
+		if (e->kind == RING_BLOCK && e->in_d)
+			add_span(s, since, since + e->blocked_ns);
+		return 0;
+	default:
+		return on_turn(s, cpu, e);
+	}
+}
+
+int subsecond_read(struct subsecond *s, const struct source *source, uint64_t until)
+{
+	uint64_t from = s->until, since = from * SEC;
+	int err;
+
+	if (until <= from)
+		return 0;
+	if (until - from > SUBSECOND_SECONDS)
+		from = until - SUBSECOND_SECONDS;
+	for (uint64_t second = from; second < until; second++)
+		memset(parts_of(s, second), 0, SUBSECOND_PARTS * sizeof(*s->parts));
+	s->until = until;
+	s->nr_turns = s->nr_runs = 0;
+	s->cpu = -1;
+	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
+	if (since > from * SEC)
+		forget_waiting(s); /* some that ran since are taken for waiting */
+	if (!err && s->metric == SUBSECOND_RUNQ)
+		err = pair_turns(s);
+	for (uint64_t second = from; second < until; second++)
+		s->known[second % SUBSECOND_SECONDS] = !err && second * SEC >= since;
+	return err;
+}
+
+/* --- Ranges */
+
+bool subsecond_has(const struct subsecond_range *r, uint64_t at)
+{
+	return at / SEC >= r->first && at / SEC <= r->last && at % SEC >= r->low && at % SEC < r->high;
+}
+
+uint64_t subsecond_overlap(const struct subsecond_range *r, uint64_t from, uint64_t until)
+{
+	uint64_t sum = 0, second = from / SEC > r->first ? from / SEC : r->first;
+
+	for (; second <= r->last && second * SEC < until; second++) {
+		uint64_t low = second * SEC + r->low, high = second * SEC + r->high;
+
+		low = low > from ? low : from;
+		high = high < until ? high : until;
+		sum += high > low ? high - low : 0;
+	}
+	return sum;
+}

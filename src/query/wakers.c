@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/wakers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sample.h"
+#include "model/tick.h"
+#include "model/wait.h"
+#include "query/source.h"
+#include "query/subject.h"
+
+#define NR_AT (int)(sizeof(((struct wakers *)0)->at) / sizeof(struct waker))
+
+static void add(struct wakers *w, const struct waker *new)
+{
+	struct waker *at = NULL;
+
+	for (int i = 0; i < w->nr && !at; i++)
+		if (w->at[i].context == new->context && w->at[i].number == new->number)
+			at = &w->at[i];
+	if (!at && w->nr < NR_AT)
+		at = &w->at[w->nr++];
+	else if (!at)
+		at = &w->at[NR_AT - 1];
+	if (at->context != new->context || at->number != new->number)
+		at->count = at->weight = 0;
+	at->context = new->context;
+	at->number = new->number;
+	at->during = new->during;
+	at->count += new->count;
+	at->weight += new->weight;
+	w->count += new->count;
+}
+
+void wakers_add(struct wakers *w, const struct stack_sample *s)
+{
+	uint32_t tid = s->waker & ((1U << WAKER_TID_BITS) - 1), number = s->waker >> WAKER_TID_BITS;
+	struct waker new = {
+		.context = s->waker || s->wake_context ? s->wake_context : WAKE_CONTEXTS,
+		.count = s->count,
+		.weight = s->whole,
+	};
+
+	/* Of those without a stack it was not told. */
+	if (!s->count || s->flags & NOTE_NO_STACK || (s->kind != TIME_SLEEP && s->kind != TIME_D))
+		return;
+	new.number = new.context == WAKE_THREAD ? tid : number;
+	new.during = new.context == WAKE_THREAD ? 0 : tid;
+	add(w, &new);
+}
+
+void wakers_add_woken(struct wakers *w, const struct woken *k)
+{
+	add(w, &(struct waker){ .context = k->context, .number = k->number, .count = k->count });
+}
+
+static int more(const void *a, const void *b)
+{
+	const struct waker *x = a, *y = b;
+
+	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
+}
+
+void wakers_sort(struct wakers *w)
+{
+	qsort(w->at, w->nr, sizeof(w->at[0]), more);
+}
+
+/* Of all that ever had the number, the one that has it in the tick. */
+static const struct row *find_thread(const struct tick *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nr_active; i++)
+		if (t->active[i].number == tid)
+			return &t->active[i];
+	for (size_t i = 0; i < t->nr_idle; i++)
+		if (t->idle[i].number == tid)
+			return &t->idle[i];
+	return NULL;
+}
+
+static void thread_name(uint32_t tid, const struct tick *t, const struct source *source, char *buf, size_t size)
+{
+	const struct row *r = find_thread(t, tid);
+	struct subject s = subject_of(r);
+	char name[80];
+
+	if (r) {
+		subject_name(&s, r, buf, size);
+		return;
+	}
+	source->thread_name(source->arg, tid, name, sizeof(name));
+	snprintf(buf, size, "%s %u", *name ? name : "thread", tid);
+}
+
+void waker_name(const struct waker *w, const struct tick *t, const struct source *source, char *buf,
+		size_t size)
+{
+	char what[64], thread[64], irq[40] = "";
+	int len;
+
+	switch (w->context) {
+	case WAKE_CONTEXTS:
+		snprintf(buf, size, "waking not seen");
+		return;
+	case WAKE_THREAD:
+		thread_name(w->number, t, source, buf, size);
+		return;
+	default:
+		wake_name(w->context, w->number, what, sizeof(what));
+	}
+	len = strlen(what);
+	if (w->context == WAKE_IRQ)
+		source->irq_name(source->arg, w->number, irq, sizeof(irq));
+	snprintf(what + len, sizeof(what) - len, "%s%s", *irq ? " " : "", irq);
+	if (w->during) {
+		thread_name(w->during, t, source, thread, sizeof(thread));
+		snprintf(buf, size, "%s, during %s", what, thread);
+	} else {
+		snprintf(buf, size, "%s", what);
+	}
+}
+
+void wakers_text(const struct wakers *w, const struct tick *t, const struct source *source, char *buf,
+		 size_t size)
+{
+	size_t used = 0;
+
+	snprintf(buf, size, "-");
+	if (w->nr && t->timers_unseen) /* the first one goes on behind it */
+		used = snprintf(buf, size, "(timers not seen) ");
+	for (int i = 0; i < w->nr; i++) {
+		char name[160], one[180];
+		int len;
+
+		if (i && w->at[i].count * 200 < w->count) /* what would be 0%, as all that come after it */
+			return;
+		waker_name(&w->at[i], t, source, name, sizeof(name));
+		len = snprintf(one, sizeof(one), "%s%s %.0f%%", i ? "   " : "", name,
+			       100.0 * w->at[i].count / w->count);
+		if (used + len >= size)
+			return;
+		used += snprintf(buf + used, size - used, "%s", one);
+	}
+}

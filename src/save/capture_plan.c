@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "save/capture_plan.h"
+
+#include <time.h>
+
+#include "util/clock.h"
+
+#define SECOND_NS 1000000000ULL
+
+/* A busy host needs so long to get ready. */
+#define READY_NS SECOND_NS
+
+static uint64_t interval_of(uint64_t duration_ns, uint64_t interval_ns)
+{
+	uint64_t parts = (duration_ns + interval_ns - 1) / interval_ns;
+
+	return parts ? duration_ns / parts : interval_ns;
+}
+
+void capture_plan_init(struct capture_plan *p, uint64_t interval_ns)
+{
+	struct timespec now;
+	uint64_t wait;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	wait = schedule_wait(&p->at, &now);
+	while (p->at.kind == SCHEDULE_MULTIPLE && wait < READY_NS)
+		wait += p->at.seconds * SECOND_NS;
+	p->begins_ns = clock_ns(CLOCK_BOOTTIME) + wait;
+	p->interval_ns = interval_of(p->duration_ns, interval_ns);
+	p->refreshes = p->duration_ns / p->interval_ns;
+	p->window_s = (p->duration_ns + SECOND_NS - 1) / SECOND_NS + 1;
+}
+
+void capture_plan_begin(struct capture_plan *p)
+{
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+
+	p->from_ns = now > p->begins_ns ? now : p->begins_ns;
+	p->until_ns = p->duration_ns ? p->from_ns + p->duration_ns : 0;
+	p->first_ns = p->interval_ns + p->from_ns - now;
+}

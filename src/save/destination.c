@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "save/destination.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "save/write.h"
+#include "util/fail.h"
+#include "util/format.h"
+#include "util/invoker.h"
+#include "util/path.h"
+#include "util/text.h"
+
+/* Of a path in a message: a line has 80 cells. */
+#define PATH_WIDTH 40
+
+static const struct {
+	int err;
+	const char *cause, *fix; /* NULL: what the C library says */
+} failures[] = {
+	{ -EACCES, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
+	{ -EAGAIN, NULL, "systop    # started anew" },
+	{ -EDQUOT, NULL, "quota    # or systop -w FILE elsewhere, or fewer seconds" },
+	{ -EFBIG, NULL, "ulimit -f unlimited    # or fewer seconds" },
+	{ -EISDIR, "it is a directory", "systop -w trace.pb    # a file in it" },
+	{ -ELOOP, "a link to it is someone else's", "readlink -f FILE    # then systop -w with that" },
+	{ -ENOENT, NULL, "mkdir -p \"$(dirname FILE)\"" },
+	{ -ENOSPC, NULL, "df -h .    # or systop -w FILE elsewhere, or fewer seconds" },
+	{ -ENXIO, "nobody reads this FIFO", "cat FIFO >trace.pb &    # before it is saved" },
+	{ -EOPNOTSUPP, "it is no file, FIFO or character device", "systop -w trace.pb" },
+	{ -EPERM, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
+	{ -EPIPE, "its helper ended, or nobody reads any more", "systop -w trace.pb    # once more" },
+	{ -EROFS, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
+	{ -ETIMEDOUT, "nothing was written for 20 s", "systop -w FILE    # on another disk" },
+};
+
+#define NR_FAILURES (sizeof(failures) / sizeof(failures[0]))
+
+static size_t find(int err)
+{
+	size_t i = 0;
+
+	while (i < NR_FAILURES && failures[i].err != err)
+		i++;
+	return i;
+}
+
+void save_cause(const struct save_failure *f, char *buf, size_t size)
+{
+	size_t i = find(f->err);
+	char need[16], room[16];
+
+	snprintf(buf, size, "%s", i < NR_FAILURES && failures[i].cause ? failures[i].cause : strerror(-f->err));
+	if (!f->need)
+		return;
+	format_value(need, sizeof(need), UNIT_BYTES, f->need, 0);
+	format_value(room, sizeof(room), UNIT_BYTES, f->room, 0);
+	if (f->err == -EFBIG)
+		snprintf(buf + strlen(buf), size - strlen(buf), " (need %s, ulimit -f is %s)", need, room);
+	else if (f->err == -ENOSPC)
+		snprintf(buf + strlen(buf), size - strlen(buf), " (need %s, %s free)", need, room);
+	else
+		snprintf(buf + strlen(buf), size - strlen(buf), " (need %s)", need);
+}
+
+const char *save_fix(int err)
+{
+	size_t i = find(err);
+
+	return i < NR_FAILURES ? failures[i].fix : "systop -w trace.pb    # in another folder";
+}
+
+/* A descriptor of ours has a name there. -1: it is another process's, or none. */
+static int own_descriptor(const struct path *p)
+{
+	struct stat folder, own;
+
+	if (fstat(p->folder, &folder) || stat("/proc/self/fd", &own) || folder.st_dev != own.st_dev ||
+	    folder.st_ino != own.st_ino)
+		return -1;
+	return fcntl(atoi(p->name), F_DUPFD_CLOEXEC, 3);
+}
+
+static int look(const char *path, int *fd)
+{
+	struct path p;
+	mode_t stream = 0;
+	int err = path_resolve(path, invoker()->uid, 0, &p);
+
+	if (!err && p.magic) {
+		*fd = own_descriptor(&p);
+		err = *fd < 0 ? -EOPNOTSUPP : 0;
+	} else if (!err) {
+		err = write_kind(&p, &stream);
+		if (!err && faccessat(p.folder, stream ? p.name : ".", W_OK, AT_EACCESS))
+			err = -errno;
+	}
+	path_close(&p);
+	return err;
+}
+
+int destination_check(const char *path, int *fd)
+{
+	char safe[4 * 256], cut[256], cause[128];
+	int err;
+
+	*fd = -1;
+	err = look(path, fd);
+	if (!err)
+		return 0;
+	text_safe(safe, sizeof(safe), path, strlen(path));
+	text_elide(cut, sizeof(cut), safe, PATH_WIDTH);
+	save_cause(&(struct save_failure){ .err = err }, cause, sizeof(cause));
+	fail(err, err == -EISDIR || err == -EOPNOTSUPP ? EXIT_STATUS_USAGE : EXIT_STATUS_RUNTIME, "cannot save %s: %s", cut,
+	     cause);
+	fail_why("a trace is written to a file, a FIFO or a character device");
+	fail_fix("%s", save_fix(err));
+	return err;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_SAVE_DESTINATION_H
+#define SYSTOP_SAVE_DESTINATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a trace cannot be saved, and why. */
+struct save_failure {
+	int err;
+	uint64_t need, room; /* bytes it would have, and bytes there are; 0: not known */
+};
+
+/*
+ * destination_check - whether a trace can be saved at @path, before anything is recorded, within invoker_begin(). @fd:
+ * set to the descriptor if the path is a link of /proc to one of ours, as /dev/stdout, else to -1. Returns 0, or -errno
+ * after fail(): exit status 2 for what is no file, FIFO or character device.
+ */
+int destination_check(const char *path, int *fd);
+
+/* save_cause - in a few words: "No space left on device (need 3.1 MiB, 128 KiB free)". save_fix - a command to paste. */
+void save_cause(const struct save_failure *f, char *buf, size_t size);
+const char *save_fix(int err);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "save/trigger.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/sample.h"
+#include "model/tick.h"
+#include "query/filter.h"
+#include "util/text.h"
+
+#define HOUR_NS 3600000000000ULL
+
+/* How long a thread has been in D, at the end of the refresh. 0: it is not. */
+static uint64_t in_d_for(const struct row *r, const struct tick *t)
+{
+	const struct block *b = r->thread->block;
+
+	return b && b->kind == TIME_D && b->until == BLOCK_ON && t->awake_ns > b->since ? t->awake_ns - b->since : 0;
+}
+
+static bool matches(const struct trigger *t, const struct row *r, const struct tick *tick)
+{
+	uint64_t d = in_d_for(r, tick);
+	struct values values;
+	struct row row = *r;
+
+	if (d > r->values->v[FIELD_D]) {
+		values = *r->values;
+		values.v[FIELD_D] = d;
+		row.values = &values;
+	}
+	return filter_match(t->filter, &row, tick);
+}
+
+static const struct row *find(const struct trigger *t, const struct tick *tick)
+{
+	for (size_t i = 0; i < tick->nr_active; i++)
+		if (matches(t, &tick->active[i], tick))
+			return &tick->active[i];
+	return NULL;
+}
+
+/* Whether one more is allowed now. */
+static bool allowed(struct trigger *t, uint64_t now_ns)
+{
+	if (t->last_ns && now_ns - t->last_ns < t->quiet_ns)
+		return false;
+	if (!t->hour_ns || now_ns - t->hour_ns >= HOUR_NS) {
+		t->hour_ns = now_ns;
+		t->fired = 0;
+	}
+	return t->fired < t->limit;
+}
+
+bool trigger_fires(struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size)
+{
+	const struct row *r = t->filter && allowed(t, now_ns) ? find(t, tick) : NULL;
+	char comm[80], cgroup[256];
+
+	if (!r)
+		return false;
+	text_safe(comm, sizeof(comm), r->thread->comm, sizeof(r->thread->comm));
+	text_safe(cgroup, sizeof(cgroup), r->cgroup ? r->cgroup->path : "-", r->cgroup ? strlen(r->cgroup->path) : 1);
+	snprintf(why, size, "%s: %s %d in %s", t->text, comm, r->thread->tid, cgroup);
+	t->last_ns = now_ns;
+	t->fired++;
+	return true;
+}

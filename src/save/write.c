@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "save/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "export/capture.h"
+#include "export/exporter.h"
+#include "export/trace_index.h"
+#include "helper/helper.h"
+#include "helper/proto.h"
+#include "record/keep.h"
+#include "ring.h"
+#include "save/kept.h"
+#include "slot.h"
+#include "util/invoker.h"
+#include "util/path.h"
+
+/* By so much less urgent it is when it has its copy of the rings. */
+#define LATER 10
+
+/* Handed to the file at once. */
+#define BUFFER_BYTES (1 << 20)
+
+/* Its own, as the C library asks a device for its terminal before it makes one. */
+static char buffer[BUFFER_BYTES];
+
+/* So long a FIFO's reader is waited for, looked for so often. */
+#define READER_NS 10000000000LL
+#define READER_NAP_NS 50000000LL
+
+/* More CPUs no kernel has. */
+#define CPUS_MAX 8192
+
+struct job {
+	int socket;
+	const struct cpu_slot *cpus;
+	struct keep_ring *rings; /* one a CPU */
+	uint32_t nr_cpus, ring_slots;
+	int fd;                  /* what is written to; -1: not open yet */
+	struct path path;        /* what it will be called; folder -1: it is somebody else's */
+	mode_t stream;           /* S_IFIFO or S_IFCHR: it is written to as it is */
+	char temporary[32];      /* what it is called until then, if @named */
+	bool named;
+	const struct trace_index *index;
+	const struct exporter *exporter; /* what writes it */
+};
+
+/* --- The file */
+
+int write_kind(const struct path *p, mode_t *stream)
+{
+	mode_t kind = p->st.st_mode & S_IFMT;
+
+	*stream = kind == S_IFIFO || kind == S_IFCHR ? kind : 0;
+	if (!kind || kind == S_IFREG || *stream)
+		return 0;
+	return kind == S_IFDIR ? -EISDIR : -EOPNOTSUPP;
+}
+
+/* A file that has no name yet, or, where the file system has no such files, another one. */
+static int create(struct job *job)
+{
+	int folder = job->path.folder;
+	struct stat st;
+
+	if (!fstat(folder, &st) && !st.st_nlink) /* somebody removed it: some file systems say that it is not allowed */
+		return -ENOENT;
+	job->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (job->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return job->fd < 0 ? -errno : 0;
+	job->fd = openat(folder, job->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
+	job->named = job->fd >= 0;
+	return job->fd < 0 ? -errno : 0;
+}
+
+static int give_name(const struct job *job, const char *name)
+{
+	char from[64];
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", job->fd);
+	return linkat(AT_FDCWD, from, job->path.folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* That a file has a name is on the disk when its folder is. */
+static void sync_folder(const struct job *job)
+{
+	int fd = openat(job->path.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
+/* --- The trace */
+
+/* Also where nothing changed: whether somebody listens is found out by it. */
+static bool tell_progress(void *arg, int percent)
+{
+	struct job *job = arg;
+	struct write_answer a = { .percent = percent };
+	int sent = helper_send(job->socket, &a, sizeof(a), -1);
+
+	return sent >= 0 || sent == -EAGAIN;
+}
+
+static int export_window(struct job *job, FILE *to, struct capture_result *result)
+{
+	struct kept kept = { job->index, job->rings };
+	struct capture c = { .progress = tell_progress, .progress_arg = job };
+
+	kept_capture(&c, &kept);
+	return job->exporter->window(to, &c, result);
+}
+
+static int write_trace(struct job *job, struct write_answer *a)
+{
+	struct capture_result result;
+	int copy = dup(job->fd), err;
+	FILE *to = copy < 0 ? NULL : fdopen(copy, "w");
+
+	if (!to) {
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	setvbuf(to, buffer, _IOFBF, sizeof(buffer));
+	err = export_window(job, to, &result);
+	if (fclose(to) && !err)
+		err = -errno;
+	a->bytes = result.bytes;
+	a->events = result.events;
+	a->lost = result.lost;
+	a->gaps = result.gaps;
+	a->from = result.from;
+	a->to = result.to;
+	return err;
+}
+
+/* The file is there in one step, and only when all of it is on the disk. */
+static int publish(struct job *job)
+{
+	const char *name = job->path.name;
+	int folder = job->path.folder, err = 0;
+
+	if (folder < 0 || job->stream)
+		return 0;
+	if (fsync(job->fd))
+		return -errno;
+	if (!job->named)
+		err = give_name(job, name);
+	if (err == -EEXIST) { /* what was there before is there until the new one is */
+		err = give_name(job, job->temporary);
+		job->named = !err;
+	}
+	if (!err && job->named) {
+		err = renameat(folder, job->temporary, folder, name) ? -errno : 0;
+		job->named = err;
+	}
+	if (!err)
+		sync_folder(job);
+	return err;
+}
+
+/* The device or FIFO. A FIFO has to have a reader, who can come later than the end of the recording. */
+static int open_stream(struct job *job)
+{
+	const struct timespec nap = { .tv_nsec = READER_NAP_NS };
+	int64_t waited = 0;
+	int fd;
+
+	while ((fd = path_open(&job->path, job->stream, O_WRONLY)) == -ENXIO && job->stream == S_IFIFO &&
+	       waited < READER_NS) {
+		if (!tell_progress(job, 0))
+			return -ECANCELED;
+		nanosleep(&nap, NULL);
+		waited += nap.tv_nsec;
+	}
+	if (fd < 0)
+		return fd;
+	fcntl(fd, F_SETFL, 0);
+	job->fd = fd;
+	return 0;
+}
+
+/* How much there would have been, and how much there is room for: what is there of it is given back first. */
+static void measure(struct job *job, int err, struct write_answer *a)
+{
+	FILE *to = fopen("/dev/null", "we");
+	struct capture_result result = { 0 };
+	struct statvfs fs;
+
+	if (to) {
+		setvbuf(to, buffer, _IOFBF, sizeof(buffer));
+		if (!export_window(job, to, &result))
+			a->need = result.bytes;
+		fclose(to);
+	}
+	if (err == -ENOSPC && !ftruncate(job->fd, 0) && !fstatvfs(job->fd, &fs))
+		a->room = fs.f_bavail * fs.f_frsize;
+}
+
+/* --- What it is told */
+
+/* A map of the kernel's has no size; it refuses what is more than it has. */
+static const void *map_fd(int fd, size_t bytes)
+{
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (uint64_t)st.st_size < bytes))
+		return NULL;
+	p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int take_cpus(struct job *job, const struct write_request *r, int fd)
+{
+	if (job->rings || r->cpu > CPUS_MAX || r->slots & (r->slots - 1))
+		return -EINVAL;
+	job->rings = calloc(r->cpu + 1, sizeof(*job->rings));
+	job->cpus = map_fd(fd, r->cpu * sizeof(struct cpu_slot));
+	job->nr_cpus = r->cpu;
+	job->ring_slots = r->slots;
+	return job->rings && job->cpus ? 0 : -ENOMEM;
+}
+
+static int take_ring(struct job *job, const struct write_request *r, int fd)
+{
+	struct keep_ring *ring = r->cpu < job->nr_cpus ? &job->rings[r->cpu] : NULL;
+
+	if (!ring || ring->slots || r->from > r->end)
+		return -EINVAL;
+	*ring = (struct keep_ring){ .slots = map_fd(fd, (size_t)job->ring_slots * sizeof(struct ring_slot)),
+				    .head = (const uint64_t *)&job->cpus[r->cpu].records,
+				    .from = r->end - r->from > job->ring_slots ? r->end - job->ring_slots : r->from,
+				    .end = r->end };
+	return ring->slots ? 0 : -ENOMEM;
+}
+
+static int take_path(struct job *job, const struct write_request *r)
+{
+	int err;
+
+	if (!*r->temporary || strchr(r->temporary, '/'))
+		return -EINVAL;
+	snprintf(job->temporary, sizeof(job->temporary), "%s", r->temporary);
+	err = path_resolve(r->path, invoker()->uid, 0, &job->path);
+	if (!err)
+		err = job->path.magic ? -EOPNOTSUPP : write_kind(&job->path, &job->stream);
+	return err || job->stream ? err : create(job);
+}
+
+/* What can go wrong with the file is known before anybody waits; without a copy the rings themselves are read. */
+static int take_file(struct job *job, const struct write_request *r, int fd)
+{
+	char folder[32] = "";
+	int err = 0;
+
+	if (job->fd >= 0 || job->path.folder >= 0)
+		return -EINVAL;
+	if (r->what == WRITE_PATH)
+		err = take_path(job, r);
+	else
+		job->fd = dup(fd);
+	if (job->path.folder >= 0 && !job->stream)
+		snprintf(folder, sizeof(folder), "/proc/self/fd/%d", job->path.folder);
+	if (!err)
+		keep_rings(job->rings, job->nr_cpus, job->ring_slots, *folder ? folder : NULL);
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER); /* nothing is lost by waiting now */
+	return err;
+}
+
+static int remove_rest(const struct write_request *r)
+{
+	struct path p;
+	int err = path_resolve(r->path, invoker()->uid, 0, &p);
+
+	if (!err && !strncmp(r->temporary, ".systop-", 8) && !strchr(r->temporary, '/'))
+		err = unlinkat(p.folder, r->temporary, 0) ? -errno : 0;
+	path_close(&p);
+	return err;
+}
+
+static int take_index(struct job *job, const struct write_request *r, int fd, struct write_answer *a)
+{
+	int err;
+
+	job->exporter = exporter_at(r->exporter);
+	job->index = trace_index_open(fd);
+	if (!job->exporter || !job->exporter->window || !job->index || (job->fd < 0 && !job->stream) ||
+	    job->index->cpus.nr != job->nr_cpus || job->index->ring_slots != job->ring_slots)
+		return -EINVAL;
+	err = job->stream ? open_stream(job) : 0;
+	if (!err)
+		err = write_trace(job, a);
+	if (!err)
+		err = publish(job);
+	if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
+		measure(job, err, a);
+	a->done = 1;
+	return err;
+}
+
+static int take(struct job *job, const struct write_request *r, int fd, struct write_answer *a)
+{
+	switch (r->what) {
+	case WRITE_CPUS:
+		return take_cpus(job, r, fd);
+	case WRITE_RING:
+		return take_ring(job, r, fd);
+	case WRITE_TO:
+	case WRITE_PATH:
+		return take_file(job, r, fd);
+	case WRITE_INDEX:
+		return take_index(job, r, fd, a);
+	case WRITE_REMOVE:
+		a->done = 1;
+		return remove_rest(r);
+	default:
+		return -EINVAL;
+	}
+}
+
+void write_run(int socket)
+{
+	static struct job job = { .fd = -1, .path.folder = -1 };
+	static struct write_request r;
+	struct write_answer a = { 0 };
+	int fd, got;
+
+	job.socket = socket;
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes is an error like others */
+	while (!a.done && !a.err &&
+	       (got = helper_receive(socket, &r, sizeof(r), &fd)) >= (int)offsetof(struct write_request, path)) {
+		r.path[sizeof(r.path) - 1] = '\0';
+		r.temporary[sizeof(r.temporary) - 1] = '\0';
+		a.err = take(&job, &r, fd, &a);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (job.named)
+		unlinkat(job.path.folder, job.temporary, 0);
+	a.done = 1;
+	a.percent = 100;
+	helper_send(socket, &a, sizeof(a), -1);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_INPUT_ACTIONS_H
+#define SYSTOP_TUI_INPUT_ACTIONS_H
+
+/* Where an action means something. Of two with the same key the one that means something in fewer
+ * places comes first; neither may mean something where the other does not, unless in all. */
+enum place_kind {
+	IN_THREADS = 1,
+	IN_CGROUPS = 2,
+	IN_DETAIL = 4,
+	IN_SYSTEM = 8,
+	IN_TEXT = 16,    /* help, health */
+	IN_SEARCH = 32,  /* a search is on */
+	IN_FLAME = 64,
+	IN_BLOCKED = 128,
+	IN_IRQ = 256,
+	IN_IRQ_SOURCE = 512,
+	IN_WAITS = 1024,
+	IN_LATENCY = 2048,
+	IN_RANGE = 4096, /* threads in a range of latencies */
+	IN_SUBSECOND = 8192,
+	IN_HEAT = IN_LATENCY | IN_SUBSECOND,
+	IN_TABLES = IN_THREADS | IN_CGROUPS,
+	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED | IN_IRQ | IN_IRQ_SOURCE | IN_WAITS | IN_HEAT |
+		   IN_RANGE,
+	IN_ALL = IN_VIEWS | IN_TEXT,
+	IN_BASES = IN_ALL & ~IN_FLAME,
+	IN_NAMES = IN_TABLES | IN_FLAME | IN_BLOCKED | IN_RANGE,
+};
+
+/*
+ * Everything a key can do, one line each: dispatch, footer, help, config and man page come from
+ * here. Keys are separated by blanks; keymap.h says how they are written.
+ * id, name in the config, where, keys of the presets systop, htop, below, word in the footer ("":
+ * not there), help
+ */
+#define ACTIONS(_)                                                                                 \
+	_(CLOSE,      "close",       IN_ALL,     "q",          "q",          "q",        "back",    "back; at the top: leave systop") \
+	_(BACK,       "back",        IN_ALL,     "Esc Bksp",   "Esc Bksp",   "Esc Bksp", "",        "back to where this was opened from") \
+	_(QUIT,       "quit",        IN_ALL,     "Q F10 ^C",   "Q F10 ^C",   "Q F10 ^C", "",        "leave systop") \
+	_(HELP,       "help",        IN_ALL,     "? F1 h",     "h ? F1",     "? F1 h",   "help",    "this help") \
+	_(HEALTH,     "health",      IN_ALL,     "!",          "!",          "!",        "",        "health: probes, maps, losses, rights") \
+	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \
+	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
+	_(LATENCY,    "latency",     IN_ALL,     "4",          "4",          "4",        "",        "view: how long waits, sleeps and interrupts took, over time") \
+	_(BLOCKED,    "d-state",     IN_ALL,     "5",          "5",          "5",        "",        "view: threads in D state, and where they wait") \
+	_(IRQ,        "irq",         IN_ALL,     "6",          "6",          "6",        "",        "view: interrupts, what they took, and from whom") \
+	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
+	_(WAITS,      "waits",       IN_ALL,     "8",          "8",          "8",        "",        "view: who waited for a CPU, and who ran instead") \
+	_(NEXT,       "next-view",   IN_BASES & ~IN_HEAT,   "Tab",        "Tab",        "Tab",      "",        "next view") \
+	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
+	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED | IN_IRQ | IN_WAITS | IN_LATENCY | IN_RANGE, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; who waited") \
+	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
+	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show what they took of each CPU") \
+	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: ask the recorder again for those of this source") \
+	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
+	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds, or those selected, as a Perfetto trace; Esc cancels") \
+	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
+	_(FLAME_OUT,  "flame-out",   IN_FLAME,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
+	_(FLAME_RESET, "flame-reset", IN_FLAME,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
+	_(FLAME_METRIC, "flame-metric", IN_FLAME, "Tab",       "Tab",        "Tab",      "metric",  "flame: on-CPU, runqueue, sleep, D state, or all of them") \
+	_(FLAME_LEFT, "flame-left",  IN_FLAME,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
+	_(FLAME_RIGHT, "flame-right", IN_FLAME,  "l Right",    "Right l",    "l Right",  "",        "flame: the box to the right") \
+	_(FLAME_INVERT, "flame-invert", IN_FLAME, "i",         "i",          "i",        "invert",  "flame: innermost functions first, their callers below") \
+	_(FLAME_MERGE, "flame-merge", IN_FLAME,  "m",          "m",          "m",        "merge",   "flame: all together, by process, by thread, or by cgroup") \
+	_(FLAME_KERNEL, "flame-kernel", IN_FLAME, "K",         "K",          "K",        "",        "flame: hide or show kernel functions") \
+	_(FLAME_USER, "flame-user",  IN_FLAME,   "U",          "U",          "U",        "",        "flame: hide or show user functions") \
+	_(FLAME_TABLE, "flame-table", IN_FLAME,  "t",          "t",          "t",        "table",   "flame: table of functions, with self and total time") \
+	_(FLAME_SANDWICH, "flame-sandwich", IN_FLAME, "s",     "s",          "s",        "sandwich", "flame: what called the selected function, and what it called") \
+	_(FLAME_SAME, "flame-same",  IN_FLAME,   "# *",        "# *",        "# *",      "",        "flame: mark all boxes of the selected function") \
+	_(FLAME_BASE, "flame-base",  IN_FLAME,   "x",          "x",          "x",        "",        "flame: keep what is shown, to compare with") \
+	_(FLAME_COMPARE, "flame-compare", IN_FLAME, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
+	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples a second") \
+	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples a second") \
+	_(CPU_LEFT,   "cpu-left",    IN_SYSTEM,  "h Left",     "Left h",     "h Left",   "",        "system: the CPU to the left") \
+	_(CPU_RIGHT,  "cpu-right",   IN_SYSTEM,  "l Right",    "Right l",    "l Right",  "",        "system: the CPU to the right") \
+	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: a bar a CPU, or a cell: many fit then") \
+	_(HEAT_METRIC, "heat-metric", IN_HEAT,   "Tab",        "Tab",        "Tab",      "metric",  "latency: runqueue wait, sleep, D state, interrupt, softirq (subsecond: CPU samples, runqueue wait, D state)") \
+	_(HEAT_LEFT,  "heat-left",   IN_HEAT,    "h Left",     "Left h",     "h Left",   "",        "latency: the refresh, or second, before") \
+	_(HEAT_RIGHT, "heat-right",  IN_HEAT,    "l Right",    "Right l",    "l Right",  "",        "latency: the one after") \
+	_(HEAT_SELECT, "heat-select", IN_HEAT,   "v",          "v",          "v",        "select",  "latency: begin a range of cells, or end it; Esc drops it") \
+	_(SUBSECOND,  "subsecond",   IN_LATENCY, "s",          "s",          "s",        "subsecond", "latency: when in their second things happened: patterns of what comes again") \
+	_(HEAT_SCALE, "heat-scale",  IN_HEAT,    "b",          "b",          "b",        "scale",   "latency: cells by the logarithm of their numbers, or linear") \
+	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
+	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \
+	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh on") \
+	_(LEAP_BACK,  "leap-back",   IN_VIEWS,   "{",          "{",          "{",        "",        "ten refreshes back") \
+	_(LEAP_ON,    "leap-on",     IN_VIEWS,   "}",          "}",          "}",        "",        "ten refreshes on") \
+	_(SEARCH,     "search",      IN_NAMES,   "/",          "F3 /",       "/",        "find",    "search as you type") \
+	_(MATCH_NEXT, "next-match",  IN_SEARCH,  "n",          "n",          "n",        "",        "next match of the search") \
+	_(MATCH_PREV, "previous-match", IN_SEARCH, "N",        "N",          "N",        "",        "previous match of the search") \
+	_(FILTER,     "filter",      IN_TABLES,  "\\ F4 &",    "F4 \\ &",    "\\ F4 &",  "filter",  "show only what matches: cg:api !kworker cpu>5 runq.p99>1ms state=D") \
+	_(CLEAR,      "clear",       IN_NAMES,   "=",          "=",          "= ^L",     "",        "clear filter and search") \
+	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "keep the selected one selected wherever it goes, and in sight") \
+	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \
+	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree, and back") \
+	_(KTHREADS,   "kthreads",    IN_THREADS, "K",          "K",          "K",        "",        "hide or show kernel threads") \
+	_(IDLE,       "idle",        IN_TABLES,  "i",          "i",          "i",        "",        "hide or show what did nothing") \
+	_(OWN,        "own",         IN_CGROUPS, "s",          "s",          "o",        "",        "numbers of the cgroup alone, or with all below it") \
+	_(FOLD,       "fold",        IN_TABLES,  "-",          "-",          "-",        "",        "tree: fold") \
+	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \
+	_(UNFOLD_ALL, "unfold-all",  IN_TABLES,  "*",          "*",          "*",        "",        "tree: unfold everything") \
+	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 .",       ".",        "sort",    "choose the column to sort by") \
+	_(SORT_LEFT,  "sort-left",   IN_TABLES | IN_IRQ,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
+	_(SORT_RIGHT, "sort-right",  IN_TABLES | IN_IRQ,  ">",          ">",          ">",        "",        "sort by the column to the right") \
+	_(INVERT,     "invert",      IN_TABLES | IN_IRQ,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
+	_(SORT_RUN,   "sort-run",    IN_TABLES,  "P",          "P",          "P",        "",        "sort by RUN%") \
+	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "M",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
+	_(SORT_P99,   "sort-p99",    IN_TABLES,  "L",          "L",          "L",        "",        "sort by RQ-P99") \
+	_(SORT_D,     "sort-d",      IN_TABLES,  "D",          "D",          "D",        "",        "sort by D%") \
+	_(SORT_ID,    "sort-id",     IN_TABLES,  "N",          "N",          "N",        "",        "sort by TID, PID or path (while searching: previous match)") \
+	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 o",       "O F2",     "options", "columns, units, theme, mouse") \
+	_(UNITS,      "units",       IN_VIEWS,   "E",          "E",          "E",        "",        "times as % of the interval, as time, or per second") \
+	_(MOUSE,      "mouse",       IN_BASES,    "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(WRITE,      "write",       IN_ALL,     "W",          "W",          "W",        "",        "write the config file") \
+	_(DOWN,       "down",        IN_ALL,     "j Down",     "Down j",     "j Down",   "",        "down") \
+	_(UP,         "up",          IN_ALL,     "k Up",       "Up k",       "k Up",     "",        "up") \
+	_(PAGE_DOWN,  "page-down",   IN_ALL,     "^F PgDn",    "PgDn ^F",    "^F PgDn",  "",        "a page down") \
+	_(PAGE_UP,    "page-up",     IN_ALL,     "^B PgUp",    "PgUp ^B",    "^B PgUp",  "",        "a page up") \
+	_(HALF_DOWN,  "half-down",   IN_ALL,     "^D",         "^D",         "^D",       "",        "half a page down") \
+	_(HALF_UP,    "half-up",     IN_ALL,     "^U",         "^U",         "^U",       "",        "half a page up") \
+	_(FIRST,      "first",       IN_ALL,     "g Home",     "Home g",     "g Home",   "",        "to the top; the selection lets go of its row") \
+	_(LAST,       "last",        IN_ALL,     "G End",      "End G",      "G End",    "",        "to the end") \
+	_(PAN_LEFT,   "pan-left",    IN_TABLES,  "( Left",     "Left (",     "( Left",   "",        "columns: back to the left") \
+	_(PAN_RIGHT,  "pan-right",   IN_TABLES,  ") Right",    "Right )",    ") Right",  "",        "columns: those that did not fit") \
+	_(REDRAW,     "redraw",      IN_ALL,     "^L",         "^L",         "^R",       "",        "draw the whole screen anew") \
+	_(SUSPEND,    "suspend",     IN_ALL,     "^Z",         "^Z",         "^Z",       "",        "stop systop; fg brings it back")
+
+enum action {
+#define _(id, ...) ACTION_##id,
+	ACTIONS(_)
+#undef _
+	ACTION_NONE,
+};
+
+enum preset { PRESET_SYSTOP, PRESET_HTOP, PRESET_BELOW, PRESET_COUNT };
+
+struct action_info {
+	const char *name;
+	int places; /* enum place_kind bits */
+	const char *keys[PRESET_COUNT];
+	const char *footer, *help;
+};
+
+extern const struct action_info actions[ACTION_NONE];
+
+/* Names of the presets, and the action with this name in the config; ACTION_NONE: there is none. */
+extern const char *const preset_names[PRESET_COUNT];
+enum action action_find(const char *name);
+
+#endif

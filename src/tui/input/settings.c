@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/input/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/format.h"
+
+/* As option -d. */
+#define DELAY_MIN_NS 100000000ULL
+#define DELAY_MAX_NS 60000000000ULL
+
+static const char *const when_names[] = { "auto", "always", "never" };
+static const char *const yes_names[] = { "no", "yes" };
+static const char *const view_names[] = { "threads", "processes", "tree", "cgroups", "latency", "d-state", "irq",
+					 "system", "waits" };
+
+#define NR(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+/* Which one of @names, -1: none. */
+static int choice(const char *const *names, int nr, const char *value)
+{
+	for (int i = 0; i < nr; i++)
+		if (!strcmp(names[i], value))
+			return i;
+	return -1;
+}
+
+/* What can be said, with what it may be. The order is that of the file. */
+#define SETTINGS(_)                                                                                \
+	_(THEME,    "look",  "theme",    "a theme's name: default light mono colour-blind 16-colour, or a file") \
+	_(COLOR,    "look",  "color",    "auto always never")                                      \
+	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
+	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
+	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
+	_(VIEW,     "view",  "start",    "threads processes tree cgroups latency d-state irq system waits")      \
+	_(SORT,     "view",  "sort",     "a column's name")                                        \
+	_(INVERT,   "view",  "invert",   "yes no")                                                 \
+	_(IDLE,     "view",  "hide-idle", "yes no: leave out what did nothing")                    \
+	_(KTHREADS, "view",  "hide-kthreads", "yes no: leave out kernel threads")                  \
+	_(DELAY,    "view",  "delay",    "refresh interval: 0.1s to 60s")                          \
+	_(COLUMNS,  "columns", "threads", "names of columns in their order, - before hidden ones, :WIDTH behind") \
+	_(COLUMNS_PROCESSES, "columns", "processes", "likewise")                                   \
+	_(COLUMNS_TREE, "columns", "tree", "likewise")                                             \
+	_(COLUMNS_CGROUPS, "columns", "cgroups", "likewise")                                       \
+	_(PRESET,   "keys",  "preset",   "systop htop below")
+
+enum setting {
+#define _(id, ...) SETTING_##id,
+	SETTINGS(_)
+#undef _
+	SETTING_COUNT
+};
+
+static const struct {
+	const char *section, *name, *help;
+} settings[SETTING_COUNT] = {
+#define _(id, section, name, help) { section, name, help },
+	SETTINGS(_)
+#undef _
+};
+
+void settings_default(struct settings *s)
+{
+	*s = (struct settings){
+		.theme = "default",
+		.view = "threads",
+		.sorting = { .by = (enum column_id)FIELD_RUN },
+		.delay_ns = 1000000000,
+	};
+	for (int t = 0; t < TABLE_COUNT; t++)
+		columns_default(&s->columns[t], t);
+	keymap_preset(&s->keymap, PRESET_SYSTOP);
+}
+
+static int wrong(enum setting id, char *error, size_t size)
+{
+	snprintf(error, size, "%s is one of: %s", settings[id].name, settings[id].help);
+	return -EINVAL;
+}
+
+/* Sets *@to to which one of @names @value is. */
+static int set_choice(int *to, const char *const *names, int nr, const char *value)
+{
+	int i = choice(names, nr, value);
+
+	if (i >= 0)
+		*to = i;
+	return i >= 0 ? 0 : -EINVAL;
+}
+
+static int set_bool(bool *to, const char *value)
+{
+	int i = choice(yes_names, NR(yes_names), value);
+
+	if (i >= 0)
+		*to = i;
+	return i >= 0 ? 0 : -EINVAL;
+}
+
+static int set_text(char *to, size_t size, const char *value)
+{
+	if (!*value || strlen(value) >= size)
+		return -EINVAL;
+	snprintf(to, size, "%s", value);
+	return 0;
+}
+
+static int set_sort(struct settings *s, const char *value)
+{
+	enum column_id id = column_find(value);
+
+	if (id == COLUMN_COUNT || id == COLUMN_BAR || id == COLUMN_PAST)
+		return -EINVAL;
+	s->sorting.by = id;
+	return 0;
+}
+
+static int set_key(struct settings *s, const char *name, const char *value, int line, char *error,
+		   size_t size)
+{
+	enum action a = action_find(name);
+
+	if (a == ACTION_NONE) {
+		snprintf(error, size, "no such action: systop --print-config lists them");
+		return -EINVAL;
+	}
+	return keymap_bind(&s->keymap, a, value, line, error, size) ? -EINVAL : 0;
+}
+
+/* A preset, wherever it stands in the section: keys bound by then are bound again. */
+static int set_preset(struct settings *s, const char *value)
+{
+	struct keymap bound = s->keymap;
+	char error[128];
+	int preset = choice(preset_names, PRESET_COUNT, value);
+
+	if (preset < 0)
+		return -EINVAL;
+	s->preset = preset;
+	keymap_preset(&s->keymap, preset);
+	for (int a = 0; a < ACTION_NONE; a++)
+		if (bound.bound_at[a])
+			keymap_bind(&s->keymap, a, bound.keys[a], bound.bound_at[a], error,
+				    sizeof(error));
+	return 0;
+}
+
+static int set(struct settings *s, enum setting id, const char *value, char *error, size_t size)
+{
+	enum table table = id - SETTING_COLUMNS;
+
+	switch (id) {
+	case SETTING_THEME:
+		return set_text(s->theme, sizeof(s->theme), value);
+	case SETTING_COLOR:
+		return set_choice((int *)&s->color, when_names, NR(when_names), value);
+	case SETTING_ASCII:
+		return set_choice((int *)&s->ascii, when_names, NR(when_names), value);
+	case SETTING_MOUSE:
+		return set_bool(&s->mouse, value);
+	case SETTING_UNITS:
+		return set_choice((int *)&s->units, units_names, UNITS_COUNT, value);
+	case SETTING_VIEW:
+		return choice(view_names, NR(view_names), value) < 0
+			       ? -EINVAL
+			       : set_text(s->view, sizeof(s->view), value);
+	case SETTING_SORT:
+		return set_sort(s, value);
+	case SETTING_INVERT:
+		return set_bool(&s->sorting.inverted, value);
+	case SETTING_IDLE:
+		return set_bool(&s->hide_idle, value);
+	case SETTING_KTHREADS:
+		return set_bool(&s->hide_kthreads, value);
+	case SETTING_DELAY:
+		return parse_duration(value, DELAY_MIN_NS, DELAY_MAX_NS, &s->delay_ns) ? -EINVAL : 0;
+	case SETTING_PRESET:
+		return set_preset(s, value);
+	default:
+		return columns_parse(&s->columns[table], table, value, error, size) ? -EINVAL : 0;
+	}
+}
+
+int settings_set(struct settings *s, const char *section, const char *name, const char *value,
+		 int line, char *error, size_t size)
+{
+	*error = '\0';
+	for (int id = 0; id < SETTING_COUNT; id++) {
+		if (strcmp(settings[id].section, section) || strcmp(settings[id].name, name))
+			continue;
+		if (!set(s, id, value, error, size))
+			return 0;
+		return *error ? -EINVAL : wrong(id, error, size);
+	}
+	if (!strcmp(section, "keys"))
+		return set_key(s, name, value, line, error, size);
+	return -ENOENT;
+}
+
+static void get(const struct settings *s, enum setting id, char *buf, size_t size)
+{
+	const char *text = "";
+
+	switch (id) {
+	case SETTING_THEME:
+		text = s->theme;
+		break;
+	case SETTING_COLOR:
+		text = when_names[s->color];
+		break;
+	case SETTING_ASCII:
+		text = when_names[s->ascii];
+		break;
+	case SETTING_MOUSE:
+		text = yes_names[s->mouse];
+		break;
+	case SETTING_UNITS:
+		text = units_names[s->units];
+		break;
+	case SETTING_VIEW:
+		text = s->view;
+		break;
+	case SETTING_SORT:
+		text = column_info(s->sorting.by).name;
+		break;
+	case SETTING_INVERT:
+		text = yes_names[s->sorting.inverted];
+		break;
+	case SETTING_IDLE:
+		text = yes_names[s->hide_idle];
+		break;
+	case SETTING_KTHREADS:
+		text = yes_names[s->hide_kthreads];
+		break;
+	case SETTING_DELAY:
+		snprintf(buf, size, "%gs", s->delay_ns / 1e9);
+		return;
+	case SETTING_PRESET:
+		text = preset_names[s->preset];
+		break;
+	default:
+		columns_print(&s->columns[id - SETTING_COLUMNS], buf, size);
+		return;
+	}
+	snprintf(buf, size, "%s", text);
+}
+
+bool settings_get(const struct settings *s, int nr, struct setting_text *t)
+{
+	enum action a = nr - SETTING_COUNT;
+
+	*t->value = '\0';
+	if (nr < SETTING_COUNT) {
+		t->section = settings[nr].section;
+		t->name = settings[nr].name;
+		t->help = settings[nr].help;
+		if (s)
+			get(s, nr, t->value, sizeof(t->value));
+		return true;
+	}
+	if (a >= ACTION_NONE)
+		return false;
+	t->section = "keys";
+	t->name = actions[a].name;
+	t->help = actions[a].help;
+	if (s && s->keymap.bound_at[a])
+		snprintf(t->value, sizeof(t->value), "%s", s->keymap.keys[a]);
+	return true;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_INPUT_SETTINGS_H
+#define SYSTOP_TUI_INPUT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/input/keymap.h"
+#include "tui/widget/columns.h"
+
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+
+/* How the user wants it: what the config file and the options can say, and W writes. */
+struct settings {
+	char theme[64];
+	enum when color;   /* auto: unless NO_COLOR is set */
+	enum when ascii;   /* auto: unless the locale is UTF-8 */
+	bool mouse;
+	enum units units;
+	char view[16];     /* shown first: threads processes tree cgroups system */
+	struct sorting sorting;
+	bool hide_idle, hide_kthreads;
+	uint64_t delay_ns;
+	struct column_list columns[TABLE_COUNT];
+	enum preset preset;
+	struct keymap keymap;
+};
+
+void settings_default(struct settings *s);
+
+/*
+ * settings_set - one line of the config file.
+ * @line: its number, 0: not of a file
+ * Returns 0; -EINVAL with @error: what is wrong with the value; -ENOENT: there is no such setting.
+ */
+int settings_set(struct settings *s, const char *section, const char *name, const char *value,
+		 int line, char *error, size_t size);
+
+/* settings_get - setting @nr as text, for W and --print-config. Returns false behind the last one;
+ * the value is "" if it need not be written. @s: NULL: what it is called, without a value. */
+struct setting_text {
+	const char *section, *name, *help;
+	char value[1024];
+};
+
+bool settings_get(const struct settings *s, int nr, struct setting_text *text);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_SCREEN_HELP_H
+#define SYSTOP_TUI_SCREEN_HELP_H
+
+struct health;
+struct keymap;
+struct paint;
+
+/* Texts in place of the view, from line 0 of @p on; both return the line behind the last one. */
+
+/* help_draw - keys, columns and filter language, from their tables. */
+int help_draw(const struct paint *p, const struct keymap *keymap);
+
+/* health_draw - the state of everything. */
+int health_draw(const struct paint *p, const struct health *h);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_SCREEN_SCREEN_H
+#define SYSTOP_TUI_SCREEN_SCREEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <wchar.h>
+
+#include "tui/input/settings.h"
+#include "tui/screen/host.h"
+
+struct paint;
+struct tick;
+
+/*
+ * Everything that is on the screen and what keys do to it; knows no terminal, so that a test can
+ * draw it into any window.
+ */
+struct screen;
+
+enum screen_verdict { SCREEN_GO_ON, SCREEN_QUIT, SCREEN_SUSPEND, SCREEN_REDRAW };
+
+enum screen_mouse { MOUSE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+
+/* screen_new - @host: borrowed; @settings: copied; @filter: as --filter gave it, checked, NULL: none.
+ * Returns NULL when out of memory. */
+struct screen *screen_new(const struct host *host, const struct settings *settings,
+			  const char *filter);
+void screen_free(struct screen *s);
+
+/* screen_settings - as the user has changed them. */
+const struct settings *screen_settings(const struct screen *s);
+
+/* screen_tick - a new tick: shown, unless paused. Held as long as it is shown. */
+void screen_tick(struct screen *s, const struct tick *t);
+
+/* screen_notice - a line in the footer until the next key; fit for a terminal. */
+void screen_notice(struct screen *s, const char *text);
+
+/* screen_key - a key as curses gives it: a KEY_ code if @is_code, else a character. @now_ns:
+ * CLOCK_MONOTONIC, here and below. */
+enum screen_verdict screen_key(struct screen *s, wint_t key, bool is_code, uint64_t now_ns);
+void screen_mouse(struct screen *s, enum screen_mouse what, int y, int x, uint64_t now_ns);
+
+/* screen_draw - all of it, for a window of any size. */
+void screen_draw(struct screen *s, const struct paint *p, uint64_t now_ns);
+
+#endif

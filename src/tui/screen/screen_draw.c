@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/health.h"
+#include "tui/screen/header.h"
+#include "tui/screen/help.h"
+#include "tui/screen/screen_state.h"
+
+static void draw_too_small(const struct screen *s, const struct paint *p)
+{
+	char text[64];
+	int x, y = p->height / 2;
+
+	snprintf(text, sizeof(text), "%dx%d needed, have %dx%d", SCREEN_WIDTH_MIN, SCREEN_HEIGHT_MIN, p->width,
+		 p->height);
+	x = (p->width - (int)strlen(text)) / 2;
+	for (int line = 0; line < p->height; line++)
+		paint_clear(p, line, 0);
+	if (y) /* whose terminal it is can be told even then */
+		paint_format(p, 0, 0, ROLE_TEXT, "systop %s", s->host->name);
+	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
+}
+
+/* "[1:Threads] 2:Cgroups 7:System", short where there is a way back to show. */
+static void views_text(struct screen *s, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < NR_BASES && used < size; i++) {
+		const char *keys = s->settings.keymap.keys[screen_bases[i].action];
+		const char *fmt = i == s->current ? "[%.*s%s%s]" : " %.*s%s%s ";
+
+		if (s->depth && i != s->current)
+			continue;
+		used += snprintf(buf + used, size - used, fmt, (int)strcspn(keys, " "), keys,
+				 *keys ? ":" : "", screen_bases[i].view->name);
+	}
+}
+
+static void crumbs_text(struct screen *s, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (int i = 0; i < s->depth && used < size; i++)
+		used += snprintf(buf + used, size - used, "> %s%s ", s->deeper[i].name,
+				 s->deeper[i].view == &view_detail  ? " detail"
+				 : s->deeper[i].view == &view_flame ? " flame"
+								     : "");
+}
+
+static void sorted_text(const struct screen *s, char *buf, size_t size)
+{
+	const struct sorting *o = &s->settings.sorting;
+	bool text = o->by >= COLUMN_FIELDS && o->by != COLUMN_THREADS;
+
+	snprintf(buf, size, "%s %s", column_info(o->by).title, text != o->inverted ? "asc" : "desc");
+}
+
+static void draw_overlay(struct screen *s, const struct paint *p, int top, int height)
+{
+	struct paint page = pager_begin(&s->overlay_pager, p, top, height);
+	struct health health = { 0 };
+
+	if (s->overlay == OVERLAY_HELP) {
+		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap));
+		return;
+	}
+	s->host->health(s->host->arg, &health);
+	pager_end(&s->overlay_pager, health_draw(&page, &health));
+	health_fini(&health);
+}
+
+static void draw_footer(struct screen *s, const struct paint *p, const struct view_context *c)
+{
+	const struct place *place = screen_here(s);
+	const char *health_keys = s->settings.keymap.keys[ACTION_HEALTH];
+	char status[256], sorted[32] = "", alert[64] = "";
+	struct footer f = {
+		.status = status,
+		.sorted = sorted,
+		.filter = place->view->places & IN_TABLES ? s->filter_text : "",
+		.legend = place->view->legend,
+		.notice = s->notice,
+		.alert = alert,
+		.keymap = &s->settings.keymap,
+		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu tells its keys itself */
+		.top = !s->depth && !s->overlay && !s->menu.kind && !*s->search,
+	};
+
+	place->view->status(place->state, c, status, sizeof(status));
+	if (s->prompt.title) {
+		prompt_draw(&s->prompt, p, p->height - FOOTER_LINES, status);
+		return;
+	}
+	if (s->host->without_starter(s->host->arg))
+		snprintf(alert, sizeof(alert), "no saving, no new helpers: see %.*s", (int)strcspn(health_keys, " "),
+			 health_keys);
+	if (place->view->places & IN_TABLES)
+		sorted_text(s, sorted, sizeof(sorted));
+	footer_draw(&f, p);
+}
+
+static void draw_all(struct screen *s, const struct paint *p, uint64_t now_ns)
+{
+	struct view_context c = screen_context(s, now_ns);
+	const char *help_keys = s->settings.keymap.keys[ACTION_HELP];
+	char views[128], crumbs[2048], help_key[16];
+	struct header h = {
+		.host = s->host,
+		.tick = s->shown,
+		.newest = s->newest,
+		.interval_ns = s->settings.delay_ns,
+		.paused = s->paused,
+		.views = views,
+		.crumbs = crumbs,
+		.help_key = help_key,
+	};
+
+	views_text(s, views, sizeof(views));
+	crumbs_text(s, crumbs, sizeof(crumbs));
+	snprintf(help_key, sizeof(help_key), "%.*s", (int)strcspn(help_keys, " "), help_keys);
+	header_draw(&h, p);
+	if (s->overlay)
+		draw_overlay(s, p, c.top, c.height);
+	else if (s->menu.kind)
+		menu_draw(&s->menu, p, c.top, c.height);
+	else
+		screen_here(s)->view->draw(screen_here(s)->state, &c);
+	draw_footer(s, p, &c);
+}
+
+void screen_draw(struct screen *s, const struct paint *p, uint64_t now_ns)
+{
+	s->changed |= s->paint != p || s->width != p->width || s->height != p->height;
+	s->paint = p;
+	s->width = p->width;
+	s->height = p->height;
+	if (screen_too_small(p)) {
+		draw_too_small(s, p);
+		return;
+	}
+	if (!s->shown)
+		return;
+	screen_update(s, now_ns);
+	draw_all(s, p, now_ns);
+}

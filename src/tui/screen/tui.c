@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/screen/tui.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screen/screen.h"
+#include "tui/term/paint.h"
+#include "tui/term/term.h"
+#include "util/clock.h"
+#include "util/fail.h"
+#include "util/text.h"
+
+/* The screen on a terminal. */
+struct tui {
+	struct screen *screen;
+	struct paint paint;
+	struct theme first, theme; /* what it started with, and what is shown */
+	bool color, mouse;
+};
+
+int tui_check(void)
+{
+	return term_check();
+}
+
+/* NO_COLOR is respected unless the user says otherwise (no-color.org). */
+static bool wants_color(enum when color)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return color == WHEN_ALWAYS || (color == WHEN_AUTO && !(no_color && *no_color));
+}
+
+/* Puts into effect what keys changed of the looks. */
+static void follow_settings(struct tui *t)
+{
+	const struct settings *s = screen_settings(t->screen);
+	char error[256];
+
+	if (strcmp(t->theme.name, s->theme)) {
+		if (!strcmp(t->first.name, s->theme))
+			t->theme = t->first;
+		else if (theme_load(&t->theme, s->theme, NULL, error, sizeof(error)))
+			screen_notice(t->screen, error);
+		snprintf(t->theme.name, sizeof(t->theme.name), "%s", s->theme);
+		paint_theme(&t->paint, &t->theme, t->color);
+		clearok(curscr, TRUE);
+	}
+	if (t->mouse != s->mouse) {
+		t->mouse = s->mouse;
+		mousemask(t->mouse ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+	}
+}
+
+static void draw(struct tui *t)
+{
+	if (!term_ready())
+		return;
+	follow_settings(t);
+	screen_draw(t->screen, &t->paint, clock_ns(CLOCK_MONOTONIC));
+	wnoutrefresh(t->paint.win);
+	doupdate();
+	term_send();
+}
+
+static void open_paint(struct tui *t, const struct settings *s)
+{
+	bool unicode = s->ascii == WHEN_NEVER || (s->ascii == WHEN_AUTO && text_is_utf8());
+	int width, height;
+
+	term_size(&width, &height);
+	paint_init(&t->paint, stdscr, width, height, unicode);
+	t->color = wants_color(s->color);
+	keymap_define();
+	mouseinterval(0);
+}
+
+struct tui *tui_open(const struct tui_options *o)
+{
+	struct tui *t = calloc(1, sizeof(*t));
+	char notice[128] = "";
+
+	if (t)
+		t->screen = screen_new(o->host, o->settings, o->filter);
+	if (!t || !t->screen) {
+		free(t);
+		fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+		return NULL;
+	}
+	t->first = *o->theme;
+	if (term_open(o->output, notice, sizeof(notice))) {
+		tui_close(t);
+		return NULL;
+	}
+	open_paint(t, o->settings);
+	screen_notice(t->screen, *notice ? notice : o->notice);
+	draw(t);
+	return t;
+}
+
+void tui_close(struct tui *t)
+{
+	if (!t)
+		return;
+	if (t->mouse)
+		mousemask(0, NULL);
+	term_close();
+	screen_free(t->screen);
+	free(t);
+}
+
+void tui_tick(struct tui *t, const struct tick *tick)
+{
+	screen_tick(t->screen, tick);
+	draw(t);
+}
+
+void tui_notice(struct tui *t, const char *fmt, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	screen_notice(t->screen, text);
+	draw(t);
+}
+
+static void mouse_event(struct tui *t)
+{
+	MEVENT e;
+
+	if (getmouse(&e) != OK)
+		return;
+	screen_mouse(t->screen,
+		     e.bstate & BUTTON4_PRESSED   ? MOUSE_WHEEL_UP
+		     : e.bstate & BUTTON5_PRESSED ? MOUSE_WHEEL_DOWN
+						  : MOUSE_CLICK,
+		     e.y, e.x, clock_ns(CLOCK_MONOTONIC));
+}
+
+enum tui_verdict tui_input(struct tui *t)
+{
+	wint_t key;
+	int kind;
+
+	while ((kind = wget_wch(t->paint.win, &key)) != ERR) {
+		bool is_code = kind == KEY_CODE_YES;
+
+		if (is_code && key == KEY_RESIZE)
+			continue; /* SIGWINCH tells */
+		if (is_code && key == KEY_MOUSE) {
+			mouse_event(t);
+			continue;
+		}
+		switch (screen_key(t->screen, key, is_code, clock_ns(CLOCK_MONOTONIC))) {
+		case SCREEN_QUIT:
+			return TUI_QUIT;
+		case SCREEN_SUSPEND:
+			return TUI_SUSPEND;
+		case SCREEN_REDRAW:
+			clearok(curscr, TRUE);
+			break;
+		case SCREEN_GO_ON:
+			break;
+		}
+	}
+	draw(t);
+	return TUI_GO_ON;
+}
+
+void tui_resize(struct tui *t)
+{
+	term_size(&t->paint.width, &t->paint.height);
+	t->paint.to = t->paint.height;
+	draw(t);
+}
+
+void tui_output(struct tui *t)
+{
+	if (term_missed())
+		draw(t);
+}
+
+void tui_suspend(struct tui *t)
+{
+	(void)t;
+	term_suspend();
+}
+
+void tui_resume(struct tui *t)
+{
+	term_resume();
+	tui_resize(t);
+}
+
+void tui_emergency_restore(void)
+{
+	term_emergency();
+}

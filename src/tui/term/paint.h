@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_TERM_PAINT_H
+#define SYSTOP_TUI_TERM_PAINT_H
+
+#include <curses.h>
+#include <stdbool.h>
+
+#include "tui/term/theme.h"
+
+/* A window of any size to draw on: the screen, or a pad in a test. */
+struct paint {
+	WINDOW *win;
+	int width, height;
+	bool unicode; /* else ASCII only */
+	attr_t roles[ROLE_COUNT];
+	int shift;    /* added to every line: what is drawn can be longer than what is seen, */
+	int from, to; /* these lines of the window */
+};
+
+/* paint_init - a paint for the whole of a window of this size, in plain looks. */
+void paint_init(struct paint *p, WINDOW *win, int width, int height, bool unicode);
+
+/* paint_theme - makes the theme's looks attributes of this terminal, with the colours it has that
+ * come nearest. @color: colours are wanted, if it has any */
+void paint_theme(struct paint *p, const struct theme *t, bool color);
+
+/*
+ * paint_text - safe text (text_safe() passed it) at a cell, cut at @width cells or the window's
+ * edge; what ASCII cannot show is '?' there. Returns the column behind it.
+ */
+int paint_text(const struct paint *p, int y, int x, int width, enum role role, const char *text);
+
+/* paint_format - the same for text made here. */
+int paint_format(const struct paint *p, int y, int x, enum role role, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* paint_wrapped - words on as many lines as they need, each from @x on. Returns the next line. */
+int paint_wrapped(const struct paint *p, int y, int x, enum role role, const char *text);
+
+/* paint_eighths - one cell, filled from below to so many eighths: a column of a small chart. */
+int paint_eighths(const struct paint *p, int y, int x, enum role role, int eighths);
+
+/* paint_clear - blanks from @x to the end of the line. */
+void paint_clear(const struct paint *p, int y, int x);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/term/term.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "helper/helper.h"
+#include "helper/terminal.h"
+#include "tui/term/terminfo.h"
+#include "util/clock.h"
+#include "util/fail.h"
+#include "util/sink.h"
+#include "util/text.h"
+
+/* What an unknown terminal is taken for, the likeliest first. */
+static const char *const fallbacks[] = { "xterm-256color", "xterm", "vt100", "ansi" };
+
+/* So long a terminal that does not take the last frame is waited for. */
+#define LEAVE_MS 400
+
+/* A terminal that was not read for so long is drawn anew: it may be another one by now. */
+#define STUCK_NS 1000000000ULL
+
+static struct {
+	SCREEN *screen;
+	FILE *frames;          /* what curses writes to: a file in memory, as curses waits for who reads */
+	struct sink *output; /* takes it to the terminal */
+	uint64_t stuck;        /* CLOCK_MONOTONIC ns, since when frames are dropped; 0: none was */
+	bool open;
+	struct termios saved, raw;
+	char restore[256]; /* leaves the alternate screen, shows the cursor, plain text */
+	size_t restore_len;
+} term;
+
+/* Whether there is a description of this terminal, built in ones included. */
+static bool term_known(const char *name)
+{
+	const char *builtin;
+	int err;
+
+	if (setupterm(name, STDOUT_FILENO, &err) == OK) {
+		del_curterm(cur_term);
+		return true;
+	}
+	builtin = terminfo_builtin(name);
+	if (!builtin)
+		return false;
+	setenv("TERMINFO", builtin, 1);
+	if (setupterm(name, STDOUT_FILENO, &err) != OK)
+		return false;
+	del_curterm(cur_term);
+	return true;
+}
+
+/* The name to use for this terminal, NULL: there is none. */
+static const char *term_name(void)
+{
+	const char *name = getenv("TERM");
+
+	if (name && *name && term_known(name))
+		return name;
+	for (size_t i = 0; i < sizeof(fallbacks) / sizeof(fallbacks[0]); i++)
+		if (term_known(fallbacks[i]))
+			return fallbacks[i];
+	return NULL;
+}
+
+int term_check(void)
+{
+	const char *name = getenv("TERM");
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fail(-ENOTTY, EXIT_STATUS_USAGE, "cannot draw a screen: not a terminal");
+		fail_why("standard %s is not one", isatty(STDIN_FILENO) ? "output" : "input");
+		fail_fix("use systop -b");
+		return -ENOTTY;
+	}
+	if (name && !strcmp(name, "dumb")) {
+		fail(-ENOTTY, EXIT_STATUS_USAGE, "cannot draw a screen: TERM is dumb");
+		fail_why("a dumb terminal cannot place the cursor");
+		fail_fix("use systop -b");
+		return -ENOTTY;
+	}
+	if (!term_name()) {
+		fail(-ENOTTY, EXIT_STATUS_RUNTIME, "no terminfo for this terminal");
+		fail_why("neither TERM nor xterm-256color is described on this host");
+		fail_fix("infocmp -x $TERM | ssh HOST tic -x -    # or: systop -b");
+		return -ENOTTY;
+	}
+	return 0;
+}
+
+static void remember_text(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (term.restore_len + len <= sizeof(term.restore)) {
+		memcpy(term.restore + term.restore_len, s, len);
+		term.restore_len += len;
+	}
+}
+
+static void remember(const char *capability)
+{
+	const char *s = tigetstr(capability);
+
+	if (s && s != (char *)-1)
+		remember_text(s);
+}
+
+/* Mouse reports off: what curses switches on, the terminal's description does not tell how to undo. */
+static void remember_mouse(void)
+{
+	const char *s = tigetstr("kmous");
+
+	if (s && s != (char *)-1)
+		remember_text("\033[?1006;1000l");
+}
+
+/* Curses, its settings made for the terminal, and from then on writing to memory. */
+static int open_curses(const char *name)
+{
+	int fd = dup(STDOUT_FILENO), memory = memfd_create("systop-frames", MFD_CLOEXEC);
+
+	term.frames = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!term.frames && fd >= 0)
+		close(fd);
+	if (term.frames && memory >= 0)
+		term.screen = newterm(name, term.frames, stdin);
+	if (term.screen) {
+		raw(); /* ^C and ^Z are keys like all others */
+		noecho();
+		nonl();
+		tcgetattr(STDIN_FILENO, &term.raw);
+		dup3(memory, fd, O_CLOEXEC);
+	}
+	if (memory >= 0)
+		close(memory);
+	if (term.screen)
+		return 0;
+	if (term.frames)
+		fclose(term.frames);
+	return -ENOTTY;
+}
+
+/* If this process is killed, the starter restores what it is told here. */
+static void tell_starter(void)
+{
+	struct terminal t = { .before = term.saved, .len = term.restore_len };
+
+	memcpy(t.leave, term.restore, term.restore_len);
+	if (!tcgetattr(STDIN_FILENO, &t.ours))
+		helper_terminal(&t, STDOUT_FILENO);
+}
+
+int term_open(struct sink *output, char *notice, int size)
+{
+	const char *want = getenv("TERM"), *name = term_name();
+
+	*notice = '\0';
+	if (!name || tcgetattr(STDIN_FILENO, &term.saved))
+		return fail(-ENOTTY, EXIT_STATUS_RUNTIME, "cannot use the terminal");
+	if (!want || strcmp(want, name)) {
+		char safe[64];
+
+		text_safe(safe, sizeof(safe), want ? want : "", want ? strlen(want) : 0);
+		snprintf(notice, size, "no terminfo for TERM=%s; using %s", safe, name);
+	}
+	set_escdelay(25);
+	term.output = output;
+	if (open_curses(name))
+		return fail(-ENOTTY, EXIT_STATUS_RUNTIME, "cannot use the terminal");
+	term.open = true;
+	remember_mouse();
+	remember("sgr0");
+	remember("rmkx");
+	remember("cnorm");
+	remember("rmcup");
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	if (has_colors()) {
+		start_color();
+		use_default_colors();
+	}
+	tell_starter();
+	return 0;
+}
+
+bool term_ready(void)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!sink_ready(term.output)) {
+		if (!term.stuck)
+			term.stuck = now;
+		return false;
+	}
+	if (term.stuck && now - term.stuck > STUCK_NS)
+		clearok(curscr, TRUE);
+	term.stuck = 0;
+	return true;
+}
+
+bool term_missed(void)
+{
+	return term.stuck;
+}
+
+/* A terminal that is gone is found out about by the main loop. */
+void term_send(void)
+{
+	int fd = fileno(term.frames);
+	off_t bytes = lseek(fd, 0, SEEK_CUR);
+	void *frame = bytes > 0 ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+
+	if (frame == MAP_FAILED)
+		return;
+	sink_add(term.output, frame, bytes);
+	munmap(frame, bytes);
+	lseek(fd, 0, SEEK_SET);
+	ftruncate(fd, 0);
+}
+
+/* The terminal in the state it was in; who does not read it gets no more of what was drawn. */
+static void leave(void)
+{
+	endwin();
+	term_send();
+	sink_finish(term.output, LEAVE_MS);
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+	helper_terminal(NULL, -1);
+}
+
+void term_close(void)
+{
+	if (!term.open)
+		return;
+	term.open = false;
+	if (!enter_ca_mode) { /* no screen of its own that goes away */
+		wclear(stdscr);
+		wrefresh(stdscr);
+	}
+	leave();
+	delscreen(term.screen);
+	fclose(term.frames);
+	term.screen = NULL;
+}
+
+void term_suspend(void)
+{
+	leave();
+}
+
+void term_resume(void)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.raw);
+	tell_starter();
+	clearok(curscr, TRUE);
+}
+
+void term_size(int *width, int *height)
+{
+	struct winsize ws = { 0 };
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row && ws.ws_col)
+		resizeterm(ws.ws_row, ws.ws_col);
+	getmaxyx(stdscr, *height, *width);
+}
+
+void term_emergency(void)
+{
+	if (!term.open)
+		return;
+	helper_terminal(NULL, -1);
+	sink_write(STDOUT_FILENO, term.restore, term.restore_len, LEAVE_MS);
+	tcsetattr(STDIN_FILENO, TCSANOW, &term.saved);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/view/detail.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
+#include "tui/widget/bar.h"
+#include "util/format.h"
+#include "util/text.h"
+
+#define CHART_HEIGHT 6
+#define SCALE_WIDTH 8
+
+static const char *safe_name(const char *comm, char *buf, size_t size)
+{
+	text_safe(buf, size, comm, 16);
+	return buf;
+}
+
+/* --- Who it is */
+
+static void policy_text(const struct life *l, char *buf, size_t size)
+{
+	static const char *const names[] = { "OTHER", "FIFO", "RR", "BATCH", "4", "IDLE", "DEADLINE",
+					     "EXT" };
+	const char *name = l->policy < 8 ? names[l->policy] : "?";
+
+	if (l->priority >= 100)
+		snprintf(buf, size, "SCHED_%s nice %d", name, l->priority - 120);
+	else
+		snprintf(buf, size, "SCHED_%s priority %d", name, 99 - l->priority);
+}
+
+/* "2026-11-21 09:00:12 (3h02m ago)" */
+static void start_text(const struct life *l, const struct tick *t, char *buf, size_t size)
+{
+	uint64_t age = t->boottime_ns > l->start_ns ? t->boottime_ns - l->start_ns : 0;
+	time_t when = t->wall.tv_sec - (time_t)(age / 1000000000);
+	char day[32], ago[16];
+	struct tm tm;
+
+	localtime_r(&when, &tm);
+	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(buf, size, "%s (%s ago)", day, format_value(ago, sizeof(ago), UNIT_NS, age, 0));
+}
+
+static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t size)
+{
+	struct subject parent = { SUBJECT_PROCESS, ppid, 0 };
+	const struct row *r = subject_row(&parent, d->tick);
+
+	if (r)
+		subject_name(&parent, r, buf, size);
+	else
+		snprintf(buf, size, "%d", ppid);
+}
+
+/* "title  text", on as many lines as it takes. Returns the next line. */
+static int fact(const struct paint *p, int y, const char *title, const char *text)
+{
+	return paint_wrapped(p, y, paint_format(p, y, 0, ROLE_DIM, "%-9s", title), ROLE_TEXT, text);
+}
+
+static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
+{
+	const struct cgroup *limiter = row_limiter(d->row);
+	const struct cgroup_limit *limit = d->row->limit;
+	char path[4096], elided[1024], text[160], time[16], quota[16], period[16];
+	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s", "cgroup");
+	size_t used;
+
+	text_safe(path, sizeof(path), d->row->cgroup->path, strlen(d->row->cgroup->path));
+	text_elide(elided, sizeof(elided), path, p->width - x);
+	paint_text(p, y++, x, p->width, ROLE_TEXT, elided);
+	if (limiter != d->row->cgroup && limiter->parent) {
+		text_safe(path, sizeof(path), limiter->path, strlen(limiter->path));
+		y = fact(p, y, "limits", path);
+	}
+	if (d->row->kind != ROW_CGROUP)
+		return y;
+	snprintf(text, sizeof(text), "%u, its own %u", d->row->nr_threads, d->row->own_threads);
+	y = fact(p, y, "threads", text);
+	if (!limit->quota_ns)
+		return fact(p, y, "limit", "none");
+	snprintf(text, sizeof(text), "%s of CPU time each %s",
+		 format_value(quota, sizeof(quota), UNIT_NS, limit->quota_ns, 0),
+		 format_value(period, sizeof(period), UNIT_NS, limit->period_ns, 0));
+	used = strlen(text);
+	if (limit->nr_throttled == VALUE_NA)
+		snprintf(text + used, sizeof(text) - used, "; what it did is not known");
+	else
+		snprintf(text + used, sizeof(text) - used, "; stopped threads in %" PRIu64 " periods, for %s",
+			 limit->nr_throttled, format_value(time, sizeof(time), UNIT_NS, limit->throttled_ns, 0));
+	return fact(p, y, "limit", text);
+}
+
+static int thread_facts(const struct detail *d, const struct paint *p, int y)
+{
+	const struct life *l = d->row->thread;
+	char text[256], policy[64], cpus[64], last[16] = "-";
+
+	policy_text(l, policy, sizeof(policy));
+	d->context->host->affinity(l->tid, cpus, sizeof(cpus));
+	if (l->cpu >= 0)
+		snprintf(last, sizeof(last), "%d", l->cpu);
+	snprintf(text, sizeof(text), "%s  may run on CPU %s  last on %s", policy, cpus, last);
+	y = fact(p, y, "policy", text);
+	start_text(l, d->tick, text, sizeof(text));
+	return fact(p, y, "started", text);
+}
+
+int detail_identity(const struct detail *d, const struct paint *p, int y)
+{
+	const struct process *process = d->row->process;
+	char text[512], name[80], parent[128], user[64];
+
+	if (d->row->kind == ROW_CGROUP)
+		return cgroup_facts(d, p, y);
+	d->context->host->user_name(d->row->thread ? d->row->thread->uid : process->uid, user,
+				    sizeof(user));
+	if (d->row->thread) {
+		snprintf(text, sizeof(text), "%s, tid %d, user %s",
+			 safe_name(d->row->thread->comm, name, sizeof(name)), d->row->number, user);
+		y = fact(p, y, "thread", text);
+	}
+	parent_text(d, process->ppid, parent, sizeof(parent));
+	snprintf(text, sizeof(text), "%s, pid %d, user %s, parent %s",
+		 safe_name(process->comm, name, sizeof(name)), process->tgid, user, parent);
+	y = fact(p, y, "process", text);
+	y = cgroup_facts(d, p, y);
+	if (d->row->thread)
+		return thread_facts(d, p, y);
+	snprintf(text, sizeof(text), "%u", d->row->nr_threads);
+	return fact(p, y, "threads", text);
+}
+
+/* --- What the interval held */
+
+#define VALUE_CELLS 26 /* "RUNQ%      22.4   224ms" */
+
+static void value_text(const struct detail *d, enum field_id f, char *buf, size_t size)
+{
+	uint64_t v = row_value(d->row, f), interval = d->tick->interval_ns;
+	char first[16], second[16];
+
+	format_value(first, sizeof(first), fields[f].unit, v, interval);
+	if (fields[f].unit == UNIT_SHARE)
+		format_value(second, sizeof(second), UNIT_NS, v, 0);
+	else if (fields[f].unit == UNIT_RATE)
+		format_value(second, sizeof(second), UNIT_COUNT, v, 0);
+	else
+		*second = '\0';
+	snprintf(buf, size, "%-7s %7s %7s", fields[f].title, first, second);
+}
+
+int detail_values(const struct detail *d, const struct paint *p, int y)
+{
+	int columns = p->width / VALUE_CELLS ? p->width / VALUE_CELLS : 1, nr = 0, lines, i = 0;
+
+	for (int f = 0; f < FIELD_COUNT; f++)
+		nr += fields[f].drop > 0;
+	lines = (nr + columns - 1) / columns;
+	paint_format(p, y++, 0, ROLE_TITLE, "IN %.3gs (share or rate, and in all)",
+		     d->tick->interval_ns / 1e9);
+	for (int f = 0; f < FIELD_COUNT; f++) {
+		char text[64];
+
+		if (!fields[f].drop)
+			continue;
+		value_text(d, f, text, sizeof(text));
+		paint_text(p, y + i % lines, i / lines * VALUE_CELLS, VALUE_CELLS, ROLE_TEXT, text);
+		i++;
+	}
+	return y + lines;
+}
+
+/* --- Over time */
+
+/* What fills a column for many threads: the most they ran or waited in one tick. */
+static uint64_t busiest(const struct values *past, int nr)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < nr; i++) {
+		const uint64_t *v = past[i].v;
+		uint64_t busy = v[FIELD_RUN] + v[FIELD_RUNQ] + v[FIELD_D];
+
+		if (v[FIELD_ALIVE] != VALUE_NA && busy > most)
+			most = busy;
+	}
+	return most;
+}
+
+int detail_time(const struct detail *d, const struct paint *p, int y)
+{
+	bool one = d->row->kind == ROW_THREAD;
+	int width = p->width - SCALE_WIDTH < HISTORY_TICKS ? p->width - SCALE_WIDTH : HISTORY_TICKS;
+	const struct values *past = d->past + HISTORY_TICKS - width;
+	uint64_t whole = one ? 0 : busiest(past, width);
+	int known = 0;
+	char top[16];
+
+	for (int i = 0; i < width; i++)
+		known += past[i].v[FIELD_ALIVE] != VALUE_NA;
+	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s (right: the one shown)", known, known == 1 ? "" : "ES");
+	format_value(top, sizeof(top), UNIT_SHARE, one ? 1 : whole, one ? 1 : d->tick->interval_ns);
+	paint_format(p, y, 0, ROLE_DIM, "%5s %%", top);
+	paint_format(p, y + CHART_HEIGHT - 1, 0, ROLE_DIM, "%5s %%", "0");
+	if (one || whole)
+		bar_chart(p, y, SCALE_WIDTH, width, CHART_HEIGHT, past, width, whole);
+	y += CHART_HEIGHT;
+	bar_legend(p, y, SCALE_WIDTH);
+	return y + 1;
+}
+
+/* --- Waits for a CPU */
+
+int detail_waits(const struct detail *d, const struct paint *p, int y)
+{
+	struct hist all = { { 0 } };
+	uint32_t most = 0;
+	int first = -1, last = -1;
+	char p50[16], p90[16], p99[16], max[16];
+	uint64_t longest = 0;
+
+	for (int i = 0; i < HISTORY_TICKS; i++) {
+		if (d->past[i].v[FIELD_ALIVE] == VALUE_NA)
+			continue;
+		hist_add(&all, &d->past[i].runq);
+		if (d->past[i].v[FIELD_RUNQ_MAX] > longest)
+			longest = d->past[i].v[FIELD_RUNQ_MAX];
+	}
+	if (hist_quantile(&all, 1) == VALUE_NA) {
+		paint_format(p, y++, 0, ROLE_TITLE, longest ? "RUNQUEUE WAITS in these refreshes: none ended, the present one %s"
+							    : "RUNQUEUE WAITS in these refreshes: none",
+			     format_value(max, sizeof(max), UNIT_NS, longest, 0));
+		return y;
+	}
+	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile_upto(&all, 0.50, longest), 0);
+	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile_upto(&all, 0.90, longest), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile_upto(&all, 0.99, longest), 0);
+	format_value(max, sizeof(max), UNIT_NS, longest, 0);
+	paint_format(p, y++, 0, ROLE_TITLE,
+		     "RUNQUEUE WAITS in these refreshes: p50 ~%s p90 ~%s p99 ~%s max %s", p50, p90,
+		     p99, max);
+	for (int i = 0; i < HIST_SLOTS; i++) {
+		if (!all.n[i])
+			continue;
+		first = first < 0 ? i : first;
+		last = i;
+		most = all.n[i] > most ? all.n[i] : most;
+	}
+	for (int i = first; i >= 0 && i <= last; i++) {
+		char from[16], count[16];
+		int cells = (uint64_t)(p->width - 18) * all.n[i] / most;
+		int x;
+
+		format_value(from, sizeof(from), UNIT_NS, 1ULL << (i + HIST_SHIFT), 0);
+		format_value(count, sizeof(count), UNIT_COUNT, all.n[i], 0);
+		x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", i ? "  " : "< ",
+				 i ? from : "2.0us", count);
+		if (all.n[i] && !cells)
+			cells = 1;
+		for (int n = 0; n < cells; n++)
+			x = paint_text(p, y, x, 1, ROLE_RUNQ, p->unicode ? "█" : "#");
+		y++;
+	}
+	return y;
+}

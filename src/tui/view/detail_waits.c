@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Of a thread, process or cgroup: who ran while it waited for a CPU, and who woke it. */
+#include <stdio.h>
+
+#include "query/pairs.h"
+#include "query/wakers.h"
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
+#include "tui/view/detail.h"
+#include "util/format.h"
+
+#define SHOWN 8
+
+static bool is_of(const void *arg, const struct life *l)
+{
+	const struct subject *of = arg;
+	const struct row row = { .kind = ROW_THREAD, .number = l->tid, .thread = l, .process = l->process,
+				 .cgroup = l->cgroup };
+
+	return subject_is(of, &row) || subject_holds(of, &row);
+}
+
+int detail_behind(const struct detail *d, const struct paint *p, int y)
+{
+	struct pairs pairs = { 0 };
+	char sum[16], least[16];
+
+	if (pairs_add(&pairs, d->context->tick, HISTORY_TICKS, false, is_of, &d->context->within)) {
+		pairs_fini(&pairs);
+		return y;
+	}
+	pairs_sort(&pairs);
+	format_value(least, sizeof(least), UNIT_NS, d->context->host->wait_ns, 0);
+	format_value(sum, sizeof(sum), UNIT_NS, pairs.ns, 0);
+	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s and more:%s", sum, least,
+		     pairs.nr ? "" : " none");
+	for (size_t i = 0; i < pairs.nr && i < SHOWN; i++) {
+		const struct pair *at = &pairs.at[i];
+		char name[512], ns[16], count[16];
+
+		pair_name(at, name, sizeof(name));
+		format_value(ns, sizeof(ns), UNIT_NS, at->ns, 0);
+		format_value(count, sizeof(count), UNIT_COUNT, at->count, 0);
+		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s %6s times  %s%s", 100.0 * at->ns / pairs.ns, ns, count,
+			     at->kind == WAIT_BEHIND || at->kind == WAIT_SEVERAL ? "behind " : "", name);
+	}
+	pairs_fini(&pairs);
+	return y;
+}
+
+static void add_wokens(struct wakers *w, const struct tick *t, const struct subject *of)
+{
+	for (size_t i = 0; i < t->nr_wokens; i++)
+		if (is_of(of, t->wokens[i].life))
+			wakers_add_woken(w, &t->wokens[i]);
+}
+
+int detail_wakers(const struct detail *d, const struct paint *p, int y)
+{
+	const struct tick *t = d->context->tick, *head;
+	struct wakers w = { .nr = 0 };
+
+	add_wokens(&w, t, &d->context->within);
+	for (uint64_t back = 1; back < HISTORY_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
+		add_wokens(&w, head, &d->context->within);
+	wakers_sort(&w);
+	if (!w.nr)
+		return y;
+	paint_text(p, y++, 0, p->width, ROLE_TITLE,
+		   t->timers_unseen ? "WOKEN BY, in these refreshes (for a timer: who ran when it came)"
+				    : "WOKEN BY, in these refreshes");
+	for (int i = 0; i < w.nr && i < SHOWN; i++) {
+		char name[160], count[16];
+
+		waker_name(&w.at[i], t, &d->context->host->source, name, sizeof(name));
+		format_value(count, sizeof(count), UNIT_COUNT, w.at[i].count, 0);
+		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times: %s", 100.0 * w.at[i].count / w.count, count, name);
+	}
+	return y;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The lines around the flamegraph: what it is of, how good its stacks are, what the selected box is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sym/names.h"
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
+#include "tui/view/flame/flame_view.h"
+#include "util/format.h"
+#include "util/text.h"
+
+/* From here on there is room for the threads beside it. */
+#define WIDE 160
+#define THREADS_WIDTH 40
+
+#define TITLE_WIDTH 9
+
+/* How much of the screen is about the selected box; a low screen has more use for boxes. */
+int flame_about_lines(const struct view_context *c)
+{
+	return c->height >= 30 ? 10 : c->height >= 20 ? 6 : c->height >= 14 ? 5 : c->height >= 8 ? 3 : 1;
+}
+
+int flame_threads_width(const struct view_context *c)
+{
+	return c->paint->width >= WIDE ? THREADS_WIDTH : 0;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+/* Whole percents that add up to 100: what rounding leaves goes to the largest. False: there is no time. */
+static bool qualities(const struct calltree *f, int percents[QUALITIES])
+{
+	int sum = 0, largest = 0;
+	uint64_t all = 0;
+
+	for (int q = 0; q < QUALITIES; q++)
+		all += f->quality[q];
+	for (int q = 0; q < QUALITIES; q++) {
+		percents[q] = share(f->quality[q], all) + 0.5;
+		sum += percents[q];
+		largest = f->quality[q] > f->quality[largest] ? q : largest;
+	}
+	percents[largest] += 100 - sum;
+	return all;
+}
+
+/* "[On-CPU] Runq Sleep ..." and how good the stacks are. */
+void flame_draw_head(struct flame_view *s, const struct view_context *c)
+{
+	int percents[QUALITIES], x = 0;
+
+	for (int m = 0; m < CALLTREE_METRICS; m++)
+		x = paint_format(c->paint, c->top, x, m == (int)s->options.metric ? ROLE_SORTED : ROLE_DIM,
+				 m == (int)s->options.metric ? "[%s]" : " %s ", calltree_metric_names[m]);
+	x++;
+	for (int q = 0; qualities(&s->flames[TREE_MAIN], percents) && q < QUALITIES; q++)
+		x = paint_format(c->paint, c->top, x, ROLE_TEXT, "%s%s %d%%", q ? " " : "",
+				 calltree_quality_names[q], percents[q]);
+}
+
+/* --- The threads at its left */
+
+void flame_draw_threads(struct flame_view *s, const struct view_context *c, int bottom)
+{
+	const struct calltree *f = &s->flames[TREE_MAIN];
+	uint64_t all = f->nr ? f->nodes[0].total : 0;
+	int y = c->top + 1;
+
+	paint_format(c->paint, y++, 0, ROLE_TITLE, "%7s %6s  %-20s", "TID", "%", "COMM");
+	for (size_t i = 0; i < f->nr_threads && y < bottom; i++, y++) {
+		const struct calltree_thread *t = &f->threads[i];
+		char name[80], cut[80];
+
+		text_safe(name, sizeof(name), t->life->comm, sizeof(t->life->comm));
+		text_cut(cut, sizeof(cut), name, 20);
+		paint_format(c->paint, y, 0, ROLE_TEXT, "%7d %6.1f  %s", t->life->tid, share(t->total, all), cut);
+	}
+}
+
+/* --- The selected box */
+
+static int put(const struct view_context *c, int y, const char *title, const char *text)
+{
+	int x = paint_format(c->paint, y, 0, ROLE_DIM, "%-*s", TITLE_WIDTH, title);
+
+	paint_text(c->paint, y, x, c->paint->width - x, ROLE_TEXT, text);
+	return y + 1;
+}
+
+/* "calls  read_file 57.1%  parse 12.0%" */
+static void callees_text(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (int child = n->child; child >= 0 && f->nodes[child].total && used < size - 1;
+	     child = f->nodes[child].next) {
+		char callee[80];
+		const char *text = calltree_name(&f->nodes[child]);
+
+		text_safe(callee, sizeof(callee), text, strlen(text));
+		used += snprintf(buf + used, size - used, "%s%s %.1f%%", used ? "   " : "", callee,
+				 share(f->nodes[child].total, n->total));
+	}
+}
+
+/* "main < run < handle": from the one that called it outwards. */
+static void callers_text(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (int at = n->parent; at > 0 && used < size - 1; at = f->nodes[at].parent) {
+		char caller[80];
+		const char *text = calltree_name(&f->nodes[at]);
+
+		text_safe(caller, sizeof(caller), text, strlen(text));
+		used += snprintf(buf + used, size - used, "%s%s", used ? " < " : "", caller);
+	}
+}
+
+static void module_text(const struct view_context *c, const struct symbol *symbol, uint64_t frame, char *buf,
+			size_t size)
+{
+	char module[200], id[80];
+
+	text_safe(module, sizeof(module), symbol->module, strlen(symbol->module));
+	if (frame & FRAME_KERNEL) {
+		snprintf(buf, size, "kernel, %s 0x%" PRIx64, module, frame);
+	} else if (frame & FRAME_ANONYMOUS) {
+		snprintf(buf, size, "JIT or anonymous memory, 0x%llx", frame & ~FRAME_ANONYMOUS);
+	} else {
+		c->host->source.build_id(c->host->source.arg, frame, id, sizeof(id));
+		snprintf(buf, size, "%s +0x%llx   build-id %s%s", module, frame & FRAME_OFFSET_MASK, id,
+			 symbol->named ? "" : "   no symbol covers it");
+	}
+}
+
+/* Line @nr of what it was compiled from. */
+static int put_source(const struct view_context *c, int y, int end, uint64_t frame)
+{
+	const char *text = c->host->source.code(c->host->source.arg, frame);
+	bool first = true;
+
+	while (*text && y < end) {
+		size_t len = strcspn(text, "\n");
+		char line[512];
+
+		text_safe(line, sizeof(line), text, len);
+		y = put(c, y, first ? "source" : "", line);
+		first = false;
+		text += len + (text[len] == '\n');
+	}
+	return first && y < end ? put(c, y, "source", "-") : y;
+}
+
+/* Where in the past the shown refresh is, and what there was of this kind of time. */
+static int put_time(const struct flame_view *s, const struct view_context *c, int y)
+{
+	static const enum field_id of[] = { FIELD_RUN, FIELD_RUNQ, FIELD_SLEEP, FIELD_D, FIELD_IRQ, FIELD_RUN };
+	const struct row *r = subject_row(&c->within, c->newest);
+	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
+	struct values *past;
+	uint64_t most = 1;
+
+	if (!r && c->within.kind == SUBJECT_ALL && c->newest->nr_cgroups)
+		r = &c->newest->cgroups[0];
+	nr = nr < HISTORY_TICKS ? nr : HISTORY_TICKS;
+	past = r ? calloc(HISTORY_TICKS, sizeof(*past)) : NULL;
+	if (past && !tick_history(c->newest, &r, 1, HISTORY_TICKS, past)) {
+		const struct values *from = past + HISTORY_TICKS - nr;
+		int x = paint_format(c->paint, y, 0, ROLE_DIM, "%-*s", TITLE_WIDTH, "time");
+
+		for (int i = 0; i < nr; i++)
+			if (from[i].v[FIELD_ALIVE] != VALUE_NA && from[i].v[of[s->options.metric]] > most)
+				most = from[i].v[of[s->options.metric]];
+		for (int i = 0; i < nr; i++, x++) {
+			uint64_t v = from[i].v[of[s->options.metric]];
+
+			if (from[i].v[FIELD_ALIVE] != VALUE_NA && v)
+				paint_eighths(c->paint, y, x, ROLE_USER, 1 + 7 * v / most);
+		}
+		paint_text(c->paint, y, x, 4, ROLE_DIM, " now");
+		if (behind < nr)
+			paint_text(c->paint, y + 1, TITLE_WIDTH + nr - 1 - behind, 1, ROLE_SORTED, "^");
+	}
+	free(past);
+	return y + 2;
+}
+
+/* What is selected, whatever is shown. */
+struct about {
+	const struct symbol *symbol;
+	const char *name;
+	uint64_t frame, total, self, count;
+};
+
+static int put_name(const struct flame_view *s, const struct view_context *c, const struct about *a, int y)
+{
+	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
+	char name[256], total[16], self[16];
+	int x;
+
+	text_safe(name, sizeof(name), a->name, strlen(a->name));
+	if (!*name)
+		subject_name(&c->within, subject_row(&c->within, c->tick), name, sizeof(name));
+	format_value(total, sizeof(total), UNIT_NS, a->total, 0);
+	format_value(self, sizeof(self), UNIT_NS, a->self, 0);
+	x = paint_text(c->paint, y, 0, c->paint->width / 2, ROLE_SORTED, name);
+	x = paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)  self %s (%.1f%%)", total, share(a->total, all), self,
+			 share(a->self, all));
+	if (a->count) /* waits for a CPU are not counted by stack */
+		paint_format(c->paint, y, x, ROLE_TEXT, "  %" PRIu64 " %s", a->count,
+			     s->options.metric == CALLTREE_CPU ? "samples" : "times");
+	return y + 1;
+}
+
+void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
+{
+	const struct calltree_node *n = s->mode == MODE_FUNCTIONS ? NULL : flame_selected(s);
+	const struct calltree_function *fn = s->mode == MODE_FUNCTIONS ? flame_function_selected(s) : NULL;
+	const struct calltree *f = &s->flames[s->tree];
+	int lines = flame_about_lines(c), end = y + lines;
+	struct about a;
+	char text[1024];
+
+	if (n)
+		a = (struct about){ n->symbol, calltree_name(n), n->at.frame, n->total, n->self, n->count };
+	else if (fn)
+		a = (struct about){ fn->symbol, fn->symbol->name, fn->at.frame, fn->total, fn->self, fn->count };
+	else
+		return;
+	y = put_name(s, c, &a, y);
+	if (y < end && a.symbol) {
+		module_text(c, a.symbol, a.frame, text, sizeof(text));
+		y = put(c, y, "in", text);
+	}
+	if (y < end && n) {
+		callees_text(f, n, text, sizeof(text));
+		y = put(c, y, s->options.inverted || s->tree == TREE_CALLERS ? "callers" : "calls", text);
+	}
+	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS)))
+		y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
+	if (lines >= 10 && n) {
+		callers_text(f, n, text, sizeof(text));
+		y = put(c, y, "from", text);
+	}
+	if (lines >= 6 && s->flames[TREE_MAIN].wakers.nr && y < end - 2) {
+		snprintf(text, sizeof(text), "(all boxes) ");
+		wakers_text(&s->flames[TREE_MAIN].wakers, c->tick, &c->host->source, text + strlen(text),
+			    sizeof(text) - strlen(text));
+		y = put(c, y, "woken by", text);
+	}
+	if (y <= end - 2)
+		put_time(s, c, end - 2);
+}

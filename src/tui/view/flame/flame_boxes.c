@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The flamegraph itself: boxes that hang from their callers; and the table of functions. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sym/names.h"
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
+#include "tui/view/flame/flame_view.h"
+#include "util/format.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+/* Narrower names are cut: what two dots leave of them tells less. */
+#define ELIDE_FROM 8
+
+/* A smaller change of a share is noise. */
+#define CHANGE_MIN 0.005
+
+/* Where boxes are placed. */
+struct area {
+	enum flame_tree tree;
+	int step;       /* of lines, from a box to those below it: 1, or -1 for callers */
+	int end;        /* line that is not drawn to any more */
+};
+
+const char *flame_marks(const struct symbol *symbol)
+{
+	if (!symbol)
+		return "{}";
+	return symbol->kind == SYMBOL_KERNEL ? "()" : symbol->kind == SYMBOL_JIT ? "<>" : "[]";
+}
+
+static enum role role_of(const struct calltree_node *n)
+{
+	if (!n->symbol)
+		return ROLE_TEXT;
+	return n->symbol->kind == SYMBOL_KERNEL ? ROLE_KERNEL
+	       : n->symbol->kind == SYMBOL_JIT  ? ROLE_JIT
+						: ROLE_USER;
+}
+
+/* What stands in its box, fit for a terminal. */
+static void name_of(const struct flame_view *s, const struct view_context *c, const struct calltree_node *n,
+		    char *buf, size_t size)
+{
+	const char *name = calltree_name(n);
+
+	if (n->depth || s->mode == MODE_SANDWICH)
+		text_safe(buf, size, name, strlen(name));
+	else
+		subject_name(&c->within, subject_row(&c->within, c->tick), buf, size);
+}
+
+static enum role box_role(struct flame_view *s, const struct view_context *c, const struct box *b, double change)
+{
+	const struct calltree_node *n = &s->flames[b->tree].nodes[b->node], *selected = flame_selected(s);
+
+	if (n == selected)
+		return ROLE_SELECTED;
+	if (flame_matches(calltree_name(n), c->search) ||
+	    (s->marks && selected && n->symbol && n->symbol == selected->symbol))
+		return ROLE_MATCH;
+	if (s->compares)
+		return change > CHANGE_MIN ? ROLE_GREW : change < -CHANGE_MIN ? ROLE_SHRANK : ROLE_DIM;
+	return role_of(n);
+}
+
+static void draw_box(struct flame_view *s, const struct view_context *c, const struct box *b)
+{
+	const struct calltree_node *n = &s->flames[b->tree].nodes[b->node];
+	const char *marks = n->symbol || n->depth ? flame_marks(n->symbol) : "[]";
+	char name[256], with_change[280], elided[256], text[300];
+	double change = s->compares ? flame_change(s, c, n) : 0;
+	enum role role = box_role(s, c, b, change);
+	int room = b->width - 2;
+
+	if (b->width == 1) {
+		paint_text(c->paint, b->y, b->x, 1, role, change > CHANGE_MIN    ? "+"
+							   : change < -CHANGE_MIN ? "-"
+										   : "|");
+		return;
+	}
+	name_of(s, c, n, name, sizeof(name));
+	if (s->compares && (change > CHANGE_MIN || change < -CHANGE_MIN))
+		snprintf(with_change, sizeof(with_change), "%+.1f %s", 100 * change, name);
+	else
+		snprintf(with_change, sizeof(with_change), "%s", name);
+	if (room >= ELIDE_FROM)
+		text_elide(elided, sizeof(elided), with_change, room);
+	else
+		text_cut(elided, sizeof(elided), with_change, room);
+	snprintf(text, sizeof(text), "%c%s%*s%c", marks[0], elided, room - text_width(elided), "",
+		 marks[1]);
+	paint_text(c->paint, b->y, b->x, b->width, role, text);
+}
+
+static void add_box(struct flame_view *s, const struct view_context *c, struct box b)
+{
+	if (VEC_PUSH(s->boxes, s->nr_boxes, s->boxes_room, b))
+		return;
+	if (b.node >= 0)
+		draw_box(s, c, &b);
+	else
+		paint_text(c->paint, b.y, b.x, 1, ROLE_DIM, c->paint->unicode ? "…" : ".");
+}
+
+/* The boxes of @node's children in @width cells from @x on; those narrower than a cell are one. */
+static void place_children(struct flame_view *s, const struct view_context *c, const struct area *a, int node,
+			   int y, int x, int width)
+{
+	const struct calltree *f = &s->flames[a->tree];
+	uint64_t done = 0, all = f->nodes[node].total;
+	int end = x + width;
+
+	if (y == a->end)
+		return;
+	for (int child = f->nodes[node].child; child >= 0 && f->nodes[child].total; child = f->nodes[child].next) {
+		uint64_t total = f->nodes[child].total;
+		int from = x + (int)((double)done * width / all);
+		int to = x + (int)((double)(done + total) * width / all);
+
+		if (to <= from) {
+			/* The lighter ones come after it. */
+			if (from < end)
+				add_box(s, c, (struct box){ -1, a->tree, y, from, 1 });
+			return;
+		}
+		add_box(s, c, (struct box){ child, a->tree, y, from, to - from });
+		place_children(s, c, a, child, y + a->step, from, to - from);
+		done += total;
+	}
+}
+
+void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
+{
+	struct area a = { TREE_MAIN, 1, bottom };
+	int root = flame_at(&s->flames[TREE_MAIN], s->zoomed), width = c->paint->width - left;
+
+	add_box(s, c, (struct box){ root, TREE_MAIN, top, left, width });
+	place_children(s, c, &a, root, top + 1, left, width);
+}
+
+void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
+{
+	struct area callees = { TREE_MAIN, 1, bottom }, callers = { TREE_CALLERS, -1, top - 1 };
+	int middle = top + (bottom - top) / 2, width = c->paint->width - left;
+
+	add_box(s, c, (struct box){ 0, TREE_MAIN, middle, left, width });
+	place_children(s, c, &callees, 0, middle + 1, left, width);
+	if (s->flames[TREE_CALLERS].nr)
+		place_children(s, c, &callers, 0, middle - 1, left, width);
+}
+
+/* --- The table */
+
+void flame_draw_functions(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
+{
+	const struct calltree *f = &s->flames[TREE_MAIN];
+	uint64_t all = f->nodes[0].total;
+
+	paint_format(c->paint, top, left, ROLE_TITLE, "%7s %6s  %7s %6s  %-8s %s", "SELF", "%", "TOTAL", "%",
+		     s->options.metric == CALLTREE_CPU ? "SAMPLES" : "COUNT", "FUNCTION");
+	s->functions_height = bottom - top - 1;
+	if (s->function >= f->nr_functions)
+		s->function = f->nr_functions ? f->nr_functions - 1 : 0;
+	if (s->function < s->functions_top)
+		s->functions_top = s->function;
+	if (s->function >= s->functions_top + s->functions_height)
+		s->functions_top = s->function - s->functions_height + 1;
+	for (size_t i = 0; i < s->functions_height && s->functions_top + i < f->nr_functions; i++) {
+		const struct calltree_function *fn = &f->functions[s->functions_top + i];
+		const char *marks = flame_marks(fn->symbol);
+		char name[256], self[16], total[16], count[16];
+		enum role role = s->functions_top + i == s->function ? ROLE_SELECTED
+				 : flame_matches(fn->symbol->name, c->search) ? ROLE_MATCH
+									       : ROLE_TEXT;
+
+		if (!fn->total)
+			return;
+		text_safe(name, sizeof(name), fn->symbol->name, strlen(fn->symbol->name));
+		format_value(self, sizeof(self), UNIT_NS, fn->self, 0);
+		format_value(total, sizeof(total), UNIT_NS, fn->total, 0);
+		format_value(count, sizeof(count), UNIT_COUNT, fn->count, 0);
+		paint_format(c->paint, top + 1 + i, left, role, "%7s %5.1f%%  %7s %5.1f%%  %7s  %c%s%c", self,
+			     100.0 * fn->self / all, total, 100.0 * fn->total / all, count, marks[0], name,
+			     marks[1]);
+	}
+}

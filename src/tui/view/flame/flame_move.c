@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From box to box of a flamegraph, and from line to line of its table: with keys, and by names. */
+#include "sym/names.h"
+#include "tui/view/flame/flame_view.h"
+
+static const struct box *box_of(const struct flame_view *s, enum flame_tree tree, int node)
+{
+	for (size_t i = 0; i < s->nr_boxes; i++)
+		if (s->boxes[i].node == node && s->boxes[i].tree == tree)
+			return &s->boxes[i];
+	return NULL;
+}
+
+/* The box beside this one, in its line. */
+static const struct box *beside(const struct flame_view *s, const struct box *b, int direction)
+{
+	const struct box *best = NULL;
+
+	for (size_t i = 0; i < s->nr_boxes; i++) {
+		const struct box *o = &s->boxes[i];
+
+		if (o->y != b->y || o->node < 0 || (o->x - b->x) * direction <= 0)
+			continue;
+		if (!best || (o->x - best->x) * direction < 0)
+			best = o;
+	}
+	return best ? best : b;
+}
+
+/* The widest box in the line below or above that hangs from this one, or that it hangs from. */
+static const struct box *across(const struct flame_view *s, const struct box *b, int direction)
+{
+	const struct box *best = NULL;
+
+	for (size_t i = 0; i < s->nr_boxes; i++) {
+		const struct box *o = &s->boxes[i];
+
+		if (o->y != b->y + direction || o->node < 0 || o->x >= b->x + b->width || o->x + o->width <= b->x)
+			continue;
+		if (!best || o->width > best->width)
+			best = o;
+	}
+	return best ? best : b;
+}
+
+void flame_select(struct flame_view *s, const struct box *b)
+{
+	s->tree = b->tree;
+	s->selected = s->flames[b->tree].nodes[b->node].key;
+}
+
+void flame_move(struct flame_view *s, enum action a)
+{
+	const struct calltree *f = &s->flames[s->tree];
+	const struct box *b = f->nr ? box_of(s, s->tree, flame_at(f, s->selected)) : NULL;
+
+	if (!b && s->nr_boxes)
+		b = &s->boxes[0];
+	else if (b && (a == ACTION_DOWN || a == ACTION_UP))
+		b = across(s, b, a == ACTION_DOWN ? 1 : -1);
+	else if (b)
+		b = beside(s, b, a == ACTION_FLAME_LEFT ? -1 : 1);
+	if (b)
+		flame_select(s, b);
+}
+
+bool flame_move_function(struct flame_view *s, enum action a)
+{
+	size_t nr = s->flames[TREE_MAIN].nr_functions, page = s->functions_height;
+	int64_t to = s->function;
+
+	switch (a) {
+	case ACTION_DOWN:
+	case ACTION_UP:
+		to += a == ACTION_DOWN ? 1 : -1;
+		break;
+	case ACTION_PAGE_DOWN:
+	case ACTION_PAGE_UP:
+		to += a == ACTION_PAGE_DOWN ? (int64_t)page : -(int64_t)page;
+		break;
+	case ACTION_FIRST:
+		to = 0;
+		break;
+	case ACTION_LAST:
+		to = nr;
+		break;
+	default:
+		return false;
+	}
+	s->function = to < 0 || !nr ? 0 : to >= (int64_t)nr ? nr - 1 : (size_t)to;
+	return true;
+}
+
+/* --- Searching */
+
+static void find_function(struct flame_view *s, const char *search, int direction, bool stay)
+{
+	const struct calltree *f = &s->flames[TREE_MAIN];
+	int nr = f->nr_functions;
+
+	for (int i = !stay; i < nr + !stay; i++) {
+		size_t at = ((int)s->function + i * direction + 2 * nr) % nr;
+
+		if (f->functions[at].total && flame_matches(f->functions[at].symbol->name, search)) {
+			s->function = at;
+			return;
+		}
+	}
+}
+
+static void find_box(struct flame_view *s, const char *search, int direction, bool stay)
+{
+	const struct calltree_node *selected = flame_selected(s);
+	int nr = s->nr_boxes, at = 0;
+
+	for (int i = 0; selected && i < nr; i++)
+		if (s->boxes[i].tree == s->tree && s->boxes[i].node == selected - s->flames[s->tree].nodes)
+			at = i;
+	for (int i = !stay; i < nr + !stay; i++) {
+		const struct box *b = &s->boxes[((at + i * direction) % nr + nr) % nr];
+
+		if (b->node >= 0 && flame_matches(calltree_name(&s->flames[b->tree].nodes[b->node]), search)) {
+			flame_select(s, b);
+			return;
+		}
+	}
+}
+
+void flame_search(struct flame_view *s, const char *search, int direction, bool stay)
+{
+	if (!*search)
+		return;
+	if (s->mode == MODE_FUNCTIONS)
+		find_function(s, search, direction, stay);
+	else
+		find_box(s, search, direction, stay);
+}

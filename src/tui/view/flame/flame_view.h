@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_VIEW_FLAME_FLAME_VIEW_H
+#define SYSTOP_TUI_VIEW_FLAME_FLAME_VIEW_H
+
+/* What the files of the flamegraph's view share: view_flame.c (keys), flame_boxes.c (the graph, the
+ * table of functions), flame_about.c (the lines around them). */
+
+#include "query/calltree.h"
+#include "tui/screen/view.h"
+#include "tui/widget/pager.h"
+
+enum flame_mode {
+	MODE_TREE,
+	MODE_FUNCTIONS, /* a table: self and total of each */
+	MODE_SANDWICH,  /* what called a function, above it, and what it called, below */
+};
+
+/* The trees that boxes are of. Only a sandwich has callers. */
+enum flame_tree { TREE_MAIN, TREE_CALLERS, TREES };
+
+/* A box that was drawn, for keys and clicks. */
+struct box {
+	int node; /* -1: several that are too narrow */
+	enum flame_tree tree;
+	int y, x, width;
+};
+
+struct flame_view {
+	struct calltree flames[TREES];
+	struct calltree_options options;
+	flame_source *source;      /* view_flame_from(); NULL: the last refreshes */
+	void *source_arg;
+	void (*free_by)(void *arg); /* frees it; NULL: free() */
+	const struct view_context *context; /* while the source is asked */
+	char what[96];
+	enum flame_mode mode;
+	struct calltree_frame focus;  /* of the sandwich */
+	enum flame_tree tree;      /* the selected box is in, */
+	uint64_t selected;         /* and its node's key; 0: the root */
+	uint64_t zoomed;           /* key; 0: the root */
+	bool marks;                /* all boxes of the selected function are marked */
+	size_t function, functions_top, functions_height; /* in MODE_FUNCTIONS */
+	struct calltree_base base;
+	uint64_t base_seq;         /* the refresh it was set at; 0: it was not */
+	bool compares;
+	struct box *boxes;
+	size_t nr_boxes, boxes_room;
+};
+
+/* flame_selected - the selected node, NULL: there is none. flame_function_selected - what is selected
+ * in the table. */
+const struct calltree_node *flame_selected(const struct flame_view *s);
+const struct calltree_function *flame_function_selected(const struct flame_view *s);
+
+/* flame_at - index of the node with this key, of the root if it is not there; -1: no nodes. */
+int flame_at(const struct calltree *f, uint64_t key);
+
+/* flame_matches - whether a search finds the name. */
+bool flame_matches(const char *name, const char *search);
+
+/* What stands around a name tells what it is, without colours: "[]" user, "()" kernel, "<>" JIT, "{}"
+ * no function. */
+const char *flame_marks(const struct symbol *symbol);
+
+/* flame_change - how much larger the place's share is than in the base: -1 to 1. */
+double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
+
+/* flame_source.c: for calltree_options.samples; @arg: the view. */
+int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
+
+/*
+ * flame_move.c. flame_select - this box. flame_move - to the one beside, below or above. flame_move_function - in the
+ * table; returns whether @a was such an action. flame_search - the next (1) or last (-1) one whose name @search finds,
+ * @stay: which may be this one.
+ */
+void flame_select(struct flame_view *s, const struct box *b);
+void flame_move(struct flame_view *s, enum action a);
+bool flame_move_function(struct flame_view *s, enum action a);
+void flame_search(struct flame_view *s, const char *search, int direction, bool stay);
+
+/* flame_boxes.c: draws the graph, or the table, into lines [top, bottom) from column @left on. */
+void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
+void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
+void flame_draw_functions(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
+
+/* flame_about.c: the line above it; how many lines there are below, and they; threads, at its left. */
+void flame_draw_head(struct flame_view *s, const struct view_context *c);
+int flame_about_lines(const struct view_context *c);
+void flame_draw_about(struct flame_view *s, const struct view_context *c, int y);
+int flame_threads_width(const struct view_context *c);
+void flame_draw_threads(struct flame_view *s, const struct view_context *c, int bottom);
+
+#endif

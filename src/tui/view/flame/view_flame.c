@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the time of a thread, process, cgroup or everything went, by function: a flamegraph that hangs
+ * from its root, a table of functions, or all that one function called and was called from. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "model/sample.h"
+#include "sym/names.h"
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
+#include "tui/view/flame/flame_view.h"
+#include "util/format.h"
+
+/* Samples a second that one can step through: no multiples of timers' frequencies. */
+static const int frequencies[] = { 19, 49, 99, 199, 499, 997 };
+
+#define NR_FREQUENCIES (int)(sizeof(frequencies) / sizeof(frequencies[0]))
+
+int flame_at(const struct calltree *f, uint64_t key)
+{
+	int at = key ? calltree_find(f, key) : -1;
+
+	return at >= 0 && f->nodes[at].total ? at : f->nr ? 0 : -1;
+}
+
+const struct calltree_node *flame_selected(const struct flame_view *s)
+{
+	const struct calltree *f = &s->flames[s->tree];
+	int at = flame_at(f, s->selected);
+
+	return at < 0 ? NULL : &f->nodes[at];
+}
+
+const struct calltree_function *flame_function_selected(const struct flame_view *s)
+{
+	const struct calltree *f = &s->flames[TREE_MAIN];
+
+	return s->function < f->nr_functions ? &f->functions[s->function] : NULL;
+}
+
+bool flame_matches(const char *name, const char *search)
+{
+	return *search && name && strcasestr(name, search);
+}
+
+double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n)
+{
+	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
+
+	return (all ? (double)n->total / all : 0) - calltree_base_share(&s->base, n->key, &c->host->source);
+}
+
+/* --- What is shown */
+
+static int flame_update(void *state, const struct view_context *c)
+{
+	struct flame_view *s = state;
+	struct calltree_options o = s->options;
+	int err;
+
+	c->host->want_sleepers(c->host->arg);
+	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : HISTORY_TICKS;
+	if (s->source) {
+		o.samples = flame_source_samples;
+		o.samples_arg = s;
+		s->context = c;
+	}
+	if (s->mode != MODE_TREE)
+		o.inverted = false;
+	if (s->mode == MODE_SANDWICH) {
+		o.focus = s->focus;
+		o.part = CALLTREE_CALLERS;
+		err = calltree_build(&s->flames[TREE_CALLERS], c->tick, &c->within, &o, &c->host->source);
+		if (err)
+			return err;
+		o.part = CALLTREE_CALLEES;
+	}
+	err = calltree_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, &c->host->source);
+	return err || s->mode != MODE_FUNCTIONS ? err : calltree_functions(&s->flames[TREE_MAIN]);
+}
+
+static bool is_empty(const struct flame_view *s)
+{
+	return !s->flames[TREE_MAIN].nr || !s->flames[TREE_MAIN].nodes[0].total;
+}
+
+static void flame_draw(void *state, const struct view_context *c)
+{
+	struct flame_view *s = state;
+	int left = flame_threads_width(c), bottom = c->top + c->height - flame_about_lines(c);
+
+	for (int y = c->top; y < c->top + c->height; y++)
+		paint_clear(c->paint, y, 0);
+	flame_draw_head(s, c);
+	s->nr_boxes = 0;
+	if (is_empty(s)) {
+		paint_text(c->paint, c->top + 2, 1, c->paint->width, ROLE_TEXT,
+			   "nothing of this kind in these refreshes");
+		return;
+	}
+	if (left)
+		flame_draw_threads(s, c, bottom);
+	if (s->mode == MODE_FUNCTIONS)
+		flame_draw_functions(s, c, c->top + 1, bottom, left);
+	else if (s->mode == MODE_SANDWICH)
+		flame_draw_sandwich(s, c, c->top + 1, bottom, left);
+	else
+		flame_draw_tree(s, c, c->top + 1, bottom, left);
+	flame_draw_about(s, c, bottom);
+}
+
+/* --- What keys do */
+
+static void show_mode(struct flame_view *s, enum flame_mode mode)
+{
+	s->mode = mode;
+	s->tree = TREE_MAIN;
+	s->selected = s->zoomed = 0;
+}
+
+/* All about the selected function. */
+static void show_sandwich(struct flame_view *s)
+{
+	const struct calltree_node *n = flame_selected(s);
+	const struct calltree_function *fn = flame_function_selected(s);
+
+	if (s->mode == MODE_FUNCTIONS && fn)
+		s->focus = fn->at;
+	else if (s->mode != MODE_FUNCTIONS && n && n->symbol)
+		s->focus = n->at;
+	else
+		return;
+	show_mode(s, MODE_SANDWICH);
+}
+
+static void go_in(struct flame_view *s)
+{
+	if (s->mode == MODE_TREE)
+		s->zoomed = s->selected;
+	else
+		show_sandwich(s);
+}
+
+static void go_out(struct flame_view *s)
+{
+	const struct calltree *f = &s->flames[TREE_MAIN];
+	int at = flame_at(f, s->zoomed);
+
+	if (s->mode != MODE_TREE)
+		show_mode(s, MODE_TREE);
+	else if (at > 0)
+		s->zoomed = f->nodes[f->nodes[at].parent].key;
+}
+
+static void set_base(struct flame_view *s, const struct view_context *c)
+{
+	if (is_empty(s) || calltree_base_set(&s->base, &s->flames[TREE_MAIN])) {
+		c->notice(c->notice_arg, "nothing to compare with later");
+		return;
+	}
+	s->base_seq = c->tick->seq;
+	c->notice(c->notice_arg, "to compare with: X shows what changed since");
+}
+
+static void compare(struct flame_view *s, const struct view_context *c)
+{
+	if (!s->base_seq)
+		c->notice(c->notice_arg, "x first: it keeps what is shown, to compare with");
+	else
+		s->compares = !s->compares;
+}
+
+static void change_frequency(const struct view_context *c, int by)
+{
+	int now = c->host->frequency(c->host->arg, 0), at = 0;
+	char text[64];
+
+	while (at < NR_FREQUENCIES - 1 && frequencies[at] < now)
+		at++;
+	at += by > 0 && frequencies[at] > now ? 0 : by;
+	at = at < 0 ? 0 : at >= NR_FREQUENCIES ? NR_FREQUENCIES - 1 : at;
+	now = c->host->frequency(c->host->arg, frequencies[at]);
+	snprintf(text, sizeof(text), "%d samples a second on each CPU from now on", now);
+	c->notice(c->notice_arg, text);
+}
+
+/* What another metric, merging or direction has to do with the present boxes: nothing. */
+static void start_over(struct flame_view *s)
+{
+	s->tree = TREE_MAIN;
+	s->zoomed = s->selected = 0;
+	s->compares = false;
+	s->base_seq = 0;
+}
+
+static bool act_on_options(struct flame_view *s, enum action a)
+{
+	switch (a) {
+	case ACTION_FLAME_METRIC:
+		s->options.metric = (s->options.metric + 1) % CALLTREE_METRICS;
+		break;
+	case ACTION_FLAME_INVERT:
+		s->options.inverted = !s->options.inverted;
+		s->mode = MODE_TREE;
+		break;
+	case ACTION_FLAME_MERGE:
+		s->options.merge = (s->options.merge + 1) % CALLTREE_MERGES;
+		break;
+	case ACTION_FLAME_KERNEL:
+		s->options.hide_kernel = !s->options.hide_kernel;
+		break;
+	case ACTION_FLAME_USER:
+		s->options.hide_user = !s->options.hide_user;
+		break;
+	default:
+		return false;
+	}
+	start_over(s);
+	return true;
+}
+
+static bool flame_act(void *state, enum action a, const struct view_context *c)
+{
+	struct flame_view *s = state;
+
+	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && flame_move_function(s, a)))
+		return true;
+	switch (a) {
+	case ACTION_DOWN:
+	case ACTION_UP:
+	case ACTION_FLAME_LEFT:
+	case ACTION_FLAME_RIGHT:
+		if (s->mode != MODE_FUNCTIONS)
+			flame_move(s, a);
+		return true;
+	case ACTION_FLAME_ZOOM:
+		go_in(s);
+		return true;
+	case ACTION_FLAME_OUT:
+		go_out(s);
+		return true;
+	case ACTION_FLAME_RESET:
+		show_mode(s, MODE_TREE);
+		return true;
+	case ACTION_FLAME_SANDWICH:
+		if (s->mode == MODE_SANDWICH)
+			show_mode(s, MODE_TREE);
+		else
+			show_sandwich(s);
+		return true;
+	case ACTION_FLAME_TABLE:
+		show_mode(s, s->mode == MODE_FUNCTIONS ? MODE_TREE : MODE_FUNCTIONS);
+		return true;
+	case ACTION_FLAME_SAME:
+		s->marks = !s->marks;
+		return true;
+	case ACTION_FLAME_BASE:
+		set_base(s, c);
+		return true;
+	case ACTION_FLAME_COMPARE:
+		compare(s, c);
+		return true;
+	case ACTION_FLAME_FASTER:
+	case ACTION_FLAME_SLOWER:
+		change_frequency(c, a == ACTION_FLAME_FASTER ? 1 : -1);
+		return true;
+	case ACTION_SEARCH:
+		flame_search(s, c->search, 1, true);
+		return true;
+	case ACTION_MATCH_NEXT:
+		flame_search(s, c->search, 1, false);
+		return true;
+	case ACTION_MATCH_PREV:
+		flame_search(s, c->search, -1, false);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool flame_click(void *state, const struct view_context *c, int y, int x)
+{
+	struct flame_view *s = state;
+
+	(void)c;
+	for (size_t i = 0; i < s->nr_boxes; i++) {
+		const struct box *b = &s->boxes[i];
+		uint64_t before = s->selected;
+
+		if (b->y != y || x < b->x || x >= b->x + b->width || b->node < 0)
+			continue;
+		flame_select(s, b);
+		if (s->selected == before)
+			go_in(s);
+		break;
+	}
+	return false;
+}
+
+/* Time of stacks that have a match, each once: below a match nothing is counted again. */
+static uint64_t count_matched(const struct calltree *f, int node, const char *search)
+{
+	uint64_t sum = 0;
+
+	if (flame_matches(calltree_name(&f->nodes[node]), search))
+		return f->nodes[node].total;
+	for (int child = f->nodes[node].child; child >= 0; child = f->nodes[child].next)
+		sum += count_matched(f, child, search);
+	return sum;
+}
+
+static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	static const char *const merges[CALLTREE_MERGES] = { "", ", by process", ", by thread", ", by cgroup" };
+	struct flame_view *s = state;
+	const struct calltree *f = &s->flames[TREE_MAIN];
+	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest;
+	char time[16];
+	int used;
+
+	format_value(time, sizeof(time), UNIT_NS, total, 0);
+	tick_past(c->tick, &oldest);
+	if (s->compares && c->tick->seq > s->base_seq)
+		oldest = s->base_seq + 1;
+	if (s->source)
+		used = snprintf(buf, size, "%s of %s: %s", time, calltree_metric_names[s->options.metric], s->what);
+	else
+		used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes at %d Hz", time,
+				calltree_metric_names[s->options.metric],
+				c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
+				c->host->frequency(c->host->arg, 0));
+	if (used < (int)size)
+		used += snprintf(buf + used, size - used, "%s%s%s", merges[s->options.merge],
+				 s->options.inverted ? ", callers below" : "", s->compares ? ", compared" : "");
+	if (used > (int)size)
+		used = size;
+	if (f->by_fp && total && used < (int)size)
+		used += snprintf(buf + used, size - used, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
+	if (*c->search && f->nr && total && used < (int)size)
+		snprintf(buf + used, size - used, "  /%s: %.1f%% of it", c->search,
+			 100.0 * count_matched(f, 0, c->search) / total);
+}
+
+static void flame_view_fini(void *state)
+{
+	struct flame_view *s = state;
+
+	(s->free_by ? s->free_by : free)(s->source_arg);
+	for (int t = 0; t < TREES; t++)
+		calltree_fini(&s->flames[t]);
+	calltree_base_fini(&s->base);
+	free(s->boxes);
+}
+
+const struct view view_flame = {
+	.name = "Flame",
+	.legend = "[user] (kernel) <JIT> {other}",
+	.places = IN_FLAME,
+	.state_size = sizeof(struct flame_view),
+	.update = flame_update,
+	.draw = flame_draw,
+	.act = flame_act,
+	.click = flame_click,
+	.status = flame_status,
+	.fini = flame_view_fini,
+};

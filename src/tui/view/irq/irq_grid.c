@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/view/irq/irq_grid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/tick.h"
+#include "model/wait.h"
+#include "query/irq_history.h"
+#include "tui/term/paint.h"
+#include "tui/widget/bar.h"
+#include "util/format.h"
+
+#define CELLS 40 /* " cpu12  [##++                  ]  34.1%" */
+#define BAR 22
+
+static uint64_t taken(const struct cpu_values *c)
+{
+	return c->hardirq_ns + c->softirq_ns;
+}
+
+static int columns_of(const struct paint *p)
+{
+	return p->width / CELLS ? p->width / CELLS : 1;
+}
+
+int irq_grid_lines(const struct paint *p, const struct tick *t)
+{
+	return (t->nr_cpus + columns_of(p) - 1) / columns_of(p);
+}
+
+static int busier(const void *a, const void *b)
+{
+	const struct cpu_values *x = *(const struct cpu_values *const *)a, *y = *(const struct cpu_values *const *)b;
+
+	if (taken(x) != taken(y))
+		return taken(x) > taken(y) ? -1 : 1;
+	return x->cpu - y->cpu;
+}
+
+static const char *hard_glyph(const struct paint *p)
+{
+	return p->unicode ? "█" : "#";
+}
+
+static const char *soft_glyph(const struct paint *p)
+{
+	return p->unicode ? "▓" : "+";
+}
+
+static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_values *c)
+{
+	const unsigned long long all = cpu_interval(c);
+	const unsigned long long parts[] = { c->hardirq_ns, c->softirq_ns, all > taken(c) ? all - taken(c) : 0 };
+	int cells[3];
+	char share[16];
+
+	bar_cells(parts, 3, BAR, cells);
+	x = paint_format(p, y, x, ROLE_TEXT, " cpu%-4d[", c->cpu);
+	for (int i = 0; i < BAR; i++) {
+		bool hard = i < cells[0], soft = !hard && i < cells[0] + cells[1];
+
+		x = paint_text(p, y, x, 1, hard ? ROLE_KERNEL : soft ? ROLE_USER : ROLE_TEXT,
+			       hard ? hard_glyph(p) : soft ? soft_glyph(p) : " ");
+	}
+	format_value(share, sizeof(share), UNIT_SHARE, taken(c), all);
+	paint_format(p, y, x, ROLE_TEXT, "]%6s%%", share);
+}
+
+/* What took most of a CPU: its name. */
+static const char *most_on(const struct tick *t, int cpu)
+{
+	const struct irq_cpu *most = NULL;
+	const struct irq_values *v;
+
+	for (size_t i = 0; i < t->nr_irq_cpus; i++)
+		if (t->irq_cpus[i].cpu == cpu && (!most || t->irq_cpus[i].ns > most->ns))
+			most = &t->irq_cpus[i];
+	v = most ? irq_values_of(t, most->source) : NULL;
+	return v ? v->source->name : "-";
+}
+
+static void draw_title(const struct paint *p, int y, const struct tick *t, size_t shown)
+{
+	const struct cpu_values *busiest = NULL;
+	char share[16];
+	int x;
+
+	x = paint_format(p, y, 0, ROLE_TITLE, "IRQ TIME BY CPU, %% of %.3gs: ", t->interval_ns / 1e9);
+	x = paint_text(p, y, x, 1, ROLE_KERNEL, hard_glyph(p));
+	x = paint_text(p, y, x, p->width, ROLE_TITLE, " hard ");
+	x = paint_text(p, y, x, 1, ROLE_USER, soft_glyph(p));
+	x = paint_text(p, y, x, p->width, ROLE_TITLE, " soft");
+	if (shown && shown < t->nr_cpus)
+		x = paint_format(p, y, x, ROLE_DIM, "  %zu of %zu", shown, t->nr_cpus);
+	for (size_t i = 0; i < t->nr_cpus; i++)
+		if (!busiest || taken(&t->cpus[i]) > taken(busiest))
+			busiest = &t->cpus[i];
+	if (!busiest)
+		return;
+	format_value(share, sizeof(share), UNIT_SHARE, taken(busiest), cpu_interval(busiest));
+	paint_format(p, y, x, ROLE_TEXT, "   busiest CPU %d: %s%% %s", busiest->cpu, share, most_on(t, busiest->cpu));
+}
+
+int irq_grid_draw(const struct paint *p, int y, const struct tick *t, int lines)
+{
+	const struct cpu_values **cpus = calloc(t->nr_cpus + 1, sizeof(*cpus));
+	size_t shown = (size_t)lines * columns_of(p);
+
+	if (shown > t->nr_cpus)
+		shown = t->nr_cpus;
+	draw_title(p, y++, t, shown);
+	for (size_t i = 0; cpus && i < t->nr_cpus; i++)
+		cpus[i] = &t->cpus[i];
+	if (cpus && shown < t->nr_cpus)
+		qsort(cpus, t->nr_cpus, sizeof(*cpus), busier);
+	for (size_t i = 0; cpus && i < shown; i++)
+		draw_cpu(p, y + i / columns_of(p), i % columns_of(p) * CELLS, cpus[i]);
+	free(cpus);
+	return y + lines;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One source of interrupts: its CPUs, whom it interrupted, its longest runs, and how long all of them took. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/tick.h"
+#include "model/wait.h"
+#include "query/interrupted.h"
+#include "query/irq_history.h"
+#include "tui/screen/host.h"
+#include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/irq/irq_notes.h"
+#include "tui/view/irq/irq_view.h"
+#include "tui/widget/pager.h"
+#include "util/format.h"
+#include "util/text.h"
+
+#define CPU_CELLS 40 /* "   12   31.2  41.2K/s   64%" */
+#define READ_EVERY_NS 5000000000ULL /* reading costs up to 40 ms */
+
+struct irq_source_view {
+	const struct irq_source *source;
+	struct pager pager;
+	struct interrupted victims;
+	struct irq_bursts bursts; /* of the victims; where there are none, the longest of each refresh */
+	bool again;               /* the recorder is to be asked */
+	uint64_t read_seq;        /* the refresh it was asked for; 0: it was not */
+	uint64_t read_ns;         /* and when: CLOCK_MONOTONIC */
+};
+
+/* --- What there is */
+
+/* While time goes on: now and then. Back in time: whenever it is another refresh. */
+static bool is_due(const struct irq_source_view *s, const struct view_context *c)
+{
+	if (!s->read_seq || s->again)
+		return true;
+	return c->tick->seq != s->read_seq &&
+	       (c->tick->seq != c->newest->seq || c->now_ns - s->read_ns >= READ_EVERY_NS);
+}
+
+static int read_victims(struct irq_source_view *s, const struct view_context *c)
+{
+	struct interrupted_who *who[IRQ_BURSTS];
+	int err;
+
+	s->again = false;
+	s->read_seq = c->tick->seq;
+	s->read_ns = c->now_ns;
+	err = interrupted_read(&s->victims, s->source, &c->host->source, c->tick, c->newest);
+	s->bursts = s->victims.bursts;
+	if (err || s->bursts.nr)
+		return err;
+	irq_history_bursts(c->tick, s->source->index, &s->bursts);
+	for (int i = 0; i < s->bursts.nr; i++)
+		who[i] = &s->bursts.at[i].who;
+	return interrupted_who_find(c->tick, who, s->bursts.nr);
+}
+
+static int source_update(void *state, const struct view_context *c)
+{
+	struct irq_source_view *s = state;
+
+	return is_due(s, c) ? read_victims(s, c) : 0;
+}
+
+/* --- Drawing */
+
+static int draw_now(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
+{
+	const struct irq_values none = { .source = s->source }, *v = irq_values_of(c->tick, s->source->index);
+	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], span[16], handler[80];
+	uint64_t ns[HISTORY_TICKS], most;
+	int width = p->width - 6 < HISTORY_TICKS ? p->width - 6 : HISTORY_TICKS;
+
+	v = v ? v : &none;
+	format_value(share, sizeof(share), UNIT_SHARE, v->ns, c->tick->interval_ns);
+	format_value(rate, sizeof(rate), UNIT_RATE, v->count, c->tick->interval_ns);
+	format_value(avg, sizeof(avg), UNIT_NS, v->count ? v->ns / v->count : VALUE_NA, 0);
+	format_value(p50, sizeof(p50), UNIT_NS, irq_quantile(v, 0.5), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, irq_quantile(v, 0.99), 0);
+	format_value(max, sizeof(max), UNIT_NS, v->count ? v->max_ns : VALUE_NA, 0);
+	paint_format(p, y++, 0, ROLE_TITLE, "%s  %s  %s", s->source->name, irq_kind_names[s->source->kind],
+		     irq_handler_text(s->source, handler, sizeof(handler)));
+	format_value(span, sizeof(span), UNIT_NS, c->tick->interval_ns, 0);
+	paint_format(p, y++, 0, ROLE_TEXT, "in %s: %s%% of a CPU  %s/s  avg %s p50 ~%s p99 ~%s max %s", span, share, rate, avg,
+		     p50, p99, max);
+	most = irq_history_time(c->tick, s->source->index, width, ns);
+	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
+	for (int i = 0; i < width; i++)
+		if (ns[i] != VALUE_NA && most)
+			paint_eighths(p, y, 6 + i, ROLE_USER, ns[i] ? 1 + 7 * ns[i] / most : 0);
+	return y + 2;
+}
+
+static int draw_cpus(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
+{
+	const struct tick *t = c->tick;
+	const struct irq_values *v = irq_values_of(t, s->source->index);
+	int columns = p->width / CPU_CELLS ? p->width / CPU_CELLS : 1, nr = 0;
+
+	for (int i = 0; v && i < columns && i < v->nr_cpus; i++)
+		paint_format(p, y, i * CPU_CELLS, ROLE_TITLE, "%6s %7s %7s %7s", "CPU", "TIME%", "/s", "SHARE%");
+	for (size_t i = 0; v && i < t->nr_irq_cpus; i++) {
+		const struct irq_cpu *on = &t->irq_cpus[i];
+		char time[16], rate[16], share[16];
+
+		if (on->source != s->source->index || !on->count)
+			continue;
+		format_value(time, sizeof(time), UNIT_SHARE, on->ns, t->interval_ns);
+		format_value(rate, sizeof(rate), UNIT_RATE, on->count, t->interval_ns);
+		format_value(share, sizeof(share), UNIT_SHARE, on->ns, v->ns);
+		paint_format(p, y + 1 + nr / columns, nr % columns * CPU_CELLS, ROLE_TEXT, "%6d %7s %7s %7s", on->cpu,
+			     time, rate, share);
+		nr++;
+	}
+	if (!nr)
+		paint_text(p, y, 0, p->width, ROLE_TEXT, "on no CPU in this refresh");
+	return y + 2 + (nr + columns - 1) / columns;
+}
+
+static int draw_bursts(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
+{
+	char text[256];
+
+	if (!s->bursts.nr)
+		return y;
+	paint_format(p, y++, 0, ROLE_TITLE, IRQ_BURST_TITLE "   (the longest%s)",
+		     s->victims.count ? "" : " of each refresh");
+	for (int i = 0; i < s->bursts.nr; i++)
+		paint_text(p, y++, 0, p->width, ROLE_TEXT,
+			   irq_burst_text(c->tick, c->host, &s->bursts.at[i], text, sizeof(text)));
+	return y + 1;
+}
+
+/* A low screen has no lines for those that lost little. */
+static size_t victims_shown(const struct view_context *c)
+{
+	return c->height >= 30 ? 10 : 5;
+}
+
+static int draw_cgroups(const struct interrupted *v, const struct view_context *c, const struct paint *p, int y)
+{
+	for (size_t i = 0; i < v->nr_cgroups && i < victims_shown(c); i++) {
+		char time[16], share[16];
+
+		format_value(time, sizeof(time), UNIT_NS, v->cgroups[i].ns, 0);
+		format_value(share, sizeof(share), UNIT_SHARE, v->cgroups[i].ns, v->ns);
+		if (!i)
+			paint_format(p, y++, 0, ROLE_TITLE, "%7s %6s  CGROUP", "TIME", "SHARE%");
+		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s  %s", time, share,
+			     *v->cgroups[i].path ? v->cgroups[i].path : "-");
+	}
+	return y + !!v->nr_cgroups;
+}
+
+static int draw_victims(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
+{
+	const struct interrupted *v = &s->victims;
+	char window[16], all[16], ago[24];
+
+	if (!v->count) {
+		bool off = c->host->source.recorded(c->host->source.arg) == VALUE_NA;
+
+		paint_format(p, y, 0, ROLE_TEXT, "whom it interrupted is not known: %s",
+			     off ? "the recorder is off" : "the recorder has none of that time");
+		return y + 2;
+	}
+	format_value(window, sizeof(window), UNIT_NS, v->to > v->from ? v->to - v->from : 0, 0);
+	format_value(all, sizeof(all), UNIT_NS, v->ns, 0);
+	paint_format(p, y++, 0, ROLE_TITLE, "%7s %6s %7s %7s  INTERRUPTED, of %s in the %s up to %s", "TIME", "SHARE%",
+		     "COUNT", "LONGEST", all, window, irq_ago_text(c->tick, v->to, ago, sizeof(ago)));
+	for (size_t i = 0; i < v->nr && i < victims_shown(c); i++) {
+		char time[16], share[16], count[16], longest[16], who[96], cut[96];
+
+		format_value(time, sizeof(time), UNIT_NS, v->at[i].ns, 0);
+		format_value(share, sizeof(share), UNIT_SHARE, v->at[i].ns, v->ns);
+		format_value(count, sizeof(count), UNIT_COUNT, v->at[i].count, 0);
+		format_value(longest, sizeof(longest), UNIT_NS, v->at[i].longest_ns, 0);
+		text_cut(cut, sizeof(cut), interrupted_who_text(&v->at[i].who, &c->host->source, who, sizeof(who)), 22);
+		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s %7s %7s  %s%*s %s", time, share, count, longest, cut,
+			     22 - text_width(cut), "", v->at[i].who.cgroup);
+	}
+	return draw_cgroups(v, c, p, y + 1);
+}
+
+static void draw_slot(const struct paint *p, int y, int slot, uint64_t n, uint64_t most)
+{
+	uint64_t cells = (p->width - 18) * n / most;
+	char from[16], count[16];
+	int x;
+
+	format_value(from, sizeof(from), UNIT_NS, 1ULL << (slot + IRQ_HIST_SHIFT + !slot), 0);
+	format_value(count, sizeof(count), UNIT_COUNT, n, 0);
+	x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", slot ? "  " : "< ", from, count);
+	for (uint64_t i = 0; i < cells || (n && !i); i++)
+		x = paint_text(p, y, x, 1, ROLE_USER, p->unicode ? "█" : "#");
+}
+
+static int draw_hist(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
+{
+	uint64_t hist[IRQ_HIST_SLOTS], most = 0;
+	int first = IRQ_HIST_SLOTS, last = -1;
+
+	irq_history_hist(c->tick, s->source->index, hist);
+	for (int i = 0; i < IRQ_HIST_SLOTS; i++) {
+		if (!hist[i])
+			continue;
+		first = i < first ? i : first;
+		last = i;
+		most = hist[i] > most ? hist[i] : most;
+	}
+	if (!most)
+		return y;
+	paint_text(p, y++, 0, p->width, ROLE_TITLE, "    FROM   COUNT  how long they took, in these refreshes");
+	for (int i = first; i <= last; i++)
+		draw_slot(p, y++, i, hist[i], most);
+	return y;
+}
+
+static void source_draw(void *state, const struct view_context *c)
+{
+	struct irq_source_view *s = state;
+	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
+	int y = draw_now(s, c, &p, 0);
+
+	y = draw_cpus(s, c, &p, y);
+	y = draw_victims(s, c, &p, y);
+	y = draw_bursts(s, c, &p, y);
+	pager_end(&s->pager, draw_hist(s, c, &p, y));
+}
+
+/* --- Keys */
+
+static bool source_act(void *state, enum action a, const struct view_context *c)
+{
+	struct irq_source_view *s = state;
+
+	(void)c;
+	if (a != ACTION_IRQ_AGAIN)
+		return pager_act(&s->pager, a);
+	s->again = true;
+	return true;
+}
+
+static void source_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	const struct irq_source_view *s = state;
+	uint64_t first = irq_history_first(c->tick);
+
+	snprintf(buf, size, "%s in %d refreshes, of the whole host", s->source->name, (int)(c->tick->seq - first + 1));
+}
+
+static bool source_open(void *state, enum action a, const struct view_context *c, struct opening *o)
+{
+	(void)c;
+	return a == ACTION_FLAME && irq_open_flame(((struct irq_source_view *)state)->source, o);
+}
+
+static void source_fini(void *state)
+{
+	interrupted_fini(&((struct irq_source_view *)state)->victims);
+}
+
+static const struct view view_irq_source = {
+	.name = "IRQ",
+	.legend = "~ within a factor of 2",
+	.places = IN_IRQ_SOURCE,
+	.state_size = sizeof(struct irq_source_view),
+	.update = source_update,
+	.draw = source_draw,
+	.act = source_act,
+	.status = source_status,
+	.open = source_open,
+	.fini = source_fini,
+};
+
+/* --- Opening */
+
+static void source_init(void *state, void *arg)
+{
+	((struct irq_source_view *)state)->source = *(const struct irq_source **)arg;
+	free(arg);
+}
+
+bool irq_open_source(const struct irq_source *source, struct opening *o)
+{
+	const struct irq_source **arg = malloc(sizeof(*arg));
+
+	*o = (struct opening){ .view = &view_irq_source, .init = source_init, .arg = arg };
+	snprintf(o->name, sizeof(o->name), "%s", source->name);
+	if (arg)
+		*arg = source;
+	return arg;
+}

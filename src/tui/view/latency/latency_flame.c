@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The flamegraph of a range of latencies. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "model/sample_list.h"
+#include "query/calltree.h"
+#include "tui/screen/view.h"
+#include "tui/view/latency/latency_view.h"
+
+struct finding {
+	const struct latency_range *range;
+	struct sample_list *list;
+	struct latency_contributors contributors;
+	struct map told;  /* contributor -> ns that samples tell, */
+	struct map count; /* and how many blocks these are */
+};
+
+static const enum calltree_metric metrics[LATENCY_KINDS] = {
+	[LATENCY_RUNQ] = CALLTREE_RUNQ, [LATENCY_SLEEP] = CALLTREE_SLEEP, [LATENCY_D] = CALLTREE_D,
+	[LATENCY_IRQ] = CALLTREE_IRQ, [LATENCY_SOFTIRQ] = CALLTREE_IRQ,
+};
+
+/* A block that ended counts as a whole, in the refresh that it ended in. */
+static int on_block(struct finding *f, const struct stack_sample *sample)
+{
+	const struct latency_contributor *who = map_get(&f->contributors.of, latency_thread_key(sample->life));
+	struct stack_sample whole = *sample;
+	uintptr_t told, count;
+
+	if (!who || !sample->count || sample->flags & NOTE_GOES_ON ||
+	    !latency_holds(f->range, sample->whole))
+		return 0;
+	told = (uintptr_t)map_get(&f->told, (uintptr_t)who) + sample->whole;
+	count = (uintptr_t)map_get(&f->count, (uintptr_t)who) + sample->count;
+	if (map_put(&f->told, (uintptr_t)who, (void *)told) || map_put(&f->count, (uintptr_t)who, (void *)count))
+		return -ENOMEM;
+	whole.weight = sample->whole;
+	return sample_list_add(f->list, &whole);
+}
+
+static int on_sample(void *arg, const struct stack_sample *sample)
+{
+	struct finding *f = arg;
+	bool takes;
+
+	switch (f->range->kind) {
+	case LATENCY_RUNQ:
+		takes = sample->kind == TIME_RUNQ && map_get(&f->contributors.of, latency_thread_key(sample->life));
+		break;
+	case LATENCY_SLEEP:
+		return sample->kind == TIME_SLEEP ? on_block(f, sample) : 0;
+	case LATENCY_D:
+		return sample->kind == TIME_D ? on_block(f, sample) : 0;
+	default:
+		takes = sample->kind == TIME_IRQ && sample->irq &&
+			map_get(&f->contributors.of, latency_source_key(sample->irq - 1));
+	}
+	return takes ? sample_list_add(f->list, sample) : 0;
+}
+
+/* Blocks whose stack was not taken are known by their lengths only. */
+static int add_rest(struct finding *f, const struct latency_contributor *who)
+{
+	uint64_t told = (uintptr_t)map_get(&f->told, (uintptr_t)who);
+	uint64_t count = (uintptr_t)map_get(&f->count, (uintptr_t)who);
+	const struct stack_sample rest = {
+		.life = &who->life,
+		.weight = who->ns > told ? who->ns - told : 0,
+		.count = who->count > count ? who->count - count : 0,
+		.kind = f->range->kind == LATENCY_D ? TIME_D : TIME_SLEEP,
+		.flags = NOTE_NO_STACK,
+	};
+
+	return rest.weight ? sample_list_add(f->list, &rest) : 0;
+}
+
+static int find(const void *arg, const struct view_context *c, struct sample_list *list)
+{
+	const struct latency_range *r = arg;
+	struct finding f = { .range = r, .list = list };
+	int err = latency_contributors_find(&f.contributors, c->tick, r);
+
+	if (!err)
+		err = tick_samples_of(c->tick, r->first, r->last, on_sample, &f);
+	for (size_t i = 0; !err && i < f.contributors.nr && (r->kind == LATENCY_SLEEP || r->kind == LATENCY_D); i++)
+		err = add_rest(&f, f.contributors.at[i]);
+	latency_contributors_fini(&f.contributors);
+	map_fini(&f.told);
+	map_fini(&f.count);
+	return err;
+}
+
+bool latency_flame(struct opening *o, const struct latency_range *r, const struct view_context *c)
+{
+	char range[40], time[40], what[160];
+
+	latency_range_text(r, range, sizeof(range));
+	latency_time_text(r, c->tick, time, sizeof(time));
+	/* Of what has no stack of its own all is shown of those that the range is of. */
+	if (r->kind == LATENCY_RUNQ)
+		snprintf(what, sizeof(what), "all waits of who waited %s, %s", range, time);
+	else if (latency_is_irq(r->kind))
+		snprintf(what, sizeof(what), "all of sources with %s %s, %s", latency_names[r->kind], range, time);
+	else
+		snprintf(what, sizeof(what), "%s %s, %s", latency_names[r->kind], range, time);
+	return view_flame_found(o, metrics[r->kind], find, r, sizeof(*r), what);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_VIEW_LATENCY_SUBSECOND_FLAME_H
+#define SYSTOP_TUI_VIEW_LATENCY_SUBSECOND_FLAME_H
+
+#include <stdbool.h>
+
+#include "query/subsecond.h"
+
+struct opening;
+
+/* subsecond_flame - @o opens the flamegraph of what the recorder has of the range: of D state the blocks, else what ran
+ * on CPUs then. @what: for its titles. Returns false if there is no memory. */
+bool subsecond_flame(struct opening *o, const struct subsecond_range *r, enum subsecond_metric metric,
+		     const char *what);
+
+#endif

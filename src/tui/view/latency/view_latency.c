@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long waits, sleeps and interrupts took, over the refreshes that are remembered: a heatmap of how many there were
+ * of each length, and whose those of a range are. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/wait.h"
+#include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/latency/latency_view.h"
+#include "tui/widget/heatmap.h"
+#include "util/format.h"
+
+#define LABEL_WIDTH 9   /* "> 131us |" */
+#define COUNT_WIDTH 8   /* "| 18.2K" */
+#define AROUND_LINES 5  /* title, axis, legend, quantiles, what is selected; */
+#define AROUND_LINES_LOW 2 /* on a low screen only the first and the last */
+#define LOW 10
+#define ROWS_MIN 14     /* a screen with more lines than for these has a list below, */
+#define LIST_LINES_MIN 6
+
+struct latency_view {
+	enum latency_kind kind;
+	struct heatmap map;
+	struct latency sum;      /* of the columns that are shown */
+	uint64_t max_ns;         /* the longest of them; VALUE_NA: not told */
+	int known;               /* columns that are remembered */
+	struct latency_contributors contributors;
+};
+
+/* --- What is shown */
+
+static int columns_shown(const struct view_context *c)
+{
+	int columns = c->paint->width - LABEL_WIDTH - COUNT_WIDTH;
+
+	return columns < HISTORY_TICKS ? columns : HISTORY_TICKS;
+}
+
+static int rows_max(const struct view_context *c)
+{
+	int lines = c->height - (c->height < LOW ? AROUND_LINES_LOW : AROUND_LINES);
+
+	if (lines >= ROWS_MIN + LIST_LINES_MIN)
+		lines -= LIST_LINES_MIN;
+	return lines > 1 ? lines : 1;
+}
+
+static uint64_t longest(const struct tick *t, enum latency_kind kind)
+{
+	uint64_t max = 0;
+
+	if (kind == LATENCY_RUNQ)
+		return values_value(&t->total, FIELD_RUNQ_MAX);
+	if (!latency_is_irq(kind))
+		return VALUE_NA;
+	for (size_t i = 0; i < t->nr_irqs; i++)
+		if ((t->irqs[i].source->kind == IRQ_SOFT) == (kind == LATENCY_SOFTIRQ) && t->irqs[i].max_ns > max)
+			max = t->irqs[i].max_ns;
+	return max;
+}
+
+/* Rows from the shortest to the longest there are; all that fit where there are none. */
+static int shape(struct latency_view *s, const struct view_context *c, uint64_t first, int columns)
+{
+	int low = latency_first(s->kind), last = latency_last(s->kind), high = last;
+
+	while (high >= low && !s->sum.n[high])
+		high--;
+	if (high < low)
+		high = low + rows_max(c) - 1 < last ? low + rows_max(c) - 1 : last;
+	else
+		while (!s->sum.n[low])
+			low++;
+	return heatmap_shape(&s->map, first, columns, low, high - low + 1);
+}
+
+static void fill(struct latency_view *s, const struct view_context *c)
+{
+	struct heatmap *h = &s->map;
+
+	for (int column = 0; column < h->columns; column++) {
+		const struct tick *t = latency_head(c->tick, h->first + column);
+
+		if (!t)
+			continue;
+		h->at[column].per = t->interval_ns / 1e9;
+		h->at[column].age_ns = c->newest->boottime_ns - t->boottime_ns;
+		for (int row = 0; row < h->rows; row++)
+			*heatmap_cell(h, column, row) = t->latency[s->kind].n[h->low + row];
+	}
+	heatmap_done(h);
+}
+
+static void sum_up(struct latency_view *s, const struct tick *shown, uint64_t first)
+{
+	s->sum = (struct latency){ { 0 } };
+	s->max_ns = 0;
+	s->known = 0;
+	for (uint64_t seq = first; seq <= shown->seq; seq++) {
+		const struct tick *t = latency_head(shown, seq);
+		uint64_t max = t ? longest(t, s->kind) : 0;
+
+		if (!t)
+			continue;
+		latency_add(&s->sum, &t->latency[s->kind]);
+		s->max_ns = max > s->max_ns ? max : s->max_ns;
+		s->known++;
+	}
+}
+
+static struct latency_range range_of(const struct latency_view *s)
+{
+	struct heat_range r = heatmap_range(&s->map);
+
+	return (struct latency_range){ s->kind, r.first, r.last, r.low, r.high };
+}
+
+static bool same(const struct latency_range *a, const struct latency_range *b)
+{
+	return a->kind == b->kind && a->first == b->first && a->last == b->last && a->low == b->low &&
+	       a->high == b->high;
+}
+
+/* Refreshes do not change: only another range is looked at anew. */
+static int find_parties(struct latency_view *s, const struct view_context *c)
+{
+	struct latency_range r = range_of(s);
+
+	return same(&r, &s->contributors.range) ? 0 : latency_contributors_find(&s->contributors, c->tick, &r);
+}
+
+static int latency_update(void *state, const struct view_context *c)
+{
+	struct latency_view *s = state;
+	uint64_t columns = columns_shown(c);
+	int err;
+
+	if (c->tick->seq < columns)
+		columns = c->tick->seq;
+	s->map.unit = 1;
+	sum_up(s, c->tick, c->tick->seq - columns + 1);
+	err = shape(s, c, c->tick->seq - columns + 1, columns);
+	if (err)
+		return err;
+	fill(s, c);
+	return find_parties(s, c);
+}
+
+/* --- Drawing */
+
+static void draw_title(const struct latency_view *s, const struct view_context *c)
+{
+	int x = 0;
+
+	for (int k = 0; k < LATENCY_KINDS; k++)
+		x = paint_format(c->paint, c->top, x, k == (int)s->kind ? ROLE_SORTED : ROLE_TEXT,
+				 k == (int)s->kind ? "[%s]" : " %s ", latency_names[k]);
+}
+
+/* The count of a row, and a bar where there is room. */
+static void draw_count(const struct latency_view *s, const struct view_context *c, int y, int x, int slot)
+{
+	int room = c->paint->width - x - COUNT_WIDTH - 1, cells;
+	uint32_t most = 1;
+	char count[16];
+
+	for (int i = 0; i < LATENCY_SLOTS; i++)
+		most = s->sum.n[i] > most ? s->sum.n[i] : most;
+	format_value(count, sizeof(count), UNIT_COUNT, s->sum.n[slot], 0);
+	x = paint_format(c->paint, y, x, ROLE_TEXT, "| %5s ", count);
+	cells = room > 8 ? ((uint64_t)room * s->sum.n[slot] + most - 1) / most : 0;
+	for (int i = 0; i < cells; i++)
+		x = paint_text(c->paint, y, x, 1, ROLE_RUNQ, c->paint->unicode ? "█" : "#");
+}
+
+static int draw_rows(const struct latency_view *s, const struct view_context *c, int y)
+{
+	const struct heatmap *h = &s->map;
+	int lines = h->rows < rows_max(c) ? h->rows : rows_max(c), bottom = heatmap_bottom(h, lines);
+	int left = LABEL_WIDTH + columns_shown(c) - h->columns;
+
+	for (int row = bottom + lines - 1; row >= bottom; row--, y++) {
+		int slot = h->low + row;
+		bool first = slot == latency_first(s->kind), last = slot == latency_last(s->kind);
+		char label[16];
+
+		format_value(label, sizeof(label), UNIT_NS, (first ? 2ULL : 1ULL) << slot, 0);
+		paint_format(c->paint, y, 0, ROLE_TEXT, "%c%c%5s |", h->cursor.row == slot ? '>' : ' ',
+			     first ? '<' : last ? '>' : ' ', label);
+		heatmap_draw_row(h, c->paint, y, left, row);
+		draw_count(s, c, y, LABEL_WIDTH + columns_shown(c), h->low + row);
+	}
+	if (c->height < LOW)
+		return y;
+	heatmap_draw_axis(h, c->paint, y, left);
+	return y + 1;
+}
+
+/* The longest, or what its slot says of it. */
+static void max_text(const struct latency_view *s, char *buf, size_t size)
+{
+	int top = LATENCY_SLOTS - 1;
+	bool last;
+	char max[16];
+
+	while (top > 0 && !s->sum.n[top])
+		top--;
+	last = top == latency_last(s->kind);
+	if (!top)
+		snprintf(buf, size, "-");
+	else if (s->max_ns != VALUE_NA)
+		format_value(buf, size, UNIT_NS, s->max_ns, 0);
+	else
+		snprintf(buf, size, "%c%s", last ? '>' : '<',
+			 format_value(max, sizeof(max), UNIT_NS, (last ? 1ULL : 2ULL) << top, 0));
+}
+
+static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
+{
+	char p50[16], p90[16], p99[16], max[16], n[16];
+	uint64_t count = 0;
+
+	for (int i = 0; i < LATENCY_SLOTS; i++)
+		count += s->sum.n[i];
+	if (!count) {
+		snprintf(buf, size, "none in %d refreshes", s->known);
+		return;
+	}
+	format_value(p50, sizeof(p50), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.50, s->max_ns), 0);
+	format_value(p90, sizeof(p90), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.90, s->max_ns), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.99, s->max_ns), 0);
+	max_text(s, max, sizeof(max));
+	format_value(n, sizeof(n), UNIT_COUNT, count, 0);
+	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refreshes", p50, p90, p99, max, n, s->known);
+}
+
+/* All in the range, whose it is or not. */
+static uint64_t count(const struct latency_range *r, const struct tick *any)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t seq = r->first; seq <= r->last; seq++) {
+		const struct tick *t = latency_head(any, seq);
+
+		for (int slot = r->low; t && slot <= r->high; slot++)
+			sum += t->latency[r->kind].n[slot];
+	}
+	return sum;
+}
+
+static uint64_t age(const struct view_context *c, uint64_t seq)
+{
+	const struct tick *t = latency_head(c->tick, seq);
+
+	return t ? c->newest->boottime_ns - t->boottime_ns : UINT64_MAX;
+}
+
+/* The cell, or the range, and whose it is. */
+static void selection_text(const struct latency_view *s, const struct view_context *c, char *buf, size_t size)
+{
+	struct latency_range r = range_of(s);
+	char whose[512], range[40], when[64];
+
+	latency_contributors_text(&s->contributors, count(&r, c->tick), whose, sizeof(whose));
+	latency_range_text(&r, range, sizeof(range));
+	heatmap_when(&s->map, age(c, r.first), age(c, r.last), when, sizeof(when));
+	snprintf(buf, size, "%s %s: %s", when, range, whose);
+}
+
+static void draw_list(const struct latency_view *s, const struct view_context *c, int y)
+{
+	latency_draw_head(c->paint, y++, s->kind);
+	for (size_t i = 0; i < s->contributors.nr && y < c->top + c->height; i++)
+		latency_draw_contributor(c->paint, y++, s->contributors.at[i], s->kind, false);
+}
+
+static void latency_draw(void *state, const struct view_context *c)
+{
+	struct latency_view *s = state;
+	char text[1024];
+	int y;
+
+	for (int line = c->top; line < c->top + c->height; line++)
+		paint_clear(c->paint, line, 0);
+	draw_title(s, c);
+	if (!s->map.columns)
+		return;
+	y = draw_rows(s, c, c->top + 1);
+	if (c->height >= LOW) {
+		heatmap_legend(&s->map, c->paint, "/s", false, text, sizeof(text));
+		paint_text(c->paint, y++, 0, c->paint->width, ROLE_DIM, text);
+		quantiles_text(s, text, sizeof(text));
+		paint_text(c->paint, y++, 0, c->paint->width, ROLE_TEXT, text);
+	}
+	selection_text(s, c, text, sizeof(text));
+	paint_text(c->paint, y++, 0, c->paint->width, s->map.range == HEAT_NONE ? ROLE_TEXT : ROLE_SORTED, text);
+	if (c->height >= AROUND_LINES + ROWS_MIN + LIST_LINES_MIN)
+		draw_list(s, c, y);
+}
+
+/* --- Keys */
+
+static bool latency_act(void *state, enum action a, const struct view_context *c)
+{
+	struct latency_view *s = state;
+
+	(void)c;
+	switch (a) {
+	case ACTION_HEAT_METRIC:
+		s->kind = (s->kind + 1) % LATENCY_KINDS;
+		s->map.moved = false;
+		s->map.range = HEAT_NONE;
+		return true;
+	case ACTION_HEAT_SCALE:
+		s->map.linear = !s->map.linear;
+		return true;
+	default:
+		return s->map.columns && heatmap_act(&s->map, a);
+	}
+}
+
+static bool latency_open(void *state, enum action a, const struct view_context *c, struct opening *o)
+{
+	static const char *const nobody[LATENCY_KINDS] = {
+		[LATENCY_RUNQ] = "there are none",
+		[LATENCY_SLEEP] = "whose sleeps of less than 1 ms are is not known",
+		[LATENCY_D] = "whose D states of less than 100 us are is not known",
+		[LATENCY_IRQ] = "there are none",
+		[LATENCY_SOFTIRQ] = "there are none",
+	};
+	struct latency_view *s = state;
+
+	if (a == ACTION_SUBSECOND) {
+		o->view = &view_subsecond;
+		snprintf(o->name, sizeof(o->name), "offsets within the second");
+		return true;
+	}
+	if (!s->contributors.nr) {
+		c->notice(c->notice_arg, nobody[s->kind]);
+		return true;
+	}
+	if (a == ACTION_FLAME)
+		return latency_flame(o, &s->contributors.range, c);
+	return view_range_open(o, &s->contributors.range, c);
+}
+
+static bool latency_selected_time(void *state, const struct view_context *c, uint64_t *from, uint64_t *to)
+{
+	struct latency_view *s = state;
+	struct latency_range r = range_of(s);
+	const struct tick *first = latency_head(c->tick, r.first), *last = latency_head(c->tick, r.last);
+
+	if (s->map.range == HEAT_NONE || !first || !last)
+		return false;
+	*from = first->boottime_ns - first->interval_ns;
+	*to = last->boottime_ns;
+	return true;
+}
+
+static void latency_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	static const char *const limits[LATENCY_KINDS] = {
+		[LATENCY_RUNQ] = "of threads in scope",
+		[LATENCY_SLEEP] = ">= 65 us; whose they are: of >= 1 ms",
+		[LATENCY_D] = ">= 65 us; whose they are: of >= 100 us",
+		[LATENCY_IRQ] = "of the whole host",
+		[LATENCY_SOFTIRQ] = "of the whole host",
+	};
+	struct latency_view *s = state;
+
+	(void)c;
+	snprintf(buf, size, "%s %s", latency_word(s->kind, 2), limits[s->kind]);
+}
+
+static void latency_fini(void *state)
+{
+	struct latency_view *s = state;
+
+	heatmap_fini(&s->map);
+	latency_contributors_fini(&s->contributors);
+}
+
+const struct view view_latency = {
+	.name = "Latency",
+	.legend = "~ within a factor of 2",
+	.places = IN_LATENCY,
+	.state_size = sizeof(struct latency_view),
+	.update = latency_update,
+	.draw = latency_draw,
+	.act = latency_act,
+	.status = latency_status,
+	.open = latency_open,
+	.selected_time = latency_selected_time,
+	.fini = latency_fini,
+};

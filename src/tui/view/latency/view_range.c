@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The threads, or sources of interrupts, that a range of latencies is of. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screen/host.h"
+#include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/latency/latency_view.h"
+#include "tui/widget/list.h"
+#include "util/format.h"
+
+struct range_view {
+	struct latency_range range;
+	struct latency_contributors contributors;
+	struct list list;
+};
+
+static struct list_order order_of(const struct view_context *c)
+{
+	return (struct list_order){ NULL, NULL, c->now_ns };
+}
+
+/* The refreshes of the range do not change: they are looked at once. */
+static int range_update(void *state, const struct view_context *c)
+{
+	struct range_view *s = state;
+	struct list_order order = order_of(c);
+	int err = 0;
+
+	if (!s->contributors.range.last)
+		err = latency_contributors_find(&s->contributors, c->tick, &s->range);
+	list_clear(&s->list);
+	for (size_t i = 0; !err && i < s->contributors.nr; i++)
+		err = list_add(&s->list, &s->contributors.at[i]->row);
+	list_sort(&s->list, c->height > 1 ? c->height - 1 : 1, &order);
+	return err;
+}
+
+static void range_draw(void *state, const struct view_context *c)
+{
+	struct range_view *s = state;
+	int y = c->top;
+
+	for (int line = c->top; line < c->top + c->height; line++)
+		paint_clear(c->paint, line, 0);
+	latency_draw_head(c->paint, y++, s->range.kind);
+	for (size_t i = s->list.top; i < s->list.nr && y < c->top + c->height; i++)
+		latency_draw_contributor(c->paint, y++, (const struct latency_contributor *)s->list.rows[i],
+					 s->range.kind, list_selected(&s->list) == s->list.rows[i]);
+}
+
+static bool range_act(void *state, enum action a, const struct view_context *c)
+{
+	struct range_view *s = state;
+	struct list_order order = order_of(c);
+
+	return list_search(&s->list, a, list_match_thread, c->search, &order) || list_act(&s->list, a, &order);
+}
+
+static bool range_click(void *state, const struct view_context *c, int y, int x)
+{
+	struct range_view *s = state;
+
+	(void)x;
+	return y > c->top && list_click(&s->list, y - c->top - 1);
+}
+
+static void range_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	struct range_view *s = state;
+	char total[16], count[16], least[16], behind[64] = "", range[40];
+
+	format_value(count, sizeof(count), UNIT_COUNT, s->contributors.count, 0);
+	format_value(total, sizeof(total), UNIT_NS, s->contributors.ns, 0);
+	latency_range_text(&s->range, range, sizeof(range));
+	if (s->range.kind == LATENCY_RUNQ) {
+		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
+		snprintf(behind, sizeof(behind), "; who ran instead: of their waits >= %s then", least);
+	}
+	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
+		 latency_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
+		 latency_is_irq(s->range.kind) ? "source" : "thread", s->contributors.nr == 1 ? "" : "s",
+		 behind);
+}
+
+/* Of an interrupt there is nothing to go into. */
+static const struct row *range_selected(void *state)
+{
+	struct range_view *s = state;
+
+	return latency_is_irq(s->range.kind) ? NULL : list_selected(&s->list);
+}
+
+/* Enter: the thread's detail; the flamegraph is of the thread in the range. */
+static bool range_open(void *state, enum action a, const struct view_context *c, struct opening *o)
+{
+	struct range_view *s = state;
+	const struct row *r = range_selected(s);
+
+	o->within = subject_of(r);
+	if (a != ACTION_FLAME && r && !subject_row(&o->within, c->tick)) {
+		c->notice(c->notice_arg, "it is gone in the refresh that is shown: step back to when it was there");
+		return true;
+	}
+	if (a != ACTION_FLAME || !s->contributors.nr)
+		return a == ACTION_FLAME;
+	return latency_flame(o, &s->range, c);
+}
+
+static void range_fini(void *state)
+{
+	struct range_view *s = state;
+
+	latency_contributors_fini(&s->contributors);
+	list_fini(&s->list);
+}
+
+static void init(void *state, void *arg)
+{
+	((struct range_view *)state)->range = *(struct latency_range *)arg;
+	free(arg);
+}
+
+bool view_range_open(struct opening *o, const struct latency_range *r, const struct view_context *c)
+{
+	struct latency_range *copy = malloc(sizeof(*copy));
+	char range[40], time[40];
+
+	if (!copy)
+		return false;
+	*copy = *r;
+	latency_range_text(r, range, sizeof(range));
+	latency_time_text(r, c->tick, time, sizeof(time));
+	snprintf(o->name, sizeof(o->name), "%s %s, %s", latency_names[r->kind], range, time);
+	o->view = &view_range;
+	o->init = init;
+	o->arg = copy;
+	return true;
+}
+
+const struct view view_range = {
+	.name = "Range",
+	.legend = "~ within a factor of 2",
+	.places = IN_RANGE,
+	.state_size = sizeof(struct range_view),
+	.update = range_update,
+	.draw = range_draw,
+	.act = range_act,
+	.click = range_click,
+	.status = range_status,
+	.selected = range_selected,
+	.open = range_open,
+	.fini = range_fini,
+};

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When in their second things happened: a column a second, rows for its parts, so that what comes again and again at
+ * the same time of a second, or moves against it, is a pattern. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tui/screen/host.h"
+#include "tui/screen/view.h"
+#include "tui/term/paint.h"
+#include "tui/view/latency/subsecond_flame.h"
+#include "tui/widget/heatmap.h"
+#include "util/format.h"
+
+#define SEC 1000000000ULL
+#define LABEL_WIDTH 9  /* "> 975ms |" */
+#define AROUND_LINES 4 /* title, axis, legend, what is selected */
+
+struct subsecond_view {
+	enum subsecond_metric metric;
+	struct heatmap map;
+	struct subsecond data[SUBSECOND_METRICS]; /* read while it is shown */
+};
+
+static const char *const metric_names[SUBSECOND_METRICS] = { "CPU samples", "runqueue wait", "D state" };
+
+/* --- What is shown */
+
+/* As many rows as fit that a second can be divided into. */
+static int rows_that_fit(const struct view_context *c)
+{
+	static const int rows[] = { 50, 40, 25, 20, 10, 5, 4, 2 };
+	size_t i = 0;
+
+	while (rows[i] > c->height - AROUND_LINES && rows[i] > 2)
+		i++;
+	return rows[i];
+}
+
+static uint64_t row_ns(const struct subsecond_view *s)
+{
+	return SEC / s->map.rows;
+}
+
+/* Reads what came since; all of it at first, so that one can step back in it. */
+static int read_on(struct subsecond_view *s, const struct view_context *c)
+{
+	struct subsecond *data = &s->data[s->metric];
+	uint64_t until = c->newest->boottime_ns / SEC;
+	int err = 0;
+
+	if (!data->parts)
+		err = subsecond_start(data, s->metric, until > SUBSECOND_SECONDS ? until - SUBSECOND_SECONDS : 0);
+	return err ? err : subsecond_read(data, &c->host->source, until);
+}
+
+static uint64_t age(const struct view_context *c, uint64_t second)
+{
+	return (c->newest->boottime_ns / SEC - (second + 1)) * SEC;
+}
+
+static void fill(struct subsecond_view *s, const struct view_context *c)
+{
+	const struct subsecond *data = &s->data[s->metric];
+	struct heatmap *h = &s->map;
+	int parts = SUBSECOND_PARTS / h->rows;
+
+	for (int column = 0; column < h->columns; column++) {
+		uint64_t second = h->first + column;
+
+		h->at[column].age_ns = age(c, second);
+		if (!subsecond_known(data, second))
+			continue;
+		h->at[column].per = s->metric == SUBSECOND_CPU ? 1 : (double)row_ns(s);
+		for (int row = 0; row < h->rows; row++)
+			*heatmap_cell(h, column, row) = subsecond_sum(data, second, row * parts, parts);
+	}
+	heatmap_done(h);
+}
+
+static int subsecond_update(void *state, const struct view_context *c)
+{
+	struct subsecond_view *s = state;
+	uint64_t columns = c->paint->width - LABEL_WIDTH - 1, until = c->tick->boottime_ns / SEC;
+	int rows = rows_that_fit(c), err;
+
+	if (columns > SUBSECOND_SECONDS)
+		columns = SUBSECOND_SECONDS;
+	if (columns > until)
+		columns = until;
+	err = read_on(s, c);
+	if (err)
+		return err;
+	if (s->map.rows != rows) { /* at first, or another size: rows are others */
+		s->map.linear |= !s->map.rows;
+		s->map.moved = false;
+		s->map.range = HEAT_NONE;
+	}
+	s->map.unit = s->metric == SUBSECOND_CPU ? 1 : 0.01;
+	err = heatmap_shape(&s->map, until - columns, columns, 0, rows);
+	if (!err)
+		fill(s, c);
+	return err;
+}
+
+/* --- Texts */
+
+static struct subsecond_range range_of(const struct subsecond_view *s)
+{
+	struct heat_range r = heatmap_range(&s->map);
+
+	return (struct subsecond_range){ r.first, r.last, r.low * row_ns(s), (r.high + 1) * row_ns(s) };
+}
+
+/* "200ms-300ms" */
+static void offsets_text(const struct subsecond_range *r, char *buf, size_t size)
+{
+	snprintf(buf, size, "%" PRIu64 "ms-%" PRIu64 "ms", r->low / 1000000, r->high / 1000000);
+}
+
+/* "12:03:35-12:03:39 200ms-300ms": seconds are those of CLOCK_BOOTTIME. */
+static void when_text(const struct subsecond_range *r, const struct view_context *c, char *buf, size_t size)
+{
+	int64_t ago = c->tick->boottime_ns / SEC - r->first, long_s = r->last - r->first + 1;
+	time_t from = c->tick->wall.tv_sec - ago, to = from + long_s;
+	char offsets[48], first[16], last[16];
+	struct tm tm;
+
+	strftime(first, sizeof(first), "%H:%M:%S", localtime_r(&from, &tm));
+	strftime(last, sizeof(last), "%H:%M:%S", localtime_r(&to, &tm));
+	offsets_text(r, offsets, sizeof(offsets));
+	snprintf(buf, size, "%s-%s, offsets %s", first, last, offsets);
+}
+
+/* How much is in it; "-": not all of it is known. */
+static const char *value_text(const struct subsecond_view *s, const struct subsecond_range *r, char *buf, size_t size)
+{
+	const struct subsecond *data = &s->data[s->metric];
+	int first = r->low / SUBSECOND_PART_NS, nr = (r->high - r->low) / SUBSECOND_PART_NS;
+	uint64_t sum = 0;
+
+	for (uint64_t second = r->first; second <= r->last; second++) {
+		if (!subsecond_known(data, second))
+			return "-";
+		sum += subsecond_sum(data, second, first, nr);
+	}
+	return format_value(buf, size, s->metric == SUBSECOND_CPU ? UNIT_COUNT : UNIT_NS, sum, 0);
+}
+
+static void selection_text(const struct subsecond_view *s, const struct view_context *c, char *buf, size_t size)
+{
+	static const char *const of[SUBSECOND_METRICS] = { "samples", "of waiting", "in D state" };
+	struct subsecond_range r = range_of(s);
+	char offsets[48], when[64], value[16];
+
+	offsets_text(&r, offsets, sizeof(offsets));
+	heatmap_when(&s->map, age(c, r.first), age(c, r.last), when, sizeof(when));
+	snprintf(buf, size, "%s %s: %s %s", when, offsets, value_text(s, &r, value, sizeof(value)), of[s->metric]);
+}
+
+/* --- Drawing */
+
+static void draw_title(const struct subsecond_view *s, const struct view_context *c)
+{
+	int x = 0;
+
+	for (int m = 0; m < SUBSECOND_METRICS; m++)
+		x = paint_format(c->paint, c->top, x, m == (int)s->metric ? ROLE_SORTED : ROLE_TEXT,
+				 m == (int)s->metric ? "[%s]" : " %s ", metric_names[m]);
+	paint_format(c->paint, c->top, x + 2, ROLE_DIM, "when in their second, rows of %" PRIu64 " ms",
+		     row_ns(s) / 1000000);
+}
+
+static void subsecond_draw(void *state, const struct view_context *c)
+{
+	struct subsecond_view *s = state;
+	const struct heatmap *h = &s->map;
+	int y = c->top + 1, left = c->paint->width - 1 - h->columns;
+	int lines = c->height - AROUND_LINES < h->rows ? c->height - AROUND_LINES : h->rows;
+	char text[512];
+
+	for (int line = c->top; line < c->top + c->height; line++)
+		paint_clear(c->paint, line, 0);
+	draw_title(s, c);
+	if (!h->columns)
+		return;
+	for (int row = h->rows; row-- > h->rows - lines;) {
+		paint_format(c->paint, y, 0, ROLE_TEXT, "%c%4" PRIu64 "ms |", h->cursor.row == row ? '>' : ' ',
+			     row * row_ns(s) / 1000000);
+		paint_text(c->paint, y, c->paint->width - 1, 1, ROLE_TEXT, "|");
+		heatmap_draw_row(h, c->paint, y++, left, row);
+	}
+	heatmap_draw_axis(h, c->paint, y++, left);
+	heatmap_legend(h, c->paint, s->metric == SUBSECOND_CPU ? "samples" : "threads on average",
+		       s->metric == SUBSECOND_CPU, text, sizeof(text));
+	paint_text(c->paint, y++, 0, c->paint->width, ROLE_DIM, text);
+	selection_text(s, c, text, sizeof(text));
+	paint_text(c->paint, y, 0, c->paint->width, h->range == HEAT_NONE ? ROLE_TEXT : ROLE_SORTED, text);
+}
+
+/* --- Keys */
+
+static bool subsecond_act(void *state, enum action a, const struct view_context *c)
+{
+	struct subsecond_view *s = state;
+
+	(void)c;
+	switch (a) {
+	case ACTION_HEAT_METRIC: /* the range stays: what else was there then is the question */
+		s->metric = (s->metric + 1) % SUBSECOND_METRICS;
+		return true;
+	case ACTION_HEAT_SCALE:
+		s->map.linear = !s->map.linear;
+		return true;
+	default:
+		return s->map.columns && heatmap_act(&s->map, a);
+	}
+}
+
+static bool subsecond_open(void *state, enum action a, const struct view_context *c, struct opening *o)
+{
+	struct subsecond_view *s = state;
+	struct subsecond_range r = range_of(s);
+	char what[96];
+
+	if (a != ACTION_FLAME || !s->map.columns)
+		return true;
+	when_text(&r, c, what, sizeof(what));
+	return subsecond_flame(o, &r, s->metric, what);
+}
+
+static bool subsecond_selected_time(void *state, const struct view_context *c, uint64_t *from, uint64_t *to)
+{
+	struct subsecond_view *s = state;
+	struct subsecond_range r = range_of(s);
+
+	(void)c;
+	*from = r.first * SEC;
+	*to = (r.last + 1) * SEC;
+	return s->map.range != HEAT_NONE;
+}
+
+static void subsecond_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	struct subsecond_view *s = state;
+	int known = 0;
+
+	(void)c;
+	for (int column = 0; column < s->map.columns; column++)
+		known += s->map.at[column].per > 0;
+	snprintf(buf, size, "%d seconds recorded; %s", known,
+		 s->metric == SUBSECOND_CPU    ? "samples of threads in scope"
+		 : s->metric == SUBSECOND_RUNQ ? "the flamegraph is of what ran meanwhile"
+					       : "D states >= 100 us that ended");
+}
+
+static void subsecond_view_fini(void *state)
+{
+	struct subsecond_view *s = state;
+
+	heatmap_fini(&s->map);
+	for (int m = 0; m < SUBSECOND_METRICS; m++)
+		subsecond_fini(&s->data[m]);
+}
+
+const struct view view_subsecond = {
+	.name = "Subsecond",
+	.legend = "", /* below the map */
+	.places = IN_SUBSECOND,
+	.state_size = sizeof(struct subsecond_view),
+	.update = subsecond_update,
+	.draw = subsecond_draw,
+	.act = subsecond_act,
+	.status = subsecond_status,
+	.open = subsecond_open,
+	.selected_time = subsecond_selected_time,
+	.fini = subsecond_view_fini,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tui/view/detail.h"
+#include "tui/widget/pager.h"
+
+/* From top to bottom. */
+static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits, detail_behind,
+				     detail_wakers };
+
+struct detail_view {
+	struct pager pager;
+	const struct tick *tick; /* held: the last one that has the row */
+	const struct row *row;
+	bool gone;
+	struct values past[HISTORY_TICKS];
+};
+
+static int detail_update(void *state, const struct view_context *c)
+{
+	struct detail_view *s = state;
+	const struct row *r = subject_row(&c->within, c->tick);
+
+	s->gone = !r;
+	if (r) {
+		const struct tick *before = s->tick;
+
+		s->tick = tick_get(c->tick);
+		s->row = r;
+		tick_put(before);
+	}
+	return s->row ? tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past) : 0;
+}
+
+static void detail_draw(void *state, const struct view_context *c)
+{
+	struct detail_view *s = state;
+	struct detail d = { s->row, s->tick, s->gone, s->past, c };
+	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
+	int y = 0;
+
+	for (size_t i = 0; s->row && i < sizeof(panes) / sizeof(panes[0]); i++)
+		y = panes[i](&d, &p, y) + 1;
+	pager_end(&s->pager, y - 1);
+}
+
+static bool detail_act(void *state, enum action a, const struct view_context *c)
+{
+	(void)c;
+	return pager_act(&((struct detail_view *)state)->pager, a);
+}
+
+static void detail_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	struct detail_view *s = state;
+	char name[256];
+
+	subject_name(&c->within, s->row, name, sizeof(name));
+	snprintf(buf, size, "%s%s", name, s->gone ? " is gone: its last refresh" : "");
+}
+
+static const struct row *detail_selected(void *state)
+{
+	return ((struct detail_view *)state)->row;
+}
+
+static void detail_fini(void *state)
+{
+	tick_put(((struct detail_view *)state)->tick);
+}
+
+const struct view view_detail = {
+	.name = "Detail",
+	.places = IN_DETAIL,
+	.state_size = sizeof(struct detail_view),
+	.update = detail_update,
+	.draw = detail_draw,
+	.act = detail_act,
+	.status = detail_status,
+	.selected = detail_selected,
+	.fini = detail_fini,
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "model/tick.h"
+#include "tui/screen/view.h"
+#include "tui/view/cpu_grid.h"
+#include "tui/widget/pager.h"
+#include "util/format.h"
+
+struct system_view {
+	struct pager pager;
+	struct cpu_grid grid;
+};
+
+static int draw_pressure(const struct paint *p, int y, const struct tick *t)
+{
+	static const char *const names[] = { "cpu", "memory", "io" };
+
+	paint_format(p, y++, 0, ROLE_TITLE, "%-10s %6s %6s  %s", "PRESSURE", "SOME%", "FULL%",
+		     "of the interval in which some, or all, tasks that had work waited");
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		char some[16], full[16];
+
+		format_value(some, sizeof(some), UNIT_SHARE, t->pressure[i].some_ns, t->interval_ns);
+		format_value(full, sizeof(full), UNIT_SHARE, t->pressure[i].full_ns, t->interval_ns);
+		paint_format(p, y++, 0, ROLE_TEXT, "%-10s %6s %6s", names[i], some, full);
+	}
+	return y;
+}
+
+static int draw_self(const struct paint *p, int y, const struct tick *t)
+{
+	char cpu[16], bpf[16], rss[16], maps[16], past[16];
+	uint64_t oldest;
+	size_t bytes = tick_past(t, &oldest);
+
+	format_value(cpu, sizeof(cpu), UNIT_SHARE, t->self.cpu_ns, t->interval_ns);
+	format_value(bpf, sizeof(bpf), UNIT_SHARE, t->self.bpf_ns, t->interval_ns);
+	format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0);
+	format_value(maps, sizeof(maps), UNIT_BYTES, t->self.bpf_bytes, 0);
+	format_value(past, sizeof(past), UNIT_BYTES, bytes, 0);
+	paint_text(p, y++, 0, p->width, ROLE_TITLE, "SYSTOP ITSELF");
+	paint_format(p, y++, 0, ROLE_TEXT, "CPU time      %6s %% of one CPU", cpu);
+	paint_format(p, y++, 0, ROLE_TEXT, "BPF programs  %6s %% of one CPU, in the threads they watch (estimate)",
+		     bpf);
+	paint_format(p, y++, 0, ROLE_TEXT, "memory        %6s", rss);
+	paint_format(p, y++, 0, ROLE_TEXT, "BPF maps      %6s", maps);
+	paint_format(p, y++, 0, ROLE_TEXT, "the past      %6s", past);
+	return y;
+}
+
+/* Of the selected CPU, below all; what it needs, on a screen that has them. */
+static int about_lines(const struct view_context *c)
+{
+	return c->height < 6 ? 0 : c->paint->width < 160 ? 2 : 1;
+}
+
+static int system_update(void *state, const struct view_context *c)
+{
+	return grid_update(&((struct system_view *)state)->grid, c, c->height - about_lines(c));
+}
+
+static void draw_about(struct system_view *s, const struct view_context *c)
+{
+	struct paint p = *c->paint;
+	int y = c->top + c->height - about_lines(c);
+
+	for (int line = y; line < c->top + c->height; line++)
+		paint_clear(&p, line, 0);
+	p.to = c->top + c->height;
+	grid_about(&s->grid, c, &p, y);
+}
+
+static void system_draw(void *state, const struct view_context *c)
+{
+	struct system_view *s = state;
+	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height - about_lines(c));
+	int y = grid_draw(&s->grid, c, &p, 0);
+
+	y = draw_pressure(&p, y + 1, c->tick);
+	y = draw_self(&p, y + 1, c->tick);
+	pager_end(&s->pager, y);
+	draw_about(s, c);
+}
+
+/* The selected CPU is in sight, with the title above it. */
+static void reveal(struct system_view *s, int height)
+{
+	const struct grid_cpu *cpu = grid_selected(&s->grid);
+
+	if (cpu->y - 2 < s->pager.at)
+		s->pager.at = cpu->y > 2 ? cpu->y - 2 : 0;
+	if (cpu->y >= s->pager.at + height)
+		s->pager.at = cpu->y - height + 1;
+}
+
+static bool system_act(void *state, enum action a, const struct view_context *c)
+{
+	struct system_view *s = state;
+
+	if (!grid_act(&s->grid, a))
+		return pager_act(&s->pager, a); /* beyond the last CPU goes on to what is below */
+	if (a == ACTION_CPU_CELLS)
+		s->pager.at = 0;
+	else
+		reveal(s, c->height - about_lines(c));
+	return true;
+}
+
+static bool system_click(void *state, const struct view_context *c, int y, int x)
+{
+	struct system_view *s = state;
+
+	if (y < c->top + s->pager.height)
+		grid_click(&s->grid, y - c->top + s->pager.at, x);
+	return false; /* there is nothing to go into */
+}
+
+static void system_status(void *state, const struct view_context *c, char *buf, size_t size)
+{
+	(void)state;
+	snprintf(buf, size, "%zu CPUs", c->tick->nr_cpus);
+}
+
+static void system_fini(void *state)
+{
+	grid_fini(&((struct system_view *)state)->grid);
+}
+
+const struct view view_system = {
+	.name = "System",
+	.legend = "", /* stands above the CPUs */
+	.places = IN_SYSTEM,
+	.state_size = sizeof(struct system_view),
+	.update = system_update,
+	.draw = system_draw,
+	.act = system_act,
+	.click = system_click,
+	.status = system_status,
+	.fini = system_fini,
+};

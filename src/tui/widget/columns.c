@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/widget/columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "model/tick.h"
+
+static const struct column_info text_columns[] = {
+#define _(id, name, title, min, max, drop, right, help) \
+	{ name, title, help, min, max, drop, right, right },
+	TEXT_COLUMNS(_)
+#undef _
+};
+
+const char *const table_names[TABLE_COUNT] = { "threads", "processes", "tree", "cgroups" };
+const char *const units_names[UNITS_COUNT] = { "share", "time", "rate" };
+
+struct column_info column_info(enum column_id id)
+{
+	const struct field *f;
+
+	if (id >= COLUMN_FIELDS)
+		return text_columns[id - COLUMN_FIELDS];
+	f = &fields[id];
+	/* A duration, as shares are shown as one on demand, takes 6. */
+	return (struct column_info){ f->name, f->title, f->help, f->width, f->width,
+				     f->drop, true, true };
+}
+
+enum column_id column_find(const char *name)
+{
+	for (enum column_id id = COLUMN_FIELDS; id < COLUMN_COUNT; id++)
+		if (!strcasecmp(name, column_info(id).name) ||
+		    !strcasecmp(name, column_info(id).title))
+			return id;
+	return field_find(name) == FIELD_COUNT ? COLUMN_COUNT : (enum column_id)field_find(name);
+}
+
+/* --- What a table has */
+
+/* In their order; fields stand where FIELDS says, behind the bar. */
+static const char *const defaults[TABLE_COUNT] = {
+	"id -pid user state cgroup -threads bar @ cpu past comm",
+	"id user state cgroup -threads bar @ past comm",
+	"id user state comm bar @ -threads -cgroup past",
+	"tree threads bar @ past",
+};
+
+static bool in_table(enum column_id id, enum table table)
+{
+	switch (id) {
+	case COLUMN_TREE:
+		return table == TABLE_CGROUPS;
+	case COLUMN_THREADS:
+	case COLUMN_BAR:
+	case COLUMN_PAST:
+		return true;
+	case COLUMN_PID:
+	case COLUMN_CPU:
+		return table == TABLE_THREADS;
+	default:
+		return id < COLUMN_FIELDS ? fields[id].drop > 0 : table != TABLE_CGROUPS;
+	}
+}
+
+static bool list_has(const struct column_list *l, enum column_id id)
+{
+	for (int i = 0; i < l->nr; i++)
+		if (l->at[i].id == id)
+			return true;
+	return false;
+}
+
+static void list_put(struct column_list *l, enum column_id id, bool hidden, int width)
+{
+	l->at[l->nr++] = (struct column_choice){ .id = id, .hidden = hidden, .width = width };
+}
+
+/* Fields that are not in the list yet. */
+static void put_fields(struct column_list *l, enum table table, bool hidden)
+{
+	for (int f = 0; f < FIELD_COUNT; f++)
+		if (in_table(f, table) && !list_has(l, f))
+			list_put(l, f, hidden, 0);
+}
+
+const char *columns_parse(struct column_list *l, enum table table, const char *text, char *buf,
+			  size_t size)
+{
+	struct column_list list = { .nr = 0 };
+	char word[64];
+	int n;
+
+	for (; sscanf(text, " %63s%n", word, &n) == 1; text += n) {
+		bool hidden = *word == '-', asked = *word == '+';
+		char *width = strchr(word, ':'), *end = "";
+		enum column_id id;
+		long cells = 0;
+
+		if (width) {
+			*width++ = '\0';
+			cells = strtol(width, &end, 10);
+		}
+		if (!strcmp(word, "@")) {
+			put_fields(&list, table, false);
+			continue;
+		}
+		id = column_find(word + (hidden || asked));
+		if (id == COLUMN_COUNT || !in_table(id, table)) {
+			snprintf(buf, size, "no such column in %s", table_names[table]);
+			return buf;
+		}
+		if (width && (*end || cells < 1 || cells > 200)) {
+			snprintf(buf, size, "a width is 1 to 200");
+			return buf;
+		}
+		if (!list_has(&list, id))
+			list_put(&list, id, hidden, cells);
+		list.at[list.nr - 1].asked |= asked;
+	}
+	for (enum column_id id = COLUMN_FIELDS; id < COLUMN_COUNT; id++)
+		if (in_table(id, table) && !list_has(&list, id))
+			list_put(&list, id, true, 0);
+	put_fields(&list, table, true);
+	*l = list;
+	return NULL;
+}
+
+/* As short as column_find() understands it: a line of the file has at most 200 characters. */
+static void short_name(enum column_id id, char *buf, size_t size)
+{
+	const char *name = column_info(id).name;
+	size_t len = strlen(name);
+
+	if (!strncmp(name, "switches_", 9))
+		name += 9;
+	else if (len > 3 && !strcmp(name + len - 3, "_ns"))
+		len -= 3;
+	snprintf(buf, size, "%.*s", (int)len, name);
+	if (column_find(buf) != id) /* another column has that name */
+		snprintf(buf, size, "%s", column_info(id).name);
+}
+
+void columns_print(const struct column_list *l, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (int i = 0; i < l->nr && used < size; i++) {
+		const struct column_choice *c = &l->at[i];
+		char name[32];
+
+		if (c->hidden)
+			continue;
+		short_name(c->id, name, sizeof(name));
+		used += snprintf(buf + used, size - used, "%s%s%s", used ? " " : "",
+				 c->asked ? "+" : "", name);
+		if (c->width && used < size)
+			used += snprintf(buf + used, size - used, ":%d", c->width);
+	}
+}
+
+void columns_default(struct column_list *l, enum table table)
+{
+	char error[64];
+
+	columns_parse(l, table, defaults[table], error, sizeof(error));
+}
+
+/* --- Sorting */
+
+const char *column_comm(const struct row *r)
+{
+	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
+}
+
+unsigned int column_uid(const struct row *r)
+{
+	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
+}
+
+static int64_t row_number(const struct row *r, enum column_id by)
+{
+	switch (by) {
+	case COLUMN_PID:
+		return r->process ? r->process->tgid : 0;
+	case COLUMN_USER:
+		return column_uid(r);
+	case COLUMN_STATE:
+		return r->state;
+	case COLUMN_CPU:
+		return r->thread ? r->thread->cpu : 0;
+	case COLUMN_THREADS:
+		return -(int64_t)r->nr_threads;
+	default:
+		return r->number; /* the tie, by number or path, decides */
+	}
+}
+
+static int compare_text(const struct row *a, const struct row *b, enum column_id by)
+{
+	if (by == COLUMN_CGROUP && a->cgroup && b->cgroup)
+		return strcmp(a->cgroup->path, b->cgroup->path);
+	return by == COLUMN_COMM ? strncmp(column_comm(a), column_comm(b), 16) : 0;
+}
+
+bool sorting_before(const struct row *a, const struct row *b, const void *arg)
+{
+	const struct sorting *s = arg;
+	const struct values *of_a, *of_b;
+	uint64_t va, vb;
+	int64_t order;
+
+	if (s->by >= COLUMN_FIELDS) {
+		order = compare_text(a, b, s->by);
+		if (!order)
+			order = row_number(a, s->by) - row_number(b, s->by);
+		return s->inverted ? order > 0 : order < 0;
+	}
+	of_a = s->own ? a->own : a->values;
+	of_b = s->own ? b->own : b->values;
+	if (of_a == of_b) /* all that did nothing share theirs */
+		return false;
+	va = values_value(of_a, (enum field_id)s->by);
+	vb = values_value(of_b, (enum field_id)s->by);
+	if (va == VALUE_NA || vb == VALUE_NA)
+		return va != VALUE_NA && vb == VALUE_NA;
+	return s->inverted ? va < vb : va > vb;
+}
+
+/* --- Places */
+
+/* Of the kernel's names, unless escaped. */
+#define COMM_WIDTH 16
+
+/* The narrowest it can be. */
+static int narrowest(const struct column_choice *c, const struct column_context *context, int width)
+{
+	struct column_info info = column_info(c->id);
+
+	if (c->width)
+		return c->width;
+	if (c->id < COLUMN_FIELDS && context->units != UNITS_SHARE && info.min < 6)
+		return 6;
+	if (c->id == COLUMN_BAR && width >= 60)
+		return 14;
+	if (c->id == COLUMN_COMM && !context->tree && width > 60)
+		return width - 60 + info.min < COMM_WIDTH ? width - 60 + info.min : COMM_WIDTH;
+	if ((c->id == COLUMN_TREE || (c->id == COLUMN_COMM && context->tree)) && width >= 60)
+		return 26;
+	return info.min;
+}
+
+static bool by_screen(const struct column_choice *c)
+{
+	return !c->width && column_info(c->id).max > column_info(c->id).min;
+}
+
+/* Takes columns, the most important ones first, for as long as there is room. Returns the room left.
+ * The first column of each importance that does not fit ends it: what is more important never
+ * leaves for what is less. */
+static int take(bool *taken, const struct column_list *l, int width, int pan,
+		const struct column_context *context)
+{
+	int left = width - 1;
+
+	for (int drop = 0; drop < 10; drop++) {
+		for (int i = 0; i < l->nr; i++) {
+			const struct column_choice *c = &l->at[i];
+			int importance = column_info(c->id).drop;
+			int wide = narrowest(c, context, width) + 1;
+
+			if (c->asked && importance > 1)
+				importance = 1;
+			if (c->id == context->sorting->by)
+				importance = 0;
+			if (c->hidden || taken[i] || importance != drop)
+				continue;
+			if (drop && pan) {
+				pan--;
+				continue;
+			}
+			if (wide > left + 1)
+				return left;
+			taken[i] = true;
+			left -= wide;
+		}
+	}
+	return left;
+}
+
+void columns_place(struct columns *c, const struct column_list *l, int width, int pan,
+		   const struct column_context *context)
+{
+	bool taken[COLUMN_COUNT] = { false };
+	int left = take(taken, l, width, pan, context), x = 1;
+	int widths[COLUMN_COUNT];
+	bool grown = true;
+
+	for (int i = 0; i < l->nr; i++)
+		widths[i] = narrowest(&l->at[i], context, width);
+	/* What remains goes to a thread's name, then to all that can use it, turn by turn. */
+	for (int i = 0; i < l->nr; i++) {
+		if (!taken[i] || l->at[i].id != COLUMN_COMM || l->at[i].width)
+			continue;
+		for (; left > 0 && widths[i] < COMM_WIDTH; left--)
+			widths[i]++;
+	}
+	while (left > 0 && grown) {
+		grown = false;
+		for (int i = 0; i < l->nr && left > 0; i++) {
+			if (!taken[i] || !by_screen(&l->at[i]) ||
+			    widths[i] >= column_info(l->at[i].id).max)
+				continue;
+			widths[i]++;
+			left--;
+			grown = true;
+		}
+	}
+	c->nr = 0;
+	for (int i = 0; i < l->nr; i++) {
+		if (!taken[i])
+			continue;
+		c->at[c->nr].id = l->at[i].id;
+		c->at[c->nr].x = x;
+		c->at[c->nr++].width = widths[i];
+		x += widths[i] + 1;
+	}
+}
+
+bool columns_has(const struct columns *c, enum column_id id)
+{
+	for (int i = 0; i < c->nr; i++)
+		if (c->at[i].id == id)
+			return true;
+	return false;
+}
+
+static bool can_sort(enum column_id id)
+{
+	return id != COLUMN_BAR && id != COLUMN_PAST;
+}
+
+enum column_id columns_next(const struct columns *c, const struct sorting *sorting, int direction)
+{
+	int at = 0;
+
+	while (at < c->nr && c->at[at].id != sorting->by)
+		at++;
+	for (int n = 0; n < c->nr; n++) {
+		at = (at + direction + c->nr) % c->nr;
+		if (can_sort(c->at[at].id))
+			return c->at[at].id;
+	}
+	return sorting->by;
+}
+
+enum column_id columns_at(const struct columns *c, int x)
+{
+	for (int i = 0; i < c->nr; i++)
+		if (x >= c->at[i].x && x < c->at[i].x + c->at[i].width)
+			return can_sort(c->at[i].id) ? c->at[i].id : COLUMN_COUNT;
+	return COLUMN_COUNT;
+}

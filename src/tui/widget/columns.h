@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_TUI_WIDGET_COLUMNS_H
+#define SYSTOP_TUI_WIDGET_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/field.h"
+#include "query/order.h"
+
+struct paint;
+struct row;
+struct tick;
+struct values;
+
+/*
+ * Columns that are no measured value; those follow from the table of fields.
+ * id, name in the config, title, smallest and largest width, drop priority (0: never, the highest
+ * leaves a narrow screen first), aligned right, help
+ */
+#define TEXT_COLUMNS(_)                                                                            \
+	_(ID,      "id",      "TID",     7,  7,  0, true,  "number of the thread (or process)")    \
+	_(PID,     "pid",     "PID",     7,  7,  9, true,  "number of the thread's process")       \
+	_(USER,    "user",    "USER",    8,  12, 7, false, "effective user")                       \
+	_(STATE,   "state",   "S",       1,  1,  0, false, "R running q runqueue D D-state S sleep T stopped X dead, at the end of the interval") \
+	_(CGROUP,  "cgroup",  "CGROUP",  13, 40, 2, false, "cgroup")                               \
+	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
+	_(THREADS, "threads", "THREADS", 7,  7,  1, true,  "number of threads")                    \
+	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
+	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on")              \
+	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
+	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")
+
+/* Columns of fields come before those, so that a field's number is its column's. */
+enum column_id {
+	COLUMN_FIELDS = FIELD_COUNT,
+	COLUMN_BEFORE_TEXT = COLUMN_FIELDS - 1,
+#define _(id, ...) COLUMN_##id,
+	TEXT_COLUMNS(_)
+#undef _
+	COLUMN_COUNT
+};
+
+struct column_info {
+	const char *name, *title, *help;
+	int min, max, drop;
+	bool right, numeric;
+};
+
+/* column_info - of any column. column_find - by its name, or a field's (field.h); COLUMN_COUNT. */
+struct column_info column_info(enum column_id id);
+enum column_id column_find(const char *name);
+
+enum table { TABLE_THREADS, TABLE_PROCESSES, TABLE_TREE, TABLE_CGROUPS, TABLE_COUNT };
+extern const char *const table_names[TABLE_COUNT];
+
+/* A table's columns, in their order. */
+struct column_list {
+	struct column_choice {
+		enum column_id id;
+		bool hidden;
+		bool asked; /* shown at the user's wish: among the last to leave a narrow screen */
+		int width;  /* 0: by the screen */
+	} at[COLUMN_COUNT];
+	int nr;
+};
+
+/* columns_default - what a table has unless it is told otherwise. */
+void columns_default(struct column_list *l, enum table table);
+
+/*
+ * columns_parse - "id +pid state cgroup:20 bar run -sleep": these in this order, with widths, - hidden,
+ * + asked for; those not named follow hidden. Returns NULL, or what is wrong, in @buf.
+ * columns_print - the same from a list.
+ */
+const char *columns_parse(struct column_list *l, enum table table, const char *text, char *buf,
+			  size_t size);
+void columns_print(const struct column_list *l, char *buf, size_t size);
+
+/* How times and counts are shown: E. */
+enum units { UNITS_SHARE, UNITS_TIME, UNITS_RATE, UNITS_COUNT };
+extern const char *const units_names[UNITS_COUNT]; /* share time rate */
+
+/* column_comm, column_uid - what COMM and USER show of a row; "" and 0 for cgroups. */
+const char *column_comm(const struct row *r);
+unsigned int column_uid(const struct row *r);
+
+struct sorting {
+	enum column_id by;
+	bool inverted;
+	bool own; /* cgroups: by their own numbers */
+};
+
+/* sorting_before - row_before for rows_order(); @arg: struct sorting. Values: largest first;
+ * numbers and text: smallest first; unknown values last. */
+bool sorting_before(const struct row *a, const struct row *b, const void *arg);
+
+/* What all rows of a screen have in common. */
+struct column_context {
+	const struct tick *tick;
+	enum units units;
+	bool own;
+	bool tree;     /* of processes: their names are indented */
+	const struct sorting *sorting;
+	void (*user_name)(unsigned int uid, char *buf, size_t size);
+	const struct values *past; /* of the rows on the screen: [line * 16 + tick], NULL: none */
+};
+
+#define COLUMNS_PAST 16
+
+/* Which columns a table of this width has, and where. */
+struct columns {
+	int nr;
+	struct {
+		enum column_id id;
+		int x, width;
+	} at[COLUMN_COUNT];
+};
+
+/* columns_place - fits columns into @width; the one sorted by stays. @pan: so many of those that
+ * fit last are left out for others. */
+void columns_place(struct columns *c, const struct column_list *l, int width, int pan,
+		   const struct column_context *context);
+
+/* columns_next - the column to the left (-1) or right (1) of the one sorted by, of those shown. */
+enum column_id columns_next(const struct columns *c, const struct sorting *sorting, int direction);
+
+/* columns_at - the column that stands at @x; COLUMN_COUNT: none. */
+enum column_id columns_at(const struct columns *c, int x);
+
+bool columns_has(const struct columns *c, enum column_id id);
+
+/* columns_titles - @id_title: of COLUMN_ID. */
+void columns_titles(const struct columns *c, const struct paint *p, int y, const char *id_title,
+		    const struct column_context *context);
+
+/* How a row is drawn. @mark: '>' selected, '*' followed, else ' '. @tree: text of COLUMN_TREE, or of
+ * COLUMN_COMM in a tree of processes; NULL: the row's own. @match: part of the name to show up. */
+struct row_look {
+	char mark;
+	const char *tree;
+	const char *match;
+	int line; /* on the screen, for context->past */
+};
+
+void columns_row(const struct columns *c, const struct paint *p, int y, const struct row *r,
+		 const struct row_look *look, const struct column_context *context);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/tick.h"
+#include "tui/term/paint.h"
+#include "tui/widget/bar.h"
+#include "tui/widget/columns.h"
+#include "util/format.h"
+#include "util/text.h"
+
+/* "RUN%" is "RUN" as a time and "RUN/s" as a rate, "VCS/s" is "VCS" as a count. */
+static void field_title(enum field_id f, enum units units, char *buf, size_t size)
+{
+	const struct field *field = &fields[f];
+	int len = strcspn(field->title, "%/");
+
+	if (units == UNITS_SHARE || (units == UNITS_RATE && field->unit == UNIT_RATE) ||
+	    field->unit == UNIT_NS)
+		snprintf(buf, size, "%s", field->title);
+	else
+		snprintf(buf, size, "%.*s%s", len, field->title, units == UNITS_RATE ? "/s" : "");
+}
+
+static void title_text(enum column_id id, const char *id_title,
+		       const struct column_context *context, char *buf, size_t size)
+{
+	if (id < COLUMN_FIELDS)
+		field_title((enum field_id)id, context->units, buf, size);
+	else if (id == COLUMN_ID)
+		snprintf(buf, size, "%s", id_title);
+	else if (id == COLUMN_BAR)
+		snprintf(buf, size, "TIME of %.3gs", context->tick->interval_ns / 1e9);
+	else
+		snprintf(buf, size, "%s", column_info(id).title);
+}
+
+static bool smallest_first(const struct sorting *s)
+{
+	return (s->by >= COLUMN_FIELDS && s->by != COLUMN_THREADS) != s->inverted;
+}
+
+void columns_titles(const struct columns *c, const struct paint *p, int y, const char *id_title,
+		    const struct column_context *context)
+{
+	paint_clear(p, y, 0);
+	for (int i = 0; i < c->nr; i++) {
+		enum column_id id = c->at[i].id;
+		bool sorted = id == context->sorting->by;
+		int width = c->at[i].width, len;
+		char text[64];
+
+		title_text(id, id_title, context, text, sizeof(text) - 1);
+		len = strlen(text);
+		/* The mark stands where there is room for it. */
+		if (sorted && len < width) {
+			text[len++] = smallest_first(context->sorting) ? '^' : 'v';
+			text[len] = '\0';
+		}
+		len = column_info(id).right && len < width ? width - len : 0;
+		paint_text(p, y, c->at[i].x + len, width - len, sorted ? ROLE_SORTED : ROLE_TITLE,
+			   text);
+	}
+}
+
+static void field_text(const struct row *r, enum field_id f, const struct column_context *context,
+		       char *buf, size_t size)
+{
+	uint64_t v = values_value(context->own ? r->own : r->values, f);
+	uint64_t interval = context->tick->interval_ns;
+	enum unit unit = fields[f].unit;
+
+	if (context->units == UNITS_TIME && unit == UNIT_SHARE)
+		unit = UNIT_NS;
+	else if (context->units == UNITS_TIME && unit == UNIT_RATE)
+		unit = UNIT_COUNT;
+	if (context->units == UNITS_RATE && unit == UNIT_SHARE) {
+		unit = UNIT_NS;
+		if (v != VALUE_NA && interval)
+			v = 1e9 * v / interval;
+	}
+	format_value(buf, size, unit, v, interval);
+}
+
+/* Foreign text, elided, the first @match in it shown up. */
+static void draw_name(const struct paint *p, int y, int x, int width, enum role role,
+		      const char *raw, size_t len, const char *match)
+{
+	char safe[4096], elided[512];
+	const char *at;
+
+	text_safe(safe, sizeof(safe), raw, len);
+	text_elide(elided, sizeof(elided), safe, width);
+	paint_text(p, y, x, width, role, elided);
+	at = match && *match ? strcasestr(elided, match) : NULL;
+	if (at) {
+		char part[128], before[512];
+		int skip;
+
+		snprintf(before, sizeof(before), "%.*s", (int)(at - elided), elided);
+		snprintf(part, sizeof(part), "%.*s", (int)strlen(match), at);
+		skip = text_width(before);
+		paint_text(p, y, x + skip, width - skip, ROLE_MATCH, part);
+	}
+}
+
+/* Run shares of the last ticks, one cell each. */
+static void draw_past(const struct paint *p, int y, int x, const struct row *r, int line,
+		      const struct column_context *context)
+{
+	for (int i = 0; context->past && i < COLUMNS_PAST; i++) {
+		const struct values *v = &context->past[line * COLUMNS_PAST + i];
+		uint64_t whole = r->kind == ROW_THREAD ? v->v[FIELD_ALIVE] : context->tick->interval_ns;
+		int level;
+
+		if (v->v[FIELD_ALIVE] == VALUE_NA || !whole)
+			continue;
+		level = v->v[FIELD_RUN] ? 1 + 7 * v->v[FIELD_RUN] / whole : 0;
+		paint_eighths(p, y, x + i, ROLE_USER, level);
+	}
+}
+
+static void draw_cell(const struct paint *p, int y, int x, int width, enum column_id id,
+		      enum role role, const struct row *r, const struct row_look *look,
+		      const struct column_context *context)
+{
+	char text[256] = "";
+
+	switch (id) {
+	case COLUMN_ID:
+		snprintf(text, sizeof(text), "%d", r->number);
+		break;
+	case COLUMN_PID:
+		snprintf(text, sizeof(text), "%d", r->process->tgid);
+		break;
+	case COLUMN_USER:
+		context->user_name(column_uid(r), text, sizeof(text));
+		break;
+	case COLUMN_STATE:
+		snprintf(text, sizeof(text), "%c", state_letters[r->state]);
+		break;
+	case COLUMN_CGROUP:
+		draw_name(p, y, x, width, role, r->cgroup->path, strlen(r->cgroup->path), NULL);
+		return;
+	case COLUMN_TREE:
+		draw_name(p, y, x, width, role, look->tree, strlen(look->tree), look->match);
+		return;
+	case COLUMN_THREADS:
+		snprintf(text, sizeof(text), "%u", context->own ? r->own_threads : r->nr_threads);
+		break;
+	case COLUMN_BAR:
+		bar_draw(p, y, x, width, context->own ? r->own : r->values, context->tick->interval_ns);
+		return;
+	case COLUMN_CPU:
+		snprintf(text, sizeof(text), r->thread->cpu < 0 ? "-" : "%d", r->thread->cpu);
+		break;
+	case COLUMN_PAST:
+		draw_past(p, y, x, r, look->line, context);
+		return;
+	case COLUMN_COMM:
+		draw_name(p, y, x, width, role, look->tree ? look->tree : column_comm(r),
+			  look->tree ? strlen(look->tree) : 16, look->match);
+		return;
+	default:
+		field_text(r, (enum field_id)id, context, text, sizeof(text));
+	}
+	paint_format(p, y, x, role, "%*.*s", column_info(id).right ? width : -width, width, text);
+}
+
+void columns_row(const struct columns *c, const struct paint *p, int y, const struct row *r,
+		 const struct row_look *look, const struct column_context *context)
+{
+	enum role role = look->mark == '>'   ? ROLE_SELECTED
+			 : look->mark == '*' ? ROLE_FOLLOWED
+					     : ROLE_TEXT;
+
+	paint_clear(p, y, 0);
+	if (look->mark != ' ') /* the whole line, so that it can be found at a glance */
+		paint_format(p, y, 0, role, "%c%*s", look->mark, p->width - 1, "");
+	for (int i = 0; i < c->nr; i++)
+		draw_cell(p, y, c->at[i].x, c->at[i].width, c->at[i].id, role, r, look, context);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/widget/menu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Lines above the items: the title and what the keys do. */
+#define MENU_HEAD 2
+
+void menu_open(struct menu *m, const struct menu_kind *kind)
+{
+	m->kind = kind;
+	m->cursor = 0;
+	m->pager = (struct pager){ 0 };
+}
+
+void menu_draw(struct menu *m, const struct paint *p, int top, int height)
+{
+	int nr = m->kind->nr(m);
+	struct paint page;
+
+	paint_clear(p, top, 0);
+	paint_text(p, top, 0, p->width, ROLE_SORTED, m->kind->title);
+	paint_clear(p, top + 1, 0);
+	paint_text(p, top + 1, 0, p->width, ROLE_DIM, m->kind->help);
+	top += MENU_HEAD;
+	height -= MENU_HEAD;
+	if (m->cursor < m->pager.at)
+		m->pager.at = m->cursor;
+	if (m->cursor >= m->pager.at + height)
+		m->pager.at = m->cursor - height + 1;
+	page = pager_begin(&m->pager, p, top, height);
+	for (int i = 0; i < nr; i++) {
+		enum role role = i == m->cursor ? ROLE_SELECTED : ROLE_TEXT;
+		char text[512];
+
+		m->kind->text(m, i, text, sizeof(text));
+		paint_format(&page, i, 0, role, "%c %-*s", i == m->cursor ? '>' : ' ',
+			     i == m->cursor ? p->width - 2 : 0, text);
+	}
+	pager_end(&m->pager, nr);
+}
+
+bool menu_act(struct menu *m, enum action a)
+{
+	int nr = m->kind->nr(m), page = m->pager.height > 1 ? m->pager.height - 1 : 1;
+
+	switch (a) {
+	case ACTION_DOWN:
+		m->cursor++;
+		break;
+	case ACTION_UP:
+		m->cursor--;
+		break;
+	case ACTION_PAGE_DOWN:
+	case ACTION_HALF_DOWN:
+		m->cursor += page;
+		break;
+	case ACTION_PAGE_UP:
+	case ACTION_HALF_UP:
+		m->cursor -= page;
+		break;
+	case ACTION_FIRST:
+		m->cursor = 0;
+		break;
+	case ACTION_LAST:
+		m->cursor = nr - 1;
+		break;
+	case ACTION_BACK:
+	case ACTION_CLOSE:
+		m->kind = NULL;
+		return true;
+	case ACTION_ENTER:
+	case ACTION_PAUSE:
+	case ACTION_SORT_LEFT:
+	case ACTION_SORT_RIGHT:
+	case ACTION_FOLD:
+	case ACTION_UNFOLD:
+	case ACTION_CLEAR:
+		if (m->kind->act(m, m->cursor, a))
+			m->kind = NULL;
+		return true;
+	default:
+		return false;
+	}
+	if (m->cursor >= nr)
+		m->cursor = nr - 1;
+	if (m->cursor < 0)
+		m->cursor = 0;
+	return true;
+}
+
+/* --- What to sort by */
+
+/* Column @i of those that can be sorted by. */
+static enum column_id sortable(const struct menu *m, int i)
+{
+	const struct column_list *l = &m->settings->columns[m->table];
+
+	for (int at = 0; at < l->nr; at++)
+		if (l->at[at].id != COLUMN_BAR && l->at[at].id != COLUMN_PAST && !i--)
+			return l->at[at].id;
+	return COLUMN_COUNT;
+}
+
+static int sort_nr(const struct menu *m)
+{
+	int nr = 0;
+
+	while (sortable(m, nr) != COLUMN_COUNT)
+		nr++;
+	return nr;
+}
+
+static void sort_text(const struct menu *m, int i, char *buf, size_t size)
+{
+	struct column_info info = column_info(sortable(m, i));
+
+	snprintf(buf, size, "%-8s %s", info.title, info.help);
+}
+
+static bool sort_act(struct menu *m, int i, enum action a)
+{
+	if (a != ACTION_ENTER)
+		return false;
+	m->settings->sorting.by = sortable(m, i);
+	m->settings->sorting.inverted = false;
+	return true;
+}
+
+const struct menu_kind menu_sort = {
+	.title = "Sort by",
+	.help = "Enter chooses, Esc leaves it as it is",
+	.nr = sort_nr,
+	.text = sort_text,
+	.act = sort_act,
+};
+
+/* --- Columns */
+
+static int columns_nr(const struct menu *m)
+{
+	return m->settings->columns[m->table].nr;
+}
+
+static void columns_text(const struct menu *m, int i, char *buf, size_t size)
+{
+	const struct column_choice *c = &m->settings->columns[m->table].at[i];
+	struct column_info info = column_info(c->id);
+	char width[16] = "auto";
+
+	if (c->width)
+		snprintf(width, sizeof(width), "%d", c->width);
+	snprintf(buf, size, "[%c] %-8s %4s  %s", c->hidden ? ' ' : 'x', info.title, width, info.help);
+}
+
+/* Moves item @i by @by places, and the cursor with it. */
+static void shift(struct menu *m, int i, int by)
+{
+	struct column_list *l = &m->settings->columns[m->table];
+	struct column_choice c = l->at[i];
+
+	if (i + by < 0 || i + by >= l->nr)
+		return;
+	l->at[i] = l->at[i + by];
+	l->at[i + by] = c;
+	m->cursor += by;
+}
+
+static void widen(struct column_choice *c, int by)
+{
+	struct column_info info = column_info(c->id);
+	int width = (c->width ? c->width : info.min) + by;
+
+	c->width = width < 1 ? 1 : width > 200 ? 200 : width;
+}
+
+static bool columns_act(struct menu *m, int i, enum action a)
+{
+	struct column_list *l = &m->settings->columns[m->table];
+
+	switch (a) {
+	case ACTION_PAUSE:
+	case ACTION_ENTER:
+		l->at[i].hidden = !l->at[i].hidden;
+		l->at[i].asked = !l->at[i].hidden;
+		break;
+	case ACTION_SORT_LEFT:
+		shift(m, i, -1);
+		break;
+	case ACTION_SORT_RIGHT:
+		shift(m, i, 1);
+		break;
+	case ACTION_UNFOLD:
+		widen(&l->at[i], 1);
+		break;
+	case ACTION_FOLD:
+		widen(&l->at[i], -1);
+		break;
+	default:
+		columns_default(l, m->table);
+	}
+	return false;
+}
+
+const struct menu_kind menu_columns = {
+	.title = "Columns of this table",
+	.help = "Space show or hide   < > move   + - width   = as it was   Esc done",
+	.nr = columns_nr,
+	.text = columns_text,
+	.act = columns_act,
+};
+
+/* --- Themes */
+
+static int themes_nr(const struct menu *m)
+{
+	int nr = 0;
+
+	(void)m;
+	while (theme_builtin(nr))
+		nr++;
+	return nr;
+}
+
+static void themes_text(const struct menu *m, int i, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s", theme_builtin(i),
+		 strcmp(theme_builtin(i), m->settings->theme) ? "" : "  (this one)");
+}
+
+static bool themes_act(struct menu *m, int i, enum action a)
+{
+	snprintf(m->settings->theme, sizeof(m->settings->theme), "%s", theme_builtin(i));
+	return a == ACTION_ENTER;
+}
+
+const struct menu_kind menu_themes = {
+	.title = "Theme",
+	.help = "Space tries it, Enter takes it",
+	.nr = themes_nr,
+	.text = themes_text,
+	.act = themes_act,
+};
+
+/* --- Options */
+
+enum option { OPTION_COLUMNS, OPTION_SORT, OPTION_THEME, OPTION_UNITS, OPTION_MOUSE, OPTION_IDLE,
+	      OPTION_KTHREADS, OPTION_COUNT };
+
+static int options_nr(const struct menu *m)
+{
+	(void)m;
+	return OPTION_COUNT;
+}
+
+static void options_text(const struct menu *m, int i, char *buf, size_t size)
+{
+	static const char *const units[UNITS_COUNT] = { "% of the interval", "time", "per second" };
+	const struct settings *s = m->settings;
+
+	switch (i) {
+	case OPTION_COLUMNS:
+		snprintf(buf, size, "columns of this table ...");
+		break;
+	case OPTION_SORT:
+		snprintf(buf, size, "sort by: %s ...", column_info(s->sorting.by).title);
+		break;
+	case OPTION_THEME:
+		snprintf(buf, size, "theme: %s ...", s->theme);
+		break;
+	case OPTION_UNITS:
+		snprintf(buf, size, "units: %s", units[s->units]);
+		break;
+	case OPTION_MOUSE:
+		snprintf(buf, size, "mouse: %s", s->mouse ? "on" : "off");
+		break;
+	case OPTION_IDLE:
+		snprintf(buf, size, "what did nothing: %s", s->hide_idle ? "hidden" : "shown");
+		break;
+	default:
+		snprintf(buf, size, "kernel threads: %s", s->hide_kthreads ? "hidden" : "shown");
+	}
+}
+
+static bool options_act(struct menu *m, int i, enum action a)
+{
+	struct settings *s = m->settings;
+
+	if (a != ACTION_ENTER && a != ACTION_PAUSE)
+		return false;
+	switch (i) {
+	case OPTION_COLUMNS:
+		menu_open(m, &menu_columns);
+		break;
+	case OPTION_SORT:
+		menu_open(m, &menu_sort);
+		break;
+	case OPTION_THEME:
+		menu_open(m, &menu_themes);
+		break;
+	case OPTION_UNITS:
+		s->units = (s->units + 1) % UNITS_COUNT;
+		break;
+	case OPTION_MOUSE:
+		s->mouse = !s->mouse;
+		break;
+	case OPTION_IDLE:
+		s->hide_idle = !s->hide_idle;
+		break;
+	default:
+		s->hide_kthreads = !s->hide_kthreads;
+	}
+	return false;
+}
+
+const struct menu_kind menu_options = {
+	.title = "Options",
+	.help = "Enter changes it, Esc leaves; W keeps all this in the config file",
+	.nr = options_nr,
+	.text = options_text,
+	.act = options_act,
+};

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY (32 << 20)
+
+static struct cgroup root = { .id = 1, .path = "/" };
+static struct cgroup web = { .id = 2, .path = "/web", .parent = &root, .depth = 1 };
+
+static struct identity identity(pid_t tid, pid_t tgid, const char *comm)
+{
+	struct identity id = { .tid = tid, .tgid = tgid, .start_ns = 1000 + tid };
+
+	strcpy(id.comm, comm);
+	return id;
+}
+
+static struct life *life(struct model *m, pid_t tid, pid_t tgid, const char *comm,
+			 struct cgroup *cgroup)
+{
+	struct identity id = identity(tid, tgid, comm);
+
+	return model_life(m, &id, cgroup);
+}
+
+static const struct tick *end(struct model *m)
+{
+	static const struct cgroup_limit some = { 3, 7 };
+	struct cpu_values cpu = { .cpu = 1, .run_ns = 5 };
+
+	assert_int_equal(model_cpu(m, &cpu), 0);
+	tick_cgroup(m, &root, NULL);
+	tick_cgroup(m, &web, &some);
+	return tick_end(m);
+}
+
+static void run(struct model *m, struct life *l, uint64_t ns, bool exited)
+{
+	struct values v = { 0 };
+
+	v.v[FIELD_RUN] = ns;
+	v.v[FIELD_USER] = v.v[FIELD_KERNEL] = VALUE_NA;
+	v.v[FIELD_SLEEP] = SEC - ns;
+	v.v[FIELD_ALIVE] = SEC;
+	v.v[FIELD_RUNQ_MAX] = ns / 2;
+	v.v[FIELD_RUNQ_P50] = v.v[FIELD_RUNQ_P99] = VALUE_NA;
+	v.runq.n[3] = 70000;
+	v.runq.n[22] = 1;
+	assert_int_equal(model_thread(m, l, exited ? STATE_DEAD : STATE_SLEEP, exited, &v), 0);
+}
+
+static const struct row *find(const struct row *rows, size_t nr, pid_t number)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].number == number)
+			return &rows[i];
+	return NULL;
+}
+
+/* What was is there again as it was: rows, sums, identities, those that are gone. */
+TEST(history, ticks_come_back)
+{
+	struct model *m = model_new(MEMORY);
+	struct life *a = life(m, 10, 10, "sh", &web), *b = life(m, 11, 10, "worker", &web);
+	struct life *c = life(m, 20, 20, "idle", &root), *d;
+	struct identity make = identity(10, 10, "make");
+	const struct tick *t, *was;
+	const struct row *r;
+
+	tick_begin(m); /* 1 */
+	run(m, a, 100, false);
+	run(m, b, 200, true);
+	model_life_end(m, b);
+	assert_int_equal(model_idle(m, c, STATE_STOPPED), 0);
+	tick_put(end(m));
+	d = life(m, 21, 20, "young", &root); /* 2 */
+	tick_begin(m);
+	a = model_life_update(m, a, &make, &root); /* exec, and into another cgroup */
+	run(m, a, 300, false);
+	assert_int_equal(model_idle(m, c, STATE_SLEEP), 0);
+	assert_int_equal(model_idle(m, d, STATE_SLEEP), 0);
+	t = end(m);
+
+	was = tick_at(t, 1);
+	assert_non_null(was);
+	assert_int_equal(was->seq, 1);
+	assert_int_equal(was->nr_active, 2);
+	assert_int_equal(was->nr_idle, 1);
+	assert_int_equal(was->nr_cpus, 1);
+	assert_int_equal(was->cpus[0].run_ns, 5);
+	assert_int_equal(was->idle[0].number, 20);
+	assert_int_equal(was->idle[0].state, STATE_STOPPED);
+	r = find(was->active, was->nr_active, 10);
+	assert_string_equal(r->thread->comm, "sh");
+	assert_ptr_equal(r->cgroup, &web);
+	assert_true(row_value(r, FIELD_RUN) == 100);
+	assert_true(row_value(r, FIELD_USER) == VALUE_NA);
+	assert_true(row_value(r, FIELD_RUNQ_P99) != VALUE_NA);
+	assert_int_equal(r->values->runq.n[3], 70000);
+	assert_int_equal(r->values->runq.n[22], 1);
+	r = find(was->active, was->nr_active, 11);
+	assert_true(r->exited);
+	assert_string_equal(r->thread->comm, "worker");
+	r = find(was->processes, was->nr_processes, 10);
+	assert_true(row_value(r, FIELD_RUN) == 300);
+	assert_int_equal(was->nr_cgroups, 2);
+	assert_int_equal(was->cgroups[1].limit->nr_throttled, 3);
+	assert_true(was->cgroups[1].values->v[FIELD_RUN] == 300);
+	assert_true(was->total.v[FIELD_RUN] == 300);
+
+	assert_string_equal(find(t->active, t->nr_active, 10)->thread->comm, "make");
+	assert_true(t->cgroups[1].values->v[FIELD_RUN] == 0);
+	assert_null(tick_at(t, 3));
+	tick_put(was);
+	tick_put(t);
+	model_life_end(m, a);
+	model_life_end(m, c);
+	model_life_end(m, d);
+	model_free(m);
+	assert_int_equal(web.refs, 0);
+	assert_int_equal(root.refs, 0);
+}
+
+/* As many as there is room for; a held one stays whole, whatever goes. */
+TEST(history, is_bounded)
+{
+	struct model *m = model_new(64 << 10);
+	const struct tick *first = NULL, *t = NULL, *last;
+	uint64_t oldest;
+
+	for (int i = 0; i < 300; i++) {
+		tick_begin(m);
+		for (int n = 0; n < 20; n++) {
+			struct life *l = life(m, 1000 + n, 1000 + n, "short", &root);
+
+			run(m, l, 1, true);
+			model_life_end(m, l);
+		}
+		tick_put(t);
+		t = end(m);
+		if (!first)
+			first = tick_get(t);
+	}
+	assert_true(tick_past(t, &oldest) <= 64 << 10);
+	assert_true(oldest > 1 && oldest < t->seq);
+	last = tick_at(t, oldest);
+	assert_non_null(last);
+	tick_put(last);
+	assert_null(tick_at(t, oldest - 1));
+	assert_string_equal(first->active[0].thread->comm, "short");
+	tick_put(first);
+	tick_put(t);
+	model_free(m);
+}
+
+TEST(history, no_more_than_its_ticks)
+{
+	struct model *m = model_new(MEMORY);
+	const struct tick *t = NULL;
+	uint64_t oldest;
+
+	for (int i = 0; i < HISTORY_TICKS + 5; i++) {
+		tick_begin(m);
+		tick_put(t);
+		t = end(m);
+	}
+	tick_past(t, &oldest);
+	assert_int_equal(oldest, 6);
+	tick_put(t);
+	model_free(m);
+}
+
+/* A list that was made of all that was remembered when a tick was taken hold of: its threads are those that they were,
+ * though their ticks are forgotten. The oldest one's can have ended in the tick before it. */
+TEST(history, held_ticks_keep_those_of_the_ticks_before)
+{
+	struct model *m = model_new(MEMORY);
+	const struct life *was[HISTORY_TICKS];
+	const struct tick *t = NULL, *held = NULL;
+	uint64_t oldest;
+
+	for (int i = 0; i < 3 * HISTORY_TICKS; i++) {
+		struct life *l = life(m, 10 + i, 10 + i, i < HISTORY_TICKS ? "was" : "is", &web);
+
+		if (i < HISTORY_TICKS)
+			was[i] = l;
+		tick_begin(m);
+		run(m, l, 100, true);
+		model_life_end(m, l);
+		tick_put(t);
+		t = end(m);
+		if (i == HISTORY_TICKS - 1)
+			held = tick_get(t);
+	}
+	tick_past(t, &oldest);
+	assert_int_equal(oldest, 2 * HISTORY_TICKS + 1); /* others are no burden to them */
+	for (int i = 0; i < HISTORY_TICKS; i++) {
+		assert_int_equal(was[i]->tid, 10 + i);
+		assert_string_equal(was[i]->comm, "was");
+		assert_int_equal(was[i]->process->tgid, 10 + i);
+	}
+	tick_put(held);
+	tick_put(t);
+	model_free(m);
+}
+
+/* What rows did, tick by tick: of a thread, its process and its cgroups. */
+TEST(history, history)
+{
+	struct model *m = model_new(MEMORY);
+	struct life *a = life(m, 10, 10, "a", &web), *b = NULL;
+	struct values out[8];
+	const struct tick *t = NULL;
+	const struct row *row;
+
+	for (int i = 1; i <= 3; i++) {
+		tick_begin(m);
+		if (i == 2)
+			b = life(m, 11, 10, "b", &web);
+		if (i == 2)
+			assert_int_equal(model_idle(m, a, STATE_SLEEP), 0);
+		else
+			run(m, a, 100 * i, false);
+		if (b)
+			run(m, b, 7, false);
+		tick_put(t);
+		t = end(m);
+	}
+	row = find(t->active, t->nr_active, 10);
+	assert_int_equal(tick_history(t, &row, 1, 4, out), 0);
+	assert_true(out[0].v[FIELD_ALIVE] == VALUE_NA); /* before the first tick */
+	assert_true(out[1].v[FIELD_RUN] == 100);
+	assert_true(out[2].v[FIELD_RUN] == 0 && out[2].v[FIELD_SLEEP] == SEC);
+	assert_true(out[3].v[FIELD_RUN] == 300);
+	assert_int_equal(out[3].runq.n[3], 70000);
+	row = find(t->active, t->nr_active, 11);
+	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_true(out[0].v[FIELD_ALIVE] == 0); /* not born yet */
+	assert_true(out[1].v[FIELD_RUN] == 7);
+	row = find(t->processes, t->nr_processes, 10);
+	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_true(out[0].v[FIELD_ALIVE] == SEC && out[2].v[FIELD_ALIVE] == 2 * SEC);
+	assert_true(out[1].v[FIELD_RUN] == 7 && out[2].v[FIELD_RUN] == 307);
+	row = &t->cgroups[0];
+	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_true(out[2].v[FIELD_RUN] == 307); /* with what is below */
+	tick_put(t);
+	model_life_end(m, a);
+	model_life_end(m, b);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
+		  cmocka_unit_test(history_no_more_than_its_ticks),
+		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
+		  cmocka_unit_test(history_history));
+}

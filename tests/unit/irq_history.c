@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <string.h>
+
+#include "model/event.h"
+#include "query/interrupted.h"
+#include "query/irq_history.h"
+
+#define REFRESHES 3
+
+static const struct irq_source net = { IRQ_SOFT, 3, "NET_RX", "" };
+static const struct irq_source timer = { IRQ_VECTOR, IRQ_LOC, "LOC", "" };
+static struct cgroup root = { .id = 1, .path = "/" };
+static struct cgroup web = { .id = 2, .path = "/web", .parent = &root, .depth = 1 };
+
+struct past_of {
+	struct model *model;
+	struct life *life, *ksoftirqd;
+	const struct tick *ticks[REFRESHES];
+};
+
+/* Refresh 1, 2, 3: NET_RX took 10, 20, 30 ms, the longest 1, 2, 3 ms; the timer was there in the first one only. CPU 1
+ * had no timer for 60 ms in the second, in which its ksoftirqd waited 70 ms. */
+static void refresh(struct past_of *p, uint64_t nr)
+{
+	struct cpu_values cpu = { .cpu = 1, .run_ns = SEC, .gap_ns = nr == 2 ? 60000000 : nr == 3 ? VALUE_NA : 40000000,
+				  .gap_at = nr * SEC, .gap_tid = 10 };
+	struct irq_values v = { .source = &net, .count = nr, .ns = nr * 10000000, .max_ns = nr * 1000000,
+				.max_at = nr * SEC - SEC / 2, .max_cpu = 1, .max_tid = 10, .nr_cpus = 1 };
+	struct values waited = { 0 };
+
+	waited.v[FIELD_ALIVE] = SEC;
+	waited.v[FIELD_RUNQ_MAX] = nr == 2 ? 70000000 : 1000;
+	v.hist[4] = nr;
+	tick_begin_at(p->model, nr * SEC);
+	assert_int_equal(model_idle(p->model, p->life, STATE_SLEEP), 0);
+	assert_int_equal(model_thread(p->model, p->ksoftirqd, STATE_SLEEP, false, &waited), 0);
+	assert_int_equal(model_cpu(p->model, &cpu), 0);
+	assert_int_equal(model_irq(p->model, &v), 0);
+	v.source = &timer;
+	v.max_ns = 5000;
+	if (nr == 1)
+		assert_int_equal(model_irq(p->model, &v), 0);
+	tick_cgroup(p->model, &root, NULL);
+	tick_cgroup(p->model, &web, NULL);
+	p->ticks[nr - 1] = tick_end(p->model);
+}
+
+static struct past_of make(void)
+{
+	struct identity id = { .tid = 10, .tgid = 10, .start_ns = 1, .comm = "nginx" };
+	struct identity kernel = { .tid = 22, .tgid = 22, .start_ns = 1, .comm = "ksoftirqd/1",
+				   .flags = PF_KTHREAD, .cpu = 1 };
+	struct past_of p = { .model = model_new(1 << 20) };
+
+	p.life = model_life(p.model, &id, &web);
+	p.ksoftirqd = model_life(p.model, &kernel, &root);
+	for (int nr = 1; nr <= REFRESHES; nr++)
+		refresh(&p, nr);
+	return p;
+}
+
+static void drop(struct past_of *p)
+{
+	for (int i = 0; i < REFRESHES; i++)
+		tick_put(p->ticks[i]);
+	model_life_end(p->model, p->life);
+	model_life_end(p->model, p->ksoftirqd);
+	model_free(p->model);
+}
+
+TEST(irq_history, the_longest_come_first)
+{
+	struct irq_bursts b = { 0 };
+
+	for (uint64_t i = 0; i < 3 * IRQ_BURSTS; i++) {
+		const struct irq_burst one = { &net, i * 7 % (3 * IRQ_BURSTS), 0, { .tid = 1 } };
+
+		irq_bursts_add(&b, &one);
+	}
+	assert_int_equal(b.nr, IRQ_BURSTS);
+	for (int i = 0; i < IRQ_BURSTS; i++)
+		assert_int_equal(b.at[i].ns, 3 * IRQ_BURSTS - 1 - i);
+}
+
+TEST(irq_history, only_what_was_up_to_the_refresh)
+{
+	struct past_of p = make();
+	struct irq_bursts all = { 0 }, of_timer = { 0 }, before = { 0 };
+	uint64_t hist[IRQ_HIST_SLOTS];
+
+	irq_history_bursts(p.ticks[2], IRQ_ALL, &all);
+	assert_int_equal(all.nr, 4);
+	assert_int_equal(all.at[0].ns, 3000000);
+	assert_int_equal(all.at[0].who.tid, 10);
+	irq_history_bursts(p.ticks[2], IRQ_LOC, &of_timer);
+	assert_int_equal(of_timer.nr, 1);
+	assert_ptr_equal(of_timer.at[0].source, &timer);
+	irq_history_bursts(p.ticks[1], 3, &before);
+	assert_int_equal(before.nr, 2);
+	irq_history_hist(p.ticks[2], 3, hist);
+	assert_int_equal(hist[4], 6);
+	irq_history_hist(p.ticks[1], 3, hist);
+	assert_int_equal(hist[4], 3);
+	assert_true(irq_history_since(p.ticks[2]) == 0);
+	drop(&p);
+}
+
+TEST(irq_history, time_is_unknown_before_the_first_and_none_where_nothing_was)
+{
+	struct past_of p = make();
+	uint64_t ns[5];
+
+	assert_int_equal(irq_history_time(p.ticks[2], IRQ_LOC, 5, ns), 10000000);
+	assert_true(ns[0] == VALUE_NA && ns[1] == VALUE_NA);
+	assert_int_equal(ns[2], 10000000);
+	assert_true(!ns[3] && !ns[4]);
+	assert_int_equal(irq_history_time(p.ticks[1], 3, 1, ns), 20000000);
+	drop(&p);
+}
+
+TEST(irq_history, short_and_unwatched_gaps_are_none)
+{
+	struct past_of p = make();
+	struct irq_bursts gaps = { 0 };
+
+	irq_history_gaps(p.ticks[2], &gaps);
+	assert_int_equal(gaps.nr, 1);
+	assert_int_equal(gaps.at[0].ns, 60000000);
+	assert_int_equal(gaps.at[0].cpu, 1);
+	assert_null(gaps.at[0].source);
+	drop(&p);
+}
+
+TEST(irq_history, a_ksoftirqd_that_waited_is_remembered)
+{
+	struct past_of p = make();
+	struct irq_bursts now = { 0 }, before = { 0 };
+
+	assert_int_equal(irq_history_starved(p.ticks[2], &now), 0);
+	assert_int_equal(now.nr, 1);
+	assert_int_equal(now.at[0].ns, 70000000);
+	assert_int_equal(now.at[0].who.tid, 22);
+	assert_true(now.at[0].who.at == 2 * SEC);
+	assert_int_equal(irq_history_starved(p.ticks[0], &before), 0);
+	assert_int_equal(before.nr, 0);
+	drop(&p);
+}
+
+/* A thread, an idle CPU, one that nobody knows; another source's and other events do not count. */
+TEST(interrupted, are_summed_by_thread_and_cgroup)
+{
+	const struct event events[] = {
+		{ .at = SEC, .kind = RING_IRQ, .source = 3, .off_ns = 100, .tid = 10 },
+		{ .at = 2 * SEC, .kind = RING_IRQ, .source = 3, .off_ns = 300, .tid = 10 },
+		{ .at = SEC, .kind = RING_IRQ, .source = IRQ_LOC, .off_ns = 9000, .tid = 10 },
+		{ .at = SEC, .kind = RING_SWITCH, .tid = 10 },
+		{ .at = SEC, .kind = RING_IRQ, .source = 3, .off_ns = 500, .tid = 0 },
+		{ .at = SEC, .kind = RING_IRQ, .source = 3, .off_ns = 50, .tid = 77 },
+	};
+	struct past_of p = make();
+	struct interrupted v = { .source = &net };
+
+	FOR_EACH(e, events)
+		assert_int_equal(interrupted_event(&v, 1, e), 0);
+	assert_int_equal(interrupted_done(&v, p.ticks[2]), 0);
+	assert_int_equal(v.count, 4);
+	assert_int_equal(v.ns, 950);
+	assert_int_equal(v.nr, 3);
+	assert_int_equal(v.at[0].who.tid, 0);
+	assert_int_equal(v.at[1].ns, 400);
+	assert_int_equal(v.at[1].longest_ns, 300);
+	assert_string_equal(v.at[1].who.name, "nginx");
+	assert_string_equal(v.at[1].who.cgroup, "/web");
+	assert_string_equal(v.at[2].who.name, "");
+	assert_int_equal(v.nr_cgroups, 2); /* the unknown thread's is unknown; idle CPUs have none */
+	assert_string_equal(v.cgroups[0].path, "/web");
+	assert_int_equal(v.bursts.nr, 4);
+	assert_int_equal(v.bursts.at[0].ns, 500);
+	assert_true(v.bursts.at[1].who.at == 2 * SEC - 300);
+	interrupted_fini(&v);
+	drop(&p);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(irq_history_the_longest_come_first),
+		  cmocka_unit_test(irq_history_only_what_was_up_to_the_refresh),
+		  cmocka_unit_test(irq_history_time_is_unknown_before_the_first_and_none_where_nothing_was),
+		  cmocka_unit_test(irq_history_short_and_unwatched_gaps_are_none),
+		  cmocka_unit_test(irq_history_a_ksoftirqd_that_waited_is_remembered),
+		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup));
+}

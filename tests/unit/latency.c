@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sample.h"
+#include "model/wait.h"
+#include "tui/view/flame/flame_view.h"
+#include "tui/view/latency/latency_view.h"
+
+static struct cgroup root = { .id = 1, .path = "/" };
+
+/* Of a refresh: @n waits of [2^slot, 2^(slot+1)) ns. */
+static void waited(struct model *m, struct life *l, int slot, uint32_t n)
+{
+	struct values v = { 0 };
+
+	v.v[FIELD_RUNQ] = v.v[FIELD_ALIVE] = SEC;
+	v.runq.n[slot - HIST_SHIFT] = n;
+	assert_int_equal(model_thread(m, l, STATE_SLEEP, false, &v), 0);
+}
+
+static const struct tick *end(struct model *m)
+{
+	tick_cgroup(m, &root, NULL);
+	return tick_end(m);
+}
+
+struct made {
+	struct model *m;
+	struct life *a, *b;
+	const struct tick *t; /* of three, in which a and b waited, slept, were in D state */
+};
+
+static struct made make(void)
+{
+	static const struct irq_source net = { IRQ_SOFT, 3, "NET_RX", "" }, timer = { IRQ_VECTOR, 10, "LOC", "" };
+	struct irq_values v = { .source = &net, .count = 5, .ns = 9000, .max_ns = 70000, .max_cpu = 1, .nr_cpus = 1 };
+	struct made g = { .m = model_new(1 << 20) };
+
+	g.a = tick_life(g.m, 10, "a", &root);
+	g.b = tick_life(g.m, 20, "b", &root);
+	for (int i = 1; i <= 3; i++) {
+		const struct wait waits[] = {
+			{ g.a, g.b, NULL, 3000, 1, WAIT_BEHIND },
+			{ g.a, NULL, NULL, 1000, 1, WAIT_SEVERAL },
+		};
+		const struct away aways[] = {
+			{ g.a, 40000000, 2, LATENCY_D, 24 },
+			{ g.b, 7000000, 1, LATENCY_SLEEP, 22 },
+		};
+
+		tick_begin(g.m);
+		waited(g.m, g.a, 20, 10);
+		waited(g.m, g.b, i == 2 ? 20 : 15, 3);
+		for (int k = 0; k < 2; k++) {
+			assert_int_equal(model_wait(g.m, &waits[k]), 0);
+			assert_int_equal(model_away(g.m, &aways[k]), 0);
+		}
+		v.source = &net;
+		v.hist[8] = 5;
+		assert_int_equal(model_irq(g.m, &v), 0);
+		v.source = &timer;
+		assert_int_equal(model_irq(g.m, &v), 0);
+		if (g.t)
+			tick_put(g.t);
+		g.t = end(g.m);
+	}
+	return g;
+}
+
+static void drop(struct made *g)
+{
+	tick_put(g->t);
+	model_life_end(g->m, g->a);
+	model_life_end(g->m, g->b);
+	model_free(g->m);
+}
+
+TEST(latency_range, threads_that_waited_so_long)
+{
+	struct latency_range r = { LATENCY_RUNQ, 1, 3, 20, 21 };
+	struct latency_contributors p = { 0 };
+	struct made g = make();
+
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	assert_int_equal(p.nr, 2);
+	assert_int_equal(p.count, 33);
+	assert_int_equal(p.at[0]->life.tid, 10);
+	assert_string_equal(p.at[0]->row.thread->comm, "a");
+	assert_int_equal(p.at[0]->count, 30);
+	assert_int_equal(p.at[0]->ns, 30 * 3 * (1ULL << 19));
+	assert_int_equal(p.at[1]->count, 3); /* only those of the second refresh */
+	assert_int_equal(p.at[0]->nr_behind, 2);
+	assert_string_equal(p.at[0]->behind[0].name, "b");
+	assert_int_equal(p.at[0]->behind[0].ns, 9000);
+	assert_string_equal(p.at[0]->behind[1].name, "[several]");
+	assert_int_equal(p.at[0]->behind_ns, 12000);
+	r.low = r.high = 15;
+	r.last = 2;
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	assert_int_equal(p.nr, 1);
+	assert_int_equal(p.at[0]->life.tid, 20);
+	assert_int_equal(p.count, 3);
+	drop(&g);
+	assert_string_equal(p.at[0]->cgroup.path, "/"); /* it outlives its refreshes */
+	latency_contributors_fini(&p);
+}
+
+static int count_samples(void *arg, const struct stack_sample *sample)
+{
+	struct stack_sample *sum = arg;
+
+	sum->count += sample->count;
+	sum->weight += sample->weight;
+	return 0;
+}
+
+/* The flamegraph of a range has as many blocks as the range, also where not each has a stack. */
+TEST(latency_range, flamegraph_counts_all)
+{
+	const struct latency_range r = { LATENCY_D, 1, 3, 24, 24 };
+	struct made g = make();
+	struct view_context c = { .tick = g.t };
+	struct flame_view *view = calloc(1, view_flame.state_size);
+	struct stack_sample sum = { 0 };
+	struct opening o = { 0 };
+
+	assert_true(latency_flame(&o, &r, &c));
+	o.init(view, o.arg);
+	view->context = &c;
+	assert_int_equal(flame_source_samples(view, count_samples, &sum), 0);
+	assert_int_equal(sum.count, 6);
+	assert_int_equal(sum.weight, 120000000);
+	view_flame.fini(view);
+	free(view);
+	drop(&g);
+}
+
+/* Of interrupts the longest one is known: no quantile is above it. */
+TEST(latency_range, quantiles_up_to_the_longest)
+{
+	struct latency l = { { 0 } };
+
+	l.n[16] = 100;
+	assert_true(latency_quantile(&l, LATENCY_IRQ, 0.99, VALUE_NA) > 70000);
+	assert_int_equal(latency_quantile(&l, LATENCY_IRQ, 0.99, 70000), 70000);
+	l.n[16] = 0;
+	assert_true(latency_quantile(&l, LATENCY_IRQ, 0.99, 70000) == VALUE_NA);
+}
+
+/* More refreshes, one by one, give the same as all at once. */
+TEST(latency_range, ranges_that_grow)
+{
+	struct latency_range r = { LATENCY_RUNQ, 3, 3, 10, 20 };
+	struct latency_contributors one = { 0 }, other = { 0 };
+	struct made g = make();
+
+	for (; r.first; r.first--)
+		assert_int_equal(latency_contributors_find(&one, g.t, &r), 0);
+	r.first = 1;
+	assert_int_equal(latency_contributors_find(&other, g.t, &r), 0);
+	assert_int_equal(one.nr, other.nr);
+	assert_int_equal(one.count, 39);
+	assert_int_equal(other.count, 39);
+	for (size_t i = 0; i < one.nr; i++) {
+		assert_int_equal(one.at[i]->life.tid, other.at[i]->life.tid);
+		assert_int_equal(one.at[i]->ns, other.at[i]->ns);
+		assert_int_equal(one.at[i]->behind_ns, other.at[i]->behind_ns);
+		assert_int_equal(one.at[i]->behind[0].ns, other.at[i]->behind[0].ns);
+	}
+	r.first = 2; /* and fewer */
+	assert_int_equal(latency_contributors_find(&one, g.t, &r), 0);
+	assert_int_equal(one.count, 26);
+	drop(&g);
+	latency_contributors_fini(&one);
+	latency_contributors_fini(&other);
+}
+
+TEST(latency_range, threads_that_slept_or_were_in_d)
+{
+	struct latency_range r = { LATENCY_D, 2, 3, 24, 24 };
+	struct latency_contributors p = { 0 };
+	struct made g = make();
+
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	assert_int_equal(p.nr, 1);
+	assert_int_equal(p.at[0]->life.tid, 10);
+	assert_int_equal(p.at[0]->count, 4);
+	assert_int_equal(p.at[0]->ns, 80000000);
+	r.kind = LATENCY_SLEEP;
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	assert_int_equal(p.nr, 0);
+	r.low = 20;
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	assert_int_equal(p.at[0]->life.tid, 20);
+	drop(&g);
+	latency_contributors_fini(&p);
+}
+
+TEST(latency_range, sources_of_interrupts)
+{
+	struct latency_range r = { LATENCY_SOFTIRQ, 1, 3, 15, 15 };
+	struct latency_contributors p = { 0 };
+	struct made g = make();
+
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	assert_int_equal(p.nr, 1);
+	assert_string_equal(p.at[0]->life.comm, "NET_RX");
+	assert_int_equal(p.at[0]->count, 15);
+	assert_int_equal(p.at[0]->max_ns, 70000);
+	r.kind = LATENCY_IRQ;
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	assert_int_equal(p.nr, 1);
+	assert_string_equal(p.at[0]->life.comm, "LOC");
+	drop(&g);
+	latency_contributors_fini(&p);
+}
+
+TEST(latency_range, texts)
+{
+	static const struct {
+		struct latency_range r;
+		const char *want;
+	} cases[] = {
+		{ { LATENCY_RUNQ, 1, 1, 20, 20 }, "1.0ms-2.1ms" },
+		{ { LATENCY_RUNQ, 1, 1, 10, 20 }, "<2.1ms" },
+		{ { LATENCY_SOFTIRQ, 1, 1, 7, 7 }, "<256ns" },
+		{ { LATENCY_SLEEP, 1, 1, 32, 32 }, ">4.3s" },
+		{ { LATENCY_SOFTIRQ, 1, 1, 10, 11 }, "1.0us-4.1us" },
+	};
+	struct latency_range r = { LATENCY_RUNQ, 1, 3, 20, 20 };
+	struct latency_contributors p = { 0 };
+	struct made g = make();
+	char text[200];
+
+	FOR_EACH(c, cases)
+	{
+		latency_range_text(&c->r, text, sizeof(text));
+		assert_string_equal(text, c->want);
+	}
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	latency_contributors_text(&p, 33, text, sizeof(text));
+	assert_string_equal(text, "33 waits, 2 threads: a 91% b 9%");
+	r.low = r.high = 30;
+	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
+	latency_contributors_text(&p, 1, text, sizeof(text));
+	assert_string_equal(text, "1 wait, whose is not known");
+	drop(&g);
+	latency_contributors_fini(&p);
+}
+
+/* The last slot has all that is longer. */
+TEST(latency_range, durations_that_it_holds)
+{
+	static const struct {
+		int low, high;
+		uint64_t ns;
+		bool want;
+	} cases[] = {
+		{ 20, 20, 1 << 20, true },	{ 20, 20, (1 << 21) - 1, true }, { 20, 20, 1 << 21, false },
+		{ 20, 21, 1 << 21, true },	{ 20, 20, (1 << 20) - 1, false }, { 10, 10, 5, true },
+		{ 32, 32, 1ULL << 35, true },	{ 31, 31, 1ULL << 32, false },
+	};
+
+	FOR_EACH(c, cases)
+	{
+		const struct latency_range r = { LATENCY_SLEEP, 1, 1, c->low, c->high };
+
+		assert_int_equal(latency_holds(&r, c->ns), c->want);
+	}
+}
+
+static int sum_weight(void *arg, const struct stack_sample *s)
+{
+	*(uint64_t *)arg += s->weight;
+	return 0;
+}
+
+/* Samples of some refreshes, also of those before the one that is shown. */
+TEST(latency_range, samples_of_some_refreshes)
+{
+	struct model *m = model_new(1 << 20);
+	struct life *a = tick_life(m, 10, "a", &root);
+	const struct tick *t = NULL;
+	static const struct {
+		uint64_t first, last, want;
+	} cases[] = { { 1, 4, 1111 }, { 2, 3, 110 }, { 4, 4, 1000 }, { 1, 1, 1 }, { 5, 5, 0 } };
+
+	for (uint64_t i = 1, weight = 1; i <= 4; i++, weight *= 10) {
+		const struct stack_sample s = { .life = a, .weight = weight, .count = 1, .kind = TIME_CPU };
+
+		tick_begin(m);
+		waited(m, a, 20, 1);
+		assert_int_equal(model_sample(m, &s), 0);
+		tick_put(t);
+		t = end(m);
+	}
+	FOR_EACH(c, cases)
+	{
+		uint64_t sum = 0;
+
+		assert_int_equal(tick_samples_of(t, c->first, c->last, sum_weight, &sum), 0);
+		assert_int_equal(sum, c->want);
+	}
+	tick_put(t);
+	model_life_end(m, a);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long),
+		  cmocka_unit_test(latency_range_ranges_that_grow),
+		  cmocka_unit_test(latency_range_flamegraph_counts_all),
+		  cmocka_unit_test(latency_range_quantiles_up_to_the_longest),
+		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
+		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),
+		  cmocka_unit_test(latency_range_durations_that_it_holds),
+		  cmocka_unit_test(latency_range_samples_of_some_refreshes));
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <string.h>
+
+#include "model/sample_list.h"
+#include "query/recorded.h"
+
+#define MS 1000000ULL
+
+static struct cgroup root = { .id = 1, .path = "/" };
+
+static const struct tick *tick(struct model *m, uint64_t boottime_ns, struct life *a, struct life *b)
+{
+	tick_begin_at(m, boottime_ns);
+	assert_int_equal(model_idle(m, a, STATE_SLEEP), 0);
+	assert_int_equal(model_idle(m, b, STATE_SLEEP), 0);
+	tick_cgroup(m, &root, NULL);
+	return tick_end(m);
+}
+
+/* 1034 and 2058 have the same low bits. */
+#define A 1034
+#define B 2058
+
+static const struct {
+	int cpu;
+	struct event e;
+} events[] = {
+	/* before the first switch */
+	{ 0, { .at = 5 * SEC, .kind = RING_SAMPLE, .tid = A & RING_SAMPLE_TID, .user = 3 } },
+	{ 0, { .at = 5 * SEC + 1, .kind = RING_SWITCH, .tid = B, .other = A, .state = RING_PREEMPTED } },
+	{ 0, { .at = 5 * SEC + 2, .kind = RING_SAMPLE, .tid = B & RING_SAMPLE_TID, .user = 3, .kernel = 4 } },
+	{ 0, { .at = 5 * SEC + 3, .kind = RING_SWITCH, .tid = 0, .other = B, .state = RING_SLEEP } },
+	{ 0, { .at = 5 * SEC + 4, .kind = RING_SAMPLE, .tid = 1 } }, /* of nobody who was there */
+	{ 1, { .at = 5 * SEC, .kind = RING_SAMPLE, .tid = A & RING_SAMPLE_TID, .user = 3 } }, /* there is no switch */
+	{ 2, { .at = 5 * SEC + 50 * MS, .kind = RING_SWITCH, .tid = A, .other = 0 } },
+	{ 2, { .at = 5 * SEC + 50 * MS, .kind = RING_BLOCK, .tid = A & RING_SAMPLE_TID, .in_d = true, .kernel = 9,
+	       .off_ns = 40 * MS, .blocked_ns = 30 * MS } },
+	{ 2, { .at = 5 * SEC + 60 * MS, .kind = RING_SWITCH, .tid = 99, .other = A } },
+	{ 2, { .at = 5 * SEC + 61 * MS, .kind = RING_SAMPLE, .tid = 99 } }, /* nobody knows it */
+};
+
+static int tell_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
+		       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
+{
+	int err = 0;
+
+	(void)arg;
+	(void)to;
+	*since = from;
+	FOR_EACH(e, events)
+		if (!err)
+			err = fn(fn_arg, e->cpu, &e->e);
+	return err;
+}
+
+static int tell_stacks(void *arg,
+		       int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
+		       void *fn_arg)
+{
+	static const uint64_t frames[] = { 11, 12, 13 };
+	const struct stack_entry user = { .hash = 5, .check = 6, .nr = 3 }, kernel = { .hash = 7, .check = 8, .nr = 1 };
+	int err = fn(fn_arg, 3, &user, frames);
+
+	(void)arg;
+	if (!err)
+		err = fn(fn_arg, 77, &user, frames); /* not wanted */
+	return err ? err : fn(fn_arg, 4, &kernel, frames);
+}
+
+struct told {
+	struct sample_list list;
+	uint64_t from[8], until[8];
+};
+
+static int on_sample(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until)
+{
+	struct told *t = arg;
+
+	t->from[t->list.nr] = from;
+	t->until[t->list.nr] = until;
+	return sample_list_add(&t->list, s);
+}
+
+TEST(recorded, samples_of_whoever_ran)
+{
+	struct model *m = model_new(1 << 20);
+	struct life *a = tick_life(m, A, "a", &root), *b = tick_life(m, B, "b", &root);
+	const struct tick *t = tick(m, 10 * SEC, a, b);
+	struct recorded_source l = { .events = tell_events, .stacks = tell_stacks, .tick = t, .frequency = 100 };
+	struct told told = { .list = { .nr = 0 } };
+	const struct stack_sample *s;
+	uint64_t since;
+
+	assert_int_equal(recorded_read(&l, 5 * SEC, 6 * SEC, &since, on_sample, &told), 0);
+	tick_put(t); /* the list has copies of all */
+	model_life_end(m, a);
+	model_life_end(m, b);
+	model_free(m);
+
+	s = told.list.at;
+	assert_int_equal(told.list.nr, 3);
+	assert_int_equal(s[0].life->tid, A);
+	assert_string_equal(s[0].life->comm, "a");
+	assert_string_equal(s[0].life->process->cgroup->path, "/");
+	assert_int_equal(s[0].kind, TIME_CPU);
+	assert_int_equal(s[0].weight, SEC / 100);
+	assert_int_equal(s[0].user->nr, 3);
+	assert_int_equal(s[0].user->frames[2], 13);
+	assert_null(s[0].kernel);
+	assert_int_equal(s[1].life->tid, B);
+	assert_ptr_equal(s[1].user, s[0].user);
+	assert_int_equal(s[1].kernel->frames[0], 11);
+	assert_int_equal(s[2].life->tid, A);
+	assert_int_equal(s[2].kind, TIME_D);
+	assert_int_equal(s[2].weight, 30 * MS);
+	assert_int_equal(s[2].flags, NOTE_KERNEL_LOST);
+	assert_int_equal(told.from[2], 5 * SEC + 10 * MS);
+	assert_int_equal(told.until[2], 5 * SEC + 40 * MS);
+	sample_list_fini(&told.list);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(recorded_samples_of_whoever_ran));
+}
