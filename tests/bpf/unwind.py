@@ -57,7 +57,7 @@ def share_of(tick, kind):
     return found, f"{found:.2f} % of {samples} samples"
 
 
-def reaches(least, command, interval=1, looks=(1, 3, 7), kind="cpu", **options):
+def reaches(least, command, interval=1, looks=(1, 3), kind="cpu", **options):
     """Of the stacks of a process, in the interval in which its tables are there: usually that is the first one of those
     that are looked at, and it is the last one that counts."""
     if GUEST:
