@@ -28,9 +28,25 @@ struct rings_map {
 };
 extern struct rings_map rings SEC(".maps");
 
-/* record - an event of this CPU at @at, on the accounting clock. */
-static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
-				   __u64 first, __u64 second)
+/*
+ * record_place - the next place of the CPU's ring. @alone: interrupts are off. Then only an NMI can come in between, and
+ * where samples do not come by one, the place is taken by plain instructions: a locked one waits until all that was
+ * written before it has its cache line.
+ */
+static __always_inline __u64 record_place(struct cpu_slot *c, bool alone)
+{
+	__u64 place;
+
+	if (!alone || !shared.sampler_timer)
+		return __sync_fetch_and_add(&c->records, 1);
+	place = *(volatile __u64 *)&c->records;
+	*(volatile __u64 *)&c->records = place + 1;
+	return place;
+}
+
+/* record_at - an event of this CPU at @at, on the accounting clock. @alone: as in record_place(). */
+static __always_inline void record_at(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
+				      __u64 first, __u64 second, bool alone)
 {
 	__u64 place, lap, time = at + c->suspended_ns;
 	struct ring_slot *s;
@@ -42,7 +58,7 @@ static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring)
 		return;
-	place = __sync_fetch_and_add(&c->records, 1); /* a sample can come in between */
+	place = record_place(c, alone);
 	index = place & ((1U << ring_bits) - 1);
 	s = bpf_map_lookup_elem(ring, &index);
 	if (!s)
@@ -51,6 +67,12 @@ static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum
 	*(volatile __u64 *)&s->a = (time & ((1ULL << RING_TIME_BITS) - 1)) | (__u64)kind << RING_KIND_SHIFT |
 				   (__u64)(detail & RING_DETAIL_MASK) << RING_DETAIL_SHIFT | lap;
 	*(volatile __u64 *)&s->b = (first & RING_VALUE_MASK) | (second & RING_VALUE_MASK) << RING_VALUE_BITS | lap;
+}
+
+static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
+				   __u64 first, __u64 second)
+{
+	record_at(c, cpu, at, kind, detail, first, second, false);
 }
 
 /* How a thread leaves: its slot's state says it, but for what only the kernel's bits do. */
@@ -94,7 +116,7 @@ static __always_inline int record_switch(struct cpu_slot *c, __u32 cpu, __u64 at
 			other = RING_OTHER;
 		}
 	}
-	record(c, cpu, at, RING_SWITCH, (how & RING_STATE_MASK) | other, tids & 0xffffffff, tids >> 32);
+	record_at(c, cpu, at, RING_SWITCH, (how & RING_STATE_MASK) | other, tids & 0xffffffff, tids >> 32, true);
 	return 0;
 }
 

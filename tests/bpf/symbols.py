@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -203,6 +204,21 @@ def memfd():
     assert named >= 0.7 * whole > 0, out[:500]
 
 
+def remapped():
+    """Two files that are mapped in turns at one address: no sample is of one at the other one's place."""
+    with tempfile.TemporaryDirectory() as folder:
+        counts, _ = sampled([load_path("remap"), folder, SECONDS])
+    total, wrong = 0, {}
+    for frame, count in counts.items():
+        match = re.fullmatch(r"(early|late)\+0x([0-9a-f]+)", frame)
+        if match:
+            total += count
+            if (match[1] == "early") != (int(match[2], 16) < 0x800):
+                wrong[frame] = count
+    assert total >= 0.5 * max(counts.values()) and len({f.split("+")[0] for f in counts} & {"early", "late"}) == 2, counts
+    assert not wrong, f"{wrong} of {total}"
+
+
 def main():
     tap = begin()
     tap.together([
@@ -219,6 +235,7 @@ def main():
         ("a JIT in a container", container_jit),
         ("a file that was deleted", deleted),
         ("a file in memory", memfd),
+        ("two files in turns at one address", remapped),
     ], 2)
     tap.done()
 

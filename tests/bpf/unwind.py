@@ -157,19 +157,19 @@ def full_tables():
                 subprocess.Popen(["sh", "-c", script, busy], start_new_session=True) as others:
             try:
                 with Systop("-F", "997", "-d", "1.5", "--table-mem", "1", "-p", f"{first.pid},{others.pid}") as systop:
-                    # The third interval of the last program: by then it has its table.
-                    of_last = 0
-                    while of_last < 3:
+                    # The third interval of the last program: by then it has its table, or on a busy machine some later.
+                    of_last = found = 0
+                    while of_last < 3 or found < 99 and of_last < 6:
                         tick = systop.line()
                         samples = {t["comm"]: t["samples"] for t in tick["threads"] if t["samples"]}
                         of_last += "perl11" in samples
+                        stacks = tick["stacks"]["cpu"]
+                        whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
+                        found = 100 * whole / max(whole + stacks["truncated_ns"], 1)
             finally:
                 first.kill()
                 os.killpg(others.pid, signal.SIGKILL)
     assert sorted(samples) == ["perl0", "perl11"], samples
-    stacks = tick["stacks"]["cpu"]
-    whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
-    found = 100 * whole / (whole + stacks["truncated_ns"])
     assert found >= 99, f"{found:.2f} % of {samples}"
     return f"{found:.2f} % of {samples}"
 

@@ -182,14 +182,18 @@ TEST(quantiles, whose_is_known_of_some)
 TEST(quantiles, wakers_that_woke_often)
 {
 	struct wakers w = { .at = { { WAKE_TIMER, .count = 1000 }, { WAKE_CONTEXTS, .count = 4 } }, .nr = 2, .count = 1004 };
+	struct tick t = { .seq = 1 };
 	char text[256];
 
-	wakers_text(&w, NULL, NULL, text, sizeof(text));
+	wakers_text(&w, &t, NULL, text, sizeof(text));
 	assert_string_equal(text, "timer 100%");
 	w.at[1].count += 96;
 	w.count += 96;
-	wakers_text(&w, NULL, NULL, text, sizeof(text));
+	wakers_text(&w, &t, NULL, text, sizeof(text));
 	assert_string_equal(text, "timer 91%   waking not seen 9%");
+	t.timers_unseen = true;
+	wakers_text(&w, &t, NULL, text, sizeof(text));
+	assert_string_equal(text, "(timers not seen) timer 91%   waking not seen 9%");
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +81,31 @@ TEST(settings, wrong_ones_are_refused)
 		assert_int_equal(set(&s, c->section, c->name, c->value), c->err);
 }
 
+/* The value of a setting as W writes it. */
+static const char *text_of(const struct settings *s, const char *name, struct setting_text *t)
+{
+	for (int nr = 0; settings_get(s, nr, t); nr++)
+		if (!strcmp(t->name, name))
+			return t->value;
+	return NULL;
+}
+
+/* Also where the locale's decimal point is a comma, if there is such a locale. */
+TEST(settings, delays_are_written_as_they_are_read)
+{
+	static const char *const delays[] = { "0.1s", "0.5s", "1s", "1.25s", "10s", "59.999999999s" };
+	struct setting_text t;
+	struct settings s;
+
+	setlocale(LC_NUMERIC, "de_DE.UTF-8");
+	settings_default(&s);
+	FOR_EACH (d, delays) {
+		assert_int_equal(set(&s, "view", "delay", *d), 0);
+		assert_string_equal(text_of(&s, "delay", &t), *d);
+	}
+	setlocale(LC_NUMERIC, "C");
+}
+
 /* Of the first line that is wrong, what is wrong with it, whatever comes behind. */
 TEST(settings, file_names_the_first_error)
 {
@@ -112,6 +138,7 @@ TEST(settings, file_names_the_first_error)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(settings_file_names_the_first_error),
+		  cmocka_unit_test(settings_delays_are_written_as_they_are_read),
 		  cmocka_unit_test(settings_come_back_as_they_were),
 		  cmocka_unit_test(settings_preset_keeps_bindings),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));

@@ -199,6 +199,19 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 	return -ENOENT;
 }
 
+/* Not by %g: it writes the locale's decimal point, and what is read has a dot. */
+static void print_delay(uint64_t ns, char *buf, size_t size)
+{
+	char fraction[16];
+	size_t len = snprintf(fraction, sizeof(fraction), ".%09u", (unsigned int)(ns % 1000000000));
+
+	while (fraction[len - 1] == '0')
+		len--;
+	if (fraction[len - 1] == '.')
+		len--;
+	snprintf(buf, size, "%u%.*ss", (unsigned int)(ns / 1000000000), (int)len, fraction);
+}
+
 static void get(const struct settings *s, enum setting id, char *buf, size_t size)
 {
 	const char *text = "";
@@ -235,7 +248,7 @@ static void get(const struct settings *s, enum setting id, char *buf, size_t siz
 		text = yes_names[s->hide_kthreads];
 		break;
 	case SETTING_DELAY:
-		snprintf(buf, size, "%gs", s->delay_ns / 1e9);
+		print_delay(s->delay_ns, buf, size);
 		return;
 	case SETTING_PRESET:
 		text = preset_names[s->preset];
