@@ -157,7 +157,7 @@ def hostile_names():
 
 
 def listed():
-    """Without --all: only threads with an event, or not asleep all the time."""
+    """Without --all: only threads with an event, or not asleep all the time. To be moved to another cgroup is one."""
     with Load("sleep", "60") as sleeper:
         time.sleep(2 if GUEST else 0.3)
         some = systop_lines("-d", "1", "-n", "1")[0]
@@ -166,7 +166,8 @@ def listed():
     row, = rows_of([everything], sleeper.pid)
     assert row["state"] == "sleep" and row["sleep_ns"] == row["alive_ns"], row
     # Not how many the two runs list: others come and go in between.
-    quiet = [row for row in some["threads"] if row["sleep_ns"] == row["alive_ns"] and not row["wakeups"]]
+    quiet = [row for row in some["threads"]
+             if row["sleep_ns"] == row["alive_ns"] == some["interval_ns"] and not row["wakeups"]]
     assert not quiet, quiet
 
 
