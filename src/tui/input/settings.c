@@ -13,8 +13,6 @@
 
 static const char *const when_names[] = { "auto", "always", "never" };
 static const char *const yes_names[] = { "no", "yes" };
-static const char *const view_names[] = { "threads", "processes", "tree", "cgroups", "latency", "d-state", "irq",
-					 "system", "waits" };
 
 #define NR(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
@@ -34,7 +32,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
 	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
-	_(VIEW,     "view",  "start",    "threads processes tree cgroups latency d-state irq system waits")      \
+	_(VIEW,     "view",  "start",    &VIEW_NAMES[1])                                            \
 	_(SORT,     "view",  "sort",     "a column's name")                                        \
 	_(INVERT,   "view",  "invert",   "yes no")                                                 \
 	_(IDLE,     "view",  "hide-idle", "yes no: leave out what did nothing")                    \
@@ -150,6 +148,7 @@ static int set_preset(struct settings *s, const char *value)
 static int set(struct settings *s, enum setting id, const char *value, char *error, size_t size)
 {
 	enum table table = id - SETTING_COLUMNS;
+	int way;
 
 	switch (id) {
 	case SETTING_THEME:
@@ -163,9 +162,7 @@ static int set(struct settings *s, enum setting id, const char *value, char *err
 	case SETTING_UNITS:
 		return set_choice((int *)&s->units, units_names, UNITS_COUNT, value);
 	case SETTING_VIEW:
-		return choice(view_names, NR(view_names), value) < 0
-			       ? -EINVAL
-			       : set_text(s->view, sizeof(s->view), value);
+		return view_named(value, &way) == VIEW_COUNT ? -EINVAL : set_text(s->view, sizeof(s->view), value);
 	case SETTING_SORT:
 		return set_sort(s, value);
 	case SETTING_INVERT:

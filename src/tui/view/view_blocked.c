@@ -333,7 +333,15 @@ static bool blocked_act(void *state, enum action a, const struct view_context *c
 	struct blocked_view *s = state;
 	struct list_order order = order_of(c);
 
-	return list_search(&s->list, a, list_match_thread, c->search, &order) || list_act(&s->list, a, &order);
+	return list_act(&s->list, a, &order);
+}
+
+static void blocked_search(void *state, int direction, const struct view_context *c)
+{
+	struct blocked_view *s = state;
+	struct list_order order = order_of(c);
+
+	list_search(&s->list, direction, list_match_thread, c->search, &order);
 }
 
 static bool blocked_click(void *state, const struct view_context *c, int y, int x)
@@ -359,6 +367,17 @@ static const struct row *blocked_selected(void *state)
 	return list_selected(&((struct blocked_view *)state)->list);
 }
 
+static bool blocked_open(void *state, enum action a, const struct view_context *c, struct opening *o)
+{
+	const struct row *r = blocked_selected(state);
+
+	(void)c;
+	if (a != ACTION_FLAME && (a != ACTION_ENTER || !r))
+		return false;
+	o->init = view_flame_d;
+	return open_row(ACTION_FLAME, r, o);
+}
+
 static void blocked_fini(void *state)
 {
 	struct blocked_view *s = state;
@@ -369,15 +388,15 @@ static void blocked_fini(void *state)
 }
 
 const struct view view_blocked = {
-	.name = "D-state",
 	.legend = ">= began before systop",
-	.places = IN_BLOCKED,
 	.state_size = sizeof(struct blocked_view),
 	.update = blocked_update,
 	.draw = blocked_draw,
 	.act = blocked_act,
+	.search = blocked_search,
 	.click = blocked_click,
 	.status = blocked_status,
 	.selected = blocked_selected,
+	.open = blocked_open,
 	.fini = blocked_fini,
 };

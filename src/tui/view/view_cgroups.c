@@ -93,6 +93,13 @@ static bool cgroups_act(void *state, enum action a, const struct view_context *c
 	       table_act(&s->table, c, a, true);
 }
 
+static void cgroups_search(void *state, int direction, const struct view_context *c)
+{
+	struct cgroups_view *s = state;
+
+	table_search(&s->table, c, direction, true);
+}
+
 static bool cgroups_click(void *state, const struct view_context *c, int y, int x)
 {
 	return table_click(&((struct cgroups_view *)state)->table, c, y, x, true);
@@ -109,6 +116,12 @@ static void cgroups_status(void *state, const struct view_context *c, char *buf,
 		 c->settings->sorting.own ? "own threads" : "with all below");
 }
 
+static enum table cgroups_table(const void *state)
+{
+	(void)state;
+	return TABLE_CGROUPS;
+}
+
 static void cgroups_fini(void *state)
 {
 	struct cgroups_view *s = state;
@@ -118,15 +131,15 @@ static void cgroups_fini(void *state)
 }
 
 const struct view view_cgroups = {
-	.name = "Cgroups",
-	.places = IN_CGROUPS,
 	.state_size = sizeof(struct cgroups_view),
 	.update = cgroups_update,
 	.draw = cgroups_draw,
 	.act = cgroups_act,
+	.search = cgroups_search,
 	.click = cgroups_click,
 	.status = cgroups_status,
 	.selected = cgroups_selected,
 	.select = cgroups_select,
+	.table = cgroups_table,
 	.fini = cgroups_fini,
 };

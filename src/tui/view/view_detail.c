@@ -65,19 +65,26 @@ static const struct row *detail_selected(void *state)
 	return ((struct detail_view *)state)->row;
 }
 
+static bool detail_open(void *state, enum action a, const struct view_context *c, struct opening *o)
+{
+	const struct row *r = detail_selected(state);
+
+	(void)c;
+	return a == ACTION_ENTER && r && open_row(ACTION_FLAME, r, o);
+}
+
 static void detail_fini(void *state)
 {
 	tick_put(((struct detail_view *)state)->tick);
 }
 
 const struct view view_detail = {
-	.name = "Detail",
-	.places = IN_DETAIL,
 	.state_size = sizeof(struct detail_view),
 	.update = detail_update,
 	.draw = detail_draw,
 	.act = detail_act,
 	.status = detail_status,
 	.selected = detail_selected,
+	.open = detail_open,
 	.fini = detail_fini,
 };

@@ -129,9 +129,7 @@ static void system_fini(void *state)
 }
 
 const struct view view_system = {
-	.name = "System",
 	.legend = "", /* stands above the CPUs */
-	.places = IN_SYSTEM,
 	.state_size = sizeof(struct system_view),
 	.update = system_update,
 	.draw = system_draw,

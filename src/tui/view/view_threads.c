@@ -128,12 +128,18 @@ static void threads_select(void *state, const struct view_context *c, const stru
 	list_select(&s->table.list, &subject);
 }
 
-void view_threads_set(void *state, enum table table)
+void view_threads_processes(void *state, void *arg)
 {
-	((struct threads *)state)->table.table = table;
+	(void)arg;
+	((struct threads *)state)->table.table = TABLE_PROCESSES;
 }
 
-enum table view_threads_get(const void *state)
+static void threads_show_as(void *state, int way)
+{
+	((struct threads *)state)->table.table = way == 1 ? TABLE_PROCESSES : TABLE_TREE;
+}
+
+static enum table threads_table(const void *state)
 {
 	return ((const struct threads *)state)->table.table;
 }
@@ -176,6 +182,13 @@ static bool threads_act(void *state, enum action a, const struct view_context *c
 	}
 }
 
+static void threads_search(void *state, int direction, const struct view_context *c)
+{
+	struct threads *s = state;
+
+	table_search(&s->table, c, direction, is_tree(s));
+}
+
 static bool threads_click(void *state, const struct view_context *c, int y, int x)
 {
 	struct threads *s = state;
@@ -202,15 +215,16 @@ static void threads_fini(void *state)
 }
 
 const struct view view_threads = {
-	.name = "Threads",
-	.places = IN_THREADS,
 	.state_size = sizeof(struct threads),
 	.update = threads_update,
 	.draw = threads_draw,
 	.act = threads_act,
+	.search = threads_search,
 	.click = threads_click,
 	.status = threads_status,
 	.selected = threads_selected,
 	.select = threads_select,
+	.table = threads_table,
+	.show_as = threads_show_as,
 	.fini = threads_fini,
 };

@@ -186,11 +186,11 @@ static bool waits_open(void *state, enum action a, const struct view_context *c,
 	struct row row;
 
 	(void)c;
-	if (!p)
+	if (!p || (a != ACTION_ENTER && a != ACTION_FLAME))
 		return a == ACTION_ENTER;
 	row = (struct row){ .kind = ROW_PROCESS, .number = p->victim->tgid, .process = p->victim->process,
 			    .cgroup = p->victim->process->cgroup };
-	o->view = a == ACTION_ENTER ? &view_detail : &view_flame;
+	o->view = a == ACTION_ENTER ? VIEW_DETAIL : VIEW_FLAME;
 	o->within = subject_of(&row);
 	subject_name(&o->within, &row, o->name, sizeof(o->name));
 	if (a == ACTION_FLAME)
@@ -216,9 +216,7 @@ static void waits_fini(void *state)
 }
 
 const struct view view_waits = {
-	.name = "Waits",
 	.legend = "%: of that time",
-	.places = IN_WAITS,
 	.state_size = sizeof(struct waits_view),
 	.update = waits_update,
 	.draw = waits_draw,

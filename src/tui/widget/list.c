@@ -220,8 +220,7 @@ bool list_act(struct list *l, enum action a, const struct list_order *o)
 	return true;
 }
 
-/* The next (1) or last (-1) one; 0: which may be the present one. */
-static void find(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o)
+void list_search(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o)
 {
 	order(l, 0, l->nr, o); /* which one is next depends on all */
 	for (size_t n = direction != 0; n < l->nr + (direction != 0); n++) {
@@ -232,15 +231,6 @@ static void find(struct list *l, int direction, list_match *match, const char *s
 		move_to(l, i, o);
 		return;
 	}
-}
-
-bool list_search(struct list *l, enum action a, list_match *match, const char *search, const struct list_order *o)
-{
-	if (a != ACTION_SEARCH && a != ACTION_MATCH_NEXT && a != ACTION_MATCH_PREV)
-		return false;
-	if (*search)
-		find(l, a == ACTION_SEARCH ? 0 : a == ACTION_MATCH_NEXT ? 1 : -1, match, search, o);
-	return true;
 }
 
 bool list_match_thread(const struct row *r, const char *search)

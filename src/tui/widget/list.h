@@ -57,12 +57,12 @@ void list_select(struct list *l, const struct subject *s);
 bool list_act(struct list *l, enum action a, const struct list_order *o);
 
 /*
- * list_search - moves the selection to the next or last row that @match finds, around the ends; while a search is typed
- * the present one counts, too. Returns whether @a was such an action. list_match_thread - the thread's name, or the
+ * list_search - moves the selection to the next (1) or last (-1) row that @match finds, around the ends; 0: while a
+ * search is typed, the present one counts, too. list_match_thread - the thread's name, or the
  * cgroup's path, has it.
  */
 typedef bool list_match(const struct row *r, const char *search);
-bool list_search(struct list *l, enum action a, list_match *match, const char *search, const struct list_order *o);
+void list_search(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o);
 bool list_match_thread(const struct row *r, const char *search);
 
 /* list_click - selects what is on the @line (0: first) of the screen. Returns whether the user had selected it before. */

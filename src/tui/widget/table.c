@@ -190,10 +190,17 @@ bool table_act(struct table_state *t, const struct view_context *c, enum action 
 		t->pan += t->pan < COLUMN_COUNT;
 		return true;
 	default:
-		return list_search(&t->list, a, search_match, c->search, &o) || list_act(&t->list, a, &o);
+		return list_act(&t->list, a, &o);
 	}
 	t->list.nr_held = 0; /* asked for another order */
 	return true;
+}
+
+void table_search(struct table_state *t, const struct view_context *c, int direction, bool ordered)
+{
+	struct list_order o = order_of(c, ordered);
+
+	list_search(&t->list, direction, search_match, c->search, &o);
 }
 
 bool table_click(struct table_state *t, const struct view_context *c, int y, int x, bool ordered)

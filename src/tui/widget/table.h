@@ -35,8 +35,9 @@ typedef void table_name(const void *state, const struct row *r, char *buf, size_
 void table_draw(struct table_state *t, const struct view_context *c, const char *id_title,
 		table_name *name, const void *state);
 
-/* table_act, table_click - see struct view. @ordered: as at table_update() */
+/* table_act, table_search, table_click - see struct view. @ordered: as at table_update() */
 bool table_act(struct table_state *t, const struct view_context *c, enum action a, bool ordered);
+void table_search(struct table_state *t, const struct view_context *c, int direction, bool ordered);
 bool table_click(struct table_state *t, const struct view_context *c, int y, int x, bool ordered);
 
 /* table_status - "16 of 1204 threads", what hides some of them, and matches of the search. */

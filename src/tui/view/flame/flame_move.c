@@ -126,12 +126,12 @@ static void find_box(struct flame_view *s, const char *search, int direction, bo
 	}
 }
 
-void flame_search(struct flame_view *s, const char *search, int direction, bool stay)
+void flame_search(void *state, int direction, const struct view_context *c)
 {
-	if (!*search)
-		return;
+	struct flame_view *s = state;
+
 	if (s->mode == MODE_FUNCTIONS)
-		find_function(s, search, direction, stay);
+		find_function(s, c->search, direction ? direction : 1, !direction);
 	else
-		find_box(s, search, direction, stay);
+		find_box(s, c->search, direction ? direction : 1, !direction);
 }

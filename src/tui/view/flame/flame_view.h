@@ -70,13 +70,12 @@ int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
 
 /*
  * flame_move.c. flame_select - this box. flame_move - to the one beside, below or above. flame_move_function - in the
- * table; returns whether @a was such an action. flame_search - the next (1) or last (-1) one whose name @search finds,
- * @stay: which may be this one.
+ * table; returns whether @a was such an action. flame_search - see struct view.
  */
 void flame_select(struct flame_view *s, const struct box *b);
 void flame_move(struct flame_view *s, enum action a);
 bool flame_move_function(struct flame_view *s, enum action a);
-void flame_search(struct flame_view *s, const char *search, int direction, bool stay);
+void flame_search(void *state, int direction, const struct view_context *c);
 
 /* flame_boxes.c: draws the graph, or the table, into lines [top, bottom) from column @left on. */
 void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);

@@ -267,15 +267,6 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 	case ACTION_FLAME_SLOWER:
 		change_frequency(c, a == ACTION_FLAME_FASTER ? 1 : -1);
 		return true;
-	case ACTION_SEARCH:
-		flame_search(s, c->search, 1, true);
-		return true;
-	case ACTION_MATCH_NEXT:
-		flame_search(s, c->search, 1, false);
-		return true;
-	case ACTION_MATCH_PREV:
-		flame_search(s, c->search, -1, false);
-		return true;
 	default:
 		return false;
 	}
@@ -356,13 +347,12 @@ static void flame_view_fini(void *state)
 }
 
 const struct view view_flame = {
-	.name = "Flame",
 	.legend = "[user] (kernel) <JIT> {other}",
-	.places = IN_FLAME,
 	.state_size = sizeof(struct flame_view),
 	.update = flame_update,
 	.draw = flame_draw,
 	.act = flame_act,
+	.search = flame_search,
 	.click = flame_click,
 	.status = flame_status,
 	.fini = flame_view_fini,

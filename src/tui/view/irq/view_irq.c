@@ -407,7 +407,8 @@ static bool irq_open(void *state, enum action a, const struct view_context *c, s
 	const struct irq_source *source = selected_source(state);
 
 	(void)c;
-	return a == ACTION_FLAME ? irq_open_flame(NULL, o) : source && irq_open_source(source, o);
+	return a == ACTION_FLAME ? irq_open_flame(NULL, o)
+				 : a == ACTION_ENTER && source && irq_open_source(source, o);
 }
 
 static void irq_fini(void *state)
@@ -416,9 +417,7 @@ static void irq_fini(void *state)
 }
 
 const struct view view_irq = {
-	.name = "IRQ",
 	.legend = "~ within a factor of 2",
-	.places = IN_IRQ,
 	.state_size = sizeof(struct irq_view),
 	.update = irq_update,
 	.draw = irq_draw,

@@ -263,10 +263,8 @@ static void source_fini(void *state)
 	interrupted_fini(&((struct irq_source_view *)state)->victims);
 }
 
-static const struct view view_irq_source = {
-	.name = "IRQ",
+const struct view view_irq_source = {
 	.legend = "~ within a factor of 2",
-	.places = IN_IRQ_SOURCE,
 	.state_size = sizeof(struct irq_source_view),
 	.update = source_update,
 	.draw = source_draw,
@@ -288,7 +286,7 @@ bool irq_open_source(const struct irq_source *source, struct opening *o)
 {
 	const struct irq_source **arg = malloc(sizeof(*arg));
 
-	*o = (struct opening){ .view = &view_irq_source, .init = source_init, .arg = arg };
+	*o = (struct opening){ .view = VIEW_IRQ_SOURCE, .init = source_init, .arg = arg };
 	snprintf(o->name, sizeof(o->name), "%s", source->name);
 	if (arg)
 		*arg = source;

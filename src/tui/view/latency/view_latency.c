@@ -334,10 +334,12 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 	struct latency_view *s = state;
 
 	if (a == ACTION_SUBSECOND) {
-		o->view = &view_subsecond;
+		o->view = VIEW_SUBSECOND;
 		snprintf(o->name, sizeof(o->name), "offsets within the second");
 		return true;
 	}
+	if (a != ACTION_ENTER && a != ACTION_FLAME)
+		return false;
 	if (!s->contributors.nr) {
 		c->notice(c->notice_arg, nobody[s->kind]);
 		return true;
@@ -384,9 +386,7 @@ static void latency_fini(void *state)
 }
 
 const struct view view_latency = {
-	.name = "Latency",
 	.legend = "~ within a factor of 2",
-	.places = IN_LATENCY,
 	.state_size = sizeof(struct latency_view),
 	.update = latency_update,
 	.draw = latency_draw,

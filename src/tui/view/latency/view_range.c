@@ -57,7 +57,15 @@ static bool range_act(void *state, enum action a, const struct view_context *c)
 	struct range_view *s = state;
 	struct list_order order = order_of(c);
 
-	return list_search(&s->list, a, list_match_thread, c->search, &order) || list_act(&s->list, a, &order);
+	return list_act(&s->list, a, &order);
+}
+
+static void range_search(void *state, int direction, const struct view_context *c)
+{
+	struct range_view *s = state;
+	struct list_order order = order_of(c);
+
+	list_search(&s->list, direction, list_match_thread, c->search, &order);
 }
 
 static bool range_click(void *state, const struct view_context *c, int y, int x)
@@ -101,7 +109,7 @@ static bool range_open(void *state, enum action a, const struct view_context *c,
 	const struct row *r = range_selected(s);
 
 	o->within = subject_of(r);
-	if (a != ACTION_FLAME && r && !subject_row(&o->within, c->tick)) {
+	if (a == ACTION_ENTER && r && !subject_row(&o->within, c->tick)) {
 		c->notice(c->notice_arg, "it is gone in the refresh that is shown: step back to when it was there");
 		return true;
 	}
@@ -135,20 +143,19 @@ bool view_range_open(struct opening *o, const struct latency_range *r, const str
 	latency_range_text(r, range, sizeof(range));
 	latency_time_text(r, c->tick, time, sizeof(time));
 	snprintf(o->name, sizeof(o->name), "%s %s, %s", latency_names[r->kind], range, time);
-	o->view = &view_range;
+	o->view = VIEW_RANGE;
 	o->init = init;
 	o->arg = copy;
 	return true;
 }
 
 const struct view view_range = {
-	.name = "Range",
 	.legend = "~ within a factor of 2",
-	.places = IN_RANGE,
 	.state_size = sizeof(struct range_view),
 	.update = range_update,
 	.draw = range_draw,
 	.act = range_act,
+	.search = range_search,
 	.click = range_click,
 	.status = range_status,
 	.selected = range_selected,

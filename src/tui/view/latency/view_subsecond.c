@@ -225,7 +225,7 @@ static bool subsecond_open(void *state, enum action a, const struct view_context
 	char what[96];
 
 	if (a != ACTION_FLAME || !s->map.columns)
-		return true;
+		return a == ACTION_FLAME;
 	when_text(&r, c, what, sizeof(what));
 	return subsecond_flame(o, &r, s->metric, what);
 }
@@ -265,9 +265,7 @@ static void subsecond_view_fini(void *state)
 }
 
 const struct view view_subsecond = {
-	.name = "Subsecond",
 	.legend = "", /* below the map */
-	.places = IN_SUBSECOND,
 	.state_size = sizeof(struct subsecond_view),
 	.update = subsecond_update,
 	.draw = subsecond_draw,
