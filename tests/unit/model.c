@@ -216,7 +216,7 @@ TEST(model, held_ticks_keep_the_dead)
 	assert_int_equal(api.refs, 0);
 }
 
-static bool by_run(const struct row *a, const struct row *b, const void *arg)
+static bool by_run(const void *a, const void *b, const void *arg)
 {
 	(void)arg;
 	return row_value(a, FIELD_RUN) > row_value(b, FIELD_RUN);
@@ -229,6 +229,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 	struct model *m = model_new(0);
 	const struct row *all[NR], *some[NR];
 	const struct tick *t;
+	const struct order by = { by_run, NULL, row_tie };
 	struct life *lives[NR];
 
 	srandom(1);
@@ -246,7 +247,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 
 		assert_true(before > run ||
 			    (before == run && all[i - 1]->thread->tid < all[i]->thread->tid));
-		assert_int_equal(rows_rank(all, NR, all[i], by_run, NULL), i);
+		assert_int_equal(items_rank((const void **)all, NR, all[i], &by), i);
 	}
 	for (int first = 0; first <= NR; first += 50) {
 		for (int i = 0; i < NR; i++)

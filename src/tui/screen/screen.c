@@ -220,8 +220,12 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 	struct opening o = { .view = VIEW_COUNT };
 	const struct row *r = screen_selected(s);
 
+	if (a == ACTION_ENTER && from->view->enter && r)
+		a = from->view->enter;
 	if (!r && a == ACTION_FLAME)
 		r = subject_row(&from->within, s->shown);
+	if (a == ACTION_FLAME)
+		o.init = from->view->flame;
 	if (!(from->view->open && from->view->open(from->state, a, &c, &o)) && !open_row(a, r, &o))
 		return false;
 	if (o.view == VIEW_COUNT) /* there is nothing to open: it said why */

@@ -15,8 +15,7 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 	snprintf(text, sizeof(text), "%dx%d needed, have %dx%d", SCREEN_WIDTH_MIN, SCREEN_HEIGHT_MIN, p->width,
 		 p->height);
 	x = (p->width - (int)strlen(text)) / 2;
-	for (int line = 0; line < p->height; line++)
-		paint_clear(p, line, 0);
+	paint_clear_lines(p, 0, p->height);
 	if (y) /* whose terminal it is can be told even then */
 		paint_format(p, 0, 0, ROLE_TEXT, "systop %s", s->host->name);
 	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);

@@ -59,6 +59,9 @@ struct view {
 	/* Tables only: the selected row, NULL: none; puts the selection on this or what it is of. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
+	/* What Enter is here, 0: it goes into the row. How a flamegraph that is opened by the row begins, NULL: as all. */
+	enum action enter;
+	void (*flame)(void *state, void *arg);
 	/* What an action opens here, where it is not what the selected row says (open_row()); NULL: it always is.
 	 * Returns whether it is the view's: nothing is opened where @o is left as it is, at VIEW_COUNT. */
 	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);

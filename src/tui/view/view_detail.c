@@ -65,14 +65,6 @@ static const struct row *detail_selected(void *state)
 	return ((struct detail_view *)state)->row;
 }
 
-static bool detail_open(void *state, enum action a, const struct view_context *c, struct opening *o)
-{
-	const struct row *r = detail_selected(state);
-
-	(void)c;
-	return a == ACTION_ENTER && r && open_row(ACTION_FLAME, r, o);
-}
-
 static void detail_fini(void *state)
 {
 	tick_put(((struct detail_view *)state)->tick);
@@ -85,6 +77,6 @@ const struct view view_detail = {
 	.act = detail_act,
 	.status = detail_status,
 	.selected = detail_selected,
-	.open = detail_open,
+	.enter = ACTION_FLAME,
 	.fini = detail_fini,
 };

@@ -66,8 +66,7 @@ static void draw_about(struct system_view *s, const struct view_context *c)
 	struct paint p = *c->paint;
 	int y = c->top + c->height - about_lines(c);
 
-	for (int line = y; line < c->top + c->height; line++)
-		paint_clear(&p, line, 0);
+	paint_clear_lines(&p, y, c->top + c->height);
 	p.to = c->top + c->height;
 	grid_about(&s->grid, c, &p, y);
 }

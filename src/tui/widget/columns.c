@@ -207,8 +207,9 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 	return by == COLUMN_COMM ? strncmp(column_comm(a), column_comm(b), 16) : 0;
 }
 
-bool sorting_before(const struct row *a, const struct row *b, const void *arg)
+bool sorting_before(const void *x, const void *y, const void *arg)
 {
+	const struct row *a = x, *b = y;
 	const struct sorting *s = arg;
 	const struct values *of_a, *of_b;
 	uint64_t va, vb;

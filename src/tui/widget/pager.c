@@ -5,8 +5,7 @@ struct paint pager_begin(struct pager *g, const struct paint *p, int top, int he
 {
 	struct paint page = *p;
 
-	for (int y = top; y < top + height; y++)
-		paint_clear(p, y, 0);
+	paint_clear_lines(p, top, top + height);
 	g->height = height;
 	page.shift = top - g->at;
 	page.from = top;

@@ -9,71 +9,30 @@
 #include "tui/screen/view.h"
 #include "tui/term/paint.h"
 #include "tui/view/latency/latency_view.h"
-#include "tui/widget/list.h"
 #include "util/format.h"
 
 struct range_view {
+	struct latency_table list; /* first */
 	struct latency_range range;
 	struct latency_contributors contributors;
-	struct list list;
 };
-
-static struct list_order order_of(const struct view_context *c)
-{
-	return (struct list_order){ NULL, NULL, c->now_ns };
-}
 
 /* The refreshes of the range do not change: they are looked at once. */
 static int range_update(void *state, const struct view_context *c)
 {
 	struct range_view *s = state;
-	struct list_order order = order_of(c);
-	int err = 0;
+	int err = 0, err_list;
 
 	if (!s->contributors.range.last)
 		err = latency_contributors_find(&s->contributors, c->tick, &s->range);
-	list_clear(&s->list);
-	for (size_t i = 0; !err && i < s->contributors.nr; i++)
-		err = list_add(&s->list, &s->contributors.at[i]->row);
-	list_sort(&s->list, c->height > 1 ? c->height - 1 : 1, &order);
-	return err;
+	err_list = latency_table_fill(&s->list, err ? NULL : &s->contributors, s->range.kind);
+	table_sort(&s->list.table, c, c->height);
+	return err ? err : err_list;
 }
 
 static void range_draw(void *state, const struct view_context *c)
 {
-	struct range_view *s = state;
-	int y = c->top;
-
-	for (int line = c->top; line < c->top + c->height; line++)
-		paint_clear(c->paint, line, 0);
-	latency_draw_head(c->paint, y++, s->range.kind);
-	for (size_t i = s->list.top; i < s->list.nr && y < c->top + c->height; i++)
-		latency_draw_contributor(c->paint, y++, (const struct latency_contributor *)s->list.rows[i],
-					 s->range.kind, list_selected(&s->list) == s->list.rows[i]);
-}
-
-static bool range_act(void *state, enum action a, const struct view_context *c)
-{
-	struct range_view *s = state;
-	struct list_order order = order_of(c);
-
-	return list_act(&s->list, a, &order);
-}
-
-static void range_search(void *state, int direction, const struct view_context *c)
-{
-	struct range_view *s = state;
-	struct list_order order = order_of(c);
-
-	list_search(&s->list, direction, list_match_thread, c->search, &order);
-}
-
-static bool range_click(void *state, const struct view_context *c, int y, int x)
-{
-	struct range_view *s = state;
-
-	(void)x;
-	return y > c->top && list_click(&s->list, y - c->top - 1);
+	table_draw(state, c, c->top, 0, c->height);
 }
 
 static void range_status(void *state, const struct view_context *c, char *buf, size_t size)
@@ -99,7 +58,7 @@ static const struct row *range_selected(void *state)
 {
 	struct range_view *s = state;
 
-	return latency_is_irq(s->range.kind) ? NULL : list_selected(&s->list);
+	return latency_is_irq(s->range.kind) ? NULL : table_selected(&s->list.table);
 }
 
 /* Enter: the thread's detail; the flamegraph is of the thread in the range. */
@@ -123,7 +82,7 @@ static void range_fini(void *state)
 	struct range_view *s = state;
 
 	latency_contributors_fini(&s->contributors);
-	list_fini(&s->list);
+	table_fini(&s->list.table);
 }
 
 static void init(void *state, void *arg)
@@ -154,9 +113,9 @@ const struct view view_range = {
 	.state_size = sizeof(struct range_view),
 	.update = range_update,
 	.draw = range_draw,
-	.act = range_act,
-	.search = range_search,
-	.click = range_click,
+	.act = table_act,
+	.search = table_search,
+	.click = table_click,
 	.status = range_status,
 	.selected = range_selected,
 	.open = range_open,

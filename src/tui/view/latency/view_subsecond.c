@@ -180,8 +180,7 @@ static void subsecond_draw(void *state, const struct view_context *c)
 	int lines = c->height - AROUND_LINES < h->rows ? c->height - AROUND_LINES : h->rows;
 	char text[512];
 
-	for (int line = c->top; line < c->top + c->height; line++)
-		paint_clear(c->paint, line, 0);
+	paint_clear_lines(c->paint, c->top, c->top + c->height);
 	draw_title(s, c);
 	if (!h->columns)
 		return;
