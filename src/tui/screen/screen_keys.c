@@ -199,7 +199,7 @@ static bool ready(struct screen *s, uint64_t now_ns)
 
 static void act(struct screen *s, enum action a, uint64_t now_ns)
 {
-	if ((s->overlay && pager_act(&s->overlay_pager, a)) || !ready(s, now_ns))
+	if ((s->overlay && pager_act(&s->overlay_pager, a, NULL)) || !ready(s, now_ns))
 		return;
 	if (s->menu.kind && menu_act(&s->menu, a))
 		return;

@@ -99,7 +99,7 @@ static bool system_act(void *state, enum action a, const struct view_context *c)
 	struct system_view *s = state;
 
 	if (!grid_act(&s->grid, a))
-		return pager_act(&s->pager, a); /* beyond the last CPU goes on to what is below */
+		return pager_act(&s->pager, a, c); /* beyond the last CPU goes on to what is below */
 	if (a == ACTION_CPU_CELLS)
 		s->pager.at = 0;
 	else

@@ -339,30 +339,3 @@ bool columns_has(const struct columns *c, enum column_id id)
 			return true;
 	return false;
 }
-
-static bool can_sort(enum column_id id)
-{
-	return id != COLUMN_BAR && id != COLUMN_PAST;
-}
-
-enum column_id columns_next(const struct columns *c, const struct sorting *sorting, int direction)
-{
-	int at = 0;
-
-	while (at < c->nr && c->at[at].id != sorting->by)
-		at++;
-	for (int n = 0; n < c->nr; n++) {
-		at = (at + direction + c->nr) % c->nr;
-		if (can_sort(c->at[at].id))
-			return c->at[at].id;
-	}
-	return sorting->by;
-}
-
-enum column_id columns_at(const struct columns *c, int x)
-{
-	for (int i = 0; i < c->nr; i++)
-		if (x >= c->at[i].x && x < c->at[i].x + c->at[i].width)
-			return can_sort(c->at[i].id) ? c->at[i].id : COLUMN_COUNT;
-	return COLUMN_COUNT;
-}

@@ -123,18 +123,11 @@ struct columns {
 void columns_place(struct columns *c, const struct column_list *l, int width, int pan,
 		   const struct column_context *context);
 
-/* columns_next - the column to the left (-1) or right (1) of the one sorted by, of those shown. */
-enum column_id columns_next(const struct columns *c, const struct sorting *sorting, int direction);
-
-/* columns_at - the column that stands at @x; COLUMN_COUNT: none. */
-enum column_id columns_at(const struct columns *c, int x);
-
 bool columns_has(const struct columns *c, enum column_id id);
 
-/* columns_title - @id_title: of COLUMN_ID. columns_ascending - whether the smallest come first. */
+/* columns_title - @id_title: of COLUMN_ID. */
 void columns_title(enum column_id id, const char *id_title, const struct column_context *context, char *buf,
 		   size_t size);
-bool columns_ascending(const struct sorting *s);
 
 /* How a row is drawn. @tree: text of COLUMN_TREE, or of COLUMN_COMM in a tree of processes; NULL: the row's own.
  * @match: part of the name to show up. */

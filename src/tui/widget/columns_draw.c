@@ -35,11 +35,6 @@ void columns_title(enum column_id id, const char *id_title, const struct column_
 		snprintf(buf, size, "%s", column_info(id).title);
 }
 
-bool columns_ascending(const struct sorting *s)
-{
-	return (s->by >= COLUMN_FIELDS && s->by != COLUMN_THREADS) != s->inverted;
-}
-
 static void field_text(const struct row *r, enum field_id f, const struct column_context *context,
 		       char *buf, size_t size)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/widget/pager.h"
 #include "util/map.h"
 #include "util/vec.h"
 
@@ -176,43 +177,17 @@ static void move_to(struct list *l, size_t to, const struct list_order *o)
 
 bool list_act(struct list *l, enum action a, const struct list_order *o)
 {
-	size_t page = l->height ? l->height : 1, half = page / 2 ? page / 2 : 1;
-	size_t up = 0, down = 0;
+	int to = l->cursor;
 
-	switch (a) {
-	case ACTION_DOWN:
-		down = 1;
-		break;
-	case ACTION_UP:
-		up = 1;
-		break;
-	case ACTION_PAGE_DOWN:
-		down = page;
-		break;
-	case ACTION_PAGE_UP:
-		up = page;
-		break;
-	case ACTION_HALF_DOWN:
-		down = half;
-		break;
-	case ACTION_HALF_UP:
-		up = half;
-		break;
-	case ACTION_FIRST:
-		up = l->cursor;
-		break;
-	case ACTION_LAST:
-		down = l->nr;
-		break;
-	case ACTION_FOLLOW:
+	if (a == ACTION_FOLLOW) {
 		l->follows = !l->follows && list_selected(l);
 		if (l->follows)
 			list_select(l, l->kind->key(list_selected(l)));
 		return true;
-	default:
-		return false;
 	}
-	move_to(l, l->cursor + down - (up < l->cursor ? up : l->cursor), o);
+	if (!pager_move(a, l->height ? l->height : 1, (int)l->nr - 1, &to))
+		return false;
+	move_to(l, to, o);
 	return true;
 }
 

@@ -99,6 +99,7 @@ static bool item_match(const void *item, const char *search)
 static const struct table_kind row_kind = {
 	.items = { row_key, row_tie },
 	.match = item_match,
+	.sorted = true,
 };
 
 void row_table_begin(struct row_table *t)
@@ -189,6 +190,14 @@ static void draw_cell(const struct table_cell *cell, const struct paint *p, int 
 	columns_cell(p, y, x, cell->width, id, cell->role, cell->item, &look, &columns);
 }
 
+static int flags_of(enum column_id id)
+{
+	bool text = id >= COLUMN_FIELDS && id != COLUMN_THREADS;
+
+	return (column_info(id).right ? 0 : TABLE_LEFT) | (text ? TABLE_ASCENDING : 0) |
+	       (id != COLUMN_BAR && id != COLUMN_PAST ? TABLE_SORTS : 0);
+}
+
 /* The columns that fit, as the table has them. */
 static void set_columns(struct row_table *t, const struct view_context *c)
 {
@@ -198,13 +207,13 @@ static void set_columns(struct row_table *t, const struct view_context *c)
 	t->table.columns = t->shown;
 	t->table.nr = t->columns.nr;
 	t->table.by = -1;
-	t->table.inverted = columns_ascending(&c->settings->sorting);
+	t->table.inverted = c->settings->sorting.inverted;
 	for (int i = 0; i < t->columns.nr; i++) {
 		enum column_id id = t->columns.at[i].id;
 
 		columns_title(id, t->id_title, &context, t->titles[i], sizeof(t->titles[i]));
 		t->shown[i] = (struct table_column){ t->titles[i], i > 0, t->columns.at[i].width,
-						     column_info(id).right ? 0 : TABLE_LEFT, .draw = draw_cell };
+						     flags_of(id), .draw = draw_cell };
 		if (id == c->settings->sorting.by)
 			t->table.by = i;
 	}
@@ -233,43 +242,29 @@ const struct row *row_table_selected(void *table)
 	return table_selected(&((struct row_table *)table)->table);
 }
 
+/* The order of the table is that of the settings, and so of all tables of rows. */
+static void keep_order(const struct row_table *t, const struct view_context *c)
+{
+	if (t->table.by >= 0)
+		c->settings->sorting.by = t->columns.at[t->table.by].id;
+	c->settings->sorting.inverted = t->table.inverted;
+}
+
 bool row_table_act(struct row_table *t, const struct view_context *c, enum action a)
 {
-	struct sorting *s = &c->settings->sorting;
+	bool ours = a == ACTION_PAN_LEFT || a == ACTION_PAN_RIGHT || table_act(&t->table, a, c);
 
-	switch (a) {
-	case ACTION_SORT_LEFT:
-	case ACTION_SORT_RIGHT:
-		s->by = columns_next(&t->columns, s, a == ACTION_SORT_LEFT ? -1 : 1);
-		break;
-	case ACTION_INVERT:
-		s->inverted = !s->inverted;
-		break;
-	case ACTION_PAN_LEFT:
-		t->pan -= t->pan > 0;
-		return true;
-	case ACTION_PAN_RIGHT:
-		t->pan += t->pan < COLUMN_COUNT;
-		return true;
-	default:
-		return table_act(&t->table, a, c);
-	}
-	t->table.list.nr_held = 0; /* asked for another order */
-	return true;
+	t->pan += a == ACTION_PAN_RIGHT ? t->pan < COLUMN_COUNT : a == ACTION_PAN_LEFT ? -(t->pan > 0) : 0;
+	keep_order(t, c);
+	return ours;
 }
 
 bool row_table_click(void *table, const struct view_context *c, int y, int x)
 {
-	struct row_table *t = table;
-	struct sorting *s = &c->settings->sorting;
-	enum column_id id = y == c->top ? columns_at(&t->columns, x) : COLUMN_COUNT;
+	bool enters = table_click(&((struct row_table *)table)->table, c, y, x);
 
-	if (id == COLUMN_COUNT)
-		return table_click(&t->table, c, y, x);
-	s->inverted = id == s->by && !s->inverted;
-	s->by = id;
-	t->table.list.nr_held = 0;
-	return false;
+	keep_order(table, c);
+	return enters;
 }
 
 void row_table_status(const struct row_table *t, const struct view_context *c, size_t all,

@@ -121,7 +121,9 @@ const void *table_selected(const struct table_state *t)
 
 bool table_ascending(const struct table_state *t)
 {
-	return t->by >= 0 && (t->columns[t->by].compare != NULL) != t->inverted;
+	const struct table_column *by = t->by < 0 ? NULL : &t->columns[t->by];
+
+	return by && (by->compare || by->flags & TABLE_ASCENDING) != t->inverted;
 }
 
 /* --- Drawing */
@@ -257,7 +259,7 @@ static bool can_sort(const struct table_state *t, int column)
 {
 	const struct table_column *c = &t->columns[column];
 
-	return t->width[column] > 0 && (c->at || c->number || c->compare);
+	return t->width[column] > 0 && (c->flags & TABLE_SORTS || c->at || c->number || c->compare);
 }
 
 /* Another order is asked for: at once. */
@@ -272,10 +274,13 @@ static void sort_by_next(struct table_state *t, int direction)
 {
 	int by = t->by;
 
-	do
+	for (int n = 0; n < t->nr; n++) {
 		by = (by + direction + t->nr) % t->nr;
-	while (!can_sort(t, by) && by != t->by);
-	sort_by(t, by, t->inverted);
+		if (can_sort(t, by)) {
+			sort_by(t, by, t->inverted);
+			return;
+		}
+	}
 }
 
 bool table_act(void *table, enum action a, const struct view_context *c)

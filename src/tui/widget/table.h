@@ -37,7 +37,9 @@ struct table_column {
 	       TABLE_ELIDED = 2,  /* ... in the middle; else cut, */
 	       TABLE_REST = 4,    /* up to the edge: the last one only, */
 	       TABLE_GAP = 8,     /* its gap stays where it is not shown, */
-	       TABLE_WIDENS = 16 } flags; /* it has a part of what the others leave, up to @wide cells, unless 0 */
+	       TABLE_WIDENS = 16, /* it has a part of what the others leave, up to @wide cells, unless 0, */
+	       TABLE_SORTS = 32,  /* the view sorts by it, */
+	       TABLE_ASCENDING = 64 } flags; /* the smallest first */
 	int from, wide;           /* screens of @from columns and more show it, those of TABLE_WIDE at @wide cells, unless 0 */
 	/* A number, VALUE_NA: not known, is what it is sorted by, the largest first, and shown in its unit unless there
 	 * is text(). Without one it is sorted by compare(), the smallest first, or not at all. */

@@ -237,9 +237,8 @@ static bool source_act(void *state, enum action a, const struct view_context *c)
 {
 	struct irq_source_view *s = state;
 
-	(void)c;
 	if (a != ACTION_IRQ_AGAIN)
-		return pager_act(&s->pager, a);
+		return pager_act(&s->pager, a, c);
 	s->again = true;
 	return true;
 }
