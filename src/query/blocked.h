@@ -35,7 +35,7 @@ struct blocked {
 	size_t nr, room;
 	struct map of;         /* life -> waiter */
 	uint32_t now;          /* how many are in D state */
-	uint64_t refreshes;    /* that they are of */
+	size_t refreshes;      /* that they are of */
 };
 
 /* blocked_find - of the refreshes up to @t, in place of what was there. 0 or -ENOMEM. */

@@ -15,11 +15,11 @@ int screen_places(struct screen *s)
 	return 1 << screen_here(s)->id | (*s->search ? IN_SEARCH : 0);
 }
 
-static void sort_by(struct screen *s, enum column_id by)
-{
-	s->settings.sorting.by = by;
-	s->settings.sorting.inverted = false;
-}
+/* What actions sort by. */
+static const unsigned int sorted_by[ACTION_NONE] = {
+	[ACTION_SORT_RUN] = FIELD_RUN, [ACTION_SORT_MAX] = FIELD_RUNQ_MAX, [ACTION_SORT_P99] = FIELD_RUNQ_P99,
+	[ACTION_SORT_D] = FIELD_D,     [ACTION_SORT_ID] = COLUMN_ID,
+};
 
 static void open_menu(struct screen *s, const struct menu_kind *kind)
 {
@@ -98,10 +98,8 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 {
 	switch (a) {
 	case ACTION_HELP:
-		toggle_overlay(s, OVERLAY_HELP);
-		break;
 	case ACTION_HEALTH:
-		toggle_overlay(s, OVERLAY_HEALTH);
+		toggle_overlay(s, a == ACTION_HELP ? OVERLAY_HELP : OVERLAY_HEALTH);
 		break;
 	case ACTION_BACK:
 		screen_back(s);
@@ -118,16 +116,12 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		screen_pause(s);
 		break;
 	case ACTION_STEP_BACK:
-		screen_step(s, -1);
-		break;
 	case ACTION_STEP_ON:
-		screen_step(s, 1);
+		screen_step(s, a == ACTION_STEP_ON ? 1 : -1);
 		break;
 	case ACTION_LEAP_BACK:
-		screen_step(s, -LEAP);
-		break;
 	case ACTION_LEAP_ON:
-		screen_step(s, LEAP);
+		screen_step(s, a == ACTION_LEAP_ON ? LEAP : -LEAP);
 		break;
 	case ACTION_SEARCH:
 		snprintf(s->search_before, sizeof(s->search_before), "%s", s->search);
@@ -146,25 +140,16 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		s->settings.hide_idle = !s->settings.hide_idle;
 		break;
 	case ACTION_SORT_MENU:
-		open_menu(s, &menu_sort);
-		break;
 	case ACTION_OPTIONS:
-		open_menu(s, &menu_options);
+		open_menu(s, a == ACTION_OPTIONS ? &menu_options : &menu_sort);
 		break;
 	case ACTION_SORT_RUN:
-		sort_by(s, (enum column_id)FIELD_RUN);
-		break;
 	case ACTION_SORT_MAX:
-		sort_by(s, (enum column_id)FIELD_RUNQ_MAX);
-		break;
 	case ACTION_SORT_P99:
-		sort_by(s, (enum column_id)FIELD_RUNQ_P99);
-		break;
 	case ACTION_SORT_D:
-		sort_by(s, (enum column_id)FIELD_D);
-		break;
 	case ACTION_SORT_ID:
-		sort_by(s, COLUMN_ID);
+		s->settings.sorting.by = sorted_by[a];
+		s->settings.sorting.inverted = false;
 		break;
 	case ACTION_UNITS:
 		s->settings.units = (s->settings.units + 1) % UNITS_COUNT;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that are in D state now, or were in the refreshes that are remembered: for how long, how often,
- * and in which function of the kernel. */
-#include <inttypes.h>
+/* Threads in D state, now or in the refreshes that are remembered: for how long, how often, in which function. */
 #include <stdio.h>
 
 #include "query/blocked.h"
@@ -75,8 +73,8 @@ static int blocked_update(void *state, const struct view_context *c)
 static void blocked_draw(void *state, const struct view_context *c)
 {
 	struct blocked_view *s = state;
-	const struct waiter *w = about_lines(c) ? table_selected(&s->table) : NULL;
 	int bottom = c->top + c->height, y = bottom - about_lines(c);
+	const struct waiter *w = y < bottom ? table_selected(&s->table) : NULL;
 	char text[512];
 
 	paint_clear_lines(c->paint, y, bottom);
@@ -88,8 +86,7 @@ static void blocked_draw(void *state, const struct view_context *c)
 	paint_format(c->paint, bottom - 1, 0, ROLE_DIM, "woken by  %s", text);
 	paint_format(c->paint, y, 0, ROLE_TITLE, "%-*s", c->paint->width,
 		     w->now ? "where it is, innermost first: (kernel) [user]" : "where it was the longest time");
-	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source,
-		    &(struct stack_sample){ .kernel = w->kernel, .user = w->user });
+	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source, w->kernel, w->user);
 }
 
 static void blocked_status(void *state, const struct view_context *c, char *buf, size_t size)
@@ -97,7 +94,7 @@ static void blocked_status(void *state, const struct view_context *c, char *buf,
 	const struct blocked *b = &((struct blocked_view *)state)->blocked;
 
 	(void)c;
-	snprintf(buf, size, "%u thread%s in D state now, %zu in %" PRIu64 " refreshes; COUNT: of 100 us or more", b->now,
+	snprintf(buf, size, "%u thread%s in D state now, %zu in %zu refreshes; COUNT: of 100 us or more", b->now,
 		 b->now == 1 ? "" : "s", b->nr, b->refreshes);
 }
 

@@ -4,16 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/sample.h"
 #include "query/stack_walk.h"
 #include "tui/term/paint.h"
 #include "util/text.h"
 
-void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct stack_sample *sample)
+void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct stack *kernel,
+		 const struct stack *user)
 {
+	const struct stack_sample sample = { .kernel = kernel, .user = user };
 	struct stack_walk walk;
 	int x = 0;
 
-	stack_walk(&walk, source, sample, WALK_INNERMOST);
+	stack_walk(&walk, source, &sample, WALK_INNERMOST);
 	while (y < end && stack_walk_next(&walk)) {
 		const char *raw = stack_walk_name(&walk);
 		char name[200], text[208];

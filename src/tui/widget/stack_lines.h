@@ -4,9 +4,10 @@
 
 struct paint;
 struct source;
-struct stack_sample;
+struct stack;
 
-/* stack_lines - the functions of a stack on lines [y, end), innermost first: "(kernel) [user]". */
-void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct stack_sample *sample);
+/* stack_lines - functions of both stacks (NULL: none) on lines [y, end), innermost first: "(kernel) [user]". */
+void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct stack *kernel,
+		 const struct stack *user);
 
 #endif
