@@ -63,11 +63,6 @@ static int cgroups_update(void *state, const struct view_context *c)
 	return err;
 }
 
-static void cgroups_draw(void *state, const struct view_context *c)
-{
-	row_table_draw(&((struct cgroups_view *)state)->table, c);
-}
-
 static void cgroups_select(void *state, const struct view_context *c, const struct row *r)
 {
 	struct cgroups_view *s = state;
@@ -118,7 +113,7 @@ static void cgroups_fini(void *state)
 const struct view view_cgroups = {
 	.state_size = sizeof(struct cgroups_view),
 	.update = cgroups_update,
-	.draw = cgroups_draw,
+	.draw = table_view_draw,
 	.act = cgroups_act,
 	.search = table_search,
 	.click = row_table_click,

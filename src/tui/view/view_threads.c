@@ -94,11 +94,6 @@ static int threads_update(void *state, const struct view_context *c)
 	return err;
 }
 
-static void threads_draw(void *state, const struct view_context *c)
-{
-	row_table_draw(&((struct threads *)state)->table, c);
-}
-
 /* The row that stands for @r here: itself, its process, or the busiest of its threads. */
 static void threads_select(void *state, const struct view_context *c, const struct row *r)
 {
@@ -199,7 +194,7 @@ static void threads_fini(void *state)
 const struct view view_threads = {
 	.state_size = sizeof(struct threads),
 	.update = threads_update,
-	.draw = threads_draw,
+	.draw = table_view_draw,
 	.act = threads_act,
 	.search = table_search,
 	.click = row_table_click,

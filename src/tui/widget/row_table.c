@@ -230,11 +230,6 @@ void row_table_update(struct row_table *t, const struct view_context *c, bool or
 		fill_past(t, c);
 }
 
-void row_table_draw(struct row_table *t, const struct view_context *c)
-{
-	table_draw(&t->table, c, c->top, 0, c->height);
-}
-
 /* --- Keys */
 
 const struct row *row_table_selected(void *table)

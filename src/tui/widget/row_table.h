@@ -47,7 +47,6 @@ int row_table_add_tree(struct row_table *t, const struct view_context *c, struct
 bool row_table_fold(const struct row_table *t, enum action a, struct tree *tree);
 
 /* See struct view. */
-void row_table_draw(struct row_table *t, const struct view_context *c);
 bool row_table_act(struct row_table *t, const struct view_context *c, enum action a);
 bool row_table_click(void *table, const struct view_context *c, int y, int x);
 const struct row *row_table_selected(void *table);

@@ -247,6 +247,11 @@ void table_draw(struct table_state *t, const struct view_context *c, int y, int 
 	}
 }
 
+void table_view_draw(void *table, const struct view_context *c)
+{
+	table_draw(table, c, c->top, 0, c->height);
+}
+
 void table_empty(const struct table_state *t, const struct view_context *c, const char *text)
 {
 	if (!t->list.nr)

@@ -73,8 +73,8 @@ struct table_kind {
 	enum { TABLE_LINES, TABLE_CELLS, TABLE_TEXT, TABLE_BARE } look;
 };
 
-/* A table in a view, which can be the first member of its state: table_act(), table_search() and table_click() can
- * stand in struct view then. Initialise with zeroes. */
+/* A table in a view, which can be the first member of its state: table_act(), table_search() and so on can stand in
+ * struct view then. Initialise with zeroes. */
 struct table_state {
 	struct list list;
 	const struct table_kind *kind;
@@ -106,7 +106,8 @@ void table_empty(const struct table_state *t, const struct view_context *c, cons
 const void *table_selected(const struct table_state *t);
 bool table_ascending(const struct table_state *t);
 
-/* As in struct view. A click on a title sorts by it. */
+/* As in struct view. table_view_draw - on all lines. A click on a title sorts by it. */
+void table_view_draw(void *table, const struct view_context *c);
 bool table_act(void *table, enum action a, const struct view_context *c);
 void table_search(void *table, int direction, const struct view_context *c);
 bool table_click(void *table, const struct view_context *c, int y, int x);

@@ -305,18 +305,12 @@ static bool latency_act(void *state, enum action a, const struct view_context *c
 	struct latency_view *s = state;
 
 	(void)c;
-	switch (a) {
-	case ACTION_HEAT_METRIC:
-		s->kind = (s->kind + 1) % LATENCY_KINDS;
-		s->map.moved = false;
-		s->map.range = HEAT_NONE;
-		return true;
-	case ACTION_HEAT_SCALE:
-		s->map.linear = !s->map.linear;
-		return true;
-	default:
+	if (a != ACTION_HEAT_METRIC)
 		return s->map.columns && heatmap_act(&s->map, a);
-	}
+	s->kind = (s->kind + 1) % LATENCY_KINDS;
+	s->map.moved = false;
+	s->map.range = HEAT_NONE;
+	return true;
 }
 
 static bool latency_open(void *state, enum action a, const struct view_context *c, struct opening *o)

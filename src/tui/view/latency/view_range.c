@@ -30,11 +30,6 @@ static int range_update(void *state, const struct view_context *c)
 	return err ? err : err_list;
 }
 
-static void range_draw(void *state, const struct view_context *c)
-{
-	table_draw(state, c, c->top, 0, c->height);
-}
-
 static void range_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	struct range_view *s = state;
@@ -112,7 +107,7 @@ const struct view view_range = {
 	.legend = "~ within a factor of 2",
 	.state_size = sizeof(struct range_view),
 	.update = range_update,
-	.draw = range_draw,
+	.draw = table_view_draw,
 	.act = table_act,
 	.search = table_search,
 	.click = table_click,

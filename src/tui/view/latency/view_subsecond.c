@@ -205,16 +205,10 @@ static bool subsecond_act(void *state, enum action a, const struct view_context 
 	struct subsecond_view *s = state;
 
 	(void)c;
-	switch (a) {
-	case ACTION_HEAT_METRIC: /* the range stays: what else was there then is the question */
-		s->metric = (s->metric + 1) % SUBSECOND_METRICS;
-		return true;
-	case ACTION_HEAT_SCALE:
-		s->map.linear = !s->map.linear;
-		return true;
-	default:
+	if (a != ACTION_HEAT_METRIC)
 		return s->map.columns && heatmap_act(&s->map, a);
-	}
+	s->metric = (s->metric + 1) % SUBSECOND_METRICS; /* the range stays: what else was there then is the question */
+	return true;
 }
 
 static bool subsecond_open(void *state, enum action a, const struct view_context *c, struct opening *o)
