@@ -6,6 +6,7 @@
 
 #include "model/wait.h"
 #include "query/order.h"
+#include "query/subject.h"
 
 /* root - web, and web - api */
 static struct cgroup root = { .id = 1, .path = "/" };
@@ -222,6 +223,14 @@ static bool by_run(const void *a, const void *b, const void *arg)
 	return row_value(a, FIELD_RUN) > row_value(b, FIELD_RUN);
 }
 
+/* Cgroups of the two hierarchies can have the same number. */
+TEST(model, keys_of_both_hierarchies)
+{
+	const struct subject one = { SUBJECT_CGROUP, 7, 0 }, aside = { SUBJECT_CGROUP, 7 | 1ULL << 63, 0 };
+
+	assert_int_not_equal(subject_key(&one), subject_key(&aside));
+}
+
 /* Whatever part is asked for, it is what a full sort gives, ties in the order of their tids. */
 TEST(model, order_of_a_part_is_that_of_all)
 {
@@ -268,5 +277,6 @@ int main(void)
 		  cmocka_unit_test(model_unknown_split),
 		  cmocka_unit_test(model_cgroups_aside),
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
+		  cmocka_unit_test(model_keys_of_both_hierarchies),
 		  cmocka_unit_test(model_order_of_a_part_is_that_of_all));
 }

@@ -15,23 +15,20 @@ static uint64_t number_of(const struct table_column *column, const void *item)
 	return column->number ? column->number(item) : *(const uint64_t *)((const char *)item + column->at - 1);
 }
 
-/* What is not known comes last. */
-static uint64_t rank_of(const struct table_column *column, const void *item)
-{
-	uint64_t n = number_of(column, item);
-
-	return n == VALUE_NA ? 0 : n;
-}
-
-/* By the column that is sorted by. */
+/* By the column that is sorted by; what is not known comes last. */
 static bool column_before(const void *a, const void *b, const void *arg)
 {
 	const struct table_state *t = arg;
 	const struct table_column *column = &t->columns[t->by];
+	uint64_t x, y;
 
 	if (column->compare)
 		return t->inverted ? column->compare(a, b) > 0 : column->compare(a, b) < 0;
-	return t->inverted ? rank_of(column, a) < rank_of(column, b) : rank_of(column, a) > rank_of(column, b);
+	x = number_of(column, a);
+	y = number_of(column, b);
+	if (x == VALUE_NA || y == VALUE_NA)
+		return x != VALUE_NA && y == VALUE_NA;
+	return t->inverted ? x < y : x > y;
 }
 
 void table_begin(struct table_state *t, const struct table_kind *kind, const void *state)
