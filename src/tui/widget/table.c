@@ -98,7 +98,9 @@ static void place(struct table_state *t, const struct view_context *c, int left)
 		if (width >= 0 || column->flags & TABLE_GAP)
 			x += column->gap;
 		t->x[i] = x;
-		t->width[i] = width >= 0 && column->flags & TABLE_REST ? c->paint->width - x : width;
+		t->width[i] = width;
+		if (width >= 0 && column->flags & TABLE_REST)
+			t->width[i] = c->paint->width > x ? c->paint->width - x : 0;
 		x += width > 0 ? width : 0;
 	}
 }

@@ -23,8 +23,9 @@ struct table_cell {
 /* Screens with this many columns show the wide ones at that width. */
 #define TABLE_WIDE 140
 
-/* For struct table_column, at: the number is a member of the item. */
-#define TABLE_AT(type, member) (offsetof(type, member) + 1)
+/* For struct table_column, at: the number is a uint64_t in the item. */
+#define TABLE_AT(type, member)                                                                                         \
+	(offsetof(type, member) + sizeof(char[sizeof(((type *)0)->member) == sizeof(uint64_t) ? 1 : -1]))
 
 /* The columns of a kind. */
 #define TABLE_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
