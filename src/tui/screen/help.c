@@ -16,28 +16,28 @@ static int title(const struct paint *p, int y, const char *text)
 	return y + 1;
 }
 
-static int entry(const struct paint *p, int y, const char *what, const char *help)
-{
-	paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, what);
-	return paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, help);
-}
-
 int help_draw(const struct paint *p, const struct keymap *keymap)
 {
 	int y = title(p, 0, "Keys");
 
-	for (int a = 0; a < ACTION_NONE; a++)
-		y = entry(p, y, keymap->keys[a], actions[a].help);
+	for (int a = 0; a < ACTION_NONE; a++) {
+		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, keymap->keys[a]);
+		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, actions[a].help);
+	}
 	y = title(p, y + 1, "Columns");
 	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
 		struct column_info info = column_info(id);
 
-		if (id >= COLUMN_FIELDS || info.drop)
-			y = entry(p, y, info.title, info.help);
+		if (id < COLUMN_FIELDS && !info.drop)
+			continue;
+		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, info.title);
+		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, info.help);
 	}
 	y = title(p, y + 1, "Filter");
-	for (const struct filter_word *w = filter_words; w->form; w++)
-		y = entry(p, y, w->form, w->help);
+	for (const struct filter_word *w = filter_words; w->form; w++) {
+		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, w->form);
+		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, w->help);
+	}
 	return y;
 }
 
