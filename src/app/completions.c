@@ -8,6 +8,7 @@
 
 #include "app/options.h"
 #include "export/exporter.h"
+#include "tui/input/views.h"
 #include "tui/term/theme.h"
 #include "tui/widget/columns.h"
 
@@ -28,13 +29,6 @@ static void put_themes(FILE *to)
 		fprintf(to, "%s%s", i ? " " : "", theme_builtin(i));
 }
 
-static void put_views(FILE *to)
-{
-	for (int i = 0; i < TABLE_COUNT; i++)
-		fprintf(to, "%s ", table_names[i]);
-	fputs("latency d-state irq system waits", to);
-}
-
 /* What can stand behind an option: one of some words, or what the host has. */
 static const struct operand {
 	const char *option;
@@ -52,7 +46,7 @@ static const struct operand {
 	{ "clock", .words = "cycles cpu" },
 	{ "color", .words = "auto always never" },
 	{ "theme", .put = put_themes },
-	{ "view", .put = put_views },
+	{ "view", .words = &VIEW_NAMES[1] },
 	{ "completions", .words = "bash zsh fish" },
 };
 

@@ -14,6 +14,7 @@
 #include "query/filter.h"
 #include "save/trigger.h"
 #include "tui/input/settings.h"
+#include "tui/input/views.h"
 #include "tui/term/theme.h"
 #include "util/fail.h"
 #include "util/format.h"
@@ -93,7 +94,7 @@ static const struct argp_option own_options[] = {
 	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never (default auto; NO_COLOR is respected)", 3 },
 	{ "theme", KEY_THEME, "NAME", 0, "default, light, mono, colour-blind, 16-colour, or a file", 3 },
 	{ "mouse", KEY_MOUSE, 0, 0, "use the mouse (key m)", 3 },
-	{ "view", KEY_VIEW, "NAME", 0, "shown first: threads, processes, tree, cgroups, latency, d-state, irq, system, waits", 3 },
+	{ "view", KEY_VIEW, "NAME", 0, "shown first:" VIEW_NAMES, 3 },
 	{ "print-config", KEY_PRINT_CONFIG, 0, 0, "print all settings as a config file and exit", 3 },
 	{ 0, 0, 0, 0, "Information:", 4 },
 	{ "check", KEY_CHECK, 0, 0, "say whether systop can run here, and exit", 4 },

@@ -18,7 +18,7 @@
 /* Columns a screen drops before those of this priority are left out here, too. */
 #define DROP_MAX 7
 
-static bool before(const struct row *a, const struct row *b, const void *arg)
+static bool before(const void *a, const void *b, const void *arg)
 {
 	enum field_id sort = *(const enum field_id *)arg;
 	uint64_t va = row_value(a, sort), vb = row_value(b, sort);

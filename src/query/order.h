@@ -7,19 +7,29 @@
 
 struct row;
 
-/* row_before - whether @a stands before @b; @arg is the caller's. */
-typedef bool row_before(const struct row *a, const struct row *b, const void *arg);
+/* item_before - whether @a stands before @b; @arg is the caller's. item_tie - below 0: @a stands before @b, of two that
+ * are equal for the caller, so that a screen does not dance. */
+typedef bool item_before(const void *a, const void *b, const void *arg);
+typedef int item_tie(const void *a, const void *b);
 
-/* rows_rank - how many of the rows stand before @row. O(n). */
-size_t rows_rank(const struct row *const *refs, size_t nr, const struct row *row,
-		 row_before *before, const void *arg);
+struct order {
+	item_before *before;
+	const void *arg;
+	item_tie *tie;
+};
+
+/* row_tie - of struct row: by tid, pid or path. */
+item_tie row_tie;
+
+/* items_rank - how many of the items stand before @item. O(n). */
+size_t items_rank(const void *const *items, size_t nr, const void *item, const struct order *o);
 
 /*
- * rows_order - puts the rows that a screen of lines @first .. @first + @count shows into place:
- * refs[first .. first+count) hold what a full sort would put there; the rest is in any order.
- * O(n) in @nr, so that 50,000 threads cost no full sort. Ties by tid, pid or path: stable.
+ * items_order - puts the items that a screen of lines @first .. @first + @count shows into place:
+ * items[first .. first+count) hold what a full sort would put there; the rest is in any order.
+ * O(n) in @nr, so that 50,000 threads cost no full sort. rows_order - the same of rows, ties by row_tie().
  */
-void rows_order(const struct row **refs, size_t nr, size_t first, size_t count,
-		row_before *before, const void *arg);
+void items_order(const void **items, size_t nr, size_t first, size_t count, const struct order *o);
+void rows_order(const struct row **refs, size_t nr, size_t first, size_t count, item_before *before, const void *arg);
 
 #endif

@@ -54,6 +54,7 @@ static int add_tick(struct pairs *p, const struct tick *t, bool apart, pairs_wan
 {
 	int err = 0;
 
+	p->span_ns += t->interval_ns;
 	for (size_t i = 0; i < t->nr_waits && !err; i++)
 		if (!wants || wants(arg, t->waits[i].life))
 			err = add_wait(p, &t->waits[i], apart);
@@ -92,6 +93,16 @@ void pairs_fini(struct pairs *p)
 	free(p->at);
 	map_fini(&p->index);
 	*p = (struct pairs){ 0 };
+}
+
+void pair_victim_name(const struct pair *p, char *buf, size_t size)
+{
+	const struct life *l = p->victim;
+	char name[80], path[1024];
+
+	text_safe(name, sizeof(name), l->process->comm, sizeof(l->process->comm));
+	text_safe(path, sizeof(path), l->cgroup->path, strlen(l->cgroup->path));
+	snprintf(buf, size, "%s %d%s%s", name, l->tgid, strcmp(path, "/") ? " in " : "", strcmp(path, "/") ? path : "");
 }
 
 void pair_name(const struct pair *p, char *buf, size_t size)

@@ -27,6 +27,7 @@ struct pairs {
 	size_t nr, room;
 	struct map index;
 	uint64_t ns;                 /* of all */
+	uint64_t span_ns;            /* of the refreshes they are of */
 };
 
 /* Whether a thread is one of the victims that are asked for. */
@@ -41,7 +42,8 @@ void pairs_sort(struct pairs *p);
 void pairs_fini(struct pairs *p);
 
 /* pair_name - what it waited for: "java in /batch", "ksoftirqd/1", "CPU limit of /web", "several in turn",
- * "wakeup latency"; fit for a terminal. */
+ * "wakeup latency". pair_victim_name - who waited: "java 4711 in /batch". Both are fit for a terminal. */
+void pair_victim_name(const struct pair *p, char *buf, size_t size);
 void pair_name(const struct pair *p, char *buf, size_t size);
 
 #endif

@@ -85,7 +85,7 @@ static int group(const struct tree *t, struct siblings *s)
 
 /* Where rows go, and in which order. */
 struct listing {
-	row_before *before;
+	item_before *before;
 	const void *arg;
 	tree_add *add;
 	void *list;
@@ -106,7 +106,7 @@ static int list_siblings(struct tree *t, struct siblings *s, size_t parent, cons
 	return err;
 }
 
-int tree_rows(struct tree *t, row_before *before, const void *arg, tree_add *add, void *list)
+int tree_rows(struct tree *t, item_before *before, const void *arg, tree_add *add, void *list)
 {
 	const struct listing l = { before, arg, add, list };
 	struct siblings s = { 0 };

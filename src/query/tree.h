@@ -30,7 +30,7 @@ int tree_begin(struct tree *t, const struct row *rows, size_t nr);
 /* tree_rows - calls @add for the wanted rows from the top on, siblings in this order. 0, -ENOMEM, or what @add returned
  * if that is not 0. */
 typedef int tree_add(void *list, const struct row *r);
-int tree_rows(struct tree *t, row_before *before, const void *arg, tree_add *add, void *list);
+int tree_rows(struct tree *t, item_before *before, const void *arg, tree_add *add, void *list);
 
 /* tree_name - "    - name": indented, with a mark for what is, or can be, folded. */
 void tree_name(const struct tree *t, const struct row *r, const char *name, char *buf, size_t size);

@@ -34,7 +34,7 @@ static const struct tick *tick_of_scene(void)
 void fuzz_peek(const uint8_t *bytes, size_t size)
 {
 	static const struct peek_request request;
-	struct role role;
+	struct role_under_test role;
 
 	role_begin(&role);
 	role_ask(&role, &request, sizeof(request), fuzz_fd_again(bytes, size));
@@ -175,7 +175,7 @@ void fuzz_blocked(const uint8_t *bytes, size_t size)
 static void run_who(struct feed *f)
 {
 	struct process_request request = { .nr = feed_number(f, 4) };
-	struct role role;
+	struct role_under_test role;
 
 	role_begin(&role);
 	role_ask(&role, &request, sizeof(request), fuzz_fd(f->at, f->left));

@@ -146,15 +146,15 @@ void helpers_answer(int role, const void *answer, size_t bytes, int fd)
 
 /* --- Roles */
 
-void role_begin(struct role *r)
+void role_begin(struct role_under_test *r)
 {
 	int pair[2];
 
 	make_pair(pair);
-	*r = (struct role){ pair[0], pair[1] };
+	*r = (struct role_under_test){ pair[0], pair[1] };
 }
 
-void role_ask(struct role *r, const void *request, size_t bytes, int fd)
+void role_ask(struct role_under_test *r, const void *request, size_t bytes, int fd)
 {
 	helper_send(r->ask, request, bytes, fd);
 	if (fd >= 0)
@@ -162,7 +162,7 @@ void role_ask(struct role *r, const void *request, size_t bytes, int fd)
 }
 
 /* It has all requests, reads them, and ends where it would wait for more. */
-void role_run(struct role *r, void (*run)(int socket))
+void role_run(struct role_under_test *r, void (*run)(int socket))
 {
 	run(r->answer);
 	close(r->answer);

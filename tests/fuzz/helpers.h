@@ -21,12 +21,12 @@ void helpers_stick(int role);
 void helpers_forget(void);
 
 /* A role that is run here. role_ask - closes @fd. role_run - on all that was asked; its answers are thrown away. */
-struct role {
+struct role_under_test {
 	int ask, answer;
 };
 
-void role_begin(struct role *r);
-void role_ask(struct role *r, const void *request, size_t bytes, int fd);
-void role_run(struct role *r, void (*run)(int socket));
+void role_begin(struct role_under_test *r);
+void role_ask(struct role_under_test *r, const void *request, size_t bytes, int fd);
+void role_run(struct role_under_test *r, void (*run)(int socket));
 
 #endif

@@ -63,12 +63,12 @@ static void send_any(struct feed *f, int socket)
 /* Sockets of the kernel, not of kernel.c. */
 int __real_socketpair(int domain, int type, int protocol, int pair[2]);
 
-static void begin_sockets(struct role *r)
+static void begin_sockets(struct role_under_test *r)
 {
 	int pair[2];
 
 	fuzz_check(!__real_socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), "no socket: %m");
-	*r = (struct role){ pair[0], pair[1] };
+	*r = (struct role_under_test){ pair[0], pair[1] };
 }
 
 /* No descriptor stays, and none is handed on but by a message that is taken. */
@@ -76,7 +76,7 @@ void fuzz_messages(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
 	int before = open_descriptors(), fd, got;
-	struct role r;
+	struct role_under_test r;
 	uint8_t text[200];
 
 	begin_sockets(&r);
@@ -172,7 +172,7 @@ void fuzz_starter(const uint8_t *bytes, size_t size)
 	struct feed f = { bytes, size };
 	int before = open_descriptors(), fd;
 	struct starter_answer a;
-	struct role r;
+	struct role_under_test r;
 
 	role_begin(&r);
 	begin_starter(r.answer);

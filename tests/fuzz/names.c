@@ -57,7 +57,7 @@ static void hand_over(int peer, uint32_t what, uint32_t file, const uint8_t *byt
 	close(fd);
 }
 
-static void ask_symbols(struct role *r, const struct symbols_request *request, int fd)
+static void ask_symbols(struct role_under_test *r, const struct symbols_request *request, int fd)
 {
 	helper_send(r->ask, request, sizeof(*request), fd);
 	if (fd >= 0)
@@ -66,7 +66,7 @@ static void ask_symbols(struct role *r, const struct symbols_request *request, i
 	check_answers(r->ask);
 }
 
-static void begin_symbols(struct role *r, struct role *peer)
+static void begin_symbols(struct role_under_test *r, struct role_under_test *peer)
 {
 	const struct symbols_request request = { .what = SYMBOLS_PEER };
 
@@ -77,7 +77,7 @@ static void begin_symbols(struct role *r, struct role *peer)
 }
 
 /* It forgets files, and keeps what the next input finds empty. */
-static void end_symbols(struct role *r, struct role *peer)
+static void end_symbols(struct role_under_test *r, struct role_under_test *peer)
 {
 	struct symbols_request request = { .what = SYMBOLS_CLOSE };
 
@@ -95,7 +95,7 @@ static void end_symbols(struct role *r, struct role *peer)
 void fuzz_symbols(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
-	struct role r, peer;
+	struct role_under_test r, peer;
 
 	begin_symbols(&r, &peer);
 	while (f.left) {
@@ -150,7 +150,7 @@ void fuzz_open(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
 	struct open_request request = { .what = OPEN_PEER };
-	struct role r, peer;
+	struct role_under_test r, peer;
 
 	role_begin(&r);
 	role_begin(&peer);

@@ -55,7 +55,7 @@ void fuzz_writer(const uint8_t *bytes, size_t size)
 	struct feed f = { bytes, size };
 	size_t len = feed_number(&f, 2);
 	struct config_answer a;
-	struct role role;
+	struct role_under_test role;
 	int fd;
 
 	feed_line(&f, r.path, sizeof(r.path));

@@ -137,6 +137,19 @@ TEST(keymap, what_is_wrong_is_said)
 	assert_null(keymap_bind(&m, ACTION_TREE, "x", 11, error, sizeof(error)));
 }
 
+/* A key of one view is no conflict with what it does everywhere else, and is not taken from there. */
+TEST(keymap, a_views_own_keys_come_first)
+{
+	struct keymap m = preset(PRESET_SYSTOP);
+	char error[128];
+
+	assert_null(keymap_bind(&m, ACTION_HELP, "x", 3, error, sizeof(error)));
+	assert_null(keymap_bind(&m, ACTION_OWN, "x", 4, error, sizeof(error)));
+	assert_int_equal(keymap_action(&m, 'x', IN_CGROUPS), ACTION_OWN);
+	assert_int_equal(keymap_action(&m, 'x', IN_FLAME), ACTION_FLAME_BASE);
+	assert_int_equal(keymap_action(&m, 'x', IN_SYSTEM), ACTION_HELP);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(keymap_every_action_has_a_plain_key),
@@ -145,5 +158,6 @@ int main(void)
 		  cmocka_unit_test(keymap_the_narrower_place_comes_first),
 		  cmocka_unit_test(keymap_search_comes_first),
 		  cmocka_unit_test(keymap_binding_wins_over_the_preset),
-		  cmocka_unit_test(keymap_what_is_wrong_is_said));
+		  cmocka_unit_test(keymap_what_is_wrong_is_said),
+		  cmocka_unit_test(keymap_a_views_own_keys_come_first));
 }

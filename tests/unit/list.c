@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tick.h"
 #include "tui/widget/list.h"
 
 #define SEC 1000000000ULL
@@ -15,10 +16,22 @@ static struct process processes[100];
 static struct row rows[100];
 static int weights[100]; /* the heaviest comes first */
 
-static bool heavier(const struct row *a, const struct row *b, const void *arg)
+static bool heavier(const void *a, const void *b, const void *arg)
 {
 	(void)arg;
-	return weights[a - rows] > weights[b - rows];
+	return weights[(const struct row *)a - rows] > weights[(const struct row *)b - rows];
+}
+
+static uint64_t number(const void *item)
+{
+	return ((const struct row *)item)->number;
+}
+
+static const struct list_kind kind = { number, row_tie };
+
+static const struct row *selected(const struct list *l)
+{
+	return list_selected(l);
 }
 
 static int setup(void **state)
@@ -40,7 +53,7 @@ static struct list_order refresh(struct list *l, uint64_t now_ns, int without)
 {
 	struct list_order o = { heavier, NULL, now_ns };
 
-	list_clear(l);
+	list_begin(l, &kind);
 	for (int i = 0; i < 100; i++)
 		if (rows[i].number != without)
 			assert_int_equal(list_add(l, &rows[i]), 0);
@@ -54,20 +67,20 @@ TEST(list, selection_sticks_once_moved)
 	struct list l = { 0 };
 	struct list_order o = refresh(&l, 10 * SEC, 0);
 
-	assert_int_equal(list_selected(&l)->number, 1);
+	assert_int_equal(selected(&l)->number, 1);
 	weights[49] = 1000;
 	refresh(&l, 11 * SEC, 0);
-	assert_int_equal(list_selected(&l)->number, 50);
+	assert_int_equal(selected(&l)->number, 50);
 	list_act(&l, ACTION_DOWN, &o);
 	refresh(&l, 20 * SEC, 0);
-	assert_int_equal(list_selected(&l)->number, 1);
+	assert_int_equal(selected(&l)->number, 1);
 	weights[79] = weights[89] = 2000;
 	refresh(&l, 30 * SEC, 0);
-	assert_int_equal(list_selected(&l)->number, 1);
+	assert_int_equal(selected(&l)->number, 1);
 	assert_int_equal(l.cursor, 3);
 	list_act(&l, ACTION_FIRST, &o);
 	refresh(&l, 40 * SEC, 0);
-	assert_int_equal(list_selected(&l)->number, 80); /* of equals the smaller number */
+	assert_int_equal(selected(&l)->number, 80); /* of equals the smaller number */
 	list_fini(&l);
 }
 
@@ -81,12 +94,12 @@ TEST(list, order_is_held_after_a_move)
 	assert_true(list_held(&l, 12 * SEC));
 	weights[89] = 5000;
 	refresh(&l, 12 * SEC, 0);
-	assert_int_equal(l.rows[0]->number, 1);
-	assert_int_equal(l.rows[1]->number, 2);
+	assert_int_equal(number(l.items[0]), 1);
+	assert_int_equal(number(l.items[1]), 2);
 	assert_false(list_held(&l, 13 * SEC));
 	refresh(&l, 13 * SEC, 0);
-	assert_int_equal(l.rows[0]->number, 90);
-	assert_int_equal(list_selected(&l)->number, 2);
+	assert_int_equal(number(l.items[0]), 90);
+	assert_int_equal(selected(&l)->number, 2);
 	list_fini(&l);
 }
 
@@ -98,18 +111,20 @@ TEST(list, selected_is_gone)
 
 	list_act(&l, ACTION_DOWN, &o);
 	list_act(&l, ACTION_DOWN, &o);
-	assert_int_equal(list_selected(&l)->number, 3);
+	assert_int_equal(selected(&l)->number, 3);
 	refresh(&l, 20 * SEC, 3);
 	assert_int_equal(l.cursor, 2);
-	assert_int_equal(list_selected(&l)->number, 4);
-	list_clear(&l);
+	assert_int_equal(selected(&l)->number, 4);
+	list_begin(&l, &kind);
 	list_sort(&l, HEIGHT, &o);
 	assert_null(list_selected(&l));
 	list_fini(&l);
 }
 
-static bool ends_in(const struct row *r, const char *search)
+static bool ends_in(const void *item, const char *search)
 {
+	const struct row *r = item;
+
 	return r->number % 10 == atoi(search);
 }
 
@@ -118,18 +133,15 @@ TEST(list, search_goes_around)
 	struct list l = { 0 };
 	struct list_order o = refresh(&l, 10 * SEC, 0);
 
-	assert_true(list_search(&l, ACTION_SEARCH, ends_in, "7", &o));
-	assert_int_equal(list_selected(&l)->number, 7);
-	assert_true(list_search(&l, ACTION_SEARCH, ends_in, "7", &o));
-	assert_int_equal(list_selected(&l)->number, 7);
-	assert_true(list_search(&l, ACTION_MATCH_NEXT, ends_in, "7", &o));
-	assert_int_equal(list_selected(&l)->number, 17);
-	assert_true(list_search(&l, ACTION_MATCH_PREV, ends_in, "7", &o));
-	assert_true(list_search(&l, ACTION_MATCH_PREV, ends_in, "7", &o));
-	assert_int_equal(list_selected(&l)->number, 97);
-	assert_true(list_search(&l, ACTION_MATCH_NEXT, ends_in, "", &o));
-	assert_int_equal(list_selected(&l)->number, 97);
-	assert_false(list_search(&l, ACTION_DOWN, ends_in, "7", &o));
+	list_search(&l, 0, ends_in, "7", &o);
+	assert_int_equal(selected(&l)->number, 7);
+	list_search(&l, 0, ends_in, "7", &o);
+	assert_int_equal(selected(&l)->number, 7);
+	list_search(&l, 1, ends_in, "7", &o);
+	assert_int_equal(selected(&l)->number, 17);
+	list_search(&l, -1, ends_in, "7", &o);
+	list_search(&l, -1, ends_in, "7", &o);
+	assert_int_equal(selected(&l)->number, 97);
 	list_fini(&l);
 }
 
@@ -142,10 +154,10 @@ TEST(list, clicks)
 	assert_false(list_click(&l, 0));
 	assert_true(list_click(&l, 0));
 	assert_false(list_click(&l, 2));
-	assert_int_equal(list_selected(&l)->number, 3);
+	assert_int_equal(selected(&l)->number, 3);
 	list_act(&l, ACTION_PAGE_DOWN, &o);
 	assert_false(list_click(&l, 1));
-	assert_int_equal(list_selected(&l)->number, l.top + 2);
+	assert_int_equal(selected(&l)->number, l.top + 2);
 	assert_true(list_click(&l, 1));
 	assert_false(list_click(&l, l.nr));
 	list_fini(&l);
@@ -164,7 +176,7 @@ TEST(list, scrolls)
 		assert_true(list_act(&l, *move, &o));
 		refresh(&l, 10 * SEC, 0);
 		assert_true(l.cursor >= l.top && l.cursor < l.top + HEIGHT);
-		assert_int_equal(list_selected(&l)->number, l.cursor + 1);
+		assert_int_equal(selected(&l)->number, l.cursor + 1);
 	}
 	assert_false(list_act(&l, ACTION_HELP, &o));
 	list_fini(&l);

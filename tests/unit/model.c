@@ -6,6 +6,7 @@
 
 #include "model/wait.h"
 #include "query/order.h"
+#include "query/subject.h"
 
 /* root - web, and web - api */
 static struct cgroup root = { .id = 1, .path = "/" };
@@ -216,10 +217,18 @@ TEST(model, held_ticks_keep_the_dead)
 	assert_int_equal(api.refs, 0);
 }
 
-static bool by_run(const struct row *a, const struct row *b, const void *arg)
+static bool by_run(const void *a, const void *b, const void *arg)
 {
 	(void)arg;
 	return row_value(a, FIELD_RUN) > row_value(b, FIELD_RUN);
+}
+
+/* Cgroups of the two hierarchies can have the same number. */
+TEST(model, keys_of_both_hierarchies)
+{
+	const struct subject one = { SUBJECT_CGROUP, 7, 0 }, aside = { SUBJECT_CGROUP, 7 | 1ULL << 63, 0 };
+
+	assert_int_not_equal(subject_key(&one), subject_key(&aside));
 }
 
 /* Whatever part is asked for, it is what a full sort gives, ties in the order of their tids. */
@@ -305,6 +314,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 	struct model *m = model_new(0);
 	const struct row *all[NR], *some[NR];
 	const struct tick *t;
+	const struct order by = { by_run, NULL, row_tie };
 	struct life *lives[NR];
 
 	srandom(1);
@@ -322,7 +332,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 
 		assert_true(before > run ||
 			    (before == run && all[i - 1]->thread->tid < all[i]->thread->tid));
-		assert_int_equal(rows_rank(all, NR, all[i], by_run, NULL), i);
+		assert_int_equal(items_rank((const void **)all, NR, all[i], &by), i);
 	}
 	for (int first = 0; first <= NR; first += 50) {
 		for (int i = 0; i < NR; i++)
@@ -345,5 +355,6 @@ int main(void)
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
 		  cmocka_unit_test(model_orphans_are_told_of_once),
 		  cmocka_unit_test(model_many_orphans),
+		  cmocka_unit_test(model_keys_of_both_hierarchies),
 		  cmocka_unit_test(model_order_of_a_part_is_that_of_all));
 }

@@ -2,30 +2,24 @@
 #ifndef SYSTOP_TUI_INPUT_ACTIONS_H
 #define SYSTOP_TUI_INPUT_ACTIONS_H
 
-/* Where an action means something. Of two with the same key the one that means something in fewer
- * places comes first; neither may mean something where the other does not, unless in all. */
+#include "tui/input/views.h"
+
+/* Where an action means something: IN_THREADS and so on in each view. Of two with the same key the one that means
+ * something in fewer places comes first; neither may mean something where the other does not, unless in all. */
+#define VIEW_PLACE(arg, id, ...) IN_##id = 1 << VIEW_##id,
+#define VIEW_PLACE_IF(trait, id, view, traits, ...) | (((traits) & (trait)) == (trait) ? IN_##id : 0)
 enum place_kind {
-	IN_THREADS = 1,
-	IN_CGROUPS = 2,
-	IN_DETAIL = 4,
-	IN_SYSTEM = 8,
-	IN_TEXT = 16,    /* help, health */
-	IN_SEARCH = 32,  /* a search is on */
-	IN_FLAME = 64,
-	IN_BLOCKED = 128,
-	IN_IRQ = 256,
-	IN_IRQ_SOURCE = 512,
-	IN_WAITS = 1024,
-	IN_LATENCY = 2048,
-	IN_RANGE = 4096, /* threads in a range of latencies */
-	IN_SUBSECOND = 8192,
-	IN_HEAT = IN_LATENCY | IN_SUBSECOND,
-	IN_TABLES = IN_THREADS | IN_CGROUPS,
-	IN_VIEWS = IN_TABLES | IN_DETAIL | IN_SYSTEM | IN_FLAME | IN_BLOCKED | IN_IRQ | IN_IRQ_SOURCE | IN_WAITS | IN_HEAT |
-		   IN_RANGE,
+	VIEWS(VIEW_PLACE, )
+	IN_TEXT = 1 << VIEW_COUNT, /* help, health */
+	IN_SEARCH = IN_TEXT << 1,  /* a search is on */
+	IN_TABLES = 0 VIEWS(VIEW_PLACE_IF, VIEW_TABLE),
+	IN_ENTERED = 0 VIEWS(VIEW_PLACE_IF, VIEW_ENTERS),
+	IN_NAMES = 0 VIEWS(VIEW_PLACE_IF, VIEW_FINDS),
+	IN_SORTED = 0 VIEWS(VIEW_PLACE_IF, VIEW_SORTS),
+	IN_HEAT = 0 VIEWS(VIEW_PLACE_IF, VIEW_HEAT),
+	IN_VIEWS = IN_TEXT - 1,
 	IN_ALL = IN_VIEWS | IN_TEXT,
 	IN_BASES = IN_ALL & ~IN_FLAME,
-	IN_NAMES = IN_TABLES | IN_FLAME | IN_BLOCKED | IN_RANGE,
 };
 
 /*
@@ -34,22 +28,18 @@ enum place_kind {
  * id, name in the config, where, keys of the presets systop, htop, below, word in the footer ("":
  * not there), help
  */
+#define VIEW_ACTION(_, id, view, traits, tab, name, also, systop, htop, below, help) \
+	_(id, name, IN_ALL, systop, htop, below, "", "view: " help)
 #define ACTIONS(_)                                                                                 \
 	_(CLOSE,      "close",       IN_ALL,     "q",          "q",          "q",        "back",    "back; at the top: leave systop") \
 	_(BACK,       "back",        IN_ALL,     "Esc Bksp",   "Esc Bksp",   "Esc Bksp", "",        "back to where this was opened from") \
 	_(QUIT,       "quit",        IN_ALL,     "Q F10 ^C",   "Q F10 ^C",   "Q F10 ^C", "",        "leave systop") \
 	_(HELP,       "help",        IN_ALL,     "? F1 h",     "h ? F1",     "? F1 h",   "help",    "this help") \
 	_(HEALTH,     "health",      IN_ALL,     "!",          "!",          "!",        "",        "health: probes, maps, losses, rights") \
-	_(THREADS,    "threads",     IN_ALL,     "1",          "1",          "1 p",      "",        "view: threads, processes, or their tree") \
-	_(CGROUPS,    "cgroups",     IN_ALL,     "2",          "2",          "2 c",      "",        "view: tree of cgroups") \
-	_(LATENCY,    "latency",     IN_ALL,     "4",          "4",          "4",        "",        "view: how long waits, sleeps and interrupts took, over time") \
-	_(BLOCKED,    "d-state",     IN_ALL,     "5",          "5",          "5",        "",        "view: threads in D state, and where they wait") \
-	_(IRQ,        "irq",         IN_ALL,     "6",          "6",          "6",        "",        "view: interrupts, what they took, and from whom") \
-	_(SYSTEM,     "system",      IN_ALL,     "7",          "7",          "7 s",      "",        "view: CPUs, pressure, own cost") \
-	_(WAITS,      "waits",       IN_ALL,     "8",          "8",          "8",        "",        "view: who waited for a CPU, and who ran instead") \
+	BASE_VIEWS(VIEW_ACTION, _)                                                                        \
 	_(NEXT,       "next-view",   IN_BASES & ~IN_HEAT,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_TABLES | IN_DETAIL | IN_BLOCKED | IN_IRQ | IN_WAITS | IN_LATENCY | IN_RANGE, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; who waited") \
+	_(ENTER,      "enter",       IN_ENTERED, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; who waited") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show what they took of each CPU") \
 	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: ask the recorder again for those of this source") \
@@ -101,9 +91,9 @@ enum place_kind {
 	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \
 	_(UNFOLD_ALL, "unfold-all",  IN_TABLES,  "*",          "*",          "*",        "",        "tree: unfold everything") \
 	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 .",       ".",        "sort",    "choose the column to sort by") \
-	_(SORT_LEFT,  "sort-left",   IN_TABLES | IN_IRQ,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
-	_(SORT_RIGHT, "sort-right",  IN_TABLES | IN_IRQ,  ">",          ">",          ">",        "",        "sort by the column to the right") \
-	_(INVERT,     "invert",      IN_TABLES | IN_IRQ,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
+	_(SORT_LEFT,  "sort-left",   IN_SORTED,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
+	_(SORT_RIGHT, "sort-right",  IN_SORTED,  ">",          ">",          ">",        "",        "sort by the column to the right") \
+	_(INVERT,     "invert",      IN_SORTED,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
 	_(SORT_RUN,   "sort-run",    IN_TABLES,  "P",          "P",          "P",        "",        "sort by RUN%") \
 	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "M",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
 	_(SORT_P99,   "sort-p99",    IN_TABLES,  "L",          "L",          "L",        "",        "sort by RQ-P99") \

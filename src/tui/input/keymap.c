@@ -110,10 +110,18 @@ void keymap_preset(struct keymap *m, enum preset preset)
 		snprintf(m->keys[a], sizeof(m->keys[a]), "%s", actions[a].keys[preset]);
 }
 
-/* Whether both mean something in some place. */
+/* Whether it is a view's own: there it comes before what means something elsewhere too. */
+static bool is_own(enum action a)
+{
+	int places = actions[a].places;
+
+	return places == IN_HEAT || !(places & (places - 1));
+}
+
+/* Whether both mean something in some place, and neither comes first. */
 static bool overlap(enum action a, enum action b)
 {
-	return a != b && actions[a].places & actions[b].places;
+	return a != b && actions[a].places & actions[b].places && is_own(a) == is_own(b);
 }
 
 const char *keymap_bind(struct keymap *m, enum action a, const char *keys, int line, char *buf,

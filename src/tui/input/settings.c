@@ -13,8 +13,6 @@
 
 static const char *const when_names[] = { "auto", "always", "never" };
 static const char *const yes_names[] = { "no", "yes" };
-static const char *const view_names[] = { "threads", "processes", "tree", "cgroups", "latency", "d-state", "irq",
-					 "system", "waits" };
 
 #define NR(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
@@ -34,7 +32,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
 	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
-	_(VIEW,     "view",  "start",    "threads processes tree cgroups latency d-state irq system waits")      \
+	_(VIEW,     "view",  "start",    &VIEW_NAMES[1])                                            \
 	_(SORT,     "view",  "sort",     "a column's name")                                        \
 	_(INVERT,   "view",  "invert",   "yes no")                                                 \
 	_(IDLE,     "view",  "hide-idle", "yes no: leave out what did nothing")                    \
@@ -80,23 +78,40 @@ static int wrong(enum setting id, char *error, size_t size)
 	return -EINVAL;
 }
 
-/* Sets *@to to which one of @names @value is. */
-static int set_choice(int *to, const char *const *names, int nr, const char *value)
-{
-	int i = choice(names, nr, value);
+/* Settings that are one of some names: where it is kept, as an int or a bool. */
+static const struct {
+	const char *const *names;
+	int nr;
+	size_t at;
+} choices[SETTING_COUNT] = {
+#define _(id, names, nr, member) [SETTING_##id] = { names, nr, offsetof(struct settings, member) }
+	_(COLOR, when_names, NR(when_names), color),
+	_(ASCII, when_names, NR(when_names), ascii),
+	_(MOUSE, yes_names, 2, mouse),
+	_(UNITS, units_names, UNITS_COUNT, units),
+	_(INVERT, yes_names, 2, sorting.inverted),
+	_(IDLE, yes_names, 2, hide_idle),
+	_(KTHREADS, yes_names, 2, hide_kthreads),
+#undef _
+};
 
-	if (i >= 0)
-		*to = i;
+static int set_choice(struct settings *s, enum setting id, const char *value)
+{
+	int i = choice(choices[id].names, choices[id].nr, value);
+	void *at = (char *)s + choices[id].at;
+
+	if (i >= 0 && choices[id].names == yes_names)
+		*(bool *)at = i;
+	else if (i >= 0)
+		*(int *)at = i;
 	return i >= 0 ? 0 : -EINVAL;
 }
 
-static int set_bool(bool *to, const char *value)
+static const char *get_choice(const struct settings *s, enum setting id)
 {
-	int i = choice(yes_names, NR(yes_names), value);
+	const void *at = (const char *)s + choices[id].at;
 
-	if (i >= 0)
-		*to = i;
-	return i >= 0 ? 0 : -EINVAL;
+	return choices[id].names[choices[id].names == yes_names ? *(const bool *)at : *(const int *)at];
 }
 
 static int set_text(char *to, size_t size, const char *value)
@@ -150,30 +165,17 @@ static int set_preset(struct settings *s, const char *value)
 static int set(struct settings *s, enum setting id, const char *value, char *error, size_t size)
 {
 	enum table table = id - SETTING_COLUMNS;
+	int way;
 
+	if (choices[id].names)
+		return set_choice(s, id, value);
 	switch (id) {
 	case SETTING_THEME:
 		return set_text(s->theme, sizeof(s->theme), value);
-	case SETTING_COLOR:
-		return set_choice((int *)&s->color, when_names, NR(when_names), value);
-	case SETTING_ASCII:
-		return set_choice((int *)&s->ascii, when_names, NR(when_names), value);
-	case SETTING_MOUSE:
-		return set_bool(&s->mouse, value);
-	case SETTING_UNITS:
-		return set_choice((int *)&s->units, units_names, UNITS_COUNT, value);
 	case SETTING_VIEW:
-		return choice(view_names, NR(view_names), value) < 0
-			       ? -EINVAL
-			       : set_text(s->view, sizeof(s->view), value);
+		return view_named(value, &way) == VIEW_COUNT ? -EINVAL : set_text(s->view, sizeof(s->view), value);
 	case SETTING_SORT:
 		return set_sort(s, value);
-	case SETTING_INVERT:
-		return set_bool(&s->sorting.inverted, value);
-	case SETTING_IDLE:
-		return set_bool(&s->hide_idle, value);
-	case SETTING_KTHREADS:
-		return set_bool(&s->hide_kthreads, value);
 	case SETTING_DELAY:
 		return parse_duration(value, DELAY_MIN_NS, DELAY_MAX_NS, &s->delay_ns) ? -EINVAL : 0;
 	case SETTING_PRESET:
@@ -216,36 +218,19 @@ static void get(const struct settings *s, enum setting id, char *buf, size_t siz
 {
 	const char *text = "";
 
+	if (choices[id].names) {
+		snprintf(buf, size, "%s", get_choice(s, id));
+		return;
+	}
 	switch (id) {
 	case SETTING_THEME:
 		text = s->theme;
-		break;
-	case SETTING_COLOR:
-		text = when_names[s->color];
-		break;
-	case SETTING_ASCII:
-		text = when_names[s->ascii];
-		break;
-	case SETTING_MOUSE:
-		text = yes_names[s->mouse];
-		break;
-	case SETTING_UNITS:
-		text = units_names[s->units];
 		break;
 	case SETTING_VIEW:
 		text = s->view;
 		break;
 	case SETTING_SORT:
 		text = column_info(s->sorting.by).name;
-		break;
-	case SETTING_INVERT:
-		text = yes_names[s->sorting.inverted];
-		break;
-	case SETTING_IDLE:
-		text = yes_names[s->hide_idle];
-		break;
-	case SETTING_KTHREADS:
-		text = yes_names[s->hide_kthreads];
 		break;
 	case SETTING_DELAY:
 		print_delay(s->delay_ns, buf, size);

@@ -18,7 +18,7 @@ struct settings {
 	enum when ascii;   /* auto: unless the locale is UTF-8 */
 	bool mouse;
 	enum units units;
-	char view[16];     /* shown first: threads processes tree cgroups system */
+	char view[16];     /* shown first: one of VIEW_NAMES */
 	struct sorting sorting;
 	bool hide_idle, hide_kthreads;
 	uint64_t delay_ns;

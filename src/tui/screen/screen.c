@@ -6,18 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/calltree.h"
 #include "tui/screen/header.h"
 #include "tui/screen/screen_state.h"
 
-const struct screen_base screen_bases[NR_BASES] = {
-	{ &view_threads, ACTION_THREADS },
-	{ &view_cgroups, ACTION_CGROUPS },
-	{ &view_latency, ACTION_LATENCY },
-	{ &view_blocked, ACTION_BLOCKED },
-	{ &view_irq, ACTION_IRQ },
-	{ &view_system, ACTION_SYSTEM },
-	{ &view_waits, ACTION_WAITS },
+const struct screen_view screen_views[VIEW_COUNT] = {
+#define BASE(arg, id, view, traits, tab, ...) { &view_##view, ACTION_##id, tab, "" },
+#define INNER(arg, id, view, traits, crumb) { &view_##view, ACTION_NONE, "", crumb },
+	BASE_VIEWS(BASE, ) INNER_VIEWS(INNER, )
 };
 
 struct place *screen_here(struct screen *s)
@@ -49,10 +44,10 @@ struct view_context screen_context(struct screen *s, uint64_t now_ns)
 	};
 }
 
-static int place_open(struct place *p, const struct view *view, const struct subject *within)
+static int place_open(struct place *p, enum view_id id, const struct subject *within)
 {
-	*p = (struct place){ .view = view, .within = *within };
-	p->state = calloc(1, view->state_size);
+	*p = (struct place){ .id = id, .view = screen_views[id].view, .within = *within };
+	p->state = calloc(1, p->view->state_size);
 	return p->state ? 0 : -ENOMEM;
 }
 
@@ -99,16 +94,14 @@ bool screen_filter(struct screen *s, const char *text, struct filter_error *erro
 /* Shows what the settings say should be seen first. */
 static void first_view(struct screen *s)
 {
-	const char *view = s->settings.view;
-	enum table table = TABLE_THREADS;
+	int way;
+	enum view_id id = view_named(s->settings.view, &way);
 
-	while (table < TABLE_CGROUPS && strcmp(view, table_names[table]))
-		table++;
-	if (table < TABLE_CGROUPS)
-		view_threads_set(s->base[0].state, table);
-	for (int i = 1; i < NR_BASES; i++)
-		if (!strcmp(view, actions[screen_bases[i].action].name))
-			s->current = i;
+	if (id == VIEW_COUNT)
+		return;
+	s->current = id;
+	if (way)
+		s->base[id].view->show_as(s->base[id].state, way);
 }
 
 struct screen *screen_new(const struct host *host, const struct settings *settings,
@@ -119,8 +112,8 @@ struct screen *screen_new(const struct host *host, const struct settings *settin
 	struct filter_error error;
 	int err = s ? 0 : -ENOMEM;
 
-	for (int i = 0; !err && i < NR_BASES; i++)
-		err = place_open(&s->base[i], screen_bases[i].view, &all);
+	for (int i = 0; !err && i < VIEW_BASES; i++)
+		err = place_open(&s->base[i], i, &all);
 	if (err) {
 		screen_free(s);
 		return NULL;
@@ -138,7 +131,7 @@ void screen_free(struct screen *s)
 {
 	if (!s)
 		return;
-	for (int i = 0; i < NR_BASES; i++)
+	for (int i = 0; i < VIEW_BASES; i++)
 		place_close(&s->base[i]);
 	while (s->depth)
 		place_close(&s->deeper[--s->depth]);
@@ -213,29 +206,31 @@ void screen_pause(struct screen *s)
 
 /* --- Places */
 
-static void go_into(struct screen *s, const struct view *view, enum table table, const struct row *r)
+const struct row *screen_selected(struct screen *s)
 {
-	struct subject within = subject_of(r);
-	struct place *p = &s->deeper[s->depth];
+	const struct place *p = screen_here(s);
 
-	if (s->depth == DEPTH_MAX || place_open(p, view, &within))
-		return;
-	subject_name(&within, r, p->name, sizeof(p->name));
-	if (view == &view_threads)
-		view_threads_set(p->state, table);
-	s->depth++;
+	return p->view->selected && s->shown ? p->view->selected(p->state) : NULL;
 }
 
 bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 {
 	struct place *from = screen_here(s), *p = &s->deeper[s->depth];
 	struct view_context c = screen_context(s, now_ns);
-	struct opening o = { 0 };
+	struct opening o = { .view = VIEW_COUNT };
+	const struct row *r = screen_selected(s);
 
-	if (!from->view->open || !s->shown || !from->view->open(from->state, a, &c, &o))
+	if (a == ACTION_ENTER && from->view->enter && r)
+		a = from->view->enter;
+	if (!r && a == ACTION_FLAME)
+		r = subject_row(&from->within, s->shown);
+	if (a == ACTION_FLAME)
+		o.init = from->view->flame;
+	if (!(from->view->open && from->view->open(from->state, a, &c, &o)) && !open_row(a, r, &o))
 		return false;
-	if (!o.view) /* there is nothing to open: it said why */
+	if (o.view == VIEW_COUNT) /* there is nothing to open: it said why */
 		return true;
+	s->overlay = OVERLAY_NONE;
 	if (s->depth == DEPTH_MAX || place_open(p, o.view, &o.within)) {
 		free(o.arg);
 		return true;
@@ -245,60 +240,6 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 		o.init(p->state, o.arg);
 	s->depth++;
 	return true;
-}
-
-const struct row *screen_selected(struct screen *s)
-{
-	const struct place *p = screen_here(s);
-
-	return p->view->selected && s->shown ? p->view->selected(p->state) : NULL;
-}
-
-/* cgroup -> its processes -> their threads -> everything about one -> its flamegraph */
-void screen_enter(struct screen *s, uint64_t now_ns)
-{
-	const struct row *r = screen_selected(s);
-
-	if (screen_open(s, ACTION_ENTER, now_ns) || !r)
-		return;
-	if (screen_here(s)->view == &view_detail || screen_here(s)->view == &view_blocked) {
-		screen_flame(s, now_ns);
-		return;
-	}
-	switch (r->kind) {
-	case ROW_CGROUP:
-		go_into(s, &view_threads, TABLE_PROCESSES, r);
-		break;
-	case ROW_PROCESS:
-		go_into(s, &view_threads, TABLE_THREADS, r);
-		break;
-	case ROW_THREAD:
-		go_into(s, &view_detail, 0, r);
-		break;
-	}
-}
-
-void screen_detail(struct screen *s)
-{
-	if (screen_selected(s))
-		go_into(s, &view_detail, 0, screen_selected(s));
-}
-
-/* Of what is selected here, or of what this view is about. */
-void screen_flame(struct screen *s, uint64_t now_ns)
-{
-	const struct row *r = screen_selected(s);
-	bool blocked = screen_here(s)->view == &view_blocked;
-	int depth = s->depth;
-
-	s->overlay = OVERLAY_NONE;
-	if (screen_open(s, ACTION_FLAME, now_ns))
-		return;
-	if (!r && !blocked)
-		r = subject_row(&screen_here(s)->within, s->shown);
-	go_into(s, &view_flame, 0, r);
-	if (blocked && s->depth > depth)
-		view_flame_set(screen_here(s)->state, CALLTREE_D);
 }
 
 bool screen_back(struct screen *s)
@@ -326,7 +267,7 @@ void screen_go_to(struct screen *s, int to, uint64_t now_ns)
 	if (to == s->current && !s->depth)
 		return;
 	s->depth = 0;
-	s->current = (to + NR_BASES) % NR_BASES;
+	s->current = (to + VIEW_BASES) % VIEW_BASES;
 	p = screen_here(s);
 	c = screen_context(s, now_ns);
 	if (r && p->view->select)

@@ -15,8 +15,7 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 	snprintf(text, sizeof(text), "%dx%d needed, have %dx%d", SCREEN_WIDTH_MIN, SCREEN_HEIGHT_MIN, p->width,
 		 p->height);
 	x = (p->width - (int)strlen(text)) / 2;
-	for (int line = 0; line < p->height; line++)
-		paint_clear(p, line, 0);
+	paint_clear_lines(p, 0, p->height);
 	if (y) /* whose terminal it is can be told even then */
 		paint_format(p, 0, 0, ROLE_TEXT, "systop %s", s->host->name);
 	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
@@ -27,14 +26,14 @@ static void views_text(struct screen *s, char *buf, size_t size)
 {
 	size_t used = 0;
 
-	for (int i = 0; i < NR_BASES && used < size; i++) {
-		const char *keys = s->settings.keymap.keys[screen_bases[i].action];
+	for (int i = 0; i < VIEW_BASES && used < size; i++) {
+		const char *keys = s->settings.keymap.keys[screen_views[i].action];
 		const char *fmt = i == s->current ? "[%.*s%s%s]" : " %.*s%s%s ";
 
 		if (s->depth && i != s->current)
 			continue;
 		used += snprintf(buf + used, size - used, fmt, (int)strcspn(keys, " "), keys,
-				 *keys ? ":" : "", screen_bases[i].view->name);
+				 *keys ? ":" : "", screen_views[i].tab);
 	}
 }
 
@@ -45,9 +44,7 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 	*buf = '\0';
 	for (int i = 0; i < s->depth && used < size; i++)
 		used += snprintf(buf + used, size - used, "> %s%s ", s->deeper[i].name,
-				 s->deeper[i].view == &view_detail  ? " detail"
-				 : s->deeper[i].view == &view_flame ? " flame"
-								     : "");
+				 screen_views[s->deeper[i].id].crumb);
 }
 
 static void sorted_text(const struct screen *s, char *buf, size_t size)
@@ -75,12 +72,13 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 static void draw_footer(struct screen *s, const struct paint *p, const struct view_context *c)
 {
 	const struct place *place = screen_here(s);
+	bool table = 1 << place->id & IN_TABLES;
 	const char *health_keys = s->settings.keymap.keys[ACTION_HEALTH];
 	char status[256], sorted[32] = "", alert[64] = "";
 	struct footer f = {
 		.status = status,
 		.sorted = sorted,
-		.filter = place->view->places & IN_TABLES ? s->filter_text : "",
+		.filter = table ? s->filter_text : "",
 		.legend = place->view->legend,
 		.notice = s->notice,
 		.alert = alert,
@@ -97,7 +95,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 	if (s->host->without_starter(s->host->arg))
 		snprintf(alert, sizeof(alert), "no saving, no new helpers: see %.*s", (int)strcspn(health_keys, " "),
 			 health_keys);
-	if (place->view->places & IN_TABLES)
+	if (table)
 		sorted_text(s, sorted, sizeof(sorted));
 	footer_draw(&f, p);
 }

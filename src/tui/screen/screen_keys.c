@@ -12,28 +12,21 @@ int screen_places(struct screen *s)
 		return IN_TEXT;
 	if (s->menu.kind)
 		return IN_TABLES;
-	return screen_here(s)->view->places | (*s->search ? IN_SEARCH : 0);
+	return 1 << screen_here(s)->id | (*s->search ? IN_SEARCH : 0);
 }
 
-static void sort_by(struct screen *s, enum column_id by)
-{
-	s->settings.sorting.by = by;
-	s->settings.sorting.inverted = false;
-}
-
-static enum table table_here(const struct screen *s)
-{
-	const struct place *p = screen_here((struct screen *)s);
-
-	return p->view == &view_cgroups   ? TABLE_CGROUPS
-	       : p->view == &view_threads ? view_threads_get(p->state)
-					  : TABLE_THREADS;
-}
+/* What actions sort by. */
+static const unsigned int sorted_by[ACTION_NONE] = {
+	[ACTION_SORT_RUN] = FIELD_RUN, [ACTION_SORT_MAX] = FIELD_RUNQ_MAX, [ACTION_SORT_P99] = FIELD_RUNQ_P99,
+	[ACTION_SORT_D] = FIELD_D,     [ACTION_SORT_ID] = COLUMN_ID,
+};
 
 static void open_menu(struct screen *s, const struct menu_kind *kind)
 {
+	const struct place *p = screen_here(s);
+
 	s->overlay = OVERLAY_NONE;
-	s->menu.table = table_here(s);
+	s->menu.table = p->view->table ? p->view->table(p->state) : TABLE_THREADS;
 	menu_open(&s->menu, kind);
 }
 
@@ -52,15 +45,38 @@ static void clear_all(struct screen *s)
 	screen_filter(s, "", &error);
 }
 
-/* Whether there was something in the view to go back from. */
-static bool back_within(struct screen *s, uint64_t now_ns)
+/* Whether the action is the view's own. */
+static bool act_here(struct screen *s, enum action a, uint64_t now_ns)
 {
 	struct view_context c;
 
 	if (s->overlay || !s->shown)
 		return false;
 	c = screen_context(s, now_ns);
-	return screen_here(s)->view->act(screen_here(s)->state, ACTION_BACK, &c);
+	return screen_here(s)->view->act(screen_here(s)->state, a, &c);
+}
+
+/* The next or last match of what is searched for; 0: it is being typed. */
+static void search(struct screen *s, int direction, uint64_t now_ns)
+{
+	struct view_context c;
+
+	if (!s->shown || !*s->search || !screen_here(s)->view->search)
+		return;
+	c = screen_context(s, now_ns);
+	screen_here(s)->view->search(screen_here(s)->state, direction, &c);
+}
+
+/* Whether the action shows one of the views that are always there. */
+static bool act_on_bases(struct screen *s, enum action a, uint64_t now_ns)
+{
+	int i = 0;
+
+	while (i < VIEW_BASES && screen_views[i].action != a)
+		i++;
+	if (i < VIEW_BASES)
+		screen_go_to(s, i, now_ns);
+	return i < VIEW_BASES;
 }
 
 /* What is selected in time, or everything. */
@@ -77,116 +93,81 @@ static void save(struct screen *s, uint64_t now_ns)
 	s->host->save(s->host->arg, from, until, s->notice, sizeof(s->notice));
 }
 
-/* Actions that are the same in every view. Returns whether @a was one. */
-static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
+/* Actions that are the same in every view. */
+static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 {
 	switch (a) {
 	case ACTION_HELP:
-		toggle_overlay(s, OVERLAY_HELP);
-		return true;
 	case ACTION_HEALTH:
-		toggle_overlay(s, OVERLAY_HEALTH);
-		return true;
+		toggle_overlay(s, a == ACTION_HELP ? OVERLAY_HELP : OVERLAY_HEALTH);
+		break;
 	case ACTION_BACK:
-		if (!s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)) && !back_within(s, now_ns))
-			screen_back(s);
-		return true;
-	case ACTION_THREADS:
-	case ACTION_CGROUPS:
-	case ACTION_LATENCY:
-	case ACTION_BLOCKED:
-	case ACTION_IRQ:
-	case ACTION_SYSTEM:
-	case ACTION_WAITS:
-		for (int i = 0; i < NR_BASES; i++)
-			if (screen_bases[i].action == a)
-				screen_go_to(s, i, now_ns);
-		return true;
+		screen_back(s);
+		break;
 	case ACTION_NEXT:
 	case ACTION_PREVIOUS:
 		screen_go_to(s, s->current + (a == ACTION_NEXT ? 1 : -1), now_ns);
-		return true;
-	case ACTION_ENTER:
-		screen_enter(s, now_ns);
-		return true;
-	case ACTION_SUBSECOND:
-		screen_open(s, a, now_ns);
-		return true;
-	case ACTION_DETAIL:
-		screen_detail(s);
-		return true;
-	case ACTION_FLAME:
-		if (s->shown)
-			screen_flame(s, now_ns);
-		return true;
+		break;
+	case ACTION_MATCH_NEXT:
+	case ACTION_MATCH_PREV:
+		search(s, a == ACTION_MATCH_NEXT ? 1 : -1, now_ns);
+		break;
 	case ACTION_PAUSE:
 		screen_pause(s);
-		return true;
+		break;
 	case ACTION_STEP_BACK:
-		screen_step(s, -1);
-		return true;
 	case ACTION_STEP_ON:
-		screen_step(s, 1);
-		return true;
+		screen_step(s, a == ACTION_STEP_ON ? 1 : -1);
+		break;
 	case ACTION_LEAP_BACK:
-		screen_step(s, -LEAP);
-		return true;
 	case ACTION_LEAP_ON:
-		screen_step(s, LEAP);
-		return true;
+		screen_step(s, a == ACTION_LEAP_ON ? LEAP : -LEAP);
+		break;
 	case ACTION_SEARCH:
 		snprintf(s->search_before, sizeof(s->search_before), "%s", s->search);
 		prompt_open(&s->prompt, "/", "");
-		return true;
+		break;
 	case ACTION_FILTER:
 		prompt_open(&s->prompt, "filter: ", s->filter_text);
-		return true;
+		break;
 	case ACTION_CLEAR:
 		clear_all(s);
-		return true;
+		break;
 	case ACTION_KTHREADS:
 		s->settings.hide_kthreads = !s->settings.hide_kthreads;
-		return true;
+		break;
 	case ACTION_IDLE:
 		s->settings.hide_idle = !s->settings.hide_idle;
-		return true;
+		break;
 	case ACTION_SORT_MENU:
-		open_menu(s, &menu_sort);
-		return true;
 	case ACTION_OPTIONS:
-		open_menu(s, &menu_options);
-		return true;
+		open_menu(s, a == ACTION_OPTIONS ? &menu_options : &menu_sort);
+		break;
 	case ACTION_SORT_RUN:
-		sort_by(s, (enum column_id)FIELD_RUN);
-		return true;
 	case ACTION_SORT_MAX:
-		sort_by(s, (enum column_id)FIELD_RUNQ_MAX);
-		return true;
 	case ACTION_SORT_P99:
-		sort_by(s, (enum column_id)FIELD_RUNQ_P99);
-		return true;
 	case ACTION_SORT_D:
-		sort_by(s, (enum column_id)FIELD_D);
-		return true;
 	case ACTION_SORT_ID:
-		sort_by(s, COLUMN_ID);
-		return true;
+		s->settings.sorting.by = sorted_by[a];
+		s->settings.sorting.inverted = false;
+		break;
 	case ACTION_UNITS:
 		s->settings.units = (s->settings.units + 1) % UNITS_COUNT;
-		return true;
+		break;
 	case ACTION_MOUSE:
 		s->settings.mouse = !s->settings.mouse;
 		screen_notice(s, s->settings.mouse ? "mouse on: click selects, again opens; titles sort"
 						   : "mouse off: the terminal selects text");
-		return true;
+		break;
 	case ACTION_SAVE:
 		save(s, now_ns);
-		return true;
+		break;
 	case ACTION_WRITE:
 		s->host->write_config(s->host->arg, &s->settings, s->notice, sizeof(s->notice));
-		return true;
+		break;
 	default:
-		return false;
+		if (!act_on_bases(s, a, now_ns) && s->shown)
+			screen_open(s, a, now_ns);
 	}
 }
 
@@ -203,16 +184,14 @@ static bool ready(struct screen *s, uint64_t now_ns)
 
 static void act(struct screen *s, enum action a, uint64_t now_ns)
 {
-	struct view_context c;
-
-	if ((s->overlay && pager_act(&s->overlay_pager, a)) || !ready(s, now_ns))
+	if ((s->overlay && pager_act(&s->overlay_pager, a, NULL)) || !ready(s, now_ns))
 		return;
 	if (s->menu.kind && menu_act(&s->menu, a))
 		return;
-	if (!act_everywhere(s, a, now_ns) && s->shown && !s->overlay) {
-		c = screen_context(s, now_ns);
-		screen_here(s)->view->act(screen_here(s)->state, a, &c);
-	}
+	if (a == ACTION_BACK && s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)))
+		return;
+	if (!act_here(s, a, now_ns))
+		act_everywhere(s, a, now_ns);
 }
 
 /* --- Keys */
@@ -220,13 +199,8 @@ static void act(struct screen *s, enum action a, uint64_t now_ns)
 /* What was typed counts at once; the cursor goes to the first match from where it was. */
 static void search_typed(struct screen *s, uint64_t now_ns)
 {
-	struct view_context c;
-
 	snprintf(s->search, sizeof(s->search), "%s", s->prompt.text);
-	if (!s->shown)
-		return;
-	c = screen_context(s, now_ns);
-	screen_here(s)->view->act(screen_here(s)->state, ACTION_SEARCH, &c);
+	search(s, 0, now_ns);
 }
 
 static void prompt_typed(struct screen *s, wint_t key, bool is_code, uint64_t now_ns)
@@ -304,5 +278,5 @@ void screen_mouse(struct screen *s, enum screen_mouse what, int y, int x, uint64
 		return;
 	c = screen_context(s, now_ns);
 	if (y >= c.top && y < c.top + c.height && p->view->click(p->state, &c, y, x))
-		screen_enter(s, now_ns);
+		screen_open(s, ACTION_ENTER, now_ns);
 }

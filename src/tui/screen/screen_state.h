@@ -16,18 +16,22 @@
 #define SCREEN_WIDTH_MIN 40
 #define SCREEN_HEIGHT_MIN 10
 
-/* The views that are always there, and the actions that show them. */
-#define NR_BASES 7
 #define DEPTH_MAX 8
 
-extern const struct screen_base {
+/* A line of VIEWS. */
+struct screen_view {
 	const struct view *view;
-	enum action action;
-} screen_bases[NR_BASES];
+	enum action action;     /* that shows it; ACTION_NONE: others open it */
+	const char *tab;
+	const char *crumb;      /* stands behind the name of what it shows, on the way back */
+};
+
+extern const struct screen_view screen_views[VIEW_COUNT];
 
 /* A view that is open, and of what. */
 struct place {
-	const struct view *view;
+	enum view_id id;
+	const struct view *view; /* of it */
 	void *state;
 	struct subject within;
 	char name[256]; /* of it, for the way back */
@@ -39,7 +43,7 @@ enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_HEALTH };
 struct screen {
 	const struct host *host;
 	struct settings settings;
-	struct place base[NR_BASES];
+	struct place base[VIEW_BASES];
 	int current;                   /* base */
 	struct place deeper[DEPTH_MAX];
 	int depth;
@@ -75,13 +79,9 @@ int screen_places(struct screen *s);
 /* screen_selected - the selected row, NULL: none. */
 const struct row *screen_selected(struct screen *s);
 
-/* screen_open - what the view itself opens; false: nothing. screen_enter - goes into the selected row; screen_detail -
- * shows everything about it; screen_go_to - another of the views that are always there, with the selection on what was
- * selected here. */
+/* screen_open - what @a opens here: the view's own, or by the selected row. Returns whether it may open anything.
+ * screen_go_to - another of the views that are always there, with the selection on what was selected here. */
 bool screen_open(struct screen *s, enum action a, uint64_t now_ns);
-void screen_enter(struct screen *s, uint64_t now_ns);
-void screen_detail(struct screen *s);
-void screen_flame(struct screen *s, uint64_t now_ns);
 void screen_go_to(struct screen *s, int to, uint64_t now_ns);
 
 /* screen_back - returns whether there was something to go back from. */

@@ -33,24 +33,25 @@ struct view_context {
 
 /* A view that another one opens. */
 struct opening {
-	const struct view *view;
+	enum view_id view;
 	struct subject within;
 	char name[128];     /* of what it shows, for the way back; fit for a terminal */
 	void (*init)(void *state, void *arg); /* of the new view's state; NULL: nothing is to be done */
 	void *arg;          /* of this; it is init()'s to free */
 };
 
-/* A view: immutable; its state is its own, one for each time it is opened. */
+/* A view: immutable; its state is its own, one for each time it is opened. Its line in VIEWS says the rest. */
 struct view {
-	const char *name;
 	const char *legend; /* what its marks mean; NULL: it draws bars */
-	int places; /* where the actions that are its are: enum place_kind */
 	size_t state_size; /* zeroed at start */
 	/* A new tick, another order, another size: puts the rows in place. 0 or -ENOMEM. */
 	int (*update)(void *state, const struct view_context *c);
 	void (*draw)(void *state, const struct view_context *c);
-	/* Returns whether the action was this view's; update and draw follow. */
+	/* Asked before all others. Returns whether the action was this view's; update and draw follow. */
 	bool (*act)(void *state, enum action a, const struct view_context *c);
+	/* Moves the selection to the next (1) or last (-1) match of the search; 0: which may be the present one.
+	 * NULL: nothing can be found. */
+	void (*search)(void *state, int direction, const struct view_context *c);
 	/* Where something is selected. A click at a cell of the paint; returns whether it asks to go into the row. */
 	bool (*click)(void *state, const struct view_context *c, int y, int x);
 	/* The left part of the status line: "16 of 1204 threads". */
@@ -58,24 +59,35 @@ struct view {
 	/* Tables only: the selected row, NULL: none; puts the selection on this or what it is of. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
-	/* What ACTION_ENTER, ACTION_FLAME or ACTION_SUBSECOND opens here, where it is not what the selected row says;
-	 * NULL: it always is. Returns whether it said; without a view nothing is opened. */
+	/* What Enter is here, 0: it goes into the row. How a flamegraph that is opened by the row begins, NULL: as all. */
+	enum action enter;
+	void (*flame)(void *state, void *arg);
+	/* What an action opens here, where it is not what the selected row says (open_row()); NULL: it always is.
+	 * Returns whether it is the view's: nothing is opened where @o is left as it is, at VIEW_COUNT. */
 	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);
+	/* Tables of rows only: whose columns are shown. Shows them as the further name in VIEWS says, 1 is the first. */
+	enum table (*table)(const void *state);
+	void (*show_as)(void *state, int way);
 	/* The time that is selected, CLOCK_BOOTTIME ns: only that is saved. NULL: there is never any. Returns whether
 	 * there is now. */
 	bool (*selected_time)(void *state, const struct view_context *c, uint64_t *from, uint64_t *to);
 	void (*fini)(void *state);
 };
 
-extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame,
-	view_blocked, view_irq, view_waits, view_latency, view_range, view_subsecond;
+#define VIEW_OBJECT(arg, id, object, ...) extern const struct view view_##object;
+VIEWS(VIEW_OBJECT, )
+#undef VIEW_OBJECT
+
+/* open_row - where Enter leads from a row, what is everything about it, and its flamegraph: of all, without a row.
+ * Returns whether @a leads anywhere. */
+bool open_row(enum action a, const struct row *r, struct opening *o);
 
 /* Which kind of time view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
  * @source; @arg is freed by free(). @what: of which they are, "NET_RX on CPU 3". */
 enum calltree_metric;
 typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg);
-void view_flame_set(void *state, enum calltree_metric metric);
 void view_flame_runq(void *state, void *arg); /* for struct opening */
+void view_flame_d(void *state, void *arg);
 void view_flame_from(void *state, enum calltree_metric metric, flame_source *source, void *arg, const char *what);
 
 /* view_flame_found - @o opens view_flame of samples that @find adds to a list, once: they are kept when they are
@@ -90,8 +102,6 @@ bool view_flame_found(struct opening *o, enum calltree_metric metric, samples_fi
 struct latency_range;
 bool view_range_open(struct opening *o, const struct latency_range *r, const struct view_context *c);
 
-/* Which way view_threads shows them: TABLE_THREADS, TABLE_PROCESSES or TABLE_TREE. */
-void view_threads_set(void *state, enum table table);
-enum table view_threads_get(const void *state);
+void view_threads_processes(void *state, void *arg); /* for struct opening: processes, not their threads */
 
 #endif

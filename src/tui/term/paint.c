@@ -204,3 +204,9 @@ void paint_clear(const struct paint *p, int y, int x)
 	wmove(p->win, y, x);
 	wclrtoeol(p->win);
 }
+
+void paint_clear_lines(const struct paint *p, int y, int end)
+{
+	for (; y < end; y++)
+		paint_clear(p, y, 0);
+}

@@ -40,7 +40,8 @@ int paint_wrapped(const struct paint *p, int y, int x, enum role role, const cha
 /* paint_eighths - one cell, filled from below to so many eighths: a column of a small chart. */
 int paint_eighths(const struct paint *p, int y, int x, enum role role, int eighths);
 
-/* paint_clear - blanks from @x to the end of the line. */
+/* paint_clear - blanks from @x to the end of the line; paint_clear_lines - lines [y, end). */
 void paint_clear(const struct paint *p, int y, int x);
+void paint_clear_lines(const struct paint *p, int y, int end);
 
 #endif

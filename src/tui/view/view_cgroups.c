@@ -4,11 +4,11 @@
 
 #include "model/tick.h"
 #include "query/tree.h"
-#include "tui/widget/table.h"
+#include "tui/widget/row_table.h"
 #include "util/format.h"
 
 struct cgroups_view {
-	struct table_state table;
+	struct row_table table; /* first */
 	struct tree tree;
 };
 
@@ -22,24 +22,6 @@ static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 			up = tree->nodes[up].parent;
 		tree->nodes[i].parent = up;
 	}
-}
-
-static int cgroups_update(void *state, const struct view_context *c)
-{
-	struct cgroups_view *s = state;
-	const struct tick *t = c->tick;
-	int err = tree_begin(&s->tree, t->cgroups, t->nr_cgroups);
-
-	s->table.table = TABLE_CGROUPS;
-	list_clear(&s->table.list);
-	if (!err) {
-		set_parents(&s->tree, t->cgroups, t->nr_cgroups);
-		for (size_t i = 0; i < t->nr_cgroups; i++)
-			s->tree.nodes[i].wanted = table_wants(&s->table, c, &t->cgroups[i]);
-		err = table_add_tree(&s->table, c, &s->tree);
-	}
-	table_update(&s->table, c, true);
-	return err;
 }
 
 static void cgroup_name(const void *state, const struct row *r, char *buf, size_t size)
@@ -60,25 +42,36 @@ static void cgroup_name(const void *state, const struct row *r, char *buf, size_
 	tree_name(tree, r, name, buf, size);
 }
 
-static void cgroups_draw(void *state, const struct view_context *c)
+static int cgroups_update(void *state, const struct view_context *c)
 {
-	table_draw(&((struct cgroups_view *)state)->table, c, "", cgroup_name, state);
-}
+	struct cgroups_view *s = state;
+	const struct tick *t = c->tick;
+	int err = tree_begin(&s->tree, t->cgroups, t->nr_cgroups);
 
-static const struct row *cgroups_selected(void *state)
-{
-	return list_selected(&((struct cgroups_view *)state)->table.list);
+	row_table_begin(&s->table);
+	if (!err) {
+		set_parents(&s->tree, t->cgroups, t->nr_cgroups);
+		for (size_t i = 0; i < t->nr_cgroups; i++)
+			s->tree.nodes[i].wanted = row_table_wants(c, &t->cgroups[i]);
+		err = row_table_add_tree(&s->table, c, &s->tree);
+	}
+	s->table.which = TABLE_CGROUPS;
+	s->table.id_title = "";
+	s->table.name = cgroup_name;
+	s->table.state = s;
+	row_table_update(&s->table, c, true);
+	return err;
 }
 
 static void cgroups_select(void *state, const struct view_context *c, const struct row *r)
 {
 	struct cgroups_view *s = state;
-	struct subject subject = subject_of(NULL);
+	struct subject subject = { SUBJECT_CGROUP, 0, 0 };
 
 	(void)c;
 	if (r && r->cgroup)
-		subject = (struct subject){ SUBJECT_CGROUP, cgroup_key(r->cgroup), 0 };
-	list_select(&s->table.list, &subject);
+		subject.id = cgroup_key(r->cgroup);
+	list_select(&s->table.table.list, r && r->cgroup ? subject_key(&subject) : 0);
 }
 
 static bool cgroups_act(void *state, enum action a, const struct view_context *c)
@@ -89,13 +82,7 @@ static bool cgroups_act(void *state, enum action a, const struct view_context *c
 		c->settings->sorting.own = !c->settings->sorting.own;
 		return true;
 	}
-	return table_fold(&s->table, a, &s->tree) ||
-	       table_act(&s->table, c, a, true);
-}
-
-static bool cgroups_click(void *state, const struct view_context *c, int y, int x)
-{
-	return table_click(&((struct cgroups_view *)state)->table, c, y, x, true);
+	return row_table_fold(&s->table, a, &s->tree) || row_table_act(&s->table, c, a);
 }
 
 static void cgroups_status(void *state, const struct view_context *c, char *buf, size_t size)
@@ -103,30 +90,36 @@ static void cgroups_status(void *state, const struct view_context *c, char *buf,
 	struct cgroups_view *s = state;
 	size_t used;
 
-	table_status(&s->table, c, c->tick->nr_cgroups, "cgroups", buf, size);
+	row_table_status(&s->table, c, c->tick->nr_cgroups, "cgroups", buf, size);
 	used = strlen(buf);
 	snprintf(buf + used, size - used, "  %s",
 		 c->settings->sorting.own ? "own threads" : "with all below");
+}
+
+static enum table cgroups_table(const void *state)
+{
+	(void)state;
+	return TABLE_CGROUPS;
 }
 
 static void cgroups_fini(void *state)
 {
 	struct cgroups_view *s = state;
 
-	table_fini(&s->table);
+	row_table_fini(&s->table);
 	tree_fini(&s->tree);
 }
 
 const struct view view_cgroups = {
-	.name = "Cgroups",
-	.places = IN_CGROUPS,
 	.state_size = sizeof(struct cgroups_view),
 	.update = cgroups_update,
-	.draw = cgroups_draw,
+	.draw = table_view_draw,
 	.act = cgroups_act,
-	.click = cgroups_click,
+	.search = table_search,
+	.click = row_table_click,
 	.status = cgroups_status,
-	.selected = cgroups_selected,
+	.selected = row_table_selected,
 	.select = cgroups_select,
+	.table = cgroups_table,
 	.fini = cgroups_fini,
 };

@@ -10,7 +10,7 @@ static detail_pane *const panes[] = { detail_identity, detail_values, detail_tim
 				     detail_wakers };
 
 struct detail_view {
-	struct pager pager;
+	struct pager pager;      /* first */
 	const struct tick *tick; /* held: the last one that has the row */
 	const struct row *row;
 	bool gone;
@@ -45,12 +45,6 @@ static void detail_draw(void *state, const struct view_context *c)
 	pager_end(&s->pager, y - 1);
 }
 
-static bool detail_act(void *state, enum action a, const struct view_context *c)
-{
-	(void)c;
-	return pager_act(&((struct detail_view *)state)->pager, a);
-}
-
 static void detail_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	struct detail_view *s = state;
@@ -71,13 +65,12 @@ static void detail_fini(void *state)
 }
 
 const struct view view_detail = {
-	.name = "Detail",
-	.places = IN_DETAIL,
 	.state_size = sizeof(struct detail_view),
 	.update = detail_update,
 	.draw = detail_draw,
-	.act = detail_act,
+	.act = pager_act,
 	.status = detail_status,
 	.selected = detail_selected,
+	.enter = ACTION_FLAME,
 	.fini = detail_fini,
 };

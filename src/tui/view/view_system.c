@@ -66,8 +66,7 @@ static void draw_about(struct system_view *s, const struct view_context *c)
 	struct paint p = *c->paint;
 	int y = c->top + c->height - about_lines(c);
 
-	for (int line = y; line < c->top + c->height; line++)
-		paint_clear(&p, line, 0);
+	paint_clear_lines(&p, y, c->top + c->height);
 	p.to = c->top + c->height;
 	grid_about(&s->grid, c, &p, y);
 }
@@ -100,7 +99,7 @@ static bool system_act(void *state, enum action a, const struct view_context *c)
 	struct system_view *s = state;
 
 	if (!grid_act(&s->grid, a))
-		return pager_act(&s->pager, a); /* beyond the last CPU goes on to what is below */
+		return pager_act(&s->pager, a, c); /* beyond the last CPU goes on to what is below */
 	if (a == ACTION_CPU_CELLS)
 		s->pager.at = 0;
 	else
@@ -129,9 +128,7 @@ static void system_fini(void *state)
 }
 
 const struct view view_system = {
-	.name = "System",
 	.legend = "", /* stands above the CPUs */
-	.places = IN_SYSTEM,
 	.state_size = sizeof(struct system_view),
 	.update = system_update,
 	.draw = system_draw,

@@ -6,7 +6,7 @@
 
 #include "model/tick.h"
 #include "query/tree.h"
-#include "tui/widget/table.h"
+#include "tui/widget/row_table.h"
 #include "util/map.h"
 
 /* Threads, processes, or processes as a tree. */
@@ -15,7 +15,7 @@
 #define AHEAD 16
 
 struct threads {
-	struct table_state table; /* .table is which of the three */
+	struct row_table table; /* first; .which is which of the three */
 	struct tree tree;
 	enum table before_tree; /* t leads back to it */
 };
@@ -28,8 +28,8 @@ static int add_rows(struct threads *s, const struct view_context *c, const struc
 	for (size_t i = 0; !err && i < nr; i++) {
 		if (i + AHEAD < nr)
 			__builtin_prefetch(rows[i + AHEAD].thread);
-		if (table_wants(&s->table, c, &rows[i]))
-			err = list_add(&s->table.list, &rows[i]);
+		if (row_table_wants(c, &rows[i]))
+			err = table_add(&s->table.table, &rows[i]);
 	}
 	return err;
 }
@@ -49,37 +49,17 @@ static int add_tree(struct threads *s, const struct view_context *c)
 		if (t->processes[i].process->ppid)
 			parent = (uintptr_t)map_get(&places, t->processes[i].process->ppid);
 		s->tree.nodes[i].parent = parent ? parent - 1 : TREE_ROOT;
-		s->tree.nodes[i].wanted = table_wants(&s->table, c, &t->processes[i]);
+		s->tree.nodes[i].wanted = row_table_wants(c, &t->processes[i]);
 	}
 	map_fini(&places);
 	if (!err)
-		err = table_add_tree(&s->table, c, &s->tree);
+		err = row_table_add_tree(&s->table, c, &s->tree);
 	return err;
 }
 
 static bool is_tree(const struct threads *s)
 {
-	return s->table.table == TABLE_TREE;
-}
-
-static int threads_update(void *state, const struct view_context *c)
-{
-	struct threads *s = state;
-	const struct tick *t = c->tick;
-	int err;
-
-	list_clear(&s->table.list);
-	if (is_tree(s)) {
-		err = add_tree(s, c);
-	} else if (s->table.table == TABLE_PROCESSES) {
-		err = add_rows(s, c, t->processes, t->nr_processes);
-	} else {
-		err = add_rows(s, c, t->active, t->nr_active);
-		if (!err && !c->settings->hide_idle)
-			err = add_rows(s, c, t->idle, t->nr_idle);
-	}
-	table_update(&s->table, c, is_tree(s));
-	return err;
+	return s->table.which == TABLE_TREE;
 }
 
 static void process_name(const void *state, const struct row *r, char *buf, size_t size)
@@ -91,17 +71,27 @@ static void process_name(const void *state, const struct row *r, char *buf, size
 	tree_name(&s->tree, r, comm, buf, size);
 }
 
-static void threads_draw(void *state, const struct view_context *c)
+static int threads_update(void *state, const struct view_context *c)
 {
 	struct threads *s = state;
+	const struct tick *t = c->tick;
+	int err;
 
-	table_draw(&s->table, c, s->table.table == TABLE_THREADS ? "TID" : "PID",
-		   is_tree(s) ? process_name : NULL, s);
-}
-
-static const struct row *threads_selected(void *state)
-{
-	return list_selected(&((struct threads *)state)->table.list);
+	row_table_begin(&s->table);
+	if (is_tree(s)) {
+		err = add_tree(s, c);
+	} else if (s->table.which == TABLE_PROCESSES) {
+		err = add_rows(s, c, t->processes, t->nr_processes);
+	} else {
+		err = add_rows(s, c, t->active, t->nr_active);
+		if (!err && !c->settings->hide_idle)
+			err = add_rows(s, c, t->idle, t->nr_idle);
+	}
+	s->table.id_title = s->table.which == TABLE_THREADS ? "TID" : "PID";
+	s->table.name = is_tree(s) ? process_name : NULL;
+	s->table.state = s;
+	row_table_update(&s->table, c, is_tree(s));
+	return err;
 }
 
 /* The row that stands for @r here: itself, its process, or the busiest of its threads. */
@@ -109,53 +99,60 @@ static void threads_select(void *state, const struct view_context *c, const stru
 {
 	struct threads *s = state;
 	struct subject subject = subject_of(r);
+	struct list *l = &s->table.table.list;
 
-	if (r && r->kind == ROW_THREAD && s->table.table != TABLE_THREADS) {
+	if (r && r->kind == ROW_THREAD && s->table.which != TABLE_THREADS) {
 		subject = (struct subject){ SUBJECT_PROCESS, r->process->tgid, 0 };
 	} else if (r && r->kind != ROW_THREAD &&
-		   (r->kind == ROW_CGROUP || s->table.table == TABLE_THREADS)) {
+		   (r->kind == ROW_CGROUP || s->table.which == TABLE_THREADS)) {
 		const struct subject whole = subject;
 		const struct row *best = NULL;
 
 		threads_update(state, c);
-		for (size_t i = 0; i < s->table.list.nr; i++)
-			if (subject_holds(&whole, s->table.list.rows[i]) &&
-			    (!best || sorting_before(s->table.list.rows[i], best,
-						     &c->settings->sorting)))
-				best = s->table.list.rows[i];
+		for (size_t i = 0; i < l->nr; i++)
+			if (subject_holds(&whole, l->items[i]) &&
+			    (!best || sorting_before(l->items[i], best, &c->settings->sorting)))
+				best = l->items[i];
 		subject = subject_of(best);
 	}
-	list_select(&s->table.list, &subject);
+	list_select(l, subject.kind == SUBJECT_ALL ? 0 : subject_key(&subject));
 }
 
-void view_threads_set(void *state, enum table table)
+void view_threads_processes(void *state, void *arg)
 {
-	((struct threads *)state)->table.table = table;
+	(void)arg;
+	((struct threads *)state)->table.which = TABLE_PROCESSES;
 }
 
-enum table view_threads_get(const void *state)
+static void threads_show_as(void *state, int way)
 {
-	return ((const struct threads *)state)->table.table;
+	((struct threads *)state)->table.which = way == 1 ? TABLE_PROCESSES : TABLE_TREE;
+}
+
+static enum table threads_table(const void *state)
+{
+	return ((const struct threads *)state)->table.which;
 }
 
 /* Another way to show the same: the selection stays on what it was on. */
 static void show_as(struct threads *s, const struct view_context *c, enum table table)
 {
-	const struct row *r = list_selected(&s->table.list);
+	struct list *l = &s->table.table.list;
+	const struct row *r = list_selected(l);
 
-	if (!s->table.list.sticks)
+	if (!l->sticks)
 		r = NULL;
-	s->table.table = table;
-	s->table.list.nr_held = 0;
+	s->table.which = table;
+	l->nr_held = 0;
 	threads_select(s, c, r);
 	if (!r)
-		s->table.list.cursor = s->table.list.top = 0;
+		l->cursor = l->top = 0;
 }
 
 static bool threads_act(void *state, enum action a, const struct view_context *c)
 {
 	struct threads *s = state;
-	enum table table = s->table.table;
+	enum table table = s->table.which;
 
 	switch (a) {
 	case ACTION_PROCESSES:
@@ -170,25 +167,18 @@ static bool threads_act(void *state, enum action a, const struct view_context *c
 		}
 		return true;
 	default:
-		if (is_tree(s) && table_fold(&s->table, a, &s->tree))
+		if (is_tree(s) && row_table_fold(&s->table, a, &s->tree))
 			return true;
-		return table_act(&s->table, c, a, is_tree(s));
+		return row_table_act(&s->table, c, a);
 	}
-}
-
-static bool threads_click(void *state, const struct view_context *c, int y, int x)
-{
-	struct threads *s = state;
-
-	return table_click(&s->table, c, y, x, is_tree(s));
 }
 
 static void threads_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	struct threads *s = state;
-	bool threads = s->table.table == TABLE_THREADS;
+	bool threads = s->table.which == TABLE_THREADS;
 
-	table_status(&s->table, c,
+	row_table_status(&s->table, c,
 		     threads ? c->tick->nr_active + c->tick->nr_idle : c->tick->nr_processes,
 		     threads ? "threads" : "processes", buf, size);
 }
@@ -197,20 +187,21 @@ static void threads_fini(void *state)
 {
 	struct threads *s = state;
 
-	table_fini(&s->table);
+	row_table_fini(&s->table);
 	tree_fini(&s->tree);
 }
 
 const struct view view_threads = {
-	.name = "Threads",
-	.places = IN_THREADS,
 	.state_size = sizeof(struct threads),
 	.update = threads_update,
-	.draw = threads_draw,
+	.draw = table_view_draw,
 	.act = threads_act,
-	.click = threads_click,
+	.search = table_search,
+	.click = row_table_click,
 	.status = threads_status,
-	.selected = threads_selected,
+	.selected = row_table_selected,
 	.select = threads_select,
+	.table = threads_table,
+	.show_as = threads_show_as,
 	.fini = threads_fini,
 };

@@ -207,8 +207,9 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 	return by == COLUMN_COMM ? strncmp(column_comm(a), column_comm(b), 16) : 0;
 }
 
-bool sorting_before(const struct row *a, const struct row *b, const void *arg)
+bool sorting_before(const void *x, const void *y, const void *arg)
 {
+	const struct row *a = x, *b = y;
 	const struct sorting *s = arg;
 	const struct values *of_a, *of_b;
 	uint64_t va, vb;
@@ -337,31 +338,4 @@ bool columns_has(const struct columns *c, enum column_id id)
 		if (c->at[i].id == id)
 			return true;
 	return false;
-}
-
-static bool can_sort(enum column_id id)
-{
-	return id != COLUMN_BAR && id != COLUMN_PAST;
-}
-
-enum column_id columns_next(const struct columns *c, const struct sorting *sorting, int direction)
-{
-	int at = 0;
-
-	while (at < c->nr && c->at[at].id != sorting->by)
-		at++;
-	for (int n = 0; n < c->nr; n++) {
-		at = (at + direction + c->nr) % c->nr;
-		if (can_sort(c->at[at].id))
-			return c->at[at].id;
-	}
-	return sorting->by;
-}
-
-enum column_id columns_at(const struct columns *c, int x)
-{
-	for (int i = 0; i < c->nr; i++)
-		if (x >= c->at[i].x && x < c->at[i].x + c->at[i].width)
-			return can_sort(c->at[i].id) ? c->at[i].id : COLUMN_COUNT;
-	return COLUMN_COUNT;
 }

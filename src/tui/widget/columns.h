@@ -7,6 +7,7 @@
 
 #include "model/field.h"
 #include "query/order.h"
+#include "tui/term/theme.h"
 
 struct paint;
 struct row;
@@ -91,9 +92,9 @@ struct sorting {
 	bool own; /* cgroups: by their own numbers */
 };
 
-/* sorting_before - row_before for rows_order(); @arg: struct sorting. Values: largest first;
+/* sorting_before - item_before of rows; @arg: struct sorting. Values: largest first;
  * numbers and text: smallest first; unknown values last. */
-bool sorting_before(const struct row *a, const struct row *b, const void *arg);
+bool sorting_before(const void *x, const void *y, const void *arg);
 
 /* What all rows of a screen have in common. */
 struct column_context {
@@ -122,28 +123,21 @@ struct columns {
 void columns_place(struct columns *c, const struct column_list *l, int width, int pan,
 		   const struct column_context *context);
 
-/* columns_next - the column to the left (-1) or right (1) of the one sorted by, of those shown. */
-enum column_id columns_next(const struct columns *c, const struct sorting *sorting, int direction);
-
-/* columns_at - the column that stands at @x; COLUMN_COUNT: none. */
-enum column_id columns_at(const struct columns *c, int x);
-
 bool columns_has(const struct columns *c, enum column_id id);
 
-/* columns_titles - @id_title: of COLUMN_ID. */
-void columns_titles(const struct columns *c, const struct paint *p, int y, const char *id_title,
-		    const struct column_context *context);
+/* columns_title - @id_title: of COLUMN_ID. */
+void columns_title(enum column_id id, const char *id_title, const struct column_context *context, char *buf,
+		   size_t size);
 
-/* How a row is drawn. @mark: '>' selected, '*' followed, else ' '. @tree: text of COLUMN_TREE, or of
- * COLUMN_COMM in a tree of processes; NULL: the row's own. @match: part of the name to show up. */
+/* How a row is drawn. @tree: text of COLUMN_TREE, or of COLUMN_COMM in a tree of processes; NULL: the row's own.
+ * @match: part of the name to show up. */
 struct row_look {
-	char mark;
 	const char *tree;
 	const char *match;
 	int line; /* on the screen, for context->past */
 };
 
-void columns_row(const struct columns *c, const struct paint *p, int y, const struct row *r,
-		 const struct row_look *look, const struct column_context *context);
+void columns_cell(const struct paint *p, int y, int x, int width, enum column_id id, enum role role, const struct row *r,
+		  const struct row_look *look, const struct column_context *context);
 
 #endif

@@ -22,8 +22,8 @@ static void field_title(enum field_id f, enum units units, char *buf, size_t siz
 		snprintf(buf, size, "%.*s%s", len, field->title, units == UNITS_RATE ? "/s" : "");
 }
 
-static void title_text(enum column_id id, const char *id_title,
-		       const struct column_context *context, char *buf, size_t size)
+void columns_title(enum column_id id, const char *id_title, const struct column_context *context, char *buf,
+		   size_t size)
 {
 	if (id < COLUMN_FIELDS)
 		field_title((enum field_id)id, context->units, buf, size);
@@ -33,34 +33,6 @@ static void title_text(enum column_id id, const char *id_title,
 		snprintf(buf, size, "TIME of %.3gs", context->tick->interval_ns / 1e9);
 	else
 		snprintf(buf, size, "%s", column_info(id).title);
-}
-
-static bool smallest_first(const struct sorting *s)
-{
-	return (s->by >= COLUMN_FIELDS && s->by != COLUMN_THREADS) != s->inverted;
-}
-
-void columns_titles(const struct columns *c, const struct paint *p, int y, const char *id_title,
-		    const struct column_context *context)
-{
-	paint_clear(p, y, 0);
-	for (int i = 0; i < c->nr; i++) {
-		enum column_id id = c->at[i].id;
-		bool sorted = id == context->sorting->by;
-		int width = c->at[i].width, len;
-		char text[64];
-
-		title_text(id, id_title, context, text, sizeof(text) - 1);
-		len = strlen(text);
-		/* The mark stands where there is room for it. */
-		if (sorted && len < width) {
-			text[len++] = smallest_first(context->sorting) ? '^' : 'v';
-			text[len] = '\0';
-		}
-		len = column_info(id).right && len < width ? width - len : 0;
-		paint_text(p, y, c->at[i].x + len, width - len, sorted ? ROLE_SORTED : ROLE_TITLE,
-			   text);
-	}
 }
 
 static void field_text(const struct row *r, enum field_id f, const struct column_context *context,
@@ -120,9 +92,8 @@ static void draw_past(const struct paint *p, int y, int x, const struct row *r, 
 	}
 }
 
-static void draw_cell(const struct paint *p, int y, int x, int width, enum column_id id,
-		      enum role role, const struct row *r, const struct row_look *look,
-		      const struct column_context *context)
+void columns_cell(const struct paint *p, int y, int x, int width, enum column_id id, enum role role, const struct row *r,
+		  const struct row_look *look, const struct column_context *context)
 {
 	char text[256] = "";
 
@@ -165,18 +136,4 @@ static void draw_cell(const struct paint *p, int y, int x, int width, enum colum
 		field_text(r, (enum field_id)id, context, text, sizeof(text));
 	}
 	paint_format(p, y, x, role, "%*.*s", column_info(id).right ? width : -width, width, text);
-}
-
-void columns_row(const struct columns *c, const struct paint *p, int y, const struct row *r,
-		 const struct row_look *look, const struct column_context *context)
-{
-	enum role role = look->mark == '>'   ? ROLE_SELECTED
-			 : look->mark == '*' ? ROLE_FOLLOWED
-					     : ROLE_TEXT;
-
-	paint_clear(p, y, 0);
-	if (look->mark != ' ') /* the whole line, so that it can be found at a glance */
-		paint_format(p, y, 0, role, "%c%*s", look->mark, p->width - 1, "");
-	for (int i = 0; i < c->nr; i++)
-		draw_cell(p, y, c->at[i].x, c->at[i].width, c->at[i].id, role, r, look, context);
 }

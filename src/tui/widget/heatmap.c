@@ -134,6 +134,9 @@ static bool drop_range(struct heatmap *h)
 bool heatmap_act(struct heatmap *h, enum action a)
 {
 	switch (a) {
+	case ACTION_HEAT_SCALE:
+		h->linear = !h->linear;
+		return true;
 	case ACTION_HEAT_LEFT:
 		h->cursor.column -= h->cursor.column > h->first;
 		break;

@@ -60,7 +60,7 @@ void heatmap_done(struct heatmap *h);
 /* heatmap_cell - by indexes, not keys. */
 uint64_t *heatmap_cell(const struct heatmap *h, int column, int row);
 
-/* heatmap_act - moves the cursor, begins, ends or drops a range. Returns whether @a was such an action. */
+/* heatmap_act - moves the cursor, begins, ends or drops a range, changes the scale. Returns whether @a was such an action. */
 bool heatmap_act(struct heatmap *h, enum action a);
 
 /* heatmap_range - the cells that are selected, in sight or not, or the one at the cursor. */

@@ -6,69 +6,70 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/tick.h"
 #include "query/order.h"
-#include "query/subject.h"
 #include "tui/input/actions.h"
 
-/* For so long after the cursor moved, rows keep their places. */
+/* After the cursor moved, items keep their places for this time. */
 #define LIST_HOLD_NS 3000000000ULL
 
+/* What items are: a key that stays the same in all ticks, never 0; and which of two equal ones comes first. */
+struct list_kind {
+	uint64_t (*key)(const void *item);
+	item_tie *tie; /* NULL: they are never put in order here */
+};
+
 /*
- * A scrolling list of rows with a selection that stays on its thread, process or cgroup while the
- * order changes. Until the user moved it, the selection is the first row, whatever that is.
+ * A scrolling list of items with a selection that stays on its item while the order changes. Until the user moved it,
+ * the selection is the first item, whatever that is.
  */
 struct list {
-	const struct row **rows; /* of the present tick; in place are those on the screen */
+	const struct list_kind *kind;
+	const void **items;      /* of the present tick; in place are those on the screen */
 	size_t nr, room;
 	size_t top, cursor, height;
-	bool sticks;             /* the selection belongs to this: */
-	struct subject selected;
+	bool sticks;             /* the selection belongs to this key: */
+	uint64_t selected;
 	bool follows;            /* and stays on its line of the screen */
-	uint64_t held_until_ns;  /* the first rows keep this order: */
-	struct subject *held;
+	uint64_t held_until_ns;  /* the items with these keys keep this order: */
+	uint64_t *held;
 	size_t nr_held, held_room;
 };
 
-/* How rows are put in order, and when: @before NULL: they are in order already. */
+/* How items are put in order, and when: @before NULL: they are in order already. */
 struct list_order {
-	row_before *before;
+	item_before *before;
 	const void *arg;
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 };
 
 void list_fini(struct list *l);
 
-/* list_clear, list_add - the rows of a new tick. list_add: 0 or -ENOMEM. */
-void list_clear(struct list *l);
-int list_add(struct list *l, const struct row *r);
+/* list_begin, list_add - the items of a new tick; they are borrowed. list_add: 0 or -ENOMEM. */
+void list_begin(struct list *l, const struct list_kind *kind);
+int list_add(struct list *l, const void *item);
 
-/* list_sort - puts the rows that @height lines show in order and the selection back on its subject;
+/* list_sort - puts the items that @height lines show in order and the selection back on its key;
  * if that is gone, the selection stays where it is. */
 void list_sort(struct list *l, size_t height, const struct list_order *o);
 
-/* list_selected - the selected row, NULL if there is none. */
-const struct row *list_selected(const struct list *l);
+/* list_selected - the selected item, NULL if there is none. */
+const void *list_selected(const struct list *l);
 
-/* list_select - the selection goes to this, where it is at the next list_sort(). */
-void list_select(struct list *l, const struct subject *s);
+/* list_select - the selection goes to this key, where it is at the next list_sort(); 0: to the first item. */
+void list_select(struct list *l, uint64_t key);
 
 /* list_act - moves the selection. Returns whether @a was such an action. */
 bool list_act(struct list *l, enum action a, const struct list_order *o);
 
-/*
- * list_search - moves the selection to the next or last row that @match finds, around the ends; while a search is typed
- * the present one counts, too. Returns whether @a was such an action. list_match_thread - the thread's name, or the
- * cgroup's path, has it.
- */
-typedef bool list_match(const struct row *r, const char *search);
-bool list_search(struct list *l, enum action a, list_match *match, const char *search, const struct list_order *o);
-bool list_match_thread(const struct row *r, const char *search);
+/* list_search - moves the selection to the next (1) or last (-1) item that @match finds, around the ends; 0: while a
+ * search is typed, the present one counts, too. */
+typedef bool list_match(const void *item, const char *search);
+void list_search(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o);
 
 /* list_click - selects what is on the @line (0: first) of the screen. Returns whether the user had selected it before. */
 bool list_click(struct list *l, size_t line);
 
-/* list_held - whether rows keep their places now. */
+/* list_held - whether items keep their places now. */
 bool list_held(const struct list *l, uint64_t now_ns);
 
 #endif

@@ -45,27 +45,9 @@ bool menu_act(struct menu *m, enum action a)
 {
 	int nr = m->kind->nr(m), page = m->pager.height > 1 ? m->pager.height - 1 : 1;
 
+	if (pager_move(a, page, nr - 1, &m->cursor))
+		return true;
 	switch (a) {
-	case ACTION_DOWN:
-		m->cursor++;
-		break;
-	case ACTION_UP:
-		m->cursor--;
-		break;
-	case ACTION_PAGE_DOWN:
-	case ACTION_HALF_DOWN:
-		m->cursor += page;
-		break;
-	case ACTION_PAGE_UP:
-	case ACTION_HALF_UP:
-		m->cursor -= page;
-		break;
-	case ACTION_FIRST:
-		m->cursor = 0;
-		break;
-	case ACTION_LAST:
-		m->cursor = nr - 1;
-		break;
 	case ACTION_BACK:
 	case ACTION_CLOSE:
 		m->kind = NULL;
@@ -83,11 +65,6 @@ bool menu_act(struct menu *m, enum action a)
 	default:
 		return false;
 	}
-	if (m->cursor >= nr)
-		m->cursor = nr - 1;
-	if (m->cursor < 0)
-		m->cursor = 0;
-	return true;
 }
 
 /* --- What to sort by */

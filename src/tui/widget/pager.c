@@ -5,8 +5,7 @@ struct paint pager_begin(struct pager *g, const struct paint *p, int top, int he
 {
 	struct paint page = *p;
 
-	for (int y = top; y < top + height; y++)
-		paint_clear(p, y, 0);
+	paint_clear_lines(p, top, top + height);
 	g->height = height;
 	page.shift = top - g->at;
 	page.from = top;
@@ -19,41 +18,37 @@ void pager_end(struct pager *g, int lines)
 	g->lines = lines;
 }
 
-bool pager_act(struct pager *g, enum action a)
+bool pager_move(enum action a, int page, int last, int *at)
 {
-	int page = g->height > 1 ? g->height - 1 : 1, last = g->lines - g->height;
-
 	switch (a) {
 	case ACTION_DOWN:
-		g->at++;
-		break;
 	case ACTION_UP:
-		g->at--;
+		*at += a == ACTION_DOWN ? 1 : -1;
 		break;
 	case ACTION_PAGE_DOWN:
-		g->at += page;
-		break;
 	case ACTION_PAGE_UP:
-		g->at -= page;
+		*at += a == ACTION_PAGE_DOWN ? page : -page;
 		break;
 	case ACTION_HALF_DOWN:
-		g->at += (page + 1) / 2;
-		break;
 	case ACTION_HALF_UP:
-		g->at -= (page + 1) / 2;
+		*at += a == ACTION_HALF_DOWN ? (page + 1) / 2 : -(page + 1) / 2;
 		break;
 	case ACTION_FIRST:
-		g->at = 0;
-		break;
 	case ACTION_LAST:
-		g->at = last;
+		*at = a == ACTION_FIRST ? 0 : last;
 		break;
 	default:
 		return false;
 	}
-	if (g->at > last)
-		g->at = last;
-	if (g->at < 0)
-		g->at = 0;
+	*at = *at > last ? last : *at;
+	*at = *at < 0 ? 0 : *at;
 	return true;
+}
+
+bool pager_act(void *pager, enum action a, const struct view_context *c)
+{
+	struct pager *g = pager;
+
+	(void)c;
+	return pager_move(a, g->height > 1 ? g->height - 1 : 1, g->lines - g->height, &g->at);
 }

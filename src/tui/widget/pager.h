@@ -7,6 +7,8 @@
 #include "tui/input/actions.h"
 #include "tui/term/paint.h"
 
+struct view_context;
+
 /* Text that can be longer than the lines there are for it. */
 struct pager {
 	int at, lines, height;
@@ -17,7 +19,9 @@ struct pager {
 struct paint pager_begin(struct pager *g, const struct paint *p, int top, int height);
 void pager_end(struct pager *g, int lines);
 
-/* pager_act - scrolls. Returns whether @a was such an action. */
-bool pager_act(struct pager *g, enum action a);
+/* pager_move - the cursor, or the first line, from 0 to @last; pages have @page lines. Returns whether @a was such an
+ * action. pager_act - scrolls: for struct view, if the pager is the first member of the state; without @c too. */
+bool pager_move(enum action a, int page, int last, int *at);
+bool pager_act(void *pager, enum action a, const struct view_context *c);
 
 #endif

@@ -1,236 +1,335 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/widget/table.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/tick.h"
-#include "query/filter.h"
-#include "query/tree.h"
-#include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "util/text.h"
 
-/* The parent of all kernel threads. */
-#define KTHREADD 2
+/* --- Order */
 
-static bool did_something(const struct row *r, bool own)
+static uint64_t number_of(const struct table_column *column, const void *item)
 {
-	const uint64_t *v = own ? r->own->v : r->values->v;
-
-	return v[FIELD_RUN] || v[FIELD_RUNQ] || v[FIELD_D] || v[FIELD_WAKEUPS] || r->exited;
+	return column->number ? column->number(item) : *(const uint64_t *)((const char *)item + column->at - 1);
 }
 
-static bool is_kthread(const struct row *r)
+/* By the column that is sorted by; what is not known comes last. */
+static bool column_before(const void *a, const void *b, const void *arg)
 {
-	if (r->kind == ROW_THREAD)
-		return r->thread->flags & PF_KTHREAD;
-	return r->kind == ROW_PROCESS &&
-	       (r->process->tgid == KTHREADD || r->process->ppid == KTHREADD);
+	const struct table_state *t = arg;
+	const struct table_column *column = &t->columns[t->by];
+	uint64_t x, y;
+
+	if (column->compare)
+		return t->inverted ? column->compare(a, b) > 0 : column->compare(a, b) < 0;
+	x = number_of(column, a);
+	y = number_of(column, b);
+	if (x == VALUE_NA || y == VALUE_NA)
+		return x != VALUE_NA && y == VALUE_NA;
+	return t->inverted ? x < y : x > y;
 }
 
-bool table_wants(const struct table_state *t, const struct view_context *c, const struct row *r)
+void table_begin(struct table_state *t, const struct table_kind *kind, const void *state)
 {
-	const struct settings *s = c->settings;
-
-	(void)t;
-	return !(s->hide_idle && !did_something(r, s->sorting.own)) &&
-	       !(s->hide_kthreads && is_kthread(r)) && subject_holds(&c->within, r) &&
-	       filter_match(c->filter, r, c->tick);
+	if (!t->kind)
+		t->by = kind->sorted ? kind->by : -1;
+	t->kind = kind;
+	t->state = state;
+	t->columns = kind->columns;
+	t->nr = kind->nr;
+	t->before = kind->sorted ? column_before : kind->before;
+	t->before_arg = t;
+	list_begin(&t->list, &kind->items);
 }
 
-static struct list_order order_of(const struct view_context *c, bool ordered)
+int table_add(struct table_state *t, const void *item)
 {
-	return (struct list_order){ ordered ? NULL : sorting_before, &c->settings->sorting,
-				    c->now_ns };
+	return list_add(&t->list, item);
 }
 
-static size_t table_height(const struct view_context *c)
+static struct list_order order_of(const struct table_state *t, const struct view_context *c)
 {
-	return c->height > 1 ? c->height - 1 : 0;
+	return (struct list_order){ t->before, t->before_arg, c->now_ns };
 }
 
-/* Whether the search finds a row: in its name, or of a tree in what stands there; or its number. */
-static bool search_match(const struct row *r, const char *search)
+static int width_of(const struct table_column *column, const struct paint *p)
 {
-	const char *base;
-	char number[16];
+	if (p->width < column->from)
+		return -1;
+	return column->wide && p->width >= TABLE_WIDE ? column->wide : column->width;
+}
 
-	if (r->kind == ROW_CGROUP) {
-		base = strrchr(r->cgroup->path, '/');
-		return strcasestr(base && base[1] ? base + 1 : r->cgroup->path, search);
+/* What a column that widens has of what the others leave. */
+static int part_of_rest(const struct table_state *t, const struct paint *p)
+{
+	int left = p->width - (t->kind->look != TABLE_BARE), nr = 0;
+
+	for (int i = 0; i < t->nr; i++) {
+		const struct table_column *column = &t->columns[i];
+		int width = width_of(column, p);
+
+		if (width >= 0 || column->flags & TABLE_GAP)
+			left -= column->gap;
+		if (column->flags & TABLE_WIDENS)
+			nr++;
+		else if (width > 0)
+			left -= width;
 	}
-	snprintf(number, sizeof(number), "%d", r->number);
-	return strcasestr(r->thread ? r->thread->comm : r->process->comm, search) ||
-	       (isdigit((unsigned char)*search) && !strcmp(number, search));
+	return nr ? left / nr : 0;
 }
 
-static size_t count_matches(const struct table_state *t, const char *search)
+static int widened(const struct table_column *column, int part)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; *search && i < t->list.nr; i++)
-		n += search_match(t->list.rows[i], search);
-	return n;
+	part = column->wide && part > column->wide ? column->wide : part;
+	return part > column->width ? part : column->width;
 }
 
-/* Run times of the last ticks, for the rows on the screen. */
-static void fill_past(struct table_state *t, const struct view_context *c)
+/* Where the columns are. */
+static void place(struct table_state *t, const struct view_context *c, int left)
 {
-	size_t nr = t->list.nr - t->list.top, height = table_height(c);
+	int x = left + (t->kind->look != TABLE_BARE), part = part_of_rest(t, c->paint);
 
-	nr = nr < height ? nr : height;
-	if (nr > t->past_room) {
-		free(t->past);
-		t->past = calloc(nr, COLUMNS_PAST * sizeof(*t->past));
-		t->past_room = t->past ? nr : 0;
-	}
-	if (nr && nr <= t->past_room &&
-	    tick_history(c->tick, t->list.rows + t->list.top, nr, COLUMNS_PAST, t->past))
-		memset(t->past, 0xff, nr * COLUMNS_PAST * sizeof(*t->past)); /* VALUE_NA */
-}
+	for (int i = 0; i < t->nr; i++) {
+		const struct table_column *column = &t->columns[i];
+		int width = column->flags & TABLE_WIDENS ? widened(column, part) : width_of(column, c->paint);
 
-static struct column_context column_context(const struct table_state *t,
-					    const struct view_context *c)
-{
-	return (struct column_context){
-		.tick = c->tick,
-		.units = c->settings->units,
-		.tree = t->table == TABLE_TREE,
-		.own = t->table == TABLE_CGROUPS && c->settings->sorting.own,
-		.sorting = &c->settings->sorting,
-		.user_name = c->host->user_name,
-		.past = t->past,
-	};
-}
-
-static int add_row(void *list, const struct row *r)
-{
-	return list_add(list, r);
-}
-
-int table_add_tree(struct table_state *t, const struct view_context *c, struct tree *tree)
-{
-	return tree_rows(tree, sorting_before, &c->settings->sorting, add_row, &t->list);
-}
-
-bool table_fold(const struct table_state *t, enum action a, struct tree *tree)
-{
-	switch (a) {
-	case ACTION_FOLD:
-		tree_fold(tree, list_selected(&t->list));
-		return true;
-	case ACTION_UNFOLD:
-		tree_unfold(tree, list_selected(&t->list));
-		return true;
-	case ACTION_UNFOLD_ALL:
-		tree_unfold_all(tree);
-		return true;
-	default:
-		return false;
+		if (width >= 0 || column->flags & TABLE_GAP)
+			x += column->gap;
+		t->x[i] = x;
+		t->width[i] = width;
+		if (width >= 0 && column->flags & TABLE_REST)
+			t->width[i] = c->paint->width > x ? c->paint->width - x : 0;
+		x += width > 0 ? width : 0;
 	}
 }
 
-void table_update(struct table_state *t, const struct view_context *c, bool ordered)
+void table_sort(struct table_state *t, const struct view_context *c, int height)
 {
-	struct list_order o = order_of(c, ordered);
-	struct column_context columns = column_context(t, c);
+	struct list_order o = order_of(t, c);
 
-	list_sort(&t->list, table_height(c), &o);
-	t->matches = count_matches(t, c->search);
-	columns_place(&t->columns, &c->settings->columns[t->table], c->paint->width, t->pan,
-		      &columns);
-	if (columns_has(&t->columns, COLUMN_PAST))
-		fill_past(t, c);
+	place(t, c, 0);
+	list_sort(&t->list, height > 1 ? height - 1 : 1, &o);
 }
 
-void table_draw(struct table_state *t, const struct view_context *c, const char *id_title,
-		table_name *name, const void *state)
+const void *table_selected(const struct table_state *t)
 {
-	struct column_context columns = column_context(t, c);
+	return t->passive ? NULL : list_selected(&t->list);
+}
 
-	columns_titles(&t->columns, c->paint, c->top, id_title, &columns);
-	for (int y = 1; y < c->height; y++) {
-		size_t i = t->list.top + y - 1;
-		struct row_look look = { .mark = ' ', .match = c->search, .line = y - 1 };
-		char text[4096];
+bool table_ascending(const struct table_state *t)
+{
+	const struct table_column *by = t->by < 0 ? NULL : &t->columns[t->by];
 
-		if (i >= t->list.nr) {
-			paint_clear(c->paint, c->top + y, 0);
+	return by && (by->compare || by->flags & TABLE_ASCENDING) != t->inverted;
+}
+
+/* --- Drawing */
+
+static void fill(const struct paint *p, int y, int x, int end, enum role role, char mark)
+{
+	if (end > x)
+		paint_format(p, y, x, role, "%c%*s", mark, end - x - 1, "");
+}
+
+static void draw_title(const struct table_state *t, const struct paint *p, int y, int column)
+{
+	const char *title = t->kind->title ? t->kind->title(t->state, column) : t->columns[column].title;
+	bool sorted = column == t->by, right = !(t->columns[column].flags & TABLE_LEFT);
+	int len = strlen(title), width = t->width[column];
+	char text[64];
+
+	/* The mark stands where there is room for it. */
+	snprintf(text, sizeof(text), "%s%s", title, !sorted || len >= width ? "" : table_ascending(t) ? "^" : "v");
+	if (t->kind->look == TABLE_CELLS)
+		fill(p, y, t->x[column], t->x[column] + width, sorted ? ROLE_SORTED : ROLE_TITLE, ' ');
+	len = strlen(text);
+	len = right && len < width ? width - len : 0;
+	paint_text(p, y, t->x[column] + len, width - len, sorted ? ROLE_SORTED : ROLE_TITLE, text);
+}
+
+static void draw_titles(const struct table_state *t, const struct paint *p, int y, int left)
+{
+	int last = t->nr - 1;
+
+	paint_clear(p, y, left);
+	if (t->kind->look >= TABLE_TEXT)
+		fill(p, y, left, t->kind->look == TABLE_TEXT ? p->width : t->x[last] + t->columns[last].width, ROLE_TITLE, ' ');
+	for (int i = 0; i < t->nr; i++)
+		if (t->width[i] > 0)
+			draw_title(t, p, y, i);
+}
+
+/* Its text as wide as it is shown. */
+static void cell_text(const struct table_state *t, const struct table_cell *cell, char *buf, size_t size)
+{
+	const struct table_column *column = &t->columns[cell->column];
+	char text[1400];
+
+	if (column->text)
+		column->text(cell, text, sizeof(text));
+	else
+		format_value(text, sizeof(text), column->unit, number_of(column, cell->item),
+			     t->kind->whole ? t->kind->whole(cell) : 0);
+	if (column->flags & TABLE_ELIDED)
+		text_elide(buf, size, text, cell->width);
+	else
+		text_cut(buf, size, text, cell->width);
+}
+
+static void draw_cell(const struct table_state *t, const struct table_cell *cell, const struct paint *p, int y)
+{
+	const struct table_column *column = &t->columns[cell->column];
+	int x = t->x[cell->column];
+	char text[1400];
+
+	if (column->draw) {
+		column->draw(cell, p, y, x);
+		return;
+	}
+	cell_text(t, cell, text, sizeof(text));
+	if (!(column->flags & TABLE_LEFT))
+		x += cell->width - text_width(text);
+	paint_text(p, y, x, cell->width, cell->role, text);
+}
+
+/* Where a line ends that is not looked at up to the edge. */
+static int text_end(const struct table_state *t, struct table_cell *cell)
+{
+	char text[1400];
+	int last = t->nr - 1;
+
+	if (!(t->columns[last].flags & TABLE_REST))
+		return t->x[last] + t->width[last];
+	cell->column = last;
+	cell->width = t->width[last];
+	cell_text(t, cell, text, sizeof(text));
+	return t->x[last] + text_width(text);
+}
+
+static void draw_item(const struct table_state *t, const struct view_context *c, int y, int left, size_t i)
+{
+	bool selected = i == t->list.cursor && !t->passive;
+	struct table_cell cell = { .item = t->list.items[i], .state = t->state, .context = c, .line = i - t->list.top };
+	char mark = !selected || t->kind->look == TABLE_BARE ? ' ' : t->list.follows ? '*' : '>';
+
+	cell.role = selected	      ? t->list.follows ? ROLE_FOLLOWED : ROLE_SELECTED
+		    : t->kind->role ? t->kind->role(cell.item, c)
+				    : ROLE_TEXT;
+	if (t->kind->look >= TABLE_TEXT)
+		fill(c->paint, y, left, text_end(t, &cell), cell.role, mark);
+	else if (selected) /* the whole line, so that it can be found at a glance */
+		fill(c->paint, y, left, c->paint->width, cell.role, mark);
+	for (int column = 0; column < t->nr; column++) {
+		if (t->width[column] <= 0)
 			continue;
-		}
-		if (i == t->list.cursor)
-			look.mark = t->list.follows ? '*' : '>';
-		if (name) {
-			name(state, t->list.rows[i], text, sizeof(text));
-			look.tree = text;
-		}
-		columns_row(&t->columns, c->paint, c->top + y, t->list.rows[i], &look, &columns);
+		cell.column = column;
+		cell.width = t->width[column];
+		draw_cell(t, &cell, c->paint, y);
 	}
 }
 
-bool table_act(struct table_state *t, const struct view_context *c, enum action a, bool ordered)
+void table_draw(struct table_state *t, const struct view_context *c, int y, int left, int height)
 {
-	struct list_order o = order_of(c, ordered);
-	struct sorting *s = &c->settings->sorting;
+	if (!t->kind) /* there was no memory to begin it */
+		return;
+	place(t, c, left);
+	t->y = y;
+	draw_titles(t, c->paint, y, left);
+	for (int line = 1; line < height; line++) {
+		size_t i = t->list.top + line - 1;
 
-	switch (a) {
-	case ACTION_SORT_LEFT:
-	case ACTION_SORT_RIGHT:
-		s->by = columns_next(&t->columns, s, a == ACTION_SORT_LEFT ? -1 : 1);
-		break;
-	case ACTION_INVERT:
-		s->inverted = !s->inverted;
-		break;
-	case ACTION_PAN_LEFT:
-		t->pan -= t->pan > 0;
-		return true;
-	case ACTION_PAN_RIGHT:
-		t->pan += t->pan < COLUMN_COUNT;
-		return true;
-	default:
-		return list_search(&t->list, a, search_match, c->search, &o) || list_act(&t->list, a, &o);
+		paint_clear(c->paint, y + line, left);
+		if (i < t->list.nr)
+			draw_item(t, c, y + line, left, i);
 	}
-	t->list.nr_held = 0; /* asked for another order */
+}
+
+void table_view_draw(void *table, const struct view_context *c)
+{
+	table_draw(table, c, c->top, 0, c->height);
+}
+
+void table_empty(const struct table_state *t, const struct view_context *c, const char *text)
+{
+	if (!t->list.nr)
+		paint_text(c->paint, t->y + 2, 1, c->paint->width, ROLE_TEXT, text);
+}
+
+/* --- Keys */
+
+static bool can_sort(const struct table_state *t, int column)
+{
+	const struct table_column *c = &t->columns[column];
+
+	return t->width[column] > 0 && (c->flags & TABLE_SORTS || c->at || c->number || c->compare);
+}
+
+/* Another order is asked for: at once. */
+static void sort_by(struct table_state *t, int by, bool inverted)
+{
+	t->by = by;
+	t->inverted = inverted;
+	t->list.nr_held = 0;
+}
+
+static void sort_by_next(struct table_state *t, int direction)
+{
+	int by = t->by;
+
+	for (int n = 0; n < t->nr; n++) {
+		by = (by + direction + t->nr) % t->nr;
+		if (can_sort(t, by)) {
+			sort_by(t, by, t->inverted);
+			return;
+		}
+	}
+}
+
+bool table_act(void *table, enum action a, const struct view_context *c)
+{
+	struct table_state *t = table;
+	struct list_order o = order_of(t, c);
+
+	if (t->kind->sorted && (a == ACTION_SORT_LEFT || a == ACTION_SORT_RIGHT))
+		sort_by_next(t, a == ACTION_SORT_LEFT ? -1 : 1);
+	else if (t->kind->sorted && a == ACTION_INVERT)
+		sort_by(t, t->by, !t->inverted);
+	else
+		return list_act(&t->list, a, &o);
 	return true;
 }
 
-bool table_click(struct table_state *t, const struct view_context *c, int y, int x, bool ordered)
+void table_search(void *table, int direction, const struct view_context *c)
 {
-	struct list_order o = order_of(c, ordered);
-	struct sorting *s = &c->settings->sorting;
-	enum column_id id;
+	struct table_state *t = table;
+	struct list_order o = order_of(t, c);
 
-	if (y > c->top)
-		return list_click(&t->list, y - c->top - 1);
-	id = y == c->top ? columns_at(&t->columns, x) : COLUMN_COUNT;
-	if (id == COLUMN_COUNT)
-		return false;
-	s->inverted = id == s->by && !s->inverted;
-	s->by = id;
-	t->list.nr_held = 0;
-	list_sort(&t->list, table_height(c), &o);
-	return false;
+	if (t->kind->match)
+		list_search(&t->list, direction, t->kind->match, c->search, &o);
 }
 
-void table_status(const struct table_state *t, const struct view_context *c, size_t all,
-		  const char *what, char *buf, size_t size)
+static int column_at(const struct table_state *t, int x)
 {
-	size_t used;
+	for (int i = 0; i < t->nr; i++)
+		if (t->width[i] > 0 && x >= t->x[i] && x < t->x[i] + t->width[i])
+			return can_sort(t, i) ? i : -1;
+	return -1;
+}
 
-	used = snprintf(buf, size, "%zu of %zu %s", t->list.nr, all, what);
-	if (*c->search && used < size)
-		used += snprintf(buf + used, size - used, "  %zu match%s", t->matches,
-				 t->matches == 1 ? "" : "es");
-	if (list_held(&t->list, c->now_ns) && used < size)
-		used += snprintf(buf + used, size - used, "  order held");
-	if (t->list.follows && used < size)
-		snprintf(buf + used, size - used, "  following");
+bool table_click(void *table, const struct view_context *c, int y, int x)
+{
+	struct table_state *t = table;
+	int by = y == t->y && t->kind->sorted ? column_at(t, x) : -1;
+
+	(void)c;
+	if (by >= 0)
+		sort_by(t, by, by == t->by && !t->inverted);
+	return y > t->y && y <= t->y + (int)t->list.height && list_click(&t->list, y - t->y - 1);
 }
 
 void table_fini(struct table_state *t)
 {
 	list_fini(&t->list);
-	free(t->past);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The flamegraph itself: boxes that hang from their callers; and the table of functions. */
+/* The flamegraph itself: boxes that hang from their callers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,40 +152,4 @@ void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int
 	place_children(s, c, &callees, 0, middle + 1, left, width);
 	if (s->flames[TREE_CALLERS].nr)
 		place_children(s, c, &callers, 0, middle - 1, left, width);
-}
-
-/* --- The table */
-
-void flame_draw_functions(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
-{
-	const struct calltree *f = &s->flames[TREE_MAIN];
-	uint64_t all = f->nodes[0].total;
-
-	paint_format(c->paint, top, left, ROLE_TITLE, "%7s %6s  %7s %6s  %-8s %s", "SELF", "%", "TOTAL", "%",
-		     s->options.metric == CALLTREE_CPU ? "SAMPLES" : "COUNT", "FUNCTION");
-	s->functions_height = bottom - top - 1;
-	if (s->function >= f->nr_functions)
-		s->function = f->nr_functions ? f->nr_functions - 1 : 0;
-	if (s->function < s->functions_top)
-		s->functions_top = s->function;
-	if (s->function >= s->functions_top + s->functions_height)
-		s->functions_top = s->function - s->functions_height + 1;
-	for (size_t i = 0; i < s->functions_height && s->functions_top + i < f->nr_functions; i++) {
-		const struct calltree_function *fn = &f->functions[s->functions_top + i];
-		const char *marks = flame_marks(fn->symbol);
-		char name[256], self[16], total[16], count[16];
-		enum role role = s->functions_top + i == s->function ? ROLE_SELECTED
-				 : flame_matches(fn->symbol->name, c->search) ? ROLE_MATCH
-									       : ROLE_TEXT;
-
-		if (!fn->total)
-			return;
-		text_safe(name, sizeof(name), fn->symbol->name, strlen(fn->symbol->name));
-		format_value(self, sizeof(self), UNIT_NS, fn->self, 0);
-		format_value(total, sizeof(total), UNIT_NS, fn->total, 0);
-		format_value(count, sizeof(count), UNIT_COUNT, fn->count, 0);
-		paint_format(c->paint, top + 1 + i, left, role, "%7s %5.1f%%  %7s %5.1f%%  %7s  %c%s%c", self,
-			     100.0 * fn->self / all, total, 100.0 * fn->total / all, count, marks[0], name,
-			     marks[1]);
-	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From box to box of a flamegraph, and from line to line of its table: with keys, and by names. */
+/* From box to box of a flamegraph: with keys, and by names. */
 #include "sym/names.h"
 #include "tui/view/flame/flame_view.h"
 
@@ -64,49 +64,7 @@ void flame_move(struct flame_view *s, enum action a)
 		flame_select(s, b);
 }
 
-bool flame_move_function(struct flame_view *s, enum action a)
-{
-	size_t nr = s->flames[TREE_MAIN].nr_functions, page = s->functions_height;
-	int64_t to = s->function;
-
-	switch (a) {
-	case ACTION_DOWN:
-	case ACTION_UP:
-		to += a == ACTION_DOWN ? 1 : -1;
-		break;
-	case ACTION_PAGE_DOWN:
-	case ACTION_PAGE_UP:
-		to += a == ACTION_PAGE_DOWN ? (int64_t)page : -(int64_t)page;
-		break;
-	case ACTION_FIRST:
-		to = 0;
-		break;
-	case ACTION_LAST:
-		to = nr;
-		break;
-	default:
-		return false;
-	}
-	s->function = to < 0 || !nr ? 0 : to >= (int64_t)nr ? nr - 1 : (size_t)to;
-	return true;
-}
-
 /* --- Searching */
-
-static void find_function(struct flame_view *s, const char *search, int direction, bool stay)
-{
-	const struct calltree *f = &s->flames[TREE_MAIN];
-	int nr = f->nr_functions;
-
-	for (int i = !stay; i < nr + !stay; i++) {
-		size_t at = ((int)s->function + i * direction + 2 * nr) % nr;
-
-		if (f->functions[at].total && flame_matches(f->functions[at].symbol->name, search)) {
-			s->function = at;
-			return;
-		}
-	}
-}
 
 static void find_box(struct flame_view *s, const char *search, int direction, bool stay)
 {
@@ -126,12 +84,12 @@ static void find_box(struct flame_view *s, const char *search, int direction, bo
 	}
 }
 
-void flame_search(struct flame_view *s, const char *search, int direction, bool stay)
+void flame_search(void *state, int direction, const struct view_context *c)
 {
-	if (!*search)
-		return;
+	struct flame_view *s = state;
+
 	if (s->mode == MODE_FUNCTIONS)
-		find_function(s, search, direction, stay);
+		table_search(&s->functions, direction, c);
 	else
-		find_box(s, search, direction, stay);
+		find_box(s, c->search, direction ? direction : 1, !direction);
 }

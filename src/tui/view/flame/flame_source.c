@@ -14,15 +14,16 @@ int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg)
 	return s->source(s->source_arg, s->context, fn, fn_arg);
 }
 
-void view_flame_set(void *state, enum calltree_metric metric)
-{
-	((struct flame_view *)state)->options.metric = metric;
-}
-
 void view_flame_runq(void *state, void *arg)
 {
 	(void)arg;
-	view_flame_set(state, CALLTREE_RUNQ);
+	((struct flame_view *)state)->options.metric = CALLTREE_RUNQ;
+}
+
+void view_flame_d(void *state, void *arg)
+{
+	(void)arg;
+	((struct flame_view *)state)->options.metric = CALLTREE_D;
 }
 
 void view_flame_from(void *state, enum calltree_metric metric, flame_source *source, void *arg, const char *what)
@@ -84,7 +85,7 @@ bool view_flame_found(struct opening *o, enum calltree_metric metric, samples_fi
 	snprintf(f->what, sizeof(f->what), "%s", what);
 	memcpy(f->arg, arg, size);
 	snprintf(o->name, sizeof(o->name), "%s", what);
-	o->view = &view_flame;
+	o->view = VIEW_FLAME;
 	o->init = found_init;
 	o->arg = f;
 	return true;

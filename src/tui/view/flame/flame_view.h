@@ -2,12 +2,12 @@
 #ifndef SYSTOP_TUI_VIEW_FLAME_FLAME_VIEW_H
 #define SYSTOP_TUI_VIEW_FLAME_FLAME_VIEW_H
 
-/* What the files of the flamegraph's view share: view_flame.c (keys), flame_boxes.c (the graph, the
+/* What the files of the flamegraph's view share: view_flame.c (keys), flame_boxes.c (the graph), flame_functions.c (the
  * table of functions), flame_about.c (the lines around them). */
 
 #include "query/calltree.h"
 #include "tui/screen/view.h"
-#include "tui/widget/pager.h"
+#include "tui/widget/table.h"
 
 enum flame_mode {
 	MODE_TREE,
@@ -39,7 +39,7 @@ struct flame_view {
 	uint64_t selected;         /* and its node's key; 0: the root */
 	uint64_t zoomed;           /* key; 0: the root */
 	bool marks;                /* all boxes of the selected function are marked */
-	size_t function, functions_top, functions_height; /* in MODE_FUNCTIONS */
+	struct table_state functions; /* in MODE_FUNCTIONS */
 	struct calltree_base base;
 	uint64_t base_seq;         /* the refresh it was set at; 0: it was not */
 	bool compares;
@@ -69,19 +69,19 @@ double flame_change(struct flame_view *s, const struct view_context *c, const st
 int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
 
 /*
- * flame_move.c. flame_select - this box. flame_move - to the one beside, below or above. flame_move_function - in the
- * table; returns whether @a was such an action. flame_search - the next (1) or last (-1) one whose name @search finds,
- * @stay: which may be this one.
+ * flame_move.c. flame_select - this box. flame_move - to the one beside, below or above. flame_search - see struct view.
  */
 void flame_select(struct flame_view *s, const struct box *b);
 void flame_move(struct flame_view *s, enum action a);
-bool flame_move_function(struct flame_view *s, enum action a);
-void flame_search(struct flame_view *s, const char *search, int direction, bool stay);
+void flame_search(void *state, int direction, const struct view_context *c);
 
-/* flame_boxes.c: draws the graph, or the table, into lines [top, bottom) from column @left on. */
+/* flame_functions.c: items of the table, which is begun already. 0 or -ENOMEM. */
+extern const struct table_kind flame_functions;
+int flame_functions_update(struct flame_view *s, const struct view_context *c);
+
+/* flame_boxes.c: draws the graph into lines [top, bottom) from column @left on. */
 void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
 void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
-void flame_draw_functions(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
 
 /* flame_about.c: the line above it; how many lines there are below, and they; threads, at its left. */
 void flame_draw_head(struct flame_view *s, const struct view_context *c);

@@ -36,9 +36,7 @@ const struct calltree_node *flame_selected(const struct flame_view *s)
 
 const struct calltree_function *flame_function_selected(const struct flame_view *s)
 {
-	const struct calltree *f = &s->flames[TREE_MAIN];
-
-	return s->function < f->nr_functions ? &f->functions[s->function] : NULL;
+	return table_selected(&s->functions);
 }
 
 bool flame_matches(const char *name, const char *search)
@@ -61,6 +59,7 @@ static int flame_update(void *state, const struct view_context *c)
 	struct calltree_options o = s->options;
 	int err;
 
+	table_begin(&s->functions, &flame_functions, s);
 	c->host->want_sleepers(c->host->arg);
 	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : HISTORY_TICKS;
 	if (s->source) {
@@ -79,7 +78,7 @@ static int flame_update(void *state, const struct view_context *c)
 		o.part = CALLTREE_CALLEES;
 	}
 	err = calltree_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, &c->host->source);
-	return err || s->mode != MODE_FUNCTIONS ? err : calltree_functions(&s->flames[TREE_MAIN]);
+	return err || s->mode != MODE_FUNCTIONS ? err : flame_functions_update(s, c);
 }
 
 static bool is_empty(const struct flame_view *s)
@@ -92,8 +91,7 @@ static void flame_draw(void *state, const struct view_context *c)
 	struct flame_view *s = state;
 	int left = flame_threads_width(c), bottom = c->top + c->height - flame_about_lines(c);
 
-	for (int y = c->top; y < c->top + c->height; y++)
-		paint_clear(c->paint, y, 0);
+	paint_clear_lines(c->paint, c->top, c->top + c->height);
 	flame_draw_head(s, c);
 	s->nr_boxes = 0;
 	if (is_empty(s)) {
@@ -104,7 +102,7 @@ static void flame_draw(void *state, const struct view_context *c)
 	if (left)
 		flame_draw_threads(s, c, bottom);
 	if (s->mode == MODE_FUNCTIONS)
-		flame_draw_functions(s, c, c->top + 1, bottom, left);
+		table_draw(&s->functions, c, c->top + 1, left, bottom - c->top - 1);
 	else if (s->mode == MODE_SANDWICH)
 		flame_draw_sandwich(s, c, c->top + 1, bottom, left);
 	else
@@ -226,7 +224,7 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 {
 	struct flame_view *s = state;
 
-	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && flame_move_function(s, a)))
+	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && table_act(&s->functions, a, c)))
 		return true;
 	switch (a) {
 	case ACTION_DOWN:
@@ -267,15 +265,6 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 	case ACTION_FLAME_SLOWER:
 		change_frequency(c, a == ACTION_FLAME_FASTER ? 1 : -1);
 		return true;
-	case ACTION_SEARCH:
-		flame_search(s, c->search, 1, true);
-		return true;
-	case ACTION_MATCH_NEXT:
-		flame_search(s, c->search, 1, false);
-		return true;
-	case ACTION_MATCH_PREV:
-		flame_search(s, c->search, -1, false);
-		return true;
 	default:
 		return false;
 	}
@@ -285,7 +274,8 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 {
 	struct flame_view *s = state;
 
-	(void)c;
+	if (s->mode == MODE_FUNCTIONS && table_click(&s->functions, c, y, x))
+		go_in(s);
 	for (size_t i = 0; i < s->nr_boxes; i++) {
 		const struct box *b = &s->boxes[i];
 		uint64_t before = s->selected;
@@ -352,17 +342,17 @@ static void flame_view_fini(void *state)
 	for (int t = 0; t < TREES; t++)
 		calltree_fini(&s->flames[t]);
 	calltree_base_fini(&s->base);
+	table_fini(&s->functions);
 	free(s->boxes);
 }
 
 const struct view view_flame = {
-	.name = "Flame",
 	.legend = "[user] (kernel) <JIT> {other}",
-	.places = IN_FLAME,
 	.state_size = sizeof(struct flame_view),
 	.update = flame_update,
 	.draw = flame_draw,
 	.act = flame_act,
+	.search = flame_search,
 	.click = flame_click,
 	.status = flame_status,
 	.fini = flame_view_fini,

@@ -120,7 +120,7 @@ bool irq_open_flame(const struct irq_source *source, struct opening *o)
 {
 	struct irq_flame *flame = calloc(1, sizeof(*flame));
 
-	*o = (struct opening){ .view = &view_flame, .init = init, .arg = flame };
+	*o = (struct opening){ .view = VIEW_FLAME, .init = init, .arg = flame };
 	snprintf(o->name, sizeof(o->name), "%s", source ? source->name : "interrupts");
 	if (flame)
 		flame->source = source;

@@ -237,9 +237,8 @@ static bool source_act(void *state, enum action a, const struct view_context *c)
 {
 	struct irq_source_view *s = state;
 
-	(void)c;
 	if (a != ACTION_IRQ_AGAIN)
-		return pager_act(&s->pager, a);
+		return pager_act(&s->pager, a, c);
 	s->again = true;
 	return true;
 }
@@ -263,10 +262,8 @@ static void source_fini(void *state)
 	interrupted_fini(&((struct irq_source_view *)state)->victims);
 }
 
-static const struct view view_irq_source = {
-	.name = "IRQ",
+const struct view view_irq_source = {
 	.legend = "~ within a factor of 2",
-	.places = IN_IRQ_SOURCE,
 	.state_size = sizeof(struct irq_source_view),
 	.update = source_update,
 	.draw = source_draw,
@@ -288,7 +285,7 @@ bool irq_open_source(const struct irq_source *source, struct opening *o)
 {
 	const struct irq_source **arg = malloc(sizeof(*arg));
 
-	*o = (struct opening){ .view = &view_irq_source, .init = source_init, .arg = arg };
+	*o = (struct opening){ .view = VIEW_IRQ_SOURCE, .init = source_init, .arg = arg };
 	snprintf(o->name, sizeof(o->name), "%s", source->name);
 	if (arg)
 		*arg = source;

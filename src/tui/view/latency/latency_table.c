@@ -1,70 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A table of those whose durations are in a range. */
+/* Tables of those whose durations are in a range: threads, or sources of interrupts. */
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/term/paint.h"
 #include "tui/view/latency/latency_view.h"
-#include "util/format.h"
+#include "tui/widget/row_table.h"
 #include "util/text.h"
 
-static void contributor_name(const struct latency_contributor *who, char *buf, size_t size)
+static void p99_text(const struct table_cell *cell, char *buf, size_t size)
 {
-	text_safe(buf, size, who->life.comm, sizeof(who->life.comm));
-}
+	const struct latency_table *t = cell->state;
 
-#define NAME_WIDTH 15
-
-/* Of the column between name and who ran instead. */
-static int path_width(const struct paint *p, enum latency_kind kind)
-{
-	if (kind != LATENCY_RUNQ)
-		return p->width - 48 < 60 ? p->width - 48 : 60;
-	return p->width >= 140 ? 40 : p->width >= 100 ? 16 : 0;
-}
-
-void latency_draw_head(const struct paint *p, int y, enum latency_kind kind)
-{
-	int width = path_width(p, kind);
-
-	paint_format(p, y, 0, ROLE_TITLE, "%7s %7s %7s %7s %-*s %-*s%s%-*s", "COUNT",
-		     kind == LATENCY_SLEEP || kind == LATENCY_D ? "TOTAL" : "~TOTAL", "~P99",
-		     latency_is_irq(kind) ? "MAX" : "TID", NAME_WIDTH, latency_is_irq(kind) ? "IRQ" : "COMM", width,
-		     !width ? "" : latency_is_irq(kind) ? "LONGEST" : "CGROUP", width ? " " : "", p->width,
-		     kind == LATENCY_RUNQ ? "RAN INSTEAD" : "");
-}
-
-static void behind_text(const struct latency_contributor *who, char *buf, size_t size)
-{
-	size_t used = snprintf(buf, size, "%s", who->nr_behind ? "" : "-");
-
-	for (int i = 0; i < who->nr_behind && i < 3 && used < size; i++)
-		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", who->behind[i].name,
-				 100.0 * who->behind[i].ns / who->behind_ns);
-}
-
-/* The cgroup; of a source, its device, and where its longest one was. */
-static void path_text(const struct latency_contributor *who, bool irq, int width, char *buf, size_t size)
-{
-	char path[1024], text[1200];
-
-	text_safe(path, sizeof(path), who->cgroup.path, strlen(who->cgroup.path));
-	if (irq && who->hidden)
-		snprintf(text, sizeof(text), "%s", path);
-	else if (irq && who->max_tid)
-		snprintf(text, sizeof(text), "CPU %d, during thread %d  %s", who->max_cpu, who->max_tid, path);
-	else if (irq)
-		snprintf(text, sizeof(text), "CPU %d, idle  %s", who->max_cpu, path);
-	else
-		snprintf(text, sizeof(text), "%s", path);
-	*buf = '\0';
-	if (width > 0)
-		text_elide(buf, size, text, width);
+	format_value(buf, size, UNIT_NS, latency_contributor_quantile(cell->item, t->kind, 0.99), 0);
 }
 
 /* Of the range; where the source had longer ones, what the slot says. */
-static void longest_text(const struct latency_contributor *who, char *buf, size_t size)
+static void longest_text(const struct table_cell *cell, char *buf, size_t size)
 {
+	const struct latency_contributor *who = cell->item;
 	int top = LATENCY_SLOTS - 1;
 	char text[16];
 
@@ -74,27 +27,65 @@ static void longest_text(const struct latency_contributor *who, char *buf, size_
 	snprintf(buf, size, "%s%s", who->hidden ? "<" : "", text);
 }
 
-void latency_draw_contributor(const struct paint *p, int y, const struct latency_contributor *who,
-			      enum latency_kind kind, bool selected)
+/* The device of a source, and where its longest one was. */
+static void where_text(const struct table_cell *cell, char *buf, size_t size)
 {
-	char count[16], total[16], p99[16], number[24], name[80], cut[80], path[256], behind[128] = "", line[1024];
-	bool irq = latency_is_irq(kind);
-	int width = path_width(p, kind);
+	const struct latency_contributor *who = cell->item;
+	char path[1024];
 
-	format_value(count, sizeof(count), UNIT_COUNT, who->count, 0);
-	format_value(total, sizeof(total), UNIT_NS, who->ns, 0);
-	format_value(p99, sizeof(p99), UNIT_NS, latency_contributor_quantile(who, kind, 0.99), 0);
-	if (irq)
-		longest_text(who, number, sizeof(number));
+	text_safe(path, sizeof(path), who->cgroup.path, strlen(who->cgroup.path));
+	if (who->hidden)
+		snprintf(buf, size, "%s", path);
+	else if (who->max_tid)
+		snprintf(buf, size, "CPU %d, during thread %d  %s", who->max_cpu, who->max_tid, path);
 	else
-		format_value(number, sizeof(number), UNIT_NONE, who->row.number, 0);
-	contributor_name(who, name, sizeof(name));
-	text_cut(cut, sizeof(cut), name, NAME_WIDTH);
-	path_text(who, irq, width, path, sizeof(path));
-	if (kind == LATENCY_RUNQ)
-		behind_text(who, behind, sizeof(behind));
-	snprintf(line, sizeof(line), "%c%6s %7s %7s %7s %s%*s %s%*s%s%s", selected ? '>' : ' ', count, total, p99,
-		 number, cut, NAME_WIDTH - text_width(cut), "", path, width - text_width(path), "", width ? " " : "",
-		 behind);
-	paint_text(p, y, 0, p->width, selected ? ROLE_SELECTED : ROLE_TEXT, line);
+		snprintf(buf, size, "CPU %d, idle  %s", who->max_cpu, path);
+}
+
+static void behind_text(const struct table_cell *cell, char *buf, size_t size)
+{
+	const struct latency_contributor *who = cell->item;
+	size_t used = snprintf(buf, size, "%s", who->nr_behind ? "" : "-");
+
+	for (int i = 0; i < who->nr_behind && i < 3 && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", who->behind[i].name,
+				 100.0 * who->behind[i].ns / who->behind_ns);
+}
+
+#define NUMBERS(total)                                                                                                 \
+	{ "COUNT", 0, 6, .at = TABLE_AT(struct latency_contributor, count), .unit = UNIT_COUNT },                      \
+	{ total, 1, 7, .at = TABLE_AT(struct latency_contributor, ns), .unit = UNIT_NS },                              \
+	{ "~P99", 1, 7, .text = p99_text }
+#define THREAD                                                                                                         \
+	{ "TID", 1, 7, .text = thread_tid }, { "COMM", 1, 15, TABLE_LEFT, .text = thread_comm }
+#define PATH 1, 0, TABLE_LEFT | TABLE_ELIDED | TABLE_WIDENS, .wide = 60
+
+static const struct table_column waits[] = {
+	NUMBERS("~TOTAL"), THREAD,
+	{ "CGROUP", 1, 16, TABLE_LEFT | TABLE_ELIDED, .from = 100, .wide = 40, .text = thread_cgroup },
+	{ "RAN INSTEAD", 1, 0, TABLE_LEFT | TABLE_REST, .text = behind_text },
+};
+static const struct table_column blocks[] = { NUMBERS("TOTAL"), THREAD, { "CGROUP", PATH, .text = thread_cgroup } };
+static const struct table_column sources[] = {
+	NUMBERS("~TOTAL"),
+	{ "MAX", 1, 7, .text = longest_text },
+	{ "IRQ", 1, 15, TABLE_LEFT, .text = thread_comm },
+	{ "LONGEST", PATH, .text = where_text },
+};
+
+#define KIND(columns) { .items = { .key = row_key }, TABLE_COLUMNS(columns), .match = thread_match, .look = TABLE_TEXT }
+static const struct table_kind kinds[LATENCY_KINDS] = {
+	[LATENCY_RUNQ] = KIND(waits), [LATENCY_SLEEP] = KIND(blocks), [LATENCY_D] = KIND(blocks),
+	[LATENCY_IRQ] = KIND(sources), [LATENCY_SOFTIRQ] = KIND(sources),
+};
+
+int latency_table_fill(struct latency_table *t, const struct latency_contributors *of, enum latency_kind kind)
+{
+	int err = 0;
+
+	t->kind = kind;
+	table_begin(&t->table, &kinds[kind], t);
+	for (size_t i = 0; of && i < of->nr && !err; i++)
+		err = table_add(&t->table, of->at[i]);
+	return err;
 }

@@ -3,15 +3,16 @@
 #define SYSTOP_TUI_VIEW_LATENCY_LATENCY_VIEW_H
 
 #include "query/latency.h"
+#include "tui/widget/table.h"
 
-struct opening;
-struct paint;
-struct view_context;
+/* A table of those that have durations in a range. Initialise with zeroes. */
+struct latency_table {
+	struct table_state table; /* first */
+	enum latency_kind kind;
+};
 
-/* latency_draw_head, latency_draw_contributor - a line of a table of them. */
-void latency_draw_head(const struct paint *p, int y, enum latency_kind kind);
-void latency_draw_contributor(const struct paint *p, int y, const struct latency_contributor *who,
-			      enum latency_kind kind, bool selected);
+/* latency_table_fill - they (NULL: none) are in it, and it can be sorted. 0 or -ENOMEM. */
+int latency_table_fill(struct latency_table *t, const struct latency_contributors *of, enum latency_kind kind);
 
 /* latency_flame - @o opens the flamegraph of a range: of runqueue waits all that its threads had in these refreshes,
  * of sleep and D state just these, of interrupts all that its sources had; its title says so. Returns false if there is

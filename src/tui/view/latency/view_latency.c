@@ -28,6 +28,7 @@ struct latency_view {
 	uint64_t max_ns;         /* the longest of them; VALUE_NA: not told */
 	int known;               /* columns that are remembered */
 	struct latency_contributors contributors;
+	struct latency_table list;
 };
 
 /* --- What is shown */
@@ -128,8 +129,12 @@ static bool same(const struct latency_range *a, const struct latency_range *b)
 static int find_parties(struct latency_view *s, const struct view_context *c)
 {
 	struct latency_range r = range_of(s);
+	int err = same(&r, &s->contributors.range) ? 0 : latency_contributors_find(&s->contributors, c->tick, &r);
+	int err_list = latency_table_fill(&s->list, err ? NULL : &s->contributors, s->kind);
 
-	return same(&r, &s->contributors.range) ? 0 : latency_contributors_find(&s->contributors, c->tick, &r);
+	s->list.table.passive = true;
+	table_sort(&s->list.table, c, c->height);
+	return err ? err : err_list;
 }
 
 static int latency_update(void *state, const struct view_context *c)
@@ -270,21 +275,13 @@ static void selection_text(const struct latency_view *s, const struct view_conte
 	snprintf(buf, size, "%s %s: %s", when, range, whose);
 }
 
-static void draw_list(const struct latency_view *s, const struct view_context *c, int y)
-{
-	latency_draw_head(c->paint, y++, s->kind);
-	for (size_t i = 0; i < s->contributors.nr && y < c->top + c->height; i++)
-		latency_draw_contributor(c->paint, y++, s->contributors.at[i], s->kind, false);
-}
-
 static void latency_draw(void *state, const struct view_context *c)
 {
 	struct latency_view *s = state;
 	char text[1024];
 	int y;
 
-	for (int line = c->top; line < c->top + c->height; line++)
-		paint_clear(c->paint, line, 0);
+	paint_clear_lines(c->paint, c->top, c->top + c->height);
 	draw_title(s, c);
 	if (!s->map.columns)
 		return;
@@ -298,7 +295,7 @@ static void latency_draw(void *state, const struct view_context *c)
 	selection_text(s, c, text, sizeof(text));
 	paint_text(c->paint, y++, 0, c->paint->width, s->map.range == HEAT_NONE ? ROLE_TEXT : ROLE_SORTED, text);
 	if (c->height >= AROUND_LINES + ROWS_MIN + LIST_LINES_MIN)
-		draw_list(s, c, y);
+		table_draw(&s->list.table, c, y, 0, c->top + c->height - y);
 }
 
 /* --- Keys */
@@ -308,18 +305,12 @@ static bool latency_act(void *state, enum action a, const struct view_context *c
 	struct latency_view *s = state;
 
 	(void)c;
-	switch (a) {
-	case ACTION_HEAT_METRIC:
-		s->kind = (s->kind + 1) % LATENCY_KINDS;
-		s->map.moved = false;
-		s->map.range = HEAT_NONE;
-		return true;
-	case ACTION_HEAT_SCALE:
-		s->map.linear = !s->map.linear;
-		return true;
-	default:
+	if (a != ACTION_HEAT_METRIC)
 		return s->map.columns && heatmap_act(&s->map, a);
-	}
+	s->kind = (s->kind + 1) % LATENCY_KINDS;
+	s->map.moved = false;
+	s->map.range = HEAT_NONE;
+	return true;
 }
 
 static bool latency_open(void *state, enum action a, const struct view_context *c, struct opening *o)
@@ -334,10 +325,12 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 	struct latency_view *s = state;
 
 	if (a == ACTION_SUBSECOND) {
-		o->view = &view_subsecond;
+		o->view = VIEW_SUBSECOND;
 		snprintf(o->name, sizeof(o->name), "offsets within the second");
 		return true;
 	}
+	if (a != ACTION_ENTER && a != ACTION_FLAME)
+		return false;
 	if (!s->contributors.nr) {
 		c->notice(c->notice_arg, nobody[s->kind]);
 		return true;
@@ -381,12 +374,11 @@ static void latency_fini(void *state)
 
 	heatmap_fini(&s->map);
 	latency_contributors_fini(&s->contributors);
+	table_fini(&s->list.table);
 }
 
 const struct view view_latency = {
-	.name = "Latency",
 	.legend = "~ within a factor of 2",
-	.places = IN_LATENCY,
 	.state_size = sizeof(struct latency_view),
 	.update = latency_update,
 	.draw = latency_draw,

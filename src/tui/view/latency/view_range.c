@@ -9,63 +9,25 @@
 #include "tui/screen/view.h"
 #include "tui/term/paint.h"
 #include "tui/view/latency/latency_view.h"
-#include "tui/widget/list.h"
 #include "util/format.h"
 
 struct range_view {
+	struct latency_table list; /* first */
 	struct latency_range range;
 	struct latency_contributors contributors;
-	struct list list;
 };
-
-static struct list_order order_of(const struct view_context *c)
-{
-	return (struct list_order){ NULL, NULL, c->now_ns };
-}
 
 /* The refreshes of the range do not change: they are looked at once. */
 static int range_update(void *state, const struct view_context *c)
 {
 	struct range_view *s = state;
-	struct list_order order = order_of(c);
-	int err = 0;
+	int err = 0, err_list;
 
 	if (!s->contributors.range.last)
 		err = latency_contributors_find(&s->contributors, c->tick, &s->range);
-	list_clear(&s->list);
-	for (size_t i = 0; !err && i < s->contributors.nr; i++)
-		err = list_add(&s->list, &s->contributors.at[i]->row);
-	list_sort(&s->list, c->height > 1 ? c->height - 1 : 1, &order);
-	return err;
-}
-
-static void range_draw(void *state, const struct view_context *c)
-{
-	struct range_view *s = state;
-	int y = c->top;
-
-	for (int line = c->top; line < c->top + c->height; line++)
-		paint_clear(c->paint, line, 0);
-	latency_draw_head(c->paint, y++, s->range.kind);
-	for (size_t i = s->list.top; i < s->list.nr && y < c->top + c->height; i++)
-		latency_draw_contributor(c->paint, y++, (const struct latency_contributor *)s->list.rows[i],
-					 s->range.kind, list_selected(&s->list) == s->list.rows[i]);
-}
-
-static bool range_act(void *state, enum action a, const struct view_context *c)
-{
-	struct range_view *s = state;
-	struct list_order order = order_of(c);
-
-	return list_search(&s->list, a, list_match_thread, c->search, &order) || list_act(&s->list, a, &order);
-}
-
-static bool range_click(void *state, const struct view_context *c, int y, int x)
-{
-	struct range_view *s = state;
-
-	(void)x;
-	return y > c->top && list_click(&s->list, y - c->top - 1);
+	err_list = latency_table_fill(&s->list, err ? NULL : &s->contributors, s->range.kind);
+	table_sort(&s->list.table, c, c->height);
+	return err ? err : err_list;
 }
 
 static void range_status(void *state, const struct view_context *c, char *buf, size_t size)
@@ -91,7 +53,7 @@ static const struct row *range_selected(void *state)
 {
 	struct range_view *s = state;
 
-	return latency_is_irq(s->range.kind) ? NULL : list_selected(&s->list);
+	return latency_is_irq(s->range.kind) ? NULL : table_selected(&s->list.table);
 }
 
 /* Enter: the thread's detail; the flamegraph is of the thread in the range. */
@@ -101,7 +63,7 @@ static bool range_open(void *state, enum action a, const struct view_context *c,
 	const struct row *r = range_selected(s);
 
 	o->within = subject_of(r);
-	if (a != ACTION_FLAME && r && !subject_row(&o->within, c->tick)) {
+	if (a == ACTION_ENTER && r && !subject_row(&o->within, c->tick)) {
 		c->notice(c->notice_arg, "it is gone in the refresh that is shown: step back to when it was there");
 		return true;
 	}
@@ -115,7 +77,7 @@ static void range_fini(void *state)
 	struct range_view *s = state;
 
 	latency_contributors_fini(&s->contributors);
-	list_fini(&s->list);
+	table_fini(&s->list.table);
 }
 
 static void init(void *state, void *arg)
@@ -135,21 +97,20 @@ bool view_range_open(struct opening *o, const struct latency_range *r, const str
 	latency_range_text(r, range, sizeof(range));
 	latency_time_text(r, c->tick, time, sizeof(time));
 	snprintf(o->name, sizeof(o->name), "%s %s, %s", latency_names[r->kind], range, time);
-	o->view = &view_range;
+	o->view = VIEW_RANGE;
 	o->init = init;
 	o->arg = copy;
 	return true;
 }
 
 const struct view view_range = {
-	.name = "Range",
 	.legend = "~ within a factor of 2",
-	.places = IN_RANGE,
 	.state_size = sizeof(struct range_view),
 	.update = range_update,
-	.draw = range_draw,
-	.act = range_act,
-	.click = range_click,
+	.draw = table_view_draw,
+	.act = table_act,
+	.search = table_search,
+	.click = table_click,
 	.status = range_status,
 	.selected = range_selected,
 	.open = range_open,

@@ -180,8 +180,7 @@ static void subsecond_draw(void *state, const struct view_context *c)
 	int lines = c->height - AROUND_LINES < h->rows ? c->height - AROUND_LINES : h->rows;
 	char text[512];
 
-	for (int line = c->top; line < c->top + c->height; line++)
-		paint_clear(c->paint, line, 0);
+	paint_clear_lines(c->paint, c->top, c->top + c->height);
 	draw_title(s, c);
 	if (!h->columns)
 		return;
@@ -206,16 +205,10 @@ static bool subsecond_act(void *state, enum action a, const struct view_context 
 	struct subsecond_view *s = state;
 
 	(void)c;
-	switch (a) {
-	case ACTION_HEAT_METRIC: /* the range stays: what else was there then is the question */
-		s->metric = (s->metric + 1) % SUBSECOND_METRICS;
-		return true;
-	case ACTION_HEAT_SCALE:
-		s->map.linear = !s->map.linear;
-		return true;
-	default:
+	if (a != ACTION_HEAT_METRIC)
 		return s->map.columns && heatmap_act(&s->map, a);
-	}
+	s->metric = (s->metric + 1) % SUBSECOND_METRICS; /* the range stays: what else was there then is the question */
+	return true;
 }
 
 static bool subsecond_open(void *state, enum action a, const struct view_context *c, struct opening *o)
@@ -225,7 +218,7 @@ static bool subsecond_open(void *state, enum action a, const struct view_context
 	char what[96];
 
 	if (a != ACTION_FLAME || !s->map.columns)
-		return true;
+		return a == ACTION_FLAME;
 	when_text(&r, c, what, sizeof(what));
 	return subsecond_flame(o, &r, s->metric, what);
 }
@@ -265,9 +258,7 @@ static void subsecond_view_fini(void *state)
 }
 
 const struct view view_subsecond = {
-	.name = "Subsecond",
 	.legend = "", /* below the map */
-	.places = IN_SUBSECOND,
 	.state_size = sizeof(struct subsecond_view),
 	.update = subsecond_update,
 	.draw = subsecond_draw,

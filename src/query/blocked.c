@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/blocked.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sample.h"
+#include "model/wait.h"
+#include "model/wait_functions.h"
+#include "query/stack_walk.h"
+#include "util/format.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+static void forget(struct blocked *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		free(s->at[i]);
+	s->nr = s->now = 0;
+	map_fini(&s->of);
+	s->of = (struct map){ 0 };
+}
+
+static struct waiter *waiter_of(struct blocked *s, const struct life *life)
+{
+	struct waiter *w = map_get(&s->of, (uintptr_t)life);
+
+	if (w)
+		return w;
+	w = calloc(1, sizeof(*w));
+	if (!w || VEC_PUSH(s->at, s->nr, s->room, w) || map_put(&s->of, (uintptr_t)life, w))
+		return NULL; /* what is in waiters is freed there */
+	w->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .number = life->tid, .thread = life,
+			       .process = life->process, .cgroup = life->cgroup };
+	return w;
+}
+
+static int add_sample(void *arg, const struct stack_sample *sample)
+{
+	struct blocked *s = arg;
+	struct waiter *w;
+
+	if (sample->kind != TIME_D)
+		return 0;
+	w = waiter_of(s, sample->life);
+	if (!w)
+		return -ENOMEM;
+	w->total_ns += sample->weight;
+	wakers_add(&w->wakers, sample);
+	if (sample->whole < w->longest_ns)
+		return 0;
+	w->longest_ns = sample->whole;
+	if (sample->kernel || sample->user) {
+		w->kernel = sample->kernel;
+		w->user = sample->user;
+	}
+	return 0;
+}
+
+/* All that ended, also those that were too many for a stack of each. */
+static int add_ended(struct blocked *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_aways; i++) {
+		const struct away *a = &t->aways[i];
+		struct waiter *w;
+
+		if (a->kind != LATENCY_D)
+			continue;
+		w = waiter_of(s, a->life);
+		if (!w)
+			return -ENOMEM;
+		w->count += a->count;
+		w->ended_ns += a->ns;
+		if (1ULL << a->slot < w->at_least_ns)
+			continue;
+		w->at_least_ns = 1ULL << a->slot;
+		w->below_ns = 2ULL << a->slot;
+	}
+	return 0;
+}
+
+static int add_counts(struct blocked *s, const struct tick *shown)
+{
+	uint64_t oldest;
+	int err = add_ended(s, shown);
+
+	tick_past(shown, &oldest);
+	s->refreshes = shown->seq >= oldest ? shown->seq - oldest + 1 : 1;
+	for (uint64_t seq = oldest; !err && seq < shown->seq; seq++) {
+		const struct tick *t = tick_head(shown, seq);
+
+		err = t ? add_ended(s, t) : 0;
+	}
+	return err;
+}
+
+/* Those that are in D at the end of the refresh. */
+static int add_now(struct blocked *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_active; i++) {
+		const struct row *r = &t->active[i];
+		const struct block *b = r->thread->block;
+		struct waiter *w;
+
+		if (r->state != STATE_D)
+			continue;
+		w = waiter_of(s, r->thread);
+		if (!w)
+			return -ENOMEM;
+		s->now++;
+		w->now = true;
+		w->row.state = STATE_D;
+		while (b && !(b->kind == TIME_D && b->since < t->awake_ns && t->awake_ns <= b->until))
+			b = b->before;
+		if (!b)
+			continue;
+		w->now_ns = t->awake_ns - b->since;
+		w->count += w->now_ns >= AWAY_D_NS;
+		w->at_least = b->at_least;
+		w->kernel = b->kernel;
+		w->user = b->user;
+		if (w->now_ns > w->longest_ns)
+			w->longest_ns = w->now_ns;
+	}
+	return 0;
+}
+
+/* Those that began before the oldest refresh, and those without a stack, are told as a whole when they end. */
+static uint64_t total_of(const struct waiter *w)
+{
+	uint64_t least = w->ended_ns > w->longest_ns ? w->ended_ns : w->longest_ns;
+
+	return w->total_ns > least ? w->total_ns : least;
+}
+
+/* Of one that was looked at while it lasted it may be lost that it ended. */
+static uint64_t count_of(const struct waiter *w)
+{
+	if (!w->count)
+		return w->longest_ns >= AWAY_D_NS ? 1 : VALUE_NA;
+	return w->count;
+}
+
+int blocked_find(struct blocked *b, const struct tick *t)
+{
+	int err;
+
+	forget(b);
+	err = tick_samples(t, HISTORY_TICKS, add_sample, b);
+	if (!err)
+		err = add_counts(b, t);
+	if (!err)
+		err = add_now(b, t);
+	for (size_t i = 0; !err && i < b->nr; i++) {
+		struct waiter *w = b->at[i];
+
+		wakers_sort(&w->wakers);
+		w->total_ns = total_of(w);
+		w->count = count_of(w);
+		if (!w->now_ns)
+			w->now_ns = VALUE_NA;
+	}
+	return err;
+}
+
+void blocked_fini(struct blocked *b)
+{
+	forget(b);
+	free(b->at);
+}
+
+bool blocked_before(const void *a, const void *b, const void *arg)
+{
+	const struct waiter *x = a, *y = b;
+
+	(void)arg;
+	if (x->now != y->now)
+		return x->now;
+	if (x->now_ns != y->now_ns)
+		return y->now_ns == VALUE_NA || (x->now_ns != VALUE_NA && x->now_ns > y->now_ns);
+	return x->total_ns > y->total_ns;
+}
+
+/* --- What is known of one */
+
+void waiter_where(const struct waiter *w, const struct source *source, char *buf, size_t size)
+{
+	const struct stack_sample at = { .kernel = w->kernel };
+	const char *name = NULL;
+	struct stack_walk walk;
+
+	stack_walk(&walk, source, &at, WALK_INNERMOST);
+	while (stack_walk_next(&walk)) {
+		name = stack_walk_name(&walk);
+		if (!wait_functions_has(name))
+			break;
+	}
+	if (name)
+		text_safe(buf, size, name, strlen(name));
+	else
+		snprintf(buf, size, "-");
+}
+
+void waiter_longest(const struct waiter *w, char *buf, size_t size)
+{
+	bool exact = w->longest_ns && w->longest_ns >= w->at_least_ns;
+	char text[12];
+
+	format_value(text, sizeof(text), UNIT_NS, exact ? w->longest_ns : w->below_ns ? w->below_ns : AWAY_D_NS, 0);
+	snprintf(buf, size, "%s%s", exact ? "" : "<", text);
+}

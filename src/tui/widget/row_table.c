@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/widget/row_table.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/tick.h"
+#include "query/filter.h"
+#include "query/tree.h"
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
+#include "util/text.h"
+
+/* The parent of all kernel threads. */
+#define KTHREADD 2
+
+static bool did_something(const struct row *r, bool own)
+{
+	const uint64_t *v = own ? r->own->v : r->values->v;
+
+	return v[FIELD_RUN] || v[FIELD_RUNQ] || v[FIELD_D] || v[FIELD_WAKEUPS] || r->exited;
+}
+
+static bool is_kthread(const struct row *r)
+{
+	if (r->kind == ROW_THREAD)
+		return r->thread->flags & PF_KTHREAD;
+	return r->kind == ROW_PROCESS &&
+	       (r->process->tgid == KTHREADD || r->process->ppid == KTHREADD);
+}
+
+bool row_table_wants(const struct view_context *c, const struct row *r)
+{
+	const struct settings *s = c->settings;
+
+	return !(s->hide_idle && !did_something(r, s->sorting.own)) &&
+	       !(s->hide_kthreads && is_kthread(r)) && subject_holds(&c->within, r) &&
+	       filter_match(c->filter, r, c->tick);
+}
+
+uint64_t row_key(const void *row)
+{
+	const struct subject s = subject_of(row);
+
+	return subject_key(&s);
+}
+
+/* --- Threads in tables of other items */
+
+bool thread_match(const void *row, const char *search)
+{
+	const struct row *r = row;
+
+	return strcasestr(r->thread->comm, search) || strcasestr(r->cgroup->path, search);
+}
+
+void thread_tid(const struct table_cell *cell, char *buf, size_t size)
+{
+	snprintf(buf, size, "%d", ((const struct row *)cell->item)->number);
+}
+
+void thread_comm(const struct table_cell *cell, char *buf, size_t size)
+{
+	text_safe(buf, size, ((const struct row *)cell->item)->thread->comm, 16);
+}
+
+void thread_cgroup(const struct table_cell *cell, char *buf, size_t size)
+{
+	const char *path = ((const struct row *)cell->item)->cgroup->path;
+
+	text_safe(buf, size, path, strlen(path));
+}
+
+const struct row *thread_selected(void *table)
+{
+	return table_selected(table);
+}
+
+/* --- Rows */
+
+/* Whether the search finds a row: in its name, or of a tree in what stands there; or its number. */
+static bool item_match(const void *item, const char *search)
+{
+	const struct row *r = item;
+	const char *base;
+	char number[16];
+
+	if (r->kind == ROW_CGROUP) {
+		base = strrchr(r->cgroup->path, '/');
+		return strcasestr(base && base[1] ? base + 1 : r->cgroup->path, search);
+	}
+	snprintf(number, sizeof(number), "%d", r->number);
+	return strcasestr(r->thread ? r->thread->comm : r->process->comm, search) ||
+	       (isdigit((unsigned char)*search) && !strcmp(number, search));
+}
+
+static const struct table_kind row_kind = {
+	.items = { row_key, row_tie },
+	.match = item_match,
+	.sorted = true,
+};
+
+void row_table_begin(struct row_table *t)
+{
+	table_begin(&t->table, &row_kind, t);
+}
+
+static size_t count_matches(const struct row_table *t, const char *search)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; *search && i < t->table.list.nr; i++)
+		n += item_match(t->table.list.items[i], search);
+	return n;
+}
+
+/* Run times of the last ticks, for the rows on the screen. */
+static void fill_past(struct row_table *t, const struct view_context *c)
+{
+	size_t nr = t->table.list.nr - t->table.list.top, height = c->height > 1 ? c->height - 1 : 0;
+
+	nr = nr < height ? nr : height;
+	if (nr > t->past_room) {
+		free(t->past);
+		t->past = calloc(nr, COLUMNS_PAST * sizeof(*t->past));
+		t->past_room = t->past ? nr : 0;
+	}
+	if (nr && nr <= t->past_room &&
+	    tick_history(c->tick, (const struct row **)t->table.list.items + t->table.list.top, nr, COLUMNS_PAST, t->past))
+		memset(t->past, 0xff, nr * COLUMNS_PAST * sizeof(*t->past)); /* VALUE_NA */
+}
+
+static struct column_context column_context(const struct row_table *t,
+					    const struct view_context *c)
+{
+	return (struct column_context){
+		.tick = c->tick,
+		.units = c->settings->units,
+		.tree = t->which == TABLE_TREE,
+		.own = t->which == TABLE_CGROUPS && c->settings->sorting.own,
+		.sorting = &c->settings->sorting,
+		.user_name = c->host->user_name,
+		.past = t->past,
+	};
+}
+
+static int add_row(void *list, const struct row *r)
+{
+	return list_add(list, r);
+}
+
+int row_table_add_tree(struct row_table *t, const struct view_context *c, struct tree *tree)
+{
+	return tree_rows(tree, sorting_before, &c->settings->sorting, add_row, &t->table.list);
+}
+
+bool row_table_fold(const struct row_table *t, enum action a, struct tree *tree)
+{
+	switch (a) {
+	case ACTION_FOLD:
+		tree_fold(tree, list_selected(&t->table.list));
+		return true;
+	case ACTION_UNFOLD:
+		tree_unfold(tree, list_selected(&t->table.list));
+		return true;
+	case ACTION_UNFOLD_ALL:
+		tree_unfold_all(tree);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- Columns */
+
+static void draw_cell(const struct table_cell *cell, const struct paint *p, int y, int x)
+{
+	const struct row_table *t = cell->state;
+	struct column_context columns = column_context(t, cell->context);
+	struct row_look look = { .match = cell->context->search, .line = cell->line };
+	enum column_id id = t->columns.at[cell->column].id;
+	char text[4096];
+
+	if (t->name && (id == COLUMN_TREE || id == COLUMN_COMM)) {
+		t->name(t->state, cell->item, text, sizeof(text));
+		look.tree = text;
+	}
+	columns_cell(p, y, x, cell->width, id, cell->role, cell->item, &look, &columns);
+}
+
+static int flags_of(enum column_id id)
+{
+	bool text = id >= COLUMN_FIELDS && id != COLUMN_THREADS;
+
+	return (column_info(id).right ? 0 : TABLE_LEFT) | (text ? TABLE_ASCENDING : 0) |
+	       (id != COLUMN_BAR && id != COLUMN_PAST ? TABLE_SORTS : 0);
+}
+
+/* The columns that fit, as the table has them. */
+static void set_columns(struct row_table *t, const struct view_context *c)
+{
+	struct column_context context = column_context(t, c);
+
+	columns_place(&t->columns, &c->settings->columns[t->which], c->paint->width, t->pan, &context);
+	t->table.columns = t->shown;
+	t->table.nr = t->columns.nr;
+	t->table.by = -1;
+	t->table.inverted = c->settings->sorting.inverted;
+	for (int i = 0; i < t->columns.nr; i++) {
+		enum column_id id = t->columns.at[i].id;
+
+		columns_title(id, t->id_title, &context, t->titles[i], sizeof(t->titles[i]));
+		t->shown[i] = (struct table_column){ t->titles[i], i > 0, t->columns.at[i].width,
+						     flags_of(id), .draw = draw_cell };
+		if (id == c->settings->sorting.by)
+			t->table.by = i;
+	}
+}
+
+void row_table_update(struct row_table *t, const struct view_context *c, bool ordered)
+{
+	t->table.before = ordered ? NULL : sorting_before;
+	t->table.before_arg = &c->settings->sorting;
+	set_columns(t, c);
+	table_sort(&t->table, c, c->height);
+	t->matches = count_matches(t, c->search);
+	if (columns_has(&t->columns, COLUMN_PAST))
+		fill_past(t, c);
+}
+
+/* --- Keys */
+
+const struct row *row_table_selected(void *table)
+{
+	return table_selected(&((struct row_table *)table)->table);
+}
+
+/* The order of the table is that of the settings, and so of all tables of rows. */
+static void keep_order(const struct row_table *t, const struct view_context *c)
+{
+	if (t->table.by >= 0)
+		c->settings->sorting.by = t->columns.at[t->table.by].id;
+	c->settings->sorting.inverted = t->table.inverted;
+}
+
+bool row_table_act(struct row_table *t, const struct view_context *c, enum action a)
+{
+	bool ours = a == ACTION_PAN_LEFT || a == ACTION_PAN_RIGHT || table_act(&t->table, a, c);
+
+	t->pan += a == ACTION_PAN_RIGHT ? t->pan < COLUMN_COUNT : a == ACTION_PAN_LEFT ? -(t->pan > 0) : 0;
+	keep_order(t, c);
+	return ours;
+}
+
+bool row_table_click(void *table, const struct view_context *c, int y, int x)
+{
+	bool enters = table_click(&((struct row_table *)table)->table, c, y, x);
+
+	keep_order(table, c);
+	return enters;
+}
+
+void row_table_status(const struct row_table *t, const struct view_context *c, size_t all,
+		  const char *what, char *buf, size_t size)
+{
+	size_t used;
+
+	used = snprintf(buf, size, "%zu of %zu %s", t->table.list.nr, all, what);
+	if (*c->search && used < size)
+		used += snprintf(buf + used, size - used, "  %zu match%s", t->matches,
+				 t->matches == 1 ? "" : "es");
+	if (list_held(&t->table.list, c->now_ns) && used < size)
+		used += snprintf(buf + used, size - used, "  order held");
+	if (t->table.list.follows && used < size)
+		snprintf(buf + used, size - used, "  following");
+}
+
+void row_table_fini(struct row_table *t)
+{
+	table_fini(&t->table);
+	free(t->past);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/term/paint.h"
+#include "tui/widget/table.h"
+
+struct item {
+	uint64_t key, size;
+	const char *name;
+};
+
+static struct item items[] = { { 1, 10, "b" }, { 2, 30, "a" }, { 3, VALUE_NA, "d" }, { 4, 20, "c" } };
+
+static uint64_t key(const void *item)
+{
+	return ((const struct item *)item)->key;
+}
+
+static int tie(const void *a, const void *b)
+{
+	return key(a) < key(b) ? -1 : 1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
+}
+
+static bool match(const void *item, const char *search)
+{
+	return !strcmp(((const struct item *)item)->name, search);
+}
+
+static void name_text(const struct table_cell *cell, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", ((const struct item *)cell->item)->name);
+}
+
+enum { SIZE, PICTURE, LATE, NAME };
+static const struct table_column columns[] = {
+	[SIZE] = { "SIZE", 0, 5, .at = TABLE_AT(struct item, size), .unit = UNIT_COUNT },
+	[PICTURE] = { "PICTURE", 1, 8, .text = name_text },
+	[LATE] = { "LATE", 1, 8, .from = 100, .at = TABLE_AT(struct item, size), .unit = UNIT_COUNT },
+	[NAME] = { "NAME", 1, 8, TABLE_LEFT | TABLE_WIDENS, .wide = 20, .text = name_text, .compare = by_name },
+};
+
+static const struct table_kind kind = {
+	.items = { key, tie }, TABLE_COLUMNS(columns), .sorted = true, .by = SIZE, .match = match,
+};
+
+static struct paint paint = { .width = 80, .height = 24 };
+static struct view_context context = { .paint = &paint, .search = "" };
+
+static void next_tick(struct table_state *t)
+{
+	table_begin(t, &kind, NULL);
+	for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+		assert_int_equal(table_add(t, &items[i]), 0);
+	table_sort(t, &context, 10);
+	context.now_ns += 10000000000ULL; /* no order is held that long */
+}
+
+static void assert_order(struct table_state *t, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	const uint64_t keys[] = { a, b, c, d };
+
+	next_tick(t);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(key(t->list.items[i]), keys[i]);
+}
+
+/* Numbers begin with the largest, texts with the smallest; what is not known, or not shown, is no order. */
+TEST(table, sorts_by_its_columns)
+{
+	struct table_state t = { 0 };
+
+	assert_order(&t, 2, 4, 1, 3);
+	assert_false(table_ascending(&t));
+	table_act(&t, ACTION_SORT_RIGHT, &context);
+	assert_int_equal(t.by, NAME);
+	assert_true(table_ascending(&t));
+	assert_order(&t, 2, 1, 4, 3);
+	table_act(&t, ACTION_INVERT, &context);
+	assert_order(&t, 3, 4, 1, 2);
+	table_act(&t, ACTION_SORT_RIGHT, &context);
+	assert_int_equal(t.by, SIZE);
+	assert_order(&t, 1, 4, 2, 3);
+	table_fini(&t);
+}
+
+TEST(table, clicks_on_titles_and_rows)
+{
+	struct table_state t = { 0 };
+
+	next_tick(&t);
+	t.y = 4;
+	assert_false(table_click(&t, &context, 4, t.x[NAME]));
+	assert_order(&t, 2, 1, 4, 3);
+	assert_false(table_click(&t, &context, 4, t.x[NAME] + 1));
+	assert_order(&t, 3, 4, 1, 2);
+	assert_false(table_click(&t, &context, 4, t.x[PICTURE]));
+	assert_int_equal(t.by, NAME);
+	assert_false(table_click(&t, &context, 6, 0));
+	assert_int_equal(key(table_selected(&t)), 4);
+	assert_true(table_click(&t, &context, 6, 0));
+	assert_false(table_click(&t, &context, 5 + 4, 0)); /* below the last one */
+	table_fini(&t);
+}
+
+/* The selection stays on its item, whatever the order. */
+TEST(table, selection_and_search)
+{
+	struct table_state t = { 0 };
+
+	next_tick(&t);
+	table_act(&t, ACTION_DOWN, &context);
+	assert_int_equal(key(table_selected(&t)), 4);
+	table_act(&t, ACTION_INVERT, &context);
+	next_tick(&t);
+	assert_int_equal(key(table_selected(&t)), 4);
+	context.search = "d";
+	table_search(&t, 1, &context);
+	assert_int_equal(key(table_selected(&t)), 3);
+	t.passive = true;
+	assert_null(table_selected(&t));
+	table_fini(&t);
+}
+
+TEST(table, columns_by_the_width_of_the_screen)
+{
+	struct table_state t = { 0 };
+
+	next_tick(&t);
+	assert_int_equal(t.width[LATE], -1);
+	assert_int_equal(t.x[NAME], 1 + 5 + 1 + 8 + 1);
+	assert_int_equal(t.width[NAME], 20);
+	paint.width = 30;
+	next_tick(&t);
+	assert_int_equal(t.width[NAME], 30 - (1 + 5 + 1 + 8 + 1));
+	paint.width = 10;
+	next_tick(&t);
+	assert_int_equal(t.width[NAME], 8);
+	paint.width = 120;
+	next_tick(&t);
+	assert_int_equal(t.width[LATE], 8);
+	paint.width = 80;
+	table_fini(&t);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(table_sorts_by_its_columns), cmocka_unit_test(table_clicks_on_titles_and_rows),
+		  cmocka_unit_test(table_selection_and_search),
+		  cmocka_unit_test(table_columns_by_the_width_of_the_screen));
+}
