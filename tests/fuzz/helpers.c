@@ -127,17 +127,6 @@ void helpers_forget(void)
 		end(&others[--nr_others]);
 }
 
-/* Takes what was asked, as nobody reads it. */
-void helpers_drain(int role)
-{
-	static uint8_t request[65536];
-	int fd;
-
-	while (helpers_other(role) >= 0 && helper_receive(helpers_other(role), request, sizeof(request), &fd) > 0)
-		if (fd >= 0)
-			close(fd);
-}
-
 void helpers_answer(int role, const void *answer, size_t bytes, int fd)
 {
 	if (helpers_other(role) >= 0)

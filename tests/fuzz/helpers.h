@@ -10,11 +10,9 @@
 #define HELPERS_MAX 32
 
 /* helpers_other - the end of the socket which the helper would have that was started last for this role; -1: there is
- * none, or it has ended. helpers_drain - takes what it was asked. helpers_answer - says this; @fd goes with it, and
- * stays open. helpers_close - it ends. helpers_stick - it runs, and does not end when it is killed. helpers_forget - all
- * end: at the end of an input. */
+ * none, or it has ended. helpers_answer - says this; @fd goes with it, and stays open. helpers_close - it ends.
+ * helpers_stick - it runs, and does not end when it is killed. helpers_forget - all end: at the end of an input. */
 int helpers_other(int role);
-void helpers_drain(int role);
 void helpers_answer(int role, const void *answer, size_t bytes, int fd);
 void helpers_close(int role);
 void helpers_stick(int role);

@@ -94,7 +94,7 @@ static void order(struct list *l, size_t first, size_t count, const struct list_
 	const struct order by = { o->before, o->arg, l->kind->tie };
 	size_t held = 0;
 
-	if (!o->before)
+	if (!o->before || !l->nr) /* without rows there is no memory for them either */
 		return;
 	if (list_held(l, o->now_ns))
 		held = place_held(l);
