@@ -145,7 +145,7 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 							    copy->ppid == b->o.starter_tgid)))
 		return 0;
 	blocked_end(b, index, l);
-	err = model_block(b->o.model, l, copy->state == SLOT_D ? TIME_D : TIME_SLEEP,
+	err = model_block(b->o.model, l, copy->state == SLOT_D ? METRIC_D : METRIC_SLEEP,
 			  now > copy->since ? now - copy->since : 0, at_least);
 	if (err)
 		return err;

@@ -41,7 +41,7 @@ struct shown {
 	uint64_t utime_ns, stime_ns;
 	float user_share;  /* of the running time, by the last interval with a tick in it */
 	uint32_t migrations;
-	struct hist runq;
+	uint32_t runq_hist[HIST_SLOTS];
 	uint64_t cgroup_id, limit_cgroup_id;
 };
 

@@ -4,7 +4,7 @@
 
 #include "model/tick.h"
 
-/* Adding up values of threads to those of processes, cgroups and the host, by the fields' kinds. */
+/* Adding up values of threads to those of processes, cgroups and the host, by the metrics' kinds. */
 
 /* values_add - adds @from to @to. User and kernel time that is not known adds nothing:
  * values_split() puts the sum right. */

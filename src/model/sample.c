@@ -19,8 +19,6 @@
 /* Stacks that no tick shows any more are looked for so often. */
 #define FORGET_EVERY 16
 
-const char *const time_names[TIME_KINDS] = { "cpu", "runq", "sleep", "d", "irq" };
-
 const char *const quality_names[QUALITIES] = { "complete", "truncated", "no_symbols", "lost" };
 
 enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed)
@@ -154,7 +152,7 @@ void model_stacks_free(struct model *m)
 
 /* --- Blocks */
 
-int model_block(struct model *m, struct life *l, enum time_kind kind, uint64_t age_ns, bool at_least)
+int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_least)
 {
 	struct block *b = malloc(sizeof(*b));
 
@@ -164,7 +162,7 @@ int model_block(struct model *m, struct life *l, enum time_kind kind, uint64_t a
 		.life = l,
 		.since = m->awake_ns - (int64_t)age_ns,
 		.until = BLOCK_ON,
-		.kind = kind,
+		.metric = metric,
 		.flags = NOTE_NO_STACK,
 		.at_least = at_least,
 		.before = l->block,
@@ -224,7 +222,7 @@ static bool in_block(const struct stack_sample *s, int64_t end)
 	if (!(s->flags & NOTE_GOES_ON))
 		return false;
 	for (const struct block *b = s->life->block; b; b = b->before)
-		if (b->kind == s->kind && b->since < end && end <= b->until)
+		if (b->metric == s->metric && b->since < end && end <= b->until)
 			return true;
 	return false;
 }
@@ -241,7 +239,7 @@ static int tell_blocks(const struct model *m, int64_t from, int64_t to, sample_f
 			.kernel = b->kernel,
 			.weight = until - since,
 			.whole = until - b->since,
-			.kind = b->kind,
+			.metric = b->metric,
 			.flags = b->flags | NOTE_GOES_ON,
 		};
 

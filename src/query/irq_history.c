@@ -63,15 +63,15 @@ void irq_history_bursts(const struct tick *t, int source, struct irq_bursts *b)
 	}
 }
 
-void irq_history_hist(const struct tick *t, int source, uint64_t hist[IRQ_HIST_SLOTS])
+void irq_history_hist(const struct tick *t, int source, struct hist *hist)
 {
-	memset(hist, 0, IRQ_HIST_SLOTS * sizeof(*hist));
+	*hist = (struct hist){ 0 };
 	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
 		const struct tick *then = irq_history_at(t, seq);
 		const struct irq_values *v = then ? irq_values_of(then, source) : NULL;
 
-		for (int i = 0; v && i < IRQ_HIST_SLOTS; i++)
-			hist[i] += v->hist[i];
+		if (v)
+			hist_add(hist, &v->hist);
 	}
 }
 
@@ -127,8 +127,8 @@ static void add_longest_wait(const struct tick *t, const struct life *l, const s
 	struct irq_burst longest = { .cpu = l->cpu, .who.tid = l->tid };
 
 	for (uint64_t i = 0; i < IRQ_STARVED; i++) {
-		uint64_t seq = t->seq - (IRQ_STARVED - 1 - i), ns = past[i].v[FIELD_RUNQ_MAX];
-		const struct tick *then = past[i].v[FIELD_ALIVE] == VALUE_NA ? NULL : irq_history_at(t, seq);
+		uint64_t seq = t->seq - (IRQ_STARVED - 1 - i), ns = past[i].v[METRIC_RUNQ_MAX];
+		const struct tick *then = values_known(&past[i]) ? irq_history_at(t, seq) : NULL;
 
 		if (!then || ns == VALUE_NA || ns < longest.ns)
 			continue;

@@ -8,17 +8,14 @@
 #include "util/format.h"
 #include "util/text.h"
 
-const char *latency_word(enum latency_kind kind, uint64_t count)
+const char *latency_word(enum hist_id kind, uint64_t count)
 {
-	static const char *const one[LATENCY_KINDS] = { "wait", "sleep", "D state", "interrupt", "softirq" };
-	static const char *const more[LATENCY_KINDS] = { "waits", "sleeps", "D states", "interrupts", "softirqs" };
-
-	return (count == 1 ? one : more)[kind];
+	return count == 1 ? hists[kind].one : hists[kind].more;
 }
 
 void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 {
-	bool shortest = r->low <= latency_first(r->kind), longest = r->high >= latency_last(r->kind);
+	bool shortest = r->low <= hists[r->kind].first, longest = r->high >= hists[r->kind].last;
 	char from[16], to[16];
 
 	format_value(from, sizeof(from), UNIT_NS, 1ULL << r->low, 0);

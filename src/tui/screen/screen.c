@@ -298,7 +298,7 @@ void screen_flame(struct screen *s, uint64_t now_ns)
 		r = subject_row(&screen_here(s)->within, s->shown);
 	go_into(s, &view_flame, 0, r);
 	if (blocked && s->depth > depth)
-		view_flame_set(screen_here(s)->state, CALLTREE_D);
+		view_flame_set(screen_here(s)->state, METRIC_D);
 }
 
 bool screen_back(struct screen *s)

@@ -157,16 +157,16 @@ static bool act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		open_menu(s, &menu_options);
 		return true;
 	case ACTION_SORT_RUN:
-		sort_by(s, (enum column_id)FIELD_RUN);
+		sort_by(s, (enum column_id)METRIC_RUN);
 		return true;
 	case ACTION_SORT_MAX:
-		sort_by(s, (enum column_id)FIELD_RUNQ_MAX);
+		sort_by(s, (enum column_id)METRIC_RUNQ_MAX);
 		return true;
 	case ACTION_SORT_P99:
-		sort_by(s, (enum column_id)FIELD_RUNQ_P99);
+		sort_by(s, (enum column_id)METRIC_RUNQ_P99);
 		return true;
 	case ACTION_SORT_D:
-		sort_by(s, (enum column_id)FIELD_D);
+		sort_by(s, (enum column_id)METRIC_D);
 		return true;
 	case ACTION_SORT_ID:
 		sort_by(s, COLUMN_ID);

@@ -70,20 +70,20 @@ struct view {
 extern const struct view view_threads, view_cgroups, view_system, view_detail, view_flame,
 	view_blocked, view_irq, view_waits, view_latency, view_range, view_subsecond;
 
-/* Which kind of time view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
+/* Which metric view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
  * @source; @arg is freed by free(). @what: of which they are, "NET_RX on CPU 3". */
-enum calltree_metric;
+enum metric_id;
 typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg);
-void view_flame_set(void *state, enum calltree_metric metric);
+void view_flame_set(void *state, enum metric_id metric);
 void view_flame_runq(void *state, void *arg); /* for struct opening */
-void view_flame_from(void *state, enum calltree_metric metric, flame_source *source, void *arg, const char *what);
+void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what);
 
 /* view_flame_found - @o opens view_flame of samples that @find adds to a list, once: they are kept when they are
  * forgotten elsewhere. @arg: @size bytes that are copied for it; @what: for titles. Returns false if there is no
  * memory. */
 struct sample_list;
 typedef int samples_find(const void *arg, const struct view_context *c, struct sample_list *list);
-bool view_flame_found(struct opening *o, enum calltree_metric metric, samples_find *find, const void *arg, size_t size,
+bool view_flame_found(struct opening *o, enum metric_id metric, samples_find *find, const void *arg, size_t size,
 		      const char *what);
 
 /* view_range_open - @o opens view_range of this. Returns false if there is no memory. */

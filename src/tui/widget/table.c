@@ -19,7 +19,7 @@ static bool did_something(const struct row *r, bool own)
 {
 	const uint64_t *v = own ? r->own->v : r->values->v;
 
-	return v[FIELD_RUN] || v[FIELD_RUNQ] || v[FIELD_D] || v[FIELD_WAKEUPS] || r->exited;
+	return v[METRIC_RUN] || v[METRIC_RUNQ] || v[METRIC_D] || v[METRIC_WAKEUPS] || r->exited;
 }
 
 static bool is_kthread(const struct row *r)

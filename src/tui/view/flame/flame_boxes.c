@@ -159,10 +159,11 @@ void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int
 void flame_draw_functions(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
 {
 	const struct calltree *f = &s->flames[TREE_MAIN];
+	enum unit unit = metrics[s->options.metric].unit;
 	uint64_t all = f->nodes[0].total;
 
 	paint_format(c->paint, top, left, ROLE_TITLE, "%7s %6s  %7s %6s  %-8s %s", "SELF", "%", "TOTAL", "%",
-		     s->options.metric == CALLTREE_CPU ? "SAMPLES" : "COUNT", "FUNCTION");
+		     metrics[s->options.metric].weight.sampled ? "SAMPLES" : "COUNT", "FUNCTION");
 	s->functions_height = bottom - top - 1;
 	if (s->function >= f->nr_functions)
 		s->function = f->nr_functions ? f->nr_functions - 1 : 0;
@@ -181,8 +182,8 @@ void flame_draw_functions(struct flame_view *s, const struct view_context *c, in
 		if (!fn->total)
 			return;
 		text_safe(name, sizeof(name), fn->symbol->name, strlen(fn->symbol->name));
-		format_value(self, sizeof(self), UNIT_NS, fn->self, 0);
-		format_value(total, sizeof(total), UNIT_NS, fn->total, 0);
+		format_value(self, sizeof(self), unit, fn->self, 0);
+		format_value(total, sizeof(total), unit, fn->total, 0);
 		format_value(count, sizeof(count), UNIT_COUNT, fn->count, 0);
 		paint_format(c->paint, top + 1 + i, left, role, "%7s %5.1f%%  %7s %5.1f%%  %7s  %c%s%c", self,
 			     100.0 * fn->self / all, total, 100.0 * fn->total / all, count, marks[0], name,

@@ -14,7 +14,7 @@ int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg)
 	return s->source(s->source_arg, s->context, fn, fn_arg);
 }
 
-void view_flame_set(void *state, enum calltree_metric metric)
+void view_flame_set(void *state, enum metric_id metric)
 {
 	((struct flame_view *)state)->options.metric = metric;
 }
@@ -22,10 +22,10 @@ void view_flame_set(void *state, enum calltree_metric metric)
 void view_flame_runq(void *state, void *arg)
 {
 	(void)arg;
-	view_flame_set(state, CALLTREE_RUNQ);
+	view_flame_set(state, METRIC_RUNQ);
 }
 
-void view_flame_from(void *state, enum calltree_metric metric, flame_source *source, void *arg, const char *what)
+void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what)
 {
 	struct flame_view *s = state;
 
@@ -40,7 +40,7 @@ struct found {
 	struct sample_list list;
 	samples_find *find;
 	bool done;
-	enum calltree_metric metric;
+	enum metric_id metric;
 	char what[96];
 	uint64_t arg[]; /* of @find */
 };
@@ -72,7 +72,7 @@ static void found_init(void *state, void *arg)
 	((struct flame_view *)state)->free_by = found_free;
 }
 
-bool view_flame_found(struct opening *o, enum calltree_metric metric, samples_find *find, const void *arg, size_t size,
+bool view_flame_found(struct opening *o, enum metric_id metric, samples_find *find, const void *arg, size_t size,
 		      const char *what)
 {
 	struct found *f = calloc(1, sizeof(*f) + size);

@@ -84,7 +84,8 @@ static uint64_t value_of(const struct irq_values *v, enum column id)
 		return v->count ? v->ns / v->count : 0;
 	case IRQ_P50:
 	case IRQ_P99:
-		return v->count ? irq_quantile(v, id == IRQ_P50 ? 0.5 : 0.99) : 0;
+		return !v->count ? 0
+				 : hist_quantile(&v->hist, irq_hist(v->source->kind), id == IRQ_P50 ? 0.5 : 0.99, v->max_ns);
 	case IRQ_MAX:
 		return v->max_ns;
 	case IRQ_CPUS:

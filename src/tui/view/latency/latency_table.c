@@ -16,22 +16,22 @@ static void contributor_name(const struct latency_contributor *who, char *buf, s
 #define NAME_WIDTH 15
 
 /* Of the column between name and who ran instead. */
-static int path_width(const struct paint *p, enum latency_kind kind)
+static int path_width(const struct paint *p, enum hist_id kind)
 {
-	if (kind != LATENCY_RUNQ)
+	if (kind != HIST_RUNQ)
 		return p->width - 48 < 60 ? p->width - 48 : 60;
 	return p->width >= 140 ? 40 : p->width >= 100 ? 16 : 0;
 }
 
-void latency_draw_head(const struct paint *p, int y, enum latency_kind kind)
+void latency_draw_head(const struct paint *p, int y, enum hist_id kind)
 {
 	int width = path_width(p, kind);
 
 	paint_format(p, y, 0, ROLE_TITLE, "%7s %7s %7s %7s %-*s %-*s%s%-*s", "COUNT",
-		     kind == LATENCY_SLEEP || kind == LATENCY_D ? "TOTAL" : "~TOTAL", "~P99",
+		     kind == HIST_SLEEP || kind == HIST_D ? "TOTAL" : "~TOTAL", "~P99",
 		     latency_is_irq(kind) ? "MAX" : "TID", NAME_WIDTH, latency_is_irq(kind) ? "IRQ" : "COMM", width,
 		     !width ? "" : latency_is_irq(kind) ? "LONGEST" : "CGROUP", width ? " " : "", p->width,
-		     kind == LATENCY_RUNQ ? "RAN INSTEAD" : "");
+		     kind == HIST_RUNQ ? "RAN INSTEAD" : "");
 }
 
 static void behind_text(const struct latency_contributor *who, char *buf, size_t size)
@@ -65,7 +65,7 @@ static void path_text(const struct latency_contributor *who, bool irq, int width
 /* Of the range; where the source had longer ones, what the slot says. */
 static void longest_text(const struct latency_contributor *who, char *buf, size_t size)
 {
-	int top = LATENCY_SLOTS - 1;
+	int top = LOG2_SLOTS - 1;
 	char text[16];
 
 	while (top > 0 && !who->n.n[top])
@@ -75,7 +75,7 @@ static void longest_text(const struct latency_contributor *who, char *buf, size_
 }
 
 void latency_draw_contributor(const struct paint *p, int y, const struct latency_contributor *who,
-			      enum latency_kind kind, bool selected)
+			      enum hist_id kind, bool selected)
 {
 	char count[16], total[16], p99[16], number[24], name[80], cut[80], path[256], behind[128] = "", line[1024];
 	bool irq = latency_is_irq(kind);
@@ -91,7 +91,7 @@ void latency_draw_contributor(const struct paint *p, int y, const struct latency
 	contributor_name(who, name, sizeof(name));
 	text_cut(cut, sizeof(cut), name, NAME_WIDTH);
 	path_text(who, irq, width, path, sizeof(path));
-	if (kind == LATENCY_RUNQ)
+	if (kind == HIST_RUNQ)
 		behind_text(who, behind, sizeof(behind));
 	snprintf(line, sizeof(line), "%c%6s %7s %7s %7s %s%*s %s%*s%s%s", selected ? '>' : ' ', count, total, p99,
 		 number, cut, NAME_WIDTH - text_width(cut), "", path, width - text_width(path), "", width ? " " : "",

@@ -9,9 +9,9 @@ struct paint;
 struct view_context;
 
 /* latency_draw_head, latency_draw_contributor - a line of a table of them. */
-void latency_draw_head(const struct paint *p, int y, enum latency_kind kind);
+void latency_draw_head(const struct paint *p, int y, enum hist_id kind);
 void latency_draw_contributor(const struct paint *p, int y, const struct latency_contributor *who,
-			      enum latency_kind kind, bool selected);
+			      enum hist_id kind, bool selected);
 
 /* latency_flame - @o opens the flamegraph of a range: of runqueue waits all that its threads had in these refreshes,
  * of sleep and D state just these, of interrupts all that its sources had; its title says so. Returns false if there is no memory. */
