@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/aggregate.h"
+
 /* A read and a write of a slot take less than 100 ns each: only a thread that switches all the
  * time on a CPU that is stolen from us is met this often. */
 #define READ_TRIES 256
@@ -188,7 +190,6 @@ static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], uint64_t e
 static void show_split(struct shown *r, const struct slot *c, struct values *v)
 {
 	uint64_t user = c->utime_ns - r->utime_ns, kernel = c->stime_ns - r->stime_ns;
-	uint64_t run = v->v[METRIC_RUN];
 
 	r->utime_ns = c->utime_ns;
 	r->stime_ns = c->stime_ns;
@@ -196,16 +197,7 @@ static void show_split(struct shown *r, const struct slot *c, struct values *v)
 		r->user_share = (float)user / (user + kernel);
 		r->split_known = true;
 	}
-	if (!run) {
-		v->v[METRIC_USER] = v->v[METRIC_KERNEL] = 0;
-	} else if (!r->split_known) {
-		v->v[METRIC_USER] = v->v[METRIC_KERNEL] = VALUE_NA;
-	} else {
-		v->v[METRIC_USER] = (double)run * r->user_share;
-		if (v->v[METRIC_USER] > run)
-			v->v[METRIC_USER] = run;
-		v->v[METRIC_KERNEL] = run - v->v[METRIC_USER];
-	}
+	values_split_by(v, r->user_share, r->split_known);
 }
 
 static void show_counts(struct shown *r, const struct slot *c, struct values *v)

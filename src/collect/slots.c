@@ -277,7 +277,7 @@ static int show_stacks(struct slots *s, uint32_t index, const struct slot *c, co
 	};
 
 	if (is_blocked(c)) {
-		t.blocked = c->state == SLOT_D ? METRIC_D : METRIC_SLEEP;
+		t.blocked = slot_blocked(c);
 		t.blocked_ns = now > c->since ? now - c->since : 0;
 	}
 	return stacks_show(s->stacks, &t);

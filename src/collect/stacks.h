@@ -47,7 +47,7 @@ struct stacks_thread {
 	uint64_t runq_ns;            /* its sum up to the interval's end */
 	bool softirqs;               /* it is ksoftirqd: what softirqs do there is its own */
 	uint64_t blocked_ns;         /* at its end: for how long it has been blocked, 0: it is not */
-	enum metric_id blocked;      /* METRIC_SLEEP or METRIC_D */
+	enum metric_id blocked;      /* what that is part of */
 };
 
 /*

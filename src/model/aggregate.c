@@ -45,19 +45,21 @@ uint64_t tick_steal(const struct tick *t)
 	return ns;
 }
 
-void values_split(struct values *v)
+void values_split_by(struct values *v, double user, double known)
 {
 	uint64_t run = v->v[METRIC_RUN];
-	uint64_t known = v->v[METRIC_USER] + v->v[METRIC_KERNEL];
 
-	if (!run) {
-		v->v[METRIC_USER] = v->v[METRIC_KERNEL] = 0;
-	} else if (!known) {
+	if (run && !known) {
 		v->v[METRIC_USER] = v->v[METRIC_KERNEL] = VALUE_NA;
-	} else {
-		v->v[METRIC_USER] = (double)run * v->v[METRIC_USER] / known;
-		if (v->v[METRIC_USER] > run)
-			v->v[METRIC_USER] = run;
-		v->v[METRIC_KERNEL] = run - v->v[METRIC_USER];
+		return;
 	}
+	v->v[METRIC_USER] = run ? (double)run * user / known : 0;
+	if (v->v[METRIC_USER] > run)
+		v->v[METRIC_USER] = run;
+	v->v[METRIC_KERNEL] = run - v->v[METRIC_USER];
+}
+
+void values_split(struct values *v)
+{
+	values_split_by(v, v->v[METRIC_USER], v->v[METRIC_USER] + v->v[METRIC_KERNEL]);
 }

@@ -20,4 +20,7 @@ uint64_t tick_steal(const struct tick *t);
  * VALUE_NA if nothing is known of a running time that is not 0. */
 void values_split(struct values *v);
 
+/* values_split_by - the same, by the parts @user of @known (0: nothing is known). */
+void values_split_by(struct values *v, double user, double known);
+
 #endif

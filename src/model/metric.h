@@ -129,6 +129,12 @@ struct hist_row {
 extern const struct metric metrics[METRIC_COUNT + 1];
 extern const struct hist_row hists[HIST_COUNT];
 
+/* hist_word - "wait", "waits", "D states", ... */
+static inline const char *hist_word(enum hist_id id, uint64_t count)
+{
+	return count == 1 ? hists[id].one : hists[id].more;
+}
+
 /* metric_suffix - the unit at the end of a JSON name: "_ns", or nothing. */
 static inline const char *metric_suffix(enum metric_id m)
 {

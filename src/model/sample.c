@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/internal.h"
+#include "model/history.h"
 #include "util/vec.h"
 
 /* Ticks that a stack is kept beyond the last one that shows it: its thread may still wait where it
@@ -72,7 +72,7 @@ static uint64_t oldest_shown(const struct model *m)
 /* When the first tick that is shown began. */
 static int64_t oldest_time(const struct model *m)
 {
-	const struct tick *head = m->history ? history_head(m->history, history_oldest(m->history)) : NULL;
+	const struct tick *head = history_head(m->history, history_oldest(m->history));
 	int64_t oldest = head ? head->awake_ns - (int64_t)head->interval_ns : m->awake_ns;
 
 	for (const struct tick_node *n = m->held; n; n = n->next)
@@ -206,14 +206,17 @@ void blocks_move(struct life *from, struct life *to)
 /* A tick that is remembered or held, without rows if need be; NULL: it is neither. @b: its samples, NULL: none. */
 static const struct tick *find(const struct model *m, uint64_t seq, const struct tick_lists **b)
 {
+	const struct history_tick *t;
+
 	for (const struct tick_node *n = m->held; n; n = n->next) {
 		if (n->tick.seq != seq)
 			continue;
 		*b = n->lists;
 		return &n->tick;
 	}
-	*b = m->history ? history_lists(m->history, seq) : NULL;
-	return m->history ? history_head(m->history, seq) : NULL;
+	t = history_find(m->history, seq);
+	*b = t ? t->lists : NULL;
+	return t ? &t->head : NULL;
 }
 
 /* Whether it is told by the block that it is a part of, @end being that of its tick. */

@@ -84,7 +84,7 @@ struct block {
 	int64_t since;
 	int64_t until;            /* end of the last tick that it lasted through; BLOCK_ON: it goes on */
 	const struct stack *user, *kernel; /* NULL: none, or not known yet */
-	uint8_t metric;           /* enum metric_id: METRIC_SLEEP or METRIC_D */
+	uint8_t metric;           /* enum metric_id: what it is part of */
 	uint8_t flags;            /* enum sample_note: NOTE_NO_STACK until it was looked at */
 	bool at_least;            /* it began before systop, perhaps earlier than at since */
 	struct block *before;     /* of the same thread */

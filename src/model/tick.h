@@ -262,7 +262,7 @@ void tick_put(const struct tick *t);
 size_t tick_past(const struct tick *t, uint64_t *oldest);
 
 /* tick_head - a remembered tick without its rows, but with what is in lists of the host (cpus, irqs, waits, ...), for as
- * long as it is remembered. NULL: it is not. The threads, processes and cgroups in its lists live for as long as @any is
+ * long as it is remembered; or @any itself. NULL: neither. The threads, processes and cgroups in its lists live for as long as @any is
  * held. */
 const struct tick *tick_head(const struct tick *any, uint64_t seq);
 

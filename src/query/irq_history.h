@@ -28,9 +28,6 @@ void irq_bursts_add(struct irq_bursts *b, const struct irq_burst *one);
 
 #define IRQ_ALL (-1)
 
-/* irq_history_at - a remembered refresh, or @t itself; of its rows nothing can be asked. NULL: not remembered. */
-const struct tick *irq_history_at(const struct tick *t, uint64_t seq);
-
 /* irq_history_since - when the oldest of them began: CLOCK_BOOTTIME ns. irq_history_first - its number. */
 uint64_t irq_history_since(const struct tick *t);
 uint64_t irq_history_first(const struct tick *t);

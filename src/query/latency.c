@@ -34,11 +34,6 @@ uint64_t latency_source_key(uint16_t index)
 	return index + 1;
 }
 
-const struct tick *latency_head(const struct tick *shown, uint64_t seq)
-{
-	return seq == shown->seq ? shown : tick_head(shown, seq);
-}
-
 /* --- Whose they are */
 
 static void forget(struct latency_contributors *p)
@@ -286,7 +281,7 @@ static int longer(const void *a, const void *b)
 
 static int find_in(struct latency_contributors *p, const struct tick *any, uint64_t seq)
 {
-	const struct tick *t = latency_head(any, seq);
+	const struct tick *t = tick_head(any, seq);
 
 	if (!t)
 		return 0;
@@ -315,7 +310,7 @@ static void find_behinds(struct latency_contributors *p, const struct tick *any)
 	for (size_t i = 0; i < p->nr; i++)
 		p->at[i]->nr_behind = p->at[i]->behind_ns = 0;
 	for (uint64_t seq = p->range.first; seq <= p->range.last; seq++) {
-		const struct tick *t = latency_head(any, seq);
+		const struct tick *t = tick_head(any, seq);
 
 		if (t)
 			add_behinds(p, t);

@@ -8,11 +8,6 @@
 #include "util/format.h"
 #include "util/text.h"
 
-const char *latency_word(enum hist_id kind, uint64_t count)
-{
-	return count == 1 ? hists[kind].one : hists[kind].more;
-}
-
 void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 {
 	bool shortest = r->low <= hists[r->kind].first, longest = r->high >= hists[r->kind].last;
@@ -30,7 +25,7 @@ void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size)
 {
-	const struct tick *first = latency_head(any, r->first), *last = latency_head(any, r->last);
+	const struct tick *first = tick_head(any, r->first), *last = tick_head(any, r->last);
 	char from[16], to[16];
 	struct tm tm;
 	time_t at;
@@ -44,11 +39,6 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 	snprintf(buf, size, "%s-%s", from, to);
 }
 
-static void contributor_name(const struct latency_contributor *who, char *buf, size_t size)
-{
-	text_safe(buf, size, who->life.comm, sizeof(who->life.comm));
-}
-
 void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size)
 {
 	bool irq = latency_is_irq(p->range.kind);
@@ -56,7 +46,7 @@ void latency_contributors_text(const struct latency_contributors *p, uint64_t al
 	size_t used;
 
 	format_value(count, sizeof(count), UNIT_COUNT, all, 0);
-	used = snprintf(buf, size, "%s %s", count, latency_word(p->range.kind, all));
+	used = snprintf(buf, size, "%s %s", count, hist_word(p->range.kind, all));
 	if (all && !p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", whose is not known");
 	if (p->nr && p->count < all && used < size) {
@@ -69,7 +59,7 @@ void latency_contributors_text(const struct latency_contributors *p, uint64_t al
 	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
 		if (p->at[i]->ns * 200 < p->ns) /* what would be 0%, as all that come after it */
 			break;
-		contributor_name(p->at[i], name, sizeof(name));
+		text_safe(name, sizeof(name), p->at[i]->life.comm, sizeof(p->at[i]->life.comm));
 		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
 	}
 }

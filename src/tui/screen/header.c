@@ -102,12 +102,11 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 /* "]  RUNQ p50 ~18us p99 ~2.4ms max 41ms  " */
 static void waits_text(const struct tick *t, const struct paint *p, char *buf, size_t size)
 {
-	const struct row total = { .values = &t->total };
 	char p50[16], p99[16], max[16];
 
-	format_value(p50, sizeof(p50), UNIT_NS, row_value(&total, METRIC_RUNQ_P50), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, row_value(&total, METRIC_RUNQ_P99), 0);
-	format_value(max, sizeof(max), UNIT_NS, row_value(&total, METRIC_RUNQ_MAX), 0);
+	format_value(p50, sizeof(p50), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P50), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P99), 0);
+	format_value(max, sizeof(max), UNIT_NS, values_value(&t->total, METRIC_RUNQ_MAX), 0);
 	snprintf(buf, size, "]  RUNQ p50 ~%s p99 ~%s%s%s  ", p50, p99, p->width >= 100 ? " max " : "",
 		 p->width >= 100 ? max : "");
 }

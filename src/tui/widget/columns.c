@@ -10,7 +10,7 @@
 
 static const struct column_info text_columns[] = {
 #define _(id, name, title, min, max, drop, right, help) \
-	{ name, title, help, min, max, drop, right, right },
+	{ name, title, help, min, max, drop, right },
 	TEXT_COLUMNS(_)
 #undef _
 };
@@ -27,7 +27,7 @@ struct column_info column_info(enum column_id id)
 	m = &metrics[id];
 	/* A duration, as shares are shown as one on demand, takes 6. */
 	return (struct column_info){ m->name, m->title, m->help, m->width, m->width,
-				     m->drop, true, true };
+				     m->drop, true };
 }
 
 enum column_id column_find(const char *name)

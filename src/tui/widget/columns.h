@@ -44,7 +44,7 @@ enum column_id {
 struct column_info {
 	const char *name, *title, *help;
 	int min, max, drop;
-	bool right, numeric;
+	bool right;
 };
 
 /* column_info - of any column. column_find - by its name, or a metric's (metric.h); COLUMN_COUNT. */

@@ -173,7 +173,7 @@ static void behind_text(const struct tick *t, const struct interrupted_who *who,
 	char name[80];
 
 	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_history_at(t, seq);
+		const struct tick *then = tick_head(t, seq);
 
 		for (size_t i = 0; then && then->boottime_ns == who->at && i < then->nr_waits; i++) {
 			const struct wait *w = &then->waits[i];

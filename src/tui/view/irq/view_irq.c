@@ -196,7 +196,7 @@ static int find_rows(struct irq_view *s, const struct tick *t)
 	for (size_t i = 0; i < t->nr_irqs && !err; i++)
 		err = add_row(s, &t->irqs[i], seen);
 	for (uint64_t seq = irq_history_first(t); seq < t->seq; seq++) {
-		const struct tick *then = irq_history_at(t, seq);
+		const struct tick *then = tick_head(t, seq);
 
 		for (size_t i = 0; then && i < then->nr_irqs && !err; i++) {
 			const struct irq_values none = { .source = then->irqs[i].source };

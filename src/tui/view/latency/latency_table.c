@@ -8,11 +8,6 @@
 #include "util/format.h"
 #include "util/text.h"
 
-static void contributor_name(const struct latency_contributor *who, char *buf, size_t size)
-{
-	text_safe(buf, size, who->life.comm, sizeof(who->life.comm));
-}
-
 #define NAME_WIDTH 15
 
 /* Of the column between name and who ran instead. */
@@ -28,7 +23,7 @@ void latency_draw_head(const struct paint *p, int y, enum hist_id kind)
 	int width = path_width(p, kind);
 
 	paint_format(p, y, 0, ROLE_TITLE, "%7s %7s %7s %7s %-*s %-*s%s%-*s", "COUNT",
-		     kind == HIST_SLEEP || kind == HIST_D ? "TOTAL" : "~TOTAL", "~P99",
+		     hists[kind].owner == HIST_OF_BLOCKS ? "TOTAL" : "~TOTAL", "~P99",
 		     latency_is_irq(kind) ? "MAX" : "TID", NAME_WIDTH, latency_is_irq(kind) ? "IRQ" : "COMM", width,
 		     !width ? "" : latency_is_irq(kind) ? "LONGEST" : "CGROUP", width ? " " : "", p->width,
 		     kind == HIST_RUNQ ? "RAN INSTEAD" : "");
@@ -88,7 +83,7 @@ void latency_draw_contributor(const struct paint *p, int y, const struct latency
 		longest_text(who, number, sizeof(number));
 	else
 		format_value(number, sizeof(number), UNIT_NONE, who->row.number, 0);
-	contributor_name(who, name, sizeof(name));
+	text_safe(name, sizeof(name), who->life.comm, sizeof(who->life.comm));
 	text_cut(cut, sizeof(cut), name, NAME_WIDTH);
 	path_text(who, irq, width, path, sizeof(path));
 	if (kind == HIST_RUNQ)

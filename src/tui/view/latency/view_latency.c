@@ -82,7 +82,7 @@ static void fill(struct latency_view *s, const struct view_context *c)
 	struct heatmap *h = &s->map;
 
 	for (int column = 0; column < h->columns; column++) {
-		const struct tick *t = latency_head(c->tick, h->first + column);
+		const struct tick *t = tick_head(c->tick, h->first + column);
 
 		if (!t)
 			continue;
@@ -100,7 +100,7 @@ static void sum_up(struct latency_view *s, const struct tick *shown, uint64_t fi
 	s->max_ns = 0;
 	s->known = 0;
 	for (uint64_t seq = first; seq <= shown->seq; seq++) {
-		const struct tick *t = latency_head(shown, seq);
+		const struct tick *t = tick_head(shown, seq);
 		uint64_t max = t ? longest(t, s->kind) : 0;
 
 		if (!t)
@@ -243,7 +243,7 @@ static uint64_t count(const struct latency_range *r, const struct tick *any)
 	uint64_t sum = 0;
 
 	for (uint64_t seq = r->first; seq <= r->last; seq++) {
-		const struct tick *t = latency_head(any, seq);
+		const struct tick *t = tick_head(any, seq);
 
 		for (int slot = r->low; t && slot <= r->high; slot++)
 			sum += t->hist[r->kind].n[slot];
@@ -253,7 +253,7 @@ static uint64_t count(const struct latency_range *r, const struct tick *any)
 
 static uint64_t age(const struct view_context *c, uint64_t seq)
 {
-	const struct tick *t = latency_head(c->tick, seq);
+	const struct tick *t = tick_head(c->tick, seq);
 
 	return t ? c->newest->boottime_ns - t->boottime_ns : UINT64_MAX;
 }
@@ -344,7 +344,7 @@ static bool latency_selected_time(void *state, const struct view_context *c, uin
 {
 	struct latency_view *s = state;
 	struct latency_range r = range_of(s);
-	const struct tick *first = latency_head(c->tick, r.first), *last = latency_head(c->tick, r.last);
+	const struct tick *first = tick_head(c->tick, r.first), *last = tick_head(c->tick, r.last);
 
 	if (s->map.range == HEAT_NONE || !first || !last)
 		return false;
@@ -358,7 +358,7 @@ static void latency_status(void *state, const struct view_context *c, char *buf,
 	struct latency_view *s = state;
 
 	(void)c;
-	snprintf(buf, size, "%s %s", latency_word(s->kind, 2), hists[s->kind].which);
+	snprintf(buf, size, "%s %s", hists[s->kind].more, hists[s->kind].which);
 }
 
 static void latency_fini(void *state)

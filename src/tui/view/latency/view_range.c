@@ -81,7 +81,7 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 		snprintf(behind, sizeof(behind), "; who ran instead: of their waits >= %s then", least);
 	}
 	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
-		 latency_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
+		 hist_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
 		 latency_is_irq(s->range.kind) ? "source" : "thread", s->contributors.nr == 1 ? "" : "s",
 		 behind);
 }
