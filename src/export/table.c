@@ -26,16 +26,6 @@ static bool before(const struct row *a, const struct row *b, const void *arg)
 	return va != VALUE_NA && (vb == VALUE_NA || va > vb);
 }
 
-static bool shown(enum metric_id f)
-{
-	return metrics[f].drop <= DROP_MAX;
-}
-
-static const char *cell(char *buf, size_t size, enum unit unit, uint64_t v, const struct tick *t)
-{
-	return format_value(buf, size, unit, v, t->interval_ns);
-}
-
 static void heading(FILE *to, const struct tick *t, const struct export *o, size_t nr)
 {
 	char day[32], run[16], self[16], rss[16];
@@ -52,12 +42,12 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 		    "  self %s%% %s  %zu of %zu threads\n",
 		o->host, day, o->scope,
 		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, loss_sum(t->loss),
-		cell(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t),
+		format_value(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t->interval_ns),
 		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
 		t->nr_active + t->nr_idle);
 	fprintf(to, "%7s S %-*s", "TID", CGROUP_WIDTH, "CGROUP");
 	for (int f = 0; f < METRIC_COUNT; f++)
-		if (shown(f))
+		if (metrics[f].drop <= DROP_MAX)
 			fprintf(to, " %*s", metrics[f].width, metrics[f].title);
 	fprintf(to, " COMM\n");
 }
@@ -73,9 +63,9 @@ static void line(FILE *to, const struct row *r, const struct tick *t)
 	fprintf(to, "%7d %c %s%*s", r->thread->tid, state_letters[r->state], elided,
 		CGROUP_WIDTH - width, "");
 	for (int f = 0; f < METRIC_COUNT; f++)
-		if (shown(f))
+		if (metrics[f].drop <= DROP_MAX)
 			fprintf(to, " %*s", metrics[f].width,
-				cell(value, sizeof(value), metric_shown(f), row_value(r, f), t));
+				format_value(value, sizeof(value), metric_shown(f), row_value(r, f), t->interval_ns));
 	fprintf(to, " %s\n", comm);
 }
 

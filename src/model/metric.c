@@ -89,11 +89,9 @@ enum metric_id metric_weight(int place)
 
 enum metric_id metric_weight_next(enum metric_id m)
 {
-	int place = 0;
+	enum metric_id next = metric_weight(metrics[m].weight.place + 1);
 
-	while (metric_weight(place) != m)
-		place++;
-	return metric_weight(metric_weight(place + 1) == METRIC_NONE ? 0 : place + 1);
+	return next == METRIC_NONE ? metric_weight(0) : next;
 }
 
 bool metric_weighs(enum metric_id shown, enum metric_id sample)

@@ -272,10 +272,9 @@ static void write_clocks(struct trace *t, uint64_t boottime)
 	perfetto_clocks(t->p, &clocks);
 }
 
-static enum perfetto_unit counter_unit(enum metric_id m)
-{
-	return metrics[m].unit == UNIT_NS ? PERFETTO_NS : metrics[m].unit == UNIT_BYTES ? PERFETTO_BYTES : PERFETTO_COUNT;
-}
+static const enum perfetto_unit counter_units[] = {
+	[UNIT_NS] = PERFETTO_NS, [UNIT_COUNT] = PERFETTO_COUNT, [UNIT_BYTES] = PERFETTO_BYTES,
+};
 
 static void write_numbers(struct trace *t)
 {
@@ -284,7 +283,7 @@ static void write_numbers(struct trace *t)
 
 	for (int m = 0; m < METRIC_COUNT; m++)
 		if (metrics[m].counter)
-			tracks[m] = perfetto_counter(t->p, top, metrics[m].counter, counter_unit(m));
+			tracks[m] = perfetto_counter(t->p, top, metrics[m].counter, counter_units[metrics[m].unit]);
 	steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
 	lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 	for (size_t i = 0; i < t->index->ticks.nr; i++) {
