@@ -110,7 +110,7 @@ static void put_columns(void)
 		struct column_info info = column_info(id);
 		char title[64];
 
-		if (id < COLUMN_FIELDS && !info.drop)
+		if (id < COLUMN_METRICS && !info.drop)
 			continue;
 		snprintf(title, sizeof(title), "%s (%s)", info.title, info.name);
 		put_item(title, info.help);

@@ -17,9 +17,9 @@
 
 static void put_columns(FILE *to)
 {
-	for (int f = 0; f < FIELD_COUNT; f++)
-		if (fields[f].drop)
-			fprintf(to, "%s ", fields[f].name);
+	for (int f = 0; f < METRIC_COUNT; f++)
+		if (metrics[f].drop)
+			fprintf(to, "%s ", metrics[f].name);
 	fputs("help", to);
 }
 
@@ -34,7 +34,7 @@ static const struct operand {
 	const char *option;
 	const char *words;           /* NULL: put() or the list says them, or the shell's own below */
 	void (*put)(FILE *to);
-	const char *const *list;     /* ends with NULL */
+	const char *(*list)(int n);  /* NULL: there are not so many */
 	const char *bash, *zsh, *fish;
 } operands[] = {
 	{ "cgroup", .bash = "$(" CGROUPS_COMMAND ")", .zsh = "_systop_cgroups",
@@ -59,14 +59,14 @@ static const struct operand *operand_of(const struct argp_option *o)
 	for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]); i++)
 		if (!strcmp(operands[i].option, o->name))
 			return &operands[i];
-	of_exporter.list = e ? e->words : NULL;
+	of_exporter.list = e ? e->word : NULL;
 	return of_exporter.list ? &of_exporter : NULL;
 }
 
 static void put_words(FILE *to, const struct operand *operand)
 {
-	for (int i = 0; operand->list && operand->list[i]; i++)
-		fprintf(to, "%s%s", i ? " " : "", operand->list[i]);
+	for (int i = 0; operand->list && operand->list(i); i++)
+		fprintf(to, "%s%s", i ? " " : "", operand->list(i));
 	if (operand->words)
 		fputs(operand->words, to);
 	else if (operand->put)

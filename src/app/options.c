@@ -113,6 +113,25 @@ static int key_of(unsigned int place)
 	return e->letter ? e->letter : KEY_EXPORTERS + (int)place;
 }
 
+/* "cpu, runq or wall" */
+static void words_text(const struct exporter *e, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (int i = 0; e->word(i) && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%s", !i ? "" : e->word(i + 1) ? ", " : " or ", e->word(i));
+}
+
+static const char *exporter_help(const struct exporter *e)
+{
+	char words[128], *help = NULL;
+
+	if (!e->word)
+		return e->help;
+	words_text(e, words, sizeof(words));
+	return asprintf(&help, "%s: %s", e->help, words) < 0 ? e->help : help;
+}
+
 const struct argp_option *options_table(void)
 {
 	static struct argp_option *table;
@@ -128,7 +147,7 @@ const struct argp_option *options_table(void)
 	for (const struct argp_option *own = own_options; own->name || own->doc; own++) {
 		*to++ = *own;
 		for (unsigned int i = 0; !own->name && own->group == GROUP_EXPORTERS && (e = exporter_at(i)); i++)
-			*to++ = (struct argp_option){ e->name, key_of(i), e->operand, 0, e->help, GROUP_EXPORTERS };
+			*to++ = (struct argp_option){ e->name, key_of(i), e->operand, 0, exporter_help(e), GROUP_EXPORTERS };
 	}
 	return table;
 }
@@ -278,34 +297,24 @@ static int set_clock(struct options *o, const char *arg)
 	return 0;
 }
 
-/* "cpu, runq or wall is wanted" */
-static void words_wanted(const char *const *words, char *buf, size_t size)
-{
-	size_t used = 0;
-
-	for (int i = 0; words[i] && used < size; i++)
-		used += snprintf(buf + used, size - used, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
-	if (used < size)
-		snprintf(buf + used, size - used, " is wanted");
-}
-
 /* The last one that was asked for counts. */
 static int set_exporter(struct options *o, const struct exporter *e, const char *arg)
 {
-	char option[32], wanted[128];
+	char option[32], words[128], wanted[160];
 
 	o->output = OUTPUT_EXPORT;
 	o->exporter = e;
-	o->file = e->operand && !e->words ? arg : NULL;
+	o->file = e->operand && !e->word ? arg : NULL;
 	o->word = 0;
-	if (!e->words)
+	if (!e->word)
 		return 0;
-	while (e->words[o->word] && strcmp(e->words[o->word], arg))
+	while (e->word(o->word) && strcmp(e->word(o->word), arg))
 		o->word++;
-	if (e->words[o->word])
+	if (e->word(o->word))
 		return 0;
 	snprintf(option, sizeof(option), "--%s", e->name);
-	words_wanted(e->words, wanted, sizeof(wanted));
+	words_text(e, words, sizeof(words));
+	snprintf(wanted, sizeof(wanted), "%s is wanted", words);
 	return bad_value(option, arg, wanted);
 }
 
@@ -362,10 +371,10 @@ static int set_sort(struct options *o, const char *arg)
 {
 	if (!strcmp(arg, "help"))
 		return set_output(o, OUTPUT_SORT_HELP);
-	o->sort = field_find(arg);
-	if (o->sort == FIELD_COUNT)
+	o->sort = metric_find(arg);
+	if (o->sort == METRIC_COUNT)
 		return bad_value("-s", arg, "a column's name is wanted: systop -s help lists them");
-	return add_setting(o, "-s", "view", "sort", fields[o->sort].name);
+	return add_setting(o, "-s", "view", "sort", metrics[o->sort].name);
 }
 
 static int set_theme(struct options *o, const char *arg)
@@ -517,7 +526,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	};
 	int err;
 
-	*o = (struct options){ .interval_ns = 1000000000, .sort = FIELD_RUN,
+	*o = (struct options){ .interval_ns = 1000000000, .sort = METRIC_RUN,
 				.frequency = FREQUENCY_DEFAULT, .table_mib = TABLE_MIB_MAX,
 				.window_s = WINDOW_DEFAULT_S, .trigger_limit = TRIGGER_LIMIT, .wait_ns = WAIT_DEFAULT_NS };
 	argp_err_exit_status = EXIT_STATUS_USAGE;

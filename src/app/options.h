@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "export/exporter.h"
-#include "model/field.h"
+#include "model/metric.h"
 #include "save/schedule.h"
 
 enum output {
@@ -43,7 +43,7 @@ struct options {
 	int save_fd;             /* the same */
 	const char *log;         /* --log or -v; NULL: none */
 	bool verbose;            /* -v */
-	enum field_id sort;
+	enum metric_id sort;
 	bool all;
 	int frequency;           /* samples a second on each CPU */
 	int table_mib;           /* memory for the unwinder's tables */

@@ -11,7 +11,7 @@
 #include "app/options.h"
 #include "collect/load.h"
 #include "export/json/json.h"
-#include "model/field.h"
+#include "model/metric.h"
 #include "proc/hierarchy.h"
 #include "proc/mounts.h"
 #include "proc/scope.h"
@@ -25,9 +25,9 @@ static int print_version(void)
 
 static int print_columns(void)
 {
-	for (int f = 0; f < FIELD_COUNT; f++)
-		if (fields[f].drop)
-			printf("%-8s %-22s %s\n", fields[f].title, fields[f].name, fields[f].help);
+	for (int f = 0; f < METRIC_COUNT; f++)
+		if (metrics[f].drop)
+			printf("%-8s %-22s %s\n", metrics[f].title, metrics[f].name, metrics[f].help);
 	return EXIT_STATUS_OK;
 }
 

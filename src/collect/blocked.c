@@ -11,6 +11,7 @@
 
 #include "collect/peek.h"
 #include "collect/selftest.h"
+#include "collect/slot_values.h"
 #include "helper/worker.h"
 #include "model/health.h"
 #include "model/model.h"
@@ -145,7 +146,7 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 							    copy->ppid == b->o.starter_tgid)))
 		return 0;
 	blocked_end(b, index, l);
-	err = model_block(b->o.model, l, copy->state == SLOT_D ? TIME_D : TIME_SLEEP,
+	err = model_block(b->o.model, l, slot_blocked(copy),
 			  now > copy->since ? now - copy->since : 0, at_least);
 	if (err)
 		return err;

@@ -150,23 +150,18 @@ static void cpu_show_gap(const struct cpus *c, struct cpu_slot *slot, struct cpu
 	v->gap_tid = slot->gap_tid;
 }
 
-static void tick_latency(struct cpus *c, struct model *model)
+static void tick_hists(struct cpus *c, struct model *model)
 {
-	struct latency latency[2] = { 0 };
+	struct hist sleep = { 0 }, d = { 0 };
 
 	for (int i = 0; i < c->mem.nr; i++) {
-		for (int slot = 0; slot < 2 * HIST_SLOTS; slot++) {
-			int d = slot / HIST_SLOTS, at = slot % HIST_SLOTS;
-			uint32_t now = c->mem.slots[i].away_hist[d][at];
-
-			latency[d].n[at + HIST_SHIFT] += now - c->readers[i].away[d][at];
-			c->readers[i].away[d][at] = now;
-		}
+		hist_grew(&sleep, HIST_SHIFT, c->mem.slots[i].away_hist[0], c->readers[i].away[0], HIST_SLOTS);
+		hist_grew(&d, HIST_SHIFT, c->mem.slots[i].away_hist[1], c->readers[i].away[1], HIST_SLOTS);
 	}
 	if (!model)
 		return;
-	model_latency(model, LATENCY_SLEEP, &latency[0]);
-	model_latency(model, LATENCY_D, &latency[1]);
+	model_hist(model, HIST_SLEEP, &sleep);
+	model_hist(model, HIST_D, &d);
 }
 
 /* There was no switch since the start: what had the CPU then has it still, and that is a thread or nothing. */
@@ -191,7 +186,7 @@ static bool cpu_is_off(struct cpu_reader *r, const struct cpu_slot *slot, const 
 
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 {
-	tick_latency(c, model);
+	tick_hists(c, model);
 	for (int i = 0; i < c->mem.nr; i++) {
 		struct cpu_reader *r = &c->readers[i];
 		struct cpu_values v = { .cpu = i };

@@ -210,12 +210,6 @@ static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct i
 	return err;
 }
 
-static void add_latency(struct latency *latency, const struct irq_values *v)
-{
-	for (int i = 0; i < IRQ_HIST_SLOTS; i++)
-		latency->n[i + IRQ_HIST_SHIFT] += v->hist[i];
-}
-
 /* Busy for so long, 100 and more were due. */
 #define TIMERS_DUE_NS 1000000000ULL
 
@@ -234,7 +228,7 @@ bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)
 
 int irqs_tick(struct irqs *q, struct model *model)
 {
-	struct latency hard = { 0 }, soft = { 0 };
+	struct hist hard = { 0 }, soft = { 0 };
 	int err = 0;
 
 	for (uint32_t i = 0; irqs_have(q, i) && !err; i++) {
@@ -248,19 +242,18 @@ int irqs_tick(struct irqs *q, struct model *model)
 			name_lines(q);
 		v.count = sum.count - before->count;
 		v.ns = sum.ns - before->ns;
-		for (int k = 0; k < IRQ_HIST_SLOTS; k++)
-			v.hist[k] = sum.hist[k] - before->hist[k];
+		hist_grew(&v.hist, IRQ_HIST_SHIFT, sum.hist, before->hist, IRQ_HIST_SLOTS);
 		/* One that just ended may be counted before it is compared with the longest. */
 		if (v.max_ns < v.ns / v.count)
 			v.max_ns = v.ns / v.count;
 		*before = sum;
-		add_latency(v.source->kind == IRQ_SOFT ? &soft : &hard, &v);
+		hist_add(irq_hist(v.source->kind) == HIST_SOFTIRQ ? &soft : &hard, &v.hist);
 		if (model)
 			err = model_irq(model, &v);
 	}
 	if (model) {
-		model_latency(model, LATENCY_IRQ, &hard);
-		model_latency(model, LATENCY_SOFTIRQ, &soft);
+		model_hist(model, HIST_IRQ, &hard);
+		model_hist(model, HIST_SOFTIRQ, &soft);
 	}
 	return err;
 }

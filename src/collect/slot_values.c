@@ -3,16 +3,18 @@
 
 #include <string.h>
 
+#include "model/aggregate.h"
+
 /* A read and a write of a slot take less than 100 ns each: only a thread that switches all the
  * time on a CPU that is stolen from us is met this often. */
 #define READ_TRIES 256
 #define WAKER_TRIES 16
 
-static const enum field_id sum_fields[SUM_COUNT] = {
-	[SUM_RUN] = FIELD_RUN,         [SUM_IRQ] = FIELD_IRQ,
-	[SUM_STEAL] = FIELD_STEAL,     [SUM_RUNQ] = FIELD_RUNQ,
-	[SUM_D] = FIELD_D,             [SUM_SLEEP] = FIELD_SLEEP,
-	[SUM_STOPPED] = FIELD_STOPPED, [SUM_THROTTLED] = FIELD_THROTTLED,
+static const enum metric_id sum_metrics[SUM_COUNT] = {
+	[SUM_RUN] = METRIC_RUN,         [SUM_IRQ] = METRIC_IRQ,
+	[SUM_STEAL] = METRIC_STEAL,     [SUM_RUNQ] = METRIC_RUNQ,
+	[SUM_D] = METRIC_D,             [SUM_SLEEP] = METRIC_SLEEP,
+	[SUM_STOPPED] = METRIC_STOPPED, [SUM_THROTTLED] = METRIC_THROTTLED,
 };
 
 bool slot_read(const struct slot *slot, struct slot *copy)
@@ -139,13 +141,13 @@ static uint64_t slot_longest_wait(struct slot *slot, const struct slot *c, uint6
 static uint64_t take_back(struct values *v, uint32_t states, uint64_t owed)
 {
 	while (owed) {
-		enum field_id largest = FIELD_COUNT;
+		enum metric_id largest = METRIC_COUNT;
 		uint64_t most = 0;
 
 		for (int i = 0; i < SUM_STATES; i++) {
-			if (!(states >> i & 1) || v->v[sum_fields[i]] <= most)
+			if (!(states >> i & 1) || v->v[sum_metrics[i]] <= most)
 				continue;
-			largest = sum_fields[i];
+			largest = sum_metrics[i];
 			most = v->v[largest];
 		}
 		if (!most)
@@ -175,20 +177,19 @@ static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], uint64_t e
 			grown = now[i] - r->sums[i];
 		else if (i < SUM_STATES)
 			owed += r->sums[i] - now[i];
-		v->v[sum_fields[i]] = grown;
+		v->v[sum_metrics[i]] = grown;
 	}
 	take_back(v, all, owed + take_back(v, runs ? all & ~on_cpu : on_cpu, early));
-	if (v->v[FIELD_THROTTLED] > v->v[FIELD_RUNQ])
-		v->v[FIELD_THROTTLED] = v->v[FIELD_RUNQ];
+	if (v->v[METRIC_THROTTLED] > v->v[METRIC_RUNQ])
+		v->v[METRIC_THROTTLED] = v->v[METRIC_RUNQ];
 	for (i = 0; i < SUM_COUNT; i++)
-		r->sums[i] += v->v[sum_fields[i]];
+		r->sums[i] += v->v[sum_metrics[i]];
 }
 
 /* User and kernel time: the kernel's tick-based split, scaled to the exact running time. */
 static void show_split(struct shown *r, const struct slot *c, struct values *v)
 {
 	uint64_t user = c->utime_ns - r->utime_ns, kernel = c->stime_ns - r->stime_ns;
-	uint64_t run = v->v[FIELD_RUN];
 
 	r->utime_ns = c->utime_ns;
 	r->stime_ns = c->stime_ns;
@@ -196,31 +197,18 @@ static void show_split(struct shown *r, const struct slot *c, struct values *v)
 		r->user_share = (float)user / (user + kernel);
 		r->split_known = true;
 	}
-	if (!run) {
-		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = 0;
-	} else if (!r->split_known) {
-		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = VALUE_NA;
-	} else {
-		v->v[FIELD_USER] = (double)run * r->user_share;
-		if (v->v[FIELD_USER] > run)
-			v->v[FIELD_USER] = run;
-		v->v[FIELD_KERNEL] = run - v->v[FIELD_USER];
-	}
+	values_split_by(v, r->user_share, r->split_known);
 }
 
 static void show_counts(struct shown *r, const struct slot *c, struct values *v)
 {
-	v->v[FIELD_VOLUNTARY] = (uint32_t)(c->voluntary - r->voluntary);
-	v->v[FIELD_INVOLUNTARY] = (uint32_t)(c->involuntary - r->involuntary);
-	v->v[FIELD_MIGRATIONS] = (uint32_t)(c->migrations - r->migrations);
+	v->v[METRIC_VOLUNTARY] = (uint32_t)(c->voluntary - r->voluntary);
+	v->v[METRIC_INVOLUNTARY] = (uint32_t)(c->involuntary - r->involuntary);
+	v->v[METRIC_MIGRATIONS] = (uint32_t)(c->migrations - r->migrations);
 	r->voluntary = c->voluntary;
 	r->involuntary = c->involuntary;
 	r->migrations = c->migrations;
-	for (int i = 0; i < HIST_SLOTS; i++) {
-		v->runq.n[i] = c->runq_hist[i] - r->runq.n[i];
-		r->runq.n[i] = c->runq_hist[i];
-	}
-	v->v[FIELD_RUNQ_P50] = v->v[FIELD_RUNQ_P99] = VALUE_NA;
+	hist_grew(&v->hist[HIST_RUNQ], HIST_SHIFT, c->runq_hist, r->runq_hist, HIST_SLOTS);
 }
 
 /* Adds the idle time that ticks showed since the sums were last moved on. */
@@ -235,15 +223,16 @@ void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const s
 {
 	uint64_t sums[SUM_COUNT];
 
+	*v = (struct values){ 0 };
 	show_idle(r, shown);
 	slot_sums(c, at, taken, sums);
 	show_sums(shown, sums, c->since > at ? c->since - at : 0, c->state == SLOT_RUNNING, v);
 	if (!taken->steal_told)
-		v->v[FIELD_STEAL] = VALUE_NA;
-	v->v[FIELD_ALIVE] = at > r->end ? at - r->end : 0;
-	v->v[FIELD_RUNQ_MAX] = slot_longest_wait(slot, c, at);
+		v->v[METRIC_STEAL] = VALUE_NA;
+	v->v[METRIC_ALIVE] = at > r->end ? at - r->end : 0;
+	v->v[METRIC_RUNQ_MAX] = slot_longest_wait(slot, c, at);
 	show_split(shown, c, v);
-	v->v[FIELD_WAKEUPS] = (uint32_t)(c->wakeups - r->wakeups);
+	v->v[METRIC_WAKEUPS] = (uint32_t)(c->wakeups - r->wakeups);
 	show_counts(shown, c, v);
 	r->wakeups = c->wakeups;
 	r->seq = c->seq;
@@ -252,6 +241,6 @@ void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const s
 
 bool values_quiet(const struct values *v)
 {
-	return !(v->v[FIELD_RUN] | v->v[FIELD_RUNQ] | v->v[FIELD_D] | v->v[FIELD_VOLUNTARY] |
-		 v->v[FIELD_INVOLUNTARY] | v->v[FIELD_WAKEUPS] | v->v[FIELD_MIGRATIONS]);
+	return !(v->v[METRIC_RUN] | v->v[METRIC_RUNQ] | v->v[METRIC_D] | v->v[METRIC_VOLUNTARY] |
+		 v->v[METRIC_INVOLUNTARY] | v->v[METRIC_WAKEUPS] | v->v[METRIC_MIGRATIONS]);
 }

@@ -41,7 +41,7 @@ struct shown {
 	uint64_t utime_ns, stime_ns;
 	float user_share;  /* of the running time, by the last interval with a tick in it */
 	uint32_t migrations;
-	struct hist runq;
+	uint32_t runq_hist[HIST_SLOTS];
 	uint64_t cgroup_id, limit_cgroup_id;
 };
 
@@ -63,8 +63,12 @@ bool slot_read(const struct slot *slot, struct slot *copy);
 /* slot_woken - when a blocked thread was woken, if it still waits for a CPU since; 0: it was not. */
 uint64_t slot_woken(const struct slot *c);
 
-/* slot_state - the state at present. */
+/* slot_state - the state at present. slot_blocked - which metric a blocked thread's time is part of. */
 enum thread_state slot_state(const struct slot *c);
+static inline enum metric_id slot_blocked(const struct slot *c)
+{
+	return c->state == SLOT_D ? METRIC_D : METRIC_SLEEP;
+}
 
 /* slot_show - what the thread did from the last tick to @at, which becomes @r->end, by a copy @c of
  * @slot, which may have switched since. @at: not before its birth */

@@ -302,7 +302,7 @@ static int show_stacks(struct slots *s, uint32_t index, const struct slot *c, co
 	};
 
 	if (is_blocked(c)) {
-		t.blocked_kind = c->state == SLOT_D ? TIME_D : TIME_SLEEP;
+		t.blocked = slot_blocked(c);
 		t.blocked_ns = now > c->since ? now - c->since : 0;
 	}
 	return stacks_show(s->stacks, &t);
@@ -376,7 +376,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 		err = waits_show(s->waits, waits, r->life);
 	if (err)
 		return err;
-	if (values.v[FIELD_THROTTLED])
+	if (values.v[METRIC_THROTTLED])
 		r->life->limiter->throttled = true;
 	if (s->blocked)
 		err = show_blocked(s, index, &copy, now);

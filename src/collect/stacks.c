@@ -253,7 +253,7 @@ int stacks_drain(struct stacks *s)
 struct telling {
 	struct stacks *stacks;
 	const struct stacks_thread *thread;
-	uint64_t told[TIME_KINDS]; /* ns */
+	uint64_t told[METRIC_COUNT]; /* of each metric */
 	uint64_t sample_ns;        /* of running time for each sample, */
 	uint64_t irq_ns;           /* and of time in interrupts */
 	int err;
@@ -264,8 +264,17 @@ static void tell(struct telling *t, struct stack_sample *sample)
 	if (!sample->weight || t->err)
 		return;
 	sample->life = t->thread->life;
-	t->told[sample->kind] += sample->weight;
+	t->told[sample->metric] += sample->weight;
 	t->err = model_sample(t->stacks->model, sample);
+}
+
+/* No more than no event told yet. */
+static void at_most_left(const struct telling *t, struct stack_sample *sample)
+{
+	uint64_t left = t->thread->values->v[sample->metric] - t->told[sample->metric];
+
+	if (sample->weight > left)
+		sample->weight = left;
 }
 
 /* The waits up to @runq_ns of the thread's sum, which began where its last event was. */
@@ -273,14 +282,12 @@ static void tell_waits(struct telling *t, struct waits *w, uint64_t runq_ns, uin
 {
 	bool known = w->at && at - w->at < NEAR_NS;
 	struct stack_sample sample = {
-		.kind = TIME_RUNQ,
+		.metric = METRIC_RUNQ,
 		.weight = runq_ns > w->runq_ns ? runq_ns - w->runq_ns : 0,
 		.flags = !known ? NOTE_NO_STACK : NOTE_NEAR,
 	};
-	uint64_t most = t->thread->values->v[FIELD_RUNQ] - t->told[TIME_RUNQ];
 
-	if (sample.weight > most)
-		sample.weight = most;
+	at_most_left(t, &sample);
 	if (known) {
 		sample.user = w->user ? model_stack(t->stacks->model, w->user) : NULL;
 		sample.kernel = w->kernel ? model_stack(t->stacks->model, w->kernel) : NULL;
@@ -298,10 +305,27 @@ static uint8_t notes_of(const struct stack_event *e)
 	       (e->flags & STACK_GUEST ? NOTE_GUEST : 0);
 }
 
-/* Whose time a sample is. What softirqs do in ksoftirqd is its own running time: then no interrupt took any. */
-static enum time_kind sample_kind(const struct stacks_thread *t, const struct stack_event *e)
+/* Which of the thread's metrics it is part of; METRIC_NONE: it is of no kind that is known here. What softirqs do in
+ * ksoftirqd is its own running time: then no interrupt took any. */
+static enum metric_id metric_of(const struct stacks_thread *t, const struct stack_event *e)
 {
-	return e->irq && t->values->v[FIELD_IRQ] && !t->softirqs ? TIME_IRQ : TIME_CPU;
+	switch ((enum stack_kind)e->kind) {
+	case STACK_SAMPLE:
+		return e->irq && t->values->v[METRIC_IRQ] && !t->softirqs ? METRIC_IRQ : METRIC_RUN;
+	case STACK_D:
+		return METRIC_D;
+	case STACK_SLEEP:
+		return METRIC_SLEEP;
+	}
+	return METRIC_NONE;
+}
+
+/* The part of a block that fell into this tick: what of it fell into earlier ones was shown there. */
+static uint64_t block_part(const struct stacks_thread *t, const struct stack_event *e)
+{
+	uint64_t end = e->at - e->wait, since = end - e->weight;
+
+	return since >= t->from ? e->weight : end > t->from ? end - t->from : 0;
 }
 
 static void tell_event(struct telling *t, struct waits *w, const struct pending *p)
@@ -311,29 +335,27 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 		.user = p->user,
 		.kernel = p->kernel,
 		.weight = e->weight,
-		.whole = e->kind == STACK_SAMPLE ? 0 : e->weight,
 		.count = 1,
-		.kind = e->kind == STACK_D ? TIME_D : TIME_SLEEP,
+		.metric = metric_of(t->thread, e),
 		.irq = e->irq,
 		.waker = e->waker,
 		.wake_context = e->wake_context,
 		.flags = notes_of(e),
 	};
 
+	if (sample.metric == METRIC_NONE) {
+		t->stacks->lost++;
+		return;
+	}
 	tell_waits(t, w, e->runq_ns - e->wait, e->at);
 	if (e->kind == STACK_SAMPLE) {
-		sample.kind = sample_kind(t->thread, e);
-		sample.weight = sample.kind == TIME_IRQ ? t->irq_ns : t->sample_ns;
+		sample.weight = sample.metric == METRIC_IRQ ? t->irq_ns : t->sample_ns;
 	} else {
-		uint64_t end = e->at - e->wait, since = end - e->weight, from = t->thread->from;
-		uint64_t most = t->thread->values->v[e->kind == STACK_D ? FIELD_D : FIELD_SLEEP] -
-				t->told[sample.kind];
-
-		/* What of it fell into earlier ticks was shown there. */
-		if (since < from)
-			sample.weight = end > from ? end - from : 0;
-		if (sample.weight > most)
-			sample.weight = most;
+		if (e->kind == STACK_D || e->kind == STACK_SLEEP) {
+			sample.whole = e->weight;
+			sample.weight = block_part(t->thread, e);
+		}
+		at_most_left(t, &sample);
 	}
 	tell(t, &sample);
 	w->at = e->at;
@@ -341,46 +363,38 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 	w->kernel = p->kernel;
 	if (e->wait) {
 		struct stack_sample wait = sample;
-		uint64_t most = t->thread->values->v[FIELD_RUNQ] - t->told[TIME_RUNQ];
 
-		wait.kind = TIME_RUNQ;
-		wait.weight = e->wait < most ? e->wait : most;
+		wait.metric = METRIC_RUNQ;
+		wait.weight = e->wait;
 		wait.waker = 0;
 		wait.count = 0;
+		at_most_left(t, &wait);
 		tell(t, &wait);
 		if (e->runq_ns > w->runq_ns)
 			w->runq_ns = e->runq_ns;
 	}
 }
 
-/* What no event told. */
-static void tell_rest(struct telling *t)
+/* What no event told of a metric. */
+static void tell_rest(struct telling *t, enum metric_id m)
 {
-	static const struct {
-		enum time_kind kind;
-		enum field_id field;
-	} rests[] = { { TIME_CPU, FIELD_RUN }, { TIME_RUNQ, FIELD_RUNQ }, { TIME_SLEEP, FIELD_SLEEP },
-		      { TIME_D, FIELD_D }, { TIME_IRQ, FIELD_IRQ } };
+	uint64_t all = t->thread->values->v[m];
+	uint64_t rest = all != VALUE_NA && all > t->told[m] ? all - t->told[m] : 0, on = 0;
+	struct stack_sample sample = { .metric = m, .flags = NOTE_NO_STACK };
 
-	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
-		uint64_t all = t->thread->values->v[rests[i].field];
-		uint64_t rest = all > t->told[rests[i].kind] ? all - t->told[rests[i].kind] : 0, on = 0;
-		struct stack_sample sample = { .kind = rests[i].kind, .flags = NOTE_NO_STACK };
-
-		if (t->thread->blocked_ns && t->thread->blocked_kind == rests[i].kind) {
-			on = t->thread->blocked_ns < rest ? t->thread->blocked_ns : rest;
-			sample.weight = on;
-			sample.whole = t->thread->blocked_ns;
-			sample.flags = NOTE_NO_STACK | NOTE_GOES_ON;
-			tell(t, &sample);
-			sample.flags = NOTE_NO_STACK;
-			sample.whole = 0;
-		}
-		sample.weight = rest - on;
-		/* What is left of a division. */
-		if (!(rests[i].kind == TIME_CPU && t->sample_ns) && !(rests[i].kind == TIME_IRQ && t->irq_ns))
-			tell(t, &sample);
+	if (t->thread->blocked_ns && t->thread->blocked == m) {
+		on = t->thread->blocked_ns < rest ? t->thread->blocked_ns : rest;
+		sample.weight = on;
+		sample.whole = t->thread->blocked_ns;
+		sample.flags = NOTE_NO_STACK | NOTE_GOES_ON;
+		tell(t, &sample);
+		sample.flags = NOTE_NO_STACK;
+		sample.whole = 0;
 	}
+	sample.weight = rest - on;
+	/* What is left of a division. */
+	if (!(m == METRIC_RUN && t->sample_ns) && !(m == METRIC_IRQ && t->irq_ns))
+		tell(t, &sample);
 }
 
 int stacks_show(struct stacks *s, const struct stacks_thread *thread)
@@ -388,30 +402,34 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 	struct telling t = { .stacks = s, .thread = thread };
 	struct waits *w = &s->waits[thread->slot];
 	uint64_t key = (uint64_t)thread->slot << 32 | thread->tid;
-	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples[TIME_KINDS] = { 0 };
+	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples = 0, irqs = 0;
 
 	if (w->tid != thread->tid)
 		*w = (struct waits){ .tid = thread->tid };
 	if (!w->runq_ns || w->runq_ns > thread->runq_ns)
-		w->runq_ns = thread->runq_ns - thread->values->v[FIELD_RUNQ];
+		w->runq_ns = thread->runq_ns - thread->values->v[METRIC_RUNQ];
 	/* They are chained newest first. */
 	while (at) {
 		uint32_t next = s->pending[at - 1].next;
 
-		if (s->pending[at - 1].event.kind == STACK_SAMPLE)
-			samples[sample_kind(thread, &s->pending[at - 1].event)]++;
+		if (s->pending[at - 1].event.kind == STACK_SAMPLE) {
+			samples += metric_of(thread, &s->pending[at - 1].event) == METRIC_RUN;
+			irqs += metric_of(thread, &s->pending[at - 1].event) == METRIC_IRQ;
+		}
 		s->pending[at - 1].next = first;
 		first = at;
 		at = next;
 	}
-	if (samples[TIME_CPU])
-		t.sample_ns = thread->values->v[FIELD_RUN] / samples[TIME_CPU];
-	if (samples[TIME_IRQ])
-		t.irq_ns = thread->values->v[FIELD_IRQ] / samples[TIME_IRQ];
+	if (samples)
+		t.sample_ns = thread->values->v[METRIC_RUN] / samples;
+	if (irqs)
+		t.irq_ns = thread->values->v[METRIC_IRQ] / irqs;
 	for (at = first; at; at = s->pending[at - 1].next)
 		tell_event(&t, w, &s->pending[at - 1]);
-	tell_waits(&t, w, thread->runq_ns, thread->from + thread->values->v[FIELD_ALIVE]);
-	tell_rest(&t);
+	tell_waits(&t, w, thread->runq_ns, thread->from + thread->values->v[METRIC_ALIVE]);
+	for (enum metric_id m = 0; m < METRIC_COUNT; m++)
+		if (metrics[m].weight.name)
+			tell_rest(&t, m);
 	return t.err;
 }
 
@@ -431,7 +449,7 @@ int stacks_show_idle(struct stacks *s, struct cgroup *root, uint64_t period_ns)
 			.kernel = p->kernel,
 			.weight = period_ns,
 			.count = 1,
-			.kind = TIME_IRQ,
+			.metric = METRIC_IRQ,
 			.flags = notes_of(&p->event),
 			.irq = p->event.irq,
 		};

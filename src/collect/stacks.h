@@ -47,12 +47,12 @@ struct stacks_thread {
 	uint64_t runq_ns;            /* its sum up to the interval's end */
 	bool softirqs;               /* it is ksoftirqd: what softirqs do there is its own */
 	uint64_t blocked_ns;         /* at its end: for how long it has been blocked, 0: it is not */
-	enum time_kind blocked_kind;
+	enum metric_id blocked;      /* what that is part of */
 };
 
 /*
  * stacks_show - hands the samples of a thread that did something to the model: what its events tell,
- * and what no event told as NOTE_NO_STACK, so that each kind of time adds up to that of @t->values.
+ * and what no event told as NOTE_NO_STACK, so that each metric adds up to that of @t->values.
  * 0 or -ENOMEM.
  */
 int stacks_show(struct stacks *s, const struct stacks_thread *t);

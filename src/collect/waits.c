@@ -28,7 +28,7 @@ struct sum {
 	uint32_t place;     /* in waits.table */
 	uint8_t kind;       /* enum wait_event_kind */
 	uint8_t context;
-	uint8_t histogram;  /* of sleeps and D states: slot of struct latency */
+	uint8_t histogram;  /* of sleeps and D states: slot of struct hist */
 	uint32_t number;    /* of a waker */
 	const struct life *by;
 	uint32_t count;
@@ -169,7 +169,7 @@ static uint8_t histogram_slot(uint64_t ns)
 {
 	int slot = 63 - __builtin_clzll(ns | 1);
 
-	return slot < LATENCY_SLOTS ? slot : LATENCY_SLOTS - 1;
+	return slot < LOG2_SLOTS ? slot : LOG2_SLOTS - 1;
 }
 
 /* A streak of wakings by one waker that ended: what was not told yet. Those that ended on different CPUs come in any
@@ -326,7 +326,7 @@ static int show_sum(struct waits *w, const struct sum *s, struct life *life)
 		return model_woken(w->model, &woken);
 	case WAIT_EVENT_D:
 	case WAIT_EVENT_SLEEP:
-		away.kind = s->kind == WAIT_EVENT_D ? LATENCY_D : LATENCY_SLEEP;
+		away.kind = s->kind == WAIT_EVENT_D ? HIST_D : HIST_SLEEP;
 		return model_away(w->model, &away);
 	case WAIT_EVENT_LIMIT:
 		wait.kind = WAIT_LIMIT;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "model/field.h"
+#include "model/metric.h"
 
 struct capture;
 struct capture_result;
@@ -17,10 +17,10 @@ struct tick;
 /* What is exported, and how it was asked for. Pointers are borrowed. */
 struct export {
 	const char *host, *kernel, *scope; /* the scope as the header shows it */
-	enum field_id sort;                /* of tables: largest first */
+	enum metric_id sort;                /* of tables: largest first */
 	bool all;                          /* threads that did nothing, too */
 	const struct filter *filter;       /* threads that pass, NULL: all; sums are of all */
-	int word;                          /* which of exporter.words; else 0 */
+	int word;                          /* which of exporter.word(); else 0 */
 	const struct source *source;
 	uint64_t turn_ns, turn_work_ns;    /* longest turn of the main loop, also without its waits for a CPU */
 	uint64_t dropped;                  /* refreshes that were not written, as the reader was late */
@@ -40,7 +40,7 @@ struct exporter {
 	const char *name;
 	char letter;
 	const char *operand;
-	const char *const *words; /* ends with NULL */
+	const char *(*word)(int n); /* the n-th, NULL: there are not so many */
 	const char *help;
 	unsigned int needs;       /* enum export_needs */
 	/* For ticks, all 0 or -errno. begin() - e->state, before the first one. tick() - writes one, or begins to, which

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stacks as FlameGraph reads them: a line "comm;outermost;...;innermost WEIGHT" for each stack of a tick. Kernel frames
- * end in _[k], what has no stack is [no stack]. Weights are samples on a CPU, else ns.
+ * end in _[k], what has no stack is [no stack]. Weights are in the unit of what is asked for, but on a CPU samples.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,10 +18,6 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* What can be asked for: one kind of time (model/sample.h), or all together. */
-static const char *const words[] = { "cpu", "runq", "sleep", "d", "irq", "wall", NULL };
-#define WALL TIME_KINDS
-
 struct line {
 	char *text;
 	uint64_t weight;
@@ -29,7 +25,7 @@ struct line {
 
 struct folding {
 	const struct source *source;
-	int kind;
+	enum metric_id metric;
 	struct map known; /* hash of the text -> index + 1 */
 	struct line *lines;
 	size_t nr, room;
@@ -73,11 +69,11 @@ static char *line_text(const struct stack_sample *s, const struct source *source
 static int fold(void *arg, const struct stack_sample *s)
 {
 	struct folding *f = arg;
-	uint64_t weight = f->kind == TIME_CPU ? s->count : s->weight;
+	uint64_t weight = metrics[f->metric].weight.sampled ? s->count : s->weight;
 	uintptr_t at;
 	char *text;
 
-	if (s->kind != f->kind && f->kind != WALL)
+	if (!metric_weighs(f->metric, s->metric))
 		return 0;
 	text = line_text(s, f->source);
 	if (!text)
@@ -95,6 +91,13 @@ static int fold(void *arg, const struct stack_sample *s)
 	return map_put(&f->known, hash_text(0, text), (void *)(uintptr_t)f->nr);
 }
 
+static const char *word(int n)
+{
+	enum metric_id m = metric_weight(n);
+
+	return m == METRIC_NONE ? NULL : metrics[m].weight.name;
+}
+
 static int begin(struct export *e)
 {
 	struct folding *f = calloc(1, sizeof(*f));
@@ -102,7 +105,7 @@ static int begin(struct export *e)
 	if (!f)
 		return -ENOMEM;
 	f->source = e->source;
-	f->kind = e->word;
+	f->metric = metric_weight(e->word);
 	e->state = f;
 	return 0;
 }
@@ -143,8 +146,8 @@ static int end(struct export *e, FILE *to)
 const struct exporter export_folded = {
 	.name = "folded",
 	.operand = "KIND",
-	.words = words,
-	.help = "print stacks as FlameGraph reads them: cpu, runq, sleep, d, irq or wall",
+	.word = word,
+	.help = "print stacks as FlameGraph reads them",
 	.needs = EXPORT_TICKS | EXPORT_SAMPLES,
 	.begin = begin,
 	.tick = tick,

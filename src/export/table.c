@@ -20,20 +20,10 @@
 
 static bool before(const void *a, const void *b, const void *arg)
 {
-	enum field_id sort = *(const enum field_id *)arg;
+	enum metric_id sort = *(const enum metric_id *)arg;
 	uint64_t va = row_value(a, sort), vb = row_value(b, sort);
 
 	return va != VALUE_NA && (vb == VALUE_NA || va > vb);
-}
-
-static bool shown(enum field_id f)
-{
-	return fields[f].drop <= DROP_MAX;
-}
-
-static const char *cell(char *buf, size_t size, enum unit unit, uint64_t v, const struct tick *t)
-{
-	return format_value(buf, size, unit, v, t->interval_ns);
 }
 
 static void heading(FILE *to, const struct tick *t, const struct export *o, size_t nr)
@@ -52,13 +42,13 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 		    "  self %s%% %s  %zu of %zu threads\n",
 		o->host, day, o->scope,
 		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, loss_sum(t->loss),
-		cell(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t),
+		format_value(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t->interval_ns),
 		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
 		t->nr_active + t->nr_idle);
 	fprintf(to, "%7s S %-*s", "TID", CGROUP_WIDTH, "CGROUP");
-	for (int f = 0; f < FIELD_COUNT; f++)
-		if (shown(f))
-			fprintf(to, " %*s", fields[f].width, fields[f].title);
+	for (int f = 0; f < METRIC_COUNT; f++)
+		if (metrics[f].drop <= DROP_MAX)
+			fprintf(to, " %*s", metrics[f].width, metrics[f].title);
 	fprintf(to, " COMM\n");
 }
 
@@ -72,10 +62,10 @@ static void line(FILE *to, const struct row *r, const struct tick *t)
 	text_safe(comm, sizeof(comm), r->thread->comm, sizeof(r->thread->comm));
 	fprintf(to, "%7d %c %s%*s", r->thread->tid, state_letters[r->state], elided,
 		CGROUP_WIDTH - width, "");
-	for (int f = 0; f < FIELD_COUNT; f++)
-		if (shown(f))
-			fprintf(to, " %*s", fields[f].width,
-				cell(value, sizeof(value), fields[f].unit, row_value(r, f), t));
+	for (int f = 0; f < METRIC_COUNT; f++)
+		if (metrics[f].drop <= DROP_MAX)
+			fprintf(to, " %*s", metrics[f].width,
+				format_value(value, sizeof(value), metric_shown(f), row_value(r, f), t->interval_ns));
 	fprintf(to, " %s\n", comm);
 }
 

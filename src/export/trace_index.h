@@ -10,6 +10,7 @@
 
 #include "loss.h"
 #include "model/event.h"
+#include "model/metric.h"
 
 struct cgroup;
 struct life;
@@ -70,7 +71,7 @@ struct trace_index_cpu {
 
 struct trace_index_tick {
 	uint64_t at;           /* its end */
-	uint64_t runq_p99_ns;  /* VALUE_NA: none waited */
+	uint64_t values[METRIC_COUNT]; /* of all threads in scope; VALUE_NA: not known */
 	uint64_t steal_ns;     /* of all CPUs in the refresh; VALUE_NA: not known */
 	uint64_t loss;         /* events of any kind that were lost, since the start */
 };

@@ -3,33 +3,34 @@
 
 void values_add(struct values *to, const struct values *from)
 {
-	for (int f = 0; f < FIELD_COUNT; f++) {
+	for (int f = 0; f < METRIC_COUNT; f++) {
 		uint64_t v = from->v[f];
 
-		if (v == VALUE_NA && f == FIELD_STEAL) /* of nobody */
+		if (v == VALUE_NA && f == METRIC_STEAL) /* of nobody */
 			to->v[f] = VALUE_NA;
 		if (v == VALUE_NA || to->v[f] == VALUE_NA)
 			continue;
-		switch (fields[f].kind) {
-		case FIELD_KIND_TIME:
-		case FIELD_KIND_COUNT:
+		switch (metrics[f].kind) {
+		case KIND_SUM:
+		case KIND_SPAN:
 			to->v[f] += v;
 			break;
-		case FIELD_KIND_MAX:
+		case KIND_MAX:
 			if (v > to->v[f])
 				to->v[f] = v;
 			break;
-		case FIELD_KIND_QUANTILE:
+		case KIND_QUANTILE:
 			break;
 		}
 	}
-	hist_add(&to->runq, &from->runq);
+	for (int h = 0; h < HISTS_OF_THREADS; h++)
+		hist_add(&to->hist[h], &from->hist[h]);
 }
 
 void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, uint64_t interval_ns)
 {
-	to->v[state == STATE_STOPPED ? FIELD_STOPPED : FIELD_SLEEP] += nr * interval_ns;
-	to->v[FIELD_ALIVE] += nr * interval_ns;
+	to->v[state == STATE_STOPPED ? METRIC_STOPPED : METRIC_SLEEP] += nr * interval_ns;
+	to->v[METRIC_ALIVE] += nr * interval_ns;
 }
 
 uint64_t tick_steal(const struct tick *t)
@@ -44,19 +45,21 @@ uint64_t tick_steal(const struct tick *t)
 	return ns;
 }
 
+void values_split_by(struct values *v, double user, double known)
+{
+	uint64_t run = v->v[METRIC_RUN];
+
+	if (run && !known) {
+		v->v[METRIC_USER] = v->v[METRIC_KERNEL] = VALUE_NA;
+		return;
+	}
+	v->v[METRIC_USER] = run ? (double)run * user / known : 0;
+	if (v->v[METRIC_USER] > run)
+		v->v[METRIC_USER] = run;
+	v->v[METRIC_KERNEL] = run - v->v[METRIC_USER];
+}
+
 void values_split(struct values *v)
 {
-	uint64_t run = v->v[FIELD_RUN];
-	uint64_t known = v->v[FIELD_USER] + v->v[FIELD_KERNEL];
-
-	if (!run) {
-		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = 0;
-	} else if (!known) {
-		v->v[FIELD_USER] = v->v[FIELD_KERNEL] = VALUE_NA;
-	} else {
-		v->v[FIELD_USER] = (double)run * v->v[FIELD_USER] / known;
-		if (v->v[FIELD_USER] > run)
-			v->v[FIELD_USER] = run;
-		v->v[FIELD_KERNEL] = run - v->v[FIELD_USER];
-	}
+	values_split_by(v, v->v[METRIC_USER], v->v[METRIC_USER] + v->v[METRIC_KERNEL]);
 }

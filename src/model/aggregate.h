@@ -4,7 +4,7 @@
 
 #include "model/tick.h"
 
-/* Adding up values of threads to those of processes, cgroups and the host, by the fields' kinds. */
+/* Adding up values of threads to those of processes, cgroups and the host, by the metrics' kinds. */
 
 /* values_add - adds @from to @to. User and kernel time that is not known adds nothing:
  * values_split() puts the sum right. */
@@ -19,5 +19,8 @@ uint64_t tick_steal(const struct tick *t);
 /* values_split - makes user + kernel = run: the known parts are scaled to the running time;
  * VALUE_NA if nothing is known of a running time that is not 0. */
 void values_split(struct values *v);
+
+/* values_split_by - the same, by the parts @user of @known (0: nothing is known). */
+void values_split_by(struct values *v, double user, double known);
 
 #endif

@@ -372,8 +372,8 @@ int node_finish(struct tick_node *n)
 	n->tick.cgroups = n->cgroups;
 	n->tick.cpus = n->cpus;
 	n->tick.irqs = n->irqs;
-	for (int i = 0; i < HIST_SLOTS; i++)
-		n->tick.latency[LATENCY_RUNQ].n[i + HIST_SHIFT] = n->tick.total.runq.n[i];
+	for (int h = 0; h < HISTS_OF_THREADS; h++)
+		n->tick.hist[h] = n->tick.total.hist[h];
 	if (n->lists)
 		tick_lists_show(n->lists, &n->tick);
 	n->oldest = history_oldest(m->history);

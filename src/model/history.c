@@ -50,14 +50,16 @@ uint64_t history_oldest(const struct history *p)
 	return p && p->first != p->next ? p->first : UINT64_MAX;
 }
 
-struct tick_lists *history_lists(const struct history *p, uint64_t seq)
+const struct history_tick *history_find(const struct history *p, int64_t seq)
 {
-	return seq >= p->first && seq < p->next ? p->ticks[seq % HISTORY_TICKS].lists : NULL;
+	return p && seq >= (int64_t)p->first && seq < (int64_t)p->next ? &p->ticks[seq % HISTORY_TICKS] : NULL;
 }
 
 const struct tick *history_head(const struct history *p, uint64_t seq)
 {
-	return seq >= p->first && seq < p->next ? &p->ticks[seq % HISTORY_TICKS].head : NULL;
+	const struct history_tick *t = history_find(p, seq);
+
+	return t ? &t->head : NULL;
 }
 
 /* A copy of @nr elements, and what it takes. NULL only when out of memory. */
@@ -219,32 +221,23 @@ static int history_build(struct model *m, struct tick_node *n, const struct hist
 	return err ? err : node_finish(n);
 }
 
-/* The remembered tick with this number, NULL: there is none. */
-const struct history_tick *history_find(const struct history *p, int64_t seq)
-{
-	if (seq < (int64_t)p->first || seq >= (int64_t)p->next)
-		return NULL;
-	return &p->ticks[seq % HISTORY_TICKS];
-}
-
 const struct tick *tick_head(const struct tick *any, uint64_t seq)
 {
 	const struct model *m = ((const struct tick_node *)any)->model;
 
-	return m->history ? history_head(m->history, seq) : NULL;
+	return seq == any->seq ? any : history_head(m->history, seq);
 }
 
 const struct tick *tick_at(const struct tick *any, uint64_t seq)
 {
 	struct model *m = ((const struct tick_node *)any)->model;
-	const struct history *p = m->history;
 	const struct history_tick *t;
 	struct tick_node *n;
 
 	for (n = m->held; n; n = n->next)
 		if (n->tick.seq == seq)
 			return tick_get(&n->tick);
-	t = p ? history_find(p, seq) : NULL;
+	t = history_find(m->history, seq);
 	n = t ? node_new(m) : NULL;
 	if (n && t->lists) {
 		n->lists = t->lists;
@@ -260,7 +253,7 @@ const struct tick *tick_at(const struct tick *any, uint64_t seq)
 int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg)
 {
 	const struct model *m = ((const struct tick_node *)any)->model;
-	const struct history_tick *t = m->history ? history_find(m->history, seq) : NULL;
+	const struct history_tick *t = history_find(m->history, seq);
 	const uint8_t *at;
 	int err = 0;
 

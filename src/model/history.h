@@ -37,8 +37,10 @@ struct history {
 /* history_find - a remembered tick, NULL: it is not. */
 const struct history_tick *history_find(const struct history *p, int64_t seq);
 
-/* The most a thread takes: length, life, flags, two bitmaps, a varint for each value and count. */
-#define ROW_CODEC_MAX (2 + 8 + 1 + 5 + 10 * FIELD_COUNT + 5 + 5 * HIST_SLOTS)
+/* The most a thread takes: length, life, flags, which values there are, a varint for each; of each histogram which slots
+ * there are, a varint for each. */
+#define ROW_CODEC_KNOWN ((METRIC_COUNT + 7) / 8)
+#define ROW_CODEC_MAX (2 + 8 + 1 + ROW_CODEC_KNOWN + 10 * METRIC_COUNT + HISTS_OF_THREADS * (10 + 5 * LOG2_SLOTS))
 
 /* row_codec_put - what a thread did, at @at. Returns the end of it. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r);

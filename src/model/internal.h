@@ -144,8 +144,6 @@ struct history *history_new(size_t bytes);
 void history_free(struct history *p);
 /* history_remember - @n as the newest; the oldest go if there is no room. 0 or -ENOMEM. */
 int history_remember(struct model *m, const struct tick_node *n);
-/* history_lists - of a tick that is remembered, NULL: none. */
-struct tick_lists *history_lists(const struct history *p, uint64_t seq);
 /* history_head - a remembered tick without its rows, NULL: it is not remembered. */
 const struct tick *history_head(const struct history *p, uint64_t seq);
 /* history_oldest - seq of the oldest tick remembered, UINT64_MAX: none. */

@@ -13,19 +13,16 @@ const char state_letters[STATE_COUNT] = {
 	[STATE_SLEEP] = 'S',   [STATE_STOPPED] = 'T',  [STATE_DEAD] = 'X',
 };
 
-uint64_t values_value(const struct values *v, enum field_id f)
+uint64_t values_value(const struct values *v, enum metric_id m)
 {
-	switch (f) {
-	case FIELD_RUNQ_P50:
-		return hist_quantile_upto(&v->runq, 0.50, v->v[FIELD_RUNQ_MAX]);
-	case FIELD_RUNQ_P99:
-		return hist_quantile_upto(&v->runq, 0.99, v->v[FIELD_RUNQ_MAX]);
-	default:
-		return v->v[f];
-	}
+	enum hist_id h = metrics[m].hist;
+
+	if (metrics[m].kind != KIND_QUANTILE)
+		return v->v[m];
+	return hist_quantile(&v->hist[h], h, metrics[m].q, v->v[hists[h].longest]);
 }
 
-uint64_t row_value(const struct row *r, enum field_id f)
+uint64_t row_value(const struct row *r, enum metric_id m)
 {
-	return values_value(r->values, f);
+	return values_value(r->values, m);
 }

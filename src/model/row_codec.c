@@ -22,36 +22,60 @@ static const uint8_t *get_number(const uint8_t *from, uint64_t *v)
 	return from;
 }
 
-/* What is computed and not kept. */
-static bool is_kept(enum field_id f)
+/* Not what is computed. */
+static bool is_kept(enum metric_id m)
 {
-	return fields[f].kind != FIELD_KIND_QUANTILE;
+	return metrics[m].kind != KIND_QUANTILE;
 }
 
-/* Length (2 bytes), life (8), state and exited (1), which values are not 0, those plus 1 (so that
- * not known is 0), which slots of the histogram are not 0, those. */
+static uint8_t *put_hist(uint8_t *at, const struct hist *h, int first)
+{
+	uint64_t slots = 0;
+
+	for (int i = first; i < LOG2_SLOTS; i++)
+		slots |= (uint64_t)!!h->n[i] << (i - first);
+	at = put_number(at, slots);
+	for (int i = first; i < LOG2_SLOTS; i++)
+		if (h->n[i])
+			at = put_number(at, h->n[i]);
+	return at;
+}
+
+static const uint8_t *get_hist(const uint8_t *at, struct hist *h, int first)
+{
+	uint64_t slots, n;
+
+	at = get_number(at, &slots);
+	for (int i = first; i < LOG2_SLOTS; i++) {
+		if (!(slots >> (i - first) & 1))
+			continue;
+		at = get_number(at, &n);
+		h->n[i] = n;
+	}
+	return at;
+}
+
+/* Length (2 bytes), life (8), state and exited (1), which values are not 0 (a bit each), those plus 1 (so that not known
+ * is 0), of each histogram which slots are not 0, those. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r)
 {
-	uint8_t *start = at;
-	uint64_t known = 0, slots = 0;
+	uint8_t *start = at, *known;
 	uint16_t len;
 
 	at += sizeof(len);
 	memcpy(at, &r->thread, sizeof(r->thread));
 	at += sizeof(r->thread);
 	*at++ = r->state | r->exited << 7;
-	for (int f = 0; f < FIELD_COUNT; f++)
-		known |= (uint64_t)(is_kept(f) && r->values->v[f]) << f;
-	at = put_number(at, known);
-	for (int f = 0; f < FIELD_COUNT; f++)
-		if (known >> f & 1)
-			at = put_number(at, r->values->v[f] + 1);
-	for (int i = 0; i < HIST_SLOTS; i++)
-		slots |= (uint64_t)!!r->values->runq.n[i] << i;
-	at = put_number(at, slots);
-	for (int i = 0; i < HIST_SLOTS; i++)
-		if (slots >> i & 1)
-			at = put_number(at, r->values->runq.n[i]);
+	known = memset(at, 0, ROW_CODEC_KNOWN);
+	at += ROW_CODEC_KNOWN;
+	for (int m = 0; m < METRIC_COUNT; m++) {
+		if (!is_kept(m) || !r->values->v[m])
+			continue;
+		known[m / 8] |= 1 << m % 8;
+		at = put_number(at, r->values->v[m] + 1);
+	}
+	for (int h = 0; h < HISTS_OF_THREADS; h++)
+		at = put_hist(at, &r->values->hist[h], hists[h].first);
 	len = at - start;
 	memcpy(start, &len, sizeof(len));
 	return at;
@@ -75,23 +99,18 @@ const uint8_t *row_codec_next(const uint8_t *at)
 
 void row_codec_values(const uint8_t *at, struct values *v)
 {
-	uint64_t known, slots, n;
+	const uint8_t *known = at + 2 + 8 + 1;
 
 	*v = (struct values){ 0 };
-	at = get_number(at + 2 + 8 + 1, &known);
-	for (int f = 0; f < FIELD_COUNT; f++) {
-		if (!is_kept(f))
-			v->v[f] = VALUE_NA;
-		if (!(known >> f & 1))
+	at = known + ROW_CODEC_KNOWN;
+	for (int m = 0; m < METRIC_COUNT; m++) {
+		if (!is_kept(m))
+			v->v[m] = VALUE_NA;
+		if (!(known[m / 8] >> m % 8 & 1))
 			continue;
-		at = get_number(at, &v->v[f]);
-		v->v[f]--;
+		at = get_number(at, &v->v[m]);
+		v->v[m]--;
 	}
-	at = get_number(at, &slots);
-	for (int i = 0; i < HIST_SLOTS; i++) {
-		if (!(slots >> i & 1))
-			continue;
-		at = get_number(at, &n);
-		v->runq.n[i] = n;
-	}
+	for (int h = 0; h < HISTS_OF_THREADS; h++)
+		at = get_hist(at, &v->hist[h], hists[h].first);
 }

@@ -159,7 +159,7 @@ static void add_ticks(struct row_history *h, struct model *m)
 						t->head.interval_ns);
 			values_split(&h->out[at]);
 			if (!t)
-				h->out[at].v[FIELD_ALIVE] = VALUE_NA;
+				h->out[at].v[METRIC_ALIVE] = VALUE_NA;
 		}
 	}
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/internal.h"
+#include "model/history.h"
 #include "util/vec.h"
 
 /* Ticks that a stack is kept beyond the last one that shows it: its thread may still wait where it
@@ -18,8 +18,6 @@
 
 /* Stacks that no tick shows any more are looked for so often. */
 #define FORGET_EVERY 16
-
-const char *const time_names[TIME_KINDS] = { "cpu", "runq", "sleep", "d", "irq" };
 
 const char *const quality_names[QUALITIES] = { "complete", "truncated", "no_symbols", "lost" };
 
@@ -103,7 +101,7 @@ static uint64_t oldest_shown(const struct model *m)
 /* When the first tick that is shown began. */
 static int64_t oldest_time(const struct model *m)
 {
-	const struct tick *head = m->history ? history_head(m->history, history_oldest(m->history)) : NULL;
+	const struct tick *head = history_head(m->history, history_oldest(m->history));
 	int64_t oldest = head ? head->awake_ns - (int64_t)head->interval_ns : m->awake_ns;
 
 	for (const struct tick_node *n = m->held; n; n = n->next)
@@ -186,7 +184,7 @@ void model_stacks_free(struct model *m)
 
 /* --- Blocks */
 
-int model_block(struct model *m, struct life *l, enum time_kind kind, uint64_t age_ns, bool at_least)
+int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_least)
 {
 	struct block *b = malloc(sizeof(*b));
 
@@ -196,7 +194,7 @@ int model_block(struct model *m, struct life *l, enum time_kind kind, uint64_t a
 		.life = l,
 		.since = m->awake_ns - (int64_t)age_ns,
 		.until = BLOCK_ON,
-		.kind = kind,
+		.metric = metric,
 		.flags = NOTE_NO_STACK,
 		.at_least = at_least,
 		.before = l->block,
@@ -240,14 +238,17 @@ void blocks_move(struct life *from, struct life *to)
 /* A tick that is remembered or held, without rows if need be; NULL: it is neither. @b: its samples, NULL: none. */
 static const struct tick *find(const struct model *m, uint64_t seq, const struct tick_lists **b)
 {
+	const struct history_tick *t;
+
 	for (const struct tick_node *n = m->held; n; n = n->next) {
 		if (n->tick.seq != seq)
 			continue;
 		*b = n->lists;
 		return &n->tick;
 	}
-	*b = m->history ? history_lists(m->history, seq) : NULL;
-	return m->history ? history_head(m->history, seq) : NULL;
+	t = history_find(m->history, seq);
+	*b = t ? t->lists : NULL;
+	return t ? &t->head : NULL;
 }
 
 /* Whether it is told by the block that it is a part of, @end being that of its tick. */
@@ -256,7 +257,7 @@ static bool in_block(const struct stack_sample *s, int64_t end)
 	if (!(s->flags & NOTE_GOES_ON))
 		return false;
 	for (const struct block *b = s->life->block; b; b = b->before)
-		if (b->kind == s->kind && b->since < end && end <= b->until)
+		if (b->metric == s->metric && b->since < end && end <= b->until)
 			return true;
 	return false;
 }
@@ -273,7 +274,7 @@ static int tell_blocks(const struct model *m, int64_t from, int64_t to, sample_f
 			.kernel = b->kernel,
 			.weight = until - since,
 			.whole = until - b->since,
-			.kind = b->kind,
+			.metric = b->metric,
 			.flags = b->flags | NOTE_GOES_ON,
 		};
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/metric.h"
 #include "slot.h"  /* enum wake_context */
 #include "stack.h" /* what a frame is, enum stack_end, enum stack_flags */
 
@@ -26,19 +27,6 @@ struct stack {
 	uint32_t held;   /* and how many lists do: model_stack_hold() */
 	uint64_t frames[];
 };
-
-/* What a thread was doing when it had a stack. */
-enum time_kind {
-	TIME_CPU,
-	TIME_RUNQ,
-	TIME_SLEEP,
-	TIME_D,
-	TIME_IRQ,  /* interrupts took its time */
-	TIME_KINDS
-};
-
-/* As in --folded: cpu runq sleep d irq. */
-extern const char *const time_names[TIME_KINDS];
 
 enum sample_note {
 	NOTE_USER_LOST = 1,  /* it had a user stack, but there was no room for it */
@@ -66,15 +54,15 @@ extern const char *const quality_names[QUALITIES];
 struct stack_sample {
 	const struct life *life;
 	const struct stack *user, *kernel; /* NULL: none */
-	uint64_t weight;      /* ns; of one kind they add up to the thread's time of that kind. The samples
+	uint64_t weight;      /* in the metric's unit; of one metric they add up to the thread's value. The samples
 	                       * of a CPU share its running time equally */
 	uint64_t whole;       /* of a block: ns from its start to its end, also what earlier ticks show */
 	uint32_t count;       /* samples, or blocks that ended; 0: what no event told */
 	uint32_t waker;       /* who ended the block: WAKER(); 0: not known */
 	uint8_t wake_context; /* enum wake_context */
-	uint8_t kind;         /* enum time_kind */
+	uint8_t metric;       /* enum metric_id: what it is a part of */
 	uint8_t flags;        /* enum sample_note */
-	uint16_t irq;         /* of a sample: the interrupt that it was taken in (irq.h) + 1; 0: none. Also on TIME_CPU, in
+	uint16_t irq;         /* of a sample: the interrupt that it was taken in (irq.h) + 1; 0: none. Also on a CPU, in
 	                       * ksoftirqd */
 };
 
@@ -105,7 +93,7 @@ struct block {
 	int64_t since;
 	int64_t until;            /* end of the last tick that it lasted through; BLOCK_ON: it goes on */
 	const struct stack *user, *kernel; /* NULL: none, or not known yet */
-	uint8_t kind;             /* TIME_SLEEP or TIME_D */
+	uint8_t metric;           /* enum metric_id: what it is part of */
 	uint8_t flags;            /* enum sample_note: NOTE_NO_STACK until it was looked at */
 	bool at_least;            /* it began before systop, perhaps earlier than at since */
 	struct block *before;     /* of the same thread */
@@ -117,7 +105,7 @@ struct block {
 /* model_block - the thread has been blocked for @age_ns at the end of the tick being built: from now on
  * l->block is that. 0 or -ENOMEM. model_block_stacks - it was looked at; both NULL: nothing was found.
  * model_block_end - it is over, in the tick being built. */
-int model_block(struct model *m, struct life *l, enum time_kind kind, uint64_t age_ns, bool at_least);
+int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_least);
 void model_block_stacks(struct block *b, const struct stack *user, const struct stack *kernel,
 			uint8_t flags);
 void model_block_end(struct model *m, struct life *l);

@@ -359,7 +359,7 @@ struct lives_asked {
 /* When a tick ended; 0: that is not known. */
 static uint64_t tick_end(const struct model *m, uint64_t seq)
 {
-	const struct tick *t = m->history ? history_head(m->history, seq) : NULL;
+	const struct tick *t = history_head(m->history, seq);
 
 	return t ? t->boottime_ns : 0;
 }

@@ -10,8 +10,8 @@
 
 #include "irq.h"
 #include "loss.h"
-#include "model/field.h"
 #include "model/hist.h"
+#include "model/metric.h"
 
 /*
  * A tick is what one refresh interval held: the only thing views, -b and --json read. It is
@@ -34,8 +34,8 @@ extern const char state_letters[STATE_COUNT];
 
 /* What an interval held for one thread, or for all threads of a process, cgroup or host. */
 struct values {
-	uint64_t v[FIELD_COUNT]; /* ns or counts; VALUE_NA where unknown; quantiles: use row_value() */
-	struct hist runq;
+	uint64_t v[METRIC_COUNT]; /* in their unit; VALUE_NA where unknown; quantiles: use row_value() */
+	struct hist hist[HISTS_OF_THREADS];
 };
 
 /* A cgroup of the shown hierarchy, or of the one that has the CPU limits. */
@@ -167,7 +167,7 @@ struct irq_values {
 	int max_cpu;
 	pid_t max_tid;                /* and whom it interrupted; 0: an idle CPU */
 	int nr_cpus;
-	uint32_t hist[IRQ_HIST_SLOTS]; /* irq.h: slot 0 up to 256 ns, each next one twice as long */
+	struct hist hist;
 };
 
 /* Of that, on one CPU. */
@@ -178,28 +178,8 @@ struct irq_cpu {
 	uint64_t ns;
 };
 
-/* irq_quantile - ns, of how long one took, at most the longest; VALUE_NA if there was none. */
-uint64_t irq_quantile(const struct irq_values *v, double q);
-
-/* Durations of one kind, of an interval: slot i counts those of [2^i, 2^(i+1)) ns; where the kernel side begins with a
- * longer one, that counts all shorter ones. */
-#define LATENCY_SLOTS 36
-
-enum latency_kind { LATENCY_RUNQ, LATENCY_SLEEP, LATENCY_D, LATENCY_IRQ, LATENCY_SOFTIRQ, LATENCY_KINDS };
-
-struct latency {
-	uint32_t n[LATENCY_SLOTS];
-};
-
-/* As in titles: "runqueue wait", "sleep", ... latency_first, latency_last - slots that are used: the
- * first one counts all that is shorter, too, the last one all that is longer. */
-extern const char *const latency_names[LATENCY_KINDS];
-int latency_first(enum latency_kind kind);
-int latency_last(enum latency_kind kind);
-
-/* latency_quantile - as hist_quantile_upto(). latency_add - adds the counts of @b to @a. */
-uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q, uint64_t max);
-void latency_add(struct latency *a, const struct latency *b);
+/* irq_hist - the histogram of the host that interrupts of a kind are part of. */
+enum hist_id irq_hist(enum irq_kind kind);
 
 struct wait;
 struct woken;
@@ -240,8 +220,6 @@ struct tick {
 	size_t nr_cpus;
 	const struct irq_values *irqs; /* of the host, whatever the scope is */
 	size_t nr_irqs;
-	bool timers_unseen;           /* CPUs are busy, and no timer interrupt is seen: what those take, and whom they wake, is
-	                               * not known */
 
 	/* Of threads in scope, see model/wait.h. Unsorted, one each of everything that differs. */
 	const struct wait *waits;
@@ -253,18 +231,26 @@ struct tick {
 	const struct irq_cpu *irq_cpus; /* of the host */
 	size_t nr_irq_cpus;
 
-	struct latency latency[LATENCY_KINDS]; /* waits, sleeps, D states that ended: in scope; interrupts: of the host */
+	struct hist hist[HIST_COUNT]; /* waits, sleeps, D states that ended: in scope; interrupts: of the host */
 	struct values total;          /* all threads in scope */
 	uint32_t total_d;             /* threads in D at the end of the interval */
+	bool timers_unseen;           /* CPUs are busy, and no timer interrupt is seen: what those take, and whom they wake, is
+	                               * not known */
 	struct pressure pressure[PRESSURE_COUNT];
 	uint64_t loss[LOSS_COUNT];    /* since start, by cause */
 	struct self_cost self;
 };
 
-/* values_value - the value of any field, quantiles computed from the histogram; row_value - of a row.
- * Both return ns or a count of the interval, VALUE_NA if not known. */
-uint64_t values_value(const struct values *v, enum field_id f);
-uint64_t row_value(const struct row *r, enum field_id f);
+/* values_value - the value of any metric, quantiles computed from their histogram; row_value - of a row.
+ * Both return the value in the interval, in the metric's unit, VALUE_NA if not known. */
+uint64_t values_value(const struct values *v, enum metric_id m);
+uint64_t row_value(const struct row *r, enum metric_id m);
+
+/* values_known - whether the tick of tick_history() that they are of is remembered. */
+static inline bool values_known(const struct values *v)
+{
+	return v->v[METRIC_ALIVE] != VALUE_NA;
+}
 
 /* Holders of a tick keep it alive. */
 const struct tick *tick_get(const struct tick *t);
@@ -278,7 +264,7 @@ void tick_put(const struct tick *t);
 size_t tick_past(const struct tick *t, uint64_t *oldest);
 
 /* tick_head - a remembered tick without its rows, but with what is in lists of the host (cpus, irqs, waits, ...), for as
- * long as it is remembered. NULL: it is not. The threads, processes and cgroups in its lists live for as long as @any is
+ * long as it is remembered; or @any itself. NULL: neither. The threads, processes and cgroups in its lists live for as long as @any is
  * held. */
 const struct tick *tick_head(const struct tick *any, uint64_t seq);
 
@@ -303,7 +289,7 @@ int tick_lives(const struct tick *any, life_fn *fn, void *arg);
 /*
  * tick_history - what rows did in the @ticks ticks up to @t, oldest first: out[row * ticks + tick].
  * @rows: all of one kind, of any tick
- * A tick that is not remembered has FIELD_ALIVE VALUE_NA. Returns 0 or -ENOMEM.
+ * A tick that is not remembered has METRIC_ALIVE VALUE_NA. Returns 0 or -ENOMEM.
  */
 int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks,
 		 struct values *out);

@@ -10,10 +10,6 @@
 
 const char *const wait_kind_names[WAIT_KINDS] = { "thread", "several", "wakeup", "limit" };
 
-const char *const latency_names[LATENCY_KINDS] = {
-	"runqueue wait", "sleep", "D state", "interrupt", "softirq",
-};
-
 const char *const wake_context_names[WAKE_CONTEXTS] = { "thread", "irq", "softirq", "timer", "ipi" };
 
 void wake_name(enum wake_context context, uint32_t number, char *buf, size_t size)
@@ -24,31 +20,6 @@ void wake_name(enum wake_context context, uint32_t number, char *buf, size_t siz
 		snprintf(buf, size, "softirq %s", number < IRQ_SOFTIRQS ? softirq_names[number] : "?");
 	else
 		snprintf(buf, size, context == WAKE_TIMER ? "timer" : "another CPU");
-}
-
-int latency_first(enum latency_kind kind)
-{
-	return kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ ? IRQ_HIST_SHIFT : HIST_SHIFT;
-}
-
-int latency_last(enum latency_kind kind)
-{
-	bool irq = kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ;
-
-	return latency_first(kind) + (irq ? IRQ_HIST_SLOTS : HIST_SLOTS) - 1;
-}
-
-uint64_t latency_quantile(const struct latency *l, enum latency_kind kind, double q, uint64_t max)
-{
-	int first = latency_first(kind);
-
-	return slots_quantile(l->n + first, latency_last(kind) - first + 1, first, q, max);
-}
-
-void latency_add(struct latency *a, const struct latency *b)
-{
-	for (int i = 0; i < LATENCY_SLOTS; i++)
-		a->n[i] += b->n[i];
 }
 
 int model_wait(struct model *m, const struct wait *w)
@@ -79,9 +50,9 @@ int model_irq_cpu(struct model *m, const struct irq_cpu *i)
 	return b ? VEC_PUSH(b->irq_cpus, b->nr_irq_cpus, b->irq_cpus_room, *i) : -ENOMEM;
 }
 
-void model_latency(struct model *m, enum latency_kind kind, const struct latency *l)
+void model_hist(struct model *m, enum hist_id id, const struct hist *h)
 {
-	m->now->tick.latency[kind] = *l;
+	m->now->tick.hist[id] = *h;
 }
 
 /* Whether the cgroup's CPU limit stopped somebody in the tick being built. */

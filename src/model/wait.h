@@ -53,8 +53,8 @@ struct away {
 	const struct life *life;
 	uint64_t ns;
 	uint32_t count;
-	uint8_t kind;                /* LATENCY_SLEEP, LATENCY_D */
-	uint8_t slot;                /* of struct latency */
+	uint8_t kind;                /* enum hist_id, HIST_OF_BLOCKS */
+	uint8_t slot;                /* of struct hist */
 };
 
 struct model;
@@ -65,7 +65,7 @@ int model_woken(struct model *m, const struct woken *w);
 int model_away(struct model *m, const struct away *a);
 int model_irq_cpu(struct model *m, const struct irq_cpu *i);
 
-/* model_latency - durations that ended in the tick being built; those of the runqueue are from the threads. */
-void model_latency(struct model *m, enum latency_kind kind, const struct latency *l);
+/* model_hist - durations that ended in the tick being built; those that threads have (HIST_OF_THREADS) are added up. */
+void model_hist(struct model *m, enum hist_id id, const struct hist *h);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/field.h"
+#include "model/metric.h"
 #include "util/cpulist.h"
 
 /* More than any kernel is built for. */

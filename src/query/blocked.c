@@ -42,7 +42,7 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 	struct blocked *s = arg;
 	struct waiter *w;
 
-	if (sample->kind != TIME_D)
+	if (sample->metric != METRIC_D)
 		return 0;
 	w = waiter_of(s, sample->life);
 	if (!w)
@@ -66,7 +66,7 @@ static int add_ended(struct blocked *s, const struct tick *t)
 		const struct away *a = &t->aways[i];
 		struct waiter *w;
 
-		if (a->kind != LATENCY_D)
+		if (a->kind != HIST_D)
 			continue;
 		w = waiter_of(s, a->life);
 		if (!w)
@@ -112,7 +112,7 @@ static int add_now(struct blocked *s, const struct tick *t)
 		s->now++;
 		w->now = true;
 		w->row.state = STATE_D;
-		while (b && !(b->kind == TIME_D && b->since < t->awake_ns && t->awake_ns <= b->until))
+		while (b && !(b->metric == METRIC_D && b->since < t->awake_ns && t->awake_ns <= b->until))
 			b = b->before;
 		if (!b)
 			continue;

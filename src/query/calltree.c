@@ -14,8 +14,6 @@
 #include "util/hash.h"
 #include "util/vec.h"
 
-const char *const calltree_metric_names[CALLTREE_METRICS] = { "On-CPU", "Runq", "Sleep", "D-state", "IRQ",
-							      "Wall" };
 const char *const calltree_quality_names[QUALITIES] = { "whole", "cut", "no symbols", "lost" };
 
 /* The tree is made anew when so much of it has no time any more. */
@@ -207,17 +205,14 @@ static const char *who_of(struct building *b, const struct life *life)
 	}
 }
 
-static const char *const kind_names[TIME_KINDS] = { "on CPU", "runqueue", "sleep", "D state",
-						     "interrupts" };
-
 static void walk(struct building *b, const char *who)
 {
 	b->at = -1;
 	b->unnamed = false;
 	if (b->options->part == CALLTREE_WHOLE) {
 		go_text(b, "");
-		if (b->options->metric == CALLTREE_WALL)
-			go_text(b, kind_names[b->sample->kind]);
+		if (b->options->metric == METRIC_WALL)
+			go_text(b, metrics[b->sample->metric].weight.part);
 		if (who)
 			go_text(b, who);
 	}
@@ -229,7 +224,7 @@ static int leaf_of(struct building *b)
 {
 	const struct stack_sample *s = b->sample;
 	const char *who = who_of(b, s->life);
-	uint64_t key = calltree_key((uintptr_t)who, b->options->metric == CALLTREE_WALL ? 1 + s->kind : 0);
+	uint64_t key = calltree_key((uintptr_t)who, b->options->metric == METRIC_WALL ? 1 + s->metric : 0);
 	void *known;
 
 	if (s->user)
@@ -271,7 +266,7 @@ static bool is_wanted(const struct building *b, const struct stack_sample *s)
 	const struct row row = { .kind = ROW_THREAD, .number = s->life->tid, .thread = s->life,
 				 .process = s->life->process, .cgroup = s->life->cgroup };
 
-	return ((int)b->options->metric == s->kind || b->options->metric == CALLTREE_WALL) &&
+	return metric_weighs(b->options->metric, s->metric) &&
 	       (subject_is(b->of, &row) || subject_holds(b->of, &row));
 }
 

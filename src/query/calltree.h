@@ -16,18 +16,6 @@ struct life;
 struct symbol;
 struct tick;
 
-/* What is put together: one kind of time (model/sample.h), or all of them. */
-enum calltree_metric {
-	CALLTREE_CPU,
-	CALLTREE_RUNQ,
-	CALLTREE_SLEEP,
-	CALLTREE_D,
-	CALLTREE_IRQ,
-	CALLTREE_WALL,
-	CALLTREE_METRICS
-};
-extern const char *const calltree_metric_names[CALLTREE_METRICS];
-
 /* What threads stand at the root for themselves. */
 enum calltree_merge { CALLTREE_MERGE_ALL, CALLTREE_MERGE_PROCESS, CALLTREE_MERGE_THREAD, CALLTREE_MERGE_CGROUP,
 		      CALLTREE_MERGES };
@@ -43,7 +31,7 @@ struct calltree_frame {
 };
 
 struct calltree_options {
-	enum calltree_metric metric;
+	enum metric_id metric;        /* what is put together: one that weighs stacks, or METRIC_WALL */
 	enum calltree_merge merge;
 	enum calltree_part part;
 	struct calltree_frame focus;     /* of CALLTREE_CALLEES and CALLTREE_CALLERS: one of the function */
@@ -61,7 +49,7 @@ struct calltree_node {
 	const struct symbol *symbol; /* NULL: see text */
 	const char *text;            /* of nodes that are no function: "[no stack]", a thread's name */
 	struct calltree_frame at;       /* one of it */
-	uint64_t total, self;        /* ns */
+	uint64_t total, self;        /* in the unit of the metric */
 	uint64_t count, self_count;  /* samples or blocks */
 	uint64_t key;                /* equal for the same place in another flame */
 	int function;                /* in flame.functions, -1: it is none */
@@ -73,7 +61,7 @@ struct calltree_node {
 struct calltree_function {
 	const struct symbol *symbol;
 	struct calltree_frame at;
-	uint64_t total, self;        /* ns; with what it called, once */
+	uint64_t total, self;        /* in that unit; with what it called, once */
 	uint64_t count;
 	int open;                    /* for calltree_build() only */
 };
@@ -100,8 +88,8 @@ struct calltree {
 	size_t nr_threads, threads_room;
 	struct map thread_of;
 	struct wakers wakers;
-	uint64_t quality[QUALITIES]; /* ns, by enum sample_quality; they add up */
-	uint64_t by_fp;         /* ns, of stacks with callers that were found by frame pointers */
+	uint64_t quality[QUALITIES]; /* in that unit, by enum sample_quality; they add up */
+	uint64_t by_fp;         /* in that unit, of stacks with callers that were found by frame pointers */
 	char names[64][64];     /* of threads, processes and cgroups at the root */
 	int nr_names;
 	struct calltree_options built; /* what the tree is of */

@@ -99,10 +99,10 @@ static bool number_parse(const char *s, struct alternative *a)
 	return false;
 }
 
-/* A number, with a unit that this field can be compared in. */
+/* A number, with a unit that this metric can be compared in. */
 static int check_number(struct parser *p, const struct term *t, struct alternative *a)
 {
-	enum unit unit = t->key == KEY_FIELD ? fields[t->field].unit : UNIT_NONE;
+	enum unit unit = t->key == KEY_METRIC ? metric_shown(t->metric) : UNIT_NONE;
 	bool fits;
 
 	if (!number_parse(a->text, a))
@@ -122,7 +122,7 @@ static int check_number(struct parser *p, const struct term *t, struct alternati
 	}
 	if (fits)
 		return 0;
-	return parse_error(p, a->text, "%s is in %s", t->key == KEY_FIELD ? fields[t->field].title : "it",
+	return parse_error(p, a->text, "%s is in %s", t->key == KEY_METRIC ? metrics[t->metric].title : "it",
 			   unit == UNIT_SHARE ? "% of the interval, or a time: 5 or 50ms"
 			   : unit == UNIT_NS  ? "time: 500us, 1ms, 2s"
 			   : unit == UNIT_RATE ? "events a second: 100 or 2K"
@@ -213,10 +213,10 @@ static int parse_key(struct parser *p, struct term *t, const char *name)
 		text = !key_names[i].number;
 		goto known;
 	}
-	t->key = KEY_FIELD;
-	t->field = field_find(name);
+	t->key = KEY_METRIC;
+	t->metric = metric_find(name);
 	text = false;
-	if (t->field == FIELD_COUNT)
+	if (t->metric == METRIC_COUNT)
 		return parse_error(p, name, "no column %s; words, cg: comm: user: state= is: pid= cpu>",
 				   name);
 known:
@@ -266,7 +266,7 @@ static int parse_term(struct parser *p, char *s)
 	}
 	if (!err)
 		err = parse_values(p, &t, s);
-	if (!err && (t.key == KEY_FIELD || t.key == KEY_CGROUP || t.key == KEY_COMM ||
+	if (!err && (t.key == KEY_METRIC || t.key == KEY_CGROUP || t.key == KEY_COMM ||
 		     (t.key == KEY_WORD && t.any[0].number < 0))) {
 		t.memo = calloc(1, sizeof(*t.memo));
 		err = t.memo ? 0 : parse_error(p, s, "out of memory");

@@ -48,17 +48,17 @@ static bool text_match(enum op op, const char *text, const struct alternative *a
 	return a->pattern ? !fnmatch(a->text, text, FNM_CASEFOLD) : contains(text, a->text);
 }
 
-static bool field_match(const struct term *t, const struct alternative *a, const struct row *r,
+static bool metric_match(const struct term *t, const struct alternative *a, const struct row *r,
 			uint64_t interval_ns)
 {
-	uint64_t value = row_value(r, t->field);
+	uint64_t value = row_value(r, t->metric);
 	double v = value;
 
 	if (!interval_ns)
 		return false;
-	if (fields[t->field].unit == UNIT_SHARE && a->scale != SCALE_TIME)
+	if (metric_shown(t->metric) == UNIT_SHARE && a->scale != SCALE_TIME)
 		v = 100 * v / interval_ns;
-	else if (fields[t->field].unit == UNIT_RATE)
+	else if (metric_shown(t->metric) == UNIT_RATE)
 		v = 1e9 * v / interval_ns;
 	return compare(t->op, v, a->number);
 }
@@ -71,7 +71,7 @@ static bool flag_match(enum flag flag, const struct row *r)
 	case FLAG_EXITED:
 		return r->exited;
 	default:
-		return r->values->v[FIELD_THROTTLED] ||
+		return r->values->v[METRIC_THROTTLED] ||
 		       (r->limit && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
 	}
 }
@@ -113,7 +113,7 @@ static bool alternative_match(const struct term *t, enum op op, const struct alt
 	case KEY_THREADS:
 		return compare(op, r->nr_threads, a->number);
 	default:
-		return field_match(t, a, r, interval_ns);
+		return metric_match(t, a, r, interval_ns);
 	}
 }
 
@@ -122,7 +122,7 @@ static bool term_ask(const struct term *t, const struct row *r, uint64_t interva
 	/* "not one of the list", not "differs from one of the list" */
 	enum op op = t->op == OP_NE ? OP_EQ : t->op;
 
-	if (t->key == KEY_FIELD && row_value(r, t->field) == VALUE_NA)
+	if (t->key == KEY_METRIC && row_value(r, t->metric) == VALUE_NA)
 		return false;
 	for (size_t i = 0; i < t->nr_any; i++)
 		if (alternative_match(t, op, &t->any[i], r, interval_ns))
@@ -133,7 +133,7 @@ static bool term_ask(const struct term *t, const struct row *r, uint64_t interva
 /* What the answer depends on, if it is a thing that rows share; NULL: it is the name. */
 static const void *shared_by(const struct term *t, const struct row *r)
 {
-	if (t->key == KEY_FIELD)
+	if (t->key == KEY_METRIC)
 		return r->values;
 	return t->key == KEY_CGROUP || r->kind == ROW_CGROUP ? r->cgroup : NULL;
 }

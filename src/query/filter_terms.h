@@ -9,7 +9,7 @@
 enum op { OP_HAS, OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE };
 
 enum key { KEY_WORD, KEY_COMM, KEY_CGROUP, KEY_USER, KEY_STATE, KEY_IS, KEY_TID, KEY_PID, KEY_PPID,
-	   KEY_THREADS, KEY_FIELD };
+	   KEY_THREADS, KEY_METRIC };
 
 enum flag { FLAG_KTHREAD, FLAG_EXITED, FLAG_THROTTLED };
 
@@ -26,7 +26,7 @@ struct alternative {
 struct term {
 	bool negated;
 	enum key key;
-	enum field_id field; /* KEY_FIELD */
+	enum metric_id metric; /* KEY_METRIC */
 	enum op op;
 	struct alternative *any; /* one of them has to hold */
 	size_t nr_any, any_room;

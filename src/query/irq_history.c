@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct tick *irq_history_at(const struct tick *t, uint64_t seq)
-{
-	return seq == t->seq ? t : tick_head(t, seq);
-}
-
 uint64_t irq_history_first(const struct tick *t)
 {
 	uint64_t oldest;
@@ -20,7 +15,7 @@ uint64_t irq_history_first(const struct tick *t)
 
 uint64_t irq_history_since(const struct tick *t)
 {
-	const struct tick *first = irq_history_at(t, irq_history_first(t));
+	const struct tick *first = tick_head(t, irq_history_first(t));
 
 	return first->boottime_ns - first->interval_ns;
 }
@@ -50,7 +45,7 @@ void irq_bursts_add(struct irq_bursts *b, const struct irq_burst *one)
 void irq_history_bursts(const struct tick *t, int source, struct irq_bursts *b)
 {
 	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_history_at(t, seq);
+		const struct tick *then = tick_head(t, seq);
 
 		for (size_t i = 0; then && i < then->nr_irqs; i++) {
 			const struct irq_values *v = &then->irqs[i];
@@ -63,15 +58,15 @@ void irq_history_bursts(const struct tick *t, int source, struct irq_bursts *b)
 	}
 }
 
-void irq_history_hist(const struct tick *t, int source, uint64_t hist[IRQ_HIST_SLOTS])
+void irq_history_hist(const struct tick *t, int source, struct hist *hist)
 {
-	memset(hist, 0, IRQ_HIST_SLOTS * sizeof(*hist));
+	*hist = (struct hist){ 0 };
 	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_history_at(t, seq);
+		const struct tick *then = tick_head(t, seq);
 		const struct irq_values *v = then ? irq_values_of(then, source) : NULL;
 
-		for (int i = 0; v && i < IRQ_HIST_SLOTS; i++)
-			hist[i] += v->hist[i];
+		if (v)
+			hist_add(hist, &v->hist);
 	}
 }
 
@@ -81,7 +76,7 @@ uint64_t irq_history_time(const struct tick *t, int source, int nr, uint64_t *ns
 
 	for (int i = 0; i < nr; i++) {
 		uint64_t ago = nr - 1 - i;
-		const struct tick *then = ago <= t->seq - first ? irq_history_at(t, t->seq - ago) : NULL;
+		const struct tick *then = ago <= t->seq - first ? tick_head(t, t->seq - ago) : NULL;
 		const struct irq_values *v = then ? irq_values_of(then, source) : NULL;
 
 		ns[i] = v ? v->ns : then ? 0 : VALUE_NA;
@@ -94,7 +89,7 @@ uint64_t irq_history_time(const struct tick *t, int source, int nr, uint64_t *ns
 void irq_history_gaps(const struct tick *t, struct irq_bursts *b)
 {
 	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_history_at(t, seq);
+		const struct tick *then = tick_head(t, seq);
 
 		for (size_t i = 0; then && i < then->nr_cpus; i++) {
 			const struct cpu_values *cpu = &then->cpus[i];
@@ -127,8 +122,8 @@ static void add_longest_wait(const struct tick *t, const struct life *l, const s
 	struct irq_burst longest = { .cpu = l->cpu, .who.tid = l->tid };
 
 	for (uint64_t i = 0; i < IRQ_STARVED; i++) {
-		uint64_t seq = t->seq - (IRQ_STARVED - 1 - i), ns = past[i].v[FIELD_RUNQ_MAX];
-		const struct tick *then = past[i].v[FIELD_ALIVE] == VALUE_NA ? NULL : irq_history_at(t, seq);
+		uint64_t seq = t->seq - (IRQ_STARVED - 1 - i), ns = past[i].v[METRIC_RUNQ_MAX];
+		const struct tick *then = values_known(&past[i]) ? tick_head(t, seq) : NULL;
 
 		if (!then || ns == VALUE_NA || ns < longest.ns)
 			continue;

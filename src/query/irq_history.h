@@ -28,9 +28,6 @@ void irq_bursts_add(struct irq_bursts *b, const struct irq_burst *one);
 
 #define IRQ_ALL (-1)
 
-/* irq_history_at - a remembered refresh, or @t itself; of its rows nothing can be asked. NULL: not remembered. */
-const struct tick *irq_history_at(const struct tick *t, uint64_t seq);
-
 /* irq_history_since - when the oldest of them began: CLOCK_BOOTTIME ns. irq_history_first - its number. */
 uint64_t irq_history_since(const struct tick *t);
 uint64_t irq_history_first(const struct tick *t);
@@ -41,8 +38,8 @@ const struct irq_values *irq_values_of(const struct tick *t, int source);
 /* irq_history_bursts - the longest of each refresh: of a source, or of IRQ_ALL. */
 void irq_history_bursts(const struct tick *t, int source, struct irq_bursts *b);
 
-/* irq_history_hist - how long those of a source took, by the slots of irq.h. */
-void irq_history_hist(const struct tick *t, int source, uint64_t hist[IRQ_HIST_SLOTS]);
+/* irq_history_hist - how long those of a source took. */
+void irq_history_hist(const struct tick *t, int source, struct hist *hist);
 
 /* irq_history_time - ns of a source in each of the last @nr refreshes, oldest first; VALUE_NA: not remembered. Returns
  * the most. */

@@ -6,21 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "irq.h"
 #include "model/wait.h"
 #include "query/subject.h"
 #include "util/text.h"
 #include "util/vec.h"
 
-bool latency_is_irq(enum latency_kind kind)
+bool latency_is_irq(enum hist_id kind)
 {
-	return kind == LATENCY_IRQ || kind == LATENCY_SOFTIRQ;
+	return hists[kind].owner == HIST_OF_SOURCES;
 }
 
 bool latency_holds(const struct latency_range *r, uint64_t ns)
 {
-	return (ns >> r->low || r->low == latency_first(r->kind)) &&
-	       (!(ns >> (r->high + 1)) || r->high == latency_last(r->kind));
+	return (ns >> r->low || r->low == hists[r->kind].first) &&
+	       (!(ns >> (r->high + 1)) || r->high == hists[r->kind].last);
 }
 
 uint64_t latency_thread_key(const struct life *l)
@@ -33,11 +32,6 @@ uint64_t latency_thread_key(const struct life *l)
 uint64_t latency_source_key(uint16_t index)
 {
 	return index + 1;
-}
-
-const struct tick *latency_head(const struct tick *shown, uint64_t seq)
-{
-	return seq == shown->seq ? shown : tick_head(shown, seq);
 }
 
 /* --- Whose they are */
@@ -120,19 +114,19 @@ static void add(struct latency_contributor *who, int slot, uint64_t count, uint6
 }
 
 /* @count waits of a slot, each taken for its middle; if @max lies in it, one takes that and the others the middle below it. */
-static uint64_t about_ns(enum latency_kind kind, int slot, uint64_t count, uint64_t max)
+static uint64_t about_ns(enum hist_id kind, int slot, uint64_t count, uint64_t max)
 {
 	const struct latency_range one = { kind, 0, 0, slot, slot };
-	uint64_t low = slot == latency_first(kind) ? 0 : 1ULL << slot;
+	uint64_t low = slot == hists[kind].first ? 0 : 1ULL << slot;
 
 	if (!latency_holds(&one, max))
 		return 3 * count * (1ULL << slot) / 2;
 	return max + (count - 1) * (low + max) / 2;
 }
 
-uint64_t latency_contributor_quantile(const struct latency_contributor *who, enum latency_kind kind, double q)
+uint64_t latency_contributor_quantile(const struct latency_contributor *who, enum hist_id kind, double q)
 {
-	return latency_quantile(&who->n, kind, q, who->most_ns < who->ns ? who->most_ns : who->ns);
+	return hist_quantile(&who->n, kind, q, who->most_ns < who->ns ? who->most_ns : who->ns);
 }
 
 static void at_most(struct latency_contributor *who, uint64_t ns)
@@ -140,41 +134,41 @@ static void at_most(struct latency_contributor *who, uint64_t ns)
 	who->most_ns = ns > who->most_ns ? ns : who->most_ns;
 }
 
-/* Those of a histogram whose first slot is @shift. Returns whether there are any. */
-static bool has_some(const uint32_t *n, int nr, int shift, const struct latency_range *r)
+/* Whether a histogram has any of these. */
+static bool has_some(const struct hist *h, const struct latency_range *r)
 {
-	for (int i = 0; i < nr; i++)
-		if (n[i] && i + shift >= r->low && i + shift <= r->high)
+	for (int slot = r->low; slot <= r->high; slot++)
+		if (h->n[slot])
 			return true;
 	return false;
 }
 
 /* @max: the longest of the whole histogram. */
-static void add_some(struct latency_contributor *who, const uint32_t *n, int nr, int shift,
-		     const struct latency_range *r, uint64_t max)
+static void add_some(struct latency_contributor *who, const struct hist *h, const struct latency_range *r, uint64_t max)
 {
 	int top = 0;
 
-	for (int i = 0; i < nr; i++) {
-		if (!n[i] || i + shift < r->low || i + shift > r->high)
+	for (int slot = r->low; slot <= r->high; slot++) {
+		if (!h->n[slot])
 			continue;
-		top = i + shift;
-		add(who, top, n[i], about_ns(r->kind, top, n[i], max));
+		top = slot;
+		add(who, slot, h->n[slot], about_ns(r->kind, slot, h->n[slot], max));
 	}
-	at_most(who, max >> top || top == latency_first(r->kind) ? max : 2ULL << top);
+	at_most(who, max >> top || top == hists[r->kind].first ? max : 2ULL << top);
 }
 
-static int add_waits(void *arg, const struct life *l, const struct values *v)
+static int add_threads(void *arg, const struct life *l, const struct values *v)
 {
 	struct latency_contributors *p = arg;
+	const struct hist *h = &v->hist[p->range.kind];
 	struct latency_contributor *who;
 
-	if (!has_some(v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range))
+	if (!has_some(h, &p->range))
 		return 0;
 	who = thread_contributor(p, l);
 	if (!who)
 		return -ENOMEM;
-	add_some(who, v->runq.n, HIST_SLOTS, HIST_SHIFT, &p->range, v->v[FIELD_RUNQ_MAX]);
+	add_some(who, h, &p->range, v->v[hists[p->range.kind].longest]);
 	return 0;
 }
 
@@ -190,7 +184,7 @@ static int add_aways(struct latency_contributors *p, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_aways; i++) {
 		const struct away *a = &t->aways[i];
-		int slot = a->slot < latency_last(a->kind) ? a->slot : latency_last(a->kind);
+		int slot = a->slot < hists[a->kind].last ? a->slot : hists[a->kind].last;
 		struct latency_contributor *who;
 
 		if (a->kind != p->range.kind || slot < p->range.low || slot > p->range.high)
@@ -210,13 +204,12 @@ static int add_sources(struct latency_contributors *p, const struct tick *t)
 		const struct irq_values *v = &t->irqs[i];
 		struct latency_contributor *who;
 
-		if ((v->source->kind == IRQ_SOFT) != (p->range.kind == LATENCY_SOFTIRQ) ||
-		    !has_some(v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range))
+		if (irq_hist(v->source->kind) != p->range.kind || !has_some(&v->hist, &p->range))
 			continue;
 		who = source_contributor(p, v->source);
 		if (!who)
 			return -ENOMEM;
-		add_some(who, v->hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, &p->range, v->max_ns);
+		add_some(who, &v->hist, &p->range, v->max_ns);
 		if (!latency_holds(&p->range, v->max_ns))
 			who->hidden = true;
 		if (v->max_ns > who->max_ns) {
@@ -288,15 +281,14 @@ static int longer(const void *a, const void *b)
 
 static int find_in(struct latency_contributors *p, const struct tick *any, uint64_t seq)
 {
-	const struct tick *t = latency_head(any, seq);
+	const struct tick *t = tick_head(any, seq);
 
 	if (!t)
 		return 0;
-	switch (p->range.kind) {
-	case LATENCY_RUNQ:
-		return tick_threads(any, seq, add_waits, p);
-	case LATENCY_SLEEP:
-	case LATENCY_D:
+	switch (hists[p->range.kind].owner) {
+	case HIST_OF_THREADS:
+		return tick_threads(any, seq, add_threads, p);
+	case HIST_OF_BLOCKS:
 		return add_aways(p, t);
 	default:
 		return add_sources(p, t);
@@ -318,7 +310,7 @@ static void find_behinds(struct latency_contributors *p, const struct tick *any)
 	for (size_t i = 0; i < p->nr; i++)
 		p->at[i]->nr_behind = p->at[i]->behind_ns = 0;
 	for (uint64_t seq = p->range.first; seq <= p->range.last; seq++) {
-		const struct tick *t = latency_head(any, seq);
+		const struct tick *t = tick_head(any, seq);
 
 		if (t)
 			add_behinds(p, t);
@@ -340,7 +332,7 @@ int latency_contributors_find(struct latency_contributors *p, const struct tick 
 	for (uint64_t seq = r->first; !err && seq <= r->last; seq++)
 		if (seq < had.first || seq > had.last)
 			err = find_in(p, any, seq);
-	if (r->kind == LATENCY_RUNQ)
+	if (r->kind == HIST_RUNQ)
 		find_behinds(p, any);
 	p->count = p->ns = 0;
 	for (size_t i = 0; i < p->nr; i++) {

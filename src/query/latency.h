@@ -9,9 +9,9 @@
 #include "model/tick.h"
 #include "util/map.h"
 
-/* Durations of some refreshes and some slots of struct latency. */
+/* Durations of some refreshes and some slots of struct hist. */
 struct latency_range {
-	enum latency_kind kind;
+	enum hist_id kind;
 	uint64_t first, last; /* tick.seq */
 	int low, high;        /* slots */
 };
@@ -32,7 +32,7 @@ struct latency_contributor {
 	struct cgroup cgroup;
 	uint64_t count;
 	uint64_t ns;            /* of sleep and D state; else about: a slot's durations are not told one by one */
-	struct latency n;       /* only the slots of the range */
+	struct hist n;          /* only the slots of the range */
 	uint64_t most_ns;       /* none of them is longer: p99 is at most that */
 	bool hidden;            /* of a source: its longest one in a refresh was too long for the range */
 	uint64_t max_ns;        /* of a source, in these refreshes: the longest, where, */
@@ -63,14 +63,13 @@ uint64_t latency_source_key(uint16_t index);
 
 /* latency_contributor_quantile - of its durations in the range: within a factor of two, and never above the longest, or
  * above their sum. */
-uint64_t latency_contributor_quantile(const struct latency_contributor *who, enum latency_kind kind, double q);
+uint64_t latency_contributor_quantile(const struct latency_contributor *who, enum hist_id kind, double q);
 
 /* latency_holds - whether a duration is one of the range. */
 bool latency_holds(const struct latency_range *r, uint64_t ns);
 
-/* latency_is_irq - whether the contributors of a kind are sources. latency_word - "wait", "waits", "D states", ... */
-bool latency_is_irq(enum latency_kind kind);
-const char *latency_word(enum latency_kind kind, uint64_t count);
+/* latency_is_irq - whether the contributors of a kind are sources. */
+bool latency_is_irq(enum hist_id kind);
 
 /* latency_range_text - "4.2ms-8.4ms", "<4.2ms", ">4.2ms". latency_time_text - "12:03:35-12:03:39", the local time, "-":
  * not remembered. */
@@ -80,8 +79,5 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 /* latency_contributors_text - "41 waits, 7 threads: api-worker 61% search 30%" of their time. @all: durations in the
  * range, also those of threads that are not known: "487 sleeps; of 185 it is known whose, 7 threads: ...". */
 void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size);
-
-/* latency_head - a tick without rows, whether it is remembered or the one that is shown. NULL: neither. */
-const struct tick *latency_head(const struct tick *shown, uint64_t seq);
 
 #endif

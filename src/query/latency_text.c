@@ -8,17 +8,9 @@
 #include "util/format.h"
 #include "util/text.h"
 
-const char *latency_word(enum latency_kind kind, uint64_t count)
-{
-	static const char *const one[LATENCY_KINDS] = { "wait", "sleep", "D state", "interrupt", "softirq" };
-	static const char *const more[LATENCY_KINDS] = { "waits", "sleeps", "D states", "interrupts", "softirqs" };
-
-	return (count == 1 ? one : more)[kind];
-}
-
 void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 {
-	bool shortest = r->low <= latency_first(r->kind), longest = r->high >= latency_last(r->kind);
+	bool shortest = r->low <= hists[r->kind].first, longest = r->high >= hists[r->kind].last;
 	char from[16], to[16];
 
 	format_value(from, sizeof(from), UNIT_NS, 1ULL << r->low, 0);
@@ -33,7 +25,7 @@ void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size)
 {
-	const struct tick *first = latency_head(any, r->first), *last = latency_head(any, r->last);
+	const struct tick *first = tick_head(any, r->first), *last = tick_head(any, r->last);
 	char from[16], to[16];
 	struct tm tm;
 	time_t at;
@@ -47,11 +39,6 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 	snprintf(buf, size, "%s-%s", from, to);
 }
 
-static void contributor_name(const struct latency_contributor *who, char *buf, size_t size)
-{
-	text_safe(buf, size, who->life.comm, sizeof(who->life.comm));
-}
-
 void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size)
 {
 	bool irq = latency_is_irq(p->range.kind);
@@ -59,7 +46,7 @@ void latency_contributors_text(const struct latency_contributors *p, uint64_t al
 	size_t used;
 
 	format_value(count, sizeof(count), UNIT_COUNT, all, 0);
-	used = snprintf(buf, size, "%s %s", count, latency_word(p->range.kind, all));
+	used = snprintf(buf, size, "%s %s", count, hist_word(p->range.kind, all));
 	if (all && !p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", whose is not known");
 	if (p->nr && p->count < all && used < size) {
@@ -72,7 +59,7 @@ void latency_contributors_text(const struct latency_contributors *p, uint64_t al
 	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
 		if (p->at[i]->ns * 200 < p->ns) /* what would be 0%, as all that come after it */
 			break;
-		contributor_name(p->at[i], name, sizeof(name));
+		text_safe(name, sizeof(name), p->at[i]->life.comm, sizeof(p->at[i]->life.comm));
 		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
 	}
 }

@@ -171,7 +171,7 @@ static int tell(const struct looking *g, const struct recorded_source *l, const 
 		.weight = block ? e->blocked_ns : 1000000000ULL / (l->frequency > 0 ? l->frequency : 1),
 		.whole = block ? e->blocked_ns : 0,
 		.count = 1,
-		.kind = !block ? TIME_CPU : e->in_d ? TIME_D : TIME_SLEEP,
+		.metric = !block ? METRIC_RUN : e->in_d ? METRIC_D : METRIC_SLEEP,
 		.flags = notes(g, e),
 	};
 	uint64_t from = block ? e->at - e->off_ns : e->at;

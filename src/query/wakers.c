@@ -45,7 +45,7 @@ void wakers_add(struct wakers *w, const struct stack_sample *s)
 	};
 
 	/* Of those without a stack it was not told. */
-	if (!s->count || s->flags & NOTE_NO_STACK || (s->kind != TIME_SLEEP && s->kind != TIME_D))
+	if (!s->count || s->flags & NOTE_NO_STACK || (s->metric != METRIC_SLEEP && s->metric != METRIC_D))
 		return;
 	new.number = new.context == WAKE_THREAD ? tid : number;
 	new.during = new.context == WAKE_THREAD ? 0 : tid;

@@ -110,12 +110,13 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 	tick_past(t, &oldest);
 	for (uint64_t seq = oldest; seq <= t->seq; seq++) {
 		const struct tick *head = tick_head(t, seq);
-		struct trace_index_tick at = { .runq_p99_ns = VALUE_NA };
+		struct trace_index_tick at;
 
 		if (!head || head->boottime_ns < from)
 			continue;
 		at.at = head->boottime_ns;
-		at.runq_p99_ns = values_value(&head->total, FIELD_RUNQ_P99);
+		for (int m = 0; m < METRIC_COUNT; m++)
+			at.values[m] = values_value(&head->total, m);
 		at.steal_ns = tick_steal(head);
 		at.loss = loss_sum(head->loss);
 		trace_index_tick(g->m, &at);

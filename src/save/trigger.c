@@ -16,7 +16,7 @@ static uint64_t in_d_for(const struct row *r, const struct tick *t)
 {
 	const struct block *b = r->thread->block;
 
-	return b && b->kind == TIME_D && b->until == BLOCK_ON && t->awake_ns > b->since ? t->awake_ns - b->since : 0;
+	return b && b->metric == METRIC_D && b->until == BLOCK_ON && t->awake_ns > b->since ? t->awake_ns - b->since : 0;
 }
 
 static bool matches(const struct trigger *t, const struct row *r, const struct tick *tick)
@@ -25,9 +25,9 @@ static bool matches(const struct trigger *t, const struct row *r, const struct t
 	struct values values;
 	struct row row = *r;
 
-	if (d > r->values->v[FIELD_D]) {
+	if (d > r->values->v[METRIC_D]) {
 		values = *r->values;
-		values.v[FIELD_D] = d;
+		values.v[METRIC_D] = d;
 		row.values = &values;
 	}
 	return filter_match(t->filter, &row, tick);

@@ -74,30 +74,30 @@ static struct values values_of(const struct actor *a, int nr)
 	struct values v = { 0 };
 	int slot = 0;
 
-	v.v[FIELD_USER] = a->user * unit;
-	v.v[FIELD_KERNEL] = a->kernel * unit;
-	v.v[FIELD_RUN] = v.v[FIELD_USER] + v.v[FIELD_KERNEL];
-	v.v[FIELD_RUNQ] = a->runq * unit;
-	v.v[FIELD_THROTTLED] = a->throttled * unit;
-	v.v[FIELD_D] = a->d * unit;
-	v.v[FIELD_IRQ] = a->irq * unit;
-	v.v[FIELD_STEAL] = a->steal * unit;
-	v.v[FIELD_ALIVE] = a->dies ? 300 * unit : SEC;
-	v.v[FIELD_SLEEP] = v.v[FIELD_ALIVE] - v.v[FIELD_RUN] - v.v[FIELD_RUNQ] - v.v[FIELD_D] -
-			    v.v[FIELD_IRQ] - v.v[FIELD_STEAL];
-	v.v[FIELD_RUNQ_MAX] = a->longest_us * 1000ULL;
-	v.v[FIELD_RUNQ_P50] = v.v[FIELD_RUNQ_P99] = VALUE_NA;
-	v.v[FIELD_VOLUNTARY] = 10 * a->kernel;
-	v.v[FIELD_INVOLUNTARY] = a->runq;
-	v.v[FIELD_WAKEUPS] = 10 * a->kernel;
-	v.v[FIELD_MIGRATIONS] = a->runq / 10;
+	v.v[METRIC_USER] = a->user * unit;
+	v.v[METRIC_KERNEL] = a->kernel * unit;
+	v.v[METRIC_RUN] = v.v[METRIC_USER] + v.v[METRIC_KERNEL];
+	v.v[METRIC_RUNQ] = a->runq * unit;
+	v.v[METRIC_THROTTLED] = a->throttled * unit;
+	v.v[METRIC_D] = a->d * unit;
+	v.v[METRIC_IRQ] = a->irq * unit;
+	v.v[METRIC_STEAL] = a->steal * unit;
+	v.v[METRIC_ALIVE] = a->dies ? 300 * unit : SEC;
+	v.v[METRIC_SLEEP] = v.v[METRIC_ALIVE] - v.v[METRIC_RUN] - v.v[METRIC_RUNQ] - v.v[METRIC_D] -
+			    v.v[METRIC_IRQ] - v.v[METRIC_STEAL];
+	v.v[METRIC_RUNQ_MAX] = a->longest_us * 1000ULL;
+	v.v[METRIC_RUNQ_P50] = v.v[METRIC_RUNQ_P99] = VALUE_NA;
+	v.v[METRIC_VOLUNTARY] = 10 * a->kernel;
+	v.v[METRIC_INVOLUNTARY] = a->runq;
+	v.v[METRIC_WAKEUPS] = 10 * a->kernel;
+	v.v[METRIC_MIGRATIONS] = a->runq / 10;
 	if (a->comm[0] == 'm') /* the kernel's tick has not seen it */
-		v.v[FIELD_USER] = v.v[FIELD_KERNEL] = VALUE_NA;
-	while (1024ULL << (slot + 1) <= v.v[FIELD_RUNQ_MAX])
+		v.v[METRIC_USER] = v.v[METRIC_KERNEL] = VALUE_NA;
+	while (1024ULL << (slot + 1) <= v.v[METRIC_RUNQ_MAX])
 		slot++;
-	v.runq.n[slot] = 1;
-	v.runq.n[slot / 2] = 20;
-	v.runq.n[0] = 80;
+	v.hist[HIST_RUNQ].n[HIST_SHIFT + slot] = 1;
+	v.hist[HIST_RUNQ].n[HIST_SHIFT + slot / 2] = 20;
+	v.hist[HIST_RUNQ].n[HIST_SHIFT] = 80;
 	return v;
 }
 
@@ -125,20 +125,20 @@ static void make_samples(struct scene *s, const struct life *server, const struc
 	static const uint64_t writer[] = { 2, 1, 0 }, ssl[] = { 3, 1, 0 }, render[] = { 6, 0 };
 	static const uint64_t handler[] = { 1, 0 }, kernel[] = { FRAME_KERNEL | 5, FRAME_KERNEL | 4 };
 	const struct stack_sample samples[] = {
-		{ server, stack(s, writer, 3), NULL, 400000000, 0, 40, .kind = TIME_CPU },
-		{ server, stack(s, ssl, 3), NULL, 100000000, 0, 10, .kind = TIME_CPU },
-		{ server, stack(s, handler, 2), stack(s, kernel, 2), 50000000, 0, 5, .kind = TIME_CPU },
-		{ server, stack(s, handler, 2), stack(s, kernel, 2), 90000000, 45000000, 2, .kind = TIME_SLEEP,
+		{ server, stack(s, writer, 3), NULL, 400000000, 0, 40, .metric = METRIC_RUN },
+		{ server, stack(s, ssl, 3), NULL, 100000000, 0, 10, .metric = METRIC_RUN },
+		{ server, stack(s, handler, 2), stack(s, kernel, 2), 50000000, 0, 5, .metric = METRIC_RUN },
+		{ server, stack(s, handler, 2), stack(s, kernel, 2), 90000000, 45000000, 2, .metric = METRIC_SLEEP,
 		  .wake_context = WAKE_TIMER, .waker = WAKER(0, 4004) },
-		{ worker, stack(s, render, 2), NULL, 200000000, 0, 20, .kind = TIME_CPU },
-		{ worker, NULL, NULL, 60000000, 0, 0, .kind = TIME_CPU, .flags = NOTE_NO_STACK },
-		{ worker, stack(s, handler, 2), stack(s, kernel, 2), 900000000, 700000000, 3, .kind = TIME_D,
+		{ worker, stack(s, render, 2), NULL, 200000000, 0, 20, .metric = METRIC_RUN },
+		{ worker, NULL, NULL, 60000000, 0, 0, .metric = METRIC_RUN, .flags = NOTE_NO_STACK },
+		{ worker, stack(s, handler, 2), stack(s, kernel, 2), 900000000, 700000000, 3, .metric = METRIC_D,
 		  .wake_context = WAKE_IRQ, .waker = WAKER(24, 0) },
-		{ worker, stack(s, handler, 2), NULL, 20000000, 20000000, 1, .kind = TIME_SLEEP, .waker = WAKER(0, 4002) },
-		{ server, stack(s, handler, 2), stack(s, kernel, 2), 44000000, 0, 4, .kind = TIME_IRQ, .irq = 1 + 3 },
-		{ worker, stack(s, render, 2), stack(s, kernel, 1), 9000000, 0, 1, .kind = TIME_IRQ,
+		{ worker, stack(s, handler, 2), NULL, 20000000, 20000000, 1, .metric = METRIC_SLEEP, .waker = WAKER(0, 4002) },
+		{ server, stack(s, handler, 2), stack(s, kernel, 2), 44000000, 0, 4, .metric = METRIC_IRQ, .irq = 1 + 3 },
+		{ worker, stack(s, render, 2), stack(s, kernel, 1), 9000000, 0, 1, .metric = METRIC_IRQ,
 		  .irq = 1 + IRQ_LOC },
-		{ web, NULL, NULL, 19000000, .kind = TIME_D, .flags = NOTE_NO_STACK }, /* in short blocks */
+		{ web, NULL, NULL, 19000000, .metric = METRIC_D, .flags = NOTE_NO_STACK }, /* in short blocks */
 	};
 
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
@@ -181,7 +181,7 @@ static const struct tick *make_tick(struct scene *s, int nr)
 			scene_check(model_thread(s->model, lives[i],
 					   dies ? STATE_DEAD : a->state, dies, &v));
 		if (nr == 1 && a->state == STATE_D) {
-			scene_check(model_block(s->model, lives[i], TIME_D, 2 * SEC, lives[i]->flags));
+			scene_check(model_block(s->model, lives[i], METRIC_D, 2 * SEC, lives[i]->flags));
 			model_block_stacks(lives[i]->block, NULL, blocked_stack(s), 0);
 		}
 		if (dies) {

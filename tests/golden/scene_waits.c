@@ -31,9 +31,9 @@ void scene_interrupts(struct scene *s, int nr)
 
 		if (s->timers_unseen && sources[i].index == IRQ_LOC)
 			continue;
-		v.hist[5] = v.count * 98 / 100;
-		v.hist[9] = v.count - v.hist[5] - 1;
-		v.hist[17] = 1;
+		v.hist.n[IRQ_HIST_SHIFT + 5] = v.count * 98 / 100;
+		v.hist.n[IRQ_HIST_SHIFT + 9] = v.count - v.hist.n[IRQ_HIST_SHIFT + 5] - 1;
+		v.hist.n[IRQ_HIST_SHIFT + 17] = 1;
 		scene_check(model_irq(s->model, &v));
 		for (int cpu = 0; cpu < v.nr_cpus; cpu++) {
 			struct irq_cpu on = { sources[i].index, cpu, v.count / v.nr_cpus, v.ns / v.nr_cpus };
@@ -59,9 +59,9 @@ void scene_waits(struct scene *s, const struct life *server, const struct life *
 		{ server, 250, 2002, WAKE_THREAD },
 	};
 	const struct away aways[] = {
-		{ worker, 900000000, 3, LATENCY_D, 28 },
-		{ worker, 4000000, 2, LATENCY_SLEEP, 20 },
-		{ server, 90000000, 2, LATENCY_SLEEP, 25 },
+		{ worker, 900000000, 3, HIST_D, 28 },
+		{ worker, 4000000, 2, HIST_SLEEP, 20 },
+		{ server, 90000000, 2, HIST_SLEEP, 25 },
 	};
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
@@ -79,7 +79,7 @@ void scene_compiler(struct scene *s, const struct life *compiler, const struct l
 		{ compiler, worker, NULL, 5000000, 1, WAIT_BEHIND },
 	};
 	const struct woken woken = { compiler, 3, 4000, WAKE_THREAD };
-	const struct away away = { compiler, 200000, 1, LATENCY_D, 17 };
+	const struct away away = { compiler, 200000, 1, HIST_D, 17 };
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 		scene_check(model_wait(s->model, &waits[i]));
@@ -89,15 +89,15 @@ void scene_compiler(struct scene *s, const struct life *compiler, const struct l
 
 void scene_latencies(struct scene *s, int nr)
 {
-	for (enum latency_kind k = LATENCY_SLEEP; k < LATENCY_KINDS; k++) {
-		struct latency l = { 0 };
+	for (enum hist_id k = HIST_SLEEP; k < HIST_COUNT; k++) {
+		struct hist l = { 0 };
 
-		for (int i = latency_first(k); i < 28; i++)
+		for (int i = hists[k].first; i < 28; i++)
 			l.n[i] = (1 << (28 - i)) / (1 + (i + nr) % 3) / (k + 1) / 8;
-		if (k == LATENCY_D) /* as samples and make_waits() have them */
+		if (k == HIST_D) /* as samples and make_waits() have them */
 			l.n[28] = l.n[29] = 3;
-		if (k == LATENCY_SLEEP)
+		if (k == HIST_SLEEP)
 			l.n[20] = l.n[25] = 2;
-		model_latency(s->model, k, &l);
+		model_hist(s->model, k, &l);
 	}
 }

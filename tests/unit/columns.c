@@ -6,7 +6,7 @@
 
 #include "tui/widget/columns.h"
 
-static const struct sorting by_run = { .by = (enum column_id)FIELD_RUN };
+static const struct sorting by_run = { .by = (enum column_id)METRIC_RUN };
 static const struct column_context context = { .sorting = &by_run };
 
 static struct column_list list(const char *text)
@@ -50,18 +50,18 @@ TEST(columns, the_important_ones_stay)
 {
 	struct column_list l;
 	struct columns c;
-	struct sorting by_migrations = { .by = (enum column_id)FIELD_MIGRATIONS };
+	struct sorting by_migrations = { .by = (enum column_id)METRIC_MIGRATIONS };
 	struct column_context sorted = { .sorting = &by_migrations };
 
 	columns_default(&l, TABLE_THREADS);
 	columns_place(&c, &l, 40, 0, &context);
 	assert_true(columns_has(&c, COLUMN_ID) && columns_has(&c, COLUMN_STATE) &&
 		    columns_has(&c, COLUMN_BAR) && columns_has(&c, COLUMN_COMM) &&
-		    columns_has(&c, (enum column_id)FIELD_RUN));
+		    columns_has(&c, (enum column_id)METRIC_RUN));
 	assert_false(columns_has(&c, COLUMN_CGROUP));
-	assert_false(columns_has(&c, (enum column_id)FIELD_MIGRATIONS));
+	assert_false(columns_has(&c, (enum column_id)METRIC_MIGRATIONS));
 	columns_place(&c, &l, 40, 0, &sorted);
-	assert_true(columns_has(&c, (enum column_id)FIELD_MIGRATIONS));
+	assert_true(columns_has(&c, (enum column_id)METRIC_MIGRATIONS));
 }
 
 /* At each width the columns shown are those of the next smaller width and more. */
@@ -87,7 +87,7 @@ TEST(columns, order_width_and_wishes)
 	assert_int_equal(c.at[0].width, 20);
 	assert_int_equal(c.at[1].id, COLUMN_ID);
 	assert_false(columns_has(&c, COLUMN_BAR));
-	assert_true(columns_has(&c, (enum column_id)FIELD_MIGRATIONS));
+	assert_true(columns_has(&c, (enum column_id)METRIC_MIGRATIONS));
 }
 
 TEST(columns, panning_shows_others)

@@ -25,7 +25,7 @@ TEST(exporters, each_has_what_it_needs)
 		assert_true(e->tick || e->window);
 		assert_true(!(e->needs & EXPORT_SAMPLES) || e->tick);
 		assert_true(!e->more || (e->tick && e->end));
-		assert_true(!e->words || e->operand);
+		assert_true(!e->word || e->operand);
 		for (unsigned int k = 0; k < i && (other = exporter_at(k)); k++)
 			assert_true(strcmp(e->name, other->name) && (!e->letter || e->letter != other->letter));
 	}
@@ -43,7 +43,9 @@ TEST(exporters, each_is_an_option)
 			row++;
 		assert_non_null(row->name);
 		assert_ptr_equal(options_exporter(row), e);
-		assert_ptr_equal(row->doc, e->help);
+		assert_memory_equal(row->doc, e->help, strlen(e->help));
+		for (int w = 0; e->word && e->word(w); w++)
+			assert_non_null(strstr(row->doc + strlen(e->help), e->word(w)));
 	}
 }
 
@@ -65,7 +67,7 @@ TEST(exporters, are_asked_for_by_letter_or_name)
 	assert_null(o.file);
 	assert_int_equal(parse(&o, "--folded", "d"), 0);
 	assert_ptr_equal(o.exporter, &export_folded);
-	assert_int_equal(o.word, TIME_D);
+	assert_string_equal(export_folded.word(o.word), "d");
 	assert_true(options_need(&o, EXPORT_SAMPLES) && !options_need(&o, EXPORT_WINDOW));
 	assert_int_equal(parse(&o, "--folded", "rss"), -EINVAL);
 	assert_int_equal(parse(&o, "-w", "x.pb"), 0);
@@ -94,20 +96,20 @@ static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 
 static const struct tick *sampled(struct model *m, struct cgroup *cgroup, struct life *l, uint64_t weight)
 {
-	struct values v = { .v = { [FIELD_RUN] = 2 * weight } };
+	struct values v = { .v = { [METRIC_RUN] = 2 * weight } };
 	struct {
 		struct stack stack;
 		uint64_t frames[1];
 	} user = { .stack = { .nr = 1, .hash = 1 }, .frames = { 5 } },
 	  kernel = { .stack = { .nr = 1, .hash = 2 }, .frames = { FRAME_KERNEL | 5 } };
-	struct stack_sample s = { .life = l, .weight = weight, .count = 3, .kind = TIME_CPU };
+	struct stack_sample s = { .life = l, .weight = weight, .count = 3, .metric = METRIC_RUN };
 
 	tick_begin(m);
 	assert_int_equal(model_thread(m, l, STATE_RUNNING, false, &v), 0);
 	s.user = model_stack(m, &user.stack);
 	s.kernel = model_stack(m, &kernel.stack);
 	assert_int_equal(model_sample(m, &s), 0);
-	s.kind = TIME_SLEEP;
+	s.metric = METRIC_SLEEP;
 	s.user = s.kernel = NULL;
 	s.flags = NOTE_NO_STACK;
 	assert_int_equal(model_sample(m, &s), 0);
@@ -133,11 +135,14 @@ TEST(exporters, folded_stacks_are_of_one_tick)
 {
 	const struct source source = { .symbol = symbol };
 	struct cgroup cgroup = { .id = 1, .path = "/" };
-	struct export samples = { .source = &source, .word = TIME_CPU },
-		      all = { .source = &source, .word = TIME_KINDS };
+	struct export samples = { .source = &source, .word = 0 }, all = { .source = &source, .word = 0 };
+	int words = 0;
 	struct model *m = model_new(1 << 20);
 	struct life *l = tick_life(m, 1000, "worker", &cgroup);
 
+	while (export_folded.word(words))
+		words++;
+	all.word = words - 1; /* wall */
 	for (int i = 0; i < 2; i++) {
 		char *text = folded(&samples, sampled(m, &cgroup, l, 1000));
 

@@ -184,7 +184,7 @@ static void the_needed_stay(void **state)
 static void those_of_a_list_stay(void **state)
 {
 	struct cgroup cgroup = { .id = 1, .path = "/" };
-	struct stack_sample sample = { .kind = TIME_CPU };
+	struct stack_sample sample = { .metric = METRIC_RUN };
 	struct sample_list list = { 0 };
 	struct life *life = tick_life(model, 7, "worker", &cgroup);
 

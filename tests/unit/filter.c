@@ -35,11 +35,11 @@ static int user(const char *name, uint32_t *uid)
 static int setup(void **state)
 {
 	(void)state;
-	values.v[FIELD_RUN] = 50000000;
-	values.v[FIELD_RUNQ] = 20000000;
-	values.v[FIELD_RUNQ_MAX] = 3000000;
-	values.v[FIELD_WAKEUPS] = 100;
-	values.v[FIELD_USER] = VALUE_NA;
+	values.v[METRIC_RUN] = 50000000;
+	values.v[METRIC_RUNQ] = 20000000;
+	values.v[METRIC_RUNQ_MAX] = 3000000;
+	values.v[METRIC_WAKEUPS] = 100;
+	values.v[METRIC_USER] = VALUE_NA;
 	return 0;
 }
 

@@ -40,14 +40,13 @@ static void run(struct model *m, struct life *l, uint64_t ns, bool exited)
 {
 	struct values v = { 0 };
 
-	v.v[FIELD_RUN] = ns;
-	v.v[FIELD_USER] = v.v[FIELD_KERNEL] = VALUE_NA;
-	v.v[FIELD_SLEEP] = SEC - ns;
-	v.v[FIELD_ALIVE] = SEC;
-	v.v[FIELD_RUNQ_MAX] = ns / 2;
-	v.v[FIELD_RUNQ_P50] = v.v[FIELD_RUNQ_P99] = VALUE_NA;
-	v.runq.n[3] = 70000;
-	v.runq.n[22] = 1;
+	v.v[METRIC_RUN] = ns;
+	v.v[METRIC_USER] = v.v[METRIC_KERNEL] = VALUE_NA;
+	v.v[METRIC_SLEEP] = SEC - ns;
+	v.v[METRIC_ALIVE] = SEC;
+	v.v[METRIC_RUNQ_MAX] = ns / 2;
+	v.hist[HIST_RUNQ].n[HIST_SHIFT + 3] = 70000;
+	v.hist[HIST_RUNQ].n[HIST_SHIFT + 22] = 1;
 	assert_int_equal(model_thread(m, l, exited ? STATE_DEAD : STATE_SLEEP, exited, &v), 0);
 }
 
@@ -95,23 +94,23 @@ TEST(history, ticks_come_back)
 	r = find(was->active, was->nr_active, 10);
 	assert_string_equal(r->thread->comm, "sh");
 	assert_ptr_equal(r->cgroup, &web);
-	assert_true(row_value(r, FIELD_RUN) == 100);
-	assert_true(row_value(r, FIELD_USER) == VALUE_NA);
-	assert_true(row_value(r, FIELD_RUNQ_P99) != VALUE_NA);
-	assert_int_equal(r->values->runq.n[3], 70000);
-	assert_int_equal(r->values->runq.n[22], 1);
+	assert_true(row_value(r, METRIC_RUN) == 100);
+	assert_true(row_value(r, METRIC_USER) == VALUE_NA);
+	assert_true(row_value(r, METRIC_RUNQ_P99) != VALUE_NA);
+	assert_int_equal(r->values->hist[HIST_RUNQ].n[HIST_SHIFT + 3], 70000);
+	assert_int_equal(r->values->hist[HIST_RUNQ].n[HIST_SHIFT + 22], 1);
 	r = find(was->active, was->nr_active, 11);
 	assert_true(r->exited);
 	assert_string_equal(r->thread->comm, "worker");
 	r = find(was->processes, was->nr_processes, 10);
-	assert_true(row_value(r, FIELD_RUN) == 300);
+	assert_true(row_value(r, METRIC_RUN) == 300);
 	assert_int_equal(was->nr_cgroups, 2);
 	assert_int_equal(was->cgroups[1].limit->nr_throttled, 3);
-	assert_true(was->cgroups[1].values->v[FIELD_RUN] == 300);
-	assert_true(was->total.v[FIELD_RUN] == 300);
+	assert_true(was->cgroups[1].values->v[METRIC_RUN] == 300);
+	assert_true(was->total.v[METRIC_RUN] == 300);
 
 	assert_string_equal(find(t->active, t->nr_active, 10)->thread->comm, "make");
-	assert_true(t->cgroups[1].values->v[FIELD_RUN] == 0);
+	assert_true(t->cgroups[1].values->v[METRIC_RUN] == 0);
 	assert_null(tick_at(t, 3));
 	tick_put(was);
 	tick_put(t);
@@ -230,22 +229,22 @@ TEST(history, history)
 	}
 	row = find(t->active, t->nr_active, 10);
 	assert_int_equal(tick_history(t, &row, 1, 4, out), 0);
-	assert_true(out[0].v[FIELD_ALIVE] == VALUE_NA); /* before the first tick */
-	assert_true(out[1].v[FIELD_RUN] == 100);
-	assert_true(out[2].v[FIELD_RUN] == 0 && out[2].v[FIELD_SLEEP] == SEC);
-	assert_true(out[3].v[FIELD_RUN] == 300);
-	assert_int_equal(out[3].runq.n[3], 70000);
+	assert_true(out[0].v[METRIC_ALIVE] == VALUE_NA); /* before the first tick */
+	assert_true(out[1].v[METRIC_RUN] == 100);
+	assert_true(out[2].v[METRIC_RUN] == 0 && out[2].v[METRIC_SLEEP] == SEC);
+	assert_true(out[3].v[METRIC_RUN] == 300);
+	assert_int_equal(out[3].hist[HIST_RUNQ].n[HIST_SHIFT + 3], 70000);
 	row = find(t->active, t->nr_active, 11);
 	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
-	assert_true(out[0].v[FIELD_ALIVE] == 0); /* not born yet */
-	assert_true(out[1].v[FIELD_RUN] == 7);
+	assert_true(out[0].v[METRIC_ALIVE] == 0); /* not born yet */
+	assert_true(out[1].v[METRIC_RUN] == 7);
 	row = find(t->processes, t->nr_processes, 10);
 	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
-	assert_true(out[0].v[FIELD_ALIVE] == SEC && out[2].v[FIELD_ALIVE] == 2 * SEC);
-	assert_true(out[1].v[FIELD_RUN] == 7 && out[2].v[FIELD_RUN] == 307);
+	assert_true(out[0].v[METRIC_ALIVE] == SEC && out[2].v[METRIC_ALIVE] == 2 * SEC);
+	assert_true(out[1].v[METRIC_RUN] == 7 && out[2].v[METRIC_RUN] == 307);
 	row = &t->cgroups[0];
 	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
-	assert_true(out[2].v[FIELD_RUN] == 307); /* with what is below */
+	assert_true(out[2].v[METRIC_RUN] == 307); /* with what is below */
 	tick_put(t);
 	model_life_end(m, a);
 	model_life_end(m, b);

@@ -30,9 +30,9 @@ static void refresh(struct past_of *p, uint64_t nr)
 				.max_at = nr * SEC - SEC / 2, .max_cpu = 1, .max_tid = 10, .nr_cpus = 1 };
 	struct values waited = { 0 };
 
-	waited.v[FIELD_ALIVE] = SEC;
-	waited.v[FIELD_RUNQ_MAX] = nr == 2 ? 70000000 : 1000;
-	v.hist[4] = nr;
+	waited.v[METRIC_ALIVE] = SEC;
+	waited.v[METRIC_RUNQ_MAX] = nr == 2 ? 70000000 : 1000;
+	v.hist.n[11] = nr;
 	tick_begin_at(p->model, nr * SEC);
 	assert_int_equal(model_idle(p->model, p->life, STATE_SLEEP), 0);
 	assert_int_equal(model_thread(p->model, p->ksoftirqd, STATE_SLEEP, false, &waited), 0);
@@ -88,7 +88,7 @@ TEST(irq_history, only_what_was_up_to_the_refresh)
 {
 	struct past_of p = make();
 	struct irq_bursts all = { 0 }, of_timer = { 0 }, before = { 0 };
-	uint64_t hist[IRQ_HIST_SLOTS];
+	struct hist hist;
 
 	irq_history_bursts(p.ticks[2], IRQ_ALL, &all);
 	assert_int_equal(all.nr, 4);
@@ -99,10 +99,10 @@ TEST(irq_history, only_what_was_up_to_the_refresh)
 	assert_ptr_equal(of_timer.at[0].source, &timer);
 	irq_history_bursts(p.ticks[1], 3, &before);
 	assert_int_equal(before.nr, 2);
-	irq_history_hist(p.ticks[2], 3, hist);
-	assert_int_equal(hist[4], 6);
-	irq_history_hist(p.ticks[1], 3, hist);
-	assert_int_equal(hist[4], 3);
+	irq_history_hist(p.ticks[2], 3, &hist);
+	assert_int_equal(hist.n[11], 6);
+	irq_history_hist(p.ticks[1], 3, &hist);
+	assert_int_equal(hist.n[11], 3);
 	assert_true(irq_history_since(p.ticks[2]) == 0);
 	drop(&p);
 }

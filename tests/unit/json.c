@@ -21,10 +21,10 @@ static void no_name(void *arg, int tid, char *buf, size_t size)
 /* A tick in which that many threads end. */
 static const struct tick *threads_end(struct model *m, struct cgroup *cgroup, struct life **lives, int nr)
 {
-	struct values v = { .v = { [FIELD_RUN] = 123456789, [FIELD_SLEEP] = 876543211, [FIELD_RUNQ_MAX] = 4567 } };
+	struct values v = { .v = { [METRIC_RUN] = 123456789, [METRIC_SLEEP] = 876543211, [METRIC_RUNQ_MAX] = 4567 } };
 	const struct tick *t;
 
-	v.v[FIELD_USER] = VALUE_NA;
+	v.v[METRIC_USER] = VALUE_NA;
 	tick_begin(m);
 	for (int i = 0; i < nr; i++)
 		assert_int_equal(model_thread(m, lives[i], STATE_DEAD, true, &v), 0);

@@ -16,8 +16,8 @@ static void waited(struct model *m, struct life *l, int slot, uint32_t n)
 {
 	struct values v = { 0 };
 
-	v.v[FIELD_RUNQ] = v.v[FIELD_ALIVE] = SEC;
-	v.runq.n[slot - HIST_SHIFT] = n;
+	v.v[METRIC_RUNQ] = v.v[METRIC_ALIVE] = SEC;
+	v.hist[HIST_RUNQ].n[slot] = n;
 	assert_int_equal(model_thread(m, l, STATE_SLEEP, false, &v), 0);
 }
 
@@ -47,8 +47,8 @@ static struct made make(void)
 			{ g.a, NULL, NULL, 1000, 1, WAIT_SEVERAL },
 		};
 		const struct away aways[] = {
-			{ g.a, 40000000, 2, LATENCY_D, 24 },
-			{ g.b, 7000000, 1, LATENCY_SLEEP, 22 },
+			{ g.a, 40000000, 2, HIST_D, 24 },
+			{ g.b, 7000000, 1, HIST_SLEEP, 22 },
 		};
 
 		tick_begin(g.m);
@@ -59,7 +59,7 @@ static struct made make(void)
 			assert_int_equal(model_away(g.m, &aways[k]), 0);
 		}
 		v.source = &net;
-		v.hist[8] = 5;
+		v.hist.n[15] = 5;
 		assert_int_equal(model_irq(g.m, &v), 0);
 		v.source = &timer;
 		assert_int_equal(model_irq(g.m, &v), 0);
@@ -80,7 +80,7 @@ static void drop(struct made *g)
 
 TEST(latency_range, threads_that_waited_so_long)
 {
-	struct latency_range r = { LATENCY_RUNQ, 1, 3, 20, 21 };
+	struct latency_range r = { HIST_RUNQ, 1, 3, 20, 21 };
 	struct latency_contributors p = { 0 };
 	struct made g = make();
 
@@ -120,7 +120,7 @@ static int count_samples(void *arg, const struct stack_sample *sample)
 /* The flamegraph of a range has as many blocks as the range, also where not each has a stack. */
 TEST(latency_range, flamegraph_counts_all)
 {
-	const struct latency_range r = { LATENCY_D, 1, 3, 24, 24 };
+	const struct latency_range r = { HIST_D, 1, 3, 24, 24 };
 	struct made g = make();
 	struct view_context c = { .tick = g.t };
 	struct flame_view *view = calloc(1, view_flame.state_size);
@@ -141,19 +141,19 @@ TEST(latency_range, flamegraph_counts_all)
 /* Of interrupts the longest one is known: no quantile is above it. */
 TEST(latency_range, quantiles_up_to_the_longest)
 {
-	struct latency l = { { 0 } };
+	struct hist l = { { 0 } };
 
 	l.n[16] = 100;
-	assert_true(latency_quantile(&l, LATENCY_IRQ, 0.99, VALUE_NA) > 70000);
-	assert_int_equal(latency_quantile(&l, LATENCY_IRQ, 0.99, 70000), 70000);
+	assert_true(hist_quantile(&l, HIST_IRQ, 0.99, VALUE_NA) > 70000);
+	assert_int_equal(hist_quantile(&l, HIST_IRQ, 0.99, 70000), 70000);
 	l.n[16] = 0;
-	assert_true(latency_quantile(&l, LATENCY_IRQ, 0.99, 70000) == VALUE_NA);
+	assert_true(hist_quantile(&l, HIST_IRQ, 0.99, 70000) == VALUE_NA);
 }
 
 /* More refreshes, one by one, give the same as all at once. */
 TEST(latency_range, ranges_that_grow)
 {
-	struct latency_range r = { LATENCY_RUNQ, 3, 3, 10, 20 };
+	struct latency_range r = { HIST_RUNQ, 3, 3, 10, 20 };
 	struct latency_contributors one = { 0 }, other = { 0 };
 	struct made g = make();
 
@@ -180,7 +180,7 @@ TEST(latency_range, ranges_that_grow)
 
 TEST(latency_range, threads_that_slept_or_were_in_d)
 {
-	struct latency_range r = { LATENCY_D, 2, 3, 24, 24 };
+	struct latency_range r = { HIST_D, 2, 3, 24, 24 };
 	struct latency_contributors p = { 0 };
 	struct made g = make();
 
@@ -189,7 +189,7 @@ TEST(latency_range, threads_that_slept_or_were_in_d)
 	assert_int_equal(p.at[0]->life.tid, 10);
 	assert_int_equal(p.at[0]->count, 4);
 	assert_int_equal(p.at[0]->ns, 80000000);
-	r.kind = LATENCY_SLEEP;
+	r.kind = HIST_SLEEP;
 	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 0);
 	r.low = 20;
@@ -201,7 +201,7 @@ TEST(latency_range, threads_that_slept_or_were_in_d)
 
 TEST(latency_range, sources_of_interrupts)
 {
-	struct latency_range r = { LATENCY_SOFTIRQ, 1, 3, 15, 15 };
+	struct latency_range r = { HIST_SOFTIRQ, 1, 3, 15, 15 };
 	struct latency_contributors p = { 0 };
 	struct made g = make();
 
@@ -210,7 +210,7 @@ TEST(latency_range, sources_of_interrupts)
 	assert_string_equal(p.at[0]->life.comm, "NET_RX");
 	assert_int_equal(p.at[0]->count, 15);
 	assert_int_equal(p.at[0]->max_ns, 70000);
-	r.kind = LATENCY_IRQ;
+	r.kind = HIST_IRQ;
 	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	assert_int_equal(p.nr, 1);
 	assert_string_equal(p.at[0]->life.comm, "LOC");
@@ -224,13 +224,13 @@ TEST(latency_range, texts)
 		struct latency_range r;
 		const char *want;
 	} cases[] = {
-		{ { LATENCY_RUNQ, 1, 1, 20, 20 }, "1.0ms-2.1ms" },
-		{ { LATENCY_RUNQ, 1, 1, 10, 20 }, "<2.1ms" },
-		{ { LATENCY_SOFTIRQ, 1, 1, 7, 7 }, "<256ns" },
-		{ { LATENCY_SLEEP, 1, 1, 32, 32 }, ">4.3s" },
-		{ { LATENCY_SOFTIRQ, 1, 1, 10, 11 }, "1.0us-4.1us" },
+		{ { HIST_RUNQ, 1, 1, 20, 20 }, "1.0ms-2.1ms" },
+		{ { HIST_RUNQ, 1, 1, 10, 20 }, "<2.1ms" },
+		{ { HIST_SOFTIRQ, 1, 1, 7, 7 }, "<256ns" },
+		{ { HIST_SLEEP, 1, 1, 32, 32 }, ">4.3s" },
+		{ { HIST_SOFTIRQ, 1, 1, 10, 11 }, "1.0us-4.1us" },
 	};
-	struct latency_range r = { LATENCY_RUNQ, 1, 3, 20, 20 };
+	struct latency_range r = { HIST_RUNQ, 1, 3, 20, 20 };
 	struct latency_contributors p = { 0 };
 	struct made g = make();
 	char text[200];
@@ -266,7 +266,7 @@ TEST(latency_range, durations_that_it_holds)
 
 	FOR_EACH(c, cases)
 	{
-		const struct latency_range r = { LATENCY_SLEEP, 1, 1, c->low, c->high };
+		const struct latency_range r = { HIST_SLEEP, 1, 1, c->low, c->high };
 
 		assert_int_equal(latency_holds(&r, c->ns), c->want);
 	}
@@ -289,7 +289,7 @@ TEST(latency_range, samples_of_some_refreshes)
 	} cases[] = { { 1, 4, 1111 }, { 2, 3, 110 }, { 4, 4, 1000 }, { 1, 1, 1 }, { 5, 5, 0 } };
 
 	for (uint64_t i = 1, weight = 1; i <= 4; i++, weight *= 10) {
-		const struct stack_sample s = { .life = a, .weight = weight, .count = 1, .kind = TIME_CPU };
+		const struct stack_sample s = { .life = a, .weight = weight, .count = 1, .metric = METRIC_RUN };
 
 		tick_begin(m);
 		waited(m, a, 20, 1);

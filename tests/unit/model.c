@@ -37,14 +37,14 @@ static void thread(struct model *m, struct life *l, uint64_t run, uint64_t user,
 {
 	struct values v = { 0 };
 
-	v.v[FIELD_RUN] = run;
-	v.v[FIELD_USER] = user;
-	v.v[FIELD_KERNEL] = user == VALUE_NA ? VALUE_NA : run - user;
-	v.v[FIELD_SLEEP] = SEC - run;
-	v.v[FIELD_ALIVE] = SEC;
-	v.v[FIELD_RUNQ_MAX] = run / 10;
-	v.v[FIELD_VOLUNTARY] = 1;
-	v.runq.n[4] = 2;
+	v.v[METRIC_RUN] = run;
+	v.v[METRIC_USER] = user;
+	v.v[METRIC_KERNEL] = user == VALUE_NA ? VALUE_NA : run - user;
+	v.v[METRIC_SLEEP] = SEC - run;
+	v.v[METRIC_ALIVE] = SEC;
+	v.v[METRIC_RUNQ_MAX] = run / 10;
+	v.v[METRIC_VOLUNTARY] = 1;
+	v.hist[HIST_RUNQ].n[HIST_SHIFT + 4] = 2;
 	assert_int_equal(model_thread(m, l, exited ? STATE_DEAD : STATE_SLEEP, exited, &v), 0);
 }
 
@@ -92,18 +92,18 @@ TEST(model, cgroups_aside)
 	tick_cgroup(m, &job, NULL);
 	t = tick_end(m);
 	aside = &t->cgroups[2];
-	assert_int_equal(t->total.v[FIELD_RUN], 700);
+	assert_int_equal(t->total.v[METRIC_RUN], 700);
 	assert_int_equal(t->nr_aside, 2);
-	assert_int_equal(t->cgroups[1].values->v[FIELD_RUN], 700);
-	assert_int_equal(aside->values->v[FIELD_RUN], 600);
-	assert_int_equal(aside->own->v[FIELD_RUN], 200);
+	assert_int_equal(t->cgroups[1].values->v[METRIC_RUN], 700);
+	assert_int_equal(aside->values->v[METRIC_RUN], 600);
+	assert_int_equal(aside->own->v[METRIC_RUN], 200);
 	assert_int_equal(aside->nr_threads, 3);
 	assert_int_equal(aside->limit->quota_ns, 20);
 	assert_int_equal(t->cgroups[3].own_threads, 2);
-	assert_int_equal(t->cgroups[3].own->v[FIELD_SLEEP], 2 * SEC - 400);
+	assert_int_equal(t->cgroups[3].own->v[METRIC_SLEEP], 2 * SEC - 400);
 	assert_ptr_equal(t->waits[0].limit, &tenant);
 	assert_int_equal(tick_history(t, &aside, 1, 2, history), 0);
-	assert_int_equal(history[1].v[FIELD_RUN], 600);
+	assert_int_equal(history[1].v[METRIC_RUN], 600);
 	assert_true(cgroup_key(&tenant) != cgroup_key(&api)); /* which has the same id */
 	tick_put(t);
 	for (int i = 0; i < 4; i++)
@@ -132,25 +132,25 @@ TEST(model, processes_and_cgroups_add_up)
 	process = process_row(t, 10);
 	assert_string_equal(process->process->comm, "web");
 	assert_int_equal(process->nr_threads, 2);
-	assert_true(row_value(process, FIELD_RUN) == 500);
-	assert_true(row_value(process, FIELD_USER) == 300);
-	assert_true(row_value(process, FIELD_RUNQ_MAX) == 30); /* the longest, no sum */
-	assert_int_equal(process->values->runq.n[4], 4);
+	assert_true(row_value(process, METRIC_RUN) == 500);
+	assert_true(row_value(process, METRIC_USER) == 300);
+	assert_true(row_value(process, METRIC_RUNQ_MAX) == 30); /* the longest, no sum */
+	assert_int_equal(process->values->hist[HIST_RUNQ].n[HIST_SHIFT + 4], 4);
 	assert_int_equal(process->state, STATE_SLEEP);
-	assert_true(row_value(process_row(t, 20), FIELD_SLEEP) == SEC);
+	assert_true(row_value(process_row(t, 20), METRIC_SLEEP) == SEC);
 
 	assert_int_equal(t->nr_cgroups, 3);
-	assert_true(t->cgroups[0].values->v[FIELD_RUN] == 500);
-	assert_true(t->cgroups[0].own->v[FIELD_RUN] == 0);
+	assert_true(t->cgroups[0].values->v[METRIC_RUN] == 500);
+	assert_true(t->cgroups[0].own->v[METRIC_RUN] == 0);
 	assert_int_equal(t->cgroups[0].nr_threads, 3);
 	assert_int_equal(t->cgroups[0].own_threads, 0);
-	assert_true(t->cgroups[1].values->v[FIELD_RUN] == 500);
-	assert_true(t->cgroups[1].own->v[FIELD_RUN] == 300);
-	assert_true(t->cgroups[2].own->v[FIELD_RUN] == 200);
-	assert_true(t->cgroups[2].own->v[FIELD_ALIVE] == 2 * SEC);
+	assert_true(t->cgroups[1].values->v[METRIC_RUN] == 500);
+	assert_true(t->cgroups[1].own->v[METRIC_RUN] == 300);
+	assert_true(t->cgroups[2].own->v[METRIC_RUN] == 200);
+	assert_true(t->cgroups[2].own->v[METRIC_ALIVE] == 2 * SEC);
 	assert_int_equal(t->cgroups[2].own_threads, 2);
 	assert_int_equal(t->cgroups[2].limit->nr_throttled, 3);
-	assert_true(t->total.v[FIELD_VOLUNTARY] == 2);
+	assert_true(t->total.v[METRIC_VOLUNTARY] == 2);
 	tick_put(t);
 	model_life_end(m, a);
 	model_life_end(m, b);
@@ -171,10 +171,10 @@ TEST(model, unknown_split)
 	thread(m, b, 300, VALUE_NA, false);
 	thread(m, c, 50, VALUE_NA, false);
 	t = end(m);
-	assert_true(row_value(&t->active[1], FIELD_USER) == VALUE_NA);
-	assert_true(row_value(&t->processes[0], FIELD_USER) == 300);
-	assert_true(row_value(&t->processes[0], FIELD_KERNEL) == 100);
-	assert_true(row_value(&t->processes[1], FIELD_USER) == VALUE_NA);
+	assert_true(row_value(&t->active[1], METRIC_USER) == VALUE_NA);
+	assert_true(row_value(&t->processes[0], METRIC_USER) == 300);
+	assert_true(row_value(&t->processes[0], METRIC_KERNEL) == 100);
+	assert_true(row_value(&t->processes[1], METRIC_USER) == VALUE_NA);
 	tick_put(t);
 	model_life_end(m, a);
 	model_life_end(m, b);
@@ -220,7 +220,7 @@ TEST(model, held_ticks_keep_the_dead)
 static bool by_run(const void *a, const void *b, const void *arg)
 {
 	(void)arg;
-	return row_value(a, FIELD_RUN) > row_value(b, FIELD_RUN);
+	return row_value(a, METRIC_RUN) > row_value(b, METRIC_RUN);
 }
 
 /* Cgroups of the two hierarchies can have the same number. */
@@ -328,7 +328,7 @@ TEST(model, order_of_a_part_is_that_of_all)
 		all[i] = &t->active[i];
 	rows_order(all, NR, 0, NR, by_run, NULL);
 	for (int i = 1; i < NR; i++) {
-		uint64_t before = row_value(all[i - 1], FIELD_RUN), run = row_value(all[i], FIELD_RUN);
+		uint64_t before = row_value(all[i - 1], METRIC_RUN), run = row_value(all[i], METRIC_RUN);
 
 		assert_true(before > run ||
 			    (before == run && all[i - 1]->thread->tid < all[i]->thread->tid));

@@ -33,13 +33,18 @@ static uint64_t duration(void)
 	return 1 + (random_number() & ((2ULL << random_number() % 40) - 1));
 }
 
-static void count(uint32_t *slots, int nr, int shift, uint64_t ns)
+static void count(struct hist *h, enum hist_id id, uint64_t ns)
 {
-	int slot = 0;
+	int slot = hists[id].first;
 
-	while (slot < nr - 1 && ns >> (slot + 1 + shift))
+	while (slot < hists[id].last && ns >> (slot + 1))
 		slot++;
-	slots[slot]++;
+	h->n[slot]++;
+}
+
+static uint64_t irq_quantile(const struct irq_values *v, double q)
+{
+	return hist_quantile(&v->hist, HIST_IRQ, q, v->max_ns);
 }
 
 static void in_order(uint64_t p50, uint64_t p99, uint64_t max, const char *what, int nr)
@@ -62,7 +67,7 @@ TEST(quantiles, never_above_the_longest)
 		int nr = 1 + random_number() % MOST;
 		struct irq_values irq = { .count = nr };
 		struct values v = { 0 };
-		struct latency wait = { 0 };
+		struct hist wait = { 0 };
 		uint64_t max = 0;
 
 		for (int i = 0; i < nr; i++) {
@@ -70,19 +75,19 @@ TEST(quantiles, never_above_the_longest)
 
 			max = ns > max ? ns : max;
 			irq.ns += ns;
-			count(v.runq.n, HIST_SLOTS, HIST_SHIFT, ns);
-			count(irq.hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, ns);
-			count(wait.n + HIST_SHIFT, HIST_SLOTS, HIST_SHIFT, ns);
+			count(&v.hist[HIST_RUNQ], HIST_RUNQ, ns);
+			count(&irq.hist, HIST_IRQ, ns);
+			count(&wait, HIST_SLEEP, ns);
 		}
-		v.v[FIELD_RUNQ_MAX] = irq.max_ns = max;
-		in_order(values_value(&v, FIELD_RUNQ_P50), values_value(&v, FIELD_RUNQ_P99), max, "waits", nr);
+		v.v[METRIC_RUNQ_MAX] = irq.max_ns = max;
+		in_order(values_value(&v, METRIC_RUNQ_P50), values_value(&v, METRIC_RUNQ_P99), max, "waits", nr);
 		in_order(irq_quantile(&irq, 0.5), irq_quantile(&irq, 0.99), max, "interrupts", nr);
-		in_order(latency_quantile(&wait, LATENCY_RUNQ, 0.5, max), latency_quantile(&wait, LATENCY_RUNQ, 0.99, max), max,
+		in_order(hist_quantile(&wait, HIST_SLEEP, 0.5, max), hist_quantile(&wait, HIST_SLEEP, 0.99, max), max,
 			 "a map's", nr);
 		if (nr == 1 && max >= 2048) {
 			near(irq_quantile(&irq, 0.99), max, "interrupt");
-			near(values_value(&v, FIELD_RUNQ_P99), max, "wait");
-			near(latency_quantile(&wait, LATENCY_RUNQ, 0.99, max), max, "wait of a map");
+			near(values_value(&v, METRIC_RUNQ_P99), max, "wait");
+			near(hist_quantile(&wait, HIST_SLEEP, 0.99, max), max, "wait of a map");
 		}
 	}
 }
@@ -92,14 +97,14 @@ TEST(quantiles, of_a_single_one)
 {
 	struct irq_values v = { .count = 1, .ns = 12345, .max_ns = 12345 };
 
-	count(v.hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, v.ns);
+	count(&v.hist, HIST_IRQ, v.ns);
 	assert_int_equal(irq_quantile(&v, 0.99), 12345);
 }
 
 static struct cgroup root = { .id = 1, .path = "/" };
 
 /* What is beside the heatmap: each thread's and source's count, total, p99 and longest. */
-static void contributors(const struct tick *t, enum latency_kind kind, int low, int high)
+static void contributors(const struct tick *t, enum hist_id kind, int low, int high)
 {
 	struct latency_range r = { kind, t->seq, t->seq, low, high };
 	struct latency_contributors p = { 0 };
@@ -111,9 +116,9 @@ static void contributors(const struct tick *t, enum latency_kind kind, int low, 
 		uint64_t p99 = latency_contributor_quantile(who, kind, 0.99), max = who->max_ns && !who->hidden ? who->max_ns : p99;
 
 		all += who->count;
-		in_order(latency_contributor_quantile(who, kind, 0.5), p99, max, latency_names[kind], who->count);
+		in_order(latency_contributor_quantile(who, kind, 0.5), p99, max, hists[kind].name, who->count);
 		in_order(p99, max, who->ns, "longest and total", who->count);
-		if (p99 > 2ULL << high && high < latency_last(kind))
+		if (p99 > 2ULL << high && high < hists[kind].last)
 			FAIL("p99 %" PRIu64 " in a range up to %llu", p99, 2ULL << high);
 	}
 	assert_int_equal(all, p.count);
@@ -135,25 +140,25 @@ TEST(quantiles, of_a_range)
 		tick_begin(m);
 		for (int i = 0; i < nr; i++) {
 			uint64_t ns = duration();
-			struct away away = { a, ns, 1, LATENCY_SLEEP, 63 - __builtin_clzll(ns) };
+			struct away away = { a, ns, 1, HIST_SLEEP, 63 - __builtin_clzll(ns) };
 
 			irq.ns += ns;
-			irq.max_ns = v.v[FIELD_RUNQ_MAX] = ns > irq.max_ns ? ns : irq.max_ns;
-			count(v.runq.n, HIST_SLOTS, HIST_SHIFT, ns);
-			count(irq.hist, IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, ns);
+			irq.max_ns = v.v[METRIC_RUNQ_MAX] = ns > irq.max_ns ? ns : irq.max_ns;
+			count(&v.hist[HIST_RUNQ], HIST_RUNQ, ns);
+			count(&irq.hist, HIST_IRQ, ns);
 			if (ns >= 1000000)
 				assert_int_equal(model_away(m, &away), 0);
 		}
-		v.v[FIELD_RUNQ] = v.v[FIELD_ALIVE] = SEC;
+		v.v[METRIC_RUNQ] = v.v[METRIC_ALIVE] = SEC;
 		assert_int_equal(model_thread(m, a, STATE_SLEEP, false, &v), 0);
 		assert_int_equal(model_irq(m, &irq), 0);
 		tick_cgroup(m, &root, NULL);
 		t = tick_end(m);
 		low = 10 + random_number() % 20;
-		contributors(t, LATENCY_RUNQ, low, low + random_number() % 4);
-		contributors(t, LATENCY_SLEEP, low, low + random_number() % 4);
-		contributors(t, LATENCY_SOFTIRQ, low - 2, low - 2 + random_number() % 4);
-		contributors(t, LATENCY_RUNQ, latency_first(LATENCY_RUNQ), latency_last(LATENCY_RUNQ));
+		contributors(t, HIST_RUNQ, low, low + random_number() % 4);
+		contributors(t, HIST_SLEEP, low, low + random_number() % 4);
+		contributors(t, HIST_SOFTIRQ, low - 2, low - 2 + random_number() % 4);
+		contributors(t, HIST_RUNQ, hists[HIST_RUNQ].first, hists[HIST_RUNQ].last);
 		tick_put(t);
 	}
 	model_life_end(m, a);
@@ -164,7 +169,7 @@ static void known(int all, const char *wanted)
 {
 	struct life life = { .comm = "api" };
 	struct latency_contributor who = { .life = life, .count = 185, .ns = 1000 }, *list[] = { &who };
-	const struct latency_contributors p = { .at = list, .nr = 1, .count = 185, .ns = 1000, .range = { .kind = LATENCY_SLEEP } };
+	const struct latency_contributors p = { .at = list, .nr = 1, .count = 185, .ns = 1000, .range = { .kind = HIST_SLEEP } };
 	char text[256];
 
 	latency_contributors_text(&p, all, text, sizeof(text));

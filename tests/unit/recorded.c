@@ -104,7 +104,7 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(s[0].life->tid, A);
 	assert_string_equal(s[0].life->comm, "a");
 	assert_string_equal(s[0].life->process->cgroup->path, "/");
-	assert_int_equal(s[0].kind, TIME_CPU);
+	assert_int_equal(s[0].metric, METRIC_RUN);
 	assert_int_equal(s[0].weight, SEC / 100);
 	assert_int_equal(s[0].user->nr, 3);
 	assert_int_equal(s[0].user->frames[2], 13);
@@ -113,7 +113,7 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_ptr_equal(s[1].user, s[0].user);
 	assert_int_equal(s[1].kernel->frames[0], 11);
 	assert_int_equal(s[2].life->tid, A);
-	assert_int_equal(s[2].kind, TIME_D);
+	assert_int_equal(s[2].metric, METRIC_D);
 	assert_int_equal(s[2].weight, 30 * MS);
 	assert_int_equal(s[2].flags, NOTE_KERNEL_LOST);
 	assert_int_equal(told.from[2], 5 * SEC + 10 * MS);

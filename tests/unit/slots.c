@@ -182,8 +182,8 @@ static int rows(int alive_ms[4])
 	t = tick_end(model);
 	for (size_t i = 0; i < t->nr_active; i++) {
 		assert_false(t->active[i].exited);
-		assert_int_equal(t->active[i].values->v[FIELD_SLEEP], t->active[i].values->v[FIELD_ALIVE]);
-		alive_ms[nr++] = t->active[i].values->v[FIELD_ALIVE] / 1000000;
+		assert_int_equal(t->active[i].values->v[METRIC_SLEEP], t->active[i].values->v[METRIC_ALIVE]);
+		alive_ms[nr++] = t->active[i].values->v[METRIC_ALIVE] / 1000000;
 	}
 	for (size_t i = 0; i < t->nr_idle; i++)
 		alive_ms[nr++] = 1000;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/field.h"
+#include "model/metric.h"
 #include "proc/topology.h"
 #include "util/cpulist.h"
 

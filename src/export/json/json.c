@@ -30,8 +30,8 @@ static void put_values(struct json *j, const struct row *r, const struct values 
 	struct row of = *r;
 
 	of.values = v;
-	for (int f = 0; f < FIELD_COUNT; f++)
-		json_number(j, fields[f].name, row_value(&of, f));
+	for (int f = 0; f < METRIC_COUNT; f++)
+		json_number(j, metrics[f].name, row_value(&of, f));
 }
 
 /* --- Samples */
@@ -40,7 +40,7 @@ static void put_values(struct json *j, const struct row *r, const struct values 
 struct sampled {
 	const struct source *source;
 	struct map samples;    /* life -> samples of it on a CPU */
-	uint64_t ns[TIME_KINDS][QUALITIES]; /* of the threads' time */
+	uint64_t of[METRIC_COUNT][QUALITIES]; /* of the threads' values */
 };
 
 /* All names are asked for: then they are there later. */
@@ -63,8 +63,8 @@ static int count_sample(void *arg, const struct stack_sample *s)
 	struct sampled *c = arg;
 	uintptr_t before = (uintptr_t)map_get(&c->samples, (uintptr_t)s->life);
 
-	c->ns[s->kind][sample_quality(s, is_unnamed(c, s))] += s->weight;
-	if (s->kind != TIME_CPU)
+	c->of[s->metric][sample_quality(s, is_unnamed(c, s))] += s->weight;
+	if (!metrics[s->metric].weight.sampled)
 		return 0;
 	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
 }
@@ -72,13 +72,15 @@ static int count_sample(void *arg, const struct stack_sample *s)
 static void put_stacks(struct json *j, const struct sampled *c)
 {
 	json_open(j, "stacks", '{');
-	for (int kind = 0; kind < TIME_KINDS; kind++) {
-		json_open(j, time_names[kind], '{');
+	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
+		enum metric_id m = metric_weight(place);
+
+		json_open(j, metrics[m].weight.name, '{');
 		for (int q = 0; q < QUALITIES; q++) {
 			char name[32];
 
-			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
-			json_number(j, name, c->ns[kind][q]);
+			snprintf(name, sizeof(name), "%s%s", quality_names[q], metric_suffix(m));
+			json_number(j, name, c->of[m][q]);
 		}
 		json_close(j, '}');
 	}
@@ -144,7 +146,7 @@ static void put_irq(struct json *j, const struct irq_values *v)
 	json_number(j, "count", v->count);
 	json_number(j, "ns", v->ns);
 	json_number(j, "max_ns", v->max_ns);
-	json_number(j, "p99_ns", irq_quantile(v, 0.99));
+	json_number(j, "p99_ns", hist_quantile(&v->hist, irq_hist(v->source->kind), 0.99, v->max_ns));
 	json_int(j, "cpus", v->nr_cpus);
 	json_close(j, '}');
 }

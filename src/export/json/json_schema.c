@@ -63,8 +63,8 @@ static struct json_object *list_of(struct json_object *item)
 
 static void value_properties(struct json_object *of)
 {
-	for (int f = 0; f < FIELD_COUNT; f++)
-		property(of, fields[f].name, node("integer", true, fields[f].help));
+	for (int f = 0; f < METRIC_COUNT; f++)
+		property(of, metrics[f].name, node("integer", true, metrics[f].help));
 }
 
 /* One of some names. */
@@ -197,16 +197,17 @@ static struct json_object *stacks_schema(void)
 	};
 	struct json_object *o = record("time of all threads by how well its stacks are known, of each kind");
 
-	for (int kind = 0; kind < TIME_KINDS; kind++) {
+	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
+		enum metric_id m = metric_weight(place);
 		struct json_object *of = record(NULL);
 
 		for (int q = 0; q < QUALITIES; q++) {
 			char name[32];
 
-			snprintf(name, sizeof(name), "%s_ns", quality_names[q]);
+			snprintf(name, sizeof(name), "%s%s", quality_names[q], metric_suffix(m));
 			property(of, name, node("integer", false, help[q]));
 		}
-		property(o, time_names[kind], of);
+		property(o, metrics[m].weight.name, of);
 	}
 	return o;
 }

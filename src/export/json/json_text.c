@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/field.h"
+#include "model/metric.h"
 #include "util/text.h"
 
 static void flush(struct json *j)

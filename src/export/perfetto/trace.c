@@ -272,19 +272,26 @@ static void write_clocks(struct trace *t, uint64_t boottime)
 	perfetto_clocks(t->p, &clocks);
 }
 
+static const enum perfetto_unit counter_units[] = {
+	[UNIT_NS] = PERFETTO_NS, [UNIT_COUNT] = PERFETTO_COUNT, [UNIT_BYTES] = PERFETTO_BYTES,
+};
+
 static void write_numbers(struct trace *t)
 {
 	const struct trace_index_tick *ticks = TRACE_INDEX_AT(t->index, ticks, struct trace_index_tick);
-	uint64_t top = perfetto_group(t->p, 0, "systop");
-	uint64_t p99 = perfetto_counter(t->p, top, "runqueue p99", PERFETTO_NS);
-	uint64_t steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
-	uint64_t lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
+	uint64_t top = perfetto_group(t->p, 0, "systop"), tracks[METRIC_COUNT], steal, lost;
 
+	for (int m = 0; m < METRIC_COUNT; m++)
+		if (metrics[m].counter)
+			tracks[m] = perfetto_counter(t->p, top, metrics[m].counter, counter_units[metrics[m].unit]);
+	steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
+	lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 	for (size_t i = 0; i < t->index->ticks.nr; i++) {
 		if (ticks[i].at < t->start || ticks[i].at > t->index->end)
 			continue;
-		if (ticks[i].runq_p99_ns != VALUE_NA)
-			perfetto_count(t->p, ticks[i].at, p99, ticks[i].runq_p99_ns);
+		for (int m = 0; m < METRIC_COUNT; m++)
+			if (metrics[m].counter && ticks[i].values[m] != VALUE_NA)
+				perfetto_count(t->p, ticks[i].at, tracks[m], ticks[i].values[m]);
 		if (ticks[i].steal_ns != VALUE_NA)
 			perfetto_count(t->p, ticks[i].at, steal, ticks[i].steal_ns);
 		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);

@@ -64,7 +64,7 @@ void settings_default(struct settings *s)
 	*s = (struct settings){
 		.theme = "default",
 		.view = "threads",
-		.sorting = { .by = (enum column_id)FIELD_RUN },
+		.sorting = { .by = (enum column_id)METRIC_RUN },
 		.delay_ns = 1000000000,
 	};
 	for (int t = 0; t < TABLE_COUNT; t++)

@@ -91,8 +91,8 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 		soft += t->cpus[i].softirq_ns;
 	}
 	x = paint_format(p, 1, 0, ROLE_TEXT, "CPU %s%% of %zu  us%s sy%s ", percent(cpu, sizeof(cpu), run, all),
-			 t->nr_cpus, percent(us, sizeof(us), t->total.v[FIELD_USER], all),
-			 percent(sy, sizeof(sy), t->total.v[FIELD_KERNEL], all));
+			 t->nr_cpus, percent(us, sizeof(us), t->total.v[METRIC_USER], all),
+			 percent(sy, sizeof(sy), t->total.v[METRIC_KERNEL], all));
 	if (p->width < 80)
 		return x;
 	if (t->timers_unseen)
@@ -104,12 +104,11 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 /* "]  RUNQ p50 ~18us p99 ~2.4ms max 41ms  " */
 static void waits_text(const struct tick *t, const struct paint *p, char *buf, size_t size)
 {
-	const struct row total = { .values = &t->total };
 	char p50[16], p99[16], max[16];
 
-	format_value(p50, sizeof(p50), UNIT_NS, row_value(&total, FIELD_RUNQ_P50), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, row_value(&total, FIELD_RUNQ_P99), 0);
-	format_value(max, sizeof(max), UNIT_NS, row_value(&total, FIELD_RUNQ_MAX), 0);
+	format_value(p50, sizeof(p50), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P50), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P99), 0);
+	format_value(max, sizeof(max), UNIT_NS, values_value(&t->total, METRIC_RUNQ_MAX), 0);
 	snprintf(buf, size, "]  RUNQ p50 ~%s p99 ~%s%s%s  ", p50, p99, p->width >= 100 ? " max " : "",
 		 p->width >= 100 ? max : "");
 }
@@ -133,7 +132,7 @@ static void line_cpu(const struct header *h, const struct paint *p)
 	room = p->width - x - (int)strlen(waits) - (int)strlen(d); /* the bar gives way to the numbers */
 	if (width > room && room > 0)
 		width = room;
-	user = all && t->total.v[FIELD_USER] != VALUE_NA ? width * t->total.v[FIELD_USER] / all : 0;
+	user = all && t->total.v[METRIC_USER] != VALUE_NA ? width * t->total.v[METRIC_USER] / all : 0;
 	kernel = all ? width * run / all - user : 0;
 	for (int i = 0; i < width; i++) {
 		enum role role = i < user ? ROLE_USER : i < user + kernel ? ROLE_KERNEL : ROLE_TEXT;

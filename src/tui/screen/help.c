@@ -28,7 +28,7 @@ int help_draw(const struct paint *p, const struct keymap *keymap)
 	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
 		struct column_info info = column_info(id);
 
-		if (id < COLUMN_FIELDS && !info.drop)
+		if (id < COLUMN_METRICS && !info.drop)
 			continue;
 		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, info.title);
 		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, info.help);

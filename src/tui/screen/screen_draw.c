@@ -50,7 +50,7 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 static void sorted_text(const struct screen *s, char *buf, size_t size)
 {
 	const struct sorting *o = &s->settings.sorting;
-	bool text = o->by >= COLUMN_FIELDS && o->by != COLUMN_THREADS;
+	bool text = o->by >= COLUMN_METRICS && o->by != COLUMN_THREADS;
 
 	snprintf(buf, size, "%s %s", column_info(o->by).title, text != o->inverted ? "asc" : "desc");
 }

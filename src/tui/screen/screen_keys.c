@@ -17,8 +17,8 @@ int screen_places(struct screen *s)
 
 /* What actions sort by. */
 static const unsigned int sorted_by[ACTION_NONE] = {
-	[ACTION_SORT_RUN] = FIELD_RUN, [ACTION_SORT_MAX] = FIELD_RUNQ_MAX, [ACTION_SORT_P99] = FIELD_RUNQ_P99,
-	[ACTION_SORT_D] = FIELD_D,     [ACTION_SORT_ID] = COLUMN_ID,
+	[ACTION_SORT_RUN] = METRIC_RUN, [ACTION_SORT_MAX] = METRIC_RUNQ_MAX, [ACTION_SORT_P99] = METRIC_RUNQ_P99,
+	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_ID] = COLUMN_ID,
 };
 
 static void open_menu(struct screen *s, const struct menu_kind *kind)

@@ -82,20 +82,20 @@ VIEWS(VIEW_OBJECT, )
  * Returns whether @a leads anywhere. */
 bool open_row(enum action a, const struct row *r, struct opening *o);
 
-/* Which kind of time view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
+/* Which metric view_flame shows. view_flame_from - of samples that do not come from the last refreshes, but from
  * @source; @arg is freed by free(). @what: of which they are, "NET_RX on CPU 3". */
-enum calltree_metric;
+enum metric_id;
 typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg);
 void view_flame_runq(void *state, void *arg); /* for struct opening */
 void view_flame_d(void *state, void *arg);
-void view_flame_from(void *state, enum calltree_metric metric, flame_source *source, void *arg, const char *what);
+void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what);
 
 /* view_flame_found - @o opens view_flame of samples that @find adds to a list, once: they are kept when they are
  * forgotten elsewhere. @arg: @size bytes that are copied for it; @what: for titles. Returns false if there is no
  * memory. */
 struct sample_list;
 typedef int samples_find(const void *arg, const struct view_context *c, struct sample_list *list);
-bool view_flame_found(struct opening *o, enum calltree_metric metric, samples_find *find, const void *arg, size_t size,
+bool view_flame_found(struct opening *o, enum metric_id metric, samples_find *find, const void *arg, size_t size,
 		      const char *what);
 
 /* view_range_open - @o opens view_range of this. Returns false if there is no memory. */

@@ -142,34 +142,32 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 
 #define VALUE_CELLS 26 /* "RUNQ%      22.4   224ms" */
 
-static void value_text(const struct detail *d, enum field_id f, char *buf, size_t size)
+static void value_text(const struct detail *d, enum metric_id f, char *buf, size_t size)
 {
 	uint64_t v = row_value(d->row, f), interval = d->tick->interval_ns;
 	char first[16], second[16];
 
-	format_value(first, sizeof(first), fields[f].unit, v, interval);
-	if (fields[f].unit == UNIT_SHARE)
-		format_value(second, sizeof(second), UNIT_NS, v, 0);
-	else if (fields[f].unit == UNIT_RATE)
-		format_value(second, sizeof(second), UNIT_COUNT, v, 0);
+	format_value(first, sizeof(first), metric_shown(f), v, interval);
+	if (metric_shown(f) != metrics[f].unit)
+		format_value(second, sizeof(second), metrics[f].unit, v, 0);
 	else
 		*second = '\0';
-	snprintf(buf, size, "%-7s %7s %7s", fields[f].title, first, second);
+	snprintf(buf, size, "%-7s %7s %7s", metrics[f].title, first, second);
 }
 
 int detail_values(const struct detail *d, const struct paint *p, int y)
 {
 	int columns = p->width / VALUE_CELLS ? p->width / VALUE_CELLS : 1, nr = 0, lines, i = 0;
 
-	for (int f = 0; f < FIELD_COUNT; f++)
-		nr += fields[f].drop > 0;
+	for (int f = 0; f < METRIC_COUNT; f++)
+		nr += metrics[f].drop > 0;
 	lines = (nr + columns - 1) / columns;
 	paint_format(p, y++, 0, ROLE_TITLE, "IN %.3gs (share or rate, and in all)",
 		     d->tick->interval_ns / 1e9);
-	for (int f = 0; f < FIELD_COUNT; f++) {
+	for (int f = 0; f < METRIC_COUNT; f++) {
 		char text[64];
 
-		if (!fields[f].drop)
+		if (!metrics[f].drop)
 			continue;
 		value_text(d, f, text, sizeof(text));
 		paint_text(p, y + i % lines, i / lines * VALUE_CELLS, VALUE_CELLS, ROLE_TEXT, text);
@@ -187,9 +185,9 @@ static uint64_t busiest(const struct values *past, int nr)
 
 	for (int i = 0; i < nr; i++) {
 		const uint64_t *v = past[i].v;
-		uint64_t busy = v[FIELD_RUN] + v[FIELD_RUNQ] + v[FIELD_D];
+		uint64_t busy = v[METRIC_RUN] + v[METRIC_RUNQ] + v[METRIC_D];
 
-		if (v[FIELD_ALIVE] != VALUE_NA && busy > most)
+		if (values_known(&past[i]) && busy > most)
 			most = busy;
 	}
 	return most;
@@ -205,7 +203,7 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	char top[16];
 
 	for (int i = 0; i < width; i++)
-		known += past[i].v[FIELD_ALIVE] != VALUE_NA;
+		known += values_known(&past[i]);
 	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s (right: the one shown)", known, known == 1 ? "" : "ES");
 	format_value(top, sizeof(top), UNIT_SHARE, one ? 1 : whole, one ? 1 : d->tick->interval_ns);
 	paint_format(p, y, 0, ROLE_DIM, "%5s %%", top);
@@ -222,52 +220,28 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 int detail_waits(const struct detail *d, const struct paint *p, int y)
 {
 	struct hist all = { { 0 } };
-	uint32_t most = 0;
-	int first = -1, last = -1;
 	char p50[16], p90[16], p99[16], max[16];
 	uint64_t longest = 0;
 
 	for (int i = 0; i < HISTORY_TICKS; i++) {
-		if (d->past[i].v[FIELD_ALIVE] == VALUE_NA)
+		if (!values_known(&d->past[i]))
 			continue;
-		hist_add(&all, &d->past[i].runq);
-		if (d->past[i].v[FIELD_RUNQ_MAX] > longest)
-			longest = d->past[i].v[FIELD_RUNQ_MAX];
+		hist_add(&all, &d->past[i].hist[HIST_RUNQ]);
+		if (d->past[i].v[METRIC_RUNQ_MAX] > longest)
+			longest = d->past[i].v[METRIC_RUNQ_MAX];
 	}
-	if (hist_quantile(&all, 1) == VALUE_NA) {
+	if (hist_quantile(&all, HIST_RUNQ, 1, VALUE_NA) == VALUE_NA) {
 		paint_format(p, y++, 0, ROLE_TITLE, longest ? "RUNQUEUE WAITS in these refreshes: none ended, the present one %s"
 							    : "RUNQUEUE WAITS in these refreshes: none",
 			     format_value(max, sizeof(max), UNIT_NS, longest, 0));
 		return y;
 	}
-	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile_upto(&all, 0.50, longest), 0);
-	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile_upto(&all, 0.90, longest), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile_upto(&all, 0.99, longest), 0);
+	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&all, HIST_RUNQ, 0.50, longest), 0);
+	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile(&all, HIST_RUNQ, 0.90, longest), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&all, HIST_RUNQ, 0.99, longest), 0);
 	format_value(max, sizeof(max), UNIT_NS, longest, 0);
 	paint_format(p, y++, 0, ROLE_TITLE,
 		     "RUNQUEUE WAITS in these refreshes: p50 ~%s p90 ~%s p99 ~%s max %s", p50, p90,
 		     p99, max);
-	for (int i = 0; i < HIST_SLOTS; i++) {
-		if (!all.n[i])
-			continue;
-		first = first < 0 ? i : first;
-		last = i;
-		most = all.n[i] > most ? all.n[i] : most;
-	}
-	for (int i = first; i >= 0 && i <= last; i++) {
-		char from[16], count[16];
-		int cells = (uint64_t)(p->width - 18) * all.n[i] / most;
-		int x;
-
-		format_value(from, sizeof(from), UNIT_NS, 1ULL << (i + HIST_SHIFT), 0);
-		format_value(count, sizeof(count), UNIT_COUNT, all.n[i], 0);
-		x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", i ? "  " : "< ",
-				 i ? from : "2.0us", count);
-		if (all.n[i] && !cells)
-			cells = 1;
-		for (int n = 0; n < cells; n++)
-			x = paint_text(p, y, x, 1, ROLE_RUNQ, p->unicode ? "█" : "#");
-		y++;
-	}
-	return y;
+	return bar_hist(p, y, &all, HIST_RUNQ, ROLE_RUNQ);
 }

@@ -7,21 +7,27 @@
 
 #include "model/tick.h"
 #include "tui/term/paint.h"
+#include "util/format.h"
 
 /* The parts from left to right. Running parts are solid, waiting ones are not. */
 static const struct part {
-	enum field_id field;
-	enum role role;
+	enum metric_id metric;
 	const char *ascii, *unicode, *name;
 } parts[] = {
-	{ FIELD_USER, ROLE_USER, "#", "█", "user" },
-	{ FIELD_KERNEL, ROLE_KERNEL, "=", "▓", "kernel" },
-	{ FIELD_IRQ, ROLE_IRQ, "!", "!", "irq" },
-	{ FIELD_STEAL, ROLE_STEAL, "%", "%", "steal" },
-	{ FIELD_RUNQ, ROLE_RUNQ, "~", "~", "runq" },
-	{ FIELD_D, ROLE_D, "D", "D", "state" },
-	{ FIELD_SLEEP, ROLE_SLEEP, ".", "·", "sleep" },
-	{ FIELD_STOPPED, ROLE_STOPPED, "T", "T", "stop" },
+	{ METRIC_USER, "#", "█", "user" },
+	{ METRIC_KERNEL, "=", "▓", "kernel" },
+	{ METRIC_IRQ, "!", "!", "irq" },
+	{ METRIC_STEAL, "%", "%", "steal" },
+	{ METRIC_RUNQ, "~", "~", "runq" },
+	{ METRIC_D, "D", "D", "state" },
+	{ METRIC_SLEEP, ".", "·", "sleep" },
+	{ METRIC_STOPPED, "T", "T", "stop" },
+};
+
+static const enum role roles[METRIC_COUNT] = {
+#define _(id, stem, title, unit, kind, wall, weight, counter, role, ...) [METRIC_##id] = ROLE_##role,
+	METRICS(_)
+#undef _
 };
 
 #define NR_PARTS ((int)(sizeof(parts) / sizeof(parts[0])))
@@ -54,9 +60,9 @@ void bar_cells(const unsigned long long *sizes, int nr, int width, int *cells)
 static void part_sizes(const struct values *v, unsigned long long *sizes)
 {
 	for (int i = 0; i < NR_PARTS; i++)
-		sizes[i] = v->v[parts[i].field] == VALUE_NA ? 0 : v->v[parts[i].field];
-	if (v->v[FIELD_USER] == VALUE_NA) { /* how it splits is not known yet */
-		sizes[0] = v->v[FIELD_RUN];
+		sizes[i] = v->v[parts[i].metric] == VALUE_NA ? 0 : v->v[parts[i].metric];
+	if (v->v[METRIC_USER] == VALUE_NA) { /* how it splits is not known yet */
+		sizes[0] = v->v[METRIC_RUN];
 		sizes[1] = 0;
 	}
 }
@@ -81,7 +87,7 @@ void bar_draw(const struct paint *p, int y, int x, int width, const struct value
 			cells[i]--;
 		}
 		text[used] = '\0';
-		x = paint_text(p, y, x, p->width, parts[i].role, text);
+		x = paint_text(p, y, x, p->width, roles[parts[i].metric], text);
 	}
 }
 
@@ -93,11 +99,11 @@ void bar_chart(const struct paint *p, int y, int x, int width, int height, const
 		unsigned long long sizes[NR_PARTS + 1], sum = 0;
 		int cells[NR_PARTS + 1], line = height;
 
-		if (nr < width - column || at->v[FIELD_ALIVE] == VALUE_NA || !at->v[FIELD_ALIVE])
+		if (nr < width - column || !values_known(at) || !at->v[METRIC_ALIVE])
 			continue;
 		part_sizes(at, sizes);
 		for (int i = 0; i < NR_PARTS; i++) {
-			if (whole && (parts[i].field == FIELD_SLEEP || parts[i].field == FIELD_STOPPED))
+			if (whole && (parts[i].metric == METRIC_SLEEP || parts[i].metric == METRIC_STOPPED))
 				sizes[i] = 0;
 			sum += sizes[i];
 		}
@@ -105,7 +111,7 @@ void bar_chart(const struct paint *p, int y, int x, int width, int height, const
 		bar_cells(sizes, NR_PARTS + 1, height, cells);
 		for (int i = 0; i < NR_PARTS; i++)
 			for (int n = 0; n < cells[i]; n++)
-				paint_text(p, y + --line, x + column, 1, parts[i].role,
+				paint_text(p, y + --line, x + column, 1, roles[parts[i].metric],
 					   p->unicode ? parts[i].unicode : parts[i].ascii);
 	}
 }
@@ -113,8 +119,34 @@ void bar_chart(const struct paint *p, int y, int x, int width, int height, const
 void bar_legend(const struct paint *p, int y, int x)
 {
 	for (int i = 0; i < NR_PARTS && x + 2 + (int)strlen(parts[i].name) <= p->width; i++) {
-		x = paint_text(p, y, x, 1, parts[i].role,
+		x = paint_text(p, y, x, 1, roles[parts[i].metric],
 			       p->unicode ? parts[i].unicode : parts[i].ascii);
 		x = paint_format(p, y, x + 1, ROLE_TEXT, "%s ", parts[i].name);
 	}
+}
+
+int bar_hist(const struct paint *p, int y, const struct hist *h, enum hist_id id, enum role role)
+{
+	int low = hists[id].last, high = -1;
+	uint32_t most = 0;
+
+	for (int i = hists[id].first; i <= hists[id].last; i++) {
+		if (!h->n[i])
+			continue;
+		low = i < low ? i : low;
+		high = i;
+		most = h->n[i] > most ? h->n[i] : most;
+	}
+	for (int i = low; i <= high; i++, y++) {
+		bool shortest = i == hists[id].first;
+		int cells = (uint64_t)(p->width - 18) * h->n[i] / most, x;
+		char from[16], count[16];
+
+		format_value(from, sizeof(from), UNIT_NS, (shortest ? 2ULL : 1ULL) << i, 0);
+		format_value(count, sizeof(count), UNIT_COUNT, h->n[i], 0);
+		x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", shortest ? "< " : "  ", from, count);
+		for (int n = 0; n < cells || (h->n[i] && !n); n++)
+			x = paint_text(p, y, x, 1, role, p->unicode ? "█" : "#");
+	}
+	return y;
 }

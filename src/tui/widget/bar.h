@@ -2,6 +2,10 @@
 #ifndef SYSTOP_TUI_WIDGET_BAR_H
 #define SYSTOP_TUI_WIDGET_BAR_H
 
+#include "model/metric.h"
+#include "tui/term/theme.h"
+
+struct hist;
 struct paint;
 struct values;
 
@@ -20,6 +24,10 @@ void bar_cells(const unsigned long long *parts, int nr, int width, int *cells);
  */
 void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
 	       int nr, unsigned long long whole);
+
+/* bar_hist - a line for each slot of a histogram from the shortest to the longest there are: its duration, count, and a bar
+ * in @role. Returns the next line, @y if it is empty. */
+int bar_hist(const struct paint *p, int y, const struct hist *h, enum hist_id id, enum role role);
 
 /* bar_legend - draws what the bar's letters mean, as far as there is room. */
 void bar_legend(const struct paint *p, int y, int x);

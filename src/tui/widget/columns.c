@@ -10,7 +10,7 @@
 
 static const struct column_info text_columns[] = {
 #define _(id, name, title, min, max, drop, right, help) \
-	{ name, title, help, min, max, drop, right, right },
+	{ name, title, help, min, max, drop, right },
 	TEXT_COLUMNS(_)
 #undef _
 };
@@ -20,28 +20,28 @@ const char *const units_names[UNITS_COUNT] = { "share", "time", "rate" };
 
 struct column_info column_info(enum column_id id)
 {
-	const struct field *f;
+	const struct metric *m;
 
-	if (id >= COLUMN_FIELDS)
-		return text_columns[id - COLUMN_FIELDS];
-	f = &fields[id];
+	if (id >= COLUMN_METRICS)
+		return text_columns[id - COLUMN_METRICS];
+	m = &metrics[id];
 	/* A duration, as shares are shown as one on demand, takes 6. */
-	return (struct column_info){ f->name, f->title, f->help, f->width, f->width,
-				     f->drop, true, true };
+	return (struct column_info){ m->name, m->title, m->help, m->width, m->width,
+				     m->drop, true };
 }
 
 enum column_id column_find(const char *name)
 {
-	for (enum column_id id = COLUMN_FIELDS; id < COLUMN_COUNT; id++)
+	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++)
 		if (!strcasecmp(name, column_info(id).name) ||
 		    !strcasecmp(name, column_info(id).title))
 			return id;
-	return field_find(name) == FIELD_COUNT ? COLUMN_COUNT : (enum column_id)field_find(name);
+	return metric_find(name) == METRIC_COUNT ? COLUMN_COUNT : (enum column_id)metric_find(name);
 }
 
 /* --- What a table has */
 
-/* In their order; fields stand where FIELDS says, behind the bar. */
+/* In their order; metrics stand where METRICS says, behind the bar. */
 static const char *const defaults[TABLE_COUNT] = {
 	"id -pid user state cgroup -threads bar @ cpu past comm",
 	"id user state cgroup -threads bar @ past comm",
@@ -62,7 +62,7 @@ static bool in_table(enum column_id id, enum table table)
 	case COLUMN_CPU:
 		return table == TABLE_THREADS;
 	default:
-		return id < COLUMN_FIELDS ? fields[id].drop > 0 : table != TABLE_CGROUPS;
+		return id < COLUMN_METRICS ? metrics[id].drop > 0 : table != TABLE_CGROUPS;
 	}
 }
 
@@ -79,10 +79,10 @@ static void list_put(struct column_list *l, enum column_id id, bool hidden, int 
 	l->at[l->nr++] = (struct column_choice){ .id = id, .hidden = hidden, .width = width };
 }
 
-/* Fields that are not in the list yet. */
-static void put_fields(struct column_list *l, enum table table, bool hidden)
+/* Metrics that are not in the list yet. */
+static void put_metrics(struct column_list *l, enum table table, bool hidden)
 {
-	for (int f = 0; f < FIELD_COUNT; f++)
+	for (int f = 0; f < METRIC_COUNT; f++)
 		if (in_table(f, table) && !list_has(l, f))
 			list_put(l, f, hidden, 0);
 }
@@ -105,7 +105,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 			cells = strtol(width, &end, 10);
 		}
 		if (!strcmp(word, "@")) {
-			put_fields(&list, table, false);
+			put_metrics(&list, table, false);
 			continue;
 		}
 		id = column_find(word + (hidden || asked));
@@ -121,10 +121,10 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 			list_put(&list, id, hidden, cells);
 		list.at[list.nr - 1].asked |= asked;
 	}
-	for (enum column_id id = COLUMN_FIELDS; id < COLUMN_COUNT; id++)
+	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++)
 		if (in_table(id, table) && !list_has(&list, id))
 			list_put(&list, id, true, 0);
-	put_fields(&list, table, true);
+	put_metrics(&list, table, true);
 	*l = list;
 	return NULL;
 }
@@ -132,14 +132,11 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 /* As short as column_find() understands it: a line of the file has at most 200 characters. */
 static void short_name(enum column_id id, char *buf, size_t size)
 {
-	const char *name = column_info(id).name;
-	size_t len = strlen(name);
+	const char *name = id < COLUMN_METRICS ? metrics[id].stem : column_info(id).name;
 
 	if (!strncmp(name, "switches_", 9))
 		name += 9;
-	else if (len > 3 && !strcmp(name + len - 3, "_ns"))
-		len -= 3;
-	snprintf(buf, size, "%.*s", (int)len, name);
+	snprintf(buf, size, "%s", name);
 	if (column_find(buf) != id) /* another column has that name */
 		snprintf(buf, size, "%s", column_info(id).name);
 }
@@ -215,7 +212,7 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	uint64_t va, vb;
 	int64_t order;
 
-	if (s->by >= COLUMN_FIELDS) {
+	if (s->by >= COLUMN_METRICS) {
 		order = compare_text(a, b, s->by);
 		if (!order)
 			order = row_number(a, s->by) - row_number(b, s->by);
@@ -225,8 +222,8 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	of_b = s->own ? b->own : b->values;
 	if (of_a == of_b) /* all that did nothing share theirs */
 		return false;
-	va = values_value(of_a, (enum field_id)s->by);
-	vb = values_value(of_b, (enum field_id)s->by);
+	va = values_value(of_a, (enum metric_id)s->by);
+	vb = values_value(of_b, (enum metric_id)s->by);
 	if (va == VALUE_NA || vb == VALUE_NA)
 		return va != VALUE_NA && vb == VALUE_NA;
 	return s->inverted ? va < vb : va > vb;
@@ -244,7 +241,7 @@ static int narrowest(const struct column_choice *c, const struct column_context 
 
 	if (c->width)
 		return c->width;
-	if (c->id < COLUMN_FIELDS && context->units != UNITS_SHARE && info.min < 6)
+	if (c->id < COLUMN_METRICS && context->units != UNITS_SHARE && info.min < 6)
 		return 6;
 	if (c->id == COLUMN_BAR && width >= 60)
 		return 14;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/field.h"
+#include "model/metric.h"
 #include "query/order.h"
 #include "tui/term/theme.h"
 
@@ -15,7 +15,7 @@ struct tick;
 struct values;
 
 /*
- * Columns that are no measured value; those follow from the table of fields.
+ * Columns that are no measured value; those follow from the table of metrics.
  * id, name in the config, title, smallest and largest width, drop priority (0: never, the highest
  * leaves a narrow screen first), aligned right, help
  */
@@ -32,10 +32,10 @@ struct values;
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
 	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")
 
-/* Columns of fields come before those, so that a field's number is its column's. */
+/* Columns of metrics come before those, so that a metric's number is its column's. */
 enum column_id {
-	COLUMN_FIELDS = FIELD_COUNT,
-	COLUMN_BEFORE_TEXT = COLUMN_FIELDS - 1,
+	COLUMN_METRICS = METRIC_COUNT,
+	COLUMN_BEFORE_TEXT = COLUMN_METRICS - 1,
 #define _(id, ...) COLUMN_##id,
 	TEXT_COLUMNS(_)
 #undef _
@@ -45,10 +45,10 @@ enum column_id {
 struct column_info {
 	const char *name, *title, *help;
 	int min, max, drop;
-	bool right, numeric;
+	bool right;
 };
 
-/* column_info - of any column. column_find - by its name, or a field's (field.h); COLUMN_COUNT. */
+/* column_info - of any column. column_find - by its name, or a metric's (metric.h); COLUMN_COUNT. */
 struct column_info column_info(enum column_id id);
 enum column_id column_find(const char *name);
 

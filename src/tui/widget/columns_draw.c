@@ -10,23 +10,23 @@
 #include "util/text.h"
 
 /* "RUN%" is "RUN" as a time and "RUN/s" as a rate, "VCS/s" is "VCS" as a count. */
-static void field_title(enum field_id f, enum units units, char *buf, size_t size)
+static void metric_title(enum metric_id m, enum units units, char *buf, size_t size)
 {
-	const struct field *field = &fields[f];
-	int len = strcspn(field->title, "%/");
+	const char *title = metrics[m].title;
+	enum unit shown = metric_shown(m);
+	int len = strcspn(title, "%/");
 
-	if (units == UNITS_SHARE || (units == UNITS_RATE && field->unit == UNIT_RATE) ||
-	    field->unit == UNIT_NS)
-		snprintf(buf, size, "%s", field->title);
+	if (units == UNITS_SHARE || (units == UNITS_RATE && shown == UNIT_RATE) || shown == metrics[m].unit)
+		snprintf(buf, size, "%s", title);
 	else
-		snprintf(buf, size, "%.*s%s", len, field->title, units == UNITS_RATE ? "/s" : "");
+		snprintf(buf, size, "%.*s%s", len, title, units == UNITS_RATE ? "/s" : "");
 }
 
 void columns_title(enum column_id id, const char *id_title, const struct column_context *context, char *buf,
 		   size_t size)
 {
-	if (id < COLUMN_FIELDS)
-		field_title((enum field_id)id, context->units, buf, size);
+	if (id < COLUMN_METRICS)
+		metric_title((enum metric_id)id, context->units, buf, size);
 	else if (id == COLUMN_ID)
 		snprintf(buf, size, "%s", id_title);
 	else if (id == COLUMN_BAR)
@@ -35,19 +35,17 @@ void columns_title(enum column_id id, const char *id_title, const struct column_
 		snprintf(buf, size, "%s", column_info(id).title);
 }
 
-static void field_text(const struct row *r, enum field_id f, const struct column_context *context,
+static void metric_text(const struct row *r, enum metric_id m, const struct column_context *context,
 		       char *buf, size_t size)
 {
-	uint64_t v = values_value(context->own ? r->own : r->values, f);
+	uint64_t v = values_value(context->own ? r->own : r->values, m);
 	uint64_t interval = context->tick->interval_ns;
-	enum unit unit = fields[f].unit;
+	enum unit unit = metric_shown(m);
 
-	if (context->units == UNITS_TIME && unit == UNIT_SHARE)
-		unit = UNIT_NS;
-	else if (context->units == UNITS_TIME && unit == UNIT_RATE)
-		unit = UNIT_COUNT;
+	if (context->units == UNITS_TIME)
+		unit = metrics[m].unit;
 	if (context->units == UNITS_RATE && unit == UNIT_SHARE) {
-		unit = UNIT_NS;
+		unit = metrics[m].unit;
 		if (v != VALUE_NA && interval)
 			v = 1e9 * v / interval;
 	}
@@ -82,12 +80,12 @@ static void draw_past(const struct paint *p, int y, int x, const struct row *r, 
 {
 	for (int i = 0; context->past && i < COLUMNS_PAST; i++) {
 		const struct values *v = &context->past[line * COLUMNS_PAST + i];
-		uint64_t whole = r->kind == ROW_THREAD ? v->v[FIELD_ALIVE] : context->tick->interval_ns;
+		uint64_t whole = r->kind == ROW_THREAD ? v->v[METRIC_ALIVE] : context->tick->interval_ns;
 		int level;
 
-		if (v->v[FIELD_ALIVE] == VALUE_NA || !whole)
+		if (!values_known(v) || !whole)
 			continue;
-		level = v->v[FIELD_RUN] ? 1 + 7 * v->v[FIELD_RUN] / whole : 0;
+		level = v->v[METRIC_RUN] ? 1 + 7 * v->v[METRIC_RUN] / whole : 0;
 		paint_eighths(p, y, x + i, ROLE_USER, level);
 	}
 }
@@ -133,7 +131,7 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 			  look->tree ? strlen(look->tree) : 16, look->match);
 		return;
 	default:
-		field_text(r, (enum field_id)id, context, text, sizeof(text));
+		metric_text(r, (enum metric_id)id, context, text, sizeof(text));
 	}
 	paint_format(p, y, x, role, "%*.*s", column_info(id).right ? width : -width, width, text);
 }

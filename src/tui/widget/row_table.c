@@ -20,7 +20,7 @@ static bool did_something(const struct row *r, bool own)
 {
 	const uint64_t *v = own ? r->own->v : r->values->v;
 
-	return v[FIELD_RUN] || v[FIELD_RUNQ] || v[FIELD_D] || v[FIELD_WAKEUPS] || r->exited;
+	return v[METRIC_RUN] || v[METRIC_RUNQ] || v[METRIC_D] || v[METRIC_WAKEUPS] || r->exited;
 }
 
 static bool is_kthread(const struct row *r)
@@ -192,7 +192,7 @@ static void draw_cell(const struct table_cell *cell, const struct paint *p, int 
 
 static int flags_of(enum column_id id)
 {
-	bool text = id >= COLUMN_FIELDS && id != COLUMN_THREADS;
+	bool text = id >= COLUMN_METRICS && id != COLUMN_THREADS;
 
 	return (column_info(id).right ? 0 : TABLE_LEFT) | (text ? TABLE_ASCENDING : 0) |
 	       (id != COLUMN_BAR && id != COLUMN_PAST ? TABLE_SORTS : 0);

@@ -56,9 +56,12 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 {
 	int percents[QUALITIES], x = 0;
 
-	for (int m = 0; m < CALLTREE_METRICS; m++)
-		x = paint_format(c->paint, c->top, x, m == (int)s->options.metric ? ROLE_SORTED : ROLE_DIM,
-				 m == (int)s->options.metric ? "[%s]" : " %s ", calltree_metric_names[m]);
+	for (int i = 0; metric_weight(i) != METRIC_NONE; i++) {
+		bool shown = metric_weight(i) == s->options.metric;
+
+		x = paint_format(c->paint, c->top, x, shown ? ROLE_SORTED : ROLE_DIM, shown ? "[%s]" : " %s ",
+				 metrics[metric_weight(i)].weight.title);
+	}
 	x++;
 	for (int q = 0; qualities(&s->flames[TREE_MAIN], percents) && q < QUALITIES; q++)
 		x = paint_format(c->paint, c->top, x, ROLE_TEXT, "%s%s %d%%", q ? " " : "",
@@ -161,10 +164,11 @@ static int put_source(const struct view_context *c, int y, int end, uint64_t fra
 	return first && y < end ? put(c, y, "source", "-") : y;
 }
 
-/* Where in the past the shown refresh is, and what there was of this kind of time. */
+/* Where in the past the shown refresh is, and what there was of this. */
 static int put_time(const struct flame_view *s, const struct view_context *c, int y)
 {
-	static const enum field_id of[] = { FIELD_RUN, FIELD_RUNQ, FIELD_SLEEP, FIELD_D, FIELD_IRQ, FIELD_RUN };
+	/* All of wall time is always the same. */
+	enum metric_id m = s->options.metric == METRIC_WALL ? metric_weight(0) : s->options.metric;
 	const struct row *r = subject_row(&c->within, c->newest);
 	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
 	struct values *past;
@@ -179,12 +183,12 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 		int x = paint_format(c->paint, y, 0, ROLE_DIM, "%-*s", TITLE_WIDTH, "time");
 
 		for (int i = 0; i < nr; i++)
-			if (from[i].v[FIELD_ALIVE] != VALUE_NA && from[i].v[of[s->options.metric]] > most)
-				most = from[i].v[of[s->options.metric]];
+			if (values_known(&from[i]) && from[i].v[m] != VALUE_NA && from[i].v[m] > most)
+				most = from[i].v[m];
 		for (int i = 0; i < nr; i++, x++) {
-			uint64_t v = from[i].v[of[s->options.metric]];
+			uint64_t v = from[i].v[m];
 
-			if (from[i].v[FIELD_ALIVE] != VALUE_NA && v)
+			if (values_known(&from[i]) && v && v != VALUE_NA)
 				paint_eighths(c->paint, y, x, ROLE_USER, 1 + 7 * v / most);
 		}
 		paint_text(c->paint, y, x, 4, ROLE_DIM, " now");
@@ -205,20 +209,21 @@ struct about {
 static int put_name(const struct flame_view *s, const struct view_context *c, const struct about *a, int y)
 {
 	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
+	enum unit unit = metrics[s->options.metric].unit;
 	char name[256], total[16], self[16];
 	int x;
 
 	text_safe(name, sizeof(name), a->name, strlen(a->name));
 	if (!*name)
 		subject_name(&c->within, subject_row(&c->within, c->tick), name, sizeof(name));
-	format_value(total, sizeof(total), UNIT_NS, a->total, 0);
-	format_value(self, sizeof(self), UNIT_NS, a->self, 0);
+	format_value(total, sizeof(total), unit, a->total, 0);
+	format_value(self, sizeof(self), unit, a->self, 0);
 	x = paint_text(c->paint, y, 0, c->paint->width / 2, ROLE_SORTED, name);
 	x = paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)  self %s (%.1f%%)", total, share(a->total, all), self,
 			 share(a->self, all));
 	if (a->count) /* waits for a CPU are not counted by stack */
 		paint_format(c->paint, y, x, ROLE_TEXT, "  %" PRIu64 " %s", a->count,
-			     s->options.metric == CALLTREE_CPU ? "samples" : "times");
+			     metrics[s->options.metric].weight.sampled ? "samples" : "times");
 	return y + 1;
 }
 

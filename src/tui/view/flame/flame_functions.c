@@ -6,6 +6,7 @@
 #include "sym/names.h"
 #include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
+#include "util/format.h"
 #include "util/text.h"
 
 static const struct calltree_function *function(const void *item)
@@ -35,6 +36,23 @@ static void percent(const struct table_cell *cell, uint64_t ns, char *buf, size_
 	snprintf(buf, size, "%.1f%%", 100.0 * ns / s->flames[TREE_MAIN].nodes[0].total);
 }
 
+static void weight_text(const struct table_cell *cell, uint64_t weight, char *buf, size_t size)
+{
+	const struct flame_view *s = cell->state;
+
+	format_value(buf, size, metrics[s->options.metric].unit, weight, 0);
+}
+
+static void self_text(const struct table_cell *cell, char *buf, size_t size)
+{
+	weight_text(cell, function(cell->item)->self, buf, size);
+}
+
+static void total_text(const struct table_cell *cell, char *buf, size_t size)
+{
+	weight_text(cell, function(cell->item)->total, buf, size);
+}
+
 static void self_percent(const struct table_cell *cell, char *buf, size_t size)
 {
 	percent(cell, function(cell->item)->self, buf, size);
@@ -57,9 +75,9 @@ static void name_text(const struct table_cell *cell, char *buf, size_t size)
 
 #define AT(member) TABLE_AT(struct calltree_function, member)
 static const struct table_column columns[] = {
-	{ "SELF", 0, 7, .at = AT(self), .unit = UNIT_NS },
+	{ "SELF", 0, 7, .text = self_text },
 	{ "%", 1, 6, .text = self_percent },
-	{ "TOTAL", 2, 7, .at = AT(total), .unit = UNIT_NS },
+	{ "TOTAL", 2, 7, .text = total_text },
 	{ "%", 1, 6, .text = total_percent },
 	{ "COUNT  ", 2, 7, .at = AT(count), .unit = UNIT_COUNT },
 	{ "FUNCTION", 2, 8, TABLE_LEFT | TABLE_REST, .text = name_text },
@@ -69,7 +87,9 @@ static const char *title(const void *state, int column)
 {
 	const struct flame_view *s = state;
 
-	return s->options.metric == CALLTREE_CPU && columns[column].at == AT(count) ? "SAMPLES" : columns[column].title;
+	if (metrics[s->options.metric].weight.sampled && columns[column].at == AT(count))
+		return "SAMPLES";
+	return columns[column].title;
 }
 
 const struct table_kind flame_functions = {

@@ -17,16 +17,16 @@ int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg)
 void view_flame_runq(void *state, void *arg)
 {
 	(void)arg;
-	((struct flame_view *)state)->options.metric = CALLTREE_RUNQ;
+	((struct flame_view *)state)->options.metric = METRIC_RUNQ;
 }
 
 void view_flame_d(void *state, void *arg)
 {
 	(void)arg;
-	((struct flame_view *)state)->options.metric = CALLTREE_D;
+	((struct flame_view *)state)->options.metric = METRIC_D;
 }
 
-void view_flame_from(void *state, enum calltree_metric metric, flame_source *source, void *arg, const char *what)
+void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what)
 {
 	struct flame_view *s = state;
 
@@ -41,7 +41,7 @@ struct found {
 	struct sample_list list;
 	samples_find *find;
 	bool done;
-	enum calltree_metric metric;
+	enum metric_id metric;
 	char what[96];
 	uint64_t arg[]; /* of @find */
 };
@@ -73,7 +73,7 @@ static void found_init(void *state, void *arg)
 	((struct flame_view *)state)->free_by = found_free;
 }
 
-bool view_flame_found(struct opening *o, enum calltree_metric metric, samples_find *find, const void *arg, size_t size,
+bool view_flame_found(struct opening *o, enum metric_id metric, samples_find *find, const void *arg, size_t size,
 		      const char *what)
 {
 	struct found *f = calloc(1, sizeof(*f) + size);

@@ -198,7 +198,7 @@ static bool act_on_options(struct flame_view *s, enum action a)
 {
 	switch (a) {
 	case ACTION_FLAME_METRIC:
-		s->options.metric = (s->options.metric + 1) % CALLTREE_METRICS;
+		s->options.metric = metric_weight_next(s->options.metric);
 		break;
 	case ACTION_FLAME_INVERT:
 		s->options.inverted = !s->options.inverted;
@@ -311,15 +311,15 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	char time[16];
 	int used;
 
-	format_value(time, sizeof(time), UNIT_NS, total, 0);
+	format_value(time, sizeof(time), metrics[s->options.metric].unit, total, 0);
 	tick_past(c->tick, &oldest);
 	if (s->compares && c->tick->seq > s->base_seq)
 		oldest = s->base_seq + 1;
 	if (s->source)
-		used = snprintf(buf, size, "%s of %s: %s", time, calltree_metric_names[s->options.metric], s->what);
+		used = snprintf(buf, size, "%s of %s: %s", time, metrics[s->options.metric].weight.title, s->what);
 	else
 		used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes at %d Hz", time,
-				calltree_metric_names[s->options.metric],
+				metrics[s->options.metric].weight.title,
 				c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
 				c->host->frequency(c->host->arg, 0));
 	if (used < (int)size)

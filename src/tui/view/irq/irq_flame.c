@@ -113,7 +113,7 @@ static void init(void *state, void *arg)
 	char what[64];
 
 	snprintf(what, sizeof(what), "sampled in %s", source ? source->name : "interrupts");
-	view_flame_from(state, CALLTREE_WALL, samples, arg, what);
+	view_flame_from(state, METRIC_WALL, samples, arg, what);
 }
 
 bool irq_open_flame(const struct irq_source *source, struct opening *o)

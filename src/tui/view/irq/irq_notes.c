@@ -104,12 +104,12 @@ static int most_lost(const struct row *rows, size_t nr, uint64_t all, const stru
 	int found = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t ns = rows[i].own->v[FIELD_IRQ];
+		uint64_t ns = rows[i].own->v[METRIC_IRQ];
 		int at = found;
 
 		if (ns == VALUE_NA || ns * 200 < all) /* what would be 0% */
 			continue;
-		while (at && most[at - 1]->own->v[FIELD_IRQ] < ns)
+		while (at && most[at - 1]->own->v[METRIC_IRQ] < ns)
 			at--;
 		if (at == VICTIMS)
 			continue;
@@ -124,7 +124,7 @@ static int most_lost(const struct row *rows, size_t nr, uint64_t all, const stru
 static void note_lost(struct notes *n, const char *title, const struct row *rows, size_t nr)
 {
 	const struct row *most[VICTIMS];
-	uint64_t all = n->c->tick->total.v[FIELD_IRQ];
+	uint64_t all = n->c->tick->total.v[METRIC_IRQ];
 	int found, width;
 	char text[512], name[160], one[200];
 
@@ -137,7 +137,7 @@ static void note_lost(struct notes *n, const char *title, const struct row *rows
 		size_t used = strlen(text);
 
 		subject_name(&s, most[i], name, sizeof(name));
-		snprintf(one, sizeof(one), "  %s %.0f%%", name, 100.0 * most[i]->own->v[FIELD_IRQ] / all);
+		snprintf(one, sizeof(one), "  %s %.0f%%", name, 100.0 * most[i]->own->v[METRIC_IRQ] / all);
 		width = text_width(text) + text_width(one);
 		if (i && (width > n->c->paint->width || used + strlen(one) >= sizeof(text)))
 			break;
@@ -179,7 +179,7 @@ static void behind_text(const struct tick *t, const struct interrupted_who *who,
 	char name[80];
 
 	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {
-		const struct tick *then = irq_history_at(t, seq);
+		const struct tick *then = tick_head(t, seq);
 
 		for (size_t i = 0; then && then->boottime_ns == who->at && i < then->nr_waits; i++) {
 			const struct wait *w = &then->waits[i];
@@ -233,7 +233,7 @@ int irq_notes(const struct view_context *c, const struct irq_source *selected, s
 	struct notes n = { .c = c, .at = notes, .most = most };
 	char lost[16], title[64];
 
-	format_value(lost, sizeof(lost), UNIT_NS, c->tick->total.v[FIELD_IRQ], 0);
+	format_value(lost, sizeof(lost), UNIT_NS, c->tick->total.v[METRIC_IRQ], 0);
 	snprintf(title, sizeof(title), "lost to interrupts, %s:", lost);
 	note_timers(&n);
 	note_worst(&n);

@@ -43,14 +43,19 @@ static uint64_t average(const void *item)
 	return v->count ? v->ns / v->count : VALUE_NA;
 }
 
+static uint64_t quantile(const struct irq_values *v, double q)
+{
+	return hist_quantile(&v->hist, irq_hist(v->source->kind), q, v->max_ns);
+}
+
 static uint64_t median(const void *item)
 {
-	return irq_quantile(item, 0.5);
+	return quantile(item, 0.5);
 }
 
 static uint64_t p99(const void *item)
 {
-	return irq_quantile(item, 0.99);
+	return quantile(item, 0.99);
 }
 
 static uint64_t longest(const void *item)
@@ -195,7 +200,7 @@ static int find_rows(struct irq_view *s, const struct tick *t)
 	for (size_t i = 0; i < t->nr_irqs && !err; i++)
 		err = add_row(s, &t->irqs[i], seen);
 	for (uint64_t seq = irq_history_first(t); seq < t->seq; seq++) {
-		const struct tick *then = irq_history_at(t, seq);
+		const struct tick *then = tick_head(t, seq);
 
 		for (size_t i = 0; then && i < then->nr_irqs && !err; i++) {
 			const struct irq_values none = { .source = then->irqs[i].source };

@@ -12,6 +12,7 @@
 #include "tui/term/paint.h"
 #include "tui/view/irq/irq_notes.h"
 #include "tui/view/irq/irq_view.h"
+#include "tui/widget/bar.h"
 #include "tui/widget/pager.h"
 #include "util/format.h"
 #include "util/text.h"
@@ -71,6 +72,7 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 {
 	const struct irq_values none = { .source = s->source }, *v = irq_values_of(c->tick, s->source->index);
 	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], span[16], handler[80];
+	enum hist_id id = irq_hist(s->source->kind);
 	uint64_t ns[HISTORY_TICKS], most;
 	int width = p->width - 6 < HISTORY_TICKS ? p->width - 6 : HISTORY_TICKS;
 
@@ -78,8 +80,8 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 	format_value(share, sizeof(share), UNIT_SHARE, v->ns, c->tick->interval_ns);
 	format_value(rate, sizeof(rate), UNIT_RATE, v->count, c->tick->interval_ns);
 	format_value(avg, sizeof(avg), UNIT_NS, v->count ? v->ns / v->count : VALUE_NA, 0);
-	format_value(p50, sizeof(p50), UNIT_NS, irq_quantile(v, 0.5), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, irq_quantile(v, 0.99), 0);
+	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&v->hist, id, 0.5, v->max_ns), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&v->hist, id, 0.99, v->max_ns), 0);
 	format_value(max, sizeof(max), UNIT_NS, v->count ? v->max_ns : VALUE_NA, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "%s  %s  %s", s->source->name, irq_kind_names[s->source->kind],
 		     irq_handler_text(s->source, handler, sizeof(handler)));
@@ -185,38 +187,18 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 	return draw_cgroups(v, c, p, y + 1);
 }
 
-static void draw_slot(const struct paint *p, int y, int slot, uint64_t n, uint64_t most)
-{
-	uint64_t cells = (p->width - 18) * n / most;
-	char from[16], count[16];
-	int x;
-
-	format_value(from, sizeof(from), UNIT_NS, 1ULL << (slot + IRQ_HIST_SHIFT + !slot), 0);
-	format_value(count, sizeof(count), UNIT_COUNT, n, 0);
-	x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", slot ? "  " : "< ", from, count);
-	for (uint64_t i = 0; i < cells || (n && !i); i++)
-		x = paint_text(p, y, x, 1, ROLE_USER, p->unicode ? "█" : "#");
-}
-
 static int draw_hist(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
 {
-	uint64_t hist[IRQ_HIST_SLOTS], most = 0;
-	int first = IRQ_HIST_SLOTS, last = -1;
+	enum hist_id id = irq_hist(s->source->kind);
+	struct hist hist;
+	int end;
 
-	irq_history_hist(c->tick, s->source->index, hist);
-	for (int i = 0; i < IRQ_HIST_SLOTS; i++) {
-		if (!hist[i])
-			continue;
-		first = i < first ? i : first;
-		last = i;
-		most = hist[i] > most ? hist[i] : most;
-	}
-	if (!most)
+	irq_history_hist(c->tick, s->source->index, &hist);
+	end = bar_hist(p, y + 1, &hist, id, ROLE_USER);
+	if (end == y + 1)
 		return y;
-	paint_text(p, y++, 0, p->width, ROLE_TITLE, "    FROM   COUNT  how long they took, in these refreshes");
-	for (int i = first; i <= last; i++)
-		draw_slot(p, y++, i, hist[i], most);
-	return y;
+	paint_text(p, y, 0, p->width, ROLE_TITLE, "    FROM   COUNT  how long they took, in these refreshes");
+	return end;
 }
 
 static void source_draw(void *state, const struct view_context *c)

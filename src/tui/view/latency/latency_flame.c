@@ -16,11 +16,6 @@ struct finding {
 	struct map count; /* and how many blocks these are */
 };
 
-static const enum calltree_metric metrics[LATENCY_KINDS] = {
-	[LATENCY_RUNQ] = CALLTREE_RUNQ, [LATENCY_SLEEP] = CALLTREE_SLEEP, [LATENCY_D] = CALLTREE_D,
-	[LATENCY_IRQ] = CALLTREE_IRQ, [LATENCY_SOFTIRQ] = CALLTREE_IRQ,
-};
-
 /* A block that ended counts as a whole, in the refresh that it ended in. */
 static int on_block(struct finding *f, const struct stack_sample *sample)
 {
@@ -42,21 +37,20 @@ static int on_block(struct finding *f, const struct stack_sample *sample)
 static int on_sample(void *arg, const struct stack_sample *sample)
 {
 	struct finding *f = arg;
-	bool takes;
+	uint64_t key;
 
-	switch (f->range->kind) {
-	case LATENCY_RUNQ:
-		takes = sample->kind == TIME_RUNQ && map_get(&f->contributors.of, latency_thread_key(sample->life));
+	if (sample->metric != hists[f->range->kind].weight)
+		return 0;
+	switch (hists[f->range->kind].owner) {
+	case HIST_OF_BLOCKS:
+		return on_block(f, sample);
+	case HIST_OF_SOURCES:
+		key = sample->irq ? latency_source_key(sample->irq - 1) : 0;
 		break;
-	case LATENCY_SLEEP:
-		return sample->kind == TIME_SLEEP ? on_block(f, sample) : 0;
-	case LATENCY_D:
-		return sample->kind == TIME_D ? on_block(f, sample) : 0;
 	default:
-		takes = sample->kind == TIME_IRQ && sample->irq &&
-			map_get(&f->contributors.of, latency_source_key(sample->irq - 1));
+		key = latency_thread_key(sample->life);
 	}
-	return takes ? sample_list_add(f->list, sample) : 0;
+	return key && map_get(&f->contributors.of, key) ? sample_list_add(f->list, sample) : 0;
 }
 
 /* Blocks whose stack was not taken are known by their lengths only. */
@@ -68,7 +62,7 @@ static int add_rest(struct finding *f, const struct latency_contributor *who)
 		.life = &who->life,
 		.weight = who->ns > told ? who->ns - told : 0,
 		.count = who->count > count ? who->count - count : 0,
-		.kind = f->range->kind == LATENCY_D ? TIME_D : TIME_SLEEP,
+		.metric = hists[f->range->kind].weight,
 		.flags = NOTE_NO_STACK,
 	};
 
@@ -83,7 +77,7 @@ static int find(const void *arg, const struct view_context *c, struct sample_lis
 
 	if (!err)
 		err = tick_samples_of(c->tick, r->first, r->last, on_sample, &f);
-	for (size_t i = 0; !err && i < f.contributors.nr && (r->kind == LATENCY_SLEEP || r->kind == LATENCY_D); i++)
+	for (size_t i = 0; !err && i < f.contributors.nr && hists[r->kind].owner == HIST_OF_BLOCKS; i++)
 		err = add_rest(&f, f.contributors.at[i]);
 	latency_contributors_fini(&f.contributors);
 	map_fini(&f.told);
@@ -98,11 +92,11 @@ bool latency_flame(struct opening *o, const struct latency_range *r, const struc
 	latency_range_text(r, range, sizeof(range));
 	latency_time_text(r, c->tick, time, sizeof(time));
 	/* Of what has no stack of its own all is shown of those that the range is of. */
-	if (r->kind == LATENCY_RUNQ)
+	if (r->kind == HIST_RUNQ)
 		snprintf(what, sizeof(what), "all waits of who waited %s, %s", range, time);
 	else if (latency_is_irq(r->kind))
-		snprintf(what, sizeof(what), "all of sources with %s %s, %s", latency_names[r->kind], range, time);
+		snprintf(what, sizeof(what), "all of sources with %s %s, %s", hists[r->kind].name, range, time);
 	else
-		snprintf(what, sizeof(what), "%s %s, %s", latency_names[r->kind], range, time);
-	return view_flame_found(o, metrics[r->kind], find, r, sizeof(*r), what);
+		snprintf(what, sizeof(what), "%s %s, %s", hists[r->kind].name, range, time);
+	return view_flame_found(o, hists[r->kind].weight, find, r, sizeof(*r), what);
 }

@@ -18,7 +18,7 @@ static void p99_text(const struct table_cell *cell, char *buf, size_t size)
 static void longest_text(const struct table_cell *cell, char *buf, size_t size)
 {
 	const struct latency_contributor *who = cell->item;
-	int top = LATENCY_SLOTS - 1;
+	int top = LOG2_SLOTS - 1;
 	char text[16];
 
 	while (top > 0 && !who->n.n[top])
@@ -74,17 +74,18 @@ static const struct table_column sources[] = {
 };
 
 #define KIND(columns) { .items = { .key = row_key }, TABLE_COLUMNS(columns), .match = thread_match, .look = TABLE_TEXT }
-static const struct table_kind kinds[LATENCY_KINDS] = {
-	[LATENCY_RUNQ] = KIND(waits), [LATENCY_SLEEP] = KIND(blocks), [LATENCY_D] = KIND(blocks),
-	[LATENCY_IRQ] = KIND(sources), [LATENCY_SOFTIRQ] = KIND(sources),
+static const struct table_kind kinds[] = {
+	[HIST_OF_THREADS] = KIND(waits),
+	[HIST_OF_BLOCKS] = KIND(blocks),
+	[HIST_OF_SOURCES] = KIND(sources),
 };
 
-int latency_table_fill(struct latency_table *t, const struct latency_contributors *of, enum latency_kind kind)
+int latency_table_fill(struct latency_table *t, const struct latency_contributors *of, enum hist_id kind)
 {
 	int err = 0;
 
 	t->kind = kind;
-	table_begin(&t->table, &kinds[kind], t);
+	table_begin(&t->table, &kinds[hists[kind].owner], t);
 	for (size_t i = 0; of && i < of->nr && !err; i++)
 		err = table_add(&t->table, of->at[i]);
 	return err;

@@ -25,7 +25,7 @@ static int on_sample(void *arg, const struct stack_sample *s, uint64_t from, uin
 	struct finding *f = arg;
 	struct stack_sample part = *s;
 
-	if (s->kind != TIME_CPU)
+	if (s->metric != METRIC_RUN)
 		part.weight = subsecond_overlap(&f->asked->range, from, until);
 	else if (!subsecond_has(&f->asked->range, from))
 		return 0;
@@ -49,6 +49,6 @@ bool subsecond_flame(struct opening *o, const struct subsecond_range *r, enum su
 {
 	const struct asked asked = { *r, metric };
 
-	return view_flame_found(o, metric == SUBSECOND_D ? CALLTREE_D : CALLTREE_CPU, find, &asked, sizeof(asked),
+	return view_flame_found(o, metric == SUBSECOND_D ? METRIC_D : METRIC_RUN, find, &asked, sizeof(asked),
 				what);
 }

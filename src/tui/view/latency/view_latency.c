@@ -22,9 +22,9 @@
 #define LIST_LINES_MIN 6
 
 struct latency_view {
-	enum latency_kind kind;
+	enum hist_id kind;
 	struct heatmap map;
-	struct latency sum;      /* of the columns that are shown */
+	struct hist sum;      /* of the columns that are shown */
 	uint64_t max_ns;         /* the longest of them; VALUE_NA: not told */
 	int known;               /* columns that are remembered */
 	struct latency_contributors contributors;
@@ -49,16 +49,16 @@ static int rows_max(const struct view_context *c)
 	return lines > 1 ? lines : 1;
 }
 
-static uint64_t longest(const struct tick *t, enum latency_kind kind)
+static uint64_t longest(const struct tick *t, enum hist_id kind)
 {
 	uint64_t max = 0;
 
-	if (kind == LATENCY_RUNQ)
-		return values_value(&t->total, FIELD_RUNQ_MAX);
+	if (hists[kind].longest != METRIC_NONE)
+		return values_value(&t->total, hists[kind].longest);
 	if (!latency_is_irq(kind))
 		return VALUE_NA;
 	for (size_t i = 0; i < t->nr_irqs; i++)
-		if ((t->irqs[i].source->kind == IRQ_SOFT) == (kind == LATENCY_SOFTIRQ) && t->irqs[i].max_ns > max)
+		if (irq_hist(t->irqs[i].source->kind) == kind && t->irqs[i].max_ns > max)
 			max = t->irqs[i].max_ns;
 	return max;
 }
@@ -66,7 +66,7 @@ static uint64_t longest(const struct tick *t, enum latency_kind kind)
 /* Rows from the shortest to the longest there are; all that fit where there are none. */
 static int shape(struct latency_view *s, const struct view_context *c, uint64_t first, int columns)
 {
-	int low = latency_first(s->kind), last = latency_last(s->kind), high = last;
+	int low = hists[s->kind].first, last = hists[s->kind].last, high = last;
 
 	while (high >= low && !s->sum.n[high])
 		high--;
@@ -83,30 +83,30 @@ static void fill(struct latency_view *s, const struct view_context *c)
 	struct heatmap *h = &s->map;
 
 	for (int column = 0; column < h->columns; column++) {
-		const struct tick *t = latency_head(c->tick, h->first + column);
+		const struct tick *t = tick_head(c->tick, h->first + column);
 
 		if (!t)
 			continue;
 		h->at[column].per = t->interval_ns / 1e9;
 		h->at[column].age_ns = c->newest->boottime_ns - t->boottime_ns;
 		for (int row = 0; row < h->rows; row++)
-			*heatmap_cell(h, column, row) = t->latency[s->kind].n[h->low + row];
+			*heatmap_cell(h, column, row) = t->hist[s->kind].n[h->low + row];
 	}
 	heatmap_done(h);
 }
 
 static void sum_up(struct latency_view *s, const struct tick *shown, uint64_t first)
 {
-	s->sum = (struct latency){ { 0 } };
+	s->sum = (struct hist){ { 0 } };
 	s->max_ns = 0;
 	s->known = 0;
 	for (uint64_t seq = first; seq <= shown->seq; seq++) {
-		const struct tick *t = latency_head(shown, seq);
+		const struct tick *t = tick_head(shown, seq);
 		uint64_t max = t ? longest(t, s->kind) : 0;
 
 		if (!t)
 			continue;
-		latency_add(&s->sum, &t->latency[s->kind]);
+		hist_add(&s->sum, &t->hist[s->kind]);
 		s->max_ns = max > s->max_ns ? max : s->max_ns;
 		s->known++;
 	}
@@ -160,9 +160,9 @@ static void draw_title(const struct latency_view *s, const struct view_context *
 {
 	int x = 0;
 
-	for (int k = 0; k < LATENCY_KINDS; k++)
+	for (int k = 0; k < HIST_COUNT; k++)
 		x = paint_format(c->paint, c->top, x, k == (int)s->kind ? ROLE_SORTED : ROLE_TEXT,
-				 k == (int)s->kind ? "[%s]" : " %s ", latency_names[k]);
+				 k == (int)s->kind ? "[%s]" : " %s ", hists[k].name);
 }
 
 /* The count of a row, and a bar where there is room. */
@@ -172,7 +172,7 @@ static void draw_count(const struct latency_view *s, const struct view_context *
 	uint32_t most = 1;
 	char count[16];
 
-	for (int i = 0; i < LATENCY_SLOTS; i++)
+	for (int i = 0; i < LOG2_SLOTS; i++)
 		most = s->sum.n[i] > most ? s->sum.n[i] : most;
 	format_value(count, sizeof(count), UNIT_COUNT, s->sum.n[slot], 0);
 	x = paint_format(c->paint, y, x, ROLE_TEXT, "| %5s ", count);
@@ -189,7 +189,7 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 
 	for (int row = bottom + lines - 1; row >= bottom; row--, y++) {
 		int slot = h->low + row;
-		bool first = slot == latency_first(s->kind), last = slot == latency_last(s->kind);
+		bool first = slot == hists[s->kind].first, last = slot == hists[s->kind].last;
 		char label[16];
 
 		format_value(label, sizeof(label), UNIT_NS, (first ? 2ULL : 1ULL) << slot, 0);
@@ -207,13 +207,13 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 /* The longest, or what its slot says of it. */
 static void max_text(const struct latency_view *s, char *buf, size_t size)
 {
-	int top = LATENCY_SLOTS - 1;
+	int top = LOG2_SLOTS - 1;
 	bool last;
 	char max[16];
 
 	while (top > 0 && !s->sum.n[top])
 		top--;
-	last = top == latency_last(s->kind);
+	last = top == hists[s->kind].last;
 	if (!top)
 		snprintf(buf, size, "-");
 	else if (s->max_ns != VALUE_NA)
@@ -228,15 +228,15 @@ static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 	char p50[16], p90[16], p99[16], max[16], n[16];
 	uint64_t count = 0;
 
-	for (int i = 0; i < LATENCY_SLOTS; i++)
+	for (int i = 0; i < LOG2_SLOTS; i++)
 		count += s->sum.n[i];
 	if (!count) {
 		snprintf(buf, size, "none in %d refreshes", s->known);
 		return;
 	}
-	format_value(p50, sizeof(p50), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.50, s->max_ns), 0);
-	format_value(p90, sizeof(p90), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.90, s->max_ns), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, latency_quantile(&s->sum, s->kind, 0.99, s->max_ns), 0);
+	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.50, s->max_ns), 0);
+	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.90, s->max_ns), 0);
+	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.99, s->max_ns), 0);
 	max_text(s, max, sizeof(max));
 	format_value(n, sizeof(n), UNIT_COUNT, count, 0);
 	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refreshes", p50, p90, p99, max, n, s->known);
@@ -248,17 +248,17 @@ static uint64_t count(const struct latency_range *r, const struct tick *any)
 	uint64_t sum = 0;
 
 	for (uint64_t seq = r->first; seq <= r->last; seq++) {
-		const struct tick *t = latency_head(any, seq);
+		const struct tick *t = tick_head(any, seq);
 
 		for (int slot = r->low; t && slot <= r->high; slot++)
-			sum += t->latency[r->kind].n[slot];
+			sum += t->hist[r->kind].n[slot];
 	}
 	return sum;
 }
 
 static uint64_t age(const struct view_context *c, uint64_t seq)
 {
-	const struct tick *t = latency_head(c->tick, seq);
+	const struct tick *t = tick_head(c->tick, seq);
 
 	return t ? c->newest->boottime_ns - t->boottime_ns : UINT64_MAX;
 }
@@ -307,7 +307,7 @@ static bool latency_act(void *state, enum action a, const struct view_context *c
 	(void)c;
 	if (a != ACTION_HEAT_METRIC)
 		return s->map.columns && heatmap_act(&s->map, a);
-	s->kind = (s->kind + 1) % LATENCY_KINDS;
+	s->kind = (s->kind + 1) % HIST_COUNT;
 	s->map.moved = false;
 	s->map.range = HEAT_NONE;
 	return true;
@@ -315,13 +315,6 @@ static bool latency_act(void *state, enum action a, const struct view_context *c
 
 static bool latency_open(void *state, enum action a, const struct view_context *c, struct opening *o)
 {
-	static const char *const nobody[LATENCY_KINDS] = {
-		[LATENCY_RUNQ] = "there are none",
-		[LATENCY_SLEEP] = "whose sleeps of less than 1 ms are is not known",
-		[LATENCY_D] = "whose D states of less than 100 us are is not known",
-		[LATENCY_IRQ] = "there are none",
-		[LATENCY_SOFTIRQ] = "there are none",
-	};
 	struct latency_view *s = state;
 
 	if (a == ACTION_SUBSECOND) {
@@ -332,7 +325,7 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 	if (a != ACTION_ENTER && a != ACTION_FLAME)
 		return false;
 	if (!s->contributors.nr) {
-		c->notice(c->notice_arg, nobody[s->kind]);
+		c->notice(c->notice_arg, hists[s->kind].unknown ? hists[s->kind].unknown : "there are none");
 		return true;
 	}
 	if (a == ACTION_FLAME)
@@ -344,7 +337,7 @@ static bool latency_selected_time(void *state, const struct view_context *c, uin
 {
 	struct latency_view *s = state;
 	struct latency_range r = range_of(s);
-	const struct tick *first = latency_head(c->tick, r.first), *last = latency_head(c->tick, r.last);
+	const struct tick *first = tick_head(c->tick, r.first), *last = tick_head(c->tick, r.last);
 
 	if (s->map.range == HEAT_NONE || !first || !last)
 		return false;
@@ -355,17 +348,10 @@ static bool latency_selected_time(void *state, const struct view_context *c, uin
 
 static void latency_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
-	static const char *const limits[LATENCY_KINDS] = {
-		[LATENCY_RUNQ] = "of threads in scope",
-		[LATENCY_SLEEP] = ">= 65 us; whose they are: of >= 1 ms",
-		[LATENCY_D] = ">= 65 us; whose they are: of >= 100 us",
-		[LATENCY_IRQ] = "of the whole host",
-		[LATENCY_SOFTIRQ] = "of the whole host",
-	};
 	struct latency_view *s = state;
 
 	(void)c;
-	snprintf(buf, size, "%s %s", latency_word(s->kind, 2), limits[s->kind]);
+	snprintf(buf, size, "%s %s", hists[s->kind].more, hists[s->kind].which);
 }
 
 static void latency_fini(void *state)

@@ -38,12 +38,12 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 	format_value(count, sizeof(count), UNIT_COUNT, s->contributors.count, 0);
 	format_value(total, sizeof(total), UNIT_NS, s->contributors.ns, 0);
 	latency_range_text(&s->range, range, sizeof(range));
-	if (s->range.kind == LATENCY_RUNQ) {
+	if (s->range.kind == HIST_RUNQ) {
 		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 		snprintf(behind, sizeof(behind), "; who ran instead: of their waits >= %s then", least);
 	}
 	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
-		 latency_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
+		 hist_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
 		 latency_is_irq(s->range.kind) ? "source" : "thread", s->contributors.nr == 1 ? "" : "s",
 		 behind);
 }
@@ -96,7 +96,7 @@ bool view_range_open(struct opening *o, const struct latency_range *r, const str
 	*copy = *r;
 	latency_range_text(r, range, sizeof(range));
 	latency_time_text(r, c->tick, time, sizeof(time));
-	snprintf(o->name, sizeof(o->name), "%s %s, %s", latency_names[r->kind], range, time);
+	snprintf(o->name, sizeof(o->name), "%s %s, %s", hists[r->kind].name, range, time);
 	o->view = VIEW_RANGE;
 	o->init = init;
 	o->arg = copy;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_MODEL_METRIC_H
+#define SYSTOP_MODEL_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "irq.h"  /* IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, */
+#include "slot.h" /* HIST_SLOTS, HIST_SHIFT: the layouts bpf/ fills */
+#include "util/format.h"
+
+/* A value that is not known: printed "-", exported null, never 0. */
+#define VALUE_NA UINT64_MAX
+
+enum metric_kind {
+	KIND_SUM,      /* of the interval, over threads: shown as a share of it, or a second */
+	KIND_SPAN,     /* adds up like a sum, and is shown as it is */
+	KIND_MAX,      /* largest of the threads' values: of one of the durations in its histogram */
+	KIND_QUANTILE, /* computed from its histogram, shown with ~ */
+};
+
+/*
+ * Every measured value of a row, one line each. Columns, sorting, filter and triggers, JSON and its schema, --folded, the
+ * flamegraph's metrics, counters of a trace and the manual page follow from this table. Adding a metric is adding a line
+ * here and setting the value in collect/slot_values.c.
+ *
+ * id, name (JSON adds the unit: run_ns), column title, unit (NS, COUNT, BYTES), kind, whether it is part of wall time
+ * (WALL: these add up to the time alive), what it is as the weight of stacks (NONE: it cannot be), name of its counter in
+ * a trace (NULL: none), role of its colour, column width, drop priority (columns with the highest number leave a narrow
+ * screen first; 0 = never shown as a column), help
+ *
+ * Kinds: SUM, SPAN, MAX(histogram), QUANTILE(histogram, q).
+ * Weights: WEIGHT(place among them, name in --folded and JSON, title, what it is called where all are shown), or
+ * SAMPLED(...) where what is counted are samples, as --folded does in place of the unit.
+ */
+#define METRICS(_)                                                                                                       \
+	_(RUN,         "run",         "RUN%",   NS, SUM, WALL, SAMPLED(0, "cpu", "On-CPU", "on CPU"), NULL, RUNNING, 5, 1, "time on a CPU, user and kernel") \
+	_(USER,        "user",        "USR%",   NS, SUM, PART, NONE, NULL, USER, 6, 6, "part of RUN in user mode; - until the kernel's tick saw the thread") \
+	_(KERNEL,      "kernel",      "SYS%",   NS, SUM, PART, NONE, NULL, KERNEL, 6, 6, "part of RUN in kernel mode; - until the kernel's tick saw the thread") \
+	_(RUNQ,        "runq",        "RUNQ%",  NS, SUM, WALL, WEIGHT(1, "runq", "Runq", "runqueue"), NULL, RUNQ, 5, 2, "time runnable but not running: waiting for a CPU") \
+	_(IRQ,         "irq",         "IRQ%",   NS, SUM, WALL, WEIGHT(4, "irq", "IRQ", "interrupts"), NULL, IRQ, 5, 4, "time that interrupts took while the thread had the CPU: not part of RUN") \
+	_(STEAL,       "steal",       "STL%",   NS, SUM, WALL, NONE, NULL, STEAL, 5, 6, "time that the hypervisor took while the thread had the CPU: not part of RUN; - where the kernel does not say") \
+	_(THROTTLED,   "throttled",   "THR%",   NS, SUM, PART, NONE, NULL, RUNQ, 5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
+	_(D,           "d",           "D%",     NS, SUM, WALL, WEIGHT(3, "d", "D-state", "D state"), NULL, D, 5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
+	_(SLEEP,       "sleep",       "SLEEP%", NS, SUM, WALL, WEIGHT(2, "sleep", "Sleep", "sleep"), NULL, SLEEP, 6, 8, "time asleep, waiting for something to do") \
+	_(STOPPED,     "stopped",     "STOP%",  NS, SUM, WALL, NONE, NULL, STOPPED, 6, 9, "time stopped by a signal or a debugger") \
+	_(ALIVE,       "alive",       "ALIVE",  NS, SPAN, PART, NONE, NULL, TEXT, 6, 9, "part of the interval in which the thread existed") \
+	_(RUNQ_P50,    "runq_p50",    "RQ-P50", NS, QUANTILE(RUNQ, 0.50), PART, NONE, NULL, RUNQ, 6, 7, "half of the runqueue waits were shorter") \
+	_(RUNQ_P99,    "runq_p99",    "RQ-P99", NS, QUANTILE(RUNQ, 0.99), PART, NONE, "runqueue p99", RUNQ, 6, 4, "99 % of the runqueue waits were shorter") \
+	_(RUNQ_MAX,    "runq_max",    "RQ-MAX", NS, MAX(RUNQ), PART, NONE, NULL, RUNQ, 6, 5, "longest runqueue wait, exact") \
+	_(VOLUNTARY,   "switches_voluntary",   "VCS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "voluntary context switches: it went to wait for something") \
+	_(INVOLUNTARY, "switches_involuntary", "ICS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "involuntary context switches: it was preempted") \
+	_(WAKEUPS,     "wakeups",     "WAKE/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "times it was woken") \
+	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU")
+
+enum metric_id {
+#define _(id, ...) METRIC_##id,
+	METRICS(_)
+#undef _
+	METRIC_COUNT,
+	METRIC_WALL = METRIC_COUNT, /* as a weight of stacks: all that are part of wall time, together */
+	METRIC_NONE
+};
+
+/*
+ * Histograms of durations, one line each: the Latency view's kinds follow from it. Those of threads are in struct values,
+ * those below in struct tick only.
+ * id, title, one of them, several, who has them, log2 of the ns that its first slot begins with, slots, weight of the
+ * stacks of such durations, the metric that has the longest one, which of them are known, NULL or what is said where it
+ * is not known whose they are
+ */
+#define THREAD_HISTS(_)                                                                                                  \
+	_(RUNQ, "runqueue wait", "wait", "waits", THREADS, HIST_SHIFT, HIST_SLOTS, RUNQ, RUNQ_MAX, "of threads in scope", NULL)
+#define TICK_HISTS(_)                                                                                                    \
+	_(SLEEP, "sleep", "sleep", "sleeps", BLOCKS, HIST_SHIFT, HIST_SLOTS, SLEEP, NONE, ">= 65 us; whose they are: of >= 1 ms", "whose sleeps of less than 1 ms are is not known") \
+	_(D, "D state", "D state", "D states", BLOCKS, HIST_SHIFT, HIST_SLOTS, D, NONE, ">= 65 us; whose they are: of >= 100 us", "whose D states of less than 100 us are is not known") \
+	_(IRQ, "interrupt", "interrupt", "interrupts", SOURCES, IRQ_HIST_SHIFT, IRQ_HIST_SLOTS, IRQ, NONE, "of the whole host", NULL) \
+	_(SOFTIRQ, "softirq", "softirq", "softirqs", SOURCES, IRQ_HIST_SHIFT, IRQ_HIST_SLOTS, IRQ, NONE, "of the whole host", NULL)
+
+enum hist_id {
+#define _(id, ...) HIST_##id,
+	THREAD_HISTS(_)
+	HISTS_OF_THREADS,
+	HISTS_BEFORE_TICK = HISTS_OF_THREADS - 1,
+	TICK_HISTS(_)
+#undef _
+	HIST_COUNT,
+	HIST_NONE = HIST_COUNT
+};
+
+enum hist_owner {
+	HIST_OF_THREADS, /* each thread has one: values.hist */
+	HIST_OF_BLOCKS,  /* of the long ones it is known whose they are: struct away */
+	HIST_OF_SOURCES, /* each source of interrupts has one: irq_values.hist */
+};
+
+struct metric {
+	const char *stem;  /* name without unit */
+	const char *name;  /* stable: JSON, --sort, config */
+	const char *title; /* column header */
+	enum unit unit;    /* of the value */
+	enum metric_kind kind;
+	enum hist_id hist; /* that it is computed from, HIST_NONE: none; with KIND_QUANTILE: */
+	double q;          /* part of the durations that are shorter */
+	bool wall;
+	struct {
+		const char *name; /* NULL: it weighs no stacks */
+		const char *title, *part;
+		int place;
+		bool sampled;
+	} weight;
+	const char *counter;
+	int width; /* cells, title included */
+	int drop;
+	const char *help;
+};
+
+struct hist_row {
+	const char *name, *one, *more;
+	enum hist_owner owner;
+	int first, last; /* slots of struct hist that are used */
+	enum metric_id weight, longest;
+	const char *which, *unknown;
+};
+
+/* The last one is METRIC_WALL, which only weighs stacks. */
+extern const struct metric metrics[METRIC_COUNT + 1];
+extern const struct hist_row hists[HIST_COUNT];
+
+/* hist_word - "wait", "waits", "D states", ... */
+static inline const char *hist_word(enum hist_id id, uint64_t count)
+{
+	return count == 1 ? hists[id].one : hists[id].more;
+}
+
+/* metric_suffix - the unit at the end of a JSON name: "_ns", or nothing. */
+static inline const char *metric_suffix(enum metric_id m)
+{
+	return metrics[m].name + strlen(metrics[m].stem);
+}
+
+/* metric_shown - the unit that it is shown in: that of the value, or a share of the interval, or a rate. */
+enum unit metric_shown(enum metric_id m);
+
+/* metric_find - the metric with this JSON name or column title, or METRIC_COUNT. Case is ignored, . _ -
+ * are the same, the unit may be left out: runq.p99, voluntary, usr; cpu is run. */
+enum metric_id metric_find(const char *name);
+
+/* metric_weight - the one that is at this place among those that weigh stacks, METRIC_WALL behind the others; METRIC_NONE:
+ * there are not so many. metric_weight_next - the one behind it, after the last the first. */
+enum metric_id metric_weight(int place);
+enum metric_id metric_weight_next(enum metric_id m);
+
+/* metric_weighs - whether samples of @sample are part of what @shown is: the same, or wall time. */
+bool metric_weighs(enum metric_id shown, enum metric_id sample);
+
+#endif
