@@ -322,17 +322,22 @@ class Cgroup:
 
     def remove(self):
         for path in reversed([self.path] + self.children):
-            for attempt in range(50):
+            for _ in range(50):
                 try:
-                    with open(os.path.join(path, "cgroup.procs")) as f:
-                        for pid in f.read().split():
-                            self.put(self.mount, pid)
                     os.rmdir(path)
                     break
                 except FileNotFoundError:  # it is gone already
                     break
                 except OSError:
-                    time.sleep(0.05)
+                    self.empty(path)
+
+    def empty(self, path):
+        """What is in it goes up. One of threads says nothing of processes."""
+        with contextlib.suppress(OSError):
+            with open(os.path.join(path, "cgroup.procs")) as f:
+                for pid in f.read().split():
+                    self.put(self.mount, pid)
+        time.sleep(0.05)
 
     def __enter__(self):
         return self
