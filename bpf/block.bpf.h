@@ -36,8 +36,8 @@ struct parked_map {
 };
 extern struct parked_map parked_stacks SEC(".maps");
 
-/* A user stack that is taken without a reason to expect a long block pays for so many: a CPU that does nothing but short
- * blocks has its budget for others, and the work of a few only. */
+/* What a user stack costs that is parked without a reason to expect a long block, in stacks: a CPU whose blocks are all
+ * short walks few stacks in vain, and keeps its budget for the long ones. */
 #define BLOCK_GUESS_PRICE 4
 
 /* Whether the CPU can afford one more stack of a block at @now, which costs @times the price. */

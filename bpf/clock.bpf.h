@@ -17,10 +17,10 @@
 #define CLOCK_COST_EVERY 1024
 
 /*
- * clock_at - what the CPU's event at @now says of suspends: the accounting clock is CLOCK_MONOTONIC, which stands still
- * in them, and the recorder's is not. Reading CLOCK_BOOTTIME at each event instead costs a function call more.
+ * clock_follow_suspend - at each event, @now: the accounting clock is CLOCK_MONOTONIC, which stands still in a suspend;
+ * the recorder's is CLOCK_BOOTTIME, which does not. To read that one at each event would cost one more function call.
  */
-static __always_inline void clock_at(struct cpu_slot *c, __u64 now)
+static __always_inline void clock_follow_suspend(struct cpu_slot *c, __u64 now)
 {
 	if (now - c->last_ns > CLOCK_SUSPEND_CHECK_NS || shared.suspended_ns > c->suspended_ns + CLOCK_SUSPEND_MIN_NS) {
 		__u64 boot = bpf_ktime_get_boot_ns(), suspended = boot - bpf_ktime_get_ns();
@@ -35,11 +35,11 @@ static __always_inline __u64 clock_now(struct cpu_slot *c)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	clock_at(c, now);
+	clock_follow_suspend(c, now);
 	return now;
 }
 
-/* How long the smallest distance of the two clocks is believed: they drift apart by ppm. How often it is looked at. */
+/* How long the smallest distance of the two clocks is believed, as they drift apart by ppm, and how often it is measured. */
 #define CLOCK_WINDOW_NS 1000000000
 #define CLOCK_FOLLOW_NS 50000
 

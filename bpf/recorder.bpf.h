@@ -7,7 +7,7 @@
 #include "maps.bpf.h"
 #include "ring.h"
 
-/* Each CPU's ring has 2 to the power of so many slots, fixed at load; 0: nothing is recorded. */
+/* log2 of the slots of each CPU's ring, fixed at load; 0: nothing is recorded. */
 extern const volatile __u32 ring_bits;
 
 /* Each ring is a map of its own, made after the first screen. */
@@ -100,24 +100,21 @@ static __always_inline __u32 record_state(__u8 state, bool preempt, __u32 prev_s
  * where one of them is in scope; of those between two others the first one is, as OTHER: what comes then is nobody's
  * business, and the chain is whole. @how: enum ring_state, RECORD_IN_SCOPE: one of both is
  */
-static __always_inline int record_switch(struct cpu_slot *c, __u32 cpu, __u64 at, __u64 tids, __u32 how)
+static __always_inline void record_switch(struct cpu_slot *c, __u32 cpu, __u64 at, __u64 tids, __u32 how)
 {
 	__u32 other = 0;
 
-	if (!c)
-		return 0;
 	if (scope_kinds) {
 		if (how & RECORD_IN_SCOPE) {
 			c->ring_other = 0;
 		} else {
 			if (c->ring_other)
-				return 0;
+				return;
 			c->ring_other = 1;
 			other = RING_OTHER;
 		}
 	}
 	record_at(c, cpu, at, RING_SWITCH, (how & RING_STATE_MASK) | other, tids & 0xffffffff, tids >> 32, true);
-	return 0;
 }
 
 /* record_waking - @cpu: where it happens; @last: where the thread that is woken was last. */

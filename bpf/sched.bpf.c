@@ -218,7 +218,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	__u64 now = bpf_ktime_get_ns(); /* first: reading it waits for all that was asked of the memory before */
+	__u64 now = bpf_ktime_get_ns(); /* first: the read waits for every load before it */
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct account_event e = { .cpu = cpu };
@@ -254,7 +254,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		in_index = task_slot_make(next, c);
 
 	e.now = now;
-	clock_at(c, now);
+	clock_follow_suspend(c, now);
 	clock_follow(c, e.now, rq);
 	e.clock_offset = c->clock_offset;
 	e.cpu_since = cpu_since(c, e.now);
@@ -325,14 +325,14 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		}
 		if (away)
 			block_begin(c, in);
+		else if (in->long_block && (in->state == SLOT_D || in->state == SLOT_SLEEP))
+			in->long_block--;
 		if (in->flags & SLOT_THROTTLED)
 			account_stood(in, throttle_sum(task_view(next)->se.cfs_rq), cpu);
 		count_notes(c, account_in(in, &e));
 		if (away) {
 			blocked = block_end(c, in);
 			wait_tell(c, in, in_index, out_index, account_sub(e.now, e.cpu_since) & ((__u64)gap - 1));
-		} else if (in->long_block) {
-			in->long_block--;
 		}
 		in->migrations = next->se.nr_migrations;
 		if (in->scope_gen != shared.scope_gen)
@@ -383,7 +383,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 
 	if (!c)
 		return 0;
-	clock_at(c, now);
+	clock_follow_suspend(c, now);
 	c->wakings++;
 	index = task_slot(p);
 	s = slot_at(index);

@@ -112,7 +112,6 @@ struct slot {
 	__u32 tid;
 	__u32 tgid;
 	__u32 ppid;
-	__u32 spare;
 	__u64 start_ns;    /* CLOCK_BOOTTIME */
 	__u64 born_ns;     /* since when this slot accounts for the thread */
 	__u64 cgroup_id;   /* in the hierarchy that is shown */

@@ -19,7 +19,7 @@
 /* And no more often than that, if there are none. */
 #define LOOK_S 5
 
-/* Who forgets is asked about so many at once. */
+/* Most ids in one request to forget. */
 #define FORGET_NR 256
 
 enum files_step {

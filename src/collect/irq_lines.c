@@ -10,7 +10,7 @@
 
 #include "util/vec.h"
 
-/* Counts of so many CPUs, added up. Returns what is behind them. */
+/* Adds up the counts of a line, one a CPU. Returns the text behind them. */
 static const char *read_counts(const char *at, int cpus, uint64_t *sum)
 {
 	for (*sum = 0; cpus; cpus--) {

@@ -210,7 +210,7 @@ static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct i
 	return err;
 }
 
-/* Busy for so long, 100 and more were due. */
+/* A CPU that was busy this long has had 100 timer interrupts or more. */
 #define TIMERS_DUE_NS 1000000000ULL
 
 bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)

@@ -40,7 +40,7 @@ struct exporter {
 	const char *name;
 	char letter;
 	const char *operand;
-	const char *(*word)(int n); /* the n-th, NULL: there are not so many */
+	const char *(*word)(int n); /* the n-th; NULL: there are no more */
 	const char *help;
 	unsigned int needs;       /* enum export_needs */
 	/* For ticks, all 0 or -errno. begin() - e->state, before the first one. tick() - writes one, or begins to, which

@@ -149,7 +149,7 @@ enum unit metric_shown(enum metric_id m);
 enum metric_id metric_find(const char *name);
 
 /* metric_weight - the one that is at this place among those that weigh stacks, METRIC_WALL behind the others; METRIC_NONE:
- * there are not so many. metric_weight_next - the one behind it, after the last the first. */
+ * there are no more. metric_weight_next - the one behind it, after the last the first. */
 enum metric_id metric_weight(int place);
 enum metric_id metric_weight_next(enum metric_id m);
 

@@ -232,7 +232,7 @@ static int read_symbols(const struct elf_file *f, const GElf_Shdr *sh, struct sy
 	return err;
 }
 
-/* A symbol table unpacks to about so many times its bytes, and as small a one as there is to this. */
+/* First guess at the unpacked size of a symbol table: this many times its packed size, and at least this. */
 #define UNPACKED_PART 4
 #define UNPACKED_MIN 4096
 

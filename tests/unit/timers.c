@@ -77,7 +77,7 @@ static void came(uint32_t source, uint32_t count)
 	areas[0]->irqs_met[source / 64] |= 1ULL << source % 64;
 }
 
-/* CPU 0 ran for so long since the start; a tick shows it. */
+/* CPU 0 has run for @ns since the start: what the next tick shows of it. */
 static struct cpu_values ran(uint64_t ns)
 {
 	struct cpu_values v;

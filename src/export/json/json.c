@@ -217,7 +217,7 @@ static void put_lists(struct json *j, const struct tick *t)
 	json_close(j, ']');
 }
 
-/* The clock is looked at after so many threads. */
+/* Threads written between two readings of the clock. */
 #define SLICE_ROWS 64
 
 /* A tick as one line, in slices: always valid UTF-8. */
