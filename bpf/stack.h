@@ -85,7 +85,7 @@ enum stack_flags {
 /* Written by the program that took the entry, cleared by user space. */
 struct stack_entry {
 	__u64 hash;   /* of the frames, and of tgid with STACK_ANONYMOUS; 0: free */
-	__u32 check;  /* a second hash: tells apart stacks with equal first hashes */
+	__u32 check;  /* a second hash: distinguishes stacks with equal first hashes */
 	__u32 line;   /* first line of its frames */
 	__u32 tgid;   /* with STACK_ANONYMOUS */
 	__u16 nr;

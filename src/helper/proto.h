@@ -3,7 +3,7 @@
 #define SYSTOP_HELPER_PROTO_H
 
 /*
- * All requests and answers. The side that asked checks every answer: it comes from a process that read foreign files.
+ * All requests and answers. The requester checks every answer: it comes from a process that read foreign files.
  */
 
 #include <stdint.h>

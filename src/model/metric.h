@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "irq.h"  /* IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, */
-#include "slot.h" /* HIST_SLOTS, HIST_SHIFT: the layouts bpf/ fills */
+#include "irq.h"  /* IRQ_HIST_SLOTS, IRQ_HIST_SHIFT */
+#include "slot.h" /* HIST_SLOTS, HIST_SHIFT: the histograms of the BPF programs */
 #include "util/format.h"
 
 /* An unknown value: printed as "-", exported as null, never 0. */

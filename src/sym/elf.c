@@ -28,7 +28,7 @@
 
 enum rank { RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
-/* --- What is in memory */
+/* --- Segments */
 
 void elf_segments_read(const struct elf_file *f, struct elf_segments *s)
 {
@@ -56,7 +56,7 @@ bool elf_address(const struct elf_segments *s, uint64_t offset, uint64_t *addres
 	return false;
 }
 
-/* --- What a file says of itself */
+/* --- Identity of a file */
 
 /* A note: sizes of name and description, a type, then name and description, both padded to 4 bytes. */
 static void read_build_id(const struct elf_file *f, const GElf_Shdr *sh, struct elf_found *found)

@@ -52,7 +52,7 @@ struct file {
 	bool forget;              /* nothing needs it any more, but the symbols helper may know it */
 };
 
-/* A frame that was asked for. */
+/* A frame whose name was requested. */
 struct frame {
 	uint64_t frame;
 	const struct symbol *symbol;

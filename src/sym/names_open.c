@@ -83,7 +83,7 @@ static void let_rest(struct names *n)
 	n->nr_active = kept;
 }
 
-/* --- What does not answer */
+/* --- Blocked file systems and processes */
 
 void file_sick(struct names *n, const struct file *f, const struct worker *w, uint32_t helper, bool process)
 {
@@ -108,7 +108,7 @@ bool file_is_sick(const struct names *n, const struct file *f)
 	return false;
 }
 
-/* --- What the symbols helper has open */
+/* --- Files that the symbols helper has open */
 
 static void hold(struct names *n, struct file *f, bool *held)
 {

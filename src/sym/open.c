@@ -56,7 +56,7 @@ static int open_seen(int seen)
 	return fd;
 }
 
-/* --- The files that are mapped */
+/* --- Mapped files */
 
 static int check(int fd, const struct file_key *key, bool exact)
 {
