@@ -226,7 +226,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct rq *rq;
 	__u32 out_index, in_index = 0;
 	struct slot *out, *in;
-	bool gap, late, dead = false, blocked = false, parks = false;
+	bool gap, late;
 	__u32 left = RING_YIELDED, lost_tid = 0;
 	__u64 stolen, ran = ~0ULL;
 
@@ -252,13 +252,14 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (next->pid)
 		in_index = task_slot_make(next, c);
 
+	c->findings = (gap ? SWITCH_GAP : 0) | (late ? SWITCH_LATE : 0);
 	e.now = now;
 	clock_follow_suspend(c, now);
 	clock_follow(c, e.now, rq);
 	e.clock_offset = c->clock_offset;
 	e.cpu_since = cpu_since(c, e.now);
 	stolen = c->hardirq_ns + c->softirq_ns;
-	e.stolen_ns = gap && c->since ? 0 : stolen - c->irq_charged;
+	e.stolen_ns = c->findings & SWITCH_GAP && c->since ? 0 : stolen - c->irq_charged;
 	c->irq_charged = stolen;
 	irq_none(c);
 
@@ -271,10 +272,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in)
 		slot_begin(in);
 
-	if (gap || late || !c->since)
+	if (c->findings || !c->since)
 		missed_switch_in(prev, &e);
-	cpu_account(c, prev, &e, gap, ran);
-	if (gap) /* for an idle thread the time of the switch is unknown */
+	cpu_account(c, prev, &e, c->findings & SWITCH_GAP, ran);
+	if (c->findings & SWITCH_GAP) /* for an idle thread the time of the switch is unknown */
 		record_switch(c, cpu, prev->pid ? account_arrival(e.cpu_since, &e) : e.cpu_since,
 			      (__u64)lost_tid << 32 | prev->pid, RING_SLEEP | RECORD_IN_SCOPE);
 	if (out) {
@@ -291,23 +292,24 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			out->throttle_ns = throttle_sum(cfs_rq);
 		out->voluntary = prev->nvcsw;
 		out->involuntary = prev->nivcsw;
-		if (gap || late || split_changed(c, &e)) {
+		if (c->findings || split_changed(c, &e)) {
 			out->utime_ns = prev->utime;
 			out->stime_ns = prev->stime;
 		}
-		parks = park_wanted(out);
+		if (park_wanted(out))
+			c->findings |= SWITCH_PARKS;
 		if (e.now - e.cpu_since >= WAIT_RUN_NS)
 			wait_ran(c, out_index, e.cpu_since, e.now);
 		if (out->cred != (__u64)prev->cred)
 			scope_decide(prev, out, c, out_index);
 		left = record_state(out->state, preempt, prev_state);
-		dead = out->state == SLOT_DEAD;
-		if (dead) {
+		if (out->state == SLOT_DEAD) {
+			c->findings |= SWITCH_DEAD;
 			out->tid = prev->pid; /* exec by another thread took its tid */
 			out->task = 0;
 		}
 	}
-	if (steals && !gap) {
+	if (steals && !(c->findings & SWITCH_GAP)) {
 		__u64 total = steal_total(rq);
 
 		if (total != c->steal_charged)
@@ -330,8 +332,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			account_stood(in, throttle_sum(task_view(next)->se.cfs_rq), cpu);
 		count_notes(c, account_in(in, &e));
 		if (away) {
-			blocked = block_end(c, in);
-			wait_tell(c, in, in_index, out_index, account_sub(e.now, e.cpu_since) & ((__u64)gap - 1));
+			if (block_end(c, in))
+				c->findings |= SWITCH_BLOCKED;
+			wait_tell(c, in, in_index, out_index,
+				  c->findings & SWITCH_GAP ? 0 : account_sub(e.now, e.cpu_since));
 		}
 		in->migrations = next->se.nr_migrations;
 		if (in->scope_gen != shared.scope_gen)
@@ -351,9 +355,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	/* Not before the thread's events on other CPUs, whose clocks may be ahead: its slot has the later time. */
 	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
-	if ((samples_wait && c->files_met) || (parks && block_afford(c, e.now, out && out->long_block ? 1 : BLOCK_GUESS_PRICE)))
+	if ((samples_wait && c->files_met) || (c->findings & SWITCH_PARKS &&
+						block_afford(c, e.now, out && out->long_block ? 1 : BLOCK_GUESS_PRICE)))
 		park(prev, out_index, out ? out->since : 0, c);
-	if (blocked && in) {
+	if (c->findings & SWITCH_BLOCKED && in) {
 		if (block_afford(c, e.now, 1))
 			block_tell(next, in, in_index, c);
 		else
@@ -361,7 +366,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	order_set(&c->switches_done, c->switches);
 
-	if (dead) {
+	if (c->findings & SWITCH_DEAD) {
 		struct slot_ref *ref = bpf_task_storage_get(&refs, prev, 0, 0);
 
 		if (ref)

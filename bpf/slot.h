@@ -136,6 +136,18 @@ _Static_assert(__builtin_offsetof(struct slot, runq_max_ns) == 128, "line 3");
 _Static_assert(__builtin_offsetof(struct slot, comm) == 256, "line 5");
 
 /*
+ * What a switch finds out for its later steps. It is kept in the CPU's slot because the verifier then forgets it: what is
+ * known in a register or on the stack doubles the states of all that follows, and the time of the start.
+ */
+enum switch_finding {
+	SWITCH_GAP = 1,      /* the switch before was not reported */
+	SWITCH_LATE = 2,     /* prev had no slot when it came */
+	SWITCH_PARKS = 4,    /* prev's user stack is to be taken */
+	SWITCH_DEAD = 8,     /* prev has ended */
+	SWITCH_BLOCKED = 16, /* next comes back from a long block */
+};
+
+/*
  * One CPU, written only by its own programs. A reader's copy is consistent if switches_done, read before it, equals
  * switches, read after it.
  */
@@ -144,7 +156,8 @@ struct cpu_slot {
 	__u64 switches_done;
 	__u64 current_task;  /* address of the running thread's task_struct: compared, never followed */
 	__u32 current_slot;  /* index of its slot, 0: none */
-	__u32 current_idle;  /* it is the idle task */
+	__u16 current_idle;  /* it is the idle task */
+	__u16 findings;      /* enum switch_finding, of the switch that is being accounted for */
 	__u64 since;         /* of the last switch, or started_ns; 0: no switch seen yet */
 	__u64 run_ns;        /* run_ns + idle_ns + steal_ns: the time since started_ns */
 	__u64 idle_ns;
