@@ -136,13 +136,13 @@ _Static_assert(__builtin_offsetof(struct slot, runq_max_ns) == 128, "line 3");
 _Static_assert(__builtin_offsetof(struct slot, comm) == 256, "line 5");
 
 /*
- * What a switch finds out for its later steps. It is kept in the CPU's slot because the verifier then forgets it: what is
- * known in a register or on the stack doubles the states of all that follows, and the time of the start.
+ * What a switch finds out for its later steps. Kept in the CPU's slot, where the verifier forgets it: in a register or
+ * on the stack it would double the states of all that follows, and the load time.
  */
 enum switch_finding {
 	SWITCH_GAP = 1,      /* the switch before was not reported */
 	SWITCH_LATE = 2,     /* prev had no slot when it came */
-	SWITCH_PARKS = 4,    /* prev's user stack is to be taken */
+	SWITCH_PARKS = 4,    /* prev's user stack has to be taken */
 	SWITCH_DEAD = 8,     /* prev has ended */
 	SWITCH_BLOCKED = 16, /* next comes back from a long block */
 };
@@ -157,7 +157,7 @@ struct cpu_slot {
 	__u64 current_task;  /* address of the running thread's task_struct: compared, never followed */
 	__u32 current_slot;  /* index of its slot, 0: none */
 	__u16 current_idle;  /* it is the idle task */
-	__u16 findings;      /* enum switch_finding, of the switch that is being accounted for */
+	__u16 findings;      /* enum switch_finding, of the current switch */
 	__u64 since;         /* of the last switch, or started_ns; 0: no switch seen yet */
 	__u64 run_ns;        /* run_ns + idle_ns + steal_ns: the time since started_ns */
 	__u64 idle_ns;
