@@ -33,7 +33,7 @@ int rings_pattern(uint32_t slots);
 
 struct rings_options {
 	int map_fd;                    /* the map of rings */
-	int pattern_fd;                /* the map of rings was loaded with it: owned */
+	int pattern_fd;                /* the map of rings was loaded with it; ownership passes */
 	const struct cpu_slot *cpus;   /* mapped, one per possible CPU */
 	int nr_cpus;
 	const struct online *online;   /* borrowed */

@@ -67,8 +67,8 @@ bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
 /* save_finish - blocks until the save in progress ends; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which have to be
- * blocked, cancel it. @t: the last tick. @reader: the file that the trace is written to: its reader is not waited
- * for; -1: it is. @work: called meanwhile: it fetches names. */
+ * blocked, cancel it. @t: the last tick. @reader: the output file: saving is given up if its reader takes nothing;
+ * -1: it waits for the reader. @work: called meanwhile: it fetches names. */
 void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg);
 
 /* save_text - what it does, or how the last save ended: one line, safe for a terminal. "": nothing was saved yet.
