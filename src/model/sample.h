@@ -38,18 +38,6 @@ enum sample_note {
 	NOTE_GUEST = 64,  /* a virtual machine ran */
 };
 
-/* What the stacks of a sample are worth. */
-enum sample_quality {
-	QUALITY_COMPLETE,   /* down to the root, every function has a name */
-	QUALITY_TRUNCATED,  /* outer functions are missing, or the user stack was not taken */
-	QUALITY_UNNAMED,    /* whole, but not every function has a name */
-	QUALITY_LOST,       /* there is no stack, or there was no room for it */
-	QUALITIES
-};
-
-/* As in --json: complete truncated no_symbols lost. */
-extern const char *const quality_names[QUALITIES];
-
 /* Part of what a thread did in a tick. */
 struct stack_sample {
 	const struct life *life;
@@ -66,8 +54,8 @@ struct stack_sample {
 	                       * ksoftirqd */
 };
 
-/* sample_quality - @unnamed: a function of it has no name. */
-enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed);
+/* sample_lacks_user - only the kernel's part of its stack is there, of a thread that has a user stack. */
+bool sample_lacks_user(const struct stack_sample *s);
 
 /* model_stack - the one stack with these contents; of the tick being built. NULL: out of memory. */
 const struct stack *model_stack(struct model *m, const struct stack *like);
