@@ -19,16 +19,9 @@
 /* Ticks between searches for stacks that no tick shows any more. */
 #define FORGET_EVERY 16
 
-const char *const quality_names[QUALITIES] = { "complete", "truncated", "no_symbols", "lost" };
-
-enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed)
+bool sample_lacks_user(const struct stack_sample *s)
 {
-	if ((!s->user && !s->kernel) || s->flags & (NOTE_USER_LOST | NOTE_KERNEL_LOST))
-		return QUALITY_LOST;
-	if ((s->user && s->user->end != STACK_COMPLETE) || (s->kernel && s->kernel->end != STACK_COMPLETE) ||
-	    s->flags & NOTE_NO_USER)
-		return QUALITY_TRUNCATED;
-	return unnamed ? QUALITY_UNNAMED : QUALITY_COMPLETE;
+	return s->flags & (NOTE_NO_USER | NOTE_USER_LOST) && s->kernel && !(s->life->flags & PF_KTHREAD);
 }
 
 const struct stack *model_stack(struct model *m, const struct stack *like)

@@ -38,18 +38,6 @@ enum sample_note {
 	NOTE_GUEST = 64,  /* a virtual machine ran */
 };
 
-/* Quality of a sample's stacks. */
-enum sample_quality {
-	QUALITY_COMPLETE,   /* down to the root, and every function has a name */
-	QUALITY_TRUNCATED,  /* outer functions are missing, or the user stack was not taken */
-	QUALITY_UNNAMED,    /* complete, but not every function has a name */
-	QUALITY_LOST,       /* there is no stack, or there was no room for it */
-	QUALITIES
-};
-
-/* Names in --json: complete truncated no_symbols lost. */
-extern const char *const quality_names[QUALITIES];
-
 /* A part of what a thread did in a tick. */
 struct stack_sample {
 	const struct life *life;
@@ -66,8 +54,8 @@ struct stack_sample {
 			       * in ksoftirqd */
 };
 
-/* sample_quality - @unnamed: one of its functions has no name. */
-enum sample_quality sample_quality(const struct stack_sample *s, bool unnamed);
+/* sample_lacks_user - only the kernel's part of its stack is there, of a thread that has a user stack. */
+bool sample_lacks_user(const struct stack_sample *s);
 
 /* model_stack - the shared stack with these contents, for the tick being built. NULL: out of memory. */
 const struct stack *model_stack(struct model *m, const struct stack *like);

@@ -14,15 +14,8 @@
 #include "util/hash.h"
 #include "util/vec.h"
 
-const char *const calltree_quality_names[QUALITIES] = { "whole", "cut", "no symbols", "lost" };
-
 /* The tree is made anew when so much of it has no time any more. */
 #define STALE_MAX 4
-
-/* In flame.leaves: where the stacks end, and that not all frames have names. 0: nowhere, as the function
- * looked for is not in them. */
-#define LEAF(node, unnamed) (void *)(((uintptr_t)(node) + 1) << 1 | (unnamed))
-#define LEAF_NONE (void *)(uintptr_t)UINTPTR_MAX
 
 struct building {
 	struct calltree *flame;
@@ -32,7 +25,6 @@ struct building {
 	const struct symbol *focus;
 	const struct stack_sample *sample;
 	int at;       /* node the next frame goes below */
-	bool unnamed; /* a frame that was gone by has no name */
 	int err;
 };
 
@@ -117,7 +109,6 @@ static void go_frame(struct building *b, const struct stack_walk *w)
 		b->err = -ENOMEM;
 		return;
 	}
-	b->unnamed |= !symbol->named;
 	go_down(b, (struct calltree_node){ .symbol = symbol, .at = { w->frame, w->tgid } });
 }
 
@@ -208,7 +199,6 @@ static const char *who_of(struct building *b, const struct life *life)
 static void walk(struct building *b, const char *who)
 {
 	b->at = -1;
-	b->unnamed = false;
 	if (b->options->part == CALLTREE_WHOLE) {
 		go_text(b, "");
 		if (b->options->metric == METRIC_WALL)
@@ -219,30 +209,33 @@ static void walk(struct building *b, const char *who)
 	go_frames(b);
 }
 
-/* Where the sample's stacks end; they are walked once. -1: nowhere. */
-static int leaf_of(struct building *b)
+/* Where the sample's stacks end; they are walked once. NULL: nowhere, as the function looked for is not in them, or no
+ * memory. */
+static const struct calltree_leaf *leaf_of(struct building *b)
 {
+	struct calltree *f = b->flame;
+
 	const struct stack_sample *s = b->sample;
 	const char *who = who_of(b, s->life);
 	uint64_t key = calltree_key((uintptr_t)who, b->options->metric == METRIC_WALL ? 1 + s->metric : 0);
-	void *known;
+	uintptr_t known;
 
 	if (s->user)
 		key = calltree_key(key, s->user->hash ^ (uint64_t)s->user->check << 32);
 	key = calltree_key(key, 1);
 	if (s->kernel)
 		key = calltree_key(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
-	known = map_get(&b->flame->leaves, key);
+	known = (uintptr_t)map_get(&f->leaf_of, key);
 	if (!known) {
 		walk(b, who);
-		known = b->at < 0 ? LEAF_NONE : LEAF(b->at, b->unnamed);
 		if (!b->err)
-			b->err = map_put(&b->flame->leaves, key, known);
+			b->err = VEC_PUSH(f->leaves, f->nr_leaves, f->leaves_room,
+					  ((struct calltree_leaf){ b->at, stack_names_share(&f->names_of, b->source, s) }));
+		known = f->nr_leaves;
+		if (!b->err)
+			b->err = map_put(&f->leaf_of, key, (void *)known);
 	}
-	if (b->err || known == LEAF_NONE)
-		return -1;
-	b->unnamed = (uintptr_t)known & 1;
-	return ((uintptr_t)known >> 1) - 1;
+	return b->err || f->leaves[known - 1].node < 0 ? NULL : &f->leaves[known - 1];
 }
 
 static void count_thread(struct building *b)
@@ -273,19 +266,19 @@ static bool is_wanted(const struct building *b, const struct stack_sample *s)
 static int add_sample(void *arg, const struct stack_sample *s)
 {
 	struct building *b = arg;
+	const struct calltree_leaf *leaf;
 	struct calltree_node *n;
-	int leaf;
 
 	if (!is_wanted(b, s))
 		return 0;
 	b->sample = s;
 	leaf = leaf_of(b);
-	if (leaf < 0)
+	if (!leaf)
 		return b->err;
-	n = &b->flame->nodes[leaf];
+	n = &b->flame->nodes[leaf->node];
 	n->self += s->weight;
 	n->self_count += s->count;
-	b->flame->quality[sample_quality(s, b->unnamed)] += s->weight;
+	stack_quality_add(&b->flame->quality, s, leaf->named);
 	if (s->user && s->user->flags & STACK_BY_FP)
 		b->flame->by_fp += s->weight;
 	wakers_add(&b->flame->wakers, s);
@@ -360,12 +353,13 @@ static int more_time(const void *a, const void *b)
 
 static void forget(struct calltree *f)
 {
-	f->nr = f->nr_functions = 0;
+	f->nr = f->nr_leaves = f->nr_functions = 0;
 	f->nr_names = 0;
 	map_fini(&f->places);
-	map_fini(&f->leaves);
+	map_fini(&f->leaf_of);
 	map_fini(&f->function_of);
-	f->places = f->leaves = f->function_of = (struct map){ 0 };
+	stack_names_fini(&f->names_of);
+	f->places = f->leaf_of = f->function_of = (struct map){ 0 };
 }
 
 static bool is_stale(const struct calltree *f)
@@ -398,7 +392,7 @@ int calltree_build(struct calltree *f, const struct tick *t, const struct subjec
 	f->wakers = (struct wakers){ .nr = 0 };
 	map_fini(&f->thread_of);
 	f->thread_of = (struct map){ 0 };
-	memset(f->quality, 0, sizeof(f->quality));
+	f->quality = (struct stack_quality){ 0 };
 	f->by_fp = 0;
 	for (size_t i = 0; i < f->nr; i++)
 		f->nodes[i].self = f->nodes[i].self_count = 0;
@@ -419,6 +413,7 @@ void calltree_fini(struct calltree *f)
 {
 	forget(f);
 	free(f->nodes);
+	free(f->leaves);
 	free(f->functions);
 	free(f->threads);
 	map_fini(&f->thread_of);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "model/sample.h"
+#include "query/stack_quality.h"
 #include "query/subject.h"
 #include "query/wakers.h"
 #include "util/map.h"
@@ -66,8 +67,11 @@ struct calltree_function {
 	int open;                    /* for calltree_build() only */
 };
 
-/* By enum sample_quality. */
-extern const char *const calltree_quality_names[QUALITIES];
+/* Where both stacks of a sample end. */
+struct calltree_leaf {
+	int node;     /* -1: nowhere */
+	double named; /* stack_names_share() of them */
+};
 
 struct calltree_thread {
 	const struct life *life;
@@ -80,7 +84,10 @@ struct calltree {
 	struct calltree_node *nodes;
 	size_t nr, room;
 	struct map places;      /* key -> node + 1 */
-	struct map leaves;      /* of both stacks -> where they end: node + 1, and whether all is named */
+	struct calltree_leaf *leaves;
+	size_t nr_leaves, leaves_room;
+	struct map leaf_of;     /* both stacks -> leaf + 1 */
+	struct stack_names names_of;
 	struct calltree_function *functions;
 	size_t nr_functions, functions_room;
 	struct map function_of; /* symbol -> function + 1 */
@@ -88,7 +95,7 @@ struct calltree {
 	size_t nr_threads, threads_room;
 	struct map thread_of;
 	struct wakers wakers;
-	uint64_t quality[QUALITIES]; /* in that unit, by enum sample_quality; they add up */
+	struct stack_quality quality; /* of the samples in the tree */
 	uint64_t by_fp;         /* in that unit, of stacks with callers that were found by frame pointers */
 	char names[64][64];     /* of threads, processes and cgroups at the root */
 	int nr_names;

@@ -26,11 +26,6 @@ static void add_stack(struct stack_walk *w, const struct stack *s, bool marks)
 		add_frames(w, s->frames, s->nr, s->tgid);
 }
 
-static bool lacks_user(const struct stack_sample *s)
-{
-	return s->flags & (NOTE_NO_USER | NOTE_USER_LOST) && s->kernel && !(s->life->flags & PF_KTHREAD);
-}
-
 void stack_walk(struct stack_walk *w, const struct source *source, const struct stack_sample *s, int how)
 {
 	const struct stack *kernel = how & WALK_NO_KERNEL ? NULL : s->kernel;
@@ -43,7 +38,7 @@ void stack_walk(struct stack_walk *w, const struct source *source, const struct 
 		add_stack(w, user, false);
 		return;
 	}
-	if (marks && lacks_user(s))
+	if (marks && sample_lacks_user(s))
 		add_mark(w, "[user stack not taken]");
 	add_stack(w, user, marks);
 	add_stack(w, kernel, marks);

@@ -265,7 +265,7 @@ class Samples:
         seen = None
         while time.monotonic() < end and self.proc.poll() is None:
             for at, cpu in list(self.ticks):
-                if at > since and sum(cpu.values()) > 20e6:
+                if at > since and cpu["total_ns"] > 20e6:
                     seen = cpu
                     if what(cpu):
                         return at
@@ -289,7 +289,7 @@ class Samples:
 
 def is_named(cpu):
     """All but what was sampled while another process ended."""
-    return cpu["complete_ns"] >= 0.8 * sum(cpu.values())
+    return cpu["unwound_ns"] and cpu["unwound_ns"] >= 0.8 * cpu["total_ns"] and cpu["named_ns"] >= 0.9 * cpu["stacks_ns"]
 
 
 def status_of(pid, name):

@@ -51,9 +51,9 @@ def keys():
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}, line["self"]
     assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq"}, line["stacks"]
     for kind in line["stacks"].values():
-        assert set(kind) == {"complete_ns", "truncated_ns", "no_symbols_ns", "lost_ns"}, kind
+        assert set(kind) == {"total_ns", "stacks_ns", "unwound_ns", "named_ns"}, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
-    assert line["schema"] == 3 and "gap" not in line["loss"], (line["schema"], line["loss"])
+    assert line["schema"] == 4 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
     assert {"id", "path", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row

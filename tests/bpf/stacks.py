@@ -4,13 +4,15 @@
 import concurrent.futures
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SEC, SYSTOP, about, begin, descendants, ended, had_cpu, load_path,  # noqa: E402
+from harness import (GUEST, MS, SEC, SYSTOP, Systop, about, begin, descendants, ended, had_cpu, load_path,  # noqa: E402
                      name_of)
 
 
@@ -117,6 +119,12 @@ def distinct():
     assert not any(lost.values()), lost
 
 
+def without_stack(tick):
+    """ns that ran."""
+    cpu = tick["stacks"]["cpu"]
+    return cpu["total_ns"] - cpu["stacks_ns"]
+
+
 def full():
     """systop is stopped while each sample is of another deep stack, until there is no room for more: what is
     lost is counted, of samples to the last one, and nothing is lost any more when it goes on."""
@@ -138,10 +146,10 @@ def full():
     assert lost[0] > 0, f"it was never full: {samples} samples"
     expected = hz * run
     assert GUEST or abs(samples + lost[1] - expected) < expected / 50, (samples, lost, expected)
-    assert sum(tick["stacks"]["cpu"]["lost_ns"] for tick in ticks) > 0, ticks
+    assert any(without_stack(tick) for tick in ticks), ticks
     for kind in ("stack_full", "stack_events"):
         assert ticks[-1]["loss"][kind] == ticks[-2]["loss"][kind], (kind, ticks[-1]["loss"])
-    assert not ticks[-1]["stacks"]["cpu"]["lost_ns"], ticks[-1]["stacks"]
+    assert not without_stack(ticks[-1]), ticks[-1]["stacks"]
     return f"{samples} samples, {lost[0]} without a stack; {lost[1]} more were lost"
 
 
@@ -159,9 +167,55 @@ def samples_in_json():
     assert (0.1 if GUEST else 0.9) * expected <= thread["samples"] <= 1.05 * expected, (thread, expected)
     for kind, field in (("cpu", "run_ns"), ("runq", "runq_ns"), ("sleep", "sleep_ns"), ("d", "d_ns"), ("irq", "irq_ns")):
         spent = sum(t[field] for t in tick["threads"])
-        worth = sum(tick["stacks"][kind].values())
-        assert abs(worth - spent) <= spent / 1000, (kind, tick["stacks"], spent)
+        stacks = tick["stacks"][kind]
+        assert abs(stacks["total_ns"] - spent) <= spent / 1000, (kind, stacks, spent)
+        assert stacks["stacks_ns"] <= stacks["total_ns"], (kind, stacks)
+        for name in "unwound_ns", "named_ns":
+            assert (stacks[name] is None) == (not stacks["stacks_ns"]), (kind, stacks)
+            assert (stacks[name] or 0) <= stacks["stacks_ns"], (kind, stacks)
     return f"{thread['samples']} samples in {thread['run_ns'] / MS:.0f} ms, stacks {tick['stacks']['cpu']}"
+
+
+def two_numbers():
+    """How far stacks are unwound has nothing to do with how much of them is named, and both are what the frames say: of a
+    program with symbols, and of the same without any."""
+    with tempfile.TemporaryDirectory() as folder:
+        bare = shutil.copy(load_path("burn"), folder)
+        subprocess.run(["strip", "--strip-all", bare], check=True)
+        found = [quality_of(path) for path in (load_path("burn"), bare)]
+    for (unwound, named), (least, most) in zip(found, ((70, 100), (0, 60))):
+        assert unwound >= 98 and least <= named <= most, found
+    return "unwound {:.1f} % named {:.1f} %; without symbols unwound {:.1f} % named {:.1f} %".format(*sum(found, ()))
+
+
+def quality_of(path):
+    """(unwound, named) in percent of a program that runs, by --json; by the frames in --folded it is the same."""
+    options = ["-F", "997", "-d", "2"]
+    with subprocess.Popen([path, "cpu", "40" if GUEST else "20"], stdout=subprocess.PIPE, text=True) as load:
+        tid = json.loads(load.stdout.readline())["tid"]
+        with Systop(*options, "-p", str(tid)) as systop:
+            cpu = [systop.line() for _ in range(2 if GUEST else 3)][-1]["stacks"]["cpu"]
+        lines = folded("cpu", *options, "-p", str(tid))
+        load.kill()
+    assert cpu["stacks_ns"] >= 0.98 * cpu["total_ns"] > 0, cpu
+    weight = by_frames = 0
+    for frames, samples in lines:
+        frames = [f for f in frames[1:] if not f.startswith("[") and f != "~"]
+        weight += samples if frames else 0
+        by_frames += samples * sum("+0x" not in f for f in frames) / max(len(frames), 1)
+    named = 100 * cpu["named_ns"] / cpu["stacks_ns"]
+    assert abs(named - 100 * by_frames / weight) < 4, (named, by_frames, weight, lines)
+    return 100 * cpu["unwound_ns"] / cpu["stacks_ns"], named
+
+
+def no_samples():
+    """Of a program that sleeps all the time there are no stacks of what ran: nothing is known of them, which is not 0."""
+    with subprocess.Popen(["sleep", "60"]) as load:
+        done = subprocess.run([SYSTOP, "--json", "-n", "1", "-d", "1", "-p", str(load.pid)],
+                              capture_output=True, text=True, check=True)
+        load.kill()
+    cpu = json.loads(done.stdout)["stacks"]["cpu"]
+    assert cpu["stacks_ns"] == 0 and cpu["unwound_ns"] is None and cpu["named_ns"] is None, cpu
 
 
 def target_ends():
@@ -263,6 +317,8 @@ def main():
     tap.case("a full dictionary", full)
     tap.together([
         ("samples in --json", samples_in_json),
+        ("unwound and named are two numbers", two_numbers),
+        ("no samples, no numbers", no_samples),
         ("the end of the target", target_ends),
         ("helpers that are killed", helpers_die),
     ], 3)

@@ -48,12 +48,11 @@ int main() {
 def share_of(tick, kind):
     """In an interval: (percent, text); 0 percent if there are too few samples."""
     stacks = tick["stacks"][kind]
-    whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
     samples = sum(t["samples"] for t in tick["threads"])
     run = sum(t["run_ns"] for t in tick["threads"]) / SEC
     if kind == "cpu" and samples <= (50 if GUEST else max(50, 0.5 * HZ * run)):
         return 0, f"only {samples} samples in {run:.3f} s"
-    found = 100 * whole / (whole + stacks["truncated_ns"])
+    found = 100 * stacks["unwound_ns"] / stacks["stacks_ns"]
     return found, f"{found:.2f} % of {samples} samples"
 
 
@@ -164,8 +163,7 @@ def full_tables():
                         samples = {t["comm"]: t["samples"] for t in tick["threads"] if t["samples"]}
                         of_last += "perl11" in samples
                         stacks = tick["stacks"]["cpu"]
-                        whole = stacks["complete_ns"] + stacks["no_symbols_ns"]
-                        found = 100 * whole / max(whole + stacks["truncated_ns"], 1)
+                        found = 100 * (stacks["unwound_ns"] or 0) / max(stacks["stacks_ns"], 1)
             finally:
                 first.kill()
                 os.killpg(others.pid, signal.SIGKILL)

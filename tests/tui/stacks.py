@@ -40,11 +40,11 @@ while True:
 
 
 class Load:
-    """A program in a session of its own; its first line is kept."""
+    """A program in a session of its own; its first line is kept, of those that say one."""
 
     def __init__(self, *command):
         self.proc = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-        self.line = self.proc.stdout.readline()
+        self.line = self.proc.stdout.readline() if command[0] != "sleep" else ""
 
     def __enter__(self):
         return self
@@ -143,6 +143,28 @@ def shares():
         assert abs(float(found) - 30) < 6, found
 
 
+def two_numbers():
+    """The header, the detail and the flamegraph say how far stacks reach and how much of them is named: of a program
+    with symbols, then of the same without."""
+    with tempfile.TemporaryDirectory() as folder:
+        bare = shutil.copy(load_path("burn"), folder)
+        subprocess.run(["strip", "--strip-all", bare], check=True)
+        for path, named in ((load_path("burn"), r"(?:100|9\d|8\d)%"), (bare, r"[1-5]?\d%")):
+            with Load(path, "cpu", "60") as load, Terminal(80, 70) as t:
+                pid = json.loads(load.line)["tid"]
+                t.start("-p", str(pid), "-F", "499")
+                t.wait(rf"^> +{pid} ")
+                # The kernel's version has what room there is left.
+                t.wait(rf"^LOSS \d.*  STACKS unwound (?:100|9\d)% named {named}  BUF \d+s +\S.*$")
+                t.keys("Enter")
+                t.wait(rf"^STACKS +of +unwound +named +no stack$\n^On-CPU +\S+ +(?:100|9\d)% +{named} +\d%$")
+                t.keys("f")
+                t.wait(rf"^\[On-CPU\].* Wall +unwound (?:100|9\d)% named {named}( no stack \d%)?$")
+    with Load("sleep", "60") as load, Terminal() as t:
+        t.start("-p", str(load.proc.pid))
+        t.wait(r"^LOSS \d.*  STACKS unwound - named -  BUF")
+
+
 def faster():
     """+ and - change how often samples are taken, at once."""
     with Load(load_path("burn"), "cpu", "60") as load, Terminal(100, 30) as t:
@@ -225,6 +247,7 @@ def main():
     tap.case("a sleeper beside a spinner names the timer", timer_beside_spinner)
     tap.case("blocked before the start", blocked_before_start)
     tap.case("tree, table, sandwich, search", shares)
+    tap.case("unwound and named are two numbers", two_numbers)
     tap.case("samples more often", faster)
     tap.case("compared with before", compared)
     tap.case("a file that ends a helper", bad_file)

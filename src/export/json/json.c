@@ -15,8 +15,7 @@
 #include "model/wait.h"
 #include "query/filter.h"
 #include "query/source.h"
-#include "query/stack_walk.h"
-#include "sym/names.h"
+#include "query/stack_quality.h"
 #include "util/clock.h"
 #include "util/map.h"
 
@@ -40,33 +39,27 @@ static void put_values(struct json *j, const struct row *r, const struct values 
 struct sampled {
 	const struct source *source;
 	struct map samples;    /* life -> samples of it on a CPU */
-	uint64_t of[METRIC_COUNT][QUALITIES]; /* of the threads' values */
+	struct stack_names names;
+	struct stack_quality of[METRIC_COUNT]; /* totals are the threads' values */
 };
-
-/* All names are asked for: then they are there later. */
-static bool is_unnamed(const struct sampled *c, const struct stack_sample *s)
-{
-	struct stack_walk w;
-	bool unnamed = false;
-
-	stack_walk(&w, c->source, s, WALK_INNERMOST);
-	while (stack_walk_next(&w)) {
-		const struct symbol *symbol = stack_walk_symbol(&w);
-
-		unnamed |= !symbol || !symbol->named;
-	}
-	return unnamed;
-}
 
 static int count_sample(void *arg, const struct stack_sample *s)
 {
 	struct sampled *c = arg;
 	uintptr_t before = (uintptr_t)map_get(&c->samples, (uintptr_t)s->life);
 
-	c->of[s->metric][sample_quality(s, is_unnamed(c, s))] += s->weight;
+	stack_quality_add(&c->of[s->metric], s, stack_names_share(&c->names, c->source, s));
 	if (!metrics[s->metric].weight.sampled)
 		return 0;
 	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
+}
+
+static void put_quality(struct json *j, const char *what, enum metric_id m, uint64_t v)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s", what, metric_suffix(m));
+	json_number(j, name, v);
 }
 
 static void put_stacks(struct json *j, const struct sampled *c)
@@ -76,12 +69,10 @@ static void put_stacks(struct json *j, const struct sampled *c)
 		enum metric_id m = metric_weight(place);
 
 		json_open(j, metrics[m].weight.name, '{');
-		for (int q = 0; q < QUALITIES; q++) {
-			char name[32];
-
-			snprintf(name, sizeof(name), "%s%s", quality_names[q], metric_suffix(m));
-			json_number(j, name, c->of[m][q]);
-		}
+		put_quality(j, "total", m, c->of[m].total);
+		put_quality(j, "stacks", m, c->of[m].stacks);
+		put_quality(j, "unwound", m, stack_quality_unwound(&c->of[m]));
+		put_quality(j, "named", m, stack_quality_named(&c->of[m]));
 		json_close(j, '}');
 	}
 	json_close(j, '}');
@@ -234,6 +225,7 @@ static void line_free(struct line *l)
 	if (!l)
 		return;
 	map_fini(&l->sampled.samples);
+	stack_names_fini(&l->sampled.names);
 	json_waits_end(&l->waits);
 	tick_put(l->tick);
 	free(l);

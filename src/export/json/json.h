@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Version of the schema: raised when a property is added, changes its meaning or goes. */
-#define JSON_SCHEMA 3
+#define JSON_SCHEMA 4
 
 /* json_schema - writes the JSON schema of a line of --json, a tick in valid UTF-8. Returns 0 or -errno. */
 int json_schema(FILE *to);

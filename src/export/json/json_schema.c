@@ -189,25 +189,28 @@ static struct json_object *self_schema(void)
 
 static struct json_object *stacks_schema(void)
 {
-	static const char *const help[QUALITIES] = {
-		[QUALITY_COMPLETE] = "of whole stacks with all names",
-		[QUALITY_TRUNCATED] = "of stacks without their outer end, or without the user's part",
-		[QUALITY_UNNAMED] = "of whole stacks with functions that have no name, or none yet",
-		[QUALITY_LOST] = "without a stack: too short a block, over the budget, or no room",
+	static const struct {
+		const char *name, *help;
+		bool null;
+	} of[] = {
+		{ "total", "of all threads", false },
+		{ "stacks", "of that, with a stack; the rest has none: too short a block, over the budget, or no room", false },
+		{ "unwound", "of what has a stack, down to a root; null: nothing has one", true },
+		{ "named", "each stack's weight times the share of its frames that have a name; null: nothing has a stack", true },
 	};
-	struct json_object *o = record("time of all threads by how well its stacks are known, of each kind");
+	struct json_object *o = record("how good the stacks are of what the threads did, by weight");
 
 	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
 		enum metric_id m = metric_weight(place);
-		struct json_object *of = record(NULL);
+		struct json_object *weight = record(NULL);
 
-		for (int q = 0; q < QUALITIES; q++) {
+		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 			char name[32];
 
-			snprintf(name, sizeof(name), "%s%s", quality_names[q], metric_suffix(m));
-			property(of, name, node("integer", false, help[q]));
+			snprintf(name, sizeof(name), "%s%s", of[i].name, metric_suffix(m));
+			property(weight, name, node("integer", of[i].null, of[i].help));
 		}
-		property(o, metrics[m].weight.name, of);
+		property(o, metrics[m].weight.name, weight);
 	}
 	return o;
 }

@@ -9,6 +9,7 @@
 #include "model/aggregate.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
+#include "query/stack_quality.h"
 #include "tui/input/keymap.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
@@ -146,12 +147,23 @@ static void line_cpu(const struct header *h, const struct paint *p)
 	paint_text(p, 1, x, p->width, t->total_d ? ROLE_D : ROLE_TEXT, d);
 }
 
-/* LOSS 0  BUF 30s                                                 v0.1.0 6.8.0 */
+/* "v0.1.0  kernel 6.8.0", or as much of it as has room in @room cells. */
+static void about_text(const struct host *h, int room, char *buf, size_t size)
+{
+	int len = snprintf(buf, size, "v%s  kernel %s", h->version, h->kernel);
+
+	if (len > room)
+		len = snprintf(buf, size, "kernel %s", h->kernel);
+	if (len > room)
+		snprintf(buf, size, "%s", h->kernel);
+}
+
+/* LOSS 0  STACKS unwound 99% named 41%  BUF 30s           v0.1.0  kernel 6.8.0 */
 static void line_loss(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
 	uint64_t sum = loss_sum(t->loss), recorded;
-	char about[128];
+	char about[128], stacks[64];
 	int x, largest = 0;
 
 	for (int i = 0; i < LOSS_REPAIRED; i++)
@@ -163,10 +175,11 @@ static void line_loss(const struct header *h, const struct paint *p)
 				 loss_names[largest].name, t->loss[largest]);
 	else
 		x = paint_text(p, 2, 0, p->width, ROLE_TEXT, "LOSS 0");
+	x = paint_format(p, 2, x, ROLE_TEXT, "  STACKS %s", stack_quality_text(h->stacks, stacks, sizeof(stacks)));
 	recorded = h->host->source.recorded(h->host->source.arg);
 	if (recorded != VALUE_NA)
 		x = paint_format(p, 2, x, ROLE_DIM, "  BUF %.0fs", recorded / 1e9);
-	snprintf(about, sizeof(about), "v%s  kernel %s", h->host->version, h->host->kernel);
+	about_text(h->host, p->width - x - 1, about, sizeof(about));
 	right_aligned(p, 2, x, ROLE_DIM, about);
 }
 

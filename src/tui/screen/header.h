@@ -9,6 +9,7 @@
 struct host;
 struct keymap;
 struct paint;
+struct stack_quality;
 struct tick;
 
 #define HEADER_LINES 4
@@ -18,6 +19,7 @@ struct header {
 	const struct host *host;
 	const struct tick *tick;   /* shown */
 	const struct tick *newest;
+	const struct stack_quality *stacks; /* of what ran in it */
 	uint64_t interval_ns;
 	bool paused;
 	const char *views;         /* "[1:Threads] 2:Cgroups" */

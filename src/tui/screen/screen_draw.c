@@ -109,6 +109,7 @@ static void draw_all(struct screen *s, const struct paint *p, uint64_t now_ns)
 		.host = s->host,
 		.tick = s->shown,
 		.newest = s->newest,
+		.stacks = &s->stacks,
 		.interval_ns = s->settings.delay_ns,
 		.paused = s->paused,
 		.views = views,

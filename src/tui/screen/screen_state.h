@@ -6,6 +6,7 @@
 
 #include "model/tick.h"
 #include "query/filter.h"
+#include "query/stack_quality.h"
 #include "tui/screen/screen.h"
 #include "tui/screen/view.h"
 #include "tui/term/paint.h"
@@ -51,6 +52,8 @@ struct screen {
 	bool paused;
 	bool changed;                  /* since the view was brought up to date */
 	uint64_t names;                /* generation of the names that were known then */
+	struct stack_quality stacks;   /* of what ran in the refresh that is shown */
+	struct stack_names stack_names;
 
 	enum overlay overlay;
 	struct pager overlay_pager;

@@ -3,6 +3,7 @@
 #define SYSTOP_TUI_VIEW_DETAIL_H
 
 #include "model/tick.h"
+#include "query/stack_quality.h"
 #include "tui/screen/view.h"
 
 struct paint;
@@ -13,6 +14,7 @@ struct detail {
 	const struct tick *tick;     /* that tick */
 	bool gone;                   /* it is no longer there */
 	const struct values *past;   /* [HISTORY_TICKS], oldest first, up to the tick shown */
+	const struct stack_quality *stacks; /* [METRIC_COUNT], of what it did in that tick */
 	const struct view_context *context;
 };
 
@@ -20,6 +22,6 @@ struct detail {
 typedef int detail_pane(const struct detail *d, const struct paint *p, int y);
 
 detail_pane detail_identity, detail_values, detail_time, detail_waits,
-	detail_behind, detail_wakers;
+	detail_behind, detail_wakers, detail_stacks;
 
 #endif

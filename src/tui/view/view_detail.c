@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "model/sample.h"
+#include "tui/screen/host.h"
 #include "tui/view/detail.h"
 #include "tui/widget/pager.h"
 
 /* From top to bottom. */
-static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits, detail_behind,
-				     detail_wakers };
+static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits,
+				     detail_behind,   detail_wakers, detail_stacks };
 
 struct detail_view {
 	struct pager pager;      /* first */
@@ -15,7 +18,28 @@ struct detail_view {
 	const struct row *row;
 	bool gone;
 	struct values past[HISTORY_TICKS];
+	struct stack_quality stacks[METRIC_COUNT];
+	struct stack_names names;
 };
+
+/* What the samples of the row are added to. */
+struct adding {
+	struct detail_view *view;
+	const struct view_context *context;
+};
+
+static int add_quality(void *arg, const struct stack_sample *sample)
+{
+	const struct adding *a = arg;
+	const struct life *l = sample->life;
+	const struct row row = { .kind = ROW_THREAD, .number = l->tid, .thread = l, .process = l->process,
+				 .cgroup = l->cgroup };
+
+	if (subject_is(&a->context->within, &row) || subject_holds(&a->context->within, &row))
+		stack_quality_add(&a->view->stacks[sample->metric], sample,
+				  stack_names_share(&a->view->names, &a->context->host->source, sample));
+	return 0;
+}
 
 static int detail_update(void *state, const struct view_context *c)
 {
@@ -30,13 +54,17 @@ static int detail_update(void *state, const struct view_context *c)
 		s->row = r;
 		tick_put(before);
 	}
-	return s->row ? tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past) : 0;
+	if (!s->row)
+		return 0;
+	memset(s->stacks, 0, sizeof(s->stacks));
+	tick_samples(s->tick, 1, add_quality, &(struct adding){ s, c });
+	return tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past);
 }
 
 static void detail_draw(void *state, const struct view_context *c)
 {
 	struct detail_view *s = state;
-	struct detail d = { s->row, s->tick, s->gone, s->past, c };
+	struct detail d = { s->row, s->tick, s->gone, s->past, s->stacks, c };
 	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
 	int y = 0;
 
@@ -61,7 +89,10 @@ static const struct row *detail_selected(void *state)
 
 static void detail_fini(void *state)
 {
-	tick_put(((struct detail_view *)state)->tick);
+	struct detail_view *s = state;
+
+	stack_names_fini(&s->names);
+	tick_put(s->tick);
 }
 
 const struct view view_detail = {

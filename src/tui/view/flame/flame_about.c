@@ -34,27 +34,12 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-/* Whole percents that add up to 100: what rounding leaves goes to the largest. False: there is no time. */
-static bool qualities(const struct calltree *f, int percents[QUALITIES])
-{
-	int sum = 0, largest = 0;
-	uint64_t all = 0;
-
-	for (int q = 0; q < QUALITIES; q++)
-		all += f->quality[q];
-	for (int q = 0; q < QUALITIES; q++) {
-		percents[q] = share(f->quality[q], all) + 0.5;
-		sum += percents[q];
-		largest = f->quality[q] > f->quality[largest] ? q : largest;
-	}
-	percents[largest] += 100 - sum;
-	return all;
-}
-
-/* "[On-CPU] Runq Sleep ..." and how good the stacks are. */
+/* "[On-CPU] Runq Sleep ...  unwound 99% named 41% no stack 7%" */
 void flame_draw_head(struct flame_view *s, const struct view_context *c)
 {
-	int percents[QUALITIES], x = 0;
+	const struct stack_quality *q = &s->flames[TREE_MAIN].quality;
+	char text[64], without[16];
+	int x = 0;
 
 	for (int i = 0; metric_weight(i) != METRIC_NONE; i++) {
 		bool shown = metric_weight(i) == s->options.metric;
@@ -62,10 +47,10 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 		x = paint_format(c->paint, c->top, x, shown ? ROLE_SORTED : ROLE_DIM, shown ? "[%s]" : " %s ",
 				 metrics[metric_weight(i)].weight.title);
 	}
-	x++;
-	for (int q = 0; qualities(&s->flames[TREE_MAIN], percents) && q < QUALITIES; q++)
-		x = paint_format(c->paint, c->top, x, ROLE_TEXT, "%s%s %d%%", q ? " " : "",
-				 calltree_quality_names[q], percents[q]);
+	x = paint_format(c->paint, c->top, x + 1, ROLE_TEXT, "%s", stack_quality_text(q, text, sizeof(text)));
+	if (q->stacks < q->total)
+		paint_format(c->paint, c->top, x, ROLE_TEXT, " no stack %s",
+			     stack_quality_percent(without, sizeof(without), q->total - q->stacks, q->total));
 }
 
 /* --- The threads at its left */

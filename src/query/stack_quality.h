@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_QUERY_STACK_QUALITY_H
+#define SYSTOP_QUERY_STACK_QUALITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/map.h"
+
+struct source;
+struct stack_sample;
+
+/*
+ * How good the stacks of a weight are, in two numbers that say nothing of each other:
+ *
+ *   unwound  the share of the weight whose stacks reach a root: neither the kernel's nor the user's part is cut, and none
+ *            of them is missing. It says whether the callers are right.
+ *   named    each sample's weight times the share of its frames that have a name, added up. It says how much of a
+ *            flamegraph are functions, and how much file+0xoffset. Frames whose names have not come yet have none; what
+ *            stands for frames that were left out in the middle ([...]) is no frame.
+ *
+ * Both are shares of the weight that has a stack, or a part of one. What has none (a block that was too short or over the
+ * budget, no room) is in neither; where nothing has a stack both are unknown. The numbers are of all frames of the
+ * samples, also of those that a view hides.
+ */
+struct stack_quality {
+	uint64_t total;   /* weight of all samples, in its unit, */
+	uint64_t stacks;  /* of those with a stack, */
+	uint64_t unwound; /* and of those whose stacks reach a root */
+	double named;
+};
+
+/* The share of each stack's frames that have a name, as long as no others are learnt. Initialise with zeroes. */
+struct stack_names {
+	struct map known;    /* stack -> frames, and how many have names */
+	uint64_t generation; /* of the names */
+};
+
+/* stack_names_share - 0 to 1, of all frames of a sample, which it asks for names of; 0 where there are none. */
+double stack_names_share(struct stack_names *n, const struct source *source, const struct stack_sample *s);
+void stack_names_fini(struct stack_names *n);
+
+/* stack_quality_add - @named: stack_names_share() of the sample. */
+void stack_quality_add(struct stack_quality *q, const struct stack_sample *s, double named);
+
+/* stack_quality_unwound, stack_quality_named - in the unit of the weight; VALUE_NA: nothing has a stack. */
+uint64_t stack_quality_unwound(const struct stack_quality *q);
+uint64_t stack_quality_named(const struct stack_quality *q);
+
+/* stack_quality_percent - "41%" of @whole; "-" where @part is VALUE_NA or @whole is 0. 0 and 100 are exact: less than half
+ * a percent is 1, and so is what is missing. Returns @buf. */
+const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_t whole);
+
+/* stack_quality_text - "unwound 99% named 41%". Returns @buf. */
+const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size);
+
+#endif

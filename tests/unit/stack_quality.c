@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <string.h>
+
+#include "model/metric.h"
+#include "model/sample.h"
+#include "model/tick.h"
+#include "query/source.h"
+#include "query/stack_quality.h"
+#include "sym/names.h"
+
+static struct symbol named = { "main", "a", SYMBOL_USER, true }, unnamed = { "a+0x10", "a", SYMBOL_USER, false };
+static uint64_t generation;
+static bool all_named;
+static int asked;
+
+/* An even frame has a name, an odd one gets it later. */
+static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
+{
+	(void)arg, (void)tgid;
+	asked++;
+	return frame % 2 && !all_named ? &unnamed : &named;
+}
+
+static uint64_t learnt(void *arg)
+{
+	(void)arg;
+	return generation;
+}
+
+static const struct source source = { .symbol = symbol, .names_generation = learnt };
+
+#define STACK(name, id, ...)                                                                                             \
+	static struct {                                                                                                  \
+		struct stack stack;                                                                                      \
+		uint64_t frames[8];                                                                                      \
+	} name = { .stack = { .hash = id, .nr = sizeof((uint64_t[]){ __VA_ARGS__ }) / 8 }, .frames = { __VA_ARGS__ } }
+
+STACK(user, 10, 1, 2, 3, 4);
+STACK(bare, 20, 1, 3);
+STACK(deep, 30, 2, 1, FRAME_GAP, 4);
+STACK(kernel, 40, FRAME_KERNEL | 2, FRAME_KERNEL | 4);
+STACK(wordless, 50, FRAME_KERNEL | 1, FRAME_KERNEL | 3);
+
+static const struct life life = { .tid = 8 }, kthread = { .tid = 9, .flags = PF_KTHREAD };
+static struct stack_names names;
+
+static void add(struct stack_quality *q, const struct stack_sample *s)
+{
+	stack_quality_add(q, s, stack_names_share(&names, &source, s));
+}
+
+static const char *text(const struct stack_quality *q)
+{
+	static char buf[64];
+
+	return stack_quality_text(q, buf, sizeof(buf));
+}
+
+static int fresh(void **state)
+{
+	(void)state;
+	stack_names_fini(&names);
+	user.stack.end = kernel.stack.end = STACK_COMPLETE;
+	generation = 0;
+	asked = 0;
+	all_named = false;
+	return 0;
+}
+
+TEST(stack_quality, nothing_is_known_where_there_are_no_stacks)
+{
+	struct stack_quality q = { 0 };
+	const struct stack_sample s = { .life = &life, .weight = 100, .flags = NOTE_NO_STACK };
+
+	assert_string_equal(text(&q), "unwound - named -");
+	add(&q, &s);
+	assert_int_equal(q.total, 100);
+	assert_int_equal(q.stacks, 0);
+	assert_int_equal(stack_quality_unwound(&q), VALUE_NA);
+	assert_int_equal(stack_quality_named(&q), VALUE_NA);
+	assert_string_equal(text(&q), "unwound - named -");
+}
+
+/* 300 x 4/6, 100 x 0/2, and 100 x 2/3 with a gap that is no frame. */
+TEST(stack_quality, names_are_shares_of_frames_by_weight)
+{
+	struct stack_quality q = { 0 };
+	const struct stack_sample s[] = {
+		{ .life = &life, .user = &user.stack, .kernel = &kernel.stack, .weight = 300 },
+		{ .life = &life, .user = &bare.stack, .weight = 100 },
+		{ .life = &life, .user = &deep.stack, .weight = 100 },
+		{ .life = &life, .weight = 500, .flags = NOTE_NO_STACK },
+	};
+
+	for (size_t i = 0; i < sizeof(s) / sizeof(s[0]); i++)
+		add(&q, &s[i]);
+	assert_int_equal(q.total, 1000);
+	assert_int_equal(q.stacks, 500);
+	assert_int_equal(stack_quality_unwound(&q), 500);
+	assert_int_equal(stack_quality_named(&q), 267);
+	assert_string_equal(text(&q), "unwound 100% named 53%");
+}
+
+/* Weights of one, as of events that are counted: each is less than a whole. */
+TEST(stack_quality, weights_of_one_add_up)
+{
+	struct stack_quality q = { 0 };
+	const struct stack_sample s = { .life = &life, .user = &user.stack, .weight = 1 };
+
+	for (int i = 0; i < 10; i++)
+		add(&q, &s);
+	assert_int_equal(stack_quality_named(&q), 5);
+}
+
+TEST(stack_quality, unwound_is_both_parts_to_a_root)
+{
+	const struct stack_sample both = { .life = &life, .user = &user.stack, .kernel = &kernel.stack, .weight = 10 };
+	struct stack_sample s = both;
+	struct stack_quality q = { 0 };
+
+	user.stack.end = STACK_NO_CODE;
+	add(&q, &s);
+	user.stack.end = STACK_COMPLETE;
+	kernel.stack.end = STACK_TOO_DEEP;
+	add(&q, &s);
+	kernel.stack.end = STACK_COMPLETE;
+	s.flags = NOTE_KERNEL_LOST;
+	add(&q, &s);
+	s.user = NULL;
+	s.flags = NOTE_USER_LOST;
+	add(&q, &s);
+	s.flags = NOTE_NO_USER;
+	add(&q, &s);
+	assert_int_equal(q.stacks, 50);
+	assert_int_equal(q.unwound, 0);
+	s.life = &kthread; /* which has no user stack */
+	add(&q, &s);
+	add(&q, &both);
+	assert_int_equal(q.unwound, 20);
+	assert_string_equal(text(&q), "unwound 29% named 81%");
+}
+
+TEST(stack_quality, stacks_are_counted_once_until_names_come)
+{
+	struct stack_quality q = { 0 };
+	const struct stack_sample s = { .life = &life, .user = &bare.stack, .kernel = &wordless.stack, .weight = 10 };
+
+	add(&q, &s);
+	add(&q, &s);
+	assert_int_equal(asked, 4);
+	assert_int_equal(stack_quality_named(&q), 0);
+	assert_string_equal(text(&q), "unwound 100% named 0%");
+	all_named = true;
+	generation = 1;
+	add(&q, &s);
+	assert_int_equal(asked, 8);
+	assert_int_equal(stack_quality_named(&q), 10);
+}
+
+TEST(stack_quality, all_and_nothing_are_exact)
+{
+	static const struct {
+		uint64_t part, whole;
+		const char *text;
+	} rows[] = {
+		{ 0, 1000, "0%" },    { 1, 1000, "1%" },      { 994, 1000, "99%" },   { 999, 1000, "99%" },
+		{ 414, 1000, "41%" }, { 1000, 1000, "100%" }, { VALUE_NA, 9, "-" }, { 0, 0, "-" },
+	};
+	char buf[16];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(stack_quality_percent(buf, sizeof(buf), rows[i].part, rows[i].whole), rows[i].text);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test_setup(stack_quality_nothing_is_known_where_there_are_no_stacks, fresh),
+		  cmocka_unit_test_setup(stack_quality_names_are_shares_of_frames_by_weight, fresh),
+		  cmocka_unit_test_setup(stack_quality_weights_of_one_add_up, fresh),
+		  cmocka_unit_test_setup(stack_quality_unwound_is_both_parts_to_a_root, fresh),
+		  cmocka_unit_test_setup(stack_quality_stacks_are_counted_once_until_names_come, fresh),
+		  cmocka_unit_test_setup(stack_quality_all_and_nothing_are_exact, fresh));
+}
