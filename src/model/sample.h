@@ -54,7 +54,7 @@ struct stack_sample {
 			       * in ksoftirqd */
 };
 
-/* sample_lacks_user - only the kernel's part of its stack is there, of a thread that has a user stack. */
+/* sample_lacks_user - whether only the kernel part of its stack is known, though its thread has a user stack. */
 bool sample_lacks_user(const struct stack_sample *s);
 
 /* model_stack - the shared stack with these contents, for the tick being built. NULL: out of memory. */
