@@ -3,21 +3,20 @@
 #define SYSTOP_BPF_ACCOUNT_H
 
 /*
- * Where a thread's time goes: pure functions of a slot and of what a switch saw. No kernel memory
- * is read and no helper called here, so that the BPF programs and tests/unit compile the same text.
+ * Where a thread's time goes: pure functions of a slot and of what a switch saw. They read no kernel memory and call no
+ * helper, so that the BPF programs and tests/unit compile the same text.
  *
- * A thread is always in one state. The state is closed at the next switch, when it is known how
- * long it took. Time off the CPU is split by what the thread went out with:
+ * A thread is always in one state. The next switch closes the state, when its length is known. Time off the CPU is
+ * split by how the thread left:
  *
- *   went out runnable: all of it is runqueue;
- *   went out blocked:  from its waking on it is runqueue; the time before is the blocked state.
- *                      A waking on another CPU can come just before the switch, and tell the state too late.
+ *   left runnable: all of it is runqueue time;
+ *   left blocked:  it is runqueue time from the wakeup on; the time before belongs to the blocked state. A wakeup
+ *                  on another CPU can come just before the switch, before the state says that the thread blocks.
  *
- * All instants are the tracepoints' own: the kernel's sums (sched_info, sum_exec_runtime) go by the
- * runqueue's clock, which after a waking that preempts stands where the waking was. They tell only
- * what was not seen: if no waking was, the wait is as long as the kernel's sum of waits grew, at most
- * the time off the CPU. From 6.12 on that can be too long: a delayed-dequeue sleeper that is
- * migrated is queued, for sched_info, in its sleep.
+ * All instants are the tracepoints' own: the kernel's sums (sched_info, sum_exec_runtime) use the runqueue's clock,
+ * which after a preempting wakeup stands at the time of the wakeup. The sums serve only for what was not seen: if no
+ * wakeup was seen, the wait is what the kernel's sum of waits grew by, at most the time off the CPU. From 6.12 on that
+ * can be too long: sched_info counts a delayed-dequeue sleeper that is migrated as queued while it sleeps.
  */
 
 #include "kernel.h"
@@ -30,18 +29,18 @@
 #define barrier_var(var) __asm__ volatile("" : "+r"(var))
 #endif
 
-/* What one switch saw of one thread. Scheduler times are on the clock of this CPU's runqueue. */
+/* What one switch saw of one thread. Scheduler times use the clock of this CPU's runqueue. */
 struct account_event {
 	__u64 now;          /* accounting clock */
-	__u64 rq_clock;     /* the scheduler's clock when it last read it */
+	__u64 rq_clock;     /* the scheduler's clock as last read by the scheduler */
 	__u64 clock_offset; /* accounting clock - the scheduler's, at one moment */
 	__u64 run_delay;    /* sched_info */
 	__u64 last_queued;
 	__u64 last_arrival;
 	__u64 exec_ns;      /* se.sum_exec_runtime */
 	__u64 stint_ns;     /* account_stint() */
-	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or since when we watch */
-	__u64 stolen_ns;    /* switch-out: what interrupts took since the switch-in */
+	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or the start of our measurement */
+	__u64 stolen_ns;    /* switch-out: time that interrupts took since the switch-in */
 	__u32 prev_state;   /* switch-out: as sched_switch reports it */
 	__u32 task_state;   /* switch-out: task->__state now */
 	__u16 cpu;
@@ -49,19 +48,19 @@ struct account_event {
 	bool throttled;     /* switch-out: its CPU limit stops it */
 };
 
-/* What the caller counts: bits of the account_*() results. */
+/* What the caller counts: bits returned by the account_*() functions. */
 enum account_note {
 	ACCOUNT_GAP = 1,           /* a switch was missed; repaired from the kernel's sums */
 	ACCOUNT_QUEUE_STALE = 2,   /* the kernel's wait was more than 1 ms too long and was cut */
-	ACCOUNT_STATE_UNKNOWN = 4, /* a state bit that is not known, taken as sleep */
+	ACCOUNT_STATE_UNKNOWN = 4, /* unknown state bit, taken as sleep */
 };
 
 #define ACCOUNT_STALE_NS 1000000
-/* A waking that comes just before the switch-out, while the state does not say so yet, is at most this old. */
+/* A wakeup just before the switch-out, which the thread's state does not show yet, is at most this old. */
 #define ACCOUNT_WOKEN_NS 100000
 
-/* account_frozen - the state of a thread that cgroup v2 marks as frozen: its freezer's own sleep is interruptible. So
- * marked are also those in D after vfork(), and those stopped. */
+/* account_frozen - the state of a thread that cgroup v2 marks as frozen: the freezer's own sleep is interruptible.
+ * Threads in D after vfork() and stopped threads have the mark, too. */
 static __always_inline __u32 account_frozen(__u32 state)
 {
 	const __u32 sleeps = TASK_INTERRUPTIBLE | TASK_FREEZABLE;
@@ -69,8 +68,8 @@ static __always_inline __u32 account_frozen(__u32 state)
 	return (state & sleeps) == sleeps ? TASK_FROZEN : state;
 }
 
-/* account_state - the state a thread goes out with; never decided by on_rq: delayed-dequeue
- * sleepers (6.12) and proxy-execution donors are on the runqueue while blocked. */
+/* account_state - the state a thread leaves with. on_rq never decides it: delayed-dequeue sleepers (6.12) and
+ * proxy-execution donors are on the runqueue while blocked. */
 static __always_inline enum slot_state account_state(bool preempt, __u32 prev_state,
 						     __u32 task_state, __u8 *flags, __u32 *notes)
 {
@@ -78,8 +77,8 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 		return SLOT_RUNQUEUE;
 	if (prev_state & (TASK_DEAD | TASK_EXIT_DEAD | TASK_EXIT_ZOMBIE))
 		return SLOT_DEAD;
-	/* A pending signal kept it runnable (before 6.15 prev_state does not say so), or another CPU
-	 * is waking it already: it waits for its turn. */
+	/* A pending signal kept it runnable (before 6.15 prev_state does not show that), or another CPU is waking it
+	 * already: it waits on the runqueue. */
 	if (!task_state || task_state == TASK_WAKING)
 		return SLOT_RUNQUEUE;
 	if (prev_state & TASK_RTLOCK_WAIT) {
@@ -96,22 +95,23 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 	return SLOT_SLEEP;
 }
 
-/* What account_stint() says where the thread's class does not keep it: more than there can be. */
+/* Result of account_stint() where the thread's scheduling class does not keep the time: larger than any real one. */
 #define ACCOUNT_STINT_UNKNOWN (~0ULL >> 1)
 
-/* account_stint - how long a thread ran since it was last picked to run: only the fair class notes its sum then.
+/* account_stint - how long a thread ran since it was last picked to run. Only the fair class notes the sum at that
+ * time.
  * @exec_ns, @prev_exec_ns: its sum of running time, and that note; @sched_ext: BPF programs may have picked it */
 static __always_inline __u64 account_stint(int prio, bool sched_ext, __u64 exec_ns, __u64 prev_exec_ns)
 {
 	return prio >= MAX_RT_PRIO && !sched_ext ? exec_ns - prev_exec_ns : ACCOUNT_STINT_UNKNOWN;
 }
 
-/* account_log2 - rounded down, 0 of 0: which slot of a histogram. */
+/* account_log2 - rounded down, 0 for 0. Finds the slot of a histogram. */
 static __always_inline __u32 account_log2(__u64 v)
 {
 	__u32 r = 0;
 
-	if (v >> 32) /* as good as for ever */
+	if (v >> 32) /* practically for ever */
 		return 31;
 	if (v >> 16) {
 		v >>= 16;
@@ -132,7 +132,7 @@ static __always_inline __u32 account_log2(__u64 v)
 	return r + (v >> 1 & 1);
 }
 
-/* account_hist_slot - the histogram slot of a wait. */
+/* account_hist_slot - the histogram slot of a wait of @wait_ns. */
 static __always_inline __u32 account_hist_slot(__u64 wait_ns)
 {
 	__u32 r = account_log2(wait_ns >> HIST_SHIFT);
@@ -141,15 +141,15 @@ static __always_inline __u32 account_hist_slot(__u64 wait_ns)
 }
 
 /*
- * Difference of two readings that must not wrap: the kernel's clocks of two CPUs may disagree. Times are
- * less than 2^63 ns: the sign of their difference says which is more. Without a branch, of which each would double
- * what the verifier looks at in all that follows.
+ * Difference of two readings, 0 if negative: the kernel's clocks of two CPUs may disagree. Times are less than 2^63 ns,
+ * so the sign of the difference shows which one is larger. There is no branch: each one would double what the verifier
+ * has to walk behind it.
  */
 static __always_inline __u64 account_sub(__u64 a, __u64 b)
 {
 	__u64 difference = a - b;
 
-	barrier_var(difference); /* or the compiler makes a branch of it */
+	barrier_var(difference); /* or the compiler makes it a branch */
 	return difference & ((difference >> 63) - 1);
 }
 
@@ -163,15 +163,15 @@ static __always_inline __u64 account_max(__u64 a, __u64 b)
 	return a + account_sub(b, a);
 }
 
-/* The instant of a switch, which for a thread is not before its present state began: that may have
- * been timed elsewhere. */
+/* The instant of a switch, which is not before the start of the thread's present state: another CPU may have timed
+ * that. */
 static __always_inline __u64 account_now(const struct slot *s, const struct account_event *e)
 {
 	return account_max(e->now, s->since);
 }
 
-/* Adds @off ns off the CPU, the last @wait of them on the runqueue, of which a CPU limit stopped it for @throttled, as the
- * state in the slot. */
+/* Adds @off ns off the CPU to the state in the slot. The last @wait of them were on the runqueue; a CPU limit
+ * stopped the thread for @throttled of those. */
 static __always_inline void account_off(struct slot *s, __u64 off, __u64 wait, __u64 throttled)
 {
 	__u64 blocked = off - wait;
@@ -186,7 +186,7 @@ static __always_inline void account_off(struct slot *s, __u64 off, __u64 wait, _
 		s->sleep_ns += blocked;
 }
 
-/* Takes @steal ns out of the running time: the hypervisor ran somebody else while it had the CPU. */
+/* Takes @steal ns out of the running time: the hypervisor ran something else while the thread had the CPU. */
 static __always_inline void account_steal(struct slot *s, __u64 steal)
 {
 	steal = account_min(steal, s->run_ns);
@@ -195,9 +195,8 @@ static __always_inline void account_steal(struct slot *s, __u64 steal)
 }
 
 /*
- * Its switch-out was missed: since `since` it ran, left, and waited for @delay_ns by the kernel's
- * sum. The kernel's sum of its running time tells the rest; what it was off the CPU for is unknown
- * and taken as sleep.
+ * Its switch-out was missed: after `since` it ran, left, and waited for @delay_ns by the kernel's sum. The running time
+ * comes from the kernel's sum; the remaining time off the CPU is unknown and taken as sleep.
  */
 static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_ns, __u64 delay_ns)
 {
@@ -208,14 +207,14 @@ static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_n
 	s->run_ns += run;
 	s->runq_ns += wait;
 	s->sleep_ns += total - run - wait;
-	s->exec_ns = exec_ns; /* once: its next switch-out may be missed, too */
+	s->exec_ns = exec_ns; /* only once: its next switch-out may be missed, too */
 }
 
 /*
- * When a thread whose switch-in was missed came to this CPU, by the kernel, on our clock. What hid
- * the switch from its tracepoint can have hidden it from sched_info, whose time is then of an
- * earlier switch: the thread came not before the last switch seen here, and did not run longer
- * than the scheduler charged it for.
+ * When a thread whose switch-in was missed came to this CPU: the kernel's time on our clock. Whatever hid the switch
+ * from its tracepoint can have hidden it from sched_info, too, whose time then belongs to an earlier switch. Hence two
+ * bounds: the thread did not come before the last switch seen here, and did not run longer than the scheduler charged
+ * it for.
  */
 static __always_inline __u64 account_arrival(__u64 not_before, const struct account_event *e)
 {
@@ -227,7 +226,7 @@ static __always_inline __u64 account_arrival(__u64 not_before, const struct acco
 
 /*
  * account_out - a thread leaves the CPU. Returns account_note bits.
- * A free slot is one at first sight: the thread runs since it came to this CPU.
+ * A free slot is a thread at first sight: it has run since it came to this CPU.
  */
 static __always_inline __u32 account_out(struct slot *s, const struct account_event *e)
 {
@@ -274,8 +273,8 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 }
 
 /*
- * account_stood - before account_in(): for how long a CPU limit stopped a thread that went out stopped. The kernel keeps
- * that for all of the runqueue that stand, @stood by now; from when it let them go on, it waited like any other.
+ * account_stood - before account_in(): how long a CPU limit stopped a thread that left stopped. The kernel keeps one
+ * sum for all stopped threads of the runqueue, now @stood; when the runqueue goes on, the thread waits like any other.
  * @stood: 0: the kernel does not keep it
  */
 static __always_inline void account_stood(struct slot *s, __u64 stood, __u16 cpu)
@@ -284,8 +283,8 @@ static __always_inline void account_stood(struct slot *s, __u64 stood, __u16 cpu
 }
 
 /*
- * account_wait_known - before account_in(): whether how long the thread waited follows from what was seen. If not, the
- * kernel's sum says it, and the event has last_queued and rq_clock.
+ * account_wait_known - before account_in(): whether the length of the thread's wait follows from what was seen. If not,
+ * it comes from the kernel's sum, and the event has to have last_queued and rq_clock.
  */
 static __always_inline bool account_wait_known(const struct slot *s)
 {
@@ -297,7 +296,7 @@ static __always_inline bool account_wait_known(const struct slot *s)
 
 /*
  * account_in - a thread gets the CPU. Returns account_note bits.
- * A free slot is one at first sight: no wait is known and none is counted.
+ * A free slot is a thread at first sight: its wait is unknown and not counted.
  */
 static __always_inline __u32 account_in(struct slot *s, const struct account_event *e)
 {
@@ -306,7 +305,7 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 
 	bool known = account_wait_known(s);
 
-	/* The tracepoint runs before the kernel folds the wait that ends now into its sum. */
+	/* The tracepoint runs before the kernel adds the wait that ends now to its sum. */
 	if (!known && e->last_queued)
 		delay += account_sub(e->rq_clock, e->last_queued);
 
@@ -330,10 +329,10 @@ static __always_inline __u32 account_in(struct slot *s, const struct account_eve
 				notes |= ACCOUNT_QUEUE_STALE;
 		} else if (s->state != SLOT_RUNQUEUE) {
 			wait = account_min(account_sub(now, s->wake & WAKE_TIME_MASK), off);
-			/* Elsewhere its cgroup need not have stood, as it did where it slept. */
+			/* Its cgroup was throttled on the CPU where it slept, which says nothing about another CPU. */
 			throttled = s->wake & WAKE_THROTTLED && s->cpu == e->cpu ? wait : 0;
 		}
-		if (known) /* as the kernel will have it */
+		if (known) /* as the kernel is about to add it */
 			delay += wait;
 		account_off(s, off, wait, throttled);
 		s->runq_hist[account_hist_slot(wait)]++;

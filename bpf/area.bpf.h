@@ -15,7 +15,7 @@ struct area_map {
 	__uint(value_size, sizeof(struct cpu_area));
 };
 
-/* One a possible CPU: resized before load. */
+/* One per possible CPU: resized before load. */
 struct areas_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -25,7 +25,7 @@ struct areas_map {
 };
 extern struct areas_map areas SEC(".maps");
 
-/* area_of - NULL: the CPU came a moment ago. */
+/* area_of - NULL if the CPU has just come online. */
 static __always_inline struct cpu_area *area_of(__u32 cpu)
 {
 	void *map = bpf_map_lookup_elem(&areas, &cpu);

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_BPF_AREA_H
 #define SYSTOP_BPF_AREA_H
 
-/* The memory of a CPU that only CPUs that are online have, as it is large: made when one comes. */
+/* The large per-CPU memory: allocated only for online CPUs, when they come online. */
 
 #include <linux/types.h>
 
@@ -13,9 +13,9 @@
 
 struct cpu_area {
 	struct irq_slot irqs[IRQ_SOURCES];
-	__u64 irqs_met[IRQ_SOURCES / 64];               /* a bit each: those that came at least once */
-	__u64 remembered[UNWIND_MEMORY];                /* the unwinder's: rules found last, by frame */
-	struct unwind_known known[UNWIND_KNOWN];        /* mappings found last, by address space */
+	__u64 irqs_met[IRQ_SOURCES / 64];               /* one bit for each source that occurred at least once */
+	__u64 remembered[UNWIND_MEMORY];                /* the unwinder's cache: last rules found, by frame */
+	struct unwind_known known[UNWIND_KNOWN];        /* cache: last mappings found, by address space */
 	struct stack_event stack_events[STACK_EVENTS];  /* rings */
 	struct wait_event wait_events[WAIT_EVENTS];
 };

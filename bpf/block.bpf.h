@@ -3,9 +3,9 @@
 #define SYSTOP_BPF_BLOCK_BPF_H
 
 /*
- * Where a thread was blocked, for sched_switch. The kernel stack is taken as it comes back, when it
- * is known that it was away for long; the user stack can only be taken as it goes, so it is where one of
- * the last blocks was long, and parked. Both within a budget: on an overloaded host most blocks are long.
+ * Where a thread was blocked, for sched_switch. The kernel stack is taken when the thread comes back, when it is known
+ * that it was away for long. The user stack can only be taken when it leaves: it is taken if one of the last blocks was
+ * long, and parked. Both are subject to a budget: on an overloaded host most blocks are long.
  */
 
 #include "maps.bpf.h"
@@ -13,15 +13,15 @@
 #include "stack.bpf.h"
 
 /* Settings, fixed at load. */
-extern const volatile __u64 block_d_ns;     /* blocks at least so long have a stack taken */
+extern const volatile __u64 block_d_ns;     /* shortest blocks whose stack is taken */
 extern const volatile __u64 block_sleep_ns;
-extern const volatile __u64 block_price_ns; /* 1 s / so many a second and CPU */
-extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers: not taken; 0: are */
+extern const volatile __u64 block_price_ns; /* 1 s / stacks allowed per second and CPU */
+extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers are not taken; 0: they are */
 
-/* Stacks that may be taken at once after a quiet time, as time. */
+/* Stacks that may be taken at once after a quiet time, expressed as time. */
 #define BLOCK_BURST_NS 250000000
 
-/* A user stack taken at a switch-out, until the block that begins there ends: by slot. */
+/* By slot: a user stack taken at a switch-out, kept until the block that begins there ends. */
 struct parked {
 	__u64 since;
 	__u32 user;
@@ -36,11 +36,11 @@ struct parked_map {
 };
 extern struct parked_map parked_stacks SEC(".maps");
 
-/* What a user stack costs that is parked without a reason to expect a long block, in stacks: a CPU whose blocks are all
- * short walks few stacks in vain, and keeps its budget for the long ones. */
+/* Price, in stacks, of a user stack parked without a reason to expect a long block: a CPU whose blocks are all short
+ * walks few stacks in vain and keeps its budget for the long ones. */
 #define BLOCK_GUESS_PRICE 4
 
-/* Whether the CPU can afford one more stack of a block at @now, which costs @times the price. */
+/* Whether the CPU can afford one more stack of a block at @now, at @times the price. */
 static __always_inline bool block_afford(struct cpu_slot *c, __u64 now, __u32 times)
 {
 	__u64 paid = c->stacks_paid;
@@ -53,11 +53,10 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now, __u32 ti
 	return true;
 }
 
-/* After a long block the user stacks of so many short ones are taken, too: the next long one may be
- * among them. */
+/* Short blocks after a long one whose user stacks are still taken: the next long one may be among them. */
 #define BLOCK_MEMORY 8
 
-/* What a slot said before its switch-in was accounted for, for what is told of the time off the CPU. */
+/* Saves what the slot says before its switch-in is accounted for: the report of the time off the CPU needs it. */
 static __always_inline void block_begin(struct cpu_slot *c, const struct slot *in)
 {
 	c->was_since = in->since;
@@ -67,7 +66,7 @@ static __always_inline void block_begin(struct cpu_slot *c, const struct slot *i
 	c->was_state = in->state;
 }
 
-/* How long it was blocked: was_blocked. Returns whether that was so long that its stack is worth taking. */
+/* Sets was_blocked to the length of the block. Returns whether it was long enough for its stack to be taken. */
 static __always_inline bool block_end(struct cpu_slot *c, struct slot *in)
 {
 	bool is_long;
@@ -83,9 +82,8 @@ static __always_inline bool block_end(struct cpu_slot *c, struct slot *in)
 	return is_long && in->in_scope && shared.stack_generation;
 }
 
-/* Whether the user stack is taken at this switch-out, for the block that begins: where one of the last
- * blocks was long, and at a thread's first and then every 32nd block, where the first long one may
- * be. */
+/* Whether to take the user stack at this switch-out, for the block that begins: if one of the last blocks was long,
+ * and at a thread's first and then every 32nd block, which may be the first long one. */
 static __always_inline bool park_wanted(const struct slot *out)
 {
 	return (out->state == SLOT_D || out->state == SLOT_SLEEP) &&
@@ -93,7 +91,7 @@ static __always_inline bool park_wanted(const struct slot *out)
 	       shared.stack_generation;
 }
 
-/* Also where samples met new files in this thread's stack: this walk can enter them. */
+/* Also called if samples met new files in this thread's stack: this walk can add them. */
 static __noinline int park(struct task_struct *prev, __u32 index, __u64 since, struct cpu_slot *c)
 {
 	struct parked *p = bpf_map_lookup_elem(&parked_stacks, &index);
@@ -108,7 +106,7 @@ static __noinline int park(struct task_struct *prev, __u32 index, __u64 since, s
 	return 0;
 }
 
-/* block_tell - a thread comes back from a long block: where it was, and who woke it. */
+/* block_tell - a thread comes back from a long block: reports where it was, and what woke it. */
 static __noinline int block_tell(struct task_struct *next, const struct slot *in, __u32 index, struct cpu_slot *c)
 {
 	__u32 cpu = in->cpu, context = UNWIND_SWITCH, at = index;

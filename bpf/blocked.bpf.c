@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where threads are that are blocked now, also those that were before systop began: an iterator over
- * all threads that writes the stacks of those asked for. It can wait for a sick process's memory as
- * long as that is sick, so a helper runs it that holds nothing else.
+ * Where threads are blocked now, including blocks from before systop's start: an iterator over all threads that writes
+ * the stacks of the requested ones. It can wait for a sick process's memory as long as that is sick, so a helper runs
+ * it that holds nothing else.
  */
 
 #include "maps.bpf.h"
@@ -10,7 +10,7 @@
 #include "life.bpf.h"
 #include "unwind.bpf.h"
 
-/* By slot: the start of the block whose stacks are wanted, 0: none are. Written by user space. */
+/* By slot: start of the block whose stacks are wanted, 0: none. Written by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -41,7 +41,7 @@ static long blocked_step(__u32 i, struct blocked_loop *loop)
 	return u ? unwind_step(u, UNWIND_BLOCKED, read_other, loop->task) : 1;
 }
 
-/* Its user stack into the scratch of UNWIND_BLOCKED, which the caller owns. */
+/* Walks its user stack into the scratch of UNWIND_BLOCKED, which the caller owns. */
 static __always_inline void read_user(struct task_struct *t, struct unwind *u)
 {
 	struct blocked_loop loop = { t };
@@ -53,7 +53,7 @@ static __always_inline void read_user(struct task_struct *t, struct unwind *u)
 	unwind_finish(UNWIND_BLOCKED);
 }
 
-/* The verifier sees the bound of a register that the compiler does not touch again. */
+/* barrier_var() makes the verifier see the bound of the register that is used. */
 static __always_inline void write_frames(struct seq_file *to, struct frames *f, __u64 nr)
 {
 	__u64 bytes = nr * sizeof(f->frames[0]);
@@ -101,7 +101,7 @@ int blocked_task(struct bpf_iter__task *ctx)
 	}
 	bytes = bpf_get_task_stack(t, k->frames, STACK_KERNEL_MAX * 8, 0);
 	r.nr_kernel = bytes > 0 ? (__u32)bytes / 8 : 0;
-	if (is_blocked(s, r.since)) { /* all the time: these are its stacks */
+	if (is_blocked(s, r.since)) { /* blocked throughout: these are its stacks */
 		bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 		write_frames(ctx->meta->seq, &u->frames, r.nr_user);
 		write_frames(ctx->meta->seq, k, r.nr_kernel);

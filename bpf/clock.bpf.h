@@ -2,7 +2,7 @@
 #ifndef SYSTOP_BPF_CLOCK_BPF_H
 #define SYSTOP_BPF_CLOCK_BPF_H
 
-/* The one clock read of a program, and what the programs cost. */
+/* The single clock read of a program, and what the programs cost. */
 
 #include "maps.bpf.h"
 
@@ -10,15 +10,16 @@
 
 /* A CPU without an event for this long may have been suspended. */
 #define CLOCK_SUSPEND_CHECK_NS 10000000
-/* CLOCK_BOOTTIME - CLOCK_MONOTONIC changed if it differs by more. Read in this order it is too small
- * by what comes between the two reads, which in a guest can be seconds, and never too large. */
+/* A change of CLOCK_BOOTTIME - CLOCK_MONOTONIC counts from this size on. Read in this order, the difference is too
+ * small by the time between the two reads, seconds in a guest at worst, and never too large. */
 #define CLOCK_SUSPEND_MIN_NS 1000000
-/* Every so many runs of a program its end reads the clock, too. */
+/* One in this many runs of a program reads the clock at its end, too. */
 #define CLOCK_COST_EVERY 1024
 
 /*
- * clock_follow_suspend - at each event, @now: the accounting clock is CLOCK_MONOTONIC, which stands still in a suspend;
- * the recorder's is CLOCK_BOOTTIME, which does not. To read that one at each event would cost one more function call.
+ * clock_follow_suspend - at each event, @now: the accounting clock is CLOCK_MONOTONIC, which stands still during a
+ * suspend; the recorder uses CLOCK_BOOTTIME, which does not. Reading that clock at each event would cost one more
+ * function call.
  */
 static __always_inline void clock_follow_suspend(struct cpu_slot *c, __u64 now)
 {
@@ -39,14 +40,15 @@ static __always_inline __u64 clock_now(struct cpu_slot *c)
 	return now;
 }
 
-/* How long the smallest distance of the two clocks is believed, as they drift apart by ppm, and how often it is measured. */
+/* How long the smallest distance of the two clocks is trusted, as they drift apart by ppm, and how often it is
+ * measured. */
 #define CLOCK_WINDOW_NS 1000000000
 #define CLOCK_FOLLOW_NS 50000
 
 /*
- * clock_follow - keeps the distance of the accounting clock to the scheduler's, for times that only the kernel keeps.
- * The scheduler's is never read for the instant of a switch: after a waking that preempts, the kernel does not read it
- * again, and it stands where the waking was, up to a tick before. So the smallest distance seen of late is taken.
+ * clock_follow - keeps the distance between the accounting clock and the scheduler's, for times that only the kernel
+ * keeps. The scheduler's clock never gives the instant of a switch: after a preempting wakeup the kernel does not
+ * update it, and it stands at the time of the wakeup, up to a tick earlier. Hence the smallest recent distance is used.
  */
 static __always_inline void clock_follow(struct cpu_slot *c, __u64 now, const struct rq *rq)
 {

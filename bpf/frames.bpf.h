@@ -2,21 +2,21 @@
 #ifndef SYSTOP_BPF_FRAMES_BPF_H
 #define SYSTOP_BPF_FRAMES_BPF_H
 
-/* The state of a walk of a user stack, and the scratch for it and for kernel stacks. */
+/* The state of a user stack walk, and scratch memory for it and for kernel stacks. */
 
 #include "maps.bpf.h"
 #include "stack.h"
 #include "unwind.h"
 
-/* Frames kept at the inner end of a stack that is too deep to be kept as a whole. */
+/* Frames kept at the inner end of a stack that is too deep to be kept whole. */
 #define STACK_INNER (STACK_USER_MAX - 1 - STACK_OUTER)
 
 #define UNWIND_VMAS 16
 
-/* Words of the stack that are read at once; a power of two. */
+/* Words of the stack read at once; a power of two. */
 #define UNWIND_WINDOW 64
 
-/* Compilers save registers at the end of a frame: they are in so many words. */
+/* Compilers save registers at the end of a frame: within this many words. */
 #define UNWIND_SAVED 8
 
 struct frames {
@@ -24,39 +24,38 @@ struct frames {
 };
 
 struct unwind {
-	__u64 pc, sp, bp, bx, di; /* di: of the innermost frame only */
+	__u64 pc, sp, bp, bx, di; /* di: only of the innermost frame */
 	__u64 hash;
 	__u64 mm_root;      /* of the maple tree */
 	__u64 vdso;
 	__u32 nr, nr_vmas, last;
-	__u32 leaf;         /* pc is where it is, not where it returns to */
+	__u32 leaf;         /* pc is the frame's own address, not a return address */
 	__u32 end;          /* enum stack_end */
 	__u32 flags;        /* enum stack_flags */
 	__u32 tgid;
 	__u32 check;        /* a second hash */
 	__u32 in_exec;
-	__u32 known;        /* how many of vmas were known before; ~0: they are not to be kept */
-	__u32 seq;          /* of the mappings, when the walk began */
-	__u64 inner_hash;   /* both, of the frames that are kept at the inner end */
+	__u32 known;        /* mappings in vmas that came from the cache; ~0: do not cache them */
+	__u32 seq;          /* of the mappings, at the start of the walk */
+	__u64 inner_hash;   /* both hashes of the frames kept at the inner end */
 	__u32 inner_check;
 	struct unwind_vma vmas[UNWIND_VMAS];
 	struct frames frames;
-	/* Scratch that would be too much for the programs' stack: 512 bytes for all calls together. */
+	/* Scratch that does not fit on the programs' stack: 512 bytes for all nested calls. */
 	struct file_key key;
 	__u64 node[32];
-	struct cfi_rule rule; /* of the frame the walk is at */
+	struct cfi_rule rule; /* of the current frame */
 	__u64 cfa;
 	__u32 low, high;    /* of a search */
 	__u64 deref_at, deref;
-	__u64 fp_at, bx_at; /* where the caller's registers were saved, 0: they are as they were */
-	__u64 window_at;    /* a part of the stack, read at once */
+	__u64 fp_at, bx_at; /* where the caller's registers were saved; 0: unchanged */
+	__u64 window_at;    /* a part of the stack that was read at once */
 	__u32 window_bytes;
 	__u64 window[UNWIND_WINDOW];
-	__u32 busy;         /* UNWIND_BLOCKED only: another one is at it, and waits */
+	__u32 busy;         /* UNWIND_BLOCKED only: another program uses it, and may sleep */
 };
 
-/* A scratch each: a sample comes in the middle of a switch, and both in the middle of reading another
- * thread's stack. */
+/* One scratch each: a sample can interrupt a switch, and both can interrupt the reading of another thread's stack. */
 enum unwind_context { UNWIND_SAMPLE, UNWIND_SWITCH, UNWIND_BLOCKED, UNWIND_CONTEXTS };
 
 struct unwinds_map {
@@ -67,7 +66,7 @@ struct unwinds_map {
 };
 extern struct unwinds_map unwinds SEC(".maps");
 
-/* For kernel stacks. */
+/* Scratch for kernel stacks. */
 struct kernel_frames_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, UNWIND_CONTEXTS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts: how long each takes, whom from, and, for sched_waking, in which a CPU is: most threads are woken there,
- * and the thread that runs meanwhile has nothing to do with it. Left out where the kernel has no such tracepoint.
- * Programs are attached in their order here: an end is seen of each interrupt whose begin is.
+ * Interrupts: how long each takes, from which thread, and, for sched_waking, which one a CPU is in: most wakeups happen
+ * there, and the current thread has nothing to do with them. Tracepoints that the kernel does not have are left out.
+ * Programs are attached in their order here: if an interrupt's begin is seen, so is its end.
  */
 
 #include "maps.bpf.h"
@@ -34,7 +34,7 @@ static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 	return 0;
 }
 
-/* A thread that is alone on its CPU does not switch: what its samples could not enter is entered at the tick. */
+/* A thread that is alone on its CPU does not switch: the tick adds the files that its samples could not. */
 static __noinline int files_enter(struct task_struct *t, struct cpu_slot *c)
 {
 	c->files_met = 0;
@@ -71,7 +71,7 @@ int BPF_PROG(irq_handler_entry, int irq)
 	return enter_hard(WAKE_SOURCE(WAKE_IRQ, irq), irq_line(irq));
 }
 
-/* The CPU's own vectors: their tracepoints' names, what they are, and what they mean for who is woken there. */
+/* The CPU's own vectors: tracepoint name, source, and context of wakeups in it. */
 #define VECTOR(name, source, wake)                                \
 	SEC("?tp_btf/" #name "_exit")                             \
 	int BPF_PROG(name##_exit)                                 \
@@ -90,13 +90,13 @@ VECTOR(call_function, IRQ_CAL, WAKE_IPI)
 VECTOR(call_function_single, IRQ_CAL, WAKE_IPI)
 VECTOR(irq_work, IRQ_IWI, WAKE_IPI)
 
-/* Whether the softirqs that run now are a thread's own work, and nothing that it loses. */
+/* Whether the softirqs that run now are the thread's own work, and take nothing from it. */
 static __always_inline bool in_ksoftirqd(const struct task_struct *t)
 {
 	return t->flags & PF_KTHREAD && *(__u64 *)t->comm == *(__u64 *)"ksoftirqd";
 }
 
-/* A preemptible one, by its thread's slot. */
+/* A preemptible softirq ends: its start is in its thread's slot. */
 static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vector, struct task_struct *t)
 {
 	struct slot *s = slot_at(task_slot(t));
@@ -106,7 +106,7 @@ static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vec
 		c->loss[LOSS_IRQ] += shared.seeded;
 		return 0;
 	}
-	if (!s->softirq) /* it began before the programs were there */
+	if (!s->softirq) /* it began before the programs were attached */
 		return 0;
 	level.began = s->softirq_began;
 	s->softirq = 0;

@@ -3,8 +3,8 @@
 #define SYSTOP_BPF_IRQ_BPF_H
 
 /*
- * Which interrupts a CPU is in, and what each took. One that is interrupted stands still: each has its own time only.
- * What a softirq does in ksoftirqd is that thread's own running time, and so is all that softirqs do where they are
+ * Which interrupts a CPU is in, and how long each took. An interrupted interrupt stands still: each one is charged with
+ * its own time only. Softirqs in ksoftirqd are that thread's own running time, and so are all softirqs where they are
  * preemptible (PREEMPT_RT).
  */
 
@@ -18,10 +18,10 @@
 
 extern const volatile bool preempt_rt;
 
-/* Sources for lines, up to IRQ_NAMED. Fixed at load. */
+/* Number of sources for lines, at most IRQ_NAMED. Fixed at load. */
 extern const volatile __u32 irq_named;
 
-/* Source of each line's number, 0: it was not met yet. */
+/* Source of each line, by its number; 0: not met yet. */
 struct irq_lines_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -52,9 +52,10 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 {
 	__u32 depth = c->irq_depth;
 
-	if (!shared.seeded) /* the threads are not known yet that it is taken from */
+	if (!shared.seeded) /* the threads that it interrupts are not known yet */
 		return;
-	/* First of all: an interrupt can come in the middle of this, as softirqs begin and end with them on. */
+	/* First of all: an interrupt can come in the middle of this function, as softirqs begin and end with
+	 * interrupts on. */
 	*(volatile __u32 *)&c->irq_depth = depth + 1;
 	if (depth && depth <= IRQ_LEVELS)
 		c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].own_ns += account_sub(now, c->irq_at);
@@ -79,7 +80,7 @@ static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struc
 		return;
 	}
 	s = &area->irqs[level->source & (IRQ_SOURCES - 1)];
-	if (!s->count) /* another interrupt may come in the middle of this */
+	if (!s->count) /* another interrupt may come in the middle of this function */
 		__sync_fetch_and_or(&area->irqs_met[level->source / 64 & (IRQ_SOURCES / 64 - 1)], 1ULL << (level->source & 63));
 	s->count++;
 	s->ns += own;
@@ -94,15 +95,15 @@ static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struc
 	}
 }
 
-/* irq_leave - the innermost one, of @source, ends at @now. @steals: @tid, who ran, lost the time: so with all but
- * softirqs. */
+/* irq_leave - the innermost interrupt, of @source, ends at @now. @steals: @tid, which ran, lost the time; false for
+ * softirqs in ksoftirqd. */
 static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, __u32 source, __u32 tid, bool steals)
 {
 	__u32 depth = c->irq_depth - 1;
 	struct irq_level *level;
 	__u64 own;
 
-	if (!c->irq_depth) /* it began before the programs were there */
+	if (!c->irq_depth) /* it began before the programs were attached */
 		return;
 	if (depth >= IRQ_LEVELS) {
 		c->loss[LOSS_IRQ]++;
@@ -112,26 +113,26 @@ static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, 
 	level = &c->irq_levels[depth & (IRQ_LEVELS - 1)];
 	own = level->own_ns + account_sub(now, c->irq_at);
 	c->irq_at = now;
-	if (level->source != source) { /* an end was not seen: from here on it is right again */
+	if (level->source != source) { /* an end was missed: start afresh */
 		c->loss[LOSS_IRQ]++;
 		c->irq_depth = 0;
 		return;
 	}
-	/* A sum for each of both kinds: neither can come in the middle of its own. */
+	/* One sum per kind: an interrupt cannot come in the middle of another one of its kind. */
 	if (source >= IRQ_SOFTIRQS)
 		c->hardirq_ns += own;
 	else if (steals)
 		c->softirq_ns += own;
 	irq_count(c, cpu, level, own, tid);
 	record(c, cpu, now, RING_IRQ, source, ring_span(account_sub(now, level->began)), tid);
-	/* Not before: the next one would write over this one's level. */
+	/* Last, as the next interrupt overwrites this level. */
 	*(volatile __u32 *)&c->irq_depth = depth;
 	c->interrupts++;
 	clock_cost(c, c->interrupts, now);
 }
 
-/* softirq_now - the softirq that runs now: WAKE_SOURCE(), 0: none. A preemptible one is its thread's: whoever has
- * preempted that is not in it, and can run another one. */
+/* softirq_now - the current softirq: WAKE_SOURCE(), 0: none. A preemptible softirq belongs to its thread: a thread
+ * that preempts it is not in it, and can run another one. */
 static __always_inline __u32 softirq_now(const struct cpu_slot *c)
 {
 	struct task_struct *t;
@@ -146,12 +147,12 @@ static __always_inline __u32 softirq_now(const struct cpu_slot *c)
 	return s ? s->softirq : 0;
 }
 
-/* irq_sampled - the source of what a sampler's interrupt interrupted, + 1; 0: none. */
+/* irq_sampled - the source that a sampler's interrupt interrupted, + 1; 0: none. */
 static __always_inline __u32 irq_sampled(const struct cpu_slot *c)
 {
 	__u32 depth = c->irq_depth;
 
-	/* Where it comes by a timer, that is the innermost one. */
+	/* If a timer drives the sampler, the innermost interrupt is the sampler's own. */
 	if (shared.sampler_timer && depth && depth <= IRQ_LEVELS &&
 	    c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].source >= IRQ_SOFTIRQS)
 		depth--;
@@ -159,8 +160,8 @@ static __always_inline __u32 irq_sampled(const struct cpu_slot *c)
 }
 
 /*
- * tick_seen - the CPU's timer came at @now. While the CPU is busy it comes every few ms; if not, interrupts were off,
- * or a hypervisor ran another guest.
+ * tick_seen - the CPU's timer fired at @now. It fires every few ms while the CPU is busy. If it does not, interrupts
+ * were off, or a hypervisor ran another guest.
  */
 static __always_inline void tick_seen(struct cpu_slot *c, __u64 now)
 {
@@ -174,7 +175,8 @@ static __always_inline void tick_seen(struct cpu_slot *c, __u64 now)
 	c->tick_at = now;
 }
 
-/* irq_none - at a switch: no interrupt can be going on but for preemptible softirqs, which are not among these. */
+/* irq_none - at a switch: no interrupt can be in progress, except for preemptible softirqs, which are not counted
+ * here. */
 static __always_inline void irq_none(struct cpu_slot *c)
 {
 	if (c->irq_depth) {

@@ -3,10 +3,10 @@
 #define SYSTOP_BPF_KERNEL_H
 
 /*
- * The few kernel types the programs read. Only the fields used are declared: CO-RE finds their
- * places in the running kernel's BTF. Fields that were renamed are ___flavors, with the commit.
- * Every number is unsigned, whatever it is there: libbpf then follows a change of its width (on_cpu
- * is one byte since 7.2), and refuses the load of one that is signed.
+ * The few kernel types the programs read. Only the fields in use are declared: CO-RE finds their offsets in the running
+ * kernel's BTF. Renamed fields are ___flavors, with the commit. Every number is unsigned here, whatever it is in the
+ * kernel: libbpf then follows a change of its width (on_cpu is one byte since 7.2), and refuses to load one that is
+ * signed.
  */
 
 #include <linux/types.h>
@@ -48,16 +48,16 @@ struct cred {
 
 struct rq {
 	__u64 clock;
-	__u64 clock_task; /* less interrupts and steal, where the kernel measures them */
-	__u64 prev_steal_time;    /* CONFIG_PARAVIRT: the hypervisor's sum at the last tick, */
-	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING: and when `clock` was last read */
+	__u64 clock_task; /* without interrupts and steal, where the kernel measures them */
+	__u64 prev_steal_time;    /* CONFIG_PARAVIRT: the hypervisor's sum at the last tick */
+	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING: the sum when `clock` was last read */
 };
 
 struct cfs_rq {
 	struct rq *rq;
 	unsigned int throttle_count; /* CONFIG_CFS_BANDWIDTH */
-	__u64 throttled_clock_self; /* since 6.6; while threads of its own stand: since when, */
-	__u64 throttled_clock_self_time; /* and for how long they did before */
+	__u64 throttled_clock_self; /* since 6.6; since when its own threads are stopped; 0: they are not */
+	__u64 throttled_clock_self_time; /* how long they were stopped before that */
 };
 
 struct sched_entity {
@@ -128,7 +128,7 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
-/* On x86 and arm64 the context is a structure that has vdso. */
+/* On x86 and arm64 the context is a structure with a vdso. */
 typedef struct {
 	void *vdso;
 } mm_context_t;
@@ -154,14 +154,14 @@ struct mm_struct___count { /* 6.13: eb449bd96954; odd while the mappings change 
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
-	unsigned int softirq_disable_cnt; /* CONFIG_PREEMPT_RT: preempt_count's part of it is the thread's own */
+	unsigned int softirq_disable_cnt; /* CONFIG_PREEMPT_RT: the softirq part of preempt_count, kept per thread */
 	unsigned int in_execve : 1;
 	unsigned int in_iowait : 1;
-	unsigned int frozen : 1; /* CONFIG_CGROUPS: by cgroup v2's freezer, or stopped so that it need not be */
-	unsigned char throttled; /* since 6.18; its CPU limit stops it, on its way to user mode */
+	unsigned int frozen : 1; /* CONFIG_CGROUPS: frozen by cgroup v2's freezer, or already stopped */
+	unsigned char throttled; /* since 6.18; stopped by its CPU limit, on its way to user mode */
 	unsigned int on_cpu;
 	unsigned int wake_cpu;
-	unsigned int prio; /* as an int: a deadline thread's is -1 */
+	unsigned int prio; /* to be read as int: a deadline thread's is -1 */
 	struct sched_entity se;
 	unsigned int policy;
 	struct sched_info sched_info;
@@ -245,10 +245,10 @@ enum {
 	PF_KTHREAD = 0x200000,
 };
 
-/* task_struct.softirq_disable_cnt: it runs a softirq, and does not only keep them off. */
+/* task_struct.softirq_disable_cnt: the thread runs a softirq rather than only disabling them. */
 #define SOFTIRQ_SERVING 0x100
 
-/* Priorities below this one are real time: CPU limits of cgroups do not stop them. */
+/* Priorities below are real time: CPU limits of cgroups do not stop them. */
 #define MAX_RT_PRIO 100
 
 #endif

@@ -3,17 +3,17 @@
 #define SYSTOP_BPF_KNOWN_BPF_H
 
 /*
- * Mappings that the last stacks of an address space were in. To find one takes about 25 cold cache lines: three nodes of
- * the maple tree, the mapping, its file, inode and id. The kernel counts the changes of an address space's mappings,
- * for its own look-ups without a lock: while the count stands they are what they were. After a second they are looked
- * for again, as a file may have changed under its name, and is seen to be used.
+ * Cache of the mappings that the last stacks of an address space were in. Finding a mapping touches about 25 cold cache
+ * lines: three nodes of the maple tree, the mapping, its file, inode and id. The kernel counts the changes of an
+ * address space's mappings for its own lockless lookups: while the count stands, the mappings are unchanged. After a
+ * second they are looked up again, as a file may have changed under its name, and to note that it is still in use.
  */
 
 #include "area.bpf.h"
 #include "frames.bpf.h"
 #include "view.bpf.h"
 
-/* The count of changes. False: the kernel has none, or a change is going on. */
+/* The count of changes. False: the kernel has none, or a change is in progress. */
 static __always_inline bool known_seq(struct mm_struct *mm, __u32 *seq)
 {
 	struct mm_struct___count *count = (void *)mm;
@@ -29,7 +29,7 @@ static __always_inline bool known_seq(struct mm_struct *mm, __u32 *seq)
 	return true;
 }
 
-/* The place of an address space. The address is aligned to cache lines at least. */
+/* The cache entry of an address space. The address is aligned at least to cache lines. */
 static __always_inline struct unwind_known *known_at(__u64 mm)
 {
 	struct cpu_area *area = area_of(bpf_get_smp_processor_id());
@@ -37,7 +37,7 @@ static __always_inline struct unwind_known *known_at(__u64 mm)
 	return area ? &area->known[(mm >> 6 ^ mm >> 10) & (UNWIND_KNOWN - 1)] : NULL;
 }
 
-/* known_take - at the start of a walk: what is known of the mappings. A sample may come in the middle, and write. */
+/* known_take - at the start of a walk: copies the cached mappings. A sample may interrupt it and write. */
 static __always_inline void known_take(struct unwind *u, struct mm_struct *mm)
 {
 	struct unwind_known *k = known_at((__u64)mm);
@@ -57,7 +57,7 @@ static __always_inline void known_take(struct unwind *u, struct mm_struct *mm)
 		u->known = u->nr_vmas = UNWIND_KNOWN_VMAS;
 }
 
-/* known_keep - at the end of a walk: what it found. */
+/* known_keep - at the end of a walk: caches the mappings it found. */
 static __always_inline void known_keep(struct unwind *u, struct mm_struct *mm)
 {
 	struct unwind_known *k = known_at((__u64)mm);
@@ -73,7 +73,7 @@ static __always_inline void known_keep(struct unwind *u, struct mm_struct *mm)
 	k->seconds = shared.seconds;
 	for (__u32 i = 0; i < UNWIND_KNOWN_VMAS; i++) {
 		k->vmas[i] = u->vmas[i];
-		if (i >= nr || !k->vmas[i].file) /* its file may have an id the next time */
+		if (i >= nr || !k->vmas[i].file) /* its file may have an id next time */
 			k->vmas[i].end = 0;
 	}
 	*(volatile __u32 *)&k->writes += 1;

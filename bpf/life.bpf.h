@@ -3,19 +3,18 @@
 #define SYSTOP_BPF_LIFE_BPF_H
 
 /*
- * A slot's life: taken from the free queue (or never used before), given to a thread by
- * compare-and-exchange in its task storage, closed by the switch that sees it dead, harvested by
- * user space, and put back into the queue. The storage is made when the thread is, or by the
- * iterator: where it has no allocator of its own (before 6.4), making it at a switch takes memory
- * under the runqueue's lock, and what wakes kswapd for more of it wants that lock.
+ * A slot's life: taken from the free queue (or never used before), given to a thread by compare-and-exchange in its
+ * task storage, closed by the switch that sees the thread dead, harvested by user space, and put back into the queue.
+ * The storage is created with the thread, or by the iterator: before 6.4 it has no allocator of its own, and creating
+ * it at a switch takes memory under the runqueue's lock, while waking kswapd for more memory needs that lock.
  */
 
 #include "maps.bpf.h"
 #include "order.bpf.h"
 #include "scope.bpf.h"
 
-/* Between slot_begin() and slot_end() seq is odd; a reader that sees the same even number before and after has a whole
- * slot. */
+/* Between slot_begin() and slot_end() seq is odd; a reader that sees the same even number before and after its copy
+ * has a consistent slot. */
 static __always_inline void slot_begin(struct slot *s)
 {
 	order_step(&s->seq);
@@ -26,13 +25,14 @@ static __always_inline void slot_end(struct slot *s)
 	order_step(&s->seq);
 }
 
-/* slot_changed - after a change that holds up no switch: the reader looks again. */
+/* slot_changed - after a change outside a switch: makes a reader in progress read again. */
 static __always_inline void slot_changed(struct slot *s)
 {
 	order_add(&s->seq, 2);
 }
 
-/* Asks for the lines that a switch-in needs, all at once, before the first one is waited for; task_slot() has line 2. */
+/* Touches the cache lines that a switch-in needs all at once, before it waits for the first one; task_slot() touches
+ * line 2. */
 static __always_inline void slot_touch(const struct slot *s)
 {
 	asm volatile("" : : "r"(s->seq), "r"(s->runq_max_ns));
@@ -53,8 +53,8 @@ static __always_inline __u64 *found_at(struct task_struct *t)
 /*
  * task_slot - the slot of a thread, 0: it has none yet.
  *
- * What was found is read once: a thread with the same place, whose number is FOUND_PER_SLOT * slots_max off, can write
- * its own slot there on another CPU between the comparison and a second read.
+ * The found slot is read only once: a thread with the same entry, whose tid is FOUND_PER_SLOT * slots_max off, can
+ * write its own slot there on another CPU between the comparison and a second read.
  */
 static __always_inline __u32 task_slot(struct task_struct *t)
 {
@@ -73,7 +73,7 @@ static __always_inline __u32 task_slot(struct task_struct *t)
 	return ref->slot;
 }
 
-/* The name and numbers a thread is known by. The caller owns the slot. */
+/* Fills in the thread's name and ids. The caller owns the slot. */
 static __always_inline void slot_identify(struct slot *s, struct task_struct *t)
 {
 	for (int i = 0; i < (int)sizeof(s->comm); i++)
@@ -89,7 +89,7 @@ static __always_inline void slot_identify(struct slot *s, struct task_struct *t)
 	s->stime_ns = t->stime;
 }
 
-/* An empty slot, in no one's hands yet. 0: all are in use. */
+/* Returns an empty slot that only the caller knows, 0: all are in use. */
 static __always_inline __u32 slot_take(void)
 {
 	__u32 index = 0;
@@ -108,12 +108,12 @@ static __always_inline __u32 slot_take(void)
 	s->state = SLOT_FREE;
 	s->flags = 0;
 	s->cpu = 0;
-	/* Everything behind seq, state, flags and cpu, which stay what they are. */
+	/* Everything behind seq, state, flags and cpu. */
 	__builtin_memset(&s->since, 0, sizeof(*s) - __builtin_offsetof(struct slot, since));
 	return index;
 }
 
-/* Gives an empty slot to a thread; if another CPU was quicker, that one's counts. */
+/* Gives an empty slot to a thread. Returns the other slot if another CPU was quicker. */
 static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct task_struct *t)
 {
 	__u32 other = __sync_val_compare_and_swap(&ref->slot, 0, index);
@@ -128,7 +128,7 @@ static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct
 	return other;
 }
 
-/* Whether -p covers the thread: its process was asked for, or it was born from one that was. */
+/* Whether -p covers the thread: its process was given, or its parent thread is covered. */
 static __always_inline bool slot_pid_scope(struct task_struct *t, struct slot *parent)
 {
 	__u32 tgid = t->tgid;
@@ -138,8 +138,8 @@ static __always_inline bool slot_pid_scope(struct task_struct *t, struct slot *p
 	return (parent && parent->pid_scope) || bpf_map_lookup_elem(&scope_pids, &tgid);
 }
 
-/* slot_new - a slot for a thread that has none, in state SLOT_FREE. @parent: the slot of the thread
- * that made it, or NULL. @switches: it is for a switch, which is counted where there is none. Returns its index, or 0. */
+/* slot_new - a slot for a thread that has none, in state SLOT_FREE. @parent: the slot of the thread that created it,
+ * or NULL. @switches: called for a switch, which is counted as lost if there is no slot. Returns its index, or 0. */
 static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent, struct cpu_slot *c,
 					      bool switches)
 {
@@ -147,7 +147,7 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 	struct slot *s;
 	__u32 index;
 
-	if (!ref) { /* before they are entered, all threads are without */
+	if (!ref) { /* before seeding, no thread has storage */
 		c->loss[LOSS_NO_STORAGE] += switches && shared.seeded;
 		return 0;
 	}
@@ -163,7 +163,7 @@ static __always_inline __u32 slot_new(struct task_struct *t, struct slot *parent
 	return slot_give(ref, index, t);
 }
 
-/* Hands a dead thread's slot to user space; nothing writes to it from here on. */
+/* Hands a dead thread's slot to user space; nothing writes to it any more. */
 static __always_inline void slot_bury(struct slot_ref *ref, __u32 index)
 {
 	__u32 at = __sync_fetch_and_add(&shared.dead_head, 1) % slots_max;

@@ -3,11 +3,11 @@
 #define SYSTOP_BPF_LOSS_H
 
 /*
- * What was not measured, or not as it should be, by cause: counted per CPU by the programs and by
- * user space, summed, shown and exported. id, JSON name, what it means.
+ * What was not measured, or not correctly, by cause: counted per CPU by the programs and by user space, summed, shown
+ * and exported. Rows: id, JSON name, meaning.
  */
 
-/* Numbers that are missing, or wrong, for good. */
+/* Numbers that are missing or wrong for good. */
 #define LOSSES(_)                                                                                  \
 	_(NO_SLOT,       "no_slot",       "switches of threads without a slot: all slots were in use") \
 	_(NO_STORAGE,    "no_storage",    "switches of threads whose task storage could not be had") \
@@ -20,7 +20,7 @@
 	_(WAITS,         "waits",         "long waits and sleeps, and wakings, that there were too many of to tell each: nobody is named for them") \
 	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read")
 
-/* What was missed, and found elsewhere: the times are whole. */
+/* What was missed and found elsewhere: the times are complete. */
 #define REPAIRS(_)                                                                                 \
 	_(GAP,           "gap",           "switches the kernel did not report: the times are those of sched_info") \
 	_(SEED_MISSED,   "seed_missed",   "threads of /proc that the kernel's iterator did not list at start: shown from their first switch on") \
@@ -31,7 +31,7 @@
 enum loss_cause {
 #define _(id, name, help) LOSS_##id,
 	LOSSES(_)
-	LOSS_REPAIRED, /* those from here on are no loss */
+	LOSS_REPAIRED, /* causes from here on are no loss */
 	LOSS_LAST = LOSS_REPAIRED - 1,
 	REPAIRS(_)
 #undef _

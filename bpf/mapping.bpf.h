@@ -3,10 +3,10 @@
 #define SYSTOP_BPF_MAPPING_BPF_H
 
 /*
- * Which file an address is in, and where: a walk of the address space's maple tree, without a lock. A
- * change meanwhile gives a wrong look-up, never a crash, and what was found is checked against the bounds
- * of the mapping. Files have ids of their own; user space is told of each once, and sees to it that those
- * that were not met for long make room. A frame in a file for which there is no id is told without: id 0.
+ * Which file an address is in, and at which offset: walks the address space's maple tree without a lock. A concurrent
+ * change yields a wrong lookup, never a crash, and the result is checked against the bounds of the mapping. Files have
+ * ids of their own; each is reported to user space once, and user space frees the ids of files that were not met for
+ * long. A frame in a file without an id is reported with id 0.
  */
 
 #include "frames.bpf.h"
@@ -14,13 +14,13 @@
 
 #define VM_EXEC 4
 
-/* Of the kernel's pages, in which it counts the offsets of mappings. Fixed at load. */
+/* Of the kernel's pages, the unit of mapping offsets. Fixed at load. */
 extern const volatile __u32 page_shift;
 
-/* Ids are below it. Fixed at load. */
+/* All ids are below this. Fixed at load. */
 extern const volatile __u32 files_max;
 
-/* Id of each file met. */
+/* Id of each file that was met. */
 struct files_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -30,7 +30,7 @@ struct files_map {
 };
 extern struct files_map files SEC(".maps");
 
-/* Ids of files that are forgotten: nothing has them any more. */
+/* Ids of forgotten files: nothing refers to them any more. */
 struct free_files_map {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, UNWIND_FILES);
@@ -44,7 +44,7 @@ struct file_events_map {
 };
 extern struct file_events_map file_events SEC(".maps");
 
-/* Files whose mapping user space wants to be told of again: it could not open them the last time. */
+/* Files whose mapping user space wants reported again: it could not open them last time. */
 struct files_asked_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -63,7 +63,7 @@ struct unwind_files_map {
 };
 extern struct unwind_files_map unwind_files SEC(".maps");
 
-/* Names of the file and of its folders; a ring of dentries ends at the root of its file system. */
+/* Names of the file and its folders. A dentry that is its own parent is the root of its file system. */
 static __always_inline void file_names(struct file_event *e, struct dentry *d)
 {
 	for (int i = 0; i < FILE_NAMES; i++) {
@@ -83,7 +83,7 @@ static __always_inline void file_tell(struct unwind *u, const struct file_key *k
 	struct file_event *e = bpf_ringbuf_reserve(&file_events, sizeof(*e), 0);
 	__u32 one = 1;
 
-	if (!e) { /* the next time it is met */
+	if (!e) { /* report it the next time it is met */
 		if (!bpf_map_update_elem(&files_asked, key, &one, BPF_NOEXIST))
 			__sync_fetch_and_add(&shared.files_asked, 1);
 		else
@@ -102,7 +102,7 @@ static __always_inline void file_tell(struct unwind *u, const struct file_key *k
 	bpf_ringbuf_submit(e, 0);
 }
 
-/* A stack has a frame in the file. */
+/* Notes that a stack has a frame in the file. */
 static __always_inline void file_used(__u32 id)
 {
 	struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &id);
@@ -112,7 +112,7 @@ static __always_inline void file_used(__u32 id)
 		f->used = now;
 }
 
-/* There is something to be written to a hash, which this walk must not do. */
+/* Notes that a hash has to be written, which this walk must not do. */
 static __always_inline void file_wait(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -124,7 +124,7 @@ static __always_inline void file_wait(void)
 	c->files_waited++;
 }
 
-/* An id that no file has; one that none ever had, if there is one. 0: all are in use. */
+/* A free file id, preferably one never used before. 0: all are in use. */
 static __always_inline __u32 file_id_take(void)
 {
 	__u32 id = 0;
@@ -145,7 +145,7 @@ static __always_inline void file_id_give(__u32 id)
 		__sync_fetch_and_add(&shared.files_again, -1);
 }
 
-/* The id of a file: a new one if it has none. 0: no more ids, or it has to wait. */
+/* The id of a file, a new one if it has none. 0: no ids are left, or the file has to wait. */
 static __always_inline __u32 file_id(struct unwind *u, __u32 context, const struct file_key *key, struct file *file,
 				     __u64 start, __u64 end)
 {
@@ -193,8 +193,8 @@ static __always_inline __u32 maple_type(__u64 entry)
 	return entry >> 3 & 15;
 }
 
-/* maple_child - what the node @entry has for @addr; 0: nothing, or not there. Functions that are not static are
- * verified once, and not on every path that leads to them. */
+/* maple_child - the entry of node @entry for @addr; 0: none, or the node is unreadable. Functions that are not
+ * static are verified once, not on every path that leads to them. */
 __weak __noinline __u64 maple_child(__u32 context, __u64 entry, __u64 addr)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -224,7 +224,7 @@ static __always_inline __u64 inode_mtime(struct inode *inode)
 	return VIEW_FIELD(inode, i_mtime.tv_sec);
 }
 
-/* vma_find - the mapping of executable memory that holds @addr: its place in u->vmas, or -1. */
+/* vma_find - the executable mapping that holds @addr: its index in u->vmas, or -1. */
 __weak __noinline int vma_find(__u32 context, __u64 addr)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -284,7 +284,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 		return at;
 	}
 	v->file = (__u64)file_id(u, context, key, file, start, end) << FRAME_FILE_SHIFT;
-	/* Looked at again: what was there when its file was read is what was found. */
+	/* Check again that the mapping is still the one whose file was read. */
 	if (VIEW_FIELD(vma, vm_start) != start || VIEW_FIELD(vma, vm_file) != file) {
 		v->end = 0;
 		return -1;
@@ -292,7 +292,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	return at;
 }
 
-/* unwind_vma - the same, which looks among those found before first. */
+/* unwind_vma - as vma_find(), but looks at the mappings found so far first. */
 __weak __noinline int unwind_vma(__u32 context, __u64 addr)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_BPF_MAPS_BPF_H
 #define SYSTOP_BPF_MAPS_BPF_H
 
-/* Maps and settings that several programs share; weak, so that the linker keeps one of each. */
+/* Maps and settings that several programs share. */
 
 #include "kernel.h"
 #include "slot.h"
@@ -16,24 +16,25 @@
 
 /* Settings, fixed at load. */
 extern const volatile __u32 slots_max;      /* entries of slots, dead_ring and free_slots */
-extern const volatile __s32 cgroup_ssid;    /* v1 controller whose tree is shown, -1: v2 */
-extern const volatile __s32 limits_ssid;    /* v1 controller whose tree has the CPU limits, -1: v2, HIERARCHY_NONE: the one shown */
+extern const volatile __s32 cgroup_ssid;    /* v1 controller whose hierarchy is shown, -1: v2 */
+extern const volatile __s32 limits_ssid;    /* v1 controller whose hierarchy has the CPU limits, -1: v2,
+					     * HIERARCHY_NONE: the one shown */
 extern const volatile __u32 scope_kinds;    /* enum scope_kind bits in force, 0: everything */
 extern const volatile __s32 scope_ssid[SCOPE_HIERARCHIES]; /* of the cgroup scope, or HIERARCHY_NONE */
 
-/* Whether programs may read any kernel memory, fixed at load: lockdown "confidentiality" forbids it. Without it there
- * are no stacks, and no names of cgroups; what is behind it is not even verified. */
+/* Whether programs may read arbitrary kernel memory, fixed at load: lockdown "confidentiality" forbids it. Without
+ * it there are no stacks and no cgroup names; the verifier skips the code behind it. */
 extern const volatile bool kernel_reads;
 
-/* Whether task storage may be made where the scheduler holds a lock. Fixed at load. */
+/* Whether task storage may be created while the scheduler holds a lock. Fixed at load. */
 extern const volatile bool storage_at_switch;
 
-/* Whether a sample, which can be an NMI, has to leave hashes as they are: their locks may be held on this CPU, and, until
- * Linux 6.15, two CPUs that wait for each other's like that wait for ever. Fixed at load. */
+/* Whether a sample, which can be an NMI, must not write to hashes: their locks may be held on this CPU, and until
+ * Linux 6.15 two CPUs that wait for each other's lock that way deadlock. Fixed at load. */
 extern const volatile bool samples_wait;
 
-/* Whether a scheduler of BPF programs (sched_ext) runs, or ran since the host was started: a thread's running time up to
- * its last switch-in is then not known. Fixed at load. */
+/* Whether a scheduler of BPF programs (sched_ext) runs, or has run since boot: then a thread's running time up to
+ * its last switch-in is not known. Fixed at load. */
 extern const volatile bool sched_ext_ran;
 
 /* State shared with user space (memory-mapped .bss). */
@@ -58,9 +59,9 @@ struct cpus_map {
 };
 extern struct cpus_map cpus SEC(".maps");
 
-/* Slots of threads that died, for user space to harvest: written at dead_head, zeroed by the
- * reader. A slot is here at most once, so a ring of slots_max entries never overflows. The kernel
- * lays array elements out in steps of 8 bytes, hence their size. */
+/* Slots of dead threads, for user space to harvest: written at dead_head, zeroed by the reader. A slot is here at
+ * most once, so a ring of slots_max entries never overflows. The kernel aligns array elements to 8 bytes, hence
+ * their size. */
 struct dead_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -79,9 +80,9 @@ struct free_map {
 extern struct free_map free_slots SEC(".maps");
 
 /*
- * Where a thread's slot was last found, by the low bits of its number: a switch of a thread that did
- * not run for long finds its task storage three cache misses away (170 ns under 400 processes),
- * this with one. What is here is believed only if the slot says that it is the thread's.
+ * Where a thread's slot was last found, by the low bits of its tid. At the switch of a thread that did not run for
+ * long, its task storage is three cache misses away (170 ns under 400 processes), this entry one. An entry is trusted
+ * only if the slot says that it belongs to the thread.
  */
 struct found_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

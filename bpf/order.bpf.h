@@ -3,17 +3,17 @@
 #define SYSTOP_BPF_ORDER_BPF_H
 
 /*
- * What keeps writes in order for a reader on another CPU. x86 keeps stores in order by itself, and a locked instruction
- * there would hold up the loads behind it. Elsewhere an atomic instruction that gives a result is a full barrier, and
- * one that gives none is no barrier at all (arm64's STADD and STSET): a result that is not used must look as if it
- * were, or the compiler leaves it out. tests/btf/relocate.c looks at the instructions.
+ * Keeps writes in order for a reader on another CPU. x86 keeps stores in order by itself, and a locked instruction
+ * there would hold up the loads behind it. Elsewhere an atomic instruction that returns a value is a full barrier, and
+ * one that returns none is no barrier at all (arm64's STADD and STSET): the value must look used, or the compiler drops
+ * it. tests/btf/relocate.c checks the instructions.
  */
 
 #include <linux/types.h>
 
 #include <bpf/bpf_helpers.h>
 
-/* order_add - adds to a word that others may write, too: what was written before it is seen before it. */
+/* order_add - adds to a word that others may write, too; earlier writes become visible before it. */
 static __always_inline void order_add(__u32 *at, __u32 n)
 {
 	__u32 was = __sync_fetch_and_add(at, n);
@@ -21,8 +21,8 @@ static __always_inline void order_add(__u32 *at, __u32 n)
 	asm volatile("" : : "r"(was));
 }
 
-/* order_step - one more, in a word that only this program writes now: what comes before it is seen before it, and what
- * comes behind it is seen behind it. order_set - the same, which sets it. */
+/* order_step - adds one to a word that only this program writes now; earlier writes become visible before it, later
+ * ones after it. order_set - the same, but sets the word. */
 static __always_inline void order_step(__u32 *at)
 {
 #ifdef __TARGET_ARCH_x86

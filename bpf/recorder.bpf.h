@@ -10,7 +10,7 @@
 /* log2 of the slots of each CPU's ring, fixed at load; 0: nothing is recorded. */
 extern const volatile __u32 ring_bits;
 
-/* Each ring is a map of its own, made after the first screen. */
+/* Each ring is a map of its own, created after the first screen is shown. */
 struct ring_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -29,9 +29,9 @@ struct rings_map {
 extern struct rings_map rings SEC(".maps");
 
 /*
- * record_place - the next place of the CPU's ring. @alone: interrupts are off. Then only an NMI can come in between, and
- * where samples do not come by one, the place is taken by plain instructions: a locked one waits until all that was
- * written before it has its cache line.
+ * record_place - takes the next place of the CPU's ring. @alone: interrupts are off. Then only an NMI can interrupt,
+ * and if samples do not come by NMI, plain instructions take the place: a locked one waits until all earlier writes
+ * have their cache lines.
  */
 static __always_inline __u64 record_place(struct cpu_slot *c, bool alone)
 {
@@ -44,7 +44,7 @@ static __always_inline __u64 record_place(struct cpu_slot *c, bool alone)
 	return place;
 }
 
-/* record_at - an event of this CPU at @at, on the accounting clock. @alone: as in record_place(). */
+/* record_at - records an event of this CPU at @at, on the accounting clock. @alone: as in record_place(). */
 static __always_inline void record_at(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
 				      __u64 first, __u64 second, bool alone)
 {
@@ -75,7 +75,7 @@ static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum
 	record_at(c, cpu, at, kind, detail, first, second, false);
 }
 
-/* How a thread leaves: its slot's state says it, but for what only the kernel's bits do. */
+/* How a thread leaves: by its slot's state, refined by the kernel's bits. */
 static __always_inline __u32 record_state(__u8 state, bool preempt, __u32 prev_state)
 {
 	switch (state) {
@@ -92,13 +92,13 @@ static __always_inline __u32 record_state(__u8 state, bool preempt, __u32 prev_s
 	}
 }
 
-/* In what record_switch() is told of the state. */
+/* Flag in record_switch()'s @how. */
 #define RECORD_IN_SCOPE 256
 
 /*
- * record_switch - from prev, the upper half of @tids, to next. One out of scope is recorded with both threads' numbers
- * where one of them is in scope; of those between two others the first one is, as OTHER: what comes then is nobody's
- * business, and the chain is whole. @how: enum ring_state, RECORD_IN_SCOPE: one of both is
+ * record_switch - from prev, the upper half of @tids, to next. A switch with one thread in scope is recorded with both
+ * tids. Between two threads out of scope only the first switch is recorded, as RING_OTHER: what follows is out of
+ * scope, and the chain stays complete. @how: enum ring_state, RECORD_IN_SCOPE if either thread is in scope
  */
 static __always_inline void record_switch(struct cpu_slot *c, __u32 cpu, __u64 at, __u64 tids, __u32 how)
 {
@@ -117,7 +117,7 @@ static __always_inline void record_switch(struct cpu_slot *c, __u32 cpu, __u64 a
 	record_at(c, cpu, at, RING_SWITCH, (how & RING_STATE_MASK) | other, tids & 0xffffffff, tids >> 32, true);
 }
 
-/* record_waking - @cpu: where it happens; @last: where the thread that is woken was last. */
+/* record_waking - @cpu: where it happens; @last: CPU that the woken thread ran on last. */
 static __always_inline void record_waking(struct cpu_slot *c, __u32 cpu, __u64 at, __u32 tid, __u32 last, __u32 waker,
 					  __u32 context)
 {

@@ -3,14 +3,14 @@
 #define SYSTOP_BPF_RING_H
 
 /*
- * The recorder: what happened on each CPU, in a ring that the programs overwrite and nobody reads until
- * somebody wants the past. One slot an event, two words:
+ * The recorder: what happened on each CPU, in a ring that the programs overwrite and that is read only when the past is
+ * requested. An event takes one slot of two words:
  *
  *   a: time, low 40 bits of CLOCK_BOOTTIME ns | kind << 40 | detail << 44 | lap << 56
  *   b: first, 28 bits                         | second << 28              | lap << 56
  *
- * The lap is how often the ring had been filled, low 8 bits: both words have that of the place which is
- * read, or the slot is not written yet, is half written, or was overwritten.
+ * The lap counts how often the ring was filled, low 8 bits. If a word's lap is not that of the place being read, the
+ * slot is not written yet, half written, or overwritten.
  */
 
 #include <linux/types.h>
@@ -27,35 +27,35 @@ struct ring_slot {
 #define RING_DETAIL_MASK 0xfffU
 #define RING_VALUE_MASK ((1U << RING_VALUE_BITS) - 1)
 
-/* A thread's number, and 6 bits that go with it: RING_TID(), RING_WITH(). */
+/* A tid with 6 bits attached: RING_TID(), RING_WITH(). */
 #define RING_TID_BITS 22
 #define RING_TID(value) ((value) & ((1U << RING_TID_BITS) - 1))
 #define RING_WITH(value) ((value) >> RING_TID_BITS & 63)
 
 enum ring_kind {
 	RING_SWITCH = 1, /* next, prev; detail: enum ring_state of prev, RING_OTHER */
-	RING_WAKING,     /* who is woken, with bits 0-5 of the CPU it was on last; who wakes, with bits 6-11;
-			  * detail: enum wake_context */
+	RING_WAKING,     /* wakee, with bits 0-5 of the CPU it ran on last; waker, with bits 6-11; detail: enum
+			  * wake_context */
 	RING_NEW,        /* child, parent; detail: RING_THREAD */
 	RING_EXEC,       /* tid now, tid before */
 	RING_RENAME,     /* tid */
 	RING_SAMPLE,     /* ids of user and kernel stack; detail: low bits of the tid, RING_USER_MODE */
-	RING_BLOCK,      /* the same of the thread that the switch before brought, and of the block that it came
-			  * from; detail: low bits of the tid, RING_IN_D, RING_IO_WAIT */
-	RING_BLOCK_TIME, /* of that: how long it was off the CPU, and how long of that blocked: ring_span() */
-	RING_IRQ,        /* how long it took: ring_span(), whom it interrupted; at its end; detail: its source (irq.h) */
+	RING_BLOCK,      /* the same, of the thread that the switch before brought and the block it came from;
+			  * detail: low bits of the tid, RING_IN_D, RING_IO_WAIT */
+	RING_BLOCK_TIME, /* of that block: time off the CPU, and blocked part of it: ring_span() */
+	RING_IRQ,        /* duration: ring_span(), interrupted tid; recorded at its end; detail: source (irq.h) */
 	RING_KINDS
 };
 
 /* How a thread left its CPU. */
 enum ring_state {
 	RING_PREEMPTED,
-	RING_YIELDED, /* runnable, of its own will */
+	RING_YIELDED, /* runnable, left voluntarily */
 	RING_SLEEP,
 	RING_D,
 	RING_STOPPED,
 	RING_PARKED,
-	RING_IDLE,    /* of a kernel thread: D that does not count as load */
+	RING_IDLE,    /* kernel thread: D that does not count as load */
 	RING_DEAD,
 	RING_STATES
 };
@@ -68,7 +68,7 @@ enum ring_state {
 #define RING_IO_WAIT 0x400
 #define RING_SAMPLE_TID 0x3ff
 
-/* A span of time in 28 bits, to a ten millionth: 22 bits, shifted by as many as the others say. */
+/* A span of time in 28 bits, exact to one part in two million: 22 bits, to be shifted left by the upper 6. */
 #define RING_SPAN_BITS 22
 
 static inline __u32 ring_span(__u64 ns)

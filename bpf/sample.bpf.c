@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sampler of each CPU: what runs there, with its stacks; and brings up to date what sched_switch
- * would only write when the running thread leaves, which a lone busy thread may not do for seconds.
+ * The sampler of each CPU: records what runs there, with its stacks, and updates what sched_switch would write only
+ * when the running thread leaves: a lone busy thread may not leave for seconds.
  */
 
 #include "maps.bpf.h"
@@ -13,7 +13,7 @@
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 
-/* Not sampled, nor are children of the second one: systop's helpers. 0: everything is. */
+/* Not sampled, nor are the second one's children: systop's helpers. 0: everything is. */
 extern const volatile __u32 self_tgid, starter_tgid;
 
 static __always_inline bool is_self(struct task_struct *t)
@@ -27,7 +27,7 @@ static __always_inline bool is_self(struct task_struct *t)
 	       (__u32)task_view(t)->real_parent->tgid == starter_tgid;
 }
 
-/* Brings the running thread's slot up to date. Returns its index, 0: it has none. */
+/* Updates the running thread's slot. Returns its index, 0: it has none. */
 static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot *c)
 {
 	struct slot *s;
@@ -35,7 +35,7 @@ static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot 
 	/* Not in the middle of sched_switch, which only an NMI could interrupt. */
 	if (c->switches != c->switches_done)
 		return 0;
-	if (!c->since) { /* no switch since the start: what runs now did so all the time */
+	if (!c->since) { /* no switch since the start: the current thread has run all the time */
 		c->current_task = (__u64)t;
 		c->current_slot = task_slot(t);
 		c->current_idle = !t->pid;
@@ -70,8 +70,8 @@ static __always_inline enum sample_class sample_class(struct task_struct *t, __u
 	return t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER) ? SAMPLE_KERNEL : SAMPLE_THREAD;
 }
 
-/* Whether user code was interrupted: then there is no kernel stack. The registers are in the order of
- * asm/ptrace.h, in words that must be read whole. */
+/* Whether user code was interrupted: then there is no kernel stack. The registers have the order of asm/ptrace.h,
+ * and have to be read as whole words. */
 static __always_inline bool in_user_code(const __u64 *regs)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -89,7 +89,7 @@ static __always_inline bool in_user_code(const __u64 *regs)
 #endif
 }
 
-/* An interrupt on an idle CPU: nobody's time, but where interrupts spend theirs. */
+/* An interrupt on an idle CPU: no thread's time, but shows where interrupts spend theirs. */
 static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct frames *k, struct stack_event *what)
 {
 	long bytes = bpf_get_stack((void *)ctx, k->frames, STACK_KERNEL_MAX * 8, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scheduler's events: where every thread's time goes. One program an event and one clock read
- * a program; the pieces are in the headers.
+ * The scheduler's events: where every thread's time goes. One program per event and one clock read per program; the
+ * pieces are in the headers.
  */
 
 #include "maps.bpf.h"
@@ -72,8 +72,8 @@ struct files_asked_map files_asked SEC(".maps");
 struct file_events_map file_events SEC(".maps");
 
 /*
- * Whether the CPU limit of the thread's cgroup stops it now. Since 6.18 one that is in the kernel goes on until it would
- * return to user mode, and so does one that is woken.
+ * Whether the CPU limit of the thread's cgroup stops it now. Since 6.18 a thread in the kernel runs on until it would
+ * return to user mode, and so does a woken thread.
  */
 static __always_inline bool task_throttled(struct task_struct *t, struct cfs_rq *cfs_rq)
 {
@@ -83,13 +83,13 @@ static __always_inline bool task_throttled(struct task_struct *t, struct cfs_rq 
 	       (int)t->prio >= MAX_RT_PRIO;
 }
 
-/* The same of one that is woken: since 6.18 it is not stopped before it would return to user mode. */
+/* The same for a woken thread: since 6.18 it is not stopped before it would return to user mode. */
 static __always_inline bool waking_throttled(struct task_struct *t)
 {
 	return !bpf_core_field_exists(t->throttled) && task_throttled(t, task_view(t)->se.cfs_rq);
 }
 
-/* For how long threads of the runqueue stood so far; 0: the kernel does not say. */
+/* How long threads of the runqueue have been stopped so far; 0: the kernel does not say. */
 static __noinline __u64 throttle_sum(struct cfs_rq *cfs_rq)
 {
 	__u64 since;
@@ -128,7 +128,7 @@ static __always_inline __u32 task_slot_make(struct task_struct *t, struct cpu_sl
 	return index ? index : task_slot_first(t, c);
 }
 
-/* How long the CPU's last `next` ran since its last switch-out that was seen, by the kernel; ~0: it is not known. */
+/* How long the CPU's last `next` ran since its last switch-out that was seen, from the kernel; ~0: unknown. */
 static __always_inline __u64 lost_run(const struct cpu_slot *c, const struct slot *s)
 {
 	struct task_struct *t = (struct task_struct *)c->current_task;
@@ -139,10 +139,10 @@ static __always_inline __u64 lost_run(const struct cpu_slot *c, const struct slo
 }
 
 /*
- * The CPU's last `next` is not this switch's `prev`: the switch between them was not reported. The
- * slot left behind still says running; its sums are put right at its thread's next switch, which
- * may be happening on another CPU now, so nothing but the state is changed here. Returns its number.
- * @ran: how long it had the CPU, at most
+ * The CPU's last `next` is not this switch's `prev`: the switch between them was not reported. The slot left behind
+ * still says running; its sums are corrected at its thread's next switch, which may be happening on another CPU now, so
+ * nothing but the state is changed here. Returns its tid.
+ * @ran: set to how long it had the CPU, at most
  */
 static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu, __u64 *ran)
 {
@@ -161,14 +161,14 @@ static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu, __u64 *
 	return s->tid;
 }
 
-/* What tells when the thread came to the CPU, if its switch-in was not seen. */
+/* What dates a thread's arrival on the CPU if its switch-in was not seen. */
 static __always_inline void missed_switch_in(struct task_struct *prev, struct account_event *e)
 {
 	e->last_arrival = prev->sched_info.last_arrival;
 	e->stint_ns = account_stint(prev->prio, shared.sched_ext, prev->se.sum_exec_runtime, prev->se.prev_sum_exec_runtime);
 }
 
-/* Since when what ends now went on: the CPU's last switch, or the start. What it was offline for is no one's. */
+/* Start of the run that ends now: the CPU's last switch, or systop's start. Time offline is charged to nothing. */
 static __always_inline __u64 cpu_since(struct cpu_slot *c, __u64 now)
 {
 	if (c->offline) {
@@ -178,24 +178,24 @@ static __always_inline __u64 cpu_since(struct cpu_slot *c, __u64 now)
 	return c->since ? c->since : shared.started_ns;
 }
 
-/* A CPU that is busy, and whose timer is seen, sees it at least that often. */
+/* A busy CPU whose timer is seen gets a tick at least this often. */
 #define SPLIT_TICK_NS 20000000
 
-/* Whether the kernel's split of the running time may have changed since the CPU's last switch: it does so at a tick. */
+/* Whether the kernel's split of the running time may have changed since the CPU's last switch: ticks change it. */
 static __always_inline bool split_changed(const struct cpu_slot *c, const struct account_event *e)
 {
 	return c->timer_at >= e->cpu_since || e->now - c->timer_at > SPLIT_TICK_NS || c->tickless;
 }
 
-/* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen; @ran: the thread that
- * it took the CPU from had it for so long, at most */
+/* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen; @ran: how long
+ * the thread before it had the CPU, at most */
 static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *prev,
 					struct account_event *e, bool gap, __u64 ran)
 {
 	bool idle = !prev->pid;
 	__u64 since = e->cpu_since;
 
-	/* Before a switch that was missed, the CPU did what it did at the last one seen, for as long as that is known. */
+	/* Before a missed switch, the CPU went on with what it did at the last one seen, as far as that is known. */
 	if (gap && c->since) {
 		__u64 until = idle ? e->now : account_arrival(since, e);
 
@@ -234,12 +234,11 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	order_set(&c->switches, c->switches + 1);
 	cfs_rq = task_view(prev)->se.cfs_rq;
-	rq = cfs_rq->rq; /* of both */
+	rq = cfs_rq->rq; /* the same for both threads */
 
-	/* Slots before times: the way to a new slot is long, and the verifier walks it for every
-	 * branch taken before it. */
+	/* Slots before times: the code for a new slot is long, and the verifier walks it for every branch before it. */
 	gap = c->current_task != (__u64)prev;
-	late = !gap && !c->current_slot && prev->pid; /* when it came it had no slot */
+	late = !gap && !c->current_slot && prev->pid; /* it had no slot when it came */
 	if (late)
 		c->current_slot = task_slot(prev);
 	if (!gap) {
@@ -276,7 +275,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (c->findings || !c->since)
 		missed_switch_in(prev, &e);
 	cpu_account(c, prev, &e, c->findings & SWITCH_GAP, ran);
-	if (c->findings & SWITCH_GAP) /* when an idle thread came is not known */
+	if (c->findings & SWITCH_GAP) /* for an idle thread the time of the switch is unknown */
 		record_switch(c, cpu, prev->pid ? account_arrival(e.cpu_since, &e) : e.cpu_since,
 			      (__u64)lost_tid << 32 | prev->pid, RING_SLEEP | RECORD_IN_SCOPE);
 	if (out) {
@@ -306,7 +305,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		left = record_state(out->state, preempt, prev_state);
 		if (out->state == SLOT_DEAD) {
 			c->findings |= SWITCH_DEAD;
-			out->tid = prev->pid; /* exec by another thread took its number */
+			out->tid = prev->pid; /* exec by another thread took its tid */
 			out->task = 0;
 		}
 	}
@@ -354,7 +353,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in)
 		slot_end(in);
 
-	/* Not before what the thread did elsewhere, in other CPUs' time: as its slot has it. */
+	/* Not before the thread's events on other CPUs, whose clocks may be ahead: its slot has the later time. */
 	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
 	if ((samples_wait && c->files_met) || (c->findings & SWITCH_PARKS &&
 						block_afford(c, e.now, out && out->long_block ? 1 : BLOCK_GUESS_PRICE)))
@@ -410,8 +409,8 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 	return 0;
 }
 
-/* A thread is made. No lock of the scheduler's is held. io_uring and vhost workers come this way too, while they never
- * pass sched_process_fork. */
+/* A thread is created; no lock of the scheduler is held. io_uring and vhost workers pass here too, but never pass
+ * sched_process_fork. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(task_newtask, struct task_struct *p)
 {
@@ -420,7 +419,7 @@ int BPF_PROG(task_newtask, struct task_struct *p)
 	return 0;
 }
 
-/* It is born: made runnable for the first time. */
+/* A thread is born: made runnable for the first time. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 {
@@ -435,8 +434,8 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 	s = slot_at(slot_new(p, parent, c, false));
 	if (!s)
 		return 0;
-	/* sched_switch on another CPU cannot be here yet: the thread is not on a runqueue that may
-	 * run it before this program ends. */
+	/* sched_switch cannot run for it on another CPU yet: the thread is not on a runqueue that could run it
+	 * before this program ends. */
 	now = clock_now(c);
 	slot_begin(s);
 	s->born_ns = s->since = now;
@@ -449,7 +448,7 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 	return 0;
 }
 
-/* The thread's memory goes: its last switch was missed if it still has a slot. */
+/* The thread's memory is freed: if it still has a slot, its last switch was missed. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(sched_process_free, struct task_struct *p)
 {
@@ -472,7 +471,7 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 	return 0;
 }
 
-/* exec: another name, and the leader's number if another thread did it. */
+/* exec: a new name, and the leader's tid if another thread called it. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 {

@@ -3,10 +3,10 @@
 #define SYSTOP_BPF_SCOPE_BPF_H
 
 /*
- * Whether a thread is in the scope asked for, and which cgroup it is in. Decided once and kept in the slot. A switch-in
- * decides again where a thread of the host changed its cgroup since: cgroup_attach_task and cgroup_transfer_tasks say
- * so, once for whole processes too, and one that is born in another cgroup is decided at its birth. A switch-out
- * compares the credentials, which only the thread itself changes, while they are still in the cache.
+ * Whether a thread is in the requested scope, and which cgroup it is in. Decided once and kept in the slot. A switch-in
+ * decides again if any thread of the host has changed its cgroup since: cgroup_attach_task and cgroup_transfer_tasks
+ * report that, once for a whole process, and a thread born in another cgroup is decided at its birth. A switch-out
+ * compares the credentials, which only the thread itself changes, while they are still cached.
  */
 
 #include "maps.bpf.h"
@@ -31,8 +31,8 @@ struct scope_ids_map {
 extern struct scope_ids_map scope_pids SEC(".maps");
 extern struct scope_ids_map scope_uids SEC(".maps");
 
-/* By slot: the id of the thread's cgroup in the hierarchy that has the CPU limits, where another one is shown; resized
- * before load. */
+/* By slot: id of the thread's cgroup in the hierarchy with the CPU limits, if another one is shown; resized before
+ * load. */
 struct limit_cgroups_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -42,14 +42,14 @@ struct limit_cgroups_map {
 };
 extern struct limit_cgroups_map limit_cgroups SEC(".maps");
 
-/* Cgroups that a thread was met in. */
+/* Cgroups in which a thread was met. */
 struct cgroup_events_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
 };
 extern struct cgroup_events_map cgroup_events SEC(".maps");
 
-/* The last cgroup that was told of, by a hash of its id: one that lost its place is told of again. */
+/* The last reported cgroup, by a hash of its id: one that was displaced is reported again. */
 struct cgroups_told_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << CGROUPS_TOLD_BITS);
@@ -58,21 +58,21 @@ struct cgroups_told_map {
 };
 extern struct cgroups_told_map cgroups_told SEC(".maps");
 
-/* Room for 600 threads that are found to be elsewhere in the 250 ms between two readings; of those that there is no room
- * for, all that they did since the last refresh is shown where they are now. */
+/* Room for 600 threads found to have moved in the 250 ms between two readings. For others, all they did since the
+ * last refresh is shown where they are now. */
 struct cgroup_moves_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
 };
 extern struct cgroup_moves_map cgroup_moves SEC(".maps");
 
-/* Whether another cgroup, or other credentials, or another scope may decide differently now. */
+/* Whether the cgroup, the credentials or the scope may have changed since the decision. */
 static __always_inline bool scope_changed(const struct slot *s, struct task_struct *t)
 {
 	return s->scope_gen != shared.scope_gen || s->cred != (__u64)t->cred;
 }
 
-/* The thread's cgroup in a hierarchy; NULL where that controller is not built in. */
+/* The thread's cgroup in a hierarchy; NULL if that controller is not built in. */
 static __always_inline struct cgroup *css_set_cgroup(struct css_set *set, __s32 ssid)
 {
 	struct cgroup_subsys_state *css;
@@ -110,7 +110,7 @@ static __always_inline bool scope_has_cgroup(struct css_set *set)
 	return false;
 }
 
-/* Ids are a hierarchy's own: those of the one with the limits have a bit more here. */
+/* Ids are unique in a hierarchy only: this bit marks those of the hierarchy with the limits. */
 #define CGROUP_OF_LIMITS (1ULL << 63)
 
 static __always_inline __u64 *cgroup_told(__u64 id)
@@ -121,9 +121,9 @@ static __always_inline __u64 *cgroup_told(__u64 id)
 }
 
 /*
- * cgroup_tell - tells of the cgroup at @address and of those above it, up to one that was told of. Where there is no
- * room it is told of when a thread is met there the next time. @of: 0 or CGROUP_OF_LIMITS. Functions that are not static
- * are verified once.
+ * cgroup_tell - reports the cgroup at @address and its ancestors, up to one already reported. If there is no room, it
+ * is reported when a thread is next met there. @of: 0 or CGROUP_OF_LIMITS. Functions that are not static are verified
+ * once.
  */
 __weak __noinline int cgroup_tell(__u64 address, __u64 of)
 {
@@ -154,19 +154,19 @@ __weak __noinline int cgroup_tell(__u64 address, __u64 of)
 	return 0;
 }
 
-/* So that user space knows a cgroup's name when it meets its id. */
+/* Lets user space know a cgroup's name when it meets its id. */
 static __always_inline void cgroup_met(struct cgroup *cgroup, __u64 id, __u64 of, struct cpu_slot *c)
 {
 	__u64 *told = cgroup_told(id | of);
 
 	if (!told || *told == (id | of))
 		return;
-	/* What comes back from memory is a number, which a function can be given. */
+	/* Passed through memory: what comes back is a plain number, which a function can take. */
 	*(volatile __u64 *)&c->scope_cgroup = (__u64)cgroup;
 	cgroup_tell(*(volatile __u64 *)&c->scope_cgroup, of);
 }
 
-/* Notes the cgroup whose CPU limits hold for the thread of slot @index. Returns whether it is another one. */
+/* Notes the cgroup whose CPU limits hold for the thread of slot @index. Returns whether it changed. */
 static __always_inline bool limits_note(struct css_set *cgroups, __u32 index, struct cpu_slot *c)
 {
 	struct cgroup *cgroup = css_set_cgroup(cgroups, limits_ssid);
@@ -181,7 +181,7 @@ static __always_inline bool limits_note(struct css_set *cgroups, __u32 index, st
 	return *at != was;
 }
 
-/* move_tell - what the slot says up to now is of the cgroups and the scope that it was in. */
+/* move_tell - reports that a thread moved: what its slot says so far belongs to the old cgroups and scope. */
 __weak __noinline int move_tell(const struct slot *s, __u32 index)
 {
 	struct cgroup_move *m;
@@ -199,7 +199,7 @@ __weak __noinline int move_tell(const struct slot *s, __u32 index)
 	return 0;
 }
 
-/* Decides anew; the caller owns the slot, whose number is @index. */
+/* Decides anew. The caller owns the slot, which has index @index. */
 static __noinline int scope_decide(struct task_struct *t, struct slot *s, struct cpu_slot *c, __u32 index)
 {
 	struct css_set *cgroups = task_view(t)->cgroups;
@@ -221,7 +221,7 @@ static __noinline int scope_decide(struct task_struct *t, struct slot *s, struct
 	if (in && (scope_kinds & SCOPE_UID))
 		in = bpf_map_lookup_elem(&scope_uids, &uid);
 	moved |= s->cgroup_id != id || s->in_scope != in;
-	if (moved && s->cred) /* first of all, as that is read when the rest is found to have changed */
+	if (moved && s->cred) /* first, as it is read when the rest is found to have changed */
 		move_tell(s, index);
 	s->scope_gen = gen;
 	s->cred = (__u64)cred;

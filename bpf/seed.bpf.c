@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Enters the threads that existed before the probes, after the probes are attached. A switch that
- * comes first makes the slot itself; the compare-and-exchange keeps either. Run again for the threads
- * that do not switch: when the scope changed, they were moved to another cgroup, or their parent ended.
+ * Gives slots to the threads that existed before the probes, once the probes are attached. A switch that comes first
+ * makes the slot itself; the compare-and-exchange keeps one of the two. Run again for threads that do not switch, when
+ * the scope changed, they were moved to another cgroup, or their parent ended.
  */
 
 #include "maps.bpf.h"
@@ -11,7 +11,7 @@
 #include "clock.bpf.h"
 #include "life.bpf.h"
 
-/* Since when the thread is in the state it has, on the scheduler's clock. */
+/* Since when the thread has been in its state, on the scheduler's clock. */
 static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 {
 	__u64 arrival = t->sched_info.last_arrival, stint;
@@ -27,7 +27,7 @@ static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 	return arrival;
 }
 
-/* The thread has a slot: what may have changed while it sleeps, as its next switch would find it. */
+/* The thread has a slot: updates what may have changed while it sleeps, as its next switch would. */
 static __always_inline void seed_again(struct task_struct *t, struct slot *s, struct cpu_slot *c, __u32 index)
 {
 	__u32 ppid = task_view(t)->real_parent->tgid;
@@ -94,7 +94,7 @@ int seed_task(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* A thread, or all threads of a process, are moved to another cgroup. Those that switch find it out themselves. */
+/* A thread, or all threads of a process, are moved to another cgroup. Threads that switch notice it themselves. */
 SEC("tp_btf/cgroup_attach_task")
 int BPF_PROG(cgroup_attach_task, struct cgroup *to, const char *path, struct task_struct *t, bool process)
 {
@@ -118,11 +118,11 @@ int BPF_PROG(cgroup_attach_task, struct cgroup *to, const char *path, struct tas
 	return 0;
 }
 
-/* All threads of a cgroup (v1) are moved, as its CPUs went offline. */
+/* All threads of a cgroup (v1) are moved because its CPUs went offline. */
 SEC("tp_btf/cgroup_transfer_tasks")
 int BPF_PROG(cgroup_transfer_tasks)
 {
 	__sync_fetch_and_add(&shared.scope_gen, 1);
-	shared.moves_lost = 1; /* each thread is looked at */
+	shared.moves_lost = 1; /* each thread has to be checked */
 	return 0;
 }

@@ -3,9 +3,9 @@
 #define SYSTOP_BPF_STACK_BPF_H
 
 /*
- * Takes stacks, gives equal ones the same id, and tells user space of them through a ring of events
- * on each CPU. A kernel stack of 10 frames costs 1.3 us, a user stack 2 us and 0.04 us a frame:
- * only samples and long blocks have one, and blocks those that a budget allows.
+ * Takes stacks, gives equal ones the same id, and reports them to user space through a ring of events on each CPU. A
+ * kernel stack of 10 frames costs 1.3 us, a user stack 2 us and 0.04 us per frame: only samples and long blocks have
+ * stacks, and blocks only within a budget.
  */
 
 #include "area.bpf.h"
@@ -14,7 +14,7 @@
 #include "stack.h"
 #include "unwind.bpf.h"
 
-/* How large the dictionary is: by the CPUs. Fixed at load. */
+/* Size of the dictionary, chosen by the number of CPUs. Fixed at load. */
 extern const volatile __u32 stack_index_bits;
 
 struct stacks_map {
@@ -37,7 +37,7 @@ extern struct stack_lines_map stack_lines SEC(".maps");
 
 /* --- The dictionary */
 
-/* A stack to be given an id. */
+/* A stack that needs an id. */
 struct stack_new {
 	__u64 hash;
 	__u32 check;
@@ -46,7 +46,7 @@ struct stack_new {
 	__u32 end, flags;
 };
 
-/* Copies the frames into lines of their own. Returns the first line, or -1: there is no room. */
+/* Copies the frames into new lines. Returns the first line, or -1 if there is no room. */
 static __always_inline __s64 stack_store(const __u64 *frames, __u32 nr, __u32 half)
 {
 	__u32 lines = (nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES, first, at;
@@ -68,7 +68,7 @@ static __always_inline __s64 stack_store(const __u64 *frames, __u32 nr, __u32 ha
 	return first;
 }
 
-/* stack_intern - the id of a stack, a new one if it was not met before. 0: lost, counted. */
+/* stack_intern - the id of a stack, a new one if it was not met before. 0: lost, and counted as such. */
 __weak __noinline __u32 stack_intern(struct frames *f, struct stack_new *n, struct cpu_slot *c)
 {
 	__u32 generation = shared.stack_generation, half = generation & 1, at, step, index;
@@ -111,15 +111,15 @@ taken:
 	e->tgid = n->tgid;
 	e->nr = n->nr;
 	e->end = n->end;
-	order_set(&e->hash, n->hash); /* all else before the flags */
+	order_set(&e->hash, n->hash); /* everything else becomes visible before the flags */
 	e->flags = n->flags | STACK_READY;
 	return generation << stack_index_bits | index;
 }
 
-/* --- What is taken */
+/* --- Taking stacks */
 
-/* stack_user - the id of the present thread's user stack. @flags: STACK_USER_LOST if it is lost.
- * 0 without it: it has none. */
+/* stack_user - the id of the current thread's user stack. @flags: STACK_USER_LOST is added if it is lost. 0 without
+ * that flag: the thread has no user stack. */
 static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __u32 context,
 				   __u8 *flags)
 {
@@ -142,7 +142,7 @@ static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __
 	return id;
 }
 
-/* stack_kernel - the id of the @nr kernel frames in @k. 0: lost, counted. */
+/* stack_kernel - the id of the @nr kernel frames in @k. 0: lost, and counted as such. */
 __weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot *c)
 {
 	struct stack_new n = { .nr = nr, .end = nr < STACK_KERNEL_MAX ? STACK_COMPLETE : STACK_TOO_DEEP };
@@ -160,7 +160,7 @@ __weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot
 
 /* --- Events */
 
-/* The next event of this CPU's ring, for stack_tell(). */
+/* The next event of this CPU's ring; stack_tell() publishes it. NULL: lost, counted. */
 static __always_inline struct stack_event *stack_event(struct cpu_slot *c, __u32 cpu, __u64 *place)
 {
 	struct cpu_area *area = area_of(cpu);
@@ -175,7 +175,7 @@ static __always_inline struct stack_event *stack_event(struct cpu_slot *c, __u32
 
 static __always_inline void stack_tell(struct stack_event *e, __u64 place)
 {
-	order_set(&e->seq, place + 1); /* all else is written */
+	order_set(&e->seq, place + 1); /* everything else is written */
 }
 
 #endif

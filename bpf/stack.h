@@ -3,8 +3,8 @@
 #define SYSTOP_BPF_STACK_H
 
 /*
- * Stacks as the programs and user space share them: what a frame is, the dictionary that gives equal
- * stacks one id, and the rings of events that use the ids.
+ * Stacks as shared by the programs and user space: frames, the dictionary that gives equal stacks one id, and the rings
+ * of events that refer to the ids.
  */
 
 #include <linux/types.h>
@@ -12,19 +12,20 @@
 /*
  * A frame, innermost first in every list:
  *   kernel    the address itself: bit 63 is set
- *   file      id of the file << 40 | offset in it: equal for all processes, and good when they are gone.
- *             Id 0: there was none for it
- *   anonymous FRAME_ANONYMOUS | address in the process: code that a JIT made
+ *   file      id of the file << 40 | offset in it: the same in all processes, valid after they have ended.
+ *             Id 0: the file has no id
+ *   anonymous FRAME_ANONYMOUS | address in the process: code made by a JIT compiler
  */
 #define FRAME_KERNEL (1ULL << 63)
 #define FRAME_ANONYMOUS (1ULL << 62)
 #define FRAME_FILE_SHIFT 40
 #define FRAME_OFFSET_MASK ((1ULL << FRAME_FILE_SHIFT) - 1)
 
-/* In place of frames that are left out in the middle of a deep stack. */
+/* Stands for frames left out in the middle of a deep stack. */
 #define FRAME_GAP FRAME_ANONYMOUS
 
-/* Of more than these the innermost and the outermost are kept: the walk goes on for so many. */
+/* Longest user stack kept; of deeper ones the innermost frames and STACK_OUTER outermost ones are kept. The walk
+ * ends after STACK_STEPS_MAX frames. */
 #define STACK_USER_MAX 256
 #define STACK_OUTER 32
 #define STACK_STEPS_MAX 2048
@@ -33,17 +34,17 @@
 /* Why a stack ends where it does. */
 enum stack_end {
 	STACK_COMPLETE,  /* at a root */
-	STACK_TRUNCATED, /* too deep, or nothing told the way further out */
-	STACK_UNREADABLE, /* memory was not there */
+	STACK_TRUNCATED, /* too deep, or the caller could not be found */
+	STACK_UNREADABLE, /* memory could not be read */
 	STACK_NO_CODE,   /* an address that is no code */
-	STACK_TOO_DEEP,  /* there was no room for its outer end */
-	STACK_NO_RULE,   /* the compiler says where the caller is in words that this does not know */
-	STACK_EXEC,      /* in the middle of execve(): its registers are those of the old program */
+	STACK_TOO_DEEP,  /* the walk did not reach its outer end */
+	STACK_NO_RULE,   /* the compiler's rule for the caller cannot be expressed in our tables */
+	STACK_EXEC,      /* in the middle of execve(): the registers are the old program's */
 	STACK_ENDS
 };
 
-/* Goes on with both hashes of a stack, which begin with 0: each frame from the innermost on, the process
- * of anonymous ones, and the end: stack_hash_end(). */
+/* Adds to both hashes of a stack, which begin with 0: each frame from the innermost outwards; stack_hash_end() adds
+ * the process of anonymous frames, and the end. */
 static inline void stack_hash(__u64 *hash, __u32 *check, __u64 frame)
 {
 	*hash = (*hash ^ frame) * 0x9e3779b97f4a7c15ULL;
@@ -59,32 +60,32 @@ static inline void stack_hash_end(__u64 *hash, __u32 *check, __u32 tgid, __u8 en
 }
 
 /*
- * The dictionary has two halves. New stacks go into one; when that is nearly full, user space, which
- * has read all of it, turns to the other, and clears the first when nobody can be writing to it any
- * more. Each turn is a generation: an id of 28 bits is generation << index bits | entry, so that none is
- * used again for 4,095 turns; 511 with the most CPUs. 0 is none.
+ * The dictionary has two halves. New stacks go into one; when that is nearly full, user space, which has read all of
+ * it, switches to the other, and clears the first once nothing can be writing to it. Each switch starts a generation:
+ * an id of 28 bits is generation << index bits | entry, so that no id is reused for 4,095 generations; 511 with the
+ * most CPUs. 0 is none.
  */
 #define STACK_ID_BITS 28
-#define STACK_INDEX_BITS 16       /* of hosts of up to 128 CPUs, */
-#define STACK_INDEX_BITS_MOST 19  /* and of 1,024 and more: twice the CPUs, one more */
+#define STACK_INDEX_BITS 16       /* for hosts of up to 128 CPUs */
+#define STACK_INDEX_BITS_MOST 19  /* for 1,024 CPUs and more: one more for each doubling */
 #define STACK_GENERATION_MAX(index_bits) ((1U << (STACK_ID_BITS - (index_bits))) - 1)
 #define STACK_HALF(index_bits) (1U << (index_bits)) /* entries */
 #define STACK_PROBES 16
 
-/* Frames lie in lines of 64 bytes, as many as they need, one behind the other. */
+/* Frames lie in consecutive lines of 64 bytes. */
 #define STACK_LINE_FRAMES 8
 #define STACK_LINES_HALF(index_bits) (2U << (index_bits))
 
 enum stack_flags {
 	STACK_READY = 1,     /* the frames are written */
-	STACK_ANONYMOUS = 2, /* some frames are good in process tgid only */
-	STACK_BY_FP = 4,     /* some callers were found by frame pointers: there is no table */
+	STACK_ANONYMOUS = 2, /* some frames are valid only in process tgid */
+	STACK_BY_FP = 4,     /* some callers were found by frame pointers, for lack of a table */
 };
 
 /* Written by the program that took the entry, cleared by user space. */
 struct stack_entry {
 	__u64 hash;   /* of the frames, and of tgid with STACK_ANONYMOUS; 0: free */
-	__u32 check;  /* another hash: two stacks with one hash are told apart */
+	__u32 check;  /* a second hash: distinguishes stacks with equal first hashes */
 	__u32 line;   /* first line of its frames */
 	__u32 tgid;   /* with STACK_ANONYMOUS */
 	__u16 nr;
@@ -103,68 +104,68 @@ enum stack_kind {
 };
 
 enum stack_event_flags {
-	STACK_USER_LOST = 1,   /* there was no id for it */
+	STACK_USER_LOST = 1,   /* it could not be given an id */
 	STACK_KERNEL_LOST = 2,
 	STACK_NO_USER = 4,     /* not taken at the switch-out that began this block */
 	STACK_USER_MODE = 8,   /* a sample taken in user mode */
 	STACK_GUEST = 16,      /* a sample taken while the CPU ran a virtual machine */
-	STACK_NO_BUDGET = 32,  /* too many long blocks: this one's stack was not taken */
+	STACK_NO_BUDGET = 32,  /* too many long blocks: the stack was not taken */
 };
 
 /* Something that happened to a thread and has stacks, in the ring of its CPU. */
 struct stack_event {
 	__u64 seq;          /* its place in the ring + 1, written last */
-	__u64 at;           /* accounting clock: of the sample, of the block's end */
+	__u64 at;           /* accounting clock: time of the sample, or end of the block */
 	__u64 weight;
-	__u64 wait;         /* ns on the runqueue after the block, to be told by its stack */
-	__u64 runq_ns;      /* the thread's sum, these included */
+	__u64 wait;         /* ns on the runqueue after the block, charged to its stack */
+	__u64 runq_ns;      /* the thread's runqueue sum, including @wait */
 	__u32 slot;
 	__u32 tid;
 	__u32 user, kernel; /* stack ids, 0: none */
-	__u32 waker;        /* of the block's end: WAKER() in slot.h; 0: no waking was seen */
+	__u32 waker;        /* what ended the block: WAKER() in slot.h; 0: no wakeup was seen */
 	__u16 cpu;
 	__u8 wake_context;  /* enum wake_context */
 	__u8 kind;          /* enum stack_kind */
 	__u8 flags;         /* enum stack_event_flags */
 	__u8 spare;
-	__u16 irq;          /* of a sample: the interrupt that it was taken in (irq.h) + 1, 0: none */
+	__u16 irq;          /* of a sample: interrupt that it was taken in (irq.h) + 1, 0: none */
 	__u8 spares[4];
 };
 
 _Static_assert(sizeof(struct stack_event) == 72, "no holes");
 
-/* Of each CPU's ring; a power of two. Read every 250 ms. */
+/* Events of each CPU's ring; a power of two. Read every 250 ms. */
 #define STACK_EVENTS 4096
 
-/* Samples of a CPU, by what it did; those of threads in scope are events, too. */
+/* Samples of a CPU, by what it ran; samples of threads in scope are events, too. */
 enum sample_class {
-	SAMPLE_THREAD, /* a thread ran, in user or kernel mode */
-	SAMPLE_KERNEL, /* a thread that has no user stack ran: the kernel's own, io_uring's, vhost's */
+	SAMPLE_THREAD, /* a thread, in user or kernel mode */
+	SAMPLE_KERNEL, /* a thread without a user stack: a kernel thread, io_uring's, vhost's */
 	SAMPLE_IDLE,
-	SAMPLE_GUEST,  /* a virtual machine's CPU ran */
-	SAMPLE_ENTRY,  /* on the way into the kernel: its registers are not there yet, so is no user stack */
+	SAMPLE_GUEST,  /* a virtual machine's CPU */
+	SAMPLE_ENTRY,  /* on entry to the kernel: the registers are not saved yet, so there is no user stack */
 	SAMPLE_SELF,   /* systop itself */
 	SAMPLE_MISSED, /* between two threads, or a thread without a slot */
 	SAMPLE_CLASSES
 };
 
-/* A mapped file, as the kernel tells it from all others. */
+/* Identifies a mapped file. */
 struct file_key {
 	__u64 inode;
 	__u64 size;
 	__u64 mtime_s;
-	__u32 device;      /* kernel's: major << 20 | minor; FILE_VDSO */
+	__u32 device;      /* in the kernel's form: major << 20 | minor; or FILE_VDSO */
 	__u32 generation;
 };
 
 #define FILE_VDSO 0xffffffffU
 
 /*
- * What the iterator over blocked threads writes for each one that was asked for (blocked.bpf.c):
- * this, then nr_user and nr_kernel frames.
+ * What the iterator over blocked threads writes for each requested thread (blocked.bpf.c): this, then nr_user and
+ * nr_kernel frames.
  */
 struct blocked_record {
-	__u64 since;     /* start of the block: of the slot, when it was asked for and still now */
+	__u64 since;     /* start of the block in the slot, both when requested and now */
 	__u32 slot;
 	__u32 tgid;      /* of anonymous user frames */
 	__u16 nr_user, nr_kernel;
@@ -176,19 +177,19 @@ struct blocked_record {
 
 _Static_assert(sizeof(struct blocked_record) == 24, "no holes");
 
-/* In blocked_wanted: not the user stack, whose memory did not answer. Times leave the bit free. */
+/* In blocked_wanted: do not read the user stack, as its memory did not answer. Times leave the bit free. */
 #define BLOCKED_NO_USER (1ULL << 63)
 
 #define FILE_NAMES 8
 #define FILE_NAME_SIZE 48
 
-/* A file met for the first time: pushed through a BPF ring buffer. */
+/* A file met for the first time, reported through a BPF ring buffer. */
 struct file_event {
 	struct file_key key;
 	__u32 id;
 	__u32 tgid;
 	__u64 start, end; /* of the mapping */
-	char names[FILE_NAMES][FILE_NAME_SIZE]; /* of it and of the folders it is in, outwards */
+	char names[FILE_NAMES][FILE_NAME_SIZE]; /* of the file and the folders it is in, innermost first */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All programs. They are compiled as one: libbpf before 1.6 cannot link two that call the same function of the
- * kernel (view.bpf.h). */
+/* All programs, compiled as one object: libbpf before 1.6 cannot link two objects that call the same kernel function
+ * (view.bpf.h). */
 
-/* First: in which interrupt a CPU is is known before somebody is woken there. */
+/* First, so that a CPU's interrupt is known before a wakeup in it. */
 #include "irq.bpf.c"
 
 #include "sched.bpf.c"

@@ -3,16 +3,16 @@
 #define SYSTOP_BPF_UNWIND_BPF_H
 
 /*
- * A thread's user stack, as frames of files: from frame to frame by the tables that user space made from
- * .eh_frame (unwind.h), and by frame pointers where there is none.
+ * Walks a thread's user stack and yields frames of files: from frame to frame by the tables that user space makes from
+ * .eh_frame (unwind.h), and by frame pointers where there is no table.
  */
 
 #include "known.bpf.h"
 #include "unwind_table.bpf.h"
 
-#define UNWIND_FRAME_MAX (1 << 20) /* no frame is larger */
+#define UNWIND_FRAME_MAX (1 << 20) /* larger frames are taken as errors */
 
-/* The registers a stack walk begins with. Returns false if they are of no 64-bit code. */
+/* The registers with which a stack walk begins. Returns false if they are not of 64-bit code. */
 static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
@@ -34,8 +34,8 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #endif
 }
 
-/* Where the kernel put the registers of what a signal interrupted, from the stack pointer on that its
- * handler returns to: struct rt_sigframe. */
+/* Where the kernel saved the registers that a signal interrupted, as offsets from the stack pointer to which its
+ * handler returns: struct rt_sigframe. */
 #if defined(__TARGET_ARCH_x86)
 #define SIGNAL_FP 120
 #define SIGNAL_BX 128
@@ -46,12 +46,12 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 
 enum unwind_next {
 	UNWIND_END,
-	UNWIND_READ,  /* the window is to be read */
-	UNWIND_DEREF, /* what is at u->deref_at comes first, for unwind_cfa() */
-	UNWIND_HERE,  /* it is all there */
+	UNWIND_READ,  /* read the window first */
+	UNWIND_DEREF, /* read the word at u->deref_at first, then call unwind_cfa() */
+	UNWIND_HERE,  /* everything needed has been read */
 };
 
-/* Where in the window a place is; -1: it is not in it. */
+/* Index of a place in the window; -1: not in it. */
 static __always_inline int unwind_in_window(const struct unwind *u, __u64 place)
 {
 	__u64 from = place - u->window_at;
@@ -64,8 +64,8 @@ static __always_inline __u64 unwind_word(const struct unwind *u, __u64 place)
 	return u->window[(place - u->window_at) / 8 & (UNWIND_WINDOW - 1)];
 }
 
-/* That words from @from to @to are wanted, at most UNWIND_SAVED. With them comes what is behind them in the
- * same page, as the next frames are there. */
+/* Requests the words from @from to @to, at most UNWIND_SAVED. What follows in the same page is read along, as the
+ * next frames are there. */
 static __always_inline int unwind_want(struct unwind *u, __u64 from, __u64 to)
 {
 	__u64 page_end = ((to - 1) | 4095) + 1;
@@ -77,7 +77,7 @@ static __always_inline int unwind_want(struct unwind *u, __u64 from, __u64 to)
 	return UNWIND_READ;
 }
 
-/* Where a register of the caller was saved, 0: nowhere. */
+/* Where a register of the caller was saved, 0: it was not. */
 static __always_inline __u64 unwind_saved(const struct unwind *u, __u8 saved, __s16 offset)
 {
 	switch (saved) {
@@ -90,7 +90,7 @@ static __always_inline __u64 unwind_saved(const struct unwind *u, __u8 saved, __
 	}
 }
 
-/* The places to be read for a caller whose CFA is known: enum unwind_next. */
+/* Requests the places to be read for a caller whose CFA is known: enum unwind_next. */
 static __always_inline int unwind_places(struct unwind *u)
 {
 	__u64 from = u->cfa - 8 * UNWIND_SAVED;
@@ -100,7 +100,7 @@ static __always_inline int unwind_places(struct unwind *u)
 		u->end = STACK_TRUNCATED;
 		return UNWIND_END;
 	}
-	/* Not what is beyond the stack pointer, which may not be there. */
+	/* Not beyond the stack pointer, where memory may not be mapped. */
 	if (from < u->sp)
 		from = (u->sp + 7) & ~7ULL;
 	if (from == u->cfa) {
@@ -113,9 +113,8 @@ static __always_inline int unwind_places(struct unwind *u)
 	return next;
 }
 
-/* By frame pointers: where there is no table, or a gap in it. @may_end: the outermost frame may be one
- * of these: it has none before it, by the ABI, but code without frame pointers has anything in that
- * register. */
+/* By frame pointers: where there is no table, or a gap in it. @may_end: this may be the outermost frame: by the ABI
+ * its frame pointer is 0, but code without frame pointers keeps anything in that register. */
 static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 {
 	__u64 bp = u->bp;
@@ -134,7 +133,7 @@ static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 	return unwind_places(u);
 }
 
-/* u->deref was read, as the rule needs it: the places for the rest, enum unwind_next. */
+/* unwind_cfa - after u->deref was read: requests the remaining places, enum unwind_next. */
 __weak __noinline int unwind_cfa(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -145,7 +144,7 @@ __weak __noinline int unwind_cfa(__u32 context)
 	return unwind_places(u);
 }
 
-/* How to go on from the noted frame, by u->rule. */
+/* How to continue from the noted frame, by u->rule. */
 static __always_inline int unwind_rule(struct unwind *u)
 {
 	switch (u->rule.kind) {
@@ -188,7 +187,7 @@ static __always_inline int unwind_rule(struct unwind *u)
 	return unwind_places(u);
 }
 
-/* unwind_note - the frame the walk is at, and how to go on: enum unwind_next. */
+/* unwind_note - notes the current frame. Returns how to continue: enum unwind_next. */
 __weak __noinline int unwind_note(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -200,9 +199,9 @@ __weak __noinline int unwind_note(__u32 context)
 
 	if (!u)
 		return UNWIND_END;
-	addr = u->leaf ? u->pc : u->pc - 1; /* of the call, not behind it */
+	addr = u->leaf ? u->pc : u->pc - 1; /* the call itself, not the instruction behind it */
 	nr = u->nr;
-	if (!u->pc) { /* the way out of a root; with a frame pointer it was no frame that was followed */
+	if (!u->pc) { /* the caller of a root; with a frame pointer left, the walk did not follow real frames */
 		u->end = u->bp ? STACK_TRUNCATED : STACK_COMPLETE;
 		return UNWIND_END;
 	}
@@ -240,14 +239,14 @@ __weak __noinline int unwind_note(__u32 context)
 	return unwind_rule(u);
 }
 
-/* On to the caller: everything was read. */
+/* Steps to the caller: everything has been read. */
 static __always_inline void unwind_up(struct unwind *u)
 {
 #if defined(__TARGET_ARCH_x86)
 	if (u->rule.kind == CFI_SIGNAL) {
 		u->pc = unwind_word(u, u->sp + SIGNAL_PC);
 		u->sp = unwind_word(u, u->sp + SIGNAL_SP);
-		u->leaf = 1; /* it was interrupted there */
+		u->leaf = 1; /* the signal interrupted it there */
 		return;
 	}
 #endif
@@ -256,7 +255,7 @@ static __always_inline void unwind_up(struct unwind *u)
 	u->leaf = 0;
 }
 
-/* unwind_finish - the walk is over: of a deep stack, what is left out becomes a gap. */
+/* unwind_finish - ends a walk: puts a gap for the frames left out of a deep stack. */
 __weak __noinline int unwind_finish(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -268,7 +267,7 @@ __weak __noinline int unwind_finish(__u32 context)
 		u->end = STACK_EXEC;
 	if (u->nr <= STACK_USER_MAX)
 		return 0;
-	first = u->nr; /* the oldest in the ring is the next one that would go */
+	first = u->nr; /* the oldest frame in the ring is the next one to be overwritten */
 	for (__u32 i = 0; i < STACK_OUTER; i++) {
 		__u32 at = (STACK_USER_MAX - STACK_OUTER) | ((first + i) & (STACK_OUTER - 1));
 
@@ -286,10 +285,10 @@ __weak __noinline int unwind_finish(__u32 context)
 	return 0;
 }
 
-/* Reads the memory of the thread that is walked. Returns 0, or that it cannot be read. */
+/* Reads the memory of the walked thread. Returns 0, or nonzero if it cannot be read. */
 typedef long unwind_reader(void *to, __u32 bytes, __u64 from, struct task_struct *t);
 
-/* One frame of a thread: noted, and on to its caller. Returns 1 at the end of the stack. */
+/* Notes one frame and steps to its caller. Returns 1 at the end of the stack. */
 static __always_inline long unwind_step(struct unwind *u, __u32 context, unwind_reader *read,
 					struct task_struct *t)
 {
@@ -348,14 +347,14 @@ static long unwind_own_step(__u32 i, struct unwind_loop *loop)
 }
 
 /*
- * unwind_start - where a walk of the thread's user stack begins.
- * Returns false if it has none: kernel, io_uring and vhost threads, and 32-bit code.
+ * unwind_start - prepares the walk of a thread's user stack. Returns false if it has none: kernel, io_uring and vhost
+ * threads, and 32-bit code.
  */
 static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t)
 {
 	struct mm_struct *mm = task_view(t)->mm;
 
-	if (!bpf_core_field_exists(mm->mm_mt)) /* a kernel before 6.1 */
+	if (!bpf_core_field_exists(mm->mm_mt)) /* kernels before 6.1 */
 		return false;
 	if (!mm || t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return false;
@@ -373,7 +372,7 @@ static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t
 	return true;
 }
 
-/* unwind_user - the present thread's user stack into a scratch of this CPU. NULL: it has none. */
+/* unwind_user - walks the current thread's user stack into a scratch of this CPU. NULL: it has none. */
 static __always_inline struct unwind *unwind_user(struct task_struct *t, __u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_BPF_UNWIND_TABLE_BPF_H
 #define SYSTOP_BPF_UNWIND_TABLE_BPF_H
 
-/* The unwind tables (unwind.h): the rule for a place in a file. */
+/* Looks up the rule for a place in a file in the unwind tables (unwind.h). */
 
 #include "area.bpf.h"
 #include "mapping.bpf.h"
@@ -44,8 +44,8 @@ struct unwind_chunks_map {
 extern struct unwind_chunks_map unwind_chunks SEC(".maps");
 
 /*
- * A page's row that holds @at, of @nr rows from @first on in a chunk: its rule, -1: none. The bounds are
- * in memory, as the verifier would follow what it knows of them through every way the search can take.
+ * Returns the rule of the row that holds @at, among the page's @nr rows from @first on, or -1. The bounds are in
+ * memory: in registers, the verifier would track what it knows of them along every path of the search.
  */
 static __always_inline int unwind_search(struct unwind *u, __u32 first, __u32 nr, __u16 at)
 {
@@ -72,16 +72,15 @@ static __always_inline int unwind_search(struct unwind *u, __u32 first, __u32 nr
 		else
 			*high = middle;
 	}
-	/* A page's first row begins with it. */
+	/* A page's first row begins with the page. */
 	return rows[(*(volatile __u32 *)&u->low - 1) & (UNWIND_CHUNK_ROWS - 1)].rule;
 }
 
 /*
- * What was found for a frame before: hot code is met again and again, and a search through a table costs
- * many cache misses. One word has both, so that it can be read while it is written: a place's number and
- * file are multiplied with an odd number, which is the same for no two of them, a part of the product
- * tells the word, and the rest is in it. Zeroed by user space, which also waits until nobody goes by what was there,
- * before a rule's number means another one.
+ * Cache of the rules found for frames: hot code is met again and again, and a search through a table costs many cache
+ * misses. An entry is one word, so that it can be read while it is written: file and offset are multiplied with an odd
+ * number, which gives distinct products; a part of the product selects the entry, the rest is stored in it. Before a
+ * rule's number gets another meaning, user space zeroes the cache and waits until nothing uses its former content.
  */
 #define MEMORY_BITS (UNWIND_MEMORY_TAG_BITS + UNWIND_MEMORY_BITS)
 #define MEMORY_VALID (1U << 15)
@@ -98,7 +97,7 @@ static __always_inline __u64 *unwind_memory(__u64 frame, __u64 *tag)
 	return area ? &area->remembered[mixed >> UNWIND_MEMORY_TAG_BITS & (UNWIND_MEMORY - 1)] : NULL;
 }
 
-/* The number of the rule for a place in a file of which @f tells. -1: it is not described. */
+/* The number of the rule for @offset in the file described by @f; -1: the table does not describe it. */
 static __always_inline int unwind_table(struct unwind *u, const struct unwind_file *f, __u64 offset)
 {
 	__u32 page = offset >> UNWIND_PAGE_SHIFT;
@@ -111,7 +110,7 @@ static __always_inline int unwind_table(struct unwind *u, const struct unwind_fi
 	return p && p->nr ? unwind_search(u, p->first, p->nr, offset) : -1;
 }
 
-/* unwind_find - copies the rule for a place in a file to u->rule. 0: the file has no table. */
+/* unwind_find - copies the rule for a place in a file to u->rule. Returns 0 if the file has no table. */
 __weak __noinline int unwind_find(__u32 context, __u64 frame)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);

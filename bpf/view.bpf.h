@@ -12,24 +12,24 @@
 /* Whether the kernel has bpf_rdonly_cast(), 6.2 and later. Fixed at load. */
 extern const volatile bool has_rdonly_cast;
 
-/* Gives an address the kernel's type @type, so that it can be followed: what is not there reads as 0, by the
+/* Gives an address the kernel's type @type, so that it can be followed: an unmapped address reads as 0, by the
  * processor's exception. */
 extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 
 /*
- * To follow pointers out of a task. For every place that follows one that is trusted, and every path that
- * leads there, the verifier looks through all of the kernel's type names (1 ms each on 6.18); those of a view
- * are not trusted. Numbers are read from the task itself: that costs a check less.
+ * For following pointers out of a task. At every place that follows a trusted pointer, and on every path to it, the
+ * verifier searches all of the kernel's type names (1 ms each on 6.18); pointers of a view are not trusted. Numbers are
+ * read from the task itself, which saves a check.
  */
 static __always_inline struct task_struct *task_view(struct task_struct *t)
 {
 	return has_rdonly_cast ? bpf_rdonly_cast(t, bpf_core_type_id_kernel(struct task_struct)) : t;
 }
 
-/* For VIEW_FIELD(), of an object whose address is but a number. */
+/* For VIEW_FIELD(), of an object known by its address only. */
 #define VIEW(p) (has_rdonly_cast ? (typeof(p))bpf_rdonly_cast(p, bpf_core_type_id_kernel(typeof(*(p)))) : (p))
 
-/* A field of a VIEW(): 1 ns, or 15 ns where there is no cast. */
+/* A field of a VIEW(): 1 ns, or 15 ns without the cast. */
 #define VIEW_FIELD(p, field) (has_rdonly_cast ? (p)->field : BPF_CORE_READ(p, field))
 
 #endif

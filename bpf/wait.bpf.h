@@ -3,8 +3,8 @@
 #define SYSTOP_BPF_WAIT_BPF_H
 
 /*
- * Who ran instead of a thread that waited, for sched_switch, and who woke it, for sched_waking. The thread that had the
- * CPU before is at hand, and so is how long it had it; a slot is looked up only for a run, or a wait, that was long.
+ * What ran instead of a waiting thread, for sched_switch, and what woke it, for sched_waking. The thread that had the
+ * CPU before is at hand, and so is the length of its run; only after a long run or wait is another slot looked up.
  */
 
 #include "area.bpf.h"
@@ -16,17 +16,17 @@
 #include "wait.h"
 
 /* Settings, fixed at load. */
-extern const volatile __u64 wait_ns; /* waits are told from here on, */
-extern const volatile __u64 wait_price_ns; /* of each that is told */
-extern const volatile __u64 away_ns; /* so what is shorter is not looked at: the least of this and AWAY_NS */
+extern const volatile __u64 wait_ns; /* shortest waits to be reported */
+extern const volatile __u64 wait_price_ns; /* of each reported event */
+extern const volatile __u64 away_ns; /* smaller of wait_ns and AWAY_NS: anything shorter is not looked at */
 
-/* Of a wait, what is worth to be told of one that ran long before: one in so many. */
+/* A thread that ran earlier is reported if it accounts for at least one part in this many of the wait. */
 #define WAIT_WORTH_PART 8
 
 /*
- * Whether one more thing can be told at @now. On an overloaded host nearly every wait is long, and most wakings are by
- * another thread than the last one: so many are told that user space has read them before they are overwritten, and
- * the others are counted.
+ * Whether one more event can be reported at @now. On an overloaded host nearly every wait is long, and most wakeups
+ * have another waker than the last one. The budget keeps events few enough for user space to read them before they are
+ * overwritten; the others are counted as lost.
  */
 static __always_inline bool wait_afford(struct cpu_slot *c, __u64 now)
 {
@@ -42,7 +42,7 @@ static __always_inline bool wait_afford(struct cpu_slot *c, __u64 now)
 	return true;
 }
 
-/* Both programs that tell run with interrupts off: one at a time. */
+/* Both programs that report run with interrupts off, so never at once on a CPU. */
 static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struct wait_event *what)
 {
 	struct cpu_area *area = area_of(cpu);
@@ -56,8 +56,8 @@ static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struc
 }
 
 /*
- * wait_ran - the thread of slot @slot had the CPU from @since to @now. What takes a branch is in functions of their own
- * here: the verifier walks what follows a branch once for each way, and much follows in sched_switch.
+ * wait_ran - the thread of slot @slot had the CPU from @since to @now. Everything with branches is in a function of its
+ * own here: the verifier walks what follows a branch once for each way, and much follows in sched_switch.
  */
 __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u64 now)
 {
@@ -84,9 +84,9 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 }
 
 /*
- * Of those that had the CPU before, the ones that make up a good part of a wait: from @start on, @left ns of it are not
- * told yet. @told: ns at the end of the last one's run that are. One that has ended, and whose slot was read since,
- * is not named. Returns what is left then.
+ * Charges the rest of a wait to earlier long runs on this CPU, newest first, each with at least 1 / WAIT_WORTH_PART of
+ * it. The wait began at @start, and @left ns are not charged yet. @told: ns at the end of the newest run that are
+ * already charged. A thread which has ended, and whose slot was read since, is not named. Returns what is left then.
  */
 static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
 					      __u64 left, __u64 told)
@@ -111,9 +111,9 @@ static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u
 }
 
 /*
- * wait_tell - a thread got the CPU from the one of slot @by (0: the idle thread, or one without), which had had it for
- * @ran ns. A wait is charged to that one for as long as it ran, then to those before it that ran for long; for the rest
- * nobody is named. A hog is named, too, where a kernel thread that had waited for it, as well, came first.
+ * wait_tell - a thread got the CPU from that of slot @by (0: the idle thread, or one without a slot), which had had it
+ * for @ran ns. The wait is charged to that thread for as long as it ran, then to earlier long runs; nobody is named for
+ * the rest. A hog is named even if a kernel thread that had waited for it, too, ran in between.
  */
 __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
 {
@@ -161,8 +161,8 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 	return 0;
 }
 
-/* Whether the last one that woke the thread was another one. Interrupts are told apart by what they are, not by the
- * thread that they interrupted. */
+/* Whether the thread's last waker was another one. Interrupts are distinguished by their source, not by the thread
+ * that they interrupted. */
 static __always_inline bool woken_by_other(const struct slot *s, __u32 context, __u32 waker)
 {
 	__u32 was = s->wake >> WAKE_CONTEXT_SHIFT & 7;
@@ -171,7 +171,7 @@ static __always_inline bool woken_by_other(const struct slot *s, __u32 context, 
 							 : (s->waker ^ waker) >> WAKER_TID_BITS);
 }
 
-/* woken_tell - another one wakes the thread now: the one that did so far, and how often. */
+/* woken_tell - the waker changes now: reports the former one, and how often it woke the thread. */
 __weak __noinline int woken_tell(struct cpu_slot *c, __u32 cpu, struct slot *s, __u32 index, __u64 now)
 {
 	struct wait_event e = { .slot = index, .kind = WAIT_EVENT_WOKEN };

@@ -13,10 +13,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* What every process has. */
+/* Kept by every process. */
 static const int common[] = {
 	SCMP_SYS(brk),
-	SCMP_SYS(clock_getres), /* clock_getcpuclockid() */
+	SCMP_SYS(clock_getres), /* used by clock_getcpuclockid() */
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(close),
@@ -34,7 +34,7 @@ static const int common[] = {
 	SCMP_SYS(mremap),
 	SCMP_SYS(munmap),
 	SCMP_SYS(nanosleep),
-	SCMP_SYS(poll), /* whether systop is gone */
+	SCMP_SYS(poll), /* to notice that systop is gone */
 	SCMP_SYS(ppoll),
 	SCMP_SYS(read),
 	SCMP_SYS(recvmsg),
@@ -45,7 +45,7 @@ static const int common[] = {
 	SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(sched_yield),
 	SCMP_SYS(sendmsg),
-	SCMP_SYS(sysinfo), /* qsort(), to see whether there is memory to spare */
+	SCMP_SYS(sysinfo), /* qsort() checks for free memory */
 	SCMP_SYS(time),
 	SCMP_SYS(write),
 };
@@ -73,7 +73,7 @@ static const int look_up[] = {
 	SCMP_SYS(getdents64),
 	SCMP_SYS(lseek),
 	SCMP_SYS(lstat),
-	SCMP_SYS(memfd_create), /* the kernel's image in every process */
+	SCMP_SYS(memfd_create), /* for a copy of the vDSO */
 	SCMP_SYS(newfstatat),
 	SCMP_SYS(openat2),
 	SCMP_SYS(pread64),
@@ -117,7 +117,7 @@ static const int make_files[] = {
 
 static const int measure[] = {
 	SCMP_SYS(capget),
-	SCMP_SYS(clock_getres), /* of the clock of a process */
+	SCMP_SYS(clock_getres), /* for the CPU clock of a process */
 	SCMP_SYS(perf_event_open),
 	SCMP_SYS(pidfd_open),
 	SCMP_SYS(prlimit64),
@@ -199,7 +199,7 @@ static const int start[] = {
 
 static const int iterate[] = { BPF_ITER_CREATE };
 
-/* bpf(): programs were loaded before. */
+/* Commands of bpf() after the programs were loaded. */
 static const int bpf_commands[] = {
 	BPF_MAP_CREATE,
 	BPF_MAP_LOOKUP_ELEM,
@@ -238,7 +238,7 @@ static const struct {
 	{ "starts and ends helpers", LIST(start) },
 };
 
-/* What libraries try, and can do without: libdw opens files that a file names. */
+/* Calls that libraries make and can do without: libdw opens files named in a file. */
 static const int denied[] = {
 	SCMP_SYS(access),  SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(open),
 	SCMP_SYS(openat),  SCMP_SYS(readlink),  SCMP_SYS(readlinkat), SCMP_SYS(stat),
@@ -249,7 +249,7 @@ const char *calls_words(int set)
 	return sets[set].words;
 }
 
-/* --- Refused calls are counted by the signal that they come as. */
+/* --- Refused calls arrive as a signal, whose handler counts them. */
 
 static struct {
 	uint64_t nr;
@@ -313,7 +313,7 @@ static int allow_bpf(scmp_filter_ctx ctx, const int *commands, size_t nr)
 	return err;
 }
 
-/* Memory is never executable, signals go to the process itself, but for one that ends nobody. */
+/* Memory is never executable. Signals only go to the process itself, except SIGCONT, which ends no process. */
 static int allow_some(scmp_filter_ctx ctx)
 {
 	static const int memory[] = { SCMP_SYS(mmap), SCMP_SYS(mprotect) }, signals[] = { SCMP_SYS(kill), SCMP_SYS(tgkill) };
@@ -332,7 +332,7 @@ static int allow_opening(scmp_filter_ctx ctx, unsigned int which)
 	int err = 0;
 
 	if (which & CALLS_WRITE)
-		return 0; /* it may all of it */
+		return 0; /* it may open files in any way */
 	if (which & CALLS_OPEN) {
 		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, changes, O_RDONLY));
@@ -341,7 +341,7 @@ static int allow_opening(scmp_filter_ctx ctx, unsigned int which)
 	}
 	for (size_t i = 0; !err && i < sizeof(denied) / sizeof(denied[0]); i++)
 		err = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOENT), denied[i], 0);
-	/* fstat() of a descriptor; a name leads nowhere. */
+	/* fstat() of a descriptor works; names do not exist. */
 	if (!err)
 		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				       SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH));

@@ -12,12 +12,12 @@
 
 #include "helper/starter.h"
 
-/* The starter can be stopped in the middle of a change: then what was known before is told. */
+/* The starter can be stopped in the middle of a change: then the last known value is reported. */
 #define TRIES 3
 
 static struct shared {
-	uint32_t changes;  /* odd: one is being made */
-	uint64_t ended_ns; /* of those that ended */
+	uint32_t changes;  /* odd: a change is in progress */
+	uint64_t ended_ns; /* of helpers that have ended */
 	pid_t pids[HELPER_SLOTS];
 } *shared;
 
@@ -35,7 +35,7 @@ int cost_init(void)
 	return 0;
 }
 
-/* Also of one that ended and was not waited for; 0: there is none. */
+/* CPU time of a process, also if it has ended and was not waited for; 0: there is none. */
 static uint64_t cpu_ns(pid_t pid)
 {
 	struct timespec ts;
@@ -66,7 +66,7 @@ void cost_ended(unsigned int slot)
 		change(slot, 0, cpu_ns(shared->pids[slot]));
 }
 
-/* Without the starter nobody says that one ended: its number may be another process's. */
+/* Without the starter nothing notes the end of a helper: its PID may belong to another process. */
 static bool is_helper(pid_t pid)
 {
 	char path[32], name[8] = "";

@@ -5,16 +5,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the starter and its helpers cost. The starter knows who runs and who ended, in memory that systop reads. */
+/* What the starter and its helpers cost. The starter records which helpers run and which have ended, in memory that
+ * systop reads. */
 
-/* cost_init - before the starter is forked. 0 or -errno: then the cost is not known, and 0. */
+/* cost_init - call before the starter is forked. 0 or -errno: then the cost is unknown, and reported as 0. */
 int cost_init(void);
 
-/* The starter's: helper @slot runs as @pid; it ended, and is not waited for yet. */
+/* For the starter. cost_started - helper @slot runs as @pid. cost_ended - it has ended; call before waiting for it. */
 void cost_started(unsigned int slot, pid_t pid);
 void cost_ended(unsigned int slot);
 
-/* cost_cpu_ns - CPU time of all helpers there were, and of @starter (0: it ended), since the start; it never falls. */
+/* cost_cpu_ns - CPU time since the start of all helpers that ever ran, and of @starter (0: it has ended); never
+ * decreases. */
 uint64_t cost_cpu_ns(pid_t starter);
 
 #endif

@@ -15,7 +15,7 @@
 #include "helper/starter.h"
 #include "util/clock.h"
 
-/* A starter that takes longer to answer is said not to. It needs less than 1 ms, and a CPU. */
+/* A starter that takes longer is reported as not answering. It needs less than 1 ms, and a CPU. */
 #define LATE_NS 2000000000ULL
 
 enum state { NONE, RUNS, STOPPED, ENDED };
@@ -24,14 +24,14 @@ static struct {
 	enum state state;
 	pid_t pid;
 	int socket;
-	int signal; /* that ended it; 0: none did */
-	uint32_t last; /* id */
+	int signal; /* that ended it; 0: none */
+	uint32_t last; /* last id given out */
 	struct slot {
 		uint32_t id;
 		enum { FREE, ASKED, STARTED, FAILED } state;
 		pid_t pid;
 		int err;
-		uint64_t since; /* it was asked for; CLOCK_MONOTONIC ns */
+		uint64_t since; /* when it was requested; CLOCK_MONOTONIC ns */
 	} slots[HELPER_SLOTS];
 } starter = { .socket = -1 };
 
@@ -46,7 +46,7 @@ int helper_start(const struct helper_role *roles, int nr, int own)
 
 	sandbox_init();
 	cost_init();
-	signal(SIGCHLD, SIG_DFL); /* who ignores it is told of no child's end */
+	signal(SIGCHLD, SIG_DFL); /* if it were ignored, children's ends would not be reported */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	starter.pid = fork();
@@ -88,10 +88,10 @@ void helper_stop(void)
 	helper_work();
 	close_socket();
 	if (starter.state == STOPPED)
-		kill(starter.pid, SIGCONT); /* our child, not waited for yet: it has this number */
+		kill(starter.pid, SIGCONT); /* it is our child, not waited for yet, so the PID is still its own */
 }
 
-/* --- What becomes of it */
+/* --- State of the starter */
 
 static struct slot *slot_of(uint32_t id)
 {

@@ -12,22 +12,22 @@
 struct terminal;
 
 /*
- * Helper processes: what can block in the kernel, or parses what others wrote, does not run in the
- * process that holds BPF programs and draws the screen. One starter, forked before anything else is
- * opened, forks them on request. It is never waited for: without it helpers that run go on, and no others start.
+ * Helper processes: whatever can block in the kernel, or parses foreign files, runs outside the process that holds BPF
+ * programs and draws the screen. One starter, forked before anything else is opened, forks them on request. It is never
+ * waited for: if it ends, running helpers continue, and no others start.
  */
 
 struct helper_role;
 
-/* A helper that runs. */
+/* A running helper. */
 struct helper {
 	uint32_t id;
 	int socket; /* SOCK_SEQPACKET, non-blocking; -1: none runs */
 };
 
 /*
- * helper_start - forks the starter. Call first: it keeps the rights this process has, and nothing
- * that is opened later. @roles: live as long as the process; @own: the starter's own
+ * helper_start - forks the starter. Call first: the starter keeps the rights that this process has now, and nothing
+ * that is opened later. @roles: have to live as long as the process; @own: the starter's own role
  * Returns 0 or -errno. helper_stop() ends it and all helpers.
  */
 int helper_start(const struct helper_role *roles, int nr, int own);
@@ -35,7 +35,7 @@ pid_t helper_starter(void); /* 0: there is none */
 uint64_t helper_cpu_ns(void); /* of the starter and all helpers, since the start */
 void helper_stop(void);
 
-/* helper_work - takes what the starter told, and sees whether it still runs; call it once in a while, and when
+/* helper_work - takes the starter's messages, and checks whether it still runs; call it now and then, and when
  * helper_events() is readable (-1: there is no starter). */
 void helper_work(void);
 int helper_events(void);
@@ -47,17 +47,17 @@ const char *helper_trouble(void);
 void helper_terminal(const struct terminal *t, int fd);
 
 /*
- * helper_open - a new helper of this role. 0, or -errno: see helper_trouble(). It can be sent requests at once.
- * helper_pid - its number, to read about it; 0: it does not run, or not yet.
- * helper_ended - whether the starter waited for it. helper_error - why it could not be started; 0: it could.
+ * helper_open - requests a new helper of a role. 0, or -errno: see helper_trouble(). It can be sent requests at once.
+ * helper_pid - its PID, for reading about it; 0: it does not run, or not yet.
+ * helper_ended - whether the starter has waited for it. helper_error - why it could not be started; 0: it could.
  */
 int helper_open(int role, struct helper *h);
 pid_t helper_pid(uint32_t id);
 bool helper_ended(uint32_t id);
 int helper_error(uint32_t id);
 
-/* helper_kill - ends one that does not answer. One that is stuck in the kernel ends when it can. helper_leave - lets one
- * end by itself, which has something to put away. */
+/* helper_kill - ends a helper that does not answer. If it is stuck in the kernel, it ends when it can. helper_leave
+ * - lets a helper finish and end by itself. */
 void helper_kill(struct helper *h);
 void helper_leave(struct helper *h);
 

@@ -51,7 +51,7 @@ int helper_receive(int socket, void *message, size_t room, int *fd)
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-			    .msg_controllen = CMSG_LEN(sizeof(int)) }; /* padding would have room for a second one */
+			    .msg_controllen = CMSG_LEN(sizeof(int)) }; /* padding would leave room for a second one */
 	ssize_t n;
 
 	*fd = -1;
@@ -62,7 +62,7 @@ int helper_receive(int socket, void *message, size_t room, int *fd)
 		return -errno;
 	watch_request();
 	*fd = passed_fd(&m);
-	/* Too long, or with several descriptors. One that there was no room for in our table just does not come. */
+	/* Too long, or with several descriptors. If our table had no room for a descriptor, it is just missing. */
 	if (m.msg_flags & MSG_TRUNC || (m.msg_flags & MSG_CTRUNC && *fd >= 0)) {
 		if (*fd >= 0)
 			close(*fd);

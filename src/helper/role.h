@@ -12,11 +12,11 @@
 
 #define ROLE_CAPS_MAX 8
 
-/* As whom it runs where systop was started by root. Whoever else started it, with capabilities, stays who he is. */
+/* The user it runs as if root started systop. If another user with capabilities did, it stays that user. */
 enum role_user {
-	USER_NOBODY,  /* who owns nothing */
-	USER_INVOKER, /* who called sudo; nobody without sudo */
-	USER_WRITER,  /* the same; without sudo the files that it writes are root's (fsuid) */
+	USER_NOBODY,  /* owns nothing */
+	USER_INVOKER, /* the user who called sudo; nobody without sudo */
+	USER_WRITER,  /* the same; without sudo the files that it writes belong to root (fsuid) */
 };
 
 struct helper_role {
@@ -24,13 +24,14 @@ struct helper_role {
 	const char *what;         /* for the man page */
 	enum role_user user;
 	cap_value_t caps[ROLE_CAPS_MAX];
-	int nr_caps;              /* all others are given up */
-	unsigned int calls;       /* enum calls: the system calls there are for it */
-	unsigned int files;       /* so many descriptors; 0: as many as systop */
-	size_t memory;            /* in so many bytes, a file it writes in a quarter of them (RLIMIT_FSIZE), */
-	unsigned int request_ms;  /* with so much CPU time for each request; 0: no limit */
-	bool finishes;            /* looks itself whether systop is gone, and puts away what it began; */
-	void (*run)(int socket);  /* until the socket's other end closes; NULL: it is none of the starter's */
+	int nr_caps;              /* all others are dropped */
+	unsigned int calls;       /* enum calls: the system calls it keeps */
+	unsigned int files;       /* limit of descriptors; 0: as many as systop */
+	size_t memory;            /* limit of memory in bytes; a file it writes is limited to a quarter
+				   * (RLIMIT_FSIZE) */
+	unsigned int request_ms;  /* limit of CPU time for each request; 0: none */
+	bool finishes;            /* notices itself that systop is gone, and cleans up what it began */
+	void (*run)(int socket);  /* runs until the socket's other end closes; NULL: not started by the starter */
 };
 
 #endif

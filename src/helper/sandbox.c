@@ -17,11 +17,11 @@
 
 #define NOBODY 65534
 
-/* Being root, becoming it, and changing users bring no capabilities any more, for good. */
+/* Being root, becoming root and changing users no longer bring capabilities, for good. */
 #define SECUREBITS (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
 		    SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-/* As whom systop was started, and the invoker's groups: whoever knows them cannot be asked later. */
+/* The user that started systop, and the invoker's groups: the databases that know them are out of reach later. */
 static struct {
 	uid_t uid;
 	gid_t gid;
@@ -57,7 +57,7 @@ static int set_limits(const struct helper_role *role)
 	struct rlimit files = { role->files, role->files }, now;
 	struct rlimit none = { 0, 0 }, file = { role->memory / 4, role->memory / 4 };
 
-	/* Never more than there is: only the privileged may raise it. */
+	/* Never above the current limit: only privileged processes may raise it. */
 	if (!getrlimit(RLIMIT_NOFILE, &now) && now.rlim_max < files.rlim_max)
 		files.rlim_cur = files.rlim_max = now.rlim_max;
 	return (role->memory && (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_FSIZE, &file))) ||
@@ -65,7 +65,7 @@ static int set_limits(const struct helper_role *role)
 	       setrlimit(RLIMIT_CORE, &none);
 }
 
-/* --- Who it is */
+/* --- The user */
 
 static int become(uid_t uid, gid_t gid, const gid_t *groups, int nr)
 {
@@ -77,7 +77,7 @@ static int become_nobody(void)
 	return become(NOBODY, NOBODY, NULL, 0);
 }
 
-/* Nobody to others; what it opens and makes is opened and made by who started systop. */
+/* Nobody to others; but opens and creates files as the user that started systop. */
 static int become_writer(void)
 {
 	if (become_nobody())
@@ -105,7 +105,7 @@ static bool holds(cap_t caps, cap_value_t cap)
 	return !cap_get_flag(caps, cap, CAP_PERMITTED, &value) && value == CAP_SET;
 }
 
-/* Those there are of the role's. */
+/* Those of the role's capabilities that this process holds. */
 static int keep(const struct helper_role *role, cap_t held, cap_t kept)
 {
 	int err = 0;
@@ -117,7 +117,7 @@ static int keep(const struct helper_role *role, cap_t held, cap_t kept)
 	return err;
 }
 
-/* All that is held is effective. */
+/* Makes all held capabilities effective. */
 static int use_all(cap_t held)
 {
 	cap_t all = cap_dup(held);
@@ -133,7 +133,7 @@ static int use_all(cap_t held)
 	return err;
 }
 
-/* What needs CAP_SETPCAP; without it no_new_privs has to do. */
+/* These need CAP_SETPCAP; without it no_new_privs has to suffice. */
 static int close_doors(void)
 {
 	for (cap_value_t cap = 0; cap < cap_max_bits(); cap++)
@@ -142,7 +142,7 @@ static int close_doors(void)
 	return cap_get_secbits() == SECUREBITS ? 0 : cap_set_secbits(SECUREBITS);
 }
 
-/* Users without CAP_SETUID stay who they are. */
+/* Without CAP_SETUID the user stays the same. */
 static int drop_from(const struct helper_role *role, cap_t held, cap_t kept)
 {
 	bool become_other = holds(held, CAP_SETUID) && holds(held, CAP_SETGID);
@@ -167,7 +167,7 @@ static int drop(const struct helper_role *role)
 	return err;
 }
 
-/* Under the sanitizers a process looks at itself as a debugger would when it ends, and makes any call. */
+/* Under the sanitizers a process traces itself when it ends, and makes arbitrary calls. */
 #ifdef __SANITIZE_ADDRESS__
 #define SANITIZED_BUILD true
 #else

@@ -7,8 +7,8 @@ struct helper_role;
 /* sandbox_init - finds out who called sudo. Call once, before any process is started. */
 void sandbox_init(void);
 
-/* sandbox_enter - this process gives up all that the role does not need, for good. 0, or -1 with errno: it must not
- * run. A helper that does what it may not do ends; other processes are refused it. */
+/* sandbox_enter - this process drops everything its role does not need, for good. 0, or -1 with errno: it must not
+ * run. A helper that makes a forbidden call is killed; other processes get an error. */
 int sandbox_enter(const struct helper_role *role);
 
 #endif

@@ -23,7 +23,7 @@
 #include "helper/watch.h"
 #include "util/clock.h"
 
-/* When systop is gone, helpers end by themselves; one that is stopped does not. */
+/* Helpers end by themselves when systop is gone, but stopped ones do not: they are killed after this time. */
 #define END_NS 1000000000ULL
 
 static struct {
@@ -47,8 +47,8 @@ static void tell(enum starter_event event, uint32_t id, pid_t pid, int err)
 }
 
 /*
- * A helper has no priority over what systop watches, and where memory runs out it is the first to be ended. It runs
- * all the same where the kernel does not take the latter.
+ * A helper gets no priority over what systop watches, and is the first to be killed when memory runs out. It runs even
+ * if the kernel refuses the latter.
  */
 static int step_back(void)
 {
@@ -62,8 +62,8 @@ static int step_back(void)
 }
 
 /*
- * A helper ends with its socket, by no signal of the terminal. It has no session of its own: on a busy host the
- * scheduler's group of a new one (autogroup) gets nothing for its first second, measured: 1.3 s.
+ * A helper ends with its socket, not by the terminal's signals. It has no session of its own: on a busy host a new
+ * session's scheduler group (autogroup) gets no CPU for its first second, measured: 1.3 s.
  */
 static int detach(const struct helper_role *role)
 {
@@ -74,10 +74,10 @@ static int detach(const struct helper_role *role)
 	return setpgid(0, 0) || step_back();
 }
 
-/* In the new process: does the role, and never returns. */
+/* In the new process: runs the role, and never returns. */
 static void be_helper(const struct helper_role *role, int socket)
 {
-	/* Nothing of the starter's: its socket, other helpers, the terminal. */
+	/* Keeps nothing of the starter's: its socket, other helpers, the terminal. */
 	if ((socket > 3 && close_range(3, socket - 1, 0)) || close_range(socket + 1, ~0U, 0))
 		_exit(EXIT_FAILURE);
 	if (!detach(role) && (role->finishes || !watch_start(socket, role->request_ms)) && !sandbox_enter(role))
@@ -160,7 +160,7 @@ static void reap(struct slot *s)
 /* Waits for a request, or for a helper's end. Returns whether there is a request. */
 static bool wait_for_any(int timeout_ms)
 {
-	/* Only those that are there: poll() takes no more entries than files may be open. */
+	/* Only existing helpers: poll() takes no more entries than files may be open. */
 	struct pollfd p[HELPER_SLOTS + 1] = { { .fd = starter.socket, .events = POLLIN } };
 	struct slot *slots[HELPER_SLOTS + 1];
 	int nr = 1;
@@ -179,7 +179,7 @@ static bool wait_for_any(int timeout_ms)
 	return p[0].revents;
 }
 
-/* What a writer has to put away, it puts away first. */
+/* Gives writers time to clean up. */
 static void end_helpers(void)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + END_NS, now;
@@ -208,11 +208,11 @@ noreturn void starter_run(const struct helper_role *roles, uint32_t nr, uint32_t
 	starter.socket = socket;
 	for (int i = 0; i < HELPER_SLOTS; i++)
 		starter.slots[i].pidfd = -1;
-	/* A helper that is stuck must not hold a terminal or a pipe open. */
+	/* A stuck helper must not keep a terminal or a pipe open. */
 	for (int i = 0; i < 3; i++)
 		dup2(null, i);
-	setpgid(0, 0); /* what a shell sends to a job is for systop */
-	signal(SIGTTOU, SIG_IGN); /* so it is no stop to restore the terminal */
+	setpgid(0, 0); /* signals of a shell to its job are for systop only */
+	signal(SIGTTOU, SIG_IGN); /* restoring the terminal must not stop the starter */
 	prctl(PR_SET_NAME, roles[own].name);
 	if (sandbox_enter(&roles[own]))
 		_exit(EXIT_FAILURE);

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_HELPER_STARTER_H
 #define SYSTOP_HELPER_STARTER_H
 
-/* The starter process, and what systop and it tell each other. */
+/* The starter process, and its messages to and from systop. */
 
 #include <stdint.h>
 #include <stdnoreturn.h>
@@ -11,17 +11,17 @@
 
 struct helper_role;
 
-/* So many helpers there can be, those included that were killed and cannot end yet. */
+/* Maximum number of helpers, including killed ones that cannot end yet. */
 #define HELPER_SLOTS 64
 
 /*
- * A helper's id: its slot is id % HELPER_SLOTS, and no two helpers of one systop have the same. Processes' numbers
- * are not used: one that ended may be another process's by the time a request for it is read.
+ * A helper's id: its slot is id % HELPER_SLOTS, and no two helpers of one systop have the same id. PIDs are not used:
+ * by the time a request is read, the PID may belong to another process.
  */
 enum starter_what {
-	STARTER_START,    /* with a socket: a helper of @role has it */
-	STARTER_KILL,     /* helper @id, if it still runs */
-	STARTER_TERMINAL, /* with a terminal: it is restored when systop is gone; without: no more */
+	STARTER_START,    /* brings a socket: start a helper of @role with it */
+	STARTER_KILL,     /* kill helper @id, if it still runs */
+	STARTER_TERMINAL, /* brings a terminal: restore it when systop is gone; without a descriptor: no longer */
 };
 
 struct starter_request {
@@ -34,7 +34,7 @@ struct starter_request {
 
 enum starter_event {
 	STARTER_STARTED,
-	STARTER_FAILED, /* @err: it could not be */
+	STARTER_FAILED, /* it could not be started: @err */
 	STARTER_ENDED,
 };
 
@@ -45,7 +45,8 @@ struct starter_answer {
 	int32_t err;
 };
 
-/* starter_run - is the starter, by the rights of roles[@own], until systop is gone, by whatever end: then its end of @socket is closed. */
+/* starter_run - runs the starter with the rights of roles[@own], until systop is gone, however it ended: its end of
+ * @socket is then closed. */
 noreturn void starter_run(const struct helper_role *roles, uint32_t nr, uint32_t own, int socket);
 
 #endif

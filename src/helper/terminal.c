@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So long one that takes nothing is waited for. */
+/* Time to wait for a terminal that takes no output. */
 #define WRITE_MS 200
 
 int terminal_open(int fd)
 {
 	char path[32];
 
-	/* O_NONBLOCK of the one that was passed would be that of the shell, too. */
+	/* O_NONBLOCK on the passed descriptor would affect the shell's, too. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
@@ -44,7 +44,7 @@ void terminal_restore(const struct terminal *t, int fd)
 	struct termios now;
 
 	write_all(fd, t->leave, t->len < sizeof(t->leave) ? t->len : sizeof(t->leave));
-	/* A shell that was quicker has its own settings by now. */
+	/* A shell that was quicker has set its own by now. */
 	if (!tcgetattr(fd, &now) && same_settings(&now, &t->ours))
 		tcsetattr(fd, TCSANOW, &t->before);
 }

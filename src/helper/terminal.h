@@ -5,18 +5,18 @@
 #include <stdint.h>
 #include <termios.h>
 
-/* What a terminal is restored with by somebody who does not know the terminal. */
+/* All that is needed to restore a terminal without knowing its type. */
 struct terminal {
-	struct termios before; /* its settings before systop changed them, */
-	struct termios ours;   /* and after that */
+	struct termios before; /* its settings before systop changed them */
+	struct termios ours;   /* and as systop left them */
 	uint32_t len;
 	char leave[256];       /* leaves the alternate screen, shows the cursor */
 };
 
-/* terminal_open - @fd's terminal, in a way that writing to it waits for nobody. -1: it cannot be had. */
+/* terminal_open - reopens @fd's terminal such that writing to it does not block. -1: it cannot be opened. */
 int terminal_open(int fd);
 
-/* terminal_restore - as it was before systop. Settings that somebody changed since are left alone. */
+/* terminal_restore - restores its state before systop. Settings changed by others since are left alone. */
 void terminal_restore(const struct terminal *t, int fd);
 
 #endif

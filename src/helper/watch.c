@@ -10,14 +10,14 @@
 
 #include "helper/message.h"
 
-/* Of CPU time. A process that waits is woken by its socket. */
+/* Interval of CPU time. A blocked process is woken by its socket. */
 #define LOOK_MS 100
 
 static struct {
 	int socket;
 	volatile unsigned int looks_max;
-	const void *late;            /* what a request that takes too much is answered with, */
-	size_t late_bytes;           /* 0: nothing */
+	const void *late;            /* answer to a request that exceeds its budget */
+	size_t late_bytes;           /* 0: there is no such answer */
 	volatile sig_atomic_t looks; /* in this request */
 } watch;
 
@@ -58,7 +58,7 @@ void watch_request(void)
 
 void watch_budget(unsigned int ms, const void *late, size_t bytes)
 {
-	watch.looks_max = 0; /* no look between these lines counts */
+	watch.looks_max = 0; /* a timer signal between these lines must not count */
 	watch.late = late;
 	watch.late_bytes = bytes;
 	watch.looks_max = ms / LOOK_MS;

@@ -6,9 +6,9 @@
 
 /*
  * watch_start - ends this process, while it is busy, soon after the other end of its socket was closed, or after it
- * used so much CPU time for one request. 0: any.
- * watch_request - another request is begun: a message came. watch_budget - it may use so much; @late: what it is answered
- * with if it uses more.
+ * used @request_ms of CPU time for one request. 0: no limit.
+ * watch_request - a message came: a new request begins. watch_budget - sets its limit; @late: the answer to send if it
+ * uses more.
  */
 int watch_start(int socket, unsigned int request_ms);
 void watch_request(void);

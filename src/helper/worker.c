@@ -11,10 +11,10 @@
 
 #define RESTART_NS 1000000000ULL
 
-/* So often one that is runnable is given its time again. */
+/* Times that the deadline of a runnable helper is extended. */
 #define EXTENSIONS_MAX 10
 
-/* Those that could end meanwhile. */
+/* Forgets stuck helpers that have ended. */
 static void forget_ended(struct worker *w)
 {
 	int kept = 0;
@@ -31,7 +31,8 @@ static void watch(const struct worker *w, int fd)
 	struct epoll_event ev = { .events = EPOLLIN };
 
 	if (fd >= 0)
-		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* the starter's is there already, after the first */
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* fails for the starter's, which is there already,
+								 * after the first */
 }
 
 static void start(struct worker *w)
@@ -82,7 +83,7 @@ bool worker_ready(struct worker *w)
 	return helper_pid(w->helper.id);
 }
 
-/* CPU time of the helper, in ns; 0: it is not known. */
+/* CPU time of the helper, in ns; 0: unknown. */
 static uint64_t cpu_ns(const struct worker *w)
 {
 	pid_t pid = helper_pid(w->helper.id);
@@ -112,7 +113,7 @@ void worker_done(struct worker *w)
 	w->deadline = 0;
 }
 
-/* Whether it does not wait for anything but a CPU. */
+/* Whether it waits for nothing but a CPU. */
 static bool is_runnable(pid_t pid)
 {
 	char path[32], line[256], *state = NULL;
@@ -139,7 +140,7 @@ bool worker_late(struct worker *w)
 		return true;
 	if (!w->deadline || clock_ns(CLOCK_MONOTONIC) < w->deadline)
 		return false;
-	/* On an overloaded host it did not get to it yet. One that has a budget can wait as long as that lasts. */
+	/* On an overloaded host the helper had no CPU yet. With a CPU budget it may wait as long as that lasts. */
 	if ((w->extensions == EXTENSIONS_MAX && !w->cpu_max_ns) || !is_runnable(helper_pid(w->helper.id)))
 		return true;
 	w->extensions++;

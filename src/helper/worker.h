@@ -7,55 +7,54 @@
 
 #include "helper/helper.h"
 
-/* So many that are stuck in the kernel are left behind; then there are no more of the role. */
+/* Stuck helpers that are abandoned before the role is switched off. */
 #define WORKER_STUCK_MAX 4
 
-/* A helper that is asked one thing at a time. One that ends, or does not answer in its time, is
- * replaced, once a second at most: what it was asked costs an answer, never a wait. */
+/* A helper that handles one request at a time. If it ends, or does not answer in time, it is replaced, at most once
+ * a second: that costs an answer, but never blocks. */
 struct worker {
 	struct helper helper;
 	int role, epoll_fd;
 	uint64_t timeout_ns;
-	uint64_t cpu_max_ns;   /* of the helper, for an answer; 0: what it likes */
-	uint64_t cpu_before;   /* it had used when it was asked */
-	uint64_t deadline;     /* of the answer that is waited for; 0: none is */
+	uint64_t cpu_max_ns;   /* limit of the helper's CPU time per answer; 0: none */
+	uint64_t cpu_before;   /* its CPU time at the request */
+	uint64_t deadline;     /* of the expected answer; 0: none is expected */
 	uint64_t start_after;  /* CLOCK_MONOTONIC ns */
-	uint32_t stuck[WORKER_STUCK_MAX]; /* helpers' ids */
+	uint32_t stuck[WORKER_STUCK_MAX]; /* ids of helpers */
 	int nr_stuck;
 	uint64_t failures;     /* since the start */
-	int extensions;        /* of this deadline */
+	int extensions;        /* times this deadline was extended */
 	bool off;              /* too many are stuck */
 };
 
-/* worker_start - @epoll_fd: where its answers are waited for. Call first; whether it runs is seen by
- * worker_ready(). */
+/* worker_start - @epoll_fd: receives the events of its answers. Call first; worker_ready() shows whether it runs. */
 void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd);
 void worker_stop(struct worker *w);
 
-/* worker_ready - whether it can be asked now; starts it anew if it is time to. */
+/* worker_ready - whether it can take a request now; restarts it when it is time to. */
 bool worker_ready(struct worker *w);
 static inline bool worker_busy(const struct worker *w)
 {
 	return w->deadline;
 }
 
-/* worker_ask - only if it is ready. @fd: goes with it, -1: none. False: it is gone. */
+/* worker_ask - sends a request; only if it is ready. @fd: sent along, -1: none. False: it is gone. */
 bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd);
 
-/* worker_answer - as helper_receive(): -EAGAIN: none yet. It can be asked again only after worker_done(),
- * which the caller calls when it has all of the answer. */
+/* worker_answer - as helper_receive(): -EAGAIN: none yet. It takes the next request only after worker_done(), which
+ * the caller calls when the answer is complete. */
 int worker_answer(struct worker *w, void *answer, size_t room, int *fd);
 void worker_done(struct worker *w);
 
 /* worker_is_stuck - whether the helper @id was given up, and has not ended yet. */
 bool worker_is_stuck(const struct worker *w, uint32_t id);
 
-/* worker_late - whether the answer did not come in time, though the helper had a CPU. worker_spent - whether it used more
- * of one than it may. */
+/* worker_late - whether the answer is overdue, though the helper had a CPU. worker_spent - whether it used more CPU
+ * time than allowed. */
 bool worker_late(struct worker *w);
 bool worker_spent(const struct worker *w);
 
-/* worker_failed - it is late, ended, or said something else than it was asked: it is ended. */
+/* worker_failed - it is late, has ended, or gave a wrong answer: kills it. */
 void worker_failed(struct worker *w);
 
 #endif

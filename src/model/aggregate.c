@@ -6,7 +6,7 @@ void values_add(struct values *to, const struct values *from)
 	for (int f = 0; f < METRIC_COUNT; f++) {
 		uint64_t v = from->v[f];
 
-		if (v == VALUE_NA && f == METRIC_STEAL) /* of nobody */
+		if (v == VALUE_NA && f == METRIC_STEAL) /* unknown for every thread */
 			to->v[f] = VALUE_NA;
 		if (v == VALUE_NA || to->v[f] == VALUE_NA)
 			continue;

@@ -153,7 +153,7 @@ static void idle_in(const struct tick_node *n, struct cgroup *cgroup, enum threa
 	cgroup->idle[state == STATE_STOPPED]++;
 }
 
-/* Adds up while the row is at hand: there can be 50,000 of these. */
+/* Adds up while the row is cached: there can be 50,000 of these. */
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 {
 	struct row row = thread_row(l, state, false);
@@ -210,7 +210,7 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 {
 	struct tick_node *n;
 
-	if (m->now) /* of a tick that failed */
+	if (m->now) /* left by a tick that failed */
 		node_release(m->now);
 	threads_forget(m);
 	model_stacks_forget(m);
@@ -294,7 +294,7 @@ static void total_finish(struct total *t, struct row *r)
 	r->exited = t->exited;
 }
 
-/* Adds the idle threads' time, which is the same for all of them. */
+/* Adds the idle threads' time, which is the same for each. */
 static void total_idle(struct total *t, uint64_t interval_ns)
 {
 	for (int s = 0; s < STATE_COUNT; s++)
@@ -328,7 +328,7 @@ static void add_up_cgroups(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
 		total_idle(&n->cgroup_totals[i], n->tick.interval_ns);
-	/* Parents stand before their children: backwards, every row is complete when it is added. */
+	/* Parents come before their children: going backwards, every row is complete when it is added. */
 	for (size_t i = n->tick.nr_cgroups; i-- > 0;) {
 		struct total *t = &n->cgroup_totals[i];
 		struct total *above = cgroup_total(n, n->cgroups[i].cgroup->parent);

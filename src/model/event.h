@@ -7,39 +7,40 @@
 
 #include "ring.h" /* enum ring_kind, enum ring_state */
 
-/* What happened on a CPU, as the recorder has it. Threads are told by their numbers: who had one when is not
- * in it. */
+/* An event on a CPU, as recorded. Threads are identified by their tids; the events do not say which thread had a tid
+ * when. */
 struct event {
 	uint64_t at;         /* CLOCK_BOOTTIME ns */
 	uint8_t kind;        /* enum ring_kind */
 	uint8_t state;       /* RING_SWITCH: enum ring_state of @other */
-	uint8_t context;     /* RING_WAKING: enum wake_context, where it was done */
-	bool outside;        /* RING_SWITCH: the next thread is one out of scope, which is not told */
-	bool thread;         /* RING_NEW: of the parent's process; else the first of its own */
+	uint8_t context;     /* RING_WAKING: enum wake_context of the waker */
+	bool outside;        /* RING_SWITCH: the next thread is out of scope and not identified */
+	bool thread;         /* RING_NEW: a thread of the parent's process; else the first of a new process */
 	bool user_mode;      /* RING_SAMPLE: user code was interrupted */
-	bool in_d;           /* RING_BLOCK: it was in D state, not asleep */
-	bool io_wait;        /* RING_BLOCK: for a disk, the kernel says */
+	bool in_d;           /* RING_BLOCK: it was in D state rather than asleep */
+	bool io_wait;        /* RING_BLOCK: waiting for a disk, according to the kernel */
 	uint16_t source;     /* RING_IRQ: irq.h */
-	uint16_t last_cpu;   /* RING_WAKING: where the thread that is woken was last */
-	uint32_t tid;        /* next thread, who is woken, child, who did exec or got another name; of stacks: its low
-			      * bits (RING_SAMPLE_TID) */
-	uint32_t other;      /* previous thread, waker, parent, number before exec */
-	uint32_t user, kernel; /* RING_SAMPLE, RING_BLOCK: ids of stacks, 0: none */
-	uint64_t off_ns, blocked_ns; /* RING_BLOCK: off the CPU until now, and how long of that blocked; RING_IRQ: it
-				      * took off_ns until now */
+	uint16_t last_cpu;   /* RING_WAKING: CPU that the wakee ran on last */
+	uint32_t tid;        /* next thread, wakee, child, thread that called exec or was renamed; with stacks: only
+			      * its low bits (RING_SAMPLE_TID) */
+	uint32_t other;      /* previous thread, waker, parent, tid before exec */
+	uint32_t user, kernel; /* RING_SAMPLE, RING_BLOCK: stack ids, 0: none */
+	uint64_t off_ns, blocked_ns; /* RING_BLOCK: time off the CPU until now, and the blocked part of it; RING_IRQ:
+				      * off_ns is its duration until now */
 };
 
-/* event_fn - one event; those of a CPU come in the order of their time. Not 0: reading ends with that. */
+/* event_fn - receives one event; those of a CPU come in order of time. A result other than 0 ends reading and is
+ * returned. */
 typedef int event_fn(void *arg, const struct event *e);
 
 /* What could not be read. */
 struct event_loss {
-	uint64_t overwritten; /* while it was read */
-	uint64_t torn;        /* half written, or not at all */
-	uint64_t gaps;        /* switches that the one before does not lead to */
+	uint64_t overwritten; /* while reading */
+	uint64_t torn;        /* half written, or not written at all */
+	uint64_t gaps;        /* switches whose prev is not the previous switch's next */
 };
 
-/* How far a CPU's ring had come: @head slots written. */
+/* Position in a CPU's ring: @head slots written. */
 struct event_mark {
 	uint64_t at; /* CLOCK_BOOTTIME ns */
 	uint64_t head;

@@ -8,7 +8,7 @@
 
 #include "util/vec.h"
 
-/* Behind the last line of its section, or at the end. */
+/* Index behind the last line of the section, or the end. */
 static size_t place_in(const struct health *h, const char *section)
 {
 	for (size_t i = h->nr; i > 0; i--)

@@ -21,7 +21,7 @@ uint64_t hist_quantile(const struct hist *h, enum hist_id id, double q, uint64_t
 		below += h->n[i];
 	low = i > first ? 1ULL << i : 0;
 	high = 2ULL << i;
-	if (i == last && max != VALUE_NA && max > high) /* it has no end of its own */
+	if (i == last && max != VALUE_NA && max > high) /* the last slot is open-ended */
 		high = max;
 	ns = low + (uint64_t)((high - low) * ((rank - below) / h->n[i]));
 	return ns > max ? max : ns;

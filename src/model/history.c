@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The last ticks, kept small: of each only the threads that did something, about 60 bytes a thread;
- * who slept through is known from the lives. They are built anew when somebody looks at them.
+ * The last ticks, kept small: each holds only the threads that did something, at about 60 bytes a thread; threads that
+ * slept through follow from the lives. A tick is rebuilt when it is looked at.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ const struct tick *history_head(const struct history *p, uint64_t seq)
 	return t ? &t->head : NULL;
 }
 
-/* A copy of @nr elements, and what it takes. NULL only when out of memory. */
+/* Copies @nr elements and adds their size to @bytes. NULL only when out of memory. */
 static void *copy(const void *from, size_t nr, size_t size, size_t *bytes)
 {
 	void *to = malloc(nr * size + 1);
@@ -99,7 +99,7 @@ static int remember_stopped(struct history_tick *t, const struct tick_node *n)
 	size_t room = 0;
 	int err = 0;
 
-	/* Most often there are none among 50,000. */
+	/* Stops early: most often there are none among 50,000. */
 	for (size_t i = 0; !err && t->nr_stopped < n->nr_stopped && i < tick->nr_idle; i++)
 		if (tick->idle[i].state == STATE_STOPPED)
 			err = VEC_PUSH(t->stopped, t->nr_stopped, room,
@@ -158,7 +158,8 @@ int history_remember(struct model *m, const struct tick_node *n)
 		t->bytes += tick_lists_bytes(t->lists);
 	}
 	p->bytes += t->bytes;
-	/* The dead stay for as long as one of these ticks shows them; those of a paused screen are not the past's. */
+	/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not
+	 * counted here. */
 	while (p->next - p->first > 1 &&
 	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) > p->bytes_max) {
 		history_drop(p);
@@ -175,7 +176,7 @@ size_t tick_past(const struct tick *t, uint64_t *oldest)
 	return p ? p->bytes : 0;
 }
 
-/* Everybody who was there in a tick and did nothing. */
+/* Adds every thread that existed in a tick and did nothing. */
 static int history_idle(struct model *m, struct tick_node *n, const struct history_tick *t)
 {
 	struct life_node *const lists[] = { m->living, m->ended };

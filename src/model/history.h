@@ -2,7 +2,7 @@
 #ifndef SYSTOP_MODEL_HISTORY_H
 #define SYSTOP_MODEL_HISTORY_H
 
-/* What the files of the past share: history.c (the last ticks), row_codec.c (a thread in one of them), row_history.c
+/* Shared by the files of the past: history.c (the last ticks), row_codec.c (a thread in one of them), row_history.c
  * (what rows did in all of them). */
 
 #include "model/internal.h"
@@ -13,14 +13,14 @@ struct history_cgroup {
 };
 
 struct history_tick {
-	struct tick head;  /* its arrays are those below */
+	struct tick head;  /* without its arrays: they are below */
 	bool incomplete;
-	uint8_t *threads;  /* records, see row_codec_put() */
+	uint8_t *threads;  /* encoded, see row_codec_put() */
 	size_t len, nr_threads;
 	struct history_cgroup *cgroups;
 	struct cpu_values *cpus;
 	struct irq_values *irqs;
-	struct life **stopped; /* stood stopped all the time; the other idle ones slept */
+	struct life **stopped; /* stopped all the time; the other idle threads slept */
 	size_t nr_stopped;
 	struct tick_lists *lists;
 	size_t bytes;
@@ -28,24 +28,24 @@ struct history_tick {
 
 struct history {
 	size_t bytes, bytes_max;
-	uint64_t first, next; /* seq of the oldest one, and of the one to come */
+	uint64_t first, next; /* seq of the oldest tick, and of the next one */
 	struct history_tick ticks[HISTORY_TICKS]; /* [seq % HISTORY_TICKS] */
 	uint8_t *scratch;
 	size_t scratch_room;
 };
 
-/* history_find - a remembered tick, NULL: it is not. */
+/* history_find - a remembered tick, NULL: it is not remembered. */
 const struct history_tick *history_find(const struct history *p, int64_t seq);
 
-/* The most a thread takes: length, life, flags, which values there are, a varint for each; of each histogram which slots
- * there are, a varint for each. */
+/* Maximum size of a thread: length, life, flags, bitmap of its values, a varint for each; for each histogram a
+ * bitmap of its slots, a varint for each. */
 #define ROW_CODEC_KNOWN ((METRIC_COUNT + 7) / 8)
 #define ROW_CODEC_MAX (2 + 8 + 1 + ROW_CODEC_KNOWN + 10 * METRIC_COUNT + HISTS_OF_THREADS * (10 + 5 * LOG2_SLOTS))
 
-/* row_codec_put - what a thread did, at @at. Returns the end of it. */
+/* row_codec_put - encodes what a thread did, at @at. Returns the end. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r);
 
-/* What a record says; row_codec_next - where the next one begins. */
+/* Decode a thread; row_codec_next - where the next one begins. */
 struct life *row_codec_life(const uint8_t *at);
 const uint8_t *row_codec_next(const uint8_t *at);
 void row_codec_values(const uint8_t *at, struct values *v);

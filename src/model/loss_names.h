@@ -6,12 +6,12 @@
 
 #include "loss.h"
 
-/* The causes of losses and repairs: the name in JSON, on screens and in traces, and what it means. */
+/* The causes of losses and repairs: the name in JSON, on screens and in traces, and its meaning. */
 extern const struct loss_name {
 	const char *name, *help;
 } loss_names[LOSS_COUNT];
 
-/* loss_sum - what is lost for good, of all causes: what was repaired is not. A count of events. */
+/* loss_sum - number of events lost for good, of all causes, without repairs. */
 uint64_t loss_sum(const uint64_t loss[LOSS_COUNT]);
 
 #endif

@@ -50,7 +50,7 @@ static int plain(char c)
 	return c == '_' || c == '-' ? '.' : tolower((unsigned char)c);
 }
 
-/* Whether @asked is @name, with any case and separators, and with or without the unit at its end. */
+/* Whether @asked is @name, in any case and with any separators, with or without the unit at its end. */
 static bool is_name(const char *asked, const char *name, const char *unit)
 {
 	size_t i = 0;

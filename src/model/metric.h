@@ -7,33 +7,33 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "irq.h"  /* IRQ_HIST_SLOTS, IRQ_HIST_SHIFT, */
-#include "slot.h" /* HIST_SLOTS, HIST_SHIFT: the layouts bpf/ fills */
+#include "irq.h"  /* IRQ_HIST_SLOTS, IRQ_HIST_SHIFT */
+#include "slot.h" /* HIST_SLOTS, HIST_SHIFT: the histograms of the BPF programs */
 #include "util/format.h"
 
-/* A value that is not known: printed "-", exported null, never 0. */
+/* An unknown value: printed as "-", exported as null, never 0. */
 #define VALUE_NA UINT64_MAX
 
 enum metric_kind {
-	KIND_SUM,      /* of the interval, over threads: shown as a share of it, or a second */
-	KIND_SPAN,     /* adds up like a sum, and is shown as it is */
-	KIND_MAX,      /* largest of the threads' values: of one of the durations in its histogram */
+	KIND_SUM,      /* sum over threads in the interval: shown as a share of it, or per second */
+	KIND_SPAN,     /* adds up like a sum, but is shown as is */
+	KIND_MAX,      /* the largest of the threads' values: longest duration in its histogram */
 	KIND_QUANTILE, /* computed from its histogram, shown with ~ */
 };
 
 /*
- * Every measured value of a row, one line each. Columns, sorting, filter and triggers, JSON and its schema, --folded, the
- * flamegraph's metrics, counters of a trace and the manual page follow from this table. Adding a metric is adding a line
- * here and setting the value in collect/slot_values.c.
+ * Every measured value of a row, one line each. Columns, sorting, filter and triggers, JSON and its schema, --folded,
+ * the flamegraph's metrics, counters of a trace and the manual page follow from this table. To add a metric, add a line
+ * here and set the value in collect/slot_values.c.
  *
  * id, name (JSON adds the unit: run_ns), column title, unit (NS, COUNT, BYTES), kind, whether it is part of wall time
- * (WALL: these add up to the time alive), what it is as the weight of stacks (NONE: it cannot be), name of its counter in
- * a trace (NULL: none), role of its colour, column width, drop priority (columns with the highest number leave a narrow
- * screen first; 0 = never shown as a column), help
+ * (WALL: these add up to the time alive), its use as a weight of stacks (NONE: not used), name of its counter in a
+ * trace (NULL: none), colour role, column width, drop priority (columns with the highest number leave a narrow screen
+ * first; 0 = never shown as a column), help
  *
  * Kinds: SUM, SPAN, MAX(histogram), QUANTILE(histogram, q).
- * Weights: WEIGHT(place among them, name in --folded and JSON, title, what it is called where all are shown), or
- * SAMPLED(...) where what is counted are samples, as --folded does in place of the unit.
+ * Weights: WEIGHT(place among them, name in --folded and JSON, title, name where all are shown), or SAMPLED(...) if
+ * samples are counted, as --folded does instead of using the unit.
  */
 #define METRICS(_)                                                                                                       \
 	_(RUN,         "run",         "RUN%",   NS, SUM, WALL, SAMPLED(0, "cpu", "On-CPU", "on CPU"), NULL, RUNNING, 5, 1, "time on a CPU, user and kernel") \
@@ -60,16 +60,16 @@ enum metric_id {
 	METRICS(_)
 #undef _
 	METRIC_COUNT,
-	METRIC_WALL = METRIC_COUNT, /* as a weight of stacks: all that are part of wall time, together */
+	METRIC_WALL = METRIC_COUNT, /* as a weight of stacks: all parts of wall time together */
 	METRIC_NONE
 };
 
 /*
- * Histograms of durations, one line each: the Latency view's kinds follow from it. Those of threads are in struct values,
- * those below in struct tick only.
- * id, title, one of them, several, who has them, log2 of the ns that its first slot begins with, slots, weight of the
- * stacks of such durations, the metric that has the longest one, which of them are known, NULL or what is said where it
- * is not known whose they are
+ * Histograms of durations, one line each: the Latency view's kinds follow from it. Those of threads are in struct
+ * values, the others in struct tick only.
+ * id, title, singular, plural, owner, log2 of the ns at which its first slot begins, number of slots, weight of the
+ * stacks of such durations, metric with the longest one, which durations are known, and NULL or the text for those
+ * whose threads are unknown
  */
 #define THREAD_HISTS(_)                                                                                                  \
 	_(RUNQ, "runqueue wait", "wait", "waits", THREADS, HIST_SHIFT, HIST_SLOTS, RUNQ, RUNQ_MAX, "of threads in scope", NULL)
@@ -92,27 +92,27 @@ enum hist_id {
 
 enum hist_owner {
 	HIST_OF_THREADS, /* each thread has one: values.hist */
-	HIST_OF_BLOCKS,  /* of the long ones it is known whose they are: struct away */
+	HIST_OF_BLOCKS,  /* struct away has the threads of the long ones */
 	HIST_OF_SOURCES, /* each source of interrupts has one: irq_values.hist */
 };
 
 struct metric {
-	const char *stem;  /* name without unit */
+	const char *stem;  /* name without the unit */
 	const char *name;  /* stable: JSON, --sort, config */
 	const char *title; /* column header */
 	enum unit unit;    /* of the value */
 	enum metric_kind kind;
-	enum hist_id hist; /* that it is computed from, HIST_NONE: none; with KIND_QUANTILE: */
-	double q;          /* part of the durations that are shorter */
+	enum hist_id hist; /* histogram it is computed from, HIST_NONE: none */
+	double q;          /* KIND_QUANTILE: the fraction of durations that are shorter */
 	bool wall;
 	struct {
-		const char *name; /* NULL: it weighs no stacks */
+		const char *name; /* NULL: not a weight of stacks */
 		const char *title, *part;
 		int place;
 		bool sampled;
 	} weight;
 	const char *counter;
-	int width; /* cells, title included */
+	int width; /* in cells, title included */
 	int drop;
 	const char *help;
 };
@@ -120,12 +120,12 @@ struct metric {
 struct hist_row {
 	const char *name, *one, *more;
 	enum hist_owner owner;
-	int first, last; /* slots of struct hist that are used */
+	int first, last; /* slots of struct hist in use */
 	enum metric_id weight, longest;
 	const char *which, *unknown;
 };
 
-/* The last one is METRIC_WALL, which only weighs stacks. */
+/* The last one is METRIC_WALL, which is only a weight of stacks. */
 extern const struct metric metrics[METRIC_COUNT + 1];
 extern const struct hist_row hists[HIST_COUNT];
 
@@ -135,25 +135,25 @@ static inline const char *hist_word(enum hist_id id, uint64_t count)
 	return count == 1 ? hists[id].one : hists[id].more;
 }
 
-/* metric_suffix - the unit at the end of a JSON name: "_ns", or nothing. */
+/* metric_suffix - the unit at the end of its JSON name: "_ns", or nothing. */
 static inline const char *metric_suffix(enum metric_id m)
 {
 	return metrics[m].name + strlen(metrics[m].stem);
 }
 
-/* metric_shown - the unit that it is shown in: that of the value, or a share of the interval, or a rate. */
+/* metric_shown - the unit in which it is shown: the value's own, a share of the interval, or a rate. */
 enum unit metric_shown(enum metric_id m);
 
-/* metric_find - the metric with this JSON name or column title, or METRIC_COUNT. Case is ignored, . _ -
- * are the same, the unit may be left out: runq.p99, voluntary, usr; cpu is run. */
+/* metric_find - the metric with this JSON name or column title, or METRIC_COUNT. Case is ignored, . _ - are equal,
+ * the unit may be left out: runq.p99, voluntary, usr; cpu is run. */
 enum metric_id metric_find(const char *name);
 
-/* metric_weight - the one that is at this place among those that weigh stacks, METRIC_WALL behind the others; METRIC_NONE:
- * there are no more. metric_weight_next - the one behind it, after the last the first. */
+/* metric_weight - the metric at this place among the weights of stacks, METRIC_WALL after the others; METRIC_NONE:
+ * there are no more. metric_weight_next - the next one, the first after the last. */
 enum metric_id metric_weight(int place);
 enum metric_id metric_weight_next(enum metric_id m);
 
-/* metric_weighs - whether samples of @sample are part of what @shown is: the same, or wall time. */
+/* metric_weighs - whether samples of metric @sample are part of @shown: the same metric, or wall time. */
 bool metric_weighs(enum metric_id shown, enum metric_id sample);
 
 #endif

@@ -5,17 +5,17 @@
 #include "model/tick.h"
 
 /*
- * The model turns what a collector found in an interval into a tick. Per interval:
- * model_begin(), then for every thread one of model_thread() and model_idle(), then model_end().
+ * The model turns what the collectors found in an interval into a tick. Per interval: model_begin(), for every thread
+ * model_thread() or model_idle(), then model_end().
  */
 struct model;
 
-/* model_new - @past_bytes: what the last ticks may take to be remembered, 0: they are not.
- * Returns NULL when out of memory. */
+/* model_new - @past_bytes: memory for remembering the last ticks, 0: none are remembered. Returns NULL when out of
+ * memory. */
 struct model *model_new(size_t past_bytes);
 void model_free(struct model *m);
 
-/* What is known of a thread when it is first seen, or after it changed. */
+/* What is known of a thread when it is first seen, or has changed. */
 struct identity {
 	pid_t tid, tgid, ppid;
 	uint32_t uid;
@@ -23,35 +23,35 @@ struct identity {
 	uint64_t start_ns;
 	uint32_t flags, policy;
 	int32_t priority, cpu;
-	struct cgroup *limiter; /* where its CPU limits are; NULL: in the cgroup that it is shown in */
+	struct cgroup *limiter; /* cgroup with its CPU limits; NULL: the one that it is shown in */
 };
 
 /*
- * model_life - a record for a thread's life. Owned by the model: model_life_end() gives it back, and
- * it stays readable for as long as a tick shows it. @cgroup: lives at least as long, see
- * proc/cgroup.h. Returns NULL when out of memory.
+ * model_life - creates the record of a thread's life. The model owns it: model_life_end() gives it back, and it stays
+ * readable as long as a tick shows it. @cgroup: has to live at least as long, see proc/cgroup.h. Returns NULL when out
+ * of memory.
  */
 struct life *model_life(struct model *m, const struct identity *id, struct cgroup *cgroup);
 void model_life_end(struct model *m, struct life *l);
 
-/* model_life_update - its identity or cgroup may have changed. model_life_leave - ticks do not show
- * it from now on, or not until later: it left the scope. Both return the life to use from now on,
- * as past ticks keep what they show; NULL when out of memory. */
+/* model_life_update - its identity or cgroup may have changed. model_life_leave - ticks stop showing it, for now or
+ * for good: it left the scope. Both return the life to use from now on, as past ticks keep what they show; NULL when
+ * out of memory. */
 struct life *model_life_update(struct model *m, struct life *l, const struct identity *id,
 			       struct cgroup *cgroup);
 struct life *model_life_leave(struct model *m, struct life *l);
 
-/* model_life_part - the thread goes on as another life, the one returned, as it is moved to another cgroup: @l is what it
- * did before, and ends by model_life_end(). NULL when out of memory. */
+/* model_life_part - the thread moves to another cgroup and continues as the returned life; @l holds what it did
+ * before, and ends by model_life_end(). NULL when out of memory. */
 struct life *model_life_part(struct model *m, struct life *l);
 
-/* model_orphans - calls @fn for each process whose parent has ended since it became that, as far as its threads say whose
- * it is; of many, for some now and for the others the next time. Once for each parent. */
+/* model_orphans - calls @fn for each process whose parent has ended since it became its parent, as far as its
+ * threads' parents are known; if there are many, the rest follow at the next calls. Once for each parent. */
 typedef void orphan_fn(void *arg, pid_t tgid);
 void model_orphans(struct model *m, orphan_fn *fn, void *arg);
 
-/* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall.
- * Returns 0 or -ENOMEM, as do all model_* functions that return int. */
+/* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
+ * model_* functions that return int. */
 int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 		const struct timespec *wall);
 
@@ -59,20 +59,21 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
 		 const struct values *values);
 
-/* model_idle - a thread that slept, or stood stopped, through the interval: @state says which. */
+/* model_idle - a thread that slept, or was stopped, through the interval, as @state says. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
 
-/* model_cgroup - one cgroup of the shown hierarchy, depth first; then those aside that have a limit, or are below one. */
+/* model_cgroup - a cgroup of the shown hierarchy, depth first; then those aside that have a limit, or are below one
+ * that has. */
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit);
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
 int model_irq(struct model *m, const struct irq_values *irq);
-/* model_timers_unseen - of the tick being built: see there. */
+/* model_timers_unseen - sets tick.timers_unseen of the tick being built. */
 void model_timers_unseen(struct model *m);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
 
-/* model_end - completes the tick. @incomplete: time of threads without a slot is missing.
- * Returns the tick, held once for the caller (tick_put), or NULL when out of memory. */
+/* model_end - completes the tick. @incomplete: time of threads without a slot is missing. Returns the tick, held
+ * once for the caller (tick_put), or NULL when out of memory. */
 const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
 			     const struct self_cost *self, bool incomplete);
 

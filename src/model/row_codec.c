@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread in a tick of the past, in about 60 bytes. */
+/* Encodes a thread in a tick of the past, in about 60 bytes. */
 #include <string.h>
 
 #include "model/history.h"
@@ -22,7 +22,7 @@ static const uint8_t *get_number(const uint8_t *from, uint64_t *v)
 	return from;
 }
 
-/* Not what is computed. */
+/* Computed values are not kept. */
 static bool is_kept(enum metric_id m)
 {
 	return metrics[m].kind != KIND_QUANTILE;
@@ -55,8 +55,8 @@ static const uint8_t *get_hist(const uint8_t *at, struct hist *h, int first)
 	return at;
 }
 
-/* Length (2 bytes), life (8), state and exited (1), which values are not 0 (a bit each), those plus 1 (so that not known
- * is 0), of each histogram which slots are not 0, those. */
+/* Length (2 bytes), life (8), state and exited (1), bitmap of the values that are not 0, each of those plus 1 (so
+ * that VALUE_NA becomes 0), for each histogram a bitmap of the slots that are not 0, and those. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r)
 {
 	uint8_t *start = at, *known;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What rows did in the last ticks. */
+/* What rows did in the last ticks, without rebuilding these. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +7,13 @@
 #include "model/history.h"
 #include "model/aggregate.h"
 
-/* --- What rows did in the last ticks, without building these */
-
 struct row_history {
 	const struct row *const *rows;
 	size_t nr, ticks;
 	struct values *out;
-	int64_t first;     /* seq of the first tick wanted */
-	struct map places; /* of a thread, process or cgroup: its place in rows, plus 1 */
-	uint32_t *idle;    /* [row][tick]: its threads that did nothing */
+	int64_t first;     /* seq of the first requested tick */
+	struct map places; /* thread, process or cgroup -> index in rows, plus 1 */
+	uint32_t *idle;    /* [row][tick]: number of its idle threads */
 };
 
 static uint64_t thread_key(const struct life *l)
@@ -35,15 +33,15 @@ static uint64_t row_key(const struct row *r)
 	}
 }
 
-/* Calls for each row that @l is, or is a part of: its place in @h->rows. */
+/* Loops over the rows that @l is, or is a part of: @place is the index in @h->rows. */
 #define FOR_EACH_ROW_OF(h, l, place) \
 	for (struct walk w_ = walk_first(h, l); (place = walk_next(h, &w_)) != SIZE_MAX;)
 
 struct walk {
 	const struct life *life;
 	uint64_t key;
-	const struct cgroup *cgroup; /* the next one up */
-	const struct cgroup *aside;  /* where to go on when there is none */
+	const struct cgroup *cgroup; /* the next one upwards */
+	const struct cgroup *aside;  /* where to go on after the root */
 };
 
 static struct walk walk_first(const struct row_history *h, const struct life *l)
@@ -87,10 +85,10 @@ static size_t walk_next(const struct row_history *h, struct walk *w)
 	}
 }
 
-/* Counts a life's idle threads: 1 in every tick that shows it, less what add_records() takes. */
+/* Counts a life as idle in every tick that shows it; add_records() subtracts the ticks in which it was not. */
 static void count_life(struct row_history *h, const struct life_node *l)
 {
-	uint64_t end = h->first + h->ticks - 1; /* of the ticks wanted, which may begin before 1 */
+	uint64_t end = h->first + h->ticks - 1; /* of the requested ticks, which may begin before 1 */
 	uint64_t to = l->last < end ? l->last : end;
 	size_t place, from, count;
 
@@ -128,7 +126,7 @@ static void add_records(struct row_history *h, const struct history_tick *t, siz
 	}
 }
 
-/* Those that live: for rows of threads, which are such lives themselves, no need to look at all. */
+/* Counts the living. If the rows are living threads themselves, no others need to be looked at. */
 static void count_living(struct row_history *h, struct model *m)
 {
 	bool same = h->rows[0]->kind == ROW_THREAD;

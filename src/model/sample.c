@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stacks that ticks show, each once, and the samples that have them. A tick's samples are one
- * block, which the tick and the past both hold.
+ * The stacks that ticks show, each stored once, and the samples that refer to them. A tick's samples are in its lists,
+ * which the past also holds.
  */
 #include "model/sample.h"
 
@@ -12,11 +12,11 @@
 #include "model/history.h"
 #include "util/vec.h"
 
-/* Ticks that a stack is kept beyond the last one that shows it: its thread may still wait where it
- * was, see collect/stacks.c. */
+/* Ticks that a stack is kept beyond the last one that shows it: its thread may still wait there, see
+ * collect/stacks.c. */
 #define KEEP 16
 
-/* Stacks that no tick shows any more are looked for so often. */
+/* Ticks between searches for stacks that no tick shows any more. */
 #define FORGET_EVERY 16
 
 bool sample_lacks_user(const struct stack_sample *s)
@@ -27,7 +27,7 @@ bool sample_lacks_user(const struct stack_sample *s)
 const struct stack *model_stack(struct model *m, const struct stack *like)
 {
 	size_t bytes = sizeof(*like) + like->nr * sizeof(like->frames[0]);
-	/* Two stacks with one hash: the second one is told by the other. */
+	/* Mix in the second hash, so that a collision of one is harmless. */
 	uint64_t key = (like->hash ^ (uint64_t)like->check << 32) | 1;
 	struct stack *s = map_get(&m->stacks, key);
 
@@ -42,7 +42,7 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 			return NULL;
 		}
 	}
-	s->seq = m->seq + 1; /* the tick to come, when called between two */
+	s->seq = m->seq + 1; /* between two ticks: the next one */
 	return s;
 }
 
@@ -59,7 +59,8 @@ void model_stack_release(const struct stack *s)
 static void mark_files(const struct stack *s, uint64_t *bits, uint32_t max)
 {
 	for (uint32_t i = 0; i < s->nr; i++) {
-		uint64_t file = s->frames[i] >> FRAME_FILE_SHIFT; /* those of no file are above all files */
+		uint64_t file = s->frames[i] >> FRAME_FILE_SHIFT; /* frames without a file give numbers above all
+								   * files */
 
 		if (file < max)
 			bits[file / 64] |= 1ULL << file % 64;
@@ -91,7 +92,7 @@ static uint64_t oldest_shown(const struct model *m)
 	return oldest < m->seq ? oldest : m->seq;
 }
 
-/* When the first tick that is shown began. */
+/* When the oldest shown tick began. */
 static int64_t oldest_time(const struct model *m)
 {
 	const struct tick *head = history_head(m->history, history_oldest(m->history));
@@ -103,12 +104,12 @@ static int64_t oldest_time(const struct model *m)
 	return oldest;
 }
 
-/* Blocks that ended before the oldest tick are told by nobody any more; the stacks of the others stay. */
+/* Frees the blocks that ended before the oldest tick; keeps the stacks of the others. */
 static void blocks_prune(struct model *m, int64_t oldest)
 {
 	struct block **at = &m->blocks_known, *b;
 
-	for (b = m->blocks_known; b; b = b->next) /* what is behind them is older */
+	for (b = m->blocks_known; b; b = b->next) /* the ones behind it are older still */
 		while (b->before && b->before->until < oldest)
 			b->before = b->before->before;
 	while ((b = *at)) {
@@ -132,7 +133,7 @@ static bool is_kept(const struct stack *s, uint64_t oldest)
 	return s->held || s->seq + KEEP >= oldest;
 }
 
-/* A stack is used by the ticks up to its seq: what is older than all ticks goes. */
+/* A stack is used by ticks up to its seq: frees those older than all ticks. */
 void model_stacks_forget(struct model *m)
 {
 	uint64_t oldest;
@@ -149,7 +150,7 @@ void model_stacks_forget(struct model *m)
 			continue;
 		if (is_kept(s, oldest) && map_put(&kept, m->stacks.entries[i].key, s)) {
 			map_fini(&kept);
-			return; /* the next time */
+			return; /* tries again next time */
 		}
 	}
 	for (size_t i = 0; i < m->stacks.room; i++) {
@@ -226,9 +227,9 @@ void blocks_move(struct life *from, struct life *to)
 		b->life = to;
 }
 
-/* --- All that ticks show */
+/* --- Everything that ticks show */
 
-/* A tick that is remembered or held, without rows if need be; NULL: it is neither. @b: its samples, NULL: none. */
+/* A remembered or held tick, perhaps without rows; NULL: neither. @b: its lists, NULL: they are empty. */
 static const struct tick *find(const struct model *m, uint64_t seq, const struct tick_lists **b)
 {
 	const struct history_tick *t;
@@ -244,7 +245,7 @@ static const struct tick *find(const struct model *m, uint64_t seq, const struct
 	return t ? &t->head : NULL;
 }
 
-/* Whether it is told by the block that it is a part of, @end being that of its tick. */
+/* Whether a block includes this sample, so that it is reported with that. @end: of its tick. */
 static bool in_block(const struct stack_sample *s, int64_t end)
 {
 	if (!(s->flags & NOTE_GOES_ON))

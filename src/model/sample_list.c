@@ -8,9 +8,9 @@
 #include "model/tick.h"
 #include "util/vec.h"
 
-/* A thread with all that it refers to. */
+/* A thread with everything it refers to. */
 struct copy {
-	struct life life; /* first: what samples point to */
+	struct life life; /* first: the part that samples point to */
 	struct process process;
 	struct cgroup cgroup, limiter, process_cgroup, process_limiter;
 };

@@ -10,7 +10,7 @@
 
 #include "model/internal.h"
 
-/* Makes *@at show @cgroup, which stays known for as long as somebody shows it. */
+/* Makes *@at refer to @cgroup, which lives as long as anything refers to it. */
 static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
 {
 	if (cgroup)
@@ -21,8 +21,8 @@ static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
 }
 
 /*
- * Lives come from blocks of a huge page's size: a tick looks at every one of them, and the first
- * thing that costs is finding the pages of 50,000 places in memory.
+ * Lives come from slabs of a huge page's size: a tick looks at all of them, and finding the pages of 50,000 separate
+ * places would cost most.
  */
 #define BLOCK_BYTES (2 << 20)
 
@@ -40,7 +40,7 @@ static struct life_node *life_new(struct model *m)
 
 		if (!slab)
 			return NULL;
-		madvise(slab, BLOCK_BYTES, MADV_HUGEPAGE); /* if there are none, without */
+		madvise(slab, BLOCK_BYTES, MADV_HUGEPAGE); /* works without huge pages, too */
 		slab->next = m->slabs;
 		m->slabs = slab;
 		for (size_t i = sizeof(slab->nodes) / sizeof(slab->nodes[0]); i-- > 0;) {
@@ -56,7 +56,7 @@ static struct life_node *life_new(struct model *m)
 
 static void life_free(struct model *m, struct life_node *n)
 {
-#ifdef __SANITIZE_ADDRESS__ /* it is nobody's from now on: whoever still uses it is found */
+#ifdef __SANITIZE_ADDRESS__ /* any later use is reported */
 	ASAN_POISON_MEMORY_REGION(&n->life, sizeof(n->life));
 	(void)m;
 #else
@@ -65,7 +65,7 @@ static void life_free(struct model *m, struct life_node *n)
 #endif
 }
 
-/* Idle CPUs have number 0. */
+/* The idle threads' tgid is 0, which is no key. */
 static uint64_t process_key(pid_t tgid)
 {
 	return (uint64_t)tgid + 1;
@@ -101,7 +101,7 @@ static void process_put(struct process_node *p)
 	free(p);
 }
 
-/* One that lives is in its cgroups, or is not any more. */
+/* Counts a living thread in or out of its cgroups. */
 static void live_in(const struct life *l, int change)
 {
 	if (l->cgroup)
@@ -121,7 +121,7 @@ static void living_add(struct model *m, struct life_node *n)
 	m->living = n;
 }
 
-/* Moves a life to the ended ones: @last is the last tick that shows it. */
+/* Moves a life to the ended ones; @last: the last tick that shows it. */
 static void living_end(struct model *m, struct life_node *n, uint64_t last)
 {
 	live_in(&n->life, -1);
@@ -168,7 +168,7 @@ static void life_set(struct life *l, const struct identity *id, struct cgroup *c
 	l->priority = id->priority;
 	l->cpu = id->cpu;
 	life_move(l, cgroup, limiter);
-	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, or the first thread's until then */
+	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
 		p->ppid = id->ppid;
 		p->uid = id->uid;
@@ -195,7 +195,7 @@ struct life *model_life(struct model *m, const struct identity *id, struct cgrou
 	return &n->life;
 }
 
-/* One more of the same thread. */
+/* Makes @n another life of the same thread. */
 static void life_copy(struct life_node *n, struct life_node *old)
 {
 	n->life = old->life;
@@ -206,12 +206,12 @@ static void life_copy(struct life_node *n, struct life_node *old)
 	blocks_move(&old->life, &n->life);
 }
 
-/* The same thread from now on: ticks up to now go on showing what it was. NULL: out of memory. */
+/* Starts a new life of the same thread: ticks up to now go on showing the old one. NULL: out of memory. */
 static struct life_node *life_renew(struct model *m, struct life_node *old)
 {
 	struct life_node *n;
 
-	if (!old->first) /* no tick shows it */
+	if (!old->first) /* no tick shows it yet */
 		return old;
 	n = life_new(m);
 	if (!n)
@@ -266,7 +266,7 @@ void model_life_end(struct model *m, struct life *l)
 	living_end(m, node_of(l), m->seq);
 }
 
-/* Told of at once. */
+/* Orphans reported at once. */
 #define ORPHANS_MAX 32
 
 void model_orphans(struct model *m, orphan_fn *fn, void *arg)
@@ -300,8 +300,8 @@ static void life_end(struct model *m, struct life_node *n)
 	m->nr_ended--;
 }
 
-/* Whether a tick that somebody holds shows it, or one that was remembered at that time: lists that were made of all of
- * them are on a paused screen. */
+/* Whether a held tick shows it, or one remembered when that was built: a paused screen may have lists made from all
+ * of them. */
 static bool is_held(const struct model *m, const struct life_node *n)
 {
 	for (const struct tick_node *t = m->held; t; t = t->next)
@@ -310,7 +310,7 @@ static bool is_held(const struct model *m, const struct life_node *n)
 	return false;
 }
 
-/* A tick's lists name lives that ended since the tick before, too: who others waited behind. */
+/* A tick's lists also name lives that ended since the tick before: the threads that others waited behind. */
 void threads_forget(struct model *m)
 {
 	uint64_t oldest = history_oldest(m->history);
@@ -319,8 +319,8 @@ void threads_forget(struct model *m)
 	if (m->seq < oldest)
 		oldest = m->seq;
 	m->nr_held = 0;
-	/* Up to the first one that is shown: one behind it that is not, as it took another name in the tick that shows others
-	 * which ended, goes the next time. */
+	/* Stops at the first one still shown. Unneeded ones behind it (renamed in a tick that shows others which
+	 * ended) go next time. */
 	while ((n = *at) && n->last + 1 < oldest) {
 		if (is_held(m, n)) {
 			at = &n->next;
@@ -356,7 +356,7 @@ struct lives_asked {
 	void *arg;
 };
 
-/* When a tick ended; 0: that is not known. */
+/* When a tick ended; 0: unknown. */
 static uint64_t tick_end(const struct model *m, uint64_t seq)
 {
 	const struct tick *t = history_head(m->history, seq);

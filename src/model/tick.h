@@ -14,8 +14,8 @@
 #include "model/metric.h"
 
 /*
- * A tick is what one refresh interval held: the only thing views, -b and --json read. It is
- * immutable, and everything it points to lives until tick_put() of the last holder.
+ * A tick is what one refresh interval held: the only thing that views, -b and --json read. It is immutable, and all it
+ * points to lives until the last holder's tick_put().
  */
 
 enum thread_state {
@@ -28,32 +28,32 @@ enum thread_state {
 	STATE_COUNT
 };
 
-/* Name as in --json: running runqueue d sleep stopped dead; letter as in the S column: R q D S T X. */
+/* Names in --json: running runqueue d sleep stopped dead; letters in the S column: R q D S T X. */
 extern const char *const state_names[STATE_COUNT];
 extern const char state_letters[STATE_COUNT];
 
 /* What an interval held for one thread, or for all threads of a process, cgroup or host. */
 struct values {
-	uint64_t v[METRIC_COUNT]; /* in their unit; VALUE_NA where unknown; quantiles: use row_value() */
+	uint64_t v[METRIC_COUNT]; /* in the metric's unit; VALUE_NA: unknown; for quantiles use row_value() */
 	struct hist hist[HISTS_OF_THREADS];
 };
 
-/* A cgroup of the shown hierarchy, or of the one that has the CPU limits. */
+/* A cgroup of the shown hierarchy, or of the one with the CPU limits. */
 struct cgroup {
 	uint64_t id;               /* inode of its directory */
 	const char *path;          /* "/", "/system.slice/ssh.service", aside "cpu:/web"; raw bytes: text_safe() */
 	struct cgroup *parent;     /* NULL: root */
 	int depth;                 /* root: 0 */
-	size_t row;                /* for the model only: place in the tick being built, */
-	uint64_t build;            /* that tick, */
-	uint32_t idle[2];          /* threads in it that did nothing: asleep, stopped; */
-	uint32_t refs;             /* and how many lives and ticks show it */
+	size_t row;                /* for the model only: index in the tick being built */
+	uint64_t build;            /* for the model only: that tick */
+	uint32_t idle[2];          /* for the model only: idle threads in it: asleep, stopped */
+	uint32_t refs;             /* for the model only: lives and ticks that show it */
 	uint32_t living;           /* threads that are in it now */
-	bool throttled;            /* for the collector only: threads of it were, in this interval */
-	bool aside;                /* not of the hierarchy shown: its threads are in cgroups of that one, too */
+	bool throttled;            /* for the collector only: threads of it were throttled in this interval */
+	bool aside;                /* not in the hierarchy shown: its threads are in cgroups of that one, too */
 };
 
-/* cgroup_key - an id that is one of both hierarchies. */
+/* cgroup_key - an id that is unique in both hierarchies. */
 static inline uint64_t cgroup_key(const struct cgroup *c)
 {
 	return c->id | (uint64_t)c->aside << 63;
@@ -67,7 +67,7 @@ struct process {
 	struct cgroup *limiter;    /* likewise, see struct life */
 };
 
-/* In life.flags: a thread of the kernel's own (linux/sched.h). */
+/* In life.flags: a kernel thread (linux/sched.h). */
 #define PF_KTHREAD 0x00200000
 
 /* Identity of a thread, one record per life (a reused tid is another life). */
@@ -76,47 +76,47 @@ struct life {
 	uint32_t uid;
 	char comm[16];             /* raw bytes, NUL-terminated: text_safe() */
 	uint64_t start_ns;         /* CLOCK_BOOTTIME at its start */
-	uint32_t flags;            /* PF_* of the kernel */
+	uint32_t flags;            /* the kernel's PF_* */
 	uint32_t policy;           /* SCHED_* */
-	int32_t priority;          /* kernel's prio: 0-99 real time, 100-139 nice -20..19 */
+	int32_t priority;          /* the kernel's prio: 0-99 real time, 100-139 nice -20..19 */
 	int32_t cpu;               /* last CPU, -1: none yet */
 	struct process *process;
-	struct cgroup *cgroup;     /* in the hierarchy shown, */
-	struct cgroup *limiter;    /* and in the one that has the CPU limits: the same one, if that is shown */
-	struct block *block;       /* the last one that is known (model/sample.h), NULL: none */
+	struct cgroup *cgroup;     /* in the hierarchy shown */
+	struct cgroup *limiter;    /* in the hierarchy with the CPU limits: the same as cgroup if that one is shown */
+	struct block *block;       /* its last known block (model/sample.h), NULL: none */
 };
 
 enum row_kind { ROW_THREAD, ROW_PROCESS, ROW_CGROUP };
 
-/* A cgroup's CPU limit, and what it did in the interval, by its cpu.stat: VALUE_NA where there is none. */
+/* A cgroup's CPU limit, and its effect in the interval, from cpu.stat: VALUE_NA where there is none. */
 struct cgroup_limit {
 	uint64_t nr_throttled; /* periods in which threads were stopped */
-	uint64_t throttled_ns; /* for how long, all CPUs together */
-	uint64_t quota_ns;     /* CPU time that it may use in a period, all CPUs together; 0: there is no limit */
+	uint64_t throttled_ns; /* total time on all CPUs */
+	uint64_t quota_ns;     /* CPU time allowed per period on all CPUs together; 0: no limit */
 	uint64_t period_ns;
 };
 
-/* One line of any table, a cache line long: there can be 50,000. A thread's row has thread, process
- * and cgroup, a process's has process and cgroup (its leader's), a cgroup's has cgroup. */
+/* One line of any table, a cache line long: there can be 50,000. A thread's row has thread, process and cgroup, a
+ * process's has process and cgroup (its leader's), a cgroup's has cgroup. */
 struct row {
 	enum row_kind kind : 8;
-	enum thread_state state : 8;  /* of the thread; of a process: its most active thread's */
+	enum thread_state state : 8;  /* of the thread; of a process: that of its most active thread */
 	bool exited;                  /* died in this interval */
 	bool incomplete;              /* time of threads without a slot is missing: see loss */
 	pid_t number;                 /* tid or tgid; 0 for cgroups */
-	uint32_t nr_threads;          /* 1 for threads; a cgroup's with everything below it */
+	uint32_t nr_threads;          /* 1 for threads; for cgroups including everything below */
 	uint32_t own_threads;
 	const struct life *thread;
 	const struct process *process;
 	const struct cgroup *cgroup;
-	const struct values *values;  /* a cgroup's: with everything below it */
+	const struct values *values;  /* for cgroups including everything below */
 	const struct values *own;     /* cgroup rows: own threads only; else == values */
 	const struct cgroup_limit *limit; /* cgroup rows; else NULL */
 };
 
 _Static_assert(sizeof(struct row) == 64, "a cache line");
 
-/* row_limiter - the cgroup whose CPU limits, and those above it, hold for the row. NULL: the row has no cgroup. */
+/* row_limiter - the cgroup whose CPU limits, and its ancestors', apply to the row. NULL: the row has no cgroup. */
 static inline const struct cgroup *row_limiter(const struct row *r)
 {
 	const struct cgroup *limiter = r->thread ? r->thread->limiter : r->process ? r->process->limiter : NULL;
@@ -126,17 +126,18 @@ static inline const struct cgroup *row_limiter(const struct row *r)
 
 struct cpu_values {
 	int cpu;
-	pid_t tid;                    /* who ran there at the end; 0: it was idle, -1: not known */
+	pid_t tid;                    /* thread that ran there at the end; 0: idle, -1: unknown */
 	char comm[16];                /* of that thread; raw bytes, NUL-terminated */
-	uint32_t queued;              /* threads that waited for a CPU at the end, and were last on this one */
-	uint64_t run_ns, idle_ns;     /* with what was stolen they add up to the interval: cpu_interval() */
-	uint64_t steal_ns;            /* the hypervisor ran somebody else meanwhile; VALUE_NA: the kernel does not say */
-	uint64_t hardirq_ns;          /* of run_ns and idle_ns: taken by interrupts, */
-	uint64_t softirq_ns;          /* and by softirqs, but for those in ksoftirqd */
+	uint32_t queued;              /* threads waiting for a CPU at the end which ran on this one last */
+	uint64_t run_ns, idle_ns;     /* with stolen time they add up to the interval: cpu_interval() */
+	uint64_t steal_ns;            /* time that the hypervisor ran something else; VALUE_NA: the kernel does not
+				       * say */
+	uint64_t hardirq_ns;          /* part of run_ns and idle_ns: taken by interrupts */
+	uint64_t softirq_ns;          /* part of run_ns and idle_ns: taken by softirqs, except for those in ksoftirqd */
 	uint64_t switches;
 	uint64_t gap_ns, gap_at;      /* longest time without a timer interrupt while it was busy, and its end:
-	                               * CLOCK_BOOTTIME ns; 0: none worth a word, VALUE_NA: not watched */
-	pid_t gap_tid;                /* who ran at its end */
+				       * CLOCK_BOOTTIME ns; 0: none worth reporting, VALUE_NA: not watched */
+	pid_t gap_tid;                /* thread that ran at its end */
 };
 
 /* cpu_interval - the CPU's time, ns: running, idle and stolen. */
@@ -145,32 +146,32 @@ static inline uint64_t cpu_interval(const struct cpu_values *c)
 	return c->run_ns + c->idle_ns + (c->steal_ns == VALUE_NA ? 0 : c->steal_ns);
 }
 
-/* Where interrupts come from: a line of /proc/interrupts, a vector of the CPU's own, or a softirq. */
+/* Kinds of interrupt sources: a line of /proc/interrupts, one of the CPU's own vectors, or a softirq. */
 enum irq_kind { IRQ_HARD, IRQ_VECTOR, IRQ_SOFT, IRQ_KINDS };
 
-/* As in --json: hard, vector, soft. As in /proc/softirqs, by number of the vector. */
+/* Names in --json: hard, vector, soft; names in /proc/softirqs, by vector number. */
 extern const char *const irq_kind_names[IRQ_KINDS];
 extern const char *const softirq_names[IRQ_SOFTIRQS];
 
 struct irq_source {
 	enum irq_kind kind;
-	uint16_t index;               /* by irq.h; what struct irq_cpu and struct event say */
-	char name[24];                /* as /proc/interrupts or /proc/softirqs call it: "24", "LOC", "NET_RX" */
-	char device[64];              /* of a line: who handles it; raw bytes: text_safe() */
+	uint16_t index;               /* as in irq.h, struct irq_cpu and struct event */
+	char name[24];                /* name in /proc/interrupts or /proc/softirqs: "24", "LOC", "NET_RX" */
+	char device[64];              /* of a line: its handlers; raw bytes: text_safe() */
 };
 
-/* What one of them did in an interval on all CPUs; only those that did something are there. */
+/* What a source did in an interval on all CPUs; only active ones are listed. */
 struct irq_values {
 	const struct irq_source *source;
-	uint64_t count, ns;           /* without what interrupted it */
-	uint64_t max_ns, max_at;      /* the longest, and when it began: CLOCK_BOOTTIME ns, */
+	uint64_t count, ns;           /* without the time of what interrupted it */
+	uint64_t max_ns, max_at;      /* the longest, and its start: CLOCK_BOOTTIME ns */
 	int max_cpu;
-	pid_t max_tid;                /* and whom it interrupted; 0: an idle CPU */
+	pid_t max_tid;                /* thread interrupted by the longest; 0: an idle CPU */
 	int nr_cpus;
 	struct hist hist;
 };
 
-/* Of that, on one CPU. */
+/* The part of that on one CPU. */
 struct irq_cpu {
 	uint16_t source;              /* irq.h */
 	uint16_t cpu;
@@ -178,14 +179,14 @@ struct irq_cpu {
 	uint64_t ns;
 };
 
-/* irq_hist - the histogram of the host that interrupts of a kind are part of. */
+/* irq_hist - the host's histogram for interrupts of a kind. */
 enum hist_id irq_hist(enum irq_kind kind);
 
 struct wait;
 struct woken;
 struct away;
 
-/* How long some, or all, tasks of the host that had work waited for a resource; VALUE_NA: unknown. */
+/* How long some, or all, tasks of the host with work to do waited for a resource; VALUE_NA: unknown. */
 enum { PRESSURE_CPU, PRESSURE_MEMORY, PRESSURE_IO, PRESSURE_COUNT };
 
 struct pressure {
@@ -193,7 +194,7 @@ struct pressure {
 };
 
 struct self_cost {
-	uint64_t cpu_ns;              /* CPU time of all systop's processes in the interval */
+	uint64_t cpu_ns;              /* CPU time of all of systop's processes in the interval */
 	uint64_t rss_bytes;
 	uint64_t bpf_ns;              /* estimated run time of the BPF programs in the interval */
 	uint64_t bpf_bytes;           /* memory of the BPF maps */
@@ -209,19 +210,19 @@ struct tick {
 	/* Threads with an event, or with time in a state other than sleeping or stopped. Unsorted. */
 	const struct row *active;
 	size_t nr_active;
-	/* All others: they slept, or stood stopped, and share their values. Unsorted. */
+	/* All others: they slept, or were stopped, and share their values. Unsorted. */
 	const struct row *idle;
 	size_t nr_idle;
 	const struct row *processes;
 	size_t nr_processes;
-	const struct row *cgroups;    /* depth first: parents before their children, siblings by path; then those aside */
+	const struct row *cgroups;    /* depth first: parents before children, siblings by path; those aside follow */
 	size_t nr_cgroups, nr_aside;
 	const struct cpu_values *cpus;
 	size_t nr_cpus;
-	const struct irq_values *irqs; /* of the host, whatever the scope is */
+	const struct irq_values *irqs; /* of the host, regardless of the scope */
 	size_t nr_irqs;
 
-	/* Of threads in scope, see model/wait.h. Unsorted, one each of everything that differs. */
+	/* Of threads in scope, see model/wait.h. Unsorted, equal ones added up. */
 	const struct wait *waits;
 	size_t nr_waits;
 	const struct woken *wokens;
@@ -231,22 +232,23 @@ struct tick {
 	const struct irq_cpu *irq_cpus; /* of the host */
 	size_t nr_irq_cpus;
 
-	struct hist hist[HIST_COUNT]; /* waits, sleeps, D states that ended: in scope; interrupts: of the host */
+	struct hist hist[HIST_COUNT]; /* waits, sleeps, D states that ended: of threads in scope; interrupts: of the
+				       * host */
 	struct values total;          /* all threads in scope */
 	uint32_t total_d;             /* threads in D at the end of the interval */
-	bool timers_unseen;           /* CPUs are busy, and no timer interrupt is seen: what those take, and whom they wake, is
-	                               * not known */
+	bool timers_unseen;           /* CPUs are busy, but no timer interrupt is seen: their time and the threads
+				       * they wake are unknown */
 	struct pressure pressure[PRESSURE_COUNT];
 	uint64_t loss[LOSS_COUNT];    /* since start, by cause */
 	struct self_cost self;
 };
 
-/* values_value - the value of any metric, quantiles computed from their histogram; row_value - of a row.
- * Both return the value in the interval, in the metric's unit, VALUE_NA if not known. */
+/* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row.
+ * Both return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
 
-/* values_known - whether the tick of tick_history() that they are of is remembered. */
+/* values_known - whether the tick of tick_history() that they belong to is remembered. */
 static inline bool values_known(const struct values *v)
 {
 	return v->v[METRIC_ALIVE] != VALUE_NA;
@@ -256,32 +258,32 @@ static inline bool values_known(const struct values *v)
 const struct tick *tick_get(const struct tick *t);
 void tick_put(const struct tick *t);
 
-/* How many ticks are remembered at most, if their memory allows it. */
+/* Most ticks that are remembered, if their memory allows it. */
 #define HISTORY_TICKS 120
 
-/* tick_past - seq of the oldest tick that is remembered (@t's if none is), by way of any tick.
- * Returns the bytes they take. */
+/* tick_past - sets @oldest to the seq of the oldest remembered tick (@t's if none is); @t: any tick. Returns the
+ * memory they use. */
 size_t tick_past(const struct tick *t, uint64_t *oldest);
 
-/* tick_head - a remembered tick without its rows, but with what is in lists of the host (cpus, irqs, waits, ...), for as
- * long as it is remembered; or @any itself. NULL: neither. The threads, processes and cgroups in its lists live for as long as @any is
- * held. */
+/* tick_head - a remembered tick without its rows, but with its lists (cpus, irqs, waits, ...), valid as long as it
+ * is remembered; or @any itself. NULL: neither. The threads, processes and cgroups in its lists live as long as @any
+ * is held. */
 const struct tick *tick_head(const struct tick *any, uint64_t seq);
 
-/* tick_at - a remembered tick, as it was; held for the caller. NULL: not remembered, no memory. */
+/* tick_at - a remembered tick, rebuilt; held for the caller. NULL: not remembered, or out of memory. */
 const struct tick *tick_at(const struct tick *any, uint64_t seq);
 
 /*
  * tick_threads - calls @fn for every thread that did something in a remembered tick, until it returns other than 0,
- * which is returned. No rows are made: 0.1 us a thread. -ENOENT: it is not remembered.
+ * which is returned. Makes no rows: 0.1 us per thread. -ENOENT: it is not remembered.
  */
 typedef int thread_fn(void *arg, const struct life *l, const struct values *v);
 int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg);
 
 /*
- * tick_lives - calls @fn for who there is, and was in the ticks that are remembered, by way of any tick: from when to
- * when they were what they are told to be, CLOCK_BOOTTIME ns; @to UINT64_MAX: they still are. In no order. Ends with
- * what @fn returns, if that is not 0.
+ * tick_lives - calls @fn for all lives that exist or are in the remembered ticks; @any: any tick. @from, @to: when that
+ * identity was valid, CLOCK_BOOTTIME ns; @to UINT64_MAX: it still is. Unordered. Ends when @fn returns other than 0,
+ * which is returned.
  */
 typedef int life_fn(void *arg, const struct life *l, uint64_t from, uint64_t to);
 int tick_lives(const struct tick *any, life_fn *fn, void *arg);

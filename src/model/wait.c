@@ -55,7 +55,7 @@ void model_hist(struct model *m, enum hist_id id, const struct hist *h)
 	m->now->tick.hist[id] = *h;
 }
 
-/* Whether the cgroup's CPU limit stopped somebody in the tick being built. */
+/* Whether the cgroup's CPU limit stopped threads in the tick being built. */
 static bool stopped(const struct tick_node *n, const struct cgroup *c)
 {
 	const struct cgroup_limit *limit = c->row < n->tick.nr_cgroups && n->cgroups[c->row].cgroup == c

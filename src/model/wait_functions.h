@@ -4,8 +4,7 @@
 
 #include <stdbool.h>
 
-/* wait_functions_has - whether a function of the kernel is one that every wait ends in, so that it does not tell why:
- * the one that called it does. */
+/* wait_functions_has - whether it is a kernel function that every wait ends in: its caller is the one that says why. */
 bool wait_functions_has(const char *function);
 
 #endif

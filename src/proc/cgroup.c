@@ -13,13 +13,13 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
-/* Where there is no hierarchy. */
+/* Id of the root if there is no hierarchy. */
 #define ROOT_ID 1
 
-/* A slice of a walk. */
+/* Length of a slice of a walk. */
 #define SLICE_NS 3000000
 
-/* Cgroups that wait to be told of the ones they are in. */
+/* Maximum number of cgroups waiting for their parents to be reported. */
 #define ORPHANS_MAX 4096
 
 static void node_free(struct node *n)
@@ -65,7 +65,7 @@ struct node *cgroup_new(struct cgroups *c, uint64_t id, const char *path, struct
 	return n;
 }
 
-/* A v1 cgroup or one above it was renamed, or the name of one is known by now. */
+/* A v1 cgroup or an ancestor was renamed, or an unnamed one's name has become known. */
 static void node_move(struct cgroups *c, struct node *n, const char *path, struct cgroup *parent)
 {
 	char *copy = strdup(path);
@@ -86,7 +86,7 @@ static void node_move(struct cgroups *c, struct node *n, const char *path, struc
 	c->changes++;
 }
 
-/* One of which only the id is known. */
+/* Adds a cgroup of which only the id is known. */
 static struct node *node_unnamed(struct cgroups *c, uint64_t id)
 {
 	char path[48];
@@ -126,11 +126,11 @@ static int by_tree(const void *a, const void *b)
 		pa++;
 		pb++;
 	}
-	/* '/' before everything else: what is below a cgroup stands right behind it. */
+	/* '/' sorts before everything else: what is below a cgroup follows right behind it. */
 	return (*pa == '/' ? 1 : *pa ? *pa + 1 : 0) - (*pb == '/' ? 1 : *pb ? *pb + 1 : 0);
 }
 
-/* Puts what is new into its places. */
+/* Merges new cgroups into the list. */
 static int order(struct cgroups *c)
 {
 	size_t from = c->nr, fresh = c->nr_fresh, at;
@@ -148,7 +148,7 @@ static int order(struct cgroups *c)
 		c->unordered = false;
 		return 0;
 	}
-	/* From the end, so that each one moves once. */
+	/* From the end, so that each one moves only once. */
 	qsort(c->fresh, fresh, sizeof(*c->fresh), by_tree);
 	for (at = c->nr; fresh; at--) {
 		if (from && by_tree(&c->list[from - 1], &c->fresh[fresh - 1]) > 0)
@@ -172,7 +172,7 @@ uint64_t cgroups_changes(const struct cgroups *c)
 	return c->changes;
 }
 
-/* --- Cgroups that are gone are listed while threads are in them, and kept while somebody shows them. */
+/* --- Removed cgroups are listed while threads are in them, and kept while they are shown. */
 
 static bool free_gone(struct cgroups *c, struct node *n)
 {
@@ -205,9 +205,9 @@ void cgroups_forget(struct cgroups *c)
 	c->nr_orphans = 0;
 	forget_unlisted(c);
 	cgroups_list(c, &nr);
-	if (c->nr_fresh) /* no memory to put them into the list */
+	if (c->nr_fresh) /* no memory for putting them into the list */
 		return;
-	/* What is below a cgroup comes behind it, and is forgotten first. */
+	/* Children come after their parents, so they are forgotten first. */
 	for (size_t i = nr; i-- > 0;) {
 		struct node *n = (struct node *)c->list[i];
 
@@ -227,7 +227,7 @@ void cgroups_forget(struct cgroups *c)
 	c->nr = kept;
 }
 
-/* --- What was told of threads' cgroups */
+/* --- Reported cgroups of threads */
 
 void cgroups_ask_with(struct cgroups *c, cgroups_ask *ask, void *arg)
 {
@@ -235,7 +235,7 @@ void cgroups_ask_with(struct cgroups *c, cgroups_ask *ask, void *arg)
 	c->ask_arg = arg;
 }
 
-/* Takes in orphans whose parent is known, the last ones first: what is above a cgroup is told of behind it. */
+/* Adds orphans whose parent is known, the last ones first: a cgroup's ancestors are reported after it. */
 static bool adopt(struct cgroups *c)
 {
 	size_t kept = 0, nr = c->nr_orphans;
@@ -273,7 +273,7 @@ void cgroups_tell(struct cgroups *c, uint64_t id, uint64_t parent, const char *n
 		free(o.name);
 }
 
-/* Hears what there is to be told. */
+/* Fetches the reports. */
 static void ask(struct cgroups *c)
 {
 	if (!c->ask)
@@ -283,9 +283,9 @@ static void ask(struct cgroups *c)
 		;
 }
 
-/* --- */
+/* --- Opening and closing */
 
-/* A directory that can be read. 0 or -errno. */
+/* Finds a readable directory. 0 or -errno. */
 static int look_at(const char *path, struct stat *st)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -316,7 +316,7 @@ static int open_root(struct cgroups *c)
 	return 0;
 }
 
-/* @name: what paths begin with, and a colon; "": nothing. */
+/* @name: paths begin with it and a colon; "": with neither. */
 static struct cgroups *open_named(const char *mount, const char *name)
 {
 	struct cgroups *c = calloc(1, sizeof(*c));
@@ -366,7 +366,7 @@ void cgroups_free(struct cgroups *c)
 		struct node *n = c->nodes.entries[i].value;
 
 		if (n) {
-			n->cgroup.parent = NULL; /* may be freed already */
+			n->cgroup.parent = NULL; /* it may be freed already */
 			node_free(n);
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small files of cgroups: CPU limits, and what they did. */
+/* Small files of cgroups: CPU limits and their effects. */
 
 #include "proc/cgroup_internal.h"
 
@@ -33,7 +33,7 @@ const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgrou
 	return cgroup->path + strlen(c->prefix);
 }
 
-/* v2: "QUOTA PERIOD" in cpu.max, in us, "max ..." is none; v1: a file each, -1 is none. */
+/* v2: "QUOTA PERIOD" in cpu.max, in us, "max ..." means none; v1: one file each, -1 means none. */
 void cgroup_read_limit(const struct cgroups *c, struct node *n)
 {
 	const char *path = cgroup_file_path(c, &n->cgroup);
@@ -53,7 +53,7 @@ void cgroup_read_limit(const struct cgroups *c, struct node *n)
 	n->period_ns = quota ? period * 1000 : 0;
 }
 
-/* nr_throttled and throttled_usec (v2) or throttled_time (v1, ns) of a cpu.stat. */
+/* Reads nr_throttled and throttled_usec (v2) or throttled_time (v1, ns) of a cpu.stat. */
 static bool read_stat(const struct cgroups *c, const char *path, uint64_t *nr, uint64_t *ns)
 {
 	char buf[1024], *at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the directories of a hierarchy, a slice at a time. */
+/* Reads the directories of a hierarchy in slices. */
 
 #include "proc/cgroup_internal.h"
 
@@ -14,10 +14,10 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
-/* The clock is looked at once for so many steps. */
+/* Steps between two looks at the clock. */
 #define STEPS 16
 
-/* From one walk's beginning to that of the next one: what walks cost is 1 % of a CPU at most. */
+/* Time between the beginnings of two walks: at least this, and so that walks take at most 1 % of a CPU. */
 #define WALK_EVERY_NS 10000000000ULL
 #define WALK_SHARE 100
 
@@ -60,7 +60,7 @@ static int open_of(const struct cgroups *c, const struct node *n)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Begins to read a directory, if it is still there. */
+/* Starts reading a directory, if it still exists. */
 static int enter(struct cgroups *c, struct node *n)
 {
 	int fd = open_of(c, n);
@@ -77,7 +77,7 @@ static int enter(struct cgroups *c, struct node *n)
 	}
 	n->walk = c->walk.nr;
 	cgroup_read_limit(c, n);
-	/* Two links and no more: there is nothing below it. */
+	/* Just two links: it has no subdirectories. */
 	if (st.st_nlink == 2 || n->cgroup.depth >= CGROUP_DEPTH_MAX) {
 		close(fd);
 		return 0;
@@ -90,7 +90,7 @@ static int enter(struct cgroups *c, struct node *n)
 	return -ENOMEM;
 }
 
-/* One entry of the directory that is being read, or the next directory. */
+/* Reads one entry of the current directory, or opens the next directory. */
 static int step(struct cgroups *c)
 {
 	struct walk *w = &c->walk;

@@ -23,7 +23,7 @@ int hierarchy_mounts(struct cgroup_mounts *m)
 	return err;
 }
 
-/* v1's cpu hierarchy, if that has cgroups and v2 has none; else @v2. */
+/* v1's cpu hierarchy if it has cgroups and v2 has none; else @v2. */
 static struct cgroups *with_cgroups(struct cgroups *v2, const struct cgroup_mount *cpu, const char **controller)
 {
 	struct cgroups *v1 = cgroups_open(cpu->path);
@@ -67,7 +67,7 @@ struct cgroups *hierarchy_open(const struct cgroup_mounts *m, struct cgroup_scop
 	if (cgroups && (!limiter || same_hierarchy(m, *controller, *limits)))
 		*limits = *controller;
 	else if (cgroups && cgroups_limited_by(cgroups, limiter->path, cpu ? "cpu" : "v2"))
-		*limits = *controller; /* not readable for us: not there */
+		*limits = *controller; /* unreadable for us: treated as missing */
 	if (!cgroups)
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(errno));
 	return cgroups;

@@ -12,10 +12,10 @@
 #include "proc/mounts.h"
 #include "util/fail.h"
 
-/* With less it would be killed in the middle. */
+/* With less it would be killed while running. */
 #define MEMORY_NEEDED (80 << 20)
 
-/* A number in a file of the kernel's; false: there is none, as in "max". */
+/* Reads a number from a kernel file; false: it holds none, like "max". */
 static bool read_number(const char *folder, const char *name, uint64_t *v)
 {
 	char path[PATH_MAX + 64];
@@ -31,7 +31,7 @@ static bool read_number(const char *folder, const char *name, uint64_t *v)
 	return is;
 }
 
-/* Of a line of /proc/self/cgroup, "4:memory:/path" or "0::/path": the path, if it is of this hierarchy. */
+/* The path in a line of /proc/self/cgroup, "4:memory:/path" or "0::/path", if it is of this hierarchy. */
 static const char *own_path(char *line, const char *controller)
 {
 	char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
@@ -43,7 +43,7 @@ static const char *own_path(char *line, const char *controller)
 	return !strcmp(list + 1, controller) ? path : NULL;
 }
 
-/* The folder of the cgroup that this process is in. */
+/* Finds the folder of this process's cgroup. */
 static bool own_folder(const struct cgroup_mount *mount, char *folder, size_t size)
 {
 	const char *controller = mount->controllers ? mount->controllers : "", *path = NULL;
@@ -60,7 +60,7 @@ static bool own_folder(const struct cgroup_mount *mount, char *folder, size_t si
 	return snprintf(folder, size, "%s%s", mount->path, path + skip) < (int)size;
 }
 
-/* Of the cgroups on the way up: the least limit, and the least that one may still take; UINT64_MAX: there is no limit. */
+/* The lowest limit and the least memory left among a cgroup and its ancestors; UINT64_MAX: there is no limit. */
 struct room {
 	uint64_t limit, left;
 };
@@ -91,7 +91,7 @@ static struct room room_in(const struct cgroup_mount *mount)
 	return room;
 }
 
-/* In the memory controller of v2, and that of v1. */
+/* In the memory controllers of v2 and v1. */
 static struct room room_of_all(const struct cgroup_mounts *mounts)
 {
 	static const char *const controllers[] = { NULL, "memory" };

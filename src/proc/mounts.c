@@ -8,11 +8,11 @@
 
 #include "util/vec.h"
 
-/* Mount options that are not names of controllers. */
+/* Mount options that are not controllers. */
 static const char *const not_controllers[] = { "rw", "ro", "xattr", "noprefix", "clone_children",
 					       "release_agent", "cpuset_v2_mode", "none" };
 
-/* \040 and the like, as the kernel writes blanks in paths. */
+/* Decodes \040 and the like, the kernel's escapes for blanks in paths. */
 static void unescape(char *s)
 {
 	char *to = s;

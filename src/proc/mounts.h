@@ -7,8 +7,8 @@
 
 /* A mounted cgroup hierarchy. */
 struct cgroup_mount {
-	char *path;        /* where, in the file system */
-	char *root;        /* the cgroup that is mounted there; "/": all of the hierarchy */
+	char *path;        /* mount point */
+	char *root;        /* the cgroup mounted there; "/": the whole hierarchy */
 	char *controllers; /* v1: "cpu,cpuacct" or "name=systemd"; NULL: v2 */
 };
 
@@ -17,12 +17,12 @@ struct cgroup_mounts {
 	size_t nr, room;
 };
 
-/* cgroup_mounts_read - the hierarchies of a /proc/self/mountinfo, each once: of several mounts of
- * one, the one that shows most. Returns 0 or -errno; cgroup_mounts_fini() frees. */
+/* cgroup_mounts_read - reads the hierarchies of a /proc/self/mountinfo, each once: among several mounts the one that
+ * shows most. Returns 0 or -errno; cgroup_mounts_fini() frees. */
 int cgroup_mounts_read(struct cgroup_mounts *m, FILE *mountinfo);
 void cgroup_mounts_fini(struct cgroup_mounts *m);
 
-/* cgroup_mount_find - the hierarchy with this v1 controller, or the v2 one for NULL; NULL: none. */
+/* cgroup_mount_find - the hierarchy with this v1 controller, or v2 for NULL; NULL: none. */
 const struct cgroup_mount *cgroup_mount_find(const struct cgroup_mounts *m, const char *controller);
 
 #endif

@@ -25,7 +25,7 @@ static void pid_name(pid_t tgid, char *name, size_t size)
 		len = fread(raw, 1, sizeof(raw), f);
 		fclose(f);
 	}
-	text_safe(comm, sizeof(comm), raw, len ? len - 1 : 0); /* its newline */
+	text_safe(comm, sizeof(comm), raw, len ? len - 1 : 0); /* without its newline */
 	snprintf(name, size, "%s %d", comm, tgid);
 }
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* pid_process - the process of @pid, which may also be the number of one of its threads.
- * @name: "sleep 4711", its name and number, fit for a terminal
- * Returns its pid, or -ESRCH after fail() (exit status 5). */
+/* pid_process - the process of @pid, which may also be one of its threads.
+ * @name: "sleep 4711", its name and PID, safe for a terminal
+ * Returns its PID, or -ESRCH after fail() (exit status 5). */
 pid_t pid_process(pid_t pid, char *name, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sums in ns of one file, which has us. */
+/* Sums in ns of one file, which has them in us. */
 static struct pressure read_one(const char *name)
 {
 	struct pressure p = { VALUE_NA, VALUE_NA };
@@ -14,7 +14,7 @@ static struct pressure read_one(const char *name)
 
 	snprintf(path, sizeof(path), "/proc/pressure/%s", name);
 	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) { /* an error where psi is switched off */
+	while (f && fgets(line, sizeof(line), f)) { /* reading fails if PSI is switched off */
 		const char *total = strstr(line, "total=");
 		uint64_t us;
 

@@ -10,8 +10,8 @@ struct pressure_reader {
 	bool read;
 };
 
-/* pressure_read - how long tasks waited since the last call; VALUE_NA where the kernel does not say,
- * or at the first call. Takes about 30 us. */
+/* pressure_read - how long tasks waited since the last call; VALUE_NA at the first call, or if the kernel does not
+ * say. Takes about 30 us. */
 void pressure_read(struct pressure_reader *r, struct pressure grown[PRESSURE_COUNT]);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "util/text.h"
 
-/* A file's only line, "": there is none. */
+/* Reads the first line of a file, "": there is none. */
 static void read_line(const char *dir, const char *name, char *line, int size)
 {
 	char path[256];

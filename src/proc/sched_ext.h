@@ -6,14 +6,14 @@
 
 #define SCHED_EXT_DIR "/sys/kernel/sched_ext"
 
-/* Whether a scheduler made of BPF programs (sched_ext, Linux 6.12) has threads, or some of them. */
+/* Whether a scheduler made of BPF programs (sched_ext, Linux 6.12) has all threads, or some of them. */
 struct sched_ext {
-	bool on;      /* now, or it is about to come or go; */
-	bool ran;     /* or one did since the host was started */
-	char ops[64]; /* its name, fit for a terminal; "-": not known */
+	bool on;      /* now, or about to start or stop */
+	bool ran;     /* now, or earlier since boot */
+	char ops[64]; /* its name, safe for a terminal; "-": unknown */
 };
 
-/* sched_ext_read - @dir: SCHED_EXT_DIR; where it is missing there is none. */
+/* sched_ext_read - @dir: SCHED_EXT_DIR; if it does not exist there is no such scheduler. */
 void sched_ext_read(const char *dir, struct sched_ext *s);
 
 #endif

@@ -15,9 +15,9 @@
 #define SUGGESTIONS 3
 #define AMBIGUOUS_SHOWN 5
 
-/* A hierarchy that can be asked for: v2, and every v1 controller the kernel knows by number. */
+/* A hierarchy that a SPEC can refer to: v2, and every v1 hierarchy with a controller. */
 struct tree {
-	const char *controller; /* NULL: v2; the first one where several are mounted together */
+	const char *controller; /* NULL: v2; the first one if several are mounted together */
 	const struct cgroup_mount *mount;
 	struct cgroups *cgroups;
 };
@@ -31,10 +31,10 @@ struct cgroup_scope {
 	struct cgroup_target *targets;
 	size_t nr, room;
 	bool globs;
-	uint64_t changes; /* of the trees, when globs were resolved for the last time */
+	uint64_t changes; /* of the trees when globs were last resolved */
 };
 
-/* How well a name fits: the lowest class that any cgroup is in counts. */
+/* How well a name matches: only the best class with any match counts. */
 enum fit { FIT_NAME, FIT_BEGINNING, FIT_PART, FIT_PATH, FIT_NONE };
 
 static bool is_glob(const char *spec)
@@ -62,12 +62,12 @@ static int trees_add(struct cgroup_scope *s, const struct cgroup_mount *mount)
 	t.cgroups = cgroups_open(mount->path);
 	if (!t.cgroups) {
 		free((char *)t.controller);
-		return 0; /* not readable for us: not there */
+		return 0; /* unreadable for us: treated as missing */
 	}
 	return VEC_PUSH(s->trees, s->nr_trees, s->trees_room, t);
 }
 
-/* v2 first, then v1 in mounting order; hierarchies without a controller cannot be matched. */
+/* v2 first, then v1's cpu, then the others in mounting order; hierarchies without a controller cannot be matched. */
 static int trees_open(struct cgroup_scope *s)
 {
 	const struct cgroup_mount *v2 = cgroup_mount_find(s->mounts, NULL);
@@ -225,7 +225,7 @@ static int resolve_name(struct cgroup_scope *s, const char *spec)
 			if (fit < best)
 				nr_found = 0;
 			best = fit;
-			/* The list is in tree order: what is below the last one found is covered. */
+			/* The list is in tree order: cgroups below the last match are covered by it. */
 			if (nr_found && is_below(list[j], found[nr_found - 1]))
 				continue;
 			if (VEC_PUSH(found, nr_found, room, (const struct cgroup *)list[j])) {
@@ -251,7 +251,7 @@ static int resolve(struct cgroup_scope *s, const char *spec)
 	return resolve_name(s, spec);
 }
 
-/* Edits (insert, delete, replace) that make @a of @b; long names are compared by their beginning. */
+/* Number of edits (insert, delete, replace) that turn @a into @b; only the beginning of long names is compared. */
 static unsigned int edits(const char *a, const char *b)
 {
 	unsigned int row[64];
@@ -289,7 +289,7 @@ static uint64_t threads_below(const struct tree *t, const struct cgroup *top)
 	return threads;
 }
 
-/* The cgroups whose last part is most like what was asked for. */
+/* Lists the cgroups whose last part is most similar to the SPEC. */
 static void suggest(const struct cgroup_scope *s, const char *spec, char *text, size_t size)
 {
 	const char *name = strrchr(spec, '/') ? base_name(spec) : spec;
@@ -390,7 +390,7 @@ const struct cgroup_target *cgroup_scope_targets(struct cgroup_scope *s, bool ag
 	}
 	if (changes != s->changes && again) {
 		s->changes = changes;
-		/* What was named stays what it was, even if another cgroup has its name now. */
+		/* A cgroup given by name stays in scope, even if another one has that name now. */
 		for (size_t i = 0; i < s->nr_specs; i++)
 			if (is_glob(s->specs[i]))
 				resolve_glob(s, s->specs[i]);

@@ -10,12 +10,12 @@
 #include "proc/mounts.h"
 
 /*
- * The cgroups that -c asks for. A SPEC is
- *   a path       /a/b: in the v2 tree, else in a v1 one; cpu:/a/b: of that v1 controller; or the
+ * The cgroups given with -c. A SPEC is
+ *   a path       /a/b: in the v2 tree, else in a v1 tree; cpu:/a/b: of that v1 controller; or the
  *                directory itself, /sys/fs/cgroup/a/b
  *   a glob       with * ? [: of the whole path if it begins with /, else of its last part
- *   part of a name   the whole last part of a path, or else what it begins with, or else a part of
- *                it, or else of the path; it must be unique, but for cgroups below each other
+ *   part of a name   the whole last part of a path, else its beginning, else any part of it, else a part of
+ *                the path; it must be unique, except for cgroups below each other
  */
 struct cgroup_scope;
 
@@ -29,20 +29,20 @@ struct cgroup_target {
 /*
  * cgroup_scope_new - resolves @specs.
  * @mounts: borrowed for the scope's life
- * Returns NULL after fail() (exit status 5: no such cgroup, ambiguous).
+ * Returns NULL after fail() (exit status 5: no such cgroup, or ambiguous).
  */
 struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const char *const *specs,
 				      size_t nr);
 void cgroup_scope_free(struct cgroup_scope *s);
 
-/* cgroup_scope_targets - the cgroups in scope; globs are resolved again with @again, and may then
- * match nothing. Borrowed until the next call. */
+/* cgroup_scope_targets - the cgroups in scope; @again resolves globs again, which may then match nothing. Borrowed
+ * until the next call. */
 const struct cgroup_target *cgroup_scope_targets(struct cgroup_scope *s, bool again, size_t *nr);
 
 /* cgroup_scope_has_globs - whether the targets can change. */
 bool cgroup_scope_has_globs(const struct cgroup_scope *s);
 
-/* cgroups_print - the list of --list-cgroups: controller, path, threads. 0 or -errno. */
+/* cgroups_print - prints the list of --list-cgroups: controller, threads, path. 0 or -errno. */
 int cgroups_print(FILE *to, const struct cgroup_mounts *mounts);
 
 #endif

@@ -12,10 +12,10 @@
 #include "model/metric.h"
 #include "util/cpulist.h"
 
-/* More than any kernel is built for. */
+/* No kernel is built for more. */
 #define CPUS_MAX 8192
 
-/* The beginning of a file below the reader's folder, "" if there is none. */
+/* Reads the beginning of a file below the reader's folder, "" if it does not exist. */
 __attribute__((format(printf, 4, 5))) static void read_file(const struct topology_reader *r, char *buf, size_t size,
 							    const char *fmt, ...)
 {
@@ -36,7 +36,7 @@ __attribute__((format(printf, 4, 5))) static void read_file(const struct topolog
 	buf[n < 0 ? 0 : n] = '\0';
 }
 
-/* Those of the list are in group @number, if nothing is known of them yet. */
+/* Puts the CPUs of a list into group @number, unless they are in one. */
 static void put_in(struct topology *t, const char *list, enum topology_level level, int number)
 {
 	int first, last;
@@ -62,7 +62,7 @@ static void read_nodes(struct topology_reader *r)
 	}
 }
 
-/* The CPUs that share this one's cache of the highest level. */
+/* The CPUs that share this one's highest-level cache. */
 static void read_llc(const struct topology_reader *r, int cpu, char *list, size_t size)
 {
 	int highest = 0, which = -1;
@@ -91,7 +91,7 @@ static void read_list(const struct topology_reader *r, enum topology_level level
 			  level == TOPOLOGY_CORE ? "thread" : "core");
 }
 
-/* Each CPU tells who is with it, so that one of a group is asked for all. */
+/* Each CPU lists its whole group, so reading one CPU of a group is enough. */
 static void read_groups(struct topology_reader *r, enum topology_level level)
 {
 	struct topology *t = &r->topology;
@@ -107,7 +107,7 @@ static void read_groups(struct topology_reader *r, enum topology_level level)
 	}
 }
 
-/* Room for those that are online. */
+/* Allocates the online CPUs. */
 static void read_online(struct topology_reader *r)
 {
 	struct topology *t = &r->topology;

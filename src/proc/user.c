@@ -66,7 +66,7 @@ static bool remember(const struct passwd *p, void *arg)
 
 	(void)arg;
 	if (map_get(&names, p->pw_uid + 1ULL))
-		return false; /* the first one counts */
+		return false; /* the first entry counts */
 	name = strdup(p->pw_name);
 	if (name && map_put(&names, p->pw_uid + 1ULL, name))
 		free(name);

@@ -6,18 +6,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* user_lookup - the uid of a user name in /etc/passwd, or of a number; NSS is not asked: LDAP can
- * hang. Returns 0 or -ENOENT. */
+/* user_lookup - the uid of a user name in /etc/passwd, or of a number; does not use NSS, as LDAP can hang. Returns 0
+ * or -ENOENT. */
 int user_lookup(const char *name, uid_t *uid);
 
-/* user_name - the other way round, fit for a terminal; the number if there is no name. /etc/passwd is
- * read once. */
+/* user_name - the name of a uid, safe for a terminal; the number if it has none. Reads /etc/passwd once. */
 void user_name(uid_t uid, char *buf, size_t size);
 
 /* user_find - user_lookup(), or -ENOENT after fail() (exit status 5). */
 int user_find(const char *name, uid_t *uid);
 
-/* user_home - the home directory of a user in /etc/passwd; false: it has none, or it does not fit. */
+/* user_home - the home directory of a user in /etc/passwd; false: there is none, or it does not fit. */
 bool user_home(uid_t uid, char *buf, size_t size);
 
 #endif

@@ -32,7 +32,7 @@ static int open_store(const char *folder, uint64_t bytes)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Each slot has the same place in the copy: at @at, the ring begins. */
+/* Slots keep their places in the copy; the ring begins at offset @at. */
 static int copy(int fd, off_t at, struct keep_ring *r, uint32_t nr_slots)
 {
 	uint32_t first = r->from & (nr_slots - 1);
@@ -63,7 +63,7 @@ int keep_rings(struct keep_ring *rings, uint32_t nr, uint32_t nr_slots, const ch
 		err = -errno;
 	close(fd);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (err) /* also of those that were copied: they are read where they are */
+		if (err) /* those copied, too: they are read in place */
 			rings[i].copied = 0;
 		if (err || !rings[i].slots)
 			continue;

@@ -6,19 +6,18 @@
 
 struct ring_slot;
 
-/* A ring of which a part is wanted. */
+/* A ring, and the part of it to be kept. */
 struct keep_ring {
 	const struct ring_slot *slots; /* mapped; NULL: the CPU has none */
-	const uint64_t *head;          /* how many were ever written: goes on */
-	uint64_t from, end;            /* what is wanted */
-	uint64_t copied;               /* what that was when the copy was made; 0: there is none */
+	const uint64_t *head;          /* slots ever written: still growing */
+	uint64_t from, end;            /* the part to keep */
+	uint64_t copied;               /* value of head when the copy was made; 0: there is none */
 };
 
 /*
- * keep_rings - copies what is wanted out of rings of @nr_slots each before the programs overwrite it: names of
- * functions come seconds later. @folder: where there is room, in a file without a name, for what is too much for
- * memory (32 MiB); NULL: nowhere. Slots and heads are those of the copy afterwards, until the process ends. Returns 0
- * or -errno: they are what they were.
+ * keep_rings - copies parts of rings of @nr_slots each before the programs overwrite them: names of functions come
+ * seconds later. @folder: where to put more than fits in memory (32 MiB), in an unnamed file; NULL: nowhere. Afterwards
+ * slots and heads are those of the copy, until the process ends. Returns 0 or -errno: then they are unchanged.
  */
 int keep_rings(struct keep_ring *rings, uint32_t nr, uint32_t nr_slots, const char *folder);
 

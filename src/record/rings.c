@@ -21,20 +21,19 @@
 #define SLOTS_LEAST 1024
 #define SLOTS_MOST (1U << 30)
 
-/* All rings together take no more than this unless a size was asked for: the kernel cannot swap them out. */
+/* Limit for all rings together unless a size was given: the kernel cannot swap them out. */
 #define BYTES_MAX (1ULL << 30)
 
-/* How many calls of rings_grow() make all of them, and how much memory one call makes at most: the kernel
- * clears about 2 GiB/s. */
+/* Calls of rings_grow() to make all rings, and limit of memory per call: the kernel clears about 2 GiB/s. */
 #define GROW_CALLS 8
 #define GROW_BYTES (128U << 20)
 
-/* Marks of each CPU: the window, and some more where refreshes are short. */
+/* Marks of each CPU: the window, and more where refreshes are short. */
 #define MARKS 512
 
 struct cpu_ring {
 	int fd;
-	struct event_mark marks[MARKS]; /* a ring, too */
+	struct event_mark marks[MARKS]; /* a ring buffer, too */
 	uint64_t nr_marks;
 };
 
@@ -44,8 +43,8 @@ struct rings {
 	int made;
 	int err;
 	struct event_mark *scratch;
-	uint32_t *places; /* of the rings that are being put into the map, */
-	int *fds;         /* and the rings */
+	uint32_t *places; /* CPUs whose rings are being put into the map */
+	int *fds;         /* those rings */
 };
 
 uint64_t rings_room(uint64_t memory, uint64_t spare)
@@ -123,7 +122,7 @@ static uint64_t ring_bytes(const struct rings *r)
 	return (uint64_t)r->o.slots * sizeof(struct ring_slot);
 }
 
-/* CPUs that are there and have no ring yet, @most at most, into r->places. */
+/* Lists online CPUs without a ring in r->places, at most @most. */
 static int find_without(struct rings *r, int most)
 {
 	int nr = 0;
@@ -134,7 +133,7 @@ static int find_without(struct rings *r, int most)
 	return nr;
 }
 
-/* Rings for the CPUs of r->places, into r->fds: how many, or -errno: none. */
+/* Makes rings for the CPUs in r->places, into r->fds. Returns how many, or -errno: none. */
 static int make_rings(struct rings *r, int nr)
 {
 	int made = 0, err = 0;
@@ -149,7 +148,7 @@ static int make_rings(struct rings *r, int nr)
 	return made ? made : err;
 }
 
-/* From now on they have all that happens. */
+/* Puts the rings into the map: events are recorded from now on. */
 static int put_rings(struct rings *r, int nr)
 {
 	int err = inner_maps_put(r->o.map_fd, r->places, r->fds, nr);
@@ -189,7 +188,7 @@ void rings_tick(struct rings *r, uint64_t boottime_ns)
 			mark(r, cpu, boottime_ns);
 }
 
-/* Since when a CPU's ring has all: @now where nothing is in it yet. */
+/* From when on a CPU's ring is complete; @now if it is empty. */
 static uint64_t held_since(const struct rings *r, const struct cpu_ring *c, uint64_t now)
 {
 	uint64_t head = c->nr_marks ? c->marks[(c->nr_marks - 1) % MARKS].head : 0;

@@ -11,33 +11,34 @@ struct event_mark;
 struct health;
 struct online;
 
-/* The recorder's rings (ring.h), one a CPU, and how far each had come at every refresh. */
+/* The recorder's rings (ring.h), one per CPU, and how far each was at every refresh. */
 struct rings;
 
-/* Events a second on a CPU that a window is made for. */
+/* Events per second and CPU for which a window is sized. */
 #define RINGS_EVENTS_PER_S 20000
 
-/* rings_room - bytes that all rings may take together: @memory, if that was asked for, else @spare, and 1 GiB at most. */
+/* rings_room - bytes that all rings together may use: @memory if given, else @spare, at most 1 GiB. */
 uint64_t rings_room(uint64_t memory, uint64_t spare);
 
 /*
- * rings_size - slots of each CPU's ring, a power of two. @memory: bytes for all of them together, which are filled; 0:
- * what RINGS_EVENTS_PER_S need in a window of @window_s s, within rings_room(). @nr_cpus: those that are online. 0: not
- * even 1,024 fit, or there is no window.
+ * rings_size - slots of each CPU's ring, a power of two. @memory: bytes to fill with all rings together; 0: as much as
+ * RINGS_EVENTS_PER_S need in a window of @window_s s, within rings_room(). @nr_cpus: online CPUs. 0: not even 1,024
+ * fit, or there is no window.
  */
 uint32_t rings_size(unsigned int window_s, uint64_t memory, uint64_t spare, int nr_cpus);
 
-/* rings_pattern - a ring like all others, which a map of rings is loaded with: the first one that is made. Its fd, or -errno. */
+/* rings_pattern - the ring with which a map of rings is loaded; all others are like it, and it becomes the first
+ * one. Its fd, or -errno. */
 int rings_pattern(uint32_t slots);
 
 struct rings_options {
 	int map_fd;                    /* the map of rings */
-	int pattern_fd;                /* what it was loaded with: taken over */
-	const struct cpu_slot *cpus;   /* mapped, one a possible CPU */
+	int pattern_fd;                /* the map of rings was loaded with it; ownership passes */
+	const struct cpu_slot *cpus;   /* mapped, one per possible CPU */
 	int nr_cpus;
 	const struct online *online;   /* borrowed */
-	uint64_t max_bytes;            /* rings_room(): CPUs that come later have rings within this */
-	uint32_t slots;                /* as the programs were loaded with; 0: nothing is recorded */
+	uint64_t max_bytes;            /* rings_room(): limits the rings of CPUs that come online later */
+	uint32_t slots;                /* same as for the programs; 0: nothing is recorded */
 	unsigned int window_s;
 };
 
@@ -45,19 +46,19 @@ struct rings_options {
 struct rings *rings_new(const struct rings_options *o);
 void rings_free(struct rings *r);
 
-/* rings_grow - makes rings for CPUs that are online and have none, an eighth of them or 128 MiB in each call: every 250 ms,
- * all are there after 2 s. Returns 1: some were made, 0: there are none to be made, -errno: one could not be made, and
- * none is any more. */
+/* rings_grow - makes rings for online CPUs that have none, an eighth of them or 128 MiB per call: with a call every
+ * 250 ms all exist after 2 s. Returns 1: some were made, 0: none are missing, -errno: one could not be made, and no
+ * more are tried. */
 int rings_grow(struct rings *r);
 
-/* rings_tick - notes how far each ring is at @boottime_ns: what tells the whole time of a slot. */
+/* rings_tick - notes how far each ring is at @boottime_ns: slots need it for their full time. */
 void rings_tick(struct rings *r, uint64_t boottime_ns);
 
-/* rings_held - ns of the window that the online CPU with the fewest still has, at most the window; 0: none yet. */
+/* rings_held - ns of the window that every online CPU still has, at most the window; 0: none yet. */
 uint64_t rings_held(const struct rings *r, uint64_t boottime_ns);
 
-/* rings_marks - of a CPU, oldest first: good until the next call. rings_place - the slot from which on it has what
- * came after @boottime_ns, or the oldest that it knows the time of. rings_fd - of its ring's map, -1: it has none. */
+/* rings_marks - of a CPU, oldest first: valid until the next call. rings_place - the first slot that may be later
+ * than @boottime_ns, or the oldest with a known time. rings_fd - the map of its ring, -1: it has none. */
 const struct event_mark *rings_marks(const struct rings *r, int cpu, uint32_t *nr);
 uint64_t rings_place(const struct rings *r, int cpu, uint64_t boottime_ns);
 int rings_fd(const struct rings *r, int cpu);

@@ -7,10 +7,10 @@
 
 #include "ring.h"
 
-/* Copied at once: the ring is written to meanwhile. */
+/* Slots copied at once: the ring is written to meanwhile. */
 #define CHUNK_SLOTS 262144U
 
-/* Between two switches so many events are held until the second one is known. */
+/* Events held between two switches until the second one is known. */
 #define HELD_MAX 256
 
 #define TIME_MASK ((1ULL << RING_TIME_BITS) - 1)
@@ -18,7 +18,7 @@
 struct reading {
 	const struct snapshot_ring *ring;
 	struct event_loss *loss;
-	uint32_t mark;      /* last one at or before the place */
+	uint32_t mark;      /* index of the last mark at or before the current place */
 	uint64_t from;
 	struct event held[HELD_MAX];
 	int nr_held;
@@ -29,7 +29,7 @@ struct reading {
 	void *arg;
 };
 
-/* The whole time of a slot: the nearest to when the mark before it was made. */
+/* The full time of a slot: the one nearest to the mark before it. */
 static uint64_t whole_time(struct reading *r, uint64_t place, uint64_t low)
 {
 	const struct snapshot_ring *ring = r->ring;
@@ -101,7 +101,7 @@ static int hand_on(struct reading *r, const struct event *e)
 	return e->at >= r->from ? r->fn(r->arg, e) : 0;
 }
 
-/* Not before the last switch, and not after the one to come. */
+/* Clamps a time between the last switch and the next one. */
 static uint64_t between(const struct reading *r, uint64_t at, uint64_t not_after)
 {
 	if (at > not_after)
@@ -110,8 +110,9 @@ static uint64_t between(const struct reading *r, uint64_t at, uint64_t not_after
 }
 
 /*
- * The order of slots is that of what happened. A switch's time is the scheduler's and can be some us off from
- * that of other events (clock.bpf.h): these are kept between the switches they are between.
+ * Passes on the held events. Slots are in the order in which things happened, but the times of switches may differ:
+ * they can come from another CPU's clock or from the kernel's sums (sched.bpf.c). Other events are clamped between the
+ * switches around them.
  */
 static int let_go(struct reading *r, uint64_t not_after)
 {
@@ -122,7 +123,7 @@ static int let_go(struct reading *r, uint64_t not_after)
 		uint64_t began = between(r, e->at - (e->kind == RING_IRQ ? e->off_ns : 0), not_after);
 
 		e->at = between(r, e->at, not_after);
-		if (e->kind == RING_IRQ) /* not before the switch before it, either */
+		if (e->kind == RING_IRQ) /* must not begin before the previous switch, either */
 			e->off_ns = e->at - began;
 		err = hand_on(r, e);
 	}
@@ -143,7 +144,7 @@ static int add_switch(struct reading *r, struct event *e)
 	return err ? err : hand_on(r, e);
 }
 
-/* The second slot of a block adds to the first one, which is a moment old. */
+/* The second slot of a block completes the first one, which came just before. */
 static bool add_block_time(struct reading *r, const struct event *e)
 {
 	for (int i = r->nr_held; i-- > 0;) {
@@ -174,7 +175,7 @@ static int add(struct reading *r, struct event *e)
 	return err;
 }
 
-/* Slots @place to @place + @nr, as far as they are still there when they were copied. */
+/* Reads slots @place to @place + @nr, as far as they were not overwritten before they were copied. */
 static int read_chunk(struct reading *r, uint64_t place, uint32_t nr, struct ring_slot *copy)
 {
 	const struct snapshot_ring *ring = r->ring;
@@ -216,7 +217,7 @@ int snapshot_read(const struct snapshot_ring *ring, uint64_t from, event_fn *fn,
 		return 0;
 	if (place < ring->from)
 		place = ring->from;
-	/* What is older than the first mark has no time. */
+	/* Slots older than the first mark have no known time. */
 	if (place < ring->marks[0].head)
 		place = ring->marks[0].head;
 	copy = malloc(most * sizeof(*copy));

@@ -11,15 +11,15 @@
 struct snapshot_ring {
 	const struct ring_slot *slots; /* mapped */
 	uint32_t nr;                   /* a power of two */
-	const uint64_t *head;          /* of the CPU, mapped: how many were ever written */
-	uint64_t from, end;            /* what of it is read; from the oldest slot on, if that is later */
+	const uint64_t *head;          /* of the CPU, mapped: slots ever written */
+	uint64_t from, end;            /* the part to read; starts at the oldest slot if that is later */
 	const struct event_mark *marks; /* oldest first */
 	uint32_t nr_marks;
 };
 
 /*
- * snapshot_read - the events of a ring from @from ns on, oldest first. @loss: is added to.
- * Returns 0, what @fn returned, or -ENOMEM.
+ * snapshot_read - reads the events of a ring from @from ns on, oldest first. @loss: added to.
+ * Returns 0, the result of @fn, or -ENOMEM.
  */
 int snapshot_read(const struct snapshot_ring *ring, uint64_t from, event_fn *fn, void *arg,
 		  struct event_loss *loss);

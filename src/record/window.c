@@ -25,7 +25,7 @@ static int on_event(void *arg, const struct event *e)
 	return e->at < w->to ? w->fn(w->arg, w->cpu, e) : 0;
 }
 
-/* What of a CPU's ring is read. False: nothing. */
+/* Sets the part of a CPU's ring to read. False: there is none. */
 static bool place(const struct rings *rings, const struct cpu_slot *cpu, int nr, uint64_t from, uint64_t most,
 		  struct snapshot_ring *ring)
 {

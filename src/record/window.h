@@ -9,14 +9,13 @@
 struct cpu_slot;
 struct rings;
 
-/* Not 0: reading ends with that. */
+/* A result other than 0 ends reading and is returned. */
 typedef int window_fn(void *arg, int cpu, const struct event *e);
 
 /*
- * window_read - what the recorder has of @from to @to, CLOCK_BOOTTIME ns: CPU after CPU, the events of each in the
- * order of their time. @cpus: mapped, one a possible CPU; @most: slots of all CPUs that are read at most, which is 10 ns each:
- * then the oldest are left out. @since: from when on all is there, whatever the ring it is in. Returns 0, what @fn
- * returned, or -errno.
+ * window_read - reads the recorder's events from @from to @to, CLOCK_BOOTTIME ns: CPU by CPU, those of each in order of
+ * time. @cpus: mapped, one per possible CPU; @most: limit of slots read on all CPUs, at 10 ns each: beyond it the
+ * oldest are left out. @since: from when on all rings are complete. Returns 0, the result of @fn, or -errno.
  */
 int window_read(const struct rings *rings, const struct cpu_slot *cpus, int nr_cpus, uint64_t from, uint64_t to,
 		uint64_t most, uint64_t *since, window_fn *fn, void *arg);

@@ -22,7 +22,7 @@
 #include "util/clock.h"
 #include "util/map.h"
 
-/* Equal keys are equal frames: anonymous ones are of a process. */
+/* Equal keys mean equal frames: anonymous ones belong to a process. */
 static uint64_t frame_key(uint64_t frame, uint32_t tgid)
 {
 	return frame & FRAME_ANONYMOUS && !(frame & FRAME_KERNEL) ? (frame ^ (uint64_t)tgid << 32) * 31 + 1 : frame + 1;
@@ -198,7 +198,7 @@ static struct trace_index head_of(const struct save_options *o, const struct tic
 	localtime_r(&wall, &tm);
 	head.utc_offset_min = tm.tm_gmtoff / 60;
 	now(&head.clocks);
-	head.end = end < t->boottime_ns ? end : t->boottime_ns; /* who came later is not known */
+	head.end = end < t->boottime_ns ? end : t->boottime_ns; /* threads that came later are unknown */
 	if (part->until && head.end > part->until)
 		head.end = part->until;
 	head.from = head.end > window_ns ? head.end - window_ns : 0;

@@ -9,18 +9,18 @@ struct save_part;
 struct process_info_table;
 struct tick;
 
-/* The end of a window: how far each CPU's ring had come, and who ran there. */
+/* The end of a window: how far each CPU's ring was, and what ran there. */
 struct save_end {
 	uint64_t at; /* CLOCK_BOOTTIME ns */
 	struct save_cpu {
 		uint64_t head;
-		int32_t current; /* 0: the idle thread, -1: not known */
+		int32_t current; /* tid; 0: the idle thread, -1: unknown */
 	} *cpus;
 };
 
-/* capture_metadata - all that the one who writes a trace needs beside the recorder's rings (export/trace_index.h), up
- * to @end or to the end of the newest refresh @t, and of that only @part. @who: may be NULL. @reason: why it is saved,
- * "": somebody wanted it. A file without a name: its fd, or -errno. */
+/* capture_metadata - all that the writer of a trace needs besides the recorder's rings (export/trace_index.h), up to
+ * @end or to the end of the newest tick @t, and of that only @part. @who: may be NULL. @reason: why it is saved, "":
+ * on request. Returns the fd of an unnamed file, or -errno. */
 int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
 		     const struct save_end *end, const struct process_info_table *who, const char *reason);
 

@@ -7,7 +7,7 @@
 
 #define SECOND_NS 1000000000ULL
 
-/* A busy host needs so long to get ready. */
+/* Time that a busy host needs to get ready. */
 #define READY_NS SECOND_NS
 
 static uint64_t interval_of(uint64_t duration_ns, uint64_t interval_ns)

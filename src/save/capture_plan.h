@@ -6,23 +6,23 @@
 
 #include "save/schedule.h"
 
-/* -w without a screen: when it begins and ends. Refreshes divide its time, the last one is its end. */
+/* -w without a screen: when the recording begins and ends. Refreshes divide its time, the last one is at its end. */
 struct capture_plan {
-	struct schedule at;         /* when it begins, */
-	uint64_t duration_ns;       /* and for how long; 0: until stopped */
-	uint64_t interval_ns;       /* between refreshes, */
-	uint64_t refreshes;         /* and how many there are; 0: until stopped */
-	unsigned int window_s;      /* a window that holds it, s */
-	uint64_t begins_ns;         /* not before; CLOCK_BOOTTIME, as are all */
-	uint64_t from_ns, until_ns; /* what is saved of it; 0: no end */
+	struct schedule at;         /* when it begins */
+	uint64_t duration_ns;       /* how long it lasts; 0: until stopped */
+	uint64_t interval_ns;       /* between refreshes */
+	uint64_t refreshes;         /* number of refreshes; 0: until stopped */
+	unsigned int window_s;      /* a window that holds all of it, s */
+	uint64_t begins_ns;         /* earliest beginning; CLOCK_BOOTTIME, like all below */
+	uint64_t from_ns, until_ns; /* the part that is saved; 0: no end */
 	uint64_t first_ns;          /* from now to the first refresh */
 };
 
-/* capture_plan_init - before systop is ready. p->at and p->duration_ns are there. @interval_ns: between refreshes,
- * about. */
+/* capture_plan_init - call before systop is ready, with p->at and p->duration_ns set. @interval_ns: approximate time
+ * between refreshes */
 void capture_plan_init(struct capture_plan *p, uint64_t interval_ns);
 
-/* capture_plan_begin - now that it is: says what will be saved, and when to refresh. */
+/* capture_plan_begin - call when it is ready: sets the part that is saved, and the first refresh. */
 void capture_plan_begin(struct capture_plan *p);
 
 #endif

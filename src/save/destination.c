@@ -20,7 +20,7 @@
 
 static const struct {
 	int err;
-	const char *cause, *fix; /* NULL: what the C library says */
+	const char *cause, *fix; /* NULL: the C library's text */
 } failures[] = {
 	{ -EACCES, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
 	{ -EAGAIN, NULL, "systop    # started anew" },
@@ -74,7 +74,7 @@ const char *save_fix(int err)
 	return i < NR_FAILURES ? failures[i].fix : "systop -w trace.pb    # in another folder";
 }
 
-/* A descriptor of ours has a name there. -1: it is another process's, or none. */
+/* A duplicate of our descriptor that the path names. -1: it is another process's, or none. */
 static int own_descriptor(const struct path *p)
 {
 	struct stat folder, own;

@@ -5,20 +5,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a trace cannot be saved, and why. */
+/* Why a trace cannot be saved. */
 struct save_failure {
 	int err;
-	uint64_t need, room; /* bytes it would have, and bytes there are; 0: not known */
+	uint64_t need, room; /* bytes needed, and bytes free; 0: unknown */
 };
 
 /*
- * destination_check - whether a trace can be saved at @path, before anything is recorded, within invoker_begin(). @fd:
- * set to the descriptor if the path is a link of /proc to one of ours, as /dev/stdout, else to -1. Returns 0, or -errno
- * after fail(): exit status 2 for what is no file, FIFO or character device.
+ * destination_check - whether a trace can be saved at @path, checked before anything is recorded, within
+ * invoker_begin(). @fd: set to the descriptor if the path is a link of /proc to one of ours, like /dev/stdout, else to
+ * -1. Returns 0, or -errno after fail(): exit status 2 if it is no file, FIFO or character device.
  */
 int destination_check(const char *path, int *fd);
 
-/* save_cause - in a few words: "No space left on device (need 3.1 MiB, 128 KiB free)". save_fix - a command to paste. */
+/* save_cause - the cause in a few words: "No space left on device (need 3.1 MiB, 128 KiB free)". save_fix - a
+ * command to paste. */
 void save_cause(const struct save_failure *f, char *buf, size_t size);
 const char *save_fix(int err);
 

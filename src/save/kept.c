@@ -6,8 +6,8 @@
 #include "record/keep.h"
 #include "record/snapshot.h"
 
-/* Of a ring that goes round while it is read so much is left out: the programs overwrite it before. */
-#define MARGIN 16 /* a part of it */
+/* One part in this many is skipped at the old end of a live ring: it may be overwritten while we read. */
+#define MARGIN 16
 
 static const struct trace_index_cpu *cpu_of(const struct kept *k, uint32_t cpu)
 {
@@ -44,7 +44,7 @@ static int first_time(void *arg, const struct event *e)
 	return 1;
 }
 
-/* The first slot of a CPU's ring that will still be there when it is read. */
+/* The first slot of a CPU's ring that will still be valid when it is read. */
 static uint64_t first_left(const struct snapshot_ring *ring, bool copied)
 {
 	uint64_t head = *ring->head, gone = head > ring->nr ? head - ring->nr : 0;
@@ -54,7 +54,7 @@ static uint64_t first_left(const struct snapshot_ring *ring, bool copied)
 	return gone > ring->from ? gone : ring->from;
 }
 
-/* A mark says what was written after it, and so does the first event. */
+/* From when on a CPU's ring is complete: the first mark in it, or the first event if that is older. */
 static uint64_t since(void *arg, uint32_t cpu)
 {
 	const struct kept *k = arg;

@@ -9,10 +9,10 @@ struct trace_index;
 /* The recorder's rings, or a copy of them, with their index. */
 struct kept {
 	const struct trace_index *index;
-	const struct keep_ring *rings; /* one a CPU of the index */
+	const struct keep_ring *rings; /* one per CPU of the index */
 };
 
-/* kept_capture - @c reads from them. @k is borrowed; c->progress is the caller's. */
+/* kept_capture - makes @c read from @k, which is borrowed; c->progress is the caller's. */
 void kept_capture(struct capture *c, struct kept *k);
 
 #endif

@@ -15,28 +15,28 @@
 #include "util/map.h"
 
 #define PROCESSES_MAX 32768
-#define TEXT_EACH 256 /* on average */
+#define TEXT_EACH 256 /* average */
 
-/* A helper that gets no further for so long is replaced, so often. */
+/* A helper without progress for this long is replaced, up to STUCK_MAX times. */
 #define STUCK_NS 500000000ULL
 #define STUCK_MAX 4
 
-/* In memory that both have. */
+/* In shared memory. */
 struct table {
-	uint32_t done;      /* of them: written by the helper */
-	uint32_t text_len;  /* behind all */
+	uint32_t done;      /* processes that the helper has filled in */
+	uint32_t text_len;  /* total */
 	struct process_info all[];
 };
 
 struct process_info_table {
 	int role, fd, stuck;
 	struct helper helper;
-	struct process_info *all;   /* whom it was asked about */
+	struct process_info *all;   /* the requested processes */
 	uint32_t nr;
-	struct table *table; /* what the helper wrote is checked: it looks at what others can write */
+	struct table *table; /* contents written by the helper are checked: it reads what others can write */
 	size_t bytes;
-	uint32_t done;  /* seen last, */
-	uint64_t since; /* at that time; CLOCK_MONOTONIC ns */
+	uint32_t done;  /* last seen value */
+	uint64_t since; /* when it was seen; CLOCK_MONOTONIC ns */
 };
 
 static size_t table_bytes(uint32_t nr)
@@ -74,7 +74,7 @@ static uint32_t list_rows(const struct row *rows, size_t nr, struct map *known, 
 	return listed;
 }
 
-/* The processes of a tick, by number. */
+/* Lists the processes of a tick, in order of PID. */
 static uint32_t list_processes(const struct tick *t, struct process_info **all)
 {
 	size_t most = t->nr_active + t->nr_idle < PROCESSES_MAX ? t->nr_active + t->nr_idle : PROCESSES_MAX;
@@ -106,7 +106,7 @@ static bool make_table(struct process_info_table *w)
 	return true;
 }
 
-/* A helper that goes on after what is done. */
+/* Starts a helper that resumes after the finished ones. */
 static void start(struct process_info_table *w)
 {
 	struct process_request r = { .nr = w->nr };
@@ -158,7 +158,7 @@ bool process_info_done(struct process_info_table *w)
 	} else if (now - w->since > STUCK_NS) {
 		helper_kill(&w->helper);
 		w->stuck++;
-		__atomic_store_n(&w->table->done, done + 1, __ATOMIC_RELEASE); /* without the one it hangs on */
+		__atomic_store_n(&w->table->done, done + 1, __ATOMIC_RELEASE); /* skips the process that it hangs on */
 		start(w);
 	}
 	return false;

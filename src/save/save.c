@@ -31,23 +31,22 @@
 #include "util/format.h"
 #include "util/text.h"
 
-/* Names are waited for while some come: not longer than this for the next one, and this for all. On a busy host the
- * helpers, too, wait for a CPU. */
+/* Longest wait for the next name, and for all of them. On a busy host the helpers wait for a CPU, too. */
 #define NEXT_NAME_NS 3000000000ULL
 #define ALL_NAMES_NS 20000000000ULL
 
-/* So long the next refresh is waited for, which knows who came last. */
+/* Longest wait for the next tick, which knows the newest threads. */
 #define TICK_NS 1200000000ULL
 
-/* A helper that says nothing for so long is given up. */
+/* A helper that sends nothing for this long is given up. */
 #define SILENT_NS 20000000000ULL
 
-/* Nor is one heard that says so often that it got no further. */
+/* So is one that reports the same progress this many times. */
 #define IDLE_TALK_MAX 100000
-/* Who was told to end gives up a reader of its output that takes nothing for so long. */
+/* After a signal to end, a reader that takes no output for this long is given up. */
 #define READER_NS 1000000000ULL
 
-/* The rings are copied at once; the trace is written when the names and the next refresh are there. */
+/* The rings are copied at once; the trace is written when the names and the next tick are there. */
 enum state { SAVE_IDLE, SAVE_NAMES, SAVE_WRITING };
 
 struct save {
@@ -55,19 +54,19 @@ struct save {
 	enum state state;
 	struct helper helper;
 	char path[PATH_MAX], safe[PATH_MAX], text[PATH_MAX + 1024], reason[512];
-	char temporary[32];      /* what a helper calls it meanwhile; "": it has no name */
+	char temporary[32];      /* name of the unfinished file; "": it has none */
 	struct save_failure failure;
 	char cause[160];         /* the same in words */
 	struct save_end end;     /* of the window */
-	const struct exporter *exporter; /* of this one, */
-	struct save_part part;   /* and of what */
-	uint32_t percent, idle_talk; /* said last, and how often again */
-	bool handed;             /* it is written to a file that somebody else opened: nothing has to be put away */
+	const struct exporter *exporter; /* of the current save */
+	struct save_part part;   /* of the current save */
+	uint32_t percent, idle_talk; /* last reported, and how often since */
+	bool handed;             /* the file was opened by the caller: there is nothing to clean up */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
-	uint64_t named;          /* when the last names came, by their generation: */
+	uint64_t named;          /* when the last names came, at that generation of names: */
 	uint64_t generation;
-	const struct tick *tick; /* the newest */
-	struct process_info_table *who;   /* processes at the end of the window; NULL: not known */
+	const struct tick *tick; /* the newest one */
+	struct process_info_table *who;   /* processes at the end of the window; NULL: unknown */
 };
 
 struct save *save_new(const struct save_options *o)
@@ -86,7 +85,7 @@ struct save *save_new(const struct save_options *o)
 	return s;
 }
 
-/* A helper that was killed left it, if it had a name. */
+/* Removes the temporary file that a killed helper left, if there is one. */
 static void remove_rest(struct save *s)
 {
 	static struct write_request r = { .what = WRITE_REMOVE };
@@ -100,7 +99,7 @@ static void remove_rest(struct save *s)
 	helper_leave(&h);
 }
 
-/* A helper that did not start closes its socket. */
+/* If a helper did not start, the error is that its socket is closed. */
 static void name_cause(struct save *s)
 {
 	const char *trouble = helper_trouble();
@@ -109,7 +108,7 @@ static void name_cause(struct save *s)
 
 	if (f.err == -EPIPE && helper_error(s->helper.id))
 		f.err = helper_error(s->helper.id);
-	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same */
+	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same limit */
 		f.room = limit.rlim_cur;
 	if (f.err == -ETIMEDOUT && s->handed)
 		snprintf(s->cause, sizeof(s->cause), "nobody reads it");
@@ -121,13 +120,13 @@ static void name_cause(struct save *s)
 		save_cause(&f, s->cause, sizeof(s->cause));
 }
 
-/* @said: it ended by itself, or will, and leaves nothing. */
+/* @said: the helper ended by itself, or will, and leaves no file. */
 static void end(struct save *s, int err, bool said)
 {
 	if (err == -ETIMEDOUT || s->handed)
 		helper_kill(&s->helper);
 	else
-		helper_leave(&s->helper); /* it puts away what it began */
+		helper_leave(&s->helper); /* it cleans up by itself */
 	if (!said)
 		remove_rest(s);
 	process_info_free(s->who);
@@ -201,7 +200,7 @@ static int tell(struct save *s, const struct write_request *r, int fd)
 	size_t bytes = r->what == WRITE_PATH ? sizeof(*r) : offsetof(struct write_request, path);
 	int sent;
 
-	/* Many CPUs' rings are more than the socket holds: the helper takes them at once. */
+	/* The rings of many CPUs do not fit into the socket: the helper takes them at once. */
 	for (int i = 0; i < 50 && (sent = helper_send(s->helper.socket, r, bytes, fd)) == -EAGAIN; i++) {
 		struct pollfd p = { .fd = s->helper.socket, .events = POLLOUT };
 
@@ -250,7 +249,7 @@ static void note_end(struct save *s)
 		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);
 }
 
-/* The helper copies the rings as soon as it is told where to. */
+/* The helper copies the rings as soon as it knows the destination. */
 static int begin(struct save *s, int fd)
 {
 	int err = helper_open(s->o.role, &s->helper);
@@ -258,7 +257,7 @@ static int begin(struct save *s, int fd)
 	return err ? err : tell_rings(s, fd);
 }
 
-/* Nobody can have it there before, and it is known to whom the helper leaves it. */
+/* Unpredictable, so that no other user can create it first, and known in case the helper leaves it. */
 static void name_temporary(struct save *s, int fd)
 {
 	uint64_t random = 0;
@@ -298,7 +297,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 	name_temporary(s, fd);
 	s->handed = fd >= 0;
 	err = begin(s, fd);
-	if (err && err != -EPIPE) { /* then it says why */
+	if (err && err != -EPIPE) { /* then its answer says why */
 		end(s, err, false);
 		return err;
 	}
@@ -335,7 +334,7 @@ static void tell_percent(struct save *s, uint32_t percent)
 	snprintf(s->text, sizeof(s->text), "saving: %u %%", percent < 100 ? percent : 100);
 }
 
-/* Whether the helper said something. */
+/* Takes the helper's messages. Returns whether there were any. */
 static bool hear(struct save *s)
 {
 	struct write_answer a;
@@ -370,7 +369,7 @@ static void write_now(struct save *s)
 
 	if (index >= 0)
 		close(index);
-	if (err == -EPIPE && hear(s) && s->state == SAVE_IDLE) /* it said why it ended */
+	if (err == -EPIPE && hear(s) && s->state == SAVE_IDLE) /* its message said why it ended */
 		return;
 	if (err) {
 		end(s, err, false);
@@ -381,7 +380,7 @@ static void write_now(struct save *s)
 	snprintf(s->text, sizeof(s->text), "saving: 0 %%");
 }
 
-/* Whether all names are there that will be, of functions and of processes. */
+/* Whether all names of functions and processes that will come are there. */
 static bool names_are_there(struct save *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -394,7 +393,7 @@ static bool names_are_there(struct save *s)
 	return !names_pending(s->o.names) || now - s->named > NEXT_NAME_NS || now - s->began > ALL_NAMES_NS;
 }
 
-/* Returns whether it is written now. */
+/* Returns whether writing has begun. */
 static bool write_when_ready(struct save *s)
 {
 	if (!names_are_there(s)) {
@@ -420,7 +419,7 @@ bool save_work(struct save *s)
 	return changed;
 }
 
-/* --on. Returns whether one was begun. */
+/* --on. Returns whether a save was started. */
 static bool begin_if_triggered(struct save *s)
 {
 	char why[sizeof(s->reason)];
@@ -440,7 +439,7 @@ bool save_tick(struct save *s, const struct tick *t)
 	return s->state == SAVE_NAMES && write_when_ready(s);
 }
 
-/* Whether who reads the trace has taken nothing for READER_NS. */
+/* Whether the reader of the trace has taken nothing for READER_NS. */
 static bool is_unread(struct save *s, int fd, uint64_t *since)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };

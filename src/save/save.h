@@ -17,8 +17,8 @@ struct tick;
 struct utsname;
 
 /*
- * Saves what the recorder holds as a trace: asks for the names of all stacks, says who was there, and has a helper
- * write it. Nothing here waits.
+ * Saves the recorder's content as a trace: requests the names of all stacks, adds the threads and processes, and has a
+ * helper write it. Nothing here blocks.
  */
 struct save;
 
@@ -28,19 +28,19 @@ struct save_part {
 };
 
 struct save_options {
-	int role;                     /* helper that writes, */
-	int process_info_role;        /* and the one that reads command lines */
+	int role;                     /* role of the helper that writes */
+	int process_info_role;        /* role of the helper that reads command lines */
 	struct collect *collect;
 	struct names *names;
-	const struct source *source;  /* of the same names */
+	const struct source *source;  /* uses the same names */
 	const struct utsname *uname;
 	const char *scope;            /* as the header shows it */
-	bool scoped;                  /* not all threads of the host are in it */
+	bool scoped;                  /* it does not include all threads of the host */
 	const char *version;
 	char **argv;                  /* command line, NULL-terminated */
 	unsigned int window_s;
-	struct trigger trigger;       /* when one is begun without being asked for */
-	struct save_part part;        /* not what was before or after */
+	struct trigger trigger;       /* when to save without a request */
+	struct save_part part;        /* of the window, if save_start() gives none */
 };
 
 /* save_new - @o's pointers are borrowed. NULL: no memory. */
@@ -48,31 +48,31 @@ struct save *save_new(const struct save_options *o);
 void save_free(struct save *s);
 
 /*
- * save_start - begins one. @as: an exporter of windows. @path: the file, which is there when it is whole; NULL:
- * "systop-HOST-UTCTIME" and the exporter's suffix, here.
- * @fd: written to instead, if it is not -1. @reason: told in save_text() and in the trace, "": somebody wanted it.
- * @part: of the window, NULL: what the options say. It ends now, whenever it is written. Returns 0, -EBUSY: one is
- * being written, -EOPNOTSUPP: nothing is recorded, or another -errno: save_text() says it, too.
+ * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL:
+ * "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder. @fd: written to instead, unless -1. @reason:
+ * reported in save_text() and in the trace, "": on request. @part: of the window, NULL: as in the options. The window
+ * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, -EOPNOTSUPP: nothing is recorded, or another
+ * -errno, also reported in save_text().
  */
 int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
 	       const struct save_part *part);
 
-/* save_cancel - there will be no file. */
+/* save_cancel - stops saving; no file is left. */
 void save_cancel(struct save *s);
 bool save_busy(const struct save *s);
 
-/* save_tick - after every refresh; save_work - in between, four times a second. Return true if what save_text() says
- * is another thing than before. */
+/* save_tick - call after every refresh; save_work - call in between, four times a second. Return true if save_text()
+ * has changed. */
 bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
-/* save_finish - waits until what is being saved is saved; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which are blocked, cancel
- * it. @t: the last refresh. @reader: who reads this file is not waited for; -1: it is. @work is called in between: it
- * fetches names. */
+/* save_finish - blocks until the save in progress ends; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which have to be
+ * blocked, cancel it. @t: the last tick. @reader: the output file: saving is given up if its reader takes nothing;
+ * -1: it waits for the reader. @work: called meanwhile: it fetches names. */
 void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg);
 
-/* save_text - what it does, or how the last one ended: one line, fit for a terminal. "": nothing was saved yet.
- * save_failure - of the last one that ended: why. */
+/* save_text - what it does, or how the last save ended: one line, safe for a terminal. "": nothing was saved yet.
+ * save_failure - why the last save failed. */
 const char *save_text(const struct save *s);
 const struct save_failure *save_failure(const struct save *s);
 

@@ -8,13 +8,14 @@
 /* When a recording begins, so that several hosts can record the same seconds. */
 struct schedule {
 	enum { SCHEDULE_NOW, SCHEDULE_CLOCK, SCHEDULE_IN, SCHEDULE_MULTIPLE } kind;
-	unsigned int seconds; /* of the day, from now on, or of what the time is a multiple */
+	unsigned int seconds; /* since midnight, from now on, or the divisor of the time */
 };
 
 /* schedule_parse - "@14:30:00" or "@14:30", local time; "+10"; "/60". 0 or -EINVAL. */
 int schedule_parse(const char *text, struct schedule *t);
 
-/* schedule_wait - ns from @now, CLOCK_REALTIME, until then; less than a day and, but for SCHEDULE_NOW, more than 0. */
+/* schedule_wait - ns from @now, CLOCK_REALTIME, until then; less than a day and, except for SCHEDULE_NOW, more than
+ * 0. */
 uint64_t schedule_wait(const struct schedule *t, const struct timespec *now);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define HOUR_NS 3600000000000ULL
 
-/* How long a thread has been in D, at the end of the refresh. 0: it is not. */
+/* How long a thread has been in D at the end of the tick. 0: it is not. */
 static uint64_t in_d_for(const struct row *r, const struct tick *t)
 {
 	const struct block *b = r->thread->block;
@@ -41,7 +41,7 @@ static const struct row *find(const struct trigger *t, const struct tick *tick)
 	return NULL;
 }
 
-/* Whether one more is allowed now. */
+/* Whether the limit allows another save now. */
 static bool allowed(struct trigger *t, uint64_t now_ns)
 {
 	if (t->last_ns && now_ns - t->last_ns < t->quiet_ns)

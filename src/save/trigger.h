@@ -9,22 +9,22 @@
 struct filter;
 struct tick;
 
-/* --on: when a thread does what an expression says, what led to it is saved. */
+/* --on: when a thread matches an expression, the window that led to it is saved. */
 struct trigger {
 	const struct filter *filter;  /* borrowed; NULL: never */
 	const char *text;             /* the expression */
-	unsigned int limit;           /* files an hour */
-	uint64_t quiet_ns;            /* after one, so long nothing is saved: the window */
-	uint64_t last_ns, hour_ns;    /* CLOCK_MONOTONIC: of the last one; of the first one in this hour, */
-	unsigned int fired;           /* and how many there were since then */
+	unsigned int limit;           /* files per hour */
+	uint64_t quiet_ns;            /* nothing is saved for this long after a save: the window */
+	uint64_t last_ns, hour_ns;    /* CLOCK_MONOTONIC: of the last save; of the first one in this hour */
+	unsigned int fired;           /* saves in this hour */
 };
 
-/* Files an hour, if nothing else is asked for. */
+/* Default limit of files per hour. */
 #define TRIGGER_LIMIT 6
 
 /*
- * trigger_fires - whether the refresh has such a thread, and another file is allowed. @why: who it was, fit for a
- * terminal. What a thread was in D for counts from when it got there, also before this refresh.
+ * trigger_fires - whether the tick has a matching thread, and another file is allowed. @why: which thread it is, safe
+ * for a terminal. Time in D counts from the start of the block, also before this tick.
  */
 bool trigger_fires(struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size);
 

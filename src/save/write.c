@@ -28,34 +28,34 @@
 #include "util/invoker.h"
 #include "util/path.h"
 
-/* By so much less urgent it is when it has its copy of the rings. */
+/* Niceness added once the rings are copied. */
 #define LATER 10
 
-/* Handed to the file at once. */
+/* Bytes written at once. */
 #define BUFFER_BYTES (1 << 20)
 
-/* Its own, as the C library asks a device for its terminal before it makes one. */
+/* Our own buffer, as for a device the C library would query the terminal before allocating one. */
 static char buffer[BUFFER_BYTES];
 
-/* So long a FIFO's reader is waited for, looked for so often. */
+/* How long to wait for a FIFO's reader, and how often to look. */
 #define READER_NS 10000000000LL
 #define READER_NAP_NS 50000000LL
 
-/* More CPUs no kernel has. */
+/* No kernel has more CPUs. */
 #define CPUS_MAX 8192
 
 struct job {
 	int socket;
 	const struct cpu_slot *cpus;
-	struct keep_ring *rings; /* one a CPU */
+	struct keep_ring *rings; /* one per CPU */
 	uint32_t nr_cpus, ring_slots;
-	int fd;                  /* what is written to; -1: not open yet */
-	struct path path;        /* what it will be called; folder -1: it is somebody else's */
-	mode_t stream;           /* S_IFIFO or S_IFCHR: it is written to as it is */
-	char temporary[32];      /* what it is called until then, if @named */
+	int fd;                  /* output; -1: not open yet */
+	struct path path;        /* final name; folder -1: the file was opened by the caller */
+	mode_t stream;           /* S_IFIFO or S_IFCHR: written to directly */
+	char temporary[32];      /* name until then, if @named */
 	bool named;
 	const struct trace_index *index;
-	const struct exporter *exporter; /* what writes it */
+	const struct exporter *exporter; /* writes the trace */
 };
 
 /* --- The file */
@@ -70,13 +70,13 @@ int write_kind(const struct path *p, mode_t *stream)
 	return kind == S_IFDIR ? -EISDIR : -EOPNOTSUPP;
 }
 
-/* A file that has no name yet, or, where the file system has no such files, another one. */
+/* Creates an unnamed file, or, if the file system has no such files, a temporary one. */
 static int create(struct job *job)
 {
 	int folder = job->path.folder;
 	struct stat st;
 
-	if (!fstat(folder, &st) && !st.st_nlink) /* somebody removed it: some file systems say that it is not allowed */
+	if (!fstat(folder, &st) && !st.st_nlink) /* removed by someone: some file systems report EPERM then */
 		return -ENOENT;
 	job->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (job->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
@@ -94,7 +94,7 @@ static int give_name(const struct job *job, const char *name)
 	return linkat(AT_FDCWD, from, job->path.folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* That a file has a name is on the disk when its folder is. */
+/* A file's name is on the disk only when its folder is. */
 static void sync_folder(const struct job *job)
 {
 	int fd = openat(job->path.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +107,7 @@ static void sync_folder(const struct job *job)
 
 /* --- The trace */
 
-/* Also where nothing changed: whether somebody listens is found out by it. */
+/* Also sent without progress: it shows whether the socket is still open. */
 static bool tell_progress(void *arg, int percent)
 {
 	struct job *job = arg;
@@ -151,7 +151,7 @@ static int write_trace(struct job *job, struct write_answer *a)
 	return err;
 }
 
-/* The file is there in one step, and only when all of it is on the disk. */
+/* Makes the file appear in one step, and only once all of it is on the disk. */
 static int publish(struct job *job)
 {
 	const char *name = job->path.name;
@@ -163,7 +163,7 @@ static int publish(struct job *job)
 		return -errno;
 	if (!job->named)
 		err = give_name(job, name);
-	if (err == -EEXIST) { /* what was there before is there until the new one is */
+	if (err == -EEXIST) { /* the old file stays until the new one is complete */
 		err = give_name(job, job->temporary);
 		job->named = !err;
 	}
@@ -176,7 +176,7 @@ static int publish(struct job *job)
 	return err;
 }
 
-/* The device or FIFO. A FIFO has to have a reader, who can come later than the end of the recording. */
+/* Opens the device or FIFO. A FIFO needs a reader, which may come later than the end of the recording. */
 static int open_stream(struct job *job)
 {
 	const struct timespec nap = { .tv_nsec = READER_NAP_NS };
@@ -197,7 +197,7 @@ static int open_stream(struct job *job)
 	return 0;
 }
 
-/* How much there would have been, and how much there is room for: what is there of it is given back first. */
+/* Finds how much would be needed, and how much is free once the unfinished file is truncated. */
 static void measure(struct job *job, int err, struct write_answer *a)
 {
 	FILE *to = fopen("/dev/null", "we");
@@ -214,9 +214,9 @@ static void measure(struct job *job, int err, struct write_answer *a)
 		a->room = fs.f_bavail * fs.f_frsize;
 }
 
-/* --- What it is told */
+/* --- Requests */
 
-/* A map of the kernel's has no size; it refuses what is more than it has. */
+/* The kernel's maps have no size; mmap() refuses more than they have. */
 static const void *map_fd(int fd, size_t bytes)
 {
 	struct stat st;
@@ -265,7 +265,7 @@ static int take_path(struct job *job, const struct write_request *r)
 	return err || job->stream ? err : create(job);
 }
 
-/* What can go wrong with the file is known before anybody waits; without a copy the rings themselves are read. */
+/* Errors of the file are found before anyone waits. If the copy fails, the rings themselves are read. */
 static int take_file(struct job *job, const struct write_request *r, int fd)
 {
 	char folder[32] = "";
@@ -281,7 +281,7 @@ static int take_file(struct job *job, const struct write_request *r, int fd)
 		snprintf(folder, sizeof(folder), "/proc/self/fd/%d", job->path.folder);
 	if (!err)
 		keep_rings(job->rings, job->nr_cpus, job->ring_slots, *folder ? folder : NULL);
-	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER); /* nothing is lost by waiting now */
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER); /* waiting costs no data any more */
 	return err;
 }
 
@@ -344,7 +344,7 @@ void write_run(int socket)
 	int fd, got;
 
 	job.socket = socket;
-	signal(SIGPIPE, SIG_IGN); /* a reader that goes is an error like others */
+	signal(SIGPIPE, SIG_IGN); /* a closed reader is an error like any other */
 	while (!a.done && !a.err &&
 	       (got = helper_receive(socket, &r, sizeof(r), &fd)) >= (int)offsetof(struct write_request, path)) {
 		r.path[sizeof(r.path) - 1] = '\0';

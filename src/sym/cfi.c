@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of a file: the rows of its functions, and gaps between them. */
+/* The table of a file: the rows of its functions, and the gaps between them. */
 #include "sym/cfi.h"
 
 #include <elf.h>
@@ -12,14 +12,14 @@
 #include "sym/cfi_run.h"
 #include "sym/elf_file.h"
 
-/* Fewer bytes between two functions are padding, which nobody runs: the rule of the first holds. */
+/* Fewer bytes between two functions are padding, which never runs: the first one's rule stays. */
 #define PADDING_MAX 16
 
 const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra = 16, .bx = 3, .arg = 5 };
 
 /* --- Sections */
 
-/* A gap, if it is broken. */
+/* Adds a function's rows, or a gap if it is broken. */
 static int add_function(struct cfi_rows *rows, const struct cfi_function *f, uint64_t *bad)
 {
 	struct cfi_end before = rows->end;
@@ -34,15 +34,15 @@ static int add_function(struct cfi_rows *rows, const struct cfi_function *f, uin
 
 static int add_functions(struct cfi_rows *rows, struct cfi_entries *e)
 {
-	uint64_t address = 0; /* of the end of the last one, */
-	uint32_t end = 0;     /* which is there in the file */
+	uint64_t address = 0; /* end of the last function */
+	uint32_t end = 0;     /* its offset in the file */
 	struct cfi_function f;
 	int err = 0;
 
 	for (size_t i = 0; i < e->nr && !err; i++) {
 		if (!cfi_entries_get(e, &e->at[i], &f))
 			continue;
-		if (f.from < end) { /* two for one place: the first counts */
+		if (f.from < end) { /* two functions in one place: the first counts */
 			e->bad++;
 			continue;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The entries of .eh_frame: CIEs, which say what functions have in common, and FDEs, one a function. */
+/* The entries of .eh_frame: CIEs, which hold what functions have in common, and FDEs, one per function. */
 #include "sym/cfi_entries.h"
 
 #include <dwarf.h>
@@ -9,7 +9,7 @@
 
 #include "util/vec.h"
 
-/* "zPLR" and what it says. False: it is not known what comes behind. */
+/* Reads "zPLR" and its data. False: the format of what follows is unknown. */
 static bool read_augmentation(struct reader *r, const char *text, struct cie *c)
 {
 	struct reader data;
@@ -29,7 +29,7 @@ static bool read_augmentation(struct reader *r, const char *text, struct cie *c)
 			read_byte(&data);
 			break;
 		case 'P':
-			/* Where the personality is does not matter: the pointer is only read over. */
+			/* The personality does not matter: its pointer is skipped. */
 			read_pointer(&data, read_byte(&data) & 0x0f);
 			break;
 		case 'S':
@@ -64,7 +64,7 @@ static bool read_cie(const struct cfi_machine *m, struct reader r, struct cie *c
 	return read_augmentation(&r, text, c) && !r.failed && c->ra == m->ra && cfi_start(c, r);
 }
 
-/* An entry's contents at a place in the section: sets its identity, or how far back its CIE is. */
+/* Reads the entry at an offset in the section: sets @id to 0 for a CIE, for an FDE to the distance back to its CIE. */
 static inline bool read_entry(const struct cfi_section *s, size_t at, struct reader *body, uint64_t *id)
 {
 	struct reader r = { s->bytes + at, s->bytes + s->size, s->address - (uintptr_t)s->bytes, false };
@@ -80,7 +80,7 @@ static inline bool read_entry(const struct cfi_section *s, size_t at, struct rea
 	return !r.failed;
 }
 
-/* The place in cies of what is at a place in the section. -EINVAL: it is no CIE that can be read, -ENOMEM. */
+/* Reads the CIE at an offset in the section. Returns its index in cies, -EINVAL: not a readable CIE, or -ENOMEM. */
 static int64_t add_cie(struct cfi_entries *e, size_t at)
 {
 	struct reader body;
@@ -103,7 +103,7 @@ static int64_t find_cie(struct cfi_entries *e, size_t at)
 	return known == 1 ? -EINVAL : (int64_t)known - 2;
 }
 
-/* As find_cie(), of what an FDE's identity says. */
+/* As find_cie(), from an FDE's @id. */
 static inline int64_t cie_of(struct cfi_entries *e, const struct reader *body, uint64_t id)
 {
 	uint64_t id_at = body->at - 4 - e->s->bytes, at = id_at - id;
@@ -133,7 +133,7 @@ static inline int begin_fde(struct cfi_entries *e, struct reader *body, uint64_t
 	return body->failed ? -EINVAL : 0;
 }
 
-/* The segment that an address is in, NULL: none. Most are in that of the one before. */
+/* The segment that holds an address, NULL: none. Most often it is that of the last address. */
 static inline const struct elf_segment *find_segment(struct cfi_entries *e, uint64_t address)
 {
 	const struct elf_segment *s = e->segment;
@@ -164,7 +164,7 @@ static int add_fde(struct cfi_entries *e, size_t at, struct reader body, uint64_
 
 	if (err == -ENOMEM)
 		return err;
-	/* What the linker threw away is left with an address of 0. */
+	/* Functions that the linker dropped keep an address of 0. */
 	if (!err && !f.address)
 		return 0;
 	if (!s) {
@@ -175,7 +175,7 @@ static int add_fde(struct cfi_entries *e, size_t at, struct reader body, uint64_
 	return offset > UINT32_MAX ? -E2BIG : add_entry(e, offset, at);
 }
 
-/* By so many bits of the offset at a time, the lowest first. */
+/* Radix sort, this many bits of the offset at a time, the lowest first. */
 #define SORT_BITS 11
 #define SORT_DIGITS (1 << SORT_BITS)
 
@@ -200,7 +200,7 @@ static void sort_by_digit(const struct cfi_entry *from, struct cfi_entry *to, si
 		to[first[digit(from[i].offset, shift)]++] = from[i];
 }
 
-/* In a time that goes with their number, in whatever order they are. */
+/* In linear time, whatever their order. */
 static int sort(struct cfi_entries *e)
 {
 	struct cfi_entry *spare = malloc(e->nr * sizeof(*spare));
@@ -248,7 +248,7 @@ bool cfi_entries_get(struct cfi_entries *e, const struct cfi_entry *entry, struc
 	struct reader body;
 	uint64_t id, bytes;
 
-	/* This was so when the entry was found. */
+	/* These held when the entry was found. */
 	if (!read_entry(e->s, entry->at, &body, &id) || begin_fde(e, &body, id, f))
 		return false;
 	s = find_segment(e, f->address);

@@ -6,33 +6,33 @@
 #include "sym/cfi_run.h"
 #include "util/map.h"
 
-/* The functions that .eh_frame describes. Initialise with zeroes and what is borrowed. */
+/* The functions that .eh_frame describes. Initialise with zeroes and the borrowed members. */
 struct cfi_entries {
-	const struct cfi_section *s;       /* borrowed, as the next two */
+	const struct cfi_section *s;       /* borrowed, like the next two */
 	const struct elf_segments *segments;
 	const struct cfi_machine *m;
 	struct cfi_entry {
 		uint32_t offset;           /* of the function in the file */
 		uint32_t at;               /* of the entry in the section */
-	} *at;                             /* by offset; those of one in the order of the section */
+	} *at;                             /* sorted by offset; equal offsets in the order of the section */
 	size_t nr, room;
 	bool unsorted;
-	uint32_t differing;                /* bits that are not the same in all offsets */
-	uint64_t bad;                      /* that could not be read */
+	uint32_t differing;                /* bits that differ among the offsets */
+	uint64_t bad;                      /* unreadable entries */
 	struct cie *cies;
 	size_t nr_cies, cies_room;
-	struct map cie_at;                 /* place in the section + 1 -> place in cies + 2; 1: cannot be read */
+	struct map cie_at;                 /* offset in the section + 1 -> index in cies + 2; 1: unreadable */
 	struct cfi_recent_cie {
-		uint64_t at;               /* place in the section + 1 */
+		uint64_t at;               /* offset in the section + 1 */
 		uint32_t cie;
-	} recent[64];                      /* by place: there are few */
-	const struct elf_segment *segment; /* the last that had an address */
+	} recent[64];                      /* cache by offset: there are few CIEs */
+	const struct elf_segment *segment; /* the last one that held an address */
 };
 
-/* cfi_entries_read - finds them. Returns 0, -ENOMEM, or -E2BIG: the code is too far back in the file. */
+/* cfi_entries_read - finds all entries. Returns 0, -ENOMEM, or -E2BIG: the code is too far back in the file. */
 int cfi_entries_read(struct cfi_entries *e);
 
-/* cfi_entries_get - the function of an entry, as far as it is in one segment. False: it is empty, or broken. */
+/* cfi_entries_get - the function of an entry, as far as it lies in one segment. False: it is empty or broken. */
 bool cfi_entries_get(struct cfi_entries *e, const struct cfi_entry *entry, struct cfi_function *f);
 
 void cfi_entries_fini(struct cfi_entries *e);

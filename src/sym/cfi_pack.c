@@ -8,7 +8,7 @@
 #include "helper/proto.h"
 #include "util/stream.h"
 
-/* Written at once: much more than by stdio itself. */
+/* Larger than stdio's own buffer. */
 #define BUFFER_BYTES (1 << 16)
 
 static void write_page(FILE *to, const struct cfi_table *t, size_t page)

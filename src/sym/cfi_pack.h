@@ -5,9 +5,8 @@
 #include "sym/cfi.h"
 
 /*
- * cfi_pack - writes a table as the unwinder has it, for table_read() in collect/unwind_tables.h: struct
- * cfi_packed, the rules, and for each page that has code struct cfi_packed_page and its rows, whose rules
- * are numbers of those.
+ * cfi_pack - writes a table for table_read() in collect/unwind_tables.h: struct cfi_packed, the rules, and for each
+ * page with code a struct cfi_packed_page and its rows, which refer to the rules by index.
  * Returns 0 or -errno.
  */
 int cfi_pack(const struct cfi_table *t, int fd);

@@ -32,7 +32,7 @@ static int grow_known(struct cfi_rows *r)
 	return 0;
 }
 
-/* The place of a rule, -ENOMEM, -E2BIG. */
+/* The index of a rule, added if new; -ENOMEM, -E2BIG. */
 static int64_t intern(struct cfi_rows *r, const struct cfi_rule *rule)
 {
 	size_t at;
@@ -54,7 +54,7 @@ static int64_t intern(struct cfi_rows *r, const struct cfi_rule *rule)
 
 /* --- Rows */
 
-/* Pages up to one, whose first row holds what goes on: a rule, which leaves no page out, or a gap. */
+/* Opens pages up to @page; the first row of each continues the last rule. After a gap only @page itself is opened. */
 static int open_page(struct cfi_rows *r, uint32_t page)
 {
 	if (page >= CFI_PAGES_MAX)
@@ -80,7 +80,7 @@ static int add_row(struct cfi_rows *r, uint32_t offset, uint16_t rule)
 
 		if (err)
 			return err;
-		r->end.rows -= !row.from; /* it takes the place of what goes on */
+		r->end.rows -= !row.from; /* replaces the row that continues the last rule */
 	}
 	r->end.rule = rule;
 	return VEC_PUSH(r->rows, r->end.rows, r->rows_room, row);
@@ -106,9 +106,9 @@ int cfi_rows_begin(struct cfi_rows *r, size_t bytes)
 {
 	static const struct cfi_rule gap = { .kind = CFI_GAP };
 
-	/* Room for all that it may have: a row takes two bytes of a section or more. What is not written to costs
-	 * nothing. And malloc() keeps up to twice as much as the largest piece that it was given back: with this one
-	 * that is all a file takes, and for the next file the system has no pages to make. */
+	/* Room for all possible rows: a row takes at least two bytes of the section. Untouched memory costs nothing.
+	 * And malloc() keeps up to twice the largest piece ever freed: after this one it holds all that a file
+	 * takes, and the next file needs no new pages. */
 	r->rows_room = bytes / 2 < CFI_ROWS_MAX ? bytes / 2 + 1 : CFI_ROWS_MAX;
 	r->rows = malloc(r->rows_room * sizeof(*r->rows));
 	return r->rows ? intern(r, &gap) : -ENOMEM;

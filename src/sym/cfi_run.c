@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- States: words, so that to compare or to keep one is next to nothing */
+/* --- States: two words, so that comparing or saving one costs next to nothing */
 
 /* Bits of cfi_state.cfa: the offset of the CFA, and `more`. */
 enum { OFFSET = 0, MORE = 32 };
@@ -14,12 +14,12 @@ enum { OFFSET = 0, MORE = 32 };
 /* Bits of cfi_state.saved. */
 enum { FP_OFFSET = 0, BX_OFFSET = 16, FP = 32, BX = 40, KIND = 48, ODD = 56 };
 
-/* What a rule has no words for: in ODD. */
+/* What a rule cannot express, in ODD. */
 enum {
-	RA_ELSEWHERE = 1, /* the return address is not where the call put it, */
-	RA_IN_ARG = 2,    /* but in the register of a first argument */
+	RA_ELSEWHERE = 1, /* the return address is not where the call put it */
+	RA_IN_ARG = 2,    /* it is in the register of the first argument */
 	RA_NONE = 4,      /* it is undefined: the outermost function */
-	SIGNAL = 8,       /* the frame of a signal */
+	SIGNAL = 8,       /* a signal frame */
 };
 
 #define RA_ODD (RA_ELSEWHERE | RA_IN_ARG | RA_NONE)
@@ -30,7 +30,7 @@ enum {
 #define OFFSET_BITS (0xffffffffULL << OFFSET)
 #define MORE_BITS (0xffffffffULL << MORE)
 
-/* In place of what does not fit. Who has just this number is told the same: nobody has. */
+/* Sentinel for offsets that do not fit; no real offset has this value. */
 #define WIDE_32 INT32_MIN
 #define WIDE_16 INT16_MIN
 
@@ -39,7 +39,7 @@ static inline void set(uint64_t *word, uint64_t bits, uint64_t value)
 	*word = (*word & ~bits) | value;
 }
 
-/* Which bits of `saved` tell of a register: none, if it is not followed. */
+/* The bits of `saved` for a register: none if it is not followed. */
 static inline uint64_t bits_of(const struct cie *c, uint64_t reg)
 {
 	return reg == c->fp ? FP_BITS : reg == c->bx ? BX_BITS : reg == c->ra ? RA_BITS : 0;
@@ -55,7 +55,7 @@ static inline uint64_t narrow_16(int64_t v)
 	return (uint16_t)(v == (int16_t)v ? v : WIDE_16);
 }
 
-/* @offset is 0 where @saved has none. */
+/* @offset is 0 if @saved has none. */
 static inline void set_place(const struct cie *c, struct cfi_state *s, uint64_t reg, enum cfi_saved saved,
 			     int64_t offset)
 {
@@ -67,7 +67,7 @@ static inline void set_place(const struct cie *c, struct cfi_state *s, uint64_t 
 		set(&s->saved, RA_BITS, saved == CFI_AT_CFA && offset == -8 ? 0 : (uint64_t)RA_ELSEWHERE << ODD);
 }
 
-/* A register that is in another one, which is followed for the return address alone. */
+/* The register is saved in another one: followed only for the return address. */
 static void set_register(const struct cie *c, struct cfi_state *s, uint64_t reg, uint64_t in)
 {
 	set_place(c, s, reg, CFI_LOST, 0);
@@ -82,7 +82,7 @@ static void undefine(const struct cie *c, struct cfi_state *s, uint64_t reg)
 		set(&s->saved, RA_BITS, (uint64_t)(RA_ELSEWHERE | RA_NONE) << ODD);
 }
 
-/* As it was where the function began. */
+/* To its state at the start of the function. */
 static inline void restore(const struct cie *c, struct cfi_state *s, uint64_t reg)
 {
 	uint64_t bits = bits_of(c, reg);
@@ -101,7 +101,7 @@ static inline void set_cfa_kind(struct cfi_state *s, enum cfi_kind kind, int64_t
 	set(&s->cfa, MORE_BITS, narrow_32(more) << MORE);
 }
 
-/* The offset stays. */
+/* Keeps the offset. */
 static inline void set_cfa_register(const struct cie *c, struct cfi_state *s, uint64_t reg)
 {
 	set_cfa_kind(s, reg == c->sp ? CFI_SP : reg == c->fp ? CFI_FP : reg == c->bx ? CFI_BX : CFI_BAD, 0);
@@ -140,7 +140,7 @@ struct cfi_rule cfi_rule_of(struct cfi_state s)
 
 /* --- Expressions */
 
-/* "register + offset" at the reader, false: something else. */
+/* Reads "register + offset"; false: something else. */
 static bool read_breg(struct reader *r, uint64_t *reg, int64_t *offset)
 {
 	uint8_t op = read_byte(r);
@@ -152,7 +152,7 @@ static bool read_breg(struct reader *r, uint64_t *reg, int64_t *offset)
 	return !r->failed;
 }
 
-/* What lazy binding's table of jumps is described with: CFA = SP + 8 + ((PC & 15) >= @more) * 8. */
+/* The expression for lazy binding's jump table: CFA = SP + 8 + ((PC & 15) >= @more) * 8. */
 static bool is_plt(const struct reader *r, int64_t *more)
 {
 	static const uint8_t head[] = { DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
@@ -166,7 +166,7 @@ static bool is_plt(const struct reader *r, int64_t *more)
 	return true;
 }
 
-/* A CFA that is computed: what compilers do with stacks that they align, and what is written by hand. */
+/* A computed CFA: compilers use it for realigned stacks; others are hand-written. */
 static void cfa_expression(const struct cie *c, struct cfi_state *s, struct reader r)
 {
 	int64_t offset, more = 0;
@@ -199,7 +199,7 @@ static void cfa_expression(const struct cie *c, struct cfi_state *s, struct read
 	set_cfa_kind(s, reg == c->sp ? CFI_DEREF_SP : CFI_DEREF_FP, more);
 }
 
-/* A register that is saved at a computed address: frame pointer + offset is followed. */
+/* A register saved at a computed address: only frame pointer + offset is followed. */
 static void saved_expression(const struct cie *c, struct cfi_state *s, uint64_t reg, struct reader r)
 {
 	int64_t offset;
@@ -211,16 +211,16 @@ static void saved_expression(const struct cie *c, struct cfi_state *s, uint64_t 
 		set_place(c, s, reg, CFI_LOST, 0);
 }
 
-/* --- Instructions. They are run for an offset in the file, @at, and tell how far from there the next row begins;
- * 0: none does, below: they are broken, or not known. */
+/* --- Instructions. Each runs for an offset in the file, @at, and returns the distance from there to the next row;
+ * 0: no new row, below 0: broken or unknown. */
 
-/* An offset in units. Whatever it is: what is too large does not fit into a rule, and is told then. */
+/* An offset in units of @align. It may overflow: a value too large for a rule is caught later. */
 static inline int64_t scaled(uint64_t units, int64_t align)
 {
 	return units * (uint64_t)align;
 }
 
-/* One that is none of those that most are; out of line, for those are faster without it. */
+/* Runs a rare instruction; out of line, as the frequent ones are faster without it. */
 static __attribute__((noinline)) struct cfi_state run_rare(const struct cfi_function *f, struct cfi_state s,
 							   struct reader *r, uint8_t op, uint32_t at, int64_t *advance)
 {
@@ -297,8 +297,8 @@ static __attribute__((noinline)) struct cfi_state run_rare(const struct cfi_func
 
 #define STATES_MAX 16
 
-/* States that are remembered. Their words lie apart: for such that lie side by side compilers keep those at hand
- * in one vector register, too, out of which each instruction takes them. */
+/* The remembered states. Their words are in separate arrays: if they were adjacent, compilers would also keep the
+ * current state in a vector register, from which each instruction has to extract it. */
 struct states {
 	int nr;
 	uint64_t cfa[STATES_MAX], saved[STATES_MAX];
@@ -322,7 +322,7 @@ static inline int64_t pop(struct states *states, struct cfi_state *s)
 	return 0;
 }
 
-/* One that has an operand in its low six bits. */
+/* An instruction with an operand in its low six bits. */
 static inline int64_t run_short(const struct cie *c, struct cfi_state *s, struct reader *r, uint8_t op)
 {
 	if (op < DW_CFA_offset)
@@ -360,14 +360,14 @@ static inline __attribute__((always_inline)) int64_t run_one(const struct cfi_fu
 		set_cfa_offset(s, read_uleb(r));
 		return 0;
 	case DW_CFA_def_cfa_register:
-		/* After an expression, too, as exceptions are unwound. */
+		/* After an expression, too, like the exception unwinder. */
 		set_cfa_register(c, s, read_uleb(r));
 		return 0;
 	case DW_CFA_def_cfa_offset:
 		set_cfa_offset(s, read_uleb(r));
 		return 0;
 	}
-	/* A copy: a reader that is not given away stays in registers. */
+	/* A copy: a reader whose address is not taken stays in registers. */
 	rest = *r;
 	*s = run_rare(f, *s, &rest, op, at, &advance);
 	*r = rest;
@@ -396,7 +396,7 @@ int cfi_run(const struct cfi_function *f, struct cfi_rows *rows)
 			return err;
 		at += advance;
 	}
-	/* A read that failed went to the end. */
+	/* A failed read moves to the end. */
 	return r.failed ? -EINVAL : cfi_rows_add(rows, at, now);
 }
 
@@ -408,7 +408,7 @@ bool cfi_start(struct cie *c, struct reader instructions)
 
 	set_cfa_kind(&s, CFI_BAD, 0);
 	s.saved |= (uint64_t)(RA_ELSEWHERE | (c->signal ? SIGNAL : 0)) << ODD;
-	c->initial = s; /* what these instructions restore, too */
+	c->initial = s; /* these instructions can restore it, too */
 	while (instructions.at < instructions.end)
 		if (run_one(&f, c, &s, &states, &instructions, 0))
 			return false;

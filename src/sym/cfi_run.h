@@ -2,7 +2,7 @@
 #ifndef SYSTOP_SYM_CFI_RUN_H
 #define SYSTOP_SYM_CFI_RUN_H
 
-/* Call frame instructions, which say the rows of a function. */
+/* Call frame instructions, which describe the rows of a function. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,31 +12,31 @@
 
 #define NO_REGISTER UINT64_MAX
 
-/* What functions have in common. */
+/* A CIE: what several functions have in common. */
 struct cie {
 	uint64_t code_align;
 	int64_t data_align;
-	uint64_t sp, fp, bx, ra, arg; /* those of struct cfi_machine, NO_REGISTER */
+	uint64_t sp, fp, bx, ra, arg; /* as in struct cfi_machine, or NO_REGISTER */
 	uint8_t encoding;             /* of addresses */
-	bool augmented;               /* functions have augmentation data, too */
+	bool augmented;               /* the functions have augmentation data, too */
 	bool signal;
-	struct cfi_state initial;     /* where functions begin */
+	struct cfi_state initial;     /* at the start of a function */
 };
 
 struct cfi_function {
-	uint32_t from, to;            /* in the file */
+	uint32_t from, to;            /* offsets in the file */
 	uint64_t address;             /* of `from` */
 	const struct cie *cie;
 	struct reader instructions;
 };
 
-/* cfi_start - sets c->initial, of what these instructions say. False: they are broken. */
+/* cfi_start - sets c->initial from the CIE's instructions. False: they are broken. */
 bool cfi_start(struct cie *c, struct reader instructions);
 
 /* cfi_run - adds the rows of a function. Returns 0 or -errno; -EINVAL: its instructions are broken. */
 int cfi_run(const struct cfi_function *f, struct cfi_rows *rows);
 
-/* cfi_rule_of - a state in the words of the unwinder; what it has none for is CFI_BAD. */
+/* cfi_rule_of - a state as a rule for the unwinder; CFI_BAD if no rule can express it. */
 struct cfi_rule cfi_rule_of(struct cfi_state s);
 
 #endif

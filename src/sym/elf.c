@@ -12,23 +12,23 @@
 #include "sym/elf_file.h"
 #include "util/clock.h"
 
-/* A symbol table in a .gnu_debugdata section is smaller than this once unpacked, */
+/* Size limits of the symbol table in a .gnu_debugdata section, unpacked */
 #define UNPACKED_MAX (64U << 20)
-/* and before. */
+/* and packed. */
 #define PACKED_MAX (16U << 20)
 
-/* A section of notes is smaller than this. */
+/* Size limit of a section of notes. */
 #define NOTES_MAX 4096
 
-/* Names of a larger table stay in the file. */
+/* Names of larger tables stay in the file. */
 #define COPIED_MAX (4U << 20)
 
-/* Headers of segments beyond this are of a core file, or of nothing. */
+/* A file with more segments is a core file, or broken. */
 #define SEGMENTS_MAX 65535
 
 enum rank { RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
-/* --- What is in memory */
+/* --- Segments */
 
 void elf_segments_read(const struct elf_file *f, struct elf_segments *s)
 {
@@ -56,9 +56,9 @@ bool elf_address(const struct elf_segments *s, uint64_t offset, uint64_t *addres
 	return false;
 }
 
-/* --- What a file says of itself */
+/* --- Identity of a file */
 
-/* Notes: sizes of name and description, a type, and both, padded to 4 bytes. */
+/* A note: sizes of name and description, a type, then name and description, both padded to 4 bytes. */
 static void read_build_id(const struct elf_file *f, const GElf_Shdr *sh, struct elf_found *found)
 {
 	uint8_t notes[NOTES_MAX];
@@ -84,7 +84,7 @@ static void read_build_id(const struct elf_file *f, const GElf_Shdr *sh, struct 
 	}
 }
 
-/* A name, padding to 4 bytes, a checksum. */
+/* A name padded to 4 bytes, then a checksum. */
 static void read_debuglink(const struct elf_file *f, const GElf_Shdr *sh, struct elf_found *found)
 {
 	char link[sizeof(found->debuglink) + 8] = "";
@@ -156,7 +156,7 @@ static enum rank rank_of(unsigned char info)
 	}
 }
 
-/* A symbol of either class, as that of 64 bits. */
+/* A symbol of either class, in 64-bit form. */
 static GElf_Sym symbol_at(const void *block, size_t nr, bool is_64)
 {
 	const Elf32_Sym *s = (const Elf32_Sym *)block + nr;
@@ -166,7 +166,7 @@ static GElf_Sym symbol_at(const void *block, size_t nr, bool is_64)
 	return (GElf_Sym){ s->st_name, s->st_info, s->st_other, s->st_shndx, s->st_value, s->st_size };
 }
 
-/* A table of few names is copied; what was unpacked has nothing else. */
+/* The names of a small table are copied; an unpacked table is always copied. */
 static int find_names(const struct elf_file *f, const GElf_Shdr *sh, struct symtab *t, struct elf_names *n)
 {
 	char *room;
@@ -191,7 +191,7 @@ static int add_symbol(const GElf_Sym *s, const struct elf_names *n, struct symta
 	return symtab_add_at(t, s->st_value, s->st_size, n->at + s->st_name, n->in_file, rank_of(s->st_info));
 }
 
-/* What is needed to read a section of symbols: 0 or -errno. */
+/* Prepares for reading a section of symbols: 0 or -errno. */
 static int begin_symbols(const struct elf_file *f, const GElf_Shdr *sh, size_t nr, struct symtab *t,
 			 struct elf_progress *p)
 {
@@ -207,7 +207,7 @@ static int begin_symbols(const struct elf_file *f, const GElf_Shdr *sh, size_t n
 	return err ? err : find_names(f, &names, t, &p->names);
 }
 
-/* Block by block, as long as there is time. */
+/* Reads block by block until the time is up. */
 static int read_symbols(const struct elf_file *f, const GElf_Shdr *sh, struct symtab *t, struct elf_progress *p)
 {
 	static _Alignas(Elf64_Sym) uint8_t block[1536 * sizeof(Elf64_Sym)];
@@ -232,11 +232,11 @@ static int read_symbols(const struct elf_file *f, const GElf_Shdr *sh, struct sy
 	return err;
 }
 
-/* First guess at the unpacked size of a symbol table: this many times its packed size, and at least this. */
+/* First guess of the unpacked size of a symbol table: UNPACKED_PART times its packed size plus UNPACKED_MIN. */
 #define UNPACKED_PART 4
 #define UNPACKED_MIN 4096
 
-/* Unpacks into memory that grows. Returns its bytes; 0: it cannot be unpacked, or is too much. */
+/* Unpacks into growing memory. Returns the unpacked size; 0: it cannot be unpacked, or is too large. */
 static size_t unpack(const uint8_t *packed, size_t bytes, uint8_t **memory)
 {
 	lzma_stream s = LZMA_STREAM_INIT;
@@ -265,7 +265,7 @@ static size_t unpack(const uint8_t *packed, size_t bytes, uint8_t **memory)
 static int read_sections(const struct elf_file *f, bool debug, struct symtab *t, struct elf_found *found,
 			 struct elf_progress *p);
 
-/* The short form of a symbol table that distributions leave in stripped files, packed with xz. */
+/* Reads the short symbol table that distributions leave in stripped files, packed with xz. */
 static int read_debugdata(const struct elf_file *f, const GElf_Shdr *sh, struct symtab *t, struct elf_found *found)
 {
 	struct elf_progress all = { 0 };
@@ -287,7 +287,7 @@ static int read_debugdata(const struct elf_file *f, const GElf_Shdr *sh, struct 
 	return err;
 }
 
-/* A section that has symbols, the first of its kind. */
+/* Reads a section if it has symbols and is the first of its kind. */
 static int read_section(const struct elf_file *f, const GElf_Shdr *sh, bool debug, struct symtab *t,
 			struct elf_found *found, struct elf_progress *p)
 {
@@ -309,7 +309,7 @@ static int read_section(const struct elf_file *f, const GElf_Shdr *sh, bool debu
 	return err;
 }
 
-/* What is wrong with one section costs its symbols, not those of others. */
+/* An error in one section costs only that section's symbols. */
 static int read_sections(const struct elf_file *f, bool debug, struct symtab *t, struct elf_found *found,
 			 struct elf_progress *p)
 {

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A section up to this size is read wherever it is: not all file systems say how much there is of a file. */
+/* A section up to this size is read in any case: not all file systems report a file's blocks. */
 #define SECTION_SMALL (16 << 20)
 
 #define NAME_MAX_BYTES 32
 
-/* A header says where the names of sections are. */
+/* A header says where the section names are. */
 static void find_names(struct elf_file *f)
 {
 	GElf_Shdr sh;

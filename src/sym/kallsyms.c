@@ -9,7 +9,7 @@
 
 #include "util/stream.h"
 
-/* One line: "ffffffff81000000 T _stext" or with "\t[module]". */
+/* One line: "ffffffff81000000 T _stext", perhaps with "\t[module]". */
 static int read_line(const char *line, struct symtab *t)
 {
 	char name[512], module[64], both[sizeof(name) + sizeof(module) + 4], type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that the symbols helper was handed, and what it has read of them: within what memory it may have. */
+/* The files that were handed to the symbols helper, and what it has read of them, within a memory limit. */
 #include "sym/known.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "util/file.h"
 #include "util/map.h"
 
-/* Symbols of all files: when there are more those that were not used for longest are forgotten, and read again if
- * somebody asks. One file's take up to SYMTAB_MAX functions, and the same once more while they are sorted. */
+/* Limit for the symbols of all files: beyond it, those unused for longest are forgotten, and read again on demand.
+ * One file takes up to SYMTAB_MAX functions, and twice that while they are sorted. */
 #define SYMBOLS_BYTES_MAX (96UL << 20)
 
-/* When line numbers are read they take most of the memory. */
+/* The limit while line numbers are read, which take most of the memory. */
 #define SYMBOLS_BYTES_LINES (32UL << 20)
 
 static struct map files; /* id -> struct known */
@@ -65,7 +65,8 @@ static size_t bytes_of(const struct known *k)
 	return symtab_bytes(&k->symtab) + symtab_bytes(&k->debug) + symtab_bytes(&k->map.symtab);
 }
 
-/* Forgets symbols of others than @except until all of them take so many bytes at most. Returns whether it did. */
+/* Forgets symbols of files other than @except until all together take at most @max bytes. Returns whether it forgot
+ * any. */
 static bool make_room(const struct known *except, size_t max)
 {
 	bool forgot = false;
@@ -117,7 +118,7 @@ static bool was_checked(const struct known *k)
 	       st.st_mtim.tv_sec == was->st_mtim.tv_sec && st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Whether a file of debug information can be this file's: -EAGAIN: its checksum says so. */
+/* Whether a debug information file can belong to this file: 0, -ESTALE: no, -EAGAIN: its checksum decides. */
 static int check_debug(const struct known *k)
 {
 	const struct elf_found *file = &k->found, *debug = &k->debug_found;
@@ -130,7 +131,7 @@ static int check_debug(const struct known *k)
 		       : -ESTALE;
 }
 
-/* Whose it is comes first: it may be large, and of another file. */
+/* Checks first whether it belongs to the file: it may be large and another file's. */
 static int read_debug(struct known *k, uint64_t until)
 {
 	int err;
@@ -208,7 +209,7 @@ const char *known_name(struct known *k, bool jit, uint64_t at, char *buf)
 	return elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address, buf) : NULL;
 }
 
-/* --- The rest of what is asked of a file */
+/* --- Other requests */
 
 int known_table(const struct known *k)
 {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The unit that holds the address: by the index of ranges, or, where the compiler wrote none, by
- * asking all of them. */
+/* Finds the unit that holds the address: by the index of ranges, or, if the compiler wrote none, by looking at all
+ * units. */
 static bool find_unit(Dwarf *dw, uint64_t address, Dwarf_Die *unit)
 {
 	Dwarf_CU *cu = NULL;
@@ -37,10 +37,10 @@ static int attribute_number(Dwarf_Die *die, unsigned int name)
 	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &value) ? (int)value : 0;
 }
 
-/* Scopes are nested in each other no deeper. */
+/* Maximum nesting of scopes. */
 #define DEPTH_MAX 64
 
-/* Whether the address is in it; or may be in what it holds, as it has no addresses of its own: @maybe. */
+/* Whether @die holds the address. @maybe: it has no addresses of its own, but what it contains may hold it. */
 static bool holds(Dwarf_Die *die, uint64_t address, bool *maybe)
 {
 	*maybe = false;
@@ -64,9 +64,9 @@ static bool holds(Dwarf_Die *die, uint64_t address, bool *maybe)
 	}
 }
 
-/* The scopes around an address as they are nested in the code, innermost last, behind the @nr that are there. Returns
- * how many there are then, 0: it is in none more. dwarf_getscopes() has what an inlined function stands in, not what it
- * was made part of; and it leaks memory where a file is broken. */
+/* Appends the scopes around an address to the @nr given ones, as nested in the code, innermost last. Returns the new
+ * number, 0: no further scope holds it. dwarf_getscopes() follows an inlined function to where it is defined rather
+ * than where it was inlined, and leaks memory if a file is broken. */
 static int code_scopes(Dwarf_Die *scopes, int nr, uint64_t address)
 {
 	Dwarf_Die *die = &scopes[nr];
@@ -85,7 +85,7 @@ static int code_scopes(Dwarf_Die *scopes, int nr, uint64_t address)
 	return found;
 }
 
-/* "NAME inlined in NAME at FILE:LINE" for each function around the innermost one. */
+/* Adds "NAME inlined in NAME at FILE:LINE" for each function around the innermost one. */
 static void put_inlined(Dwarf_Die *unit, uint64_t address, char *buf, size_t size)
 {
 	size_t used = strlen(buf), nr_files;

@@ -17,7 +17,7 @@
 #define OPEN_TIMEOUT_NS 200000000ULL
 #define SYMBOLS_TIMEOUT_NS 3000000000ULL
 
-/* The module of frames in a file for which there was no id. */
+/* The module of frames in a file without an id. */
 #define NO_FILE_ID "[no file id]"
 
 static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false };
@@ -104,7 +104,7 @@ void file_free(struct names *n, struct file *f)
 	free(f);
 }
 
-/* What its JIT says of a process's code. */
+/* The JIT compiler's symbols for a process. */
 static struct file *jit_file(struct names *n, uint32_t tgid)
 {
 	struct file *f = map_get(&n->files, tgid | JIT_FILE);
@@ -117,7 +117,7 @@ static struct file *jit_file(struct names *n, uint32_t tgid)
 	return f;
 }
 
-/* The file a frame is in, NULL: none is known. Sets where in it. */
+/* The file that a frame is in, NULL: unknown. Sets @at to the place in it. */
 static struct file *frame_file(struct names *n, uint64_t frame, uint32_t tgid, uint64_t *at)
 {
 	*at = frame;
@@ -183,7 +183,7 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 	return f->symbol;
 }
 
-/* "name [module]", of kallsyms */
+/* Splits "name [module]", of kallsyms. */
 static void split_module(char *name, char *module, size_t size)
 {
 	size_t len = strlen(name);
@@ -195,7 +195,7 @@ static void split_module(char *name, char *module, size_t size)
 	*m = '\0';
 }
 
-/* A helper that answers with another file's places is not believed. */
+/* A helper that answers with places of another file is not trusted. */
 static bool is_place(const struct names *n, const struct file *f, uint64_t at)
 {
 	if (f == &n->kernel)
@@ -214,7 +214,7 @@ void names_learn(struct names *n, struct file *f, uint64_t at, const char *name)
 	n->pending -= !!n->pending;
 	if (!is_place(n, f, at))
 		return;
-	if (!*name && (kernel || jit)) { /* perhaps when it is read the next time */
+	if (!*name && (kernel || jit)) { /* there may be one when it is read again */
 		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
 		return;
 	}
@@ -356,7 +356,7 @@ struct names *names_new(const struct names_options *o)
 	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker_start(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
 	worker_start(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
-	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it ends itself before */
+	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it exits by itself before that */
 	return n;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the symbols helper is asked for, and what comes of its answers. */
+/* Requests to the symbols helper, and what happens with its answers. */
 #include "sym/names_internal.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
-/* What grows while it is used, the kernel's and JITs' symbols, is read again for names it did not have,
- * so often at most. */
+/* The kernel's and JIT compilers' symbols grow while in use: they are read again for missing names, at most this
+ * often. */
 #define AGAIN_NS 2000000000ULL
 
 static bool grows(const struct names *n, const struct file *f)
@@ -19,10 +19,10 @@ static bool grows(const struct names *n, const struct file *f)
 	return f == &n->kernel || f->id & JIT_FILE;
 }
 
-/* A file that takes more slices is not read: a second of CPU time for each 5. */
+/* Reading a file is given up after this many slices: a second of CPU time for each 5. */
 #define SLICES_MAX 150
 
-/* So often it is tried again when a file system did not answer. */
+/* Further attempts after a file system did not answer. */
 #define LATE_MAX 2
 
 /* --- Asking */
@@ -37,7 +37,7 @@ static void ask_symbols(struct names *n, struct file *f, const struct symbols_re
 		worker_failed(&n->symbols);
 }
 
-/* What reads @f. */
+/* Requests that @f is read. */
 static void ask_file(struct names *n, struct file *f, enum symbols_what what)
 {
 	struct symbols_request r = { .what = what, .file = f->id };
@@ -63,7 +63,7 @@ static void ask_names(struct names *n, struct file *f)
 	ask_symbols(n, f, &r, -1);
 }
 
-/* The names that were asked for last are not told: they are wanted again. */
+/* The names requested last will not be answered: requests them again. */
 static void want_asked(struct names *n, struct file *f)
 {
 	for (uint32_t i = 0; n->request.what == SYMBOLS_RESOLVE && i < n->request.nr; i++)
@@ -72,7 +72,7 @@ static void want_asked(struct names *n, struct file *f)
 	n->request.nr = 0;
 }
 
-/* Looks again for names that were not there when something that grows was read. */
+/* Requests names again that were missing when a growing table was last read. */
 static void want_unknown(struct names *n, struct file *f)
 {
 	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_NS)
@@ -99,7 +99,7 @@ static int need_of(struct names *n, struct file *f)
 	return f->nr_wanted && f->state == FILE_READY ? SYMBOLS_RESOLVE : -1;
 }
 
-/* Names of what was read come first, then small files, then debug information. */
+/* Order of work: names in files already read, small files, debug information. */
 static uint64_t cost_of(const struct names *n, const struct file *f, int need)
 {
 	if (need == SYMBOLS_RESOLVE || f == &n->kernel)
@@ -107,7 +107,7 @@ static uint64_t cost_of(const struct names *n, const struct file *f, int need)
 	return f->event.key.size | (need == SYMBOLS_DEBUG ? 1ULL << 63 : 2);
 }
 
-/* A file that is large is read in slices, and after each of them it is the turn of another one. */
+/* A large file is read in slices; after each slice another file gets a turn. */
 static void symbols_next(struct names *n)
 {
 	struct file *next = NULL, *slice = NULL;
@@ -136,7 +136,7 @@ static void symbols_next(struct names *n)
 		ask_names_file(n, next, need);
 }
 
-/* Unwind tables come before names, those of small files first: until they are there, stacks are cut. */
+/* Unwind tables come before names, small files first: stacks are cut until they exist. */
 static void table_next(struct names *n)
 {
 	struct file *next = NULL;
@@ -154,7 +154,7 @@ static void table_next(struct names *n)
 	ask_file(n, next, SYMBOLS_TABLE);
 }
 
-/* Asks for a source, or, if that must be opened, for its file. */
+/* Requests a source, or, if its file must be opened first, the file. */
 static void ask_source(struct names *n, struct source *s, struct file *f)
 {
 	struct symbols_request r = { .what = SYMBOLS_SOURCE, .file = f->id, .nr = 1, .debug = f->debug_lines };
@@ -192,7 +192,8 @@ static void source_next(struct names *n)
 
 /* --- Answers */
 
-/* Files that the symbols helper had, or had read, it knows no more: they are opened again when they are needed. */
+/* A new symbols helper knows none of the files that the old one had open or had read: they are opened again when
+ * needed. */
 static void files_again(struct names *n)
 {
 	for (size_t i = 0; i < n->files.room; i++) {
@@ -219,7 +220,7 @@ static void mark_bad(struct names *n, struct file *f, int err)
 	file_forget_wanted(n, f);
 }
 
-/* What it was asked for last cannot be had of this file: not again. The rest of it can. */
+/* The last request cannot be answered for this file: it is not repeated. Others are. */
 static void blame(struct names *n, struct file *f, int err)
 {
 	want_asked(n, f);
@@ -242,8 +243,8 @@ static void blame(struct names *n, struct file *f, int err)
 	}
 }
 
-/* It ended, or, @err: did not answer. What it was asked for last is to blame; a file that cannot be read at all takes
- * no second one with it. */
+/* The helper ended, or did not answer (@err). The last request is to blame; a file that cannot be read at all does
+ * not get to end a second helper. */
 static void symbols_failed(struct names *n, int err)
 {
 	struct file *f = worker_busy(&n->symbols) ? n->reading : NULL;
@@ -266,7 +267,7 @@ static void symbols_failed(struct names *n, int err)
 		mark_bad(n, f, err);
 }
 
-/* A file without all of its symbols, or without line numbers, may have a file of debug information. */
+/* A file without all its symbols, or without line numbers, may have a debug information file. */
 static bool wants_debug(const struct file *f)
 {
 	return !f->no_debug && (!f->about.whole || !f->about.lines) && (f->about.build_id_bytes || *f->about.debuglink);
@@ -278,7 +279,7 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 	f->about.debuglink[sizeof(f->about.debuglink) - 1] = '\0';
 	if (f->about.build_id_bytes > sizeof(f->about.build_id))
 		f->about.build_id_bytes = 0;
-	/* What was found once is read again by a new helper. */
+	/* Debug information found earlier is read again by a new helper. */
 	f->state = f->debug_held || wants_debug(f) ? FILE_DEBUG : FILE_READY;
 }
 
@@ -304,7 +305,7 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 		break;
 	case SYMBOLS_DEBUG:
 		f->debug_lines = !a->err && a->lines;
-		if (a->err) { /* it is of another file, and closed: the next place */
+		if (a->err) { /* it belongs to another file, and is closed: try the next place */
 			file_release(n, &f->debug_held);
 			f->debug_attempt++;
 			f->state = FILE_DEBUG;
@@ -316,7 +317,7 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 	}
 }
 
-/* Returns whether the answer is what it should be. */
+/* Returns whether the answer is well formed. */
 static bool learn_all(struct names *n, struct file *f, const struct symbols_names *a, int bytes)
 {
 	int room = bytes - (int)offsetof(struct symbols_names, names), at = 0;
@@ -327,7 +328,7 @@ static bool learn_all(struct names *n, struct file *f, const struct symbols_name
 		int len = strnlen(a->names + at, room - at);
 
 		if (len == room - at)
-			return false; /* no end */
+			return false; /* no terminating NUL */
 		names_learn(n, f, a->at[i], a->names + at);
 		at += len + 1;
 	}
@@ -352,14 +353,14 @@ union answer {
 	struct symbols_source source;
 };
 
-/* A file whose symbols are not there any more is read again. */
+/* The helper has forgotten the file's symbols: reads it again. */
 static void read_again(struct names *n, struct file *f)
 {
 	want_asked(n, f);
 	f->state = f->held ? FILE_OPEN : FILE_CLOSED;
 }
 
-/* Returns whether it is an answer to what was asked. */
+/* Returns whether the answer fits the request. */
 static bool take(struct names *n, struct file *f, const union answer *a, int bytes, int fd)
 {
 	if (a->what != n->request.what)
@@ -390,7 +391,7 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 	}
 }
 
-/* Whether the helper says that it ends, as the request has used up its budget. */
+/* Whether the helper reports that it exits, as the request has used up its budget. */
 static bool is_spent(const union answer *a, int bytes)
 {
 	return bytes == sizeof(a->loaded) && a->loaded.err == -ETIME;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that no frame has any more which is asked for: what is known of them goes, also in the symbols helper, before
- * others have their ids. */
+/* Forgets files of which no frame is in use any more, also in the symbols helper, before other files get their ids. */
 #include "sym/names_internal.h"
 
 #include <stdlib.h>
 
 #include "unwind.h"
 
-/* Whether a helper is at it. */
+/* Whether a helper is working on it. */
 static bool is_busy(const struct names *n, const struct file *f)
 {
 	return (worker_busy(&n->open) && n->opening == f) || (worker_busy(&n->symbols) && n->reading == f);
 }
 
-/* From now on it is left alone. */
+/* Nothing is requested of it from now on. */
 static void begin(struct names *n, struct file *f)
 {
 	file_forget_wanted(n, f);
@@ -29,7 +28,7 @@ static bool is_in(const uint64_t *set, uint64_t id)
 	return id < UNWIND_FILES && set[id / 64] >> id % 64 & 1;
 }
 
-/* Of files in @set. */
+/* Forgets the frames of files in @set. */
 static bool forget_frames(struct names *n, const uint64_t *set)
 {
 	struct map kept = { 0 };
@@ -77,7 +76,7 @@ bool names_forget(struct names *n, const uint32_t *ids, size_t nr)
 	return done;
 }
 
-/* Those of the active files that are in n->request, or, @all, that are to be forgotten. */
+/* Forgets the active files that are in n->request, or, @all, all that are to be forgotten. */
 static void forget(struct names *n, bool all)
 {
 	size_t kept = 0;
@@ -86,7 +85,7 @@ static void forget(struct names *n, bool all)
 		struct file *f = map_get(&n->files, n->request.at[i]);
 
 		if (f && f->forget)
-			f->state = FILE_NEW; /* in place of a mark: it goes now */
+			f->state = FILE_NEW; /* serves as a mark: it is freed below */
 	}
 	for (size_t i = 0; i < n->nr_active; i++) {
 		struct file *f = n->active[i];
@@ -110,7 +109,7 @@ void forget_next(struct names *n)
 		return;
 	n->request = r;
 	n->reading = NULL;
-	if (n->symbols.helper.socket < 0) /* what it knew ended with it */
+	if (n->symbols.helper.socket < 0) /* a helper that has ended knows nothing */
 		forget(n, true);
 	else if (worker_ready(&n->symbols) && !worker_ask(&n->symbols, &r, sizeof(r), -1))
 		worker_failed(&n->symbols);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the health page says of names: the helpers, and files that cannot be read. */
+/* The health page's lines about names: the helpers, and unreadable files. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void worker_health(const struct worker *w, const char *name, const char *
 		health_add(h, "Helpers", name, HEALTH_ON, "%s", what);
 }
 
-/* So many files are named. */
+/* Files listed by name. */
 #define NAMED_MAX 12
 
 static const char *reason(int err)
@@ -63,8 +63,8 @@ static void file_name(const struct file *f, char *buf, size_t size)
 		text_safe(buf, size, name, strlen(name));
 }
 
-/* Files that are not read, or not whole, one by one. Where only the unwind table is missing, that is said, but that many
- * have no .eh_frame is as it should be. */
+/* Lists files that are not read, or not completely. A missing unwind table is reported, too, unless the file has no
+ * .eh_frame, which is normal for many. */
 static void bad_files_health(const struct names *n, struct health *h)
 {
 	char name[40];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the open helper is asked for, and which files the symbols helper has open: this process has none of them, as
- * to close a file can take as long as its file system likes. */
+/* Requests to the open helper, and which files the symbols helper has open. This process opens none of them, as
+ * closing a file can take as long as its file system likes. */
 #include "sym/names_internal.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
-/* So often a file that could not be opened is asked for again. */
+/* Times that a file which could not be opened is requested again. */
 #define ASK_MAX 20
 
-/* A file is closed when it was not used for so long: then its disk space can be freed and its mount be
- * unmounted. With more than so many open, that of the longest time without use is. */
+/* A file is closed after this long without use, so that its disk space can be freed and its mount unmounted. With
+ * more than HELD_MAX files open, the one unused for longest is closed. */
 #define IDLE_NS 15000000000ULL
 #define HELD_MAX 64
 
@@ -32,8 +32,8 @@ void file_path(const struct file *f, char *buf, size_t size)
 	for (int i = FILE_NAMES - 1; i >= 0; i--)
 		if (f->event.names[i][0] && used < size)
 			used += snprintf(buf + used, size - used, "/%s", f->event.names[i]);
-	/* Names that were cut, or folders above those that were kept, lead nowhere: that is told by
-	 * what is found there. */
+	/* If names were cut, or upper folders are missing, the path leads elsewhere: the check of the file found
+	 * there notices. */
 }
 
 void file_forget_wanted(struct names *n, struct file *f)
@@ -50,7 +50,7 @@ void file_wake(struct names *n, struct file *f)
 		f->active = !VEC_PUSH(n->active, n->nr_active, n->active_room, f);
 }
 
-/* Whether there is nothing to do for it until somebody asks for a name, or a mapping is told. */
+/* Whether there is nothing to do for it until a name is requested or a mapping is reported. */
 static bool rests(const struct file *f)
 {
 	if (f->held || f->debug_held || f->reopen || f->reopen_debug || f->forget)
@@ -83,7 +83,7 @@ static void let_rest(struct names *n)
 	n->nr_active = kept;
 }
 
-/* --- What does not answer */
+/* --- Blocked file systems and processes */
 
 void file_sick(struct names *n, const struct file *f, const struct worker *w, uint32_t helper, bool process)
 {
@@ -108,7 +108,7 @@ bool file_is_sick(const struct names *n, const struct file *f)
 	return false;
 }
 
-/* --- What the symbols helper has open */
+/* --- Files that the symbols helper has open */
 
 static void hold(struct names *n, struct file *f, bool *held)
 {
@@ -162,7 +162,8 @@ void close_next(struct names *n)
 
 /* --- Asking */
 
-/* A socket of their own, by which the one hands files to the other. Returns whether they have it. */
+/* Gives both helpers a socket, by which the open helper hands files to the symbols helper. Returns whether they have
+ * one. */
 static bool link_helpers(struct names *n)
 {
 	struct symbols_request to = { .what = SYMBOLS_PEER };
@@ -227,8 +228,8 @@ static bool wants_debug_open(const struct file *f)
 	return !f->debug_held && (f->state == FILE_DEBUG || f->reopen_debug);
 }
 
-/* Opens what is new; what failed before comes after that, as a sick process's files fail each time, and
- * debug information last. */
+/* Opens new files first, then those that failed before, as a sick process's files fail each time, and debug
+ * information last. */
 void open_next(struct names *n)
 {
 	struct file *next = NULL, *debug = NULL;
@@ -257,7 +258,7 @@ static void file_gone(struct names *n, struct file *f)
 {
 	f->state = FILE_GONE;
 	if (f->id & JIT_FILE) {
-		/* Most have no such file: what is asked for later is asked again then. */
+		/* Most processes have no such file: later requests try again. */
 		file_forget_wanted(n, f);
 		f->read_ns = clock_ns(CLOCK_MONOTONIC);
 		f->state = FILE_READY;
@@ -266,7 +267,7 @@ static void file_gone(struct names *n, struct file *f)
 	}
 }
 
-/* What it was asked to open cannot be opened. */
+/* The requested file cannot be opened. */
 static void not_opened(struct names *n, struct file *f)
 {
 	for (int i = 0; (f->reopen || f->reopen_debug) && i < SOURCES; i++)
@@ -307,7 +308,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 		f->path = strdup(a->path);
 }
 
-/* The symbols helper has ended, or has a queue of them: it was opened in vain, and is once more. */
+/* The symbols helper has ended, or its queue is full: the file has to be opened again. */
 static bool not_taken(const struct names *n, const struct open_answer *a)
 {
 	return n->linked[1] != n->symbols.helper.id || a->err == -EPIPE || a->err == -ECONNRESET || a->err == -EAGAIN || a->err == -ETOOMANYREFS;

@@ -17,17 +17,17 @@
 #include "helper/proto.h"
 #include "sym/roles.h"
 
-/* To see what something is opens it with O_PATH: a device or a FIFO notices nothing of that. */
+/* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
 #define LOOK (O_PATH | O_CLOEXEC)
 
-/* As the kernel packs it in memory: 12 bits of major, 20 of minor. */
+/* The kernel's packed form: 12 bits of major, 20 of minor. */
 static bool same_device(dev_t dev, uint32_t kernel)
 {
 	return major(dev) == kernel >> 20 && minor(dev) == (kernel & 0xfffff);
 }
 
-/* Whether it is the file that was mapped. What stat() calls its device is another one on some file
- * systems (btrfs, overlayfs): @exact says whether that must agree. */
+/* Whether it is the file that was mapped. On some file systems (btrfs, overlayfs) stat() reports another device:
+ * @exact requires it to match. */
 static bool is_file(int fd, const struct file_key *key, bool exact)
 {
 	struct stat st;
@@ -37,7 +37,7 @@ static bool is_file(int fd, const struct file_key *key, bool exact)
 	       (!exact || same_device(st.st_dev, key->device));
 }
 
-/* Opens the regular file that @seen, an O_PATH descriptor, is; closes that. */
+/* Opens the regular file behind @seen, an O_PATH descriptor, and closes that. */
 static int open_seen(int seen)
 {
 	struct stat st;
@@ -56,7 +56,7 @@ static int open_seen(int seen)
 	return fd;
 }
 
-/* --- The files that are mapped */
+/* --- Mapped files */
 
 static int check(int fd, const struct file_key *key, bool exact)
 {
@@ -68,8 +68,8 @@ static int check(int fd, const struct file_key *key, bool exact)
 	return fd;
 }
 
-/* The mapping itself leads to files that were deleted, and to those of containers; the path is the
- * one that was found by it before, or by the names of its folders. */
+/* The mapping itself also leads to deleted files and to those of containers; the path is the one found through it
+ * before, or made from the names of its folders. */
 static int look_mapped(int socket, const struct open_request *r)
 {
 	struct open_answer found = { .id = r->id, .found = 1 };
@@ -86,7 +86,7 @@ static int look_mapped(int socket, const struct open_request *r)
 	return fd;
 }
 
-/* Where an open file is, as its process sees it. */
+/* Path of an open file, as its process sees it. */
 static void path_of(int fd, char *buf, size_t size)
 {
 	char link[32];
@@ -97,7 +97,7 @@ static void path_of(int fd, char *buf, size_t size)
 	buf[len > 0 ? len : 0] = '\0';
 }
 
-/* The kernel gives every process the same image of its own. */
+/* The vDSO is the same in every process, including this one. */
 static int open_vdso(void)
 {
 	const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
@@ -133,7 +133,7 @@ static int open_mapped(int socket, const struct open_request *r, struct open_ans
 
 /* --- Debug information */
 
-/* Symbolic links of a container lead nowhere outside of it. */
+/* Symbolic links in a container cannot lead out of it. */
 static int look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = LOOK | flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
@@ -148,8 +148,8 @@ static int look_below(const char *root, const char *path, uint64_t flags, uint64
 	return fd;
 }
 
-/* Whether a file of debug information belongs to @of: its owner, or root, made it; on the same mount unless it is
- * at one of the host's or the container's own places (@anywhere). */
+/* Whether a debug information file belongs to @of: made by the same owner or root, and on the same mount, unless it
+ * is in a system folder of the host or container (@anywhere). */
 static bool belongs(int fd, int of, bool anywhere)
 {
 	struct statx a, b;
@@ -160,8 +160,8 @@ static bool belongs(int fd, int of, bool anywhere)
 	return (!a.stx_uid || a.stx_uid == b.stx_uid) && (anywhere || a.stx_mnt_id == b.stx_mnt_id);
 }
 
-/* Place @nr of a file's debug information, in the order gdb looks for it; false: there are no more.
- * An empty path: not for this file. */
+/* Place @nr of a file's debug information, in gdb's order; false: there are no more. An empty path: does not apply
+ * to this file. */
 static bool debug_place(const struct open_request *r, const char *folder, uint32_t nr, char *path, size_t size)
 {
 	char hex[2 * sizeof(r->build_id) + 1] = "";
@@ -188,13 +188,13 @@ static bool debug_place(const struct open_request *r, const char *folder, uint32
 
 #define PLACES 4
 
-/* Places of which the file says nothing but the name: /usr/lib/debug. */
+/* Places under /usr/lib/debug, where the file determines only the name. */
 static bool is_systems(uint32_t nr)
 {
 	return nr == 0 || nr == 3;
 }
 
-/* Those of the process's own root come first, then those of the host. */
+/* First the places below the process's own root, then the host's. */
 static int look_debug(const struct open_request *r, int of, uint32_t *attempt)
 {
 	char root[32], path[1024], folder[768], *end;
@@ -235,9 +235,9 @@ static int open_debug(int socket, const struct open_request *r, struct open_answ
 	return seen < 0 ? -1 : open_seen(seen);
 }
 
-/* --- What a JIT says of its code */
+/* --- Symbols written by a JIT compiler */
 
-/* The process's number in its own PID namespace, and the user it runs as. */
+/* The process's PID in its own namespace, and its effective user. */
 static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
 {
 	char path[64], line[256];
@@ -258,8 +258,8 @@ static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
 	return found;
 }
 
-/* Anyone can write to /tmp: it is believed only if it is the process's own, no link, and no file that is mounted
- * there. */
+/* Anyone can write to /tmp: the file is trusted only if it belongs to the process's user, and is neither a link nor
+ * mounted there. */
 static int open_perf_map(const struct open_request *r)
 {
 	struct open_how how = { .flags = LOOK | O_NOFOLLOW, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
@@ -287,7 +287,7 @@ static int open_perf_map(const struct open_request *r)
 	return seen < 0 ? -1 : open_seen(seen);
 }
 
-/* The answer comes last: by then nothing is left to do that a file system could hold up. */
+/* The answer comes last: by then no file system can delay anything. */
 static void hand_over(int peer, const struct open_request *r, int fd, struct open_answer *a)
 {
 	struct handed_file h = { .what = r->what, .file = r->id };

@@ -8,14 +8,14 @@
 
 #include "util/clock.h"
 
-/* Of a longer one the end is read. */
+/* Of a longer file only the end is read. */
 #define BYTES_MAX (256 << 20)
 
-/* With more functions, or names, the older half is forgotten. */
+/* With more functions or bytes of names, the older half is forgotten. */
 #define FUNCTIONS_MAX 500000
 #define NAMES_MAX (32 << 20)
 
-/* A longer line is none. */
+/* A longer line is skipped. */
 #define LINE_MAX_BYTES (SYMTAB_NAME_MAX + 64)
 #define BLOCK_BYTES (16 * LINE_MAX_BYTES)
 
@@ -46,7 +46,7 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* One line without its end. What is none is left out. */
+/* Adds one line, given without its end. Malformed lines are skipped. */
 static int add_line(struct symtab *t, const char *at, const char *end)
 {
 	uint64_t address, size;
@@ -62,7 +62,7 @@ static int add_line(struct symtab *t, const char *at, const char *end)
 	return at < end ? symtab_add(t, address, size, at, end - at, 0) : 0;
 }
 
-/* All lines that are whole in a block. Returns the bytes they take, or -errno. */
+/* Adds all complete lines of a block. Returns the bytes they take, or -errno. */
 static ssize_t add_lines(struct perfmap *m, const char *block, size_t bytes)
 {
 	const char *at = block, *end;
@@ -92,7 +92,7 @@ static int sort(struct symtab *t)
 	return err;
 }
 
-/* One block. Returns 0, -ENODATA: there is no more, or -errno. */
+/* Reads one block. Returns 0, -ENODATA: there is no more, or -errno. */
 static int read_block(struct perfmap *m, int fd)
 {
 	static char block[BLOCK_BYTES];
@@ -106,7 +106,7 @@ static int read_block(struct perfmap *m, int fd)
 	m->at += used;
 	if (is_full(&m->symtab) && sort(&m->symtab))
 		return -ENOMEM;
-	if (got - used < LINE_MAX_BYTES) /* the start of a line, which is read again */
+	if (got - used < LINE_MAX_BYTES) /* the start of a line, to be read again */
 		return got < (ssize_t)sizeof(block) ? -ENODATA : 0;
 	m->at += got - used;
 	m->skip = true;

@@ -6,20 +6,20 @@
 
 #include "sym/symtab.h"
 
-/* What a JIT wrote to /tmp/perf-PID.map: lines of address, size, name. Initialise with zeroes. */
+/* What a JIT compiler wrote to /tmp/perf-PID.map: lines of address, size, name. Initialise with zeroes. */
 struct perfmap {
 	struct symtab symtab;
 	dev_t device;
 	ino_t inode;
-	off_t at;     /* it is read up to here */
-	bool skip;    /* and on from the next line on */
+	off_t at;     /* read up to here */
+	bool skip;    /* and to be resumed at the next line */
 };
 
 /*
- * perfmap_read - reads on where it stopped the last time; from the start, if it is another file. Of two functions at
- * one place the later one counts, as code is thrown away and made anew; of a map that is too long the last ones count.
- * A line that is too long is left out.
- * @until: CLOCK_MONOTONIC ns; 0: any time
+ * perfmap_read - resumes where it stopped last time, or starts anew if it is another file. If two functions have one
+ * address, the later one counts, as code is discarded and made anew; if a map is too long, its end counts. Lines that
+ * are too long are skipped.
+ * @until: CLOCK_MONOTONIC ns at which to stop; 0: never
  * Returns 0, -EAGAIN: there is more, or -errno.
  */
 int perfmap_read(struct perfmap *m, int fd, uint64_t until);

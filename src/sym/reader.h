@@ -8,15 +8,15 @@
 #include <string.h>
 
 /*
- * Bytes of a foreign file, of which any may be wrong: read once, from the first to the last. A read behind
- * the end gives 0, goes to the end and is told by @failed, which stays: one look at it is enough after many
- * reads. Numbers are of this machine's byte order: files of others are not read.
+ * Bytes of a foreign file, any of which may be wrong: read once, from first to last. A read beyond the end yields 0,
+ * moves to the end and sets @failed for good: one check is enough after many reads. Numbers have this machine's byte
+ * order: other files are not read.
  *
- * What each instruction needs is here, and inline: out of line it takes several times as long.
+ * What each instruction needs is inline here: out of line it takes several times as long.
  */
 struct reader {
 	const uint8_t *at, *end;
-	uint64_t shift; /* from where a byte is to its address */
+	uint64_t shift; /* difference between a byte's address and the pointer to it */
 	bool failed;
 };
 
@@ -44,11 +44,11 @@ static inline uint64_t read_unsigned(struct reader *r, size_t bytes)
 	return v;
 }
 
-/* read_leb - the rest of a number of seven bits a byte, the lowest first, whose first byte is @byte, up to a
- * byte below 0x80. What is above 64 bits is lost. @bits: how many were there, up to 70. */
+/* read_leb - the rest of a number with seven bits per byte, lowest first, after its first byte @byte, up to a byte
+ * below 0x80. Bits above 64 are lost. @bits: how many there were, up to 70. */
 uint64_t read_leb(struct reader *r, uint8_t byte, int *bits);
 
-/* read_uleb - a number of any length (ULEB128). Most are of one byte. */
+/* read_uleb - a number of any length (ULEB128). Most have one byte. */
 static inline uint64_t read_uleb(struct reader *r)
 {
 	uint8_t byte = read_byte(r);
@@ -58,17 +58,17 @@ static inline uint64_t read_uleb(struct reader *r)
 
 	if (byte < 0x80)
 		return byte;
-	/* A copy: a reader that is not given away stays in registers. */
+	/* A copy: a reader whose address is not taken stays in registers. */
 	rest = *r;
 	v = read_leb(&rest, byte, &bits);
 	*r = rest;
 	return v;
 }
 
-/* read_sleb - a signed one (SLEB128). */
+/* read_sleb - the same, signed (SLEB128). */
 int64_t read_sleb(struct reader *r);
 
-/* read_skip - over so many bytes. */
+/* read_skip - skips @bytes. */
 static inline void read_skip(struct reader *r, uint64_t bytes)
 {
 	if ((uint64_t)(r->end - r->at) < bytes) {
@@ -79,7 +79,7 @@ static inline void read_skip(struct reader *r, uint64_t bytes)
 	}
 }
 
-/* read_block - so many bytes as a number at the reader says, which goes on behind them. */
+/* read_block - a reader of the block that follows, whose size comes first; skips it. */
 static inline struct reader read_block(struct reader *r)
 {
 	struct reader block = *r;
@@ -91,16 +91,16 @@ static inline struct reader read_block(struct reader *r)
 	return block;
 }
 
-/* read_address - of the next byte. */
+/* read_address - address of the next byte. */
 static inline uint64_t read_address(const struct reader *r)
 {
 	return (uintptr_t)r->at + r->shift;
 }
 
-/* read_any_pointer - an address by its DW_EH_PE encoding; one that is not known, or that needs memory, fails. */
+/* read_any_pointer - an address in a DW_EH_PE encoding; fails if the encoding is unknown or needs memory. */
 uint64_t read_any_pointer(struct reader *r, uint8_t encoding);
 
-/* read_pointer - the same, in few steps for the encodings that most have. */
+/* read_pointer - the same, with shortcuts for the most frequent encodings. */
 static inline uint64_t read_pointer(struct reader *r, uint8_t encoding)
 {
 	uint64_t address = read_address(r), v;

@@ -13,7 +13,7 @@
 #include "sym/roles.h"
 #include "util/clock.h"
 
-/* A large file is read in turns with others, for so long each. */
+/* A large file is read in slices of this length, in turns with others. */
 #define SLICE_NS 200000000ULL
 
 #define NAMES_CPU_MS 300
@@ -21,7 +21,7 @@
 static struct symtab kernel;
 static int peer = -1; /* the open helper */
 
-/* The CPU time of a request. Names take a few ms; but a name that is short can be long when it is taken apart. */
+/* Limits the CPU time of a request. Names take a few ms, but a short mangled name can demangle to a very long one. */
 static void begin_budget(const struct symbols_request *r)
 {
 	static struct symbols_loaded late;
@@ -55,7 +55,7 @@ static void take_files(void)
 	}
 }
 
-/* Another open helper: what the last one has handed over is taken first. */
+/* There is a new open helper: first takes what the last one has handed over. */
 static void take_peer(int fd)
 {
 	take_files();
@@ -63,7 +63,7 @@ static void take_peer(int fd)
 	peer = fd;
 }
 
-/* The answer comes last: by then nothing is left to do that a file system could hold up. */
+/* The answer comes last: by then no file system can delay anything. */
 static void load(int socket, const struct symbols_request *r, int fd)
 {
 	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -ENOMEM };
@@ -114,7 +114,7 @@ static void table(int socket, const struct symbols_request *r)
 
 /* --- Names */
 
-/* Adds a name as people write it: C++ and Rust ones are taken apart. */
+/* Adds a name in source form: C++ and Rust names are demangled. */
 static void put_name(struct symbols_names *a, const char *name)
 {
 	size_t room = sizeof(a->names) - a->bytes;
@@ -139,7 +139,7 @@ static void resolve(int socket, const struct symbols_request *r)
 	static struct symbols_names a;
 	char buf[SYMTAB_NAME_MAX];
 
-	/* What a JIT said is read again when a name is missed. */
+	/* A JIT compiler's file is read again anyway when a name is missing. */
 	if (r->file && !(r->file & JIT_FILE) && (!k || !k->read)) {
 		helper_send(socket, &gone, sizeof(gone), -1);
 		return;

@@ -8,12 +8,12 @@
 
 #include "util/vec.h"
 
-/* Larger ones go up to the next function. */
+/* Larger functions extend to the next one. */
 #define SIZE_LIMIT (1U << 25)
 
 #define NAME_LIMIT (1ULL << 36)
 
-/* So many names of one place are looked at: a file may give one place any number. */
+/* Names at one address that are looked at: a file may have any number there. */
 #define ALIASES_MAX 64
 
 /* --- Filling */
@@ -81,8 +81,8 @@ int symtab_add(struct symtab *t, uint64_t address, uint64_t size, const char *na
 	return symtab_add_at(t, address, size, at, false, rank);
 }
 
-/* --- Sorting: by so many bits of the address at a time, the lowest first. What has one address stays in the order in
- * which it was added. */
+/* --- Sorting: radix sort, SORT_BITS bits of the address at a time, the lowest first. Functions with one address
+ * keep the order in which they were added. */
 
 #define SORT_BITS 11
 #define SORT_DIGITS (1 << SORT_BITS)
@@ -108,7 +108,7 @@ static void sort_by_digit(const struct symtab_function *from, struct symtab_func
 		to[first[digit(from[i].address, shift)]++] = from[i];
 }
 
-/* Those that were added, which are in @from; there is as much room in @to. Returns where they are then. */
+/* Sorts the added functions @from, with as much room in @to. Returns where the result is. */
 static struct symtab_function *sort_added(struct symtab_function *from, struct symtab_function *to, size_t nr)
 {
 	uint64_t differing = 0;
@@ -130,7 +130,7 @@ static struct symtab_function *sort_added(struct symtab_function *from, struct s
 	return from;
 }
 
-/* Puts @added, the table's last ones, in place among those before them, from the last on. @added is elsewhere. */
+/* Merges @added, a sorted copy of the table's last functions, into the sorted ones before them, from the end on. */
 static void merge(struct symtab *t, const struct symtab_function *added)
 {
 	size_t old = t->nr_sorted, new = t->nr - t->nr_sorted;
@@ -178,7 +178,7 @@ void symtab_forget_oldest(struct symtab *t, size_t nr)
 
 	if (t->nr <= nr)
 		return;
-	/* Names are in the order in which they were added, and about as long as each other. */
+	/* Names are in the order in which they were added, and are taken to have similar lengths. */
 	from -= from / t->nr * nr;
 	while (from < t->names_len && from && t->names[from - 1])
 		from++;
@@ -197,7 +197,7 @@ void symtab_forget_oldest(struct symtab *t, size_t nr)
 
 /* --- Looking up */
 
-/* Sets @buf, and returns the length; 0: there is none, or it does not end in time. */
+/* Copies the name to @buf and returns its length; 0: there is none, or it is too long. */
 static size_t read_name(const struct symtab *t, const struct symtab_function *f, char *buf)
 {
 	size_t room = SYMTAB_NAME_MAX, len;
@@ -227,7 +227,7 @@ static int compare(const struct symtab_function *f, const struct symtab_function
 	return f->rank != g->rank ? f->rank - g->rank : !!f->size - !!g->size;
 }
 
-/* Sets the shortest name of those that are as good as @best, from @first to @last. Returns whether there is one. */
+/* Sets @buf to the shortest name among those as good as @best, from @first to @last. Returns whether there is one. */
 static bool shortest(const struct symtab *t, const struct symtab_function *first,
 		     const struct symtab_function *last, const struct symtab_function *best, char *buf)
 {

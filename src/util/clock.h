@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* clock_ns - what a clock shows: CLOCK_MONOTONIC, ... */
+/* clock_ns - reads a clock: CLOCK_MONOTONIC, ... */
 static inline uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;

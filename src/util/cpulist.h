@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* cpulist_next - the next range of a list of CPUs or nodes as the kernel writes it, "0-3,7"; @at goes behind it.
- * Returns false at the end, and at what is no list. */
+/* cpulist_next - the next range of a list of CPUs or nodes in the kernel's form, "0-3,7"; moves @at behind it.
+ * Returns false at the end, or if it is no list. */
 bool cpulist_next(const char **at, int *first, int *last);
 
 #endif

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* One per process, as errno is: a failure is recorded far below the code that can print it. */
+/* One per process, like errno: a failure is recorded far below the code that can print it. */
 static struct {
 	enum exit_status status; /* EXIT_STATUS_OK: none */
-	bool open;		 /* why and fix belong to the failure that is kept */
-	char *what, *why, *fix;	 /* NULL: none, or no memory for it */
+	bool open;		 /* why and fix belong to the kept failure */
+	char *what, *why, *fix;	 /* NULL: none, or out of memory */
 } kept;
 
 static void set_text(char **text, const char *fmt, va_list args)

@@ -9,16 +9,16 @@ enum exit_status {
 	EXIT_STATUS_OK = 0,
 	EXIT_STATUS_RUNTIME = 1,
 	EXIT_STATUS_USAGE = 2,
-	EXIT_STATUS_KERNEL = 3,     /* kernel, BTF or lockdown cannot run systop */
+	EXIT_STATUS_KERNEL = 3,     /* kernel, BTF or lockdown prevents systop from running */
 	EXIT_STATUS_PERMISSION = 4,
 	EXIT_STATUS_TARGET = 5,     /* cgroup, process or user not found, or gone */
 };
 
 /*
- * fail - says what failed, once, at the point that knows, and returns @err so that the caller can
- * `return fail(...)`. Nothing is printed before failure_print(): the screen may be open.
- * The first failure is kept; later ones are consequences.
- * @err: -errno, not 0   @status: what main exits with
+ * fail - records what failed, once, at the point that knows, and returns @err so that the caller can `return
+ * fail(...)`. Nothing is printed before failure_print(): the screen may be open. The first failure is kept; later ones
+ * are consequences.
+ * @err: -errno, not 0   @status: exit status of the program
  * @fmt: "WHAT failed: CAUSE" without "systop: " and newline; foreign text passed through text_safe
  */
 int fail(int err, enum exit_status status, const char *fmt, ...)

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* file_write - all of @bytes bytes to @at in a file. 0 or -errno. */
+/* file_write - writes all @bytes at offset @at. 0 or -errno. */
 int file_write(int fd, uint64_t at, const void *from, size_t bytes);
 
-/* file_seal - a file in memory (MFD_ALLOW_SEALING) is not changed any more, by nobody. 0 or -errno. file_sealed - whether it
- * is one that was: reading it waits for nobody, and its size stays. */
+/* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a
+ * sealed memfd: reading it cannot block, and its size cannot change. */
 int file_seal(int fd);
 bool file_sealed(int fd);
 

@@ -13,7 +13,7 @@ struct scale {
 	const char *suffix;
 };
 
-/* Each ends with a scale that takes everything left. */
+/* The last scale of each table takes everything left. */
 static const struct scale decimal[] = {
 	{ 1, "" },
 	{ 1000, "K" },
@@ -34,14 +34,14 @@ static const struct scale below_minute[] = {
 	{ 1, "ns" }, { 1000, "us" }, { 1000000, "ms" }, { NS_PER_SEC, "s" }, { 0, NULL },
 };
 
-/* @v / @unit, rounded, without overflow for any @v. */
+/* @v / @unit, rounded; does not overflow for any @v. */
 static uint64_t divide(uint64_t v, uint64_t unit)
 {
 	return v / unit + (v % unit >= unit - unit / 2);
 }
 
-/* @v as at most three digits of the first scale that has room for it: one decimal below @decimals,
- * whole numbers from there. Rounds before it chooses, so that 999.6K is 1.0M. */
+/* Formats @v with at most three digits, in the first scale where it fits: one decimal below @decimals, whole numbers
+ * from there on. Rounds before choosing the scale, so that 999.6K becomes 1.0M. */
 static void format_scaled(char *buf, size_t size, const struct scale *s, uint64_t v,
 			  uint64_t decimals)
 {
@@ -135,7 +135,7 @@ static const struct scale durations[] = {
 	{ 60 * NS_PER_SEC, "m" }, { 3600 * NS_PER_SEC, "h" }, { 0, NULL },
 };
 
-/* By hand: strtod() reads the locale's decimal point, hex, "inf" and exponents. */
+/* By hand: strtod() accepts the locale's decimal point, hex, "inf" and exponents. */
 int parse_duration(const char *s, uint64_t min_ns, uint64_t max_ns, uint64_t *ns)
 {
 	uint64_t whole = 0, fraction = 0, fraction_unit = 1, sum;

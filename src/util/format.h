@@ -11,23 +11,23 @@ enum unit {
 	UNIT_NS,    /* a duration: "0", "610ns", "18us", "2.4ms", "41ms", "1.2s", "3m20s", "5h07m",
 		     * "1d05h", "12d", "3y" */
 	UNIT_BYTES, /* "512B", "38K", "1.2M", "4.0G" (powers of 1024) */
-	UNIT_SHARE, /* value in ns of @interval_ns, as percent: "70.2", "0.0", "100" */
+	UNIT_SHARE, /* @v in ns of @interval_ns, as percent: "70.2", "0.0", "100" */
 	UNIT_RATE,  /* events in @interval_ns, per second: "0", "0.5", "12", "18.2K" */
 };
 
 /*
  * format_value - the only place that turns a value into text.
- * @buf, @size: where; 16 bytes are always enough
- * @v: the value in the base unit (ns, bytes, events); UINT64_MAX is "not known": "-"
- * @interval_ns: length of the interval @v was measured in, for UNIT_SHARE and UNIT_RATE; 0: "-"
- * Returns @buf. At most 6 characters for any value (UNIT_SHARE: 5, UNIT_NONE: its digits); never
- * without a unit where the unit is not in the column's title (shares and rates carry theirs there).
+ * @buf, @size: output; 16 bytes are always enough
+ * @v: the value in the base unit (ns, bytes, events); UINT64_MAX means unknown: "-"
+ * @interval_ns: length of the interval in which @v was measured, for UNIT_SHARE and UNIT_RATE; 0: "-"
+ * Returns @buf. At most 6 characters for any value (UNIT_SHARE: 5, UNIT_NONE: its digits), always with its unit, except
+ * for shares and rates, whose unit is in the column's title.
  */
 const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uint64_t interval_ns);
 
 /*
- * parse_duration - "1", "0.5", "500ms", "2s", "1m" to ns; a bare number is seconds.
- * Returns 0, or -EINVAL (not a duration), -ERANGE (not in @min_ns..@max_ns).
+ * parse_duration - converts "1", "0.5", "500ms", "2s", "1m" to ns; a bare number is in seconds. Returns 0, or -EINVAL
+ * (not a duration), -ERANGE (not in @min_ns..@max_ns).
  */
 int parse_duration(const char *s, uint64_t min_ns, uint64_t max_ns, uint64_t *ns);
 

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* hash_text - 64 bits of a text for struct map, never 0 (FNV-1a). @seed: 0, or another text's hash. */
+/* hash_text - a 64-bit hash of a text for struct map, never 0 (FNV-1a). @seed: 0, or another text's hash. */
 uint64_t hash_text(uint64_t seed, const char *text);
 
-/* hash_16 - 64 bits of 16 bytes. */
+/* hash_16 - a 64-bit hash of 16 bytes. */
 static inline uint64_t hash_16(const void *bytes)
 {
 	uint64_t words[2], h;

@@ -12,7 +12,7 @@
 
 static struct invoker found;
 
-/* What invoker_end() gives back. */
+/* What invoker_end() restores. */
 static struct {
 	cap_t caps;
 	gid_t *groups;
@@ -21,7 +21,7 @@ static struct {
 	uid_t uid;
 } own;
 
-/* The number of a user or group: -1 is none, and means "as it is" to the kernel. */
+/* The number of a user or group: -1 is invalid, as it means "unchanged" to the kernel. */
 static bool parse_id(const char *text, unsigned int *id)
 {
 	unsigned long number;
@@ -40,7 +40,7 @@ int invoker_find(void)
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *name = getenv("SUDO_USER");
 
 	found = (struct invoker){ getuid(), getgid(), NULL };
-	if (found.uid || (!uid && !gid && !name)) /* anybody can set them; sudo is root */
+	if (found.uid || (!uid && !gid && !name)) /* anyone can set these variables, but sudo runs as root */
 		return 0;
 	if (!parse_id(uid, &found.uid) || !parse_id(gid, &found.gid) || !name || !*name) {
 		fail(-EINVAL, EXIT_STATUS_USAGE, "bad value in the environment: who called sudo");
@@ -57,7 +57,7 @@ const struct invoker *invoker(void)
 	return &found;
 }
 
-/* Root's file system rights are gone with the user; capabilities that a file or a parent gave are not. */
+/* Root's file system rights go with the user; capabilities from a file or a parent process do not. */
 static int drop_capabilities(void)
 {
 	cap_t none = cap_dup(own.caps);
@@ -82,7 +82,7 @@ int invoker_begin(void)
 		return -ENOMEM;
 	}
 	if (found.name) {
-		/* Of other groups only NSS knows, which can hang. */
+		/* Only NSS knows other groups, and it can hang. */
 		if (setgroups(1, &found.gid))
 			err = -errno;
 		setfsgid(found.gid);
@@ -105,7 +105,7 @@ void invoker_end(void)
 		setfsuid(own.uid);
 		setfsgid(own.gid);
 		setgroups(own.nr_groups, own.groups);
-		cap_set_proc(own.caps); /* as it was, also where root's rights come and go with the user */
+		cap_set_proc(own.caps); /* restores them also where changing the user changes root's rights */
 	}
 	if (own.caps)
 		cap_free(own.caps);

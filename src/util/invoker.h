@@ -5,21 +5,21 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whose systop is: who called sudo, else the user it was started by. Their files are read and written as they could
- * do it themselves. */
+/* The user that systop works for: the one who called sudo, else the one who started it. Files of the invoker are
+ * read and written only as far as the invoker could. */
 struct invoker {
 	uid_t uid;
 	gid_t gid;
-	const char *name; /* of who called sudo; NULL: nobody did */
+	const char *name; /* of the user who called sudo; NULL: nobody did */
 };
 
-/* invoker_find - call first. 0, or -EINVAL after fail(): sudo's variables make no sense (exit status 2). */
+/* invoker_find - call first. 0, or -EINVAL after fail(): sudo's variables are inconsistent (exit status 2). */
 int invoker_find(void);
 const struct invoker *invoker(void);
 
-/* invoker_begin - until invoker_end(), files are opened, made and looked for by the invoker's rights only: their user and
- * group, and none of the capabilities that were given to systop. 0 or -errno: it did not work, and nothing is to be
- * opened. Before there are threads. */
+/* invoker_begin - until invoker_end(), files are opened, created and looked up with the invoker's rights only: its
+ * user and group, and none of systop's capabilities. 0 or -errno: then no file may be opened. Call only while there
+ * are no threads. */
 int invoker_begin(void);
 void invoker_end(void);
 

@@ -64,7 +64,7 @@ void map_del(struct map *m, uint64_t key)
 	if (!e->key)
 		return;
 	m->nr--;
-	/* Entries behind the hole that belong before it move into it, so that no search stops there. */
+	/* Moves later entries that belong before the hole into it, so that no search stops there. */
 	hole = e - m->entries;
 	for (i = (hole + 1) & (m->room - 1); m->entries[i].key; i = (i + 1) & (m->room - 1)) {
 		size_t home = map_slot(m, m->entries[i].key);

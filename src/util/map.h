@@ -21,7 +21,7 @@ void *map_get(const struct map *m, uint64_t key);
 /* map_put - sets the value of @key. Returns 0 or -ENOMEM. */
 int map_put(struct map *m, uint64_t key, void *value);
 
-/* map_del - forgets @key; nothing happens if it is not there. */
+/* map_del - removes @key if it exists. */
 void map_del(struct map *m, uint64_t key);
 
 void map_fini(struct map *m);

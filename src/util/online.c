@@ -9,7 +9,7 @@
 
 struct online {
 	int nr_cpus, count;
-	char list[4096]; /* as the kernel wrote it the last time */
+	char list[4096]; /* the kernel's list at the last reading */
 	bool cpus[];
 };
 

@@ -7,12 +7,12 @@
 
 #define ONLINE_FILES "/sys/devices/system/cpu/"
 
-/* Which CPUs are online, and which may never be: from /sys/devices/system/cpu. A host can have hundreds of possible
- * CPUs that never come; memory is taken for those that are there. */
+/* Which CPUs are online, from /sys/devices/system/cpu. A host can have hundreds of possible CPUs that never come
+ * online; memory is allocated only for online ones. */
 struct online;
 
-/* online_new - @nr_cpus: possible CPUs. NULL: out of memory. Where the kernel does not say which CPUs are online all of
- * them are taken to be. */
+/* online_new - @nr_cpus: possible CPUs. NULL: out of memory. If the kernel does not say which CPUs are online, all
+ * of them are taken to be. */
 struct online *online_new(int nr_cpus);
 void online_free(struct online *o);
 
@@ -23,7 +23,7 @@ bool online_is(const struct online *o, int cpu);
 int online_count(const struct online *o);
 int online_possible(const struct online *o);
 
-/* online_list - reads the first line of a file such as "isolated" into @buf; "": there is no such file, or it is empty. */
+/* online_list - reads the first line of a file such as "isolated" into @buf; "": the file is missing or empty. */
 void online_list(const char *name, char *buf, size_t size);
 
 #endif

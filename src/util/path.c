@@ -9,13 +9,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40 /* as the kernel */
+#define LINKS_MAX 40 /* the kernel's limit, too */
 
 struct walk {
 	struct path *p;
 	uid_t uid;
 	int flags, links;
-	char rest[2 * PATH_MAX]; /* what is still to be walked */
+	char rest[2 * PATH_MAX]; /* the part still to be walked */
 };
 
 static bool is_trusted(const struct walk *w, const struct stat *st)
@@ -23,7 +23,7 @@ static bool is_trusted(const struct walk *w, const struct stat *st)
 	return !st->st_uid || st->st_uid == w->uid;
 }
 
-/* The directory that is walked through now. */
+/* Makes a directory the current one. */
 static int enter(struct walk *w, int fd)
 {
 	struct stat st;
@@ -55,12 +55,12 @@ static bool take_name(struct walk *w, char *name, size_t size, bool *fits)
 	*fits = len < size;
 	snprintf(name, size, "%.*s", (int)len, w->rest + begin);
 	if (!len || (last && (!strcmp(name, "..") || w->rest[begin + len])))
-		last = false; /* a directory is meant, whatever its name */
+		last = false; /* it has to be a directory, whatever its name */
 	memmove(w->rest, w->rest + next, strlen(w->rest + next) + 1);
 	return last;
 }
 
-/* Names of descriptors, which text cannot tell. */
+/* Whether a name in /proc is that of a descriptor, whose link text does not identify the file. */
 static bool is_magic(const struct walk *w, const char *name)
 {
 	struct statfs fs;
@@ -68,7 +68,7 @@ static bool is_magic(const struct walk *w, const char *name)
 	return name[strspn(name, "0123456789")] == '\0' && !fstatfs(w->p->folder, &fs) && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Puts where a link points before the rest. */
+/* Puts a link's target before the rest. */
 static int follow(struct walk *w, const char *name, const struct stat *st)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
@@ -98,7 +98,7 @@ static int walk_into(struct walk *w, const char *name)
 	return enter(w, fd);
 }
 
-/* One name further. Returns 1 if there are more, 0 at the end, or -errno. */
+/* Walks one name further. Returns 1 if there are more, 0 at the end, or -errno. */
 static int step(struct walk *w)
 {
 	struct path *p = w->p;

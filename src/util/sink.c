@@ -12,8 +12,8 @@
 
 #include "util/clock.h"
 
-/* A write that waits, though there was room for something, is interrupted after this, and again each such time: the
- * first alarm may have come before the write began. */
+/* A write that blocks, though there was some room, is interrupted after this time, repeatedly: the first alarm may
+ * come before the write begins. */
 #define WRITE_US 20000
 
 static volatile sig_atomic_t late;
@@ -24,7 +24,7 @@ static void on_alarm(int signal_number)
 	late = 1;
 }
 
-/* While it is armed no write waits for long. */
+/* While armed, no write blocks for long. */
 static void arm(struct sigaction *was, sigset_t *mask)
 {
 	const struct itimerval often = { { 0, WRITE_US }, { 0, WRITE_US } };
@@ -48,7 +48,7 @@ static void disarm(const struct sigaction *was, const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-/* 0: it takes nothing now. A pipe that has room takes PIPE_BUF bytes without waiting; a terminal may not. */
+/* 0: it takes nothing now. A pipe with room takes PIPE_BUF bytes without blocking; a terminal may not. */
 static ssize_t write_some(int fd, const char *text, size_t bytes, int milliseconds)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -60,7 +60,7 @@ static ssize_t write_some(int fd, const char *text, size_t bytes, int millisecon
 	return n >= 0 ? n : errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
-/* For @milliseconds, 0: until a write would wait. */
+/* Writes for @milliseconds, 0: until a write would block. */
 static ssize_t write_all(int fd, const char *text, size_t bytes, int milliseconds)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = now + milliseconds * 1000000ULL;
@@ -125,7 +125,7 @@ void sink_finish(struct sink *o, int milliseconds)
 
 bool sink_ready(struct sink *o)
 {
-	sink_send(o); /* a terminal that has a little room again does not wake us; what fails, fails again */
+	sink_send(o); /* a terminal with a little room does not wake us; an error comes again */
 	o->dropped += sink_unsent(o);
 	return !sink_unsent(o);
 }

@@ -7,7 +7,7 @@
 
 #include "util/vec.h"
 
-/* Where a range from @first on belongs. */
+/* Index at which a range from @first on belongs. */
 static size_t place_of(const struct space *s, uint32_t first)
 {
 	size_t low = 0, high = s->nr;

@@ -10,13 +10,13 @@
 
 static bool closed[3];
 
-/* What was printed may not have arrived: a full disk, a closed descriptor. */
+/* Output may be lost: to a full disk, or a closed descriptor. */
 static void check_printed(void)
 {
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return;
-	/* Why an earlier write failed is not known any more. */
+	/* If an earlier write failed, its cause is no longer known. */
 	fprintf(stderr, "systop: cannot write the output%s%s\n", closed[STDOUT_FILENO] || errno ? ": " : "",
 		closed[STDOUT_FILENO] ? "standard output is closed" : errno ? strerror(errno) : "");
 	_exit(EXIT_FAILURE);
@@ -28,7 +28,7 @@ void standard_open(void)
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
 		closed[fd] = true;
-		/* The lowest number that is free. In the wrong direction, so that using it fails. */
+		/* open() takes the lowest free number. The access mode is the wrong one, so that using it fails. */
 		if (open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
 			abort();
 	}

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* standard_open - call first: standard input, output and error that are closed fail when they are used, and are no file
- * that is opened later. What was printed to standard output and did not arrive is complained of at the exit, whose status
- * is 1 then. standard_closed - whether this one was. */
+/* standard_open - call first: makes closed standard input, output and error fail when used, and keeps files opened
+ * later from getting their numbers. At exit, lost standard output is reported, and the exit status becomes 1.
+ * standard_closed - whether this descriptor was closed. */
 void standard_open(void);
 bool standard_closed(int fd);
 

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* stream_of - an open file as a stream, from its beginning. @fd stays the caller's: fclose() closes a copy
- * of it. @mode: as fopen()'s, but nothing is cut off. NULL and errno: there is none. */
+/* stream_of - an open file as a stream, from its beginning. @fd stays the caller's: fclose() closes a duplicate.
+ * @mode: as for fopen(), but nothing is truncated. NULL with errno. */
 FILE *stream_of(int fd, const char *mode);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <wchar.h>
 
-/* Well-formed UTF-8 by its first byte (Unicode 15, table 3-7): what the second byte may be keeps
- * out overlong forms, surrogates and everything above U+10FFFF. */
+/* Well-formed UTF-8 by its first byte (Unicode 15, table 3-7): the ranges of the second byte exclude overlong forms,
+ * surrogates and everything above U+10FFFF. */
 static const struct sequence {
 	unsigned char first, last; /* first byte */
 	unsigned char low, high;   /* second byte */
@@ -45,7 +45,8 @@ static size_t decode(const char *in, size_t len, uint32_t *c)
 	return s->len;
 }
 
-/* What can move the cursor, change the terminal, reorder or hide text, or takes no place, or one that looks empty. */
+/* Characters that can move the cursor, change the terminal, reorder or hide text, or that take no space or look
+ * empty. */
 static const struct {
 	uint32_t first, last;
 } unsafe[] = {
@@ -64,7 +65,7 @@ static bool is_unsafe(uint32_t c)
 	return false;
 }
 
-/* Where output goes; what does not fit as a whole is left out, and so is everything after it. */
+/* Output buffer; what does not fit whole is left out, and so is everything after it. */
 struct sink {
 	char *out;
 	size_t size, len;
@@ -96,7 +97,7 @@ size_t text_safe(char *out, size_t size, const char *in, size_t len)
 		uint32_t c;
 		size_t n;
 
-		if (*in >= ' ' && *in < 0x7f) { /* most of all text */
+		if (*in >= ' ' && *in < 0x7f) { /* most text */
 			sink_put(&sink, in++, 1);
 			continue;
 		}
@@ -117,13 +118,13 @@ size_t text_safe(char *out, size_t size, const char *in, size_t len)
 	return sink.len;
 }
 
-/* The next character of the text at @s, not empty, and its cells. Returns its bytes. */
+/* The next character of the non-empty text @s, and its cells. Returns its bytes. */
 static size_t next(const char *s, int *cells)
 {
 	uint32_t c;
 	size_t n = decode(s, strnlen(s, 4), &c);
 
-	if (*s >= ' ' && *s < 0x7f) { /* most of all text; the C library takes its time */
+	if (*s >= ' ' && *s < 0x7f) { /* most text; wcwidth() is slow */
 		*cells = 1;
 		return 1;
 	}
@@ -147,7 +148,7 @@ int text_width(const char *s)
 	return width;
 }
 
-/* Copies characters from @s as long as they take at most @width cells. Returns cells used. */
+/* Copies characters from @s as long as they fit in @width cells. Returns cells used. */
 static int copy_cells(struct sink *sink, const char *s, int width)
 {
 	int used = 0;

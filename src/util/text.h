@@ -6,15 +6,15 @@
 #include <stddef.h>
 
 /*
- * text_safe - text of unknown origin (comm, cgroup, path, argv) made fit for a terminal, a log or
- * JSON. The one way for such text to any output.
+ * text_safe - makes text of unknown origin (comm, cgroup, path, argv) safe for a terminal, a log or JSON. All such text
+ * passes through it before any output.
  * @out, @size: result, always NUL-terminated, valid UTF-8, cut at a whole character or escape
- * @in, @len: bytes; stops at @len or the first NUL
- * C0 and C1 controls (also as U+0080..9F), DEL, bidi marks and overrides (U+061C, 200E, 200F,
- * 202A-202E, 2066-2069), zero-width and invisible (00AD, 034F, 17B4, 17B5, 180B-180F, 200B-200D,
- * 2060-2065, 206A-206F, FEFF, 1BCA0-1BCA3, 1D173-1D17A), fillers (115F, 1160, 3164, FFA0), line and
- * paragraph separators (2028, 2029), annotations (FFF0-FFFB), tags (E0000-E0FFF) and every byte that
- * is not well-formed UTF-8 become \xNN per byte; the backslash itself stays as it is. Returns the length of the result in bytes.
+ * @in, @len: bytes; ends at @len or the first NUL
+ * C0 and C1 controls (also as U+0080..9F), DEL, bidi marks and overrides (U+061C, 200E, 200F, 202A-202E, 2066-2069),
+ * zero-width and invisible characters (00AD, 034F, 17B4, 17B5, 180B-180F, 200B-200D, 2060-2065, 206A-206F, FEFF,
+ * 1BCA0-1BCA3, 1D173-1D17A), fillers (115F, 1160, 3164, FFA0), line and paragraph separators (2028, 2029), annotations
+ * (FFF0-FFFB), tags (E0000-E0FFF) and every byte that is not well-formed UTF-8 become \xNN per byte; the backslash
+ * itself is not escaped. Returns the length of the result in bytes.
  */
 size_t text_safe(char *out, size_t size, const char *in, size_t len);
 
@@ -22,12 +22,12 @@ size_t text_safe(char *out, size_t size, const char *in, size_t len);
 int text_width(const char *s);
 
 /*
- * text_elide - @in cut to at most @width cells, the middle replaced by "..": head and tail stay,
- * the tail being the longer part (names differ at their ends). Not padded. Returns cells used.
+ * text_elide - cuts @in to at most @width cells, with the middle replaced by "..": head and tail stay, the tail being
+ * the longer part (names differ at their ends). Not padded. Returns cells used.
  */
 int text_elide(char *out, size_t size, const char *in, int width);
 
-/* text_cut - its first @width cells. Returns cells used. */
+/* text_cut - cuts @in to its first @width cells. Returns cells used. */
 int text_cut(char *out, size_t size, const char *in, int width);
 
 /* text_is_utf8 - whether the locale's character set (after setlocale) is UTF-8. */

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * vec_grow - room for one more element in a growing array.
+ * vec_grow - makes room for one more element in a growing array.
  * @items: the array or NULL; @nr, @room: elements used and allocated; @size: of one element
- * Returns the array, moved perhaps, or NULL when out of memory (@items stays valid then).
+ * Returns the array, possibly moved, or NULL when out of memory (@items stays valid then).
  */
 void *vec_grow(void *items, size_t nr, size_t *room, size_t size);
 
