@@ -71,17 +71,6 @@ static struct {
 	int wrong, orders;
 } checked;
 
-static bool has_member(const char *type, const char *name)
-{
-	int id = btf__find_by_name_kind(checked.btf, type, BTF_KIND_STRUCT);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(checked.btf, id) : NULL;
-
-	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(checked.btf, btf_members(t)[i].name_off), name))
-			return true;
-	return false;
-}
-
 /* --- What is said */
 
 static const struct bpf_line_info *line_of(const struct program *p, size_t at)
@@ -247,8 +236,11 @@ static void rename_member(struct btf *btf, const struct btf_type *t, const char 
 {
 	for (int i = 0; i < btf_vlen(t); i++) {
 		__u32 *at = btf_is_enum(t) ? &btf_enum(t)[i].name_off : &btf_members(t)[i].name_off;
+		const struct btf_type *inner = *at || btf_is_enum(t) ? NULL : btf__type_by_id(btf, btf_members(t)[i].type);
 
-		if (!strcmp(btf__name_by_offset(btf, *at), name))
+		if (inner && btf_is_composite(inner))
+			rename_member(btf, inner, name);
+		else if (!strcmp(btf__name_by_offset(btf, *at), name))
 			++*at;
 	}
 }
@@ -341,16 +333,15 @@ static int look_at(struct btf *btf)
 	int status, nr;
 
 	checked.btf = btf;
-	checked.own_storage = has_member("bpf_local_storage_map", "bpf_ma") ||
-			      has_member("bpf_local_storage_elem", "free_node");
-	checked.any_hash = has_member("maple_tree", "ma_root");
+	checked.own_storage = probe_found(btf, PROBE_STORAGE_MEMORY);
+	checked.any_hash = probe_found(btf, PROBE_MAPLE_TREE);
 	kernel_use(data, bytes);
 	status = options.order ? 0 : refused();
 	if (status)
 		return status;
 	nr = load();
 	if (nr > 0 && !checked.wrong)
-		printf("%d programs\n", nr);
+		printf("%d programs%s\n", nr, checked.own_storage ? "" : ", none of which may make storage at a switch");
 	return nr <= 0 || checked.wrong;
 }
 
