@@ -34,7 +34,7 @@ enum slot_state {
 enum slot_flags {
 	SLOT_THROTTLED = 1,  /* the wait in progress began in a throttled cgroup */
 	SLOT_RTLOCK = 2,     /* D, waiting for a PREEMPT_RT lock */
-	SLOT_SINCE_MIN = 4,  /* `since` is too early: the time in the state is an upper bound */
+	SLOT_SINCE_EARLY = 4,  /* `since` is too early: the time in the state is an upper bound */
 	SLOT_WOKEN = 8,      /* woken while it still had the CPU: counts unless another wakeup follows */
 };
 

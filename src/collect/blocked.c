@@ -138,7 +138,7 @@ void blocked_end(struct blocked *b, uint32_t index, struct life *l)
 int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
 {
 	struct known *k = &b->known[index];
-	bool at_least = copy->flags & SLOT_SINCE_MIN || copy->since < b->o.shared->started_ns;
+	bool at_most = copy->flags & SLOT_SINCE_EARLY;
 	int err;
 
 	if (k->since == copy->since || (b->o.self_tgid && (copy->tgid == b->o.self_tgid ||
@@ -147,7 +147,7 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 		return 0;
 	blocked_end(b, index, l);
 	err = model_block(b->o.model, l, slot_blocked(copy),
-			  now > copy->since ? now - copy->since : 0, at_least);
+			  now > copy->since ? now - copy->since : 0, at_most);
 	if (err)
 		return err;
 	k->since = copy->since;

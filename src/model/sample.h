@@ -83,7 +83,7 @@ struct block {
 	const struct stack *user, *kernel; /* NULL: none, or not known yet */
 	uint8_t metric;           /* enum metric_id of which it is a part */
 	uint8_t flags;            /* enum sample_note: NOTE_NO_STACK until its stacks were read */
-	bool at_least;            /* it began before systop: @since is not exact */
+	bool at_most;            /* it began before systop started, and after @since: see SLOT_SINCE_EARLY */
 	struct block *before;     /* previous block of the same thread */
 	struct block *next;       /* for the model only */
 };
@@ -93,7 +93,7 @@ struct block {
 /* model_block - the thread has been blocked for @age_ns at the end of the tick being built: sets l->block. 0 or
  * -ENOMEM. model_block_stacks - its stacks were read; both NULL: none were found. model_block_end - it ended in the
  * tick being built. */
-int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_least);
+int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_most);
 void model_block_stacks(struct block *b, const struct stack *user, const struct stack *kernel,
 			uint8_t flags);
 void model_block_end(struct model *m, struct life *l);
