@@ -57,6 +57,12 @@ void save_free(struct save *s);
 int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
 	       const struct save_part *part);
 
+/*
+ * save_content - the same for content that is complete: all of the file @content, which stays the caller's and must not
+ * be empty. Writing begins at once: it needs no refresh and no names.
+ */
+int save_content(struct save *s, const struct exporter *as, const char *path, int fd, int content);
+
 /* save_cancel - stops saving; no file is left. */
 void save_cancel(struct save *s);
 bool save_busy(const struct save *s);
@@ -67,7 +73,7 @@ bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
 /* save_finish - blocks until the save in progress ends; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which have to be
- * blocked, cancel it. @t: the last tick. @reader: the output file: saving is given up if its reader takes nothing;
+ * blocked, cancel it. @t: the last tick; NULL: save_content() needs none. @reader: the output file: saving is given up if its reader takes nothing;
  * -1: it waits for the reader. @work: called meanwhile: it fetches names. */
 void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg);
 
