@@ -63,7 +63,7 @@ struct exporter {
 
 /* All of them, in the order of --help; exporter_at - NULL: there is none at this place. exporter_place - of one of
  * them. */
-extern const struct exporter export_table, export_json, export_folded, export_trace;
+extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics;
 const struct exporter *exporter_at(unsigned int place);
 unsigned int exporter_place(const struct exporter *e);
 

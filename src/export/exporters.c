@@ -7,6 +7,7 @@ static const struct exporter *const exporters[] = {
 	&export_table,
 	&export_json,
 	&export_folded,
+	&export_openmetrics,
 	&export_trace,
 };
 
