@@ -11,6 +11,7 @@
 struct capture;
 struct capture_result;
 struct filter;
+struct sample_set;
 struct source;
 struct tick;
 
@@ -52,6 +53,9 @@ struct exporter {
 	int (*tick)(struct export *e, FILE *to, const struct tick *t);
 	int (*more)(struct export *e, uint64_t until);
 	int (*end)(struct export *e, FILE *to);
+	/* For samples: of this set, in place of tick(): it is exported by begin(), this and end(). NULL: only of ticks. 0 or
+	 * -errno. */
+	int (*samples)(struct export *e, const struct sample_set *set);
 	/* Of a file, whose operand is no word. It is written by a helper process, when what tick() or end() had to say is
 	 * whole: in place of the one before, or not at all. What its name ends with when it has none of its own, without
 	 * the dot; NULL: it always has one. Whether others than its owner may read it. */
@@ -65,6 +69,7 @@ struct exporter {
  * them. */
 extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics;
 const struct exporter *exporter_at(unsigned int place);
+const struct exporter *exporter_of_samples(void); /* that has samples() and a suffix: the first; NULL: none has */
 unsigned int exporter_place(const struct exporter *e);
 
 #endif

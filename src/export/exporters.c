@@ -18,6 +18,14 @@ const struct exporter *exporter_at(unsigned int place)
 	return place < NR_EXPORTERS ? exporters[place] : NULL;
 }
 
+const struct exporter *exporter_of_samples(void)
+{
+	for (size_t i = 0; i < NR_EXPORTERS; i++)
+		if (exporters[i]->samples && exporters[i]->suffix)
+			return exporters[i];
+	return NULL;
+}
+
 unsigned int exporter_place(const struct exporter *e)
 {
 	unsigned int place = 0;

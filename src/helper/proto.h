@@ -68,6 +68,7 @@ enum symbols_what {
 #define JIT_FILE 0x80000000U
 
 #define SYMBOLS_BATCH 256
+#define SYMBOLS_SEGMENTS 8
 
 /* CPU time after which a request ends the helper. */
 #define SYMBOLS_CPU_MS 2000
@@ -92,6 +93,11 @@ struct symbols_loaded {
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
 	char debuglink[128]; /* "": it names no debug information file */
+	uint32_t nr_segments;
+	uint32_t spare;
+	struct {
+		uint64_t offset, size, address;
+	} segments[SYMBOLS_SEGMENTS]; /* of the file itself: those with code */
 };
 
 /* Names in the order of the request, each with its NUL; "": unknown. */

@@ -289,10 +289,10 @@ static void name_file(struct save *s, const struct exporter *as, const char *pat
 
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
-	if (path)
+	if (path && *path && path[strlen(path) - 1] != '/')
 		snprintf(s->path, sizeof(s->path), "%s", path);
 	else
-		snprintf(s->path, sizeof(s->path), "systop-%s-%s.%s", s->o.uname->nodename, when, as->suffix);
+		snprintf(s->path, sizeof(s->path), "%ssystop-%s-%s.%s", path ? path : "", s->o.uname->nodename, when, as->suffix);
 	text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);
 	s->exporter = as;

@@ -48,8 +48,8 @@ struct save *save_new(const struct save_options *o);
 void save_free(struct save *s);
 
 /*
- * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL:
- * "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder. @fd: written to instead, unless -1. @reason:
+ * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL
+ * or "": "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd: written to instead, unless -1. @reason:
  * reported in save_text() and in the trace, "": on request. @part: of the window, NULL: as in the options. The window
  * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, -EOPNOTSUPP: nothing is recorded, or another
  * -errno, also reported in save_text().

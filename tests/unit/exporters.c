@@ -28,6 +28,7 @@ TEST(exporters, each_has_what_it_needs)
 		assert_true(!(e->needs & EXPORT_SAMPLES) || e->tick);
 		assert_true(!e->more || (e->tick && e->end));
 		assert_true(!e->word || e->operand);
+		assert_true(!e->samples || (e->begin && e->end));
 		for (unsigned int k = 0; k < i && (other = exporter_at(k)); k++)
 			assert_true(strcmp(e->name, other->name) && (!e->letter || e->letter != other->letter));
 	}
