@@ -67,7 +67,8 @@ struct exporter {
 
 /* All of them, in the order of --help; exporter_at - NULL: there is none at this place. exporter_place - of one of
  * them. */
-extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics;
+extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics,
+	export_pprof;
 const struct exporter *exporter_at(unsigned int place);
 const struct exporter *exporter_of_samples(void); /* that has samples() and a suffix: the first; NULL: none has */
 unsigned int exporter_place(const struct exporter *e);

@@ -8,6 +8,7 @@ static const struct exporter *const exporters[] = {
 	&export_json,
 	&export_folded,
 	&export_openmetrics,
+	&export_pprof,
 	&export_trace,
 };
 

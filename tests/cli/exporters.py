@@ -12,7 +12,7 @@ from tmux import SYSTOP, Tap  # noqa: E402
 
 SYSTOP = os.path.abspath(SYSTOP)
 
-OPTIONS = ["--openmetrics"]
+OPTIONS = ["--openmetrics", "--pprof"]
 
 
 def run(*args, **more):
