@@ -6,7 +6,8 @@ struct systop;
 struct tick;
 
 /*
- * What is printed of each refresh, to s->output, by the exporter that was asked for. All 0 or -errno.
+ * What is printed of each refresh, to s->output, or to the file that was asked for by way of s->file, by the exporter
+ * that was asked for. All 0 or -errno.
  *
  * refresh_begin - before the first one.
  * refresh_write - writes one, or, of a large one, begins to: while s->unfinished refresh_go_on() makes more of it, for

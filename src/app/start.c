@@ -92,7 +92,9 @@ static int start_save(struct systop *s)
 	}
 	s->save = save_new(&o);
 	s->sources.save = s->save;
-	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+	o.trigger = (struct trigger){ 0 };
+	s->file = save_new(&o);
+	return s->save && s->file ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
 
 static int open_screen(struct systop *s)
@@ -237,6 +239,9 @@ void stop(struct systop *s)
 	sink_fini(&s->output);
 	topology_fini(&s->sources.topology);
 	save_free(s->save);
+	save_free(s->file);
+	if (s->content)
+		fclose(s->content);
 	names_free(s->names);
 	helper_stop();
 	collect_free(s->collect);

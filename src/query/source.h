@@ -2,11 +2,13 @@
 #ifndef SYSTOP_QUERY_SOURCE_H
 #define SYSTOP_QUERY_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct event;
+struct frame_place;
 struct stack_sample;
 struct symbol;
 struct tick;
@@ -23,6 +25,8 @@ struct source {
 	 * file, "-": none. */
 	const char *(*code)(void *arg, uint64_t frame);
 	void (*build_id)(void *arg, uint64_t frame, char *buf, size_t size);
+	/* Where it is (sym/names.h); false: it is in no file. */
+	bool (*place)(void *arg, uint64_t frame, struct frame_place *p);
 	/* Who handles an interrupt: "nvme0q1", "": not known. */
 	void (*irq_name)(void *arg, unsigned int irq, char *buf, size_t size);
 	/* Name of a thread that lives, also outside of the scope; "": there is none. */
