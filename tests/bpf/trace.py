@@ -456,9 +456,9 @@ def main():
         ("who they are", who),
         ("--at", aligned),
         ("--on", triggered),
+        ("refused", refused),
+        ("two traces of one time", overlap),
     ], 3)
-    tap.case("refused", refused)
-    tap.case("two traces of one time", overlap)
     tap.case("under load", under_load)
     tap.case("a million events a second", a_million)
     tap.done()
