@@ -199,8 +199,10 @@ def main():
     for cpus in (64, 512, 1024):
         tap.case(f"{cpus} CPUs: memory", memory, cpus)
     tap.case("500,000 threads: memory and start", threads, 500000)
-    tap.case("a CPU that comes later", comes_later)
-    tap.case("a low soft limit of open files", few_descriptors)
+    tap.together([
+        ("a CPU that comes later", comes_later),
+        ("a low soft limit of open files", few_descriptors),
+    ], 2)
     tap.done()
 
 
