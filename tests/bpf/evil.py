@@ -27,7 +27,7 @@ DEEDS_MAX = 32
 LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who"))}  # what they are for
 PATIENCE_S = 150
 CALM_S = 6  # longer than any deed lasts
-QUIET_NS = 150 * MS  # of CPU, in the lines of the last second: half of what may be in no line
+QUIET_NS = 150 * MS  # of CPU, in the last two lines: half of what may be in no line
 QUIET_S = 60  # for those to come: a busy machine is slow
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -125,7 +125,7 @@ def finish(proc, text, lines):
     """Ends it, and what is left of it. Returns how long that took, and the CPU time of all its processes in ns."""
     pids = descendants(proc.pid)
     began = time.monotonic()
-    # Who leaves while a trace is being saved waits for it, unless he says so twice. proc.terminate() would wait for it.
+    # On a slow machine a trace is still being saved: systop waits for it, unless it is told twice. proc.terminate() would wait for systop.
     os.kill(proc.pid, signal.SIGTERM)
     while time.monotonic() < began + 60 and not ended(proc.pid):
         if select.select([proc.stdout], [], [], 0.5)[0]:
