@@ -135,8 +135,8 @@ def costs(*hosts):
 def memory(possible):
     """CPUs that are not there take next to nothing, and those that are there what they need."""
     real = os.cpu_count()
-    for online in (real, possible):
-        (maps, rss, refresh), (now_maps, now_rss, now_refresh) = costs((real, real), (possible, online))
+    (maps, rss, refresh), *others = costs((real, real), (possible, real), (possible, possible))
+    for online, (now_maps, now_rss, now_refresh) in zip((real, possible), others):
         most = possible * POSSIBLE_BYTES + (online - real) * ONLINE_BYTES
         text = f"{online} of {possible} CPUs: maps {now_maps / MIB:.1f} MiB, resident {now_rss / MIB:.0f}, a refresh " \
                f"{now_refresh:.2f} ms of CPU; {real} of {real}: {maps / MIB:.1f}, {rss / MIB:.0f}, {refresh:.2f}"
