@@ -146,11 +146,10 @@ static __noinline int block_tell(struct task_struct *next, const struct slot *in
 		return 0;
 	*e = what;
 	stack_tell(e, place);
-	record(c, cpu, what.at, RING_BLOCK,
-	       (what.tid & RING_SAMPLE_TID) | (what.kind == STACK_D ? RING_IN_D : 0) |
-		       (BPF_CORE_READ_BITFIELD(next, in_iowait) ? RING_IO_WAIT : 0),
-	       what.user, what.kernel);
-	record(c, cpu, what.at, RING_BLOCK_TIME, 0, ring_span(what.weight + what.wait), ring_span(what.weight));
+	record_two(c, cpu, what.at, RING_BLOCK,
+		   (what.tid & RING_SAMPLE_TID) | (what.kind == STACK_D ? RING_IN_D : 0) |
+			   (BPF_CORE_READ_BITFIELD(next, in_iowait) ? RING_IO_WAIT : 0),
+		   what.user, what.kernel, what.weight + what.wait, what.weight);
 	return 0;
 }
 

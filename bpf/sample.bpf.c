@@ -125,7 +125,7 @@ int sample(const __u64 *ctx)
 	if (!c || !k)
 		return 0;
 	if (shared.sampler_timer)
-		tick_seen(c, bpf_ktime_get_ns());
+		tick_seen(c, cpu, bpf_ktime_get_ns());
 	index = sample_slot(t, c);
 	class = sample_class(t, index);
 	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
