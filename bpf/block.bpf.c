@@ -5,7 +5,6 @@
 
 const volatile __u64 block_d_ns = 100000;
 const volatile __u64 block_sleep_ns = 1000000;
-const volatile __u64 block_price_ns = 10000000;
 const volatile __u32 self_tgid, starter_tgid;
 
 struct parked_map parked_stacks SEC(".maps");

@@ -3,4 +3,4 @@
 
 #include "wait.bpf.h"
 
-const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS, wait_price_ns = WAIT_PRICE_NS;
+const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS;

@@ -103,9 +103,16 @@ int collect_frequency(struct collect *c, int hz)
 {
 	if (hz) {
 		c->frequency = hz;
-		samplers_set_frequency(c->samplers, hz);
+		samplers_set_frequency(c->samplers, collect_samples(c));
 	}
 	return c->frequency;
+}
+
+int collect_samples(const struct collect *c)
+{
+	int hz = c->frequency / c->rarely / c->more_rarely;
+
+	return hz ? hz : 1;
 }
 
 void collect_sample_rate(const struct collect *c, long *start, long *now)

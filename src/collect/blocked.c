@@ -49,6 +49,7 @@ struct blocked {
 	uint64_t passed_ns;    /* when the last pass ended */
 	struct worker peek;
 	bool started;
+	bool shed;             /* nothing is looked at */
 	int sleepers;          /* ticks for which they are wanted */
 	int epoll_fd;
 	struct stack *scratch;
@@ -218,6 +219,8 @@ static void start_pass(struct blocked *b)
 
 	if (worker_busy(&b->peek) || b->o.link_fd < 0)
 		return;
+	if (b->shed)
+		b->nr_asked = b->nr_again = b->test_slot = 0;
 	ask_again(b);
 	if (!b->nr_asked)
 		return;
@@ -234,6 +237,11 @@ static void start_pass(struct blocked *b)
 	}
 	if (!worker_ask(&b->peek, &r, sizeof(r), b->o.link_fd))
 		worker_failed(&b->peek);
+}
+
+void blocked_shed(struct blocked *b, bool shed)
+{
+	b->shed = shed;
 }
 
 void blocked_ask(struct blocked *b)

@@ -48,6 +48,9 @@ int blocked_thread(struct blocked *b, uint32_t index, const struct slot *copy, s
 void blocked_end(struct blocked *b, uint32_t index, struct life *l);
 int blocked_look(struct blocked *b, uint64_t now);
 
+/* blocked_shed - whether no stacks are looked at from now on: that they are blocked is told all the same. */
+void blocked_shed(struct blocked *b, bool shed);
+
 /* blocked_ask - after a tick: has those looked at that it told of. */
 void blocked_ask(struct blocked *b);
 

@@ -139,6 +139,7 @@ static void read_cost(struct collect *c, struct self_cost *cost)
 	struct self_cost all = collectors_cost(c);
 
 	self_read(&c->self, all.bpf_ns, all.bpf_bytes, cost);
+	cost->recorder_bytes = all.recorder_bytes;
 }
 
 /* The last step: what the first tick is compared with. */
@@ -169,6 +170,8 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->set = (struct collector_set){ collectors, c->states, COLLECTOR_COUNT };
 	c->nr_cpus = libbpf_num_possible_cpus();
 	c->frequency = o->frequency;
+	c->rarely = c->more_rarely = 1;
+	budget_init(&c->budget, collectors, COLLECTOR_COUNT, (uint64_t[]){ [BUDGET_CPU] = o->max_cpu, [BUDGET_MEMORY] = o->max_memory });
 	c->online = online_new(c->nr_cpus);
 	step = next_step(c, "open /proc/self/statm");
 	err = c->online ? self_open(&c->self) : -ENOMEM;
@@ -268,11 +271,38 @@ void collect_health(const struct collect *c, struct health *h)
 	health_memory(h, collectors_cost(c).bpf_bytes);
 	COLLECTOR_EACH (&c->set, i, health)
 		collectors[i]->health(c, h);
+	health_budget(h, &c->budget);
+}
+
+/* 1/1000 % of one CPU; bytes: the BPF maps, the recorder's rings, and what the processes have for themselves. */
+static uint64_t cost_of(enum budget_kind kind, const struct self_cost *cost, uint64_t ns)
+{
+	if (kind == BUDGET_CPU)
+		return ns ? (cost->cpu_ns + cost->bpf_ns) * 100000 / ns : 0;
+	return cost->bpf_bytes + cost->recorder_bytes + self_private_bytes();
+}
+
+/* Sheds, or takes back, at most one thing for each budget. */
+static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
+{
+	const struct collector_shed *row;
+
+	for (enum budget_kind kind = 0; kind < BUDGET_KINDS; kind++) {
+		bool shed;
+
+		if (!c->budget.parts[kind].limit)
+			continue;
+		row = budget_step(&c->budget, kind, cost_of(kind, cost, ns), ns, &shed);
+		if (row)
+			row->set(c, shed);
+	}
+	while (cost->nr_shed < SELF_SHED_MAX && (row = budget_shed(&c->budget, cost->nr_shed)))
+		cost->shed[cost->nr_shed++] = row->name;
 }
 
 const struct tick *collect_tick(struct collect *c)
 {
-	uint64_t loss[LOSS_COUNT] = { 0 }, now;
+	uint64_t loss[LOSS_COUNT] = { 0 }, now, interval;
 	struct self_cost cost;
 	struct timespec wall;
 	int err;
@@ -285,8 +315,9 @@ const struct tick *collect_tick(struct collect *c)
 	/* Only now: what happens between this instant and the reading of a slot is known less well. */
 	now = clock_ns(CLOCK_MONOTONIC);
 	clock_gettime(CLOCK_REALTIME, &wall);
+	interval = now - c->now;
 	if (!err)
-		err = model_begin(c->model, now - c->now, clock_ns(CLOCK_BOOTTIME), &wall);
+		err = model_begin(c->model, interval, clock_ns(CLOCK_BOOTTIME), &wall);
 	if (!err) {
 		err = slots_tick(c->sched, now);
 		model_orphans(c->model, collect_orphan, c);
@@ -299,6 +330,7 @@ const struct tick *collect_tick(struct collect *c)
 	c->now = now;
 	collect_loss(c, loss);
 	read_cost(c, &cost);
+	keep_budget(c, &cost, interval);
 	COLLECTOR_EACH (&c->set, i, after)
 		collectors[i]->after(c);
 	return model_end(c->model, loss, &cost, loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED]);

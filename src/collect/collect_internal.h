@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/budget.h"
 #include "collect/collect.h"
 #include "collect/collector.h"
 #include "collect/load.h"
@@ -50,7 +51,9 @@ struct collect {
 	struct collector_set set;
 
 	uint64_t seed_missed;
-	int frequency;
+	struct budget budget;
+	int frequency;              /* of samples, as it is wanted; */
+	int rarely, more_rarely;    /* and divided by both: 1, if they are not shed */
 	struct unwind_file *unwind_files; /* mapped */
 	struct bpf_link *peek_link;
 	struct ring_buffer *file_events;

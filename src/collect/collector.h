@@ -68,12 +68,27 @@ struct collector_thread {
 	uint32_t taken;              /* by thread_take() */
 };
 
+/* What systop may cost: --max-cpu, --max-mem. */
+enum budget_kind { BUDGET_CPU, BUDGET_MEMORY, BUDGET_KINDS };
+#define SHEDS(kind) (1U << (kind))
+
+/* What a collector can leave out, where systop costs more than it may; the list ends with one without a name. The time
+ * of threads and CPUs is never left out. */
+struct collector_shed {
+	const char *name; /* in `shed` of --json, on the screen and the health page */
+	const char *what; /* is missing then */
+	int place;        /* those with the lowest go first, and come back last */
+	unsigned int of;  /* SHEDS() of the budgets that it makes room in */
+	void (*set)(struct collect *c, bool shed);
+};
+
 /* Rows that have thread_take(), at most. */
 #define COLLECTORS_TAKE 2
 
 struct collector {
 	const char *name;
 	const struct collector_program *programs;
+	const struct collector_shed *sheds;
 
 	/* Before the programs are loaded, at each attempt: settings, and sizes of maps. suit - to this kernel's types. */
 	void (*configure)(struct systop *skel, struct load *l);

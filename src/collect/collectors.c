@@ -199,12 +199,22 @@ const struct collector collector_sched = {
 
 /* --- The recorder */
 
+/* Of what all may take, a part: else it would be the first to go. */
+#define MEMORY_PART 4
+
+static uint64_t recorder_spare(const struct collect_options *o)
+{
+	uint64_t part = o->max_memory / MEMORY_PART;
+
+	return part && part < o->memory_spare ? part : o->memory_spare;
+}
+
 static void recorder_configure(struct systop *skel, struct load *l)
 {
 	const struct collect_options *o = l->options;
 
 	if (!l->ring_slots) {
-		l->ring_slots = rings_size(o->window_s, o->window_bytes, o->memory_spare, online_count(l->online));
+		l->ring_slots = rings_size(o->window_s, o->window_bytes, recorder_spare(o), online_count(l->online));
 		l->ring_fd = l->ring_slots ? rings_pattern(l->ring_slots) : -1;
 		if (l->ring_fd < 0)
 			l->ring_slots = 0;
@@ -224,7 +234,7 @@ static int recorder_open(struct collect *c)
 		.cpus = c->cpus_memory,
 		.nr_cpus = c->nr_cpus,
 		.online = c->online,
-		.max_bytes = rings_room(o->window_bytes, o->memory_spare),
+		.max_bytes = rings_room(o->window_bytes, recorder_spare(o)),
 		.slots = c->load.ring_slots,
 		.window_s = o->window_s,
 	};
@@ -253,6 +263,16 @@ static void recorder_after(struct collect *c)
 	rings_tick(c->recorder, clock_ns(CLOCK_BOOTTIME));
 }
 
+static void recorder_cost(const struct collect *c, struct self_cost *cost)
+{
+	cost->recorder_bytes += rings_bytes(c->recorder);
+}
+
+static void recorder_shed(struct collect *c, bool shed)
+{
+	rings_shed(c->recorder, shed);
+}
+
 static void recorder_health(const struct collect *c, struct health *h)
 {
 	rings_health(c->recorder, h);
@@ -263,8 +283,16 @@ static void recorder_close(struct collect *c)
 	rings_free(c->recorder);
 }
 
+static const struct collector_shed recorder_sheds[] = {
+	{ "recorder", "nothing is recorded: no traces, no seconds in detail", 60, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY),
+	  recorder_shed },
+	{ 0 }
+};
+
 const struct collector collector_recorder = {
 	.name = "recorder",
+	.sheds = recorder_sheds,
+	.cost = recorder_cost,
 	.configure = recorder_configure,
 	.open = recorder_open,
 	.ready = recorder_ready,

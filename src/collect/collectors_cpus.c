@@ -185,7 +185,7 @@ static void waits_configure(struct systop *skel, struct load *l)
 	uint64_t wait_ns = l->options->wait_ns;
 
 	skel->rodata->wait_ns = wait_ns;
-	skel->rodata->wait_price_ns = waits_price(online_count(l->online));
+	skel->bss->shared.wait_price_ns = waits_price(online_count(l->online));
 	skel->rodata->away_ns = wait_ns < AWAY_NS ? wait_ns : AWAY_NS;
 }
 
@@ -233,6 +233,14 @@ static int waits_threads_end(void *state, uint64_t now, bool baseline)
 	return err;
 }
 
+/* Of waits and wakers that are told one by one. */
+#define WAITS_SHED_TIMES 64
+
+static void waits_shed(struct collect *c, bool shed)
+{
+	c->shared->wait_price_ns = waits_price(online_count(c->online)) * (shed ? WAITS_SHED_TIMES : 1);
+}
+
 static void waits_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 {
 	loss[LOSS_WAITS] += waits_lost(c->waits);
@@ -243,8 +251,14 @@ static void waits_close(struct collect *c)
 	waits_free(c->waits);
 }
 
+static const struct collector_shed waits_sheds[] = {
+	{ "waits", "who ran during waits, and who woke threads, of one in 64 that could be told", 40, SHEDS(BUDGET_CPU), waits_shed },
+	{ 0 }
+};
+
 const struct collector collector_waits = {
 	.name = "waits",
+	.sheds = waits_sheds,
 	.configure = waits_configure,
 	.open = waits_open,
 	.drain = waits_row_drain,

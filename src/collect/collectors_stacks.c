@@ -66,6 +66,26 @@ static int samplers_row_follow(struct collect *c, bool changed)
 	return 0;
 }
 
+/* Samples are shed in two steps, to a quarter and then to a sixteenth. */
+#define RARELY 4
+
+static void set_samples(struct collect *c)
+{
+	samplers_set_frequency(c->samplers, collect_samples(c));
+}
+
+static void samplers_shed(struct collect *c, bool shed)
+{
+	c->rarely = shed ? RARELY : 1;
+	set_samples(c);
+}
+
+static void samplers_shed_more(struct collect *c, bool shed)
+{
+	c->more_rarely = shed ? RARELY : 1;
+	set_samples(c);
+}
+
 static void samplers_health(const struct collect *c, struct health *h)
 {
 	health_samplers(h, c->samplers, c->cpus_memory, c->nr_cpus);
@@ -76,8 +96,15 @@ static void samplers_close(struct collect *c)
 	samplers_free(c->samplers);
 }
 
+static const struct collector_shed samplers_sheds[] = {
+	{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
+	{ "samples/16", "three of four samples more", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
+	{ 0 }
+};
+
 const struct collector collector_samplers = {
 	.name = "samplers",
+	.sheds = samplers_sheds,
 	.attach = samplers_attach,
 	.follow = samplers_row_follow,
 	.health = samplers_health,
@@ -85,6 +112,10 @@ const struct collector collector_samplers = {
 };
 
 /* --- Samples, and blocks that ended, with their stacks */
+
+/* 1 s / so many stacks of blocks a second and CPU; and where they are shed, of which there are so many fewer. */
+#define BLOCK_PRICE_NS 10000000ULL
+#define BLOCKS_SHED_TIMES 32
 
 /* Bits of the index of stacks' ids: a CPU meets up to 100 new stacks between two looks at the dictionary, of 4 lines. */
 static uint32_t stack_bits(int cpus)
@@ -101,6 +132,7 @@ static void stacks_configure(struct systop *skel, struct load *l)
 	uint32_t bits = stack_bits(online_count(l->online));
 
 	skel->rodata->stack_index_bits = bits;
+	skel->bss->shared.block_price_ns = BLOCK_PRICE_NS;
 	bpf_map__set_max_entries(skel->maps.stacks, 2 * STACK_HALF(bits));
 	bpf_map__set_max_entries(skel->maps.stack_lines, 2 * STACK_LINES_HALF(bits));
 	bpf_map__set_max_entries(skel->maps.parked_stacks, skel->rodata->slots_max);
@@ -170,11 +202,16 @@ static int stacks_shown(void *state, const struct collector_thread *thread)
 static int stacks_tick(struct collect *c, uint64_t now)
 {
 	size_t nr;
-	int err = stacks_show_idle(c->stacks, cgroups_list(c->cgroups, &nr)[0], 1000000000ULL / c->frequency);
+	int err = stacks_show_idle(c->stacks, cgroups_list(c->cgroups, &nr)[0], 1000000000ULL / collect_samples(c));
 
 	(void)now;
 	stacks_end(c->stacks);
 	return err;
+}
+
+static void stacks_shed(struct collect *c, bool shed)
+{
+	c->shared->block_price_ns = BLOCK_PRICE_NS * (shed ? BLOCKS_SHED_TIMES : 1);
 }
 
 static void stacks_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
@@ -199,8 +236,14 @@ static void stacks_close(struct collect *c)
 	stacks_free(c->stacks);
 }
 
+static const struct collector_shed stacks_sheds[] = {
+	{ "block stacks", "stacks of blocks, but for three a second and CPU", 30, SHEDS(BUDGET_CPU), stacks_shed },
+	{ 0 }
+};
+
 const struct collector collector_stacks = {
 	.name = "stacks",
+	.sheds = stacks_sheds,
 	.configure = stacks_configure,
 	.suit = stacks_suit,
 	.open = stacks_open,
@@ -401,6 +444,11 @@ static void blocked_after(struct collect *c)
 	blocked_ask(c->blocked);
 }
 
+static void blocked_row_shed(struct collect *c, bool shed)
+{
+	blocked_shed(c->blocked, shed);
+}
+
 static void blocked_row_health(const struct collect *c, struct health *h)
 {
 	blocked_health(c->blocked, h);
@@ -417,8 +465,14 @@ static const struct collector_program blocked_programs[] = {
 	{ 0 }
 };
 
+static const struct collector_shed blocked_sheds[] = {
+	{ "blocked", "stacks of threads that are blocked now", 10, SHEDS(BUDGET_CPU), blocked_row_shed },
+	{ 0 }
+};
+
 const struct collector collector_blocked = {
 	.name = "blocked",
+	.sheds = blocked_sheds,
 	.programs = blocked_programs,
 	.configure = blocked_configure,
 	.open = blocked_open,

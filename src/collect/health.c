@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "collect/budget.h"
 #include "collect/collector.h"
 #include "collect/samplers.h"
 #include "model/health.h"
@@ -94,6 +95,34 @@ void health_memory(struct health *h, uint64_t map_bytes)
 
 	health_add(h, "Maps", "memory", HEALTH_FACT, "%s",
 		   format_value(bytes, sizeof(bytes), UNIT_BYTES, map_bytes, 0));
+}
+
+static void budget_text(enum budget_kind kind, char buf[32], uint64_t value)
+{
+	if (kind == BUDGET_CPU)
+		snprintf(buf, 32, "%.2f %%", value / 1000.0);
+	else
+		format_value(buf, 32, UNIT_BYTES, value, 0);
+}
+
+void health_budget(struct health *h, const struct budget *b)
+{
+	static const char *const names[BUDGET_KINDS] = { [BUDGET_CPU] = "CPU", [BUDGET_MEMORY] = "memory" };
+	const struct collector_shed *row;
+
+	for (enum budget_kind kind = 0; kind < BUDGET_KINDS; kind++) {
+		const struct budget_part *p = &b->parts[kind];
+		char cost[32], limit[32];
+
+		if (!p->limit)
+			continue;
+		budget_text(kind, cost, p->cost);
+		budget_text(kind, limit, p->limit);
+		health_add(h, "Budget", names[kind], p->cost > p->limit ? HEALTH_DEGRADED : HEALTH_ON, "%s of %s%s", cost, limit,
+			   budget_over(b, kind) ? ": nothing is left that could be left out" : "");
+	}
+	for (int i = 0; (row = budget_shed(b, i)); i++)
+		health_add(h, "Budget", row->name, HEALTH_DEGRADED, "left out: %s", row->what);
 }
 
 void health_loss(struct health *h, const uint64_t loss[LOSS_COUNT])

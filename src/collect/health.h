@@ -27,6 +27,10 @@ void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS]);
 void health_slots(struct health *h, const struct shared *shared, uint32_t max);
 void health_memory(struct health *h, uint64_t map_bytes);
 
+/* health_budget - what it costs, and what is left out for that. */
+struct budget;
+void health_budget(struct health *h, const struct budget *b);
+
 /* health_loss - what was lost since the start, by cause. */
 void health_loss(struct health *h, const uint64_t loss[LOSS_COUNT]);
 
