@@ -86,9 +86,9 @@ static void samplers_shed_more(struct collect *c, bool shed)
 	set_samples(c);
 }
 
-static void samplers_health(const struct collect *c, struct health *h)
+static void samplers_row_health(const struct collect *c, struct health *h)
 {
-	health_samplers(h, c->samplers, c->cpus_memory, c->nr_cpus);
+	samplers_health(c->samplers, c->cpus_memory, c->nr_cpus, h);
 }
 
 static void samplers_close(struct collect *c)
@@ -107,7 +107,7 @@ const struct collector collector_samplers = {
 	.sheds = samplers_sheds,
 	.attach = samplers_attach,
 	.follow = samplers_row_follow,
-	.health = samplers_health,
+	.health = samplers_row_health,
 	.close = samplers_close,
 };
 

@@ -7,18 +7,10 @@
 
 #include "collect/budget.h"
 #include "collect/collector.h"
-#include "collect/samplers.h"
 #include "model/health.h"
 #include "model/loss_names.h"
 #include "slot.h"
 #include "util/format.h"
-
-static const char *const sample_classes[SAMPLE_CLASSES] = {
-	[SAMPLE_THREAD] = "threads", [SAMPLE_KERNEL] = "kernel threads",
-	[SAMPLE_IDLE] = "idle",      [SAMPLE_GUEST] = "virtual machines",
-	[SAMPLE_ENTRY] = "entering the kernel",
-	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
-};
 
 static void health_program(struct health *h, const struct collect *c, const struct bpf_object *object,
 			   const struct collector *row, const struct collector_program *program)
@@ -40,33 +32,6 @@ void health_programs(struct health *h, const struct collect *c, const struct bpf
 		for (const struct collector_program *p = collectors[i]->programs; p && p->name; p++)
 			if (p->what)
 				health_program(h, c, object, collectors[i], p);
-}
-
-void health_samplers(struct health *h, const struct samplers *s, const struct cpu_slot *cpus, int nr)
-{
-	int running, wanted, hz;
-	const char *event;
-	long from, now;
-
-	samplers_state(s, &running, &wanted, &hz, &event);
-	if (running < wanted)
-		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
-			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
-	else
-		health_add(h, "Probes", "sample", HEALTH_ON, "what runs, %d times a second on %d CPUs, by %s",
-			   hz, running, event);
-	samplers_rate(s, &from, &now);
-	if (now < from)
-		health_add(h, "Probes", "sample rate", HEALTH_DEGRADED,
-			   "kernel.perf_event_max_sample_rate fell from %ld to %ld: samples took long; see --clock=cpu", from, now);
-	for (int class = 0; class < SAMPLE_CLASSES; class++) {
-		uint64_t sum = 0;
-
-		for (int cpu = 0; cpu < nr; cpu++)
-			sum += cpus[cpu].samples[class];
-		health_add(h, "Samples since the start", sample_classes[class], HEALTH_FACT,
-			   "%10" PRIu64, sum);
-	}
 }
 
 void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS])

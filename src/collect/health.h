@@ -10,16 +10,11 @@
 
 struct bpf_object;
 struct collect;
-struct cpu_slot;
 struct health;
-struct samplers;
 struct shared;
 
 /* health_programs - each program of the collectors: attached, or why not. */
 void health_programs(struct health *h, const struct collect *c, const struct bpf_object *object);
-
-/* health_samplers - what the CPUs did when they were sampled. */
-void health_samplers(struct health *h, const struct samplers *s, const struct cpu_slot *cpus, int nr);
 
 /* health_stack_ends - of how many user stacks the walk ended how. health_slots - how full the slots are. health_memory - what all maps
  * take. */
