@@ -18,7 +18,7 @@ struct model;
  * somebody wants to see them.
  */
 
-/* blocked_life - who has a slot and is shown, NULL: nobody. */
+/* blocked_life - the life of the thread in a slot if it is shown, else NULL. */
 typedef struct life *blocked_life(void *arg, uint32_t slot);
 
 struct blocked_options {
@@ -41,14 +41,14 @@ void blocked_free(struct blocked *b);
 /* blocked_sleepers - those asleep are looked at, too, for the next ticks. */
 void blocked_sleepers(struct blocked *b);
 
-/* blocked_thread - in a tick: what is known of where the thread is blocked, as @copy of its slot says, is over, or begins.
- * blocked_end - what was told of this slot's thread is over. blocked_look - after all threads: at those that sleep, if
- * somebody wants to see them. 0 or -ENOMEM. */
+/* blocked_thread - in a tick: begins or ends the thread's block according to @copy of its slot. blocked_end - ends the
+ * block of this slot's thread. blocked_look - after all threads: looks at sleeping threads if they were requested.
+ * 0 or -ENOMEM. */
 int blocked_thread(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now);
 void blocked_end(struct blocked *b, uint32_t index, struct life *l);
 int blocked_look(struct blocked *b, uint64_t now);
 
-/* blocked_shed - whether no stacks are looked at from now on: that they are blocked is told all the same. */
+/* blocked_shed - whether stacks are not looked at from now on: blocks are reported all the same. */
 void blocked_shed(struct blocked *b, bool shed);
 
 /* blocked_ask - after a tick: has those looked at that it told of. */

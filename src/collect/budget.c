@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/budget.h"
 
-/* Of the limit: nothing comes back above it. */
+/* Nothing is taken back above this part of the limit. */
 #define CALM_OF(limit) ((limit) / 4 * 3)
 
 static void add_row(struct budget *b, const struct collector_shed *row)
@@ -26,7 +26,7 @@ void budget_init(struct budget *b, const struct collector *const *rows, int nr, 
 			add_row(b, row);
 }
 
-/* The first row that can go for the budget, or the last one that went; -1: there is none. */
+/* The next row to shed for the budget, or, @gone, to take back; -1: there is none. */
 static int find_row(const struct budget *b, enum budget_kind kind, bool gone)
 {
 	int found = -1;
@@ -48,7 +48,7 @@ static const struct collector_shed *shed_one(struct budget *b, enum budget_kind 
 	unsigned int before;
 
 	p->calm_ns = 0;
-	if (p->tried) { /* it came back too early */
+	if (p->tried) { /* it was taken back too early */
 		p->wait_ns = 2 * p->wait_ns < BUDGET_WAIT_MOST_NS ? 2 * p->wait_ns : BUDGET_WAIT_MOST_NS;
 		p->tried = false;
 	}
@@ -65,7 +65,7 @@ static const struct collector_shed *take_back(struct budget *b, enum budget_kind
 	struct budget_part *p = &b->parts[kind];
 	int i = find_row(b, kind, true);
 
-	if (p->tried || i < 0) /* what came back before has room */
+	if (p->tried || i < 0) /* the row taken back before fits */
 		p->wait_ns = BUDGET_WAIT_LEAST_NS;
 	p->calm_ns = 0;
 	p->tried = i >= 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The start, ticks and the end: goes over the collectors, and names none of them. Threads are the core: see slots.h. */
+/* Start, ticks and end: iterates over the collectors without naming any. Threads are the core: see slots.h. */
 #include "collect/collect.h"
 
 #include <bpf/bpf.h>
@@ -124,7 +124,7 @@ static int collect_open(struct collect *c, const char **step)
 	return err;
 }
 
-/* What it costs, since the start: what the collectors know of it. */
+/* What systop costs since the start, as far as the collectors know it. */
 static struct self_cost collectors_cost(const struct collect *c)
 {
 	struct self_cost cost = { .bpf_bytes = c->bpf_bytes };
@@ -142,7 +142,7 @@ static void read_cost(struct collect *c, struct self_cost *cost)
 	cost->recorder_bytes = all.recorder_bytes;
 }
 
-/* The last step: what the first tick is compared with. */
+/* The last step: reads the values that the first tick is compared with. */
 static int collect_ready(struct collect *c)
 {
 	struct self_cost start;
@@ -218,7 +218,7 @@ void collect_free(struct collect *c)
 	free(c);
 }
 
-/* What came and went, before the dead are harvested. */
+/* Before the dead are harvested. */
 static int collect_follow(struct collect *c)
 {
 	bool changed = online_follow(c->online);
@@ -274,7 +274,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_budget(h, &c->budget);
 }
 
-/* 1/1000 % of one CPU; bytes: the BPF maps, the recorder's rings, and what the processes have for themselves. */
+/* In 1/1000 % of one CPU; in bytes: BPF maps, the recorder's rings, private memory of the processes. */
 static uint64_t cost_of(enum budget_kind kind, const struct self_cost *cost, uint64_t ns)
 {
 	if (kind == BUDGET_CPU)
@@ -282,7 +282,7 @@ static uint64_t cost_of(enum budget_kind kind, const struct self_cost *cost, uin
 	return cost->bpf_bytes + cost->recorder_bytes + self_private_bytes();
 }
 
-/* Sheds, or takes back, at most one thing for each budget. */
+/* Sheds or takes back at most one row per budget. */
 static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 {
 	const struct collector_shed *row;

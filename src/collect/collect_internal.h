@@ -23,7 +23,7 @@ struct shared;
 struct collect {
 	struct systop *skel;
 	struct load load;
-	const struct collect_options *options; /* while it starts */
+	const struct collect_options *options; /* NULL after the start */
 	struct model *model;
 	struct cgroups *cgroups;
 	struct online *online;
@@ -32,7 +32,7 @@ struct collect {
 	uint64_t now;               /* accounting clock at the last tick */
 	uint64_t bpf_bytes;
 
-	/* Mapped: the core, which every collector may read. */
+	/* Mapped memory that every collector may read. */
 	struct shared *shared;
 	struct cpu_slot *cpus_memory; /* one a possible CPU */
 	int nr_cpus;
@@ -52,8 +52,8 @@ struct collect {
 
 	uint64_t seed_missed;
 	struct budget budget;
-	int frequency;              /* of samples, as it is wanted; */
-	int rarely, more_rarely;    /* and divided by both: 1, if they are not shed */
+	int frequency;              /* requested samples a second on each CPU, */
+	int rarely, more_rarely;    /* divided by both: 1 unless samples are shed */
 	struct unwind_file *unwind_files; /* mapped */
 	struct bpf_link *peek_link;
 	struct ring_buffer *file_events;

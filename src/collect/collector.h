@@ -8,8 +8,8 @@
 #include "loss.h"
 
 /*
- * A collector: a family of probes and what reads them. Each is one row of collectors.c. collect.c, slots.c, load.c and
- * health.c go over the rows and name none of them. Every hook may be NULL.
+ * A collector is a family of probes and the code that reads them: one row, in one of collectors*.c. collect.c, slots.c,
+ * load.c and health.c iterate over the rows and name none of them. Every hook may be NULL.
  */
 
 struct btf;
@@ -22,7 +22,7 @@ struct slot;
 struct systop;
 struct values;
 
-/* All rows, in the order in which they open; each may use those before it. Name, and type of its state. */
+/* All rows in the order in which they open; each may use those before it. Name, type of the state. */
 #define COLLECTORS(_)                                                                                                           \
 	_(areas,    areas)                                                                                                      \
 	_(sched,    slots)                                                                                                      \
@@ -48,41 +48,41 @@ enum collector_id {
 	COLLECTOR_COUNT
 };
 
-/* A program, for the health page; the list ends with one without a name. */
+/* A program, for the health page; a list ends with a program without a name. */
 struct collector_program {
 	const char *name;
-	const char *what;    /* it is for; NULL: the collector's own line says it */
+	const char *what;    /* its purpose; NULL: the collector's own health line covers it */
 	const char *without; /* what is missing where the kernel does not have it */
-	int attempt;         /* load_programs() leaves it out from that attempt on, 0: never; */
-	const char *less;    /* what that attempt does without: the first row that names one says it for all */
+	int attempt;         /* load_programs() leaves it out from this attempt on, 0: never */
+	const char *less;    /* describes what that attempt leaves out: of the first such program, for all of them */
 };
 
-/* A thread in the tick that is being made. */
+/* A thread in the tick being built. */
 struct collector_thread {
 	uint32_t slot;
-	const struct slot *copy;     /* what its slot says; NULL: it ended, or this is what it did before it was moved */
+	const struct slot *copy;     /* its slot; NULL: it ended, or this is the part before a move to another cgroup */
 	struct life *life;
 	const struct values *values; /* of the interval, */
-	uint64_t from, now;          /* which began and, unless @copy is NULL, ended then (accounting clock) */
-	uint64_t runq_ns;            /* its sum up to the interval's end */
-	uint32_t taken;              /* by thread_take() */
+	uint64_t from, now;          /* bounds of the interval (accounting clock); @now only if @copy is not NULL */
+	uint64_t runq_ns;            /* runqueue time since its birth, up to the interval's end */
+	uint32_t taken;              /* result of thread_take() */
 };
 
-/* What systop may cost: --max-cpu, --max-mem. */
+/* Limits of what systop costs: --max-cpu, --max-mem. */
 enum budget_kind { BUDGET_CPU, BUDGET_MEMORY, BUDGET_KINDS };
 #define SHEDS(kind) (1U << (kind))
 
-/* What a collector can leave out, where systop costs more than it may; the list ends with one without a name. The time
+/* Details that a collector can leave out when systop exceeds a budget; a list ends with a row without a name. The time
  * of threads and CPUs is never left out. */
 struct collector_shed {
 	const char *name; /* in `shed` of --json, on the screen and the health page */
-	const char *what; /* is missing then */
-	int place;        /* those with the lowest go first, and come back last */
-	unsigned int of;  /* SHEDS() of the budgets that it makes room in */
+	const char *what; /* what is missing then */
+	int place;        /* rows with lower places are shed first and taken back last */
+	unsigned int of;  /* SHEDS() of the budgets that it helps */
 	void (*set)(struct collect *c, bool shed);
 };
 
-/* Rows that have thread_take(), at most. */
+/* Maximum number of rows with thread_take(). */
 #define COLLECTORS_TAKE 2
 
 struct collector {
@@ -90,13 +90,13 @@ struct collector {
 	const struct collector_program *programs;
 	const struct collector_shed *sheds;
 
-	/* Before the programs are loaded, at each attempt: settings, and sizes of maps. suit - to this kernel's types. */
+	/* At each attempt to load the programs. configure - sets settings and map sizes. suit - adapts to the kernel's types. */
 	void (*configure)(struct systop *skel, struct load *l);
 	void (*suit)(struct systop *skel, const struct btf *btf);
 
-	/* open - sets the state; the programs are loaded, and not attached. attach - they are attached, and the threads that
-	 * exist are entered. baseline - what was read up to @now belongs to the time before. ready - last of all.
-	 * 0 or -errno. @step: what open does, for who is told of the start, if that is worth a step of its own. */
+	/* open - sets the state, once the programs are loaded and before they are attached. attach - after that, when the
+	 * existing threads have slots. baseline - whatever was counted up to @now is not shown. ready - the last step of the
+	 * start. 0 or -errno. @step: names what open does if it is a step of its own in errors and logs. */
 	const char *step;
 	int (*open)(struct collect *c);
 	int (*attach)(struct collect *c);
@@ -104,18 +104,18 @@ struct collector {
 	int (*ready)(struct collect *c);
 	void (*close)(struct collect *c);
 
-	/* grow - every 250 ms. follow - then, and before each tick: what came and went; @changed: the CPUs that are online.
-	 * drain - after follow: reads what the programs wrote, before slots of threads that died are used again.
+	/* grow - every 250 ms. follow - every 250 ms and before each tick, notices what came and went; @changed: the online
+	 * CPUs changed. drain - after follow, reads what the programs wrote, before slots of dead threads are reused.
 	 * 0 or -errno. */
 	void (*grow)(struct collect *c);
 	int (*follow)(struct collect *c, bool changed);
 	int (*drain)(void *state);
 
 	/*
-	 * In a tick, for each thread that did something. thread_take - what was read of the thread in slot @index since the
-	 * last tick: thread_met() has it back as @taken, for a thread that ended later. @over: it ended, and the slot will be
-	 * another one's. thread_met - it is about to be shown. thread_shown - it was. thread_gone - it
-	 * left the scope, or ended. threads_end - after all threads: what was not shown is forgotten; @baseline: nothing is.
+	 * In a tick, for each thread that did something. thread_take - takes what was read of the thread in slot @index since
+	 * the last tick; thread_met() receives it as @taken, for a thread that ended only at the tick. @over: the thread ended
+	 * and its slot will be reused. thread_met - before the thread is shown. thread_shown - after it. thread_gone - it left
+	 * the scope or ended. threads_end - after all threads, forgets what was not shown; @baseline: nothing was shown.
 	 * 0 or -errno.
 	 */
 	int (*thread_take)(void *state, uint32_t index, const struct slot *copy, bool over, uint32_t *taken);
@@ -124,29 +124,29 @@ struct collector {
 	void (*thread_gone)(void *state, uint32_t index, struct life *life);
 	int (*threads_end)(void *state, uint64_t now, bool baseline);
 
-	/* tick - after all threads, into the tick that is being made. after - it is complete. */
+	/* tick - after all threads, adds to the tick being built. after - the tick is complete. */
 	int (*tick)(struct collect *c, uint64_t now);
 	void (*after)(struct collect *c);
 
-	/* loss, cost - add what was lost since the start, by cause, and what it costs. */
+	/* loss - adds what was lost since the start, by cause. cost - adds what it costs since the start. */
 	void (*loss)(const struct collect *c, uint64_t loss[LOSS_COUNT]);
 	void (*cost)(const struct collect *c, struct self_cost *cost);
 
-	/* health - its lines. deaf - why a program that runs is of no use here; NULL: it is. */
+	/* health - adds its lines. deaf - why a running program sees nothing here; NULL: it works. */
 	void (*health)(const struct collect *c, struct health *h);
 	const char *(*deaf)(const struct collect *c, const char *program);
 };
 
 extern const struct collector *const collectors[COLLECTOR_COUNT];
 
-/* What goes over rows without struct collect, for tests with some of them. A row whose state is NULL is not open. */
+/* Rows with their states, so that tests can use a few of them without struct collect. A row with state NULL is not open. */
 struct collector_set {
 	const struct collector *const *rows;
 	void *const *states;
 	int nr;
 };
 
-/* Goes over the rows of a set that are open and have the hook. */
+/* Iterates over the open rows of a set that have the hook. */
 #define COLLECTOR_EACH(set, i, hook)                                                                                            \
 	for (int i = 0; i < (set)->nr; i++)                                                                                     \
 		if ((set)->states[i] && (set)->rows[i]->hook)

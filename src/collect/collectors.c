@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of collectors, and the rows of those that the others stand on: threads, the recorder, the scope and cgroups. */
+/* The list of collectors, and the rows of the basic ones: threads, the recorder, the scope, cgroups, pressure. */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -199,7 +199,7 @@ const struct collector collector_sched = {
 
 /* --- The recorder */
 
-/* Of what all may take, a part: else it would be the first to go. */
+/* The recorder's part of --max-mem: with more it would be shed at once. */
 #define MEMORY_PART 4
 
 static uint64_t recorder_spare(const struct collect_options *o)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows of what CPUs do: interrupts, each CPU's time, and who ran instead of a thread that waited. */
+/* The rows of interrupts, of each CPU's time, and of which thread ran while another one waited. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static bool timers_watched(const struct collect *c)
 	return bpf_program__autoload(c->skel->progs.local_timer_entry);
 }
 
-/* It sees none, though they come. */
+/* Timer interrupts come, and the program sees none. */
 static bool timers_unseen(const struct collect *c)
 {
 	return timers_watched(c) && irqs_timers_unseen(c->irqs, cpus_busy_ns(c->cpus));
@@ -233,7 +233,7 @@ static int waits_threads_end(void *state, uint64_t now, bool baseline)
 	return err;
 }
 
-/* Of waits and wakers that are told one by one. */
+/* Where waits are shed, one of this many is reported. */
 #define WAITS_SHED_TIMES 64
 
 static void waits_shed(struct collect *c, bool shed)
@@ -252,7 +252,7 @@ static void waits_close(struct collect *c)
 }
 
 static const struct collector_shed waits_sheds[] = {
-	{ "waits", "who ran during waits, and who woke threads, of one in 64 that could be told", 40, SHEDS(BUDGET_CPU), waits_shed },
+	{ "waits", "who ran during waits and who woke threads, but for one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
 	{ 0 }
 };
 

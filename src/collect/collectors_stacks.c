@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows of what stacks are made of: samples, the dictionary, files and their unwind tables, and threads that are
- * blocked now. */
+/* The rows of stacks: samplers, the dictionary, files and their unwind tables, and threads that are blocked now. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +41,7 @@ static unsigned int window_s(const struct collect *c)
 
 /* --- Samplers */
 
-/* Nothing before the programs are attached: they come last, so that attaching is not in the picture. */
+/* Opened after all programs are attached, so that attaching is not sampled. */
 static int samplers_attach(struct collect *c)
 {
 	const struct collect_options *o = c->options;
@@ -66,7 +65,7 @@ static int samplers_row_follow(struct collect *c, bool changed)
 	return 0;
 }
 
-/* Samples are shed in two steps, to a quarter and then to a sixteenth. */
+/* Samples are shed in two steps: to a quarter, then to a sixteenth. */
 #define RARELY 4
 
 static void set_samples(struct collect *c)
@@ -113,7 +112,7 @@ const struct collector collector_samplers = {
 
 /* --- Samples, and blocks that ended, with their stacks */
 
-/* 1 s / so many stacks of blocks a second and CPU; and where they are shed, of which there are so many fewer. */
+/* 1 s / stacks of blocks allowed per second and CPU, and by what that is multiplied where they are shed. */
 #define BLOCK_PRICE_NS 10000000ULL
 #define BLOCKS_SHED_TIMES 32
 

@@ -84,7 +84,7 @@ void health_budget(struct health *h, const struct budget *b)
 		budget_text(kind, cost, p->cost);
 		budget_text(kind, limit, p->limit);
 		health_add(h, "Budget", names[kind], p->cost > p->limit ? HEALTH_DEGRADED : HEALTH_ON, "%s of %s%s", cost, limit,
-			   budget_over(b, kind) ? ": nothing is left that could be left out" : "");
+			   budget_over(b, kind) ? ": nothing else can be left out" : "");
 	}
 	for (int i = 0; (row = budget_shed(b, i)); i++)
 		health_add(h, "Budget", row->name, HEALTH_DEGRADED, "left out: %s", row->what);

@@ -6,16 +6,16 @@ struct cgroups;
 struct limits;
 struct model;
 
-/* The CPU limits of cgroups, and what they did, into each tick. */
+/* Reads the cgroups' CPU limits, and how often they were throttled, into each tick. */
 
 /* limits_new - all is borrowed. NULL: no memory. */
 struct limits *limits_new(struct model *model, struct cgroups *cgroups);
 void limits_free(struct limits *l);
 
-/* limits_first - reads what the first tick is compared with. */
+/* limits_first - reads the values that the first tick is compared with. */
 void limits_first(struct limits *l);
 
-/* limits_tick - tells the model, in the tick being made. 0 or -errno. */
+/* limits_tick - adds them to the tick being built. 0 or -errno. */
 int limits_tick(struct limits *l);
 
 #endif

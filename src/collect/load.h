@@ -23,19 +23,19 @@ struct load_report {
 	} attempts[LOAD_ATTEMPTS];
 };
 
-/* How the BPF object is loaded: what the collectors configure it by. */
+/* How the BPF object is loaded: the collectors configure it by this. */
 struct load {
 	const struct collect_options *options;
 	const struct online *online;
 	int attempt;         /* this one, from 0 on: with less each time */
 	bool kernel_reads;   /* programs may read any kernel memory */
 	uint32_t ring_slots; /* of each of the recorder's rings, 0: there are none */
-	int ring_fd;         /* a ring, which is what the others are like; -1: none. Whoever takes it sets it to -1. */
+	int ring_fd;         /* pattern of these rings, -1: none. Whoever takes it over sets it to -1. */
 };
 
 /* load_programs - opens, configures and loads the BPF object, without what this kernel does not have or
  * does not allow. @l: options and online are set. @report: filled in. 0 or -errno, after fail() if libbpf named what
- * is refused. load_end - in any case: closes what nobody took. */
+ * is refused. load_end - always: closes what nobody took over. */
 int load_programs(struct systop **skel, struct load *l, struct load_report *report);
 void load_end(struct load *l);
 

@@ -10,7 +10,7 @@ struct bpf_object;
 
 #define MEMORY_MAPS 24
 
-/* The maps that the programs share with this process. Initialise with zeroes. */
+/* The BPF maps that are mapped into this process. Initialise with zeroes. */
 struct memory {
 	struct {
 		void *at;
@@ -19,7 +19,7 @@ struct memory {
 	int nr;
 };
 
-/* memory_map - a map's memory, until memory_unmap(). @prot: PROT_READ, PROT_WRITE. NULL with errno. */
+/* memory_map - maps a map's memory, until memory_unmap(). @prot: PROT_READ, PROT_WRITE. Returns NULL with errno. */
 void *memory_map(struct memory *m, const struct bpf_map *map, int prot);
 void memory_unmap(struct memory *m);
 

@@ -25,7 +25,7 @@ struct slots_memory {
 };
 
 /* slots_new - reads the thread slots of @mem into @model. All are borrowed for the reader's life.
- * @with: the collectors that are told of each thread; they may be opened later
+ * @with: the collectors whose hooks are called for each thread; they may open later
  * Returns NULL when out of memory. */
 struct slots *slots_new(const struct slots_memory *mem, struct model *model, struct cgroups *cgroups,
 			const struct collector_set *with);
@@ -58,8 +58,8 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 typedef int slots_moved_fn(void *arg);
 void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg);
 
-/* slots_life - who has a slot now, for what is told of threads by their slots: one can be told of before it was met here.
- * NULL: nobody that is known. slots_shown_life - who has it and is shown; NULL: nobody, or one that is not in scope. */
+/* slots_life - the life of the thread in a slot, for ring events that can precede its first scan; NULL: unknown.
+ * slots_shown_life - the same if it is in scope, else NULL. */
 struct life *slots_life(struct slots *s, uint32_t index);
 struct life *slots_shown_life(const struct slots *s, uint32_t index);
 

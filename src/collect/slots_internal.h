@@ -51,29 +51,28 @@ struct slots {
 	void *moved_arg;
 };
 
-/* slots_identify - sees to it that the reader of slot @index has a life, and that the life knows what the slot says.
- * 0 or -ENOMEM. slots_elsewhere - whether the thread was moved since its life was last updated: what it did before is
- * told, and may not be read yet. */
+/* slots_identify - makes the reader of slot @index have a life, with the slot's identity. 0 or -ENOMEM. slots_elsewhere -
+ * whether the thread was moved since its life was last updated: the record of the move may not be read yet. */
 int slots_identify(struct slots *s, uint32_t index, const struct slot *c);
 bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c);
 
 /* slots_taken - what was taken so far from the running thread in a slot. */
 struct taken slots_taken(const struct slots *s, uint32_t index, const struct slot *c);
 
-/* slots_take - what the collectors have of the thread, see thread_take(). 0 or -errno. slots_gone - it is gone.
- * slots_drain - of all threads: reads what the programs wrote. */
+/* slots_take, slots_gone, slots_drain - call thread_take(), thread_gone(), drain() of all collectors. 0 or -errno. */
 int slots_take(struct slots *s, uint32_t index, const struct slot *c, bool over, uint32_t taken[COLLECTORS_TAKE]);
 void slots_gone(struct slots *s, uint32_t index, struct life *life);
 int slots_drain(struct slots *s);
-/* slots_met, slots_shown - before and after it is handed to the model. @taken: by slots_take(). */
+/* slots_met, slots_shown - call thread_met() before and thread_shown() after the model gets the thread. @taken: by
+ * slots_take(). */
 int slots_met(struct slots *s, struct collector_thread *t, const uint32_t taken[COLLECTORS_TAKE]);
 int slots_shown(struct slots *s, const struct collector_thread *t);
 
 /* slots_read_moved - hands those that were moved, and are found to be, to slots_moved(). */
 int slots_read_moved(struct slots *s);
 
-/* slots_harvest_until - takes in who died, up to @until, a tick's time, as nobody may show more of an interval than there
- * was; UINT64_MAX: all. slots_show_exited - those from number @first on, in the tick. slots_forget_exited - they are told. */
+/* slots_harvest_until - takes in threads that died up to @until, the end of a tick, so that none shows more than the
+ * interval; UINT64_MAX: all. slots_show_exited - shows them from number @first on. slots_forget_exited - after that. */
 int slots_harvest_until(struct slots *s, uint64_t until);
 int slots_show_exited(struct slots *s, size_t first, uint64_t now);
 void slots_forget_exited(struct slots *s);

@@ -280,7 +280,7 @@ void rings_health(const struct rings *r, struct health *h)
 		return;
 	}
 	if (r->shed) {
-		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "left out: systop costs more than --max-cpu or --max-mem allows");
+		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "left out for --max-cpu or --max-mem");
 		return;
 	}
 	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++)

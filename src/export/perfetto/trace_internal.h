@@ -64,13 +64,13 @@ void trace_blocked_all(struct trace *t);
 uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel);
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e);
 
-/* trace_thread_track - of a thread's blocks, made at @at if there is none; 0: nothing is known of the thread. */
+/* trace_thread_track - the track of a thread's blocks, made at @at if there is none; 0: the thread is unknown. */
 uint64_t trace_thread_track(struct trace *t, int32_t tid, uint64_t at);
 
-/* trace_remember - a map's value; without memory t->err says so. */
+/* trace_remember - puts a value into a map; sets t->err without memory. */
 void trace_remember(struct trace *t, struct map *map, uint64_t key, uint64_t value);
 
-/* trace_row_event - an event, as its row says: ring.h. What it has of a thread is that of the one that has the CPU. */
+/* trace_row_event - writes an event by its row (ring.h). An event of a thread is one of the thread that has the CPU. */
 void trace_row_event(struct trace *t, const struct event_row *row, const struct event *e);
 
 /* trace_ran - a thread ran from @from to @to. */

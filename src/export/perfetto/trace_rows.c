@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Events that have no writer of their own: as their rows say (ring.h). */
+/* Writes events that have no writer of their own, by their rows (ring.h). */
 #include <stdio.h>
 
 #include "export/perfetto/trace_internal.h"
@@ -11,7 +11,7 @@ static uint64_t group_of(struct trace *t, uint64_t *group, const char *name)
 	return *group;
 }
 
-/* Who or what the event is of; -1: a thread out of scope. */
+/* The number of the event's thread, CPU or device; -1: no thread in scope. */
 static int64_t owner_of(const struct trace *t, const struct event_row *row, const struct event *e)
 {
 	switch (row->track) {
