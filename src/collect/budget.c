@@ -16,14 +16,16 @@ static void add_row(struct budget *b, const struct collector_shed *row)
 	b->nr++;
 }
 
-void budget_init(struct budget *b, const struct collector *const *rows, int nr, const uint64_t limits[BUDGET_KINDS])
+void budget_init(struct budget *b, const struct collector *const *rows, int nr, const struct collect_options *o,
+		 const uint64_t limits[BUDGET_KINDS])
 {
 	*b = (struct budget){ .nr = 0 };
 	for (int kind = 0; kind < BUDGET_KINDS; kind++)
 		b->parts[kind] = (struct budget_part){ .limit = limits[kind], .wait_ns = BUDGET_WAIT_LEAST_NS };
 	for (int i = 0; i < nr; i++)
 		for (const struct collector_shed *row = rows[i]->sheds; row && row->name; row++)
-			add_row(b, row);
+			if (!row->can || row->can(o))
+				add_row(b, row);
 }
 
 /* The next row to shed for the budget, or, @gone, to take back; -1: there is none. */

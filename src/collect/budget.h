@@ -31,8 +31,9 @@ struct budget {
 	} parts[BUDGET_KINDS];
 };
 
-/* budget_init - @limits: one per budget in the unit of its cost, 0: none. @rows: @nr collectors. */
-void budget_init(struct budget *b, const struct collector *const *rows, int nr, const uint64_t limits[BUDGET_KINDS]);
+/* budget_init - @limits: one per budget in the unit of its cost, 0: none. @rows: @nr collectors. @o: for their can(). */
+void budget_init(struct budget *b, const struct collector *const *rows, int nr, const struct collect_options *o,
+		 const uint64_t limits[BUDGET_KINDS]);
 
 /* budget_step - @cost: of the last @ns. Returns the row to shed (*@shed is true) or to take back now, NULL: none. */
 const struct collector_shed *budget_step(struct budget *b, enum budget_kind kind, uint64_t cost, uint64_t ns, bool *shed);

@@ -14,6 +14,7 @@
 
 struct btf;
 struct collect;
+struct collect_options;
 struct health;
 struct life;
 struct load;
@@ -80,6 +81,7 @@ struct collector_shed {
 	int place;        /* rows with lower places are shed first and taken back last */
 	unsigned int of;  /* SHEDS() of the budgets that it helps */
 	void (*set)(struct collect *c, bool shed);
+	bool (*can)(const struct collect_options *o); /* whether it can be left out in this run; NULL: always */
 };
 
 /* Maximum number of rows with thread_take(). */

@@ -283,9 +283,15 @@ static void recorder_close(struct collect *c)
 	rings_free(c->recorder);
 }
 
+/* A run that ends with a trace has no other purpose. */
+static bool recorder_can_go(const struct collect_options *o)
+{
+	return !o->window_now;
+}
+
 static const struct collector_shed recorder_sheds[] = {
 	{ "recorder", "nothing is recorded: no traces, no seconds in detail", 60, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY),
-	  recorder_shed },
+	  recorder_shed, recorder_can_go },
 	{ 0 }
 };
 

@@ -267,7 +267,7 @@ int rings_fd(const struct rings *r, int cpu)
 
 uint32_t rings_slots(const struct rings *r)
 {
-	return r->o.slots;
+	return r->shed ? 0 : r->o.slots;
 }
 
 void rings_health(const struct rings *r, struct health *h)

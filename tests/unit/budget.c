@@ -18,7 +18,17 @@ static const struct collector_shed late[] = {
 	{ "first", "", 10, SHEDS(BUDGET_CPU), nothing },
 	{ 0 }
 };
-static const struct collector_shed early[] = { { "second", "", 20, SHEDS(BUDGET_CPU), nothing }, { 0 } };
+static bool never(const struct collect_options *o)
+{
+	(void)o;
+	return false;
+}
+
+static const struct collector_shed early[] = {
+	{ "kept", "", 0, SHEDS(BUDGET_CPU), nothing, never },
+	{ "second", "", 20, SHEDS(BUDGET_CPU), nothing },
+	{ 0 }
+};
 static const struct collector with_two = { .sheds = late }, with_one = { .sheds = early }, with_none;
 static const struct collector *const rows[] = { &with_two, &with_none, &with_one };
 
@@ -27,7 +37,7 @@ static struct budget budget;
 static int begin(void **state)
 {
 	(void)state;
-	budget_init(&budget, rows, 3, (uint64_t[]){ LIMIT, LIMIT });
+	budget_init(&budget, rows, 3, NULL, (uint64_t[]){ LIMIT, LIMIT });
 	return 0;
 }
 
@@ -145,7 +155,7 @@ static void of_two_budgets(void **state)
 static void without_limits(void **state)
 {
 	(void)state;
-	budget_init(&budget, rows, 3, (uint64_t[]){ 0, 0 });
+	budget_init(&budget, rows, 3, NULL, (uint64_t[]){ 0, 0 });
 	assert_string_equal(second(UINT64_MAX), "");
 	assert_false(budget_over(&budget, BUDGET_CPU));
 }
