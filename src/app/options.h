@@ -49,6 +49,8 @@ struct options {
 	int table_mib;           /* memory for the unwinder's tables */
 	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
 	uint64_t window_bytes;   /* in so many bytes; 0: what is fit */
+	uint64_t max_cpu;        /* limit of what systop costs in 1/1000 % of one CPU, */
+	uint64_t max_memory;     /* and in bytes; 0: no limit */
 	uint64_t wait_ns;        /* of waits so long it is told who ran instead */
 	bool self, all_cpus;     /* what is sampled, too, */
 	bool cpu_clock;          /* by the CPU's clock, not by its cycles */

@@ -213,7 +213,7 @@ static int recorded_samples(void *arg, const struct tick *any, uint64_t from, ui
 		.stacks = all_stacks,
 		.arg = arg,
 		.tick = any,
-		.frequency = collect_frequency(((struct services *)arg)->collect, 0),
+		.frequency = collect_samples(((struct services *)arg)->collect),
 	};
 
 	return recorded_read(&l, from, to, since, fn, fn_arg);

@@ -209,6 +209,8 @@ int start(struct systop *s)
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,
 			.memory_spare = memory_spare(&s->mounts),
+			.max_cpu = s->options.max_cpu,
+			.max_memory = s->options.max_memory,
 			.tell = log_step,
 			.window_now = options_need(&s->options, EXPORT_WINDOW),
 		};

@@ -301,6 +301,7 @@ static int load(void)
 {
 	struct collect_options o = { .table_mib = 64, .window_s = 30, .wait_ns = 100000 };
 	struct online *online = online_new(NR_CPUS);
+	struct load l = { .options = &o, .online = online, .ring_slots = 1024, .ring_fd = RINGS_FD };
 	struct systop *skel = NULL;
 	struct load_report report;
 	struct program *programs;
@@ -308,7 +309,7 @@ static int load(void)
 	int err;
 
 	kernel_forget();
-	err = online ? load_programs(&skel, &o, online, RINGS_FD, 1024, &report) : -ENOMEM;
+	err = online ? load_programs(&skel, &l, &report) : -ENOMEM;
 	online_free(online);
 	if (err) {
 		printf("  libbpf: %s\n", strerror(-err));
