@@ -10,22 +10,22 @@
 /* Numbers that are missing or wrong for good. */
 #define LOSSES(_)                                                                                  \
 	_(NO_SLOT,       "no_slot",       "switches of threads without a slot: all slots were in use") \
-	_(NO_STORAGE,    "no_storage",    "switches of threads whose task storage could not be had") \
+	_(NO_STORAGE,    "no_storage",    "switches of threads whose task storage could not be allocated") \
 	_(STATE_UNKNOWN, "state_unknown", "switches with a state bit systop does not know, taken as sleep") \
-	_(UNLISTED,      "unlisted",      "threads that died and are not shown: too many others had in the same interval, or what they did was not written whole") \
+	_(UNLISTED,      "unlisted",      "dead threads not shown: too many others died in the same interval, or their data was incomplete") \
 	_(STACK_FULL,    "stack_full",    "stacks for which the dictionary had no room: their time is shown without one") \
-	_(STACK_COLLISION, "stack_collision", "stacks that had the same hash as another one: likewise") \
+	_(STACK_COLLISION, "stack_collision", "stacks that had the same hash as another one: their time is shown without one") \
 	_(IRQ,           "irq",           "interrupts whose beginning or end was not seen: not counted") \
-	_(FILES,         "files",         "times that a stack came to a mapped file for which there was no room: its frames there have no file and no name") \
-	_(WAITS,         "waits",         "long waits and sleeps, and wakings, that there were too many of to tell each: nobody is named for them") \
+	_(FILES,         "files",         "stacks in a mapped file for which no id was free: those frames have no file and no name") \
+	_(WAITS,         "waits",         "long waits, sleeps and wakeups beyond the budget: their blocker or waker is unknown") \
 	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read")
 
 /* What was missed and found elsewhere: the times are complete. */
 #define REPAIRS(_)                                                                                 \
 	_(GAP,           "gap",           "switches the kernel did not report: the times are those of sched_info") \
 	_(SEED_MISSED,   "seed_missed",   "threads of /proc that the kernel's iterator did not list at start: shown from their first switch on") \
-	_(FIRST_SIGHT,   "first_sight",   "threads first met at a switch, neither born under watch nor listed at start: shown from then on") \
-	_(QUEUE_STALE,   "queue_stale",   "runqueue waits of the kernel over 1 ms longer than possible: cut to what is") \
+	_(FIRST_SIGHT,   "first_sight",   "threads first met at a switch, neither seen at birth nor listed at start: shown from then on") \
+	_(QUEUE_STALE,   "queue_stale",   "runqueue waits of the kernel over 1 ms longer than possible: cut to what is possible") \
 	_(TORN,          "torn",          "slots that changed during every attempt to read them: their time is in the next refresh")
 
 enum loss_cause {

@@ -228,13 +228,13 @@ static const struct {
 	const int *bpf; /* commands of bpf() */
 	size_t nr_bpf;
 } sets[CALLS_SETS] = {
-	{ "reads files that it is handed", LIST(parse) },
+	{ "reads files handed to it", LIST(parse) },
 	{ "opens files for reading", LIST(look_up) },
 	{ "makes, writes and renames files", LIST(make_files) },
-	{ "makes BPF iterators of links that it is handed", NULL, 0, LIST(iterate) },
+	{ "makes BPF iterators of links handed to it", NULL, 0, LIST(iterate) },
 	{ "reads and writes BPF maps, attaches timers", LIST(measure), LIST(bpf_commands) },
 	{ "draws on the terminal", LIST(screen) },
-	{ "asks helpers", LIST(ask) },
+	{ "sends requests to helpers", LIST(ask) },
 	{ "starts and ends helpers", LIST(start) },
 };
 

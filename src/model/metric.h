@@ -41,7 +41,7 @@ enum metric_kind {
 	_(KERNEL,      "kernel",      "SYS%",   NS, SUM, PART, NONE, NULL, KERNEL, 6, 6, "part of RUN in kernel mode; - until the kernel's tick saw the thread") \
 	_(RUNQ,        "runq",        "RUNQ%",  NS, SUM, WALL, WEIGHT(1, "runq", "Runq", "runqueue"), NULL, RUNQ, 5, 2, "time runnable but not running: waiting for a CPU") \
 	_(IRQ,         "irq",         "IRQ%",   NS, SUM, WALL, WEIGHT(4, "irq", "IRQ", "interrupts"), NULL, IRQ, 5, 4, "time that interrupts took while the thread had the CPU: not part of RUN") \
-	_(STEAL,       "steal",       "STL%",   NS, SUM, WALL, NONE, NULL, STEAL, 5, 6, "time that the hypervisor took while the thread had the CPU: not part of RUN; - where the kernel does not say") \
+	_(STEAL,       "steal",       "STL%",   NS, SUM, WALL, NONE, NULL, STEAL, 5, 6, "time that the hypervisor took while the thread had the CPU: not part of RUN; - if the kernel does not report it") \
 	_(THROTTLED,   "throttled",   "THR%",   NS, SUM, PART, NONE, NULL, RUNQ, 5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
 	_(D,           "d",           "D%",     NS, SUM, WALL, WEIGHT(3, "d", "D-state", "D state"), NULL, D, 5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
 	_(SLEEP,       "sleep",       "SLEEP%", NS, SUM, WALL, WEIGHT(2, "sleep", "Sleep", "sleep"), NULL, SLEEP, 6, 8, "time asleep, waiting for something to do") \
@@ -74,8 +74,8 @@ enum metric_id {
 #define THREAD_HISTS(_)                                                                                                  \
 	_(RUNQ, "runqueue wait", "wait", "waits", THREADS, HIST_SHIFT, HIST_SLOTS, RUNQ, RUNQ_MAX, "of threads in scope", NULL)
 #define TICK_HISTS(_)                                                                                                    \
-	_(SLEEP, "sleep", "sleep", "sleeps", BLOCKS, HIST_SHIFT, HIST_SLOTS, SLEEP, NONE, ">= 65 us; whose they are: of >= 1 ms", "whose sleeps of less than 1 ms are is not known") \
-	_(D, "D state", "D state", "D states", BLOCKS, HIST_SHIFT, HIST_SLOTS, D, NONE, ">= 65 us; whose they are: of >= 100 us", "whose D states of less than 100 us are is not known") \
+	_(SLEEP, "sleep", "sleep", "sleeps", BLOCKS, HIST_SHIFT, HIST_SLOTS, SLEEP, NONE, ">= 65 us; threads known from 1 ms on", "threads of sleeps under 1 ms are unknown") \
+	_(D, "D state", "D state", "D states", BLOCKS, HIST_SHIFT, HIST_SLOTS, D, NONE, ">= 65 us; threads known from 100 us on", "threads of D states under 100 us are unknown") \
 	_(IRQ, "interrupt", "interrupt", "interrupts", SOURCES, IRQ_HIST_SHIFT, IRQ_HIST_SLOTS, IRQ, NONE, "of the whole host", NULL) \
 	_(SOFTIRQ, "softirq", "softirq", "softirqs", SOURCES, IRQ_HIST_SHIFT, IRQ_HIST_SLOTS, IRQ, NONE, "of the whole host", NULL)
 

@@ -123,7 +123,7 @@ int memory_check(const struct cgroup_mounts *mounts)
 	if (limit >= MEMORY_NEEDED)
 		return 0;
 	fail(-ENOMEM, EXIT_STATUS_RUNTIME, "too little memory: %" PRIu64 " MiB", limit >> 20);
-	fail_why("that is the limit of the cgroup it is in; systop takes %d MiB and more", MEMORY_NEEDED >> 20);
+	fail_why("its cgroup's limit; systop needs at least %d MiB", MEMORY_NEEDED >> 20);
 	fail_fix("systemd-run --scope -p MemoryMax=%dM systop", 2 * (MEMORY_NEEDED >> 20));
 	return -ENOMEM;
 }

@@ -330,7 +330,7 @@ static void fail_unknown(const struct cgroup_scope *s, const char *spec)
 	if (*suggestions)
 		fail_why("did you mean: %s", suggestions);
 	else
-		fail_why("no hierarchy has a cgroup with a name like it");
+		fail_why("no hierarchy has a cgroup with a similar name");
 	fail_fix("systop --list-cgroups");
 }
 

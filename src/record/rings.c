@@ -276,7 +276,7 @@ void rings_health(const struct rings *r, struct health *h)
 	char bytes[16];
 
 	if (!r->o.slots) {
-		health_add(h, "Maps", "recorder", HEALTH_OFF, "there is no memory for it, or --window 0 was asked for");
+		health_add(h, "Maps", "recorder", HEALTH_OFF, "no memory, or off by --window 0");
 		return;
 	}
 	if (r->shed) {
@@ -287,9 +287,9 @@ void rings_health(const struct rings *r, struct health *h)
 		without += online_is(r->o.online, cpu) && r->cpus[cpu].fd < 0;
 	if (r->err || (without && (uint64_t)(r->made + 1) * ring_bytes(r) > r->o.max_bytes)) {
 		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "%d of %d CPUs have a ring: %s", online - without, online,
-			   r->err ? strerror(-r->err) : "more memory would be needed than is allowed (--window-mem)");
+			   r->err ? strerror(-r->err) : "the memory limit is reached (--window-mem)");
 		return;
 	}
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, r->made * ring_bytes(r), 0);
-	health_add(h, "Maps", "recorder", HEALTH_ON, "%u events a CPU, %s on %d CPUs", r->o.slots, bytes, r->made);
+	health_add(h, "Maps", "recorder", HEALTH_ON, "%u events per CPU, %s on %d CPUs", r->o.slots, bytes, r->made);
 }

@@ -112,7 +112,7 @@ static void name_cause(struct save *s)
 	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same limit */
 		f.room = limit.rlim_cur;
 	if (f.err == -ETIMEDOUT && s->handed)
-		snprintf(s->cause, sizeof(s->cause), "nobody reads it");
+		snprintf(s->cause, sizeof(s->cause), "its reader takes nothing");
 	else if (f.err == -ECANCELED)
 		snprintf(s->cause, sizeof(s->cause), "cancelled");
 	else if ((f.err == -EAGAIN || f.err == -EPIPE) && *trouble)
@@ -324,7 +324,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 	s->state = SAVE_NAMES;
 	s->who = s->tick ? process_info_request(s->o.process_info_role, s->tick) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
-	snprintf(s->text, sizeof(s->text), "saving: names of functions");
+	snprintf(s->text, sizeof(s->text), "saving: fetching function names");
 	return 0;
 }
 
@@ -442,7 +442,7 @@ static bool names_are_there(struct save *s)
 static bool write_when_ready(struct save *s)
 {
 	if (!names_are_there(s)) {
-		snprintf(s->text, sizeof(s->text), "saving: %zu names to come", names_pending(s->o.names));
+		snprintf(s->text, sizeof(s->text), "saving: %zu names pending", names_pending(s->o.names));
 		return false;
 	}
 	write_now(s);

@@ -12,13 +12,13 @@
 static void worker_health(const struct worker *w, const char *name, const char *what, struct health *h)
 {
 	if (w->off)
-		health_add(h, "Helpers", name, HEALTH_OFF, "%d of them are stuck in the kernel: no more are made",
+		health_add(h, "Helpers", name, HEALTH_OFF, "%d of them are stuck in the kernel: no more are started",
 			   w->nr_stuck);
 	else if (w->helper.socket < 0 && *helper_trouble())
-		health_add(h, "Helpers", name, HEALTH_OFF, "it ended, and no other can be started");
+		health_add(h, "Helpers", name, HEALTH_OFF, "ended, and cannot be restarted");
 	else if (w->helper.socket < 0)
-		health_add(h, "Helpers", name, HEALTH_OFF, "it ended or did not answer (%" PRIu64
-			   " times): the next one comes soon", w->failures);
+		health_add(h, "Helpers", name, HEALTH_OFF, "ended or did not answer (%" PRIu64
+			   " times): restarting", w->failures);
 	else if (w->failures)
 		health_add(h, "Helpers", name, HEALTH_DEGRADED, "%s; replaced %" PRIu64 " times", what,
 			   w->failures);
@@ -33,21 +33,21 @@ static const char *reason(int err)
 {
 	switch (-err) {
 	case ETIME:
-		return "reading it takes more CPU time than a file may have";
+		return "reading it takes too much CPU time";
 	case ETIMEDOUT:
 		return "its file system does not answer";
 	case EOWNERDEAD:
-		return "reading it ended the helper";
+		return "a helper ended while reading it";
 	case ENOMEM:
-		return "reading it takes more memory than there is for it";
+		return "reading it takes too much memory";
 	case EFBIG:
-		return "it says that it is larger than it is";
+		return "it is shorter than its headers claim";
 	case E2BIG:
-		return "it has more than is kept of one file";
+		return "it exceeds the limits for one file";
 	case EBADMSG:
 		return "it is broken";
 	case ENOEXEC:
-		return "it is no ELF file, or one of another machine";
+		return "not an ELF file of this machine";
 	default:
 		return strerror(-err);
 	}
@@ -118,10 +118,10 @@ void names_health(const struct names *n, struct health *h)
 		bad += f->state == FILE_BAD;
 	}
 	health_add(h, "Helpers", "files", gone || bad ? HEALTH_DEGRADED : HEALTH_ON,
-		   "%zu mapped ones met, and %zu processes with a JIT; %zu could not be opened, %zu not be read", nr, jits,
+		   "%zu mapped files, %zu processes with a JIT compiler; %zu not opened, %zu unreadable", nr, jits,
 		   gone, bad);
 	bad_files_health(n, h);
 	tables_health(n, h);
 	health_add(h, "Helpers", "names", n->frames.nr < FRAMES_MAX ? HEALTH_FACT : HEALTH_DEGRADED,
-		   "of %zu frames, %zu not answered yet", n->frames.nr, n->pending);
+		   "%zu frames, %zu names pending", n->frames.nr, n->pending);
 }

@@ -172,7 +172,7 @@ int path_open(const struct path *p, mode_t mode, int flags)
 static const char *distrust(const struct stat *st, uid_t uid)
 {
 	if (st->st_uid && st->st_uid != uid)
-		return "is someone else's: not read";
+		return "belongs to another user: not read";
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
 		return "can be written by others: not read (chmod go-w)";
 	return NULL;
@@ -191,7 +191,7 @@ static int open_trusted(const struct path *p, uid_t uid, const char **why)
 	fd = path_open(p, S_IFREG, O_RDONLY);
 	if (fd < 0)
 		return fd;
-	*why = fstat(fd, &st) ? "cannot be looked at" : distrust(&st, uid);
+	*why = fstat(fd, &st) ? "cannot be examined" : distrust(&st, uid);
 	if (!*why)
 		return fd;
 	close(fd);
@@ -219,7 +219,7 @@ FILE *path_read(const char *path, uid_t uid, const char **why)
 	if (err)
 		errno = -err;
 	if (err == -ELOOP)
-		*why = "is behind a link of someone else: not read";
+		*why = "is reached through another user's link: not read";
 	path_close(&p);
 	return file;
 }

@@ -228,10 +228,10 @@ def long_line(path):
 HOSTILE = (
     ("as many segments as can be said", headers, None),
     ("a million symbols without an end", names_without_end, None),
-    ("sections of 1.9 GiB that are a hole", sparse, "it says that it is larger than it is"),
+    ("sections of 1.9 GiB that are a hole", sparse, "it is shorter than its headers claim"),
     ("a packed symbol table of 192 MiB", bomb, "it is broken"),
-    ("a name that becomes endless", endless_name, "reading it takes more CPU time"),
-    ("rules of half the unwind tables", thief, "no unwind table: it has more than is kept"),
+    ("a name that becomes endless", endless_name, "reading it takes too much CPU time"),
+    ("rules of half the unwind tables", thief, "no unwind table: it exceeds the limits"),
     ("a JIT's map of a million lines", long_map, None),
     ("a JIT's map of one line of 1.2 GiB", long_line, None),
 )

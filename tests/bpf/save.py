@@ -117,7 +117,7 @@ def fifos():
         assert got and got[0][:1] == FIRST and len(got[0]) > 1000, [len(g) for g in got]
         assert stat.S_ISFIFO(os.lstat(fifo).st_mode), "it is replaced"
         done = record(fifo)
-        assert done.returncode == 1 and "nobody reads this FIFO" in done.stderr, done
+        assert done.returncode == 1 and "this FIFO has no reader" in done.stderr, done
         with subprocess.Popen([SYSTOP, "-w", fifo, "--duration", "0.2"], stderr=subprocess.PIPE, text=True) as systop:
             time.sleep(1.5)
             systop.send_signal(signal.SIGINT)
@@ -181,9 +181,9 @@ def not_files():
             os.mknod(f"{d}/block", 0o600 | stat.S_IFBLK, os.makedev(7, 99))
             os.symlink("block", f"{d}/link")
             refused(f"{d}/directory", "it is a directory")
-            refused(f"{d}/socket", "it is no file, FIFO or character device")
-            refused(f"{d}/block", "it is no file, FIFO or character device")
-            refused(f"{d}/link", "it is no file, FIFO or character device")
+            refused(f"{d}/socket", "not a file, FIFO or character device")
+            refused(f"{d}/block", "not a file, FIFO or character device")
+            refused(f"{d}/link", "not a file, FIFO or character device")
             refused(f"{d}/block", "it is no file", "--json", "-n", "100", "-o", f"{d}/block")
             refused(f"{d}/directory", "it is a directory", "--json", "-n", "100", "-o", f"{d}/directory")
         assert sorted(os.listdir(d)) == ["block", "directory", "link", "socket"], os.listdir(d)
@@ -218,7 +218,7 @@ def later():
             assert stat.S_ISCHR(os.lstat(path).st_mode), "a device is replaced"
             os.unlink(path)
             os.mknod(path, 0o600 | stat.S_IFBLK, os.makedev(7, 99))
-            save("it is no file, FIFO or character device")
+            save("not a file, FIFO or character device")
             assert stat.S_ISBLK(os.lstat(path).st_mode), "a block device is replaced"
             os.unlink(path)
             with open(f"{d}/old", "w") as f:
@@ -250,7 +250,7 @@ def links():
         os.lchown(f"{d}/way", 65534, 65534)
         for path in (f"{d}/link", f"{d}/way/trace"):
             done = record(path)
-            assert done.returncode == 1 and "a link to it is someone else's" in done.stderr, done
+            assert done.returncode == 1 and "a link to it belongs to another user" in done.stderr, done
         assert open(f"{d}/mine").read() == "mine" and not os.listdir(f"{d}/there"), os.listdir(f"{d}/there")
         os.symlink("circle", f"{d}/circle")
         done = record(f"{d}/circle")

@@ -36,7 +36,7 @@ def not_files(option):
             s.bind(f"{d}/socket")
             refused(2, "it is a directory", option, "directory", "-n", "1", cwd=d)
             refused(2, "it is a directory", option, "link", "-n", "1", cwd=d)
-            refused(2, "it is no file, FIFO or character device", option, "socket", "-n", "1", cwd=d)
+            refused(2, "not a file, FIFO or character device", option, "socket", "-n", "1", cwd=d)
         refused(1, "No such file or directory", option, "nowhere/file", "-n", "1", cwd=d)
         assert sorted(os.listdir(d)) == ["directory", "link", "socket"], os.listdir(d)
 

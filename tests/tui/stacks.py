@@ -234,7 +234,7 @@ def bad_file():
             t.keys("!")
             t.wait(r"symbols .*replaced 1 times", 30)
             t.keys("G")
-            t.wait(r"^ +\S+ +degraded .*reading it ended the helper", 30)
+            t.wait(r"^ +\S+ +degraded .*a helper ended while reading it", 30)
             t.keys("!")
             t.wait(r"\+0x", 30)
 
