@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a flamegraph is of, as other views open it. */
+/* The sources of samples for a flamegraph that other views open. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +36,14 @@ void view_flame_from(void *state, enum metric_id metric, flame_source *source, v
 	snprintf(s->what, sizeof(s->what), "%s", what);
 }
 
-/* A source of its own: what was found once. */
+/* A source of its own: samples that were found once. */
 struct found {
 	struct sample_list list;
 	samples_find *find;
 	bool done;
 	enum metric_id metric;
 	char what[96];
-	uint64_t arg[]; /* of @find */
+	uint64_t arg[]; /* argument of @find */
 };
 
 static int found_samples(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg)
