@@ -29,7 +29,7 @@
 #include "util/sink.h"
 #include "util/text.h"
 
-/* More than any kernel is built for. */
+/* More than any kernel supports. */
 #define CPUS_MAX 8192
 
 /* "0-3,7" */
@@ -200,7 +200,7 @@ static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
 	names_build_id(((struct services *)arg)->names, frame, buf, size);
 }
 
-/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": what stands last, without what it has in common with others. */
+/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": the last part, without prefixes that others share. */
 static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 {
 	FILE *f = fopen("/proc/interrupts", "re");
