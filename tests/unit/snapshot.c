@@ -104,7 +104,7 @@ TEST(snapshot, half_written_slots_are_counted_and_left_out)
 	loss = read_from(&start, 1, 0);
 	assert_int_equal(nr_got, SLOTS - 1);
 	assert_int_equal(loss.torn, 1);
-	assert_int_equal(loss.gaps, 0); /* what follows it is not held against it */
+	assert_int_equal(loss.gaps, 0); /* the slots after it do not count as gaps */
 }
 
 TEST(snapshot, a_switch_that_was_not_seen_is_a_gap)
@@ -120,7 +120,7 @@ TEST(snapshot, a_switch_that_was_not_seen_is_a_gap)
 
 TEST(snapshot, times_are_whole_by_the_marks)
 {
-	/* Quiet for longer than 40 bits last: the first slot is of long ago. */
+	/* Quiet for longer than 40 bits can count: the first slot is very old. */
 	struct event_mark marks[] = { { 1000, 0 }, { 2000, 1 }, { 5 * LAP_TIME - 50, 1 }, { 5 * LAP_TIME + 50, 3 } };
 
 	put_switch(1500, 1, 2);
