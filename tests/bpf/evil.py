@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Helpers that were taken over (tests/bpf/evil.c): what they may not do ends them, what they answer costs names, and the
-next refresh comes; what they cost is systop's cost."""
+"""Compromised helpers (tests/bpf/evil.c): forbidden deeds end them, false answers cost names, the next refresh
+comes, and their CPU time counts as systop's."""
 
 import ctypes
 import json
@@ -24,7 +24,7 @@ SAID = ("too short", "too long", "a socket", "a device", "many descriptors", "an
         "silent")
 DEEDS = FORBIDDEN + SAID
 DEEDS_MAX = 32
-LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who"))}  # what they are for
+LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who"))}  # their purpose
 PATIENCE_S = 150
 CALM_S = 6  # longer than any deed lasts
 PR_SET_CHILD_SUBREAPER = 36
@@ -37,13 +37,13 @@ class Counts:
             f.write(bytes(4 * (len(ROLES) + 2 * len(ROLES) * DEEDS_MAX + 1)))
 
     def calm(self):
-        """No deeds from now on."""
+        """Stops the deeds from now on."""
         with open(self.path, "r+b") as f:
             f.seek(-4, os.SEEK_END)
             f.write(struct.pack("I", 1))
 
     def read(self):
-        """{(role, deed): tried}, {(role, deed): outlived}"""
+        """{(role, deed): tried}, {(role, deed): survived}"""
         with open(self.path, "rb") as f:
             words = struct.unpack(f"{len(ROLES) * (1 + 2 * DEEDS_MAX) + 1}I", f.read())
         tables = []
@@ -55,7 +55,7 @@ class Counts:
 
 
 class Programs:
-    """New programs that use a CPU, one after the other: files to ask the helpers for."""
+    """New programs that use a CPU, one after the other: files to request from the helpers."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -81,7 +81,7 @@ def missing(tried):
 
 
 def run(folder):
-    """One run in which every helper does every deed. Returns what was counted, the lines, and what systop really cost."""
+    """One run in which every helper does every deed. Returns the counts, the lines, and systop's true CPU time."""
     counts = Counts(folder)
     os.chmod(counts.path, 0o666)
     programs = Programs(folder)
@@ -94,7 +94,7 @@ def run(folder):
     calm = None
     while time.monotonic() < (calm or end):
         if not calm and not missing(counts.read()[0]):
-            # CPU time spent after the last line is in no line: the helpers spend little from here on.
+            # CPU time after the last line is in no line: the helpers use little from here on.
             counts.calm()
             calm = time.monotonic() + CALM_S
         programs.go_on()
@@ -114,10 +114,10 @@ def run(folder):
 
 
 def finish(proc, text, lines):
-    """Ends it, and what is left of it. Returns how long that took, and the CPU time of all its processes in ns."""
+    """Ends it and all of its processes. Returns how long that took, and their CPU time in ns."""
     pids = descendants(proc.pid)
     began = time.monotonic()
-    # Who leaves while a trace is being saved waits for it, unless he says so twice. proc.terminate() would wait for it.
+    # On quit systop waits for a save in progress, unless it gets a second signal. proc.terminate() would wait for it.
     os.kill(proc.pid, signal.SIGTERM)
     while time.monotonic() < began + 60 and not ended(proc.pid):
         if select.select([proc.stdout], [], [], 0.5)[0]:
@@ -130,7 +130,7 @@ def finish(proc, text, lines):
     _, status, usage = os.wait4(proc.pid, 0)
     proc.returncode = os.waitstatus_to_exitcode(status)
     cost = usage.ru_utime + usage.ru_stime
-    # The starter, and helpers that it did not wait for, are ours now.
+    # The starter, and helpers that it did not wait for, are our children now.
     end = time.monotonic() + 20
     for pid in pids[1:]:
         while time.monotonic() < end:

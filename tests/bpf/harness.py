@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests of tests/bpf share: TAP, systop --json, loads, the kernel's own numbers, cgroups.
+"""Shared by the tests of tests/bpf: TAP, systop --json, loads, the kernel's own numbers, cgroups.
 
-The tests run against the real kernel and real loads. SYSTOP_TEST_GUEST=1 says that the machine is
-emulated: its clock is unstable, so durations are checked coarsely, and sums and counts as always.
+The tests run against the real kernel and real loads. SYSTOP_TEST_GUEST=1: the machine is emulated and its clock
+unstable, so that durations are checked coarsely; sums and counts are checked as always.
 """
 
 import concurrent.futures
@@ -27,10 +27,10 @@ MS = 1_000_000
 SEC = 1_000_000_000
 PIPE_BYTES = 1 << 20  # of the pipe that systop writes to: several lines, also of many threads
 
-# Tells the processes of this test from those of others that run beside it.
+# Marks the processes of this test among others that run beside it.
 os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
 
-# Compilers that live for some ms, two at a time, started by a shell that lives on, in the folder that is its argument.
+# Compilers that live for some ms, two at a time, started by a shell that lives on, in the folder given as its argument.
 BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x * %d; }\\n' $i $i | "
          "cc -O2 -x c -c -o $0/$job.o - & i=$((i + 1)); done; wait; done")
 
@@ -51,7 +51,7 @@ class Tap:
             print(f"# {line}", flush=True)
 
     def case(self, name, function, *args):
-        """Runs a case: an exception is a failure of it, not of all; what it returns is noted."""
+        """Runs a case: an exception fails this case, not all; its result is printed."""
         try:
             note = function(*args)
             self.ok(True, name)
@@ -61,8 +61,8 @@ class Tap:
             self.ok(False, name, f"{type(e).__name__}: {e}")
 
     def together(self, cases, at_once):
-        """Runs cases, (name, function, argument...) each, some at once: those that do not mind what runs beside them.
-        A guest has not the CPUs for it."""
+        """Runs cases, (name, function, argument...) each, some at once: cases that do not depend on what runs beside
+        them. A guest has too few CPUs for it."""
         with concurrent.futures.ThreadPoolExecutor(1 if GUEST else at_once) as pool:
             for name, running in [(name, pool.submit(*call)) for name, *call in cases]:
                 self.case(name, running.result)
@@ -77,7 +77,7 @@ class Tap:
 
 
 def begin():
-    """A Tap, or the end of the program where these tests cannot run."""
+    """A Tap; ends the program where these tests cannot run."""
     why = None
     if os.geteuid() != 0:
         why = "not root"
@@ -112,7 +112,7 @@ def root_of(folder, *programs):
 
 
 class Load:
-    """A program that makes a load, in a session of its own."""
+    """A load program, in a session of its own."""
 
     def __init__(self, *command, preexec=None):
         self.proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -145,8 +145,8 @@ class Load:
 
 
 class Systop:
-    """systop --json, line by line. They are read as they come, in large pieces, as the thread that reads hardly runs while
-    another one parses a line: systop drops those that its reader is too late for."""
+    """systop --json, line by line. They are read as they arrive, in large pieces, as the reading thread hardly runs
+    while another one parses a line: systop drops lines if its reader is late."""
 
     def __init__(self, *args, command=(), program=SYSTOP):
         self.proc = subprocess.Popen([program, "--json", *args, *(["--", *command] if command else [])],
@@ -162,7 +162,7 @@ class Systop:
         self.lines.put(None)
 
     def next(self):
-        """The next line, None: there is none."""
+        """The next line, None: the end."""
         text = self.lines.get()
         if text is None:
             self.lines.put(None)
@@ -207,12 +207,12 @@ def rows_of(lines, tid):
 
 
 def states_of(row):
-    """ns of all states; where the kernel does not say what is stolen it is in another one."""
+    """ns of all states; if the kernel does not know what is stolen, it is in another state."""
     return sum(row[state] or 0 for state in STATES)
 
 
 def had_cpu(row):
-    """ns in which it had the CPU, with what interrupts and the hypervisor took of that."""
+    """ns on the CPU, including what interrupts and the hypervisor took."""
     return row["run_ns"] + row["irq_ns"] + (row["steal_ns"] or 0)
 
 
@@ -265,7 +265,7 @@ def name_of(pid):
 
 
 def ended(pid):
-    """Gone, or a zombie that nobody has waited for yet."""
+    """Gone, or an unreaped zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
             return f.read().rpartition(")")[2].split()[0] in "ZX"
@@ -427,7 +427,7 @@ def bpf_left(before, seconds=3.0):
     end = time.monotonic() + seconds
     left = bpf_ids() - before
     looks = 0
-    # A busy machine is slow, and programs of others, which end, are for a moment nobody's.
+    # A busy machine is slow, and programs of processes that are ending have no owner for a moment.
     while left and (looks < 5 or time.monotonic() < end):
         time.sleep(0.05)
         left &= bpf_ids() - held_by_others()

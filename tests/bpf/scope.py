@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-c, -p, -u and -- CMD: who is in, who is out, now and later."""
+"""-c, -p, -u and -- CMD: what is in scope, and what is not, now and later."""
 
 import contextlib
 import itertools
@@ -28,7 +28,7 @@ def spinner():
 
 
 def selects(spec, name="systop-scope-{}", controller=None):
-    """A spec shows what is in the cgroup, and not its neighbour."""
+    """A spec shows the contents of the cgroup, and not its neighbour."""
     with Cgroup(name.format(os.getpid()), controller) as cgroup, spinner() as ours, \
             spinner() as neighbour:
         cgroup.add(ours.pid)
@@ -37,7 +37,7 @@ def selects(spec, name="systop-scope-{}", controller=None):
 
 
 def children():
-    """A cgroup made after the start, below the one asked for, is in."""
+    """A cgroup created after the start below the requested one is in scope."""
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours, spinner() as other:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             assert not (seen := tids(systop.line())), seen
@@ -79,7 +79,7 @@ def cgroups_of(line, tid):
 
 
 def arrives(systop, cgroup, tids):
-    """The line in which threads are first seen in a cgroup, and that before it; they have two refreshes for that."""
+    """The first line that has threads in a cgroup, and the previous one; two refreshes are allowed for that."""
     last = None
     for _ in range(3):
         line = systop.line()
@@ -90,8 +90,8 @@ def arrives(systop, cgroup, tids):
 
 
 def check_split(line, tid, places, began, moved):
-    """In the refresh in which it was moved it has a row in either cgroup, each with its part of the time. @moved: between
-    which times: the kernel waits for a grace period of RCU before it does, 0.4 s on a busy machine."""
+    """In the refresh of its move it has a row in either cgroup, each with its part of the time. @moved: bounds for
+    the time of the move: the kernel waits for a grace period of RCU first, 0.4 s on a busy machine."""
     rows = {t["cgroup"]: t for t in line["threads"] if t["tid"] == tid}
     assert set(rows) == set(places), (tid, list(rows), places)
     for row in rows.values():
@@ -104,7 +104,7 @@ def check_split(line, tid, places, began, moved):
 
 
 def moved_asleep(controller, one_thread):
-    """Threads that sleep, and one that has a CPU all the time, are in the new cgroup within two refreshes."""
+    """Sleeping threads, and one that always has a CPU, are in the new cgroup within two refreshes."""
     name = f"systop-moved-{os.getpid()}"
     load, tids = sleepers()
     with Cgroup(name, controller) as cgroup, load, spinner() as busy:
@@ -128,7 +128,7 @@ def moved_asleep(controller, one_thread):
         move(places[0])
         key = "cpu_cgroup" if controller else "cgroup"
         paths = [f"{controller}:/{name}/{sub}" if controller else f"/{name}/{sub}" for sub in ("from", "to")]
-        # Where the limits' hierarchy is another one than that shown, it is not the scope that changes.
+        # If the limits have another hierarchy than the shown one, the scope does not change.
         scope = ["-p", f"{load.pid},{busy.pid}"] if controller else ["-c", f"/{name}"]
         with Systop("--all", "-d", "1", *scope) as systop:
             line = systop.line()
@@ -155,7 +155,7 @@ def moved_asleep(controller, one_thread):
 
 
 def asleep_in_and_out():
-    """Threads that sleep come into scope and leave it with their cgroup; what they did before is not shown."""
+    """Sleeping threads come into scope and leave it with their cgroup; their earlier time is not shown."""
     load, sleeping = sleepers()
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, load:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
@@ -171,7 +171,7 @@ def asleep_in_and_out():
 
 
 def many_moves():
-    """More processes at once than are looked at one by one."""
+    """More processes at once than are checked one by one."""
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, contextlib.ExitStack() as stack:
         loads = [stack.enter_context(Load("sleep", "60")) for _ in range(100)]
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
@@ -197,7 +197,7 @@ def glob_later():
 
 
 def pids():
-    """All threads of a process, and what it forks from then on; nobody else."""
+    """All threads of a process, and what it forks from then on; nothing else."""
     script = ("import os,signal,threading,time\n"
               "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
               "print('{}', flush=True)\nsignal.sigwait([signal.SIGUSR1])\n"
@@ -237,7 +237,7 @@ def users():
 
 
 def both_kinds():
-    """Different kinds narrow each other."""
+    """Different kinds of scope intersect."""
     with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as a, spinner() as b:
         cgroup.add(a.pid)
         line = systop_lines("-c", f"/{cgroup.name}", "-p", f"{a.pid},{b.pid}", "-d", INTERVAL, "-n", "1")[0]
@@ -247,7 +247,7 @@ def both_kinds():
 
 
 def command(shell, status):
-    """-- CMD: shown from its first moment, and its status is ours."""
+    """-- CMD: shown from its first moment, and its exit status is ours."""
     with Systop("-d", INTERVAL, command=("sh", "-c", shell)) as systop:
         lines = systop.rest()
         got = systop.proc.wait()
