@@ -332,7 +332,7 @@ class Cgroup:
                     self.empty(path)
 
     def empty(self, path):
-        """What is in it goes up. One of threads says nothing of processes."""
+        """Moves its processes to the root cgroup. Those of a threaded cgroup cannot be read."""
         with contextlib.suppress(OSError):
             with open(os.path.join(path, "cgroup.procs")) as f:
                 for pid in f.read().split():
@@ -356,7 +356,7 @@ def bpf_of(pid):
 
 
 def bpf_there():
-    """All that there are, of whomever."""
+    """All of them, of any owner."""
     there = set()
     for what in ("prog", "map", "link"):
         out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True,
@@ -373,7 +373,7 @@ def bpf_ids():
 
 
 def held_by_others():
-    """Ids of the programs that processes of other tests hold, by themselves or by a link."""
+    """Ids of the programs that processes of other tests hold, directly or by a link."""
     held = set()
     mark = f"SYSTOP_TEST={os.environ['SYSTOP_TEST']}".encode()
     for folder in glob.glob("/proc/[0-9]*"):
@@ -390,7 +390,7 @@ def held_by_others():
 
 
 def cpu_slots(pid):
-    """What the programs of a systop keep for each CPU (bpf/slot.h), as bpftool has it."""
+    """The per-CPU data of a systop's programs (bpf/slot.h), as from bpftool."""
     path = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
     for fd in os.listdir(f"/proc/{pid}/fdinfo"):
         try:
@@ -411,7 +411,7 @@ def cpu_slots(pid):
 
 
 def other_types(folder, name):
-    """A command that runs systop with the kernel's types, of which `name` is called otherwise: as if it had none."""
+    """A command that runs systop with the kernel's types, in which `name` is renamed: as if it did not exist."""
     with open("/sys/kernel/btf/vmlinux", "rb") as f:
         types = f.read()
     old = b"\0" + name.encode() + b"\0"
@@ -423,7 +423,7 @@ def other_types(folder, name):
 
 
 def bpf_left(before, seconds=3.0):
-    """The programs that stay: beyond `before`, held by no other test, and there for some seconds."""
+    """The programs that remain: not in `before`, held by no other test, and there for some seconds."""
     end = time.monotonic() + seconds
     left = bpf_ids() - before
     looks = 0

@@ -93,7 +93,7 @@ def sums():
     for tick in ticks[2:4]:
         for thread in tick["threads"]:
             slots[thread["tid"]] = slots.get(thread["tid"], 0) + had_cpu(thread)
-    allowed = (end_ns - begin_ns) / (100 if GUEST else 1000) # a refresh takes a moment, in which running threads continue
+    allowed = (end_ns - begin_ns) / (100 if GUEST else 1000) # a refresh takes a moment: threads run on
     off = {tid: (spent.get(tid, 0), ns) for tid, ns in slots.items() if abs(spent.get(tid, 0) - ns) > allowed}
     # A switch that the kernel did not report leaves the times of leaving and coming unrecorded: the kernel's sums
     # correct the slots later, but not the recording.

@@ -55,7 +55,7 @@ def turns():
     several = sum(ns for (kind, _, _), ns in sums.items() if kind == "several")
     assert sum(hogs.values()) + several >= 178 * MS, sums
     for tid, ns in hogs.items():
-        assert ns < MS or GUEST or 29 * MS <= ns <= 31 * MS, (tid, truth, sums)  # less: they were on their way to their turns
+        assert ns < MS or GUEST or 29 * MS <= ns <= 31 * MS, (tid, truth, sums)  # less: on their way to their turns
     # No thread is named for less than an eighth of the wait: everything takes longer on an emulated CPU.
     assert sum(1 for ns in hogs.values() if ns > MS) >= (1 if GUEST else 3), (truth, sums)
     return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics and histograms are named in their rows (src/model/metric.h) and where their values come from: all else follows
-from the rows. Where more is said about single ones, the table below has who says it about which. It may only shrink."""
+"""Metrics and histograms are named in their rows (src/model/metric.h) and at the sources of their values: everything
+else derives from the rows. The table below lists the files that name single ones. It may only shrink."""
 
 import glob
 import os
@@ -8,9 +8,9 @@ import re
 
 TOP = os.environ.get("srcdir", ".")
 TABLE = "src/model/metric.h"
-# Where values come from, and what adds them up.
+# The sources of values, and the code that adds them up.
 OWN = {TABLE, "src/model/metric.c", "src/collect/slot_values.c", "src/collect/slot_values.h"}
-# Who else names which. An entry that is not needed fails.
+# Other files and the names in them. An entry that is not needed fails.
 NAMED = {
     "src/app/options.c": "METRIC_RUN",
     "src/collect/cpus.c": "HIST_D HIST_SLEEP",
@@ -52,7 +52,7 @@ def read(path):
 
 
 def rows():
-    """METRIC_RUN, HIST_D, ...: what the rows make of their ids."""
+    """METRIC_RUN, HIST_D, ...: the ids that the rows generate."""
     text = read(TABLE)
     names = set()
     for macro, prefix in ("METRICS", "METRIC_"), ("THREAD_HISTS", "HIST_"), ("TICK_HISTS", "HIST_"):
