@@ -15,7 +15,6 @@
 /* Settings, fixed at load. */
 extern const volatile __u64 block_d_ns;     /* shortest blocks whose stack is taken */
 extern const volatile __u64 block_sleep_ns;
-extern const volatile __u64 block_price_ns; /* 1 s / stacks allowed per second and CPU */
 extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers are not taken; 0: they are */
 
 /* Stacks that may be taken at once after a quiet time, expressed as time. */
@@ -49,7 +48,7 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now, __u32 ti
 		paid = now - BLOCK_BURST_NS;
 	if (paid > now)
 		return false;
-	c->stacks_paid = paid + times * block_price_ns;
+	c->stacks_paid = paid + times * shared.block_price_ns;
 	return true;
 }
 
@@ -146,11 +145,10 @@ static __noinline int block_tell(struct task_struct *next, const struct slot *in
 		return 0;
 	*e = what;
 	stack_tell(e, place);
-	record(c, cpu, what.at, RING_BLOCK,
-	       (what.tid & RING_SAMPLE_TID) | (what.kind == STACK_D ? RING_IN_D : 0) |
-		       (BPF_CORE_READ_BITFIELD(next, in_iowait) ? RING_IO_WAIT : 0),
-	       what.user, what.kernel);
-	record(c, cpu, what.at, RING_BLOCK_TIME, 0, ring_span(what.weight + what.wait), ring_span(what.weight));
+	record_two(c, cpu, what.at, RING_BLOCK,
+		   (what.tid & RING_SAMPLE_TID) | (what.kind == STACK_D ? RING_IN_D : 0) |
+			   (BPF_CORE_READ_BITFIELD(next, in_iowait) ? RING_IO_WAIT : 0),
+		   what.user, what.kernel, what.weight + what.wait, what.weight);
 	return 0;
 }
 

@@ -12,9 +12,10 @@
 #include "steal.bpf.h"
 #include "unwind.bpf.h"
 
-const volatile __u32 files_max = UNWIND_FILES, irq_named = IRQ_NAMED;
+const volatile bool preempt_rt;
+const volatile __u32 irq_named = IRQ_NAMED;
 
-struct free_files_map free_files SEC(".maps");
+struct irq_lines_map irq_lines SEC(".maps");
 
 static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 {
@@ -29,7 +30,7 @@ static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 	irq_enter(c, now, source);
 	if (source == IRQ_LOC) {
 		c->timer_at = now;
-		tick_seen(c, now);
+		tick_seen(c, cpu, now);
 	}
 	return 0;
 }

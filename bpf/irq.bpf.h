@@ -159,18 +159,28 @@ static __always_inline __u32 irq_sampled(const struct cpu_slot *c)
 	return depth && depth <= IRQ_LEVELS ? c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].source + 1 : 0;
 }
 
+__weak __noinline int record_gap(struct cpu_slot *c, __u32 cpu, __u64 now, __u64 gap)
+{
+	if (c)
+		record_two(c, cpu, now, RING_GAP, 0, RING_TID((__u32)bpf_get_current_pid_tgid()), 0, gap, 0);
+	return 0;
+}
+
 /*
  * tick_seen - the CPU's timer fired at @now. It fires every few ms while the CPU is busy. If it does not, interrupts
  * were off, or a hypervisor ran another guest.
  */
-static __always_inline void tick_seen(struct cpu_slot *c, __u64 now)
+static __always_inline void tick_seen(struct cpu_slot *c, __u32 cpu, __u64 now)
 {
 	__u64 gap = account_sub(now, account_max(c->tick_at, c->busy_since));
 
-	if (gap >= IRQ_GAP_NS && gap > c->gap_ns && c->tick_at && !c->current_idle && !c->tickless) {
-		c->gap_ns = gap;
-		c->gap_at = now;
-		c->gap_tid = bpf_get_current_pid_tgid();
+	if (gap >= IRQ_GAP_NS && c->tick_at && !c->current_idle && !c->tickless) {
+		record_gap(c, cpu, now, gap);
+		if (gap > c->gap_ns) {
+			c->gap_ns = gap;
+			c->gap_at = now;
+			c->gap_tid = bpf_get_current_pid_tgid();
+		}
 	}
 	c->tick_at = now;
 }

@@ -44,35 +44,62 @@ static __always_inline __u64 record_place(struct cpu_slot *c, bool alone)
 	return place;
 }
 
-/* record_at - records an event of this CPU at @at, on the accounting clock. @alone: as in record_place(). */
+static __always_inline void record_slot(void *ring, __u64 place, __u64 a, __u64 b)
+{
+	__u32 index = place & ((1U << ring_bits) - 1);
+	struct ring_slot *s = bpf_map_lookup_elem(ring, &index);
+	__u64 lap = place >> ring_bits << RING_LAP_SHIFT;
+
+	if (!s)
+		return;
+	*(volatile __u64 *)&s->a = a | lap;
+	*(volatile __u64 *)&s->b = b | lap;
+}
+
+static __always_inline __u64 record_head(const struct cpu_slot *c, __u64 at, enum ring_kind kind, __u32 detail)
+{
+	return ((at + c->suspended_ns) & ((1ULL << RING_TIME_BITS) - 1)) | ring_kind_word(kind, detail);
+}
+
+static __always_inline __u64 record_pair(__u64 first, __u64 second)
+{
+	return (first & RING_VALUE_MASK) | (second & RING_VALUE_MASK) << RING_VALUE_BITS;
+}
+
+/* record_at - records an event of one slot, of this CPU at @at, on the accounting clock. @alone: as in record_place(). */
 static __always_inline void record_at(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
 				      __u64 first, __u64 second, bool alone)
 {
-	__u64 place, lap, time = at + c->suspended_ns;
-	struct ring_slot *s;
 	void *ring;
-	__u32 index;
 
 	if (!ring_bits)
 		return;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
-	if (!ring)
-		return;
-	place = record_place(c, alone);
-	index = place & ((1U << ring_bits) - 1);
-	s = bpf_map_lookup_elem(ring, &index);
-	if (!s)
-		return;
-	lap = place >> ring_bits << RING_LAP_SHIFT;
-	*(volatile __u64 *)&s->a = (time & ((1ULL << RING_TIME_BITS) - 1)) | (__u64)kind << RING_KIND_SHIFT |
-				   (__u64)(detail & RING_DETAIL_MASK) << RING_DETAIL_SHIFT | lap;
-	*(volatile __u64 *)&s->b = (first & RING_VALUE_MASK) | (second & RING_VALUE_MASK) << RING_VALUE_BITS | lap;
+	if (ring)
+		record_slot(ring, record_place(c, alone), record_head(c, at, kind, detail), record_pair(first, second));
 }
 
 static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
 				   __u64 first, __u64 second)
 {
 	record_at(c, cpu, at, kind, detail, first, second, false);
+}
+
+/* record_two - records an event of two slots: @third has 52 bits, @fourth 56. */
+static __always_inline void record_two(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
+				       __u64 first, __u64 second, __u64 third, __u64 fourth)
+{
+	__u64 place;
+	void *ring;
+
+	if (!ring_bits)
+		return;
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!ring)
+		return;
+	place = __sync_fetch_and_add(&c->records, 2);
+	record_slot(ring, place, record_head(c, at, kind, detail), record_pair(first, second));
+	record_slot(ring, place + 1, ring_values_word(third), fourth & ((1ULL << RING_LAP_SHIFT) - 1));
 }
 
 /* How a thread leaves: by its slot's state, refined by the kernel's bits. */

@@ -4,10 +4,16 @@
 
 /*
  * The recorder: what happened on each CPU, in a ring that the programs overwrite and that is read only when the past is
- * requested. An event takes one slot of two words:
+ * requested. An event takes the number of slots in its row, consecutive, of two words each. The first slot:
  *
  *   a: time, low 40 bits of CLOCK_BOOTTIME ns | kind << 40 | detail << 44 | lap << 56
- *   b: first, 28 bits                         | second << 28              | lap << 56
+ *   b: value 0, 28 bits                       | value 1 << 28             | lap << 56
+ *
+ * Kinds that do not fit into 4 bits are stored as RING_KIND_LONG: the lower 8 bits of detail hold the kind, 4 bits of
+ * detail are left. Each further slot has the kind RING_KIND_VALUES and two more values:
+ *
+ *   a: value 2, low 40 bits | kind << 40 | the other 12 bits << 44 | lap << 56
+ *   b: value 3, 56 bits                                            | lap << 56
  *
  * The lap counts how often the ring was filled, low 8 bits. If a word's lap is not that of the place being read, the
  * slot is not written yet, half written, or overwritten.
@@ -32,20 +38,84 @@ struct ring_slot {
 #define RING_TID(value) ((value) & ((1U << RING_TID_BITS) - 1))
 #define RING_WITH(value) ((value) >> RING_TID_BITS & 63)
 
+/*
+ * The events, one line each: id, name, track (THREAD: the thread that has the CPU, CPU, DEVICE: value 0 is its number),
+ * shape, slots, names of its values (NULL: unused, or not meaningful by itself).
+ *
+ * A SLICE is recorded when it ends; the first value of its second slot is its duration in ns. A COUNTER's value is that
+ * value, or value 0 if the event has one slot. A trace shows an event by its row unless the kind has a writer of its own.
+ * To add an event, add a line here and record it.
+ */
+#define RING_EVENTS(_)                                                                                                           \
+	_(SWITCH, "switch",     CPU,    INSTANT, 1, "next", "prev")        /* detail: enum ring_state of prev, RING_OTHER */     \
+	_(WAKING, "waking",     THREAD, INSTANT, 1, "wakee", "waker")      /* with bits 0-5 and 6-11 of the CPU that the wakee   \
+									    * ran on last; detail: enum wake_context */          \
+	_(NEW,    "new",        THREAD, INSTANT, 1, "child", "parent")     /* detail: RING_THREAD */                             \
+	_(EXEC,   "exec",       THREAD, INSTANT, 1, "tid", "old_tid")                                                            \
+	_(RENAME, "rename",     THREAD, INSTANT, 1, "tid")                                                                       \
+	_(SAMPLE, "sample",     THREAD, INSTANT, 1, "user", "kernel")      /* ids of stacks; detail: low bits of the tid,        \
+									    * RING_USER_MODE */                                  \
+	_(BLOCK,  "block",      THREAD, SLICE,   2, "user", "kernel", "off_ns", "blocked_ns") /* of the thread that the switch   \
+									    * before brought; detail: low bits of the tid,       \
+									    * RING_IN_D, RING_IO_WAIT */                         \
+	_(IRQ,    "interrupt",  CPU,    SLICE,   1, NULL, "tid")           /* value 0 is its duration: ring_span(); recorded at  \
+									    * its end; detail: source (irq.h) */                 \
+	_(GAP,    "timer gap",  CPU,    SLICE,   2, "tid", NULL, "duration_ns") /* who ran then */
+
 enum ring_kind {
-	RING_SWITCH = 1, /* next, prev; detail: enum ring_state of prev, RING_OTHER */
-	RING_WAKING,     /* wakee, with bits 0-5 of the CPU it ran on last; waker, with bits 6-11; detail: enum
-			  * wake_context */
-	RING_NEW,        /* child, parent; detail: RING_THREAD */
-	RING_EXEC,       /* tid now, tid before */
-	RING_RENAME,     /* tid */
-	RING_SAMPLE,     /* ids of user and kernel stack; detail: low bits of the tid, RING_USER_MODE */
-	RING_BLOCK,      /* the same, of the thread that the switch before brought and the block it came from;
-			  * detail: low bits of the tid, RING_IN_D, RING_IO_WAIT */
-	RING_BLOCK_TIME, /* of that block: time off the CPU, and blocked part of it: ring_span() */
-	RING_IRQ,        /* duration: ring_span(), interrupted tid; recorded at its end; detail: source (irq.h) */
+	RING_NONE,
+#define _(id, ...) RING_##id,
+	RING_EVENTS(_)
+#undef _
 	RING_KINDS
 };
+
+/* In place of a kind. */
+#define RING_KIND_VALUES 14
+#define RING_KIND_LONG 15
+#define RING_KIND_LONG_BITS 8
+
+/* Slots that an event has at most, and its values. */
+#define RING_SLOTS_MAX 3
+#define RING_VALUES_MAX (2 * RING_SLOTS_MAX)
+
+_Static_assert(RING_KINDS <= 1 << RING_KIND_LONG_BITS, "a kind fits");
+
+/* ring_kind_word - kind and detail, in word a. ring_kind, ring_detail - of a word a. */
+static inline __u64 ring_kind_word(__u32 kind, __u32 detail)
+{
+	if (kind >= RING_KIND_VALUES) {
+		detail = kind | detail << RING_KIND_LONG_BITS;
+		kind = RING_KIND_LONG;
+	}
+	return (__u64)kind << RING_KIND_SHIFT | (__u64)(detail & RING_DETAIL_MASK) << RING_DETAIL_SHIFT;
+}
+
+static inline __u32 ring_kind(__u64 a)
+{
+	__u32 kind = a >> RING_KIND_SHIFT & 15;
+
+	return kind == RING_KIND_LONG ? a >> RING_DETAIL_SHIFT & ((1U << RING_KIND_LONG_BITS) - 1) : kind;
+}
+
+static inline __u32 ring_detail(__u64 a)
+{
+	__u32 detail = a >> RING_DETAIL_SHIFT & RING_DETAIL_MASK;
+
+	return (a >> RING_KIND_SHIFT & 15) == RING_KIND_LONG ? detail >> RING_KIND_LONG_BITS : detail;
+}
+
+/* ring_values_word - the first value of a further slot, 52 bits, in word a. ring_value_a - back. */
+static inline __u64 ring_values_word(__u64 value)
+{
+	return (value & ((1ULL << RING_TIME_BITS) - 1)) | (__u64)RING_KIND_VALUES << RING_KIND_SHIFT |
+	       (value >> RING_TIME_BITS & RING_DETAIL_MASK) << RING_DETAIL_SHIFT;
+}
+
+static inline __u64 ring_value_a(__u64 a)
+{
+	return (a & ((1ULL << RING_TIME_BITS) - 1)) | (a >> RING_DETAIL_SHIFT & RING_DETAIL_MASK) << RING_TIME_BITS;
+}
 
 /* How a thread left its CPU. */
 enum ring_state {

@@ -125,7 +125,7 @@ int sample(const __u64 *ctx)
 	if (!c || !k)
 		return 0;
 	if (shared.sampler_timer)
-		tick_seen(c, bpf_ktime_get_ns());
+		tick_seen(c, cpu, bpf_ktime_get_ns());
 	index = sample_slot(t, c);
 	class = sample_class(t, index);
 	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
@@ -166,5 +166,6 @@ int sample(const __u64 *ctx)
 	stack_tell(e, place);
 	record(c, cpu, what.at, RING_SAMPLE,
 	       (what.tid & RING_SAMPLE_TID) | (what.flags & STACK_USER_MODE ? RING_USER_MODE : 0), what.user, what.kernel);
+	c->sample_ns += account_sub(bpf_ktime_get_ns(), what.at);
 	return 0;
 }

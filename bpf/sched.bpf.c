@@ -19,27 +19,12 @@
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile __u32 slots_max = SLOTS_DEFAULT;
-const volatile __s32 cgroup_ssid = HIERARCHY_V2;
-const volatile __s32 limits_ssid = HIERARCHY_NONE;
-const volatile __u32 scope_kinds;
-const volatile __s32 scope_ssid[SCOPE_HIERARCHIES] = { HIERARCHY_NONE, HIERARCHY_NONE,
-						       HIERARCHY_NONE, HIERARCHY_NONE };
-
-const volatile __u64 block_d_ns = 100000;
-const volatile __u64 block_sleep_ns = 1000000;
-const volatile __u64 block_price_ns = 10000000;
-const volatile __u32 self_tgid, starter_tgid;
 const volatile bool kernel_reads = true;
 const volatile bool has_rdonly_cast;
 const volatile bool storage_at_switch;
 const volatile bool samples_wait;
-const volatile __u32 page_shift = 12;
-const volatile __u32 stack_index_bits = STACK_INDEX_BITS;
-const volatile __u32 ring_bits;
-const volatile bool preempt_rt;
 const volatile bool steals = true;
 const volatile bool sched_ext_ran;
-const volatile __u64 wait_ns = WAIT_DEFAULT_NS, away_ns = AWAY_NS, wait_price_ns = WAIT_PRICE_NS;
 
 struct shared shared;
 struct slots_map slots SEC(".maps");
@@ -48,28 +33,7 @@ struct dead_map dead_ring SEC(".maps");
 struct free_map free_slots SEC(".maps");
 struct found_map found_slots SEC(".maps");
 struct refs_map refs SEC(".maps");
-struct scope_cgroups_map scope_cgroups SEC(".maps");
-struct limit_cgroups_map limit_cgroups SEC(".maps");
-struct cgroup_events_map cgroup_events SEC(".maps");
-struct cgroups_told_map cgroups_told SEC(".maps");
-struct cgroup_moves_map cgroup_moves SEC(".maps");
-struct scope_ids_map scope_pids SEC(".maps");
-struct scope_ids_map scope_uids SEC(".maps");
-struct stacks_map stacks SEC(".maps");
-struct stack_lines_map stack_lines SEC(".maps");
 struct areas_map areas SEC(".maps");
-struct unwind_files_map unwind_files SEC(".maps");
-struct unwind_pages_map unwind_pages SEC(".maps");
-struct unwind_rules_map unwind_rules SEC(".maps");
-struct unwind_chunks_map unwind_chunks SEC(".maps");
-struct rings_map rings SEC(".maps");
-struct irq_lines_map irq_lines SEC(".maps");
-struct parked_map parked_stacks SEC(".maps");
-struct kernel_frames_map kernel_frames SEC(".maps");
-struct unwinds_map unwinds SEC(".maps");
-struct files_map files SEC(".maps");
-struct files_asked_map files_asked SEC(".maps");
-struct file_events_map file_events SEC(".maps");
 
 /*
  * Whether the CPU limit of the thread's cgroup stops it now. Since 6.18 a thread in the kernel runs on until it would

@@ -23,7 +23,7 @@ static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 	stint = account_stint(t->prio, sched_ext_ran, t->se.sum_exec_runtime, t->se.prev_sum_exec_runtime);
 	if (stint != ACCOUNT_STINT_UNKNOWN)
 		return arrival + stint;
-	s->flags |= SLOT_SINCE_MIN;
+	s->flags |= SLOT_SINCE_EARLY;
 	return arrival;
 }
 

@@ -34,7 +34,7 @@ enum slot_state {
 enum slot_flags {
 	SLOT_THROTTLED = 1,  /* the wait in progress began in a throttled cgroup */
 	SLOT_RTLOCK = 2,     /* D, waiting for a PREEMPT_RT lock */
-	SLOT_SINCE_MIN = 4,  /* `since` is too early: the time in the state is an upper bound */
+	SLOT_SINCE_EARLY = 4,  /* `since` is too early: the time in the state is an upper bound */
 	SLOT_WOKEN = 8,      /* woken while it still had the CPU: counts unless another wakeup follows */
 };
 
@@ -67,6 +67,10 @@ enum wake_context {
  * One thread. Only sched_switch writes lines 1 and 2 and the histogram, between two increments of seq (odd: being
  * written); the scheduler orders a thread's switches. sched_waking writes `wake` and `wakeups` on any CPU. The reader
  * also takes runq_max_ns (exchanges it with 0).
+ *
+ * Of other families' data this has only what a switch or a waking reads or writes: waker and waker_since (wait.bpf.h),
+ * long_block (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; an array of their own would cost another
+ * 6 ns for the lookup, and a cache line. Other data is in such arrays: parked_stacks here, the collectors' in user space.
  */
 struct slot {
 	/* line 1: where the time went */
@@ -196,7 +200,8 @@ struct cpu_slot {
 	__u64 clock_least;   /* smallest distance since clock_window */
 	__u64 clock_before;  /* the same in the window before */
 	__u64 clock_window;
-	__u64 bpf_ns;        /* estimated run time of the programs */
+	__u64 bpf_ns;        /* estimated run time of the programs but the sampler */
+	__u64 sample_ns;     /* run time of the sampler, which can interrupt the others */
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 files_waited;  /* samples that met new files and left adding them to the next switch or tick */
 	__u64 stacks_skipped; /* long blocks beyond the budget */
@@ -235,6 +240,8 @@ struct shared {
 	__u32 steal_told;    /* stolen time is known: the kernel reports it, or there is no hypervisor */
 	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 peek_slot;     /* slot whose user stack is being read, see blocked.bpf.c; 0: none */
+	__u64 block_price_ns; /* set by user space: 1 s / stacks of blocks allowed per second and CPU, see block_afford() */
+	__u64 wait_price_ns; /* set by user space: of each reported wait, see wait_afford() */
 
 	/* Written by all CPUs when threads, files and stacks come and go. */
 	__u32 slots_used __attribute__((aligned(64))); /* highest slot ever handed out */

@@ -7,6 +7,12 @@
 
 #include "sched.bpf.c"
 
+#include "block.bpf.c"
 #include "blocked.bpf.c"
+#include "recorder.bpf.c"
 #include "sample.bpf.c"
+#include "scope.bpf.c"
 #include "seed.bpf.c"
+#include "stack.bpf.c"
+#include "unwind.bpf.c"
+#include "wait.bpf.c"

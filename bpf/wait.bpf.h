@@ -17,7 +17,6 @@
 
 /* Settings, fixed at load. */
 extern const volatile __u64 wait_ns; /* shortest waits to be reported */
-extern const volatile __u64 wait_price_ns; /* of each reported event */
 extern const volatile __u64 away_ns; /* smaller of wait_ns and AWAY_NS: anything shorter is not looked at */
 
 /* A thread that ran earlier is reported if it accounts for at least one part in this many of the wait. */
@@ -38,7 +37,7 @@ static __always_inline bool wait_afford(struct cpu_slot *c, __u64 now)
 		c->loss[LOSS_WAITS]++;
 		return false;
 	}
-	c->waits_paid = paid + wait_price_ns;
+	c->waits_paid = paid + shared.wait_price_ns;
 	return true;
 }
 

@@ -23,6 +23,9 @@ need cmocka libcmocka-dev test -z "$WHY_NO_UNIT_TESTS"
 need sanitizers "libasan and libubsan" test -n "$SYSTOP_SANITIZED"
 need python3 python3 python3 --version
 need jsonschema python3-jsonschema python3 -c "import jsonschema"
+need prometheus-client python3-prometheus-client python3 -c \
+	"import sys; sys.path.append('/usr/lib/python3/dist-packages'); import prometheus_client"
+need go golang-go go version
 need tmux tmux tmux -V
 need perf linux-perf perf --version
 need bpftool bpftool bpftool version

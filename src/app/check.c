@@ -275,7 +275,8 @@ static void scheduler_text(char *buf, size_t size)
 static int try_programs(const struct options *o)
 {
 	struct collect_options with = { .frequency = o->frequency, .wait_ns = o->wait_ns, .table_mib = o->table_mib,
-					.window_s = o->window_s, .window_bytes = o->window_bytes };
+					.window_s = o->window_s, .window_bytes = o->window_bytes,
+					.max_cpu = o->max_cpu, .max_memory = o->max_memory };
 	struct cgroup_mounts mounts = { 0 };
 	struct load_report report = { 0 };
 	struct cgroups *cgroups = NULL;

@@ -176,7 +176,20 @@ static enum loop_verdict on_tick(void *arg)
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
-/* The processes have ended: reports what was sampled at once. */
+/* What became of the file of refreshes that was written last. */
+static enum loop_verdict file_verdict(struct systop *s)
+{
+	int err = save_busy(s->file) ? 0 : save_failure(s->file)->err;
+
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "%s", save_text(s->file));
+	if (err != -ECANCELED)
+		fail_fix("%s", save_fix(err));
+	return LOOP_FAILED;
+}
+
+/* There is no more to come: what there was is told at once. */
 static enum loop_verdict on_sampled_harvest(struct systop *s)
 {
 	if (!target_ended(&s->target) || s->options.command)
@@ -195,6 +208,9 @@ static enum loop_verdict on_harvest(void *arg)
 		collect_files_age(s->collect, on_forget, s);
 	if (save_work(s->save))
 		tell_save(s);
+	save_work(s->file);
+	if (file_verdict(s) == LOOP_FAILED)
+		return LOOP_FAILED;
 	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
 		tui_notice(s->tui, "%s", said);
 	if (!err)
@@ -388,13 +404,40 @@ static int begin_output(struct systop *s)
 	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
 }
 
-/* Completes the pending line if it is being read; then writes the rest that the exporter has. */
-static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict)
+/* What the exporter makes of the end alone is said: then a signal only ended the recording, as with -w. */
+static enum loop_verdict finish_file(struct systop *s, int *signal_number)
+{
+	int reader = *signal_number ? s->options.file_fd : -1, err;
+	enum loop_verdict verdict;
+
+	save_finish(s->file, NULL, reader, fetch_names, s);
+	verdict = file_verdict(s);
+	if (verdict == LOOP_FAILED)
+		return verdict;
+	err = refresh_end(s);
+	if (err || !save_busy(s->file))
+		return err ? output_verdict(err) : LOOP_STOP;
+	save_finish(s->file, NULL, reader, fetch_names, s);
+	verdict = file_verdict(s);
+	if (verdict != LOOP_FAILED)
+		complain("%s", save_text(s->file));
+	*signal_number = 0;
+	return verdict;
+}
+
+/* The line that is under way is to be whole, if somebody reads it; then comes what the exporter has left. */
+static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict, int *signal_number)
 {
 	int err;
 
 	if (s->tui)
 		return verdict;
+	if (verdict != LOOP_FAILED && *signal_number && options_need(&s->options, EXPORT_REST))
+		verdict = on_tick(s);
+	if (verdict != LOOP_FAILED && s->options.file && options_need(&s->options, EXPORT_TICKS))
+		return finish_file(s, signal_number);
+	if (s->options.file) /* of what is not all there nothing is written */
+		s->unfinished = true;
 	sink_finish(&s->output, LAST_MS);
 	err = refresh_end(s);
 	sink_finish(&s->output, LAST_MS);
@@ -446,7 +489,7 @@ static int run(struct systop *s)
 			o.first_ns = s->plan.first_ns;
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
-		verdict = finish_output(s, verdict);
+		verdict = finish_output(s, verdict, &signal_number);
 		if (options_need(&s->options, EXPORT_WINDOW) && verdict != LOOP_FAILED) {
 			save_trace(s, signal_number);
 			signal_number = 0;

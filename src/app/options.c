@@ -25,6 +25,7 @@
 #define FREQUENCY_MAX 9999
 #define TABLE_MIB_MAX 64
 #define WINDOW_MAX_S 600
+#define MAX_MEM_LEAST (1U << 20)
 #define WINDOW_DEFAULT_S 30
 #define FREQUENCY_DEFAULT 99
 #define INTERVAL_MAX_NS 60000000000ULL
@@ -53,6 +54,8 @@ enum {
 	KEY_ON,
 	KEY_ON_LIMIT,
 	KEY_WAIT_MIN,
+	KEY_MAX_CPU,
+	KEY_MAX_MEM,
 	KEY_LOG,
 	KEY_CLOCK,
 	KEY_FORCE,
@@ -77,6 +80,8 @@ static const struct argp_option own_options[] = {
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
 	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: what 20,000 events a second take, at most 1 % of the host's and 1 GiB)", 1 },
 	{ "wait-min", KEY_WAIT_MIN, "TIME", 0, "of waits for a CPU so long and longer it is told who ran instead, 10us to 10s (default 100us)", 1 },
+	{ "max-cpu", KEY_MAX_CPU, "PERCENT", 0, "limit the CPU time of systop and its BPF programs to this share of one CPU, 0.1 to 1000, by leaving out details (default: no limit)", 1 },
+	{ "max-mem", KEY_MAX_MEM, "SIZE", 0, "limit its memory likewise, as 100M or 1G (default: no limit)", 1 },
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
@@ -261,8 +266,8 @@ static int set_window(struct options *o, const char *arg)
 	return 0;
 }
 
-/* A size with suffix K, M or G. */
-static int set_window_mem(struct options *o, const char *arg)
+/* A size with K, M or G behind it. Returns 0 or -EINVAL. */
+static int parse_size(const char *arg, uint64_t *bytes)
 {
 	static const char units[] = "KMG";
 	const char *unit;
@@ -274,8 +279,37 @@ static int set_window_mem(struct options *o, const char *arg)
 	unit = *end ? strchr(units, toupper((unsigned char)*end)) : units - 1;
 	if (errno || end == arg || *arg == '-' || !unit || (*end && end[1]) ||
 	    size > (1ULL << 40) >> 10 * (unit + 1 - units))
+		return -EINVAL;
+	*bytes = size << 10 * (unit + 1 - units);
+	return 0;
+}
+
+static int set_window_mem(struct options *o, const char *arg)
+{
+	if (parse_size(arg, &o->window_bytes))
 		return bad_value("--window-mem", arg, "a size like 512K, 64M or 1G is wanted");
-	o->window_bytes = size << 10 * (unit + 1 - units);
+	return 0;
+}
+
+static int set_max_mem(struct options *o, const char *arg)
+{
+	if (parse_size(arg, &o->max_memory) || o->max_memory < MAX_MEM_LEAST)
+		return bad_value("--max-mem", arg, "a size like 100M or 1G is wanted, at least 1M");
+	return 0;
+}
+
+/* A number with a point at most; a % behind it is no mistake. */
+static int set_max_cpu(struct options *o, const char *arg)
+{
+	char *end;
+	double percent;
+
+	errno = 0;
+	percent = strtod(arg, &end);
+	end += *end == '%';
+	if (errno || end == arg || *end || strspn(arg, "0123456789.%") != strlen(arg) || percent < 0.1 || percent > 1000)
+		return bad_value("--max-cpu", arg, "percent of one CPU from 0.1 to 1000 are wanted, as 2 or 0.5");
+	o->max_cpu = percent * 1000 + 0.5;
 	return 0;
 }
 
@@ -453,6 +487,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return set_on_limit(o, arg);
 	case KEY_WAIT_MIN:
 		return set_wait_min(o, arg);
+	case KEY_MAX_CPU:
+		return set_max_cpu(o, arg);
+	case KEY_MAX_MEM:
+		return set_max_mem(o, arg);
 	case KEY_AT:
 		if (schedule_parse(arg, &o->at))
 			return bad_value("--at", arg, "@HH:MM:SS, +SEC or /SEC is wanted, as @14:30:00 or /60");

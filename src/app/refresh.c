@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/systop.h"
 #include "app/turns.h"
@@ -11,6 +14,7 @@
 #include "export/exporter.h"
 #include "model/tick.h"
 #include "query/stack_walk.h"
+#include "save/save.h"
 #include "sym/names.h"
 #include "util/clock.h"
 
@@ -54,7 +58,43 @@ static void wait_for_stacks(struct systop *s, const struct tick *t, refresh_work
 	}
 }
 
-/* Sends the refresh when it is complete. @more: result of the exporter's tick() or more(). */
+/* Where the next refresh is written to. NULL: nowhere, as the one before is not all sent, errno is 0; or ENOMEM. */
+static FILE *output_begin(struct systop *s)
+{
+	int fd;
+
+	if (!s->options.file)
+		return sink_begin(&s->output);
+	errno = 0;
+	save_work(s->file);
+	s->output.dropped += save_busy(s->file);
+	if (save_busy(s->file))
+		return NULL;
+	fd = memfd_create("systop-export", MFD_CLOEXEC);
+	s->content = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!s->content && fd >= 0)
+		close(fd);
+	return s->content;
+}
+
+/* A file is written by a helper; without anything to say there is none. */
+static int output_end(struct systop *s)
+{
+	const struct options *o = &s->options;
+	int err;
+
+	if (!o->file)
+		return sink_end(&s->output);
+	err = fflush(s->content) ? -errno : 0;
+	if (!err && ftell(s->content) > 0)
+		err = save_content(s->file, o->exporter, strcmp(o->file, "-") ? o->file : "standard output", o->file_fd,
+				   fileno(s->content));
+	fclose(s->content);
+	s->content = NULL;
+	return err;
+}
+
+/* It is sent when it is whole. @more: what tick() or more() of the exporter returned. */
 static int send_whole(struct systop *s, int more)
 {
 	int end;
@@ -62,7 +102,7 @@ static int send_whole(struct systop *s, int more)
 	s->unfinished = more > 0;
 	if (s->unfinished)
 		return 0;
-	end = sink_end(&s->output);
+	end = output_end(s);
 	return more ? more : end;
 }
 
@@ -89,7 +129,7 @@ int refresh_write(struct systop *s, const struct tick *t, refresh_work *work)
 
 	if (err)
 		return err;
-	to = sink_begin(&s->output);
+	to = output_begin(s);
 	return to ? send_whole(s, print_refresh(s, t, work, to)) : -errno;
 }
 
@@ -106,8 +146,8 @@ int refresh_end(struct systop *s)
 
 	if (!e || !e->end)
 		return 0;
-	to = s->unfinished ? NULL : sink_begin(&s->output); /* half a refresh is worthless */
+	to = s->unfinished ? NULL : output_begin(s); /* half a refresh is none */
 	err = e->end(&s->export, to);
-	sent = to ? sink_end(&s->output) : 0;
+	sent = to ? output_end(s) : 0;
 	return err ? err : sent;
 }

@@ -61,7 +61,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_WRITE] = {
 		.name = "systop-write",
-		.what = "writes traces",
+		.what = "writes traces, and other files",
 		.user = USER_WRITER,
 		.calls = CALLS_OPEN | CALLS_WRITE,
 		.files = 32,

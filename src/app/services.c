@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/check.h"
 #include "app/crash.h"
@@ -17,6 +20,7 @@
 #include "helper/helper.h"
 #include "model/health.h"
 #include "model/loss_names.h"
+#include "model/sample.h"
 #include "model/tick.h"
 #include "proc/user.h"
 #include "query/recorded.h"
@@ -135,6 +139,52 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 		snprintf(said, size, "cannot save: %s", save_why(sources->save));
 }
 
+/* What the exporter of samples makes of them, into a file of memory. */
+static int export_samples(const struct exporter *as, struct services *from, const struct sample_set *set, FILE *to)
+{
+	struct export e = { .host = from->host->name, .kernel = from->host->kernel, .scope = from->host->scope,
+			    .source = &from->host->source };
+	int err = as->begin(&e), ended;
+
+	if (err)
+		return err;
+	err = as->samples(&e, set);
+	ended = as->end(&e, err ? NULL : to);
+	return err ? err : ended ? ended : fflush(to) ? -errno : 0;
+}
+
+/* Where w saves, too: "" is here. */
+static void save_folder(const struct services *from, char *buf, size_t size)
+{
+	const char *end = from->save_path && from->save_fd < 0 ? strrchr(from->save_path, '/') : NULL;
+
+	snprintf(buf, size, "%.*s", end ? (int)(end + 1 - from->save_path) : 0, end ? from->save_path : "");
+}
+
+static void save_samples(void *arg, const struct sample_set *set, char *said, size_t size)
+{
+	struct services *from = arg;
+	const struct exporter *as = exporter_of_samples();
+	char folder[PATH_MAX];
+	int fd = memfd_create("systop-export", MFD_CLOEXEC), err;
+	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+
+	save_folder(from, folder, sizeof(folder));
+	err = save_busy(from->save) ? -EBUSY : !to ? -ENOMEM : !as ? -EOPNOTSUPP : export_samples(as, from, set, to);
+	if (!err)
+		err = save_content(from->save, as, folder, -1, fd);
+	if (to)
+		fclose(to);
+	else if (fd >= 0)
+		close(fd);
+	if (err == -EBUSY)
+		snprintf(said, size, "one is being saved already: Esc cancels it");
+	else if (err)
+		snprintf(said, size, "cannot save: %s", strerror(-err));
+	else
+		snprintf(said, size, "saving: Esc cancels");
+}
+
 /* 40 ms of work. */
 #define EVENTS_MOST (4U << 20)
 
@@ -163,7 +213,7 @@ static int recorded_samples(void *arg, const struct tick *any, uint64_t from, ui
 		.stacks = all_stacks,
 		.arg = arg,
 		.tick = any,
-		.frequency = collect_frequency(((struct services *)arg)->collect, 0),
+		.frequency = collect_samples(((struct services *)arg)->collect),
 	};
 
 	return recorded_read(&l, from, to, since, fn, fn_arg);
@@ -200,7 +250,12 @@ static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
 	names_build_id(((struct services *)arg)->names, frame, buf, size);
 }
 
-/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": the last part, without prefixes that others share. */
+static bool place(void *arg, uint64_t frame, struct frame_place *p)
+{
+	return names_place(((struct services *)arg)->names, frame, p);
+}
+
+/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": what stands last, without what it has in common with others. */
 static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 {
 	FILE *f = fopen("/proc/interrupts", "re");
@@ -263,6 +318,7 @@ void services_init(struct host *h, struct services *from)
 		.names_generation = names_generation_now,
 		.code = code,
 		.build_id = build_id,
+		.place = place,
 		.irq_name = irq_name,
 		.thread_name = thread_name,
 		.recorded = recorded,
@@ -281,5 +337,7 @@ void services_init(struct host *h, struct services *from)
 	h->write_config = write_config;
 	h->without_starter = without_starter;
 	h->save = save;
+	h->save_samples = save_samples;
 	h->save_cancel = cancel_save;
+	from->host = h;
 }

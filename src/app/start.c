@@ -92,7 +92,9 @@ static int start_save(struct systop *s)
 	}
 	s->save = save_new(&o);
 	s->sources.save = s->save;
-	return s->save ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+	o.trigger = (struct trigger){ 0 };
+	s->file = save_new(&o);
+	return s->save && s->file ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
 
 static int open_screen(struct systop *s)
@@ -207,6 +209,8 @@ int start(struct systop *s)
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,
 			.memory_spare = memory_spare(&s->mounts),
+			.max_cpu = s->options.max_cpu,
+			.max_memory = s->options.max_memory,
 			.tell = log_step,
 			.window_now = options_need(&s->options, EXPORT_WINDOW),
 		};
@@ -237,6 +241,9 @@ void stop(struct systop *s)
 	sink_fini(&s->output);
 	topology_fini(&s->sources.topology);
 	save_free(s->save);
+	save_free(s->file);
+	if (s->content)
+		fclose(s->content);
 	names_free(s->names);
 	helper_stop();
 	collect_free(s->collect);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/utsname.h>
 
 #include "app/command.h"
@@ -38,6 +39,8 @@ struct systop {
 	struct collect *collect;
 	struct names *names;
 	struct save *save;
+	struct save *file;     /* of what an exporter of refreshes writes to options.file */
+	FILE *content;         /* which is made now; NULL: none is */
 	struct tui *tui;
 	struct sink output; /* to standard output: the screen, or refreshes */
 	bool unfinished;    /* the refresh being written to it is incomplete */

@@ -49,6 +49,7 @@ struct blocked {
 	uint64_t passed_ns;    /* when the last pass ended */
 	struct worker peek;
 	bool started;
+	bool shed;             /* nothing is looked at */
 	int sleepers;          /* ticks for which they are wanted */
 	int epoll_fd;
 	struct stack *scratch;
@@ -93,28 +94,19 @@ void blocked_sleepers(struct blocked *b)
 	b->sleepers = SLEEPERS_TICKS;
 }
 
-bool blocked_wants_sleepers(const struct blocked *b)
-{
-	return b->sleepers && b->nr_asked < ASK_MAX;
-}
-
-bool blocked_looks(const struct blocked *b)
-{
-	return b->sleepers || selftest_wanted(&b->selftest);
-}
-
-bool blocked_is(const struct blocked *b, uint32_t index, uint64_t since)
+static bool blocked_is(const struct blocked *b, uint32_t index, uint64_t since)
 {
 	return b->known[index].since == since;
 }
 
-bool blocked_wants_test(const struct blocked *b, const struct slot *s)
+/* Whether the slot is that of systop's own starter, which sleeps: the unwinder is tested with it. */
+static bool wants_test(const struct blocked *b, const struct slot *s)
 {
 	return s->tgid == b->o.starter_tgid && b->o.starter_tgid && b->o.link_fd >= 0 &&
 	       selftest_wanted(&b->selftest) && !worker_busy(&b->peek) && !b->test_slot;
 }
 
-void blocked_test(struct blocked *b, uint32_t index, uint64_t since)
+static void ask_test(struct blocked *b, uint32_t index, uint64_t since)
 {
 	if (b->nr_asked == ASK_MAX)
 		return;
@@ -135,10 +127,11 @@ void blocked_end(struct blocked *b, uint32_t index, struct life *l)
 	*k = (struct known){ 0 };
 }
 
-int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
+/* The thread is blocked now. */
+static int show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
 {
 	struct known *k = &b->known[index];
-	bool at_least = copy->flags & SLOT_SINCE_MIN || copy->since < b->o.shared->started_ns;
+	bool at_most = copy->flags & SLOT_SINCE_EARLY;
 	int err;
 
 	if (k->since == copy->since || (b->o.self_tgid && (copy->tgid == b->o.self_tgid ||
@@ -147,7 +140,7 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 		return 0;
 	blocked_end(b, index, l);
 	err = model_block(b->o.model, l, slot_blocked(copy),
-			  now > copy->since ? now - copy->since : 0, at_least);
+			  now > copy->since ? now - copy->since : 0, at_most);
 	if (err)
 		return err;
 	k->since = copy->since;
@@ -157,6 +150,47 @@ int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, str
 	else if (b->nr_again < ASK_MAX)
 		b->again[b->nr_again++] = index;
 	return 0;
+}
+
+/* Threads asleep come after all others. */
+int blocked_thread(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
+{
+	bool still = slot_is_blocked(copy) && blocked_is(b, index, copy->since);
+
+	if (!still)
+		blocked_end(b, index, l);
+	return slot_is_blocked(copy) && copy->state == SLOT_D ? show(b, index, copy, l, now) : 0;
+}
+
+static int show_sleeper(struct blocked *b, uint32_t index, const struct slot *slot, uint64_t now)
+{
+	struct life *life = b->o.life(b->o.arg, index);
+	struct slot copy;
+
+	if (!life || blocked_is(b, index, slot->since) || !slot_read(slot, &copy) || !slot_is_blocked(&copy) ||
+	    copy.since > now)
+		return 0;
+	return show(b, index, &copy, life, now);
+}
+
+int blocked_look(struct blocked *b, uint64_t now)
+{
+	uint32_t used = b->o.shared->slots_used;
+	int err = 0;
+
+	if (!b->sleepers && !selftest_wanted(&b->selftest))
+		return 0;
+	for (uint32_t i = 1; !err && i <= used && i < b->o.max_slots; i++) {
+		const struct slot *slot = &b->o.slots[i];
+
+		if (slot->state != SLOT_SLEEP)
+			continue;
+		if (wants_test(b, slot))
+			ask_test(b, i, slot->since);
+		if (b->sleepers && b->nr_asked < ASK_MAX)
+			err = show_sleeper(b, i, slot, now);
+	}
+	return err;
 }
 
 /* --- The helper */
@@ -185,6 +219,8 @@ static void start_pass(struct blocked *b)
 
 	if (worker_busy(&b->peek) || b->o.link_fd < 0)
 		return;
+	if (b->shed)
+		b->nr_asked = b->nr_again = b->test_slot = 0;
 	ask_again(b);
 	if (!b->nr_asked)
 		return;
@@ -201,6 +237,11 @@ static void start_pass(struct blocked *b)
 	}
 	if (!worker_ask(&b->peek, &r, sizeof(r), b->o.link_fd))
 		worker_failed(&b->peek);
+}
+
+void blocked_shed(struct blocked *b, bool shed)
+{
+	b->shed = shed;
 }
 
 void blocked_ask(struct blocked *b)

@@ -18,12 +18,18 @@ struct model;
  * somebody wants to see them.
  */
 
+/* blocked_life - the life of the thread in a slot if it is shown, else NULL. */
+typedef struct life *blocked_life(void *arg, uint32_t slot);
+
 struct blocked_options {
 	struct model *model;
 	int role;              /* of the helper */
 	int link_fd;           /* of the iterator, -1: there is none */
 	uint64_t *wanted;      /* its map, one a slot */
+	const struct slot *slots; /* mapped */
 	uint32_t max_slots;
+	blocked_life *life;    /* called with @arg */
+	void *arg;
 	struct shared *shared;
 	uint32_t self_tgid, starter_tgid; /* systop and its helpers: left out; 0: nobody is */
 };
@@ -34,23 +40,16 @@ void blocked_free(struct blocked *b);
 
 /* blocked_sleepers - those asleep are looked at, too, for the next ticks. */
 void blocked_sleepers(struct blocked *b);
-bool blocked_wants_sleepers(const struct blocked *b);
 
-/* blocked_looks - whether anything is to be asked of threads that sleep in this tick. */
-bool blocked_looks(const struct blocked *b);
-
-/* blocked_wants_test - whether the slot is that of systop's own starter, which the unwinder is tested with.
- * blocked_test - in a tick: systop's own starter sleeps, in this slot; for the unwinder's self-test. */
-bool blocked_wants_test(const struct blocked *b, const struct slot *s);
-void blocked_test(struct blocked *b, uint32_t index, uint64_t since);
-
-/* blocked_show - in a tick: the thread is blocked now, as @copy of its slot says, at @now. 0 or -ENOMEM.
- * blocked_end - what was told of this slot's thread is over. */
-int blocked_show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now);
+/* blocked_thread - in a tick: begins or ends the thread's block according to @copy of its slot. blocked_end - ends the
+ * block of this slot's thread. blocked_look - after all threads: looks at sleeping threads if they were requested.
+ * 0 or -ENOMEM. */
+int blocked_thread(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now);
 void blocked_end(struct blocked *b, uint32_t index, struct life *l);
+int blocked_look(struct blocked *b, uint64_t now);
 
-/* blocked_is - whether the block that began at @since was told already. */
-bool blocked_is(const struct blocked *b, uint32_t index, uint64_t since);
+/* blocked_shed - whether stacks are not looked at from now on: blocks are reported all the same. */
+void blocked_shed(struct blocked *b, bool shed);
 
 /* blocked_ask - after a tick: has those looked at that it told of. */
 void blocked_ask(struct blocked *b);

@@ -44,6 +44,8 @@ struct collect_options {
 	uint64_t memory_spare;        /* within so many bytes, */
 	uint64_t wait_ns;             /* of waits so long and longer it is told who ran instead */
 	void (*tell)(const char *step); /* of each step of the start, "load BPF programs"; NULL: nobody */
+	uint64_t max_cpu;             /* limit of what systop costs in 1/1000 % of one CPU, */
+	uint64_t max_memory;          /* and in bytes; 0: no limit */
 	bool window_now;              /* from the start on; else from a moment later: it takes 5 ms a CPU */
 };
 
@@ -99,8 +101,11 @@ uint32_t collect_blocked(const struct collect *c);
  * O(threads). */
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
 
-/* collect_frequency - of the samplers, now; sets it to @hz, if that is not 0. */
+/* collect_frequency - of the samplers, as it is wanted; sets it to @hz, if that is not 0. */
 int collect_frequency(struct collect *c, int hz);
+
+/* collect_samples - samples a second on each CPU now: fewer than requested where some are shed. */
+int collect_samples(const struct collect *c);
 
 /* collect_sample_rate - how often the kernel lets a CPU be sampled at most (kernel.perf_event_max_sample_rate, 1/s), when
  * systop started and now; 0: not known. It lowers that itself where samples take long. */

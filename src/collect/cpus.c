@@ -252,6 +252,6 @@ uint64_t cpus_bpf_ns(const struct cpus *c)
 	uint64_t ns = 0;
 
 	for (int i = 0; i < c->mem.nr; i++)
-		ns += c->mem.slots[i].bpf_ns;
+		ns += c->mem.slots[i].bpf_ns + c->mem.slots[i].sample_ns;
 	return ns;
 }

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_LOAD_H
 #define SYSTOP_COLLECT_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collect/words.h"
@@ -22,11 +23,21 @@ struct load_report {
 	} attempts[LOAD_ATTEMPTS];
 };
 
+/* How the BPF object is loaded: the collectors configure it by this. */
+struct load {
+	const struct collect_options *options;
+	const struct online *online;
+	int attempt;         /* this one, from 0 on: with less each time */
+	bool kernel_reads;   /* programs may read any kernel memory */
+	uint32_t ring_slots; /* of each of the recorder's rings, 0: there are none */
+	int ring_fd;         /* pattern of these rings, -1: none. Whoever takes it over sets it to -1. */
+};
+
 /* load_programs - opens, configures and loads the BPF object, without what this kernel does not have or
- * does not allow. @ring_fd: what the recorder's rings are like, @ring_slots each; 0: there is no recorder.
- * @report: filled in. 0 or -errno, after fail() if libbpf named what is refused. */
-int load_programs(struct systop **skel, const struct collect_options *o, const struct online *online,
-		  int ring_fd, uint32_t ring_slots, struct load_report *report);
+ * does not allow. @l: options and online are set. @report: filled in. 0 or -errno, after fail() if libbpf named what
+ * is refused. load_end - always: closes what nobody took over. */
+int load_programs(struct systop **skel, struct load *l, struct load_report *report);
+void load_end(struct load *l);
 
 /* load_try - whether that would work here and now, for --check: nothing is attached, and nothing stays. 0 or -errno. */
 int load_try(const struct collect_options *o, struct load_report *report);

@@ -68,19 +68,25 @@ static const struct {
 
 #define NR_PROBES (sizeof(rows) / sizeof(rows[0]))
 
+static bool has_value(const struct btf *btf, const struct btf_type *t, const char *name)
+{
+	for (int i = 0; i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
+			return true;
+	return false;
+}
+
+/* Members of unnamed structs and unions in it count as its own. */
 static bool has_member(const struct btf *btf, const struct btf_type *t, const char *name)
 {
-	if (btf_is_enum(t)) {
-		const struct btf_enum *e = btf_enum(t);
+	for (int i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const struct btf_type *inner = m->name_off ? NULL : btf__type_by_id(btf, m->type);
 
-		for (int i = 0; i < btf_vlen(t); i++)
-			if (!strcmp(btf__name_by_offset(btf, e[i].name_off), name))
-				return true;
-		return false;
-	}
-	for (int i = 0; i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), name))
+		if (inner && btf_is_composite(inner) ? has_member(btf, inner, name)
+						     : !strcmp(btf__name_by_offset(btf, m->name_off), name))
 			return true;
+	}
 	return false;
 }
 
@@ -97,7 +103,8 @@ static bool answer(const struct btf *btf, const struct question *q)
 	int id = q->type ? btf__find_by_name_kind(btf, q->type, q->kind) : 0;
 	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
 
-	return t && (!q->member || has_member(btf, t, q->member)) &&
+	return t &&
+	       (!q->member || (btf_is_enum(t) ? has_value(btf, t, q->member) : has_member(btf, t, q->member))) &&
 	       (!q->arguments || nr_arguments(btf, t) >= q->arguments);
 }
 

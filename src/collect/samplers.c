@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "model/health.h"
+#include "slot.h"
 #include "util/cpulist.h"
 #include "util/online.h"
 
@@ -228,4 +230,38 @@ void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to)
 bool samplers_cycles(const struct samplers *s)
 {
 	return s->hardware;
+}
+
+static const char *const sample_classes[SAMPLE_CLASSES] = {
+	[SAMPLE_THREAD] = "threads", [SAMPLE_KERNEL] = "kernel threads",
+	[SAMPLE_IDLE] = "idle",      [SAMPLE_GUEST] = "virtual machines",
+	[SAMPLE_ENTRY] = "entering the kernel",
+	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
+};
+
+void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int nr, struct health *h)
+{
+	int running, wanted, hz;
+	const char *event;
+	long from, now;
+
+	samplers_state(s, &running, &wanted, &hz, &event);
+	if (running < wanted)
+		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
+			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
+	else
+		health_add(h, "Probes", "sample", HEALTH_ON, "what runs, %d times a second on %d CPUs, by %s",
+			   hz, running, event);
+	samplers_rate(s, &from, &now);
+	if (now < from)
+		health_add(h, "Probes", "sample rate", HEALTH_DEGRADED,
+			   "kernel.perf_event_max_sample_rate fell from %ld to %ld: samples took long; see --clock=cpu", from, now);
+	for (int class = 0; class < SAMPLE_CLASSES; class++) {
+		uint64_t sum = 0;
+
+		for (int cpu = 0; cpu < nr; cpu++)
+			sum += cpus[cpu].samples[class];
+		health_add(h, "Samples since the start", sample_classes[class], HEALTH_FACT,
+			   "%10" PRIu64, sum);
+	}
 }

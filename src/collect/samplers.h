@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 struct bpf_program;
+struct cpu_slot;
+struct health;
 struct online;
 struct samplers;
 
@@ -44,5 +46,8 @@ void samplers_rate(const struct samplers *s, long *start, long *now);
  * "cpu-clock". */
 void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
 		    const char **event);
+
+/* samplers_health - where they are, and what the @nr CPUs did when they were sampled. */
+void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int nr, struct health *h);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "helper/cost.h"
 #include "helper/helper.h"
 #include "model/tick.h"
 #include "util/clock.h"
@@ -50,4 +51,9 @@ void self_read(struct self *s, uint64_t bpf_ns, uint64_t bpf_bytes, struct self_
 	};
 	s->cpu_ns = cpu_ns;
 	s->bpf_ns = bpf_ns;
+}
+
+uint64_t self_private_bytes(void)
+{
+	return process_private_bytes(getpid()) + helper_private_bytes();
 }

@@ -20,4 +20,7 @@ void self_close(struct self *s);
  * helpers, /proc/self/statm. */
 void self_read(struct self *s, uint64_t bpf_ns, uint64_t bpf_bytes, struct self_cost *cost);
 
+/* self_private_bytes - private memory of systop, its starter and its helpers, by /proc/PID/statm. */
+uint64_t self_private_bytes(void);
+
 #endif

@@ -50,6 +50,11 @@ uint64_t slot_woken(const struct slot *c)
 	}
 }
 
+bool slot_is_blocked(const struct slot *c)
+{
+	return (c->state == SLOT_D || c->state == SLOT_SLEEP) && !slot_woken(c);
+}
+
 enum thread_state slot_state(const struct slot *c)
 {
 	if (slot_woken(c))

@@ -70,6 +70,9 @@ static inline enum metric_id slot_blocked(const struct slot *c)
 	return c->state == SLOT_D ? METRIC_D : METRIC_SLEEP;
 }
 
+/* slot_is_blocked - whether it is, and was not woken since. */
+bool slot_is_blocked(const struct slot *c);
+
 /* slot_show - what the thread did from the last tick to @at, which becomes @r->end, by a copy @c of
  * @slot, which may have switched since. @at: not before its birth */
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,

@@ -4,14 +4,13 @@
 
 #include <stdint.h>
 
-#include "collect/waits.h"
 #include "slot.h"
 
-struct blocked;
 struct cgroups;
+struct collector_set;
+struct life;
 struct model;
 struct slots;
-struct stacks;
 
 /* Memory the BPF programs write, mapped into this process. */
 struct slots_memory {
@@ -23,14 +22,13 @@ struct slots_memory {
 	const uint64_t *limit_cgroups; /* by slot, where limits are of another hierarchy: cgroup there */
 	struct shared *shared;
 	int free_fd;            /* queue of free slots */
-	struct waits_memory waits;
 };
 
 /* slots_new - reads the thread slots of @mem into @model. All are borrowed for the reader's life.
- * @stacks, @blocked: of these threads, NULL: none are taken
+ * @with: the collectors whose hooks are called for each thread; they may open later
  * Returns NULL when out of memory. */
-struct slots *slots_new(const struct slots_memory *mem, struct model *model,
-			struct cgroups *cgroups, struct stacks *stacks, struct blocked *blocked);
+struct slots *slots_new(const struct slots_memory *mem, struct model *model, struct cgroups *cgroups,
+			const struct collector_set *with);
 void slots_free(struct slots *s);
 
 /* slots_baseline - what the slots hold at @now (accounting clock) belongs to the time before. */
@@ -60,12 +58,15 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 typedef int slots_moved_fn(void *arg);
 void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg);
 
+/* slots_life - the life of the thread in a slot, for ring events that can precede its first scan; NULL: unknown.
+ * slots_shown_life - the same if it is in scope, else NULL. */
+struct life *slots_life(struct slots *s, uint32_t index);
+struct life *slots_shown_life(const struct slots *s, uint32_t index);
+
 /* slots_queued - at the last tick, for each CPU: threads that wait for one and were last on that; slots_running - the
- * slot of the thread that ran there, 0: none. Good for the slots' life. slots_waits_lost - events of waits that were
- * overwritten before they were read, since the start. */
+ * slot of the thread that ran there, 0: none. Good for the slots' life. */
 const uint32_t *slots_queued(const struct slots *s);
 const uint32_t *slots_running(const struct slots *s);
-uint64_t slots_waits_lost(const struct slots *s);
 
 /* slots_loss - adds what was lost here since the start, by cause. */
 void slots_loss(const struct slots *s, uint64_t loss[LOSS_COUNT]);

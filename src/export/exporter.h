@@ -11,6 +11,7 @@
 struct capture;
 struct capture_result;
 struct filter;
+struct sample_set;
 struct source;
 struct tick;
 
@@ -30,7 +31,8 @@ struct export {
 enum export_needs {
 	EXPORT_TICKS = 1,   /* refreshes, each when it comes */
 	EXPORT_SAMPLES = 2, /* and their stacks, also of threads that sleep, with names: these are waited for */
-	EXPORT_WINDOW = 4,  /* what the recorder has at the end; it is written by a helper process */
+	EXPORT_WINDOW = 4,  /* what the recorder has at the end */
+	EXPORT_REST = 8,    /* the part of a refresh that there is when a signal ends it, too */
 };
 
 /* A format that is written in place of the screen. */
@@ -51,16 +53,24 @@ struct exporter {
 	int (*tick)(struct export *e, FILE *to, const struct tick *t);
 	int (*more)(struct export *e, uint64_t until);
 	int (*end)(struct export *e, FILE *to);
-	/* For a window: what a file's name ends with when it has none of its own, without the dot. Writes it: 0,
-	 * -ECANCELED: it is not wanted any more, or -errno. */
+	/* For samples: of this set, in place of tick(): it is exported by begin(), this and end(). NULL: only of ticks. 0 or
+	 * -errno. */
+	int (*samples)(struct export *e, const struct sample_set *set);
+	/* Of a file, whose operand is no word. It is written by a helper process, when what tick() or end() had to say is
+	 * whole: in place of the one before, or not at all. What its name ends with when it has none of its own, without
+	 * the dot; NULL: it always has one. Whether others than its owner may read it. */
 	const char *suffix;
+	bool others_read;
+	/* For a window: writes it: 0, -ECANCELED: it is not wanted any more, or -errno. */
 	int (*window)(FILE *to, const struct capture *c, struct capture_result *result);
 };
 
 /* All of them, in the order of --help; exporter_at - NULL: there is none at this place. exporter_place - of one of
  * them. */
-extern const struct exporter export_table, export_json, export_folded, export_trace;
+extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics,
+	export_pprof;
 const struct exporter *exporter_at(unsigned int place);
+const struct exporter *exporter_of_samples(void); /* that has samples() and a suffix: the first; NULL: none has */
 unsigned int exporter_place(const struct exporter *e);
 
 #endif

@@ -7,6 +7,8 @@ static const struct exporter *const exporters[] = {
 	&export_table,
 	&export_json,
 	&export_folded,
+	&export_openmetrics,
+	&export_pprof,
 	&export_trace,
 };
 
@@ -15,6 +17,14 @@ static const struct exporter *const exporters[] = {
 const struct exporter *exporter_at(unsigned int place)
 {
 	return place < NR_EXPORTERS ? exporters[place] : NULL;
+}
+
+const struct exporter *exporter_of_samples(void)
+{
+	for (size_t i = 0; i < NR_EXPORTERS; i++)
+		if (exporters[i]->samples && exporters[i]->suffix)
+			return exporters[i];
+	return NULL;
 }
 
 unsigned int exporter_place(const struct exporter *e)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,4 +111,36 @@ uint64_t cost_cpu_ns(pid_t starter)
 		break;
 	}
 	return known.starter + known.helpers;
+}
+
+uint64_t process_private_bytes(pid_t pid)
+{
+	char path[32], text[128];
+	uint64_t resident, shared_pages;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[len < 0 ? 0 : len] = '\0';
+	if (sscanf(text, "%*u %" SCNu64 " %" SCNu64, &resident, &shared_pages) != 2 || shared_pages > resident)
+		return 0;
+	return (resident - shared_pages) * sysconf(_SC_PAGESIZE);
+}
+
+uint64_t cost_private_bytes(pid_t starter)
+{
+	uint64_t bytes = starter ? process_private_bytes(starter) : 0;
+
+	for (int i = 0; shared && i < HELPER_SLOTS; i++) {
+		pid_t pid = __atomic_load_n(&shared->pids[i], __ATOMIC_SEQ_CST);
+
+		if (pid && (starter || is_helper(pid)))
+			bytes += process_private_bytes(pid);
+	}
+	return bytes;
 }

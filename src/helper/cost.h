@@ -19,4 +19,9 @@ void cost_ended(unsigned int slot);
  * decreases. */
 uint64_t cost_cpu_ns(pid_t starter);
 
+/* cost_private_bytes - private memory of the starter and the helpers that run now. process_private_bytes - of any process;
+ * 0: it does not exist. */
+uint64_t cost_private_bytes(pid_t starter);
+uint64_t process_private_bytes(pid_t pid);
+
 #endif

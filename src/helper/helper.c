@@ -76,6 +76,11 @@ uint64_t helper_cpu_ns(void)
 	return cost_cpu_ns(helper_starter());
 }
 
+uint64_t helper_private_bytes(void)
+{
+	return cost_private_bytes(helper_starter());
+}
+
 static void close_socket(void)
 {
 	if (starter.socket >= 0)

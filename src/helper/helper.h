@@ -33,6 +33,7 @@ struct helper {
 int helper_start(const struct helper_role *roles, int nr, int own);
 pid_t helper_starter(void); /* 0: there is none */
 uint64_t helper_cpu_ns(void); /* of the starter and all helpers, since the start */
+uint64_t helper_private_bytes(void); /* private memory of the starter and the helpers */
 void helper_stop(void);
 
 /* helper_work - takes the starter's messages, and checks whether it still runs; call it now and then, and when

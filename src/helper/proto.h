@@ -68,6 +68,7 @@ enum symbols_what {
 #define JIT_FILE 0x80000000U
 
 #define SYMBOLS_BATCH 256
+#define SYMBOLS_SEGMENTS 8
 
 /* CPU time after which a request ends the helper. */
 #define SYMBOLS_CPU_MS 2000
@@ -92,6 +93,11 @@ struct symbols_loaded {
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
 	char debuglink[128]; /* "": it names no debug information file */
+	uint32_t nr_segments;
+	uint32_t spare;
+	struct {
+		uint64_t offset, size, address;
+	} segments[SYMBOLS_SEGMENTS]; /* of the file itself: those with code */
 };
 
 /* Names in the order of the request, each with its NUL; "": unknown. */
@@ -131,16 +137,17 @@ struct symbols_source {
 	char text[1024];
 };
 
-/* --- write: writes the recorder's window as a trace */
+/* --- write: writes a file: the recorder's window as a trace, or what somebody else made */
 
 enum write_what {
 	WRITE_CPUS,  /* brings the map of struct cpu_slot: there are @cpu CPUs, whose rings have @slots each */
 	WRITE_RING,  /* brings CPU @cpu's ring, of which slots @from to @end are wanted */
 	WRITE_TO,    /* brings a file that is open for writing: the rings are copied now */
 	WRITE_PATH,  /* the same for @path, which appears only when it is complete; a device or FIFO is written to
-		      * directly */
+		      * directly. @exporter makes it */
 	WRITE_INDEX, /* brings what export/trace_index.h describes: @exporter writes it */
 	WRITE_REMOVE, /* as the only request: removes @temporary, left by a helper for @path that was killed */
+	WRITE_CONTENT, /* in place of WRITE_INDEX, without CPUs and rings: brings a file whose content is written */
 };
 
 struct write_request {

@@ -3,6 +3,7 @@
 #define SYSTOP_MODEL_EVENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ring.h" /* enum ring_kind, enum ring_state */
@@ -25,9 +26,31 @@ struct event {
 			      * its low bits (RING_SAMPLE_TID) */
 	uint32_t other;      /* previous thread, waker, parent, tid before exec */
 	uint32_t user, kernel; /* RING_SAMPLE, RING_BLOCK: stack ids, 0: none */
-	uint64_t off_ns, blocked_ns; /* RING_BLOCK: time off the CPU until now, and the blocked part of it; RING_IRQ:
-				      * off_ns is its duration until now */
+	uint64_t off_ns, blocked_ns; /* RING_BLOCK: time off the CPU until now, and the blocked part of it; RING_IRQ and
+				      * other slices: off_ns is their duration until now */
+	uint64_t values[RING_VALUES_MAX]; /* as recorded; event_rows describes them */
 };
+
+enum event_track { EVENT_THREAD, EVENT_CPU, EVENT_DEVICE };
+enum event_shape { EVENT_SLICE, EVENT_INSTANT, EVENT_COUNTER };
+
+/* A row of RING_EVENTS (ring.h). */
+struct event_row {
+	const char *name;
+	enum event_track track;
+	enum event_shape shape;
+	int slots;
+	const char *values[RING_VALUES_MAX]; /* names; NULL: unused */
+};
+
+/* The row of each kind; RING_NONE has none. */
+extern const struct event_row event_rows[RING_KINDS];
+
+/* event_measure - index of the value that is a slice's duration, or a counter's value. */
+static inline int event_measure(const struct event_row *row)
+{
+	return row->slots > 1 ? 2 : 0;
+}
 
 /* event_fn - receives one event; those of a CPU come in order of time. A result other than 0 ends reading and is
  * returned. */

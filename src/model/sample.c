@@ -178,7 +178,7 @@ void model_stacks_free(struct model *m)
 
 /* --- Blocks */
 
-int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_least)
+int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_most)
 {
 	struct block *b = malloc(sizeof(*b));
 
@@ -190,7 +190,7 @@ int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t
 		.until = BLOCK_ON,
 		.metric = metric,
 		.flags = NOTE_NO_STACK,
-		.at_least = at_least,
+		.at_most = at_most,
 		.before = l->block,
 		.next = m->blocks_known,
 	};

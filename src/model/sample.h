@@ -54,6 +54,18 @@ struct stack_sample {
 			       * in ksoftirqd */
 };
 
+typedef int sample_fn(void *arg, const struct stack_sample *s);
+
+/* Some samples from any source, for an exporter. */
+struct sample_set {
+	/* Calls @fn for each, until it returns other than 0, which is returned. */
+	int (*each)(void *arg, sample_fn *fn, void *fn_arg);
+	void *arg;
+	enum metric_id metric;  /* that was shown of them */
+	uint64_t from_ns;       /* start of the time they are of, CLOCK_REALTIME, */
+	uint64_t duration_ns;   /* and its length; 0: unknown */
+};
+
 /* sample_lacks_user - whether only the kernel part of its stack is known, though its thread has a user stack. */
 bool sample_lacks_user(const struct stack_sample *s);
 
@@ -83,7 +95,7 @@ struct block {
 	const struct stack *user, *kernel; /* NULL: none, or not known yet */
 	uint8_t metric;           /* enum metric_id of which it is a part */
 	uint8_t flags;            /* enum sample_note: NOTE_NO_STACK until its stacks were read */
-	bool at_least;            /* it began before systop: @since is not exact */
+	bool at_most;            /* it began before systop started, and after @since: see SLOT_SINCE_EARLY */
 	struct block *before;     /* previous block of the same thread */
 	struct block *next;       /* for the model only */
 };
@@ -93,7 +105,7 @@ struct block {
 /* model_block - the thread has been blocked for @age_ns at the end of the tick being built: sets l->block. 0 or
  * -ENOMEM. model_block_stacks - its stacks were read; both NULL: none were found. model_block_end - it ended in the
  * tick being built. */
-int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_least);
+int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_most);
 void model_block_stacks(struct block *b, const struct stack *user, const struct stack *kernel,
 			uint8_t flags);
 void model_block_end(struct model *m, struct life *l);
@@ -103,7 +115,6 @@ void model_block_end(struct model *m, struct life *l);
  * it returns other than 0, which is returned. A block that goes on is reported once, with the stacks that were found
  * later, also for threads that slept all the time.
  */
-typedef int sample_fn(void *arg, const struct stack_sample *s);
 int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg);
 
 /* tick_samples_of - the same for the ticks @first to @last, as far back from @last as they are remembered. */

@@ -193,11 +193,16 @@ struct pressure {
 	uint64_t some_ns, full_ns;
 };
 
+#define SELF_SHED_MAX 8
+
 struct self_cost {
 	uint64_t cpu_ns;              /* CPU time of all of systop's processes in the interval */
 	uint64_t rss_bytes;
 	uint64_t bpf_ns;              /* estimated run time of the BPF programs in the interval */
-	uint64_t bpf_bytes;           /* memory of the BPF maps */
+	uint64_t bpf_bytes;           /* memory of the BPF maps but the recorder's rings */
+	uint64_t recorder_bytes;      /* memory of those */
+	const char *shed[SELF_SHED_MAX]; /* details left out from now on, for --max-cpu and --max-mem */
+	int nr_shed;
 };
 
 struct tick {

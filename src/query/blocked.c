@@ -118,7 +118,7 @@ static int add_now(struct blocked *s, const struct tick *t)
 			continue;
 		w->now_ns = t->awake_ns - b->since;
 		w->count += w->now_ns >= AWAY_D_NS;
-		w->at_least = b->at_least;
+		w->at_most = b->at_most;
 		w->kernel = b->kernel;
 		w->user = b->user;
 		if (w->now_ns > w->longest_ns)

@@ -256,11 +256,7 @@ static void count_thread(struct building *b)
 
 static bool is_wanted(const struct building *b, const struct stack_sample *s)
 {
-	const struct row row = { .kind = ROW_THREAD, .number = s->life->tid, .thread = s->life,
-				 .process = s->life->process, .cgroup = s->life->cgroup };
-
-	return metric_weighs(b->options->metric, s->metric) &&
-	       (subject_is(b->of, &row) || subject_holds(b->of, &row));
+	return metric_weighs(b->options->metric, s->metric) && subject_holds_life(b->of, s->life);
 }
 
 static int add_sample(void *arg, const struct stack_sample *s)

@@ -2,11 +2,13 @@
 #ifndef SYSTOP_QUERY_SOURCE_H
 #define SYSTOP_QUERY_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct event;
+struct frame_place;
 struct stack_sample;
 struct symbol;
 struct tick;
@@ -22,7 +24,9 @@ struct source {
 	/* Source lines of its code, raw bytes, "": not known (yet); and the build-id of its file, "-": none. */
 	const char *(*code)(void *arg, uint64_t frame);
 	void (*build_id)(void *arg, uint64_t frame, char *buf, size_t size);
-	/* The handler of an interrupt: "nvme0q1", "": not known. */
+	/* Where it is (sym/names.h); false: it is in no file. */
+	bool (*place)(void *arg, uint64_t frame, struct frame_place *p);
+	/* Who handles an interrupt: "nvme0q1", "": not known. */
 	void (*irq_name)(void *arg, unsigned int irq, char *buf, size_t size);
 	/* Name of a living thread, also outside the scope; "": no such thread. */
 	void (*thread_name)(void *arg, pid_t tid, char *buf, size_t size);

@@ -57,6 +57,14 @@ bool subject_holds(const struct subject *s, const struct row *r)
 	}
 }
 
+bool subject_holds_life(const struct subject *s, const struct life *l)
+{
+	const struct row row = { .kind = ROW_THREAD, .number = l->tid, .thread = l, .process = l->process,
+				 .cgroup = l->cgroup };
+
+	return subject_holds(s, &row);
+}
+
 static const struct row *find(const struct subject *s, const struct row *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

@@ -41,6 +41,7 @@ struct rings {
 	struct rings_options o;
 	struct cpu_ring *cpus;
 	int made;
+	bool shed;
 	int err;
 	struct event_mark *scratch;
 	uint32_t *places; /* CPUs whose rings are being put into the map */
@@ -151,14 +152,14 @@ static int make_rings(struct rings *r, int nr)
 /* Puts the rings into the map: events are recorded from now on. */
 static int put_rings(struct rings *r, int nr)
 {
-	int err = inner_maps_put(r->o.map_fd, r->places, r->fds, nr);
+	int err;
 
-	for (int i = 0; i < nr; i++) {
-		struct cpu_ring *c = &r->cpus[r->places[i]];
-
-		c->fd = r->fds[i];
-		c->marks[c->nr_marks++ % MARKS] = (struct event_mark){ clock_ns(CLOCK_BOOTTIME), 0 };
-	}
+	/* Before the rings are in the map: a CPU without a ring does not count events. */
+	for (int i = 0; i < nr; i++)
+		mark(r, r->places[i], clock_ns(CLOCK_BOOTTIME));
+	err = inner_maps_put(r->o.map_fd, r->places, r->fds, nr);
+	for (int i = 0; i < nr; i++)
+		r->cpus[r->places[i]].fd = r->fds[i];
 	r->made += nr;
 	return err;
 }
@@ -167,7 +168,7 @@ int rings_grow(struct rings *r)
 {
 	int most = online_count(r->o.online) / GROW_CALLS + 1, nr;
 
-	if (!r->o.slots || r->err || r->made >= (int)(r->o.max_bytes / ring_bytes(r)))
+	if (!r->o.slots || r->err || r->shed || r->made >= (int)(r->o.max_bytes / ring_bytes(r)))
 		return r->err;
 	if (most > (int)(GROW_BYTES / ring_bytes(r)) + 1)
 		most = GROW_BYTES / ring_bytes(r) + 1;
@@ -179,6 +180,27 @@ int rings_grow(struct rings *r)
 	nr = make_rings(r, nr);
 	r->err = nr < 0 ? nr : put_rings(r, nr);
 	return r->err ? r->err : 1;
+}
+
+void rings_shed(struct rings *r, bool shed)
+{
+	r->shed = shed;
+	for (uint32_t cpu = 0; shed && cpu < (uint32_t)r->o.nr_cpus; cpu++) {
+		struct cpu_ring *c = &r->cpus[cpu];
+
+		if (c->fd < 0)
+			continue;
+		bpf_map_delete_elem(r->o.map_fd, &cpu);
+		close(c->fd);
+		c->fd = -1;
+		c->nr_marks = 0;
+		r->made--;
+	}
+}
+
+uint64_t rings_bytes(const struct rings *r)
+{
+	return r->made * ring_bytes(r);
 }
 
 void rings_tick(struct rings *r, uint64_t boottime_ns)
@@ -245,7 +267,7 @@ int rings_fd(const struct rings *r, int cpu)
 
 uint32_t rings_slots(const struct rings *r)
 {
-	return r->o.slots;
+	return r->shed ? 0 : r->o.slots;
 }
 
 void rings_health(const struct rings *r, struct health *h)
@@ -255,6 +277,10 @@ void rings_health(const struct rings *r, struct health *h)
 
 	if (!r->o.slots) {
 		health_add(h, "Maps", "recorder", HEALTH_OFF, "there is no memory for it, or --window 0 was asked for");
+		return;
+	}
+	if (r->shed) {
+		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "left out for --max-cpu or --max-mem");
 		return;
 	}
 	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++)

@@ -51,6 +51,11 @@ void rings_free(struct rings *r);
  * more are tried. */
 int rings_grow(struct rings *r);
 
+/* rings_shed - @shed: stops recording and frees the rings; else rings_grow() makes new ones. rings_bytes - memory of all
+ * rings. */
+void rings_shed(struct rings *r, bool shed);
+uint64_t rings_bytes(const struct rings *r);
+
 /* rings_tick - notes how far each ring is at @boottime_ns: slots need it for their full time. */
 void rings_tick(struct rings *r, uint64_t boottime_ns);
 

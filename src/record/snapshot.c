@@ -25,6 +25,9 @@ struct reading {
 	uint64_t switched;  /* time of the last switch */
 	uint32_t next;      /* thread that the last switch brought */
 	bool known;
+	struct event part;  /* whose slots are not all read, */
+	int part_slots;     /* but for these; 0: there is none */
+	bool begun;         /* an event's first slot was read */
 	event_fn *fn;
 	void *arg;
 };
@@ -46,15 +49,19 @@ static uint64_t whole_time(struct reading *r, uint64_t place, uint64_t low)
 	return time;
 }
 
-static bool decode(struct reading *r, uint64_t place, const struct ring_slot *s, struct event *e)
+/* Whether both words are of this place's lap. */
+static bool is_whole(const struct reading *r, uint64_t place, const struct ring_slot *s)
 {
 	uint64_t lap = place / r->ring->nr & 0xff;
-	uint32_t first = s->b & RING_VALUE_MASK, second = s->b >> RING_VALUE_BITS & RING_VALUE_MASK;
-	uint32_t detail = s->a >> RING_DETAIL_SHIFT & RING_DETAIL_MASK;
 
-	if (s->a >> RING_LAP_SHIFT != lap || s->b >> RING_LAP_SHIFT != lap)
-		return false;
-	*e = (struct event){ .at = whole_time(r, place, s->a & TIME_MASK), .kind = s->a >> RING_KIND_SHIFT & 15 };
+	return s->a >> RING_LAP_SHIFT == lap && s->b >> RING_LAP_SHIFT == lap;
+}
+
+/* What the kinds of which more is known have in their values and detail. */
+static void read_values(struct event *e, uint32_t detail)
+{
+	const uint64_t *v = e->values;
+
 	switch (e->kind) {
 	case RING_SAMPLE:
 	case RING_BLOCK:
@@ -62,12 +69,12 @@ static bool decode(struct reading *r, uint64_t place, const struct ring_slot *s,
 		e->user_mode = e->kind == RING_SAMPLE && detail & RING_USER_MODE;
 		e->in_d = e->kind == RING_BLOCK && detail & RING_IN_D;
 		e->io_wait = e->kind == RING_BLOCK && detail & RING_IO_WAIT;
-		e->user = first;
-		e->kernel = second;
-		return true;
+		e->user = v[0];
+		e->kernel = v[1];
+		return;
 	case RING_WAKING:
 		e->context = detail;
-		e->last_cpu = RING_WITH(first) | RING_WITH(second) << 6;
+		e->last_cpu = RING_WITH(v[0]) | RING_WITH(v[1]) << 6;
 		break;
 	case RING_SWITCH:
 		e->state = detail & RING_STATE_MASK;
@@ -76,23 +83,34 @@ static bool decode(struct reading *r, uint64_t place, const struct ring_slot *s,
 	case RING_NEW:
 		e->thread = detail & RING_THREAD;
 		break;
-	case RING_BLOCK_TIME:
-		e->off_ns = ring_span_ns(first);
-		e->blocked_ns = ring_span_ns(second);
-		return true;
 	case RING_IRQ:
 		e->source = detail;
-		e->off_ns = ring_span_ns(first);
-		e->tid = RING_TID(second);
-		return true;
+		e->off_ns = ring_span_ns(v[0]);
+		e->tid = RING_TID(v[1]);
+		return;
 	case RING_EXEC:
 	case RING_RENAME:
 		break;
 	default:
-		return false;
+		return;
 	}
-	e->tid = RING_TID(first);
-	e->other = RING_TID(second);
+	e->tid = RING_TID(v[0]);
+	e->other = RING_TID(v[1]);
+}
+
+/* The first slot of an event. */
+static bool decode(struct reading *r, uint64_t place, const struct ring_slot *s, struct event *e)
+{
+	uint32_t kind = ring_kind(s->a);
+
+	if (kind == RING_NONE || kind >= RING_KINDS)
+		return false;
+	*e = (struct event){
+		.at = whole_time(r, place, s->a & TIME_MASK),
+		.kind = kind,
+		.values = { s->b & RING_VALUE_MASK, s->b >> RING_VALUE_BITS & RING_VALUE_MASK },
+	};
+	read_values(e, ring_detail(s->a));
 	return true;
 }
 
@@ -120,11 +138,14 @@ static int let_go(struct reading *r, uint64_t not_after)
 
 	for (int i = 0; i < r->nr_held && !err; i++) {
 		struct event *e = &r->held[i];
-		uint64_t began = between(r, e->at - (e->kind == RING_IRQ ? e->off_ns : 0), not_after);
+		bool slice = e->kind != RING_BLOCK && event_rows[e->kind].shape == EVENT_SLICE;
+		uint64_t began = e->at > e->off_ns ? e->at - e->off_ns : 0;
 
 		e->at = between(r, e->at, not_after);
 		if (e->kind == RING_IRQ) /* must not begin before the previous switch, either */
-			e->off_ns = e->at - began;
+			began = between(r, began, not_after);
+		if (slice)
+			e->off_ns = e->at > began ? e->at - began : 0;
 		err = hand_on(r, e);
 	}
 	r->nr_held = 0;
@@ -144,35 +165,68 @@ static int add_switch(struct reading *r, struct event *e)
 	return err ? err : hand_on(r, e);
 }
 
-/* The second slot of a block completes the first one, which came just before. */
-static bool add_block_time(struct reading *r, const struct event *e)
-{
-	for (int i = r->nr_held; i-- > 0;) {
-		struct event *block = &r->held[i];
-
-		if (block->kind != RING_BLOCK || block->off_ns)
-			continue;
-		block->off_ns = e->off_ns;
-		block->blocked_ns = e->blocked_ns;
-		return true;
-	}
-	return false;
-}
-
 static int add(struct reading *r, struct event *e)
 {
 	int err = 0;
 
 	if (e->kind == RING_SWITCH)
 		return add_switch(r, e);
-	if (e->kind == RING_BLOCK_TIME) {
-		r->loss->torn += !add_block_time(r, e);
-		return 0;
-	}
 	if (r->nr_held == HELD_MAX)
 		err = let_go(r, e->at);
 	r->held[r->nr_held++] = *e;
 	return err;
+}
+
+/* All its slots are there. */
+static int add_whole(struct reading *r, struct event *e)
+{
+	const struct event_row *row = &event_rows[e->kind];
+
+	if (e->kind == RING_BLOCK)
+		e->blocked_ns = e->values[3];
+	if (row->shape == EVENT_SLICE && row->slots > 1)
+		e->off_ns = e->values[event_measure(row)];
+	return add(r, e);
+}
+
+/* What is not read of an event is lost with it. */
+static void add_lost(struct reading *r)
+{
+	r->loss->torn++;
+	r->known = false;
+	r->part_slots = 0;
+}
+
+static int add_slot(struct reading *r, uint64_t place, const struct ring_slot *s)
+{
+	struct event *e = &r->part;
+	uint64_t kind = s->a >> RING_KIND_SHIFT & 15;
+
+	if (!is_whole(r, place, s)) {
+		add_lost(r);
+		return 0;
+	}
+	if (kind == RING_KIND_VALUES) {
+		int at = 2 * r->part_slots;
+
+		if (!r->part_slots) {
+			r->loss->torn += r->begun; /* else its first slot was before what is read */
+			return 0;
+		}
+		e->values[at] = ring_value_a(s->a);
+		e->values[at + 1] = s->b & ((1ULL << RING_LAP_SHIFT) - 1);
+		r->part_slots = r->part_slots + 1 < event_rows[e->kind].slots ? r->part_slots + 1 : 0;
+		return r->part_slots ? 0 : add_whole(r, e);
+	}
+	if (r->part_slots) /* the rest of it never came */
+		add_lost(r);
+	r->begun = true;
+	if (!decode(r, place, s, e)) {
+		add_lost(r);
+		return 0;
+	}
+	r->part_slots = event_rows[e->kind].slots > 1;
+	return r->part_slots ? 0 : add(r, e);
 }
 
 /* Reads slots @place to @place + @nr, as far as they were not overwritten before they were copied. */
@@ -189,17 +243,13 @@ static int read_chunk(struct reading *r, uint64_t place, uint32_t nr, struct rin
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	head = __atomic_load_n(ring->head, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < nr && !err; i++, place++) {
-		struct event e;
-
-		if (place + ring->nr < head) {
-			r->loss->overwritten++;
-			r->known = false;
-		} else if (decode(r, place, &copy[i], &e)) {
-			err = add(r, &e);
-		} else {
-			r->loss->torn++;
-			r->known = false;
+		if (place + ring->nr >= head) {
+			err = add_slot(r, place, &copy[i]);
+			continue;
 		}
+		r->loss->overwritten++;
+		r->known = r->begun = false;
+		r->part_slots = 0;
 	}
 	return err;
 }

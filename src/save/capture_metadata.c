@@ -188,7 +188,7 @@ static struct trace_index head_of(const struct save_options *o, const struct tic
 		.page_size = sysconf(_SC_PAGESIZE),
 		.nr_cpus = sysconf(_SC_NPROCESSORS_ONLN),
 		.ram_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
-		.frequency = collect_frequency(o->collect, 0),
+		.frequency = collect_samples(o->collect),
 		.ring_slots = rings_slots(collect_rings(o->collect)),
 		.scoped = o->scoped,
 		.cycles = collect_cycles(o->collect),

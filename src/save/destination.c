@@ -22,20 +22,20 @@ static const struct {
 	int err;
 	const char *cause, *fix; /* NULL: the C library's text */
 } failures[] = {
-	{ -EACCES, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
+	{ -EACCES, NULL, "cd    # or another folder where you can write" },
 	{ -EAGAIN, NULL, "systop    # started anew" },
-	{ -EDQUOT, NULL, "quota    # or systop -w FILE elsewhere, or fewer seconds" },
+	{ -EDQUOT, NULL, "quota    # or a file elsewhere, or fewer seconds" },
 	{ -EFBIG, NULL, "ulimit -f unlimited    # or fewer seconds" },
-	{ -EISDIR, "it is a directory", "systop -w trace.pb    # a file in it" },
-	{ -ELOOP, "a link to it is someone else's", "readlink -f FILE    # then systop -w with that" },
+	{ -EISDIR, "it is a directory", "ls -d FILE/*    # a file in it" },
+	{ -ELOOP, "a link to it is someone else's", "readlink -f FILE    # then once more with that" },
 	{ -ENOENT, NULL, "mkdir -p \"$(dirname FILE)\"" },
-	{ -ENOSPC, NULL, "df -h .    # or systop -w FILE elsewhere, or fewer seconds" },
-	{ -ENXIO, "nobody reads this FIFO", "cat FIFO >trace.pb &    # before it is saved" },
-	{ -EOPNOTSUPP, "it is no file, FIFO or character device", "systop -w trace.pb" },
-	{ -EPERM, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
-	{ -EPIPE, "its helper ended, or nobody reads any more", "systop -w trace.pb    # once more" },
-	{ -EROFS, NULL, "systop -w \"$HOME/trace.pb\"    # where you can write" },
-	{ -ETIMEDOUT, "nothing was written for 20 s", "systop -w FILE    # on another disk" },
+	{ -ENOSPC, NULL, "df -h .    # or a file elsewhere, or fewer seconds" },
+	{ -ENXIO, "nobody reads this FIFO", "cat FIFO >FILE &    # before it is saved" },
+	{ -EOPNOTSUPP, "it is no file, FIFO or character device", "stat FILE    # then once more with another one" },
+	{ -EPERM, NULL, "cd    # or another folder where you can write" },
+	{ -EPIPE, "its helper ended, or nobody reads any more", "systop --check    # then once more" },
+	{ -EROFS, NULL, "cd    # or another folder where you can write" },
+	{ -ETIMEDOUT, "nothing was written for 20 s", "df -h    # then a file on another disk" },
 };
 
 #define NR_FAILURES (sizeof(failures) / sizeof(failures[0]))
@@ -71,7 +71,7 @@ const char *save_fix(int err)
 {
 	size_t i = find(err);
 
-	return i < NR_FAILURES ? failures[i].fix : "systop -w trace.pb    # in another folder";
+	return i < NR_FAILURES ? failures[i].fix : "cd    # or another folder, and once more";
 }
 
 /* A duplicate of our descriptor that the path names. -1: it is another process's, or none. */
@@ -117,7 +117,7 @@ int destination_check(const char *path, int *fd)
 	save_cause(&(struct save_failure){ .err = err }, cause, sizeof(cause));
 	fail(err, err == -EISDIR || err == -EOPNOTSUPP ? EXIT_STATUS_USAGE : EXIT_STATUS_RUNTIME, "cannot save %s: %s", cut,
 	     cause);
-	fail_why("a trace is written to a file, a FIFO or a character device");
+	fail_why("it is written to a file, a FIFO or a character device");
 	fail_fix("%s", save_fix(err));
 	return err;
 }

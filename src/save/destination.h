@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why a trace cannot be saved. */
+/* Why a file cannot be saved. */
 struct save_failure {
 	int err;
 	uint64_t need, room; /* bytes needed, and bytes free; 0: unknown */
 };
 
 /*
- * destination_check - whether a trace can be saved at @path, checked before anything is recorded, within
+ * destination_check - whether a file can be saved at @path, checked before anything is recorded, within
  * invoker_begin(). @fd: set to the descriptor if the path is a link of /proc to one of ours, like /dev/stdout, else to
  * -1. Returns 0, or -errno after fail(): exit status 2 if it is no file, FIFO or character device.
  */

@@ -61,6 +61,7 @@ struct save {
 	const struct exporter *exporter; /* of the current save */
 	struct save_part part;   /* of the current save */
 	uint32_t percent, idle_talk; /* last reported, and how often since */
+	bool content;            /* save_content(): no window of the recorder */
 	bool handed;             /* the file was opened by the caller: there is nothing to clean up */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, at that generation of names: */
@@ -221,6 +222,17 @@ static int tell_ring(struct save *s, struct write_request *r, int cpu)
 	return r->from <= r->end ? tell(s, r, rings_fd(rings, cpu)) : 0;
 }
 
+static int tell_where(struct save *s, int fd)
+{
+	static struct write_request r;
+
+	r.what = fd < 0 ? WRITE_PATH : WRITE_TO;
+	r.exporter = exporter_place(s->exporter);
+	snprintf(r.path, sizeof(r.path), "%s", s->path);
+	snprintf(r.temporary, sizeof(r.temporary), "%s", s->temporary);
+	return tell(s, &r, fd);
+}
+
 static int tell_rings(struct save *s, int fd)
 {
 	static struct write_request r;
@@ -234,10 +246,7 @@ static int tell_rings(struct save *s, int fd)
 	for (int cpu = 0; cpu < nr && !err; cpu++)
 		if (rings_fd(rings, cpu) >= 0)
 			err = tell_ring(s, &r, cpu);
-	r.what = fd < 0 ? WRITE_PATH : WRITE_TO;
-	snprintf(r.path, sizeof(r.path), "%s", s->path);
-	snprintf(r.temporary, sizeof(r.temporary), "%s", s->temporary);
-	return err ? err : tell(s, &r, fd);
+	return err ? err : tell_where(s, fd);
 }
 
 static void note_end(struct save *s)
@@ -257,7 +266,8 @@ static int begin(struct save *s, int fd)
 	return err ? err : tell_rings(s, fd);
 }
 
-/* Unpredictable, so that no other user can create it first, and known in case the helper leaves it. */
+/* Unpredictable, so that no other user can create it first, and known in case the helper leaves it. Its suffix is none
+ * that collectors of files look for. */
 static void name_temporary(struct save *s, int fd)
 {
 	uint64_t random = 0;
@@ -267,15 +277,35 @@ static void name_temporary(struct save *s, int fd)
 		return;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = clock_ns(CLOCK_MONOTONIC);
-	snprintf(s->temporary, sizeof(s->temporary), ".systop-%016" PRIx64 ".%s", random, s->exporter->suffix);
+	snprintf(s->temporary, sizeof(s->temporary), ".systop-%016" PRIx64 ".part", random);
+}
+
+/* Where it goes, as save_start() and save_content() are asked. */
+static void name_file(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason)
+{
+	char when[32];
+	struct tm tm;
+	time_t now = time(NULL);
+
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	if (path && *path && path[strlen(path) - 1] != '/')
+		snprintf(s->path, sizeof(s->path), "%s", path);
+	else
+		snprintf(s->path, sizeof(s->path), "%ssystop-%s-%s.%s", path ? path : "", s->o.uname->nodename, when, as->suffix);
+	text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));
+	snprintf(s->reason, sizeof(s->reason), "%s", reason);
+	s->exporter = as;
+	s->failure = (struct save_failure){ 0 };
+	s->handed = fd >= 0;
+	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
+	s->percent = s->idle_talk = 0;
+	name_temporary(s, fd);
 }
 
 int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
 	       const struct save_part *part)
 {
-	char when[32];
-	struct tm tm;
-	time_t now = time(NULL);
 	int err;
 
 	if (s->state != SAVE_IDLE)
@@ -283,30 +313,41 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 	if (!rings_slots(collect_rings(s->o.collect)))
 		return -EOPNOTSUPP;
 	note_end(s);
-	s->exporter = as;
 	s->part = part ? *part : s->o.part;
-	gmtime_r(&now, &tm);
-	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
-	if (path)
-		snprintf(s->path, sizeof(s->path), "%s", path);
-	else
-		snprintf(s->path, sizeof(s->path), "systop-%s-%s.%s", s->o.uname->nodename, when, as->suffix);
-	text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));
-	snprintf(s->reason, sizeof(s->reason), "%s", reason);
-	s->failure = (struct save_failure){ 0 };
-	name_temporary(s, fd);
-	s->handed = fd >= 0;
+	s->content = false;
+	name_file(s, as, path, fd, reason);
 	err = begin(s, fd);
 	if (err && err != -EPIPE) { /* then its answer says why */
 		end(s, err, false);
 		return err;
 	}
 	s->state = SAVE_NAMES;
-	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
-	s->percent = s->idle_talk = 0;
 	s->who = s->tick ? process_info_request(s->o.process_info_role, s->tick) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: names of functions");
+	return 0;
+}
+
+int save_content(struct save *s, const struct exporter *as, const char *path, int fd, int content)
+{
+	static const struct write_request what = { .what = WRITE_CONTENT };
+	int err;
+
+	if (s->state != SAVE_IDLE)
+		return -EBUSY;
+	s->content = true;
+	name_file(s, as, path, fd, "");
+	err = helper_open(s->o.role, &s->helper);
+	if (!err)
+		err = tell_where(s, fd);
+	if (!err)
+		err = tell(s, &what, content);
+	if (err && err != -EPIPE) {
+		end(s, err, false);
+		return err;
+	}
+	s->state = SAVE_WRITING;
+	snprintf(s->text, sizeof(s->text), "saving: 0 %%");
 	return 0;
 }
 
@@ -321,6 +362,10 @@ static void done(struct save *s, const struct write_answer *a)
 	}
 	end(s, 0, true);
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, a->bytes, 0);
+	if (s->content) {
+		snprintf(s->text, sizeof(s->text), "saved %s: %s", s->safe, bytes);
+		return;
+	}
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
 	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s",
 		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
@@ -462,7 +507,8 @@ void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(
 		sigaddset(&set, ending[i]);
 	while (save_busy(s)) {
 		work(arg);
-		save_tick(s, t);
+		if (t)
+			save_tick(s, t);
 		save_work(s);
 		if (sigtimedwait(&set, NULL, &nap) > 0)
 			save_cancel(s);

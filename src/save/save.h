@@ -48,14 +48,20 @@ struct save *save_new(const struct save_options *o);
 void save_free(struct save *s);
 
 /*
- * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL:
- * "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder. @fd: written to instead, unless -1. @reason:
+ * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL
+ * or "": "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd: written to instead, unless -1. @reason:
  * reported in save_text() and in the trace, "": on request. @part: of the window, NULL: as in the options. The window
  * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, -EOPNOTSUPP: nothing is recorded, or another
  * -errno, also reported in save_text().
  */
 int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
 	       const struct save_part *part);
+
+/*
+ * save_content - the same for content that is complete: all of the file @content, which stays the caller's and must not
+ * be empty. Writing begins at once: it needs no refresh and no names.
+ */
+int save_content(struct save *s, const struct exporter *as, const char *path, int fd, int content);
 
 /* save_cancel - stops saving; no file is left. */
 void save_cancel(struct save *s);
@@ -67,7 +73,7 @@ bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
 /* save_finish - blocks until the save in progress ends; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which have to be
- * blocked, cancel it. @t: the last tick. @reader: the output file: saving is given up if its reader takes nothing;
+ * blocked, cancel it. @t: the last tick; NULL: save_content() needs none. @reader: the output file: saving is given up if its reader takes nothing;
  * -1: it waits for the reader. @work: called meanwhile: it fetches names. */
 void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg);
 

@@ -71,17 +71,17 @@ int write_kind(const struct path *p, mode_t *stream)
 }
 
 /* Creates an unnamed file, or, if the file system has no such files, a temporary one. */
-static int create(struct job *job)
+static int create(struct job *job, mode_t mode)
 {
 	int folder = job->path.folder;
 	struct stat st;
 
 	if (!fstat(folder, &st) && !st.st_nlink) /* removed by someone: some file systems report EPERM then */
 		return -ENOENT;
-	job->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	job->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (job->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return job->fd < 0 ? -errno : 0;
-	job->fd = openat(folder, job->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
+	job->fd = openat(folder, job->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
 	job->named = job->fd >= 0;
 	return job->fd < 0 ? -errno : 0;
 }
@@ -176,6 +176,24 @@ static int publish(struct job *job)
 	return err;
 }
 
+/* Bytes of content per write: progress is reported in between. */
+#define CONTENT_BYTES (64 << 10)
+
+static int write_content(struct job *job, const uint8_t *content, size_t bytes)
+{
+	for (size_t at = 0; at < bytes;) {
+		size_t left = bytes - at;
+		ssize_t n = write(job->fd, content + at, left < CONTENT_BYTES ? left : CONTENT_BYTES);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		at += n < 0 ? 0 : n;
+		if (!tell_progress(job, 100 * at / bytes))
+			return -ECANCELED;
+	}
+	return 0;
+}
+
 /* Opens the device or FIFO. A FIFO needs a reader, which may come later than the end of the recording. */
 static int open_stream(struct job *job)
 {
@@ -197,19 +215,31 @@ static int open_stream(struct job *job)
 	return 0;
 }
 
-/* Finds how much would be needed, and how much is free once the unfinished file is truncated. */
-static void measure(struct job *job, int err, struct write_answer *a)
+/* How much a trace would need. */
+static uint64_t measure_trace(struct job *job)
 {
 	FILE *to = fopen("/dev/null", "we");
 	struct capture_result result = { 0 };
-	struct statvfs fs;
+	int err = -1;
 
 	if (to) {
 		setvbuf(to, buffer, _IOFBF, sizeof(buffer));
-		if (!export_window(job, to, &result))
-			a->need = result.bytes;
+		err = export_window(job, to, &result);
 		fclose(to);
 	}
+	return err ? 0 : result.bytes;
+}
+
+static bool lacks_room(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
+}
+
+/* Finds how much is free once the unfinished file is truncated. */
+static void measure_room(struct job *job, int err, struct write_answer *a)
+{
+	struct statvfs fs;
+
 	if (err == -ENOSPC && !ftruncate(job->fd, 0) && !fstatvfs(job->fd, &fs))
 		a->room = fs.f_bavail * fs.f_frsize;
 }
@@ -254,15 +284,16 @@ static int take_ring(struct job *job, const struct write_request *r, int fd)
 
 static int take_path(struct job *job, const struct write_request *r)
 {
+	const struct exporter *as = exporter_at(r->exporter);
 	int err;
 
-	if (!*r->temporary || strchr(r->temporary, '/'))
+	if (!as || !*r->temporary || strchr(r->temporary, '/'))
 		return -EINVAL;
 	snprintf(job->temporary, sizeof(job->temporary), "%s", r->temporary);
 	err = path_resolve(r->path, invoker()->uid, 0, &job->path);
 	if (!err)
 		err = job->path.magic ? -EOPNOTSUPP : write_kind(&job->path, &job->stream);
-	return err || job->stream ? err : create(job);
+	return err || job->stream ? err : create(job, as->others_read ? 0644 : 0600);
 }
 
 /* Errors of the file are found before anyone waits. If the copy fails, the rings themselves are read. */
@@ -279,7 +310,7 @@ static int take_file(struct job *job, const struct write_request *r, int fd)
 		job->fd = dup(fd);
 	if (job->path.folder >= 0 && !job->stream)
 		snprintf(folder, sizeof(folder), "/proc/self/fd/%d", job->path.folder);
-	if (!err)
+	if (!err && job->rings)
 		keep_rings(job->rings, job->nr_cpus, job->ring_slots, *folder ? folder : NULL);
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER); /* waiting costs no data any more */
 	return err;
@@ -310,8 +341,35 @@ static int take_index(struct job *job, const struct write_request *r, int fd, st
 		err = write_trace(job, a);
 	if (!err)
 		err = publish(job);
-	if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
-		measure(job, err, a);
+	if (lacks_room(err)) {
+		a->need = measure_trace(job);
+		measure_room(job, err, a);
+	}
+	a->done = 1;
+	return err;
+}
+
+static int take_content(struct job *job, int fd, struct write_answer *a)
+{
+	struct stat st;
+	const void *content;
+	int err;
+
+	if ((job->fd < 0 && !job->stream) || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+		return -EINVAL;
+	content = map_fd(fd, st.st_size);
+	if (!content)
+		return -ENOMEM;
+	err = job->stream ? open_stream(job) : 0;
+	if (!err)
+		err = write_content(job, content, st.st_size);
+	if (!err)
+		err = publish(job);
+	if (lacks_room(err)) {
+		a->need = st.st_size;
+		measure_room(job, err, a);
+	}
+	a->bytes = st.st_size;
 	a->done = 1;
 	return err;
 }
@@ -328,6 +386,8 @@ static int take(struct job *job, const struct write_request *r, int fd, struct w
 		return take_file(job, r, fd);
 	case WRITE_INDEX:
 		return take_index(job, r, fd, a);
+	case WRITE_CONTENT:
+		return take_content(job, fd, a);
 	case WRITE_REMOVE:
 		a->done = 1;
 		return remove_rest(r);

@@ -6,11 +6,11 @@
 
 struct path;
 
-/* write_run - role write: writes one trace, as described in helper/proto.h. It ends early if its socket is closed,
+/* write_run - role write: writes one file, as described in helper/proto.h. It ends early if its socket is closed,
  * and then leaves no file. */
 void write_run(int socket);
 
-/* write_kind - whether a trace can be written to what a path leads to: 0 and @stream 0: a new file, or in place of
+/* write_kind - whether a file can be written to what a path leads to: 0 and @stream 0: a new file, or in place of
  * one; 0 and @stream S_IFIFO or S_IFCHR: written to directly. -EISDIR, -EOPNOTSUPP: no. */
 int write_kind(const struct path *p, mode_t *stream);
 

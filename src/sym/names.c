@@ -329,6 +329,26 @@ void names_path(const struct names *n, uint64_t frame, char *buf, size_t size)
 		file_path(f, buf, size);
 }
 
+bool names_place(const struct names *n, uint64_t frame, struct frame_place *p)
+{
+	uint64_t at = frame & FRAME_OFFSET_MASK;
+	const struct file *f = frame & (FRAME_KERNEL | FRAME_ANONYMOUS) ? NULL : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
+
+	if (!f)
+		return false;
+	names_path(n, frame, p->path, sizeof(p->path));
+	if (f->path && *f->path)
+		snprintf(p->path, sizeof(p->path), "%s", f->path);
+	p->address = at;
+	for (uint32_t i = 0; i < f->about.nr_segments; i++) {
+		uint64_t from = f->about.segments[i].offset;
+
+		if (at >= from && at - from < f->about.segments[i].size)
+			p->address = f->about.segments[i].address + (at - from);
+	}
+	return true;
+}
+
 /* --- Life */
 
 bool names_work(struct names *n)

@@ -65,6 +65,15 @@ void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t siz
  * "[kernel]" stand for frames without a file. Raw bytes. */
 void names_path(const struct names *n, uint64_t frame, char *buf, size_t size);
 
+/* Where a frame's code is. */
+struct frame_place {
+	char path[512];   /* of its file, where its process had it when it was opened, or as by names_path(); raw bytes */
+	uint64_t address; /* in the file's own address space; if its segments are unknown, the offset in the file */
+};
+
+/* names_place - false: the frame has no file, like the kernel's and those of JITs. */
+bool names_place(const struct names *n, uint64_t frame, struct frame_place *p);
+
 /* names_fd - readable when names_work() has something to do. names_work - to be called now and then even if not, as
  * it gives up helpers that do not answer in time. Returns whether names were learnt. */
 int names_fd(const struct names *n);

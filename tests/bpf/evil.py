@@ -27,6 +27,8 @@ DEEDS_MAX = 32
 LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who"))}  # their purpose
 PATIENCE_S = 150
 CALM_S = 6  # longer than any deed lasts
+QUIET_NS = 150 * MS  # of CPU, in the last two lines: half of what may be in no line
+QUIET_S = 60  # for those to come: a busy machine is slow
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -80,6 +82,11 @@ def missing(tried):
     return [key for key in ((role, deed) for role in ROLES for deed in DEEDS) if key not in LEFT_OUT and not tried[key]]
 
 
+def is_quiet(lines):
+    """Whether what a refresh of systop and its helpers take of a CPU is little: what they do after the last line is, too."""
+    return sum(line["self"]["cpu_ns"] for line in lines[-2:]) < QUIET_NS
+
+
 def run(folder):
     """One run in which every helper does every deed. Returns the counts, the lines, and systop's true CPU time."""
     counts = Counts(folder)
@@ -92,12 +99,14 @@ def run(folder):
     end = time.monotonic() + PATIENCE_S
     last = saved = time.monotonic()
     calm = None
-    while time.monotonic() < (calm or end):
-        if not calm and not missing(counts.read()[0]):
-            # CPU time after the last line is in no line: the helpers use little from here on.
+    while not calm or time.monotonic() < calm or (time.monotonic() < calm + QUIET_S and not is_quiet(lines)):
+        if not calm and (time.monotonic() > end or not missing(counts.read()[0])):
+            # CPU time spent after the last line is in no line: little is spent from here on, and no trace is saved.
             counts.calm()
             calm = time.monotonic() + CALM_S
-        programs.go_on()
+            programs.end()
+        if not calm:
+            programs.go_on()
         if select.select([proc.stdout], [], [], 0.2)[0]:
             text += os.read(proc.stdout.fileno(), 1 << 20)
             *whole, text = text.split(b"\n")
@@ -105,10 +114,9 @@ def run(folder):
             if whole:
                 gaps.append(time.monotonic() - last)
                 last = time.monotonic()
-        if time.monotonic() - saved > 1:
+        if not calm and time.monotonic() - saved > 1:
             proc.send_signal(signal.SIGUSR1)
             saved = time.monotonic()
-    programs.end()
     assert proc.poll() is None, f"systop ended: {proc.returncode}"
     return counts, proc, gaps, lines, text
 
@@ -117,7 +125,7 @@ def finish(proc, text, lines):
     """Ends it and all of its processes. Returns how long that took, and their CPU time in ns."""
     pids = descendants(proc.pid)
     began = time.monotonic()
-    # On quit systop waits for a save in progress, unless it gets a second signal. proc.terminate() would wait for it.
+    # On a slow machine a trace is still being saved: systop waits for it, unless it is told twice. proc.terminate() would wait for systop.
     os.kill(proc.pid, signal.SIGTERM)
     while time.monotonic() < began + 60 and not ended(proc.pid):
         if select.select([proc.stdout], [], [], 0.5)[0]:

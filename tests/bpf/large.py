@@ -3,6 +3,7 @@
 ones, and it stays within the budgets of bench/README.md ("Large hosts")."""
 
 import collections
+import concurrent.futures
 import contextlib
 import functools
 import os
@@ -117,7 +118,6 @@ def asked_for(cpus):
         assert total > RINGS_BYTES // 2, f"{total / MIB:.0f} MiB of 1,536"
 
 
-@functools.cache
 def cost(possible, online):
     """Maps in bytes, resident memory in bytes, and ms of CPU that a refresh takes."""
     with host(possible, f"0-{online - 1}") as (start, _), start("-d", "0.25", "--window", "0", "-n", "8") as systop:
@@ -126,12 +126,18 @@ def cost(possible, online):
     return own[-1]["bpf_bytes"], own[-1]["rss_bytes"], statistics.median(o["cpu_ns"] for o in own) / 1e6
 
 
+def costs(*hosts):
+    """The same of several hosts, (possible, online) each, at one time: what else this machine does then slows down all of
+    them, and not one."""
+    with concurrent.futures.ThreadPoolExecutor(len(hosts)) as pool:
+        return list(pool.map(lambda host: cost(*host), hosts))
+
+
 def memory(possible):
     """CPUs that are not online need next to nothing, and the others what they use."""
     real = os.cpu_count()
-    maps, rss, refresh = cost(real, real)
-    for online in (real, possible):
-        now_maps, now_rss, now_refresh = cost(possible, online)
+    (maps, rss, refresh), *others = costs((real, real), (possible, real), (possible, possible))
+    for online, (now_maps, now_rss, now_refresh) in zip((real, possible), others):
         most = possible * POSSIBLE_BYTES + (online - real) * ONLINE_BYTES
         text = f"{online} of {possible} CPUs: maps {now_maps / MIB:.1f} MiB, resident {now_rss / MIB:.0f}, a refresh " \
                f"{now_refresh:.2f} ms of CPU; {real} of {real}: {maps / MIB:.1f}, {rss / MIB:.0f}, {refresh:.2f}"
@@ -193,8 +199,10 @@ def main():
     for cpus in (64, 512, 1024):
         tap.case(f"{cpus} CPUs: memory", memory, cpus)
     tap.case("500,000 threads: memory and start", threads, 500000)
-    tap.case("a CPU that comes later", comes_later)
-    tap.case("a low soft limit of open files", few_descriptors)
+    tap.together([
+        ("a CPU that comes later", comes_later),
+        ("a low soft limit of open files", few_descriptors),
+    ], 2)
     tap.done()
 
 

@@ -17,7 +17,7 @@ THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "use
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
           "migrations", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
-LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "stacks",
+LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "shed", "stacks",
         "cpus", "irqs", "cgroups", "threads"}
 REPAIRED = {"gap", "seed_missed", "first_sight", "queue_stale", "torn"}
 SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",

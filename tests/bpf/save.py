@@ -9,6 +9,7 @@ import ctypes
 import os
 import re
 import resource
+import select
 import signal
 import socket
 import stat
@@ -126,6 +127,30 @@ def fifos():
             took = time.monotonic() - began
         assert took < 5, f"{took:.1f} s after SIGINT"
         assert os.listdir(d) == ["fifo"], os.listdir(d)
+
+
+def ends_while_saving():
+    """Who is told to end twice does not wait for the trace that is being saved, into a FIFO that is open and not read."""
+    with folder() as d:
+        fifo = f"{d}/fifo"
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        with subprocess.Popen([SYSTOP, "--json", "-d", "0.3", "-o", fifo], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as systop:
+            wait_for("BPF", lambda: "systop-peek" in [name_of(p) for p in descendants(systop.pid)])
+            time.sleep(0.7)
+            systop.send_signal(signal.SIGUSR1)
+            wait_for("the trace", lambda: select.select([reader], [], [], 0)[0])
+            began = time.monotonic()
+            while systop.poll() is None and time.monotonic() < began + WAIT:
+                systop.send_signal(signal.SIGTERM)
+                time.sleep(0.2)
+            took = time.monotonic() - began
+            systop.kill()
+        os.close(reader)
+    assert systop.returncode == -signal.SIGTERM, systop.returncode
+    assert took < 5, f"{took:.1f} s after the first SIGTERM"
+    return f"{took:.1f} s"
 
 
 def standard_output():
@@ -372,6 +397,7 @@ def main():
     tap = begin()
     tap.case("a null device stays one", null_device)
     tap.case("FIFOs are written to", fifos)
+    tap.case("SIGTERM while a trace is being saved", ends_while_saving)
     tap.case("/dev/stdout is standard output", standard_output)
     tap.case("a directory, a socket, a block device", not_files)
     tap.case("what is at the path of -o later", later)

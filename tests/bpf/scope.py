@@ -17,6 +17,14 @@ WAIT = 1.0 if GUEST else 0.3
 INTERVAL = "1" if GUEST else "0.5"
 
 
+NUMBERS = itertools.count(10)
+
+
+def own(name):
+    """The name of a case's own cgroup: no other case's has a part or a pattern of it in common, as the number comes first."""
+    return name.format(f"{next(NUMBERS)}-{os.getpid()}")
+
+
 def tids(line):
     return {t["tid"] for t in line["threads"] if not t["exited"]}
 
@@ -28,8 +36,8 @@ def spinner():
 
 
 def selects(spec, name="systop-scope-{}", controller=None):
-    """A spec shows the contents of the cgroup, and not its neighbour."""
-    with Cgroup(name.format(os.getpid()), controller) as cgroup, spinner() as ours, \
+    """A spec shows what is in the cgroup, and not its neighbour."""
+    with Cgroup(own(name), controller) as cgroup, spinner() as ours, \
             spinner() as neighbour:
         cgroup.add(ours.pid)
         for line in systop_lines("-c", spec(cgroup), "-d", INTERVAL, "-n", "2"):
@@ -37,8 +45,8 @@ def selects(spec, name="systop-scope-{}", controller=None):
 
 
 def children():
-    """A cgroup created after the start below the requested one is in scope."""
-    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours, spinner() as other:
+    """A cgroup made after the start, below the one asked for, is in."""
+    with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as ours, spinner() as other:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             assert not (seen := tids(systop.line())), seen
             cgroup.put(cgroup.child("later"), ours.pid)
@@ -52,7 +60,7 @@ def children():
 
 def moves():
     """In and out and in again."""
-    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as ours:
+    with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as ours:
         with Systop("-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             for inside in (False, True, False, True):
                 if inside:
@@ -157,7 +165,7 @@ def moved_asleep(controller, one_thread):
 def asleep_in_and_out():
     """Sleeping threads come into scope and leave it with their cgroup; their earlier time is not shown."""
     load, sleeping = sleepers()
-    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, load:
+    with Cgroup(own("systop-scope-{}")) as cgroup, load:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
             assert not tids(systop.line())
             cgroup.add(load.pid)
@@ -171,8 +179,8 @@ def asleep_in_and_out():
 
 
 def many_moves():
-    """More processes at once than are checked one by one."""
-    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, contextlib.ExitStack() as stack:
+    """More processes at once than are looked at one by one."""
+    with Cgroup(own("systop-scope-{}")) as cgroup, contextlib.ExitStack() as stack:
         loads = [stack.enter_context(Load("sleep", "60")) for _ in range(100)]
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
             systop.line()
@@ -237,8 +245,8 @@ def users():
 
 
 def both_kinds():
-    """Different kinds of scope intersect."""
-    with Cgroup(f"systop-scope-{os.getpid()}") as cgroup, spinner() as a, spinner() as b:
+    """Different kinds narrow each other."""
+    with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as a, spinner() as b:
         cgroup.add(a.pid)
         line = systop_lines("-c", f"/{cgroup.name}", "-p", f"{a.pid},{b.pid}", "-d", INTERVAL, "-n", "1")[0]
         assert tids(line) == {a.pid}, tids(line)
@@ -264,32 +272,42 @@ def command_missing():
 
 def main():
     tap = begin()
-    tap.case("-c with a v2 path", selects, lambda c: f"/{c.name}")
-    tap.case("-c with a directory", selects, lambda c: c.path)
-    tap.case("-c with a glob", selects, lambda c: c.name[:-1] + "?")
-    tap.case("-c with part of a name", selects, lambda c: c.name[3:])
+    chosen = [
+        ("-c with a v2 path", selects, lambda c: f"/{c.name}"),
+        ("-c with a directory", selects, lambda c: c.path),
+        ("-c with a glob", selects, lambda c: c.name[:-1] + "?"),
+        ("-c with part of a name", selects, lambda c: c.name[3:]),
+    ]
     if mount_of("cgroup", "cpu"):
-        tap.case("-c with a v1 path", selects, lambda c: f"/{c.name}", "systop-v1-{}", "cpu")
-        tap.case("-c with a v1 controller", selects, lambda c: f"cpu:/{c.name}", "systop-v1-{}", "cpu")
-        tap.case("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu")
-    tap.case("a child cgroup made later", children)
-    tap.case("moving in and out", moves)
+        chosen += [
+            ("-c with a v1 path", selects, lambda c: f"/{c.name}", "systop-v1-{}", "cpu"),
+            ("-c with a v1 controller", selects, lambda c: f"cpu:/{c.name}", "systop-v1-{}", "cpu"),
+            ("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu"),
+        ]
+    # Who is in and who is out is true however much of a CPU each has.
+    tap.together([
+        *chosen,
+        ("a child cgroup made later", children),
+        ("moving in and out", moves),
+        ("a glob that matches later", glob_later),
+        ("-p", pids),
+        ("-p with a thread's number", thread_number),
+        ("-u", users),
+        ("several of a kind add, different kinds narrow", both_kinds),
+        ("-- CMD", command, "true; true; sleep 0.3; exit 0", 0),
+        ("-- CMD that fails", command, "sleep 1.3; exit 3", 3),
+        ("-- CMD that is killed", command, "sleep 0.2; kill -9 $$", 137),
+        ("-- CMD that is not there", command_missing),
+    ], 3)
     tap.case("a process is moved in its sleep, another one while it runs", moved_asleep, None, False)
     tap.case("a thread is moved in its sleep", moved_asleep, None, True)
     if mount_of("cgroup", "cpu"):
         tap.case("a process is moved in its sleep, cgroup v1", moved_asleep, "cpu", False)
         tap.case("a thread is moved in its sleep, cgroup v1", moved_asleep, "cpu", True)
-    tap.case("moving in and out asleep", asleep_in_and_out)
-    tap.case("100 that are moved at once", many_moves)
-    tap.case("a glob that matches later", glob_later)
-    tap.case("-p", pids)
-    tap.case("-p with a thread's number", thread_number)
-    tap.case("-u", users)
-    tap.case("several of a kind add, different kinds narrow", both_kinds)
-    tap.case("-- CMD", command, "true; true; sleep 0.3; exit 0", 0)
-    tap.case("-- CMD that fails", command, "sleep 1.3; exit 3", 3)
-    tap.case("-- CMD that is killed", command, "sleep 0.2; kill -9 $$", 137)
-    tap.case("-- CMD that is not there", command_missing)
+    tap.together([
+        ("moving in and out asleep", asleep_in_and_out),
+        ("100 that are moved at once", many_moves),
+    ], 2)
     tap.done()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Saved traces, as read by protoc, against what is known of the load and against the refreshes."""
 
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -82,10 +83,11 @@ def runs_of(trace):
 
 
 def sums():
-    """Between two refreshes each thread ran for the time in its slot."""
-    with Load(load_path("burn"), "block", "30") as block, Load(load_path("burn"), "cpu", "30") as cpu, tempfile.TemporaryDirectory() as folder:
-        ours = [load.truth()["tid"] for load in (block, cpu)]
-        ticks, paths = json_and_traces(os.path.join(folder, "trace"), 5, [4])
+    """Between two refreshes each thread ran as long as its slot says."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Load(load_path("burn"), "block", "30") as block, Load(load_path("burn"), "cpu", "30") as cpu:
+            ours = [load.truth()["tid"] for load in (block, cpu)]
+            ticks, paths = json_and_traces(os.path.join(folder, "trace"), 5, [4])
         trace = Trace(paths[0])
     begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[3]["boottime_ns"]
     spent = trace.running(begin_ns, end_ns)
@@ -131,9 +133,10 @@ def inside():
 
 
 def interrupts():
-    """Interrupts and softirqs are pairs that nest on their CPU, and their number between two refreshes is theirs."""
-    with Load(load_path("udp"), "30"), tempfile.TemporaryDirectory() as folder:
-        ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3])
+    """Interrupts and softirqs are pairs that nest on their CPU, as many as the refreshes count between two of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Load(load_path("udp"), "30"):
+            ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3], "0.5")
         trace = Trace(paths[0])
     begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[2]["boottime_ns"]
     kinds = {"softirq_entry": "soft", "softirq_exit": "soft", "irq_handler_entry": "hard", "irq_handler_exit": "hard"}
@@ -278,9 +281,10 @@ def who():
 
 
 def overlap():
-    """Two traces, some refreshes apart, agree about the time that both cover."""
-    with Load(load_path("burn"), "block", "30"), tempfile.TemporaryDirectory() as folder:
-        _, paths = json_and_traces(os.path.join(folder, "trace"), 13, [3, 10], "0.5")
+    """Two traces that are some refreshes apart say the same of the time that both hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Load(load_path("burn"), "block", "30"):
+            _, paths = json_and_traces(os.path.join(folder, "trace"), 13, [3, 10], "0.5")
         first, second = (Trace(path) for path in paths)
     compared = 0
     for number, cpu in first.cpus.items():
@@ -315,14 +319,15 @@ def under_load():
 
 
 def a_million():
-    """With about a million events per second: the rings are copied before they wrap."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        for cpu in sorted(os.sched_getaffinity(0))[:2]:
-            stack.enter_context(Load("taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", "100000000"))
-        time.sleep(0.5)
+    """While about a million things a second happen: the rings are copied before they go round."""
+    with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
-        done = subprocess.run([SYSTOP, "-w", path, "--duration", "0.5", "--window-mem", "64M"], check=True,
-                              capture_output=True, text=True)
+        with contextlib.ExitStack() as stack:
+            for cpu in sorted(os.sched_getaffinity(0))[:2]:
+                stack.enter_context(Load("taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", "100000000"))
+            time.sleep(0.5)
+            done = subprocess.run([SYSTOP, "-w", path, "--duration", "0.5", "--window-mem", "64M"], check=True,
+                                  capture_output=True, text=True)
         trace = Trace(path)
     seconds, lost, gaps = (float(x) for x in re.search(r"([\d.]+) s, .* events, (\d+) lost, (\d+) gaps",
                                                        done.stderr).groups())
@@ -334,8 +339,9 @@ def a_million():
     return f"{events / seconds:.0f} a second, {lost:.0f} lost, {gaps:.0f} gaps"
 
 
-def killed():
-    """Whenever systop is killed, there is no file or a complete one."""
+def killed_at(moments):
+    """Kills systop at each of them; how many files were there, all of them whole. From when it begins to save to when it has
+    saved: by how long the last one took that was not killed, as what else runs changes that."""
     whole = 0
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
@@ -344,11 +350,7 @@ def killed():
                        stderr=subprocess.DEVNULL)
         alone = time.monotonic() - began
         os.unlink(path)
-        tries = 10 if GUEST else 30
-        for i in range(tries):
-            # Kills at a different moment each time, evenly spread from the start of the save to its end; scaled by the
-            # length of the last run that was not killed, as that depends on the load.
-            moment = 0.5 + 0.75 * (7 * i % tries) / tries
+        for i, moment in enumerate(moments):
             began = time.monotonic()
             with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.1", "-p", str(os.getpid())],
                                   stderr=subprocess.DEVNULL) as systop:
@@ -366,7 +368,17 @@ def killed():
                 assert any("clock_snapshot" in p for p in packets(path)[-2:]), "it is cut"
                 os.unlink(path)
                 whole += 1
-    assert 0 < whole < tries, f"{whole} whole ones of {tries}, {alone:.2f} s each"
+    return whole
+
+
+def killed():
+    """Whenever systop is killed, there is no file or a whole one."""
+    tries = 10 if GUEST else 30
+    moments = [0.5 + 0.75 * (7 * i % tries) / tries for i in range(tries)]  # each time another one, all of them evenly
+    parts = [moments] if GUEST else [moments[::2], moments[1::2]]
+    with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
+        whole = sum(pool.map(killed_at, parts))
+    assert 0 < whole < tries, f"{whole} whole ones of {tries}"
     return f"{whole} whole ones of {tries}"
 
 
@@ -456,8 +468,8 @@ def main():
         ("who they are", who),
         ("--at", aligned),
         ("--on", triggered),
+        ("refused", refused),
     ], 3)
-    tap.case("refused", refused)
     tap.case("two traces of one time", overlap)
     tap.case("under load", under_load)
     tap.case("a million events a second", a_million)

@@ -72,18 +72,7 @@ static struct {
 	int wrong, orders;
 } checked;
 
-static bool has_member(const char *type, const char *name)
-{
-	int id = btf__find_by_name_kind(checked.btf, type, BTF_KIND_STRUCT);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(checked.btf, id) : NULL;
-
-	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(checked.btf, btf_members(t)[i].name_off), name))
-			return true;
-	return false;
-}
-
-/* --- Messages */
+/* --- What is said */
 
 static const struct bpf_line_info *line_of(const struct program *p, size_t at)
 {
@@ -249,8 +238,11 @@ static void rename_member(struct btf *btf, const struct btf_type *t, const char 
 {
 	for (int i = 0; i < btf_vlen(t); i++) {
 		__u32 *at = btf_is_enum(t) ? &btf_enum(t)[i].name_off : &btf_members(t)[i].name_off;
+		const struct btf_type *inner = *at || btf_is_enum(t) ? NULL : btf__type_by_id(btf, btf_members(t)[i].type);
 
-		if (!strcmp(btf__name_by_offset(btf, *at), name))
+		if (inner && btf_is_composite(inner))
+			rename_member(btf, inner, name);
+		else if (!strcmp(btf__name_by_offset(btf, *at), name))
 			++*at;
 	}
 }
@@ -311,6 +303,7 @@ static int load(void)
 {
 	struct collect_options o = { .table_mib = 64, .window_s = 30, .wait_ns = 100000 };
 	struct online *online = online_new(NR_CPUS);
+	struct load l = { .options = &o, .online = online, .ring_slots = 1024, .ring_fd = RINGS_FD };
 	struct systop *skel = NULL;
 	struct load_report report;
 	struct program *programs;
@@ -318,7 +311,7 @@ static int load(void)
 	int err;
 
 	kernel_forget();
-	err = online ? load_programs(&skel, &o, online, RINGS_FD, 1024, &report) : -ENOMEM;
+	err = online ? load_programs(&skel, &l, &report) : -ENOMEM;
 	online_free(online);
 	if (err) {
 		printf("  libbpf: %s\n", strerror(-err));
@@ -343,16 +336,15 @@ static int look_at(struct btf *btf)
 	int status, nr;
 
 	checked.btf = btf;
-	checked.own_storage = has_member("bpf_local_storage_map", "bpf_ma") ||
-			      has_member("bpf_local_storage_elem", "free_node");
-	checked.any_hash = has_member("maple_tree", "ma_root");
+	checked.own_storage = probe_found(btf, PROBE_STORAGE_MEMORY);
+	checked.any_hash = probe_found(btf, PROBE_MAPLE_TREE);
 	kernel_use(data, bytes);
 	status = options.order ? 0 : refused();
 	if (status)
 		return status;
 	nr = load();
 	if (nr > 0 && !checked.wrong)
-		printf("%d programs\n", nr);
+		printf("%d programs%s\n", nr, checked.own_storage ? "" : ", none of which may make storage at a switch");
 	return nr <= 0 || checked.wrong;
 }
 

@@ -44,6 +44,7 @@ void fuzz_peek(const uint8_t *bytes, size_t size)
 
 #define SLOTS 8
 #define THREADS 4
+#define STARTER 99
 
 /* Inputs share a model: creating one takes most of the time. */
 #define INPUTS 2000
@@ -61,8 +62,15 @@ static struct model *shared_model(void)
 	return m;
 }
 
-/* Blocked threads in slots from 1 on; the last one is the starter's. */
-static void block_threads(struct blocked *b, struct model *m, struct life **lives)
+static struct life *life_of(void *arg, uint32_t slot)
+{
+	struct life **lives = arg;
+
+	return slot && slot <= THREADS ? lives[slot - 1] : NULL;
+}
+
+/* Threads that are blocked, in slots from 1 on; the one behind them is the starter's. */
+static void block_threads(struct blocked *b, struct model *m, struct slot *slots, struct life **lives)
 {
 	static struct cgroup root = { .id = 1, .path = "/" };
 	static const struct timespec wall;
@@ -70,13 +78,15 @@ static void block_threads(struct blocked *b, struct model *m, struct life **live
 	fuzz_check(!model_begin(m, 1000000000, 5000000000, &wall), "no memory");
 	for (uint32_t i = 0; i < THREADS; i++) {
 		struct identity id = { .tid = 10 + i, .tgid = 10 + i / 2, .comm = "blocked", .start_ns = 5 };
-		struct slot slot = { .state = i % 2 ? SLOT_D : SLOT_SLEEP, .since = 1000 + i, .tid = 10 + i,
-				     .tgid = 10 + i / 2 };
+		struct slot *slot = &slots[1 + i];
 
+		*slot = (struct slot){ .state = i % 2 ? SLOT_D : SLOT_SLEEP, .since = 1000 + i, .tid = 10 + i,
+				       .tgid = 10 + i / 2 };
 		lives[i] = model_life(m, &id, &root);
-		fuzz_check(lives[i] && !blocked_show(b, 1 + i, &slot, lives[i], 2000), "no memory");
+		fuzz_check(lives[i] && !blocked_thread(b, 1 + i, slot, lives[i], 2000), "no memory");
 	}
-	blocked_test(b, 1 + THREADS, 500);
+	slots[1 + THREADS] = (struct slot){ .state = SLOT_SLEEP, .since = 500, .tid = STARTER, .tgid = STARTER };
+	fuzz_check(!blocked_look(b, 2000), "no memory");
 	blocked_ask(b);
 }
 
@@ -143,18 +153,20 @@ static void step_blocked(struct feed *f, struct blocked *b)
 void fuzz_blocked(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
-	struct shared shared = { .peek_slot = feed_number(&f, 1) };
+	struct shared shared = { .peek_slot = feed_number(&f, 1), .slots_used = 1 + THREADS };
 	struct model *m = shared_model();
 	uint64_t wanted[SLOTS] = { 0 };
-	struct blocked_options o = { .model = m, .wanted = wanted, .max_slots = SLOTS, .shared = &shared };
-	struct blocked *b;
+	struct slot slots[SLOTS] = { 0 };
 	struct life *lives[THREADS];
+	struct blocked_options o = { .model = m, .wanted = wanted, .slots = slots, .max_slots = SLOTS, .life = life_of,
+				     .arg = lives, .shared = &shared, .starter_tgid = STARTER };
+	struct blocked *b;
 	struct health h = { 0 };
 
 	fuzz_clock_begin();
 	b = blocked_new(&o);
 	fuzz_check(b, "no memory");
-	block_threads(b, m, lives);
+	block_threads(b, m, slots, lives);
 	while (f.left)
 		step_blocked(&f, b);
 	blocked_health(b, &h);

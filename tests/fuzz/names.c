@@ -229,6 +229,9 @@ static void answer_loaded(struct feed *f, bool right)
 	a.lines = feed_number(f, 1) & 1;
 	a.build_id_bytes = feed_number(f, 1);
 	feed_copy(f, a.debuglink, feed_number(f, 1) & 127);
+	a.nr_segments = feed_number(f, 1);
+	a.segments[0].size = feed_number(f, 8);
+	a.segments[0].address = feed_number(f, 8);
 	helpers_answer(SYMBOLS, &a, sizeof(a), fd);
 	if (fd >= 0)
 		close(fd);
@@ -321,6 +324,7 @@ static void step_names(struct feed *f, struct names *n)
 static void look_at(struct names *n)
 {
 	struct health h = { 0 };
+	struct frame_place p;
 	char text[512];
 
 	for (int i = 0; i < FRAMES; i++) {
@@ -329,6 +333,8 @@ static void look_at(struct names *n)
 		fuzz_check(s && strlen(s->name) && strlen(s->module), "frame %d has no name", i);
 		names_path(n, frames[i], text, sizeof(text));
 		names_build_id(n, frames[i], text, sizeof(text));
+		if (names_place(n, frames[i], &p))
+			fuzz_check(memchr(p.path, '\0', sizeof(p.path)), "the path of frame %d has no end", i);
 		fuzz_check(strlen(names_source(n, frames[i])) < sizeof(((struct symbols_source *)0)->text), "no end");
 	}
 	names_health(n, &h);

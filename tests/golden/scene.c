@@ -455,6 +455,22 @@ static void scene_save(void *arg, uint64_t from, uint64_t until, char *said, siz
 		snprintf(said, size, "saving: Esc cancels");
 }
 
+static int count_sample(void *arg, const struct stack_sample *s)
+{
+	(void)s;
+	++*(size_t *)arg;
+	return 0;
+}
+
+static void scene_save_samples(void *arg, const struct sample_set *set, char *said, size_t size)
+{
+	size_t nr = 0;
+
+	(void)arg;
+	set->each(set->arg, count_sample, &nr);
+	snprintf(said, size, "saving %zu samples of %.1f s: Esc cancels", nr, set->duration_ns / 1e9);
+}
+
 static bool scene_save_cancel(void *arg, char *said, size_t size)
 {
 	(void)arg;
@@ -513,5 +529,6 @@ const struct host scene_host = {
 	.write_config = write_config,
 	.without_starter = scene_without_starter,
 	.save = scene_save,
+	.save_samples = scene_save_samples,
 	.save_cancel = scene_save_cancel,
 };

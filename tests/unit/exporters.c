@@ -21,11 +21,14 @@ TEST(exporters, each_has_what_it_needs)
 		assert_true(*e->name && *e->help);
 		assert_int_equal(!!(e->needs & EXPORT_TICKS), !!e->tick);
 		assert_int_equal(!!(e->needs & EXPORT_WINDOW), !!e->window);
-		assert_int_equal(!!e->window, e->suffix && *e->suffix);
+		assert_true(!e->window || (e->suffix && *e->suffix));
+		assert_true(!(e->suffix || e->others_read) || (e->operand && !e->word));
+		assert_true(!e->suffix || *e->suffix);
 		assert_true(e->tick || e->window);
 		assert_true(!(e->needs & EXPORT_SAMPLES) || e->tick);
 		assert_true(!e->more || (e->tick && e->end));
 		assert_true(!e->word || e->operand);
+		assert_true(!e->samples || (e->begin && e->end));
 		for (unsigned int k = 0; k < i && (other = exporter_at(k)); k++)
 			assert_true(strcmp(e->name, other->name) && (!e->letter || e->letter != other->letter));
 	}

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "area.h"
+#include "collect/collector.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
+#include "collect/waits.h"
 #include "export/exporter.h"
 #include "proc/cgroup.h"
 #include "query/source.h"
@@ -36,9 +38,57 @@ static struct model *model;
 static struct cgroups *cgroups;
 static struct stacks *stacks;
 static struct stacks_memory stack_memory;
+static struct waits *waits;
 static struct slots *slots;
 static uint64_t now; /* of the last tick, accounting clock */
 static size_t nr_given_back;
+
+static int stacks_shown(void *state, const struct collector_thread *t)
+{
+	return stacks_show(state, &(struct stacks_thread){ .slot = t->slot, .tid = t->life->tid, .life = t->life,
+							    .values = t->values, .from = t->from, .runq_ns = t->runq_ns });
+}
+
+static int stacks_read(void *state)
+{
+	return stacks_drain(state);
+}
+
+static int waits_taken(void *state, uint32_t index, const struct slot *copy, bool over, uint32_t *taken)
+{
+	return waits_take(state, index, copy, over, taken);
+}
+
+static int waits_met(void *state, const struct collector_thread *t)
+{
+	return waits_show(state, t->taken, t->life);
+}
+
+static int waits_read(void *state)
+{
+	return waits_drain(state);
+}
+
+static int waits_over(void *state, uint64_t at, bool baseline)
+{
+	(void)at, (void)baseline;
+	waits_end(state);
+	return 0;
+}
+
+/* As collect/collectors.c has them. */
+static const struct collector of_stacks = { .drain = stacks_read, .thread_shown = stacks_shown };
+static const struct collector of_waits = { .drain = waits_read, .thread_take = waits_taken, .thread_met = waits_met,
+					   .threads_end = waits_over };
+static const struct collector *const rows[] = { &of_stacks, &of_waits };
+static void *states[2];
+static const struct collector_set with = { rows, states, 2 };
+
+static struct life *life_of(void *arg, uint32_t slot)
+{
+	(void)arg;
+	return slots_life(slots, slot);
+}
 
 /* The queue of free slots. */
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
@@ -92,9 +142,7 @@ static int begin(void **state)
 		.max = SLOTS,
 		.dead = calloc(SLOTS, sizeof(uint64_t)),
 		.shared = &shared,
-		.waits = { areas, cpus, NULL, CPUS, SLOTS },
 	};
-	memory.waits.slots = memory.slots;
 	stack_memory = (struct stacks_memory){
 		.index_bits = STACK_INDEX_BITS,
 		.entries = calloc(2 * STACK_HALF(STACK_INDEX_BITS), sizeof(struct stack_entry)),
@@ -115,6 +163,7 @@ static int end(void **state)
 {
 	(void)state;
 	slots_free(slots);
+	waits_free(waits);
 	stacks_free(stacks);
 	cgroups_free(cgroups);
 	model_free(model);
@@ -146,8 +195,12 @@ static void starts(void **state)
 	cgroups = cgroups_open(NULL);
 	stacks = stacks_new(&stack_memory, model);
 	assert_non_null(stacks);
-	slots = slots_new(&memory, model, cgroups, stacks, NULL);
+	slots = slots_new(&memory, model, cgroups, &with);
 	assert_non_null(slots);
+	waits = waits_new(&(struct waits_memory){ areas, memory.cpus, memory.slots, CPUS, SLOTS }, model, life_of, NULL);
+	assert_non_null(waits);
+	states[0] = stacks;
+	states[1] = waits;
 	assert_int_equal(slots_baseline(slots, now), 0);
 	ms = ms_since(from);
 	tick_put(second());

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics and histograms are named in their rows (src/model/metric.h) and at the sources of their values: everything
-else derives from the rows. The table below lists the files that name single ones. It may only shrink."""
+"""Metrics and histograms are named in their rows (src/model/metric.h) and where their values come from; events of the
+recorder in theirs (bpf/ring.h), where they are recorded and where they are read; collectors in theirs
+(src/collect/collector.h) and in their own files: all else follows from the rows. Where more is said about single ones, the
+tables below have who says it about which. They may only shrink."""
 
 import glob
 import os
@@ -45,6 +47,34 @@ NAMED = {
     "src/tui/widget/row_table.c": "METRIC_D METRIC_RUN METRIC_RUNQ METRIC_WAKEUPS",
 }
 
+EVENTS = "bpf/ring.h"
+# Who reads them; what the kernel's own events in a trace are made of, and stacks.
+EVENTS_OWN = {EVENTS, "src/record/snapshot.c", "src/export/perfetto/trace.c"}
+EVENTS_NAMED = {
+    # where they are recorded
+    "bpf/block.bpf.h": "BLOCK",
+    "bpf/irq.bpf.h": "GAP IRQ",
+    "bpf/recorder.bpf.h": "SWITCH WAKING",
+    "bpf/sample.bpf.c": "SAMPLE",
+    "bpf/sched.bpf.c": "EXEC NEW RENAME",
+    # what analysis looks for
+    "src/model/event.h": "BLOCK IRQ NEW SAMPLE SWITCH WAKING",
+    "src/query/interrupted.c": "IRQ",
+    "src/query/recorded.c": "BLOCK SAMPLE SWITCH",
+    "src/query/subsecond.c": "BLOCK SAMPLE SWITCH WAKING",
+}
+
+COLLECTORS = "src/collect/collector.h"
+# The rows, and what is asked of one of them; struct collect has their states by a macro.
+COLLECTORS_OWN = {COLLECTORS, "src/collect/collectors.c", "src/collect/collectors_cpus.c", "src/collect/collectors_stacks.c",
+                  "src/collect/ask.c"}
+# Who includes another one's header, or names its row. Slots are the core: threads, which all collectors are about.
+COLLECTORS_NAMED = {
+    "src/collect/collect.c": "slots",
+    "src/collect/files.c": "unwind_tables",
+    "src/collect/moves.c": "slots",
+}
+
 
 def read(path):
     with open(f"{TOP}/{path}", encoding="utf-8") as f:
@@ -65,18 +95,44 @@ def named(path, names):
     return {name for name in re.findall(r"\b(?:METRIC|HIST)_\w+", read(path)) if name in names}
 
 
+def events_named(path, kinds):
+    return {name for name in re.findall(r"\bRING_(\w+)", read(path)) if name in kinds}
+
+
+def collectors_named(path, types):
+    """By their types: whose header is included, or whose row is named."""
+    text, name = read(path), os.path.basename(path)
+    headers = set(re.findall(r'#include "(?:collect|record|proc)/(\w+)\.h"', text)) & set(types.values())
+    rows = {types[row] for row in re.findall(r"\b(?:COLLECTOR|collector)_(\w+)", text) if row in types}
+    states = {types[row] for row in re.findall(r"\bc(?:ollect)?->(\w+)\b", text) if row in types} \
+        if "collect_internal.h" in text else set()
+    return {found for found in headers | rows | states if not re.search(rf"(^|_){found}\b|(^|_){found}_", name)}
+
+
+def compare(what, paths, own, listed, find):
+    """The cases of one kind of names: @find says which a file has."""
+    found = {path: find(path) for path in paths if path not in own}
+    more = [f"{path} names {name}" for path, names in found.items()
+            for name in sorted(names - set(listed.get(path, "").split()))]
+    less = [f"{path} does not name {name} any more: its entry goes" for path, had in listed.items()
+            for name in had.split() if name not in found.get(path, set())]
+    return [(f"{what} are named in their rows, their own files and what is listed only", more),
+            (f"every one of these {what} that is listed is still named there", less)]
+
+
 def main():
     names = rows()
     assert "METRIC_RUN" in names and "HIST_SOFTIRQ" in names, f"no rows in {TABLE}"
+    kinds = set(re.findall(r"^\s_\((\w+),", read(EVENTS), re.MULTILINE))
+    assert {"SWITCH", "GAP"} <= kinds, f"no rows in {EVENTS}"
+    types = dict(re.findall(r"^\s_\((\w+),\s*(\w+)\)", read(COLLECTORS), re.MULTILINE))
+    assert types.get("sched") == "slots" and types.get("tables") == "unwind_tables", f"no rows in {COLLECTORS}"
     paths = sorted(os.path.relpath(path, TOP) for folder in ("src", "bpf") for ext in "ch"
                    for path in glob.glob(f"{TOP}/{folder}/**/*.{ext}", recursive=True))
-    found = {path: named(path, names) for path in paths if path not in OWN}
-    more = [f"{path} names {name}" for path in paths if path not in OWN
-            for name in sorted(found[path] - set(NAMED.get(path, "").split()))]
-    less = [f"{path} does not name {name} any more: its entry goes" for path, had in NAMED.items()
-            for name in had.split() if name not in found.get(path, set())]
-    cases = [("metrics and histograms are named in their rows, their own files and what is listed only", more),
-             ("every one that is listed is still named there", less)]
+    collect = [path for path in paths if path.startswith("src/collect/")]
+    cases = compare("metrics and histograms", paths, OWN, NAMED, lambda path: named(path, names)) + \
+        compare("events", paths, EVENTS_OWN, EVENTS_NAMED, lambda path: events_named(path, kinds)) + \
+        compare("collectors", collect, COLLECTORS_OWN, COLLECTORS_NAMED, lambda path: collectors_named(path, types))
     print(f"1..{len(cases)}")
     for nr, (what, wrong) in enumerate(cases, 1):
         print(f"{'not ok' if wrong else 'ok'} {nr} - {what}")

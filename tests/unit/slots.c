@@ -4,7 +4,7 @@
 #include <bpf/bpf.h>
 #include <stdlib.h>
 
-#include "area.h"
+#include "collect/collector.h"
 #include "collect/slots.h"
 #include "proc/cgroup.h"
 
@@ -13,10 +13,10 @@
 
 static struct slots_memory memory;
 static struct shared shared;
-static struct cpu_area *areas[CPUS];
 static struct model *model;
 static struct cgroups *cgroups;
 static struct slots *slots;
+static const struct collector_set none;
 static uint64_t now; /* of the last tick, accounting clock */
 static uint32_t given_back[SLOTS];
 static size_t nr_given_back;
@@ -40,8 +40,6 @@ static int begin(void **state)
 	now = SEC;
 	nr_given_back = 0;
 	memset(&shared, 0, sizeof(shared));
-	for (int cpu = 0; cpu < CPUS; cpu++)
-		areas[cpu] = calloc(1, sizeof(*areas[cpu]));
 	memory = (struct slots_memory){
 		.slots = calloc(SLOTS, sizeof(struct slot)),
 		.cpus = cpus,
@@ -50,13 +48,11 @@ static int begin(void **state)
 		.dead = calloc(SLOTS, sizeof(uint64_t)),
 		.shared = &shared,
 		.free_fd = 7,
-		.waits = { areas, cpus, NULL, CPUS, SLOTS },
 	};
-	memory.waits.slots = memory.slots;
 	model = model_new(0);
 	cgroups = cgroups_open(NULL);
-	slots = slots_new(&memory, model, cgroups, NULL, NULL);
-	return !areas[CPUS - 1] || !cpus || !memory.slots || !memory.dead || !model || !cgroups || !slots;
+	slots = slots_new(&memory, model, cgroups, &none);
+	return !cpus || !memory.slots || !memory.dead || !model || !cgroups || !slots;
 }
 
 static int end(void **state)
@@ -65,8 +61,6 @@ static int end(void **state)
 	slots_free(slots);
 	cgroups_free(cgroups);
 	model_free(model);
-	for (int cpu = 0; cpu < CPUS; cpu++)
-		free(areas[cpu]);
 	free(memory.slots);
 	free((void *)memory.cpus);
 	free(memory.dead);

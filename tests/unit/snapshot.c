@@ -20,9 +20,17 @@ static void put(uint64_t at, enum ring_kind kind, uint32_t detail, uint64_t firs
 	uint64_t lap = head / SLOTS << RING_LAP_SHIFT;
 
 	slots[head++ % SLOTS] = (struct ring_slot){
-		(at & (LAP_TIME - 1)) | (uint64_t)kind << RING_KIND_SHIFT | (uint64_t)detail << RING_DETAIL_SHIFT | lap,
+		(at & (LAP_TIME - 1)) | ring_kind_word(kind, detail) | lap,
 		first | second << RING_VALUE_BITS | lap,
 	};
+}
+
+/* A further slot of an event. */
+static void put_values(uint64_t third, uint64_t fourth)
+{
+	uint64_t lap = head / SLOTS << RING_LAP_SHIFT;
+
+	slots[head++ % SLOTS] = (struct ring_slot){ ring_values_word(third) | lap, fourth | lap };
 }
 
 static void put_switch(uint64_t at, uint32_t prev, uint32_t next)
@@ -161,14 +169,72 @@ TEST(snapshot, a_block_has_its_times)
 {
 	put_switch(1100, 1, 2);
 	put(1100, RING_BLOCK, 2 | RING_IN_D, 11, 12);
-	put(1100, RING_BLOCK_TIME, 0, ring_span(3000000000), ring_span(2000));
+	put_values(3000000123, 2000);
 	read_from(&start, 1, 0);
 	assert_int_equal(nr_got, 2);
 	assert_true(got[1].in_d);
 	assert_int_equal(got[1].user, 11);
 	assert_int_equal(got[1].kernel, 12);
-	assert_true(got[1].off_ns > 2999999000 && got[1].off_ns <= 3000000000);
+	assert_int_equal(got[1].off_ns, 3000000123);
 	assert_int_equal(got[1].blocked_ns, 2000);
+}
+
+/* As its row says: it took so long, and has the values that it was recorded with. */
+TEST(snapshot, an_event_that_only_has_a_row)
+{
+	const uint64_t large = (1ULL << 52) - 1;
+
+	put_switch(1100, 1, 2);
+	put(1300, RING_GAP, 0, 2, 0);
+	put_values(150, (1ULL << 56) - 1);
+	put(1400, RING_GAP, 0, 2, 0);
+	put_values(large, 0);
+	put_switch(1500, 2, 3);
+	assert_int_equal(read_from(&start, 1, 0).torn, 0);
+	assert_int_equal(nr_got, 4);
+	assert_int_equal(got[1].kind, RING_GAP);
+	assert_int_equal(got[1].at, 1300);
+	assert_int_equal(got[1].off_ns, 150);
+	assert_int_equal(got[1].values[0], 2);
+	assert_int_equal(got[1].values[3], (1ULL << 56) - 1);
+	assert_int_equal(got[2].values[2], large);
+	assert_int_equal(got[2].off_ns, 1400); /* not before the host was started */
+}
+
+/* Of an event whose slots are not all there nothing is read. */
+TEST(snapshot, parts_of_events_are_left_out)
+{
+	put_values(1, 2); /* its first slot is not there any more: not lost here */
+	put_switch(1100, 1, 2);
+	put_values(1, 2);
+	put(1200, RING_BLOCK, 2, 11, 12);
+	put(1300, RING_BLOCK, 2, 13, 14);
+	put_values(100, 50);
+	put(1400, RING_BLOCK, 2, 15, 16);
+	put_values(100, 50);
+	slots[head - 1].b ^= 1ULL << RING_LAP_SHIFT;
+	put_switch(1500, 2, 3);
+	assert_int_equal(read_from(&start, 1, 0).torn, 3);
+	assert_int_equal(nr_got, 3);
+	assert_int_equal(got[1].kernel, 14);
+	assert_int_equal(got[2].kind, RING_SWITCH);
+}
+
+/* More kinds than 4 bits are for. */
+TEST(snapshot, kinds_are_many)
+{
+	for (uint32_t kind = 1; kind < 1 << RING_KIND_LONG_BITS; kind++) {
+		uint32_t detail = kind < RING_KIND_VALUES ? 0xabc : 0xd;
+		uint64_t word = ring_kind_word(kind, detail);
+
+		assert_int_equal(ring_kind(word), kind);
+		assert_int_equal(ring_detail(word), detail);
+		assert_false(word & ((1ULL << RING_TIME_BITS) - 1) || word >> RING_LAP_SHIFT);
+		assert_int_not_equal(word >> RING_KIND_SHIFT & 15, RING_KIND_VALUES);
+	}
+	put(1100, (enum ring_kind)200, 0, 1, 2); /* of a later version */
+	assert_int_equal(read_from(&start, 1, 0).torn, 1);
+	assert_int_equal(nr_got, 0);
 }
 
 TEST(snapshot, a_span_is_exact_to_a_ten_millionth)
@@ -192,5 +258,8 @@ int main(void)
 		  cmocka_unit_test_setup(snapshot_slots_from_before_the_first_mark_do_not_exist, empty),
 		  cmocka_unit_test_setup(snapshot_what_is_between_two_switches_stays_there, empty),
 		  cmocka_unit_test_setup(snapshot_a_block_has_its_times, empty),
+		  cmocka_unit_test_setup(snapshot_an_event_that_only_has_a_row, empty),
+		  cmocka_unit_test_setup(snapshot_parts_of_events_are_left_out, empty),
+		  cmocka_unit_test_setup(snapshot_kinds_are_many, empty),
 		  cmocka_unit_test_setup(snapshot_a_span_is_exact_to_a_ten_millionth, empty));
 }

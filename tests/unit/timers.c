@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "area.h"
+#include "collect/collect_internal.h"
 #include "collect/cpus.h"
 #include "collect/health.h"
 #include "model/health.h"
@@ -159,14 +160,17 @@ static const struct health_line *line_of(const struct health *h, const char *nam
 TEST(irqs, health)
 {
 	struct systop *skel = systop__open();
+	struct collect c = { .skel = skel, .irqs = irqs, .cpus = cpus };
 
 	assert_non_null(skel);
+	assert_int_equal(cpus_tick(cpus, NULL, 0), 0);
 	bpf_program__set_autoload(skel->progs.local_timer_entry, true);
 	for (int deaf = 0; deaf < 2; deaf++) {
 		struct health h = { 0 };
 		const struct health_line *l;
 
-		health_programs(&h, skel->obj, deaf);
+		ran(deaf ? 3 * SEC : SEC / 2);
+		health_programs(&h, &c, skel->obj);
 		l = line_of(&h, "local_timer_entry");
 		assert_non_null(l);
 		assert_int_equal(l->verdict, deaf ? HEALTH_DEGRADED : HEALTH_ON);
@@ -184,7 +188,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(irqs_no_timer_on_a_tickless_cpu, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_a_timer_that_has_a_line, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_gaps_are_not_known_without_timers, open_all, close_all),
-		cmocka_unit_test(irqs_health),
+		cmocka_unit_test_setup_teardown(irqs_health, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

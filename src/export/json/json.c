@@ -165,6 +165,14 @@ static void put_self(struct json *j, const struct self_cost *s, const struct exp
 	json_close(j, '}');
 }
 
+static void put_shed(struct json *j, const struct self_cost *s)
+{
+	json_open(j, "shed", '[');
+	for (int i = 0; i < s->nr_shed; i++)
+		json_string(j, NULL, s->shed[i]);
+	json_close(j, ']');
+}
+
 static void put_time(struct json *j, const struct timespec *ts)
 {
 	char buf[64], day[32];
@@ -189,6 +197,7 @@ static void put_head(struct json *j, const struct tick *t, const struct export *
 	put_loss(j, "repaired", t, LOSS_REPAIRED, LOSS_COUNT);
 	json_number(j, "dropped_refreshes", o->dropped);
 	put_self(j, &t->self, o);
+	put_shed(j, &t->self);
 	put_stacks(j, sampled);
 }
 

@@ -235,6 +235,7 @@ int json_schema(FILE *to)
 	property(o, "repaired", repaired);
 	property(o, "dropped_refreshes", node("integer", false, "not written since the start, as the reader was late"));
 	property(o, "self", self_schema());
+	property(o, "shed", list_of(node("string", false, "details left out to stay below --max-cpu and --max-mem")));
 	property(o, "stacks", stacks_schema());
 	property(o, "cpus", list_of(cpu_schema()));
 	property(o, "irqs", list_of(irq_schema()));

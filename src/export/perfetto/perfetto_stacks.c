@@ -236,20 +236,40 @@ static void write_slice(struct perfetto *p, uint64_t t, PB(TrackEvent) *event)
 	packet_write(p, &packet);
 }
 
-void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s)
+static void write_named(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s,
+			PB(TrackEvent__Type) type)
 {
 	PB(TrackEvent) event = PB_INIT(TRACK_EVENT);
+	PB(DebugAnnotation) arguments[PERFETTO_ARGUMENTS], *list[PERFETTO_ARGUMENTS];
 	uint64_t category = intern_text(p, SEQUENCE_SLICES, INTERNED_CATEGORY, s->category);
 
-	PB_SET(event, type, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN);
+	PB_SET(event, type, type);
 	PB_SET(event, track_uuid, track);
 	PB_SET(event, name_iid, intern_text(p, SEQUENCE_SLICES, INTERNED_EVENT, s->name));
 	event.n_category_iids = !!category;
 	event.category_iids = &category;
 	if (s->stack)
 		PB_SET(event, callstack_iid, s->stack);
+	for (size_t i = 0; i < s->nr_arguments; i++) {
+		arguments[i] = (PB(DebugAnnotation))PB_INIT(DEBUG_ANNOTATION);
+		arguments[i].name = (char *)s->arguments[i].name;
+		PB_SET(arguments[i], uint_value, s->arguments[i].value);
+		list[i] = &arguments[i];
+	}
+	event.n_debug_annotations = s->nr_arguments;
+	event.debug_annotations = list;
 	intern_write(p, SEQUENCE_SLICES);
 	write_slice(p, t, &event);
+}
+
+void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s)
+{
+	write_named(p, t, track, s, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN);
+}
+
+void perfetto_slice_instant(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s)
+{
+	write_named(p, t, track, s, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT);
 }
 
 void perfetto_slice_end(struct perfetto *p, uint64_t t, uint64_t track)

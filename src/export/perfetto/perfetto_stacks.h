@@ -83,8 +83,16 @@ uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int3
 struct perfetto_slice {
 	const char *name, *category;
 	uint64_t stack;          /* 0: none */
+	const struct perfetto_argument {
+		const char *name;
+		uint64_t value;
+	} *arguments;
+	size_t nr_arguments;     /* PERFETTO_ARGUMENTS at most */
 };
+#define PERFETTO_ARGUMENTS 8
 void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s);
 void perfetto_slice_end(struct perfetto *p, uint64_t t, uint64_t track);
+/* perfetto_slice_instant - the same of something that took none. */
+void perfetto_slice_instant(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s);
 
 #endif

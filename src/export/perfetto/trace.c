@@ -157,6 +157,23 @@ static bool wanted(const struct trace *t)
 	return t->capture->progress(t->capture->progress_arg, t->percent);
 }
 
+static void on_exec(struct trace *t, const struct event *e)
+{
+	perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_task(t, e->tid, t->index->end).comm);
+}
+
+static void on_rename(struct trace *t, const struct event *e)
+{
+	trace_renamed(t, e->tid, e->at);
+}
+
+/* Kinds that a trace shows as the kernel's own events, or with stacks. All others are written by their rows. */
+static void (*const writers[RING_KINDS])(struct trace *t, const struct event *e) = {
+	[RING_SWITCH] = on_switch, [RING_WAKING] = on_waking, [RING_NEW] = on_new,
+	[RING_EXEC] = on_exec,	   [RING_RENAME] = on_rename, [RING_SAMPLE] = on_sample,
+	[RING_BLOCK] = on_block,   [RING_IRQ] = on_irq,
+};
+
 static int on_event(void *arg, const struct event *e)
 {
 	struct trace *t = arg;
@@ -164,32 +181,10 @@ static int on_event(void *arg, const struct event *e)
 	if (e->at > t->index->end)
 		return 0;
 	t->result->events++;
-	switch (e->kind) {
-	case RING_SWITCH:
-		on_switch(t, e);
-		break;
-	case RING_WAKING:
-		on_waking(t, e);
-		break;
-	case RING_NEW:
-		on_new(t, e);
-		break;
-	case RING_EXEC:
-		perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_task(t, e->tid, t->index->end).comm);
-		break;
-	case RING_RENAME:
-		trace_renamed(t, e->tid, e->at);
-		break;
-	case RING_SAMPLE:
-		on_sample(t, e);
-		break;
-	case RING_BLOCK:
-		on_block(t, e);
-		break;
-	case RING_IRQ:
-		on_irq(t, e);
-		break;
-	}
+	if (writers[e->kind])
+		writers[e->kind](t, e);
+	else
+		trace_row_event(t, &event_rows[e->kind], e);
 	if (!(t->result->events % 65536) && !wanted(t))
 		return -ECANCELED;
 	return t->err ? t->err : perfetto_error(t->p);

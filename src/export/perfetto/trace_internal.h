@@ -31,6 +31,8 @@ struct trace {
 	struct map seen;          /* tid + 1 -> enum trace_seen */
 	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
 	struct map tracks;        /* tid + 1 -> track of its blocks */
+	struct map rows;          /* kind << 32 | CPU, device or tid + 1 -> track of its events; see trace_rows.c */
+	uint64_t devices, cpus;   /* groups of such tracks, 0: not yet */
 	struct map block_ends;    /* tid + 1 -> when its last block ended */
 	struct map born;          /* tid + 1 -> start of the last life that was told of */
 	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
@@ -61,6 +63,15 @@ void trace_blocked_all(struct trace *t);
 /* trace_stack - number of a user and a kernel stack together, 0: none. trace_block - the block that ends with @e. */
 uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel);
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e);
+
+/* trace_thread_track - the track of a thread's blocks, made at @at if there is none; 0: the thread is unknown. */
+uint64_t trace_thread_track(struct trace *t, int32_t tid, uint64_t at);
+
+/* trace_remember - puts a value into a map; sets t->err without memory. */
+void trace_remember(struct trace *t, struct map *map, uint64_t key, uint64_t value);
+
+/* trace_row_event - writes an event by its row (ring.h). An event of a thread is one of the thread that has the CPU. */
+void trace_row_event(struct trace *t, const struct event_row *row, const struct event *e);
 
 /* trace_ran - a thread ran from @from to @to. */
 void trace_ran(struct trace *t, int32_t tid, uint64_t from, uint64_t to);

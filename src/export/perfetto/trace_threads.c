@@ -16,7 +16,7 @@
 
 enum seen { SEEN_NOT, SEEN_RAN, SEEN_WOKEN };
 
-static void remember(struct trace *t, struct map *m, uint64_t key, uint64_t value)
+void trace_remember(struct trace *t, struct map *m, uint64_t key, uint64_t value)
 {
 	if (map_put(m, key, (void *)(uintptr_t)value))
 		t->err = -ENOMEM;
@@ -36,6 +36,7 @@ void trace_threads_end(struct trace *t)
 	for (int use = 0; use < PERFETTO_USES; use++)
 		map_fini(&t->stacks[use]);
 	map_fini(&t->tracks);
+	map_fini(&t->rows);
 	map_fini(&t->block_ends);
 	map_fini(&t->born);
 }
@@ -110,7 +111,7 @@ void trace_tree(struct trace *t)
 			continue;
 		leader = trace_index_who(t->index, all[i].tgid, t->start);
 		tree_process(t, leader && leader->tgid == all[i].tgid ? leader : &all[i]);
-		remember(t, &processes, all[i].tgid, 1);
+		trace_remember(t, &processes, all[i].tgid, 1);
 	}
 	for (size_t i = 0; i < t->index->threads.nr; i++)
 		if (is_it(t, &all[i], t->start))
@@ -133,7 +134,7 @@ void trace_born(struct trace *t, int32_t tid, uint64_t at)
 		tree_process(t, th);
 	tree_thread(t, th);
 	perfetto_tree_end(t->p);
-	remember(t, &t->born, (uint64_t)tid + 1, th->start_ns);
+	trace_remember(t, &t->born, (uint64_t)tid + 1, th->start_ns);
 }
 
 void trace_unborn(struct trace *t)
@@ -184,7 +185,7 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 
 static void set_seen(struct trace *t, int32_t tid, enum seen how)
 {
-	remember(t, &t->seen, (uint64_t)tid + 1, how);
+	trace_remember(t, &t->seen, (uint64_t)tid + 1, how);
 }
 
 void trace_seen(struct trace *t, int32_t tid)
@@ -285,7 +286,7 @@ uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint
 	nr = add_stack(t, user, frames, maps, ids, 0);
 	nr = add_stack(t, kernel, frames, maps, ids, nr);
 	number = nr ? perfetto_stack(t->p, use, frames, nr) : 0;
-	remember(t, &t->stacks[use], key, number + 1);
+	trace_remember(t, &t->stacks[use], key, number + 1);
 	return number;
 }
 
@@ -311,11 +312,23 @@ static const char *why(const struct trace *t, uint32_t kernel)
 	return name;
 }
 
+uint64_t trace_thread_track(struct trace *t, int32_t tid, uint64_t at)
+{
+	uint64_t track = (uintptr_t)map_get(&t->tracks, (uint64_t)tid + 1);
+	const struct trace_index_thread *th = track ? NULL : trace_index_who(t->index, tid, at);
+
+	if (!th)
+		return track;
+	track = perfetto_thread_track(t->p, at, th->tgid, tid, "blocked");
+	trace_remember(t, &t->tracks, (uint64_t)tid + 1, track);
+	return track;
+}
+
 /* Slices of one track must not reach into each other: a thread's times on two CPUs can differ by a little. */
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e)
 {
 	const struct trace_index_thread *th = trace_index_who(t->index, tid, e->at);
-	uint64_t track = (uintptr_t)map_get(&t->tracks, (uint64_t)tid + 1);
+	uint64_t track;
 	uint64_t before = (uintptr_t)map_get(&t->block_ends, (uint64_t)tid + 1);
 	const char *caller = why(t, e->kernel);
 	const char *state = e->in_d ? "D" : "sleep";
@@ -332,11 +345,8 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 	snprintf(name, sizeof(name), caller ? "%s: %s" : "%s", state, caller);
 	if (before > since && end > before)
 		since = before;
-	if (!track) {
-		track = perfetto_thread_track(t->p, since, th->tgid, tid, "blocked");
-		remember(t, &t->tracks, (uint64_t)tid + 1, track);
-	}
-	remember(t, &t->block_ends, (uint64_t)tid + 1, end);
+	track = trace_thread_track(t, tid, since);
+	trace_remember(t, &t->block_ends, (uint64_t)tid + 1, end);
 	perfetto_slice_begin(t->p, since, track, &slice);
 	perfetto_slice_end(t->p, end, track);
 	perfetto_cpu_blocked_reason(t->p, e->at - 1, tid, caller, e->io_wait); /* before the switch that ends it */

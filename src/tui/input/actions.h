@@ -59,6 +59,7 @@ enum place_kind {
 	_(FLAME_SAME, "flame-same",  IN_FLAME,   "# *",        "# *",        "# *",      "",        "flame: mark all boxes of the selected function") \
 	_(FLAME_BASE, "flame-base",  IN_FLAME,   "x",          "x",          "x",        "",        "flame: keep what is shown, to compare with") \
 	_(FLAME_COMPARE, "flame-compare", IN_FLAME, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
+	_(FLAME_EXPORT, "flame-export", IN_FLAME, "e",         "e",          "e",        "export",  "flame: save the stacks of what is shown, with all weights, as a profile for pprof; Esc cancels") \
 	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples a second") \
 	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples a second") \
 	_(CPU_LEFT,   "cpu-left",    IN_SYSTEM,  "h Left",     "Left h",     "h Left",   "",        "system: the CPU to the left") \

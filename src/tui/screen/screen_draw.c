@@ -69,12 +69,23 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 	health_fini(&health);
 }
 
+/* "left out: samples/4, waits: see !" */
+static void shed_text(const struct tick *t, const char *health_keys, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (int i = 0; t && i < t->self.nr_shed && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%s", i ? ", " : "left out: ", t->self.shed[i]);
+	if (used && used < size)
+		snprintf(buf + used, size - used, ": see %.*s", (int)strcspn(health_keys, " "), health_keys);
+}
+
 static void draw_footer(struct screen *s, const struct paint *p, const struct view_context *c)
 {
 	const struct place *place = screen_here(s);
 	bool table = 1 << place->id & IN_TABLES;
 	const char *health_keys = s->settings.keymap.keys[ACTION_HEALTH];
-	char status[256], sorted[32] = "", alert[64] = "";
+	char status[256], sorted[32] = "", alert[128] = "";
 	struct footer f = {
 		.status = status,
 		.sorted = sorted,
@@ -95,6 +106,8 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 	if (s->host->without_starter(s->host->arg))
 		snprintf(alert, sizeof(alert), "no saving, no new helpers: see %.*s", (int)strcspn(health_keys, " "),
 			 health_keys);
+	else
+		shed_text(s->newest, health_keys, alert, sizeof(alert));
 	if (table)
 		sorted_text(s, sorted, sizeof(sorted));
 	footer_draw(&f, p);

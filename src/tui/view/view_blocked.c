@@ -13,9 +13,9 @@ struct blocked_view {
 	struct blocked blocked;
 };
 
-static void at_least_text(const struct table_cell *cell, char *buf, size_t size)
+static void at_most_text(const struct table_cell *cell, char *buf, size_t size)
 {
-	snprintf(buf, size, ((const struct waiter *)cell->item)->at_least ? ">=" : "");
+	snprintf(buf, size, ((const struct waiter *)cell->item)->at_most ? "<=" : "");
 }
 
 static void longest_text(const struct table_cell *cell, char *buf, size_t size)
@@ -30,7 +30,7 @@ static void where_text(const struct table_cell *cell, char *buf, size_t size)
 
 static const struct table_column columns[] = {
 	{ "TID", 0, 7, .text = thread_tid },
-	{ "", 1, 2, .text = at_least_text },
+	{ "", 1, 2, .text = at_most_text },
 	{ "NOW", 0, 6, .at = TABLE_AT(struct waiter, now_ns), .unit = UNIT_NS },
 	{ "TOTAL", 1, 7, .at = TABLE_AT(struct waiter, total_ns), .unit = UNIT_NS },
 	{ "LONGEST", 1, 7, .text = longest_text },

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "model/sample_list.h"
+#include "model/tick.h"
+#include "query/subject.h"
+#include "tui/screen/host.h"
 #include "tui/view/flame/flame_view.h"
 
 int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg)
@@ -12,6 +15,64 @@ int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg)
 	struct flame_view *s = arg;
 
 	return s->source(s->source_arg, s->context, fn, fn_arg);
+}
+
+uint64_t flame_ticks(const struct flame_view *s, const struct view_context *c)
+{
+	return s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : HISTORY_TICKS;
+}
+
+/* --- What is shown, for somebody else */
+
+struct exporting {
+	struct flame_view *view;
+	const struct view_context *context;
+	sample_fn *fn;
+	void *fn_arg;
+};
+
+static int pass_on(void *arg, const struct stack_sample *s)
+{
+	const struct exporting *e = arg;
+
+	return subject_holds_life(&e->context->within, s->life) ? e->fn(e->fn_arg, s) : 0;
+}
+
+static int shown_samples(void *arg, sample_fn *fn, void *fn_arg)
+{
+	struct exporting *e = arg;
+
+	e->fn = fn;
+	e->fn_arg = fn_arg;
+	if (e->view->source)
+		return flame_source_samples(e->view, pass_on, e);
+	return tick_samples(e->context->tick, flame_ticks(e->view, e->context), pass_on, e);
+}
+
+/* How long the refreshes took that are shown, with suspend; 0: samples of a source say nothing of it. */
+static uint64_t shown_ns(const struct flame_view *s, const struct view_context *c)
+{
+	uint64_t ticks = flame_ticks(s, c), first;
+	const struct tick *head;
+
+	tick_past(c->tick, &first);
+	if (c->tick->seq >= ticks && first < c->tick->seq - ticks + 1)
+		first = c->tick->seq - ticks + 1;
+	head = s->source ? NULL : tick_head(c->tick, first);
+	return head ? c->tick->boottime_ns - head->boottime_ns + head->interval_ns : 0;
+}
+
+void flame_export(struct flame_view *s, const struct view_context *c)
+{
+	struct exporting e = { .view = s, .context = c };
+	uint64_t wall = c->tick->wall.tv_sec * 1000000000ULL + c->tick->wall.tv_nsec, ns = shown_ns(s, c);
+	struct sample_set set = { .each = shown_samples, .arg = &e, .metric = s->options.metric, .from_ns = wall - ns,
+				  .duration_ns = ns };
+	char said[160] = "";
+
+	s->context = c;
+	c->host->save_samples(c->host->arg, &set, said, sizeof(said));
+	c->notice(c->notice_arg, said);
 }
 
 void view_flame_runq(void *state, void *arg)

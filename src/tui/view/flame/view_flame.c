@@ -61,7 +61,7 @@ static int flame_update(void *state, const struct view_context *c)
 
 	table_begin(&s->functions, &flame_functions, s);
 	c->host->want_sleepers(c->host->arg);
-	o.ticks = s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : HISTORY_TICKS;
+	o.ticks = flame_ticks(s, c);
 	if (s->source) {
 		o.samples = flame_source_samples;
 		o.samples_arg = s;
@@ -260,6 +260,9 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 		return true;
 	case ACTION_FLAME_COMPARE:
 		compare(s, c);
+		return true;
+	case ACTION_FLAME_EXPORT:
+		flame_export(s, c);
 		return true;
 	case ACTION_FLAME_FASTER:
 	case ACTION_FLAME_SLOWER:

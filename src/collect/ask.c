@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is asked of one collector: see collect.h. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "collect/blocked.h"
+#include "collect/collect_internal.h"
+#include "collect/files.h"
+#include "collect/irqs.h"
+#include "collect/samplers.h"
+#include "collect/scope.h"
+#include "collect/seed.h"
+#include "collect/stacks.h"
+#include "collect/unwind_tables.h"
+#include "slot.h"
+#include "util/file.h"
+
+#include "systop.skel.h"
+
+int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr)
+{
+	bool changed;
+	int err = scope_set_cgroups(c->scope, cgroups, nr, &changed);
+
+	if (changed) {
+		__atomic_fetch_add(&c->shared->scope_gen, 1, __ATOMIC_RELAXED);
+		err = seed_iterate(c->skel->progs.seed_task, 0, false);
+	}
+	return err;
+}
+
+int collect_files_fd(const struct collect *c)
+{
+	return ring_buffer__epoll_fd(c->file_events);
+}
+
+void collect_files(struct collect *c, collect_file *tell, void *arg)
+{
+	c->tell_file = tell;
+	c->tell_arg = arg;
+	ring_buffer__consume(c->file_events);
+}
+
+void collect_files_age(struct collect *c, collect_forget *forget, void *arg)
+{
+	files_work(c->files, forget, arg);
+}
+
+int collect_table(struct collect *c, uint32_t file, int fd)
+{
+	return file_sealed(fd) ? unwind_tables_read(c->tables, file, fd) : -EBADF; /* what is no file in memory can be waited for */
+}
+
+uint32_t collect_table_wanted(struct collect *c, uint32_t from)
+{
+	return unwind_tables_wanted(c->tables, from);
+}
+
+void collect_ask_file(struct collect *c, const struct file_key *key)
+{
+	uint32_t one = 1;
+
+	if (!bpf_map_update_elem(bpf_map__fd(c->skel->maps.files_asked), key, &one, BPF_NOEXIST))
+		__atomic_fetch_add(&c->shared->files_asked, 1, __ATOMIC_RELAXED);
+}
+
+void collect_sleepers(struct collect *c)
+{
+	blocked_sleepers(c->blocked);
+}
+
+int collect_blocked_fd(const struct collect *c)
+{
+	return blocked_fd(c->blocked);
+}
+
+void collect_blocked_work(struct collect *c)
+{
+	blocked_work(c->blocked);
+}
+
+uint32_t collect_blocked(const struct collect *c)
+{
+	return blocked_pending(c->blocked);
+}
+
+bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])
+{
+	for (uint32_t i = 1; i <= c->shared->slots_used && i < c->max_threads; i++) {
+		const struct slot *s = &c->threads[i];
+
+		if ((pid_t)s->tid != tid || s->state == SLOT_FREE || s->state == SLOT_DEAD)
+			continue;
+		memcpy(comm, s->comm, 16);
+		return true;
+	}
+	return false;
+}
+
+int collect_frequency(struct collect *c, int hz)
+{
+	if (hz) {
+		c->frequency = hz;
+		samplers_set_frequency(c->samplers, collect_samples(c));
+	}
+	return c->frequency;
+}
+
+int collect_samples(const struct collect *c)
+{
+	int hz = c->frequency / c->rarely / c->more_rarely;
+
+	return hz ? hz : 1;
+}
+
+void collect_sample_rate(const struct collect *c, long *start, long *now)
+{
+	samplers_rate(c->samplers, start, now);
+}
+
+const struct rings *collect_rings(const struct collect *c)
+{
+	return c->recorder;
+}
+
+int collect_nr_cpus(const struct collect *c)
+{
+	return c->nr_cpus;
+}
+
+const struct cpu_slot *collect_cpus(const struct collect *c)
+{
+	return c->cpus_memory;
+}
+
+int collect_cpus_fd(const struct collect *c)
+{
+	return bpf_map__fd(c->skel->maps.cpus);
+}
+
+void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *tid)
+{
+	const struct cpu_slot *s = &c->cpus_memory[cpu];
+	uint32_t slot = s->current_slot;
+
+	*head = __atomic_load_n(&s->records, __ATOMIC_ACQUIRE);
+	*tid = s->current_idle ? 0 : slot && slot < c->max_threads ? (int32_t)c->threads[slot].tid : -1;
+}
+
+const struct irq_source *collect_irq(struct collect *c, uint32_t source, int *number)
+{
+	return irqs_source(c->irqs, source, number);
+}
+
+int collect_stacks(const struct collect *c, collect_stack *fn, void *arg)
+{
+	return stacks_each(c->stacks, fn, arg);
+}
+
+bool collect_cycles(const struct collect *c)
+{
+	return samplers_cycles(c->samplers);
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list of collectors, and the rows of the basic ones: threads, the recorder, the scope, cgroups, pressure. */
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collect/areas.h"
+#include "collect/cgroup_names.h"
+#include "collect/collect_internal.h"
+#include "collect/collectors.h"
+#include "collect/health.h"
+#include "collect/limits.h"
+#include "collect/moves.h"
+#include "collect/probe.h"
+#include "collect/scope.h"
+#include "collect/slots.h"
+#include "model/model.h"
+#include "proc/cgroup.h"
+#include "proc/pressure.h"
+#include "proc/sched_ext.h"
+#include "record/rings.h"
+#include "slot.h"
+#include "util/clock.h"
+#include "util/online.h"
+
+#include "systop.skel.h"
+
+const struct collector *const collectors[COLLECTOR_COUNT] = {
+#define _(name, type) [COLLECTOR_##name] = &collector_##name,
+	COLLECTORS(_)
+#undef _
+};
+
+/* --- Memory of each CPU */
+
+static void areas_configure(struct systop *skel, struct load *l)
+{
+	bpf_map__set_max_entries(skel->maps.areas, online_possible(l->online));
+}
+
+static int areas_open(struct collect *c)
+{
+	c->areas = areas_new(bpf_map__fd(c->skel->maps.areas), c->online);
+	return c->areas ? areas_follow(c->areas) : -ENOMEM;
+}
+
+static int areas_row_follow(struct collect *c, bool changed)
+{
+	if (changed)
+		areas_follow(c->areas); /* its health says what failed */
+	return 0;
+}
+
+static void areas_cost(const struct collect *c, struct self_cost *cost)
+{
+	cost->bpf_bytes += areas_bytes(c->areas);
+}
+
+static void areas_row_health(const struct collect *c, struct health *h)
+{
+	areas_health(c->areas, h);
+}
+
+static void areas_close(struct collect *c)
+{
+	areas_free(c->areas);
+}
+
+const struct collector collector_areas = {
+	.name = "CPU areas",
+	.configure = areas_configure,
+	.open = areas_open,
+	.follow = areas_row_follow,
+	.cost = areas_cost,
+	.health = areas_row_health,
+	.close = areas_close,
+};
+
+/* --- Threads: where the time of each goes */
+
+/* Slots for twice the threads that exist: a power of two, so that the dead ring's counter wraps. */
+static uint32_t slots_wanted(void)
+{
+	uint32_t want = SLOTS_DEFAULT, threads = 0;
+	FILE *f = fopen("/proc/loadavg", "re");
+
+	if (f) {
+		if (fscanf(f, "%*s %*s %*s %*u/%u", &threads) != 1)
+			threads = 0;
+		fclose(f);
+	}
+	while (want < 2 * threads)
+		want *= 2;
+	return want;
+}
+
+/* Whether a hypervisor may run other machines on these CPUs: only x86 says that there is none. */
+static bool may_be_guest(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned int a, b, c, d;
+
+	return !__get_cpuid(1, &a, &b, &c, &d) || c & 1U << 31;
+#else
+	return true;
+#endif
+}
+
+static void sched_configure(struct systop *skel, struct load *l)
+{
+	struct sched_ext sched_ext;
+	uint32_t max = slots_wanted();
+
+	sched_ext_read(SCHED_EXT_DIR, &sched_ext);
+	skel->rodata->sched_ext_ran = sched_ext.ran;
+	skel->rodata->steals = may_be_guest();
+	skel->bss->shared.steal_told = !skel->rodata->steals;
+	skel->rodata->kernel_reads = l->kernel_reads;
+	skel->rodata->slots_max = max;
+	bpf_map__set_max_entries(skel->maps.slots, max);
+	bpf_map__set_max_entries(skel->maps.dead_ring, max);
+	bpf_map__set_max_entries(skel->maps.free_slots, max);
+	bpf_map__set_max_entries(skel->maps.found_slots, FOUND_PER_SLOT * max);
+	bpf_map__set_max_entries(skel->maps.cpus, online_possible(l->online));
+}
+
+static void sched_suit(struct systop *skel, const struct btf *btf)
+{
+	skel->rodata->storage_at_switch = probe_found(btf, PROBE_STORAGE_MEMORY);
+	skel->rodata->has_rdonly_cast = btf && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+}
+
+static int sched_open(struct collect *c)
+{
+	struct slots_memory mem = { .nr_cpus = c->nr_cpus, .shared = c->shared };
+
+	c->max_threads = c->skel->rodata->slots_max;
+	c->cpus_memory = collect_map(c, c->skel->maps.cpus, PROT_READ | PROT_WRITE);
+	c->threads = collect_map(c, c->skel->maps.slots, PROT_READ | PROT_WRITE);
+	mem.slots = c->threads;
+	mem.cpus = c->cpus_memory;
+	mem.max = c->max_threads;
+	mem.dead = collect_map(c, c->skel->maps.dead_ring, PROT_READ | PROT_WRITE);
+	mem.limit_cgroups = collect_map(c, c->skel->maps.limit_cgroups, PROT_READ);
+	mem.free_fd = bpf_map__fd(c->skel->maps.free_slots);
+	if (!mem.slots || !mem.cpus || !mem.dead || !mem.limit_cgroups)
+		return -errno;
+	c->sched = slots_new(&mem, c->model, c->cgroups, &c->set);
+	return c->sched ? 0 : -ENOMEM;
+}
+
+static void sched_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
+{
+	slots_loss(c->sched, loss);
+	loss[LOSS_SEED_MISSED] += c->seed_missed;
+}
+
+static void sched_health(const struct collect *c, struct health *h)
+{
+	health_slots(h, c->shared, c->max_threads);
+}
+
+static void sched_close(struct collect *c)
+{
+	slots_free(c->sched);
+}
+
+static const struct collector_program sched_programs[] = {
+	{ .name = "sched_switch", .what = "where every thread's time goes" },
+	{ .name = "sched_waking", .what = "wakeups, where waits begin" },
+	{ .name = "sched_wakeup_new", .what = "threads that are born" },
+	{ .name = "sched_process_free", .what = "threads whose end was missed" },
+	{ .name = "sched_process_exec", .what = "names after exec" },
+	{ .name = "task_rename", .what = "names that threads give themselves",
+	  .without = "the kernel does not let programs read names (lockdown?): threads keep the name they had",
+	  .attempt = 2,
+	  .less = "task_rename and reading kernel memory: no stacks, and names after a rename are not seen" },
+	{ .name = "seed_task", .what = "threads that were there before systop" },
+	{ 0 }
+};
+
+const struct collector collector_sched = {
+	.name = "threads",
+	.programs = sched_programs,
+	.configure = sched_configure,
+	.suit = sched_suit,
+	.open = sched_open,
+	.loss = sched_loss,
+	.health = sched_health,
+	.close = sched_close,
+};
+
+/* --- The recorder */
+
+/* The recorder's part of --max-mem: with more it would be shed at once. */
+#define MEMORY_PART 4
+
+static uint64_t recorder_spare(const struct collect_options *o)
+{
+	uint64_t part = o->max_memory / MEMORY_PART;
+
+	return part && part < o->memory_spare ? part : o->memory_spare;
+}
+
+static void recorder_configure(struct systop *skel, struct load *l)
+{
+	const struct collect_options *o = l->options;
+
+	if (!l->ring_slots) {
+		l->ring_slots = rings_size(o->window_s, o->window_bytes, recorder_spare(o), online_count(l->online));
+		l->ring_fd = l->ring_slots ? rings_pattern(l->ring_slots) : -1;
+		if (l->ring_fd < 0)
+			l->ring_slots = 0;
+	}
+	bpf_map__set_max_entries(skel->maps.rings, online_possible(l->online));
+	skel->rodata->ring_bits = l->ring_slots ? __builtin_ctz(l->ring_slots) : 0;
+	if (l->ring_slots)
+		bpf_map__set_inner_map_fd(skel->maps.rings, l->ring_fd);
+}
+
+static int recorder_open(struct collect *c)
+{
+	const struct collect_options *o = c->options;
+	struct rings_options rings = {
+		.map_fd = bpf_map__fd(c->skel->maps.rings),
+		.pattern_fd = c->load.ring_fd,
+		.cpus = c->cpus_memory,
+		.nr_cpus = c->nr_cpus,
+		.online = c->online,
+		.max_bytes = rings_room(o->window_bytes, recorder_spare(o)),
+		.slots = c->load.ring_slots,
+		.window_s = o->window_s,
+	};
+
+	c->recorder = rings_new(&rings);
+	if (!c->recorder)
+		return -ENOMEM;
+	c->load.ring_fd = -1;
+	return 0;
+}
+
+static int recorder_ready(struct collect *c)
+{
+	while (c->options->window_now && rings_grow(c->recorder) > 0)
+		;
+	return 0;
+}
+
+static void recorder_grow(struct collect *c)
+{
+	rings_grow(c->recorder); /* its health says what failed */
+}
+
+static void recorder_after(struct collect *c)
+{
+	rings_tick(c->recorder, clock_ns(CLOCK_BOOTTIME));
+}
+
+static void recorder_cost(const struct collect *c, struct self_cost *cost)
+{
+	cost->recorder_bytes += rings_bytes(c->recorder);
+}
+
+static void recorder_shed(struct collect *c, bool shed)
+{
+	rings_shed(c->recorder, shed);
+}
+
+static void recorder_health(const struct collect *c, struct health *h)
+{
+	rings_health(c->recorder, h);
+}
+
+static void recorder_close(struct collect *c)
+{
+	rings_free(c->recorder);
+}
+
+/* A run that ends with a trace has no other purpose. */
+static bool recorder_can_go(const struct collect_options *o)
+{
+	return !o->window_now;
+}
+
+static const struct collector_shed recorder_sheds[] = {
+	{ "recorder", "nothing is recorded: no traces, no seconds in detail", 60, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY),
+	  recorder_shed, recorder_can_go },
+	{ 0 }
+};
+
+const struct collector collector_recorder = {
+	.name = "recorder",
+	.sheds = recorder_sheds,
+	.cost = recorder_cost,
+	.configure = recorder_configure,
+	.open = recorder_open,
+	.ready = recorder_ready,
+	.grow = recorder_grow,
+	.after = recorder_after,
+	.health = recorder_health,
+	.close = recorder_close,
+};
+
+/* --- The scope */
+
+/* Tells the programs to look at a hierarchy for the cgroup scope. */
+static void scope_hierarchy(struct systop *skel, int ssid)
+{
+	for (int i = 0; i < SCOPE_HIERARCHIES; i++) {
+		if (skel->rodata->scope_ssid[i] == ssid)
+			return;
+		if (skel->rodata->scope_ssid[i] == HIERARCHY_NONE) {
+			skel->rodata->scope_ssid[i] = ssid;
+			return;
+		}
+	}
+}
+
+static void scope_configure(struct systop *skel, struct load *l)
+{
+	const struct collect_options *o = l->options;
+
+	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
+				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
+	for (size_t i = 0; i < o->nr_cgroups; i++)
+		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
+}
+
+static int scope_open(struct collect *c)
+{
+	c->scope = calloc(1, sizeof(*c->scope));
+	if (!c->scope)
+		return -ENOMEM;
+	c->scope->cgroups_fd = bpf_map__fd(c->skel->maps.scope_cgroups);
+	c->scope->pids_fd = bpf_map__fd(c->skel->maps.scope_pids);
+	c->scope->uids_fd = bpf_map__fd(c->skel->maps.scope_uids);
+	return scope_fill(c->scope, c->options);
+}
+
+static void scope_close(struct collect *c)
+{
+	if (c->scope)
+		scope_fini(c->scope);
+	free(c->scope);
+}
+
+const struct collector collector_scope = {
+	.name = "scope",
+	.step = "set the scope",
+	.configure = scope_configure,
+	.open = scope_open,
+	.close = scope_close,
+};
+
+/* --- Cgroups: their names, threads that are moved between them, and their CPU limits */
+
+static void names_configure(struct systop *skel, struct load *l)
+{
+	int limits = controller_ssid(l->options->limits_controller);
+
+	skel->rodata->cgroup_ssid = controller_ssid(l->options->shown_controller);
+	if (limits == skel->rodata->cgroup_ssid)
+		return;
+	skel->rodata->limits_ssid = limits;
+	bpf_map__set_max_entries(skel->maps.limit_cgroups, skel->rodata->slots_max);
+}
+
+static int names_open(struct collect *c)
+{
+	c->names = cgroup_names_new(bpf_map__fd(c->skel->maps.cgroup_events), c->cgroups);
+	return c->names ? 0 : -ENOMEM;
+}
+
+static int names_follow(struct collect *c, bool changed)
+{
+	(void)changed;
+	cgroups_work(c->cgroups, false);
+	return 0;
+}
+
+static void names_close(struct collect *c)
+{
+	cgroup_names_free(c->names);
+}
+
+const struct collector collector_names = {
+	.name = "cgroup names",
+	.configure = names_configure,
+	.open = names_open,
+	.follow = names_follow,
+	.close = names_close,
+};
+
+static int moves_open(struct collect *c)
+{
+	c->moves = moves_new(bpf_map__fd(c->skel->maps.cgroup_moves), c->skel->progs.seed_task, c->shared, c->sched);
+	return c->moves ? 0 : -ENOMEM;
+}
+
+static int moves_follow(struct collect *c, bool changed)
+{
+	(void)changed;
+	return moves_work(c->moves);
+}
+
+static void moves_close(struct collect *c)
+{
+	moves_free(c->moves);
+}
+
+static const struct collector_program moves_programs[] = {
+	{ .name = "cgroup_attach_task", .what = "threads moved to another cgroup" },
+	{ 0 }
+};
+
+const struct collector collector_moves = {
+	.name = "moves",
+	.programs = moves_programs,
+	.open = moves_open,
+	.follow = moves_follow,
+	.close = moves_close,
+};
+
+static int limits_open(struct collect *c)
+{
+	c->limits = limits_new(c->model, c->cgroups);
+	return c->limits ? 0 : -ENOMEM;
+}
+
+static int limits_ready(struct collect *c)
+{
+	limits_first(c->limits);
+	return 0;
+}
+
+static int limits_row_tick(struct collect *c, uint64_t now)
+{
+	(void)now;
+	return limits_tick(c->limits);
+}
+
+static void limits_close(struct collect *c)
+{
+	limits_free(c->limits);
+}
+
+const struct collector collector_limits = {
+	.name = "CPU limits",
+	.open = limits_open,
+	.ready = limits_ready,
+	.tick = limits_row_tick,
+	.close = limits_close,
+};
+
+/* --- Pressure of the host */
+
+static int pressure_open(struct collect *c)
+{
+	c->pressure = calloc(1, sizeof(*c->pressure));
+	return c->pressure ? 0 : -ENOMEM;
+}
+
+static int pressure_ready(struct collect *c)
+{
+	struct pressure first[PRESSURE_COUNT];
+
+	pressure_read(c->pressure, first);
+	return 0;
+}
+
+static int pressure_tick(struct collect *c, uint64_t now)
+{
+	struct pressure grown[PRESSURE_COUNT];
+
+	(void)now;
+	pressure_read(c->pressure, grown);
+	model_pressure(c->model, grown);
+	return 0;
+}
+
+static void pressure_close(struct collect *c)
+{
+	free(c->pressure);
+}
+
+const struct collector collector_pressure = {
+	.name = "pressure",
+	.open = pressure_open,
+	.ready = pressure_ready,
+	.tick = pressure_tick,
+	.close = pressure_close,
+};

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rows of interrupts, of each CPU's time, and of which thread ran while another one waited. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/areas.h"
+#include "collect/collect_internal.h"
+#include "collect/collectors.h"
+#include "collect/cpus.h"
+#include "collect/irqs.h"
+#include "collect/maxima.h"
+#include "collect/slots.h"
+#include "collect/waits.h"
+#include "model/model.h"
+#include "slot.h"
+#include "util/online.h"
+
+#include "systop.skel.h"
+
+/* --- Interrupts */
+
+/* Whether softirqs are preemptible here. */
+static bool is_realtime(void)
+{
+	FILE *f = fopen("/sys/kernel/realtime", "re");
+	int on = 0;
+
+	if (!f)
+		return false;
+	if (fscanf(f, "%d", &on) != 1)
+		on = 0;
+	fclose(f);
+	return on;
+}
+
+static void irqs_configure(struct systop *skel, struct load *l)
+{
+	(void)l;
+	skel->rodata->preempt_rt = is_realtime();
+	skel->rodata->irq_named = maxima()->irq_lines;
+}
+
+static int irqs_open(struct collect *c)
+{
+	struct irqs_memory mem = {
+		.areas = areas_list(c->areas),
+		.lines = collect_map(c, c->skel->maps.irq_lines, PROT_READ | PROT_WRITE),
+		.nr_given = &c->shared->irq_lines,
+		.named = c->skel->rodata->irq_named,
+		.path = "/proc/interrupts",
+		.cpus = c->cpus_memory,
+		.nr_cpus = c->nr_cpus,
+	};
+
+	if (!mem.lines)
+		return -errno;
+	c->irqs = irqs_new(&mem);
+	return c->irqs ? 0 : -ENOMEM;
+}
+
+static int irqs_baseline(struct collect *c, uint64_t now)
+{
+	(void)now;
+	return irqs_tick(c->irqs, NULL);
+}
+
+/* Whether a program watches the CPUs' timers. */
+static bool timers_watched(const struct collect *c)
+{
+	return bpf_program__autoload(c->skel->progs.local_timer_entry);
+}
+
+/* Timer interrupts come, and the program sees none. */
+static bool timers_unseen(const struct collect *c)
+{
+	return timers_watched(c) && irqs_timers_unseen(c->irqs, cpus_busy_ns(c->cpus));
+}
+
+static int irqs_row_tick(struct collect *c, uint64_t now)
+{
+	bool unseen = timers_unseen(c);
+
+	(void)now;
+	cpus_timers(c->cpus, timers_watched(c) && !unseen);
+	if (unseen)
+		model_timers_unseen(c->model);
+	return irqs_tick(c->irqs, c->model);
+}
+
+static const char *irqs_deaf(const struct collect *c, const char *program)
+{
+	if (strcmp(program, "local_timer_entry") || !timers_unseen(c))
+		return NULL;
+	return "timer interrupts are not seen here (Hyper-V's have no tracepoint): their time is the thread's that "
+	       "they interrupted, which is shown as waker";
+}
+
+static void irqs_close(struct collect *c)
+{
+	irqs_free(c->irqs);
+}
+
+static const struct collector_program irqs_programs[] = {
+	{ .name = "softirq_entry", .what = "softirqs: their time, and whom they wake",
+	  .without = "no such tracepoint: a bystander is shown as waker" },
+	{ .name = "irq_handler_entry", .what = "interrupts: their time, and whom they wake",
+	  .without = "no such tracepoint: a bystander is shown as waker" },
+	{ .name = "local_timer_entry", .what = "CPUs' timers: their time, gaps, whom they wake",
+	  .without = "no such tracepoint: its time is the thread's that it interrupted, which is shown as waker" },
+	{ .name = "reschedule_entry", .what = "interrupts from other CPUs: their time, and whom they wake",
+	  .without = "no such tracepoint: their time is the thread's that they interrupted, which is shown as waker" },
+	{ 0 }
+};
+
+const struct collector collector_irqs = {
+	.name = "interrupts",
+	.programs = irqs_programs,
+	.configure = irqs_configure,
+	.open = irqs_open,
+	.baseline = irqs_baseline,
+	.tick = irqs_row_tick,
+	.deaf = irqs_deaf,
+	.close = irqs_close,
+};
+
+/* --- The time of each CPU */
+
+static int cpus_open(struct collect *c)
+{
+	c->cpus = cpus_new(&(struct cpus_memory){
+		.slots = c->cpus_memory,
+		.nr = c->nr_cpus,
+		.shared = c->shared,
+		.threads = c->threads,
+		.max_threads = c->max_threads,
+		.queued = slots_queued(c->sched),
+		.running = slots_running(c->sched),
+		.ticks = timers_watched(c),
+	});
+	return c->cpus ? 0 : -ENOMEM;
+}
+
+static int cpus_baseline(struct collect *c, uint64_t now)
+{
+	return cpus_tick(c->cpus, NULL, now);
+}
+
+static int cpus_row_tick(struct collect *c, uint64_t now)
+{
+	return cpus_tick(c->cpus, c->model, now);
+}
+
+static void cpus_row_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
+{
+	cpus_loss(c->cpus, loss);
+}
+
+static void cpus_cost(const struct collect *c, struct self_cost *cost)
+{
+	cost->bpf_ns += cpus_bpf_ns(c->cpus);
+}
+
+static void cpus_close(struct collect *c)
+{
+	cpus_free(c->cpus);
+}
+
+const struct collector collector_cpus = {
+	.name = "CPUs",
+	.open = cpus_open,
+	.baseline = cpus_baseline,
+	.tick = cpus_row_tick,
+	.loss = cpus_row_loss,
+	.cost = cpus_cost,
+	.close = cpus_close,
+};
+
+/* --- Who ran instead of a thread that waited, and who woke it */
+
+static void waits_configure(struct systop *skel, struct load *l)
+{
+	uint64_t wait_ns = l->options->wait_ns;
+
+	skel->rodata->wait_ns = wait_ns;
+	skel->bss->shared.wait_price_ns = waits_price(online_count(l->online));
+	skel->rodata->away_ns = wait_ns < AWAY_NS ? wait_ns : AWAY_NS;
+}
+
+static struct life *life_of(void *arg, uint32_t slot)
+{
+	return slots_life(arg, slot);
+}
+
+static int waits_open(struct collect *c)
+{
+	struct waits_memory mem = {
+		.areas = areas_list(c->areas),
+		.cpus = c->cpus_memory,
+		.slots = c->threads,
+		.nr_cpus = c->nr_cpus,
+		.max_slots = c->max_threads,
+	};
+
+	c->waits = waits_new(&mem, c->model, life_of, c->sched);
+	return c->waits ? 0 : -ENOMEM;
+}
+
+static int waits_row_drain(void *state)
+{
+	return waits_drain(state);
+}
+
+static int waits_row_take(void *state, uint32_t index, const struct slot *copy, bool over, uint32_t *taken)
+{
+	return waits_take(state, index, copy, over, taken);
+}
+
+static int waits_met(void *state, const struct collector_thread *t)
+{
+	return waits_show(state, t->taken, t->life);
+}
+
+static int waits_threads_end(void *state, uint64_t now, bool baseline)
+{
+	(void)now;
+	/* What was told while slots were read is mostly of before. */
+	int err = baseline ? waits_drain(state) : 0;
+
+	waits_end(state);
+	return err;
+}
+
+/* Where waits are shed, one of this many is reported. */
+#define WAITS_SHED_TIMES 64
+
+static void waits_shed(struct collect *c, bool shed)
+{
+	c->shared->wait_price_ns = waits_price(online_count(c->online)) * (shed ? WAITS_SHED_TIMES : 1);
+}
+
+static void waits_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
+{
+	loss[LOSS_WAITS] += waits_lost(c->waits);
+}
+
+static void waits_close(struct collect *c)
+{
+	waits_free(c->waits);
+}
+
+static const struct collector_shed waits_sheds[] = {
+	{ "waits", "who ran during waits and who woke threads, but for one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
+	{ 0 }
+};
+
+const struct collector collector_waits = {
+	.name = "waits",
+	.sheds = waits_sheds,
+	.configure = waits_configure,
+	.open = waits_open,
+	.drain = waits_row_drain,
+	.thread_take = waits_row_take,
+	.thread_met = waits_met,
+	.threads_end = waits_threads_end,
+	.loss = waits_loss,
+	.close = waits_close,
+};

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rows of stacks: samplers, the dictionary, files and their unwind tables, and threads that are blocked now. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collect/areas.h"
+#include "collect/blocked.h"
+#include "collect/collect_internal.h"
+#include "collect/collectors.h"
+#include "collect/files.h"
+#include "collect/health.h"
+#include "collect/maxima.h"
+#include "collect/probe.h"
+#include "collect/samplers.h"
+#include "collect/slot_values.h"
+#include "collect/slots.h"
+#include "collect/stacks.h"
+#include "collect/unwind_tables.h"
+#include "model/health.h"
+#include "model/model.h"
+#include "proc/cgroup.h"
+#include "slot.h"
+#include "util/online.h"
+
+#include "systop.skel.h"
+
+/* What stacks of the recorder's window may take that the dictionary has no room for any more: 30 s of two CPUs whose
+ * samples and blocks all differ are 15 MiB. */
+#define OLD_STACKS_BYTES (32ULL << 20)
+#define OLD_STACKS_BYTES_CPU (1ULL << 20)
+
+/* How long the recorder's events name stacks and files, 0: nothing is recorded. */
+static unsigned int window_s(const struct collect *c)
+{
+	return c->load.ring_slots ? c->options->window_s : 0;
+}
+
+/* --- Samplers */
+
+/* Opened after all programs are attached, so that attaching is not sampled. */
+static int samplers_attach(struct collect *c)
+{
+	const struct collect_options *o = c->options;
+	uint64_t from, to;
+
+	c->samplers = samplers_new(c->skel->progs.sample, c->online, o->frequency, o->all_cpus, o->cpu_clock);
+	if (!c->samplers)
+		return -ENOMEM;
+	c->shared->sampler_timer = !samplers_cycles(c->samplers);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		c->cpus_memory[cpu].tickless = samplers_tickless(c->samplers, cpu);
+	samplers_entry(c->samplers, &from, &to);
+	c->shared->entry_from = from;
+	c->shared->entry_to = to;
+	return 0;
+}
+
+static int samplers_row_follow(struct collect *c, bool changed)
+{
+	samplers_follow(c->samplers, changed);
+	return 0;
+}
+
+/* Samples are shed in two steps: to a quarter, then to a sixteenth. */
+#define RARELY 4
+
+static void set_samples(struct collect *c)
+{
+	samplers_set_frequency(c->samplers, collect_samples(c));
+}
+
+static void samplers_shed(struct collect *c, bool shed)
+{
+	c->rarely = shed ? RARELY : 1;
+	set_samples(c);
+}
+
+static void samplers_shed_more(struct collect *c, bool shed)
+{
+	c->more_rarely = shed ? RARELY : 1;
+	set_samples(c);
+}
+
+static void samplers_row_health(const struct collect *c, struct health *h)
+{
+	samplers_health(c->samplers, c->cpus_memory, c->nr_cpus, h);
+}
+
+static void samplers_close(struct collect *c)
+{
+	samplers_free(c->samplers);
+}
+
+static const struct collector_shed samplers_sheds[] = {
+	{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
+	{ "samples/16", "three of four samples more", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
+	{ 0 }
+};
+
+const struct collector collector_samplers = {
+	.name = "samplers",
+	.sheds = samplers_sheds,
+	.attach = samplers_attach,
+	.follow = samplers_row_follow,
+	.health = samplers_row_health,
+	.close = samplers_close,
+};
+
+/* --- Samples, and blocks that ended, with their stacks */
+
+/* 1 s / stacks of blocks allowed per second and CPU, and by what that is multiplied where they are shed. */
+#define BLOCK_PRICE_NS 10000000ULL
+#define BLOCKS_SHED_TIMES 32
+
+/* Bits of the index of stacks' ids: a CPU meets up to 100 new stacks between two looks at the dictionary, of 4 lines. */
+static uint32_t stack_bits(int cpus)
+{
+	uint32_t bits = STACK_INDEX_BITS;
+
+	while (bits < STACK_INDEX_BITS_MOST && cpus > 128 << (bits - STACK_INDEX_BITS))
+		bits++;
+	return bits;
+}
+
+static void stacks_configure(struct systop *skel, struct load *l)
+{
+	uint32_t bits = stack_bits(online_count(l->online));
+
+	skel->rodata->stack_index_bits = bits;
+	skel->bss->shared.block_price_ns = BLOCK_PRICE_NS;
+	bpf_map__set_max_entries(skel->maps.stacks, 2 * STACK_HALF(bits));
+	bpf_map__set_max_entries(skel->maps.stack_lines, 2 * STACK_LINES_HALF(bits));
+	bpf_map__set_max_entries(skel->maps.parked_stacks, skel->rodata->slots_max);
+	skel->rodata->self_tgid = l->options->self ? 0 : getpid();
+	skel->rodata->starter_tgid = l->options->starter;
+}
+
+static void stacks_suit(struct systop *skel, const struct btf *btf)
+{
+	skel->rodata->samples_wait = !probe_found(btf, PROBE_HASH_LOCKS);
+}
+
+static int stacks_open(struct collect *c)
+{
+	struct stacks_memory mem = {
+		.index_bits = c->skel->rodata->stack_index_bits,
+		.entries = collect_map(c, c->skel->maps.stacks, PROT_READ | PROT_WRITE),
+		.lines = collect_map(c, c->skel->maps.stack_lines, PROT_READ),
+		.window_ns = window_s(c) * 1000000000ULL,
+		.old_bytes = OLD_STACKS_BYTES + online_count(c->online) * OLD_STACKS_BYTES_CPU,
+		.areas = areas_list(c->areas),
+		.cpus = c->cpus_memory,
+		.nr_cpus = c->nr_cpus,
+		.max_slots = c->max_threads,
+		.shared = c->shared,
+	};
+
+	if (!mem.entries || !mem.lines)
+		return -errno;
+	c->stacks = stacks_new(&mem, c->model);
+	return c->stacks ? 0 : -ENOMEM;
+}
+
+static int stacks_attach(struct collect *c)
+{
+	c->shared->stack_generation = c->skel->rodata->kernel_reads;
+	return 0;
+}
+
+static int stacks_row_drain(void *state)
+{
+	return stacks_drain(state);
+}
+
+/* Its own stacks, and what it is in the middle of. */
+static int stacks_shown(void *state, const struct collector_thread *thread)
+{
+	const struct slot *c = thread->copy;
+	struct stacks_thread t = {
+		.slot = thread->slot,
+		.tid = thread->life->tid,
+		.life = thread->life,
+		.values = thread->values,
+		.from = thread->from,
+		.runq_ns = thread->runq_ns,
+	};
+
+	if (c)
+		t.softirqs = thread->life->flags & PF_KTHREAD && !strncmp(thread->life->comm, "ksoftirqd/", 10);
+	if (c && slot_is_blocked(c)) {
+		t.blocked = slot_blocked(c);
+		t.blocked_ns = thread->now > c->since ? thread->now - c->since : 0;
+	}
+	return stacks_show(state, &t);
+}
+
+static int stacks_tick(struct collect *c, uint64_t now)
+{
+	size_t nr;
+	int err = stacks_show_idle(c->stacks, cgroups_list(c->cgroups, &nr)[0], 1000000000ULL / collect_samples(c));
+
+	(void)now;
+	stacks_end(c->stacks);
+	return err;
+}
+
+static void stacks_shed(struct collect *c, bool shed)
+{
+	c->shared->block_price_ns = BLOCK_PRICE_NS * (shed ? BLOCKS_SHED_TIMES : 1);
+}
+
+static void stacks_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
+{
+	loss[LOSS_STACK_EVENTS] += stacks_lost(c->stacks);
+}
+
+static void stacks_row_health(const struct collect *c, struct health *h)
+{
+	uint64_t skipped = 0;
+
+	health_stack_ends(h, stacks_ends(c->stacks));
+	stacks_health(c->stacks, h);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		skipped += c->cpus_memory[cpu].stacks_skipped;
+	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
+		   "%" PRIu64 " long ones, above what a CPU may spend on stacks", skipped);
+}
+
+static void stacks_close(struct collect *c)
+{
+	stacks_free(c->stacks);
+}
+
+static const struct collector_shed stacks_sheds[] = {
+	{ "block stacks", "stacks of blocks, but for three a second and CPU", 30, SHEDS(BUDGET_CPU), stacks_shed },
+	{ 0 }
+};
+
+const struct collector collector_stacks = {
+	.name = "stacks",
+	.sheds = stacks_sheds,
+	.configure = stacks_configure,
+	.suit = stacks_suit,
+	.open = stacks_open,
+	.attach = stacks_attach,
+	.drain = stacks_row_drain,
+	.thread_shown = stacks_shown,
+	.tick = stacks_tick,
+	.loss = stacks_loss,
+	.health = stacks_row_health,
+	.close = stacks_close,
+};
+
+/* --- The unwinder's tables, and the files that they are of */
+
+static void tables_configure(struct systop *skel, struct load *l)
+{
+	(void)l;
+	skel->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
+}
+
+static int tables_open(struct collect *c)
+{
+	struct unwind_tables_memory mem = {
+		.files = collect_map(c, c->skel->maps.unwind_files, PROT_READ | PROT_WRITE),
+		.pages = collect_map(c, c->skel->maps.unwind_pages, PROT_READ | PROT_WRITE),
+		.rules = collect_map(c, c->skel->maps.unwind_rules, PROT_READ | PROT_WRITE),
+		.areas = areas_list(c->areas),
+		.nr_cpus = c->nr_cpus,
+		.chunks_fd = bpf_map__fd(c->skel->maps.unwind_chunks),
+		.max_chunks = c->options->table_mib,
+		.seconds = &c->shared->seconds,
+	};
+
+	if (!mem.files || !mem.pages || !mem.rules)
+		return -errno;
+	c->unwind_files = mem.files;
+	c->tables = unwind_tables_new(&mem);
+	return c->tables ? 0 : -ENOMEM;
+}
+
+static int tables_attach(struct collect *c)
+{
+	c->shared->tables_off = !c->options->table_mib;
+	return 0;
+}
+
+static void tables_health(const struct collect *c, struct health *h)
+{
+	unwind_tables_health(c->tables, h);
+}
+
+static void tables_close(struct collect *c)
+{
+	unwind_tables_free(c->tables);
+}
+
+const struct collector collector_tables = {
+	.name = "unwind tables",
+	.configure = tables_configure,
+	.open = tables_open,
+	.attach = tables_attach,
+	.health = tables_health,
+	.close = tables_close,
+};
+
+static void files_configure(struct systop *skel, struct load *l)
+{
+	(void)l;
+	skel->rodata->files_max = maxima()->files;
+	bpf_map__set_max_entries(skel->maps.files, maxima()->files);
+	bpf_map__set_max_entries(skel->maps.free_files, maxima()->files);
+}
+
+/* Without the maple tree no files are met; a sampler takes only such maps before 6.1. */
+static void files_suit(struct systop *skel, const struct btf *btf)
+{
+	if (probe_found(btf, PROBE_MAPLE_TREE))
+		return;
+	bpf_map__set_map_flags(skel->maps.files, 0);
+	bpf_map__set_max_entries(skel->maps.files, 1);
+	bpf_map__set_map_flags(skel->maps.files_asked, 0);
+	bpf_map__set_max_entries(skel->maps.files_asked, 1);
+}
+
+static int on_file(void *arg, void *data, size_t size)
+{
+	struct collect *c = arg;
+
+	if (c->tell_file && size >= sizeof(struct file_event))
+		c->tell_file(c->tell_arg, data);
+	return 0;
+}
+
+static int files_open(struct collect *c)
+{
+	struct files_memory mem = {
+		.files_fd = bpf_map__fd(c->skel->maps.files),
+		.asked_fd = bpf_map__fd(c->skel->maps.files_asked),
+		.free_fd = bpf_map__fd(c->skel->maps.free_files),
+		.max = c->skel->rodata->files_max,
+		.age_s = window_s(c) + maxima()->file_age_s,
+		.rest_s = maxima()->file_rest_s,
+		.of = c->unwind_files,
+		.shared = c->shared,
+	};
+
+	c->file_events = ring_buffer__new(bpf_map__fd(c->skel->maps.file_events), on_file, c, NULL);
+	c->files = files_new(&mem, c->model, c->tables);
+	return c->file_events && c->files ? 0 : -ENOMEM;
+}
+
+static void files_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
+{
+	loss[LOSS_FILES] += c->shared->files_lost;
+}
+
+static void files_row_health(const struct collect *c, struct health *h)
+{
+	uint64_t waited = 0;
+
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		waited += c->cpus_memory[cpu].files_waited;
+	files_health(c->files, waited, h);
+}
+
+static void files_close(struct collect *c)
+{
+	ring_buffer__free(c->file_events);
+	files_free(c->files);
+}
+
+const struct collector collector_files = {
+	.name = "files",
+	.configure = files_configure,
+	.suit = files_suit,
+	.open = files_open,
+	.loss = files_loss,
+	.health = files_row_health,
+	.close = files_close,
+};
+
+/* --- Where threads are that are blocked now */
+
+static void blocked_configure(struct systop *skel, struct load *l)
+{
+	(void)l;
+	bpf_map__set_max_entries(skel->maps.blocked_wanted, skel->rodata->slots_max);
+}
+
+static struct life *shown_life(void *arg, uint32_t slot)
+{
+	return slots_shown_life(arg, slot);
+}
+
+static int blocked_open(struct collect *c)
+{
+	struct blocked_options o = {
+		.model = c->model,
+		.role = c->options->peek_role,
+		.link_fd = -1,
+		.wanted = collect_map(c, c->skel->maps.blocked_wanted, PROT_READ | PROT_WRITE),
+		.slots = c->threads,
+		.max_slots = c->max_threads,
+		.life = shown_life,
+		.arg = c->sched,
+		.shared = c->shared,
+		.self_tgid = c->skel->rodata->self_tgid,
+		.starter_tgid = c->skel->rodata->starter_tgid,
+	};
+
+	if (!o.wanted)
+		return -errno;
+	if (bpf_program__autoload(c->skel->progs.blocked_task))
+		c->peek_link = bpf_program__attach_iter(c->skel->progs.blocked_task, NULL);
+	if (c->peek_link)
+		o.link_fd = bpf_link__fd(c->peek_link);
+	c->blocked = blocked_new(&o);
+	return c->blocked ? 0 : -ENOMEM;
+}
+
+static int blocked_met(void *state, const struct collector_thread *t)
+{
+	return t->copy ? blocked_thread(state, t->slot, t->copy, t->life, t->now) : 0;
+}
+
+static void blocked_gone(void *state, uint32_t index, struct life *life)
+{
+	blocked_end(state, index, life);
+}
+
+static int blocked_threads_end(void *state, uint64_t now, bool baseline)
+{
+	return baseline ? 0 : blocked_look(state, now);
+}
+
+static void blocked_after(struct collect *c)
+{
+	blocked_ask(c->blocked);
+}
+
+static void blocked_row_shed(struct collect *c, bool shed)
+{
+	blocked_shed(c->blocked, shed);
+}
+
+static void blocked_row_health(const struct collect *c, struct health *h)
+{
+	blocked_health(c->blocked, h);
+}
+
+static void blocked_close(struct collect *c)
+{
+	blocked_free(c->blocked);
+	bpf_link__destroy(c->peek_link);
+}
+
+static const struct collector_program blocked_programs[] = {
+	{ .name = "blocked_task", .attempt = 1, .less = "blocked_task: threads that are blocked now have no stacks" },
+	{ 0 }
+};
+
+static const struct collector_shed blocked_sheds[] = {
+	{ "blocked", "stacks of threads that are blocked now", 10, SHEDS(BUDGET_CPU), blocked_row_shed },
+	{ 0 }
+};
+
+const struct collector collector_blocked = {
+	.name = "blocked",
+	.sheds = blocked_sheds,
+	.programs = blocked_programs,
+	.configure = blocked_configure,
+	.open = blocked_open,
+	.thread_met = blocked_met,
+	.thread_gone = blocked_gone,
+	.threads_end = blocked_threads_end,
+	.after = blocked_after,
+	.health = blocked_row_health,
+	.close = blocked_close,
+};

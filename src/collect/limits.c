@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/limits.h"
+
+#include <stdlib.h>
+
+#include "model/model.h"
+#include "proc/cgroup.h"
+
+struct limits {
+	struct model *model;
+	struct cgroups *shown, *of; /* the hierarchy that has the limits, if it is another one; NULL: it is not */
+};
+
+struct limits *limits_new(struct model *model, struct cgroups *cgroups)
+{
+	struct limits *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->model = model;
+	l->shown = cgroups;
+	l->of = cgroups_limits(cgroups);
+	return l;
+}
+
+void limits_free(struct limits *l)
+{
+	free(l);
+}
+
+void limits_first(struct limits *l)
+{
+	struct cgroups *with = l->of ? l->of : l->shown;
+	struct cgroup_limit limit;
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(with, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		cgroups_limit(with, list[i], &limit);
+}
+
+/* The cgroups of a hierarchy; of one that is not shown, those that a limit holds for. */
+static int tick_cgroups(struct limits *l, struct cgroups *of)
+{
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(of, &nr);
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (list[i]->throttled)
+			cgroups_suspect(of, list[i]);
+		list[i]->throttled = false;
+	}
+	for (size_t i = 0; !err && i < nr; i++) {
+		struct cgroup_limit limit;
+
+		if (list[i]->aside && !cgroups_below_limit(list[i]))
+			continue;
+		cgroups_limit(of, list[i], &limit);
+		err = model_cgroup(l->model, list[i], &limit);
+	}
+	return err;
+}
+
+int limits_tick(struct limits *l)
+{
+	int err = tick_cgroups(l, l->shown);
+
+	return !err && l->of ? tick_cgroups(l, l->of) : err;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_LIMITS_H
+#define SYSTOP_COLLECT_LIMITS_H
+
+struct cgroups;
+struct limits;
+struct model;
+
+/* Reads the cgroups' CPU limits, and how often they were throttled, into each tick. */
+
+/* limits_new - all is borrowed. NULL: no memory. */
+struct limits *limits_new(struct model *model, struct cgroups *cgroups);
+void limits_free(struct limits *l);
+
+/* limits_first - reads the values that the first tick is compared with. */
+void limits_first(struct limits *l);
+
+/* limits_tick - adds them to the tick being built. 0 or -errno. */
+int limits_tick(struct limits *l);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads that died, and what threads did before they were moved to another cgroup: rows of the next tick. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/slots_internal.h"
+#include "model/model.h"
+#include "util/vec.h"
+
+/* Threads that died in one interval and have rows of their own, about 450 bytes each: at the 5,000
+ * a second of a busy build, half a minute of them. */
+#define EXITED_MAX 131072
+
+/* A dead thread's slot that is not whole for as long, ns, never will be. */
+#define BROKEN_NS 2000000000ULL
+
+void slots_forget_exited(struct slots *s)
+{
+	for (size_t i = 0; i < s->nr_exited; i++)
+		model_life_end(s->model, s->exited[i].life);
+	s->nr_exited = 0;
+}
+
+int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_t at)
+{
+	struct reader *r = &s->readers[index];
+	struct exited part = { .slot = 0 }; /* stacks are those of its row where it is now */
+	struct taken taken;
+	struct life *life;
+	int err;
+
+	if (index >= s->mem.max || was->state == SLOT_FREE || was->state == SLOT_DEAD)
+		return 0;
+	if (!r->life) {
+		err = slots_identify(s, index, was);
+		if (err)
+			return err;
+	}
+	at = at > was->since ? at : was->since;
+	at = at < s->until ? at : s->until; /* it switched while the tick is being made */
+	if (r->life->start_ns != was->start_ns || at <= r->end || s->nr_exited >= EXITED_MAX)
+		return 0;
+	life = model_life_part(s->model, r->life);
+	if (!life)
+		return -ENOMEM;
+	part.life = r->life;
+	part.in_scope = r->in_scope;
+	part.from = r->end;
+	part.state = slot_state(was);
+	r->life = life;
+	taken = slots_taken(s, index, was);
+	slot_show(r, &s->shown[index], &s->mem.slots[index], was, at, &taken, &part.values);
+	part.runq_ns = s->shown[index].sums[SUM_RUNQ];
+	r->idle = 0;
+	err = slots_take(s, index, was, false, part.taken);
+	return err ? err : VEC_PUSH(s->exited, s->nr_exited, s->exited_room, part);
+}
+
+static int give_back(struct slots *s, uint32_t index)
+{
+	memset(&s->readers[index], 0, sizeof(s->readers[index]));
+	memset(&s->shown[index], 0, sizeof(s->shown[index]));
+	/* What is told of it from now on is told too late: it must not make a life that the next thread is taken for. */
+	s->mem.slots[index].state = SLOT_FREE;
+	return bpf_map_update_elem(s->mem.free_fd, NULL, &index, BPF_ANY);
+}
+
+static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
+{
+	struct slot *slot = &s->mem.slots[index], copy;
+	struct reader *r = &s->readers[index];
+	const struct taken taken = { .steal_told = s->mem.shared->steal_told };
+	struct exited exited;
+	int err;
+
+	if (!slot_read(slot, &copy) || copy.since > until)
+		return -EAGAIN;
+	err = slots_identify(s, index, &copy);
+	if (err)
+		return err;
+	exited.from = r->end;
+	slot_show(r, &s->shown[index], slot, &copy, copy.since, &taken, &exited.values);
+	exited.life = r->life;
+	exited.state = STATE_DEAD;
+	exited.in_scope = r->in_scope;
+	exited.slot = index;
+	exited.runq_ns = s->shown[index].sums[SUM_RUNQ];
+	err = slots_take(s, index, &copy, true, exited.taken);
+	if (err)
+		return err;
+	slots_gone(s, index, r->life);
+	if (s->nr_exited >= EXITED_MAX) {
+		s->loss[LOSS_UNLISTED] += exited.in_scope;
+		model_life_end(s->model, exited.life);
+	} else {
+		err = VEC_PUSH(s->exited, s->nr_exited, s->exited_room, exited);
+		if (err)
+			return err;
+	}
+	return give_back(s, index);
+}
+
+/* Whether the tick at @now stops where others stopped for BROKEN_NS. */
+static bool is_broken(struct slots *s, uint64_t now)
+{
+	if (s->stuck_at != s->dead_tail || !s->stuck_since) {
+		s->stuck_at = s->dead_tail;
+		s->stuck_since = now;
+	}
+	return now - s->stuck_since >= BROKEN_NS;
+}
+
+/* What the slot holds cannot be trusted; those behind it in the ring must not wait for it. */
+static int harvest_broken(struct slots *s, uint32_t index)
+{
+	struct slot *slot = &s->mem.slots[index];
+	struct reader *r = &s->readers[index];
+	uint32_t taken[COLLECTORS_TAKE];
+	int err = slots_take(s, index, slot, true, taken);
+
+	if (err)
+		return err;
+	if (r->life) {
+		slots_gone(s, index, r->life);
+		model_life_end(s->model, r->life);
+	}
+	s->loss[LOSS_UNLISTED]++;
+	slot->seq += slot->seq & 1;
+	return give_back(s, index);
+}
+
+int slots_harvest_until(struct slots *s, uint64_t until)
+{
+	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);
+	uint64_t *entry, index;
+	int err = slots_drain(s);
+
+	if (!err)
+		err = slots_read_moved(s);
+
+	/* Up to where it was before the rings were read: those of a thread must be known when its slot
+	 * goes to another one. */
+	for (; !err && s->dead_tail != head; s->dead_tail++) {
+		entry = &s->mem.dead[s->dead_tail % s->mem.max];
+		index = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+		if (!index || index >= s->mem.max)
+			return 0;
+		err = harvest_one(s, index, until);
+		if (err == -EAGAIN && until != UINT64_MAX && is_broken(s, until))
+			err = harvest_broken(s, index);
+		if (err == -EAGAIN)
+			return 0;
+		if (err)
+			return err;
+		*entry = 0;
+	}
+	return err;
+}
+
+int slots_harvest(struct slots *s)
+{
+	return slots_harvest_until(s, UINT64_MAX);
+}
+
+static int show_exited(struct slots *s, const struct exited *e, uint64_t now)
+{
+	struct collector_thread t = {
+		.slot = e->slot,
+		.life = e->life,
+		.values = &e->values,
+		.from = e->from,
+		.now = now,
+		.runq_ns = e->runq_ns,
+	};
+	int err = slots_met(s, &t, e->taken);
+
+	if (!err)
+		err = model_thread(s->model, e->life, e->state, e->state == STATE_DEAD, &e->values);
+	return err ? err : slots_shown(s, &t);
+}
+
+int slots_show_exited(struct slots *s, size_t first, uint64_t now)
+{
+	int err = 0;
+
+	for (size_t i = first; i < s->nr_exited && !err; i++)
+		if (s->exited[i].in_scope)
+			err = show_exited(s, &s->exited[i], now);
+	return err;
+}

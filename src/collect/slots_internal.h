@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_SLOTS_INTERNAL_H
+#define SYSTOP_COLLECT_SLOTS_INTERNAL_H
+
+/* What the files of the slots' reader share: slots.c (threads that live), slots_ended.c (those that died, or were moved),
+ * slots_life.c (who they are). */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/collector.h"
+#include "collect/slot_values.h"
+#include "collect/slots.h"
+
+/* Slots that are being written when a tick reads them, at most. */
+#define AGAIN_MAX 64
+
+/* A thread that died since the last tick, or what one did before it was moved to another cgroup. */
+struct exited {
+	struct life *life;
+	struct values values;
+	enum thread_state state; /* STATE_DEAD, or the one that it was moved in */
+	bool in_scope;
+	uint32_t slot;
+	uint64_t from, runq_ns; /* for its stacks */
+	uint32_t taken[COLLECTORS_TAKE]; /* see take() */
+};
+
+struct slots {
+	struct slots_memory mem;
+	struct model *model;
+	struct cgroups *cgroups, *limits; /* of cgroups_limits() */
+	const struct collector_set *with;
+	uint32_t *queued;       /* by CPU: threads that wait for one and were last on that, */
+	uint32_t *running;      /* and the slot of the thread that runs there */
+	struct reader *readers; /* one a slot; pages of unused ones are never touched */
+	struct shown *shown;
+	uint32_t dead_tail, stuck_at; /* of the ring of dead slots: what comes next, and where a tick had to stop */
+	uint64_t stuck_since;
+	struct exited *exited;
+	size_t nr_exited, exited_room;
+	uint32_t again[AGAIN_MAX]; /* slots that were being written */
+	int nr_again;
+	bool baseline;             /* first readings, which later ones are compared with: nothing is shown */
+	bool last_time;            /* what is being written now is lost for this tick */
+	uint64_t loss[LOSS_COUNT];
+	uint64_t since;            /* the last tick's end */
+	uint64_t until;            /* of the tick that is being made, UINT64_MAX: none is */
+	slots_moved_fn *ask_moved;
+	void *moved_arg;
+};
+
+/* slots_identify - makes the reader of slot @index have a life, with the slot's identity. 0 or -ENOMEM. slots_elsewhere -
+ * whether the thread was moved since its life was last updated: the record of the move may not be read yet. */
+int slots_identify(struct slots *s, uint32_t index, const struct slot *c);
+bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c);
+
+/* slots_taken - what was taken so far from the running thread in a slot. */
+struct taken slots_taken(const struct slots *s, uint32_t index, const struct slot *c);
+
+/* slots_take, slots_gone, slots_drain - call thread_take(), thread_gone(), drain() of all collectors. 0 or -errno. */
+int slots_take(struct slots *s, uint32_t index, const struct slot *c, bool over, uint32_t taken[COLLECTORS_TAKE]);
+void slots_gone(struct slots *s, uint32_t index, struct life *life);
+int slots_drain(struct slots *s);
+/* slots_met, slots_shown - call thread_met() before and thread_shown() after the model gets the thread. @taken: by
+ * slots_take(). */
+int slots_met(struct slots *s, struct collector_thread *t, const uint32_t taken[COLLECTORS_TAKE]);
+int slots_shown(struct slots *s, const struct collector_thread *t);
+
+/* slots_read_moved - hands those that were moved, and are found to be, to slots_moved(). */
+int slots_read_moved(struct slots *s);
+
+/* slots_harvest_until - takes in threads that died up to @until, the end of a tick, so that none shows more than the
+ * interval; UINT64_MAX: all. slots_show_exited - shows them from number @first on. slots_forget_exited - after that. */
+int slots_harvest_until(struct slots *s, uint64_t until);
+int slots_show_exited(struct slots *s, size_t first, uint64_t now);
+void slots_forget_exited(struct slots *s);
+
+#endif

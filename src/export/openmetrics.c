@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Host and cgroups as OpenMetrics text, which a collector of text files reads. Names, units and help follow from the
+ * metrics' rows: what adds up is a counter since the start, the largest of an interval is a gauge, and durations are a
+ * histogram, from which quantiles follow. What is not known in a refresh is not there.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/exporter.h"
+#include "model/loss_names.h"
+#include "model/tick.h"
+#include "util/hash.h"
+#include "util/map.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+/* Of the host, or of the cgroups with one path. */
+struct series {
+	char *label;                /* `{cgroup="/a"`, the host's is "{" */
+	uint64_t seq, listed;       /* tick that it was in last, and was put into the list of */
+	uint64_t threads;           /* now */
+	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: of the last interval */
+	bool known[METRIC_COUNT];   /* in the last interval */
+	uint64_t hist[HISTS_OF_THREADS][LOG2_SLOTS];
+};
+
+struct openmetrics {
+	FILE *to;
+	struct series host, *host_only; /* a list of one */
+	struct series **cgroups;        /* as in the tick */
+	size_t nr, room;
+	struct map by_label;            /* hash of the label -> struct series */
+	struct pressure pressure[PRESSURE_COUNT];
+};
+
+/* --- What it comes to */
+
+static void begin_series(struct series *s, uint64_t seq)
+{
+	s->seq = seq;
+	s->threads = 0;
+	memset(s->known, 0, sizeof(s->known));
+}
+
+static void add_value(struct series *s, enum metric_id m, uint64_t v)
+{
+	bool is_max = metrics[m].kind == KIND_MAX;
+
+	if (v == VALUE_NA)
+		return;
+	if (!is_max)
+		s->v[m] += v;
+	else if (!s->known[m] || v > s->v[m])
+		s->v[m] = v;
+	s->known[m] = true;
+}
+
+static void add_values(struct series *s, const struct values *v, uint64_t threads)
+{
+	s->threads += threads;
+	for (enum metric_id m = 0; m < METRIC_COUNT; m++)
+		if (metrics[m].kind != KIND_QUANTILE)
+			add_value(s, m, v->v[m]);
+	for (int h = 0; h < HISTS_OF_THREADS; h++)
+		for (int i = 0; i < LOG2_SLOTS; i++)
+			s->hist[h][i] += v->hist[h].n[i];
+}
+
+/* A label's value, or help: safe text has no ends of lines. */
+static void put_escaped(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\\' || *text == '"')
+			fputc('\\', to);
+		fputc(*text, to);
+	}
+}
+
+static char *cgroup_label(const struct cgroup *c)
+{
+	char safe[4096], *label = NULL;
+	size_t size;
+	FILE *f = open_memstream(&label, &size);
+
+	if (!f)
+		return NULL;
+	text_safe(safe, sizeof(safe), c->path, strlen(c->path));
+	fputs("{cgroup=\"", f);
+	put_escaped(f, safe);
+	fputc('"', f);
+	if (!fclose(f))
+		return label;
+	free(label);
+	return NULL;
+}
+
+static void series_free(struct series *s)
+{
+	if (s)
+		free(s->label);
+	free(s);
+}
+
+/* The one with this label. NULL: no memory. */
+static struct series *series_of(struct openmetrics *o, const struct cgroup *c)
+{
+	char *label = cgroup_label(c);
+	uint64_t key = label ? hash_text(0, label) : 0;
+	struct series *s = label ? map_get(&o->by_label, key) : NULL;
+
+	if (s || !label) {
+		free(label);
+		return s;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		free(label);
+		return NULL;
+	}
+	s->label = label;
+	if (map_put(&o->by_label, key, s)) {
+		series_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* Cgroups that are gone, of those in the list. */
+static void forget_gone(struct openmetrics *o, uint64_t seq)
+{
+	for (size_t i = 0; i < o->nr; i++) {
+		struct series *s = o->cgroups[i];
+
+		if (s->seq == seq)
+			continue;
+		map_del(&o->by_label, hash_text(0, s->label));
+		series_free(s);
+	}
+	o->nr = 0;
+}
+
+/* Two cgroups can have one path: one of them was removed in this interval. */
+static int add_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
+{
+	struct series *s = series_of(o, r->cgroup);
+
+	if (!s)
+		return -ENOMEM;
+	if (s->seq != seq)
+		begin_series(s, seq);
+	add_values(s, r->values, r->nr_threads);
+	return 0;
+}
+
+static int list_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
+{
+	struct series *s = series_of(o, r->cgroup);
+
+	if (!s)
+		return -ENOMEM;
+	if (s->listed == seq)
+		return 0;
+	s->listed = seq;
+	return VEC_PUSH(o->cgroups, o->nr, o->room, s);
+}
+
+static void add_pressure(struct openmetrics *o, const struct tick *t)
+{
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		o->pressure[i].some_ns += t->pressure[i].some_ns == VALUE_NA ? 0 : t->pressure[i].some_ns;
+		o->pressure[i].full_ns += t->pressure[i].full_ns == VALUE_NA ? 0 : t->pressure[i].full_ns;
+	}
+}
+
+static int add_tick(struct openmetrics *o, const struct tick *t)
+{
+	int err = 0;
+
+	begin_series(&o->host, t->seq);
+	add_values(&o->host, &t->total, t->nr_active + t->nr_idle);
+	add_pressure(o, t);
+	for (size_t i = 0; i < t->nr_cgroups && !err; i++)
+		err = add_cgroup(o, &t->cgroups[i], t->seq);
+	if (!err)
+		forget_gone(o, t->seq);
+	for (size_t i = 0; i < t->nr_cgroups && !err; i++)
+		err = list_cgroup(o, &t->cgroups[i], t->seq);
+	return err;
+}
+
+/* --- The text */
+
+/* In base units: seconds for ns. */
+static void put_number(FILE *to, enum unit unit, uint64_t v)
+{
+	if (unit == UNIT_NS)
+		fprintf(to, "%" PRIu64 ".%09" PRIu64, v / 1000000000, v % 1000000000);
+	else
+		fprintf(to, "%" PRIu64, v);
+}
+
+static void put_family(FILE *to, const char *name, const char *type, enum unit unit, const char *help)
+{
+	fprintf(to, "# TYPE %s %s\n", name, type);
+	if (unit == UNIT_NS || unit == UNIT_BYTES)
+		fprintf(to, "# UNIT %s %s\n", name, unit == UNIT_NS ? "seconds" : "bytes");
+	fprintf(to, "# HELP %s ", name);
+	put_escaped(to, help);
+	fputc('\n', to);
+}
+
+static const char *unit_suffix(enum unit unit)
+{
+	return unit == UNIT_NS ? "_seconds" : unit == UNIT_BYTES ? "_bytes" : "";
+}
+
+static void put_sample(FILE *to, const char *name, const char *suffix, const char *label, enum unit unit, uint64_t v)
+{
+	fprintf(to, "%s%s", name, suffix);
+	if (label[1])
+		fprintf(to, "%s}", label);
+	fputc(' ', to);
+	put_number(to, unit, v);
+	fputc('\n', to);
+}
+
+static void put_metric(FILE *to, const char *of, enum metric_id m, struct series *const *list, size_t nr)
+{
+	bool is_max = metrics[m].kind == KIND_MAX;
+	char name[80], help[256];
+
+	snprintf(name, sizeof(name), "systop_%s_%s%s", of, metrics[m].stem, unit_suffix(metrics[m].unit));
+	snprintf(help, sizeof(help), "%s%s", metrics[m].help, is_max ? " (of the last interval)" : "");
+	put_family(to, name, is_max ? "gauge" : "counter", metrics[m].unit, help);
+	for (size_t i = 0; i < nr; i++)
+		if (list[i]->known[m])
+			put_sample(to, name, is_max ? "" : "_total", list[i]->label, metrics[m].unit, list[i]->v[m]);
+}
+
+/* Slots' ends are those of buckets; the last slot has none. */
+static void put_buckets(FILE *to, const char *name, enum hist_id h, const struct series *s)
+{
+	const char *comma = s->label[1] ? "," : "";
+	uint64_t count = 0;
+
+	for (int i = 0; i < hists[h].last; i++) {
+		count += s->hist[h][i];
+		if (i < hists[h].first)
+			continue;
+		fprintf(to, "%s_bucket%s%sle=\"", name, s->label, comma);
+		put_number(to, UNIT_NS, 2ULL << i);
+		fprintf(to, "\"} %" PRIu64 "\n", count);
+	}
+	count += s->hist[h][hists[h].last];
+	fprintf(to, "%s_bucket%s%sle=\"+Inf\"} %" PRIu64 "\n", name, s->label, comma, count);
+	put_sample(to, name, "_count", s->label, UNIT_COUNT, count);
+}
+
+static void put_hist(FILE *to, const char *of, enum hist_id h, struct series *const *list, size_t nr)
+{
+	enum metric_id sum = hists[h].weight;
+	char name[80], help[256];
+
+	snprintf(name, sizeof(name), "systop_%s_%s_seconds", of, hists[h].name);
+	for (char *c = name; *c; c++)
+		*c = *c == ' ' ? '_' : *c;
+	snprintf(help, sizeof(help), "%s that ended, %s; the sum is %s: of those that go on, too", hists[h].more,
+		 hists[h].which, metrics[sum].stem);
+	put_family(to, name, "histogram", UNIT_NS, help);
+	for (size_t i = 0; i < nr; i++) {
+		put_buckets(to, name, h, list[i]);
+		put_sample(to, name, "_sum", list[i]->label, UNIT_NS, list[i]->v[sum]);
+	}
+}
+
+static void put_threads(FILE *to, const char *of, struct series *const *list, size_t nr)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "systop_%s_threads", of);
+	put_family(to, name, "gauge", UNIT_COUNT, "threads at the end of the last interval, with those that ended in it");
+	for (size_t i = 0; i < nr; i++)
+		put_sample(to, name, "", list[i]->label, UNIT_COUNT, list[i]->threads);
+}
+
+/* All of one kind of subject: the host, or cgroups with all below them. */
+static void put_subject(FILE *to, const char *of, struct series *const *list, size_t nr)
+{
+	put_threads(to, of, list, nr);
+	for (enum metric_id m = 0; m < METRIC_COUNT; m++)
+		if (metrics[m].kind != KIND_QUANTILE)
+			put_metric(to, of, m, list, nr);
+	for (enum hist_id h = 0; h < HISTS_OF_THREADS; h++)
+		put_hist(to, of, h, list, nr);
+}
+
+static void put_pressure_of(FILE *to, const char *resource, const char *share, uint64_t now, uint64_t sum)
+{
+	if (now != VALUE_NA) {
+		fprintf(to, "systop_pressure_seconds_total{resource=\"%s\",share=\"%s\"} ", resource, share);
+		put_number(to, UNIT_NS, sum);
+		fputc('\n', to);
+	}
+}
+
+static void put_pressure(FILE *to, const struct openmetrics *o, const struct tick *t)
+{
+	static const char *const names[PRESSURE_COUNT] = { "cpu", "memory", "io" };
+
+	put_family(to, "systop_pressure_seconds", "counter", UNIT_NS,
+		   "time in which some, or all, tasks of the host that had work waited for a resource (/proc/pressure)");
+	for (int i = 0; i < PRESSURE_COUNT; i++) {
+		put_pressure_of(to, names[i], "some", t->pressure[i].some_ns, o->pressure[i].some_ns);
+		put_pressure_of(to, names[i], "full", t->pressure[i].full_ns, o->pressure[i].full_ns);
+	}
+}
+
+/* The causes from @first to before @end. */
+static void put_loss(FILE *to, const char *name, const char *help, const struct tick *t, int first, int end)
+{
+	put_family(to, name, "counter", UNIT_COUNT, help);
+	for (int i = first; i < end; i++)
+		fprintf(to, "%s_total{cause=\"%s\"} %" PRIu64 "\n", name, loss_names[i].name, t->loss[i]);
+}
+
+static int tick(struct export *e, FILE *to, const struct tick *t)
+{
+	struct openmetrics *o = e->state;
+	int err = add_tick(o, t);
+
+	if (err)
+		return err;
+	put_subject(to, "host", &o->host_only, 1);
+	put_subject(to, "cgroup", o->cgroups, o->nr);
+	put_pressure(to, o, t);
+	put_loss(to, "systop_lost", "what is missing since the start, by cause", t, 0, LOSS_REPAIRED);
+	put_loss(to, "systop_repaired", "what was missed since the start and found elsewhere, by cause: no loss", t,
+		 LOSS_REPAIRED, LOSS_COUNT);
+	fputs("# EOF\n", to);
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}
+
+static int begin(struct export *e)
+{
+	struct openmetrics *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return -ENOMEM;
+	o->host.label = "{";
+	o->host_only = &o->host;
+	e->state = o;
+	return 0;
+}
+
+static int end(struct export *e, FILE *to)
+{
+	struct openmetrics *o = e->state;
+
+	(void)to;
+	for (size_t i = 0; i < o->by_label.room; i++)
+		series_free(o->by_label.entries[i].key ? o->by_label.entries[i].value : NULL);
+	map_fini(&o->by_label);
+	free(o->cgroups);
+	free(o);
+	return 0;
+}
+
+const struct exporter export_openmetrics = {
+	.name = "openmetrics",
+	.operand = "FILE",
+	.help = "write host and cgroups to FILE as OpenMetrics text at each refresh, in place of the one before; - is stdout",
+	.needs = EXPORT_TICKS,
+	.others_read = true,
+	.begin = begin,
+	.tick = tick,
+	.end = end,
+};

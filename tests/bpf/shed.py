@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--max-cpu and --max-mem: what systop leaves out to stay below them, in which order, and that it comes back."""
+
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
+from harness import STATES, Load, Systop, begin, load_path, rows_of  # noqa: E402
+from tmux import Terminal  # noqa: E402
+
+# As the collectors' rows have it.
+ORDER = ["blocked", "samples/4", "block stacks", "waits", "samples/16", "recorder"]
+START_S = 4     # names are looked for, which costs what it costs
+SETTLED_S = 8   # then all that has to go has gone
+BACK_S = 60     # 5 s at the soonest, and twice as long after an attempt that was too early
+
+
+def cost(line):
+    """Percent of one CPU."""
+    return (line["self"]["cpu_ns"] + line["self"]["bpf_ns"]) / line["interval_ns"] * 100
+
+
+def burners():
+    """Two threads with thousands of stacks."""
+    return [Load(load_path("burn"), "distinct", "120", "14") for _ in range(2)]
+
+
+def shed_in_order(line):
+    assert line["shed"] == ORDER[:len(line["shed"])], line["shed"]
+
+
+def times_are_whole(lines, tids):
+    """The time of a thread is never left out."""
+    for tid in tids:
+        rows = rows_of(lines, tid)
+        assert rows, f"no row of {tid}"
+        for row in rows:
+            states = sum(row[state] for state in STATES if row[state] is not None)
+            assert abs(states - row["alive_ns"]) <= 1000, row
+
+
+def under_load():
+    loads = burners()
+    try:
+        tids = [load.truth()["tid"] for load in loads]
+        with Systop("-F", "9999", "-d", "1", "-n", "12") as s:
+            free = s.rest()
+        assert not any(line["shed"] for line in free), free[-1]["shed"]
+        without = statistics.median(cost(line) for line in free[START_S:])
+        limit = without * 0.7
+        with Systop("-F", "9999", "-d", "1", "--max-cpu", f"{limit:.2f}") as s:
+            first = [s.line() for _ in range(START_S + SETTLED_S)]
+            lines = [s.line() for _ in range(8)]
+            for line in first + lines:
+                shed_in_order(line)
+            assert lines[0]["shed"], "nothing was left out"
+            after = statistics.median(cost(line) for line in lines)
+            assert after <= limit, f"{after:.2f} % with a limit of {limit:.2f} %"
+            times_are_whole(first[1:] + lines, tids)
+            for load in loads:
+                load.end()
+            back, left = lines[-1]["shed"], lines[-1]["shed"]
+            for _ in range(BACK_S):
+                line = s.line()
+                shed_in_order(line)
+                left = line["shed"]
+                if len(left) < len(back):
+                    break
+            assert len(left) < len(back), f"{left}: nothing came back"
+        return f"{without:.1f} %, with a limit of {limit:.1f} % {after:.1f} %, without {', '.join(lines[-1]['shed'])}"
+    finally:
+        for load in loads:
+            load.end()
+
+
+def memory():
+    """What cannot be reached is said, and nothing else goes than what makes room."""
+    with Systop("-d", "0.5", "-n", "6", "--max-mem", "1M") as s:
+        lines = s.rest()
+    assert lines[-1]["shed"] == ["recorder"], lines[-1]["shed"]
+    with Systop("-d", "0.5", "-n", "6", "--max-mem", "100G", "--max-cpu", "1000") as s:
+        assert not any(line["shed"] for line in s.rest())
+
+
+def said():
+    with Terminal(120, 150) as t:
+        t.start("--max-cpu", "0.1", "-d", "0.3")
+        t.wait("left out: blocked")
+        t.keys("!")
+        t.wait("Budget")
+        t.wait("left out: stacks of threads that are blocked now")
+
+
+def main():
+    tap = begin()
+    tap.case("under a load details go in their order, the cost falls below the limit, and they come back", under_load)
+    tap.case("memory: the recorder goes", memory)
+    tap.case("it is said on the screen", said)
+    tap.done()
+
+
+main()

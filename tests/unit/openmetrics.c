@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/exporter.h"
+
+/* What is written of a tick, which is given back. */
+static char *text_of(struct export *e, const struct tick *t)
+{
+	char *text;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	assert_int_equal(e->state ? 0 : export_openmetrics.begin(e), 0);
+	assert_int_equal(export_openmetrics.tick(e, to, t), 0);
+	fclose(to);
+	tick_put(t);
+	assert_true(bytes > 6 && !strcmp(text + bytes - 6, "# EOF\n"));
+	return text;
+}
+
+static void has(const char *text, const char *line)
+{
+	const char *at = strstr(text, line);
+
+	if (!at || (at > text && at[-1] != '\n'))
+		fail_msg("\"%s\" is not in:\n%s", line, text);
+}
+
+static void lacks(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+/* A tick with one thread, which ran, waited once for @wait_slot, and perhaps has a longest wait. */
+static const struct tick *tick_of(struct model *m, struct life *l, struct cgroup *cgroups, size_t nr, uint64_t run,
+				  int wait_slot, uint64_t longest)
+{
+	struct values v = { .v = { [METRIC_RUN] = run, [METRIC_RUNQ] = 3000, [METRIC_ALIVE] = SEC,
+				   [METRIC_RUNQ_MAX] = longest, [METRIC_VOLUNTARY] = 7,
+				   [METRIC_USER] = VALUE_NA, [METRIC_KERNEL] = VALUE_NA, [METRIC_STEAL] = VALUE_NA } };
+	static const struct pressure pressure[PRESSURE_COUNT] = { { 1500000000, VALUE_NA }, { 0, 0 }, { VALUE_NA, VALUE_NA } };
+
+	v.hist[HIST_RUNQ].n[wait_slot] = 1;
+	tick_begin(m);
+	assert_int_equal(model_thread(m, l, STATE_RUNNING, false, &v), 0);
+	for (size_t i = 0; i < nr; i++)
+		tick_cgroup(m, &cgroups[i], NULL);
+	model_pressure(m, pressure);
+	return tick_end(m);
+}
+
+TEST(openmetrics, adds_up_what_is_known)
+{
+	struct cgroup root = { .id = 1, .path = "/" };
+	struct export e = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &root);
+	char *text = text_of(&e, tick_of(m, l, &root, 1, 1500000000, 12, 5000));
+
+	has(text, "# TYPE systop_host_run_seconds counter\n# UNIT systop_host_run_seconds seconds\n# HELP systop_host_run_seconds ");
+	has(text, "systop_host_run_seconds_total 1.500000000\n");
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/\"} 1.500000000\n");
+	has(text, "systop_cgroup_switches_voluntary_total{cgroup=\"/\"} 7\n");
+	has(text, "# TYPE systop_cgroup_runq_max_seconds gauge\n");
+	has(text, "systop_cgroup_runq_max_seconds{cgroup=\"/\"} 0.000005000\n");
+	has(text, "# TYPE systop_cgroup_steal_seconds counter\n");
+	lacks(text, "steal_seconds_total");
+	lacks(text, "runq_p99");
+	has(text, "systop_pressure_seconds_total{resource=\"cpu\",share=\"some\"} 1.500000000\n");
+	has(text, "systop_pressure_seconds_total{resource=\"memory\",share=\"full\"} 0.000000000\n");
+	lacks(text, "{resource=\"cpu\",share=\"full\"}");
+	lacks(text, "resource=\"io\"");
+	free(text);
+
+	text = text_of(&e, tick_of(m, l, &root, 1, 250000000, 12, 4000));
+	has(text, "systop_host_run_seconds_total 1.750000000\n");
+	has(text, "systop_host_switches_voluntary_total 14\n");
+	has(text, "systop_host_runq_max_seconds 0.000004000\n");
+	has(text, "systop_pressure_seconds_total{resource=\"cpu\",share=\"some\"} 3.000000000\n");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+TEST(openmetrics, buckets_are_cumulative)
+{
+	struct cgroup root = { .id = 1, .path = "/" };
+	struct export e = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &root);
+	char *text;
+
+	free(text_of(&e, tick_of(m, l, &root, 1, 0, hists[HIST_RUNQ].first, 0)));
+	free(text_of(&e, tick_of(m, l, &root, 1, 0, 12, 0)));
+	text = text_of(&e, tick_of(m, l, &root, 1, 0, hists[HIST_RUNQ].last, 0));
+	has(text, "# TYPE systop_host_runqueue_wait_seconds histogram\n");
+	has(text, "systop_host_runqueue_wait_seconds_bucket{le=\"0.000002048\"} 1\n");
+	has(text, "systop_host_runqueue_wait_seconds_bucket{le=\"0.000004096\"} 1\n");
+	has(text, "systop_host_runqueue_wait_seconds_bucket{le=\"0.000008192\"} 2\n");
+	has(text, "systop_host_runqueue_wait_seconds_bucket{le=\"+Inf\"} 3\n");
+	has(text, "systop_host_runqueue_wait_seconds_count 3\n");
+	has(text, "systop_host_runqueue_wait_seconds_sum 0.000009000\n");
+	has(text, "systop_cgroup_runqueue_wait_seconds_bucket{cgroup=\"/\",le=\"+Inf\"} 3\n");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+/* Also two with one path, of which one is gone: they are one. */
+TEST(openmetrics, cgroups_come_and_go)
+{
+	struct cgroup cgroups[] = { { .id = 1, .path = "/" },
+				    { .id = 2, .path = "/a\"\\\n", .parent = &cgroups[0], .depth = 1 },
+				    { .id = 3, .path = "/twice", .parent = &cgroups[0], .depth = 1 },
+				    { .id = 4, .path = "/twice", .parent = &cgroups[0], .depth = 1 } };
+	struct export e = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &cgroups[1]);
+	char *text = text_of(&e, tick_of(m, l, cgroups, 4, SEC, 12, 0)), *at;
+
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/a\\\"\\\\\\\\x0a\"} 1.000000000\n");
+	at = strstr(text, "systop_cgroup_run_seconds_total{cgroup=\"/twice\"}");
+	assert_non_null(at);
+	assert_null(strstr(at + 1, "systop_cgroup_run_seconds_total{cgroup=\"/twice\"}"));
+	free(text);
+	text = text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0));
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/\"} 2.000000000\n");
+	lacks(text, "/twice");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_buckets_are_cumulative),
+		  cmocka_unit_test(openmetrics_cgroups_come_and_go));
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "export/exporter.h"
+#include "model/sample.h"
+#include "pprof.pb-c.h"
+#include "query/source.h"
+#include "sym/names.h"
+
+#define FILE_FRAME (1ULL << FRAME_FILE_SHIFT | 0x1234)
+#define JIT_FRAME (FRAME_ANONYMOUS | 0x7f00)
+#define KERNEL_FRAME (FRAME_KERNEL | 5)
+
+static const char *file_name; /* of the function in the file; NULL: none yet */
+
+static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
+{
+	static const struct symbol kernel = { "do_it", "[kernel]", SYMBOL_KERNEL, true }, jit = { "f", "[jit]", SYMBOL_JIT, true },
+				   none = { "prog+0x1234", "prog", SYMBOL_USER, false };
+	static struct symbol named;
+
+	(void)arg;
+	(void)tgid;
+	named = (struct symbol){ file_name, "prog", SYMBOL_USER, true };
+	return frame == FILE_FRAME ? file_name ? &named : &none : frame == JIT_FRAME ? &jit : &kernel;
+}
+
+static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
+{
+	(void)arg;
+	snprintf(buf, size, "%s", frame == FILE_FRAME ? "abcd" : "-");
+}
+
+static bool place(void *arg, uint64_t frame, struct frame_place *p)
+{
+	(void)arg;
+	snprintf(p->path, sizeof(p->path), "/bin/prog");
+	p->address = 0x401234;
+	return frame == FILE_FRAME;
+}
+
+static const struct source source = { .symbol = symbol, .build_id = build_id, .place = place };
+
+/* A tick with a sample on a CPU, of user and kernel stack, and a block without one. */
+static const struct tick *tick_of(struct model *m, struct cgroup *cgroup, struct life *l, uint64_t weight)
+{
+	struct values v = { .v = { [METRIC_RUN] = weight, [METRIC_D] = 10 } };
+	struct {
+		struct stack stack;
+		uint64_t frames[2];
+	} user = { .stack = { .nr = 2, .hash = 1 }, .frames = { JIT_FRAME, FILE_FRAME } },
+	  kernel = { .stack = { .nr = 1, .hash = 2 }, .frames = { KERNEL_FRAME } };
+	struct stack_sample s = { .life = l, .weight = weight, .count = 3, .metric = METRIC_RUN };
+
+	tick_begin(m);
+	assert_int_equal(model_thread(m, l, STATE_RUNNING, false, &v), 0);
+	s.user = model_stack(m, &user.stack);
+	s.kernel = model_stack(m, &kernel.stack);
+	assert_int_equal(model_sample(m, &s), 0);
+	s = (struct stack_sample){ .life = l, .weight = 10, .count = 1, .metric = METRIC_D, .flags = NOTE_NO_STACK };
+	assert_int_equal(model_sample(m, &s), 0);
+	tick_cgroup(m, cgroup, NULL);
+	return tick_end(m);
+}
+
+static Perftools__Profiles__Profile *unpack(char *packed, size_t bytes)
+{
+	static uint8_t plain[1 << 16];
+	z_stream z = { .next_in = (uint8_t *)packed, .avail_in = bytes, .next_out = plain, .avail_out = sizeof(plain) };
+	Perftools__Profiles__Profile *p;
+
+	assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	p = perftools__profiles__profile__unpack(NULL, z.total_out, plain);
+	inflateEnd(&z);
+	free(packed);
+	assert_non_null(p);
+	return p;
+}
+
+static Perftools__Profiles__Profile *profile_of(struct export *e)
+{
+	char *packed;
+	size_t bytes;
+	FILE *to = open_memstream(&packed, &bytes);
+
+	assert_int_equal(export_pprof.end(e, to), 0);
+	fclose(to);
+	return unpack(packed, bytes);
+}
+
+static int column(const Perftools__Profiles__Profile *p, const char *type, const char *unit)
+{
+	for (size_t i = 0; i < p->n_sample_type; i++)
+		if (!strcmp(p->string_table[p->sample_type[i]->type], type)) {
+			assert_string_equal(p->string_table[p->sample_type[i]->unit], unit);
+			return i;
+		}
+	fail_msg("no %s", type);
+	return -1;
+}
+
+static const char *name_at(const Perftools__Profiles__Profile *p, const Perftools__Profiles__Sample *s, size_t at)
+{
+	const Perftools__Profiles__Location *l = p->location[s->location_id[at] - 1];
+
+	return l->n_line ? p->string_table[p->function[l->line[0]->function_id - 1]->name] : "";
+}
+
+/* Two refreshes: what is the same in both is one sample, and a name that comes later is there. */
+TEST(pprof, refreshes_are_one_profile)
+{
+	struct cgroup cgroup = { .id = 1, .path = "/web\n" };
+	struct export e = { .source = &source };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &cgroup);
+	Perftools__Profiles__Profile *p;
+	const Perftools__Profiles__Sample *on_cpu, *blocked;
+	const Perftools__Profiles__Location *in_file;
+	const struct tick *t;
+
+	assert_int_equal(export_pprof.begin(&e), 0);
+	for (int i = 0; i < 2; i++) {
+		file_name = i ? "main" : NULL;
+		t = tick_of(m, &cgroup, l, 1000);
+		assert_int_equal(export_pprof.tick(&e, NULL, t), 0);
+		tick_put(t);
+	}
+	p = profile_of(&e);
+	assert_int_equal(p->n_sample, 2);
+	on_cpu = p->sample[p->sample[0]->n_location_id == 1];
+	blocked = p->sample[p->sample[0]->n_location_id != 1];
+	assert_int_equal(on_cpu->n_location_id, 3);
+	assert_string_equal(name_at(p, on_cpu, 0), "do_it");
+	assert_string_equal(name_at(p, on_cpu, 1), "f");
+	assert_string_equal(name_at(p, on_cpu, 2), "main");
+	assert_string_equal(name_at(p, blocked, 0), "[no stack]");
+	assert_int_equal(on_cpu->value[column(p, "cpu", "nanoseconds")], 2000);
+	assert_int_equal(on_cpu->value[column(p, "cpu_samples", "count")], 6);
+	assert_int_equal(on_cpu->value[column(p, "d", "nanoseconds")], 0);
+	assert_int_equal(blocked->value[column(p, "d", "nanoseconds")], 20);
+	assert_int_equal(blocked->value[column(p, "wall", "nanoseconds")], 20);
+	assert_int_equal(p->duration_nanos, 2 * SEC);
+	assert_string_equal(p->string_table[p->default_sample_type], "cpu");
+	in_file = p->location[on_cpu->location_id[2] - 1];
+	assert_int_equal(in_file->address, 0x401234);
+	assert_string_equal(p->string_table[p->mapping[in_file->mapping_id - 1]->filename], "/bin/prog");
+	assert_string_equal(p->string_table[p->mapping[in_file->mapping_id - 1]->build_id], "abcd");
+	assert_true(p->mapping[in_file->mapping_id - 1]->has_functions);
+	assert_int_equal(on_cpu->n_label, 5);
+	assert_string_equal(p->string_table[on_cpu->label[0]->key], "thread");
+	assert_string_equal(p->string_table[on_cpu->label[0]->str], "worker");
+	assert_int_equal(on_cpu->label[1]->num, 1000);
+	assert_string_equal(p->string_table[on_cpu->label[4]->str], "/web\\x0a");
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+/* pprof is to find it: it has a place, and no function. */
+TEST(pprof, what_has_no_name_is_left_to_pprof)
+{
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct export e = { .source = &source };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &cgroup);
+	const struct tick *t = tick_of(m, &cgroup, l, 1000);
+	Perftools__Profiles__Profile *p;
+	int nameless = 0;
+
+	file_name = NULL;
+	assert_int_equal(export_pprof.begin(&e), 0);
+	assert_int_equal(export_pprof.tick(&e, NULL, t), 0);
+	tick_put(t);
+	p = profile_of(&e);
+	for (size_t i = 0; i < p->n_location; i++)
+		if (!p->location[i]->n_line) {
+			nameless++;
+			assert_int_equal(p->location[i]->address, 0x401234);
+			assert_false(p->mapping[p->location[i]->mapping_id - 1]->has_functions);
+		}
+	assert_int_equal(nameless, 1);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+static int each(void *arg, sample_fn *fn, void *fn_arg)
+{
+	return tick_samples(arg, 1, fn, fn_arg);
+}
+
+TEST(pprof, sets_have_their_time_and_metric)
+{
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct export e = { .source = &source };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &cgroup);
+	const struct tick *t = tick_of(m, &cgroup, l, 1000);
+	struct sample_set set = { each, (void *)t, METRIC_D, 77, 88 };
+	Perftools__Profiles__Profile *p;
+
+	assert_int_equal(export_pprof.begin(&e), 0);
+	assert_int_equal(export_pprof.samples(&e, &set), 0);
+	tick_put(t);
+	p = profile_of(&e);
+	assert_int_equal(p->time_nanos, 77);
+	assert_int_equal(p->duration_nanos, 88);
+	assert_string_equal(p->string_table[p->default_sample_type], "d");
+	assert_int_equal(p->n_sample, 2);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	assert_int_equal(export_pprof.begin(&e), 0);
+	assert_int_equal(export_pprof.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(pprof_refreshes_are_one_profile), cmocka_unit_test(pprof_what_has_no_name_is_left_to_pprof),
+		  cmocka_unit_test(pprof_sets_have_their_time_and_metric));
+}
