@@ -176,7 +176,7 @@ static enum loop_verdict on_tick(void *arg)
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
-/* What became of the file of refreshes that was written last. */
+/* The result of the last write of a file of refreshes. */
 static enum loop_verdict file_verdict(struct systop *s)
 {
 	int err = save_busy(s->file) ? 0 : save_failure(s->file)->err;
@@ -189,7 +189,7 @@ static enum loop_verdict file_verdict(struct systop *s)
 	return LOOP_FAILED;
 }
 
-/* There is no more to come: what there was is told at once. */
+/* The processes have ended: reports what was sampled at once. */
 static enum loop_verdict on_sampled_harvest(struct systop *s)
 {
 	if (!target_ended(&s->target) || s->options.command)
@@ -404,7 +404,7 @@ static int begin_output(struct systop *s)
 	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
 }
 
-/* What the exporter makes of the end alone is said: then a signal only ended the recording, as with -w. */
+/* Writes and reports what the exporter makes only at the end: a signal then just ended the recording, as with -w. */
 static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 {
 	int reader = *signal_number ? s->options.file_fd : -1, err;
@@ -425,7 +425,7 @@ static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 	return verdict;
 }
 
-/* The line that is under way is to be whole, if somebody reads it; then comes what the exporter has left. */
+/* Completes the pending line if it is being read; then writes the rest that the exporter has. */
 static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict, int *signal_number)
 {
 	int err;
@@ -436,7 +436,7 @@ static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdi
 		verdict = on_tick(s);
 	if (verdict != LOOP_FAILED && s->options.file && options_need(&s->options, EXPORT_TICKS))
 		return finish_file(s, signal_number);
-	if (s->options.file) /* of what is not all there nothing is written */
+	if (s->options.file) /* an incomplete refresh is not written */
 		s->unfinished = true;
 	sink_finish(&s->output, LAST_MS);
 	err = refresh_end(s);

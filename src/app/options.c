@@ -266,7 +266,7 @@ static int set_window(struct options *o, const char *arg)
 	return 0;
 }
 
-/* A size with K, M or G behind it. Returns 0 or -EINVAL. */
+/* A size with suffix K, M or G. Returns 0 or -EINVAL. */
 static int parse_size(const char *arg, uint64_t *bytes)
 {
 	static const char units[] = "KMG";
@@ -298,7 +298,7 @@ static int set_max_mem(struct options *o, const char *arg)
 	return 0;
 }
 
-/* A number with a point at most; a % behind it is no mistake. */
+/* A number with at most one decimal point; a % may follow. */
 static int set_max_cpu(struct options *o, const char *arg)
 {
 	char *end;

@@ -47,14 +47,14 @@ struct options {
 	bool all;
 	int frequency;           /* samples per second on each CPU */
 	int table_mib;           /* memory for the unwinder's tables */
-	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
-	uint64_t window_bytes;   /* in so many bytes; 0: what is fit */
-	uint64_t max_cpu;        /* limit of what systop costs in 1/1000 % of one CPU, */
+	unsigned int window_s;   /* length of the recorder's window in seconds, 0: off, */
+	uint64_t window_bytes;   /* and its size in bytes; 0: chosen by systop */
+	uint64_t max_cpu;        /* limit of systop's own cost in 1/1000 % of one CPU, */
 	uint64_t max_memory;     /* and in bytes; 0: no limit */
-	uint64_t wait_ns;        /* of waits so long it is told who ran instead */
-	bool self, all_cpus;     /* what is sampled, too, */
-	bool cpu_clock;          /* by the CPU's clock, not by its cycles */
-	bool force;              /* whatever the kernel's clock is */
+	uint64_t wait_ns;        /* shortest wait whose blocking thread is recorded */
+	bool self, all_cpus;     /* also sampled */
+	bool cpu_clock;          /* samples by the CPU's clock instead of its cycles */
+	bool force;              /* accept any clock of the kernel */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *trigger;     /* --on, checked; NULL: none */
 	unsigned int trigger_limit; /* files per hour */

@@ -58,7 +58,7 @@ static void wait_for_stacks(struct systop *s, const struct tick *t, refresh_work
 	}
 }
 
-/* Where the next refresh is written to. NULL: nowhere, as the one before is not all sent, errno is 0; or ENOMEM. */
+/* Opens the output of the next refresh. NULL: the previous one is not completely sent, with errno 0; or ENOMEM. */
 static FILE *output_begin(struct systop *s)
 {
 	int fd;
@@ -77,7 +77,7 @@ static FILE *output_begin(struct systop *s)
 	return s->content;
 }
 
-/* A file is written by a helper; without anything to say there is none. */
+/* A helper writes the file; an empty one is not written. */
 static int output_end(struct systop *s)
 {
 	const struct options *o = &s->options;
@@ -94,7 +94,7 @@ static int output_end(struct systop *s)
 	return err;
 }
 
-/* It is sent when it is whole. @more: what tick() or more() of the exporter returned. */
+/* Sends the refresh when it is complete. @more: result of the exporter's tick() or more(). */
 static int send_whole(struct systop *s, int more)
 {
 	int end;
@@ -146,7 +146,7 @@ int refresh_end(struct systop *s)
 
 	if (!e || !e->end)
 		return 0;
-	to = s->unfinished ? NULL : output_begin(s); /* half a refresh is none */
+	to = s->unfinished ? NULL : output_begin(s); /* half a refresh is worthless */
 	err = e->end(&s->export, to);
 	sent = to ? output_end(s) : 0;
 	return err ? err : sent;

@@ -6,8 +6,8 @@ struct systop;
 struct tick;
 
 /*
- * What is printed of each refresh, to s->output, or to the file that was asked for by way of s->file, by the exporter
- * that was asked for. All 0 or -errno.
+ * Prints each refresh by the chosen exporter, to s->output or, through s->file, to the requested file. All return 0
+ * or -errno.
  *
  * refresh_begin - before the first refresh.
  * refresh_write - writes a refresh, or begins a large one: while s->unfinished, refresh_go_on() continues for a moment

@@ -22,7 +22,7 @@ struct services {
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;
-	const struct host *host; /* that has all this */
+	const struct host *host; /* which provides all of this */
 };
 
 /* services_init - fills in what the screen needs from other parts (tui/screen/host.h). @from: borrowed, as are the

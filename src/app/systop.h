@@ -39,8 +39,8 @@ struct systop {
 	struct collect *collect;
 	struct names *names;
 	struct save *save;
-	struct save *file;     /* of what an exporter of refreshes writes to options.file */
-	FILE *content;         /* which is made now; NULL: none is */
+	struct save *file;     /* writes the refreshes of an exporter to options.file */
+	FILE *content;         /* contents being built; NULL: none */
 	struct tui *tui;
 	struct sink output; /* to standard output: the screen, or refreshes */
 	bool unfinished;    /* the refresh being written to it is incomplete */

@@ -20,7 +20,7 @@ struct waiter {
 	struct row row;        /* first: the thread, without values */
 	bool now;              /* it is in D state at the end of the refresh, */
 	bool at_most;         /* now_ns is an upper bound: the kernel does not know when the block began */
-	uint64_t now_ns;       /* VALUE_NA: it is not in D state, or for a time that is not known */
+	uint64_t now_ns;       /* VALUE_NA: not in D state, or for an unknown time */
 	uint64_t total_ns, longest_ns;
 	uint64_t count;        /* VALUE_NA: not known */
 	uint64_t ended_ns;     /* total of the counted ones */

@@ -24,9 +24,9 @@ struct source {
 	/* Source lines of its code, raw bytes, "": not known (yet); and the build-id of its file, "-": none. */
 	const char *(*code)(void *arg, uint64_t frame);
 	void (*build_id)(void *arg, uint64_t frame, char *buf, size_t size);
-	/* Where it is (sym/names.h); false: it is in no file. */
+	/* The place of a frame (sym/names.h); false: it is in no file. */
 	bool (*place)(void *arg, uint64_t frame, struct frame_place *p);
-	/* Who handles an interrupt: "nvme0q1", "": not known. */
+	/* The handler of an interrupt: "nvme0q1", "": not known. */
 	void (*irq_name)(void *arg, unsigned int irq, char *buf, size_t size);
 	/* Name of a living thread, also outside the scope; "": no such thread. */
 	void (*thread_name)(void *arg, pid_t tid, char *buf, size_t size);

@@ -23,10 +23,10 @@ struct subject subject_of(const struct row *r);
 bool subject_is(const struct subject *s, const struct row *r);
 bool subject_holds(const struct subject *s, const struct row *r);
 
-/* subject_holds_life - whether the thread is it, or a part of it. */
+/* subject_holds_life - the same for a thread. */
 bool subject_holds_life(const struct subject *s, const struct life *l);
 
-/* subject_row - its row in a tick, NULL: it has none. O(rows). */
+/* subject_row - its row in a tick, NULL: none. O(rows). */
 const struct row *subject_row(const struct subject *s, const struct tick *t);
 
 /* subject_name - "/web/api", "nginx 4711", "worker 4712", "all"; @r is its row. Fit for a terminal. */

@@ -83,7 +83,7 @@ def missing(tried):
 
 
 def is_quiet(lines):
-    """Whether what a refresh of systop and its helpers take of a CPU is little: what they do after the last line is, too."""
+    """Whether systop and its helpers use little CPU time per refresh: then they use little after the last line, too."""
     return sum(line["self"]["cpu_ns"] for line in lines[-2:]) < QUIET_NS
 
 
@@ -101,7 +101,7 @@ def run(folder):
     calm = None
     while not calm or time.monotonic() < calm or (time.monotonic() < calm + QUIET_S and not is_quiet(lines)):
         if not calm and (time.monotonic() > end or not missing(counts.read()[0])):
-            # CPU time spent after the last line is in no line: little is spent from here on, and no trace is saved.
+            # CPU time after the last line is in no line: little is used from here on, and no trace is saved.
             counts.calm()
             calm = time.monotonic() + CALM_S
             programs.end()
@@ -125,7 +125,8 @@ def finish(proc, text, lines):
     """Ends it and all of its processes. Returns how long that took, and their CPU time in ns."""
     pids = descendants(proc.pid)
     began = time.monotonic()
-    # On a slow machine a trace is still being saved: systop waits for it, unless it is told twice. proc.terminate() would wait for systop.
+    # On quit systop waits for a save in progress, as on a slow machine, unless it gets a second signal.
+    # proc.terminate() would wait for it.
     os.kill(proc.pid, signal.SIGTERM)
     while time.monotonic() < began + 60 and not ended(proc.pid):
         if select.select([proc.stdout], [], [], 0.5)[0]:

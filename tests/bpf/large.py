@@ -127,8 +127,8 @@ def cost(possible, online):
 
 
 def costs(*hosts):
-    """The same of several hosts, (possible, online) each, at one time: what else this machine does then slows down all of
-    them, and not one."""
+    """The same for several hosts, (possible, online) each, at one time, so that other load on this machine slows all
+    of them alike."""
     with concurrent.futures.ThreadPoolExecutor(len(hosts)) as pool:
         return list(pool.map(lambda host: cost(*host), hosts))
 

@@ -21,7 +21,8 @@ NUMBERS = itertools.count(10)
 
 
 def own(name):
-    """The name of a case's own cgroup: no other case's has a part or a pattern of it in common, as the number comes first."""
+    """The name of a case's own cgroup. The number comes first, so that no part or pattern of it matches another
+    case's."""
     return name.format(f"{next(NUMBERS)}-{os.getpid()}")
 
 
@@ -36,7 +37,7 @@ def spinner():
 
 
 def selects(spec, name="systop-scope-{}", controller=None):
-    """A spec shows what is in the cgroup, and not its neighbour."""
+    """A spec shows the contents of the cgroup, and not its neighbour."""
     with Cgroup(own(name), controller) as cgroup, spinner() as ours, \
             spinner() as neighbour:
         cgroup.add(ours.pid)
@@ -45,7 +46,7 @@ def selects(spec, name="systop-scope-{}", controller=None):
 
 
 def children():
-    """A cgroup made after the start, below the one asked for, is in."""
+    """A cgroup created after the start below the requested one is in scope."""
     with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as ours, spinner() as other:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             assert not (seen := tids(systop.line())), seen
@@ -179,7 +180,7 @@ def asleep_in_and_out():
 
 
 def many_moves():
-    """More processes at once than are looked at one by one."""
+    """More processes at once than are checked one by one."""
     with Cgroup(own("systop-scope-{}")) as cgroup, contextlib.ExitStack() as stack:
         loads = [stack.enter_context(Load("sleep", "60")) for _ in range(100)]
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
@@ -245,7 +246,7 @@ def users():
 
 
 def both_kinds():
-    """Different kinds narrow each other."""
+    """Different kinds of scope intersect."""
     with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as a, spinner() as b:
         cgroup.add(a.pid)
         line = systop_lines("-c", f"/{cgroup.name}", "-p", f"{a.pid},{b.pid}", "-d", INTERVAL, "-n", "1")[0]
@@ -284,7 +285,7 @@ def main():
             ("-c with a v1 controller", selects, lambda c: f"cpu:/{c.name}", "systop-v1-{}", "cpu"),
             ("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu"),
         ]
-    # Who is in and who is out is true however much of a CPU each has.
+    # Scopes hold regardless of each thread's share of a CPU.
     tap.together([
         *chosen,
         ("a child cgroup made later", children),

@@ -83,7 +83,7 @@ def runs_of(trace):
 
 
 def sums():
-    """Between two refreshes each thread ran as long as its slot says."""
+    """Between two refreshes each thread ran for the time in its slot."""
     with tempfile.TemporaryDirectory() as folder:
         with Load(load_path("burn"), "block", "30") as block, Load(load_path("burn"), "cpu", "30") as cpu:
             ours = [load.truth()["tid"] for load in (block, cpu)]
@@ -133,7 +133,8 @@ def inside():
 
 
 def interrupts():
-    """Interrupts and softirqs are pairs that nest on their CPU, as many as the refreshes count between two of them."""
+    """Interrupts and softirqs are pairs that nest on their CPU, and their number between two refreshes is that of
+    the refreshes."""
     with tempfile.TemporaryDirectory() as folder:
         with Load(load_path("udp"), "30"):
             ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3], "0.5")
@@ -281,7 +282,7 @@ def who():
 
 
 def overlap():
-    """Two traces that are some refreshes apart say the same of the time that both hold."""
+    """Two traces, some refreshes apart, agree about the time that both cover."""
     with tempfile.TemporaryDirectory() as folder:
         with Load(load_path("burn"), "block", "30"):
             _, paths = json_and_traces(os.path.join(folder, "trace"), 13, [3, 10], "0.5")
@@ -319,7 +320,7 @@ def under_load():
 
 
 def a_million():
-    """While about a million things a second happen: the rings are copied before they go round."""
+    """With about a million events per second: the rings are copied before they wrap."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
         with contextlib.ExitStack() as stack:
@@ -340,8 +341,9 @@ def a_million():
 
 
 def killed_at(moments):
-    """Kills systop at each of them; how many files were there, all of them whole. From when it begins to save to when it has
-    saved: by how long the last one took that was not killed, as what else runs changes that."""
+    """Kills systop at each of these moments; returns how many files there were, all of them complete. A moment is a
+    fraction of the time from the start of a save to its end, by the length of the last one that was not killed, as that
+    depends on the load."""
     whole = 0
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
@@ -372,7 +374,7 @@ def killed_at(moments):
 
 
 def killed():
-    """Whenever systop is killed, there is no file or a whole one."""
+    """Whenever systop is killed, there is no file or a complete one."""
     tries = 10 if GUEST else 30
     moments = [0.5 + 0.75 * (7 * i % tries) / tries for i in range(tries)]  # each time another one, all of them evenly
     parts = [moments] if GUEST else [moments[::2], moments[1::2]]

@@ -72,7 +72,7 @@ static struct {
 	int wrong, orders;
 } checked;
 
-/* --- What is said */
+/* --- Messages */
 
 static const struct bpf_line_info *line_of(const struct program *p, size_t at)
 {

@@ -89,8 +89,8 @@ def timer_beside_spinner():
 
 
 def blocked_before_start():
-    """A thread that was in D before the start is there at once, with its age by the kernel; where it is comes with
-    it, and its stack on Enter."""
+    """A thread that was in D before the start is listed at once, with its age by the kernel; its function is there,
+    too, and its stack on Enter."""
     began = time.monotonic()
     with subprocess.Popen([load_path("vfork_d"), "60000"], stdout=subprocess.DEVNULL,
                           start_new_session=True) as load, Terminal(100, 30) as t:

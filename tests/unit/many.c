@@ -76,7 +76,7 @@ static int waits_over(void *state, uint64_t at, bool baseline)
 	return 0;
 }
 
-/* As collect/collectors.c has them. */
+/* As in collect/collectors.c. */
 static const struct collector of_stacks = { .drain = stacks_read, .thread_shown = stacks_shown };
 static const struct collector of_waits = { .drain = waits_read, .thread_take = waits_taken, .thread_met = waits_met,
 					   .threads_end = waits_over };

@@ -65,8 +65,10 @@ const char *flame_marks(const struct symbol *symbol);
 /* flame_change - growth of the place's share since the base: -1 to 1. */
 double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
 
-/* flame_source.c: for calltree_options.samples; @arg: the view. How many refreshes are shown, at most, if it has no source.
- * Saves the samples that are shown, whatever they weigh and wherever it is zoomed to. */
+/* flame_source.c:
+ * flame_source_samples - for calltree_options.samples; @arg: the view.
+ * flame_ticks - maximum number of shown refreshes, without a source.
+ * flame_export - saves the shown samples, independent of metric and zoom. */
 int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
 uint64_t flame_ticks(const struct flame_view *s, const struct view_context *c);
 void flame_export(struct flame_view *s, const struct view_context *c);
