@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the measurements share: medians with their intervals, programs under test, terminals."""
+"""Shared by the measurements: medians with their intervals, programs under test, terminals."""
 
 import ctypes
 import fcntl
@@ -26,7 +26,7 @@ BUILD = os.environ.get("SYSTOP_BUILD", os.path.join(TOP, "build"))
 SYSTOP = os.environ.get("SYSTOP", os.path.join(BUILD, "systop"))
 WORK = os.path.join(BUILD, "bench")
 
-# What must be kept; each is missed only if the whole 95 % interval is over it.
+# Limits. One is missed only if the whole 95 % interval is above it.
 TRACEFS = "/sys/kernel/tracing"
 
 LIMITS = {
@@ -60,7 +60,7 @@ LIMITS = {
 
 
 class CannotRun(Exception):
-    """A program that is not here or does not work here; its text is the reason."""
+    """A program that is missing or does not work here; its text is the reason."""
 
 
 def die(text):
@@ -77,7 +77,7 @@ def note(text):
 
 
 def find(program):
-    """The path of a program, also where a user's PATH does not look; None if it is not there."""
+    """The path of a program, also outside a user's PATH; None if it is not there."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/share/bpftrace/tools"
     return shutil.which(program, path=path)
 
@@ -99,7 +99,7 @@ def need_systop():
 
 
 class Tracefs:
-    """The tracing file system, which the peers look for, mounted while this is open."""
+    """Mounts the tracing file system, which the peers look for, while this is open."""
 
     def __enter__(self):
         self.mounted = False
@@ -114,10 +114,10 @@ class Tracefs:
 
 
 class Estimate:
-    """The median of a list of measurements and an interval that holds the true one with 95 %.
+    """The median of a list of measurements, and a 95 % interval for the true one.
 
-    The interval's ends are order statistics, so nothing is assumed about how they spread. With
-    fewer than 6 values no such interval exists and the whole range stands in for it.
+    The interval's ends are order statistics, so that no distribution is assumed. With fewer than 6 values no such
+    interval exists, and the whole range stands for it.
     """
 
     def __init__(self, values):
@@ -144,7 +144,7 @@ class Estimate:
 
 
 def table(title, header, rows):
-    """Prints a Markdown table, first column left, others right, columns aligned for the eye."""
+    """Prints a Markdown table, first column left, others right, columns aligned."""
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [header] + cells) for i in range(len(header))]
 
@@ -163,7 +163,7 @@ def table(title, header, rows):
 
 
 def machine():
-    """One line about where the numbers come from."""
+    """One line about the origin of the numbers."""
     model = "unknown CPU"
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         for text in f:
@@ -180,7 +180,7 @@ def machine():
 
 
 class Settings:
-    """Kernel settings raised for a measurement and put back after it."""
+    """Kernel settings raised for a measurement and restored after it."""
 
     def __init__(self):
         self.before = {}
@@ -229,7 +229,7 @@ BPF_ENABLE_STATS = 32
 
 
 class Statistics:
-    """The kernel's run times of BPF programs, on while this is open. They cost ~55 ns a run."""
+    """Switches on the kernel's run times of BPF programs while this is open. They cost ~55 ns per run."""
 
     def __init__(self):
         self.bpftool = need("bpftool", "bpftool")
@@ -239,7 +239,7 @@ class Statistics:
         libc = ctypes.CDLL(None, use_errno=True)
         run_time = ctypes.c_uint32(0)
         number = BPF_SYSCALL.get(platform.machine(), -1)
-        # They are off again with the last descriptor, whatever becomes of this process.
+        # The last descriptor switches them off, however this process ends.
         self.fd = libc.syscall(number, BPF_ENABLE_STATS, ctypes.byref(run_time), ctypes.sizeof(run_time))
         if self.fd < 0:
             raise CannotRun(f"statistics of BPF programs: {os.strerror(ctypes.get_errno())}")
@@ -267,7 +267,7 @@ class Statistics:
         for ident, (name, kind, runs, ns) in after.items():
             _, _, old_runs, old_ns = before.get(ident, (name, kind, 0, 0))
             if runs > old_runs:
-                # The kernel cuts names off: more than one can have the same.
+                # The kernel truncates names: several programs can share one.
                 _, same_runs, same_ns = result.get(name, (kind, 0, 0))
                 result[name] = (kind, same_runs + runs - old_runs, same_ns + ns - old_ns)
         return result
@@ -277,7 +277,7 @@ class Statistics:
 
 
 def tree(pid):
-    """@pid and all that descend from it."""
+    """@pid and all its descendants."""
     children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -296,7 +296,7 @@ def tree(pid):
 
 
 def cpu_ns(pids):
-    """CPU time the processes @pids have used, in all their threads that live."""
+    """CPU time of the processes @pids, in all their living threads."""
     total = 0
     for pid in pids:
         try:
@@ -309,7 +309,7 @@ def cpu_ns(pids):
 
 
 def settle(pid, least=0, quiet=0.3, longest=30):
-    """Waits until @pid and its children have done their start-up work: until they are idle, after @least s."""
+    """Waits until @pid and its children have finished their start: until they are idle, after @least s."""
     deadline = time.monotonic() + longest
     time.sleep(least)
     used = cpu_ns(tree(pid))
@@ -322,7 +322,7 @@ def settle(pid, least=0, quiet=0.3, longest=30):
 
 
 class Program:
-    """A program that runs beside a load, ready when entered and gone when left."""
+    """A program that runs beside a load, ready on entry and gone on exit."""
 
     def __init__(self, argv, ready=None, env=None, least=0):
         self.argv = argv
@@ -361,7 +361,7 @@ class Program:
         return cpu_ns(tree(self.process.pid))
 
     def __exit__(self, *_):
-        # Killed, not asked: what a peer prints at its end may take it longer than the run.
+        # Killed: a peer's output at its end may take longer than the run.
         pids = tree(self.process.pid)
         if self.process.poll() is None:
             for pid in pids:
@@ -404,7 +404,7 @@ def build_empty():
 
 
 class Threads:
-    """tests/load/threads: that many threads that sleep."""
+    """tests/load/threads: that many sleeping threads."""
 
     def __init__(self, count):
         self.count = count
@@ -418,7 +418,7 @@ class Threads:
         self.settings.at_least("kernel.pid_max", self.count + 32768)
         self.settings.at_least("kernel.threads-max", self.count + 32768)
         self.settings.at_least("vm.max_map_count", 2 * self.count + 65536)
-        # It sleeps until its standard input ends, and says how many threads it made.
+        # It sleeps until its standard input ends, and prints how many threads it made.
         self.process = subprocess.Popen(
             [program, str(self.count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -437,7 +437,7 @@ class Threads:
 
 
 class Terminal:
-    """A program on a pty of its own whose output is read, counted and thrown away."""
+    """A program on a pty of its own whose output is read, counted and discarded."""
 
     def __init__(self, argv, columns, rows, term="xterm-256color"):
         self.argv = argv
@@ -447,7 +447,7 @@ class Terminal:
             self.env.pop(name, None)
         self.bytes = 0
         self.last = 0.0  # time.monotonic() of the last output
-        self.bursts = []  # of each refresh, output with no pause of 100 ms in it: [bytes, cpu_ns]
+        self.bursts = []  # for each refresh, output without a pause of 100 ms: [bytes, cpu_ns]
 
     def __enter__(self):
         self.pid, self.master = pty.fork()
@@ -456,7 +456,7 @@ class Terminal:
             os.execvpe(self.argv[0], self.argv, self.env)
         self.pids = [self.pid]
         self.stopping = False
-        self.tail = b""  # the last of what it wrote
+        self.tail = b""  # the end of its output
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         return self
@@ -480,8 +480,8 @@ class Terminal:
             self.tail = (self.tail + data)[-65536:]
 
     def press(self, keys):
-        """Seconds from the key to the last of what it draws; None: it draws nothing."""
-        # Early in the pause between two refreshes: what comes then comes of the key.
+        """Seconds from the key to the end of its output; None: no output."""
+        # Early in the pause between two refreshes: the output then is due to the key.
         count = len(self.bursts)
         while len(self.bursts) == count or time.monotonic() - self.last < 0.15:
             time.sleep(0.002)
@@ -497,10 +497,10 @@ class Terminal:
             raise CannotRun(f"{os.path.basename(self.argv[0])} ended")
 
     def measure(self, refreshes, warm_up, longest):
-        """The refreshes that follow @warm_up refreshes, at most @refreshes, in @longest seconds.
+        """The refreshes after @warm_up refreshes, at most @refreshes, in @longest seconds.
 
-        Returns (bytes and CPU seconds of each refresh, all bytes, wall seconds): a refresh's work
-        comes before its output, so what is used from one burst to the next is that of one.
+        Returns (bytes and CPU seconds of each refresh, all bytes, wall seconds). A refresh's work precedes its
+        output, so that the CPU time from one burst to the next is that of one refresh.
         """
         deadline = time.monotonic() + longest
         while len(self.bursts) < warm_up + 1 and time.monotonic() < deadline:
@@ -514,7 +514,7 @@ class Terminal:
             self.check()
         seconds, written = time.monotonic() - start, self.bytes - written
         bursts = self.bursts[first:]
-        # Less than before: a helper has ended, and its time is gone with it.
+        # Less than before: a helper has ended, and its time is not included any more.
         each = [(a[0], (b[1] - a[1]) / 1e9) for a, b in zip(bursts, bursts[1:]) if b[1] >= a[1]]
         if not each:
             raise CannotRun(f"{os.path.basename(self.argv[0])}: no two refreshes in {longest} s")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The floor of every comparison: the two programs nobody can do without, with nothing in them.
- * What they cost is the price of being called at all.
+ * The floor of every comparison: the two programs that no such tool can do without, empty. They show the cost of being
+ * called at all.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -18,7 +18,7 @@ int empty_waking(void *ctx)
 	return 0;
 }
 
-/* The same for interrupts, in place of those above: "empty irq". */
+/* The same for interrupts, instead of the two above: "empty irq". */
 SEC("?tp_btf/softirq_entry")
 int empty_softirq_entry(void *ctx)
 {

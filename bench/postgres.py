@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A PostgreSQL server of the measurement's own: in a scratch folder, by a user without rights, gone afterwards."""
+"""A PostgreSQL server of the measurement's own: in a scratch folder, under an unprivileged user, removed afterwards."""
 
 import glob
 import os
@@ -18,7 +18,7 @@ START_S = 30
 
 
 def find(program):
-    """Where Debian keeps what only a server's user runs; the newest one."""
+    """The newest version's folder of Debian's server programs."""
     found = glob.glob(f"/usr/lib/postgresql/*/bin/{program}")
     found.sort(key=lambda path: int(path.split("/")[4]) if path.split("/")[4].isdigit() else 0)
     path = found[-1] if found else shutil.which(program)
@@ -28,7 +28,7 @@ def find(program):
 
 
 class Postgres:
-    """Entered: it answers, and pgbench's tables are there. Nobody else can reach it: it has no port."""
+    """On entry it answers, and pgbench's tables exist. It has no port: nothing else can reach it."""
 
     def __init__(self):
         self.programs = {name: find(name) for name in ("postgres", "initdb", "pgbench")}
@@ -80,13 +80,13 @@ class Postgres:
         return [self.programs["pgbench"], "-h", self.folder, "-U", "bench"] + arguments
 
     def select(self, clients, seconds):
-        """Starts `pgbench -S`; to be waited for with finish()."""
+        """Starts `pgbench -S`; wait for it with finish()."""
         argv = self._pgbench(["-n", "-S", "-c", str(clients), "-T", str(seconds), "postgres"])
         return subprocess.Popen(**self._run(argv, stdout=subprocess.PIPE, text=True))
 
     @staticmethod
     def finish(load):
-        """Transactions a second."""
+        """Transactions per second."""
         output, _ = load.communicate()
         found = [line.split()[2] for line in output.splitlines() if line.startswith("tps = ")]
         if load.returncode or not found:
@@ -95,7 +95,7 @@ class Postgres:
 
     def __exit__(self, *_):
         if self.server and self.server.poll() is None:
-            self.server.send_signal(signal.SIGINT)  # fast: sessions are ended, nothing is waited for
+            self.server.send_signal(signal.SIGINT)  # fast: ends sessions, waits for nothing
             try:
                 self.server.wait(START_S)
             except subprocess.TimeoutExpired:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of many frames of a large program, the way systop gets them: its file is mapped here, opened by
- * the open helper and read by the symbols helper.
- * usage: symbolise FILE FRAMES   prints {"frames", "named", "ms", "longest_ms"}: until all were answered,
- * and the longest that the caller, who draws the screen, was held up.
+ * Looks up the names of many frames of a large program, as systop does: the file is mapped here, opened by the open
+ * helper and read by the symbols helper.
+ * usage: symbolise FILE FRAMES   prints {"frames", "named", "ms", "longest_ms"}: time until all were answered, and the
+ * longest time that the caller, which draws the screen, was blocked.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static double now_ms(void)
 	return ts.tv_sec * 1e3 + ts.tv_nsec / 1e6;
 }
 
-/* The event that the programs would tell of the file, mapped here. */
+/* The event with which the programs would report the file, mapped here. */
 static struct file_event map_file(const char *path, uint64_t *from, uint64_t *size)
 {
 	int fd = open(path, O_RDONLY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The time it takes to make a file's unwind table: read, parsed, packed.
+ * Measures the time to build a file's unwind table: reading, parsing, packing.
  * usage: tables FILE...   prints {"file", "eh_frame", "rows", "bytes", "ms"} for each, ms the best of five
  */
 #include <fcntl.h>

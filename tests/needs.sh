@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests need, one case each: a test that cannot run is not a test that passed. Prints TAP.
+# The requirements of the tests, one case each: a test that cannot run has not passed. Prints TAP.
 nr=0
 failed=0
-need() { # what, how it is installed, the command that succeeds if it is there
+need() { # name, how to install it, the command that succeeds if it is there
 	what=$1
 	from=$2
 	shift 2
@@ -16,7 +16,7 @@ need() { # what, how it is installed, the command that succeeds if it is there
 		echo "# $* failed: install $from; scripts/check does it"
 	fi
 }
-# Debian has it outside a user's PATH.
+# Debian installs it outside a user's PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
 need cmocka libcmocka-dev test -z "$WHY_NO_UNIT_TESTS"

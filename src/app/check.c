@@ -30,7 +30,7 @@
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* What the programs need to be loaded, attached and read; kept for CPUs that come later. */
+/* Needed to load, attach and read the programs; kept for CPUs that come online later. */
 static const struct {
 	cap_value_t cap;
 	const char *name, *what;
@@ -49,7 +49,7 @@ static bool has_cap(cap_value_t cap)
 	if (!caps)
 		return false;
 	cap_get_flag(caps, cap, CAP_EFFECTIVE, &value);
-	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &all); /* holds both, as before 5.8 */
+	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &all); /* includes both, as before 5.8 */
 	cap_free(caps);
 	return value == CAP_SET || all == CAP_SET;
 }
@@ -66,7 +66,7 @@ static void read_line(const char *path, char *buf, size_t size)
 		fclose(f);
 }
 
-/* The mode in force of "none [integrity] confidentiality". */
+/* The active mode of "none [integrity] confidentiality". */
 static void lockdown_mode(char *mode, size_t size)
 {
 	char line[128], *open;
@@ -165,7 +165,7 @@ int check_preconditions(void)
 	return err;
 }
 
-/* Measured once: on a slow one that takes a while. */
+/* Measured once: a slow clock takes a while. */
 static const struct clocksource *kernel_clock(void)
 {
 	static struct clocksource clock;
@@ -180,7 +180,7 @@ int check_clock(bool force)
 	return clocksource_check(kernel_clock(), force);
 }
 
-/* The BPF programs, their maps, and some for each CPU. */
+/* The BPF programs, their maps, and those of each CPU. */
 #define FILES_NEEDED 120
 #define FILES_NEEDED_CPU 4
 
@@ -242,7 +242,7 @@ static void print_probes(void)
 		       probes[i].found ? "" : probes[i].why);
 }
 
-/* What the kernel refuses, in its words. */
+/* Prints the kernel's reasons for a refusal. */
 static void print_refusal(const struct load_attempt *a, bool at_last)
 {
 	printf("%-18s %-4s %s%sthe kernel refuses %s: %s\n", "BPF programs", at_last ? "no" : "off",
@@ -259,7 +259,7 @@ static void print_report(const struct load_report *report, int err)
 		printf("%-18s %-4s %s\n", "BPF programs", "ok", report->refused ? "the kernel takes the others" : "the kernel takes them");
 }
 
-/* Whose scheduler it is. That of BPF programs does not keep how long a thread had the CPU when it went to sleep. */
+/* Describes the scheduler. A BPF scheduler does not keep how long a thread had the CPU when it went to sleep. */
 static void scheduler_text(char *buf, size_t size)
 {
 	static const char *const unknown = "; sleeps from before the start count from when the thread got the CPU";

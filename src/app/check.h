@@ -6,29 +6,29 @@
 
 #include "util/fail.h"
 
-/* check_setuid - that systop was not given rights its user does not have. Call before anything is read. Returns 0, or
- * -EPERM after fail(). */
+/* check_setuid - checks that systop does not run with rights that its user does not have. Call it before anything is
+ * read. Returns 0, or -EPERM after fail(). */
 int check_setuid(void);
 
-/* check_preconditions - whether systop can run here: kernel, BTF, rights. Returns 0, or -errno after
- * fail() has said what is missing and how to get it. */
+/* check_preconditions - checks whether systop can run here: kernel, BTF, rights. Returns 0, or -errno after fail(),
+ * which names what is missing and how to get it. */
 int check_preconditions(void);
 
-/* check_clock - that the kernel's clock is read quickly, or @force. 0, or -EOPNOTSUPP after fail(). */
+/* check_clock - checks that the kernel's clock is fast to read, or @force. 0, or -EOPNOTSUPP after fail(). */
 int check_clock(bool force);
 
-/* check_files - raises the limit of open files to what systop needs. 0, or -EMFILE after fail(). */
+/* check_files - raises the limit of open files to systop's needs. 0, or -EMFILE after fail(). */
 int check_files(void);
 
 struct options;
 
-/* check_print - the facts of --check, on stdout; needs no rights, but with them the programs are loaded, as these options
- * want them, and nothing is attached. Returns what systop would exit with here and now: 0, 3 (kernel), 4 (permission), or
- * 1: memory or files are too few. */
+/* check_print - prints the facts of --check on stdout. It needs no rights; with them it loads the programs as these
+ * options need them, but attaches nothing. Returns the exit status that systop would have here and now: 0, 3
+ * (kernel), 4 (permission), or 1: too little memory or too few files. */
 enum exit_status check_print(const struct options *o);
 
-/* check_drop_privileges - gives up everything but CAP_BPF and CAP_PERFMON, for good.
- * Returns 0 or -errno after fail(). */
+/* check_drop_privileges - drops everything but CAP_BPF and CAP_PERFMON, permanently. Returns 0 or -errno after
+ * fail(). */
 int check_drop_privileges(void);
 
 struct health;

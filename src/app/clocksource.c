@@ -15,11 +15,12 @@
 
 #define CURRENT "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-/* How often each clock is read in one go, and how often that is done: an interrupt makes one of them longer. */
+/* Reads of each clock per try, and tries: an interrupt makes one of them longer. */
 #define READS 200
 #define TRIES 5
 
-/* Of the CPU itself, or of memory that a hypervisor keeps. All others are devices, behind a bus that one CPU has at a time. */
+/* Counters of the CPU itself, or in memory that a hypervisor keeps. All others are devices behind a bus that serves
+ * one CPU at a time. */
 static const char *const counters[] = {
 	"tsc", "tsc-early", "kvm-clock", "xen", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "arch_sys_counter",
 	"timebase", "tod", "riscv_clocksource", "Constant", "MIPS",
@@ -33,7 +34,7 @@ static bool is_counter(const char *name)
 	return !strcmp(name, "-");
 }
 
-/* By system calls, as the vDSO reads some clocks only. */
+/* Reads by system call, as the vDSO reads only some clocks. */
 static uint64_t reads_ns(clockid_t clock)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
@@ -44,7 +45,7 @@ static uint64_t reads_ns(clockid_t clock)
 	return clock_ns(CLOCK_MONOTONIC) - began;
 }
 
-/* What a read of the hardware adds to one that takes the time of the last tick. */
+/* Time of a clock read from the hardware, minus that of one that takes the time of the last tick. */
 static double measure(void)
 {
 	uint64_t fine = UINT64_MAX, coarse = UINT64_MAX, ns;

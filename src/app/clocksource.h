@@ -5,18 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the kernel's clocks read, and so every BPF program at every event. */
+/* The clock that the kernel reads for its times, as does every BPF program at every event. */
 struct clocksource {
-	char name[32];  /* "tsc", of /sys; "-": not known; fit for a terminal */
-	double read_ns; /* of one read, the least of some: measured */
-	bool counter;   /* it is one of the CPU's, or not known: it costs little, and CPUs do not wait for each other */
+	char name[32];  /* "tsc", from /sys; "-": not known; fit for a terminal */
+	double read_ns; /* measured: the minimum over several reads */
+	bool counter;   /* a counter of the CPU, or not known: cheap to read, and CPUs do not wait for each other */
 };
 
-/* clocksource_read - takes some 2 ms where it is slow. clocksource_text - "hpet, 1.3 us a read". */
+/* clocksource_read - takes about 2 ms if the clock is slow.
+ * clocksource_text - "hpet, 1.3 us a read". */
 void clocksource_read(struct clocksource *c);
 void clocksource_text(const struct clocksource *c, char *buf, size_t size);
 
-/* clocksource_check - refuses a slow one, unless @force. 0, or -EOPNOTSUPP after fail(). */
+/* clocksource_check - refuses a slow clock, unless @force. 0, or -EOPNOTSUPP after fail(). */
 int clocksource_check(const struct clocksource *c, bool force);
 
 #endif

@@ -14,7 +14,7 @@
 #include "util/fail.h"
 #include "util/text.h"
 
-/* In the child: waits at the gate, runs the command, says why if that fails. */
+/* In the child: waits at the gate, then executes the command; reports the error if that fails. */
 static void child(int gate, char **argv)
 {
 	char go;
@@ -62,7 +62,7 @@ int command_start(struct command *c)
 	ssize_t n = -1;
 
 	if (write(c->gate, "", 1) == 1)
-		n = read(c->gate, &why, sizeof(why)); /* the end of file comes with exec */
+		n = read(c->gate, &why, sizeof(why)); /* exec closes it: end of file */
 	close(c->gate);
 	c->gate = -1;
 	if (!n)

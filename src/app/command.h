@@ -4,24 +4,24 @@
 
 #include <sys/types.h>
 
-/* The command behind "--": made early, so that its pid can be in scope from the start and it keeps
- * the rights systop gives up; let go once everything watches. */
+/* The command after "--". It is forked early, so that its pid can be in scope from the start and it keeps the rights
+ * that systop drops; it is released when all measuring has started. */
 struct command {
 	pid_t pid;    /* 0: none */
-	int gate;     /* it starts when a byte comes through, and goes away when this closes */
-	int status;   /* as waitpid gives it, once it ended */
+	int gate;     /* a byte through it starts the command; closing it ends the child */
+	int status;   /* as from waitpid, after its end */
 };
 
 /* command_fork - 0, or -errno after fail(). */
 int command_fork(struct command *c, char **argv);
 
-/* command_start - lets the command run. Returns 0, or -errno after fail() if it cannot be run. */
+/* command_start - releases the command. Returns 0, or -errno after fail() if it cannot be executed. */
 int command_start(struct command *c);
 
-/* command_end - a command that still runs is left alone; one that never started goes away. */
+/* command_end - leaves a running command alone; ends one that never started. */
 void command_end(struct command *c);
 
-/* command_exit_status - what a shell would see: its exit status, or 128 + the signal. 0: none. */
+/* command_exit_status - as a shell reports it: the exit status, or 128 + the signal. 0: no command. */
 int command_exit_status(const struct command *c);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "util/fail.h"
 
-/* Messages of a systop that runs, to standard error and the log. Standard error may be a terminal that nobody reads:
- * it is waited for a moment. */
+/* Messages of a running systop, to standard error and the log. Standard error may be a terminal that nobody reads: a
+ * write waits only for a moment. */
 
 /* complain - @fmt: fit for a terminal, without "systop: " and newline. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

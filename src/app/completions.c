@@ -12,7 +12,7 @@
 #include "tui/term/theme.h"
 #include "tui/widget/columns.h"
 
-/* Paths of --list-cgroups, one a line. */
+/* Paths of --list-cgroups, one per line. */
 #define CGROUPS_COMMAND "systop --list-cgroups 2>/dev/null | sed \"1d; s/^[^ ]* *[^ ]* *//\" | sort -u"
 
 static void put_columns(FILE *to)
@@ -29,12 +29,12 @@ static void put_themes(FILE *to)
 		fprintf(to, "%s%s", i ? " " : "", theme_builtin(i));
 }
 
-/* What can stand behind an option: one of some words, or what the host has. */
+/* Values of an option: fixed words, or what the host has. */
 static const struct operand {
 	const char *option;
-	const char *words;           /* NULL: put() or the list says them, or the shell's own below */
+	const char *words;           /* NULL: from put() or the list, or from the shell's own completion below */
 	void (*put)(FILE *to);
-	const char *(*list)(int n);  /* NULL: there are not so many */
+	const char *(*list)(int n);  /* NULL: @n is out of range */
 	const char *bash, *zsh, *fish;
 } operands[] = {
 	{ "cgroup", .bash = "$(" CGROUPS_COMMAND ")", .zsh = "_systop_cgroups",
@@ -50,7 +50,7 @@ static const struct operand {
 	{ "completions", .words = "bash zsh fish" },
 };
 
-/* Good until the next call. */
+/* Valid until the next call. */
 static const struct operand *operand_of(const struct argp_option *o)
 {
 	const struct exporter *e = options_exporter(o);

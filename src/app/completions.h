@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * completions_print - a shell's completions of systop's command line, made from the table of options.
- * @to: NULL: only says whether the shell is known
+ * completions_print - prints a shell's completions of systop's command line, from the table of options.
+ * @to: NULL: only checks whether the shell is known
  * Returns 0, or -ENOENT if @shell is not bash, zsh or fish.
  */
 int completions_print(FILE *to, const char *shell);

@@ -19,7 +19,7 @@
 
 #define ETC_FILE "/etc/systop/systoprc"
 
-/* Where the invoker is at home: sudo mostly says where root is. */
+/* The invoker's home directory: with sudo $HOME is mostly root's. */
 static bool find_home(char *buf, size_t size)
 {
 	const char *home = getenv("HOME");
@@ -30,7 +30,7 @@ static bool find_home(char *buf, size_t size)
 	return invoker()->name && user_home(invoker()->uid, buf, size);
 }
 
-/* The directory of the user's file, "": there is none. */
+/* The directory of the user's file, "": none. */
 static void user_dir(char *buf, size_t size)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME");
@@ -70,9 +70,9 @@ struct reading {
 	struct settings *settings;
 	FILE *file;
 	int line;
-	int wrong;         /* the line that cannot be used: the rest is not read; 0: there is none */
-	int too_long;      /* the first line that inih cannot read as one, 0: none */
-	bool goes_on;      /* the line began with a blank: its value is more of the one before */
+	int wrong;         /* the invalid line, after which nothing is read; 0: none */
+	int too_long;      /* the first line that is too long for inih, 0: none */
+	bool goes_on;      /* the line began with a blank: its value continues the previous one */
 	char value[2048];
 	char error[128];
 };
@@ -91,13 +91,13 @@ static char *read_line(char *buf, int size, void *arg)
 {
 	struct reading *r = arg;
 
-	if (r->wrong) /* inih would go on, and the next value forgets what was wrong with this one */
+	if (r->wrong) /* inih would continue, and the next value would overwrite the error */
 		return NULL;
 	r->line++;
 	buf[size - 2] = '\0';
 	if (!fgets(buf, size, r->file))
 		return NULL;
-	if (buf[size - 2] && buf[size - 2] != '\n') { /* the rest would be a line of its own */
+	if (buf[size - 2] && buf[size - 2] != '\n') { /* the rest would count as another line */
 		skip_line(r->file);
 		if (!r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
 			r->too_long = r->line;
@@ -113,7 +113,7 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	size_t used = r->goes_on ? strlen(r->value) : 0;
 
 	snprintf(r->value + used, sizeof(r->value) - used, "%s%s", used ? " " : "", value);
-	/* What is not known is left alone: it can be of another version. */
+	/* Unknown settings are ignored: they can be from another version. */
 	if (settings_set(r->settings, section, name, r->value, r->line, r->error, sizeof(r->error)) == -EINVAL)
 		r->wrong = r->line;
 	return !r->wrong;

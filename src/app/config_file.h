@@ -9,18 +9,18 @@ struct settings;
 struct theme_files;
 
 /*
- * config_read - the config file: $SYSTOPRC, else $XDG_CONFIG_HOME/systop/systoprc (~/.config), else
- * /etc/systop/systoprc. One that is not root's or the invoker's, or that others can write to, is not read; a
- * broken one leaves @s as it was. Within invoker_begin().
- * @notice: what was wrong, and where, without anything of the file's text; "": nothing
+ * config_read - reads the config file: $SYSTOPRC, else $XDG_CONFIG_HOME/systop/systoprc (~/.config), else
+ * /etc/systop/systoprc. A file is not read if its owner is neither root nor the invoker, or if others can write to it;
+ * a broken file leaves @s unchanged. Within invoker_begin().
+ * @notice: what was wrong, and where, without text from the file; "": nothing
  */
 void config_read(struct settings *s, char *notice, size_t size);
 
-/* config_parse - sets what a file says. Returns 0, or the first line that is wrong: then @s is as it was, and @why says
- * what is wrong with it. */
+/* config_parse - applies a file's settings. Returns 0, or the number of the first invalid line: then @s is
+ * unchanged, and @why is the reason. */
 int config_parse(struct settings *s, FILE *file, char *why, size_t size);
 
-/* config_file - the user's file, which W writes; "": there is nowhere to put it. */
+/* config_file - path of the user's file, which W writes; "": there is no place for it. */
 void config_file(char *buf, size_t size);
 
 /* config_themes - where the user's own themes are. */

@@ -19,22 +19,22 @@
 #include "util/path.h"
 #include "util/text.h"
 
-/* A helper that says nothing for so long is given up. */
+/* A helper that is silent for this long is given up. */
 #define SILENT_NS 5000000000ULL
 
 /* inih reads lines of up to 200 characters. */
 #define VALUE_WIDTH 120
 
-/* What of the settings the new file has already. */
+/* Progress: which settings the new file has already. */
 struct writing {
 	FILE *to;
-	bool named;    /* a setting stands above in its section: lines that begin with a blank go on with it */
-	bool replaced; /* that setting: those lines are, too */
+	bool named;    /* the section has a setting above: lines that begin with a blank continue it */
+	bool replaced; /* that setting was rewritten: its continuation lines go */
 	const struct settings *settings;
 	bool written[256];
 };
 
-/* A line, or several that go on with it. */
+/* Puts a setting on one line, or with continuation lines. */
 static void put_setting(FILE *to, const char *name, const char *value)
 {
 	const char *cut = value;
@@ -57,7 +57,7 @@ static void put(struct writing *w, int nr, const struct setting_text *t)
 		put_setting(w->to, t->name, t->value);
 }
 
-/* What the old file's section did not have. */
+/* Puts the settings that the old file's section lacked. */
 static void put_rest(struct writing *w, const char *section)
 {
 	struct setting_text t;
@@ -67,7 +67,7 @@ static void put_rest(struct writing *w, const char *section)
 			put(w, nr, &t);
 }
 
-/* Whether anything of this section is to be written yet. */
+/* Whether any setting of this section is not written yet. */
 static bool wants_section(const struct writing *w, const char *section)
 {
 	struct setting_text t;
@@ -90,7 +90,7 @@ static void put_sections(struct writing *w)
 	}
 }
 
-/* The setting that a line of the old file sets, -1: none that we know. */
+/* The setting that a line of the old file sets, -1: none that is known. */
 static int setting_of(const struct writing *w, const char *section, const char *line,
 		      struct setting_text *t)
 {
@@ -104,10 +104,10 @@ static int setting_of(const struct writing *w, const char *section, const char *
 	return -1;
 }
 
-/* In place of a setting's number: the line goes with one that is written anew. */
+/* Instead of a setting's number: a continuation of a line that was rewritten. */
 #define LINE_REPLACED (-2)
 
-/* Lines as inih understands them. @len: with what is behind a NUL. */
+/* Interprets lines as inih does. @len: including text after a NUL. */
 static void put_line(struct writing *w, char *section, size_t size, const char *line, size_t len)
 {
 	const char *start = line + strspn(line, " \t\r\n\f\v");
@@ -130,7 +130,7 @@ static void put_line(struct writing *w, char *section, size_t size, const char *
 	}
 	if (nr == -1) {
 		fwrite(line, 1, len, w->to);
-		if (line[len - 1] != '\n') /* the last one */
+		if (line[len - 1] != '\n') /* the last line */
 			fputc('\n', w->to);
 	} else if (nr >= 0 && !w->written[nr]) {
 		put(w, nr, &t);
@@ -170,7 +170,7 @@ void config_print(FILE *to, const struct settings *s)
 
 /* --- The helper */
 
-/* The settings come as the text of a config file, which is read as such: whatever it says, it says something. */
+/* The settings come as the text of a config file and are parsed as one: no contents can do harm. */
 struct config_request {
 	char path[4096];
 	char text[16384];
@@ -180,7 +180,7 @@ struct config_answer {
 	int32_t err;
 };
 
-/* Where others could put something in its place nothing is written. */
+/* Nothing is written to a directory where others could replace files. */
 static int check_folder(const struct path *p)
 {
 	struct stat st;
@@ -199,7 +199,7 @@ static int fill(FILE *to, const struct settings *s, FILE *old)
 	return fflush(to) || ferror(to) || fsync(fileno(to)) ? (errno ? -errno : -EIO) : 0;
 }
 
-/* What was there before is there until the new one is whole. */
+/* The old file stays until the new one is complete. */
 static int replace(const struct path *p, const struct settings *s, FILE *old)
 {
 	char temporary[32];
@@ -275,7 +275,7 @@ void config_run(int socket)
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
-/* --- Whom it works for */
+/* --- The main process */
 
 static void tell(const struct config_writer *w, int err, char *said, size_t size)
 {
@@ -349,7 +349,7 @@ bool config_write_work(struct config_writer *w, char *said, size_t size)
 		return false;
 	if (got == -EAGAIN)
 		got = -ETIMEDOUT;
-	helper_leave(&w->helper); /* it ends by itself, when it can */
+	helper_leave(&w->helper); /* it exits by itself, as soon as it can */
 	w->since = 0;
 	tell(w, got == sizeof(a) && a.err <= 0 && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
 	return true;

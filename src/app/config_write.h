@@ -11,27 +11,29 @@
 
 struct settings;
 
-/* The user's file is written by a helper, which is the invoker. All zero but the role: nothing is being written. */
+/* A helper that runs as the invoker writes the user's file. All zero except the role: no write is in progress. */
 struct config_writer {
 	int role;
 	struct helper helper;
-	uint64_t since; /* CLOCK_MONOTONIC ns; 0: it is not */
+	uint64_t since; /* CLOCK_MONOTONIC ns of its start; 0: no write */
 	char safe[256]; /* the file, fit for a terminal */
 };
 
 /*
- * config_write - begins to write the settings to the user's file (never to /etc), which is replaced in one step; lines it
- * does not know stay. config_write_work() is called now and then, and returns true when it ended.
- * @said: what came of it.
+ * config_write - starts to write the settings to the user's file (never to /etc), which is replaced in one step;
+ * unknown lines stay.
+ * config_write_work - call it from time to time; returns true when the write has ended.
+ * @said: the result.
  */
 void config_write(struct config_writer *w, const struct settings *s, char *said, size_t size);
 bool config_write_work(struct config_writer *w, char *said, size_t size);
 
-/* config_run - the helper's role: one file. config_put - what it does, as the user this process is. 0 or -errno. */
+/* config_run - the helper's role: writes one file.
+ * config_put - what it does, as the user of this process. 0 or -errno. */
 void config_run(int socket);
 int config_put(const char *path, const struct settings *s);
 
-/* config_print - all settings as a config file, with what they can be. */
+/* config_print - prints all settings as a config file, with their possible values. */
 void config_print(FILE *to, const struct settings *s);
 
 #endif

@@ -23,10 +23,10 @@
 #define FRAMES_MOST 64
 #define MODULES_MOST 64
 
-/* So long a terminal that does not take the report is waited for. */
+/* Longest wait for a terminal that does not take the report. */
 #define REPORT_MS 400
 
-/* What a report needs and cannot find out when it is written: nothing is allocated or locked then. */
+/* Everything that a report needs, prepared beforehand: the handler allocates and locks nothing. */
 static struct {
 	const char *version;
 	char build_id[41];
@@ -37,7 +37,7 @@ static struct {
 	} modules[MODULES_MOST];
 	int nr_modules;
 	char notes[2][512];
-	volatile sig_atomic_t note; /* which of them is whole */
+	volatile sig_atomic_t note; /* index of the complete note */
 	volatile sig_atomic_t crashing;
 } known = { .version = "-", .build_id = "-", .program = "systop" };
 
@@ -111,7 +111,7 @@ static const struct module *module_of(uintptr_t address)
 	return NULL;
 }
 
-/* Addresses as they are in the file, for addr2line. */
+/* Addresses as in the file, for addr2line. */
 static void put_frame(struct report *r, int nr, uintptr_t address)
 {
 	const struct module *m = module_of(address);
@@ -130,14 +130,14 @@ static void put_backtrace(struct report *r, uintptr_t pc)
 	void *frames[FRAMES_MOST];
 	int nr = backtrace(frames, FRAMES_MOST), first = 0;
 
-	/* The handler and the signal's trampoline stand before the place of the crash. */
+	/* The handler and the signal's trampoline precede the frame of the crash. */
 	while (first < nr && (uintptr_t)frames[first] != pc)
 		first++;
 	if (first == nr) {
 		put_frame(r, 0, pc);
 		return;
 	}
-	for (int i = first; i < nr; i++) /* a return address is behind the call */
+	for (int i = first; i < nr; i++) /* a return address is after the call */
 		put_frame(r, i - first, (uintptr_t)frames[i] - (i > first));
 }
 
@@ -145,7 +145,7 @@ static void on_crash(int signal_number, siginfo_t *info, void *context)
 {
 	static struct report r;
 
-	if (known.crashing) /* in here */
+	if (known.crashing) /* a crash within the handler */
 		_exit(128 + signal_number);
 	known.crashing = 1;
 	tui_emergency_restore();
@@ -167,14 +167,14 @@ static void on_crash(int signal_number, siginfo_t *info, void *context)
 	put(&r, "\n  backtrace, for addr2line -Cfipe ");
 	put(&r, known.program);
 	put(&r, ":\n");
-	tell(&r); /* walking a stack that was written over may fail */
+	tell(&r); /* walking a corrupted stack may crash */
 	put_backtrace(&r, program_counter(context));
 	tell(&r);
 	log_sync();
-	raise(signal_number); /* the default action: SA_RESETHAND */
+	raise(signal_number); /* SA_RESETHAND has restored the default action */
 }
 
-/* --- What is known before */
+/* --- Preparations */
 
 static void remember_build_id(const ElfW(Nhdr) *note, size_t bytes)
 {
@@ -223,7 +223,7 @@ static int remember_module(struct dl_phdr_info *info, size_t size, void *arg)
 void crash_catch(const char *version)
 {
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
-	static char stack[65536]; /* its own: the crash may have been for want of stack */
+	static char stack[65536]; /* a stack of its own: the crash may be a stack overflow */
 	struct sigaction sa = { .sa_sigaction = on_crash, .sa_flags = SA_RESETHAND | SA_ONSTACK | SA_SIGINFO };
 	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	void *loads_unwinder[1];

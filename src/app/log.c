@@ -20,7 +20,7 @@
 #include "util/fail.h"
 #include "util/text.h"
 
-/* So long the helper is waited for: at the start it has to be there first. */
+/* Longest waits for the helper: to open the file, which the start needs, and to write what was sent. */
 #define OPEN_MS 5000
 #define SYNC_MS 400
 
@@ -28,21 +28,21 @@ enum log_what { LOG_OPEN, LOG_TEXT, LOG_SYNC };
 
 struct log_message {
 	uint32_t what;
-	char text[4096]; /* as much of it as there is */
+	char text[4096]; /* only the used part is sent */
 };
 
 static struct helper helper = { .socket = -1 };
 
-/* Of -v. */
+/* State of -v. */
 static struct {
 	bool on;
-	int patience_ms; /* for room in the socket */
+	int patience_ms; /* total wait allowed for room in the socket */
 	uint64_t began;
 } verbose;
 
 /* --- The helper */
 
-/* An existing file is looked at before it is opened: with some that alone has effects. */
+/* Checks an existing file before opening it: opening alone has effects on some. */
 static int open_existing(const char *path)
 {
 	int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1, err = 0;
@@ -90,14 +90,14 @@ void log_run(int socket)
 			fd = open_file(m.text);
 			answer = fd < 0 ? fd : 0;
 		} else if (m.what == LOG_TEXT && fd >= 0 && write(fd, m.text, bytes) != bytes) {
-			answer = -EIO; /* a full disk: the next line may have room */
+			answer = -EIO; /* a full disk: the next line may fit */
 		}
 		if (m.what != LOG_TEXT)
 			helper_send(socket, &answer, sizeof(answer), -1);
 	}
 }
 
-/* --- What asks it */
+/* --- The main process */
 
 static int send_message(uint32_t what, const char *text, size_t bytes)
 {
@@ -199,7 +199,7 @@ void log_step(const char *step)
 		log_line("+%.1f ms: %s", (clock_ns(CLOCK_MONOTONIC) - verbose.began) / 1e6, step);
 }
 
-/* Whether there is room within the patience; if not, there is none left for what comes. */
+/* Whether there is room within the patience; if not, later lines do not wait at all. */
 static bool wait_for_room(void)
 {
 	struct pollfd p = { .fd = helper.socket, .events = POLLOUT };

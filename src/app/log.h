@@ -6,29 +6,31 @@
 #include <stddef.h>
 
 /*
- * --log: what there is to say while the screen is open, and a crash; -v: the steps of the start and what libbpf says, too.
- * A helper has the file, as a file system may not answer; what it does not take is left out. Without these options all
- * of these do nothing.
+ * --log: messages while the screen is open, and a crash; -v adds the steps of the start and libbpf's messages. A helper
+ * writes the file, as a file system may block; lines that it does not take in time are dropped. Without these options
+ * all functions do nothing.
  */
 
 /* log_open - @role: of log_run(). @verbose: -v. 0, or -errno with fail(). */
 int log_open(int role, const char *path, bool verbose);
-void log_close(void); /* what was said before is in the file, if that takes no longer than a moment */
+void log_close(void); /* waits a moment at most until previous lines are in the file */
 
 /* log_line - one line, with the time. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* log_text - as it is. Async-signal-safe. log_sync - waits a moment until the file has all of it. The same. */
+/* log_text - unchanged text. Async-signal-safe.
+ * log_sync - waits a moment at most until the file has all of it. Async-signal-safe. */
 void log_text(const char *text, size_t bytes);
 void log_sync(void);
 
-/* log_step - a step of the start, with the time since the log was opened. log_detail - text of any length, as it is. Both
- * only with -v. log_started - from now on nothing waits for the file. */
+/* log_step - a step of the start, with the time since the log was opened. Only with -v.
+ * log_detail - text of any length, unchanged. Only with -v.
+ * log_started - from now on nothing waits for the file. */
 void log_step(const char *step);
 void log_detail(const char *text, size_t bytes);
 void log_started(void);
 
-/* log_run - the helper: opens the file as the invoker, and adds to it. */
+/* log_run - the helper: opens the file as the invoker and appends to it. */
 void log_run(int socket);
 
 #endif

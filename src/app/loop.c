@@ -135,7 +135,7 @@ static enum loop_verdict loop_signal(struct loop *l)
 		case SIGTSTP:
 			loop_suspend(l->ops, l->arg);
 			break;
-		case SIGCONT: /* after a stop we did not see coming */
+		case SIGCONT: /* after a stop that was not announced */
 			if (l->ops->resume)
 				l->ops->resume(l->arg);
 			break;
@@ -153,8 +153,8 @@ static enum loop_verdict loop_signal(struct loop *l)
 	return LOOP_GO_ON;
 }
 
-/* The output is watched only while there is some: a pipe whose reader is gone would wake us for ever. A file is never
- * waited for, and cannot be watched. */
+/* Watches the output only while some is unsent: a pipe whose reader is gone would wake the loop forever. Regular
+ * files never block and cannot be watched. */
 static void loop_watch_output(struct loop *l)
 {
 	struct epoll_event ev = { .events = EPOLLOUT, .data.fd = l->o->output_fd };
@@ -166,7 +166,7 @@ static void loop_watch_output(struct loop *l)
 	epoll_ctl(l->epoll_fd, unsent ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, ev.data.fd, &ev);
 }
 
-/* What is under way when there is no more to come: a pipe's reader may be late; a signal ends the waiting. */
+/* Completes pending output at the end: a pipe's reader may be late. A signal ends the wait. */
 static enum loop_verdict loop_last(struct loop *l)
 {
 	struct pollfd p[2] = { { .fd = l->signal_fd, .events = POLLIN },
@@ -225,7 +225,7 @@ static bool loop_unfinished(const struct loop *l)
 	return l->ops->unfinished && l->ops->unfinished(l->arg);
 }
 
-/* Whatever ended the loop: what was begun is made whole. */
+/* Completes what was begun, whatever ended the loop. */
 static enum loop_verdict loop_finish(struct loop *l)
 {
 	enum loop_verdict verdict = LOOP_GO_ON;
@@ -252,7 +252,7 @@ static enum loop_verdict loop_once(struct loop *l)
 	if (unfinished && verdict == LOOP_GO_ON && loop_unfinished(l))
 		verdict = l->ops->go_on(l->arg);
 	if (verdict == LOOP_GO_ON && l->child_ended) {
-		verdict = l->ops->tick(l->arg); /* its last moments */
+		verdict = l->ops->tick(l->arg); /* the child's last interval */
 		if (verdict == LOOP_GO_ON)
 			verdict = LOOP_STOP;
 	}

@@ -7,14 +7,14 @@
 #include <sys/types.h>
 
 /*
- * The main loop: one thread, epoll over a timer for refreshes, one for harvests, signals and the
- * terminal. It knows no collector and no screen; main.c wires them.
+ * The main loop: one thread, epoll over a timer for refreshes, one for harvests, signals and the terminal. It knows no
+ * collector and no screen; main.c connects them.
  */
 
 enum loop_verdict {
 	LOOP_GO_ON,
 	LOOP_STOP,   /* done: exit status 0 or the command's */
-	LOOP_FAILED, /* fail() has said why */
+	LOOP_FAILED, /* after fail() */
 };
 
 struct loop_ops {
@@ -26,26 +26,26 @@ struct loop_ops {
 	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
 	void (*save)(void *arg);                 /* SIGUSR1 */
-	bool (*unsent)(void *arg);               /* whether output waits for its reader: */
-	enum loop_verdict (*send)(void *arg);    /* who takes more of it now */
-	bool (*unfinished)(void *arg);           /* whether a turn ended before its output was made: */
-	enum loop_verdict (*go_on)(void *arg);   /* the next turns make it; both may be NULL */
+	bool (*unsent)(void *arg);               /* whether output waits for its reader */
+	enum loop_verdict (*send)(void *arg);    /* which accepts more of it now */
+	bool (*unfinished)(void *arg);           /* whether a turn ended before its output was complete */
+	enum loop_verdict (*go_on)(void *arg);   /* the next turns continue it; both may be NULL */
 };
 
 #define LOOP_WORK_FDS 3
 
 struct loop_options {
-	uint64_t first_ns;    /* to the first tick, */
-	uint64_t interval_ns; /* and from each to the next */
+	uint64_t first_ns;    /* time to the first tick, */
+	uint64_t interval_ns; /* and between ticks */
 	int terminal_fd;  /* -1: none; its end stops the loop */
 	int work_fds[LOOP_WORK_FDS]; /* -1: none */
-	int output_fd;    /* what the unsent output is for */
-	pid_t child;      /* a command whose end stops the loop after one more tick; 0: none */
+	int output_fd;    /* where unsent output goes */
+	pid_t child;      /* the loop stops one tick after its end; 0: none */
 };
 
 /*
- * loop_block_signals - call before anything is started: the signals the loop handles are blocked,
- * so that none is lost or kills half-way. A child process gets @old back with sigprocmask.
+ * loop_block_signals - blocks the signals that the loop handles. Call it before anything is started, so that no signal
+ * is lost or kills systop half-way.
  */
 void loop_block_signals(void);
 void loop_unblock_signals(void); /* in a child, before exec */
@@ -59,7 +59,7 @@ void loop_unblock_signals(void); /* in a child, before exec */
 enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
 			   int *signal, int *status);
 
-/* loop_suspend - stops this process as Ctrl-Z does: suspend op, SIGSTOP, resume op. */
+/* loop_suspend - stops this process like Ctrl-Z: suspend op, SIGSTOP, resume op. */
 void loop_suspend(const struct loop_ops *ops, void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Wiring only: who feeds whom while systop runs; start.c puts it together. Everything that can go wrong is found out
- * before the screen opens, and said after it closed.
+ * Connects the parts of a running systop; start.c builds it. All start errors are found before the screen opens; later
+ * ones are reported after it has closed.
  */
 
 #include <errno.h>
@@ -40,10 +40,10 @@
 #include "util/invoker.h"
 #include "util/standard.h"
 
-/* The screen does not wait a whole interval to show something. */
+/* Time to the first tick: the screen does not stay empty for a whole interval. */
 #define FIRST_NS 50000000
 
-/* The end of what -p asked for: a table or JSON has nothing more to say, the screen stays. */
+/* The processes of -p have ended: a table or JSON ends, too; the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 {
 	char when[16], what[192];
@@ -93,10 +93,10 @@ static void fetch_names(void *arg)
 	on_work(arg);
 }
 
-/* So long the reader of the output is waited for at the end. */
+/* Longest wait for the reader of the output at the end. */
 #define LAST_MS 400
 
-/* What became of a trace that is being saved. */
+/* Reports the result of a save. */
 static void tell_save(struct systop *s)
 {
 	const char *text = save_text(s->save);
@@ -154,7 +154,7 @@ static enum loop_verdict on_tick(void *arg)
 	}
 	services_note(&s->output, t);
 	if (o->output == OUTPUT_SCREEN) {
-		/* Keys that were pressed by now mean the row that is drawn, not who has its line in this refresh. */
+		/* Pending keys refer to the rows drawn now, not to those of the new refresh. */
 		verdict = on_input(s);
 		if (verdict != LOOP_GO_ON) {
 			tick_put(t);
@@ -176,7 +176,7 @@ static enum loop_verdict on_tick(void *arg)
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
-/* What became of the file of refreshes that was written last. */
+/* The result of the last write of a file of refreshes. */
 static enum loop_verdict file_verdict(struct systop *s)
 {
 	int err = save_busy(s->file) ? 0 : save_failure(s->file)->err;
@@ -189,7 +189,7 @@ static enum loop_verdict file_verdict(struct systop *s)
 	return LOOP_FAILED;
 }
 
-/* There is no more to come: what there was is told at once. */
+/* The processes have ended: reports what was sampled at once. */
 static enum loop_verdict on_sampled_harvest(struct systop *s)
 {
 	if (!target_ended(&s->target) || s->options.command)
@@ -203,8 +203,8 @@ static enum loop_verdict on_harvest(void *arg)
 	int err = collect_harvest(s->collect);
 	char said[512];
 
-	on_work(s); /* helpers that are late */
-	if (!save_busy(s->save)) /* it wants names */
+	on_work(s); /* late helpers */
+	if (!save_busy(s->save)) /* saving needs names */
 		collect_files_age(s->collect, on_forget, s);
 	if (save_work(s->save))
 		tell_save(s);
@@ -219,7 +219,7 @@ static enum loop_verdict on_harvest(void *arg)
 	return LOOP_FAILED;
 }
 
-/* SIGUSR1: as the key w. */
+/* SIGUSR1: like the key w. */
 static void on_save(void *arg)
 {
 	struct systop *s = arg;
@@ -240,7 +240,7 @@ static enum loop_verdict on_send(void *arg)
 	struct systop *s = arg;
 	int err = sink_send(&s->output);
 
-	if (s->tui) { /* if the terminal is gone, the loop knows */
+	if (s->tui) { /* the loop notices a terminal that is gone */
 		tui_output(s->tui);
 		return LOOP_GO_ON;
 	}
@@ -301,7 +301,7 @@ static enum loop_verdict on_input(void *arg)
 	}
 }
 
-/* What the config file says, then what the command line says. */
+/* Applies the config file, then the command line. */
 static void read_settings(struct systop *s)
 {
 	static struct theme theme;
@@ -321,10 +321,10 @@ static void read_settings(struct systop *s)
 	if (!*s->notice)
 		snprintf(s->notice, sizeof(s->notice), "the theme of the config: %s; default is used", error);
 	theme_load(&theme, "default", NULL, error, sizeof(error));
-	snprintf(theme.name, sizeof(theme.name), "%s", s->settings.theme); /* W keeps what the file says */
+	snprintf(theme.name, sizeof(theme.name), "%s", s->settings.theme); /* W keeps the file's value */
 }
 
-/* Where a trace will be saved, before anything is recorded. */
+/* Finds the place of a trace before anything is recorded. */
 static int find_places(struct options *o)
 {
 	int err = 0;
@@ -339,7 +339,7 @@ static int find_places(struct options *o)
 	return err;
 }
 
-/* All that is read and looked for in the invoker's name before systop begins. */
+/* Everything that is read and looked up as the invoker before the start. */
 static int read_all(struct systop *s, int argc, char **argv)
 {
 	int err = invoker_begin();
@@ -355,7 +355,7 @@ static int read_all(struct systop *s, int argc, char **argv)
 	return err;
 }
 
-/* Ends as the signal would have ended us, so that a shell sees 128 + its number. */
+/* Ends like a process killed by the signal, so that a shell reports 128 + its number. */
 static void die_of(int signal_number)
 {
 	signal(signal_number, SIG_DFL);
@@ -363,8 +363,7 @@ static void die_of(int signal_number)
 	raise(signal_number);
 }
 
-/* Nothing else is done until what is being saved is saved: who leaves meanwhile wants it all the same. @reader: see
- * save_finish(). */
+/* Blocks until the save in progress ends, also on quit. @reader: see save_finish(). */
 static void finish_save(struct systop *s, int reader)
 {
 	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
@@ -381,7 +380,7 @@ static void finish_save(struct systop *s, int reader)
 	tell_save(s);
 }
 
-/* -w: what was recorded, now that it ended. */
+/* -w: saves the recording after its end. */
 static void save_trace(struct systop *s, bool told_to_end)
 {
 	const struct options *o = &s->options;
@@ -405,7 +404,7 @@ static int begin_output(struct systop *s)
 	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
 }
 
-/* What the exporter makes of the end alone is said: then a signal only ended the recording, as with -w. */
+/* Writes and reports what the exporter makes only at the end: a signal then just ended the recording, as with -w. */
 static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 {
 	int reader = *signal_number ? s->options.file_fd : -1, err;
@@ -426,7 +425,7 @@ static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 	return verdict;
 }
 
-/* The line that is under way is to be whole, if somebody reads it; then comes what the exporter has left. */
+/* Completes the pending line if it is being read; then writes the rest that the exporter has. */
 static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict, int *signal_number)
 {
 	int err;
@@ -437,7 +436,7 @@ static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdi
 		verdict = on_tick(s);
 	if (verdict != LOOP_FAILED && s->options.file && options_need(&s->options, EXPORT_TICKS))
 		return finish_file(s, signal_number);
-	if (s->options.file) /* of what is not all there nothing is written */
+	if (s->options.file) /* an incomplete refresh is not written */
 		s->unfinished = true;
 	sink_finish(&s->output, LAST_MS);
 	err = refresh_end(s);
@@ -445,7 +444,7 @@ static enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdi
 	return verdict == LOOP_FAILED || !err ? verdict : output_verdict(err);
 }
 
-/* Before systop is ready: how many refreshes there are, and a window that holds them. */
+/* Before systop is ready: the number of refreshes, and a window that holds them. */
 static void plan_capture(struct systop *s)
 {
 	struct options *o = &s->options;
@@ -480,7 +479,7 @@ static int run(struct systop *s)
 	loop_block_signals();
 	priority_raise();
 	start_helpers();
-	crash_catch(PACKAGE_VERSION); /* helpers have nothing to restore */
+	crash_catch(PACKAGE_VERSION); /* helpers have no terminal to restore */
 	if (!start(s) && !begin_output(s)) {
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
@@ -517,7 +516,7 @@ static int run(struct systop *s)
 	return status;
 }
 
-/* Found out before anything is measured that nobody could be told. */
+/* Checks before measuring starts that there is a reader of the output. */
 static int check_output(const struct options *o)
 {
 	bool used = o->output != OUTPUT_SCREEN && (!o->file || !strcmp(o->file, "-"));
@@ -534,7 +533,7 @@ static int print_or_run(struct systop *s)
 	return status < 0 ? run(s) : status;
 }
 
-/* --check -v: the log is a helper's. */
+/* --check -v: the helper of the log is needed. */
 static int check_with_log(struct systop *s)
 {
 	int status;
@@ -559,8 +558,8 @@ int main(int argc, char **argv)
 	if (invoker_find())
 		return failure_print(stderr);
 	setlocale(LC_ALL, "");
-	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
-	words_listen(NULL); /* for developers; what fails is said by fail() */
+	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an ordinary error */
+	words_listen(NULL); /* for developers; fail() reports errors */
 	argv[0] = (char[]){ "systop" };
 	if (read_all(&s, argc, argv) || check_output(&s.options)) {
 		options_fini(&s.options);

@@ -17,7 +17,7 @@
 #define PID_OF_HOST 0xEFFFFFFCU
 #define TIME_OF_HOST 0xEFFFFFFAU
 
-/* The inode of a namespace, 0: it cannot be read. */
+/* The inode of a namespace, 0: not readable. */
 static uint64_t namespace_of(const char *process, const char *kind)
 {
 	char path[300];
@@ -31,7 +31,7 @@ static bool is_hosts(const char *kind, uint64_t inode)
 {
 	uint64_t here = namespace_of("self", kind);
 
-	return !here || here == inode; /* kernels without such namespaces have the host's */
+	return !here || here == inode; /* kernels without such namespaces have only the host's */
 }
 
 bool namespaces_cgroup(void)
@@ -39,7 +39,7 @@ bool namespaces_cgroup(void)
 	return !is_hosts("cgroup", CGROUP_OF_HOST);
 }
 
-/* Whether @process, a number of the host's, has the number @pid in our namespace. */
+/* Whether @process, a number of the host, has the number @pid in our namespace. */
 static bool is_called(const char *process, pid_t pid)
 {
 	char path[300], line[512], *last = NULL;
@@ -50,7 +50,7 @@ static bool is_called(const char *process, pid_t pid)
 	while (f && fgets(line, sizeof(line), f)) {
 		if (strncmp(line, "NSpid:", 6))
 			continue;
-		last = strrchr(line, '\t'); /* the innermost namespace's */
+		last = strrchr(line, '\t'); /* that of the innermost namespace */
 		break;
 	}
 	if (f)
@@ -58,7 +58,7 @@ static bool is_called(const char *process, pid_t pid)
 	return last && strtol(last, NULL, 10) == pid;
 }
 
-/* The host's number of a process of our namespace; 0: /proc does not tell. */
+/* The host's number of a process of our namespace; 0: not found in /proc. */
 static pid_t number_on_host(pid_t pid)
 {
 	uint64_t here = namespace_of("self", "pid");
@@ -97,7 +97,7 @@ static int check_pid(const pid_t *pids, size_t nr)
 	return -ENOTSUP;
 }
 
-/* How far CLOCK_BOOTTIME is from the host's, in s and ns. */
+/* Offset of CLOCK_BOOTTIME from the host's, in s and ns. */
 static bool clock_offset(int64_t *s, int64_t *ns)
 {
 	char line[128];

@@ -7,14 +7,14 @@
 #include <sys/types.h>
 
 /*
- * namespaces_check - that systop is in the host's PID and time namespaces: the programs in the kernel know the host's
- * numbers and clock only.
- * @pids: of -p; their numbers on the host are said, where /proc is the host's
- * Returns 0, or -ENOTSUP after fail() has said how to start it instead.
+ * namespaces_check - checks that systop is in the host's PID and time namespaces: the programs in the kernel know only
+ * the host's numbers and clock.
+ * @pids: of -p; the message has their numbers on the host, if /proc is the host's
+ * Returns 0, or -ENOTSUP after fail(), which says how to start systop instead.
  */
 int namespaces_check(const pid_t *pids, size_t nr);
 
-/* namespaces_cgroup - whether systop is in a cgroup namespace: cgroups outside of it have no names then. */
+/* namespaces_cgroup - whether systop is in a cgroup namespace: cgroups outside of it then have no names. */
 bool namespaces_cgroup(void);
 
 #endif

@@ -59,10 +59,10 @@ enum {
 	KEY_LOG,
 	KEY_CLOCK,
 	KEY_FORCE,
-	KEY_EXPORTERS, /* and on: of those without a letter, by their place */
+	KEY_EXPORTERS, /* and up: options of exporters without a letter, by their place */
 };
 
-/* Those of the exporters come behind the title of their group. */
+/* Options of exporters follow the title of their group. */
 #define GROUP_EXPORTERS 2
 static const struct argp_option own_options[] = {
 	{ 0, 0, 0, 0, "What to show:", 1 },
@@ -266,7 +266,7 @@ static int set_window(struct options *o, const char *arg)
 	return 0;
 }
 
-/* A size with K, M or G behind it. Returns 0 or -EINVAL. */
+/* A size with suffix K, M or G. Returns 0 or -EINVAL. */
 static int parse_size(const char *arg, uint64_t *bytes)
 {
 	static const char units[] = "KMG";
@@ -298,7 +298,7 @@ static int set_max_mem(struct options *o, const char *arg)
 	return 0;
 }
 
-/* A number with a point at most; a % behind it is no mistake. */
+/* A number with at most one decimal point; a % may follow. */
 static int set_max_cpu(struct options *o, const char *arg)
 {
 	char *end;
@@ -331,7 +331,7 @@ static int set_clock(struct options *o, const char *arg)
 	return 0;
 }
 
-/* The last one that was asked for counts. */
+/* The last exporter option wins. */
 static int set_exporter(struct options *o, const struct exporter *e, const char *arg)
 {
 	char option[32], words[128], wanted[160];
@@ -360,7 +360,7 @@ static error_t parse_exporter(struct options *o, int key, const char *arg)
 	return e ? set_exporter(o, e, arg) : ARGP_ERR_UNKNOWN;
 }
 
-/* In place of what was asked for before. */
+/* Replaces an earlier choice of output. */
 static int set_output(struct options *o, enum output output)
 {
 	o->output = output;
@@ -380,7 +380,7 @@ static int set_iterations(struct options *o, const char *arg)
 	return 0;
 }
 
-/* An option that is a setting, too: kept, to be set after the config file was read. */
+/* Stores an option that is also a setting, to apply it after the config file. */
 static int add_setting(struct options *o, const char *option, const char *section, const char *name,
 		       const char *value)
 {
@@ -423,7 +423,7 @@ static int set_theme(struct options *o, const char *arg)
 	return add_setting(o, "--theme", "look", "theme", arg);
 }
 
-/* An expression for *@to. */
+/* Stores a filter expression in *@to. */
 static int set_filter(const char **to, const char *arg)
 {
 	struct filter_error error;
@@ -538,7 +538,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
 		return 0;
 	case ARGP_KEY_ARGS:
-		/* Words without an option before them are a command only behind "--". */
+		/* Words that follow no option are a command only after "--". */
 		if (strcmp(state->argv[state->next - 1], "--"))
 			return bad_value("the command line", state->argv[state->next],
 					 "a command to run stands behind --");
@@ -550,7 +550,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* argp's own complaints (unknown option, missing value) go to stderr by themselves. */
+/* argp itself prints its complaints (unknown option, missing value) to stderr. */
 int options_parse(int argc, char **argv, struct options *o)
 {
 	const struct argp argp = {

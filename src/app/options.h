@@ -14,8 +14,8 @@
 
 enum output {
 	OUTPUT_SCREEN,
-	OUTPUT_EXPORT,        /* -b, --json, -w, ...: an exporter's */
-	OUTPUT_SCHEMA,        /* --schema, and so on: print and exit */
+	OUTPUT_EXPORT,        /* -b, --json, -w, ...: by an exporter */
+	OUTPUT_SCHEMA,        /* --schema and others: print and exit */
 	OUTPUT_CHECK,
 	OUTPUT_LIST_CGROUPS,
 	OUTPUT_SORT_HELP,
@@ -24,62 +24,63 @@ enum output {
 	OUTPUT_VERSION,
 };
 
-/* A setting of the config file that the command line gives, too; it wins. */
+/* A setting of the config file given on the command line, which wins. */
 struct setting_option {
 	const char *section, *name, *value;
 };
 
 struct options {
 	enum output output;
-	const struct exporter *exporter; /* of OUTPUT_EXPORT, else NULL */
-	int word;                /* its operand, if that is a word */
-	const char *file;        /* or else the file, "-": stdout; NULL: it has none */
-	int file_fd;             /* that leads to a descriptor, -1: it does not */
+	const struct exporter *exporter; /* for OUTPUT_EXPORT, else NULL */
+	int word;                /* its operand, if that is one of its words */
+	const char *file;        /* else the file, "-": stdout; NULL: none */
+	int file_fd;             /* descriptor, if that is the path of one; -1: no */
 	uint64_t interval_ns;
 	uint64_t iterations;     /* 0: until stopped */
 	uint64_t duration_ns;    /* of -w; 0: until stopped */
-	struct schedule at;      /* when it begins */
-	const char *save_path;   /* -o: where w saves; NULL: a name of its own, here */
-	int save_fd;             /* the same */
+	struct schedule at;      /* start time */
+	const char *save_path;   /* -o: where w saves; NULL: a generated name in this directory */
+	int save_fd;             /* its descriptor, likewise */
 	const char *log;         /* --log or -v; NULL: none */
 	bool verbose;            /* -v */
 	enum metric_id sort;
 	bool all;
-	int frequency;           /* samples a second on each CPU */
+	int frequency;           /* samples per second on each CPU */
 	int table_mib;           /* memory for the unwinder's tables */
-	unsigned int window_s;   /* seconds that the recorder keeps, 0: none, */
-	uint64_t window_bytes;   /* in so many bytes; 0: what is fit */
-	uint64_t max_cpu;        /* limit of what systop costs in 1/1000 % of one CPU, */
+	unsigned int window_s;   /* length of the recorder's window in seconds, 0: off, */
+	uint64_t window_bytes;   /* and its size in bytes; 0: chosen by systop */
+	uint64_t max_cpu;        /* limit of systop's own cost in 1/1000 % of one CPU, */
 	uint64_t max_memory;     /* and in bytes; 0: no limit */
-	uint64_t wait_ns;        /* of waits so long it is told who ran instead */
-	bool self, all_cpus;     /* what is sampled, too, */
-	bool cpu_clock;          /* by the CPU's clock, not by its cycles */
-	bool force;              /* whatever the kernel's clock is */
+	uint64_t wait_ns;        /* shortest wait whose blocking thread is recorded */
+	bool self, all_cpus;     /* also sampled */
+	bool cpu_clock;          /* samples by the CPU's clock instead of its cycles */
+	bool force;              /* accept any clock of the kernel */
 	const char *filter;      /* --filter, checked; NULL: none */
-	const char *trigger;     /* --on, the same */
-	unsigned int trigger_limit; /* files an hour */
+	const char *trigger;     /* --on, checked; NULL: none */
+	unsigned int trigger_limit; /* files per hour */
 	const char *shell;       /* of --completions, checked */
 	struct setting_option *settings;
 	size_t nr_settings, settings_room;
 	const char **cgroups;    /* -c, as given */
 	size_t nr_cgroups, cgroups_room;
-	pid_t *pids;             /* -p, numbers as given */
+	pid_t *pids;             /* -p, as given */
 	size_t nr_pids, pids_room;
 	const char **users;      /* -u, as given */
 	size_t nr_users, users_room;
 	char **command;          /* -- CMD args, NULL-terminated; NULL: none */
 };
 
-/* options_need - whether an exporter is asked for that needs this: enum export_needs. */
+/* options_need - whether the chosen exporter needs any of these: enum export_needs. */
 bool options_need(const struct options *o, unsigned int needs);
 
-/* options_table - all options, for help, completions and man page; ends with a row of zeros. Without memory those of
- * the exporters are not there. options_exporter - whose option a row is, NULL: nobody's. */
+/* options_table - all options, for help, completions and man page; ends with a row of zeros. If out of memory, those of
+ * the exporters are missing.
+ * options_exporter - the exporter of an option's row, NULL: none. */
 const struct argp_option *options_table(void);
 const struct exporter *options_exporter(const struct argp_option *row);
 
 /*
- * options_parse - the command line, within invoker_begin(). --help is printed, and the process exits with 0, here.
+ * options_parse - parses the command line, within invoker_begin(). --help prints here and exits the process with 0.
  * Returns 0, or -EINVAL after fail() (exit status 2). options_fini() frees.
  */
 int options_parse(int argc, char **argv, struct options *o);

@@ -5,8 +5,8 @@
 struct options;
 struct settings;
 
-/* print_asked - what an option asks to be printed in place of a run: --version, --check, ...
- * Returns the exit status, -1: no option did. */
+/* print_asked - prints what an option requests instead of a run: --version, --check, ... Returns the exit status,
+ * -1: no such option. */
 int print_asked(const struct options *o, const struct settings *s);
 
 #endif

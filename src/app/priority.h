@@ -3,10 +3,11 @@
 #define SYSTOP_APP_PRIORITY_H
 
 /*
- * systop is looked at when a host has too much to do: it and its helpers run before what they watch, and take little.
+ * systop is needed when a host is overloaded: it and its helpers run before what they watch, and use little.
  *
- * priority_raise - before helpers are started. Who was started with a priority of its own (nice) keeps it, and so does
- * who may not. priority_restore - in a child that is not one of ours.
+ * priority_raise - call it before helpers are started. Keeps a priority that systop was started with (nice), and the
+ * present one if raising is not permitted.
+ * priority_restore - in a child that is not one of systop's own.
  */
 void priority_raise(void);
 void priority_restore(void);

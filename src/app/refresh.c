@@ -18,10 +18,10 @@
 #include "sym/names.h"
 #include "util/clock.h"
 
-/* How long stacks that are being read, and names, are waited for. */
+/* Longest wait for stacks that are being read, and for names. */
 #define STACKS_WAIT_NS 5000000000ULL
 
-/* How long a turn of the main loop goes on with one refresh: a large one is made in several. */
+/* Longest time per turn of the main loop for a refresh: a large one takes several turns. */
 #define MORE_NS 50000000ULL
 
 int refresh_begin(struct systop *s)
@@ -41,7 +41,7 @@ int refresh_begin(struct systop *s)
 	return o->exporter && o->exporter->begin ? o->exporter->begin(&s->export) : 0;
 }
 
-/* Stacks of blocked threads and the names of all frames come while nothing else is done. */
+/* Waits for the stacks of blocked threads and the names of all frames. */
 static void wait_for_stacks(struct systop *s, const struct tick *t, refresh_work *work)
 {
 	struct timespec nap = { .tv_nsec = 2000000 };
@@ -58,7 +58,7 @@ static void wait_for_stacks(struct systop *s, const struct tick *t, refresh_work
 	}
 }
 
-/* Where the next refresh is written to. NULL: nowhere, as the one before is not all sent, errno is 0; or ENOMEM. */
+/* Opens the output of the next refresh. NULL: the previous one is not completely sent, with errno 0; or ENOMEM. */
 static FILE *output_begin(struct systop *s)
 {
 	int fd;
@@ -77,7 +77,7 @@ static FILE *output_begin(struct systop *s)
 	return s->content;
 }
 
-/* A file is written by a helper; without anything to say there is none. */
+/* A helper writes the file; an empty one is not written. */
 static int output_end(struct systop *s)
 {
 	const struct options *o = &s->options;
@@ -94,7 +94,7 @@ static int output_end(struct systop *s)
 	return err;
 }
 
-/* It is sent when it is whole. @more: what tick() or more() of the exporter returned. */
+/* Sends the refresh when it is complete. @more: result of the exporter's tick() or more(). */
 static int send_whole(struct systop *s, int more)
 {
 	int end;
@@ -121,7 +121,7 @@ static int print_refresh(struct systop *s, const struct tick *t, refresh_work *w
 	return more > 0 ? e->more(&s->export, clock_ns(CLOCK_MONOTONIC) + MORE_NS) : more;
 }
 
-/* Nothing is printed while the refresh before is not all sent: a pipe's reader may be late. */
+/* Prints nothing while the previous refresh is not completely sent: a pipe's reader may be late. */
 int refresh_write(struct systop *s, const struct tick *t, refresh_work *work)
 {
 	int err = s->unfinished ? send_whole(s, s->options.exporter->more(&s->export, 0)) : 0;
@@ -146,7 +146,7 @@ int refresh_end(struct systop *s)
 
 	if (!e || !e->end)
 		return 0;
-	to = s->unfinished ? NULL : output_begin(s); /* half a refresh is none */
+	to = s->unfinished ? NULL : output_begin(s); /* half a refresh is worthless */
 	err = e->end(&s->export, to);
 	sent = to ? output_end(s) : 0;
 	return err ? err : sent;

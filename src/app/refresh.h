@@ -6,14 +6,14 @@ struct systop;
 struct tick;
 
 /*
- * What is printed of each refresh, to s->output, or to the file that was asked for by way of s->file, by the exporter
- * that was asked for. All 0 or -errno.
+ * Prints each refresh by the chosen exporter, to s->output or, through s->file, to the requested file. All return 0
+ * or -errno.
  *
- * refresh_begin - before the first one.
- * refresh_write - writes one, or, of a large one, begins to: while s->unfinished refresh_go_on() makes more of it, for
- * a moment each time, and it is sent when it is whole. If the next one comes first, it waits for that. @work: what
- * there is to do while stacks and names are waited for.
- * refresh_end - what the exporter has left; a refresh that is unfinished is not sent.
+ * refresh_begin - before the first refresh.
+ * refresh_write - writes a refresh, or begins a large one: while s->unfinished, refresh_go_on() continues for a moment
+ * each time. It is sent when it is complete; the next refresh waits for that. @work: called while waiting for stacks
+ * and names.
+ * refresh_end - writes the rest that the exporter has; an unfinished refresh is not sent.
  */
 typedef void refresh_work(void *systop);
 int refresh_begin(struct systop *s);

@@ -11,7 +11,7 @@
 
 /* clang-format off */
 const struct helper_role processes[PROCESS_COUNT] = {
-	/* Timers are attached to CPUs that come later, and maps are read. */
+	/* For attaching timers to CPUs that come online later, and for reading maps. */
 	[PROCESS_MAIN] = {
 		.name = "systop",
 		.what = "collects, draws, prints",
@@ -20,7 +20,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.nr_caps = 2,
 		.calls = CALLS_OPEN | CALLS_MEASURE | CALLS_SCREEN | CALLS_ASK,
 	},
-	/* Its own rights, to open the terminal once more among them, and those that helpers keep. */
+	/* Its own rights, including the reopening of the terminal, and the rights of all helpers. */
 	[PROCESS_STARTER] = {
 		.name = "systop-starter",
 		.what = "starts and ends the others",
@@ -30,7 +30,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.nr_caps = 8,
 		.calls = CALLS_START | CALLS_PARSE | CALLS_OPEN | CALLS_WRITE | CALLS_ITERATE,
 	},
-	/* Files of processes are opened with these rights and no others: to follow /proc/PID/map_files. */
+	/* Opens files of processes with these rights only: to follow /proc/PID/map_files. */
 	[PROCESS_OPEN] = {
 		.name = "systop-open",
 		.what = "opens the files of processes",

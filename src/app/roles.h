@@ -4,8 +4,8 @@
 
 #include "helper/role.h"
 
-/* Every process of systop and what it may do; helper/role.h says what is in a row. The man page's table is made of
- * them, and tests/bpf/rights.py compares it with what the kernel says. */
+/* All processes of systop and their rights; helper/role.h describes a row. The man page's table derives from them,
+ * and tests/bpf/rights.py compares it with the kernel's view. */
 enum {
 	PROCESS_MAIN,
 	PROCESS_STARTER,

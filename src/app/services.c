@@ -33,7 +33,7 @@
 #include "util/sink.h"
 #include "util/text.h"
 
-/* More than any kernel is built for. */
+/* More than any kernel supports. */
 #define CPUS_MAX 8192
 
 /* "0-3,7" */
@@ -139,7 +139,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 		snprintf(said, size, "cannot save: %s", save_why(sources->save));
 }
 
-/* What the exporter of samples makes of them, into a file of memory. */
+/* Writes samples by their exporter into a file in memory. */
 static int export_samples(const struct exporter *as, struct services *from, const struct sample_set *set, FILE *to)
 {
 	struct export e = { .host = from->host->name, .kernel = from->host->kernel, .scope = from->host->scope,
@@ -153,7 +153,7 @@ static int export_samples(const struct exporter *as, struct services *from, cons
 	return err ? err : ended ? ended : fflush(to) ? -errno : 0;
 }
 
-/* Where w saves, too: "" is here. */
+/* The folder in which w saves; "": the present one. */
 static void save_folder(const struct services *from, char *buf, size_t size)
 {
 	const char *end = from->save_path && from->save_fd < 0 ? strrchr(from->save_path, '/') : NULL;
@@ -255,7 +255,7 @@ static bool place(void *arg, uint64_t frame, struct frame_place *p)
 	return names_place(((struct services *)arg)->names, frame, p);
 }
 
-/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": what stands last, without what it has in common with others. */
+/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": the last part, without prefixes that others share. */
 static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 {
 	FILE *f = fopen("/proc/interrupts", "re");

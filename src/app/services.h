@@ -12,24 +12,24 @@ struct sink;
 struct tick;
 struct save;
 
-/* Who knows. */
+/* The parts that answer the screen. */
 struct services {
 	struct collect *collect;
 	struct names *names;
 	struct save *save;
-	const char *save_path; /* where to; NULL: a name of its own */
+	const char *save_path; /* destination; NULL: a generated name */
 	int save_fd;           /* -1: none */
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;
-	const struct host *host; /* that has all this */
+	const struct host *host; /* which provides all of this */
 };
 
-/* services_init - what the screen asks of the rest (tui/screen/host.h). @from: borrowed, as are the
- * strings that are in @h already. */
+/* services_init - fills in what the screen needs from other parts (tui/screen/host.h). @from: borrowed, as are the
+ * strings already in @h. */
 void services_init(struct host *h, struct services *from);
 
-/* services_note - how things are at this tick, for the report of a crash. */
+/* services_note - stores the state at this tick for the report of a crash. */
 void services_note(const struct sink *output, const struct tick *t);
 
 #endif

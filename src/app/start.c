@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What systop is put together from, and in which order it starts and ends. */
+/* The parts of systop, and the order in which they start and end. */
 
 #include "app/systop.h"
 
@@ -31,7 +31,7 @@
 #include "tui/screen/tui.h"
 #include "util/fail.h"
 
-/* What the past may take, that of the dead included. */
+/* Memory for the history, including that of dead threads. */
 #define PAST_BYTES (32 << 20)
 
 void start_helpers(void)
@@ -117,7 +117,7 @@ static int open_screen(struct systop *s)
 	return s->tui ? 0 : -EIO;
 }
 
-/* What is missing of the cgroups is said before the screen opens, and on it. */
+/* Reports missing cgroups before the screen opens, and on it. */
 static void warn_of_cgroups(struct systop *s)
 {
 	const char *text = NULL;
@@ -134,7 +134,7 @@ static void warn_of_cgroups(struct systop *s)
 		snprintf(s->notice, sizeof(s->notice), "%s", text);
 }
 
-/* Whether all went well so far, and if so, in the log what comes next. */
+/* Whether there was no error so far; if so, logs the next step. */
 static bool next(int err, const char *step)
 {
 	if (!err)
@@ -225,7 +225,7 @@ int start(struct systop *s)
 	if (!err)
 		err = start_save(s);
 	if (!err && s->options.output == OUTPUT_SCREEN)
-		err = open_screen(s); /* the terminal's description can be a file of root's */
+		err = open_screen(s); /* the terminal's description can be a file that only root can read */
 	if (next(err, "give up rights"))
 		err = check_drop_privileges();
 	if (!err && s->options.command)

@@ -27,7 +27,7 @@ struct save;
 struct theme;
 struct tui;
 
-/* All that there is while systop runs. */
+/* The state of a running systop. */
 struct systop {
 	struct options options;
 	struct utsname uts;
@@ -39,33 +39,33 @@ struct systop {
 	struct collect *collect;
 	struct names *names;
 	struct save *save;
-	struct save *file;     /* of what an exporter of refreshes writes to options.file */
-	FILE *content;         /* which is made now; NULL: none is */
+	struct save *file;     /* writes the refreshes of an exporter to options.file */
+	FILE *content;         /* contents being built; NULL: none */
 	struct tui *tui;
 	struct sink output; /* to standard output: the screen, or refreshes */
-	bool unfinished;    /* there is more of the refresh that is being written to it */
+	bool unfinished;    /* the refresh being written to it is incomplete */
 	struct host host;
-	struct export export;  /* of what is written in place of the screen */
+	struct export export;  /* of the output that replaces the screen */
 	struct services sources;
 	struct settings settings;
-	const struct theme *theme; /* of the settings */
+	const struct theme *theme; /* from the settings */
 	char notice[512];
 	struct command command;
 	struct target target;
 	char **argv;
 	struct capture_plan plan; /* of -w */
-	bool gone; /* what -p asked for */
+	bool gone; /* the processes of -p have ended */
 	uint64_t ticks;
 };
 
-/* start_helpers - before anything is opened that they need not have. start_log - --log or -v, if it was asked for; start()
- * does it by itself. 0 or -errno after fail(). */
+/* start_helpers - call it before opening anything that helpers do not need.
+ * start_log - for --log and -v; start() calls it itself. 0 or -errno after fail(). */
 void start_helpers(void);
 int start_log(const struct options *o);
 
 /*
- * start - finds out all that can go wrong, attaches the programs and opens the screen, in this order. The options,
- * settings, uts and argv are there. Returns 0 or -errno with fail(); stop() is called for both.
+ * start - finds all errors, attaches the programs and opens the screen, in this order. Options, settings, uts and argv
+ * must be set. Returns 0 or -errno with fail(); call stop() in both cases.
  */
 int start(struct systop *s);
 void stop(struct systop *s);

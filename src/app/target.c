@@ -77,7 +77,7 @@ void target_add(struct target *t, pid_t pid)
 	t->pids[t->nr_pids++] = pid;
 }
 
-/* The cgroups as the collector wants them, to be freed. NULL: out of memory. */
+/* The cgroups in the collector's form; the caller frees them. NULL: out of memory. */
 static struct collect_cgroup *target_cgroups(struct target *t, bool again, size_t *nr)
 {
 	const struct cgroup_target *targets = cgroup_scope_targets(t->cgroups, again, nr);

@@ -15,7 +15,7 @@ static struct {
 	int fd;                    /* of our schedstat */
 	uint64_t began, waited;
 	uint64_t since;
-	struct turns now, before;  /* in these TURNS_NS, and in those before */
+	struct turns now, before;  /* in the present TURNS_NS, and in the previous */
 } turns = { .fd = -1 };
 
 /* ns that the main thread waited for a CPU, 0: not known. */

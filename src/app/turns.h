@@ -4,16 +4,16 @@
 
 #include <stdint.h>
 
-/* How long the main loop's turns take: nothing else is done meanwhile, and keys wait. */
+/* Length of the main loop's turns: nothing else runs meanwhile, and keys wait. */
 struct turns {
-	uint64_t longest_ns; /* one turn, in the last 10 to 20 s; */
-	uint64_t work_ns;    /* and without what the turn waited for a CPU, which is somebody else's doing */
+	uint64_t longest_ns; /* longest turn of the last 10 to 20 s; */
+	uint64_t work_ns;    /* the same without the turn's waits for a CPU, which others cause */
 };
 
 void turns_begin(void);
 void turns_end(void);
 
-/* turns_get - of those that ended so far. */
+/* turns_get - of the turns that ended so far. */
 struct turns turns_get(void);
 
 #endif

@@ -31,7 +31,7 @@ static struct waiter *waiter_of(struct blocked *s, const struct life *life)
 		return w;
 	w = calloc(1, sizeof(*w));
 	if (!w || VEC_PUSH(s->at, s->nr, s->room, w) || map_put(&s->of, (uintptr_t)life, w))
-		return NULL; /* what is in waiters is freed there */
+		return NULL; /* the waiter is freed with the others */
 	w->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .number = life->tid, .thread = life,
 			       .process = life->process, .cgroup = life->cgroup };
 	return w;
@@ -59,7 +59,7 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 	return 0;
 }
 
-/* All that ended, also those that were too many for a stack of each. */
+/* Adds all ended blocks, including those beyond the limit of blocks with a stack of their own. */
 static int add_ended(struct blocked *s, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_aways; i++) {
@@ -96,7 +96,7 @@ static int add_counts(struct blocked *s, const struct tick *shown)
 	return err;
 }
 
-/* Those that are in D at the end of the refresh. */
+/* Adds the threads that are in D state at the end of the refresh. */
 static int add_now(struct blocked *s, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_active; i++) {
@@ -127,7 +127,7 @@ static int add_now(struct blocked *s, const struct tick *t)
 	return 0;
 }
 
-/* Those that began before the oldest refresh, and those without a stack, are told as a whole when they end. */
+/* Blocks that began before the oldest refresh, and blocks without a stack, add their whole length when they end. */
 static uint64_t total_of(const struct waiter *w)
 {
 	uint64_t least = w->ended_ns > w->longest_ns ? w->ended_ns : w->longest_ns;
@@ -135,7 +135,7 @@ static uint64_t total_of(const struct waiter *w)
 	return w->total_ns > least ? w->total_ns : least;
 }
 
-/* Of one that was looked at while it lasted it may be lost that it ended. */
+/* The end of a block that was seen while it lasted may be lost: it still counts as one. */
 static uint64_t count_of(const struct waiter *w)
 {
 	if (!w->count)
@@ -183,7 +183,7 @@ bool blocked_before(const void *a, const void *b, const void *arg)
 	return x->total_ns > y->total_ns;
 }
 
-/* --- What is known of one */
+/* --- Texts about one waiter */
 
 void waiter_where(const struct waiter *w, const struct source *source, char *buf, size_t size)
 {

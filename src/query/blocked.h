@@ -2,7 +2,7 @@
 #ifndef SYSTOP_QUERY_BLOCKED_H
 #define SYSTOP_QUERY_BLOCKED_H
 
-/* Threads that are in D state now, or were in the refreshes that are remembered. */
+/* Threads that are in D state now, or were in one of the remembered refreshes. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,36 +17,36 @@ struct stack;
 
 /* A thread that waited. */
 struct waiter {
-	struct row row;        /* first: the thread, with no values */
+	struct row row;        /* first: the thread, without values */
 	bool now;              /* it is in D state at the end of the refresh, */
 	bool at_most;         /* now_ns is an upper bound: the kernel does not know when the block began */
-	uint64_t now_ns;       /* VALUE_NA: it is not in D state, or for a time that is not known */
+	uint64_t now_ns;       /* VALUE_NA: not in D state, or for an unknown time */
 	uint64_t total_ns, longest_ns;
 	uint64_t count;        /* VALUE_NA: not known */
-	uint64_t ended_ns;     /* of those that count */
-	uint64_t at_least_ns, below_ns; /* of the longest one whose length is known by its slot only */
-	const struct stack *kernel, *user; /* of the block that goes on, or the longest */
+	uint64_t ended_ns;     /* total of the counted ones */
+	uint64_t at_least_ns, below_ns; /* of the longest one whose length is known only by its slot */
+	const struct stack *kernel, *user; /* stacks of the present block, or of the longest */
 	struct wakers wakers;
 };
 
 /* Initialise with zeroes. */
 struct blocked {
-	struct waiter **at;    /* each its own memory: lists point to them */
+	struct waiter **at;    /* allocated one by one: lists point to them */
 	size_t nr, room;
 	struct map of;         /* life -> waiter */
-	uint32_t now;          /* how many are in D state */
-	size_t refreshes;      /* that they are of */
+	uint32_t now;          /* number in D state */
+	size_t refreshes;      /* number of refreshes covered */
 };
 
-/* blocked_find - of the refreshes up to @t, in place of what was there. 0 or -ENOMEM. */
+/* blocked_find - replaces the contents with the waiters of the refreshes up to @t. 0 or -ENOMEM. */
 int blocked_find(struct blocked *b, const struct tick *t);
 void blocked_fini(struct blocked *b);
 
-/* blocked_before - item_before of waiters: those that wait now before those that waited; the longest first. */
+/* blocked_before - item_before of waiters: those that wait now first, then those that waited; the longest first. */
 bool blocked_before(const void *a, const void *b, const void *arg);
 
-/* waiter_where - the innermost function that tells where it waits, fit for a terminal; "-": not known. waiter_longest -
- * as exact as it is known: "1.2ms", "<262us". */
+/* waiter_where - the innermost function that shows where it waits, fit for a terminal; "-": not known.
+ * waiter_longest - as exact as known: "1.2ms", "<262us". */
 void waiter_where(const struct waiter *w, const struct source *source, char *buf, size_t size);
 void waiter_longest(const struct waiter *w, char *buf, size_t size);
 

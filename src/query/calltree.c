@@ -14,7 +14,7 @@
 #include "util/hash.h"
 #include "util/vec.h"
 
-/* The tree is made anew when so much of it has no time any more. */
+/* The tree is rebuilt when it has more than STALE_MAX times as many nodes as nodes with time. */
 #define STALE_MAX 4
 
 struct building {
@@ -24,7 +24,7 @@ struct building {
 	const struct source *source;
 	const struct symbol *focus;
 	const struct stack_sample *sample;
-	int at;       /* node the next frame goes below */
+	int at;       /* the parent of the next frame */
 	int err;
 };
 
@@ -66,7 +66,7 @@ static int function_of(struct building *b, const struct calltree_node *like)
 	return f->nr_functions - 1;
 }
 
-/* Goes on to the child of this name, which is made if it is not there. */
+/* Descends to the child of this name, creating it if needed. */
 static void go_down(struct building *b, struct calltree_node like)
 {
 	struct calltree *f = b->flame;
@@ -112,7 +112,7 @@ static void go_frame(struct building *b, const struct stack_walk *w)
 	go_down(b, (struct calltree_node){ .symbol = symbol, .at = { w->frame, w->tgid } });
 }
 
-/* What is shown of the sample's stacks. */
+/* Starts a walk over the shown parts of the sample's stacks. */
 static void walk_shown(const struct building *b, struct stack_walk *w, int how)
 {
 	const struct calltree_options *o = b->options;
@@ -121,7 +121,7 @@ static void walk_shown(const struct building *b, struct stack_walk *w, int how)
 		   how | (o->hide_kernel ? WALK_NO_KERNEL : 0) | (o->hide_user ? WALK_NO_USER : 0));
 }
 
-/* To the outermost place of the function that is looked for; false: it is not there. */
+/* Advances to the outermost place of the focus function; false: the stacks do not have it. */
 static bool to_focus(const struct building *b, struct stack_walk *w)
 {
 	struct stack_walk found;
@@ -165,12 +165,12 @@ static void go_frames(struct building *b)
 		go_frame(b, &w);
 }
 
-/* A name that lives as long as the flame; "others" when there are too many. */
+/* Copies a name, for the life of the tree; "others" if there are too many. */
 static const char *keep_name(struct calltree *f, const char *name)
 {
 	size_t len = strlen(name), most = sizeof(f->names[0]) - 1;
 
-	if (len > most) /* of a long path the end tells more */
+	if (len > most) /* the end of a long path says more */
 		name += len - most;
 	for (int i = 0; i < f->nr_names; i++)
 		if (!strcmp(f->names[i], name))
@@ -181,7 +181,7 @@ static const char *keep_name(struct calltree *f, const char *name)
 	return f->names[f->nr_names++];
 }
 
-/* What stands at the root for a thread, NULL: nothing. */
+/* The name at the root for a thread, NULL: none. */
 static const char *who_of(struct building *b, const struct life *life)
 {
 	switch (b->options->merge) {
@@ -209,8 +209,8 @@ static void walk(struct building *b, const char *who)
 	go_frames(b);
 }
 
-/* Where the sample's stacks end; they are walked once. NULL: nowhere, as the function looked for is not in them, or no
- * memory. */
+/* Where the sample's stacks end. Each pair of stacks is walked once. NULL: nowhere, as the focus function is not in
+ * them, or out of memory. */
 static const struct calltree_leaf *leaf_of(struct building *b)
 {
 	struct calltree *f = b->flame;
@@ -284,7 +284,7 @@ static int add_sample(void *arg, const struct stack_sample *s)
 
 /* --- Sums and order */
 
-/* A node comes behind its parent. */
+/* Parents precede their children. */
 static void sum_up(struct calltree *f)
 {
 	for (size_t i = 0; i < f->nr; i++) {
@@ -345,7 +345,7 @@ static int more_time(const void *a, const void *b)
 	return x->life->tid - y->life->tid;
 }
 
-/* --- The whole */
+/* --- Building */
 
 static void forget(struct calltree *f)
 {
@@ -418,7 +418,7 @@ void calltree_fini(struct calltree *f)
 
 /* --- Functions */
 
-/* Below a function that is open already it is counted no more: it called itself. */
+/* Below a function that is already open, more of its nodes do not count: it called itself. */
 static void count_functions(struct calltree *f, int node)
 {
 	const struct calltree_node *n = &f->nodes[node];
@@ -458,7 +458,7 @@ int calltree_functions(struct calltree *f)
 		count_functions(f, 0);
 	if (f->nr_functions)
 		qsort(f->functions, f->nr_functions, sizeof(*f->functions), busier);
-	/* Their places moved. */
+	/* Sorting moved them. */
 	for (size_t i = 0; i < f->nr_functions; i++)
 		if (map_put(&f->function_of, (uintptr_t)f->functions[i].symbol, (void *)(uintptr_t)(i + 1)))
 			return -ENOMEM;

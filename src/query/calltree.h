@@ -17,60 +17,59 @@ struct life;
 struct symbol;
 struct tick;
 
-/* What threads stand at the root for themselves. */
+/* What stands for threads at the root. */
 enum calltree_merge { CALLTREE_MERGE_ALL, CALLTREE_MERGE_PROCESS, CALLTREE_MERGE_THREAD, CALLTREE_MERGE_CGROUP,
 		      CALLTREE_MERGES };
 
-/* Which part of each stack: all of it, or, of stacks that one function is in, what it called, or what
- * called it. */
+/* Part of each stack: all of it or, of stacks with the focus function, its callees or its callers. */
 enum calltree_part { CALLTREE_WHOLE, CALLTREE_CALLEES, CALLTREE_CALLERS };
 
-/* One frame, whatever its name is now. */
+/* A frame, whatever its present name. */
 struct calltree_frame {
 	uint64_t frame;
 	uint32_t tgid;
 };
 
 struct calltree_options {
-	enum metric_id metric;        /* what is put together: one that weighs stacks, or METRIC_WALL */
+	enum metric_id metric;        /* one that weighs stacks, or METRIC_WALL */
 	enum calltree_merge merge;
 	enum calltree_part part;
-	struct calltree_frame focus;     /* of CALLTREE_CALLEES and CALLTREE_CALLERS: one of the function */
-	bool inverted;                /* innermost first: who is busy, and below it who called */
+	struct calltree_frame focus;     /* CALLTREE_CALLEES and CALLTREE_CALLERS: a frame of the function */
+	bool inverted;                /* the innermost function at the root, its callers below */
 	bool hide_kernel, hide_user;
-	uint64_t ticks;               /* of the past, up to the one shown */
-	/* Where samples come from; NULL: from these ticks. */
+	uint64_t ticks;               /* number of refreshes, up to the one shown */
+	/* Source of samples; NULL: the refreshes. */
 	int (*samples)(void *arg, sample_fn *fn, void *fn_arg);
 	void *samples_arg;
 };
 
-/* A function in the place where it was called from. Node 0 is the root; children with time are sorted,
- * the heaviest first; others come behind them. */
+/* A function called from one place. Node 0 is the root; children with time are sorted, heaviest first, and precede
+ * those without. */
 struct calltree_node {
 	const struct symbol *symbol; /* NULL: see text */
-	const char *text;            /* of nodes that are no function: "[no stack]", a thread's name */
-	struct calltree_frame at;       /* one of it */
+	const char *text;            /* of nodes that are not functions: "[no stack]", a thread's name */
+	struct calltree_frame at;       /* one of its frames */
 	uint64_t total, self;        /* in the unit of the metric */
 	uint64_t count, self_count;  /* samples or blocks */
-	uint64_t key;                /* equal for the same place in another flame */
-	int function;                /* in flame.functions, -1: it is none */
+	uint64_t key;                /* equal for the same place in another tree */
+	int function;                /* index in functions, -1: none */
 	int parent, child, next;     /* -1: none */
 	int depth;
 };
 
-/* A function, in all places. Those with time are first, by self time. */
+/* A function, in all places. Functions with time come first, sorted by self time. */
 struct calltree_function {
 	const struct symbol *symbol;
 	struct calltree_frame at;
-	uint64_t total, self;        /* in that unit; with what it called, once */
+	uint64_t total, self;        /* in the unit of the metric; total includes callees, once */
 	uint64_t count;
-	int open;                    /* for calltree_build() only */
+	int open;                    /* used by calltree_build() only */
 };
 
-/* Where both stacks of a sample end. */
+/* The node where both stacks of a sample end. */
 struct calltree_leaf {
 	int node;     /* -1: nowhere */
-	double named; /* stack_names_share() of them */
+	double named; /* stack_names_share() of the sample */
 };
 
 struct calltree_thread {
@@ -78,8 +77,7 @@ struct calltree_thread {
 	uint64_t total;
 };
 
-/* Where the time of a thread, process, cgroup or everything went, as a tree of calls. Initialise with
- * zeroes. */
+/* Tree of calls for the time of a thread, process, cgroup or the host. Initialise with zeroes. */
 struct calltree {
 	struct calltree_node *nodes;
 	size_t nr, room;
@@ -91,40 +89,39 @@ struct calltree {
 	struct calltree_function *functions;
 	size_t nr_functions, functions_room;
 	struct map function_of; /* symbol -> function + 1 */
-	struct calltree_thread *threads; /* the heaviest first */
+	struct calltree_thread *threads; /* heaviest first */
 	size_t nr_threads, threads_room;
 	struct map thread_of;
 	struct wakers wakers;
 	struct stack_quality quality; /* of the samples in the tree */
-	uint64_t by_fp;         /* in that unit, of stacks with callers that were found by frame pointers */
-	char names[64][64];     /* of threads, processes and cgroups at the root */
+	uint64_t by_fp;         /* in that unit: weight of stacks with callers found by frame pointers */
+	char names[64][64];     /* names of threads, processes and cgroups at the root */
 	int nr_names;
-	struct calltree_options built; /* what the tree is of */
+	struct calltree_options built; /* options it was built with */
 	uint64_t generation;    /* of the names */
 };
 
 /*
- * calltree_build - from the refreshes up to @t. What was there before stays, with no time: keys are good
- * until the options or names change. Cost: about 0.1 us a sample, 0.1 us a frame of a new stack.
- * 0 or -ENOMEM.
+ * calltree_build - from the refreshes up to @t. Nodes of the previous build stay, without time: keys are valid until
+ * the options or names change. Cost: about 0.1 us per sample, 0.1 us per frame of a new stack. 0 or -ENOMEM.
  */
 int calltree_build(struct calltree *f, const struct tick *t, const struct subject *of,
 		   const struct calltree_options *o, const struct source *source);
 void calltree_fini(struct calltree *f);
 
-/* calltree_functions - puts the totals of functions in place, and them in order. */
+/* calltree_functions - computes the totals of functions and sorts them. */
 int calltree_functions(struct calltree *f);
 
 /* calltree_find - the node with this key, -1: none. */
 int calltree_find(const struct calltree *f, uint64_t key);
 
-/* calltree_key - of a place: its parent's key, and its symbol or the hash of its text. Never 0. */
+/* calltree_key - key of a place: from its parent's key and its symbol or the hash of its text. Never 0. */
 uint64_t calltree_key(uint64_t parent, uint64_t what);
 
-/* calltree_name - what stands in its box; raw bytes. */
+/* calltree_name - the text of its box; raw bytes. */
 const char *calltree_name(const struct calltree_node *n);
 
-/* A flame as it was, to compare with. Initialise with zeroes. */
+/* A stored tree to compare with. Initialise with zeroes. */
 struct calltree_base {
 	struct calltree_node *nodes;
 	size_t nr;
@@ -132,7 +129,8 @@ struct calltree_base {
 	uint64_t generation;
 };
 
-/* calltree_base_set - keeps it. calltree_base_share - the share (of its root) that a place had. */
+/* calltree_base_set - stores a copy of the tree.
+ * calltree_base_share - the share of its root that a place had. */
 int calltree_base_set(struct calltree_base *b, const struct calltree *f);
 double calltree_base_share(struct calltree_base *b, uint64_t key, const struct source *source);
 void calltree_base_fini(struct calltree_base *b);

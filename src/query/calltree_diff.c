@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A flamegraph as it was, to compare with. */
+/* A stored flamegraph to compare with. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ int calltree_base_set(struct calltree_base *b, const struct calltree *f)
 	memcpy(nodes, f->nodes, f->nr * sizeof(*nodes));
 	for (size_t i = 0; i < f->nr; i++) {
 		nodes[i].self = nodes[i].total;
-		if (!nodes[i].symbol) /* the text goes with the flame; the key of text never changes */
+		if (!nodes[i].symbol) /* its text is freed with the tree; the key of a text never changes */
 			nodes[i].text = NULL;
 	}
 	b->nodes = nodes;
@@ -25,7 +25,7 @@ int calltree_base_set(struct calltree_base *b, const struct calltree *f)
 	return 0;
 }
 
-/* Names came since: the places of the same frames have other keys now. */
+/* New names have arrived, so that places of the same frames have other keys now. */
 static void rekey(struct calltree_base *b, const struct source *source)
 {
 	map_fini(&b->shares);
@@ -43,7 +43,7 @@ static void rekey(struct calltree_base *b, const struct source *source)
 		}
 		at = (uintptr_t)map_get(&b->shares, n->key);
 		known = at ? &b->nodes[at - 1] : NULL;
-		if (known) /* two that have the same name now */
+		if (known) /* two nodes that have the same name now */
 			known->total += n->total;
 		else
 			map_put(&b->shares, n->key, (void *)(uintptr_t)(i + 1));

@@ -13,7 +13,7 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* Longest first: >= is not > and then =. */
+/* Longest first: otherwise >= would match as >. */
 static const struct {
 	const char *text;
 	enum op op;
@@ -59,7 +59,7 @@ static int parse_error(struct parser *p, const char *at, const char *fmt, ...)
 	vsnprintf(raw, sizeof(raw), fmt, args);
 	va_end(args);
 	text_safe(p->error->what, sizeof(p->error->what), raw, sizeof(raw));
-	/* The text was cut into strings on the way here: its bytes before @at count, NULs as blanks. */
+	/* Parsing has replaced separators by NULs: the bytes before @at count, NULs as blanks. */
 	bytes = bytes < sizeof(before) - 1 ? bytes : sizeof(before) - 1;
 	for (size_t i = 0; i < bytes; i++)
 		before[i] = p->filter->text[i] ? p->filter->text[i] : ' ';
@@ -83,7 +83,7 @@ static bool number_parse(const char *s, struct alternative *a)
 	double number = 0, unit = 1;
 	int digits = 0;
 
-	/* By hand, as strtod() reads the locale's decimal point, hex, inf and exponents. */
+	/* Parsed by hand: strtod() accepts the locale's decimal point, hex, inf and exponents. */
 	for (; isdigit((unsigned char)*s); s++, digits++)
 		number = number * 10 + (*s - '0');
 	if (*s == '.')
@@ -99,7 +99,7 @@ static bool number_parse(const char *s, struct alternative *a)
 	return false;
 }
 
-/* A number, with a unit that this metric can be compared in. */
+/* A number with a unit that suits this metric. */
 static int check_number(struct parser *p, const struct term *t, struct alternative *a)
 {
 	enum unit unit = t->key == KEY_METRIC ? metric_shown(t->metric) : UNIT_NONE;
@@ -183,7 +183,7 @@ static int check_alternative(struct parser *p, const struct term *t, struct alte
 	}
 }
 
-/* Cuts @values at its commas; those of a bare word belong to it. */
+/* Splits @values at commas; in a bare word commas are literal. */
 static int parse_values(struct parser *p, struct term *t, char *values)
 {
 	char *next;

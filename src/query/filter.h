@@ -8,8 +8,8 @@
 #include "model/tick.h"
 
 /*
- * The language of \ and --filter: terms separated by blanks, all of which must hold. Its forms, for
- * help and man page; the last one has no form.
+ * The language of \ and --filter: terms separated by blanks, all of which must match. The words, for help and man page;
+ * the last entry has no form.
  */
 struct filter_word {
 	const char *form, *help;
@@ -20,7 +20,7 @@ extern const struct filter_word filter_words[];
 struct filter;
 
 struct filter_error {
-	int column;      /* cells from the start of the text, 0 based */
+	int column;      /* in cells from the start of the text, 0 based */
 	char what[96];   /* fit for a terminal */
 };
 
@@ -34,8 +34,8 @@ typedef int filter_user(const char *name, uint32_t *uid);
 struct filter *filter_parse(const char *text, filter_user *user, struct filter_error *error);
 void filter_free(struct filter *f);
 
-/* filter_match - whether a row of a tick passes. NULL passes everything. A value that is not known
- * passes no comparison; what a row does not have (a cgroup's user) neither. */
+/* filter_match - whether a row of a tick passes. NULL passes every row. An unknown value fails every comparison, as
+ * does a property that the row does not have (a cgroup's user). */
 bool filter_match(const struct filter *f, const struct row *r, const struct tick *t);
 
 #endif

@@ -27,7 +27,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
 
-/* strcasestr() prepares more than it saves for texts as short as these. */
+/* The setup of strcasestr() costs more than it saves for texts this short. */
 static bool contains(const char *text, const char *with)
 {
 	for (; *text; text++) {
@@ -84,7 +84,7 @@ static bool word_match(const struct alternative *a, const struct row *r)
 	       a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
 }
 
-/* Whether @a holds; of != it is asked whether it is equal. */
+/* Whether @a matches; for != the caller asks for equality. */
 static bool alternative_match(const struct term *t, enum op op, const struct alternative *a,
 			      const struct row *r, uint64_t interval_ns)
 {
@@ -130,7 +130,7 @@ static bool term_ask(const struct term *t, const struct row *r, uint64_t interva
 	return t->op == OP_NE;
 }
 
-/* What the answer depends on, if it is a thing that rows share; NULL: it is the name. */
+/* What the result depends on, if rows share it; NULL: the name. */
 static const void *shared_by(const struct term *t, const struct row *r)
 {
 	if (t->key == KEY_METRIC)
@@ -144,7 +144,7 @@ static bool term_match(const struct term *t, const struct row *r, const struct t
 	const void *of;
 	const char *comm;
 
-	if (!m || (t->key == KEY_CGROUP && row_limiter(r) != r->cgroup)) /* it depends on two things */
+	if (!m || (t->key == KEY_CGROUP && row_limiter(r) != r->cgroup)) /* it depends on two cgroups */
 		return term_ask(t, r, tick->interval_ns);
 	of = shared_by(t, r);
 	comm = of ? m->comm : r->thread ? r->thread->comm : r->process->comm;

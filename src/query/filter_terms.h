@@ -2,7 +2,7 @@
 #ifndef SYSTOP_QUERY_FILTER_TERMS_H
 #define SYSTOP_QUERY_FILTER_TERMS_H
 
-/* A filter as filter.c reads it and filter_match.c asks it. */
+/* A parsed filter: filter.c builds it and filter_match.c evaluates it. */
 
 #include "query/filter.h"
 
@@ -13,13 +13,13 @@ enum key { KEY_WORD, KEY_COMM, KEY_CGROUP, KEY_USER, KEY_STATE, KEY_IS, KEY_TID,
 
 enum flag { FLAG_KTHREAD, FLAG_EXITED, FLAG_THROTTLED };
 
-/* What a number was written with. */
+/* The unit that a number was written with. */
 enum scale { SCALE_NONE, SCALE_PERCENT, SCALE_TIME, SCALE_COUNT };
 
 struct alternative {
 	const char *text;
-	bool pattern;  /* it has * ? or [ */
-	double number; /* ns for SCALE_TIME; of a word: the tid or pid it is, or -1 */
+	bool pattern;  /* contains * ? or [ */
+	double number; /* ns for SCALE_TIME; for a word: the tid or pid that it may be, or -1 */
 	enum scale scale;
 };
 
@@ -28,10 +28,10 @@ struct term {
 	enum key key;
 	enum metric_id metric; /* KEY_METRIC */
 	enum op op;
-	struct alternative *any; /* one of them has to hold */
+	struct alternative *any; /* one of them has to match */
 	size_t nr_any, any_room;
-	/* What came out the last time, and for what: many rows share values, cgroup or name. NULL: it
-	 * asks for what rows do not share. */
+	/* The last result and what it was for: many rows share values, cgroup or name. NULL: the term depends on
+	 * what rows do not share. */
 	struct memo {
 		uint64_t seq; /* of the tick */
 		const void *of;
@@ -41,7 +41,7 @@ struct term {
 };
 
 struct filter {
-	char *text; /* what alternatives point into */
+	char *text; /* text that the alternatives point into */
 	struct term *terms;
 	size_t nr, room;
 };

@@ -80,7 +80,7 @@ static int find_names(struct interrupted *v, const struct tick *t)
 	return err;
 }
 
-/* Cgroups are few: those that lost most are found first. */
+/* Cgroups are few, and those that lost most are found first. */
 static int add_to_cgroup(struct interrupted *v, const struct interrupted_thread *one)
 {
 	struct interrupted_cgroup new = { .ns = one->ns };
@@ -99,7 +99,7 @@ int interrupted_done(struct interrupted *v, const struct tick *t)
 {
 	int err = find_names(v, t);
 
-	map_fini(&v->of); /* places are others from now on */
+	map_fini(&v->of); /* sorting changes all places */
 	v->of = (struct map){ 0 };
 	if (v->nr)
 		qsort(v->at, v->nr, sizeof(*v->at), victim_order);
@@ -137,7 +137,7 @@ int interrupted_read(struct interrupted *v, const struct irq_source *irq, const 
 	if (held < now && now - held > from)
 		from = now - held;
 	err = read_from(v, irq, source, from, shown->boottime_ns);
-	if (!err && v->from > from) /* a CPU's ring has less: then the same time of all of them */
+	if (!err && v->from > from) /* a CPU's ring reaches back less far: read the same time for all */
 		err = read_from(v, irq, source, v->from, shown->boottime_ns);
 	return err ? err : interrupted_done(v, shown);
 }

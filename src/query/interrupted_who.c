@@ -10,14 +10,14 @@
 #include "util/map.h"
 #include "util/text.h"
 
-/* By index (irq.h): the kernel's functions for softirqs, and what a CPU's own vectors are for. */
+/* By index (irq.h): the kernel's functions for softirqs, and the purpose of the CPU's own vectors. */
 static const char *const handlers[IRQ_LINES] = {
 	"tasklet_hi_action",  "run_timer_softirq", "net_tx_action",      "net_rx_action",       "blk_done_softirq",
 	"irq_poll_softirq",   "tasklet_action",    "sched_balance_softirq", "hrtimer_run_softirq", "rcu_core_si",
 	[IRQ_LOC] = "apic timer", [IRQ_RES] = "reschedule", [IRQ_CAL] = "function call", [IRQ_IWI] = "irq work",
 };
 
-/* By number, each with a chain of those who have it. */
+/* Maps each number to a chain of the entries that have it. */
 static int by_number(struct map *m, struct interrupted_who *const *who, size_t nr)
 {
 	int err = 0;

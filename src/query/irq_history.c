@@ -10,7 +10,7 @@ uint64_t irq_history_first(const struct tick *t)
 	uint64_t oldest;
 
 	tick_past(t, &oldest);
-	return oldest < t->seq ? oldest : t->seq; /* paused for longer than is remembered: itself */
+	return oldest < t->seq ? oldest : t->seq; /* a pause longer than the history: only the shown refresh */
 }
 
 uint64_t irq_history_since(const struct tick *t)
@@ -32,7 +32,7 @@ void irq_bursts_add(struct irq_bursts *b, const struct irq_burst *one)
 {
 	int at = b->nr;
 
-	while (at && b->at[at - 1].ns <= one->ns) /* of equal ones the last that came */
+	while (at && b->at[at - 1].ns <= one->ns) /* equal bursts: the latest first */
 		at--;
 	if (at == IRQ_BURSTS)
 		return;

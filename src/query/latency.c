@@ -34,7 +34,7 @@ uint64_t latency_source_key(uint16_t index)
 	return index + 1;
 }
 
-/* --- Whose they are */
+/* --- Owners of the durations */
 
 static void forget(struct latency_contributors *p)
 {
@@ -65,10 +65,10 @@ static struct latency_contributor *contributor_new(struct latency_contributors *
 	}
 	who->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .thread = &who->life,
 				 .process = &who->process, .cgroup = &who->cgroup };
-	return map_put(&p->of, key, who) ? NULL : who; /* it is freed with the others */
+	return map_put(&p->of, key, who) ? NULL : who; /* freed with the others */
 }
 
-/* The thread is copied: a range outlives the memory of its refreshes. */
+/* The thread is copied: a range outlives the history of its refreshes. */
 static struct latency_contributor *thread_contributor(struct latency_contributors *p, const struct life *l)
 {
 	struct latency_contributor *who = map_get(&p->of, latency_thread_key(l));
@@ -113,7 +113,8 @@ static void add(struct latency_contributor *who, int slot, uint64_t count, uint6
 	who->n.n[slot] += count;
 }
 
-/* @count waits of a slot, each taken for its middle; if @max lies in it, one takes that and the others the middle below it. */
+/* Sum of @count waits of a slot, each taken as the middle of the slot. If @max is in the slot, one wait has it, and
+ * the others the middle below it. */
 static uint64_t about_ns(enum hist_id kind, int slot, uint64_t count, uint64_t max)
 {
 	const struct latency_range one = { kind, 0, 0, slot, slot };
@@ -134,7 +135,7 @@ static void at_most(struct latency_contributor *who, uint64_t ns)
 	who->most_ns = ns > who->most_ns ? ns : who->most_ns;
 }
 
-/* Whether a histogram has any of these. */
+/* Whether a histogram has counts in the range. */
 static bool has_some(const struct hist *h, const struct latency_range *r)
 {
 	for (int slot = r->low; slot <= r->high; slot++)
@@ -172,7 +173,7 @@ static int add_threads(void *arg, const struct life *l, const struct values *v)
 	return 0;
 }
 
-/* What all but the longest of them took at least. */
+/* Lower bound for the sum of all but the longest. */
 static uint64_t least_of_others(const struct away *a)
 {
 	uint64_t least = a->count ? (a->count - 1) * (1ULL << a->slot) : 0;
@@ -221,7 +222,7 @@ static int add_sources(struct latency_contributors *p, const struct tick *t)
 	return 0;
 }
 
-/* --- Who ran instead */
+/* --- What ran instead */
 
 static void behind_name(const struct wait *w, char *buf, size_t size)
 {
@@ -277,7 +278,7 @@ static int longer(const void *a, const void *b)
 	return x->row.number - y->row.number;
 }
 
-/* --- All of it */
+/* --- The search */
 
 static int find_in(struct latency_contributors *p, const struct tick *any, uint64_t seq)
 {
@@ -295,7 +296,7 @@ static int find_in(struct latency_contributors *p, const struct tick *any, uint6
 	}
 }
 
-/* Whether @r is what there is, and more refreshes. */
+/* Whether @r is the present range, with more refreshes. */
 static bool goes_on(const struct latency_contributors *p, const struct latency_range *r)
 {
 	const struct latency_range *had = &p->range;
@@ -304,7 +305,7 @@ static bool goes_on(const struct latency_contributors *p, const struct latency_r
 	       had->first >= r->first && had->last <= r->last;
 }
 
-/* Anew, also of refreshes in which one that came with others waited for less. */
+/* Recomputed for all refreshes: a contributor new to the range had shorter waits in earlier ones. */
 static void find_behinds(struct latency_contributors *p, const struct tick *any)
 {
 	for (size_t i = 0; i < p->nr; i++)
@@ -342,6 +343,6 @@ int latency_contributors_find(struct latency_contributors *p, const struct tick 
 	if (p->nr)
 		qsort(p->at, p->nr, sizeof(*p->at), longer);
 	if (err)
-		p->range.last = 0; /* it is not all there: the next time from the start */
+		p->range.last = 0; /* incomplete: start over the next time */
 	return err;
 }

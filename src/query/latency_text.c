@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is said about a range of latencies, and those it is of. */
+/* Texts about a range of latencies and its contributors. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -57,7 +57,7 @@ void latency_contributors_text(const struct latency_contributors *p, uint64_t al
 		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
 				 p->nr == 1 ? "" : "s");
 	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
-		if (p->at[i]->ns * 200 < p->ns) /* what would be 0%, as all that come after it */
+		if (p->at[i]->ns * 200 < p->ns) /* this one and all that follow would show as 0% */
 			break;
 		text_safe(name, sizeof(name), p->at[i]->life.comm, sizeof(p->at[i]->life.comm));
 		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);

@@ -41,7 +41,7 @@ static void swap(const void **a, const void **b)
 	*b = t;
 }
 
-/* Quickselect: items[0 .. k) stand before items[k ..), in no order within. */
+/* Quickselect: items[0 .. k) precede items[k ..), both unordered. */
 static void order_split(const void **items, size_t nr, size_t k, struct order *o)
 {
 	size_t low = 0, high = nr;
@@ -72,10 +72,10 @@ static void order_split(const void **items, size_t nr, size_t k, struct order *o
 	}
 }
 
-/* So many items ahead memory is asked for. */
+/* Prefetch distance, in items. */
 #define PREFETCH 16
 
-/* Moves items[at] down a heap whose root stands last of all in the order. */
+/* Moves items[at] down a heap whose root is the last item in the order. */
 static void sift(const void **items, size_t nr, size_t at, struct order *o)
 {
 	for (;;) {
@@ -92,8 +92,8 @@ static void sift(const void **items, size_t nr, size_t at, struct order *o)
 	}
 }
 
-/* For a screen at the top of a long list: items[0 .. k) stand before all others, in no order. Most
- * items are looked at once, against the last one that is in. */
+/* For a screen at the top of a long list: items[0 .. k) precede all others, unordered. Most items are compared only
+ * once, with the last of the first k. */
 static void order_first(const void **items, size_t nr, size_t k, struct order *o)
 {
 	for (size_t at = k / 2; at-- > 0;)
@@ -108,7 +108,7 @@ static void order_first(const void **items, size_t nr, size_t k, struct order *o
 	}
 }
 
-/* Up to here a heap is quicker than to split all items. */
+/* Largest k for which a heap is faster than partitioning all items. */
 #define FIRST_MAX 256
 
 void items_order(const void **items, size_t nr, size_t first, size_t count, const struct order *order)

@@ -7,8 +7,9 @@
 
 struct row;
 
-/* item_before - whether @a stands before @b; @arg is the caller's. item_tie - below 0: @a stands before @b, of two that
- * are equal for the caller, so that a screen does not dance. */
+/* item_before - whether @a precedes @b; @arg is the caller's.
+ * item_tie - breaks ties of items that are equal for the caller, so that rows do not change places from refresh to
+ * refresh; negative: @a precedes @b. */
 typedef bool item_before(const void *a, const void *b, const void *arg);
 typedef int item_tie(const void *a, const void *b);
 
@@ -21,13 +22,13 @@ struct order {
 /* row_tie - of struct row: by tid, pid or path. */
 item_tie row_tie;
 
-/* items_rank - how many of the items stand before @item. O(n). */
+/* items_rank - number of items that precede @item. O(n). */
 size_t items_rank(const void *const *items, size_t nr, const void *item, const struct order *o);
 
 /*
- * items_order - puts the items that a screen of lines @first .. @first + @count shows into place:
- * items[first .. first+count) hold what a full sort would put there; the rest is in any order.
- * O(n) in @nr, so that 50,000 threads cost no full sort. rows_order - the same of rows, ties by row_tie().
+ * items_order - a partial sort for a screen that shows items[first .. first+count): these hold what a full sort would
+ * put there; the rest is in any order. O(n) in @nr, so that 50,000 threads cost no full sort.
+ * rows_order - the same for rows, with ties by row_tie().
  */
 void items_order(const void **items, size_t nr, size_t first, size_t count, const struct order *o);
 void rows_order(const struct row **refs, size_t nr, size_t first, size_t count, item_before *before, const void *arg);

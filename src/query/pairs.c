@@ -15,8 +15,8 @@ static uint64_t mix(uint64_t key, const void *p)
 	return key ^ key >> 29;
 }
 
-/* Equal for waits that are added up: processes and cgroups live as long as the ticks that show them. Whom one waited
- * behind is told by name: a hundred short compilers are one. */
+/* Equal for waits that are added up. Processes and cgroups live as long as the ticks that show them. The blocking
+ * process counts by its name: a hundred short-lived compilers are one. */
 static uint64_t key_of(const struct pair *p)
 {
 	uint64_t key = mix(1 + p->kind, p->limit);

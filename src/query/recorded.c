@@ -9,7 +9,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Who a thread's number was, from when to when. */
+/* The owner of a thread number, and from when to when. */
 struct span {
 	pid_t tid;
 	uint64_t from, to;
@@ -19,14 +19,14 @@ struct span {
 #define TID_UNKNOWN (-1)
 
 struct looking {
-	struct event *events; /* samples and blocks, with whole numbers of threads */
+	struct event *events; /* samples and blocks, with complete tids */
 	size_t nr, room;
 	struct span *spans;   /* by tid and time */
 	size_t nr_spans, spans_room;
-	struct map stacks;    /* id -> struct stack; those wanted and not found have SOME */
-	int cpu;              /* the events are of this one: */
-	int64_t current, before; /* who runs there, and who did */
-	size_t first;         /* of its events */
+	struct map stacks;    /* id -> struct stack; SOME: wanted, not found yet */
+	int cpu;              /* the events belong to this CPU: */
+	int64_t current, before; /* the thread that runs there, and the previous one */
+	size_t first;         /* first of its events */
 };
 
 #define SOME ((struct stack *)1)
@@ -38,7 +38,7 @@ static bool is_low_bits(uint32_t low, int64_t tid)
 	return tid > 0 && (tid & RING_SAMPLE_TID) == low;
 }
 
-/* Those before the first switch: of whom it replaces. */
+/* Assigns the events before the first switch to the thread that the switch replaces. */
 static void settle(struct looking *g, uint32_t tid)
 {
 	for (size_t i = g->first; i < g->nr; i++)
@@ -79,7 +79,7 @@ static int on_event(void *arg, int cpu, const struct event *e)
 
 	if (cpu != g->cpu) {
 		if (g->current == TID_UNKNOWN)
-			g->nr = g->first; /* there was no switch: whose they are is not known */
+			g->nr = g->first; /* without a switch the thread is unknown */
 		g->cpu = cpu;
 		g->current = g->before = TID_UNKNOWN;
 		g->first = g->nr;
@@ -89,7 +89,7 @@ static int on_event(void *arg, int cpu, const struct event *e)
 	return e->kind == RING_SAMPLE || e->kind == RING_BLOCK ? keep(g, e) : 0;
 }
 
-/* --- Who and where */
+/* --- Threads and stacks */
 
 static int on_life(void *arg, const struct life *l, uint64_t from, uint64_t to)
 {
@@ -108,7 +108,7 @@ static int by_tid(const void *a, const void *b)
 	return x->from == y->from ? 0 : x->from < y->from ? -1 : 1;
 }
 
-/* Who had a number then; NULL: not known. */
+/* The thread that had a number at that time; NULL: not known. */
 static const struct life *who(const struct looking *g, pid_t tid, uint64_t at)
 {
 	size_t low = 0, high = g->nr_spans;

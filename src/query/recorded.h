@@ -8,9 +8,9 @@
 #include "model/sample.h"
 #include "stack.h"
 
-/* Where recorded_read() takes it from. */
+/* The sources that recorded_read() reads. */
 struct recorded_source {
-	/* Events of a time, CPU after CPU (struct source). */
+	/* Events of a time range, CPU by CPU (struct source). */
 	int (*events)(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 		      int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg);
 	/* All stacks by their ids. */
@@ -18,14 +18,14 @@ struct recorded_source {
 		      int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
 		      void *fn_arg);
 	void *arg;
-	const struct tick *tick; /* any: whose past knows who there was */
-	int frequency;           /* samples a second on each CPU */
+	const struct tick *tick; /* any tick: its history knows the threads */
+	int frequency;           /* samples per second on each CPU */
 };
 
 /*
- * recorded_read - turns what the recorder has of @from to @to, CLOCK_BOOTTIME ns, into samples: of CPUs, which have no
- * length; of blocks, D state or sleep, from their start to their end, which is in that time. Threads that nobody knows
- * any more are left out. Stacks live until it returns. @since: from when on all is there. Returns 0, what @fn returned,
+ * recorded_read - converts the recorder's events from @from to @to, CLOCK_BOOTTIME ns, into samples. CPU samples have
+ * no length; blocks (D state or sleep) have a start and an end, and the end is in that time. Skips threads that are no
+ * longer known. Stacks live until it returns. @since: start of the time that is complete. Returns 0, what @fn returned,
  * or -errno.
  */
 typedef int recorded_fn(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until);

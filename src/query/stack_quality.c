@@ -10,10 +10,10 @@
 #include "query/stack_walk.h"
 #include "sym/names.h"
 
-/* More different stacks than the programs have ids for at a time: what is not seen any more goes. */
+/* More stacks than the programs have ids for at a time: the cache is emptied when it is full. */
 #define KNOWN_MAX (1 << 17)
 
-/* In known: never NULL. */
+/* Value in known: never NULL. */
 #define COUNTED(frames, named) (void *)(((uintptr_t)(frames) << 16 | (named)) + 1)
 
 struct count {
@@ -43,7 +43,7 @@ static void add_stack(struct stack_names *n, const struct source *source, const 
 
 	if (!known) {
 		c = count_names(source, s);
-		(void)map_put(&n->known, key, COUNTED(c.frames, c.named)); /* else it is counted again */
+		(void)map_put(&n->known, key, COUNTED(c.frames, c.named)); /* on failure it is counted again */
 	}
 	sum->frames += c.frames;
 	sum->named += c.named;

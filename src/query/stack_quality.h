@@ -11,32 +11,32 @@ struct source;
 struct stack_sample;
 
 /*
- * How good the stacks of a weight are, in two numbers that say nothing of each other:
+ * How good the stacks of a weight are, in two independent numbers:
  *
- *   unwound  the share of the weight whose stacks reach a root: neither the kernel's nor the user's part is cut, and none
- *            of them is missing. It says whether the callers are right.
- *   named    each sample's weight times the share of its frames that have a name, added up. It says how much of a
- *            flamegraph are functions, and how much file+0xoffset. Frames whose names have not come yet have none; what
- *            stands for frames that were left out in the middle ([...]) is no frame.
+ *   unwound  the share of the weight whose stacks reach a root: neither the kernel's nor the user's part is cut, and
+ *            neither is missing. It shows whether the callers are right.
+ *   named    the sum of each sample's weight times the share of its frames that have a name. It shows how much of a
+ *            flamegraph is functions, and how much is file+0xoffset. Frames whose names have not arrived yet have
+ *            none; the mark for frames left out in the middle ([...]) is not a frame.
  *
- * Both are shares of the weight that has a stack, or a part of one. What has none (a block that was too short or over the
- * budget, no room) is in neither; where nothing has a stack both are unknown. The numbers are of all frames of the
- * samples, also of those that a view hides.
+ * Both are shares of the weight that has a stack, or a part of one. Samples without one (a block that was too short or
+ * over the budget, no room) are in neither; if nothing has a stack, both are unknown. The numbers cover all frames of
+ * the samples, including those that a view hides.
  */
 struct stack_quality {
 	uint64_t total;   /* weight of all samples, in its unit, */
-	uint64_t stacks;  /* of those with a stack, */
+	uint64_t stacks;  /* weight of those with a stack, */
 	uint64_t unwound; /* and of those whose stacks reach a root */
 	double named;
 };
 
-/* The share of each stack's frames that have a name, as long as no others are learnt. Initialise with zeroes. */
+/* Cache of the share of each stack's frames that have a name, valid until new names arrive. Initialise with zeroes. */
 struct stack_names {
-	struct map known;    /* stack -> frames, and how many have names */
+	struct map known;    /* stack -> number of frames, and of frames with names */
 	uint64_t generation; /* of the names */
 };
 
-/* stack_names_share - 0 to 1, of all frames of a sample, which it asks for names of; 0 where there are none. */
+/* stack_names_share - 0 to 1, over all frames of a sample, whose names it requests; 0 without frames. */
 double stack_names_share(struct stack_names *n, const struct source *source, const struct stack_sample *s);
 void stack_names_fini(struct stack_names *n);
 
@@ -47,8 +47,8 @@ void stack_quality_add(struct stack_quality *q, const struct stack_sample *s, do
 uint64_t stack_quality_unwound(const struct stack_quality *q);
 uint64_t stack_quality_named(const struct stack_quality *q);
 
-/* stack_quality_percent - "41%" of @whole; "-" where @part is VALUE_NA or @whole is 0. 0 and 100 are exact: less than half
- * a percent is 1, and so is what is missing. Returns @buf. */
+/* stack_quality_percent - @part of @whole, as "41%"; "-" if @part is VALUE_NA or @whole is 0. 0 and 100 are exact: a
+ * share below 0.5% shows as 1%, and one above 99.5% as 99%. Returns @buf. */
 const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_t whole);
 
 /* stack_quality_text - "unwound 99% named 41%". Returns @buf. */

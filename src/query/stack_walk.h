@@ -15,16 +15,17 @@ enum stack_walk_how {
 	WALK_INNERMOST = 1, /* the innermost frame first */
 	WALK_NO_KERNEL = 2, /* without these frames */
 	WALK_NO_USER = 4,
-	WALK_MARKS = 8,     /* from the root: stops also where frames are missing, at a mark */
+	WALK_MARKS = 8,     /* from the root: also stops at a mark where frames are missing */
 };
 
-/* Where a walk over the frames of a sample is: kernel functions are inside of user functions. */
+/* Position of a walk over the frames of a sample: kernel functions are inside user functions. */
 struct stack_walk {
 	uint64_t frame;
-	uint32_t tgid;    /* of its stack */
+	uint32_t tgid;    /* process of its stack */
 	bool kernel;
-	const char *mark; /* not NULL: this, and no frame: "[truncated]", "[user stack not taken]", "[no stack]", "~" */
-	/* Its own: */
+	const char *mark; /* not NULL: a mark instead of a frame: "[truncated]", "[user stack not taken]", "[no
+			   * stack]", "~" */
+	/* Private: */
 	const struct source *source;
 	bool innermost;
 	struct stack_walk_part {
@@ -36,19 +37,20 @@ struct stack_walk {
 	uint32_t at;      /* in the part */
 };
 
-/* stack_walk - begins one over both stacks of a sample. stack_walk_frames - over frames, innermost first, of a process.
- * What they are of is borrowed. stack_walk_next - goes to the next frame or mark; false: there are no more. */
+/* stack_walk - begins a walk over both stacks of a sample.
+ * stack_walk_frames - begins one over frames, innermost first, of a process. Both borrow what they walk.
+ * stack_walk_next - advances to the next frame or mark; false: the end. */
 void stack_walk(struct stack_walk *w, const struct source *source, const struct stack_sample *s, int how);
 void stack_walk_frames(struct stack_walk *w, const struct source *source, const uint64_t *frames, uint32_t nr,
 		       uint32_t tgid);
 bool stack_walk_next(struct stack_walk *w);
 
-/* stack_walk_symbol - what the frame is called now. NULL: out of memory. stack_walk_name - the same in raw bytes, never
- * NULL; also of a mark. */
+/* stack_walk_symbol - the present symbol of the frame. NULL: out of memory.
+ * stack_walk_name - its name in raw bytes, never NULL; also of a mark. */
 const struct symbol *stack_walk_symbol(const struct stack_walk *w);
 const char *stack_walk_name(const struct stack_walk *w);
 
-/* stack_walk_ask - asks for the names of all frames of a tick, so that they are there later. */
+/* stack_walk_ask - requests the names of all frames of a tick, so that they arrive later. */
 void stack_walk_ask(const struct source *source, const struct tick *t);
 
 #endif

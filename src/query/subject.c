@@ -109,6 +109,6 @@ void subject_name(const struct subject *s, const struct row *r, char *buf, size_
 
 uint64_t subject_key(const struct subject *s)
 {
-	/* The highest bit of a cgroup's id says which hierarchy. */
+	/* The highest bit of a cgroup's id is the hierarchy. */
 	return (((s->start_ns << 20 ^ s->id) * 4 + s->kind) ^ s->id >> 63 << 62) | 1ULL << 63;
 }

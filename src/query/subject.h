@@ -7,31 +7,32 @@
 
 #include "model/tick.h"
 
-/* Which thread, process or cgroup: what a row is about, whatever tick it is of. */
+/* A thread, process or cgroup: the subject of a row, independent of the tick. */
 struct subject {
 	enum { SUBJECT_ALL, SUBJECT_CGROUP, SUBJECT_PROCESS, SUBJECT_THREAD } kind;
 	uint64_t id;       /* cgroup's id, tgid or tid */
-	uint64_t start_ns; /* of a thread: tids come back; else 0 */
+	uint64_t start_ns; /* of a thread, as tids are reused; else 0 */
 };
 
-/* subject_of - what a row is about; NULL: all. */
+/* subject_of - the subject of a row; NULL: all. */
 struct subject subject_of(const struct row *r);
 
-/* subject_is - whether the row is about it. subject_holds - or about a part of it: a thread of the
- * process, a process or thread of the cgroup or below; everything is a part of all. */
+/* subject_is - whether the row is that of the subject.
+ * subject_holds - the same, or of a part of it: a thread of the process, a process or thread of the cgroup or below;
+ * all holds everything. */
 bool subject_is(const struct subject *s, const struct row *r);
 bool subject_holds(const struct subject *s, const struct row *r);
 
-/* subject_holds_life - whether the thread is it, or a part of it. */
+/* subject_holds_life - the same for a thread. */
 bool subject_holds_life(const struct subject *s, const struct life *l);
 
-/* subject_row - its row in a tick, NULL: it has none. O(rows). */
+/* subject_row - its row in a tick, NULL: none. O(rows). */
 const struct row *subject_row(const struct subject *s, const struct tick *t);
 
-/* subject_name - "/web/api", "nginx 4711", "worker 4712", "all", of its row, fit for a terminal. */
+/* subject_name - "/web/api", "nginx 4711", "worker 4712", "all"; @r is its row. Fit for a terminal. */
 void subject_name(const struct subject *s, const struct row *r, char *buf, size_t size);
 
-/* subject_key - for a hash: different for different subjects, but for a chance of 1 in 2^40. */
+/* subject_key - for a hash: equal for two subjects with a chance of 1 in 2^40. */
 uint64_t subject_key(const struct subject *s);
 
 #endif

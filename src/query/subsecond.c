@@ -60,7 +60,7 @@ void subsecond_fini(struct subsecond *s)
 	*s = (struct subsecond){ 0 };
 }
 
-/* Adds a time to all parts that it is in, as far as they are kept. */
+/* Adds a span to all the kept parts that it covers. */
 static void add_span(struct subsecond *s, uint64_t from, uint64_t until)
 {
 	while (from < until) {
@@ -74,7 +74,7 @@ static void add_span(struct subsecond *s, uint64_t from, uint64_t until)
 	}
 }
 
-/* --- Waits for a CPU: a thread is woken on one CPU, and runs on another */
+/* --- Waits for a CPU: a thread is woken on one CPU and runs on another */
 
 static int add_turn(struct subsecond *s, uint32_t tid, uint64_t at, bool runs)
 {
@@ -100,7 +100,7 @@ static int on_turn(struct subsecond *s, int cpu, const struct event *e)
 	return err;
 }
 
-/* Of two neighbours, by time. */
+/* Merges two neighbouring runs by time. */
 static void merge_two(const struct subsecond_turn *from, size_t a, size_t b, size_t end, struct subsecond_turn *to)
 {
 	size_t middle = b, at = a;
@@ -109,7 +109,7 @@ static void merge_two(const struct subsecond_turn *from, size_t a, size_t b, siz
 		to[at++] = b == end || (a < middle && from[a].at <= from[b].at) ? from[a++] : from[b++];
 }
 
-/* Each CPU's are in order already: neighbours are merged until all are one. */
+/* Each CPU's run is sorted already: neighbours are merged until one run is left. */
 static int sort_turns(struct subsecond *s)
 {
 	struct subsecond_turn *bigger = realloc(s->merged, (s->turns_room + 1) * sizeof(*bigger));
@@ -190,7 +190,7 @@ int subsecond_read(struct subsecond *s, const struct source *source, uint64_t un
 	s->cpu = -1;
 	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
 	if (since > from * SEC)
-		forget_waiting(s); /* some that ran since are taken for waiting */
+		forget_waiting(s); /* events were lost: threads that ran since would still count as waiting */
 	if (!err && s->metric == SUBSECOND_RUNQ)
 		err = pair_turns(s);
 	for (uint64_t second = from; second < until; second++)

@@ -11,19 +11,19 @@
 
 struct source;
 
-/* Parts of a second, and how many seconds are kept. */
+/* Parts of a second, and number of seconds kept. */
 #define SUBSECOND_PARTS 200
 #define SUBSECOND_PART_NS (1000000000ULL / SUBSECOND_PARTS)
 #define SUBSECOND_SECONDS 180
 
 enum subsecond_metric {
 	SUBSECOND_CPU,  /* samples of CPUs */
-	SUBSECOND_RUNQ, /* ns that threads waited for one */
-	SUBSECOND_D,    /* ns in D state, of blocks that the recorder has: of 0.1 ms and more */
+	SUBSECOND_RUNQ, /* ns that threads waited for a CPU */
+	SUBSECOND_D,    /* ns in D state, of recorded blocks: at least 0.1 ms */
 	SUBSECOND_METRICS
 };
 
-/* A thread waits for a CPU, or runs, from then on. */
+/* From this time on a thread waits for a CPU, or runs. */
 struct subsecond_turn {
 	uint64_t at;
 	uint32_t tid;
@@ -31,40 +31,41 @@ struct subsecond_turn {
 };
 
 /*
- * When in their second things happened, by what the recorder has: whole seconds of CLOCK_BOOTTIME, read once each.
- * Initialise with zeroes.
+ * Offsets within their seconds of what the recorder has: whole seconds of CLOCK_BOOTTIME, each read once. Initialise
+ * with zeroes.
  */
 struct subsecond {
 	enum subsecond_metric metric;
 	uint64_t *parts;         /* [second % SUBSECOND_SECONDS][part] */
 	bool known[SUBSECOND_SECONDS];
-	uint64_t from, until;    /* seconds: what was read */
-	struct map waiting;      /* tid -> since when, ns: of SUBSECOND_RUNQ */
-	struct subsecond_turn *turns, *merged; /* of what is being read, CPU after CPU */
+	uint64_t from, until;    /* seconds: the range read */
+	struct map waiting;      /* SUBSECOND_RUNQ: tid -> start of its wait, ns */
+	struct subsecond_turn *turns, *merged; /* of the range being read, CPU by CPU */
 	size_t nr_turns, turns_room;
-	size_t *runs;            /* where each CPU's begin */
+	size_t *runs;            /* start of each CPU's turns */
 	size_t nr_runs, runs_room;
 	int cpu;
 };
 
-/* subsecond_start - forgets all; what is read next begins with the second @from. 0 or -ENOMEM. */
+/* subsecond_start - empties it; the next read begins with the second @from. 0 or -ENOMEM. */
 int subsecond_start(struct subsecond *s, enum subsecond_metric metric, uint64_t from);
 
-/* subsecond_read - goes on up to the second @until, without it. 0 or -errno. */
+/* subsecond_read - reads on up to the second @until, exclusive. 0 or -errno. */
 int subsecond_read(struct subsecond *s, const struct source *source, uint64_t until);
 
-/* subsecond_sum - samples or ns of a second's parts [@first, @first + @nr). subsecond_known - whether all of it is
- * known. */
+/* subsecond_sum - samples or ns in parts [@first, @first + @nr) of a second.
+ * subsecond_known - whether all of the second is known. */
 uint64_t subsecond_sum(const struct subsecond *s, uint64_t second, int first, int nr);
 bool subsecond_known(const struct subsecond *s, uint64_t second);
 
-/* Times that lie in some part of some seconds. */
+/* A range of times within a range of seconds. */
 struct subsecond_range {
 	uint64_t first, last; /* seconds */
-	uint64_t low, high;   /* ns of each: [low, high) */
+	uint64_t low, high;   /* ns within each: [low, high) */
 };
 
-/* subsecond_overlap - ns of [@from, @until) in it; subsecond_has - whether a time is. */
+/* subsecond_overlap - ns of [@from, @until) in the range.
+ * subsecond_has - whether the range contains a time. */
 uint64_t subsecond_overlap(const struct subsecond_range *r, uint64_t from, uint64_t until);
 bool subsecond_has(const struct subsecond_range *r, uint64_t at);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper rows are not indented any more. */
+/* Indentation limit. */
 #define INDENT_MAX 20
 
 static uint64_t key_of(const struct row *r)
@@ -33,8 +33,8 @@ int tree_begin(struct tree *t, const struct row *rows, size_t nr)
 	return 0;
 }
 
-/* Depths, and everything above a wanted row wanted. Parents may stand behind their children, and a
- * number that came back could make a circle: a row that is its own ancestor is a root. */
+/* Computes depths and marks all ancestors of wanted rows. Parents may follow their children, and a reused number
+ * could make a circle: a row that is its own ancestor becomes a root. */
 static void complete(struct tree *t)
 {
 	for (size_t i = 0; i < t->nr; i++) {
@@ -62,7 +62,7 @@ struct siblings {
 	size_t *first;
 };
 
-/* All wanted rows, grouped by their parent. */
+/* Groups the wanted rows by parent. */
 static int group(const struct tree *t, struct siblings *s)
 {
 	size_t *next;
@@ -71,7 +71,7 @@ static int group(const struct tree *t, struct siblings *s)
 	s->first = calloc(t->nr + 3, sizeof(*s->first));
 	if (!s->rows || !s->first)
 		return -ENOMEM;
-	next = s->first + 1; /* first[p + 2] counts, then is where the next one of p + 1 goes */
+	next = s->first + 1; /* first[p + 2] counts, then is the next free place of p + 1 */
 	for (size_t i = 0; i < t->nr; i++)
 		if (t->nodes[i].wanted)
 			next[t->nodes[i].parent + 2]++;
@@ -83,7 +83,7 @@ static int group(const struct tree *t, struct siblings *s)
 	return 0;
 }
 
-/* Where rows go, and in which order. */
+/* Destination of rows, and their order. */
 struct listing {
 	item_before *before;
 	const void *arg;

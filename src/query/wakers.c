@@ -44,7 +44,7 @@ void wakers_add(struct wakers *w, const struct stack_sample *s)
 		.weight = s->whole,
 	};
 
-	/* Of those without a stack it was not told. */
+	/* Blocks without a stack have no waker. */
 	if (!s->count || s->flags & NOTE_NO_STACK || (s->metric != METRIC_SLEEP && s->metric != METRIC_D))
 		return;
 	new.number = new.context == WAKE_THREAD ? tid : number;
@@ -69,7 +69,7 @@ void wakers_sort(struct wakers *w)
 	qsort(w->at, w->nr, sizeof(w->at[0]), more);
 }
 
-/* Of all that ever had the number, the one that has it in the tick. */
+/* The thread that has the number in the tick, of all that ever had it. */
 static const struct row *find_thread(const struct tick *t, pid_t tid)
 {
 	for (size_t i = 0; i < t->nr_active; i++)
@@ -129,13 +129,13 @@ void wakers_text(const struct wakers *w, const struct tick *t, const struct sour
 	size_t used = 0;
 
 	snprintf(buf, size, "-");
-	if (w->nr && t->timers_unseen) /* the first one goes on behind it */
+	if (w->nr && t->timers_unseen) /* the first waker follows on the same line */
 		used = snprintf(buf, size, "(timers not seen) ");
 	for (int i = 0; i < w->nr; i++) {
 		char name[160], one[180];
 		int len;
 
-		if (i && w->at[i].count * 200 < w->count) /* what would be 0%, as all that come after it */
+		if (i && w->at[i].count * 200 < w->count) /* this one and all that follow would show as 0% */
 			return;
 		waker_name(&w->at[i], t, source, name, sizeof(name));
 		len = snprintf(one, sizeof(one), "%s%s %.0f%%", i ? "   " : "", name,

@@ -10,33 +10,34 @@ struct stack_sample;
 struct tick;
 struct woken;
 
-/* Who ended blocks, by how often. Initialise with zeroes. */
+/* What ended blocks, and how often. Initialise with zeroes. */
 struct wakers {
 	struct waker {
-		uint8_t context;  /* enum wake_context; WAKE_CONTEXTS: nobody was seen */
+		uint8_t context;  /* enum wake_context; WAKE_CONTEXTS: the waker was not seen */
 		uint32_t number;  /* of the interrupt, softirq or thread */
-		uint32_t during;  /* the thread that was interrupted the last time, 0: idle */
+		uint32_t during;  /* the thread that it interrupted last, 0: idle */
 		uint64_t count;
 		uint64_t weight;  /* ns blocked */
-	} at[64];                 /* those met last when there are more */
+	} at[64];                 /* beyond that, the latest replace others */
 	int nr;
 	uint64_t count;           /* of all */
 };
 
-/* wakers_add - of a sample of a block that ended; wakers_add_woken - of wakings, whose blocks are not known.
+/* wakers_add - adds a sample of a block that ended.
+ * wakers_add_woken - adds wakeups of unknown blocks.
  * wakers_sort - the most frequent first. */
 void wakers_add(struct wakers *w, const struct stack_sample *s);
 void wakers_add_woken(struct wakers *w, const struct woken *k);
 void wakers_sort(struct wakers *w);
 
 /*
- * waker_name - "timer", "softirq NET_RX", "irq 24 nvme0q1", with "during java 4711" where a thread was
- * interrupted; or the thread: "java 4711". Fit for a terminal.
+ * waker_name - "timer", "softirq NET_RX", "irq 24 nvme0q1", with "during java 4711" where it interrupted a thread; or
+ * the thread: "java 4711". Fit for a terminal.
  */
 void waker_name(const struct waker *w, const struct tick *t, const struct source *source, char *buf,
 		size_t size);
 
-/* wakers_text - "timer 61%  java 4711 22%": as many as fit; "-": none. Says so where timers are not seen. */
+/* wakers_text - "timer 61%  java 4711 22%": as many as fit; "-": none. Notes if timers are not seen. */
 void wakers_text(const struct wakers *w, const struct tick *t, const struct source *source, char *buf,
 		 size_t size);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Room for files and for interrupts: what is not used any more makes room for others, and what there is none for is
-counted. A systop with little room (tests/bpf/small.c) fills up in seconds."""
+"""Room for files and for interrupts: unused entries make room for others, and what finds no room is counted. A
+systop with small limits (tests/bpf/small.c) fills up in seconds."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ SMALL = os.environ.get("SYSTOP_SMALL_PROGRAM", os.path.join(os.path.dirname(load
 
 @contextlib.contextmanager
 def small(**room):
-    """The program's environment says how much room it has."""
+    """The limits are set in the program's environment."""
     said = {"files": 65536, "age": 60, "rest": 10, "lines": 239, "past": 32 << 20} | room
     os.environ["SYSTOP_SMALL"] = " ".join(str(number) for number in said.values())
     try:
@@ -27,7 +27,7 @@ def small(**room):
 
 
 def short_program(folder, name, cgroup, seconds):
-    """A program of its own that uses a CPU, and is gone again."""
+    """A program of its own that uses a CPU and ends again."""
     path = shutil.copy(load_path("burn"), os.path.join(folder, name))
     with Load(path, "cpu", "9", preexec=lambda: cgroup.add(os.getpid())) as load:
         load.truth()
@@ -36,13 +36,14 @@ def short_program(folder, name, cgroup, seconds):
 
 
 def drain(systop):
-    """What comes now is new."""
+    """Entries from now on are new."""
     while not systop.lines.empty():
         systop.line()
 
 
 def files_make_room(room, programs):
-    """Programs that come and go, many more than there is room for: none is without, and functions have names to the end."""
+    """Programs that come and go, many more than there is room for: each gets room, and functions have names to the
+    end."""
     with Cgroup(f"systop-aging-{os.getpid()}") as cgroup, tempfile.TemporaryDirectory() as folder, \
          small(files=room, age=1, rest=1, past=1), \
          Systop("-d", "0.1", "-F", "499", "--window", "0", "-c", cgroup.path, program=SMALL) as systop:
@@ -61,7 +62,7 @@ def files_make_room(room, programs):
 
 
 def files_full(room):
-    """No room for a file that is in use: its stacks go on through it, and each of them is counted."""
+    """A file in use finds no room: its stacks continue through it, and each of them is counted."""
     with Cgroup(f"systop-aging-{os.getpid()}") as cgroup, tempfile.TemporaryDirectory() as folder, \
          small(files=room), Systop("-d", "0.5", "--window", "0", "-c", cgroup.path, "-F", "499", program=SMALL) as systop:
         systop.line()
@@ -82,7 +83,7 @@ def files_full(room):
 
 
 def interrupts():
-    """{line: count on all CPUs} of /proc/interrupts, of lines that somebody handles."""
+    """{line: count on all CPUs} of /proc/interrupts, for lines with a handler."""
     with open("/proc/interrupts", encoding="utf-8") as f:
         cpus = len(f.readline().split())
         words = [line.split() for line in f]
@@ -90,7 +91,7 @@ def interrupts():
 
 
 def lines_full():
-    """Two sources for all lines: the busiest device has one, and what all lines did is all there."""
+    """Two sources for all lines: the busiest device has one, and the counts of all lines are complete."""
     before = interrupts()
     with tempfile.NamedTemporaryFile(dir=os.path.dirname(load_path(""))) as file, small(lines=2), \
          Systop("-d", "0.5", "--window", "0", program=SMALL) as systop:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A hostile file costs its own names only; a large honest one has names."""
+"""A hostile file costs only its own names; a large honest one has names."""
 
 import array
 import contextlib
@@ -65,7 +65,7 @@ PAGE = 4096
 
 
 class Elf:
-    """An ELF file with code at 4096 that loops, or with that of another one, and any sections at all."""
+    """An ELF file with code at 4096 that loops, or with the code of another file, and any sections."""
 
     def __init__(self, base=None):
         self.sections = [(b"", 0, 0, 0, 0, 0, 0, b"")]  # name, type, address, size, link, entsize, info, bytes
@@ -79,7 +79,7 @@ class Elf:
         self.phnum = struct.unpack_from("<H", self.base, 56)[0]
 
     def add(self, name, kind, content=b"", size=None, link=0, entsize=0, address=0, info=0):
-        """Of a section that is larger than its bytes the rest is a hole. Returns its number."""
+        """If a section is larger than its bytes, the rest is a hole. Returns its number."""
         size = len(content) if size is None else size
         self.sections.append((name, kind, address, size, link, entsize, info, content))
         return len(self.sections) - 1
@@ -90,7 +90,7 @@ class Elf:
         self.add(b".symtab", SHT_SYMTAB, functions, size, strings, 24)
 
     def write(self, path):
-        """Returns the CRC-32 of it."""
+        """Returns its CRC-32."""
         self.add(b".shstrtab", SHT_STRTAB, b"\0".join(s[0] for s in self.sections) + b"\0.shstrtab\0")
         names = self.sections[-1][7]
         heads = b""
@@ -122,7 +122,7 @@ class Elf:
 
 
 def crc_of_zeros(crc, nr):
-    """CRC-32 goes on over so many zeroes: each is the same linear step, which is squared."""
+    """Continues a CRC-32 over that many zeroes: each is the same linear step, which is squared."""
     def times(matrix, vector):
         out = 0
         for bit in range(32):
@@ -149,7 +149,7 @@ def symbol(name, address, size=16):
 # --- Hostile files: each makes one at a path, and says what runs it and what is said of it.
 
 def headers(path):
-    """As many segments as fit into a number."""
+    """As many segments as their number can express."""
     elf = Elf()
     elf.sections[0] = (b"", 0, 0, 0, 0, 0, 0xFFFFFFFF, b"")
     elf.phnum = 0xFFFF
@@ -178,7 +178,7 @@ def bomb(path):
 
 
 def endless_name(path):
-    """A name of 300 bytes of a C++ function, which written out has 2^32 words."""
+    """A name of 300 bytes of a C++ function, which has 2^32 words when demangled."""
     def back(nr):
         digits, out = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", ""
         if not nr:
@@ -197,7 +197,7 @@ def endless_name(path):
 
 
 def thief(path):
-    """Unwind information with a rule for each byte of 15,900."""
+    """Unwind information with a rule for each of 15,900 bytes."""
     cie = struct.pack("<IB", 0, 1) + b"zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01"
     cie += b"\0" * (-len(cie) % 4)
     rules = b"".join(b"\x41\x0e" + bytes((n & 0x7F | 0x80, n >> 7 & 0x7F | 0x80, n >> 14)) for n in range(16, 15916))
@@ -241,7 +241,7 @@ JITS = (long_map, long_line)
 
 
 class Samples:
-    """systop --json of a cgroup, read as it comes."""
+    """systop --json of a cgroup, read as it arrives."""
 
     def __init__(self, cgroup):
         self.proc = subprocess.Popen([SYSTOP, "--json", "-d", "0.2", "-F", "499", "-c", cgroup.name],
@@ -260,7 +260,7 @@ class Samples:
         assert self.ticks, "systop does not start"
 
     def wait(self, since, what, seconds, why):
-        """The time of the first refresh after `since` of whose CPU time it holds."""
+        """The time of the first refresh after `since` that includes its CPU time."""
         end = time.monotonic() + seconds
         seen = None
         while time.monotonic() < end and self.proc.poll() is None:
@@ -288,7 +288,7 @@ class Samples:
 
 
 def is_named(cpu):
-    """All but what was sampled while another process ended."""
+    """Everything except samples taken while another process ended."""
     return cpu["unwound_ns"] and cpu["unwound_ns"] >= 0.8 * cpu["total_ns"] and cpu["named_ns"] >= 0.9 * cpu["stacks_ns"]
 
 
@@ -298,7 +298,7 @@ def status_of(pid, name):
 
 
 class Place:
-    """A folder, a cgroup, programs in it, and systop that watches it."""
+    """A folder, a cgroup, programs in it, and a systop that watches it."""
 
     def __init__(self, folder, cgroup):
         self.folder, self.cgroup = folder, cgroup
@@ -321,7 +321,7 @@ class Place:
         return proc
 
     def victim(self):
-        """A program that nobody has seen before."""
+        """A new program, not seen before."""
         self.nr += 1
         return self.start(shutil.copy(self.spin, self.path(f"victim{self.nr}")))
 
@@ -334,8 +334,8 @@ def end(proc):
 
 
 def others_have_names(place, samples, make):
-    """While a hostile file is read a program that begins then has its names and its table in time. What the host takes
-    from it counts, too: the best of three counts."""
+    """While a hostile file is read, a new program gets its names and its table in time. Time that the host takes
+    counts, too: the best of three decides."""
     took = []
     for attempt in range(3):
         path = place.path(f"{make.__name__}{attempt}")
@@ -365,7 +365,7 @@ def others_have_names(place, samples, make):
 
 
 def stands_back(samples):
-    """The symbols helper has no priority over others, and ends first where memory runs out."""
+    """The symbols helper has no raised priority, and is the first to die if memory runs out."""
     pid = samples.helper()
     with open(f"/proc/{pid}/oom_score_adj", encoding="utf-8") as f:
         oom = int(f.read())
@@ -374,7 +374,7 @@ def stands_back(samples):
 
 
 def told_on_the_health_page(place):
-    """Each file with the reason; no file took the tables of others."""
+    """Each file is reported with the reason; no file took the tables of others."""
     running = []
     with Terminal(160, 90) as t:
         try:
@@ -398,7 +398,7 @@ def told_on_the_health_page(place):
 # --- Honest giants
 
 def giant(place, symbols=3000000, size=2 << 30):
-    """The program with so many functions and so much debug information. Returns its path and CRC."""
+    """A program with this many functions and this much debug information. Returns its path and CRC."""
     nm = subprocess.run(["nm", "--format=posix", "--defined-only", place.spin], capture_output=True, text=True,
                         check=True).stdout
     own = [line.split() for line in nm.splitlines() if line.split()[1] in "tT"]
@@ -444,7 +444,7 @@ def stripped(place, name, *options):
 
 
 def giants(place):
-    """2 GiB and 3 million functions: the program itself, and its debug information by build-id and by debuglink."""
+    """2 GiB and 3 million functions: in the program itself, and in debug information by build-id and by debuglink."""
     began = time.monotonic()
     path, crc, build_id = giant(place)
     assert os.stat(path).st_size >= 2 << 30, os.stat(path).st_size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A crash of systop itself: what it says about it, on the terminal as it was and in the log; and which logs it takes."""
+"""A crash of systop itself: the report on the restored terminal and in the log; and which files --log accepts."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def build_id():
 
 
 def functions(report):
-    """The functions that addr2line finds for systop's own frames, with those that are inlined."""
+    """The functions that addr2line finds for systop's own frames, including inlined ones."""
     addresses = re.findall(r"^ *#\d+ systop (0x[0-9a-f]+)", report, re.MULTILINE)
     assert addresses, f"no frame of systop's own: {report}"
     done = subprocess.run(["addr2line", "-ife", SYSTOP, *addresses], capture_output=True, text=True, check=True)
@@ -43,7 +43,7 @@ def check(report, number):
 
 
 def in_batch(folder):
-    """Each of the signals: the report on standard error and in the log, the end as the signal's."""
+    """Each signal: the report on standard error and in the log, and the exit by that signal."""
     path = os.path.join(folder, "batch")
     for number in CRASHES:
         with subprocess.Popen([SYSTOP, "--json", "-d", "0.1", "--log", path], stdout=subprocess.PIPE,
@@ -84,7 +84,7 @@ def on_a_terminal(folder):
 
 
 def what_is_said(folder):
-    """A failure and what is said at the end are in the log, too, behind what was there."""
+    """A failure and the messages at the end are in the log, too, after its old contents."""
     path = os.path.join(folder, "kept")
     with open(path, "w") as f:
         f.write("kept\n")
@@ -98,7 +98,7 @@ def what_is_said(folder):
 
 
 def refused(folder):
-    """Nothing but a regular file, by its own name: exit status 2, and what is there stays as it is."""
+    """Only a regular file by its own name: otherwise exit status 2, and what is there stays unchanged."""
     regular = os.path.join(folder, "regular")
     with open(regular, "w"):
         pass
@@ -119,7 +119,7 @@ def refused(folder):
 
 
 def as_the_invoker(folder):
-    """Under sudo the file is the user's, and only where the user may write."""
+    """Under sudo the file belongs to the user, and is only where the user may write."""
     env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
     command = [SYSTOP, "--json", "-d", "0.1", "-n", "1", "--log"]
     path = os.path.join(folder, "his")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bad input and bad days: what is said, the exit status, and what is left behind: nothing."""
+"""Bad input and bad conditions: the message, the exit status, and that nothing is left behind."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def run(*command):
 
 
 def says(status, text, *command):
-    """Ends with this status and a message of what, why and how to fix it."""
+    """Ends with this status and a message with the failure, the cause and the remedy."""
     done = run(*command)
     assert done.returncode == status, (done.returncode, done.stderr)
     assert text in done.stderr, done.stderr
@@ -88,7 +88,7 @@ def least_rights():
 
 
 def rights_dropped():
-    """Once it runs, root's systop has two capabilities and can get no others."""
+    """A running systop of root has two capabilities and can get no others."""
     with subprocess.Popen([SYSTOP, "--json"], stdout=subprocess.PIPE) as proc:
         proc.stdout.readline()
         with open(f"/proc/{proc.pid}/status") as f:
@@ -107,7 +107,7 @@ def no_btf():
     assert done.stderr.startswith("systop: kernel ") and "libbpf" not in done.stderr, done.stderr
 
 
-# A kernel whose scheduler is one of BPF programs, as /sys says it; the rest of /sys/kernel stays.
+# A kernel with a BPF scheduler, as /sys shows it; the rest of /sys/kernel stays.
 SCHED_EXT = """old=$(mktemp -d) && mount --rbind /sys/kernel $old && mount -t tmpfs none /sys/kernel && cd $old || exit 1
 for entry in *; do
 	[ $entry = sched_ext ] && continue
@@ -122,7 +122,7 @@ exec "$@"
 
 
 def sched_ext():
-    """A scheduler of BPF programs is named, and the programs load as they do for it."""
+    """A BPF scheduler is named, and the programs load as they do for it."""
     systop = os.path.abspath(SYSTOP)
     for state, said in (("enabled", r"BPF programs \(sched_ext\): simple_1\.0; sleeps from before the start count from"),
                         ("disabled", r"the kernel's; BPF programs \(sched_ext\) were before; sleeps from before")):
@@ -137,9 +137,10 @@ def sched_ext():
 
 
 def refused():
-    """The kernel's own words, when it takes a program no more: --check has them without attaching anything, -v in a file."""
+    """If the kernel rejects a program, --check shows the kernel's own words without attaching anything, and -v
+    writes them to a file."""
     with tempfile.TemporaryDirectory() as folder:
-        systop = other_types(folder, "on_cpu")  # what reads it is poisoned
+        systop = other_types(folder, "on_cpu")  # code that reads it is poisoned
         said = says(3, "systop: the kernel refuses BPF program seed_task: Invalid argument", *systop, "-b", "-n1")
         assert any(line.startswith("  why: ") and len(line) > 10 for line in said), said
         assert any("systop --check -v FILE" in line for line in said), said
@@ -158,7 +159,7 @@ def refused():
 
 
 def verbose():
-    """-v: the steps of the start in their order, then what --log has; a new file is for its owner alone."""
+    """-v: the steps of the start in order, then the output of --log; a new file is readable only for its owner."""
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
         before = bpf_ids()
@@ -186,7 +187,7 @@ def verbose():
 
 
 def with_file(where, text, *args, then=None):
-    """Runs systop where another file is read in place of `where`; `then` is written into it once systop runs."""
+    """Runs systop with another file in place of `where`; `then` is written into it while systop runs."""
     with tempfile.NamedTemporaryFile("w", prefix="systop-file-") as f:
         f.write(text)
         f.flush()
@@ -202,7 +203,8 @@ def with_file(where, text, *args, then=None):
 
 
 def slow_clock():
-    """A clock that is a device's is named with its cost, and refused without --force. Those of CPUs and hypervisors are not."""
+    """A clock that is a device is named with its cost, and refused without --force. Clocks of CPUs and hypervisors
+    are not."""
     where = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
     for name in ("hpet", "acpi_pm", "jiffies"):
         status, out, err = with_file(where, name + "\n", "-b", "-n1", "-d0.2")
@@ -221,7 +223,7 @@ def slow_clock():
 
 
 def lowered_rate():
-    """If the kernel lets CPUs be sampled less often than at the start, the end says so, whatever else it says."""
+    """If the kernel lowers the rate of samples, the messages at the end include that."""
     where = "/proc/sys/kernel/perf_event_max_sample_rate"
     args = ["--json", "-d0.3", "-n3"]
     said = "kernel.perf_event_max_sample_rate fell from 100000 to 25000 meanwhile"
@@ -246,7 +248,7 @@ def without_root():
 
 
 def ends(number, *args):
-    """A signal ends it within a second, as that signal, and takes the BPF programs along."""
+    """A signal ends it within a second, as that signal, and its BPF programs go with it."""
     before = bpf_ids()
     with subprocess.Popen([SYSTOP, *args], stdout=subprocess.PIPE) as proc:
         proc.stdout.readline()
@@ -262,7 +264,7 @@ def ends(number, *args):
 
 
 def reader_gone():
-    """The other end of the pipe closes: it ends, silently."""
+    """The other end of the pipe closes: it ends silently."""
     before = bpf_ids()
     with subprocess.Popen([SYSTOP, "--json", "-d", "0.2"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as proc:
@@ -274,13 +276,13 @@ def reader_gone():
 
 
 def target_gone():
-    """What -p asked for ends: the last refresh is shown, then why there are no more."""
+    """The processes of -p end: the last refresh is shown, then the reason why no more follow."""
     with subprocess.Popen(["sleep", "2.5"]) as load:
         done = run(SYSTOP, "--json", "-d", "0.5", "-n", "60", "-p", str(load.pid))
     assert done.returncode == 5, done
     assert 2 <= len(done.stdout.splitlines()) <= 8, done
     assert f"systop: sleep {load.pid} exited by " in done.stderr, done.stderr
-    # What it forked is asked for, too: it goes on until that has ended.
+    # A forked process is in scope, too: the run goes on until it has ended.
     with subprocess.Popen(["sh", "-c", "sleep 1; sleep 2.5 &"]) as load:
         done = run(SYSTOP, "--json", "-d", "0.5", "-n", "60", "-p", str(load.pid))
     assert done.returncode == 5 and len(done.stdout.splitlines()) >= 5, done
@@ -298,7 +300,7 @@ def disk_full():
 
 
 def closed(*fds):
-    """Standard files that are closed: nothing of systop's gets their numbers, and output that nobody gets is an error."""
+    """Closed standard files: systop opens nothing under their numbers, and output without a reader is an error."""
     def close():
         for fd in fds:
             os.close(fd)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Helpers that were taken over: linked into systop in place of its roles. Each helper that is started does the next deed of
- * its role; what was tried, and what it outlived, is counted in a file that all of them have mapped.
+ * Compromised helpers, linked into systop instead of its roles. Each started helper does the next deed of its role; a
+ * file that all of them map counts the deeds tried and those that were survived.
  *
  * SYSTOP_EVIL=FILE   struct counts
  */
@@ -30,8 +30,8 @@ enum { OPEN, SYMBOLS, PEEK, WRITE, WHO, ROLES };
 static struct counts {
 	uint32_t next[ROLES];
 	uint32_t tried[ROLES][DEEDS_MAX];
-	uint32_t outlived[ROLES][DEEDS_MAX]; /* it was not ended by it */
-	uint32_t calm; /* written by the test: who starts from now on does what it is for */
+	uint32_t outlived[ROLES][DEEDS_MAX]; /* the deed did not end it */
+	uint32_t calm; /* written by the test: helpers started from now on do their work */
 } *counts;
 
 __attribute__((constructor)) static void map_counts(void)
@@ -52,10 +52,10 @@ struct evil {
 	uint32_t request[2048];
 	int passed;
 	uint8_t answer[BIG];
-	size_t bytes; /* of an answer that looks right */
+	size_t bytes; /* of an answer that looks valid */
 };
 
-/* --- What the kernel has to prevent */
+/* --- Deeds that the kernel has to prevent */
 
 static void do_fork(void)
 {
@@ -116,22 +116,22 @@ static void do_mount(void)
 	syscall(SYS_mount, "none", "/mnt", "tmpfs", 0, NULL);
 }
 
-/* Roles that open files can read; only the one that writes traces may make any. */
+/* Roles that open files can read; only the one that writes traces may create any. */
 static void do_create(void)
 {
 	int fd = open("/tmp/systop-evil", O_CREAT | O_WRONLY, 0600);
 
 	if (fd < 0 && errno == ENOENT)
-		_exit(EXIT_FAILURE); /* it is told that there is nothing */
+		_exit(EXIT_FAILURE); /* it reports that there is nothing */
 }
 
 static void do_read(void)
 {
 	if (open("/etc/passwd", O_RDONLY) < 0 && errno == ENOENT)
-		_exit(EXIT_FAILURE); /* it is told that there is nothing */
+		_exit(EXIT_FAILURE); /* it reports that there is nothing */
 }
 
-/* --- What main has to bear */
+/* --- Deeds that main has to survive */
 
 static void send_with(struct evil *e, size_t bytes, const int *fds, int nr)
 {
@@ -161,7 +161,7 @@ static void say_long(struct evil *e)
 	send_with(e, BIG, NULL, 0);
 }
 
-/* Its own end of the socket: who reads it waits for ever. */
+/* Sends its own end of the socket: a reader of that waits forever. */
 static void say_socket(struct evil *e)
 {
 	send_with(e, e->bytes, &e->socket, 1);

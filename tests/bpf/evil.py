@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Helpers that were taken over (tests/bpf/evil.c): what they may not do ends them, what they answer costs names, and the
-next refresh comes; what they cost is systop's cost."""
+"""Compromised helpers (tests/bpf/evil.c): forbidden deeds end them, false answers cost names, the next refresh
+comes, and their CPU time counts as systop's."""
 
 import ctypes
 import json
@@ -24,7 +24,7 @@ SAID = ("too short", "too long", "a socket", "a device", "many descriptors", "an
         "silent")
 DEEDS = FORBIDDEN + SAID
 DEEDS_MAX = 32
-LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who"))}  # what they are for
+LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who"))}  # their purpose
 PATIENCE_S = 150
 CALM_S = 6  # longer than any deed lasts
 QUIET_NS = 150 * MS  # of CPU, in the last two lines: half of what may be in no line
@@ -39,13 +39,13 @@ class Counts:
             f.write(bytes(4 * (len(ROLES) + 2 * len(ROLES) * DEEDS_MAX + 1)))
 
     def calm(self):
-        """No deeds from now on."""
+        """Stops the deeds from now on."""
         with open(self.path, "r+b") as f:
             f.seek(-4, os.SEEK_END)
             f.write(struct.pack("I", 1))
 
     def read(self):
-        """{(role, deed): tried}, {(role, deed): outlived}"""
+        """{(role, deed): tried}, {(role, deed): survived}"""
         with open(self.path, "rb") as f:
             words = struct.unpack(f"{len(ROLES) * (1 + 2 * DEEDS_MAX) + 1}I", f.read())
         tables = []
@@ -57,7 +57,7 @@ class Counts:
 
 
 class Programs:
-    """New programs that use a CPU, one after the other: files to ask the helpers for."""
+    """New programs that use a CPU, one after the other: files to request from the helpers."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -83,12 +83,12 @@ def missing(tried):
 
 
 def is_quiet(lines):
-    """Whether what a refresh of systop and its helpers take of a CPU is little: what they do after the last line is, too."""
+    """Whether systop and its helpers use little CPU time per refresh: then they use little after the last line, too."""
     return sum(line["self"]["cpu_ns"] for line in lines[-2:]) < QUIET_NS
 
 
 def run(folder):
-    """One run in which every helper does every deed. Returns what was counted, the lines, and what systop really cost."""
+    """One run in which every helper does every deed. Returns the counts, the lines, and systop's true CPU time."""
     counts = Counts(folder)
     os.chmod(counts.path, 0o666)
     programs = Programs(folder)
@@ -101,7 +101,7 @@ def run(folder):
     calm = None
     while not calm or time.monotonic() < calm or (time.monotonic() < calm + QUIET_S and not is_quiet(lines)):
         if not calm and (time.monotonic() > end or not missing(counts.read()[0])):
-            # CPU time spent after the last line is in no line: little is spent from here on, and no trace is saved.
+            # CPU time after the last line is in no line: little is used from here on, and no trace is saved.
             counts.calm()
             calm = time.monotonic() + CALM_S
             programs.end()
@@ -122,10 +122,11 @@ def run(folder):
 
 
 def finish(proc, text, lines):
-    """Ends it, and what is left of it. Returns how long that took, and the CPU time of all its processes in ns."""
+    """Ends it and all of its processes. Returns how long that took, and their CPU time in ns."""
     pids = descendants(proc.pid)
     began = time.monotonic()
-    # On a slow machine a trace is still being saved: systop waits for it, unless it is told twice. proc.terminate() would wait for systop.
+    # On quit systop waits for a save in progress, as on a slow machine, unless it gets a second signal.
+    # proc.terminate() would wait for it.
     os.kill(proc.pid, signal.SIGTERM)
     while time.monotonic() < began + 60 and not ended(proc.pid):
         if select.select([proc.stdout], [], [], 0.5)[0]:
@@ -138,7 +139,7 @@ def finish(proc, text, lines):
     _, status, usage = os.wait4(proc.pid, 0)
     proc.returncode = os.waitstatus_to_exitcode(status)
     cost = usage.ru_utime + usage.ru_stime
-    # The starter, and helpers that it did not wait for, are ours now.
+    # The starter, and helpers that it did not wait for, are our children now.
     end = time.monotonic() + 20
     for pid in pids[1:]:
         while time.monotonic() < end:

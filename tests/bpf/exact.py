@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""systop's numbers against an independent clock, per thread, over seconds of load.
+"""Compares systop's numbers with an independent clock, per thread, over seconds of load.
 
-The clock is tests/truth: BPF programs of the tests' own that add up what the tracepoints of wakings and switches say by
-the time at which they run. The kernel's own sums cannot judge: they go by a clock that is not read again after a waking
-that preempts. Only its counts of switches can.
+The clock is tests/truth: BPF programs of the tests' own that add up times of wakeups and switches, by the time at which
+their tracepoints run. The kernel's own sums cannot serve: their clock is not read again after a preempting wakeup. Only
+its counts of switches can.
 
-The load is stopped before systop's first and before its last refresh: then both sides saw exactly the same switches.
+The load is stopped before systop's first and last refresh, so that both sides see exactly the same switches.
 """
 
 import os
@@ -54,12 +54,12 @@ def measure(load):
 
 
 def bucket(ns):
-    """tests/truth's bucket of a wait."""
+    """The bucket of tests/truth for a wait."""
     return max(0, (int(ns) >> 10).bit_length() - 1)
 
 
 def bucket_at(buckets, share):
-    """The bucket in which a share of the waits has been counted."""
+    """The first bucket up to which this share of the waits has been counted."""
     wanted = share * sum(buckets)
     for number, count in enumerate(buckets):
         wanted -= count
@@ -69,13 +69,14 @@ def bucket_at(buckets, share):
 
 
 def ours_of(rows, key):
-    """systop's sum of a state; the truth leaves what was taken with the thread that ran."""
+    """systop's sum of a state; the truth leaves time taken by interrupts with the thread that ran."""
     return sum(had_cpu(row) if key == "run_ns" else row[key] for row in rows)
 
 
 def differences(tid, t, rows):
-    """What systop says of a thread that is not so: counts exactly, times within 1 % of the interval, quantiles within
-    one bucket. The truth does not know what a thread did between two events of which it missed one."""
+    """Values of systop that are wrong for a thread: counts must be exact, times within 1 % of the interval,
+    quantiles within one bucket. The truth does not know what a thread did between two events of which it missed
+    one."""
     limit = 0.01 * LOAD_S * SEC + t["unknown_ns"]
     for key in STATE_NAMES:
         ours = ours_of(rows, key)
@@ -85,12 +86,12 @@ def differences(tid, t, rows):
     if wakeups != t["wakings"]:
         yield f"{tid}: {wakeups} wakeups of {t['wakings']}"
     if t["waits"] < 100:
-        return  # quantiles of a few are whose comes last
+        return  # quantiles of a few threads belong to the last one
     longest = max(row["runq_max_ns"] for row in rows)
     if abs(bucket(longest) - bucket(t["longest_ns"])) > 1:
         yield f"{tid}: longest wait {longest} ns, it was {t['longest_ns']}"
     for name, share in (("p50", 0.5), ("p99", 0.99)):
-        # Of all the load it lies between those of its refreshes.
+        # For the whole load it lies between those of its refreshes.
         ours = [bucket(row[f"runq_{name}_ns"]) for row in rows if row[f"runq_{name}_ns"] is not None]
         there = bucket_at(t["buckets"], share)
         if not min(ours) - 1 <= there <= max(ours) + 1:
@@ -99,8 +100,8 @@ def differences(tid, t, rows):
 
 def compare(*command):
     """
-    Every thread that lived through. Now and then a CPU of the virtual machine this was written on runs no BPF programs
-    for about 0.5 ms, not at the same time for both: so one of three tries has to be right.
+    Every thread that lived throughout. Sometimes a CPU of the virtual machine this was written on runs no BPF
+    programs for about 0.5 ms, at different times for the two sides: one of three tries has to be right.
     """
     for _ in range(3):
         wrong, text = compare_once(command)
@@ -137,7 +138,7 @@ def compare_once(command):
 
 
 def add_up(lines):
-    """A thread's states make up the time it was alive, a CPU's the interval."""
+    """A thread's states make up its lifetime, a CPU's the interval."""
     for line in lines:
         for thread in line["threads"]:
             states = states_of(thread)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file system with some programs in it that can stop to answer: FUSE, without a library.
+"""A file system with some programs that can stop answering: FUSE, without a library.
 
-A process of its own serves it. What it does not answer it keeps, and answers all of that later.
+A process of its own serves it. It stores requests that it does not answer, and answers them later.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ DT_DIR, DT_FILE = 0o040755, 0o100755
 
 
 class Server:
-    """What the process that serves does."""
+    """The serving process."""
 
     def __init__(self, fuse, control, programs):
         self.fuse, self.control = fuse, control
@@ -50,7 +50,7 @@ class Server:
         if opcode == GETATTR:
             return 0, struct.pack("<Q2I", FOREVER, 0, 0) + self.attributes(node)
         if opcode in (OPEN, OPENDIR):
-            return 0, struct.pack("<QII", node, KEEP_CACHE, 0)  # what programs run stays in memory
+            return 0, struct.pack("<QII", node, KEEP_CACHE, 0)  # pages of running programs stay in memory
         if opcode == READ:
             _, offset, size = struct.unpack_from("<QQI", body)
             return 0, self.data[node][offset:offset + size]
@@ -65,10 +65,10 @@ class Server:
         try:
             os.write(self.fuse, struct.pack("<IiQ", 16 + len(out), -err, unique) + out)
         except OSError:
-            pass  # whoever asked was killed
+            pass  # the caller was killed
 
     def order(self):
-        """Takes an order of the test: what is not answered from now on. Returns whether there was one."""
+        """Reads an order of the test: which requests are not answered from now on. Returns whether there was one."""
         text = os.read(self.control.fileno(), 64).decode()
         if not text:
             return False
@@ -108,14 +108,14 @@ class Server:
 
 
 class Fuse:
-    """With it mounted: mount, the folder. It holds copies of programs."""
+    """Mounts it: mount, the folder. It holds copies of programs."""
 
     def __init__(self, *programs):
         self.programs = {}
         for path in programs:
             with open(path, "rb") as f:
                 self.programs[os.path.basename(path)] = f.read()
-        self.kept = []  # (opcode, pid) of what is not answered
+        self.kept = []  # (opcode, pid) of unanswered requests
 
     def __enter__(self):
         import socket
@@ -139,7 +139,8 @@ class Fuse:
         return self
 
     def stop(self, what):
-        """FLUSH, OPEN, READ or all are not answered from now on; "none": everything is, also what was kept."""
+        """FLUSH, OPEN, READ or all are not answered from now on; "none": all are answered, including the stored
+        ones."""
         self.control.send(what.encode())
         while True:
             text = self.control.recv(64).decode()
@@ -148,7 +149,7 @@ class Fuse:
             self.note(text)
 
     def forget(self, name):
-        """What of a program is not loaded to run it, its symbols, is read anew."""
+        """Drops the part of a program that running it does not load, its symbols, so that it is read again."""
         data = self.programs[name]
         at, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
         heads = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(count)]
@@ -162,7 +163,7 @@ class Fuse:
         self.kept.append((int(opcode), int(pid)))
 
     def held(self, seconds):
-        """Waits until somebody is kept waiting: his pid."""
+        """Waits until a process is blocked; returns its pid."""
         seen = len(self.kept)
         end = time.monotonic() + seconds
         while len(self.kept) == seen:

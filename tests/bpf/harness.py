@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests of tests/bpf share: TAP, systop --json, loads, the kernel's own numbers, cgroups.
+"""Shared by the tests of tests/bpf: TAP, systop --json, loads, the kernel's own numbers, cgroups.
 
-The tests run against the real kernel and real loads. SYSTOP_TEST_GUEST=1 says that the machine is
-emulated: its clock is unstable, so durations are checked coarsely, and sums and counts as always.
+The tests run against the real kernel and real loads. SYSTOP_TEST_GUEST=1: the machine is emulated and its clock
+unstable, so that durations are checked coarsely; sums and counts are checked as always.
 """
 
 import concurrent.futures
@@ -27,10 +27,10 @@ MS = 1_000_000
 SEC = 1_000_000_000
 PIPE_BYTES = 1 << 20  # of the pipe that systop writes to: several lines, also of many threads
 
-# Tells the processes of this test from those of others that run beside it.
+# Marks the processes of this test among others that run beside it.
 os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
 
-# Compilers that live for some ms, two at a time, started by a shell that lives on, in the folder that is its argument.
+# Compilers that live for some ms, two at a time, started by a shell that lives on, in the folder given as its argument.
 BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x * %d; }\\n' $i $i | "
          "cc -O2 -x c -c -o $0/$job.o - & i=$((i + 1)); done; wait; done")
 
@@ -51,7 +51,7 @@ class Tap:
             print(f"# {line}", flush=True)
 
     def case(self, name, function, *args):
-        """Runs a case: an exception is a failure of it, not of all; what it returns is noted."""
+        """Runs a case: an exception fails this case, not all; its result is printed."""
         try:
             note = function(*args)
             self.ok(True, name)
@@ -61,8 +61,8 @@ class Tap:
             self.ok(False, name, f"{type(e).__name__}: {e}")
 
     def together(self, cases, at_once):
-        """Runs cases, (name, function, argument...) each, some at once: those that do not mind what runs beside them.
-        A guest has not the CPUs for it."""
+        """Runs cases, (name, function, argument...) each, some at once: cases that do not depend on what runs beside
+        them. A guest has too few CPUs for it."""
         with concurrent.futures.ThreadPoolExecutor(1 if GUEST else at_once) as pool:
             for name, running in [(name, pool.submit(*call)) for name, *call in cases]:
                 self.case(name, running.result)
@@ -77,7 +77,7 @@ class Tap:
 
 
 def begin():
-    """A Tap, or the end of the program where these tests cannot run."""
+    """A Tap; ends the program where these tests cannot run."""
     why = None
     if os.geteuid() != 0:
         why = "not root"
@@ -112,7 +112,7 @@ def root_of(folder, *programs):
 
 
 class Load:
-    """A program that makes a load, in a session of its own."""
+    """A load program, in a session of its own."""
 
     def __init__(self, *command, preexec=None):
         self.proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -145,8 +145,8 @@ class Load:
 
 
 class Systop:
-    """systop --json, line by line. They are read as they come, in large pieces, as the thread that reads hardly runs while
-    another one parses a line: systop drops those that its reader is too late for."""
+    """systop --json, line by line. They are read as they arrive, in large pieces, as the reading thread hardly runs
+    while another one parses a line: systop drops lines if its reader is late."""
 
     def __init__(self, *args, command=(), program=SYSTOP):
         self.proc = subprocess.Popen([program, "--json", *args, *(["--", *command] if command else [])],
@@ -162,7 +162,7 @@ class Systop:
         self.lines.put(None)
 
     def next(self):
-        """The next line, None: there is none."""
+        """The next line, None: the end."""
         text = self.lines.get()
         if text is None:
             self.lines.put(None)
@@ -207,12 +207,12 @@ def rows_of(lines, tid):
 
 
 def states_of(row):
-    """ns of all states; where the kernel does not say what is stolen it is in another one."""
+    """ns of all states; if the kernel does not know what is stolen, it is in another state."""
     return sum(row[state] or 0 for state in STATES)
 
 
 def had_cpu(row):
-    """ns in which it had the CPU, with what interrupts and the hypervisor took of that."""
+    """ns on the CPU, including what interrupts and the hypervisor took."""
     return row["run_ns"] + row["irq_ns"] + (row["steal_ns"] or 0)
 
 
@@ -265,7 +265,7 @@ def name_of(pid):
 
 
 def ended(pid):
-    """Gone, or a zombie that nobody has waited for yet."""
+    """Gone, or an unreaped zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
             return f.read().rpartition(")")[2].split()[0] in "ZX"
@@ -332,7 +332,7 @@ class Cgroup:
                     self.empty(path)
 
     def empty(self, path):
-        """What is in it goes up. One of threads says nothing of processes."""
+        """Moves its processes to the root cgroup. Those of a threaded cgroup cannot be read."""
         with contextlib.suppress(OSError):
             with open(os.path.join(path, "cgroup.procs")) as f:
                 for pid in f.read().split():
@@ -356,7 +356,7 @@ def bpf_of(pid):
 
 
 def bpf_there():
-    """All that there are, of whomever."""
+    """All of them, of any owner."""
     there = set()
     for what in ("prog", "map", "link"):
         out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True,
@@ -373,7 +373,7 @@ def bpf_ids():
 
 
 def held_by_others():
-    """Ids of the programs that processes of other tests hold, by themselves or by a link."""
+    """Ids of the programs that processes of other tests hold, directly or by a link."""
     held = set()
     mark = f"SYSTOP_TEST={os.environ['SYSTOP_TEST']}".encode()
     for folder in glob.glob("/proc/[0-9]*"):
@@ -390,7 +390,7 @@ def held_by_others():
 
 
 def cpu_slots(pid):
-    """What the programs of a systop keep for each CPU (bpf/slot.h), as bpftool has it."""
+    """The per-CPU data of a systop's programs (bpf/slot.h), as from bpftool."""
     path = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
     for fd in os.listdir(f"/proc/{pid}/fdinfo"):
         try:
@@ -411,7 +411,7 @@ def cpu_slots(pid):
 
 
 def other_types(folder, name):
-    """A command that runs systop with the kernel's types, of which `name` is called otherwise: as if it had none."""
+    """A command that runs systop with the kernel's types, in which `name` is renamed: as if it did not exist."""
     with open("/sys/kernel/btf/vmlinux", "rb") as f:
         types = f.read()
     old = b"\0" + name.encode() + b"\0"
@@ -423,11 +423,11 @@ def other_types(folder, name):
 
 
 def bpf_left(before, seconds=3.0):
-    """The programs that stay: beyond `before`, held by no other test, and there for some seconds."""
+    """The programs that remain: not in `before`, held by no other test, and there for some seconds."""
     end = time.monotonic() + seconds
     left = bpf_ids() - before
     looks = 0
-    # A busy machine is slow, and programs of others, which end, are for a moment nobody's.
+    # A busy machine is slow, and programs of processes that are ending have no owner for a moment.
     while left and (looks < 5 or time.monotonic() < end):
         time.sleep(0.05)
         left &= bpf_ids() - held_by_others()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files and names of hostile processes lead to devices and FIFOs, as whose opening has effects of its own: none of
-them is opened, while honest files are."""
+"""Files and names of hostile processes lead to devices and FIFOs, whose mere opening has effects: none of them is
+opened, while honest files are."""
 
 import contextlib
 import ctypes
@@ -26,7 +26,7 @@ KINDS = ("FIFO", "device")
 
 
 class Watch:
-    """What systop's processes open: fanotify, as it says who it was. Somebody else's systop may run, too."""
+    """The files that systop's processes open: by fanotify, which reports the process. Another systop may run, too."""
 
     def __init__(self):
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -58,7 +58,7 @@ class Watch:
 
 
 class Scene:
-    """All of the hostile processes, and two honest ones."""
+    """All hostile processes, and two honest ones."""
 
     def __init__(self, stack, watch):
         self.stack, self.watch = stack, watch
@@ -79,7 +79,7 @@ class Scene:
         return path
 
     def node(self, kind, path):
-        """A FIFO or device there, which is watched."""
+        """Creates a FIFO or device there, and watches it."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if kind == "FIFO":
             os.mkfifo(path)
@@ -87,7 +87,7 @@ class Scene:
             os.mknod(path, 0o020666, os.makedev(1, 3))
 
     def run(self, command):
-        """Starts a load: its process."""
+        """Starts a load; returns its process."""
         load = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 start_new_session=True)
         self.stack.callback(self.end, load)
@@ -103,7 +103,7 @@ class Scene:
         load.stdout.close()
 
     def program(self, path, link=None):
-        """burn without symbols there; with the name of a file of debug information, or with a build-id."""
+        """Puts burn there without symbols, with the name of a file of debug information or with a build-id."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if link:
             debug = os.path.join(self.new_folder(), link)
@@ -115,7 +115,7 @@ class Scene:
         return None
 
     def container(self):
-        """The root of one, on a mount of its own."""
+        """The root of a container, on a mount of its own."""
         root = self.new_folder()
         self.mount(root)
         root_of(root, load_path("burn"))
@@ -127,7 +127,7 @@ class Scene:
     def run_here(self, program):
         self.run([program, "cpu", SECONDS])
 
-    # The places, in each of which there is a FIFO or a device.
+    # The places, each with a FIFO or a device.
 
     def perf_map(self, kind):
         make = "mkfifo $m" if kind == "FIFO" else "mknod $m c 1 3"
@@ -136,7 +136,7 @@ class Scene:
         return f"/tmp/perf-{pid}.map"
 
     def mounted_perf_map(self, kind):
-        """A user may mount what is not his upon what is his."""
+        """A user may mount a foreign file over one of their own."""
         node = os.path.join(self.new_folder(), "node")
         self.node(kind, node)
         script = f"m=/tmp/perf-$$.map; touch $m; mount --bind {node} $m; exec {load_path('jit')} {SECONDS} -"
@@ -176,7 +176,7 @@ class Scene:
         return path
 
     def of_the_host(self, kind):
-        """What is beside the file in the container is not what is there on the host."""
+        """The file beside the program in the container differs from the one on the host."""
         folder, root = self.new_folder(), self.container()
         self.program(f"{root}{folder}/burn", "link")
         self.node(kind, f"{folder}/link")
@@ -184,8 +184,8 @@ class Scene:
         return f"{folder}/link"
 
     def by_path(self, kind):
-        """The file that is mapped is never that which was met, as its time changes; the names of its folders lead
-        to something else on the host."""
+        """The mapped file never is the one reported, as its time changes; the names of its folders lead to something
+        else on the host."""
         folder, root = self.new_folder(), self.container()
         self.program(f"{root}{folder}/burn", "link")
         self.node(kind, f"{folder}/burn")
@@ -195,7 +195,7 @@ class Scene:
         self.run([sys.executable, "-c", touch, f"{root}{folder}/burn"])
         return f"{folder}/burn"
 
-    # What must go on to work.
+    # What must keep working.
 
     def honest(self):
         folder = self.new_folder()
@@ -203,7 +203,7 @@ class Scene:
         shutil.copy(debug, f"{folder}/link")
         self.watch.add("honest debug information", f"{folder}/link")
         self.run_here(f"{folder}/burn")
-        # It is watched before there is anything to name: the map is read once.
+        # It is watched before it has anything to name: the map is read once.
         jit = subprocess.Popen(["sh", "-c", f"echo > /tmp/perf-$$.map; echo; read go; exec {load_path('jit')} {SECONDS}"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.stack.callback(self.end, jit)
@@ -228,7 +228,7 @@ HONEST = ("honest debug information", "an honest perf map")
 
 
 def watched():
-    """{place: pids that opened it}, while systop asks for the names of all."""
+    """{place: pids that opened it}, while systop requests the names of all."""
     watch = Watch()
     with contextlib.ExitStack() as stack:
         scene = Scene(stack, watch)
@@ -239,7 +239,8 @@ def watched():
         systop = subprocess.Popen([SYSTOP, "--json", "-d", "0.5", "-F", "499"], stdout=subprocess.DEVNULL)
         watch.systop = systop.pid
         try:
-            # The honest ones come last: the others had their turn when these are opened, and some seconds more.
+            # The honest ones are last: when their files are opened, the others have had their turn, and some seconds
+            # more.
             scene_end = time.monotonic() + 8 * SLOW
             while time.monotonic() < scene_end:
                 watch.read(0.5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In whose name files are read and written: the invoker's, however systop came to its rights."""
+"""Files are read and written as the invoker, however systop got its rights."""
 
 import contextlib
 import os
@@ -24,18 +24,18 @@ SECRET = "hunter2secret"
 SUDO = {"SUDO_UID": str(USER.pw_uid), "SUDO_GID": str(USER.pw_gid), "SUDO_USER": USER.pw_name}
 AMBIENT = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", f"--inh-caps={CAPS}",
            f"--ambient-caps={CAPS}"]
-# What a service manager starts, quicker than with one: nobody's home, no terminal, and no word of who asked for it.
+# Like the start by a service manager, only quicker: no home, no terminal, and no trace of who asked for it.
 UNIT = ["env", "-i", "PATH=/usr/sbin:/usr/bin", "LANG=C.UTF-8", "INVOCATION_ID=0123456789abcdef0123456789abcdef"]
 
 
-# A service manager of our own: as a user's, systemd need not be process 1. It has a /run to itself, where it looks for
-# whether the machine was started by systemd, and cgroups of its own.
+# A service manager of our own: a user's systemd need not be process 1. It has a private /run, where it checks whether
+# the machine was started by systemd, and cgroups of its own.
 MANAGER = """mount --make-rprivate / && mount -t tmpfs none /run && mkdir -p -m 700 /run/systemd/system /run/manager || exit 1
 for cgroup; do echo $$ >$cgroup/cgroup.procs || exit 1; done
 exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 XDG_RUNTIME_DIR=/run/manager \\
 	/lib/systemd/systemd --user --unit=basic.target
 """
-# In its mounts, from the present folder.
+# Enters its mounts, in the present folder.
 ENTER = """folder=$PWD
 exec nsenter -t "$0" -m sh -c 'cd "$0" && XDG_RUNTIME_DIR=/run/manager exec systemd-run --user --quiet --collect --same-dir \\
 	"$@"' "$folder" "$@"
@@ -43,7 +43,7 @@ exec nsenter -t "$0" -m sh -c 'cd "$0" && XDG_RUNTIME_DIR=/run/manager exec syst
 
 
 class Manager:
-    """systemd, and the commands that start something as a unit of its."""
+    """systemd, and the commands that start a unit."""
 
     def __init__(self):
         self.stack = contextlib.ExitStack()
@@ -94,7 +94,7 @@ def run(*args, env=None, command=(SYSTOP,), cwd=None):
 
 
 class Folder:
-    """One of the user's and one of root's that nobody else can look into."""
+    """A folder of the user's, and one of root's that only root can read."""
 
     def __enter__(self):
         self.top = tempfile.mkdtemp()
@@ -117,7 +117,7 @@ def write(path, text, uid=0, mode=0o600):
 
 
 def saves(command, env, owner):
-    """-w and --on: the file is the invoker's, and lands only where they could write it themselves."""
+    """-w and --on: the file belongs to the invoker, and lands only where they could write it themselves."""
     with Folder() as f:
         where = f.mine if owner else f.roots
         done = run("-w", f"{where}/trace", "--duration", "0.2", command=command, env=env)
@@ -138,7 +138,7 @@ def saves(command, env, owner):
 
 
 def reads(command, env, owner):
-    """The config and themes: theirs, or root's that they can read."""
+    """The config and themes: the invoker's, or root's that the invoker can read."""
     with Folder() as f:
         write(f"{f.mine}/rc", "[view]\nsort = d_ns\n", owner)
         write(f"{f.roots}/rc", "[view]\nsort = d_ns\n")
@@ -152,7 +152,7 @@ def reads(command, env, owner):
 
 
 def writes_config(env, owner):
-    """W: a file of the invoker's in a directory of theirs; through nobody else's directory or link."""
+    """W: a file of the invoker's in a directory of theirs; not through any other user's directory or link."""
     with Folder() as f:
         home = f.mine if owner else f.roots
         with Terminal(100, 24, {**env, "XDG_CONFIG_HOME": f"{home}/new"}) as t:
@@ -206,7 +206,7 @@ def wrong_sudo():
     done = run("-V", env={**SUDO, "SUDO_GID": "4294967295"})
     assert done.returncode == 2, done
     done = run("-V", command=[*AMBIENT, SYSTOP], env={"SUDO_UID": "x"})
-    assert done.returncode == 0, done  # whoever is not root can set it to anything
+    assert done.returncode == 0, done  # any user can set it
 
 
 def set_uid():
@@ -226,7 +226,7 @@ def set_uid():
 
 
 def no_files():
-    """A FIFO or device is no theme and no config, and is not waited for."""
+    """A FIFO or device is not used as theme or config, and systop does not wait for it."""
     with Folder() as f:
         os.mkfifo(f"{f.top}/fifo")
         for path in (f"{f.top}/fifo", "/dev/zero", f.mine):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interrupts: counts against the kernel's own, and whom their time is taken from."""
+"""Interrupts: counts against the kernel's own, and the threads that lose their time."""
 
 import collections
 import os
@@ -61,20 +61,20 @@ class Echo:
 
 
 def at_edge(systop, last, read):
-    """(the lines up to one, numbers read just before its refresh ends, and just after, and when that was)"""
+    """(the lines up to one, numbers read just before its refresh ends, and just after, and the time of that)"""
     lines = []
     while True:
         time.sleep(max(0, last + INTERVAL - (0.15 if GUEST else 0.03) - time.monotonic()))
         before = read()
         asked = time.monotonic()
         lines.append(systop.line())
-        if time.monotonic() - asked > 0.002:  # else it was there already
+        if time.monotonic() - asked > 0.002:  # else it had arrived before
             return lines, before, read(), time.monotonic()
         last = time.monotonic()
 
 
-# On the virtual machines this was written on BPF programs of tracepoints do not run while a thread of process 1 is the
-# current one: a program that does nothing but count sees none of 31 softirqs that ftrace records there in 15 s.
+# On the virtual machines this was written on, BPF programs of tracepoints do not run while a thread of process 1 is
+# current: a program that only counts sees none of 31 softirqs that ftrace records there in 15 s.
 HIDDEN = {"soft": {"irq/softirq_entry": r"action=(\w+)"}, "hard": {"irq/irq_handler_entry": r"irq=(\d+)"},
           "vector": {"irq_vectors/local_timer_entry": "LOC", "irq_vectors/reschedule_entry": "RES",
                      "irq_vectors/call_function_entry": "CAL", "irq_vectors/call_function_single_entry": "CAL",
@@ -124,9 +124,9 @@ class Hidden:
 
 def compare(read, kind, names, load):
     """
-    What systop counts of some sources while a load runs, beside what the kernel counts in the same time:
-    {name: (least, ours, most)}. How much may differ is what happened between the two readings around a refresh's end,
-    and what process 1 hides.
+    What systop counts for some sources while a load runs, beside the kernel's counts in the same time: {name:
+    (least, ours, most)}. The difference is limited to what happened between the two readings around a refresh's
+    end, and what process 1 hides.
     """
     with Hidden(kind) as hidden:
         found = compare_all(read, kind, names, load)
@@ -150,14 +150,14 @@ def compare_all(read, kind, names, load):
     return found
 
 
-# Linux 6.18 in the virtual machine this was written on now and then does not run a CPU's BPF programs for about 0.5 ms:
-# a program that does nothing but add 1 to a number misses 1 to 9 of 2,000 interrupts of a disk in 16 of 200 runs, with
-# nothing else running; perf stat misses none. The kernel counts no misses. So one of a few tries has to be right.
+# Linux 6.18 in the virtual machine this was written on sometimes does not run a CPU's BPF programs for about 0.5 ms: a
+# program that only adds 1 to a number misses 1 to 9 of 2,000 interrupts of a disk in 16 of 200 runs, with nothing else
+# running; perf stat misses none. The kernel counts no misses. Hence one of a few tries has to be right.
 TRIES = 4
 
 
 def exact(read, kind, names, load):
-    """compare(), of the first try in which all is right; in the others next to nothing may be missing."""
+    """The first compare() in which all is right; the others may miss almost nothing."""
     for _ in range(TRIES):
         found = compare(read, kind, names, load)
         wrong = {name: f for name, f in found.items() if not f[0] <= f[1] <= f[2]}
@@ -207,7 +207,7 @@ def disk():
 
 
 def victims():
-    """The sender of datagrams loses what the softirqs take, and its states add up to the time it was there."""
+    """The sender of datagrams loses the time of the softirqs, and its states add up to its lifetime."""
     with Echo() as echo, Systop("-d", "1", "-p", str(os.getpid())) as systop:
         systop.line()
         ticks = [systop.line() for _ in range(3)]
@@ -216,7 +216,7 @@ def victims():
     stolen = sum(t["irq_ns"] for t in threads)
     network = sum(i["ns"] for t in ticks for i in t["irqs"] if i["name"] == "NET_RX")
     assert network > 0, threads
-    # Where softirqs are preemptible they are a thread's own work, and only what calls for them is stolen.
+    # Where softirqs are preemptible they are a thread's own work, and only their raising is stolen.
     assert REALTIME or 0.8 * network <= stolen <= 2 * network, (stolen, network)
     for t in threads:
         assert abs(states_of(t) - t["alive_ns"]) <= t["alive_ns"] / 1000, t

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whichever of systop's processes is killed or stopped, and whatever it is busy with: when systop is gone nothing of it
-is left, no process and no BPF program or link."""
+"""Any of systop's processes is killed or stopped, at any work: when systop is gone nothing is left, no process and
+no BPF program or link."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from harness import SYSTOP, begin, bpf_of, bpf_there, ended, name_of  # noqa: E4
 WAIT_S = 30
 LEAVES_S = 5
 
-# Runs the code that is at 4096 in a file.
+# Runs the code at offset 4096 of a file.
 RUN = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
@@ -29,7 +29,7 @@ ctypes.CFUNCTYPE(None)(at + 4096)()
 
 
 def large(path):
-    """An ELF file with code at 4096 that loops, and 1,000,000 symbols: they take a while to be read."""
+    """An ELF file with code at 4096 that loops, and 1,000,000 symbols, which take a while to read."""
     nr = 1_000_000
     strings = 1 + 16 * nr
     names_at, symbols_at = 8192, 8192 + strings
@@ -66,7 +66,7 @@ def children(pid):
 
 
 def cpu_s(pid):
-    """CPU time that a process has used, None: it is gone."""
+    """CPU time of a process, None: it is gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
             fields = f.read().rpartition(")")[2].split()
@@ -89,7 +89,7 @@ class Run:
         assert len(self.bpf) > 10, f"only {self.bpf}"
 
     def family(self):
-        """{number: name} of all of its processes, those that were met before included."""
+        """{pid: name} of all of its processes, including those seen before."""
         self.known[self.proc.pid] = "systop"
         starter = [pid for pid in children(self.proc.pid) if name_of(pid) == "systop-starter"]
         for pid in starter + (children(starter[0]) if starter else []):
@@ -105,7 +105,7 @@ class Run:
         wait_for(lambda: os.fstat(self.out.fileno()).st_size > was + bytes_more, lambda: f"no output after {was} bytes")
 
     def is_gone(self):
-        """All of it, in time."""
+        """All of it is gone in time."""
         began = time.monotonic()
         wait_for(lambda: all(ended(pid) for pid in self.known),
                  lambda: f"{LEAVES_S} s later there are " + ", ".join(
@@ -158,7 +158,7 @@ def killed_while_busy():
 
 
 def starter_killed_while_busy():
-    """Helpers that run go on, until systop is gone."""
+    """Running helpers continue until systop is gone."""
     with Run() as systop, busy_parser(systop):
         systop.family()
         os.kill(systop.number("systop-starter"), signal.SIGKILL)

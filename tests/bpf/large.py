@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hosts of many CPUs, which /sys is made to say that this one is: what systop takes is by the CPUs that are online, it
-follows those that come, and it keeps to the budgets of bench/README.md ("Large hosts")."""
+"""Hosts of many CPUs, simulated through /sys: systop's needs depend on the CPUs that are online, it follows new
+ones, and it stays within the budgets of bench/README.md ("Large hosts")."""
 
 import collections
 import concurrent.futures
@@ -39,8 +39,8 @@ def script_in(folder, text):
 
 @contextlib.contextmanager
 def host_with(files):
-    """systop --json in a mount namespace where files of this host say something else: {path: text}. A function that starts
-    it, and where these files are."""
+    """systop --json in a mount namespace in which files of this host have other contents: {path: text}. Returns a
+    function that starts it, and the place of these files."""
     with tempfile.TemporaryDirectory() as folder:
         places = {path: os.path.join(folder, os.path.basename(path)) for path in files}
         for path, text in files.items():
@@ -53,13 +53,14 @@ def host_with(files):
 
 @contextlib.contextmanager
 def host(possible, online):
-    """One where that many CPUs are possible, and the list @online is online. The path of that list comes second."""
+    """The same with that many possible CPUs, and the list @online of those online. The path of that list comes
+    second."""
     with host_with({f"{CPU_FILES}/possible": f"0-{possible - 1}", f"{CPU_FILES}/online": online}) as (start, places):
         yield start, places[f"{CPU_FILES}/online"]
 
 
 def descriptors(pid):
-    """What fdinfo says of each descriptor of a process, and what it is a link to."""
+    """fdinfo of each descriptor of a process, and the target of its link."""
     for fd in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(OSError):
             with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as f:
@@ -67,7 +68,7 @@ def descriptors(pid):
 
 
 def arrays(pid):
-    """Maps like the recorder's rings: bytes of each."""
+    """Bytes of each map that looks like a recorder's ring."""
     return collections.Counter(int(i["value_size"]) * int(i["max_entries"]) for i, _ in descriptors(pid)
                                if i.get("map_type") == "2" and i.get("value_size") == "16")
 
@@ -80,7 +81,7 @@ def arrays_without():
 
 
 def rings(pid):
-    """The recorder's rings, bytes of each: what is not there without a recorder."""
+    """Bytes of each of the recorder's rings: the maps that are missing without a recorder."""
     return list((arrays(pid) - arrays_without()).elements())
 
 
@@ -89,7 +90,7 @@ def samplers(pid):
 
 
 def wait_until(test, seconds, what):
-    """How long it took."""
+    """The time it took."""
     began = time.monotonic()
     while not test():
         took = time.monotonic() - began
@@ -110,7 +111,7 @@ def all_rings(cpus):
 
 
 def asked_for(cpus):
-    """Who asks for more than the usual limit has it."""
+    """A request for more than the usual limit is granted."""
     with host(cpus, f"0-{cpus - 1}") as (start, _), start("-d", "1", "--window-mem", "1536M") as systop:
         wait_until(lambda: len(rings(systop.proc.pid)) == cpus, 10, lambda: f"{len(rings(systop.proc.pid))} rings")
         total = sum(rings(systop.proc.pid))
@@ -126,14 +127,14 @@ def cost(possible, online):
 
 
 def costs(*hosts):
-    """The same of several hosts, (possible, online) each, at one time: what else this machine does then slows down all of
-    them, and not one."""
+    """The same for several hosts, (possible, online) each, at one time, so that other load on this machine slows all
+    of them alike."""
     with concurrent.futures.ThreadPoolExecutor(len(hosts)) as pool:
         return list(pool.map(lambda host: cost(*host), hosts))
 
 
 def memory(possible):
-    """CPUs that are not there take next to nothing, and those that are there what they need."""
+    """CPUs that are not online need next to nothing, and the others what they use."""
     real = os.cpu_count()
     (maps, rss, refresh), *others = costs((real, real), (possible, real), (possible, possible))
     for online, (now_maps, now_rss, now_refresh) in zip((real, possible), others):
@@ -147,8 +148,7 @@ def memory(possible):
 
 
 def threads(number):
-    """Room for twice the threads that there are: what that takes where nobody uses it. Those that do are in
-    tests/unit/many."""
+    """Room for twice the present threads: its cost while unused. The cost of use is in tests/unit/many."""
     costs = []
     for there in (100, number):
         began = time.monotonic()
@@ -170,7 +170,7 @@ def threads(number):
 
 
 def comes_later():
-    """A CPU that comes online has a ring and a sampler."""
+    """A CPU that comes online gets a ring and a sampler."""
     with host(64, "0") as (start, online), start("-d", "0.5") as systop:
         pid = systop.proc.pid
         systop.line()
@@ -182,7 +182,7 @@ def comes_later():
 
 
 def few_descriptors():
-    """The soft limit of open files is no limit."""
+    """The soft limit of open files does not limit systop."""
     with tempfile.TemporaryDirectory() as folder:
         with Systop("-d", "0.5", program=script_in(folder, f'ulimit -S -n 88\nexec {SYSTOP} "$@"\n')) as systop:
             systop.line()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""However systop ends, it is gone soon and leaves nothing: also beside a file system that does not answer. And
-what others use, it lets go of."""
+"""However systop ends, it is gone soon and leaves nothing, also beside a file system that does not answer. And it
+releases what others use."""
 
 import json
 import os
@@ -23,7 +23,7 @@ SLOW = 3 if GUEST else 1
 
 
 def wait_for(what, seconds, why):
-    """Polls until what() is true, which it returns. why: the text, or what makes it."""
+    """Polls until what() is true, and returns that. why: the text, or a function that makes it."""
     end = time.monotonic() + seconds * SLOW
     while True:
         found = what()
@@ -34,7 +34,7 @@ def wait_for(what, seconds, why):
 
 
 def descriptors(pid):
-    """What a process's descriptors are; {}: it is gone, or has let go of them."""
+    """The targets of a process's descriptors; {}: it is gone, or has released them."""
     found = {}
     try:
         for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -48,7 +48,7 @@ def descriptors(pid):
 
 
 def bpf_of(pid):
-    """The programs and links that a process has: ("link", id)."""
+    """The programs and links of a process: ("link", id)."""
     found = set()
     for fd in descriptors(pid):
         try:
@@ -69,7 +69,7 @@ def bpf_there(of):
 
 
 class Run:
-    """systop --json; its lines are read as they come."""
+    """systop --json; its lines are read as they arrive."""
 
     def __init__(self, *args):
         self.proc = subprocess.Popen([SYSTOP, "--json", "-d", "0.5", *args], stdout=subprocess.PIPE,
@@ -79,7 +79,7 @@ class Run:
         self.reader.start()
 
     def read(self):
-        """named: of the CPUs' time, as the JSON has it."""
+        """named: by CPU time, as in the JSON."""
         for line in self.proc.stdout:
             cpu = json.loads(line)["stacks"]["cpu"]
             self.named = (cpu["named_ns"] or 0) / max(cpu["total_ns"], 1)
@@ -123,7 +123,7 @@ def state_of(pid):
 
 
 def is_held(pid):
-    """Whether the kernel holds a process inside something: one that was ending already is not in D there."""
+    """Whether the kernel holds a process inside something: a process that was already ending is not in D there."""
     state = state_of(pid)
     return bool(state) and (state[0] == "D" or state[1] == "request_wait_answer")
 
@@ -138,14 +138,14 @@ def stays_held(pid):
 
 
 def sick(end, what):
-    """A file system stops to answer: systop goes on, with names of others, and ends in time."""
+    """A file system stops answering: systop goes on, with names of others, and ends in time."""
     with Fuse(load_path("burn")) as fuse, Load(f"{fuse.mount}/burn", "cpu", "120") as ill:
         ill.truth()
-        time.sleep(1)  # what it runs is in memory then
+        time.sleep(1)  # its pages are in memory then
         try:
             with Load(load_path("burn"), "cpu", "120") as well:
                 well.truth()
-                fuse.forget("burn")  # somebody else's systop may have read it
+                fuse.forget("burn")  # another systop may have read it
                 fuse.stop(what)
                 first = stopped_by(fuse, end)
                 second = stopped_by(fuse, signal.SIGKILL)
@@ -155,7 +155,7 @@ def sick(end, what):
 
 
 def stopped_by(fuse, number):
-    """One run of systop, beside a file system that does not answer; the processes it had."""
+    """One run of systop beside a file system that does not answer; returns its processes."""
     with Run() as run:
         helpers = wait_for(lambda: {pid for pid in run.family() if stays_held(pid)}, 30,
                            "no helper is held")
@@ -182,7 +182,7 @@ def stopped_by(fuse, number):
 
 
 def quit_by_key():
-    """The same by q, on a terminal."""
+    """The same with q, on a terminal."""
     with Fuse(load_path("burn")) as fuse, Load(f"{fuse.mount}/burn", "cpu", "120") as ill:
         ill.truth()
         fuse.stop("all")
@@ -255,7 +255,7 @@ def has_open(run, path):
 
 
 def lets_go():
-    """A deleted program's space is free, and a mount whose program has ended can be unmounted, within 30 s."""
+    """Within 30 s a deleted program's space is free, and a mount can be unmounted after its program has ended."""
     with Tmpfs() as space, Tmpfs() as other, Run() as run:
         gone = space.put("gone", 16 << 20)
         still = other.put("still", 1 << 20)
@@ -273,7 +273,7 @@ def lets_go():
 
 
 def few_descriptors():
-    """At the limit of descriptors names may be missing, rows and saves are not."""
+    """At the limit of descriptors names may be missing, but neither rows nor saves."""
     with tempfile.TemporaryDirectory() as folder:
         programs = []
         for i in range(60):
@@ -297,7 +297,7 @@ def few_descriptors():
 
 
 def too_few_descriptors():
-    """It says what to do, and leaves no process."""
+    """It reports the remedy, and leaves no process."""
     reader, writer = os.pipe()
     done = subprocess.run(["prlimit", "--nofile=64", SYSTOP, "--json", "-n", "1"], capture_output=True, text=True,
                           check=False, pass_fds=(writer,))

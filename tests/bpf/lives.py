@@ -19,8 +19,8 @@ def lost_of(line):
 
 
 def watch_forks(kind, rate, seconds, comm="forks"):
-    """(truth, rows of the exited) of a load of short lives: all that come, and of a refresh more, in which there are to be
-    none."""
+    """(truth, rows of the exited) of a load of short lives: all that arrive, and those of one more refresh, which
+    must have none."""
     with Systop("-d", "1") as systop:
         systop.line()
         with Load(load_path("forks"), kind, str(rate), str(seconds)) as load:
@@ -53,7 +53,7 @@ def forks(kind, rate, seconds):
 
 
 def sums_include_the_dead():
-    """The process' time is its threads' time, also of those that died in the interval."""
+    """The process's time is its threads' time, including threads that died in the interval."""
     _, dead, lines = watch_forks("threads", 200 if GUEST else 1000, 3)
     for line in lines:
         total = sum(t["run_ns"] for t in line["threads"])
@@ -74,7 +74,7 @@ def dies_once():
 
 
 def exec_nonleader():
-    """A thread that is not the leader runs a program: it has the leader's number from then on."""
+    """A thread that is not the leader executes a program: it has the leader's number from then on."""
     with Systop("--all", *(("-d", "1", "-n", "8") if GUEST else ("-d", "0.5", "-n", "9"))) as systop:
         systop.line()
         with Load(load_path("exec_nonleader"), "sleep", "30") as load:
@@ -123,7 +123,7 @@ time.sleep(100)
 
 
 def orphan():
-    """A process that sleeps is its new parent's within two refreshes after its own ended."""
+    """A sleeping process belongs to its new parent within two refreshes after its own has ended."""
     with Load(sys.executable, "-c", ORPHANS) as load:
         truth = load.truth()
         with Systop("--all", "-d", "1", "--filter", f"ppid={truth['parent']}") as systop, \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In containers: what systop refuses, and says, in namespaces that are not the host's, and without cgroups."""
+"""In containers: what systop refuses and reports in namespaces other than the host's, and without cgroups."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def refused(words, *command):
 
 
 def pid_namespace():
-    """Its own /proc or not, -b or --json or the screen: nothing is shown under another process's name."""
+    """With its own /proc or not, -b or --json or the screen: nothing is shown under another process's name."""
     for mode in (("-b", "-n", "1"), ("--json", "-n", "1"), ()):
         refused(("PID namespace", "--pid=host"), "unshare", "-pf", "--mount-proc", SYSTOP, *mode)
     status, out, _ = run("unshare", "-pf", "--mount-proc", SYSTOP, "--check")
@@ -35,7 +35,7 @@ def pid_namespace():
 
 
 def pid_translated():
-    """Where /proc is the host's, -p's number on the host is told."""
+    """If /proc is the host's, the message has -p's number on the host."""
     script = 'sleep 60 & echo $! >&3; exec "$0" -b -n 1 -p $!'
     read, write = os.pipe()
     # The shell is pid 1 of the namespace, its child 2.
@@ -54,7 +54,7 @@ def pid_translated():
 
 
 def time_namespace():
-    """One whose clock is the host's does no harm."""
+    """A namespace with the host's clock does no harm."""
     refused(("time namespace", "1000.000 s", "nsenter"), "unshare", "-T", "--boottime", "1000", SYSTOP, "-b", "-n", "1")
     status, out, err = run("unshare", "-T", SYSTOP, "-b", "-n", "1", "-d", "0.3")
     assert status == 0 and out and not err, (status, err)
@@ -68,7 +68,7 @@ def cgroup_namespace():
 
 
 def no_cgroups():
-    """One row, which all threads are in, and a line that says so."""
+    """One row with all threads, and a line that reports it."""
     status, out, err = run("unshare", "-m", "sh", "-c",
                            'umount -l -R /sys/fs/cgroup && exec "$0" --json --all -n 1 -d 0.3', SYSTOP)
     assert status == 0, (status, err)
@@ -81,7 +81,7 @@ def no_cgroups():
 
 
 def host():
-    """Here nothing is to be said."""
+    """Here there is nothing to report."""
     status, out, err = run(SYSTOP, "-b", "-n", "1", "-d", "0.3")
     assert status == 0 and out and not err, (status, err)
 

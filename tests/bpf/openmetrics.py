@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--openmetrics FILE, as prometheus_client's parser reads it: compared with what the kernel says of the same time."""
+"""--openmetrics FILE, as read by prometheus_client's parser, against the kernel's numbers of the same time."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ sys.path.append("/usr/lib/python3/dist-packages")  # Debian's package, also wher
 from prometheus_client.openmetrics.parser import text_string_to_metric_families  # noqa: E402
 
 WAIT = 30
-# A refresh is read some time after it was taken: until then a load can run, and somebody can wait, all the time.
+# A refresh is read some time after it was taken: until then a load can run, or a thread can wait, all the time.
 LATE = 0.35
 
 
@@ -40,7 +40,7 @@ class Text:
 
 
 class Exporter:
-    """systop --openmetrics, whose file is read whenever it is another one."""
+    """systop --openmetrics; its file is read each time it is replaced."""
 
     def __init__(self, folder, *args):
         self.path = os.path.join(folder, "systop.prom")
@@ -87,7 +87,7 @@ def cpu_seconds(cgroup):
 
 
 def pressure_seconds(resource, share):
-    """None: the kernel does not say."""
+    """None: the kernel does not provide it."""
     try:
         with open(f"/proc/pressure/{resource}") as f:
             lines = {line.split()[0]: line for line in f}
@@ -120,7 +120,7 @@ def names():
 
 
 def run_time():
-    """Counters of a cgroup grow as the kernel's do."""
+    """Counters of a cgroup grow like the kernel's."""
     with tempfile.TemporaryDirectory() as d, Cgroup(f"systop-om-{os.getpid()}") as cgroup, \
             Load(load_path("spin"), "user", "60") as load:
         cgroup.add(load.pid)
@@ -161,7 +161,7 @@ def monotone():
 
 
 def pressure():
-    """PSI grows as /proc/pressure does; what the kernel does not say is not there."""
+    """PSI grows like /proc/pressure; what the kernel does not provide is left out."""
     with tempfile.TemporaryDirectory() as d, Exporter(d, "-d", "0.5") as systop:
         kinds = [(r, s) for r in ("cpu", "memory", "io") for s in ("some", "full")]
         first, then = systop.next(), {kind: pressure_seconds(*kind) for kind in kinds}
@@ -178,7 +178,7 @@ def pressure():
 
 
 def labels():
-    """Quotes and backslashes in a cgroup's name come back as they are; one that goes leaves nothing."""
+    """Quotes and backslashes in a cgroup's name are preserved; a cgroup that goes leaves nothing."""
     name = f'systop-om"\\{os.getpid()}'
     with tempfile.TemporaryDirectory() as d, Exporter(d, "-d", "0.3") as systop:
         with Cgroup(name), Load("sleep", "60"):
@@ -196,7 +196,7 @@ def labels():
 
 
 def file():
-    """It is a new file each time, which others may read; it stays when a signal ends the run, and nothing else does."""
+    """Each refresh is a new file that others may read; it stays when a signal ends the run, and nothing else does."""
     before = bpf_ids()
     with tempfile.TemporaryDirectory() as d:
         with Exporter(d, "-d", "0.2") as systop:
@@ -215,7 +215,7 @@ def file():
 
 
 def streams():
-    """Standard output, and a FIFO, have one refresh behind the other."""
+    """Standard output and a FIFO get one refresh after the other."""
     done = subprocess.run([SYSTOP, "--openmetrics", "-", "-d", "0.4", "-n", "3"], capture_output=True, text=True,
                           check=True, timeout=60)
     assert done.stdout.count("# EOF\n") >= 1 and done.stdout.endswith("# EOF\n"), done
@@ -239,7 +239,7 @@ def streams():
 
 
 def no_room():
-    """What was there before stays; it ends with the reason."""
+    """The old file stays; systop ends with the reason."""
     with tempfile.TemporaryDirectory() as d:
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", d], check=True)
         try:

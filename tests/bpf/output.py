@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--json and -b: form, completeness, and sums that agree with each other."""
+"""--json and -b: form, completeness, and sums that agree."""
 
 import ctypes
 import json
@@ -72,7 +72,7 @@ def pace():
 
 
 def own_cost():
-    """systop's own CPU time is what the kernel says of it."""
+    """systop's own CPU time equals the kernel's."""
     line = systop_lines("-d", "1", "-n", "2")[1]
     me = line["self"]
     assert 0 < me["cpu_ns"] < 0.5 * SEC, me
@@ -81,7 +81,7 @@ def own_cost():
 
 
 def nothing_lost():
-    """Neither on a host that does next to nothing nor on a busy one: what was repaired is no loss, and counted as that."""
+    """Neither on an idle nor on a busy host: repairs are not losses, and are counted as repairs."""
     idle = systop_lines("-d", "1", "-n", "3")[-1]
     with Load(load_path("forks"), "processes", "300", "20"), Load(load_path("pingpong"), "20"):
         lines = systop_lines("-d", "1", "-n", "5")
@@ -120,7 +120,7 @@ def adds_up():
 
 
 def unknown_is_null():
-    """A thread that no tick of the kernel's clock met has no user time: null, never 0."""
+    """A thread that the kernel's tick never sampled has no user time: null, never 0."""
     with Load(load_path("forks"), "processes", "1000", "5"):
         lines = systop_lines("-d", "1", "-n", "2")
     short = [t for line in lines for t in line["threads"] if t["exited"] and t["run_ns"]]
@@ -131,7 +131,7 @@ def unknown_is_null():
 
 
 def hostile_names():
-    """Whatever a thread calls itself: valid UTF-8, nothing that moves a cursor."""
+    """Any name of a thread: valid UTF-8, nothing that moves a cursor."""
     names = [b"\x1b]0;x\x07", b"\xff\xfe\x80", b"\xe2\x80\xaeabc", b"a\nb\tc", b'"\\']
     children = []
     for name in names:
@@ -157,7 +157,7 @@ def hostile_names():
 
 
 def listed():
-    """Without --all: only threads with an event, or not asleep all the time. To be moved to another cgroup is one."""
+    """Without --all: only threads with an event, or not asleep all the time. A move to another cgroup is an event."""
     with Load("sleep", "60") as sleeper:
         time.sleep(2 if GUEST else 0.3)
         some = systop_lines("-d", "1", "-n", "1")[0]
@@ -165,7 +165,7 @@ def listed():
     assert not rows_of([some], sleeper.pid), "a sleeper is listed"
     row, = rows_of([everything], sleeper.pid)
     assert row["state"] == "sleep" and row["sleep_ns"] == row["alive_ns"], row
-    # Not how many the two runs list: others come and go in between.
+    # Only the form: other threads come and go between the two runs.
     quiet = [row for row in some["threads"]
              if row["sleep_ns"] == row["alive_ns"] == some["interval_ns"] and not row["wakeups"]]
     assert not quiet, quiet

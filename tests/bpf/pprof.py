@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--pprof FILE, as protoc and go tool pprof read it: shares of known loads, their labels, and files without symbols."""
+"""--pprof FILE, as read by protoc and go tool pprof: shares of known loads, their labels, and files without symbols."""
 
 import gzip
 import os
@@ -16,7 +16,7 @@ from harness import SEC, SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, descend
 from protoc import SOURCE, message  # noqa: E402
 
 SYSTOP = os.path.abspath(SYSTOP)
-# Of shares, in parts of 1: as for --folded, with some hundred samples.
+# Tolerance of shares, in parts of 1: as for --folded, with some hundred samples.
 NEAR = 0.08
 
 
@@ -25,7 +25,7 @@ def first(fields, name, default=0):
 
 
 class Profile:
-    """A profile, with texts in place of their numbers."""
+    """A profile, with texts instead of their numbers."""
 
     def __init__(self, packed):
         done = subprocess.run(["protoc", "--decode=perftools.profiles.Profile", "-I", os.path.join(SOURCE, "src/export"),
@@ -50,12 +50,12 @@ class Profile:
         return [self.names[i] for i in fields.get("location_id", [])], dict(zip([t for t, _ in self.types], fields["value"])), labels
 
     def sum(self, weight, function=None):
-        """Of samples with a function anywhere."""
+        """Weight of the samples that contain a function."""
         return sum(values[weight] for stack, values, _ in self.samples if not function or function in stack)
 
 
 def profile_of(*args, seconds, **more):
-    """What a run of one interval writes."""
+    """The profile of a run of one interval."""
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "p.gz")
         subprocess.run([SYSTOP, "--pprof", path, "-n", "1", "-d", str(seconds), *args], check=True, timeout=90,
@@ -72,7 +72,7 @@ def go_pprof(path, *args):
 
 
 def on_cpu():
-    """Functions have their shares, as --folded of the same seconds says; what is a weight is a type of the samples."""
+    """Functions have the same shares as in --folded of the same seconds; each weight is a type of the samples."""
     with Load(load_path("burn"), "cpu", "60") as load:
         with subprocess.Popen([SYSTOP, "--folded=cpu", "-n", "1", "-d", "5", "-F", "199", "-p", str(load.pid)],
                               stdout=subprocess.PIPE, text=True) as other:
@@ -111,7 +111,7 @@ def blocked():
 
 
 def labels():
-    """Of whom a sample is."""
+    """The thread, process and cgroup of a sample."""
     with Cgroup(f"systop-pprof-{os.getpid()}") as cgroup, Load(load_path("burn"), "cpu", "60") as load:
         cgroup.add(load.pid)
         profile = profile_of("-c", f"/{cgroup.name}", seconds=2)
@@ -122,7 +122,7 @@ def labels():
 
 
 def refreshes_add_up():
-    """One profile of all intervals; the file is there at the end only."""
+    """One profile of all intervals; the file appears only at the end."""
     with tempfile.TemporaryDirectory() as d, Load(load_path("burn"), "cpu", "60") as load:
         path = os.path.join(d, "p.gz")
         with subprocess.Popen([SYSTOP, "--pprof", path, "-n", "4", "-d", "0.5", "-p", str(load.pid)],
@@ -140,8 +140,8 @@ def refreshes_add_up():
 
 
 def without_symbols():
-    """A file that has none is named by its debug information, which lies where pprof looks for the file. Its code is at other
-    addresses than offsets in it."""
+    """A file without symbols is named by its debug information, in the place where pprof looks for the file. Its
+    code is at addresses that differ from the offsets in it."""
     with tempfile.TemporaryDirectory() as d:
         full, path, debug, out = (os.path.join(d, name) for name in ("full", "burn", "debug", "p.gz"))
         source = os.path.join(SOURCE, "tests/load/burn.c")
@@ -169,7 +169,7 @@ def without_symbols():
 
 
 def interrupted():
-    """A signal ends the recording: what there is by then is saved, and that is no failure."""
+    """A signal ends the recording: what there is by then is saved, with success."""
     before = bpf_ids()
     with tempfile.TemporaryDirectory() as d, Load(load_path("burn"), "cpu", "60") as load:
         path = os.path.join(d, "p.gz")

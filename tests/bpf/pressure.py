@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Much of everything: cgroups, threads, forks, programs; CPUs that go, little memory, full maps. The main loop never
-works for longer than 200 ms without a break, and what is lost is counted.
+"""Large amounts of everything: cgroups, threads, forks, programs; CPUs that go offline, little memory, full maps. The
+main loop never works for longer than 200 ms without a break, and losses are counted.
 
-SYSTOP_PRESSURE=full: the sizes of a large host, for minutes. Else smaller ones.
+SYSTOP_PRESSURE=full: the sizes of a large host, for minutes. Otherwise smaller ones.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ TURN_NS = 200 * MS
 
 
 class Watched:
-    """systop --json whose lines are read as they come."""
+    """systop --json whose lines are read as they arrive."""
 
     def __init__(self, *args):
         self.stolen = steal_ns()
@@ -41,7 +41,7 @@ class Watched:
             self.lines.append(line)
 
     def until(self, test, what, seconds=30):
-        """The first line that comes from now on and passes."""
+        """The first line from now on that passes."""
         at, end = len(self.lines), time.monotonic() + seconds
         while time.monotonic() < end:
             for line in self.lines[at:]:
@@ -53,8 +53,8 @@ class Watched:
         raise AssertionError(f"not in {seconds} s: {what}; last: {self.lines[-1]['loss']}")
 
     def turn(self):
-        """Longest turn of the main loop: without its waits for a CPU it is work; what the hypervisor took looks like
-        work from here."""
+        """Longest turn of the main loop: without its waits for a CPU it is work; time that the hypervisor took looks
+        like work here."""
         work = max(line["self"]["turn_work_ns"] for line in self.lines)
         turn = max(line["self"]["turn_ns"] for line in self.lines)
         stolen = steal_ns() - self.stolen
@@ -73,7 +73,7 @@ class Watched:
 
 @contextlib.contextmanager
 def many_cgroups(number, each=100):
-    """A tree of that many; yields directories that others can be made in."""
+    """A tree of that many; yields directories in which others can be made."""
     top = os.path.join(mount_of("cgroup2"), f"systop-pressure-{os.getpid()}")
     folders = [os.path.join(top, f"pod{i}") for i in range(number // each)]
     os.mkdir(top)
@@ -112,7 +112,7 @@ def short_life(folder, name):
 
 
 def cgroup_names():
-    """Cgroups that are gone before anybody could look for them have names, and so has the one above."""
+    """Cgroups that are gone before they could be looked up have names, and so has the parent."""
     with Cgroup(f"systop-names-{os.getpid()}") as cgroup, Watched("-d", "0.5") as systop:
         made = 30
         for i in range(made):
@@ -146,7 +146,7 @@ def screen_turn(screen):
 
 
 def watch_screen(pressure, *args):
-    """What a screen's longest turn was under a pressure, and the CPU it took: text."""
+    """A screen's longest turn under a pressure, and its CPU time: text."""
     with Terminal(160, 50) as screen:
         pid = screen.start(*args)
         stolen, used, began = steal_ns(), cpu_s(pid), time.monotonic()
@@ -197,7 +197,7 @@ def forks(rate, seconds):
 
 
 def programs(number):
-    """Different programs, one after the other: there is room to tell of each file."""
+    """Different programs, one after the other: each file is reported."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, Watched("-d", "0.5") as systop:
         for i in range(number):
@@ -218,7 +218,7 @@ def programs(number):
 
 @contextlib.contextmanager
 def restored(path):
-    """A setting of the whole machine gets its value back, however this test ends: a process of its own sees to that."""
+    """Restores a setting of the whole machine, however this test ends: a process of its own does that."""
     with open(path) as f:
         before = f.read().strip()
     guard = subprocess.Popen(["sh", "-c", 'cat > /dev/null; echo "$1" > "$2"', "sh", before, path],
@@ -235,7 +235,7 @@ PID_MAX = "/proc/sys/kernel/pid_max"
 
 @contextlib.contextmanager
 def pid_max(number):
-    """Room for that many more threads; nothing changes where there is."""
+    """Raises the limits for that many more threads; changes nothing if there is room."""
     with restored(PID_MAX) as before:
         if before < number + 10000:
             with open(PID_MAX, "w") as f:
@@ -245,7 +245,7 @@ def pid_max(number):
 
 @contextlib.contextmanager
 def many_threads(number, each=20000):
-    """Threads that sleep, in a few processes, which are told."""
+    """Sleeping threads in a few processes, which are returned."""
     with pid_max(number), contextlib.ExitStack() as stack:
         pids, left = [], number
         while left > 0:
@@ -261,7 +261,7 @@ def many_threads(number, each=20000):
 
 
 def threads(number):
-    """Threads that are there at the start, all of which have a slot."""
+    """Threads that exist at the start all have a slot."""
     def pressure():
         time.sleep(8 if FULL else 4)
 
@@ -275,7 +275,7 @@ def threads(number):
 
 
 def ends_at_once(number):
-    """Threads that all end in one refresh are one line, and all are in it."""
+    """Threads that all end in one refresh make one line, with all of them."""
     with Watched("-d", "2") as systop:
         systop.until(lambda line: True, "a refresh")
         with many_threads(number) as pids:
@@ -293,7 +293,7 @@ def ends_at_once(number):
 
 
 def slots_full(number):
-    """More threads than slots: each of their switches is counted, and nothing else."""
+    """More threads than slots: each of their switches is counted as lost, and nothing else."""
     with Watched("-d", "1") as systop:
         before, began = systop.lines[-1]["loss"]["no_slot"], time.monotonic()
         with many_threads(number):
@@ -303,18 +303,18 @@ def slots_full(number):
             root = next(c for c in lines[-1]["cgroups"] if c["path"] == "/")
             with open("/proc/loadavg") as f:
                 there = int(f.read().split("/")[1].split()[0])
-            systop.systop.proc.terminate() # the threads' ends are a line of 50 MB
+            systop.systop.proc.terminate() # the ends of the threads are a line of 50 MB
     lost, without = lines[-1]["loss"]["no_slot"] - before, there - root["threads"]
     others = (lines[-1]["loss"]["no_slot"] - lines[1]["loss"]["no_slot"]) / 2 * took
     assert without > 0, f"{there} threads, {root['threads']} of them are known"
-    # Each has been switched to once, a few of them again; what goes on is others', that came meanwhile.
+    # Each has been switched to once, a few again; further switches belong to others that started meanwhile.
     assert 0.98 * without <= lost <= 1.2 * without + 500 + 2 * others, \
         f"{without} threads without a slot, {lost} switches lost, of others about {others:.0f}"
     return f"{without} threads without a slot: {lost} switches counted as lost, of others about {others:.0f}"
 
 
 def waits_full():
-    """More wakings by turns than can be told: those that are told and those that are counted are all."""
+    """More alternating wakeups than can be reported: reported and counted ones are all."""
     with Load(load_path("two_wakers"), "60", "1") as load:
         truth = load.truth()
         with Watched("-d", "0.5") as systop:
@@ -331,7 +331,7 @@ def waits_full():
 
 
 def hotplug():
-    """A CPU goes and comes back: it goes on being watched."""
+    """A CPU goes offline and comes back: it is still watched."""
     cpu = max(os.sched_getaffinity(0))
     path = f"/sys/devices/system/cpu/cpu{cpu}/online"
 
@@ -351,7 +351,7 @@ def hotplug():
 
 
 def limited(mib, *args):
-    """A systop that may take so much memory: (done, the most it took in MiB)."""
+    """A systop with this memory limit: (done, its maximum in MiB)."""
     controller = mount_of("cgroup", "memory")
     limit, most = (("memory.limit_in_bytes", "memory.max_usage_in_bytes") if controller else
                    ("memory.max", "memory.peak"))
@@ -364,7 +364,7 @@ def limited(mib, *args):
 
 
 def memory_little():
-    """Less than it needs: that is said, and nothing begins."""
+    """Less than it needs: that is reported, and nothing starts."""
     done, _ = limited(64, "--json", "-d", "0.5", "-n", "2")
     assert done.returncode == 1 and not done.stdout, done
     assert done.stderr.startswith("systop: too little memory: 64 MiB\n"), done.stderr

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 SOURCE = os.environ.get("srcdir", os.path.join(os.path.dirname(__file__), "..", ".."))
-# Ids of clocks: that of the trace, and a sequence's own.
+# Ids of clocks: the trace's, and a sequence's own.
 BOOTTIME, OWN = 6, 64
 
 # Sequences, each with ids and a clock of its own.
@@ -58,7 +58,7 @@ def one(fields, *path):
 
 
 class Cpu:
-    """What one CPU did: switches [(t, state of who leaves, next tid)], wakings [(t, tid, flags)]."""
+    """What one CPU did: switches [(t, state of the leaving thread, next tid)], wakings [(t, tid, flags)]."""
 
     def __init__(self):
         self.switches = []
@@ -72,9 +72,9 @@ class Trace:
     def __init__(self, path):
         self.packets = packets(path)
         self.cpus = {}
-        self.events = []  # (t, cpu, kind, fields), all but switches and wakings
+        self.events = []  # (t, cpu, kind, fields), all except switches and wakings
         self.samples = []
-        self.clocks = {}  # sequence: what its own clock counts from, and in what, ns
+        self.clocks = {}  # sequence: the start of its own clock, and its unit in ns
         self.units = {}
         self.slices = []
         self.strings = {}
@@ -85,7 +85,7 @@ class Trace:
             cpu.wakings.sort(key=lambda w: w[0])
 
     def time_of(self, packet):
-        """When a packet is of: that of a sample is counted from the one before."""
+        """A packet's time: that of a sample is relative to the previous one."""
         sequence = one(packet, "trusted_packet_sequence_id")
         if "timestamp_clock_id" in packet or sequence not in self.clocks:
             return one(packet, "timestamp")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The number of a helper that ended can be any process's: systop leaves that process alone.
+"""The pid of a helper that ended can be reused by any process: systop leaves that process alone.
 
-Needs a kernel that gives out the number it is asked for."""
+Needs a kernel that assigns a requested pid."""
 
 import os
 import shutil
@@ -41,13 +41,13 @@ def starter_of(systop):
 
 
 def helpers(systop):
-    """{number: name} of the helpers that run now."""
+    """{pid: name} of the helpers that run now."""
     starter = starter_of(systop)
     return {pid: name_of(pid) for pid in children(starter[0])} if starter else {}
 
 
 class Innocent:
-    """A process that has the number of one that ended."""
+    """A process with the pid of a helper that ended."""
 
     def __init__(self, number):
         wait_for(lambda: not os.path.exists(f"/proc/{number}"), lambda: f"{number} is still {name_of(number)}")
@@ -103,13 +103,13 @@ class Run:
         assert self.proc.poll() is None, f"systop ended: {self.text('err')}"
 
     def helper(self, name):
-        """The number of a helper of this name, as soon as there is one."""
+        """The pid of a helper of this name, as soon as there is one."""
         def found():
             return [pid for pid, comm in helpers(self.proc.pid).items() if comm == name]
         return wait_for(found, lambda: f"no {name} among {helpers(self.proc.pid)}")[0]
 
     def ended_during_save(self):
-        """The number of systop-who, which reads the processes for a save and has ended when the rest is written; None:
+        """The pid of systop-who, which reads the processes for a save and has ended when the rest is written; None:
         it ended before it could be seen."""
         starter = wait_for(lambda: starter_of(self.proc.pid), lambda: "no starter")[0]
         write = self.helper("systop-write")
@@ -132,7 +132,7 @@ class Run:
 
 
 def meets_innocent(systop):
-    """A process gets the number of a helper that ended in the save that begins."""
+    """A process gets the pid of a helper that ended in the save that is starting."""
     who = systop.ended_during_save()
     if not who:
         return False
@@ -162,7 +162,7 @@ def while_triggered():
 
 
 def after_stop():
-    """Helpers that end while systop is stopped are met when it goes on."""
+    """Helpers that end while systop is stopped are noticed when it continues."""
     with Run("-d", "0.5") as systop:
         systop.wait_lines(2)
         ended = [systop.helper(name) for name in ("systop-open", "systop-symbols")]
@@ -173,7 +173,7 @@ def after_stop():
             innocents.append(Innocent(pid))
         os.kill(systop.proc.pid, signal.SIGCONT)
         for name in ("systop-open", "systop-symbols"):
-            systop.helper(name)  # others are there in their place
+            systop.helper(name)  # others have replaced them
         systop.wait_lines(4)
         for innocent in innocents:
             innocent.check(0.5)

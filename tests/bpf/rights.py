@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each process of systop may do, by /proc/PID/status, against the man page's table: as root, under sudo, and for
-a user with capabilities."""
+"""The rights of each process of systop, by /proc/PID/status, against the man page's table: as root, under sudo, and
+for a user with capabilities."""
 
 import os
 import re
@@ -37,14 +37,14 @@ def table():
 
 
 def status_of(pid):
-    """Of a process of systop. None: it is gone, or has not given up yet what it gives up: it adds a seccomp filter at
-    the end, a helper one to the starter's."""
+    """Status of a process of systop. None: it is gone, or has not yet dropped its rights: the last step adds a
+    seccomp filter, and a helper adds one to the starter's."""
     try:
         with open(f"/proc/{pid}/status", encoding="utf-8") as f:
             status = dict(re.findall(r"^(\w+):\t(.*)$", f.read(), re.MULTILINE))
         with open(f"/proc/{pid}/limits", encoding="utf-8") as f:
             status["limits"] = dict(re.findall(r"^(Max [a-z ]+?) +(\d+|unlimited) ", f.read(), re.MULTILINE))
-        status["mem"] = os.stat(f"/proc/{pid}/mem").st_uid  # root's, if it is not dumpable
+        status["mem"] = os.stat(f"/proc/{pid}/mem").st_uid  # root's, if the process is not dumpable
     except (FileNotFoundError, ProcessLookupError):
         return None
     filters = "1" if status["Name"] in ("systop", "systop-starter") else "2"
@@ -52,7 +52,7 @@ def status_of(pid):
 
 
 def look(main, seen):
-    """Adds those that run now to {name: status}. A helper has the starter's name at first."""
+    """Adds the processes that run now to {name: status}. A helper has the starter's name at first."""
     for pid in descendants(main):
         status = status_of(pid)
         if status and (status["Name"] != "systop-starter" or "systop-starter" not in seen):
@@ -80,7 +80,7 @@ def expect(name, status, rows, held, bounding, ids):
 
 
 def rights(folder, env, command, held, bounding, ids):
-    """Runs systop so that each process is seen; SIGUSR1 makes those that write a trace."""
+    """Runs systop so that each process is seen; SIGUSR1 starts those that write a trace."""
     rows = table()
     env = {**{k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}, **env}
     with open(os.path.join(folder, "said"), "w+", encoding="utf-8") as log:
@@ -102,7 +102,7 @@ def rights(folder, env, command, held, bounding, ids):
             proc.communicate()
         log.seek(0)
         told = log.read()
-    os.remove(os.path.join(folder, "systop.log"))  # the next one's user may not write it
+    os.remove(os.path.join(folder, "systop.log"))  # the next run's user may not write it
     missing = wanted - seen.keys()
     assert not missing, f"not seen: {missing}; {told}"
     for name, status in seen.items():
@@ -131,7 +131,7 @@ def under_sudo(folder):
 
 
 def with_capabilities(folder):
-    """Ambient ones, as of a unit of systemd; without CAP_SETPCAP the bounding set stays."""
+    """Ambient capabilities, as in a unit of systemd; without CAP_SETPCAP the bounding set stays."""
     with open("/proc/self/status", encoding="utf-8") as f:
         bounding = int(re.search(r"^CapBnd:\t(\w+)$", f.read(), re.MULTILINE).group(1), 16)
     caps = "bpf perfmon sys_ptrace net_raw".split()

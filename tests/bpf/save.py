@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where traces go: what is there is not replaced by a file unless it is one, and nothing is left behind.
+"""Destinations of traces: a file replaces only a file, and nothing is left behind.
 
-No case needs more of the trace than that it is one; what is in it is told by trace.py.
+No case needs more of the trace than that it is one; trace.py checks the contents.
 """
 
 import contextlib
@@ -64,7 +64,7 @@ def is_trace(path):
 
 
 def refused(path, text, *command):
-    """Told with status 2, before anything is loaded: in well under the time that it would record."""
+    """Rejected with status 2 before anything is loaded: much faster than the time that it would record."""
     before = os.lstat(path)
     began = time.monotonic()
     done = subprocess.run([SYSTOP, *(command or ("-w", path, "--duration", "60"))], capture_output=True, text=True,
@@ -98,7 +98,7 @@ def null_device():
 
 
 def fifos():
-    """Whoever reads has the whole trace; a reader can come late, and one who does not come holds up nobody."""
+    """Each reader has the whole trace; a reader can come late, and one that does not come blocks nothing."""
     with folder() as d:
         fifo = f"{d}/fifo"
         os.mkfifo(fifo)
@@ -154,7 +154,7 @@ def ends_while_saving():
 
 
 def standard_output():
-    """A link as /dev/stdout is what - is: a pipe, or a file that is written to where it is. It is a link of the test's
+    """A link like /dev/stdout is the same as -: a pipe, or a file that is written in place. The link is the test's
     own, so that a systop that replaces it does no harm to the machine."""
     with folder() as d:
         link = f"{d}/stdout"
@@ -238,7 +238,7 @@ def later():
 
 
 def links():
-    """A link that is somebody else's is not followed."""
+    """A link that belongs to another user is not followed."""
     with folder() as d:
         os.chmod(d, 0o777)
         with open(f"{d}/mine", "w") as f:
@@ -261,7 +261,7 @@ def links():
 
 
 def no_room():
-    """How much there is to write, and how much room; the old file stays."""
+    """Disk full: the size needed, and the room there is; the old file stays."""
     with folder() as d, mounted(d, "-o", "size=16k"):
         with open(f"{d}/trace", "w") as f:
             f.write("old")
@@ -273,7 +273,7 @@ def no_room():
 
 
 def too_large():
-    """ulimit -f: an error like others, for -w and while it runs."""
+    """ulimit -f: an ordinary error, for -w and for w."""
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
 
@@ -291,7 +291,7 @@ def read_only():
 
 
 def removed():
-    """The directory goes while it records."""
+    """The directory is removed while it records."""
     with folder() as d:
         gone = f"{d}/gone"
         os.mkdir(gone)
@@ -304,7 +304,7 @@ def removed():
 
 
 def hostile_names():
-    """A path does nothing to a terminal, wherever it is said."""
+    """A path cannot control a terminal, wherever it is printed."""
     with folder() as d:
         name = "\x1b[2Jred\ntwo\u202e\u00ad"
         done = record(f"{d}/{name}/trace")
@@ -323,8 +323,8 @@ class Argument(ctypes.Structure):
 
 
 def without_tmpfile():
-    """For a child: open() says what a file system without files that have no name says. By seccomp, as nothing that
-    can be mounted everywhere is one."""
+    """For a child: open() fails like on a file system without unnamed files. By seccomp, as no such file system can
+    be mounted everywhere."""
     lib = ctypes.CDLL("libseccomp.so.2", use_errno=True)
     lib.seccomp_init.restype = ctypes.c_void_p
     lib.seccomp_attr_set.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32]
@@ -349,7 +349,7 @@ def child_named(pid, name):
 
 
 def kill_one(whom, d):
-    """Kills it while there is a partial file; says what was left in the end."""
+    """Kills it while there is a partial file; returns what was left in the end."""
     path = f"{d}/trace"
     with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.5"], stderr=subprocess.PIPE, text=True,
                           preexec_fn=without_tmpfile) as systop:
@@ -379,7 +379,7 @@ def killed():
 
 
 def whole_without_tmpfile():
-    """It is there when it is whole, over an old one, and what others left does not matter."""
+    """The file appears when it is complete, over an old one, and leftovers of others do not matter."""
     with folder() as d:
         with open(f"{d}/trace", "w") as f:
             f.write("old")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-c, -p, -u and -- CMD: who is in, who is out, now and later."""
+"""-c, -p, -u and -- CMD: what is in scope, and what is not, now and later."""
 
 import contextlib
 import itertools
@@ -21,7 +21,8 @@ NUMBERS = itertools.count(10)
 
 
 def own(name):
-    """The name of a case's own cgroup: no other case's has a part or a pattern of it in common, as the number comes first."""
+    """The name of a case's own cgroup. The number comes first, so that no part or pattern of it matches another
+    case's."""
     return name.format(f"{next(NUMBERS)}-{os.getpid()}")
 
 
@@ -36,7 +37,7 @@ def spinner():
 
 
 def selects(spec, name="systop-scope-{}", controller=None):
-    """A spec shows what is in the cgroup, and not its neighbour."""
+    """A spec shows the contents of the cgroup, and not its neighbour."""
     with Cgroup(own(name), controller) as cgroup, spinner() as ours, \
             spinner() as neighbour:
         cgroup.add(ours.pid)
@@ -45,7 +46,7 @@ def selects(spec, name="systop-scope-{}", controller=None):
 
 
 def children():
-    """A cgroup made after the start, below the one asked for, is in."""
+    """A cgroup created after the start below the requested one is in scope."""
     with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as ours, spinner() as other:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             assert not (seen := tids(systop.line())), seen
@@ -87,7 +88,7 @@ def cgroups_of(line, tid):
 
 
 def arrives(systop, cgroup, tids):
-    """The line in which threads are first seen in a cgroup, and that before it; they have two refreshes for that."""
+    """The first line that has threads in a cgroup, and the previous one; two refreshes are allowed for that."""
     last = None
     for _ in range(3):
         line = systop.line()
@@ -98,8 +99,8 @@ def arrives(systop, cgroup, tids):
 
 
 def check_split(line, tid, places, began, moved):
-    """In the refresh in which it was moved it has a row in either cgroup, each with its part of the time. @moved: between
-    which times: the kernel waits for a grace period of RCU before it does, 0.4 s on a busy machine."""
+    """In the refresh of its move it has a row in either cgroup, each with its part of the time. @moved: bounds for
+    the time of the move: the kernel waits for a grace period of RCU first, 0.4 s on a busy machine."""
     rows = {t["cgroup"]: t for t in line["threads"] if t["tid"] == tid}
     assert set(rows) == set(places), (tid, list(rows), places)
     for row in rows.values():
@@ -112,7 +113,7 @@ def check_split(line, tid, places, began, moved):
 
 
 def moved_asleep(controller, one_thread):
-    """Threads that sleep, and one that has a CPU all the time, are in the new cgroup within two refreshes."""
+    """Sleeping threads, and one that always has a CPU, are in the new cgroup within two refreshes."""
     name = f"systop-moved-{os.getpid()}"
     load, tids = sleepers()
     with Cgroup(name, controller) as cgroup, load, spinner() as busy:
@@ -136,7 +137,7 @@ def moved_asleep(controller, one_thread):
         move(places[0])
         key = "cpu_cgroup" if controller else "cgroup"
         paths = [f"{controller}:/{name}/{sub}" if controller else f"/{name}/{sub}" for sub in ("from", "to")]
-        # Where the limits' hierarchy is another one than that shown, it is not the scope that changes.
+        # If the limits have another hierarchy than the shown one, the scope does not change.
         scope = ["-p", f"{load.pid},{busy.pid}"] if controller else ["-c", f"/{name}"]
         with Systop("--all", "-d", "1", *scope) as systop:
             line = systop.line()
@@ -163,7 +164,7 @@ def moved_asleep(controller, one_thread):
 
 
 def asleep_in_and_out():
-    """Threads that sleep come into scope and leave it with their cgroup; what they did before is not shown."""
+    """Sleeping threads come into scope and leave it with their cgroup; their earlier time is not shown."""
     load, sleeping = sleepers()
     with Cgroup(own("systop-scope-{}")) as cgroup, load:
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
@@ -179,7 +180,7 @@ def asleep_in_and_out():
 
 
 def many_moves():
-    """More processes at once than are looked at one by one."""
+    """More processes at once than are checked one by one."""
     with Cgroup(own("systop-scope-{}")) as cgroup, contextlib.ExitStack() as stack:
         loads = [stack.enter_context(Load("sleep", "60")) for _ in range(100)]
         with Systop("--all", "-c", f"/{cgroup.name}", "-d", "1") as systop:
@@ -205,7 +206,7 @@ def glob_later():
 
 
 def pids():
-    """All threads of a process, and what it forks from then on; nobody else."""
+    """All threads of a process, and what it forks from then on; nothing else."""
     script = ("import os,signal,threading,time\n"
               "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
               "print('{}', flush=True)\nsignal.sigwait([signal.SIGUSR1])\n"
@@ -245,7 +246,7 @@ def users():
 
 
 def both_kinds():
-    """Different kinds narrow each other."""
+    """Different kinds of scope intersect."""
     with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as a, spinner() as b:
         cgroup.add(a.pid)
         line = systop_lines("-c", f"/{cgroup.name}", "-p", f"{a.pid},{b.pid}", "-d", INTERVAL, "-n", "1")[0]
@@ -255,7 +256,7 @@ def both_kinds():
 
 
 def command(shell, status):
-    """-- CMD: shown from its first moment, and its status is ours."""
+    """-- CMD: shown from its first moment, and its exit status is ours."""
     with Systop("-d", INTERVAL, command=("sh", "-c", shell)) as systop:
         lines = systop.rest()
         got = systop.proc.wait()
@@ -284,7 +285,7 @@ def main():
             ("-c with a v1 controller", selects, lambda c: f"cpu:/{c.name}", "systop-v1-{}", "cpu"),
             ("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu"),
         ]
-    # Who is in and who is out is true however much of a CPU each has.
+    # Scopes hold regardless of each thread's share of a CPU.
     tap.together([
         *chosen,
         ("a child cgroup made later", children),

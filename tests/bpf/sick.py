@@ -32,7 +32,7 @@ def stat_of(pid):
 
 
 def helper_of(systop, name):
-    """The helper of a systop with this name, None: there is none."""
+    """The helper of this name, None: there is none."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
@@ -93,7 +93,7 @@ class Frozen:
         if self.patient:
             self.patient.wait()
         os.close(self.fd)
-        # Any systop that runs beside this test has looked at what runs there, and lets go of it within 30 s.
+        # Another systop beside this test has looked at what runs there, and releases it within 30 s.
         wait_for(lambda: not subprocess.run(["umount", self.mount], capture_output=True, check=False).returncode, 40,
                  "the file system stays busy")
         shutil.rmtree(self.folder)
@@ -142,8 +142,8 @@ def killed_while_helpers_hang():
 
 
 def sick_process():
-    """The output of others comes in time, and names them, while one process cannot be looked into; its
-    threads have their kernel stacks."""
+    """The output comes in time, with names of the others, while one process cannot be read; its threads have their
+    kernel stacks."""
     with Frozen() as frozen:
         fall_ill(frozen)
         burn = subprocess.Popen([load_path("burn"), "cpu", "20"], stdout=subprocess.DEVNULL)
@@ -170,7 +170,7 @@ def ticks(systop, nr):
 
 
 def helper_that_stops(name):
-    """A helper that was stopped is replaced; refreshes go on meanwhile."""
+    """A stopped helper is replaced; refreshes go on meanwhile."""
     with subprocess.Popen([SYSTOP, "--json", "-d", "0.5"], stdout=subprocess.PIPE, text=True) as systop, \
             subprocess.Popen([load_path("burn"), "cpu", "60"], stdout=subprocess.DEVNULL) as burn:
         try:
@@ -179,7 +179,7 @@ def helper_that_stops(name):
             os.kill(pid, signal.SIGSTOP)
             took = ticks(systop, 12)
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL) # one that nobody asked for anything
+                os.kill(pid, signal.SIGKILL) # a helper that had no request
         finally:
             systop.kill()
             burn.kill()
@@ -195,14 +195,14 @@ def symbols_stops():
 
 
 def sockets_of(pid):
-    """The numbers of a helper's sockets: to systop, and to another helper."""
+    """The descriptors of a helper's sockets: to systop, and to another helper."""
     found = [int(fd) for fd in os.listdir(f"/proc/{pid}/fd") if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:")]
     assert found, "no socket"
     return found
 
 
 def garbage(name):
-    """A helper that says anything at all is replaced, and names come."""
+    """A helper that sends random answers is replaced, and names arrive."""
     libc = ctypes.CDLL(None, use_errno=True)
     with subprocess.Popen([SYSTOP, "--folded=cpu", "-d", "4", "-n", "1"], stdout=subprocess.PIPE,
                           text=True) as systop, \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* systop with little room, so that a test can fill it. SYSTOP_SMALL: "FILES AGE REST LINES PAST", as in
- * collect/maxima.h, and the bytes that refreshes of the past may take. */
+/* systop with small limits that a test can reach. SYSTOP_SMALL: "FILES AGE REST LINES PAST", as in collect/maxima.h,
+ * and the bytes of the history. */
 #include "collect/maxima.h"
 #include "model/model.h"
 

@@ -33,13 +33,13 @@ def folded(kind, *args):
 
 
 def total(lines, *functions):
-    """Weight of the stacks that have all of these functions in them."""
+    """Weight of the stacks that contain all of these functions."""
     return sum(w for frames, w in lines if all(f in frames for f in functions))
 
 
 def cpu_shares():
-    """Shares of samples are shares of the time, within 3 percentage points; each stack is whole down
-    to what was called."""
+    """Shares of samples are shares of the time, within 3 percentage points; each stack is complete down to the
+    innermost function."""
     hz, seconds = (997, 10) if GUEST else (4999, 3)
     load, tid = burn("cpu", 12)
     lines = folded("cpu", "-F", str(hz), "-d", str(seconds), "-p", str(tid))
@@ -55,8 +55,8 @@ def cpu_shares():
 
 
 def blocks():
-    """Weights of D state and sleep are the time spent in them, within 2 %; kernel and user stack are
-    of the same block."""
+    """Weights of D state and sleep are the time spent in them, within 2 %; kernel and user stack belong to the same
+    block."""
     load, tid = burn("block", 7)
     time.sleep(0.5)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -78,7 +78,7 @@ def blocks():
 
 
 def locks(kind, function):
-    """D state behind a lock weighs what was waited, and has the kernel's and the program's function."""
+    """D state behind a lock weighs the time waited, and has the kernel's and the program's function."""
     with subprocess.Popen([load_path("lock_d"), kind, "30" if GUEST else "6"], stdout=subprocess.PIPE,
                           text=True) as load:
         tid = json.loads(load.stdout.readline())["tid"]
@@ -95,7 +95,7 @@ def locks(kind, function):
 
 
 def wall():
-    """All kinds together are the time the thread was alive."""
+    """All kinds together are the thread's lifetime."""
     load, tid = burn("block", 5)
     time.sleep(0.5)
     lines = folded("wall", "-d", "2", "-p", str(tid))
@@ -120,14 +120,14 @@ def distinct():
 
 
 def without_stack(tick):
-    """ns that ran."""
+    """ns of running time."""
     cpu = tick["stacks"]["cpu"]
     return cpu["total_ns"] - cpu["stacks_ns"]
 
 
 def full():
-    """systop is stopped while each sample is of another deep stack, until there is no room for more: what is
-    lost is counted, of samples to the last one, and nothing is lost any more when it goes on."""
+    """systop is stopped while each sample has a new deep stack, until no room is left: losses are counted, for
+    samples exactly, and nothing is lost any more when it continues."""
     hz, interval = (999, 2) if GUEST else (2999, 1)
     load, tid = burn("distinct", 40, 120)
     with subprocess.Popen([SYSTOP, "--json", "-F", str(hz), "-n", "5", "-d", str(interval), "-p", str(tid)],
@@ -154,7 +154,7 @@ def full():
 
 
 def samples_in_json():
-    """A thread's samples, and what its stacks are worth: all of its time, each ns once."""
+    """The weights of a thread's samples and stacks: all of its time, each ns once."""
     load, tid = burn("cpu", 8)
     done = subprocess.run([SYSTOP, "--json", "-F", "997", "-n", "2", "-d", "2", "-p", str(tid)],
                           capture_output=True, text=True, check=True)
@@ -177,8 +177,8 @@ def samples_in_json():
 
 
 def two_numbers():
-    """How far stacks are unwound has nothing to do with how much of them is named, and both are what the frames say: of a
-    program with symbols, and of the same without any."""
+    """How far stacks are unwound is independent of how much of them is named, and both agree with the frames: for a
+    program with symbols, and for the same program without any."""
     with tempfile.TemporaryDirectory() as folder:
         bare = shutil.copy(load_path("burn"), folder)
         subprocess.run(["strip", "--strip-all", bare], check=True)
@@ -189,7 +189,7 @@ def two_numbers():
 
 
 def quality_of(path):
-    """(unwound, named) in percent of a program that runs, by --json; by the frames in --folded it is the same."""
+    """(unwound, named) in percent for a running program, by --json; the frames in --folded give the same."""
     options = ["-F", "997", "-d", "2"]
     with subprocess.Popen([path, "cpu", "40" if GUEST else "20"], stdout=subprocess.PIPE, text=True) as load:
         tid = json.loads(load.stdout.readline())["tid"]
@@ -209,7 +209,7 @@ def quality_of(path):
 
 
 def no_samples():
-    """Of a program that sleeps all the time there are no stacks of what ran: nothing is known of them, which is not 0."""
+    """A program that sleeps all the time has no stacks of running time: their quality is unknown, which is not 0."""
     with subprocess.Popen(["sleep", "60"]) as load:
         done = subprocess.run([SYSTOP, "--json", "-n", "1", "-d", "1", "-p", str(load.pid)],
                               capture_output=True, text=True, check=True)
@@ -219,7 +219,7 @@ def no_samples():
 
 
 def target_ends():
-    """--folded with -p tells what there was when the process ends, and ends well."""
+    """--folded with -p prints the stacks when the process ends, and ends with success."""
     load, tid = burn("cpu", 3)
     began = time.monotonic()
     lines = folded("cpu", "-d", "60", "-p", str(tid))
@@ -231,7 +231,7 @@ def target_ends():
 
 
 def short_lives():
-    """Of processes that live 20 ms nearly all frames have names, and none is a bare address."""
+    """For processes that live 20 ms, nearly all frames have names, and none is a bare address."""
     script = f"while :; do {load_path('burn')} cpu 0; done"
     with subprocess.Popen(["sh", "-c", script], stdout=subprocess.DEVNULL,
                           start_new_session=True) as loop:
@@ -280,7 +280,7 @@ def helper_of(pid, name):
 
 
 def helpers_die():
-    """A helper that is killed costs nothing: it is started anew; all end with systop."""
+    """A killed helper costs nothing: it is restarted; all end with systop."""
     load, tid = burn("cpu", 8)
     seconds = 10 if GUEST else 2
     systop = subprocess.Popen([SYSTOP, "--folded=cpu", "-d", str(seconds), "-n", "2", "-p", str(tid)],

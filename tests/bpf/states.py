@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads whose states are known, against what systop says of them."""
+"""Loads with known states, against systop's numbers."""
 
 import contextlib
 import os
@@ -10,11 +10,11 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, had_cpu, load_path,  # noqa: E402
                      mount_of, rows_of, systop_lines, total)
 
-INTERVAL = "1" if GUEST else "0.5"  # where it is the state that counts, not for how long
+INTERVAL = "1" if GUEST else "0.5"  # if the state matters, and not its length
 
 
 def watch(load):
-    """The lines of the intervals in which a load runs that tells its truth at the end."""
+    """The lines of the intervals in which a load runs that prints the truth at its end."""
     with Systop("--all", "-d", INTERVAL) as systop:
         lines = [systop.line()]
         with Load(*load) as l:
@@ -33,8 +33,8 @@ def vfork_d():
 
 
 def raise_timers():
-    """PREEMPT_RT ends a nap in the thread ktimers/CPU, of SCHED_FIFO priority 1: the victim would
-    sleep through what a hog above it does, not wait."""
+    """PREEMPT_RT ends a nap in the thread ktimers/CPU, of SCHED_FIFO priority 1: with a hog above that, the victim
+    would stay asleep instead of waiting."""
     for pid in os.listdir("/proc"):
         if pid.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{pid}/comm") as f:
@@ -43,8 +43,9 @@ def raise_timers():
 
 
 def fifo_hog():
-    """A SCHED_FIFO thread holds the CPU for 200 ms: its victim's longest wait. Somebody else can be next: of 12 hogs with
-    a busy thread beside one was waited for 200.6 ms. More than its nap took it cannot have waited."""
+    """A SCHED_FIFO thread holds the CPU for 200 ms: its victim's longest wait. Another thread can be next: of 12
+    hogs with a busy thread beside, one was waited for 200.6 ms. The wait cannot exceed the length of the nap
+    including it."""
     if GUEST:
         raise_timers()
     truth, lines = watch((load_path("fifo_hog"), "200"))
@@ -54,8 +55,8 @@ def fifo_hog():
 
 
 def migrate():
-    """A sleeper moved about in its sleep waits for a CPU only when it wakes: up to the 1 ms turns of
-    the busy threads it then meets, and never for a part of its 100 ms naps."""
+    """A sleeper that is migrated in its sleep waits for a CPU only after it wakes: up to the 1 ms slices of the busy
+    threads there, and never for a part of its 100 ms naps."""
     truth, lines = watch((load_path("migrate"), "4"))
     runq = total(lines, truth["tid"], "runq_ns")
     sleep = total(lines, truth["tid"], "sleep_ns")
@@ -78,7 +79,7 @@ def ticks_of(tid):
 
 
 def split(kind):
-    """The split into user and kernel time, by the kernel's tick: what /proc says of the same seconds."""
+    """The split into user and kernel time, by the kernel's tick: as /proc for the same seconds."""
     with Load(load_path("spin"), kind, "60") as load:
         tid = load.truth()["tids"][0]
         with Systop("-p", str(tid), "-d", "1", "-n", "6") as systop:
@@ -100,7 +101,7 @@ def split(kind):
 
 
 def spinner():
-    """Alone on a CPU, a spinner runs, waits or is stolen from: never sleeps."""
+    """Alone on a CPU, a spinner runs, waits or is stolen from; it never sleeps."""
     with Load(load_path("spin"), "user", "60") as load:
         tid = load.truth()["tids"][0]
         lines = systop_lines("-p", str(tid), "-d", "1", "-n", "4")
@@ -113,7 +114,7 @@ def spinner():
 
 
 def stopped():
-    """SIGSTOP: not asleep, not listed unless asked for, and its time is stopped time."""
+    """SIGSTOP: not asleep, not listed without --all, and its time is stopped time."""
     import signal
     with Load("sleep", "60") as load:
         time.sleep(0.2)
@@ -128,14 +129,14 @@ def stopped():
 
 
 def stood_ns(cgroup):
-    """For how long, by the kernel, threads of a cgroup were stopped by its limit: on the CPU of its only thread."""
+    """How long, by the kernel, a cgroup's limit stopped its threads: on the CPU of its only thread."""
     with open(os.path.join(cgroup.path, "cpu.stat")) as f:
         stat = dict(line.split() for line in f)
     return int(stat["throttled_time"]) if "throttled_time" in stat else int(stat["throttled_usec"]) * 1000
 
 
 def cgroup_keeps_stood():
-    """Whether the kernel keeps for how long threads of a runqueue stand: since 6.6."""
+    """Whether the kernel records how long a runqueue is throttled: since 6.6."""
     with open("/sys/kernel/btf/vmlinux", "rb") as f:
         return b"throttled_clock_self_time" in f.read()
 
@@ -170,8 +171,8 @@ def quota():
 
 
 def throttle():
-    """A thread that is stopped in the middle of system calls, and one CPU that a spinner wants, too: what it is stopped
-    for is what the kernel says of its cgroup, not what it waits for the spinner then."""
+    """A thread that is throttled within system calls, on a CPU that a spinner wants, too: its stopped time is the
+    kernel's for its cgroup, without its wait for the spinner."""
     cpu = str(min(os.sched_getaffinity(0)))
     with Cgroup(f"systop-beside-{os.getpid()}", None if GUEST else "cpu") as cgroup:
         if GUEST:
@@ -202,7 +203,7 @@ def throttle():
 
 
 def frozen(kind):
-    """A cgroup is frozen: who ran is stopped, and so is who slept, as soon as it is woken for that."""
+    """A cgroup is frozen: running threads are stopped, and so are sleeping ones, as soon as they are woken for that."""
     v1 = kind == "freezer"
     with Cgroup(f"systop-frozen-{os.getpid()}", kind) as cgroup, Load(load_path("spin"), "user", "600") as busy, \
             Load("sleep", "600") as asleep:
@@ -225,8 +226,8 @@ def frozen(kind):
 
 
 def limits_aside():
-    """Without -c: the limit's own cgroup is a row, with quota and period, and its threads know it. Where v1 and v2 are
-    both mounted, v2 is the one shown as soon as it has a cgroup."""
+    """Without -c: the limit's own cgroup is a row, with quota and period, and its threads refer to it. If v1 and v2
+    are both mounted, v2 is shown as soon as it has a cgroup."""
     with Cgroup(f"systop-shown-{os.getpid()}"), \
             Cgroup(f"systop-tenant-{os.getpid()}", None if GUEST else "cpu") as cgroup:
         if GUEST:
@@ -267,8 +268,8 @@ def wait_until_in_d(pid):
 
 
 def stuck_in_d():
-    """A thread in D for the whole interval is listed although it does nothing."""
-    with Load(load_path("vfork_d"), "120000" if GUEST else "20000") as load: # there systop takes long to start
+    """A thread in D for the whole interval is listed although nothing happens to it."""
+    with Load(load_path("vfork_d"), "120000" if GUEST else "20000") as load: # systop takes long to start there
         wait_until_in_d(load.pid)
         lines = systop_lines("-p", str(load.pid), "-d", INTERVAL, "-n", "2")
     rows = rows_of(lines, load.pid)
@@ -280,14 +281,14 @@ def stuck_in_d():
 def main():
     tap = begin()
     tap.case("D: vfork", vfork_d)
-    # These need next to no CPU, but for the moment until a spinner is frozen.
+    # These need next to no CPU, except until a spinner is frozen.
     still = [("D all the time, from before the start", stuck_in_d), ("stopped", stopped), ("frozen by cgroup v2", frozen, None)]
     if mount_of("cgroup", "freezer"):
         still.append(("frozen by cgroup v1", frozen, "freezer"))
     tap.together(still, 2)
     tap.case("longest wait behind a SCHED_FIFO thread", fifo_hog)
     tap.case("a sleeper moved between CPUs", migrate)
-    # What is said of each is true however much of a CPU it has.
+    # These hold for a thread regardless of its share of a CPU.
     tap.together([
         ("user time of a user loop", split, "user"),
         ("kernel time of a system call loop", split, "syscalls"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the hypervisor takes, against /proc/stat: until there was some to see, for 10 s at least."""
+"""Stolen time, against /proc/stat: until some occurred, for at least 10 s."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ def stolen(line):
 
 
 def windows(systop):
-    """What systop and the kernel say was stolen in some windows."""
+    """Stolen time in some windows, by systop and by the kernel."""
     for number in range(WINDOWS_MAX):
         before = steal_ns()
         lines = [systop.line() for _ in range(WINDOW_S)]
@@ -39,7 +39,7 @@ def windows(systop):
 
 
 def steal():
-    """In every window within two ticks of the kernel; nothing is told where the kernel knows nothing, or all is 0."""
+    """In every window within two ticks of the kernel; if the kernel knows nothing, it is null or 0."""
     seen = kernel = 0
     text = []
     with Load(load_path("spin"), "user", "90"), Load(load_path("spin"), "user", "90"), \

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nothing adds up to more, or less, than there was: in every refresh of a parallel build the threads' running and
-interrupts and the CPUs' idle and stolen time make up the CPUs' time, and each cgroup's time is what tests/truth saw of it.
+"""Nothing adds up to more or less than there was: in every refresh of a parallel build the threads' running and
+interrupts and the CPUs' idle and stolen time make up the CPUs' time, and each cgroup's time is what tests/truth
+measured for it.
 
-SYSTOP_TEST_SECONDS says for how long, 15 if not set; 60 are worth a look after a change of the accounting.
+SYSTOP_TEST_SECONDS sets the length, 15 by default; use 60 after a change of the accounting.
 """
 
 import os
@@ -19,7 +20,7 @@ SECONDS = int(os.environ.get("SYSTOP_TEST_SECONDS", "15"))
 
 
 def whole(line):
-    """What is shown of an interval, less what there was, as a share of it."""
+    """The shown time of an interval minus the real one, as a share of it."""
     there_was = len(line["cpus"]) * line["interval_ns"]
     shown = (sum(t["run_ns"] + t["irq_ns"] for t in line["threads"]) +
              sum(c["idle_ns"] + (c["steal_ns"] or 0) for c in line["cpus"]))
@@ -27,7 +28,7 @@ def whole(line):
 
 
 def measure(loads, cgroups):
-    """All lines of some seconds of the loads, and what the truth saw of their cgroups, in ns."""
+    """All lines of some seconds of the loads, and the truth about their cgroups, in ns."""
     with Truth() as truth:
         time.sleep(1)
         stop(*loads)
@@ -61,7 +62,7 @@ def sums():
             for load in loads:
                 load.end()
     assert len(lines) >= SECONDS, f"{len(lines)} refreshes in {SECONDS} s"
-    # The first one also has what it was of the threads that were there before that is not known.
+    # The first one also has earlier time, otherwise unknown, of threads that existed before.
     off = {n: whole(line) for n, line in enumerate(lines[1:], 1)}
     bad = {n: f"{100 * o:+.4f} %" for n, o in off.items() if abs(o) > 0.001}
     assert not bad, f"refreshes that add up to more or less than there was: {bad}"

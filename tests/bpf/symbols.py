@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of functions, wherever they can be found: JITs, debug files, deleted files, containers."""
+"""Names of functions, from everywhere: JITs, debug files, deleted files, containers."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def met_by_samples():
 
 
 def jit_map():
-    """What a JIT wrote to /tmp/perf-PID.map."""
+    """The map of a JIT, /tmp/perf-PID.map."""
     counts, tid = sampled([load_path("jit"), SECONDS])
     os.unlink(f"/tmp/perf-{tid}.map")
     named = counts.get("JS:~count down", 0)
@@ -75,7 +75,7 @@ def jit_map():
 
 
 def jit_map_of_another(how):
-    """A map that somebody else could have written is not believed."""
+    """A map that another user could have written is not used."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(load_path("jit"), folder)
         script = f'exec {folder}/jit {SECONDS} /tmp/perf-$$.map'
@@ -107,7 +107,7 @@ def stripped(folder):
 
 
 def demangled():
-    """C++ and Rust names, as people write them."""
+    """C++ and Rust names, demangled."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "burn")
         subprocess.run(["objcopy", "--redefine-sym", "alpha=_ZN3api5Queue4pushERKi", "--redefine-sym",
@@ -130,7 +130,7 @@ def no_symbols():
 
 
 def debuglink(where):
-    """The file that .gnu_debuglink names, beside it or in .debug; a wrong one is not believed."""
+    """The file of .gnu_debuglink, beside the program or in .debug; a wrong one is not used."""
     with tempfile.TemporaryDirectory() as folder:
         path, debug = stripped(folder)
         subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={debug}", path],
@@ -173,7 +173,7 @@ def container():
 
 
 def container_jit():
-    """A JIT with a PID namespace and a /tmp of its own: its map has the number it has there."""
+    """A JIT with a PID namespace and a /tmp of its own: its map is named by its pid there."""
     with tempfile.TemporaryDirectory() as folder:
         root_of(folder, load_path("jit"))
         os.mkdir(os.path.join(folder, "tmp"))
@@ -182,7 +182,7 @@ def container_jit():
 
 
 def deleted():
-    """A file that is no longer there, but mapped."""
+    """A file that is deleted, but mapped."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(load_path("burn"), folder)
         counts, _ = sampled(["sh", "-c", f"{folder}/burn cpu {SECONDS} & sleep 0.3; rm {folder}/burn; wait"])
@@ -205,7 +205,7 @@ def memfd():
 
 
 def remapped():
-    """Two files that are mapped in turns at one address: no sample is of one at the other one's place."""
+    """Two files mapped alternately at one address: no sample has the one at the other's place."""
     with tempfile.TemporaryDirectory() as folder:
         counts, _ = sampled([load_path("remap"), folder, SECONDS])
     total, wrong = 0, {}

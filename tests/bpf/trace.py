@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Saved traces, as protoc reads them, against what is known of the load and against the refreshes."""
+"""Saved traces, as read by protoc, against what is known of the load and against the refreshes."""
 
 import concurrent.futures
 import contextlib
@@ -19,7 +19,7 @@ from protoc import SAMPLES, SLICES, Trace, one, packets  # noqa: E402
 
 OUTSIDER = 0x400000
 
-# By how much two CPUs' times of switches may differ: each is held while its CPU is busy, until it is 200 us off
+# Largest difference of two CPUs' times of switches: each clock is held while its CPU is busy, until it is 200 us off
 # (CLOCK_HOLD_NS in bpf/clock.bpf.h).
 CLOCKS_DIFFER = 400000
 
@@ -43,7 +43,7 @@ while True: time.sleep(0.01)
 
 
 def record(*args, seconds=2, command=()):
-    """The trace of so many seconds."""
+    """The trace of this many seconds."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
         subprocess.run([SYSTOP, "-w", path, "--duration", str(seconds), *args, *command], check=True,
@@ -52,7 +52,7 @@ def record(*args, seconds=2, command=()):
 
 
 def json_and_traces(path, ticks, at, interval="1"):
-    """The refreshes of systop --json, which is told to save a trace after some of them: [trace path]."""
+    """The refreshes of a systop --json that saves a trace after some of them: [trace path]."""
     lines, paths = [], []
     with subprocess.Popen([SYSTOP, "--json", "--all", "-d", interval, "-n", str(ticks), "-o", path],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as systop:
@@ -69,7 +69,7 @@ def json_and_traces(path, ticks, at, interval="1"):
 
 
 def runs_of(trace):
-    """{tid: [(begin, end)]}, and that no thread runs on two CPUs at once: the switches are all there."""
+    """{tid: [(begin, end)]}; checks that no thread runs on two CPUs at once: no switch is missing."""
     runs = {}
     for cpu in trace.cpus.values():
         for (t, _, tid), following in zip(cpu.switches, cpu.switches[1:]):
@@ -83,7 +83,7 @@ def runs_of(trace):
 
 
 def sums():
-    """Between two refreshes each thread ran as long as its slot says."""
+    """Between two refreshes each thread ran for the time in its slot."""
     with tempfile.TemporaryDirectory() as folder:
         with Load(load_path("burn"), "block", "30") as block, Load(load_path("burn"), "cpu", "30") as cpu:
             ours = [load.truth()["tid"] for load in (block, cpu)]
@@ -95,10 +95,10 @@ def sums():
     for tick in ticks[2:4]:
         for thread in tick["threads"]:
             slots[thread["tid"]] = slots.get(thread["tid"], 0) + had_cpu(thread)
-    allowed = (end_ns - begin_ns) / (100 if GUEST else 1000) # a refresh takes a moment, in which who runs goes on
+    allowed = (end_ns - begin_ns) / (100 if GUEST else 1000) # a refresh takes a moment: threads run on
     off = {tid: (spent.get(tid, 0), ns) for tid, ns in slots.items() if abs(spent.get(tid, 0) - ns) > allowed}
-    # Of a switch that the kernel did not report, when one thread left and another came is not recorded: the slots are
-    # put right later by the kernel's sums, the past is not.
+    # A switch that the kernel did not report leaves the times of leaving and coming unrecorded: the kernel's sums
+    # correct the slots later, but not the recording.
     gaps = ticks[3]["repaired"]["gap"] - ticks[1]["repaired"]["gap"]
     assert len(off) <= 2 * gaps and len(off) <= len(slots) / 20, f"{gaps} gaps, {off}"
     assert all(tid in spent for tid in ours), spent
@@ -108,7 +108,7 @@ def sums():
 
 
 def inside():
-    """Nothing is outside of the window, no number is used before it is defined, and T is where all CPUs begin."""
+    """Nothing is outside the window, no number is used before it is defined, and T is where all CPUs begin."""
     with Load(load_path("burn"), "cpu", "20"):
         trace = record("-F", "499", seconds=2)
     start = {cpu.complete_from for cpu in trace.cpus.values()}
@@ -133,7 +133,8 @@ def inside():
 
 
 def interrupts():
-    """Interrupts and softirqs are pairs that nest on their CPU, as many as the refreshes count between two of them."""
+    """Interrupts and softirqs are pairs that nest on their CPU, and their number between two refreshes is that of
+    the refreshes."""
     with tempfile.TemporaryDirectory() as folder:
         with Load(load_path("udp"), "30"):
             ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3], "0.5")
@@ -151,7 +152,7 @@ def interrupts():
             name = stack.pop()[1] or which
             ended[name] = ended.get(name, 0) + (begin_ns < t <= end_ns)
     counted = {i["name"]: i["count"] for i in ticks[2]["irqs"]}
-    # NET_RX is vector 3. A refresh reads CPU after CPU, in up to a ms.
+    # NET_RX is vector 3. A refresh reads the CPUs in sequence, in up to a ms.
     for name, in_trace in (("NET_RX", ended.get(3, 0)), ("LOC", ended.get("LOC", 0))):
         assert abs(in_trace - counted[name]) <= 0.01 * counted[name] + 20, (name, in_trace, counted[name])
     return f"NET_RX {ended.get(3)} of {counted['NET_RX']}, LOC {ended.get('LOC')} of {counted['LOC']}"
@@ -171,7 +172,7 @@ def frames_of(trace, sequence):
 
 
 def stacks():
-    """Samples have the stacks that the flamegraph shows, in their shares."""
+    """Samples have the stacks of the flamegraph, in the same shares."""
     with Load(load_path("burn"), "cpu", "20") as load:
         tid = load.truth()["tid"]
         trace = record("-p", str(tid), "-F", "997" if GUEST else "1997", seconds=5 if GUEST else 4)
@@ -197,7 +198,7 @@ def blocks():
     tracks = {one(p, "track_descriptor", "uuid") for p in trace.packets
               if one(p, "track_descriptor", "parent_uuid") in thread}
     ours = [s for s in trace.slices if one(s[1], "track_uuid") in tracks]
-    # Each begin and the end after it: one at a time on a thread's track.
+    # Each begin with its end: one at a time on a thread's track.
     in_d = [end - begin for (begin, e), (end, _) in zip(ours, ours[1:])
             if "kernel_clone" in named.get(one(e, "callstack_iid"), [])]
     weights = sorted(ns / MS for ns in in_d)
@@ -239,7 +240,7 @@ def wakers():
 
 
 def scope():
-    """Threads out of scope have no names: their time is theirs, and the chain is whole."""
+    """Threads out of scope have no names: their time stays theirs, and the chain of switches is complete."""
     with Load(load_path("burn"), "cpu", "20") as load:
         tid = load.truth()["tid"]
         trace = record("-p", str(tid), seconds=2)
@@ -252,7 +253,7 @@ def scope():
 
 
 def lives():
-    """Processes that are born and end in the window do so in the trace, with their names."""
+    """Processes that start and end in the window do so in the trace, with their names."""
     script = "sleep 0.5; for i in 1 2 3; do sleep 0.2; done; sleep 0.3"
     trace = record(seconds=2, command=["--", "sh", "-c", script])
     born = {one(f, "pid") for _, _, kind, f in trace.events if kind == "task_newtask"}
@@ -281,7 +282,7 @@ def who():
 
 
 def overlap():
-    """Two traces that are some refreshes apart say the same of the time that both hold."""
+    """Two traces, some refreshes apart, agree about the time that both cover."""
     with tempfile.TemporaryDirectory() as folder:
         with Load(load_path("burn"), "block", "30"):
             _, paths = json_and_traces(os.path.join(folder, "trace"), 13, [3, 10], "0.5")
@@ -298,14 +299,14 @@ def overlap():
 
 
 def under_load():
-    """While as much as can happens."""
+    """Under the highest load."""
     with tempfile.TemporaryDirectory() as folder, \
             subprocess.Popen(["perf", "bench", "sched", "messaging", "-l", "100000"], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, start_new_session=True) as bench:
         try:
             time.sleep(0.3)
             path = os.path.join(folder, "trace")
-            # A small ring, so that it goes round while it is read.
+            # A small ring, so that it wraps while it is read.
             subprocess.run([SYSTOP, "-w", path, "--duration", "3", "--window-mem", "4M"], check=True,
                            stderr=subprocess.DEVNULL)
         finally:
@@ -319,7 +320,7 @@ def under_load():
 
 
 def a_million():
-    """While about a million things a second happen: the rings are copied before they go round."""
+    """With about a million events per second: the rings are copied before they wrap."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
         with contextlib.ExitStack() as stack:
@@ -340,8 +341,9 @@ def a_million():
 
 
 def killed_at(moments):
-    """Kills systop at each of them; how many files were there, all of them whole. From when it begins to save to when it has
-    saved: by how long the last one took that was not killed, as what else runs changes that."""
+    """Kills systop at each of these moments; returns how many files there were, all of them complete. A moment is a
+    fraction of the time from the start of a save to its end, by the length of the last one that was not killed, as that
+    depends on the load."""
     whole = 0
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
@@ -372,7 +374,7 @@ def killed_at(moments):
 
 
 def killed():
-    """Whenever systop is killed, there is no file or a whole one."""
+    """Whenever systop is killed, there is no file or a complete one."""
     tries = 10 if GUEST else 30
     moments = [0.5 + 0.75 * (7 * i % tries) / tries for i in range(tries)]  # each time another one, all of them evenly
     parts = [moments] if GUEST else [moments[::2], moments[1::2]]
@@ -383,7 +385,7 @@ def killed():
 
 
 def aligned():
-    """--at: the seconds that were asked for, by the clock."""
+    """--at: the requested seconds, by the clock."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
         subprocess.run([SYSTOP, "-w", path, "--duration", "1", "--at", "/2"], check=True, stderr=subprocess.DEVNULL)
@@ -420,7 +422,7 @@ def umount(folder):
 
 
 def refused():
-    """A full disk, a folder that is not there: told, with status 1, and nothing is left."""
+    """A full disk, a missing folder: reported, with status 1, and nothing is left."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([SYSTOP, "-w", f"{folder}/none/trace", "--duration", "0.1"], capture_output=True,
                               text=True, check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tests' own clock, tests/truth: where time went, by the tracepoints' time and nothing else."""
+"""The tests' own clock, tests/truth: times by the tracepoints' time and nothing else."""
 
 import json
 import os
@@ -27,11 +27,11 @@ class Truth:
         return json.loads(self.proc.stdout.readline())
 
     def threads(self):
-        """What it knows of each thread, by number (tests/truth/truth.h)."""
+        """Its data of each thread, by number (tests/truth/truth.h)."""
         return {int(tid): t for tid, t in self.read()["threads"].items()}
 
     def cgroups(self):
-        """ns that the threads of each cgroup (v2, by id) had a CPU, up to their last switches away from it."""
+        """ns on a CPU of the threads of each cgroup (v2, by id), up to their last switches away from it."""
         return {int(cgroup): ns for cgroup, ns in self.read()["cgroups"].items()}
 
     def __enter__(self):
@@ -44,7 +44,7 @@ class Truth:
 
 
 def stop(*loads):
-    """Stops loads; every switch to that is over."""
+    """Stops loads; every switch caused by that is over."""
     for load in loads:
         load.signal(signal.SIGSTOP)
     time.sleep(3 if GUEST else 0.3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Share of the time whose user stacks reach their root, of programs without frame pointers."""
+"""Share of the time whose user stacks reach their root, for programs without frame pointers."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ int main() {
 
 
 def share_of(tick, kind):
-    """In an interval: (percent, text); 0 percent if there are too few samples."""
+    """For an interval: (percent, text); 0 percent if there are too few samples."""
     stacks = tick["stacks"][kind]
     samples = sum(t["samples"] for t in tick["threads"])
     run = sum(t["run_ns"] for t in tick["threads"]) / SEC
@@ -57,8 +57,8 @@ def share_of(tick, kind):
 
 
 def reaches(least, command, interval=1, looks=(1, 3), kind="cpu", **options):
-    """Of the stacks of a process, in the interval in which its tables are there: usually that is the first one of those
-    that are looked at, and it is the last one that counts."""
+    """For the stacks of a process, in the interval in which its tables have arrived: usually the first one, and the
+    last one counts."""
     if GUEST:
         interval, looks = 3, (1,)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -83,7 +83,7 @@ def reaches(least, command, interval=1, looks=(1, 3), kind="cpu", **options):
 
 
 def asleep():
-    """Of the time asleep, each nap of which is a block of its own."""
+    """For the time asleep: each nap is a block of its own."""
     return reaches(99, [load_path("chains"), "sleep", SECONDS], kind="sleep")
 
 
@@ -146,8 +146,8 @@ def container():
 
 
 def full_tables():
-    """More files than the tables have room for, one after the other: all are thrown away, and those that are
-    still met get theirs again."""
+    """More files than the tables have room for, one after the other: all are evicted, and those still in use get
+    theirs again."""
     with tempfile.TemporaryDirectory() as folder:
         copies = [shutil.copy("/usr/bin/perl", os.path.join(folder, f"perl{i}")) for i in range(12)]
         busy = "while (1) { $x = join ',', sort map { $_ * 7919 % 1000 } 1..2000; $x =~ s/(1|2)+3//g }"

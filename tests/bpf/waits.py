@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who ran instead of a thread that waited for a CPU, and who woke it."""
+"""What ran instead of a thread that waited for a CPU, and what woke it."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ def of_thread(sums, tid):
 
 
 def run(*command):
-    """(what the load says at its end, systop's lines meanwhile)"""
+    """(the load's output at its end, systop's lines meanwhile)"""
     with Systop("-d", "1" if GUEST else "0.5") as systop:
         first = systop.line()
         with Load(*command) as load:
@@ -37,8 +37,8 @@ def run(*command):
 
 
 def fifo_hog():
-    """One thread of real time has the CPU for 200 ms, and longer if the CPU itself is stopped at its end: that long its
-    victim waited behind it, and behind nobody else."""
+    """A real-time thread has the CPU for 200 ms, and longer if the CPU itself is halted at its end: its victim
+    waited behind it for that time, and behind nothing else."""
     truth, lines = run(load_path("fifo_hog"), "200")
     sums = behind(lines, truth["victim"])
     named = of_thread(sums, truth["hog"])
@@ -47,7 +47,8 @@ def fifo_hog():
 
 
 def turns():
-    """Six have it in turns, 30 ms each: all of the wait is told, and whoever is named had the CPU for so long."""
+    """Six threads take turns, 30 ms each: all of the wait is explained, and each named thread had the CPU for its
+    time."""
     truth, lines = run(load_path("turns"), "6", "30")
     sums = behind(lines, truth["victim"])
     hogs = {tid: of_thread(sums, tid) for tid in truth["hogs"]}
@@ -55,13 +56,13 @@ def turns():
     assert sum(hogs.values()) + several >= 178 * MS, sums
     for tid, ns in hogs.items():
         assert ns < MS or GUEST or 29 * MS <= ns <= 31 * MS, (tid, truth, sums)  # less: on their way to their turns
-    # Of less than an eighth of the wait nobody is named: all takes longer on an emulated CPU.
+    # No thread is named for less than an eighth of the wait: everything takes longer on an emulated CPU.
     assert sum(1 for ns in hogs.values() if ns > MS) >= (1 if GUEST else 3), (truth, sums)
     return f"named: {sum(hogs.values()) / MS:.1f} ms, several: {several / MS:.1f} ms"
 
 
 def turns_that_ended():
-    """Whoever had the CPU and ended during the wait is not taken for the next thread of its slot."""
+    """A thread that had the CPU and ended during the wait is not mistaken for the next one in its slot."""
     with Load("taskset", "-c", "0", load_path("forks"), "processes", "500", "60"):
         truth, lines = run(load_path("turns"), "4", "200", "1", "0")
     waits = [wait for row in rows_of(lines, truth["victim"]) for wait in row["waited_behind"]]
@@ -72,7 +73,7 @@ def turns_that_ended():
 
 
 def whole():
-    """Two spinners on one CPU: what either waited is behind the other one, and no more than it waited."""
+    """Two spinners on one CPU: the waits of either are behind the other one, and no longer than it waited."""
     with Load("taskset", "-c", "1", load_path("spin"), "user", "60") as one:
         with Load("taskset", "-c", "1", load_path("spin"), "user", "60") as two:
             tids = [one.truth()["tids"][0], two.truth()["tids"][0]]
@@ -81,7 +82,7 @@ def whole():
         sums, waited = behind(lines, tid), total(lines, tid, "runq_ns")
         assert waited > 100 * MS, waited
         told = sum(ns for (kind, _, _), ns in sums.items() if kind != "wakeup")
-        # Waits are told when they end: up to a slice more or less than what the three seconds hold.
+        # Waits are reported at their end: up to a slice more or less than within the three seconds.
         slack = 100 * MS if GUEST else 20 * MS
         assert 0.97 * waited - slack <= told <= waited + slack, (told, waited, sums)
         named, ran = of_thread(sums, other), total(lines, other, "run_ns")
@@ -90,7 +91,7 @@ def whole():
 
 
 def limit():
-    """A wait that a CPU limit makes is charged to the cgroup that has it, not to whoever ran."""
+    """A wait caused by a CPU limit is charged to its cgroup, not to what ran."""
     with Cgroup(f"systop-waits-{os.getpid()}", None if GUEST else "cpu") as cgroup:
         if GUEST:
             cgroup.write("cpu.max", "20000 100000")
@@ -111,7 +112,7 @@ def limit():
 
 
 def wakers():
-    """Two threads of a pipe wake each other: every waking is told, and by whom."""
+    """Two threads of a pipe wake each other: every wakeup is reported, with its waker."""
     with Load(load_path("pingpong"), "60") as load:
         tids = load.truth()["tids"]
         lines = systop_lines("-d", "1", "-n", "3")
@@ -128,7 +129,8 @@ def wakers():
 
 
 def wakers_by_turns():
-    """Two on different CPUs wake a third one by turns: every waking is told once, by whichever it was."""
+    """Two threads on different CPUs alternately wake a third one: every wakeup is reported once, with the right
+    waker."""
     row = 1000
     with Load(load_path("two_wakers"), "60", str(row)) as load:
         truth = load.truth()
@@ -137,25 +139,26 @@ def wakers_by_turns():
     counted, wakeups = sum(w["count"] for w in told), total(lines, truth["sleeper"], "wakeups")
     by = {tid: sum(w["count"] for w in told if w["tid"] == tid) for tid in truth["wakers"]}
     assert wakeups > (100 if GUEST else 10000), wakeups
-    # A row that ends while the slots are read is told a refresh later.
+    # A row that ends while the slots are read is reported one refresh later.
     assert abs(counted - wakeups) <= row + 0.001 * wakeups, (counted, wakeups, by)
     assert sum(by.values()) >= 0.99 * counted and min(by.values()) > 0.25 * counted, (by, counted)
     return f"{counted} of {wakeups}"
 
 
 def woken_by_timer():
-    """A nap ends with the timer's interrupt, whatever thread it interrupts."""
+    """A nap ends by the timer's interrupt, whichever thread it interrupts."""
     with Load(sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)") as load:
         lines = systop_lines("-p", str(load.pid), "-d", "0.5", "-n", "2")
     told = [w for row in rows_of(lines, load.pid) for w in row["wakers"]]
     by = {kind: sum(w["count"] for w in told if w["kind"] == kind) for kind in {w["kind"] for w in told}}
-    # Where the timer's vector cannot be traced it is the softirq, or a line, that is seen.
+    # If the timer's vector cannot be traced, the softirq, or a line, is seen.
     assert by and sum(by.get(k, 0) for k in ("timer", "softirq", "irq", "ipi")) >= 0.9 * sum(by.values()), by
     return str(by)
 
 
 def woken_by_preempter():
-    """Whoever preempts a thread in a softirq wakes as a thread, and by its own softirqs: not by that one's."""
+    """A thread that preempts another one in a softirq wakes as a thread, and by its own softirqs: not by that
+    softirq."""
     with Load(load_path("interrupts_softirq")) as load:
         truth = load.truth()
         lines = systop_lines("-p", str(load.pid), "-d", "1", "-n", "4")
@@ -185,8 +188,8 @@ def main():
         tap.case("several in turns", turns)
         tap.case("turns that ended meanwhile", turns_that_ended)
     tap.case("all of a wait is told", whole)
-    # What is said is compared with what is counted of the same thread, whoever else runs. Most wakings are those of the
-    # first and of the last one, which are not beside each other.
+    # The reported numbers are compared with the counts of the same thread, whatever else runs. Most wakeups belong to
+    # the first and the last one, which are not adjacent.
     tap.together([
         ("two that wake it by turns", wakers_by_turns),
         ("a CPU limit", limit),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the BPF programs suit the running kernel, kernels made of its types, and those that are kept: see
-tests/btf/check. Prints TAP; needs no root."""
+"""Checks whether the BPF programs suit the running kernel, kernels derived from its types, and those in the cache:
+see tests/btf/check. Prints TAP; needs no root."""
 
 import gzip
 import lzma
@@ -30,25 +30,25 @@ def running():
 
 
 def look(status, said, *options, architecture=HERE):
-    """The running kernel's types, changed by options, have to lead to this."""
+    """The result for the running kernel's types, changed by options."""
     got, what = kernels.relocate(BUILD, architecture, running(), *options)
     assert got == status and said in what, f"{' '.join(options)}: status {got}, not {status}; {said!r} is not in:\n{what}"
     return what
 
 
 def a_field_less():
-    """What the check is for: where a field is missing it says so, by the line that reads it."""
+    """The purpose of the check: for a missing field it reports the line that reads it."""
     what = look(WRONG, "seed_task", "--without", "task_struct.wake_cpu")
     assert "bpf/seed.bpf.c:" in what and "t->wake_cpu" in what, what
 
 
 def before_the_maple_tree():
-    """Linux 5.18 to 6.0: a sampler only takes hash maps that were allocated beforehand."""
+    """Linux 5.18 to 6.0: a sampler accepts only preallocated hash maps."""
     look(SUITS, "programs", "--without", "maple_tree", "--without", "mm_struct.mm_mt")
 
 
 def packed():
-    """Types are found in a kernel, however it is packed."""
+    """Types are found in a kernel in any packing."""
     btf = running()
     image = b"\x7fELF" + bytes(5000) + btf + bytes(3000)
     zstd = subprocess.run(["zstd", "-1", "-c"], input=image, stdout=subprocess.PIPE, check=True).stdout
@@ -60,7 +60,7 @@ def packed():
 
 
 def chosen():
-    """Of each series and flavour the newest, and of two packages the one that has the kernel."""
+    """The newest of each series and flavour, and of two packages the one with the kernel."""
     names = ["linux-image-6.1.0-9-cloud-amd64", "linux-image-6.1.0-56-cloud-amd64", "linux-image-6.1.0-56-rt-amd64",
              "linux-image-7.2.9+deb13-arm64-16k", "linux-image-7.2.13+deb14-arm64-16k",
              "linux-binary-7.2.13+deb14-arm64-16k", "linux-image-6.1.0-56-amd64-dbg",

@@ -3,9 +3,9 @@
 #define SYSTOP_TESTS_BTF_H
 
 /*
- * Whether the BPF programs suit a kernel that is not booted: they are loaded as always, for its type information (BTF)
- * and into a bpf() of our own (kernel.c), which keeps what libbpf hands over; which of it can be reached is found
- * out as the verifier does (code.c), and what is there that this kernel would refuse is said (relocate.c).
+ * Checks whether the BPF programs suit a kernel without booting it. They are loaded as usual, with that kernel's type
+ * information (BTF), into a bpf() of our own (kernel.c), which stores what libbpf passes in. code.c finds the reachable
+ * code as the verifier does; relocate.c reports reachable code that this kernel would refuse.
  */
 
 #include <bpf/btf.h>
@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A program as libbpf handed it over. */
+/* A program as passed in by libbpf. */
 struct program {
 	char name[16];
-	uint32_t type, attach_btf_id; /* 0: of no tracepoint */
+	uint32_t type, attach_btf_id; /* 0: no tracepoint */
 	struct bpf_insn *insns;
 	size_t nr_insns;
 	struct bpf_line_info *lines;
@@ -25,33 +25,34 @@ struct program {
 	bool *reached;          /* code_walk() */
 };
 
-/* kernel_use - the BTF that stands for the running kernel's from here on. Borrowed. */
+/* kernel_use - sets the BTF that stands for the running kernel's from now on. Borrowed. */
 void kernel_use(const void *data, uint32_t bytes);
 
-/* kernel_programs - what was loaded. kernel_forget - before something else is. */
+/* kernel_programs - the loaded programs.
+ * kernel_forget - call it before loading others. */
 struct program *kernel_programs(size_t *nr);
 void kernel_forget(void);
 
 /* kernel_btf - the programs' own BTF: names of files, lines. */
 const struct btf *kernel_btf(void);
 
-/* kernel_page_size - what sysconf() says from here on. */
+/* kernel_page_size - sets what sysconf() returns from now on. */
 void kernel_page_size(long bytes);
 
-/* kernel_map - what a map was made as. False: there is none. */
+/* kernel_map - the type and flags a map was created with. False: no such map. */
 bool kernel_map(int fd, uint32_t *type, uint32_t *flags);
 
-/* kernel_constant - @size bytes at @offset of a map whose content does not change. False: it does. */
+/* kernel_constant - reads @size bytes at @offset of a map with constant content. False: it can change. */
 bool kernel_constant(int map_fd, uint32_t offset, int size, uint64_t *value);
 
-/* What a register holds, as far as it is known. */
+/* The contents of a register, as far as known. */
 struct value {
 	enum { VALUE_NONE, VALUE_ANY, VALUE_NUMBER, VALUE_CONTEXT, VALUE_STACK, VALUE_MAP } kind;
-	int fd;       /* VALUE_MAP: whose content it points to */
-	uint64_t n;   /* the number, or the offset of what is pointed to */
+	int fd;       /* VALUE_MAP: the map that it points into */
+	uint64_t n;   /* the number, or the offset in what it points to */
 };
 
-/* code_walk - marks what can be reached, and calls @see for each of these instructions, with the registers. */
+/* code_walk - marks reachable code, and calls @see for each reachable instruction, with the registers. */
 typedef void code_see(void *arg, const struct program *p, size_t at, const struct value regs[MAX_BPF_REG]);
 int code_walk(struct program *p, code_see *see, void *arg);
 

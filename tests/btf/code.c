@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of a program can be reached. The verifier knows constants, those of settings that are fixed at load among them,
- * and does not look at what lies behind a branch that is never taken: nor is it looked at here. What is known of a
- * register where ways meet is what both say.
+ * Finds the reachable code of a program. Like the verifier it knows constants, including settings that are fixed at
+ * load, and ignores code behind a branch that is never taken. Where paths join, a register keeps what both agree on.
  */
 
 #include "btf.h"
@@ -20,7 +19,7 @@ struct state {
 
 struct walk {
 	struct program *p;
-	struct state *before; /* each instruction */
+	struct state *before; /* of each instruction */
 	size_t *todo;
 	bool *queued;
 	size_t nr_todo;
@@ -32,7 +31,7 @@ static bool same(const struct value *a, const struct value *b)
 	       (a->kind == VALUE_NONE || a->kind == VALUE_ANY || (a->n == b->n && a->fd == b->fd));
 }
 
-/* What both say. Returns whether @to is other than it was. */
+/* Keeps what both agree on. Returns whether @to changed. */
 static bool meet(struct value *to, const struct value *from)
 {
 	if (to->kind == VALUE_ANY || same(to, from))
@@ -61,7 +60,7 @@ static void flow(struct walk *w, size_t at, const struct state *state)
 	}
 }
 
-/* A function that may be called with anything. */
+/* Enters a function that may be called with any arguments. */
 static void enter(struct walk *w, size_t at, bool main)
 {
 	struct state s = { 0 };
@@ -156,7 +155,7 @@ static void store(struct state *s, const struct bpf_insn *i)
 	s->stack[at / 8] = what;
 }
 
-/* Whether a branch is taken: 1, 0, -1: that is not known. */
+/* Whether a branch is taken: 1 or 0; -1: not known. */
 static int taken(const struct state *s, const struct bpf_insn *i)
 {
 	bool wide = BPF_CLASS(i->code) == BPF_JMP;
@@ -189,7 +188,7 @@ static int taken(const struct state *s, const struct bpf_insn *i)
 	}
 }
 
-/* What it is given a pointer to may be written. */
+/* A call may write to whatever its arguments point to. */
 static void call(struct state *s)
 {
 	for (int r = BPF_REG_1; r <= BPF_REG_5; r++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A bpf() system call that takes everything, and keeps programs and constant maps. */
+/* A bpf() system call that accepts everything, and stores programs and constant maps. */
 
 #include "btf.h"
 
@@ -25,7 +25,7 @@ static struct {
 	struct {
 		uint32_t type, flags;
 		uint32_t bytes;   /* of a value */
-		uint8_t *content; /* of one that is frozen, or will be */
+		uint8_t *content; /* of a map that is frozen, now or later */
 		bool frozen;
 	} maps[FDS_MAX];
 	struct program programs[PROGRAMS_MAX];
@@ -129,7 +129,7 @@ static int map_update(const union bpf_attr *attr)
 	return kernel.maps[fd].content ? 0 : -1;
 }
 
-/* The largest is the object's: libbpf tries out some others. */
+/* The largest BTF is the object's: libbpf loads others as feature probes. */
 static int btf_load(const union bpf_attr *attr)
 {
 	if (attr->btf_size > kernel.own_bytes) {
@@ -144,7 +144,7 @@ static int prog_load(const union bpf_attr *attr)
 {
 	struct program *p = &kernel.programs[kernel.nr_programs];
 
-	if (!attr->line_info_cnt) /* one that tries something out */
+	if (!attr->line_info_cnt) /* a feature probe */
 		return anything();
 	if (kernel.nr_programs == PROGRAMS_MAX) {
 		errno = E2BIG;
@@ -180,7 +180,7 @@ static int bpf(int command, const union bpf_attr *attr)
 	case BPF_BTF_LOAD:
 		return btf_load(attr);
 	case BPF_BTF_GET_NEXT_ID:
-		errno = ENOENT; /* there are no modules */
+		errno = ENOENT; /* no modules exist */
 		return -1;
 	case BPF_PROG_BIND_MAP:
 		return 0;
@@ -222,7 +222,7 @@ long sysconf(int name)
 	return other(name);
 }
 
-/* Whatever asks for the running kernel's types, libbpf too, gets those that are looked at. */
+/* Every request for the running kernel's types, including libbpf's, gets those of the kernel under test. */
 struct btf *btf__load_vmlinux_btf(void)
 {
 	return btf__new(kernel.btf, kernel.btf_bytes);

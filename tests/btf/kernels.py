@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The type information (BTF) of Debian's kernels, taken out of their packages and kept: one file a kernel."""
+"""The type information (BTF) of Debian's kernels, extracted from their packages and stored: one file per kernel."""
 
 import gzip
 import lzma
@@ -17,14 +17,14 @@ ARCHITECTURES = ("amd64", "arm64")
 # linux-image-6.1.0-56-cloud-amd64, linux-binary-7.2.13+deb14-rt-amd64: version, flavour.
 NAME = re.compile(r"linux-(?:image|binary)-(\d+\.\d+[^-]*(?:-\d+)?)-((?:cloud-|rt-)?(?:amd64|arm64)(?:-16k)?)")
 
-# struct btf_header: magic, version, flags, the header's own length; then where types and strings are.
+# struct btf_header: magic, version, flags, the header's length; then the places of types and strings.
 HEADER = struct.Struct("<HBBIIIII")
 HEADER_START = bytes((0x9F, 0xEB, 1, 0)) + struct.pack("<I", HEADER.size) + bytes(4)
 LEAST_BYTES = 1 << 20
 
 
 def packed_with(image, magic, unpack):
-    """What each stream that begins with magic holds."""
+    """The contents of each stream that begins with magic."""
     at = image.find(magic)
     while at >= 0:
         try:
@@ -43,7 +43,7 @@ def unpack_xz(data):
 
 
 def unpack_by(*command):
-    """A stream with something behind it: what comes before that is printed, and the rest complained of."""
+    """A stream followed by something else: the tool prints the contents and complains of the rest."""
 
     def unpack(data):
         return subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
@@ -60,7 +60,7 @@ PACKINGS = (
 
 
 def find_btf(kernel):
-    """The BTF in a kernel that is not packed, or None."""
+    """The BTF in an unpacked kernel, or None."""
     at = kernel.find(HEADER_START)
     while at >= 0:
         _, _, _, size, _, type_bytes, string_at, string_bytes = HEADER.unpack_from(kernel, at)
@@ -89,8 +89,8 @@ def version_key(name):
 
 
 def newest(names):
-    """Of each series (6.12) and flavour (cloud-amd64) the package of the highest version. Where the kernel itself is
-    in linux-binary-*, linux-image-* has none."""
+    """For each series (6.12) and flavour (cloud-amd64) the package with the highest version. If the kernel itself is
+    in linux-binary-*, linux-image-* does not have it."""
     best = {}
     for name in names:
         match = NAME.fullmatch(name)
@@ -118,7 +118,7 @@ def image_of(package):
 
 
 def keep(cache, name, architecture):
-    """Fetches a kernel and keeps its BTF. Returns the file, or None: the kernel has none."""
+    """Fetches a kernel and stores its BTF. Returns the file, or None: the kernel has none."""
     path = os.path.join(cache, f"{name}.btf.gz")
     if os.path.exists(path):
         return path if os.path.getsize(path) else None
@@ -133,8 +133,7 @@ def keep(cache, name, architecture):
 
 
 def names(cache, architecture):
-    """The kernels of Debian's archive: of each series and flavour the newest. Those in the cache, where apt cannot be
-    reached."""
+    """The kernels of Debian's archive, the newest of each series and flavour; without apt, those in the cache."""
     try:
         archive(cache, architecture, "update")
         return newest(archive(cache, architecture, "names").split())
@@ -143,15 +142,15 @@ def names(cache, architecture):
 
 
 def kept(cache, architecture):
-    """Those whose types are in the cache."""
+    """The kernels whose types are in the cache."""
     files = os.listdir(cache) if os.path.isdir(cache) else []
     found = [name[: -len(".btf.gz")] for name in files if name.endswith(".btf.gz")]
     return newest(name for name in found if NAME.fullmatch(name) and architecture in NAME.fullmatch(name)[2])
 
 
 def relocate(build, architecture, btf, *options):
-    """Runs the programs' objects against types. Returns the exit status (0 they suit, 1 they do not, 3 systop refuses
-    to run there) and what was said."""
+    """Checks the programs' objects against types. Returns the exit status (0: they suit; 1: they do not; 3: systop
+    refuses to run there) and the messages."""
     machine = {"amd64": "x86", "arm64": "arm64"}[architecture]
     with tempfile.NamedTemporaryFile(suffix=".btf") as f:
         f.write(btf)

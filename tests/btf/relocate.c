@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * relocate [OPTION]... FILE: whether the BPF programs suit the kernel with these types (BTF). Exit status: 0 they do,
- * 1 they do not, though systop would not know, 3 systop refuses to run there, and says why.
+ * relocate [OPTION]... FILE: checks whether the BPF programs suit the kernel with these types (BTF). Exit status: 0:
+ * they do; 1: they do not, though systop would not notice; 3: systop refuses to run there, and reports why.
  *
  *   --narrow              each number that is read is one byte there
- *   --without TYPE[.NAME] that type, or that member of it, is not there; repeatable
- *   --arguments N         how many sched_switch has
- *   --page-size BYTES     of a page of memory there
- *   --order               only whether writes keep their order: the file is of a kernel for another machine
+ *   --without TYPE[.NAME] that type, or that member of it, does not exist; repeatable
+ *   --arguments N         number of arguments of sched_switch
+ *   --page-size BYTES     size of a page of memory there
+ *   --order               check only that writes keep their order: the file is of a kernel for another machine
  */
 
 #include "btf.h"
@@ -29,27 +29,28 @@
 
 #include "systop.skel.h"
 
-/* What libbpf makes of an instruction whose field the kernel has not. */
+/* What libbpf writes into an instruction whose field the kernel lacks. */
 #define POISON 195896080
 
-/* As if it were a map. */
+/* Treated as a map. */
 #define RINGS_FD STDIN_FILENO
 #define NR_CPUS 2
 
 #ifndef STORES_IN_ORDER
-/* How often order.bpf.h is used in each program, by its functions as well: where what one CPU writes is read by another
- * one in order. */
+/* Number of uses of order.bpf.h in each program and its functions: places where another CPU reads in order what one
+ * CPU writes. */
 static const struct {
 	const char *program;
 	int times;
 } ordered[] = {
-	{ "sched_switch", 11 }, /* the CPU's and both slots' begin and end, a wait in three places, a stack, its event */
+	{ "sched_switch", 11 }, /* begin and end for the CPU and both slots, a wait in three places, a stack, its
+				 * event */
 	{ "sched_waking", 1 },  /* a wait */
 	{ "sched_wakeup_new", 2 },
 	{ "sched_process_free", 2 },
 	{ "sched_process_exec", 1 },
 	{ "task_rename", 1 },
-	{ "sample", 5 },        /* a slot's begin and end, a stack, its event in two places */
+	{ "sample", 5 },        /* begin and end of a slot, a stack, its event in two places */
 	{ "seed_task", 1 },
 };
 #endif
@@ -65,13 +66,13 @@ static struct {
 } options;
 
 static struct {
-	const struct btf *btf; /* of the kernel that is looked at */
-	bool own_storage;      /* local storage has memory of its own there */
-	bool any_hash;         /* a sampler may use hash maps that are not allocated beforehand */
+	const struct btf *btf; /* of the kernel under test */
+	bool own_storage;      /* its local storage has memory of its own */
+	bool any_hash;         /* samplers may use hash maps without preallocation */
 	int wrong, orders;
 } checked;
 
-/* --- What is said */
+/* --- Messages */
 
 static const struct bpf_line_info *line_of(const struct program *p, size_t at)
 {
@@ -100,7 +101,7 @@ static void wrong(const struct program *p, size_t at, const char *fmt, ...)
 
 /* --- What a kernel may refuse */
 
-/* How many arguments the program's tracepoint has, or -1: it is of none. */
+/* Number of arguments of the program's tracepoint, or -1: it has no tracepoint. */
 static int nr_arguments(const struct program *p)
 {
 	const struct btf_type *t = p->attach_btf_id ? btf__type_by_id(checked.btf, p->attach_btf_id) : NULL;
@@ -204,7 +205,8 @@ static void check_program(struct program *p)
 
 /* --- Other kernels */
 
-/* Makes one byte of each number that the programs read in the kernel's structures: a change of width is no failure. */
+/* Shrinks each number that the programs read in the kernel's structures to one byte: a change of width must not
+ * matter. */
 static void narrow(struct btf *btf, const struct btf *own)
 {
 	int byte = btf__find_by_name_kind(btf, "unsigned char", BTF_KIND_INT);
@@ -231,7 +233,7 @@ static void narrow(struct btf *btf, const struct btf *own)
 	}
 }
 
-/* Another name, which nobody knows. */
+/* Renames it to an unknown name. */
 static void rename_member(struct btf *btf, const struct btf_type *t, const char *name)
 {
 	for (int i = 0; i < btf_vlen(t); i++) {
@@ -277,7 +279,7 @@ static void set_arguments(struct btf *btf, int number)
 
 /* --- */
 
-/* What start would say here. 0: it goes on. */
+/* What systop's start would report here. 0: it continues. */
 static int refused(void)
 {
 	const struct probe *probes;
@@ -296,7 +298,7 @@ static int refused(void)
 	return 0;
 }
 
-/* Returns how many programs were loaded, or -1. */
+/* Returns the number of loaded programs, or -1. */
 static int load(void)
 {
 	struct collect_options o = { .table_mib = 64, .window_s = 30, .wait_ns = 100000 };
@@ -399,7 +401,7 @@ int main(int argc, char **argv)
 		set_arguments(btf, options.arguments);
 	status = look_at(btf);
 	if (!status && options.narrow) {
-		narrow(btf, kernel_btf()); /* the programs' own types are known now */
+		narrow(btf, kernel_btf()); /* the programs' own types are now known */
 		status = look_at(btf);
 	}
 	kernel_forget();

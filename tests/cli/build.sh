@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# scripts/build and packages that are installed later: a real configure, with a package manager, a
-# pkg-config and a make that this test answers for. Prints TAP.
+# Tests scripts/build with packages that are installed later: a real configure, with a package manager, a pkg-config and
+# a make that are this test's. Prints TAP.
 set -u
 
 work=$(mktemp -d)

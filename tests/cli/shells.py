@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Completions do in each shell what they should; the man pages are well-formed and complete."""
+"""Completions work in each shell; the man pages are well-formed and complete."""
 
 import os
 import re
@@ -58,7 +58,7 @@ complete_line systop -- pytho
 
 
 def zsh():
-    """Loaded as a file of $fpath, as it is installed, and used in a terminal."""
+    """Loaded as a file of $fpath, like the installed one, and used in a terminal."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "_systop"), "w") as f:
             f.write(completions("zsh"))
@@ -98,7 +98,7 @@ def page(name):
 
 
 def manual():
-    """Every option of --help and every key stands in the manual."""
+    """The manual has every option of --help and every key."""
     text = page("systop.8")
     options = set(re.findall(r"--[a-z-]+", run(SYSTOP, "--help").stdout))
     missing = [o for o in options if o not in text]

@@ -17,7 +17,7 @@ def near(value, wanted, what, by=1e-9):
 
 
 def textbook():
-    """Five points: the slope is 0.6, its standard error sqrt(0.08), and t for three degrees of freedom 3.182."""
+    """Five points: the slope is 0.6, its standard error sqrt(0.08), and t is 3.182 for three degrees of freedom."""
     growth, half = slope([(1, 2), (2, 4), (3, 5), (4, 4), (5, 5)])
     near(growth, 0.6, "the slope")
     near(half, 3.182 * math.sqrt(0.08), "half of the interval")

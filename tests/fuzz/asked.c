@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The helpers for stacks of blocked threads, for command lines and for unwind tables: in both directions. */
+/* The helpers for stacks of blocked threads, for command lines and for unwind tables, in both directions. */
 #include "helpers.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static const struct tick *tick_of_scene(void)
 
 /* --- Stacks of blocked threads */
 
-/* What the kernel's iterator gives. */
+/* The output of the kernel's iterator. */
 void fuzz_peek(const uint8_t *bytes, size_t size)
 {
 	static const struct peek_request request;
@@ -46,7 +46,7 @@ void fuzz_peek(const uint8_t *bytes, size_t size)
 #define THREADS 4
 #define STARTER 99
 
-/* Inputs share a model: making one takes most of the time. */
+/* Inputs share a model: creating one takes most of the time. */
 #define INPUTS 2000
 
 static struct model *shared_model(void)
@@ -98,7 +98,7 @@ static const struct tick *finish(struct model *m)
 	return model_end(m, loss, &self, false);
 }
 
-/* An answer that is right but for what the input says. */
+/* An answer that is valid except for what the input changes. */
 static void answer_blocked(struct feed *f)
 {
 	struct peek_answer a = { .record.since = 1000 };
@@ -183,7 +183,7 @@ void fuzz_blocked(const uint8_t *bytes, size_t size)
 
 /* --- Command lines: a table in memory that both have */
 
-/* As the helper: whom the table tells of, and how large it is. */
+/* As the helper: the processes and the size of the table. */
 static void run_who(struct feed *f)
 {
 	struct process_request request = { .nr = feed_number(f, 4) };
@@ -194,7 +194,7 @@ static void run_who(struct feed *f)
 	role_run(&role, process_info_run);
 }
 
-/* As the one who asks: what a helper wrote into it. */
+/* As the caller: the table that a helper wrote. */
 static void ask_who(struct feed *f)
 {
 	struct process_info_table *w = process_info_request(0, tick_of_scene());
@@ -247,7 +247,7 @@ static void check_unwind_table(const struct unwind_file *file)
 	}
 }
 
-/* What the symbols helper made of a file. */
+/* What the symbols helper made from a file. */
 void fuzz_table(const uint8_t *bytes, size_t size)
 {
 	static const struct unwind_tables_memory memory = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A name as a compiler wrote it, or whoever wrote the file: how the helper puts it into its answer. */
+/* A name as a compiler, or anyone else who made the file, wrote it: how the helper puts it into its answer. */
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the targets share. */
+/* Shared by the targets. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ int fuzz_fd(const uint8_t *bytes, size_t size)
 	return fd;
 }
 
-/* A new file, and the pages in it, take longer than to read it: this one stays. */
+/* Creating a file and its pages takes longer than reading it: this one is reused. */
 int fuzz_fd_again(const uint8_t *bytes, size_t size)
 {
 	static int kept = -1;
@@ -88,8 +88,8 @@ int fuzz_fd_again(const uint8_t *bytes, size_t size)
 	return fd;
 }
 
-/* Libraries are not looked into: that an input leads to another text than others is seen here, by any two characters
- * beside each other that no other one had. */
+/* Libraries are not instrumented. A new pair of adjacent characters in the output shows libFuzzer that an input
+ * leads to a new result. */
 #define OUTCOMES 4096
 __attribute__((section("__libfuzzer_extra_counters"))) static uint8_t outcomes[OUTCOMES];
 
@@ -101,7 +101,7 @@ void fuzz_outcome(const char *text)
 		outcomes[(before * 67 + (uint8_t)*text) % OUTCOMES] = 1;
 }
 
-/* The folder is there until the process ends. */
+/* The folder exists until the process ends. */
 static char folder[] = "/dev/shm/systop-fuzz-XXXXXX";
 static char path[64];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of other processes that names and unwind tables come from. */
+/* Files of other processes, from which names and unwind tables are read. */
 #include "fuzz.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@
 
 /* --- Unwind tables */
 
-/* Rows of a page begin with its first byte, are in order, and name rules that there are. */
+/* Rows of a page begin with its first byte, are sorted, and name rules that exist. */
 static void check_page(const struct cfi_table *t, size_t page)
 {
 	size_t nr;
@@ -61,7 +61,7 @@ void fuzz_cfi(const uint8_t *bytes, size_t size)
 
 /* --- ELF files */
 
-/* Functions are in order, and each finds itself. */
+/* Functions are sorted, and a look-up of each one finds it. */
 static void check_symbols(const struct symtab *t)
 {
 	char buf[SYMTAB_NAME_MAX];
@@ -132,7 +132,7 @@ void fuzz_lines(const uint8_t *bytes, size_t size)
 
 static const char section_names[] = "\0.gnu_debugdata\0.shstrtab";
 
-/* An ELF file with these bytes as its section, to be freed. */
+/* An ELF file with these bytes as its section; the caller frees it. */
 static uint8_t *wrap(const uint8_t *bytes, size_t size, size_t *whole)
 {
 	struct {
@@ -158,7 +158,7 @@ static uint8_t *wrap(const uint8_t *bytes, size_t size, size_t *whole)
 	return file;
 }
 
-/* As xz does, but that it does not look for anything shorter: the one who reads it is on trial. Returns the bytes. */
+/* Packs like xz, but without compressing: the unpacker is under test. Returns the number of bytes. */
 static size_t pack(const uint8_t *bytes, size_t size, uint8_t *xz, size_t room)
 {
 	lzma_options_lzma options = { .dict_size = LZMA_DICT_SIZE_MIN };
@@ -180,7 +180,7 @@ static size_t pack(const uint8_t *bytes, size_t size, uint8_t *xz, size_t room)
 	return len + LZMA_STREAM_HEADER_SIZE;
 }
 
-/* The first byte says whether the others are packed here, or are what is packed already. */
+/* The first byte says whether the others are to be packed here, or are packed already. */
 void fuzz_debugdata(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
@@ -200,7 +200,7 @@ void fuzz_debugdata(const uint8_t *bytes, size_t size)
 	free(xz);
 }
 
-/* --- What is mounted: paths are as whoever mounted it named them */
+/* --- Mounts: whoever mounts names the paths */
 
 void fuzz_mounts(const uint8_t *bytes, size_t size)
 {
@@ -231,7 +231,7 @@ void fuzz_kallsyms(const uint8_t *bytes, size_t size)
 	close(fd);
 }
 
-/* Read in turns, and when more was written. */
+/* Read in turns, also after more was written. */
 void fuzz_perfmap(const uint8_t *bytes, size_t size)
 {
 	int fd = fuzz_fd_again(bytes, size / 2);

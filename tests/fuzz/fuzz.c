@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The targets for libFuzzer: SYSTOP_FUZZ names the one that is run; without it they are listed. */
+/* The targets for libFuzzer: SYSTOP_FUZZ names the target to run; without it, lists them. */
 #include "fuzz.h"
 
 #include <locale.h>

@@ -3,8 +3,8 @@
 #define SYSTOP_TESTS_FUZZ_H
 
 /*
- * Whatever systop reads that others wrote, fed with any bytes at all: by libFuzzer (scripts/fuzz), and, of the inputs
- * that are kept, by tests/fuzz/replay. A target returns, or the sanitizers, a limit or a check end the process.
+ * Feeds any bytes to all code that reads foreign input: from libFuzzer (scripts/fuzz), and from the stored inputs
+ * (tests/fuzz/replay). A target returns, or the sanitizers, a limit or a check end the process.
  */
 
 #include <stdbool.h>
@@ -13,16 +13,17 @@
 
 struct fuzz_target {
 	const char *name;   /* its corpus is tests/fuzz/corpus/NAME */
-	size_t bytes;       /* inputs are no longer */
+	size_t bytes;       /* longest input */
 	void (*run)(const uint8_t *bytes, size_t size);
-	const char *what;   /* what it reads */
+	const char *what;   /* its input */
 };
 
-/* All of them; ends with a row of zeros. fuzz_find - NULL: there is none of this name. */
+/* All targets; ends with a row of zeros.
+ * fuzz_find - NULL: no such name. */
 extern const struct fuzz_target fuzz_targets[];
 const struct fuzz_target *fuzz_find(const char *name);
 
-/* fuzz_check - ends the process if something does not hold that holds for every input. */
+/* fuzz_check - ends the process if a condition that must hold for every input does not. */
 #define fuzz_check(holds, ...)                                        \
 	do {                                                          \
 		if (!(holds))                                         \
@@ -30,7 +31,7 @@ const struct fuzz_target *fuzz_find(const char *name);
 	} while (0)
 void fuzz_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
 
-/* An input, taken from its beginning; behind its end there are zeroes. */
+/* An input, consumed from the start; zeroes follow its end. */
 struct feed {
 	const uint8_t *at;
 	size_t left;
@@ -42,32 +43,32 @@ uint64_t feed_number(struct feed *f, size_t bytes);
 /* feed_line - up to the next newline or NUL; cut to fit. */
 void feed_line(struct feed *f, char *buf, size_t size);
 
-/* fuzz_text - these bytes with a NUL behind them, to be freed. */
+/* fuzz_text - these bytes, NUL-terminated; the caller frees it. */
 char *fuzz_text(const uint8_t *bytes, size_t size);
 
-/* fuzz_fd - a file of memory that holds these bytes, read from its beginning; close it. fuzz_fd_again - likewise, but
- * until the next call: it is the same file each time. fuzz_path - a file by that name with these bytes, of ours alone;
- * it is there until the next call. */
+/* fuzz_fd - a file in memory that holds these bytes, positioned at the start; the caller closes it.
+ * fuzz_fd_again - likewise, but valid until the next call, which reuses the file.
+ * fuzz_path - a file of this name with these bytes, in a private folder; it exists until the next call. */
 int fuzz_fd(const uint8_t *bytes, size_t size);
 int fuzz_fd_again(const uint8_t *bytes, size_t size);
 const char *fuzz_path(const uint8_t *bytes, size_t size);
 
-/* fuzz_outcome - an input that leads to a text like this is worth to be kept. */
+/* fuzz_outcome - marks an input that leads to a new text like this as worth keeping. */
 void fuzz_outcome(const char *text);
 
 /* fuzz_safe - ends the process if a text is not fit for a terminal. */
 void fuzz_safe(const char *text, const char *what);
 
-/* fuzz_close_sockets - those that are in memory (kernel.c), as the end of a process does. */
+/* fuzz_close_sockets - closes the sockets in memory (kernel.c), like the end of a process. */
 void fuzz_close_sockets(void);
 
-/* The clock that the code sees from fuzz_clock_begin() to fuzz_clock_end() stands, but for what passes by
- * fuzz_clock_pass(): of it and of any process's CPU time. */
+/* From fuzz_clock_begin() to fuzz_clock_end() the code's clock stands still, except for fuzz_clock_pass(), which
+ * advances it and the CPU time of all processes. */
 void fuzz_clock_begin(void);
 void fuzz_clock_pass(uint64_t ns, uint64_t cpu_ns);
 void fuzz_clock_end(void);
 
-/* The targets, a file each or a few. */
+/* The targets; each file has one or a few. */
 void fuzz_blocked(const uint8_t *bytes, size_t size);
 void fuzz_cfi(const uint8_t *bytes, size_t size);
 void fuzz_config(const uint8_t *bytes, size_t size);

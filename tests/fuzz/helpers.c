@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What helpers are told, and what they answer: the roles run here on requests of any kind, and those who ask them get
- * answers of any kind, by sockets like the real ones (-Wl,--wrap: helpers are not started).
+ * Requests to helpers and their answers: the roles run here on requests of any kind, and their callers get answers of
+ * any kind, through sockets like the real ones (-Wl,--wrap: no helper is started).
  */
 #include "helpers.h"
 
@@ -15,7 +15,7 @@
 #include "bpf/bpf.h"
 #include "unwind.h"
 
-/* Those that were started, by their id: it is never 0. */
+/* The started helpers, by id, which is never 0. */
 static struct other {
 	int role, socket; /* -1: it has ended */
 	bool killed, stuck;
@@ -27,7 +27,7 @@ static void make_pair(int pair[2])
 	fuzz_check(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), "no socket: %m");
 }
 
-/* --- In place of helpers */
+/* --- Replacements for helpers */
 
 int __wrap_helper_open(int role, struct helper *h);
 void __wrap_helper_kill(struct helper *h);
@@ -62,10 +62,10 @@ void __wrap_helper_kill(struct helper *h)
 	__wrap_helper_leave(h);
 }
 
-/* No process has this number: of one that waits no more is asked than whether it runs. */
+/* A pid that no process has: for a stopped helper it is only checked whether it runs. */
 #define WAITING 0x3fffffff
 
-/* One that is stuck runs, as this process does; the others wait. */
+/* A stuck helper runs, with the pid of this process; the others wait. */
 pid_t __wrap_helper_pid(uint32_t id)
 {
 	static pid_t self;
@@ -84,7 +84,7 @@ bool __wrap_helper_ended(uint32_t id)
 	return !o || o->socket < 0 || (o->killed && !o->stuck);
 }
 
-/* The last one that was started for this. */
+/* The helper last started for this role. */
 static struct other *other_of(int role)
 {
 	for (uint32_t i = nr_others; i > 0; i--)
@@ -158,7 +158,7 @@ void role_run(struct role_under_test *r, void (*run)(int socket))
 	close(r->ask);
 }
 
-/* --- In place of the kernel: its iterator is the link that was handed over; maps are memory */
+/* --- Replacements for the kernel: its iterator is the link that was passed in; maps are memory */
 
 int bpf_iter_create(int link)
 {

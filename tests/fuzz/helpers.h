@@ -6,19 +6,23 @@
 
 #include "helper/helper.h"
 
-/* So many are "started" for an input. */
+/* Most helpers that an input can "start". */
 #define HELPERS_MAX 32
 
-/* helpers_other - the end of the socket which the helper would have that was started last for this role; -1: there is
- * none, or it has ended. helpers_answer - says this; @fd goes with it, and stays open. helpers_close - it ends.
- * helpers_stick - it runs, and does not end when it is killed. helpers_forget - all end: at the end of an input. */
+/* helpers_other - the helper's end of the socket, for the helper last started for this role; -1: none, or it has ended.
+ * helpers_answer - sends an answer for it; @fd goes with it, and stays open.
+ * helpers_close - ends it.
+ * helpers_stick - it keeps running, even when killed.
+ * helpers_forget - ends all of them, at the end of an input. */
 int helpers_other(int role);
 void helpers_answer(int role, const void *answer, size_t bytes, int fd);
 void helpers_close(int role);
 void helpers_stick(int role);
 void helpers_forget(void);
 
-/* A role that is run here. role_ask - closes @fd. role_run - on all that was asked; its answers are thrown away. */
+/* A role that runs here.
+ * role_ask - closes @fd.
+ * role_run - handles all requests; its answers are discarded. */
 struct role_under_test {
 	int ask, answer;
 };

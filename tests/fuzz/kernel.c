@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In place of the kernel, for most targets (-Wl,--wrap): sockets are lists of messages in memory, as a message through
- * the kernel takes longer than what is made of it; and a clock that an input moves on.
+ * Replaces the kernel for most targets (-Wl,--wrap): sockets are lists of messages in memory, as sending through the
+ * kernel takes longer than handling a message; and the clock advances only by the input.
  */
 #include "fuzz.h"
 
@@ -16,7 +16,7 @@
 
 #define DESCRIPTORS 1024
 #define PASSED_MAX 8
-#define QUEUED_MAX (200 << 10) /* bytes; then it is full, as a socket is */
+#define QUEUED_MAX (200 << 10) /* bytes; beyond that it is full, as a socket would be */
 
 struct message {
 	struct message *next;
@@ -25,7 +25,7 @@ struct message {
 	uint8_t text[];
 };
 
-/* One end of a pair, and what is on its way to it. */
+/* One end of a pair, and the messages on their way to it. */
 struct end {
 	int refs;
 	struct end *other; /* NULL: it is closed */
@@ -60,7 +60,7 @@ static int descriptor_of(struct end *e, int of)
 	return fd;
 }
 
-/* What the descriptors are. It is there before any target counts them. */
+/* What the descriptors refer to. It is opened before any target counts descriptors. */
 static int any;
 
 __attribute__((constructor)) static void begin(void)
@@ -92,7 +92,7 @@ static void free_message(struct message *m)
 	free(m);
 }
 
-/* The last descriptor of an end is closed. Nobody reads what is on its way to it. */
+/* The last descriptor of an end was closed: its pending messages are dropped. */
 static void close_end(struct end *e)
 {
 	if (--e->refs)
@@ -171,7 +171,7 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 	return new->bytes;
 }
 
-/* As many as there is room for; the others are closed. */
+/* Takes as many as there is room for; closes the others. */
 static void take_fds(struct message *from, struct msghdr *m)
 {
 	struct cmsghdr *c = m->msg_control;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys, clicks, sizes and refreshes, on a screen of the scene. */
+/* Keys, clicks, sizes and refreshes on a screen of the scene. */
 #include "fuzz.h"
 
 #include <curses.h>
@@ -13,7 +13,7 @@
 #define MOST_WIDTH 250
 #define MOST_HEIGHT 80
 
-/* What inputs share: a scene for so many, as making one takes most of the time. */
+/* Number of inputs that share a scene: creating one takes most of the time. */
 #define INPUTS 200
 
 static struct theme theme;
@@ -50,7 +50,7 @@ static void step(struct feed *f, struct screen *screen, struct paint *paint, uin
 
 	*now += 50000000;
 	switch (what) {
-	case 0x80: /* a code of curses */
+	case 0x80: /* a curses code */
 		screen_key(screen, KEY_MIN + feed_number(f, 1), true, *now);
 		break;
 	case 0x81:

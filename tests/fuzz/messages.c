@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages of any length, with any descriptors; and those that the starter gets. */
+/* Messages of any length with any descriptors, and messages to the starter. */
 #include "helpers.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "helper/starter.h"
 
-/* Of the first ones: there are no more than a few. */
+/* Checks the first ones: there are only a few. */
 #define DESCRIPTORS 128
 
 static int open_descriptors(void)
@@ -60,7 +60,7 @@ static void send_any(struct feed *f, int socket)
 		close(fds[i]);
 }
 
-/* Sockets of the kernel, not of kernel.c. */
+/* The kernel's sockets, not those of kernel.c. */
 int __real_socketpair(int domain, int type, int protocol, int pair[2]);
 
 static void begin_sockets(struct role_under_test *r)
@@ -71,7 +71,7 @@ static void begin_sockets(struct role_under_test *r)
 	*r = (struct role_under_test){ pair[0], pair[1] };
 }
 
-/* No descriptor stays, and none is handed on but by a message that is taken. */
+/* No descriptor leaks, and only accepted messages pass any on. */
 void fuzz_messages(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
@@ -92,7 +92,7 @@ void fuzz_messages(const uint8_t *bytes, size_t size)
 	fuzz_check(open_descriptors() == before, "%d descriptors, before %d", open_descriptors(), before);
 }
 
-/* --- The starter, without processes: what it starts is a descriptor, and ends when the input says so */
+/* --- The starter, without processes: what it starts is a descriptor, which ends when the input says so */
 
 static struct feed *ends;
 

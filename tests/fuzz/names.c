@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The helpers that open files and tell names: what they are asked, and what they answer. */
+/* The helpers that open files and look up names: their requests and answers. */
 #include "helpers.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "sym/names.h"
 #include "sym/roles.h"
 
-/* Takes what a role answered: texts end. */
+/* Checks the answers of a role: texts are terminated. */
 static void check_answers(int socket)
 {
 	static union {
@@ -38,9 +38,9 @@ static void check_answers(int socket)
 
 /* --- Requests to symbols */
 
-#define FILES 4 /* and as many of JITs */
+#define FILES 4 /* and the same number of JITs */
 
-static uint32_t touched; /* in this input, a bit each */
+static uint32_t touched; /* in this input, one bit each */
 
 static uint32_t file_of(uint8_t byte)
 {
@@ -76,7 +76,7 @@ static void begin_symbols(struct role_under_test *r, struct role_under_test *pee
 	close(peer->answer);
 }
 
-/* It forgets files, and keeps what the next input finds empty. */
+/* The role forgets files, but keeps state that the next input finds empty. */
 static void end_symbols(struct role_under_test *r, struct role_under_test *peer)
 {
 	struct symbols_request request = { .what = SYMBOLS_CLOSE };
@@ -115,7 +115,7 @@ void fuzz_symbols(const uint8_t *bytes, size_t size)
 		request.debug = file & 0x40;
 		for (int i = 0; i < 4; i++)
 			request.at[i] = feed_number(&f, 3);
-		if (what & 0x20) /* few, as each is remembered */
+		if (what & 0x20) /* only a few, as each is remembered */
 			request.file = len & 0x800f;
 		if (request.what != SYMBOLS_PEER)
 			ask_symbols(&r, &request, what & 0x10 ? fuzz_fd(f.at, f.left) : -1);
@@ -145,7 +145,7 @@ static void ask_open(struct feed *f, int socket)
 		helper_send(socket, &request, how & 64 ? feed_number(f, 1) : sizeof(request), -1);
 }
 
-/* Any requests, and any process, by a number or our own: what is opened is handed over, and nobody reads it. */
+/* Any requests for any process, by a number or our own: files are opened and passed on, and nothing reads them. */
 void fuzz_open(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
@@ -189,7 +189,7 @@ static void ask_again(void *arg, const struct file_key *key)
 	(void)key;
 }
 
-/* The last request that a helper got: right answers begin like it. */
+/* The last request to a helper: valid answers begin like it. */
 static uint32_t asked_open;
 static struct symbols_request asked;
 
@@ -257,7 +257,7 @@ static void answer_source(struct feed *f)
 	helpers_answer(SYMBOLS, &a, sizeof(a), -1);
 }
 
-/* Of the kind that was asked for. */
+/* An answer of the requested kind. */
 static void answer_asked(struct feed *f)
 {
 	if (asked.what == SYMBOLS_RESOLVE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a trace is written from: the recorder's rings, and the index of all that goes with them. */
+/* The input of a trace: the recorder's rings, and the index of all that goes with them. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int check_event(void *arg, const struct event *e)
 	return 0;
 }
 
-/* Slots of a ring, which need not have the lap that is right: the first byte says which of them are given it. */
+/* Slots of a ring, whose laps may be wrong: the first byte selects those that get the right one. */
 static void fill_ring(struct feed *f, struct ring_slot *slots, uint32_t nr, uint64_t end)
 {
 	uint8_t right = feed_number(f, 1);
@@ -108,7 +108,7 @@ static void look_up(const struct trace_index *index)
 	}
 }
 
-/* The two bytes before the index say how many of the slots behind it there are: 16 bytes each. */
+/* The two bytes before the index are the number of slots that follow it: 16 bytes each. */
 void fuzz_image(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size }, rest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs every target over the inputs that are kept for it, what once was a finding among them, under the sanitizers
- * where they are. tests/fuzz/replay NAME FILE...: one target over these.
+ * Runs every target over its stored inputs, which include all earlier findings; under the sanitizers if they are built
+ * in. tests/fuzz/replay NAME FILE...: one target over these files.
  */
 #include "fuzz.h"
 
@@ -21,16 +21,16 @@
 #define HOW ", without the sanitizers"
 #endif
 
-/* An input that takes longer hangs, also on a host that has no time. */
+/* An input that takes longer hangs, even on an overloaded host. */
 #define INPUT_S 60
 
-/* The input that is being run, where the process that prints sees it. */
+/* The present input, visible to the process that prints. */
 static struct now {
 	char file[PATH_MAX + 400];
 	int nr;
 } *now;
 
-/* In memory of exactly its size: the sanitizers see what is read behind it. */
+/* In memory of exactly its size, so that the sanitizers see reads beyond its end. */
 static uint8_t *read_input(const char *path, size_t *size)
 {
 	FILE *f = fopen(path, "re");
@@ -74,7 +74,7 @@ static void run_folder(const struct fuzz_target *t, const char *folder)
 	free(list);
 }
 
-/* In a process of its own: one that ends does not end the others. */
+/* In a process of its own: if it dies, the others go on. */
 static bool run_target(const struct fuzz_target *t, const char *folder)
 {
 	int status;

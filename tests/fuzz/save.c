@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What W makes of whatever config file there is, and the helper that does it of what it is asked. */
+/* What W makes from any existing config file, and the helper that writes it, with any requests. */
 #include "helpers.h"
 #include "words.h"
 
@@ -18,7 +18,7 @@ static int no_file(const char *path, struct path *p);
 #include "../../src/app/config_write.c"
 #undef path_resolve
 
-/* It would write to it. */
+/* Finds no path: the helper would write to it. */
 static int no_file(const char *path, struct path *p)
 {
 	fuzz_check(strlen(path) < PATH_MAX, "a path of %zu bytes", strlen(path));
@@ -26,7 +26,7 @@ static int no_file(const char *path, struct path *p)
 	return -ENOENT;
 }
 
-/* It is read, and says the same. */
+/* The result can be read, and has the same settings. */
 void fuzz_save(const uint8_t *bytes, size_t size)
 {
 	struct settings s, again;
@@ -48,7 +48,7 @@ void fuzz_save(const uint8_t *bytes, size_t size)
 	free(text);
 }
 
-/* The first bytes say how long the message is, and its path. */
+/* The first bytes are the lengths of the message and of its path. */
 void fuzz_writer(const uint8_t *bytes, size_t size)
 {
 	static struct config_request r;

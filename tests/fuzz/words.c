@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What users and other processes write: names, expressions, settings, the config file, themes. */
+/* Text written by users and other processes: names, expressions, settings, the config file, themes. */
 #include "words.h"
 
 #include <errno.h>
@@ -95,14 +95,14 @@ static const struct settings *defaults(void)
 	return &s;
 }
 
-/* Most lists of columns are as they were: to make text of them takes the most time of all. */
+/* Most lists of columns are unchanged, and printing them takes most of the time. */
 static bool same_list(const struct settings *a, const struct settings *b, const char *section, int *list)
 {
 	return !strcmp(section, "columns") &&
 	       !memcmp(&a->columns[*list], &b->columns[*list], sizeof(a->columns[0])) && ++*list;
 }
 
-/* What is written says what is set. A list without columns is not written. */
+/* The written text equals the settings. A list without columns is not written. */
 void fuzz_check_equal(const struct settings *a, const struct settings *b)
 {
 	struct setting_text x, y;
@@ -118,7 +118,7 @@ void fuzz_check_equal(const struct settings *a, const struct settings *b)
 	}
 }
 
-/* Sets what differs from the defaults once more, as its text says. */
+/* Applies the text of each setting that differs from the defaults. */
 static void set_again(const struct settings *s, struct settings *again)
 {
 	struct setting_text text;
@@ -154,7 +154,7 @@ void fuzz_settings(const uint8_t *bytes, size_t size)
 	fuzz_check_equal(&s, &again);
 }
 
-/* --- Files. That a path leads to one is tested elsewhere: here a path is what was put there. */
+/* --- Files. Path look-up is tested elsewhere: here a path is whatever was put there. */
 
 #define FILE_PATH "/the/file"
 

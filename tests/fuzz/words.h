@@ -6,10 +6,10 @@
 
 #include "tui/input/settings.h"
 
-/* fuzz_read_config - sets what a config file of these bytes says. Returns whether it is believed. */
+/* fuzz_read_config - applies a config file of these bytes. Returns whether it was valid. */
 bool fuzz_read_config(struct settings *s, const void *bytes, size_t size);
 
-/* fuzz_check_equal - ends the process if these say different things. */
+/* fuzz_check_equal - ends the process if the two differ. */
 void fuzz_check_equal(const struct settings *a, const struct settings *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests to the helper that writes traces, one after the other, of any kind and with any files. */
+/* Requests to the helper that writes traces, in sequence, of any kind and with any files. */
 #include "fuzz.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What it maps stays until its process ends: here it is unmapped. */
+/* Its mappings live until its process ends: here they are unmapped. */
 #define MAPS_MAX 64
 
 static struct {
@@ -57,7 +57,7 @@ static void forget_job(struct job *job, uint32_t copied_cpus, uint32_t copied_sl
 		close(job->fd);
 }
 
-/* A file that is as large as the request says, or is not. */
+/* A file of the requested size, or of another one. */
 static int file_for(struct feed *f, size_t bytes)
 {
 	bool right = feed_number(f, 1);
@@ -77,7 +77,7 @@ static int take_one(struct feed *f, struct job *job, struct write_answer *a)
 	r.exporter = exporter_place(&export_trace);
 	switch (r.what) {
 	case WRITE_CPUS:
-		if (job->rings) /* they come once */
+		if (job->rings) /* sent only once */
 			return -EINVAL;
 		r.slots = feed_number(f, 1) & 1 ? SLOTS : feed_number(f, 4);
 		fd = file_for(f, r.cpu * sizeof(struct cpu_slot));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Screens as they should look: drawn into a pad from refreshes that never change, and compared cell
- * by cell, looks included, with tests/golden/screens. "scripts/check golden" writes them anew.
+ * Expected screens: drawn into a pad from fixed refreshes, and compared cell by cell, including looks, with
+ * tests/golden/screens. "scripts/check golden" rewrites them.
  */
 
 #include <curses.h>
@@ -24,7 +24,7 @@ static const struct shot {
 	int width, height;
 	const char *keys;
 	const char *theme; /* NULL: default */
-	bool ascii, large, untimed; /* a host of 256 CPUs; timer interrupts are not seen */
+	bool ascii, large, untimed; /* a host of 256 CPUs; one whose timer interrupts are not seen */
 	const char *section, *setting, *value; /* of the config, NULL: none */
 } shots[] = {
 	{ "threads-80x24", 80, 24, "" },
@@ -133,7 +133,7 @@ static const struct shot {
 
 /* --- A window as text */
 
-/* The looks that occur on a screen, each with a letter. */
+/* The looks on a screen, each with a letter. */
 struct looks {
 	int nr;
 	struct {
@@ -180,7 +180,7 @@ static void put_legend(FILE *to, const struct looks *looks)
 	}
 }
 
-/* Returns the cells that the character takes. */
+/* Returns the number of cells that the character takes. */
 static int put_cell(FILE *to, WINDOW *win, int y, int x, struct looks *looks, char *letter)
 {
 	wchar_t text[CCHARW_MAX + 1] = L"";
@@ -235,7 +235,7 @@ struct open_screen {
 	struct screen *screen;
 };
 
-/* It stays where it is: parts of it point to others. */
+/* It must not move: parts of it point to others. */
 static void open_screen(struct open_screen *o, const struct shot *shot, struct scene *scene)
 {
 	struct settings settings;
@@ -297,7 +297,7 @@ static char *file_text(const char *path)
 	return text;
 }
 
-/* Says where two texts differ first. Returns whether they are the same. */
+/* Reports the first difference of two texts. Returns whether they are equal. */
 static bool same(const char *is, const char *should)
 {
 	int line = 1;
@@ -338,7 +338,7 @@ static bool check(const struct shot *shot, const char *text, bool write)
 	return ok;
 }
 
-/* Names that come while the screen is paused are there with the next refresh, without a key. */
+/* Names that arrive while the screen is paused appear with the next refresh, without a key. */
 static bool late_names(struct scene *scene)
 {
 	static const struct shot shot = { "late names", 80, 24, " Hf" };

@@ -25,13 +25,13 @@ static struct cgroup cgroups[] = {
 	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2 },
 };
 
-/* Where the CPU limits of some are, but for the one of build. */
+/* The hierarchy of the CPU limits, except that of build. */
 static struct cgroup limits_root = { .id = 1, .path = "cpu:/", .aside = true };
 static struct cgroup tenant = { .id = 2, .path = "cpu:/tenant7", .parent = &limits_root, .depth = 1, .aside = true };
 
 #define NR_CGROUPS (sizeof(cgroups) / sizeof(cgroups[0]))
 
-/* Shares of a second, in ms; what remains is sleep. */
+/* Shares of a second, in ms; the rest is sleep. */
 static const struct actor {
 	pid_t tid, tgid, ppid;
 	unsigned int uid;
@@ -41,7 +41,7 @@ static const struct actor {
 	int user, kernel, runq, throttled, d;
 	int longest_us;
 	bool idle, dies;
-	int irq; /* ms, of its sleep: what interrupts took, */
+	int irq; /* ms of its sleep: time taken by interrupts, */
 	int steal; /* and the hypervisor */
 } actors[SCENE_THREADS] = {
 	{ 2, 2, 0, 0, "kthreadd", 0, STATE_SLEEP, .idle = true },
@@ -67,7 +67,7 @@ void scene_check(int err)
 		abort();
 }
 
-/* What an actor did in refresh @nr: a bit less the longer ago. */
+/* Values of an actor in refresh @nr: smaller in older ones. */
 static struct values values_of(const struct actor *a, int nr)
 {
 	uint64_t unit = 1000000 - 250000 * (SCENE_TICKS - 1 - nr);
@@ -91,7 +91,7 @@ static struct values values_of(const struct actor *a, int nr)
 	v.v[METRIC_INVOLUNTARY] = a->runq;
 	v.v[METRIC_WAKEUPS] = 10 * a->kernel;
 	v.v[METRIC_MIGRATIONS] = a->runq / 10;
-	if (a->comm[0] == 'm') /* the kernel's tick has not seen it */
+	if (a->comm[0] == 'm') /* the kernel's tick has not sampled it */
 		v.v[METRIC_USER] = v.v[METRIC_KERNEL] = VALUE_NA;
 	while (1024ULL << (slot + 1) <= v.v[METRIC_RUNQ_MAX])
 		slot++;
@@ -119,7 +119,7 @@ static const struct stack *stack(struct scene *s, const uint64_t *frames, int nr
 	return interned;
 }
 
-/* What api-server and api-worker were at; numbers of functions, see symbol(). */
+/* Samples of api-server and api-worker; frames are numbers of functions, see symbol(). */
 static void make_samples(struct scene *s, const struct life *server, const struct life *worker, const struct life *web)
 {
 	static const uint64_t writer[] = { 2, 1, 0 }, ssl[] = { 3, 1, 0 }, render[] = { 6, 0 };
@@ -152,7 +152,7 @@ static const struct stack *blocked_stack(struct scene *s)
 	return stack(s, frames, 2);
 }
 
-/* @nr: how it is, the last one and any after it SCENE_TICKS - 1. */
+/* @nr: its contents; SCENE_TICKS - 1 is the last one, and all after it. */
 static const struct tick *make_tick(struct scene *s, int nr)
 {
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
@@ -252,8 +252,8 @@ void scene_make_untimed(struct scene *s)
 	make(s, 4);
 }
 
-/* A compiler that lives for this refresh only, ran while another one waited, and waited itself; halfway it takes
- * another name. */
+/* A compiler that lives only in this refresh. It ran while another thread waited, and waited itself; halfway it
+ * changes its name. */
 static struct life *make_compiler(struct scene *s)
 {
 	struct identity id = { .tid = 10000 + s->made, .tgid = 10000 + s->made, .ppid = 4000, .uid = 1000,
@@ -284,7 +284,7 @@ void scene_free(struct scene *s)
 	free(s->topology.cpus);
 }
 
-/* --- What the screen asks */
+/* --- The screen's host */
 
 static void user_name(unsigned int uid, char *buf, size_t size)
 {
@@ -392,7 +392,7 @@ static uint64_t scene_recorded(void *arg)
 	return 28000000000;
 }
 
-/* A softirq every 100 ms, on both sides of a thread; a sample in between. */
+/* A softirq every 100 ms, on both sides of a thread, with a sample in between. */
 static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 				 int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
 {
@@ -431,7 +431,7 @@ static int tell_recorded(void *arg, const struct stack_sample *s)
 	return r->fn(r->arg, s, r->at, r->at + s->weight);
 }
 
-/* The last refresh's samples, again each second. */
+/* The last refresh's samples, repeated each second. */
 static int scene_recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
 				  int (*fn)(void *fn_arg, const struct stack_sample *s, uint64_t from, uint64_t until),
 				  void *fn_arg)

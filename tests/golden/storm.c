@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random keys, clicks, sizes, refreshes and steps into the past, in no order that a terminal could keep up with: what
- * the screen holds on to must be there. The sanitizers end it otherwise, where they are. SYSTOP_SEED: the one that
- * failed.
+ * Random keys, clicks, sizes, refreshes and steps into the past, in an order that no terminal could keep up with:
+ * everything the screen refers to must exist. If built in, the sanitizers end it otherwise. SYSTOP_SEED: repeats a
+ * failed run.
  */
 #include <curses.h>
 #include <locale.h>
@@ -22,7 +22,7 @@
 #endif
 
 #define SCENES 300
-#define STEPS 400 /* in each */
+#define STEPS 400 /* per run */
 #define MOST_WIDTH 250
 #define MOST_HEIGHT 80
 
@@ -86,7 +86,7 @@ static void step(struct screen *screen, struct scene *scene, struct paint *paint
 	}
 }
 
-/* A screen of the scene that nothing was drawn on yet. */
+/* A screen of the scene, not drawn yet. */
 static struct screen *open_screen(struct host *host, struct paint *paint, struct scene *scene, const struct theme *theme,
 				  WINDOW *pad)
 {
@@ -129,8 +129,8 @@ static void go_on(struct screen *screen, struct scene *scene, int nr)
 	}
 }
 
-/* Each view, and what opens from it, is left standing for longer than refreshes are remembered: those that it was made
- * of are forgotten, and so are their compilers. */
+/* Each view, and what opens from it, is paused for longer than the history: the refreshes it was made from are
+ * forgotten, and so are their compilers. */
 static void pause_in(char view, struct scene *scene, const struct theme *theme, WINDOW *pad)
 {
 	static const char *const into[] = { "", "j", "\n", "j\n", "f", "\n\n", "\nf", "s" };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a small trace to its standard output that has what the writer can say: trace.sh compares what
- * protoc makes of it with trace.textproto.
+ * Writes a small trace to its standard output with everything that the writer can express: trace.sh compares protoc's
+ * output for it with trace.textproto.
  *
- * Two CPUs and two seconds from 1002 s on. A web server's worker reads from a disk, wakes a database's
- * thread, and starts a helper that comes and goes; another thread was blocked all the time. Its form is
- * that of a trace written by hand which Perfetto's trace processor was seen to read without a complaint,
- * with freedoms that should not matter to it: the order of packets; how tracks are numbered; that names of
- * events are interned; that tracks of threads and labels of processes have a time; that every CPU's record
- * is said to begin when the trace does, not when its memory of it began, and that nothing is written from
- * before; that fork is left out, which does nothing there.
+ * Two CPUs and two seconds from 1002 s on. A web server's worker reads from a disk, wakes a database's thread, and
+ * starts a helper that comes and goes; another thread is blocked all the time. The form is that of a hand-written trace
+ * that Perfetto's trace processor reads without a complaint, with liberties that should not matter to it: the order of
+ * packets; the numbering of tracks; interned names of events; times on tracks of threads and labels of processes; every
+ * CPU's record begins with the trace, not with the recorder's memory of that CPU, and nothing earlier is written; no
+ * event for fork, which does nothing there.
  */
 
 #include <inttypes.h>
@@ -66,7 +65,7 @@ static void host(struct perfetto *p)
 	perfetto_attributes(p, attributes, ARRAY_SIZE(attributes));
 }
 
-/* Of a host that slept for 100 s. */
+/* Clocks of a host that was suspended for 100 s. */
 static void clocks(struct perfetto *p, uint64_t now, uint64_t slewed)
 {
 	struct perfetto_clocks c = {
@@ -135,7 +134,7 @@ static void born_later(struct perfetto *p)
 static void cpu0(struct perfetto *p)
 {
 	perfetto_cpu_begin(p, 0, &worker);
-	/* Nothing of this is written: it is from before. */
+	/* Nothing of this is written: it is before the start. */
 	perfetto_cpu_switch(p, START - SEC, S, &idle0);
 	perfetto_cpu_irq_entry(p, START - 1, 45, "nvme0q1");
 	perfetto_cpu_switch(p, START, S, &worker);
@@ -155,7 +154,7 @@ static void cpu0(struct perfetto *p)
 	perfetto_cpu_newtask(p, AT(400), 1201, &child, false);
 	perfetto_cpu_waking(p, AT(450), &child, 1, 0);
 	perfetto_cpu_switch(p, AT(500), S, &outside0);
-	/* Whatever it was: one that stands for many sleeps. */
+	/* Whatever it was: an event that stands for many sleeps. */
 	perfetto_cpu_switch(p, AT(600), PREEMPTED, &idle0);
 	perfetto_cpu_waking(p, AT(900), &worker, 0, PERFETTO_IN_SOFTIRQ);
 	perfetto_cpu_switch(p, AT(910), RUNNABLE, &worker);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A trace as protoc reads it, which knows nothing of its writer but the names and numbers of fields,
-# compared with trace.textproto. --write takes it anew.
+# Compares a trace as read by protoc, which knows only names and numbers of fields, with trace.textproto. --write
+# rewrites that.
 trace=${SYSTOP_GOLDEN:-build/tests/golden}/trace
 should=${srcdir:-.}/tests/golden/trace.textproto
 

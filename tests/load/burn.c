@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Known functions that take known shares of the time. Built with frame pointers.
+/* Known functions with known shares of the time. Built with frame pointers.
  * usage: burn cpu [SECONDS=5]      alpha 50 %, beta 30 %, gamma_ 20 % of a CPU
- *        burn block [SECONDS=5]    again and again: 40 ms in D in vfork_here, 60 ms asleep in nap_here
- *        burn distinct [SECONDS=5] [DEPTH=14] 2^DEPTH stacks, each as often as the others
+ *        burn block [SECONDS=5]    repeatedly: 40 ms in D in vfork_here, 60 ms asleep in nap_here
+ *        burn distinct [SECONDS=5] [DEPTH=14] 2^DEPTH stacks, all equally often
  * prints {"tid"} at start, and at the end {"d_ns", "sleep_ns"} for block */
 #include <sys/wait.h>
 
@@ -20,7 +20,7 @@ static uint64_t cpu_ns(void)
 	return ts.tv_sec * SEC + ts.tv_nsec;
 }
 
-/* By the time the thread ran, so that what others take from it changes no share. */
+/* Measured by the thread's running time, so that preemption changes no share. */
 static NOINLINE uint64_t work(uint64_t ns)
 {
 	uint64_t began = cpu_ns(), end = began + ns, now;
@@ -31,8 +31,8 @@ static NOINLINE uint64_t work(uint64_t ns)
 	return now - began;
 }
 
-/* Works for @ns on average: a halt of the whole virtual machine counts as time that the thread ran, and
- * can be long; what one call took too much, the next ones do less. */
+/* Works for @ns on average: a halt of the whole virtual machine counts as running time of the thread, and can be
+ * long. If one call took too long, the next ones are shorter. */
 #define WORK_ON_AVERAGE(ns)                      \
 	do {                                     \
 		static int64_t due;              \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
- * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000),
- * qsort, alloca, realigned, signal, vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep
- * there all the time)
+ * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000), qsort, alloca,
+ * realigned, signal, vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
  */
 #include <alloca.h>
 #include <signal.h>
@@ -61,7 +60,7 @@ static NOINLINE void with_alloca(int size)
 	sink += memory[0];
 }
 
-/* Aligned to more than the ABI does: the frame is found by a detour. */
+/* Aligned to more than the ABI requires: the frame is found indirectly. */
 static NOINLINE void with_alignment(int size)
 {
 	__attribute__((aligned(64))) volatile char here[64];

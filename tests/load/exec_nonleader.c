@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread that is not the leader of its process runs a program: it becomes the leader.
+/* A thread that is not its process's leader executes a program, and becomes the leader.
  * usage: exec_nonleader PROGRAM ARGS...   prints {"pid", "tid"} before */
 #include "load.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A victim that naps 0.1 ms, and a SCHED_FIFO thread that holds their common CPU for MS.
  * usage: fifo_hog [MS=200] [CPU=1]
- * prints {"victim", "hog", "held_ns": how long the hog had it, by its clock, "delay_ns": the victim's longest wait, by
- * /proc/PID/schedstat, "nap_ns": the longest nap with what came after it} */
+ * prints {"victim", "hog", "held_ns": how long the hog had it, by its clock, "delay_ns": the victim's longest wait,
+ * by /proc/PID/schedstat, "nap_ns": the longest nap including its wait} */
 #include <fcntl.h>
 
 #include "load.h"
@@ -30,7 +30,7 @@ static void *hog(void *arg)
 	return NULL;
 }
 
-/* How long this thread was runnable without a CPU, since its start. */
+/* Total time that this thread was runnable without a CPU. */
 static uint64_t delay_ns(int fd)
 {
 	unsigned long long ran, waited;

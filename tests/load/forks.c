@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Short processes or threads, RATE a second for SECONDS.
+/* Short-lived processes or threads, RATE per second for SECONDS.
  * usage: forks processes|threads [RATE=5000] [SECONDS=10]   prints {"pid", "made"} at the end */
 #include <sys/wait.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* On one CPU: a thread whose sending is mostly softirqs of its own, one that receives it, and a SCHED_FIFO thread that comes
- * in the middle, where softirqs are preemptible, every US, sends to a receiver of its own, and wakes a sleeper.
+/* On one CPU: a thread whose sending is mostly its own softirqs, one that receives, and a SCHED_FIFO thread that
+ * preempts it every US, also within softirqs where they are preemptible, sends to a receiver of its own, and wakes a
+ * sleeper.
  * usage: interrupts_softirq [US=2000]
- * prints {"waker", "sleeper", "receiver", "other": the waker's receiver} at start, and goes on until it is killed */
+ * prints {"waker", "sleeper", "receiver", "other": the waker's receiver} at start, and runs until it is killed */
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
@@ -12,7 +13,7 @@ static volatile pid_t waker_tid, sleeper_tid;
 static uint64_t every_ns;
 static int wake[2];
 
-/* Two ends, and who reads one of them. */
+/* Two ends, and the reader of one of them. */
 struct link {
 	int from, to;
 	struct sockaddr_in address;
@@ -69,7 +70,7 @@ static void *sleeper(void *arg)
 
 static void *waker(void *arg)
 {
-	struct sched_param param = { .sched_priority = 60 }; /* above the kernel's timers */
+	struct sched_param param = { .sched_priority = 60 }; /* above the kernel's timer threads */
 
 	(void)arg;
 	pin(0, 0);

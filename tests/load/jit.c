@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs code that it wrote into memory itself, as a JIT does, and says so in /tmp/perf-PID.map.
+/* Runs code that it wrote into memory itself, like a JIT, and lists it in /tmp/perf-PID.map.
  * usage: jit [SECONDS=5] [MAP=/tmp/perf-PID.map, "-": none]   prints {"tid"} */
 #include <sys/mman.h>
 

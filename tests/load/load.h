@@ -2,7 +2,7 @@
 #ifndef SYSTOP_TESTS_LOAD_H
 #define SYSTOP_TESTS_LOAD_H
 
-/* What the load generators share: clocks, pinning, arguments. */
+/* Shared by the load generators: clocks, pinning, arguments. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ static inline pid_t my_tid(void)
 	return syscall(SYS_gettid);
 }
 
-/* The number at argv[i], or the default where there are fewer. */
+/* The number at argv[i], or the default if there are fewer. */
 static inline double argument(int argc, char **argv, int i, double otherwise)
 {
 	return i < argc ? atof(argv[i]) : otherwise;

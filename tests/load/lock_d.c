@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread in D behind a lock of the kernel, again and again: another one writes from a page of memory
- * that a third one brings in late (userfaultfd), and holds the lock meanwhile.
+ * A thread in D behind a kernel lock, repeatedly: a second thread holds the lock while it writes from a page of memory
+ * that a third one supplies late (userfaultfd).
  * usage: lock_d pipe|inode [SECONDS=5]   prints {"tid"} of the one in D at start, {"d_ns", "ns"} at the end
  */
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static int uffd, fds[2];
 static char *page, ready[PAGE];
 static volatile int round_nr, done_nr;
 
-/* Every fault is answered so late. */
+/* Answers every fault with this delay. */
 static void *answer(void *arg)
 {
 	struct uffd_msg m;
@@ -33,7 +33,7 @@ static void *answer(void *arg)
 	return arg;
 }
 
-/* Holds the lock while its page comes. */
+/* Holds the lock until its page arrives. */
 static void *hold(void *arg)
 {
 	for (int last = 0;;) {
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 		uint64_t from;
 
 		round_nr++;
-		sleep_ns(10 * MS); /* the other one has the lock by now */
+		sleep_ns(10 * MS); /* the other thread has the lock by now */
 		from = now_ns();
 		wait_here(inode);
 		waited += now_ns() - from;

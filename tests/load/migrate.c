@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread asleep in 100 ms naps, moved between two CPUs all the time.
- * usage: migrate [SECONDS=5] [OTHERS=2]   prints {"tid", "moves"} at the end and sleeps a second
- * more. OTHERS: busy threads, so that the queues it is moved between are not empty */
+/* A thread asleep in 100 ms naps that is moved between two CPUs all the time.
+ * usage: migrate [SECONDS=5] [OTHERS=2]   prints {"tid", "moves"} at the end and sleeps for another second.
+ * OTHERS: busy threads that keep the two runqueues non-empty */
 #include "load.h"
 
 static volatile pid_t sleeper_tid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread that stays in the kernel for long, and one that it keeps from the CPU: poll() of 18,000 descriptors, and
- * naps of 0.7 ms, both on one CPU. A nap's end preempts at the end of the system call only.
+/* A thread that stays in the kernel for long, and one that it keeps off the CPU: poll() of 18,000 descriptors, and naps
+ * of 0.7 ms, both on one CPU. The end of a nap preempts only at the end of the system call.
  * usage: poller [SECONDS=60] [CPU=1]   prints {"poller", "ticker"} */
 #include "load.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs code of two files that it maps in turns at one address: each has it at another offset.
- * usage: remap FOLDER [SECONDS=5]   makes FOLDER/early and FOLDER/late; prints {"tid", "early", "late"}: the offsets */
+/* Runs code of two files that it maps alternately at one address, each with the code at another offset.
+ * usage: remap FOLDER [SECONDS=5]   creates FOLDER/early and FOLDER/late; prints {"tid", "early", "late"}: the
+ * offsets */
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -9,7 +10,7 @@
 #define PAGE 4096
 #define EARLY 0x100
 #define LATE 0x800
-/* Each file's turn takes a few samples' time. */
+/* Each file's turn lasts for a few samples. */
 #define TURN_NS (12 * MS)
 
 /* f(n): counts n down to 0. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process whose memory nobody can look into: on a frozen file system one thread waits in the middle
- * of a page fault, another one waits for that one with the lock of the address space held. A third one
- * keeps a CPU busy.
+ * A process whose memory cannot be read: on a frozen file system one thread waits in a page fault, and another one
+ * waits for it while holding the lock of the address space. A third one keeps a CPU busy.
  * usage: sick FILE SECONDS   prints {"tid"}, waits for a line of input, and falls ill
  */
 #include <fcntl.h>

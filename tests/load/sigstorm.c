@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that block in a pipe, a nap and a futex, each hit by a 1 kHz timer signal, so that many
- * of their switches meet a signal that is already pending.
+/* Threads that block in a pipe, a nap and a futex, each hit by a 1 kHz timer signal, so that many of their switches
+ * meet a pending signal.
  * usage: sigstorm [SECONDS=10]   prints {"tids"} at start */
 #include <linux/futex.h>
 #include <signal.h>
@@ -57,7 +57,7 @@ static void *block(void *arg)
 
 int main(int argc, char **argv)
 {
-	struct sigaction sa = { .sa_handler = on_signal }; /* no SA_RESTART: they come back */
+	struct sigaction sa = { .sa_handler = on_signal }; /* no SA_RESTART: they return */
 
 	sigaction(SIGUSR1, &sa, NULL);
 	end_ns = now_ns() + argument(argc, argv, 1, 10) * SEC;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Busy threads, in user mode, or in system calls.
+/* Busy threads, in user mode or in system calls.
  * usage: spin user|syscalls [SECONDS=5] [THREADS=1]   prints {"tids"} at start */
 #include "load.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sleeping threads, until standard input ends.
- * usage: threads [N=1000]   prints {"pid", "threads"} once all are there */
+ * usage: threads [N=1000]   prints {"pid", "threads"} when all exist */
 #include <limits.h>
 #include <sys/resource.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A victim that always wants its CPU, and SCHED_FIFO threads that have it in turns: each once, for MS,
- * and they stay for STAY ms after it.
+/* A victim that always wants its CPU, and SCHED_FIFO threads that take it in turn: each once, for MS. They live for
+ * another STAY ms.
  * usage: turns [THREADS=6] [MS=30] [CPU=1] [STAY=2000]   prints {"victim", "hogs"} at its end */
 #include "load.h"
 
@@ -21,7 +21,7 @@ static void *hog(void *arg)
 		fprintf(stderr, "turns: no SCHED_FIFO\n");
 		exit(1);
 	}
-	sleep_ns(100 * MS); /* from here on in their order, as their timers come at once */
+	sleep_ns(100 * MS); /* in their order from here on, as their timers expire together */
 	spin_until(now_ns() + hold_ns);
 	sleep_ns(stay_ns);
 	return NULL;

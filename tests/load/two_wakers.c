@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A sleeper that two threads, each pinned to a CPU of its own, wake by turns, ROW times in a row each.
+/* A sleeper that two threads, each pinned to a CPU of its own, wake alternately, ROW times in a row each.
  * usage: two_wakers [SECONDS=10] [ROW=10]   prints {"sleeper", "wakers"} at start */
 #include "load.h"
 
@@ -10,8 +10,8 @@ struct waker {
 	int cpu;
 	char me;
 	volatile pid_t tid;
-	int turn[2];   /* a byte: it is its turn */
-	int answer[2]; /* a byte: the sleeper was there */
+	int turn[2];   /* a byte starts its turn */
+	int answer[2]; /* a byte: the sleeper was awake */
 } wakers[2];
 
 static void *wake(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Datagrams over the loopback, as fast as they go.
+/* Datagrams over the loopback, as fast as possible.
  * usage: udp [SECONDS=10]   prints {"tids"} at start */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A process in D for MS milliseconds, by vfork() with a child that sleeps as long.
- * usage: vfork_d [MS=200]   prints {"tid", "d_ns"} when it is over, and waits a second more */
+/* A process in D for MS milliseconds: vfork() with a child that sleeps for that time.
+ * usage: vfork_d [MS=200]   prints {"tid", "d_ns"} afterwards, and waits for another second */
 #include <sys/wait.h>
 
 #include "load.h"

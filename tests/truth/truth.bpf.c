@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An independent clock for the tests (tests/bpf/truth.py): where each thread's time went, by the tracepoints' own clock at its
- * wakings and switches and nothing else. It shares no line with what it judges: a table of threads by number, no
- * repairs, no histogram finer than powers of two.
+ * An independent measurement for the tests (tests/bpf/truth.py): each thread's times by the tracepoints' own clock at
+ * its wakeups and switches, and nothing else. It shares no line with the code it checks: a table of threads by number,
+ * no repairs, no histogram finer than powers of two.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ struct {
 	__type(value, struct truth);
 } threads SEC(".maps");
 
-/* Time on a CPU by cgroup (v2), whoever lived in it. */
+/* Time on a CPU by cgroup (v2), for all threads that ever were in it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TRUTH_CGROUPS);
@@ -136,7 +136,7 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 		} else if (t->state == TRUTH_READY) {
 			wait_ends(t, now - t->since);
 		} else if (t->state && until == t->since) {
-			/* Nobody woke it since: it was woken as it went, before its state said so. */
+			/* No wakeup since: it was woken while it left, before its state showed that. */
 			if (t->woken > t->came)
 				wait_ends(t, now - t->since);
 			else

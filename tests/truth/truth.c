@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loads truth.bpf.c and prints, for each line on its stdin, an object of all threads by number and of all cgroups by id;
- * then the longest waits and the histograms begin again. Its first line says that it is attached. */
+/* Loads truth.bpf.c and prints, for each line on its stdin, an object of all threads by number and of all cgroups by
+ * id; then resets the longest waits and the histograms. Its first line reports that it is attached. */
 #include <stdio.h>
 
 #include <bpf/bpf.h>
@@ -15,7 +15,7 @@ static void print_threads(int map)
 	struct truth t;
 	__u32 nr = 0;
 
-	/* All numbers first: a row that is written anew comes again in the map's order. */
+	/* All keys first: a row that is rewritten comes again in the map's order. */
 	while (nr < TRUTH_THREADS && !bpf_map_get_next_key(map, nr ? &tids[nr - 1] : NULL, &tids[nr]))
 		nr++;
 	printf("{");

@@ -5,7 +5,7 @@
 #include <linux/types.h>
 
 enum {
-	TRUTH_UNKNOWN, /* no switch was seen yet */
+	TRUTH_UNKNOWN, /* no switch seen yet */
 	TRUTH_RUNNING,
 	TRUTH_READY,
 	TRUTH_SLEEP,
@@ -21,17 +21,17 @@ enum {
 struct truth {
 	__u64 since; /* CLOCK_BOOTTIME, ns, as all times here */
 	__u64 woken;
-	__u64 came;  /* to the CPU, last time */
-	__u64 run_ns; /* with what interrupts took of it */
+	__u64 came;  /* last time it got the CPU */
+	__u64 run_ns; /* including the time that interrupts took */
 	__u64 runq_ns;
 	__u64 d_ns;
 	__u64 sleep_ns;
 	__u64 stopped_ns;
-	__u64 longest_ns; /* wait */
+	__u64 longest_ns; /* longest wait */
 	__u64 waits;
 	__u64 wakings;
-	__u64 switches; /* away from the CPU */
-	__u64 missed;   /* events that do not follow one another, */
+	__u64 switches; /* switches away from the CPU */
+	__u64 missed;   /* events out of sequence, */
 	__u64 unknown_ns; /* and the time between them */
 	__u32 state;
 	__u32 buckets[TRUTH_BUCKETS];

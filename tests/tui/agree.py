@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers that stand beside each other do not contradict each other: on the screen, in tables and in JSON."""
+"""Numbers shown side by side agree: on the screen, in tables and in JSON."""
 
 import json
 import os
@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from tmux import SYSTOP, Tap, Terminal, skip_reason  # noqa: E402
 from harness import Load, load_path  # noqa: E402
 
-SECONDS = 6  # of refreshes that are looked at
+SECONDS = 6  # of refreshes to check
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "": 1}
 
 
@@ -23,7 +23,7 @@ def ns(text):
 
 
 def ordered(where, *texts):
-    """Each is at most the next one; all are known, or none. What is shown has two digits, rounded the same way."""
+    """Each is at most the next one; all are known, or none. Shown numbers have two digits, rounded the same way."""
     values = [ns(text) for text in texts]
     known = [v for v in values if v is not None]
     assert known == sorted(known), f"{where}: {texts} are not in order"
@@ -65,7 +65,7 @@ class Session:
         self.t.close()
 
     def show(self, *keys, wait):
-        """The lines after these keys, once `wait` is there."""
+        """The lines after these keys, once `wait` has appeared."""
         self.t.keys(*keys)
         self.t.wait(wait)
         time.sleep(0.2)
@@ -102,7 +102,7 @@ def detail(s):
 
 
 def latency(s):
-    """Each metric's line below the map; what is said of a range is what the list has."""
+    """Each metric's line below the map; the text about a range agrees with the list."""
     for metric, _ in enumerate(("runqueue wait", "sleep", "D state", "interrupt", "softirq")):
         lines = s.show("4" if not metric else "Tab", wait="(?:p50 ~|none in)")
         match = re.search(r"p50 (\S+)  p90 (\S+)  p99 (\S+)  max (\S+)", "\n".join(lines))
@@ -143,7 +143,7 @@ def interrupts(s):
 
 
 def flames(s):
-    """No count of 0 beside a total, in whatever kind of time."""
+    """No count of 0 beside a total, in any kind of time."""
     lines = s.show("1", "g", "f", wait=r"\[On-CPU\]")
     for metric in ("Runq", "Sleep", "D-state", "IRQ", "Wall"):
         assert not any(re.search(r"total .* 0 (times|samples)", line) for line in lines), f"before {metric}: {lines}"
@@ -152,11 +152,11 @@ def flames(s):
 
 
 def blocked(s):
-    """A thread with time in D state has a longest one, and no counts of 0 beside it."""
+    """A thread with time in D state has a longest block, and no counts of 0 beside it."""
     for row in columns(s.show("5", wait="LONGEST"), "TOTAL", "LONGEST", "COUNT"):
         total, longest, count = row
         assert ns(longest) != 0 and count != "0", row
-        # Neither is known of one whose end was not seen.
+        # Neither is known for a thread whose end was not seen.
         assert count != "-" or longest == "-" or longest.startswith("<") or ns(longest) < 1e5, row
         if not longest.startswith("<"):
             ordered("D state", longest, total)
@@ -178,7 +178,7 @@ def screens(width, height):
 
 
 def quantiles(value, path=""):
-    """Of all objects in JSON that have a p99. Returns how many were compared."""
+    """For all JSON objects with a p99. Returns how many were compared."""
     if isinstance(value, list):
         return sum(quantiles(one, path) for one in value)
     if not isinstance(value, dict):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the keys of the full screen do, on a real terminal with real threads."""
+"""The keys of the full screen, on a real terminal with real threads."""
 
 import os
 import re
@@ -112,7 +112,7 @@ def options():
 
 
 def config():
-    """W writes what was changed, the next start has it; a broken file gives defaults and a notice."""
+    """W writes the changes, and the next start has them; a broken file gives defaults and a notice."""
     with tempfile.TemporaryDirectory() as home:
         path = os.path.join(home, "systop", "systoprc")
         env = {"XDG_CONFIG_HOME": home}
@@ -150,7 +150,7 @@ def config():
 
 
 def full_disk():
-    """W on a full disk: said, nothing left behind, the old file as it was."""
+    """W on a full disk: reported, nothing left behind, the old file unchanged."""
     with tempfile.TemporaryDirectory() as home:
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k,mode=700", "none", home], check=True)
         try:
@@ -178,7 +178,7 @@ def full_disk():
 
 
 def saves():
-    """w saves what was; Escape cancels it, and leaving does not."""
+    """w saves the window; Escape cancels it, and quitting does not."""
     with tempfile.TemporaryDirectory() as folder, Terminal(80, 24) as t:
         path = os.path.join(folder, "t.pb")
         t.start("-o", path)
@@ -196,7 +196,7 @@ def saves():
 
 
 def truecolor():
-    """24 bits only if the terminal's description and COLORTERM both say so."""
+    """24-bit colours only if both the terminal's description and COLORTERM announce them."""
     with tempfile.TemporaryDirectory() as home:
         theme = os.path.join(home, "mine.theme")
         with open(theme, "w") as f:

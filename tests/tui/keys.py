@@ -43,7 +43,7 @@ def every_key(width, height):
                 if name in LEAVING:
                     continue
                 for key in keys:
-                    # Prompts, menus and overlays are left again; what was hidden is shown again.
+                    # Prompts, menus and overlays are closed again; hidden parts are shown again.
                     screen = t.tmux("send-keys", "-t", "t", "C-u", "Escape", "Escape", "Escape", "1", "=", *way, ";",
                                     "send-keys", "-t", "t", key, ";", "run-shell", "sleep 0.02", ";",
                                     "capture-pane", "-p", "-t", "t")
@@ -63,12 +63,12 @@ def capability(term, name):
 
 
 def press(t, sequence):
-    """As the terminal would send it, not as tmux does."""
+    """As the terminal sends it, not tmux."""
     t.tmux("send-keys", "-t", "t", "-H", *(f"{ord(c):02x}" for c in sequence))
 
 
 def special_keys(term, sent_by):
-    """Function and arrow keys as one terminal sends them, under the name of another."""
+    """Function and arrow keys as one terminal sends them, under another one's name."""
     with Terminal(100, 30, {"TERM": term}) as t:
         t.start()
         keys = {k: capability(sent_by, c) for k, c in
@@ -107,7 +107,7 @@ def special_keys(term, sent_by):
 
 
 def presets():
-    """The keys of the other presets do what those users expect."""
+    """The keys of the other presets work as their users expect."""
     for preset, keys in (("htop", ("F5", "^ *.? +PID ", "F6", "^Sort by", "F3", "^/")),
                          ("below", ("c", r"\[2:Cgroups\]", "s", r"\[7:System\]", "p", r"\[1:Threads\]"))):
         config = f"/tmp/systoprc-{os.getpid()}"
@@ -127,7 +127,7 @@ def presets():
 
 
 def conflict():
-    """A binding that cannot be is named with file and line, and nothing of the file is used."""
+    """An invalid binding is reported with file and line, and nothing of the file is used."""
     config = f"/tmp/systoprc-{os.getpid()}"
     for text, message in (("[keys]\npause = p\nhelp = p\n", r"line 3: .*p .*(pause|line 2)"),
                           ("[keys]\nnosuch = p\n", r"line 2: no such action"),
@@ -155,7 +155,7 @@ def click_sgr(x, y):
 
 
 def mouse(term, click):
-    """Off at first; on, a click selects and a title sorts; a crash switches it off again."""
+    """Off at first; when on, a click selects and a title sorts; a crash switches it off again."""
     with Terminal(80, 24, {"TERM": term}) as t:
         pid = t.start()
         flag = lambda: t.tmux("display", "-p", "-t", "t", "#{mouse_any_flag}").strip()  # noqa: E731
@@ -177,7 +177,8 @@ def mouse(term, click):
 
 
 def act_on_what_was_drawn(key, shows):
-    """A key means the row that was drawn when it was pressed, also if a refresh is due that puts another one there."""
+    """A key refers to the row that was drawn when it was pressed, even if a refresh is due that puts another one
+    there."""
     name = f"drawn{os.getpid()}"
     program = os.path.join("/tmp", name)
     shutil.copy("/bin/sleep", program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What systop shows at several sizes, and what its keys do."""
+"""The screen at several sizes, and its keys."""
 
 import ctypes
 import os
@@ -59,7 +59,7 @@ def too_small():
 
 
 def target_gone():
-    """-p, and the process ends: the screen stays and says so."""
+    """-p, and the process ends: the screen stays and reports it."""
     with Terminal(80, 24) as t, subprocess.Popen(["sleep", "3"]) as load:
         t.start("-p", str(load.pid))
         t.wait(f"sleep {load.pid} exited by ")
@@ -117,7 +117,7 @@ def pause():
 
 
 def selection_sticks():
-    """The selected thread stays selected when the order is turned around."""
+    """The selected thread stays selected when the order is reversed."""
     with Terminal(80, 24) as t:
         t.start()
         t.keys("N")

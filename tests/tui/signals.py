@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""However systop ends: the terminal as it was, no BPF left, within a second."""
+"""However systop ends: the terminal is restored, no BPF program is left, within a second."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from tmux import SYSTOP, Tap, Terminal, bpf_ids, bpf_left, gone, skip_reason  # 
 
 
 def settings(t):
-    """What stty says of the terminal, read by its own shell."""
+    """stty's settings of the terminal, read by its own shell."""
     t.run("clear; echo =$(stty -g | cksum)=")
     return t.wait(r"^=([0-9 ]+)=$").group(1)
 
@@ -54,7 +54,7 @@ def by_key(key):
 
 
 def exit_status():
-    """q is success; a signal is told as shells do."""
+    """q is success; a signal is reported as shells do."""
     for how, want in ((by_key("q"), 0), (by_key("C-c"), 0), (by_signal(signal.SIGTERM), 143),
                       (by_signal(signal.SIGINT), 130)):
         with Terminal() as t:
@@ -66,7 +66,7 @@ def exit_status():
 
 
 def stops_and_goes_on():
-    """Ctrl-Z gives the shell its terminal, fg the screen back, also at another size."""
+    """Ctrl-Z returns the terminal to the shell, fg to the screen, also at another size."""
     before = bpf_ids()
     with Terminal() as t:
         was = settings(t)
@@ -123,7 +123,7 @@ def wait_until(what, why, seconds=10):
 
 
 def killed(stopped_before):
-    """The starter restores the terminal: also if systop had given it to the shell before, and taken it back."""
+    """The starter restores the terminal, also if systop had given it to the shell before, and taken it back."""
     before = bpf_ids()
     with Terminal() as t:
         was = settings(t)
@@ -138,13 +138,13 @@ def killed(stopped_before):
         assert gone(pid, 5), "still there after SIGKILL"
         wait_until(lambda: cursor_shown(t) and not alternate(t),
                    lambda: f"alternate screen: {alternate(t)}, cursor: {cursor_shown(t)}")
-        t.keys("Enter")  # a shell that was quicker wrote its prompt to the other screen
+        t.keys("Enter")  # a faster shell has written its prompt to the other screen
         restored(t, was)
         assert not bpf_left(before), bpf_left(before)
 
 
 def killed_while_stopped():
-    """The terminal is the shell's then: what was typed stays, and nothing is added."""
+    """The terminal belongs to the shell then: what was typed stays, and nothing is added."""
     with Terminal() as t:
         was = settings(t)
         pid = t.start()
@@ -156,7 +156,7 @@ def killed_while_stopped():
         t.wait(r"\A\$ echo half\Z")
         os.kill(pid, signal.SIGKILL)
         assert gone(pid, 5), "still there after SIGKILL"
-        time.sleep(0.5)  # for what must not come
+        time.sleep(0.5)  # for what must not appear
         t.type("+line")
         t.wait(r"\A\$ echo half[+]line\Z")
         t.keys("Enter")
@@ -181,7 +181,7 @@ def starter_killed():
 
 
 def batch(*args):
-    """Without a screen: a signal ends it, as it would without systop; so does a reader that left."""
+    """Without a screen: a signal ends it, like any program; so does the loss of its reader."""
     before = bpf_ids()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with subprocess.Popen([SYSTOP, *args, "-d", "0.5"], stdout=subprocess.PIPE) as proc:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the screen says of stacks: who woke a thread, where it is blocked, where its time goes."""
+"""Stacks on the screen: what woke a thread, where it is blocked, where its time goes."""
 
 import json
 import os
@@ -40,7 +40,7 @@ while True:
 
 
 class Load:
-    """A program in a session of its own; its first line is kept, of those that say one."""
+    """A program in a session of its own; keeps its first line, if it prints one."""
 
     def __init__(self, *command):
         self.proc = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -61,7 +61,7 @@ def children(pid):
 
 
 def detail_of(t, pid):
-    """Opens the detail of a process's only thread, at its end."""
+    """Opens the detail of a process's only thread, and scrolls to its end."""
     t.start("-p", str(pid), "-d", "0.5")
     t.wait(rf"^> +{pid} ")
     t.keys("Enter")
@@ -89,8 +89,8 @@ def timer_beside_spinner():
 
 
 def blocked_before_start():
-    """A thread that was in D before the start is there at once, with its age by the kernel; where it is comes with
-    it, and its stack on Enter."""
+    """A thread that was in D before the start is listed at once, with its age by the kernel; its function is there,
+    too, and its stack on Enter."""
     began = time.monotonic()
     with subprocess.Popen([load_path("vfork_d"), "60000"], stdout=subprocess.DEVNULL,
                           start_new_session=True) as load, Terminal(100, 30) as t:
@@ -146,8 +146,8 @@ def shares():
 
 
 def two_numbers():
-    """The header, the detail and the flamegraph say how far stacks reach and how much of them is named: of a program
-    with symbols, then of the same without."""
+    """The header, the detail and the flamegraph show how far stacks are unwound and how much of them is named: for a
+    program with symbols, then for the same without."""
     with tempfile.TemporaryDirectory() as folder:
         bare = shutil.copy(load_path("burn"), folder)
         subprocess.run(["strip", "--strip-all", bare], check=True)
@@ -156,7 +156,7 @@ def two_numbers():
                 pid = json.loads(load.line)["tid"]
                 t.start("-p", str(pid), "-F", "499")
                 t.wait(rf"^> +{pid} ")
-                # The kernel's version has what room there is left.
+                # The kernel's version gets the room that is left.
                 t.wait(rf"^LOSS \d.*  STACKS unwound (?:100|9\d)% named {named}  BUF \d+s +\S.*$")
                 t.keys("Enter")
                 t.wait(rf"^STACKS +of +unwound +named +no stack$\n^On-CPU +\S+ +(?:100|9\d)% +{named} +\d%$")
@@ -168,7 +168,7 @@ def two_numbers():
 
 
 def faster():
-    """+ and - change how often samples are taken, at once."""
+    """+ and - change the rate of samples, at once."""
     with Load(load_path("burn"), "cpu", "60") as load, Terminal(100, 30) as t:
         pid = json.loads(load.line)["tid"]
         t.start("-p", str(pid), "-F", "19")
@@ -186,7 +186,7 @@ def faster():
 
 
 def compared():
-    """What changed since x."""
+    """Changes since x."""
     with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 30) as t:
         pid = json.loads(load.line)["tid"]
         t.start("-p", str(pid), "-F", "499", "--filter", "comm:burn")
@@ -202,7 +202,7 @@ def compared():
         assert not re.search(r"[+-]\d+\.\d (alpha|main)", t.screen()), t.screen()
 
 
-# Works in the kernel, until a signal makes another program of it.
+# Works in the kernel, until a signal makes it execute another program.
 BECOMES = """
 import os, signal, sys
 signal.signal(signal.SIGUSR1, lambda *_: os.execv(sys.argv[1], [sys.argv[1], 'cpu', '60']))
@@ -213,7 +213,7 @@ while True:
 
 
 def bad_file():
-    """A file whose reading ended the helper is told, and not tried again."""
+    """A file whose parsing ended the helper is reported, and not tried again."""
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(load_path("burn"), os.path.join(folder, "burncopy"))
         with Load(sys.executable, "-c", BECOMES, copy) as load, Terminal(120, 60) as t:
@@ -221,7 +221,7 @@ def bad_file():
             systop = t.start("-p", str(pid), "-F", "499")
             t.wait(rf"^> +{pid} ")
             t.keys("f")
-            # The kernel's names and those of what the load was are there: nothing but the new program is asked for.
+            # The names of the kernel and of the load are known: only the new program is requested.
             t.wait(r"\(do_syscall_64")
             time.sleep(1.5)
             starter = [p for p in children(systop) if name_of(p) == "systop-starter"][0]

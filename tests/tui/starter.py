@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Without its starter process systop goes on: no traces, no helpers in place of those that end, and it says so."""
+"""Without its starter process systop goes on: it saves no traces, does not replace helpers that end, and reports
+that."""
 
 import glob
 import os
@@ -14,7 +15,7 @@ from tmux import Tap, Terminal, ended, gone, skip_reason  # noqa: E402
 
 FOOTER = r"no saving, no new helpers: see !"
 WAIT_S = 30
-TURN_MS = 400  # less than any wait for an answer that is bounded by seconds; a busy machine takes its own time
+TURN_MS = 400  # less than any wait for an answer, which are bounded by seconds; a busy machine adds its own time
 
 
 def children(pid):
@@ -41,7 +42,7 @@ def goes_on(t):
 
 
 def health(t, pattern):
-    """Text of the health page, and back."""
+    """Opens the health page, returns its text, and closes it."""
     t.keys("!")
     t.wait(r"^Probes")
     found = find(t, pattern)
@@ -72,7 +73,7 @@ def is_told(t, why, save):
 
 
 def stopped():
-    """Until it goes on."""
+    """Waits until it goes on."""
     with tempfile.TemporaryDirectory() as folder, Terminal(100, 60) as t:
         t.run(f"cd {folder}; clear")
         pid = t.start()

@@ -12,7 +12,7 @@ import tmux  # noqa: E402
 from tmux import Tap, Terminal, ended, skip_reason  # noqa: E402
 
 RESIZES = 200
-KEYS = ([chr(c) for c in range(32, 127) if chr(c) not in "qQw"] +  # not those that leave systop, or save
+KEYS = ([chr(c) for c in range(32, 127) if chr(c) not in "qQw"] +  # except those that quit systop, or save
         list("12345678") * 2 + ["Enter"] * 10 +
         ["Escape", "Enter", "Tab", "BTab", "Up", "Down", "Left", "Right", "PPage", "NPage", "Home",
          "End", "BSpace", "F1", "F2", "F4", "F5", "F6", "C-l", "C-d", "C-u", "C-f", "C-b", "DC",
@@ -46,7 +46,7 @@ def storm(seed):
                        "resize-window", "-t", "t", "-x", str(width), "-y", str(height))
                 assert not ended(pid), f"ended at resize {nr} of seed {seed}\n{reports(folder)}"
             t.resize(100, 30)
-            time.sleep(1)  # tmux takes 0.25 s to tell the last of many sizes; in too small a one keys do nothing
+            time.sleep(1)  # tmux reports the last of many sizes after 0.25 s; in too small a screen keys do nothing
             t.wait("scope all")
             t.keys("C-u", "Escape", "Escape", "Escape", "Escape", "1", "=")
             t.wait(r"\[1:Threads\]", 30)

@@ -70,7 +70,7 @@ class Terminal:
         self.tmux("resize-window", "-t", "t", "-x", str(width), "-y", str(height))
 
     def wait(self, pattern, seconds=WAIT_S):
-        """Until the screen matches; returns the match."""
+        """Waits until the screen matches; returns the match."""
         end = time.monotonic() + seconds
         while True:
             screen = self.screen().rstrip("\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A terminal or pipe that nobody reads: systop goes on, ends when it is told to, and loses whole frames only."""
+"""A terminal or pipe that is not read: systop goes on, ends when asked, and loses whole frames only."""
 
 import fcntl
 import json
@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from tmux import SYSTOP, Tap, Terminal, bpf_left, bpf_ids, ended, name_of, skip_reason  # noqa: E402
 
-END_S = 2  # what a signal may take to end systop
+END_S = 2  # longest time from a signal to the end of systop
 LONG_S = 20  # anything else: a busy machine is slow
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -30,7 +30,7 @@ def until(condition, what, seconds=LONG_S):
 
 
 def full(fd):
-    """Whether who writes there would have to wait: for a while, as a reader may be slow."""
+    """Whether a writer would block there: for a while, as a reader may be slow."""
     for _ in range(15):
         if select.select([], [fd], [], 0)[1]:
             return False
@@ -45,13 +45,13 @@ def cpu_ticks(pid):
 
 
 def rests(proc):
-    """It waits for events, in the kernel, and for nothing else."""
+    """It waits in the kernel for events, and for nothing else."""
     with open(f"/proc/{proc.pid}/wchan") as f:
         return f.read()
 
 
 def ends_by(proc, number, tell=None):
-    """Ends it with a signal; the seconds that took."""
+    """Ends it with a signal; returns the seconds that took."""
     began = time.monotonic()
     (tell or proc.send_signal)(number)
     try:
@@ -82,7 +82,7 @@ class Pty:
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
 
     def read(self, seconds):
-        """What comes in so many seconds."""
+        """Output of this many seconds."""
         end = time.monotonic() + seconds
         text = b""
         while (left := end - time.monotonic()) > 0:
@@ -92,7 +92,7 @@ class Pty:
         return text
 
     def wait(self, pattern, what):
-        """Reads until it comes; returns what came."""
+        """Reads until it appears; returns the output."""
         end = time.monotonic() + LONG_S
         text = b""
         while not re.search(pattern, text):
@@ -131,7 +131,7 @@ class Pty:
 
 
 def fill(t):
-    """Nobody reads until nothing more can be written: the screen is drawn whole with each ^L."""
+    """Nothing reads until no more can be written: each ^L draws the whole screen."""
     end = time.monotonic() + 2 * LONG_S
     while not full(t.slave):
         assert t.proc.poll() is None, f"it ended with {t.proc.returncode}"
@@ -168,7 +168,8 @@ def terminal_quits():
 
 
 def terminal_comes_back():
-    """Nothing is queued meanwhile; what comes then is of the size of then, and of now; the health page counts."""
+    """Nothing is queued meanwhile; the output then has the size of that time, and the present contents; the health
+    page counts the losses."""
     with Pty("-d", "0.1") as t:
         fill(t)
         ticks = cpu_ticks(t.proc.pid)
@@ -193,12 +194,12 @@ def terminal_comes_back():
 
 
 def words(t):
-    """What is on the screen, without digits: a CPU that is idle counts on."""
+    """The screen without digits: numbers of an idle CPU change."""
     return [re.sub(r"\d", "0", line) for line in t.lines()[4:]]
 
 
 def screen_comes_back():
-    """The terminal stops while frames are on their way, and goes on: the screen is as if it was drawn anew."""
+    """The terminal stops while frames are being sent, and goes on: the screen is as if redrawn."""
     with Terminal(200, 50) as t:
         pid = t.start("-d", "0.1")
         server = int(t.tmux("display", "-p", "#{pid}"))
@@ -246,7 +247,7 @@ def state(pid):
 
 
 class Pipe:
-    """systop with a pipe for its standard output that is read later."""
+    """systop with a pipe as its standard output, which is read later."""
 
     def __init__(self, *args):
         self.out, writer = os.pipe()
@@ -258,7 +259,7 @@ class Pipe:
         until(lambda: full(self.writer), "the pipe is not full")
 
     def lines(self):
-        """All of the rest, read to the end."""
+        """The rest, read to the end."""
         os.close(self.writer)
         self.writer = -1
         with os.fdopen(self.out, "rb") as f:
@@ -278,7 +279,7 @@ class Pipe:
 
 
 def pipe_ends(*args):
-    """Each signal; the reader has all but what was under way."""
+    """Each signal; the reader has everything except the pending line."""
     before = bpf_ids()
     took = []
     for number in SIGNALS:
@@ -292,7 +293,7 @@ def pipe_ends(*args):
 
 
 def json_loses_lines():
-    """A reader that comes late gets whole lines, in order, that say how many are missing; the time goes on."""
+    """A late reader gets whole lines, in order, with the number of missing ones; the time goes on."""
     with Pipe("--json", "-d", "0.1") as p:
         p.stuck()
         time.sleep(2)
@@ -317,7 +318,7 @@ def json_loses_lines():
 
 
 def end_waits(*args):
-    """After -n the last refresh is not lost: who reads late has it whole."""
+    """After -n the last refresh is not lost: a late reader gets all of it."""
     with Pipe(*args, "-d", "0.3", "-n", "1") as p:
         p.stuck()
         time.sleep(1)
@@ -335,7 +336,8 @@ def writers():
 
 
 def trace_ends():
-    """-w -: a signal ends the recording, and systop, if nobody reads what was recorded; so does one when it was over."""
+    """-w -: a signal ends the recording, and systop, too, if the result is not read; so does one after the
+    recording."""
     before = bpf_ids()
     took = []
     for number in SIGNALS:

@@ -6,8 +6,8 @@
 #include "account.h"
 
 /*
- * The accounting rules, one row each: a slot, the switch it sees, and where its time went. Times
- * are in us; the scheduler's clock runs RQ behind the accounting clock, so that a mix-up shows.
+ * The accounting rules, one row each: a slot, the switch it sees, and the resulting times. Times are in us; the
+ * scheduler's clock is RQ behind the accounting clock, so that a mix-up shows.
  */
 
 #define US 1000ULL
@@ -357,7 +357,7 @@ TEST(account, what_the_hypervisor_took)
 	check("no more than it ran", "steal_ns", s.steal_ns, 500 * US);
 }
 
-/* A thread of which only the switches to it are reported: what it ran since the last one is counted once. */
+/* A thread of which only switches to it are reported: its running time since the last one counts once. */
 TEST(account, switches_out_never_reported)
 {
 	struct slot s = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000 * US };
@@ -396,7 +396,7 @@ TEST(account, states_add_up_to_the_time_alive)
 		e.exec_ns = now / 5;
 		e.stolen_ns = random >> 20;
 		e.prev_state = e.task_state = prev_states[random % ARRAY_SIZE(prev_states)];
-		if (random & 0x40) /* in and out in any order: with gaps */
+		if (random & 0x40) /* switches in and out in any order, with gaps */
 			account_in(&s, &e);
 		else
 			account_out(&s, &e);
@@ -406,8 +406,8 @@ TEST(account, states_add_up_to_the_time_alive)
 	}
 }
 
-/* Only the fair class notes a thread's running time when it picks it: what is there is old where another class, or a
- * scheduler of BPF programs, has it. */
+/* Only the fair class notes a thread's running time when it picks the thread: the note is stale if another class, or
+ * a BPF scheduler, has it. */
 TEST(account, how_long_it_ran_since_it_was_picked)
 {
 	static const struct {

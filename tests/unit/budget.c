@@ -41,7 +41,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* A second at that cost: "-first", "+first", "". */
+/* One second at this cost; returns what changed: "-first", "+first", "". */
 static const char *second_of(enum budget_kind kind, uint64_t cost)
 {
 	static char said[32];
@@ -60,7 +60,7 @@ static const char *second(uint64_t cost)
 	return second_of(BUDGET_CPU, cost);
 }
 
-/* How many seconds of little cost it takes until the row is back. */
+/* Seconds of low cost until the row is back. */
 static int seconds_until(const char *back)
 {
 	for (int i = 1; i < 1000; i++) {
@@ -74,7 +74,7 @@ static int seconds_until(const char *back)
 	return 0;
 }
 
-/* Whatever the order of the collectors is. */
+/* Independent of the order of the collectors. */
 static void goes_in_order(void **state)
 {
 	(void)state;
@@ -102,7 +102,7 @@ static void comes_back_in_the_other_order(void **state)
 	assert_null(budget_shed(&budget, 0));
 }
 
-/* Near the limit nothing changes, and a moment of it makes what is gone wait anew. */
+/* Near the limit nothing changes, and a moment near it restarts the wait of what is off. */
 static void stays_where_it_is_near_the_limit(void **state)
 {
 	(void)state;
@@ -115,7 +115,7 @@ static void stays_where_it_is_near_the_limit(void **state)
 	assert_int_equal(seconds_until("+first"), 5);
 }
 
-/* What costs too much as soon as it is back is tried less and less often. */
+/* A collector that costs too much each time it is back is tried less and less often. */
 static void waits_longer_each_time(void **state)
 {
 	(void)state;
@@ -136,7 +136,7 @@ static void waits_longer_each_time(void **state)
 	assert_int_equal(seconds_until("+first"), 5);
 }
 
-/* One that both want is back when both have room. */
+/* A collector switched off for both limits is back when both have room. */
 static void of_two_budgets(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows of .eh_frame against what libdw says of the same places: of this program, its libraries and a few
- * files of the system; all of them with SYSTOP_CFI_FILES. */
+/* Compares rows of .eh_frame with libdw's result for the same addresses: of this program, its libraries and a few
+ * files of the system; all of the system's files with SYSTOP_CFI_FILES. */
 #include "unit.h"
 
 #include <dwarf.h>
@@ -22,7 +22,7 @@ static struct {
 	uint64_t refused; /* by libdw */
 } seen;
 
-/* What libdw says of a register: the words of the unwinder. */
+/* Converts libdw's rule for a register to the unwinder's terms. */
 static void oracle_register(Dwarf_Frame *f, int reg, uint8_t *saved, int16_t *offset)
 {
 	Dwarf_Op memory[3], *ops;
@@ -32,7 +32,7 @@ static void oracle_register(Dwarf_Frame *f, int reg, uint8_t *saved, int16_t *of
 	*saved = CFI_LOST;
 	if (dwarf_frame_register(f, reg, memory, &ops, &nr))
 		return;
-	/* What is not told of a register that functions have to keep is that they kept it. */
+	/* Without a rule, a callee-saved register has kept its value. */
 	if (!nr) {
 		*saved = CFI_SAME;
 	} else if (nr == 1 && ops[0].atom == DW_OP_call_frame_cfa) {
@@ -41,12 +41,12 @@ static void oracle_register(Dwarf_Frame *f, int reg, uint8_t *saved, int16_t *of
 		*saved = CFI_AT_CFA;
 		*offset = ops[1].number;
 	} else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg6) {
-		*saved = CFI_AT_FP; /* an expression begins with the CFA at hand */
+		*saved = CFI_AT_FP; /* an expression begins with the CFA on the stack */
 		*offset = ops[1].number;
 	}
 }
 
-/* What libdw says of the CFA. */
+/* libdw's CFA. */
 static bool oracle_cfa(Dwarf_Frame *f, struct cfi_rule *rule)
 {
 	Dwarf_Op *ops;
@@ -86,7 +86,7 @@ static struct cfi_rule oracle(Dwarf_Frame *f)
 	oracle_cfa(f, &rule);
 	if (ra < 0 || dwarf_frame_register(f, ra, memory, &ops, &nr))
 		return (struct cfi_rule){ .kind = CFI_BAD };
-	if (!nr && ops) /* undefined: as libdw tells it */
+	if (!nr && ops) /* undefined, in libdw's form */
 		return (struct cfi_rule){ .kind = CFI_STOP };
 	if (nr == 1 && (ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5)) &&
 	    rule.kind == CFI_SP) {
@@ -103,7 +103,7 @@ static struct cfi_rule oracle(Dwarf_Frame *f)
 	return rule.kind == CFI_BAD ? (struct cfi_rule){ .kind = CFI_BAD } : rule;
 }
 
-/* libdw knows no such CFA: a register that is set after an expression. */
+/* libdw does not know such a CFA: a register that is set after an expression. */
 static bool is_refused(Dwarf_Frame *f)
 {
 	Dwarf_Op *ops;
@@ -120,7 +120,7 @@ static void compare_row(const char *path, Dwarf_CFI *cfi, uint64_t address, cons
 	seen.rows++;
 	seen.bad += ours->kind == CFI_BAD;
 	if (dwarf_cfi_addrframe(cfi, address, &frame)) {
-		seen.refused++; /* of a function that is broken further on it tells nothing */
+		seen.refused++; /* libdw gives nothing for a function that is broken further on */
 		return;
 	}
 	theirs = oracle(frame);

@@ -83,7 +83,7 @@ struct told {
 	int asked;
 };
 
-/* The child first, as the programs do. */
+/* Reports the child first, as the programs do. */
 static void tell(void *arg)
 {
 	struct told *t = arg;
@@ -147,7 +147,7 @@ static void what_comes_and_goes(void **state)
 	assert_string_equal(listed(c), "/ /a /a/new /a/z /a- /b ");
 	assert_int_not_equal(cgroups_changes(c), changes);
 
-	/* Threads are in it yet; then nothing but what is remembered of it; then nothing at all. */
+	/* It still has threads; then only what is remembered of it; then nothing. */
 	gone = cgroups_find(c, id_of("/a/new"));
 	gone->living = gone->refs = 1;
 	drop("/a/new");

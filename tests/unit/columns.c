@@ -45,7 +45,7 @@ TEST(columns, never_wider_than_the_screen)
 	}
 }
 
-/* What leaves a narrow screen last: number, state, bar, name, and the column sorted by. */
+/* Last to leave a narrow screen: number, state, bar, name, and the sort column. */
 TEST(columns, the_important_ones_stay)
 {
 	struct column_list l;
@@ -64,7 +64,7 @@ TEST(columns, the_important_ones_stay)
 	assert_true(columns_has(&c, (enum column_id)METRIC_MIGRATIONS));
 }
 
-/* At each width the columns shown are those of the next smaller width and more. */
+/* A wider screen shows all columns of a narrower one. */
 TEST(columns, wider_never_loses_one)
 {
 	struct column_list l;

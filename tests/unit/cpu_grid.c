@@ -21,7 +21,7 @@ static const struct topology *host_topology(void *arg)
 	return arg;
 }
 
-/* A tick of so many CPUs on a screen of this size. */
+/* Shows a tick with this number of CPUs on a screen of this size. */
 static void show(int cpus, int width, int height)
 {
 	static uint64_t seq;
@@ -101,7 +101,7 @@ TEST(cpu_grid, moves_as_it_looks)
 		assert_true(grid_act(&grid, step->action));
 		assert_int_equal(grid_selected(&grid)->values->cpu, step->selected);
 	}
-	assert_false(grid_act(&grid, ACTION_UP)); /* what is above scrolls */
+	assert_false(grid_act(&grid, ACTION_UP)); /* scrolls what is above */
 	assert_false(grid_act(&grid, ACTION_CPU_LEFT));
 	show(CPUS, 80, 16);
 	assert_int_equal(grid.shape, CPU_BARS);
@@ -113,7 +113,7 @@ TEST(cpu_grid, bars_of_siblings_stand_side_by_side)
 {
 	for (int cpu = 0; cpu < 8; cpu++)
 		place(cpu, 0, 0, cpu % 4);
-	show(8, 300, 40); /* room for four, and two make a core */
+	show(8, 300, 40); /* there is room for four, and two make a core */
 	assert_int_equal(grid.shape, CPU_BARS);
 	assert_int_equal(grid.columns, 4);
 	assert_false(grid.titles);
@@ -125,7 +125,7 @@ TEST(cpu_grid, bars_of_siblings_stand_side_by_side)
 	assert_int_equal(grid.columns, 1);
 }
 
-/* Nothing is known of them but that they are there. */
+/* Only the existence of the CPUs is known. */
 TEST(cpu_grid, unknown_ones_are_one_group)
 {
 	for (int cpu = 0; cpu < 100; cpu++)

@@ -8,7 +8,7 @@
 
 #define MS 1000000ULL
 
-/* What the programs wrote, and the reader's view of it. */
+/* The programs' data, and the reader's view of it. */
 static struct shared shared = { .started_ns = 0, .steal_told = 1 };
 static struct cpu_slot slot;
 static struct slot threads[2] = { [1] = { .tid = 77, .comm = "alone" } };
@@ -16,7 +16,7 @@ static uint32_t running;
 static struct model *model;
 static struct cpus *cpus;
 
-/* The CPU has been @idle or not since @since; before, it ran and idled for so long. */
+/* The CPU has been idle or not, by @is_idle, since @since; before, it ran and idled for these times. */
 static void wrote(uint64_t run, uint64_t idle, bool is_idle, uint64_t since)
 {
 	slot.run_ns = run;
@@ -86,7 +86,7 @@ TEST(cpus, times_of_the_interval)
 	check(tick(200 * MS, 300 * MS), 100 * MS, 0);
 }
 
-/* A switch to idle whose instant lies before the tick that saw the thread still running. */
+/* A switch to idle that is older than the tick which saw the thread still running. */
 TEST(cpus, late_switch)
 {
 	wrote(50 * MS, 80 * MS, false, 130 * MS);
@@ -96,7 +96,7 @@ TEST(cpus, late_switch)
 	check(tick(300 * MS, 400 * MS), 0, 100 * MS);
 }
 
-/* A switch that comes while the tick is read, after its end. */
+/* A switch that comes while the tick is read, after the tick's end. */
 TEST(cpus, early_switch)
 {
 	wrote(50 * MS, 155 * MS, false, 205 * MS);
@@ -104,25 +104,25 @@ TEST(cpus, early_switch)
 	check(tick(200 * MS, 300 * MS), 95 * MS, 5 * MS);
 }
 
-/* What the hypervisor took is no running time and no idle time: of a long run as far as the timer saw it. */
+/* Stolen time is neither running nor idle; of a long run it is known as far as the timer saw it. */
 TEST(cpus, steal)
 {
 	struct cpu_values v;
 
-	slot.steal_charged = slot.steal_seen = 7000 * MS; /* of before the start */
+	slot.steal_charged = slot.steal_seen = 7000 * MS; /* from before the start */
 	wrote(50 * MS, 80 * MS, false, 130 * MS);
 	slot.steal_seen += 15 * MS;
 	v = tick(100 * MS, 200 * MS);
 	check(v, 65 * MS, 20 * MS);
 	assert_int_equal(v.steal_ns, 15 * MS);
-	/* the switch charges it, with 5 ms more */
+	/* the switch charges it, and 5 ms more */
 	slot.steal_seen = slot.steal_charged += 20 * MS;
 	slot.steal_ns = 20 * MS;
 	wrote(120 * MS, 80 * MS, true, 220 * MS);
 	v = tick(200 * MS, 300 * MS);
 	check(v, 15 * MS, 80 * MS);
 	assert_int_equal(v.steal_ns, 5 * MS);
-	/* interrupts took their part of the time, too: no more is stolen than is left of it */
+	/* interrupts took part of the time, too: steal is limited to the rest */
 	slot.hardirq_ns = 90 * MS;
 	slot.steal_seen += 70 * MS;
 	wrote(120 * MS, 170 * MS, false, 310 * MS);
@@ -135,7 +135,7 @@ TEST(cpus, steal)
 	shared.steal_told = 1;
 }
 
-/* An isolated CPU, whose only thread, or none, has it from before the start on. */
+/* An isolated CPU whose only thread, or idle, has it from before the start. */
 TEST(cpus, no_switch_since_the_start)
 {
 	struct cpu_values v;
@@ -145,7 +145,7 @@ TEST(cpus, no_switch_since_the_start)
 	v = tick(200 * MS, 300 * MS);
 	check(v, 100 * MS, 0);
 	assert_int_equal(v.tid, 77);
-	/* it leaves at last: what the programs write then goes on from what was shown */
+	/* it leaves at last: the programs' values continue those that were shown */
 	wrote(390 * MS, 0, true, 390 * MS);
 	v = tick(300 * MS, 400 * MS);
 	check(v, 90 * MS, 10 * MS);
@@ -161,7 +161,7 @@ TEST(cpus, idle_since_the_start)
 	check(tick(300 * MS, 400 * MS), 10 * MS, 90 * MS);
 }
 
-/* An interval of which the only CPU, or none, was online: it has no time beyond its last switch. */
+/* An interval in which the only CPU, or none, was online: it has no time after its last switch. */
 static void check_off(uint64_t from, uint64_t now)
 {
 	const struct tick *t = tick_all(from, now);
@@ -172,15 +172,15 @@ static void check_off(uint64_t from, uint64_t now)
 
 TEST(cpus, offline)
 {
-	wrote(40 * MS, 100 * MS, false, 140 * MS); /* the last one that is reported is to the thread that stops it */
+	wrote(40 * MS, 100 * MS, false, 140 * MS); /* the last reported switch is to the thread that stops it */
 	slot.offline = 1;
 	check(tick(100 * MS, 200 * MS), 0, 40 * MS);
 	check_off(200 * MS, 300 * MS);
-	/* it is back since 340 ms: the programs left out what it was offline for */
+	/* it is back since 340 ms: the programs have skipped its offline time */
 	slot.offline = 0;
 	wrote(40 * MS, 100 * MS, false, 340 * MS);
 	check(tick(300 * MS, 400 * MS), 60 * MS, 0);
-	/* off again at 410 ms, which is known one tick late only */
+	/* offline again at 410 ms, which is known only one tick later */
 	wrote(110 * MS, 100 * MS, true, 410 * MS);
 	check(tick(400 * MS, 500 * MS), 10 * MS, 90 * MS);
 	slot.offline = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of addresses, against what nm says of the same file. */
+/* Compares names of addresses with nm's for the same file. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ struct function {
 static struct function *functions;
 static size_t nr, room;
 
-/* Functions with a size, by nm with these options. */
+/* Functions with a size, from nm with these options. */
 static void ask_nm(const char *options, const char *path)
 {
 	char command[512], line[1024];
@@ -56,7 +56,7 @@ static bool nm_says(uint64_t address, const char *name)
 	return false;
 }
 
-/* So many random addresses in functions of a file. Returns how many were asked for. */
+/* Looks up @times random addresses in functions of a file. Returns the number of look-ups. */
 static int compare(const char *path, int times)
 {
 	struct elf_progress progress = { 0 };
@@ -77,7 +77,7 @@ static int compare(const char *path, int times)
 			print_error("%s: 0x%lx is %s, and not in %s?\n", path, (unsigned long)address,
 				    name ? name : "nothing", f->name);
 		assert_true(name && nm_says(address, name));
-		/* There and back: an offset in the file is an address. */
+		/* Converts an offset in the file to an address, and back. */
 		for (int s = 0; s < found.segments.nr; s++) {
 			const struct elf_segment *g = &found.segments.at[s];
 
@@ -114,8 +114,8 @@ TEST(elf, installed_binaries_as_nm_says)
 	assert_true(asked >= 1000);
 }
 
-/* The test program itself has a full symbol table; stripped it has none; with the packed one of its
- * functions it has names again. */
+/* The test program has a full symbol table; stripped it has none; with .gnu_debugdata it has the names of its
+ * functions again. */
 TEST(elf, packed_symbol_table)
 {
 	static const char make[] =
@@ -155,7 +155,7 @@ TEST(elf, packed_symbol_table)
 	assert_int_equal(system(command), 0);
 }
 
-/* Whatever is cut off or turned round in a file: an error or fewer names, no crash. */
+/* A truncated or corrupted file gives an error or fewer names, and no crash. */
 TEST(elf, broken_files)
 {
 	char path[] = "/tmp/systop-elf-XXXXXX";
@@ -219,7 +219,7 @@ TEST(elf, symtab_prefers_what_people_call_it)
 	symtab_fini(&t);
 }
 
-/* In whatever order, all over the address space, and in parts. */
+/* In any order, all over the address space, and in parts. */
 TEST(elf, symtab_is_sorted)
 {
 	struct symtab t = { 0 };
@@ -245,7 +245,7 @@ TEST(elf, symtab_is_sorted)
 	symtab_fini(&t);
 }
 
-/* A table without an end, and names without one, are read as far as a name goes. */
+/* A table without an end, and names without one, are read as far as possible. */
 TEST(elf, names_without_an_end)
 {
 	struct symtab t = { 0 };

@@ -133,7 +133,7 @@ static char *folded(struct export *e, const struct tick *t)
 	return text;
 }
 
-/* A tick's lines are its own, whatever the one before had. */
+/* Each tick prints its own lines only. */
 TEST(exporters, folded_stacks_are_of_one_tick)
 {
 	const struct source source = { .symbol = symbol };

@@ -26,8 +26,8 @@ static struct shared shared;
 static struct model *model;
 static struct unwind_tables *tables;
 static struct files *files;
-static bool there[MAX];     /* in the map of files; of each id the key is of that inode */
-static uint32_t given[MAX]; /* into the queue */
+static bool there[MAX];     /* in the map of files, with the key of this id's inode */
+static uint32_t given[MAX]; /* added to the queue */
 static size_t nr_given, nr_forgotten;
 static bool forgets;
 
@@ -39,7 +39,7 @@ int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, 
 
 	(void)opts, (void)out;
 	assert_int_equal(fd, FILES_FD);
-	assert_null(in); /* there is room for all of them */
+	assert_null(in); /* there is room for all */
 	for (uint32_t id = 1; id < MAX; id++) {
 		if (!there[id])
 			continue;
@@ -105,7 +105,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Files @first to @last are met, and had by a stack at @used. */
+/* Adds files @first to @last, used by a stack at @used. */
 static void met(uint32_t first, uint32_t last, uint32_t used)
 {
 	for (uint32_t id = first; id <= last; id++) {
@@ -123,7 +123,7 @@ static void seconds(uint32_t nr)
 	}
 }
 
-/* A stack that is kept has a frame in it. */
+/* A stack that is held has a frame in the file. */
 static const struct stack *keep(uint32_t file)
 {
 	const struct stack *kept;
@@ -155,18 +155,18 @@ static void the_oldest_make_room(void **state)
 	seconds(REST - 1);
 	for (uint32_t id = 1; id <= 20; id++)
 		assert_true(there[id]);
-	assert_int_equal(nr_given, 0); /* they rest */
+	assert_int_equal(nr_given, 0); /* they rest first */
 	seconds(REST);
 	assert_int_equal(nr_given, MAX / 4);
 	assert_int_equal(nr_forgotten, nr_given);
 	assert_int_equal(files_in_use(files), 63 - nr_given);
 	for (size_t i = 0; i < nr_given; i++)
 		assert_in_range(given[i], 21, 63);
-	shared.files_again = 3; /* the programs took some of them */
+	shared.files_again = 3; /* the programs took some of them back */
 	assert_int_equal(files_in_use(files), 63 - nr_given + 3);
 }
 
-/* Those that stacks had of late, or that are in stacks that are kept. */
+/* Files of recent stacks, or of stacks that are held, stay. */
 static void the_needed_stay(void **state)
 {
 	(void)state;
@@ -180,7 +180,7 @@ static void the_needed_stay(void **state)
 		assert_int_equal(there[id], id <= 50);
 }
 
-/* What a list on the screen has stays when all refreshes that had it are gone. */
+/* The files of a list on the screen stay when all its refreshes are gone. */
 static void those_of_a_list_stay(void **state)
 {
 	struct cgroup cgroup = { .id = 1, .path = "/" };
@@ -206,7 +206,7 @@ static void those_of_a_list_stay(void **state)
 	model_life_end(model, life);
 }
 
-/* A stack was taken just when its file's key went. */
+/* A stack was taken just when its file's key was removed. */
 static void one_is_needed_after_all(void **state)
 {
 	(void)state;
@@ -224,7 +224,7 @@ static void one_is_needed_after_all(void **state)
 		assert_int_not_equal(given[i], 62);
 }
 
-/* Nobody has an id before all others have forgotten it. */
+/* An id is not reused before all others have forgotten it. */
 static void waits_for_who_knows_it(void **state)
 {
 	(void)state;

@@ -10,7 +10,7 @@
 
 #define SEC 1000000000ULL
 
-/* fail_msg() of cmocka is built from its fail(), which is systop's own here. */
+/* cmocka's fail_msg() uses its fail(), which is systop's here. */
 #define wrong(...) (print_error(__VA_ARGS__), assert_true(false))
 
 static struct cgroup cgroup = { .id = 3, .path = "/kubepods/api-7f9c" };
@@ -103,8 +103,8 @@ TEST(filter, threads)
 		{ "wakeups=100", true },
 		{ "wake>=0.1K", true },
 		{ "wakeups<100/s", false },
-		{ "runq.p99>1ms", false }, /* no waits: not known */
-		{ "usr<50", false },       /* not known */
+		{ "runq.p99>1ms", false }, /* no waits: unknown */
+		{ "usr<50", false },       /* unknown */
 		{ "usr!=50", false },
 		{ "!usr<50", true },
 		{ "threads=1", true },
@@ -126,7 +126,7 @@ TEST(filter, other_rows)
 	c.process = NULL;
 	assert_true(passes("pid=4711 api cg:api cpu>4", &p));
 	assert_false(passes("tid=4712", &p));
-	assert_false(passes("user:www-data", &p)); /* its leader is another's */
+	assert_false(passes("user:www-data", &p)); /* its leader belongs to another user */
 	assert_true(passes("api cpu>4", &c));
 	assert_true(passes("cg:api", &c));
 	assert_false(passes("comm:api", &c));

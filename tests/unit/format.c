@@ -157,7 +157,7 @@ TEST(format, rate)
 	check_values(UNIT_RATE, cases, ARRAY_SIZE(cases));
 }
 
-/* Over every magnitude, with every interval: never wider than a column. */
+/* For every magnitude and interval: never wider than a column. */
 TEST(format, at_most_six_characters)
 {
 	static const uint64_t intervals[] = { 1, SEC / 10, SEC, 60 * SEC, UINT64_MAX };

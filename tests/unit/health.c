@@ -8,14 +8,14 @@
 
 #define LINES 300
 
-/* A line goes to the end of its section, also where the array grows and moves. */
+/* A line is appended to its section, also when the array grows and moves. */
 TEST(health, sections_stay_together)
 {
 	static const char *const sections[] = { "Programs", "Helpers", "Rights" };
 	struct health h = { 0 };
 	char expected[16];
 
-	mallopt(M_PERTURB, 0xa5); /* a read of freed memory does not find what was there */
+	mallopt(M_PERTURB, 0xa5); /* freed memory is overwritten, so that a read of it is noticed */
 	for (int i = 0; i < LINES; i++)
 		health_add(&h, sections[i % 3], "name", HEALTH_ON, "%d", i);
 	mallopt(M_PERTURB, 0);

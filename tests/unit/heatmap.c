@@ -18,7 +18,7 @@ static struct heatmap five(uint64_t first)
 	return h;
 }
 
-/* As another refresh that comes. */
+/* A new refresh arrives. */
 static void go_on(struct heatmap *h)
 {
 	assert_int_equal(heatmap_shape(h, h->first + 1, h->columns, h->low, h->rows), 0);
@@ -37,7 +37,7 @@ TEST(heatmap, cursor_is_on_what_is_new_until_it_is_moved)
 	assert_int_equal(h.cursor.row, 22);
 	go_on(&h);
 	assert_int_equal(h.cursor.column, 105);
-	assert_int_equal(h.cursor.row, 23); /* nothing there */
+	assert_int_equal(h.cursor.row, 23); /* nothing is there */
 	assert_true(heatmap_act(&h, ACTION_HEAT_LEFT));
 	assert_true(heatmap_act(&h, ACTION_DOWN));
 	go_on(&h);
@@ -45,7 +45,7 @@ TEST(heatmap, cursor_is_on_what_is_new_until_it_is_moved)
 	assert_int_equal(h.cursor.row, 22);
 	for (int i = 0; i < 9; i++)
 		go_on(&h);
-	assert_int_equal(h.cursor.column, h.first); /* it is pushed at the end */
+	assert_int_equal(h.cursor.column, h.first); /* pushed along by the edge */
 	assert_true(heatmap_act(&h, ACTION_LAST));
 	go_on(&h);
 	assert_int_equal(h.cursor.column, h.first + 4);
@@ -88,7 +88,7 @@ TEST(heatmap, range_moves_with_its_time)
 	assert_int_equal(r.low, 22);
 	assert_int_equal(r.high, 23);
 	heatmap_act(&h, ACTION_HEAT_SELECT);
-	heatmap_act(&h, ACTION_FIRST); /* it is done: the cursor moves alone */
+	heatmap_act(&h, ACTION_FIRST); /* the range is complete: the cursor moves alone */
 	go_on(&h);
 	r = heatmap_range(&h);
 	assert_int_equal(r.first, 103);
@@ -140,7 +140,7 @@ TEST(heatmap, levels)
 	heatmap_fini(&h);
 }
 
-/* What is on top is seen, unless the cursor goes further down than the lines do. */
+/* The top is shown, unless the cursor is below the lines. */
 TEST(heatmap, low_screens_scroll)
 {
 	struct heatmap h = five(0);
@@ -170,7 +170,7 @@ TEST(heatmap, ages)
 		assert_string_equal(heatmap_age(cases[i].ms * 1000000, text, sizeof(text)), cases[i].want);
 }
 
-/* Of what is counted there are no fractions, and no level that no number is in. */
+/* Counts have no fractions, and a level without a whole number is left out. */
 TEST(heatmap, legend_of_whole_numbers)
 {
 	struct heatmap h = five(100);
@@ -189,7 +189,7 @@ TEST(heatmap, legend_of_whole_numbers)
 		char is[32];
 
 		snprintf(is, sizeof(is), "%d", n);
-		assert_true(level == before || strstr(text, is)); /* where another level begins is told */
+		assert_true(level == before || strstr(text, is)); /* the lower bound of each level is shown */
 	}
 	heatmap_legend(&h, &p, "/s", false, text, sizeof(text));
 	assert_non_null(strchr(text, '.'));

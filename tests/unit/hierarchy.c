@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which cgroups are shown, and whose CPU limits hold, on hosts with v1, v2 and both: trees as they are there, below /tmp. */
+/* Which cgroups are shown, and which CPU limits apply, on hosts with v1, v2 and both: trees like theirs below /tmp. */
 #include "unit.h"
 
 #include <ftw.h>
@@ -12,7 +12,7 @@
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
 
-/* A directory, or with a text a file in one. */
+/* A directory, or a file if it has a text. */
 struct entry {
 	const char *path, *text;
 };
@@ -27,8 +27,8 @@ static const struct host {
 	struct entry tree[24];
 	const char *mountinfo[4]; /* %s: the top */
 	const char *shown, *limits; /* controllers */
-	const char *paths;        /* of the tree shown; one with a limit: QUOTA/PERIOD in ms */
-	const char *aside;        /* of the other one: those that a limit holds for. NULL: there is no other one */
+	const char *paths;        /* of the shown tree; with a limit: QUOTA/PERIOD in ms */
+	const char *aside;        /* cgroups of the other tree that have a limit. NULL: no other tree */
 } hosts[] = {
 	{
 		"v2 only",
@@ -107,7 +107,7 @@ static struct cgroup_mounts mounts_of(const struct host *h, const char *top)
 	return mounts;
 }
 
-/* What a tree has; of one aside, what a limit holds for. */
+/* The contents of a tree; of one aside, the cgroups with a limit. */
 static const char *listed(struct cgroups *c)
 {
 	static char text[512];
@@ -132,7 +132,7 @@ static const char *listed(struct cgroups *c)
 	return text;
 }
 
-/* What a limit did is what its cpu.stat grew by. */
+/* The effect of a limit is the growth of its cpu.stat. */
 static void check_growth(struct cgroups *with, const char *path, const char *stat, const char *text)
 {
 	size_t nr;
@@ -196,7 +196,7 @@ TEST(hierarchy, shown_and_limiting)
 		check_host(h);
 }
 
-/* Threads were stopped by a limit that the walk has not seen: it is read at once, and so are those above it. */
+/* Threads were throttled by a limit that the walk has not seen: it is read at once, with those above it. */
 TEST(hierarchy, limit_that_came_later)
 {
 	static const struct entry later[] = { LIMIT("/x", "-1"), { "/x/y", NULL }, { "/x/y/cpu.cfs_quota_us", "-1\n" } };

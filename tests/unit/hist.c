@@ -3,7 +3,7 @@
 
 #include "model/hist.h"
 
-/* Those of the runqueue, by number. */
+/* Slots of the runqueue's histogram, by number. */
 #define S(i) (HIST_SHIFT + (i))
 #define UNIT_NS_OF(slots) ((uint64_t)(slots) << HIST_SHIFT)
 
@@ -22,7 +22,7 @@ TEST(hist, quantile_interpolates_within_its_slot)
 		double q;
 		uint64_t want;
 	} cases[] = {
-		/* the first slot begins at 0: it also counts what is shorter */
+		/* the first slot begins at 0: it also counts shorter waits */
 		{ { .n = { [S(0)] = 4 } }, 0.5, UNIT_NS_OF(1) },
 		{ { .n = { [S(0)] = 4 } }, 1, UNIT_NS_OF(2) },
 		{ { .n = { [S(0)] = 1 } }, 0.25, UNIT_NS_OF(1) / 2 },
@@ -33,7 +33,7 @@ TEST(hist, quantile_interpolates_within_its_slot)
 		/* exactly at the edge of two slots */
 		{ { .n = { [S(0)] = 1, [S(4)] = 1 } }, 0.5, UNIT_NS_OF(2) },
 		{ { .n = { [S(0)] = 1, [S(4)] = 1 } }, 0.75, UNIT_NS_OF(24) },
-		/* empty slots between are stepped over */
+		/* empty slots between are skipped */
 		{ { .n = { [S(2)] = 99, [S(20)] = 1 } }, 0.99, UNIT_NS_OF(8) },
 		{ { .n = { [S(2)] = 98, [S(20)] = 2 } }, 0.99, UNIT_NS_OF(3 << 19) },
 		{ { .n = { [S(HIST_SLOTS - 1)] = 2 } }, 0.5, UNIT_NS_OF(3ULL << (HIST_SLOTS - 2)) },

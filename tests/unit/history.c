@@ -58,7 +58,7 @@ static const struct row *find(const struct row *rows, size_t nr, pid_t number)
 	return NULL;
 }
 
-/* What was is there again as it was: rows, sums, identities, those that are gone. */
+/* The past is restored unchanged: rows, sums, identities, dead threads. */
 TEST(history, ticks_come_back)
 {
 	struct model *m = model_new(MEMORY);
@@ -122,7 +122,7 @@ TEST(history, ticks_come_back)
 	assert_int_equal(root.refs, 0);
 }
 
-/* As many as there is room for; a held one stays whole, whatever goes. */
+/* The history has a limit; a held tick stays complete, whatever goes. */
 TEST(history, is_bounded)
 {
 	struct model *m = model_new(64 << 10);
@@ -171,8 +171,8 @@ TEST(history, no_more_than_its_ticks)
 	model_free(m);
 }
 
-/* A list that was made of all that was remembered when a tick was taken hold of: its threads are those that they were,
- * though their ticks are forgotten. The oldest one's can have ended in the tick before it. */
+/* A list made from all remembered ticks while one is held: its threads stay valid though their ticks are forgotten.
+ * A thread of the oldest tick can have ended in the tick before it. */
 TEST(history, held_ticks_keep_those_of_the_ticks_before)
 {
 	struct model *m = model_new(MEMORY);
@@ -194,7 +194,7 @@ TEST(history, held_ticks_keep_those_of_the_ticks_before)
 			held = tick_get(t);
 	}
 	tick_past(t, &oldest);
-	assert_int_equal(oldest, 2 * HISTORY_TICKS + 1); /* others are no burden to them */
+	assert_int_equal(oldest, 2 * HISTORY_TICKS + 1); /* it does not keep other ticks */
 	for (int i = 0; i < HISTORY_TICKS; i++) {
 		assert_int_equal(was[i]->tid, 10 + i);
 		assert_string_equal(was[i]->comm, "was");
@@ -205,7 +205,7 @@ TEST(history, held_ticks_keep_those_of_the_ticks_before)
 	model_free(m);
 }
 
-/* What rows did, tick by tick: of a thread, its process and its cgroups. */
+/* Values of rows, tick by tick: of a thread, its process and its cgroups. */
 TEST(history, history)
 {
 	struct model *m = model_new(MEMORY);
@@ -244,7 +244,7 @@ TEST(history, history)
 	assert_true(out[1].v[METRIC_RUN] == 7 && out[2].v[METRIC_RUN] == 307);
 	row = &t->cgroups[0];
 	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
-	assert_true(out[2].v[METRIC_RUN] == 307); /* with what is below */
+	assert_true(out[2].v[METRIC_RUN] == 307); /* including what is below */
 	tick_put(t);
 	model_life_end(m, a);
 	model_life_end(m, b);

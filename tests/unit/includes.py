@@ -10,7 +10,7 @@ import os
 import re
 
 TOP = os.environ.get("srcdir", ".")
-# What the files of a folder may include besides their own folder, and what the folders named here may.
+# What the files of a folder may include besides their own, and through it what the folders named here may.
 DIRECT = {
     "util": ["bpf layouts"],
     "model": ["util"],
@@ -25,7 +25,7 @@ DIRECT = {
     "save": ["collect", "export"],
     "app": ["save", "sym", "tui"],
 }
-# Headers of libraries, and who may include them.
+# Headers of libraries, and the folders that may include them.
 LIBRARIES = {
     "libbpf": (r"bpf/.*|systop\.skel\.h", ["record", "collect"]),
     "libelf": (r"(libelf|gelf).*", ["sym"]),
@@ -36,10 +36,10 @@ LIBRARIES = {
     "inih": (r"ini\.h", ["tui", "app"]),
     "libseccomp": (r"seccomp\.h", ["helper"]),
 }
-# Where events and ticks come from is not even named there: tests are a second maker of them, and files can be a third.
+# The sources of events and ticks may not even be named there: tests are a second source, and files can be a third.
 MAKERS = re.compile(r"\b(collect|record)/")
 UNAWARE = ["query", "export", "tui"]
-# Headers of bpf/ that are no layouts: they are for the programs only, beside all NAME.bpf.h.
+# Headers of bpf/ that are not layouts: only the programs include them, and all NAME.bpf.h.
 PROGRAMS = ["account.h", "kernel.h"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]*)[>"]', re.MULTILINE)
 
@@ -98,7 +98,7 @@ def makers(folder):
 
 
 def layouts(headers):
-    """Layouts include layouts only, and bpf/ nothing of src/."""
+    """Layouts include only layouts, and bpf/ includes nothing of src/."""
     for file, _, header in includes("bpf"):
         name = os.path.basename(file)
         if header in headers["src"]:

@@ -20,7 +20,7 @@ struct past_of {
 	const struct tick *ticks[REFRESHES];
 };
 
-/* Refresh 1, 2, 3: NET_RX took 10, 20, 30 ms, the longest 1, 2, 3 ms; the timer was there in the first one only. CPU 1
+/* Refreshes 1, 2, 3: NET_RX took 10, 20, 30 ms, the longest 1, 2, 3 ms; the timer occurred only in the first. CPU 1
  * had no timer for 60 ms in the second, in which its ksoftirqd waited 70 ms. */
 static void refresh(struct past_of *p, uint64_t nr)
 {
@@ -148,7 +148,7 @@ TEST(irq_history, a_ksoftirqd_that_waited_is_remembered)
 	drop(&p);
 }
 
-/* A thread, an idle CPU, one that nobody knows; another source's and other events do not count. */
+/* A thread, an idle CPU, an unknown thread; other sources and other events do not count. */
 TEST(interrupted, are_summed_by_thread_and_cgroup)
 {
 	const struct event events[] = {
@@ -174,7 +174,7 @@ TEST(interrupted, are_summed_by_thread_and_cgroup)
 	assert_string_equal(v.at[1].who.name, "nginx");
 	assert_string_equal(v.at[1].who.cgroup, "/web");
 	assert_string_equal(v.at[2].who.name, "");
-	assert_int_equal(v.nr_cgroups, 2); /* the unknown thread's is unknown; idle CPUs have none */
+	assert_int_equal(v.nr_cgroups, 2); /* the cgroup of the unknown thread is unknown; idle CPUs have none */
 	assert_string_equal(v.cgroups[0].path, "/web");
 	assert_int_equal(v.bursts.nr, 4);
 	assert_int_equal(v.bursts.at[0].ns, 500);

@@ -23,7 +23,7 @@ static struct cpu_area *areas[CPUS];
 static struct cpu_slot cpus[CPUS];
 static FILE *file;
 
-/* A file like /proc/interrupts, with that many columns. */
+/* A file like /proc/interrupts with this number of columns. */
 static void begin_file(int columns)
 {
 	strcpy(path + sizeof(path) - 7, "XXXXXX");
@@ -80,7 +80,7 @@ static void assert_source(struct irqs *q, int number, const char *name, const ch
 	assert_string_equal(s->device, device);
 }
 
-/* 24 disks of 129 queues on 1,024 CPUs: each line has a source that says which device it is. */
+/* 24 disks of 129 queues on 1,024 CPUs: each line has a source that names its device. */
 static void test_many_queues(void **state)
 {
 	char device[64];
@@ -112,7 +112,7 @@ static void test_many_queues(void **state)
 	end(q);
 }
 
-/* Lines that all fit have a source each, in the order in which they are met. */
+/* If all lines fit, each has a source, in the order in which they are first seen. */
 static void test_few_lines(void **state)
 {
 	struct irqs *q;
@@ -123,13 +123,13 @@ static void test_few_lines(void **state)
 	add_line(25, 2, 1, "nvme0q1");
 	q = end_file(IRQ_NAMED);
 	assert_int_equal(nr_given, 0);
-	lines[25] = IRQ_LINES; /* the programs met it */
+	lines[25] = IRQ_LINES; /* seen by the programs */
 	nr_given = 1;
 	assert_source(q, 25, "25", "nvme0q1");
 	end(q);
 }
 
-/* More devices than sources: those that interrupt have one, and some are left for what comes later. */
+/* More devices than sources: those that interrupt have one, and some are left for later ones. */
 static void test_many_devices(void **state)
 {
 	char device[64];
@@ -148,7 +148,7 @@ static void test_many_devices(void **state)
 	}
 	assert_source(q, 136, "136", "disk36-req");
 	assert_int_equal(nr_given, 14);
-	lines[101] = IRQ_LINES + 16; /* by the programs: there was no more room */
+	lines[101] = IRQ_LINES + 16; /* from the programs: no room was left */
 	nr_given = 17;
 	assert_source(q, 101, "others", "");
 	end(q);
@@ -173,7 +173,7 @@ static void test_device_of_queue(void **state)
 	}
 }
 
-/* What never came on a CPU is not read there: its memory is behind a lock. */
+/* A source that never occurred on a CPU is not read there: its memory is behind a lock. */
 static void test_reads_what_came(void **state)
 {
 	size_t page = sysconf(_SC_PAGESIZE), bytes = (sizeof(struct cpu_area) + page - 1) / page * page;
@@ -198,7 +198,7 @@ static void test_reads_what_came(void **state)
 	}
 }
 
-/* Who is woken from a line whose number has no room beside the thread's. */
+/* A thread woken by a line whose number does not fit beside the thread's. */
 static void test_waker_says_what_it_knows(void **state)
 {
 	char name[32];

@@ -18,7 +18,7 @@ static void no_name(void *arg, int tid, char *buf, size_t size)
 	*buf = '\0';
 }
 
-/* A tick in which that many threads end. */
+/* A tick in which @threads threads end. */
 static const struct tick *threads_end(struct model *m, struct cgroup *cgroup, struct life **lives, int nr)
 {
 	struct values v = { .v = { [METRIC_RUN] = 123456789, [METRIC_SLEEP] = 876543211, [METRIC_RUNQ_MAX] = 4567 } };
@@ -34,7 +34,7 @@ static const struct tick *threads_end(struct model *m, struct cgroup *cgroup, st
 	return t;
 }
 
-/* The cheapest that a line of these bytes can be: the same text as one string after the other. */
+/* Lower bound for the cost of a line of these bytes: the same text as a sequence of strings. */
 static uint64_t cost_of_text(FILE *to, const char *text, size_t bytes)
 {
 	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -46,7 +46,7 @@ static uint64_t cost_of_text(FILE *to, const char *text, size_t bytes)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
-/* All of a line. Returns in how many slices. */
+/* Writes a whole line. Returns the number of slices. */
 static int write_line(FILE *to, const struct tick *t, struct export *o, uint64_t slice_ns)
 {
 	int slices = 0, more = export_json.tick(o, to, t);
@@ -67,7 +67,7 @@ static uint64_t cost_of_line(FILE *to, const struct tick *t, struct export *o)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
-/* Whoever comes between two slices waits for one of them only. */
+/* Callers that come between two slices wait only for one slice. */
 TEST(json, a_line_in_slices_is_the_same)
 {
 	const struct source source = { .thread_name = no_name };
@@ -95,7 +95,7 @@ TEST(json, a_line_in_slices_is_the_same)
 	half = open_memstream(&rest, &bytes[1]);
 	assert_int_equal(export_json.tick(&o, half, t), 1);
 	assert_int_equal(export_json.more(&o, 1), 1);
-	assert_int_equal(export_json.end(&o, NULL), 0); /* it will not be whole */
+	assert_int_equal(export_json.end(&o, NULL), 0); /* the line stays incomplete */
 	assert_null(o.state);
 	fclose(half);
 	assert_true(bytes[1] < bytes[0]);
@@ -109,7 +109,7 @@ TEST(json, a_line_in_slices_is_the_same)
 	model_free(m);
 }
 
-/* 80,000 threads that end in one refresh are one turn of the main loop. */
+/* 80,000 threads that end in one refresh fit in one turn of the main loop. */
 TEST(json, a_line_takes_no_longer_than_its_text)
 {
 	const struct source source = { .thread_name = no_name };
@@ -197,7 +197,7 @@ TEST(json, values_of_all_kinds)
 	free(text);
 }
 
-/* What is written in pieces is one text. */
+/* Text written in pieces stays one text. */
 TEST(json, more_than_what_is_kept)
 {
 	const char *long_one = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";

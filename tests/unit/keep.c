@@ -14,7 +14,7 @@
 static struct ring_slot slots[2][SLOTS];
 static uint64_t heads[2];
 
-/* Slot number @place of a ring has its number in it. */
+/* Fills a ring so that slot number @place contains its number. */
 static void fill(int cpu, uint64_t head)
 {
 	for (uint64_t place = heads[cpu]; place < head; place++)
@@ -109,14 +109,14 @@ TEST(keep, a_ring_has_the_size_that_fits)
 
 	/* 30 s of 20,000 events a second, in a power of two. */
 	assert_int_equal(rings_size(30, 0, 4096 * mib, 2), 1 << 20);
-	/* What there is to spare: 16 MiB for two CPUs are 2^19 slots each. */
+	/* Limited by spare memory: 16 MiB for two CPUs are 2^19 slots each. */
 	assert_int_equal(rings_size(30, 0, 16 * mib, 2), 1 << 19);
 	assert_int_equal(rings_size(30, 0, 17 * mib, 2), 1 << 19);
-	/* What was asked for is filled, however short the window is. */
+	/* A requested size is used completely, however short the window is. */
 	assert_int_equal(rings_size(1, 256 * mib, 0, 2), 1 << 23);
 	assert_int_equal(rings_size(30, 0, 10000, 2), 0);
 	assert_int_equal(rings_size(0, 256 * mib, 4096 * mib, 2), 0);
-	/* 512 CPUs of a host that has much to spare: 1 GiB for all of them, unless more is asked for. */
+	/* 512 CPUs of a host with much spare memory: 1 GiB for all of them, unless more is requested. */
 	assert_int_equal(rings_size(30, 0, 20480 * mib, 512), 1 << 17);
 	assert_int_equal(rings_size(30, 8192 * mib, 20480 * mib, 512), 1 << 20);
 }

@@ -16,7 +16,7 @@ static struct keymap preset(enum preset p)
 	return m;
 }
 
-/* A plain key is one that every keyboard and every terminal has. */
+/* A plain key exists on every keyboard and in every terminal. */
 TEST(keymap, every_action_has_a_plain_key)
 {
 	for (int p = 0; p < PRESET_COUNT; p++) {
@@ -56,7 +56,7 @@ static bool share_a_key(const char *keys, const char *others)
 	return false;
 }
 
-/* Two actions share a key only if one of them is for a part of the other's places, or for none. */
+/* Two actions share a key only if one of them applies to some of the other's places, or to none of them. */
 TEST(keymap, presets_have_no_conflicts)
 {
 	for (int p = 0; p < PRESET_COUNT; p++) {
@@ -90,7 +90,7 @@ TEST(keymap, every_way_a_key_is_sent)
 	assert_int_equal(keymap_action(&m, KEY_F(20), IN_THREADS), ACTION_NONE);
 }
 
-/* h is help, but in a flamegraph, where it moves. */
+/* h is help, except in a flamegraph, where it moves. */
 TEST(keymap, the_narrower_place_comes_first)
 {
 	struct keymap m = preset(PRESET_SYSTOP);
@@ -107,7 +107,7 @@ TEST(keymap, search_comes_first)
 	assert_int_equal(keymap_action(&m, 'N', IN_THREADS | IN_SEARCH), ACTION_MATCH_PREV);
 }
 
-/* What is bound takes the key from what the preset had on it; the preset's other keys stay. */
+/* A binding takes the key from the preset's action; the preset's other keys stay. */
 TEST(keymap, binding_wins_over_the_preset)
 {
 	struct keymap m = preset(PRESET_SYSTOP);
@@ -132,12 +132,12 @@ TEST(keymap, what_is_wrong_is_said)
 	assert_null(keymap_bind(&m, ACTION_PAUSE, "p", 3, error, sizeof(error)));
 	assert_string_equal(keymap_bind(&m, ACTION_HELP, "x p", 9, error, sizeof(error)),
 			    "a key of help is pause already, by line 3");
-	/* Not where both mean something: fine. */
+	/* No place has both: no conflict. */
 	assert_null(keymap_bind(&m, ACTION_OWN, "x", 10, error, sizeof(error)));
 	assert_null(keymap_bind(&m, ACTION_TREE, "x", 11, error, sizeof(error)));
 }
 
-/* A key of one view is no conflict with what it does everywhere else, and is not taken from there. */
+/* A key of one view does not conflict with its general action, which keeps it elsewhere. */
 TEST(keymap, a_views_own_keys_come_first)
 {
 	struct keymap m = preset(PRESET_SYSTOP);

@@ -11,7 +11,7 @@
 
 static struct cgroup root = { .id = 1, .path = "/" };
 
-/* Of a refresh: @n waits of [2^slot, 2^(slot+1)) ns. */
+/* In a refresh: @n waits of [2^slot, 2^(slot+1)) ns. */
 static void waited(struct model *m, struct life *l, int slot, uint32_t n)
 {
 	struct values v = { 0 };
@@ -30,7 +30,7 @@ static const struct tick *end(struct model *m)
 struct made {
 	struct model *m;
 	struct life *a, *b;
-	const struct tick *t; /* of three, in which a and b waited, slept, were in D state */
+	const struct tick *t; /* the last of three, in which a and b waited, slept, and were in D state */
 };
 
 static struct made make(void)
@@ -117,7 +117,7 @@ static int count_samples(void *arg, const struct stack_sample *sample)
 	return 0;
 }
 
-/* The flamegraph of a range has as many blocks as the range, also where not each has a stack. */
+/* The flamegraph of a range has as many blocks as the range, even if some have no stack. */
 TEST(latency_range, flamegraph_counts_all)
 {
 	const struct latency_range r = { HIST_D, 1, 3, 24, 24 };
@@ -138,7 +138,7 @@ TEST(latency_range, flamegraph_counts_all)
 	drop(&g);
 }
 
-/* Of interrupts the longest one is known: no quantile is above it. */
+/* The longest interrupt is known: no quantile is above it. */
 TEST(latency_range, quantiles_up_to_the_longest)
 {
 	struct hist l = { { 0 } };
@@ -150,7 +150,7 @@ TEST(latency_range, quantiles_up_to_the_longest)
 	assert_true(hist_quantile(&l, HIST_IRQ, 0.99, 70000) == VALUE_NA);
 }
 
-/* More refreshes, one by one, give the same as all at once. */
+/* Adding refreshes one by one gives the same as all at once. */
 TEST(latency_range, ranges_that_grow)
 {
 	struct latency_range r = { HIST_RUNQ, 3, 3, 10, 20 };
@@ -170,7 +170,7 @@ TEST(latency_range, ranges_that_grow)
 		assert_int_equal(one.at[i]->behind_ns, other.at[i]->behind_ns);
 		assert_int_equal(one.at[i]->behind[0].ns, other.at[i]->behind[0].ns);
 	}
-	r.first = 2; /* and fewer */
+	r.first = 2; /* and removing one */
 	assert_int_equal(latency_contributors_find(&one, g.t, &r), 0);
 	assert_int_equal(one.count, 26);
 	drop(&g);
@@ -251,7 +251,7 @@ TEST(latency_range, texts)
 	latency_contributors_fini(&p);
 }
 
-/* The last slot has all that is longer. */
+/* The last slot has all longer ones. */
 TEST(latency_range, durations_that_it_holds)
 {
 	static const struct {
@@ -278,7 +278,7 @@ static int sum_weight(void *arg, const struct stack_sample *s)
 	return 0;
 }
 
-/* Samples of some refreshes, also of those before the one that is shown. */
+/* Samples of some refreshes, including some before the shown one. */
 TEST(latency_range, samples_of_some_refreshes)
 {
 	struct model *m = model_new(1 << 20);

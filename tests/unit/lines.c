@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this very program was compiled from, where it asks. */
+/* The source lines of this program, from within. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -15,14 +15,14 @@ static const char *inner_line, *outer_line;
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 
-/* Where it is, in a function that is made part of the one that calls it. */
+/* Its own address, in a function that is inlined into its caller. */
 static inline __attribute__((always_inline)) uintptr_t inner(void)
 {
 	uintptr_t here;
 
 	inner_line = "lines.c:" TEXT(__LINE__) "\n";
 #if defined(__x86_64__)
-	asm volatile("lea -1(%%rip), %0" : "=r"(here)); /* in the middle of itself */
+	asm volatile("lea -1(%%rip), %0" : "=r"(here)); /* an address within the function */
 #else
 	asm volatile("adr %0, ." : "=r"(here));
 #endif
@@ -51,7 +51,7 @@ TEST(lines, of_an_inlined_function)
 	dl_iterate_phdr(first_object, &base);
 	lines_find(fd, at - base, text, sizeof(text));
 	close(fd);
-	/* Compilers disagree by a line or two on where a statement is. */
+	/* Compilers disagree by a line or two about the line of a statement. */
 	assert_int_equal(sscanf(inner_line, "lines.c:%d", &expected), 1);
 	assert_int_equal(sscanf(text, "lines.c:%d", &line), 1);
 	assert_in_range(line, expected - 2, expected + 6);

@@ -48,7 +48,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A refresh at this time, without the threads that are in no hand. */
+/* A refresh at this time, without one thread. */
 static struct list_order refresh(struct list *l, uint64_t now_ns, int without)
 {
 	struct list_order o = { heavier, NULL, now_ns };
@@ -61,7 +61,7 @@ static struct list_order refresh(struct list *l, uint64_t now_ns, int without)
 	return o;
 }
 
-/* Until it was moved, the selection is the first row, whatever that is. */
+/* Until the user moves it, the selection is the first row, whichever that is. */
 TEST(list, selection_sticks_once_moved)
 {
 	struct list l = { 0 };
@@ -80,7 +80,7 @@ TEST(list, selection_sticks_once_moved)
 	assert_int_equal(l.cursor, 3);
 	list_act(&l, ACTION_FIRST, &o);
 	refresh(&l, 40 * SEC, 0);
-	assert_int_equal(selected(&l)->number, 80); /* of equals the smaller number */
+	assert_int_equal(selected(&l)->number, 80); /* of equals, the smaller number */
 	list_fini(&l);
 }
 
@@ -103,7 +103,7 @@ TEST(list, order_is_held_after_a_move)
 	list_fini(&l);
 }
 
-/* A selected thread that is gone leaves the selection where it was. */
+/* If the selected thread is gone, the selection stays in its place. */
 TEST(list, selected_is_gone)
 {
 	struct list l = { 0 };
@@ -145,7 +145,7 @@ TEST(list, search_goes_around)
 	list_fini(&l);
 }
 
-/* The first row is selected by nobody until it is clicked. */
+/* The first row does not count as selected until it is clicked. */
 TEST(list, clicks)
 {
 	struct list l = { 0 };
@@ -163,7 +163,7 @@ TEST(list, clicks)
 	list_fini(&l);
 }
 
-/* The selected row is always among those on the screen. */
+/* The selected row is always visible. */
 TEST(list, scrolls)
 {
 	static const enum action moves[] = { ACTION_PAGE_DOWN, ACTION_PAGE_DOWN, ACTION_HALF_UP,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 500,000 threads, in slots that no kernel fills: what they take, and for how long the main loop is busy with them. The
- * budgets are those of bench/README.md, "Large hosts". */
+/* 500,000 threads, in slots that no kernel fills: the memory they need, and how long they keep the main loop busy.
+ * The budgets are in bench/README.md, "Large hosts". */
 #include "ticks.h"
 
 #include <bpf/bpf.h>
@@ -23,13 +23,13 @@
 #define SLOTS (1 << 20)
 #define ENDED 60000
 #define BUSY 5000
-#define PAST_BYTES (8 << 20) /* less than those take that end in one refresh */
+#define PAST_BYTES (8 << 20) /* less than the threads need that end in one refresh */
 
-#define MEMORY_BYTES 700 /* of a thread, without its slot: own memory, resident */
+#define MEMORY_BYTES 700 /* per thread, without its slot: resident memory of systop */
 #define START_MS 1000
 #define REFRESH_MS 150
 #define TURN_MS 200
-#define SLICE_NS 50000000ULL /* of making a line */
+#define SLICE_NS 50000000ULL /* for making a line */
 
 static struct slots_memory memory;
 static struct shared shared;
@@ -76,7 +76,7 @@ static int waits_over(void *state, uint64_t at, bool baseline)
 	return 0;
 }
 
-/* As collect/collectors.c has them. */
+/* As in collect/collectors.c. */
 static const struct collector of_stacks = { .drain = stacks_read, .thread_shown = stacks_shown };
 static const struct collector of_waits = { .drain = waits_read, .thread_take = waits_taken, .thread_met = waits_met,
 					   .threads_end = waits_over };
@@ -210,7 +210,7 @@ static void starts(void **state)
 	assert_in_range(bytes, 0, MEMORY_BYTES);
 }
 
-/* All asleep but a few. */
+/* All asleep except a few. */
 static void refreshes(void **state)
 {
 	uint64_t from, ms;
@@ -258,7 +258,7 @@ static void ends(void **state)
 	FILE *to;
 
 	(void)state;
-	for (int i = 0; i < HISTORY_TICKS; i++) /* the past is full, and must make room for them */
+	for (int i = 0; i < HISTORY_TICKS; i++) /* the history is full, and must make room for them */
 		tick_put(second());
 	now += SEC / 2;
 	for (uint32_t i = 0; i < ENDED; i++) {

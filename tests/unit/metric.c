@@ -49,7 +49,7 @@ TEST(metric, every_one_is_found_by_both)
 	}
 }
 
-/* See format_value(); and a title that did not fit would be cut. */
+/* Values fit (see format_value()), and so do titles, which would be cut otherwise. */
 TEST(metric, columns_hold_title_and_values)
 {
 	for (enum metric_id f = 0; f < METRIC_COUNT; f++) {
@@ -59,7 +59,7 @@ TEST(metric, columns_hold_title_and_values)
 	}
 }
 
-/* --json gives ns where a name says so, and nothing else does. */
+/* --json prints ns for exactly the metrics whose names say so. */
 TEST(metric, names_say_their_unit)
 {
 	for (enum metric_id f = 0; f <= METRIC_WALL; f++) {
@@ -70,7 +70,7 @@ TEST(metric, names_say_their_unit)
 	assert_string_equal(metrics[METRIC_WAKEUPS].name, "wakeups");
 }
 
-/* --folded, JSON and the flamegraph go over them by their places, all together last. */
+/* --folded, JSON and the flamegraph iterate over weights by place; wall time is last. */
 TEST(metric, weights_have_a_place_each)
 {
 	enum metric_id shown = METRIC_WALL;
@@ -90,7 +90,7 @@ TEST(metric, weights_have_a_place_each)
 	assert_int_equal(shown, METRIC_WALL);
 }
 
-/* What is no time, or is part of a time that is counted already, is never added to wall time. */
+/* Wall time never adds what is no time, or is part of time that counts already. */
 TEST(metric, wall_is_time_that_is_counted_once)
 {
 	for (enum metric_id f = 0; f < METRIC_COUNT; f++) {
@@ -101,7 +101,7 @@ TEST(metric, wall_is_time_that_is_counted_once)
 	assert_false(metrics[METRIC_USER].wall || metrics[METRIC_THROTTLED].wall || metrics[METRIC_ALIVE].wall);
 }
 
-/* A quantile, and the longest, are of a histogram that each thread has. */
+/* Quantiles and maxima belong to a histogram that each thread has. */
 TEST(metric, what_is_computed_has_its_histogram)
 {
 	for (enum metric_id f = 0; f < METRIC_COUNT; f++) {

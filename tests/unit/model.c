@@ -58,7 +58,8 @@ static const struct row *process_row(const struct tick *t, pid_t pid)
 	return &t->processes[i];
 }
 
-/* Threads of one cgroup are in others where the CPU limits are: summed up there, too, and in the host's sum once. */
+/* Threads of one cgroup belong to another one in the hierarchy of CPU limits: they are added there, too, and to the
+ * host only once. */
 TEST(model, cgroups_aside)
 {
 	static struct cgroup top = { .id = 2, .path = "cpu:/", .aside = true };
@@ -104,7 +105,7 @@ TEST(model, cgroups_aside)
 	assert_ptr_equal(t->waits[0].limit, &tenant);
 	assert_int_equal(tick_history(t, &aside, 1, 2, history), 0);
 	assert_int_equal(history[1].v[METRIC_RUN], 600);
-	assert_true(cgroup_key(&tenant) != cgroup_key(&api)); /* which has the same id */
+	assert_true(cgroup_key(&tenant) != cgroup_key(&api)); /* has the same id */
 	tick_put(t);
 	for (int i = 0; i < 4; i++)
 		model_life_end(m, lives[i]);
@@ -134,7 +135,7 @@ TEST(model, processes_and_cgroups_add_up)
 	assert_int_equal(process->nr_threads, 2);
 	assert_true(row_value(process, METRIC_RUN) == 500);
 	assert_true(row_value(process, METRIC_USER) == 300);
-	assert_true(row_value(process, METRIC_RUNQ_MAX) == 30); /* the longest, no sum */
+	assert_true(row_value(process, METRIC_RUNQ_MAX) == 30); /* the maximum, not a sum */
 	assert_int_equal(process->values->hist[HIST_RUNQ].n[HIST_SHIFT + 4], 4);
 	assert_int_equal(process->state, STATE_SLEEP);
 	assert_true(row_value(process_row(t, 20), METRIC_SLEEP) == SEC);
@@ -158,7 +159,7 @@ TEST(model, processes_and_cgroups_add_up)
 	model_free(m);
 }
 
-/* A thread whose split is not known counts with its running time, split like the others'. */
+/* A thread whose split is unknown adds its running time, split like the others'. */
 TEST(model, unknown_split)
 {
 	struct model *m = model_new(0);
@@ -182,7 +183,7 @@ TEST(model, unknown_split)
 	model_free(m);
 }
 
-/* The dead and their process stay readable as long as somebody holds a tick that shows them. */
+/* Dead threads and their process stay readable while a tick that shows them is held. */
 TEST(model, held_ticks_keep_the_dead)
 {
 	struct model *m = model_new(0);
@@ -223,7 +224,7 @@ static bool by_run(const void *a, const void *b, const void *arg)
 	return row_value(a, METRIC_RUN) > row_value(b, METRIC_RUN);
 }
 
-/* Cgroups of the two hierarchies can have the same number. */
+/* Cgroups of both hierarchies can have the same number. */
 TEST(model, keys_of_both_hierarchies)
 {
 	const struct subject one = { SUBJECT_CGROUP, 7, 0 }, aside = { SUBJECT_CGROUP, 7 | 1ULL << 63, 0 };
@@ -231,7 +232,7 @@ TEST(model, keys_of_both_hierarchies)
 	assert_int_not_equal(subject_key(&one), subject_key(&aside));
 }
 
-/* Whatever part is asked for, it is what a full sort gives, ties in the order of their tids. */
+/* A thread whose parent is @ppid. */
 static struct life *child(struct model *m, pid_t tid, pid_t ppid)
 {
 	struct identity id = { .tid = tid, .tgid = tid, .ppid = ppid, .start_ns = tid, .comm = "child" };
@@ -260,7 +261,7 @@ static struct told orphans(struct model *m)
 	return told;
 }
 
-/* Each is told of once for each parent that ended. */
+/* An orphan is reported once for each parent that ended. */
 TEST(model, orphans_are_told_of_once)
 {
 	struct model *m = model_new(0);
@@ -277,7 +278,7 @@ TEST(model, orphans_are_told_of_once)
 	assert_int_equal(told.nr, 1);
 	assert_int_equal(told.tgid, 11);
 	assert_int_equal(orphans(m).nr, 0);
-	/* one more ends, while the new parent is not known yet */
+	/* another one ends, while the new parent is not known yet */
 	model_life_end(m, child(m, 12, 1));
 	assert_int_equal(orphans(m).nr, 0);
 	id = (struct identity){ .tid = 11, .tgid = 11, .ppid = 1, .start_ns = 11, .comm = "child" };
@@ -289,7 +290,7 @@ TEST(model, orphans_are_told_of_once)
 	model_free(m);
 }
 
-/* Many are told of bit by bit. */
+/* Many orphans are reported in parts. */
 TEST(model, many_orphans)
 {
 	struct model *m = model_new(0);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics and histograms are named in their rows (src/model/metric.h) and where their values come from; events of the
+"""Metrics and histograms are named in their rows (src/model/metric.h) and at the sources of their values; events of the
 recorder in theirs (bpf/ring.h), where they are recorded and where they are read; collectors in theirs
-(src/collect/collector.h) and in their own files: all else follows from the rows. Where more is said about single ones, the
-tables below have who says it about which. They may only shrink."""
+(src/collect/collector.h) and in their own files. Everything else derives from the rows. The tables below list the files
+that name single ones. They may only shrink."""
 
 import glob
 import os
@@ -10,9 +10,9 @@ import re
 
 TOP = os.environ.get("srcdir", ".")
 TABLE = "src/model/metric.h"
-# Where values come from, and what adds them up.
+# The sources of values, and the code that adds them up.
 OWN = {TABLE, "src/model/metric.c", "src/collect/slot_values.c", "src/collect/slot_values.h"}
-# Who else names which. An entry that is not needed fails.
+# Other files and the names in them. An entry that is not needed fails.
 NAMED = {
     "src/app/options.c": "METRIC_RUN",
     "src/collect/cpus.c": "HIST_D HIST_SLEEP",
@@ -48,7 +48,7 @@ NAMED = {
 }
 
 EVENTS = "bpf/ring.h"
-# Who reads them; what the kernel's own events in a trace are made of, and stacks.
+# Their readers; the kernel's own events in a trace, and stacks.
 EVENTS_OWN = {EVENTS, "src/record/snapshot.c", "src/export/perfetto/trace.c"}
 EVENTS_NAMED = {
     # where they are recorded
@@ -65,10 +65,11 @@ EVENTS_NAMED = {
 }
 
 COLLECTORS = "src/collect/collector.h"
-# The rows, and what is asked of one of them; struct collect has their states by a macro.
+# The rows, and queries of a single one; struct collect has their states by a macro.
 COLLECTORS_OWN = {COLLECTORS, "src/collect/collectors.c", "src/collect/collectors_cpus.c", "src/collect/collectors_stacks.c",
                   "src/collect/ask.c"}
-# Who includes another one's header, or names its row. Slots are the core: threads, which all collectors are about.
+# Files that include another collector's header, or name its row. Slots are the core: threads, which all collectors are
+# about.
 COLLECTORS_NAMED = {
     "src/collect/collect.c": "slots",
     "src/collect/files.c": "unwind_tables",
@@ -82,7 +83,7 @@ def read(path):
 
 
 def rows():
-    """METRIC_RUN, HIST_D, ...: what the rows make of their ids."""
+    """METRIC_RUN, HIST_D, ...: the ids that the rows generate."""
     text = read(TABLE)
     names = set()
     for macro, prefix in ("METRICS", "METRIC_"), ("THREAD_HISTS", "HIST_"), ("TICK_HISTS", "HIST_"):
@@ -100,7 +101,7 @@ def events_named(path, kinds):
 
 
 def collectors_named(path, types):
-    """By their types: whose header is included, or whose row is named."""
+    """By their types: included headers, and named rows."""
     text, name = read(path), os.path.basename(path)
     headers = set(re.findall(r'#include "(?:collect|record|proc)/(\w+)\.h"', text)) & set(types.values())
     rows = {types[row] for row in re.findall(r"\b(?:COLLECTOR|collector)_(\w+)", text) if row in types}
@@ -110,7 +111,7 @@ def collectors_named(path, types):
 
 
 def compare(what, paths, own, listed, find):
-    """The cases of one kind of names: @find says which a file has."""
+    """The cases of one kind of names: @find returns those in a file."""
     found = {path: find(path) for path in paths if path not in own}
     more = [f"{path} names {name}" for path, names in found.items()
             for name in sorted(names - set(listed.get(path, "").split()))]

@@ -6,7 +6,7 @@
 
 #include "export/exporter.h"
 
-/* What is written of a tick, which is given back. */
+/* Returns the output for a tick, whose reference it drops. */
 static char *text_of(struct export *e, const struct tick *t)
 {
 	char *text;
@@ -35,7 +35,7 @@ static void lacks(const char *text, const char *part)
 		fail_msg("\"%s\" is in:\n%s", part, text);
 }
 
-/* A tick with one thread, which ran, waited once for @wait_slot, and perhaps has a longest wait. */
+/* A tick with one thread, which ran and waited once, in slot @wait_slot, and may have a longest wait. */
 static const struct tick *tick_of(struct model *m, struct life *l, struct cgroup *cgroups, size_t nr, uint64_t run,
 				  int wait_slot, uint64_t longest)
 {
@@ -112,7 +112,7 @@ TEST(openmetrics, buckets_are_cumulative)
 	model_free(m);
 }
 
-/* Also two with one path, of which one is gone: they are one. */
+/* Two cgroups with one path, one of them gone, count as one. */
 TEST(openmetrics, cgroups_come_and_go)
 {
 	struct cgroup cgroups[] = { { .id = 1, .path = "/" },

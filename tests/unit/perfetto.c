@@ -133,7 +133,7 @@ static void check_arrays(const PB(FtraceEventBundle__CompactSched) *c)
 		assert_true(c->waking_comm_index[i] < c->n_intern_table);
 }
 
-/* Many events, of threads with as many names as there can be: what is read is what was told. */
+/* Many events, of threads with the maximum of names: what is read equals what was written. */
 TEST(perfetto, long_records_are_cut_into_bundles)
 {
 	enum { EVENTS = 20000 };

@@ -15,7 +15,7 @@ static const struct perfetto_task idle = { 0, 120, "swapper/0" }, web = { 1201, 
 /* By sequence and field of InternedData. */
 #define SEQUENCES 5
 static bool known[SEQUENCES][32][IDS_MAX];
-static uint32_t sequence; /* of the packet that is read */
+static uint32_t sequence; /* of the packet being read */
 
 static void define(int field, uint64_t id)
 {
@@ -101,7 +101,7 @@ static void read_packets(void)
 	}
 }
 
-/* Stack @nr: the same for the same number, of frames that others have, too. */
+/* Stack @nr: the same for the same number, from frames that others share. */
 static uint64_t stack(struct perfetto *p, enum perfetto_use use, unsigned int nr)
 {
 	static const uint8_t id[20] = "0123456789012345678";
@@ -155,7 +155,7 @@ TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 		perfetto_cpu_blocked_reason(p, START + i, 1201, i % 3 ? "io_schedule" : "rwsem_wait", i % 2);
 	}
 	slice.stack = stack(p, PERFETTO_OF_SLICE, 7);
-	assert_int_equal(slice.stack, 1); /* numbered for themselves */
+	assert_int_equal(slice.stack, 1); /* numbered separately */
 	perfetto_slice_begin(p, START + 5, track, &slice);
 	perfetto_slice_end(p, START + 6, track);
 	perfetto_cpu_end(p);
@@ -173,7 +173,7 @@ TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 	forget();
 }
 
-/* --- How long a trace is */
+/* --- Size of a trace */
 
 static uint32_t random_below(uint32_t n)
 {
@@ -183,7 +183,7 @@ static uint32_t random_below(uint32_t n)
 	return (state >> 33) % n;
 }
 
-/* A busy CPU: half of its time two hundred threads, tids as large as they get, else nobody. */
+/* The next task of a busy CPU: half of the time one of two hundred threads, with the largest tids, else idle. */
 static const struct perfetto_task *somebody(void)
 {
 	static char comms[200][16];
@@ -222,7 +222,7 @@ static size_t a_life(struct perfetto *p, uint64_t t, const struct perfetto_task 
 	return 4;
 }
 
-/* An interrupt, then softirqs. */
+/* An interrupt, followed by softirqs. */
 static size_t interrupts(struct perfetto *p, uint64_t t)
 {
 	perfetto_cpu_irq_entry(p, t, 24, "nvme0q1");
@@ -234,7 +234,7 @@ static size_t interrupts(struct perfetto *p, uint64_t t)
 	return 10;
 }
 
-/* Interrupts of a network server, processes that come and go, samples with their stacks. */
+/* Interrupts of a network server, short-lived processes, samples with their stacks. */
 static void all_others(struct perfetto *p, size_t nr)
 {
 	const struct perfetto_task busy = { 3900000, 120, "busy" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What JITs say of their code. */
+/* Maps that JITs write of their code. */
 #include "unit.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ TEST(perfmap, lines)
 	close(fd);
 }
 
-/* A process with the same number, and a map that was written anew. */
+/* A process with the same number, and a map that was rewritten. */
 TEST(perfmap, another_file)
 {
 	int one = map_of("1000 10 one\n2000 10 two\n"), other = map_of("1000 10 other\n");
@@ -101,7 +101,7 @@ TEST(perfmap, a_long_line)
 	close(fd);
 }
 
-/* Of a million functions the last ones keep their names; it takes turns. */
+/* Of a million functions the last ones keep their names; reading takes several turns. */
 TEST(perfmap, a_long_map)
 {
 	char name[32], path[] = "/tmp/systop-perfmap-XXXXXX";

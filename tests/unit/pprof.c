@@ -15,7 +15,7 @@
 #define JIT_FRAME (FRAME_ANONYMOUS | 0x7f00)
 #define KERNEL_FRAME (FRAME_KERNEL | 5)
 
-static const char *file_name; /* of the function in the file; NULL: none yet */
+static const char *file_name; /* name of the function in the file; NULL: none yet */
 
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
@@ -45,7 +45,7 @@ static bool place(void *arg, uint64_t frame, struct frame_place *p)
 
 static const struct source source = { .symbol = symbol, .build_id = build_id, .place = place };
 
-/* A tick with a sample on a CPU, of user and kernel stack, and a block without one. */
+/* A tick with a CPU sample, with user and kernel stack, and a block without stack. */
 static const struct tick *tick_of(struct model *m, struct cgroup *cgroup, struct life *l, uint64_t weight)
 {
 	struct values v = { .v = { [METRIC_RUN] = weight, [METRIC_D] = 10 } };
@@ -111,7 +111,7 @@ static const char *name_at(const Perftools__Profiles__Profile *p, const Perftool
 	return l->n_line ? p->string_table[p->function[l->line[0]->function_id - 1]->name] : "";
 }
 
-/* Two refreshes: what is the same in both is one sample, and a name that comes later is there. */
+/* Two refreshes: equal samples are merged, and a name that arrives later is used. */
 TEST(pprof, refreshes_are_one_profile)
 {
 	struct cgroup cgroup = { .id = 1, .path = "/web\n" };
@@ -161,7 +161,7 @@ TEST(pprof, refreshes_are_one_profile)
 	model_free(m);
 }
 
-/* pprof is to find it: it has a place, and no function. */
+/* Left to pprof: it has a place, and no function. */
 TEST(pprof, what_has_no_name_is_left_to_pprof)
 {
 	struct cgroup cgroup = { .id = 1, .path = "/" };

@@ -43,7 +43,7 @@ TEST(prompt, edits_like_a_shell)
 	assert_string_equal(p.text, "");
 }
 
-/* A character is one step, however many bytes it has. */
+/* A character is one step, regardless of its bytes. */
 TEST(prompt, whole_characters)
 {
 	struct prompt p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers that are shown beside each other: p50 <= p99 <= the exact longest, and none is above the sum. */
+/* Numbers shown side by side are consistent: p50 <= p99 <= the exact maximum, and none exceeds the sum. */
 #include "ticks.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static uint64_t random_number(void)
 	return state >> 20;
 }
 
-/* From 1 ns to some seconds, as many in each factor of two. */
+/* From 1 ns to some seconds, equally many in each factor of two. */
 static uint64_t duration(void)
 {
 	return 1 + (random_number() & ((2ULL << random_number() % 40) - 1));
@@ -53,14 +53,15 @@ static void in_order(uint64_t p50, uint64_t p99, uint64_t max, const char *what,
 		FAIL("%s of %d: p50 %" PRIu64 " p99 %" PRIu64 " max %" PRIu64, what, nr, p50, p99, max);
 }
 
-/* Within the factor of two, however long it is: the last slot has no end. */
+/* Within a factor of two, however long: the last slot has no upper end. */
 static void near(uint64_t p99, uint64_t max, const char *what)
 {
 	if (p99 < max / 2)
 		FAIL("p99 of one %s of %" PRIu64 " is %" PRIu64, what, max, p99);
 }
 
-/* Of rows of all kinds, on the screen, in tables, JSON, traces and filters; of sources of interrupts; of a map's columns. */
+/* For rows of all kinds, on the screen, in tables, JSON, traces and filters; for sources of interrupts; for columns
+ * of a heatmap. */
 TEST(quantiles, never_above_the_longest)
 {
 	for (int round = 0; round < ROUNDS; round++) {
@@ -92,7 +93,7 @@ TEST(quantiles, never_above_the_longest)
 	}
 }
 
-/* An interrupt that took 12 us is no shorter at p99. */
+/* An interrupt of 12 us is no shorter at p99. */
 TEST(quantiles, of_a_single_one)
 {
 	struct irq_values v = { .count = 1, .ns = 12345, .max_ns = 12345 };
@@ -103,7 +104,7 @@ TEST(quantiles, of_a_single_one)
 
 static struct cgroup root = { .id = 1, .path = "/" };
 
-/* What is beside the heatmap: each thread's and source's count, total, p99 and longest. */
+/* The table beside the heatmap: count, total, p99 and maximum of each thread and source. */
 static void contributors(const struct tick *t, enum hist_id kind, int low, int high)
 {
 	struct latency_range r = { kind, t->seq, t->seq, low, high };
@@ -176,14 +177,14 @@ static void known(int all, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-/* Where there are more than it is known of whose they are, both are said: the list and the flamegraph have the latter. */
+/* If some have no known owner, both numbers are shown: the list and the flamegraph use the known ones. */
 TEST(quantiles, whose_is_known_of_some)
 {
 	known(487, "487 sleeps; of 185 it is known whose, 1 thread: api 100%");
 	known(185, "185 sleeps, 1 thread: api 100%");
 }
 
-/* A share that is drawn as 0% is none, and says nothing. */
+/* A share that would show as 0% is left out. */
 TEST(quantiles, wakers_that_woke_often)
 {
 	struct wakers w = { .at = { { WAKE_TIMER, .count = 1000 }, { WAKE_CONTEXTS, .count = 4 } }, .nr = 2, .count = 1004 };

@@ -32,13 +32,14 @@ static const struct {
 	{ 0, { .at = 5 * SEC + 1, .kind = RING_SWITCH, .tid = B, .other = A, .state = RING_PREEMPTED } },
 	{ 0, { .at = 5 * SEC + 2, .kind = RING_SAMPLE, .tid = B & RING_SAMPLE_TID, .user = 3, .kernel = 4 } },
 	{ 0, { .at = 5 * SEC + 3, .kind = RING_SWITCH, .tid = 0, .other = B, .state = RING_SLEEP } },
-	{ 0, { .at = 5 * SEC + 4, .kind = RING_SAMPLE, .tid = 1 } }, /* of nobody who was there */
-	{ 1, { .at = 5 * SEC, .kind = RING_SAMPLE, .tid = A & RING_SAMPLE_TID, .user = 3 } }, /* there is no switch */
+	{ 0, { .at = 5 * SEC + 4, .kind = RING_SAMPLE, .tid = 1 } }, /* of no thread that existed */
+	{ 1, { .at = 5 * SEC, .kind = RING_SAMPLE, .tid = A & RING_SAMPLE_TID, .user = 3 } }, /* on a CPU without a
+											       * switch */
 	{ 2, { .at = 5 * SEC + 50 * MS, .kind = RING_SWITCH, .tid = A, .other = 0 } },
 	{ 2, { .at = 5 * SEC + 50 * MS, .kind = RING_BLOCK, .tid = A & RING_SAMPLE_TID, .in_d = true, .kernel = 9,
 	       .off_ns = 40 * MS, .blocked_ns = 30 * MS } },
 	{ 2, { .at = 5 * SEC + 60 * MS, .kind = RING_SWITCH, .tid = 99, .other = A } },
-	{ 2, { .at = 5 * SEC + 61 * MS, .kind = RING_SAMPLE, .tid = 99 } }, /* nobody knows it */
+	{ 2, { .at = 5 * SEC + 61 * MS, .kind = RING_SAMPLE, .tid = 99 } }, /* an unknown thread */
 };
 
 static int tell_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
@@ -65,7 +66,7 @@ static int tell_stacks(void *arg,
 
 	(void)arg;
 	if (!err)
-		err = fn(fn_arg, 77, &user, frames); /* not wanted */
+		err = fn(fn_arg, 77, &user, frames); /* not requested */
 	return err ? err : fn(fn_arg, 4, &kernel, frames);
 }
 

@@ -11,7 +11,7 @@
 #include "unit.h"
 #include "util/online.h"
 
-/* What was asked for, and whether the CPUs count cycles. */
+/* What was requested, and whether the CPUs count cycles. */
 static struct {
 	bool counts;
 	int cycles, clocks;
@@ -19,7 +19,7 @@ static struct {
 
 long __wrap_syscall(long number, ...);
 
-/* Only a first try succeeds: there is no program that could be attached. */
+/* Only opening the event succeeds: there is no program to attach. */
 long __wrap_syscall(long number, ...)
 {
 	const struct perf_event_attr *attr;
@@ -70,7 +70,7 @@ TEST(samplers, cycles_where_there_are)
 	assert_true(perf.clocks > 0);
 }
 
-/* --clock=cpu: no event that interrupts as an NMI is even tried. */
+/* --clock=cpu: events that interrupt as an NMI are not even tried. */
 TEST(samplers, cpu_clock_where_wanted)
 {
 	assert_string_equal(event_of(true, true), "cpu-clock");

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-/* As the kernel has it; NULL: there is no such file. */
+/* The kernel's files; NULL: no such file. */
 struct files {
 	const char *state, *enable_seq, *ops;
 };
@@ -64,7 +64,7 @@ static int remove_folder(void **state)
 	return rmdir(path) || rmdir(folder);
 }
 
-/* Before Linux 6.12, and where it is not built in. */
+/* Before Linux 6.12, and if it is not built in. */
 TEST(sched_ext, none)
 {
 	struct sched_ext s;
@@ -93,12 +93,12 @@ TEST(sched_ext, states)
 	s = read_of((struct files){ "disabled", "2", NULL });
 	assert_false(s.on);
 	assert_true(s.ran);
-	/* Without the counter only the present is known. */
+	/* Without the counter only the present state is known. */
 	s = read_of((struct files){ "enabled", NULL, "simple" });
 	assert_true(s.on && s.ran);
 }
 
-/* It is whatever its author wrote. */
+/* Its author chooses the name. */
 TEST(sched_ext, name_is_made_safe)
 {
 	struct sched_ext s = read_of((struct files){ "enabled", "1", "a\033[2Jb" });

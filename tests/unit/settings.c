@@ -16,7 +16,7 @@ static int set(struct settings *s, const char *section, const char *name, const 
 	char error[160];
 	int err = settings_set(s, section, name, value, 7, error, sizeof(error));
 
-	assert_true((err == -EINVAL) == (*error != '\0')); /* wrong and said, or neither */
+	assert_true((err == -EINVAL) == (*error != '\0')); /* an error with a message, or neither */
 	return err;
 }
 
@@ -48,7 +48,7 @@ TEST(settings, come_back_as_they_were)
 	assert_string_equal(t.keymap.keys[ACTION_SEARCH], "F3 /");
 }
 
-/* A preset that stands behind a binding does not undo it. */
+/* A preset after a binding does not undo it. */
 TEST(settings, preset_keeps_bindings)
 {
 	struct settings s;
@@ -90,7 +90,7 @@ static const char *text_of(const struct settings *s, const char *name, struct se
 	return NULL;
 }
 
-/* Also where the locale's decimal point is a comma, if there is such a locale. */
+/* Also if the locale's decimal point is a comma, if there is such a locale. */
 TEST(settings, delays_are_written_as_they_are_read)
 {
 	static const char *const delays[] = { "0.1s", "0.5s", "1s", "1.25s", "10s", "59.999999999s" };
@@ -106,7 +106,7 @@ TEST(settings, delays_are_written_as_they_are_read)
 	setlocale(LC_NUMERIC, "C");
 }
 
-/* Of the first line that is wrong, what is wrong with it, whatever comes behind. */
+/* The error is that of the first invalid line, whatever follows. */
 TEST(settings, file_names_the_first_error)
 {
 	static const struct {

@@ -67,7 +67,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* A thread that has its slot's number. */
+/* A thread whose tid is the number of its slot. */
 static struct slot *born(uint32_t index)
 {
 	struct slot *s = &memory.slots[index];
@@ -164,7 +164,7 @@ static void goes_on_behind_a_broken_one(void **state)
 	assert_int_equal(unlisted(), 1);
 }
 
-/* The rows of thread 1 in the next second, by how long they are: ms. */
+/* The rows of thread 1 in the next second, by their length in ms. */
 static int rows(int alive_ms[4])
 {
 	const struct tick *t;
@@ -185,7 +185,7 @@ static int rows(int alive_ms[4])
 	return nr;
 }
 
-/* What a thread did before it was moved has a row of its own, and it has one for the rest. */
+/* A thread that moves has a row for the time before, and one for the rest. */
 static void moved(void **state)
 {
 	struct slot *s = born(1), was;
@@ -195,7 +195,7 @@ static void moved(void **state)
 	second();
 	was = *s;
 	assert_int_equal(slots_moved(slots, 1, &was, now + SEC * 3 / 10), 0);
-	/* told once more: there is nothing between */
+	/* reported again: nothing lies between */
 	assert_int_equal(slots_moved(slots, 1, &was, now + SEC * 3 / 10), 0);
 	s->seq += 2;
 	assert_int_equal(rows(ms), 2);
@@ -203,7 +203,7 @@ static void moved(void **state)
 	assert_int_equal(ms[1], 700);
 	assert_int_equal(rows(ms), 1);
 	assert_int_equal(ms[0], 1000);
-	/* of a time that was shown */
+	/* of a time that was shown already */
 	assert_int_equal(slots_moved(slots, 1, &was, now - SEC / 2), 0);
 	assert_int_equal(rows(ms), 1);
 	/* another thread has its slot */
@@ -212,7 +212,7 @@ static void moved(void **state)
 	assert_int_equal(rows(ms), 1);
 }
 
-/* Twice in a second, and born in it. */
+/* Moved twice in a second, and born in it. */
 static void moved_twice(void **state)
 {
 	struct slot *s, was;
@@ -235,10 +235,10 @@ static int tell_moved(void *arg)
 {
 	struct slot was = memory.slots[1];
 
-	if (++*(int *)arg == 1) /* the dead are harvested: it is not moved yet */
+	if (++*(int *)arg == 1) /* while the dead are harvested it has not moved yet */
 		return 0;
 	was.cgroup_id = 0;
-	/* after the end of the tick that is being made, as the thread switched meanwhile */
+	/* after the end of the present tick, as the thread switched meanwhile */
 	return slots_moved(slots, 1, &was, now + SEC);
 }
 

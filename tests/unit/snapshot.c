@@ -25,7 +25,7 @@ static void put(uint64_t at, enum ring_kind kind, uint32_t detail, uint64_t firs
 	};
 }
 
-/* A further slot of an event. */
+/* One more slot of an event. */
 static void put_values(uint64_t third, uint64_t fourth)
 {
 	uint64_t lap = head / SLOTS << RING_LAP_SHIFT;
@@ -112,7 +112,7 @@ TEST(snapshot, half_written_slots_are_counted_and_left_out)
 	loss = read_from(&start, 1, 0);
 	assert_int_equal(nr_got, SLOTS - 1);
 	assert_int_equal(loss.torn, 1);
-	assert_int_equal(loss.gaps, 0); /* what follows it is not held against it */
+	assert_int_equal(loss.gaps, 0); /* the slots after it do not count as gaps */
 }
 
 TEST(snapshot, a_switch_that_was_not_seen_is_a_gap)
@@ -128,7 +128,7 @@ TEST(snapshot, a_switch_that_was_not_seen_is_a_gap)
 
 TEST(snapshot, times_are_whole_by_the_marks)
 {
-	/* Quiet for longer than 40 bits last: the first slot is of long ago. */
+	/* Quiet for longer than 40 bits can count: the first slot is very old. */
 	struct event_mark marks[] = { { 1000, 0 }, { 2000, 1 }, { 5 * LAP_TIME - 50, 1 }, { 5 * LAP_TIME + 50, 3 } };
 
 	put_switch(1500, 1, 2);
@@ -179,7 +179,7 @@ TEST(snapshot, a_block_has_its_times)
 	assert_int_equal(got[1].blocked_ns, 2000);
 }
 
-/* As its row says: it took so long, and has the values that it was recorded with. */
+/* Follows the event's row: its length, and its recorded values. */
 TEST(snapshot, an_event_that_only_has_a_row)
 {
 	const uint64_t large = (1ULL << 52) - 1;
@@ -201,10 +201,10 @@ TEST(snapshot, an_event_that_only_has_a_row)
 	assert_int_equal(got[2].off_ns, 1400); /* not before the host was started */
 }
 
-/* Of an event whose slots are not all there nothing is read. */
+/* An event with missing slots is skipped. */
 TEST(snapshot, parts_of_events_are_left_out)
 {
-	put_values(1, 2); /* its first slot is not there any more: not lost here */
+	put_values(1, 2); /* its first slot was overwritten: not counted as lost here */
 	put_switch(1100, 1, 2);
 	put_values(1, 2);
 	put(1200, RING_BLOCK, 2, 11, 12);
@@ -220,7 +220,7 @@ TEST(snapshot, parts_of_events_are_left_out)
 	assert_int_equal(got[2].kind, RING_SWITCH);
 }
 
-/* More kinds than 4 bits are for. */
+/* More kinds than 4 bits can number. */
 TEST(snapshot, kinds_are_many)
 {
 	for (uint32_t kind = 1; kind < 1 << RING_KIND_LONG_BITS; kind++) {

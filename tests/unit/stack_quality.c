@@ -15,7 +15,7 @@ static uint64_t generation;
 static bool all_named;
 static int asked;
 
-/* An even frame has a name, an odd one gets it later. */
+/* Even frames have a name, odd ones get it later. */
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
 	(void)arg, (void)tgid;
@@ -83,7 +83,7 @@ TEST(stack_quality, nothing_is_known_where_there_are_no_stacks)
 	assert_string_equal(text(&q), "unwound - named -");
 }
 
-/* 300 x 4/6, 100 x 0/2, and 100 x 2/3 with a gap that is no frame. */
+/* 300 x 4/6, 100 x 0/2, and 100 x 2/3 with a gap, which is no frame. */
 TEST(stack_quality, names_are_shares_of_frames_by_weight)
 {
 	struct stack_quality q = { 0 };
@@ -103,7 +103,7 @@ TEST(stack_quality, names_are_shares_of_frames_by_weight)
 	assert_string_equal(text(&q), "unwound 100% named 53%");
 }
 
-/* Weights of one, as of events that are counted: each is less than a whole. */
+/* Weights of one, as for counted events: each share is less than a whole. */
 TEST(stack_quality, weights_of_one_add_up)
 {
 	struct stack_quality q = { 0 };
@@ -135,7 +135,7 @@ TEST(stack_quality, unwound_is_both_parts_to_a_root)
 	add(&q, &s);
 	assert_int_equal(q.stacks, 50);
 	assert_int_equal(q.unwound, 0);
-	s.life = &kthread; /* which has no user stack */
+	s.life = &kthread; /* has no user stack */
 	add(&q, &s);
 	add(&q, &both);
 	assert_int_equal(q.unwound, 20);

@@ -13,7 +13,7 @@
 #define HALF STACK_HALF(BITS)
 #define LINES STACK_LINES_HALF(BITS)
 
-/* What the programs wrote, and its reader. */
+/* The programs' data, and its reader. */
 static struct cpu_area *area;
 static struct cpu_slot *cpu;
 static struct shared *shared;
@@ -64,7 +64,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* A stack of @nr frames, all of which are @frame: its id. */
+/* Writes a stack of @nr frames, all equal to @frame. Returns its id. */
 static uint32_t write_stack(uint64_t frame, uint16_t nr)
 {
 	uint32_t generation = shared->stack_generation, half = generation & 1, index = shared->stack_entries[half]++;
@@ -86,7 +86,7 @@ static void write_sample(uint32_t id)
 	area->stack_events[place % STACK_EVENTS] = (struct stack_event){ .seq = place + 1, .slot = 1, .tid = 1, .user = id };
 }
 
-/* A half full of stacks that are all new, and as many looks as it takes until it can be used again. */
+/* Fills a half with new stacks, and reads as often as needed until it can be used again. */
 static void turn(uint64_t first)
 {
 	uint32_t generation = shared->stack_generation;
@@ -98,7 +98,7 @@ static void turn(uint64_t first)
 	assert_int_equal(stacks_drain(stacks), 0);
 }
 
-/* Which of some ids are there, with the frame that they were written with. */
+/* Which of some ids are found, with the frame they were written with. */
 struct looking {
 	const uint32_t *ids;
 	const uint64_t *frames;
@@ -122,7 +122,7 @@ static int look(void *arg, uint32_t id, const struct stack_entry *e, const uint6
 
 #define TURNS 8
 
-/* As fast as the dictionary may turn: each of its halves is full of new stacks. */
+/* The fastest turn of the dictionary: each half is full of new stacks. */
 TEST(stacks, what_the_window_has_keeps_its_stack_however_often_the_dictionary_turns)
 {
 	uint32_t ids[TURNS];
@@ -141,7 +141,7 @@ TEST(stacks, what_the_window_has_keeps_its_stack_however_often_the_dictionary_tu
 	assert_int_equal(stacks_lost(stacks), 0);
 }
 
-/* Hours of new stacks take no more memory than the window's. */
+/* Hours of new stacks take no more memory than the window's stacks. */
 TEST(stacks, what_left_the_window_makes_room)
 {
 	struct looking l = { 0 };
@@ -155,7 +155,7 @@ TEST(stacks, what_left_the_window_makes_room)
 		write_stack((i + 1) << 32, 20);
 	old_stacks_keep(old, &half, 1 * SEC);
 	most = old_stacks_bytes(old, &early);
-	half.generation = 3; /* the same stacks once more: all that is new are their ids */
+	half.generation = 3; /* the same stacks again: only their ids are new */
 	old_stacks_keep(old, &half, 2 * SEC);
 	assert_in_range(old_stacks_bytes(old, &early), most + 1, most * 5 / 4);
 	old_stacks_age(old, 31 * SEC);
@@ -199,7 +199,8 @@ TEST(stacks, above_what_they_may_take_the_oldest_go_and_are_counted)
 	old_stacks_free(old);
 }
 
-/* What a CPU's ring had no room for is lost, to the last one, and so is what has no stack in the dictionary. */
+/* Events that a CPU's ring had no room for are counted as lost, to the last one, and so are those without a stack in
+ * the dictionary. */
 TEST(stacks, events_that_were_overwritten_are_counted)
 {
 	uint32_t id;

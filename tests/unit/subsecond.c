@@ -7,7 +7,7 @@
 #define SEC 1000000000ULL
 #define MS 1000000ULL
 
-/* Events of the recorder, CPU after CPU. */
+/* Events of the recorder, CPU by CPU. */
 struct recorded {
 	const struct recorded_event {
 		int cpu;
@@ -80,7 +80,7 @@ TEST(subsecond, waits_from_one_cpu_to_another)
 	assert_int_equal(subsecond_sum(&s, 10, 1, 1), 5 * MS);
 	assert_int_equal(subsecond_sum(&s, 10, 2, 1), 2 * MS);
 	assert_int_equal(subsecond_sum(&s, 10, 3, SUBSECOND_PARTS - 3), 0);
-	READ(&s, events, 12); /* the wait that went on is told when it ends */
+	READ(&s, events, 12); /* the wait that went on is counted when it ends */
 	assert_int_equal(subsecond_sum(&s, 10, 3, SUBSECOND_PARTS - 3), 10 * MS);
 	assert_int_equal(subsecond_sum(&s, 11, 0, 1), 5 * MS);
 	subsecond_fini(&s);
@@ -103,7 +103,7 @@ TEST(subsecond, d_state_until_it_was_woken)
 	subsecond_fini(&s);
 }
 
-/* What the recorder does not have any more is not known; nor is what was so long ago that there is no room for it. */
+/* Events that the recorder has lost are unknown, and so is what is too old to be kept. */
 TEST(subsecond, what_is_not_known)
 {
 	static const struct recorded_event events[] = {

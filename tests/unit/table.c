@@ -61,7 +61,7 @@ static void next_tick(struct table_state *t)
 	for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
 		assert_int_equal(table_add(t, &items[i]), 0);
 	table_sort(t, &context, 10);
-	context.now_ns += 10000000000ULL; /* no order is held that long */
+	context.now_ns += 10000000000ULL; /* past the time that the order is held */
 }
 
 static void assert_order(struct table_state *t, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -73,7 +73,7 @@ static void assert_order(struct table_state *t, uint64_t a, uint64_t b, uint64_t
 		assert_int_equal(key(t->list.items[i]), keys[i]);
 }
 
-/* Numbers begin with the largest, texts with the smallest; what is not known, or not shown, is no order. */
+/* Numbers sort largest first, texts smallest first; unknown values and hidden columns do not sort. */
 TEST(table, sorts_by_its_columns)
 {
 	struct table_state t = { 0 };
@@ -111,7 +111,7 @@ TEST(table, clicks_on_titles_and_rows)
 	table_fini(&t);
 }
 
-/* The selection stays on its item, whatever the order. */
+/* The selection stays on its item in any order. */
 TEST(table, selection_and_search)
 {
 	struct table_state t = { 0 };

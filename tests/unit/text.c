@@ -38,7 +38,7 @@ TEST(text, safe_keeps_text)
 		{ "\u65e5\u672c\u8a9e", "\u65e5\u672c\u8a9e" },
 		{ "e\u0301", "e\u0301" },
 		{ "\U0001f600", "\U0001f600" },
-		/* the ends of each length and the neighbours of what is escaped */
+		/* the limits of each length, and the neighbours of escaped characters */
 		{ "\u07ff\u0800\ud7ff\ue000\uffff", "\u07ff\u0800\ud7ff\ue000\uffff" },
 		{ "\U00010000\U0010ffff", "\U00010000\U0010ffff" },
 		{ "\u00ac\u00ae\u034e\u0350\u115e\u1161", "\u00ac\u00ae\u034e\u0350\u115e\u1161" },
@@ -160,7 +160,7 @@ TEST(text, safe_cuts_at_whole_characters)
 	};
 
 	FOR_EACH (c, cases) {
-		char *out = malloc(c->size); /* exact, so that a sanitizer sees one byte too many */
+		char *out = malloc(c->size); /* of exact size, so that a sanitizer sees one byte too many */
 
 		assert_non_null(out);
 		assert_int_equal(text_safe(out, c->size, c->in, strlen(c->in)), strlen(c->want));
@@ -170,7 +170,7 @@ TEST(text, safe_cuts_at_whole_characters)
 	assert_int_equal(text_safe(NULL, 0, "abc", 3), 0);
 }
 
-/* Any bytes at all: well-formed by the C library's judgement, nothing that controls a terminal. */
+/* Any bytes: the result is well-formed for the C library, and nothing controls a terminal. */
 TEST(text, safe_result_is_always_safe)
 {
 	unsigned int seed = 1;
@@ -264,7 +264,7 @@ TEST(text, is_utf8_follows_the_locale)
 	assert_true(text_is_utf8());
 	assert_non_null(setlocale(LC_ALL, "C"));
 	assert_false(text_is_utf8());
-	/* no tables for it, but still one cell each */
+	/* no tables for it, but one cell each */
 	assert_int_equal(text_width("\u00e4b"), 2);
 	assert_non_null(setlocale(LC_ALL, "C.UTF-8"));
 }

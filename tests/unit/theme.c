@@ -34,7 +34,7 @@ TEST(theme, built_in_ones_load)
 
 	for (; theme_builtin(nr); nr++) {
 		assert_int_equal(theme_load(&t, theme_builtin(nr), NULL, error, sizeof(error)), 0);
-		/* The terminal's own colours stay where nothing is meant. */
+		/* The terminal's own colours stay if the theme sets none. */
 		assert_int_equal(theme_look(&t, ROLE_TEXT)->fg, THEME_DEFAULT);
 		assert_int_equal(theme_look(&t, ROLE_TEXT)->bg, THEME_DEFAULT);
 		assert_string_equal(t.name, theme_builtin(nr));
@@ -95,7 +95,7 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 	assert_int_equal(theme_load(&t, "../etc/passwd\n", &files, error, sizeof(error)), -ENOENT);
 }
 
-/* One error is enough: 200 lines in 4 files within each other can be combined in more ways than there is time. */
+/* One error ends the reading: 200 lines in 4 files that include one another have more combinations than can be read. */
 TEST(theme, one_that_inherits_itself_is_not_read_for_ever)
 {
 	char path[] = "/tmp/systop-theme-XXXXXX", error[256];
@@ -111,7 +111,7 @@ TEST(theme, one_that_inherits_itself_is_not_read_for_ever)
 	unlink(path);
 }
 
-/* What is no file is not opened, and nobody's file is read but the user's and root's. */
+/* Only regular files are opened, and only files of the user and root are read. */
 TEST(theme, files_are_the_users)
 {
 	static const struct {

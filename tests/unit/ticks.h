@@ -2,7 +2,7 @@
 #ifndef SYSTOP_TESTS_TICKS_H
 #define SYSTOP_TESTS_TICKS_H
 
-/* Refreshes of a model, made by hand. */
+/* Refreshes of a model, built by hand. */
 
 #include "unit.h"
 
@@ -21,7 +21,8 @@ static inline struct life *tick_life(struct model *m, pid_t tid, const char *com
 	return model_life(m, &id, cgroup);
 }
 
-/* tick_begin - of one second, at 5 s. tick_begin_at - at this time, CLOCK_BOOTTIME. */
+/* tick_begin - starts a refresh of one second, at 5 s.
+ * tick_begin_at - at this time, CLOCK_BOOTTIME. */
 static inline void tick_begin_at(struct model *m, uint64_t boottime_ns)
 {
 	struct timespec wall = { 0 };
@@ -34,7 +35,7 @@ static inline void tick_begin(struct model *m)
 	tick_begin_at(m, 5 * SEC);
 }
 
-/* tick_cgroup - @limit NULL: it has none. */
+/* tick_cgroup - @limit NULL: none. */
 static inline void tick_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit)
 {
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };

@@ -18,7 +18,7 @@
 
 #define NR_CPUS 2
 
-/* What the programs wrote. */
+/* The programs' data. */
 static struct cpu_area *areas[NR_CPUS];
 static uint64_t lines[IRQ_LINES_MAX];
 static uint32_t nr_lines;
@@ -50,7 +50,7 @@ static int open_all(void **state)
 	memset(lines, 0, sizeof(lines));
 	nr_lines = 0;
 	shared = (struct shared){ .steal_told = 1 };
-	areas[0] = calloc(1, sizeof(*areas[0])); /* the other one was never online */
+	areas[0] = calloc(1, sizeof(*areas[0])); /* the other CPU was never online */
 	model = model_new(0);
 	if (!write_lines())
 		return -1;
@@ -71,14 +71,14 @@ static int close_all(void **state)
 	return 0;
 }
 
-/* A source came that often on CPU 0. */
+/* A source occurred @count times on CPU 0. */
 static void came(uint32_t source, uint32_t count)
 {
 	areas[0]->irqs[source].count = count;
 	areas[0]->irqs_met[source / 64] |= 1ULL << source % 64;
 }
 
-/* CPU 0 has run for @ns since the start: what the next tick shows of it. */
+/* CPU 0 has run for @ns since the start: its values in the next tick. */
 static struct cpu_values ran(uint64_t ns)
 {
 	struct cpu_values v;
@@ -104,14 +104,14 @@ TEST(irqs, no_timer_on_a_busy_cpu)
 {
 	assert_int_equal(cpus_tick(cpus, NULL, 0), 0);
 	ran(SEC / 2);
-	assert_false(unseen()); /* it may be nearly idle */
+	assert_false(unseen()); /* it may be almost idle */
 	ran(3 * SEC);
 	assert_true(unseen());
 	areas[0]->irqs[IRQ_LOC].count = 1;
 	assert_false(unseen());
 }
 
-/* Its timer need not come. */
+/* Its timer may stay off. */
 TEST(irqs, no_timer_on_a_tickless_cpu)
 {
 	assert_int_equal(cpus_tick(cpus, NULL, 0), 0);
@@ -120,7 +120,7 @@ TEST(irqs, no_timer_on_a_tickless_cpu)
 	assert_false(unseen());
 }
 
-/* As under Xen. */
+/* Like Xen. */
 TEST(irqs, a_timer_that_has_a_line)
 {
 	assert_int_equal(cpus_tick(cpus, NULL, 0), 0);
@@ -129,7 +129,7 @@ TEST(irqs, a_timer_that_has_a_line)
 	nr_lines = 1;
 	came(IRQ_LINES, 100);
 	assert_int_equal(irqs_tick(irqs, NULL), 0);
-	assert_true(unseen()); /* a disk's */
+	assert_true(unseen()); /* of a disk */
 	lines[48] = IRQ_LINES + 1;
 	nr_lines = 2;
 	came(IRQ_LINES + 1, 100);
@@ -137,13 +137,13 @@ TEST(irqs, a_timer_that_has_a_line)
 	assert_false(unseen());
 }
 
-/* What is not watched is not "none". */
+/* An unobserved gap is not "none". */
 TEST(irqs, gaps_are_not_known_without_timers)
 {
 	assert_int_equal(cpus_tick(cpus, NULL, 0), 0);
 	assert_int_equal(ran(SEC).gap_ns, 0);
 	cpus_timers(cpus, false);
-	slots[0].gap_ns = SEC; /* of a sampler's interrupt */
+	slots[0].gap_ns = SEC; /* from a sampler's interrupt */
 	assert_int_equal(ran(2 * SEC).gap_ns, VALUE_NA);
 	cpus_timers(cpus, true);
 	assert_int_equal(ran(3 * SEC).gap_ns, SEC);

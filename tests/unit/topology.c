@@ -11,7 +11,7 @@
 #include "proc/topology.h"
 #include "util/cpulist.h"
 
-/* Where a tree of tests/unit/sysfs is unpacked to. */
+/* Where a tree of tests/unit/sysfs is unpacked. */
 static char folder[64];
 
 static void make_file(const char *name, const char *content)
@@ -31,7 +31,7 @@ static void make_file(const char *name, const char *content)
 	fclose(f);
 }
 
-/* A file for each number that stands in brackets. */
+/* Creates a file for each number in brackets. */
 static void make_files(const char *name, const char *content)
 {
 	const char *open = strchr(name, '['), *at = open + 1;
@@ -112,7 +112,7 @@ TEST(topology, two_sockets)
 	topology_fini(&r);
 }
 
-/* Small cores have a level 2 of four, and all but the last two a level 3. */
+/* Four small cores share a level 2 cache, and all but the last two have a level 3. */
 TEST(topology, hybrid_with_holes)
 {
 	static const int offline[] = { 3, 4, 5, 12, 19 };

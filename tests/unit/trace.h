@@ -2,7 +2,7 @@
 #ifndef SYSTOP_TESTS_TRACE_H
 #define SYSTOP_TESTS_TRACE_H
 
-/* For tests of traces: one that is written to memory, then read. */
+/* For tests of traces: a trace is written to memory, then read. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define PB(message) Perfetto__Protos__##message
 
-/* Of a host that has been up for a month: as long as times get. */
+/* A host that has been up for a month: large times. */
 #define START 2600000000000000ULL
 
 static struct {

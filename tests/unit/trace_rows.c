@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Events of a trace that have no writer of their own. */
+/* Events of a trace without a special writer. */
 #include "unit.h"
 
 #include "export/perfetto/perfetto_stacks.h"
@@ -8,7 +8,7 @@
 
 #define KIND 200
 
-/* The track with this name; NULL: there is none. */
+/* The track with this name; NULL: none. */
 static const PB(TrackDescriptor) *track_named(const char *name)
 {
 	for (size_t i = 0; i < trace.read->n_packet; i++) {
@@ -21,7 +21,7 @@ static const PB(TrackDescriptor) *track_named(const char *name)
 	return NULL;
 }
 
-/* The event number @nr of a track, with its time since the start. */
+/* Event number @nr of a track, with its time since the start. */
 static const PB(TrackEvent) *event_of(uint64_t track, int nr, uint64_t *at)
 {
 	for (size_t i = 0; i < trace.read->n_packet; i++) {
@@ -95,7 +95,7 @@ static void of_a_thread(void **state)
 	assert_int_equal(event->debug_annotations[1]->uint_value, 6);
 	forget();
 
-	t = (struct trace){ .start = START, .current = 0 }; /* the CPU is idle: it is nobody's */
+	t = (struct trace){ .start = START, .current = 0 }; /* the CPU is idle: the event belongs to no thread */
 	written(&t, &row, &e);
 	assert_null(track_named("fault"));
 	forget();

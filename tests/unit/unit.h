@@ -2,7 +2,7 @@
 #ifndef SYSTOP_TESTS_UNIT_H
 #define SYSTOP_TESTS_UNIT_H
 
-/* What every test in tests/unit needs: cmocka, with the headers it forgets, and naming by case. */
+/* Needed by every test in tests/unit: cmocka, with the headers that it omits, and names of cases. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* fail is systop's own; a skipped case prints as a failed one (see tests/run). */
+/* fail is systop's own; a skipped case would print as a failed one (see tests/run). */
 #undef fail
 #undef skip
 

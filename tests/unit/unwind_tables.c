@@ -12,9 +12,9 @@
 #include "helper/proto.h"
 #include "util/space.h"
 
-#define ROWS 8192   /* of a page */
-#define PAGES 4     /* of a file: eight of these fill a chunk */
-#define RULES 100   /* all of which no other file has */
+#define ROWS 8192   /* per page */
+#define PAGES 4     /* per file: eight files fill a chunk */
+#define RULES 100   /* which no other file has */
 #define FIT (UNWIND_CHUNK_ROWS / ROWS / PAGES)
 
 static struct unwind_file files[UNWIND_FILES];
@@ -43,7 +43,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* What the symbols helper makes of file @file, with @nr_pages pages: rule @i says @file and @i. */
+/* The symbols helper's result for file @file with @nr_pages pages: rule @i contains @file and @i. */
 static int packed(uint32_t file, uint32_t nr_pages)
 {
 	struct cfi_packed head = { RULES, nr_pages };
@@ -77,7 +77,7 @@ static int read_file(uint32_t file, uint32_t nr_pages)
 	return err;
 }
 
-/* The pages of files that have a table are nobody else's. */
+/* The pages of files with a table are not shared. */
 static void check_pages(uint32_t nr)
 {
 	static uint8_t taken[UNWIND_CHUNK_ROWS / ROWS];
@@ -93,8 +93,8 @@ static void check_pages(uint32_t nr)
 		}
 }
 
-/* Hours of new files, of which few are needed at once: 300 have more rules than there is room for, and many times more
- * rows. */
+/* Hours of new files, few of them needed at once: 300 files have more rules than there is room for, and many times
+ * more rows. */
 TEST(unwind_tables, those_needed_last_stay_and_the_others_make_room)
 {
 	const uint32_t all = 300;
@@ -116,7 +116,7 @@ TEST(unwind_tables, those_needed_last_stay_and_the_others_make_room)
 			fail_msg("file %u of %u was met late, and has no table any more", all - i, all);
 }
 
-/* There is no rule that the table of one file has in another one's place. */
+/* No table has a rule of another file's in its place. */
 TEST(unwind_tables, a_rule_goes_with_the_last_file_that_has_it)
 {
 	struct cfi_rule shared = { .kind = CFI_SP, .offset = 1, .more = 7 };
@@ -134,7 +134,7 @@ TEST(unwind_tables, a_rule_goes_with_the_last_file_that_has_it)
 		assert_int_equal(rules[at - 7 + i].offset, 1);
 }
 
-/* If all are needed they stay, and the file is asked for again later, not at once. */
+/* If all are needed they stay; the new file is requested again later, not at once. */
 TEST(unwind_tables, what_is_needed_does_not_go_for_each_that_comes)
 {
 	uint32_t without = 0;
@@ -152,7 +152,7 @@ TEST(unwind_tables, what_is_needed_does_not_go_for_each_that_comes)
 	assert_int_equal(unwind_tables_wanted(tables, 0), 0);
 }
 
-/* One that takes half of what one file may have goes before those that take little. */
+/* A file that takes half of the limit per file goes before small ones. */
 TEST(unwind_tables, the_large_ones_go_first_and_for_a_while)
 {
 	struct cfi_packed head = { CFI_RULES_MAX, 1 };

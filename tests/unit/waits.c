@@ -12,10 +12,10 @@
 #define THREADS 8192
 #define DRAINS_A_SECOND 4
 
-/* Of one CPU, as parts of its time. */
+/* As a share of one CPU's time. */
 #define BUDGET 0.02
 
-/* What the programs wrote, and its reader. */
+/* The programs' data, and its reader. */
 static struct cpu_area *areas[CPUS];
 static struct cpu_slot *cpus;
 static struct slot *threads;
@@ -72,7 +72,7 @@ static uint32_t any_thread(void)
 	return 1 + rand_r(&seed) % (THREADS - 1);
 }
 
-/* All that @nr CPUs can pay for in a quarter of a second, each time another thread waits behind another one. */
+/* All events that @nr CPUs can pay for in a quarter of a second, each with a new pair of threads. */
 static uint64_t overload(int nr)
 {
 	uint64_t each = SEC / DRAINS_A_SECOND / waits_price(nr);
@@ -91,7 +91,7 @@ static uint64_t cost_of_drain(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
-/* What all threads are told of, and what showing it costs. */
+/* Sums of what is reported for all threads, and the cost of showing it. */
 static uint64_t show(uint64_t *told)
 {
 	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID), cost;
@@ -112,15 +112,15 @@ static uint64_t show(uint64_t *told)
 	return cost;
 }
 
-/* By their own clocks the two parts take no more than this, however slow the machine is: what time is not enough for is
- * counted as lost. */
+/* By its own clock each of the two parts takes no more than this, however slow the machine is: events beyond that
+ * are counted as lost. */
 TEST(waits, reading_those_of_64_overloaded_cpus_takes_2_percent_of_one)
 {
 	uint64_t written = 0, told = 0, cost = 0, read;
 	double share, lost;
 
 	for (int second = 0; second < 4; second++) {
-		if (second == 1) /* memory is there now */
+		if (second == 1) /* memory has been allocated */
 			cost = 0;
 		for (int i = 0; i < DRAINS_A_SECOND; i++) {
 			written += overload(CPUS);
@@ -138,7 +138,7 @@ TEST(waits, reading_those_of_64_overloaded_cpus_takes_2_percent_of_one)
 		fail_msg("it took %.2f %% of a CPU", 100 * share);
 }
 
-/* The same number of events costs as much where all differ as where few do, but for memory that is farther away. */
+/* The same number of events costs the same whether all differ or few do, apart from cache misses. */
 TEST(waits, one_that_differs_from_all_others_is_no_dearer_than_one_that_is_known)
 {
 	uint64_t few = UINT64_MAX, many = UINT64_MAX, told = 0, cost;

@@ -12,7 +12,7 @@
 
 #define WAIT_MS 30000
 
-/* A busy process that watches its socket; once @ready it is busy. */
+/* A busy process that watches its socket; it writes to @ready when it is busy. */
 static pid_t fork_busy(const int watched[2], int ready, unsigned int request_ms, bool requests)
 {
 	const struct rlimit most = { 20, 20 };
@@ -21,7 +21,7 @@ static pid_t fork_busy(const int watched[2], int ready, unsigned int request_ms,
 	if (pid)
 		return pid;
 	close(watched[0]);
-	setrlimit(RLIMIT_CPU, &most); /* it must not stay if it does not end itself */
+	setrlimit(RLIMIT_CPU, &most); /* it must not survive if it does not end itself */
 	if (watch_start(watched[1], request_ms) || write(ready, "", 1) != 1)
 		_exit(77);
 	for (;;)
@@ -29,7 +29,7 @@ static pid_t fork_busy(const int watched[2], int ready, unsigned int request_ms,
 			watch_request();
 }
 
-/* How it ended, and how much CPU time it had used, in ms. */
+/* How it ended, and its CPU time in ms. */
 static int wait_for(pid_t pid, long *used_ms)
 {
 	struct rusage usage;
@@ -68,7 +68,7 @@ TEST(watch, a_request_has_so_much_time)
 	close_all(watched, ready);
 }
 
-/* Requests that are small may go on for ever: until the other end of the socket is closed, what was sent there or not. */
+/* Small requests may go on forever, until the other end of the socket is closed, with or without pending messages. */
 TEST(watch, ends_with_the_socket)
 {
 	int watched[2], ready[2], status;
@@ -88,7 +88,7 @@ TEST(watch, ends_with_the_socket)
 	close(watched[1]);
 	close(ready[1]);
 	watched[0] = watched[1] = ready[1] = -1;
-	assert_int_equal(poll(&p, 1, WAIT_MS), 1); /* the end of the last one that could write */
+	assert_int_equal(poll(&p, 1, WAIT_MS), 1); /* the last writer has closed its end */
 	status = wait_for(pid, &used_ms);
 	assert_true(WIFEXITED(status));
 	assert_in_range(used_ms, 0, 5000);

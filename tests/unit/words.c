@@ -13,7 +13,7 @@ static void tell(const char *text, size_t bytes)
 	strncat(told, text, bytes);
 }
 
-/* What libbpf says of a program that the verifier refuses, in pieces as it does. */
+/* libbpf's messages for a program that the verifier rejects, in pieces as libbpf prints them. */
 static void verifier_refuses(void)
 {
 	words_begin();
@@ -55,7 +55,7 @@ TEST(words, map_refused)
 	assert_int_equal(r->nr_lines, 0);
 }
 
-/* A log without its end, lines that are too long, and what no terminal should get. */
+/* A log without its end, lines that are too long, and characters that no terminal should get. */
 TEST(words, fit_for_a_terminal)
 {
 	const struct refusal *r = words_refusal();
@@ -72,7 +72,7 @@ TEST(words, fit_for_a_terminal)
 	assert_non_null(strstr(r->what, "program \\x1b[31m"));
 }
 
-/* Details are for the log alone; that has all of it, as it was said. */
+/* Details go only to the log, which has all of them, unchanged. */
 TEST(words, all_of_it_for_the_log)
 {
 	words_listen(tell);

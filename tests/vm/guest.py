@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every other test takes for granted in a guest. Prints TAP."""
+"""The assumptions of all other tests in a guest. Prints TAP."""
 
 import os
 import subprocess

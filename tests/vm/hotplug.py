@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A CPU that goes offline and comes back while systop runs: no part of its time off is shown as idle, or as anything."""
+"""A CPU goes offline and comes back while systop runs: no part of its offline time is shown, as idle or as anything
+else."""
 
 import os
 import sys
@@ -18,7 +19,7 @@ def turn(on):
 
 
 def hotplug():
-    """In a refresh that the CPU was off for all the time it has no row, and threads of its own do not run."""
+    """In a refresh during which the CPU was always offline it has no row, and its own threads do not run."""
     with Systop("--all", "-d", "1") as systop:
         systop.line()
         turn(False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""With lockdown "confidentiality", which stays until the guest ends: no program may read kernel memory,
-so there are no stacks, and everything else is there. Prints TAP."""
+"""With lockdown "confidentiality", which lasts until the guest ends: no program may read kernel memory, so there are
+no stacks, and everything else works. Prints TAP."""
 
 import json
 import os

@@ -4,14 +4,14 @@
 
 #include "tui/input/views.h"
 
-/* Where an action means something: IN_THREADS and so on in each view. Of two with the same key the one that means
- * something in fewer places comes first; neither may mean something where the other does not, unless in all. */
+/* Where an action applies: IN_THREADS and so on in each view. If two actions share a key in a place, the more
+ * specific one has precedence (comes_first() in keymap.c). */
 #define VIEW_PLACE(arg, id, ...) IN_##id = 1 << VIEW_##id,
 #define VIEW_PLACE_IF(trait, id, view, traits, ...) | (((traits) & (trait)) == (trait) ? IN_##id : 0)
 enum place_kind {
 	VIEWS(VIEW_PLACE, )
 	IN_TEXT = 1 << VIEW_COUNT, /* help, health */
-	IN_SEARCH = IN_TEXT << 1,  /* a search is on */
+	IN_SEARCH = IN_TEXT << 1,  /* a search is active */
 	IN_TABLES = 0 VIEWS(VIEW_PLACE_IF, VIEW_TABLE),
 	IN_ENTERED = 0 VIEWS(VIEW_PLACE_IF, VIEW_ENTERS),
 	IN_NAMES = 0 VIEWS(VIEW_PLACE_IF, VIEW_FINDS),
@@ -23,10 +23,9 @@ enum place_kind {
 };
 
 /*
- * Everything a key can do, one line each: dispatch, footer, help, config and man page come from
- * here. Keys are separated by blanks; keymap.h says how they are written.
- * id, name in the config, where, keys of the presets systop, htop, below, word in the footer ("":
- * not there), help
+ * All key actions, one line each: dispatch, footer, help, config and man page derive from them. Keys are separated by
+ * blanks; keymap.h describes their syntax.
+ * id, name in the config, where, keys of the presets systop, htop, below, word in the footer ("": not shown), help
  */
 #define VIEW_ACTION(_, id, view, traits, tab, name, also, systop, htop, below, help) \
 	_(id, name, IN_ALL, systop, htop, below, "", "view: " help)
@@ -135,7 +134,8 @@ struct action_info {
 
 extern const struct action_info actions[ACTION_NONE];
 
-/* Names of the presets, and the action with this name in the config; ACTION_NONE: there is none. */
+/* Names of the presets.
+ * action_find - the action with this name in the config; ACTION_NONE: none. */
 extern const char *const preset_names[PRESET_COUNT];
 enum action action_find(const char *name);
 

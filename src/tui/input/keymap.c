@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of keys that are not one character, and the codes curses gives them. */
+/* Names of keys that are not one character, and their curses codes. */
 static const struct {
 	const char *name;
 	int key;
@@ -25,7 +25,7 @@ static const struct {
 
 #define NR_NAMES (sizeof(key_names) / sizeof(key_names[0]))
 
-/* What xterm, rxvt, screen, tmux and the Linux console send, each under each other's names. */
+/* Sent by xterm, rxvt, screen, tmux and the Linux console, each also under another's name. */
 static const struct {
 	const char *sequence;
 	int key;
@@ -53,7 +53,7 @@ void keymap_define(void)
 			define_key(sequences[i].sequence, sequences[i].key);
 }
 
-/* The code of key @nr (0, 1, ...: some have several) with this name; ERR: no more. */
+/* Code number @nr (0, 1, ...: some keys have several) of the key with this name; ERR: no more. */
 static int key_code(const char *name, size_t len, int nr)
 {
 	char *end;
@@ -75,7 +75,7 @@ static int key_code(const char *name, size_t len, int nr)
 	return ERR;
 }
 
-/* The next name in a list of keys: its length, 0 at the end. Moves @at to its start. */
+/* Length of the next name in a list of keys, 0 at the end. Moves @at to its start. */
 static size_t key_next(const char **at)
 {
 	*at += strspn(*at, " \t");
@@ -110,7 +110,7 @@ void keymap_preset(struct keymap *m, enum preset preset)
 		snprintf(m->keys[a], sizeof(m->keys[a]), "%s", actions[a].keys[preset]);
 }
 
-/* Whether it is a view's own: there it comes before what means something elsewhere too. */
+/* Whether the action belongs to one view or to the heatmaps: it then precedes actions that apply elsewhere, too. */
 static bool is_own(enum action a)
 {
 	int places = actions[a].places;
@@ -118,7 +118,7 @@ static bool is_own(enum action a)
 	return places == IN_HEAT || !(places & (places - 1));
 }
 
-/* Whether both mean something in some place, and neither comes first. */
+/* Whether both apply in some place and neither has precedence. */
 static bool overlap(enum action a, enum action b)
 {
 	return a != b && actions[a].places & actions[b].places && is_own(a) == is_own(b);
@@ -168,7 +168,7 @@ static bool keys_match(const char *keys, int key)
 	return false;
 }
 
-/* A search before everything, then the one that means something in fewer places. */
+/* Search actions have precedence, then the action that applies in fewer places. */
 static bool comes_first(enum action a, enum action b)
 {
 	if ((actions[a].places == IN_SEARCH) != (actions[b].places == IN_SEARCH))

@@ -7,7 +7,7 @@
 
 #include "util/format.h"
 
-/* As option -d. */
+/* As for option -d. */
 #define DELAY_MIN_NS 100000000ULL
 #define DELAY_MAX_NS 60000000000ULL
 
@@ -16,7 +16,7 @@ static const char *const yes_names[] = { "no", "yes" };
 
 #define NR(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-/* Which one of @names, -1: none. */
+/* Index of @value in @names, -1: none. */
 static int choice(const char *const *names, int nr, const char *value)
 {
 	for (int i = 0; i < nr; i++)
@@ -25,7 +25,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	return -1;
 }
 
-/* What can be said, with what it may be. The order is that of the file. */
+/* All settings with their possible values, in the order of the file. */
 #define SETTINGS(_)                                                                                \
 	_(THEME,    "look",  "theme",    "a theme's name: default light mono colour-blind 16-colour, or a file") \
 	_(COLOR,    "look",  "color",    "auto always never")                                      \
@@ -78,7 +78,7 @@ static int wrong(enum setting id, char *error, size_t size)
 	return -EINVAL;
 }
 
-/* Settings that are one of some names: where it is kept, as an int or a bool. */
+/* Settings with a fixed set of values: where each is stored, as an int or a bool. */
 static const struct {
 	const char *const *names;
 	int nr;
@@ -144,7 +144,7 @@ static int set_key(struct settings *s, const char *name, const char *value, int 
 	return keymap_bind(&s->keymap, a, value, line, error, size) ? -EINVAL : 0;
 }
 
-/* A preset, wherever it stands in the section: keys bound by then are bound again. */
+/* Applies a preset, wherever it stands in the section: keys bound before it are bound again. */
 static int set_preset(struct settings *s, const char *value)
 {
 	struct keymap bound = s->keymap;
@@ -201,7 +201,7 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 	return -ENOENT;
 }
 
-/* Not by %g: it writes the locale's decimal point, and what is read has a dot. */
+/* Not %g: it prints the locale's decimal point, and the parser expects a dot. */
 static void print_delay(uint64_t ns, char *buf, size_t size)
 {
 	char fraction[16];

@@ -11,14 +11,14 @@
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
-/* How the user wants it: what the config file and the options can say, and W writes. */
+/* The user's settings: set by the config file and the options, written by W. */
 struct settings {
 	char theme[64];
 	enum when color;   /* auto: unless NO_COLOR is set */
 	enum when ascii;   /* auto: unless the locale is UTF-8 */
 	bool mouse;
 	enum units units;
-	char view[16];     /* shown first: one of VIEW_NAMES */
+	char view[16];     /* first view: one of VIEW_NAMES */
 	struct sorting sorting;
 	bool hide_idle, hide_kthreads;
 	uint64_t delay_ns;
@@ -31,14 +31,15 @@ void settings_default(struct settings *s);
 
 /*
  * settings_set - one line of the config file.
- * @line: its number, 0: not of a file
- * Returns 0; -EINVAL with @error: what is wrong with the value; -ENOENT: there is no such setting.
+ * @line: its number, 0: not from a file
+ * Returns 0; -EINVAL with @error: what is wrong with the value; -ENOENT: no such setting.
  */
 int settings_set(struct settings *s, const char *section, const char *name, const char *value,
 		 int line, char *error, size_t size);
 
-/* settings_get - setting @nr as text, for W and --print-config. Returns false behind the last one;
- * the value is "" if it need not be written. @s: NULL: what it is called, without a value. */
+/* settings_get - setting @nr as text, for W and --print-config. Returns false after the last one; the value is "" if it
+ * need not be written.
+ * @s: NULL: only the name, without a value */
 struct setting_text {
 	const char *section, *name, *help;
 	char value[1024];

@@ -2,21 +2,21 @@
 #ifndef SYSTOP_TUI_INPUT_VIEWS_H
 #define SYSTOP_TUI_INPUT_VIEWS_H
 
-/* What a view has beside its own keys. */
+/* Traits of a view beside its own keys. */
 enum view_trait {
-	VIEW_ENTERS = 1, /* Enter goes into what is selected */
-	VIEW_FINDS = 2,  /* names are searched */
-	VIEW_SORTS = 4,  /* by the column to the left or right */
+	VIEW_ENTERS = 1, /* Enter opens the selected item */
+	VIEW_FINDS = 2,  /* names can be searched */
+	VIEW_SORTS = 4,  /* by the next column to the left or right */
 	VIEW_HEAT = 8,   /* it is a heatmap */
-	VIEW_TABLE = 16 | VIEW_ENTERS | VIEW_FINDS | VIEW_SORTS, /* of rows of the refresh, with a filter */
+	VIEW_TABLE = 16 | VIEW_ENTERS | VIEW_FINDS | VIEW_SORTS, /* rows of the refresh, with a filter */
 };
 
 /*
- * Views, one line each: the object view_NAME is in a file of src/tui/view; the key, action, tab, names in options and
- * config, and where keys mean something follow from the line.
- * Those that are always there, in the order of their tabs: id, object, traits, tab, name of its action and of the view
- * in the config, further names under which it shows itself another way (struct view, show_as), keys of the presets
- * systop, htop, below, help
+ * Views, one line each: the object view_NAME is in a file of src/tui/view; key, action, tab, names in options and
+ * config, and the places of keys derive from the line.
+ * Base views, which are always present, in the order of their tabs: id, object, traits, tab, name of its action and of
+ * the view in the config, further names for other forms of it (struct view, show_as), keys of the presets systop, htop,
+ * below, help
  */
 #define BASE_VIEWS(_, arg)                                                                                             \
 	_(arg, THREADS, threads, VIEW_TABLE, "Threads", "threads", " processes tree", "1", "1", "1 p",                 \
@@ -32,7 +32,7 @@ enum view_trait {
 	_(arg, WAITS, waits, VIEW_ENTERS, "Waits", "waits", "", "8", "8", "8",                                         \
 	  "who waited for a CPU, and who ran instead")
 
-/* Those that others open: id, object, traits, what stands behind the name of what they show, on the way back. */
+/* Views that others open: id, object, traits, text after the name of its subject on the way back. */
 #define INNER_VIEWS(_, arg)                                                                                            \
 	_(arg, DETAIL, detail, VIEW_ENTERS, " detail")                                                                 \
 	_(arg, FLAME, flame, VIEW_FINDS, " flame")                                                                     \
@@ -52,12 +52,12 @@ enum view_id {
 #undef VIEW_ONE
 };
 
-/* Of all that can be shown first: " threads processes tree cgroups ...". */
+/* Names of all views that can be shown first: " threads processes tree cgroups ...". */
 #define VIEW_NAMES_OF(arg, id, view, traits, tab, name, also, ...) " " name also
 #define VIEW_NAMES BASE_VIEWS(VIEW_NAMES_OF, )
 
-/* view_named - which view has this name; VIEW_COUNT: none. @way: 0: by its action's name, 1 and so on: by that one of
- * its further names. */
+/* view_named - the view with this name; VIEW_COUNT: none. @way: 0: its action's name, 1 and up: one of its further
+ * names. */
 enum view_id view_named(const char *name, int *way);
 
 #endif

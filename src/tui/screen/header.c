@@ -17,7 +17,7 @@
 #include "util/format.h"
 #include "util/text.h"
 
-/* Text at the right edge, if it stays clear of what ends at @left. */
+/* Text at the right edge, unless it would overlap what ends at @left. */
 static void right_aligned(const struct paint *p, int y, int left, enum role role, const char *text)
 {
 	int at = p->width - text_width(text);
@@ -26,7 +26,7 @@ static void right_aligned(const struct paint *p, int y, int left, enum role role
 		paint_text(p, y, at, p->width, role, text);
 }
 
-/* How long ago the shown tick was: "7s", "1m05s". */
+/* Age of the shown tick: "7s", "1m05s". */
 static void ago_text(const struct header *h, char *buf, size_t size)
 {
 	uint64_t seconds = (h->newest->boottime_ns - h->tick->boottime_ns) / 1000000000;
@@ -80,7 +80,7 @@ static const char *percent(char *buf, size_t size, uint64_t part, uint64_t whole
 	return buf;
 }
 
-/* Shares of all CPUs' time: "CPU 61% of 4  us43 sy12 hi1 si4 st0 ", interrupts, softirqs and steal where there is room. */
+/* Shares of all CPUs' time: "CPU 61% of 4  us43 sy12 hi1 si4 st0 "; interrupts, softirqs and steal if there is room. */
 static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run, uint64_t all)
 {
 	uint64_t hard = 0, soft = 0;
@@ -130,7 +130,7 @@ static void line_cpu(const struct header *h, const struct paint *p)
 	x = paint_text(p, 1, cpu_shares(t, p, run, all), 1, ROLE_TEXT, "[");
 	waits_text(t, p, waits, sizeof(waits));
 	snprintf(d, sizeof(d), "D %u", t->total_d);
-	room = p->width - x - (int)strlen(waits) - (int)strlen(d); /* the bar gives way to the numbers */
+	room = p->width - x - (int)strlen(waits) - (int)strlen(d); /* the bar shrinks before the numbers */
 	if (width > room && room > 0)
 		width = room;
 	user = all && t->total.v[METRIC_USER] != VALUE_NA ? width * t->total.v[METRIC_USER] / all : 0;
@@ -147,7 +147,7 @@ static void line_cpu(const struct header *h, const struct paint *p)
 	paint_text(p, 1, x, p->width, t->total_d ? ROLE_D : ROLE_TEXT, d);
 }
 
-/* "v0.1.0  kernel 6.8.0", or as much of it as has room in @room cells. */
+/* "v0.1.0  kernel 6.8.0", or as much of it as fits in @room cells. */
 static void about_text(const struct host *h, int room, char *buf, size_t size)
 {
 	int len = snprintf(buf, size, "v%s  kernel %s", h->version, h->kernel);
@@ -206,7 +206,7 @@ void header_draw(const struct header *h, const struct paint *p)
 	line_views(h, p);
 }
 
-/* "Space pause  / find": the first key of each action that has a word here. */
+/* "Space pause  / find": the first key of each action that has a word for the footer. */
 static void line_keys(const struct footer *f, const struct paint *p, int y)
 {
 	int x = 0;

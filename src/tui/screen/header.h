@@ -17,9 +17,9 @@ struct tick;
 
 struct header {
 	const struct host *host;
-	const struct tick *tick;   /* shown */
+	const struct tick *tick;   /* the shown one */
 	const struct tick *newest;
-	const struct stack_quality *stacks; /* of what ran in it */
+	const struct stack_quality *stacks; /* of what ran in that tick */
 	uint64_t interval_ns;
 	bool paused;
 	const char *views;         /* "[1:Threads] 2:Cgroups" */
@@ -30,14 +30,14 @@ struct header {
 /* header_draw - the lines above the view. */
 void header_draw(const struct header *h, const struct paint *p);
 
-/* What the lines below it say. */
+/* Contents of the lines below the view. */
 struct footer {
 	const char *status, *sorted, *filter, *notice;
-	const char *alert;  /* in place of the legend; "": all is well */
-	const char *legend; /* of this view; NULL: that of bars */
+	const char *alert;  /* replaces the legend; "": no alert */
+	const char *legend; /* of this view; NULL: the one of bars */
 	const struct keymap *keymap;
-	int places; /* whose actions' keys are shown: enum place_kind */
-	bool top;   /* there is nothing to go back to: q leaves */
+	int places; /* enum place_kind bits: the keys of their actions are shown */
+	bool top;   /* nothing to go back to: q quits */
 };
 
 void footer_draw(const struct footer *f, const struct paint *p);

@@ -6,12 +6,12 @@ struct health;
 struct keymap;
 struct paint;
 
-/* Texts in place of the view, from line 0 of @p on; both return the line behind the last one. */
+/* Texts that replace the view, from line 0 of @p on; both return the line after the last one. */
 
 /* help_draw - keys, columns and filter language, from their tables. */
 int help_draw(const struct paint *p, const struct keymap *keymap);
 
-/* health_draw - the state of everything. */
+/* health_draw - the state of all parts of systop. */
 int health_draw(const struct paint *p, const struct health *h);
 
 #endif

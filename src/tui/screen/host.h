@@ -14,37 +14,37 @@ struct sample_set;
 struct settings;
 struct topology;
 
-/* What the screen asks of the rest, as it opens no files itself; texts come fit for a terminal. */
+/* What the screen needs from other parts, as it opens no files itself; texts are fit for a terminal. */
 struct host {
 	const char *name, *kernel, *version;
-	uint64_t wait_ns;  /* of waits so long and longer it is known who ran instead */
-	const char *scope; /* what -c, -p, -u and the command say: "all" */
-	struct source source; /* of names, and of what was recorded */
-	void *arg;           /* of all that follow */
-	/* Name of a user, its number if it has none. */
+	uint64_t wait_ns;  /* shortest wait with a recorded blocking thread */
+	const char *scope; /* from -c, -p, -u and the command: "all" */
+	struct source source; /* of names and recorded events */
+	void *arg;           /* passed to all functions below */
+	/* Name of a user, or its number if it has none. */
 	void (*user_name)(unsigned int uid, char *buf, size_t size);
 	/* Its number: 0 or -ENOENT. */
 	int (*user_find)(const char *name, unsigned int *uid);
-	/* The stacks of threads that sleep are wanted: said again at each tick that they are for. */
+	/* Requests the stacks of sleeping threads: repeated at each tick that needs them. */
 	void (*want_sleepers)(void *arg);
-	/* Samples a second on each CPU, now; sets them, if @hz is not 0. */
+	/* Present number of samples per second on each CPU; sets it first if @hz is not 0. */
 	int (*frequency)(void *arg, int hz);
-	/* How CPUs are put together (model/topology.h); good until asked again. The clock of one now, in Hz;
+	/* The layout of CPUs (model/topology.h); valid until the next call. The present clock of one CPU, in Hz;
 	 * VALUE_NA: not known. */
 	const struct topology *(*topology)(void *arg);
 	uint64_t (*cpu_hz)(void *arg, int cpu);
-	/* CPUs a thread may run on: "0-3,7", "-" if it is gone. */
+	/* CPUs that a thread may run on: "0-3,7", "-" if the thread is gone. */
 	void (*affinity)(pid_t tid, char *buf, size_t size);
-	/* The state of everything (model/health.h); freed by health_fini(). */
+	/* The state of all parts (model/health.h); the caller frees it with health_fini(). */
 	void (*health)(void *arg, struct health *h);
-	/* Begins to write the config file; what comes of it is told later. */
+	/* Starts to write the config file; a later notice reports the result. */
 	void (*write_config)(void *arg, const struct settings *s, char *said, size_t size);
-	/* No helpers can be started: the health page says why. */
+	/* Whether helpers cannot be started: the health page gives the reason. */
 	bool (*without_starter)(void *arg);
-	/* Saves what the recorder holds of @from to @until, CLOCK_BOOTTIME ns, 0 and 0: all; what it does is told
-	 * later. Cancels that: false: nothing is saved. */
+	/* Starts to save the recorder's events from @from to @until, CLOCK_BOOTTIME ns; 0 and 0: all. A later notice
+	 * reports the result. The second function cancels it; false: no save is in progress. */
 	void (*save)(void *arg, uint64_t from, uint64_t until, char *said, size_t size);
-	/* Saves some samples, which are gone over at once, in a file of its own in the folder that save() uses. */
+	/* Saves some samples, which it reads at once, in a new file in the folder of save(). */
 	void (*save_samples)(void *arg, const struct sample_set *set, char *said, size_t size);
 	bool (*save_cancel)(void *arg, char *said, size_t size);
 };

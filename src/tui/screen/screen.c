@@ -103,7 +103,7 @@ bool screen_filter(struct screen *s, const char *text, struct filter_error *erro
 
 /* --- Life */
 
-/* Shows what the settings say should be seen first. */
+/* Opens the view that the settings name. */
 static void first_view(struct screen *s)
 {
 	int way;
@@ -183,7 +183,7 @@ void screen_tick(struct screen *s, const struct tick *t)
 	tick_put(before);
 	if (!s->paused || !s->shown)
 		show(s, t);
-	else if (s->names != s->host->source.names_generation(s->host->source.arg)) /* of functions: they come late */
+	else if (s->names != s->host->source.names_generation(s->host->source.arg)) /* names of functions arrive late */
 		s->changed = true;
 }
 
@@ -199,7 +199,7 @@ void screen_step(struct screen *s, int64_t by)
 	if (seq > s->newest->seq)
 		seq = s->newest->seq;
 	if (s->shown->seq < oldest && by < 0)
-		seq = s->shown->seq; /* paused longer than the past is remembered */
+		seq = s->shown->seq; /* a pause longer than the history */
 	s->paused = true;
 	t = tick_at(s->newest, seq);
 	if (!t) {
@@ -241,7 +241,7 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 		o.init = from->view->flame;
 	if (!(from->view->open && from->view->open(from->state, a, &c, &o)) && !open_row(a, r, &o))
 		return false;
-	if (o.view == VIEW_COUNT) /* there is nothing to open: it said why */
+	if (o.view == VIEW_COUNT) /* nothing to open: the view gave the reason */
 		return true;
 	s->overlay = OVERLAY_NONE;
 	if (s->depth == DEPTH_MAX || place_open(p, o.view, &o.within)) {
@@ -285,6 +285,6 @@ void screen_go_to(struct screen *s, int to, uint64_t now_ns)
 	c = screen_context(s, now_ns);
 	if (r && p->view->select)
 		p->view->select(p->state, &c, r);
-	while (depth) /* last, as the row may be of one of them */
+	while (depth) /* last, as the row may belong to one of them */
 		place_close(&s->deeper[--depth]);
 }

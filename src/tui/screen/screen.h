@@ -13,8 +13,7 @@ struct paint;
 struct tick;
 
 /*
- * Everything that is on the screen and what keys do to it; knows no terminal, so that a test can
- * draw it into any window.
+ * The contents of the screen and the effects of keys. It knows no terminal, so that a test can draw it into any window.
  */
 struct screen;
 
@@ -22,19 +21,19 @@ enum screen_verdict { SCREEN_GO_ON, SCREEN_QUIT, SCREEN_SUSPEND, SCREEN_REDRAW }
 
 enum screen_mouse { MOUSE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 
-/* screen_new - @host: borrowed; @settings: copied; @filter: as --filter gave it, checked, NULL: none.
- * Returns NULL when out of memory. */
+/* screen_new - @host: borrowed; @settings: copied; @filter: checked text of --filter, NULL: none. Returns NULL when
+ * out of memory. */
 struct screen *screen_new(const struct host *host, const struct settings *settings,
 			  const char *filter);
 void screen_free(struct screen *s);
 
-/* screen_settings - as the user has changed them. */
+/* screen_settings - the settings with the user's changes. */
 const struct settings *screen_settings(const struct screen *s);
 
-/* screen_tick - a new tick: shown, unless paused. Held as long as it is shown. */
+/* screen_tick - shows a new tick, unless paused. Holds the tick while it is shown. */
 void screen_tick(struct screen *s, const struct tick *t);
 
-/* screen_notice - a line in the footer until the next key; fit for a terminal. */
+/* screen_notice - shows a line in the footer until the next key; fit for a terminal. */
 void screen_notice(struct screen *s, const char *text);
 
 /* screen_key - a key as curses gives it: a KEY_ code if @is_code, else a character. @now_ns:
@@ -42,7 +41,7 @@ void screen_notice(struct screen *s, const char *text);
 enum screen_verdict screen_key(struct screen *s, wint_t key, bool is_code, uint64_t now_ns);
 void screen_mouse(struct screen *s, enum screen_mouse what, int y, int x, uint64_t now_ns);
 
-/* screen_draw - all of it, for a window of any size. */
+/* screen_draw - draws everything, for a window of any size. */
 void screen_draw(struct screen *s, const struct paint *p, uint64_t now_ns);
 
 #endif

@@ -16,12 +16,12 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 		 p->height);
 	x = (p->width - (int)strlen(text)) / 2;
 	paint_clear_lines(p, 0, p->height);
-	if (y) /* whose terminal it is can be told even then */
+	if (y) /* shows the host's name even then */
 		paint_format(p, 0, 0, ROLE_TEXT, "systop %s", s->host->name);
 	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
 }
 
-/* "[1:Threads] 2:Cgroups 7:System", short where there is a way back to show. */
+/* "[1:Threads] 2:Cgroups 7:System"; shorter where the way back is shown. */
 static void views_text(struct screen *s, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -94,7 +94,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		.notice = s->notice,
 		.alert = alert,
 		.keymap = &s->settings.keymap,
-		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu tells its keys itself */
+		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu shows its keys itself */
 		.top = !s->depth && !s->overlay && !s->menu.kind && !*s->search,
 	};
 

@@ -4,7 +4,7 @@
 
 #include "tui/screen/screen_state.h"
 
-#define LEAP 10 /* refreshes at once */
+#define LEAP 10 /* refreshes per step */
 
 int screen_places(struct screen *s)
 {
@@ -15,7 +15,7 @@ int screen_places(struct screen *s)
 	return 1 << screen_here(s)->id | (*s->search ? IN_SEARCH : 0);
 }
 
-/* What actions sort by. */
+/* Metrics that actions sort by. */
 static const unsigned int sorted_by[ACTION_NONE] = {
 	[ACTION_SORT_RUN] = METRIC_RUN, [ACTION_SORT_MAX] = METRIC_RUNQ_MAX, [ACTION_SORT_P99] = METRIC_RUNQ_P99,
 	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_ID] = COLUMN_ID,
@@ -45,7 +45,7 @@ static void clear_all(struct screen *s)
 	screen_filter(s, "", &error);
 }
 
-/* Whether the action is the view's own. */
+/* Offers the action to the view. Returns whether the view handled it. */
 static bool act_here(struct screen *s, enum action a, uint64_t now_ns)
 {
 	struct view_context c;
@@ -56,7 +56,7 @@ static bool act_here(struct screen *s, enum action a, uint64_t now_ns)
 	return screen_here(s)->view->act(screen_here(s)->state, a, &c);
 }
 
-/* The next or last match of what is searched for; 0: it is being typed. */
+/* Moves to the next or last match of the search; 0: the text is being typed. */
 static void search(struct screen *s, int direction, uint64_t now_ns)
 {
 	struct view_context c;
@@ -67,7 +67,7 @@ static void search(struct screen *s, int direction, uint64_t now_ns)
 	screen_here(s)->view->search(screen_here(s)->state, direction, &c);
 }
 
-/* Whether the action shows one of the views that are always there. */
+/* Handles actions that show a base view. */
 static bool act_on_bases(struct screen *s, enum action a, uint64_t now_ns)
 {
 	int i = 0;
@@ -79,7 +79,7 @@ static bool act_on_bases(struct screen *s, enum action a, uint64_t now_ns)
 	return i < VIEW_BASES;
 }
 
-/* What is selected in time, or everything. */
+/* Saves the selected time, or everything. */
 static void save(struct screen *s, uint64_t now_ns)
 {
 	const struct place *p = screen_here(s);
@@ -93,7 +93,7 @@ static void save(struct screen *s, uint64_t now_ns)
 	s->host->save(s->host->arg, from, until, s->notice, sizeof(s->notice));
 }
 
-/* Actions that are the same in every view. */
+/* Handles actions that are the same in every view. */
 static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 {
 	switch (a) {
@@ -171,8 +171,8 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	}
 }
 
-/* Brings the view up to date, as keys can come faster than drawings: rows of a refresh that was shown are gone.
- * Returns whether there is one: what cannot be seen is not acted on. */
+/* Brings the view up to date, as keys can come faster than drawings and rows of an earlier refresh are gone. Returns
+ * whether there is a shown tick: keys do not act on what cannot be seen. */
 static bool ready(struct screen *s, uint64_t now_ns)
 {
 	if (!s->paint || screen_too_small(s->paint))
@@ -196,7 +196,7 @@ static void act(struct screen *s, enum action a, uint64_t now_ns)
 
 /* --- Keys */
 
-/* What was typed counts at once; the cursor goes to the first match from where it was. */
+/* Each typed character takes effect at once; the cursor goes to the first match from its old place. */
 static void search_typed(struct screen *s, uint64_t now_ns)
 {
 	snprintf(s->search, sizeof(s->search), "%s", s->prompt.text);
@@ -226,7 +226,7 @@ static void prompt_typed(struct screen *s, wint_t key, bool is_code, uint64_t no
 			s->prompt.error_column = error.column;
 			return;
 		}
-		if (!filter && !*s->prompt.text) /* as in less: the last one again */
+		if (!filter && !*s->prompt.text) /* like less: repeats the previous search */
 			snprintf(s->search, sizeof(s->search), "%s", s->search_before);
 		s->prompt.title = NULL;
 	}

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_TUI_SCREEN_SCREEN_STATE_H
 #define SYSTOP_TUI_SCREEN_SCREEN_STATE_H
 
-/* What the files of the screen share: screen.c (views, time), screen_keys.c, screen_draw.c. */
+/* Shared by the files of the screen: screen.c (views, time), screen_keys.c, screen_draw.c. */
 
 #include "model/tick.h"
 #include "query/filter.h"
@@ -22,23 +22,23 @@
 /* A line of VIEWS. */
 struct screen_view {
 	const struct view *view;
-	enum action action;     /* that shows it; ACTION_NONE: others open it */
+	enum action action;     /* shows the view; ACTION_NONE: others open it */
 	const char *tab;
-	const char *crumb;      /* stands behind the name of what it shows, on the way back */
+	const char *crumb;      /* text after the name of its subject, on the way back */
 };
 
 extern const struct screen_view screen_views[VIEW_COUNT];
 
-/* A view that is open, and of what. */
+/* An open view and its subject. */
 struct place {
 	enum view_id id;
 	const struct view *view; /* of it */
 	void *state;
 	struct subject within;
-	char name[256]; /* of it, for the way back */
+	char name[256]; /* name of the subject, for the way back */
 };
 
-/* What stands in place of the view for a while. */
+/* What replaces the view temporarily. */
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_HEALTH };
 
 struct screen {
@@ -50,9 +50,9 @@ struct screen {
 	int depth;
 	const struct tick *shown, *newest; /* held */
 	bool paused;
-	bool changed;                  /* since the view was brought up to date */
-	uint64_t names;                /* generation of the names that were known then */
-	struct stack_quality stacks;   /* of what ran in the refresh that is shown */
+	bool changed;                  /* since the last update of the view */
+	uint64_t names;                /* generation of the names at that time */
+	struct stack_quality stacks;   /* of what ran in the shown refresh */
 	struct stack_names stack_names;
 
 	enum overlay overlay;
@@ -64,37 +64,40 @@ struct screen {
 	char filter_text[256];
 	char notice[256];
 
-	const struct paint *paint;     /* of the last drawing, and its size */
+	const struct paint *paint;     /* from the last drawing, with its size */
 	int width, height;
 };
 
-/* screen_here - the view that is shown, and of what. screen_context - what it works on. */
+/* screen_here - the shown view and its subject.
+ * screen_context - what the view works on. */
 struct place *screen_here(struct screen *s);
 struct view_context screen_context(struct screen *s, uint64_t now_ns);
 bool screen_too_small(const struct paint *p);
 
-/* screen_update - brings the view up to date, if anything changed since. */
+/* screen_update - brings the view up to date if anything changed. */
 void screen_update(struct screen *s, uint64_t now_ns);
 
-/* screen_places - where the next key is meant for: enum place_kind bits. */
+/* screen_places - places of the next key: enum place_kind bits. */
 int screen_places(struct screen *s);
 
 /* screen_selected - the selected row, NULL: none. */
 const struct row *screen_selected(struct screen *s);
 
-/* screen_open - what @a opens here: the view's own, or by the selected row. Returns whether it may open anything.
- * screen_go_to - another of the views that are always there, with the selection on what was selected here. */
+/* screen_open - opens what @a opens here: through the view itself, or by the selected row. Returns whether @a can open
+ * anything.
+ * screen_go_to - switches to another base view, which selects what was selected here. */
 bool screen_open(struct screen *s, enum action a, uint64_t now_ns);
 void screen_go_to(struct screen *s, int to, uint64_t now_ns);
 
-/* screen_back - returns whether there was something to go back from. */
+/* screen_back - returns whether there was a view to go back to. */
 bool screen_back(struct screen *s);
 
-/* screen_pause - or go on; screen_step - so many refreshes on, or back. */
+/* screen_pause - pauses, or resumes.
+ * screen_step - moves by @by refreshes; negative: back. */
 void screen_pause(struct screen *s);
 void screen_step(struct screen *s, int64_t by);
 
-/* screen_filter - returns false, and @error, if it cannot be understood. */
+/* screen_filter - returns false, with @error, if the text is not a valid filter. */
 bool screen_filter(struct screen *s, const char *text, struct filter_error *error);
 
 #endif

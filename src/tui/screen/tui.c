@@ -14,11 +14,11 @@
 #include "util/fail.h"
 #include "util/text.h"
 
-/* The screen on a terminal. */
+/* Draws the screen on a terminal. */
 struct tui {
 	struct screen *screen;
 	struct paint paint;
-	struct theme first, theme; /* what it started with, and what is shown */
+	struct theme first, theme; /* the initial theme, and the present one */
 	bool color, mouse;
 };
 
@@ -27,7 +27,7 @@ int tui_check(void)
 	return term_check();
 }
 
-/* NO_COLOR is respected unless the user says otherwise (no-color.org). */
+/* NO_COLOR is respected unless the user's settings override it (no-color.org). */
 static bool wants_color(enum when color)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -35,7 +35,7 @@ static bool wants_color(enum when color)
 	return color == WHEN_ALWAYS || (color == WHEN_AUTO && !(no_color && *no_color));
 }
 
-/* Puts into effect what keys changed of the looks. */
+/* Applies changed settings of the appearance. */
 static void follow_settings(struct tui *t)
 {
 	const struct settings *s = screen_settings(t->screen);
@@ -153,7 +153,7 @@ enum tui_verdict tui_input(struct tui *t)
 		bool is_code = kind == KEY_CODE_YES;
 
 		if (is_code && key == KEY_RESIZE)
-			continue; /* SIGWINCH tells */
+			continue; /* SIGWINCH reports it, too */
 		if (is_code && key == KEY_MOUSE) {
 			mouse_event(t);
 			continue;

@@ -13,42 +13,42 @@ struct tui;
 
 struct tui_options {
 	const struct host *host;         /* borrowed for the screen's life */
-	const struct settings *settings; /* where it starts from */
-	const char *filter;              /* of --filter, checked; NULL: none */
-	const struct theme *theme;       /* theirs; others that keys choose are built in */
-	struct sink *output;             /* to standard output, the caller's */
-	const char *notice;              /* shown until the first key, "": nothing */
+	const struct settings *settings; /* initial settings */
+	const char *filter;              /* checked text of --filter; NULL: none */
+	const struct theme *theme;       /* of the settings; others, chosen by keys, are built in */
+	struct sink *output;             /* to standard output; the caller owns it */
+	const char *notice;              /* shown until the first key, "": none */
 };
 
 enum tui_verdict { TUI_GO_ON, TUI_QUIT, TUI_SUSPEND };
 
-/* tui_check - whether there is a terminal to draw on. 0, or -errno after fail(). */
+/* tui_check - checks that there is a terminal to draw on. 0, or -errno after fail(). */
 int tui_check(void);
 
-/* tui_open - takes the terminal. NULL after fail(). Signals are the main loop's: it calls
- * tui_resize() for SIGWINCH and the two below for SIGTSTP and SIGCONT. */
+/* tui_open - takes over the terminal. NULL after fail(). The main loop handles signals: it calls tui_resize() for
+ * SIGWINCH and the two functions below for SIGTSTP and SIGCONT. */
 struct tui *tui_open(const struct tui_options *o);
 
-/* tui_close - gives the terminal back. Accepts NULL; safe when the terminal is gone. */
+/* tui_close - restores the terminal. Accepts NULL; safe if the terminal is gone. */
 void tui_close(struct tui *t);
 
-/* tui_tick - a new tick: shown, unless paused. Held as long as it is shown. */
+/* tui_tick - shows a new tick, unless paused. Holds the tick while it is shown. */
 void tui_tick(struct tui *t, const struct tick *tick);
 
-/* tui_notice - a line in the footer until the next key; @fmt's arguments fit for a terminal. */
+/* tui_notice - shows a line in the footer until the next key; @fmt's arguments are fit for a terminal. */
 void tui_notice(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* tui_input - handles all keys that are there; never blocks. */
+/* tui_input - handles all pending keys; never blocks. */
 enum tui_verdict tui_input(struct tui *t);
 
-/* tui_output - the terminal takes more of what was drawn: draws what it missed. */
+/* tui_output - the terminal accepts output again: draws what it missed. */
 void tui_output(struct tui *t);
 
 void tui_resize(struct tui *t);
 void tui_suspend(struct tui *t);
 void tui_resume(struct tui *t);
 
-/* tui_emergency_restore - the terminal as it was, from a handler of a fatal signal. */
+/* tui_emergency_restore - restores the terminal from a handler of a fatal signal. */
 void tui_emergency_restore(void);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "util/text.h"
 
-/* The palette most terminals start with: what an RGB colour is nearest to where there are 8 or 16. */
+/* The default palette of most terminals, to find the nearest of 8 or 16 colours. */
 static const int palette[16] = {
 	0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
 	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
@@ -37,8 +37,7 @@ static int distance(int a, int b)
 	return 2 * red * red + 4 * green * green + 3 * blue * blue;
 }
 
-/* The one of the first @nr colours that is nearest. Where there are 256, the first 16 are the
- * user's own and can be anything. */
+/* The nearest of the first @nr colours. With 256 colours the first 16 are skipped: users can redefine them. */
 static int nearest(int rgb, int nr)
 {
 	int best = nr > 16 ? 16 : 0;
@@ -49,7 +48,7 @@ static int nearest(int rgb, int nr)
 	return best;
 }
 
-/* The terminal takes 24 bits: its description says so, and so does it. */
+/* Whether both the terminal's description and COLORTERM announce 24-bit colours. */
 static bool has_truecolor(void)
 {
 	const char *colorterm = getenv("COLORTERM");
@@ -70,7 +69,7 @@ static int terminal_color(int color)
 		return nearest(color & 0xffffff, nr);
 	if (color < nr)
 		return color;
-	return color < 16 ? color - 8 : nearest(color_rgb(color), nr); /* bright ones of 8 */
+	return color < 16 ? color - 8 : nearest(color_rgb(color), nr); /* bright colours of a terminal with 8 */
 }
 
 static attr_t attributes(uint32_t bits)
@@ -104,7 +103,7 @@ void paint_theme(struct paint *p, const struct theme *t, bool color)
 	}
 }
 
-/* The bytes of the character at @s. */
+/* Length of the character at @s in bytes. */
 static int char_bytes(const char *s)
 {
 	unsigned char c = *s;
@@ -114,7 +113,7 @@ static int char_bytes(const char *s)
 
 int paint_text(const struct paint *p, int y, int x, int width, enum role role, const char *text)
 {
-	char out[1024]; /* what goes to the window at once */
+	char out[1024]; /* buffer for the window */
 	size_t used = 0;
 
 	if (width > p->width - x)
@@ -169,7 +168,7 @@ int paint_wrapped(const struct paint *p, int y, int x, enum role role, const cha
 	while (*text) {
 		int len = 0, next = 0;
 
-		/* As many words as fit; one that is too long for any line is cut. */
+		/* As many words as fit; a word that is too long for any line is cut. */
 		do {
 			len = next;
 			next += strspn(text + next, " ");

@@ -13,34 +13,35 @@ struct paint {
 	int width, height;
 	bool unicode; /* else ASCII only */
 	attr_t roles[ROLE_COUNT];
-	int shift;    /* added to every line: what is drawn can be longer than what is seen, */
-	int from, to; /* these lines of the window */
+	int shift;    /* added to every line: drawings can be longer than the window, */
+	int from, to; /* range of lines in the window */
 };
 
-/* paint_init - a paint for the whole of a window of this size, in plain looks. */
+/* paint_init - a paint for a whole window of this size, in plain looks. */
 void paint_init(struct paint *p, WINDOW *win, int width, int height, bool unicode);
 
-/* paint_theme - makes the theme's looks attributes of this terminal, with the colours it has that
- * come nearest. @color: colours are wanted, if it has any */
+/* paint_theme - converts the theme's looks to attributes of this terminal, with its nearest colours. @color: use
+ * colours if the terminal has any */
 void paint_theme(struct paint *p, const struct theme *t, bool color);
 
 /*
- * paint_text - safe text (text_safe() passed it) at a cell, cut at @width cells or the window's
- * edge; what ASCII cannot show is '?' there. Returns the column behind it.
+ * paint_text - draws safe text (checked by text_safe()) at a cell, cut at @width cells or the window's edge; characters
+ * outside ASCII become '?' where only ASCII is possible. Returns the column after it.
  */
 int paint_text(const struct paint *p, int y, int x, int width, enum role role, const char *text);
 
-/* paint_format - the same for text made here. */
+/* paint_format - the same for text of systop's own. */
 int paint_format(const struct paint *p, int y, int x, enum role role, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* paint_wrapped - words on as many lines as they need, each from @x on. Returns the next line. */
+/* paint_wrapped - draws words on as many lines as needed, each from column @x on. Returns the next line. */
 int paint_wrapped(const struct paint *p, int y, int x, enum role role, const char *text);
 
-/* paint_eighths - one cell, filled from below to so many eighths: a column of a small chart. */
+/* paint_eighths - one cell, filled from the bottom to @eighths / 8: part of a small chart. */
 int paint_eighths(const struct paint *p, int y, int x, enum role role, int eighths);
 
-/* paint_clear - blanks from @x to the end of the line; paint_clear_lines - lines [y, end). */
+/* paint_clear - blanks from @x to the end of the line.
+ * paint_clear_lines - blanks lines [y, end). */
 void paint_clear(const struct paint *p, int y, int x);
 void paint_clear_lines(const struct paint *p, int y, int end);
 

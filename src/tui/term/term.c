@@ -22,27 +22,28 @@
 #include "util/sink.h"
 #include "util/text.h"
 
-/* What an unknown terminal is taken for, the likeliest first. */
+/* Substitutes for an unknown terminal, the likeliest first. */
 static const char *const fallbacks[] = { "xterm-256color", "xterm", "vt100", "ansi" };
 
-/* So long a terminal that does not take the last frame is waited for. */
+/* Longest wait on leaving for a terminal that does not take the last frame. */
 #define LEAVE_MS 400
 
-/* A terminal that was not read for so long is drawn anew: it may be another one by now. */
+/* A terminal that was not read for this long is redrawn completely: it may be a different one by now. */
 #define STUCK_NS 1000000000ULL
 
 static struct {
 	SCREEN *screen;
-	FILE *frames;          /* what curses writes to: a file in memory, as curses waits for who reads */
-	struct sink *output; /* takes it to the terminal */
-	uint64_t stuck;        /* CLOCK_MONOTONIC ns, since when frames are dropped; 0: none was */
+	FILE *frames;          /* output of curses: a memory file, as curses would block on a terminal that is not
+			        * read */
+	struct sink *output; /* writes it to the terminal */
+	uint64_t stuck;        /* CLOCK_MONOTONIC ns: start of dropping frames; 0: none dropped */
 	bool open;
 	struct termios saved, raw;
-	char restore[256]; /* leaves the alternate screen, shows the cursor, plain text */
+	char restore[256]; /* leaves the alternate screen, shows the cursor, resets attributes */
 	size_t restore_len;
 } term;
 
-/* Whether there is a description of this terminal, built in ones included. */
+/* Whether this terminal has a description, including the built-in ones. */
 static bool term_known(const char *name)
 {
 	const char *builtin;
@@ -62,7 +63,7 @@ static bool term_known(const char *name)
 	return true;
 }
 
-/* The name to use for this terminal, NULL: there is none. */
+/* The name to use for this terminal, NULL: none. */
 static const char *term_name(void)
 {
 	const char *name = getenv("TERM");
@@ -118,7 +119,7 @@ static void remember(const char *capability)
 		remember_text(s);
 }
 
-/* Mouse reports off: what curses switches on, the terminal's description does not tell how to undo. */
+/* Adds the sequence that switches mouse reports off: the terminal's description has none for it. */
 static void remember_mouse(void)
 {
 	const char *s = tigetstr("kmous");
@@ -127,7 +128,7 @@ static void remember_mouse(void)
 		remember_text("\033[?1006;1000l");
 }
 
-/* Curses, its settings made for the terminal, and from then on writing to memory. */
+/* Starts curses, which reads the terminal's settings, then redirects its output to memory. */
 static int open_curses(const char *name)
 {
 	int fd = dup(STDOUT_FILENO), memory = memfd_create("systop-frames", MFD_CLOEXEC);
@@ -138,7 +139,7 @@ static int open_curses(const char *name)
 	if (term.frames && memory >= 0)
 		term.screen = newterm(name, term.frames, stdin);
 	if (term.screen) {
-		raw(); /* ^C and ^Z are keys like all others */
+		raw(); /* ^C and ^Z are ordinary keys */
 		noecho();
 		nonl();
 		tcgetattr(STDIN_FILENO, &term.raw);
@@ -153,7 +154,7 @@ static int open_curses(const char *name)
 	return -ENOTTY;
 }
 
-/* If this process is killed, the starter restores what it is told here. */
+/* Gives the starter the text with which it restores the terminal if this process is killed. */
 static void tell_starter(void)
 {
 	struct terminal t = { .before = term.saved, .len = term.restore_len };
@@ -217,7 +218,7 @@ bool term_missed(void)
 	return term.stuck;
 }
 
-/* A terminal that is gone is found out about by the main loop. */
+/* Errors are ignored: the main loop notices a terminal that is gone. */
 void term_send(void)
 {
 	int fd = fileno(term.frames);
@@ -232,7 +233,7 @@ void term_send(void)
 	ftruncate(fd, 0);
 }
 
-/* The terminal in the state it was in; who does not read it gets no more of what was drawn. */
+/* Restores the terminal; drops pending frames if it does not read them. */
 static void leave(void)
 {
 	endwin();
@@ -247,7 +248,7 @@ void term_close(void)
 	if (!term.open)
 		return;
 	term.open = false;
-	if (!enter_ca_mode) { /* no screen of its own that goes away */
+	if (!enter_ca_mode) { /* no alternate screen to switch away from */
 		wclear(stdscr);
 		wrefresh(stdscr);
 	}

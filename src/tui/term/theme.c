@@ -9,7 +9,7 @@
 
 #include "util/path.h"
 
-/* name, text of the file: made from themes/ by the build. */
+/* name and contents of the file: generated from themes/ by the build */
 static const struct {
 	const char *name, *text;
 } builtin[] = {
@@ -44,7 +44,7 @@ struct parser {
 	struct theme *theme;
 	const struct theme_files *files;
 	int depth, line;
-	int wrong; /* the line that cannot be used: the rest is not read; 0: there is none */
+	int wrong; /* number of the line with an error, which ends the parsing; 0: none */
 	FILE *file;
 	char *error;
 	size_t size;
@@ -92,7 +92,7 @@ static bool parse_color(const char *word, int32_t *color)
 	return true;
 }
 
-/* "yellow on black bold". Returns whether every word was known. */
+/* "yellow on black bold". Returns whether all words are known. */
 static bool parse_look(const char *value, struct look *look)
 {
 	struct look l = { true, THEME_DEFAULT, THEME_DEFAULT, 0 };
@@ -118,7 +118,7 @@ static bool parse_look(const char *value, struct look *look)
 
 static int theme_parse(struct parser *p, const char *name);
 
-/* Returns whether it is understood. */
+/* Returns whether the value is valid. */
 static bool take_value(struct parser *p, const char *name, const char *value)
 {
 	if (!strcmp(name, "inherits")) {
@@ -147,8 +147,8 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return !p->wrong;
 }
 
-/* For ini.h: fgets() that counts lines, which tells where an error is. It would go on behind one: a theme that inherits
- * itself in each of its lines would be read as often as they can be combined. */
+/* Reader for ini.h: fgets() that counts lines for error messages. It returns NULL after an error, where ini.h would
+ * go on: a theme that inherits itself in each line would be read exponentially often. */
 static char *read_line(char *buf, int size, void *arg)
 {
 	struct parser *p = arg;

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /*
- * What a piece of the screen means, and what it looks like where a theme is silent: like the role it
- * comes from. id, name in theme files, parent
+ * Meanings of pieces of the screen. A role that a theme does not set looks like its parent.
+ * id, name in theme files, parent
  */
 #define ROLES(_)                        \
 	_(TEXT,     "text",     TEXT)       \
@@ -71,32 +71,32 @@ struct theme {
 	struct look looks[ROLE_COUNT];
 };
 
-/* Where themes are looked for that are not built in. */
+/* Where themes that are not built in are searched. */
 struct theme_files {
-	char dir[4096]; /* "": nowhere but where a path leads */
-	uid_t uid;      /* whose they may be, besides root's */
+	char dir[4096]; /* "": only files given by path */
+	uid_t uid;      /* permitted owner, besides root */
 };
 
 /*
- * theme_load - a theme: one that is built in by its name, else NAME.theme in the directory of @files (NULL: no file is
- * read), or the file @name if it has a slash. A theme file:
- *     inherits = default          another theme, for all that is not said here
+ * theme_load - a theme: a built-in one by its name, else NAME.theme in the directory of @files (NULL: no file is read),
+ * or the file @name if it contains a slash. A theme file:
+ *     inherits = default          another theme, for roles not set here
  *     runq = yellow on default bold
- * Colours are black red green yellow blue magenta cyan white, bright-red and so on, default, 0..255
- * or #rrggbb; attributes bold dim underline reverse italic.
- * Returns 0, or -errno with @error: what and where, without the name and the file's contents.
+ * Colours are black red green yellow blue magenta cyan white, bright-red and so on, default, 0..255 or #rrggbb;
+ * attributes bold dim underline reverse italic. Returns 0, or -errno with @error: what and where, without the name and
+ * the file's contents.
  */
 int theme_load(struct theme *t, const char *name, const struct theme_files *files, char *error, size_t size);
 
-/* theme_role_name - as in theme files. theme_parent - whose look a role has where a theme is silent;
- * itself: none. */
+/* theme_role_name - as in theme files.
+ * theme_parent - the role whose look @role has if a theme does not set it; itself: none. */
 const char *theme_role_name(enum role role);
 enum role theme_parent(enum role role);
 
-/* theme_look - a role's look, its own or the one it comes from. */
+/* theme_look - a role's look, its own or an ancestor's. */
 const struct look *theme_look(const struct theme *t, enum role role);
 
-/* theme_builtin - the name of a theme that is built in, NULL: no more. */
+/* theme_builtin - the name of built-in theme @nr, NULL: no more. */
 const char *theme_builtin(int nr);
 
 #endif

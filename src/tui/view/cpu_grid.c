@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs there are, where each of them is drawn, and which is selected. cpu_grid_draw.c draws them. */
+/* The CPUs, their places in the grid, and the selection. cpu_grid_draw.c draws them. */
 #include "tui/view/cpu_grid.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "tui/term/paint.h"
 #include "util/vec.h"
 
-#define BAR_ENTRY 72 /* cells of a bar with its numbers, at least */
+#define BAR_ENTRY 72 /* least cells of a bar with its numbers */
 #define BLOCK_GAP 2  /* between groups of cells */
 
 /* --- Groups */
@@ -28,7 +28,7 @@ static bool same(const struct grid_cpu *a, const struct grid_cpu *b, enum topolo
 	return true;
 }
 
-/* Behind the last one of this group. */
+/* Index after the last CPU of this group. */
 static size_t group_end(const struct cpu_grid *g, size_t at)
 {
 	while (!grid_ends_group(g, at))
@@ -36,7 +36,7 @@ static size_t group_end(const struct cpu_grid *g, size_t at)
 	return at + 1;
 }
 
-/* Behind the last SMT sibling. */
+/* Index after the last SMT sibling. */
 static size_t core_end(const struct cpu_grid *g, size_t at)
 {
 	size_t end = at + 1;
@@ -71,7 +71,7 @@ void grid_title(const struct cpu_grid *g, size_t at, char *buf, size_t size)
 
 /* --- Places */
 
-/* A bar a CPU. Siblings stand beside each other, where there is room for two. */
+/* One bar per CPU. Siblings are side by side if there is room for two. */
 static void place_bars(struct cpu_grid *g, int width)
 {
 	int column = 0, threads = 1;
@@ -98,7 +98,7 @@ static void place_bars(struct cpu_grid *g, int width)
 	}
 }
 
-/* A group as a block of cells below its title, a core in one piece. Returns its lines. */
+/* A group is a block of cells below its title, and a core is not split. Returns the number of lines. */
 static int place_block(struct cpu_grid *g, size_t first, int x, int y, int width, int gap)
 {
 	size_t end = group_end(g, first), next;
@@ -118,7 +118,7 @@ static int place_block(struct cpu_grid *g, size_t first, int x, int y, int width
 	return line + 1;
 }
 
-/* Cells of the widest block, each on one line. */
+/* Cells of the widest block, if each is on one line. */
 static int widest_block(const struct cpu_grid *g, int gap)
 {
 	int widest = 0, width = -gap, title;
@@ -158,7 +158,7 @@ static void place_cells(struct cpu_grid *g, int width, int gap)
 	}
 }
 
-/* As what was asked for, or else what fits. */
+/* In the requested shape, or else the one that fits. */
 static void place_all(struct cpu_grid *g, int width, int height)
 {
 	g->shape = CPU_BARS;
@@ -241,7 +241,7 @@ struct grid_cpu *grid_selected(const struct cpu_grid *g)
 	return g->nr ? g->cpus : NULL;
 }
 
-/* The CPU on the next line (@by 1) or the one before (-1) that is nearest to this one. */
+/* The CPU on the next line (@by 1) or the previous one (-1) that is nearest to the selected one. */
 static const struct grid_cpu *vertical(const struct cpu_grid *g, const struct grid_cpu *from, int by)
 {
 	const struct grid_cpu *best = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPUs as bars and as cells, and one of them in words. */
+/* CPUs as bars and as cells, and one CPU in words. */
 #include <stdio.h>
 
 #include "model/tick.h"
@@ -20,7 +20,7 @@ static uint64_t interrupts(const struct cpu_values *v)
 	return v->hardirq_ns + v->softirq_ns;
 }
 
-/* The clock is known of now only: of what is past it was not asked in its time. */
+/* The clock is known only for the present: it is not recorded. */
 static uint64_t hz_of(struct grid_cpu *cpu, const struct view_context *c)
 {
 	if (!cpu->asked)
@@ -29,8 +29,8 @@ static uint64_t hz_of(struct grid_cpu *cpu, const struct view_context *c)
 	return cpu->hz;
 }
 
-/* Interrupts come out of running and idle time, in parts that are not known: it is as busy as it ran, or as they took
- * it, if that was more. */
+/* Interrupts take unknown parts of running and idle time: a CPU is busy for the longer of its running time and its
+ * interrupt time. */
 static uint64_t busy(const struct cpu_values *v)
 {
 	return v->run_ns > interrupts(v) ? v->run_ns : interrupts(v);
@@ -63,7 +63,7 @@ static int draw_bar(const struct paint *p, int y, int x, int width, const struct
 	return paint_text(p, y, x, 1, ROLE_TEXT, "]");
 }
 
-/* Who runs there: "java", "idle", "-". */
+/* The thread that runs there: "java", "idle", "-". */
 static void comm_text(const struct cpu_values *v, char *buf, size_t size)
 {
 	char comm[80];
@@ -120,7 +120,7 @@ static void draw_cell(const struct grid_cpu *cpu, bool selected, const struct pa
 	int eighths = all ? (8 * busy(v) + all / 2) / all : 0;
 	int tenths = !all ? 0 : busy(v) < all ? 10 * busy(v) / all : 9;
 
-	if (selected) /* a block could not be told from a blank there */
+	if (selected) /* a block would look like a blank there */
 		paint_format(p, y, cpu->x, ROLE_SELECTED, "%d", tenths);
 	else if (!all)
 		paint_text(p, y, cpu->x, 1, ROLE_DIM, "?");
@@ -132,7 +132,7 @@ static void draw_cell(const struct grid_cpu *cpu, bool selected, const struct pa
 		paint_eighths(p, y, cpu->x, role, eighths);
 }
 
-/* What cells mean. */
+/* Legend of the cells. */
 static void draw_cells_head(const struct paint *p, int y)
 {
 	int x = paint_text(p, y, 0, p->width, ROLE_TITLE, "A CELL A CPU");
@@ -150,7 +150,7 @@ static void draw_cells_head(const struct paint *p, int y)
 
 /* --- All */
 
-/* What stands above all stays in sight as long as a CPU does. */
+/* The head stays in sight as long as any CPU does. */
 static void draw_head(const struct cpu_grid *g, const struct paint *p, int y)
 {
 	int first = p->from - p->shift;
@@ -179,7 +179,7 @@ int grid_draw(struct cpu_grid *g, const struct view_context *c, const struct pai
 			paint_text(p, line - 1, cpu->x, p->width, ROLE_DIM, title);
 		}
 		if (line + p->shift < p->from || line + p->shift >= p->to)
-			continue; /* files are read for those that are seen */
+			continue; /* files are read only for visible CPUs */
 		if (g->shape == CPU_BARS)
 			draw_entry(g, cpu, cpu == selected, c, p, line);
 		else

@@ -21,7 +21,7 @@ static const char *safe_name(const char *comm, char *buf, size_t size)
 	return buf;
 }
 
-/* --- Who it is */
+/* --- Identity */
 
 static void policy_text(const struct life *l, char *buf, size_t size)
 {
@@ -59,7 +59,7 @@ static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t si
 		snprintf(buf, size, "%d", ppid);
 }
 
-/* "title  text", on as many lines as it takes. Returns the next line. */
+/* "title  text", on as many lines as needed. Returns the next line. */
 static int fact(const struct paint *p, int y, const char *title, const char *text)
 {
 	return paint_wrapped(p, y, paint_format(p, y, 0, ROLE_DIM, "%-9s", title), ROLE_TEXT, text);
@@ -138,7 +138,7 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 	return fact(p, y, "threads", text);
 }
 
-/* --- What the interval held */
+/* --- Values of the interval */
 
 #define VALUE_CELLS 26 /* "RUNQ%      22.4   224ms" */
 
@@ -178,7 +178,7 @@ int detail_values(const struct detail *d, const struct paint *p, int y)
 
 /* --- Over time */
 
-/* What fills a column for many threads: the most they ran or waited in one tick. */
+/* Full height of a column for many threads: their longest time of running, runqueue and D state in one tick. */
 static uint64_t busiest(const struct values *past, int nr)
 {
 	uint64_t most = 0;
@@ -246,7 +246,7 @@ int detail_waits(const struct detail *d, const struct paint *p, int y)
 	return bar_hist(p, y, &all, HIST_RUNQ, ROLE_RUNQ);
 }
 
-/* --- How good its stacks are */
+/* --- Quality of its stacks */
 
 int detail_stacks(const struct detail *d, const struct paint *p, int y)
 {

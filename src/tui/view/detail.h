@@ -8,17 +8,17 @@
 
 struct paint;
 
-/* What a pane of the detail draws from. */
+/* Input of the panes of the detail. */
 struct detail {
-	const struct row *row;       /* of the tick shown, or the last one that had it */
+	const struct row *row;       /* of the shown tick, or of the last one that had it */
 	const struct tick *tick;     /* that tick */
-	bool gone;                   /* it is no longer there */
-	const struct values *past;   /* [HISTORY_TICKS], oldest first, up to the tick shown */
-	const struct stack_quality *stacks; /* [METRIC_COUNT], of what it did in that tick */
+	bool gone;                   /* not in the shown tick any more */
+	const struct values *past;   /* [HISTORY_TICKS], oldest first, up to the shown tick */
+	const struct stack_quality *stacks; /* [METRIC_COUNT], for its samples in that tick */
 	const struct view_context *context;
 };
 
-/* A pane: draws from line @y on, at most @p->width cells wide; returns the line behind it. */
+/* A pane: draws from line @y on, at most @p->width cells wide; returns the next line. */
 typedef int detail_pane(const struct detail *d, const struct paint *p, int y);
 
 detail_pane detail_identity, detail_values, detail_time, detail_waits,

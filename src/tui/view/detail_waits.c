@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of a thread, process or cgroup: who ran while it waited for a CPU, and who woke it. */
+/* For a thread, process or cgroup: what ran while it waited for a CPU, and what woke it. */
 #include <stdio.h>
 
 #include "query/pairs.h"

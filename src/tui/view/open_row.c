@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/screen/view.h"
 
-/* cgroup -> its processes -> their threads -> everything about one -> its flamegraph */
+/* cgroup -> its processes -> their threads -> the detail of one -> its flamegraph */
 bool open_row(enum action a, const struct row *r, struct opening *o)
 {
 	if (a == ACTION_FLAME)

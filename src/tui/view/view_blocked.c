@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads in D state, now or in the refreshes that are remembered: for how long, how often, in which function. */
+/* Threads in D state, now or in the remembered refreshes: for how long, how often, in which function. */
 #include <stdio.h>
 
 #include "query/blocked.h"
@@ -51,7 +51,7 @@ static const struct table_kind waiters = {
 	.role = role, .look = TABLE_TEXT,
 };
 
-/* A low screen has more use for threads. */
+/* Few on a low screen, which needs them for threads. */
 static int about_lines(const struct view_context *c)
 {
 	return c->height >= 30 ? 16 : c->height >= 14 ? 6 : 0;
@@ -69,7 +69,7 @@ static int blocked_update(void *state, const struct view_context *c)
 	return err;
 }
 
-/* The stack of the selected one, and who woke it. */
+/* Below the table: the stack of the selected thread, and its wakers. */
 static void blocked_draw(void *state, const struct view_context *c)
 {
 	struct blocked_view *s = state;

@@ -12,7 +12,7 @@ struct cgroups_view {
 	struct tree tree;
 };
 
-/* Rows stand depth first: the row above is the last one before with a smaller depth. */
+/* Rows are in depth-first order: the parent is the last row before with a smaller depth. */
 static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {

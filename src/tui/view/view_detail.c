@@ -22,7 +22,7 @@ struct detail_view {
 	struct stack_names names;
 };
 
-/* What the samples of the row are added to. */
+/* Sums of the row's samples. */
 struct adding {
 	struct detail_view *view;
 	const struct view_context *context;

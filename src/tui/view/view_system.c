@@ -50,7 +50,7 @@ static int draw_self(const struct paint *p, int y, const struct tick *t)
 	return y;
 }
 
-/* Of the selected CPU, below all; what it needs, on a screen that has them. */
+/* Lines about the selected CPU, at the bottom; a low screen has none. */
 static int about_lines(const struct view_context *c)
 {
 	return c->height < 6 ? 0 : c->paint->width < 160 ? 2 : 1;
@@ -83,7 +83,7 @@ static void system_draw(void *state, const struct view_context *c)
 	draw_about(s, c);
 }
 
-/* The selected CPU is in sight, with the title above it. */
+/* Scrolls to the selected CPU, with the title above it. */
 static void reveal(struct system_view *s, int height)
 {
 	const struct grid_cpu *cpu = grid_selected(&s->grid);
@@ -99,7 +99,7 @@ static bool system_act(void *state, enum action a, const struct view_context *c)
 	struct system_view *s = state;
 
 	if (!grid_act(&s->grid, a))
-		return pager_act(&s->pager, a, c); /* beyond the last CPU goes on to what is below */
+		return pager_act(&s->pager, a, c); /* beyond the last CPU it scrolls to what is below */
 	if (a == ACTION_CPU_CELLS)
 		s->pager.at = 0;
 	else
@@ -113,7 +113,7 @@ static bool system_click(void *state, const struct view_context *c, int y, int x
 
 	if (y < c->top + s->pager.height)
 		grid_click(&s->grid, y - c->top + s->pager.at, x);
-	return false; /* there is nothing to go into */
+	return false; /* nothing to open */
 }
 
 static void system_status(void *state, const struct view_context *c, char *buf, size_t size)
@@ -128,7 +128,7 @@ static void system_fini(void *state)
 }
 
 const struct view view_system = {
-	.legend = "", /* stands above the CPUs */
+	.legend = "", /* shown above the CPUs */
 	.state_size = sizeof(struct system_view),
 	.update = system_update,
 	.draw = system_draw,

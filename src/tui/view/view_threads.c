@@ -10,14 +10,13 @@
 #include "util/map.h"
 
 /* Threads, processes, or processes as a tree. */
-/* So many rows ahead of the filter memory is asked for: with 50,000 threads their names are in none
- * of the caches. */
+/* Prefetch distance in rows, ahead of the filter: with 50,000 threads their names are in none of the caches. */
 #define AHEAD 16
 
 struct threads {
-	struct row_table table; /* first; .which is which of the three */
+	struct row_table table; /* first; .which selects one of the three */
 	struct tree tree;
-	enum table before_tree; /* t leads back to it */
+	enum table before_tree; /* t goes back to it */
 };
 
 static int add_rows(struct threads *s, const struct view_context *c, const struct row *rows,
@@ -34,7 +33,7 @@ static int add_rows(struct threads *s, const struct view_context *c, const struc
 	return err;
 }
 
-/* Processes below their parents; one whose parent is not there is a root. */
+/* Processes below their parents; without its parent a process is a root. */
 static int add_tree(struct threads *s, const struct view_context *c)
 {
 	const struct tick *t = c->tick;
@@ -94,7 +93,7 @@ static int threads_update(void *state, const struct view_context *c)
 	return err;
 }
 
-/* The row that stands for @r here: itself, its process, or the busiest of its threads. */
+/* Selects the row that stands for @r here: itself, its process, or the busiest of its threads. */
 static void threads_select(void *state, const struct view_context *c, const struct row *r)
 {
 	struct threads *s = state;
@@ -134,7 +133,7 @@ static enum table threads_table(const void *state)
 	return ((const struct threads *)state)->table.which;
 }
 
-/* Another way to show the same: the selection stays on what it was on. */
+/* Switches to another form of the view; the selection stays on its item. */
 static void show_as(struct threads *s, const struct view_context *c, enum table table)
 {
 	struct list *l = &s->table.table.list;

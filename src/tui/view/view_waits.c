@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who waited for a CPU, and who ran instead, in the refreshes that are remembered. */
+/* Threads that waited for a CPU, and what ran instead, in the remembered refreshes. */
 #include <stdio.h>
 
 #include "query/pairs.h"
@@ -69,7 +69,7 @@ static void waits_draw(void *state, const struct view_context *c)
 	table_empty(state, c, text);
 }
 
-/* Everything about who waited; where its waits come from, as a flamegraph. */
+/* Opens the detail of the victim, or the flamegraph of where its waits begin. */
 static bool waits_open(void *state, enum action a, const struct view_context *c, struct opening *o)
 {
 	const struct pair *p = table_selected(state);

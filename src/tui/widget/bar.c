@@ -9,7 +9,7 @@
 #include "tui/term/paint.h"
 #include "util/format.h"
 
-/* The parts from left to right. Running parts are solid, waiting ones are not. */
+/* The parts from left to right. Running parts look solid, waiting ones do not. */
 static const struct part {
 	enum metric_id metric;
 	const char *ascii, *unicode, *name;
@@ -61,7 +61,7 @@ static void part_sizes(const struct values *v, unsigned long long *sizes)
 {
 	for (int i = 0; i < NR_PARTS; i++)
 		sizes[i] = v->v[parts[i].metric] == VALUE_NA ? 0 : v->v[parts[i].metric];
-	if (v->v[METRIC_USER] == VALUE_NA) { /* how it splits is not known yet */
+	if (v->v[METRIC_USER] == VALUE_NA) { /* user and system time are not known apart yet */
 		sizes[0] = v->v[METRIC_RUN];
 		sizes[1] = 0;
 	}

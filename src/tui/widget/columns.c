@@ -25,7 +25,7 @@ struct column_info column_info(enum column_id id)
 	if (id >= COLUMN_METRICS)
 		return text_columns[id - COLUMN_METRICS];
 	m = &metrics[id];
-	/* A duration, as shares are shown as one on demand, takes 6. */
+	/* A duration, which can replace a share, takes 6. */
 	return (struct column_info){ m->name, m->title, m->help, m->width, m->width,
 				     m->drop, true };
 }
@@ -39,9 +39,9 @@ enum column_id column_find(const char *name)
 	return metric_find(name) == METRIC_COUNT ? COLUMN_COUNT : (enum column_id)metric_find(name);
 }
 
-/* --- What a table has */
+/* --- The columns of a table */
 
-/* In their order; metrics stand where METRICS says, behind the bar. */
+/* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
 	"id -pid user state cgroup -threads bar @ cpu past comm",
 	"id user state cgroup -threads bar @ past comm",
@@ -79,7 +79,7 @@ static void list_put(struct column_list *l, enum column_id id, bool hidden, int 
 	l->at[l->nr++] = (struct column_choice){ .id = id, .hidden = hidden, .width = width };
 }
 
-/* Metrics that are not in the list yet. */
+/* Adds the metrics that are not in the list yet. */
 static void put_metrics(struct column_list *l, enum table table, bool hidden)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
@@ -129,7 +129,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 	return NULL;
 }
 
-/* As short as column_find() understands it: a line of the file has at most 200 characters. */
+/* The shortest name that column_find() accepts: lines of the file have at most 200 characters. */
 static void short_name(enum column_id id, char *buf, size_t size)
 {
 	const char *name = id < COLUMN_METRICS ? metrics[id].stem : column_info(id).name;
@@ -193,7 +193,7 @@ static int64_t row_number(const struct row *r, enum column_id by)
 	case COLUMN_THREADS:
 		return -(int64_t)r->nr_threads;
 	default:
-		return r->number; /* the tie, by number or path, decides */
+		return r->number; /* the tie by number or path decides */
 	}
 }
 
@@ -220,7 +220,7 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	}
 	of_a = s->own ? a->own : a->values;
 	of_b = s->own ? b->own : b->values;
-	if (of_a == of_b) /* all that did nothing share theirs */
+	if (of_a == of_b) /* all idle rows share the same memory */
 		return false;
 	va = values_value(of_a, (enum metric_id)s->by);
 	vb = values_value(of_b, (enum metric_id)s->by);
@@ -231,10 +231,10 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 
 /* --- Places */
 
-/* Of the kernel's names, unless escaped. */
+/* Length of the kernel's names, unless escaped. */
 #define COMM_WIDTH 16
 
-/* The narrowest it can be. */
+/* The smallest width. */
 static int narrowest(const struct column_choice *c, const struct column_context *context, int width)
 {
 	struct column_info info = column_info(c->id);
@@ -257,9 +257,8 @@ static bool by_screen(const struct column_choice *c)
 	return !c->width && column_info(c->id).max > column_info(c->id).min;
 }
 
-/* Takes columns, the most important ones first, for as long as there is room. Returns the room left.
- * The first column of each importance that does not fit ends it: what is more important never
- * leaves for what is less. */
+/* Selects columns by importance while they fit. Returns the room left. Stops at the first column that does not fit,
+ * so that no column displaces a more important one. */
 static int take(bool *taken, const struct column_list *l, int width, int pan,
 		const struct column_context *context)
 {
@@ -300,7 +299,7 @@ void columns_place(struct columns *c, const struct column_list *l, int width, in
 
 	for (int i = 0; i < l->nr; i++)
 		widths[i] = narrowest(&l->at[i], context, width);
-	/* What remains goes to a thread's name, then to all that can use it, turn by turn. */
+	/* The remaining width goes to a thread's name, then in turn to all columns that can use it. */
 	for (int i = 0; i < l->nr; i++) {
 		if (!taken[i] || l->at[i].id != COLUMN_COMM || l->at[i].width)
 			continue;

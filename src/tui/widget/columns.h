@@ -15,9 +15,9 @@ struct tick;
 struct values;
 
 /*
- * Columns that are no measured value; those follow from the table of metrics.
- * id, name in the config, title, smallest and largest width, drop priority (0: never, the highest
- * leaves a narrow screen first), aligned right, help
+ * Columns other than metrics, whose columns follow from the table of metrics.
+ * id, name in the config, title, smallest and largest width, drop priority (0: never, the highest leaves a narrow
+ * screen first), aligned right, help
  */
 #define TEXT_COLUMNS(_)                                                                            \
 	_(ID,      "id",      "TID",     7,  7,  0, true,  "number of the thread (or process)")    \
@@ -32,7 +32,7 @@ struct values;
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
 	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")
 
-/* Columns of metrics come before those, so that a metric's number is its column's. */
+/* Metrics come first, so that a metric's number is that of its column. */
 enum column_id {
 	COLUMN_METRICS = METRIC_COUNT,
 	COLUMN_BEFORE_TEXT = COLUMN_METRICS - 1,
@@ -48,60 +48,61 @@ struct column_info {
 	bool right;
 };
 
-/* column_info - of any column. column_find - by its name, or a metric's (metric.h); COLUMN_COUNT. */
+/* column_info - of any column.
+ * column_find - by its name, or a metric's (metric.h); COLUMN_COUNT: none. */
 struct column_info column_info(enum column_id id);
 enum column_id column_find(const char *name);
 
 enum table { TABLE_THREADS, TABLE_PROCESSES, TABLE_TREE, TABLE_CGROUPS, TABLE_COUNT };
 extern const char *const table_names[TABLE_COUNT];
 
-/* A table's columns, in their order. */
+/* The columns of a table, in order. */
 struct column_list {
 	struct column_choice {
 		enum column_id id;
 		bool hidden;
-		bool asked; /* shown at the user's wish: among the last to leave a narrow screen */
-		int width;  /* 0: by the screen */
+		bool asked; /* requested by the user: among the last to leave a narrow screen */
+		int width;  /* 0: chosen by the screen */
 	} at[COLUMN_COUNT];
 	int nr;
 };
 
-/* columns_default - what a table has unless it is told otherwise. */
+/* columns_default - the default columns of a table. */
 void columns_default(struct column_list *l, enum table table);
 
 /*
- * columns_parse - "id +pid state cgroup:20 bar run -sleep": these in this order, with widths, - hidden,
- * + asked for; those not named follow hidden. Returns NULL, or what is wrong, in @buf.
- * columns_print - the same from a list.
+ * columns_parse - "id +pid state cgroup:20 bar run -sleep": these in this order, with widths; - hides, + requests;
+ * columns not named follow, hidden. Returns NULL, or the error in @buf.
+ * columns_print - the same text from a list.
  */
 const char *columns_parse(struct column_list *l, enum table table, const char *text, char *buf,
 			  size_t size);
 void columns_print(const struct column_list *l, char *buf, size_t size);
 
-/* How times and counts are shown: E. */
+/* Display of times and counts: E switches it. */
 enum units { UNITS_SHARE, UNITS_TIME, UNITS_RATE, UNITS_COUNT };
 extern const char *const units_names[UNITS_COUNT]; /* share time rate */
 
-/* column_comm, column_uid - what COMM and USER show of a row; "" and 0 for cgroups. */
+/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. */
 const char *column_comm(const struct row *r);
 unsigned int column_uid(const struct row *r);
 
 struct sorting {
 	enum column_id by;
 	bool inverted;
-	bool own; /* cgroups: by their own numbers */
+	bool own; /* cgroups: by their own values, without those below */
 };
 
 /* sorting_before - item_before of rows; @arg: struct sorting. Values: largest first;
  * numbers and text: smallest first; unknown values last. */
 bool sorting_before(const void *x, const void *y, const void *arg);
 
-/* What all rows of a screen have in common. */
+/* Common to all rows of a screen. */
 struct column_context {
 	const struct tick *tick;
 	enum units units;
 	bool own;
-	bool tree;     /* of processes: their names are indented */
+	bool tree;     /* a tree of processes: names are indented */
 	const struct sorting *sorting;
 	void (*user_name)(unsigned int uid, char *buf, size_t size);
 	const struct values *past; /* of the rows on the screen: [line * 16 + tick], NULL: none */
@@ -109,7 +110,7 @@ struct column_context {
 
 #define COLUMNS_PAST 16
 
-/* Which columns a table of this width has, and where. */
+/* The columns that a table of this width shows, and their places. */
 struct columns {
 	int nr;
 	struct {
@@ -118,8 +119,8 @@ struct columns {
 	} at[COLUMN_COUNT];
 };
 
-/* columns_place - fits columns into @width; the one sorted by stays. @pan: so many of those that
- * fit last are left out for others. */
+/* columns_place - fits columns into @width; the sort column always stays. @pan: number of the last fitting columns
+ * that make room for others. */
 void columns_place(struct columns *c, const struct column_list *l, int width, int pan,
 		   const struct column_context *context);
 
@@ -129,8 +130,8 @@ bool columns_has(const struct columns *c, enum column_id id);
 void columns_title(enum column_id id, const char *id_title, const struct column_context *context, char *buf,
 		   size_t size);
 
-/* How a row is drawn. @tree: text of COLUMN_TREE, or of COLUMN_COMM in a tree of processes; NULL: the row's own.
- * @match: part of the name to show up. */
+/* The looks of a row. @tree: text of COLUMN_TREE, or of COLUMN_COMM in a tree of processes; NULL: the row's own.
+ * @match: part of the name to highlight. */
 struct row_look {
 	const char *tree;
 	const char *match;

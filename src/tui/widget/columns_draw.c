@@ -52,7 +52,7 @@ static void metric_text(const struct row *r, enum metric_id m, const struct colu
 	format_value(buf, size, unit, v, interval);
 }
 
-/* Foreign text, elided, the first @match in it shown up. */
+/* Foreign text, elided, with the first @match in it highlighted. */
 static void draw_name(const struct paint *p, int y, int x, int width, enum role role,
 		      const char *raw, size_t len, const char *match)
 {

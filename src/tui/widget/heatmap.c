@@ -12,7 +12,7 @@
 #include "tui/term/paint.h"
 #include "util/format.h"
 
-/* Columns from one age in the axis to the next. */
+/* Columns from one age on the axis to the next. */
 #define AXIS_STEP 10
 
 static const char *const ascii_ramp[HEAT_LEVELS] = { " ", ".", ":", "-", "=", "+", "*", "#", "%", "@" };
@@ -20,7 +20,7 @@ static const char *const unicode_ramp[HEAT_LEVELS] = {
 	" ", "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█",
 };
 
-/* Where the steps of the logarithmic scale begin, in its units. */
+/* Lower bounds of the steps of the logarithmic scale, in units. */
 static const double log_steps[HEAT_LEVELS] = { 0, 0, 3, 10, 30, 100, 300, 1000, 3000, 10000 };
 
 void heatmap_fini(struct heatmap *h)
@@ -71,7 +71,7 @@ static uint64_t newest(const struct heatmap *h)
 	return h->first + h->columns - 1;
 }
 
-/* The highest row of the newest column that has something; the top if none has. */
+/* The highest row of the newest column with a value; the top row if it has none. */
 static int highest(const struct heatmap *h)
 {
 	for (int row = h->rows; row-- > 0;)
@@ -108,7 +108,7 @@ void heatmap_done(struct heatmap *h)
 	if (h->range == HEAT_SELECTING)
 		h->to = h->cursor;
 	if (h->range != HEAT_NONE && h->from.column < h->first && h->to.column < h->first)
-		h->range = HEAT_NONE; /* nothing of it is in sight any more */
+		h->range = HEAT_NONE; /* all of it has left the screen */
 }
 
 static void select_range(struct heatmap *h)
@@ -189,7 +189,7 @@ static bool inside(const struct heat_range *r, uint64_t column, int row)
 
 /* --- Drawing */
 
-/* Where a level begins, as it is shown. */
+/* Lower bound of a level, as displayed. */
 static double step(const struct heatmap *h, int level)
 {
 	return h->linear ? h->most * (level - 1) / (HEAT_LEVELS - 1) : h->unit * log_steps[level];
@@ -223,7 +223,7 @@ void heatmap_draw_row(const struct heatmap *h, const struct paint *p, int y, int
 	const struct heat_range range = heatmap_range(h);
 	const char *const *ramp = p->unicode ? unicode_ramp : ascii_ramp;
 	enum role role = ROLE_TEXT;
-	char run[512] = ""; /* cells in the same look */
+	char run[512] = ""; /* consecutive cells in one look */
 	size_t used = 0;
 
 	for (int column = 0; column < h->columns; column++) {
@@ -254,7 +254,7 @@ const char *heatmap_age(uint64_t age_ns, char *buf, size_t size)
 		snprintf(buf, size, "-");
 	else if (!tenths)
 		snprintf(buf, size, "now");
-	else if (tenths % 10 <= 1 || tenths % 10 == 9) /* a refresh is not as punctual as that */
+	else if (tenths % 10 <= 1 || tenths % 10 == 9) /* refreshes jitter by more than that */
 		snprintf(buf, size, tenths == 1 ? "-0.1s" : "-%" PRIu64 "s", (tenths + 1) / 10);
 	else
 		snprintf(buf, size, "-%" PRIu64 ".%" PRIu64 "s", tenths / 10, tenths % 10);
@@ -280,7 +280,7 @@ void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, in
 	int last = h->columns - 1;
 	char age[24];
 
-	/* Counted from the right, so that they stay where they are while time goes on. */
+	/* Counted from the right, so that labels stay in place while time moves on. */
 	for (int column = last % AXIS_STEP; column < last; column += AXIS_STEP)
 		if (h->at[column].per > 0 && last - column >= AXIS_STEP)
 			paint_text(p, y, x + column, AXIS_STEP, ROLE_DIM,
@@ -313,7 +313,7 @@ void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *
 
 		if (whole)
 			to = ceil(to);
-		/* A level that no whole number is in does not occur. */
+		/* A level that contains no whole number does not occur. */
 		if (whole && level + 1 < HEAT_LEVELS && from >= ceil(step(h, level + 1)))
 			continue;
 		step_text(to, text, sizeof(text));

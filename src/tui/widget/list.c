@@ -9,7 +9,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Items below the screen that keep their places, too. */
+/* Items below the screen that are held, too. */
 #define HOLD_MARGIN 100
 
 void list_fini(struct list *l)
@@ -60,7 +60,7 @@ static void show_cursor(struct list *l)
 		l->top = l->nr - l->height;
 }
 
-/* Puts the held items that are still there before all others, in their order. Returns how many. */
+/* Moves the remaining held items to the front, in their order. Returns their number. */
 static size_t place_held(struct list *l)
 {
 	const void **found = calloc(l->nr_held + 1, sizeof(*found));
@@ -88,13 +88,13 @@ static size_t place_held(struct list *l)
 	return nr;
 }
 
-/* Puts items[first .. first + count) in place. */
+/* Sorts items[first .. first + count). */
 static void order(struct list *l, size_t first, size_t count, const struct list_order *o)
 {
 	const struct order by = { o->before, o->arg, l->kind->tie };
 	size_t held = 0;
 
-	if (!o->before || !l->nr) /* without rows there is no memory for them either */
+	if (!o->before || !l->nr) /* an empty list has no memory */
 		return;
 	if (list_held(l, o->now_ns))
 		held = place_held(l);
@@ -105,7 +105,7 @@ static void order(struct list *l, size_t first, size_t count, const struct list_
 	items_order(l->items + held, l->nr - held, first - held, count, &by);
 }
 
-/* Where the selected thing is, or the cursor if it is gone. */
+/* Index of the selected item, or of the cursor if it is gone. */
 static size_t find_selected(struct list *l, const struct list_order *o)
 {
 	const struct order by = { o->before, o->arg, l->kind->tie };
@@ -143,7 +143,7 @@ void list_sort(struct list *l, size_t height, const struct list_order *o)
 	order(l, l->top, height, o);
 }
 
-/* From now on, items stay where they are for a while. */
+/* Holds items in their places for a while from now on. */
 static void hold(struct list *l, const struct list_order *o)
 {
 	size_t count = l->top + l->height + HOLD_MARGIN;
@@ -162,7 +162,7 @@ static void hold(struct list *l, const struct list_order *o)
 	l->held_until_ns = o->now_ns + LIST_HOLD_NS;
 }
 
-/* Moves the cursor, and ties the selection to what is there; the first row lets go. */
+/* Moves the cursor and ties the selection to its item; the first line unties it. */
 static void move_to(struct list *l, size_t to, const struct list_order *o)
 {
 	hold(l, o);
@@ -193,7 +193,7 @@ bool list_act(struct list *l, enum action a, const struct list_order *o)
 
 void list_search(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o)
 {
-	order(l, 0, l->nr, o); /* which one is next depends on all */
+	order(l, 0, l->nr, o); /* the next match depends on the order of all items */
 	for (size_t n = direction != 0; n < l->nr + (direction != 0); n++) {
 		size_t i = (l->cursor + (direction < 0 ? l->nr - n % l->nr : n)) % l->nr;
 

@@ -9,33 +9,33 @@
 #include "query/order.h"
 #include "tui/input/actions.h"
 
-/* After the cursor moved, items keep their places for this time. */
+/* Items keep their places for this long after the cursor moved. */
 #define LIST_HOLD_NS 3000000000ULL
 
-/* What items are: a key that stays the same in all ticks, never 0; and which of two equal ones comes first. */
+/* A kind of items: their key, the same in all ticks and never 0, and their order among equals. */
 struct list_kind {
 	uint64_t (*key)(const void *item);
-	item_tie *tie; /* NULL: they are never put in order here */
+	item_tie *tie; /* NULL: never sorted here */
 };
 
 /*
- * A scrolling list of items with a selection that stays on its item while the order changes. Until the user moved it,
- * the selection is the first item, whatever that is.
+ * A scrolling list of items. The selection stays on its item while the order changes; until the user moves it, it is on
+ * the first line.
  */
 struct list {
 	const struct list_kind *kind;
-	const void **items;      /* of the present tick; in place are those on the screen */
+	const void **items;      /* of the present tick; only the visible ones are sorted */
 	size_t nr, room;
 	size_t top, cursor, height;
-	bool sticks;             /* the selection belongs to this key: */
+	bool sticks;             /* the selection is tied to this key: */
 	uint64_t selected;
 	bool follows;            /* and stays on its line of the screen */
-	uint64_t held_until_ns;  /* the items with these keys keep this order: */
+	uint64_t held_until_ns;  /* the items with these keys keep this order until then: */
 	uint64_t *held;
 	size_t nr_held, held_room;
 };
 
-/* How items are put in order, and when: @before NULL: they are in order already. */
+/* The order of items, and the present time. @before NULL: they are already in order. */
 struct list_order {
 	item_before *before;
 	const void *arg;
@@ -48,25 +48,26 @@ void list_fini(struct list *l);
 void list_begin(struct list *l, const struct list_kind *kind);
 int list_add(struct list *l, const void *item);
 
-/* list_sort - puts the items that @height lines show in order and the selection back on its key;
- * if that is gone, the selection stays where it is. */
+/* list_sort - sorts the items on @height lines and moves the selection to its key; if that is gone, the selection
+ * stays in its place. */
 void list_sort(struct list *l, size_t height, const struct list_order *o);
 
 /* list_selected - the selected item, NULL if there is none. */
 const void *list_selected(const struct list *l);
 
-/* list_select - the selection goes to this key, where it is at the next list_sort(); 0: to the first item. */
+/* list_select - selects this key at the next list_sort(); 0: the first item. */
 void list_select(struct list *l, uint64_t key);
 
 /* list_act - moves the selection. Returns whether @a was such an action. */
 bool list_act(struct list *l, enum action a, const struct list_order *o);
 
-/* list_search - moves the selection to the next (1) or last (-1) item that @match finds, around the ends; 0: while a
- * search is typed, the present one counts, too. */
+/* list_search - moves the selection to the next (1) or last (-1) item that matches, wrapping around; 0: while a
+ * search is typed, the present item may match, too. */
 typedef bool list_match(const void *item, const char *search);
 void list_search(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o);
 
-/* list_click - selects what is on the @line (0: first) of the screen. Returns whether the user had selected it before. */
+/* list_click - selects the item on @line (0: first) of the screen. Returns whether it was selected by the user
+ * before. */
 bool list_click(struct list *l, size_t line);
 
 /* list_held - whether items keep their places now. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Lines above the items: the title and what the keys do. */
+/* Lines above the items: the title and the keys. */
 #define MENU_HEAD 2
 
 void menu_open(struct menu *m, const struct menu_kind *kind)
@@ -67,9 +67,9 @@ bool menu_act(struct menu *m, enum action a)
 	}
 }
 
-/* --- What to sort by */
+/* --- Sorting */
 
-/* Column @i of those that can be sorted by. */
+/* The @i-th sortable column. */
 static enum column_id sortable(const struct menu *m, int i)
 {
 	const struct column_list *l = &m->settings->columns[m->table];

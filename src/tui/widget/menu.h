@@ -10,23 +10,23 @@
 
 struct menu;
 
-/* A list of things to choose from or to change, in place of the view. */
+/* A list of choices or settings that replaces the view. */
 struct menu_kind {
 	const char *title, *help;
 	int (*nr)(const struct menu *m);
 	/* Text of item @i. */
 	void (*text)(const struct menu *m, int i, char *buf, size_t size);
-	/* The action on item @i: Enter, Space (PAUSE), < > (SORT_LEFT, SORT_RIGHT), + - (UNFOLD, FOLD),
-	 * = (CLEAR). Returns whether the menu is done. */
+	/* The action on item @i: Enter, Space (PAUSE), < > (SORT_LEFT, SORT_RIGHT), + - (UNFOLD, FOLD), = (CLEAR).
+	 * Returns whether the menu closes. */
 	bool (*act)(struct menu *m, int i, enum action a);
 };
 
 extern const struct menu_kind menu_options, menu_sort, menu_columns, menu_themes;
 
 struct menu {
-	const struct menu_kind *kind; /* NULL: none is open */
+	const struct menu_kind *kind; /* NULL: no menu is open */
 	struct settings *settings;
-	enum table table;             /* whose columns */
+	enum table table;             /* table of the columns */
 	int cursor;
 	struct pager pager;
 };
@@ -34,7 +34,7 @@ struct menu {
 void menu_open(struct menu *m, const struct menu_kind *kind);
 void menu_draw(struct menu *m, const struct paint *p, int top, int height);
 
-/* menu_act - true if the action was the menu's. */
+/* menu_act - whether the menu handled the action. */
 bool menu_act(struct menu *m, enum action a);
 
 #endif

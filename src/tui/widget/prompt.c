@@ -20,7 +20,7 @@ void prompt_open(struct prompt *p, const char *title, const char *text)
 
 static bool inside(char c)
 {
-	return (c & 0xc0) == 0x80; /* of a character that began before */
+	return (c & 0xc0) == 0x80; /* continuation byte */
 }
 
 static size_t before(const struct prompt *p, size_t at)
@@ -37,7 +37,7 @@ static size_t after(const struct prompt *p, size_t at)
 	return at;
 }
 
-/* Takes out the bytes [from, to). */
+/* Removes the bytes [from, to). */
 static void cut(struct prompt *p, size_t from, size_t to)
 {
 	memmove(p->text + from, p->text + to, p->len - to + 1);
@@ -124,7 +124,7 @@ enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 		type(p, key);
 	else
 		edit(p, key);
-	/* As in less and vim: Backspace on nothing leaves. */
+	/* Like less and vim: Backspace in an empty prompt leaves it. */
 	return empty && (key == KEY_BACKSPACE || key == 127 || key == '\b') ? PROMPT_CANCELLED
 									    : PROMPT_TYPING;
 }
@@ -139,14 +139,14 @@ void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const
 	paint_clear(paint, y, x);
 	paint_clear(paint, y + 1, 0);
 	paint_text(paint, y, x, paint->width, ROLE_PROMPT, p->text);
-	/* Where the cursor is: the terminal's own stays hidden. */
+	/* The cursor is drawn: the terminal's own stays hidden. */
 	snprintf(left, sizeof(left), "%.*s", (int)(p->cursor < p->len ? after(p, p->cursor) - p->cursor : 1),
 		 p->cursor < p->len ? p->text + p->cursor : " ");
 	paint_text(paint, y, cursor, 2, ROLE_SELECTED, left);
 	if (*p->error) {
 		int at = x + p->error_column, room = paint->width - (int)strlen(p->error) - 2;
 
-		if (at > room) /* the message stands left of the mark if it does not fit behind it */
+		if (at > room) /* the message is left of the mark if it does not fit at its right */
 			paint_format(paint, y + 1, 0, ROLE_ALERT, "%s at column %d", p->error,
 				     p->error_column + 1);
 		else

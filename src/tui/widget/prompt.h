@@ -8,13 +8,13 @@
 
 struct paint;
 
-/* A line of text being typed. */
+/* A line of text input. */
 struct prompt {
-	const char *title; /* "/", NULL: none is open */
+	const char *title; /* "/", NULL: no prompt is open */
 	char text[256];    /* UTF-8 */
 	size_t len, cursor; /* bytes */
-	char error[128];   /* what is wrong with it, "": nothing */
-	int error_column;  /* cells into the text */
+	char error[128];   /* the error in the text, "": none */
+	int error_column;  /* in cells from the start of the text */
 };
 
 enum prompt_verdict { PROMPT_TYPING, PROMPT_DONE, PROMPT_CANCELLED };
@@ -24,7 +24,7 @@ void prompt_open(struct prompt *p, const char *title, const char *text);
 /* prompt_key - a key as curses gives it: a KEY_ code if @is_code, else a character. */
 enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code);
 
-/* prompt_draw - in the two lines from @y on. @status: stands in the second one if nothing is wrong. */
+/* prompt_draw - on two lines from @y on. @status: the second one, if there is no error. */
 void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status);
 
 #endif

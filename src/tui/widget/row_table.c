@@ -13,7 +13,7 @@
 #include "tui/term/paint.h"
 #include "util/text.h"
 
-/* The parent of all kernel threads. */
+/* pid of the parent of all kernel threads. */
 #define KTHREADD 2
 
 static bool did_something(const struct row *r, bool own)
@@ -80,7 +80,7 @@ const struct row *thread_selected(void *table)
 
 /* --- Rows */
 
-/* Whether the search finds a row: in its name, or of a tree in what stands there; or its number. */
+/* Whether the search matches a row: its name, in a tree the text there, or its number. */
 static bool item_match(const void *item, const char *search)
 {
 	const struct row *r = item;
@@ -116,7 +116,7 @@ static size_t count_matches(const struct row_table *t, const char *search)
 	return n;
 }
 
-/* Run times of the last ticks, for the rows on the screen. */
+/* Running times of the last ticks, for the visible rows. */
 static void fill_past(struct row_table *t, const struct view_context *c)
 {
 	size_t nr = t->table.list.nr - t->table.list.top, height = c->height > 1 ? c->height - 1 : 0;
@@ -198,7 +198,7 @@ static int flags_of(enum column_id id)
 	       (id != COLUMN_BAR && id != COLUMN_PAST ? TABLE_SORTS : 0);
 }
 
-/* The columns that fit, as the table has them. */
+/* Converts the columns that fit to the table's form. */
 static void set_columns(struct row_table *t, const struct view_context *c)
 {
 	struct column_context context = column_context(t, c);
@@ -237,7 +237,7 @@ const struct row *row_table_selected(void *table)
 	return table_selected(&((struct row_table *)table)->table);
 }
 
-/* The order of the table is that of the settings, and so of all tables of rows. */
+/* Stores the order of the table in the settings, which all tables of rows share. */
 static void keep_order(const struct row_table *t, const struct view_context *c)
 {
 	if (t->table.by >= 0)

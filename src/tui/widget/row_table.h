@@ -10,24 +10,25 @@ struct tree;
 /* Text of a row in its tree. */
 typedef void row_name(const void *state, const struct row *r, char *buf, size_t size);
 
-/* A table of rows of the tick, with the columns and the order of the settings. Initialise with zeroes. */
+/* A table of the tick's rows, with columns and order of the settings. Initialise with zeroes. */
 struct row_table {
 	struct table_state table;
 	enum table which;
 	struct columns columns;
-	struct table_column shown[COLUMN_COUNT]; /* columns, as the table has them */
+	struct table_column shown[COLUMN_COUNT]; /* the columns that fit */
 	char titles[COLUMN_COUNT][32];
 	int pan;
 	size_t matches;      /* of the search */
-	struct values *past; /* of the rows on the screen */
+	struct values *past; /* of the visible rows */
 	size_t past_room;
 	const char *id_title;
-	row_name *name;      /* NULL: no tree; the next one's too: */
+	row_name *name;      /* NULL: no tree; the same for the next one: */
 	const void *state;
 };
 
-/* For tables of other items whose first member is the struct row of a thread: a search finds its name, or its cgroup's
- * path. thread_selected - see struct view, of a table that is the first member of the state. */
+/* For tables of other items whose first member is the struct row of a thread: a search matches its name or its cgroup's
+ * path.
+ * thread_selected - see struct view, for a table that is the first member of the state. */
 uint64_t row_key(const void *row);
 bool thread_match(const void *row, const char *search);
 void thread_tid(const struct table_cell *cell, char *buf, size_t size);
@@ -35,14 +36,15 @@ void thread_comm(const struct table_cell *cell, char *buf, size_t size);
 void thread_cgroup(const struct table_cell *cell, char *buf, size_t size);
 const struct row *thread_selected(void *table);
 
-/* row_table_begin - the rows of a new tick. row_table_wants - whether a row is to be shown: a part of what was gone
- * into, not hidden, passing the filter. row_table_update - all are there. @ordered: in their order already */
+/* row_table_begin - starts the rows of a new tick.
+ * row_table_wants - whether to show a row: it is part of the opened item, not hidden, and passes the filter.
+ * row_table_update - call it after the last row. @ordered: the rows are already in order */
 void row_table_begin(struct row_table *t);
 bool row_table_wants(const struct view_context *c, const struct row *r);
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered);
 
-/* row_table_add_tree - the wanted rows of a tree, in the order that is set. 0 or -ENOMEM. row_table_fold - folds and
- * unfolds its selected row; returns whether @a was such an action. */
+/* row_table_add_tree - adds the wanted rows of a tree, in the order of the settings. 0 or -ENOMEM.
+ * row_table_fold - folds and unfolds the selected row; returns whether @a was such an action. */
 int row_table_add_tree(struct row_table *t, const struct view_context *c, struct tree *tree);
 bool row_table_fold(const struct row_table *t, enum action a, struct tree *tree);
 
@@ -51,7 +53,7 @@ bool row_table_act(struct row_table *t, const struct view_context *c, enum actio
 bool row_table_click(void *table, const struct view_context *c, int y, int x);
 const struct row *row_table_selected(void *table);
 
-/* row_table_status - "16 of 1204 threads", what hides some of them, and matches of the search. */
+/* row_table_status - "16 of 1204 threads", the reasons why some are hidden, and matches of the search. */
 void row_table_status(const struct row_table *t, const struct view_context *c, size_t all, const char *what, char *buf,
 		      size_t size);
 

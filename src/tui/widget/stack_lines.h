@@ -6,7 +6,8 @@ struct paint;
 struct source;
 struct stack;
 
-/* stack_lines - functions of both stacks (NULL: none) on lines [y, end), innermost first: "(kernel) [user]". */
+/* stack_lines - draws the functions of both stacks (NULL: none) on lines [y, end), innermost first: "(kernel)
+ * [user]". */
 void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct stack *kernel,
 		 const struct stack *user);
 

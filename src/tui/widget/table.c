@@ -15,7 +15,7 @@ static uint64_t number_of(const struct table_column *column, const void *item)
 	return column->number ? column->number(item) : *(const uint64_t *)((const char *)item + column->at - 1);
 }
 
-/* By the column that is sorted by; what is not known comes last. */
+/* Compares by the sort column; unknown values come last. */
 static bool column_before(const void *a, const void *b, const void *arg)
 {
 	const struct table_state *t = arg;
@@ -61,7 +61,7 @@ static int width_of(const struct table_column *column, const struct paint *p)
 	return column->wide && p->width >= TABLE_WIDE ? column->wide : column->width;
 }
 
-/* What a column that widens has of what the others leave. */
+/* The share of a widening column in the width that the others leave. */
 static int part_of_rest(const struct table_state *t, const struct paint *p)
 {
 	int left = p->width - (t->kind->look != TABLE_BARE), nr = 0;
@@ -86,7 +86,7 @@ static int widened(const struct table_column *column, int part)
 	return part > column->width ? part : column->width;
 }
 
-/* Where the columns are. */
+/* Places the columns. */
 static void place(struct table_state *t, const struct view_context *c, int left)
 {
 	int x = left + (t->kind->look != TABLE_BARE), part = part_of_rest(t, c->paint);
@@ -140,7 +140,7 @@ static void draw_title(const struct table_state *t, const struct paint *p, int y
 	int len = strlen(title), width = t->width[column];
 	char text[64];
 
-	/* The mark stands where there is room for it. */
+	/* The sort mark is shown if there is room. */
 	snprintf(text, sizeof(text), "%s%s", title, !sorted || len >= width ? "" : table_ascending(t) ? "^" : "v");
 	if (t->kind->look == TABLE_CELLS)
 		fill(p, y, t->x[column], t->x[column] + width, sorted ? ROLE_SORTED : ROLE_TITLE, ' ');
@@ -161,7 +161,7 @@ static void draw_titles(const struct table_state *t, const struct paint *p, int 
 			draw_title(t, p, y, i);
 }
 
-/* Its text as wide as it is shown. */
+/* The text of a cell, at its shown width. */
 static void cell_text(const struct table_state *t, const struct table_cell *cell, char *buf, size_t size)
 {
 	const struct table_column *column = &t->columns[cell->column];
@@ -194,7 +194,7 @@ static void draw_cell(const struct table_state *t, const struct table_cell *cell
 	paint_text(p, y, x, cell->width, cell->role, text);
 }
 
-/* Where a line ends that is not looked at up to the edge. */
+/* Column where the text of a line ends, for looks that do not fill up to the edge. */
 static int text_end(const struct table_state *t, struct table_cell *cell)
 {
 	char text[1400];
@@ -219,7 +219,7 @@ static void draw_item(const struct table_state *t, const struct view_context *c,
 				    : ROLE_TEXT;
 	if (t->kind->look >= TABLE_TEXT)
 		fill(c->paint, y, left, text_end(t, &cell), cell.role, mark);
-	else if (selected) /* the whole line, so that it can be found at a glance */
+	else if (selected) /* the whole line, so that it is easy to find */
 		fill(c->paint, y, left, c->paint->width, cell.role, mark);
 	for (int column = 0; column < t->nr; column++) {
 		if (t->width[column] <= 0)
@@ -232,7 +232,7 @@ static void draw_item(const struct table_state *t, const struct view_context *c,
 
 void table_draw(struct table_state *t, const struct view_context *c, int y, int left, int height)
 {
-	if (!t->kind) /* there was no memory to begin it */
+	if (!t->kind) /* out of memory at its start */
 		return;
 	place(t, c, left);
 	t->y = y;
@@ -266,7 +266,7 @@ static bool can_sort(const struct table_state *t, int column)
 	return t->width[column] > 0 && (c->flags & TABLE_SORTS || c->at || c->number || c->compare);
 }
 
-/* Another order is asked for: at once. */
+/* Sorts by another column at once. */
 static void sort_by(struct table_state *t, int by, bool inverted)
 {
 	t->by = by;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lines around the flamegraph: what it is of, how good its stacks are, what the selected box is. */
+/* The lines around the flamegraph: its subject, the quality of its stacks, the selected box. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "util/format.h"
 #include "util/text.h"
 
-/* From here on there is room for the threads beside it. */
+/* Least width with the threads at its left. */
 #define WIDE 160
 #define THREADS_WIDTH 40
 
 #define TITLE_WIDTH 9
 
-/* How much of the screen is about the selected box; a low screen has more use for boxes. */
+/* Number of lines about the selected box; few on a low screen, which needs them for boxes. */
 int flame_about_lines(const struct view_context *c)
 {
 	return c->height >= 30 ? 10 : c->height >= 20 ? 6 : c->height >= 14 ? 5 : c->height >= 8 ? 3 : 1;
@@ -99,7 +99,7 @@ static void callees_text(const struct calltree *f, const struct calltree_node *n
 	}
 }
 
-/* "main < run < handle": from the one that called it outwards. */
+/* "main < run < handle": from the immediate caller outwards. */
 static void callers_text(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -131,7 +131,7 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 	}
 }
 
-/* Line @nr of what it was compiled from. */
+/* Puts line @nr of its source code. */
 static int put_source(const struct view_context *c, int y, int end, uint64_t frame)
 {
 	const char *text = c->host->source.code(c->host->source.arg, frame);
@@ -149,10 +149,10 @@ static int put_source(const struct view_context *c, int y, int end, uint64_t fra
 	return first && y < end ? put(c, y, "source", "-") : y;
 }
 
-/* Where in the past the shown refresh is, and what there was of this. */
+/* Puts the position of the shown refresh in the history, and the metric over time. */
 static int put_time(const struct flame_view *s, const struct view_context *c, int y)
 {
-	/* All of wall time is always the same. */
+	/* Total wall time never changes. */
 	enum metric_id m = s->options.metric == METRIC_WALL ? metric_weight(0) : s->options.metric;
 	const struct row *r = subject_row(&c->within, c->newest);
 	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
@@ -184,7 +184,7 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 	return y + 2;
 }
 
-/* What is selected, whatever is shown. */
+/* The selected box or function, in any mode. */
 struct about {
 	const struct symbol *symbol;
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The flamegraph itself: boxes that hang from their callers. */
+/* The flamegraph itself: boxes below their callers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* Narrower names are cut: what two dots leave of them tells less. */
+/* Shorter names are cut: with two dots too little would be left. */
 #define ELIDE_FROM 8
 
-/* A smaller change of a share is noise. */
+/* Smaller changes of a share are noise. */
 #define CHANGE_MIN 0.005
 
 /* Where boxes are placed. */
 struct area {
 	enum flame_tree tree;
-	int step;       /* of lines, from a box to those below it: 1, or -1 for callers */
-	int end;        /* line that is not drawn to any more */
+	int step;       /* lines from a box to its children: 1, or -1 for callers */
+	int end;        /* first line that is not drawn on */
 };
 
 const char *flame_marks(const struct symbol *symbol)
@@ -42,7 +42,7 @@ static enum role role_of(const struct calltree_node *n)
 						: ROLE_USER;
 }
 
-/* What stands in its box, fit for a terminal. */
+/* Text of its box, fit for a terminal. */
 static void name_of(const struct flame_view *s, const struct view_context *c, const struct calltree_node *n,
 		    char *buf, size_t size)
 {
@@ -107,7 +107,7 @@ static void add_box(struct flame_view *s, const struct view_context *c, struct b
 		paint_text(c->paint, b.y, b.x, 1, ROLE_DIM, c->paint->unicode ? "…" : ".");
 }
 
-/* The boxes of @node's children in @width cells from @x on; those narrower than a cell are one. */
+/* Places @node's children in @width cells from @x on; all that are narrower than a cell share one box. */
 static void place_children(struct flame_view *s, const struct view_context *c, const struct area *a, int node,
 			   int y, int x, int width)
 {
@@ -123,7 +123,7 @@ static void place_children(struct flame_view *s, const struct view_context *c, c
 		int to = x + (int)((double)(done + total) * width / all);
 
 		if (to <= from) {
-			/* The lighter ones come after it. */
+			/* All that follow are lighter. */
 			if (from < end)
 				add_box(s, c, (struct box){ -1, a->tree, y, from, 1 });
 			return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From box to box of a flamegraph: with keys, and by names. */
+/* Moves from box to box of a flamegraph, by keys and by names. */
 #include "sym/names.h"
 #include "tui/view/flame/flame_view.h"
 
@@ -11,7 +11,7 @@ static const struct box *box_of(const struct flame_view *s, enum flame_tree tree
 	return NULL;
 }
 
-/* The box beside this one, in its line. */
+/* The neighbour in the same line. */
 static const struct box *beside(const struct flame_view *s, const struct box *b, int direction)
 {
 	const struct box *best = NULL;
@@ -27,7 +27,7 @@ static const struct box *beside(const struct flame_view *s, const struct box *b,
 	return best ? best : b;
 }
 
-/* The widest box in the line below or above that hangs from this one, or that it hangs from. */
+/* The widest child in the line below, or the parent in the line above. */
 static const struct box *across(const struct flame_view *s, const struct box *b, int direction)
 {
 	const struct box *best = NULL;

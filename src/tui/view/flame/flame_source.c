@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a flamegraph is of, as other views open it. */
+/* The sources of samples for a flamegraph that other views open. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ uint64_t flame_ticks(const struct flame_view *s, const struct view_context *c)
 	return s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : HISTORY_TICKS;
 }
 
-/* --- What is shown, for somebody else */
+/* --- Export of what is shown */
 
 struct exporting {
 	struct flame_view *view;
@@ -49,7 +49,7 @@ static int shown_samples(void *arg, sample_fn *fn, void *fn_arg)
 	return tick_samples(e->context->tick, flame_ticks(e->view, e->context), pass_on, e);
 }
 
-/* How long the refreshes took that are shown, with suspend; 0: samples of a source say nothing of it. */
+/* Length of the shown refreshes, including suspend; 0: not known for samples of a source. */
 static uint64_t shown_ns(const struct flame_view *s, const struct view_context *c)
 {
 	uint64_t ticks = flame_ticks(s, c), first;
@@ -97,14 +97,14 @@ void view_flame_from(void *state, enum metric_id metric, flame_source *source, v
 	snprintf(s->what, sizeof(s->what), "%s", what);
 }
 
-/* A source of its own: what was found once. */
+/* A source of its own: samples that were found once. */
 struct found {
 	struct sample_list list;
 	samples_find *find;
 	bool done;
 	enum metric_id metric;
 	char what[96];
-	uint64_t arg[]; /* of @find */
+	uint64_t arg[]; /* argument of @find */
 };
 
 static int found_samples(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg)

@@ -2,8 +2,8 @@
 #ifndef SYSTOP_TUI_VIEW_FLAME_FLAME_VIEW_H
 #define SYSTOP_TUI_VIEW_FLAME_FLAME_VIEW_H
 
-/* What the files of the flamegraph's view share: view_flame.c (keys), flame_boxes.c (the graph), flame_functions.c (the
- * table of functions), flame_about.c (the lines around them). */
+/* Shared by the files of the flamegraph's view: view_flame.c (keys), flame_boxes.c (the graph), flame_functions.c
+ * (the table of functions), flame_about.c (the lines around them). */
 
 #include "query/calltree.h"
 #include "tui/screen/view.h"
@@ -11,16 +11,16 @@
 
 enum flame_mode {
 	MODE_TREE,
-	MODE_FUNCTIONS, /* a table: self and total of each */
-	MODE_SANDWICH,  /* what called a function, above it, and what it called, below */
+	MODE_FUNCTIONS, /* a table: self and total time of each function */
+	MODE_SANDWICH,  /* the callers of a function above it, and its callees below */
 };
 
-/* The trees that boxes are of. Only a sandwich has callers. */
+/* The trees of the boxes. Only a sandwich has callers. */
 enum flame_tree { TREE_MAIN, TREE_CALLERS, TREES };
 
 /* A box that was drawn, for keys and clicks. */
 struct box {
-	int node; /* -1: several that are too narrow */
+	int node; /* -1: several, too narrow to draw */
 	enum flame_tree tree;
 	int y, x, width;
 };
@@ -28,57 +28,62 @@ struct box {
 struct flame_view {
 	struct calltree flames[TREES];
 	struct calltree_options options;
-	flame_source *source;      /* view_flame_from(); NULL: the last refreshes */
+	flame_source *source;      /* of view_flame_from(); NULL: the last refreshes */
 	void *source_arg;
 	void (*free_by)(void *arg); /* frees it; NULL: free() */
-	const struct view_context *context; /* while the source is asked */
+	const struct view_context *context; /* while the source runs */
 	char what[96];
 	enum flame_mode mode;
 	struct calltree_frame focus;  /* of the sandwich */
-	enum flame_tree tree;      /* the selected box is in, */
+	enum flame_tree tree;      /* tree of the selected box, */
 	uint64_t selected;         /* and its node's key; 0: the root */
 	uint64_t zoomed;           /* key; 0: the root */
-	bool marks;                /* all boxes of the selected function are marked */
-	struct table_state functions; /* in MODE_FUNCTIONS */
+	bool marks;                /* mark all boxes of the selected function */
+	struct table_state functions; /* for MODE_FUNCTIONS */
 	struct calltree_base base;
-	uint64_t base_seq;         /* the refresh it was set at; 0: it was not */
+	uint64_t base_seq;         /* the refresh that was stored as base; 0: none */
 	bool compares;
 	struct box *boxes;
 	size_t nr_boxes, boxes_room;
 };
 
-/* flame_selected - the selected node, NULL: there is none. flame_function_selected - what is selected
- * in the table. */
+/* flame_selected - the selected node, NULL: none.
+ * flame_function_selected - the selection in the table. */
 const struct calltree_node *flame_selected(const struct flame_view *s);
 const struct calltree_function *flame_function_selected(const struct flame_view *s);
 
-/* flame_at - index of the node with this key, of the root if it is not there; -1: no nodes. */
+/* flame_at - index of the node with this key, of the root if there is none; -1: no nodes. */
 int flame_at(const struct calltree *f, uint64_t key);
 
-/* flame_matches - whether a search finds the name. */
+/* flame_matches - whether the search matches the name. */
 bool flame_matches(const char *name, const char *search);
 
-/* What stands around a name tells what it is, without colours: "[]" user, "()" kernel, "<>" JIT, "{}"
- * no function. */
+/* flame_marks - the brackets around a name, which show its kind without colours: "[]" user, "()" kernel, "<>" JIT,
+ * "{}" not a function. */
 const char *flame_marks(const struct symbol *symbol);
 
-/* flame_change - how much larger the place's share is than in the base: -1 to 1. */
+/* flame_change - growth of the place's share since the base: -1 to 1. */
 double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
 
-/* flame_source.c: for calltree_options.samples; @arg: the view. How many refreshes are shown, at most, if it has no source.
- * Saves the samples that are shown, whatever they weigh and wherever it is zoomed to. */
+/* flame_source.c:
+ * flame_source_samples - for calltree_options.samples; @arg: the view.
+ * flame_ticks - maximum number of shown refreshes, without a source.
+ * flame_export - saves the shown samples, independent of metric and zoom. */
 int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
 uint64_t flame_ticks(const struct flame_view *s, const struct view_context *c);
 void flame_export(struct flame_view *s, const struct view_context *c);
 
 /*
- * flame_move.c. flame_select - this box. flame_move - to the one beside, below or above. flame_search - see struct view.
+ * flame_move.c.
+ * flame_select - selects this box.
+ * flame_move - moves to the box beside, below or above.
+ * flame_search - see struct view.
  */
 void flame_select(struct flame_view *s, const struct box *b);
 void flame_move(struct flame_view *s, enum action a);
 void flame_search(void *state, int direction, const struct view_context *c);
 
-/* flame_functions.c: items of the table, which is begun already. 0 or -ENOMEM. */
+/* flame_functions.c: adds the items of the table, which has been begun. 0 or -ENOMEM. */
 extern const struct table_kind flame_functions;
 int flame_functions_update(struct flame_view *s, const struct view_context *c);
 
@@ -86,7 +91,7 @@ int flame_functions_update(struct flame_view *s, const struct view_context *c);
 void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
 void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
 
-/* flame_about.c: the line above it; how many lines there are below, and they; threads, at its left. */
+/* flame_about.c: draws the line above the graph; counts and draws the lines below it; draws the threads at its left. */
 void flame_draw_head(struct flame_view *s, const struct view_context *c);
 int flame_about_lines(const struct view_context *c);
 void flame_draw_about(struct flame_view *s, const struct view_context *c, int y);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the time of a thread, process, cgroup or everything went, by function: a flamegraph that hangs
- * from its root, a table of functions, or all that one function called and was called from. */
+/* The time of a thread, process, cgroup or the host by function: a flamegraph that hangs from its root, a table of
+ * functions, or the callers and callees of one function. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "tui/view/flame/flame_view.h"
 #include "util/format.h"
 
-/* Samples a second that one can step through: no multiples of timers' frequencies. */
+/* Selectable samples per second: no multiples of timer frequencies. */
 static const int frequencies[] = { 19, 49, 99, 199, 499, 997 };
 
 #define NR_FREQUENCIES (int)(sizeof(frequencies) / sizeof(frequencies[0]))
@@ -51,7 +51,7 @@ double flame_change(struct flame_view *s, const struct view_context *c, const st
 	return (all ? (double)n->total / all : 0) - calltree_base_share(&s->base, n->key, &c->host->source);
 }
 
-/* --- What is shown */
+/* --- Contents */
 
 static int flame_update(void *state, const struct view_context *c)
 {
@@ -110,7 +110,7 @@ static void flame_draw(void *state, const struct view_context *c)
 	flame_draw_about(s, c, bottom);
 }
 
-/* --- What keys do */
+/* --- Keys */
 
 static void show_mode(struct flame_view *s, enum flame_mode mode)
 {
@@ -119,7 +119,7 @@ static void show_mode(struct flame_view *s, enum flame_mode mode)
 	s->selected = s->zoomed = 0;
 }
 
-/* All about the selected function. */
+/* The callers and callees of the selected function. */
 static void show_sandwich(struct flame_view *s)
 {
 	const struct calltree_node *n = flame_selected(s);
@@ -185,7 +185,7 @@ static void change_frequency(const struct view_context *c, int by)
 	c->notice(c->notice_arg, text);
 }
 
-/* What another metric, merging or direction has to do with the present boxes: nothing. */
+/* After a change of metric, merging or direction the boxes have nothing in common with the old ones. */
 static void start_over(struct flame_view *s)
 {
 	s->tree = TREE_MAIN;
@@ -293,7 +293,7 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 	return false;
 }
 
-/* Time of stacks that have a match, each once: below a match nothing is counted again. */
+/* Time of stacks with a match, each counted once: the search stops at the first match. */
 static uint64_t count_matched(const struct calltree *f, int node, const char *search)
 {
 	uint64_t sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A flamegraph of interrupts: what was sampled in them, from where the interrupt begins, as what it interrupted has
- * nothing to do with it. */
+/* A flamegraph of interrupts. It shows the samples taken in them, each from the frame where the interrupt begins:
+ * the interrupted code has nothing to do with it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,13 @@
 #include "tui/screen/view.h"
 #include "tui/view/irq/irq_view.h"
 
-/* With what names functions begin that an interrupt or softirq begins with. */
+/* Prefixes of the functions that an interrupt or softirq begins with. */
 static const char *const entries[] = {
 	"handle_softirqs", "__do_softirq", "common_interrupt", "sysvec_", "gic_handle_irq", "handle_riscv_irq",
 };
 
-/* How many of a stack's frames are the interrupt's, so that not each sample asks for names; few share a place. */
+/* Cache: number of a stack's frames that belong to the interrupt, so that not every sample requests names. A
+ * direct-mapped table: collisions are rare. */
 #define CUTS 1024
 
 struct irq_flame {
@@ -30,10 +31,10 @@ struct irq_flame {
 	union {
 		struct stack stack;
 		uint64_t room[sizeof(struct stack) / sizeof(uint64_t) + STACK_KERNEL_MAX];
-	} own;                           /* the part of a stack that is shown, while it is handed on */
+	} own;                           /* the shown part of a stack, while it is passed on */
 };
 
-/* Whom samples are handed on to. */
+/* The receiver of the cut samples. */
 struct receiver {
 	struct irq_flame *flame;
 	const struct host *host;
@@ -49,7 +50,7 @@ static bool is_entry(const char *name)
 	return false;
 }
 
-/* The innermost frames up to where the interrupt begins; all of them where that is not known (yet). */
+/* The innermost frames up to where the interrupt begins; all frames if that is not known (yet). */
 static int own_frames(const struct receiver *r, const struct stack *s)
 {
 	const struct stack_sample sample = { .kernel = s };
@@ -81,7 +82,7 @@ static const struct stack *own_part(const struct receiver *r, const struct stack
 	memcpy(own, s, sizeof(*s) + nr * sizeof(s->frames[0]));
 	own->nr = nr;
 	own->end = STACK_COMPLETE;
-	own->hash = ~s->hash; /* another stack than the whole one */
+	own->hash = ~s->hash; /* must differ from the whole stack's */
 	return own;
 }
 
@@ -106,7 +107,7 @@ static int samples(void *arg, const struct view_context *c, sample_fn *fn, void 
 	return tick_samples(c->tick, HISTORY_TICKS, on_sample, &r);
 }
 
-/* All kinds of time: what softirqs do in ksoftirqd is that thread's running time. */
+/* Wall time: the work of softirqs in ksoftirqd is that thread's running time. */
 static void init(void *state, void *arg)
 {
 	const struct irq_source *source = ((struct irq_flame *)arg)->source;

@@ -67,7 +67,7 @@ static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_value
 	paint_format(p, y, x, ROLE_TEXT, "]%6s%%", share);
 }
 
-/* What took most of a CPU: its name. */
+/* Name of the source that took most of a CPU. */
 static const char *most_on(const struct tick *t, int cpu)
 {
 	const struct irq_cpu *most = NULL;

@@ -5,12 +5,12 @@
 struct paint;
 struct tick;
 
-/* What interrupts took of each CPU: a bar each, in as many columns as there is room for. */
+/* Time that interrupts took on each CPU: a bar each, in as many columns as fit. */
 
-/* irq_grid_lines - how many lines all CPUs take, without the title. */
+/* irq_grid_lines - lines needed for all CPUs, without the title. */
 int irq_grid_lines(const struct paint *p, const struct tick *t);
 
-/* irq_grid_draw - a title that names the busiest CPU, and @lines of CPUs: the busiest where not all find room. Returns
+/* irq_grid_draw - a title that names the busiest CPU, and @lines of CPUs: the busiest ones if not all fit. Returns
  * the next line. */
 int irq_grid_draw(const struct paint *p, int y, const struct tick *t, int lines);
 

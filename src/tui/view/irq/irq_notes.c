@@ -16,7 +16,7 @@
 #include "util/format.h"
 #include "util/text.h"
 
-#define VICTIMS 6 /* in a line */
+#define VICTIMS 6 /* per line */
 
 struct notes {
 	const struct view_context *c;
@@ -70,10 +70,10 @@ static void find_names(const struct tick *t, struct irq_bursts *b)
 
 	for (int i = 0; i < b->nr; i++)
 		who[i] = &b->at[i].who;
-	interrupted_who_find(t, who, b->nr); /* without memory they have numbers only */
+	interrupted_who_find(t, who, b->nr); /* without memory they only have numbers */
 }
 
-/* The longest of all. */
+/* The longest interrupt of all sources. */
 static void note_worst(struct notes *n)
 {
 	const struct tick *t = n->c->tick;
@@ -98,7 +98,7 @@ static void note_worst(struct notes *n)
 	note(n, ROLE_TEXT, "%s%s", text, cgroup);
 }
 
-/* Those of the rows that interrupts took most from, the first ones. A cgroup's is its own threads' loss. */
+/* The rows that lost most to interrupts, most first. A cgroup's loss is that of its own threads. */
 static int most_lost(const struct row *rows, size_t nr, uint64_t all, const struct row *most[VICTIMS])
 {
 	int found = 0;
@@ -107,7 +107,7 @@ static int most_lost(const struct row *rows, size_t nr, uint64_t all, const stru
 		uint64_t ns = rows[i].own->v[METRIC_IRQ];
 		int at = found;
 
-		if (ns == VALUE_NA || ns * 200 < all) /* what would be 0% */
+		if (ns == VALUE_NA || ns * 200 < all) /* would show as 0% */
 			continue;
 		while (at && most[at - 1]->own->v[METRIC_IRQ] < ns)
 			at--;
@@ -172,7 +172,7 @@ static void note_gaps(struct notes *n, int most)
 	}
 }
 
-/* Whom a thread waited behind for longest, in the refresh that ended then. */
+/* What a thread waited behind longest, in the refresh that ended at that time. */
 static void behind_text(const struct tick *t, const struct interrupted_who *who, char *buf, size_t size)
 {
 	const struct wait *longest = NULL;
@@ -195,7 +195,7 @@ static void behind_text(const struct tick *t, const struct interrupted_who *who,
 	snprintf(buf, size, ", behind %s %d", name, longest->by->tid);
 }
 
-/* What softirqs leave to ksoftirqd waits until that thread gets its CPU. */
+/* Work that softirqs leave to ksoftirqd waits until that thread gets its CPU. */
 static void note_starved(struct notes *n, int most)
 {
 	const struct tick *t = n->c->tick;

@@ -20,13 +20,13 @@ struct irq_note {
 };
 
 /*
- * irq_notes - what stands out: the longest interrupt of all, whom interrupts took time from, timers that did not come,
- * ksoftirqds that did not get their CPU, and the longest of @selected (NULL: none).
- * Returns how many there are, at most @most; the most important come first.
+ * irq_notes - the most notable findings: the longest interrupt, threads that lost time to interrupts, gaps in timer
+ * interrupts, ksoftirqds that waited for their CPU, and the longest interrupt of @selected (NULL: none). Returns their
+ * number, at most @most; the most important come first.
  */
 int irq_notes(const struct view_context *c, const struct irq_source *selected, struct irq_note *notes, int most);
 
-/* irq_ago_text - "-17s", "-0.3s": when it was, as seen from the end of a refresh. */
+/* irq_ago_text - "-17s", "-0.3s": time before the end of a refresh. */
 const char *irq_ago_text(const struct tick *t, uint64_t at, char *buf, size_t size);
 
 /* irq_burst_text - a line below IRQ_BURST_TITLE. */

@@ -7,12 +7,12 @@
 struct irq_source;
 struct opening;
 
-/* What struct view's open() says for a source of interrupts; false: out of memory, nothing is opened. */
+/* For struct view's open(), for a source of interrupts; false: out of memory, nothing is opened. */
 
-/* irq_open_source - the view of one source: its CPUs, whom it interrupted, how long it took. */
+/* irq_open_source - the view of one source: its CPUs, its victims, its durations. */
 bool irq_open_source(const struct irq_source *source, struct opening *o);
 
-/* irq_open_flame - a flamegraph of what was sampled in interrupts of a source, or of all of them (NULL). */
+/* irq_open_flame - a flamegraph of the samples in interrupts of a source, or of all sources (NULL). */
 bool irq_open_flame(const struct irq_source *source, struct opening *o);
 
 #endif

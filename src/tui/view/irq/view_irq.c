@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What interrupted: each source with its time, rate and longest run, what they took of each CPU, and from whom. */
+/* Interrupts: each source with its time, rate and longest run, the time taken on each CPU, and from which threads. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 struct irq_view {
 	struct table_state table; /* first; of rows */
-	struct irq_values *rows;  /* those that did nothing now have a count of 0 */
+	struct irq_values *rows;  /* sources that were idle in this refresh have a count of 0 */
 	size_t nr, room;
 	bool folded;
 };
@@ -127,7 +127,7 @@ static void cpus_text(const struct table_cell *cell, char *buf, size_t size)
 		snprintf(buf, size, "%d CPUs", v->nr_cpus);
 }
 
-/* Its time in the last refreshes, by the most of them. */
+/* Its time in the last refreshes, relative to the largest. */
 static void draw_past(const struct table_cell *cell, const struct paint *p, int y, int x)
 {
 	uint64_t ns[PAST_MAX];
@@ -190,7 +190,7 @@ static int add_row(struct irq_view *s, const struct irq_values *v, bool seen[IRQ
 	return VEC_PUSH(s->rows, s->nr, s->room, *v);
 }
 
-/* Those of this refresh, and those that did something in others: so that rare ones do not come and go. */
+/* The sources of this refresh, and those that were active in others, so that rare ones do not come and go. */
 static int find_rows(struct irq_view *s, const struct tick *t)
 {
 	bool seen[IRQ_SOURCES] = { false };
@@ -232,7 +232,7 @@ static int irq_update(void *state, const struct view_context *c)
 
 /* --- Drawing */
 
-/* All numbers are of the refresh that is shown, but for the past. */
+/* All numbers are of the shown refresh, except the history. */
 static void draw_table(struct irq_view *s, const struct view_context *c, int y, int bottom)
 {
 	char of[16];
@@ -244,7 +244,7 @@ static void draw_table(struct irq_view *s, const struct view_context *c, int y, 
 		paint_text(c->paint, y, c->paint->width - (int)strlen(of), c->paint->width, ROLE_TITLE, of);
 }
 
-/* Of the CPUs: a low screen has more use for sources. */
+/* Lines for the CPUs: few on a low screen, which needs them for sources. */
 static int grid_lines(const struct irq_view *s, const struct view_context *c)
 {
 	int all = irq_grid_lines(c->paint, c->tick), most = c->height >= 30 ? c->height / 4 : 4;
@@ -294,7 +294,7 @@ static void irq_status(void *state, const struct view_context *c, char *buf, siz
 		 strcmp(c->host->scope, "all") ? "  of the whole host: the scope does not apply" : "");
 }
 
-/* The source that is selected; f: what all of them were at. */
+/* Opens the selected source; f: the flamegraph of all of them. */
 static bool irq_open(void *state, enum action a, const struct view_context *c, struct opening *o)
 {
 	const struct irq_source *source = selected_source(state);

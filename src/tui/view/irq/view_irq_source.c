@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One source of interrupts: its CPUs, whom it interrupted, its longest runs, and how long all of them took. */
+/* One source of interrupts: its CPUs, its victims, its longest runs, and the durations of all. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,15 +24,15 @@ struct irq_source_view {
 	const struct irq_source *source;
 	struct pager pager;
 	struct interrupted victims;
-	struct irq_bursts bursts; /* of the victims; where there are none, the longest of each refresh */
-	bool again;               /* the recorder is to be asked */
-	uint64_t read_seq;        /* the refresh it was asked for; 0: it was not */
-	uint64_t read_ns;         /* and when: CLOCK_MONOTONIC */
+	struct irq_bursts bursts; /* of the victims; without victims, the longest of each refresh */
+	bool again;               /* read the recorder at the next update */
+	uint64_t read_seq;        /* the refresh it was read for; 0: not read */
+	uint64_t read_ns;         /* the time of that: CLOCK_MONOTONIC */
 };
 
-/* --- What there is */
+/* --- Data */
 
-/* While time goes on: now and then. Back in time: whenever it is another refresh. */
+/* Live: every READ_EVERY_NS. Back in time: for each new refresh. */
 static bool is_due(const struct irq_source_view *s, const struct view_context *c)
 {
 	if (!s->read_seq || s->again)
@@ -136,7 +136,7 @@ static int draw_bursts(const struct irq_source_view *s, const struct view_contex
 	return y + 1;
 }
 
-/* A low screen has no lines for those that lost little. */
+/* A low screen has no lines for small victims. */
 static size_t victims_shown(const struct view_context *c)
 {
 	return c->height >= 30 ? 10 : 5;

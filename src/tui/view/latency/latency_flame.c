@@ -12,11 +12,11 @@ struct finding {
 	const struct latency_range *range;
 	struct sample_list *list;
 	struct latency_contributors contributors;
-	struct map told;  /* contributor -> ns that samples tell, */
-	struct map count; /* and how many blocks these are */
+	struct map told;  /* contributor -> ns of its samples, */
+	struct map count; /* and the number of these blocks */
 };
 
-/* A block that ended counts as a whole, in the refresh that it ended in. */
+/* A block counts with its whole length, in the refresh in which it ended. */
 static int on_block(struct finding *f, const struct stack_sample *sample)
 {
 	const struct latency_contributor *who = map_get(&f->contributors.of, latency_thread_key(sample->life));
@@ -53,7 +53,7 @@ static int on_sample(void *arg, const struct stack_sample *sample)
 	return key && map_get(&f->contributors.of, key) ? sample_list_add(f->list, sample) : 0;
 }
 
-/* Blocks whose stack was not taken are known by their lengths only. */
+/* Blocks whose stack was not taken add only their lengths. */
 static int add_rest(struct finding *f, const struct latency_contributor *who)
 {
 	uint64_t told = (uintptr_t)map_get(&f->told, (uintptr_t)who);
@@ -91,7 +91,8 @@ bool latency_flame(struct opening *o, const struct latency_range *r, const struc
 
 	latency_range_text(r, range, sizeof(range));
 	latency_time_text(r, c->tick, time, sizeof(time));
-	/* Of what has no stack of its own all is shown of those that the range is of. */
+	/* Runqueue waits and interrupts have no stacks of their own: the flamegraph shows all of those of the
+	 * range's contributors. */
 	if (r->kind == HIST_RUNQ)
 		snprintf(what, sizeof(what), "all waits of who waited %s, %s", range, time);
 	else if (latency_is_irq(r->kind))

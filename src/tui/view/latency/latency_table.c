@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables of those whose durations are in a range: threads, or sources of interrupts. */
+/* Tables of the contributors to a range: threads, or sources of interrupts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void p99_text(const struct table_cell *cell, char *buf, size_t size)
 	format_value(buf, size, UNIT_NS, latency_contributor_quantile(cell->item, t->kind, 0.99), 0);
 }
 
-/* Of the range; where the source had longer ones, what the slot says. */
+/* The longest in the range; if the source had longer ones, the bound of the slot. */
 static void longest_text(const struct table_cell *cell, char *buf, size_t size)
 {
 	const struct latency_contributor *who = cell->item;
@@ -27,7 +27,7 @@ static void longest_text(const struct table_cell *cell, char *buf, size_t size)
 	snprintf(buf, size, "%s%s", who->hidden ? "<" : "", text);
 }
 
-/* The device of a source, and where its longest one was. */
+/* The device of a source, and the CPU of its longest interrupt. */
 static void where_text(const struct table_cell *cell, char *buf, size_t size)
 {
 	const struct latency_contributor *who = cell->item;

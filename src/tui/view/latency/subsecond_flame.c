@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The flamegraph of some part of some seconds, from the recorder. */
+/* The flamegraph of a range of parts of some seconds, from the recorder. */
 #include "tui/view/latency/subsecond_flame.h"
 
 #include "model/sample_list.h"
@@ -19,7 +19,7 @@ struct finding {
 	struct sample_list *list;
 };
 
-/* What is in the range of a sample; a CPU's samples have no length. */
+/* Adds the part of a sample that is in the range; a CPU sample has no length. */
 static int on_sample(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until)
 {
 	struct finding *f = arg;
@@ -32,7 +32,7 @@ static int on_sample(void *arg, const struct stack_sample *s, uint64_t from, uin
 	return part.weight ? sample_list_add(f->list, &part) : 0;
 }
 
-/* Blocks are told at their end, so up to now. */
+/* A block is recorded at its end, so read on to the present. */
 static int find(const void *arg, const struct view_context *c, struct sample_list *list)
 {
 	const struct asked *a = arg;

@@ -8,8 +8,8 @@
 
 struct opening;
 
-/* subsecond_flame - @o opens the flamegraph of what the recorder has of the range: of D state the blocks, else what ran
- * on CPUs then. @what: for its titles. Returns false if there is no memory. */
+/* subsecond_flame - @o opens the flamegraph of what the recorder has in the range: for D state the blocks, else the
+ * CPU samples. @what: for its titles. Returns false if out of memory. */
 bool subsecond_flame(struct opening *o, const struct subsecond_range *r, enum subsecond_metric metric,
 		     const char *what);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long waits, sleeps and interrupts took, over the refreshes that are remembered: a heatmap of how many there were
- * of each length, and whose those of a range are. */
+/* Durations of waits, sleeps and interrupts over the remembered refreshes: a heatmap of their numbers by length, and
+ * the contributors to a range. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 
 #define LABEL_WIDTH 9   /* "> 131us |" */
 #define COUNT_WIDTH 8   /* "| 18.2K" */
-#define AROUND_LINES 5  /* title, axis, legend, quantiles, what is selected; */
-#define AROUND_LINES_LOW 2 /* on a low screen only the first and the last */
+#define AROUND_LINES 5  /* title, axis, legend, quantiles, selection; */
+#define AROUND_LINES_LOW 2 /* a low screen only has the first and the last */
 #define LOW 10
-#define ROWS_MIN 14     /* a screen with more lines than for these has a list below, */
+#define ROWS_MIN 14     /* screens with more rows than this have a list below, */
 #define LIST_LINES_MIN 6
 
 struct latency_view {
 	enum hist_id kind;
 	struct heatmap map;
-	struct hist sum;      /* of the columns that are shown */
-	uint64_t max_ns;         /* the longest of them; VALUE_NA: not told */
-	int known;               /* columns that are remembered */
+	struct hist sum;      /* of the shown columns */
+	uint64_t max_ns;         /* the longest of them; VALUE_NA: not known */
+	int known;               /* number of remembered columns */
 	struct latency_contributors contributors;
 	struct latency_table list;
 };
@@ -63,7 +63,7 @@ static uint64_t longest(const struct tick *t, enum hist_id kind)
 	return max;
 }
 
-/* Rows from the shortest to the longest there are; all that fit where there are none. */
+/* Rows from the shortest to the longest duration that occurs; as many as fit if there is none. */
 static int shape(struct latency_view *s, const struct view_context *c, uint64_t first, int columns)
 {
 	int low = hists[s->kind].first, last = hists[s->kind].last, high = last;
@@ -125,7 +125,7 @@ static bool same(const struct latency_range *a, const struct latency_range *b)
 	       a->high == b->high;
 }
 
-/* Refreshes do not change: only another range is looked at anew. */
+/* Past refreshes do not change: only a new range is searched. */
 static int find_parties(struct latency_view *s, const struct view_context *c)
 {
 	struct latency_range r = range_of(s);
@@ -165,7 +165,7 @@ static void draw_title(const struct latency_view *s, const struct view_context *
 				 k == (int)s->kind ? "[%s]" : " %s ", hists[k].name);
 }
 
-/* The count of a row, and a bar where there is room. */
+/* The count of a row, with a bar if it fits. */
 static void draw_count(const struct latency_view *s, const struct view_context *c, int y, int x, int slot)
 {
 	int room = c->paint->width - x - COUNT_WIDTH - 1, cells;
@@ -204,7 +204,7 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 	return y + 1;
 }
 
-/* The longest, or what its slot says of it. */
+/* The longest, or the bound of its slot. */
 static void max_text(const struct latency_view *s, char *buf, size_t size)
 {
 	int top = LOG2_SLOTS - 1;
@@ -242,7 +242,7 @@ static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refreshes", p50, p90, p99, max, n, s->known);
 }
 
-/* All in the range, whose it is or not. */
+/* Number of all durations in the range, with or without a known owner. */
 static uint64_t count(const struct latency_range *r, const struct tick *any)
 {
 	uint64_t sum = 0;
@@ -263,7 +263,7 @@ static uint64_t age(const struct view_context *c, uint64_t seq)
 	return t ? c->newest->boottime_ns - t->boottime_ns : UINT64_MAX;
 }
 
-/* The cell, or the range, and whose it is. */
+/* The cell or the range, and its contributors. */
 static void selection_text(const struct latency_view *s, const struct view_context *c, char *buf, size_t size)
 {
 	struct latency_range r = range_of(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The threads, or sources of interrupts, that a range of latencies is of. */
+/* The threads or sources of interrupts that contribute to a range of latencies. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct range_view {
 	struct latency_contributors contributors;
 };
 
-/* The refreshes of the range do not change: they are looked at once. */
+/* The refreshes of the range do not change: one search is enough. */
 static int range_update(void *state, const struct view_context *c)
 {
 	struct range_view *s = state;
@@ -48,7 +48,7 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 		 behind);
 }
 
-/* Of an interrupt there is nothing to go into. */
+/* A source of interrupts has nothing to open. */
 static const struct row *range_selected(void *state)
 {
 	struct range_view *s = state;
@@ -56,7 +56,7 @@ static const struct row *range_selected(void *state)
 	return latency_is_irq(s->range.kind) ? NULL : table_selected(&s->list.table);
 }
 
-/* Enter: the thread's detail; the flamegraph is of the thread in the range. */
+/* Enter: the thread's detail; f: the flamegraph of the thread in the range. */
 static bool range_open(void *state, enum action a, const struct view_context *c, struct opening *o)
 {
 	struct range_view *s = state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When in their second things happened: a column a second, rows for its parts, so that what comes again and again at
- * the same time of a second, or moves against it, is a pattern. */
+/* Offsets of events within their second: a column per second, a row for each part of it. What recurs at the same
+ * offset of each second, or drifts against it, is visible as a pattern. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +20,14 @@
 struct subsecond_view {
 	enum subsecond_metric metric;
 	struct heatmap map;
-	struct subsecond data[SUBSECOND_METRICS]; /* read while it is shown */
+	struct subsecond data[SUBSECOND_METRICS]; /* each is read while it is shown */
 };
 
 static const char *const metric_names[SUBSECOND_METRICS] = { "CPU samples", "runqueue wait", "D state" };
 
-/* --- What is shown */
+/* --- Data */
 
-/* As many rows as fit that a second can be divided into. */
+/* The largest divisor of a second's parts that fits as a number of rows. */
 static int rows_that_fit(const struct view_context *c)
 {
 	static const int rows[] = { 50, 40, 25, 20, 10, 5, 4, 2 };
@@ -43,7 +43,7 @@ static uint64_t row_ns(const struct subsecond_view *s)
 	return SEC / s->map.rows;
 }
 
-/* Reads what came since; all of it at first, so that one can step back in it. */
+/* Reads what is new; the first time everything, so that one can step back in it. */
 static int read_on(struct subsecond_view *s, const struct view_context *c)
 {
 	struct subsecond *data = &s->data[s->metric];
@@ -92,7 +92,7 @@ static int subsecond_update(void *state, const struct view_context *c)
 	err = read_on(s, c);
 	if (err)
 		return err;
-	if (s->map.rows != rows) { /* at first, or another size: rows are others */
+	if (s->map.rows != rows) { /* the first time, or a new size: rows have changed */
 		s->map.linear |= !s->map.rows;
 		s->map.moved = false;
 		s->map.range = HEAT_NONE;
@@ -119,7 +119,7 @@ static void offsets_text(const struct subsecond_range *r, char *buf, size_t size
 	snprintf(buf, size, "%" PRIu64 "ms-%" PRIu64 "ms", r->low / 1000000, r->high / 1000000);
 }
 
-/* "12:03:35-12:03:39 200ms-300ms": seconds are those of CLOCK_BOOTTIME. */
+/* "12:03:35-12:03:39 200ms-300ms": the seconds start with those of CLOCK_BOOTTIME. */
 static void when_text(const struct subsecond_range *r, const struct view_context *c, char *buf, size_t size)
 {
 	int64_t ago = c->tick->boottime_ns / SEC - r->first, long_s = r->last - r->first + 1;
@@ -133,7 +133,7 @@ static void when_text(const struct subsecond_range *r, const struct view_context
 	snprintf(buf, size, "%s-%s, offsets %s", first, last, offsets);
 }
 
-/* How much is in it; "-": not all of it is known. */
+/* The sum of the range; "-": not all of it is known. */
 static const char *value_text(const struct subsecond_view *s, const struct subsecond_range *r, char *buf, size_t size)
 {
 	const struct subsecond *data = &s->data[s->metric];
@@ -207,7 +207,7 @@ static bool subsecond_act(void *state, enum action a, const struct view_context 
 	(void)c;
 	if (a != ACTION_HEAT_METRIC)
 		return s->map.columns && heatmap_act(&s->map, a);
-	s->metric = (s->metric + 1) % SUBSECOND_METRICS; /* the range stays: what else was there then is the question */
+	s->metric = (s->metric + 1) % SUBSECOND_METRICS; /* the range stays, to see the other metric there */
 	return true;
 }
 
