@@ -203,7 +203,7 @@ void screen_step(struct screen *s, int64_t by)
 	s->paused = true;
 	t = tick_at(s->newest, seq);
 	if (!t) {
-		screen_notice(s, "that refresh is not remembered");
+		screen_notice(s, "that refresh is no longer in the history");
 		return;
 	}
 	show(s, t);
