@@ -85,6 +85,12 @@ class Postgres:
         argv = self._pgbench(["-n", "-S", "-c", str(clients), "-T", str(seconds), "postgres"])
         return subprocess.Popen(**self._run(argv, stdout=subprocess.PIPE, text=True))
 
+    def update(self, clients, rate, seconds, progress):
+        """Starts `pgbench -N` with so many transactions a second, which writes every 5 seconds to a file what became of
+        them."""
+        argv = self._pgbench(["-n", "-N", "-P", "5", "-c", str(clients), "-R", str(rate), "-T", str(seconds), "postgres"])
+        return subprocess.Popen(**self._run(argv, stderr=progress))
+
     @staticmethod
     def finish(load):
         """Transactions per second."""

@@ -121,7 +121,7 @@ static int check_kernel(const struct utsname *uts)
 			continue;
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s lacks %s", uts->release,
 		     probes[i].why);
-		fail_why("without it there is no telling %s", probes[i].what);
+		fail_why("without it systop cannot know %s", probes[i].what);
 		fail_fix("systop --check");
 		return -ENOTSUP;
 	}
@@ -355,5 +355,5 @@ void check_health(struct health *h)
 		health_add(h, "Rights", "system calls", HEALTH_DEGRADED, "%" PRIu64 " refused, the last was %s()",
 			   refused, call);
 	else
-		health_add(h, "Rights", "system calls", HEALTH_ON, "those it needs, others are refused");
+		health_add(h, "Rights", "system calls", HEALTH_ON, "allowed as needed; others are refused");
 }

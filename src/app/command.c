@@ -68,7 +68,7 @@ int command_start(struct command *c)
 	if (!n)
 		return 0;
 	fail(-why, EXIT_STATUS_TARGET, "cannot run the command: %s",
-	     n == sizeof(why) ? strerror(why) : "it ended before it began");
+	     n == sizeof(why) ? strerror(why) : "the child exited before it executed the command");
 	fail_fix("command -v NAME    # is it there, and executable?");
 	return why ? -why : -EIO;
 }

@@ -319,7 +319,7 @@ static void read_settings(struct systop *s)
 	if (!theme_load(&theme, s->settings.theme, &files, error, sizeof(error)))
 		return;
 	if (!*s->notice)
-		snprintf(s->notice, sizeof(s->notice), "the theme of the config: %s; default is used", error);
+		snprintf(s->notice, sizeof(s->notice), "theme in the config: %s; using the default", error);
 	theme_load(&theme, "default", NULL, error, sizeof(error));
 	snprintf(theme.name, sizeof(theme.name), "%s", s->settings.theme); /* W keeps the file's value */
 }

@@ -72,21 +72,21 @@ static const struct argp_option own_options[] = {
 	{ "delay", 'd', "SEC", 0, "refresh interval, 0.1 to 60 (default 1; also 500ms)", 1 },
 	{ "sort", 's', "COLUMN", 0, "sort by this column; help lists them", 1 },
 	{ "filter", KEY_FILTER, "EXPR", 0, "show only what matches: 'cg:api !kworker cpu>5 runq.p99>1ms state=D'", 1 },
-	{ "freq", 'F', "HZ", 0, "samples a second on each CPU, 1 to 9999 (default 99)", 1 },
-	{ "clock", KEY_CLOCK, "KIND", 0, "what samples: cycles, where the CPU counts them (default), or cpu, its clock", 1 },
+	{ "freq", 'F', "HZ", 0, "samples per second on each CPU, 1 to 9999 (default 99)", 1 },
+	{ "clock", KEY_CLOCK, "KIND", 0, "sampling event: cycles if the CPU counts them (default), or cpu: its clock", 1 },
 	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
-	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for them, as 64M or 1G (default: what 20,000 events a second take, at most 1 % of the host's and 1 GiB)", 1 },
-	{ "wait-min", KEY_WAIT_MIN, "TIME", 0, "of waits for a CPU so long and longer it is told who ran instead, 10us to 10s (default 100us)", 1 },
+	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for the window, such as 64M or 1G (default: enough for 20,000 events per second, at most 1 % of the host's and 1 GiB)", 1 },
+	{ "wait-min", KEY_WAIT_MIN, "TIME", 0, "record what ran instead in waits for a CPU of at least TIME, 10us to 10s (default 100us)", 1 },
 	{ "max-cpu", KEY_MAX_CPU, "PERCENT", 0, "limit the CPU time of systop and its BPF programs to this share of one CPU, 0.1 to 1000, by leaving out details (default: no limit)", 1 },
-	{ "max-mem", KEY_MAX_MEM, "SIZE", 0, "limit its memory likewise, as 100M or 1G (default: no limit)", 1 },
+	{ "max-mem", KEY_MAX_MEM, "SIZE", 0, "limit its memory likewise, such as 100M or 1G (default: no limit)", 1 },
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
-	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most so many an hour (default 6)", 1 },
+	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most N traces per hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here)", 1 },
 	{ "log", KEY_LOG, "FILE", 0, "add to this file what is reported while the screen is open, and a crash", 1 },
-	{ "verbose", 'v', "FILE", 0, "the same, and the steps of the start and all that libbpf and the kernel's verifier say", 1 },
+	{ "verbose", 'v', "FILE", 0, "like --log, plus the steps of the start and all messages of libbpf and the verifier", 1 },
 	{ "force", KEY_FORCE, 0, 0, "start although a read of the kernel's clock takes long (see --check)", 1 },
 	{ 0, 0, 0, 0, "Without a screen:", GROUP_EXPORTERS },
 	{ "duration", KEY_DURATION, "SEC", 0, "how long -w records", 2 },
@@ -102,7 +102,7 @@ static const struct argp_option own_options[] = {
 	{ "view", KEY_VIEW, "NAME", 0, "shown first:" VIEW_NAMES, 3 },
 	{ "print-config", KEY_PRINT_CONFIG, 0, 0, "print all settings as a config file and exit", 3 },
 	{ 0, 0, 0, 0, "Information:", 4 },
-	{ "check", KEY_CHECK, 0, 0, "say whether systop can run here, and exit", 4 },
+	{ "check", KEY_CHECK, 0, 0, "check whether systop can run here, and exit", 4 },
 	{ "list-cgroups", KEY_LIST_CGROUPS, 0, 0, "list the cgroups of every hierarchy and exit", 4 },
 	{ "completions", KEY_COMPLETIONS, "SHELL", 0, "print the completions for bash, zsh or fish and exit", 4 },
 	{ "version", 'V', 0, 0, "print version and libraries and exit", 4 },
@@ -541,7 +541,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		/* Words that follow no option are a command only after "--". */
 		if (strcmp(state->argv[state->next - 1], "--"))
 			return bad_value("the command line", state->argv[state->next],
-					 "a command to run stands behind --");
+					 "the command to run must follow --");
 		o->command = state->argv + state->next;
 		state->next = state->argc;
 		return 0;

@@ -53,7 +53,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_PEEK] = {
 		.name = "systop-peek",
-		.what = "looks at blocked threads",
+		.what = "reads stacks of blocked threads",
 		.user = USER_NOBODY,
 		.calls = CALLS_ITERATE,
 		.files = 16,

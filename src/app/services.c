@@ -71,7 +71,7 @@ static void health(void *arg, struct health *h)
 
 	collect_health(from->collect, h);
 	if (*helper_trouble())
-		health_add(h, "Helpers", "starter", HEALTH_OFF, "%s; no trace is saved, helpers that end stay away",
+		health_add(h, "Helpers", "starter", HEALTH_OFF, "%s; no trace is saved, helpers that end are not restarted",
 			   helper_trouble());
 	else
 		health_add(h, "Helpers", "starter", HEALTH_ON, "starts the others");
@@ -122,19 +122,19 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 	int err;
 
 	if (until && until <= oldest) {
-		snprintf(said, size, "not recorded any more: the recorder goes back %.0f s", held / 1e9);
+		snprintf(said, size, "no longer recorded: the recorder goes back %.0f s", held / 1e9);
 		return;
 	}
 	err = save_start(sources->save, &export_trace, sources->save_path, sources->save_fd, "", until ? &part : NULL);
 	if (!err && until)
 		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
-			 from < oldest ? ", what is left of them" : "");
+			 from < oldest ? ", the part still recorded" : "");
 	else if (!err)
 		snprintf(said, size, "saving: Esc cancels");
 	else if (err == -EBUSY)
-		snprintf(said, size, "one is being saved already: Esc cancels it");
+		snprintf(said, size, "a save is already in progress: Esc cancels it");
 	else if (err == -EOPNOTSUPP)
-		snprintf(said, size, "nothing is recorded: see ! for why");
+		snprintf(said, size, "nothing is recorded: press ! for the reason");
 	else
 		snprintf(said, size, "cannot save: %s", save_why(sources->save));
 }
@@ -178,7 +178,7 @@ static void save_samples(void *arg, const struct sample_set *set, char *said, si
 	else if (fd >= 0)
 		close(fd);
 	if (err == -EBUSY)
-		snprintf(said, size, "one is being saved already: Esc cancels it");
+		snprintf(said, size, "a save is already in progress: Esc cancels it");
 	else if (err)
 		snprintf(said, size, "cannot save: %s", strerror(-err));
 	else

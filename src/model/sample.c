@@ -37,6 +37,7 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 			return NULL;
 		memcpy(s, like, bytes);
 		s->held = 0;
+		s->counted = 0;
 		if (map_put(&m->stacks, key, s)) {
 			free(s);
 			return NULL;

@@ -17,6 +17,10 @@
 /* The tree is rebuilt when it has more than STALE_MAX times as many nodes as nodes with time. */
 #define STALE_MAX 4
 
+/* In flame.leaves: where the stacks end; nowhere, as the function looked for is not in them. */
+#define LEAF(node) (void *)((uintptr_t)(node) + 1)
+#define LEAF_NONE (void *)(uintptr_t)UINTPTR_MAX
+
 struct building {
 	struct calltree *flame;
 	const struct subject *of;
@@ -209,33 +213,29 @@ static void walk(struct building *b, const char *who)
 	go_frames(b);
 }
 
-/* Where the sample's stacks end. Each pair of stacks is walked once. NULL: nowhere, as the focus function is not in
+/* Where the sample's stacks end. Each pair of stacks is walked once. -1: nowhere, as the focus function is not in
  * them, or out of memory. */
-static const struct calltree_leaf *leaf_of(struct building *b)
+static int leaf_of(struct building *b)
 {
-	struct calltree *f = b->flame;
 
 	const struct stack_sample *s = b->sample;
 	const char *who = who_of(b, s->life);
 	uint64_t key = calltree_key((uintptr_t)who, b->options->metric == METRIC_WALL ? 1 + s->metric : 0);
-	uintptr_t known;
+	void *known;
 
 	if (s->user)
 		key = calltree_key(key, s->user->hash ^ (uint64_t)s->user->check << 32);
 	key = calltree_key(key, 1);
 	if (s->kernel)
 		key = calltree_key(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
-	known = (uintptr_t)map_get(&f->leaf_of, key);
+	known = map_get(&b->flame->leaves, key);
 	if (!known) {
 		walk(b, who);
+		known = b->at < 0 ? LEAF_NONE : LEAF(b->at);
 		if (!b->err)
-			b->err = VEC_PUSH(f->leaves, f->nr_leaves, f->leaves_room,
-					  ((struct calltree_leaf){ b->at, stack_names_share(&f->names_of, b->source, s) }));
-		known = f->nr_leaves;
-		if (!b->err)
-			b->err = map_put(&f->leaf_of, key, (void *)known);
+			b->err = map_put(&b->flame->leaves, key, known);
 	}
-	return b->err || f->leaves[known - 1].node < 0 ? NULL : &f->leaves[known - 1];
+	return b->err || known == LEAF_NONE ? -1 : (int)(uintptr_t)known - 1;
 }
 
 static void count_thread(struct building *b)
@@ -262,19 +262,19 @@ static bool is_wanted(const struct building *b, const struct stack_sample *s)
 static int add_sample(void *arg, const struct stack_sample *s)
 {
 	struct building *b = arg;
-	const struct calltree_leaf *leaf;
 	struct calltree_node *n;
+	int leaf;
 
 	if (!is_wanted(b, s))
 		return 0;
 	b->sample = s;
 	leaf = leaf_of(b);
-	if (!leaf)
+	if (leaf < 0)
 		return b->err;
-	n = &b->flame->nodes[leaf->node];
+	n = &b->flame->nodes[leaf];
 	n->self += s->weight;
 	n->self_count += s->count;
-	stack_quality_add(&b->flame->quality, s, leaf->named);
+	stack_quality_add(&b->flame->quality, s);
 	if (s->user && s->user->flags & STACK_BY_FP)
 		b->flame->by_fp += s->weight;
 	wakers_add(&b->flame->wakers, s);
@@ -349,13 +349,12 @@ static int more_time(const void *a, const void *b)
 
 static void forget(struct calltree *f)
 {
-	f->nr = f->nr_leaves = f->nr_functions = 0;
+	f->nr = f->nr_functions = 0;
 	f->nr_names = 0;
 	map_fini(&f->places);
-	map_fini(&f->leaf_of);
+	map_fini(&f->leaves);
 	map_fini(&f->function_of);
-	stack_names_fini(&f->names_of);
-	f->places = f->leaf_of = f->function_of = (struct map){ 0 };
+	f->places = f->leaves = f->function_of = (struct map){ 0 };
 }
 
 static bool is_stale(const struct calltree *f)
@@ -388,7 +387,7 @@ int calltree_build(struct calltree *f, const struct tick *t, const struct subjec
 	f->wakers = (struct wakers){ .nr = 0 };
 	map_fini(&f->thread_of);
 	f->thread_of = (struct map){ 0 };
-	f->quality = (struct stack_quality){ 0 };
+	stack_quality_begin(&f->quality, source);
 	f->by_fp = 0;
 	for (size_t i = 0; i < f->nr; i++)
 		f->nodes[i].self = f->nodes[i].self_count = 0;
@@ -409,7 +408,6 @@ void calltree_fini(struct calltree *f)
 {
 	forget(f);
 	free(f->nodes);
-	free(f->leaves);
 	free(f->functions);
 	free(f->threads);
 	map_fini(&f->thread_of);

@@ -66,12 +66,6 @@ struct calltree_function {
 	int open;                    /* used by calltree_build() only */
 };
 
-/* The node where both stacks of a sample end. */
-struct calltree_leaf {
-	int node;     /* -1: nowhere */
-	double named; /* stack_names_share() of the sample */
-};
-
 struct calltree_thread {
 	const struct life *life;
 	uint64_t total;
@@ -82,10 +76,7 @@ struct calltree {
 	struct calltree_node *nodes;
 	size_t nr, room;
 	struct map places;      /* key -> node + 1 */
-	struct calltree_leaf *leaves;
-	size_t nr_leaves, leaves_room;
-	struct map leaf_of;     /* both stacks -> leaf + 1 */
-	struct stack_names names_of;
+	struct map leaves;      /* of both stacks -> where they end: node + 1 */
 	struct calltree_function *functions;
 	size_t nr_functions, functions_room;
 	struct map function_of; /* symbol -> function + 1 */

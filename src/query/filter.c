@@ -253,7 +253,7 @@ static int parse_term(struct parser *p, char *s)
 		name = ++s;
 	}
 	if (!*s)
-		return parse_error(p, s, "! wants a term behind it");
+		return parse_error(p, s, "! must be followed by a term");
 	at = find_op(s, &len, &t.op);
 	if (at == s)
 		return parse_error(p, s, "a name is missing before this");

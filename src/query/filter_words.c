@@ -6,7 +6,7 @@
 const struct filter_word filter_words[] = {
 	{ "word", "the name contains it; of cgroups: the path; a number: also a tid or pid" },
 	{ "cg:api", "the cgroup's path contains it; with * or ? a pattern for all of it" },
-	{ "comm=sh,bash", "is one of these, whole; != is none of them; also cg, user, state" },
+	{ "comm=sh,bash", "equals one of these; != is none of them; also cg, user, state" },
 	{ "user:www-data", "name or number of the user" },
 	{ "state=D,R", "letter or name of the state at the end of the interval" },
 	{ "is:kthread", "kernel threads; also is:exited, is:throttled" },
@@ -14,6 +14,6 @@ const struct filter_word filter_words[] = {
 	{ "cpu>5", "any column: shares in % of the interval, or as a time" },
 	{ "runq.p99>1ms", "waits as a time, with its unit: ns us ms s" },
 	{ "wakeups>1K", "counts per second" },
-	{ "!term", "what the term does not hold for" },
+	{ "!term", "does not match the term" },
 	{ NULL, NULL },
 };

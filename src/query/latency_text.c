@@ -48,10 +48,10 @@ void latency_contributors_text(const struct latency_contributors *p, uint64_t al
 	format_value(count, sizeof(count), UNIT_COUNT, all, 0);
 	used = snprintf(buf, size, "%s %s", count, hist_word(p->range.kind, all));
 	if (all && !p->nr && used < size)
-		used += snprintf(buf + used, size - used, ", whose is not known");
+		used += snprintf(buf + used, size - used, ", threads unknown");
 	if (p->nr && p->count < all && used < size) {
 		format_value(count, sizeof(count), UNIT_COUNT, p->count, 0);
-		used += snprintf(buf + used, size - used, "; of %s it is known whose", count);
+		used += snprintf(buf + used, size - used, "; threads known for %s", count);
 	}
 	if (p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",

@@ -10,64 +10,43 @@
 #include "query/stack_walk.h"
 #include "sym/names.h"
 
-/* More stacks than the programs have ids for at a time: the cache is emptied when it is full. */
-#define KNOWN_MAX (1 << 17)
-
-/* Value in known: never NULL. */
-#define COUNTED(frames, named) (void *)(((uintptr_t)(frames) << 16 | (named)) + 1)
-
-struct count {
-	uint32_t frames, named;
-};
-
-static struct count count_names(const struct source *source, const struct stack *s)
+void stack_quality_begin(struct stack_quality *q, const struct source *source)
 {
-	struct count c = { 0 };
+	*q = (struct stack_quality){ .source = source };
+	q->names = (uint32_t)source->names_generation(source->arg) + 1;
+	q->names += !q->names; /* 0 is no generation */
+}
+
+static void count_names(const struct stack_quality *q, struct stack *s)
+{
 	struct stack_walk w;
 
-	stack_walk_frames(&w, source, s->frames, s->nr, s->tgid);
+	s->counted = q->names;
+	s->nr_real = s->nr_named = 0;
+	stack_walk_frames(&w, q->source, s->frames, s->nr, s->tgid);
 	while (stack_walk_next(&w)) {
 		const struct symbol *symbol = w.frame == FRAME_GAP ? NULL : stack_walk_symbol(&w);
 
-		c.frames += w.frame != FRAME_GAP;
-		c.named += symbol && symbol->named;
+		s->nr_real += w.frame != FRAME_GAP;
+		s->nr_named += symbol && symbol->named;
 	}
-	return c;
 }
 
-static void add_stack(struct stack_names *n, const struct source *source, const struct stack *s, struct count *sum)
+/* The share of a sample's frames that have a name. */
+static double named_share(const struct stack_quality *q, const struct stack_sample *s)
 {
-	uint64_t key = (s->hash ^ (uint64_t)s->check << 32) | 1; /* as model_stack() */
-	uintptr_t known = (uintptr_t)map_get(&n->known, key);
-	struct count c = { (known - 1) >> 16, (known - 1) & 0xffff };
+	const struct stack *const parts[] = { s->user, s->kernel };
+	uint32_t frames = 0, named = 0;
 
-	if (!known) {
-		c = count_names(source, s);
-		(void)map_put(&n->known, key, COUNTED(c.frames, c.named)); /* on failure it is counted again */
+	for (int i = 0; i < 2; i++) {
+		if (!parts[i])
+			continue;
+		if (parts[i]->counted != q->names)
+			count_names(q, (struct stack *)parts[i]);
+		frames += parts[i]->nr_real;
+		named += parts[i]->nr_named;
 	}
-	sum->frames += c.frames;
-	sum->named += c.named;
-}
-
-double stack_names_share(struct stack_names *n, const struct source *source, const struct stack_sample *s)
-{
-	uint64_t generation = source->names_generation(source->arg);
-	struct count sum = { 0 };
-
-	if (n->generation != generation || n->known.nr >= KNOWN_MAX)
-		stack_names_fini(n);
-	n->generation = generation;
-	if (s->user)
-		add_stack(n, source, s->user, &sum);
-	if (s->kernel)
-		add_stack(n, source, s->kernel, &sum);
-	return sum.frames ? (double)sum.named / sum.frames : 0;
-}
-
-void stack_names_fini(struct stack_names *n)
-{
-	map_fini(&n->known);
-	*n = (struct stack_names){ 0 };
+	return named == frames ? frames > 0 : (double)named / frames;
 }
 
 static bool is_unwound(const struct stack_sample *s)
@@ -76,14 +55,14 @@ static bool is_unwound(const struct stack_sample *s)
 	       (!s->user || s->user->end == STACK_COMPLETE) && (!s->kernel || s->kernel->end == STACK_COMPLETE);
 }
 
-void stack_quality_add(struct stack_quality *q, const struct stack_sample *s, double named)
+void stack_quality_add(struct stack_quality *q, const struct stack_sample *s)
 {
 	q->total += s->weight;
 	if (!s->user && !s->kernel)
 		return;
 	q->stacks += s->weight;
 	q->unwound += is_unwound(s) ? s->weight : 0;
-	q->named += s->weight * named;
+	q->named += s->weight * named_share(q, s);
 }
 
 uint64_t stack_quality_unwound(const struct stack_quality *q)

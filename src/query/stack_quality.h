@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/map.h"
-
 struct source;
 struct stack_sample;
 
@@ -24,24 +22,18 @@ struct stack_sample;
  * the samples, including those that a view hides.
  */
 struct stack_quality {
+	const struct source *source; /* of the names, */
+	uint32_t names;   /* and as of which it is */
 	uint64_t total;   /* weight of all samples, in its unit, */
 	uint64_t stacks;  /* weight of those with a stack, */
 	uint64_t unwound; /* and of those whose stacks reach a root */
 	double named;
 };
 
-/* Cache of the share of each stack's frames that have a name, valid until new names arrive. Initialise with zeroes. */
-struct stack_names {
-	struct map known;    /* stack -> number of frames, and of frames with names */
-	uint64_t generation; /* of the names */
-};
-
-/* stack_names_share - 0 to 1, over all frames of a sample, whose names it requests; 0 without frames. */
-double stack_names_share(struct stack_names *n, const struct source *source, const struct stack_sample *s);
-void stack_names_fini(struct stack_names *n);
-
-/* stack_quality_add - @named: stack_names_share() of the sample. */
-void stack_quality_add(struct stack_quality *q, const struct stack_sample *s, double named);
+/* stack_quality_begin - without samples. stack_quality_add - adds a sample, and requests the names of its frames. The names
+ * in a stack are counted once until new ones arrive. */
+void stack_quality_begin(struct stack_quality *q, const struct source *source);
+void stack_quality_add(struct stack_quality *q, const struct stack_sample *s);
 
 /* stack_quality_unwound, stack_quality_named - in the unit of the weight; VALUE_NA: nothing has a stack. */
 uint64_t stack_quality_unwound(const struct stack_quality *q);

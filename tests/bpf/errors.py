@@ -43,7 +43,7 @@ def bad_values():
                  ["-p", "x"], ["-p", "0"], ["-p", "1,"], ["-s", "nocolumn"], ["--color=maybe"],
                  ["-c", ""], ["--clock=tsc"]):
         fails(2, "bad value for " + args[0].split("=")[0], *args)
-    fails(2, "a command to run stands behind --"[:10], "word")
+    fails(2, "the command to run must follow --", "word")
 
 
 def unknown_option():

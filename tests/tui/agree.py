@@ -109,7 +109,7 @@ def latency(s):
         if match:
             ordered(f"latency {metric}", *match.groups())
         s.t.keys("v", "Up", "Up", "Up", "Up", "Left", "Left")
-        said = s.t.wait(r"^range .*: (\S+) [a-zD]+(?: states?)?(?:; of (\S+) it is known whose)?, (\d+) (?:threads?|sources?)", 3) \
+        said = s.t.wait(r"^range .*: (\S+) [a-zD]+(?: states?)?(?:; threads known for (\S+?))?, (\d+) (?:threads?|sources?)", 3) \
             if match else None
         if said:
             count, parties = said[2] or said[1], int(said[3])

@@ -3,13 +3,14 @@
 
   bpf layouts <- util <- model <- {proc, helper, sym/names, record} <- {collect, query} <- {export, tui} <- save <- app
 
-Nothing in one brace includes a neighbour. README.md's table of folders says the same, or the test fails."""
+Nothing in one brace includes a neighbour. The table of folders in doc/how-it-works.md says the same, or the test fails."""
 
 import glob
 import os
 import re
 
 TOP = os.environ.get("srcdir", ".")
+DOCUMENT = "doc/how-it-works.md"
 # What the files of a folder may include besides their own, and through it what the folders named here may.
 DIRECT = {
     "util": ["bpf layouts"],
@@ -109,14 +110,14 @@ def layouts(headers):
 
 
 def may_include(folder):
-    """The words of README.md's table."""
+    """The words of the table."""
     used = [name for name, (_, users) in LIBRARIES.items() if folder in users]
     return "; ".join(filter(None, [", ".join(DIRECT[folder]), ", ".join(used)]))
 
 
-def readme(folders):
-    """Rows of README.md's table of folders: | `src/model` | what it holds | what it may include |"""
-    with open(f"{TOP}/README.md", encoding="utf-8") as f:
+def table(folders):
+    """Rows of the table of folders in DOCUMENT: | `src/model` | what it holds | what it may include |"""
+    with open(f"{TOP}/{DOCUMENT}", encoding="utf-8") as f:
         rows = re.findall(r"^\| `(bpf|src/[^`]*)` \| (.+?) \| (.*?) ?\|$", f.read(), re.MULTILINE)
     want = {f"src/{folder}": may_include(folder) if folder in DIRECT else "" for folder in folders}
     want["bpf"] = ""
@@ -144,7 +145,7 @@ def main():
               ("every folder of src/ is a known layer",
                [folder for folder in folders if folder.partition("/")[0] not in DIRECT]),
               ("nothing is loose in src/", [path for path in paths if "/" not in path]),
-              ("README.md's table of folders says what this test does", readme(folders))]
+              (f"the table of folders in {DOCUMENT} says what this test does", table(folders))]
     print(f"1..{len(cases)}")
     for nr, (name, wrong) in enumerate(cases, 1):
         wrong = list(wrong)

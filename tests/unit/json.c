@@ -12,6 +12,12 @@
 
 #define ROWS 80000
 
+static uint64_t no_names(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
 static void no_name(void *arg, int tid, char *buf, size_t size)
 {
 	(void)arg, (void)tid, (void)size;
@@ -70,7 +76,7 @@ static uint64_t cost_of_line(FILE *to, const struct tick *t, struct export *o)
 /* Callers that come between two slices wait only for one slice. */
 TEST(json, a_line_in_slices_is_the_same)
 {
-	const struct source source = { .thread_name = no_name };
+	const struct source source = { .thread_name = no_name, .names_generation = no_names };
 	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
 	struct model *m = model_new(0);
 	struct cgroup cgroup = { .id = 1, .path = "/" };
@@ -112,7 +118,7 @@ TEST(json, a_line_in_slices_is_the_same)
 /* 80,000 threads that end in one refresh fit in one turn of the main loop. */
 TEST(json, a_line_takes_no_longer_than_its_text)
 {
-	const struct source source = { .thread_name = no_name };
+	const struct source source = { .thread_name = no_name, .names_generation = no_names };
 	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
 	struct model *m = model_new(0);
 	struct cgroup cgroup = { .id = 1, .path = "/system.slice/containerd.service" };

@@ -246,7 +246,7 @@ TEST(latency_range, texts)
 	r.low = r.high = 30;
 	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
 	latency_contributors_text(&p, 1, text, sizeof(text));
-	assert_string_equal(text, "1 wait, whose is not known");
+	assert_string_equal(text, "1 wait, threads unknown");
 	drop(&g);
 	latency_contributors_fini(&p);
 }

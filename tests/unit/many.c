@@ -239,6 +239,12 @@ static void refreshes(void **state)
 	assert_in_range(ms, 0, REFRESH_MS);
 }
 
+static uint64_t no_names(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
 static void no_name(void *arg, int tid, char *buf, size_t size)
 {
 	(void)arg, (void)tid, (void)size;
@@ -248,7 +254,7 @@ static void no_name(void *arg, int tid, char *buf, size_t size)
 /* Many that end at once are one refresh, whose line is written in the same turn. */
 static void ends(void **state)
 {
-	const struct source source = { .thread_name = no_name };
+	const struct source source = { .thread_name = no_name, .names_generation = no_names };
 	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
 	uint64_t from, harvest, tick, line = 0, slice;
 	int more;

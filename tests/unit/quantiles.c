@@ -180,7 +180,7 @@ static void known(int all, const char *wanted)
 /* If some have no known owner, both numbers are shown: the list and the flamegraph use the known ones. */
 TEST(quantiles, whose_is_known_of_some)
 {
-	known(487, "487 sleeps; of 185 it is known whose, 1 thread: api 100%");
+	known(487, "487 sleeps; threads known for 185, 1 thread: api 100%");
 	known(185, "185 sleeps, 1 thread: api 100%");
 }
 

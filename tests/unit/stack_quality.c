@@ -44,11 +44,13 @@ STACK(kernel, 40, FRAME_KERNEL | 2, FRAME_KERNEL | 4);
 STACK(wordless, 50, FRAME_KERNEL | 1, FRAME_KERNEL | 3);
 
 static const struct life life = { .tid = 8 }, kthread = { .tid = 9, .flags = PF_KTHREAD };
-static struct stack_names names;
 
-static void add(struct stack_quality *q, const struct stack_sample *s)
+static struct stack_quality begun(void)
 {
-	stack_quality_add(q, s, stack_names_share(&names, &source, s));
+	struct stack_quality q;
+
+	stack_quality_begin(&q, &source);
+	return q;
 }
 
 static const char *text(const struct stack_quality *q)
@@ -61,7 +63,7 @@ static const char *text(const struct stack_quality *q)
 static int fresh(void **state)
 {
 	(void)state;
-	stack_names_fini(&names);
+	user.stack.counted = bare.stack.counted = deep.stack.counted = kernel.stack.counted = wordless.stack.counted = 0;
 	user.stack.end = kernel.stack.end = STACK_COMPLETE;
 	generation = 0;
 	asked = 0;
@@ -71,11 +73,11 @@ static int fresh(void **state)
 
 TEST(stack_quality, nothing_is_known_where_there_are_no_stacks)
 {
-	struct stack_quality q = { 0 };
+	struct stack_quality q = begun();
 	const struct stack_sample s = { .life = &life, .weight = 100, .flags = NOTE_NO_STACK };
 
 	assert_string_equal(text(&q), "unwound - named -");
-	add(&q, &s);
+	stack_quality_add(&q, &s);
 	assert_int_equal(q.total, 100);
 	assert_int_equal(q.stacks, 0);
 	assert_int_equal(stack_quality_unwound(&q), VALUE_NA);
@@ -86,7 +88,7 @@ TEST(stack_quality, nothing_is_known_where_there_are_no_stacks)
 /* 300 x 4/6, 100 x 0/2, and 100 x 2/3 with a gap, which is no frame. */
 TEST(stack_quality, names_are_shares_of_frames_by_weight)
 {
-	struct stack_quality q = { 0 };
+	struct stack_quality q = begun();
 	const struct stack_sample s[] = {
 		{ .life = &life, .user = &user.stack, .kernel = &kernel.stack, .weight = 300 },
 		{ .life = &life, .user = &bare.stack, .weight = 100 },
@@ -95,7 +97,7 @@ TEST(stack_quality, names_are_shares_of_frames_by_weight)
 	};
 
 	for (size_t i = 0; i < sizeof(s) / sizeof(s[0]); i++)
-		add(&q, &s[i]);
+		stack_quality_add(&q, &s[i]);
 	assert_int_equal(q.total, 1000);
 	assert_int_equal(q.stacks, 500);
 	assert_int_equal(stack_quality_unwound(&q), 500);
@@ -106,11 +108,11 @@ TEST(stack_quality, names_are_shares_of_frames_by_weight)
 /* Weights of one, as for counted events: each share is less than a whole. */
 TEST(stack_quality, weights_of_one_add_up)
 {
-	struct stack_quality q = { 0 };
+	struct stack_quality q = begun();
 	const struct stack_sample s = { .life = &life, .user = &user.stack, .weight = 1 };
 
 	for (int i = 0; i < 10; i++)
-		add(&q, &s);
+		stack_quality_add(&q, &s);
 	assert_int_equal(stack_quality_named(&q), 5);
 }
 
@@ -118,43 +120,44 @@ TEST(stack_quality, unwound_is_both_parts_to_a_root)
 {
 	const struct stack_sample both = { .life = &life, .user = &user.stack, .kernel = &kernel.stack, .weight = 10 };
 	struct stack_sample s = both;
-	struct stack_quality q = { 0 };
+	struct stack_quality q = begun();
 
 	user.stack.end = STACK_NO_CODE;
-	add(&q, &s);
+	stack_quality_add(&q, &s);
 	user.stack.end = STACK_COMPLETE;
 	kernel.stack.end = STACK_TOO_DEEP;
-	add(&q, &s);
+	stack_quality_add(&q, &s);
 	kernel.stack.end = STACK_COMPLETE;
 	s.flags = NOTE_KERNEL_LOST;
-	add(&q, &s);
+	stack_quality_add(&q, &s);
 	s.user = NULL;
 	s.flags = NOTE_USER_LOST;
-	add(&q, &s);
+	stack_quality_add(&q, &s);
 	s.flags = NOTE_NO_USER;
-	add(&q, &s);
+	stack_quality_add(&q, &s);
 	assert_int_equal(q.stacks, 50);
 	assert_int_equal(q.unwound, 0);
 	s.life = &kthread; /* has no user stack */
-	add(&q, &s);
-	add(&q, &both);
+	stack_quality_add(&q, &s);
+	stack_quality_add(&q, &both);
 	assert_int_equal(q.unwound, 20);
 	assert_string_equal(text(&q), "unwound 29% named 81%");
 }
 
 TEST(stack_quality, stacks_are_counted_once_until_names_come)
 {
-	struct stack_quality q = { 0 };
+	struct stack_quality q = begun();
 	const struct stack_sample s = { .life = &life, .user = &bare.stack, .kernel = &wordless.stack, .weight = 10 };
 
-	add(&q, &s);
-	add(&q, &s);
+	stack_quality_add(&q, &s);
+	stack_quality_add(&q, &s);
 	assert_int_equal(asked, 4);
 	assert_int_equal(stack_quality_named(&q), 0);
 	assert_string_equal(text(&q), "unwound 100% named 0%");
 	all_named = true;
 	generation = 1;
-	add(&q, &s);
+	q = begun();
+	stack_quality_add(&q, &s);
 	assert_int_equal(asked, 8);
 	assert_int_equal(stack_quality_named(&q), 10);
 }

@@ -73,9 +73,9 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 		const char *text, *error;
 	} cases[] = {
 		{ "text = default\nuser = secret\n", "line 2: not a colour or attribute" },
-		{ "nosuch = red\n", "line 1: there is no such role" },
-		{ "inherits = secret\n", "line 1: what it inherits is no theme, or wrong" },
-		{ "user = red\nsecret = red\n", "line 2: there is no such role" },
+		{ "nosuch = red\n", "line 1: no such role" },
+		{ "inherits = secret\n", "line 1: the inherited theme is missing or invalid" },
+		{ "user = red\nsecret = red\n", "line 2: no such role" },
 		{ "secret\n", "line 1" },
 		{ "user = #12\n", "line 1" },
 		{ "user = 256\n", "line 1" },
@@ -107,7 +107,7 @@ TEST(theme, one_that_inherits_itself_is_not_read_for_ever)
 		assert_true(dprintf(fd, "inherits = %s\n", path) > 0);
 	close(fd);
 	assert_true(theme_load(&t, path, &files, error, sizeof(error)) < 0);
-	assert_string_equal(error, "line 1: what it inherits is no theme, or wrong");
+	assert_string_equal(error, "line 1: the inherited theme is missing or invalid");
 	unlink(path);
 }
 
@@ -119,8 +119,8 @@ TEST(theme, files_are_the_users)
 	} cases[] = {
 		{ "/dev/zero", "is not a file" },
 		{ "/tmp/", "is not a file" },
-		{ "/no/such/theme", "there is no such theme" },
-		{ "nosuch", "there is no such theme" },
+		{ "/no/such/theme", "no such theme" },
+		{ "nosuch", "no such theme" },
 	};
 	char fifo[] = "/tmp/systop-theme-fifo-XXXXXX", error[256];
 	struct theme t;

@@ -37,9 +37,7 @@ static void put_values(struct json *j, const struct row *r, const struct values 
 
 /* Statistics of a tick's stacks. */
 struct sampled {
-	const struct source *source;
 	struct map samples;    /* life -> samples of it on a CPU */
-	struct stack_names names;
 	struct stack_quality of[METRIC_COUNT]; /* totals are the threads' values */
 };
 
@@ -48,7 +46,7 @@ static int count_sample(void *arg, const struct stack_sample *s)
 	struct sampled *c = arg;
 	uintptr_t before = (uintptr_t)map_get(&c->samples, (uintptr_t)s->life);
 
-	stack_quality_add(&c->of[s->metric], s, stack_names_share(&c->names, c->source, s));
+	stack_quality_add(&c->of[s->metric], s);
 	if (!metrics[s->metric].weight.sampled)
 		return 0;
 	return map_put(&c->samples, (uintptr_t)s->life, (void *)(before + s->count));
@@ -234,7 +232,6 @@ static void line_free(struct line *l)
 	if (!l)
 		return;
 	map_fini(&l->sampled.samples);
-	stack_names_fini(&l->sampled.names);
 	json_waits_end(&l->waits);
 	tick_put(l->tick);
 	free(l);
@@ -249,13 +246,15 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	if (!l)
 		return -ENOMEM;
 	l->tick = tick_get(t);
-	l->waits.source = l->sampled.source = e->source;
+	l->waits.source = e->source;
 	l->json.to = to;
 	err = json_waits_begin(&l->waits, t);
 	if (err) {
 		line_free(l);
 		return err;
 	}
+	for (int m = 0; m < METRIC_COUNT; m++)
+		stack_quality_begin(&l->sampled.of[m], e->source);
 	tick_samples(t, 1, count_sample, &l->sampled);
 	json_open(&l->json, NULL, '{');
 	put_head(&l->json, t, e, &l->sampled);

@@ -38,10 +38,10 @@ enum place_kind {
 	BASE_VIEWS(VIEW_ACTION, _)                                                                        \
 	_(NEXT,       "next-view",   IN_BASES & ~IN_HEAT,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_ENTERED, "Enter", "Enter",  "Enter z",  "open",    "go into: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; who waited") \
+	_(ENTER,      "enter",       IN_ENTERED, "Enter", "Enter",  "Enter z",  "open",    "open: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; a waiting process") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
-	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show what they took of each CPU") \
-	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: ask the recorder again for those of this source") \
+	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show their time on each CPU") \
+	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: reread the recorder for this source") \
 	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
 	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds, or those selected, as a Perfetto trace; Esc cancels") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
@@ -60,32 +60,32 @@ enum place_kind {
 	_(FLAME_BASE, "flame-base",  IN_FLAME,   "x",          "x",          "x",        "",        "flame: keep what is shown, to compare with") \
 	_(FLAME_COMPARE, "flame-compare", IN_FLAME, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
 	_(FLAME_EXPORT, "flame-export", IN_FLAME, "e",         "e",          "e",        "export",  "flame: save the stacks of what is shown, with all weights, as a profile for pprof; Esc cancels") \
-	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples a second") \
-	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples a second") \
+	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples per second") \
+	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples per second") \
 	_(CPU_LEFT,   "cpu-left",    IN_SYSTEM,  "h Left",     "Left h",     "h Left",   "",        "system: the CPU to the left") \
 	_(CPU_RIGHT,  "cpu-right",   IN_SYSTEM,  "l Right",    "Right l",    "l Right",  "",        "system: the CPU to the right") \
-	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: a bar a CPU, or a cell: many fit then") \
+	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: a bar per CPU, or a cell, so that many fit") \
 	_(HEAT_METRIC, "heat-metric", IN_HEAT,   "Tab",        "Tab",        "Tab",      "metric",  "latency: runqueue wait, sleep, D state, interrupt, softirq (subsecond: CPU samples, runqueue wait, D state)") \
-	_(HEAT_LEFT,  "heat-left",   IN_HEAT,    "h Left",     "Left h",     "h Left",   "",        "latency: the refresh, or second, before") \
-	_(HEAT_RIGHT, "heat-right",  IN_HEAT,    "l Right",    "Right l",    "l Right",  "",        "latency: the one after") \
+	_(HEAT_LEFT,  "heat-left",   IN_HEAT,    "h Left",     "Left h",     "h Left",   "",        "latency: the previous refresh or second") \
+	_(HEAT_RIGHT, "heat-right",  IN_HEAT,    "l Right",    "Right l",    "l Right",  "",        "latency: the next one") \
 	_(HEAT_SELECT, "heat-select", IN_HEAT,   "v",          "v",          "v",        "select",  "latency: begin a range of cells, or end it; Esc drops it") \
-	_(SUBSECOND,  "subsecond",   IN_LATENCY, "s",          "s",          "s",        "subsecond", "latency: when in their second things happened: patterns of what comes again") \
+	_(SUBSECOND,  "subsecond",   IN_LATENCY, "s",          "s",          "s",        "subsecond", "latency: offsets within the second: shows recurring patterns") \
 	_(HEAT_SCALE, "heat-scale",  IN_HEAT,    "b",          "b",          "b",        "scale",   "latency: cells by the logarithm of their numbers, or linear") \
 	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
 	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \
-	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh on") \
+	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh forward") \
 	_(LEAP_BACK,  "leap-back",   IN_VIEWS,   "{",          "{",          "{",        "",        "ten refreshes back") \
-	_(LEAP_ON,    "leap-on",     IN_VIEWS,   "}",          "}",          "}",        "",        "ten refreshes on") \
+	_(LEAP_ON,    "leap-on",     IN_VIEWS,   "}",          "}",          "}",        "",        "ten refreshes forward") \
 	_(SEARCH,     "search",      IN_NAMES,   "/",          "F3 /",       "/",        "find",    "search as you type") \
 	_(MATCH_NEXT, "next-match",  IN_SEARCH,  "n",          "n",          "n",        "",        "next match of the search") \
 	_(MATCH_PREV, "previous-match", IN_SEARCH, "N",        "N",          "N",        "",        "previous match of the search") \
 	_(FILTER,     "filter",      IN_TABLES,  "\\ F4 &",    "F4 \\ &",    "\\ F4 &",  "filter",  "show only what matches: cg:api !kworker cpu>5 runq.p99>1ms state=D") \
 	_(CLEAR,      "clear",       IN_NAMES,   "=",          "=",          "= ^L",     "",        "clear filter and search") \
-	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "keep the selected one selected wherever it goes, and in sight") \
+	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "follow the selected row") \
 	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \
 	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree, and back") \
 	_(KTHREADS,   "kthreads",    IN_THREADS, "K",          "K",          "K",        "",        "hide or show kernel threads") \
-	_(IDLE,       "idle",        IN_TABLES,  "i",          "i",          "i",        "",        "hide or show what did nothing") \
+	_(IDLE,       "idle",        IN_TABLES,  "i",          "i",          "i",        "",        "hide or show idle rows") \
 	_(OWN,        "own",         IN_CGROUPS, "s",          "s",          "o",        "",        "numbers of the cgroup alone, or with all below it") \
 	_(FOLD,       "fold",        IN_TABLES,  "-",          "-",          "-",        "",        "tree: fold") \
 	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \
@@ -109,11 +109,11 @@ enum place_kind {
 	_(PAGE_UP,    "page-up",     IN_ALL,     "^B PgUp",    "PgUp ^B",    "^B PgUp",  "",        "a page up") \
 	_(HALF_DOWN,  "half-down",   IN_ALL,     "^D",         "^D",         "^D",       "",        "half a page down") \
 	_(HALF_UP,    "half-up",     IN_ALL,     "^U",         "^U",         "^U",       "",        "half a page up") \
-	_(FIRST,      "first",       IN_ALL,     "g Home",     "Home g",     "g Home",   "",        "to the top; the selection lets go of its row") \
+	_(FIRST,      "first",       IN_ALL,     "g Home",     "Home g",     "g Home",   "",        "to the top; the selection is released") \
 	_(LAST,       "last",        IN_ALL,     "G End",      "End G",      "G End",    "",        "to the end") \
 	_(PAN_LEFT,   "pan-left",    IN_TABLES,  "( Left",     "Left (",     "( Left",   "",        "columns: back to the left") \
-	_(PAN_RIGHT,  "pan-right",   IN_TABLES,  ") Right",    "Right )",    ") Right",  "",        "columns: those that did not fit") \
-	_(REDRAW,     "redraw",      IN_ALL,     "^L",         "^L",         "^R",       "",        "draw the whole screen anew") \
+	_(PAN_RIGHT,  "pan-right",   IN_TABLES,  ") Right",    "Right )",    ") Right",  "",        "columns: scroll to the hidden ones") \
+	_(REDRAW,     "redraw",      IN_ALL,     "^L",         "^L",         "^R",       "",        "redraw the screen") \
 	_(SUSPEND,    "suspend",     IN_ALL,     "^Z",         "^Z",         "^Z",       "",        "stop systop; fg brings it back")
 
 enum action {

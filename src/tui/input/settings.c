@@ -35,10 +35,10 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(VIEW,     "view",  "start",    &VIEW_NAMES[1])                                            \
 	_(SORT,     "view",  "sort",     "a column's name")                                        \
 	_(INVERT,   "view",  "invert",   "yes no")                                                 \
-	_(IDLE,     "view",  "hide-idle", "yes no: leave out what did nothing")                    \
-	_(KTHREADS, "view",  "hide-kthreads", "yes no: leave out kernel threads")                  \
+	_(IDLE,     "view",  "hide-idle", "yes no: hide idle rows")                    \
+	_(KTHREADS, "view",  "hide-kthreads", "yes no: hide kernel threads")                  \
 	_(DELAY,    "view",  "delay",    "refresh interval: 0.1s to 60s")                          \
-	_(COLUMNS,  "columns", "threads", "names of columns in their order, - before hidden ones, :WIDTH behind") \
+	_(COLUMNS,  "columns", "threads", "columns in order; - hides one, :WIDTH sets its width") \
 	_(COLUMNS_PROCESSES, "columns", "processes", "likewise")                                   \
 	_(COLUMNS_TREE, "columns", "tree", "likewise")                                             \
 	_(COLUMNS_CGROUPS, "columns", "cgroups", "likewise")                                       \

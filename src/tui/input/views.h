@@ -27,10 +27,10 @@ enum view_trait {
 	_(arg, BLOCKED, blocked, VIEW_ENTERS | VIEW_FINDS, "D-state", "d-state", "", "5", "5", "5",                    \
 	  "threads in D state, and where they wait")                                                                   \
 	_(arg, IRQ, irq, VIEW_ENTERS | VIEW_SORTS, "IRQ", "irq", "", "6", "6", "6",                                    \
-	  "interrupts, what they took, and from whom")                                                                 \
+	  "interrupts, their time, and the threads that lost it")                                                                 \
 	_(arg, SYSTEM, system, 0, "System", "system", "", "7", "7", "7 s", "CPUs, pressure, own cost")                 \
 	_(arg, WAITS, waits, VIEW_ENTERS, "Waits", "waits", "", "8", "8", "8",                                         \
-	  "who waited for a CPU, and who ran instead")
+	  "threads that waited for a CPU, and what ran instead")
 
 /* Views that others open: id, object, traits, text after the name of its subject on the way back. */
 #define INNER_VIEWS(_, arg)                                                                                            \

@@ -69,8 +69,7 @@ static int add_quality(void *arg, const struct stack_sample *sample)
 	struct screen *s = arg;
 
 	if (sample->metric == metric_weight(0))
-		stack_quality_add(&s->stacks, sample,
-				  stack_names_share(&s->stack_names, &s->host->source, sample));
+		stack_quality_add(&s->stacks, sample);
 	return 0;
 }
 
@@ -82,7 +81,7 @@ void screen_update(struct screen *s, uint64_t now_ns)
 		return;
 	s->changed = false;
 	s->names = s->host->source.names_generation(s->host->source.arg);
-	s->stacks = (struct stack_quality){ 0 };
+	stack_quality_begin(&s->stacks, &s->host->source);
 	tick_samples(s->shown, 1, add_quality, s);
 	c = screen_context(s, now_ns);
 	if (screen_here(s)->view->update(screen_here(s)->state, &c))
@@ -148,7 +147,6 @@ void screen_free(struct screen *s)
 	while (s->depth)
 		place_close(&s->deeper[--s->depth]);
 	filter_free(s->filter);
-	stack_names_fini(&s->stack_names);
 	tick_put(s->shown);
 	tick_put(s->newest);
 	free(s);
@@ -203,7 +201,7 @@ void screen_step(struct screen *s, int64_t by)
 	s->paused = true;
 	t = tick_at(s->newest, seq);
 	if (!t) {
-		screen_notice(s, "that refresh is not remembered");
+		screen_notice(s, "that refresh is no longer in the history");
 		return;
 	}
 	show(s, t);

@@ -53,7 +53,6 @@ struct screen {
 	bool changed;                  /* since the last update of the view */
 	uint64_t names;                /* generation of the names at that time */
 	struct stack_quality stacks;   /* of what ran in the shown refresh */
-	struct stack_names stack_names;
 
 	enum overlay overlay;
 	struct pager overlay_pager;

@@ -127,13 +127,13 @@ static bool take_value(struct parser *p, const char *name, const char *value)
 		parent.depth++;
 		if (!theme_parse(&parent, value))
 			return true;
-		snprintf(p->error, p->size, "what it inherits is no theme, or wrong");
+		snprintf(p->error, p->size, "the inherited theme is missing or invalid");
 		return false;
 	}
 	for (int r = 0; r < ROLE_COUNT; r++)
 		if (!strcmp(name, roles[r].name))
 			return parse_look(value, &p->theme->looks[r]);
-	snprintf(p->error, p->size, "there is no such role");
+	snprintf(p->error, p->size, "no such role");
 	return false;
 }
 
@@ -188,7 +188,7 @@ static int theme_parse(struct parser *p, const char *name)
 	}
 	p->file = theme_open(name, p->files, &why);
 	if (!p->file) {
-		snprintf(p->error, p->size, "%s", why ? why : "there is no such theme");
+		snprintf(p->error, p->size, "%s", why ? why : "no such theme");
 		return -ENOENT;
 	}
 	p->line = 0;

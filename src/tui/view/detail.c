@@ -91,7 +91,7 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 		 format_value(period, sizeof(period), UNIT_NS, limit->period_ns, 0));
 	used = strlen(text);
 	if (limit->nr_throttled == VALUE_NA)
-		snprintf(text + used, sizeof(text) - used, "; what it did is not known");
+		snprintf(text + used, sizeof(text) - used, "; its effect is not known");
 	else
 		snprintf(text + used, sizeof(text) - used, "; stopped threads in %" PRIu64 " periods, for %s",
 			 limit->nr_throttled, format_value(time, sizeof(time), UNIT_NS, limit->throttled_ns, 0));

@@ -67,7 +67,7 @@ int detail_wakers(const struct detail *d, const struct paint *p, int y)
 	if (!w.nr)
 		return y;
 	paint_text(p, y++, 0, p->width, ROLE_TITLE,
-		   t->timers_unseen ? "WOKEN BY, in these refreshes (for a timer: who ran when it came)"
+		   t->timers_unseen ? "WOKEN BY, in these refreshes (for a timer: the interrupted thread)"
 				    : "WOKEN BY, in these refreshes");
 	for (int i = 0; i < w.nr && i < SHOWN; i++) {
 		char name[160], count[16];

@@ -85,7 +85,7 @@ static void blocked_draw(void *state, const struct view_context *c)
 	wakers_text(&w->wakers, c->tick, &c->host->source, text, sizeof(text));
 	paint_format(c->paint, bottom - 1, 0, ROLE_DIM, "woken by  %s", text);
 	paint_format(c->paint, y, 0, ROLE_TITLE, "%-*s", c->paint->width,
-		     w->now ? "where it is, innermost first: (kernel) [user]" : "where it was the longest time");
+		     w->now ? "where it is, innermost first: (kernel) [user]" : "its longest block");
 	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source, w->kernel, w->user);
 }
 

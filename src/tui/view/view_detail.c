@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/sample.h"
 #include "tui/screen/host.h"
@@ -19,7 +18,6 @@ struct detail_view {
 	bool gone;
 	struct values past[HISTORY_TICKS];
 	struct stack_quality stacks[METRIC_COUNT];
-	struct stack_names names;
 };
 
 /* Sums of the row's samples. */
@@ -36,8 +34,7 @@ static int add_quality(void *arg, const struct stack_sample *sample)
 				 .cgroup = l->cgroup };
 
 	if (subject_is(&a->context->within, &row) || subject_holds(&a->context->within, &row))
-		stack_quality_add(&a->view->stacks[sample->metric], sample,
-				  stack_names_share(&a->view->names, &a->context->host->source, sample));
+		stack_quality_add(&a->view->stacks[sample->metric], sample);
 	return 0;
 }
 
@@ -56,7 +53,8 @@ static int detail_update(void *state, const struct view_context *c)
 	}
 	if (!s->row)
 		return 0;
-	memset(s->stacks, 0, sizeof(s->stacks));
+	for (int m = 0; m < METRIC_COUNT; m++)
+		stack_quality_begin(&s->stacks[m], &c->host->source);
 	tick_samples(s->tick, 1, add_quality, &(struct adding){ s, c });
 	return tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past);
 }
@@ -89,10 +87,7 @@ static const struct row *detail_selected(void *state)
 
 static void detail_fini(void *state)
 {
-	struct detail_view *s = state;
-
-	stack_names_fini(&s->names);
-	tick_put(s->tick);
+	tick_put(((struct detail_view *)state)->tick);
 }
 
 const struct view view_detail = {

@@ -64,7 +64,7 @@ static void waits_draw(void *state, const struct view_context *c)
 	char least[16], text[80];
 
 	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
-	snprintf(text, sizeof(text), "nobody waited %s or more for a CPU in these refreshes", least);
+	snprintf(text, sizeof(text), "no thread waited %s or longer for a CPU in these refreshes", least);
 	table_draw(state, c, c->top, 0, c->height);
 	table_empty(state, c, text);
 }
@@ -90,7 +90,7 @@ static void waits_status(void *state, const struct view_context *c, char *buf, s
 	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 	format_value(sum, sizeof(sum), UNIT_NS, s->pairs.ns, 0);
 	format_value(span, sizeof(span), UNIT_NS, s->pairs.span_ns, 0);
-	snprintf(buf, size, "%zu pair%s, waits of %s and more: %s in the %s that are remembered", s->pairs.nr, s->pairs.nr == 1 ? "" : "s", least, sum,
+	snprintf(buf, size, "%zu pair%s, waits of %s and more: %s in %s of history", s->pairs.nr, s->pairs.nr == 1 ? "" : "s", least, sum,
 		 span);
 }
 

@@ -107,7 +107,7 @@ static bool sort_act(struct menu *m, int i, enum action a)
 
 const struct menu_kind menu_sort = {
 	.title = "Sort by",
-	.help = "Enter chooses, Esc leaves it as it is",
+	.help = "Enter chooses, Esc cancels",
 	.nr = sort_nr,
 	.text = sort_text,
 	.act = sort_act,
@@ -182,7 +182,7 @@ static bool columns_act(struct menu *m, int i, enum action a)
 
 const struct menu_kind menu_columns = {
 	.title = "Columns of this table",
-	.help = "Space show or hide   < > move   + - width   = as it was   Esc done",
+	.help = "Space show or hide   < > move   + - width   = default   Esc done",
 	.nr = columns_nr,
 	.text = columns_text,
 	.act = columns_act,
@@ -253,7 +253,7 @@ static void options_text(const struct menu *m, int i, char *buf, size_t size)
 		snprintf(buf, size, "mouse: %s", s->mouse ? "on" : "off");
 		break;
 	case OPTION_IDLE:
-		snprintf(buf, size, "what did nothing: %s", s->hide_idle ? "hidden" : "shown");
+		snprintf(buf, size, "idle rows: %s", s->hide_idle ? "hidden" : "shown");
 		break;
 	default:
 		snprintf(buf, size, "kernel threads: %s", s->hide_kthreads ? "hidden" : "shown");

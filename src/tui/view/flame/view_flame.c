@@ -166,7 +166,7 @@ static void set_base(struct flame_view *s, const struct view_context *c)
 static void compare(struct flame_view *s, const struct view_context *c)
 {
 	if (!s->base_seq)
-		c->notice(c->notice_arg, "x first: it keeps what is shown, to compare with");
+		c->notice(c->notice_arg, "press x first: it stores the graph to compare with");
 	else
 		s->compares = !s->compares;
 }

@@ -82,6 +82,7 @@ static const struct stack *own_part(const struct receiver *r, const struct stack
 	memcpy(own, s, sizeof(*s) + nr * sizeof(s->frames[0]));
 	own->nr = nr;
 	own->end = STACK_COMPLETE;
+	own->counted = 0;
 	own->hash = ~s->hash; /* must differ from the whole stack's */
 	return own;
 }

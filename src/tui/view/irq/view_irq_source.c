@@ -165,7 +165,7 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 	if (!v->count) {
 		bool off = c->host->source.recorded(c->host->source.arg) == VALUE_NA;
 
-		paint_format(p, y, 0, ROLE_TEXT, "whom it interrupted is not known: %s",
+		paint_format(p, y, 0, ROLE_TEXT, "interrupted threads are not known: %s",
 			     off ? "the recorder is off" : "the recorder has none of that time");
 		return y + 2;
 	}

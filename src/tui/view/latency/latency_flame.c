@@ -94,7 +94,7 @@ bool latency_flame(struct opening *o, const struct latency_range *r, const struc
 	/* Runqueue waits and interrupts have no stacks of their own: the flamegraph shows all of those of the
 	 * range's contributors. */
 	if (r->kind == HIST_RUNQ)
-		snprintf(what, sizeof(what), "all waits of who waited %s, %s", range, time);
+		snprintf(what, sizeof(what), "all waits of threads that waited %s, %s", range, time);
 	else if (latency_is_irq(r->kind))
 		snprintf(what, sizeof(what), "all of sources with %s %s, %s", hists[r->kind].name, range, time);
 	else

@@ -40,7 +40,7 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 	latency_range_text(&s->range, range, sizeof(range));
 	if (s->range.kind == HIST_RUNQ) {
 		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
-		snprintf(behind, sizeof(behind), "; who ran instead: of their waits >= %s then", least);
+		snprintf(behind, sizeof(behind), "; what ran instead: in waits >= %s", least);
 	}
 	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
 		 hist_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
@@ -64,7 +64,7 @@ static bool range_open(void *state, enum action a, const struct view_context *c,
 
 	o->within = subject_of(r);
 	if (a == ACTION_ENTER && r && !subject_row(&o->within, c->tick)) {
-		c->notice(c->notice_arg, "it is gone in the refresh that is shown: step back to when it was there");
+		c->notice(c->notice_arg, "not in the shown refresh any more: step back in time");
 		return true;
 	}
 	if (a != ACTION_FLAME || !s->contributors.nr)

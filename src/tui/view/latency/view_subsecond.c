@@ -168,7 +168,7 @@ static void draw_title(const struct subsecond_view *s, const struct view_context
 	for (int m = 0; m < SUBSECOND_METRICS; m++)
 		x = paint_format(c->paint, c->top, x, m == (int)s->metric ? ROLE_SORTED : ROLE_TEXT,
 				 m == (int)s->metric ? "[%s]" : " %s ", metric_names[m]);
-	paint_format(c->paint, c->top, x + 2, ROLE_DIM, "when in their second, rows of %" PRIu64 " ms",
+	paint_format(c->paint, c->top, x + 2, ROLE_DIM, "offset within the second, rows of %" PRIu64 " ms",
 		     row_ns(s) / 1000000);
 }
 
@@ -244,7 +244,7 @@ static void subsecond_status(void *state, const struct view_context *c, char *bu
 		known += s->map.at[column].per > 0;
 	snprintf(buf, size, "%d seconds recorded; %s", known,
 		 s->metric == SUBSECOND_CPU    ? "samples of threads in scope"
-		 : s->metric == SUBSECOND_RUNQ ? "the flamegraph is of what ran meanwhile"
+		 : s->metric == SUBSECOND_RUNQ ? "the flamegraph shows what ran meanwhile"
 					       : "D states >= 100 us that ended");
 }
 
