@@ -12,6 +12,7 @@
 #include "app/turns.h"
 #include "collect/collect.h"
 #include "export/exporter.h"
+#include "helper/helper.h"
 #include "model/tick.h"
 #include "query/stack_walk.h"
 #include "save/save.h"
@@ -77,18 +78,36 @@ static FILE *output_begin(struct systop *s)
 	return s->content;
 }
 
-/* A helper writes the file; an empty one is not written. */
-static int output_end(struct systop *s)
+static int save_output(struct systop *s)
 {
 	const struct options *o = &s->options;
+
+	return save_content(s->file, o->exporter, strcmp(o->file, "-") ? o->file : "standard output", o->file_fd,
+			    fileno(s->content));
+}
+
+/* Longest wait for a helper that writes the last file. */
+#define HELPER_WAIT_NS 2000000000ULL
+
+/* A helper writes the file; an empty one is not written. While the starter is late, a refresh is dropped, as the next
+ * one replaces it; @last: none comes, so a helper is waited for. */
+static int output_end(struct systop *s, bool last)
+{
+	const struct timespec nap = { .tv_nsec = 10000000 };
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + HELPER_WAIT_NS;
 	int err;
 
-	if (!o->file)
+	if (!s->options.file)
 		return sink_end(&s->output);
 	err = fflush(s->content) ? -errno : 0;
-	if (!err && ftell(s->content) > 0)
-		err = save_content(s->file, o->exporter, strcmp(o->file, "-") ? o->file : "standard output", o->file_fd,
-				   fileno(s->content));
+	if (!err && ftell(s->content) > 0) {
+		while ((err = save_output(s)) == -EAGAIN && last && helper_starter() && clock_ns(CLOCK_MONOTONIC) < until)
+			nanosleep(&nap, NULL);
+		if (err == -EAGAIN && !last && helper_starter()) {
+			s->output.dropped++;
+			err = 0;
+		}
+	}
 	fclose(s->content);
 	s->content = NULL;
 	return err;
@@ -102,7 +121,7 @@ static int send_whole(struct systop *s, int more)
 	s->unfinished = more > 0;
 	if (s->unfinished)
 		return 0;
-	end = output_end(s);
+	end = output_end(s, false);
 	return more ? more : end;
 }
 
@@ -148,6 +167,6 @@ int refresh_end(struct systop *s)
 		return 0;
 	to = s->unfinished ? NULL : output_begin(s); /* half a refresh is worthless */
 	err = e->end(&s->export, to);
-	sent = to ? output_end(s) : 0;
+	sent = to ? output_end(s, true) : 0;
 	return err ? err : sent;
 }

@@ -184,7 +184,7 @@ def not_files():
             refused(f"{d}/socket", "not a file, FIFO or character device")
             refused(f"{d}/block", "not a file, FIFO or character device")
             refused(f"{d}/link", "not a file, FIFO or character device")
-            refused(f"{d}/block", "it is no file", "--json", "-n", "100", "-o", f"{d}/block")
+            refused(f"{d}/block", "not a file", "--json", "-n", "100", "-o", f"{d}/block")
             refused(f"{d}/directory", "it is a directory", "--json", "-n", "100", "-o", f"{d}/directory")
         assert sorted(os.listdir(d)) == ["block", "directory", "link", "socket"], os.listdir(d)
     assert not bpf_left(before), "BPF was loaded"

@@ -152,7 +152,7 @@ TEST(filter, errors_point_at_the_column)
 		{ "state=Z", 6, "state is one of" },
 		{ "state=D,,R", 8, "a value is missing" },
 		{ "is:tall", 3, "is: kthread" },
-		{ "!", 1, "! wants a term" },
+		{ "!", 1, "! must be followed by a term" },
 		{ ">5", 0, "a name is missing" },
 		{ "user:nobody", 5, "no user nobody" },
 		{ "a\xc3\xa4\xe4\xb8\x96 tid>x", 9, "not a number" }, /* wide: two cells */
