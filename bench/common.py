@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shared by the measurements: medians with their intervals, programs under test, terminals."""
+"""Shared by the measurements: medians with confidence intervals, programs under test, terminals."""
 
 import ctypes
 import fcntl

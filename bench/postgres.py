@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A PostgreSQL server of the measurement's own: in a scratch folder, under an unprivileged user, removed afterwards."""
+"""A private PostgreSQL server for a measurement: in a temporary folder, under an unprivileged user, removed
+afterwards."""
 
 import glob
 import os

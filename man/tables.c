@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fills in a man page: copies standard input to standard output, and puts the table of its name in
- * place of each line "@name@". The tables are those that the program itself works with.
+ * Fills in a man page: copies standard input to standard output and replaces each line "@name@" by the table of that
+ * name. The tables are those that the program itself uses.
  */
 
 #include <argp.h>
@@ -78,7 +78,7 @@ static void put_options(void)
 	}
 }
 
-/* Of the preset systop. */
+/* Keys of the preset systop. */
 static void put_keys(void)
 {
 	for (int a = 0; a < ACTION_NONE; a++)
@@ -147,7 +147,7 @@ static void put_roles(void)
 {
 	for (int r = 0; r < ROLE_COUNT; r++) {
 		enum role parent = theme_parent(r);
-		char help[64] = "the terminal's own look";
+		char help[64] = "the terminal's default look";
 
 		if (parent != (enum role)r)
 			snprintf(help, sizeof(help), "like %s", theme_role_name(parent));
@@ -195,7 +195,7 @@ static void put_calls(const struct helper_role *r)
 	}
 }
 
-/* Read by tests/bpf/rights.py, too: a cell each for the name, the user, the capabilities, and what it does. */
+/* tests/bpf/rights.py reads this table: one cell each for name, user, capabilities, and task. */
 static void put_processes(void)
 {
 	static const char *const users[] = {
@@ -204,7 +204,7 @@ static void put_processes(void)
 		[USER_WRITER] = "writer",
 	};
 
-	fputs(".TS\nlb lb lb lb\nl l lw(20n) lw(26n).\nprocess\tuser\tcapabilities\tit does, and may do\n", stdout);
+	fputs(".TS\nlb lb lb lb\nl l lw(20n) lw(26n).\nprocess\tuser\tcapabilities\ttask, and allowed system calls\n", stdout);
 	for (const struct helper_role *r = processes; r < processes + PROCESS_COUNT; r++) {
 		put_cell(r->name, '\t');
 		put_cell(users[r->user], '\t');

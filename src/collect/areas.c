@@ -17,8 +17,8 @@ struct areas {
 	int map_fd, nr_cpus, made, err;
 	const struct online *online;
 	struct cpu_area **list;
-	uint32_t *places; /* of those that are being put into the map, */
-	int *fds;         /* and their maps */
+	uint32_t *places; /* CPUs whose areas are being put into the map, */
+	int *fds;         /* and the maps of these areas */
 };
 
 struct areas *areas_new(int map_fd, const struct online *online)
@@ -52,7 +52,7 @@ void areas_free(struct areas *a)
 	free(a);
 }
 
-/* An area, and the map that it is: its fd or -errno. */
+/* Creates an area, which is a map: returns its fd or -errno. */
 static int area_make(struct cpu_area **area)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -89,7 +89,7 @@ int areas_follow(struct areas *a)
 	if (err)
 		a->err = err;
 	while (nr--)
-		close(a->fds[nr]); /* the map of areas and the memory hold it */
+		close(a->fds[nr]); /* the map of areas and the mapping keep it alive */
 	return a->err;
 }
 

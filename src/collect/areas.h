@@ -10,17 +10,18 @@ struct areas;
 struct health;
 struct online;
 
-/* areas_new - memory for each CPU that is online (area.h), in the map of them. @online: borrowed. NULL: out of memory. */
+/* areas_new - creates the area (area.h) of each online CPU, and puts it into the map of areas. @online: borrowed. NULL:
+ * out of memory. */
 struct areas *areas_new(int map_fd, const struct online *online);
 void areas_free(struct areas *a);
 
-/* areas_follow - makes those of CPUs that came. Returns 0 or -errno: then no more are made. */
+/* areas_follow - creates the areas of CPUs that came online. Returns 0 or -errno: then no more are created. */
 int areas_follow(struct areas *a);
 
-/* areas_list - of each possible CPU, NULL: it was never online. The list stays where it is, and so does each of them. */
+/* areas_list - by possible CPU, NULL: it was never online. Neither the list nor the areas ever move. */
 struct cpu_area *const *areas_list(const struct areas *a);
 
-/* areas_bytes - of all of them. */
+/* areas_bytes - total size. */
 uint64_t areas_bytes(const struct areas *a);
 
 void areas_health(const struct areas *a, struct health *h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of one collector: see collect.h. */
+/* Functions of collect.h that concern a single collector. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -50,7 +50,8 @@ void collect_files_age(struct collect *c, collect_forget *forget, void *arg)
 
 int collect_table(struct collect *c, uint32_t file, int fd)
 {
-	return file_sealed(fd) ? unwind_tables_read(c->tables, file, fd) : -EBADF; /* what is no file in memory can be waited for */
+	return file_sealed(fd) ? unwind_tables_read(c->tables, file, fd) : -EBADF; /* a read of a sealed memfd cannot
+	                                                                            * block */
 }
 
 uint32_t collect_table_wanted(struct collect *c, uint32_t from)

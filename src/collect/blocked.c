@@ -18,44 +18,44 @@
 #include "model/sample.h"
 #include "util/clock.h"
 
-/* For all threads that were asked for. One whose memory does not answer is asked no more. */
+/* Timeout for all threads of a request. A thread whose memory does not answer has its user stack requested no more. */
 #define PEEK_TIMEOUT_NS 1000000000ULL
 
-/* So many are asked for at once: 33 us each. */
+/* Maximum number of threads in a request: 33 us each. */
 #define ASK_MAX 1024
 
-/* So often one whose stack was cut is looked at, with so long in between: its files' unwind tables are
- * made meanwhile. */
+/* A thread whose stack was cut is read this often, at this interval: the unwind tables of its files are made
+ * meanwhile. */
 #define TRIES_MAX 4
 #define AGAIN_NS 150000000ULL
 
-/* So long sleepers are looked at after somebody wanted them. */
+/* Ticks for which sleeping threads are read after a request for them. */
 #define SLEEPERS_TICKS 3
 
-/* A thread that is blocked, and known to the model. */
+/* A blocked thread that the model has. */
 struct known {
 	uint64_t since; /* of the slot; 0: none */
 	struct block *block;
 	bool without_user;
-	uint8_t tries;  /* how often it was looked at */
+	uint8_t tries;  /* how often its stack was read */
 };
 
 struct blocked {
 	struct blocked_options o;
-	struct known *known;   /* one a slot */
-	uint32_t asked[ASK_MAX], nr_asked; /* slots; of the pass that is on, or of the next */
-	uint32_t again[ASK_MAX], nr_again; /* whose stack was cut, once more when there are tables for it; and
-					    * those for whom there was no room */
-	uint64_t passed_ns;    /* when the last pass ended */
+	struct known *known;   /* one per slot */
+	uint32_t asked[ASK_MAX], nr_asked; /* slots of the current pass, or of the next one */
+	uint32_t again[ASK_MAX], nr_again; /* slots to read again once there are unwind tables, as their stack was cut,
+	                                    * and slots that found no room in the pass */
+	uint64_t passed_ns;    /* end of the last pass */
 	struct worker peek;
 	bool started;
-	bool shed;             /* nothing is looked at */
-	int sleepers;          /* ticks for which they are wanted */
+	bool shed;             /* no stacks are read */
+	int sleepers;          /* remaining ticks with sleeping threads */
 	int epoll_fd;
 	struct stack *scratch;
 	uint64_t refused;      /* user stacks that could not be read in time */
 	struct selftest selftest;
-	uint32_t test_slot;    /* of the starter, when it is being looked at; 0: it is not */
+	uint32_t test_slot;    /* slot of the starter while it is being read; 0: it is not */
 	uint64_t test_since;
 };
 
@@ -67,7 +67,7 @@ struct blocked *blocked_new(const struct blocked_options *o)
 		return NULL;
 	b->o = *o;
 	b->peek.helper.socket = -1;
-	b->sleepers = SLEEPERS_TICKS; /* the files that the host runs are met at once, so their tables are there */
+	b->sleepers = SLEEPERS_TICKS; /* finds the files in use on the host at once, so that their tables are made */
 	b->known = calloc(o->max_slots, sizeof(*b->known));
 	b->scratch = malloc(sizeof(*b->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -99,7 +99,7 @@ static bool blocked_is(const struct blocked *b, uint32_t index, uint64_t since)
 	return b->known[index].since == since;
 }
 
-/* Whether the slot is that of systop's own starter, which sleeps: the unwinder is tested with it. */
+/* Whether the slot belongs to systop's own starter, which sleeps: its stack tests the unwinder. */
 static bool wants_test(const struct blocked *b, const struct slot *s)
 {
 	return s->tgid == b->o.starter_tgid && b->o.starter_tgid && b->o.link_fd >= 0 &&
@@ -127,7 +127,7 @@ void blocked_end(struct blocked *b, uint32_t index, struct life *l)
 	*k = (struct known){ 0 };
 }
 
-/* The thread is blocked now. */
+/* Reports the thread as blocked. */
 static int show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
 {
 	struct known *k = &b->known[index];
@@ -152,7 +152,7 @@ static int show(struct blocked *b, uint32_t index, const struct slot *copy, stru
 	return 0;
 }
 
-/* Threads asleep come after all others. */
+/* Sleeping threads come after all others. */
 int blocked_thread(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
 {
 	bool still = slot_is_blocked(copy) && blocked_is(b, index, copy->since);
@@ -195,7 +195,7 @@ int blocked_look(struct blocked *b, uint64_t now)
 
 /* --- The helper */
 
-/* Those that wait for another pass, and are still where they were. */
+/* Requests the threads that wait for another pass and are still blocked in the same place. */
 static void ask_again(struct blocked *b)
 {
 	uint32_t kept = 0;
@@ -250,7 +250,7 @@ void blocked_ask(struct blocked *b)
 	start_pass(b);
 }
 
-/* The pass is over: what was not told of ended meanwhile. */
+/* The pass is over: blocks without an answer ended meanwhile. */
 static void pass_ends(struct blocked *b)
 {
 	for (uint32_t i = 0; i < b->nr_asked; i++)
@@ -264,7 +264,7 @@ static pid_t tgid_of(const struct known *k)
 	return k->since && k->block->life ? k->block->life->tgid : 0;
 }
 
-/* It waits for one process's memory, which is asked for no more; the others are, once again. */
+/* The helper hangs on the memory of one process: its user stacks are not requested again; all others are, once more. */
 static void pass_failed(struct blocked *b)
 {
 	uint32_t kept = 0, sick = b->o.shared->peek_slot;
@@ -288,7 +288,7 @@ static void pass_failed(struct blocked *b)
 	b->test_slot = 0;
 }
 
-/* Hashed as those that come through the dictionary are: equal ones are one. */
+/* Hashed like stacks of the dictionary: equal ones are shared. */
 static const struct stack *stack_from(struct blocked *b, const uint64_t *frames, int nr, uint32_t tgid,
 				      uint8_t end, uint8_t flags)
 {
@@ -320,7 +320,7 @@ static void take(struct blocked *b, const struct peek_answer *a)
 		return;
 	}
 	if (k->since != r->since || !k->block->life)
-		return; /* over already */
+		return; /* the block is over */
 	if (r->nr_user && r->user_end != STACK_COMPLETE && ++k->tries < TRIES_MAX && b->nr_again < ASK_MAX)
 		b->again[b->nr_again++] = r->slot;
 	model_block_stacks(k->block,

@@ -13,32 +13,31 @@ struct life;
 struct model;
 
 /*
- * Where threads are that are blocked now: told to the model as blocks, whose stacks a helper looks at
- * (peek), once each, as they do not change before the block ends. Those in D always, those asleep when
- * somebody wants to see them.
+ * Stacks of threads that are blocked now. The model gets them as blocks; a helper (peek) reads each stack once, as it
+ * does not change before the block ends. Threads in D state are always read, sleeping threads on request.
  */
 
-/* blocked_life - the life of the thread in a slot if it is shown, else NULL. */
+/* blocked_life - the life of the thread in a slot if it is shown, otherwise NULL. */
 typedef struct life *blocked_life(void *arg, uint32_t slot);
 
 struct blocked_options {
 	struct model *model;
 	int role;              /* of the helper */
 	int link_fd;           /* of the iterator, -1: there is none */
-	uint64_t *wanted;      /* its map, one a slot */
+	uint64_t *wanted;      /* its map, one entry per slot */
 	const struct slot *slots; /* mapped */
 	uint32_t max_slots;
 	blocked_life *life;    /* called with @arg */
 	void *arg;
 	struct shared *shared;
-	uint32_t self_tgid, starter_tgid; /* systop and its helpers: left out; 0: nobody is */
+	uint32_t self_tgid, starter_tgid; /* systop and its helpers, which are left out; 0: none */
 };
 
-/* blocked_new - all is borrowed. NULL: no memory. */
+/* blocked_new - all pointers are borrowed. NULL: no memory. */
 struct blocked *blocked_new(const struct blocked_options *o);
 void blocked_free(struct blocked *b);
 
-/* blocked_sleepers - those asleep are looked at, too, for the next ticks. */
+/* blocked_sleepers - reads sleeping threads, too, in the next ticks. */
 void blocked_sleepers(struct blocked *b);
 
 /* blocked_thread - in a tick: begins or ends the thread's block according to @copy of its slot. blocked_end - ends the
@@ -48,17 +47,17 @@ int blocked_thread(struct blocked *b, uint32_t index, const struct slot *copy, s
 void blocked_end(struct blocked *b, uint32_t index, struct life *l);
 int blocked_look(struct blocked *b, uint64_t now);
 
-/* blocked_shed - whether stacks are not looked at from now on: blocks are reported all the same. */
+/* blocked_shed - whether to stop reading stacks: blocks are reported nevertheless. */
 void blocked_shed(struct blocked *b, bool shed);
 
-/* blocked_ask - after a tick: has those looked at that it told of. */
+/* blocked_ask - after a tick: requests the stacks of the threads that it reported. */
 void blocked_ask(struct blocked *b);
 
-/* blocked_fd - readable when blocked_work() has answers to take; call it once in a while, too. */
+/* blocked_fd - readable when blocked_work() has answers to read; call that now and then regardless. */
 int blocked_fd(const struct blocked *b);
 void blocked_work(struct blocked *b);
 
-/* blocked_pending - how many are being looked at, or will be soon. */
+/* blocked_pending - threads whose stack is being read, or will be soon. */
 uint32_t blocked_pending(const struct blocked *b);
 
 void blocked_health(const struct blocked *b, struct health *h);

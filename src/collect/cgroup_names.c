@@ -9,7 +9,7 @@
 
 struct cgroup_names {
 	struct ring_buffer *events;
-	struct cgroups *cgroups, *limits; /* of cgroups_limits() */
+	struct cgroups *cgroups, *limits; /* those of cgroups_limits() */
 };
 
 static int on_event(void *arg, void *data, size_t size)

@@ -2,12 +2,12 @@
 #ifndef SYSTOP_COLLECT_CGROUP_NAMES_H
 #define SYSTOP_COLLECT_CGROUP_NAMES_H
 
-/* Names of the cgroups that threads are met in, as the programs tell of them (bpf/scope.bpf.h). */
+/* Names of the cgroups of threads, as the programs report them (bpf/scope.bpf.h). */
 
 struct cgroups;
 struct cgroup_names;
 
-/* cgroup_names_new - tells @cgroups, from now on. @fd: of the ring of events. NULL: out of memory. */
+/* cgroup_names_new - reports names to @cgroups from now on. @fd: of the ring of events. NULL: out of memory. */
 struct cgroup_names *cgroup_names_new(int fd, struct cgroups *cgroups);
 void cgroup_names_free(struct cgroup_names *n);
 

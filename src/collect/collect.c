@@ -22,7 +22,8 @@
 
 #include "systop.skel.h"
 
-/* The host was suspended if its two clocks differ by more than before: two readings one after the other may, too. */
+/* The host was suspended if the difference of its two clocks grew by more than this: two consecutive reads may differ,
+ * too. */
 #define SUSPEND_MIN_NS 1000000
 
 /* Calls a hook of every collector that is open, until one fails. */
@@ -32,7 +33,7 @@
 			(err) = (err) ? (err) : collectors[i]->hook((c), ##__VA_ARGS__);                                        \
 	} while (0)
 
-/* The time in suspend so far, at most: between the two readings other programs may run. */
+/* Upper bound of the time in suspend so far: other programs may run between the two reads. */
 static uint64_t suspended_ns(void)
 {
 	uint64_t boot = clock_ns(CLOCK_BOOTTIME), monotonic = clock_ns(CLOCK_MONOTONIC);
@@ -40,7 +41,7 @@ static uint64_t suspended_ns(void)
 	return boot > monotonic + SUSPEND_MIN_NS ? boot - monotonic : 0;
 }
 
-/* Whether a CPU came back is told by its first switch. */
+/* The first switch of a CPU shows that it came back online. */
 static void collect_offline(struct collect *c)
 {
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
@@ -48,7 +49,7 @@ static void collect_offline(struct collect *c)
 			c->cpus_memory[cpu].offline = 1;
 }
 
-/* It can come and go at any time. */
+/* A sched_ext scheduler can come and go at any time. */
 static void collect_sched_ext(struct collect *c)
 {
 	struct sched_ext s;
@@ -57,8 +58,8 @@ static void collect_sched_ext(struct collect *c)
 	c->shared->sched_ext = s.on;
 }
 
-/* Hooks first, then the threads that exist, then the samplers: whatever switches meanwhile enters
- * itself, and our own start is not in the picture. */
+/* Programs first, then the existing threads, then the samplers: threads that switch meanwhile enter themselves, and our
+ * own start is not measured. */
 static int collect_attach(struct collect *c)
 {
 	struct shared *shared = c->shared;
@@ -124,7 +125,7 @@ static int collect_open(struct collect *c, const char **step)
 	return err;
 }
 
-/* What systop costs since the start, as far as the collectors know it. */
+/* The cost of systop since the start, as far as the collectors know it. */
 static struct self_cost collectors_cost(const struct collect *c)
 {
 	struct self_cost cost = { .bpf_bytes = c->bpf_bytes };
@@ -201,7 +202,7 @@ out:
 	return NULL;
 }
 
-/* Samplers are the last to be attached, and the first to go. */
+/* Samplers are attached last and removed first. */
 void collect_free(struct collect *c)
 {
 	if (!c)
@@ -219,7 +220,7 @@ void collect_free(struct collect *c)
 	free(c);
 }
 
-/* Before the dead are harvested. */
+/* Runs before dead threads are harvested. */
 static int collect_follow(struct collect *c)
 {
 	bool changed = online_follow(c->online);
@@ -244,7 +245,7 @@ int collect_harvest(struct collect *c)
 	return err ? err : slots_harvest(c->sched);
 }
 
-/* A process whose parent has ended is another one's, or init's. One that has ended itself meanwhile is none. */
+/* A process whose parent ended moves to another parent, or to init. If it ended itself meanwhile, nothing happens. */
 static void collect_orphan(void *arg, pid_t tgid)
 {
 	struct collect *c = arg;
@@ -275,7 +276,7 @@ void collect_health(const struct collect *c, struct health *h)
 	health_budget(h, &c->budget);
 }
 
-/* In 1/1000 % of one CPU; in bytes: BPF maps, the recorder's rings, private memory of the processes. */
+/* CPU in 1/1000 % of one CPU; memory in bytes: BPF maps, the recorder's rings, private memory of the processes. */
 static uint64_t cost_of(enum budget_kind kind, const struct self_cost *cost, uint64_t ns)
 {
 	if (kind == BUDGET_CPU)
@@ -313,7 +314,7 @@ const struct tick *collect_tick(struct collect *c)
 	err = collect_follow(c);
 	if (!err)
 		err = slots_harvest(c->sched);
-	/* Only now: what happens between this instant and the reading of a slot is known less well. */
+	/* As late as possible: whatever happens between this instant and the read of a slot is known less precisely. */
 	now = clock_ns(CLOCK_MONOTONIC);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	interval = now - c->now;

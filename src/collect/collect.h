@@ -24,35 +24,35 @@ struct collect_cgroup {
 };
 
 struct collect_options {
-	const char *shown_controller; /* v1 controller whose tree is shown, NULL: v2, */
-	const char *limits_controller; /* and whose has the CPU limits */
+	const char *shown_controller; /* v1 controller whose hierarchy is shown, NULL: v2, */
+	const char *limits_controller; /* and the one whose hierarchy has the CPU limits */
 	const struct collect_cgroup *cgroups; /* narrow to these, until collect_scope_cgroups() */
 	size_t nr_cgroups;
 	const pid_t *pids;            /* narrow to these processes and what they fork from now on */
 	size_t nr_pids;
 	const uid_t *uids;            /* narrow to these users */
 	size_t nr_uids;
-	int frequency;                /* samples a second on each CPU */
-	bool all_cpus;                /* also on those that are isolated, */
-	bool cpu_clock;               /* by their clocks, not by their cycles */
-	bool self;                    /* systop itself is sampled, too: */
-	pid_t starter;                /* this process, and that one's children */
-	int peek_role;                /* helper that looks at blocked threads */
+	int frequency;                /* samples per second on each CPU */
+	bool all_cpus;                /* also on isolated CPUs, */
+	bool cpu_clock;               /* by the CPUs' clocks instead of their cycles */
+	bool self;                    /* also samples systop itself: */
+	pid_t starter;                /* this process and its children */
+	int peek_role;                /* helper that reads the stacks of blocked threads */
 	int table_mib;                /* memory for the unwinder's tables */
-	unsigned int window_s;        /* seconds that the recorder keeps, 0: none, */
-	uint64_t window_bytes;        /* in so much memory; 0: what is fit, */
-	uint64_t memory_spare;        /* within so many bytes, */
-	uint64_t wait_ns;             /* of waits so long and longer it is told who ran instead */
-	void (*tell)(const char *step); /* of each step of the start, "load BPF programs"; NULL: nobody */
-	uint64_t max_cpu;             /* limit of what systop costs in 1/1000 % of one CPU, */
+	unsigned int window_s;        /* seconds kept by the recorder, 0: none, */
+	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
+	uint64_t memory_spare;        /* of at most this many bytes */
+	uint64_t wait_ns;             /* record who ran instead for runqueue waits of at least this */
+	void (*tell)(const char *step); /* reports each step of the start, "load BPF programs"; NULL: no reports */
+	uint64_t max_cpu;             /* limit of systop's cost in 1/1000 % of one CPU, */
 	uint64_t max_memory;          /* and in bytes; 0: no limit */
-	bool window_now;              /* from the start on; else from a moment later: it takes 5 ms a CPU */
+	bool window_now;              /* record from the start on; otherwise slightly later: it takes 5 ms per CPU */
 };
 
 /*
- * collect_new - loads the BPF programs, attaches them and enters the threads that exist.
+ * collect_new - loads the BPF programs, attaches them and enters the existing threads.
  * @model, @cgroups: borrowed for the collector's life
- * Returns NULL after fail() has said why.
+ * Returns NULL after fail() has reported the reason.
  */
 struct collect *collect_new(const struct collect_options *o, struct model *model,
 			    struct cgroups *cgroups);
@@ -60,67 +60,65 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 /* collect_free - detaches and unloads everything. Accepts NULL. */
 void collect_free(struct collect *c);
 
-/* collect_scope_cgroups - the cgroups in scope from now on, of hierarchies that were named at the
- * start. If they changed, all threads are decided again. Returns 0 or -errno. */
+/* collect_scope_cgroups - sets the cgroups in scope, of hierarchies that were named at the start. If they changed, the
+ * scope of all threads is decided again. Returns 0 or -errno. */
 int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
 
-/* collect_harvest - every 250 ms: takes the final values of threads that died. 0 or -errno. */
+/* collect_harvest - every 250 ms: reads the final values of threads that died. 0 or -errno. */
 int collect_harvest(struct collect *c);
 
-/* collect_tick - what happened since the last call (the first: since collect_new).
- * Returns the tick, held for the caller, or NULL with errno. */
+/* collect_tick - the activity since the last call (the first: since collect_new). Returns the tick, held for the
+ * caller, or NULL with errno. */
 const struct tick *collect_tick(struct collect *c);
 
-/* collect_files_fd - readable when files were met for the first time; collect_files tells of them. */
+/* collect_files_fd - readable when new files were seen; collect_files reports them. */
 typedef void collect_file(void *arg, const struct file_event *e);
 int collect_files_fd(const struct collect *c);
 void collect_files(struct collect *c, collect_file *tell, void *arg);
 
-/* collect_files_age - every 250 ms: files that nothing needs any more make room, see files_work(). */
+/* collect_files_age - every 250 ms: frees the ids of files that are no longer needed, see files_work(). */
 typedef bool collect_forget(void *arg, const uint32_t *ids, size_t nr);
 void collect_files_age(struct collect *c, collect_forget *forget, void *arg);
 
-/* collect_table - the unwind table of a file, from the symbols helper: see unwind_tables_read(). collect_table_wanted -
- * the next file from @from on whose table has to be made again; 0: none. */
+/* collect_table - passes the unwind table of a file from the symbols helper: see unwind_tables_read().
+ * collect_table_wanted - the next file from @from on whose table must be made again; 0: none. */
 int collect_table(struct collect *c, uint32_t file, int fd);
 uint32_t collect_table_wanted(struct collect *c, uint32_t from);
 
-/* collect_ask_file - wants to be told of this file again, when it is met the next time. */
+/* collect_ask_file - requests another report of this file when it is next seen. */
 void collect_ask_file(struct collect *c, const struct file_key *key);
 
-/* collect_sleepers - the stacks of threads that sleep are looked at, too, for the next ticks. */
+/* collect_sleepers - reads the stacks of sleeping threads, too, in the next ticks. */
 void collect_sleepers(struct collect *c);
 
-/* collect_blocked_fd - readable when collect_blocked_work() has something to do. collect_blocked -
- * threads that are being looked at. */
+/* collect_blocked_fd - readable when collect_blocked_work() has something to do. collect_blocked - threads whose stacks
+ * are being read. */
 int collect_blocked_fd(const struct collect *c);
 void collect_blocked_work(struct collect *c);
 uint32_t collect_blocked(const struct collect *c);
 
-/* collect_thread_name - of a thread that lives, in the scope or not; raw bytes. False: there is none.
- * O(threads). */
+/* collect_thread_name - the name of a live thread, in scope or not; raw bytes. False: no such thread. O(threads). */
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
 
-/* collect_frequency - of the samplers, as it is wanted; sets it to @hz, if that is not 0. */
+/* collect_frequency - the requested frequency of the samplers; sets it to @hz unless that is 0. */
 int collect_frequency(struct collect *c, int hz);
 
-/* collect_samples - samples a second on each CPU now: fewer than requested where some are shed. */
+/* collect_samples - samples per second on each CPU now: fewer than requested if some are shed. */
 int collect_samples(const struct collect *c);
 
-/* collect_sample_rate - how often the kernel lets a CPU be sampled at most (kernel.perf_event_max_sample_rate, 1/s), when
- * systop started and now; 0: not known. It lowers that itself where samples take long. */
+/* collect_sample_rate - the kernel's limit of samples per CPU (kernel.perf_event_max_sample_rate, 1/s), when systop
+ * started and now; 0: unknown. The kernel lowers it if samples take long. */
 void collect_sample_rate(const struct collect *c, long *start, long *now);
 
-/* collect_rings - the recorder's rings. collect_cpus - mapped, one a possible CPU; collect_cpus_fd - of their map.
- * collect_cpu_now - how many slots a CPU's ring had so far, and who runs there: 0: the idle thread, -1: not known. */
+/* collect_rings - the recorder's rings. collect_cpus - mapped, one per possible CPU; collect_cpus_fd - fd of their map.
+ * collect_cpu_now - how many slots the CPU's ring has had so far, and the thread on the CPU: 0: idle, -1: unknown. */
 const struct rings *collect_rings(const struct collect *c);
 int collect_nr_cpus(const struct collect *c);
 const struct cpu_slot *collect_cpus(const struct collect *c);
 int collect_cpus_fd(const struct collect *c);
 void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *tid);
 
-/* collect_irq - where interrupts come from, by irq.h's numbers of sources, and what the kernel numbers it; NULL: there
- * are no more. */
+/* collect_irq - an interrupt source by irq.h's number, and the kernel's number of it; NULL: no more. */
 const struct irq_source *collect_irq(struct collect *c, uint32_t source, int *number);
 
 /* collect_stacks - see stacks_each(). collect_cycles - whether samples are by processor cycles. */
@@ -128,7 +126,7 @@ typedef int collect_stack(void *arg, uint32_t id, const struct stack_entry *e, c
 int collect_stacks(const struct collect *c, collect_stack *fn, void *arg);
 bool collect_cycles(const struct collect *c);
 
-/* collect_health - probes, maps and helpers, now; collect_health_loss - losses since the start. */
+/* collect_health - present state of probes, maps and helpers; collect_health_loss - losses since the start. */
 void collect_health(const struct collect *c, struct health *h);
 void collect_health_loss(const struct collect *c, struct health *h);
 

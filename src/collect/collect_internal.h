@@ -2,7 +2,7 @@
 #ifndef SYSTOP_COLLECT_COLLECT_INTERNAL_H
 #define SYSTOP_COLLECT_COLLECT_INTERNAL_H
 
-/* What collect.c and the rows of collectors.c share. */
+/* Shared by collect.c and the rows of collectors*.c. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct collect {
 
 	/* Mapped memory that every collector may read. */
 	struct shared *shared;
-	struct cpu_slot *cpus_memory; /* one a possible CPU */
+	struct cpu_slot *cpus_memory; /* one per possible CPU */
 	int nr_cpus;
 	struct slot *threads;
 	uint32_t max_threads;
@@ -52,7 +52,7 @@ struct collect {
 
 	uint64_t seed_missed;
 	struct budget budget;
-	int frequency;              /* requested samples a second on each CPU, */
+	int frequency;              /* requested samples per second on each CPU, */
 	int rarely, more_rarely;    /* divided by both: 1 unless samples are shed */
 	struct unwind_file *unwind_files; /* mapped */
 	struct bpf_link *peek_link;
@@ -61,7 +61,7 @@ struct collect {
 	void *tell_arg;
 };
 
-/* collect_map - a map's memory, until the end. NULL with errno. */
+/* collect_map - maps a map's memory until the end. NULL with errno. */
 static inline void *collect_map(struct collect *c, const struct bpf_map *map, int prot)
 {
 	return memory_map(&c->memory, map, prot);

@@ -96,9 +96,9 @@ struct collector {
 	void (*configure)(struct systop *skel, struct load *l);
 	void (*suit)(struct systop *skel, const struct btf *btf);
 
-	/* open - sets the state, once the programs are loaded and before they are attached. attach - after that, when the
-	 * existing threads have slots. baseline - whatever was counted up to @now is not shown. ready - the last step of the
-	 * start. 0 or -errno. @step: names what open does if it is a step of its own in errors and logs. */
+	/* open - creates the state, after the programs are loaded and before they are attached. attach - after that,
+	 * when the existing threads have slots. baseline - discards everything counted up to @now. ready - the last
+	 * step of the start. 0 or -errno. @step: the name of open in errors and logs, if it is a step of its own. */
 	const char *step;
 	int (*open)(struct collect *c);
 	int (*attach)(struct collect *c);
@@ -106,19 +106,19 @@ struct collector {
 	int (*ready)(struct collect *c);
 	void (*close)(struct collect *c);
 
-	/* grow - every 250 ms. follow - every 250 ms and before each tick, notices what came and went; @changed: the online
-	 * CPUs changed. drain - after follow, reads what the programs wrote, before slots of dead threads are reused.
-	 * 0 or -errno. */
+	/* grow - every 250 ms. follow - every 250 ms and before each tick, notices changes; @changed: the online CPUs
+	 * changed. drain - after follow, reads what the programs wrote, before slots of dead threads are reused. 0 or
+	 * -errno. */
 	void (*grow)(struct collect *c);
 	int (*follow)(struct collect *c, bool changed);
 	int (*drain)(void *state);
 
 	/*
-	 * In a tick, for each thread that did something. thread_take - takes what was read of the thread in slot @index since
-	 * the last tick; thread_met() receives it as @taken, for a thread that ended only at the tick. @over: the thread ended
-	 * and its slot will be reused. thread_met - before the thread is shown. thread_shown - after it. thread_gone - it left
-	 * the scope or ended. threads_end - after all threads, forgets what was not shown; @baseline: nothing was shown.
-	 * 0 or -errno.
+	 * In a tick, for each thread that did something. thread_take - takes the data of the thread in slot @index
+	 * since the last tick; thread_met() receives it as @taken, for an ended thread only at the tick. @over: the
+	 * thread ended and its slot will be reused. thread_met - before the thread is shown. thread_shown - after it.
+	 * thread_gone - it left the scope or ended. threads_end - after all threads, discards data that was not shown;
+	 * @baseline: nothing was shown. 0 or -errno.
 	 */
 	int (*thread_take)(void *state, uint32_t index, const struct slot *copy, bool over, uint32_t *taken);
 	int (*thread_met)(void *state, const struct collector_thread *t);
@@ -130,18 +130,19 @@ struct collector {
 	int (*tick)(struct collect *c, uint64_t now);
 	void (*after)(struct collect *c);
 
-	/* loss - adds what was lost since the start, by cause. cost - adds what it costs since the start. */
+	/* loss - adds the losses since the start, by cause. cost - adds the cost since the start. */
 	void (*loss)(const struct collect *c, uint64_t loss[LOSS_COUNT]);
 	void (*cost)(const struct collect *c, struct self_cost *cost);
 
-	/* health - adds its lines. deaf - why a running program sees nothing here; NULL: it works. */
+	/* health - adds its lines. deaf - why a running program sees no events here; NULL: it works. */
 	void (*health)(const struct collect *c, struct health *h);
 	const char *(*deaf)(const struct collect *c, const char *program);
 };
 
 extern const struct collector *const collectors[COLLECTOR_COUNT];
 
-/* Rows with their states, so that tests can use a few of them without struct collect. A row with state NULL is not open. */
+/* Rows with their states, so that tests can use some of them without struct collect. A row with state NULL is not
+ * open. */
 struct collector_set {
 	const struct collector *const *rows;
 	void *const *states;

@@ -54,7 +54,7 @@ static int areas_open(struct collect *c)
 static int areas_row_follow(struct collect *c, bool changed)
 {
 	if (changed)
-		areas_follow(c->areas); /* its health says what failed */
+		areas_follow(c->areas); /* its health line reports a failure */
 	return 0;
 }
 
@@ -83,9 +83,9 @@ const struct collector collector_areas = {
 	.close = areas_close,
 };
 
-/* --- Threads: where the time of each goes */
+/* --- Threads: how their time is spent */
 
-/* Slots for twice the threads that exist: a power of two, so that the dead ring's counter wraps. */
+/* Slots for twice the existing threads: a power of two, so that the dead ring's counter wraps. */
 static uint32_t slots_wanted(void)
 {
 	uint32_t want = SLOTS_DEFAULT, threads = 0;
@@ -101,7 +101,7 @@ static uint32_t slots_wanted(void)
 	return want;
 }
 
-/* Whether a hypervisor may run other machines on these CPUs: only x86 says that there is none. */
+/* Whether a hypervisor may run other machines on these CPUs: only x86 reports that there is none. */
 static bool may_be_guest(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -255,7 +255,7 @@ static int recorder_ready(struct collect *c)
 
 static void recorder_grow(struct collect *c)
 {
-	rings_grow(c->recorder); /* its health says what failed */
+	rings_grow(c->recorder); /* its health line reports a failure */
 }
 
 static void recorder_after(struct collect *c)
@@ -310,7 +310,7 @@ const struct collector collector_recorder = {
 
 /* --- The scope */
 
-/* Tells the programs to look at a hierarchy for the cgroup scope. */
+/* Makes the programs look at a hierarchy for the cgroup scope. */
 static void scope_hierarchy(struct systop *skel, int ssid)
 {
 	for (int i = 0; i < SCOPE_HIERARCHIES; i++) {
@@ -359,7 +359,7 @@ const struct collector collector_scope = {
 	.close = scope_close,
 };
 
-/* --- Cgroups: their names, threads that are moved between them, and their CPU limits */
+/* --- Cgroups: their names, moves of threads between them, and their CPU limits */
 
 static void names_configure(struct systop *skel, struct load *l)
 {

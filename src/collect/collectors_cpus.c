@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows of interrupts, of each CPU's time, and of which thread ran while another one waited. */
+/* Rows for interrupts, for the time of each CPU, and for who ran while another thread waited. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -67,13 +67,13 @@ static int irqs_baseline(struct collect *c, uint64_t now)
 	return irqs_tick(c->irqs, NULL);
 }
 
-/* Whether a program watches the CPUs' timers. */
+/* Whether a program watches the timers of the CPUs. */
 static bool timers_watched(const struct collect *c)
 {
 	return bpf_program__autoload(c->skel->progs.local_timer_entry);
 }
 
-/* Timer interrupts come, and the program sees none. */
+/* Whether timer interrupts come without being seen by the program. */
 static bool timers_unseen(const struct collect *c)
 {
 	return timers_watched(c) && irqs_timers_unseen(c->irqs, cpus_busy_ns(c->cpus));
@@ -178,7 +178,7 @@ const struct collector collector_cpus = {
 	.close = cpus_close,
 };
 
-/* --- Who ran instead of a thread that waited, and who woke it */
+/* --- Who ran instead of a waiting thread, and who woke it */
 
 static void waits_configure(struct systop *skel, struct load *l)
 {
@@ -226,14 +226,14 @@ static int waits_met(void *state, const struct collector_thread *t)
 static int waits_threads_end(void *state, uint64_t now, bool baseline)
 {
 	(void)now;
-	/* What was told while slots were read is mostly of before. */
+	/* Events that arrived while slots were read mostly predate the baseline. */
 	int err = baseline ? waits_drain(state) : 0;
 
 	waits_end(state);
 	return err;
 }
 
-/* Where waits are shed, one of this many is reported. */
+/* If waits are shed, one in this many is reported. */
 #define WAITS_SHED_TIMES 64
 
 static void waits_shed(struct collect *c, bool shed)

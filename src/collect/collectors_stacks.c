@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows of stacks: samplers, the dictionary, files and their unwind tables, and threads that are blocked now. */
+/* Rows for stacks: samplers, the dictionary, files and their unwind tables, and threads that are blocked now. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -28,12 +28,12 @@
 
 #include "systop.skel.h"
 
-/* What stacks of the recorder's window may take that the dictionary has no room for any more: 30 s of two CPUs whose
- * samples and blocks all differ are 15 MiB. */
+/* Maximum memory for stacks of the recorder's window that left the dictionary: 30 s of two CPUs whose samples and
+ * blocks all differ are 15 MiB. */
 #define OLD_STACKS_BYTES (32ULL << 20)
 #define OLD_STACKS_BYTES_CPU (1ULL << 20)
 
-/* How long the recorder's events name stacks and files, 0: nothing is recorded. */
+/* For how long the recorder's events refer to stacks and files, 0: nothing is recorded. */
 static unsigned int window_s(const struct collect *c)
 {
 	return c->load.ring_slots ? c->options->window_s : 0;
@@ -110,13 +110,13 @@ const struct collector collector_samplers = {
 	.close = samplers_close,
 };
 
-/* --- Samples, and blocks that ended, with their stacks */
+/* --- Samples and ended blocks, with their stacks */
 
-/* 1 s / stacks of blocks allowed per second and CPU, and by what that is multiplied where they are shed. */
+/* 1 s / stacks of blocks allowed per second and CPU, and its factor while they are shed. */
 #define BLOCK_PRICE_NS 10000000ULL
 #define BLOCKS_SHED_TIMES 32
 
-/* Bits of the index of stacks' ids: a CPU meets up to 100 new stacks between two looks at the dictionary, of 4 lines. */
+/* Bits of an index in a stack's id: a CPU meets up to 100 new stacks of 4 lines between two looks at the dictionary. */
 static uint32_t stack_bits(int cpus)
 {
 	uint32_t bits = STACK_INDEX_BITS;
@@ -176,7 +176,7 @@ static int stacks_row_drain(void *state)
 	return stacks_drain(state);
 }
 
-/* Its own stacks, and what it is in the middle of. */
+/* Shows the thread's own stacks, and its present block. */
 static int stacks_shown(void *state, const struct collector_thread *thread)
 {
 	const struct slot *c = thread->copy;
@@ -255,7 +255,7 @@ const struct collector collector_stacks = {
 	.close = stacks_close,
 };
 
-/* --- The unwinder's tables, and the files that they are of */
+/* --- Unwind tables, and the files they belong to */
 
 static void tables_configure(struct systop *skel, struct load *l)
 {
@@ -316,7 +316,7 @@ static void files_configure(struct systop *skel, struct load *l)
 	bpf_map__set_max_entries(skel->maps.free_files, maxima()->files);
 }
 
-/* Without the maple tree no files are met; a sampler takes only such maps before 6.1. */
+/* Without the maple tree no files are found; before 6.1 a sampler accepts only maps of this kind. */
 static void files_suit(struct systop *skel, const struct btf *btf)
 {
 	if (probe_found(btf, PROBE_MAPLE_TREE))
@@ -384,7 +384,7 @@ const struct collector collector_files = {
 	.close = files_close,
 };
 
-/* --- Where threads are that are blocked now */
+/* --- Stacks of threads that are blocked now */
 
 static void blocked_configure(struct systop *skel, struct load *l)
 {

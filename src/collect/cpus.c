@@ -11,7 +11,7 @@
 
 #define READ_TRIES 256
 
-/* A CPU can be stolen in the middle of a switch, for ms: then it is looked at again after a nap. */
+/* The hypervisor can take a CPU away in the middle of a switch, for ms: it is then read again after a nap. */
 #define AGAIN_TIMES 10
 #define AGAIN_NAP_NS 300000
 
@@ -66,12 +66,12 @@ static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
 	return false;
 }
 
-/* What the CPU did up to some time, ns. */
+/* What the CPU did up to an instant, ns. */
 struct cpu_sums {
 	uint64_t run, idle, steal;
 };
 
-/* The sums at @now; what is stolen since the last switch is in none of them yet. */
+/* The sums at @now; time stolen since the last switch is not yet in any of them. */
 static struct cpu_sums cpu_sums(const struct cpu_slot *slot, uint64_t now)
 {
 	struct cpu_sums sums = { slot->run_ns, slot->idle_ns, slot->steal_ns };
@@ -87,7 +87,7 @@ static struct cpu_sums cpu_sums(const struct cpu_slot *slot, uint64_t now)
 	return sums;
 }
 
-/* What of @grown is left for one that went from @before to @now. */
+/* The part of @grown for a sum that went from @before to @now. */
 static uint64_t cpu_part(uint64_t now, uint64_t before, int64_t grown)
 {
 	int64_t part = now - before;
@@ -96,10 +96,10 @@ static uint64_t cpu_part(uint64_t now, uint64_t before, int64_t grown)
 }
 
 /*
- * Moves the shown sums on to @sums, which reach @early ns too far, and puts the growth into
- * @v. A switch can come with an instant before the last tick (its CPU was stolen on the way to the
- * tracepoint), or after this one (it came while we read): what is shown too much of the one is then
- * taken from what grew of the other, and the next tick has the rest.
+ * Advances the shown sums to @sums, which reach @early ns too far, and puts the growth into @v. A switch can have a
+ * timestamp before the last tick (its CPU was stolen on the way to the tracepoint), or after this one (it came while we
+ * read): if one sum was shown too large, the excess is deducted from the growth of the others, and the next tick gets
+ * the rest.
  */
 static void cpu_show(struct cpu_reader *r, const struct cpu_sums *sums, uint64_t early, struct cpu_values *v)
 {
@@ -123,7 +123,7 @@ static void cpu_show_irqs(struct cpu_reader *r, const struct cpu_slot *slot, str
 	r->softirq_ns = slot->softirq_ns;
 }
 
-/* Who runs there. */
+/* Sets the thread that runs on the CPU. */
 static void cpu_show_now(const struct cpus *c, const struct cpu_slot *slot, int cpu, struct cpu_values *v)
 {
 	bool idle = slot->current_idle || slot->offline; /* it went offline in this interval */
@@ -164,7 +164,7 @@ static void tick_hists(struct cpus *c, struct model *model)
 	model_hist(model, HIST_D, &d);
 }
 
-/* There was no switch since the start: what had the CPU then has it still, and that is a thread or nothing. */
+/* There was no switch since the start: the CPU still runs what it ran then, a thread or idle. */
 static void cpu_still(const struct cpus *c, struct cpu_slot *slot, int cpu)
 {
 	slot->since = c->mem.shared->started_ns;
@@ -172,7 +172,8 @@ static void cpu_still(const struct cpus *c, struct cpu_slot *slot, int cpu)
 	slot->current_idle = !slot->current_slot;
 }
 
-/* An offline CPU of which all is shown. More than there was may have been, before it was known to be offline. */
+/* Whether the CPU is offline and completely shown. More than it did may have been shown before it was known to be
+ * offline. */
 static bool cpu_is_off(struct cpu_reader *r, const struct cpu_slot *slot, const struct cpu_sums *sums)
 {
 	if (!slot->offline || sums->run + sums->idle + sums->steal > r->run_ns + r->idle_ns + r->steal_ns)
@@ -201,7 +202,7 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		sums = cpu_sums(&copy, now);
 		if (cpu_is_off(r, &copy, &sums))
 			continue;
-		/* First seen after the baseline: the time before it is not of this interval. */
+		/* First seen after the baseline: the time before it is not part of this interval. */
 		if (!r->seen && c->baseline)
 			*(sums.idle > sums.run ? &r->idle_ns : &r->run_ns) =
 				c->baseline - c->mem.shared->started_ns;

@@ -13,24 +13,24 @@
 #include "slot.h"
 #include "unwind.h"
 
-/* Files are looked for when less than a quarter of the ids is left, and as many of them at once. */
+/* Search for unneeded files when less than a quarter of the ids is left, and free up to as many at once. */
 #define PART 4
 
-/* And no more often than that, if there are none. */
+/* Minimum interval of searches if none are found. */
 #define LOOK_S 5
 
-/* Most ids in one request to forget. */
+/* Maximum number of ids in a request to forget. */
 #define FORGET_NR 256
 
 enum files_step {
-	FILES_LOOK, /* for some that nobody needs */
+	FILES_LOOK, /* search for unneeded files */
 	FILES_REST,
 	FILES_FORGET,
 };
 
-/* One that can go. */
+/* A file that can go. */
 struct aged {
-	uint32_t at, used; /* in keys and values */
+	uint32_t at, used; /* index in keys and values, time of last use */
 };
 
 struct files {
@@ -38,16 +38,16 @@ struct files {
 	const struct model *model;
 	struct unwind_tables *tables;
 	enum files_step step;
-	uint32_t since;         /* of this step, shared.seconds; */
-	uint32_t looked;        /* and when none was found */
-	uint32_t given;         /* ids that could be used again, since the start */
-	uint32_t *ids;          /* that are under way, their keys are gone: */
-	size_t nr, needed;      /* the first ones are needed after all, */
-	size_t done;            /* and up to here they are dealt with */
-	uint64_t *marks;        /* ids in stacks that are kept: a bit each */
-	struct file_key *keys;  /* of all files, while they are looked through, */
+	uint32_t since;         /* start of this step, by shared.seconds, */
+	uint32_t looked;        /* and of the last search without a result */
+	uint32_t given;         /* ids released for reuse since the start */
+	uint32_t *ids;          /* ids in progress, without keys: */
+	size_t nr, needed;      /* the first ones turned out to be needed, */
+	size_t done;            /* and those before this one are done */
+	uint64_t *marks;        /* a bit per id that stacks in use contain */
+	struct file_key *keys;  /* of all files, during a search, */
 	uint32_t *values;       /* their ids, */
-	struct aged *aged;      /* and those that can go */
+	struct aged *aged;      /* and the files that can go */
 };
 
 struct files *files_new(const struct files_memory *mem, const struct model *model, struct unwind_tables *tables)
@@ -76,9 +76,9 @@ void files_free(struct files *f)
 	free(f);
 }
 
-/* --- How many there are */
+/* --- Number of files */
 
-/* CPUs that were about to take the last one went beyond it. */
+/* CPUs that competed for the last id may have counted beyond it. */
 static uint32_t ever_given(const struct files *f)
 {
 	uint32_t nr = __atomic_load_n(&f->mem.shared->files, __ATOMIC_RELAXED);
@@ -101,7 +101,7 @@ uint32_t files_in_use(const struct files *f)
 	return ever_given(f) - waiting(f);
 }
 
-/* --- Those that can go */
+/* --- Files that can go */
 
 static bool is_marked(const struct files *f, uint32_t id)
 {
@@ -122,7 +122,7 @@ static int by_use(const void *a, const void *b)
 	return (x->used > y->used) - (x->used < y->used);
 }
 
-/* All files and their ids. Returns how many. */
+/* Reads all files and their ids. Returns their number. */
 static uint32_t read_files(struct files *f)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, opts);
@@ -133,13 +133,13 @@ static uint32_t read_files(struct files *f)
 		int err = bpf_map_lookup_batch(f->mem.files_fd, first ? NULL : &at, &at, &f->keys[nr], &f->values[nr], &got, &opts);
 
 		more = !err;
-		if (!err || err == -ENOENT) /* that was the last of them */
+		if (!err || err == -ENOENT) /* that was the last one */
 			nr += got;
 	}
 	return nr;
 }
 
-/* The oldest ones are met no more, up to @most: their ids rest. */
+/* Retires the oldest files, up to @most: they are no longer found, and their ids rest. */
 static void retire(struct files *f, uint32_t most)
 {
 	uint32_t all = read_files(f), nr = 0;
@@ -187,7 +187,7 @@ static void look(struct files *f)
 	step_to(f, f->nr ? FILES_REST : FILES_LOOK);
 }
 
-/* A stack may have been taken just then: its file's id rests on. The others' can be forgotten. */
+/* A stack may have been taken at that moment: the id of its file then rests for longer. The others can be forgotten. */
 static void rest(struct files *f)
 {
 	if (f->mem.shared->seconds - f->since < f->mem.rest_s)

@@ -10,7 +10,7 @@
 
 #include "util/vec.h"
 
-/* Adds up the counts of a line, one a CPU. Returns the text behind them. */
+/* Adds up the counts of a line, one per CPU. Returns the text after them. */
 static const char *read_counts(const char *at, int cpus, uint64_t *sum)
 {
 	for (*sum = 0; cpus; cpus--) {
@@ -27,7 +27,7 @@ static const char *read_counts(const char *at, int cpus, uint64_t *sum)
 	return at;
 }
 
-/* A line that begins with "24:". Returns whether it is one, and somebody handles it. */
+/* Parses a line that begins like "24:". Returns whether it is one, and has a handler. */
 static bool parse(char *text, int cpus, struct irq_line *line)
 {
 	char *end, *last;

@@ -9,19 +9,19 @@
 struct irq_line {
 	uint32_t number;
 	uint32_t group;    /* irq_lines_group() */
-	uint64_t count;    /* of all CPUs, since the host was started */
-	char device[64];   /* its last word: who handles it; raw bytes */
+	uint64_t count;    /* on all CPUs, since boot */
+	char device[64];   /* its last word: the handler; raw bytes */
 };
 
-/* irq_lines_read - all of them, in @lines, which the caller frees. Returns how many, or -errno. */
+/* irq_lines_read - reads all of them into @lines, which the caller frees. Returns their number, or -errno. */
 int irq_lines_read(const char *path, struct irq_line **lines);
 
-/* irq_lines_device - of a line's queue: "nvme0q12" is "nvme0q*", "mlx5_comp3@pci:0000:3b:00.0" is
+/* irq_lines_device - the device of a line's queue: "nvme0q12" is "nvme0q*", "mlx5_comp3@pci:0000:3b:00.0" is
  * "mlx5_comp*@pci:0000:3b:00.0". */
 void irq_lines_device(const char *name, char device[64]);
 
-/* irq_lines_group - numbers the devices of @nr lines from 0 on, the one first that interrupted most. Sorts the lines by
- * device and number. Returns how many devices there are; 0 also if there is no memory. */
+/* irq_lines_group - numbers the devices of @nr lines from 0 on, the one with most interrupts first. Sorts the lines by
+ * device and number. Returns the number of devices; 0 also if there is no memory. */
 uint32_t irq_lines_group(struct irq_line *lines, size_t nr);
 
 #endif

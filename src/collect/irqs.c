@@ -13,16 +13,16 @@
 #include "model/wait.h"
 #include "slot.h"
 
-/* Of the sources for lines, a part is for those that come later where devices share them. */
+/* The part of the sources for lines that is reserved for new devices, if devices share sources. */
 #define LATER_PART 8
 
-/* Of all CPUs. */
+/* Shown values of all CPUs. */
 struct shown {
 	uint64_t count, ns;
 	uint32_t hist[IRQ_HIST_SLOTS];
 };
 
-/* Of one of them. */
+/* Shown values of one CPU. */
 struct cpu_shown {
 	uint64_t count, ns;
 };
@@ -33,10 +33,10 @@ struct irqs {
 	bool named[IRQ_SOURCES];
 	int numbers[IRQ_SOURCES];
 	struct shown shown[IRQ_SOURCES];
-	struct cpu_shown *cpu_shown; /* IRQ_SOURCES for each CPU */
+	struct cpu_shown *cpu_shown; /* IRQ_SOURCES per CPU */
 };
 
-/* As /proc/interrupts has them. */
+/* Names as in /proc/interrupts. */
 static const char *const vector_names[IRQ_LINES] = {
 	[IRQ_LOC] = "LOC", [IRQ_RES] = "RES", [IRQ_CAL] = "CAL", [IRQ_IWI] = "IWI",
 };
@@ -55,7 +55,7 @@ void irqs_free(struct irqs *q)
 	free(q);
 }
 
-/* The line, or the first of the lines, of a source. */
+/* Names a source by its line, or by the first of its lines. */
 static void name_source(struct irqs *q, uint32_t source, uint32_t number, uint32_t more, const char *device)
 {
 	struct irq_source *s = &q->sources[source];
@@ -72,7 +72,7 @@ static void name_source(struct irqs *q, uint32_t source, uint32_t number, uint32
 	snprintf(s->device, sizeof(s->device), "%s", device);
 }
 
-/* A line was met for the first time, maybe of a driver that came later. */
+/* A line was seen for the first time; its driver may be new. */
 static void name_lines(struct irqs *q)
 {
 	uint32_t others = IRQ_LINES + q->mem.named;
@@ -86,7 +86,7 @@ static void name_lines(struct irqs *q)
 			name_source(q, source, lines[i].number, 0, lines[i].device);
 	}
 	free(lines);
-	for (uint32_t i = 0; i < IRQ_LINES_MAX; i++) { /* those that are gone again */
+	for (uint32_t i = 0; i < IRQ_LINES_MAX; i++) { /* lines that are gone again */
 		uint64_t source = q->mem.lines[i];
 
 		if (source >= IRQ_LINES && source < others && !q->named[source])
@@ -96,7 +96,7 @@ static void name_lines(struct irqs *q)
 		name_source(q, others, IRQ_LINES_MAX + others, 0, "");
 }
 
-/* The lines of one device, which begin at @lines, have one source. Returns how many they are. */
+/* Gives one source to the lines of a device, which begin at @lines. Returns their number. */
 static size_t give_source(struct irqs *q, const struct irq_line *lines, size_t nr)
 {
 	uint32_t source = IRQ_LINES + lines->group;
@@ -111,7 +111,7 @@ static size_t give_source(struct irqs *q, const struct irq_line *lines, size_t n
 	return of;
 }
 
-/* More lines than sources: those of a device share one, and some are left for devices that come later. */
+/* If there are more lines than sources, lines of a device share one, and some are left for new devices. */
 static void share_sources(struct irqs *q)
 {
 	struct irq_line *lines;
@@ -154,7 +154,7 @@ struct irqs *irqs_new(const struct irqs_memory *mem)
 	return q;
 }
 
-/* Sources are numbered in the order in which they were met. */
+/* Sources are numbered in the order of their first interrupt. */
 static bool irqs_have(const struct irqs *q, uint32_t source)
 {
 	return source < IRQ_LINES + *q->mem.nr_given && source <= IRQ_LINES + q->mem.named;
@@ -170,7 +170,7 @@ const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *numbe
 	return &q->sources[source];
 }
 
-/* What one CPU did. */
+/* Shows the activity on one CPU. */
 static int tick_cpu(struct irqs *q, struct model *model, uint32_t source, int cpu, const struct irq_slot *s)
 {
 	struct cpu_shown *before = &q->cpu_shown[cpu * IRQ_SOURCES + source];
@@ -180,7 +180,7 @@ static int tick_cpu(struct irqs *q, struct model *model, uint32_t source, int cp
 	return model && v.count ? model_irq_cpu(model, &v) : 0;
 }
 
-/* Sums over all CPUs up to now. @v: the longest since the last time is taken. */
+/* Sums over all CPUs up to now. @v: resets the longest since the last time. */
 static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct irq_values *v, struct shown *sum)
 {
 	int err = 0;
@@ -192,7 +192,7 @@ static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct i
 		if (!q->mem.areas[cpu] || !(q->mem.areas[cpu]->irqs_met[source / 64] >> source % 64 & 1))
 			continue;
 		s = &q->mem.areas[cpu]->irqs[source];
-		copy = *s; /* so that its numbers of one CPU are those of the sum */
+		copy = *s; /* the values of one CPU then match the sum */
 		sum->count += copy.count;
 		sum->ns += copy.ns;
 		for (int i = 0; i < IRQ_HIST_SLOTS; i++)
@@ -210,7 +210,7 @@ static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct i
 	return err;
 }
 
-/* A CPU that was busy this long has had 100 timer interrupts or more. */
+/* A CPU that was busy for this long has had at least 100 timer interrupts. */
 #define TIMERS_DUE_NS 1000000000ULL
 
 bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)
@@ -243,7 +243,7 @@ int irqs_tick(struct irqs *q, struct model *model)
 		v.count = sum.count - before->count;
 		v.ns = sum.ns - before->ns;
 		hist_grew(&v.hist, IRQ_HIST_SHIFT, sum.hist, before->hist, IRQ_HIST_SLOTS);
-		/* One that just ended may be counted before it is compared with the longest. */
+		/* An interrupt that just ended may be counted before it is compared with the longest. */
 		if (v.max_ns < v.ns / v.count)
 			v.max_ns = v.ns / v.count;
 		*before = sum;

@@ -13,30 +13,32 @@ struct irqs;
 struct model;
 
 struct irqs_memory {
-	struct cpu_area *const *areas; /* mapped, one a possible CPU; NULL: it was never online */
-	uint64_t *lines;             /* mapped: source of each line's number; 0: none yet */
-	uint32_t *nr_given;          /* mapped: sources that lines have */
-	uint32_t named;              /* and may have; what comes then is one more */
+	struct cpu_area *const *areas; /* mapped, by possible CPU; NULL: it was never online */
+	uint64_t *lines;             /* mapped: source of each line by number; 0: none yet */
+	uint32_t *nr_given;          /* mapped: number of sources in use by lines, */
+	uint32_t named;              /* and its maximum; further lines share another one */
 	const char *path;            /* of /proc/interrupts */
-	const struct cpu_slot *cpus; /* mapped, one a possible CPU */
+	const struct cpu_slot *cpus; /* mapped, one per possible CPU */
 	int nr_cpus;
 };
 
-/* irqs_new - before the programs are attached: if the host has more lines than can have a source each, those of one device
- * get one. @mem is borrowed. NULL: out of memory. Ticks show sources that live as long as this. */
+/* irqs_new - before the programs are attached: if the host has more lines than sources, lines of a device share one.
+ * @mem is borrowed. NULL: out of memory. Ticks refer to sources, which live as long as this. */
 struct irqs *irqs_new(const struct irqs_memory *mem);
 void irqs_free(struct irqs *q);
 
-/* irqs_source - by number; NULL: there are no more. @number: of the line; of others one that no line has. */
+/* irqs_source - by number; NULL: no more. @number: of the line; for other sources a number that no line has. */
 struct irq_source;
 const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *number);
 
-/* irqs_tick - hands what each source did since the last tick to the model; NULL: from now on. 0 or -errno. */
+/* irqs_tick - passes the activity of each source since the last tick to the model; NULL: only sets the baseline. 0 or
+ * -errno. */
 int irqs_tick(struct irqs *q, struct model *model);
 
 /*
- * irqs_timers_unseen - whether no timer's interrupt was seen so far, though CPUs that have one were busy for @busy_ns.
- * So it is under Hyper-V, whose own vectors have no tracepoints. Elsewhere (Xen) the timer is a line, which is seen.
+ * irqs_timers_unseen - whether no timer interrupt was seen so far, although CPUs with a timer were busy for @busy_ns.
+ * This is the case under Hyper-V, whose own vectors have no tracepoints. Elsewhere (Xen) the timer is a line, which is
+ * seen.
  */
 bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns);
 

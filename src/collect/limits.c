@@ -8,7 +8,7 @@
 
 struct limits {
 	struct model *model;
-	struct cgroups *shown, *of; /* the hierarchy that has the limits, if it is another one; NULL: it is not */
+	struct cgroups *shown, *of; /* the hierarchy with the limits, if it is not the shown one; otherwise NULL */
 };
 
 struct limits *limits_new(struct model *model, struct cgroups *cgroups)
@@ -39,7 +39,7 @@ void limits_first(struct limits *l)
 		cgroups_limit(with, list[i], &limit);
 }
 
-/* The cgroups of a hierarchy; of one that is not shown, those that a limit holds for. */
+/* Reads the cgroups of a hierarchy; if it is not the shown one, only those that a limit applies to. */
 static int tick_cgroups(struct limits *l, struct cgroups *of)
 {
 	size_t nr;

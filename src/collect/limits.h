@@ -6,9 +6,9 @@ struct cgroups;
 struct limits;
 struct model;
 
-/* Reads the cgroups' CPU limits, and how often they were throttled, into each tick. */
+/* Reads the CPU limits of cgroups, and how often they were throttled, into each tick. */
 
-/* limits_new - all is borrowed. NULL: no memory. */
+/* limits_new - all pointers are borrowed. NULL: no memory. */
 struct limits *limits_new(struct model *model, struct cgroups *cgroups);
 void limits_free(struct limits *l);
 

@@ -17,7 +17,7 @@
 
 #include "systop.skel.h"
 
-/* Without reading any kernel memory. */
+/* The first attempt that reads no kernel memory. */
 #define ATTEMPT_BLIND 2
 
 int controller_ssid(const char *controller)
@@ -45,7 +45,8 @@ int controller_ssid(const char *controller)
 	return ssid;
 }
 
-/* What differs between kernels. Programs of tracepoints that not every kernel has: those that this one has are loaded. */
+/* Adapts to differences between kernels. Of programs for tracepoints that not every kernel has, those that this one has
+ * are loaded. */
 static void suit_kernel(struct systop *skel)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -73,7 +74,7 @@ static void configure(struct systop *skel, struct load *l)
 			collectors[i]->configure(skel, l);
 }
 
-/* The last of the verifier's lines says what it did not like. */
+/* The last line of the verifier says what it rejected. */
 static int refused(const struct load_report *report)
 {
 	const struct load_attempt *a = &report->attempts[report->refused - 1];
@@ -89,7 +90,7 @@ static int refused(const struct load_report *report)
 	return a->err;
 }
 
-/* The next program from @from on that attempt number @attempt is the first to do without; NULL: there are no more. */
+/* The next program from @from on that attempt number @attempt is the first to leave out; NULL: no more. */
 static const struct collector_program *left_out(int attempt, int *at)
 {
 	for (; *at < COLLECTOR_COUNT; ++*at)
@@ -101,7 +102,7 @@ static const struct collector_program *left_out(int attempt, int *at)
 	return NULL;
 }
 
-/* Leaves out what attempts up to this one do without. */
+/* Leaves out the programs that attempts up to this one do without. */
 static void leave_out(struct systop *skel, int attempt)
 {
 	for (int n = 1; n <= attempt; n++) {
@@ -120,9 +121,9 @@ static const char *less_of(int attempt)
 	return p ? p->less : NULL;
 }
 
-/* With less of it where the kernel refuses: an iterator that may wait came with 5.19,
- * and lockdown "confidentiality" lets no program read what it likes. Then there are no stacks, and a
- * thread keeps the name it was born with. */
+/* Loads fewer programs if the kernel refuses some: an iterator that may sleep came with 5.19, and lockdown
+ * "confidentiality" stops programs from reading arbitrary memory. Then there are no stacks, and a thread keeps the name
+ * it was born with. */
 int load_programs(struct systop **skel, struct load *l, struct load_report *report)
 {
 	int err = -ENOMEM;

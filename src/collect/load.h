@@ -13,37 +13,38 @@ struct systop;
 
 #define LOAD_ATTEMPTS 3
 
-/* What the kernel refused, attempt by attempt. */
+/* The attempts that the kernel refused. */
 struct load_report {
 	int refused; /* attempts */
 	struct load_attempt {
 		struct refusal refusal;
 		int err;
-		const char *without; /* what the next one does without, and what that means; NULL: there is none */
+		const char *without; /* what the next one leaves out, and the consequence; NULL: there is none */
 	} attempts[LOAD_ATTEMPTS];
 };
 
-/* How the BPF object is loaded: the collectors configure it by this. */
+/* Parameters of loading the BPF object, by which the collectors configure it. */
 struct load {
 	const struct collect_options *options;
 	const struct online *online;
-	int attempt;         /* this one, from 0 on: with less each time */
-	bool kernel_reads;   /* programs may read any kernel memory */
-	uint32_t ring_slots; /* of each of the recorder's rings, 0: there are none */
-	int ring_fd;         /* pattern of these rings, -1: none. Whoever takes it over sets it to -1. */
+	int attempt;         /* number of this one, from 0 on; each loads less */
+	bool kernel_reads;   /* programs may read arbitrary kernel memory */
+	uint32_t ring_slots; /* of each ring of the recorder, 0: no rings */
+	int ring_fd;         /* pattern of these rings, -1: none. Its new owner sets this to -1. */
 };
 
-/* load_programs - opens, configures and loads the BPF object, without what this kernel does not have or
- * does not allow. @l: options and online are set. @report: filled in. 0 or -errno, after fail() if libbpf named what
- * is refused. load_end - always: closes what nobody took over. */
+/* load_programs - opens, configures and loads the BPF object, without the parts that this kernel lacks or forbids. @l:
+ * options and online are set. @report: filled in. 0 or -errno, after fail() if libbpf named what was refused. load_end
+ * - always call it: closes what has no new owner. */
 int load_programs(struct systop **skel, struct load *l, struct load_report *report);
 void load_end(struct load *l);
 
-/* load_try - whether that would work here and now, for --check: nothing is attached, and nothing stays. 0 or -errno. */
+/* load_try - whether loading would work on this kernel with these rights, for --check: attaches nothing and leaves
+ * nothing behind. 0 or -errno. */
 int load_try(const struct collect_options *o, struct load_report *report);
 
-/* controller_ssid - number of a v1 controller in this kernel, HIERARCHY_V2 for NULL, HIERARCHY_NONE if
- * it is not built in. */
+/* controller_ssid - the kernel's number of a v1 controller, HIERARCHY_V2 for NULL, HIERARCHY_NONE if it is not built
+ * in. */
 int controller_ssid(const char *controller);
 
 /* load_libbpf - the library's version: "v1.1". */

@@ -6,7 +6,7 @@
 
 const struct maxima *maxima(void)
 {
-	/* A trace waits for names before it is written: for longer than that. */
+	/* file_age_s exceeds the time for which a trace waits for names before it is written. */
 	static const struct maxima usual = { .files = UNWIND_FILES, .file_age_s = 60, .file_rest_s = 10,
 					     .irq_lines = IRQ_NAMED };
 

@@ -4,15 +4,15 @@
 
 #include <stdint.h>
 
-/* How much there is room for, and when what is not used any more makes room for others. */
+/* Capacities, and the ages at which unused data makes room. */
 struct maxima {
-	uint32_t files;        /* one more than there are ids of files, at most UNWIND_FILES */
-	uint32_t file_age_s;   /* no stack of the recorder's window has the file; and for so much longer none had it, */
-	uint32_t file_rest_s;  /* and, once it is met no more under its id, for that time */
+	uint32_t files;        /* ids of files + 1, at most UNWIND_FILES */
+	uint32_t file_age_s;   /* a file can go if no stack of the window has it, nor of this time before, */
+	uint32_t file_rest_s;  /* and its id is free after this time without a key */
 	uint32_t irq_lines;    /* sources for lines of /proc/interrupts, at most IRQ_NAMED */
 };
 
-/* maxima - in a source file of its own: a test's program has less of all. */
+/* maxima - in a source file of its own, so that a test program can have smaller ones. */
 const struct maxima *maxima(void);
 
 #endif

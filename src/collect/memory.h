@@ -23,7 +23,7 @@ struct memory {
 void *memory_map(struct memory *m, const struct bpf_map *map, int prot);
 void memory_unmap(struct memory *m);
 
-/* memory_bytes - what all maps take, as the kernel counts it. */
+/* memory_bytes - size of all maps, by the kernel's account. */
 uint64_t memory_bytes(const struct bpf_object *object);
 
 #endif

@@ -12,10 +12,10 @@
 #include "collect/slots.h"
 #include "slot.h"
 
-/* Where more are moved at once, all threads are looked at. */
+/* If more are moved at once, all threads are read. */
 #define MOVES_MAX 64
 
-/* Who was moved. */
+/* Moved threads and processes. */
 struct moved {
 	struct {
 		uint32_t tid;
@@ -24,7 +24,7 @@ struct moved {
 	} who[MOVES_MAX];
 	int nr;
 	bool all;
-	uint64_t last; /* time of the last one */
+	uint64_t last; /* time of the last move */
 };
 
 struct moves {
@@ -32,8 +32,8 @@ struct moves {
 	struct bpf_program *iterator;
 	struct shared *shared;
 	struct slots *slots;
-	struct moved now, before; /* since the last look; and those are looked at once more: the iterator can skip threads */
-	uint64_t at;              /* when those that are looked at were moved; 0: they are not, they switched */
+	struct moved now, before; /* moved since the last look; moved before, and read again: the iterator can skip some */
+	uint64_t at;              /* when the threads being read were moved; 0: a switch found the move */
 	int err;
 };
 
@@ -57,7 +57,7 @@ static int on_event(void *arg, void *data, size_t size)
 	struct cgroup_move e = { 0 };
 	struct moves *m = arg;
 
-	/* The ring does not keep to the slot's alignment. */
+	/* The ring does not keep the alignment of a slot. */
 	memcpy(&e, data, size < sizeof(e) ? size : sizeof(e));
 	if (!e.slot)
 		on_moved(m, &e);
@@ -104,7 +104,7 @@ void moves_free(struct moves *m)
 	free(m);
 }
 
-/* Looks at threads; one that has ended is none. */
+/* Reads threads with the iterator; one that has ended is ignored. */
 static int look_at(struct moves *m, uint32_t id, bool process, uint64_t at)
 {
 	int err;

@@ -7,18 +7,18 @@
 
 #include "util/map.h"
 
-/* Once for all halves that have it. */
+/* Shared by all halves that contain it. */
 struct old_stack {
 	struct stack_entry entry;
-	uint32_t halves;  /* that have it */
-	bool alone;       /* another one has its place in the map */
+	uint32_t halves;  /* number of halves that contain it */
+	bool alone;       /* it is not in the map, where another stack has its place */
 	uint64_t frames[];
 };
 
 struct old_half {
 	uint32_t generation, index_bits;
 	uint32_t nr;
-	uint64_t left_ns; /* when it was cleared: no slot has an id of it that was written later */
+	uint64_t left_ns; /* when it was cleared: slots written later have no ids of it */
 	struct old_half *next;
 	struct old_id {
 		uint32_t index;

@@ -9,14 +9,14 @@
 
 #include "helper/helper.h"
 
-/* What came of the iterator and is not told yet. */
+/* Output of the iterator that is not yet sent. */
 struct input {
 	int fd;
 	size_t nr;
 	uint8_t bytes[65536];
 };
 
-/* Reads on until @want bytes are there. False: there are no more. */
+/* Reads until @want bytes are there. False: end of the output. */
 static bool fill(struct input *in, size_t want)
 {
 	while (in->nr < want) {
@@ -55,7 +55,7 @@ static bool next_record(struct input *in, struct peek_answer *a)
 	return true;
 }
 
-/* The answers can be more than fit into the socket: it waits until they are taken. */
+/* The answers may exceed the socket's buffer: it waits until they are read. */
 static void pass(int socket, int link)
 {
 	static struct input in;

@@ -6,15 +6,15 @@
 
 #include "stack.h"
 
-/* The helper that reads the stacks of blocked threads: asked with the link of the iterator, it answers
- * with one message for each thread, and one that says that it was the last. It can wait for a sick process. */
+/* The helper that reads the stacks of blocked threads. A request is the link of the iterator; it answers with one
+ * message per thread, and a last one that marks the end. It can hang on a stuck process. */
 
 struct peek_request {
 	uint32_t spare;
 };
 
 struct peek_answer {
-	uint32_t last;  /* there is no record: all were told */
+	uint32_t last;  /* end mark: there is no record */
 	uint32_t spare;
 	struct blocked_record record;
 	uint64_t frames[STACK_USER_MAX + STACK_KERNEL_MAX];

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A thing to look for: @type of @kind, and in it @member; or an event, and how many arguments it has. */
+/* Something to look up: @type of @kind, and its @member; or an event, and its number of arguments. */
 struct question {
 	const char *type;
 	__u32 kind;
@@ -21,7 +21,7 @@ struct question {
 static const struct {
 	struct probe probe;
 	struct question look;
-	struct question or; /* as it is in other kernels, or nothing */
+	struct question or; /* its equivalent in other kernels, if any */
 } rows[] = {
 	{ { "sched_switch", "where every thread's time goes", true, false, "tracepoint sched_switch" },
 	  HOOK("sched_switch") },
@@ -76,7 +76,7 @@ static bool has_value(const struct btf *btf, const struct btf_type *t, const cha
 	return false;
 }
 
-/* Members of unnamed structs and unions in it count as its own. */
+/* Members of unnamed structs and unions count as its own. */
 static bool has_member(const struct btf *btf, const struct btf_type *t, const char *name)
 {
 	for (int i = 0; i < btf_vlen(t); i++) {
@@ -90,7 +90,7 @@ static bool has_member(const struct btf *btf, const struct btf_type *t, const ch
 	return false;
 }
 
-/* A tracepoint is a pointer to a function, whose first argument is the tracepoint's own. */
+/* A tracepoint is a pointer to a function; its first argument is internal to the tracepoint. */
 static int nr_arguments(const struct btf *btf, const struct btf_type *t)
 {
 	t = btf__type_by_id(btf, t->type);

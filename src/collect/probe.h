@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Those that something else asks for. */
+/* Names of probes that other code looks up. */
 #define PROBE_STORAGE_MEMORY "storage memory"
 #define PROBE_MAPLE_TREE "maple tree"
 #define PROBE_HASH_LOCKS "locks of hashes"
 
-/* Whether this kernel has something systop's programs use. */
+/* A kernel feature that systop's programs use, and whether this kernel has it. */
 struct probe {
 	const char *name; /* "sched_switch" */
-	const char *what; /* "where time goes" */
+	const char *what; /* its purpose: "where time goes" */
 	bool needed;      /* systop cannot run without it */
 	bool found;
 	const char *why;  /* if not found: what is missing */
@@ -28,7 +28,7 @@ int probes_read(const struct probe **probes, size_t *nr);
 
 struct btf;
 
-/* probe_found - whether a kernel with these types has it. @btf: NULL: none of them */
+/* probe_found - whether a kernel with these types has it. @btf: NULL: it has no types */
 bool probe_found(const struct btf *btf, const char *name);
 
 #endif

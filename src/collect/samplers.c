@@ -27,13 +27,13 @@ struct sampler {
 struct samplers {
 	struct bpf_program *prog;
 	int nr_cpus, frequency;
-	long rate; /* that the kernel allows, at the start */
+	long rate; /* the kernel's limit, at the start */
 	const struct online *online;
 	bool all, hardware;
 	struct sampler *cpus;
 };
 
-/* The CPUs of a list such as "0-3,7" are not sampled. */
+/* Excludes the CPUs of a list such as "0-3,7" from sampling. */
 static void leave_out(struct samplers *s, const char *name)
 {
 	char list[4096];
@@ -68,7 +68,7 @@ static void sampler_start(struct samplers *s, int cpu)
 		return;
 	one->link = bpf_program__attach_perf_event(s->prog, one->fd);
 	if (!one->link)
-		close(one->fd); /* else it belongs to the link */
+		close(one->fd); /* otherwise it belongs to the link */
 }
 
 static void sampler_stop(struct sampler *one)
@@ -77,7 +77,7 @@ static void sampler_stop(struct sampler *one)
 	one->link = NULL;
 }
 
-/* Whether there is a counter of cycles: the first CPU's is tried. */
+/* Whether there is a counter of cycles: tried on the first CPU. */
 static bool has_cycles(struct samplers *s)
 {
 	int fd;
@@ -90,7 +90,7 @@ static bool has_cycles(struct samplers *s)
 	return true;
 }
 
-/* Fixed when the kernel was started. */
+/* The list is fixed at boot. */
 static void find_tickless(struct samplers *s)
 {
 	char list[4096];
@@ -130,7 +130,7 @@ void samplers_follow(struct samplers *s, bool changed)
 	}
 }
 
-/* Samples a second on a CPU that the kernel allows. */
+/* The kernel's limit of samples per second on a CPU. */
 static long rate_now(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
@@ -185,7 +185,7 @@ void samplers_free(struct samplers *s)
 
 void samplers_set_frequency(struct samplers *s, int frequency)
 {
-	/* The kernel makes a period of a clock's frequency when it is opened, and knows it as such. */
+	/* For a clock, the kernel converts the frequency to a period when the event is opened. */
 	unsigned long long value = s->hardware ? (unsigned long long)frequency : 1000000000ULL / frequency;
 
 	s->frequency = frequency;

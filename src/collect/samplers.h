@@ -13,41 +13,40 @@ struct online;
 struct samplers;
 
 /*
- * samplers_new - a timer on every CPU that runs @prog: hardware cycles where the CPU has such a
- * counter, else, and with @cpu_clock, the CPU's clock. CPUs that are isolated or nohz_full are left alone unless @all.
- * @online: borrowed for their life; @frequency: samples a second
- * Returns NULL when out of memory; CPUs where none can be had are tried again.
+ * samplers_new - a sampler on every CPU that runs @prog: by hardware cycles if the CPU has such a counter and without
+ * @cpu_clock, otherwise by the CPU's clock. Isolated and nohz_full CPUs are not sampled unless @all.
+ * @online: borrowed for the samplers' life; @frequency: samples per second
+ * Returns NULL when out of memory; CPUs on which the sampler failed are tried again.
  */
 struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
 			      bool cpu_clock);
 void samplers_free(struct samplers *s);
 
-/* samplers_set_frequency - from now on. */
+/* samplers_set_frequency - applies from now on. */
 void samplers_set_frequency(struct samplers *s, int frequency);
 
-/* samplers_follow - once a refresh: CPUs that came or went, if the list of those online @changed, and once more those
- * where no sampler could be had. */
+/* samplers_follow - once a refresh: adds and removes CPUs if the list of online CPUs @changed, and tries again those
+ * where the sampler failed. */
 void samplers_follow(struct samplers *s, bool changed);
 
-/* samplers_entry - where samples are NMIs, which can come in the kernel's entry code: its addresses, 0 where
- * they are not, or it is not known. */
+/* samplers_entry - if samples are NMIs, which can hit the kernel's entry code: its addresses; otherwise, or if they are
+ * unknown, 0. */
 void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to);
 
-/* samplers_tickless - whether a CPU's timer may stay away while a single thread is busy there (nohz_full). */
+/* samplers_tickless - whether the timer of a CPU may stop while a single thread is busy there (nohz_full). */
 bool samplers_tickless(const struct samplers *s, int cpu);
 
-/* samplers_cycles - whether samples are by the processor's cycles, else by a clock. */
+/* samplers_cycles - whether samples are by the processor's cycles, or by a clock. */
 bool samplers_cycles(const struct samplers *s);
 
-/* samplers_rate - kernel.perf_event_max_sample_rate when the samplers were new, and now; 0: it cannot be read. */
+/* samplers_rate - kernel.perf_event_max_sample_rate when the samplers were created, and now; 0: it cannot be read. */
 void samplers_rate(const struct samplers *s, long *start, long *now);
 
-/* samplers_state - on how many CPUs of those that are wanted, how often, and by what: "cycles",
- * "cpu-clock". */
+/* samplers_state - on how many of the wanted CPUs they run, how often, and by what: "cycles", "cpu-clock". */
 void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
 		    const char **event);
 
-/* samplers_health - where they are, and what the @nr CPUs did when they were sampled. */
+/* samplers_health - adds the CPUs that are sampled, and what the @nr CPUs were doing in samples. */
 void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int nr, struct health *h);
 
 #endif

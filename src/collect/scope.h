@@ -9,18 +9,18 @@ struct collect_cgroup;
 struct collect_options;
 struct scope_cgroup;
 
-/* What -c, -p and -u ask for, as the programs have it. */
+/* The scope of -c, -p and -u, in the form for the programs. */
 struct scope {
 	int cgroups_fd, pids_fd, uids_fd; /* maps */
-	struct scope_cgroup *cgroups;     /* in the map now */
+	struct scope_cgroup *cgroups;     /* present contents of the map */
 	size_t nr_cgroups;
 };
 
-/* scope_fill - all that was asked for. 0 or -errno; scope_fini() frees. */
+/* scope_fill - sets the whole scope. 0 or -errno; scope_fini() frees it. */
 int scope_fill(struct scope *s, const struct collect_options *o);
 void scope_fini(struct scope *s);
 
-/* scope_set_cgroups - these and no others from now on. @changed: they are not those of before. 0 or -errno. */
+/* scope_set_cgroups - sets these and no others. @changed: they differ from the previous ones. 0 or -errno. */
 int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, size_t nr, bool *changed);
 
 #endif

@@ -49,7 +49,7 @@ static int seed_index(const struct slot *slots, const struct shared *shared, str
 	return err;
 }
 
-/* Zombies have run their last: they need no slot. */
+/* Zombies never run again: they need no slot. */
 static bool seed_is_dead(const char *pid, uint32_t tid)
 {
 	char path[32 + 256], line[256], *state = NULL;
@@ -60,12 +60,12 @@ static bool seed_is_dead(const char *pid, uint32_t tid)
 	if (!f)
 		return true;
 	if (fgets(line, sizeof(line), f))
-		state = strrchr(line, ')'); /* the name may hold anything, this too */
+		state = strrchr(line, ')'); /* the name may contain any character, including this one */
 	fclose(f);
 	return !state || strlen(state) < 3 || strchr("ZXx", state[2]);
 }
 
-/* Calls the iterator for the threads of a process that have no slot. Returns how many remain. */
+/* Runs the iterator for the threads of a process that have no slot. Returns how many remain. */
 static int seed_process(struct bpf_program *prog, const char *pid, const struct map *tids,
 			const struct slot *slots, const struct shared *shared)
 {
@@ -77,7 +77,7 @@ static int seed_process(struct bpf_program *prog, const char *pid, const struct 
 	snprintf(path, sizeof(path), "/proc/%s/task", pid);
 	dir = opendir(path);
 	if (!dir)
-		return 0; /* gone */
+		return 0; /* the process is gone */
 	while ((d = readdir(dir))) {
 		uint32_t used = shared->slots_used, tid = strtoul(d->d_name, NULL, 10);
 

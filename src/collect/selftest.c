@@ -3,10 +3,10 @@
 
 #include "model/health.h"
 
-/* Refreshes until it has to work: the tables of two files are made meanwhile. */
+/* Refreshes until it must work: the tables of two files are made meanwhile. */
 #define TRIES_MAX 30
 
-/* recvmsg(), the starter's loop, main(), and what is around it. */
+/* recvmsg(), the starter's loop, main(), and its callers. */
 #define FRAMES_MIN 4
 
 bool selftest_wanted(const struct selftest *t)

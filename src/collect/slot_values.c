@@ -5,8 +5,8 @@
 
 #include "model/aggregate.h"
 
-/* A read and a write of a slot take less than 100 ns each: only a thread that switches all the
- * time on a CPU that is stolen from us is met this often. */
+/* A read and a write of a slot take less than 100 ns each: only a thread that switches constantly on a CPU that the
+ * hypervisor takes away from us needs this many attempts. */
 #define READ_TRIES 256
 #define WAKER_TRIES 16
 
@@ -29,7 +29,7 @@ bool slot_read(const struct slot *slot, struct slot *copy)
 		if (__atomic_load_n(&slot->seq, __ATOMIC_RELAXED) != seq)
 			continue;
 		copy->seq = seq;
-		/* Wakings do not change seq: who woke it, and how often, are of one time, if that can be had. */
+		/* Wakings do not change seq: this copy has waker and count of the same instant, if possible. */
 		if (__atomic_load_n(&slot->waker_since, __ATOMIC_RELAXED) == copy->waker_since || i >= WAKER_TRIES)
 			return true;
 	}
@@ -75,8 +75,8 @@ enum thread_state slot_state(const struct slot *c)
 	}
 }
 
-/* The cumulative times at @at, or at the slot's since if that is later: its sums and the present
- * state's time so far. The wait of a woken thread is provisional: the switch-in decides. */
+/* The cumulative times at @at, or at the slot's since if that is later: its sums and the time in the present state so
+ * far. The wait of a woken thread is provisional: the switch-in decides. */
 static void slot_sums(const struct slot *c, uint64_t at, const struct taken *taken, uint64_t sums[SUM_COUNT])
 {
 	uint64_t since = c->since, woken = slot_woken(c), blocked_end;
@@ -132,7 +132,7 @@ static void slot_sums(const struct slot *c, uint64_t at, const struct taken *tak
 		sums[SUM_THROTTLED] += at - blocked_end;
 }
 
-/* The longest wait since the last tick, the one in progress included. */
+/* The longest wait since the last tick, including the one in progress. */
 static uint64_t slot_longest_wait(struct slot *slot, const struct slot *c, uint64_t at)
 {
 	uint64_t max = 0, since = c->state == SLOT_RUNQUEUE ? c->since : slot_woken(c);
@@ -142,7 +142,7 @@ static uint64_t slot_longest_wait(struct slot *slot, const struct slot *c, uint6
 	return since && since < at && at - since > max ? at - since : max;
 }
 
-/* Takes up to @owed from what grew of some states, the largest first. Returns what is left of it. */
+/* Deducts up to @owed from the growth of some states, the largest first. Returns the rest of @owed. */
 static uint64_t take_back(struct values *v, uint32_t states, uint64_t owed)
 {
 	while (owed) {
@@ -165,9 +165,10 @@ static uint64_t take_back(struct values *v, uint32_t states, uint64_t owed)
 }
 
 /*
- * Moves the shown sums on to @now, which reach @early ns too far, and puts the growth into @v. A provisional wait that
- * turned out shorter would make a time shrink: it stays, and what was shown too much is taken from what grew. A switch
- * that came while we read closed a state after the interval's end: the one that is not the present one.
+ * Advances the shown sums to @now, which reach @early ns too far, and puts the growth into @v. A provisional wait that
+ * turned out shorter would make a time shrink: the shown value stays, and the excess is deducted from the growth of
+ * others. A switch that came while we read closed a state after the interval's end: the one that is not the present
+ * one.
  */
 static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], uint64_t early, bool runs, struct values *v)
 {
@@ -216,7 +217,7 @@ static void show_counts(struct shown *r, const struct slot *c, struct values *v)
 	hist_grew(&v->hist[HIST_RUNQ], HIST_SHIFT, c->runq_hist, r->runq_hist, HIST_SLOTS);
 }
 
-/* Adds the idle time that ticks showed since the sums were last moved on. */
+/* Adds the idle time that ticks showed since the sums were last advanced. */
 static void show_idle(const struct reader *r, struct shown *shown)
 {
 	if (r->end > shown->end)

@@ -11,12 +11,12 @@
 #include "model/model.h"
 #include "proc/cgroup.h"
 
-/* A CPU can be stolen from us in the middle of a write, for ms: what was met then is looked at again
- * after all others, so often and after so long a nap each. */
+/* A writer can be preempted by the hypervisor for ms: torn slots are read again after all others, AGAIN_TIMES with a
+ * nap of AGAIN_NAP_NS each. */
 #define AGAIN_TIMES 10
 #define AGAIN_NAP_NS 300000
 
-/* So many slots ahead memory is asked for. */
+/* Prefetch distance, in slots. */
 #define PREFETCH 8
 
 struct slots *slots_new(const struct slots_memory *mem, struct model *model, struct cgroups *cgroups,
@@ -110,7 +110,7 @@ void slots_gone(struct slots *s, uint32_t index, struct life *life)
 		s->with->rows[i]->thread_gone(s->with->states[i], index, life);
 }
 
-/* All of them, whatever fails: what was not shown is forgotten. */
+/* Calls all hooks even if some fail: data that was not shown must be discarded. */
 static int threads_end(struct slots *s, uint64_t now, bool baseline)
 {
 	int err = 0;
@@ -132,7 +132,7 @@ static bool slot_quiet(const struct slot *slot, const struct reader *r)
 	       slot->wakeups == r->wakeups;
 }
 
-/* The slot is being written, and has been for as long as we looked. */
+/* The slot was being written during all attempts to read it. */
 static void look_again(struct slots *s, uint32_t index)
 {
 	if (s->last_time || s->nr_again == AGAIN_MAX)
@@ -141,7 +141,7 @@ static void look_again(struct slots *s, uint32_t index)
 		s->again[s->nr_again++] = index;
 }
 
-/* Who was there at @now. Dead ones come from the ring, but for those that died while we read. */
+/* Whether the thread existed at @now. Dead threads come from the ring, except those that died while we read. */
 static bool slot_lives(const struct slot *slot, uint64_t now)
 {
 	return slot->state != SLOT_FREE && slot->born_ns <= now && (slot->state != SLOT_DEAD || slot->since > now);
@@ -152,7 +152,7 @@ int slots_read_moved(struct slots *s)
 	return s->ask_moved && !s->baseline ? s->ask_moved(s->moved_arg) : 0;
 }
 
-/* A slot that was in use at @now, whole, with its life. Returns whether there is one. */
+/* A consistent copy of a slot that was in use at @now, and its life. Returns whether there is one. */
 static bool slot_take(struct slots *s, uint32_t index, uint64_t now, struct slot *copy, int *err)
 {
 	const struct slot *slot = &s->mem.slots[index];
@@ -188,21 +188,21 @@ struct taken slots_taken(const struct slots *s, uint32_t index, const struct slo
 	taken.steal_ns = __atomic_load_n(&cpu->steal_seen, __ATOMIC_RELAXED);
 	taken.steal_ns = taken.steal_ns > charged && charged ? taken.steal_ns - charged : 0;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* If it went meanwhile, its own sums have it. */
+	/* If it left the CPU meanwhile, its own sums contain the time. */
 	return (__atomic_load_n(&cpu->current_slot, __ATOMIC_RELAXED) == index || !switches) &&
 			       __atomic_load_n(&cpu->switches, __ATOMIC_RELAXED) == switches
 		       ? taken
 		       : none;
 }
 
-/* A CPU that goes offline stops its last thread, which is one of its own, without a switch that is reported. */
+/* A CPU that goes offline stops its last thread, one of its own kernel threads, without a reported switch. */
 static void show_stopped(struct slot *c, const struct slots_memory *mem)
 {
 	if (c->state == SLOT_RUNNING && c->cpu < mem->nr_cpus && mem->cpus[c->cpu].offline)
 		c->state = SLOT_STOPPED;
 }
 
-/* A thread in scope, which did something or may have. */
+/* Shows a thread in scope that did something, or may have. */
 static int show_thread(struct slots *s, struct collector_thread *t, enum thread_state state)
 {
 	struct reader *r = &s->readers[t->slot];
@@ -215,7 +215,7 @@ static int show_thread(struct slots *s, struct collector_thread *t, enum thread_
 		return err;
 	if (t->values->v[METRIC_THROTTLED])
 		r->life->limiter->throttled = true;
-	if (values_quiet(t->values) && r->idle && t->from <= s->since) /* not of a part */
+	if (values_quiet(t->values) && r->idle && t->from <= s->since) /* except for a part before a move */
 		return model_idle(s->model, r->life, state);
 	err = model_thread(s->model, r->life, state, false, t->values);
 	return err ? err : slots_shown(s, t);
@@ -266,7 +266,7 @@ void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg)
 	s->moved_arg = arg;
 }
 
-/* Those that were being written. */
+/* Reads the slots that were being written. */
 static int tick_again(struct slots *s, uint64_t now)
 {
 	const struct timespec nap = { .tv_nsec = AGAIN_NAP_NS };
@@ -300,7 +300,7 @@ int slots_tick(struct slots *s, uint64_t now)
 	exited = s->nr_exited;
 	used = s->mem.shared->slots_used;
 	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
-		const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* never read if behind the end */
+		const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* it may be past the end, but is not read */
 
 		__builtin_prefetch(&ahead->seq);
 		__builtin_prefetch(&ahead->wakeups);
@@ -311,9 +311,9 @@ int slots_tick(struct slots *s, uint64_t now)
 	if (!err)
 		err = tick_again(s, now);
 	if (!err)
-		err = slots_show_exited(s, exited, now); /* that were found to have moved meanwhile */
+		err = slots_show_exited(s, exited, now); /* threads that were since found to have moved */
 	ended = threads_end(s, now, false);
-	/* Last, so that threads of theirs first seen above know which process they are of. */
+	/* Last, so that threads of dead processes that were first seen above know their process. */
 	slots_forget_exited(s);
 	s->since = now;
 	s->until = UINT64_MAX;

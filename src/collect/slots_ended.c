@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that died, and what threads did before they were moved to another cgroup: rows of the next tick. */
+/* Threads that died, and the activity of threads before a move to another cgroup: rows of the next tick. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "model/model.h"
 #include "util/vec.h"
 
-/* Threads that died in one interval and have rows of their own, about 450 bytes each: at the 5,000
- * a second of a busy build, half a minute of them. */
+/* Maximum number of threads that die in an interval and have their own rows, about 450 bytes each: half a minute at the
+ * 5,000 per second of a busy build. */
 #define EXITED_MAX 131072
 
-/* A dead thread's slot that is not whole for as long, ns, never will be. */
+/* A dead thread's slot that is inconsistent for this long, ns, stays so. */
 #define BROKEN_NS 2000000000ULL
 
 void slots_forget_exited(struct slots *s)
@@ -26,7 +26,7 @@ void slots_forget_exited(struct slots *s)
 int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_t at)
 {
 	struct reader *r = &s->readers[index];
-	struct exited part = { .slot = 0 }; /* stacks are those of its row where it is now */
+	struct exited part = { .slot = 0 }; /* its stacks are in the row of its new place */
 	struct taken taken;
 	struct life *life;
 	int err;
@@ -62,7 +62,8 @@ static int give_back(struct slots *s, uint32_t index)
 {
 	memset(&s->readers[index], 0, sizeof(s->readers[index]));
 	memset(&s->shown[index], 0, sizeof(s->shown[index]));
-	/* What is told of it from now on is told too late: it must not make a life that the next thread is taken for. */
+	/* Events that arrive from now on are too late: they must not create a life that is then attributed to the next
+	 * thread. */
 	s->mem.slots[index].state = SLOT_FREE;
 	return bpf_map_update_elem(s->mem.free_fd, NULL, &index, BPF_ANY);
 }
@@ -102,7 +103,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 	return give_back(s, index);
 }
 
-/* Whether the tick at @now stops where others stopped for BROKEN_NS. */
+/* Whether the tick at @now is stuck at the same entry as previous ones for at least BROKEN_NS. */
 static bool is_broken(struct slots *s, uint64_t now)
 {
 	if (s->stuck_at != s->dead_tail || !s->stuck_since) {
@@ -112,7 +113,7 @@ static bool is_broken(struct slots *s, uint64_t now)
 	return now - s->stuck_since >= BROKEN_NS;
 }
 
-/* What the slot holds cannot be trusted; those behind it in the ring must not wait for it. */
+/* The contents of the slot cannot be trusted; entries after it in the ring must not wait for it. */
 static int harvest_broken(struct slots *s, uint32_t index)
 {
 	struct slot *slot = &s->mem.slots[index];
@@ -140,8 +141,7 @@ int slots_harvest_until(struct slots *s, uint64_t until)
 	if (!err)
 		err = slots_read_moved(s);
 
-	/* Up to where it was before the rings were read: those of a thread must be known when its slot
-	 * goes to another one. */
+	/* Up to the head from before the rings were read: events of a thread must be read before its slot is reused. */
 	for (; !err && s->dead_tail != head; s->dead_tail++) {
 		entry = &s->mem.dead[s->dead_tail % s->mem.max];
 		index = __atomic_load_n(entry, __ATOMIC_ACQUIRE);

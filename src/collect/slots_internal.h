@@ -2,8 +2,8 @@
 #ifndef SYSTOP_COLLECT_SLOTS_INTERNAL_H
 #define SYSTOP_COLLECT_SLOTS_INTERNAL_H
 
-/* What the files of the slots' reader share: slots.c (threads that live), slots_ended.c (those that died, or were moved),
- * slots_life.c (who they are). */
+/* Shared by the files that read slots: slots.c (live threads), slots_ended.c (threads that died or were moved),
+ * slots_life.c (their identity). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,18 +13,18 @@
 #include "collect/slot_values.h"
 #include "collect/slots.h"
 
-/* Slots that are being written when a tick reads them, at most. */
+/* Maximum number of slots that a tick finds being written. */
 #define AGAIN_MAX 64
 
-/* A thread that died since the last tick, or what one did before it was moved to another cgroup. */
+/* A thread that died since the last tick, or the activity of one before a move to another cgroup. */
 struct exited {
 	struct life *life;
 	struct values values;
-	enum thread_state state; /* STATE_DEAD, or the one that it was moved in */
+	enum thread_state state; /* STATE_DEAD, or its state at the move */
 	bool in_scope;
 	uint32_t slot;
 	uint64_t from, runq_ns; /* for its stacks */
-	uint32_t taken[COLLECTORS_TAKE]; /* see take() */
+	uint32_t taken[COLLECTORS_TAKE]; /* see slots_take() */
 };
 
 struct slots {
@@ -32,47 +32,48 @@ struct slots {
 	struct model *model;
 	struct cgroups *cgroups, *limits; /* of cgroups_limits() */
 	const struct collector_set *with;
-	uint32_t *queued;       /* by CPU: threads that wait for one and were last on that, */
-	uint32_t *running;      /* and the slot of the thread that runs there */
-	struct reader *readers; /* one a slot; pages of unused ones are never touched */
+	uint32_t *queued;       /* by CPU: waiting threads that last ran there, */
+	uint32_t *running;      /* and the slot of the thread on the CPU */
+	struct reader *readers; /* one per slot; pages of unused ones are never touched */
 	struct shown *shown;
-	uint32_t dead_tail, stuck_at; /* of the ring of dead slots: what comes next, and where a tick had to stop */
+	uint32_t dead_tail, stuck_at; /* ring of dead slots: the next entry, and the one where a tick got stuck */
 	uint64_t stuck_since;
 	struct exited *exited;
 	size_t nr_exited, exited_room;
 	uint32_t again[AGAIN_MAX]; /* slots that were being written */
 	int nr_again;
-	bool baseline;             /* first readings, which later ones are compared with: nothing is shown */
-	bool last_time;            /* what is being written now is lost for this tick */
+	bool baseline;             /* first readings, for comparison with later ones: nothing is shown */
+	bool last_time;            /* what is still being written is lost for this tick */
 	uint64_t loss[LOSS_COUNT];
-	uint64_t since;            /* the last tick's end */
-	uint64_t until;            /* of the tick that is being made, UINT64_MAX: none is */
+	uint64_t since;            /* end of the last tick */
+	uint64_t until;            /* end of the tick that is being made, otherwise UINT64_MAX */
 	slots_moved_fn *ask_moved;
 	void *moved_arg;
 };
 
-/* slots_identify - makes the reader of slot @index have a life, with the slot's identity. 0 or -ENOMEM. slots_elsewhere -
+/* slots_identify - gives the reader of slot @index a life with the slot's identity. 0 or -ENOMEM. slots_elsewhere -
  * whether the thread was moved since its life was last updated: the record of the move may not be read yet. */
 int slots_identify(struct slots *s, uint32_t index, const struct slot *c);
 bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c);
 
-/* slots_taken - what was taken so far from the running thread in a slot. */
+/* slots_taken - the time taken so far from the running thread in a slot. */
 struct taken slots_taken(const struct slots *s, uint32_t index, const struct slot *c);
 
 /* slots_take, slots_gone, slots_drain - call thread_take(), thread_gone(), drain() of all collectors. 0 or -errno. */
 int slots_take(struct slots *s, uint32_t index, const struct slot *c, bool over, uint32_t taken[COLLECTORS_TAKE]);
 void slots_gone(struct slots *s, uint32_t index, struct life *life);
 int slots_drain(struct slots *s);
-/* slots_met, slots_shown - call thread_met() before and thread_shown() after the model gets the thread. @taken: by
+/* slots_met, slots_shown - call thread_met() before and thread_shown() after the model gets the thread. @taken: from
  * slots_take(). */
 int slots_met(struct slots *s, struct collector_thread *t, const uint32_t taken[COLLECTORS_TAKE]);
 int slots_shown(struct slots *s, const struct collector_thread *t);
 
-/* slots_read_moved - hands those that were moved, and are found to be, to slots_moved(). */
+/* slots_read_moved - passes threads that were moved, and those found to have moved, to slots_moved(). */
 int slots_read_moved(struct slots *s);
 
-/* slots_harvest_until - takes in threads that died up to @until, the end of a tick, so that none shows more than the
- * interval; UINT64_MAX: all. slots_show_exited - shows them from number @first on. slots_forget_exited - after that. */
+/* slots_harvest_until - harvests threads that died up to @until, the end of a tick, so that no thread shows more than
+ * the interval; UINT64_MAX: all. slots_show_exited - shows them from number @first on. slots_forget_exited - call it
+ * after that. */
 int slots_harvest_until(struct slots *s, uint64_t until);
 int slots_show_exited(struct slots *s, size_t first, uint64_t now);
 void slots_forget_exited(struct slots *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who the threads in the slots are. */
+/* Identity of the threads in the slots. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static struct identity slot_identity(const struct slot *c)
 	return id;
 }
 
-/* The thread's cgroup in the hierarchy with the CPU limits, which is not the one shown. */
+/* The thread's cgroup in the hierarchy with the CPU limits, if that is not the shown one. */
 static struct cgroup *limiter_of(struct slots *s, uint32_t index)
 {
 	uint64_t id = __atomic_load_n(&s->mem.limit_cgroups[index], __ATOMIC_RELAXED);
@@ -68,7 +68,7 @@ int slots_identify(struct slots *s, uint32_t index, const struct slot *c)
 	r->life = model_life(s->model, &id, cgroup);
 	r->in_scope = c->in_scope;
 	r->end = shown->end = c->born_ns;
-	if (c->sighted) { /* the kernel's counts began before the slot: from here on */
+	if (c->sighted) { /* the kernel's counts predate the slot: use the growth only */
 		shown->voluntary = c->voluntary;
 		shown->involuntary = c->involuntary;
 		shown->migrations = c->migrations;

@@ -17,7 +17,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* What a thread was at tells where a wait began that comes after it, for so long. */
+/* A runqueue wait takes the thread's previous stack if that is at most 1 s old. */
 #define NEAR_NS 1000000000ULL
 
 /* Stacks are kept this much longer than the window: a trace waits for names before it is written. */
@@ -30,11 +30,11 @@ struct pending {
 	uint32_t next; /* of the same thread: index + 1, 0: none */
 };
 
-/* Where a thread's waits for a CPU began, since the last event that told. */
+/* Where a thread's runqueue waits began, since the last event that showed it. */
 struct waits {
 	uint32_t tid;
 	uint64_t at;
-	uint64_t runq_ns; /* of the thread's sum, what has been told */
+	uint64_t runq_ns; /* the part of the thread's sum that has been reported */
 	const struct stack *user, *kernel;
 };
 
@@ -45,12 +45,12 @@ struct stacks {
 	uint32_t clear;        /* half to be cleared at the next drain, + 1; 0: none */
 	uint32_t left;         /* and its generation */
 	struct old_stacks *old;
-	uint32_t idle;         /* first one pending that was taken on an idle CPU, + 1; 0: none */
+	uint32_t idle;         /* first pending event of an idle CPU, + 1; 0: none */
 	struct life *idle_life;
 	struct pending *pending;
 	size_t nr_pending, pending_room;
 	struct map threads;    /* slot << 32 | tid -> first pending, + 1 */
-	struct waits *waits;   /* one a slot */
+	struct waits *waits;   /* one per slot */
 	struct stack *scratch;
 	uint64_t lost;
 	uint64_t ends[STACK_ENDS];
@@ -91,7 +91,7 @@ void stacks_free(struct stacks *s)
 
 /* --- Stacks by their ids */
 
-/* The stack of an entry that is written, NULL if it is not, or there is no memory. */
+/* The stack of a complete entry; NULL: it is incomplete, or there is no memory. */
 static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t index)
 {
 	const struct stack_entry *e = &s->mem.entries[half * STACK_HALF(s->mem.index_bits) + index];
@@ -113,7 +113,7 @@ static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t 
 	return model_stack(s->model, s->scratch);
 }
 
-/* Whether the half that an id is of still holds it. */
+/* Whether the half that an id refers to still has it. */
 static bool is_current(const struct stacks *s, uint32_t id)
 {
 	uint32_t generation = id >> s->mem.index_bits, now = s->mem.shared->stack_generation;
@@ -122,7 +122,7 @@ static bool is_current(const struct stacks *s, uint32_t id)
 				     generation == s->left);
 }
 
-/* The stack with this id, NULL: none, or it cannot be had. */
+/* The stack with this id, NULL: none, or it is not available. */
 static const struct stack *find_stack(struct stacks *s, uint32_t id)
 {
 	if (!id || !is_current(s, id))
@@ -155,9 +155,9 @@ int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg)
 	return err;
 }
 
-/* Turns to the other half when this one is half full: the rest has to do until it is looked at the next time, 2,000 new
- * stacks of the deepest in a quarter of a second, and more with more CPUs; and clears what was left behind when nobody
- * can be writing to it any more. */
+/* Switches to the other half when this one is half full: the rest must last until the next look, for 2,000 new stacks
+ * of maximum depth in a quarter of a second, and more with more CPUs. Clears the previous half when nothing can be
+ * writing to it any more. */
 static void turn(struct stacks *s)
 {
 	struct shared *shared = s->mem.shared;
@@ -178,7 +178,7 @@ static void turn(struct stacks *s)
 		return;
 	s->clear = half + 1;
 	s->left = shared->stack_generation;
-	/* The last one is odd. */
+	/* The last generation is odd. */
 	shared->stack_generation = s->left == STACK_GENERATION_MAX(s->mem.index_bits) ? 2 : s->left + 1;
 }
 
@@ -229,7 +229,7 @@ static int drain_cpu(struct stacks *s, int cpu)
 		e = *at;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&at->seq, __ATOMIC_RELAXED) != *tail + 1)
-			s->lost++; /* overtaken */
+			s->lost++; /* overwritten */
 		else
 			err = keep(s, &e);
 	}
@@ -248,13 +248,13 @@ int stacks_drain(struct stacks *s)
 	return err;
 }
 
-/* --- Handing them to the model */
+/* --- Passing them to the model */
 
 struct telling {
 	struct stacks *stacks;
 	const struct stacks_thread *thread;
-	uint64_t told[METRIC_COUNT]; /* of each metric */
-	uint64_t sample_ns;        /* of running time for each sample, */
+	uint64_t told[METRIC_COUNT]; /* reported per metric */
+	uint64_t sample_ns;        /* of running time per sample, */
 	uint64_t irq_ns;           /* and of time in interrupts */
 	int err;
 };
@@ -268,7 +268,7 @@ static void tell(struct telling *t, struct stack_sample *sample)
 	t->err = model_sample(t->stacks->model, sample);
 }
 
-/* No more than no event told yet. */
+/* Limits the weight to what no event has reported yet. */
 static void at_most_left(const struct telling *t, struct stack_sample *sample)
 {
 	uint64_t left = t->thread->values->v[sample->metric] - t->told[sample->metric];
@@ -277,7 +277,7 @@ static void at_most_left(const struct telling *t, struct stack_sample *sample)
 		sample->weight = left;
 }
 
-/* The waits up to @runq_ns of the thread's sum, which began where its last event was. */
+/* Reports the waits up to @runq_ns of the thread's sum, which began at the place of its last event. */
 static void tell_waits(struct telling *t, struct waits *w, uint64_t runq_ns, uint64_t at)
 {
 	bool known = w->at && at - w->at < NEAR_NS;
@@ -305,8 +305,8 @@ static uint8_t notes_of(const struct stack_event *e)
 	       (e->flags & STACK_GUEST ? NOTE_GUEST : 0);
 }
 
-/* Which of the thread's metrics it is part of; METRIC_NONE: it is of no kind that is known here. What softirqs do in
- * ksoftirqd is its own running time: then no interrupt took any. */
+/* The thread's metric that the event belongs to; METRIC_NONE: an unknown kind. Softirqs in ksoftirqd are its own
+ * running time: no interrupt took any of it. */
 static enum metric_id metric_of(const struct stacks_thread *t, const struct stack_event *e)
 {
 	switch ((enum stack_kind)e->kind) {
@@ -320,7 +320,7 @@ static enum metric_id metric_of(const struct stacks_thread *t, const struct stac
 	return METRIC_NONE;
 }
 
-/* The part of a block that fell into this tick: what of it fell into earlier ones was shown there. */
+/* The part of a block in this tick: earlier ticks showed the rest. */
 static uint64_t block_part(const struct stacks_thread *t, const struct stack_event *e)
 {
 	uint64_t end = e->at - e->wait, since = end - e->weight;
@@ -375,7 +375,7 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 	}
 }
 
-/* What no event told of a metric. */
+/* Reports the part of a metric that no event covered. */
 static void tell_rest(struct telling *t, enum metric_id m)
 {
 	uint64_t all = t->thread->values->v[m];
@@ -392,7 +392,7 @@ static void tell_rest(struct telling *t, enum metric_id m)
 		sample.whole = 0;
 	}
 	sample.weight = rest - on;
-	/* What is left of a division. */
+	/* The rest of a division is dropped. */
 	if (!(m == METRIC_RUN && t->sample_ns) && !(m == METRIC_IRQ && t->irq_ns))
 		tell(t, &sample);
 }

@@ -19,21 +19,22 @@
 #include "util/space.h"
 #include "util/stream.h"
 
-/* Tables that no stack has needed for longer go first. */
+/* Tables that no stack has needed for longer than this are dropped first. */
 #define COLD_S 5
 
-/* If there are none, others go, but no more often than this: what is over has no table until then. */
+/* Otherwise others are dropped, at most once in this time: until then further files have no table. */
 #define HOT_NS 10000000000ULL
 
-/* How often systop looks for files whose table was thrown away or had no room. */
+/* Interval at which systop looks for files whose table was dropped or had no room. */
 #define ASK_NS 1000000000ULL
 
-/* If all are needed, those that take most of what one file may have go first, and stay away for this time. */
+/* If all tables are needed, the largest (most of what one file may have) are dropped first, and stay away for this
+ * time. */
 #define HELD_S 600
 
 #define ROWS_OF_PAGE_MAX (1 << UNWIND_PAGE_SHIFT)
 
-/* What each round of making room ends with: an eighth of the files have gone. */
+/* A round of making room ends when one in EVICT_PART files is gone. */
 #define EVICT_PART 8
 
 struct unwind_tables {
@@ -42,20 +43,20 @@ struct unwind_tables {
 	int chunk_fds[UNWIND_CHUNKS];
 	uint32_t nr_chunks;
 	struct space rows, pages, free_rules;
-	uint32_t *known;     /* hash of a rule -> its place + 1 */
-	uint32_t *rule_uses; /* by how many files' rules */
-	uint32_t files;      /* that have a table */
+	uint32_t *known;     /* hash of a rule -> its index + 1 */
+	uint32_t *rule_uses; /* by how many files */
+	uint32_t files;      /* with a table */
 	struct unwind_tables_file {
-		       uint32_t held_until; /* CLOCK_MONOTONIC s: until then it has no table; 0: it may */
+		       uint32_t held_until; /* CLOCK_MONOTONIC s: no table until then; 0: it may have one */
 		       bool large;
 		       uint32_t nr_rules;
-		       uint16_t *rules;     /* of the file -> of all; NULL: there is no table */
+		       uint16_t *rules;     /* of the file -> of all; NULL: no table */
 	} *file;                     /* UNWIND_FILES */
 	uint64_t evicted;
-	bool wanting;        /* files may be without a table that they could have */
-	uint64_t asked_ns;   /* of the last look for files that are wanted */
-	uint64_t refused_ns; /* CLOCK_MONOTONIC when there was no room for one, and none could be made; 0: never */
-	uint64_t hot_ns;     /* when tables that were needed had to go; 0: never */
+	bool wanting;        /* files may lack a table that they could have */
+	uint64_t asked_ns;   /* of the last look for wanted files */
+	uint64_t refused_ns; /* CLOCK_MONOTONIC of the last failure to make room; 0: never */
+	uint64_t hot_ns;     /* when tables that were needed were last dropped; 0: never */
 };
 
 #define KNOWN_ROOM (4 * UNWIND_RULES)
@@ -99,7 +100,7 @@ void unwind_tables_free(struct unwind_tables *t)
 
 /* --- Room */
 
-/* An update of a map of maps waits until no program runs that began before. */
+/* An update of a map of maps waits until all running programs have ended. */
 static void wait_for_programs(struct unwind_tables *t)
 {
 	uint32_t zero = 0;
@@ -125,8 +126,8 @@ static void forget_remembered(const struct unwind_tables *t)
 			memset(t->mem.areas[cpu]->remembered, 0, sizeof(t->mem.areas[cpu]->remembered));
 }
 
-/* One file's use of a rule is over. Those behind it in the hash that belong before it move up, so that no search ends at
- * the hole. */
+/* Ends a file's use of a rule. Later entries of the hash move up to where they belong, so that no search ends at the
+ * hole. */
 static void leave_rule(struct unwind_tables *t, uint32_t rule)
 {
 	uint32_t hole, i;
@@ -147,7 +148,7 @@ static void leave_rule(struct unwind_tables *t, uint32_t rule)
 	space_give(&t->free_rules, rule, 1);
 }
 
-/* What a table took is free, of @nr_pages pages from @first on. */
+/* Frees the room of a table, of @nr_pages pages from @first on. */
 static void leave(struct unwind_tables *t, struct unwind_tables_file *f, uint32_t first, uint32_t nr_pages)
 {
 	for (uint32_t i = 0; i < nr_pages; i++)
@@ -160,7 +161,7 @@ static void leave(struct unwind_tables *t, struct unwind_tables_file *f, uint32_
 	f->nr_rules = 0;
 }
 
-/* These files have no table any more, then no rule of theirs is remembered; then nobody reads what is written anew. */
+/* Removes the tables of these files, then their rules; after that no program reads what is reused. */
 static bool drop(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 {
 	uint32_t *nr_pages = calloc(nr, sizeof(*nr_pages));
@@ -181,7 +182,7 @@ static bool drop(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 	return true;
 }
 
-/* They may have one again. */
+/* They may get a table again. */
 static void evict(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 {
 	if (!drop(t, files, nr))
@@ -190,7 +191,7 @@ static void evict(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 	t->wanting = true;
 }
 
-/* A file that may go. */
+/* A file whose table may go. */
 struct candidate {
 	uint32_t file, used;
 };
@@ -202,7 +203,7 @@ static int by_use(const void *a, const void *b)
 	return (x->used > y->used) - (x->used < y->used);
 }
 
-/* Those that have a table, the least recently used first. @large: only those that take most of what one file may. */
+/* Files with a table, the least recently used first. @large: only those with large tables. */
 static uint32_t find_candidates(const struct unwind_tables *t, struct candidate *c, bool large)
 {
 	uint32_t nr = 0;
@@ -214,7 +215,7 @@ static uint32_t find_candidates(const struct unwind_tables *t, struct candidate 
 	return nr;
 }
 
-/* Which of the candidates go, as the first of them. */
+/* Moves the candidates to be dropped to the front and returns their number. */
 static uint32_t choose(struct unwind_tables *t, struct candidate *c)
 {
 	uint32_t now = *t->mem.seconds, nr = find_candidates(t, c, false), cold = 0, part = nr / EVICT_PART + 1;
@@ -236,7 +237,7 @@ static uint32_t choose(struct unwind_tables *t, struct candidate *c)
 	return part < nr ? part : nr;
 }
 
-/* Whether there is more room than before. */
+/* Returns whether there is more room than before. */
 static bool make_room(struct unwind_tables *t)
 {
 	struct candidate *c = malloc(UNWIND_FILES * sizeof(*c));
@@ -253,7 +254,7 @@ static bool make_room(struct unwind_tables *t)
 	return nr;
 }
 
-/* Memory of a chunk, and the map that it is; without a map of chunks, which nobody reads then, just memory. */
+/* Memory of a chunk, which is a map; without a map of chunks no program reads it, and it is plain memory. */
 static void *chunk_memory(const struct unwind_tables *t, int *fd)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -302,7 +303,7 @@ static int64_t take_rows(struct unwind_tables *t, uint32_t nr)
 	return err ? err : space_take(&t->rows, nr, UNWIND_CHUNK_ROWS);
 }
 
-/* The place of a rule among those of all files, -ENOSPC: no room. */
+/* Index of a rule among those of all files, -ENOSPC: no room. */
 static int take_rule(struct unwind_tables *t, const struct cfi_rule *rule)
 {
 	uint32_t at = hash_16(rule) % KNOWN_ROOM;
@@ -321,9 +322,9 @@ static int take_rule(struct unwind_tables *t, const struct cfi_rule *rule)
 	return t->known[at] - 1;
 }
 
-/* --- Reading. What the helper wrote is checked: it came out of a foreign file. */
+/* --- Reading. The output of the helper is checked: it derives from a foreign file. */
 
-/* Read at once: much more than by stdio itself. */
+/* Bytes per read: much more than stdio's default. */
 #define BUFFER_BYTES (1 << 16)
 
 struct input {
@@ -358,7 +359,7 @@ static int read_rules(struct unwind_tables *t, struct input *in)
 	return 0;
 }
 
-/* No file names the page until its rows are right: they may be read to where they stay. */
+/* No file refers to the page until its rows are valid: they may be read in place. */
 static int read_page(struct unwind_tables *t, struct input *in, const struct cfi_packed_page *head, uint32_t base)
 {
 	struct unwind_row *rows;
@@ -415,7 +416,7 @@ static int read_table(struct unwind_tables *t, struct input *in, uint32_t file)
 	return 0;
 }
 
-/* From the beginning: what it took before, if there was no room for all of it, was given back. */
+/* Starts from the beginning: if there was not enough room before, all of it was given back. */
 static int try_read(struct unwind_tables *t, uint32_t file, int fd, char *buffer)
 {
 	struct input in = { .from = stream_of(fd, "r"), .buffer = buffer, .file = &t->file[file] };
@@ -426,7 +427,7 @@ static int try_read(struct unwind_tables *t, uint32_t file, int fd, char *buffer
 		setvbuf(in.from, in.buffer, _IOFBF, BUFFER_BYTES);
 		err = read_table(t, &in, file);
 	}
-	if (in.file->rules && in.file->nr_rules) { /* what is left over of the room for the most */
+	if (in.file->rules && in.file->nr_rules) { /* the unused part of the maximum */
 		uint16_t *less = realloc(in.file->rules, in.file->nr_rules * sizeof(*less));
 
 		in.file->rules = less ? less : in.file->rules;

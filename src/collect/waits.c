@@ -12,16 +12,16 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
-/* Different waits, wakers and sleeps of a tick; what is beyond them is lost. */
+/* Distinct sums (waits, wakers, sleeps) kept per tick; further ones are counted as lost. */
 #define SUMS_MAX 262144
 
-/* CPU time that reading may take in each 250 ms, 1 % of one CPU: showing what was read takes as much again at most. */
+/* CPU time for reading per 250 ms, 1 % of one CPU: showing the events takes at most as much again. */
 #define DRAIN_NS 2500000
 
-/* Events between two looks at the clock. */
+/* Events between two reads of the clock. */
 #define DRAIN_EVENTS 256
 
-/* What is told of a thread since the last tick, added up: one each of everything that differs. */
+/* Events of a thread since the last tick, added up: one sum per distinct kind. */
 struct sum {
 	uint32_t slot;
 	uint32_t next;      /* of the same thread: index + 1, 0: none */
@@ -35,12 +35,12 @@ struct sum {
 	uint64_t ns;
 };
 
-/* Of a slot: what is known of its thread. */
+/* What is known of the thread in a slot. */
 struct thread {
 	uint32_t first;        /* of its sums: index + 1, 0: none */
-	uint32_t streak_since; /* of the wakings by one waker that went on at the last tick: since which one, */
-	uint32_t streak_told;  /* and how many of it are told; 0: or its end is */
-	bool streak_over;      /* another one went on at the last tick, and the end of this one was not read yet */
+	uint32_t streak_since; /* start of the streak of wakings by one waker that was active at the last tick, */
+	uint32_t streak_told;  /* and how many of its wakings are reported; 0: none, or its end is, too */
+	bool streak_over;      /* another streak was active at the last tick, and the end of this one is not read yet */
 };
 
 struct waits {
@@ -49,12 +49,12 @@ struct waits {
 	waits_life *life;
 	void *arg;
 	uint64_t *tails;    /* of each CPU's ring */
-	struct thread *threads; /* one a slot */
+	struct thread *threads; /* one per slot */
 	struct sum *sums;
 	size_t nr, room;
-	uint32_t *table;    /* sums by what they are of: index + 1, 0: none; at most half full */
+	uint32_t *table;    /* hash table of sums: index + 1, 0: none; at most half full */
 	size_t table_room;  /* a power of two, or 0 */
-	int first_cpu;      /* of the next drain: where time is short it is not always the same CPUs that are left out */
+	int first_cpu;      /* of the next drain: rotates, so that a lack of time does not always hit the same CPUs */
 	uint64_t lost;
 };
 
@@ -98,7 +98,7 @@ static bool is_like(const struct sum *a, const struct sum *b)
 	       a->context == b->context && a->histogram == b->histogram;
 }
 
-/* The place of the sum that is like @like, or of the first free one it can have. There is a free one. */
+/* The place of the sum equal to @like, or the first free one for it. There is always a free one. */
 static uint32_t find_place(const struct waits *w, const struct sum *like)
 {
 	uint64_t key = (uint64_t)like->slot << 32 | like->kind << 24 | like->context << 16 | like->histogram;
@@ -132,7 +132,7 @@ static int table_grow(struct waits *w)
 	return 0;
 }
 
-/* Adds to the sum that is like @like. */
+/* Adds to the sum equal to @like. */
 static int add(struct waits *w, const struct sum *like)
 {
 	struct thread *t = &w->threads[like->slot];
@@ -159,7 +159,7 @@ static int add(struct waits *w, const struct sum *like)
 	return 0;
 }
 
-/* Who is meant by slot.waker. */
+/* The number that slot.waker stands for. */
 static uint32_t number_of(uint8_t context, uint32_t waker)
 {
 	return context == WAKE_THREAD ? waker & ((1U << WAKER_TID_BITS) - 1) : waker >> WAKER_TID_BITS;
@@ -172,8 +172,8 @@ static uint8_t histogram_slot(uint64_t ns)
 	return slot < LOG2_SLOTS ? slot : LOG2_SLOTS - 1;
 }
 
-/* A streak of wakings by one waker that ended: what was not told yet. Those that ended on different CPUs come in any
- * order. */
+/* Adds the unreported part of a streak of wakings by one waker that ended. Streaks that ended on different CPUs come in
+ * any order. */
 static int add_woken(struct waits *w, const struct wait_event *e)
 {
 	struct thread *t = &w->threads[e->slot];
@@ -200,7 +200,7 @@ static int add_wait(struct waits *w, const struct wait_event *e)
 		if (!s.by)
 			rest.ns += e->a;
 	}
-	/* Behind nobody in particular: WAIT_SEVERAL. */
+	/* No particular thread: WAIT_SEVERAL. */
 	if (e->kind != WAIT_EVENT_BEHIND || s.by)
 		err = add(w, &s);
 	return !err && rest.ns ? add(w, &rest) : err;
@@ -229,7 +229,7 @@ static bool is_over(uint64_t until)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= until;
 }
 
-/* Up to where the ring was at the beginning, or until the thread's CPU time is @until. */
+/* Reads up to the initial head of the ring, or until the thread's CPU time is @until. */
 static int drain_cpu(struct waits *w, int cpu, uint64_t until)
 {
 	const struct wait_event *ring = w->mem.areas[cpu]->wait_events;
@@ -257,7 +257,7 @@ static int drain_cpu(struct waits *w, int cpu, uint64_t until)
 		err = add_event(w, &e);
 		++*tail;
 	}
-	/* It cannot wait: slots of threads that died are used again after this. */
+	/* It cannot wait: slots of dead threads are reused after this. */
 	w->lost += head - *tail;
 	*tail = head;
 	return err;
@@ -271,12 +271,13 @@ int waits_drain(struct waits *w)
 	for (int i = 0; !err && i < w->mem.nr_cpus; i++)
 		if (w->mem.areas[(first + i) % w->mem.nr_cpus])
 			err = drain_cpu(w, (first + i) % w->mem.nr_cpus, until);
-	if (is_over(until)) /* the last ones had nothing: they are the first ones then */
+	if (is_over(until)) /* the last CPUs got no time: they are first next time */
 		w->first_cpu = (first + w->mem.nr_cpus / 2 + 1) % w->mem.nr_cpus;
 	return err;
 }
 
-/* The streak that goes on. Its wakings are counted while the copy is made: that is believed if it is still the same. */
+/* Adds the streak in progress. Its wakings are counted while the slot is copied: valid if the streak is still the
+ * same. */
 static int add_streak(struct waits *w, uint32_t slot, const struct slot *c)
 {
 	struct thread *t = &w->threads[slot];

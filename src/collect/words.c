@@ -12,11 +12,11 @@
 #define LOG_BEGINS "-- BEGIN PROG LOAD LOG --\n"
 #define LOG_ENDS "-- END PROG LOAD LOG --"
 
-/* libbpf has one listener for the process. */
+/* libbpf has a single print callback per process. */
 static struct {
 	words_fn *tell;
 	struct refusal refusal;
-	bool verifier; /* its words are there: what libbpf says after them tells less */
+	bool verifier; /* the verifier's log has been received: later messages of libbpf are less useful */
 } heard;
 
 static void add_line(const char *line, size_t bytes)
@@ -30,7 +30,7 @@ static void add_line(const char *line, size_t bytes)
 	text_safe(r->lines[r->nr_lines++], sizeof(r->lines[0]), line, bytes);
 }
 
-/* Each line on its own; how much the verifier looked at tells nobody why it refused. */
+/* Adds line by line, without the verifier's statistics, which do not explain a refusal. */
 static void add_lines(const char *text, const char *end)
 {
 	while (text < end) {

@@ -15,62 +15,61 @@ struct sample_set;
 struct source;
 struct tick;
 
-/* What is exported, and how it was asked for. Pointers are borrowed. */
+/* The parameters of an export. Pointers are borrowed. */
 struct export {
 	const char *host, *kernel, *scope; /* the scope as the header shows it */
 	enum metric_id sort;                /* of tables: largest first */
-	bool all;                          /* threads that did nothing, too */
-	const struct filter *filter;       /* threads that pass, NULL: all; sums are of all */
-	int word;                          /* which of exporter.word(); else 0 */
+	bool all;                          /* include threads that did nothing */
+	const struct filter *filter;       /* which threads to list, NULL: all; sums cover all threads */
+	int word;                          /* the chosen exporter.word(); else 0 */
 	const struct source *source;
-	uint64_t turn_ns, turn_work_ns;    /* longest turn of the main loop, also without its waits for a CPU */
-	uint64_t dropped;                  /* refreshes that were not written, as the reader was late */
-	void *state;                       /* the exporter's own, NULL until begin(), or tick(), makes one */
+	uint64_t turn_ns, turn_work_ns;    /* longest turn of the main loop, and the same without its waits for a CPU */
+	uint64_t dropped;                  /* refreshes that were not written because the reader was slow */
+	void *state;                       /* the exporter's own; NULL until begin(), or tick(), creates it */
 };
 
 enum export_needs {
 	EXPORT_TICKS = 1,   /* refreshes, each when it comes */
-	EXPORT_SAMPLES = 2, /* and their stacks, also of threads that sleep, with names: these are waited for */
-	EXPORT_WINDOW = 4,  /* what the recorder has at the end */
-	EXPORT_REST = 8,    /* the part of a refresh that there is when a signal ends it, too */
+	EXPORT_SAMPLES = 2, /* and their stacks, also of sleeping threads; export waits for their names */
+	EXPORT_WINDOW = 4,  /* the contents of the recorder at the end */
+	EXPORT_REST = 8,    /* also the partial refresh that remains when a signal ends the run */
 };
 
-/* A format that is written in place of the screen. */
+/* An output format that replaces the screen. */
 struct exporter {
-	/* Its option: the name, the letter (0: none), what stands behind it (NULL: nothing), one of which words (NULL:
-	 * a file, "-" is standard output), and what help says. */
+	/* Its option: name, letter (0: none), argument (NULL: none), its choices of argument (NULL: a file, "-" is
+	 * standard output), and the text of --help. */
 	const char *name;
 	char letter;
 	const char *operand;
-	const char *(*word)(int n); /* the n-th; NULL: there are no more */
+	const char *(*word)(int n); /* the n-th choice; NULL: no more */
 	const char *help;
 	unsigned int needs;       /* enum export_needs */
-	/* For ticks, all 0 or -errno. begin() - e->state, before the first one. tick() - writes one, or begins to, which
-	 * is 1: then more() writes on until @until (CLOCK_MONOTONIC ns), 0: all of it, and is 1 while there is more; the
-	 * tick is held as long. end() - writes what is left, to NULL: nowhere, and frees e->state, also of a tick that
-	 * was begun. NULL: nothing is to be done. */
+	/* For ticks; all return 0 or -errno. begin() - creates e->state, before the first tick. tick() - writes one and
+	 * returns 0, or starts to and returns 1: more() then continues until @until (CLOCK_MONOTONIC ns; 0: to the end)
+	 * and returns 1 while there is more; the tick is held meanwhile. end() - writes the rest (to NULL: discards it)
+	 * and frees e->state, even if a tick is unfinished. NULL: nothing to do. */
 	int (*begin)(struct export *e);
 	int (*tick)(struct export *e, FILE *to, const struct tick *t);
 	int (*more)(struct export *e, uint64_t until);
 	int (*end)(struct export *e, FILE *to);
-	/* For samples: of this set, in place of tick(): it is exported by begin(), this and end(). NULL: only of ticks. 0 or
-	 * -errno. */
+	/* For samples: exports this set instead of a tick, after begin() and before end(). NULL: exports ticks only. 0
+	 * or -errno. */
 	int (*samples)(struct export *e, const struct sample_set *set);
-	/* Of a file, whose operand is no word. It is written by a helper process, when what tick() or end() had to say is
-	 * whole: in place of the one before, or not at all. What its name ends with when it has none of its own, without
-	 * the dot; NULL: it always has one. Whether others than its owner may read it. */
+	/* For files, whose operand is not a choice. A helper process writes the file when the output of tick() or end()
+	 * is complete: it replaces the previous file, or leaves it untouched. Suffix without the dot for names that
+	 * have none; NULL: the name is always complete. Whether users other than the owner may read it. */
 	const char *suffix;
 	bool others_read;
-	/* For a window: writes it: 0, -ECANCELED: it is not wanted any more, or -errno. */
+	/* Writes a window: 0, -ECANCELED if it is no longer wanted, or -errno. */
 	int (*window)(FILE *to, const struct capture *c, struct capture_result *result);
 };
 
-/* All of them, in the order of --help; exporter_at - NULL: there is none at this place. exporter_place - of one of
- * them. */
+/* All exporters in the order of --help. exporter_at - by index; NULL: no more. exporter_place - its index. */
 extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics,
 	export_pprof;
 const struct exporter *exporter_at(unsigned int place);
-const struct exporter *exporter_of_samples(void); /* that has samples() and a suffix: the first; NULL: none has */
+const struct exporter *exporter_of_samples(void); /* the first with samples() and a suffix; NULL: none */
 unsigned int exporter_place(const struct exporter *e);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks as FlameGraph reads them: a line "comm;outermost;...;innermost WEIGHT" for each stack of a tick. Kernel frames
- * end in _[k], what has no stack is [no stack]. Weights are in the unit of what is asked for, but on a CPU samples.
+ * Stacks in the folded format of FlameGraph: a line "comm;outermost;...;innermost WEIGHT" for each stack of a tick.
+ * Kernel frames end in _[k], a missing stack is [no stack]. Weights have the unit of their metric, or count samples for
+ * CPU time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +32,7 @@ struct folding {
 	size_t nr, room;
 };
 
-/* A name without what would end a frame or a line. */
+/* Writes a name without the characters that end a frame or a line. */
 static void put_name(FILE *to, const char *name)
 {
 	char safe[512];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Host and cgroups as OpenMetrics text, which a collector of text files reads. Names, units and help follow from the
- * metrics' rows: what adds up is a counter since the start, the largest of an interval is a gauge, and durations are a
- * histogram, from which quantiles follow. What is not known in a refresh is not there.
+ * Host and cgroups in the OpenMetrics text format, for a textfile collector. Names, units and help derive from the
+ * metrics' rows: sums are counters since the start, the maximum of an interval is a gauge, and durations are a
+ * histogram, from which quantiles derive. A value that is unknown in a refresh is left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,11 +18,11 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* Of the host, or of the cgroups with one path. */
+/* Values of the host, or of the cgroups with the same path. */
 struct series {
-	char *label;                /* `{cgroup="/a"`, the host's is "{" */
-	uint64_t seq, listed;       /* tick that it was in last, and was put into the list of */
-	uint64_t threads;           /* now */
+	char *label;                /* `{cgroup="/a"`; the host's is "{" */
+	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
+	uint64_t threads;           /* at present */
 	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: of the last interval */
 	bool known[METRIC_COUNT];   /* in the last interval */
 	uint64_t hist[HISTS_OF_THREADS][LOG2_SLOTS];
@@ -30,8 +30,8 @@ struct series {
 
 struct openmetrics {
 	FILE *to;
-	struct series host, *host_only; /* a list of one */
-	struct series **cgroups;        /* as in the tick */
+	struct series host, *host_only; /* a list of one element */
+	struct series **cgroups;        /* in the order of the tick */
 	size_t nr, room;
 	struct map by_label;            /* hash of the label -> struct series */
 	struct pressure pressure[PRESSURE_COUNT];
@@ -70,7 +70,7 @@ static void add_values(struct series *s, const struct values *v, uint64_t thread
 			s->hist[h][i] += v->hist[h].n[i];
 }
 
-/* A label's value, or help: safe text has no ends of lines. */
+/* Writes a label value or help text; safe text contains no newlines. */
 static void put_escaped(FILE *to, const char *text)
 {
 	for (; *text; text++) {
@@ -105,7 +105,7 @@ static void series_free(struct series *s)
 	free(s);
 }
 
-/* The one with this label. NULL: no memory. */
+/* The series with the label of this cgroup. NULL: no memory. */
 static struct series *series_of(struct openmetrics *o, const struct cgroup *c)
 {
 	char *label = cgroup_label(c);
@@ -129,7 +129,7 @@ static struct series *series_of(struct openmetrics *o, const struct cgroup *c)
 	return s;
 }
 
-/* Cgroups that are gone, of those in the list. */
+/* Drops the cgroups of the list that are gone. */
 static void forget_gone(struct openmetrics *o, uint64_t seq)
 {
 	for (size_t i = 0; i < o->nr; i++) {
@@ -143,7 +143,7 @@ static void forget_gone(struct openmetrics *o, uint64_t seq)
 	o->nr = 0;
 }
 
-/* Two cgroups can have one path: one of them was removed in this interval. */
+/* Two cgroups can have the same path if one of them was removed in this interval. */
 static int add_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 {
 	struct series *s = series_of(o, r->cgroup);
@@ -194,7 +194,7 @@ static int add_tick(struct openmetrics *o, const struct tick *t)
 
 /* --- The text */
 
-/* In base units: seconds for ns. */
+/* Converts to base units: ns to seconds. */
 static void put_number(FILE *to, enum unit unit, uint64_t v)
 {
 	if (unit == UNIT_NS)
@@ -241,7 +241,7 @@ static void put_metric(FILE *to, const char *of, enum metric_id m, struct series
 			put_sample(to, name, is_max ? "" : "_total", list[i]->label, metrics[m].unit, list[i]->v[m]);
 }
 
-/* Slots' ends are those of buckets; the last slot has none. */
+/* Slot bounds are bucket bounds; the last slot has none. */
 static void put_buckets(FILE *to, const char *name, enum hist_id h, const struct series *s)
 {
 	const char *comma = s->label[1] ? "," : "";
@@ -287,7 +287,7 @@ static void put_threads(FILE *to, const char *of, struct series *const *list, si
 		put_sample(to, name, "", list[i]->label, UNIT_COUNT, list[i]->threads);
 }
 
-/* All of one kind of subject: the host, or cgroups with all below them. */
+/* Writes all subjects of one kind: the host, or cgroups including their descendants. */
 static void put_subject(FILE *to, const char *of, struct series *const *list, size_t nr)
 {
 	put_threads(to, of, list, nr);
@@ -319,7 +319,7 @@ static void put_pressure(FILE *to, const struct openmetrics *o, const struct tic
 	}
 }
 
-/* The causes from @first to before @end. */
+/* Writes the losses by cause from @first to before @end. */
 static void put_loss(FILE *to, const char *name, const char *help, const struct tick *t, int first, int end)
 {
 	put_family(to, name, "counter", UNIT_COUNT, help);

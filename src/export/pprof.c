@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks as a profile that pprof reads: samples of all refreshes with all weights, whose threads are labels. Each file with
- * code has one mapping, in which addresses are those of the file's own address space, whoever ran it: so pprof finds
- * functions that have no name here in the file, or in one with its debug information, whose segments lie elsewhere.
+ * Stacks as a pprof profile: samples of all refreshes with all weights, and threads as labels. Each file with code has
+ * one mapping, whose addresses are those of the file's own address space, regardless of the process: pprof can then
+ * resolve functions without a name from the file, or from its debug file, whose segments may be elsewhere.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -28,17 +28,17 @@
 /* Both stacks and the marks between them. */
 #define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX + 8)
 
-/* One for each metric, one more for samples. */
+/* A column per metric, and another one per metric for its samples. */
 #define COLUMNS_MAX (2 * (METRIC_COUNT + 1))
 
 #define NR_LABELS 5
 
-/* A thread, with its labels as they are written. */
+/* A thread with its packed labels. */
 struct who {
 	PB(Label) labels[NR_LABELS], *list[NR_LABELS];
 };
 
-/* What is written comes as messages, so that they are packed as they are. */
+/* Output types that embed their message, so that it is packed directly. */
 struct location {
 	PB(Location) pb;
 	PB(Line) line, *list;
@@ -56,7 +56,7 @@ struct pprof {
 	const struct source *source;
 	struct column {
 		enum metric_id metric;
-		bool samples;              /* it counts them */
+		bool samples;              /* it counts samples */
 		PB(ValueType) pb;
 	} columns[COLUMNS_MAX];
 	int nr_columns;
@@ -74,8 +74,8 @@ struct pprof {
 	size_t nr_samples, samples_room;
 	struct who **whos;
 	size_t nr_whos, whos_room;
-	struct map places;         /* hash of an item and what it is, enum item -> its place + 1 in its list */
-	struct map in_refresh;     /* the same of frames and threads, which are others in the next one */
+	struct map places;         /* hash of an item and its type, enum item -> index + 1 in its list */
+	struct map in_refresh;     /* the same for frames and threads, which are valid in one refresh only */
 	int err;
 };
 
@@ -88,7 +88,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ? hash : 1;
 }
 
-/* A zeroed item behind the last one; NULL: no memory. */
+/* Appends a zeroed item; NULL: no memory. */
 #define NEW_ITEM(p, list, nr, room, bytes)                                                                            \
 	({                                                                                                             \
 		void *item_ = (p)->err ? NULL : calloc(1, bytes);                                                      \
@@ -106,7 +106,7 @@ static void remember(struct pprof *p, struct map *m, uint64_t key, size_t place)
 		p->err = map_put(m, key, (void *)(uintptr_t)(place + 1));
 }
 
-/* The place of what has this key; -1: it is not there. */
+/* Index of the item with this key; -1: none. */
 static int64_t known(const struct map *m, uint64_t key)
 {
 	return (int64_t)(uintptr_t)map_get(m, key) - 1;
@@ -128,7 +128,7 @@ static int64_t string(struct pprof *p, const char *text)
 	return p->nr_strings - 1;
 }
 
-/* Text of foreign origin: the format wants UTF-8, and terminals show it. */
+/* Foreign text: the format requires UTF-8, and terminals show it. */
 static int64_t safe_string(struct pprof *p, const char *text, size_t len)
 {
 	char safe[4096];
@@ -137,7 +137,7 @@ static int64_t safe_string(struct pprof *p, const char *text, size_t len)
 	return string(p, safe);
 }
 
-/* --- Where a frame is. Ids are places + 1. */
+/* --- Locations of frames. Ids are index + 1. */
 
 static uint64_t function_of(struct pprof *p, const char *name)
 {
@@ -158,7 +158,7 @@ static uint64_t function_of(struct pprof *p, const char *name)
 	return f->id;
 }
 
-/* @build_id: "-": none. All addresses are in it, and none of them is to be moved: that is how pprof reads these limits. */
+/* @build_id: "-": none. The limits tell pprof that all addresses are inside, and that none needs relocation. */
 static PB(Mapping) *mapping_of(struct pprof *p, const char *name, const char *build_id)
 {
 	int64_t file = safe_string(p, name, strlen(name)), id = *build_id == '-' ? 0 : string(p, build_id);
@@ -176,7 +176,7 @@ static PB(Mapping) *mapping_of(struct pprof *p, const char *name, const char *bu
 	m->memory_limit = UINT64_MAX;
 	m->filename = file;
 	m->build_id = id;
-	m->has_functions = true; /* until one has none */
+	m->has_functions = true; /* until a frame has no function */
 	remember(p, &p->places, key, p->nr_mappings - 1);
 	return m;
 }
@@ -196,7 +196,7 @@ static struct location *location_new(struct pprof *p, uint64_t key)
 	return l;
 }
 
-/* A place in a file is known without a name, which may come later. */
+/* A location in a file is identified without its name, which may be resolved later. */
 static uint64_t location_in_file(struct pprof *p, const struct frame_place *file, uint64_t frame, const struct symbol *s)
 {
 	struct location *l;
@@ -223,7 +223,7 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 	return l->pb.id;
 }
 
-/* What no file has is found by its name alone: @module NULL: it is no code. */
+/* A frame outside of files is identified by its name alone. @module: NULL: it is no code. */
 static uint64_t location_by_name(struct pprof *p, const char *name, const char *module)
 {
 	const PB(Mapping) *m = module ? mapping_of(p, module, "-") : NULL;
@@ -263,7 +263,7 @@ static uint64_t location_of(struct pprof *p, const struct stack_walk *w)
 	return id;
 }
 
-/* --- Whose a sample is */
+/* --- Labels of a sample */
 
 static void set_label(struct pprof *p, PB(Label) *l, const char *key, int64_t text, int64_t number)
 {
@@ -302,7 +302,7 @@ static void who_new(struct pprof *p, const struct life *l)
 	remember(p, &p->places, who_key(l), p->nr_whos - 1);
 }
 
-/* Its place. */
+/* Index of the thread. */
 static size_t who_of(struct pprof *p, const struct life *l)
 {
 	int64_t place = known(&p->in_refresh, (uintptr_t)l);
@@ -320,7 +320,7 @@ static size_t who_of(struct pprof *p, const struct life *l)
 
 /* --- Samples */
 
-/* Innermost first. */
+/* Collects locations, innermost first. */
 static size_t locations_of(struct pprof *p, const struct stack_sample *s, uint64_t ids[FRAMES_MAX])
 {
 	struct stack_walk w;
@@ -438,7 +438,7 @@ static int begin(struct export *e)
 		return -ENOMEM;
 	e->state = p;
 	p->source = e->source;
-	string(p, ""); /* the first one */
+	string(p, ""); /* the format requires it to be first */
 	for (int place = 0; (m = metric_weight(place)) != METRIC_NONE; place++) {
 		add_column(p, m, false, metrics[m].weight.name);
 		snprintf(name, sizeof(name), "%s_samples", metrics[m].weight.name);
@@ -449,7 +449,7 @@ static int begin(struct export *e)
 	return p->err;
 }
 
-/* pprof looks for the functions of mappings that lack some. */
+/* Marks mappings with missing functions: pprof looks for the functions of these. */
 static void mark_nameless(struct pprof *p)
 {
 	for (size_t i = 0; i < p->nr_locations; i++)
@@ -477,7 +477,7 @@ static int compress_to(FILE *to, const uint8_t *bytes, size_t size)
 	return done != Z_STREAM_END || fflush(to) || ferror(to) ? -EIO : 0;
 }
 
-/* Pointers to what is the first part of each item. */
+/* Collects pointers to the message at the start of each item. */
 static int write_profile(struct pprof *p, FILE *to)
 {
 	PB(Profile) profile = PB_INIT(PROFILE);

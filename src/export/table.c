@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A tick as plain text: a heading, then a line a thread. */
+/* A tick as plain text: a heading, then one line per thread. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "util/text.h"
 
 #define CGROUP_WIDTH 24
-/* Columns a screen drops before those of this priority are left out here, too. */
+/* Columns that a screen drops before those of this priority are left out here, too. */
 #define DROP_MAX 7
 
 static bool before(const void *a, const void *b, const void *arg)

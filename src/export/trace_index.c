@@ -14,7 +14,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* No index is larger, or of a longer time: what says so is none. */
+/* Reject an index that claims to be larger, or to cover a longer time. */
 #define IMAGE_BYTES_MAX (1ULL << 32)
 #define IMAGE_WINDOW_MAX_NS (86400 * 1000000000ULL)
 
@@ -35,7 +35,7 @@ struct trace_index_maker {
 	size_t nr_threads, nr_processes, nr_arguments, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_irqs, nr_attributes, nr_texts;
 	size_t threads_room, processes_room, arguments_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room, irqs_room,
 		attributes_room, texts_room;
-	struct map known_texts;   /* hash -> place */
+	struct map known_texts;   /* hash -> offset */
 	struct map known_cgroups; /* id -> index + 1 */
 	struct map known_frames;  /* key -> index + 1 */
 	int err;
@@ -214,7 +214,7 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Where a part is, and on behind it, in steps of 8 bytes. */
+/* Places a part at @end and advances @end past it, in steps of 8 bytes. */
 static struct trace_index_part place(uint64_t *end, size_t nr, size_t size)
 {
 	struct trace_index_part part = { *end, nr };
@@ -296,7 +296,7 @@ static bool ends(const char *text, size_t size)
 	return memchr(text, '\0', size);
 }
 
-/* That texts end, and that stacks are inside their part; other places are looked at where they are used. */
+/* Whether texts are terminated and stacks are inside their part; other offsets are checked where they are used. */
 static bool has_sound_parts(const struct trace_index *i)
 {
 	const struct trace_index_thread *threads = TRACE_INDEX_AT(i, threads, struct trace_index_thread);
@@ -360,7 +360,8 @@ const struct trace_index_thread *trace_index_who(const struct trace_index *i, in
 		else
 			high = middle;
 	}
-	/* The last one that was there already: a life is known to begin when a refresh shows it, or a moment late. */
+	/* Prefers the last entry that existed at that time: a life is known from the refresh that shows it, or slightly
+	 * later. */
 	for (; low < i->threads.nr && all[low].tid == tid; low++)
 		if (!found || (all[low].start_ns <= t && (all[low].start_ns != found->start_ns || all[low].from <= t)))
 			found = &all[low];

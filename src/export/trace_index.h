@@ -16,73 +16,73 @@ struct cgroup;
 struct life;
 
 /*
- * All that a trace needs beside the recorder's rings, in one piece of memory: who the threads were, what the stacks'
- * ids mean, how far the rings had come. It is made by the process that knows these things, and read by the one that
- * writes the trace. Places in it are counted in bytes from its beginning; a text's 0 is none.
+ * Everything that a trace needs besides the recorder's rings, in one block of memory: the threads, the meaning of stack
+ * ids, and the positions of the rings. The process that has this information creates it, and the one that writes the
+ * trace reads it. Offsets are bytes from its beginning; a text with offset 0 is none.
  */
 
-/* An array in it. */
+/* An array in the index. */
 struct trace_index_part {
 	uint64_t at, nr;
 };
 
 #define TRACE_INDEX_LEVELS 4
 
-/* A thread from @from to @to: one that changed is here more than once. Sorted by tid, then by start and from. */
+/* A thread from @from to @to: a thread that changed has several entries. Sorted by tid, then by start and from. */
 struct trace_index_thread {
 	int32_t tid, tgid, ppid;
 	uint32_t uid;
 	char comm[16];
-	uint64_t start_ns;     /* CLOCK_BOOTTIME, as are all */
-	uint64_t from, to;     /* UINT64_MAX: it still is */
+	uint64_t start_ns;     /* CLOCK_BOOTTIME, like all times here */
+	uint64_t from, to;     /* UINT64_MAX: still valid */
 	int32_t prio;
-	uint32_t cgroup;       /* index + 1 of a text; 0: not known */
+	uint32_t cgroup;       /* index in index.cgroups + 1; 0: unknown */
 	uint32_t flags;        /* PF_* */
-	uint32_t state;        /* enum thread_state at the end */
+	uint32_t state;        /* enum thread_state at the end of the window */
 };
 
-/* What is known of a process that there was at the end, sorted by tgid. */
+/* A process that existed at the end, sorted by tgid. */
 struct trace_index_process {
 	int32_t tgid;
 	uint32_t nr_nspids;
-	int32_t nspids[TRACE_INDEX_LEVELS]; /* in PID namespaces below the host's, outer ones first */
-	uint32_t arguments, len;      /* of index.arguments: each ends with NUL */
+	int32_t nspids[TRACE_INDEX_LEVELS]; /* in PID namespaces below the host's, outermost first */
+	uint32_t arguments, len;      /* in index.arguments: each is terminated by NUL */
 };
 
 struct trace_index_stack {
 	uint32_t id;           /* ascending */
-	uint32_t first, nr;    /* of index.refs: frames, innermost first */
+	uint32_t first, nr;    /* in index.refs: frames, innermost first */
 	uint32_t spare;
 };
 
 struct trace_index_frame {
-	uint64_t place;        /* of a file: offset; else an address */
+	uint64_t place;        /* offset in a file, otherwise an address */
 	uint32_t function, path;
-	uint32_t build_id;     /* as hex */
+	uint32_t build_id;     /* in hexadecimal */
 	uint32_t kind;         /* enum symbol_kind */
 };
 
 struct trace_index_cpu {
-	uint64_t head;         /* slots written when the window ended */
-	uint32_t first, nr;    /* of index.marks */
-	int32_t online;        /* 0: it is not, or has no ring */
-	int32_t current;       /* who ran at the end */
+	uint64_t head;         /* slots written by the end of the window */
+	uint32_t first, nr;    /* in index.marks */
+	int32_t online;        /* 0: offline, or without a ring */
+	int32_t current;       /* the thread on the CPU at the end */
 };
 
 struct trace_index_tick {
-	uint64_t at;           /* its end */
-	uint64_t values[METRIC_COUNT]; /* of all threads in scope; VALUE_NA: not known */
-	uint64_t steal_ns;     /* of all CPUs in the refresh; VALUE_NA: not known */
-	uint64_t loss;         /* events of any kind that were lost, since the start */
+	uint64_t at;           /* end of the refresh */
+	uint64_t values[METRIC_COUNT]; /* of all threads in scope; VALUE_NA: unknown */
+	uint64_t steal_ns;     /* of all CPUs in the refresh; VALUE_NA: unknown */
+	uint64_t loss;         /* lost events of all kinds since the start */
 };
 
 struct trace_index_irq {
-	int32_t number;        /* of the line; of a vector one that no line has */
+	int32_t number;        /* of the line; vectors have numbers that no line has */
 	uint32_t name;
 };
 
 struct trace_index_attribute {
-	uint32_t key, text;    /* @text 0: it is the number */
+	uint32_t key, text;    /* @text 0: use the number */
 	int64_t number;
 };
 
@@ -97,62 +97,63 @@ struct trace_index {
 	struct utsname uname;
 	uint32_t hz, page_size, nr_cpus, frequency;
 	int32_t utc_offset_min;
-	uint32_t cycles;       /* samples are by processor cycles, else by a clock */
+	uint32_t cycles;       /* samples are by processor cycles, otherwise by a clock */
 	uint64_t ram_bytes;
 	uint32_t ring_slots;
-	uint32_t scoped;       /* not all threads of the host are in it */
+	uint32_t scoped;       /* it does not contain all threads of the host */
 	struct trace_index_part threads, processes, arguments, cgroups, stacks, refs, frames, cpus, marks, ticks, irqs,
 		attributes, texts;
 };
 
 #define TRACE_INDEX_MAGIC 0x31676d69706f7473ULL
 
-/* --- Making one */
+/* --- Writing an index */
 
 struct trace_index_maker;
 
-/* trace_index_maker - @head: what is not in a part. NULL: no memory. All that follow keep the first error. */
+/* trace_index_maker - @head: the fields outside of parts. NULL: no memory. All functions that follow keep the first
+ * error. */
 struct trace_index_maker *trace_index_maker(const struct trace_index *head);
 void trace_index_free(struct trace_index_maker *m);
 
-/* trace_index_text - its place; equal ones are one. */
+/* trace_index_text - the offset of a text; equal texts are stored once. */
 uint32_t trace_index_text(struct trace_index_maker *m, const char *text);
 
 void trace_index_thread(struct trace_index_maker *m, const struct life *l, uint64_t from, uint64_t to, uint32_t state);
 
-/* trace_index_process - call it in the order of tgids. @arguments: p->len bytes. */
+/* trace_index_process - call it in ascending order of tgids. @arguments: p->len bytes. */
 void trace_index_process(struct trace_index_maker *m, const struct trace_index_process *p, const char *arguments);
 
-/* trace_index_frame - its index, the same for the same @key; trace_index_has_frame - whether it is there already. */
+/* trace_index_frame - the index of a frame, the same for the same @key; trace_index_has_frame - whether it exists. */
 uint32_t trace_index_frame(struct trace_index_maker *m, uint64_t key, const struct trace_index_frame *f);
 int64_t trace_index_has_frame(const struct trace_index_maker *m, uint64_t key);
 void trace_index_stack(struct trace_index_maker *m, uint32_t id, const uint32_t *frames, uint32_t nr);
 
 void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct event_mark *marks);
-/* trace_index_irq - in the order of irq.h's sources. */
+/* trace_index_irq - call it in the order of irq.h's sources. */
 void trace_index_irq(struct trace_index_maker *m, int32_t number, const char *name);
 void trace_index_tick(struct trace_index_maker *m, const struct trace_index_tick *t);
 void trace_index_number(struct trace_index_maker *m, const char *key, int64_t number);
 void trace_index_words(struct trace_index_maker *m, const char *key, const char *text);
 
-/* trace_index_put - all of it, in a file without a name: its fd, or -errno. */
+/* trace_index_put - writes the index to an unnamed file: its fd, or -errno. */
 int trace_index_put(struct trace_index_maker *m);
 
-/* --- Reading one */
+/* --- Reading an index */
 
-/* trace_index_open - maps it. NULL: it is none. trace_index_close - unmaps it. */
+/* trace_index_open - maps an index. NULL: it is not valid. trace_index_close - unmaps it. */
 const struct trace_index *trace_index_open(int fd);
 void trace_index_close(const struct trace_index *i);
 
-/* A part's first element. */
+/* First element of a part. */
 #define TRACE_INDEX_AT(index, part, type) ((const type *)((const char *)(index) + (index)->part.at))
 
 const char *trace_index_string(const struct trace_index *i, uint32_t text); /* "" for 0 */
 
-/* trace_index_who - who had this tid at @t, NULL: nobody that is known. */
+/* trace_index_who - the owner of a tid at @t, NULL: unknown. */
 const struct trace_index_thread *trace_index_who(const struct trace_index *i, int32_t tid, uint64_t t);
 
-/* trace_index_find_process, trace_index_find_stack - NULL: not known. */
+/* trace_index_find_process, trace_index_find_stack - NULL: unknown. */
 const struct trace_index_process *trace_index_find_process(const struct trace_index *i, int32_t tgid);
 const struct trace_index_stack *trace_index_find_stack(const struct trace_index *i, uint32_t id);
 

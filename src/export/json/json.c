@@ -35,7 +35,7 @@ static void put_values(struct json *j, const struct row *r, const struct values 
 
 /* --- Samples */
 
-/* What the stacks of a tick come to. */
+/* Statistics of a tick's stacks. */
 struct sampled {
 	struct map samples;    /* life -> samples of it on a CPU */
 	struct stack_quality of[METRIC_COUNT]; /* totals are the threads' values */
@@ -142,7 +142,7 @@ static void put_irq(struct json *j, const struct irq_values *v)
 
 /* --- The line */
 
-/* The causes from @first to before @end. */
+/* Writes the losses by cause from @first to before @end. */
 static void put_loss(struct json *j, const char *name, const struct tick *t, int first, int end)
 {
 	json_open(j, name, '{');
@@ -215,15 +215,15 @@ static void put_lists(struct json *j, const struct tick *t)
 	json_close(j, ']');
 }
 
-/* Threads written between two readings of the clock. */
+/* Threads written between two reads of the clock. */
 #define SLICE_ROWS 64
 
-/* A tick as one line, in slices: always valid UTF-8. */
+/* A tick as one line, written in slices: always valid UTF-8. */
 struct line {
 	const struct tick *tick;
 	struct json_waits waits;
 	struct sampled sampled;
-	size_t at;        /* of the active threads, then of those that were idle */
+	size_t at;        /* in the active threads, followed by the idle ones */
 	struct json json;
 };
 
@@ -237,7 +237,7 @@ static void line_free(struct line *l)
 	free(l);
 }
 
-/* Up to its list of threads. */
+/* Writes the line up to its list of threads. */
 static int tick(struct export *e, FILE *to, const struct tick *t)
 {
 	struct line *l = calloc(1, sizeof(*l));
@@ -264,7 +264,7 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	return 1;
 }
 
-/* Threads until then. True: these were all. */
+/* Writes threads until then. Returns true when all are written. */
 static bool put_threads(struct line *l, const struct export *e, uint64_t until)
 {
 	const struct tick *t = l->tick;

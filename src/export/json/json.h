@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-/* Version of the schema: raised when a property is added, changes its meaning or goes. */
+/* Version of the schema: raised when a property is added, removed, or changes its meaning. */
 #define JSON_SCHEMA 4
 
-/* json_schema - writes the JSON schema of a line of --json, a tick in valid UTF-8. Returns 0 or -errno. */
+/* json_schema - writes the JSON schema of a line of --json, which is a tick in valid UTF-8. Returns 0 or -errno. */
 int json_schema(FILE *to);
 
 #endif

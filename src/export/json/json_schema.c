@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The schema of a line of JSON: every property that json.c writes. */
+/* The schema of a JSON line: every property that json.c writes. */
 #include "export/json/json.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static struct json_object *node(const char *type, bool null, const char *descrip
 	return o;
 }
 
-/* An object of which every property is required and no other allowed; fill with property(). */
+/* An object whose properties are all required, without others; fill it with property(). */
 static struct json_object *record(const char *description)
 {
 	struct json_object *o = node("object", false, description);
@@ -67,7 +67,7 @@ static void value_properties(struct json_object *of)
 		property(of, metrics[f].name, node("integer", true, metrics[f].help));
 }
 
-/* One of some names. */
+/* One of a list of names. */
 static struct json_object *choice(const char *const *names, int nr, const char *description)
 {
 	struct json_object *o = node("string", false, description), *list = json_object_new_array();

@@ -9,7 +9,7 @@
 
 static void flush(struct json *j)
 {
-	fwrite(j->text, 1, j->used, j->to); /* what fails is told by json_end() */
+	fwrite(j->text, 1, j->used, j->to); /* json_end() reports failures */
 	j->used = 0;
 }
 
@@ -28,7 +28,7 @@ static void put_char(struct json *j, char c)
 	j->text[j->used++] = c;
 }
 
-/* Safe text has no controls: two characters have a meaning of their own. */
+/* Safe text has no control characters: only two characters need an escape. */
 static void put_quoted(struct json *j, const char *s)
 {
 	put_char(j, '"');

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * JSON as it is written, property by property: a refresh can have a hundred thousand rows, and a tree of objects for each
- * of them takes ten times as long. Initialise with the stream and zeroes. In lists names are NULL.
+ * A JSON writer that emits properties directly: a refresh can have a hundred thousand rows, and building an object tree
+ * for each takes ten times as long. Initialise with the stream and zeroes. Names are NULL inside lists.
  */
 struct json {
 	FILE *to;
@@ -18,22 +18,22 @@ struct json {
 	char text[1 << 16]; /* not written yet */
 };
 
-/* json_open, json_close - an object ('{' and '}') or a list ('[' and ']'). */
+/* json_open, json_close - begin and end an object ('{' and '}') or a list ('[' and ']'). */
 void json_open(struct json *j, const char *name, char bracket);
 void json_close(struct json *j, char bracket);
 
-/* json_number - VALUE_NA: null. */
+/* json_number - writes a number; VALUE_NA: null. */
 void json_number(struct json *j, const char *name, uint64_t v);
 void json_int(struct json *j, const char *name, int64_t v);
 void json_boolean(struct json *j, const char *name, bool v);
 void json_null(struct json *j, const char *name);
 
-/* json_text - text of foreign origin, up to @len bytes of it: what is not fit for a terminal is \xNN here, too.
- * json_string - of our own, or text_safe() already. */
+/* json_text - writes up to @len bytes of foreign text: bytes that are unfit for a terminal become \xNN. json_string -
+ * writes text of our own, or text that passed text_safe(). */
 void json_text(struct json *j, const char *name, const char *s, size_t len);
 void json_string(struct json *j, const char *name, const char *s);
 
-/* json_end - writes the rest, and the end of the line. Returns 0 or -errno. */
+/* json_end - writes buffered text and the end of the line. Returns 0 or -errno. */
 int json_end(struct json *j);
 
 #endif

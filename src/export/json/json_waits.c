@@ -71,7 +71,7 @@ void json_waits_end(struct json_waits *w)
 	map_fini(&w->lives);
 }
 
-/* Whose the one at a place of a list is. */
+/* The thread of the entry at an index. */
 typedef const struct life *life_at(const void *list, size_t at);
 
 static const struct life *wait_life(const void *list, size_t at)
@@ -84,7 +84,7 @@ static const struct life *woken_life(const void *list, size_t at)
 	return ((const struct woken *const *)list)[at]->life;
 }
 
-/* The place of the thread's first one. */
+/* Index of the thread's first entry. */
 static size_t first_of(const void *list, size_t nr, life_at *life, const struct life *l)
 {
 	size_t first = 0, last = nr;

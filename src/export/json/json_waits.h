@@ -13,20 +13,21 @@ struct tick;
 struct wait;
 struct woken;
 
-/* Whom threads waited behind and who woke them in a tick, by thread. Initialise with zeroes. */
+/* A tick's waits and wakeups, by thread. Initialise with zeroes. */
 struct json_waits {
 	const struct tick *tick;
-	const struct wait **waits;   /* by thread, the largest first */
+	const struct wait **waits;   /* by thread, largest first */
 	const struct woken **wokens;
 	struct map lives;            /* tid -> struct life, of the tick */
 	const struct source *source; /* of names of threads that the tick does not show */
 };
 
-/* json_waits_begin - of a tick, which is borrowed. 0 or -ENOMEM; json_waits_end in any case. */
+/* json_waits_begin - indexes a tick, which is borrowed. 0 or -ENOMEM; call json_waits_end in any case. */
 int json_waits_begin(struct json_waits *w, const struct tick *t);
 void json_waits_end(struct json_waits *w);
 
-/* json_waited_behind, json_wakers - the properties of these names of a thread: lists of at most 8, the largest first. */
+/* json_waited_behind, json_wakers - write the properties with these names for a thread: lists of at most 8, largest
+ * first. */
 void json_waited_behind(struct json *j, const struct json_waits *w, const struct life *l);
 void json_wakers(struct json *j, const struct json_waits *w, const struct life *l);
 

@@ -55,7 +55,7 @@ void perfetto_free(struct perfetto *p)
 
 void perfetto_clocks(struct perfetto *p, const struct perfetto_clocks *c)
 {
-	/* BOOTTIME, which is that of the trace, REALTIME, MONOTONIC, MONOTONIC_RAW */
+	/* BOOTTIME, the trace's clock, then REALTIME, MONOTONIC, MONOTONIC_RAW */
 	static const uint32_t ids[] = { 6, 1, 3, 5 };
 	const uint64_t times[] = { c->boottime_ns, c->realtime_ns, c->monotonic_ns, c->monotonic_raw_ns };
 	PB(TracePacket) packet = packet_on(SEQUENCE_REST, 0);

@@ -9,32 +9,32 @@
 #include "export/perfetto/perfetto_tree.h"
 #include "util/hash.h"
 
-/* Events of a bundle, which is a packet: what is kept in memory. */
+/* Events of a bundle, which is one packet and is kept in memory. */
 #define BUNDLE_EVENTS 4000
 #define BUNDLE_COMMS  1000
-#define BUNDLE_BYTES  (256 << 10) /* of those that are packed */
+#define BUNDLE_BYTES  (256 << 10) /* of packed events */
 
-/* Sleeping, as cpu_switch() is told. */
+/* A sleeping state for cpu_switch(). */
 #define STATE_SLEEPS 1
 
-/* From linux/sched.h: what task_newtask tells of clone() that Perfetto looks at. */
+/* From linux/sched.h: the flag of clone() in task_newtask that Perfetto reads. */
 #define CLONE_THREAD 0x00010000
 
 #define COMM_LEN  16
 #define PRIO_IDLE 120
 
-/* Of which kind an event is. */
+/* The kind of an event. */
 #define PB_EVENT(name) PERFETTO__PROTOS__FTRACE_EVENT__EVENT_##name
 #define STATE_EVENT(name) \
 	PERFETTO__PROTOS__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_##name
 
-/* The CPU that is being told about, and its bundle that is not written yet: an array a field. */
+/* The CPU that is being written, with its pending bundle: one array per field. */
 struct cpu {
 	unsigned int cpu;
-	bool begins;          /* the bundle is the CPU's first */
-	bool lost;            /* events before it are missing */
-	int32_t current;      /* who runs there */
-	unsigned int irqs, softirqs; /* entered */
+	bool begins;          /* this is the CPU's first bundle */
+	bool lost;            /* events are missing before it */
+	int32_t current;      /* the thread on the CPU */
+	unsigned int irqs, softirqs; /* entered and not left */
 	struct bytes bundle;  /* FtraceEventBundle: packed events */
 	size_t nr_events, nr_switches, nr_wakings, nr_comms;
 	uint64_t last_switch, last_waking;
@@ -42,7 +42,7 @@ struct cpu {
 	uint64_t switch_time[BUNDLE_EVENTS]; /* the first one, then differences */
 	int64_t switch_state[BUNDLE_EVENTS];
 	int32_t switch_tid[BUNDLE_EVENTS], switch_prio[BUNDLE_EVENTS];
-	uint32_t switch_comm[BUNDLE_EVENTS]; /* in comms */
+	uint32_t switch_comm[BUNDLE_EVENTS]; /* index in comms */
 
 	uint64_t waking_time[BUNDLE_EVENTS];
 	int32_t waking_tid[BUNDLE_EVENTS], waking_cpu[BUNDLE_EVENTS], waking_prio[BUNDLE_EVENTS];
@@ -100,7 +100,7 @@ static void bundle_write(struct perfetto *p)
 	PB_SET(rest, cpu, c->cpu);
 	if (c->lost)
 		PB_SET(rest, lost_events, true);
-	/* Perfetto shows what threads did from the latest of these on: it is the same for each CPU. */
+	/* Perfetto shows threads from the latest of these times on: it is the same for each CPU. */
 	if (c->begins)
 		PB_SET(rest, previous_bundle_end_timestamp, p->start_ns);
 	bytes_fields(p, &c->bundle, &rest.base);
@@ -112,13 +112,13 @@ static void bundle_write(struct perfetto *p)
 	map_fini(&c->comm_index);
 }
 
-/* Whether an event is written; there is room in the bundle then for it and its comm. */
+/* Whether to write an event; if so, the bundle has room for it and its comm. */
 static bool is_shown(struct perfetto *p, uint64_t t)
 {
 	struct cpu *c = p->cpu;
 
-	/* Perfetto doesn't order the bundle's array of switches and the first one of its events, which is at
-	 * the start: none of the others may be at that time. */
+	/* Perfetto does not sort the bundle's array of switches against its first event, which is at the start: no
+	 * other event may have that time. */
 	if (p->err || t <= p->start_ns)
 		return false;
 	if (c->nr_events == BUNDLE_EVENTS || c->nr_comms == BUNDLE_COMMS || c->bundle.len > BUNDLE_BYTES)
@@ -127,7 +127,7 @@ static bool is_shown(struct perfetto *p, uint64_t t)
 	return true;
 }
 
-/* Differences can't be negative: what is not in order begins a bundle. */
+/* Deltas cannot be negative: an event out of order begins a new bundle. */
 static void keep_order(struct perfetto *p, uint64_t t, uint64_t last)
 {
 	if (t >= last)
@@ -146,7 +146,7 @@ static uint32_t comm_index(struct perfetto *p, const char *comm)
 	memcpy(key, comm, strnlen(comm, sizeof(key) - 1));
 	hash = hash_16(key) | 1;
 	known = (uintptr_t)map_get(&c->comm_index, hash);
-	/* Of two with one hash the second is added each time. */
+	/* Upon a hash collision the second comm is added each time. */
 	if (known && !memcmp(c->comm[known - 1], key, sizeof(key)))
 		return known - 1;
 	if (!known && map_put(&c->comm_index, hash, (void *)(c->nr_comms + 1)))
@@ -158,13 +158,13 @@ static uint32_t comm_index(struct perfetto *p, const char *comm)
 
 static void add_event(struct perfetto *p, uint64_t t, int32_t tid, PB(FtraceEvent) *event)
 {
-	/* Perfetto loses an event without pid. */
+	/* Perfetto drops an event without pid. */
 	PB_SET(*event, timestamp, t);
 	PB_SET(*event, pid, tid);
 	bytes_message(p, &p->cpu->bundle, BUNDLE_EVENT, &event->base);
 }
 
-/* From the idle thread, whatever ran before: no state of another is made up. */
+/* The switch comes from the idle thread, so that no state is made up for a real one. */
 static void add_first_switch(struct perfetto *p, const struct perfetto_task *current)
 {
 	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
@@ -231,7 +231,7 @@ void perfetto_cpu_switch(struct perfetto *p, uint64_t t, unsigned int state,
 	keep_order(p, t, c->last_switch);
 	i = c->nr_switches++;
 	c->switch_time[i] = t - c->last_switch;
-	/* It stands for many: it must never look as if it waited for a CPU. */
+	/* An outsider stands for many threads: it must never appear to wait for a CPU. */
 	c->switch_state[i] = c->current >= PERFETTO_OUTSIDER(0) ? STATE_SLEEPS : state;
 	c->switch_tid[i] = next->tid;
 	c->switch_prio[i] = next->prio;
@@ -306,7 +306,7 @@ void perfetto_cpu_newtask(struct perfetto *p, uint64_t t, int32_t parent, const 
 
 	if (!is_shown(p, t))
 		return;
-	/* What it is called is in the tree that follows. */
+	/* The following tree contains its name. */
 	PB_SET(born, pid, child->tid);
 	PB_SET(born, clone_flags, thread ? CLONE_THREAD : 0);
 	event.event_case = PB_EVENT(TASK_NEWTASK);

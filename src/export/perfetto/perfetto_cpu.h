@@ -14,60 +14,59 @@ struct perfetto_task {
 };
 
 /*
- * perfetto_cpu_begin, perfetto_cpu_end - around what a CPU did, one CPU after the other: every CPU that is
- * online, also if nothing happened there.
- * @cpu: < 1024, Perfetto knows no others   @current: who ran there when the trace starts
- * In between, in the order of time: what is not later than the trace's start is not written, as @current
- * is what it led to.
+ * perfetto_cpu_begin, perfetto_cpu_end - enclose the events of one CPU. Call them for one CPU at a time and for all
+ * online CPUs, even those without events.
+ * @cpu: < 1024, the limit of Perfetto   @current: the thread on the CPU when the trace starts
+ * Events between them are in the order of time. Events up to the trace's start are not written: @current is their
+ * result.
  */
 void perfetto_cpu_begin(struct perfetto *p, unsigned int cpu, const struct perfetto_task *current);
 void perfetto_cpu_end(struct perfetto *p);
 
-/* perfetto_cpu_lost - what happened between the last event and the next one is not known. */
+/* perfetto_cpu_lost - events are missing between the last event and the next one. */
 void perfetto_cpu_lost(struct perfetto *p);
 
 /*
- * perfetto_cpu_switch - @state: of who ran until then, as the tracepoint of kernels from 4.14 on prints it:
- * 0 runnable, 1 sleeping, 2 D, 4 stopped, 8 traced, 0x10 dead, 0x20 zombie, 0x40 parked, 0x80 idle kernel
- * thread, 0x100 preempted. A thread that stands for those out of scope always sleeps.
+ * perfetto_cpu_switch - @state: of the previous thread, as printed by the tracepoint since kernel 4.14: 0 runnable, 1
+ * sleeping, 2 D, 4 stopped, 8 traced, 0x10 dead, 0x20 zombie, 0x40 parked, 0x80 idle kernel thread, 0x100 preempted. A
+ * thread that stands for those out of scope always sleeps.
  */
 void perfetto_cpu_switch(struct perfetto *p, uint64_t t, unsigned int state,
 			 const struct perfetto_task *next);
 
-/* perfetto_cpu_waking - who runs here wakes @wakee. @context: PERFETTO_IN_, if it was interrupted and
- * the wake-up is not its own. */
+/* perfetto_cpu_waking - the current thread wakes @wakee. @context: PERFETTO_IN_ if an interrupt does it on top of the
+ * current thread. */
 enum { PERFETTO_IN_HARDIRQ = 0x08, PERFETTO_IN_SOFTIRQ = 0x10 };
 void perfetto_cpu_waking(struct perfetto *p, uint64_t t, const struct perfetto_task *wakee,
 			 unsigned int target_cpu, unsigned int context);
 
-/* perfetto_cpu_waking_by - another than who runs here wakes it. */
+/* perfetto_cpu_waking_by - a thread other than the current one wakes it. */
 void perfetto_cpu_waking_by(struct perfetto *p, uint64_t t, int32_t waker, const struct perfetto_task *wakee,
 			    unsigned int target_cpu);
 
-/* perfetto_cpu_blocked_reason - where in the kernel @tid was blocked, later than it was switched out and
- * not later than it runs again: when it is woken. @caller: NULL: not known. */
+/* perfetto_cpu_blocked_reason - the kernel function in which @tid was blocked. @t: when it is woken; it must be after
+ * the switch-out and not after the thread runs again. @caller: NULL: unknown. */
 void perfetto_cpu_blocked_reason(struct perfetto *p, uint64_t t, int32_t tid, const char *caller,
 				 bool io_wait);
 
-/* perfetto_cpu_newtask - @child is born, runnable. @parent: of a thread, any of its process.
- * perfetto_tree_begin() says more about it. */
+/* perfetto_cpu_newtask - @child is born, runnable. @parent: of a thread, any thread of its process.
+ * perfetto_tree_begin() adds the details. */
 void perfetto_cpu_newtask(struct perfetto *p, uint64_t t, int32_t parent, const struct perfetto_task *child,
 			  bool thread);
 void perfetto_cpu_exec(struct perfetto *p, uint64_t t, int32_t tid, int32_t old_tid, const char *filename);
 void perfetto_cpu_rename(struct perfetto *p, uint64_t t, int32_t tid, const char *old_comm, const char *comm);
-/* perfetto_cpu_exit - it will not run much longer; perfetto_cpu_freed - it is gone: what ends its life in
- * the trace. */
+/* perfetto_cpu_exit - the thread is about to end; perfetto_cpu_freed - it is gone, which ends its life in the trace. */
 void perfetto_cpu_exit(struct perfetto *p, uint64_t t, const struct perfetto_task *task, int32_t tgid);
 void perfetto_cpu_freed(struct perfetto *p, uint64_t t, const struct perfetto_task *task);
 
-/* Interrupts of who runs here, in pairs that are in each other, if at all: an exit without its entry is not
- * written. @name: NULL: not known   @vec: < 10 */
+/* Interrupts of the current thread, in pairs, which may be nested: an exit without its entry is not written. @name:
+ * NULL: unknown   @vec: < 10 */
 void perfetto_cpu_irq_entry(struct perfetto *p, uint64_t t, int irq, const char *name);
 void perfetto_cpu_irq_exit(struct perfetto *p, uint64_t t, int irq, bool handled);
 void perfetto_cpu_softirq_entry(struct perfetto *p, uint64_t t, unsigned int vec);
 void perfetto_cpu_softirq_exit(struct perfetto *p, uint64_t t, unsigned int vec);
 
-/* perfetto_blocked - who was off the CPU, in D state or asleep, when the trace starts: no switch tells. */
+/* perfetto_blocked - a thread that is off the CPU, in D state or asleep, when the trace starts: no switch shows it. */
 void perfetto_blocked(struct perfetto *p, const struct perfetto_task *task, bool d_state);
 
 #endif

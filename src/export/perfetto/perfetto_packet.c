@@ -7,13 +7,13 @@
 
 #include "util/text.h"
 
-/* Trace.packet, the one field of a file. */
+/* Trace.packet, the only field of a file. */
 #define TRACE_PACKET 1
 
-/* fwrite() of as much goes straight to the file. */
+/* Output buffer; larger writes bypass stdio's. */
 #define OUT_SIZE (256 << 10)
 
-/* The most that a field's key and length take. */
+/* Maximum size of a field's key and length. */
 #define PREFIX_MAX (5 + 10)
 
 void perfetto_fail(struct perfetto *p, int err)
@@ -22,7 +22,7 @@ void perfetto_fail(struct perfetto *p, int err)
 		p->err = err;
 }
 
-/* Where @len more bytes go, NULL after an error. */
+/* Makes room for @len more bytes and returns it, NULL after an error. */
 static uint8_t *bytes_room(struct perfetto *p, struct bytes *b, size_t len)
 {
 	uint8_t *grown;
@@ -51,7 +51,7 @@ static uint8_t *varint(uint8_t *at, uint64_t v)
 	return at;
 }
 
-/* Key and length of a field that is a message. */
+/* Writes key and length of a message field. */
 static uint8_t *prefix(uint8_t *at, uint32_t field, size_t len)
 {
 	return varint(varint(at, (uint64_t)field << 3 | PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED), len);
@@ -184,7 +184,7 @@ uint64_t intern(struct perfetto *p, enum sequence sequence, enum interned kind, 
 	return id;
 }
 
-/* @data is text that has to be made safe, or not. */
+/* Interns a string. @data: text to be made safe, or raw bytes. */
 static uint64_t intern_string(struct perfetto *p, enum sequence sequence, enum interned kind, const void *data,
 			      size_t len, bool is_text)
 {

@@ -8,10 +8,10 @@
 #include "export/perfetto/perfetto_internal.h"
 #include "util/vec.h"
 
-/* Times of samples are to so many ns: 3 bytes instead of 4 where there are 99 a second. */
+/* Unit of sample times: 3 bytes instead of 4 at 99 samples per second. */
 #define SAMPLE_UNIT_NS 64
 
-/* The sequence's clock begins with the trace's start. */
+/* The sequence's clock starts with the trace. */
 static void begin_clock(struct perfetto *p, enum sequence sequence, bool incremental)
 {
 	PB(TracePacket) packet = packet_on(sequence, 0);
@@ -91,7 +91,7 @@ static uint64_t add_mapping(struct perfetto *p, enum sequence on, const struct p
 	PB_SET(mapping, end, m->end);
 	PB_SET(mapping, load_bias, m->load_bias);
 	PB_SET(mapping, exact_offset, m->offset);
-	/* One for the whole path: Perfetto joins them with '/' between. */
+	/* One string for the whole path: Perfetto joins several with '/'. */
 	mapping.n_path_string_ids = 1;
 	mapping.path_string_ids = &path;
 	bytes_message(p, &p->interned[on].new, INTERNED_MAPPING, &mapping.base);
@@ -204,7 +204,7 @@ static PB(TracePacket) packet_at(const struct perfetto *p, uint64_t t)
 
 static uint64_t write_track(struct perfetto *p, uint64_t t, PB(TrackDescriptor) *track)
 {
-	PB(TracePacket) packet = packet_at(p, t); /* with a time, so that it is read when the thread was born */
+	PB(TracePacket) packet = packet_at(p, t); /* the time makes Perfetto read it after the thread's birth */
 
 	PB_SET(*track, uuid, ++p->last_track);
 	packet.data_case = PB_DATA(TRACK_DESCRIPTOR);

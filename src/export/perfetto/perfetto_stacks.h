@@ -7,7 +7,7 @@
 
 struct perfetto;
 
-/* As in Perfetto. */
+/* The values are Perfetto's. */
 enum perfetto_event {
 	PERFETTO_CPU_CLOCK = 1,
 	PERFETTO_TASK_CLOCK = 3,
@@ -16,10 +16,10 @@ enum perfetto_event {
 };
 
 struct perfetto_sampler {
-	const char *name;        /* what Perfetto calls its samples */
+	const char *name;        /* Perfetto's name for the samples */
 	enum perfetto_event event;
-	uint64_t frequency;      /* samples a second of each CPU; 0: not so */
-	uint64_t period;         /* or events a sample */
+	uint64_t frequency;      /* samples per second of each CPU; 0: sampled by period */
+	uint64_t period;         /* or events per sample */
 };
 
 /* perfetto_stacks_begin - before any stack. @sampler: NULL: there are no samples. */
@@ -27,30 +27,29 @@ void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sa
 
 struct perfetto_mapping {
 	const char *path;        /* "[kernel.kallsyms]": the kernel */
-	const uint8_t *build_id; /* as it is in the file */
-	size_t build_id_len;     /* 0: none is known */
+	const uint8_t *build_id; /* as stored in the file */
+	size_t build_id_len;     /* 0: unknown */
 	uint64_t start, end;     /* addresses */
-	uint64_t offset;         /* in the file, of start */
-	uint64_t load_bias;      /* of its code: address in the file's tables - offset in the file */
+	uint64_t offset;         /* of start in the file */
+	uint64_t load_bias;      /* of its code: address in the file's symbol tables - offset in the file */
 };
 
 enum perfetto_kind { PERFETTO_NATIVE = 1, PERFETTO_KERNEL = 2, PERFETTO_JIT = 4 };
 
 struct perfetto_frame {
-	const char *function;    /* NULL: not known */
-	const struct perfetto_mapping *mapping; /* NULL: none, which old Perfettos don't like */
-	uint64_t rel_pc;         /* its address in the file's tables: that of the code - start + offset +
-	                          * load_bias */
+	const char *function;    /* NULL: unknown */
+	const struct perfetto_mapping *mapping; /* NULL: none, which old versions of Perfetto reject */
+	uint64_t rel_pc;         /* address in the file's symbol tables: code address - start + offset + load_bias */
 	enum perfetto_kind kind;
-	const char *source;      /* NULL: not known */
-	uint32_t line;           /* 0: not known */
+	const char *source;      /* NULL: unknown */
+	uint32_t line;           /* 0: unknown */
 };
 
-/* Stacks of samples and of slices are numbered each for themselves. */
+/* Stacks of samples and of slices are numbered separately. */
 enum perfetto_use { PERFETTO_OF_SAMPLE, PERFETTO_OF_SLICE, PERFETTO_USES };
 
-/* perfetto_stack - a stack's number in the trace, written when it is new. Call it once a stack: it has to
- * look at each name. @frames: outermost first. Returns 0 if it has none, and after an error. */
+/* perfetto_stack - a stack's number in the trace; writes the stack if it is new. Call it once per stack: it examines
+ * each name. @frames: outermost first. Returns 0 if there are none, and after an error. */
 uint64_t perfetto_stack(struct perfetto *p, enum perfetto_use use, const struct perfetto_frame *frames, size_t nr);
 
 enum perfetto_mode {
@@ -63,7 +62,7 @@ enum perfetto_mode {
 struct perfetto_sample {
 	uint64_t t;
 	unsigned int cpu;
-	int32_t pid, tid;        /* pid: of its process, and not 0 unless it is idle */
+	int32_t pid, tid;        /* pid: of its process, not 0 except for idle */
 	uint64_t stack;          /* 0: none */
 	enum perfetto_mode mode;
 };
@@ -73,13 +72,13 @@ void perfetto_sample(struct perfetto *p, const struct perfetto_sample *s);
 void perfetto_samples_lost(struct perfetto *p, uint64_t t, unsigned int cpu, uint64_t nr);
 
 /*
- * perfetto_thread_track - a track of a thread's own, for slices. Once in a thread's life: a second one of
- * a thread means to Perfetto that its tid was used again.
- * @t: when its first slice begins; it must be born before (or it would be taken for another)
+ * perfetto_thread_track - creates a track for slices of a thread. Call it once in a thread's life: Perfetto takes a
+ * second one for a reuse of the tid.
+ * @t: start of its first slice, after the thread's birth (else Perfetto takes it for another thread)
  */
 uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int32_t tid, const char *name);
 
-/* Something that took time, e.g. a block: pairs that are in each other, if at all. */
+/* An interval such as a block: begin and end form pairs, which may be nested. */
 struct perfetto_slice {
 	const char *name, *category;
 	uint64_t stack;          /* 0: none */
@@ -87,12 +86,12 @@ struct perfetto_slice {
 		const char *name;
 		uint64_t value;
 	} *arguments;
-	size_t nr_arguments;     /* PERFETTO_ARGUMENTS at most */
+	size_t nr_arguments;     /* at most PERFETTO_ARGUMENTS */
 };
 #define PERFETTO_ARGUMENTS 8
 void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s);
 void perfetto_slice_end(struct perfetto *p, uint64_t t, uint64_t track);
-/* perfetto_slice_instant - the same of something that took none. */
+/* perfetto_slice_instant - the same for an event without duration. */
 void perfetto_slice_instant(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s);
 
 #endif

@@ -13,7 +13,7 @@ enum { TREE_PROCESSES = 1, TREE_THREADS = 2 };
 
 void perfetto_tree_begin(struct perfetto *p, uint64_t born_ns)
 {
-	/* Perfetto takes a process for another one if its tree is not later than its birth. */
+	/* Perfetto takes a process for another one unless its tree is later than its birth. */
 	p->tree_ns = born_ns ? born_ns + 1 : p->start_ns;
 	p->tree.len = p->labels.len = 0;
 }
@@ -35,7 +35,7 @@ void perfetto_tree_end(struct perfetto *p)
 	out_write(p, false);
 }
 
-/* The arguments as a list that is freed as one piece, NULL: out of memory. */
+/* The arguments as a list that is one allocation; NULL: out of memory. */
 static char **arguments(const char *cmdline, size_t len, size_t *nr)
 {
 	size_t most = 1, at = 0;
@@ -54,7 +54,7 @@ static char **arguments(const char *cmdline, size_t len, size_t *nr)
 	return list;
 }
 
-/* A process can have only one such description: a second one would be taken for a new process. */
+/* A process can have only one such description: Perfetto takes a second one for a new process. */
 static void add_labels(struct perfetto *p, const struct perfetto_process *process)
 {
 	PB(TracePacket) packet = packet_on(SEQUENCE_REST, 0);
@@ -69,7 +69,7 @@ static void add_labels(struct perfetto *p, const struct perfetto_process *proces
 	descriptor.process_labels = labels;
 	PB_SET(track, uuid, ++p->last_track);
 	track.process = &descriptor;
-	/* With a time, so that it is read after the process was born. */
+	/* The time makes Perfetto read it after the process's birth. */
 	PB_SET(packet, timestamp, p->tree_ns);
 	packet.data_case = PB_DATA(TRACK_DESCRIPTOR);
 	packet.track_descriptor = &track;
@@ -82,7 +82,7 @@ void perfetto_tree_process(struct perfetto *p, const struct perfetto_process *pr
 	char comm[COMM_SIZE], *name = comm_of(comm, process->comm), **args = NULL;
 	size_t len = process->cmdline_len;
 
-	/* Who changed its title may have left what followed its arguments empty. */
+	/* A process that changed its title may leave empty bytes after its arguments. */
 	while (len && !process->cmdline[len - 1])
 		len--;
 	PB_SET(entry, pid, process->pid);

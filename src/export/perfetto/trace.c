@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The recorder's window as a Perfetto trace: what each event means there. Threads and stacks are in trace_threads.c. */
+/* Writes the recorder's window as a Perfetto trace and maps its events. Threads and stacks are in trace_threads.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "model/tick.h"
 #include "slot.h"
 
-/* --- Where it begins */
+/* --- Start of the trace */
 
 static int first_switch(void *arg, const struct event *e)
 {
@@ -19,7 +19,7 @@ static int first_switch(void *arg, const struct event *e)
 	return e->kind == RING_SWITCH;
 }
 
-/* Who ran on a CPU when the trace starts: whom the first switch after it replaces. */
+/* The thread on a CPU when the trace starts: the one that its first switch after that replaces. */
 static int32_t current_at(const struct trace *t, uint32_t cpu, uint64_t at)
 {
 	struct event_loss loss = { 0 };
@@ -32,7 +32,7 @@ static int32_t current_at(const struct trace *t, uint32_t cpu, uint64_t at)
 
 /* --- Events */
 
-/* As the tracepoint prints it: enum ring_state. */
+/* As printed by the tracepoint, by enum ring_state. */
 static const unsigned int states[RING_STATES] = {
 	[RING_PREEMPTED] = 0x100, [RING_YIELDED] = 0, [RING_SLEEP] = 1, [RING_D] = 2,
 	[RING_STOPPED] = 4,	  [RING_PARKED] = 0x40, [RING_IDLE] = 0x80, [RING_DEAD] = 0x10,
@@ -84,14 +84,14 @@ static void on_waking(struct trace *t, const struct event *e)
 static void on_new(struct trace *t, const struct event *e)
 {
 	struct perfetto_task child = trace_task(t, e->tid, e->at);
-	uint64_t born = e->at - 2; /* its first switch can be at the same time, and the tree is a ns later */
+	uint64_t born = e->at - 2; /* its first switch can have the same time, and the tree is 1 ns later */
 
 	trace_seen(t, child.tid);
 	perfetto_cpu_newtask(t->p, born, e->other, &child, e->thread);
 	trace_born(t, e->tid, born);
 }
 
-/* The thread that a stack is of: who runs now, or ran until a moment ago. 0: neither. */
+/* The thread that a stack belongs to: the current one, or the one before. 0: neither. */
 static int32_t stack_owner(struct trace *t, const struct event *e)
 {
 	if ((t->current & RING_SAMPLE_TID) == e->tid)
@@ -151,7 +151,7 @@ static void on_irq(struct trace *t, const struct event *e)
 	}
 }
 
-/* Whether the trace still is. */
+/* Whether the trace is still wanted. */
 static bool wanted(const struct trace *t)
 {
 	return t->capture->progress(t->capture->progress_arg, t->percent);
@@ -167,7 +167,7 @@ static void on_rename(struct trace *t, const struct event *e)
 	trace_renamed(t, e->tid, e->at);
 }
 
-/* Kinds that a trace shows as the kernel's own events, or with stacks. All others are written by their rows. */
+/* Kinds that are shown as the kernel's own events, or with stacks. All others are written by their rows. */
 static void (*const writers[RING_KINDS])(struct trace *t, const struct event *e) = {
 	[RING_SWITCH] = on_switch, [RING_WAKING] = on_waking, [RING_NEW] = on_new,
 	[RING_EXEC] = on_exec,	   [RING_RENAME] = on_rename, [RING_SAMPLE] = on_sample,
@@ -227,7 +227,7 @@ static int write_cpus(struct trace *t)
 	return err;
 }
 
-/* --- The whole */
+/* --- The whole trace */
 
 static void write_head(struct trace *t)
 {
@@ -292,7 +292,7 @@ static void write_numbers(struct trace *t)
 		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);
 	}
 	trace_cgroup_counters(t, top);
-	/* The last event: what runs then is drawn up to it. */
+	/* The last event: threads that still run are drawn up to it. */
 	perfetto_instant(t->p, t->index->end, top, "dump end");
 }
 
@@ -315,7 +315,7 @@ static int write_window(FILE *to, const struct capture *c, struct capture_result
 		if (since > t.start)
 			t.start = since;
 	}
-	if (t.start > index->end) /* a ring that goes round in less than the window's last moments */
+	if (t.start > index->end) /* a ring that covers less time than the last moments of the window */
 		t.start = index->end;
 	result->from = t.start;
 	result->to = index->end;

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
 #define SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
 
-/* What the files of the trace share: trace.c (events), trace_threads.c (threads, their stacks and cgroups). */
+/* Shared by the files of the trace: trace.c (events), trace_threads.c (threads, their stacks and cgroups). */
 
 #include "export/capture.h"
 #include "export/perfetto/perfetto.h"
@@ -12,29 +12,29 @@
 #include "export/trace_index.h"
 #include "util/map.h"
 
-/* In place of a tid: a thread out of scope. */
+/* Replaces the tid of a thread out of scope. */
 #define TRACE_OUTSIDE (-1)
 
 struct trace {
 	struct perfetto *p;
 	const struct capture *capture;
-	const struct trace_index *index; /* of it */
+	const struct trace_index *index; /* of the capture */
 	struct capture_result *result;
 	int percent;
-	int err;                  /* -ENOMEM: something was not remembered */
-	uint64_t start;           /* of what is whole on all CPUs */
-	/* Of the CPU that is being written: */
+	int err;                  /* -ENOMEM: trace_remember() failed */
+	uint64_t start;           /* since when all CPUs are complete */
+	/* State of the CPU that is being written: */
 	uint32_t cpu;
-	int32_t current, before;  /* who runs, and who did; as the trace calls them */
+	int32_t current, before;  /* the present and the previous thread, by their ids in the trace */
 	uint64_t since;
 
 	struct map seen;          /* tid + 1 -> enum trace_seen */
 	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
 	struct map tracks;        /* tid + 1 -> track of its blocks */
 	struct map rows;          /* kind << 32 | CPU, device or tid + 1 -> track of its events; see trace_rows.c */
-	uint64_t devices, cpus;   /* groups of such tracks, 0: not yet */
-	struct map block_ends;    /* tid + 1 -> when its last block ended */
-	struct map born;          /* tid + 1 -> start of the last life that was told of */
+	uint64_t devices, cpus;   /* groups of such tracks, 0: not created yet */
+	struct map block_ends;    /* tid + 1 -> end of its last block */
+	struct map born;          /* tid + 1 -> start of its last life that was written */
 	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
 	uint32_t seconds;
 };
@@ -42,35 +42,36 @@ struct trace {
 int trace_threads_begin(struct trace *t); /* 0 or -ENOMEM */
 void trace_threads_end(struct trace *t);
 
-/* trace_tree - who was there when the trace starts; trace_born - who came later; trace_unborn - and who came out of
- * scope and moved into it: at the end. */
+/* trace_tree - writes the threads that exist when the trace starts; trace_born - a thread born later; trace_unborn - at
+ * the end, threads that were created out of scope and moved into it. */
 void trace_tree(struct trace *t);
 void trace_born(struct trace *t, int32_t tid, uint64_t at);
 void trace_unborn(struct trace *t);
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
 
-/* trace_task - what a thread is called in the trace, on the present CPU. */
+/* trace_task - a thread's identity in the trace, on the present CPU. */
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);
 
-/* A thread whose first sign of life is a waking was blocked when the trace started. trace_seen - it ran;
- * trace_woken - it was woken; trace_blocked_since - its block says that it began before. trace_blocked_all - tells of
- * those that are left, at the end. */
+/* A thread whose first event is a waking was blocked when the trace started. trace_seen - it ran; trace_woken - it was
+ * woken; trace_blocked_since - its block began before the trace. trace_blocked_all - writes the remaining blocked
+ * threads, at the end. */
 void trace_seen(struct trace *t, int32_t tid);
 void trace_woken(struct trace *t, int32_t tid);
 void trace_blocked_since(struct trace *t, int32_t tid, bool in_d);
 void trace_blocked_all(struct trace *t);
 
-/* trace_stack - number of a user and a kernel stack together, 0: none. trace_block - the block that ends with @e. */
+/* trace_stack - number of a user and a kernel stack combined, 0: none. trace_block - the block that ends with @e. */
 uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel);
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e);
 
-/* trace_thread_track - the track of a thread's blocks, made at @at if there is none; 0: the thread is unknown. */
+/* trace_thread_track - the track of a thread's blocks, created at @at if necessary; 0: unknown thread. */
 uint64_t trace_thread_track(struct trace *t, int32_t tid, uint64_t at);
 
-/* trace_remember - puts a value into a map; sets t->err without memory. */
+/* trace_remember - stores a value in a map; sets t->err if out of memory. */
 void trace_remember(struct trace *t, struct map *map, uint64_t key, uint64_t value);
 
-/* trace_row_event - writes an event by its row (ring.h). An event of a thread is one of the thread that has the CPU. */
+/* trace_row_event - writes an event by its row (ring.h). An event of a thread belongs to the current thread of the
+ * CPU. */
 void trace_row_event(struct trace *t, const struct event_row *row, const struct event *e);
 
 /* trace_ran - a thread ran from @from to @to. */

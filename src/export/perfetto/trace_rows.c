@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes events that have no writer of their own, by their rows (ring.h). */
+/* Writes events without a writer of their own, by their rows (ring.h). */
 #include <stdio.h>
 
 #include "export/perfetto/trace_internal.h"

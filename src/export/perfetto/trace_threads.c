@@ -11,7 +11,7 @@
 
 #define SEC 1000000000ULL
 
-/* Frames of both stacks together. */
+/* Maximum number of frames of both stacks. */
 #define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX)
 
 enum seen { SEEN_NOT, SEEN_RAN, SEEN_WOKEN };
@@ -41,7 +41,7 @@ void trace_threads_end(struct trace *t)
 	map_fini(&t->born);
 }
 
-/* --- Who there is */
+/* --- Processes and threads */
 
 static enum seen seen(const struct trace *t, int32_t tid)
 {
@@ -65,7 +65,7 @@ static void tree_process(struct trace *t, const struct trace_index_thread *th)
 
 	const struct trace_index_process *known = trace_index_find_process(t->index, th->tgid);
 
-	/* Of who has this number now. */
+	/* Details are known only of the present owner of the number. */
 	if (known && th->to > t->index->end && known->arguments + (uint64_t)known->len <= t->index->arguments.nr) {
 		p.cmdline = TRACE_INDEX_AT(t->index, arguments, char) + known->arguments;
 		p.cmdline_len = known->len;
@@ -92,7 +92,7 @@ static void tree_thread(struct trace *t, const struct trace_index_thread *th)
 	perfetto_tree_thread(t->p, &thread);
 }
 
-/* A thread is in the index once for each name and cgroup it had: told of once, as it was at @at. */
+/* The index has an entry for each name and cgroup of a thread: the trace contains it once, as it was at @at. */
 static bool is_it(const struct trace *t, const struct trace_index_thread *th, uint64_t at)
 {
 	return was_there(th, at) && trace_index_who(t->index, th->tid, at) == th;
@@ -158,7 +158,7 @@ void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
 	end = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread) + t->index->threads.nr;
 	if (!old)
 		return;
-	/* A refresh noticed it later: the next of the same life that is called something else. */
+	/* The refresh noticed it later: it is the next entry of the same life with another name. */
 	for (now = old + 1; now < end && now->tid == tid && now->start_ns == old->start_ns; now++) {
 		if (!strncmp(now->comm, old->comm, sizeof(now->comm)))
 			continue;
@@ -181,7 +181,7 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 	return (struct perfetto_task){ tid, 120, "?" };
 }
 
-/* --- Who was blocked when it starts */
+/* --- Threads blocked at the start */
 
 static void set_seen(struct trace *t, int32_t tid, enum seen how)
 {
@@ -223,7 +223,7 @@ void trace_blocked_all(struct trace *t)
 
 		if (!is_it(t, &all[i], t->start) || how == SEEN_RAN)
 			continue;
-		/* One that did nothing is what it is at the end. */
+		/* A thread without events is in the same state as at the end. */
 		if (how == SEEN_WOKEN || all[i].state == STATE_SLEEP || all[i].state == STATE_D)
 			tell_blocked(t, all[i].tid, how == SEEN_NOT && all[i].state == STATE_D);
 	}
@@ -252,7 +252,7 @@ static void add_frame(struct trace *t, uint32_t index, struct perfetto_frame *f,
 		m->build_id_len++;
 }
 
-/* Outermost first. */
+/* Adds frames outermost first. */
 static size_t add_stack(struct trace *t, uint32_t id, struct perfetto_frame *frames, struct perfetto_mapping *maps,
 			uint8_t (*ids)[20], size_t nr)
 {
@@ -290,7 +290,7 @@ uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint
 	return number;
 }
 
-/* The innermost function of the kernel's that tells why. NULL: not known. */
+/* The innermost kernel function that shows the reason. NULL: unknown. */
 static const char *why(const struct trace *t, uint32_t kernel)
 {
 	const struct trace_index_stack *s = kernel ? trace_index_find_stack(t->index, kernel) : NULL;
@@ -324,7 +324,7 @@ uint64_t trace_thread_track(struct trace *t, int32_t tid, uint64_t at)
 	return track;
 }
 
-/* Slices of one track must not reach into each other: a thread's times on two CPUs can differ by a little. */
+/* Slices of one track must not overlap: times of a thread on two CPUs can differ slightly. */
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e)
 {
 	const struct trace_index_thread *th = trace_index_who(t->index, tid, e->at);
@@ -332,7 +332,7 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 	uint64_t before = (uintptr_t)map_get(&t->block_ends, (uint64_t)tid + 1);
 	const char *caller = why(t, e->kernel);
 	const char *state = e->in_d ? "D" : "sleep";
-	uint64_t end = e->at - e->off_ns + e->blocked_ns; /* from then on it waited for a CPU */
+	uint64_t end = e->at - e->off_ns + e->blocked_ns; /* it waited for a CPU after that */
 	char name[256];
 	struct perfetto_slice slice = {
 		.name = name,
@@ -349,7 +349,7 @@ void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct even
 	trace_remember(t, &t->block_ends, (uint64_t)tid + 1, end);
 	perfetto_slice_begin(t->p, since, track, &slice);
 	perfetto_slice_end(t->p, end, track);
-	perfetto_cpu_blocked_reason(t->p, e->at - 1, tid, caller, e->io_wait); /* before the switch that ends it */
+	perfetto_cpu_blocked_reason(t->p, e->at - 1, tid, caller, e->io_wait); /* before the switch-in */
 }
 
 /* --- Cgroups */
