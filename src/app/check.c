@@ -126,7 +126,7 @@ static int check_kernel(const struct utsname *uts)
 		return -ENOTSUP;
 	}
 	if (old_storage && strstr(uts->version, "PREEMPT_RT")) {
-		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT, without memory of its own for task storage",
+		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT, without dedicated memory for task storage",
 		     uts->release);
 		fail_why("it takes memory where a PREEMPT_RT kernel may not (before Linux 6.4)");
 		fail_fix("boot a PREEMPT_RT kernel from 6.4 on");

@@ -380,9 +380,9 @@ void blocked_health(const struct blocked *b, struct health *h)
 	selftest_health(&b->selftest, h);
 	if (b->o.link_fd < 0)
 		health_add(h, "Helpers", "peek", HEALTH_OFF,
-			   "the kernel has no iterator that may wait: stacks of blocked threads come when they wake");
+			   "the kernel has no sleepable iterator: blocked threads get their stacks when they wake");
 	else if (b->peek.off)
-		health_add(h, "Helpers", "peek", HEALTH_OFF, "%d of them are stuck in the kernel: no more are made",
+		health_add(h, "Helpers", "peek", HEALTH_OFF, "%d are stuck in the kernel: no more are started",
 			   b->peek.nr_stuck);
 	else if (b->refused)
 		health_add(h, "Helpers", "peek", HEALTH_DEGRADED, "%" PRIu64 " user stacks could not be read in time",

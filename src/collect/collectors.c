@@ -175,14 +175,14 @@ static void sched_close(struct collect *c)
 static const struct collector_program sched_programs[] = {
 	{ .name = "sched_switch", .what = "where every thread's time goes" },
 	{ .name = "sched_waking", .what = "wakeups, where waits begin" },
-	{ .name = "sched_wakeup_new", .what = "threads that are born" },
+	{ .name = "sched_wakeup_new", .what = "new threads" },
 	{ .name = "sched_process_free", .what = "threads whose end was missed" },
 	{ .name = "sched_process_exec", .what = "names after exec" },
-	{ .name = "task_rename", .what = "names that threads give themselves",
+	{ .name = "task_rename", .what = "names set by threads",
 	  .without = "the kernel does not let programs read names (lockdown?): threads keep the name they had",
 	  .attempt = 2,
 	  .less = "task_rename and reading kernel memory: no stacks, and names after a rename are not seen" },
-	{ .name = "seed_task", .what = "threads that were there before systop" },
+	{ .name = "seed_task", .what = "threads that existed before systop" },
 	{ 0 }
 };
 

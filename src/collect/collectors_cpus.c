@@ -104,14 +104,14 @@ static void irqs_close(struct collect *c)
 }
 
 static const struct collector_program irqs_programs[] = {
-	{ .name = "softirq_entry", .what = "softirqs: their time, and whom they wake",
+	{ .name = "softirq_entry", .what = "softirqs: their time, and the threads they wake",
 	  .without = "no such tracepoint: a bystander is shown as waker" },
-	{ .name = "irq_handler_entry", .what = "interrupts: their time, and whom they wake",
+	{ .name = "irq_handler_entry", .what = "interrupts: their time, and the threads they wake",
 	  .without = "no such tracepoint: a bystander is shown as waker" },
-	{ .name = "local_timer_entry", .what = "CPUs' timers: their time, gaps, whom they wake",
-	  .without = "no such tracepoint: its time is the thread's that it interrupted, which is shown as waker" },
-	{ .name = "reschedule_entry", .what = "interrupts from other CPUs: their time, and whom they wake",
-	  .without = "no such tracepoint: their time is the thread's that they interrupted, which is shown as waker" },
+	{ .name = "local_timer_entry", .what = "timers of CPUs: their time, gaps, the threads they wake",
+	  .without = "no such tracepoint: its time counts as the interrupted thread's, which is shown as waker" },
+	{ .name = "reschedule_entry", .what = "interrupts from other CPUs: their time, and the threads they wake",
+	  .without = "no such tracepoint: their time counts as the interrupted thread's, which is shown as waker" },
 	{ 0 }
 };
 
@@ -252,7 +252,7 @@ static void waits_close(struct collect *c)
 }
 
 static const struct collector_shed waits_sheds[] = {
-	{ "waits", "who ran during waits and who woke threads, but for one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
+	{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
 	{ 0 }
 };
 

@@ -97,7 +97,7 @@ static void samplers_close(struct collect *c)
 
 static const struct collector_shed samplers_sheds[] = {
 	{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
-	{ "samples/16", "three of four samples more", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
+	{ "samples/16", "three of four remaining samples", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
 	{ 0 }
 };
 
@@ -227,7 +227,7 @@ static void stacks_row_health(const struct collect *c, struct health *h)
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
 		skipped += c->cpus_memory[cpu].stacks_skipped;
 	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
-		   "%" PRIu64 " long ones, above what a CPU may spend on stacks", skipped);
+		   "%" PRIu64 " long blocks beyond the CPU's budget for stacks", skipped);
 }
 
 static void stacks_close(struct collect *c)
@@ -236,7 +236,7 @@ static void stacks_close(struct collect *c)
 }
 
 static const struct collector_shed stacks_sheds[] = {
-	{ "block stacks", "stacks of blocks, but for three a second and CPU", 30, SHEDS(BUDGET_CPU), stacks_shed },
+	{ "block stacks", "stacks of blocks, except three per second and CPU", 30, SHEDS(BUDGET_CPU), stacks_shed },
 	{ 0 }
 };
 

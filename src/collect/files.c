@@ -244,6 +244,6 @@ void files_health(const struct files *f, uint64_t waited, struct health *h)
 	uint32_t nr = files_in_use(f), most = f->mem.max - 1;
 
 	health_add(h, "Maps", "files", nr < most ? HEALTH_ON : HEALTH_DEGRADED,
-		   "%u of %u: %.1f %%; %u made room for others; %" PRIu64 " samples left new ones to the next switch or tick", nr,
+		   "%u of %u: %.1f %%; %u evicted; %" PRIu64 " new ones deferred by samples to the next switch or tick", nr,
 		   most, 100.0 * nr / most, f->given, waited);
 }

@@ -86,7 +86,7 @@ static int refused(const struct load_report *report)
 	     "the kernel refuses BPF %s: %s", r->what, strerror(-a->err));
 	if (r->nr_lines)
 		fail_why("%.73s", r->lines[r->nr_lines - 1]);
-	fail_fix("systop --check -v FILE    # FILE then has all that it says");
+	fail_fix("systop --check -v FILE    # FILE then has the full log");
 	return a->err;
 }
 

@@ -250,7 +250,7 @@ void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int 
 		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
 			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
 	else
-		health_add(h, "Probes", "sample", HEALTH_ON, "what runs, %d times a second on %d CPUs, by %s",
+		health_add(h, "Probes", "sample", HEALTH_ON, "running threads, %d times per second on %d CPUs, by %s",
 			   hz, running, event);
 	samplers_rate(s, &from, &now);
 	if (now < from)

@@ -33,15 +33,15 @@ void selftest_health(const struct selftest *t, struct health *h)
 	switch (t->result) {
 	case SELFTEST_PASSED:
 		health_add(h, "Probes", "unwinder", HEALTH_ON,
-			   "user stacks: systop's own is walked, %d frames", t->frames);
+			   "walks systop's own user stack: %d frames", t->frames);
 		break;
 	case SELFTEST_NO_WALK:
 		health_add(h, "Probes", "unwinder", HEALTH_OFF,
-			   "nothing was found in systop's own address space: this kernel's is not like those known");
+			   "cannot read systop's own address space: unknown kernel layout");
 		break;
 	case SELFTEST_NO_TABLE:
 		health_add(h, "Probes", "unwinder", HEALTH_DEGRADED,
-			   "systop's own stack is cut after %d frames: frame pointers are followed", t->frames);
+			   "systop's own stack is cut after %d frames: using frame pointers", t->frames);
 		break;
 	default:
 		health_add(h, "Probes", "unwinder", HEALTH_FACT, "not tested yet, %d tries", t->tries);

@@ -503,7 +503,7 @@ void unwind_tables_health(const struct unwind_tables *t, struct health *h)
 
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, (uint64_t)t->nr_chunks * UNWIND_CHUNK_BYTES, 0);
 	health_add(h, "Maps", "unwind tables", HEALTH_ON,
-		   "%u files, %u of %u pages, %u rows in %s, %u of %u rules; %" PRIu64 " made room for others", t->files,
+		   "%u files, %u of %u pages, %u rows in %s, %u of %u rules; %" PRIu64 " evicted", t->files,
 		   UNWIND_PAGES - t->pages.left, UNWIND_PAGES, t->nr_chunks * UNWIND_CHUNK_ROWS - t->rows.left, bytes,
 		   UNWIND_RULES - t->free_rules.left, UNWIND_RULES, t->evicted);
 }

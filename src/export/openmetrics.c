@@ -268,7 +268,7 @@ static void put_hist(FILE *to, const char *of, enum hist_id h, struct series *co
 	snprintf(name, sizeof(name), "systop_%s_%s_seconds", of, hists[h].name);
 	for (char *c = name; *c; c++)
 		*c = *c == ' ' ? '_' : *c;
-	snprintf(help, sizeof(help), "%s that ended, %s; the sum is %s: of those that go on, too", hists[h].more,
+	snprintf(help, sizeof(help), "%s that ended, %s; the sum is %s and includes those in progress", hists[h].more,
 		 hists[h].which, metrics[sum].stem);
 	put_family(to, name, "histogram", UNIT_NS, help);
 	for (size_t i = 0; i < nr; i++) {
@@ -282,7 +282,7 @@ static void put_threads(FILE *to, const char *of, struct series *const *list, si
 	char name[80];
 
 	snprintf(name, sizeof(name), "systop_%s_threads", of);
-	put_family(to, name, "gauge", UNIT_COUNT, "threads at the end of the last interval, with those that ended in it");
+	put_family(to, name, "gauge", UNIT_COUNT, "threads at the end of the last interval, including those that ended in it");
 	for (size_t i = 0; i < nr; i++)
 		put_sample(to, name, "", list[i]->label, UNIT_COUNT, list[i]->threads);
 }
@@ -337,8 +337,8 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	put_subject(to, "host", &o->host_only, 1);
 	put_subject(to, "cgroup", o->cgroups, o->nr);
 	put_pressure(to, o, t);
-	put_loss(to, "systop_lost", "what is missing since the start, by cause", t, 0, LOSS_REPAIRED);
-	put_loss(to, "systop_repaired", "what was missed since the start and found elsewhere, by cause: no loss", t,
+	put_loss(to, "systop_lost", "lost since the start, by cause", t, 0, LOSS_REPAIRED);
+	put_loss(to, "systop_repaired", "missed but recovered since the start, by cause: no loss", t,
 		 LOSS_REPAIRED, LOSS_COUNT);
 	fputs("# EOF\n", to);
 	return fflush(to) || ferror(to) ? -EIO : 0;
@@ -372,7 +372,7 @@ static int end(struct export *e, FILE *to)
 const struct exporter export_openmetrics = {
 	.name = "openmetrics",
 	.operand = "FILE",
-	.help = "write host and cgroups to FILE as OpenMetrics text at each refresh, in place of the one before; - is stdout",
+	.help = "write host and cgroups to FILE as OpenMetrics text at each refresh, replacing the previous text; - is stdout",
 	.needs = EXPORT_TICKS,
 	.others_read = true,
 	.begin = begin,

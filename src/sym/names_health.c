@@ -12,7 +12,7 @@
 static void worker_health(const struct worker *w, const char *name, const char *what, struct health *h)
 {
 	if (w->off)
-		health_add(h, "Helpers", name, HEALTH_OFF, "%d of them are stuck in the kernel: no more are started",
+		health_add(h, "Helpers", name, HEALTH_OFF, "%d are stuck in the kernel: no more are started",
 			   w->nr_stuck);
 	else if (w->helper.socket < 0 && *helper_trouble())
 		health_add(h, "Helpers", name, HEALTH_OFF, "ended, and cannot be restarted");

@@ -388,11 +388,11 @@ def told_on_the_health_page(place):
             for _, make, reason in HOSTILE:
                 if reason:
                     t.wait(rf"{make.__name__}0 .*{re.escape(reason)}")
-            rules, evicted = t.wait(r"(\d+) of 16384 rules; (\d+) made room for others").groups()
+            rules, evicted = t.wait(r"(\d+) of 16384 rules; (\d+) evicted").groups()
         finally:
             for proc in running:
                 end(proc)
-    assert int(rules) <= 3 * 2048 and evicted == "0", f"{rules} rules, {evicted} made room for others"
+    assert int(rules) <= 3 * 2048 and evicted == "0", f"{rules} rules, {evicted} evicted"
 
 
 # --- Honest giants

@@ -306,7 +306,7 @@ static int end(struct export *e, FILE *to)
 
 const struct exporter export_json = {
 	.name = "json",
-	.help = "print one JSON object a line",
+	.help = "print one JSON object per line",
 	.needs = EXPORT_TICKS,
 	.tick = tick,
 	.more = more,

@@ -80,24 +80,24 @@ static struct json_object *choice(const char *const *names, int nr, const char *
 
 static struct json_object *wait_schema(void)
 {
-	struct json_object *o = record("who ran instead in its runqueue waits of 100 us (--wait-min) and more, most first");
+	struct json_object *o = record("who ran instead in its runqueue waits of at least 100 us (--wait-min), largest first");
 
 	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
-				   "thread: this one; several: others, before; wakeup: it was on its way to an idle CPU, or "
+				   "thread: this one; several: other earlier ones; wakeup: it was on its way to an idle CPU, or "
 				   "to a runqueue; limit: a cgroup's CPU limit stopped it"));
 	property(o, "tgid", node("integer", true, NULL));
 	property(o, "tid", node("integer", true, NULL));
 	property(o, "comm", node("string", true, NULL));
-	property(o, "cgroup", node("string", true, "of that thread, or whose limit it was"));
+	property(o, "cgroup", node("string", true, "of that thread, or the one with the limit"));
 	property(o, "ns", node("integer", false, "of waits that ended in the interval"));
 	return o;
 }
 
 static struct json_object *waker_schema(void)
 {
-	struct json_object *o = record("who woke it, most often first");
+	struct json_object *o = record("its wakers, most frequent first");
 
-	property(o, "kind", choice(wake_context_names, WAKE_CONTEXTS, "a thread, or what interrupt"));
+	property(o, "kind", choice(wake_context_names, WAKE_CONTEXTS, "a thread, or the kind of interrupt"));
 	property(o, "tid", node("integer", true, NULL));
 	property(o, "comm", node("string", true, "of the thread, if it is known, or name of the interrupt"));
 	property(o, "count", node("integer", false, "times"));
@@ -153,21 +153,21 @@ static struct json_object *cpu_schema(void)
 	property(o, "cpu", node("integer", false, NULL));
 	property(o, "run_ns", node("integer", false, "running a thread"));
 	property(o, "idle_ns", node("integer", false, NULL));
-	property(o, "steal_ns", node("integer", true, "the hypervisor ran somebody else; null: the kernel does not say"));
-	property(o, "irq_ns", node("integer", true, "of run_ns and idle_ns, in interrupts; null: timers' are not seen here"));
+	property(o, "steal_ns", node("integer", true, "taken by the hypervisor; null: not reported by the kernel"));
+	property(o, "irq_ns", node("integer", true, "the part of run_ns and idle_ns in interrupts; null: timer interrupts are not seen here"));
 	property(o, "switches", node("integer", false, NULL));
 	return o;
 }
 
 static struct json_object *irq_schema(void)
 {
-	struct json_object *o = record("what interrupts did on all CPUs, by where they come from");
+	struct json_object *o = record("interrupts on all CPUs, by source");
 
 	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs; 24+127: line 24 and 127 more of its device"));
 	property(o, "kind", choice(irq_kind_names, IRQ_KINDS, "hard: a line, vector: the CPU's own, soft: a softirq"));
-	property(o, "device", node("string", false, "who handles a line, by /proc/interrupts"));
+	property(o, "device", node("string", false, "handler of a line, from /proc/interrupts"));
 	property(o, "count", node("integer", false, NULL));
-	property(o, "ns", node("integer", false, "time in it, without what interrupted it"));
+	property(o, "ns", node("integer", false, "time in it, without nested interrupts"));
 	property(o, "max_ns", node("integer", false, "the longest"));
 	property(o, "p99_ns", node("integer", true, "99 % took less; from a histogram"));
 	property(o, "cpus", node("integer", false, "on how many CPUs"));
@@ -176,14 +176,14 @@ static struct json_object *irq_schema(void)
 
 static struct json_object *self_schema(void)
 {
-	struct json_object *o = record("what systop costs");
+	struct json_object *o = record("cost of systop");
 
 	property(o, "cpu_ns", node("integer", false, "CPU time of its processes"));
 	property(o, "rss_bytes", node("integer", true, NULL));
 	property(o, "bpf_ns", node("integer", false, "estimated run time of its BPF programs"));
 	property(o, "bpf_bytes", node("integer", false, "memory of its BPF maps"));
 	property(o, "turn_ns", node("integer", false, "longest turn of its main loop in the last 10 to 20 s"));
-	property(o, "turn_work_ns", node("integer", false, "the same, without what it waited for a CPU"));
+	property(o, "turn_work_ns", node("integer", false, "the same, without waits for a CPU"));
 	return o;
 }
 
@@ -194,11 +194,11 @@ static struct json_object *stacks_schema(void)
 		bool null;
 	} of[] = {
 		{ "total", "of all threads", false },
-		{ "stacks", "of that, with a stack; the rest has none: too short a block, over the budget, or no room", false },
-		{ "unwound", "of what has a stack, down to a root; null: nothing has one", true },
+		{ "stacks", "the part with a stack; the rest has none: the block was too short, the budget used up, or no room", false },
+		{ "unwound", "the part of stacks_ns that reaches a root; null: no stacks", true },
 		{ "named", "each stack's weight times the share of its frames that have a name; null: nothing has a stack", true },
 	};
-	struct json_object *o = record("how good the stacks are of what the threads did, by weight");
+	struct json_object *o = record("quality of stacks, by weight");
 
 	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
 		enum metric_id m = metric_weight(place);
@@ -233,7 +233,7 @@ int json_schema(FILE *to)
 	property(o, "scope", node("string", false, NULL));
 	property(o, "loss", loss);
 	property(o, "repaired", repaired);
-	property(o, "dropped_refreshes", node("integer", false, "not written since the start, as the reader was late"));
+	property(o, "dropped_refreshes", node("integer", false, "refreshes not written since the start because the reader was slow"));
 	property(o, "self", self_schema());
 	property(o, "shed", list_of(node("string", false, "details left out to stay below --max-cpu and --max-mem")));
 	property(o, "stacks", stacks_schema());

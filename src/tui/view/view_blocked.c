@@ -105,7 +105,7 @@ static void blocked_view_fini(void *state)
 }
 
 const struct view view_blocked = {
-	.legend = ">= began before systop",
+	.legend = "<= began before systop: at most",
 	.state_size = sizeof(struct blocked_view),
 	.update = blocked_update,
 	.draw = blocked_draw,
