@@ -20,6 +20,27 @@
 #define HIST_SLOTS 23
 #define HIST_SHIFT 10
 
+/*
+ * What the kernel counts of each thread, one line each: copied to the slot when the thread leaves the CPU, is sampled,
+ * and gets the slot, and shown from there. To add a counter, add a line here, its field in struct slot, on a line that
+ * every switch writes, and its metric. A field has 64 bits unless every kernel has the counter: see COUNT_UNKNOWN.
+ *
+ * field, member of task_struct, metric
+ */
+#define SLOT_COUNTS(_)                                                                                                   \
+	_(voluntary,   nvcsw,  VOLUNTARY)                                                                                \
+	_(involuntary, nivcsw, INVOLUNTARY)
+
+/* Which of them: a stack of such an event is of kind STACK_COUNTED + this. */
+enum count_id {
+#define _(field, ...) COUNT_##field,
+	SLOT_COUNTS(_)
+#undef _
+	COUNT_IDS
+};
+
+#define COUNT_UNKNOWN (~0ULL) /* this kernel does not count it */
+
 enum slot_state {
 	SLOT_FREE,
 	SLOT_RUNNING,
@@ -90,7 +111,7 @@ struct slot {
 	/* line 2: what the next switch compares with, and all that a wakeup touches */
 	__u64 run_delay;   /* the kernel's sum of its runqueue waits at its last switch */
 	__u64 exec_ns;     /* the kernel's sum of its running time at its last switch-out */
-	__u32 voluntary;   /* the kernel's counts of its switches at its last switch-out; */
+	__u32 voluntary;   /* SLOT_COUNTS: the kernel's counts of its switches; */
 	__u32 involuntary; /* like all counts here, they wrap at 2^32 */
 	__u64 cred;        /* address of the credentials by which in_scope and uid were decided: never followed */
 	__u32 waker_since; /* `wakeups` when the present waker's series of wakeups began */
@@ -205,6 +226,8 @@ struct cpu_slot {
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 files_waited;  /* samples that met new files and left adding them to the next switch or tick */
 	__u64 stacks_skipped; /* long blocks beyond the budget */
+	__u64 counted_paid;  /* time up to which stacks of counted events are paid for */
+	__u64 counted_skipped; /* counted events beyond the budget */
 	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;
 	__u64 was_runq;
@@ -241,6 +264,7 @@ struct shared {
 	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 peek_slot;     /* slot whose user stack is being read, see blocked.bpf.c; 0: none */
 	__u64 block_price_ns; /* set by user space: 1 s / stacks of blocks allowed per second and CPU, see block_afford() */
+	__u64 counted_price_ns; /* set by user space: the same for stacks of counted events */
 	__u64 wait_price_ns; /* set by user space: of each reported wait, see wait_afford() */
 
 	/* Written by all CPUs when threads, files and stacks come and go. */
