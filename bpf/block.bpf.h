@@ -42,14 +42,7 @@ extern struct parked_map parked_stacks SEC(".maps");
 /* Whether the CPU can afford one more stack of a block at @now, at @times the price. */
 static __always_inline bool block_afford(struct cpu_slot *c, __u64 now, __u32 times)
 {
-	__u64 paid = c->stacks_paid;
-
-	if (paid + BLOCK_BURST_NS < now)
-		paid = now - BLOCK_BURST_NS;
-	if (paid > now)
-		return false;
-	c->stacks_paid = paid + times * shared.block_price_ns;
-	return true;
+	return stack_afford(&c->stacks_paid, now, BLOCK_BURST_NS, times * shared.block_price_ns);
 }
 
 /* Short blocks after a long one whose user stacks are still taken: the next long one may be among them. */

@@ -173,8 +173,6 @@ struct task_struct {
 	struct task_struct *group_leader;
 	__u64 utime;
 	__u64 stime;
-	unsigned long nvcsw;
-	unsigned long nivcsw;
 	__u64 start_boottime;
 	const struct cred *cred;
 	char comm[16];

@@ -73,6 +73,24 @@ static __always_inline __u32 task_slot(struct task_struct *t)
 	return ref->slot;
 }
 
+/* A thread's counters, as kernels have them. */
+struct task_struct___counts {
+#define _(field, member, metric) unsigned long member;
+	SLOT_COUNTS(_)
+#undef _
+} __attribute__((preserve_access_index));
+
+/* slot_counts - copies what the kernel counted of the thread so far. */
+static __always_inline void slot_counts(struct slot *s, struct task_struct *task)
+{
+	struct task_struct___counts *t = (void *)task;
+
+#define _(field, member, metric)                                                                                         \
+	s->field = sizeof(s->field) == 4 || bpf_core_field_exists(t->member) ? t->member : COUNT_UNKNOWN;
+	SLOT_COUNTS(_)
+#undef _
+}
+
 /* Fills in the thread's name and ids. The caller owns the slot. */
 static __always_inline void slot_identify(struct slot *s, struct task_struct *t)
 {
@@ -87,6 +105,7 @@ static __always_inline void slot_identify(struct slot *s, struct task_struct *t)
 	s->policy = t->policy;
 	s->utime_ns = t->utime;
 	s->stime_ns = t->stime;
+	slot_counts(s, t);
 }
 
 /* Returns an empty slot that only the caller knows, 0: all are in use. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The sampler of each CPU: records what runs there, with its stacks, and updates what sched_switch would write only
- * when the running thread leaves: a lone busy thread may not leave for seconds.
+ * when the running thread leaves: a lone busy thread may not leave for seconds. It also runs at each event of a kind that
+ * SLOT_COUNTS has and whose stacks are wanted: the perf event's cookie says which.
  */
 
 #include "maps.bpf.h"
@@ -49,6 +50,7 @@ static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot 
 	slot_begin(s);
 	s->utime_ns = t->utime;
 	s->stime_ns = t->stime;
+	slot_counts(s, t);
 	s->policy = t->policy;
 	s->prio = t->prio;
 	if (scope_changed(s, t))
@@ -109,6 +111,16 @@ static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct f
 	return 0;
 }
 
+/* Stacks of counted events that may be taken at once after a quiet time, expressed as time. */
+#define COUNTED_BURST_NS 250000000
+
+/* What runs the program: enum stack_kind. Asked for wherever it matters: if it were kept, the verifier would walk what
+ * follows for each kind. */
+static __always_inline __u64 sampled_kind(const __u64 *ctx)
+{
+	return bpf_get_attach_cookie((void *)ctx);
+}
+
 SEC("perf_event")
 int sample(const __u64 *ctx)
 {
@@ -116,19 +128,20 @@ int sample(const __u64 *ctx)
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
 	struct task_struct *t = bpf_get_current_task_btf();
-	struct stack_event what = { .kind = STACK_SAMPLE, .weight = 1, .cpu = cpu }, *e;
+	struct stack_event what = { .kind = sampled_kind(ctx), .weight = 1, .cpu = cpu }, *e;
 	enum sample_class class;
+	__u64 place, times;
 	struct slot *s;
-	__u64 place;
 	long bytes;
 
 	if (!c || !k)
 		return 0;
-	if (shared.sampler_timer)
+	if (shared.sampler_timer && sampled_kind(ctx) == STACK_SAMPLE)
 		tick_seen(c, cpu, bpf_ktime_get_ns());
 	index = sample_slot(t, c);
 	class = sample_class(t, index);
-	c->samples[class < SAMPLE_CLASSES ? class : 0]++;
+	times = account_sub(1, sampled_kind(ctx)); /* a counted event is no sample of what the CPU does */
+	c->samples[class < SAMPLE_CLASSES ? class : 0] += times;
 	s = slot_at(index);
 	what.irq = irq_sampled(c);
 	if (!kernel_reads || !shared.stack_generation || class == SAMPLE_SELF)
@@ -138,6 +151,11 @@ int sample(const __u64 *ctx)
 	if (!s || !s->in_scope)
 		return 0;
 	what.at = bpf_ktime_get_ns();
+	if (sampled_kind(ctx) >= STACK_COUNTED &&
+	    !stack_afford(&c->counted_paid, what.at, COUNTED_BURST_NS, shared.counted_price_ns)) {
+		c->counted_skipped++;
+		return 0;
+	}
 	what.slot = index;
 	what.tid = s->tid;
 	what.runq_ns = s->runq_ns;
@@ -145,8 +163,8 @@ int sample(const __u64 *ctx)
 		what.flags |= STACK_GUEST;
 	bytes = in_user_code(ctx) ? 0 : bpf_get_stack((void *)ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
 	if (bytes > 0 && k->frames[0] - shared.entry_from < shared.entry_to - shared.entry_from) {
-		c->samples[class < SAMPLE_CLASSES ? class : 0]--;
-		c->samples[SAMPLE_ENTRY]++;
+		c->samples[class < SAMPLE_CLASSES ? class : 0] -= times;
+		c->samples[SAMPLE_ENTRY] += times;
 		class = SAMPLE_ENTRY;
 	}
 	if (bytes > 0) {
@@ -164,8 +182,10 @@ int sample(const __u64 *ctx)
 		return 0;
 	*e = what;
 	stack_tell(e, place);
-	record(c, cpu, what.at, RING_SAMPLE,
-	       (what.tid & RING_SAMPLE_TID) | (what.flags & STACK_USER_MODE ? RING_USER_MODE : 0), what.user, what.kernel);
+	if (sampled_kind(ctx) == STACK_SAMPLE)
+		record(c, cpu, what.at, RING_SAMPLE,
+		       (what.tid & RING_SAMPLE_TID) | (what.flags & STACK_USER_MODE ? RING_USER_MODE : 0), what.user,
+		       what.kernel);
 	c->sample_ns += account_sub(bpf_ktime_get_ns(), what.at);
 	return 0;
 }

@@ -254,8 +254,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		count_notes(c, account_out(out, &e));
 		if (out->flags & SLOT_THROTTLED)
 			out->throttle_ns = throttle_sum(cfs_rq);
-		out->voluntary = prev->nvcsw;
-		out->involuntary = prev->nivcsw;
+		slot_counts(out, prev);
 		if (c->findings || split_changed(c, &e)) {
 			out->utime_ns = prev->utime;
 			out->stime_ns = prev->stime;
@@ -427,6 +426,7 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 	now = clock_now(c);
 	slot_begin(s);
 	account_lost(s, now, p->se.sum_exec_runtime, p->sched_info.run_delay);
+	slot_counts(s, p);
 	s->since = now;
 	s->state = SLOT_DEAD;
 	s->task = 0;

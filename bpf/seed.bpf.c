@@ -81,8 +81,6 @@ int seed_task(struct bpf_iter__task *ctx)
 	s->flags = flags;
 	s->run_delay = t->sched_info.run_delay;
 	s->exec_ns = t->se.sum_exec_runtime;
-	s->voluntary = t->nvcsw;
-	s->involuntary = t->nivcsw;
 	s->migrations = t->se.nr_migrations;
 	s->cpu = t->wake_cpu;
 

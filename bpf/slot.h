@@ -20,6 +20,29 @@
 #define HIST_SLOTS 23
 #define HIST_SHIFT 10
 
+/*
+ * What the kernel counts of each thread, one line each: copied to the slot when the thread leaves the CPU, is sampled,
+ * and gets the slot, and shown from there. To add a counter, add a line here, its field in struct slot, on a line that
+ * every switch writes, and its metric. A field has 64 bits unless every kernel has the counter: see COUNT_UNKNOWN.
+ *
+ * field, member of task_struct, metric
+ */
+#define SLOT_COUNTS(_)                                                                                                   \
+	_(voluntary,    nvcsw,   VOLUNTARY)                                                                              \
+	_(involuntary,  nivcsw,  INVOLUNTARY)                                                                            \
+	_(minor_faults, min_flt, MINOR_FAULTS)                                                                           \
+	_(major_faults, maj_flt, MAJOR_FAULTS)
+
+/* Which of them: a stack of such an event is of kind STACK_COUNTED + this. */
+enum count_id {
+#define _(field, ...) COUNT_##field,
+	SLOT_COUNTS(_)
+#undef _
+	COUNT_IDS
+};
+
+#define COUNT_UNKNOWN (~0ULL) /* this kernel does not count it */
+
 enum slot_state {
 	SLOT_FREE,
 	SLOT_RUNNING,
@@ -90,7 +113,7 @@ struct slot {
 	/* line 2: what the next switch compares with, and all that a wakeup touches */
 	__u64 run_delay;   /* the kernel's sum of its runqueue waits at its last switch */
 	__u64 exec_ns;     /* the kernel's sum of its running time at its last switch-out */
-	__u32 voluntary;   /* the kernel's counts of its switches at its last switch-out; */
+	__u32 voluntary;   /* SLOT_COUNTS: the kernel's counts of its switches; */
 	__u32 involuntary; /* like all counts here, they wrap at 2^32 */
 	__u64 cred;        /* address of the credentials by which in_scope and uid were decided: never followed */
 	__u32 waker_since; /* `wakeups` when the present waker's series of wakeups began */
@@ -123,7 +146,7 @@ struct slot {
 	__s16 prio;
 	__u16 policy;
 
-	/* line 6: rarely used */
+	/* line 6: rarely used, but throttled_ns and SLOT_COUNTS at every switch */
 	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* time that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: running time since `since`, from the kernel; written by the CPU it left */
@@ -132,6 +155,8 @@ struct slot {
 	__u64 softirq_began; /* preemptible softirqs: start of the one it runs */
 	__u32 softirq;     /* source of that softirq: WAKE_SOURCE(), 0: none; valid only while the kernel says that
 			    * it runs one */
+	__u64 minor_faults; /* SLOT_COUNTS */
+	__u64 major_faults;
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 384, "six cache lines");
@@ -205,6 +230,8 @@ struct cpu_slot {
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 files_waited;  /* samples that met new files and left adding them to the next switch or tick */
 	__u64 stacks_skipped; /* long blocks beyond the budget */
+	__u64 counted_paid;  /* time up to which stacks of counted events are paid for */
+	__u64 counted_skipped; /* counted events beyond the budget */
 	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;
 	__u64 was_runq;
@@ -241,6 +268,7 @@ struct shared {
 	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 peek_slot;     /* slot whose user stack is being read, see blocked.bpf.c; 0: none */
 	__u64 block_price_ns; /* set by user space: 1 s / stacks of blocks allowed per second and CPU, see block_afford() */
+	__u64 counted_price_ns; /* set by user space: the same for stacks of counted events */
 	__u64 wait_price_ns; /* set by user space: of each reported wait, see wait_afford() */
 
 	/* Written by all CPUs when threads, files and stacks come and go. */

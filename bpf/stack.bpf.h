@@ -158,6 +158,20 @@ __weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot
 	return stack_intern(k, &n, c);
 }
 
+/* stack_afford - whether the CPU can afford one more stack at @now. @paid: time up to which its stacks are paid for, at
+ * most @burst ns before @now; @price: of this one, ns */
+static __always_inline bool stack_afford(__u64 *paid, __u64 now, __u64 burst, __u64 price)
+{
+	__u64 from = *paid;
+
+	if (from + burst < now)
+		from = now - burst;
+	if (from > now)
+		return false;
+	*paid = from + price;
+	return true;
+}
+
 /* --- Events */
 
 /* The next event of this CPU's ring; stack_tell() publishes it. NULL: lost, counted. */

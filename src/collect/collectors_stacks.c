@@ -116,6 +116,9 @@ const struct collector collector_samplers = {
 #define BLOCK_PRICE_NS 10000000ULL
 #define BLOCKS_SHED_TIMES 32
 
+/* The same for stacks of counted events: a thousand take 0.4 % of the CPU. */
+#define COUNTED_PRICE_NS 1000000ULL
+
 /* Bits of an index in a stack's id: a CPU meets up to 100 new stacks of 4 lines between two looks at the dictionary. */
 static uint32_t stack_bits(int cpus)
 {
@@ -132,6 +135,7 @@ static void stacks_configure(struct systop *skel, struct load *l)
 
 	skel->rodata->stack_index_bits = bits;
 	skel->bss->shared.block_price_ns = BLOCK_PRICE_NS;
+	skel->bss->shared.counted_price_ns = COUNTED_PRICE_NS;
 	bpf_map__set_max_entries(skel->maps.stacks, 2 * STACK_HALF(bits));
 	bpf_map__set_max_entries(skel->maps.stack_lines, 2 * STACK_LINES_HALF(bits));
 	bpf_map__set_max_entries(skel->maps.parked_stacks, skel->rodata->slots_max);
@@ -211,6 +215,7 @@ static int stacks_tick(struct collect *c, uint64_t now)
 static void stacks_shed(struct collect *c, bool shed)
 {
 	c->shared->block_price_ns = BLOCK_PRICE_NS * (shed ? BLOCKS_SHED_TIMES : 1);
+	c->shared->counted_price_ns = COUNTED_PRICE_NS * (shed ? BLOCKS_SHED_TIMES : 1);
 }
 
 static void stacks_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
@@ -220,7 +225,7 @@ static void stacks_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 
 static void stacks_row_health(const struct collect *c, struct health *h)
 {
-	uint64_t skipped = 0;
+	uint64_t skipped = 0, counted = 0;
 
 	health_stack_ends(h, stacks_ends(c->stacks));
 	stacks_health(c->stacks, h);
@@ -228,6 +233,10 @@ static void stacks_row_health(const struct collect *c, struct health *h)
 		skipped += c->cpus_memory[cpu].stacks_skipped;
 	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
 		   "%" PRIu64 " long blocks beyond the CPU's budget for stacks", skipped);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		counted += c->cpus_memory[cpu].counted_skipped;
+	health_add(h, "Maps", "events without a stack", HEALTH_FACT,
+		   "%" PRIu64 " counted events beyond the CPU's budget for stacks", counted);
 }
 
 static void stacks_close(struct collect *c)
@@ -236,7 +245,8 @@ static void stacks_close(struct collect *c)
 }
 
 static const struct collector_shed stacks_sheds[] = {
-	{ "block stacks", "stacks of blocks, except three per second and CPU", 30, SHEDS(BUDGET_CPU), stacks_shed },
+	{ "block stacks", "stacks of blocks, except three per second and CPU, and of counted events, except 31", 30,
+	  SHEDS(BUDGET_CPU), stacks_shed },
 	{ 0 }
 };
 

@@ -30,6 +30,9 @@ struct samplers {
 	long rate; /* the kernel's limit, at the start */
 	const struct online *online;
 	bool all, hardware;
+	bool counts;     /* every event of a kind, */
+	uint64_t event;  /* PERF_COUNT_SW_*, else a time */
+	uint64_t kind;   /* enum stack_kind */
 	struct sampler *cpus;
 };
 
@@ -51,9 +54,9 @@ static int sampler_open(const struct samplers *s, int cpu)
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = s->hardware ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
-		.config = s->hardware ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = s->frequency,
+		.config = s->counts ? s->event : s->hardware ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
+		.freq = !s->counts,
+		.sample_freq = s->counts ? 1 : s->frequency, /* or the period */
 	};
 
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -61,12 +64,13 @@ static int sampler_open(const struct samplers *s, int cpu)
 
 static void sampler_start(struct samplers *s, int cpu)
 {
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = s->kind);
 	struct sampler *one = &s->cpus[cpu];
 
 	one->fd = sampler_open(s, cpu);
 	if (one->fd < 0)
 		return;
-	one->link = bpf_program__attach_perf_event(s->prog, one->fd);
+	one->link = bpf_program__attach_perf_event_opts(s->prog, one->fd, &opts);
 	if (!one->link)
 		close(one->fd); /* otherwise it belongs to the link */
 }
@@ -149,8 +153,7 @@ void samplers_rate(const struct samplers *s, long *start, long *now)
 	*now = rate_now();
 }
 
-struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
-			      bool cpu_clock)
+static struct samplers *new_samplers(struct bpf_program *prog, const struct online *online, bool all)
 {
 	struct samplers *s = calloc(1, sizeof(*s));
 
@@ -159,16 +162,40 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 	s->prog = prog;
 	s->online = online;
 	s->nr_cpus = online_possible(online);
-	s->frequency = frequency;
 	s->all = all;
 	s->cpus = calloc(s->nr_cpus, sizeof(*s->cpus));
 	if (!s->cpus) {
 		free(s);
 		return NULL;
 	}
+	return s;
+}
+
+struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
+			      bool cpu_clock)
+{
+	struct samplers *s = new_samplers(prog, online, all);
+
+	if (!s)
+		return NULL;
+	s->frequency = frequency;
 	find_tickless(s);
 	s->hardware = !cpu_clock && has_cycles(s);
 	s->rate = rate_now();
+	samplers_follow(s, true);
+	return s;
+}
+
+struct samplers *samplers_count(struct bpf_program *prog, const struct online *online, uint64_t event, uint64_t kind,
+				bool all)
+{
+	struct samplers *s = new_samplers(prog, online, all);
+
+	if (!s)
+		return NULL;
+	s->counts = true;
+	s->event = event;
+	s->kind = kind;
 	samplers_follow(s, true);
 	return s;
 }
@@ -238,6 +265,19 @@ static const char *const sample_classes[SAMPLE_CLASSES] = {
 	[SAMPLE_ENTRY] = "entering the kernel",
 	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
 };
+
+void samplers_count_health(const struct samplers *s, const char *name, const char *what, struct health *h)
+{
+	int running, wanted, hz;
+	const char *event;
+
+	samplers_state(s, &running, &wanted, &hz, &event);
+	if (running < wanted)
+		health_add(h, "Probes", name, HEALTH_DEGRADED,
+			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
+	else
+		health_add(h, "Probes", name, HEALTH_ON, "%s, on %d CPUs", what, running);
+}
 
 void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int nr, struct health *h)
 {

@@ -20,6 +20,11 @@ struct samplers;
  */
 struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
 			      bool cpu_clock);
+
+/* samplers_count - runs @prog at each event of a kind, on the same CPUs as samplers_new(). @event: PERF_COUNT_SW_*; @kind:
+ * attach cookie, enum stack_kind. NULL: as above. */
+struct samplers *samplers_count(struct bpf_program *prog, const struct online *online, uint64_t event, uint64_t kind,
+				bool all);
 void samplers_free(struct samplers *s);
 
 /* samplers_set_frequency - applies from now on. */
@@ -45,6 +50,9 @@ void samplers_rate(const struct samplers *s, long *start, long *now);
 /* samplers_state - on how many of the wanted CPUs they run, how often, and by what: "cycles", "cpu-clock". */
 void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
 		    const char **event);
+
+/* samplers_count_health - adds the number of CPUs on which samplers_count() runs. @name: of the line; @what: what it counts */
+void samplers_count_health(const struct samplers *s, const char *name, const char *what, struct health *h);
 
 /* samplers_health - adds the CPUs that are sampled, and what the @nr CPUs were doing in samples. */
 void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int nr, struct health *h);

@@ -208,11 +208,12 @@ static void show_split(struct shown *r, const struct slot *c, struct values *v)
 
 static void show_counts(struct shown *r, const struct slot *c, struct values *v)
 {
-	v->v[METRIC_VOLUNTARY] = (uint32_t)(c->voluntary - r->voluntary);
-	v->v[METRIC_INVOLUNTARY] = (uint32_t)(c->involuntary - r->involuntary);
+#define _(field, member, metric)                                                                                         \
+	v->v[METRIC_##metric] = c->field == COUNT_UNKNOWN ? VALUE_NA : (typeof(c->field))(c->field - r->field);          \
+	r->field = c->field;
+	SLOT_COUNTS(_)
+#undef _
 	v->v[METRIC_MIGRATIONS] = (uint32_t)(c->migrations - r->migrations);
-	r->voluntary = c->voluntary;
-	r->involuntary = c->involuntary;
 	r->migrations = c->migrations;
 	hist_grew(&v->hist[HIST_RUNQ], HIST_SHIFT, c->runq_hist, r->runq_hist, HIST_SLOTS);
 }

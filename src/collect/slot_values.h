@@ -37,7 +37,9 @@ struct shown {
 	bool split_known;
 	uint64_t end;      /* end of the interval shown; the sums lack idle time since then */
 	uint64_t sums[SUM_COUNT];
-	uint32_t voluntary, involuntary;
+#define _(field, ...) typeof(((struct slot *)0)->field) field;
+	SLOT_COUNTS(_)
+#undef _
 	uint64_t utime_ns, stime_ns;
 	float user_share;  /* of the running time, by the last interval that contained a timer tick */
 	uint32_t migrations;

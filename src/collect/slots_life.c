@@ -69,8 +69,9 @@ int slots_identify(struct slots *s, uint32_t index, const struct slot *c)
 	r->in_scope = c->in_scope;
 	r->end = shown->end = c->born_ns;
 	if (c->sighted) { /* the kernel's counts predate the slot: use the growth only */
-		shown->voluntary = c->voluntary;
-		shown->involuntary = c->involuntary;
+#define _(field, ...) shown->field = c->field;
+		SLOT_COUNTS(_)
+#undef _
 		shown->migrations = c->migrations;
 		shown->utime_ns = c->utime_ns;
 		shown->stime_ns = c->stime_ns;

@@ -305,6 +305,12 @@ static uint8_t notes_of(const struct stack_event *e)
 	       (e->flags & STACK_GUEST ? NOTE_GUEST : 0);
 }
 
+static const enum metric_id counted[COUNT_IDS] = {
+#define _(field, member, metric) [COUNT_##field] = METRIC_##metric,
+	SLOT_COUNTS(_)
+#undef _
+};
+
 /* The thread's metric that the event belongs to; METRIC_NONE: an unknown kind. Softirqs in ksoftirqd are its own
  * running time: no interrupt took any of it. */
 static enum metric_id metric_of(const struct stacks_thread *t, const struct stack_event *e)
@@ -316,8 +322,10 @@ static enum metric_id metric_of(const struct stacks_thread *t, const struct stac
 		return METRIC_D;
 	case STACK_SLEEP:
 		return METRIC_SLEEP;
+	case STACK_COUNTED:
+		break;
 	}
-	return METRIC_NONE;
+	return e->kind >= STACK_COUNTED && e->kind - STACK_COUNTED < COUNT_IDS ? counted[e->kind - STACK_COUNTED] : METRIC_NONE;
 }
 
 /* The part of a block in this tick: earlier ticks showed the rest. */

@@ -6,7 +6,8 @@ void values_add(struct values *to, const struct values *from)
 	for (int f = 0; f < METRIC_COUNT; f++) {
 		uint64_t v = from->v[f];
 
-		if (v == VALUE_NA && f == METRIC_STEAL) /* unknown for every thread */
+		/* Unknown for every thread; the split is not, until the kernel's tick saw the thread. */
+		if (v == VALUE_NA && f != METRIC_USER && f != METRIC_KERNEL)
 			to->v[f] = VALUE_NA;
 		if (v == VALUE_NA || to->v[f] == VALUE_NA)
 			continue;

@@ -14,6 +14,8 @@
 /* An unknown value: printed as "-", exported as null, never 0. */
 #define VALUE_NA UINT64_MAX
 
+#define DROP_HIDDEN 10
+
 enum metric_kind {
 	KIND_SUM,      /* sum over threads in the interval: shown as a share of it, or per second */
 	KIND_SPAN,     /* adds up like a sum, but is shown as is */
@@ -29,7 +31,7 @@ enum metric_kind {
  * id, name (JSON adds the unit: run_ns), column title, unit (NS, COUNT, BYTES), kind, whether it is part of wall time
  * (WALL: these add up to the time alive), its use as a weight of stacks (NONE: not used), name of its counter in a
  * trace (NULL: none), colour role, column width, drop priority (columns with the highest number leave a narrow screen
- * first; 0 = never shown as a column), help
+ * first; 0 = never shown as a column, DROP_HIDDEN = hidden unless chosen), help
  *
  * Kinds: SUM, SPAN, MAX(histogram), QUANTILE(histogram, q).
  * Weights: WEIGHT(place among them, name in --folded and JSON, title, name where all are shown), or SAMPLED(...) if
@@ -53,7 +55,9 @@ enum metric_kind {
 	_(VOLUNTARY,   "switches_voluntary",   "VCS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "voluntary context switches: it went to wait for something") \
 	_(INVOLUNTARY, "switches_involuntary", "ICS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "involuntary context switches: it was preempted") \
 	_(WAKEUPS,     "wakeups",     "WAKE/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "times it was woken") \
-	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU")
+	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU") \
+	_(MINOR_FAULTS, "minor_faults", "MINF/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, DROP_HIDDEN, "page faults that needed no disk: first touches of memory, copies on write") \
+	_(MAJOR_FAULTS, "major_faults", "MAJF/s", COUNT, SUM, PART, WEIGHT(5, "majflt", "MajFlt", "major faults"), NULL, D, 6, DROP_HIDDEN, "page faults that waited for a disk: pages of files, or in swap")
 
 enum metric_id {
 #define _(id, ...) METRIC_##id,

@@ -20,8 +20,8 @@ NAMED = {
     "src/collect/slots.c": "METRIC_THROTTLED",
     "src/collect/stacks.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_RUN METRIC_RUNQ METRIC_SLEEP",
     "src/collect/waits.c": "HIST_D HIST_SLEEP",
-    "src/model/aggregate.c": "METRIC_ALIVE METRIC_KERNEL METRIC_RUN "
-        "METRIC_SLEEP METRIC_STEAL METRIC_STOPPED METRIC_USER",
+    "src/model/aggregate.c": "METRIC_ALIVE METRIC_KERNEL METRIC_RUN METRIC_SLEEP "
+        "METRIC_STOPPED METRIC_USER",
     "src/model/irq.c": "HIST_IRQ HIST_SOFTIRQ",
     "src/model/row_history.c": "METRIC_ALIVE",
     "src/model/tick.h": "METRIC_ALIVE",
@@ -66,8 +66,8 @@ EVENTS_NAMED = {
 
 COLLECTORS = "src/collect/collector.h"
 # The rows, and queries of a single one; struct collect has their states by a macro.
-COLLECTORS_OWN = {COLLECTORS, "src/collect/collectors.c", "src/collect/collectors_cpus.c", "src/collect/collectors_stacks.c",
-                  "src/collect/ask.c"}
+COLLECTORS_OWN = {COLLECTORS, "src/collect/ask.c",
+                  *(os.path.relpath(path, TOP) for path in glob.glob(f"{TOP}/src/collect/collectors*.c"))}
 # Files that include another collector's header, or name its row. Slots are the core: threads, which all collectors are
 # about.
 COLLECTORS_NAMED = {

@@ -8,13 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "stack.h"
 #include "unit.h"
 #include "util/online.h"
 
 /* What was requested, and whether the CPUs count cycles. */
 static struct {
 	bool counts;
-	int cycles, clocks;
+	int cycles, clocks, counted;
 } perf;
 
 long __wrap_syscall(long number, ...);
@@ -32,6 +33,10 @@ long __wrap_syscall(long number, ...)
 	if (attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES) {
 		if (perf.counts && !perf.cycles++)
 			return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	} else if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_EMULATION_FAULTS) {
+		assert_int_equal(attr->freq, 0);
+		assert_int_equal(attr->sample_period, 1);
+		perf.counted++;
 	} else {
 		assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
 		assert_int_equal(attr->config, PERF_COUNT_SW_CPU_CLOCK);
@@ -78,7 +83,24 @@ TEST(samplers, cpu_clock_where_wanted)
 	assert_true(perf.clocks > 0);
 }
 
+/* Every event of a counter is one, not so many a second. */
+TEST(samplers, counted_one_by_one)
+{
+	struct online *online = online_new(1);
+	struct samplers *s;
+
+	perf = (typeof(perf)){ .counts = true };
+	assert_non_null(online);
+	s = samplers_count(NULL, online, PERF_COUNT_SW_EMULATION_FAULTS, STACK_COUNTED, true);
+	assert_non_null(s);
+	assert_true(perf.counted > 0);
+	assert_int_equal(perf.cycles + perf.clocks, 0);
+	samplers_free(s);
+	online_free(online);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cpu_clock_where_wanted));
+	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cpu_clock_where_wanted),
+		  cmocka_unit_test(samplers_counted_one_by_one));
 }

@@ -142,6 +142,12 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 
 #define VALUE_CELLS 26 /* "RUNQ%      22.4   224ms" */
 
+/* What is rare is shown where it happened. */
+static bool has_value(const struct detail *d, enum metric_id f)
+{
+	return metrics[f].drop && (metrics[f].drop != DROP_HIDDEN || row_value(d->row, f));
+}
+
 static void value_text(const struct detail *d, enum metric_id f, char *buf, size_t size)
 {
 	uint64_t v = row_value(d->row, f), interval = d->tick->interval_ns;
@@ -160,14 +166,14 @@ int detail_values(const struct detail *d, const struct paint *p, int y)
 	int columns = p->width / VALUE_CELLS ? p->width / VALUE_CELLS : 1, nr = 0, lines, i = 0;
 
 	for (int f = 0; f < METRIC_COUNT; f++)
-		nr += metrics[f].drop > 0;
+		nr += has_value(d, f);
 	lines = (nr + columns - 1) / columns;
 	paint_format(p, y++, 0, ROLE_TITLE, "IN %.3gs (share or rate, and in all)",
 		     d->tick->interval_ns / 1e9);
 	for (int f = 0; f < METRIC_COUNT; f++) {
 		char text[64];
 
-		if (!metrics[f].drop)
+		if (!has_value(d, f))
 			continue;
 		value_text(d, f, text, sizeof(text));
 		paint_text(p, y + i % lines, i / lines * VALUE_CELLS, VALUE_CELLS, ROLE_TEXT, text);

@@ -84,7 +84,7 @@ static void put_metrics(struct column_list *l, enum table table, bool hidden)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (in_table(f, table) && !list_has(l, f))
-			list_put(l, f, hidden, 0);
+			list_put(l, f, hidden || metrics[f].drop == DROP_HIDDEN, 0);
 }
 
 const char *columns_parse(struct column_list *l, enum table table, const char *text, char *buf,
@@ -264,7 +264,7 @@ static int take(bool *taken, const struct column_list *l, int width, int pan,
 {
 	int left = width - 1;
 
-	for (int drop = 0; drop < 10; drop++) {
+	for (int drop = 0; drop <= DROP_HIDDEN; drop++) {
 		for (int i = 0; i < l->nr; i++) {
 			const struct column_choice *c = &l->at[i];
 			int importance = column_info(c->id).drop;
@@ -274,7 +274,7 @@ static int take(bool *taken, const struct column_list *l, int width, int pan,
 				importance = 1;
 			if (c->id == context->sorting->by)
 				importance = 0;
-			if (c->hidden || taken[i] || importance != drop)
+			if ((c->hidden && c->id != context->sorting->by) || taken[i] || importance != drop)
 				continue;
 			if (drop && pan) {
 				pan--;

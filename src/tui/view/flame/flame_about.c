@@ -44,6 +44,9 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 	for (int i = 0; metric_weight(i) != METRIC_NONE; i++) {
 		bool shown = metric_weight(i) == s->options.metric;
 
+		/* There is room for the usual ones. */
+		if (!shown && metrics[metric_weight(i)].drop == DROP_HIDDEN)
+			continue;
 		x = paint_format(c->paint, c->top, x, shown ? ROLE_SORTED : ROLE_DIM, shown ? "[%s]" : " %s ",
 				 metrics[metric_weight(i)].weight.title);
 	}
