@@ -28,8 +28,10 @@
  * field, member of task_struct, metric
  */
 #define SLOT_COUNTS(_)                                                                                                   \
-	_(voluntary,   nvcsw,  VOLUNTARY)                                                                                \
-	_(involuntary, nivcsw, INVOLUNTARY)
+	_(voluntary,    nvcsw,   VOLUNTARY)                                                                              \
+	_(involuntary,  nivcsw,  INVOLUNTARY)                                                                            \
+	_(minor_faults, min_flt, MINOR_FAULTS)                                                                           \
+	_(major_faults, maj_flt, MAJOR_FAULTS)
 
 /* Which of them: a stack of such an event is of kind STACK_COUNTED + this. */
 enum count_id {
@@ -144,7 +146,7 @@ struct slot {
 	__s16 prio;
 	__u16 policy;
 
-	/* line 6: rarely used */
+	/* line 6: rarely used, but throttled_ns and SLOT_COUNTS at every switch */
 	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* time that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: running time since `since`, from the kernel; written by the CPU it left */
@@ -153,6 +155,8 @@ struct slot {
 	__u64 softirq_began; /* preemptible softirqs: start of the one it runs */
 	__u32 softirq;     /* source of that softirq: WAKE_SOURCE(), 0: none; valid only while the kernel says that
 			    * it runs one */
+	__u64 minor_faults; /* SLOT_COUNTS */
+	__u64 major_faults;
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 384, "six cache lines");

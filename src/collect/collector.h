@@ -34,6 +34,7 @@ struct values;
 	_(irqs,     irqs)                                                                                                       \
 	_(cpus,     cpus)                                                                                                       \
 	_(samplers, samplers)                                                                                                   \
+	_(faults,   samplers)                                                                                                   \
 	_(stacks,   stacks)                                                                                                     \
 	_(tables,   unwind_tables)                                                                                              \
 	_(files,    files)                                                                                                      \

@@ -55,7 +55,9 @@ enum metric_kind {
 	_(VOLUNTARY,   "switches_voluntary",   "VCS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "voluntary context switches: it went to wait for something") \
 	_(INVOLUNTARY, "switches_involuntary", "ICS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "involuntary context switches: it was preempted") \
 	_(WAKEUPS,     "wakeups",     "WAKE/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "times it was woken") \
-	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU")
+	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU") \
+	_(MINOR_FAULTS, "minor_faults", "MINF/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, DROP_HIDDEN, "page faults that needed no disk: first touches of memory, copies on write") \
+	_(MAJOR_FAULTS, "major_faults", "MAJF/s", COUNT, SUM, PART, WEIGHT(5, "majflt", "MajFlt", "major faults"), NULL, D, 6, DROP_HIDDEN, "page faults that waited for a disk: pages of files, or in swap")
 
 enum metric_id {
 #define _(id, ...) METRIC_##id,

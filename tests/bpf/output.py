@@ -16,12 +16,12 @@ from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path, rows_of, sta
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
-          "migrations", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
+          "migrations", "minor_faults", "major_faults", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
 LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "shed", "stacks",
         "cpus", "irqs", "cgroups", "threads"}
 REPAIRED = {"gap", "seed_missed", "first_sight", "queue_stale", "torn"}
 SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
-          "switches_voluntary", "switches_involuntary", "wakeups", "migrations")
+          "switches_voluntary", "switches_involuntary", "wakeups", "migrations", "minor_faults", "major_faults")
 
 
 def run(*args):
@@ -49,11 +49,12 @@ def keys():
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}, line["self"]
-    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq"}, line["stacks"]
-    for kind in line["stacks"].values():
-        assert set(kind) == {"total_ns", "stacks_ns", "unwound_ns", "named_ns"}, kind
+    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt"}, line["stacks"]
+    for name, kind in line["stacks"].items():
+        unit = "" if name == "majflt" else "_ns"
+        assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "named")}, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
-    assert line["schema"] == 4 and "gap" not in line["loss"], (line["schema"], line["loss"])
+    assert line["schema"] == 5 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
     assert {"id", "path", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row

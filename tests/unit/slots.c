@@ -261,6 +261,34 @@ static void moved_meanwhile(void **state)
 	assert_int_equal(rows(ms), 1);
 }
 
+/* Counters of the kernel are shown by what they grew; one that it does not have is unknown, and so is its sum. */
+static void counts(void **state)
+{
+	struct slot *s = born(1), *other = born(2);
+	const struct tick *t;
+
+	(void)state;
+	s->minor_faults = 10;
+	other->tgid = 1;
+	second();
+	s->minor_faults += 5;
+	s->major_faults = other->major_faults = COUNT_UNKNOWN;
+	s->voluntary = other->voluntary = 3;
+	s->seq += 2;
+	other->seq += 2;
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	assert_int_equal(t->nr_active, 2);
+	assert_int_equal(t->nr_processes, 1);
+	assert_int_equal(t->processes[0].values->v[METRIC_MINOR_FAULTS], 5);
+	assert_int_equal(t->processes[0].values->v[METRIC_VOLUNTARY], 6);
+	assert_true(t->processes[0].values->v[METRIC_MAJOR_FAULTS] == VALUE_NA);
+	assert_true(t->active[0].values->v[METRIC_MAJOR_FAULTS] == VALUE_NA);
+	tick_put(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +298,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(moved, begin, end),
 		cmocka_unit_test_setup_teardown(moved_twice, begin, end),
 		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
+		cmocka_unit_test_setup_teardown(counts, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
