@@ -49,9 +49,10 @@ def keys():
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}, line["self"]
-    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq"}, line["stacks"]
-    for kind in line["stacks"].values():
-        assert set(kind) == {"total_ns", "stacks_ns", "unwound_ns", "named_ns"}, kind
+    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt"}, line["stacks"]
+    for name, kind in line["stacks"].items():
+        unit = "" if name == "majflt" else "_ns"
+        assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "named")}, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
     assert line["schema"] == 5 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
