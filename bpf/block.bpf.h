@@ -98,8 +98,8 @@ static __noinline int park(struct task_struct *prev, __u32 index, __u64 since, s
 	return 0;
 }
 
-/* block_tell - a thread comes back from a long block: reports where it was, and what woke it. */
-static __noinline int block_tell(struct task_struct *next, const struct slot *in, __u32 index, struct cpu_slot *c)
+/* block_emit - a thread comes back from a long block: reports where it was, and what woke it. */
+static __noinline int block_emit(struct task_struct *next, const struct slot *in, __u32 index, struct cpu_slot *c)
 {
 	__u32 cpu = in->cpu, context = UNWIND_SWITCH, at = index;
 	struct frames *k = bpf_map_lookup_elem(&kernel_frames, &context);
@@ -137,7 +137,7 @@ static __noinline int block_tell(struct task_struct *next, const struct slot *in
 	if (!e)
 		return 0;
 	*e = what;
-	stack_tell(e, place);
+	stack_emit(e, place);
 	record_two(c, cpu, what.at, RING_BLOCK,
 		   (what.tid & RING_SAMPLE_TID) | (what.kind == STACK_D ? RING_IN_D : 0) |
 			   (BPF_CORE_READ_BITFIELD(next, in_iowait) ? RING_IO_WAIT : 0),

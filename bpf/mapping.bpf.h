@@ -77,7 +77,7 @@ static __always_inline void file_names(struct file_event *e, struct dentry *d)
 	}
 }
 
-static __always_inline void file_tell(struct unwind *u, const struct file_key *key, __u32 id,
+static __always_inline void file_emit(struct unwind *u, const struct file_key *key, __u32 id,
 				      struct file *file, __u64 start, __u64 end)
 {
 	struct file_event *e = bpf_ringbuf_reserve(&file_events, sizeof(*e), 0);
@@ -164,7 +164,7 @@ static __always_inline __u32 file_id(struct unwind *u, __u32 context, const stru
 		if (shared.files_asked && bpf_map_lookup_elem(&files_asked, key) &&
 		    !bpf_map_delete_elem(&files_asked, key)) {
 			__sync_fetch_and_add(&shared.files_asked, -1);
-			file_tell(u, key, id, file, start, end);
+			file_emit(u, key, id, file, start, end);
 		}
 		return id;
 	}
@@ -178,7 +178,7 @@ static __always_inline __u32 file_id(struct unwind *u, __u32 context, const stru
 		return known ? *known : 0;
 	}
 	file_used(id);
-	file_tell(u, key, id, file, start, end);
+	file_emit(u, key, id, file, start, end);
 	return id;
 }
 

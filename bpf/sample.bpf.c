@@ -107,7 +107,7 @@ static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct f
 	if (!e)
 		return 0;
 	*e = *what;
-	stack_tell(e, place);
+	stack_emit(e, place);
 	return 0;
 }
 
@@ -181,7 +181,7 @@ int sample(const __u64 *ctx)
 	if (!e)
 		return 0;
 	*e = what;
-	stack_tell(e, place);
+	stack_emit(e, place);
 	if (sampled_kind(ctx) == STACK_SAMPLE)
 		record(c, cpu, what.at, RING_SAMPLE,
 		       (what.tid & RING_SAMPLE_TID) | (what.flags & STACK_USER_MODE ? RING_USER_MODE : 0), what.user,

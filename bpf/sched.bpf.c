@@ -297,7 +297,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		if (away) {
 			if (block_end(c, in))
 				c->findings |= SWITCH_BLOCKED;
-			wait_tell(c, in, in_index, out_index,
+			wait_emit(c, in, in_index, out_index,
 				  c->findings & SWITCH_GAP ? 0 : account_sub(e.now, e.cpu_since));
 		}
 		in->migrations = next->se.nr_migrations;
@@ -323,7 +323,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		park(prev, out_index, out ? out->since : 0, c);
 	if (c->findings & SWITCH_BLOCKED && in) {
 		if (block_afford(c, e.now, 1))
-			block_tell(next, in, in_index, c);
+			block_emit(next, in, in_index, c);
 		else
 			c->stacks_skipped++;
 	}
@@ -360,7 +360,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		__u32 waker = WAKER(number, tid);
 
 		if (woken_by_other(s, source >> 16, waker))
-			woken_tell(c, cpu, s, index, now);
+			waker_emit(c, cpu, s, index, now);
 		s->wake = now | (__u64)(source >> 16) << WAKE_CONTEXT_SHIFT |
 			  (waking_throttled(p) ? WAKE_THROTTLED : 0);
 		s->waker = waker;

@@ -13,5 +13,5 @@ struct scope_ids_map scope_pids SEC(".maps");
 struct scope_ids_map scope_uids SEC(".maps");
 struct limit_cgroups_map limit_cgroups SEC(".maps");
 struct cgroup_events_map cgroup_events SEC(".maps");
-struct cgroups_told_map cgroups_told SEC(".maps");
+struct cgroups_reported_map cgroups_reported SEC(".maps");
 struct cgroup_moves_map cgroup_moves SEC(".maps");

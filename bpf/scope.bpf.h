@@ -50,13 +50,13 @@ struct cgroup_events_map {
 extern struct cgroup_events_map cgroup_events SEC(".maps");
 
 /* The last reported cgroup, by a hash of its id: one that was displaced is reported again. */
-struct cgroups_told_map {
+struct cgroups_reported_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << CGROUPS_TOLD_BITS);
+	__uint(max_entries, 1 << CGROUPS_REPORTED_BITS);
 	__type(key, __u32);
 	__type(value, __u64);
 };
-extern struct cgroups_told_map cgroups_told SEC(".maps");
+extern struct cgroups_reported_map cgroups_reported SEC(".maps");
 
 /* Room for 600 threads found to have moved in the 250 ms between two readings. For others, all they did since the
  * last refresh is shown where they are now. */
@@ -113,19 +113,19 @@ static __always_inline bool scope_has_cgroup(struct css_set *set)
 /* Ids are unique in a hierarchy only: this bit marks those of the hierarchy with the limits. */
 #define CGROUP_OF_LIMITS (1ULL << 63)
 
-static __always_inline __u64 *cgroup_told(__u64 id)
+static __always_inline __u64 *cgroup_reported(__u64 id)
 {
-	__u32 at = id * 0x9e3779b97f4a7c15ULL >> (64 - CGROUPS_TOLD_BITS);
+	__u32 at = id * 0x9e3779b97f4a7c15ULL >> (64 - CGROUPS_REPORTED_BITS);
 
-	return bpf_map_lookup_elem(&cgroups_told, &at);
+	return bpf_map_lookup_elem(&cgroups_reported, &at);
 }
 
 /*
- * cgroup_tell - reports the cgroup at @address and its ancestors, up to one already reported. If there is no room, it
+ * cgroup_emit - reports the cgroup at @address and its ancestors, up to one already reported. If there is no room, it
  * is reported when a thread is next met there. @of: 0 or CGROUP_OF_LIMITS. Functions that are not static are verified
  * once.
  */
-__weak __noinline int cgroup_tell(__u64 address, __u64 of)
+__weak __noinline int cgroup_emit(__u64 address, __u64 of)
 {
 	struct cgroup *cgroup = (void *)address;
 
@@ -134,10 +134,10 @@ __weak __noinline int cgroup_tell(__u64 address, __u64 of)
 	for (int depth = 0; depth < CGROUP_DEPTH_MAX && cgroup; depth++) {
 		struct cgroup *parent = BPF_CORE_READ(cgroup, self.parent, cgroup);
 		struct kernfs_node *kn = BPF_CORE_READ(cgroup, kn);
-		__u64 id = BPF_CORE_READ(kn, id), *told = cgroup_told(id | of);
+		__u64 id = BPF_CORE_READ(kn, id), *reported = cgroup_reported(id | of);
 		struct cgroup_event *e;
 
-		if (!told || *told == (id | of))
+		if (!reported || *reported == (id | of))
 			break;
 		e = bpf_ringbuf_reserve(&cgroup_events, sizeof(*e), 0);
 		if (!e)
@@ -148,7 +148,7 @@ __weak __noinline int cgroup_tell(__u64 address, __u64 of)
 		if (bpf_probe_read_kernel_str(e->name, sizeof(e->name), BPF_CORE_READ(kn, name)) < 0)
 			e->name[0] = 0;
 		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-		*told = id | of;
+		*reported = id | of;
 		cgroup = parent;
 	}
 	return 0;
@@ -157,13 +157,13 @@ __weak __noinline int cgroup_tell(__u64 address, __u64 of)
 /* Lets user space know a cgroup's name when it meets its id. */
 static __always_inline void cgroup_met(struct cgroup *cgroup, __u64 id, __u64 of, struct cpu_slot *c)
 {
-	__u64 *told = cgroup_told(id | of);
+	__u64 *reported = cgroup_reported(id | of);
 
-	if (!told || *told == (id | of))
+	if (!reported || *reported == (id | of))
 		return;
 	/* Passed through memory: what comes back is a plain number, which a function can take. */
 	*(volatile __u64 *)&c->scope_cgroup = (__u64)cgroup;
-	cgroup_tell(*(volatile __u64 *)&c->scope_cgroup, of);
+	cgroup_emit(*(volatile __u64 *)&c->scope_cgroup, of);
 }
 
 /* Notes the cgroup whose CPU limits hold for the thread of slot @index. Returns whether it changed. */
@@ -181,8 +181,8 @@ static __always_inline bool limits_note(struct css_set *cgroups, __u32 index, st
 	return *at != was;
 }
 
-/* move_tell - reports that a thread moved: what its slot says so far belongs to the old cgroups and scope. */
-__weak __noinline int move_tell(const struct slot *s, __u32 index)
+/* move_emit - reports that a thread moved: what its slot says so far belongs to the old cgroups and scope. */
+__weak __noinline int move_emit(const struct slot *s, __u32 index)
 {
 	struct cgroup_move *m;
 
@@ -222,7 +222,7 @@ static __noinline int scope_decide(struct task_struct *t, struct slot *s, struct
 		in = bpf_map_lookup_elem(&scope_uids, &uid);
 	moved |= s->cgroup_id != id || s->in_scope != in;
 	if (moved && s->cred) /* first, as it is read when the rest is found to have changed */
-		move_tell(s, index);
+		move_emit(s, index);
 	s->scope_gen = gen;
 	s->cred = (__u64)cred;
 	s->uid = uid;

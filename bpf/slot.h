@@ -264,7 +264,7 @@ struct shared {
 	__u64 suspended_ns;  /* CLOCK_BOOTTIME - CLOCK_MONOTONIC, set by user space */
 	__u32 seconds;       /* since boot, set by user space */
 	__u32 tables_off;    /* the unwinder's tables do not work here: frame pointers are used */
-	__u32 steal_told;    /* stolen time is known: the kernel reports it, or there is no hypervisor */
+	__u32 steal_known;    /* stolen time is known: the kernel reports it, or there is no hypervisor */
 	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 peek_slot;     /* slot whose user stack is being read, see blocked.bpf.c; 0: none */
 	__u64 block_price_ns; /* set by user space: 1 s / stacks of blocks allowed per second and CPU, see block_afford() */
@@ -311,8 +311,8 @@ struct cgroup_event {
 	char name[CGROUP_NAME_SIZE];
 };
 
-/* log2 of the entries of cgroups_told. */
-#define CGROUPS_TOLD_BITS 14
+/* log2 of the entries of cgroups_reported. */
+#define CGROUPS_REPORTED_BITS 14
 
 /*
  * A thread's change of cgroup. Either another process moves a thread, or a whole process, which is all the kernel

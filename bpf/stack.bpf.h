@@ -174,7 +174,7 @@ static __always_inline bool stack_afford(__u64 *paid, __u64 now, __u64 burst, __
 
 /* --- Events */
 
-/* The next event of this CPU's ring; stack_tell() publishes it. NULL: lost, counted. */
+/* The next event of this CPU's ring; stack_emit() publishes it. NULL: lost, counted. */
 static __always_inline struct stack_event *stack_event(struct cpu_slot *c, __u32 cpu, __u64 *place)
 {
 	struct cpu_area *area = area_of(cpu);
@@ -187,7 +187,7 @@ static __always_inline struct stack_event *stack_event(struct cpu_slot *c, __u32
 	return &area->stack_events[*place & (STACK_EVENTS - 1)];
 }
 
-static __always_inline void stack_tell(struct stack_event *e, __u64 place)
+static __always_inline void stack_emit(struct stack_event *e, __u64 place)
 {
 	order_set(&e->seq, place + 1); /* everything else is written */
 }

@@ -36,7 +36,7 @@ static __always_inline void steal_see(struct cpu_slot *c, struct task_struct *cu
 	c->steal_seen = steal_total(task_view(current)->se.cfs_rq->rq);
 	if (!c->steal_charged) { /* as in steal_take(): there may be no switch for long */
 		c->steal_charged = c->steal_seen;
-		shared.steal_told = 1;
+		shared.steal_known = 1;
 	}
 }
 
@@ -51,7 +51,7 @@ static __noinline int steal_take(struct cpu_slot *c, struct slot *s, __u64 total
 	c->steal_seen = total;
 	if (!c->steal_charged || total < c->steal_charged) { /* what was stolen before the start is not charged */
 		c->steal_charged = total;
-		shared.steal_told = 1;
+		shared.steal_known = 1;
 		return 0;
 	}
 	steal = account_min(total - c->steal_charged, ran);

@@ -84,20 +84,20 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 
 /*
  * Charges the rest of a wait to earlier long runs on this CPU, newest first, each with at least 1 / WAIT_WORTH_PART of
- * it. The wait began at @start, and @left ns are not charged yet. @told: ns at the end of the newest run that are
+ * it. The wait began at @start, and @left ns are not charged yet. @charged: ns at the end of the newest run that are
  * already charged. A thread which has ended, and whose slot was read since, is not named. Returns what is left then.
  */
-static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
-					      __u64 left, __u64 told)
+static __always_inline __u64 wait_emit_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
+					      __u64 left, __u64 charged)
 {
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
 		const struct wait_run *r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
 		struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND, .by = r->slot };
 		const struct slot *s;
 
-		e.a = account_sub(account_min(r->ns, account_sub(r->until, account_max(r->since, start))), told);
+		e.a = account_sub(account_min(r->ns, account_sub(r->until, account_max(r->since, start))), charged);
 		e.a = account_min(e.a, left);
-		told = 0;
+		charged = 0;
 		if (!r->slot || e.a < wait / WAIT_WORTH_PART || e.a < WAIT_RUN_NS)
 			continue;
 		s = slot_at(r->slot);
@@ -110,11 +110,11 @@ static __always_inline __u64 wait_tell_before(struct cpu_slot *c, __u32 cpu, __u
 }
 
 /*
- * wait_tell - a thread got the CPU from that of slot @by (0: the idle thread, or one without a slot), which had had it
+ * wait_emit - a thread got the CPU from that of slot @by (0: the idle thread, or one without a slot), which had had it
  * for @ran ns. The wait is charged to that thread for as long as it ran, then to earlier long runs; nobody is named for
  * the rest. A hog is named even if a kernel thread that had waited for it, too, ran in between.
  */
-__weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
+__weak __noinline int wait_emit(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
 {
 	struct wait_event e = { .slot = index };
 	__u64 wait, blocked;
@@ -149,7 +149,7 @@ __weak __noinline int wait_tell(struct cpu_slot *c, struct slot *in, __u32 index
 		e.a = by ? account_min(wait, ran) : 0;
 		e.b = wait - e.a;
 		if (by && e.b)
-			e.b = wait_tell_before(c, in->cpu, index, account_sub(in->since, wait), wait, e.b,
+			e.b = wait_emit_before(c, in->cpu, index, account_sub(in->since, wait), wait, e.b,
 					       ran < WAIT_RUN_NS ? 0 : ran);
 	} else {
 		e.kind = WAIT_EVENT_WAKEUP;
@@ -170,8 +170,8 @@ static __always_inline bool woken_by_other(const struct slot *s, __u32 context, 
 							 : (s->waker ^ waker) >> WAKER_TID_BITS);
 }
 
-/* woken_tell - the waker changes now: reports the former one, and how often it woke the thread. */
-__weak __noinline int woken_tell(struct cpu_slot *c, __u32 cpu, struct slot *s, __u32 index, __u64 now)
+/* waker_emit - the waker changes now: reports the former one, and how often it woke the thread. */
+__weak __noinline int waker_emit(struct cpu_slot *c, __u32 cpu, struct slot *s, __u32 index, __u64 now)
 {
 	struct wait_event e = { .slot = index, .kind = WAIT_EVENT_WOKEN };
 

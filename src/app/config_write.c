@@ -277,7 +277,7 @@ void config_run(int socket)
 
 /* --- The main process */
 
-static void tell(const struct config_writer *w, int err, char *said, size_t size)
+static void report_result(const struct config_writer *w, int err, char *said, size_t size)
 {
 	if (!err)
 		snprintf(said, size, "config written: %s", w->safe);
@@ -328,7 +328,7 @@ void config_write(struct config_writer *w, const struct settings *s, char *said,
 	}
 	if (err) {
 		helper_leave(&w->helper);
-		tell(w, err, said, size);
+		report_result(w, err, said, size);
 		return;
 	}
 	w->since = clock_ns(CLOCK_MONOTONIC);
@@ -351,6 +351,6 @@ bool config_write_work(struct config_writer *w, char *said, size_t size)
 		got = -ETIMEDOUT;
 	helper_leave(&w->helper); /* it exits by itself, as soon as it can */
 	w->since = 0;
-	tell(w, got == sizeof(a) && a.err <= 0 && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
+	report_result(w, got == sizeof(a) && a.err <= 0 && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
 	return true;
 }

@@ -67,7 +67,7 @@ static void put_number(struct report *r, uintptr_t v, unsigned int base)
 	put(r, at);
 }
 
-static void tell(struct report *r)
+static void print_report(struct report *r)
 {
 	sink_write(STDERR_FILENO, r->text, r->bytes, REPORT_MS);
 	for (size_t at = 0; at < r->bytes; at += 4096)
@@ -167,9 +167,9 @@ static void on_crash(int signal_number, siginfo_t *info, void *context)
 	put(&r, "\n  backtrace, for addr2line -Cfipe ");
 	put(&r, known.program);
 	put(&r, ":\n");
-	tell(&r); /* walking a corrupted stack may crash */
+	print_report(&r); /* walking a corrupted stack may crash */
 	put_backtrace(&r, program_counter(context));
-	tell(&r);
+	print_report(&r);
 	log_sync();
 	raise(signal_number); /* SA_RESETHAND has restored the default action */
 }

@@ -97,7 +97,7 @@ static void fetch_names(void *arg)
 #define LAST_MS 400
 
 /* Reports the result of a save. */
-static void tell_save(struct systop *s)
+static void report_save(struct systop *s)
 {
 	const char *text = save_text(s->save);
 	int err = save_busy(s->save) ? 0 : save_failure(s->save)->err;
@@ -165,7 +165,7 @@ static enum loop_verdict on_tick(void *arg)
 		err = refresh_write(s, t, fetch_names);
 	}
 	if (save_tick(s->save, t))
-		tell_save(s);
+		report_save(s);
 	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);
@@ -207,7 +207,7 @@ static enum loop_verdict on_harvest(void *arg)
 	if (!save_busy(s->save)) /* saving needs names */
 		collect_files_age(s->collect, on_forget, s);
 	if (save_work(s->save))
-		tell_save(s);
+		report_save(s);
 	save_work(s->file);
 	if (file_verdict(s) == LOOP_FAILED)
 		return LOOP_FAILED;
@@ -227,7 +227,7 @@ static void on_save(void *arg)
 	int err = save_start(s->save, &export_trace, s->options.save_path, s->options.save_fd, "", NULL);
 
 	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
-		tell_save(s);
+		report_save(s);
 }
 
 static bool on_unsent(void *arg)
@@ -373,21 +373,21 @@ static void finish_save(struct systop *s, int reader)
 	if (s->options.output == OUTPUT_SCREEN) {
 		tui_close(s->tui);
 		s->tui = NULL;
-		tell_save(s);
+		report_save(s);
 	}
 	save_finish(s->save, t, reader, fetch_names, s);
 	tick_put(t);
-	tell_save(s);
+	report_save(s);
 }
 
 /* -w: saves the recording after its end. */
-static void save_trace(struct systop *s, bool told_to_end)
+static void save_trace(struct systop *s, bool asked_to_end)
 {
 	const struct options *o = &s->options;
 	const char *name = strcmp(o->file, "-") ? o->file : "standard output";
 	int err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
 
-	finish_save(s, told_to_end ? o->file_fd : -1);
+	finish_save(s, asked_to_end ? o->file_fd : -1);
 	if (!err)
 		err = save_failure(s->save)->err;
 	if (!err)

@@ -211,7 +211,7 @@ int start(struct systop *s)
 			.memory_spare = memory_spare(&s->mounts),
 			.max_cpu = s->options.max_cpu,
 			.max_memory = s->options.max_memory,
-			.tell = log_step,
+			.report_step = log_step,
 			.window_now = options_need(&s->options, EXPORT_WINDOW),
 		};
 

@@ -36,10 +36,10 @@ int collect_files_fd(const struct collect *c)
 	return ring_buffer__epoll_fd(c->file_events);
 }
 
-void collect_files(struct collect *c, collect_file *tell, void *arg)
+void collect_files(struct collect *c, collect_file *report, void *arg)
 {
-	c->tell_file = tell;
-	c->tell_arg = arg;
+	c->report_file = report;
+	c->report_arg = arg;
 	ring_buffer__consume(c->file_events);
 }
 

@@ -18,7 +18,7 @@ static int on_event(void *arg, void *data, size_t size)
 	struct cgroup_names *n = arg;
 
 	if (size >= sizeof(*e) && (!e->limits || n->limits))
-		cgroups_tell(e->limits ? n->limits : n->cgroups, e->id, e->parent, e->name);
+		cgroups_report(e->limits ? n->limits : n->cgroups, e->id, e->parent, e->name);
 	return 0;
 }
 

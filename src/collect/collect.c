@@ -107,8 +107,8 @@ static int collect_load(struct collect *c)
 
 static const char *next_step(struct collect *c, const char *step)
 {
-	if (c->options->tell)
-		c->options->tell(step);
+	if (c->options->report_step)
+		c->options->report_step(step);
 	return step;
 }
 

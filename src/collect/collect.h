@@ -43,7 +43,7 @@ struct collect_options {
 	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
 	uint64_t memory_spare;        /* of at most this many bytes */
 	uint64_t wait_ns;             /* record who ran instead for runqueue waits of at least this */
-	void (*tell)(const char *step); /* reports each step of the start, "load BPF programs"; NULL: no reports */
+	void (*report_step)(const char *step); /* reports each step of the start, "load BPF programs"; NULL: no reports */
 	uint64_t max_cpu;             /* limit of systop's cost in 1/1000 % of one CPU, */
 	uint64_t max_memory;          /* and in bytes; 0: no limit */
 	bool window_now;              /* record from the start on; otherwise slightly later: it takes 5 ms per CPU */
@@ -74,7 +74,7 @@ const struct tick *collect_tick(struct collect *c);
 /* collect_files_fd - readable when new files were seen; collect_files reports them. */
 typedef void collect_file(void *arg, const struct file_event *e);
 int collect_files_fd(const struct collect *c);
-void collect_files(struct collect *c, collect_file *tell, void *arg);
+void collect_files(struct collect *c, collect_file *report, void *arg);
 
 /* collect_files_age - every 250 ms: frees the ids of files that are no longer needed, see files_work(). */
 typedef bool collect_forget(void *arg, const uint32_t *ids, size_t nr);

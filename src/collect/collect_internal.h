@@ -57,8 +57,8 @@ struct collect {
 	struct unwind_file *unwind_files; /* mapped */
 	struct bpf_link *peek_link;
 	struct ring_buffer *file_events;
-	collect_file *tell_file;
-	void *tell_arg;
+	collect_file *report_file;
+	void *report_arg;
 };
 
 /* collect_map - maps a map's memory until the end. NULL with errno. */

@@ -121,7 +121,7 @@ static void sched_configure(struct systop *skel, struct load *l)
 	sched_ext_read(SCHED_EXT_DIR, &sched_ext);
 	skel->rodata->sched_ext_ran = sched_ext.ran;
 	skel->rodata->steals = may_be_guest();
-	skel->bss->shared.steal_told = !skel->rodata->steals;
+	skel->bss->shared.steal_known = !skel->rodata->steals;
 	skel->rodata->kernel_reads = l->kernel_reads;
 	skel->rodata->slots_max = max;
 	bpf_map__set_max_entries(skel->maps.slots, max);

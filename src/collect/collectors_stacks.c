@@ -341,8 +341,8 @@ static int on_file(void *arg, void *data, size_t size)
 {
 	struct collect *c = arg;
 
-	if (c->tell_file && size >= sizeof(struct file_event))
-		c->tell_file(c->tell_arg, data);
+	if (c->report_file && size >= sizeof(struct file_event))
+		c->report_file(c->report_arg, data);
 	return 0;
 }
 

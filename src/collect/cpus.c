@@ -207,7 +207,7 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 			*(sums.idle > sums.run ? &r->idle_ns : &r->run_ns) =
 				c->baseline - c->mem.shared->started_ns;
 		cpu_show(r, &sums, copy.since > now ? copy.since - now : 0, &v);
-		if (!c->mem.shared->steal_told)
+		if (!c->mem.shared->steal_known)
 			v.steal_ns = VALUE_NA;
 		cpu_show_irqs(r, &copy, &v);
 		cpu_show_now(c, &copy, i, &v);

@@ -234,7 +234,7 @@ void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const s
 	show_idle(r, shown);
 	slot_sums(c, at, taken, sums);
 	show_sums(shown, sums, c->since > at ? c->since - at : 0, c->state == SLOT_RUNNING, v);
-	if (!taken->steal_told)
+	if (!taken->steal_known)
 		v->v[METRIC_STEAL] = VALUE_NA;
 	v->v[METRIC_ALIVE] = at > r->end ? at - r->end : 0;
 	v->v[METRIC_RUNQ_MAX] = slot_longest_wait(slot, c, at);

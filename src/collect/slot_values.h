@@ -14,7 +14,7 @@ struct life;
 struct taken {
 	uint64_t irq_ns;   /* by interrupts */
 	uint64_t steal_ns; /* by the hypervisor */
-	bool steal_told;   /* whether the kernel reports it for threads */
+	bool steal_known;   /* whether the kernel reports it for threads */
 };
 
 /* The cumulative sums of a slot for an interval. */

@@ -175,7 +175,7 @@ static bool slot_take(struct slots *s, uint32_t index, uint64_t now, struct slot
 struct taken slots_taken(const struct slots *s, uint32_t index, const struct slot *c)
 {
 	const struct cpu_slot *cpu = c->cpu < s->mem.nr_cpus ? &s->mem.cpus[c->cpu] : NULL;
-	struct taken taken = { .steal_told = s->mem.shared->steal_told }, none = taken;
+	struct taken taken = { .steal_known = s->mem.shared->steal_known }, none = taken;
 	uint64_t charged, switches;
 
 	if (!cpu || c->state != SLOT_RUNNING)

@@ -72,7 +72,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 {
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
-	const struct taken taken = { .steal_told = s->mem.shared->steal_told };
+	const struct taken taken = { .steal_known = s->mem.shared->steal_known };
 	struct exited exited;
 	int err;
 

@@ -250,35 +250,35 @@ int stacks_drain(struct stacks *s)
 
 /* --- Passing them to the model */
 
-struct telling {
+struct emission {
 	struct stacks *stacks;
 	const struct stacks_thread *thread;
-	uint64_t told[METRIC_COUNT]; /* reported per metric */
+	uint64_t reported[METRIC_COUNT]; /* weight */
 	uint64_t sample_ns;        /* of running time per sample, */
 	uint64_t irq_ns;           /* and of time in interrupts */
 	int err;
 };
 
-static void tell(struct telling *t, struct stack_sample *sample)
+static void emit_sample(struct emission *t, struct stack_sample *sample)
 {
 	if (!sample->weight || t->err)
 		return;
 	sample->life = t->thread->life;
-	t->told[sample->metric] += sample->weight;
+	t->reported[sample->metric] += sample->weight;
 	t->err = model_sample(t->stacks->model, sample);
 }
 
 /* Limits the weight to what no event has reported yet. */
-static void at_most_left(const struct telling *t, struct stack_sample *sample)
+static void at_most_left(const struct emission *t, struct stack_sample *sample)
 {
-	uint64_t left = t->thread->values->v[sample->metric] - t->told[sample->metric];
+	uint64_t left = t->thread->values->v[sample->metric] - t->reported[sample->metric];
 
 	if (sample->weight > left)
 		sample->weight = left;
 }
 
 /* Reports the waits up to @runq_ns of the thread's sum, which began at the place of its last event. */
-static void tell_waits(struct telling *t, struct waits *w, uint64_t runq_ns, uint64_t at)
+static void report_waits(struct emission *t, struct waits *w, uint64_t runq_ns, uint64_t at)
 {
 	bool known = w->at && at - w->at < NEAR_NS;
 	struct stack_sample sample = {
@@ -292,7 +292,7 @@ static void tell_waits(struct telling *t, struct waits *w, uint64_t runq_ns, uin
 		sample.user = w->user ? model_stack(t->stacks->model, w->user) : NULL;
 		sample.kernel = w->kernel ? model_stack(t->stacks->model, w->kernel) : NULL;
 	}
-	tell(t, &sample);
+	emit_sample(t, &sample);
 	if (runq_ns > w->runq_ns)
 		w->runq_ns = runq_ns;
 }
@@ -336,7 +336,7 @@ static uint64_t block_part(const struct stacks_thread *t, const struct stack_eve
 	return since >= t->from ? e->weight : end > t->from ? end - t->from : 0;
 }
 
-static void tell_event(struct telling *t, struct waits *w, const struct pending *p)
+static void report_event(struct emission *t, struct waits *w, const struct pending *p)
 {
 	const struct stack_event *e = &p->event;
 	struct stack_sample sample = {
@@ -355,7 +355,7 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 		t->stacks->lost++;
 		return;
 	}
-	tell_waits(t, w, e->runq_ns - e->wait, e->at);
+	report_waits(t, w, e->runq_ns - e->wait, e->at);
 	if (e->kind == STACK_SAMPLE) {
 		sample.weight = sample.metric == METRIC_IRQ ? t->irq_ns : t->sample_ns;
 	} else {
@@ -365,7 +365,7 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 		}
 		at_most_left(t, &sample);
 	}
-	tell(t, &sample);
+	emit_sample(t, &sample);
 	w->at = e->at;
 	w->user = p->user;
 	w->kernel = p->kernel;
@@ -377,17 +377,17 @@ static void tell_event(struct telling *t, struct waits *w, const struct pending 
 		wait.waker = 0;
 		wait.count = 0;
 		at_most_left(t, &wait);
-		tell(t, &wait);
+		emit_sample(t, &wait);
 		if (e->runq_ns > w->runq_ns)
 			w->runq_ns = e->runq_ns;
 	}
 }
 
 /* Reports the part of a metric that no event covered. */
-static void tell_rest(struct telling *t, enum metric_id m)
+static void report_rest(struct emission *t, enum metric_id m)
 {
 	uint64_t all = t->thread->values->v[m];
-	uint64_t rest = all != VALUE_NA && all > t->told[m] ? all - t->told[m] : 0, on = 0;
+	uint64_t rest = all != VALUE_NA && all > t->reported[m] ? all - t->reported[m] : 0, on = 0;
 	struct stack_sample sample = { .metric = m, .flags = NOTE_NO_STACK };
 
 	if (t->thread->blocked_ns && t->thread->blocked == m) {
@@ -395,19 +395,19 @@ static void tell_rest(struct telling *t, enum metric_id m)
 		sample.weight = on;
 		sample.whole = t->thread->blocked_ns;
 		sample.flags = NOTE_NO_STACK | NOTE_GOES_ON;
-		tell(t, &sample);
+		emit_sample(t, &sample);
 		sample.flags = NOTE_NO_STACK;
 		sample.whole = 0;
 	}
 	sample.weight = rest - on;
 	/* The rest of a division is dropped. */
 	if (!(m == METRIC_RUN && t->sample_ns) && !(m == METRIC_IRQ && t->irq_ns))
-		tell(t, &sample);
+		emit_sample(t, &sample);
 }
 
 int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 {
-	struct telling t = { .stacks = s, .thread = thread };
+	struct emission t = { .stacks = s, .thread = thread };
 	struct waits *w = &s->waits[thread->slot];
 	uint64_t key = (uint64_t)thread->slot << 32 | thread->tid;
 	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples = 0, irqs = 0;
@@ -433,11 +433,11 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 	if (irqs)
 		t.irq_ns = thread->values->v[METRIC_IRQ] / irqs;
 	for (at = first; at; at = s->pending[at - 1].next)
-		tell_event(&t, w, &s->pending[at - 1]);
-	tell_waits(&t, w, thread->runq_ns, thread->from + thread->values->v[METRIC_ALIVE]);
+		report_event(&t, w, &s->pending[at - 1]);
+	report_waits(&t, w, thread->runq_ns, thread->from + thread->values->v[METRIC_ALIVE]);
 	for (enum metric_id m = 0; m < METRIC_COUNT; m++)
 		if (metrics[m].weight.name)
-			tell_rest(&t, m);
+			report_rest(&t, m);
 	return t.err;
 }
 

@@ -39,7 +39,7 @@ struct sum {
 struct thread {
 	uint32_t first;        /* of its sums: index + 1, 0: none */
 	uint32_t streak_since; /* start of the streak of wakings by one waker that was active at the last tick, */
-	uint32_t streak_told;  /* and how many of its wakings are reported; 0: none, or its end is, too */
+	uint32_t streak_reported;  /* and how many of its wakings are reported; 0: none, or its end is, too */
 	bool streak_over;      /* another streak was active at the last tick, and the end of this one is not read yet */
 };
 
@@ -178,15 +178,15 @@ static int add_woken(struct waits *w, const struct wait_event *e)
 {
 	struct thread *t = &w->threads[e->slot];
 	bool went_on = t->streak_since == (uint32_t)e->b;
-	uint32_t told = went_on ? t->streak_told : 0;
+	uint32_t reported = went_on ? t->streak_reported : 0;
 	struct sum s = { .slot = e->slot, .kind = WAIT_EVENT_WOKEN, .context = e->context,
-			 .number = number_of(e->context, e->by), .count = (uint32_t)e->a - told };
+			 .number = number_of(e->context, e->by), .count = (uint32_t)e->a - reported };
 
 	if (went_on) {
-		t->streak_told = 0;
+		t->streak_reported = 0;
 		t->streak_over = false;
 	}
-	return (uint32_t)e->a > told ? add(w, &s) : 0;
+	return (uint32_t)e->a > reported ? add(w, &s) : 0;
 }
 
 static int add_wait(struct waits *w, const struct wait_event *e)
@@ -288,20 +288,20 @@ static int add_streak(struct waits *w, uint32_t slot, const struct slot *c)
 		return 0;
 	if (t->streak_since != since) {
 		/* Its end is in a ring, which is read before the next tick, or was lost. */
-		if (t->streak_told && !t->streak_over) {
+		if (t->streak_reported && !t->streak_over) {
 			t->streak_over = true;
 			return 0;
 		}
 		t->streak_since = since;
-		t->streak_told = 0;
+		t->streak_reported = 0;
 		t->streak_over = false;
 	}
-	if (count <= t->streak_told)
+	if (count <= t->streak_reported)
 		return 0;
-	streak.count = count - t->streak_told;
+	streak.count = count - t->streak_reported;
 	streak.context = c->wake >> WAKE_CONTEXT_SHIFT & 7;
 	streak.number = number_of(streak.context, c->waker);
-	t->streak_told = count;
+	t->streak_reported = count;
 	return add(w, &streak);
 }
 

@@ -14,7 +14,7 @@
 
 /* libbpf has a single print callback per process. */
 static struct {
-	words_fn *tell;
+	words_fn *report;
 	struct refusal refusal;
 	bool verifier; /* the verifier's log has been received: later messages of libbpf are less useful */
 } heard;
@@ -69,8 +69,8 @@ void words_add(bool warning, const char *text)
 {
 	const char *log = strstr(text, LOG_BEGINS), *end;
 
-	if (heard.tell)
-		heard.tell(text, strlen(text));
+	if (heard.report)
+		heard.report(text, strlen(text));
 	if (!warning || heard.verifier)
 		return;
 	if (!strncmp(text, "libbpf: ", strlen("libbpf: ")))
@@ -98,9 +98,9 @@ static int on_words(enum libbpf_print_level level, const char *fmt, va_list args
 	return 0;
 }
 
-void words_listen(words_fn *tell)
+void words_listen(words_fn *report)
 {
-	heard.tell = tell;
+	heard.report = report;
 	libbpf_set_print(on_words);
 }
 

@@ -19,10 +19,10 @@ struct refusal {
 	int nr_lines;
 };
 
-/* words_listen - from now on: keeps libbpf's messages off standard error, and passes all of them to @tell (NULL:
+/* words_listen - from now on: keeps libbpf's messages off standard error, and passes all of them to @report (NULL:
  * nobody) unchanged. */
 typedef void words_fn(const char *text, size_t bytes);
-void words_listen(words_fn *tell);
+void words_listen(words_fn *report);
 
 /* words_begin - a new attempt: discards earlier messages. words_refusal - what was refused since; valid until the next
  * call. */

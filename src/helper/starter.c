@@ -39,7 +39,7 @@ static struct {
 	int tty; /* -1: there is nothing to restore */
 } starter = { .tty = -1 };
 
-static void tell(enum starter_event event, uint32_t id, pid_t pid, int err)
+static void report_event(enum starter_event event, uint32_t id, pid_t pid, int err)
 {
 	const struct starter_answer a = { .event = event, .id = id, .pid = pid, .err = err };
 
@@ -93,7 +93,7 @@ static void start_helper(const struct starter_request *r, int socket)
 	pid_t pid;
 
 	if (r->role >= starter.nr_roles || !starter.roles[r->role].run || s->pidfd >= 0 || socket < 0) {
-		tell(STARTER_FAILED, r->id, 0, EINVAL);
+		report_event(STARTER_FAILED, r->id, 0, EINVAL);
 		return;
 	}
 	args.pidfd = (uintptr_t)&pidfd;
@@ -101,12 +101,12 @@ static void start_helper(const struct starter_request *r, int socket)
 	if (!pid)
 		be_helper(&starter.roles[r->role], socket);
 	if (pid < 0) {
-		tell(STARTER_FAILED, r->id, 0, errno);
+		report_event(STARTER_FAILED, r->id, 0, errno);
 		return;
 	}
 	cost_started(s - starter.slots, pid);
 	*s = (struct slot){ r->id, pidfd, starter.roles[r->role].finishes };
-	tell(STARTER_STARTED, r->id, pid, 0);
+	report_event(STARTER_STARTED, r->id, pid, 0);
 }
 
 static void kill_helper(uint32_t id)
@@ -154,7 +154,7 @@ static void reap(struct slot *s)
 	waitid(P_PIDFD, s->pidfd, &how, WEXITED | WNOHANG);
 	close(s->pidfd);
 	s->pidfd = -1;
-	tell(STARTER_ENDED, s->id, how.si_pid, 0);
+	report_event(STARTER_ENDED, s->id, how.si_pid, 0);
 }
 
 /* Waits for a request, or for a helper's end. Returns whether there is a request. */

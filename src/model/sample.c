@@ -257,7 +257,7 @@ static bool in_block(const struct stack_sample *s, int64_t end)
 	return false;
 }
 
-static int tell_blocks(const struct model *m, int64_t from, int64_t to, sample_fn *fn, void *arg)
+static int report_blocks(const struct model *m, int64_t from, int64_t to, sample_fn *fn, void *arg)
 {
 	int err = 0;
 
@@ -293,7 +293,7 @@ int tick_samples_of(const struct tick *any, uint64_t first, uint64_t last, sampl
 				err = fn(arg, &b->samples[i]);
 		end -= t->interval_ns;
 	}
-	return err ? err : tell_blocks(m, end, to, fn, arg);
+	return err ? err : report_blocks(m, end, to, fn, arg);
 }
 
 int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg)

@@ -364,7 +364,7 @@ static uint64_t tick_end(const struct model *m, uint64_t seq)
 	return t ? t->boottime_ns : 0;
 }
 
-static int tell_life(const struct lives_asked *asked, const struct life_node *n)
+static int report_life(const struct lives_asked *asked, const struct life_node *n)
 {
 	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : tick_end(asked->m, n->last);
 
@@ -381,8 +381,8 @@ int tick_lives(const struct tick *any, life_fn *fn, void *arg)
 	int err = 0;
 
 	for (const struct life_node *n = m->living; n && !err; n = n->next)
-		err = tell_life(&asked, n);
+		err = report_life(&asked, n);
 	for (const struct life_node *n = m->ended; n && !err; n = n->next)
-		err = tell_life(&asked, n);
+		err = report_life(&asked, n);
 	return err;
 }

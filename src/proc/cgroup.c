@@ -261,7 +261,7 @@ static bool adopt(struct cgroups *c)
 	return kept && kept < nr;
 }
 
-void cgroups_tell(struct cgroups *c, uint64_t id, uint64_t parent, const char *name)
+void cgroups_report(struct cgroups *c, uint64_t id, uint64_t parent, const char *name)
 {
 	struct node *n = map_get(&c->nodes, id);
 	struct orphan o = { .id = id, .parent = parent };

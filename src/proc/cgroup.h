@@ -27,13 +27,13 @@ int cgroups_limited_by(struct cgroups *c, const char *mount, const char *name);
 struct cgroups *cgroups_limits(const struct cgroups *c);
 
 /*
- * cgroups_ask_with - sets the function to call when a cgroup is unknown: @ask calls cgroups_tell() for each cgroup
+ * cgroups_ask_with - sets the function to call when a cgroup is unknown: @ask calls cgroups_report() for each cgroup
  * waiting to be reported.
- * cgroups_tell - reports a cgroup's name, and the id of its parent, which may be reported later.
+ * cgroups_report - reports a cgroup's name, and the id of its parent, which may be reported later.
  */
 typedef void cgroups_ask(void *arg);
 void cgroups_ask_with(struct cgroups *c, cgroups_ask *ask, void *arg);
-void cgroups_tell(struct cgroups *c, uint64_t id, uint64_t parent, const char *name);
+void cgroups_report(struct cgroups *c, uint64_t id, uint64_t parent, const char *name);
 
 /* cgroups_work - walks on for 3 ms, if it is time for a walk, or @now. Called before a tick, and between two. */
 void cgroups_work(struct cgroups *c, bool now);

@@ -39,7 +39,7 @@ static bool is_low_bits(uint32_t low, int64_t tid)
 }
 
 /* Assigns the events before the first switch to the thread that the switch replaces. */
-static void settle(struct looking *g, uint32_t tid)
+static void resolve_tid(struct looking *g, uint32_t tid)
 {
 	for (size_t i = g->first; i < g->nr; i++)
 		g->events[i].tid = is_low_bits(g->events[i].tid, tid) ? tid : 0;
@@ -48,7 +48,7 @@ static void settle(struct looking *g, uint32_t tid)
 static void on_switch(struct looking *g, const struct event *e)
 {
 	if (g->current == TID_UNKNOWN && g->before == TID_UNKNOWN)
-		settle(g, e->other);
+		resolve_tid(g, e->other);
 	g->before = e->other;
 	g->current = e->outside ? 0 : e->tid;
 }
@@ -160,7 +160,7 @@ static uint8_t notes(const struct looking *g, const struct event *e)
 	       (e->kernel && !stack(g, e->kernel) ? NOTE_KERNEL_LOST : 0);
 }
 
-static int tell(const struct looking *g, const struct recorded_source *l, const struct event *e, recorded_fn *fn,
+static int emit(const struct looking *g, const struct recorded_source *l, const struct event *e, recorded_fn *fn,
 		void *arg)
 {
 	bool block = e->kind == RING_BLOCK;
@@ -204,7 +204,7 @@ int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, u
 	if (g.nr_spans)
 		qsort(g.spans, g.nr_spans, sizeof(*g.spans), by_tid);
 	for (size_t i = 0; i < g.nr && !err; i++)
-		err = tell(&g, l, &g.events[i], fn, arg);
+		err = emit(&g, l, &g.events[i], fn, arg);
 	fini(&g);
 	return err;
 }

@@ -132,7 +132,7 @@ static uint64_t between(const struct reading *r, uint64_t at, uint64_t not_after
  * they can come from another CPU's clock or from the kernel's sums (sched.bpf.c). Other events are clamped between the
  * switches around them.
  */
-static int let_go(struct reading *r, uint64_t not_after)
+static int flush_held(struct reading *r, uint64_t not_after)
 {
 	int err = 0;
 
@@ -154,7 +154,7 @@ static int let_go(struct reading *r, uint64_t not_after)
 
 static int add_switch(struct reading *r, struct event *e)
 {
-	int err = let_go(r, e->at);
+	int err = flush_held(r, e->at);
 
 	if (e->at < r->switched)
 		e->at = r->switched;
@@ -172,7 +172,7 @@ static int add(struct reading *r, struct event *e)
 	if (e->kind == RING_SWITCH)
 		return add_switch(r, e);
 	if (r->nr_held == HELD_MAX)
-		err = let_go(r, e->at);
+		err = flush_held(r, e->at);
 	r->held[r->nr_held++] = *e;
 	return err;
 }
@@ -280,7 +280,7 @@ int snapshot_read(const struct snapshot_ring *ring, uint64_t from, event_fn *fn,
 		place += nr;
 	}
 	if (!err)
-		err = let_go(&r, UINT64_MAX);
+		err = flush_held(&r, UINT64_MAX);
 	free(copy);
 	return err;
 }

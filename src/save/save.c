@@ -196,7 +196,7 @@ const struct save_failure *save_failure(const struct save *s)
 
 /* --- The helper */
 
-static int tell(struct save *s, const struct write_request *r, int fd)
+static int send_request(struct save *s, const struct write_request *r, int fd)
 {
 	size_t bytes = r->what == WRITE_PATH ? sizeof(*r) : offsetof(struct write_request, path);
 	int sent;
@@ -210,7 +210,7 @@ static int tell(struct save *s, const struct write_request *r, int fd)
 	return sent < 0 ? sent : 0;
 }
 
-static int tell_ring(struct save *s, struct write_request *r, int cpu)
+static int request_ring(struct save *s, struct write_request *r, int cpu)
 {
 	const struct rings *rings = collect_rings(s->o.collect);
 	uint64_t window_ns = s->o.window_s * 1000000000ULL;
@@ -219,10 +219,10 @@ static int tell_ring(struct save *s, struct write_request *r, int cpu)
 	r->cpu = cpu;
 	r->end = s->end.cpus[cpu].head;
 	r->from = rings_place(rings, cpu, s->end.at > window_ns ? s->end.at - window_ns : 0);
-	return r->from <= r->end ? tell(s, r, rings_fd(rings, cpu)) : 0;
+	return r->from <= r->end ? send_request(s, r, rings_fd(rings, cpu)) : 0;
 }
 
-static int tell_where(struct save *s, int fd)
+static int report_where(struct save *s, int fd)
 {
 	static struct write_request r;
 
@@ -230,10 +230,10 @@ static int tell_where(struct save *s, int fd)
 	r.exporter = exporter_place(s->exporter);
 	snprintf(r.path, sizeof(r.path), "%s", s->path);
 	snprintf(r.temporary, sizeof(r.temporary), "%s", s->temporary);
-	return tell(s, &r, fd);
+	return send_request(s, &r, fd);
 }
 
-static int tell_rings(struct save *s, int fd)
+static int request_rings(struct save *s, int fd)
 {
 	static struct write_request r;
 	const struct rings *rings = collect_rings(s->o.collect);
@@ -242,11 +242,11 @@ static int tell_rings(struct save *s, int fd)
 	r.what = WRITE_CPUS;
 	r.cpu = nr;
 	r.slots = rings_slots(rings);
-	err = tell(s, &r, collect_cpus_fd(s->o.collect));
+	err = send_request(s, &r, collect_cpus_fd(s->o.collect));
 	for (int cpu = 0; cpu < nr && !err; cpu++)
 		if (rings_fd(rings, cpu) >= 0)
-			err = tell_ring(s, &r, cpu);
-	return err ? err : tell_where(s, fd);
+			err = request_ring(s, &r, cpu);
+	return err ? err : report_where(s, fd);
 }
 
 static void note_end(struct save *s)
@@ -263,7 +263,7 @@ static int begin(struct save *s, int fd)
 {
 	int err = helper_open(s->o.role, &s->helper);
 
-	return err ? err : tell_rings(s, fd);
+	return err ? err : request_rings(s, fd);
 }
 
 /* Unpredictable, so that no other user can create it first, and known in case the helper leaves it. Its suffix is none
@@ -339,9 +339,9 @@ int save_content(struct save *s, const struct exporter *as, const char *path, in
 	name_file(s, as, path, fd, "");
 	err = helper_open(s->o.role, &s->helper);
 	if (!err)
-		err = tell_where(s, fd);
+		err = report_where(s, fd);
 	if (!err)
-		err = tell(s, &what, content);
+		err = send_request(s, &what, content);
 	if (err && err != -EPIPE) {
 		end(s, err, false);
 		return err;
@@ -371,7 +371,7 @@ static void done(struct save *s, const struct write_answer *a)
 		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
 }
 
-static void tell_percent(struct save *s, uint32_t percent)
+static void report_percent(struct save *s, uint32_t percent)
 {
 	if (percent != s->percent)
 		s->idle_talk = 0;
@@ -380,7 +380,7 @@ static void tell_percent(struct save *s, uint32_t percent)
 }
 
 /* Takes the helper's messages. Returns whether there were any. */
-static bool hear(struct save *s)
+static bool read_answers(struct save *s)
 {
 	struct write_answer a;
 	bool heard = false;
@@ -398,7 +398,7 @@ static bool hear(struct save *s)
 		else if (a.percent == s->percent && ++s->idle_talk > IDLE_TALK_MAX)
 			end(s, -EIO, false);
 		else
-			tell_percent(s, a.percent);
+			report_percent(s, a.percent);
 	}
 	return heard;
 }
@@ -410,11 +410,11 @@ static void write_now(struct save *s)
 
 	r.exporter = exporter_place(s->exporter);
 	index = capture_metadata(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
-	err = index < 0 ? index : tell(s, &r, index);
+	err = index < 0 ? index : send_request(s, &r, index);
 
 	if (index >= 0)
 		close(index);
-	if (err == -EPIPE && hear(s) && s->state == SAVE_IDLE) /* its message said why it ended */
+	if (err == -EPIPE && read_answers(s) && s->state == SAVE_IDLE) /* its message said why it ended */
 		return;
 	if (err) {
 		end(s, err, false);
@@ -451,7 +451,7 @@ static bool write_when_ready(struct save *s)
 
 bool save_work(struct save *s)
 {
-	bool changed = hear(s);
+	bool changed = read_answers(s);
 
 	if (s->state == SAVE_WRITING && clock_ns(CLOCK_MONOTONIC) - s->heard > SILENT_NS) {
 		end(s, -ETIMEDOUT, false);

@@ -108,7 +108,7 @@ static void sync_folder(const struct job *job)
 /* --- The trace */
 
 /* Also sent without progress: it shows whether the socket is still open. */
-static bool tell_progress(void *arg, int percent)
+static bool report_progress(void *arg, int percent)
 {
 	struct job *job = arg;
 	struct write_answer a = { .percent = percent };
@@ -120,7 +120,7 @@ static bool tell_progress(void *arg, int percent)
 static int export_window(struct job *job, FILE *to, struct capture_result *result)
 {
 	struct kept kept = { job->index, job->rings };
-	struct capture c = { .progress = tell_progress, .progress_arg = job };
+	struct capture c = { .progress = report_progress, .progress_arg = job };
 
 	kept_capture(&c, &kept);
 	return job->exporter->window(to, &c, result);
@@ -188,7 +188,7 @@ static int write_content(struct job *job, const uint8_t *content, size_t bytes)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		at += n < 0 ? 0 : n;
-		if (!tell_progress(job, 100 * at / bytes))
+		if (!report_progress(job, 100 * at / bytes))
 			return -ECANCELED;
 	}
 	return 0;
@@ -203,7 +203,7 @@ static int open_stream(struct job *job)
 
 	while ((fd = path_open(&job->path, job->stream, O_WRONLY)) == -ENXIO && job->stream == S_IFIFO &&
 	       waited < READER_NS) {
-		if (!tell_progress(job, 0))
+		if (!report_progress(job, 0))
 			return -ECANCELED;
 		nanosleep(&nap, NULL);
 		waited += nap.tv_nsec;

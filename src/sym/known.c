@@ -175,7 +175,7 @@ static int read_symbols(struct known *k, uint32_t what, uint64_t until)
 	return what == SYMBOLS_DEBUG ? read_debug(k, until) : read_file(k, until);
 }
 
-static void tell_segments(const struct elf_segments *from, struct symbols_loaded *a)
+static void report_segments(const struct elf_segments *from, struct symbols_loaded *a)
 {
 	_Static_assert(sizeof(from->at) / sizeof(from->at[0]) == SYMBOLS_SEGMENTS, "as many");
 	a->nr_segments = from->nr;
@@ -208,7 +208,7 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 	a->build_id_bytes = found->build_id_bytes;
 	memcpy(a->build_id, found->build_id, sizeof(a->build_id));
 	memcpy(a->debuglink, found->debuglink, sizeof(a->debuglink));
-	tell_segments(&k->found.segments, a);
+	report_segments(&k->found.segments, a);
 	return err;
 }
 

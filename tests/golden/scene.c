@@ -424,7 +424,7 @@ struct recorded {
 	uint64_t at;
 };
 
-static int tell_recorded(void *arg, const struct stack_sample *s)
+static int report_recorded(void *arg, const struct stack_sample *s)
 {
 	const struct recorded *r = arg;
 
@@ -442,7 +442,7 @@ static int scene_recorded_samples(void *arg, const struct tick *any, uint64_t fr
 	(void)arg;
 	*since = from;
 	for (; r.at < to && !err; r.at += SEC)
-		err = tick_samples_of(any, any->seq, any->seq, tell_recorded, &r);
+		err = tick_samples_of(any, any->seq, any->seq, report_recorded, &r);
 	return err;
 }
 

@@ -84,14 +84,14 @@ struct told {
 };
 
 /* Reports the child first, as the programs do. */
-static void tell(void *arg)
+static void report(void *arg)
 {
 	struct told *t = arg;
 
 	if (t->asked++)
 		return;
-	cgroups_tell(t->cgroups, t->child, t->id, "child");
-	cgroups_tell(t->cgroups, t->id, id_of("/b"), "new");
+	cgroups_report(t->cgroups, t->child, t->id, "child");
+	cgroups_report(t->cgroups, t->id, id_of("/b"), "new");
 }
 
 static void names_are_asked_for(void **state)
@@ -101,7 +101,7 @@ static void names_are_asked_for(void **state)
 	struct cgroup *child;
 
 	(void)state;
-	cgroups_ask_with(c, tell, &told);
+	cgroups_ask_with(c, report, &told);
 	child = cgroups_find(c, told.child);
 	assert_string_equal(child->path, "/b/new/child");
 	assert_string_equal(child->parent->path, "/b/new");
@@ -124,7 +124,7 @@ static void name_that_comes_late(void **state)
 
 	(void)state;
 	assert_string_equal(late->path, "/?77");
-	cgroups_tell(c, 77, id_of("/a"), "late");
+	cgroups_report(c, 77, id_of("/a"), "late");
 	cgroups_ask_with(c, no_more, NULL);
 	assert_ptr_equal(cgroups_find(c, 77), late);
 	assert_string_equal(late->path, "/a/late");

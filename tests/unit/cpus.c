@@ -9,7 +9,7 @@
 #define MS 1000000ULL
 
 /* The programs' data, and the reader's view of it. */
-static struct shared shared = { .started_ns = 0, .steal_told = 1 };
+static struct shared shared = { .started_ns = 0, .steal_known = 1 };
 static struct cpu_slot slot;
 static struct slot threads[2] = { [1] = { .tid = 77, .comm = "alone" } };
 static uint32_t running;
@@ -129,10 +129,10 @@ TEST(cpus, steal)
 	v = tick(300 * MS, 400 * MS);
 	check(v, 90 * MS, 10 * MS);
 	assert_int_equal(v.steal_ns, 0);
-	shared.steal_told = 0;
+	shared.steal_known = 0;
 	v = tick(400 * MS, 500 * MS);
 	assert_int_equal(v.steal_ns, VALUE_NA);
-	shared.steal_told = 1;
+	shared.steal_known = 1;
 }
 
 /* An isolated CPU whose only thread, or idle, has it from before the start. */

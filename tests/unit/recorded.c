@@ -42,7 +42,7 @@ static const struct {
 	{ 2, { .at = 5 * SEC + 61 * MS, .kind = RING_SAMPLE, .tid = 99 } }, /* an unknown thread */
 };
 
-static int tell_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
+static int report_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 		       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
 {
 	int err = 0;
@@ -56,7 +56,7 @@ static int tell_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 	return err;
 }
 
-static int tell_stacks(void *arg,
+static int report_stacks(void *arg,
 		       int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
 		       void *fn_arg)
 {
@@ -89,7 +89,7 @@ TEST(recorded, samples_of_whoever_ran)
 	struct model *m = model_new(1 << 20);
 	struct life *a = tick_life(m, A, "a", &root), *b = tick_life(m, B, "b", &root);
 	const struct tick *t = tick(m, 10 * SEC, a, b);
-	struct recorded_source l = { .events = tell_events, .stacks = tell_stacks, .tick = t, .frequency = 100 };
+	struct recorded_source l = { .events = report_events, .stacks = report_stacks, .tick = t, .frequency = 100 };
 	struct told told = { .list = { .nr = 0 } };
 	const struct stack_sample *s;
 	uint64_t since;

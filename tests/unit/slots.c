@@ -231,7 +231,7 @@ static void moved_twice(void **state)
 	assert_int_equal(ms[2], 700);
 }
 
-static int tell_moved(void *arg)
+static int report_moved(void *arg)
 {
 	struct slot was = memory.slots[1];
 
@@ -250,7 +250,7 @@ static void moved_meanwhile(void **state)
 
 	(void)state;
 	second();
-	slots_ask_moved(slots, tell_moved, &asked);
+	slots_ask_moved(slots, report_moved, &asked);
 	s->cgroup_id = 77;
 	s->seq += 2;
 	assert_int_equal(rows(ms), 2);

@@ -17,7 +17,7 @@ struct recorded {
 	uint64_t since;
 };
 
-static int tell(void *arg, uint64_t from, uint64_t to, uint64_t *since,
+static int report(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 		int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
 {
 	const struct recorded *r = arg;
@@ -33,7 +33,7 @@ static int tell(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 #define READ(s, events, until)                                                                                         \
 	do {                                                                                                           \
 		struct recorded r_ = { events, ARRAY_SIZE(events), 0 };                                                \
-		const struct source h_ = { .recorded_events = tell, .arg = &r_ };                                        \
+		const struct source h_ = { .recorded_events = report, .arg = &r_ };                                        \
 		assert_int_equal(subsecond_read(s, &h_, until), 0);                                                    \
 	} while (0)
 
@@ -110,7 +110,7 @@ TEST(subsecond, what_is_not_known)
 		{ 0, { .at = 12 * SEC, .kind = RING_SAMPLE, .tid = 7 } },
 	};
 	struct recorded r = { events, 1, 11 * SEC + 1 };
-	const struct source host = { .recorded_events = tell, .arg = &r };
+	const struct source host = { .recorded_events = report, .arg = &r };
 	struct subsecond s = { 0 };
 
 	assert_int_equal(subsecond_start(&s, SUBSECOND_CPU, 10), 0);

@@ -49,7 +49,7 @@ static int open_all(void **state)
 	memset(slots, 0, sizeof(slots));
 	memset(lines, 0, sizeof(lines));
 	nr_lines = 0;
-	shared = (struct shared){ .steal_told = 1 };
+	shared = (struct shared){ .steal_known = 1 };
 	areas[0] = calloc(1, sizeof(*areas[0])); /* the other CPU was never online */
 	model = model_new(0);
 	if (!write_lines())

@@ -59,7 +59,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void tell(int cpu, uint32_t slot, uint32_t by)
+static void report(int cpu, uint32_t slot, uint32_t by)
 {
 	struct wait_event *e = &areas[cpu]->wait_events[cpus[cpu].wait_events % WAIT_EVENTS];
 
@@ -79,7 +79,7 @@ static uint64_t overload(int nr)
 
 	for (int cpu = 0; cpu < nr; cpu++)
 		for (uint64_t i = 0; i < each; i++)
-			tell(cpu, any_thread(), any_thread());
+			report(cpu, any_thread(), any_thread());
 	return nr * each;
 }
 
@@ -145,12 +145,12 @@ TEST(waits, one_that_differs_from_all_others_is_no_dearer_than_one_that_is_known
 
 	for (int i = 0; i < 9; i++) {
 		for (int k = 0; k < 4000; k++)
-			tell(0, 1, 2 + k % 8);
+			report(0, 1, 2 + k % 8);
 		cost = cost_of_drain();
 		few = cost < few ? cost : few;
 		show(&told);
 		for (int k = 0; k < 4000; k++)
-			tell(0, 1, 2 + k);
+			report(0, 1, 2 + k);
 		cost = cost_of_drain();
 		many = cost < many ? cost : many;
 		show(&told);

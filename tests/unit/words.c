@@ -8,7 +8,7 @@
 
 static char told[4096];
 
-static void tell(const char *text, size_t bytes)
+static void report(const char *text, size_t bytes)
 {
 	strncat(told, text, bytes);
 }
@@ -75,7 +75,7 @@ TEST(words, fit_for_a_terminal)
 /* Details go only to the log, which has all of them, unchanged. */
 TEST(words, all_of_it_for_the_log)
 {
-	words_listen(tell);
+	words_listen(report);
 	words_begin();
 	words_add(false, "libbpf: CO-RE relocating\n");
 	words_add(true, "libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\nprocessed 3 insns\n");

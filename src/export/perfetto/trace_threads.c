@@ -200,7 +200,7 @@ void trace_woken(struct trace *t, int32_t tid)
 		set_seen(t, tid, SEEN_WOKEN);
 }
 
-static void tell_blocked(struct trace *t, int32_t tid, bool in_d)
+static void report_blocked(struct trace *t, int32_t tid, bool in_d)
 {
 	struct perfetto_task task = trace_task(t, tid, t->start);
 
@@ -211,7 +211,7 @@ static void tell_blocked(struct trace *t, int32_t tid, bool in_d)
 void trace_blocked_since(struct trace *t, int32_t tid, bool in_d)
 {
 	if (seen(t, tid) == SEEN_WOKEN)
-		tell_blocked(t, tid, in_d);
+		report_blocked(t, tid, in_d);
 }
 
 void trace_blocked_all(struct trace *t)
@@ -225,7 +225,7 @@ void trace_blocked_all(struct trace *t)
 			continue;
 		/* A thread without events is in the same state as at the end. */
 		if (how == SEEN_WOKEN || all[i].state == STATE_SLEEP || all[i].state == STATE_D)
-			tell_blocked(t, all[i].tid, how == SEEN_NOT && all[i].state == STATE_D);
+			report_blocked(t, all[i].tid, how == SEEN_NOT && all[i].state == STATE_D);
 	}
 }
 

@@ -155,7 +155,7 @@ static int open_curses(const char *name)
 }
 
 /* Gives the starter the text with which it restores the terminal if this process is killed. */
-static void tell_starter(void)
+static void notify_starter(void)
 {
 	struct terminal t = { .before = term.saved, .len = term.restore_len };
 
@@ -194,7 +194,7 @@ int term_open(struct sink *output, char *notice, int size)
 		start_color();
 		use_default_colors();
 	}
-	tell_starter();
+	notify_starter();
 	return 0;
 }
 
@@ -266,7 +266,7 @@ void term_suspend(void)
 void term_resume(void)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &term.raw);
-	tell_starter();
+	notify_starter();
 	clearok(curscr, TRUE);
 }
 

@@ -12,7 +12,7 @@ struct finding {
 	const struct latency_range *range;
 	struct sample_list *list;
 	struct latency_contributors contributors;
-	struct map told;  /* contributor -> ns of its samples, */
+	struct map sampled;  /* contributor -> ns of its samples, */
 	struct map count; /* and the number of these blocks */
 };
 
@@ -21,14 +21,14 @@ static int on_block(struct finding *f, const struct stack_sample *sample)
 {
 	const struct latency_contributor *who = map_get(&f->contributors.of, latency_thread_key(sample->life));
 	struct stack_sample whole = *sample;
-	uintptr_t told, count;
+	uintptr_t sampled, count;
 
 	if (!who || !sample->count || sample->flags & NOTE_GOES_ON ||
 	    !latency_holds(f->range, sample->whole))
 		return 0;
-	told = (uintptr_t)map_get(&f->told, (uintptr_t)who) + sample->whole;
+	sampled = (uintptr_t)map_get(&f->sampled, (uintptr_t)who) + sample->whole;
 	count = (uintptr_t)map_get(&f->count, (uintptr_t)who) + sample->count;
-	if (map_put(&f->told, (uintptr_t)who, (void *)told) || map_put(&f->count, (uintptr_t)who, (void *)count))
+	if (map_put(&f->sampled, (uintptr_t)who, (void *)sampled) || map_put(&f->count, (uintptr_t)who, (void *)count))
 		return -ENOMEM;
 	whole.weight = sample->whole;
 	return sample_list_add(f->list, &whole);
@@ -56,11 +56,11 @@ static int on_sample(void *arg, const struct stack_sample *sample)
 /* Blocks whose stack was not taken add only their lengths. */
 static int add_rest(struct finding *f, const struct latency_contributor *who)
 {
-	uint64_t told = (uintptr_t)map_get(&f->told, (uintptr_t)who);
+	uint64_t sampled = (uintptr_t)map_get(&f->sampled, (uintptr_t)who);
 	uint64_t count = (uintptr_t)map_get(&f->count, (uintptr_t)who);
 	const struct stack_sample rest = {
 		.life = &who->life,
-		.weight = who->ns > told ? who->ns - told : 0,
+		.weight = who->ns > sampled ? who->ns - sampled : 0,
 		.count = who->count > count ? who->count - count : 0,
 		.metric = hists[f->range->kind].weight,
 		.flags = NOTE_NO_STACK,
@@ -80,7 +80,7 @@ static int find(const void *arg, const struct view_context *c, struct sample_lis
 	for (size_t i = 0; !err && i < f.contributors.nr && hists[r->kind].owner == HIST_OF_BLOCKS; i++)
 		err = add_rest(&f, f.contributors.at[i]);
 	latency_contributors_fini(&f.contributors);
-	map_fini(&f.told);
+	map_fini(&f.sampled);
 	map_fini(&f.count);
 	return err;
 }
