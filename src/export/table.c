@@ -26,6 +26,12 @@ static bool before(const void *a, const void *b, const void *arg)
 	return va != VALUE_NA && (vb == VALUE_NA || va > vb);
 }
 
+/* What rows are sorted by is always shown. */
+static bool is_column(enum metric_id f, const struct export *o)
+{
+	return metrics[f].drop <= DROP_MAX || f == o->sort;
+}
+
 static void heading(FILE *to, const struct tick *t, const struct export *o, size_t nr)
 {
 	char day[32], run[16], self[16], rss[16];
@@ -47,12 +53,12 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 		t->nr_active + t->nr_idle);
 	fprintf(to, "%7s S %-*s", "TID", CGROUP_WIDTH, "CGROUP");
 	for (int f = 0; f < METRIC_COUNT; f++)
-		if (metrics[f].drop <= DROP_MAX)
+		if (is_column(f, o))
 			fprintf(to, " %*s", metrics[f].width, metrics[f].title);
 	fprintf(to, " COMM\n");
 }
 
-static void line(FILE *to, const struct row *r, const struct tick *t)
+static void line(FILE *to, const struct row *r, const struct tick *t, const struct export *o)
 {
 	char cgroup[4096], elided[4 * CGROUP_WIDTH + 1], comm[80], value[16];
 	int width;
@@ -63,7 +69,7 @@ static void line(FILE *to, const struct row *r, const struct tick *t)
 	fprintf(to, "%7d %c %s%*s", r->thread->tid, state_letters[r->state], elided,
 		CGROUP_WIDTH - width, "");
 	for (int f = 0; f < METRIC_COUNT; f++)
-		if (metrics[f].drop <= DROP_MAX)
+		if (is_column(f, o))
 			fprintf(to, " %*s", metrics[f].width,
 				format_value(value, sizeof(value), metric_shown(f), row_value(r, f), t->interval_ns));
 	fprintf(to, " %s\n", comm);
@@ -85,7 +91,7 @@ static int tick(struct export *o, FILE *to, const struct tick *t)
 	rows_order(rows, nr, 0, nr, before, &o->sort);
 	heading(to, t, o, nr);
 	for (size_t i = 0; i < nr; i++)
-		line(to, rows[i], t);
+		line(to, rows[i], t, o);
 	fputc('\n', to);
 	free(rows);
 	return fflush(to) || ferror(to) ? -EIO : 0;

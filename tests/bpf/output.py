@@ -184,8 +184,10 @@ def tables():
     assert "\033" not in out, out
     runs = [float(r.split()[3]) for r in rows if r.split()[3] != "-"]
     assert runs == sorted(runs, reverse=True), runs
-    for column in ("runq_ns", "RQ-MAX", "d_ns"):
-        run("-b", "-d", "0.1", "-n", "1", "-s", column)
+    for column, title in (("runq_ns", "RUNQ%"), ("RQ-MAX", "RQ-MAX"), ("d_ns", "D%"), ("sleep_ns", "SLEEP%"),
+                          ("minor_faults", "MINF/s")):
+        titles = run("-b", "-d", "0.1", "-n", "1", "-s", column).decode().split("\n")[1]
+        assert title in titles.split(), f"sorted by {column}: {titles}"
 
 
 def main():
