@@ -61,7 +61,7 @@ class Manager:
     def __enter__(self):
         socket = f"/proc/{self.proc.pid}/root/run/manager/systemd/private"
         end = time.monotonic() + 20
-        while not os.path.exists(socket):
+        while not os.path.exists(socket) or not self.answers():
             if self.proc.poll() is not None or time.monotonic() > end:
                 self.log.seek(0)
                 said = self.log.read()
@@ -72,6 +72,10 @@ class Manager:
 
     def __exit__(self, *exc):
         self.stack.close()
+
+    def answers(self):
+        """Whether it starts a unit: its socket exists a little earlier."""
+        return not subprocess.run([*self.command(), "true"], capture_output=True, check=False, timeout=60).returncode
 
     def end(self):
         self.proc.terminate()

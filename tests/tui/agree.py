@@ -42,7 +42,7 @@ def columns(lines, *titles):
     rows = []
     for row in lines[at + 1:]:
         found = [re.search(r"\S*$", row[:end])[0] for end in ends]
-        if not all(found):
+        if not all(found) or row[0] not in "> ":  # the text below the rows begins in the first column
             break
         rows.append(found)
     return rows
