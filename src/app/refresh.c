@@ -66,11 +66,12 @@ static FILE *output_begin(struct systop *s)
 
 	if (!s->options.file)
 		return sink_begin(&s->output);
-	errno = 0;
 	save_work(s->file);
 	s->output.dropped += save_busy(s->file);
-	if (save_busy(s->file))
+	if (save_busy(s->file)) {
+		errno = 0;
 		return NULL;
+	}
 	fd = memfd_create("systop-export", MFD_CLOEXEC);
 	s->content = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!s->content && fd >= 0)

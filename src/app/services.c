@@ -212,6 +212,7 @@ static int recorded_samples(void *arg, const struct tick *any, uint64_t from, ui
 		.events = recorded_events,
 		.stacks = all_stacks,
 		.arg = arg,
+		.model = ((struct services *)arg)->model,
 		.tick = any,
 		.frequency = collect_samples(((struct services *)arg)->collect),
 	};

@@ -15,6 +15,7 @@ struct save;
 /* The parts that answer the screen. */
 struct services {
 	struct collect *collect;
+	struct model *model;
 	struct names *names;
 	struct save *save;
 	const char *save_path; /* destination; NULL: a generated name */

@@ -61,7 +61,7 @@ static int start_names(struct systop *s)
 	};
 
 	s->names = names_new(&o);
-	s->sources = (struct services){ s->collect, s->names, NULL, s->options.save_path, s->options.save_fd,
+	s->sources = (struct services){ s->collect, s->model, s->names, NULL, s->options.save_path, s->options.save_fd,
 				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
 	services_init(&s->host, &s->sources);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");

@@ -23,7 +23,8 @@ struct looking {
 	size_t nr, room;
 	struct span *spans;   /* by tid and time */
 	size_t nr_spans, spans_room;
-	struct map stacks;    /* id -> struct stack; SOME: wanted, not found yet */
+	struct model *model;
+	struct map stacks;    /* id -> stack of the model; SOME: wanted, not found yet */
 	int cpu;              /* the events belong to this CPU: */
 	int64_t current, before; /* the thread that runs there, and the previous one */
 	size_t first;         /* first of its events */
@@ -128,6 +129,7 @@ static const struct life *who(const struct looking *g, pid_t tid, uint64_t at)
 static int on_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames)
 {
 	struct looking *g = arg;
+	const struct stack *kept;
 	struct stack *s;
 
 	if (map_get(&g->stacks, id) != SOME)
@@ -138,11 +140,9 @@ static int on_stack(void *arg, uint32_t id, const struct stack_entry *e, const u
 	*s = (struct stack){ .hash = e->hash, .check = e->check, .tgid = e->tgid, .nr = e->nr, .end = e->end,
 			     .flags = e->flags };
 	memcpy(s->frames, frames, e->nr * sizeof(s->frames[0]));
-	if (map_put(&g->stacks, id, s)) {
-		free(s);
-		return -ENOMEM;
-	}
-	return 0;
+	kept = model_stack(g->model, s);
+	free(s);
+	return kept ? map_put(&g->stacks, id, (void *)kept) : -ENOMEM;
 }
 
 static const struct stack *stack(const struct looking *g, uint32_t id)
@@ -181,9 +181,6 @@ static int emit(const struct looking *g, const struct recorded_source *l, const 
 
 static void fini(struct looking *g)
 {
-	for (size_t i = 0; i < g->stacks.room; i++)
-		if (g->stacks.entries[i].value != SOME)
-			free(g->stacks.entries[i].value);
 	map_fini(&g->stacks);
 	free(g->events);
 	free(g->spans);
@@ -192,7 +189,7 @@ static void fini(struct looking *g)
 int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, uint64_t *since, recorded_fn *fn,
 		  void *arg)
 {
-	struct looking g = { .cpu = -1, .current = TID_UNKNOWN, .before = TID_UNKNOWN };
+	struct looking g = { .model = l->model, .cpu = -1, .current = TID_UNKNOWN, .before = TID_UNKNOWN };
 	int err = l->events(l->arg, from, to, since, on_event, &g);
 
 	if (g.current == TID_UNKNOWN)

@@ -18,6 +18,7 @@ struct recorded_source {
 		      int (*fn)(void *fn_arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames),
 		      void *fn_arg);
 	void *arg;
+	struct model *model;     /* keeps the stacks */
 	const struct tick *tick; /* any tick: its history knows the threads */
 	int frequency;           /* samples per second on each CPU */
 };
@@ -25,7 +26,7 @@ struct recorded_source {
 /*
  * recorded_read - converts the recorder's events from @from to @to, CLOCK_BOOTTIME ns, into samples. CPU samples have
  * no length; blocks (D state or sleep) have a start and an end, and the end is in that time. Skips threads that are no
- * longer known. Stacks live until it returns. @since: start of the time that is complete. Returns 0, what @fn returned,
+ * longer known. Stacks live as long as those of the tick being built: a sample_list holds them longer. @since: start of the time that is complete. Returns 0, what @fn returned,
  * or -errno.
  */
 typedef int recorded_fn(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until);

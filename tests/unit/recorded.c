@@ -89,16 +89,16 @@ TEST(recorded, samples_of_whoever_ran)
 	struct model *m = model_new(1 << 20);
 	struct life *a = tick_life(m, A, "a", &root), *b = tick_life(m, B, "b", &root);
 	const struct tick *t = tick(m, 10 * SEC, a, b);
-	struct recorded_source l = { .events = report_events, .stacks = report_stacks, .tick = t, .frequency = 100 };
+	struct recorded_source l = { .events = report_events, .stacks = report_stacks, .model = m, .tick = t,
+				     .frequency = 100 };
 	struct told told = { .list = { .nr = 0 } };
 	const struct stack_sample *s;
 	uint64_t since;
 
 	assert_int_equal(recorded_read(&l, 5 * SEC, 6 * SEC, &since, on_sample, &told), 0);
-	tick_put(t); /* the list has copies of all */
+	tick_put(t); /* the list has copies of all threads, and holds the stacks */
 	model_life_end(m, a);
 	model_life_end(m, b);
-	model_free(m);
 
 	s = told.list.at;
 	assert_int_equal(told.list.nr, 3);
@@ -119,7 +119,11 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(s[2].flags, NOTE_KERNEL_LOST);
 	assert_int_equal(told.from[2], 5 * SEC + 10 * MS);
 	assert_int_equal(told.until[2], 5 * SEC + 40 * MS);
+	/* They are the model's: the list does not free them. */
+	assert_ptr_equal(model_stack(m, s[0].user), s[0].user);
+	assert_ptr_equal(model_stack(m, s[1].kernel), s[1].kernel);
 	sample_list_fini(&told.list);
+	model_free(m);
 }
 
 int main(void)
