@@ -392,21 +392,13 @@ def held_by_others():
 def cpu_slots(pid):
     """The per-CPU data of a systop's programs (bpf/slot.h), as from bpftool."""
     path = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
-    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
-        try:
-            with open(f"/proc/{pid}/fdinfo/{fd}") as f:
-                found = re.search(r"^map_id:\s+(\d+)", f.read(), re.MULTILINE)
-        except FileNotFoundError:
-            continue
-        if not found:
-            continue
-        about = subprocess.run(["bpftool", "-j", "map", "show", "id", found[1]], capture_output=True, text=True, env=path,
-                               check=False)
-        if about.returncode or json.loads(about.stdout).get("name") != "cpus":
-            continue
-        dump = subprocess.run(["bpftool", "-j", "map", "dump", "id", found[1]], capture_output=True, text=True, env=path,
-                              check=True)
-        return [one["formatted"]["value"] for one in json.loads(dump.stdout)]
+    ids = {int(i) for kind, i in bpf_of(pid) if kind == "map"}
+    shown = subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True, text=True, env=path, check=True)
+    for one in json.loads(shown.stdout):
+        if one["id"] in ids and one.get("name") == "cpus":
+            dump = subprocess.run(["bpftool", "-j", "map", "dump", "id", str(one["id"])], capture_output=True, text=True,
+                                  env=path, check=True)
+            return [cpu["formatted"]["value"] for cpu in json.loads(dump.stdout)]
     raise AssertionError(f"no map of CPUs is open in {pid}")
 
 

@@ -80,7 +80,7 @@ def on_cpu():
             profile = profile_of("-F", "199", "-p", str(load.pid), seconds=5)
             folded = other.stdout.read()
     help_text = subprocess.run([SYSTOP, "--help"], capture_output=True, text=True, check=True).stdout
-    kinds = re.search(r"FlameGraph reads them:\s+([\w\s,]+)", help_text)[1]
+    kinds = re.search(r"FlameGraph's folded format:\s+([\w\s,]+)", help_text)[1]
     for kind in re.findall(r"\w+", kinds.replace(" or ", ", "))[:6]:
         assert kind in [name for name, _ in profile.types], (kind, profile.types)
     assert ("cpu", "nanoseconds") in profile.types and ("cpu_samples", "count") in profile.types, profile.types
