@@ -33,8 +33,11 @@
 
 #define NR_LABELS 5
 
+/* Samples, threads and locations: 262,144 samples with 40 frames and 20 columns take 150 MB. The rest is one sample. */
+#define ITEMS_MAX (1 << 18)
+
 /* A thread with its packed labels. */
-struct who {
+struct thread {
 	PB(Label) labels[NR_LABELS], *list[NR_LABELS];
 };
 
@@ -46,11 +49,20 @@ struct location {
 
 struct sample {
 	PB(Sample) pb;
-	int64_t values[COLUMNS_MAX];
-	uint64_t locations[];
+	uint64_t data[];           /* locations, then the columns' values, which are signed */
 };
 
-enum item { ITEM_STRING = 1, ITEM_MAPPING, ITEM_FUNCTION, ITEM_LOCATION, ITEM_LOCATION_BY_NAME, ITEM_SAMPLE, ITEM_WHO, ITEM_FRAME };
+enum item {
+	ITEM_STRING,
+	ITEM_MAPPING,
+	ITEM_FUNCTION,
+	ITEM_LOCATION,
+	ITEM_LOCATION_BY_NAME,
+	ITEM_SAMPLE,
+	ITEM_SAMPLE_WITHOUT_ROOM,
+	ITEM_THREAD,
+	ITEM_FRAME,
+};
 
 struct pprof {
 	const struct source *source;
@@ -72,8 +84,8 @@ struct pprof {
 	size_t nr_locations, locations_room;
 	struct sample **samples;
 	size_t nr_samples, samples_room;
-	struct who **whos;
-	size_t nr_whos, whos_room;
+	struct thread **threads;
+	size_t nr_threads, threads_room;
 	struct map places;         /* hash of an item and its type, enum item -> index + 1 in its list */
 	struct map in_refresh;     /* the same for frames and threads, which are valid in one refresh only */
 	int err;
@@ -81,11 +93,10 @@ struct pprof {
 
 /* --- Lists */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+/* Keys of different kinds have nothing in common, however small the numbers are that follow. */
+static uint64_t key_of(enum item kind, uint64_t what)
 {
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
-	hash ^= hash >> 29;
-	return hash ? hash : 1;
+	return hash_add(hash_add(0, kind), what);
 }
 
 /* Appends a zeroed item; NULL: no memory. */
@@ -114,7 +125,7 @@ static int64_t known(const struct map *m, uint64_t key)
 
 static int64_t string(struct pprof *p, const char *text)
 {
-	uint64_t key = mix(ITEM_STRING, hash_text(0, text));
+	uint64_t key = key_of(ITEM_STRING, hash_text(0, text));
 	int64_t place = known(&p->places, key);
 	char *copy;
 
@@ -142,7 +153,7 @@ static int64_t safe_string(struct pprof *p, const char *text, size_t len)
 static uint64_t function_of(struct pprof *p, const char *name)
 {
 	int64_t text = safe_string(p, name, strlen(name)), place;
-	uint64_t key = mix(ITEM_FUNCTION, text);
+	uint64_t key = key_of(ITEM_FUNCTION, text);
 	PB(Function) *f;
 
 	place = known(&p->places, key);
@@ -162,7 +173,7 @@ static uint64_t function_of(struct pprof *p, const char *name)
 static PB(Mapping) *mapping_of(struct pprof *p, const char *name, const char *build_id)
 {
 	int64_t file = safe_string(p, name, strlen(name)), id = *build_id == '-' ? 0 : string(p, build_id);
-	uint64_t key = mix(mix(ITEM_MAPPING, file), id);
+	uint64_t key = hash_add(key_of(ITEM_MAPPING, file), id);
 	int64_t place = known(&p->places, key);
 	PB(Mapping) *m;
 
@@ -209,7 +220,7 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 	m = mapping_of(p, file->path, id);
 	if (!m)
 		return 0;
-	key = mix(mix(ITEM_LOCATION, m->id), file->address);
+	key = hash_add(key_of(ITEM_LOCATION, m->id), file->address);
 	place = known(&p->places, key);
 	l = place >= 0 ? p->locations[place] : location_new(p, key);
 	if (!l)
@@ -227,7 +238,7 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 static uint64_t location_by_name(struct pprof *p, const char *name, const char *module)
 {
 	const PB(Mapping) *m = module ? mapping_of(p, module, "-") : NULL;
-	uint64_t function = function_of(p, name), key = mix(mix(ITEM_LOCATION_BY_NAME, m ? m->id : 0), function);
+	uint64_t function = function_of(p, name), key = hash_add(key_of(ITEM_LOCATION_BY_NAME, m ? m->id : 0), function);
 	int64_t place = known(&p->places, key);
 	struct location *l;
 
@@ -244,7 +255,7 @@ static uint64_t location_by_name(struct pprof *p, const char *name, const char *
 
 static uint64_t location_of(struct pprof *p, const struct stack_walk *w)
 {
-	uint64_t key = mix(mix(ITEM_FRAME, w->frame), w->frame & FRAME_ANONYMOUS ? w->tgid : 0), id;
+	uint64_t key = hash_add(key_of(ITEM_FRAME, w->frame), w->frame & FRAME_ANONYMOUS ? w->tgid : 0), id;
 	int64_t place = w->mark ? -1 : known(&p->in_refresh, key);
 	const struct symbol *s;
 	struct frame_place file;
@@ -277,42 +288,42 @@ static const char *comm_of_process(const struct life *l)
 	return l->process ? l->process->comm : l->comm;
 }
 
-static uint64_t who_key(const struct life *l)
+static uint64_t thread_key(const struct life *l)
 {
 	uint64_t key = hash_text(hash_text(hash_text(0, l->comm), comm_of_process(l)), l->cgroup->path);
 
-	return mix(mix(mix(mix(ITEM_WHO, key), l->tid), l->tgid), l->start_ns);
+	return hash_add(hash_add(hash_add(key_of(ITEM_THREAD, key), l->tid), l->tgid), l->start_ns);
 }
 
-static void who_new(struct pprof *p, const struct life *l)
+static void thread_new(struct pprof *p, const struct life *l)
 {
-	struct who *w = NEW_ITEM(p, whos, nr_whos, whos_room, sizeof(*w));
+	struct thread *t = NEW_ITEM(p, threads, nr_threads, threads_room, sizeof(*t));
 
-	if (!w)
+	if (!t)
 		return;
 	for (int i = 0; i < NR_LABELS; i++) {
-		w->labels[i] = (PB(Label))PB_INIT(LABEL);
-		w->list[i] = &w->labels[i];
+		t->labels[i] = (PB(Label))PB_INIT(LABEL);
+		t->list[i] = &t->labels[i];
 	}
-	set_label(p, &w->labels[0], "thread", safe_string(p, l->comm, sizeof(l->comm)), 0);
-	set_label(p, &w->labels[1], "tid", 0, l->tid);
-	set_label(p, &w->labels[2], "process", safe_string(p, comm_of_process(l), sizeof(l->comm)), 0);
-	set_label(p, &w->labels[3], "pid", 0, l->tgid);
-	set_label(p, &w->labels[4], "cgroup", safe_string(p, l->cgroup->path, strlen(l->cgroup->path)), 0);
-	remember(p, &p->places, who_key(l), p->nr_whos - 1);
+	set_label(p, &t->labels[0], "thread", safe_string(p, l->comm, sizeof(l->comm)), 0);
+	set_label(p, &t->labels[1], "tid", 0, l->tid);
+	set_label(p, &t->labels[2], "process", safe_string(p, comm_of_process(l), sizeof(l->comm)), 0);
+	set_label(p, &t->labels[3], "pid", 0, l->tgid);
+	set_label(p, &t->labels[4], "cgroup", safe_string(p, l->cgroup->path, strlen(l->cgroup->path)), 0);
+	remember(p, &p->places, thread_key(l), p->nr_threads - 1);
 }
 
 /* Index of the thread. */
-static size_t who_of(struct pprof *p, const struct life *l)
+static size_t thread_of(struct pprof *p, const struct life *l)
 {
 	int64_t place = known(&p->in_refresh, (uintptr_t)l);
 
 	if (place >= 0)
 		return place;
-	place = known(&p->places, who_key(l));
+	place = known(&p->places, thread_key(l));
 	if (place < 0) {
-		who_new(p, l);
-		place = p->nr_whos - 1;
+		thread_new(p, l);
+		place = p->nr_threads - 1;
 	}
 	remember(p, &p->in_refresh, (uintptr_t)l, place);
 	return place;
@@ -338,32 +349,59 @@ static size_t locations_of(struct pprof *p, const struct stack_sample *s, uint64
 	return nr;
 }
 
+/* @thread: NULL: of no thread. */
+static struct sample *sample_new(struct pprof *p, uint64_t key, const uint64_t *ids, size_t nr, struct thread *thread)
+{
+	struct sample *s = NEW_ITEM(p, samples, nr_samples, samples_room, sizeof(*s) + (nr + p->nr_columns) * sizeof(s->data[0]));
+
+	if (!s)
+		return NULL;
+	memcpy(s->data, ids, nr * sizeof(ids[0]));
+	s->pb = (PB(Sample))PB_INIT(SAMPLE);
+	s->pb.location_id = s->data;
+	s->pb.n_location_id = nr;
+	s->pb.value = (int64_t *)(s->data + nr);
+	s->pb.n_value = p->nr_columns;
+	s->pb.label = thread ? thread->list : NULL;
+	s->pb.n_label = thread ? NR_LABELS : 0;
+	remember(p, &p->places, key, p->nr_samples - 1);
+	return s;
+}
+
+static bool is_full(const struct pprof *p)
+{
+	return p->nr_samples >= ITEMS_MAX || p->nr_threads >= ITEMS_MAX || p->nr_locations >= ITEMS_MAX;
+}
+
+/* The profile keeps the weight of what it has no room for. */
+static struct sample *sample_without_room(struct pprof *p)
+{
+	uint64_t key = key_of(ITEM_SAMPLE_WITHOUT_ROOM, 0), id;
+	int64_t place = known(&p->places, key);
+
+	if (place >= 0)
+		return p->samples[place];
+	id = location_by_name(p, "[profile full]", NULL);
+	return p->err ? NULL : sample_new(p, key, &id, 1, NULL);
+}
+
 static struct sample *sample_of(struct pprof *p, const struct stack_sample *s)
 {
 	uint64_t ids[FRAMES_MAX], key;
-	size_t nr = locations_of(p, s, ids), who = who_of(p, s->life);
-	struct sample *to;
+	size_t nr, thread;
 	int64_t place;
 
-	key = mix(ITEM_SAMPLE, who);
-	for (size_t i = 0; i < nr; i++)
-		key = mix(key, ids[i]);
-	place = known(&p->places, key);
-	if (p->err || place >= 0)
-		return p->err ? NULL : p->samples[place];
-	to = NEW_ITEM(p, samples, nr_samples, samples_room, sizeof(*to) + nr * sizeof(ids[0]));
-	if (!to)
+	if (is_full(p))
+		return sample_without_room(p);
+	nr = locations_of(p, s, ids);
+	thread = thread_of(p, s->life);
+	if (p->err)
 		return NULL;
-	memcpy(to->locations, ids, nr * sizeof(ids[0]));
-	to->pb = (PB(Sample))PB_INIT(SAMPLE);
-	to->pb.location_id = to->locations;
-	to->pb.n_location_id = nr;
-	to->pb.value = to->values;
-	to->pb.n_value = p->nr_columns;
-	to->pb.label = p->whos[who]->list;
-	to->pb.n_label = NR_LABELS;
-	remember(p, &p->places, key, p->nr_samples - 1);
-	return to;
+	key = key_of(ITEM_SAMPLE, thread);
+	for (size_t i = 0; i < nr; i++)
+		key = hash_add(key, ids[i]);
+	place = known(&p->places, key);
+	return place >= 0 ? p->samples[place] : sample_new(p, key, ids, nr, p->threads[thread]);
 }
 
 static int add_sample(void *arg, const struct stack_sample *s)
@@ -376,7 +414,7 @@ static int add_sample(void *arg, const struct stack_sample *s)
 	to = sample_of(p, s);
 	for (int i = 0; i < p->nr_columns && to; i++)
 		if (metric_weighs(p->columns[i].metric, s->metric))
-			to->values[i] += p->columns[i].samples ? s->count : s->weight;
+			to->pb.value[i] += p->columns[i].samples ? s->count : s->weight;
 	return p->err;
 }
 
@@ -531,7 +569,7 @@ static int end(struct export *e, FILE *to)
 	FREE_ITEMS(p->functions, p->nr_functions);
 	FREE_ITEMS(p->locations, p->nr_locations);
 	FREE_ITEMS(p->samples, p->nr_samples);
-	FREE_ITEMS(p->whos, p->nr_whos);
+	FREE_ITEMS(p->threads, p->nr_threads);
 	map_fini(&p->places);
 	map_fini(&p->in_refresh);
 	free(p);

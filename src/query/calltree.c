@@ -42,14 +42,6 @@ int calltree_find(const struct calltree *f, uint64_t key)
 	return (int)(uintptr_t)map_get(&f->places, key) - 1;
 }
 
-uint64_t calltree_key(uint64_t parent, uint64_t what)
-{
-	uint64_t h = (parent ^ what) * 0x9e3779b97f4a7c15ULL;
-
-	h ^= h >> 32;
-	return h ? h : 1;
-}
-
 static uint64_t what_of(const struct symbol *symbol, const char *text)
 {
 	return symbol ? (uintptr_t)symbol : hash_text(0, text);
@@ -78,7 +70,7 @@ static void go_down(struct building *b, struct calltree_node like)
 
 	if (b->err)
 		return;
-	like.key = parent < 0 ? 1 : calltree_key(f->nodes[parent].key, what_of(like.symbol, like.text));
+	like.key = parent < 0 ? 1 : hash_add(f->nodes[parent].key, what_of(like.symbol, like.text));
 	at = calltree_find(f, like.key);
 	if (at < 0) {
 		like.parent = parent;
@@ -220,14 +212,14 @@ static int leaf_of(struct building *b)
 
 	const struct stack_sample *s = b->sample;
 	const char *who = who_of(b, s->life);
-	uint64_t key = calltree_key((uintptr_t)who, b->options->metric == METRIC_WALL ? 1 + s->metric : 0);
+	uint64_t key = hash_add((uintptr_t)who, b->options->metric == METRIC_WALL ? 1 + s->metric : 0);
 	void *known;
 
 	if (s->user)
-		key = calltree_key(key, s->user->hash ^ (uint64_t)s->user->check << 32);
-	key = calltree_key(key, 1);
+		key = hash_add(key, s->user->hash ^ (uint64_t)s->user->check << 32);
+	key = hash_add(key, 1);
 	if (s->kernel)
-		key = calltree_key(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
+		key = hash_add(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
 	known = map_get(&b->flame->leaves, key);
 	if (!known) {
 		walk(b, who);

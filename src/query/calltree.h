@@ -106,8 +106,6 @@ int calltree_functions(struct calltree *f);
 /* calltree_find - the node with this key, -1: none. */
 int calltree_find(const struct calltree *f, uint64_t key);
 
-/* calltree_key - key of a place: from its parent's key and its symbol or the hash of its text. Never 0. */
-uint64_t calltree_key(uint64_t parent, uint64_t what);
 
 /* calltree_name - the text of its box; raw bytes. */
 const char *calltree_name(const struct calltree_node *n);

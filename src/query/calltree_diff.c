@@ -6,6 +6,7 @@
 
 #include "query/calltree.h"
 #include "query/source.h"
+#include "util/hash.h"
 
 int calltree_base_set(struct calltree_base *b, const struct calltree *f)
 {
@@ -39,7 +40,7 @@ static void rekey(struct calltree_base *b, const struct source *source)
 
 		if (n->symbol) {
 			n->symbol = source->symbol(source->arg, n->at.frame, n->at.tgid);
-			n->key = n->parent < 0 ? 1 : calltree_key(b->nodes[n->parent].key, (uintptr_t)n->symbol);
+			n->key = n->parent < 0 ? 1 : hash_add(b->nodes[n->parent].key, (uintptr_t)n->symbol);
 		}
 		at = (uintptr_t)map_get(&b->shares, n->key);
 		known = at ? &b->nodes[at - 1] : NULL;

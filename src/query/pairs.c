@@ -6,31 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/text.h"
 #include "util/vec.h"
-
-static uint64_t mix(uint64_t key, const void *p)
-{
-	key = (key ^ (uintptr_t)p) * 0x9e3779b97f4a7c15ULL;
-	return key ^ key >> 29;
-}
 
 /* Equal for waits that are added up. Processes and cgroups live as long as the ticks that show them. The blocking
  * process counts by its name: a hundred short-lived compilers are one. */
 static uint64_t key_of(const struct pair *p)
 {
-	uint64_t key = mix(1 + p->kind, p->limit);
+	uint64_t key = hash_add(1 + p->kind, (uintptr_t)p->limit);
 
 	if (p->victim)
-		key = mix(mix(key, p->victim->process), p->victim->cgroup);
+		key = hash_add(hash_add(key, (uintptr_t)p->victim->process), (uintptr_t)p->victim->cgroup);
 	if (p->by) {
 		const char *comm = p->by->process->comm;
 
-		key = mix(key, p->by->cgroup);
+		key = hash_add(key, (uintptr_t)p->by->cgroup);
 		for (size_t i = 0; i < sizeof(p->by->process->comm) && comm[i]; i++)
-			key = mix(key, (void *)(uintptr_t)(unsigned char)comm[i]);
+			key = hash_add(key, (unsigned char)comm[i]);
 	}
-	return key | 1;
+	return key;
 }
 
 static int add_wait(struct pairs *p, const struct wait *w, bool apart)

@@ -8,6 +8,14 @@
 /* hash_text - a 64-bit hash of a text for struct map, never 0 (FNV-1a). @seed: 0, or another text's hash. */
 uint64_t hash_text(uint64_t seed, const char *text);
 
+/* hash_add - extends a hash by a value, in this order; never 0. */
+static inline uint64_t hash_add(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	hash ^= hash >> 32;
+	return hash ? hash : 1;
+}
+
 /* hash_16 - a 64-bit hash of 16 bytes. */
 static inline uint64_t hash_16(const void *bytes)
 {

@@ -67,17 +67,21 @@ static const struct tick *tick_of(struct model *m, struct cgroup *cgroup, struct
 	return tick_end(m);
 }
 
+#define PLAIN_MAX (64 << 20)
+
 static Perftools__Profiles__Profile *unpack(char *packed, size_t bytes)
 {
-	static uint8_t plain[1 << 16];
-	z_stream z = { .next_in = (uint8_t *)packed, .avail_in = bytes, .next_out = plain, .avail_out = sizeof(plain) };
+	uint8_t *plain = malloc(PLAIN_MAX);
+	z_stream z = { .next_in = (uint8_t *)packed, .avail_in = bytes, .next_out = plain, .avail_out = PLAIN_MAX };
 	Perftools__Profiles__Profile *p;
 
+	assert_non_null(plain);
 	assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
 	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
 	p = perftools__profiles__profile__unpack(NULL, z.total_out, plain);
 	inflateEnd(&z);
 	free(packed);
+	free(plain);
 	assert_non_null(p);
 	return p;
 }
@@ -219,8 +223,51 @@ TEST(pprof, sets_have_their_time_and_metric)
 	model_free(m);
 }
 
+#define MANY (1 << 18)
+
+/* The same stack of one thread more than there is room for. */
+static int each_of_many(void *arg, sample_fn *fn, void *fn_arg)
+{
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct life *lives = calloc(MANY + 1, sizeof(*lives));
+	struct stack_sample s = { .weight = 7, .count = 1, .metric = METRIC_RUN, .flags = NOTE_NO_STACK };
+	int err = 0;
+
+	(void)arg;
+	assert_non_null(lives);
+	for (int i = 0; i <= MANY && !err; i++) {
+		lives[i] = (struct life){ .tid = 1 + i, .tgid = 1 + i, .comm = "worker", .cgroup = &cgroup };
+		s.life = &lives[i];
+		err = fn(fn_arg, &s);
+	}
+	free(lives);
+	return err;
+}
+
+TEST(pprof, a_full_profile_keeps_the_weight)
+{
+	struct export e = { .source = &source };
+	struct sample_set set = { each_of_many, NULL, METRIC_RUN, 77, 88 };
+	Perftools__Profiles__Profile *p;
+	int cpu;
+
+	assert_int_equal(export_pprof.begin(&e), 0);
+	assert_int_equal(export_pprof.samples(&e, &set), 0);
+	p = profile_of(&e);
+	cpu = column(p, "cpu", "nanoseconds");
+	assert_int_equal(p->n_sample, MANY + 1);
+	for (size_t i = 0; i < p->n_sample; i++)
+		if (p->sample[i]->value[cpu] != 7)
+			fail_msg("sample %zu has %lld ns of 7", i, (long long)p->sample[i]->value[cpu]);
+	assert_string_equal(name_at(p, p->sample[0], 0), "[no stack]");
+	assert_string_equal(name_at(p, p->sample[MANY], 0), "[profile full]");
+	assert_int_equal(p->sample[MANY]->n_label, 0);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(pprof_refreshes_are_one_profile), cmocka_unit_test(pprof_what_has_no_name_is_left_to_pprof),
-		  cmocka_unit_test(pprof_sets_have_their_time_and_metric));
+		  cmocka_unit_test(pprof_sets_have_their_time_and_metric),
+		  cmocka_unit_test(pprof_a_full_profile_keeps_the_weight));
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "perfetto.pb-c.h"
+#include "util/hash.h"
 #include "util/map.h"
 
 /* Generated names without their package: PB(TracePacket) packet = PB_INIT(TRACE_PACKET). */
@@ -105,8 +106,7 @@ void packet_write_body(struct perfetto *p, const PB(TracePacket) *packet, uint32
 /* out_write - writes the buffer if it holds much, or if @all. */
 void out_write(struct perfetto *p, bool all);
 
-/* hash_add - extends the hash of interned contents. hash_bytes - hashes bytes. */
-uint64_t hash_add(uint64_t hash, uint64_t value);
+/* hash_bytes - hashes bytes. */
 uint64_t hash_bytes(const void *data, size_t len);
 
 /* intern - the id of the contents with this 64-bit hash, which identifies them; @is_new: the caller must add the

@@ -143,12 +143,6 @@ void out_write(struct perfetto *p, bool all)
 	p->out.len = 0;
 }
 
-uint64_t hash_add(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 29;
-}
-
 uint64_t hash_bytes(const void *data, size_t len)
 {
 	const uint8_t *at = data;
