@@ -80,6 +80,20 @@ static void check_symbols(const struct symtab *t)
 	symtab_find(t, UINT64_MAX, 0, buf);
 }
 
+/* A function that is found holds the address. */
+static void check_functions(const struct functions *t, int fd)
+{
+	struct function_range r;
+
+	for (int i = 0; i < 32; i++) {
+		uint64_t address = t->segment.address + (t->segment.size >> 5) * i + i;
+
+		if (functions_find(t, fd, address, &r))
+			fuzz_check(address >= r.from && address < r.to, "%#lx is not in %#lx to %#lx", (long)address,
+				   (long)r.from, (long)r.to);
+	}
+}
+
 static void read_symbols(int fd, bool debug)
 {
 	struct symtab t = { 0 };
@@ -93,6 +107,7 @@ static void read_symbols(int fd, bool debug)
 	fuzz_check(found.segments.nr <= (int)(sizeof(found.segments.at) / sizeof(found.segments.at[0])), "%d segments",
 		   found.segments.nr);
 	check_symbols(&t);
+	check_functions(&found.functions, fd);
 	symtab_fini(&t);
 }
 
