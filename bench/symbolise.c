@@ -2,8 +2,8 @@
 /*
  * Looks up the names of many frames of a large program, as systop does: the file is mapped here, opened by the open
  * helper and read by the symbols helper.
- * usage: symbolise FILE FRAMES   prints {"frames", "named", "ms", "longest_ms"}: time until all were answered, and the
- * longest time that the caller, which draws the screen, was blocked.
+ * usage: symbolise FILE FRAMES   prints {"frames", "functions", "named", "ms", "longest_ms"}: time until all were
+ * answered, and the longest time that the caller, which draws the screen, was blocked.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 {
 	struct names_options o = { .open_role = PROCESS_OPEN, .symbols_role = PROCESS_SYMBOLS, .kallsyms_fd = -1 };
 	struct timespec nap = { .tv_nsec = 200000 };
-	int nr = argc > 2 ? atoi(argv[2]) : 0, named = 0;
+	int nr = argc > 2 ? atoi(argv[2]) : 0, functions = 0, named = 0;
 	double began, longest = 0;
 	uint64_t from, size;
 	struct file_event e;
@@ -94,9 +94,14 @@ int main(int argc, char **argv)
 	} while (names_pending(n) && now_ms() - began < 20000);
 	began = now_ms() - began;
 	srandom(1);
-	for (int i = 0; i < nr; i++)
-		named += names_frame(n, 1ULL << FRAME_FILE_SHIFT | (from + random() % size), 1)->named;
-	printf("{\"frames\": %d, \"named\": %d, \"ms\": %.1f, \"longest_ms\": %.2f}\n", nr, named, began, longest);
+	for (int i = 0; i < nr; i++) {
+		const struct symbol *s = names_frame(n, 1ULL << FRAME_FILE_SHIFT | (from + random() % size), 1);
+
+		functions += s->named || s->function;
+		named += s->named;
+	}
+	printf("{\"frames\": %d, \"functions\": %d, \"named\": %d, \"ms\": %.1f, \"longest_ms\": %.2f}\n", nr, functions,
+	       named, began, longest);
 	names_free(n);
 	helper_stop();
 	return 0;

@@ -45,6 +45,7 @@ struct thread {
 struct location {
 	PB(Location) pb;
 	PB(Line) line, *list;
+	bool named;                /* by a symbol */
 };
 
 struct sample {
@@ -227,9 +228,10 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 		return 0;
 	l->pb.mapping_id = m->id;
 	l->pb.address = file->address;
-	if (s && s->named && !l->pb.n_line) {
+	if (s && (s->named || s->function) && (!l->pb.n_line || (s->named && !l->named))) {
 		l->line.function_id = function_of(p, s->name);
 		l->pb.n_line = 1;
+		l->named = s->named;
 	}
 	return l->pb.id;
 }
@@ -250,6 +252,7 @@ static uint64_t location_by_name(struct pprof *p, const char *name, const char *
 	l->pb.mapping_id = m ? m->id : 0;
 	l->line.function_id = function;
 	l->pb.n_line = 1;
+	l->named = true;
 	return l->pb.id;
 }
 
@@ -487,11 +490,11 @@ static int begin(struct export *e)
 	return p->err;
 }
 
-/* Marks mappings with missing functions: pprof looks for the functions of these. */
+/* Marks mappings with missing names: pprof looks for the names of these. */
 static void mark_nameless(struct pprof *p)
 {
 	for (size_t i = 0; i < p->nr_locations; i++)
-		if (!p->locations[i]->pb.n_line && p->locations[i]->pb.mapping_id)
+		if (!p->locations[i]->named && p->locations[i]->pb.mapping_id)
 			p->mappings[p->locations[i]->pb.mapping_id - 1]->has_functions = false;
 }
 

@@ -100,13 +100,21 @@ struct symbols_loaded {
 	} segments[SYMBOLS_SEGMENTS]; /* of the file itself: those with code */
 };
 
-/* Names in the order of the request, each with its NUL; "": unknown. */
+/* What is known about the function at a place. */
+enum name_kind {
+	NAME_NONE,     /* nothing: the name is "" */
+	NAME_FUNCTION, /* where it begins, which makes up its name: fn_70c00 */
+	NAME_SYMBOL,   /* its name */
+};
+
+/* Names in the order of the request, each with its NUL. */
 struct symbols_names {
 	uint32_t what; /* SYMBOLS_RESOLVE */
 	uint32_t file;
 	uint32_t nr;
 	uint32_t bytes;
 	uint64_t at[SYMBOLS_BATCH];
+	uint8_t kinds[SYMBOLS_BATCH]; /* enum name_kind */
 	char names[SYMBOLS_BATCH * 256];
 };
 

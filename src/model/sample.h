@@ -23,10 +23,11 @@ struct stack {
 	uint16_t nr;
 	uint8_t end;     /* enum stack_end */
 	uint8_t flags;   /* enum stack_flags */
-	uint32_t counted; /* for query/stack_quality.c only: as of which names nr_real and nr_named are; 0: not yet */
+	uint32_t counted; /* for query/stack_quality.c only: as of which names the next counts are; 0: not yet */
 	uint64_t seq;    /* for the model only: last tick that uses it */
 	uint32_t held;   /* for the model only: lists that hold it, see model_stack_hold() */
-	uint16_t nr_real, nr_named; /* frames without those that stand for others, and how many of them have a name */
+	uint16_t nr_real, nr_functions, nr_named; /* frames without those that stand for others; of these, whose function is
+						   * known; and that have a name */
 	uint64_t frames[];
 };
 

@@ -22,21 +22,22 @@ static void count_names(const struct stack_quality *q, struct stack *s)
 	struct stack_walk w;
 
 	s->counted = q->names;
-	s->nr_real = s->nr_named = 0;
+	s->nr_real = s->nr_functions = s->nr_named = 0;
 	stack_walk_frames(&w, q->source, s->frames, s->nr, s->tgid);
 	while (stack_walk_next(&w)) {
 		const struct symbol *symbol = w.frame == FRAME_GAP ? NULL : stack_walk_symbol(&w);
 
 		s->nr_real += w.frame != FRAME_GAP;
+		s->nr_functions += symbol && (symbol->named || symbol->function);
 		s->nr_named += symbol && symbol->named;
 	}
 }
 
-/* The share of a sample's frames that have a name. */
-static double named_share(const struct stack_quality *q, const struct stack_sample *s)
+/* Adds what a sample's frames have: their share in its weight. */
+static void add_frames(struct stack_quality *q, const struct stack_sample *s)
 {
 	const struct stack *const parts[] = { s->user, s->kernel };
-	uint32_t frames = 0, named = 0;
+	uint32_t frames = 0, functions = 0, named = 0;
 
 	for (int i = 0; i < 2; i++) {
 		if (!parts[i])
@@ -44,9 +45,13 @@ static double named_share(const struct stack_quality *q, const struct stack_samp
 		if (parts[i]->counted != q->names)
 			count_names(q, (struct stack *)parts[i]);
 		frames += parts[i]->nr_real;
+		functions += parts[i]->nr_functions;
 		named += parts[i]->nr_named;
 	}
-	return named == frames ? frames > 0 : (double)named / frames;
+	if (!frames)
+		return;
+	q->functions += functions == frames ? s->weight : s->weight * (double)functions / frames;
+	q->named += named == frames ? s->weight : s->weight * (double)named / frames;
 }
 
 static bool is_unwound(const struct stack_sample *s)
@@ -62,12 +67,17 @@ void stack_quality_add(struct stack_quality *q, const struct stack_sample *s)
 		return;
 	q->stacks += s->weight;
 	q->unwound += is_unwound(s) ? s->weight : 0;
-	q->named += s->weight * named_share(q, s);
+	add_frames(q, s);
 }
 
 uint64_t stack_quality_unwound(const struct stack_quality *q)
 {
 	return q->stacks ? q->unwound : VALUE_NA;
+}
+
+uint64_t stack_quality_functions(const struct stack_quality *q)
+{
+	return q->stacks ? (uint64_t)(q->functions + 0.5) : VALUE_NA;
 }
 
 uint64_t stack_quality_named(const struct stack_quality *q)
@@ -88,12 +98,16 @@ const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_
 	return buf;
 }
 
-const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size)
+const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size, int columns)
 {
-	char unwound[16], named[16];
+	char unwound[16], functions[16], named[16];
+	int len;
 
-	snprintf(buf, size, "unwound %s named %s",
-		 stack_quality_percent(unwound, sizeof(unwound), stack_quality_unwound(q), q->stacks),
-		 stack_quality_percent(named, sizeof(named), stack_quality_named(q), q->stacks));
+	stack_quality_percent(unwound, sizeof(unwound), stack_quality_unwound(q), q->stacks);
+	stack_quality_percent(functions, sizeof(functions), stack_quality_functions(q), q->stacks);
+	stack_quality_percent(named, sizeof(named), stack_quality_named(q), q->stacks);
+	len = snprintf(buf, size, "unwound %s functions %s named %s", unwound, functions, named);
+	if (len > columns)
+		snprintf(buf, size, "unwound %s fn %s named %s", unwound, functions, named);
 	return buf;
 }

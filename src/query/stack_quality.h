@@ -9,16 +9,18 @@ struct source;
 struct stack_sample;
 
 /*
- * How good the stacks of a weight are, in two independent numbers:
+ * How good the stacks of a weight are, in three numbers:
  *
  *   unwound  the share of the weight whose stacks reach a root: neither the kernel's nor the user's part is cut, and
  *            neither is missing. It shows whether the callers are right.
- *   named    the sum of each sample's weight times the share of its frames that have a name. It shows how much of a
- *            flamegraph is functions, and how much is file+0xoffset. Frames whose names have not arrived yet have
- *            none; the mark for frames left out in the middle ([...]) is not a frame.
+ *   functions  the sum of each sample's weight times the share of its frames whose function is known, by a symbol or
+ *            by where it begins: file`fn_70c00. It shows how much of a flamegraph is functions, and how much is
+ *            addresses, file+0xoffset.
+ *   named    the same for frames that have a name, which comes from a symbol. Frames whose names have not arrived yet
+ *            have none; the mark for frames left out in the middle ([...]) is not a frame.
  *
- * Both are shares of the weight that has a stack, or a part of one. Samples without one (a block that was too short or
- * over the budget, no room) are in neither; if nothing has a stack, both are unknown. The numbers cover all frames of
+ * All are shares of the weight that has a stack, or a part of one. Samples without one (a block that was too short or
+ * over the budget, no room) are in none; if nothing has a stack, both are unknown. The numbers cover all frames of
  * the samples, including those that a view hides.
  */
 struct stack_quality {
@@ -27,7 +29,7 @@ struct stack_quality {
 	uint64_t total;   /* weight of all samples, in its unit, */
 	uint64_t stacks;  /* weight of those with a stack, */
 	uint64_t unwound; /* and of those whose stacks reach a root */
-	double named;
+	double functions, named;
 };
 
 /* stack_quality_begin - without samples. stack_quality_add - adds a sample, and requests the names of its frames. The names
@@ -35,15 +37,17 @@ struct stack_quality {
 void stack_quality_begin(struct stack_quality *q, const struct source *source);
 void stack_quality_add(struct stack_quality *q, const struct stack_sample *s);
 
-/* stack_quality_unwound, stack_quality_named - in the unit of the weight; VALUE_NA: nothing has a stack. */
+/* stack_quality_unwound, _functions, _named - in the unit of the weight; VALUE_NA: nothing has a stack. */
 uint64_t stack_quality_unwound(const struct stack_quality *q);
+uint64_t stack_quality_functions(const struct stack_quality *q);
 uint64_t stack_quality_named(const struct stack_quality *q);
 
 /* stack_quality_percent - @part of @whole, as "41%"; "-" if @part is VALUE_NA or @whole is 0. 0 and 100 are exact: a
  * share below 0.5% shows as 1%, and one above 99.5% as 99%. Returns @buf. */
 const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_t whole);
 
-/* stack_quality_text - "unwound 99% named 41%". Returns @buf. */
-const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size);
+/* stack_quality_text - "unwound 99% functions 98% named 41%", or, where there are not that many columns, "unwound 99% fn
+ * 98% named 41%". Returns @buf. */
+const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size, int columns);
 
 #endif

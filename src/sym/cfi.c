@@ -11,6 +11,7 @@
 #include "sym/cfi_rows.h"
 #include "sym/cfi_run.h"
 #include "sym/elf_file.h"
+#include "sym/functions.h"
 
 /* Fewer bytes between two functions are padding, which never runs: the first one's rule stays. */
 #define PADDING_MAX 16
@@ -83,6 +84,23 @@ static bool find_section(const struct elf_file *f, GElf_Shdr *sh)
 	return false;
 }
 
+/* A file without section headers: the segments lead to .eh_frame, which a zero ends. */
+static bool find_in_segments(const struct elf_file *f, GElf_Shdr *sh)
+{
+	struct functions t;
+
+	functions_read(f, &t);
+	if (t.eh_frame < t.segment.address || t.eh_frame - t.segment.address >= t.segment.size)
+		return false;
+	*sh = (GElf_Shdr){
+		.sh_type = SHT_PROGBITS,
+		.sh_addr = t.eh_frame,
+		.sh_offset = t.eh_frame - t.segment.address + t.segment.offset,
+		.sh_size = t.segment.size - (t.eh_frame - t.segment.address),
+	};
+	return true;
+}
+
 static int parse_file(const struct elf_file *f, struct cfi_table *t)
 {
 	struct elf_segments segments;
@@ -94,7 +112,7 @@ static int parse_file(const struct elf_file *f, struct cfi_table *t)
 
 	if (!gelf_getehdr(f->elf, &head) || !elf_file_is_64(f) || head.e_machine != cfi_x86_64.elf)
 		return -ENOEXEC;
-	if (!find_section(f, &sh))
+	if (!find_section(f, &sh) && !find_in_segments(f, &sh))
 		return -ENOENT;
 	err = elf_section_read(f, &sh, &bytes);
 	if (err)

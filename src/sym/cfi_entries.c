@@ -42,26 +42,41 @@ static bool read_augmentation(struct reader *r, const char *text, struct cie *c)
 	return !data.failed;
 }
 
+/* Reads what precedes a CIE's instructions. */
+static bool read_head(struct reader *r, struct cie *c)
+{
+	uint8_t version = read_byte(r);
+	const char *text = (const char *)r->at;
+	const uint8_t *end = memchr(r->at, '\0', r->end - r->at);
+
+	c->encoding = DW_EH_PE_absptr;
+	if (!end || (version != 1 && version != 3))
+		return false;
+	r->at = end + 1;
+	c->code_align = read_uleb(r);
+	c->data_align = read_sleb(r);
+	c->ra = version == 1 ? read_byte(r) : read_uleb(r);
+	return read_augmentation(r, text, c) && !r->failed;
+}
+
 static bool read_cie(const struct cfi_machine *m, struct reader r, struct cie *c)
 {
-	uint8_t version = read_byte(&r);
-	const char *text = (const char *)r.at;
-	const uint8_t *end = memchr(r.at, '\0', r.end - r.at);
-
 	*c = (struct cie){
-		.encoding = DW_EH_PE_absptr,
 		.sp = m->sp,
 		.fp = m->fp,
 		.bx = m->bx < 0 ? NO_REGISTER : (uint64_t)m->bx,
 		.arg = m->arg < 0 ? NO_REGISTER : (uint64_t)m->arg,
 	};
-	if (!end || (version != 1 && version != 3))
-		return false;
-	r.at = end + 1;
-	c->code_align = read_uleb(&r);
-	c->data_align = read_sleb(&r);
-	c->ra = version == 1 ? read_byte(&r) : read_uleb(&r);
-	return read_augmentation(&r, text, c) && !r.failed && c->ra == m->ra && cfi_start(c, r);
+	return read_head(&r, c) && c->ra == m->ra && cfi_start(c, r);
+}
+
+bool cfi_encoding(struct reader *cie, uint8_t *encoding)
+{
+	struct cie c = { 0 };
+	bool known = read_head(cie, &c);
+
+	*encoding = c.encoding;
+	return known;
 }
 
 /* Reads the entry at an offset in the section: sets @id to 0 for a CIE, for an FDE to the distance back to its CIE. */

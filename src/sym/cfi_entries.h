@@ -29,6 +29,9 @@ struct cfi_entries {
 	const struct elf_segment *segment; /* the last one that held an address */
 };
 
+/* cfi_encoding - how the FDEs of a CIE encode addresses (DW_EH_PE); @cie: its bytes after its id. False: unknown. */
+bool cfi_encoding(struct reader *cie, uint8_t *encoding);
+
 /* cfi_entries_read - finds all entries. Returns 0, -ENOMEM, or -E2BIG: the code is too far back in the file. */
 int cfi_entries_read(struct cfi_entries *e);
 

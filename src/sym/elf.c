@@ -107,6 +107,7 @@ static void read_about(const struct elf_file *f, struct elf_found *found)
 
 	*found = (struct elf_found){ .whole = false };
 	elf_segments_read(f, &found->segments);
+	functions_read(f, &found->functions);
 	for (size_t i = 1; i < f->nr_sections && elf_section_at(f, i, &sh); i++) {
 		if (sh.sh_type == SHT_NOTE && !found->build_id_bytes)
 			read_build_id(f, &sh, found);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sym/functions.h"
 #include "sym/symtab.h"
 
 struct elf_file;
@@ -21,6 +22,7 @@ struct elf_segments {
 /* What a file says about itself, apart from its symbols. */
 struct elf_found {
 	struct elf_segments segments;
+	struct functions functions;
 	bool whole;           /* elf_read(): has all functions: .symtab, or its short form .gnu_debugdata */
 	bool lines;           /* line numbers */
 	uint32_t build_id_bytes;

@@ -3,6 +3,8 @@
 #include "sym/known.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -202,6 +204,8 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 	symtab_fini(&k->debug);
 	k->step = KNOWN_IDLE;
 	k->read = true;
+	k->closed = false;
+	k->whole = what == SYMBOLS_DEBUG && (err || !k->debug_found.whole) ? k->whole : found->whole;
 	a->symbols = k->symtab.nr;
 	a->whole = found->whole;
 	a->lines = found->lines;
@@ -212,13 +216,29 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 	return err;
 }
 
-const char *known_name(struct known *k, bool jit, uint64_t at, char *buf)
+/* Without all symbols, one that has no size says nothing about code beyond its function, whose end is in the unwind
+ * information. */
+int known_name(struct known *k, bool jit, uint64_t at, char *buf)
 {
+	struct function_range r;
 	uint64_t address;
+	bool found;
 
 	if (jit)
-		return symtab_find(&k->map.symtab, at, buf);
-	return elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address, buf) : NULL;
+		return symtab_find(&k->map.symtab, at, 0, buf) ? NAME_SYMBOL : NAME_NONE;
+	if (!elf_address(&k->found.segments, at, &address))
+		return NAME_NONE;
+	if (k->whole && symtab_find(&k->symtab, address, 0, buf))
+		return NAME_SYMBOL;
+	if (k->found.functions.nr && k->closed)
+		return -ESTALE;
+	found = functions_find(&k->found.functions, k->fd, address, &r);
+	if (!k->whole && symtab_find(&k->symtab, address, found ? r.from : address, buf))
+		return NAME_SYMBOL;
+	if (!found)
+		return NAME_NONE;
+	snprintf(buf, SYMTAB_NAME_MAX, "fn_%" PRIx64, r.from);
+	return NAME_FUNCTION;
 }
 
 /* --- Other requests */
@@ -264,6 +284,7 @@ static void close_fd(int *fd)
 
 void known_close(struct known *k)
 {
+	k->closed = true;
 	if (k->symtab.in_file || k->step != KNOWN_IDLE)
 		forget(k);
 	close_fd(&k->fd);

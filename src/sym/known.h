@@ -13,7 +13,9 @@
 /* A file that was handed to the symbols helper. */
 struct known {
 	int fd, debug_fd;             /* as handed over; -1: closed */
-	bool read;                    /* its symbols are in memory */
+	bool read;                    /* its symbols are in memory, */
+	bool whole;                   /* and they are all it has: functions are looked up only where none is */
+	bool closed;                  /* since it was read: functions can no longer be looked up */
 	struct elf_found found;
 	struct symtab symtab;         /* the file's own, or its debug information's */
 	struct perfmap map;           /* written by a JIT compiler */
@@ -37,8 +39,9 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 /* known_table - makes the unwind table of its code. Returns a memfd, or -errno. */
 int known_table(const struct known *k);
 
-/* known_name - the name at a place; NULL: unknown. @buf: SYMTAB_NAME_MAX bytes */
-const char *known_name(struct known *k, bool jit, uint64_t at, char *buf);
+/* known_name - what is known about the function at a place: enum name_kind, or -ESTALE: the file must be opened again.
+ * @buf: its name, SYMTAB_NAME_MAX bytes */
+int known_name(struct known *k, bool jit, uint64_t at, char *buf);
 
 /* known_source - the source line that a place was compiled from. */
 void known_source(struct known *k, bool debug, uint64_t at, char *text, size_t size);

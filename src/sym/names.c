@@ -20,12 +20,12 @@
 /* The module of frames in a file without an id. */
 #define NO_FILE_ID "[no file id]"
 
-static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false };
+static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false, false };
 
 /* --- Symbols */
 
 static const struct symbol *symbol_of(struct names *n, const char *name, const char *module,
-				      enum symbol_kind kind, bool named)
+				      enum symbol_kind kind, enum name_kind what)
 {
 	uint64_t key = hash_text(hash_text(0, name), module);
 	struct symbol *s = map_get(&n->symbols_by_name, key);
@@ -40,7 +40,7 @@ static const struct symbol *symbol_of(struct names *n, const char *name, const c
 	text = (char *)(s + 1);
 	memcpy(text, name, name_len);
 	memcpy(text + name_len, module, module_len);
-	*s = (struct symbol){ text, text + name_len, kind, named };
+	*s = (struct symbol){ text, text + name_len, kind, what == NAME_SYMBOL, what == NAME_FUNCTION };
 	if (map_put(&n->symbols_by_name, key, s)) {
 		free(s);
 		return NULL;
@@ -139,21 +139,21 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 
 	if (frame & FRAME_KERNEL) {
 		snprintf(name, sizeof(name), "[kernel]+0x%" PRIx64, frame);
-		return symbol_of(n, name, "[kernel]", SYMBOL_KERNEL, false);
+		return symbol_of(n, name, "[kernel]", SYMBOL_KERNEL, NAME_NONE);
 	}
 	if (frame == FRAME_GAP)
-		return symbol_of(n, "[...]", "[none]", SYMBOL_USER, true);
+		return symbol_of(n, "[...]", "[none]", SYMBOL_USER, NAME_SYMBOL);
 	if (!(frame >> FRAME_FILE_SHIFT)) {
 		snprintf(name, sizeof(name), NO_FILE_ID "+0x%" PRIx64, frame);
-		return symbol_of(n, name, NO_FILE_ID, SYMBOL_USER, false);
+		return symbol_of(n, name, NO_FILE_ID, SYMBOL_USER, NAME_NONE);
 	}
 	if (frame & FRAME_ANONYMOUS) {
 		snprintf(name, sizeof(name), "[anon]+0x%llx", frame & ~FRAME_ANONYMOUS);
-		return symbol_of(n, name, "[anon]", SYMBOL_JIT, false);
+		return symbol_of(n, name, "[anon]", SYMBOL_JIT, NAME_NONE);
 	}
 	snprintf(name, sizeof(name), "%s+0x%llx", f ? file_module(f) : "[file]",
 		 frame & FRAME_OFFSET_MASK);
-	return symbol_of(n, name, f ? file_module(f) : "[file]", SYMBOL_USER, false);
+	return symbol_of(n, name, f ? file_module(f) : "[file]", SYMBOL_USER, NAME_NONE);
 }
 
 const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
@@ -203,12 +203,12 @@ static bool is_place(const struct names *n, const struct file *f, uint64_t at)
 	return !(at & (f->id & JIT_FILE ? FRAME_KERNEL | FRAME_ANONYMOUS : ~FRAME_OFFSET_MASK));
 }
 
-void names_learn(struct names *n, struct file *f, uint64_t at, const char *name)
+void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name)
 {
 	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
 	uint64_t frame = kernel ? at : jit ? at | FRAME_ANONYMOUS : (uint64_t)f->id << FRAME_FILE_SHIFT | at;
 	struct frame *known = map_get(&n->frames, frame_key(frame, f->id & ~JIT_FILE));
-	char text[256], module[64] = "[kernel]";
+	char text[256 + FILE_NAME_SIZE], module[64] = "[kernel]";
 	const struct symbol *s;
 
 	n->pending -= !!n->pending;
@@ -220,11 +220,14 @@ void names_learn(struct names *n, struct file *f, uint64_t at, const char *name)
 	}
 	if (!*name || !known)
 		return;
-	snprintf(text, sizeof(text), "%s", name);
+	if (kind == NAME_FUNCTION)
+		snprintf(text, sizeof(text), "%s`%s", file_module(f), name);
+	else
+		snprintf(text, sizeof(text), "%s", name);
 	if (kernel)
 		split_module(text, module, sizeof(module));
 	s = symbol_of(n, text, kernel ? module : file_module(f),
-		      kernel ? SYMBOL_KERNEL : jit ? SYMBOL_JIT : SYMBOL_USER, true);
+		      kernel ? SYMBOL_KERNEL : jit ? SYMBOL_JIT : SYMBOL_USER, kind);
 	if (s) {
 		known->symbol = s;
 		n->generation++;

@@ -22,7 +22,9 @@ struct symbol {
 	const char *name;   /* raw bytes: text_safe() */
 	const char *module; /* "libc.so.6", "[kernel]", "[vdso]"; raw bytes */
 	uint8_t kind;       /* enum symbol_kind */
-	bool named;         /* else the name is module+0xoffset */
+	bool named;         /* its name comes from a symbol */
+	bool function;      /* where it begins is known, and makes up its name: module`fn_70c00, by the address in the
+			     * file's own address space; if neither: a single address, module+0xoffset */
 };
 
 struct names_options {

@@ -329,9 +329,9 @@ static bool learn_all(struct names *n, struct file *f, const struct symbols_name
 	for (uint32_t i = 0; i < a->nr; i++) {
 		int len = strnlen(a->names + at, room - at);
 
-		if (len == room - at)
-			return false; /* no terminating NUL */
-		names_learn(n, f, a->at[i], a->names + at);
+		if (len == room - at || a->kinds[i] > NAME_SYMBOL)
+			return false; /* no terminating NUL, or no kind */
+		names_learn(n, f, a->at[i], a->kinds[i], a->names + at);
 		at += len + 1;
 	}
 	return true;

@@ -108,7 +108,7 @@ struct names {
 /* names.c: */
 
 /* names_learn - sets the name of a place in a file; "": it has none. */
-void names_learn(struct names *n, struct file *f, uint64_t at, const char *name);
+void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name);
 struct source *names_source_of(struct names *n, uint64_t frame);
 const char *file_module(const struct file *f);
 /* names_table_answered - its unwind table arrived in @fd, or @err says why there is none. */

@@ -114,14 +114,28 @@ static void table(int socket, const struct symbols_request *r)
 
 /* --- Names */
 
-/* Adds a name in source form: C++ and Rust names are demangled. */
-static void put_name(struct symbols_names *a, const char *name)
+/* A part of a function that the compiler has moved elsewhere counts as the function: cuts ".cold" and ".cold.3". */
+static void cut_cold(char *name)
 {
-	size_t room = sizeof(a->names) - a->bytes;
-	char *plain = name ? cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS) : NULL;
-	const char *text = plain ? plain : name ? name : "";
-	size_t len = strlen(text);
+	char *cold = strstr(name, ".cold");
 
+	if (cold && cold > name && (!cold[5] || (cold[5] == '.' && !cold[6 + strspn(cold + 6, "0123456789")])))
+		*cold = '\0';
+}
+
+/* Adds a name in source form: C++ and Rust names are demangled. */
+static void put_name(struct symbols_names *a, enum name_kind kind, char *name)
+{
+	size_t room = sizeof(a->names) - a->bytes, len;
+	char *plain = NULL;
+	const char *text;
+
+	if (kind == NAME_SYMBOL) {
+		cut_cold(name);
+		plain = cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS);
+	}
+	text = plain ? plain : kind ? name : "";
+	len = strlen(text);
 	if (len > 255)
 		len = 255;
 	if (len + 1 > room)
@@ -132,26 +146,35 @@ static void put_name(struct symbols_names *a, const char *name)
 	free(plain);
 }
 
+static int find_name(const struct symbols_request *r, struct known *k, uint64_t at, char *buf)
+{
+	if (!r->file)
+		return symtab_find(&kernel, at, 0, buf) ? NAME_SYMBOL : NAME_NONE;
+	return k ? known_name(k, r->file & JIT_FILE, at, buf) : NAME_NONE;
+}
+
 static void resolve(int socket, const struct symbols_request *r)
 {
 	struct symbols_loaded gone = { .what = r->what, .file = r->file, .err = -ESTALE };
 	struct known *k = r->file ? known_find(r->file) : NULL;
 	static struct symbols_names a;
 	char buf[SYMTAB_NAME_MAX];
-
 	/* A JIT compiler's file is read again anyway when a name is missing. */
-	if (r->file && !(r->file & JIT_FILE) && (!k || !k->read)) {
-		helper_send(socket, &gone, sizeof(gone), -1);
-		return;
-	}
+	int kind = r->file && !(r->file & JIT_FILE) && (!k || !k->read) ? -ESTALE : 0;
+
 	a = (struct symbols_names){ .what = SYMBOLS_RESOLVE, .file = r->file };
-	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++) {
-		put_name(&a, !r->file ? symtab_find(&kernel, r->at[i], buf)
-			     : k      ? known_name(k, r->file & JIT_FILE, r->at[i], buf)
-				      : NULL);
+	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH && kind >= 0; i++) {
+		kind = find_name(r, k, r->at[i], buf);
+		if (kind < 0)
+			break;
+		put_name(&a, kind, buf);
+		a.kinds[a.nr] = kind;
 		a.at[a.nr++] = r->at[i];
 	}
-	helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
+	if (kind < 0)
+		helper_send(socket, &gone, sizeof(gone), -1);
+	else
+		helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
 }
 
 static void source(int socket, const struct symbols_request *r)

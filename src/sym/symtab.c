@@ -245,7 +245,7 @@ static bool shortest(const struct symtab *t, const struct symtab_function *first
 	return shortest;
 }
 
-const char *symtab_find(const struct symtab *t, uint64_t address, char *buf)
+const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from, char *buf)
 {
 	const struct symtab_function *first, *last, *best;
 	size_t low = 0, high = t->nr_sorted;
@@ -266,7 +266,7 @@ const char *symtab_find(const struct symtab *t, uint64_t address, char *buf)
 		if (compare(first, best) > 0)
 			best = first;
 	}
-	if (best->size && address - best->address >= best->size)
+	if (best->size ? address - best->address >= best->size : best->address < from)
 		return NULL;
 	return shortest(t, first, last, best, buf) ? buf : NULL;
 }

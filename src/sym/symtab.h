@@ -53,8 +53,9 @@ int symtab_sort(struct symtab *t);
 /* symtab_trim - frees unused room. */
 void symtab_trim(struct symtab *t);
 
-/* symtab_find - the name of the function that holds @address, in @buf of SYMTAB_NAME_MAX bytes. NULL: none does. */
-const char *symtab_find(const struct symtab *t, uint64_t address, char *buf);
+/* symtab_find - the name of the function that holds @address, in @buf of SYMTAB_NAME_MAX bytes. NULL: none does.
+ * @from: a function without a size that begins before it has ended before @address */
+const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from, char *buf);
 
 /* symtab_forget_oldest - forgets all but about the last @nr added, in a sorted table whose names are in memory. */
 void symtab_forget_oldest(struct symtab *t, size_t nr);

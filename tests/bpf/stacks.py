@@ -170,9 +170,10 @@ def samples_in_json():
         stacks = tick["stacks"][kind]
         assert abs(stacks["total_ns"] - spent) <= spent / 1000, (kind, stacks, spent)
         assert stacks["stacks_ns"] <= stacks["total_ns"], (kind, stacks)
-        for name in "unwound_ns", "named_ns":
+        for name in "unwound_ns", "functions_ns", "named_ns":
             assert (stacks[name] is None) == (not stacks["stacks_ns"]), (kind, stacks)
             assert (stacks[name] or 0) <= stacks["stacks_ns"], (kind, stacks)
+        assert (stacks["named_ns"] or 0) <= (stacks["functions_ns"] or 0), (kind, stacks)
     return f"{thread['samples']} samples in {thread['run_ns'] / MS:.0f} ms, stacks {tick['stacks']['cpu']}"
 
 
@@ -202,7 +203,7 @@ def quality_of(path):
     for frames, samples in lines:
         frames = [f for f in frames[1:] if not f.startswith("[") and f != "~"]
         weight += samples if frames else 0
-        by_frames += samples * sum("+0x" not in f for f in frames) / max(len(frames), 1)
+        by_frames += samples * sum("+0x" not in f and "`fn_" not in f for f in frames) / max(len(frames), 1)
     named = 100 * cpu["named_ns"] / cpu["stacks_ns"]
     assert abs(named - 100 * by_frames / weight) < 4, (named, by_frames, weight, lines)
     return 100 * cpu["unwound_ns"] / cpu["stacks_ns"], named

@@ -11,15 +11,16 @@ void symbols_run_here(int socket);
 void fuzz_demangle(const uint8_t *bytes, size_t size)
 {
 	static struct symbols_names a;
-	char *name = fuzz_text(bytes, size);
+	char *name = fuzz_text(bytes, size), *copy = strdup(name);
 
 	a.bytes = 0;
-	put_name(&a, name);
+	put_name(&a, NAME_SYMBOL, name);
 	fuzz_check(a.bytes && a.bytes <= 256 && strlen(a.names) == a.bytes - 1, "%u bytes", a.bytes);
 	if (strcmp(a.names, name))
 		fuzz_outcome(a.names);
 	a.bytes = sizeof(a.names) - 16; /* it is cut to fit */
-	put_name(&a, name);
+	put_name(&a, NAME_SYMBOL, copy);
 	fuzz_check(a.bytes <= sizeof(a.names) && !a.names[a.bytes - 1], "%u bytes", a.bytes);
+	free(copy);
 	free(name);
 }

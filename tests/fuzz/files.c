@@ -69,15 +69,29 @@ static void check_symbols(const struct symtab *t)
 	fuzz_check(t->nr_sorted == t->nr, "%zu of %zu are in order", t->nr_sorted, t->nr);
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct symtab_function *f = &t->functions[i];
-		const char *name = symtab_find(t, f->address, buf);
+		const char *name = symtab_find(t, f->address, 0, buf);
 
 		fuzz_check(f->in_file || f->name < t->names_len, "a name at %lu of %zu", (long)f->name, t->names_len);
 		fuzz_check(!i || f->address >= f[-1].address, "%#lx comes after %#lx", (long)f->address,
 			   (long)f[-1].address);
 		fuzz_check(!name || strnlen(name, sizeof(buf)) < sizeof(buf), "a name without an end");
 	}
-	symtab_find(t, 0, buf);
-	symtab_find(t, UINT64_MAX, buf);
+	symtab_find(t, 0, 0, buf);
+	symtab_find(t, UINT64_MAX, 0, buf);
+}
+
+/* A function that is found holds the address. */
+static void check_functions(const struct functions *t, int fd)
+{
+	struct function_range r;
+
+	for (int i = 0; i < 32; i++) {
+		uint64_t address = t->segment.address + (t->segment.size >> 5) * i + i;
+
+		if (functions_find(t, fd, address, &r))
+			fuzz_check(address >= r.from && address < r.to, "%#lx is not in %#lx to %#lx", (long)address,
+				   (long)r.from, (long)r.to);
+	}
 }
 
 static void read_symbols(int fd, bool debug)
@@ -93,6 +107,7 @@ static void read_symbols(int fd, bool debug)
 	fuzz_check(found.segments.nr <= (int)(sizeof(found.segments.at) / sizeof(found.segments.at[0])), "%d segments",
 		   found.segments.nr);
 	check_symbols(&t);
+	check_functions(&found.functions, fd);
 	symtab_fini(&t);
 }
 

@@ -157,14 +157,14 @@ def two_numbers():
                 t.start("-p", str(pid), "-F", "499")
                 t.wait(rf"^> +{pid} ")
                 # The kernel's version gets the room that is left.
-                t.wait(rf"^LOSS \d.*  STACKS unwound (?:100|9\d)% named {named}  BUF \d+s +\S.*$")
+                t.wait(rf"^LOSS \d.*  STACKS unwound (?:100|9\d)% functions (?:100|9\d)% named {named}  BUF \d+s +\S.*$")
                 t.keys("Enter")
-                t.wait(rf"^STACKS +of +unwound +named +no stack$\n^On-CPU +\S+ +(?:100|9\d)% +{named} +\d%$")
+                t.wait(rf"^STACKS +of +unwound +functions +named +no stack$\n^On-CPU +\S+ +(?:100|9\d)% +(?:100|9\d)% +{named} +\d%$")
                 t.keys("f")
-                t.wait(rf"^\[On-CPU\].* Wall +unwound (?:100|9\d)% named {named}( no stack \d%)?$")
+                t.wait(rf"^\[On-CPU\].* Wall +unwound (?:100|9\d)% (?:functions|fn) (?:100|9\d)% named {named}( no stack \d%)?$")
     with Load("sleep", "60") as load, Terminal() as t:
         t.start("-p", str(load.proc.pid))
-        t.wait(r"^LOSS \d.*  STACKS unwound - named -  BUF")
+        t.wait(r"^LOSS \d.*  STACKS unwound - functions - named -  BUF")
 
 
 def faster():

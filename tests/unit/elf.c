@@ -71,7 +71,7 @@ static int compare(const char *path, int times)
 	for (int i = 0; i < times && nr; i++) {
 		const struct function *f = &functions[random() % nr];
 		uint64_t address = f->address + random() % f->size, again;
-		const char *name = symtab_find(&t, address, buf);
+		const char *name = symtab_find(&t, address, 0, buf);
 
 		if (!name || !nm_says(address, name))
 			print_error("%s: 0x%lx is %s, and not in %s?\n", path, (unsigned long)address,
@@ -184,7 +184,7 @@ TEST(elf, broken_files)
 		assert_int_equal(pwrite(fd, broken, len, 0), len);
 		elf_read(fd, false, &t, &found, &progress);
 		for (size_t k = 0; k < t.nr; k += 97)
-			symtab_find(&t, t.functions[k].address, buf);
+			symtab_find(&t, t.functions[k].address, 0, buf);
 		symtab_fini(&t);
 	}
 	close(fd);
@@ -210,12 +210,12 @@ TEST(elf, symtab_prefers_what_people_call_it)
 	add(&t, 120, 0, "open_end", 2);
 	add(&t, 200, 8, "last", 2);
 	assert_int_equal(symtab_sort(&t), 0);
-	assert_null(symtab_find(&t, 99, buf));
-	assert_string_equal(symtab_find(&t, 100, buf), "global");
-	assert_string_equal(symtab_find(&t, 109, buf), "global");
-	assert_null(symtab_find(&t, 110, buf));
-	assert_string_equal(symtab_find(&t, 199, buf), "open_end");
-	assert_null(symtab_find(&t, 208, buf));
+	assert_null(symtab_find(&t, 99, 0, buf));
+	assert_string_equal(symtab_find(&t, 100, 0, buf), "global");
+	assert_string_equal(symtab_find(&t, 109, 0, buf), "global");
+	assert_null(symtab_find(&t, 110, 0, buf));
+	assert_string_equal(symtab_find(&t, 199, 0, buf), "open_end");
+	assert_null(symtab_find(&t, 208, 0, buf));
 	symtab_fini(&t);
 }
 
@@ -240,7 +240,7 @@ TEST(elf, symtab_is_sorted)
 	assert_int_equal(t.nr, 40000);
 	for (size_t i = 0; i < t.nr; i++) {
 		snprintf(name, sizeof(name), "%lx", (unsigned long)t.functions[i].address);
-		assert_string_equal(symtab_find(&t, t.functions[i].address, buf), name);
+		assert_string_equal(symtab_find(&t, t.functions[i].address, 0, buf), name);
 	}
 	symtab_fini(&t);
 }
@@ -256,11 +256,11 @@ TEST(elf, names_without_an_end)
 	assert_int_equal(symtab_add_at(&t, 100, 10, at, false, 0), 0);
 	assert_int_equal(symtab_add_at(&t, 200, 10, at + 99990, false, 0), 0);
 	assert_int_equal(symtab_sort(&t), 0);
-	assert_null(symtab_find(&t, 100, buf));
-	assert_null(symtab_find(&t, 200, buf));
+	assert_null(symtab_find(&t, 100, 0, buf));
+	assert_null(symtab_find(&t, 200, 0, buf));
 	t.names[99999] = '\0';
-	assert_string_equal(symtab_find(&t, 200, buf), "xxxxxxxxx");
-	assert_null(symtab_find(&t, 100, buf));
+	assert_string_equal(symtab_find(&t, 200, 0, buf), "xxxxxxxxx");
+	assert_null(symtab_find(&t, 100, 0, buf));
 	symtab_fini(&t);
 }
 

@@ -25,7 +25,7 @@ static int map_of(const char *text)
 static const char *name_at(const struct perfmap *m, uint64_t address)
 {
 	static char buf[SYMTAB_NAME_MAX];
-	const char *name = symtab_find(&m->symtab, address, buf);
+	const char *name = symtab_find(&m->symtab, address, 0, buf);
 
 	return name ? name : "";
 }

@@ -10,17 +10,18 @@
 #include "query/stack_quality.h"
 #include "sym/names.h"
 
-static struct symbol named = { "main", "a", SYMBOL_USER, true }, unnamed = { "a+0x10", "a", SYMBOL_USER, false };
+static struct symbol named = { "main", "a", SYMBOL_USER, true }, unnamed = { "a+0x10", "a", SYMBOL_USER, false },
+		     function = { "a`fn_1000", "a", SYMBOL_USER, false, true };
 static uint64_t generation;
 static bool all_named;
 static int asked;
 
-/* Even frames have a name, odd ones get it later. */
+/* Even frames have a name, odd ones get it later; each second one of these is a function. */
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
 	(void)arg, (void)tgid;
 	asked++;
-	return frame % 2 && !all_named ? &unnamed : &named;
+	return frame % 2 && !all_named ? frame % 4 == 3 ? &function : &unnamed : &named;
 }
 
 static uint64_t learnt(void *arg)
@@ -57,7 +58,7 @@ static const char *text(const struct stack_quality *q)
 {
 	static char buf[64];
 
-	return stack_quality_text(q, buf, sizeof(buf));
+	return stack_quality_text(q, buf, sizeof(buf), 80);
 }
 
 static int fresh(void **state)
@@ -76,13 +77,14 @@ TEST(stack_quality, nothing_is_known_where_there_are_no_stacks)
 	struct stack_quality q = begun();
 	const struct stack_sample s = { .life = &life, .weight = 100, .flags = NOTE_NO_STACK };
 
-	assert_string_equal(text(&q), "unwound - named -");
+	assert_string_equal(text(&q), "unwound - functions - named -");
 	stack_quality_add(&q, &s);
 	assert_int_equal(q.total, 100);
 	assert_int_equal(q.stacks, 0);
 	assert_int_equal(stack_quality_unwound(&q), VALUE_NA);
+	assert_int_equal(stack_quality_functions(&q), VALUE_NA);
 	assert_int_equal(stack_quality_named(&q), VALUE_NA);
-	assert_string_equal(text(&q), "unwound - named -");
+	assert_string_equal(text(&q), "unwound - functions - named -");
 }
 
 /* 300 x 4/6, 100 x 0/2, and 100 x 2/3 with a gap, which is no frame. */
@@ -101,8 +103,9 @@ TEST(stack_quality, names_are_shares_of_frames_by_weight)
 	assert_int_equal(q.total, 1000);
 	assert_int_equal(q.stacks, 500);
 	assert_int_equal(stack_quality_unwound(&q), 500);
+	assert_int_equal(stack_quality_functions(&q), 367);
 	assert_int_equal(stack_quality_named(&q), 267);
-	assert_string_equal(text(&q), "unwound 100% named 53%");
+	assert_string_equal(text(&q), "unwound 100% functions 73% named 53%");
 }
 
 /* Weights of one, as for counted events: each share is less than a whole. */
@@ -141,7 +144,7 @@ TEST(stack_quality, unwound_is_both_parts_to_a_root)
 	stack_quality_add(&q, &s);
 	stack_quality_add(&q, &both);
 	assert_int_equal(q.unwound, 20);
-	assert_string_equal(text(&q), "unwound 29% named 81%");
+	assert_string_equal(text(&q), "unwound 29% functions 90% named 81%");
 }
 
 TEST(stack_quality, stacks_are_counted_once_until_names_come)
@@ -153,7 +156,7 @@ TEST(stack_quality, stacks_are_counted_once_until_names_come)
 	stack_quality_add(&q, &s);
 	assert_int_equal(asked, 4);
 	assert_int_equal(stack_quality_named(&q), 0);
-	assert_string_equal(text(&q), "unwound 100% named 0%");
+	assert_string_equal(text(&q), "unwound 100% functions 50% named 0%");
 	all_named = true;
 	generation = 1;
 	q = begun();

@@ -70,6 +70,7 @@ static void put_stacks(struct json *j, const struct sampled *c)
 		put_quality(j, "total", m, c->of[m].total);
 		put_quality(j, "stacks", m, c->of[m].stacks);
 		put_quality(j, "unwound", m, stack_quality_unwound(&c->of[m]));
+		put_quality(j, "functions", m, stack_quality_functions(&c->of[m]));
 		put_quality(j, "named", m, stack_quality_named(&c->of[m]));
 		json_close(j, '}');
 	}

@@ -175,7 +175,8 @@ static void line_loss(const struct header *h, const struct paint *p)
 				 loss_names[largest].name, t->loss[largest]);
 	else
 		x = paint_text(p, 2, 0, p->width, ROLE_TEXT, "LOSS 0");
-	x = paint_format(p, 2, x, ROLE_TEXT, "  STACKS %s", stack_quality_text(h->stacks, stacks, sizeof(stacks)));
+	x = paint_format(p, 2, x, ROLE_TEXT, "  STACKS %s",
+			 stack_quality_text(h->stacks, stacks, sizeof(stacks), p->width - x - 20));
 	recorded = h->host->source.recorded(h->host->source.arg);
 	if (recorded != VALUE_NA)
 		x = paint_format(p, 2, x, ROLE_DIM, "  BUF %.0fs", recorded / 1e9);

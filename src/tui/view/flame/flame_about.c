@@ -34,11 +34,11 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-/* "[On-CPU] Runq Sleep ...  unwound 99% named 41% no stack 7%" */
+/* "[On-CPU] Runq Sleep ...  unwound 99% functions 98% named 41% no stack 7%" */
 void flame_draw_head(struct flame_view *s, const struct view_context *c)
 {
 	const struct stack_quality *q = &s->flames[TREE_MAIN].quality;
-	char text[64], without[16];
+	char text[64], percent[16], without[32];
 	int x = 0;
 
 	for (int i = 0; metric_weight(i) != METRIC_NONE; i++) {
@@ -50,10 +50,13 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 		x = paint_format(c->paint, c->top, x, shown ? ROLE_SORTED : ROLE_DIM, shown ? "[%s]" : " %s ",
 				 metrics[metric_weight(i)].weight.title);
 	}
-	x = paint_format(c->paint, c->top, x + 1, ROLE_TEXT, "%s", stack_quality_text(q, text, sizeof(text)));
+	*without = '\0';
 	if (q->stacks < q->total)
-		paint_format(c->paint, c->top, x, ROLE_TEXT, " no stack %s",
-			     stack_quality_percent(without, sizeof(without), q->total - q->stacks, q->total));
+		snprintf(without, sizeof(without), " no stack %s",
+			 stack_quality_percent(percent, sizeof(percent), q->total - q->stacks, q->total));
+	x = paint_format(c->paint, c->top, x + 1, ROLE_TEXT, "%s",
+			 stack_quality_text(q, text, sizeof(text), c->paint->width - x - 1 - (int)strlen(without)));
+	paint_format(c->paint, c->top, x, ROLE_TEXT, "%s", without);
 }
 
 /* --- The threads at its left */
@@ -130,7 +133,7 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 	} else {
 		c->host->source.build_id(c->host->source.arg, frame, id, sizeof(id));
 		snprintf(buf, size, "%s +0x%llx   build-id %s%s", module, frame & FRAME_OFFSET_MASK, id,
-			 symbol->named ? "" : "   no symbol covers it");
+			 symbol->named ? "" : symbol->function ? "   no symbol: named by where it begins" : "   no symbol covers it");
 	}
 }
 

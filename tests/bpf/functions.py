@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Functions of programs without symbols: where they begin, and what share they have."""
+
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, SYSTOP, begin, load_path  # noqa: E402
+
+SECONDS = "60" if GUEST else "20"
+
+COLD = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+volatile unsigned long sink;
+int rare;
+__attribute__((cold, noinline)) void spin(void) { for (int i = 0; i < 1000000; i++) sink += i; }
+__attribute__((noinline)) void handle(int n)
+{
+	if (n & 1) { /* moved to handle.cold, as spin() is cold */
+		spin();
+		sink++;
+	}
+	sink += n;
+}
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + atoi(argv[1]);
+	printf("{\"tid\": %d}\n", getpid());
+	fflush(stdout);
+	while (time(NULL) < end)
+		handle(argc | 1);
+	return 0;
+}
+"""
+
+
+def burn(folder, how=None):
+    """A copy of burn; "strip": without symbols, "sections": nor section headers, "lies": with a table that lies."""
+    path = shutil.copy(load_path("burn"), os.path.join(folder, f"burn-{how}"))
+    if how:
+        subprocess.run(["strip", "--strip-all", path], check=True)
+    if how == "sections":
+        with open(path, "r+b") as f:
+            f.seek(40)
+            f.write(bytes(8))
+            f.seek(60)
+            f.write(bytes(4))
+    if how == "lies":
+        out = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout
+        offset = int(re.search(r"GNU_EH_FRAME +0x([0-9a-f]+)", out)[1], 16)
+        with open(path, "r+b") as f:
+            f.seek(offset + 8)
+            nr = struct.unpack("<I", f.read(4))[0]
+            # All functions are said to begin 4 bytes early, where none does.
+            entries = [struct.unpack("<ii", f.read(8)) for _ in range(nr)]
+            f.seek(offset + 12)
+            f.write(b"".join(struct.pack("<ii", start - 4, fde) for start, fde in entries))
+    return path
+
+
+def measured(command, seconds="2"):
+    """Share of each frame in a load that prints {"tid"}, and the quality of its stacks."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
+        tid = str(json.loads(load.stdout.readline())["tid"])
+        options = ["-F", "997", "-d", seconds, "-p", tid]
+        lines = subprocess.run([SYSTOP, "--folded=cpu", "-n", "2", *options], capture_output=True, text=True, check=True).stdout
+        found = subprocess.run([SYSTOP, "--json", "-n", "2", *options], capture_output=True, text=True, check=True).stdout
+        load.kill()
+    counts, total = {}, 0
+    for line in lines.splitlines():
+        stack, _, weight = line.rpartition(" ")
+        total += int(weight)
+        for frame in set(stack.split(";")):
+            counts[frame] = counts.get(frame, 0) + int(weight)
+    return {frame: 100 * n / total for frame, n in counts.items()}, json.loads(found.splitlines()[-1])["stacks"]["cpu"]
+
+
+def begins(path):
+    """Where each function of burn begins: {name: address}, from its symbols."""
+    out = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    return {line.split()[2]: int(line.split()[0], 16) for line in out.splitlines() if len(line.split()) == 3}
+
+
+SHARES = {"alpha": 50, "beta": 30, "gamma_": 20, "work": 100, "main": 100}
+
+
+def stripped(how):
+    """Each function has the share that it has with symbols, under the address at which it begins."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = burn(folder, how)
+        shares, quality = measured([path, "cpu", SECONDS])
+        name = os.path.basename(path)
+        found = {}
+        for function, address in begins(load_path("burn")).items():
+            if function in SHARES:
+                found[function] = shares.get(f"{name}`fn_{address:x}", 0)
+    # The kernel's interrupts and system calls are below work.
+    for function, share in SHARES.items():
+        assert abs(found[function] - share) < 4, (function, found, shares)
+    assert not [frame for frame in shares if "+0x" in frame and frame.startswith(name)], shares
+    assert quality["functions_ns"] >= 0.99 * quality["stacks_ns"] > 0, quality
+    assert quality["unwound_ns"] >= 0.98 * quality["stacks_ns"], quality
+    assert quality["named_ns"] <= 0.7 * quality["stacks_ns"], quality
+    return f"{found}, functions {100 * quality['functions_ns'] / quality['stacks_ns']:.1f} %"
+
+
+def lies():
+    """A table that lies costs the functions' names: addresses, under the right callers."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = burn(folder, "lies")
+        shares, quality = measured([path, "cpu", SECONDS])
+    assert not [frame for frame in shares if "`fn_" in frame and frame.startswith("burn")], shares
+    assert quality["unwound_ns"] >= 0.98 * quality["stacks_ns"] > 0, quality
+
+
+def cold():
+    """A cold part counts as its function where a symbol says so, and is a function of its own where none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "cold")
+        subprocess.run(["gcc", "-O2", "-x", "c", "-o", path, "-"], input=COLD, text=True, check=True)
+        at = begins(path)
+        assert "handle.cold" in at, at
+        whole, _ = measured([path, SECONDS])
+        subprocess.run(["strip", "--strip-all", path], check=True)
+        bare, _ = measured([path, SECONDS])
+    assert whole.get("handle", 0) > 90 and "handle.cold" not in whole, whole
+    assert bare.get(f"cold`fn_{at['handle.cold']:x}", 0) > 90, bare
+
+
+def debian():
+    """The distribution's shell and sort, which are stripped: nearly all frames are functions, few are named."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        lines = os.path.join(folder, "lines")
+        with open(lines, "w", encoding="ascii") as f:
+            f.writelines(f"{i * 7919 % 1000003}\n" for i in range(400000))
+        loads = {"bash": ["bash", "-c", 'echo "{\\"tid\\": $$}"; while :; do x=$((x * 3 + 1)); done'],
+                 "sort": ["bash", "-c", f'echo "{{\\"tid\\": $$}}"; while :; do sort --parallel=1 -n {lines} > /dev/null; done']}
+        for name, command in loads.items():
+            _, quality = measured(command)
+            found[name] = 100 * quality["functions_ns"] / quality["stacks_ns"]
+    assert min(found.values()) >= 97, found
+    return f"functions: {found} %"
+
+
+def main():
+    tap = begin()
+    tap.together([
+        ("without symbols", stripped, "strip"),
+        ("without section headers", stripped, "sections"),
+        ("a table that lies", lies),
+        ("cold parts", cold),
+        ("programs of the distribution", debian),
+    ], 2)
+    tap.done()
+
+
+main()
