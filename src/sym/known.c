@@ -10,6 +10,7 @@
 
 #include "sym/cfi_pack.h"
 #include "sym/lines.h"
+#include "sym/plt.h"
 #include "util/file.h"
 #include "util/map.h"
 
@@ -53,6 +54,7 @@ struct known *known_file(uint32_t id)
 static void forget(struct known *k)
 {
 	symtab_fini(&k->symtab);
+	symtab_fini(&k->plt);
 	symtab_fini(&k->debug);
 	symtab_fini(&k->map.symtab);
 	k->map = (struct perfmap){ 0 };
@@ -62,7 +64,7 @@ static void forget(struct known *k)
 
 static size_t bytes_of(const struct known *k)
 {
-	return symtab_bytes(&k->symtab) + symtab_bytes(&k->debug) + symtab_bytes(&k->map.symtab);
+	return symtab_bytes(&k->symtab) + symtab_bytes(&k->plt) + symtab_bytes(&k->debug) + symtab_bytes(&k->map.symtab);
 }
 
 /* Forgets symbols of files other than @except until all together take at most @max bytes. Returns whether it forgot
@@ -101,12 +103,17 @@ static void begin(struct known *k, enum known_step step)
 
 static int read_file(struct known *k, uint64_t until)
 {
+	int err;
+
 	if (k->step != KNOWN_FILE) {
 		forget(k);
 		begin(k, KNOWN_FILE);
 	}
 	k->progress.until = until;
-	return elf_read(k->fd, false, &k->symtab, &k->found, &k->progress);
+	err = elf_read(k->fd, false, &k->symtab, &k->found, &k->progress);
+	if (err != -EAGAIN && plt_read(k->fd, &k->plt) == -ENOMEM)
+		err = -ENOMEM;
+	return err;
 }
 
 static bool was_checked(const struct known *k)
@@ -214,11 +221,16 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 
 const char *known_name(struct known *k, bool jit, uint64_t at, char *buf)
 {
+	const char *stub;
 	uint64_t address;
 
 	if (jit)
 		return symtab_find(&k->map.symtab, at, buf);
-	return elf_address(&k->found.segments, at, &address) ? symtab_find(&k->symtab, address, buf) : NULL;
+	if (!elf_address(&k->found.segments, at, &address))
+		return NULL;
+	/* A function without a size extends over the stubs that follow it. */
+	stub = symtab_find(&k->plt, address, buf);
+	return stub ? stub : symtab_find(&k->symtab, address, buf);
 }
 
 /* --- Other requests */
