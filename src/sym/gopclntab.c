@@ -44,9 +44,9 @@ struct table {
 	uint64_t text;                /* an entry counts from here */
 };
 
-/* Bytes of a table, read in large parts. */
+/* Bytes of a table, read in parts: not so large that functions in no order cost much. */
 struct window {
-	uint8_t bytes[1 << 16];
+	uint8_t bytes[1 << 13];
 	uint64_t from, to;            /* places in the table; equal: nothing is read */
 };
 

@@ -15,6 +15,9 @@
 /* Slots of one file, of which only those of stubs are of use. */
 #define SLOTS_MAX (1U << 18)
 
+/* Names of one file's stubs, which are in memory: the slots of all may have the same long one. */
+#define NAMES_MAX (8U << 20)
+
 /* The longest stub, and the alignment of all. */
 #define STUB_MAX 16
 #define STUB_MIN 8
@@ -117,7 +120,7 @@ static int add_stubs(const struct plt *p, const GElf_Shdr *sh, struct symtab *t)
 	if (!elf_file_read(&p->file, code, bytes, sh->sh_offset))
 		return -EIO;
 	memset(code + bytes, 0, STUB_MAX);
-	for (size_t at = 0, size; !err && at < bytes; at += size) {
+	for (size_t at = 0, size; !err && at < bytes && t->names_len < NAMES_MAX; at += size) {
 		struct slot wanted = { 0 };
 		const struct slot *found;
 		int64_t slot = 0;
