@@ -129,6 +129,69 @@ def no_symbols():
     assert not any(f.startswith("0x") for f in counts), counts
 
 
+GO_BURN = """package main
+import ("os"; "strconv"; "syscall"; "time")
+//go:noinline
+func burn(n uint64) uint64 {
+	for i := 0; i < 1000000; i++ { n = n * 6364136223846793005 + 1442695040888963407 }
+	return n
+}
+func main() {
+	os.Stdout.WriteString("{\\"tid\\": " + strconv.Itoa(syscall.Gettid()) + "}\\n")
+	seconds, _ := strconv.Atoi(os.Args[1])
+	n := uint64(1)
+	for end := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(end); { n = burn(n) }
+	os.Exit(int(n & 1))
+}
+"""
+
+
+def stripped_go(*options):
+    """A Go program without symbols keeps the names of its functions."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "burn.go"), "w", encoding="utf-8") as f:
+            f.write(GO_BURN)
+        subprocess.run(["go", "build", "-ldflags=-s -w", *options, "-o", "burn", "burn.go"], cwd=folder, check=True,
+                       env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOCACHE": os.path.join(folder, "cache")})
+        counts, _ = sampled([os.path.join(folder, "burn"), SECONDS])
+    assert counts.get("main.burn", 0) >= 0.9 * counts["burn"] > 0, counts
+    assert counts.get("runtime.main", 0) >= 0.9 * counts["burn"], counts
+
+
+STUB_BURN = """#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + atoi(argv[1]);
+	int n = 0;
+
+	printf("{\\"tid\\": 0}\\n");
+	fflush(stdout);
+	while (time(NULL) < end)
+		for (int k = 0; k < 1000000; k++)
+			n ^= abs(n + k);
+	return n;
+}
+"""
+
+
+def stubs(debug):
+    """Calls of another file's function go through a stub, which is named after it, also if a debug file has the symbols."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stubs")
+        subprocess.run(["cc", "-x", "c", "-O1", "-g", "-fno-builtin", "-Wl,-z,lazy", "-o", path, "-"], input=STUB_BURN, text=True,
+                       check=True)
+        subprocess.run(["objcopy", "--only-keep-debug", path, f"{path}.debug"], check=True)
+        subprocess.run(["strip", "--strip-all", path], check=True)
+        subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={path}.debug", path], check=True)
+        if not debug:
+            os.unlink(f"{path}.debug")
+        counts, _ = sampled([path, SECONDS])
+    assert counts.get("abs@plt", 0) >= 0.01 * counts["stubs"] > 0, counts
+    assert bool(counts.get("main")) == debug, counts
+
+
 def debuglink(where):
     """The file of .gnu_debuglink, beside the program or in .debug; a wrong one is not used."""
     with tempfile.TemporaryDirectory() as folder:
@@ -228,6 +291,10 @@ def main():
         ("a JIT's map of another user", jit_map_owned),
         ("C++ and Rust names", demangled),
         ("a file without symbols", no_symbols),
+        ("a Go program without symbols", stripped_go),
+        ("a position independent Go program without symbols", stripped_go, "-buildmode=pie"),
+        ("stubs of a file without symbols", stubs, False),
+        ("stubs of a file with debug information", stubs, True),
         ("debug information beside the file", debuglink, "beside"),
         ("debug information in .debug", debuglink, ".debug"),
         ("debug information of another file", debuglink, "wrong"),
