@@ -209,7 +209,7 @@ static void take_requests(void)
 			close(fd);
 }
 
-static void answer_open(struct feed *f, bool right, bool found)
+static void answer_open(struct feed *f, bool right, uint32_t found)
 {
 	struct open_answer a = { .id = right ? asked_open : feed_number(f, 1), .err = -(int)feed_number(f, 1),
 				 .attempt = feed_number(f, 1), .found = found };
@@ -288,7 +288,7 @@ static void step_names(struct feed *f, struct names *n)
 	take_requests();
 	switch (what % 8) {
 	case 0:
-		answer_open(f, !(what & 0x80), what & 8);
+		answer_open(f, !(what & 0x80), !(what & 8) ? 0 : what & 0x20 ? OPEN_FOUND_FOLDERS : OPEN_FOUND);
 		break;
 	case 1:
 		answer_asked(f);
