@@ -26,30 +26,32 @@ static int refuse(const char *arg, int err)
 
 	text_safe(safe, sizeof(safe), arg, strlen(arg));
 	fail(-err, EXIT_STATUS_USAGE, "cannot use --symbol-dir \"%s\": %s", safe, strerror(err));
-	if (err == E2BIG) {
-		fail_why("at most %d directories can be given", SYMBOL_DIRS_MAX);
-		fail_fix("systop --symbol-dir DIR    # a directory that links the others' files");
-	} else {
-		fail_why("a directory with debug information files is wanted, which the user who started systop can read");
-		fail_fix("ls -ld -- \"%s\"    # is it there, a directory, and readable?", safe);
-	}
+	fail_why("a directory with debug information files is wanted, which the user who started systop can read");
+	fail_fix("ls -ld -- \"%s\"    # is it there, a directory, and readable?", safe);
+	return EINVAL;
+}
+
+static int refuse_more(void)
+{
+	fail(-E2BIG, EXIT_STATUS_USAGE, "too many options --symbol-dir");
+	fail_why("at most %d directories can be given", SYMBOL_DIRS_MAX);
+	fail_fix("cp -al DIR1/. DIR2    # DIR2 then has the files of both");
 	return EINVAL;
 }
 
 int symbol_dirs_add(struct options *o, const char *arg)
 {
-	int fd = open(arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char *path = fd < 0 ? NULL : realpath(arg, NULL);
-	int err = path ? 0 : errno;
+	int fd = open(arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = errno;
+	char *path;
 
-	if (fd >= 0)
-		close(fd);
-	if (!err && o->nr_symbol_dirs == SYMBOL_DIRS_MAX)
-		err = E2BIG;
-	if (err) {
-		free(path);
+	if (fd < 0)
 		return refuse(arg, err);
-	}
+	close(fd);
+	if (o->nr_symbol_dirs == SYMBOL_DIRS_MAX)
+		return refuse_more();
+	path = realpath(arg, NULL);
+	if (!path)
+		return refuse(arg, errno);
 	o->symbol_dirs[o->nr_symbol_dirs++] = path;
 	return 0;
 }

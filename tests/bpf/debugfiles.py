@@ -12,7 +12,9 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
 from harness import GUEST, SYSTOP, Load, begin, load_path  # noqa: E402
+from tmux import Terminal  # noqa: E402
 
 SECONDS = "60"
 USER, OTHER = 4321, 4323
@@ -187,6 +189,30 @@ def arrives(layout, *wrong):
     return f"names after {took:.2f} s"
 
 
+def on_the_screen():
+    """The flamegraph has the command for a function without a name; what it brings to the cache is shown at once."""
+    with Stripped() as burn, tempfile.TemporaryDirectory() as folder, Load(burn.path, "cpu", SECONDS) as load, \
+            Terminal(120, 30, environment(DEBUGINFOD_CACHE_PATH=folder)) as t:
+        t.start("-p", str(load.pid), "-F", "499")
+        t.wait(rf"^> +{load.pid} ")
+        t.keys("f")
+        t.wait(r"\[burn\+0x")
+        t.type("/burn+0x")
+        t.keys("Enter", "Escape", "Enter")
+        t.wait(rf"^get name debuginfod-find debuginfo {burn.id}$")
+        time.sleep(2.2)
+        burn.put(folder, "{id}/debuginfo")
+        arrived = time.monotonic()
+        t.wait(r"\[alpha +\]")
+        took = time.monotonic() - arrived
+        t.type("/alpha")
+        t.keys("Enter", "Escape", "Enter")
+        t.wait(r"^source +burn\.c:\d+")
+        assert "get name" not in t.screen(), t.screen()
+    assert took < LATE + 1, f"names after {took} s"
+    return f"names after {took:.2f} s"
+
+
 def bad_folders():
     """A folder that is none: said before anything starts."""
     with tempfile.TemporaryDirectory() as folder:
@@ -228,6 +254,7 @@ def main():
         ("a debug file arrives", arrives, "{id}/debuginfo"),
         ("a debug file arrives by its name", arrives, "burn.debug"),
         ("a debug file replaces one of another build", arrives, ".build-id/{xx}/{yy}.debug", "wrong"),
+        ("a debug file arrives, on the screen", on_the_screen),
         ("folders that are none", bad_folders),
     ], 2)
     tap.done()
