@@ -13,6 +13,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
+from fuse import Fuse  # noqa: E402
 from harness import GUEST, SYSTOP, Load, begin, load_path  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
@@ -189,6 +190,24 @@ def arrives(layout, *wrong):
     return f"names after {took:.2f} s"
 
 
+def folder_that_hangs():
+    """A folder that does not answer any more costs its own files' names: others on the program's file system have some."""
+    with Stripped() as burn, Fuse() as fuse, Load(burn.path, "cpu", SECONDS) as load, subprocess.Popen(
+            [SYSTOP, "--folded=cpu", "-n", "40", "-d", str(INTERVAL), "-F", "499", "--symbol-dir", fuse.mount],
+            stdout=subprocess.PIPE, text=True, env=environment()) as proc:
+        load.truth()
+        try:
+            assert any(line.startswith("burn;") and ";burn+0x" in line for line in proc.stdout), "no frame without a name"
+            fuse.stop("all")
+            fuse.held(10)
+            shutil.copy(load_path("burn"), f"{burn.folder}/later")
+            with Load(f"{burn.folder}/later", "cpu", SECONDS):
+                assert any(line.startswith("later;") and ";alpha" in line for line in proc.stdout), "another program has no names"
+        finally:
+            fuse.stop("none")
+            proc.kill()
+
+
 def on_the_screen():
     """The flamegraph has the command for a function without a name; what it brings to the cache is shown at once."""
     with Stripped() as burn, tempfile.TemporaryDirectory() as folder, Load(burn.path, "cpu", SECONDS) as load, \
@@ -254,6 +273,7 @@ def main():
         ("a debug file arrives", arrives, "{id}/debuginfo"),
         ("a debug file arrives by its name", arrives, "burn.debug"),
         ("a debug file replaces one of another build", arrives, ".build-id/{xx}/{yy}.debug", "wrong"),
+        ("a folder that hangs", folder_that_hangs),
         ("a debug file arrives, on the screen", on_the_screen),
         ("folders that are none", bad_folders),
     ], 2)
