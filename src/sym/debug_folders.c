@@ -58,16 +58,11 @@ static void place_name(const struct open_request *r, enum debug_folder_kind kind
 }
 
 /* Links stay in the folder: other links could lead to files that only root may open. */
-static int look(const char *folder, const char *name)
+static int look(int folder, const char *name)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 
-	if (dir < 0)
-		return -1;
-	fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
-	close(dir);
-	return fd;
+	return syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
 /* debuginfod keeps an empty file for what its servers do not have. */
@@ -78,21 +73,35 @@ static bool is_taken(int fd)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size && (!st.st_uid || st.st_uid == invoker()->uid);
 }
 
-int debug_folders_look(const struct open_request *r, uint32_t *place)
+/* Looks at the rest of a folder's places; sets @place to the one after them, or to the file's. */
+static int look_folder(const struct open_request *r, uint32_t nr, uint32_t *place)
 {
+	int folder = open(folders[nr].path, O_PATH | O_DIRECTORY | O_CLOEXEC), found = -1;
 	char name[256];
 
-	for (; *place < PLACES * nr_folders; ++*place) {
-		uint32_t folder = *place / PLACES;
-		int found = -1;
-
-		place_name(r, folders[folder].kind, *place % PLACES, name, sizeof(name));
-		if (*name)
-			found = look(folders[folder].path, name);
+	for (; folder >= 0 && *place / PLACES == nr; ++*place) {
+		place_name(r, folders[nr].kind, *place % PLACES, name, sizeof(name));
+		found = *name ? look(folder, name) : -1;
 		if (found >= 0 && is_taken(found))
-			return found;
+			break;
 		if (found >= 0)
 			close(found);
+		found = -1;
+	}
+	if (folder >= 0)
+		close(folder);
+	else
+		*place = PLACES * (nr + 1);
+	return found;
+}
+
+int debug_folders_look(const struct open_request *r, uint32_t *place)
+{
+	while (*place / PLACES < nr_folders) {
+		int found = look_folder(r, *place / PLACES, place);
+
+		if (found >= 0)
+			return found;
 	}
 	errno = ENOENT;
 	return -1;

@@ -195,6 +195,16 @@ static bool is_systems(uint32_t nr)
 	return nr == 0 || nr == 3;
 }
 
+/* Whether all that is below both is the same. */
+static bool is_same_folder(const char *one, const char *other)
+{
+	struct statx a, b;
+
+	return !statx(AT_FDCWD, one, 0, STATX_INO | STATX_MNT_ID, &a) &&
+	       !statx(AT_FDCWD, other, 0, STATX_INO | STATX_MNT_ID, &b) && a.stx_ino == b.stx_ino &&
+	       a.stx_mnt_id == b.stx_mnt_id;
+}
+
 /* First the places below the process's own root, then the host's. */
 static int look_usual(const struct open_request *r, int of, uint32_t *attempt)
 {
@@ -204,6 +214,9 @@ static int look_usual(const struct open_request *r, int of, uint32_t *attempt)
 	end = strrchr(folder, '/');
 	if (end)
 		*end = '\0';
+	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
+	if (*attempt < PLACES && is_same_folder(root, "/"))
+		*attempt = PLACES;
 	for (; *attempt < 2 * PLACES; ++*attempt) {
 		uint32_t nr = *attempt % PLACES;
 		int found;

@@ -10,6 +10,7 @@
 
 #include "helper/proto.h"
 #include "model/health.h"
+#include "sym/debug_folders.h"
 #include "sym/names.h"
 #include "sym/roles.h"
 
@@ -152,6 +153,8 @@ void fuzz_open(const uint8_t *bytes, size_t size)
 	struct open_request request = { .what = OPEN_PEER };
 	struct role_under_test r, peer;
 
+	debug_folders_add(DEBUG_FOLDER, "/usr/lib/debug");
+	debug_folders_add(DEBUG_CACHE, "/var/cache/debuginfod_client");
 	role_begin(&r);
 	role_begin(&peer);
 	helper_send(r.ask, &request, sizeof(request), peer.answer);
