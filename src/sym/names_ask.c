@@ -77,11 +77,7 @@ static void want_unknown(struct names *n, struct file *f)
 {
 	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_NS)
 		return;
-	while (f->nr_unknown &&
-	       !VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, f->unknown[f->nr_unknown - 1])) {
-		f->nr_unknown--;
-		n->pending++;
-	}
+	file_want_unnamed(n, f);
 	f->state = f == &n->kernel ? FILE_OPEN : FILE_NEW;
 }
 
@@ -206,6 +202,8 @@ static void files_again(struct names *n)
 		if (f->state == FILE_OPEN || f->state == FILE_READY || f->state == FILE_READING ||
 		    f->state == FILE_DEBUG || f->state == FILE_DEBUG_READING)
 			f->state = FILE_CLOSED;
+		if (!grows(n, f))
+			file_want_unnamed(n, f);
 	}
 	n->nr_held = 0;
 	if (n->o.kallsyms_fd >= 0)
@@ -233,6 +231,7 @@ static void blame(struct names *n, struct file *f, int err)
 		break;
 	case SYMBOLS_DEBUG:
 		f->no_debug = true;
+		f->nr_unknown = 0;
 		f->err = err;
 		break;
 	case SYMBOLS_TABLE:
@@ -281,6 +280,7 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 		f->about.build_id_bytes = 0;
 	if (f->about.nr_segments > SYMBOLS_SEGMENTS)
 		f->about.nr_segments = 0;
+	f->debug_read = false;
 	/* Debug information found earlier is read again by a new helper. */
 	f->state = f->debug_held || wants_debug(f) ? FILE_DEBUG : FILE_READY;
 }
@@ -291,6 +291,8 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 		file_closed(n, f);
 		return;
 	}
+	if (a->what == SYMBOLS_DEBUG)
+		f->refused_ns += clock_ns(CLOCK_MONOTONIC) - f->used_ns;
 	if (a->err == -EAGAIN) {
 		if (++f->slices > SLICES_MAX)
 			mark_bad(n, f, -ETIME);
@@ -311,6 +313,8 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 			file_release(n, &f->debug_held);
 			f->debug_attempt++;
 			f->state = FILE_DEBUG;
+		} else {
+			debug_arrived(n, f);
 		}
 		break;
 	case SYMBOLS_PERF_MAP:

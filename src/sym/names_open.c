@@ -199,6 +199,7 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 		.end = f->event.end,
 		.key = f->event.key,
 		.build_id_bytes = f->about.build_id_bytes,
+		.usual_only = folders_pause(n),
 	};
 
 	if (f->path)
@@ -213,7 +214,7 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 	}
 	n->opening = f;
 	n->opening_what = what;
-	n->opening_found = false;
+	n->opening_found = 0;
 	if (what != OPEN_DEBUG && !f->reopen)
 		f->state = FILE_OPENING;
 }
@@ -228,8 +229,8 @@ static bool wants_debug_open(const struct file *f)
 	return !f->debug_held && (f->state == FILE_DEBUG || f->reopen_debug);
 }
 
-/* Opens new files first, then those that failed before, as a sick process's files fail each time, and debug
- * information last. */
+/* Opens new files first, then those that failed before, as a sick process's files fail each time, then debug
+ * information; last it looks for debug information again. */
 void open_next(struct names *n)
 {
 	struct file *next = NULL, *debug = NULL;
@@ -248,7 +249,7 @@ void open_next(struct names *n)
 	}
 	if (next && n->nr_held < HELD_MAX)
 		ask_open(n, next, next->id & JIT_FILE ? OPEN_PERF_MAP : OPEN_MAPPED);
-	else if (debug)
+	else if (debug || (debug = debug_due(n)))
 		ask_open(n, debug, OPEN_DEBUG);
 }
 
@@ -275,7 +276,7 @@ static void not_opened(struct names *n, struct file *f)
 			n->sources[i].asked = true;
 	f->reopen = f->reopen_debug = false;
 	if (f->state == FILE_DEBUG)
-		f->state = FILE_READY;
+		debug_not_found(f);
 	else if (f->state == FILE_OPENING)
 		file_gone(n, f);
 }
@@ -288,7 +289,10 @@ static void open_failed(struct names *n)
 	worker_failed(&n->open);
 	if (!f)
 		return;
-	file_sick(n, f, &n->open, helper, !n->opening_found);
+	if (n->opening_found == OPEN_FOUND_FOLDERS)
+		folders_failed(n, helper);
+	else
+		file_sick(n, f, &n->open, helper, !n->opening_found);
 	not_opened(n, f);
 }
 
@@ -328,7 +332,7 @@ static bool open_answered(struct names *n)
 		return true;
 	}
 	if (a.found) {
-		n->opening_found = true;
+		n->opening_found = a.found;
 		return true;
 	}
 	worker_done(&n->open);

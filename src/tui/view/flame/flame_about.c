@@ -137,6 +137,21 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 	}
 }
 
+/* Puts how a frame without a symbol gets one: debug information that appears is read at once. False: there is no way. */
+static bool put_missing(const struct view_context *c, int y, const struct symbol *symbol, uint64_t frame)
+{
+	char id[80], text[128];
+
+	if (symbol->named)
+		return false;
+	c->host->source.build_id(c->host->source.arg, frame, id, sizeof(id));
+	if (!strcmp(id, "-"))
+		return false;
+	snprintf(text, sizeof(text), "debuginfod-find debuginfo %s", id);
+	put(c, y, "get name", text);
+	return true;
+}
+
 /* Puts line @nr of its source code. */
 static int put_source(const struct view_context *c, int y, int end, uint64_t frame)
 {
@@ -242,8 +257,12 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 		callees_text(f, n, text, sizeof(text));
 		y = put(c, y, s->options.inverted || s->tree == TREE_CALLERS ? "callers" : "calls", text);
 	}
-	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS)))
-		y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
+	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS))) {
+		if (put_missing(c, y, a.symbol, a.frame))
+			y++;
+		else
+			y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
+	}
 	if (lines >= 10 && n) {
 		callers_text(f, n, text, sizeof(text));
 		y = put(c, y, "from", text);
