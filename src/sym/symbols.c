@@ -12,6 +12,7 @@
 #include "sym/known.h"
 #include "sym/roles.h"
 #include "util/clock.h"
+#include "util/short_name.h"
 
 /* A large file is read in slices of this length, in turns with others. */
 #define SLICE_NS 200000000ULL
@@ -120,10 +121,13 @@ static void put_name(struct symbols_names *a, const char *name)
 	size_t room = sizeof(a->names) - a->bytes;
 	char *plain = name ? cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS) : NULL;
 	const char *text = plain ? plain : name ? name : "";
+	char fits[SYMBOLS_NAME];
 	size_t len = strlen(text);
 
-	if (len > 255)
-		len = 255;
+	if (len >= sizeof(fits)) {
+		len = short_name(fits, sizeof(fits), text);
+		text = fits;
+	}
 	if (len + 1 > room)
 		len = room - 1;
 	memcpy(a->names + a->bytes, text, len);

@@ -118,6 +118,19 @@ def demangled():
     assert counts.get("tokio::runtime::task::run"), counts
 
 
+def long_name():
+    """Names of up to 511 bytes are whole; of a longer one, which is not, it is the arguments that are missing."""
+    whole = f"_ZN3api5QueueINS_{100}{'A' * 100}ES1_S1_S1_E4pushEi"
+    longer = f"_ZN3api5QueueINS_{100}{'B' * 100}ES1_S1_S1_S1_E4pullEi"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "burn")
+        subprocess.run(["objcopy", "--redefine-sym", f"alpha={whole}", "--redefine-sym", f"beta={longer}",
+                        load_path("burn"), path], check=True)
+        counts, _ = sampled([path, "cpu", SECONDS])
+    assert counts.get(f"api::Queue<{', '.join(['api::' + 'A' * 100] * 4)}>::push(int)"), counts
+    assert counts.get("api::Queue<..>::pull"), counts
+
+
 def no_symbols():
     """Without any symbols it is module+0xoffset, never a bare address."""
     with tempfile.TemporaryDirectory() as folder:
@@ -227,6 +240,7 @@ def main():
         ("a JIT's map that is a link", jit_map_linked),
         ("a JIT's map of another user", jit_map_owned),
         ("C++ and Rust names", demangled),
+        ("C++ names that are long", long_name),
         ("a file without symbols", no_symbols),
         ("debug information beside the file", debuglink, "beside"),
         ("debug information in .debug", debuglink, ".debug"),
