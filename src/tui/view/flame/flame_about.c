@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/runtimes.h"
 #include "sym/names.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
@@ -238,6 +239,25 @@ static int put_full_name(const struct view_context *c, const struct about *a, in
 	return y;
 }
 
+/* Puts how the function's runtime is asked for names, if they are missing. @n: one of its nodes */
+static int put_runtime(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, int y)
+{
+	char text[256];
+
+	return n && runtime_hint(f, n, text, sizeof(text)) ? put(c, y, "runtime", text) : y;
+}
+
+/* The heaviest node of a function. */
+static const struct calltree_node *node_of(const struct calltree *f, const struct symbol *symbol)
+{
+	const struct calltree_node *best = NULL;
+
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->nodes[i].symbol == symbol && (!best || f->nodes[i].total > best->total))
+			best = &f->nodes[i];
+	return best;
+}
+
 void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 {
 	const struct calltree_node *n = s->mode == MODE_FUNCTIONS ? NULL : flame_selected(s);
@@ -260,6 +280,8 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 		module_text(c, a.symbol, a.frame, text, sizeof(text));
 		y = put(c, y, "in", text);
 	}
+	if (lines >= 5 && a.symbol)
+		y = put_runtime(c, f, n ? n : node_of(f, a.symbol), y);
 	if (y < end && n) {
 		callees_text(c, f, n, text, sizeof(text));
 		y = put(c, y, s->options.inverted || s->tree == TREE_CALLERS ? "callers" : "calls", text);
