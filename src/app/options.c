@@ -39,6 +39,7 @@ enum {
 	KEY_FILTER,
 	KEY_ASCII,
 	KEY_COLOR,
+	KEY_FULL_NAMES,
 	KEY_THEME,
 	KEY_MOUSE,
 	KEY_VIEW,
@@ -99,6 +100,7 @@ static const struct argp_option own_options[] = {
 	{ 0, 0, 0, 0, "Looks:", 3 },
 	{ "ascii", KEY_ASCII, 0, 0, "draw with ASCII only", 3 },
 	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never (default auto; NO_COLOR is respected)", 3 },
+	{ "full-names", KEY_FULL_NAMES, 0, 0, "show names of C++ and Rust functions with all arguments, not shortened", 3 },
 	{ "theme", KEY_THEME, "NAME", 0, "default, light, mono, colour-blind, 16-colour, or a file", 3 },
 	{ "mouse", KEY_MOUSE, 0, 0, "use the mouse (key m)", 3 },
 	{ "view", KEY_VIEW, "NAME", 0, "shown first:" VIEW_NAMES, 3 },
@@ -516,6 +518,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return add_setting(o, "--ascii", "look", "ascii", "always");
 	case KEY_COLOR:
 		return add_setting(o, "--color", "look", "color", arg);
+	case KEY_FULL_NAMES:
+		return add_setting(o, "--full-names", "look", "full-names", "yes");
 	case KEY_THEME:
 		return set_theme(o, arg);
 	case KEY_MOUSE:

@@ -74,7 +74,8 @@ enum symbols_what {
 /* Flag in a file's id: the JIT compiler's code in process id & ~JIT_FILE. */
 #define JIT_FILE 0x80000000U
 
-#define SYMBOLS_BATCH 256
+#define SYMBOLS_BATCH 128
+#define SYMBOLS_NAME 512 /* a longer name is shortened (util/short_name.h), then cut */
 #define SYMBOLS_SEGMENTS 8
 
 /* CPU time after which a request ends the helper. */
@@ -122,7 +123,7 @@ struct symbols_names {
 	uint32_t bytes;
 	uint64_t at[SYMBOLS_BATCH];
 	uint8_t kinds[SYMBOLS_BATCH]; /* enum name_kind */
-	char names[SYMBOLS_BATCH * 256];
+	char names[SYMBOLS_BATCH * SYMBOLS_NAME];
 };
 
 /* A single file's share of the unwinder's tables: an eighth of the rules, half of the rest. The installed file with

@@ -221,7 +221,7 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
 	uint64_t frame = kernel ? at : jit ? at | FRAME_ANONYMOUS : (uint64_t)f->id << FRAME_FILE_SHIFT | at;
 	struct frame *known = map_get(&n->frames, frame_key(frame, f->id & ~JIT_FILE));
-	char text[256 + FILE_NAME_SIZE], module[64] = "[kernel]";
+	char text[SYMBOLS_NAME + FILE_NAME_SIZE], module[64] = "[kernel]";
 	const struct symbol *s;
 
 	n->pending -= !!n->pending;

@@ -11,8 +11,12 @@
 #include "util/vec.h"
 
 /* The kernel's and JIT compilers' symbols grow while in use: they are read again for missing names, at most this
- * often. */
-#define AGAIN_NS 2000000000ULL
+ * often. Of a JIT's only what is new is read, of the kernel's all. */
+#define AGAIN_KERNEL_NS 2000000000ULL
+#define AGAIN_JIT_NS 400000000ULL
+
+/* With more processes that have JIT code and no file of names, each is looked for less often: 40 a second in all. */
+#define MISSING_OFTEN 16
 
 static bool grows(const struct names *n, const struct file *f)
 {
@@ -72,10 +76,17 @@ static void want_asked(struct names *n, struct file *f)
 	n->request.nr = 0;
 }
 
+static uint64_t again_ns(const struct names *n, const struct file *f)
+{
+	if (f == &n->kernel)
+		return AGAIN_KERNEL_NS;
+	return AGAIN_JIT_NS * (f->missing ? 1 + n->nr_missing / MISSING_OFTEN : 1);
+}
+
 /* Requests names again that were missing when a growing table was last read. */
 static void want_unknown(struct names *n, struct file *f)
 {
-	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_NS)
+	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + again_ns(n, f))
 		return;
 	file_want_unnamed(n, f);
 	f->state = f == &n->kernel ? FILE_OPEN : FILE_NEW;
@@ -107,11 +118,13 @@ static uint64_t cost_of(const struct names *n, const struct file *f, int need)
 static void symbols_next(struct names *n)
 {
 	struct file *next = NULL, *slice = NULL;
+	size_t missing = 0;
 	int need;
 
 	for (size_t i = 0; i <= n->nr_active; i++) {
 		struct file *f = i ? n->active[i - 1] : &n->kernel;
 
+		missing += f->missing;
 		need = need_of(n, f);
 		if (need < 0)
 			continue;
@@ -120,6 +133,7 @@ static void symbols_next(struct names *n)
 		else if (!f->slices && (!next || cost_of(n, f, need) < cost_of(n, next, need_of(n, next))))
 			next = f;
 	}
+	n->nr_missing = missing;
 	if (slice && (!next || n->slice_next))
 		next = slice;
 	n->slice_next = slice && next != slice;

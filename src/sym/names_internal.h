@@ -46,7 +46,8 @@ struct file {
 	size_t nr_wanted, wanted_room;
 	uint64_t *unknown;        /* places without a name when it was last read: file_unnamed() */
 	size_t nr_unknown, unknown_room;
-	uint64_t read_ns;         /* when it was read */
+	uint64_t read_ns;         /* when it was read, or was not there */
+	bool missing;             /* the process lives, and its JIT compiler has written no file of names so far */
 	int slices;               /* slices read so far; 0: it is not being read in slices */
 	int err;                  /* what is wrong with it, 0: nothing */
 	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended a helper: not tried
@@ -103,6 +104,7 @@ struct names {
 	int folders_failures;
 	struct file **active; /* files with something to do */
 	size_t nr_active, active_room;
+	size_t nr_missing;  /* active files that are missing, when last counted */
 	size_t nr_held;     /* descriptors that the symbols helper has open */
 	int epoll_fd;
 	struct map files;   /* id -> struct file; 0 is no key: the kernel is separate */

@@ -255,21 +255,29 @@ void open_next(struct names *n)
 
 /* --- Answers */
 
-static void file_gone(struct names *n, struct file *f)
+/* There is no file of a JIT compiler, or none that is trusted. It may be written later. */
+static void jit_gone(struct names *n, struct file *f, int err)
+{
+	f->missing = err == -ENOENT;
+	for (size_t i = 0; f->missing && i < f->nr_wanted; i++)
+		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, f->wanted[i]);
+	file_forget_wanted(n, f);
+	f->read_ns = clock_ns(CLOCK_MONOTONIC);
+	f->state = FILE_READY;
+}
+
+static void file_gone(struct names *n, struct file *f, int err)
 {
 	f->state = FILE_GONE;
 	if (f->id & JIT_FILE) {
-		/* Most processes have no such file: later requests try again. */
-		file_forget_wanted(n, f);
-		f->read_ns = clock_ns(CLOCK_MONOTONIC);
-		f->state = FILE_READY;
+		jit_gone(n, f, err);
 	} else if (f->asked++ < ASK_MAX && n->o.ask_again) {
 		n->o.ask_again(n->o.arg, &f->event.key);
 	}
 }
 
 /* The requested file cannot be opened. */
-static void not_opened(struct names *n, struct file *f)
+static void not_opened(struct names *n, struct file *f, int err)
 {
 	for (int i = 0; (f->reopen || f->reopen_debug) && i < SOURCES; i++)
 		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id)
@@ -278,7 +286,7 @@ static void not_opened(struct names *n, struct file *f)
 	if (f->state == FILE_DEBUG)
 		debug_not_found(f);
 	else if (f->state == FILE_OPENING)
-		file_gone(n, f);
+		file_gone(n, f, err);
 }
 
 static void open_failed(struct names *n)
@@ -293,7 +301,7 @@ static void open_failed(struct names *n)
 		folders_failed(n, helper);
 	else
 		file_sick(n, f, &n->open, helper, !n->opening_found);
-	not_opened(n, f);
+	not_opened(n, f, -ETIMEDOUT);
 }
 
 static void opened(struct names *n, struct file *f, const struct open_answer *a)
@@ -305,7 +313,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 		return;
 	}
 	hold(n, f, &f->held);
-	f->reopen = false;
+	f->missing = f->reopen = false;
 	if (f->state == FILE_OPENING)
 		f->state = FILE_OPEN;
 	if (!f->path && a->path[0] == '/' && memchr(a->path, '\0', sizeof(a->path)))
@@ -341,7 +349,7 @@ static bool open_answered(struct names *n)
 		if (n->opening->state == FILE_OPENING)
 			n->opening->state = FILE_NEW;
 	} else if (a.err) {
-		not_opened(n, n->opening);
+		not_opened(n, n->opening, a.err);
 	} else {
 		opened(n, n->opening, &a);
 	}

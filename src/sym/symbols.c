@@ -14,6 +14,7 @@
 #include "sym/plt.h"
 #include "sym/roles.h"
 #include "util/clock.h"
+#include "util/short_name.h"
 
 /* A large file is read in slices of this length, in turns with others. */
 #define SLICE_NS 200000000ULL
@@ -146,7 +147,7 @@ static char *demangle(const char *name)
 static void put_name(struct symbols_names *a, enum name_kind kind, char *name)
 {
 	size_t room = sizeof(a->names) - a->bytes, len;
-	char *plain = NULL;
+	char fits[SYMBOLS_NAME], *plain = NULL;
 	const char *text;
 
 	if (kind == NAME_SYMBOL) {
@@ -155,8 +156,10 @@ static void put_name(struct symbols_names *a, enum name_kind kind, char *name)
 	}
 	text = plain ? plain : kind ? name : "";
 	len = strlen(text);
-	if (len > 255)
-		len = 255;
+	if (len >= sizeof(fits)) {
+		len = short_name(fits, sizeof(fits), text);
+		text = fits;
+	}
 	if (len + 1 > room)
 		len = room - 1;
 	memcpy(a->names + a->bytes, text, len);

@@ -74,6 +74,46 @@ def jit_map():
     assert named >= 0.9 * counts["jit"], counts
 
 
+def late_by(first, wait):
+    """Seconds from when a JIT writes a name, after so many that it is needed, until it is shown. @first: the file exists."""
+    with Load(load_path("jit"), "20", "-") as load:
+        path = f"/tmp/perf-{load.truth()['tid']}.map"
+        with open(f"/proc/{load.pid}/maps", encoding="ascii") as f:
+            start = re.search(r"^([0-9a-f]+)-[0-9a-f]+ r-xp 00000000 00:00 0 *$", f.read(), re.MULTILINE).group(1)
+        try:
+            if first:
+                with open(path, "w", encoding="ascii") as f:
+                    f.write("1000 10 JS:another\n")
+            command = [SYSTOP, "--folded=cpu", "-d", "0.2", "-F", "499", "-p", str(load.pid)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proc:
+                begun = time.monotonic()
+                for line in proc.stdout:
+                    assert "JS:" not in line, line
+                    if "[anon]+0x" in line and time.monotonic() > begun + wait:
+                        break
+                with open(path, "a", encoding="ascii") as f:
+                    f.write(f"{start} 10 JS:late\n")
+                written = time.monotonic()
+                for line in proc.stdout:
+                    took = time.monotonic() - written
+                    if "JS:late" in line or took > 5:
+                        break
+                proc.terminate()
+        finally:
+            if os.path.exists(path):
+                os.unlink(path)
+    assert "JS:late" in line, f"{line} after {took:.2f} s"
+    return took
+
+
+def jit_map_late(first):
+    """A name that is written while the code runs is there within a second, whenever that is, and the rest of the refresh; so
+    is that of a file that did not exist."""
+    for wait in (1, 1.5, 2, 2.5):
+        took = late_by(first, wait)
+        assert took < (5 if GUEST else 1.2), f"{took:.2f} s when written after {wait} s"
+
+
 def jit_map_of_another(how):
     """A map that another user could have written is not used."""
     with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +156,19 @@ def demangled():
         counts, _ = sampled([path, "cpu", SECONDS])
     assert counts.get("api::Queue::push(int const&)"), counts
     assert counts.get("tokio::runtime::task::run"), counts
+
+
+def long_name():
+    """Names of up to 511 bytes are whole; of a longer one, which is not, it is the arguments that are missing."""
+    whole = f"_ZN3api5QueueINS_{100}{'A' * 100}ES1_S1_S1_E4pushEi"
+    longer = f"_ZN3api5QueueINS_{100}{'B' * 100}ES1_S1_S1_S1_E4pullEi"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "burn")
+        subprocess.run(["objcopy", "--redefine-sym", f"alpha={whole}", "--redefine-sym", f"beta={longer}",
+                        load_path("burn"), path], check=True)
+        counts, _ = sampled([path, "cpu", SECONDS])
+    assert counts.get(f"api::Queue<{', '.join(['api::' + 'A' * 100] * 4)}>::push(int)"), counts
+    assert counts.get("api::Queue<..>::pull"), counts
 
 
 def no_symbols():
@@ -287,9 +340,12 @@ def main():
     tap.together([
         ("files that samples meet first", met_by_samples),
         ("what a JIT says of its code", jit_map),
+        ("a JIT's map that is written later", jit_map_late, False),
+        ("a JIT's map that grows", jit_map_late, True),
         ("a JIT's map that is a link", jit_map_linked),
         ("a JIT's map of another user", jit_map_owned),
         ("C++ and Rust names", demangled),
+        ("C++ names that are long", long_name),
         ("a file without symbols", no_symbols),
         ("a Go program without symbols", stripped_go),
         ("a position independent Go program without symbols", stripped_go, "-buildmode=pie"),

@@ -15,7 +15,7 @@ void fuzz_demangle(const uint8_t *bytes, size_t size)
 
 	a.bytes = 0;
 	put_name(&a, NAME_SYMBOL, name);
-	fuzz_check(a.bytes && a.bytes <= 256 && strlen(a.names) == a.bytes - 1, "%u bytes", a.bytes);
+	fuzz_check(a.bytes && a.bytes <= SYMBOLS_NAME && strlen(a.names) == a.bytes - 1, "%u bytes", a.bytes);
 	if (strcmp(a.names, name))
 		fuzz_outcome(a.names);
 	a.bytes = sizeof(a.names) - 16; /* it is cut to fit */
