@@ -11,9 +11,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, begin, load_path  # noqa: E402
+from harness import SYSTOP, begin, load_path  # noqa: E402
 
-SECONDS = "60" if GUEST else "20"
+SECONDS = "60"
 
 COLD = r"""
 #include <stdio.h>
