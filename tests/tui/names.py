@@ -35,7 +35,7 @@ def short_names():
             pid = load.truth()["tid"]
             with Terminal(150, 40) as t:
                 flame_of(t, pid)
-                t.wait(r"^\[main +\]\n\[api::Queue<\.\.>::push +\]\[beta")
+                t.wait(r"\[api::Queue<\.\.>::push +\]\[beta")
                 t.type("/allocator<std::pair")
                 t.keys("Enter")
                 found = t.wait(r"/allocator<std::pair: ([\d.]+)% of it").group(1)
@@ -48,7 +48,7 @@ def short_names():
                 t.wait(r"% .*\[api::Queue<\.\.>::push\]$")
             with Terminal(150, 40) as t:
                 flame_of(t, pid, "--full-names")
-                t.wait(r"^\[main +\]\n\[api::Queue<std::")
+                t.wait(r"\[api::Queue<std::")
                 t.keys("t")
                 t.type("/Queue")
                 t.keys("Enter")
@@ -68,7 +68,7 @@ def kinds():
         pid = load.truth()["tid"]
         try:
             flame_of(t, pid)
-            t.wait(r"^<JS:~count down +>")
+            t.wait(r"<JS:~count down +>")
             assert is_bold(t, r"<JS:~count") and not is_bold(t, r"\[main"), t.screen(escapes=True)
             t.keys("t")
             t.wait(r"<JS:~count down>$")
