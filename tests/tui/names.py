@@ -101,8 +101,8 @@ def node(asked):
     """Node's JIT code has no names until it is asked for them."""
     args = ["--perf-basic-prof"] if asked else []
     with tempfile.TemporaryDirectory() as folder, Terminal(150, 50) as t, \
-            Load("env", f"HOME={folder}", "node", *args, "-e", "function spin(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; "
-                 "return s } for (;;) spin(1e6)") as load:
+            Load("env", "-C", folder, f"HOME={folder}", "node", *args, "-e",
+                 "function spin(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s } for (;;) spin(1e6)") as load:
         try:
             flame_of(t, load.pid)
             t.keys("t")
