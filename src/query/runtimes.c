@@ -18,7 +18,8 @@ const struct runtime runtimes[] = {
 	{ "Python", PYTHON, "3.12", true, "3.12 and newer: start it with -X perf or PYTHONPERFSUPPORT=1" },
 	{ "Python", PYTHON, "", true, "cannot name its functions before 3.12" },
 	{ "JVM", "libjvm.so", "", false,
-	  "17 and newer: jcmd PID Compiler.perfmap, again after more was compiled; -XX:+PreserveFramePointer has whole stacks" },
+	  "17 and newer: jcmd PID Compiler.perfmap, again after more was compiled; "
+	  "-XX:+PreserveFramePointer has whole stacks" },
 	{ "Node.js", "node nodejs libnode.so*", "", false, "start it with --perf-basic-prof" },
 	{ "Ruby", RUBY, "3.3", true, "3.3 and newer: start it with --yjit-perf, for what YJIT compiles" },
 	{ "Ruby", RUBY, "", true, "cannot name its functions before 3.3" },

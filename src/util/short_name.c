@@ -51,8 +51,9 @@ static bool starts(struct text t, size_t at, const char *with)
 static size_t operator_len(struct text t, size_t at)
 {
 	static const char *const symbols[] = { "()", "[]", " new[]", " delete[]", "->*", "->", "<=>", "<<=", "<<", "<=", "<",
-					       ">>=", ">>", ">=", ">", "==", "!=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=",
-					       "&=", "|=", "&&", "||", "=", "!", "+", "-", "*", "/", "%", "^", "&", "|", "~", "," };
+					       ">>=", ">>", ">=", ">", "==", "!=", "++", "--", "+=", "-=", "*=", "/=",
+					       "%=", "^=", "&=", "|=", "&&", "||", "=", "!", "+", "-", "*", "/", "%", "^",
+					       "&", "|", "~", "," };
 	size_t word = strlen("operator");
 
 	if (!starts(t, at, "operator") || (at && is_identifier(t.at[at - 1])))

@@ -197,7 +197,7 @@ def folder_that_hangs():
             stdout=subprocess.PIPE, text=True, env=environment()) as proc:
         load.truth()
         try:
-            assert any(line.startswith("burn;") and ";burn+0x" in line for line in proc.stdout), "no frame without a name"
+            assert any(line.startswith("burn;") and ";burn`fn_" in line for line in proc.stdout), "no frame without a name"
             fuse.stop("all")
             fuse.held(10)
             shutil.copy(load_path("burn"), f"{burn.folder}/later")
@@ -215,8 +215,8 @@ def on_the_screen():
         t.start("-p", str(load.pid), "-F", "499")
         t.wait(rf"^> +{load.pid} ")
         t.keys("f")
-        t.wait(r"\[burn\+0x")
-        t.type("/burn+0x")
+        t.wait(r"\[burn`fn_")
+        t.type("/burn`fn_")
         t.keys("Enter", "Escape", "Enter")
         t.wait(rf"^get name debuginfod-find debuginfo {burn.id}$")
         time.sleep(2.2)

@@ -90,8 +90,8 @@ static bool hints(struct calltree_node *nodes, size_t nr, int at, const char *wa
 TEST(runtimes, are_those_of_the_stack_then_of_the_process)
 {
 	struct calltree_node nodes[] = {
-		NODE(NULL, 0, -1),   NODE(&root, 7, 0),    NODE(&vm, 7, 1), NODE(&unnamed, 7, 2), NODE(&eval, 7, 1), NODE(&unnamed, 7, 4),
-		NODE(&unnamed, 7, 0), NODE(&unnamed, 8, 0), NODE(&sys, 7, 3),
+		NODE(NULL, 0, -1),    NODE(&root, 7, 0),    NODE(&vm, 7, 1),      NODE(&unnamed, 7, 2), NODE(&eval, 7, 1),
+		NODE(&unnamed, 7, 4), NODE(&unnamed, 7, 0), NODE(&unnamed, 8, 0), NODE(&sys, 7, 3),
 	};
 
 	assert_true(hints(nodes, ARRAY_SIZE(nodes), 3, "JVM: 17"));

@@ -72,8 +72,8 @@ TEST(short_name, knows_operators)
 		{ "operator\"\" _s(char const*, unsigned long)", "operator\"\" _s" },
 		{ "A::operator--(int)", "A::operator--" },
 		{ "A::operator,(int)", "A::operator," },
-		{ "std::basic_ostream<char, std::char_traits<char> >& std::operator<< <std::char_traits<char> >(std::basic_ostream<char, "
-		  "std::char_traits<char> >&, char const*)",
+		{ "std::basic_ostream<char, std::char_traits<char> >& std::operator<< <std::char_traits<char> >("
+		  "std::basic_ostream<char, std::char_traits<char> >&, char const*)",
 		  "std::basic_ostream<..>& std::operator<< <..>" },
 		{ "my_operator<int>(int)", "my_operator<int>" },
 		{ "operators<long, unsigned long>::f()", "operators<..>::f" },
@@ -106,7 +106,8 @@ TEST(short_name, keeps_lambdas)
 {
 	static const struct name_case cases[] = {
 		{ "main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()" },
-		{ "run(int)::{lambda()#2}::operator()() const::{lambda(auto:1)#1}::_FUN", "run::{lambda()#2}::operator()::{lambda(auto:1)#1}::_FUN" },
+		{ "run(int)::{lambda()#2}::operator()() const::{lambda(auto:1)#1}::_FUN",
+		  "run::{lambda()#2}::operator()::{lambda(auto:1)#1}::_FUN" },
 		{ "g()::{lambda(std::vector<int, std::allocator<int> > const&)#1}::operator()(int) const",
 		  "g::{lambda(..)#1}::operator()" },
 		{ "f(int)::{default arg#1}::{lambda()#1}::operator()() const", "f::{default arg#1}::{lambda()#1}::operator()" },
@@ -126,7 +127,8 @@ TEST(short_name, reads_rust)
 		  "core::ops::function::FnOnce::call_once{{vtable.shim}}" },
 		{ "<T as Trait>::f", NULL },
 		{ "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop", NULL },
-		{ "<core::iter::adapters::map::Map<core::slice::iter::Iter<u8>,F> as core::iter::Iterator>::fold::h0123456789abcdef",
+		{ "<core::iter::adapters::map::Map<core::slice::iter::Iter<u8>,F> as core::iter::Iterator>::fold::"
+		  "h0123456789abcdef",
 		  "<core::iter::adapters::map::Map<..> as core::iter::Iterator>::fold" },
 		{ "alloc::vec::<impl core::clone::Clone for alloc::vec::Vec<T>>::clone", NULL },
 		{ "core::slice::<impl [T]>::len", NULL },
@@ -210,9 +212,11 @@ TEST(short_name, is_cut_to_fit)
  * sanitizers, and a result that is not smaller shows here. */
 TEST(short_name, takes_anything)
 {
-	static const char *const parts[] = { "<", ">", "(", ")", "[", "]", "{", "}", "operator", "::", "->", " as ", "impl ", " const",
-					     " [clone ", ".x]", "::h0123456789abcdef", "{lambda(", "a", "std::vector", ",", " ", "-", "\xff",
-					     "(anonymous namespace)", "<=>", "<<", "&", "\n", "[abi:" };
+	static const char *const parts[] = {
+		"<", ">", "(", ")", "[", "]", "{", "}", "operator", "::", "->", " as ", "impl ", " const", " [clone ", ".x]",
+		"::h0123456789abcdef", "{lambda(", "a", "std::vector", ",", " ", "-", "\xff", "(anonymous namespace)", "<=>",
+		"<<", "&", "\n", "[abi:",
+	};
 	uint32_t seed = 1;
 
 	for (int round = 0; round < 200000; round++) {

@@ -76,11 +76,12 @@ static void name_text(const struct table_cell *cell, char *buf, size_t size)
 /* The name has the colour of its kind, as in the graph. */
 static void draw_name(const struct table_cell *cell, const struct paint *p, int y, int x)
 {
+	enum role role = cell->role == ROLE_TEXT ? function_role(function(cell->item)->symbol) : cell->role;
 	char text[520], cut[520];
 
 	name_text(cell, text, sizeof(text));
 	text_cut(cut, sizeof(cut), text, cell->width);
-	paint_text(p, y, x, cell->width, cell->role == ROLE_TEXT ? function_role(function(cell->item)->symbol) : cell->role, cut);
+	paint_text(p, y, x, cell->width, role, cut);
 }
 
 #define AT(member) TABLE_AT(struct calltree_function, member)
