@@ -15,6 +15,7 @@
 #include "app/roles.h"
 #include "loss.h"
 #include "query/filter.h"
+#include "query/runtimes.h"
 #include "tui/input/keymap.h"
 #include "tui/input/settings.h"
 #include "tui/term/theme.h"
@@ -123,6 +124,17 @@ static void put_filter(void)
 		put_item(w->form, w->help);
 }
 
+static void put_runtimes(void)
+{
+	fputs(".TS\nlb lb lb\nl lw(22n) lw(34n).\nruntime\tfiles\tits names\n", stdout);
+	for (const struct runtime *r = runtimes; r->name; r++) {
+		put_cell(r->name, '\t');
+		put_cell(r->files, '\t');
+		put_cell(r->hint, '\n');
+	}
+	fputs(".TE\n", stdout);
+}
+
 static void put_settings(void)
 {
 	const char *section = "";
@@ -225,7 +237,7 @@ static const struct {
 } tables[] = {
 	{ "@options@\n", put_options }, { "@keys@\n", put_keys },         { "@actions@\n", put_actions },
 	{ "@columns@\n", put_columns }, { "@filter@\n", put_filter },     { "@settings@\n", put_settings },
-	{ "@roles@\n", put_roles },     { "@losses@\n", put_losses },
+	{ "@roles@\n", put_roles },     { "@losses@\n", put_losses },   { "@runtimes@\n", put_runtimes },
 	{ "@repairs@\n", put_repairs },
 	{ "@processes@\n", put_processes },
 };

@@ -19,8 +19,8 @@
 
 #define ETC_FILE "/etc/systop/systoprc"
 
-/* The invoker's home directory: with sudo $HOME is mostly root's. */
-static bool find_home(char *buf, size_t size)
+/* With sudo $HOME is mostly root's. */
+bool config_home(char *buf, size_t size)
 {
 	const char *home = getenv("HOME");
 	struct stat st;
@@ -39,7 +39,7 @@ static void user_dir(char *buf, size_t size)
 	*buf = '\0';
 	if (xdg && *xdg == '/')
 		snprintf(buf, size, "%s/systop", xdg);
-	else if (find_home(home, sizeof(home)))
+	else if (config_home(home, sizeof(home)))
 		snprintf(buf, size, "%s/.config/systop", home);
 }
 

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_APP_CONFIG_FILE_H
 #define SYSTOP_APP_CONFIG_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,6 +23,9 @@ int config_parse(struct settings *s, FILE *file, char *why, size_t size);
 
 /* config_file - path of the user's file, which W writes; "": there is no place for it. */
 void config_file(char *buf, size_t size);
+
+/* config_home - the invoker's home directory. False: it is unknown, or does not fit. */
+bool config_home(char *buf, size_t size);
 
 /* config_themes - where the user's own themes are. */
 void config_themes(struct theme_files *files);

@@ -25,6 +25,7 @@
 #include "app/print.h"
 #include "app/priority.h"
 #include "app/refresh.h"
+#include "app/symbol_dirs.h"
 #include "app/systop.h"
 #include "collect/collect.h"
 #include "collect/words.h"
@@ -349,6 +350,7 @@ static int read_all(struct systop *s, int argc, char **argv)
 	err = options_parse(argc, argv, &s->options);
 	if (!err) {
 		read_settings(s);
+		symbol_dirs_find(&s->options);
 		err = find_places(&s->options);
 	}
 	invoker_end();

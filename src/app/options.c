@@ -39,6 +39,7 @@ enum {
 	KEY_FILTER,
 	KEY_ASCII,
 	KEY_COLOR,
+	KEY_FULL_NAMES,
 	KEY_THEME,
 	KEY_MOUSE,
 	KEY_VIEW,
@@ -47,6 +48,7 @@ enum {
 	KEY_SELF,
 	KEY_ALL_CPUS,
 	KEY_TABLE_MEM,
+	KEY_SYMBOL_DIR,
 	KEY_WINDOW,
 	KEY_WINDOW_MEM,
 	KEY_DURATION,
@@ -77,6 +79,7 @@ static const struct argp_option own_options[] = {
 	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
+	{ "symbol-dir", KEY_SYMBOL_DIR, "DIR", 0, "look for debug information here, too: by build-id, or by the name in .gnu_debuglink (repeatable, at most 8)", 1 },
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
 	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for the window, such as 64M or 1G (default: enough for 20,000 events per second, at most 1 % of the host's and 1 GiB)", 1 },
 	{ "wait-min", KEY_WAIT_MIN, "TIME", 0, "record what ran instead in waits for a CPU of at least TIME, 10us to 10s (default 100us)", 1 },
@@ -97,6 +100,7 @@ static const struct argp_option own_options[] = {
 	{ 0, 0, 0, 0, "Looks:", 3 },
 	{ "ascii", KEY_ASCII, 0, 0, "draw with ASCII only", 3 },
 	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never (default auto; NO_COLOR is respected)", 3 },
+	{ "full-names", KEY_FULL_NAMES, 0, 0, "show names of C++ and Rust functions with all arguments, not shortened", 3 },
 	{ "theme", KEY_THEME, "NAME", 0, "default, light, mono, colour-blind, 16-colour, or a file", 3 },
 	{ "mouse", KEY_MOUSE, 0, 0, "use the mouse (key m)", 3 },
 	{ "view", KEY_VIEW, "NAME", 0, "shown first:" VIEW_NAMES, 3 },
@@ -473,6 +477,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TABLE_MEM:
 		return set_table_mem(o, arg);
+	case KEY_SYMBOL_DIR:
+		return symbol_dirs_add(o, arg);
 	case KEY_WINDOW:
 		return set_window(o, arg);
 	case 'o':
@@ -512,6 +518,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return add_setting(o, "--ascii", "look", "ascii", "always");
 	case KEY_COLOR:
 		return add_setting(o, "--color", "look", "color", arg);
+	case KEY_FULL_NAMES:
+		return add_setting(o, "--full-names", "look", "full-names", "yes");
 	case KEY_THEME:
 		return set_theme(o, arg);
 	case KEY_MOUSE:
@@ -578,4 +586,6 @@ void options_fini(struct options *o)
 	free(o->pids);
 	free(o->users);
 	free(o->settings);
+	for (size_t i = 0; i < o->nr_symbol_dirs; i++)
+		free(o->symbol_dirs[i]);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "app/symbol_dirs.h"
 #include "export/exporter.h"
 #include "model/metric.h"
 #include "save/schedule.h"
@@ -67,6 +68,8 @@ struct options {
 	size_t nr_pids, pids_room;
 	const char **users;      /* -u, as given */
 	size_t nr_users, users_room;
+	char *symbol_dirs[SYMBOL_DIRS_MAX]; /* --symbol-dir, absolute */
+	size_t nr_symbol_dirs;
 	char **command;          /* -- CMD args, NULL-terminated; NULL: none */
 };
 

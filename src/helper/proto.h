@@ -16,7 +16,7 @@
 
 enum open_what {
 	OPEN_MAPPED,   /* what a process has mapped at start-end, or else the path if it is the same file */
-	OPEN_DEBUG,    /* its debug information, from place @attempt of the usual places on */
+	OPEN_DEBUG,    /* its debug information, from place @attempt on: the usual places, then the invoker's folders */
 	OPEN_PERF_MAP, /* what a process's JIT compiler writes: /tmp/perf-PID.map */
 	OPEN_PEER,     /* brings the socket by which files are handed over from now on; no answer */
 };
@@ -32,12 +32,19 @@ struct open_request {
 	char debuglink[128];
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
+	uint32_t usual_only; /* OPEN_DEBUG: not in the invoker's folders (sym/debug_folders.h) */
+	uint32_t spare;
+};
+
+/* How far a request has got; another answer follows. */
+enum open_found {
+	OPEN_FOUND = 1,     /* the process has been inspected: only the file system can still delay */
+	OPEN_FOUND_FOLDERS, /* only the invoker's folders can */
 };
 
 struct open_answer {
 	uint32_t id;
-	uint32_t found;   /* the process has been inspected, only the file system can still delay; another answer
-			   * follows */
+	uint32_t found;   /* enum open_found; 0: this is the answer */
 	int32_t err;      /* 0: it was handed over */
 	uint32_t attempt; /* place where it was found */
 	char path[512];   /* OPEN_MAPPED: its path, which is tried next time */
@@ -67,7 +74,8 @@ enum symbols_what {
 /* Flag in a file's id: the JIT compiler's code in process id & ~JIT_FILE. */
 #define JIT_FILE 0x80000000U
 
-#define SYMBOLS_BATCH 256
+#define SYMBOLS_BATCH 128
+#define SYMBOLS_NAME 512 /* a longer name is shortened (util/short_name.h), then cut */
 #define SYMBOLS_SEGMENTS 8
 
 /* CPU time after which a request ends the helper. */
@@ -115,7 +123,7 @@ struct symbols_names {
 	uint32_t bytes;
 	uint64_t at[SYMBOLS_BATCH];
 	uint8_t kinds[SYMBOLS_BATCH]; /* enum name_kind */
-	char names[SYMBOLS_BATCH * 256];
+	char names[SYMBOLS_BATCH * SYMBOLS_NAME];
 };
 
 /* A single file's share of the unwinder's tables: an eighth of the rules, half of the rest. The installed file with

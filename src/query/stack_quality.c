@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/stack_quality.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "model/metric.h"
@@ -54,10 +55,44 @@ static void add_frames(struct stack_quality *q, const struct stack_sample *s)
 	q->named += named == frames ? s->weight : s->weight * (double)named / frames;
 }
 
-static bool is_unwound(const struct stack_sample *s)
+const struct stack_cut_name stack_cuts[CUTS] = {
+	[CUT_CALLER] = { "caller", "caller not found" },
+	[CUT_UNREADABLE] = { "unreadable", "memory not readable" },
+	[CUT_NO_CODE] = { "no_code", "no code there" },
+	[CUT_TOO_DEEP] = { "too_deep", "too deep" },
+	[CUT_NO_RULE] = { "no_rule", "no rule for the caller" },
+	[CUT_EXEC] = { "exec", "inside execve" },
+	[CUT_JIT] = { "jit", "JIT without frame pointers" },
+	[CUT_NOT_TAKEN] = { "not_taken", "user stack not taken" },
+	[CUT_NO_ROOM] = { "no_room", "no room" },
+};
+
+static enum stack_cut cut_of_end(const struct stack *s)
 {
-	return !sample_lacks_user(s) && !(s->flags & (NOTE_USER_LOST | NOTE_KERNEL_LOST)) &&
-	       (!s->user || s->user->end == STACK_COMPLETE) && (!s->kernel || s->kernel->end == STACK_COMPLETE);
+	static const uint8_t cuts[STACK_ENDS] = {
+		[STACK_TRUNCATED] = CUT_CALLER, [STACK_UNREADABLE] = CUT_UNREADABLE, [STACK_NO_CODE] = CUT_NO_CODE,
+		[STACK_TOO_DEEP] = CUT_TOO_DEEP, [STACK_NO_RULE] = CUT_NO_RULE,	     [STACK_EXEC] = CUT_EXEC,
+	};
+	uint64_t outermost = s && s->nr ? s->frames[s->nr - 1] : 0;
+
+	if (!s || s->end >= STACK_ENDS)
+		return CUT_NONE;
+	/* Without unwind information or frame pointers any of these can follow. */
+	if ((s->end == STACK_TRUNCATED || s->end == STACK_UNREADABLE || s->end == STACK_NO_CODE) && !(outermost & FRAME_KERNEL) &&
+	    outermost & FRAME_ANONYMOUS && outermost != FRAME_GAP)
+		return CUT_JIT;
+	return cuts[s->end];
+}
+
+static enum stack_cut cut_of(const struct stack_sample *s)
+{
+	enum stack_cut user = cut_of_end(s->user);
+
+	if (s->flags & (NOTE_USER_LOST | NOTE_KERNEL_LOST))
+		return CUT_NO_ROOM;
+	if (sample_lacks_user(s))
+		return CUT_NOT_TAKEN;
+	return user ? user : cut_of_end(s->kernel);
 }
 
 void stack_quality_add(struct stack_quality *q, const struct stack_sample *s)
@@ -66,13 +101,13 @@ void stack_quality_add(struct stack_quality *q, const struct stack_sample *s)
 	if (!s->user && !s->kernel)
 		return;
 	q->stacks += s->weight;
-	q->unwound += is_unwound(s) ? s->weight : 0;
+	q->cut[cut_of(s)] += s->weight;
 	add_frames(q, s);
 }
 
 uint64_t stack_quality_unwound(const struct stack_quality *q)
 {
-	return q->stacks ? q->unwound : VALUE_NA;
+	return q->stacks ? q->cut[CUT_NONE] : VALUE_NA;
 }
 
 uint64_t stack_quality_functions(const struct stack_quality *q)
@@ -83,6 +118,27 @@ uint64_t stack_quality_functions(const struct stack_quality *q)
 uint64_t stack_quality_named(const struct stack_quality *q)
 {
 	return q->stacks ? (uint64_t)(q->named + 0.5) : VALUE_NA;
+}
+
+const char *stack_quality_cut_text(const struct stack_quality *q, char *buf, size_t size)
+{
+	bool shown[CUTS] = { [CUT_NONE] = true };
+	size_t used = 0;
+	char percent[16];
+
+	*buf = '\0';
+	for (int largest = -1; used < size; largest = -1) {
+		for (int i = 0; i < CUTS; i++)
+			if (!shown[i] && q->cut[i] && (largest < 0 || q->cut[i] > q->cut[largest]))
+				largest = i;
+		if (largest < 0)
+			break;
+		shown[largest] = true;
+		used += snprintf(buf + used, size - used, "%s%s %s", used ? ", " : "cut: ",
+				 stack_quality_percent(percent, sizeof(percent), q->cut[largest], q->stacks),
+				 stack_cuts[largest].text);
+	}
+	return buf;
 }
 
 const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_t whole)

@@ -23,12 +23,34 @@ struct stack_sample;
  * over the budget, no room) are in none; if nothing has a stack, both are unknown. The numbers cover all frames of
  * the samples, including those that a view hides.
  */
+/* Why a stack is cut, that is, does not reach a root. */
+enum stack_cut {
+	CUT_NONE,
+	CUT_CALLER,     /* the caller could not be found */
+	CUT_UNREADABLE, /* memory could not be read, as it was paged out */
+	CUT_NO_CODE,    /* an address that is no code */
+	CUT_TOO_DEEP,
+	CUT_NO_RULE,    /* the compiler's rule for the caller is not one that the unwinder follows */
+	CUT_EXEC,       /* in the middle of execve() */
+	CUT_JIT,        /* in the code of a JIT compiler, without frame pointers */
+	CUT_NOT_TAKEN,  /* its user stack was not taken */
+	CUT_NO_ROOM,    /* there was no room for one of its parts */
+	CUTS
+};
+
+struct stack_cut_name {
+	const char *key;  /* of JSON */
+	const char *text;
+};
+
+extern const struct stack_cut_name stack_cuts[CUTS];
+
 struct stack_quality {
 	const struct source *source; /* of the names, */
 	uint32_t names;   /* and as of which it is */
 	uint64_t total;   /* weight of all samples, in its unit, */
 	uint64_t stacks;  /* weight of those with a stack, */
-	uint64_t unwound; /* and of those whose stacks reach a root */
+	uint64_t cut[CUTS]; /* and of those by why they are cut; CUT_NONE: they reach a root */
 	double functions, named;
 };
 
@@ -41,6 +63,9 @@ void stack_quality_add(struct stack_quality *q, const struct stack_sample *s);
 uint64_t stack_quality_unwound(const struct stack_quality *q);
 uint64_t stack_quality_functions(const struct stack_quality *q);
 uint64_t stack_quality_named(const struct stack_quality *q);
+
+/* stack_quality_cut_text - "cut: 3% JIT without frame pointers, 1% too deep", the largest first; "": none. Returns @buf. */
+const char *stack_quality_cut_text(const struct stack_quality *q, char *buf, size_t size);
 
 /* stack_quality_percent - @part of @whole, as "41%"; "-" if @part is VALUE_NA or @whole is 0. 0 and 100 are exact: a
  * share below 0.5% shows as 1%, and one above 99.5% as 99%. Returns @buf. */

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "sym/elf_file.h"
+#include "sym/gopclntab.h"
 #include "util/clock.h"
 
 /* Size limits of the symbol table in a .gnu_debugdata section, unpacked */
@@ -167,19 +168,18 @@ static GElf_Sym symbol_at(const void *block, size_t nr, bool is_64)
 	return (GElf_Sym){ s->st_name, s->st_info, s->st_other, s->st_shndx, s->st_value, s->st_size };
 }
 
-/* The names of a small table are copied; an unpacked table is always copied. */
-static int find_names(const struct elf_file *f, const GElf_Shdr *sh, struct symtab *t, struct elf_names *n)
+int elf_names_find(const struct elf_file *f, uint64_t offset, uint64_t bytes, struct symtab *t, struct elf_names *n)
 {
 	char *room;
 
-	*n = (struct elf_names){ sh->sh_offset, sh->sh_size, f->fd >= 0 && sh->sh_size > COPIED_MAX };
+	*n = (struct elf_names){ offset, bytes, f->fd >= 0 && bytes > COPIED_MAX };
 	if (n->in_file || !n->bytes)
 		return 0;
 	room = symtab_add_names(t, n->bytes, &n->at);
 	if (!room)
 		return -ENOMEM;
 	memset(room, 0, n->bytes);
-	return elf_file_read(f, room, n->bytes, sh->sh_offset) ? 0 : -EIO;
+	return elf_file_read(f, room, n->bytes, offset) ? 0 : -EIO;
 }
 
 static int add_symbol(const GElf_Sym *s, const struct elf_names *n, struct symtab *t)
@@ -205,7 +205,7 @@ static int begin_symbols(const struct elf_file *f, const GElf_Shdr *sh, size_t n
 		err = elf_section_check(f, &names);
 	if (!err)
 		err = symtab_reserve(t, nr);
-	return err ? err : find_names(f, &names, t, &p->names);
+	return err ? err : elf_names_find(f, names.sh_offset, names.sh_size, t, &p->names);
 }
 
 /* Reads block by block until the time is up. */
@@ -310,6 +310,18 @@ static int read_section(const struct elf_file *f, const GElf_Shdr *sh, bool debu
 	return err;
 }
 
+static int read_go(const struct elf_file *f, struct symtab *t, struct elf_found *found, struct elf_progress *p)
+{
+	int err = gopclntab_read(f, t, p);
+
+	if (err == -EAGAIN)
+		return err;
+	found->whole = !err;
+	if (err && err != -ENOENT && !p->err)
+		p->err = err;
+	return p->err;
+}
+
 /* An error in one section costs only that section's symbols. */
 static int read_sections(const struct elf_file *f, bool debug, struct symtab *t, struct elf_found *found,
 			 struct elf_progress *p)
@@ -325,7 +337,7 @@ static int read_sections(const struct elf_file *f, bool debug, struct symtab *t,
 		if (err && !p->err)
 			p->err = err;
 	}
-	return p->err;
+	return debug || found->whole ? p->err : read_go(f, t, found, p);
 }
 
 int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found, struct elf_progress *p)

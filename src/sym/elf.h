@@ -23,7 +23,7 @@ struct elf_segments {
 struct elf_found {
 	struct elf_segments segments;
 	struct functions functions;
-	bool whole;           /* elf_read(): has all functions: .symtab, or its short form .gnu_debugdata */
+	bool whole;           /* elf_read(): has all functions: in .symtab, its short form .gnu_debugdata, or .gopclntab */
 	bool lines;           /* line numbers */
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
@@ -57,6 +57,10 @@ int elf_about(int fd, struct elf_found *found);
  * it claims, -E2BIG: more functions than SYMTAB_MAX, -EBADMSG: broken.
  */
 int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found, struct elf_progress *p);
+
+/* elf_names_find - prepares for adding names, which are @bytes at @offset of the file: those of a small table are copied
+ * to @t, and those of a file in memory always. 0 or -errno. */
+int elf_names_find(const struct elf_file *f, uint64_t offset, uint64_t bytes, struct symtab *t, struct elf_names *n);
 
 /* elf_checksum - the checksum of a whole file, as in debuglink_crc: in @p. Returns 0, -EAGAIN or -errno. */
 int elf_checksum(int fd, struct elf_progress *p);

@@ -12,6 +12,7 @@
 
 #include "sym/cfi_pack.h"
 #include "sym/lines.h"
+#include "sym/plt.h"
 #include "util/file.h"
 #include "util/map.h"
 
@@ -55,6 +56,7 @@ struct known *known_file(uint32_t id)
 static void forget(struct known *k)
 {
 	symtab_fini(&k->symtab);
+	symtab_fini(&k->plt);
 	symtab_fini(&k->debug);
 	symtab_fini(&k->map.symtab);
 	k->map = (struct perfmap){ 0 };
@@ -64,7 +66,7 @@ static void forget(struct known *k)
 
 static size_t bytes_of(const struct known *k)
 {
-	return symtab_bytes(&k->symtab) + symtab_bytes(&k->debug) + symtab_bytes(&k->map.symtab);
+	return symtab_bytes(&k->symtab) + symtab_bytes(&k->plt) + symtab_bytes(&k->debug) + symtab_bytes(&k->map.symtab);
 }
 
 /* Forgets symbols of files other than @except until all together take at most @max bytes. Returns whether it forgot
@@ -103,12 +105,17 @@ static void begin(struct known *k, enum known_step step)
 
 static int read_file(struct known *k, uint64_t until)
 {
+	int err;
+
 	if (k->step != KNOWN_FILE) {
 		forget(k);
 		begin(k, KNOWN_FILE);
 	}
 	k->progress.until = until;
-	return elf_read(k->fd, false, &k->symtab, &k->found, &k->progress);
+	err = elf_read(k->fd, false, &k->symtab, &k->found, &k->progress);
+	if (err != -EAGAIN && plt_read(k->fd, &k->plt) == -ENOMEM)
+		err = -ENOMEM;
+	return err;
 }
 
 static bool was_checked(const struct known *k)
@@ -228,6 +235,9 @@ int known_name(struct known *k, bool jit, uint64_t at, char *buf)
 		return symtab_find(&k->map.symtab, at, 0, buf) ? NAME_SYMBOL : NAME_NONE;
 	if (!elf_address(&k->found.segments, at, &address))
 		return NAME_NONE;
+	/* A function without a size extends over the stubs that follow it. */
+	if (symtab_find(&k->plt, address, 0, buf))
+		return NAME_SYMBOL;
 	if (k->whole && symtab_find(&k->symtab, address, 0, buf))
 		return NAME_SYMBOL;
 	if (k->found.functions.nr && k->closed)

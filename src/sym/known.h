@@ -18,6 +18,7 @@ struct known {
 	bool closed;                  /* since it was read: functions can no longer be looked up */
 	struct elf_found found;
 	struct symtab symtab;         /* the file's own, or its debug information's */
+	struct symtab plt;            /* the stubs by which it calls other files: no debug information has them */
 	struct perfmap map;           /* written by a JIT compiler */
 	/* Reading in progress, in turns with other files: */
 	enum known_step { KNOWN_IDLE, KNOWN_FILE, KNOWN_DEBUG_CHECK, KNOWN_DEBUG } step;

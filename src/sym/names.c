@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sym/names_internal.h"
+#include "util/clock.h"
 #include "util/hash.h"
 #include "util/text.h"
 #include "util/vec.h"
@@ -156,12 +157,23 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 	return symbol_of(n, name, f ? file_module(f) : "[file]", SYMBOL_USER, NAME_NONE);
 }
 
+/* Its file's debug information is worth looking for. */
+static void used_unnamed(struct names *n, uint64_t frame)
+{
+	struct file *f = frame & (FRAME_KERNEL | FRAME_ANONYMOUS) ? NULL : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
+
+	if (f)
+		f->unnamed_ns = n->now_ns;
+}
+
 const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 {
 	uint64_t key = frame_key(frame, tgid), at;
 	struct frame *f = map_get(&n->frames, key);
 	struct file *file;
 
+	if (f && !f->symbol->named)
+		used_unnamed(n, frame);
 	if (f)
 		return f->symbol;
 	if (n->frames.nr >= FRAMES_MAX)
@@ -176,6 +188,7 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 		free(f);
 		return NULL;
 	}
+	used_unnamed(n, frame);
 	if (file && !VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
 		n->pending++;
 		file_wake(n, file);
@@ -208,16 +221,14 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
 	uint64_t frame = kernel ? at : jit ? at | FRAME_ANONYMOUS : (uint64_t)f->id << FRAME_FILE_SHIFT | at;
 	struct frame *known = map_get(&n->frames, frame_key(frame, f->id & ~JIT_FILE));
-	char text[256 + FILE_NAME_SIZE], module[64] = "[kernel]";
+	char text[SYMBOLS_NAME + FILE_NAME_SIZE], module[64] = "[kernel]";
 	const struct symbol *s;
 
 	n->pending -= !!n->pending;
 	if (!is_place(n, f, at))
 		return;
-	if (!*name && (kernel || jit)) { /* there may be one when it is read again */
-		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
-		return;
-	}
+	if (kind != NAME_SYMBOL)
+		file_unnamed(n, f, at);
 	if (!*name || !known)
 		return;
 	if (kind == NAME_FUNCTION)
@@ -228,7 +239,7 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 		split_module(text, module, sizeof(module));
 	s = symbol_of(n, text, kernel ? module : file_module(f),
 		      kernel ? SYMBOL_KERNEL : jit ? SYMBOL_JIT : SYMBOL_USER, kind);
-	if (s) {
+	if (s && s != known->symbol) {
 		known->symbol = s;
 		n->generation++;
 	}
@@ -358,6 +369,7 @@ bool names_work(struct names *n)
 {
 	size_t before = n->pending;
 
+	n->now_ns = clock_ns(CLOCK_MONOTONIC);
 	ask_answers(n);
 	ask_next(n);
 	return n->pending < before;

@@ -11,8 +11,12 @@
 #include "util/vec.h"
 
 /* The kernel's and JIT compilers' symbols grow while in use: they are read again for missing names, at most this
- * often. */
-#define AGAIN_NS 2000000000ULL
+ * often. Of a JIT's only what is new is read, of the kernel's all. */
+#define AGAIN_KERNEL_NS 2000000000ULL
+#define AGAIN_JIT_NS 400000000ULL
+
+/* With more processes that have JIT code and no file of names, each is looked for less often: 40 a second in all. */
+#define MISSING_OFTEN 16
 
 static bool grows(const struct names *n, const struct file *f)
 {
@@ -72,16 +76,19 @@ static void want_asked(struct names *n, struct file *f)
 	n->request.nr = 0;
 }
 
+static uint64_t again_ns(const struct names *n, const struct file *f)
+{
+	if (f == &n->kernel)
+		return AGAIN_KERNEL_NS;
+	return AGAIN_JIT_NS * (f->missing ? 1 + n->nr_missing / MISSING_OFTEN : 1);
+}
+
 /* Requests names again that were missing when a growing table was last read. */
 static void want_unknown(struct names *n, struct file *f)
 {
-	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_NS)
+	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + again_ns(n, f))
 		return;
-	while (f->nr_unknown &&
-	       !VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, f->unknown[f->nr_unknown - 1])) {
-		f->nr_unknown--;
-		n->pending++;
-	}
+	file_want_unnamed(n, f);
 	f->state = f == &n->kernel ? FILE_OPEN : FILE_NEW;
 }
 
@@ -111,11 +118,13 @@ static uint64_t cost_of(const struct names *n, const struct file *f, int need)
 static void symbols_next(struct names *n)
 {
 	struct file *next = NULL, *slice = NULL;
+	size_t missing = 0;
 	int need;
 
 	for (size_t i = 0; i <= n->nr_active; i++) {
 		struct file *f = i ? n->active[i - 1] : &n->kernel;
 
+		missing += f->missing;
 		need = need_of(n, f);
 		if (need < 0)
 			continue;
@@ -124,6 +133,7 @@ static void symbols_next(struct names *n)
 		else if (!f->slices && (!next || cost_of(n, f, need) < cost_of(n, next, need_of(n, next))))
 			next = f;
 	}
+	n->nr_missing = missing;
 	if (slice && (!next || n->slice_next))
 		next = slice;
 	n->slice_next = slice && next != slice;
@@ -206,6 +216,8 @@ static void files_again(struct names *n)
 		if (f->state == FILE_OPEN || f->state == FILE_READY || f->state == FILE_READING ||
 		    f->state == FILE_DEBUG || f->state == FILE_DEBUG_READING)
 			f->state = FILE_CLOSED;
+		if (!grows(n, f))
+			file_want_unnamed(n, f);
 	}
 	n->nr_held = 0;
 	if (n->o.kallsyms_fd >= 0)
@@ -233,6 +245,7 @@ static void blame(struct names *n, struct file *f, int err)
 		break;
 	case SYMBOLS_DEBUG:
 		f->no_debug = true;
+		f->nr_unknown = 0;
 		f->err = err;
 		break;
 	case SYMBOLS_TABLE:
@@ -281,6 +294,7 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 		f->about.build_id_bytes = 0;
 	if (f->about.nr_segments > SYMBOLS_SEGMENTS)
 		f->about.nr_segments = 0;
+	f->debug_read = false;
 	/* Debug information found earlier is read again by a new helper. */
 	f->state = f->debug_held || wants_debug(f) ? FILE_DEBUG : FILE_READY;
 }
@@ -291,6 +305,8 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 		file_closed(n, f);
 		return;
 	}
+	if (a->what == SYMBOLS_DEBUG)
+		f->refused_ns += clock_ns(CLOCK_MONOTONIC) - f->used_ns;
 	if (a->err == -EAGAIN) {
 		if (++f->slices > SLICES_MAX)
 			mark_bad(n, f, -ETIME);
@@ -311,6 +327,8 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 			file_release(n, &f->debug_held);
 			f->debug_attempt++;
 			f->state = FILE_DEBUG;
+		} else {
+			debug_arrived(n, f);
 		}
 		break;
 	case SYMBOLS_PERF_MAP:

@@ -105,6 +105,9 @@ void names_health(const struct names *n, struct health *h)
 
 	worker_health(&n->open, "open", "opens the files that processes have mapped", h);
 	worker_health(&n->symbols, "symbols", "reads names from them", h);
+	if (folders_pause(n))
+		health_add(h, "Helpers", "folders", HEALTH_DEGRADED,
+			   "a --symbol-dir or debuginfod's cache does not answer: left alone for now");
 	for (size_t i = 0; i < n->files.room; i++) {
 		const struct file *f = n->files.entries[i].value;
 

@@ -3,7 +3,7 @@
 #define SYSTOP_SYM_NAMES_INTERNAL_H
 
 /* Shared by names.c (frames and their names), names_forget.c (files no longer needed), names_open.c and names_ask.c
- * (requests to helpers). */
+ * (requests to helpers), names_debug.c (debug information that arrives later). */
 
 #include "helper/proto.h"
 #include "helper/worker.h"
@@ -38,11 +38,16 @@ struct file {
 	struct file_event event;
 	struct symbols_loaded about;
 	bool debug_lines;         /* its line numbers are in its debug information */
+	bool debug_read;          /* its debug information was found */
+	uint64_t look_at;         /* it is not looked for again before; CLOCK_MONOTONIC ns */
+	uint64_t refused_ns;      /* time that reading files took which are not its own, in this search */
+	uint64_t unnamed_ns;      /* last use of a frame without a name */
 	uint64_t *wanted;         /* places whose names are requested */
 	size_t nr_wanted, wanted_room;
-	uint64_t *unknown;        /* places without a name when it was last read: kernel and JIT compilers only */
+	uint64_t *unknown;        /* places without a name when it was last read: file_unnamed() */
 	size_t nr_unknown, unknown_room;
-	uint64_t read_ns;         /* when it was read */
+	uint64_t read_ns;         /* when it was read, or was not there */
+	bool missing;             /* the process lives, and its JIT compiler has written no file of names so far */
 	int slices;               /* slices read so far; 0: it is not being read in slices */
 	int err;                  /* what is wrong with it, 0: nothing */
 	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended a helper: not tried
@@ -85,14 +90,21 @@ struct names {
 	struct worker open, symbols;
 	struct file *opening, *reading; /* the files of their requests in progress */
 	enum open_what opening_what;
-	bool opening_found;   /* the open helper now waits for the file system */
+	uint32_t opening_found; /* enum open_found: what the open helper now waits for */
 	struct sick sick[2 * WORKER_STUCK_MAX];
 	struct symbols_request request; /* that the symbols helper works on */
 	bool slice_next;    /* a large file is next */
 	uint32_t linked[2]; /* ids of the helpers that share a socket */
 	uint64_t pause_until; /* nothing is opened before */
+	uint64_t now_ns;      /* of the last names_work() */
+	uint64_t looks_until; /* end of the time in which @looks files were looked up again */
+	int looks;
+	uint32_t folders_stuck; /* the helper that the invoker's folders held up */
+	uint64_t folders_after; /* they are not looked at before; 0: they never failed */
+	int folders_failures;
 	struct file **active; /* files with something to do */
 	size_t nr_active, active_room;
+	size_t nr_missing;  /* active files that are missing, when last counted */
 	size_t nr_held;     /* descriptors that the symbols helper has open */
 	int epoll_fd;
 	struct map files;   /* id -> struct file; 0 is no key: the kernel is separate */
@@ -144,6 +156,26 @@ bool file_is_sick(const struct names *n, const struct file *f);
 void open_next(struct names *n);
 void open_answers(struct names *n);
 void close_next(struct names *n);
+
+/* names_debug.c: */
+
+/* file_unnamed - keeps a place in a file that has no name, if there may be one later. file_want_unnamed - requests the
+ * names of all of them again. */
+void file_unnamed(struct names *n, struct file *f, uint64_t at);
+void file_want_unnamed(struct names *n, struct file *f);
+
+/* debug_due - the next file whose debug information is to be looked for again: its state is FILE_DEBUG now. NULL: none,
+ * for now. */
+struct file *debug_due(struct names *n);
+
+/* debug_not_found - the search for a file's debug information ended without it; debug_arrived - it was read. */
+void debug_not_found(struct file *f);
+void debug_arrived(struct names *n, struct file *f);
+
+/* folders_failed - the invoker's folders (sym/debug_folders.h) held up the open helper @helper. folders_pause - whether
+ * they are left alone for now. */
+void folders_failed(struct names *n, uint32_t helper);
+bool folders_pause(const struct names *n);
 
 /* names_forget.c: */
 

@@ -199,6 +199,7 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 		.end = f->event.end,
 		.key = f->event.key,
 		.build_id_bytes = f->about.build_id_bytes,
+		.usual_only = folders_pause(n),
 	};
 
 	if (f->path)
@@ -213,7 +214,7 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 	}
 	n->opening = f;
 	n->opening_what = what;
-	n->opening_found = false;
+	n->opening_found = 0;
 	if (what != OPEN_DEBUG && !f->reopen)
 		f->state = FILE_OPENING;
 }
@@ -228,8 +229,8 @@ static bool wants_debug_open(const struct file *f)
 	return !f->debug_held && (f->state == FILE_DEBUG || f->reopen_debug);
 }
 
-/* Opens new files first, then those that failed before, as a sick process's files fail each time, and debug
- * information last. */
+/* Opens new files first, then those that failed before, as a sick process's files fail each time, then debug
+ * information; last it looks for debug information again. */
 void open_next(struct names *n)
 {
 	struct file *next = NULL, *debug = NULL;
@@ -248,36 +249,44 @@ void open_next(struct names *n)
 	}
 	if (next && n->nr_held < HELD_MAX)
 		ask_open(n, next, next->id & JIT_FILE ? OPEN_PERF_MAP : OPEN_MAPPED);
-	else if (debug)
+	else if (debug || (debug = debug_due(n)))
 		ask_open(n, debug, OPEN_DEBUG);
 }
 
 /* --- Answers */
 
-static void file_gone(struct names *n, struct file *f)
+/* There is no file of a JIT compiler, or none that is trusted. It may be written later. */
+static void jit_gone(struct names *n, struct file *f, int err)
+{
+	f->missing = err == -ENOENT;
+	for (size_t i = 0; f->missing && i < f->nr_wanted; i++)
+		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, f->wanted[i]);
+	file_forget_wanted(n, f);
+	f->read_ns = clock_ns(CLOCK_MONOTONIC);
+	f->state = FILE_READY;
+}
+
+static void file_gone(struct names *n, struct file *f, int err)
 {
 	f->state = FILE_GONE;
 	if (f->id & JIT_FILE) {
-		/* Most processes have no such file: later requests try again. */
-		file_forget_wanted(n, f);
-		f->read_ns = clock_ns(CLOCK_MONOTONIC);
-		f->state = FILE_READY;
+		jit_gone(n, f, err);
 	} else if (f->asked++ < ASK_MAX && n->o.ask_again) {
 		n->o.ask_again(n->o.arg, &f->event.key);
 	}
 }
 
 /* The requested file cannot be opened. */
-static void not_opened(struct names *n, struct file *f)
+static void not_opened(struct names *n, struct file *f, int err)
 {
 	for (int i = 0; (f->reopen || f->reopen_debug) && i < SOURCES; i++)
 		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id)
 			n->sources[i].asked = true;
 	f->reopen = f->reopen_debug = false;
 	if (f->state == FILE_DEBUG)
-		f->state = FILE_READY;
+		debug_not_found(f);
 	else if (f->state == FILE_OPENING)
-		file_gone(n, f);
+		file_gone(n, f, err);
 }
 
 static void open_failed(struct names *n)
@@ -288,8 +297,11 @@ static void open_failed(struct names *n)
 	worker_failed(&n->open);
 	if (!f)
 		return;
-	file_sick(n, f, &n->open, helper, !n->opening_found);
-	not_opened(n, f);
+	if (n->opening_found == OPEN_FOUND_FOLDERS)
+		folders_failed(n, helper);
+	else
+		file_sick(n, f, &n->open, helper, !n->opening_found);
+	not_opened(n, f, -ETIMEDOUT);
 }
 
 static void opened(struct names *n, struct file *f, const struct open_answer *a)
@@ -301,7 +313,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 		return;
 	}
 	hold(n, f, &f->held);
-	f->reopen = false;
+	f->missing = f->reopen = false;
 	if (f->state == FILE_OPENING)
 		f->state = FILE_OPEN;
 	if (!f->path && a->path[0] == '/' && memchr(a->path, '\0', sizeof(a->path)))
@@ -328,7 +340,7 @@ static bool open_answered(struct names *n)
 		return true;
 	}
 	if (a.found) {
-		n->opening_found = true;
+		n->opening_found = a.found;
 		return true;
 	}
 	worker_done(&n->open);
@@ -337,7 +349,7 @@ static bool open_answered(struct names *n)
 		if (n->opening->state == FILE_OPENING)
 			n->opening->state = FILE_NEW;
 	} else if (a.err) {
-		not_opened(n, n->opening);
+		not_opened(n, n->opening, a.err);
 	} else {
 		opened(n, n->opening, &a);
 	}

@@ -15,6 +15,7 @@
 
 #include "helper/helper.h"
 #include "helper/proto.h"
+#include "sym/debug_folders.h"
 #include "sym/roles.h"
 
 /* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
@@ -72,7 +73,7 @@ static int check(int fd, const struct file_key *key, bool exact)
  * before, or made from the names of its folders. */
 static int look_mapped(int socket, const struct open_request *r)
 {
-	struct open_answer found = { .id = r->id, .found = 1 };
+	struct open_answer found = { .id = r->id, .found = OPEN_FOUND };
 	char path[64];
 	int fd;
 
@@ -194,8 +195,18 @@ static bool is_systems(uint32_t nr)
 	return nr == 0 || nr == 3;
 }
 
+/* Whether all that is below both is the same. */
+static bool is_same_folder(const char *one, const char *other)
+{
+	struct statx a, b;
+
+	return !statx(AT_FDCWD, one, 0, STATX_INO | STATX_MNT_ID, &a) &&
+	       !statx(AT_FDCWD, other, 0, STATX_INO | STATX_MNT_ID, &b) && a.stx_ino == b.stx_ino &&
+	       a.stx_mnt_id == b.stx_mnt_id;
+}
+
 /* First the places below the process's own root, then the host's. */
-static int look_debug(const struct open_request *r, int of, uint32_t *attempt)
+static int look_usual(const struct open_request *r, int of, uint32_t *attempt)
 {
 	char root[32], path[1024], folder[768], *end;
 
@@ -203,7 +214,10 @@ static int look_debug(const struct open_request *r, int of, uint32_t *attempt)
 	end = strrchr(folder, '/');
 	if (end)
 		*end = '\0';
-	for (*attempt = r->attempt; *attempt < 2 * PLACES; ++*attempt) {
+	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
+	if (*attempt < PLACES && is_same_folder(root, "/"))
+		*attempt = PLACES;
+	for (; *attempt < 2 * PLACES; ++*attempt) {
 		uint32_t nr = *attempt % PLACES;
 		int found;
 
@@ -219,19 +233,40 @@ static int look_debug(const struct open_request *r, int of, uint32_t *attempt)
 	return -1;
 }
 
+/* Their file systems do not have to be the file's: the answer says that only they can delay from now on. */
+static int look_folders(int socket, const struct open_request *r, uint32_t *attempt)
+{
+	struct open_answer found = { .id = r->id, .found = OPEN_FOUND_FOLDERS };
+	uint32_t place = *attempt > 2 * PLACES ? *attempt - 2 * PLACES : 0;
+	int seen;
+
+	if (r->usual_only) {
+		errno = ENOENT;
+		return -1;
+	}
+	helper_send(socket, &found, sizeof(found), -1);
+	seen = debug_folders_look(r, &place);
+	*attempt = 2 * PLACES + place;
+	return seen;
+}
+
+/* A file that is gone, with its process, can have debug information in the folders. */
 static int open_debug(int socket, const struct open_request *r, struct open_answer *a)
 {
-	int of, seen;
+	int of, seen = -1;
 
 	if (r->build_id_bytes > sizeof(r->build_id) || strchr(r->debuglink, '/')) {
 		errno = EINVAL;
 		return -1;
 	}
+	a->attempt = r->attempt;
 	of = look_mapped(socket, r);
-	if (of < 0)
-		return -1;
-	seen = look_debug(r, of, &a->attempt);
-	close(of);
+	if (of >= 0) {
+		seen = look_usual(r, of, &a->attempt);
+		close(of);
+	}
+	if (seen < 0)
+		seen = look_folders(socket, r, &a->attempt);
 	return seen < 0 ? -1 : open_seen(seen);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <libiberty/demangle.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +11,10 @@
 #include "helper/watch.h"
 #include "sym/kallsyms.h"
 #include "sym/known.h"
+#include "sym/plt.h"
 #include "sym/roles.h"
 #include "util/clock.h"
+#include "util/short_name.h"
 
 /* A large file is read in slices of this length, in turns with others. */
 #define SLICE_NS 200000000ULL
@@ -123,21 +126,40 @@ static void cut_cold(char *name)
 		*cold = '\0';
 }
 
+/* The source form of a C++ or Rust name, also before PLT_SUFFIX, to be freed. NULL: it is none of them. */
+static char *demangle(const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(PLT_SUFFIX);
+	char *mangled, *plain, *stub = NULL;
+
+	if (len <= suffix || strcmp(name + len - suffix, PLT_SUFFIX))
+		return cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS);
+	mangled = strndup(name, len - suffix);
+	plain = mangled ? cplus_demangle(mangled, DMGL_AUTO | DMGL_PARAMS) : NULL;
+	if (plain && asprintf(&stub, "%s" PLT_SUFFIX, plain) < 0)
+		stub = NULL;
+	free(mangled);
+	free(plain);
+	return stub;
+}
+
 /* Adds a name in source form: C++ and Rust names are demangled. */
 static void put_name(struct symbols_names *a, enum name_kind kind, char *name)
 {
 	size_t room = sizeof(a->names) - a->bytes, len;
-	char *plain = NULL;
+	char fits[SYMBOLS_NAME], *plain = NULL;
 	const char *text;
 
 	if (kind == NAME_SYMBOL) {
 		cut_cold(name);
-		plain = cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS);
+		plain = demangle(name);
 	}
 	text = plain ? plain : kind ? name : "";
 	len = strlen(text);
-	if (len > 255)
-		len = 255;
+	if (len >= sizeof(fits)) {
+		len = short_name(fits, sizeof(fits), text);
+		text = fits;
+	}
 	if (len + 1 > room)
 		len = room - 1;
 	memcpy(a->names + a->bytes, text, len);

@@ -173,6 +173,7 @@ def samples_in_json():
         for name in "unwound_ns", "functions_ns", "named_ns":
             assert (stacks[name] is None) == (not stacks["stacks_ns"]), (kind, stacks)
             assert (stacks[name] or 0) <= stacks["stacks_ns"], (kind, stacks)
+        assert (stacks["unwound_ns"] or 0) + sum(stacks["cut"].values()) == stacks["stacks_ns"], (kind, stacks)
         assert (stacks["named_ns"] or 0) <= (stacks["functions_ns"] or 0), (kind, stacks)
     return f"{thread['samples']} samples in {thread['run_ns'] / MS:.0f} ms, stacks {tick['stacks']['cpu']}"
 

@@ -74,6 +74,46 @@ def jit_map():
     assert named >= 0.9 * counts["jit"], counts
 
 
+def late_by(first, wait):
+    """Seconds from when a JIT writes a name, after so many that it is needed, until it is shown. @first: the file exists."""
+    with Load(load_path("jit"), "20", "-") as load:
+        path = f"/tmp/perf-{load.truth()['tid']}.map"
+        with open(f"/proc/{load.pid}/maps", encoding="ascii") as f:
+            start = re.search(r"^([0-9a-f]+)-[0-9a-f]+ r-xp 00000000 00:00 0 *$", f.read(), re.MULTILINE).group(1)
+        try:
+            if first:
+                with open(path, "w", encoding="ascii") as f:
+                    f.write("1000 10 JS:another\n")
+            command = [SYSTOP, "--folded=cpu", "-d", "0.2", "-F", "499", "-p", str(load.pid)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proc:
+                begun = time.monotonic()
+                for line in proc.stdout:
+                    assert "JS:" not in line, line
+                    if "[anon]+0x" in line and time.monotonic() > begun + wait:
+                        break
+                with open(path, "a", encoding="ascii") as f:
+                    f.write(f"{start} 10 JS:late\n")
+                written = time.monotonic()
+                for line in proc.stdout:
+                    took = time.monotonic() - written
+                    if "JS:late" in line or took > 5:
+                        break
+                proc.terminate()
+        finally:
+            if os.path.exists(path):
+                os.unlink(path)
+    assert "JS:late" in line, f"{line} after {took:.2f} s"
+    return took
+
+
+def jit_map_late(first):
+    """A name that is written while the code runs is there within a second, whenever that is, and the rest of the refresh; so
+    is that of a file that did not exist."""
+    for wait in (1, 1.5, 2, 2.5):
+        took = late_by(first, wait)
+        assert took < (5 if GUEST else 1.2), f"{took:.2f} s when written after {wait} s"
+
+
 def jit_map_of_another(how):
     """A map that another user could have written is not used."""
     with tempfile.TemporaryDirectory() as folder:
@@ -118,6 +158,19 @@ def demangled():
     assert counts.get("tokio::runtime::task::run"), counts
 
 
+def long_name():
+    """Names of up to 511 bytes are whole; of a longer one, which is not, it is the arguments that are missing."""
+    whole = f"_ZN3api5QueueINS_{100}{'A' * 100}ES1_S1_S1_E4pushEi"
+    longer = f"_ZN3api5QueueINS_{100}{'B' * 100}ES1_S1_S1_S1_E4pullEi"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "burn")
+        subprocess.run(["objcopy", "--redefine-sym", f"alpha={whole}", "--redefine-sym", f"beta={longer}",
+                        load_path("burn"), path], check=True)
+        counts, _ = sampled([path, "cpu", SECONDS])
+    assert counts.get(f"api::Queue<{', '.join(['api::' + 'A' * 100] * 4)}>::push(int)"), counts
+    assert counts.get("api::Queue<..>::pull"), counts
+
+
 def no_symbols():
     """Without any symbols it is module`fn_ and where the function begins, never a bare address."""
     with tempfile.TemporaryDirectory() as folder:
@@ -127,6 +180,69 @@ def no_symbols():
     assert "alpha" not in counts, counts
     assert sum(n for f, n in counts.items() if f.startswith("burn`fn_")) >= counts["burn"], counts
     assert not any(f.startswith("0x") for f in counts), counts
+
+
+GO_BURN = """package main
+import ("os"; "strconv"; "syscall"; "time")
+//go:noinline
+func burn(n uint64) uint64 {
+	for i := 0; i < 1000000; i++ { n = n * 6364136223846793005 + 1442695040888963407 }
+	return n
+}
+func main() {
+	os.Stdout.WriteString("{\\"tid\\": " + strconv.Itoa(syscall.Gettid()) + "}\\n")
+	seconds, _ := strconv.Atoi(os.Args[1])
+	n := uint64(1)
+	for end := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(end); { n = burn(n) }
+	os.Exit(int(n & 1))
+}
+"""
+
+
+def stripped_go(*options):
+    """A Go program without symbols keeps the names of its functions."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "burn.go"), "w", encoding="utf-8") as f:
+            f.write(GO_BURN)
+        subprocess.run(["go", "build", "-ldflags=-s -w", *options, "-o", "burn", "burn.go"], cwd=folder, check=True,
+                       env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOCACHE": os.path.join(folder, "cache")})
+        counts, _ = sampled([os.path.join(folder, "burn"), SECONDS])
+    assert counts.get("main.burn", 0) >= 0.9 * counts["burn"] > 0, counts
+    assert counts.get("runtime.main", 0) >= 0.9 * counts["burn"], counts
+
+
+STUB_BURN = """#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + atoi(argv[1]);
+	int n = 0;
+
+	printf("{\\"tid\\": 0}\\n");
+	fflush(stdout);
+	while (time(NULL) < end)
+		for (int k = 0; k < 1000000; k++)
+			n ^= abs(n + k);
+	return n;
+}
+"""
+
+
+def stubs(debug):
+    """Calls of another file's function go through a stub, which is named after it, also if a debug file has the symbols."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stubs")
+        subprocess.run(["cc", "-x", "c", "-O1", "-g", "-fno-builtin", "-Wl,-z,lazy", "-o", path, "-"], input=STUB_BURN, text=True,
+                       check=True)
+        subprocess.run(["objcopy", "--only-keep-debug", path, f"{path}.debug"], check=True)
+        subprocess.run(["strip", "--strip-all", path], check=True)
+        subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={path}.debug", path], check=True)
+        if not debug:
+            os.unlink(f"{path}.debug")
+        counts, _ = sampled([path, SECONDS])
+    assert counts.get("abs@plt", 0) >= 0.01 * counts["stubs"] > 0, counts
+    assert bool(counts.get("main")) == debug, counts
 
 
 def debuglink(where):
@@ -224,10 +340,17 @@ def main():
     tap.together([
         ("files that samples meet first", met_by_samples),
         ("what a JIT says of its code", jit_map),
+        ("a JIT's map that is written later", jit_map_late, False),
+        ("a JIT's map that grows", jit_map_late, True),
         ("a JIT's map that is a link", jit_map_linked),
         ("a JIT's map of another user", jit_map_owned),
         ("C++ and Rust names", demangled),
+        ("C++ names that are long", long_name),
         ("a file without symbols", no_symbols),
+        ("a Go program without symbols", stripped_go),
+        ("a position independent Go program without symbols", stripped_go, "-buildmode=pie"),
+        ("stubs of a file without symbols", stubs, False),
+        ("stubs of a file with debug information", stubs, True),
         ("debug information beside the file", debuglink, "beside"),
         ("debug information in .debug", debuglink, ".debug"),
         ("debug information of another file", debuglink, "wrong"),

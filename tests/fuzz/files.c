@@ -17,6 +17,7 @@
 #include "sym/kallsyms.h"
 #include "sym/lines.h"
 #include "sym/perfmap.h"
+#include "sym/plt.h"
 
 /* --- Unwind tables */
 
@@ -114,10 +115,14 @@ static void read_symbols(int fd, bool debug)
 void fuzz_elf(const uint8_t *bytes, size_t size)
 {
 	int fd = fuzz_fd_again(bytes, size), to;
+	struct symtab stubs = { 0 };
 	struct cfi_table t = { 0 };
 
 	read_symbols(fd, false);
 	read_symbols(fd, true);
+	plt_read(fd, &stubs);
+	check_symbols(&stubs);
+	symtab_fini(&stubs);
 	if (!cfi_read(fd, &t)) {
 		check_table(&t);
 		to = fuzz_fd(NULL, 0);

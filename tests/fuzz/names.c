@@ -10,6 +10,7 @@
 
 #include "helper/proto.h"
 #include "model/health.h"
+#include "sym/debug_folders.h"
 #include "sym/names.h"
 #include "sym/roles.h"
 
@@ -152,6 +153,8 @@ void fuzz_open(const uint8_t *bytes, size_t size)
 	struct open_request request = { .what = OPEN_PEER };
 	struct role_under_test r, peer;
 
+	debug_folders_add(DEBUG_FOLDER, "/usr/lib/debug");
+	debug_folders_add(DEBUG_CACHE, "/var/cache/debuginfod_client");
 	role_begin(&r);
 	role_begin(&peer);
 	helper_send(r.ask, &request, sizeof(request), peer.answer);
@@ -209,7 +212,7 @@ static void take_requests(void)
 			close(fd);
 }
 
-static void answer_open(struct feed *f, bool right, bool found)
+static void answer_open(struct feed *f, bool right, uint32_t found)
 {
 	struct open_answer a = { .id = right ? asked_open : feed_number(f, 1), .err = -(int)feed_number(f, 1),
 				 .attempt = feed_number(f, 1), .found = found };
@@ -288,7 +291,7 @@ static void step_names(struct feed *f, struct names *n)
 	take_requests();
 	switch (what % 8) {
 	case 0:
-		answer_open(f, !(what & 0x80), what & 8);
+		answer_open(f, !(what & 0x80), !(what & 8) ? 0 : what & 0x20 ? OPEN_FOUND_FOLDERS : OPEN_FOUND);
 		break;
 	case 1:
 		answer_asked(f);

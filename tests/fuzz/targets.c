@@ -9,7 +9,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "config", 1024, fuzz_config, "the config file" },
 	{ "debugdata", 2048, fuzz_debugdata, "a .gnu_debugdata section" },
 	{ "demangle", 256, fuzz_demangle, "a name of C++, Rust, D or others" },
-	{ "elf", 4096, fuzz_elf, "an ELF file's symbols, build-id, debug link and unwind table" },
+	{ "elf", 4096, fuzz_elf, "an ELF file's symbols, stubs, build-id, debug link and unwind table" },
 	{ "filter", 256, fuzz_filter, "expressions of --filter and --on" },
 	{ "image", 8192, fuzz_image, "the image that a trace is written from" },
 	{ "kallsyms", 1024, fuzz_kallsyms, "/proc/kallsyms" },

@@ -74,6 +74,7 @@ static const struct shot {
 	{ "flame-threads-80x24", 80, 24, "Hfm\t\t\t\t\t\tm" },
 	{ "flame-d-80x24", 80, 24, "Hf\t\t\t" },
 	{ "flame-search-80x24", 80, 24, "Hf/serde\n" },
+	{ "flame-full-names-80x24", 80, 24, "Hfj", .section = "look", .setting = "full-names", .value = "yes" },
 	{ "flame-export-80x24", 80, 24, "Hfe" },
 	{ "flame-wall-80x24", 80, 24, "Hf\t\t\t\t\t\t" },
 	{ "flame-sleep-200x50", 200, 50, "Hf\t\tjj" },

@@ -332,7 +332,7 @@ static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
 	static const struct symbol symbols[] = {
 		{ "main", "api-server", SYMBOL_USER, true },
-		{ "api::handle_req", "api-server", SYMBOL_USER, true },
+		{ "api::handle_req(api::Request const&)", "api-server", SYMBOL_USER, true },
 		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true },
 		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false },
 		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true },

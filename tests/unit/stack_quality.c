@@ -61,6 +61,13 @@ static const char *text(const struct stack_quality *q)
 	return stack_quality_text(q, buf, sizeof(buf), 80);
 }
 
+static const char *cut_text(const struct stack_quality *q)
+{
+	static char buf[160];
+
+	return stack_quality_cut_text(q, buf, sizeof(buf));
+}
+
 static int fresh(void **state)
 {
 	(void)state;
@@ -139,12 +146,43 @@ TEST(stack_quality, unwound_is_both_parts_to_a_root)
 	s.flags = NOTE_NO_USER;
 	stack_quality_add(&q, &s);
 	assert_int_equal(q.stacks, 50);
-	assert_int_equal(q.unwound, 0);
+	assert_int_equal(q.cut[CUT_NONE], 0);
 	s.life = &kthread; /* has no user stack */
 	stack_quality_add(&q, &s);
 	stack_quality_add(&q, &both);
-	assert_int_equal(q.unwound, 20);
+	assert_int_equal(q.cut[CUT_NONE], 20);
 	assert_string_equal(text(&q), "unwound 29% functions 90% named 81%");
+	assert_string_equal(cut_text(&q), "cut: 29% no room, 14% no code there, 14% too deep, 14% user stack not taken");
+}
+
+/* A caller that cannot be found is a JIT compiler's fault only where its code is the last that was found. */
+TEST(stack_quality, cuts_have_their_reason)
+{
+	static const struct {
+		uint64_t outermost;
+		int end;
+		const char *text;
+	} of[] = {
+		{ FRAME_ANONYMOUS | 0x7f00, STACK_NO_CODE, "cut: 100% JIT without frame pointers" },
+		{ FRAME_ANONYMOUS | 0x7f00, STACK_TRUNCATED, "cut: 100% JIT without frame pointers" },
+		{ FRAME_ANONYMOUS | 0x7f00, STACK_TOO_DEEP, "cut: 100% too deep" },
+		{ FRAME_ANONYMOUS | 0x7f00, STACK_COMPLETE, "" },
+		{ FRAME_GAP, STACK_TRUNCATED, "cut: 100% caller not found" },
+		{ 4, STACK_UNREADABLE, "cut: 100% memory not readable" },
+		{ 4, STACK_NO_RULE, "cut: 100% no rule for the caller" },
+		{ 4, STACK_EXEC, "cut: 100% inside execve" },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		const struct stack_sample s = { .life = &life, .user = &user.stack, .weight = 10 };
+		struct stack_quality q = begun();
+
+		user.frames[3] = of[i].outermost;
+		user.stack.end = of[i].end;
+		stack_quality_add(&q, &s);
+		assert_string_equal(cut_text(&q), of[i].text);
+	}
+	user.frames[3] = 4;
 }
 
 TEST(stack_quality, stacks_are_counted_once_until_names_come)
@@ -186,6 +224,7 @@ int main(void)
 		  cmocka_unit_test_setup(stack_quality_names_are_shares_of_frames_by_weight, fresh),
 		  cmocka_unit_test_setup(stack_quality_weights_of_one_add_up, fresh),
 		  cmocka_unit_test_setup(stack_quality_unwound_is_both_parts_to_a_root, fresh),
+		  cmocka_unit_test_setup(stack_quality_cuts_have_their_reason, fresh),
 		  cmocka_unit_test_setup(stack_quality_stacks_are_counted_once_until_names_come, fresh),
 		  cmocka_unit_test_setup(stack_quality_all_and_nothing_are_exact, fresh));
 }

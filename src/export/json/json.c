@@ -72,6 +72,10 @@ static void put_stacks(struct json *j, const struct sampled *c)
 		put_quality(j, "unwound", m, stack_quality_unwound(&c->of[m]));
 		put_quality(j, "functions", m, stack_quality_functions(&c->of[m]));
 		put_quality(j, "named", m, stack_quality_named(&c->of[m]));
+		json_open(j, "cut", '{');
+		for (int i = CUT_NONE + 1; i < CUTS; i++)
+			put_quality(j, stack_cuts[i].key, m, c->of[m].cut[i]);
+		json_close(j, '}');
 		json_close(j, '}');
 	}
 	json_close(j, '}');

@@ -10,6 +10,7 @@
 #include "model/sample.h"
 #include "model/tick.h"
 #include "model/wait.h"
+#include "query/stack_quality.h"
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
 {
@@ -203,14 +204,18 @@ static struct json_object *stacks_schema(void)
 
 	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
 		enum metric_id m = metric_weight(place);
-		struct json_object *weight = record(NULL);
+		struct json_object *weight = record(NULL), *cut = record("the part of stacks that reaches no root, by the reason");
+		char name[32];
 
 		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-			char name[32];
-
 			snprintf(name, sizeof(name), "%s%s", of[i].name, metric_suffix(m));
 			property(weight, name, node("integer", of[i].null, of[i].help));
 		}
+		for (int i = CUT_NONE + 1; i < CUTS; i++) {
+			snprintf(name, sizeof(name), "%s%s", stack_cuts[i].key, metric_suffix(m));
+			property(cut, name, node("integer", false, stack_cuts[i].text));
+		}
+		property(weight, "cut", cut);
 		property(o, metrics[m].weight.name, weight);
 	}
 	return o;

@@ -30,6 +30,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(THEME,    "look",  "theme",    "a theme's name: default light mono colour-blind 16-colour, or a file") \
 	_(COLOR,    "look",  "color",    "auto always never")                                      \
 	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
+	_(FULL_NAMES, "look", "full-names", "yes no: C++ and Rust functions with all arguments")    \
 	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
 	_(VIEW,     "view",  "start",    &VIEW_NAMES[1])                                            \
@@ -87,6 +88,7 @@ static const struct {
 #define _(id, names, nr, member) [SETTING_##id] = { names, nr, offsetof(struct settings, member) }
 	_(COLOR, when_names, NR(when_names), color),
 	_(ASCII, when_names, NR(when_names), ascii),
+	_(FULL_NAMES, yes_names, 2, full_names),
 	_(MOUSE, yes_names, 2, mouse),
 	_(UNITS, units_names, UNITS_COUNT, units),
 	_(INVERT, yes_names, 2, sorting.inverted),

@@ -16,6 +16,7 @@ struct settings {
 	char theme[64];
 	enum when color;   /* auto: unless NO_COLOR is set */
 	enum when ascii;   /* auto: unless the locale is UTF-8 */
+	bool full_names;   /* of functions; else util/short_name.h */
 	bool mouse;
 	enum units units;
 	char view[16];     /* first view: one of VIEW_NAMES */

@@ -260,7 +260,7 @@ int detail_stacks(const struct detail *d, const struct paint *p, int y)
 
 	for (int i = 0; (weight = metric_weight(i)) != METRIC_WALL; i++) {
 		const struct stack_quality *q = &d->stacks[weight];
-		char total[16], unwound[16], functions[16], named[16], without[16];
+		char total[16], unwound[16], functions[16], named[16], without[16], cut[160];
 
 		if (!q->total)
 			continue;
@@ -268,8 +268,9 @@ int detail_stacks(const struct detail *d, const struct paint *p, int y)
 		stack_quality_percent(functions, sizeof(functions), stack_quality_functions(q), q->stacks);
 		stack_quality_percent(named, sizeof(named), stack_quality_named(q), q->stacks);
 		stack_quality_percent(without, sizeof(without), q->total - q->stacks, q->total);
-		paint_format(p, y++, 0, ROLE_TEXT, "%-8s %7s %9s %10s %7s %10s", metrics[weight].weight.title,
-			     format_value(total, sizeof(total), metrics[weight].unit, q->total, 0), unwound, functions, named, without);
+		paint_format(p, y++, 0, ROLE_TEXT, "%-8s %7s %9s %10s %7s %10s  %s", metrics[weight].weight.title,
+			     format_value(total, sizeof(total), metrics[weight].unit, q->total, 0), unwound, functions, named, without,
+			     stack_quality_cut_text(q, cut, sizeof(cut)));
 	}
 	paint_format(p, head, 0, ROLE_TITLE, y > head + 1 ? "%-8s %7s %9s %10s %7s %10s" : "STACKS in this refresh: none", "STACKS",
 		     "of", "unwound", "functions", "named", "no stack");

@@ -85,8 +85,8 @@ static void blocked_draw(void *state, const struct view_context *c)
 	wakers_text(&w->wakers, c->tick, &c->host->source, text, sizeof(text));
 	paint_format(c->paint, bottom - 1, 0, ROLE_DIM, "woken by  %s", text);
 	paint_format(c->paint, y, 0, ROLE_TITLE, "%-*s", c->paint->width,
-		     w->now ? "where it is, innermost first: (kernel) [user]" : "its longest block");
-	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source, w->kernel, w->user);
+		     w->now ? "where it is, innermost first: (kernel) [user] <JIT>" : "its longest block");
+	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source, c->settings, w->kernel, w->user);
 }
 
 static void blocked_status(void *state, const struct view_context *c, char *buf, size_t size)

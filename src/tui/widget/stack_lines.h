@@ -3,12 +3,13 @@
 #define SYSTOP_TUI_WIDGET_STACK_LINES_H
 
 struct paint;
+struct settings;
 struct source;
 struct stack;
 
 /* stack_lines - draws the functions of both stacks (NULL: none) on lines [y, end), innermost first: "(kernel)
- * [user]". */
-void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct stack *kernel,
-		 const struct stack *user);
+ * [user] <JIT>". */
+void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct settings *settings,
+		 const struct stack *kernel, const struct stack *user);
 
 #endif

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/runtimes.h"
 #include "sym/names.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
+#include "tui/widget/function_text.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -89,7 +91,8 @@ static int put(const struct view_context *c, int y, const char *title, const cha
 }
 
 /* "calls  read_file 57.1%  parse 12.0%" */
-static void callees_text(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
+static void callees_text(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, char *buf,
+			 size_t size)
 {
 	size_t used = 0;
 
@@ -97,25 +100,24 @@ static void callees_text(const struct calltree *f, const struct calltree_node *n
 	for (int child = n->child; child >= 0 && f->nodes[child].total && used < size - 1;
 	     child = f->nodes[child].next) {
 		char callee[80];
-		const char *text = calltree_name(&f->nodes[child]);
 
-		text_safe(callee, sizeof(callee), text, strlen(text));
+		function_text(callee, sizeof(callee), calltree_name(&f->nodes[child]), c->settings);
 		used += snprintf(buf + used, size - used, "%s%s %.1f%%", used ? "   " : "", callee,
 				 share(f->nodes[child].total, n->total));
 	}
 }
 
 /* "main < run < handle": from the immediate caller outwards. */
-static void callers_text(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
+static void callers_text(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, char *buf,
+			 size_t size)
 {
 	size_t used = 0;
 
 	*buf = '\0';
 	for (int at = n->parent; at > 0 && used < size - 1; at = f->nodes[at].parent) {
 		char caller[80];
-		const char *text = calltree_name(&f->nodes[at]);
 
-		text_safe(caller, sizeof(caller), text, strlen(text));
+		function_text(caller, sizeof(caller), calltree_name(&f->nodes[at]), c->settings);
 		used += snprintf(buf + used, size - used, "%s%s", used ? " < " : "", caller);
 	}
 }
@@ -135,6 +137,21 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 		snprintf(buf, size, "%s +0x%llx   build-id %s%s", module, frame & FRAME_OFFSET_MASK, id,
 			 symbol->named ? "" : symbol->function ? "   no symbol: named by where it begins" : "   no symbol covers it");
 	}
+}
+
+/* Puts how a frame without a symbol gets one: debug information that appears is read at once. False: there is no way. */
+static bool put_missing(const struct view_context *c, int y, const struct symbol *symbol, uint64_t frame)
+{
+	char id[80], text[128];
+
+	if (symbol->named)
+		return false;
+	c->host->source.build_id(c->host->source.arg, frame, id, sizeof(id));
+	if (!strcmp(id, "-"))
+		return false;
+	snprintf(text, sizeof(text), "debuginfod-find debuginfo %s", id);
+	put(c, y, "get name", text);
+	return true;
 }
 
 /* Puts line @nr of its source code. */
@@ -201,10 +218,13 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 {
 	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
 	enum unit unit = metrics[s->options.metric].unit;
-	char name[256], total[16], self[16];
+	char name[512], total[16], self[16];
 	int x;
 
-	text_safe(name, sizeof(name), a->name, strlen(a->name));
+	if (a->symbol)
+		function_text(name, sizeof(name), a->name, c->settings);
+	else
+		text_safe(name, sizeof(name), a->name, strlen(a->name));
 	if (!*name)
 		subject_name(&c->within, subject_row(&c->within, c->tick), name, sizeof(name));
 	format_value(total, sizeof(total), unit, a->total, 0);
@@ -216,6 +236,44 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 		paint_format(c->paint, y, x, ROLE_TEXT, "  %" PRIu64 " %s", a->count,
 			     metrics[s->options.metric].weight.sampled ? "samples" : "times");
 	return y + 1;
+}
+
+/* Puts the whole name on at most @most lines, if the line above does not show it. */
+static int put_full_name(const struct view_context *c, const struct about *a, int y, int most)
+{
+	int width = c->paint->width - TITLE_WIDTH;
+	char name[1024], shown[512], line[1024];
+
+	text_safe(name, sizeof(name), a->name, strlen(a->name));
+	function_text(shown, sizeof(shown), a->name, c->settings);
+	if (width <= 0 || (!strcmp(name, shown) && text_width(name) <= c->paint->width / 2))
+		return y;
+	for (const char *at = name; *at && most > 0; at += strlen(line), most--) {
+		text_cut(line, sizeof(line), at, width);
+		if (!*line)
+			break;
+		y = put(c, y, at == name ? "name" : "", line);
+	}
+	return y;
+}
+
+/* Puts how the function's runtime is asked for names, if they are missing. @n: one of its nodes */
+static int put_runtime(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, int y)
+{
+	char text[256];
+
+	return n && runtime_hint(f, n, text, sizeof(text)) ? put(c, y, "runtime", text) : y;
+}
+
+/* The heaviest node of a function. */
+static const struct calltree_node *node_of(const struct calltree *f, const struct symbol *symbol)
+{
+	const struct calltree_node *best = NULL;
+
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->nodes[i].symbol == symbol && (!best || f->nodes[i].total > best->total))
+			best = &f->nodes[i];
+	return best;
 }
 
 void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
@@ -234,18 +292,26 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 	else
 		return;
 	y = put_name(s, c, &a, y);
+	if (lines >= 5 && a.symbol)
+		y = put_full_name(c, &a, y, lines >= 10 ? 3 : 1);
 	if (y < end && a.symbol) {
 		module_text(c, a.symbol, a.frame, text, sizeof(text));
 		y = put(c, y, "in", text);
 	}
+	if (lines >= 5 && a.symbol)
+		y = put_runtime(c, f, n ? n : node_of(f, a.symbol), y);
 	if (y < end && n) {
-		callees_text(f, n, text, sizeof(text));
+		callees_text(c, f, n, text, sizeof(text));
 		y = put(c, y, s->options.inverted || s->tree == TREE_CALLERS ? "callers" : "calls", text);
 	}
-	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS)))
-		y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
+	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS))) {
+		if (put_missing(c, y, a.symbol, a.frame))
+			y++;
+		else
+			y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
+	}
 	if (lines >= 10 && n) {
-		callers_text(f, n, text, sizeof(text));
+		callers_text(c, f, n, text, sizeof(text));
 		y = put(c, y, "from", text);
 	}
 	if (lines >= 6 && s->flames[TREE_MAIN].wakers.nr && y < end - 2) {

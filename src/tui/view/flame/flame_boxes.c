@@ -9,6 +9,7 @@
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
+#include "tui/widget/function_text.h"
 #include "util/format.h"
 #include "util/text.h"
 #include "util/vec.h"
@@ -26,29 +27,15 @@ struct area {
 	int end;        /* first line that is not drawn on */
 };
 
-const char *flame_marks(const struct symbol *symbol)
-{
-	if (!symbol)
-		return "{}";
-	return symbol->kind == SYMBOL_KERNEL ? "()" : symbol->kind == SYMBOL_JIT ? "<>" : "[]";
-}
-
-static enum role role_of(const struct calltree_node *n)
-{
-	if (!n->symbol)
-		return ROLE_TEXT;
-	return n->symbol->kind == SYMBOL_KERNEL ? ROLE_KERNEL
-	       : n->symbol->kind == SYMBOL_JIT  ? ROLE_JIT
-						: ROLE_USER;
-}
-
 /* Text of its box, fit for a terminal. */
 static void name_of(const struct flame_view *s, const struct view_context *c, const struct calltree_node *n,
 		    char *buf, size_t size)
 {
 	const char *name = calltree_name(n);
 
-	if (n->depth || s->mode == MODE_SANDWICH)
+	if (n->symbol)
+		function_text(buf, size, name, c->settings);
+	else if (n->depth || s->mode == MODE_SANDWICH)
 		text_safe(buf, size, name, strlen(name));
 	else
 		subject_name(&c->within, subject_row(&c->within, c->tick), buf, size);
@@ -65,13 +52,13 @@ static enum role box_role(struct flame_view *s, const struct view_context *c, co
 		return ROLE_MATCH;
 	if (s->compares)
 		return change > CHANGE_MIN ? ROLE_GREW : change < -CHANGE_MIN ? ROLE_SHRANK : ROLE_DIM;
-	return role_of(n);
+	return function_role(n->symbol);
 }
 
 static void draw_box(struct flame_view *s, const struct view_context *c, const struct box *b)
 {
 	const struct calltree_node *n = &s->flames[b->tree].nodes[b->node];
-	const char *marks = n->symbol || n->depth ? flame_marks(n->symbol) : "[]";
+	const char *marks = n->symbol || n->depth ? function_marks(n->symbol) : "[]";
 	char name[256], with_change[280], elided[256], text[300];
 	double change = s->compares ? flame_change(s, c, n) : 0;
 	enum role role = box_role(s, c, b, change);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The flamegraph's table of functions, with self and total time of each. */
 #include <stdio.h>
-#include <string.h>
 
 #include "sym/names.h"
 #include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
+#include "tui/widget/function_text.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -66,11 +66,22 @@ static void total_percent(const struct table_cell *cell, char *buf, size_t size)
 static void name_text(const struct table_cell *cell, char *buf, size_t size)
 {
 	const struct symbol *symbol = function(cell->item)->symbol;
-	const char *marks = flame_marks(symbol);
-	char name[256];
+	const char *marks = function_marks(symbol);
+	char name[512];
 
-	text_safe(name, sizeof(name), symbol->name, strlen(symbol->name));
+	function_text(name, sizeof(name), symbol->name, cell->context->settings);
 	snprintf(buf, size, "%c%s%c", marks[0], name, marks[1]);
+}
+
+/* The name has the colour of its kind, as in the graph. */
+static void draw_name(const struct table_cell *cell, const struct paint *p, int y, int x)
+{
+	enum role role = cell->role == ROLE_TEXT ? function_role(function(cell->item)->symbol) : cell->role;
+	char text[520], cut[520];
+
+	name_text(cell, text, sizeof(text));
+	text_cut(cut, sizeof(cut), text, cell->width);
+	paint_text(p, y, x, cell->width, role, cut);
 }
 
 #define AT(member) TABLE_AT(struct calltree_function, member)
@@ -80,7 +91,7 @@ static const struct table_column columns[] = {
 	{ "TOTAL", 2, 7, .text = total_text },
 	{ "%", 1, 6, .text = total_percent },
 	{ "COUNT  ", 2, 7, .at = AT(count), .unit = UNIT_COUNT },
-	{ "FUNCTION", 2, 8, TABLE_LEFT | TABLE_REST, .text = name_text },
+	{ "FUNCTION", 2, 8, TABLE_LEFT | TABLE_REST, .text = name_text, .draw = draw_name },
 };
 
 static const char *title(const void *state, int column)

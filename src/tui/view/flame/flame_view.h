@@ -58,10 +58,6 @@ int flame_at(const struct calltree *f, uint64_t key);
 /* flame_matches - whether the search matches the name. */
 bool flame_matches(const char *name, const char *search);
 
-/* flame_marks - the brackets around a name, which show its kind without colours: "[]" user, "()" kernel, "<>" JIT,
- * "{}" not a function. */
-const char *flame_marks(const struct symbol *symbol);
-
 /* flame_change - growth of the place's share since the base: -1 to 1. */
 double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_QUERY_RUNTIMES_H
+#define SYSTOP_QUERY_RUNTIMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Runtimes whose functions have no names of their own accord, and what makes them write names. */
+
+struct calltree;
+struct calltree_node;
+
+struct runtime {
+	const char *name;  /* "Python" */
+	const char *files; /* names of its files, separated by blanks: % stands for the version, * ends a name and stands
+			    * for anything */
+	const char *since; /* the first version of this row, "": any. Newer rows of a runtime precede older ones; the
+			    * newest is for an unknown version, too */
+	bool interprets;   /* its functions only have frames of the interpreter unless it is asked for names */
+	const char *hint;
+};
+
+extern const struct runtime runtimes[]; /* for man page and search; the last one has no name */
+
+/* runtime_of_file - the runtime that a file of this name belongs to, NULL: none. @version: "3.11", "": unknown. */
+const struct runtime *runtime_of_file(const char *file, char *version, size_t size);
+
+/* runtime_of_node - the runtime of a function: that of the nearest file in its stack, or else in another stack of its
+ * process. NULL: none was met. */
+const struct runtime *runtime_of_node(const struct calltree *f, const struct calltree_node *n, char *version, size_t size);
+
+/* runtime_hint - whether names are missing at a function because its runtime was not asked for them; @buf then says how
+ * to ask: "Python 3.11: ...". */
+bool runtime_hint(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sym/debug_folders.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "helper/proto.h"
+#include "util/invoker.h"
+
+/* Files in a folder that can have a file's debug information. */
+#define PLACES 4
+
+static struct {
+	enum debug_folder_kind kind;
+	char *path;
+} folders[DEBUG_FOLDERS_MAX];
+static unsigned int nr_folders;
+
+int debug_folders_add(enum debug_folder_kind kind, const char *path)
+{
+	char *copy;
+
+	for (unsigned int i = 0; i < nr_folders; i++)
+		if (folders[i].kind == kind && !strcmp(folders[i].path, path))
+			return 0;
+	if (nr_folders == DEBUG_FOLDERS_MAX)
+		return -ENOSPC;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	folders[nr_folders].kind = kind;
+	folders[nr_folders++].path = copy;
+	return 0;
+}
+
+/* Name of the @nr-th place in a folder; empty: it does not apply. */
+static void place_name(const struct open_request *r, enum debug_folder_kind kind, uint32_t nr, char *name, size_t size)
+{
+	char hex[2 * sizeof(r->build_id) + 1] = "";
+
+	for (uint32_t i = 0; i < r->build_id_bytes && i < sizeof(r->build_id); i++)
+		snprintf(hex + 2 * i, 3, "%02x", r->build_id[i]);
+	*name = '\0';
+	if (nr == 3)
+		snprintf(name, size, "%s", r->debuglink);
+	else if (r->build_id_bytes > 1)
+		snprintf(name, size, nr == 0 ? ".build-id/%.2s/%s.debug" : nr == 1 ? "%.2s/%s.debug" : "%.2s%s/debuginfo",
+			 hex, hex + 2);
+	if (kind == DEBUG_CACHE && nr != 2)
+		*name = '\0';
+}
+
+/* Links stay in the folder: other links could lead to files that only root may open. */
+static int look(int folder, const char *name)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+
+	return syscall(SYS_openat2, folder, name, &how, sizeof(how));
+}
+
+/* debuginfod keeps an empty file for what its servers do not have. */
+static bool is_taken(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size && (!st.st_uid || st.st_uid == invoker()->uid);
+}
+
+/* Looks at the rest of a folder's places; sets @place to the one after them, or to the file's. */
+static int look_folder(const struct open_request *r, uint32_t nr, uint32_t *place)
+{
+	int folder = open(folders[nr].path, O_PATH | O_DIRECTORY | O_CLOEXEC), found = -1;
+	char name[256];
+
+	for (; folder >= 0 && *place / PLACES == nr; ++*place) {
+		place_name(r, folders[nr].kind, *place % PLACES, name, sizeof(name));
+		found = *name ? look(folder, name) : -1;
+		if (found >= 0 && is_taken(found))
+			break;
+		if (found >= 0)
+			close(found);
+		found = -1;
+	}
+	if (folder >= 0)
+		close(folder);
+	else
+		*place = PLACES * (nr + 1);
+	return found;
+}
+
+int debug_folders_look(const struct open_request *r, uint32_t *place)
+{
+	while (*place / PLACES < nr_folders) {
+		int found = look_folder(r, *place / PLACES, place);
+
+		if (found >= 0)
+			return found;
+	}
+	errno = ENOENT;
+	return -1;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Debug information that arrives later: files with frames without a name are looked up again while they are in use. */
+#include "sym/names_internal.h"
+
+#include <errno.h>
+
+#include "util/clock.h"
+#include "util/vec.h"
+
+/* A file is looked up at most once per LOOK_NS, and all together LOOKS_MAX times in it. */
+#define LOOK_NS 1000000000ULL
+#define LOOKS_MAX 16
+
+/* Reading files that turn out to be those of others takes at most a 20th of the time. */
+#define REFUSED_FACTOR 20
+
+/* Frames without a name that nobody asked for in this time are not in use; the longest refresh interval is 60 s. */
+#define IN_USE_NS 90000000000ULL
+
+/* Frames without a name kept for one file; further ones get none later. */
+#define UNNAMED_MAX 16384
+
+/* The invoker's folders are left alone for this long after they did not answer, and for longer each time. */
+#define FOLDERS_PAUSE_NS 10000000000ULL
+#define FOLDERS_PAUSES 5
+
+static bool grows(const struct names *n, const struct file *f)
+{
+	return f == &n->kernel || f->id & JIT_FILE;
+}
+
+/* Whether a debug information file can bring more names. */
+static bool lacks_names(const struct file *f)
+{
+	return !f->about.whole && !f->no_debug && !f->debug_read && (f->about.build_id_bytes || *f->about.debuglink);
+}
+
+void file_unnamed(struct names *n, struct file *f, uint64_t at)
+{
+	if (grows(n, f) || (lacks_names(f) && f->nr_unknown < UNNAMED_MAX))
+		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
+}
+
+void file_want_unnamed(struct names *n, struct file *f)
+{
+	while (f->nr_unknown &&
+	       !VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, f->unknown[f->nr_unknown - 1])) {
+		f->nr_unknown--;
+		n->pending++;
+	}
+}
+
+/* --- Looking again */
+
+static bool is_due(const struct file *f, uint64_t now)
+{
+	return f->state == FILE_READY && f->nr_unknown && lacks_names(f) && !f->reopen_debug && !f->forget &&
+	       now >= f->look_at && now < f->unnamed_ns + IN_USE_NS;
+}
+
+struct file *debug_due(struct names *n)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct file *next = NULL;
+
+	if (now >= n->looks_until) {
+		n->looks_until = now + LOOK_NS;
+		n->looks = 0;
+	}
+	if (n->looks == LOOKS_MAX)
+		return NULL;
+	for (size_t i = 0; i < n->nr_active; i++) {
+		struct file *f = n->active[i];
+
+		if (is_due(f, now) && (!next || f->look_at < next->look_at) && !file_is_sick(n, f))
+			next = f;
+	}
+	if (!next)
+		return NULL;
+	n->looks++;
+	next->debug_attempt = 0;
+	next->state = FILE_DEBUG;
+	return next;
+}
+
+void debug_not_found(struct file *f)
+{
+	f->state = FILE_READY;
+	f->look_at = clock_ns(CLOCK_MONOTONIC) + LOOK_NS + REFUSED_FACTOR * f->refused_ns;
+	f->refused_ns = 0;
+}
+
+void debug_arrived(struct names *n, struct file *f)
+{
+	f->debug_read = true;
+	f->refused_ns = 0;
+	file_want_unnamed(n, f);
+	for (int i = 0; i < SOURCES; i++)
+		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id && !*n->sources[i].text)
+			n->sources[i].asked = false;
+}
+
+/* --- The invoker's folders */
+
+void folders_failed(struct names *n, uint32_t helper)
+{
+	n->folders_stuck = helper;
+	n->folders_after = clock_ns(CLOCK_MONOTONIC) + (FOLDERS_PAUSE_NS << n->folders_failures);
+	n->folders_failures += n->folders_failures < FOLDERS_PAUSES;
+}
+
+bool folders_pause(const struct names *n)
+{
+	return n->folders_after && (clock_ns(CLOCK_MONOTONIC) < n->folders_after ||
+				    worker_is_stuck(&n->open, n->folders_stuck));
+}

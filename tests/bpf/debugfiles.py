@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debug information files: in folders of --symbol-dir, in debuginfod's caches, and those that appear while systop runs."""
+
+import errno
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
+from fuse import Fuse  # noqa: E402
+from harness import GUEST, SYSTOP, Load, begin, load_path  # noqa: E402
+from tmux import Terminal  # noqa: E402
+
+SECONDS = "60"
+USER, OTHER = 4321, 4323
+INTERVAL = 0.5
+LATE = 2 + INTERVAL + (5 if GUEST else 0.5)  # from the arrival of a file to the line with its names
+FUNCTIONS = ("alpha", "beta", "gamma_")
+
+
+class Stripped:
+    """burn without symbols and with a build-id of its own, and its debug information, in a folder that all may read."""
+
+    serial = 0
+
+    def __init__(self, build_id=True):
+        self.build_id_kept = build_id
+
+    def __enter__(self):
+        Stripped.serial += 1
+        self.folder = tempfile.mkdtemp()
+        os.chmod(self.folder, 0o755)
+        self.path, self.debug = f"{self.folder}/burn", f"{self.folder}/made/burn.debug"
+        os.mkdir(f"{self.folder}/made")
+        self.id = f"{os.getpid():08x}{Stripped.serial:08x}{time.time_ns():024x}"
+        note = f"{self.folder}/note"
+        with open(note, "wb") as f:
+            f.write(bytes.fromhex("04000000" "14000000" "03000000") + b"GNU\0" + bytes.fromhex(self.id))
+        change = [f"--update-section=.note.gnu.build-id={note}"] if self.build_id_kept else ["--remove-section=.note.gnu.build-id"]
+        subprocess.run(["objcopy", *change, load_path("burn"), self.path], check=True)
+        subprocess.run(["objcopy", "--only-keep-debug", self.path, self.debug], stderr=subprocess.DEVNULL, check=True)
+        subprocess.run(["strip", "--strip-all", self.path], check=True)
+        if not self.build_id_kept:
+            subprocess.run(["objcopy", f"--add-gnu-debuglink={self.debug}", self.path], check=True)
+        return self
+
+    def __exit__(self, *exc):
+        shutil.rmtree(self.folder)
+
+    def put(self, folder, layout):
+        """Puts the debug information into a folder, complete from the first moment on; its path."""
+        place = os.path.join(folder, layout.format(xx=self.id[:2], yy=self.id[2:], id=self.id))
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        shutil.copy(self.debug, f"{place}.new")
+        os.rename(f"{place}.new", place)
+        return place
+
+
+def environment(**changes):
+    """Without sudo and with no cache of debuginfod, but for @changes."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_") and k not in ("DEBUGINFOD_CACHE_PATH", "XDG_CACHE_HOME")}
+    return {**env, "HOME": "/nonexistent", **changes}
+
+
+def share_named(lines):
+    """Of the samples: those with a name of burn."""
+    every = sum(int(line.rpartition(" ")[2]) for line in lines)
+    named = sum(int(line.rpartition(" ")[2]) for line in lines if any(f";{f}" in line for f in FUNCTIONS))
+    assert every, "no samples"
+    return named / every
+
+
+def sampled(burn, *options, env=None):
+    with Load(burn.path, "cpu", SECONDS) as load:
+        out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "1", "-F", "499", "-p", str(load.pid), *options],
+                             capture_output=True, text=True, check=True, env=env or environment()).stdout
+    return share_named(out.splitlines())
+
+
+def place(layout):
+    """A folder of --symbol-dir, after one that has nothing."""
+    with Stripped(build_id=layout != "burn.debug") as burn, tempfile.TemporaryDirectory() as folder:
+        burn.put(folder, layout)
+        named = sampled(burn, "--symbol-dir", burn.folder, "--symbol-dir", folder)
+    assert named > 0.9, f"{named} of the samples have a name"
+
+
+def cache(variable, below, **more):
+    """A cache of debuginfod's clients, in the folder that an environment variable names."""
+    with Stripped() as burn, tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        owner = int(more.get("SUDO_UID", 0))
+        os.chown(folder, owner, owner)
+        path = burn.put(os.path.join(folder, below), "{id}/debuginfo")
+        os.chown(path, owner, owner)
+        named = sampled(burn, env=environment(**{variable: folder, **more}))
+    assert named > 0.9, f"{named} of the samples have a name"
+
+
+def cache_of_root():
+    """Under sudo: root's cache is looked at beside the user's."""
+    home = pwd.getpwuid(0).pw_dir
+    with Stripped() as burn:
+        path = burn.put(os.path.join(home, ".cache/debuginfod_client"), "{id}/debuginfo")
+        try:
+            named = sampled(burn, env=environment(SUDO_UID=str(USER), SUDO_GID=str(USER), SUDO_USER="somebody"))
+        finally:
+            shutil.rmtree(os.path.dirname(path))
+    assert named > 0.9, f"{named} of the samples have a name"
+
+
+def refused(how):
+    """What is in the right place, but not to be trusted, is not used. If it is another build's, the next folder is looked at."""
+    with Stripped() as burn, tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as right:
+        path = burn.put(folder, ".build-id/{xx}/{yy}.debug")
+        opened = []
+        done = threading.Event()
+
+        def look():
+            while not done.wait(0.0005):
+                try:
+                    os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                    opened.append(path)
+                except OSError as e:
+                    assert e.errno == errno.ENXIO, e
+
+        watch = threading.Thread(target=look) if how == "fifo" else None
+        if how == "owner":
+            os.chown(path, OTHER, OTHER)
+        elif how == "out":
+            os.rename(path, f"{burn.folder}/elsewhere")
+            os.symlink(f"{burn.folder}/elsewhere", path)
+        elif how == "id":
+            with Stripped() as another:
+                shutil.copy(another.debug, path)
+        else:
+            os.unlink(path)
+            if how == "fifo":
+                os.mkfifo(path)
+                watch.start()
+            elif how == "device":
+                os.mknod(path, 0o644 | 0o020000, os.makedev(1, 3))
+            elif how == "empty":
+                open(path, "wb").close()
+        try:
+            alone = sampled(burn, "--symbol-dir", folder)
+            burn.put(right, "{id}/debuginfo")
+            both = sampled(burn, "--symbol-dir", folder, "--symbol-dir", right) if how == "id" else 1
+        finally:
+            done.set()
+            if watch:
+                watch.join()
+    assert not alone, f"{how}: {alone} of the samples have a name"
+    assert both > 0.9, f"{how}: {both} of the samples have a name from the next folder"
+    assert not opened, "a FIFO was opened"
+
+
+def arrives(layout, *wrong):
+    """A debug file that appears while systop runs: names soon after, in frames that had none. @wrong: first another
+    file is in its place."""
+    with Stripped(build_id=layout != "burn.debug") as burn, tempfile.TemporaryDirectory() as folder:
+        if wrong:
+            with Stripped() as another:
+                shutil.copy(another.debug, burn.put(folder, layout))
+        with Load(burn.path, "cpu", SECONDS) as load, subprocess.Popen(
+                [SYSTOP, "--folded=cpu", "-n", "30", "-d", str(INTERVAL), "-F", "499", "-p", str(load.pid), "--symbol-dir", folder],
+                stdout=subprocess.PIPE, text=True, env=environment()) as proc:
+            arrived = took = None
+            first = time.monotonic()
+            try:
+                for line in proc.stdout:
+                    named = any(f";{f}" in line for f in FUNCTIONS)
+                    now = time.monotonic()
+                    assert arrived or not named, line
+                    if named:
+                        took = now - arrived
+                        break
+                    if not arrived and now - first > 2.2:  # the first searches are over
+                        burn.put(folder, layout)
+                        arrived = time.monotonic()
+            finally:
+                proc.kill()
+    assert took and took < LATE, f"names after {took} s"
+    return f"names after {took:.2f} s"
+
+
+def folder_that_hangs():
+    """A folder that does not answer any more costs its own files' names: others on the program's file system have some."""
+    with Stripped() as burn, Fuse() as fuse, Load(burn.path, "cpu", SECONDS) as load, subprocess.Popen(
+            [SYSTOP, "--folded=cpu", "-n", "40", "-d", str(INTERVAL), "-F", "499", "--symbol-dir", fuse.mount],
+            stdout=subprocess.PIPE, text=True, env=environment()) as proc:
+        load.truth()
+        try:
+            assert any(line.startswith("burn;") and ";burn`fn_" in line for line in proc.stdout), "no frame without a name"
+            fuse.stop("all")
+            fuse.held(10)
+            shutil.copy(load_path("burn"), f"{burn.folder}/later")
+            with Load(f"{burn.folder}/later", "cpu", SECONDS):
+                assert any(line.startswith("later;") and ";alpha" in line for line in proc.stdout), "another program has no names"
+        finally:
+            fuse.stop("none")
+            proc.kill()
+
+
+def on_the_screen():
+    """The flamegraph has the command for a function without a name; what it brings to the cache is shown at once."""
+    with Stripped() as burn, tempfile.TemporaryDirectory() as folder, Load(burn.path, "cpu", SECONDS) as load, \
+            Terminal(120, 30, environment(DEBUGINFOD_CACHE_PATH=folder)) as t:
+        t.start("-p", str(load.pid), "-F", "499")
+        t.wait(rf"^> +{load.pid} ")
+        t.keys("f")
+        t.wait(r"\[burn`fn_")
+        t.type("/burn`fn_")
+        t.keys("Enter", "Escape", "Enter")
+        t.wait(rf"^get name debuginfod-find debuginfo {burn.id}$")
+        time.sleep(2.2)
+        burn.put(folder, "{id}/debuginfo")
+        arrived = time.monotonic()
+        t.wait(r"\[alpha +\]")
+        took = time.monotonic() - arrived
+        t.type("/alpha")
+        t.keys("Enter", "Escape", "Enter")
+        t.wait(r"^source +burn\.c:\d+")
+        assert "get name" not in t.screen(), t.screen()
+    assert took < LATE + 1, f"names after {took} s"
+    return f"names after {took:.2f} s"
+
+
+def bad_folders():
+    """A folder that is none: said before anything starts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/file"
+        open(path, "wb").close()
+        for given, said in ((path, "Not a directory"), (f"{folder}/none", "No such file or directory")):
+            for more in (["-b", "-n", "1"], []):
+                done = subprocess.run([SYSTOP, "--symbol-dir", folder, "--symbol-dir", given, *more], capture_output=True, text=True,
+                                      stdin=subprocess.DEVNULL, check=False)
+                assert done.returncode == 2 and not done.stdout, done
+                for part in (f'systop: cannot use --symbol-dir "{given}": {said}', "why: ", "fix: ", "ls -ld"):
+                    assert part in done.stderr, done.stderr
+        done = subprocess.run([SYSTOP, "-b", "-n", "1", *(["--symbol-dir", folder] * 9)], capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "at most 8" in done.stderr, done
+        os.chmod(folder, 0o700)
+        sudo = environment(SUDO_UID=str(USER), SUDO_GID=str(USER), SUDO_USER="somebody")
+        done = subprocess.run([SYSTOP, "-b", "-n", "1", "--symbol-dir", folder], capture_output=True, text=True, check=False, env=sudo)
+        assert done.returncode == 2 and "Permission denied" in done.stderr, f"root's folder for the user of sudo: {done}"
+
+
+def main():
+    tap = begin()
+    sudo = {"SUDO_UID": str(USER), "SUDO_GID": str(USER), "SUDO_USER": "somebody"}
+    tap.together([
+        ("DIR/.build-id/xx/yyyy.debug", place, ".build-id/{xx}/{yy}.debug"),
+        ("DIR/xx/yyyy.debug", place, "{xx}/{yy}.debug"),
+        ("DIR/BUILDID/debuginfo", place, "{id}/debuginfo"),
+        ("DIR/DEBUGLINKNAME", place, "burn.debug"),
+        ("$DEBUGINFOD_CACHE_PATH", lambda: cache("DEBUGINFOD_CACHE_PATH", "")),
+        ("$XDG_CACHE_HOME", lambda: cache("XDG_CACHE_HOME", "debuginfod_client")),
+        ("~/.cache of the user of sudo", lambda: cache("HOME", ".cache/debuginfod_client", **sudo)),
+        ("~/.cache of root", cache_of_root),
+        ("a debug file of another user", refused, "owner"),
+        ("a FIFO", refused, "fifo"),
+        ("a device", refused, "device"),
+        ("an empty file, as debuginfod leaves it", refused, "empty"),
+        ("a link that leads out of the folder", refused, "out"),
+        ("a debug file of another build", refused, "id"),
+        ("a debug file arrives", arrives, "{id}/debuginfo"),
+        ("a debug file arrives by its name", arrives, "burn.debug"),
+        ("a debug file replaces one of another build", arrives, ".build-id/{xx}/{yy}.debug", "wrong"),
+        ("a folder that hangs", folder_that_hangs),
+        ("a debug file arrives, on the screen", on_the_screen),
+        ("folders that are none", bad_folders),
+    ], 2)
+    tap.done()
+
+
+main()
