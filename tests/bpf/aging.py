@@ -55,7 +55,7 @@ def files_make_room(room, programs):
         systop.proc.terminate()
         lines = systop.rest()
     lost = lines[-1]["loss"]["files"]
-    worth = {name: sum(line["stacks"]["cpu"][name] or 0 for line in lines) for name in lines[0]["stacks"]["cpu"]}
+    worth = {name: sum(line["stacks"]["cpu"][name] or 0 for line in lines) for name in ("total_ns", "unwound_ns", "named_ns")}
     assert not lost, f"{lost} times no room"
     assert worth["unwound_ns"] > 0.8 * worth["total_ns"] and worth["named_ns"] > 0.7 * worth["total_ns"], worth
     return f"{programs} programs in {room - 1} places; of the last ones: {worth}"

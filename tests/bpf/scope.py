@@ -116,7 +116,8 @@ def moved_asleep(controller, one_thread):
     """Sleeping threads, and one that always has a CPU, are in the new cgroup within two refreshes."""
     name = f"systop-moved-{os.getpid()}"
     load, tids = sleepers()
-    with Cgroup(name, controller) as cgroup, load, spinner() as busy:
+    # Where only the v1 hierarchy had cgroups, systop would show that one.
+    with Cgroup(f"{name}-v2"), Cgroup(name, controller) as cgroup, load, spinner() as busy:
         places = [cgroup.child("from"), cgroup.child("to")]
         file = "cgroup.procs"
         if one_thread:
