@@ -52,6 +52,25 @@ static void on_moved(struct moves *m, const struct cgroup_move *e)
 	now->nr++;
 }
 
+static uint64_t last_move(const struct moved *moved, const struct slot *s)
+{
+	uint64_t at = 0;
+
+	for (int i = 0; i < moved->nr; i++)
+		if (moved->who[i].tid == (moved->who[i].process ? s->tgid : s->tid) && moved->who[i].at > at)
+			at = moved->who[i].at;
+	return at;
+}
+
+/* When a thread whose move was found was moved: a switch finds it only when the thread leaves its CPU or gets one, and what
+ * it did from the move on belongs to its new place. 0: unknown. */
+static uint64_t moved_at(const struct moves *m, const struct slot *s)
+{
+	uint64_t now = last_move(&m->now, s), before = last_move(&m->before, s);
+
+	return m->at ? m->at : now > before ? now : before;
+}
+
 static int on_event(void *arg, void *data, size_t size)
 {
 	struct cgroup_move e = { 0 };
@@ -62,7 +81,7 @@ static int on_event(void *arg, void *data, size_t size)
 	if (!e.slot)
 		on_moved(m, &e);
 	else if (size >= sizeof(e) && !m->err)
-		m->err = slots_moved(m->slots, e.slot, &e.was, m->at);
+		m->err = slots_moved(m->slots, e.slot, &e.was, moved_at(m, &e.was));
 	return 0;
 }
 
