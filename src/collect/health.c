@@ -37,8 +37,8 @@ void health_programs(struct health *h, const struct collect *c, const struct bpf
 void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS])
 {
 	static const char *const names[STACK_ENDS] = {
-		[STACK_COMPLETE] = "at a root",       [STACK_TRUNCATED] = "caller unknown",
-		[STACK_UNREADABLE] = "not readable",  [STACK_NO_CODE] = "no code there",
+		[STACK_COMPLETE] = "at a root",       [STACK_TRUNCATED] = "caller not found",
+		[STACK_UNREADABLE] = "memory not readable",  [STACK_NO_CODE] = "no code there",
 		[STACK_TOO_DEEP] = "too deep",        [STACK_NO_RULE] = "no rule",
 		[STACK_EXEC] = "inside execve",
 	};

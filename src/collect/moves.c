@@ -52,6 +52,7 @@ static void on_moved(struct moves *m, const struct cgroup_move *e)
 	now->nr++;
 }
 
+/* When the kernel last reported a move of the thread, or of its process; 0: never. */
 static uint64_t last_move(const struct moved *moved, const struct slot *s)
 {
 	uint64_t at = 0;

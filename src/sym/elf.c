@@ -24,9 +24,6 @@
 /* Names of larger tables stay in the file. */
 #define COPIED_MAX (4U << 20)
 
-/* A file with more segments is a core file, or broken. */
-#define SEGMENTS_MAX 65535
-
 enum rank { RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
 /* --- Segments */
@@ -38,7 +35,7 @@ void elf_segments_read(const struct elf_file *f, struct elf_segments *s)
 
 	s->nr = 0;
 	elf_getphdrnum(f->elf, &nr);
-	for (size_t i = 0; i < nr && i < SEGMENTS_MAX && s->nr < (int)(sizeof(s->at) / sizeof(s->at[0])); i++) {
+	for (size_t i = 0; i < nr && i < ELF_SEGMENTS_MAX && s->nr < (int)(sizeof(s->at) / sizeof(s->at[0])); i++) {
 		if (!gelf_getphdr(f->elf, i, &p))
 			break;
 		if (p.p_type == PT_LOAD && p.p_flags & PF_X)

@@ -21,6 +21,9 @@ struct elf_file {
 	size_t nr_sections;
 };
 
+/* A file with more segments is a core file, or broken. */
+#define ELF_SEGMENTS_MAX 65535
+
 /* elf_file_open - 0 or -errno; -ENOEXEC: not an ELF file of this machine's byte order. */
 int elf_file_open(struct elf_file *f, int fd);
 

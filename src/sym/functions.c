@@ -10,9 +10,6 @@
 #include "sym/elf_file.h"
 #include "sym/reader.h"
 
-/* A file with more segments is a core file, or broken. */
-#define SEGMENTS_MAX 65535
-
 /* The only encoding of the table that linkers write: pairs of 4 bytes, relative to the start of .eh_frame_hdr. */
 #define TABLE_ENCODING (DW_EH_PE_datarel | DW_EH_PE_sdata4)
 
@@ -35,7 +32,7 @@ static bool find_header(const struct elf_file *f, GElf_Phdr *header)
 	size_t nr = 0;
 
 	elf_getphdrnum(f->elf, &nr);
-	for (size_t i = 0; i < nr && i < SEGMENTS_MAX && gelf_getphdr(f->elf, i, header); i++)
+	for (size_t i = 0; i < nr && i < ELF_SEGMENTS_MAX && gelf_getphdr(f->elf, i, header); i++)
 		if (header->p_type == PT_GNU_EH_FRAME)
 			return true;
 	return false;
@@ -48,7 +45,7 @@ static bool find_segment(const struct elf_file *f, uint64_t address, struct func
 	GElf_Phdr p;
 
 	elf_getphdrnum(f->elf, &nr);
-	for (size_t i = 0; i < nr && i < SEGMENTS_MAX && gelf_getphdr(f->elf, i, &p); i++) {
+	for (size_t i = 0; i < nr && i < ELF_SEGMENTS_MAX && gelf_getphdr(f->elf, i, &p); i++) {
 		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
 			continue;
 		*s = (struct functions_segment){ p.p_offset, p.p_filesz, p.p_vaddr };
@@ -187,7 +184,7 @@ bool functions_find(const struct functions *t, int fd, uint64_t address, struct 
 	struct entry e = { 0 };
 	uint64_t at;
 
-	/* Two functions in one place: which one runs is unknown, and its FDE decides, or none does. */
+	/* An entry counts only as far as its FDE says the same. */
 	return t->nr && wanted == (int32_t)wanted && search(t, fd, wanted, &at, &e) &&
 	       read_fde(t, fd, t->address + e.fde, r) && r->from == t->address + e.from && address >= r->from &&
 	       address < r->to;

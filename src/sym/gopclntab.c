@@ -225,14 +225,14 @@ static int find_table(const struct elf_file *f, struct table *t)
 /* --- Functions */
 
 /* A table that is being read. */
-struct reader {
+struct reading {
 	const struct elf_file *file;
 	struct table table;
 	struct window functions, more;
 };
 
 /* The @bytes at a place, which are few. NULL: they are not all there. */
-static const uint8_t *peek(const struct reader *r, struct window *w, uint64_t at, uint64_t bytes)
+static const uint8_t *peek(const struct reading *r, struct window *w, uint64_t at, uint64_t bytes)
 {
 	const struct table *t = &r->table;
 	uint64_t part;
@@ -250,7 +250,7 @@ static const uint8_t *peek(const struct reader *r, struct window *w, uint64_t at
 }
 
 /* What there is more of a function begins with its entry again, and the place of its name. */
-static int add_function(struct reader *r, uint64_t i, const struct elf_names *n, struct symtab *to)
+static int add_function(struct reading *r, uint64_t i, const struct elf_names *n, struct symtab *to)
 {
 	const struct table *t = &r->table;
 	uint64_t bytes = t->entry_bytes, entry, next, place;
@@ -270,7 +270,7 @@ static int add_function(struct reader *r, uint64_t i, const struct elf_names *n,
 	return symtab_add_at(to, t->text + entry, next - entry, n->at + place, n->in_file, 0);
 }
 
-static int begin(const struct reader *r, struct symtab *to, struct elf_progress *p)
+static int begin(const struct reading *r, struct symtab *to, struct elf_progress *p)
 {
 	const struct table *t = &r->table;
 	int err = symtab_reserve(to, t->nr);
@@ -280,7 +280,7 @@ static int begin(const struct reader *r, struct symtab *to, struct elf_progress 
 
 int gopclntab_read(const struct elf_file *f, struct symtab *t, struct elf_progress *p)
 {
-	static struct reader r;
+	static struct reading r;
 	int err;
 
 	r.file = f;

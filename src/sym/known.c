@@ -212,7 +212,8 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 	k->step = KNOWN_IDLE;
 	k->read = true;
 	k->closed = false;
-	k->whole = what == SYMBOLS_DEBUG && (err || !k->debug_found.whole) ? k->whole : found->whole;
+	if (what != SYMBOLS_DEBUG || (!err && found->whole))
+		k->whole = found->whole;
 	a->symbols = k->symtab.nr;
 	a->whole = found->whole;
 	a->lines = found->lines;

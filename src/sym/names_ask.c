@@ -18,11 +18,6 @@
 /* With more processes that have JIT code and no file of names, each is looked for less often: 40 a second in all. */
 #define MISSING_OFTEN 16
 
-static bool grows(const struct names *n, const struct file *f)
-{
-	return f == &n->kernel || f->id & JIT_FILE;
-}
-
 /* Reading a file is given up after this many slices: a second of CPU time for each 5. */
 #define SLICES_MAX 150
 
@@ -95,7 +90,7 @@ static void want_unknown(struct names *n, struct file *f)
 /* What a file's symbols need next; -1: nothing. */
 static int need_of(struct names *n, struct file *f)
 {
-	if (grows(n, f))
+	if (file_grows(n, f))
 		want_unknown(n, f);
 	if (f->nr_wanted && f->state == FILE_BAD)
 		file_forget_wanted(n, f);
@@ -216,7 +211,7 @@ static void files_again(struct names *n)
 		if (f->state == FILE_OPEN || f->state == FILE_READY || f->state == FILE_READING ||
 		    f->state == FILE_DEBUG || f->state == FILE_DEBUG_READING)
 			f->state = FILE_CLOSED;
-		if (!grows(n, f))
+		if (!file_grows(n, f))
 			file_want_unnamed(n, f);
 	}
 	n->nr_held = 0;
@@ -386,7 +381,7 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 	if (a->what != n->request.what)
 		return false;
 	if (a->what == SYMBOLS_RESOLVE && bytes == sizeof(a->loaded) && a->loaded.err == -ESTALE && a->loaded.file == f->id &&
-	    !grows(n, f)) {
+	    !file_grows(n, f)) {
 		read_again(n, f);
 		return true;
 	}

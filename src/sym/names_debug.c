@@ -24,11 +24,6 @@
 #define FOLDERS_PAUSE_NS 10000000000ULL
 #define FOLDERS_PAUSES 5
 
-static bool grows(const struct names *n, const struct file *f)
-{
-	return f == &n->kernel || f->id & JIT_FILE;
-}
-
 /* Whether a debug information file can bring more names. */
 static bool lacks_names(const struct file *f)
 {
@@ -37,7 +32,7 @@ static bool lacks_names(const struct file *f)
 
 void file_unnamed(struct names *n, struct file *f, uint64_t at)
 {
-	if (grows(n, f) || (lacks_names(f) && f->nr_unknown < UNNAMED_MAX))
+	if (file_grows(n, f) || (lacks_names(f) && f->nr_unknown < UNNAMED_MAX))
 		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
 }
 

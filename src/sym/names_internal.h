@@ -117,6 +117,12 @@ struct names {
 	uint64_t generation; /* raised for each name learnt */
 };
 
+/* file_grows - whether its symbols grow while in use, as the kernel's and JIT compilers' do. */
+static inline bool file_grows(const struct names *n, const struct file *f)
+{
+	return f == &n->kernel || f->id & JIT_FILE;
+}
+
 /* names.c: */
 
 /* names_learn - sets the name of a place in a file; "": it has none. */

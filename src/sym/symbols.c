@@ -182,10 +182,10 @@ static void resolve(int socket, const struct symbols_request *r)
 	static struct symbols_names a;
 	char buf[SYMTAB_NAME_MAX];
 	/* A JIT compiler's file is read again anyway when a name is missing. */
-	int kind = r->file && !(r->file & JIT_FILE) && (!k || !k->read) ? -ESTALE : 0;
+	int kind = r->file && !(r->file & JIT_FILE) && (!k || !k->read) ? -ESTALE : NAME_NONE;
 
 	a = (struct symbols_names){ .what = SYMBOLS_RESOLVE, .file = r->file };
-	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH && kind >= 0; i++) {
+	for (uint32_t i = 0; kind >= 0 && i < r->nr && i < SYMBOLS_BATCH; i++) {
 		kind = find_name(r, k, r->at[i], buf);
 		if (kind < 0)
 			break;
