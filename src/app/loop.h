@@ -8,7 +8,7 @@
 
 /*
  * The main loop: one thread, epoll over a timer for refreshes, one for harvests, signals and the terminal. It knows no
- * collector and no screen; main.c connects them.
+ * collector and no screen; run.c connects them.
  */
 
 enum loop_verdict {
