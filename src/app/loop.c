@@ -21,7 +21,7 @@ struct loop {
 	const struct loop_options *o;
 	const struct loop_ops *ops;
 	void *arg;
-	int epoll_fd, signal_fd, tick_fd, harvest_fd;
+	int epoll_fd, signal_fd, tick_fd, harvest_fd, end_fd; /* end_fd: -1: none */
 	int *signal, *status;
 	bool child_ended, sending;
 };
@@ -94,11 +94,14 @@ static int loop_open(struct loop *l)
 	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->tick_fd = timer_new(l->o->first_ns, l->o->interval_ns);
 	l->harvest_fd = timer_new(HARVEST_NS, HARVEST_NS);
+	l->end_fd = l->o->duration_ns ? timer_new(l->o->duration_ns, 0) : -1;
 	err = loop_watch(l, l->signal_fd);
 	if (!err)
 		err = loop_watch(l, l->tick_fd);
 	if (!err)
 		err = loop_watch(l, l->harvest_fd);
+	if (!err && l->o->duration_ns)
+		err = loop_watch(l, l->end_fd);
 	if (!err && l->o->terminal_fd >= 0)
 		err = loop_watch(l, l->o->terminal_fd);
 	for (int i = 0; !err && i < LOOP_WORK_FDS; i++)
@@ -109,7 +112,7 @@ static int loop_open(struct loop *l)
 
 static void loop_close(struct loop *l)
 {
-	const int fds[] = { l->epoll_fd, l->signal_fd, l->tick_fd, l->harvest_fd };
+	const int fds[] = { l->epoll_fd, l->signal_fd, l->tick_fd, l->harvest_fd, l->end_fd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
@@ -199,6 +202,14 @@ static bool is_work(const struct loop *l, int fd)
 	return false;
 }
 
+/* The duration is over. */
+static enum loop_verdict loop_ends(struct loop *l)
+{
+	enum loop_verdict verdict = l->ops->last ? l->ops->last(l->arg) : LOOP_GO_ON;
+
+	return verdict == LOOP_GO_ON ? LOOP_STOP : verdict;
+}
+
 static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev)
 {
 	int fd = ev->data.fd;
@@ -209,6 +220,8 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 		return timer_fired(fd) ? l->ops->harvest(l->arg) : LOOP_GO_ON;
 	if (fd == l->tick_fd)
 		return timer_fired(fd) ? l->ops->tick(l->arg) : LOOP_GO_ON;
+	if (fd == l->end_fd)
+		return loop_ends(l);
 	if (is_work(l, fd))
 		return l->ops->work(l->arg);
 	if (l->o->terminal_fd >= 0 && ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
@@ -264,7 +277,8 @@ static enum loop_verdict loop_once(struct loop *l)
 enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
 			   int *signal, int *status)
 {
-	struct loop l = { o, ops, arg, -1, -1, -1, -1, signal, status, false, false };
+	struct loop l = { .o = o, .ops = ops, .arg = arg, .epoll_fd = -1, .signal_fd = -1, .tick_fd = -1, .harvest_fd = -1,
+			  .end_fd = -1, .signal = signal, .status = status };
 	enum loop_verdict verdict = LOOP_GO_ON;
 	int err = loop_open(&l);
 

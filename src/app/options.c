@@ -30,6 +30,32 @@ static error_t parse_exporter(struct options *o, int key, const char *arg)
 	return e ? options_set_exporter(o, e, arg) : ARGP_ERR_UNKNOWN;
 }
 
+static const char not_a_command[] = "the command to run must follow --";
+
+/* "-b 5 3", as of vmstat: the interval and the number of refreshes. */
+static error_t parse_number_of_refreshes(struct options *o, const char *arg, bool before_command)
+{
+	if (!before_command || o->nr_numbers == 2 || strspn(arg, "0123456789.") != strlen(arg) || !*arg)
+		return ARGP_ERR_UNKNOWN; /* argp then asks with ARGP_KEY_ARGS */
+	if (!o->nr_numbers++)
+		o->numbers = arg;
+	return o->nr_numbers == 1 ? options_set_delay(o, arg) : options_set_iterations(o, arg);
+}
+
+/* What depends on more than one option, whatever their order. Returns 0, EINVAL after fail(), or ENOMEM. */
+static int together(struct options *o)
+{
+	if (o->nr_numbers && !options_need(o, EXPORT_TICKS))
+		return options_bad_value("the command line", o->numbers, not_a_command);
+	if (o->output == OUTPUT_SCREEN && o->save_path && o->duration_ns) {
+		const char *path = o->save_path;
+
+		o->save_path = NULL;
+		return options_set_exporter(o, &export_trace, path);
+	}
+	return 0;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -41,6 +67,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return -VEC_PUSH(o->cgroups, o->nr_cgroups, o->cgroups_room, (const char *)arg);
 	case 'p':
 		return options_add_pids(o, arg);
+	case 't':
+		return options_add_tids(o, arg);
+	case 'H':
+		return options_add_setting(o, "-H", "view", "start", "threads");
 	case 'u':
 		return -VEC_PUSH(o->users, o->nr_users, o->users_room, (const char *)arg);
 	case 'd':
@@ -119,6 +149,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->shell = arg;
 		return options_set_output(o, OUTPUT_COMPLETIONS);
 	case KEY_CHECK:
+		o->check = true;
 		return options_set_output(o, OUTPUT_CHECK);
 	case KEY_LIST_CGROUPS:
 		return options_set_output(o, OUTPUT_LIST_CGROUPS);
@@ -130,11 +161,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_USAGE:
 		argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
 		return 0;
+	case ARGP_KEY_ARG:
+		return parse_number_of_refreshes(o, arg, strcmp(state->argv[state->next - 2], "--"));
 	case ARGP_KEY_ARGS:
-		/* Words that follow no option are a command only after "--". */
+		/* Other words that follow no option are a command only after "--". */
 		if (strcmp(state->argv[state->next - 1], "--"))
 			return options_bad_value("the command line", state->argv[state->next],
-					 "the command to run must follow --");
+					 not_a_command);
 		o->command = state->argv + state->next;
 		state->next = state->argc;
 		return 0;
@@ -149,7 +182,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	const struct argp argp = {
 		.options = options_table(),
 		.parser = parse_option,
-		.args_doc = "[-- COMMAND [ARG...]]",
+		.args_doc = "[-b [SEC [N]]] [-- COMMAND [ARG...]]",
 		.doc = "Shows live where the time of every cgroup, process and thread goes."
 		       "\vsystop only looks: it never kills, renices or moves anything.\n"
 		       "Exit status: 0 ok, 1 failure, 2 usage, 3 kernel, 4 permission, "
@@ -162,13 +195,14 @@ int options_parse(int argc, char **argv, struct options *o)
 				.window_s = WINDOW_DEFAULT_S, .trigger_limit = TRIGGER_LIMIT, .wait_ns = WAIT_DEFAULT_NS };
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
-	return -err;
+	return err ? -err : -together(o);
 }
 
 void options_fini(struct options *o)
 {
 	free(o->cgroups);
 	free(o->pids);
+	free(o->tids);
 	free(o->users);
 	free(o->settings);
 	for (size_t i = 0; i < o->nr_symbol_dirs; i++)

@@ -20,6 +20,9 @@
 
 #define INTERVAL_MIN_NS 100000000ULL
 #define INTERVAL_MAX_NS 60000000000ULL
+
+/* A hundred years: clocks do not overflow. */
+#define DURATION_MAX_NS (100ULL * 365 * 24 * 3600 * 1000000000)
 #define FREQUENCY_MAX 9999
 #define WINDOW_MAX_S 600
 #define MAX_MEM_LEAST (1U << 20)
@@ -35,9 +38,9 @@ int options_bad_value(const char *option, const char *value, const char *wanted)
 	return EINVAL;
 }
 
-int options_add_pids(struct options *o, const char *arg)
+/* Adds numbers of processes or threads, separated by commas, to a list. */
+static int add_numbers(const char *option, const char *arg, const char *wanted, pid_t **list, size_t *nr, size_t *room)
 {
-	static const char wanted[] = "process numbers, separated by commas, are wanted";
 	const char *at = arg;
 
 	for (;;) {
@@ -47,13 +50,23 @@ int options_add_pids(struct options *o, const char *arg)
 		errno = 0;
 		pid = strtol(at, &end, 10);
 		if (errno || end == at || pid <= 0 || pid > 1 << 22 || (*end && *end != ','))
-			return options_bad_value("-p", arg, wanted);
-		if (VEC_PUSH(o->pids, o->nr_pids, o->pids_room, (pid_t)pid))
+			return options_bad_value(option, arg, wanted);
+		if (VEC_PUSH(*list, *nr, *room, (pid_t)pid))
 			return ENOMEM;
 		if (!*end)
 			return 0;
 		at = end + 1;
 	}
+}
+
+int options_add_pids(struct options *o, const char *arg)
+{
+	return add_numbers("-p", arg, "process numbers, separated by commas, are wanted", &o->pids, &o->nr_pids, &o->pids_room);
+}
+
+int options_add_tids(struct options *o, const char *arg)
+{
+	return add_numbers("-t", arg, "thread numbers, separated by commas, are wanted", &o->tids, &o->nr_tids, &o->tids_room);
 }
 
 /* A whole number within bounds. Returns 0 or -EINVAL. */
@@ -77,8 +90,8 @@ int options_set_table_mem(struct options *o, const char *arg)
 
 int options_set_duration(struct options *o, const char *arg)
 {
-	if (parse_duration(arg, INTERVAL_MIN_NS, WINDOW_MAX_S * 1000000000ULL, &o->duration_ns))
-		return options_bad_value("--duration", arg, "0.1 to 600 seconds are wanted, as 10 or 500ms");
+	if (parse_duration(arg, INTERVAL_MIN_NS, DURATION_MAX_NS, &o->duration_ns))
+		return options_bad_value("--duration", arg, "0.1 seconds or more are wanted: 10, 500ms, 5m or 2h");
 	return 0;
 }
 
@@ -169,8 +182,8 @@ int options_set_frequency(struct options *o, const char *arg)
 {
 	long hz;
 
-	if (parse_number(arg, 1, FREQUENCY_MAX, &hz))
-		return options_bad_value("-F", arg, "samples a second, 1 to 9999, are wanted");
+	if (parse_number(arg, 0, FREQUENCY_MAX, &hz))
+		return options_bad_value("-F", arg, "samples a second, 1 to 9999, are wanted, or 0 for none");
 	o->frequency = hz;
 	return 0;
 }

@@ -28,12 +28,13 @@
 #include "save/save.h"
 #include "sym/names.h"
 #include "tui/screen/tui.h"
+#include "util/clock.h"
 #include "util/fail.h"
 
 /* Time to the first tick: the screen does not stay empty for a whole interval. */
 #define FIRST_NS 50000000
 
-/* The processes of -p have ended: a table or JSON ends, too; the screen stays. */
+/* The processes of -p, and the threads of -t, have ended: a table or JSON ends, too; the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 {
 	char when[16], what[192];
@@ -45,7 +46,8 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 	localtime_r(&t->wall.tv_sec, &tm);
 	strftime(when, sizeof(when), "%H:%M:%S", &tm);
 	snprintf(what, sizeof(what), "%s exited by %s",
-		 s->target.nr_pidfds > 1 ? "all processes of -p" : s->target.last, when);
+		 s->target.nr_watched == 1 ? s->target.last :
+		 !s->target.nr_tids ? "all processes of -p" : "all processes and threads of -p and -t", when);
 	if (s->options.output == OUTPUT_SCREEN) {
 		log_line("%s", what);
 		tui_notice(s->tui, "%s", what);
@@ -131,6 +133,7 @@ enum loop_verdict run_tick(void *arg)
 	const struct tick *t;
 	int err = 0;
 
+	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
 	target_refresh(&s->target, s->collect);
 	if (options_need(o, EXPORT_SAMPLES))
 		collect_sleepers(s->collect);
@@ -161,6 +164,18 @@ enum loop_verdict run_tick(void *arg)
 	if (verdict != LOOP_GO_ON)
 		return verdict;
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
+}
+
+/* At the end of --duration: the part of an interval that is left, unless it is next to nothing, as a refresh came just
+ * before. */
+#define LAST_LEAST 20 /* parts of an interval */
+
+static enum loop_verdict on_last(void *arg)
+{
+	struct systop *s = arg;
+	uint64_t since = clock_ns(CLOCK_MONOTONIC) - s->tick_ns;
+
+	return options_need(&s->options, EXPORT_TICKS) && since >= s->options.interval_ns / LAST_LEAST ? run_tick(s) : LOOP_GO_ON;
 }
 
 /* The result of the last write of a file of refreshes. */
@@ -264,6 +279,7 @@ static const struct loop_ops screen_ops = {
 
 static const struct loop_ops batch_ops = {
 	.tick = run_tick,
+	.last = on_last,
 	.harvest = on_harvest,
 	.work = on_work,
 	.save = on_save,
@@ -346,6 +362,8 @@ int run(struct systop *s)
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;
+		else
+			o.duration_ns = s->options.duration_ns;
 		o.child = s->command.pid;
 		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
 		verdict = finish_output(s, verdict, &signal_number);

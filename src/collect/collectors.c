@@ -329,7 +329,7 @@ static void scope_configure(struct systop *skel, struct load *l)
 	const struct collect_options *o = l->options;
 
 	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
-				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
+				    (o->nr_pids || o->nr_tids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
 	for (size_t i = 0; i < o->nr_cgroups; i++)
 		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
 }
