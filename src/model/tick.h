@@ -198,6 +198,7 @@ enum { HOST_LOADS = 3 };
 
 struct host_state {
 	uint64_t mem_total, mem_available;  /* bytes */
+	uint64_t mem_free;                  /* available is this, and what caches can give back */
 	uint64_t swap_total, swap_used;
 	uint64_t load[HOST_LOADS];          /* means of 1, 5 and 15 minutes, in hundredths */
 	uint64_t uptime_ns;                 /* since boot, with the time in suspend */

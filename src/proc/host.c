@@ -28,6 +28,7 @@ static void read_memory(FILE *f, struct host_state *h)
 	} of[] = {
 		{ "MemTotal:", &h->mem_total },
 		{ "MemAvailable:", &h->mem_available },
+		{ "MemFree:", &h->mem_free },
 		{ "SwapTotal:", &h->swap_total },
 		{ "SwapFree:", &swap_free },
 	};
