@@ -111,7 +111,7 @@ static void first_view(struct screen *s)
 	if (id == VIEW_COUNT)
 		return;
 	s->current = id;
-	if (way)
+	if (way && s->base[id].view->show_as)
 		s->base[id].view->show_as(s->base[id].state, way);
 }
 
