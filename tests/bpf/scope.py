@@ -18,6 +18,7 @@ INTERVAL = "1" if GUEST else "0.5"
 
 
 NUMBERS = itertools.count(10)
+os.environ["LOAD_PERCENT"] = "10"  # they are in scope or not, whatever they do
 
 
 def own(name):
