@@ -24,6 +24,7 @@ struct loop {
 	int epoll_fd, signal_fd, tick_fd, harvest_fd, end_fd; /* end_fd: -1: none */
 	int *signal, *status;
 	bool child_ended, sending;
+	uint64_t interval_ns; /* of tick_fd */
 };
 
 static sigset_t loop_signals(void)
@@ -61,15 +62,21 @@ void loop_suspend(const struct loop_ops *ops, void *arg)
 		ops->resume(arg);
 }
 
-static int timer_new(uint64_t first_ns, uint64_t ns)
+static int timer_set(int fd, uint64_t first_ns, uint64_t ns)
 {
 	struct itimerspec its = {
 		.it_value = { first_ns / 1000000000, first_ns % 1000000000 },
 		.it_interval = { ns / 1000000000, ns % 1000000000 },
 	};
+
+	return timerfd_settime(fd, 0, &its, NULL);
+}
+
+static int timer_new(uint64_t first_ns, uint64_t ns)
+{
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
-	if (fd >= 0 && timerfd_settime(fd, 0, &its, NULL)) {
+	if (fd >= 0 && timer_set(fd, first_ns, ns)) {
 		close(fd);
 		return -1;
 	}
@@ -233,6 +240,17 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 	return l->ops->input(l->arg);
 }
 
+/* The interval may have changed: the next tick is one from now. */
+static void loop_pace(struct loop *l)
+{
+	uint64_t ns = l->ops->interval ? l->ops->interval(l->arg) : l->interval_ns;
+
+	if (ns == l->interval_ns)
+		return;
+	l->interval_ns = ns;
+	timer_set(l->tick_fd, ns, ns);
+}
+
 static bool loop_unfinished(const struct loop *l)
 {
 	return l->ops->unfinished && l->ops->unfinished(l->arg);
@@ -270,6 +288,7 @@ static enum loop_verdict loop_once(struct loop *l)
 			verdict = LOOP_STOP;
 	}
 	loop_watch_output(l);
+	loop_pace(l);
 	turns_end();
 	return verdict;
 }
@@ -278,7 +297,7 @@ enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *
 			   int *signal, int *status)
 {
 	struct loop l = { .o = o, .ops = ops, .arg = arg, .epoll_fd = -1, .signal_fd = -1, .tick_fd = -1, .harvest_fd = -1,
-			  .end_fd = -1, .signal = signal, .status = status };
+			  .end_fd = -1, .interval_ns = o->interval_ns, .signal = signal, .status = status };
 	enum loop_verdict verdict = LOOP_GO_ON;
 	int err = loop_open(&l);
 

@@ -27,6 +27,7 @@ struct loop_ops {
 	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
 	void (*save)(void *arg);                 /* SIGUSR1 */
+	uint64_t (*interval)(void *arg);         /* ns between ticks from now on; may be NULL: it does not change */
 	bool (*unsent)(void *arg);               /* whether output waits for its reader */
 	enum loop_verdict (*send)(void *arg);    /* which accepts more of it now */
 	bool (*unfinished)(void *arg);           /* whether a turn ended before its output was complete */

@@ -264,6 +264,12 @@ static void on_resize(void *arg)
 	tui_resize(((struct systop *)arg)->tui);
 }
 
+/* Between refreshes of the screen, which d changes. */
+static uint64_t on_interval(void *arg)
+{
+	return tui_delay(((struct systop *)arg)->tui);
+}
+
 static const struct loop_ops screen_ops = {
 	.tick = run_tick,
 	.harvest = on_harvest,
@@ -275,6 +281,7 @@ static const struct loop_ops screen_ops = {
 	.resize = on_resize,
 	.suspend = on_suspend,
 	.resume = on_resume,
+	.interval = on_interval,
 };
 
 static const struct loop_ops batch_ops = {

@@ -96,7 +96,7 @@ def keys():
         t.keys("N")
         t.wait("sort TID asc")
         t.keys("?")
-        t.wait("^Keys")
+        t.wait("^Keys here")
         t.keys("q")
         t.wait(r"TID\^? S")
         t.keys("G")

@@ -43,7 +43,7 @@ enum place_kind {
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show their time on each CPU") \
 	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: reread the recorder for this source") \
-	_(FLAME,      "flame",       IN_OTHERS,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
+	_(FLAME,      "flame",       IN_OTHERS,   "f",          "f b",        "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
 	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds, or those selected, as a Perfetto trace; Esc cancels") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_GRAPH,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
 	_(FLAME_OUT,  "flame-out",   IN_GRAPH,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
@@ -81,6 +81,7 @@ enum place_kind {
 	_(MATCH_NEXT, "next-match",  IN_SEARCH,  "n",          "n",          "n",        "",        "next match of the search") \
 	_(MATCH_PREV, "previous-match", IN_SEARCH, "N",        "N",          "N",        "",        "previous match of the search") \
 	_(FILTER,     "filter",      IN_TABLES,  "\\ F4 &",    "F4 \\ &",    "\\ F4 &",  "filter",  "show only what matches: cg:api !kworker cpu>5 runq.p99>1ms state=D") \
+	_(USER,       "user",        IN_TABLES,  "u",          "u",          "u",        "",        "show only what belongs to a user, chosen from a list") \
 	_(CLEAR,      "clear",       IN_NAMES,   "=",          "=",          "= ^L",     "",        "clear filter and search") \
 	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "follow the selected row") \
 	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \
@@ -91,18 +92,19 @@ enum place_kind {
 	_(FOLD,       "fold",        IN_TABLES,  "-",          "-",          "-",        "",        "tree: fold") \
 	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \
 	_(UNFOLD_ALL, "unfold-all",  IN_TABLES,  "*",          "*",          "*",        "",        "tree: unfold everything") \
-	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 .",       ".",        "sort",    "choose the column to sort by") \
+	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 , .",     ".",        "sort",    "choose the column to sort by") \
 	_(SORT_LEFT,  "sort-left",   IN_SORTED,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
 	_(SORT_RIGHT, "sort-right",  IN_SORTED,  ">",          ">",          ">",        "",        "sort by the column to the right") \
 	_(INVERT,     "invert",      IN_SORTED,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
 	_(SORT_RUN,   "sort-run",    IN_TABLES,  "P",          "P",          "P",        "",        "sort by RUN%") \
-	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "M",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
+	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "X",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
 	_(SORT_P99,   "sort-p99",    IN_TABLES,  "L",          "L",          "L",        "",        "sort by RQ-P99") \
 	_(SORT_D,     "sort-d",      IN_TABLES,  "D",          "D",          "D",        "",        "sort by D%") \
 	_(SORT_ID,    "sort-id",     IN_TABLES,  "N",          "N",          "N",        "",        "sort by TID, PID or path (while searching: previous match)") \
-	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 o",       "O F2",     "options", "columns, units, theme, mouse") \
+	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 S C o",   "O F2",     "options", "columns, units, theme, mouse") \
 	_(UNITS,      "units",       IN_VIEWS,   "E",          "E",          "E",        "",        "times as % of the interval, as time, or per second") \
-	_(MOUSE,      "mouse",       IN_OTHERS,    "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(MOUSE,      "mouse",       IN_OTHERS,    "m",          "^O",         "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(DELAY,      "delay",       IN_VIEWS,   "d",          "d",          "d",        "",        "how often the screen is refreshed: every 0.1 to 60 seconds") \
 	_(WRITE,      "write",       IN_ALL,     "W",          "W",          "W",        "",        "write the config file") \
 	_(DOWN,       "down",        IN_ALL,     "j Down",     "Down j",     "j Down",   "",        "down") \
 	_(UP,         "up",          IN_ALL,     "k Up",       "Up k",       "k Up",     "",        "up") \
@@ -134,6 +136,13 @@ struct action_info {
 };
 
 extern const struct action_info actions[ACTION_NONE];
+
+/* Keys of htop that mean something else here, or nothing, also in its preset, and why. Ends with NULL. */
+struct absent {
+	const char *keys, *why;
+};
+
+extern const struct absent htop_absent[];
 
 /* Names of the presets.
  * action_find - the action with this name in the config; ACTION_NONE: none. */

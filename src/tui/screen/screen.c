@@ -147,6 +147,7 @@ void screen_free(struct screen *s)
 	while (s->depth)
 		place_close(&s->deeper[--s->depth]);
 	filter_free(s->filter);
+	menu_fini(&s->menu);
 	tick_put(s->shown);
 	tick_put(s->newest);
 	free(s);

@@ -61,7 +61,8 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 	struct health health = { 0 };
 
 	if (s->overlay == OVERLAY_HELP) {
-		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap));
+		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap, 1 << screen_here(s)->id | IN_SEARCH,
+								s->settings.preset == PRESET_HTOP));
 		return;
 	}
 	s->host->health(s->host->arg, &health);
