@@ -77,7 +77,8 @@ static int start_save(struct systop *s)
 		.source = &s->host.source,
 		.uname = &s->uts,
 		.scope = s->target.text,
-		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
+		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_tids ||
+			  s->options.nr_users || s->options.command,
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
 		.window_s = s->options.window_s,

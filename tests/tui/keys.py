@@ -33,7 +33,7 @@ def actions():
 
 def every_key(width, height):
     views = {"threads": [], "processes": ["H"], "tree": ["t"], "cgroups": ["2"], "system": ["7"],
-             "irq": ["6"], "irq source": ["6", "Enter"], "latency": ["4"], "subsecond": ["4", "s"], "waits": ["8"],
+             "irq": ["6"], "flame of all": ["3"], "irq source": ["6", "Enter"], "latency": ["4"], "subsecond": ["4", "s"], "waits": ["8"],
              "detail": ["1", "Enter"], "help": ["?"], "health": ["!"], "options": ["o"],
              "columns": ["o", "Enter"], "sort": ["."]}
     with Terminal(width, height) as t:
