@@ -68,7 +68,7 @@ enum {
 #define GROUP_EXPORTERS 2
 static const struct argp_option own_options[] = {
 	{ 0, 0, 0, 0, "What to show:", 1 },
-	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, or a unique part of a name (repeatable)", 1 },
+	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, a unit, container or pod, or a unique part of a name (repeatable)", 1 },
 	{ "pid", 'p', "PID[,PID...]", 0, "only these processes, their threads, and what they fork from now on (repeatable)", 1 },
 	{ "user", 'u', "USER", 0, "only this user's threads (repeatable)", 1 },
 	{ "delay", 'd', "SEC", 0, "refresh interval, 0.1 to 60 (default 1; also 500ms)", 1 },
