@@ -223,17 +223,19 @@ static bool is_below(const struct cgroup *c, const struct cgroup *top)
 	return false;
 }
 
-/* " (web)", behind its path, for what people do not know by that. */
+/* " (container web 3f2a91c04b7e)", behind its path, for what people do not know by that. */
 static const char *called(const struct cgroup *c, char *buf, size_t size)
 {
 	const struct owner *o = c->owner;
-	const char *name = !o || o->kind < OWNER_CONTAINER ? NULL : o->kind == OWNER_POD ? o->pod : o->container;
-	char safe[256];
+	bool pod = o && o->kind == OWNER_POD;
+	const char *name = !o || o->kind < OWNER_CONTAINER ? NULL : pod ? o->pod : o->container;
+	char raw[512], safe[1024];
 
 	*buf = '\0';
 	if (name) {
-		text_safe(safe, sizeof(safe), name, strlen(name));
-		snprintf(buf, size, " (%s)", safe);
+		snprintf(raw, sizeof(raw), "%s%s%.12s", name, o->container_id ? " " : "", o->container_id ? o->container_id : "");
+		text_safe(safe, sizeof(safe), raw, strlen(raw));
+		snprintf(buf, size, " (%s %s)", pod ? "pod" : "container", safe);
 	}
 	return buf;
 }
@@ -249,12 +251,12 @@ static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t 
 		size_t used = strlen(list);
 
 		text_safe(whole, sizeof(whole), found[i]->path, strlen(found[i]->path));
-		text_elide(path, sizeof(path), whole, 60);
+		text_elide(path, sizeof(path), whole, 48);
 		snprintf(list + used, sizeof(list) - used, "\n       %s%s", path, called(found[i], whole, sizeof(whole)));
 	}
 	fail_why("a part of a name must be unique:%s%s", list,
 		 nr > AMBIGUOUS_SHOWN ? "\n       ..." : "");
-	fail_fix("systop -c PATH, or a glob for all of them");
+	fail_fix("systop -c PATH, an id or NAMESPACE/POD, or a glob for all of them");
 	return -EINVAL;
 }
 
