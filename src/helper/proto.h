@@ -170,6 +170,7 @@ struct symbols_container {
 	char pod[256];       /* its name, without the namespace */
 	char name_space[256];
 	char pod_uid[64];
+	char host[64];       /* what it is called in there */
 };
 
 /* --- write: writes a file: the recorder's window as a trace, or what somebody else made */

@@ -40,6 +40,9 @@
 /* Updates after which what no cgroup had any more is forgotten. */
 #define UNSEEN_MAX 64
 
+/* Characters of an id in names that are made of one. */
+#define SHORT_ID 12
+
 /* The longest id that is asked for, and its NUL. */
 #define ID_SIZE 128
 
@@ -58,6 +61,7 @@ struct thing {
 	uint64_t seen;     /* the last update that met it */
 	char *name, *image;
 	char *pod_name;    /* "namespace/name" */
+	char *host;        /* of a container: its own host name */
 };
 
 struct containers {
@@ -88,6 +92,7 @@ static void thing_free(struct thing *t)
 	free(t->name);
 	free(t->image);
 	free(t->pod_name);
+	free(t->host);
 	free(t);
 }
 
@@ -394,8 +399,18 @@ static bool is_text(const char *text, size_t size)
 
 static bool is_whole(const struct symbols_container *a)
 {
-	return is_text(a->name, sizeof(a->name)) && is_text(a->image, sizeof(a->image)) && is_text(a->pod, sizeof(a->pod)) &&
+	return is_text(a->host, sizeof(a->host)) && is_text(a->name, sizeof(a->name)) && is_text(a->image, sizeof(a->image)) && is_text(a->pod, sizeof(a->pod)) &&
 	       is_text(a->name_space, sizeof(a->name_space)) && is_text(a->pod_uid, sizeof(a->pod_uid));
+}
+
+/* podman keeps the name of a pod in no file that can be read, but gives it as host name to the container that holds the
+ * pod's namespaces, which is called by the pod's id. */
+static void name_podmans_pod(struct thing *t)
+{
+	const char *infra = t->name ? strstr(t->name, "-infra") : NULL;
+
+	if (infra && !infra[strlen("-infra")] && infra - t->name == SHORT_ID && !t->pod_name)
+		replace(&t->pod_name, t->host);
 }
 
 /* A file can have no name, or only the pod's: the next one is asked then. */
@@ -410,10 +425,13 @@ static void take(struct containers *c, struct thing *t, const struct symbols_con
 	snprintf(pod, sizeof(pod), "%s%s%s", a->name_space, *a->name_space ? "/" : "", a->pod);
 	replace(&t->name, a->name);
 	replace(&t->image, a->image);
+	replace(&t->host, a->host);
 	if (*a->pod)
 		replace(&t->pod_name, pod);
-	if (*a->name)
-		learnt(c, t);
+	if (!*a->name)
+		return;
+	name_podmans_pod(t);
+	learnt(c, t);
 }
 
 static bool names_answered(struct containers *c)

@@ -143,6 +143,7 @@ static int bundle(const struct json_object *o, struct symbols_container *a)
 	take_containerd(annotations, a);
 	TAKE(a->image, text_in(annotations, "io.kubernetes.cri-o.ImageName"));
 	TAKE(a->name, text_in(annotations, "nerdctl/name"));
+	TAKE(a->host, text_in(o, "hostname"));
 	return 0;
 }
 
@@ -219,7 +220,7 @@ int parse_names(int fd, enum owner_format format, const char *id, struct symbols
 	struct json_object *o;
 	int err;
 
-	*a->name = *a->image = *a->pod = *a->name_space = *a->pod_uid = '\0';
+	*a->name = *a->image = *a->pod = *a->name_space = *a->pod_uid = *a->host = '\0';
 	if (format == OWNER_LIST)
 		return list(fd, id, a);
 	err = load(fd, &o);

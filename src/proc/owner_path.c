@@ -275,6 +275,10 @@ static bool parse(struct parts *p, const char *name, const char *parent)
 		set_pod(p, uid);
 		return true;
 	}
+	if (is_container_id(name) && !strcmp(parent, "libpod_parent")) {
+		set_pod(p, name);
+		return true;
+	}
 	if (is_container_id(name)) {
 		set_container(p, strcmp(parent, "docker") ? "" : parent, name);
 		return true;

@@ -112,7 +112,12 @@ def names():
         os.makedirs(os.path.join(host.root, f"var/log/pods/kube-system_proxy-x7_{UID.format(7)}/proxy"))
         host.file(f"run/containerd/io.containerd.runtime.v2.task/default/{new_id(8)}/config.json",
                   {"annotations": {"nerdctl/name": "tool"}})
+        infra = f"{new_id(11)[:12]}-infra"
+        host.file(f"{STORAGE}/{new_id(10)}/userdata/config.json", {"hostname": "shop", "annotations": {}})
+        host.file("var/lib/containers/storage/vfs-containers/containers.json", [{"id": new_id(10), "names": [infra]}])
         wanted = {
+            f"libpod_parent/{new_id(11)}": (None, "shop", None),
+            f"libpod_parent/{new_id(11)}/libpod-{new_id(10)}": (infra, "shop", None),
             f"docker/{new_id(1)}": ("web-1", None, None),
             f"system.slice/docker-{new_id(2)}.scope": ("web-2", None, None),
             f"{pod_slice(3)}/cri-containerd-{new_id(3)}.scope": ("api", "shop/pod-3", None),

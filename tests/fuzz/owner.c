@@ -64,7 +64,8 @@ void fuzz_runtime(const uint8_t *bytes, size_t size)
 	close(fd);
 	fuzz_check(err <= 0, "%d", err);
 	fuzz_check(memchr(a.name, 0, sizeof(a.name)) && memchr(a.image, 0, sizeof(a.image)) && memchr(a.pod, 0, sizeof(a.pod)) &&
-		   memchr(a.name_space, 0, sizeof(a.name_space)) && memchr(a.pod_uid, 0, sizeof(a.pod_uid)), "a text without an end");
+		   memchr(a.name_space, 0, sizeof(a.name_space)) && memchr(a.pod_uid, 0, sizeof(a.pod_uid)) &&
+		   memchr(a.host, 0, sizeof(a.host)), "a text without an end");
 	fuzz_check(!err || (!*a.name && !*a.pod), "a name of a file that cannot be read");
 	fuzz_outcome(err ? strerror(-err) : a.name);
 }

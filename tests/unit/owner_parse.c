@@ -123,7 +123,7 @@ static void check_refused(enum owner_format format, const char *bytes, size_t si
 
 	assert_true(read_bytes(format, bytes, size, &a) < 0);
 	assert_true(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before < 1000000000);
-	assert_true(!*a.name && !*a.image && !*a.pod && !*a.name_space && !*a.pod_uid);
+	assert_true(!*a.name && !*a.image && !*a.pod && !*a.name_space && !*a.pod_uid && !*a.host);
 }
 
 TEST(owner_parse, refuses_what_is_too_much)

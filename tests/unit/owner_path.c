@@ -143,6 +143,9 @@ static const struct {
 	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container", "user@1000.service", SHORT, "-", SHORT },
 	{ "/machine.slice/machine-libpod_pod_" ID2 ".slice", "-", "-", SHORT2, SHORT2 },
 	{ "/machine.slice/machine-libpod_pod_" ID2 ".slice/libpod-" ID ".scope", "-", SHORT, SHORT2, SHORT2 },
+	{ "/libpod_parent/" ID2, "-", "-", SHORT2, SHORT2 },
+	{ "/libpod_parent/" ID2 "/libpod-" ID, "-", SHORT, SHORT2, SHORT2 },
+	{ "/libpod_parent/conmon", "-", "-", "-", "-" },
 	/* LXC, nspawn, libvirt */
 	{ "/lxc/web", "-", "web", "-", "web" },
 	{ "/lxc/web/init.scope", "init.scope", "web", "-", "web" },
