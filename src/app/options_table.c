@@ -12,7 +12,7 @@
 #define GROUP_EXPORTERS 2
 static const struct argp_option own_options[] = {
 	{ 0, 0, 0, 0, "What to show:", 1 },
-	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, or a unique part of a name (repeatable)", 1 },
+	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, a unit, container or pod, or a unique part of a name (repeatable)", 1 },
 	{ "pid", 'p', "PID[,PID...]", 0, "only these processes, their threads, and what they fork from now on (repeatable)", 1 },
 	{ "tid", 't', "TID[,TID...]", 0, "only these threads, without those that they create (repeatable)", 1 },
 	{ "threads", 'H', 0, 0, "show threads first, as --view threads", 1 },

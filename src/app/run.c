@@ -24,6 +24,7 @@
 #include "export/exporter.h"
 #include "helper/helper.h"
 #include "model/tick.h"
+#include "owner/containers.h"
 #include "save/destination.h"
 #include "save/save.h"
 #include "sym/names.h"
@@ -77,6 +78,7 @@ static enum loop_verdict on_work(void *arg)
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);
 	names_work(s->names);
+	belongs_work(&s->belongs, s->containers, s->cgroups);
 	return LOOP_GO_ON;
 }
 
@@ -346,7 +348,7 @@ int run(struct systop *s)
 		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
-		.work_fds = { -1, -1, -1 },
+		.work_fds = { -1, -1, -1, -1 },
 		.output_fd = STDOUT_FILENO,
 	};
 	int signal_number = 0, status;
@@ -366,6 +368,7 @@ int run(struct systop *s)
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
 		o.work_fds[2] = collect_blocked_fd(s->collect);
+		o.work_fds[3] = containers_fd(s->containers);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;

@@ -43,6 +43,7 @@ struct cgroup {
 	uint64_t id;               /* inode of its directory */
 	const char *path;          /* "/", "/system.slice/ssh.service", aside "cpu:/web"; raw bytes: text_safe() */
 	struct cgroup *parent;     /* NULL: root */
+	const struct owner *owner; /* what it is itself (model/owner.h); NULL: nothing known */
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: index in the tick being built */
 	uint64_t build;            /* for the model only: that tick */

@@ -8,6 +8,7 @@
 
 #include "model/event.h"
 #include "model/health.h"
+#include "model/owner.h"
 #include "model/sample.h"
 #include "model/wait.h"
 #include "sym/names.h"
@@ -15,14 +16,20 @@
 #define SEC 1000000000ULL
 #define PF_KTHREAD 0x00200000
 
+static const struct owner is_slice = { OWNER_SLICE, 0, OWNER_SYSTEM, "batch.slice", "batch.slice" };
+static const struct owner is_unit = { OWNER_UNIT, 0, OWNER_SYSTEM, "postgresql@14-main.service", "postgresql@14-main" };
+static const struct owner is_container = { OWNER_CONTAINER, 1, OWNER_SYSTEM, .container_id = "3f2a91c04b7e5d6c8f90",
+					   .container = "builder", .runtime = "docker", .image = "gcc:14" };
+static const struct owner is_pod = { OWNER_POD, 1, OWNER_SYSTEM, .pod_id = "0f3c1b9e-6d9b-4c63-8a3f-2f6b3f4f1a77",
+				     .pod = "shop/api-7f9c" };
 static struct cgroup cgroups[] = {
 	{ .id = 1, .path = "/" },
-	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2 },
+	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1, .owner = &is_slice },
+	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2, .owner = &is_container },
 	{ .id = 4, .path = "/system.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2 },
+	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2, .owner = &is_unit },
 	{ .id = 6, .path = "/web.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2 },
+	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2, .owner = &is_pod },
 };
 
 /* The hierarchy of the CPU limits, except that of build. */
