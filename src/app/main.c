@@ -83,6 +83,7 @@ static enum loop_verdict on_work(void *arg)
 	helper_work();
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
+	collect_commands_work(s->collect);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);
 	names_work(s->names);
@@ -466,7 +467,7 @@ static int run(struct systop *s)
 		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
-		.work_fds = { -1, -1, -1 },
+		.work_fds = { -1, -1, -1, -1 },
 		.output_fd = STDOUT_FILENO,
 	};
 	int signal_number = 0, status;
@@ -486,6 +487,7 @@ static int run(struct systop *s)
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
 		o.work_fds[2] = collect_blocked_fd(s->collect);
+		o.work_fds[3] = collect_commands_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;

@@ -24,13 +24,14 @@ static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 	}
 }
 
-static void cgroup_name(const void *state, const struct row *r, char *buf, size_t size)
+static void cgroup_name(const void *state, const struct row *r, bool named, char *buf, size_t size)
 {
 	const struct tree *tree = &((const struct cgroups_view *)state)->tree;
 	const char *path = r->cgroup->path;
 	bool below = tree->nodes[r - tree->rows].parent != TREE_ROOT;
 	char quota[16], period[16], name[4096];
 
+	(void)named;
 	snprintf(name, sizeof(name), "%s", below ? strrchr(path, '/') + 1 : path);
 	if (r->limit->quota_ns) {
 		size_t used = strlen(name);

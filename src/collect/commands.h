@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_COMMANDS_H
+#define SYSTOP_COLLECT_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct commands;
+struct health;
+struct model;
+
+/*
+ * Command lines of processes, for the model. Reading one can hang on a sick process: a helper reads them, a batch at a
+ * time and a bounded number a second. It is asked for processes that are first seen, a second after their birth (most
+ * call exec by then), and again for those that are wanted.
+ */
+
+/* commands_new - @role: of the helper. @model is borrowed. NULL: no memory. */
+struct commands *commands_new(struct model *model, int role);
+void commands_free(struct commands *c);
+
+/* commands_want - the command line of @tgid is needed now, and read if it was not for two seconds. */
+void commands_want(struct commands *c, pid_t tgid);
+
+/* commands_fd - readable when commands_work() has something to do; call that four times a second regardless. */
+int commands_fd(const struct commands *c);
+void commands_work(struct commands *c);
+
+/* commands_lost - command lines for which there was no room since the start. */
+uint64_t commands_lost(const struct commands *c);
+
+void commands_health(const struct commands *c, struct health *h);
+
+/* commands_run - the role. */
+void commands_run(int socket);
+
+#endif
