@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/commands.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "helper/proto.h"
 #include "helper/worker.h"
 #include "model/health.h"
@@ -40,8 +42,9 @@ struct queue {
 };
 
 struct commands {
-	struct model *model;
-	int role, epoll_fd;
+	struct commands_options o;
+	int epoll_fd;
+	struct ring_buffer *ring;
 	struct worker worker;
 	bool started;
 	struct queue wanted, fresh; /* on the screen; first seen */
@@ -57,21 +60,24 @@ struct commands {
 	uint64_t read, failed, lost;
 };
 
-struct commands *commands_new(struct model *model, int role)
+static int on_started(void *arg, void *data, size_t size);
+
+struct commands *commands_new(const struct commands_options *o)
 {
 	struct commands *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	c->model = model;
-	c->role = role;
+	c->o = *o;
 	c->worker.helper.socket = -1;
 	c->allowed = BURST;
 	c->allowed_at = clock_ns(CLOCK_MONOTONIC);
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (c->epoll_fd >= 0)
+	if (o->ring_fd >= 0)
+		c->ring = ring_buffer__new(o->ring_fd, on_started, c, NULL);
+	if (c->epoll_fd >= 0 && (c->ring || o->ring_fd < 0))
 		return c;
-	free(c);
+	commands_free(c);
 	return NULL;
 }
 
@@ -80,7 +86,9 @@ void commands_free(struct commands *c)
 	if (!c)
 		return;
 	worker_stop(&c->worker);
-	close(c->epoll_fd);
+	if (c->epoll_fd >= 0)
+		close(c->epoll_fd);
+	ring_buffer__free(c->ring);
 	free(c->wanted.at);
 	free(c->fresh.at);
 	free(c);
@@ -114,7 +122,7 @@ static bool is_kernels(const struct process *p)
 
 void commands_want(struct commands *c, pid_t tgid)
 {
-	struct process *p = model_process(c->model, tgid);
+	struct process *p = model_process(c->o.model, tgid);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (!p || now < p->asked_ns || (is_kernels(p) && !(p->flags & PF_WQ_WORKER)))
@@ -129,6 +137,32 @@ static void on_new(void *arg, struct process *p, uint64_t start_ns)
 
 	if (!is_kernels(p) || p->flags & PF_WQ_WORKER)
 		queue_put(&c->fresh, p->tgid, start_ns + BIRTH_NS);
+}
+
+/* --- Programs that were started */
+
+/* What is unknown is not its parent's. A text that is not whole is read. */
+static int on_started(void *arg, void *data, size_t size)
+{
+	struct commands *c = arg;
+	const struct command_event *e = data;
+	const struct life *l = size >= COMMAND_SMALL ? c->o.life(c->o.arg, e->slot) : NULL;
+	struct process *p;
+
+	if (!l || l->tgid != (pid_t)e->tgid || e->len > size - offsetof(struct command_event, text))
+		return 0;
+	p = l->process;
+	p->execs++;
+	p->whole = e->len == e->total;
+	c->lost += !model_cmdline(c->o.model, p, e->text, e->len, e->len < e->total);
+	if (!p->whole)
+		queue_put(&c->wanted, p->tgid, 0);
+	return 0;
+}
+
+int commands_drain(struct commands *c)
+{
+	return c->ring ? ring_buffer__consume(c->ring) : 0;
 }
 
 /* --- Requests */
@@ -167,7 +201,7 @@ static bool is_ready(struct commands *c)
 	if (worker_busy(&c->worker))
 		return false;
 	if (!c->started)
-		worker_start(&c->worker, c->role, TIMEOUT_NS, c->epoll_fd);
+		worker_start(&c->worker, c->o.role, TIMEOUT_NS, c->epoll_fd);
 	c->started = true;
 	return worker_ready(&c->worker);
 }
@@ -184,9 +218,9 @@ static void ask(struct commands *c)
 	most = allowance(c, now);
 	c->request.nr = c->answered = 0;
 	while (c->request.nr < most && (tgid = queue_take(&c->wanted, boot)))
-		add(c, model_process(c->model, tgid), now);
+		add(c, model_process(c->o.model, tgid), now);
 	while (c->request.nr < most && (tgid = queue_take(&c->fresh, boot))) {
-		struct process *p = model_process(c->model, tgid);
+		struct process *p = model_process(c->o.model, tgid);
 
 		if (p && !p->whole)
 			add(c, p, now);
@@ -224,13 +258,13 @@ static void failed(struct commands *c)
  * is too old. */
 static void take(struct commands *c, const struct commands_answer *a)
 {
-	struct process *p = model_process(c->model, c->request.of[a->at].tgid);
+	struct process *p = model_process(c->o.model, c->request.of[a->at].tgid);
 
 	c->answered = a->at + 1;
 	c->read += !a->err;
 	if (!p || p->execs != c->execs[a->at] || !a->len)
 		return;
-	c->lost += !model_cmdline(c->model, p, a->text, a->len, a->cut);
+	c->lost += !model_cmdline(c->o.model, p, a->text, a->len, a->cut);
 }
 
 static bool is_sound(const struct commands *c, const struct commands_answer *a, int bytes)
@@ -244,7 +278,7 @@ void commands_work(struct commands *c)
 	static struct commands_answer a;
 	int fd, got;
 
-	model_processes_new(c->model, on_new, c);
+	model_processes_new(c->o.model, on_new, c);
 	while (c->started && (got = worker_answer(&c->worker, &a, sizeof(a), &fd)) != -EAGAIN) {
 		if (fd >= 0)
 			close(fd);
@@ -283,6 +317,6 @@ void commands_health(const struct commands *c, struct health *h)
 			   "%" PRIu64 " command lines could not be read in time, %" PRIu64 " were read", c->failed, c->read);
 	else
 		health_add(h, "Helpers", "commands", HEALTH_ON, "reads command lines, %" PRIu64 " so far", c->read);
-	health_add(h, "Maps", "command lines", HEALTH_FACT, "%.1f of %lu MiB", model_cmdline_bytes(c->model) / 1048576.0,
+	health_add(h, "Maps", "command lines", HEALTH_FACT, "%.1f of %lu MiB", model_cmdline_bytes(c->o.model) / 1048576.0,
 		   CMDLINES_BYTES >> 20);
 }

@@ -9,6 +9,7 @@
 
 struct commands;
 struct health;
+struct life;
 struct model;
 
 /*
@@ -17,9 +18,23 @@ struct model;
  * call exec by then), and again for those that are wanted.
  */
 
-/* commands_new - @role: of the helper. @model is borrowed. NULL: no memory. */
-struct commands *commands_new(struct model *model, int role);
+/* commands_life - the life of the thread in a slot. */
+typedef struct life *commands_life(void *arg, uint32_t slot);
+
+struct commands_options {
+	struct model *model;
+	int role;            /* of the helper */
+	int ring_fd;         /* ring of programs that were started, -1: none */
+	commands_life *life; /* called with @arg */
+	void *arg;
+};
+
+/* commands_new - all pointers are borrowed. NULL: no memory. */
+struct commands *commands_new(const struct commands_options *o);
 void commands_free(struct commands *c);
+
+/* commands_drain - reads which programs were started, while the threads' slots are theirs. 0 or -errno. */
+int commands_drain(struct commands *c);
 
 /* commands_want - the command line of @tgid is needed now, and read if it was not for two seconds. */
 void commands_want(struct commands *c, pid_t tgid);

@@ -17,6 +17,7 @@ const char *const cmdline_form_names[CMDLINE_FORMS] = { "name", "line", "merged"
 
 struct cmdline *cmdline_new(const char *text, size_t len, bool cut)
 {
+	static uint32_t last;
 	struct cmdline *c;
 
 	cut |= len > CMDLINE_MAX;
@@ -26,7 +27,7 @@ struct cmdline *cmdline_new(const char *text, size_t len, bool cut)
 	c = malloc(sizeof(*c) + len + 1);
 	if (!c)
 		return NULL;
-	*c = (struct cmdline){ .holders = 1, .len = len, .cut = cut };
+	*c = (struct cmdline){ .holders = 1, .id = ++last ? last : ++last, .len = len, .cut = cut };
 	memcpy(c->text, text, len);
 	c->text[len] = '\0';
 	return c;

@@ -15,6 +15,7 @@
  */
 struct cmdline {
 	uint32_t holders;
+	uint32_t id;   /* no other one had it, not 0 */
 	uint16_t len;  /* of the text, without empty arguments at its end */
 	bool cut;      /* the process has more */
 	char text[];   /* and a NUL after it */

@@ -214,7 +214,7 @@ static int compare_commands(const struct row *a, const struct row *b)
 {
 	const struct cmdline *x = column_cmdline(a), *y = column_cmdline(b);
 
-	return x == y || !x || !y ? 0 : strcmp(x->text, y->text);
+	return x == y || !x || !y ? 0 : memcmp(x->text, y->text, (x->len < y->len ? x->len : y->len) + 1);
 }
 
 bool sorting_before(const void *x, const void *y, const void *arg)
