@@ -138,6 +138,17 @@ static enum loop_verdict on_line(void *arg)
 	return output_verdict(refresh_go_on(arg));
 }
 
+/* The command lines of what the refresh shows are read for the next ones. */
+static void want_commands(struct systop *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_processes; i++) {
+		const struct row *r = &t->processes[i];
+
+		if (s->options.all || values_acted(r->values))
+			collect_commands_want(s->collect, &r->number, 1);
+	}
+}
+
 static enum loop_verdict on_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -168,6 +179,8 @@ static enum loop_verdict on_tick(void *arg)
 	}
 	if (save_tick(s->save, t))
 		report_save(s);
+	if (options_need(o, EXPORT_COMMANDS))
+		want_commands(s, t);
 	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);

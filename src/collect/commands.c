@@ -153,8 +153,8 @@ static int on_started(void *arg, void *data, size_t size)
 		return 0;
 	p = l->process;
 	p->execs++;
-	p->whole = e->len == e->total;
-	c->lost += !model_cmdline(c->o.model, p, e->text, e->len, e->len < e->total);
+	p->whole = e->total <= 1 || (e->len && e->len + 1 >= e->total); /* the last byte is a NUL */
+	c->lost += !model_cmdline(c->o.model, p, e->text, e->len, !p->whole);
 	if (!p->whole)
 		queue_put(&c->wanted, p->tgid, 0);
 	return 0;

@@ -260,6 +260,9 @@ struct tick {
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
 
+/* values_acted - whether they are those of something that was not asleep or stopped all the time. */
+bool values_acted(const struct values *v);
+
 /* values_known - whether the tick of tick_history() that they belong to is remembered. */
 static inline bool values_known(const struct values *v)
 {

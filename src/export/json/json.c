@@ -320,7 +320,7 @@ static int end(struct export *e, FILE *to)
 const struct exporter export_json = {
 	.name = "json",
 	.help = "print one JSON object per line",
-	.needs = EXPORT_TICKS,
+	.needs = EXPORT_TICKS | EXPORT_COMMANDS,
 	.tick = tick,
 	.more = more,
 	.end = end,

@@ -12,13 +12,6 @@
 /* Processes written between two reads of the clock. */
 #define SLICE_ROWS 64
 
-static bool did_something(const struct row *r)
-{
-	const uint64_t *v = r->values->v;
-
-	return v[METRIC_RUN] || v[METRIC_RUNQ] || v[METRIC_D] || v[METRIC_WAKEUPS] || r->exited;
-}
-
 void json_cmdline(struct json *j, const struct process *p, const struct export *e)
 {
 	const struct cmdline *c = p->cmdline;
@@ -52,7 +45,7 @@ bool json_processes(struct json_processes *p, struct json *j, const struct tick 
 	while (p->at < t->nr_processes) {
 		const struct row *r = &t->processes[p->at];
 
-		if ((e->all || did_something(r)) && filter_match(e->filter, r, t))
+		if ((e->all || r->exited || values_acted(r->values)) && filter_match(e->filter, r, t))
 			put_process(j, r, e);
 		if (++p->at % SLICE_ROWS == 0 && until && clock_ns(CLOCK_MONOTONIC) >= until)
 			return false;

@@ -19,13 +19,6 @@
 /* pid of the parent of all kernel threads. */
 #define KTHREADD 2
 
-static bool did_something(const struct row *r, bool own)
-{
-	const uint64_t *v = own ? r->own->v : r->values->v;
-
-	return v[METRIC_RUN] || v[METRIC_RUNQ] || v[METRIC_D] || v[METRIC_WAKEUPS] || r->exited;
-}
-
 static bool is_kthread(const struct row *r)
 {
 	if (r->kind == ROW_THREAD)
@@ -38,7 +31,7 @@ bool row_table_wants(const struct view_context *c, const struct row *r)
 {
 	const struct settings *s = c->settings;
 
-	return !(s->hide_idle && !did_something(r, s->sorting.own)) &&
+	return !(s->hide_idle && !r->exited && !values_acted(s->sorting.own ? r->own : r->values)) &&
 	       !(s->hide_kthreads && is_kthread(r)) && subject_holds(&c->within, r) &&
 	       filter_match(c->filter, r, c->tick);
 }
