@@ -29,6 +29,10 @@
 #define AGAIN_NS 2000000000ULL
 #define BIRTH_NS 1000000000ULL
 
+/* A process that held up a helper is left alone until that has ended, and this long at least. */
+#define SICK_NS 30000000000ULL
+#define SICK_MAX 16
+
 /* Processes that wait to be asked; others are when they are on the screen. */
 #define QUEUE_MAX 262144
 
@@ -54,7 +58,9 @@ struct commands {
 	struct {
 		pid_t tgid;
 		uint32_t helper;
-	} sick[WORKER_STUCK_MAX]; /* processes that hold up a helper */
+		uint64_t until; /* CLOCK_MONOTONIC ns */
+	} sick[SICK_MAX];       /* processes that held up a helper */
+	uint32_t nr_sick;
 	double allowed;         /* requests, */
 	uint64_t allowed_at;    /* as of this time */
 	uint64_t read, failed, lost;
@@ -167,10 +173,10 @@ int commands_drain(struct commands *c)
 
 /* --- Requests */
 
-static bool is_sick(const struct commands *c, pid_t tgid)
+static bool is_sick(const struct commands *c, pid_t tgid, uint64_t now)
 {
-	for (int i = 0; i < WORKER_STUCK_MAX; i++)
-		if (c->sick[i].tgid == tgid && worker_is_stuck(&c->worker, c->sick[i].helper))
+	for (int i = 0; i < SICK_MAX; i++)
+		if (c->sick[i].tgid == tgid && (now < c->sick[i].until || worker_is_stuck(&c->worker, c->sick[i].helper)))
 			return true;
 	return false;
 }
@@ -180,7 +186,7 @@ static void add(struct commands *c, struct process *p, uint64_t now)
 {
 	struct commands_request *r = &c->request;
 
-	if (!p || is_sick(c, p->tgid))
+	if (!p || is_sick(c, p->tgid, now))
 		return;
 	p->asked_ns = now + AGAIN_NS;
 	c->execs[r->nr] = p->execs;
@@ -230,24 +236,20 @@ static void ask(struct commands *c)
 		worker_failed(&c->worker);
 }
 
-/* The helper hangs on the process whose answer is missing: it is left alone until that helper has ended. Those behind it
- * are asked again. */
+/* The helper hangs on the process whose answer is missing. Those behind it are asked again. */
 static void failed(struct commands *c)
 {
-	uint32_t helper = c->worker.helper.id, first = c->answered;
+	uint32_t helper = c->worker.helper.id, first = c->answered, at;
 	bool busy = worker_busy(&c->worker);
 
 	worker_failed(&c->worker);
 	if (!busy || first >= c->request.nr)
 		return;
 	c->failed++;
-	for (int i = 0; i < WORKER_STUCK_MAX; i++) {
-		if (c->sick[i].tgid && worker_is_stuck(&c->worker, c->sick[i].helper))
-			continue;
-		c->sick[i].tgid = c->request.of[first].tgid;
-		c->sick[i].helper = helper;
-		break;
-	}
+	at = c->nr_sick++ % SICK_MAX;
+	c->sick[at].tgid = c->request.of[first].tgid;
+	c->sick[at].helper = helper;
+	c->sick[at].until = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
 	for (uint32_t i = first + 1; i < c->request.nr; i++)
 		queue_put(&c->wanted, c->request.of[i].tgid, 0);
 }
