@@ -83,7 +83,8 @@ static enum loop_verdict on_work(void *arg)
 	helper_work();
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
-	collect_commands_work(s->collect);
+	if (collect_commands_work(s->collect) && s->tui)
+		tui_draw(s->tui);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);
 	names_work(s->names);

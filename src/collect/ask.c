@@ -99,9 +99,9 @@ int collect_commands_fd(const struct collect *c)
 	return commands_fd(c->commands);
 }
 
-void collect_commands_work(struct collect *c)
+bool collect_commands_work(struct collect *c)
 {
-	commands_work(c->commands);
+	return commands_work(c->commands);
 }
 
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])

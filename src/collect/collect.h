@@ -100,10 +100,10 @@ uint32_t collect_blocked(const struct collect *c);
 
 /* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds
  * are. collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
- * regardless. */
+ * regardless. It returns true if command lines have changed. */
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
 int collect_commands_fd(const struct collect *c);
-void collect_commands_work(struct collect *c);
+bool collect_commands_work(struct collect *c);
 
 /* collect_thread_name - the name of a live thread, in scope or not; raw bytes. False: no such thread. O(threads). */
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);

@@ -63,6 +63,7 @@ struct commands {
 	uint32_t nr_sick;
 	double allowed;         /* requests, */
 	uint64_t allowed_at;    /* as of this time */
+	bool changed;           /* a command line, by the present batch */
 	uint64_t read, failed, lost;
 };
 
@@ -222,7 +223,7 @@ static void ask(struct commands *c)
 	if ((c->wanted.first == c->wanted.nr && c->fresh.first == c->fresh.nr) || !is_ready(c))
 		return;
 	most = allowance(c, now);
-	c->request.nr = c->answered = 0;
+	c->request.nr = c->answered = c->changed = 0;
 	while (c->request.nr < most && (tgid = queue_take(&c->wanted, boot)))
 		add(c, model_process(c->o.model, tgid), now);
 	while (c->request.nr < most && (tgid = queue_take(&c->fresh, boot))) {
@@ -261,12 +262,15 @@ static void failed(struct commands *c)
 static void take(struct commands *c, const struct commands_answer *a)
 {
 	struct process *p = model_process(c->o.model, c->request.of[a->at].tgid);
+	const struct cmdline *before;
 
 	c->answered = a->at + 1;
 	c->read += !a->err;
 	if (!p || p->execs != c->execs[a->at] || !a->len)
 		return;
+	before = p->cmdline;
 	c->lost += !model_cmdline(c->o.model, p, a->text, a->len, a->cut);
+	c->changed |= p->cmdline != before;
 }
 
 static bool is_sound(const struct commands *c, const struct commands_answer *a, int bytes)
@@ -275,9 +279,10 @@ static bool is_sound(const struct commands *c, const struct commands_answer *a, 
 	       a->len <= sizeof(a->text) && bytes == (int)(offsetof(struct commands_answer, text) + a->len);
 }
 
-void commands_work(struct commands *c)
+bool commands_work(struct commands *c)
 {
 	static struct commands_answer a;
+	bool changed = false;
 	int fd, got;
 
 	model_processes_new(c->o.model, on_new, c);
@@ -290,6 +295,7 @@ void commands_work(struct commands *c)
 		}
 		if (a.at == c->request.nr) {
 			worker_done(&c->worker);
+			changed = c->changed;
 			break;
 		}
 		take(c, &a);
@@ -297,6 +303,7 @@ void commands_work(struct commands *c)
 	if (c->started && worker_late(&c->worker))
 		failed(c);
 	ask(c);
+	return changed;
 }
 
 int commands_fd(const struct commands *c)

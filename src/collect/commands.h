@@ -39,9 +39,10 @@ int commands_drain(struct commands *c);
 /* commands_want - the command line of @tgid is needed now, and read if it was not for two seconds. */
 void commands_want(struct commands *c, pid_t tgid);
 
-/* commands_fd - readable when commands_work() has something to do; call that four times a second regardless. */
+/* commands_fd - readable when commands_work() has something to do; call that four times a second regardless. It returns
+ * true when a batch has been read that changed a command line. */
 int commands_fd(const struct commands *c);
-void commands_work(struct commands *c);
+bool commands_work(struct commands *c);
 
 /* commands_lost - command lines for which there was no room since the start. */
 uint64_t commands_lost(const struct commands *c);
