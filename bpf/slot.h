@@ -246,6 +246,8 @@ struct cpu_slot {
 	__u64 gap_ns;        /* longest time without one on a busy CPU since the reader last took it */
 	__u64 gap_at;        /* end of that gap, accounting clock */
 	__u32 gap_tid;       /* thread that ran at its end */
+	__u64 commands;      /* programs that threads in scope started, */
+	__u64 commands_unread; /* and those of them whose command line could not be read then */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps and D states of AWAY_NS and more, of threads in scope */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));

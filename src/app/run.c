@@ -75,6 +75,8 @@ static enum loop_verdict on_work(void *arg)
 	helper_work();
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
+	if (collect_commands_work(s->collect) && s->tui)
+		tui_draw(s->tui);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);
 	names_work(s->names);
@@ -127,6 +129,17 @@ static enum loop_verdict on_line(void *arg)
 	return run_output_verdict(refresh_go_on(arg));
 }
 
+/* The command lines of what the refresh shows are read for the next ones. */
+static void want_commands(struct systop *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_processes; i++) {
+		const struct row *r = &t->processes[i];
+
+		if (s->options.all || values_acted(r->values))
+			collect_commands_want(s->collect, &r->number, 1);
+	}
+}
+
 enum loop_verdict run_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -158,6 +171,8 @@ enum loop_verdict run_tick(void *arg)
 	}
 	if (save_tick(s->save, t))
 		run_report_save(s);
+	if (options_need(o, EXPORT_COMMANDS))
+		want_commands(s, t);
 	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);
@@ -348,7 +363,7 @@ int run(struct systop *s)
 		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
-		.work_fds = { -1, -1, -1, -1 },
+		.work_fds = { -1, -1, -1, -1, -1 },
 		.output_fd = STDOUT_FILENO,
 	};
 	int signal_number = 0, status;
@@ -369,6 +384,7 @@ int run(struct systop *s)
 		o.work_fds[1] = collect_files_fd(s->collect);
 		o.work_fds[2] = collect_blocked_fd(s->collect);
 		o.work_fds[3] = containers_fd(s->containers);
+		o.work_fds[4] = collect_commands_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;

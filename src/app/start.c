@@ -211,6 +211,7 @@ int start(struct systop *s)
 			.cpu_clock = s->options.cpu_clock,
 			.starter = helper_starter(),
 			.peek_role = PROCESS_PEEK,
+			.commands_role = PROCESS_COMMANDS,
 			.table_mib = s->options.table_mib,
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,

@@ -505,6 +505,13 @@ static void scene_want_sleepers(void *arg)
 	(void)arg;
 }
 
+static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
+{
+	(void)arg;
+	(void)tgids;
+	(void)nr;
+}
+
 static int scene_frequency(void *arg, int hz)
 {
 	(void)arg;
@@ -531,6 +538,7 @@ const struct host scene_host = {
 	.topology = topology,
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
+	.want_commands = scene_want_commands,
 	.frequency = scene_frequency,
 	.user_name = user_name,
 	.user_find = user_find,
