@@ -44,7 +44,7 @@ int calltree_find(const struct calltree *f, uint64_t key)
 
 static uint64_t what_of(const struct symbol *symbol, const char *text)
 {
-	return symbol ? (uintptr_t)symbol : hash_text(0, text);
+	return symbol ? symbol->id : hash_text(0, text);
 }
 
 static int function_of(struct building *b, const struct calltree_node *like)

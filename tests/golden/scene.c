@@ -341,16 +341,16 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
 	static const struct symbol symbols[] = {
-		{ "main", "api-server", SYMBOL_USER, true },
-		{ "api::handle_req(api::Request const&)", "api-server", SYMBOL_USER, true },
-		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true },
-		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false },
-		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true },
-		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true },
-		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true },
+		{ "main", "api-server", SYMBOL_USER, true, .id = 101 },
+		{ "api::handle_req(api::Request const&)", "api-server", SYMBOL_USER, true, .id = 102 },
+		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true, .id = 103 },
+		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false, .id = 104 },
+		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true, .id = 105 },
+		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true, .id = 106 },
+		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true, .id = 107 },
 	};
 
-	static const struct symbol unnamed = { "[kernel]+0x1840", "[kernel]", SYMBOL_KERNEL, false };
+	static const struct symbol unnamed = { "[kernel]+0x1840", "[kernel]", SYMBOL_KERNEL, false, .id = 108 };
 	const struct scene *s = arg;
 
 	(void)tgid;
