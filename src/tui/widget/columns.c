@@ -43,9 +43,9 @@ enum column_id column_find(const char *name)
 
 /* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
-	"id -pid user state cgroup -threads bar @ cpu past comm",
-	"id user state cgroup -threads bar @ past comm",
-	"id user state comm bar @ -threads -cgroup past",
+	"id -pid user state cgroup -threads bar @ -cputime cpu past comm",
+	"id user state cgroup -threads bar @ -cputime past comm",
+	"id user state comm bar @ -cputime -threads -cgroup past",
 	"tree threads bar @ past",
 };
 
@@ -169,6 +169,11 @@ void columns_default(struct column_list *l, enum table table)
 
 /* --- Sorting */
 
+bool column_descends(enum column_id id)
+{
+	return id < COLUMN_METRICS || id == COLUMN_THREADS || id == COLUMN_CPU_TIME;
+}
+
 const char *column_comm(const struct row *r)
 {
 	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
@@ -177,6 +182,11 @@ const char *column_comm(const struct row *r)
 unsigned int column_uid(const struct row *r)
 {
 	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
+}
+
+uint64_t column_cpu_time(const struct row *r)
+{
+	return r->thread ? r->thread->cpu_ns : r->process ? r->process->cpu_ns : 0;
 }
 
 static int64_t row_number(const struct row *r, enum column_id by)
@@ -192,6 +202,8 @@ static int64_t row_number(const struct row *r, enum column_id by)
 		return r->thread ? r->thread->cpu : 0;
 	case COLUMN_THREADS:
 		return -(int64_t)r->nr_threads;
+	case COLUMN_CPU_TIME:
+		return -(int64_t)column_cpu_time(r);
 	default:
 		return r->number; /* the tie by number or path decides */
 	}
