@@ -23,6 +23,7 @@ struct identity {
 	uint64_t start_ns;
 	uint32_t flags, policy;
 	int32_t priority, cpu;
+	uint64_t cpu_ns;        /* on a CPU since it began */
 	struct cgroup *limiter; /* cgroup with its CPU limits; NULL: the one that it is shown in */
 };
 

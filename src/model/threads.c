@@ -173,6 +173,8 @@ static void life_set(struct life *l, const struct identity *id, struct cgroup *c
 	l->policy = id->policy;
 	l->priority = id->priority;
 	l->cpu = id->cpu;
+	p->cpu_ns += id->cpu_ns - l->cpu_ns;
+	l->cpu_ns = id->cpu_ns;
 	life_move(l, cgroup, limiter);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));

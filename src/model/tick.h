@@ -65,6 +65,7 @@ struct process {
 	pid_t tgid, ppid;
 	uint32_t uid;
 	char comm[16];             /* of the leader; raw bytes, NUL-terminated */
+	uint64_t cpu_ns;           /* of its threads, also of those that ended since systop began */
 	struct cgroup *cgroup;     /* of the leader */
 	struct cgroup *limiter;    /* likewise, see struct life */
 	uint32_t flags;            /* of the leader: PF_* */
@@ -88,6 +89,7 @@ struct life {
 	uint32_t policy;           /* SCHED_* */
 	int32_t priority;          /* the kernel's prio: 0-99 real time, 100-139 nice -20..19 */
 	int32_t cpu;               /* last CPU, -1: none yet */
+	uint64_t cpu_ns;           /* time on a CPU since it began, before systop, too: as of now, in every tick */
 	struct process *process;
 	struct cgroup *cgroup;     /* in the hierarchy shown */
 	struct cgroup *limiter;    /* in the hierarchy with the CPU limits: the same as cgroup if that one is shown */

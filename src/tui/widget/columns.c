@@ -44,9 +44,9 @@ enum column_id column_find(const char *name)
 
 /* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
-	"id -pid user state owner -cgroup -threads bar @ cpu past -comm command",
-	"id user state owner -cgroup -threads bar @ past -comm command",
-	"id user state -comm command owner bar @ -threads -cgroup past",
+	"id -pid user state owner -cgroup -threads bar @ -cputime cpu past -comm command",
+	"id user state owner -cgroup -threads bar @ -cputime past -comm command",
+	"id user state -comm command owner bar @ -cputime -threads -cgroup past",
 	"tree threads -owner bar @ past",
 };
 
@@ -174,6 +174,11 @@ void columns_default(struct column_list *l, enum table table)
 
 /* --- Sorting */
 
+bool column_descends(enum column_id id)
+{
+	return id < COLUMN_METRICS || id == COLUMN_THREADS || id == COLUMN_CPU_TIME;
+}
+
 const char *column_comm(const struct row *r)
 {
 	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
@@ -189,6 +194,11 @@ unsigned int column_uid(const struct row *r)
 	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
 }
 
+uint64_t column_cpu_time(const struct row *r)
+{
+	return r->thread ? r->thread->cpu_ns : r->process ? r->process->cpu_ns : 0;
+}
+
 static int64_t row_number(const struct row *r, enum column_id by)
 {
 	switch (by) {
@@ -202,6 +212,8 @@ static int64_t row_number(const struct row *r, enum column_id by)
 		return r->thread ? r->thread->cpu : 0;
 	case COLUMN_THREADS:
 		return -(int64_t)r->nr_threads;
+	case COLUMN_CPU_TIME:
+		return -(int64_t)column_cpu_time(r);
 	default:
 		return r->number; /* the tie by number or path decides */
 	}

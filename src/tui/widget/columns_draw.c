@@ -156,6 +156,9 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 	case COLUMN_BAR:
 		bar_draw(p, y, x, width, context->own ? r->own : r->values, context->tick->interval_ns);
 		return;
+	case COLUMN_CPU_TIME:
+		format_value(text, sizeof(text), UNIT_NS, column_cpu_time(r), 0);
+		break;
 	case COLUMN_CPU:
 		snprintf(text, sizeof(text), r->thread->cpu < 0 ? "-" : "%d", r->thread->cpu);
 		break;
