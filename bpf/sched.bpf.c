@@ -9,6 +9,7 @@
 #include "account.h"
 #include "block.bpf.h"
 #include "clock.bpf.h"
+#include "command.bpf.h"
 #include "irq.bpf.h"
 #include "life.bpf.h"
 #include "recorder.bpf.h"
@@ -435,20 +436,25 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 	return 0;
 }
 
-/* exec: a new name, and the leader's tid if another thread called it. */
+struct commands_map commands SEC(".maps");
+
+/* exec: a new name and command line, and the leader's tid if another thread called it. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct slot *s = slot_at(task_slot(p));
+	__u32 index = task_slot(p);
+	struct slot *s = slot_at(index);
 
 	if (!c || !s)
 		return 0;
 	slot_identify(s, p);
 	slot_changed(s);
-	if (s->in_scope)
+	if (s->in_scope) {
 		record(c, cpu, clock_now(c), RING_EXEC, 0, p->pid, old_pid);
+		command_started(p, index, c);
+	}
 	return 0;
 }
 

@@ -308,6 +308,11 @@ static void want_sleepers(void *arg)
 	collect_sleepers(((struct services *)arg)->collect);
 }
 
+static void want_commands(void *arg, const pid_t *tgids, size_t nr)
+{
+	collect_commands_want(((struct services *)arg)->collect, tgids, nr);
+}
+
 static int frequency(void *arg, int hz)
 {
 	return collect_frequency(((struct services *)arg)->collect, hz);
@@ -330,6 +335,7 @@ void services_init(struct host *h, struct services *from)
 	};
 	h->arg = from;
 	h->want_sleepers = want_sleepers;
+	h->want_commands = want_commands;
 	h->frequency = frequency;
 	h->user_name = user_name;
 	h->user_find = user_lookup;

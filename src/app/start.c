@@ -78,7 +78,8 @@ static int start_save(struct systop *s)
 		.source = &s->host.source,
 		.uname = &s->uts,
 		.scope = s->target.text,
-		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
+		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_tids ||
+			  s->options.nr_users || s->options.command,
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
 		.window_s = s->options.window_s,
@@ -210,6 +211,7 @@ int start(struct systop *s)
 			.cpu_clock = s->options.cpu_clock,
 			.starter = helper_starter(),
 			.peek_role = PROCESS_PEEK,
+			.commands_role = PROCESS_COMMANDS,
 			.table_mib = s->options.table_mib,
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,

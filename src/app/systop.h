@@ -60,6 +60,7 @@ struct systop {
 	struct capture_plan plan; /* of -w */
 	bool gone; /* the processes of -p have ended */
 	uint64_t ticks;
+	uint64_t tick_ns; /* when the last one began, CLOCK_MONOTONIC */
 };
 
 /* start_helpers - call it before opening anything that helpers do not need.

@@ -40,6 +40,7 @@ struct values;
 	_(files,    files)                                                                                                      \
 	_(waits,    waits)                                                                                                      \
 	_(blocked,  blocked)                                                                                                    \
+	_(commands, commands)                                                                                                   \
 	_(limits,   limits)                                                                                                     \
 	_(pressure, pressure_reader)
 

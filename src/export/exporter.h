@@ -32,6 +32,7 @@ enum export_needs {
 	EXPORT_TICKS = 1,   /* refreshes, each when it comes */
 	EXPORT_SAMPLES = 2, /* and their stacks, also of sleeping threads; export waits for their names */
 	EXPORT_WINDOW = 4,  /* the contents of the recorder at the end */
+	EXPORT_COMMANDS = 16, /* command lines, which are read as for the screen */
 	EXPORT_REST = 8,    /* also the partial refresh that remains when a signal ends the run */
 };
 

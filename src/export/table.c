@@ -101,6 +101,6 @@ const struct exporter export_table = {
 	.name = "batch",
 	.letter = 'b',
 	.help = "print plain tables",
-	.needs = EXPORT_TICKS,
+	.needs = EXPORT_TICKS | EXPORT_COMMANDS,
 	.tick = tick,
 };

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "model/cmdline.h"
 #include "stack.h"
 #include "unwind.h"
 
@@ -204,6 +205,28 @@ struct write_answer {
 	uint64_t bytes, events, lost, gaps;
 	uint64_t from, to; /* CLOCK_BOOTTIME ns: the time for which it has all CPUs */
 	uint64_t need, room; /* if there is no room: bytes needed, and bytes free; 0: unknown */
+};
+
+/* --- commands: reads the command lines of processes */
+
+#define COMMANDS_BATCH 64
+
+struct commands_request {
+	uint32_t nr;
+	uint32_t spare;
+	struct commands_of {
+		int32_t tgid;
+		uint32_t worker; /* a kernel worker: what it works on */
+	} of[COMMANDS_BATCH];
+};
+
+/* One for each of them, in their order, then one with @at == nr. Only @len bytes of the text are sent. */
+struct commands_answer {
+	uint32_t at;
+	int32_t err;
+	uint32_t cut; /* it has more */
+	uint32_t len;
+	char text[CMDLINE_MAX];
 };
 
 /* --- who: command lines and namespace pids of processes */

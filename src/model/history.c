@@ -161,7 +161,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 	/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not
 	 * counted here. */
 	while (p->next - p->first > 1 &&
-	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) > p->bytes_max) {
+	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended > p->bytes_max) {
 		history_drop(p);
 		threads_forget(m);
 	}

@@ -15,6 +15,7 @@ struct process_node {
 	size_t lives, living;
 	uint64_t leader_start;  /* 0: leader not seen yet */
 	pid_t orphan_of;        /* the parent last reported by model_orphans() */
+	size_t ended_bytes;     /* of its command line, once it has ended */
 	uint64_t build;         /* the last build in which it got a row */
 	size_t row;             /* index of that row */
 };
@@ -87,6 +88,12 @@ struct model {
 	uint64_t seq;            /* of the newest tick, or of the one being built */
 	uint64_t builds;
 	struct map processes;    /* tgid + 1 -> struct process_node */
+	struct process_new {
+		pid_t tgid;
+		uint64_t start_ns;
+	} *new_processes;        /* since model_processes_new() */
+	size_t nr_new_processes, new_processes_room;
+	size_t cmdline_bytes, cmdline_bytes_ended; /* of all processes; of those that only past ticks show */
 	bool bereaved;           /* a process ended since all others were last searched for its children */
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
@@ -106,6 +113,12 @@ struct model {
  * remembered when a held one was built. threads_free - frees everything. */
 void threads_forget(struct model *m);
 void threads_free(struct model *m);
+
+/* commands.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
+ * process has ended. cmdline_drop - it has none any more. */
+void cmdline_inherit(struct process *p, const struct process *parent, const struct identity *id);
+void cmdline_ended(struct model *m, struct process *p);
+void cmdline_drop(struct model *m, struct process *p);
 
 /* build.c: the pieces of a tick. node_new - held once, its head zeroed, NULL: out of memory; node_finish - completes
  * and publishes it. 0 or -ENOMEM. */

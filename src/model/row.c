@@ -22,6 +22,11 @@ uint64_t values_value(const struct values *v, enum metric_id m)
 	return hist_quantile(&v->hist[h], h, metrics[m].q, v->v[hists[h].longest]);
 }
 
+bool values_acted(const struct values *v)
+{
+	return v->v[METRIC_RUN] || v->v[METRIC_RUNQ] || v->v[METRIC_D] || v->v[METRIC_WAKEUPS];
+}
+
 uint64_t row_value(const struct row *r, enum metric_id m)
 {
 	return values_value(r->values, m);

@@ -10,6 +10,7 @@
 
 #include "irq.h"
 #include "loss.h"
+#include "model/cmdline.h"
 #include "model/hist.h"
 #include "model/metric.h"
 
@@ -66,10 +67,16 @@ struct process {
 	char comm[16];             /* of the leader; raw bytes, NUL-terminated */
 	struct cgroup *cgroup;     /* of the leader */
 	struct cgroup *limiter;    /* likewise, see struct life */
+	uint32_t flags;            /* of the leader: PF_* */
+	uint32_t execs;            /* for the collector only: programs that it ran since it was first seen */
+	bool whole;                /* for the collector only: the last of them had a short command line, which is known */
+	uint64_t asked_ns;         /* for the collector only: its command line is not asked for again before */
+	const struct cmdline *cmdline; /* the newest, also in past ticks; NULL: unknown, or a kernel thread without */
 };
 
-/* In life.flags: a kernel thread (linux/sched.h). */
+/* In life.flags: a kernel thread, and one of them that works for others (linux/sched.h). */
 #define PF_KTHREAD 0x00200000
+#define PF_WQ_WORKER 0x00000020
 
 /* Identity of a thread, one record per life (a reused tid is another life). */
 struct life {
@@ -194,6 +201,23 @@ struct pressure {
 	uint64_t some_ns, full_ns;
 };
 
+/* The host at the end of the interval; VALUE_NA: unknown. */
+enum { HOST_LOADS = 3 };
+
+struct host_state {
+	uint64_t mem_total, mem_available;  /* bytes */
+	uint64_t mem_free;                  /* available is this, and what caches can give back */
+	uint64_t swap_total, swap_used;
+	uint64_t load[HOST_LOADS];          /* means of 1, 5 and 15 minutes, in hundredths */
+	uint64_t uptime_ns;                 /* since boot, with the time in suspend */
+};
+
+/* host_unknown - nothing is known of it. */
+static inline void host_unknown(struct host_state *h)
+{
+	memset(h, 0xff, sizeof(*h));
+}
+
 #define SELF_SHED_MAX 8
 
 struct self_cost {
@@ -245,6 +269,7 @@ struct tick {
 	bool timers_unseen;           /* CPUs are busy, but no timer interrupt is seen: their time and the threads
 				       * they wake are unknown */
 	struct pressure pressure[PRESSURE_COUNT];
+	struct host_state host;
 	uint64_t loss[LOSS_COUNT];    /* since start, by cause */
 	struct self_cost self;
 };
@@ -253,6 +278,9 @@ struct tick {
  * Both return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
+
+/* values_acted - whether they are those of something that was not asleep or stopped all the time. */
+bool values_acted(const struct values *v);
 
 /* values_known - whether the tick of tick_history() that they belong to is remembered. */
 static inline bool values_known(const struct values *v)

@@ -165,6 +165,8 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
 	static const struct cgroup_limit limit = { 9, 1320000000, 50000000, 100000000 };
 	static const struct cgroup_limit aside = { 2, 60000000, 20000000, 100000000 };
+	const struct host_state host = { 31ULL << 30, 10ULL << 30, 3ULL << 30, 2ULL << 30, 300ULL << 20, { 310, 287, 1250 },
+					 (41 * 86400 + 7200) * SEC };
 	struct pressure pressure[PRESSURE_COUNT] = {
 		{ 310000000, VALUE_NA }, { 0, 0 }, { 615000000, 402000000 },
 	};
@@ -213,6 +215,7 @@ static const struct tick *make_tick(struct scene *s, int nr)
 		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
 	scene_check(model_cgroup(s->model, &tenant, &aside));
 	model_pressure(s->model, pressure);
+	model_host(s->model, &host);
 	if (s->timers_unseen)
 		model_timers_unseen(s->model);
 	tick = model_end(s->model, loss, &self, false);
@@ -502,6 +505,13 @@ static void scene_want_sleepers(void *arg)
 	(void)arg;
 }
 
+static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
+{
+	(void)arg;
+	(void)tgids;
+	(void)nr;
+}
+
 static int scene_frequency(void *arg, int hz)
 {
 	(void)arg;
@@ -528,6 +538,7 @@ const struct host scene_host = {
 	.topology = topology,
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
+	.want_commands = scene_want_commands,
 	.frequency = scene_frequency,
 	.user_name = user_name,
 	.user_find = user_find,

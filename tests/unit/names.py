@@ -23,6 +23,7 @@ NAMED = {
     "src/model/aggregate.c": "METRIC_ALIVE METRIC_KERNEL METRIC_RUN METRIC_SLEEP "
         "METRIC_STOPPED METRIC_USER",
     "src/model/irq.c": "HIST_IRQ HIST_SOFTIRQ",
+    "src/model/row.c": "METRIC_D METRIC_RUN METRIC_RUNQ METRIC_WAKEUPS",
     "src/model/row_history.c": "METRIC_ALIVE",
     "src/model/tick.h": "METRIC_ALIVE",
     "src/query/blocked.c": "HIST_D METRIC_D",
@@ -44,7 +45,6 @@ NAMED = {
     "src/tui/widget/bar.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_KERNEL METRIC_RUN "
         "METRIC_RUNQ METRIC_SLEEP METRIC_STEAL METRIC_STOPPED METRIC_USER",
     "src/tui/widget/columns_draw.c": "METRIC_ALIVE METRIC_RUN",
-    "src/tui/widget/row_table.c": "METRIC_D METRIC_RUN METRIC_RUNQ METRIC_WAKEUPS",
 }
 
 EVENTS = "bpf/ring.h"

@@ -8,6 +8,7 @@
 
 #include "export/exporter.h"
 #include "export/json/json_owner.h"
+#include "export/json/json_processes.h"
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
 #include "model/loss_names.h"
@@ -231,6 +232,8 @@ struct line {
 	struct json_waits waits;
 	struct sampled sampled;
 	size_t at;        /* in the active threads, followed by the idle ones */
+	bool threads_written;
+	struct json_processes processes;
 	struct json json;
 };
 
@@ -293,9 +296,14 @@ static int more(struct export *e, uint64_t until)
 	struct line *l = e->state;
 	int err;
 
-	if (!put_threads(l, e, until))
+	if (!l->threads_written) {
+		if (!put_threads(l, e, until))
+			return 1;
+		json_close(&l->json, ']');
+		l->threads_written = true;
+	}
+	if (!json_processes(&l->processes, &l->json, l->tick, e, until))
 		return 1;
-	json_close(&l->json, ']');
 	json_close(&l->json, '}');
 	err = json_end(&l->json);
 	line_free(l);
@@ -314,7 +322,7 @@ static int end(struct export *e, FILE *to)
 const struct exporter export_json = {
 	.name = "json",
 	.help = "print one JSON object per line",
-	.needs = EXPORT_TICKS,
+	.needs = EXPORT_TICKS | EXPORT_COMMANDS,
 	.tick = tick,
 	.more = more,
 	.end = end,

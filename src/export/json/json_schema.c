@@ -132,6 +132,27 @@ static struct json_object *thread_schema(void)
 	return o;
 }
 
+/* What json_cmdline() writes. */
+static void cmdline_properties(struct json_object *of)
+{
+	struct json_object *list = node("array", true, "its arguments, at most 4096 bytes of them; without empty ones at the end; "
+						       "bytes unfit for a terminal as \\xNN; null: unknown, or a kernel thread; "
+						       "of a kernel worker: its name, and what it works on");
+
+	add(list, "items", node("string", false, NULL));
+	property(of, "cmdline", list);
+	property(of, "cmdline_cut", node("boolean", false, "it has more arguments"));
+}
+
+static struct json_object *process_schema(void)
+{
+	struct json_object *o = record("a process of which a thread did something");
+
+	property(o, "tgid", node("integer", false, NULL));
+	cmdline_properties(o);
+	return o;
+}
+
 static struct json_object *cgroup_schema(void)
 {
 	struct json_object *o = record("times of all threads of a cgroup and everything below it"),
@@ -255,6 +276,7 @@ int json_schema(FILE *to)
 	property(o, "irqs", list_of(irq_schema()));
 	property(o, "cgroups", list_of(cgroup_schema()));
 	property(o, "threads", list_of(thread_schema()));
+	property(o, "processes", list_of(process_schema()));
 	add(o, "$schema", json_object_new_string("http://json-schema.org/draft-07/schema#"));
 	add(o, "title", json_object_new_string("systop --json"));
 

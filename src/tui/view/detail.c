@@ -172,6 +172,7 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 	snprintf(text, sizeof(text), "%s, pid %d, user %s, parent %s",
 		 safe_name(process->comm, name, sizeof(name)), process->tgid, user, parent);
 	y = fact(p, y, "process", text);
+	y = detail_command(d, p, y);
 	y = cgroup_facts(d, p, y);
 	if (d->row->thread)
 		return thread_facts(d, p, y);

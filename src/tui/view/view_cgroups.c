@@ -44,13 +44,14 @@ static void own_name(const struct cgroup *c, const char *name, char *buf, size_t
 		snprintf(buf, size, "%s %s", known, name);
 }
 
-static void cgroup_name(const void *state, const struct row *r, char *buf, size_t size)
+static void cgroup_name(const void *state, const struct row *r, bool named, char *buf, size_t size)
 {
 	const struct tree *tree = &((const struct cgroups_view *)state)->tree;
 	const char *path = r->cgroup->path;
 	bool below = tree->nodes[r - tree->rows].parent != TREE_ROOT;
 	char quota[16], period[16], name[4096];
 
+	(void)named;
 	own_name(r->cgroup, below ? strrchr(path, '/') + 1 : path, name, sizeof(name));
 	if (r->limit->quota_ns) {
 		size_t used = strlen(name);

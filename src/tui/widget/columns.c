@@ -44,9 +44,9 @@ enum column_id column_find(const char *name)
 
 /* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
-	"id -pid user state owner -cgroup -threads bar @ cpu past comm",
-	"id user state owner -cgroup -threads bar @ past comm",
-	"id user state comm owner bar @ -threads -cgroup past",
+	"id -pid user state owner -cgroup -threads bar @ cpu past -comm command",
+	"id user state owner -cgroup -threads bar @ past -comm command",
+	"id user state -comm command owner bar @ -threads -cgroup past",
 	"tree threads -owner bar @ past",
 };
 
@@ -179,6 +179,11 @@ const char *column_comm(const struct row *r)
 	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
 }
 
+const struct cmdline *column_cmdline(const struct row *r)
+{
+	return r->process ? r->process->cmdline : NULL;
+}
+
 unsigned int column_uid(const struct row *r)
 {
 	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
@@ -232,7 +237,15 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 		return compare_owner(column_owner(by, a), column_owner(by, b));
 	if (by == COLUMN_CGROUP && a->cgroup && b->cgroup)
 		return strcmp(a->cgroup->path, b->cgroup->path);
-	return by == COLUMN_COMM ? strncmp(column_comm(a), column_comm(b), 16) : 0;
+	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(column_comm(a), column_comm(b), 16) : 0;
+}
+
+/* Their command lines, if both are known. */
+static int compare_commands(const struct row *a, const struct row *b)
+{
+	const struct cmdline *x = column_cmdline(a), *y = column_cmdline(b);
+
+	return x == y || !x || !y ? 0 : memcmp(x->text, y->text, (x->len < y->len ? x->len : y->len) + 1);
 }
 
 bool sorting_before(const void *x, const void *y, const void *arg)
@@ -244,7 +257,9 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	int64_t order;
 
 	if (s->by >= COLUMN_METRICS) {
-		order = compare_text(a, b, s->by);
+		order = s->by == COLUMN_COMMAND && s->form != CMDLINE_NAME ? compare_commands(a, b) : 0;
+		if (!order)
+			order = compare_text(a, b, s->by);
 		if (!order)
 			order = row_number(a, s->by) - row_number(b, s->by);
 		return s->inverted ? order > 0 : order < 0;
@@ -265,6 +280,14 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 /* Length of the kernel's names, unless escaped. */
 #define COMM_WIDTH 16
 
+/* A command line has at least this part of a wide screen. */
+#define COMMAND_PART 5
+
+static bool is_name(enum column_id id)
+{
+	return id == COLUMN_COMM || id == COLUMN_COMMAND;
+}
+
 /* The smallest width. */
 static int narrowest(const struct column_choice *c, const struct column_context *context, int width)
 {
@@ -276,9 +299,11 @@ static int narrowest(const struct column_choice *c, const struct column_context 
 		return 6;
 	if (c->id == COLUMN_BAR && width >= 60)
 		return 14;
-	if (c->id == COLUMN_COMM && !context->tree && width > 60)
+	if (c->id == COLUMN_COMMAND && width > COMMAND_PART * COMM_WIDTH)
+		return width / COMMAND_PART > 26 || !context->tree ? width / COMMAND_PART : 26;
+	if (is_name(c->id) && !context->tree && width > 60)
 		return width - 60 + info.min < COMM_WIDTH ? width - 60 + info.min : COMM_WIDTH;
-	if ((c->id == COLUMN_TREE || (c->id == COLUMN_COMM && context->tree)) && width >= 60)
+	if ((c->id == COLUMN_TREE || (is_name(c->id) && context->tree)) && width >= 60)
 		return 26;
 	return info.min;
 }
@@ -332,7 +357,7 @@ void columns_place(struct columns *c, const struct column_list *l, int width, in
 		widths[i] = narrowest(&l->at[i], context, width);
 	/* The remaining width goes to a thread's name, then in turn to all columns that can use it. */
 	for (int i = 0; i < l->nr; i++) {
-		if (!taken[i] || l->at[i].id != COLUMN_COMM || l->at[i].width)
+		if (!taken[i] || !is_name(l->at[i].id) || l->at[i].width)
 			continue;
 		for (; left > 0 && widths[i] < COMM_WIDTH; left--)
 			widths[i]++;

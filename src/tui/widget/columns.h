@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/cmdline.h"
 #include "model/metric.h"
 #include "query/order.h"
 #include "tui/term/theme.h"
@@ -34,7 +35,8 @@ struct values;
 	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
 	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on")              \
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
-	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")
+	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")                                 \
+	_(COMMAND, "command", "COMMAND", 10, 4096, 0, false, "command line, name, or both: one key switches; fills what is free")
 
 /* Metrics come first, so that a metric's number is that of its column. */
 enum column_id {
@@ -87,8 +89,10 @@ void columns_print(const struct column_list *l, char *buf, size_t size);
 enum units { UNITS_SHARE, UNITS_TIME, UNITS_RATE, UNITS_COUNT };
 extern const char *const units_names[UNITS_COUNT]; /* share time rate */
 
-/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. */
+/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. column_command - the command line
+ * of its process; NULL: unknown. */
 const char *column_comm(const struct row *r);
+const struct cmdline *column_cmdline(const struct row *r);
 unsigned int column_uid(const struct row *r);
 
 /* column_owner - content of OWNER, CONTAINER, POD and UNIT for a row; NULL: none, or another column. */
@@ -98,6 +102,7 @@ struct sorting {
 	enum column_id by;
 	bool inverted;
 	bool own; /* cgroups: by their own values, without those below */
+	enum cmdline_form form; /* what COMMAND shows */
 };
 
 /* sorting_before - item_before of rows; @arg: struct sorting. Values: largest first;
@@ -138,9 +143,9 @@ void columns_title(enum column_id id, const char *id_title, const struct column_
 		   size_t size);
 
 /* The looks of a row. @tree: text of COLUMN_TREE, or of COLUMN_COMM in a tree of processes; NULL: the row's own.
- * @match: part of the name to highlight. */
+ * @indent: what precedes COLUMN_COMMAND there; NULL: nothing. @match: part of the name to highlight. */
 struct row_look {
-	const char *tree;
+	const char *tree, *indent;
 	const char *match;
 	int line; /* on the screen, for context->past */
 };
