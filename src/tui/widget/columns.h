@@ -25,7 +25,7 @@ struct values;
 	_(PID,     "pid",     "PID",     7,  7,  9, true,  "number of the thread's process")       \
 	_(USER,    "user",    "USER",    8,  12, 7, false, "effective user")                       \
 	_(STATE,   "state",   "S",       1,  1,  0, false, "R running q runqueue D D-state S sleep T stopped X dead, at the end of the interval") \
-	_(OWNER,   "owner",   "UNIT/POD", 16, 40, 5, false, "what it belongs to, in one word: namespace/pod, or the container, or the unit, without .service; - if it is none") \
+	_(OWNER,   "owner",   "UNIT/POD", 16, 40, 5, false, "what it belongs to: namespace/pod, else its container, else its unit") \
 	_(CONTAINER, "container", "CONTAINER", 12, 40, 2, false, "name of its container, or the beginning of its id")    \
 	_(POD,     "pod",     "POD",     16, 40, 2, false, "its pod: namespace/name, or its UID")  \
 	_(UNIT,    "unit",    "UNIT",    13, 40, 2, false, "its systemd unit; in a container that of the systemd there")   \
