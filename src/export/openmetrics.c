@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
 #include "util/hash.h"
@@ -30,6 +31,7 @@ struct series {
 
 struct openmetrics {
 	FILE *to;
+	const struct redact *redact;
 	struct series host, *host_only; /* a list of one element */
 	struct series **cgroups;        /* in the order of the tick */
 	size_t nr, room;
@@ -80,15 +82,16 @@ static void put_escaped(FILE *to, const char *text)
 	}
 }
 
-static char *cgroup_label(const struct cgroup *c)
+static char *cgroup_label(const struct cgroup *c, const struct redact *redact)
 {
-	char safe[4096], *label = NULL;
+	char safe[4096], hashed[4096], *label = NULL;
+	const char *path = redact_path(redact, c->path, hashed, sizeof(hashed));
 	size_t size;
 	FILE *f = open_memstream(&label, &size);
 
 	if (!f)
 		return NULL;
-	text_safe(safe, sizeof(safe), c->path, strlen(c->path));
+	text_safe(safe, sizeof(safe), path, strlen(path));
 	fputs("{cgroup=\"", f);
 	put_escaped(f, safe);
 	fputc('"', f);
@@ -108,7 +111,7 @@ static void series_free(struct series *s)
 /* The series with the label of this cgroup. NULL: no memory. */
 static struct series *series_of(struct openmetrics *o, const struct cgroup *c)
 {
-	char *label = cgroup_label(c);
+	char *label = cgroup_label(c, o->redact);
 	uint64_t key = label ? hash_text(0, label) : 0;
 	struct series *s = label ? map_get(&o->by_label, key) : NULL;
 
@@ -350,6 +353,7 @@ static int begin(struct export *e)
 
 	if (!o)
 		return -ENOMEM;
+	o->redact = e->redact;
 	o->host.label = "{";
 	o->host_only = &o->host;
 	e->state = o;
