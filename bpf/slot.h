@@ -118,7 +118,7 @@ struct slot {
 	__u64 cred;        /* address of the credentials by which in_scope and uid were decided: never followed */
 	__u32 waker_since; /* `wakeups` when the present waker's series of wakeups began */
 	__u8 in_scope;
-	__u8 pid_scope;    /* its process was given with -p, or its parent thread is covered */
+	__u8 pid_scope;    /* enum pid_scope */
 	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
 	__u8 long_block;   /* > 0: one of its last blocks was long, so the next user stack is taken */
 	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
@@ -291,11 +291,17 @@ struct shared {
 /* Entries of found_slots per slot: a power of two, as is the number of slots. */
 #define FOUND_PER_SLOT 2
 
-/* The kinds of scope that -c, -p and -u set: a thread is in scope if it fits every kind given. */
+/* The kinds of scope that -c, -p with -t, and -u set: a thread is in scope if it fits every kind given. */
 enum scope_kind {
 	SCOPE_CGROUP = 1,
 	SCOPE_PID = 2,
 	SCOPE_UID = 4,
+};
+
+/* How -p and -t cover a thread. A number of the map scope_pids may be both. */
+enum pid_scope {
+	SCOPE_PROCESS = 1, /* its process was given with -p, or its parent thread is covered so */
+	SCOPE_THREAD = 2,  /* it was given with -t: what it creates is not covered */
 };
 
 /* Hierarchies that a cgroup scope can name at once; v1 controllers by number, v2 is -1. */

@@ -38,7 +38,7 @@ struct options {
 	int file_fd;             /* descriptor, if that is the path of one; -1: no */
 	uint64_t interval_ns;
 	uint64_t iterations;     /* 0: until stopped */
-	uint64_t duration_ns;    /* of -w; 0: until stopped */
+	uint64_t duration_ns;    /* after which systop ends; 0: until stopped */
 	struct schedule at;      /* start time */
 	const char *save_path;   /* -o: where w saves; NULL: a generated name in this directory */
 	int save_fd;             /* its descriptor, likewise */
@@ -46,7 +46,10 @@ struct options {
 	bool verbose;            /* -v */
 	enum metric_id sort;
 	bool all;
-	int frequency;           /* samples per second on each CPU */
+	const char *numbers;     /* the first of [INTERVAL [COUNT]], which are refreshes' only; NULL: none, */
+	int nr_numbers;
+	bool check;              /* --check */
+	int frequency;           /* samples per second on each CPU, 0: none */
 	int table_mib;           /* memory for the unwinder's tables */
 	unsigned int window_s;   /* length of the recorder's window in seconds, 0: off, */
 	uint64_t window_bytes;   /* and its size in bytes; 0: chosen by systop */
@@ -66,6 +69,8 @@ struct options {
 	size_t nr_cgroups, cgroups_room;
 	pid_t *pids;             /* -p, as given */
 	size_t nr_pids, pids_room;
+	pid_t *tids;             /* -t, as given */
+	size_t nr_tids, tids_room;
 	const char **users;      /* -u, as given */
 	size_t nr_users, users_room;
 	char *symbol_dirs[SYMBOL_DIRS_MAX]; /* --symbol-dir, absolute */

@@ -34,7 +34,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	/* Opens files of processes with these rights only: to follow /proc/PID/map_files. */
 	[PROCESS_OPEN] = {
 		.name = "systop-open",
-		.what = "opens the files of processes",
+		.what = "opens the files of processes, and those of container runtimes",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
 		.nr_caps = 3,
@@ -44,7 +44,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_SYMBOLS] = {
 		.name = "systop-symbols",
-		.what = "reads symbols and unwind tables",
+		.what = "reads symbols, unwind tables and names of containers",
 		.user = USER_NOBODY,
 		.calls = CALLS_PARSE,
 		.files = 256,

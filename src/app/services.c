@@ -22,6 +22,7 @@
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
+#include "owner/containers.h"
 #include "proc/user.h"
 #include "query/recorded.h"
 #include "record/rings.h"
@@ -76,6 +77,7 @@ static void health(void *arg, struct health *h)
 	else
 		health_add(h, "Helpers", "starter", HEALTH_ON, "starts the others");
 	names_health(from->names, h);
+	containers_health(from->containers, h);
 	collect_health_loss(from->collect, h);
 	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds; %.1f ms without waits for a CPU",
 		   turns.longest_ns / 1e6, turns.work_ns / 1e6);

@@ -6,6 +6,7 @@
 #include "proc/topology.h"
 
 struct collect;
+struct containers;
 struct host;
 struct names;
 struct sink;
@@ -17,6 +18,7 @@ struct services {
 	struct collect *collect;
 	struct model *model;
 	struct names *names;
+	struct containers *containers;
 	struct save *save;
 	const char *save_path; /* destination; NULL: a generated name */
 	int save_fd;           /* -1: none */

@@ -20,6 +20,7 @@
 #include "collect/words.h"
 #include "helper/helper.h"
 #include "model/model.h"
+#include "owner/containers.h"
 #include "proc/cgroup.h"
 #include "proc/hierarchy.h"
 #include "proc/memory.h"
@@ -61,7 +62,7 @@ static int start_names(struct systop *s)
 	};
 
 	s->names = names_new(&o);
-	s->sources = (struct services){ s->collect, s->model, s->names, NULL, s->options.save_path, s->options.save_fd,
+	s->sources = (struct services){ s->collect, s->model, s->names, s->containers, NULL, s->options.save_path, s->options.save_fd,
 				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
 	services_init(&s->host, &s->sources);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
@@ -77,7 +78,8 @@ static int start_save(struct systop *s)
 		.source = &s->host.source,
 		.uname = &s->uts,
 		.scope = s->target.text,
-		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
+		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_tids ||
+			  s->options.nr_users || s->options.command,
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
 		.window_s = s->options.window_s,
@@ -182,8 +184,12 @@ int start(struct systop *s)
 		err = hierarchy_mounts(&s->mounts);
 	if (next(err, "check the limit of memory"))
 		err = memory_check(&s->mounts);
+	if (!err) {
+		s->containers = containers_new(PROCESS_OPEN, PROCESS_SYMBOLS);
+		err = s->containers ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+	}
 	if (next(err, "find what is asked for"))
-		err = target_resolve(&s->target, &s->options, &s->mounts);
+		err = target_resolve(&s->target, &s->options, &s->mounts, s->containers);
 	if (next(err, "read the cgroups")) {
 		warn_of_cgroups(s);
 		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller, &limits);
@@ -246,6 +252,7 @@ void stop(struct systop *s)
 	if (s->content)
 		fclose(s->content);
 	names_free(s->names);
+	containers_free(s->containers);
 	helper_stop();
 	collect_free(s->collect);
 	model_free(s->model);

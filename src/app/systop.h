@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include "app/belongs.h"
 #include "app/command.h"
 #include "app/options.h"
 #include "app/services.h"
@@ -20,6 +21,7 @@
 
 struct cgroups;
 struct collect;
+struct containers;
 struct filter;
 struct model;
 struct names;
@@ -38,6 +40,8 @@ struct systop {
 	struct filter *when;   /* of --on */
 	struct collect *collect;
 	struct names *names;
+	struct containers *containers;
+	struct belongs belongs;
 	struct save *save;
 	struct save *file;     /* writes the refreshes of an exporter to options.file */
 	FILE *content;         /* contents being built; NULL: none */
@@ -56,6 +60,7 @@ struct systop {
 	struct capture_plan plan; /* of -w */
 	bool gone; /* the processes of -p have ended */
 	uint64_t ticks;
+	uint64_t tick_ns; /* when the last one began, CLOCK_MONOTONIC */
 };
 
 /* start_helpers - call it before opening anything that helpers do not need.

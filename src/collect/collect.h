@@ -30,9 +30,11 @@ struct collect_options {
 	size_t nr_cgroups;
 	const pid_t *pids;            /* narrow to these processes and what they fork from now on */
 	size_t nr_pids;
+	const pid_t *tids;            /* and to these threads */
+	size_t nr_tids;
 	const uid_t *uids;            /* narrow to these users */
 	size_t nr_uids;
-	int frequency;                /* samples per second on each CPU */
+	int frequency;                /* samples per second on each CPU, 0: none */
 	bool all_cpus;                /* also on isolated CPUs, */
 	bool cpu_clock;               /* by the CPUs' clocks instead of their cycles */
 	bool self;                    /* also samples systop itself: */

@@ -115,7 +115,7 @@ bool samplers_tickless(const struct samplers *s, int cpu)
 static void choose(struct samplers *s)
 {
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
-		s->cpus[cpu].wanted = online_is(s->online, cpu);
+		s->cpus[cpu].wanted = online_is(s->online, cpu) && (s->counts || s->frequency);
 	if (s->all)
 		return;
 	leave_out(s, "isolated");
@@ -214,8 +214,11 @@ void samplers_set_frequency(struct samplers *s, int frequency)
 {
 	/* For a clock, the kernel converts the frequency to a period when the event is opened. */
 	unsigned long long value = s->hardware ? (unsigned long long)frequency : 1000000000ULL / frequency;
+	bool none = !s->frequency;
 
 	s->frequency = frequency;
+	if (none) /* of -F 0: they are opened now */
+		samplers_follow(s, true);
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		if (s->cpus[cpu].link)
 			ioctl(s->cpus[cpu].fd, PERF_EVENT_IOC_PERIOD, &value);
@@ -286,7 +289,9 @@ void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int 
 	long from, now;
 
 	samplers_state(s, &running, &wanted, &hz, &event);
-	if (running < wanted)
+	if (!hz)
+		health_add(h, "Probes", "sample", HEALTH_OFF, "by -F 0: + in the flamegraph starts it");
+	else if (running < wanted)
 		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
 			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
 	else

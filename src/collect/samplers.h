@@ -15,7 +15,7 @@ struct samplers;
 /*
  * samplers_new - a sampler on every CPU that runs @prog: by hardware cycles if the CPU has such a counter and without
  * @cpu_clock, otherwise by the CPU's clock. Isolated and nohz_full CPUs are not sampled unless @all.
- * @online: borrowed for the samplers' life; @frequency: samples per second
+ * @online: borrowed for the samplers' life; @frequency: samples per second, 0: none
  * Returns NULL when out of memory; CPUs on which the sampler failed are tried again.
  */
 struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,

@@ -13,6 +13,7 @@
 #include "export/exporter.h"
 #include "export/redact.h"
 #include "model/loss_names.h"
+#include "model/owner.h"
 #include "model/tick.h"
 #include "util/hash.h"
 #include "util/map.h"
@@ -22,6 +23,7 @@
 /* Values of the host, or of the cgroups with the same path. */
 struct series {
 	char *label;                /* `{cgroup="/a"`; the host's is "{" */
+	char *labels;               /* the same and what it belongs to now: `{cgroup="/a",unit="a.service"`; NULL: only that */
 	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
 	uint64_t threads;           /* at present */
 	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: of the last interval */
@@ -82,6 +84,43 @@ static void put_escaped(FILE *to, const char *text)
 	}
 }
 
+/* A label of what a cgroup belongs to, if it does. */
+static void put_label(FILE *to, const char *name, const char *raw, const struct redact *redact)
+{
+	char safe[1024], hashed[512];
+
+	if (!raw)
+		return;
+	raw = redact_path(redact, raw, hashed, sizeof(hashed));
+	text_safe(safe, sizeof(safe), raw, strlen(raw));
+	fprintf(to, ",%s=\"", name);
+	put_escaped(to, safe);
+	fputc('"', to);
+}
+
+/* Names of containers and pods come later: the series goes on with them. */
+static int set_labels(struct series *s, const struct cgroup *c, const struct redact *redact)
+{
+	size_t size;
+	FILE *f;
+
+	free(s->labels);
+	s->labels = NULL;
+	f = open_memstream(&s->labels, &size);
+	if (!f)
+		return -ENOMEM;
+	fputs(s->label, f);
+	put_label(f, "unit", owner_unit(c), redact);
+	put_label(f, "container", owner_container(c), redact);
+	put_label(f, "pod", owner_pod(c), redact);
+	return fclose(f) ? -ENOMEM : 0;
+}
+
+static const char *labels_of(const struct series *s)
+{
+	return s->labels ? s->labels : s->label;
+}
+
 static char *cgroup_label(const struct cgroup *c, const struct redact *redact)
 {
 	char safe[4096], hashed[4096], *label = NULL;
@@ -103,8 +142,10 @@ static char *cgroup_label(const struct cgroup *c, const struct redact *redact)
 
 static void series_free(struct series *s)
 {
-	if (s)
+	if (s) {
 		free(s->label);
+		free(s->labels);
+	}
 	free(s);
 }
 
@@ -168,6 +209,8 @@ static int list_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 	if (s->listed == seq)
 		return 0;
 	s->listed = seq;
+	if (set_labels(s, r->cgroup, o->redact))
+		return -ENOMEM;
 	return VEC_PUSH(o->cgroups, o->nr, o->room, s);
 }
 
@@ -241,26 +284,26 @@ static void put_metric(FILE *to, const char *of, enum metric_id m, struct series
 	put_family(to, name, is_max ? "gauge" : "counter", metrics[m].unit, help);
 	for (size_t i = 0; i < nr; i++)
 		if (list[i]->known[m])
-			put_sample(to, name, is_max ? "" : "_total", list[i]->label, metrics[m].unit, list[i]->v[m]);
+			put_sample(to, name, is_max ? "" : "_total", labels_of(list[i]), metrics[m].unit, list[i]->v[m]);
 }
 
 /* Slot bounds are bucket bounds; the last slot has none. */
 static void put_buckets(FILE *to, const char *name, enum hist_id h, const struct series *s)
 {
-	const char *comma = s->label[1] ? "," : "";
+	const char *comma = s->label[1] ? "," : "", *labels = labels_of(s);
 	uint64_t count = 0;
 
 	for (int i = 0; i < hists[h].last; i++) {
 		count += s->hist[h][i];
 		if (i < hists[h].first)
 			continue;
-		fprintf(to, "%s_bucket%s%sle=\"", name, s->label, comma);
+		fprintf(to, "%s_bucket%s%sle=\"", name, labels, comma);
 		put_number(to, UNIT_NS, 2ULL << i);
 		fprintf(to, "\"} %" PRIu64 "\n", count);
 	}
 	count += s->hist[h][hists[h].last];
-	fprintf(to, "%s_bucket%s%sle=\"+Inf\"} %" PRIu64 "\n", name, s->label, comma, count);
-	put_sample(to, name, "_count", s->label, UNIT_COUNT, count);
+	fprintf(to, "%s_bucket%s%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, comma, count);
+	put_sample(to, name, "_count", labels, UNIT_COUNT, count);
 }
 
 static void put_hist(FILE *to, const char *of, enum hist_id h, struct series *const *list, size_t nr)
@@ -276,7 +319,7 @@ static void put_hist(FILE *to, const char *of, enum hist_id h, struct series *co
 	put_family(to, name, "histogram", UNIT_NS, help);
 	for (size_t i = 0; i < nr; i++) {
 		put_buckets(to, name, h, list[i]);
-		put_sample(to, name, "_sum", list[i]->label, UNIT_NS, list[i]->v[sum]);
+		put_sample(to, name, "_sum", labels_of(list[i]), UNIT_NS, list[i]->v[sum]);
 	}
 }
 
@@ -287,7 +330,7 @@ static void put_threads(FILE *to, const char *of, struct series *const *list, si
 	snprintf(name, sizeof(name), "systop_%s_threads", of);
 	put_family(to, name, "gauge", UNIT_COUNT, "threads at the end of the last interval, including those that ended in it");
 	for (size_t i = 0; i < nr; i++)
-		put_sample(to, name, "", list[i]->label, UNIT_COUNT, list[i]->threads);
+		put_sample(to, name, "", labels_of(list[i]), UNIT_COUNT, list[i]->threads);
 }
 
 /* Writes all subjects of one kind: the host, or cgroups including their descendants. */

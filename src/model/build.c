@@ -223,6 +223,7 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 	n->tick.awake_ns = m->awake_ns;
 	n->tick.boottime_ns = boottime_ns;
 	n->tick.wall = *wall;
+	host_unknown(&n->tick.host);
 	return 0;
 }
 
@@ -265,6 +266,11 @@ void model_timers_unseen(struct model *m)
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT])
 {
 	memcpy(m->now->tick.pressure, pressure, sizeof(m->now->tick.pressure));
+}
+
+void model_host(struct model *m, const struct host_state *host)
+{
+	m->now->tick.host = *host;
 }
 
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit)

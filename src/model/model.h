@@ -91,6 +91,8 @@ int model_irq(struct model *m, const struct irq_values *irq);
 /* model_timers_unseen - sets tick.timers_unseen of the tick being built. */
 void model_timers_unseen(struct model *m);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
+/* model_host - the host's memory and load; without it they are unknown. */
+void model_host(struct model *m, const struct host_state *host);
 
 /* model_end - completes the tick. @incomplete: time of threads without a slot is missing. Returns the tick, held
  * once for the caller (tick_put), or NULL when out of memory. */

@@ -44,6 +44,7 @@ struct cgroup {
 	uint64_t id;               /* inode of its directory */
 	const char *path;          /* "/", "/system.slice/ssh.service", aside "cpu:/web"; raw bytes: text_safe() */
 	struct cgroup *parent;     /* NULL: root */
+	const struct owner *owner; /* what it is itself (model/owner.h); NULL: nothing known */
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: index in the tick being built */
 	uint64_t build;            /* for the model only: that tick */
@@ -200,6 +201,23 @@ struct pressure {
 	uint64_t some_ns, full_ns;
 };
 
+/* The host at the end of the interval; VALUE_NA: unknown. */
+enum { HOST_LOADS = 3 };
+
+struct host_state {
+	uint64_t mem_total, mem_available;  /* bytes */
+	uint64_t mem_free;                  /* available is this, and what caches can give back */
+	uint64_t swap_total, swap_used;
+	uint64_t load[HOST_LOADS];          /* means of 1, 5 and 15 minutes, in hundredths */
+	uint64_t uptime_ns;                 /* since boot, with the time in suspend */
+};
+
+/* host_unknown - nothing is known of it. */
+static inline void host_unknown(struct host_state *h)
+{
+	memset(h, 0xff, sizeof(*h));
+}
+
 #define SELF_SHED_MAX 8
 
 struct self_cost {
@@ -251,6 +269,7 @@ struct tick {
 	bool timers_unseen;           /* CPUs are busy, but no timer interrupt is seen: their time and the threads
 				       * they wake are unknown */
 	struct pressure pressure[PRESSURE_COUNT];
+	struct host_state host;
 	uint64_t loss[LOSS_COUNT];    /* since start, by cause */
 	struct self_cost self;
 };

@@ -30,6 +30,8 @@ static const struct key_name {
 	{ "comm", KEY_COMM, false },   { "name", KEY_COMM, false },
 	{ "cmd", KEY_CMD, false },     { "command", KEY_CMD, false },
 	{ "cg", KEY_CGROUP, false },   { "cgroup", KEY_CGROUP, false },
+	{ "unit", KEY_UNIT, false },   { "container", KEY_CONTAINER, false },
+	{ "pod", KEY_POD, false },
 	{ "user", KEY_USER, false },   { "uid", KEY_USER, false },
 	{ "state", KEY_STATE, false }, { "s", KEY_STATE, false },
 	{ "is", KEY_IS, false },       { "tid", KEY_TID, true },
@@ -179,6 +181,9 @@ static int check_alternative(struct parser *p, const struct term *t, struct alte
 	case KEY_COMM:
 	case KEY_CMD:
 	case KEY_CGROUP:
+	case KEY_UNIT:
+	case KEY_CONTAINER:
+	case KEY_POD:
 		return 0;
 	default:
 		return check_number(p, t, a);
@@ -219,7 +224,7 @@ static int parse_key(struct parser *p, struct term *t, const char *name)
 	t->metric = metric_find(name);
 	text = false;
 	if (t->metric == METRIC_COUNT)
-		return parse_error(p, name, "no column %s; words, cg: comm: cmd: user: state= is: pid= cpu>",
+		return parse_error(p, name, "no column %s; words, cg: unit: pod: comm: cmd: user: state= is: pid= cpu>",
 				   name);
 known:
 	if (text && t->op > OP_NE)
@@ -268,7 +273,7 @@ static int parse_term(struct parser *p, char *s)
 	}
 	if (!err)
 		err = parse_values(p, &t, s);
-	if (!err && (t.key == KEY_METRIC || t.key == KEY_CGROUP || t.key == KEY_COMM || t.key == KEY_CMD ||
+	if (!err && (t.key == KEY_METRIC || key_of_cgroup(t.key) || t.key == KEY_COMM || t.key == KEY_CMD ||
 		     (t.key == KEY_WORD && t.any[0].number < 0))) {
 		t.memo = calloc(1, sizeof(*t.memo));
 		err = t.memo ? 0 : parse_error(p, s, "out of memory");

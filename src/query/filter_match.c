@@ -2,6 +2,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "query/filter_terms.h"
 
 static bool compare(enum op op, double v, double with)
@@ -98,6 +99,32 @@ static bool word_match(const struct alternative *a, const struct row *r)
 	       (r->process->cmdline && cmdline_match(OP_HAS, r, a)) || a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
 }
 
+/* With or without ".service". */
+static bool unit_match(enum op op, const struct cgroup *c, const struct alternative *a)
+{
+	const struct owner *o = owners_of(c).unit;
+
+	return o && (text_match(op, o->unit, a) || text_match(op, o->short_unit, a));
+}
+
+/* By name, or by the beginning of the id. */
+static bool container_match(enum op op, const struct cgroup *c, const struct alternative *a)
+{
+	const struct owner *o = owners_of(c).container;
+
+	return o && (text_match(op, o->container, a) || (o->container_id && owner_has_id(o->container_id, a->text)));
+}
+
+/* With or without its namespace. */
+static bool pod_match(enum op op, const struct cgroup *c, const struct alternative *a)
+{
+	const struct owner *o = owners_of(c).pod;
+	const char *name = o ? strchr(o->pod, '/') : NULL;
+
+	return o && (text_match(op, o->pod, a) || (name && text_match(op, name + 1, a)) ||
+		     (o->pod_id && owner_has_id(o->pod_id, a->text)));
+}
+
 /* Whether @a matches; for != the caller asks for equality. */
 static bool alternative_match(const struct term *t, enum op op, const struct alternative *a,
 			      const struct row *r, uint64_t interval_ns)
@@ -113,6 +140,12 @@ static bool alternative_match(const struct term *t, enum op op, const struct alt
 		return !cgroup && cmdline_match(op, r, a);
 	case KEY_CGROUP:
 		return r->cgroup && (text_match(op, r->cgroup->path, a) || text_match(op, row_limiter(r)->path, a));
+	case KEY_UNIT:
+		return unit_match(op, r->cgroup, a);
+	case KEY_CONTAINER:
+		return container_match(op, r->cgroup, a);
+	case KEY_POD:
+		return pod_match(op, r->cgroup, a);
 	case KEY_USER:
 		return !cgroup && (r->thread ? r->thread->uid : r->process->uid) == a->number;
 	case KEY_STATE:
@@ -151,7 +184,7 @@ static const void *shared_by(const struct term *t, const struct row *r)
 {
 	if (t->key == KEY_METRIC)
 		return r->values;
-	if (t->key == KEY_CGROUP || r->kind == ROW_CGROUP)
+	if (key_of_cgroup(t->key) || r->kind == ROW_CGROUP)
 		return r->cgroup;
 	return t->key != KEY_COMM && r->process->cmdline ? (void *)(uintptr_t)r->process->cmdline->id : NULL;
 }

@@ -54,10 +54,10 @@ def keys():
         unit = "" if name == "majflt" else "_ns"
         assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "functions", "named")} | {"cut"}, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
-    assert line["schema"] == 6 and "gap" not in line["loss"], (line["schema"], line["loss"])
+    assert line["schema"] == 7 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
-    assert {"id", "path", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row
+    assert {"id", "path", "container", "pod", "unit", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row
     assert (THREAD - {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "samples", "exited", "waited_behind", "wakers"}) <= row, row
     assert (line["host"], line["kernel"]) == (os.uname().nodename, os.uname().release), (line["host"], line["kernel"])
 

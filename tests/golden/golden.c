@@ -67,6 +67,7 @@ static const struct shot {
 	{ "detail-cgroup-80x24", 80, 24, "2jjv" },
 	{ "detail-gone-80x24", 80, 24, " [\\4002\n\n]" },
 	{ "flame-80x24", 80, 24, "Hf" },
+	{ "flame-all-80x24", 80, 24, "3" },
 	{ "flame-200x50", 200, 50, "Hf" },
 	{ "flame-40x10", 40, 10, "Hf" },
 	{ "flame-zoomed-80x24", 80, 24, "Hfjj\n" },

@@ -8,6 +8,7 @@
 
 #include "model/event.h"
 #include "model/health.h"
+#include "model/owner.h"
 #include "model/sample.h"
 #include "model/wait.h"
 #include "sym/names.h"
@@ -15,14 +16,20 @@
 #define SEC 1000000000ULL
 #define PF_KTHREAD 0x00200000
 
+static const struct owner is_slice = { OWNER_SLICE, 0, OWNER_SYSTEM, "batch.slice", "batch.slice" };
+static const struct owner is_unit = { OWNER_UNIT, 0, OWNER_SYSTEM, "postgresql@14-main.service", "postgresql@14-main" };
+static const struct owner is_container = { OWNER_CONTAINER, 1, OWNER_SYSTEM, .container_id = "3f2a91c04b7e5d6c8f90",
+					   .container = "builder", .runtime = "docker", .image = "gcc:14" };
+static const struct owner is_pod = { OWNER_POD, 1, OWNER_SYSTEM, .pod_id = "0f3c1b9e-6d9b-4c63-8a3f-2f6b3f4f1a77",
+				     .pod = "shop/api-7f9c" };
 static struct cgroup cgroups[] = {
 	{ .id = 1, .path = "/" },
-	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2 },
+	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1, .owner = &is_slice },
+	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2, .owner = &is_container },
 	{ .id = 4, .path = "/system.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2 },
+	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2, .owner = &is_unit },
 	{ .id = 6, .path = "/web.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2 },
+	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2, .owner = &is_pod },
 };
 
 /* The hierarchy of the CPU limits, except that of build. */
@@ -158,6 +165,8 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
 	static const struct cgroup_limit limit = { 9, 1320000000, 50000000, 100000000 };
 	static const struct cgroup_limit aside = { 2, 60000000, 20000000, 100000000 };
+	const struct host_state host = { 31ULL << 30, 10ULL << 30, 3ULL << 30, 2ULL << 30, 300ULL << 20, { 310, 287, 1250 },
+					 (41 * 86400 + 7200) * SEC };
 	struct pressure pressure[PRESSURE_COUNT] = {
 		{ 310000000, VALUE_NA }, { 0, 0 }, { 615000000, 402000000 },
 	};
@@ -206,6 +215,7 @@ static const struct tick *make_tick(struct scene *s, int nr)
 		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
 	scene_check(model_cgroup(s->model, &tenant, &aside));
 	model_pressure(s->model, pressure);
+	model_host(s->model, &host);
 	if (s->timers_unseen)
 		model_timers_unseen(s->model);
 	tick = model_end(s->model, loss, &self, false);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "export/exporter.h"
+#include "export/json/json_owner.h"
 #include "export/json/json_processes.h"
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
@@ -108,6 +109,7 @@ static void put_cgroup(struct json *j, const struct row *r)
 	json_open(j, NULL, '{');
 	json_number(j, "id", r->cgroup->id);
 	json_path(j, "path", r->cgroup);
+	json_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
 	put_values(j, r, r->values);
 	json_open(j, "own", '{');

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "export/json/json_owner.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
@@ -66,6 +67,12 @@ static void value_properties(struct json_object *of)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
 		property(of, metrics[f].name, node("integer", true, metrics[f].help));
+}
+
+static void owner_properties(struct json_object *of)
+{
+	for (const struct json_owner_property *p = json_owner_properties; p->name; p++)
+		property(of, p->name, node("string", true, p->help));
 }
 
 /* One of a list of names. */
@@ -156,6 +163,7 @@ static struct json_object *cgroup_schema(void)
 	property(o, "id", node("integer", false, "inode of its directory"));
 	property(o, "path", node("string", false, "in the shown hierarchy; one with a CPU limit in another hierarchy, and "
 						      "those below it, as cpu:/PATH: their threads are in others, too"));
+	owner_properties(o);
 	property(o, "threads", node("integer", false, NULL));
 	value_properties(o);
 	property(o, "own", own);

@@ -166,6 +166,11 @@ static int set_preset(struct settings *s, const char *value)
 	return 0;
 }
 
+int settings_delay(struct settings *s, const char *value)
+{
+	return parse_duration(value, DELAY_MIN_NS, DELAY_MAX_NS, &s->delay_ns) ? -EINVAL : 0;
+}
+
 static int set(struct settings *s, enum setting id, const char *value, char *error, size_t size)
 {
 	enum table table = id - SETTING_COLUMNS;
@@ -181,7 +186,7 @@ static int set(struct settings *s, enum setting id, const char *value, char *err
 	case SETTING_SORT:
 		return set_sort(s, value);
 	case SETTING_DELAY:
-		return parse_duration(value, DELAY_MIN_NS, DELAY_MAX_NS, &s->delay_ns) ? -EINVAL : 0;
+		return settings_delay(s, value);
 	case SETTING_PRESET:
 		return set_preset(s, value);
 	default:
@@ -206,7 +211,7 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 }
 
 /* Not %g: it prints the locale's decimal point, and the parser expects a dot. */
-static void print_delay(uint64_t ns, char *buf, size_t size)
+void settings_print_delay(uint64_t ns, char *buf, size_t size)
 {
 	char fraction[16];
 	size_t len = snprintf(fraction, sizeof(fraction), ".%09u", (unsigned int)(ns % 1000000000));
@@ -237,7 +242,7 @@ static void get(const struct settings *s, enum setting id, char *buf, size_t siz
 		text = column_info(s->sorting.by).name;
 		break;
 	case SETTING_DELAY:
-		print_delay(s->delay_ns, buf, size);
+		settings_print_delay(s->delay_ns, buf, size);
 		return;
 	case SETTING_PRESET:
 		text = preset_names[s->preset];

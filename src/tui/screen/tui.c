@@ -186,6 +186,11 @@ void tui_resize(struct tui *t)
 	draw(t);
 }
 
+uint64_t tui_delay(const struct tui *t)
+{
+	return screen_settings(t->screen)->delay_ns;
+}
+
 void tui_output(struct tui *t)
 {
 	if (term_missed())

@@ -3,6 +3,7 @@
 #define SYSTOP_TUI_SCREEN_TUI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct host;
 struct sink;
@@ -43,6 +44,9 @@ void tui_notice(struct tui *t, const char *fmt, ...) __attribute__((format(print
 
 /* tui_input - handles all pending keys; never blocks. */
 enum tui_verdict tui_input(struct tui *t);
+
+/* tui_delay - ns between refreshes, by the settings as they are now. */
+uint64_t tui_delay(const struct tui *t);
 
 /* tui_output - the terminal accepts output again: draws what it missed. */
 void tui_output(struct tui *t);

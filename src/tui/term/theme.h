@@ -38,6 +38,8 @@
 	_(JIT,      "jit",      USER)       \
 	_(GREW,     "grew",     ALERT)      \
 	_(SHRANK,   "shrank",   GOOD)       \
+	_(MEMORY,   "memory",   USER)       \
+	_(CACHE,    "cache",    DIM)        \
 	_(HEAT_LOW, "heat-low", USER)       \
 	_(HEAT_MIDDLE, "heat-middle", RUNQ) \
 	_(HEAT_HIGH, "heat-high", D)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/owner.h"
 #include "model/tick.h"
 
 static const struct column_info text_columns[] = {
@@ -43,10 +44,10 @@ enum column_id column_find(const char *name)
 
 /* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
-	"id -pid user state cgroup -threads bar @ cpu past -comm command",
-	"id user state cgroup -threads bar @ past -comm command",
-	"id user state -comm command bar @ -threads -cgroup past",
-	"tree threads bar @ past",
+	"id -pid user state owner -cgroup -threads bar @ cpu past -comm command",
+	"id user state owner -cgroup -threads bar @ past -comm command",
+	"id user state -comm command owner bar @ -threads -cgroup past",
+	"tree threads -owner bar @ past",
 };
 
 static bool in_table(enum column_id id, enum table table)
@@ -57,6 +58,10 @@ static bool in_table(enum column_id id, enum table table)
 	case COLUMN_THREADS:
 	case COLUMN_BAR:
 	case COLUMN_PAST:
+	case COLUMN_OWNER:
+	case COLUMN_CONTAINER:
+	case COLUMN_POD:
+	case COLUMN_UNIT:
 		return true;
 	case COLUMN_PID:
 	case COLUMN_CPU:
@@ -202,8 +207,34 @@ static int64_t row_number(const struct row *r, enum column_id by)
 	}
 }
 
+const char *column_owner(enum column_id id, const struct row *r)
+{
+	switch (id) {
+	case COLUMN_OWNER:
+		return owner_text(r->cgroup);
+	case COLUMN_CONTAINER:
+		return owner_container(r->cgroup);
+	case COLUMN_POD:
+		return owner_pod(r->cgroup);
+	case COLUMN_UNIT:
+		return owner_unit(r->cgroup);
+	default:
+		return NULL;
+	}
+}
+
+/* What has a text precedes what has none. */
+static int compare_owner(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (b ? 1 : 0) - (a ? 1 : 0);
+	return strcmp(a, b);
+}
+
 static int compare_text(const struct row *a, const struct row *b, enum column_id by)
 {
+	if (by >= COLUMN_OWNER && by <= COLUMN_UNIT)
+		return compare_owner(column_owner(by, a), column_owner(by, b));
 	if (by == COLUMN_CGROUP && a->cgroup && b->cgroup)
 		return strcmp(a->cgroup->path, b->cgroup->path);
 	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(column_comm(a), column_comm(b), 16) : 0;

@@ -25,6 +25,10 @@ struct values;
 	_(PID,     "pid",     "PID",     7,  7,  9, true,  "number of the thread's process")       \
 	_(USER,    "user",    "USER",    8,  12, 7, false, "effective user")                       \
 	_(STATE,   "state",   "S",       1,  1,  0, false, "R running q runqueue D D-state S sleep T stopped X dead, at the end of the interval") \
+	_(OWNER,   "owner",   "UNIT/POD", 16, 40, 5, false, "what it belongs to, in one word: namespace/pod, or the container, or the unit, without .service; - if it is none") \
+	_(CONTAINER, "container", "CONTAINER", 12, 40, 2, false, "name of its container, or the beginning of its id")    \
+	_(POD,     "pod",     "POD",     16, 40, 2, false, "its pod: namespace/name, or its UID")  \
+	_(UNIT,    "unit",    "UNIT",    13, 40, 2, false, "its systemd unit; in a container that of the systemd there")   \
 	_(CGROUP,  "cgroup",  "CGROUP",  13, 40, 2, false, "cgroup")                               \
 	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
 	_(THREADS, "threads", "THREADS", 7,  7,  1, true,  "number of threads")                    \
@@ -90,6 +94,9 @@ extern const char *const units_names[UNITS_COUNT]; /* share time rate */
 const char *column_comm(const struct row *r);
 const struct cmdline *column_cmdline(const struct row *r);
 unsigned int column_uid(const struct row *r);
+
+/* column_owner - content of OWNER, CONTAINER, POD and UNIT for a row; NULL: none, or another column. */
+const char *column_owner(enum column_id id, const struct row *r);
 
 struct sorting {
 	enum column_id by;

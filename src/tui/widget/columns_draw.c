@@ -122,6 +122,7 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 		  const struct row_look *look, const struct column_context *context)
 {
 	char text[256] = "";
+	const char *owner;
 
 	switch (id) {
 	case COLUMN_ID:
@@ -138,6 +139,13 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 		break;
 	case COLUMN_CGROUP:
 		draw_name(p, y, x, width, role, r->cgroup->path, strlen(r->cgroup->path), NULL);
+		return;
+	case COLUMN_OWNER:
+	case COLUMN_CONTAINER:
+	case COLUMN_POD:
+	case COLUMN_UNIT:
+		owner = column_owner(id, r) ? column_owner(id, r) : "-";
+		draw_name(p, y, x, width, role, owner, strlen(owner), look->match);
 		return;
 	case COLUMN_TREE:
 		draw_name(p, y, x, width, role, look->tree, strlen(look->tree), look->match);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "model/tick.h"
 #include "query/filter.h"
 #include "query/tree.h"
@@ -76,13 +77,15 @@ const struct row *thread_selected(void *table)
 
 /* --- Rows */
 
-/* Whether the search matches a row: its name, in a tree the text there, or its number. */
+/* Whether the search matches a row: its name, what it belongs to, in a tree the text there, or its number. */
 static bool item_match(const void *item, const char *search)
 {
 	const struct row *r = item;
-	const char *base;
+	const char *base, *owner = r->kind == ROW_CGROUP && !r->cgroup->owner ? NULL : owner_text(r->cgroup);
 	char number[16];
 
+	if (owner && strcasestr(owner, search))
+		return true;
 	if (r->kind == ROW_CGROUP) {
 		base = strrchr(r->cgroup->path, '/');
 		return strcasestr(base && base[1] ? base + 1 : r->cgroup->path, search);
