@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "model/loss_names.h"
 #include "model/owner.h"
 #include "model/tick.h"
@@ -32,6 +33,7 @@ struct series {
 
 struct openmetrics {
 	FILE *to;
+	const struct redact *redact;
 	struct series host, *host_only; /* a list of one element */
 	struct series **cgroups;        /* in the order of the tick */
 	size_t nr, room;
@@ -83,12 +85,13 @@ static void put_escaped(FILE *to, const char *text)
 }
 
 /* A label of what a cgroup belongs to, if it does. */
-static void put_label(FILE *to, const char *name, const char *raw)
+static void put_label(FILE *to, const char *name, const char *raw, const struct redact *redact)
 {
-	char safe[1024];
+	char safe[1024], hashed[512];
 
 	if (!raw)
 		return;
+	raw = redact_path(redact, raw, hashed, sizeof(hashed));
 	text_safe(safe, sizeof(safe), raw, strlen(raw));
 	fprintf(to, ",%s=\"", name);
 	put_escaped(to, safe);
@@ -96,7 +99,7 @@ static void put_label(FILE *to, const char *name, const char *raw)
 }
 
 /* Names of containers and pods come later: the series goes on with them. */
-static int set_labels(struct series *s, const struct cgroup *c)
+static int set_labels(struct series *s, const struct cgroup *c, const struct redact *redact)
 {
 	size_t size;
 	FILE *f;
@@ -107,9 +110,9 @@ static int set_labels(struct series *s, const struct cgroup *c)
 	if (!f)
 		return -ENOMEM;
 	fputs(s->label, f);
-	put_label(f, "unit", owner_unit(c));
-	put_label(f, "container", owner_container(c));
-	put_label(f, "pod", owner_pod(c));
+	put_label(f, "unit", owner_unit(c), redact);
+	put_label(f, "container", owner_container(c), redact);
+	put_label(f, "pod", owner_pod(c), redact);
 	return fclose(f) ? -ENOMEM : 0;
 }
 
@@ -118,15 +121,16 @@ static const char *labels_of(const struct series *s)
 	return s->labels ? s->labels : s->label;
 }
 
-static char *cgroup_label(const struct cgroup *c)
+static char *cgroup_label(const struct cgroup *c, const struct redact *redact)
 {
-	char safe[4096], *label = NULL;
+	char safe[4096], hashed[4096], *label = NULL;
+	const char *path = redact_path(redact, c->path, hashed, sizeof(hashed));
 	size_t size;
 	FILE *f = open_memstream(&label, &size);
 
 	if (!f)
 		return NULL;
-	text_safe(safe, sizeof(safe), c->path, strlen(c->path));
+	text_safe(safe, sizeof(safe), path, strlen(path));
 	fputs("{cgroup=\"", f);
 	put_escaped(f, safe);
 	fputc('"', f);
@@ -148,7 +152,7 @@ static void series_free(struct series *s)
 /* The series with the label of this cgroup. NULL: no memory. */
 static struct series *series_of(struct openmetrics *o, const struct cgroup *c)
 {
-	char *label = cgroup_label(c);
+	char *label = cgroup_label(c, o->redact);
 	uint64_t key = label ? hash_text(0, label) : 0;
 	struct series *s = label ? map_get(&o->by_label, key) : NULL;
 
@@ -205,7 +209,7 @@ static int list_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 	if (s->listed == seq)
 		return 0;
 	s->listed = seq;
-	if (set_labels(s, r->cgroup))
+	if (set_labels(s, r->cgroup, o->redact))
 		return -ENOMEM;
 	return VEC_PUSH(o->cgroups, o->nr, o->room, s);
 }
@@ -392,6 +396,7 @@ static int begin(struct export *e)
 
 	if (!o)
 		return -ENOMEM;
+	o->redact = e->redact;
 	o->host.label = "{";
 	o->host_only = &o->host;
 	e->state = o;

@@ -11,6 +11,7 @@
 #include "export/json/json_processes.h"
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
+#include "export/redact.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
@@ -91,9 +92,9 @@ static void put_thread(struct json *j, const struct row *r, const struct sampled
 	json_open(j, NULL, '{');
 	json_int(j, "tid", r->thread->tid);
 	json_int(j, "tgid", r->thread->tgid);
-	json_text(j, "comm", r->thread->comm, sizeof(r->thread->comm));
-	put_path(j, "cgroup", r->cgroup->path);
-	put_path(j, "cpu_cgroup", row_limiter(r)->path);
+	json_comm(j, "comm", r->thread);
+	json_path(j, "cgroup", r->cgroup);
+	json_path(j, "cpu_cgroup", row_limiter(r));
 	json_string(j, "state", state_names[r->state]);
 	put_values(j, r, r->values);
 	json_waited_behind(j, waits, r->thread);
@@ -107,7 +108,7 @@ static void put_cgroup(struct json *j, const struct row *r)
 {
 	json_open(j, NULL, '{');
 	json_number(j, "id", r->cgroup->id);
-	put_path(j, "path", r->cgroup->path);
+	json_path(j, "path", r->cgroup);
 	json_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
 	put_values(j, r, r->values);
@@ -198,7 +199,7 @@ static void put_head(struct json *j, const struct tick *t, const struct export *
 	json_number(j, "interval_ns", t->interval_ns);
 	put_path(j, "host", o->host);
 	put_path(j, "kernel", o->kernel);
-	put_path(j, "scope", o->scope);
+	put_path(j, "scope", redact_scope(o->redact, o->scope));
 	put_loss(j, "loss", t, 0, LOSS_REPAIRED);
 	put_loss(j, "repaired", t, LOSS_REPAIRED, LOSS_COUNT);
 	json_number(j, "dropped_refreshes", o->dropped);
@@ -258,6 +259,7 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	l->tick = tick_get(t);
 	l->waits.source = e->source;
 	l->json.to = to;
+	l->json.redact = e->redact;
 	err = json_waits_begin(&l->waits, t);
 	if (err) {
 		line_free(l);

@@ -16,8 +16,7 @@ void json_cmdline(struct json *j, const struct process *p, const struct export *
 {
 	const struct cmdline *c = p->cmdline;
 
-	(void)e;
-	if (!c) {
+	if (!c || e->redact) {
 		json_null(j, "cmdline");
 		json_boolean(j, "cmdline_cut", false);
 		return;

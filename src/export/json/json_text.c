@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "export/redact.h"
 #include "model/metric.h"
+#include "model/tick.h"
 #include "util/text.h"
 
 static void flush(struct json *j)
@@ -123,6 +125,29 @@ void json_text(struct json *j, const char *name, const char *s, size_t len)
 
 	text_safe(safe, sizeof(safe), s, len);
 	json_string(j, name, safe);
+}
+
+void json_comm(struct json *j, const char *name, const struct life *l)
+{
+	char hash[REDACT_HASH];
+
+	if (l)
+		json_text(j, name, redact_comm(j->redact, l, hash), sizeof(l->comm));
+	else
+		json_null(j, name);
+}
+
+void json_path(struct json *j, const char *name, const struct cgroup *c)
+{
+	const char *path;
+	char hashed[4096];
+
+	if (!c) {
+		json_null(j, name);
+		return;
+	}
+	path = redact_path(j->redact, c->path, hashed, sizeof(hashed));
+	json_text(j, name, path, strlen(path));
 }
 
 int json_end(struct json *j)

@@ -7,12 +7,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct cgroup;
+struct life;
+struct redact;
+
 /*
  * A JSON writer that emits properties directly: a refresh can have a hundred thousand rows, and building an object tree
  * for each takes ten times as long. Initialise with the stream and zeroes. Names are NULL inside lists.
  */
 struct json {
 	FILE *to;
+	const struct redact *redact; /* of --redact; NULL: names as they are */
 	bool follows; /* another value came before in this object or list */
 	size_t used;
 	char text[1 << 16]; /* not written yet */
@@ -32,6 +37,10 @@ void json_null(struct json *j, const char *name);
  * writes text of our own, or text that passed text_safe(). */
 void json_text(struct json *j, const char *name, const char *s, size_t len);
 void json_string(struct json *j, const char *name, const char *s);
+
+/* json_comm, json_path - the name of a thread, and of a cgroup; NULL: null. */
+void json_comm(struct json *j, const char *name, const struct life *l);
+void json_path(struct json *j, const char *name, const struct cgroup *c);
 
 /* json_end - writes buffered text and the end of the line. Returns 0 or -errno. */
 int json_end(struct json *j);
