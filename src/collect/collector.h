@@ -27,6 +27,7 @@ struct values;
 #define COLLECTORS(_)                                                                                                           \
 	_(areas,    areas)                                                                                                      \
 	_(sched,    slots)                                                                                                      \
+	_(usage,    usages)                                                                                                     \
 	_(recorder, rings)                                                                                                      \
 	_(scope,    scope)                                                                                                      \
 	_(names,    cgroup_names)                                                                                               \

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "collect/slots_internal.h"
+#include "collect/usages.h"
 #include "model/aggregate.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
@@ -62,6 +63,11 @@ void slots_loss(const struct slots *s, uint64_t loss[LOSS_COUNT])
 {
 	for (int cause = 0; cause < LOSS_COUNT; cause++)
 		loss[cause] += s->loss[cause];
+}
+
+void slots_usage(struct slots *s, struct usages *usages)
+{
+	s->usages = usages;
 }
 
 /* --- The collectors */
@@ -125,11 +131,55 @@ static int threads_end(struct slots *s, uint64_t now, bool baseline)
 
 /* --- Threads */
 
+const struct usage_io unknown_io = { USAGE_UNKNOWN, USAGE_UNKNOWN };
+
 /* The thread was asleep or stopped at the last tick, and nothing happened to it since. */
 static bool slot_quiet(const struct slot *slot, const struct reader *r)
 {
-	return r->idle && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) == r->seq &&
+	return r->idle && !r->ran && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) == r->seq &&
 	       slot->wakeups == r->wakeups;
+}
+
+/* What threads of a stretch of slots used, read before the slots are. */
+struct stretch {
+	const struct usage *asked;
+	uint32_t seqs[USAGE_BATCH]; /* of their slots, before that */
+	uint32_t nr, at;            /* how many, and the next one that is looked for */
+};
+
+/* Reads it for threads of the slots from @first to before @end that are not asleep all the time. */
+static void stretch_read(struct slots *s, struct stretch *to, uint32_t first, uint32_t end)
+{
+	struct usage *asked = s->usages ? usages_asked(s->usages) : NULL;
+
+	to->asked = asked;
+	to->nr = to->at = 0;
+	for (uint32_t i = first; asked && i < end; i++) {
+		const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* see slots_tick() */
+
+		__builtin_prefetch(&ahead->seq);
+		__builtin_prefetch(&ahead->wakeups);
+		if (slot->state == SLOT_FREE || slot_quiet(slot, &s->readers[i]))
+			continue;
+		to->seqs[to->nr] = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
+		asked[to->nr++].slot = i;
+	}
+	if (asked)
+		usages_read(s->usages, to->nr);
+}
+
+/* Adds to @v what the thread read and wrote. If it ran since that was read, it is read again in the next tick, even if
+ * it sleeps until then. */
+static void show_io(struct slots *s, struct stretch *from, uint32_t index, const struct slot *copy, struct values *v)
+{
+	const struct usage *u;
+
+	while (from->at < from->nr && from->asked[from->at].slot < index)
+		from->at++;
+	u = from->at < from->nr && from->asked[from->at].slot == index ? &from->asked[from->at] : NULL;
+	s->io_known |= u && u->read && u->io.write_bytes != USAGE_UNKNOWN;
+	s->readers[index].ran = s->usages && (!u || from->seqs[from->at] != copy->seq);
+	slot_show_io(&s->shown[index], u && u->read ? &u->io : s->usages ? NULL : &unknown_io, v);
 }
 
 /* The slot was being written during all attempts to read it. */
@@ -221,7 +271,7 @@ static int show_thread(struct slots *s, struct collector_thread *t, enum thread_
 	return err ? err : slots_shown(s, t);
 }
 
-static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
+static int slot_tick(struct slots *s, struct stretch *stretch, uint32_t index, uint64_t now)
 {
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
@@ -244,6 +294,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	t.from = r->end;
 	taken = slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
+	show_io(s, stretch, index, &copy, &values);
 	if (s->baseline) {
 		uint32_t before[COLLECTORS_TAKE];
 
@@ -278,38 +329,55 @@ static int tick_again(struct slots *s, uint64_t now)
 		nanosleep(&nap, NULL);
 		s->nr_again = 0;
 		s->last_time = times == AGAIN_TIMES;
-		for (int i = 0; !err && i < nr; i++)
-			err = slot_tick(s, s->again[i], now);
+		for (int i = 0; !err && i < nr; i++) {
+			struct stretch one;
+
+			stretch_read(s, &one, s->again[i], s->again[i] + 1);
+			err = slot_tick(s, &one, s->again[i], now);
+		}
 	}
 	s->last_time = false;
 	return err;
 }
 
+/* Reads all slots, in stretches whose lines stay in the cache in between. */
+static int tick_all(struct slots *s, uint64_t now)
+{
+	uint32_t used = s->mem.shared->slots_used, end = used + 1 < s->mem.max ? used + 1 : s->mem.max, until;
+	struct stretch stretch;
+	int err = 0;
+
+	for (uint32_t first = 1; !err && first < end; first = until) {
+		until = end - first < USAGE_BATCH ? end : first + USAGE_BATCH;
+		stretch_read(s, &stretch, first, until);
+		for (uint32_t i = first; !err && i < until; i++) {
+			const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* it may be past the end, but is not read */
+
+			__builtin_prefetch(&ahead->seq);
+			__builtin_prefetch(&ahead->wakeups);
+			if (i + PREFETCH < s->mem.max)
+				__builtin_prefetch(s->readers[i + PREFETCH].life);
+			err = slot_tick(s, &stretch, i, now);
+		}
+	}
+	return err ? err : tick_again(s, now);
+}
+
 int slots_tick(struct slots *s, uint64_t now)
 {
 	size_t exited;
-	uint32_t used;
 	int err, ended;
 
 	s->until = now;
+	slot_io_unknown(s->model, !s->io_known);
 	err = slots_harvest_until(s, now);
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	memset(s->running, 0, s->mem.nr_cpus * sizeof(*s->running));
 	if (!err)
 		err = slots_show_exited(s, 0, now);
 	exited = s->nr_exited;
-	used = s->mem.shared->slots_used;
-	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
-		const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* it may be past the end, but is not read */
-
-		__builtin_prefetch(&ahead->seq);
-		__builtin_prefetch(&ahead->wakeups);
-		if (i + PREFETCH < s->mem.max)
-			__builtin_prefetch(s->readers[i + PREFETCH].life);
-		err = slot_tick(s, i, now);
-	}
 	if (!err)
-		err = tick_again(s, now);
+		err = tick_all(s, now);
 	if (!err)
 		err = slots_show_exited(s, exited, now); /* threads that were since found to have moved */
 	ended = threads_end(s, now, false);
@@ -322,15 +390,12 @@ int slots_tick(struct slots *s, uint64_t now)
 
 int slots_baseline(struct slots *s, uint64_t now)
 {
-	uint32_t used = s->mem.shared->slots_used;
 	int err = slots_harvest_until(s, now), ended;
 
 	slots_forget_exited(s);
 	s->baseline = true;
-	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++)
-		err = slot_tick(s, i, now);
 	if (!err)
-		err = tick_again(s, now);
+		err = tick_all(s, now);
 	s->baseline = false;
 	s->since = now;
 	ended = threads_end(s, now, true);

@@ -32,6 +32,8 @@ struct slots {
 	struct model *model;
 	struct cgroups *cgroups, *limits; /* of cgroups_limits() */
 	const struct collector_set *with;
+	struct usages *usages;  /* NULL: what threads use is unknown */
+	bool io_known;          /* the kernel counts what threads read and write */
 	uint32_t *queued;       /* by CPU: waiting threads that last ran there, */
 	uint32_t *running;      /* and the slot of the thread on the CPU */
 	struct reader *readers; /* one per slot; pages of unused ones are never touched */
@@ -50,6 +52,9 @@ struct slots {
 	slots_moved_fn *ask_moved;
 	void *moved_arg;
 };
+
+/* What is known without slots_usage(). */
+extern const struct usage_io unknown_io;
 
 /* slots_identify - gives the reader of slot @index a life with the slot's identity. 0 or -ENOMEM. slots_elsewhere -
  * whether the thread was moved since its life was last updated: the record of the move may not be read yet. */

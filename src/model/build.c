@@ -263,6 +263,11 @@ void model_timers_unseen(struct model *m)
 	m->now->tick.timers_unseen = true;
 }
 
+void model_unknown(struct model *m, enum metric_id metric, bool unknown)
+{
+	m->unknown[metric] = unknown;
+}
+
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT])
 {
 	memcpy(m->now->tick.pressure, pressure, sizeof(m->now->tick.pressure));
@@ -300,12 +305,21 @@ static void total_finish(struct total *t, struct row *r)
 	r->exited = t->exited;
 }
 
+/* What is unknown of every thread is so of idle ones, too: they did not do nothing. */
+static void hide_unknown(const struct model *m, struct values *v)
+{
+	for (int f = 0; f < METRIC_COUNT; f++)
+		if (m->unknown[f])
+			v->v[f] = VALUE_NA;
+}
+
 /* Adds the idle threads' time, which is the same for each. */
-static void total_idle(struct total *t, uint64_t interval_ns)
+static void total_idle(const struct model *m, struct total *t, uint64_t interval_ns)
 {
 	for (int s = 0; s < STATE_COUNT; s++)
 		if (t->idle[s])
 			values_add_idle(&t->own, s, t->idle[s], interval_ns);
+	hide_unknown(m, &t->own);
 	t->values = t->own;
 	t->nr_threads = t->own_threads;
 }
@@ -333,7 +347,7 @@ static int add_up_active(struct tick_node *n)
 static void add_up_cgroups(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
-		total_idle(&n->cgroup_totals[i], n->tick.interval_ns);
+		total_idle(n->model, &n->cgroup_totals[i], n->tick.interval_ns);
 	/* Parents come before their children: going backwards, every row is complete when it is added. */
 	for (size_t i = n->tick.nr_cgroups; i-- > 0;) {
 		struct total *t = &n->cgroup_totals[i];
@@ -359,12 +373,13 @@ int node_finish(struct tick_node *n)
 	for (int s = 0; s < STATE_COUNT; s++) {
 		n->idle_values[s] = (struct values){ 0 };
 		values_add_idle(&n->idle_values[s], s, 1, n->tick.interval_ns);
+		hide_unknown(m, &n->idle_values[s]);
 	}
 	if (add_up_active(n))
 		return -ENOMEM;
 	add_up_cgroups(n);
 	for (size_t i = 0; i < n->tick.nr_processes; i++) {
-		total_idle(&n->process_totals[i], n->tick.interval_ns);
+		total_idle(m, &n->process_totals[i], n->tick.interval_ns);
 		total_finish(&n->process_totals[i], &n->processes[i]);
 		n->processes[i].incomplete = n->incomplete;
 	}

@@ -99,6 +99,7 @@ struct model {
 	struct history *history;       /* NULL: nothing is remembered */
 	struct map stacks;       /* hash -> struct stack */
 	struct block *blocks_known;
+	bool unknown[METRIC_COUNT]; /* of all threads */
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 

@@ -42,7 +42,7 @@ enum unit metric_shown(enum metric_id m)
 {
 	if (metrics[m].kind != KIND_SUM)
 		return metrics[m].unit;
-	return metrics[m].unit == UNIT_NS ? UNIT_SHARE : UNIT_RATE;
+	return metrics[m].unit == UNIT_NS ? UNIT_SHARE : metrics[m].unit == UNIT_BYTES ? UNIT_BYTE_RATE : UNIT_RATE;
 }
 
 static int plain(char c)

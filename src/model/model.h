@@ -55,6 +55,9 @@ void model_orphans(struct model *m, orphan_fn *fn, void *arg);
 int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 		const struct timespec *wall);
 
+/* model_unknown - whether this metric is unknown of every thread, idle ones too, from now on. */
+void model_unknown(struct model *m, enum metric_id metric, bool unknown);
+
 /* model_thread - a thread with events, or with time in a state other than sleeping or stopped. */
 int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
 		 const struct values *values);

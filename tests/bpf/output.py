@@ -16,12 +16,13 @@ from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path, rows_of, sta
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
-          "migrations", "minor_faults", "major_faults", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
+          "migrations", "minor_faults", "major_faults", "read_bytes", "write_bytes", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
 LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "shed", "stacks",
         "cpus", "irqs", "cgroups", "threads"}
 REPAIRED = {"gap", "seed_missed", "first_sight", "queue_stale", "torn"}
 SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
-          "switches_voluntary", "switches_involuntary", "wakeups", "migrations", "minor_faults", "major_faults")
+          "switches_voluntary", "switches_involuntary", "wakeups", "migrations", "minor_faults", "major_faults",
+          "read_bytes", "write_bytes")
 
 
 def run(*args):
@@ -54,7 +55,7 @@ def keys():
         unit = "" if name == "majflt" else "_ns"
         assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "functions", "named")} | {"cut"}, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
-    assert line["schema"] == 6 and "gap" not in line["loss"], (line["schema"], line["loss"])
+    assert line["schema"] == 7 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
     assert {"id", "path", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row

@@ -74,6 +74,8 @@ COLLECTORS_NAMED = {
     "src/collect/collect.c": "slots",
     "src/collect/files.c": "unwind_tables",
     "src/collect/moves.c": "slots",
+    "src/collect/slots.c": "usages",
+    "src/collect/slots_ended.c": "usages",
 }
 
 
