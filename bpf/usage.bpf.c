@@ -28,6 +28,60 @@ static __always_inline void usage_io(struct task_struct *task, struct usage_io *
 	io->write_bytes = bpf_core_field_exists(t->ioac.write_bytes) ? VIEW_FIELD(t, ioac.write_bytes) : USAGE_UNKNOWN;
 }
 
+struct percpu_counter {
+	__u64 count;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___percpu { /* since 6.2: f1a7941243c1 */
+	struct percpu_counter rss_stat[USAGE_COUNTERS];
+} __attribute__((preserve_access_index));
+
+struct atomic_number {
+	__u64 counter;
+} __attribute__((preserve_access_index));
+
+struct mm_rss_stat {
+	struct atomic_number count[USAGE_COUNTERS];
+} __attribute__((preserve_access_index));
+
+struct mm_struct___atomic {
+	struct mm_rss_stat rss_stat;
+} __attribute__((preserve_access_index));
+
+/* A counter can be below 0 for a moment: what was taken away got there first. */
+static __always_inline __u64 at_least_0(__u64 pages)
+{
+	return pages >> 63 ? 0 : pages;
+}
+
+#define COUNTER(m, i)                                                                                                    \
+	at_least_0(bpf_core_field_exists(((struct mm_struct___percpu *)(m))->rss_stat[i].count)                          \
+			   ? VIEW_FIELD((struct mm_struct___percpu *)(m), rss_stat[i].count)                             \
+			   : VIEW_FIELD((struct mm_struct___atomic *)(m), rss_stat.count[i].counter))
+
+static __always_inline bool has_counters(void)
+{
+	struct mm_struct___percpu *percpu = 0;
+	struct mm_struct___atomic *atomic = 0;
+
+	return bpf_core_field_exists(percpu->rss_stat[0].count) || bpf_core_field_exists(atomic->rss_stat.count[0].counter);
+}
+
+/* Kernel threads have no memory of their own, but may use another's for a while. */
+static __always_inline void usage_memory(struct task_struct *t, struct usage_memory *to)
+{
+	struct mm_struct *mm = VIEW_FIELD(t, mm), *m;
+
+	to->rss = to->swap = USAGE_UNKNOWN;
+	if (!mm || !has_counters() || VIEW_FIELD(t, flags) & PF_KTHREAD)
+		return;
+	m = VIEW(mm);
+	to->rss = COUNTER(m, USAGE_FILE) + COUNTER(m, USAGE_ANON) + COUNTER(m, USAGE_SHMEM);
+	to->swap = COUNTER(m, USAGE_SWAP);
+	if (VIEW_FIELD(t, mm) != mm) /* it executes or ends: this was freed perhaps */
+		to->rss = to->swap = USAGE_UNKNOWN;
+}
+
 static long usage_one(__u32 i, void *unused)
 {
 	struct usage *u = bpf_map_lookup_elem(&usage_asked, &i);
@@ -42,7 +96,9 @@ static long usage_one(__u32 i, void *unused)
 	if (!address)
 		return 0;
 	t = (struct task_struct *)address;
-	usage_io(VIEW(t), &u->io);
+	t = VIEW(t);
+	usage_io(t, &u->io);
+	usage_memory(t, &u->memory);
 	u->read = *(volatile __u64 *)&s->task == address;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "collect/slot_values.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "model/aggregate.h"
 #include "model/model.h"
@@ -274,6 +275,21 @@ void slot_show_io(struct shown *shown, const struct usage_io *io, struct values 
 	}
 	v->v[METRIC_READ] = grown(&shown->io.read_bytes, io->read_bytes);
 	v->v[METRIC_WRITE] = grown(&shown->io.write_bytes, io->write_bytes);
+}
+
+void slot_show_memory(const struct life *l, const struct usage_memory *pages, uint64_t at)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	struct levels levels;
+
+	if (pages->rss == USAGE_UNKNOWN) {
+		model_levels(l, NULL, at);
+		return;
+	}
+	levels_unknown(&levels);
+	levels.v[METRIC_RSS - METRIC_LEVELS] = pages->rss * page;
+	levels.v[METRIC_SWAP - METRIC_LEVELS] = pages->swap * page;
+	model_levels(l, &levels, at);
 }
 
 static bool nothing(uint64_t v)

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "collect/slots_internal.h"
-#include "collect/usages.h"
 #include "model/aggregate.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
@@ -16,9 +15,6 @@
  * nap of AGAIN_NAP_NS each. */
 #define AGAIN_TIMES 10
 #define AGAIN_NAP_NS 300000
-
-/* Prefetch distance, in slots. */
-#define PREFETCH 8
 
 struct slots *slots_new(const struct slots_memory *mem, struct model *model, struct cgroups *cgroups,
 			const struct collector_set *with)
@@ -63,11 +59,6 @@ void slots_loss(const struct slots *s, uint64_t loss[LOSS_COUNT])
 {
 	for (int cause = 0; cause < LOSS_COUNT; cause++)
 		loss[cause] += s->loss[cause];
-}
-
-void slots_usage(struct slots *s, struct usages *usages)
-{
-	s->usages = usages;
 }
 
 /* --- The collectors */
@@ -130,57 +121,6 @@ static int threads_end(struct slots *s, uint64_t now, bool baseline)
 }
 
 /* --- Threads */
-
-const struct usage_io unknown_io = { USAGE_UNKNOWN, USAGE_UNKNOWN };
-
-/* The thread was asleep or stopped at the last tick, and nothing happened to it since. */
-static bool slot_quiet(const struct slot *slot, const struct reader *r)
-{
-	return r->idle && !r->ran && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) == r->seq &&
-	       slot->wakeups == r->wakeups;
-}
-
-/* What threads of a stretch of slots used, read before the slots are. */
-struct stretch {
-	const struct usage *asked;
-	uint32_t seqs[USAGE_BATCH]; /* of their slots, before that */
-	uint32_t nr, at;            /* how many, and the next one that is looked for */
-};
-
-/* Reads it for threads of the slots from @first to before @end that are not asleep all the time. */
-static void stretch_read(struct slots *s, struct stretch *to, uint32_t first, uint32_t end)
-{
-	struct usage *asked = s->usages ? usages_asked(s->usages) : NULL;
-
-	to->asked = asked;
-	to->nr = to->at = 0;
-	for (uint32_t i = first; asked && i < end; i++) {
-		const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* see slots_tick() */
-
-		__builtin_prefetch(&ahead->seq);
-		__builtin_prefetch(&ahead->wakeups);
-		if (slot->state == SLOT_FREE || slot_quiet(slot, &s->readers[i]))
-			continue;
-		to->seqs[to->nr] = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
-		asked[to->nr++].slot = i;
-	}
-	if (asked)
-		usages_read(s->usages, to->nr);
-}
-
-/* Adds to @v what the thread read and wrote. If it ran since that was read, it is read again in the next tick, even if
- * it sleeps until then. */
-static void show_io(struct slots *s, struct stretch *from, uint32_t index, const struct slot *copy, struct values *v)
-{
-	const struct usage *u;
-
-	while (from->at < from->nr && from->asked[from->at].slot < index)
-		from->at++;
-	u = from->at < from->nr && from->asked[from->at].slot == index ? &from->asked[from->at] : NULL;
-	s->io_known |= u && u->read && u->io.write_bytes != USAGE_UNKNOWN;
-	s->readers[index].ran = s->usages && (!u || from->seqs[from->at] != copy->seq);
-	slot_show_io(&s->shown[index], u && u->read ? &u->io : s->usages ? NULL : &unknown_io, v);
-}
 
 /* The slot was being written during all attempts to read it. */
 static void look_again(struct slots *s, uint32_t index)
@@ -281,7 +221,7 @@ static int slot_tick(struct slots *s, struct stretch *stretch, uint32_t index, u
 	struct taken taken;
 	int err = 0;
 
-	if (slot_quiet(slot, r)) {
+	if (slots_quiet(slot, r)) {
 		if (now > r->end)
 			r->end = now;
 		return r->in_scope ? model_idle(s->model, r->life, r->idle) : 0;
@@ -294,7 +234,7 @@ static int slot_tick(struct slots *s, struct stretch *stretch, uint32_t index, u
 	t.from = r->end;
 	taken = slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
-	show_io(s, stretch, index, &copy, &values);
+	slots_show_usage(s, stretch, index, &copy, now, &values);
 	if (s->baseline) {
 		uint32_t before[COLLECTORS_TAKE];
 
@@ -332,7 +272,7 @@ static int tick_again(struct slots *s, uint64_t now)
 		for (int i = 0; !err && i < nr; i++) {
 			struct stretch one;
 
-			stretch_read(s, &one, s->again[i], s->again[i] + 1);
+			slots_stretch(s, &one, s->again[i], s->again[i] + 1);
 			err = slot_tick(s, &one, s->again[i], now);
 		}
 	}
@@ -349,7 +289,7 @@ static int tick_all(struct slots *s, uint64_t now)
 
 	for (uint32_t first = 1; !err && first < end; first = until) {
 		until = end - first < USAGE_BATCH ? end : first + USAGE_BATCH;
-		stretch_read(s, &stretch, first, until);
+		slots_stretch(s, &stretch, first, until);
 		for (uint32_t i = first; !err && i < until; i++) {
 			const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* it may be past the end, but is not read */
 
@@ -378,6 +318,8 @@ int slots_tick(struct slots *s, uint64_t now)
 	exited = s->nr_exited;
 	if (!err)
 		err = tick_all(s, now);
+	if (!err)
+		slots_memory(s, now);
 	if (!err)
 		err = slots_show_exited(s, exited, now); /* threads that were since found to have moved */
 	ended = threads_end(s, now, false);

@@ -30,6 +30,7 @@ struct usage *usages_asked(struct usages *u)
 static void nothing_known(struct usage *u)
 {
 	u->io = (struct usage_io){ USAGE_UNKNOWN, USAGE_UNKNOWN };
+	u->memory = (struct usage_memory){ USAGE_UNKNOWN, USAGE_UNKNOWN };
 	u->read = 1;
 }
 

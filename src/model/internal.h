@@ -15,6 +15,8 @@ struct process_node {
 	size_t lives, living;
 	uint64_t leader_start;  /* 0: leader not seen yet */
 	pid_t orphan_of;        /* the parent last reported by model_orphans() */
+	struct levels levels;   /* as last read, */
+	uint64_t levels_at;     /* and when, in the caller's time; 0: not yet */
 	uint64_t build;         /* the last build in which it got a row */
 	size_t row;             /* index of that row */
 };
@@ -37,7 +39,11 @@ struct total {
 	enum thread_state state; /* of the most active thread */
 	bool exited;
 	struct cgroup_limit limit;
+	struct levels levels;
 };
+
+/* Levels of processes are in pieces that stay where they are, as rows refer to them while there come more. */
+#define LEVELS_PIECE 512
 
 /* Lists of a tick which the past shares with it. */
 struct tick_lists {
@@ -73,6 +79,8 @@ struct tick_node {
 	struct row *processes;
 	struct total *process_totals;
 	size_t processes_room, process_totals_room;
+	struct levels **levels;  /* of the processes: [row / LEVELS_PIECE][row % LEVELS_PIECE] */
+	size_t nr_levels, levels_room; /* of pieces */
 	struct row *cgroups;
 	struct total *cgroup_totals;
 	size_t cgroups_room, cgroup_totals_room;
@@ -116,7 +124,7 @@ int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bo
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
 int node_cpu(struct tick_node *n, const struct cpu_values *cpu);
 int node_irq(struct tick_node *n, const struct irq_values *irq);
-int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit);
+int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels);
 int node_finish(struct tick_node *n);
 /* node_release - keeps its memory for another tick. */
 void node_release(struct tick_node *n);

@@ -12,6 +12,7 @@
 #define SPAN .kind = KIND_SPAN, .hist = HIST_NONE
 #define MAX(of) .kind = KIND_MAX, .hist = HIST_##of
 #define QUANTILE(of, part) .kind = KIND_QUANTILE, .hist = HIST_##of, .q = part
+#define LEVEL(whose) .kind = KIND_LEVEL, .hist = HIST_NONE, .level = LEVEL_OF_##whose
 #define WALL true
 #define PART false
 #define NONE { NULL }

@@ -72,7 +72,7 @@ static bool flag_match(enum flag flag, const struct row *r)
 		return r->exited;
 	default:
 		return r->values->v[METRIC_THROTTLED] ||
-		       (r->limit && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
+		       (r->kind == ROW_CGROUP && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
 	}
 }
 

@@ -43,11 +43,18 @@ enum column_id column_find(const char *name)
 
 /* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
-	"id -pid user state cgroup -threads bar @ cpu past comm",
-	"id user state cgroup -threads bar @ past comm",
-	"id user state comm bar @ -threads -cgroup past",
-	"tree threads bar @ past",
+	"id -pid user state cgroup -threads bar @ -mem_share cpu past comm",
+	"id user state cgroup -threads bar @ -mem_share past comm",
+	"id user state comm bar @ -mem_share -threads -cgroup past",
+	"tree threads bar @ -mem_share past",
 };
+
+static bool is_metric_of(enum metric_id m, enum table table)
+{
+	if (metrics[m].kind == KIND_LEVEL)
+		return metrics[m].level & (table == TABLE_CGROUPS ? LEVEL_OF_CGROUPS : LEVEL_OF_PROCESSES);
+	return metrics[m].drop > 0;
+}
 
 static bool in_table(enum column_id id, enum table table)
 {
@@ -57,12 +64,13 @@ static bool in_table(enum column_id id, enum table table)
 	case COLUMN_THREADS:
 	case COLUMN_BAR:
 	case COLUMN_PAST:
+	case COLUMN_MEMORY:
 		return true;
 	case COLUMN_PID:
 	case COLUMN_CPU:
 		return table == TABLE_THREADS;
 	default:
-		return id < COLUMN_METRICS ? metrics[id].drop > 0 : table != TABLE_CGROUPS;
+		return id < COLUMN_METRICS ? is_metric_of((enum metric_id)id, table) : table != TABLE_CGROUPS;
 	}
 }
 
@@ -179,6 +187,11 @@ unsigned int column_uid(const struct row *r)
 	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
 }
 
+uint64_t column_memory(const struct row *r)
+{
+	return row_value(r, r->kind == ROW_CGROUP ? METRIC_MEMORY : METRIC_RSS);
+}
+
 static int64_t row_number(const struct row *r, enum column_id by)
 {
 	switch (by) {
@@ -192,6 +205,8 @@ static int64_t row_number(const struct row *r, enum column_id by)
 		return r->thread ? r->thread->cpu : 0;
 	case COLUMN_THREADS:
 		return -(int64_t)r->nr_threads;
+	case COLUMN_MEMORY:
+		return column_memory(r) == VALUE_NA ? 1 : -(int64_t)column_memory(r);
 	default:
 		return r->number; /* the tie by number or path decides */
 	}
@@ -220,10 +235,10 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	}
 	of_a = s->own ? a->own : a->values;
 	of_b = s->own ? b->own : b->values;
-	if (of_a == of_b) /* all idle rows share the same memory */
+	if (of_a == of_b && metric_of_threads((enum metric_id)s->by)) /* all idle rows share the same memory */
 		return false;
-	va = values_value(of_a, (enum metric_id)s->by);
-	vb = values_value(of_b, (enum metric_id)s->by);
+	va = row_value_of(a, (enum metric_id)s->by, s->own);
+	vb = row_value_of(b, (enum metric_id)s->by, s->own);
 	if (va == VALUE_NA || vb == VALUE_NA)
 		return va != VALUE_NA && vb == VALUE_NA;
 	return s->inverted ? va < vb : va > vb;
