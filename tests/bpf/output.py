@@ -17,8 +17,10 @@ THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "use
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
           "migrations", "minor_faults", "major_faults", "read_bytes", "write_bytes", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
-LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "shed", "stacks",
-        "cpus", "irqs", "cgroups", "threads"}
+HOST = {"mem_total_bytes", "mem_available_bytes", "swap_total_bytes", "swap_used_bytes", "load"}
+PROCESS = THREAD - {"tid", "cpu_cgroup", "state", "waited_behind", "wakers", "samples"} | {"threads", "rss_bytes", "swap_bytes"}
+LINE = HOST | {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "shed", "stacks",
+        "cpus", "irqs", "cgroups", "processes", "threads"}
 REPAIRED = {"gap", "seed_missed", "first_sight", "queue_stale", "torn"}
 SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
           "switches_voluntary", "switches_involuntary", "wakeups", "migrations", "minor_faults", "major_faults",
@@ -49,6 +51,7 @@ def keys():
     line = systop_lines("--all", "-d", "0.3", "-n", "1")[0]
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
+    assert set(line["processes"][0]) == PROCESS, set(line["processes"][0]) ^ PROCESS
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}, line["self"]
     assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt"}, line["stacks"]
     for name, kind in line["stacks"].items():

@@ -2,6 +2,8 @@
 #include "export/json/json_text.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/metric.h"
@@ -74,6 +76,18 @@ void json_null(struct json *j, const char *name)
 {
 	begin(j, name);
 	put(j, "null", 4);
+}
+
+void json_hundredths(struct json *j, const char *name, uint64_t v)
+{
+	char digits[32];
+
+	if (v == VALUE_NA) {
+		json_null(j, name);
+		return;
+	}
+	begin(j, name);
+	put(j, digits, snprintf(digits, sizeof(digits), "%" PRIu64 ".%02" PRIu64, v / 100, v % 100));
 }
 
 void json_number(struct json *j, const char *name, uint64_t v)

@@ -24,6 +24,8 @@ void json_close(struct json *j, char bracket);
 
 /* json_number - writes a number; VALUE_NA: null. */
 void json_number(struct json *j, const char *name, uint64_t v);
+/* json_hundredths - the same of a number with two decimals: 52 is 0.52. */
+void json_hundredths(struct json *j, const char *name, uint64_t v);
 void json_int(struct json *j, const char *name, int64_t v);
 void json_boolean(struct json *j, const char *name, bool v);
 void json_null(struct json *j, const char *name);
