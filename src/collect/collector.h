@@ -36,6 +36,7 @@ struct values;
 	_(cpus,     cpus)                                                                                                       \
 	_(samplers, samplers)                                                                                                   \
 	_(faults,   samplers)                                                                                                   \
+	_(minors,   samplers)                                                                                                   \
 	_(stacks,   stacks)                                                                                                     \
 	_(tables,   unwind_tables)                                                                                              \
 	_(files,    files)                                                                                                      \

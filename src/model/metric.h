@@ -60,7 +60,7 @@ enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 
 	_(INVOLUNTARY, "switches_involuntary", "ICS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "involuntary context switches: it was preempted") \
 	_(WAKEUPS,     "wakeups",     "WAKE/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "times it was woken") \
 	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU") \
-	_(MINOR_FAULTS, "minor_faults", "MINF/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, DROP_HIDDEN, "page faults that needed no disk: first touches of memory, copies on write") \
+	_(MINOR_FAULTS, "minor_faults", "MINF/s", COUNT, SUM, PART, WEIGHT(6, "minflt", "MinFlt", "minor faults"), NULL, TEXT, 6, DROP_HIDDEN, "page faults that needed no disk: first touches of memory, copies on write") \
 	_(MAJOR_FAULTS, "major_faults", "MAJF/s", COUNT, SUM, PART, WEIGHT(5, "majflt", "MajFlt", "major faults"), NULL, D, 6, DROP_HIDDEN, "page faults that waited for a disk: pages of files, or in swap") \
 	_(READ,        "read",        "READ",   BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes that it had read from storage, as /proc/PID/io counts: not what was in memory already") \
 	_(WRITE,       "write",       "WRITE",  BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes of files that it made dirty, or wrote directly, as /proc/PID/io counts: the disk may get them later, or never") \

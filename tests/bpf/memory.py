@@ -87,6 +87,42 @@ def grows():
     return f"{checked} refreshes, {grown / MIB:.1f} MiB more"
 
 
+def weights(*args, seconds=6):
+    """Lines of the folded stacks of minor faults of a load, and their sum."""
+    load = subprocess.Popen([load_path("memory"), *map(str, args)], stdout=subprocess.PIPE, text=True)
+    json.loads(load.stdout.readline())
+    done = subprocess.run([SYSTOP, "--folded=minflt", "-n", "1", "-d", str(seconds), "-p", str(load.pid)],
+                          capture_output=True, text=True, check=True)
+    load.kill()
+    load.wait()
+    load.stdout.close()
+    lines = [line.rpartition(" ") for line in done.stdout.splitlines()]
+    return [(set(stack.split(";")), int(weight)) for stack, _, weight in lines], sum(int(weight) for *_, weight in lines)
+
+
+def share(lines, sum_, function):
+    return sum(weight for stack, weight in lines if function in stack) / sum_
+
+
+def leaks():
+    """The function that leaks has its share of the minor faults. About 350 stacks are taken of 90,000 faults: a share of 75 %
+    is off by less than four times 2.3 %."""
+    lines, sum_ = weights("leak", 50, 20)
+    assert sum_ > (10000 if GUEST else 60000), f"{sum_} faults"
+    of_leak, of_use = share(lines, sum_, "leak_memory"), share(lines, sum_, "use_memory")
+    assert abs(of_leak - 0.75) < 0.093 and abs(of_use - 0.25) < 0.093, (of_leak, of_use, lines)
+    return f"{100 * of_leak:.1f} % of {sum_} faults in leak_memory, {100 * of_use:.1f} % in use_memory"
+
+
+def loops(pages):
+    """A loop that touches as many pages as there are faults between two stacks, or between two events: both halves of it
+    have theirs."""
+    lines, sum_ = weights("halves", 20, pages, seconds=4)
+    first, second = share(lines, sum_, "first_half"), share(lines, sum_, "second_half")
+    assert abs(first - second) < 0.25 and first + second > 0.9, (first, second, lines)
+    return f"{100 * first:.1f} % and {100 * second:.1f} % of {sum_} faults"
+
+
 def in_turn():
     """With more threads than are looked at in each refresh: a process that sleeps, and whose file is cut by another one, is
     shown without these pages 10 s later at the latest."""
@@ -147,6 +183,9 @@ def main():
         tap.case("exec leaves it", have, "exec", 100)
     os.unlink(f"/dev/shm/memory-{os.getpid()}")
     tap.case("a leak grows as it does", grows)
+    tap.case("the function that leaks has its share of the minor faults", leaks)
+    for pages in 256, 248, 62:
+        tap.case(f"no half of a loop of {pages} pages is overlooked", loops, pages)
     tap.case("a process that sleeps has its turn", in_turn)
     tap.case("who has none", unknown)
     tap.case("memory and load of the host", host)

@@ -53,9 +53,9 @@ def keys():
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
     assert set(line["processes"][0]) == PROCESS, set(line["processes"][0]) ^ PROCESS
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}, line["self"]
-    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt"}, line["stacks"]
+    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt", "minflt"}, line["stacks"]
     for name, kind in line["stacks"].items():
-        unit = "" if name == "majflt" else "_ns"
+        unit = "" if name.endswith("flt") else "_ns"
         assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "functions", "named")} | {"cut"}, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
     assert line["schema"] == 7 and "gap" not in line["loss"], (line["schema"], line["loss"])
