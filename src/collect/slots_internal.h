@@ -16,6 +16,9 @@
 /* Maximum number of slots that a tick finds being written. */
 #define AGAIN_MAX 64
 
+/* Processes on the screen, at most. */
+#define MEMORY_WANTED 512
+
 /* A thread that died since the last tick, or the activity of one before a move to another cgroup. */
 struct exited {
 	struct life *life;
@@ -34,6 +37,8 @@ struct slots {
 	const struct collector_set *with;
 	struct usages *usages;  /* NULL: what threads use is unknown */
 	bool io_known;          /* the kernel counts what threads read and write */
+	pid_t memory_wanted[MEMORY_WANTED]; /* processes whose memory is shown */
+	uint32_t nr_memory_wanted;
 	uint32_t memory_at;     /* slot whose process' memory was read last in turn */
 	uint32_t *queued;       /* by CPU: waiting threads that last ran there, */
 	uint32_t *running;      /* and the slot of the thread on the CPU */
