@@ -72,7 +72,7 @@ static const char *const properties[] = {
 	NULL
 }, *const check_properties[] = {
 	"\"name\": {\"type\": \"string\", \"description\": \"as in the table of --check; several checks can have one name\"}",
-	"\"ok\": {\"type\": [\"boolean\", \"null\"], \"description\": \"null: a fact that is neither right nor wrong, or not looked at\"}",
+	"\"ok\": {\"type\": [\"boolean\", \"null\"], \"description\": \"null: neither right nor wrong, or not looked at\"}",
 	"\"needed\": {\"type\": \"boolean\", \"description\": \"systop cannot run without it\"}",
 	"\"text\": {\"type\": \"string\", \"description\": \"what it is, or what it is for\"}",
 	"\"reason\": {\"type\": [\"string\", \"null\"], \"description\": \"why it is not ok, or was not looked at\"}",
