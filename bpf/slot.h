@@ -232,6 +232,9 @@ struct cpu_slot {
 	__u64 stacks_skipped; /* long blocks beyond the budget */
 	__u64 counted_paid;  /* time up to which stacks of counted events are paid for */
 	__u64 counted_skipped; /* counted events beyond the budget */
+	__u64 minors_paid;   /* the same for stacks of minor page faults, apart so that major ones have theirs */
+	__u32 fault_points;  /* events of minor page faults so far, */
+	__u32 fault_taken;   /* and which of FAULT_POINTS in a row is the one whose stack is taken */
 	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;
 	__u64 was_runq;
@@ -246,6 +249,8 @@ struct cpu_slot {
 	__u64 gap_ns;        /* longest time without one on a busy CPU since the reader last took it */
 	__u64 gap_at;        /* end of that gap, accounting clock */
 	__u32 gap_tid;       /* thread that ran at its end */
+	__u64 commands;      /* programs that threads in scope started, */
+	__u64 commands_unread; /* and those of them whose command line could not be read then */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps and D states of AWAY_NS and more, of threads in scope */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));

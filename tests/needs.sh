@@ -25,6 +25,7 @@ need python3 python3 python3 --version
 need jsonschema python3-jsonschema python3 -c "import jsonschema"
 need prometheus-client python3-prometheus-client python3 -c \
 	"import sys; sys.path.append('/usr/lib/python3/dist-packages'); import prometheus_client"
+need c++ g++ c++ --version
 need go golang-go go version
 need tmux tmux tmux -V
 need perf linux-perf perf --version

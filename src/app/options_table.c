@@ -12,7 +12,7 @@
 #define GROUP_EXPORTERS 2
 static const struct argp_option own_options[] = {
 	{ 0, 0, 0, 0, "What to show:", 1 },
-	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, or a unique part of a name (repeatable)", 1 },
+	{ "cgroup", 'c', "SPEC", 0, "only this cgroup and everything below it: a path, a glob, a unit, container or pod, or a unique part of a name (repeatable)", 1 },
 	{ "pid", 'p', "PID[,PID...]", 0, "only these processes, their threads, and what they fork from now on (repeatable)", 1 },
 	{ "tid", 't', "TID[,TID...]", 0, "only these threads, without those that they create (repeatable)", 1 },
 	{ "threads", 'H', 0, 0, "show threads first, as --view threads", 1 },
@@ -35,6 +35,8 @@ static const struct argp_option own_options[] = {
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most N traces per hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here); with --duration and no other output it records, as -w FILE does", 1 },
+	{ "args", KEY_ARGS, 0, 0, "save the arguments of processes in traces, too: they can have passwords", 1 },
+	{ "redact", KEY_REDACT, 0, 0, "in everything that is exported: no arguments, and hashes in place of the names of threads, cgroups and files", 1 },
 	{ "log", KEY_LOG, "FILE", 0, "add to this file what is reported while the screen is open, and a crash", 1 },
 	{ "verbose", 'v', "FILE", 0, "like --log, plus the steps of the start and all messages of libbpf and the verifier", 1 },
 	{ "force", KEY_FORCE, 0, 0, "start although a read of the kernel's clock takes long (see --check)", 1 },

@@ -24,6 +24,7 @@
 #include "export/exporter.h"
 #include "helper/helper.h"
 #include "model/tick.h"
+#include "owner/containers.h"
 #include "save/destination.h"
 #include "save/save.h"
 #include "sym/names.h"
@@ -74,9 +75,12 @@ static enum loop_verdict on_work(void *arg)
 	helper_work();
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
+	if (collect_commands_work(s->collect) && s->tui)
+		tui_draw(s->tui);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);
 	names_work(s->names);
+	containers_work(s->containers);
 	return LOOP_GO_ON;
 }
 
@@ -125,6 +129,17 @@ static enum loop_verdict on_line(void *arg)
 	return run_output_verdict(refresh_go_on(arg));
 }
 
+/* The command lines of what the refresh shows are read for the next ones. */
+static void want_commands(struct systop *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_processes; i++) {
+		const struct row *r = &t->processes[i];
+
+		if (s->options.all || values_acted(r->values))
+			collect_commands_want(s->collect, &r->number, 1);
+	}
+}
+
 enum loop_verdict run_tick(void *arg)
 {
 	struct systop *s = arg;
@@ -135,6 +150,7 @@ enum loop_verdict run_tick(void *arg)
 
 	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
 	target_refresh(&s->target, s->collect);
+	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (options_need(o, EXPORT_SAMPLES))
 		collect_sleepers(s->collect);
 	t = collect_tick(s->collect);
@@ -156,6 +172,8 @@ enum loop_verdict run_tick(void *arg)
 	}
 	if (save_tick(s->save, t))
 		run_report_save(s);
+	if (options_need(o, EXPORT_COMMANDS))
+		want_commands(s, t);
 	on_work(s);
 	verdict = targets_gone(s, t);
 	tick_put(t);
@@ -206,6 +224,7 @@ static enum loop_verdict on_harvest(void *arg)
 	char said[512];
 
 	on_work(s); /* late helpers */
+	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (!save_busy(s->save)) /* saving needs names */
 		collect_files_age(s->collect, on_forget, s);
 	if (save_work(s->save))
@@ -346,7 +365,7 @@ int run(struct systop *s)
 		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
-		.work_fds = { -1, -1, -1 },
+		.work_fds = { -1, -1, -1, -1, -1 },
 		.output_fd = STDOUT_FILENO,
 	};
 	int signal_number = 0, status;
@@ -366,6 +385,8 @@ int run(struct systop *s)
 		o.work_fds[0] = names_fd(s->names);
 		o.work_fds[1] = collect_files_fd(s->collect);
 		o.work_fds[2] = collect_blocked_fd(s->collect);
+		o.work_fds[3] = containers_fd(s->containers);
+		o.work_fds[4] = collect_commands_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
 		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;

@@ -13,6 +13,7 @@
 #include "app/options.h"
 #include "collect/collect.h"
 #include "model/tick.h"
+#include "owner/containers.h"
 #include "proc/pid.h"
 #include "proc/scope.h"
 #include "proc/user.h"
@@ -46,10 +47,19 @@ static int describe(struct target *t, const struct options *o)
 	return 0;
 }
 
-int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts)
+/* Time for the names of all containers and pods of the host. */
+#define NAMES_NS 2000000000ULL
+
+static void name_cgroups(void *arg, struct cgroup *const *list, size_t nr)
+{
+	containers_wait(arg, list, nr, NAMES_NS);
+}
+
+int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
+		   struct containers *containers)
 {
 	if (o->nr_cgroups) {
-		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups);
+		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups, name_cgroups, containers);
 		if (!t->cgroups)
 			return -ENOENT;
 	}

@@ -11,6 +11,7 @@ struct cgroup_scope;
 struct cgroups;
 struct collect;
 struct collect_options;
+struct containers;
 struct model;
 struct options;
 struct tick;
@@ -34,8 +35,10 @@ struct target {
 	char last[128];               /* "sleep 4711", the last process of -p, or thread of -t; safe */
 };
 
-/* target_resolve - resolves all of it. @mounts: borrowed. 0, or -errno after fail(). */
-int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts);
+/* target_resolve - resolves all of it; waits a little for names of containers and pods, if one may be meant. @mounts:
+ * borrowed. 0, or -errno after fail(). */
+int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
+		   struct containers *containers);
 
 /* target_add - adds a process: the command. */
 void target_add(struct target *t, pid_t pid);

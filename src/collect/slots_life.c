@@ -81,6 +81,7 @@ int slots_identify(struct slots *s, uint32_t index, const struct slot *c)
 		shown->migrations = c->migrations;
 		shown->utime_ns = c->utime_ns;
 		shown->stime_ns = c->stime_ns;
+		shown->io_begins = true;
 	}
 	return r->life ? 0 : -ENOMEM;
 }

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "proc/cgroup.h"
 #include "util/fail.h"
 #include "util/text.h"
@@ -14,6 +16,7 @@
 
 #define SUGGESTIONS 3
 #define AMBIGUOUS_SHOWN 5
+#define NAMES_MAX 5
 
 /* A hierarchy that a SPEC can refer to: v2, and every v1 hierarchy with a controller. */
 struct tree {
@@ -160,9 +163,27 @@ static int resolve_glob(struct cgroup_scope *s, const char *spec)
 	return err;
 }
 
-static enum fit name_fit(const char *path, const char *name)
+/* What a cgroup is called: the last part of its path, and what it is for people. @names has room for NAMES_MAX. */
+static size_t names_of(const struct cgroup *c, const char **names)
 {
-	const char *base = base_name(path);
+	const struct owner *o = c->owner;
+	const char *slash = o && o->pod ? strchr(o->pod, '/') : NULL;
+	size_t nr = 0;
+
+	names[nr++] = base_name(c->path);
+	if (o && o->unit)
+		names[nr++] = o->unit;
+	if (o && o->container)
+		names[nr++] = o->container;
+	if (o && o->pod && o->pod_id)
+		names[nr++] = o->pod;
+	if (slash && o->pod_id)
+		names[nr++] = slash + 1;
+	return nr;
+}
+
+static enum fit fit_of(const char *base, const char *name)
+{
 	size_t len = strlen(name), base_len = strlen(base);
 
 	if (!strncmp(base, name, len)) {
@@ -174,9 +195,24 @@ static enum fit name_fit(const char *path, const char *name)
 			return FIT_NAME;
 		return FIT_BEGINNING;
 	}
-	if (base_len > len && strstr(base, name))
-		return FIT_PART;
-	return strstr(path, name) ? FIT_PATH : FIT_NONE;
+	return base_len > len && strstr(base, name) ? FIT_PART : FIT_NONE;
+}
+
+static bool has_id(const struct owner *o, const char *name)
+{
+	return o && ((o->container_id && owner_has_id(o->container_id, name)) || (o->pod_id && owner_has_id(o->pod_id, name)));
+}
+
+static enum fit name_fit(const struct cgroup *c, const char *name)
+{
+	const char *names[NAMES_MAX];
+	size_t nr = names_of(c, names);
+	enum fit best = has_id(c->owner, name) ? FIT_BEGINNING : strstr(c->path, name) ? FIT_PATH : FIT_NONE;
+
+	for (size_t i = 0; i < nr; i++)
+		if (fit_of(names[i], name) < best)
+			best = fit_of(names[i], name);
+	return best;
 }
 
 static bool is_below(const struct cgroup *c, const struct cgroup *top)
@@ -185,6 +221,23 @@ static bool is_below(const struct cgroup *c, const struct cgroup *top)
 		if (c == top)
 			return true;
 	return false;
+}
+
+/* " (container web 3f2a91c04b7e)", behind its path, for what people do not know by that. */
+static const char *called(const struct cgroup *c, char *buf, size_t size)
+{
+	const struct owner *o = c->owner;
+	bool pod = o && o->kind == OWNER_POD;
+	const char *name = !o || o->kind < OWNER_CONTAINER ? NULL : pod ? o->pod : o->container;
+	char raw[512], safe[1024];
+
+	*buf = '\0';
+	if (name) {
+		snprintf(raw, sizeof(raw), "%s%s%.12s", name, o->container_id ? " " : "", o->container_id ? o->container_id : "");
+		text_safe(safe, sizeof(safe), raw, strlen(raw));
+		snprintf(buf, size, " (%s %s)", pod ? "pod" : "container", safe);
+	}
+	return buf;
 }
 
 static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t nr)
@@ -198,12 +251,12 @@ static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t 
 		size_t used = strlen(list);
 
 		text_safe(whole, sizeof(whole), found[i]->path, strlen(found[i]->path));
-		text_elide(path, sizeof(path), whole, 60);
-		snprintf(list + used, sizeof(list) - used, "\n       %s", path);
+		text_elide(path, sizeof(path), whole, 48);
+		snprintf(list + used, sizeof(list) - used, "\n       %s%s", path, called(found[i], whole, sizeof(whole)));
 	}
 	fail_why("a part of a name must be unique:%s%s", list,
 		 nr > AMBIGUOUS_SHOWN ? "\n       ..." : "");
-	fail_fix("systop -c PATH, or a glob for all of them");
+	fail_fix("systop -c PATH, an id or NAMESPACE/POD, or a glob for all of them");
 	return -EINVAL;
 }
 
@@ -218,7 +271,7 @@ static int resolve_name(struct cgroup_scope *s, const char *spec)
 		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
 
 		for (size_t j = 0; j < nr; j++) {
-			enum fit fit = name_fit(list[j]->path, spec);
+			enum fit fit = name_fit(list[j], spec);
 
 			if (fit == FIT_NONE || fit > best)
 				continue;
@@ -242,13 +295,14 @@ static int resolve_name(struct cgroup_scope *s, const char *spec)
 	return err;
 }
 
+static bool is_path(const char *spec)
+{
+	return strchr(spec, '/') && (spec[0] == '/' || strchr(spec, ':'));
+}
+
 static int resolve(struct cgroup_scope *s, const char *spec)
 {
-	if (is_glob(spec))
-		return resolve_glob(s, spec);
-	if (strchr(spec, '/') && (spec[0] == '/' || strchr(spec, ':')))
-		return resolve_path(s, spec);
-	return resolve_name(s, spec);
+	return is_glob(spec) ? resolve_glob(s, spec) : is_path(spec) ? resolve_path(s, spec) : resolve_name(s, spec);
 }
 
 /* Number of edits (insert, delete, replace) that turn @a into @b; only the beginning of long names is compared. */
@@ -275,6 +329,20 @@ static unsigned int edits(const char *a, const char *b)
 		}
 	}
 	return row[nb];
+}
+
+static unsigned int fewest_edits(const char *name, const struct cgroup *c)
+{
+	const char *names[NAMES_MAX];
+	size_t nr = names_of(c, names);
+	unsigned int fewest = UINT_MAX;
+
+	for (size_t i = 0; i < nr; i++) {
+		unsigned int n = edits(name, names[i]);
+
+		fewest = n < fewest ? n : fewest;
+	}
+	return fewest;
 }
 
 static uint64_t threads_below(const struct tree *t, const struct cgroup *top)
@@ -306,13 +374,13 @@ static void suggest(const struct cgroup_scope *s, const char *spec, char *text, 
 				char whole[4096], path[128];
 				size_t used = strlen(text);
 
-				if (edits(name, base_name(list[j]->path)) != want)
+				if (fewest_edits(name, list[j]) != want)
 					continue;
 				text_safe(whole, sizeof(whole), list[j]->path,
 					  strlen(list[j]->path));
 				text_elide(path, sizeof(path), whole, 46);
-				snprintf(text + used, size - used, "%s%s (%" PRIu64 " threads)",
-					 shown ? "\n       " : "", path,
+				snprintf(text + used, size - used, "%s%s%s (%" PRIu64 " threads)",
+					 shown ? "\n       " : "", path, called(list[j], whole, sizeof(whole)),
 					 threads_below(&s->trees[i], list[j]));
 				shown++;
 			}
@@ -334,8 +402,18 @@ static void fail_unknown(const struct cgroup_scope *s, const char *spec)
 	fail_fix("systop --list-cgroups");
 }
 
+static void name_all(const struct cgroup_scope *s, cgroups_namer *namer, void *arg)
+{
+	for (size_t i = 0; namer && i < s->nr_trees; i++) {
+		size_t nr;
+		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
+
+		namer(arg, list, nr);
+	}
+}
+
 struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const char *const *specs,
-				      size_t nr)
+				      size_t nr, cgroups_namer *namer, void *arg)
 {
 	struct cgroup_scope *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
@@ -347,6 +425,10 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 		err = trees_open(s);
 	}
 	for (size_t i = 0; !err && i < nr; i++) {
+		if (!is_glob(specs[i]) && !is_path(specs[i])) {
+			name_all(s, namer, arg);
+			namer = NULL; /* once */
+		}
 		s->globs |= is_glob(specs[i]);
 		err = resolve(s, specs[i]);
 		if (err == -ENOENT)

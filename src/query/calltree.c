@@ -44,7 +44,7 @@ int calltree_find(const struct calltree *f, uint64_t key)
 
 static uint64_t what_of(const struct symbol *symbol, const char *text)
 {
-	return symbol ? (uintptr_t)symbol : hash_text(0, text);
+	return symbol ? symbol->id : hash_text(0, text);
 }
 
 uint64_t calltree_key_now(const struct calltree *f, uint64_t key, const struct source *source)

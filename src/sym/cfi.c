@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of a file: the rows of its functions, and the gaps between them. */
+/* The table of a file: the rows of its functions, from .eh_frame and from the table that Go programs keep, and the gaps
+ * between them. */
 #include "sym/cfi.h"
 
 #include <elf.h>
@@ -12,6 +13,7 @@
 #include "sym/cfi_run.h"
 #include "sym/elf_file.h"
 #include "sym/functions.h"
+#include "sym/gopcsp.h"
 
 /* Fewer bytes between two functions are padding, which never runs: the first one's rule stays. */
 #define PADDING_MAX 16
@@ -20,58 +22,96 @@ const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra 
 
 /* --- Sections */
 
-/* Adds a function's rows, or a gap if it is broken. */
-static int add_function(struct cfi_rows *rows, const struct cfi_function *f, uint64_t *bad)
+/* What of both is next: a function of .eh_frame, or one of Go's. */
+struct next {
+	struct cfi_entries *e;
+	size_t at;
+	struct gopcsp *g;
+	bool has_function, has_go;
+	struct cfi_function function;
+	struct gopcsp_function go;
+};
+
+static void next_function(struct next *n)
+{
+	n->has_function = false;
+	while (!n->has_function && n->at < n->e->nr)
+		n->has_function = cfi_entries_get(n->e, &n->e->at[n->at++], &n->function);
+}
+
+static void next_go(struct next *n)
+{
+	n->has_go = gopcsp_next(n->g, &n->go);
+}
+
+/* Adds the next function's rows, or a gap if it is broken. */
+static int add_next(struct cfi_rows *rows, struct next *n, bool is_go)
 {
 	struct cfi_end before = rows->end;
-	int err = cfi_run(f, rows);
+	int err = is_go ? gopcsp_add(n->g, &n->go, rows) : cfi_run(&n->function, rows);
 
 	if (err != -EINVAL)
 		return err;
-	(*bad)++;
+	n->e->bad++;
 	rows->end = before;
-	return cfi_rows_add_gap(rows, f->from);
+	return cfi_rows_add_gap(rows, is_go ? n->go.from : n->function.from);
 }
 
-static int add_functions(struct cfi_rows *rows, struct cfi_entries *e)
+static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct gopcsp *g)
 {
+	struct next n = { .e = e, .g = g };
 	uint64_t address = 0; /* end of the last function */
 	uint32_t end = 0;     /* its offset in the file */
-	struct cfi_function f;
 	int err = 0;
 
-	for (size_t i = 0; i < e->nr && !err; i++) {
-		if (!cfi_entries_get(e, &e->at[i], &f))
-			continue;
-		if (f.from < end) { /* two functions in one place: the first counts */
+	next_function(&n);
+	next_go(&n);
+	while (!err && (n.has_function || n.has_go)) {
+		bool is_go = n.has_go && (!n.has_function || n.go.from < n.function.from);
+		uint32_t from = is_go ? n.go.from : n.function.from, to = is_go ? n.go.to : n.function.to;
+		uint64_t at = is_go ? n.go.address : n.function.address;
+
+		if (from < end) { /* two functions in one place: the first counts */
 			e->bad++;
-			continue;
+		} else {
+			if (end && at - address >= PADDING_MAX)
+				err = cfi_rows_add_gap(rows, end);
+			if (!err)
+				err = add_next(rows, &n, is_go);
+			end = to;
+			address = at + (to - from);
 		}
-		if (end && f.address - address >= PADDING_MAX)
-			err = cfi_rows_add_gap(rows, end);
-		if (!err)
-			err = add_function(rows, &f, &e->bad);
-		end = f.to;
-		address = f.address + (f.to - f.from);
+		if (is_go)
+			next_go(&n);
+		else
+			next_function(&n);
 	}
 	return err ? err : cfi_rows_add_gap(rows, end);
 }
 
-int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
-	      const struct cfi_machine *m)
+static int parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
+		 const struct cfi_machine *m, struct gopcsp *g)
 {
 	struct cfi_entries e = { .s = s, .segments = segments, .m = m };
 	struct cfi_rows rows = { 0 };
 	int err = cfi_entries_read(&e);
 
 	if (!err)
-		err = cfi_rows_begin(&rows, s->size);
+		err = cfi_rows_begin(&rows, s->size + g->table.nr);
 	if (!err)
-		err = add_functions(&rows, &e);
+		err = add_functions(&rows, &e, g);
 	*t = cfi_rows_take(&rows);
 	t->bad = e.bad;
 	cfi_entries_fini(&e);
 	return err;
+}
+
+int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
+	      const struct cfi_machine *m)
+{
+	struct gopcsp none = { .bytes = NULL };
+
+	return parse(t, s, segments, m, &none);
 }
 
 /* --- Files */
@@ -101,25 +141,30 @@ static bool find_in_segments(const struct elf_file *f, GElf_Shdr *sh)
 	return true;
 }
 
+/* Go's functions have no entries in .eh_frame, which a Go program has only for what it has of C. */
 static int parse_file(const struct elf_file *f, struct cfi_table *t)
 {
+	struct cfi_section s = { .bytes = (const uint8_t *)"", .size = 0 };
+	struct gopcsp go = { .bytes = NULL };
 	struct elf_segments segments;
-	struct cfi_section s;
+	void *bytes = NULL;
 	GElf_Ehdr head;
 	GElf_Shdr sh;
-	void *bytes;
 	int err;
 
 	if (!gelf_getehdr(f->elf, &head) || !elf_file_is_64(f) || head.e_machine != cfi_x86_64.elf)
 		return -ENOEXEC;
-	if (!find_section(f, &sh) && !find_in_segments(f, &sh))
-		return -ENOENT;
-	err = elf_section_read(f, &sh, &bytes);
-	if (err)
-		return err;
 	elf_segments_read(f, &segments);
-	s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
-	err = cfi_parse(t, &s, &segments, &cfi_x86_64);
+	err = gopcsp_open(&go, f, &segments);
+	if (err) /* C's functions are read nevertheless */
+		gopcsp_close(&go);
+	if (err != -ENOMEM && (find_section(f, &sh) || find_in_segments(f, &sh)))
+		err = elf_section_read(f, &sh, &bytes);
+	if (bytes)
+		s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
+	if (!err)
+		err = parse(t, &s, &segments, &cfi_x86_64, &go);
+	gopcsp_close(&go);
 	free(bytes);
 	return err;
 }

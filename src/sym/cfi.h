@@ -10,7 +10,7 @@
 
 #define UNWIND_PAGE_BYTES (1U << UNWIND_PAGE_SHIFT)
 
-/* A file's .eh_frame in the unwinder's form. */
+/* What a file says about its callers, in the unwinder's form. */
 struct cfi_table {
 	struct unwind_row *rows;  /* page by page; `rule` is an index in `rules` */
 	size_t nr;
@@ -50,8 +50,8 @@ extern const struct cfi_machine cfi_x86_64;
 int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
 	      const struct cfi_machine *m);
 
-/* cfi_read - the same for an open ELF file. Returns 0 or -errno; -ENOENT: it has no such section, -EFBIG: the file
- * is shorter than it claims. */
+/* cfi_read - the same for an open ELF file, with Go's functions (sym/gopcsp.h). Returns 0 or -errno; -ENOENT: it has
+ * neither, -EFBIG: the file is shorter than it claims. */
 int cfi_read(int fd, struct cfi_table *t);
 
 /* cfi_rows_of - the first row of a page; sets @nr to the number of its rows. */

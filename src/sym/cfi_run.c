@@ -107,6 +107,19 @@ static inline void set_cfa_register(const struct cie *c, struct cfi_state *s, ui
 	set_cfa_kind(s, reg == c->sp ? CFI_SP : reg == c->fp ? CFI_FP : reg == c->bx ? CFI_BX : CFI_BAD, 0);
 }
 
+struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp)
+{
+	struct cfi_state s = { 0 };
+
+	set_cfa_kind(&s, CFI_SP, 0);
+	set_cfa_offset(&s, offset);
+	if (fp)
+		s.saved |= (uint64_t)CFI_AT_CFA << FP | narrow_16(-16) << FP_OFFSET;
+	if (kind == CFI_STOP || kind == CFI_SIGNAL)
+		s.saved |= (uint64_t)(kind == CFI_STOP ? RA_NONE : SIGNAL) << ODD;
+	return s;
+}
+
 struct cfi_rule cfi_rule_of(struct cfi_state s)
 {
 	static const struct cfi_rule bad = { .kind = CFI_BAD };

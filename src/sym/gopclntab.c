@@ -24,26 +24,6 @@
 /* Functions between looks at the clock */
 #define CLOCK_FUNCTIONS 256
 
-/* Magic numbers of the first Go with each format */
-#define GO_1_2 0xfffffffb
-#define GO_1_16 0xfffffffa
-#define GO_1_18 0xfffffff0
-#define GO_1_20 0xfffffff1
-
-/* A table. Places count from its begin, and are checked. */
-struct table {
-	uint64_t offset, bytes;       /* in the file */
-	uint64_t address;
-	uint32_t magic;
-	uint64_t word;                /* bytes of a pointer */
-	uint64_t nr;                  /* functions */
-	uint64_t names, names_bytes;
-	uint64_t functions;           /* by address: pairs of entry and place of more, of entry_bytes each, then an end */
-	uint64_t entry_bytes;
-	uint64_t more_base;           /* the place counts from here */
-	uint64_t text;                /* an entry counts from here */
-};
-
 /* Bytes of a table, read in parts: not so large that functions in no order cost much. */
 struct window {
 	uint8_t bytes[1 << 13];
@@ -91,7 +71,7 @@ static void find_places(const struct elf_file *f, struct places *p)
 }
 
 /* Sets what depends on the version from the words of a header. */
-static bool take_words(struct table *t, const uint8_t *words)
+static bool take_words(struct gopclntab *t, const uint8_t *words)
 {
 	uint64_t field[8];
 
@@ -107,6 +87,7 @@ static bool take_words(struct table *t, const uint8_t *words)
 	case GO_1_16:
 		t->names = field[2];
 		t->names_bytes = field[3] - field[2];
+		t->pcs = field[5];
 		t->functions = t->more_base = field[6];
 		return true;
 	case GO_1_18:
@@ -114,6 +95,7 @@ static bool take_words(struct table *t, const uint8_t *words)
 		t->text = field[2];
 		t->names = field[3];
 		t->names_bytes = field[4] - field[3];
+		t->pcs = field[6];
 		t->functions = t->more_base = field[7];
 		t->entry_bytes = 4;
 		return true;
@@ -132,23 +114,23 @@ static bool is_header(const uint8_t *bytes)
 }
 
 /* Reads the header at a place of a section: 0, -ENOENT: there is none, or -EBADMSG. */
-static int read_header(const struct elf_file *f, const GElf_Shdr *sh, uint64_t at, struct table *t)
+static int read_header(const struct elf_file *f, const GElf_Shdr *sh, uint64_t at, struct gopclntab *t)
 {
 	uint8_t header[HEADER_BYTES];
 
 	if (sh->sh_size - at < HEADER_BYTES || !elf_file_read(f, header, sizeof(header), sh->sh_offset + at) ||
 	    !is_header(header))
 		return -ENOENT;
-	*t = (struct table){ .offset = sh->sh_offset + at, .bytes = sh->sh_size - at, .address = sh->sh_addr + at,
-			     .magic = number(header, 4), .word = header[7] };
-	if (!take_words(t, header + 8) || t->names > t->bytes || t->names_bytes > t->bytes - t->names ||
+	*t = (struct gopclntab){ .offset = sh->sh_offset + at, .bytes = sh->sh_size - at, .address = sh->sh_addr + at,
+			     .magic = number(header, 4), .word = header[7], .quantum = header[6] };
+	if (!take_words(t, header + 8) || t->names > t->bytes || t->pcs > t->bytes || t->names_bytes > t->bytes - t->names ||
 	    t->functions > t->bytes || t->bytes - t->functions < t->entry_bytes ||
 	    t->nr > (t->bytes - t->functions - t->entry_bytes) / (2 * t->entry_bytes))
 		return -EBADMSG;
 	return 0;
 }
 
-static int search(const struct elf_file *f, const GElf_Shdr *sh, struct table *t)
+static int search(const struct elf_file *f, const GElf_Shdr *sh, struct gopclntab *t)
 {
 	static uint8_t block[1 << 16];
 	uint64_t end = sh->sh_size < SEARCH_MAX ? sh->sh_size : SEARCH_MAX;
@@ -193,7 +175,7 @@ static uint64_t pointer_value(const struct elf_file *f, uint64_t address, uint64
 }
 
 /* Go 1.18 to 1.25 have it in the header, later ones in .go.module. */
-static void find_text(const struct elf_file *f, const struct places *p, struct table *t)
+static void find_text(const struct elf_file *f, const struct places *p, struct gopclntab *t)
 {
 	uint8_t text[8];
 
@@ -206,8 +188,7 @@ static void find_text(const struct elf_file *f, const struct places *p, struct t
 		t->text = pointer_value(f, p->module.sh_addr + MODULE_TEXT, number(text, sizeof(text)));
 }
 
-/* 0, -ENOENT or another -errno. */
-static int find_table(const struct elf_file *f, struct table *t)
+int gopclntab_find(const struct elf_file *f, struct gopclntab *t)
 {
 	struct places p;
 	int err;
@@ -227,14 +208,14 @@ static int find_table(const struct elf_file *f, struct table *t)
 /* A table that is being read. */
 struct reading {
 	const struct elf_file *file;
-	struct table table;
+	struct gopclntab table;
 	struct window functions, more;
 };
 
 /* The @bytes at a place, which are few. NULL: they are not all there. */
 static const uint8_t *peek(const struct reading *r, struct window *w, uint64_t at, uint64_t bytes)
 {
-	const struct table *t = &r->table;
+	const struct gopclntab *t = &r->table;
 	uint64_t part;
 
 	if (at > t->bytes || bytes > t->bytes - at)
@@ -252,7 +233,7 @@ static const uint8_t *peek(const struct reading *r, struct window *w, uint64_t a
 /* What there is more of a function begins with its entry again, and the place of its name. */
 static int add_function(struct reading *r, uint64_t i, const struct elf_names *n, struct symtab *to)
 {
-	const struct table *t = &r->table;
+	const struct gopclntab *t = &r->table;
 	uint64_t bytes = t->entry_bytes, entry, next, place;
 	const uint8_t *pair = peek(r, &r->functions, t->functions + i * 2 * bytes, 3 * bytes), *name;
 
@@ -272,7 +253,7 @@ static int add_function(struct reading *r, uint64_t i, const struct elf_names *n
 
 static int begin(const struct reading *r, struct symtab *to, struct elf_progress *p)
 {
-	const struct table *t = &r->table;
+	const struct gopclntab *t = &r->table;
 	int err = symtab_reserve(to, t->nr);
 
 	return err ? err : elf_names_find(r->file, t->offset + t->names, t->names_bytes, to, &p->names);
@@ -286,7 +267,7 @@ int gopclntab_read(const struct elf_file *f, struct symtab *t, struct elf_progre
 	r.file = f;
 	r.functions.to = r.functions.from;
 	r.more.to = r.more.from;
-	err = find_table(f, &r.table);
+	err = gopclntab_find(f, &r.table);
 	if (!err && !p->done)
 		err = begin(&r, t, p);
 	while (!err && p->done < r.table.nr) {

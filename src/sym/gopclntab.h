@@ -2,13 +2,40 @@
 #ifndef SYSTOP_SYM_GOPCLNTAB_H
 #define SYSTOP_SYM_GOPCLNTAB_H
 
+#include <stdint.h>
+
 struct elf_file;
 struct elf_progress;
 struct symtab;
 
+/* Magic numbers of the first Go with each format */
+#define GO_1_2 0xfffffffb
+#define GO_1_16 0xfffffffa
+#define GO_1_18 0xfffffff0
+#define GO_1_20 0xfffffff1
+
+/* The table of a Go program's functions, from which its runtime makes stack traces. Places count from its begin, and are
+ * in it, but for those that the table itself holds. */
+struct gopclntab {
+	uint64_t offset, bytes;       /* in the file */
+	uint64_t address;
+	uint32_t magic;
+	uint64_t word;                /* bytes of a pointer */
+	uint64_t quantum;             /* bytes of the smallest instruction */
+	uint64_t nr;                  /* functions */
+	uint64_t names, names_bytes;
+	uint64_t pcs;                 /* what holds for ranges of code: as below, 0 before Go 1.16 */
+	uint64_t functions;           /* by address: pairs of entry and place of more, of entry_bytes each, then an end */
+	uint64_t entry_bytes;
+	uint64_t more_base;           /* the place counts from here */
+	uint64_t text;                /* an entry counts from here */
+};
+
+/* gopclntab_find - 0, -ENOENT: there is none of these, or another -errno. */
+int gopclntab_find(const struct elf_file *f, struct gopclntab *t);
+
 /*
- * gopclntab_read - adds the functions of a Go program to @t, from the table that its runtime makes stack traces from,
- * which stripping leaves. Knows the tables of Go 1.2, 1.16, 1.18 and 1.20 and later.
+ * gopclntab_read - adds the functions of a Go program to @t, from its table, which stripping leaves. Knows the tables of Go 1.2, 1.16, 1.18 and 1.20 and later.
  * Returns 0, -EAGAIN: its time is up, call again, -ENOENT: there is none of these, or -errno, with what could be read:
  * -EBADMSG: broken.
  */

@@ -21,33 +21,9 @@
 /* The module of frames in a file without an id. */
 #define NO_FILE_ID "[no file id]"
 
-static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false, false };
+static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, .id = 0x746f6f206d616e79 };
 
-/* --- Symbols */
-
-static const struct symbol *symbol_of(struct names *n, const char *name, const char *module,
-				      enum symbol_kind kind, enum name_kind what)
-{
-	uint64_t key = hash_text(hash_text(0, name), module);
-	struct symbol *s = map_get(&n->symbols_by_name, key);
-	size_t name_len = strlen(name) + 1, module_len = strlen(module) + 1;
-	char *text;
-
-	if (s)
-		return s;
-	s = malloc(sizeof(*s) + name_len + module_len);
-	if (!s)
-		return NULL;
-	text = (char *)(s + 1);
-	memcpy(text, name, name_len);
-	memcpy(text + name_len, module, module_len);
-	*s = (struct symbol){ text, text + name_len, kind, what == NAME_SYMBOL, what == NAME_FUNCTION };
-	if (map_put(&n->symbols_by_name, key, s)) {
-		free(s);
-		return NULL;
-	}
-	return s;
-}
+/* --- Files and their frames */
 
 const char *file_module(const struct file *f)
 {
@@ -56,6 +32,15 @@ const char *file_module(const struct file *f)
 	if (f->event.key.device == FILE_VDSO)
 		return "[vdso]";
 	return f->event.names[0][0] ? f->event.names[0] : "[file]";
+}
+
+uint64_t file_build(const struct file *f)
+{
+	uint64_t build = hash_add(0, f->id);
+
+	for (uint32_t i = 0; i < f->about.build_id_bytes; i++)
+		build = hash_add(i ? build : 0, f->about.build_id[i]);
+	return build;
 }
 
 static bool is_anonymous(uint64_t frame)
@@ -115,6 +100,8 @@ static struct file *jit_file(struct names *n, uint32_t tgid)
 		if (f)
 			f->event.tgid = tgid;
 	}
+	if (f)
+		f->age = n->age.now;
 	return f;
 }
 
@@ -140,59 +127,96 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 
 	if (frame & FRAME_KERNEL) {
 		snprintf(name, sizeof(name), "[kernel]+0x%" PRIx64, frame);
-		return symbol_of(n, name, "[kernel]", SYMBOL_KERNEL, NAME_NONE);
+		return symbol_hold(n, name, "[kernel]", 0, SYMBOL_KERNEL, NAME_NONE);
 	}
 	if (frame == FRAME_GAP)
-		return symbol_of(n, "[...]", "[none]", SYMBOL_USER, NAME_SYMBOL);
+		return symbol_hold(n, "[...]", "[none]", 0, SYMBOL_USER, NAME_SYMBOL);
 	if (!(frame >> FRAME_FILE_SHIFT)) {
 		snprintf(name, sizeof(name), NO_FILE_ID "+0x%" PRIx64, frame);
-		return symbol_of(n, name, NO_FILE_ID, SYMBOL_USER, NAME_NONE);
+		return symbol_hold(n, name, NO_FILE_ID, 0, SYMBOL_USER, NAME_NONE);
 	}
 	if (frame & FRAME_ANONYMOUS) {
 		snprintf(name, sizeof(name), "[anon]+0x%llx", frame & ~FRAME_ANONYMOUS);
-		return symbol_of(n, name, "[anon]", SYMBOL_JIT, NAME_NONE);
+		return symbol_hold(n, name, "[anon]", 0, SYMBOL_JIT, NAME_NONE);
 	}
 	snprintf(name, sizeof(name), "%s+0x%llx", f ? file_module(f) : "[file]",
 		 frame & FRAME_OFFSET_MASK);
-	return symbol_of(n, name, f ? file_module(f) : "[file]", SYMBOL_USER, NAME_NONE);
+	return symbol_hold(n, name, f ? file_module(f) : "[file]", f ? file_build(f) : 0, SYMBOL_USER, NAME_NONE);
 }
 
-/* Its file's debug information is worth looking for. */
-static void used_unnamed(struct names *n, uint64_t frame)
+/* Its file is in use: its debug information is worth looking for, and what a JIT compiler writes is kept. */
+static void used_file(struct names *n, uint64_t frame, uint32_t tgid)
 {
-	struct file *f = frame & (FRAME_KERNEL | FRAME_ANONYMOUS) ? NULL : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
+	struct file *f;
+	uint64_t at;
 
+	if (frame & FRAME_KERNEL)
+		return;
+	f = frame_file(n, frame, tgid, &at);
 	if (f)
 		f->unnamed_ns = n->now_ns;
 }
 
-const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
+/* Requests the name of a frame at @at in @file. */
+static void want_name(struct names *n, struct frame *f, struct file *file, uint64_t at)
 {
-	uint64_t key = frame_key(frame, tgid), at;
-	struct frame *f = map_get(&n->frames, key);
-	struct file *file;
-
-	if (f && !f->symbol->named)
-		used_unnamed(n, frame);
-	if (f)
-		return f->symbol;
-	if (n->frames.nr >= FRAMES_MAX)
-		return &too_many;
-	file = frame_file(n, frame, tgid, &at);
-	f = calloc(1, sizeof(*f));
-	if (!f)
-		return NULL;
-	f->frame = frame;
-	f->symbol = placeholder(n, frame, file);
-	if (!f->symbol || map_put(&n->frames, key, f)) {
-		free(f);
-		return NULL;
-	}
-	used_unnamed(n, frame);
-	if (file && !VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
+	if (!file || file->forget)
+		return;
+	f->asked = true;
+	if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
 		n->pending++;
 		file_wake(n, file);
 	}
+}
+
+/* When the frame was met, its file was not known, or was being forgotten. */
+static void want_late(struct names *n, struct frame *f, uint32_t tgid)
+{
+	uint64_t at;
+	struct file *file = frame_file(n, f->frame, tgid, &at);
+	const struct symbol *s = file && !file->forget ? placeholder(n, f->frame, file) : NULL;
+
+	if (!s)
+		return;
+	symbol_change(n, f, s);
+	want_name(n, f, file, at);
+}
+
+static struct frame *frame_new(struct names *n, uint64_t key, uint64_t frame, uint32_t tgid)
+{
+	struct frame *f = calloc(1, sizeof(*f));
+	struct file *file;
+	uint64_t at;
+
+	if (!f)
+		return NULL;
+	file = frame_file(n, frame, tgid, &at);
+	f->frame = frame;
+	f->symbol = placeholder(n, frame, file);
+	if (!f->symbol || map_put(&n->frames, key, f)) {
+		frame_free(n, f);
+		return NULL;
+	}
+	want_name(n, f, file, at);
+	return f;
+}
+
+const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
+{
+	uint64_t key = frame_key(frame, tgid);
+	struct frame *f = map_get(&n->frames, key);
+
+	if (!f && n->frames.nr >= FRAMES_MAX)
+		return &too_many;
+	if (!f)
+		f = frame_new(n, key, frame, tgid);
+	else if (!f->asked)
+		want_late(n, f, tgid);
+	if (!f)
+		return NULL;
+	f->age = n->age.now;
+	if (!f->symbol->named || is_anonymous(frame))
+		used_file(n, frame, tgid);
 	return f->symbol;
 }
 
@@ -216,6 +240,18 @@ static bool is_place(const struct names *n, const struct file *f, uint64_t at)
 	return !(at & (f->id & JIT_FILE ? FRAME_KERNEL | FRAME_ANONYMOUS : ~FRAME_OFFSET_MASK));
 }
 
+/* The file has been read: an address is the same in all files with its build-id. */
+static void learn_build(struct names *n, struct frame *known, const struct file *f)
+{
+	const struct symbol *s;
+
+	if (known->symbol->named || known->symbol->function || file_grows(n, f))
+		return;
+	s = placeholder(n, known->frame, f);
+	if (s)
+		symbol_change(n, known, s);
+}
+
 void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name)
 {
 	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
@@ -225,24 +261,24 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 	const struct symbol *s;
 
 	n->pending -= !!n->pending;
-	if (!is_place(n, f, at))
+	if (!known || !is_place(n, f, at))
 		return;
 	if (kind != NAME_SYMBOL)
 		file_unnamed(n, f, at);
-	if (!*name || !known)
+	if (kind == NAME_NONE) {
+		learn_build(n, known, f);
 		return;
+	}
 	if (kind == NAME_FUNCTION)
 		snprintf(text, sizeof(text), "%s`%s", file_module(f), name);
 	else
 		snprintf(text, sizeof(text), "%s", name);
 	if (kernel)
 		split_module(text, module, sizeof(module));
-	s = symbol_of(n, text, kernel ? module : file_module(f),
-		      kernel ? SYMBOL_KERNEL : jit ? SYMBOL_JIT : SYMBOL_USER, kind);
-	if (s && s != known->symbol) {
-		known->symbol = s;
-		n->generation++;
-	}
+	s = symbol_hold(n, text, kernel ? module : file_module(f), file_build(f),
+			kernel ? SYMBOL_KERNEL : jit ? SYMBOL_JIT : SYMBOL_USER, kind);
+	if (s)
+		symbol_change(n, known, s);
 }
 
 uint64_t names_generation(const struct names *n)
@@ -370,6 +406,7 @@ bool names_work(struct names *n)
 	size_t before = n->pending;
 
 	n->now_ns = clock_ns(CLOCK_MONOTONIC);
+	age_work(n);
 	ask_answers(n);
 	ask_next(n);
 	return n->pending < before;
@@ -406,13 +443,8 @@ void names_free(struct names *n)
 			file_fini(f);
 		free(f);
 	}
-	for (size_t i = 0; i < n->frames.room; i++)
-		free(n->frames.entries[i].value);
-	for (size_t i = 0; i < n->symbols_by_name.room; i++)
-		free(n->symbols_by_name.entries[i].value);
+	age_fini(n);
 	map_fini(&n->files);
-	map_fini(&n->frames);
-	map_fini(&n->symbols_by_name);
 	file_fini(&n->kernel);
 	free(n->active);
 	if (n->o.kallsyms_fd >= 0)

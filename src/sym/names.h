@@ -25,6 +25,8 @@ struct symbol {
 	bool named;         /* its name comes from a symbol */
 	bool function;      /* where it begins is known, and makes up its name: module`fn_70c00, by the address in the
 			     * file's own address space; if neither: a single address, module+0xoffset */
+	uint64_t id;        /* equal ids are equal functions, also after one of them was freed. A name stands for a
+			     * function in all builds of a file; what has none is another one in each build */
 };
 
 struct names_options {
@@ -53,7 +55,8 @@ bool names_forget(struct names *n, const uint32_t *ids, size_t nr);
 void names_table(struct names *n, uint32_t file);
 
 /* names_frame - the name of a frame, as far as known now. @tgid: the stack's process, for anonymous frames. Valid
- * until names_free(); ask again later for a better one. NULL: out of memory. */
+ * while names_generation() does not change, and two minutes more; ask again later for a better one. NULL: out of
+ * memory. */
 const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid);
 
 /* names_source - the source line of a frame, and those it was inlined into: one line each, raw bytes. "": unknown,
@@ -81,7 +84,7 @@ bool names_place(const struct names *n, uint64_t frame, struct frame_place *p);
 int names_fd(const struct names *n);
 bool names_work(struct names *n);
 
-/* names_generation - changes whenever names were learnt. */
+/* names_generation - changes whenever names were learnt, and before some are freed. */
 uint64_t names_generation(const struct names *n);
 
 /* names_pending - number of frames whose names are still requested. */

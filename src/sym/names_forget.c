@@ -12,15 +12,17 @@ static bool is_busy(const struct names *n, const struct file *f)
 	return (worker_busy(&n->open) && n->opening == f) || (worker_busy(&n->symbols) && n->reading == f);
 }
 
-/* Nothing is requested of it from now on. */
-static void begin(struct names *n, struct file *f)
+bool forget_begin(struct names *n, struct file *f)
 {
+	if (is_busy(n, f))
+		return false;
 	file_forget_wanted(n, f);
 	f->state = FILE_GONE;
 	f->forget = f->table_asked = true;
 	f->reopen = f->reopen_debug = false;
 	f->slices = 0;
 	file_wake(n, f);
+	return true;
 }
 
 static bool is_in(const uint64_t *set, uint64_t id)
@@ -45,10 +47,11 @@ static bool forget_frames(struct names *n, const uint64_t *set)
 		struct frame *f = n->frames.entries[i].value;
 
 		if (f && is_in(set, f->frame >> FRAME_FILE_SHIFT))
-			free(f);
+			frame_free(n, f);
 	}
 	map_fini(&n->frames);
 	n->frames = kept;
+	n->generation++;
 	for (int i = 0; i < SOURCES; i++)
 		if (is_in(set, n->sources[i].frame >> FRAME_FILE_SHIFT))
 			n->sources[i] = (struct source){ 0 };
@@ -65,8 +68,8 @@ bool names_forget(struct names *n, const uint32_t *ids, size_t nr)
 
 		if (ids[i] < UNWIND_FILES)
 			set[ids[i] / 64] |= 1ULL << ids[i] % 64;
-		if (f && !f->forget && !is_busy(n, f))
-			begin(n, f);
+		if (f && !f->forget)
+			forget_begin(n, f);
 		done = done && !f;
 	}
 	if (set && !done)

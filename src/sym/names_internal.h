@@ -2,8 +2,9 @@
 #ifndef SYSTOP_SYM_NAMES_INTERNAL_H
 #define SYSTOP_SYM_NAMES_INTERNAL_H
 
-/* Shared by names.c (frames and their names), names_forget.c (files no longer needed), names_open.c and names_ask.c
- * (requests to helpers), names_debug.c (debug information that arrives later). */
+/* Shared by names.c (frames and their names), names_age.c (frames and functions no longer in use), names_forget.c (files
+ * no longer needed), names_open.c and names_ask.c (requests to helpers), names_debug.c (debug information that arrives
+ * later). */
 
 #include "helper/proto.h"
 #include "helper/worker.h"
@@ -55,12 +56,30 @@ struct file {
 	bool table_asked;         /* its unwind table is or was being made */
 	int table_err;            /* why it has no unwind table */
 	bool forget;              /* nothing needs it any more, but the symbols helper may know it */
+	uint32_t age;             /* of a JIT compiler's: as struct frame's, of all frames in it */
 };
 
-/* A frame whose name was requested. */
+/* A frame. */
 struct frame {
 	uint64_t frame;
 	const struct symbol *symbol;
+	uint32_t age; /* names.age.now when it was last asked for */
+	bool asked;   /* its name was requested */
+};
+
+/*
+ * Frames make room for others when nothing has asked for them for a while. As stacks are kept with their names until
+ * new names arrive, all that are in use are first made to be asked for again (@now and the generation are raised); a
+ * while later those that were not are freed. Both symbols without a frame and frames are looked through in slices.
+ */
+struct age {
+	uint32_t now;
+	uint64_t until;     /* CLOCK_MONOTONIC ns: frames in use have been asked for again by then; 0: nothing is to be
+			     * freed */
+	size_t begin_at;    /* number of frames at which that begins; 0: FRAMES_MAX / 2 */
+	size_t frame, file; /* next places to look through in these maps */
+	bool files;         /* all frames have been */
+	struct interned *unused, *unused_last; /* symbols without a frame, which trees may still hold: oldest first */
 };
 
 /* The source line of a frame. */
@@ -110,7 +129,8 @@ struct names {
 	struct map files;   /* id -> struct file; 0 is no key: the kernel is separate */
 	struct file kernel;
 	struct map frames;  /* struct frame */
-	struct map symbols_by_name;
+	struct map symbols_by_name; /* struct interned */
+	struct age age;
 	struct source sources[SOURCES];
 	size_t next_source;
 	size_t pending;
@@ -129,12 +149,30 @@ static inline bool file_grows(const struct names *n, const struct file *f)
 void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name);
 struct source *names_source_of(struct names *n, uint64_t frame);
 const char *file_module(const struct file *f);
+/* file_build - the same for all files with this build-id; if it has none, or is not read yet: for this file. */
+uint64_t file_build(const struct file *f);
 /* names_table_answered - its unwind table arrived in @fd, or @err says why there is none. */
 void names_table_answered(struct names *n, struct file *f, int fd, int err);
 /* file_new - NULL: no memory. */
 struct file *file_new(struct names *n, uint32_t id);
 /* file_free - forgets the file. */
 void file_free(struct names *n, struct file *f);
+
+/* names_age.c: */
+
+/* symbol_hold - the function of this name, for one more frame. @build: of its file (file_build()), as long as it has no
+ * name of its own. NULL: no memory. symbol_change - sets the function that a
+ * frame shows, which was held for it; raises the generation if it is another one. */
+const struct symbol *symbol_hold(struct names *n, const char *name, const char *module, uint64_t build,
+				 enum symbol_kind kind, enum name_kind what);
+void symbol_change(struct names *n, struct frame *f, const struct symbol *s);
+
+/* frame_free - frees a frame that is in no map. */
+void frame_free(struct names *n, struct frame *f);
+
+/* age_work - frees some of what is no longer in use, if there is much. age_fini - frees all frames and symbols. */
+void age_work(struct names *n);
+void age_fini(struct names *n);
 
 /* names_open.c: */
 
@@ -184,6 +222,9 @@ void folders_failed(struct names *n, uint32_t helper);
 bool folders_pause(const struct names *n);
 
 /* names_forget.c: */
+
+/* forget_begin - requests nothing of the file any more, and has it forgotten. False: a helper works on it now. */
+bool forget_begin(struct names *n, struct file *f);
 
 /* forget_next - requests that the symbols helper forgets files; forget_answered - it has. */
 void forget_next(struct names *n);

@@ -7,7 +7,10 @@
 /* Open addressing with linear probing, at most half full. */
 static size_t map_slot(const struct map *m, uint64_t key)
 {
-	return (key * 0x9e3779b97f4a7c15ULL >> 20) & (m->room - 1);
+	uint64_t hash = key * 0x9e3779b97f4a7c15ULL;
+
+	/* The upper half depends on all of the key; of frames, the file is in the upper bits. */
+	return (hash ^ hash >> 32) & (m->room - 1);
 }
 
 static struct map_entry *map_find(const struct map *m, uint64_t key)

@@ -43,6 +43,69 @@ int main(int argc, char **argv)
 """
 
 
+# 5, 3 and 2 parts of the same work, in leaf functions that set up no frame.
+GO = """
+package main
+
+import ("fmt"; "os"; "strconv"; "time")
+
+var sink uint64
+
+//go:noinline
+func leaf(n int) uint64 {
+	x := uint64(n) | 1
+	for i := 0; i < n; i++ { x ^= x << 13; x ^= x >> 7; x ^= x << 17 }
+	return x
+}
+//go:noinline
+func alpha(n int) { sink += leaf(5 * n) }
+//go:noinline
+func beta(n int) { sink += leaf(3 * n) }
+//go:noinline
+func gamma(n int) { sink += leaf(2 * n) }
+
+func main() {
+	seconds, _ := strconv.Atoi(os.Args[1])
+	end := time.Now().Add(time.Duration(seconds) * time.Second)
+	fmt.Printf("{\\"tid\\": %d}\\n", os.Getpid())
+	for time.Now().Before(end) { alpha(100000); beta(100000); gamma(100000) }
+}
+"""
+
+CXX = """
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <stdexcept>
+#include <unistd.h>
+namespace work {
+volatile uint64_t sink;
+[[gnu::noinline]] uint64_t leaf(uint64_t n)
+{
+	uint64_t x = n | 1;
+	for (uint64_t i = 0; i < n; i++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; }
+	return x;
+}
+template <int parts> struct part {
+	[[gnu::noinline]] static void run(uint64_t n) { sink += leaf(parts * n); if (n == 1) throw std::runtime_error("one"); }
+};
+}
+int main(int argc, char **argv)
+{
+	time_t end = time(nullptr) + atoi(argv[argc - 1]);
+	printf("{\\"tid\\": %d}\\n", getpid());
+	fflush(stdout);
+	while (time(nullptr) < end) {
+		work::part<5>::run(100000);
+		work::part<3>::run(100000);
+		work::part<2>::run(100000);
+		try { work::part<1>::run(1); } catch (std::exception &) { work::sink++; }
+	}
+}
+"""
+
+
 def burn(folder, how=None):
     """A copy of burn; "strip": without symbols, "sections": nor section headers, "lies": with a table that lies."""
     path = shutil.copy(load_path("burn"), os.path.join(folder, f"burn-{how}"))
@@ -139,6 +202,37 @@ def cold():
     assert bare.get(f"cold`fn_{at['handle.cold']:x}", 0) > 90, bare
 
 
+def compiled(compiler, source, ending, parts, environment=None):
+    """A stripped program in which functions call a leaf function for known parts of the time. @parts: {name as nm -C says:
+    percent}. Those of a Go program have names; the others are known by where they begin."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = os.path.join(folder, "parts"), os.path.join(folder, f"parts.{ending}")
+        with open(text, "w", encoding="ascii") as f:
+            f.write(source)
+        subprocess.run([*compiler, "-o", path, text], check=True, env={**os.environ, "GOCACHE": f"{folder}/cache", **(environment or {})})
+        out = subprocess.run(["nm", "-C", path], capture_output=True, text=True, check=True).stdout
+        at = {line.split(" ", 2)[2]: int(line.split()[0], 16) for line in out.splitlines() if not line.startswith(" ")}
+        subprocess.run(["strip", "--strip-all", path], check=True)
+        shares, quality = measured([path, SECONDS])
+    found = {name: shares.get(name if ending == "go" else f"parts`fn_{at[name]:x}", 0) for name in parts}
+    for name, part in parts.items():
+        assert abs(found[name] - part) < 4, (name, found, shares)
+    assert quality["functions_ns"] >= 0.99 * quality["stacks_ns"] > 0, quality
+    assert quality["unwound_ns"] >= 0.97 * quality["stacks_ns"], quality
+    return f"{ {name: round(share, 1) for name, share in found.items()} }"
+
+
+def go():
+    return compiled(["go", "build"], GO, "go", {"main.alpha": 50, "main.beta": 30, "main.gamma": 20, "main.leaf": 100,
+                                                "main.main": 100}, {"GO111MODULE": "off", "GOFLAGS": ""})
+
+
+def cxx():
+    return compiled(["c++", "-O2"], CXX, "cc", {"work::part<5>::run(unsigned long)": 50, "work::part<3>::run(unsigned long)": 30,
+                                                "work::part<2>::run(unsigned long)": 20, "work::leaf(unsigned long)": 100,
+                                                "main": 100})
+
+
 def debian():
     """The distribution's shell and sort, which are stripped: nearly all frames are functions, few are named."""
     found = {}
@@ -162,6 +256,8 @@ def main():
         ("without section headers", stripped, "sections"),
         ("a table that lies", lies),
         ("cold parts", cold),
+        ("a Go program", go),
+        ("a C++ program", cxx),
         ("programs of the distribution", debian),
     ], 2)
     tap.done()

@@ -8,6 +8,7 @@
 
 #include "model/event.h"
 #include "model/health.h"
+#include "model/owner.h"
 #include "model/sample.h"
 #include "model/wait.h"
 #include "sym/names.h"
@@ -15,14 +16,20 @@
 #define SEC 1000000000ULL
 #define PF_KTHREAD 0x00200000
 
+static const struct owner is_slice = { OWNER_SLICE, 0, OWNER_SYSTEM, "batch.slice", "batch.slice" };
+static const struct owner is_unit = { OWNER_UNIT, 0, OWNER_SYSTEM, "postgresql@14-main.service", "postgresql@14-main" };
+static const struct owner is_container = { OWNER_CONTAINER, 1, OWNER_SYSTEM, .container_id = "3f2a91c04b7e5d6c8f90",
+					   .container = "builder", .runtime = "docker", .image = "gcc:14" };
+static const struct owner is_pod = { OWNER_POD, 1, OWNER_SYSTEM, .pod_id = "0f3c1b9e-6d9b-4c63-8a3f-2f6b3f4f1a77",
+				     .pod = "shop/api-7f9c" };
 static struct cgroup cgroups[] = {
 	{ .id = 1, .path = "/" },
-	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2 },
+	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1, .owner = &is_slice },
+	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2, .owner = &is_container },
 	{ .id = 4, .path = "/system.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2 },
+	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2, .owner = &is_unit },
 	{ .id = 6, .path = "/web.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2 },
+	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2, .owner = &is_pod },
 };
 
 /* The hierarchy of the CPU limits, except that of build. */
@@ -91,6 +98,8 @@ static struct values values_of(const struct actor *a, int nr)
 	v.v[METRIC_INVOLUNTARY] = a->runq;
 	v.v[METRIC_WAKEUPS] = 10 * a->kernel;
 	v.v[METRIC_MIGRATIONS] = a->runq / 10;
+	v.v[METRIC_READ] = a->d << 10;
+	v.v[METRIC_WRITE] = a->kernel << 14;
 	if (a->comm[0] == 'm') /* the kernel's tick has not sampled it */
 		v.v[METRIC_USER] = v.v[METRIC_KERNEL] = VALUE_NA;
 	while (1024ULL << (slot + 1) <= v.v[METRIC_RUNQ_MAX])
@@ -167,6 +176,8 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	uint64_t loss[LOSS_COUNT] = { [LOSS_WAITS] = 2, [LOSS_GAP] = 7 };
 	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
 	struct life **lives = s->lives;
+	const struct host_state host = { 16ULL << 30, 9ULL << 30, 2ULL << 30, 12ULL << 20, { 310, 275, 190 },
+					 .uptime_ns = 5000 * SEC };
 	const struct tick *tick;
 
 	scene_check(model_begin(s->model, SEC, (5000 + s->made++) * SEC, &wall));
@@ -204,9 +215,14 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	scene_interrupts(s, nr);
 	scene_waits(s, lives[4], lives[5], &cgroups[2]);
 	scene_latencies(s, nr);
-	for (size_t i = 0; i < NR_CGROUPS; i++)
-		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
-	scene_check(model_cgroup(s->model, &tenant, &aside));
+	for (size_t i = 0; i < NR_CGROUPS; i++) {
+		struct levels levels;
+
+		levels_unknown(&levels);
+		levels.v[METRIC_MEMORY - METRIC_LEVELS] = i ? (300ULL - 30 * i) << 20 : VALUE_NA; /* the root has none */
+		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none, &levels));
+	}
+	scene_check(model_cgroup(s->model, &tenant, &aside, NULL));
 	model_pressure(s->model, pressure);
 	model_host(s->model, &host);
 	if (s->timers_unseen)
@@ -214,6 +230,17 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	tick = model_end(s->model, loss, &self, false);
 	scene_check(tick ? 0 : -ENOMEM);
 	return tick;
+}
+
+/* A process of each number has another size; one is in swap. */
+static void make_memory(const struct life *l)
+{
+	struct levels levels;
+
+	levels_unknown(&levels);
+	levels.v[METRIC_RSS - METRIC_LEVELS] = (uint64_t)l->tgid * l->tgid << 6;
+	levels.v[METRIC_SWAP - METRIC_LEVELS] = l->tgid == 5000 ? 12ULL << 20 : 0;
+	model_levels(l, &levels, 1);
 }
 
 static void make(struct scene *s, int nr_cpus)
@@ -238,6 +265,8 @@ static void make(struct scene *s, int nr_cpus)
 		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
 		s->lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
 		scene_check(s->lives[i] ? 0 : -ENOMEM);
+		if (!(id.flags & PF_KTHREAD))
+			make_memory(s->lives[i]);
 	}
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		s->ticks[nr] = make_tick(s, nr);
@@ -334,16 +363,16 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
 	static const struct symbol symbols[] = {
-		{ "main", "api-server", SYMBOL_USER, true },
-		{ "api::handle_req(api::Request const&)", "api-server", SYMBOL_USER, true },
-		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true },
-		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false },
-		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true },
-		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true },
-		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true },
+		{ "main", "api-server", SYMBOL_USER, true, .id = 101 },
+		{ "api::handle_req(api::Request const&)", "api-server", SYMBOL_USER, true, .id = 102 },
+		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true, .id = 103 },
+		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false, .id = 104 },
+		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true, .id = 105 },
+		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true, .id = 106 },
+		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true, .id = 107 },
 	};
 
-	static const struct symbol unnamed = { "[kernel]+0x1840", "[kernel]", SYMBOL_KERNEL, false };
+	static const struct symbol unnamed = { "[kernel]+0x1840", "[kernel]", SYMBOL_KERNEL, false, .id = 108 };
 	const struct scene *s = arg;
 
 	(void)tgid;
@@ -498,6 +527,13 @@ static void scene_want_sleepers(void *arg)
 	(void)arg;
 }
 
+static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
+{
+	(void)arg;
+	(void)tgids;
+	(void)nr;
+}
+
 static int scene_frequency(void *arg, int hz)
 {
 	(void)arg;
@@ -524,6 +560,7 @@ const struct host scene_host = {
 	.topology = topology,
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
+	.want_commands = scene_want_commands,
 	.frequency = scene_frequency,
 	.user_name = user_name,
 	.user_find = user_find,

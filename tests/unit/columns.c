@@ -56,7 +56,7 @@ TEST(columns, the_important_ones_stay)
 	columns_default(&l, TABLE_THREADS);
 	columns_place(&c, &l, 40, 0, &context);
 	assert_true(columns_has(&c, COLUMN_ID) && columns_has(&c, COLUMN_STATE) &&
-		    columns_has(&c, COLUMN_BAR) && columns_has(&c, COLUMN_COMM) &&
+		    columns_has(&c, COLUMN_BAR) && columns_has(&c, COLUMN_COMMAND) &&
 		    columns_has(&c, (enum column_id)METRIC_RUN));
 	assert_false(columns_has(&c, COLUMN_CGROUP));
 	assert_false(columns_has(&c, (enum column_id)METRIC_MIGRATIONS));

@@ -88,6 +88,7 @@ enum place_kind {
 	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree, and back") \
 	_(KTHREADS,   "kthreads",    IN_THREADS, "K",          "K",          "K",        "",        "hide or show kernel threads") \
 	_(IDLE,       "idle",        IN_TABLES,  "i",          "i",          "i",        "",        "hide or show idle rows") \
+	_(COMMAND,    "command",     IN_THREADS, "C",          "m",          "C",        "",        "COMMAND shows the name, the command line, or both") \
 	_(OWN,        "own",         IN_CGROUPS, "s",          "s",          "o",        "",        "numbers of the cgroup alone, or with all below it") \
 	_(FOLD,       "fold",        IN_TABLES,  "-",          "-",          "-",        "",        "tree: fold") \
 	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \

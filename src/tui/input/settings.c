@@ -32,6 +32,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
 	_(FULL_NAMES, "look", "full-names", "yes no: C++ and Rust functions with all arguments")    \
 	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
+	_(COMMAND,  "look",  "command",  "name line merged: what COMMAND shows")                    \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
 	_(VIEW,     "view",  "start",    &VIEW_NAMES[1])                                            \
 	_(SORT,     "view",  "sort",     "a column's name")                                        \
@@ -65,7 +66,7 @@ void settings_default(struct settings *s)
 	*s = (struct settings){
 		.theme = "default",
 		.view = "threads",
-		.sorting = { .by = (enum column_id)METRIC_RUN },
+		.sorting = { .by = (enum column_id)METRIC_RUN, .form = CMDLINE_MERGED },
 		.delay_ns = 1000000000,
 	};
 	for (int t = 0; t < TABLE_COUNT; t++)
@@ -90,6 +91,7 @@ static const struct {
 	_(ASCII, when_names, NR(when_names), ascii),
 	_(FULL_NAMES, yes_names, 2, full_names),
 	_(MOUSE, yes_names, 2, mouse),
+	_(COMMAND, cmdline_form_names, CMDLINE_FORMS, sorting.form),
 	_(UNITS, units_names, UNITS_COUNT, units),
 	_(INVERT, yes_names, 2, sorting.inverted),
 	_(IDLE, yes_names, 2, hide_idle),

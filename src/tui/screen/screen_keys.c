@@ -24,6 +24,12 @@ static const unsigned int sorted_by[ACTION_NONE] = {
 	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_TIME] = COLUMN_CPU_TIME, [ACTION_SORT_ID] = COLUMN_ID,
 };
 
+static const char *const command_notes[CMDLINE_FORMS] = {
+	[CMDLINE_NAME] = "COMM: names as the kernel has them",
+	[CMDLINE_LINE] = "COMMAND: command lines",
+	[CMDLINE_MERGED] = "COMMAND: command lines, and names where they differ",
+};
+
 static void open_menu(struct screen *s, const struct menu_kind *kind)
 {
 	const struct place *p = screen_here(s);
@@ -210,6 +216,10 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_SORT_ID:
 		s->settings.sorting.by = sorted_by[a];
 		s->settings.sorting.inverted = false;
+		break;
+	case ACTION_COMMAND:
+		s->settings.sorting.form = (s->settings.sorting.form + 1) % CMDLINE_FORMS;
+		screen_notice(s, command_notes[s->settings.sorting.form]);
 		break;
 	case ACTION_UNITS:
 		s->settings.units = (s->settings.units + 1) % UNITS_COUNT;

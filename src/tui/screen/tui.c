@@ -119,6 +119,11 @@ void tui_tick(struct tui *t, const struct tick *tick)
 	draw(t);
 }
 
+void tui_draw(struct tui *t)
+{
+	draw(t);
+}
+
 void tui_notice(struct tui *t, const char *fmt, ...)
 {
 	char text[256];

@@ -16,6 +16,7 @@
 	_(DIM,      "dim",      TEXT)       \
 	_(TITLE,    "title",    TEXT)       \
 	_(SORTED,   "sorted",   TITLE)      \
+	_(PROGRAM,  "program",  TEXT)       \
 	_(SELECTED, "selected", TEXT)       \
 	_(FOLLOWED, "followed", SELECTED)   \
 	_(MATCH,    "match",    TEXT)       \

@@ -13,6 +13,7 @@
 #include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
 #include "util/format.h"
+#include "util/text.h"
 
 /* Selectable samples per second: no multiples of timer frequencies. */
 static const int frequencies[] = { 19, 49, 99, 199, 499, 997 };
@@ -174,7 +175,7 @@ static void go_out(struct flame_view *s)
 
 static void set_base(struct flame_view *s, const struct view_context *c)
 {
-	if (is_empty(s) || calltree_base_set(&s->base, &s->flames[TREE_MAIN])) {
+	if (is_empty(s) || calltree_base_set(&s->base, &s->flames[TREE_MAIN], &c->host->source)) {
 		c->notice(c->notice_arg, "nothing to compare with later");
 		return;
 	}
@@ -324,6 +325,21 @@ static uint64_t count_matched(const struct calltree *f, int node, const char *se
 	return sum;
 }
 
+/* ", compared with another build of nginx" */
+static void compared_text(const struct flame_view *s, const struct view_context *c, char *buf, size_t size)
+{
+	char file[64], name[80];
+
+	if (!s->compares || size <= 1)
+		return;
+	if (calltree_base_changed(&s->base, &s->flames[TREE_MAIN], &c->host->source, file, sizeof(file))) {
+		text_safe(name, sizeof(name), file, strlen(file));
+		snprintf(buf, size, ", compared with another build of %s", name);
+	} else {
+		snprintf(buf, size, ", compared");
+	}
+}
+
 static void flame_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	static const char *const merges[CALLTREE_MERGES] = { "", ", by process", ", by thread", ", by cgroup" };
@@ -345,10 +361,11 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 				c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
 				c->host->frequency(c->host->arg, 0));
 	if (used < (int)size)
-		used += snprintf(buf + used, size - used, "%s%s%s", merges[s->options.merge],
-				 s->options.inverted ? ", callers below" : "", s->compares ? ", compared" : "");
-	if (used > (int)size)
-		used = size;
+		used += snprintf(buf + used, size - used, "%s%s", merges[s->options.merge],
+				 s->options.inverted ? ", callers below" : "");
+	if (used < (int)size)
+		compared_text(s, c, buf + used, size - used);
+	used = strlen(buf);
 	if (f->by_fp && total && used < (int)size)
 		used += snprintf(buf + used, size - used, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
 	if (*c->search && f->nr && total && used < (int)size)

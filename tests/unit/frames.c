@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames of files and processes that come and go: what is in use keeps its name, and the rest makes room. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sym/names_internal.h"
+
+#define SECOND 1000000000ULL
+#define MINUTE (60 * SECOND)
+#define FILES 512        /* in each round, */
+#define PLACES 512       /* each with that many frames */
+#define ROUNDS 5
+
+static uint64_t now = MINUTE;
+static struct names *names;
+
+/* Before libc's. */
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	*ts = (struct timespec){ .tv_sec = now / SECOND, .tv_nsec = now % SECOND };
+	return 0;
+}
+
+static int begin(void **state)
+{
+	struct names_options o = { .kallsyms_fd = -1 };
+
+	(void)state;
+	now = MINUTE;
+	names = names_new(&o);
+	return !names;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	names_free(names);
+	return 0;
+}
+
+static uint64_t frame_of(uint32_t file, uint64_t at)
+{
+	return (uint64_t)file << FRAME_FILE_SHIFT | at;
+}
+
+static void report(uint32_t id)
+{
+	struct file_event e = { .id = id };
+
+	snprintf(e.names[0], sizeof(e.names[0]), "file%u", id);
+	names_file(names, &e);
+}
+
+/* The helper's answer to what is requested. */
+static void answer(uint32_t id, uint64_t at, const char *name)
+{
+	names_learn(names, map_get(&names->files, id), at, NAME_SYMBOL, name);
+}
+
+/* Lets @ns pass as the main loop does. Each second @ask asks for what is in use. */
+static void pass(uint64_t ns, void (*ask)(void))
+{
+	for (uint64_t until = now + ns; now < until; now += SECOND / 4) {
+		if (ask && now % SECOND < SECOND / 4)
+			ask();
+		names_work(names);
+	}
+}
+
+/* A file that is always in use: half of its frames have a name. */
+#define KEPT 1
+
+static void ask_kept(void)
+{
+	for (uint64_t at = 0; at < 100; at++)
+		assert_non_null(names_frame(names, frame_of(KEPT, at), 1));
+}
+
+static void check_kept(void)
+{
+	char name[64];
+
+	for (uint64_t at = 0; at < 100; at++) {
+		const struct symbol *s = names_frame(names, frame_of(KEPT, at), 1);
+
+		assert_string_equal(s->module, "file1");
+		snprintf(name, sizeof(name), at % 2 ? "kept%lu" : "file1+0x%lx", (unsigned long)at);
+		assert_string_equal(s->name, name);
+		assert_int_equal(s->named, at % 2);
+	}
+}
+
+static void keep_file(void)
+{
+	char name[32];
+
+	report(KEPT);
+	ask_kept();
+	for (uint64_t at = 1; at < 100; at += 2) {
+		snprintf(name, sizeof(name), "kept%lu", (unsigned long)at);
+		answer(KEPT, at, name);
+	}
+}
+
+/* Round @round's files: each second place has a name. */
+static void come(uint32_t round)
+{
+	char name[32];
+
+	for (uint32_t file = 0; file < FILES; file++) {
+		uint32_t id = 2 + round * FILES + file;
+
+		report(id);
+		for (uint64_t at = 0; at < PLACES; at++) {
+			names_frame(names, frame_of(id, at), 1);
+			snprintf(name, sizeof(name), "f%u_%lu", id, (unsigned long)at);
+			if (at % 2)
+				answer(id, at, name);
+		}
+	}
+}
+
+TEST(frames, that_are_no_longer_in_use_make_room_for_others)
+{
+	size_t most = 0;
+
+	keep_file();
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		const struct symbol *s;
+
+		come(round);
+		s = names_frame(names, frame_of(2 + round * FILES, 1), 1);
+		assert_string_not_equal(s->name, "[too many frames]");
+		most = names->symbols_by_name.nr > most ? names->symbols_by_name.nr : most;
+		pass(5 * MINUTE, ask_kept);
+		check_kept();
+	}
+	assert_true(names->frames.nr < FRAMES_MAX / 2);
+	assert_true(names->symbols_by_name.nr <= 2 * names->frames.nr);
+	assert_true(most < 2 * FRAMES_MAX);
+}
+
+TEST(frames, that_few_use_are_kept)
+{
+	size_t frames;
+
+	keep_file();
+	frames = names->frames.nr;
+	pass(60 * MINUTE, NULL);
+	assert_int_equal(names->frames.nr, frames);
+	check_kept();
+}
+
+/* A tree holds symbols until the generation changes, and is drawn now and then until it is made again. */
+TEST(frames, a_symbol_is_valid_for_two_minutes_after_the_generation_has_changed)
+{
+	const struct symbol *held;
+	uint64_t generation, changed;
+
+	keep_file();
+	come(0);
+	held = names_frame(names, frame_of(2, 1), 1);
+	generation = names_generation(names);
+	assert_string_equal(held->name, "f2_1");
+	pass(SECOND, NULL);
+	assert_int_not_equal(names_generation(names), generation);
+	changed = now;
+	while (now < changed + 2 * MINUTE - SECOND) {
+		pass(SECOND, ask_kept);
+		assert_string_equal(held->name, "f2_1");
+	}
+	pass(5 * MINUTE, ask_kept);
+	assert_true(names->frames.nr < 200);
+	assert_true(names->symbols_by_name.nr < 400);
+}
+
+/* What is asked for again in time keeps its symbol: equal pointers are equal functions. */
+static const struct symbol *again;
+
+static void ask_again(void)
+{
+	again = names_frame(names, frame_of(3, 1), 1);
+	ask_kept();
+}
+
+TEST(frames, a_symbol_stays_the_same_while_it_is_in_use)
+{
+	const struct symbol *before;
+
+	keep_file();
+	come(0);
+	before = names_frame(names, frame_of(3, 1), 1);
+	pass(10 * MINUTE, ask_again);
+	assert_ptr_equal(again, before);
+	assert_string_equal(again->name, "f3_1");
+	assert_true(names->frames.nr < 200);
+}
+
+TEST(frames, of_a_file_that_is_reported_later_get_its_name)
+{
+	const struct symbol *s = names_frame(names, frame_of(7, 0x10), 1);
+	uint64_t generation = names_generation(names);
+
+	assert_string_equal(s->name, "[file]+0x10");
+	report(7);
+	s = names_frame(names, frame_of(7, 0x10), 1);
+	assert_string_equal(s->name, "file7+0x10");
+	assert_int_not_equal(names_generation(names), generation);
+	assert_int_equal(names_pending(names), 1);
+}
+
+/* Reports a file of that name and build, of which two places are asked for. */
+static void report_build(uint32_t id, uint8_t build)
+{
+	struct file_event e = { .id = id, .names[0] = "app" };
+	struct file *f;
+
+	names_file(names, &e);
+	names_frame(names, frame_of(id, 0x10), 1);
+	names_frame(names, frame_of(id, 0x20), 1);
+	f = map_get(&names->files, id);
+	f->about.build_id_bytes = 20;
+	memset(f->about.build_id, build, 20);
+}
+
+/* As the helper answers for a file with a symbol for one place, and an unwind table for the other. */
+static void answer_build(uint32_t id)
+{
+	names_learn(names, map_get(&names->files, id), 0x10, NAME_SYMBOL, "handle");
+	names_learn(names, map_get(&names->files, id), 0x20, NAME_FUNCTION, "fn_20");
+}
+
+TEST(frames, a_function_without_a_name_is_another_one_in_another_build)
+{
+	const struct symbol *of[3][2];
+
+	for (uint32_t id = 1; id <= 3; id++) {
+		report_build(id, id == 2);
+		answer_build(id);
+		for (int i = 0; i < 2; i++)
+			of[id - 1][i] = names_frame(names, frame_of(id, 0x10 + 0x10 * i), 1);
+	}
+	assert_string_equal(of[0][0]->name, "handle");
+	assert_string_equal(of[0][1]->name, "app`fn_20");
+	assert_string_equal(of[1][1]->name, "app`fn_20");
+	/* Files 1 and 3 are the same build. */
+	assert_ptr_equal(of[2][1], of[0][1]);
+	assert_ptr_not_equal(of[1][1], of[0][1]);
+	assert_int_not_equal(of[1][1]->id, of[0][1]->id);
+	assert_ptr_equal(of[1][0], of[0][0]);
+}
+
+TEST(frames, an_address_is_another_one_in_another_build)
+{
+	const struct symbol *of[3];
+
+	for (uint32_t id = 1; id <= 3; id++) {
+		report_build(id, id == 2);
+		names_learn(names, map_get(&names->files, id), 0x20, NAME_NONE, "");
+		of[id - 1] = names_frame(names, frame_of(id, 0x20), 1);
+		assert_string_equal(of[id - 1]->name, "app+0x20");
+	}
+	assert_ptr_equal(of[2], of[0]);
+	assert_ptr_not_equal(of[1], of[0]);
+}
+
+/* A symbol that was freed, and is learnt again, is the same function for who remembers its id. */
+TEST(frames, ids_of_functions_last)
+{
+	uint64_t id, named;
+
+	keep_file();
+	report_build(2, 1);
+	answer_build(2);
+	named = names_frame(names, frame_of(2, 0x10), 1)->id;
+	id = names_frame(names, frame_of(2, 0x20), 1)->id;
+	come(1);
+	pass(10 * MINUTE, ask_kept);
+	assert_string_equal(names_frame(names, frame_of(2, 0x20), 1)->name, "app+0x20");
+	names_frame(names, frame_of(2, 0x10), 1);
+	answer_build(2);
+	assert_true(names_frame(names, frame_of(2, 0x20), 1)->id == id);
+	assert_true(names_frame(names, frame_of(2, 0x10), 1)->id == named);
+}
+
+static uint64_t anonymous(uint64_t at)
+{
+	return FRAME_ANONYMOUS | at;
+}
+
+TEST(frames, processes_with_a_jit_compiler_are_forgotten)
+{
+	keep_file();
+	for (uint32_t tgid = 1; tgid <= 3000; tgid++)
+		for (uint64_t at = 0; at < 100; at++)
+			names_frame(names, anonymous(0x1000 + at), tgid);
+	assert_int_equal(names->files.nr, 3001);
+	pass(6 * MINUTE, ask_kept);
+	assert_int_equal(names->files.nr, 1);
+	assert_true(names->frames.nr < 200);
+	/* One of them comes again. */
+	assert_string_equal(names_frame(names, anonymous(0x1000), 5)->name, "[anon]+0x1000");
+	assert_int_equal(names->files.nr, 2);
+	answer(5 | JIT_FILE, 0x1000, "compiled");
+	assert_string_equal(names_frame(names, anonymous(0x1000), 5)->name, "compiled");
+}
+
+/* More than there is room for, all in use: the others have no names, and what was there keeps its own. */
+TEST(frames, more_than_the_most)
+{
+	keep_file();
+	for (uint32_t round = 0; round < 3; round++)
+		come(round);
+	assert_int_equal(names->frames.nr, FRAMES_MAX);
+	assert_string_equal(names_frame(names, frame_of(9999, 1), 1)->name, "[too many frames]");
+	check_kept();
+	pass(5 * MINUTE, ask_kept);
+	assert_string_equal(names_frame(names, frame_of(9999, 1), 1)->name, "[file]+0x1");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
+	RUN_TESTS(CASE(that_are_no_longer_in_use_make_room_for_others), CASE(that_few_use_are_kept),
+		  CASE(a_symbol_is_valid_for_two_minutes_after_the_generation_has_changed),
+		  CASE(a_symbol_stays_the_same_while_it_is_in_use), CASE(of_a_file_that_is_reported_later_get_its_name),
+		  CASE(a_function_without_a_name_is_another_one_in_another_build),
+		  CASE(an_address_is_another_one_in_another_build), CASE(ids_of_functions_last),
+		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(more_than_the_most));
+}
