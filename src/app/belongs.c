@@ -19,9 +19,8 @@ static void update(struct containers *c, struct cgroups *cgroups)
 	containers_update(c, list, nr);
 }
 
-void belongs_work(struct belongs *b, struct containers *c, struct cgroups *cgroups)
+void belongs_update(struct belongs *b, struct containers *c, struct cgroups *cgroups)
 {
-	containers_work(c);
 	if (b->changes == changes(cgroups) && b->generation == containers_generation(c))
 		return;
 	b->changes = changes(cgroups);

@@ -12,7 +12,7 @@ struct belongs {
 	uint64_t changes, generation;
 };
 
-/* belongs_work - gives cgroups the names of containers and pods that are known by now, and asks for those of new ones. */
-void belongs_work(struct belongs *b, struct containers *c, struct cgroups *cgroups);
+/* belongs_update - gives cgroups the names of containers and pods that are known by now, and asks for those of new ones. */
+void belongs_update(struct belongs *b, struct containers *c, struct cgroups *cgroups);
 
 #endif

@@ -80,7 +80,7 @@ static enum loop_verdict on_work(void *arg)
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);
 	names_work(s->names);
-	belongs_work(&s->belongs, s->containers, s->cgroups);
+	containers_work(s->containers);
 	return LOOP_GO_ON;
 }
 
@@ -150,6 +150,7 @@ enum loop_verdict run_tick(void *arg)
 
 	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
 	target_refresh(&s->target, s->collect);
+	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (options_need(o, EXPORT_SAMPLES))
 		collect_sleepers(s->collect);
 	t = collect_tick(s->collect);
@@ -223,6 +224,7 @@ static enum loop_verdict on_harvest(void *arg)
 	char said[512];
 
 	on_work(s); /* late helpers */
+	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (!save_busy(s->save)) /* saving needs names */
 		collect_files_age(s->collect, on_forget, s);
 	if (save_work(s->save))

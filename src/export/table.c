@@ -30,6 +30,8 @@ static bool before(const void *a, const void *b, const void *arg)
 /* What rows are sorted by is always shown. */
 static bool is_column(enum metric_id f, const struct export *o)
 {
+	if (metrics[f].kind == KIND_LEVEL && !(metrics[f].level & LEVEL_OF_PROCESSES))
+		return false;
 	return metrics[f].drop <= DROP_MAX || f == o->sort;
 }
 

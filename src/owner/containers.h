@@ -19,7 +19,7 @@ struct containers *containers_new(int open_role, int symbols_role);
 void containers_free(struct containers *c);
 
 /* containers_update - gives these cgroups the names that are known of them (model/owner.h), and asks for the others. To be
- * called when cgroups or containers_generation() changed; it takes 0.1 us for a cgroup. */
+ * called when cgroups or containers_generation() changed; it takes 0.3 us for a container. */
 void containers_update(struct containers *c, struct cgroup *const *list, size_t nr);
 
 /* containers_generation - changes when names were learnt. */

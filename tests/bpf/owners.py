@@ -12,6 +12,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import Cgroup, Load, Systop, begin, load_path, mount_of  # noqa: E402
+from manager import Manager  # noqa: E402
 
 SMALL = os.environ.get("SYSTOP_SMALL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-small"))
 CONTROLLER = "cpu" if mount_of("cgroup", "cpu") else None
@@ -276,6 +277,21 @@ def openmetrics():
         assert 'system.slice/ssh.service",unit="ssh.service"}' in last, last[:2000]
 
 
+def real_units():
+    """Services of a real systemd: a template's instance, an escaped name, a slice."""
+    units = {"systop-real@1.service": "systop-real@1.service",
+             "systop-real@dev-disk-by\\x2duuid.service": "systop-real@dev-disk-by-uuid.service"}
+    with Manager() as manager:
+        where = next(path for path in manager.places if os.path.exists(f"{path}/cgroup.procs"))
+        started = [subprocess.Popen([*manager.command(f"--unit={unit}", "--slice=systop-test.slice"), "sleep", "60"],
+                                    stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for unit in units]
+        with Systop("-d", "0.2", "-c", where) as systop:
+            belongs(systop, {f"systop.slice/systop-test.slice/{path}": (None, None, unit) for path, unit in units.items()} |
+                    {"systop.slice/systop-test.slice": (None, None, "systop-test.slice")}, 30)
+    for one in started:
+        one.wait()
+
+
 def main():
     tap = begin()
     tap.case("each runtime's names, and units", names)
@@ -286,6 +302,10 @@ def main():
     tap.case("-c lists what it could mean", ambiguous)
     tap.case("300 containers", many, 300)
     tap.case("labels of OpenMetrics", openmetrics)
+    if os.path.exists("/lib/systemd/systemd"):
+        tap.case("units of a real systemd", real_units)
+    else:
+        tap.skip("units of a real systemd", "no systemd")
     tap.done()
 
 

@@ -9,6 +9,7 @@
 
 struct cgroup;
 struct life;
+struct process;
 struct redact;
 
 /*
@@ -29,6 +30,8 @@ void json_close(struct json *j, char bracket);
 
 /* json_number - writes a number; VALUE_NA: null. */
 void json_number(struct json *j, const char *name, uint64_t v);
+/* json_hundredths - the same of a number with two decimals: 52 is 0.52. */
+void json_hundredths(struct json *j, const char *name, uint64_t v);
 void json_int(struct json *j, const char *name, int64_t v);
 void json_boolean(struct json *j, const char *name, bool v);
 void json_null(struct json *j, const char *name);
@@ -38,8 +41,10 @@ void json_null(struct json *j, const char *name);
 void json_text(struct json *j, const char *name, const char *s, size_t len);
 void json_string(struct json *j, const char *name, const char *s);
 
-/* json_comm, json_path - the name of a thread, and of a cgroup; NULL: null. */
+/* json_comm, json_process_comm, json_path - the name of a thread, of a process's first thread, and of a cgroup; NULL, but
+ * not of a process: null. */
 void json_comm(struct json *j, const char *name, const struct life *l);
+void json_process_comm(struct json *j, const char *name, const struct process *p);
 void json_path(struct json *j, const char *name, const struct cgroup *c);
 
 /* json_end - writes buffered text and the end of the line. Returns 0 or -errno. */

@@ -77,14 +77,22 @@ const struct row *thread_selected(void *table)
 
 /* --- Rows */
 
+static bool owner_match(const struct cgroup *c, const char *search)
+{
+	const struct owners of = owners_of(c);
+
+	return (of.pod && strcasestr(of.pod->pod, search)) || (of.container && strcasestr(of.container->container, search)) ||
+	       (of.unit && strcasestr(of.unit->unit, search));
+}
+
 /* Whether the search matches a row: its name, what it belongs to, in a tree the text there, or its number. */
 static bool item_match(const void *item, const char *search)
 {
 	const struct row *r = item;
-	const char *base, *owner = r->kind == ROW_CGROUP && !r->cgroup->owner ? NULL : owner_text(r->cgroup);
+	const char *base;
 	char number[16];
 
-	if (owner && strcasestr(owner, search))
+	if ((r->kind != ROW_CGROUP || r->cgroup->owner) && owner_match(r->cgroup, search))
 		return true;
 	if (r->kind == ROW_CGROUP) {
 		base = strrchr(r->cgroup->path, '/');
@@ -196,9 +204,7 @@ static void draw_cell(const struct table_cell *cell, const struct paint *p, int 
 
 static int flags_of(enum column_id id)
 {
-	bool text = id >= COLUMN_METRICS && id != COLUMN_THREADS;
-
-	return (column_info(id).right ? 0 : TABLE_LEFT) | (text ? TABLE_ASCENDING : 0) |
+	return (column_info(id).right ? 0 : TABLE_LEFT) | (column_descends(id) ? 0 : TABLE_ASCENDING) |
 	       (id != COLUMN_BAR && id != COLUMN_PAST ? TABLE_SORTS : 0);
 }
 
