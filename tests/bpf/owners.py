@@ -83,7 +83,8 @@ def cri(prefix, name, number):
     """Annotations of a container of pod `number`, as containerd and CRI-O write them."""
     if prefix == "containerd":
         return {"annotations": {"io.kubernetes.cri.container-name": name, "io.kubernetes.cri.container-type": "container",
-                                "io.kubernetes.cri.sandbox-name": f"pod-{number}", "io.kubernetes.cri.sandbox-namespace": "shop"}}
+                                "io.kubernetes.cri.sandbox-name": f"pod-{number}",
+                                "io.kubernetes.cri.sandbox-namespace": "shop"}}
     return {"annotations": {"io.kubernetes.container.name": name, "io.kubernetes.pod.name": f"pod-{number}",
                             "io.kubernetes.pod.namespace": "shop", "io.kubernetes.pod.uid": UID.format(number)}}
 
@@ -131,7 +132,8 @@ def names():
             f"default/{new_id(8)}": ("tool", None, None),
             "lxc/box": ("box", None, None),
             "machine.slice/systemd-nspawn@lab.service": ("lab", None, "systemd-nspawn@lab.service"),
-            "system.slice/systemd-fsck@dev-disk-by\\x2duuid-7C2A.service": (None, None, "systemd-fsck@dev-disk-by-uuid-7C2A.service"),
+            "system.slice/systemd-fsck@dev-disk-by\\x2duuid-7C2A.service":
+                (None, None, "systemd-fsck@dev-disk-by-uuid-7C2A.service"),
             "user.slice/user-1000.slice/user@1000.service/app.slice/syncthing.service": (None, None, "syncthing.service"),
             "user.slice/user-1000.slice/session-3.scope": (None, None, "session-3.scope"),
             f"system.slice/docker-{new_id(2)}.scope/system.slice/cron.service": ("web-2", None, "cron.service"),
@@ -210,7 +212,8 @@ def bad_folders():
             os.chmod(os.path.join(host.root, folder), mode)
         with Systop("-d", "0.2", *host.scope(), program=SMALL) as systop:
             for _ in range(8):
-                belongs(systop, {f"docker/{new_id(1)}": (new_id(1)[:12], None, None), pod_slice(7): (None, UID.format(7), None)})
+                belongs(systop, {f"docker/{new_id(1)}": (new_id(1)[:12], None, None),
+                                 pod_slice(7): (None, UID.format(7), None)})
 
 
 def scopes():
@@ -227,7 +230,8 @@ def scopes():
         for spec, want in (("web-1", first), ("web-2", second), ("shop/pod-3", api), ("pod-3", api), ("api", api),
                            (new_id(0x7e57)[:9], other), (new_id(0x7e57), other), ("systop-unit-a@1", unit),
                            ("systop-unit-a@1.service", unit), ("unit-a", unit)):
-            out = subprocess.run([SMALL, "--json", "-n", "1", "-d", "0.2", "-c", spec], capture_output=True, text=True, check=True)
+            out = subprocess.run([SMALL, "--json", "-n", "1", "-d", "0.2", "-c", spec], capture_output=True, text=True,
+                                 check=True)
             seen = {t["tid"] for t in json.loads(out.stdout)["threads"]}
             assert seen == {want}, (spec, seen, want)
 
@@ -246,7 +250,8 @@ def ambiguous():
         for path in (f"docker/{new_id(1)}", f"{pod_slice(3)}/cri-containerd-{new_id(3)}.scope",
                      f"{pod_slice(4)}/cri-containerd-{new_id(4)}.scope"):
             host.cgroup(path)
-        fails("systop-twin", '2 cgroups match "systop-twin"', f"(container systop-twin {new_id(1)[:12]})", f"(container systop-twin {new_id(3)[:12]})")
+        fails("systop-twin", '2 cgroups match "systop-twin"', f"(container systop-twin {new_id(1)[:12]})",
+              f"(container systop-twin {new_id(3)[:12]})")
         fails("shop/pod-", "2 cgroups match", "(pod shop/pod-3)", "(pod shop/pod-4)")
         fails("systop-tvin", "no cgroup matches", "did you mean", "(container systop-twin ")
 
@@ -270,8 +275,8 @@ def openmetrics():
         host.docker(1, 'we"b')
         host.cgroup(f"docker/{new_id(1)}")
         host.cgroup("system.slice/ssh.service")
-        out = subprocess.run([SMALL, "--openmetrics", "-", "-n", "3", "-d", "0.4", *host.scope()], capture_output=True, text=True,
-                             check=True).stdout
+        out = subprocess.run([SMALL, "--openmetrics", "-", "-n", "3", "-d", "0.4", *host.scope()], capture_output=True,
+                             text=True, check=True).stdout
         last = out.split("# EOF")[-2]
         assert f'{new_id(1)}",container="we\\"b"}}' in last, last[:2000]
         assert 'system.slice/ssh.service",unit="ssh.service"}' in last, last[:2000]
