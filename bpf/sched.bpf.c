@@ -15,6 +15,7 @@
 #include "recorder.bpf.h"
 #include "scope.bpf.h"
 #include "steal.bpf.h"
+#include "usage.bpf.h"
 #include "wait.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -333,8 +334,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (c->findings & SWITCH_DEAD) {
 		struct slot_ref *ref = bpf_task_storage_get(&refs, prev, 0, 0);
 
-		if (ref)
+		if (ref) {
+			usage_end(prev, out_index);
 			slot_bury(ref, out_index);
+		}
 	}
 	clock_cost(c, c->switches, e.now);
 	return 0;
@@ -432,6 +435,7 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 	s->state = SLOT_DEAD;
 	s->task = 0;
 	slot_end(s);
+	usage_end(p, ref->slot);
 	slot_bury(ref, ref->slot);
 	return 0;
 }

@@ -232,6 +232,9 @@ struct cpu_slot {
 	__u64 stacks_skipped; /* long blocks beyond the budget */
 	__u64 counted_paid;  /* time up to which stacks of counted events are paid for */
 	__u64 counted_skipped; /* counted events beyond the budget */
+	__u64 minors_paid;   /* the same for stacks of minor page faults, apart so that major ones have theirs */
+	__u32 fault_points;  /* events of minor page faults so far, */
+	__u32 fault_taken;   /* and which of FAULT_POINTS in a row is the one whose stack is taken */
 	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;
 	__u64 was_runq;

@@ -182,7 +182,7 @@ int check_clock(bool force)
 
 /* The BPF programs, their maps, and those of each CPU. */
 #define FILES_NEEDED 120
-#define FILES_NEEDED_CPU 4
+#define FILES_NEEDED_CPU 6
 
 int check_files(void)
 {

@@ -84,6 +84,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_FORCE:
 		o->force = true;
 		return 0;
+	case KEY_REDACT:
+	case KEY_ARGS:
+		o->redact |= key == KEY_REDACT;
+		o->args |= key == KEY_ARGS;
+		return o->redact && o->args ? options_clash("--redact", "--args") : 0;
 	case KEY_SELF:
 		o->self = true;
 		return 0;

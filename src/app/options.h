@@ -58,6 +58,8 @@ struct options {
 	uint64_t wait_ns;        /* shortest wait whose blocking thread is recorded */
 	bool self, all_cpus;     /* also sampled */
 	bool cpu_clock;          /* samples by the CPU's clock instead of its cycles */
+	bool redact;             /* exports have hashes in place of names */
+	bool args;               /* traces have the arguments of processes */
 	bool force;              /* accept any clock of the kernel */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *trigger;     /* --on, checked; NULL: none */

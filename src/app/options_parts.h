@@ -39,6 +39,8 @@ enum {
 	KEY_LOG,
 	KEY_CLOCK,
 	KEY_FORCE,
+	KEY_REDACT,
+	KEY_ARGS,
 	KEY_EXPORTERS, /* and up: options of exporters without a letter, by their place */
 };
 
@@ -50,6 +52,7 @@ void options_words(const struct exporter *e, char *buf, size_t size);
 /* options_bad_value - fail() with what is @wanted; returns EINVAL.
  * All others check the value of an option and store it. They return 0, EINVAL after fail(), or ENOMEM. */
 int options_bad_value(const char *option, const char *value, const char *wanted);
+int options_clash(const char *one, const char *other); /* the same for two that exclude each other */
 int options_add_pids(struct options *o, const char *arg);
 int options_add_tids(struct options *o, const char *arg);
 int options_set_table_mem(struct options *o, const char *arg);

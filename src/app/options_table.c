@@ -35,6 +35,8 @@ static const struct argp_option own_options[] = {
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and go on: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most N traces per hour (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here); with --duration and no other output it records, as -w FILE does", 1 },
+	{ "args", KEY_ARGS, 0, 0, "save the arguments of processes in traces, too: they can have passwords", 1 },
+	{ "redact", KEY_REDACT, 0, 0, "in everything that is exported: no arguments, and hashes in place of the names of threads, cgroups and files", 1 },
 	{ "log", KEY_LOG, "FILE", 0, "add to this file what is reported while the screen is open, and a crash", 1 },
 	{ "verbose", 'v', "FILE", 0, "like --log, plus the steps of the start and all messages of libbpf and the verifier", 1 },
 	{ "force", KEY_FORCE, 0, 0, "start although a read of the kernel's clock takes long (see --check)", 1 },

@@ -38,6 +38,13 @@ int options_bad_value(const char *option, const char *value, const char *wanted)
 	return EINVAL;
 }
 
+int options_clash(const char *one, const char *other)
+{
+	fail(-EINVAL, EXIT_STATUS_USAGE, "%s and %s exclude each other: one of them can be given", one, other);
+	fail_fix("systop --help");
+	return EINVAL;
+}
+
 /* Adds numbers of processes or threads, separated by commas, to a list. */
 static int add_numbers(const char *option, const char *arg, const char *wanted, pid_t **list, size_t *nr, size_t *room)
 {

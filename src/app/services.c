@@ -145,7 +145,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 static int export_samples(const struct exporter *as, struct services *from, const struct sample_set *set, FILE *to)
 {
 	struct export e = { .host = from->host->name, .kernel = from->host->kernel, .scope = from->host->scope,
-			    .source = &from->host->source };
+			    .source = &from->host->source, .redact = from->redact };
 	int err = as->begin(&e), ended;
 
 	if (err)

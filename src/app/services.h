@@ -11,6 +11,7 @@ struct host;
 struct names;
 struct sink;
 struct tick;
+struct redact;
 struct save;
 
 /* The parts that answer the screen. */
@@ -25,6 +26,7 @@ struct services {
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;
+	const struct redact *redact; /* for exports; NULL: names as they are */
 	const struct host *host; /* which provides all of this */
 };
 

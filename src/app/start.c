@@ -64,6 +64,8 @@ static int start_names(struct systop *s)
 	s->names = names_new(&o);
 	s->sources = (struct services){ s->collect, s->model, s->names, s->containers, NULL, s->options.save_path, s->options.save_fd,
 				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
+	if (s->options.redact)
+		s->sources.redact = &s->redact;
 	services_init(&s->host, &s->sources);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
@@ -82,6 +84,8 @@ static int start_save(struct systop *s)
 			  s->options.nr_users || s->options.command,
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
+		.redact = s->sources.redact,
+		.arguments = s->options.args,
 		.window_s = s->options.window_s,
 		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
 			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
@@ -159,6 +163,8 @@ int start(struct systop *s)
 	int err;
 
 	err = start_log(&s->options);
+	if (!err && s->options.redact && redact_init(&s->redact))
+		err = fail(-EIO, EXIT_STATUS_RUNTIME, "no random numbers for --redact");
 	if (next(err, "check the namespaces"))
 		err = namespaces_check(s->options.pids, s->options.nr_pids);
 	if (next(err, "check rights, the kernel and its types"))

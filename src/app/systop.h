@@ -13,6 +13,7 @@
 #include "app/services.h"
 #include "app/target.h"
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "proc/mounts.h"
 #include "save/capture_plan.h"
 #include "tui/input/settings.h"
@@ -49,6 +50,7 @@ struct systop {
 	struct sink output; /* to standard output: the screen, or refreshes */
 	bool unfinished;    /* the refresh being written to it is incomplete */
 	struct host host;
+	struct redact redact;  /* random key of --redact */
 	struct export export;  /* of the output that replaces the screen */
 	struct services sources;
 	struct settings settings;

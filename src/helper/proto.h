@@ -234,6 +234,7 @@ struct commands_answer {
 /* Comes with the table (save/process_info.c), which is filled in; no answer. */
 struct process_request {
 	uint32_t nr; /* processes in it */
+	uint32_t arguments; /* whether their arguments are wanted */
 };
 
 #endif

@@ -88,6 +88,7 @@ static struct process_node *process_of(struct model *m, const struct identity *i
 		return NULL;
 	}
 	p->process.tgid = id->tgid;
+	levels_unknown(&p->levels);
 	if (leader)
 		p->leader_start = id->start_ns;
 	cmdline_inherit(&p->process, map_get(&m->processes, process_key(id->ppid)), id);
@@ -173,6 +174,8 @@ static void life_set(struct life *l, const struct identity *id, struct cgroup *c
 	l->policy = id->policy;
 	l->priority = id->priority;
 	l->cpu = id->cpu;
+	p->cpu_ns += id->cpu_ns - l->cpu_ns;
+	l->cpu_ns = id->cpu_ns;
 	life_move(l, cgroup, limiter);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
@@ -273,6 +276,20 @@ void model_life_end(struct model *m, struct life *l)
 	if (!p->living)
 		cmdline_ended(m, &p->process);
 	living_end(m, node_of(l), m->seq);
+}
+
+void model_levels(const struct life *l, const struct levels *levels, uint64_t at)
+{
+	struct process_node *p = (struct process_node *)l->process;
+
+	if (levels)
+		p->levels = *levels;
+	p->levels_at = at;
+}
+
+uint64_t model_levels_at(const struct life *l)
+{
+	return ((const struct process_node *)l->process)->levels_at;
 }
 
 /* Orphans reported at once. */

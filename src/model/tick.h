@@ -39,6 +39,17 @@ struct values {
 	struct hist hist[HISTS_OF_THREADS];
 };
 
+/* The metrics of KIND_LEVEL of a process or a cgroup: [metric - METRIC_LEVELS], VALUE_NA: unknown. */
+struct levels {
+	uint64_t v[METRIC_COUNT - METRIC_LEVELS];
+};
+
+/* levels_unknown - nothing is known. */
+static inline void levels_unknown(struct levels *l)
+{
+	memset(l, 0xff, sizeof(*l));
+}
+
 /* A cgroup of the shown hierarchy, or of the one with the CPU limits. */
 struct cgroup {
 	uint64_t id;               /* inode of its directory */
@@ -65,6 +76,7 @@ struct process {
 	pid_t tgid, ppid;
 	uint32_t uid;
 	char comm[16];             /* of the leader; raw bytes, NUL-terminated */
+	uint64_t cpu_ns;           /* of its threads, also of those that ended since systop began */
 	struct cgroup *cgroup;     /* of the leader */
 	struct cgroup *limiter;    /* likewise, see struct life */
 	uint32_t flags;            /* of the leader: PF_* */
@@ -88,6 +100,7 @@ struct life {
 	uint32_t policy;           /* SCHED_* */
 	int32_t priority;          /* the kernel's prio: 0-99 real time, 100-139 nice -20..19 */
 	int32_t cpu;               /* last CPU, -1: none yet */
+	uint64_t cpu_ns;           /* time on a CPU since it began, before systop, too: as of now, in every tick */
 	struct process *process;
 	struct cgroup *cgroup;     /* in the hierarchy shown */
 	struct cgroup *limiter;    /* in the hierarchy with the CPU limits: the same as cgroup if that one is shown */
@@ -119,7 +132,10 @@ struct row {
 	const struct cgroup *cgroup;
 	const struct values *values;  /* for cgroups including everything below */
 	const struct values *own;     /* cgroup rows: own threads only; else == values */
-	const struct cgroup_limit *limit; /* cgroup rows; else NULL */
+	union {
+		const struct cgroup_limit *limit; /* cgroup rows */
+		const struct levels *levels;      /* thread and process rows: of the process */
+	};
 };
 
 _Static_assert(sizeof(struct row) == 64, "a cache line");
@@ -274,10 +290,11 @@ struct tick {
 	struct self_cost self;
 };
 
-/* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row.
- * Both return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
+/* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row, and of
+ * its process if that is a level; row_value_of - of a cgroup, if @own without those below, but for levels. All return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
+uint64_t row_value_of(const struct row *r, enum metric_id m, bool own);
 
 /* values_acted - whether they are those of something that was not asleep or stopped all the time. */
 bool values_acted(const struct values *v);

@@ -382,6 +382,7 @@ void cgroups_free(struct cgroups *c)
 	free(c->orphans);
 	free(c->fresh);
 	free(c->list);
+	free(c->memory);
 	free(c->mount);
 	free(c->prefix);
 	free(c);

@@ -106,22 +106,40 @@ int calltree_functions(struct calltree *f);
 /* calltree_find - the node with this key, -1: none. */
 int calltree_find(const struct calltree *f, uint64_t key);
 
+/* calltree_key_now - the key that the place of node @key has by present names, for a tree that was built with earlier ones:
+ * its frames stay what they are. @key itself if there is no such node. */
+uint64_t calltree_key_now(const struct calltree *f, uint64_t key, const struct source *source);
 
 /* calltree_name - the text of its box; raw bytes. */
 const char *calltree_name(const struct calltree_node *n);
 
 /* A stored tree to compare with. Initialise with zeroes. */
 struct calltree_base {
-	struct calltree_node *nodes;
+	struct calltree_base_node {
+		struct calltree_frame at;
+		uint64_t what;     /* id of its function, or stands for its text */
+		uint64_t key;      /* by the names at that generation */
+		uint64_t own, total; /* time then, and with that of nodes with the same names now */
+		int parent;
+		bool function, named;
+	} *nodes;
 	size_t nr;
 	struct map shares;     /* key, by present names -> node + 1 */
 	uint64_t generation;
+	struct calltree_file {
+		char name[64], build_id[80];
+	} *builds;             /* the files of its functions, each build once */
+	size_t nr_builds, builds_room;
 };
 
-/* calltree_base_set - stores a copy of the tree.
- * calltree_base_share - the share of its root that a place had. */
-int calltree_base_set(struct calltree_base *b, const struct calltree *f);
+/* calltree_base_set - stores a copy of the tree. 0 or -ENOMEM.
+ * calltree_base_share - the share of its root that a place had.
+ * calltree_base_changed - names a file of which the tree has a build that the stored one does not: its functions are the
+ * same ones only as far as they have names. @file: its name, raw bytes. False: there is none. */
+int calltree_base_set(struct calltree_base *b, const struct calltree *f, const struct source *source);
 double calltree_base_share(struct calltree_base *b, uint64_t key, const struct source *source);
+bool calltree_base_changed(const struct calltree_base *b, const struct calltree *f, const struct source *source, char *file,
+			   size_t size);
 void calltree_base_fini(struct calltree_base *b);
 
 #endif

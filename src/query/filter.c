@@ -82,6 +82,7 @@ static bool number_parse(const char *s, struct alternative *a)
 		{ "us", 1e3, SCALE_TIME }, { "ms", 1e6, SCALE_TIME }, { "s", 1e9, SCALE_TIME },
 		{ "m", 60e9, SCALE_TIME }, { "h", 3600e9, SCALE_TIME }, { "/s", 1, SCALE_COUNT },
 		{ "K", 1e3, SCALE_COUNT }, { "M", 1e6, SCALE_COUNT },
+		{ "G", 1e9, SCALE_COUNT },
 	};
 	double number = 0, unit = 1;
 	int digits = 0;
@@ -102,6 +103,21 @@ static bool number_parse(const char *s, struct alternative *a)
 	return false;
 }
 
+/* What makes 1000, 1000^2, ... of a number's unit 1024, 1024^2, ... */
+static double bytes_of(const char *number)
+{
+	switch (number[strlen(number) - 1]) {
+	case 'K':
+		return 1.024;
+	case 'M':
+		return 1.024 * 1.024;
+	case 'G':
+		return 1.024 * 1.024 * 1.024;
+	default:
+		return 1;
+	}
+}
+
 /* A number with a unit that suits this metric. */
 static int check_number(struct parser *p, const struct term *t, struct alternative *a)
 {
@@ -117,6 +133,10 @@ static int check_number(struct parser *p, const struct term *t, struct alternati
 	case UNIT_NS:
 		fits = a->scale == SCALE_TIME || !a->number;
 		break;
+	case UNIT_BYTES:
+	case UNIT_BYTE_RATE:
+		a->number *= bytes_of(a->text);
+		/* fall through */
 	case UNIT_RATE:
 		fits = a->scale == SCALE_NONE || a->scale == SCALE_COUNT;
 		break;
@@ -129,6 +149,8 @@ static int check_number(struct parser *p, const struct term *t, struct alternati
 			   unit == UNIT_SHARE ? "% of the interval, or a time: 5 or 50ms"
 			   : unit == UNIT_NS  ? "time: 500us, 1ms, 2s"
 			   : unit == UNIT_RATE ? "events a second: 100 or 2K"
+			   : unit == UNIT_BYTE_RATE ? "bytes a second: 4096, 64K or 2M"
+			   : unit == UNIT_BYTES ? "bytes: 4096, 64K, 2M or 1G"
 					       : "plain numbers");
 }
 

@@ -73,7 +73,7 @@ static bool metric_match(const struct term *t, const struct alternative *a, cons
 		return false;
 	if (metric_shown(t->metric) == UNIT_SHARE && a->scale != SCALE_TIME)
 		v = 100 * v / interval_ns;
-	else if (metric_shown(t->metric) == UNIT_RATE)
+	else if (metric_shown(t->metric) == UNIT_RATE || metric_shown(t->metric) == UNIT_BYTE_RATE)
 		v = 1e9 * v / interval_ns;
 	return compare(t->op, v, a->number);
 }
@@ -87,7 +87,7 @@ static bool flag_match(enum flag flag, const struct row *r)
 		return r->exited;
 	default:
 		return r->values->v[METRIC_THROTTLED] ||
-		       (r->limit && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
+		       (r->kind == ROW_CGROUP && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
 	}
 }
 

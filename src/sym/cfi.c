@@ -144,7 +144,7 @@ static bool find_in_segments(const struct elf_file *f, GElf_Shdr *sh)
 /* Go's functions have no entries in .eh_frame, which a Go program has only for what it has of C. */
 static int parse_file(const struct elf_file *f, struct cfi_table *t)
 {
-	struct cfi_section s = { .bytes = NULL };
+	struct cfi_section s = { .bytes = (const uint8_t *)"", .size = 0 };
 	struct gopcsp go = { .bytes = NULL };
 	struct elf_segments segments;
 	void *bytes = NULL;
@@ -160,10 +160,10 @@ static int parse_file(const struct elf_file *f, struct cfi_table *t)
 		gopcsp_close(&go);
 	if (err != -ENOMEM && (find_section(f, &sh) || find_in_segments(f, &sh)))
 		err = elf_section_read(f, &sh, &bytes);
-	if (!err) {
-		s = (struct cfi_section){ bytes, bytes ? sh.sh_size : 0, bytes ? sh.sh_addr : 0 };
+	if (bytes)
+		s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
+	if (!err)
 		err = parse(t, &s, &segments, &cfi_x86_64, &go);
-	}
 	gopcsp_close(&go);
 	free(bytes);
 	return err;

@@ -11,6 +11,7 @@
 
 #include "sym/names_internal.h"
 #include "util/clock.h"
+#include "util/hash.h"
 #include "util/text.h"
 #include "util/vec.h"
 
@@ -20,7 +21,7 @@
 /* The module of frames in a file without an id. */
 #define NO_FILE_ID "[no file id]"
 
-static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, false, false };
+static const struct symbol too_many = { "[too many frames]", "[none]", SYMBOL_USER, .id = 0x746f6f206d616e79 };
 
 /* --- Files and their frames */
 
@@ -31,6 +32,15 @@ const char *file_module(const struct file *f)
 	if (f->event.key.device == FILE_VDSO)
 		return "[vdso]";
 	return f->event.names[0][0] ? f->event.names[0] : "[file]";
+}
+
+uint64_t file_build(const struct file *f)
+{
+	uint64_t build = hash_add(0, f->id);
+
+	for (uint32_t i = 0; i < f->about.build_id_bytes; i++)
+		build = hash_add(i ? build : 0, f->about.build_id[i]);
+	return build;
 }
 
 static bool is_anonymous(uint64_t frame)
@@ -117,21 +127,21 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 
 	if (frame & FRAME_KERNEL) {
 		snprintf(name, sizeof(name), "[kernel]+0x%" PRIx64, frame);
-		return symbol_hold(n, name, "[kernel]", SYMBOL_KERNEL, NAME_NONE);
+		return symbol_hold(n, name, "[kernel]", 0, SYMBOL_KERNEL, NAME_NONE);
 	}
 	if (frame == FRAME_GAP)
-		return symbol_hold(n, "[...]", "[none]", SYMBOL_USER, NAME_SYMBOL);
+		return symbol_hold(n, "[...]", "[none]", 0, SYMBOL_USER, NAME_SYMBOL);
 	if (!(frame >> FRAME_FILE_SHIFT)) {
 		snprintf(name, sizeof(name), NO_FILE_ID "+0x%" PRIx64, frame);
-		return symbol_hold(n, name, NO_FILE_ID, SYMBOL_USER, NAME_NONE);
+		return symbol_hold(n, name, NO_FILE_ID, 0, SYMBOL_USER, NAME_NONE);
 	}
 	if (frame & FRAME_ANONYMOUS) {
 		snprintf(name, sizeof(name), "[anon]+0x%llx", frame & ~FRAME_ANONYMOUS);
-		return symbol_hold(n, name, "[anon]", SYMBOL_JIT, NAME_NONE);
+		return symbol_hold(n, name, "[anon]", 0, SYMBOL_JIT, NAME_NONE);
 	}
 	snprintf(name, sizeof(name), "%s+0x%llx", f ? file_module(f) : "[file]",
 		 frame & FRAME_OFFSET_MASK);
-	return symbol_hold(n, name, f ? file_module(f) : "[file]", SYMBOL_USER, NAME_NONE);
+	return symbol_hold(n, name, f ? file_module(f) : "[file]", f ? file_build(f) : 0, SYMBOL_USER, NAME_NONE);
 }
 
 /* Its file is in use: its debug information is worth looking for, and what a JIT compiler writes is kept. */
@@ -230,6 +240,18 @@ static bool is_place(const struct names *n, const struct file *f, uint64_t at)
 	return !(at & (f->id & JIT_FILE ? FRAME_KERNEL | FRAME_ANONYMOUS : ~FRAME_OFFSET_MASK));
 }
 
+/* The file has been read: an address is the same in all files with its build-id. */
+static void learn_build(struct names *n, struct frame *known, const struct file *f)
+{
+	const struct symbol *s;
+
+	if (known->symbol->named || known->symbol->function || file_grows(n, f))
+		return;
+	s = placeholder(n, known->frame, f);
+	if (s)
+		symbol_change(n, known, s);
+}
+
 void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name)
 {
 	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
@@ -243,15 +265,17 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 		return;
 	if (kind != NAME_SYMBOL)
 		file_unnamed(n, f, at);
-	if (!*name)
+	if (kind == NAME_NONE) {
+		learn_build(n, known, f);
 		return;
+	}
 	if (kind == NAME_FUNCTION)
 		snprintf(text, sizeof(text), "%s`%s", file_module(f), name);
 	else
 		snprintf(text, sizeof(text), "%s", name);
 	if (kernel)
 		split_module(text, module, sizeof(module));
-	s = symbol_hold(n, text, kernel ? module : file_module(f),
+	s = symbol_hold(n, text, kernel ? module : file_module(f), file_build(f),
 			kernel ? SYMBOL_KERNEL : jit ? SYMBOL_JIT : SYMBOL_USER, kind);
 	if (s)
 		symbol_change(n, known, s);

@@ -25,6 +25,8 @@ struct symbol {
 	bool named;         /* its name comes from a symbol */
 	bool function;      /* where it begins is known, and makes up its name: module`fn_70c00, by the address in the
 			     * file's own address space; if neither: a single address, module+0xoffset */
+	uint64_t id;        /* equal ids are equal functions, also after one of them was freed. A name stands for a
+			     * function in all builds of a file; what has none is another one in each build */
 };
 
 struct names_options {

@@ -19,7 +19,6 @@
 
 struct interned {
 	struct symbol symbol; /* first: is what others know */
-	uint64_t key;
 	uint32_t frames;      /* number of frames that show it */
 	bool listed;          /* in age.unused, */
 	uint64_t unused_ns;   /* and since when */
@@ -28,10 +27,10 @@ struct interned {
 
 /* --- Functions */
 
-const struct symbol *symbol_hold(struct names *n, const char *name, const char *module, enum symbol_kind kind,
-				 enum name_kind what)
+const struct symbol *symbol_hold(struct names *n, const char *name, const char *module, uint64_t build,
+				 enum symbol_kind kind, enum name_kind what)
 {
-	uint64_t key = hash_text(hash_text(0, name), module);
+	uint64_t key = hash_add(hash_text(hash_text(0, name), module), what == NAME_SYMBOL ? 0 : build);
 	struct interned *s = map_get(&n->symbols_by_name, key);
 	size_t name_len = strlen(name) + 1, module_len = strlen(module) + 1;
 	char *text;
@@ -43,8 +42,7 @@ const struct symbol *symbol_hold(struct names *n, const char *name, const char *
 		text = (char *)(s + 1);
 		memcpy(text, name, name_len);
 		memcpy(text + name_len, module, module_len);
-		s->symbol = (struct symbol){ text, text + name_len, kind, what == NAME_SYMBOL, what == NAME_FUNCTION };
-		s->key = key;
+		s->symbol = (struct symbol){ text, text + name_len, kind, what == NAME_SYMBOL, what == NAME_FUNCTION, key };
 		if (map_put(&n->symbols_by_name, key, s)) {
 			free(s);
 			return NULL;
@@ -102,7 +100,7 @@ static void free_symbols(struct names *n, uint64_t now)
 		s->listed = false;
 		if (s->frames)
 			continue;
-		map_del(&n->symbols_by_name, s->key);
+		map_del(&n->symbols_by_name, s->symbol.id);
 		free(s);
 	}
 }

@@ -2,14 +2,17 @@
 """Command lines: what ps says, of whatever processes do with them, and of programs that are gone before ps could look."""
 
 import contextlib
+import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SEC, Load, Systop, begin, load_path  # noqa: E402
+from harness import GUEST, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path  # noqa: E402
 
 KEPT = 4096  # bytes of a command line
 
@@ -230,6 +233,75 @@ def filtered():
         assert [p["tgid"] for p in line["processes"]] == [pid], line["processes"]
 
 
+# --- What others may see
+
+SECRETS = (b"s3cretname", b"s3cretfolder", b"s3cretgroup", b"s3cretargument")
+
+
+@contextlib.contextmanager
+def secret():
+    """A program whose name, path, cgroup and argument nobody should see, in a scope that names them, too."""
+    folder = tempfile.mkdtemp(prefix="s3cretfolder")
+    group = Cgroup("s3cretgroup")
+    program = os.path.join(folder, "s3cretname")
+    shutil.copy(load_path("burn"), program)
+    proc = subprocess.Popen([program, "cpu", "60", "s3cretargument"], stdout=subprocess.DEVNULL)
+    try:
+        group.add(proc.pid)
+        yield proc.pid
+    finally:
+        proc.kill()
+        proc.wait()
+        group.remove()
+        shutil.rmtree(folder)
+
+
+def exported(*args):
+    """All that systop writes to a file, or to its output."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        args = [path if arg == "FILE" else arg for arg in args]
+        scope = () if "--" in args else ("-c", "s3cretgroup")
+        out = subprocess.run([SYSTOP, "-d", "1", *scope, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             check=True).stdout
+        if os.path.exists(path):
+            with open(path, "rb") as f:
+                out += f.read()
+    return gzip.decompress(out) if out.startswith(b"\x1f\x8b") else out
+
+
+EXPORTS = {
+    "-b": ("-b", "-n", "2"),
+    "--json": ("--json", "--all", "-n", "2"),
+    "--folded": ("--folded=cpu", "-n", "1"),
+    "--pprof": ("--pprof", "FILE", "-n", "1"),
+    "--openmetrics": ("--openmetrics", "-", "-n", "2"),
+    "-w": ("-w", "FILE", "--duration", "1"),
+}
+
+
+def redacted():
+    with secret():
+        for name, args in EXPORTS.items():
+            plain = exported(*args)
+            assert any(secret in plain for secret in SECRETS), f"{name} shows nothing at all"
+            hidden = exported(*args, "--redact")
+            found = [secret for secret in SECRETS if secret in hidden]
+            assert len(hidden) > 100 and not found, f"{name} --redact shows {found}"
+    return f"{len(EXPORTS)} kinds of exports"
+
+
+def arguments():
+    """A trace has arguments only if they are asked for."""
+    with secret():
+        assert b"s3cretargument" not in exported("-w", "FILE", "--duration", "1")
+        assert b"s3cretargument" in exported("-w", "FILE", "--duration", "1", "--args")
+    # Also those of a command that systop itself starts.
+    for args, shown in ((), False), (("--args",), True):
+        trace = exported("-w", "FILE", "--duration", "1", *args, "--", "sleep", "47.11")
+        assert (b"47.11" in trace) == shown, args
+
+
 def main():
     tap = begin()
     tap.case("programs that live for 100 us keep their arguments", burst, 500 if GUEST else 3000, 3)
@@ -244,6 +316,8 @@ def main():
     tap.case("what cannot be read stays what it was", hidden)
     tap.case("kernel workers say what they work on", workers)
     tap.case("cmd: filters by them", filtered)
+    tap.case("--redact hides names, paths and arguments in all exports", redacted)
+    tap.case("traces have arguments only with --args", arguments)
     tap.done()
 
 

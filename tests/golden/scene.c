@@ -98,6 +98,8 @@ static struct values values_of(const struct actor *a, int nr)
 	v.v[METRIC_INVOLUNTARY] = a->runq;
 	v.v[METRIC_WAKEUPS] = 10 * a->kernel;
 	v.v[METRIC_MIGRATIONS] = a->runq / 10;
+	v.v[METRIC_READ] = a->d << 10;
+	v.v[METRIC_WRITE] = a->kernel << 14;
 	if (a->comm[0] == 'm') /* the kernel's tick has not sampled it */
 		v.v[METRIC_USER] = v.v[METRIC_KERNEL] = VALUE_NA;
 	while (1024ULL << (slot + 1) <= v.v[METRIC_RUNQ_MAX])
@@ -174,6 +176,8 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	uint64_t loss[LOSS_COUNT] = { [LOSS_WAITS] = 2, [LOSS_GAP] = 7 };
 	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
 	struct life **lives = s->lives;
+	const struct host_state host = { 16ULL << 30, 9ULL << 30, 2ULL << 30, 12ULL << 20, { 310, 275, 190 },
+					 .uptime_ns = 5000 * SEC };
 	const struct tick *tick;
 
 	scene_check(model_begin(s->model, SEC, (5000 + s->made++) * SEC, &wall));
@@ -211,9 +215,14 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	scene_interrupts(s, nr);
 	scene_waits(s, lives[4], lives[5], &cgroups[2]);
 	scene_latencies(s, nr);
-	for (size_t i = 0; i < NR_CGROUPS; i++)
-		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
-	scene_check(model_cgroup(s->model, &tenant, &aside));
+	for (size_t i = 0; i < NR_CGROUPS; i++) {
+		struct levels levels;
+
+		levels_unknown(&levels);
+		levels.v[METRIC_MEMORY - METRIC_LEVELS] = i ? (300ULL - 30 * i) << 20 : VALUE_NA; /* the root has none */
+		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none, &levels));
+	}
+	scene_check(model_cgroup(s->model, &tenant, &aside, NULL));
 	model_pressure(s->model, pressure);
 	model_host(s->model, &host);
 	if (s->timers_unseen)
@@ -221,6 +230,17 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	tick = model_end(s->model, loss, &self, false);
 	scene_check(tick ? 0 : -ENOMEM);
 	return tick;
+}
+
+/* A process of each number has another size; one is in swap. */
+static void make_memory(const struct life *l)
+{
+	struct levels levels;
+
+	levels_unknown(&levels);
+	levels.v[METRIC_RSS - METRIC_LEVELS] = (uint64_t)l->tgid * l->tgid << 6;
+	levels.v[METRIC_SWAP - METRIC_LEVELS] = l->tgid == 5000 ? 12ULL << 20 : 0;
+	model_levels(l, &levels, 1);
 }
 
 static void make(struct scene *s, int nr_cpus)
@@ -245,6 +265,8 @@ static void make(struct scene *s, int nr_cpus)
 		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
 		s->lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
 		scene_check(s->lives[i] ? 0 : -ENOMEM);
+		if (!(id.flags & PF_KTHREAD))
+			make_memory(s->lives[i]);
 	}
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		s->ticks[nr] = make_tick(s, nr);
@@ -341,16 +363,16 @@ static void write_config(void *arg, const struct settings *s, char *said, size_t
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
 	static const struct symbol symbols[] = {
-		{ "main", "api-server", SYMBOL_USER, true },
-		{ "api::handle_req(api::Request const&)", "api-server", SYMBOL_USER, true },
-		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true },
-		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false },
-		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true },
-		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true },
-		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true },
+		{ "main", "api-server", SYMBOL_USER, true, .id = 101 },
+		{ "api::handle_req(api::Request const&)", "api-server", SYMBOL_USER, true, .id = 102 },
+		{ "serde_json::ser::to_writer", "api-server", SYMBOL_USER, true, .id = 103 },
+		{ "libssl.so.3+0x4a1c0", "libssl.so.3", SYMBOL_USER, false, .id = 104 },
+		{ "entry_SYSCALL_64", "[kernel]", SYMBOL_KERNEL, true, .id = 105 },
+		{ "do_epoll_wait", "[kernel]", SYMBOL_KERNEL, true, .id = 106 },
+		{ "LazyCompile:~render", "[jit]", SYMBOL_JIT, true, .id = 107 },
 	};
 
-	static const struct symbol unnamed = { "[kernel]+0x1840", "[kernel]", SYMBOL_KERNEL, false };
+	static const struct symbol unnamed = { "[kernel]+0x1840", "[kernel]", SYMBOL_KERNEL, false, .id = 108 };
 	const struct scene *s = arg;
 
 	(void)tgid;

@@ -201,6 +201,65 @@ def compared():
         assert not re.search(r"[+-]\d+\.\d (alpha|main)", t.screen()), t.screen()
 
 
+# Two functions of the same code, which change places in another build, and with them the addresses. It executes itself
+# again and again, and so becomes the other build when that has replaced it.
+PARTS = """
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+volatile unsigned long sink;
+__attribute__((noinline, noclone)) void FIRST(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i * 3; }
+__attribute__((noinline, noclone)) void SECOND(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i * 3; }
+int main(int argc, char **argv)
+{
+	for (time_t end = time(NULL) + argc; time(NULL) < end; sink++) { alpha(3000000); beta(1000000); }
+	return execv(argv[0], argv);
+}
+"""
+
+
+def build_parts(path, first, second, stripped):
+    """Replaces the program, as an update does."""
+    flags = ["-O2", "-fno-toplevel-reorder", f"-DFIRST={first}", f"-DSECOND={second}", "-Wl,--build-id=sha1"]
+    declared = "void alpha(unsigned long n);\nvoid beta(unsigned long n);\n"
+    subprocess.run(["gcc", *flags, "-x", "c", "-o", f"{path}.new", "-"], input=declared + PARTS, text=True, check=True)
+    out = subprocess.run(["nm", f"{path}.new"], capture_output=True, text=True, check=True).stdout
+    if stripped:
+        subprocess.run(["strip", "--strip-all", f"{path}.new"], check=True)
+    os.rename(f"{path}.new", path)
+    return {line.split()[2]: int(line.split()[0], 16) for line in out.splitlines() if len(line.split()) == 3}
+
+
+def another_build(stripped):
+    """A program is replaced after x: X says so, and takes a function at the same address for another one. With symbols a
+    function that has moved is the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "parts")
+        before = build_parts(path, "alpha", "beta", stripped)
+        with subprocess.Popen([path]) as load, Terminal(120, 30) as t:
+            try:
+                t.start("-p", str(load.pid), "-F", "499")
+                t.wait(rf"^> +{load.pid} ")
+                t.keys("f")
+                t.wait(rf"parts`fn_{before['alpha']:x} +\]" if stripped else r"\[alpha +\]")
+                time.sleep(4)
+                t.keys("x")
+                t.wait("to compare with")
+                after = build_parts(path, "beta", "alpha", stripped)
+                assert after["beta"] == before["alpha"] and after["alpha"] == before["beta"], (before, after)
+                time.sleep(3)
+                t.keys("X")
+                t.wait("compared with another build of parts")
+                if stripped:
+                    t.wait(rf"\+\d+\.\d parts`fn_{after['alpha']:x} ")
+                    assert not re.search(r"-\d+\.\d parts`fn_", t.screen()), t.screen()
+                else:
+                    time.sleep(4)
+                    assert not re.search(r"[+-](\d\d|[5-9])\.\d (alpha|beta)", t.screen()), t.screen()
+            finally:
+                load.kill()
+
+
 # Works in the kernel, until a signal makes it execute another program.
 BECOMES = """
 import os, signal, sys
@@ -251,6 +310,8 @@ def main():
     tap.case("unwound and named are two numbers", two_numbers)
     tap.case("samples more often", faster)
     tap.case("compared with before", compared)
+    tap.case("another build", another_build, False)
+    tap.case("another build, stripped", another_build, True)
     tap.case("a file that ends a helper", bad_file)
     tap.done()
 

@@ -214,6 +214,80 @@ TEST(frames, of_a_file_that_is_reported_later_get_its_name)
 	assert_int_equal(names_pending(names), 1);
 }
 
+/* Reports a file of that name and build, of which two places are asked for. */
+static void report_build(uint32_t id, uint8_t build)
+{
+	struct file_event e = { .id = id, .names[0] = "app" };
+	struct file *f;
+
+	names_file(names, &e);
+	names_frame(names, frame_of(id, 0x10), 1);
+	names_frame(names, frame_of(id, 0x20), 1);
+	f = map_get(&names->files, id);
+	f->about.build_id_bytes = 20;
+	memset(f->about.build_id, build, 20);
+}
+
+/* As the helper answers for a file with a symbol for one place, and an unwind table for the other. */
+static void answer_build(uint32_t id)
+{
+	names_learn(names, map_get(&names->files, id), 0x10, NAME_SYMBOL, "handle");
+	names_learn(names, map_get(&names->files, id), 0x20, NAME_FUNCTION, "fn_20");
+}
+
+TEST(frames, a_function_without_a_name_is_another_one_in_another_build)
+{
+	const struct symbol *of[3][2];
+
+	for (uint32_t id = 1; id <= 3; id++) {
+		report_build(id, id == 2);
+		answer_build(id);
+		for (int i = 0; i < 2; i++)
+			of[id - 1][i] = names_frame(names, frame_of(id, 0x10 + 0x10 * i), 1);
+	}
+	assert_string_equal(of[0][0]->name, "handle");
+	assert_string_equal(of[0][1]->name, "app`fn_20");
+	assert_string_equal(of[1][1]->name, "app`fn_20");
+	/* Files 1 and 3 are the same build. */
+	assert_ptr_equal(of[2][1], of[0][1]);
+	assert_ptr_not_equal(of[1][1], of[0][1]);
+	assert_int_not_equal(of[1][1]->id, of[0][1]->id);
+	assert_ptr_equal(of[1][0], of[0][0]);
+}
+
+TEST(frames, an_address_is_another_one_in_another_build)
+{
+	const struct symbol *of[3];
+
+	for (uint32_t id = 1; id <= 3; id++) {
+		report_build(id, id == 2);
+		names_learn(names, map_get(&names->files, id), 0x20, NAME_NONE, "");
+		of[id - 1] = names_frame(names, frame_of(id, 0x20), 1);
+		assert_string_equal(of[id - 1]->name, "app+0x20");
+	}
+	assert_ptr_equal(of[2], of[0]);
+	assert_ptr_not_equal(of[1], of[0]);
+}
+
+/* A symbol that was freed, and is learnt again, is the same function for who remembers its id. */
+TEST(frames, ids_of_functions_last)
+{
+	uint64_t id, named;
+
+	keep_file();
+	report_build(2, 1);
+	answer_build(2);
+	named = names_frame(names, frame_of(2, 0x10), 1)->id;
+	id = names_frame(names, frame_of(2, 0x20), 1)->id;
+	come(1);
+	pass(10 * MINUTE, ask_kept);
+	assert_string_equal(names_frame(names, frame_of(2, 0x20), 1)->name, "app+0x20");
+	names_frame(names, frame_of(2, 0x10), 1);
+	answer_build(2);
+	assert_true(names_frame(names, frame_of(2, 0x20), 1)->id == id);
+	assert_true(names_frame(names, frame_of(2, 0x10), 1)->id == named);
+}
+
 static uint64_t anonymous(uint64_t at)
 {
 	return FRAME_ANONYMOUS | at;
@@ -255,5 +329,7 @@ int main(void)
 	RUN_TESTS(CASE(that_are_no_longer_in_use_make_room_for_others), CASE(that_few_use_are_kept),
 		  CASE(a_symbol_is_valid_for_two_minutes_after_the_generation_has_changed),
 		  CASE(a_symbol_stays_the_same_while_it_is_in_use), CASE(of_a_file_that_is_reported_later_get_its_name),
+		  CASE(a_function_without_a_name_is_another_one_in_another_build),
+		  CASE(an_address_is_another_one_in_another_build), CASE(ids_of_functions_last),
 		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(more_than_the_most));
 }

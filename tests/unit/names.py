@@ -26,6 +26,7 @@ NAMED = {
     "src/model/row.c": "METRIC_D METRIC_RUN METRIC_RUNQ METRIC_WAKEUPS",
     "src/model/row_history.c": "METRIC_ALIVE",
     "src/model/tick.h": "METRIC_ALIVE",
+    "src/proc/cgroup_memory.c": "METRIC_MEMORY METRIC_SWAP",
     "src/query/blocked.c": "HIST_D METRIC_D",
     "src/query/filter_match.c": "METRIC_THROTTLED",
     "src/query/irq_history.c": "METRIC_RUNQ_MAX",
@@ -44,6 +45,7 @@ NAMED = {
     "src/tui/view/latency/view_range.c": "HIST_RUNQ",
     "src/tui/widget/bar.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_KERNEL METRIC_RUN "
         "METRIC_RUNQ METRIC_SLEEP METRIC_STEAL METRIC_STOPPED METRIC_USER",
+    "src/tui/widget/columns.c": "METRIC_MEMORY METRIC_RSS",
     "src/tui/widget/columns_draw.c": "METRIC_ALIVE METRIC_RUN",
 }
 
@@ -74,6 +76,8 @@ COLLECTORS_NAMED = {
     "src/collect/collect.c": "slots",
     "src/collect/files.c": "unwind_tables",
     "src/collect/moves.c": "slots",
+    "src/collect/slots_ended.c": "usages",
+    "src/collect/slots_usage.c": "usages",
 }
 
 

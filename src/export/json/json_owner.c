@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/json/json_text.h"
+#include "export/redact.h"
 #include "model/owner.h"
 
 const struct json_owner_property json_owner_properties[] = {
@@ -19,10 +20,13 @@ void json_owner(struct json *j, const struct cgroup *c)
 {
 	for (const struct json_owner_property *p = json_owner_properties; p->name; p++) {
 		const char *text = p->text(c);
+		char hashed[512];
 
-		if (text)
-			json_text(j, p->name, text, strlen(text));
-		else
+		if (!text) {
 			json_null(j, p->name);
+			continue;
+		}
+		text = redact_path(j->redact, text, hashed, sizeof(hashed));
+		json_text(j, p->name, text, strlen(text));
 	}
 }

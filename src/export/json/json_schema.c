@@ -63,10 +63,11 @@ static struct json_object *list_of(struct json_object *item)
 	return o;
 }
 
-static void value_properties(struct json_object *of)
+static void value_properties(struct json_object *of, unsigned int levels)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
-		property(of, metrics[f].name, node("integer", true, metrics[f].help));
+		if (metric_of_threads(f) || metrics[f].level & levels)
+			property(of, metrics[f].name, node("integer", true, metrics[f].help));
 }
 
 static void owner_properties(struct json_object *of)
@@ -124,7 +125,7 @@ static struct json_object *thread_schema(void)
 	property(o, "cpu_cgroup", node("string", false, "path in the hierarchy that has the CPU limits: the same, or, where "
 						        "that is another one, as in cpu:/PATH"));
 	property(o, "state", choice(state_names, STATE_COUNT, "at the end of the interval"));
-	value_properties(o);
+	value_properties(o, 0);
 	property(o, "waited_behind", list_of(wait_schema()));
 	property(o, "wakers", list_of(waker_schema()));
 	property(o, "samples", node("integer", false, "times the sampler found it on a CPU"));
@@ -146,10 +147,17 @@ static void cmdline_properties(struct json_object *of)
 
 static struct json_object *process_schema(void)
 {
-	struct json_object *o = record("a process of which a thread did something");
+	struct json_object *o = record("a process with a thread that is in the list of threads, with all of its threads, also those "
+				       "that ended in the interval");
 
 	property(o, "tgid", node("integer", false, NULL));
 	cmdline_properties(o);
+	property(o, "comm", node("string", false, "name of its first thread; bytes unfit for a terminal as \\xNN"));
+	property(o, "cgroup", node("string", false, "of its first thread"));
+	owner_properties(o);
+	property(o, "threads", node("integer", false, NULL));
+	value_properties(o, LEVEL_OF_PROCESSES);
+	property(o, "exited", node("boolean", false, "all of its threads ended in this interval"));
 	return o;
 }
 
@@ -159,13 +167,13 @@ static struct json_object *cgroup_schema(void)
 			   *own = record("the same of its own threads only");
 
 	property(own, "threads", node("integer", false, NULL));
-	value_properties(own);
+	value_properties(own, 0);
 	property(o, "id", node("integer", false, "inode of its directory"));
 	property(o, "path", node("string", false, "in the shown hierarchy; one with a CPU limit in another hierarchy, and "
 						      "those below it, as cpu:/PATH: their threads are in others, too"));
 	owner_properties(o);
 	property(o, "threads", node("integer", false, NULL));
-	value_properties(o);
+	value_properties(o, LEVEL_OF_CGROUPS);
 	property(o, "own", own);
 	property(o, "quota_ns", node("integer", true, "CPU time that its limit allows in a period, all CPUs together; null: "
 						          "it has no limit"));
@@ -250,6 +258,16 @@ static struct json_object *stacks_schema(void)
 	return o;
 }
 
+static struct json_object *load_schema(void)
+{
+	struct json_object *o = list_of(node("number", true, NULL));
+
+	add(o, "description", json_object_new_string("the host's load averages of 1, 5 and 15 minutes"));
+	add(o, "minItems", json_object_new_int(HOST_LOADS));
+	add(o, "maxItems", json_object_new_int(HOST_LOADS));
+	return o;
+}
+
 int json_schema(FILE *to)
 {
 	struct json_object *o = record("one line per interval; every number is of that interval"),
@@ -266,6 +284,11 @@ int json_schema(FILE *to)
 	property(o, "host", node("string", false, NULL));
 	property(o, "kernel", node("string", false, NULL));
 	property(o, "scope", node("string", false, NULL));
+	property(o, "mem_total_bytes", node("integer", true, "memory of the host"));
+	property(o, "mem_available_bytes", node("integer", true, "the part that programs can still have, caches included"));
+	property(o, "swap_total_bytes", node("integer", true, NULL));
+	property(o, "swap_used_bytes", node("integer", true, NULL));
+	property(o, "load", load_schema());
 	property(o, "loss", loss);
 	property(o, "repaired", repaired);
 	property(o, "dropped_refreshes", node("integer", false, "refreshes not written since the start because the reader was slow"));

@@ -401,6 +401,20 @@ static void line_keys(const struct footer *f, const struct paint *p, int y)
 	}
 }
 
+/* As many of its parts as fit: two blanks are between them. */
+static void legend_draw(const struct paint *p, int y, int x, const char *legend)
+{
+	while (*legend) {
+		const char *end = strstr(legend, "  ");
+		int len = end ? (int)(end - legend) : (int)strlen(legend);
+
+		if (x + len > p->width)
+			return;
+		x = paint_format(p, y, x, ROLE_DIM, "%.*s ", len, legend);
+		legend += len + strspn(legend + len, " ");
+	}
+}
+
 void footer_draw(const struct footer *f, const struct paint *p)
 {
 	int y = p->height - FOOTER_LINES, x;
@@ -417,7 +431,7 @@ void footer_draw(const struct footer *f, const struct paint *p)
 		if (*f->alert)
 			paint_text(p, y, x + 2, p->width, ROLE_ALERT, f->alert);
 		else if (f->legend)
-			paint_text(p, y, x + 2, p->width, ROLE_DIM, f->legend);
+			legend_draw(p, y, x + 2, f->legend);
 		else
 			bar_legend(p, y, x + 2);
 	}

@@ -50,9 +50,8 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 static void sorted_text(const struct screen *s, char *buf, size_t size)
 {
 	const struct sorting *o = &s->settings.sorting;
-	bool text = o->by >= COLUMN_METRICS && o->by != COLUMN_THREADS;
 
-	snprintf(buf, size, "%s %s", column_info(o->by).title, text != o->inverted ? "asc" : "desc");
+	snprintf(buf, size, "%s %s", column_info(o->by).title, column_descends(o->by) == o->inverted ? "asc" : "desc");
 }
 
 static void draw_overlay(struct screen *s, const struct paint *p, int top, int height)

@@ -42,7 +42,7 @@ struct opening {
 
 /* A view: immutable. Each opened view has a state of its own. Its line in VIEWS has the rest. */
 struct view {
-	const char *legend; /* meaning of its marks; NULL: the legend of bars */
+	const char *legend; /* meaning of its marks, two blanks between those that may be left out; NULL: the legend of bars */
 	size_t state_size; /* zeroed at start */
 	/* After a new tick, order or size: recomputes the rows. 0 or -ENOMEM. */
 	int (*update)(void *state, const struct view_context *c);

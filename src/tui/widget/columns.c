@@ -44,11 +44,18 @@ enum column_id column_find(const char *name)
 
 /* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
-	"id -pid user state owner -cgroup -threads bar @ cpu past -comm command",
-	"id user state owner -cgroup -threads bar @ past -comm command",
-	"id user state -comm command owner bar @ -threads -cgroup past",
-	"tree threads -owner bar @ past",
+	"id -pid user state owner -cgroup -threads bar @ -mem_share -cputime cpu past -comm command",
+	"id user state owner -cgroup -threads bar @ -mem_share -cputime past -comm command",
+	"id user state -comm command owner bar @ -mem_share -cputime -threads -cgroup past",
+	"tree threads -owner bar @ -mem_share past",
 };
+
+static bool is_metric_of(enum metric_id m, enum table table)
+{
+	if (metrics[m].kind == KIND_LEVEL)
+		return metrics[m].level & (table == TABLE_CGROUPS ? LEVEL_OF_CGROUPS : LEVEL_OF_PROCESSES);
+	return metrics[m].drop > 0;
+}
 
 static bool in_table(enum column_id id, enum table table)
 {
@@ -62,12 +69,13 @@ static bool in_table(enum column_id id, enum table table)
 	case COLUMN_CONTAINER:
 	case COLUMN_POD:
 	case COLUMN_UNIT:
+	case COLUMN_MEMORY:
 		return true;
 	case COLUMN_PID:
 	case COLUMN_CPU:
 		return table == TABLE_THREADS;
 	default:
-		return id < COLUMN_METRICS ? metrics[id].drop > 0 : table != TABLE_CGROUPS;
+		return id < COLUMN_METRICS ? is_metric_of((enum metric_id)id, table) : table != TABLE_CGROUPS;
 	}
 }
 
@@ -174,6 +182,11 @@ void columns_default(struct column_list *l, enum table table)
 
 /* --- Sorting */
 
+bool column_descends(enum column_id id)
+{
+	return id < COLUMN_METRICS || id == COLUMN_THREADS || id == COLUMN_CPU_TIME;
+}
+
 const char *column_comm(const struct row *r)
 {
 	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
@@ -189,6 +202,16 @@ unsigned int column_uid(const struct row *r)
 	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
 }
 
+uint64_t column_cpu_time(const struct row *r)
+{
+	return r->thread ? r->thread->cpu_ns : r->process ? r->process->cpu_ns : 0;
+}
+
+uint64_t column_memory(const struct row *r)
+{
+	return row_value(r, r->kind == ROW_CGROUP ? METRIC_MEMORY : METRIC_RSS);
+}
+
 static int64_t row_number(const struct row *r, enum column_id by)
 {
 	switch (by) {
@@ -202,6 +225,10 @@ static int64_t row_number(const struct row *r, enum column_id by)
 		return r->thread ? r->thread->cpu : 0;
 	case COLUMN_THREADS:
 		return -(int64_t)r->nr_threads;
+	case COLUMN_CPU_TIME:
+		return -(int64_t)column_cpu_time(r);
+	case COLUMN_MEMORY:
+		return column_memory(r) == VALUE_NA ? 1 : -(int64_t)column_memory(r);
 	default:
 		return r->number; /* the tie by number or path decides */
 	}
@@ -266,10 +293,10 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	}
 	of_a = s->own ? a->own : a->values;
 	of_b = s->own ? b->own : b->values;
-	if (of_a == of_b) /* all idle rows share the same memory */
+	if (of_a == of_b && metric_of_threads((enum metric_id)s->by)) /* all idle rows share the same memory */
 		return false;
-	va = values_value(of_a, (enum metric_id)s->by);
-	vb = values_value(of_b, (enum metric_id)s->by);
+	va = row_value_of(a, (enum metric_id)s->by, s->own);
+	vb = row_value_of(b, (enum metric_id)s->by, s->own);
 	if (va == VALUE_NA || vb == VALUE_NA)
 		return va != VALUE_NA && vb == VALUE_NA;
 	return s->inverted ? va < vb : va > vb;

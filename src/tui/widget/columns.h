@@ -33,6 +33,8 @@ struct values;
 	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
 	_(THREADS, "threads", "THREADS", 7,  7,  1, true,  "number of threads")                    \
 	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
+	_(CPU_TIME, "cputime", "TIME+",  7,  7,  3, true,  "time on a CPU since the thread began, now; of a process: without threads that ended before systop began") \
+	_(MEMORY,  "mem_share", "MEM%",  5,  5,  8, true,  "RSS of the process, or memory of the cgroup, of the host's memory") \
 	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on")              \
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
 	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")                                 \
@@ -89,11 +91,18 @@ void columns_print(const struct column_list *l, char *buf, size_t size);
 enum units { UNITS_SHARE, UNITS_TIME, UNITS_RATE, UNITS_COUNT };
 extern const char *const units_names[UNITS_COUNT]; /* share time rate */
 
-/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. column_command - the command line
- * of its process; NULL: unknown. */
+/* column_descends - whether the largest come first when sorted by it, as by all metrics. */
+bool column_descends(enum column_id id);
+
+/* column_memory - bytes of MEM%, VALUE_NA: unknown. */
+uint64_t column_memory(const struct row *r);
+
+/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. column_cmdline - the command line
+ * of its process; NULL: unknown. column_cpu_time - of TIME+, likewise. */
 const char *column_comm(const struct row *r);
 const struct cmdline *column_cmdline(const struct row *r);
 unsigned int column_uid(const struct row *r);
+uint64_t column_cpu_time(const struct row *r); /* ns */
 
 /* column_owner - content of OWNER, CONTAINER, POD and UNIT for a row; NULL: none, or another column. */
 const char *column_owner(enum column_id id, const struct row *r);

@@ -40,7 +40,7 @@ void columns_title(enum column_id id, const char *id_title, const struct column_
 static void metric_text(const struct row *r, enum metric_id m, const struct column_context *context,
 		       char *buf, size_t size)
 {
-	uint64_t v = values_value(context->own ? r->own : r->values, m);
+	uint64_t v = row_value_of(r, m, context->own);
 	uint64_t interval = context->tick->interval_ns;
 	enum unit unit = metric_shown(m);
 
@@ -156,6 +156,13 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 	case COLUMN_BAR:
 		bar_draw(p, y, x, width, context->own ? r->own : r->values, context->tick->interval_ns);
 		return;
+	case COLUMN_CPU_TIME:
+		format_value(text, sizeof(text), UNIT_NS, column_cpu_time(r), 0);
+		break;
+	case COLUMN_MEMORY:
+		format_value(text, sizeof(text), UNIT_SHARE, column_memory(r),
+			     context->tick->host.mem_total == VALUE_NA ? 0 : context->tick->host.mem_total);
+		break;
 	case COLUMN_CPU:
 		snprintf(text, sizeof(text), r->thread->cpu < 0 ? "-" : "%d", r->thread->cpu);
 		break;

@@ -204,9 +204,7 @@ static void draw_cell(const struct table_cell *cell, const struct paint *p, int 
 
 static int flags_of(enum column_id id)
 {
-	bool text = id >= COLUMN_METRICS && id != COLUMN_THREADS;
-
-	return (column_info(id).right ? 0 : TABLE_LEFT) | (text ? TABLE_ASCENDING : 0) |
+	return (column_info(id).right ? 0 : TABLE_LEFT) | (column_descends(id) ? 0 : TABLE_ASCENDING) |
 	       (id != COLUMN_BAR && id != COLUMN_PAST ? TABLE_SORTS : 0);
 }
 
