@@ -22,7 +22,7 @@
 #define PAUSE_NS 100000000ULL
 
 /* A runtime writes its files before it starts a container, or soon after: what is not there is asked for again after this
- * time, then after twice that, this often; and where a file system did not answer, after a minute. */
+ * time, then after twice that, this often. A folder that did not answer is left alone for a minute. */
 #define AGAIN_NS 500000000ULL
 #define AGAIN_MAX 6
 #define SICK_NS 60000000000ULL
@@ -86,6 +86,54 @@ static void ask_names(struct containers *c, struct thing *t)
 	c->asked = NULL; /* opened again */
 }
 
+/* Goes on to the next folder that answers. Returns whether there is one. */
+static bool find_place(const struct containers *c, struct thing *t)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	while (owner_format(t->place) != OWNER_FORMATS && c->sick_until[owner_base(t->place)] > now)
+		t->place = owner_next(t->place);
+	return owner_format(t->place) != OWNER_FORMATS;
+}
+
+static bool is_any_sick(const struct containers *c)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	for (int i = 0; i < OWNER_BASES_MAX; i++)
+		if (c->sick_until[i] > now)
+			return true;
+	return false;
+}
+
+/* It is in no other place: takes what there is. */
+static void looked_everywhere(struct containers *c, struct thing *t)
+{
+	if (t->name || t->pod_name)
+		thing_learnt(c, t);
+	else if (is_any_sick(c))
+		missing(t, SICK_NS);
+	else
+		not_found(t);
+}
+
+/* The next thing that there is a place to look for. */
+static struct thing *next_open(struct containers *c)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct thing *t;
+
+	while ((t = next_thing(c))) {
+		if (t->pod ? c->pods_sick_until <= now : find_place(c, t))
+			return t;
+		if (t->pod)
+			missing(t, SICK_NS);
+		else
+			looked_everywhere(c, t);
+	}
+	return NULL;
+}
+
 static void start(struct containers *c)
 {
 	if (c->started)
@@ -99,7 +147,7 @@ static void start(struct containers *c)
 static void ask_next(struct containers *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct thing *t = c->asked ? NULL : next_thing(c);
+	struct thing *t = c->asked ? NULL : next_open(c);
 
 	if (t) {
 		start(c);
@@ -120,9 +168,11 @@ static void open_failed(struct containers *c)
 	struct thing *t = worker_busy(&c->open) ? c->asked : NULL;
 
 	worker_failed(&c->open);
-	if (t)
-		missing(t, SICK_NS);
 	c->asked = NULL;
+	if (t && t->pod)
+		c->pods_sick_until = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
+	else if (t)
+		c->sick_until[owner_base(t->place)] = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
 }
 
 /* "NAMESPACE_NAME": neither has an underscore. */
@@ -155,10 +205,7 @@ static void opened(struct containers *c, struct thing *t, const struct open_answ
 		c->pause_until = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
 	} else {
 		c->asked = NULL;
-		if (t->name || t->pod_name)
-			thing_learnt(c, t); /* as much as there is */
-		else
-			not_found(t);
+		t->place = a->attempt > t->place ? a->attempt : owner_next(t->place);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "helper/worker.h"
 #include "owner/containers.h"
+#include "owner/places.h"
 #include "util/map.h"
 
 /* The longest id that is asked for, and its NUL. */
@@ -43,6 +44,8 @@ struct containers {
 	uint32_t numbers;
 	uint64_t updates, generation;
 	uint64_t used_ns, pause_until;
+	uint64_t sick_until[OWNER_BASES_MAX]; /* a folder that did not answer is left alone until then; 0: it never failed */
+	uint64_t pods_sick_until;
 };
 
 /* thing_replace - sets one of its texts, if there is one. thing_learnt - its names are known now. */

@@ -11,7 +11,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import Cgroup, Load, Systop, begin, load_path, mount_of  # noqa: E402
+from fuse import Fuse  # noqa: E402
+from harness import MS, Cgroup, Load, Systop, begin, load_path, mount_of  # noqa: E402
 from manager import Manager  # noqa: E402
 
 SMALL = os.environ.get("SYSTOP_SMALL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-small"))
@@ -216,6 +217,30 @@ def bad_folders():
                                  pod_slice(7): (None, UID.format(7), None)})
 
 
+def stuck():
+    """A folder whose file system does not answer costs the names that are only there, and no time of systop's."""
+    with Host() as host, Fuse() as fuse:
+        host.docker(1, "web-1")
+        host.file(f"run/containers/storage/overlay-containers/{new_id(4)}/userdata/config.json", cri("crio", "db", 4))
+        folder = os.path.join(host.root, os.path.dirname(CONTAINERD))
+        os.makedirs(folder)
+        subprocess.run(["mount", "--bind", fuse.mount, folder], check=True)
+        try:
+            fuse.stop("all")
+            wanted = {f"docker/{new_id(1)}": ("web-1", None, None), f"docker/{new_id(2)}": (new_id(2)[:12], None, None),
+                      f"kubepods/besteffort/pod{UID.format(4)}/{new_id(4)}": ("db", "shop/pod-4", None)}
+            for path in wanted:
+                host.cgroup(path)
+            with Systop("-d", "0.2", *host.scope(), program=SMALL) as systop:
+                belongs(systop, wanted, 20)
+                lines = [systop.line() for _ in range(10)]
+            longest = max(line["interval_ns"] for line in lines)
+            assert fuse.held(10) and longest < 400 * MS, longest
+        finally:
+            fuse.stop("none")
+            subprocess.run(["umount", "-l", folder], check=False)
+
+
 def scopes():
     """-c with what people call it shows that cgroup only."""
     with Host() as host:
@@ -303,6 +328,7 @@ def main():
     tap.case("names that come later", later)
     tap.case("files that nobody should have", bad_files)
     tap.case("folders that others can write to", bad_folders)
+    tap.case("a folder that does not answer", stuck)
     tap.case("-c takes units, containers and pods", scopes)
     tap.case("-c lists what it could mean", ambiguous)
     tap.case("300 containers", many, 300)
