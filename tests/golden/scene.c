@@ -176,8 +176,6 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	uint64_t loss[LOSS_COUNT] = { [LOSS_WAITS] = 2, [LOSS_GAP] = 7 };
 	struct self_cost self = { 4000000, 38 << 20, 2100000, 23 << 20 };
 	struct life **lives = s->lives;
-	const struct host_state host = { 16ULL << 30, 9ULL << 30, 2ULL << 30, 12ULL << 20, { 310, 275, 190 },
-					 .uptime_ns = 5000 * SEC };
 	const struct tick *tick;
 
 	scene_check(model_begin(s->model, SEC, (5000 + s->made++) * SEC, &wall));
