@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/exporter.h"
+#include "model/owner.h"
 
 /* Returns the output for a tick, whose reference it drops. */
 static char *text_of(struct export *e, const struct tick *t)
@@ -172,8 +173,36 @@ TEST(openmetrics, cgroups_come_and_go)
 	model_free(m);
 }
 
+/* A series goes on when the name of its container becomes known. */
+TEST(openmetrics, labels_of_what_it_belongs_to)
+{
+	static const struct owner unit = { OWNER_UNIT, .unit = "a.service", .short_unit = "a" };
+	static const struct owner before = { OWNER_CONTAINER, .container = "3f2a91c04b7e" };
+	static const struct owner after = { OWNER_CONTAINER, .container = "we\"b", .pod = "shop/api" };
+	struct cgroup cgroups[] = { { .id = 1, .path = "/", .owner = &unit },
+				    { .id = 2, .path = "/b", .parent = &cgroups[0], .owner = &before } };
+	struct export e = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 4711, "worker", &cgroups[1]);
+	char *text = text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0));
+
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/\",unit=\"a.service\"} 1.000000000\n");
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/b\",unit=\"a.service\",container=\"3f2a91c04b7e\"} 1.000000000\n");
+	free(text);
+	cgroups[1].owner = &after;
+	text = text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0));
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/b\",unit=\"a.service\",container=\"we\\\"b\",pod=\"shop/api\"} "
+		  "2.000000000\n");
+	lacks(text, "3f2a91c04b7e");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_buckets_are_cumulative),
-		  cmocka_unit_test(openmetrics_levels), cmocka_unit_test(openmetrics_cgroups_come_and_go));
+		  cmocka_unit_test(openmetrics_levels), cmocka_unit_test(openmetrics_cgroups_come_and_go),
+		  cmocka_unit_test(openmetrics_labels_of_what_it_belongs_to));
 }

@@ -89,8 +89,8 @@ static int owner_facts(const struct detail *d, const struct paint *p, int y)
 	if (of.container) {
 		const struct owner *c = of.container;
 
-		snprintf(raw, sizeof(raw), "%s%s%.12s%s%s", c->runtime ? c->runtime : "", c->runtime && c->container_id ? " " : "",
-			 c->container_id ? c->container_id : "", c->image ? ", image " : "", c->image ? c->image : "");
+		snprintf(raw, sizeof(raw), "%s%s%.12s%s%s", c->runtime ? c->runtime : "",
+			 c->runtime && c->container_id ? " " : "", c->container_id ? c->container_id : "", c->image ? ", image " : "", c->image ? c->image : "");
 		text_safe(more, sizeof(more), raw, strlen(raw));
 		y = owner_fact(p, y, "container", of.container->container, more);
 	}
