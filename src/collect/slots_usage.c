@@ -12,39 +12,30 @@ void slots_usage(struct slots *s, struct usages *usages)
 	s->usages = usages;
 }
 
-void slots_stretch(struct slots *s, struct stretch *to, uint32_t first, uint32_t end)
+void slots_stretch(struct slots *s, struct stretch *to)
 {
 	struct usage *asked = s->usages ? usages_asked(s->usages) : NULL;
 
 	to->asked = asked;
-	to->nr = to->at = 0;
-	for (uint32_t i = first; asked && i < end; i++) {
-		const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* see slots_tick() */
-
-		__builtin_prefetch(&ahead->seq);
-		__builtin_prefetch(&ahead->wakeups);
-		if (slot->state == SLOT_FREE || slots_quiet(slot, &s->readers[i]))
-			continue;
-		to->seqs[to->nr] = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
-		asked[to->nr++].slot = i;
-	}
-	if (asked)
-		usages_read(s->usages, to->nr);
+	if (!asked)
+		return;
+	for (uint32_t i = 0; i < to->nr; i++)
+		asked[i].slot = to->slots[i];
+	usages_read(s->usages, to->nr);
 }
 
-void slots_show_usage(struct slots *s, struct stretch *from, uint32_t index, const struct slot *copy, uint64_t now,
-		       struct values *v)
+void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, const struct slot *copy, uint64_t now,
+		      struct values *v)
 {
-	const struct usage *u;
+	const struct usage *u = from->asked && from->asked[at].read ? &from->asked[at] : NULL;
+	uint32_t index = from->slots[at];
 
-	while (from->at < from->nr && from->asked[from->at].slot < index)
-		from->at++;
-	u = from->at < from->nr && from->asked[from->at].slot == index ? &from->asked[from->at] : NULL;
-	s->io_known |= u && u->read && u->io.write_bytes != USAGE_UNKNOWN;
-	s->readers[index].ran = s->usages && (!u || from->seqs[from->at] != copy->seq);
-	slot_show_io(&s->shown[index], u && u->read ? &u->io : s->usages ? NULL : &unknown_io, v);
-	if (u && u->read)
-		slot_show_memory(s->readers[index].life, index, &u->memory, now);
+	s->readers[index].ran = from->asked && from->seqs[at] != copy->seq;
+	slot_show_io(&s->shown[index], u ? &u->io : from->asked ? NULL : &unknown_io, v);
+	if (!u)
+		return;
+	s->io_known |= u->io.write_bytes != USAGE_UNKNOWN;
+	slot_show_memory(s->readers[index].life, index, &u->memory, now);
 }
 
 /*
