@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Version of the schema: raised when a property is added, removed, or changes its meaning. */
-#define JSON_SCHEMA 6
+#define JSON_SCHEMA 7
 
 /* json_schema - writes the JSON schema of a line of --json, which is a tick in valid UTF-8. Returns 0 or -errno. */
 int json_schema(FILE *to);
