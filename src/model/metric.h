@@ -66,7 +66,7 @@ enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 
 	_(WRITE,       "write",       "WRITE",  BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes of files that it made dirty, or wrote directly, as /proc/PID/io counts: the disk may get them later, or never") \
 	_(RSS,         "rss",         "RSS",    BYTES, LEVEL(PROCESSES), PART, NONE, NULL, TEXT, 6, 2, "memory of the process that is in RAM: anonymous, of files, and shared; - for kernel threads") \
 	_(SWAP,        "swap",        "SWAP",   BYTES, LEVEL(BOTH), PART, NONE, NULL, TEXT, 6, 9, "memory of the process, or cgroup, that is in swap") \
-	_(MEMORY,      "memory",      "MEM",    BYTES, LEVEL(CGROUPS), PART, NONE, NULL, TEXT, 6, 3, "memory that the cgroup is charged for, with everything below it: caches of files, too")
+	_(MEMORY,      "memory",      "MEM",    BYTES, LEVEL(CGROUPS), PART, NONE, NULL, TEXT, 6, 2, "memory that the cgroup is charged for, with everything below it: caches of files, too")
 
 enum metric_id {
 #define _(id, ...) METRIC_##id,
