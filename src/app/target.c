@@ -17,6 +17,7 @@
 #include "proc/pid.h"
 #include "proc/scope.h"
 #include "proc/user.h"
+#include "util/clock.h"
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -50,16 +51,26 @@ static int describe(struct target *t, const struct options *o)
 /* Time for the names of all containers and pods of the host. */
 #define NAMES_NS 2000000000ULL
 
+struct namer {
+	struct containers *containers;
+	uint64_t until; /* CLOCK_MONOTONIC ns, for all hierarchies together */
+};
+
 static void name_cgroups(void *arg, struct cgroup *const *list, size_t nr)
 {
-	containers_wait(arg, list, nr, NAMES_NS);
+	const struct namer *n = arg;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	containers_wait(n->containers, list, nr, now < n->until ? n->until - now : 0);
 }
 
 int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
 		   struct containers *containers)
 {
+	struct namer namer = { containers, clock_ns(CLOCK_MONOTONIC) + NAMES_NS };
+
 	if (o->nr_cgroups) {
-		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups, name_cgroups, containers);
+		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups, name_cgroups, &namer);
 		if (!t->cgroups)
 			return -ENOENT;
 	}

@@ -108,3 +108,12 @@ const char *owner_text(const struct cgroup *c)
 
 	return of.pod ? of.pod->pod : of.container ? of.container->container : of.unit ? of.unit->short_unit : NULL;
 }
+
+const char *owner_name(const struct cgroup *c)
+{
+	const struct owner *o = c->owner;
+	const char *name = !o ? NULL : o->container ? o->container : o->pod;
+	const char *id = !o ? NULL : o->container ? o->container_id : o->pod_id;
+
+	return name && id && !strncmp(id, name, strlen(name)) ? NULL : name;
+}

@@ -56,4 +56,7 @@ const char *owner_container(const struct cgroup *c);
 const char *owner_pod(const struct cgroup *c);
 const char *owner_text(const struct cgroup *c);
 
+/* owner_name - the name of the container or pod that the cgroup itself is; NULL: it is none, or the name is not known. */
+const char *owner_name(const struct cgroup *c);
+
 #endif

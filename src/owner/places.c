@@ -46,6 +46,18 @@ static const struct place {
 
 #define LOGS "/var/log/pods"
 
+_Static_assert(PLACES <= OWNER_BASES_MAX, "each has a number");
+
+uint32_t owner_base(uint32_t place)
+{
+	return place / EACH_MAX < PLACES ? place / EACH_MAX : PLACES - 1;
+}
+
+uint32_t owner_next(uint32_t place)
+{
+	return (place / EACH_MAX + 1) * EACH_MAX;
+}
+
 enum owner_format owner_format(uint32_t place)
 {
 	return place / EACH_MAX < PLACES ? places[place / EACH_MAX].format : OWNER_FORMATS;
@@ -181,24 +193,23 @@ static int look_at(const char *base, const char *path)
 
 int owner_look(const char *id, uint32_t *place)
 {
+	uint32_t base = *place / EACH_MAX;
 	char path[512];
 
 	if (!is_name(id)) {
 		errno = EINVAL;
 		return -1;
 	}
-	for (; *place / EACH_MAX < PLACES; ++*place) {
-		const struct place *p = &places[*place / EACH_MAX];
+	for (; base < PLACES && *place / EACH_MAX == base; ++*place) {
 		int fd;
 
-		if (!path_below(p, *place % EACH_MAX, id, path, sizeof(path))) {
-			*place |= EACH_MAX - 1; /* the last one of this base */
-			continue;
-		}
-		fd = look_at(p->base, path);
+		if (!path_below(&places[base], *place % EACH_MAX, id, path, sizeof(path)))
+			break;
+		fd = look_at(places[base].base, path);
 		if (fd >= 0)
 			return fd;
 	}
+	*place = (base + 1) * EACH_MAX;
 	errno = ENOENT;
 	return -1;
 }

@@ -21,13 +21,20 @@ enum owner_format {
 /* Nothing larger is opened. Files of a single container have 10 to 100 KiB, those of 1,000 containers 600 KiB. */
 #define OWNER_BYTES_MAX (4 << 20)
 
-/* owner_format - what the files at a place are. */
+/* Most folders that have places of their own; each can be on a file system of its own. */
+#define OWNER_BASES_MAX 16
+
+/* owner_format - what the files at a place are; OWNER_FORMATS: there is no such place, nor one after it. owner_base - the
+ * number of its folder, below OWNER_BASES_MAX. owner_next - the first place of the next folder. */
 enum owner_format owner_format(uint32_t place);
+uint32_t owner_base(uint32_t place);
+uint32_t owner_next(uint32_t place);
 
 /*
- * owner_look - opens the first file from place @place on that can have the name of a container, and sets @place to its
- * place. Files have to be regular, root's, writable by nobody else, and of at most OWNER_BYTES_MAX; links lead nowhere.
- * Returns the descriptor or -1 with errno; ENOENT: there are no more.
+ * owner_look - opens the first file from place @place on, in the same folder, that can have the name of a container, and
+ * sets @place to its place. Files have to be regular, root's, writable by nobody else, and of at most OWNER_BYTES_MAX;
+ * links lead nowhere. Returns the descriptor or -1 with errno; ENOENT: there are no more there, and @place is the next
+ * folder's first.
  */
 int owner_look(const char *id, uint32_t *place);
 

@@ -4,19 +4,17 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/owner.h"
 #include "proc/cgroup.h"
+#include "proc/scope_names.h"
 #include "util/fail.h"
 #include "util/text.h"
 #include "util/vec.h"
 
 #define SUGGESTIONS 3
 #define AMBIGUOUS_SHOWN 5
-#define NAMES_MAX 5
 
 /* A hierarchy that a SPEC can refer to: v2, and every v1 hierarchy with a controller. */
 struct tree {
@@ -36,9 +34,6 @@ struct cgroup_scope {
 	bool globs;
 	uint64_t changes; /* of the trees when globs were last resolved */
 };
-
-/* How well a name matches: only the best class with any match counts. */
-enum fit { FIT_NAME, FIT_BEGINNING, FIT_PART, FIT_PATH, FIT_NONE };
 
 static bool is_glob(const char *spec)
 {
@@ -163,81 +158,12 @@ static int resolve_glob(struct cgroup_scope *s, const char *spec)
 	return err;
 }
 
-/* What a cgroup is called: the last part of its path, and what it is for people. @names has room for NAMES_MAX. */
-static size_t names_of(const struct cgroup *c, const char **names)
-{
-	const struct owner *o = c->owner;
-	const char *slash = o && o->pod ? strchr(o->pod, '/') : NULL;
-	size_t nr = 0;
-
-	names[nr++] = base_name(c->path);
-	if (o && o->unit)
-		names[nr++] = o->unit;
-	if (o && o->container)
-		names[nr++] = o->container;
-	if (o && o->pod && o->pod_id)
-		names[nr++] = o->pod;
-	if (slash && o->pod_id)
-		names[nr++] = slash + 1;
-	return nr;
-}
-
-static enum fit fit_of(const char *base, const char *name)
-{
-	size_t len = strlen(name), base_len = strlen(base);
-
-	if (!strncmp(base, name, len)) {
-		const char *rest = base + len;
-
-		/* "ssh" is ssh.service, "pod1" is pod1.slice */
-		if (!*rest || !strcmp(rest, ".service") || !strcmp(rest, ".scope") ||
-		    !strcmp(rest, ".slice"))
-			return FIT_NAME;
-		return FIT_BEGINNING;
-	}
-	return base_len > len && strstr(base, name) ? FIT_PART : FIT_NONE;
-}
-
-static bool has_id(const struct owner *o, const char *name)
-{
-	return o && ((o->container_id && owner_has_id(o->container_id, name)) || (o->pod_id && owner_has_id(o->pod_id, name)));
-}
-
-static enum fit name_fit(const struct cgroup *c, const char *name)
-{
-	const char *names[NAMES_MAX];
-	size_t nr = names_of(c, names);
-	enum fit best = has_id(c->owner, name) ? FIT_BEGINNING : strstr(c->path, name) ? FIT_PATH : FIT_NONE;
-
-	for (size_t i = 0; i < nr; i++)
-		if (fit_of(names[i], name) < best)
-			best = fit_of(names[i], name);
-	return best;
-}
-
 static bool is_below(const struct cgroup *c, const struct cgroup *top)
 {
 	for (; c; c = c->parent)
 		if (c == top)
 			return true;
 	return false;
-}
-
-/* " (container web 3f2a91c04b7e)", behind its path, for what people do not know by that. */
-static const char *called(const struct cgroup *c, char *buf, size_t size)
-{
-	const struct owner *o = c->owner;
-	bool pod = o && o->kind == OWNER_POD;
-	const char *name = !o || o->kind < OWNER_CONTAINER ? NULL : pod ? o->pod : o->container;
-	char raw[512], safe[1024];
-
-	*buf = '\0';
-	if (name) {
-		snprintf(raw, sizeof(raw), "%s%s%.12s", name, o->container_id ? " " : "", o->container_id ? o->container_id : "");
-		text_safe(safe, sizeof(safe), raw, strlen(raw));
-		snprintf(buf, size, " (%s %s)", pod ? "pod" : "container", safe);
-	}
-	return buf;
 }
 
 static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t nr)
@@ -252,7 +178,7 @@ static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t 
 
 		text_safe(whole, sizeof(whole), found[i]->path, strlen(found[i]->path));
 		text_elide(path, sizeof(path), whole, 48);
-		snprintf(list + used, sizeof(list) - used, "\n       %s%s", path, called(found[i], whole, sizeof(whole)));
+		snprintf(list + used, sizeof(list) - used, "\n       %s%s", path, scope_called(found[i], whole, sizeof(whole)));
 	}
 	fail_why("a part of a name must be unique:%s%s", list,
 		 nr > AMBIGUOUS_SHOWN ? "\n       ..." : "");
@@ -271,7 +197,7 @@ static int resolve_name(struct cgroup_scope *s, const char *spec)
 		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
 
 		for (size_t j = 0; j < nr; j++) {
-			enum fit fit = name_fit(list[j], spec);
+			enum fit fit = scope_fit(list[j], spec);
 
 			if (fit == FIT_NONE || fit > best)
 				continue;
@@ -305,46 +231,6 @@ static int resolve(struct cgroup_scope *s, const char *spec)
 	return is_glob(spec) ? resolve_glob(s, spec) : is_path(spec) ? resolve_path(s, spec) : resolve_name(s, spec);
 }
 
-/* Number of edits (insert, delete, replace) that turn @a into @b; only the beginning of long names is compared. */
-static unsigned int edits(const char *a, const char *b)
-{
-	unsigned int row[64];
-	size_t nb = strnlen(b, 63), na = strnlen(a, 63);
-
-	for (size_t j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= na; i++) {
-		unsigned int corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
-			unsigned int best = corner + (a[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[nb];
-}
-
-static unsigned int fewest_edits(const char *name, const struct cgroup *c)
-{
-	const char *names[NAMES_MAX];
-	size_t nr = names_of(c, names);
-	unsigned int fewest = UINT_MAX;
-
-	for (size_t i = 0; i < nr; i++) {
-		unsigned int n = edits(name, names[i]);
-
-		fewest = n < fewest ? n : fewest;
-	}
-	return fewest;
-}
-
 static uint64_t threads_below(const struct tree *t, const struct cgroup *top)
 {
 	size_t nr;
@@ -374,13 +260,13 @@ static void suggest(const struct cgroup_scope *s, const char *spec, char *text, 
 				char whole[4096], path[128];
 				size_t used = strlen(text);
 
-				if (fewest_edits(name, list[j]) != want)
+				if (scope_edits(name, list[j]) != want)
 					continue;
 				text_safe(whole, sizeof(whole), list[j]->path,
 					  strlen(list[j]->path));
 				text_elide(path, sizeof(path), whole, 46);
 				snprintf(text + used, size - used, "%s%s%s (%" PRIu64 " threads)",
-					 shown ? "\n       " : "", path, called(list[j], whole, sizeof(whole)),
+					 shown ? "\n       " : "", path, scope_called(list[j], whole, sizeof(whole)),
 					 threads_below(&s->trees[i], list[j]));
 				shown++;
 			}

@@ -11,7 +11,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import Cgroup, Load, Systop, begin, load_path, mount_of  # noqa: E402
+from fuse import Fuse  # noqa: E402
+from harness import MS, Cgroup, Load, Systop, begin, load_path, mount_of  # noqa: E402
 from manager import Manager  # noqa: E402
 
 SMALL = os.environ.get("SYSTOP_SMALL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-small"))
@@ -83,7 +84,8 @@ def cri(prefix, name, number):
     """Annotations of a container of pod `number`, as containerd and CRI-O write them."""
     if prefix == "containerd":
         return {"annotations": {"io.kubernetes.cri.container-name": name, "io.kubernetes.cri.container-type": "container",
-                                "io.kubernetes.cri.sandbox-name": f"pod-{number}", "io.kubernetes.cri.sandbox-namespace": "shop"}}
+                                "io.kubernetes.cri.sandbox-name": f"pod-{number}",
+                                "io.kubernetes.cri.sandbox-namespace": "shop"}}
     return {"annotations": {"io.kubernetes.container.name": name, "io.kubernetes.pod.name": f"pod-{number}",
                             "io.kubernetes.pod.namespace": "shop", "io.kubernetes.pod.uid": UID.format(number)}}
 
@@ -131,7 +133,8 @@ def names():
             f"default/{new_id(8)}": ("tool", None, None),
             "lxc/box": ("box", None, None),
             "machine.slice/systemd-nspawn@lab.service": ("lab", None, "systemd-nspawn@lab.service"),
-            "system.slice/systemd-fsck@dev-disk-by\\x2duuid-7C2A.service": (None, None, "systemd-fsck@dev-disk-by-uuid-7C2A.service"),
+            "system.slice/systemd-fsck@dev-disk-by\\x2duuid-7C2A.service":
+                (None, None, "systemd-fsck@dev-disk-by-uuid-7C2A.service"),
             "user.slice/user-1000.slice/user@1000.service/app.slice/syncthing.service": (None, None, "syncthing.service"),
             "user.slice/user-1000.slice/session-3.scope": (None, None, "session-3.scope"),
             f"system.slice/docker-{new_id(2)}.scope/system.slice/cron.service": ("web-2", None, "cron.service"),
@@ -210,7 +213,32 @@ def bad_folders():
             os.chmod(os.path.join(host.root, folder), mode)
         with Systop("-d", "0.2", *host.scope(), program=SMALL) as systop:
             for _ in range(8):
-                belongs(systop, {f"docker/{new_id(1)}": (new_id(1)[:12], None, None), pod_slice(7): (None, UID.format(7), None)})
+                belongs(systop, {f"docker/{new_id(1)}": (new_id(1)[:12], None, None),
+                                 pod_slice(7): (None, UID.format(7), None)})
+
+
+def stuck():
+    """A folder whose file system does not answer costs the names that are only there, and no time of systop's."""
+    with Host() as host, Fuse() as fuse:
+        host.docker(1, "web-1")
+        host.file(f"run/containers/storage/overlay-containers/{new_id(4)}/userdata/config.json", cri("crio", "db", 4))
+        folder = os.path.join(host.root, os.path.dirname(CONTAINERD))
+        os.makedirs(folder)
+        subprocess.run(["mount", "--bind", fuse.mount, folder], check=True)
+        try:
+            fuse.stop("all")
+            wanted = {f"docker/{new_id(1)}": ("web-1", None, None), f"docker/{new_id(2)}": (new_id(2)[:12], None, None),
+                      f"kubepods/besteffort/pod{UID.format(4)}/{new_id(4)}": ("db", "shop/pod-4", None)}
+            for path in wanted:
+                host.cgroup(path)
+            with Systop("-d", "0.2", *host.scope(), program=SMALL) as systop:
+                belongs(systop, wanted, 20)
+                lines = [systop.line() for _ in range(10)]
+            longest = max(line["interval_ns"] for line in lines)
+            assert fuse.held(10) and longest < 400 * MS, longest
+        finally:
+            fuse.stop("none")
+            subprocess.run(["umount", "-l", folder], check=False)
 
 
 def scopes():
@@ -227,7 +255,8 @@ def scopes():
         for spec, want in (("web-1", first), ("web-2", second), ("shop/pod-3", api), ("pod-3", api), ("api", api),
                            (new_id(0x7e57)[:9], other), (new_id(0x7e57), other), ("systop-unit-a@1", unit),
                            ("systop-unit-a@1.service", unit), ("unit-a", unit)):
-            out = subprocess.run([SMALL, "--json", "-n", "1", "-d", "0.2", "-c", spec], capture_output=True, text=True, check=True)
+            out = subprocess.run([SMALL, "--json", "-n", "1", "-d", "0.2", "-c", spec], capture_output=True, text=True,
+                                 check=True)
             seen = {t["tid"] for t in json.loads(out.stdout)["threads"]}
             assert seen == {want}, (spec, seen, want)
 
@@ -246,7 +275,8 @@ def ambiguous():
         for path in (f"docker/{new_id(1)}", f"{pod_slice(3)}/cri-containerd-{new_id(3)}.scope",
                      f"{pod_slice(4)}/cri-containerd-{new_id(4)}.scope"):
             host.cgroup(path)
-        fails("systop-twin", '2 cgroups match "systop-twin"', f"(container systop-twin {new_id(1)[:12]})", f"(container systop-twin {new_id(3)[:12]})")
+        fails("systop-twin", '2 cgroups match "systop-twin"', f"(container systop-twin {new_id(1)[:12]})",
+              f"(container systop-twin {new_id(3)[:12]})")
         fails("shop/pod-", "2 cgroups match", "(pod shop/pod-3)", "(pod shop/pod-4)")
         fails("systop-tvin", "no cgroup matches", "did you mean", "(container systop-twin ")
 
@@ -270,8 +300,8 @@ def openmetrics():
         host.docker(1, 'we"b')
         host.cgroup(f"docker/{new_id(1)}")
         host.cgroup("system.slice/ssh.service")
-        out = subprocess.run([SMALL, "--openmetrics", "-", "-n", "3", "-d", "0.4", *host.scope()], capture_output=True, text=True,
-                             check=True).stdout
+        out = subprocess.run([SMALL, "--openmetrics", "-", "-n", "3", "-d", "0.4", *host.scope()], capture_output=True,
+                             text=True, check=True).stdout
         last = out.split("# EOF")[-2]
         assert f'{new_id(1)}",container="we\\"b"}}' in last, last[:2000]
         assert 'system.slice/ssh.service",unit="ssh.service"}' in last, last[:2000]
@@ -298,6 +328,7 @@ def main():
     tap.case("names that come later", later)
     tap.case("files that nobody should have", bad_files)
     tap.case("folders that others can write to", bad_folders)
+    tap.case("a folder that does not answer", stuck)
     tap.case("-c takes units, containers and pods", scopes)
     tap.case("-c lists what it could mean", ambiguous)
     tap.case("300 containers", many, 300)

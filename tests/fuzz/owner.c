@@ -20,13 +20,14 @@
 
 static void check_record(const struct owner *o)
 {
-	const char *texts[] = { o->unit, o->short_unit, o->container_id, o->container, o->runtime, o->image, o->pod_id, o->pod };
+	const char *texts[] = { o->unit,    o->short_unit, o->container_id, o->container,
+				o->runtime, o->image,      o->pod_id,       o->pod };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		fuzz_check(!texts[i] || strlen(texts[i]) < 256, "text %zu has %zu bytes", i, strlen(texts[i]));
 	fuzz_check(o->kind < OWNER_KINDS && (o->unit || o->container || o->pod), "a record of kind %d says nothing", o->kind);
-	fuzz_check(!o->unit == !o->short_unit && (!o->unit || !strncmp(o->unit, o->short_unit, strlen(o->short_unit))), "%s is not %s",
-		   o->short_unit, o->unit);
+	fuzz_check(!o->unit == !o->short_unit && (!o->unit || !strncmp(o->unit, o->short_unit, strlen(o->short_unit))),
+		   "%s is not %s", o->short_unit, o->unit);
 	fuzz_check(!o->pod || o->pod_id, "pod %s without an id", o->pod);
 	fuzz_outcome(o->unit ? o->unit : o->container ? o->container : o->pod);
 }
@@ -63,8 +64,8 @@ void fuzz_runtime(const uint8_t *bytes, size_t size)
 	err = parse_names(fd, format, "3f2a", &a);
 	close(fd);
 	fuzz_check(err <= 0, "%d", err);
-	fuzz_check(memchr(a.name, 0, sizeof(a.name)) && memchr(a.image, 0, sizeof(a.image)) && memchr(a.pod, 0, sizeof(a.pod)) &&
-		   memchr(a.name_space, 0, sizeof(a.name_space)) && memchr(a.pod_uid, 0, sizeof(a.pod_uid)) &&
+	fuzz_check(memchr(a.name, 0, sizeof(a.name)) && memchr(a.image, 0, sizeof(a.image)) &&
+		   memchr(a.pod, 0, sizeof(a.pod)) && memchr(a.name_space, 0, sizeof(a.name_space)) && memchr(a.pod_uid, 0, sizeof(a.pod_uid)) &&
 		   memchr(a.host, 0, sizeof(a.host)), "a text without an end");
 	fuzz_check(!err || (!*a.name && !*a.pod), "a name of a file that cannot be read");
 	fuzz_outcome(err ? strerror(-err) : a.name);
@@ -158,7 +159,8 @@ static void step(struct feed *f, struct containers *c, struct cgroup *const *lis
 
 void fuzz_containers(const uint8_t *bytes, size_t size)
 {
-	struct cgroup cgroups[] = { { .path = "/kubepods/pod" UID }, { .path = "/kubepods/pod" UID "/" ID, .parent = &cgroups[0] },
+	struct cgroup cgroups[] = { { .path = "/kubepods/pod" UID },
+				    { .path = "/kubepods/pod" UID "/" ID, .parent = &cgroups[0] },
 				    { .path = "/docker/b7e5" }, { .path = "/a.service" },
 				    { .path = "/kubepods-pod8b2f0c4d6e8a1b3c5d7e9f0a1b2c3d4e.slice:cri:x" } };
 	struct cgroup *list[sizeof(cgroups) / sizeof(cgroups[0])];

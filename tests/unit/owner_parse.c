@@ -53,26 +53,34 @@ static const struct {
 } files[] = {
 	{ OWNER_DOCKER, "{\"ID\":\"" ID "\",\"Name\":\"/web\",\"Config\":{\"Image\":\"nginx:1.25\",\"Labels\":{"
 			"\"com.docker.compose.service\":\"web\"}}}", "web|nginx:1.25|||" },
-	{ OWNER_DOCKER, "{\"ID\":\"" ID "\",\"Name\":\"/k8s_api_api-7f9c_shop_0f3c_0\",\"Config\":{\"Image\":\"sha256:1\",\"Labels\":{"
+	{ OWNER_DOCKER, "{\"ID\":\"" ID
+	  "\",\"Name\":\"/k8s_api_api-7f9c_shop_0f3c_0\",\"Config\":{\"Image\":\"sha256:1\",\"Labels\":{"
 			"\"io.kubernetes.container.name\":\"api\",\"io.kubernetes.pod.name\":\"api-7f9c\","
-			"\"io.kubernetes.pod.namespace\":\"shop\",\"io.kubernetes.pod.uid\":\"0f3c\"}}}", "api|sha256:1|shop|api-7f9c|0f3c" },
+			"\"io.kubernetes.pod.namespace\":\"shop\",\"io.kubernetes.pod.uid\":\"0f3c\"}}}",
+	  "api|sha256:1|shop|api-7f9c|0f3c" },
 	{ OWNER_DOCKER, "{\"ID\":\"b7e5\",\"Name\":\"/other\"}", "not there" },
 	{ OWNER_DOCKER, "{\"Name\":\"web\"}", "web||||" },
 	{ OWNER_DOCKER, "{}", "||||" },
 	{ OWNER_DOCKER, "[1, 2]", "bad" },
 	{ OWNER_OCI, "{\"ociVersion\":\"1.0.2\",\"annotations\":{\"io.kubernetes.cri.container-name\":\"api\","
-		     "\"io.kubernetes.cri.container-type\":\"container\",\"io.kubernetes.cri.image-name\":\"docker.io/shop/api:7\","
+		     "\"io.kubernetes.cri.container-type\":\"container\","
+		     "\"io.kubernetes.cri.image-name\":\"docker.io/shop/api:7\","
 		     "\"io.kubernetes.cri.sandbox-name\":\"api-7f9c\",\"io.kubernetes.cri.sandbox-namespace\":\"shop\","
 		     "\"io.kubernetes.cri.sandbox-uid\":\"0f3c\"}}", "api|docker.io/shop/api:7|shop|api-7f9c|0f3c" },
-	{ OWNER_OCI, "{\"annotations\":{\"io.kubernetes.cri.container-type\":\"sandbox\",\"io.kubernetes.cri.sandbox-name\":\"api-7f9c\","
+	{ OWNER_OCI,
+	  "{\"annotations\":{\"io.kubernetes.cri.container-type\":\"sandbox\",\"io.kubernetes.cri.sandbox-name\":\"api-7f9c\","
 		     "\"io.kubernetes.cri.sandbox-namespace\":\"shop\"}}", "POD||shop|api-7f9c|" },
-	{ OWNER_OCI, "{\"annotations\":{\"io.kubernetes.container.name\":\"api\",\"io.kubernetes.cri-o.ImageName\":\"quay.io/shop/api:7\","
-		     "\"io.kubernetes.pod.name\":\"api-7f9c\",\"io.kubernetes.pod.namespace\":\"shop\"}}", "api|quay.io/shop/api:7|shop|api-7f9c|" },
+	{ OWNER_OCI,
+	  "{\"annotations\":{\"io.kubernetes.container.name\":\"api\",\"io.kubernetes.cri-o.ImageName\":\"quay.io/shop/api:7\","
+		     "\"io.kubernetes.pod.name\":\"api-7f9c\",\"io.kubernetes.pod.namespace\":\"shop\"}}",
+	  "api|quay.io/shop/api:7|shop|api-7f9c|" },
 	{ OWNER_OCI, "{\"annotations\":{\"nerdctl/name\":\"web\",\"nerdctl/namespace\":\"default\"}}", "web||||" },
-	{ OWNER_OCI, "{\"annotations\":{\"io.container.manager\":\"libpod\",\"io.podman.annotations.autoremove\":\"FALSE\"}}", "||||" },
+	{ OWNER_OCI,
+	  "{\"annotations\":{\"io.container.manager\":\"libpod\",\"io.podman.annotations.autoremove\":\"FALSE\"}}", "||||" },
 	{ OWNER_OCI, "{\"ociVersion\":\"1.0.2\"}", "||||" },
 	{ OWNER_LIST, "[{\"id\":\"b7e5\",\"names\":[\"other\"]},{\"id\":\"" ID "\",\"names\":[\"web\",\"alias\"],"
-		      "\"metadata\":\"{\\\"image-name\\\":\\\"localhost/web:1\\\",\\\"name\\\":\\\"web\\\"}\"}]", "web|localhost/web:1|||" },
+		      "\"metadata\":\"{\\\"image-name\\\":\\\"localhost/web:1\\\",\\\"name\\\":\\\"web\\\"}\"}]",
+	  "web|localhost/web:1|||" },
 	{ OWNER_LIST, "[{\"id\":\"" ID "\",\"names\":[],\"metadata\":\"not JSON\"}]", "||||" },
 	{ OWNER_LIST, "[]", "not there" },
 	{ OWNER_LIST, "{\"id\":\"" ID "\"}", "bad" },
@@ -147,7 +155,8 @@ TEST(owner_parse, refuses_what_is_too_much)
 /* A list is read once for all of a host's containers, and again when it has changed. */
 TEST(owner_parse, keeps_a_list_until_it_changes)
 {
-	static const char before[] = "[{\"id\":\"" ID "\",\"names\":[\"web\"]}]", after[] = "[{\"id\":\"" ID "\",\"names\":[\"api\"]}]";
+	static const char before[] = "[{\"id\":\"" ID "\",\"names\":[\"web\"]}]";
+	static const char after[] = "[{\"id\":\"" ID "\",\"names\":[\"api\"]}]";
 	static struct symbols_container a;
 	int fd = file_of(before, strlen(before));
 
@@ -166,5 +175,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(owner_parse_takes_the_names_that_are_there),
 		  cmocka_unit_test(owner_parse_passes_any_bytes_on_and_cuts_long_names),
-		  cmocka_unit_test(owner_parse_refuses_what_is_too_much), cmocka_unit_test(owner_parse_keeps_a_list_until_it_changes));
+		  cmocka_unit_test(owner_parse_refuses_what_is_too_much),
+		  cmocka_unit_test(owner_parse_keeps_a_list_until_it_changes));
 }

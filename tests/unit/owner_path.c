@@ -67,7 +67,8 @@ static const struct {
 	{ "/system.slice", "system.slice", "-", "-", "system.slice" },
 	{ "/system.slice/ssh.service", "ssh.service", "-", "-", "ssh" },
 	{ "/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1.service", "-", "-", "getty@tty1" },
-	{ "/system.slice/system-postgresql.slice/postgresql@15-main.service", "postgresql@15-main.service", "-", "-", "postgresql@15-main" },
+	{ "/system.slice/system-postgresql.slice/postgresql@15-main.service", "postgresql@15-main.service", "-", "-",
+	  "postgresql@15-main" },
 	{ "/system.slice/system-systemd\\x2dfsck.slice/systemd-fsck@dev-disk-by\\x2duuid-7C2A\\x2d11EE.service",
 	  "systemd-fsck@dev-disk-by-uuid-7C2A-11EE.service", "-", "-", "systemd-fsck@dev-disk-by-uuid-7C2A-11EE" },
 	{ "/system.slice/system-systemd\\x2dfsck.slice", "system-systemd-fsck.slice", "-", "-", "system-systemd-fsck.slice" },
@@ -86,12 +87,14 @@ static const struct {
 	{ "/user.slice/user-1000.slice/session-3.scope", "session-3.scope", "-", "-", "session-3.scope" },
 	{ "/user.slice/user-0.slice/session-c1.scope", "session-c1.scope", "-", "-", "session-c1.scope" },
 	{ "/user.slice/user-1000.slice/user@1000.service/init.scope", "init.scope", "-", "-", "init.scope" },
-	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/syncthing.service", "syncthing.service", "-", "-", "syncthing" },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/syncthing.service", "syncthing.service", "-", "-",
+	  "syncthing" },
 	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-google\\x2dchrome-2345.scope",
 	  "app-gnome-google-chrome-2345.scope", "-", "-", "app-gnome-google-chrome-2345.scope" },
 	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/app-flatpak-org.mozilla.firefox-3141.scope",
 	  "app-flatpak-org.mozilla.firefox-3141.scope", "-", "-", "app-flatpak-org.mozilla.firefox-3141.scope" },
-	{ "/user.slice/user-1000.slice/user@1000.service/session.slice/dbus-broker.service", "dbus-broker.service", "-", "-", "dbus-broker" },
+	{ "/user.slice/user-1000.slice/user@1000.service/session.slice/dbus-broker.service", "dbus-broker.service", "-",
+	  "-", "dbus-broker" },
 	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/app-org.gnome.Terminal.slice/vte-spawn-0f3c1b9e.scope",
 	  "vte-spawn-0f3c1b9e.scope", "-", "-", "vte-spawn-0f3c1b9e.scope" },
 	{ "/user.slice/user-1000.slice", "user-1000.slice", "-", "-", "user-1000.slice" },
@@ -100,7 +103,8 @@ static const struct {
 	{ "/docker/" ID "/init", "-", SHORT, "-", SHORT },
 	{ "/system.slice/docker-" ID ".scope", "-", SHORT, "-", SHORT },
 	{ "/system.slice/docker-" ID ".scope/system.slice/nginx.service", "nginx.service", SHORT, "-", SHORT },
-	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "user@1000.service", SHORT, "-", SHORT },
+	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "user@1000.service", SHORT,
+	  "-", SHORT },
 	{ "/docker/" ID "/docker/" ID2, "-", SHORT2, "-", SHORT2 },
 	{ "/system.slice/docker.service", "docker.service", "-", "-", "docker" },
 	{ "/docker", "-", "-", "-", "-" },
@@ -112,16 +116,22 @@ static const struct {
 	{ "/kubepods.slice/kubepods-besteffort.slice", "kubepods-besteffort.slice", "-", "-", "kubepods-besteffort.slice" },
 	{ "/kubepods.slice/kubepods-pod" UID_ ".slice", "-", "-", UID, UID },
 	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice", "-", "-", UID, UID },
-	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/" CRI "-" ID ".scope", "-", SHORT, UID, UID },
-	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_ ".slice/crio-" ID ".scope", "-", SHORT, UID, UID },
-	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_ ".slice/crio-" ID ".scope/container", "-", SHORT, UID, UID },
+	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/" CRI "-" ID ".scope",
+	  "-", SHORT, UID, UID },
+	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_ ".slice/crio-" ID ".scope",
+	  "-", SHORT, UID, UID },
+	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_ ".slice/crio-" ID ".scope/container",
+	  "-", SHORT, UID, UID },
 	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_ ".slice/crio-conmon-" ID ".scope",
 	  "crio-conmon-" ID ".scope", "-", UID, UID },
-	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/docker-" ID ".scope", "-", SHORT, UID, UID },
-	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" HASH ".slice/" CRI "-" ID ".scope", "-", SHORT, HASH, HASH },
+	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/docker-" ID ".scope",
+	  "-", SHORT, UID, UID },
+	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" HASH ".slice/" CRI "-" ID ".scope",
+	  "-", SHORT, HASH, HASH },
 	{ "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-pod" UID_
 	  ".slice/" CRI "-" ID ".scope", "-", SHORT, UID, UID },
-	{ "/system.slice/containerd.service/kubepods-burstable-pod" UID_ ".slice:" CRI ":" ID, "containerd.service", SHORT, UID, UID },
+	{ "/system.slice/containerd.service/kubepods-burstable-pod" UID_ ".slice:" CRI ":" ID,
+	  "containerd.service", SHORT, UID, UID },
 	{ "/system.slice/kubelet.service", "kubelet.service", "-", "-", "kubelet" },
 	/* Kubernetes: cgroupfs */
 	{ "/kubepods/pod" UID "/" ID, "-", SHORT, UID, UID },
@@ -131,7 +141,8 @@ static const struct {
 	{ "/kubepods/burstable/podcast", "-", "-", "-", "-" },
 	/* kind, docker in docker */
 	{ "/docker/" ID2 "/kubelet/kubepods/burstable/pod" UID "/" ID, "-", SHORT, UID, UID },
-	{ "/system.slice/docker-" ID2 ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_ ".slice/" CRI "-" ID ".scope",
+	{ "/system.slice/docker-" ID2 ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_ ".slice/" CRI
+	  "-" ID ".scope",
 	  "-", SHORT, UID, UID },
 	{ "/kubepods/burstable/pod" UID "/" ID "/docker/" ID2, "-", SHORT2, UID, UID },
 	/* podman */
@@ -140,7 +151,8 @@ static const struct {
 	{ "/machine.slice/libpod-conmon-" ID ".scope", "libpod-conmon-" ID ".scope", "-", "-", "libpod-conmon-" ID ".scope" },
 	{ "/libpod_parent/libpod-" ID, "-", SHORT, "-", SHORT },
 	{ "/system.slice/web.service/libpod-payload-" ID, "web.service", SHORT, "-", SHORT },
-	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container", "user@1000.service", SHORT, "-", SHORT },
+	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container",
+	  "user@1000.service", SHORT, "-", SHORT },
 	{ "/machine.slice/machine-libpod_pod_" ID2 ".slice", "-", "-", SHORT2, SHORT2 },
 	{ "/machine.slice/machine-libpod_pod_" ID2 ".slice/libpod-" ID ".scope", "-", SHORT, SHORT2, SHORT2 },
 	{ "/libpod_parent/" ID2, "-", "-", SHORT2, SHORT2 },
@@ -169,11 +181,11 @@ TEST(owner_path, says_what_people_call_it)
 {
 	FOR_EACH(p, paths) {
 		struct chain c = chain_of(p->path);
+		const char *of_unit = or_none(owner_unit(c.cgroups)), *of_container = or_none(owner_container(c.cgroups));
+		const char *of_pod = or_none(owner_pod(c.cgroups)), *text = or_none(owner_text(c.cgroups));
 
-		if (strcmp(or_none(owner_unit(c.cgroups)), p->unit) || strcmp(or_none(owner_container(c.cgroups)), p->container) ||
-		    strcmp(or_none(owner_pod(c.cgroups)), p->pod) || strcmp(or_none(owner_text(c.cgroups)), p->text))
-			fail_msg("%s: unit %s, container %s, pod %s, text %s", p->path, or_none(owner_unit(c.cgroups)),
-				 or_none(owner_container(c.cgroups)), or_none(owner_pod(c.cgroups)), or_none(owner_text(c.cgroups)));
+		if (strcmp(of_unit, p->unit) || strcmp(of_container, p->container) || strcmp(of_pod, p->pod) || strcmp(text, p->text))
+			fail_msg("%s: unit %s, container %s, pod %s, text %s", p->path, of_unit, of_container, of_pod, text);
 		chain_free(&c);
 	}
 }

@@ -9,7 +9,8 @@
 #include "model/owner.h"
 
 const struct json_owner_property json_owner_properties[] = {
-	{ "container", "name of its container, or the first 12 characters of the id while that is all that is known", owner_container },
+	{ "container", "name of its container, or the first 12 characters of the id while that is all that is known",
+	  owner_container },
 	{ "pod", "namespace/name of its pod, or its UID", owner_pod },
 	{ "unit", "its systemd unit: its own or that of the nearest cgroup above it", owner_unit },
 	{ NULL, NULL, NULL },

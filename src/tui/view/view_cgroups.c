@@ -33,10 +33,10 @@ static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 static void own_name(const struct cgroup *c, const char *name, char *buf, size_t size)
 {
 	const struct owner *o = c->owner;
-	const char *known = !o ? NULL : o->container ? o->container : o->pod, *id = !o ? NULL : o->container_id ? o->container_id : o->pod_id;
+	const char *known = owner_name(c), *id = !o ? NULL : o->container_id ? o->container_id : o->pod_id;
 	const char *at = id ? strstr(name, id) : NULL;
 
-	if (!known || (id && !strncmp(known, id, SHORT_ID)))
+	if (!known)
 		snprintf(buf, size, "%s", name);
 	else if (at && strlen(id) > SHORT_ID)
 		snprintf(buf, size, "%s %.*s%s", known, (int)(at - name) + SHORT_ID, name, at + strlen(id));
