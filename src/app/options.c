@@ -47,6 +47,12 @@ static int together(struct options *o)
 {
 	if (o->nr_numbers && !options_need(o, EXPORT_TICKS))
 		return options_bad_value("the command line", o->numbers, not_a_command);
+	if (o->check && o->output == OUTPUT_SCHEMA)
+		o->output = OUTPUT_CHECK_SCHEMA;
+	if (o->check && o->exporter == &export_json) /* its own form of --check */
+		o->output = OUTPUT_CHECK;
+	else if (o->output == OUTPUT_CHECK)
+		options_set_output(o, OUTPUT_CHECK);
 	if (o->output == OUTPUT_SCREEN && o->save_path && o->duration_ns) {
 		const char *path = o->save_path;
 
@@ -155,7 +161,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return options_set_output(o, OUTPUT_COMPLETIONS);
 	case KEY_CHECK:
 		o->check = true;
-		return options_set_output(o, OUTPUT_CHECK);
+		o->output = o->output == OUTPUT_SCHEMA ? OUTPUT_SCHEMA : OUTPUT_CHECK;
+		return 0;
 	case KEY_LIST_CGROUPS:
 		return options_set_output(o, OUTPUT_LIST_CGROUPS);
 	case 'V':

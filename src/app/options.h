@@ -17,7 +17,8 @@ enum output {
 	OUTPUT_SCREEN,
 	OUTPUT_EXPORT,        /* -b, --json, -w, ...: by an exporter */
 	OUTPUT_SCHEMA,        /* --schema and others: print and exit */
-	OUTPUT_CHECK,
+	OUTPUT_CHECK,         /* as JSON with exporter set */
+	OUTPUT_CHECK_SCHEMA,
 	OUTPUT_LIST_CGROUPS,
 	OUTPUT_SORT_HELP,
 	OUTPUT_CONFIG,

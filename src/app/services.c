@@ -238,6 +238,11 @@ static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 	return names_frame(((struct services *)arg)->names, frame, tgid);
 }
 
+static int lack(void *arg, uint64_t frame, uint32_t tgid)
+{
+	return names_lack(((struct services *)arg)->names, frame, tgid);
+}
+
 static uint64_t names_generation_now(void *arg)
 {
 	return names_generation(((struct services *)arg)->names);
@@ -323,6 +328,7 @@ void services_init(struct host *h, struct services *from)
 	h->source = (struct source){
 		.arg = from,
 		.symbol = symbol,
+		.lack = lack,
 		.names_generation = names_generation_now,
 		.code = code,
 		.build_id = build_id,

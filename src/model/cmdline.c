@@ -100,6 +100,12 @@ static bool is_name(const struct cmdline *c, const struct part *p, const char *c
 	return len && (bytes < NAME_BYTES ? bytes : NAME_BYTES) == len && !memcmp(c->text + p->from, comm, len);
 }
 
+/* Whether it is a kernel worker's name, with what it works on. */
+static bool is_worker(const struct cmdline *c, const char *comm, size_t len)
+{
+	return len && len < c->len && !memcmp(c->text, comm, len) && strchr("-+", c->text[len]);
+}
+
 /* The part of the text that is the thread's own name: of the program, or of the script that an interpreter runs.
  * False: it is not there, and @p is the program's name. */
 static bool find_name(const struct cmdline *c, const char *comm, size_t len, struct part *p)
@@ -107,7 +113,7 @@ static bool find_name(const struct cmdline *c, const char *comm, size_t len, str
 	size_t at = 0;
 
 	*p = (struct part){ 0, len };
-	if (len && len < c->len && !memcmp(c->text, comm, len) && strchr("-+", c->text[len])) /* a kernel worker, and its work */
+	if (is_worker(c, comm, len))
 		return true;
 	*p = name_in(c, 0);
 	for (int i = 0; i < SCRIPT_ARGUMENTS && at < c->len; i++) {
@@ -189,6 +195,6 @@ void cmdline_look(struct cmdline_look *l, const struct cmdline *c, const char *c
 	there = find_name(c, comm, len, &name) || form == CMDLINE_LINE;
 	show_line(l, c, 0, &name, comm, there ? 0 : len);
 	program = name_in(c, 0);
-	if (program.from && text_width(l->text) > width)
+	if (program.from && !is_worker(c, comm, len) && text_width(l->text) > width)
 		show_line(l, c, program.from, &name, comm, there ? 0 : len);
 }

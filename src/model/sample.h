@@ -16,6 +16,8 @@ struct tick;
 
 /* A stack, shared by all samples that have it: frames innermost first. It lives as long as a held or remembered tick
  * has samples with it. */
+#define STACK_LACKS 9
+
 struct stack {
 	uint64_t hash;
 	uint32_t check;
@@ -23,11 +25,10 @@ struct stack {
 	uint16_t nr;
 	uint8_t end;     /* enum stack_end */
 	uint8_t flags;   /* enum stack_flags */
-	uint32_t counted; /* for query/stack_quality.c only: as of which names the next counts are; 0: not yet */
+	uint32_t counted; /* for query/stack_quality.c only: as of which names `lacks` is; 0: not yet */
 	uint64_t seq;    /* for the model only: last tick that uses it */
 	uint32_t held;   /* for the model only: lists that hold it, see model_stack_hold() */
-	uint16_t nr_real, nr_functions, nr_named; /* frames without those that stand for others; of these, whose function is
-						   * known; and that have a name */
+	uint16_t lacks[STACK_LACKS]; /* number of its frames by what they lack for a name: enum frame_lack */
 	uint64_t frames[];
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/metric.h"
 #include "model/sample.h"
@@ -18,41 +19,58 @@ void stack_quality_begin(struct stack_quality *q, const struct source *source)
 	q->names += !q->names; /* 0 is no generation */
 }
 
+_Static_assert((int)LACKS == STACK_LACKS, "a count for each");
+
+static enum frame_lack lack_of(const struct stack_walk *w)
+{
+	const struct source *source = w->source;
+	const struct symbol *symbol = stack_walk_symbol(w);
+
+	if (symbol && symbol->named)
+		return LACK_NOTHING;
+	if (source->lack)
+		return source->lack(source->arg, w->frame, w->tgid);
+	return symbol && symbol->function ? LACK_SYMBOL : LACK_FILE;
+}
+
 static void count_names(const struct stack_quality *q, struct stack *s)
 {
 	struct stack_walk w;
 
 	s->counted = q->names;
-	s->nr_real = s->nr_functions = s->nr_named = 0;
+	memset(s->lacks, 0, sizeof(s->lacks));
 	stack_walk_frames(&w, q->source, s->frames, s->nr, s->tgid);
-	while (stack_walk_next(&w)) {
-		const struct symbol *symbol = w.frame == FRAME_GAP ? NULL : stack_walk_symbol(&w);
-
-		s->nr_real += w.frame != FRAME_GAP;
-		s->nr_functions += symbol && (symbol->named || symbol->function);
-		s->nr_named += symbol && symbol->named;
-	}
+	while (stack_walk_next(&w))
+		if (w.frame != FRAME_GAP)
+			s->lacks[lack_of(&w)]++;
 }
 
-/* Adds what a sample's frames have: their share in its weight. */
+static double share_of(uint64_t weight, uint32_t part, uint32_t whole)
+{
+	return part == whole ? weight : weight * (double)part / whole;
+}
+
+/* Adds what a sample's frames have, and lack: their share in its weight. */
 static void add_frames(struct stack_quality *q, const struct stack_sample *s)
 {
 	const struct stack *const parts[] = { s->user, s->kernel };
-	uint32_t frames = 0, functions = 0, named = 0;
+	uint32_t lacks[LACKS] = { 0 }, frames = 0;
 
 	for (int i = 0; i < 2; i++) {
 		if (!parts[i])
 			continue;
 		if (parts[i]->counted != q->names)
 			count_names(q, (struct stack *)parts[i]);
-		frames += parts[i]->nr_real;
-		functions += parts[i]->nr_functions;
-		named += parts[i]->nr_named;
+		for (int lack = 0; lack < LACKS; lack++) {
+			lacks[lack] += parts[i]->lacks[lack];
+			frames += parts[i]->lacks[lack];
+		}
 	}
 	if (!frames)
 		return;
-	q->functions += functions == frames ? s->weight : s->weight * (double)functions / frames;
-	q->named += named == frames ? s->weight : s->weight * (double)named / frames;
+	for (int lack = 0; lack < LACKS; lack++)
+		q->lacks[lack] += share_of(s->weight, lacks[lack], frames);
+	q->functions += share_of(s->weight, lacks[LACK_NOTHING] + lacks[LACK_SYMBOL] + lacks[LACK_DEBUG], frames);
 }
 
 const struct stack_cut_name stack_cuts[CUTS] = {
@@ -66,6 +84,20 @@ const struct stack_cut_name stack_cuts[CUTS] = {
 	[CUT_NOT_TAKEN] = { "not_taken", "user stack not taken" },
 	[CUT_NO_ROOM] = { "no_room", "no room" },
 };
+
+const struct stack_lack_name stack_lacks[] = {
+	[LACK_NOTHING] = { "nothing", "nothing" },
+	[LACK_SYMBOL] = { "stripped", "stripped, no debug file" },
+	[LACK_DEBUG] = { "reading_debug", "debug file being read" },
+	[LACK_READ] = { "not_read", "not read yet" },
+	[LACK_GONE] = { "gone", "file not there" },
+	[LACK_BAD] = { "unreadable", "file unreadable" },
+	[LACK_JIT] = { "jit", "JIT without names" },
+	[LACK_UNWIND] = { "no_unwind", "code without unwind rows" },
+	[LACK_FILE] = { "no_file", "file unknown" },
+};
+
+_Static_assert(sizeof(stack_lacks) / sizeof(stack_lacks[0]) == LACKS, "a text for each");
 
 static enum stack_cut cut_of_end(const struct stack *s)
 {
@@ -117,28 +149,71 @@ uint64_t stack_quality_functions(const struct stack_quality *q)
 
 uint64_t stack_quality_named(const struct stack_quality *q)
 {
-	return q->stacks ? (uint64_t)(q->named + 0.5) : VALUE_NA;
+	return q->stacks ? (uint64_t)(q->lacks[LACK_NOTHING] + 0.5) : VALUE_NA;
+}
+
+/* A list of reasons with their weights. */
+struct reasons {
+	const char *title;
+	uint64_t weight[16];
+	const char *text[16];
+	int nr;
+};
+
+_Static_assert(CUTS <= 16 && LACKS <= 16, "room for all reasons");
+
+static void add_reason(struct reasons *r, uint64_t weight, const char *text)
+{
+	r->weight[r->nr] = weight;
+	r->text[r->nr++] = text;
+}
+
+/* Puts them behind the first @used characters, the largest first. Returns the number of characters there are, or would be
+ * with more room. */
+static size_t put_reasons(struct reasons *r, uint64_t all, char *buf, size_t size, size_t used)
+{
+	size_t begin = used;
+	char percent[16];
+
+	for (int largest = -1; used < size; largest = -1) {
+		for (int i = 0; i < r->nr; i++)
+			if (r->weight[i] && (largest < 0 || r->weight[i] > r->weight[largest]))
+				largest = i;
+		if (largest < 0)
+			break;
+		used += snprintf(buf + used, size - used, "%s%s%s %s", used > begin ? ", " : begin ? "; " : "",
+				 used > begin ? "" : r->title,
+				 stack_quality_percent(percent, sizeof(percent), r->weight[largest], all), r->text[largest]);
+		r->weight[largest] = 0;
+	}
+	return used;
 }
 
 const char *stack_quality_cut_text(const struct stack_quality *q, char *buf, size_t size)
 {
-	bool shown[CUTS] = { [CUT_NONE] = true };
-	size_t used = 0;
-	char percent[16];
+	struct reasons cut = { .title = "cut: " };
 
 	*buf = '\0';
-	for (int largest = -1; used < size; largest = -1) {
-		for (int i = 0; i < CUTS; i++)
-			if (!shown[i] && q->cut[i] && (largest < 0 || q->cut[i] > q->cut[largest]))
-				largest = i;
-		if (largest < 0)
-			break;
-		shown[largest] = true;
-		used += snprintf(buf + used, size - used, "%s%s %s", used ? ", " : "cut: ",
-				 stack_quality_percent(percent, sizeof(percent), q->cut[largest], q->stacks),
-				 stack_cuts[largest].text);
-	}
+	for (int i = CUT_NONE + 1; i < CUTS; i++)
+		add_reason(&cut, q->cut[i], stack_cuts[i].text);
+	put_reasons(&cut, q->stacks, buf, size, 0);
 	return buf;
+}
+
+const char *stack_quality_lack_text(const struct stack_quality *q, char *buf, size_t size)
+{
+	struct reasons function = { .title = "no function: " }, name = { .title = "no name: " };
+
+	*buf = '\0';
+	for (int i = LACK_NOTHING + 1; i < LACKS; i++)
+		add_reason(i == LACK_SYMBOL || i == LACK_DEBUG ? &name : &function, stack_quality_lack(q, i), stack_lacks[i].text);
+	put_reasons(&name, q->stacks, buf, size, put_reasons(&function, q->stacks, buf, size, 0));
+	return buf;
+}
+
+uint64_t stack_quality_lack(const struct stack_quality *q, int lack)
+{
+	return (uint64_t)(q->lacks[lack] + 0.5);
 }
 
 const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_t whole)

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/sample.h"
+
 struct source;
 struct stack_sample;
 
@@ -45,13 +47,21 @@ struct stack_cut_name {
 
 extern const struct stack_cut_name stack_cuts[CUTS];
 
+struct stack_lack_name {
+	const char *key;  /* of JSON */
+	const char *text;
+};
+
+extern const struct stack_lack_name stack_lacks[]; /* by enum frame_lack */
+
 struct stack_quality {
 	const struct source *source; /* of the names, */
 	uint32_t names;   /* and as of which it is */
 	uint64_t total;   /* weight of all samples, in its unit, */
 	uint64_t stacks;  /* weight of those with a stack, */
 	uint64_t cut[CUTS]; /* and of those by why they are cut; CUT_NONE: they reach a root */
-	double functions, named;
+	double functions; /* weight of frames that are one, */
+	double lacks[STACK_LACKS]; /* and of frames by what they lack for a name: enum frame_lack */
 };
 
 /* stack_quality_begin - without samples. stack_quality_add - adds a sample, and requests the names of its frames. The names
@@ -66,6 +76,11 @@ uint64_t stack_quality_named(const struct stack_quality *q);
 
 /* stack_quality_cut_text - "cut: 3% JIT without frame pointers, 1% too deep", the largest first; "": none. Returns @buf. */
 const char *stack_quality_cut_text(const struct stack_quality *q, char *buf, size_t size);
+
+/* stack_quality_lack_text - "no function: 2% JIT without names; no name: 60% stripped, no debug file", the largest first;
+ * "": none. Returns @buf. stack_quality_lack - the weight of one of these, by enum frame_lack. */
+const char *stack_quality_lack_text(const struct stack_quality *q, char *buf, size_t size);
+uint64_t stack_quality_lack(const struct stack_quality *q, int lack);
 
 /* stack_quality_percent - @part of @whole, as "41%"; "-" if @part is VALUE_NA or @whole is 0. 0 and 100 are exact: a
  * share below 0.5% shows as 1%, and one above 99.5% as 99%. Returns @buf. */

@@ -220,6 +220,25 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 	return f->symbol;
 }
 
+enum frame_lack names_lack(const struct names *n, uint64_t frame, uint32_t tgid)
+{
+	const struct frame *f = map_get(&n->frames, frame_key(frame, tgid));
+	const struct file *file = frame & FRAME_KERNEL ? &n->kernel :
+				  map_get(&n->files, is_anonymous(frame) ? tgid | JIT_FILE : frame >> FRAME_FILE_SHIFT);
+
+	if (!f || !file)
+		return LACK_FILE;
+	if (f->symbol->named)
+		return LACK_NOTHING;
+	if (f->symbol->function)
+		return file->state == FILE_DEBUG_READING || (file->state == FILE_DEBUG && !file->look_at) ? LACK_DEBUG : LACK_SYMBOL;
+	if (is_anonymous(frame))
+		return f->answered || file->missing ? LACK_JIT : LACK_READ;
+	if (file->state == FILE_GONE || file->state == FILE_BAD)
+		return file->state == FILE_GONE ? LACK_GONE : LACK_BAD;
+	return f->answered ? LACK_UNWIND : LACK_READ;
+}
+
 /* Splits "name [module]", of kallsyms. */
 static void split_module(char *name, char *module, size_t size)
 {
@@ -263,6 +282,8 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 	n->pending -= !!n->pending;
 	if (!known || !is_place(n, f, at))
 		return;
+	n->generation += !known->answered;
+	known->answered = true;
 	if (kind != NAME_SYMBOL)
 		file_unnamed(n, f, at);
 	if (kind == NAME_NONE) {

@@ -29,6 +29,22 @@ struct symbol {
 			     * function in all builds of a file; what has none is another one in each build */
 };
 
+/* What a frame lacks for a name. */
+enum frame_lack {
+	LACK_NOTHING, /* it has one */
+	/* It is a function, but */
+	LACK_SYMBOL,  /* its file is stripped, and its debug information is not there */
+	LACK_DEBUG,   /* its debug information is being read */
+	/* It is only an address: */
+	LACK_READ,    /* its file is not read yet */
+	LACK_GONE,    /* its file could not be opened */
+	LACK_BAD,     /* its file could not be read */
+	LACK_JIT,     /* a JIT compiler made the code, and has not written its name */
+	LACK_UNWIND,  /* its file says nothing about this place: assembler, code between functions */
+	LACK_FILE,    /* nothing is known about its file */
+	LACKS
+};
+
 struct names_options {
 	int open_role, symbols_role; /* for helper_open() */
 	int kallsyms_fd;             /* opened with the rights to see addresses; closed by names_free(); -1: none */
@@ -59,6 +75,9 @@ void names_table(struct names *n, uint32_t file);
  * memory. */
 const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid);
 
+/* names_lack - what a frame that was asked for lacks now. */
+enum frame_lack names_lack(const struct names *n, uint64_t frame, uint32_t tgid);
+
 /* names_source - the source line of a frame, and those it was inlined into: one line each, raw bytes. "": unknown,
  * or not known yet. Valid until the next call of names_work(). */
 const char *names_source(struct names *n, uint64_t frame);
@@ -84,7 +103,7 @@ bool names_place(const struct names *n, uint64_t frame, struct frame_place *p);
 int names_fd(const struct names *n);
 bool names_work(struct names *n);
 
-/* names_generation - changes whenever names were learnt, and before some are freed. */
+/* names_generation - changes whenever names were learnt, or what is lacking for one, and before some are freed. */
 uint64_t names_generation(const struct names *n);
 
 /* names_pending - number of frames whose names are still requested. */

@@ -223,6 +223,7 @@ static void mark_bad(struct names *n, struct file *f, int err)
 {
 	f->err = err;
 	f->state = FILE_BAD;
+	n->generation++;
 	f->slices = 0;
 	file_forget_wanted(n, f);
 }

@@ -78,8 +78,9 @@ struct file *debug_due(struct names *n)
 	return next;
 }
 
-void debug_not_found(struct file *f)
+void debug_not_found(struct names *n, struct file *f)
 {
+	n->generation += !f->look_at;
 	f->state = FILE_READY;
 	f->look_at = clock_ns(CLOCK_MONOTONIC) + LOOK_NS + REFUSED_FACTOR * f->refused_ns;
 	f->refused_ns = 0;

@@ -64,7 +64,8 @@ struct frame {
 	uint64_t frame;
 	const struct symbol *symbol;
 	uint32_t age; /* names.age.now when it was last asked for */
-	bool asked;   /* its name was requested */
+	bool asked;   /* its name was requested, */
+	bool answered; /* and the helper has looked for it */
 };
 
 /*
@@ -213,7 +214,7 @@ void file_want_unnamed(struct names *n, struct file *f);
 struct file *debug_due(struct names *n);
 
 /* debug_not_found - the search for a file's debug information ended without it; debug_arrived - it was read. */
-void debug_not_found(struct file *f);
+void debug_not_found(struct names *n, struct file *f);
 void debug_arrived(struct names *n, struct file *f);
 
 /* folders_failed - the invoker's folders (sym/debug_folders.h) held up the open helper @helper. folders_pause - whether

@@ -243,6 +243,7 @@ static void jit_gone(struct names *n, struct file *f, int err)
 static void file_gone(struct names *n, struct file *f, int err)
 {
 	f->state = FILE_GONE;
+	n->generation += !f->missing;
 	if (f->id & JIT_FILE) {
 		jit_gone(n, f, err);
 	} else if (f->asked++ < ASK_MAX && n->o.ask_again) {
@@ -258,7 +259,7 @@ static void not_opened(struct names *n, struct file *f, int err)
 			n->sources[i].asked = true;
 	f->reopen = f->reopen_debug = false;
 	if (f->state == FILE_DEBUG)
-		debug_not_found(f);
+		debug_not_found(n, f);
 	else if (f->state == FILE_OPENING)
 		file_gone(n, f, err);
 }

@@ -176,6 +176,7 @@ def stripped(how):
     assert quality["functions_ns"] >= 0.99 * quality["stacks_ns"] > 0, quality
     assert quality["unwound_ns"] >= 0.98 * quality["stacks_ns"], quality
     assert quality["named_ns"] <= 0.7 * quality["stacks_ns"], quality
+    assert quality["unnamed"]["stripped_ns"] >= 0.99 * (quality["stacks_ns"] - quality["named_ns"]), quality
     return f"{found}, functions {100 * quality['functions_ns'] / quality['stacks_ns']:.1f} %"
 
 
@@ -186,6 +187,13 @@ def lies():
         shares, quality = measured([path, "cpu", SECONDS])
     assert not [frame for frame in shares if "`fn_" in frame and frame.startswith("burn")], shares
     assert quality["unwound_ns"] >= 0.98 * quality["stacks_ns"] > 0, quality
+    assert quality["unnamed"]["no_unwind_ns"] >= 0.95 * (quality["stacks_ns"] - quality["functions_ns"]), quality
+
+
+def jit():
+    """Code of a JIT compiler that writes no names: no function, and the reason is that."""
+    _, quality = measured([load_path("jit"), SECONDS, "-"])
+    assert quality["unnamed"]["jit_ns"] >= 0.99 * (quality["stacks_ns"] - quality["functions_ns"]) > 0, quality
 
 
 def cold():
@@ -255,6 +263,7 @@ def main():
         ("without symbols", stripped, "strip"),
         ("without section headers", stripped, "sections"),
         ("a table that lies", lies),
+        ("a JIT compiler without names", jit),
         ("cold parts", cold),
         ("a Go program", go),
         ("a C++ program", cxx),

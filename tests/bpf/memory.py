@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, Systop, begin, load_path, systop_lines  # noqa: E402
+from harness import GUEST, SYSTOP, Cgroup, Systop, begin, load_path, mount_of, systop_lines  # noqa: E402
 
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
@@ -123,6 +123,33 @@ def loops(pages):
     return f"{100 * first:.1f} % and {100 * second:.1f} % of {sum_} faults"
 
 
+def charged():
+    """Of a cgroup: what the hierarchy with the memory controller says of the one of that path."""
+    v2, v1 = mount_of("cgroup2"), mount_of("cgroup", "memory")
+    with contextlib.ExitStack() as stack:
+        name = f"systop-memory-{os.getpid()}"
+        if v1:
+            cgroups = [stack.enter_context(Cgroup(name, "memory"))]
+            cgroups += [stack.enter_context(Cgroup(name))] if v2 else []
+            file = os.path.join(cgroups[0].path, "memory.usage_in_bytes")
+        else:
+            cgroups = [stack.enter_context(Cgroup(name))]
+            file = os.path.join(cgroups[0].path, "memory.current")
+        load = subprocess.Popen([load_path("memory"), "anon", "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: [one.add(os.getpid()) for one in cgroups])
+        with load:
+            json.loads(load.stdout.readline())
+            line = systop_lines("-c", name, "-d", "0.3", "-n", "1")[0]
+            row, = [row for row in line["cgroups"] if row["path"].endswith(name)]
+            with open(file, encoding="ascii") as f:
+                truth = int(f.read())
+            load.stdin.close()
+            load.wait()
+    # Each CPU charges 64 pages at a time.
+    assert row["memory_bytes"] >= 64 * MIB and abs(row["memory_bytes"] - truth) <= 64 * PAGE * CPUS, (row["memory_bytes"], truth)
+    return f"{truth / MIB:.1f} MiB"
+
+
 def in_turn():
     """With more threads than are looked at in each refresh: a process that sleeps, and whose file is cut by another one, is
     shown without these pages 10 s later at the latest."""
@@ -187,6 +214,10 @@ def main():
     for pages in 256, 248, 62:
         tap.case(f"no half of a loop of {pages} pages is overlooked", loops, pages)
     tap.case("a process that sleeps has its turn", in_turn)
+    if mount_of("cgroup", "memory") or os.path.exists("/sys/fs/cgroup/memory.stat"):
+        tap.case("what a cgroup is charged for", charged)
+    else:
+        tap.skip("what a cgroup is charged for", "no memory controller")
     tap.case("who has none", unknown)
     tap.case("memory and load of the host", host)
     tap.done()

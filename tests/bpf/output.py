@@ -57,7 +57,9 @@ def keys():
     assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt", "minflt"}, line["stacks"]
     for name, kind in line["stacks"].items():
         unit = "" if name.endswith("flt") else "_ns"
-        assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "functions", "named")} | {"cut"}, kind
+        assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "functions", "named")} | {"cut", "unnamed"}, kind
+        lacks = sum(kind["unnamed"].values())
+        assert abs(kind[f"stacks{unit}"] - (kind[f"named{unit}"] or 0) - lacks) <= 16, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
     assert line["schema"] == 7 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]

@@ -97,6 +97,7 @@ void fuzz_symbols(const uint8_t *bytes, size_t size);
 void fuzz_table(const uint8_t *bytes, size_t size);
 void fuzz_text_safe(const uint8_t *bytes, size_t size);
 void fuzz_theme(const uint8_t *bytes, size_t size);
+void fuzz_commands(const uint8_t *bytes, size_t size);
 void fuzz_who(const uint8_t *bytes, size_t size);
 void fuzz_write(const uint8_t *bytes, size_t size);
 void fuzz_writer(const uint8_t *bytes, size_t size);

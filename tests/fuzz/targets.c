@@ -32,6 +32,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "table", 2048, fuzz_table, "unwind tables that a helper made" },
 	{ "text", 256, fuzz_text_safe, "a name of unknown origin" },
 	{ "theme", 512, fuzz_theme, "a theme" },
+	{ "commands", 512, fuzz_commands, "answers with command lines" },
 	{ "who", 1024, fuzz_who, "the table of command lines, by who fills it and by who reads it" },
 	{ "write", 4096, fuzz_write, "requests to the helper that writes traces" },
 	{ "writer", 1024, fuzz_writer, "requests to the helper that writes the config file" },

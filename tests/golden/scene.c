@@ -53,7 +53,7 @@ static const struct actor {
 } actors[SCENE_THREADS] = {
 	{ 2, 2, 0, 0, "kthreadd", 0, STATE_SLEEP, .idle = true },
 	{ 17, 17, 2, 0, "ksoftirqd/0", 0, STATE_SLEEP, 0, 12, 3, 0, 0, 80 },
-	{ 480, 480, 2, 0, "kworker/u8:3+flush", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
+	{ 480, 480, 2, 0, "kworker/u8:3", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
 	{ 1000, 1000, 1, 33, "nginx", 6, STATE_SLEEP, 120, 230, 90, 0, 0, 4100 },
 	{ 2001, 2001, 1000, 33, "api-server", 6, STATE_RUNNING, 500, 200, 240, 0, 0, 12500, .irq = 44, .steal = 12 },
 	{ 2002, 2001, 1000, 33, "api-worker", 6, STATE_RUNQUEUE, 300, 60, 500, 0, 0, 41000, .irq = 9 },
@@ -263,6 +263,7 @@ static void make(struct scene *s, int nr_cpus)
 		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
 		s->lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
 		scene_check(s->lives[i] ? 0 : -ENOMEM);
+		scene_cmdline(s->model, s->lives[i]->process);
 		if (!(id.flags & PF_KTHREAD))
 			make_memory(s->lives[i]);
 	}

@@ -79,6 +79,8 @@ TEST(cmdline, leaves_folders_out_where_they_do_not_fit)
 	assert_string_equal(l.text, "java -jar a.jar");
 	assert_int_equal(l.from, 0);
 	assert_int_equal(l.to, 4);
+	l = look(ARGUMENTS("kworker/u8:1-events_unbound"), "kworker/u8:1", CMDLINE_MERGED, 10);
+	assert_string_equal(l.text, "kworker/u8:1-events_unbound");
 	l = look(ARGUMENTS("/usr/lib/jvm/bin/java\0-jar\0a.jar"), "main", CMDLINE_MERGED, 31);
 	assert_string_equal(l.text, "main | java -jar a.jar");
 }

@@ -30,7 +30,14 @@ static uint64_t learnt(void *arg)
 	return generation;
 }
 
-static const struct source source = { .symbol = symbol, .names_generation = learnt };
+/* Every second one of the functions waits for its debug information. */
+static int lack(void *arg, uint64_t frame, uint32_t tgid)
+{
+	(void)arg, (void)tgid;
+	return frame % 4 == 3 ? frame % 8 == 3 ? LACK_SYMBOL : LACK_DEBUG : frame % 8 == 1 ? LACK_JIT : LACK_UNWIND;
+}
+
+static const struct source source = { .symbol = symbol, .lack = lack, .names_generation = learnt };
 
 #define STACK(name, id, ...)                                                                                             \
 	static struct {                                                                                                  \
@@ -40,6 +47,7 @@ static const struct source source = { .symbol = symbol, .names_generation = lear
 
 STACK(user, 10, 1, 2, 3, 4);
 STACK(bare, 20, 1, 3);
+STACK(many, 25, 1, 3, 7, 5);
 STACK(deep, 30, 2, 1, FRAME_GAP, 4);
 STACK(kernel, 40, FRAME_KERNEL | 2, FRAME_KERNEL | 4);
 STACK(wordless, 50, FRAME_KERNEL | 1, FRAME_KERNEL | 3);
@@ -71,7 +79,7 @@ static const char *cut_text(const struct stack_quality *q)
 static int fresh(void **state)
 {
 	(void)state;
-	user.stack.counted = bare.stack.counted = deep.stack.counted = kernel.stack.counted = wordless.stack.counted = 0;
+	user.stack.counted = many.stack.counted = bare.stack.counted = deep.stack.counted = kernel.stack.counted = wordless.stack.counted = 0;
 	user.stack.end = kernel.stack.end = STACK_COMPLETE;
 	generation = 0;
 	asked = 0;
@@ -203,6 +211,43 @@ TEST(stack_quality, stacks_are_counted_once_until_names_come)
 	assert_int_equal(stack_quality_named(&q), 10);
 }
 
+static const char *lack_text(const struct stack_quality *q)
+{
+	static char buf[240];
+
+	return stack_quality_lack_text(q, buf, sizeof(buf));
+}
+
+/* Of 2, 1, gap, 4 and of 1, 3, 7, 5: what they lack, by weight, the largest first. */
+TEST(stack_quality, what_has_no_name_has_its_reason)
+{
+	struct stack_sample s = { .life = &life, .user = &deep.stack, .weight = 300 };
+	struct stack_quality q = begun();
+	uint64_t lacks = 0;
+
+	stack_quality_add(&q, &s);
+	assert_string_equal(lack_text(&q), "no function: 33% JIT without names");
+	s.user = &many.stack;
+	s.weight = 100;
+	stack_quality_add(&q, &s);
+	assert_string_equal(lack_text(&q), "no function: 31% JIT without names, 6% code without unwind rows; "
+					   "no name: 6% stripped, no debug file, 6% debug file being read");
+	for (int i = LACK_NOTHING + 1; i < LACKS; i++)
+		lacks += stack_quality_lack(&q, i);
+	assert_int_equal(lacks, q.stacks - stack_quality_named(&q));
+	assert_int_equal(stack_quality_lack(&q, LACK_SYMBOL) + stack_quality_lack(&q, LACK_DEBUG),
+			 stack_quality_functions(&q) - stack_quality_named(&q));
+	all_named = true;
+	generation = 1;
+	q = begun();
+	stack_quality_add(&q, &s);
+	assert_string_equal(lack_text(&q), "");
+	s.user = NULL;
+	q = begun();
+	stack_quality_add(&q, &s);
+	assert_string_equal(lack_text(&q), "");
+}
+
 TEST(stack_quality, all_and_nothing_are_exact)
 {
 	static const struct {
@@ -226,5 +271,6 @@ int main(void)
 		  cmocka_unit_test_setup(stack_quality_unwound_is_both_parts_to_a_root, fresh),
 		  cmocka_unit_test_setup(stack_quality_cuts_have_their_reason, fresh),
 		  cmocka_unit_test_setup(stack_quality_stacks_are_counted_once_until_names_come, fresh),
+		  cmocka_unit_test_setup(stack_quality_what_has_no_name_has_its_reason, fresh),
 		  cmocka_unit_test_setup(stack_quality_all_and_nothing_are_exact, fresh));
 }

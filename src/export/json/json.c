@@ -19,6 +19,7 @@
 #include "query/filter.h"
 #include "query/source.h"
 #include "query/stack_quality.h"
+#include "sym/names.h"
 #include "util/clock.h"
 #include "util/map.h"
 
@@ -80,6 +81,10 @@ static void put_stacks(struct json *j, const struct sampled *c)
 		json_open(j, "cut", '{');
 		for (int i = CUT_NONE + 1; i < CUTS; i++)
 			put_quality(j, stack_cuts[i].key, m, c->of[m].cut[i]);
+		json_close(j, '}');
+		json_open(j, "unnamed", '{');
+		for (int i = LACK_NOTHING + 1; i < LACKS; i++)
+			put_quality(j, stack_lacks[i].key, m, stack_quality_lack(&c->of[m], i));
 		json_close(j, '}');
 		json_close(j, '}');
 	}

@@ -12,6 +12,7 @@
 #include "model/tick.h"
 #include "model/wait.h"
 #include "query/stack_quality.h"
+#include "sym/names.h"
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
 {
@@ -242,6 +243,7 @@ static struct json_object *stacks_schema(void)
 	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
 		enum metric_id m = metric_weight(place);
 		struct json_object *weight = record(NULL), *cut = record("the part of stacks that reaches no root, by the reason");
+		struct json_object *unnamed = record("the part that named lacks, by the reason; all but stripped and reading_debug is what functions lacks");
 		char name[32];
 
 		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
@@ -253,6 +255,11 @@ static struct json_object *stacks_schema(void)
 			property(cut, name, node("integer", false, stack_cuts[i].text));
 		}
 		property(weight, "cut", cut);
+		for (int i = LACK_NOTHING + 1; i < LACKS; i++) {
+			snprintf(name, sizeof(name), "%s%s", stack_lacks[i].key, metric_suffix(m));
+			property(unnamed, name, node("integer", false, stack_lacks[i].text));
+		}
+		property(weight, "unnamed", unnamed);
 		property(o, metrics[m].weight.name, weight);
 	}
 	return o;

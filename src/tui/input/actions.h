@@ -101,6 +101,7 @@ enum place_kind {
 	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "X",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
 	_(SORT_P99,   "sort-p99",    IN_TABLES,  "L",          "L",          "L",        "",        "sort by RQ-P99") \
 	_(SORT_TIME,  "sort-time",   IN_TABLES,  "T",          "T",          "^T",       "",        "sort by TIME+, the time on a CPU since it began") \
+	_(SORT_MEMORY, "sort-memory", IN_TABLES, "r",          "M",          "r",        "",        "sort by MEM%: memory of the process, or of the cgroup") \
 	_(SORT_D,     "sort-d",      IN_TABLES,  "D",          "D",          "D",        "",        "sort by D%") \
 	_(SORT_ID,    "sort-id",     IN_TABLES,  "N",          "N",          "N",        "",        "sort by TID, PID or path (while searching: previous match)") \
 	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 S C o",   "O F2",     "options", "columns, units, theme, mouse") \

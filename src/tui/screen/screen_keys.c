@@ -21,7 +21,8 @@ int screen_places(struct screen *s)
 /* Metrics that actions sort by. */
 static const unsigned int sorted_by[ACTION_NONE] = {
 	[ACTION_SORT_RUN] = METRIC_RUN, [ACTION_SORT_MAX] = METRIC_RUNQ_MAX, [ACTION_SORT_P99] = METRIC_RUNQ_P99,
-	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_TIME] = COLUMN_CPU_TIME, [ACTION_SORT_ID] = COLUMN_ID,
+	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_TIME] = COLUMN_CPU_TIME,
+	[ACTION_SORT_MEMORY] = COLUMN_MEMORY, [ACTION_SORT_ID] = COLUMN_ID,
 };
 
 static const char *const command_notes[CMDLINE_FORMS] = {
@@ -213,6 +214,7 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_SORT_P99:
 	case ACTION_SORT_D:
 	case ACTION_SORT_TIME:
+	case ACTION_SORT_MEMORY:
 	case ACTION_SORT_ID:
 		s->settings.sorting.by = sorted_by[a];
 		s->settings.sorting.inverted = false;

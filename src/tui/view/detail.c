@@ -302,7 +302,7 @@ int detail_stacks(const struct detail *d, const struct paint *p, int y)
 
 	for (int i = 0; (weight = metric_weight(i)) != METRIC_WALL; i++) {
 		const struct stack_quality *q = &d->stacks[weight];
-		char total[16], unwound[16], functions[16], named[16], without[16], cut[160];
+		char total[16], unwound[16], functions[16], named[16], without[16], cut[160], lack[240];
 
 		if (!q->total)
 			continue;
@@ -313,6 +313,8 @@ int detail_stacks(const struct detail *d, const struct paint *p, int y)
 		paint_format(p, y++, 0, ROLE_TEXT, "%-8s %7s %9s %10s %7s %10s  %s", metrics[weight].weight.title,
 			     format_value(total, sizeof(total), metrics[weight].unit, q->total, 0), unwound, functions, named, without,
 			     stack_quality_cut_text(q, cut, sizeof(cut)));
+		if (*stack_quality_lack_text(q, lack, sizeof(lack)))
+			paint_format(p, y++, 0, ROLE_DIM, "  %s", lack);
 	}
 	paint_format(p, head, 0, ROLE_TITLE, y > head + 1 ? "%-8s %7s %9s %10s %7s %10s" : "STACKS in this refresh: none", "STACKS",
 		     "of", "unwound", "functions", "named", "no stack");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,9 @@ static int draw_lines(const struct paint *p, int y, int x, const char *text, int
 	return y;
 }
 
+/* Cells before the text. */
+#define TITLE_CELLS 10
+
 int detail_command(const struct detail *d, const struct paint *p, int y)
 {
 	const struct cmdline *c = cmdline_of(d);
@@ -44,12 +48,21 @@ int detail_command(const struct detail *d, const struct paint *p, int y)
 
 	if (!c)
 		return y;
-	x = paint_format(p, y, 0, ROLE_DIM, "%-9s", "command");
+	x = paint_format(p, y, 0, ROLE_DIM, "%-*s", TITLE_CELLS, "command");
 	text_safe(safe, sizeof(safe), words, cmdline_words(c, words, sizeof(words)));
 	y = draw_lines(p, y, x, safe, LINES_MOST, &rest);
 	if (*rest || c->cut)
-		paint_format(p, y++, x, ROLE_DIM, c->cut ? "the first %d bytes are below" : "all of it is below", CMDLINE_MAX);
+		paint_text(p, y++, x, p->width, ROLE_DIM, "(whole: at the end of this page)");
 	return y;
+}
+
+/* Whether it is among the facts, as a whole. */
+static bool is_short(const struct cmdline *c, int width)
+{
+	char words[CMDLINE_MAX + 1], safe[SAFE_BYTES];
+
+	text_safe(safe, sizeof(safe), words, cmdline_words(c, words, sizeof(words)));
+	return !c->cut && text_width(safe) <= LINES_MOST * (width - TITLE_CELLS);
 }
 
 int detail_arguments(const struct detail *d, const struct paint *p, int y)
@@ -60,11 +73,11 @@ int detail_arguments(const struct detail *d, const struct paint *p, int y)
 	size_t len;
 	int nr = 0;
 
-	if (!c || (!c->cut && c->len < (size_t)(LINES_MOST * (p->width - 9))))
+	if (!c || is_short(c, p->width))
 		return y - 1; /* there is no pane */
-	paint_format(p, y++, 0, ROLE_TITLE, "COMMAND, by argument");
+	paint_text(p, y++, 0, p->width, ROLE_TITLE, "COMMAND, by argument");
 	for (size_t at = 0; at < c->len; at += len + 1) {
-		int x = paint_format(p, y, 0, ROLE_DIM, "%7d  ", nr++);
+		int x = paint_format(p, y, 0, ROLE_DIM, "%*d  ", TITLE_CELLS - 2, nr++);
 
 		len = strnlen(c->text + at, c->len - at);
 		text_safe(safe, sizeof(safe), c->text + at, len);
@@ -72,6 +85,6 @@ int detail_arguments(const struct detail *d, const struct paint *p, int y)
 		y += !*safe;
 	}
 	if (c->cut)
-		paint_format(p, y++, 9, ROLE_DIM, "and more");
+		paint_format(p, y++, TITLE_CELLS, ROLE_DIM, "and more: the first %d bytes are kept", CMDLINE_MAX);
 	return y;
 }

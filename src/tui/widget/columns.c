@@ -184,7 +184,7 @@ void columns_default(struct column_list *l, enum table table)
 
 bool column_descends(enum column_id id)
 {
-	return id < COLUMN_METRICS || id == COLUMN_THREADS || id == COLUMN_CPU_TIME;
+	return id < COLUMN_METRICS || id == COLUMN_THREADS || id == COLUMN_CPU_TIME || id == COLUMN_MEMORY;
 }
 
 const char *column_comm(const struct row *r)
