@@ -136,6 +136,7 @@ typedef struct {
 struct mm_struct {
 	struct maple_tree mm_mt; /* since 6.1: d4af56c5c7c6 */
 	unsigned long start_stack;
+	unsigned long arg_start, arg_end;
 	mm_context_t context;
 };
 

@@ -147,14 +147,21 @@ static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct
 	return other;
 }
 
-/* Whether -p covers the thread: its process was given, or its parent thread is covered. */
-static __always_inline bool slot_pid_scope(struct task_struct *t, struct slot *parent)
+/* How -p and -t cover the thread: enum pid_scope, 0: not at all. */
+static __always_inline __u8 slot_pid_scope(struct task_struct *t, struct slot *parent)
 {
-	__u32 tgid = t->tgid;
+	__u32 tgid = t->tgid, tid = t->pid;
+	__u8 *given;
 
 	if (!(scope_kinds & SCOPE_PID))
-		return false;
-	return (parent && parent->pid_scope) || bpf_map_lookup_elem(&scope_pids, &tgid);
+		return 0;
+	if (parent && parent->pid_scope == SCOPE_PROCESS)
+		return SCOPE_PROCESS;
+	given = bpf_map_lookup_elem(&scope_pids, &tgid);
+	if (given && *given & SCOPE_PROCESS)
+		return SCOPE_PROCESS;
+	given = bpf_map_lookup_elem(&scope_pids, &tid);
+	return given ? *given & SCOPE_THREAD : 0;
 }
 
 /* slot_new - a slot for a thread that has none, in state SLOT_FREE. @parent: the slot of the thread that created it,

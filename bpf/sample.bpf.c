@@ -121,6 +121,25 @@ static __always_inline __u64 sampled_kind(const __u64 *ctx)
 	return bpf_get_attach_cookie((void *)ctx);
 }
 
+/* Whether the stack of this one of the minor page faults is taken. */
+static __always_inline bool fault_is_taken(struct cpu_slot *c)
+{
+	__u32 point = c->fault_points % FAULT_POINTS;
+
+	if (!point)
+		c->fault_taken = bpf_get_prandom_u32() % FAULT_POINTS;
+	c->fault_points++;
+	return point == c->fault_taken;
+}
+
+/* Whether the budget for stacks of such events has room for one more. */
+static __always_inline bool counted_afford(const __u64 *ctx, struct cpu_slot *c, __u64 now)
+{
+	__u64 *paid = sampled_kind(ctx) == STACK_COUNTED + COUNT_minor_faults ? &c->minors_paid : &c->counted_paid;
+
+	return stack_afford(paid, now, COUNTED_BURST_NS, shared.counted_price_ns);
+}
+
 SEC("perf_event")
 int sample(const __u64 *ctx)
 {
@@ -134,7 +153,7 @@ int sample(const __u64 *ctx)
 	struct slot *s;
 	long bytes;
 
-	if (!c || !k)
+	if (!c || !k || (sampled_kind(ctx) == STACK_COUNTED + COUNT_minor_faults && !fault_is_taken(c)))
 		return 0;
 	if (shared.sampler_timer && sampled_kind(ctx) == STACK_SAMPLE)
 		tick_seen(c, cpu, bpf_ktime_get_ns());
@@ -151,8 +170,7 @@ int sample(const __u64 *ctx)
 	if (!s || !s->in_scope)
 		return 0;
 	what.at = bpf_ktime_get_ns();
-	if (sampled_kind(ctx) >= STACK_COUNTED &&
-	    !stack_afford(&c->counted_paid, what.at, COUNTED_BURST_NS, shared.counted_price_ns)) {
+	if (sampled_kind(ctx) >= STACK_COUNTED && !counted_afford(ctx, c, what.at)) {
 		c->counted_skipped++;
 		return 0;
 	}

@@ -9,11 +9,13 @@
 #include "account.h"
 #include "block.bpf.h"
 #include "clock.bpf.h"
+#include "command.bpf.h"
 #include "irq.bpf.h"
 #include "life.bpf.h"
 #include "recorder.bpf.h"
 #include "scope.bpf.h"
 #include "steal.bpf.h"
+#include "usage.bpf.h"
 #include "wait.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -332,8 +334,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (c->findings & SWITCH_DEAD) {
 		struct slot_ref *ref = bpf_task_storage_get(&refs, prev, 0, 0);
 
-		if (ref)
+		if (ref) {
+			usage_end(prev, out_index);
 			slot_bury(ref, out_index);
+		}
 	}
 	clock_cost(c, c->switches, e.now);
 	return 0;
@@ -431,24 +435,30 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 	s->state = SLOT_DEAD;
 	s->task = 0;
 	slot_end(s);
+	usage_end(p, ref->slot);
 	slot_bury(ref, ref->slot);
 	return 0;
 }
 
-/* exec: a new name, and the leader's tid if another thread called it. */
+struct commands_map commands SEC(".maps");
+
+/* exec: a new name and command line, and the leader's tid if another thread called it. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct slot *s = slot_at(task_slot(p));
+	__u32 index = task_slot(p);
+	struct slot *s = slot_at(index);
 
 	if (!c || !s)
 		return 0;
 	slot_identify(s, p);
 	slot_changed(s);
-	if (s->in_scope)
+	if (s->in_scope) {
 		record(c, cpu, clock_now(c), RING_EXEC, 0, p->pid, old_pid);
+		command_started(p, index, c);
+	}
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct scope_cgroups_map {
 };
 extern struct scope_cgroups_map scope_cgroups SEC(".maps");
 
-/* Processes (tgid) given with -p, and users (effective uid) given with -u. */
+/* Processes (tgid) and threads (tid) given with -p and -t: enum pid_scope; users (effective uid) given with -u. */
 struct scope_ids_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);

@@ -118,7 +118,7 @@ struct slot {
 	__u64 cred;        /* address of the credentials by which in_scope and uid were decided: never followed */
 	__u32 waker_since; /* `wakeups` when the present waker's series of wakeups began */
 	__u8 in_scope;
-	__u8 pid_scope;    /* its process was given with -p, or its parent thread is covered */
+	__u8 pid_scope;    /* enum pid_scope */
 	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
 	__u8 long_block;   /* > 0: one of its last blocks was long, so the next user stack is taken */
 	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
@@ -232,6 +232,9 @@ struct cpu_slot {
 	__u64 stacks_skipped; /* long blocks beyond the budget */
 	__u64 counted_paid;  /* time up to which stacks of counted events are paid for */
 	__u64 counted_skipped; /* counted events beyond the budget */
+	__u64 minors_paid;   /* the same for stacks of minor page faults, apart so that major ones have theirs */
+	__u32 fault_points;  /* events of minor page faults so far, */
+	__u32 fault_taken;   /* and which of FAULT_POINTS in a row is the one whose stack is taken */
 	__u64 was_since;     /* scratch of block_begin() */
 	__u64 was_blocked;
 	__u64 was_runq;
@@ -246,6 +249,8 @@ struct cpu_slot {
 	__u64 gap_ns;        /* longest time without one on a busy CPU since the reader last took it */
 	__u64 gap_at;        /* end of that gap, accounting clock */
 	__u32 gap_tid;       /* thread that ran at its end */
+	__u64 commands;      /* programs that threads in scope started, */
+	__u64 commands_unread; /* and those of them whose command line could not be read then */
 	__u32 away_hist[2][HIST_SLOTS]; /* sleeps and D states of AWAY_NS and more, of threads in scope */
 	__u64 loss[LOSS_COUNT];
 } __attribute__((aligned(64)));
@@ -289,11 +294,17 @@ struct shared {
 /* Entries of found_slots per slot: a power of two, as is the number of slots. */
 #define FOUND_PER_SLOT 2
 
-/* The kinds of scope that -c, -p and -u set: a thread is in scope if it fits every kind given. */
+/* The kinds of scope that -c, -p with -t, and -u set: a thread is in scope if it fits every kind given. */
 enum scope_kind {
 	SCOPE_CGROUP = 1,
 	SCOPE_PID = 2,
 	SCOPE_UID = 4,
+};
+
+/* How -p and -t cover a thread. A number of the map scope_pids may be both. */
+enum pid_scope {
+	SCOPE_PROCESS = 1, /* its process was given with -p, or its parent thread is covered so */
+	SCOPE_THREAD = 2,  /* it was given with -t: what it creates is not covered */
 };
 
 /* Hierarchies that a cgroup scope can name at once; v1 controllers by number, v2 is -1. */

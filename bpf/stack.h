@@ -101,7 +101,7 @@ enum stack_kind {
 	STACK_SAMPLE, /* was on a CPU; weight: 1 */
 	STACK_D,      /* was blocked; weight: ns */
 	STACK_SLEEP,
-	STACK_COUNTED, /* and above: of an event that the kernel counts, STACK_COUNTED + enum count_id; weight: 1 */
+	STACK_COUNTED, /* and above: of an event that the kernel counts, STACK_COUNTED + enum count_id; weight: 1, but of minor faults see below */
 };
 
 enum stack_event_flags {
@@ -149,6 +149,13 @@ enum sample_class {
 	SAMPLE_MISSED, /* between two threads, or a thread without a slot */
 	SAMPLE_CLASSES
 };
+
+/*
+ * Stacks of minor page faults: the event comes once each FAULT_PERIOD faults of a CPU, or about as many, and of FAULT_POINTS
+ * events in a row the program takes a random one.
+ */
+#define FAULT_PERIOD 32
+#define FAULT_POINTS 8
 
 /* Identifies a mapped file. */
 struct file_key {

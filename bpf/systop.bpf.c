@@ -15,4 +15,5 @@
 #include "seed.bpf.c"
 #include "stack.bpf.c"
 #include "unwind.bpf.c"
+#include "usage.bpf.c"
 #include "wait.bpf.c"

@@ -105,6 +105,13 @@ static void put_actions(void)
 	fputs(".TE\n", stdout);
 }
 
+/* Keys of htop that are others in its preset. */
+static void put_absent(void)
+{
+	for (const struct absent *k = htop_absent; k->keys; k++)
+		put_item(k->keys, k->why);
+}
+
 static void put_columns(void)
 {
 	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
@@ -236,6 +243,7 @@ static const struct {
 	void (*put)(void);
 } tables[] = {
 	{ "@options@\n", put_options }, { "@keys@\n", put_keys },         { "@actions@\n", put_actions },
+	{ "@absent@\n", put_absent },
 	{ "@columns@\n", put_columns }, { "@filter@\n", put_filter },     { "@settings@\n", put_settings },
 	{ "@roles@\n", put_roles },     { "@losses@\n", put_losses },   { "@runtimes@\n", put_runtimes },
 	{ "@repairs@\n", put_repairs },

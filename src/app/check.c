@@ -12,23 +12,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "app/check_facts.h"
 #include "app/clocksource.h"
-#include "app/namespaces.h"
-#include "app/options.h"
 #include "app/roles.h"
-#include "collect/collect.h"
-#include "collect/load.h"
 #include "collect/probe.h"
 #include "helper/calls.h"
 #include "helper/sandbox.h"
 #include "model/health.h"
-#include "proc/cgroup.h"
-#include "proc/hierarchy.h"
-#include "proc/memory.h"
-#include "proc/mounts.h"
 #include "proc/sched_ext.h"
-
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
 
 /* Needed to load, attach and read the programs; kept for CPUs that come online later. */
 static const struct {
@@ -67,7 +58,7 @@ static void read_line(const char *path, char *buf, size_t size)
 }
 
 /* The active mode of "none [integrity] confidentiality". */
-static void lockdown_mode(char *mode, size_t size)
+void check_lockdown(char *mode, size_t size)
 {
 	char line[128], *open;
 
@@ -79,6 +70,20 @@ static void lockdown_mode(char *mode, size_t size)
 	} else {
 		snprintf(mode, size, "none");
 	}
+}
+
+const char *check_needed(int i, const char **what, bool *held)
+{
+	if (i >= (int)NR_NEEDED)
+		return NULL;
+	*what = needed[i].what;
+	*held = has_cap(needed[i].cap);
+	return needed[i].name;
+}
+
+void check_paranoid(char *buf, size_t size)
+{
+	read_line("/proc/sys/kernel/perf_event_paranoid", buf, size);
 }
 
 /* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". */
@@ -101,7 +106,7 @@ static bool has_all_caps(void)
 	return true;
 }
 
-static int check_kernel(const struct utsname *uts)
+int check_kernel(const struct utsname *uts)
 {
 	const struct probe *probes;
 	bool old_storage = false;
@@ -166,7 +171,7 @@ int check_preconditions(void)
 }
 
 /* Measured once: a slow clock takes a while. */
-static const struct clocksource *kernel_clock(void)
+const struct clocksource *check_kernel_clock(void)
 {
 	static struct clocksource clock;
 
@@ -177,12 +182,12 @@ static const struct clocksource *kernel_clock(void)
 
 int check_clock(bool force)
 {
-	return clocksource_check(kernel_clock(), force);
+	return clocksource_check(check_kernel_clock(), force);
 }
 
 /* The BPF programs, their maps, and those of each CPU. */
 #define FILES_NEEDED 120
-#define FILES_NEEDED_CPU 4
+#define FILES_NEEDED_CPU 6
 
 int check_files(void)
 {
@@ -209,58 +214,8 @@ int check_drop_privileges(void)
 		       : 0;
 }
 
-static void print_hierarchies(void)
-{
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	struct cgroup_mounts m = { 0 };
-
-	if (f) {
-		cgroup_mounts_read(&m, f);
-		fclose(f);
-	}
-	for (size_t i = 0; i < m.nr; i++)
-		printf("%-18s %-4s %s\n", i ? "" : "cgroups",
-		       m.mounts[i].controllers ? m.mounts[i].controllers : "v2", m.mounts[i].path);
-	if (!m.nr)
-		printf("%-18s none mounted: all threads are shown in /\n", "cgroups");
-	cgroup_mounts_fini(&m);
-}
-
-static void print_probes(void)
-{
-	const struct probe *probes;
-	size_t nr;
-
-	if (probes_read(&probes, &nr)) {
-		printf("%-18s missing: %s\n", "BTF", BTF_PATH);
-		return;
-	}
-	printf("%-18s ok\n", "BTF");
-	for (size_t i = 0; i < nr; i++)
-		printf("%-18s %-4s %s%s%s\n", probes[i].name, probes[i].found ? "ok" : "off",
-		       probes[i].what, probes[i].found ? "" : ": no ",
-		       probes[i].found ? "" : probes[i].why);
-}
-
-/* Prints the kernel's reasons for a refusal. */
-static void print_refusal(const struct load_attempt *a, bool at_last)
-{
-	printf("%-18s %-4s %s%sthe kernel refuses %s: %s\n", "BPF programs", at_last ? "no" : "off",
-	       at_last ? "" : a->without, at_last ? "" : "; ", *a->refusal.what ? a->refusal.what : "them", strerror(-a->err));
-	for (int i = 0; i < a->refusal.nr_lines; i++)
-		printf("%-18s      %s\n", "", a->refusal.lines[i]);
-}
-
-static void print_report(const struct load_report *report, int err)
-{
-	for (int i = err ? report->refused - 1 : 0; i >= 0 && i < report->refused; i++)
-		print_refusal(&report->attempts[i], err);
-	if (!err)
-		printf("%-18s %-4s %s\n", "BPF programs", "ok", report->refused ? "the kernel takes the others" : "the kernel takes them");
-}
-
 /* Describes the scheduler. A BPF scheduler does not keep how long a thread had the CPU when it went to sleep. */
-static void scheduler_text(char *buf, size_t size)
+void check_scheduler(char *buf, size_t size)
 {
 	static const char *const unknown = "; sleeps from before the start count from when the thread got the CPU";
 	struct sched_ext s;
@@ -272,66 +227,6 @@ static void scheduler_text(char *buf, size_t size)
 		snprintf(buf, size, "the kernel's%s%s", s.ran ? "; BPF programs (sched_ext) were before" : "", s.ran ? unknown : "");
 }
 
-static int try_programs(const struct options *o)
-{
-	struct collect_options with = { .frequency = o->frequency, .wait_ns = o->wait_ns, .table_mib = o->table_mib,
-					.window_s = o->window_s, .window_bytes = o->window_bytes,
-					.max_cpu = o->max_cpu, .max_memory = o->max_memory };
-	struct cgroup_mounts mounts = { 0 };
-	struct load_report report = { 0 };
-	struct cgroups *cgroups = NULL;
-	int err = hierarchy_mounts(&mounts);
-
-	if (!err)
-		err = memory_check(&mounts);
-	if (!err) {
-		cgroups = hierarchy_open(&mounts, NULL, &with.shown_controller, &with.limits_controller);
-		err = cgroups ? 0 : -EIO;
-	}
-	if (!err) {
-		with.memory_spare = memory_spare(&mounts);
-		err = load_try(&with, &report);
-		print_report(&report, err);
-	}
-	if (err)
-		fail(err, EXIT_STATUS_RUNTIME, "cannot load BPF programs: %s", strerror(-err));
-	cgroups_free(cgroups);
-	cgroup_mounts_fini(&mounts);
-	return err;
-}
-
-enum exit_status check_print(const struct options *o)
-{
-	enum exit_status status = EXIT_STATUS_OK;
-	char mode[64], paranoid[64], clock[80], scheduler[200];
-	struct utsname uts;
-
-	uname(&uts);
-	lockdown_mode(mode, sizeof(mode));
-	read_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
-	printf("%-18s %s %s%s\n", "kernel", uts.release, uts.machine,
-	       strstr(uts.version, "PREEMPT_RT") ? " PREEMPT_RT" : "");
-	print_probes();
-	for (size_t i = 0; i < NR_NEEDED; i++)
-		printf("%-18s %-4s to %s\n", needed[i].name, has_cap(needed[i].cap) ? "held" : "no",
-		       needed[i].what);
-	printf("%-18s these two are all systop needs; all others are given up after start\n", "");
-	printf("%-18s %s%s\n", "lockdown", mode,
-	       strcmp(mode, "confidentiality") ? "" : ": no stacks, and names after a rename are not seen");
-	printf("%-18s %s\n", "perf_event_paranoid", *paranoid ? paranoid : "-");
-	clocksource_text(kernel_clock(), clock, sizeof(clock));
-	printf("%-18s %-4s %s\n", "clock", kernel_clock()->counter ? "ok" : "slow", clock);
-	scheduler_text(scheduler, sizeof(scheduler));
-	printf("%-18s %s\n", "scheduler", scheduler);
-	print_hierarchies();
-
-	if (check_kernel(&uts) || namespaces_check(NULL, 0) || check_preconditions() || check_clock(o->force) ||
-	    check_files() || try_programs(o))
-		status = failure_print(stdout);
-	printf("%-18s %s\n", "verdict", status ? "systop cannot run here" : "systop can run here");
-	return status;
-}
-
 void check_health(struct health *h)
 {
 	struct utsname uts;
@@ -339,14 +234,14 @@ void check_health(struct health *h)
 	uint64_t refused = calls_refused(call, sizeof(call));
 
 	uname(&uts);
-	lockdown_mode(mode, sizeof(mode));
+	check_lockdown(mode, sizeof(mode));
 	health_add(h, "Kernel", "release", HEALTH_FACT, "%s", uts.release);
 	health_add(h, "Kernel", "lockdown", strcmp(mode, "confidentiality") ? HEALTH_FACT : HEALTH_DEGRADED,
 		   "%s", mode);
-	clocksource_text(kernel_clock(), clock, sizeof(clock));
-	health_add(h, "Kernel", "clock", kernel_clock()->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", clock,
-		   kernel_clock()->counter ? "" : ": it slows down every switch");
-	scheduler_text(scheduler, sizeof(scheduler));
+	clocksource_text(check_kernel_clock(), clock, sizeof(clock));
+	health_add(h, "Kernel", "clock", check_kernel_clock()->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", clock,
+		   check_kernel_clock()->counter ? "" : ": it slows down every switch");
+	check_scheduler(scheduler, sizeof(scheduler));
 	health_add(h, "Kernel", "scheduler", HEALTH_FACT, "%s", scheduler);
 	for (size_t i = 0; i < NR_NEEDED; i++)
 		health_add(h, "Rights", needed[i].name,

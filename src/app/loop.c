@@ -21,9 +21,10 @@ struct loop {
 	const struct loop_options *o;
 	const struct loop_ops *ops;
 	void *arg;
-	int epoll_fd, signal_fd, tick_fd, harvest_fd;
+	int epoll_fd, signal_fd, tick_fd, harvest_fd, end_fd; /* end_fd: -1: none */
 	int *signal, *status;
 	bool child_ended, sending;
+	uint64_t interval_ns; /* of tick_fd */
 };
 
 static sigset_t loop_signals(void)
@@ -61,15 +62,21 @@ void loop_suspend(const struct loop_ops *ops, void *arg)
 		ops->resume(arg);
 }
 
-static int timer_new(uint64_t first_ns, uint64_t ns)
+static int timer_set(int fd, uint64_t first_ns, uint64_t ns)
 {
 	struct itimerspec its = {
 		.it_value = { first_ns / 1000000000, first_ns % 1000000000 },
 		.it_interval = { ns / 1000000000, ns % 1000000000 },
 	};
+
+	return timerfd_settime(fd, 0, &its, NULL);
+}
+
+static int timer_new(uint64_t first_ns, uint64_t ns)
+{
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
-	if (fd >= 0 && timerfd_settime(fd, 0, &its, NULL)) {
+	if (fd >= 0 && timer_set(fd, first_ns, ns)) {
 		close(fd);
 		return -1;
 	}
@@ -94,11 +101,14 @@ static int loop_open(struct loop *l)
 	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->tick_fd = timer_new(l->o->first_ns, l->o->interval_ns);
 	l->harvest_fd = timer_new(HARVEST_NS, HARVEST_NS);
+	l->end_fd = l->o->duration_ns ? timer_new(l->o->duration_ns, 0) : -1;
 	err = loop_watch(l, l->signal_fd);
 	if (!err)
 		err = loop_watch(l, l->tick_fd);
 	if (!err)
 		err = loop_watch(l, l->harvest_fd);
+	if (!err && l->o->duration_ns)
+		err = loop_watch(l, l->end_fd);
 	if (!err && l->o->terminal_fd >= 0)
 		err = loop_watch(l, l->o->terminal_fd);
 	for (int i = 0; !err && i < LOOP_WORK_FDS; i++)
@@ -109,7 +119,7 @@ static int loop_open(struct loop *l)
 
 static void loop_close(struct loop *l)
 {
-	const int fds[] = { l->epoll_fd, l->signal_fd, l->tick_fd, l->harvest_fd };
+	const int fds[] = { l->epoll_fd, l->signal_fd, l->tick_fd, l->harvest_fd, l->end_fd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
@@ -199,6 +209,14 @@ static bool is_work(const struct loop *l, int fd)
 	return false;
 }
 
+/* The duration is over. */
+static enum loop_verdict loop_ends(struct loop *l)
+{
+	enum loop_verdict verdict = l->ops->last ? l->ops->last(l->arg) : LOOP_GO_ON;
+
+	return verdict == LOOP_GO_ON ? LOOP_STOP : verdict;
+}
+
 static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev)
 {
 	int fd = ev->data.fd;
@@ -209,6 +227,8 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 		return timer_fired(fd) ? l->ops->harvest(l->arg) : LOOP_GO_ON;
 	if (fd == l->tick_fd)
 		return timer_fired(fd) ? l->ops->tick(l->arg) : LOOP_GO_ON;
+	if (fd == l->end_fd)
+		return loop_ends(l);
 	if (is_work(l, fd))
 		return l->ops->work(l->arg);
 	if (l->o->terminal_fd >= 0 && ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
@@ -218,6 +238,17 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 	if (fd == l->o->output_fd)
 		return l->ops->send(l->arg);
 	return l->ops->input(l->arg);
+}
+
+/* The interval may have changed: the next tick is one from now. */
+static void loop_pace(struct loop *l)
+{
+	uint64_t ns = l->ops->interval ? l->ops->interval(l->arg) : l->interval_ns;
+
+	if (ns == l->interval_ns)
+		return;
+	l->interval_ns = ns;
+	timer_set(l->tick_fd, ns, ns);
 }
 
 static bool loop_unfinished(const struct loop *l)
@@ -257,6 +288,7 @@ static enum loop_verdict loop_once(struct loop *l)
 			verdict = LOOP_STOP;
 	}
 	loop_watch_output(l);
+	loop_pace(l);
 	turns_end();
 	return verdict;
 }
@@ -264,7 +296,8 @@ static enum loop_verdict loop_once(struct loop *l)
 enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
 			   int *signal, int *status)
 {
-	struct loop l = { o, ops, arg, -1, -1, -1, -1, signal, status, false, false };
+	struct loop l = { .o = o, .ops = ops, .arg = arg, .epoll_fd = -1, .signal_fd = -1, .tick_fd = -1, .harvest_fd = -1,
+			  .end_fd = -1, .interval_ns = o->interval_ns, .signal = signal, .status = status };
 	enum loop_verdict verdict = LOOP_GO_ON;
 	int err = loop_open(&l);
 

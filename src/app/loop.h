@@ -8,7 +8,7 @@
 
 /*
  * The main loop: one thread, epoll over a timer for refreshes, one for harvests, signals and the terminal. It knows no
- * collector and no screen; main.c connects them.
+ * collector and no screen; run.c connects them.
  */
 
 enum loop_verdict {
@@ -19,6 +19,7 @@ enum loop_verdict {
 
 struct loop_ops {
 	enum loop_verdict (*tick)(void *arg);    /* an interval ended */
+	enum loop_verdict (*last)(void *arg);    /* duration_ns have passed; may be NULL */
 	enum loop_verdict (*harvest)(void *arg); /* four times a second */
 	enum loop_verdict (*input)(void *arg);   /* the terminal is readable; may be NULL */
 	enum loop_verdict (*work)(void *arg);    /* one of work_fds is readable */
@@ -26,17 +27,19 @@ struct loop_ops {
 	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
 	void (*save)(void *arg);                 /* SIGUSR1 */
+	uint64_t (*interval)(void *arg);         /* ns between ticks from now on; may be NULL: it does not change */
 	bool (*unsent)(void *arg);               /* whether output waits for its reader */
 	enum loop_verdict (*send)(void *arg);    /* which accepts more of it now */
 	bool (*unfinished)(void *arg);           /* whether a turn ended before its output was complete */
 	enum loop_verdict (*go_on)(void *arg);   /* the next turns continue it; both may be NULL */
 };
 
-#define LOOP_WORK_FDS 3
+#define LOOP_WORK_FDS 5
 
 struct loop_options {
 	uint64_t first_ns;    /* time to the first tick, */
 	uint64_t interval_ns; /* and between ticks */
+	uint64_t duration_ns; /* the loop ends after it; 0: it does not end by itself */
 	int terminal_fd;  /* -1: none; its end stops the loop */
 	int work_fds[LOOP_WORK_FDS]; /* -1: none */
 	int output_fd;    /* where unsent output goes */

@@ -17,7 +17,8 @@ enum output {
 	OUTPUT_SCREEN,
 	OUTPUT_EXPORT,        /* -b, --json, -w, ...: by an exporter */
 	OUTPUT_SCHEMA,        /* --schema and others: print and exit */
-	OUTPUT_CHECK,
+	OUTPUT_CHECK,         /* as JSON with exporter set */
+	OUTPUT_CHECK_SCHEMA,
 	OUTPUT_LIST_CGROUPS,
 	OUTPUT_SORT_HELP,
 	OUTPUT_CONFIG,
@@ -38,7 +39,7 @@ struct options {
 	int file_fd;             /* descriptor, if that is the path of one; -1: no */
 	uint64_t interval_ns;
 	uint64_t iterations;     /* 0: until stopped */
-	uint64_t duration_ns;    /* of -w; 0: until stopped */
+	uint64_t duration_ns;    /* after which systop ends; 0: until stopped */
 	struct schedule at;      /* start time */
 	const char *save_path;   /* -o: where w saves; NULL: a generated name in this directory */
 	int save_fd;             /* its descriptor, likewise */
@@ -46,7 +47,10 @@ struct options {
 	bool verbose;            /* -v */
 	enum metric_id sort;
 	bool all;
-	int frequency;           /* samples per second on each CPU */
+	const char *numbers;     /* the first of [INTERVAL [COUNT]], which are refreshes' only; NULL: none, */
+	int nr_numbers;
+	bool check;              /* --check */
+	int frequency;           /* samples per second on each CPU, 0: none */
 	int table_mib;           /* memory for the unwinder's tables */
 	unsigned int window_s;   /* length of the recorder's window in seconds, 0: off, */
 	uint64_t window_bytes;   /* and its size in bytes; 0: chosen by systop */
@@ -55,6 +59,8 @@ struct options {
 	uint64_t wait_ns;        /* shortest wait whose blocking thread is recorded */
 	bool self, all_cpus;     /* also sampled */
 	bool cpu_clock;          /* samples by the CPU's clock instead of its cycles */
+	bool redact;             /* exports have hashes in place of names */
+	bool args;               /* traces have the arguments of processes */
 	bool force;              /* accept any clock of the kernel */
 	const char *filter;      /* --filter, checked; NULL: none */
 	const char *trigger;     /* --on, checked; NULL: none */
@@ -66,6 +72,8 @@ struct options {
 	size_t nr_cgroups, cgroups_room;
 	pid_t *pids;             /* -p, as given */
 	size_t nr_pids, pids_room;
+	pid_t *tids;             /* -t, as given */
+	size_t nr_tids, tids_room;
 	const char **users;      /* -u, as given */
 	size_t nr_users, users_room;
 	char *symbol_dirs[SYMBOL_DIRS_MAX]; /* --symbol-dir, absolute */

@@ -11,6 +11,7 @@
 #include "app/options.h"
 #include "collect/load.h"
 #include "export/json/json.h"
+#include "export/json/json_check.h"
 #include "model/metric.h"
 #include "proc/hierarchy.h"
 #include "proc/mounts.h"
@@ -55,6 +56,8 @@ int print_asked(const struct options *o, const struct settings *s)
 		return completions_print(stdout, o->shell) ? EXIT_STATUS_USAGE : EXIT_STATUS_OK;
 	case OUTPUT_SCHEMA:
 		return json_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
+	case OUTPUT_CHECK_SCHEMA:
+		return json_check_schema(stdout) ? EXIT_STATUS_RUNTIME : EXIT_STATUS_OK;
 	case OUTPUT_CHECK:
 		return check_print(o);
 	case OUTPUT_LIST_CGROUPS:

@@ -3,6 +3,7 @@
 
 #include "app/config_write.h"
 #include "app/log.h"
+#include "collect/commands.h"
 #include "collect/peek.h"
 #include "helper/proto.h"
 #include "save/process_info.h"
@@ -33,7 +34,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	/* Opens files of processes with these rights only: to follow /proc/PID/map_files. */
 	[PROCESS_OPEN] = {
 		.name = "systop-open",
-		.what = "opens the files of processes",
+		.what = "opens the files of processes, and those of container runtimes",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE },
 		.nr_caps = 3,
@@ -43,7 +44,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_SYMBOLS] = {
 		.name = "systop-symbols",
-		.what = "reads symbols and unwind tables",
+		.what = "reads symbols, unwind tables and names of containers",
 		.user = USER_NOBODY,
 		.calls = CALLS_PARSE,
 		.files = 256,
@@ -59,6 +60,16 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.files = 16,
 		.run = peek_run,
 	},
+	[PROCESS_COMMANDS] = {
+		.name = "systop-commands",
+		.what = "reads command lines",
+		.user = USER_NOBODY,
+		.caps = { CAP_SYS_PTRACE },
+		.nr_caps = 1,
+		.calls = CALLS_OPEN,
+		.files = 16,
+		.run = commands_run,
+	},
 	[PROCESS_WRITE] = {
 		.name = "systop-write",
 		.what = "writes traces, and other files",
@@ -70,7 +81,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_INFO] = {
 		.name = "systop-who",
-		.what = "reads command lines",
+		.what = "reads what else a trace says of processes",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
 		.nr_caps = 2,

@@ -22,6 +22,7 @@
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
+#include "owner/containers.h"
 #include "proc/user.h"
 #include "query/recorded.h"
 #include "record/rings.h"
@@ -76,6 +77,7 @@ static void health(void *arg, struct health *h)
 	else
 		health_add(h, "Helpers", "starter", HEALTH_ON, "starts the others");
 	names_health(from->names, h);
+	containers_health(from->containers, h);
 	collect_health_loss(from->collect, h);
 	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds; %.1f ms without waits for a CPU",
 		   turns.longest_ns / 1e6, turns.work_ns / 1e6);
@@ -143,7 +145,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 static int export_samples(const struct exporter *as, struct services *from, const struct sample_set *set, FILE *to)
 {
 	struct export e = { .host = from->host->name, .kernel = from->host->kernel, .scope = from->host->scope,
-			    .source = &from->host->source };
+			    .source = &from->host->source, .redact = from->redact };
 	int err = as->begin(&e), ended;
 
 	if (err)
@@ -311,6 +313,11 @@ static void want_sleepers(void *arg)
 	collect_sleepers(((struct services *)arg)->collect);
 }
 
+static void want_commands(void *arg, const pid_t *tgids, size_t nr)
+{
+	collect_commands_want(((struct services *)arg)->collect, tgids, nr);
+}
+
 static int frequency(void *arg, int hz)
 {
 	return collect_frequency(((struct services *)arg)->collect, hz);
@@ -334,6 +341,7 @@ void services_init(struct host *h, struct services *from)
 	};
 	h->arg = from;
 	h->want_sleepers = want_sleepers;
+	h->want_commands = want_commands;
 	h->frequency = frequency;
 	h->user_name = user_name;
 	h->user_find = user_lookup;

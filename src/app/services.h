@@ -6,10 +6,12 @@
 #include "proc/topology.h"
 
 struct collect;
+struct containers;
 struct host;
 struct names;
 struct sink;
 struct tick;
+struct redact;
 struct save;
 
 /* The parts that answer the screen. */
@@ -17,12 +19,14 @@ struct services {
 	struct collect *collect;
 	struct model *model;
 	struct names *names;
+	struct containers *containers;
 	struct save *save;
 	const char *save_path; /* destination; NULL: a generated name */
 	int save_fd;           /* -1: none */
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;
+	const struct redact *redact; /* for exports; NULL: names as they are */
 	const struct host *host; /* which provides all of this */
 };
 

@@ -20,6 +20,7 @@
 #include "collect/words.h"
 #include "helper/helper.h"
 #include "model/model.h"
+#include "owner/containers.h"
 #include "proc/cgroup.h"
 #include "proc/hierarchy.h"
 #include "proc/memory.h"
@@ -61,8 +62,10 @@ static int start_names(struct systop *s)
 	};
 
 	s->names = names_new(&o);
-	s->sources = (struct services){ s->collect, s->model, s->names, NULL, s->options.save_path, s->options.save_fd,
+	s->sources = (struct services){ s->collect, s->model, s->names, s->containers, NULL, s->options.save_path, s->options.save_fd,
 				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
+	if (s->options.redact)
+		s->sources.redact = &s->redact;
 	services_init(&s->host, &s->sources);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
@@ -77,9 +80,12 @@ static int start_save(struct systop *s)
 		.source = &s->host.source,
 		.uname = &s->uts,
 		.scope = s->target.text,
-		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_users || s->options.command,
+		.scoped = s->options.nr_cgroups || s->options.nr_pids || s->options.nr_tids ||
+			  s->options.nr_users || s->options.command,
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
+		.redact = s->sources.redact,
+		.arguments = s->options.args,
 		.window_s = s->options.window_s,
 		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
 			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
@@ -157,6 +163,8 @@ int start(struct systop *s)
 	int err;
 
 	err = start_log(&s->options);
+	if (!err && s->options.redact && redact_init(&s->redact))
+		err = fail(-EIO, EXIT_STATUS_RUNTIME, "no random numbers for --redact");
 	if (next(err, "check the namespaces"))
 		err = namespaces_check(s->options.pids, s->options.nr_pids);
 	if (next(err, "check rights, the kernel and its types"))
@@ -182,8 +190,12 @@ int start(struct systop *s)
 		err = hierarchy_mounts(&s->mounts);
 	if (next(err, "check the limit of memory"))
 		err = memory_check(&s->mounts);
+	if (!err) {
+		s->containers = containers_new(PROCESS_OPEN, PROCESS_SYMBOLS);
+		err = s->containers ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
+	}
 	if (next(err, "find what is asked for"))
-		err = target_resolve(&s->target, &s->options, &s->mounts);
+		err = target_resolve(&s->target, &s->options, &s->mounts, s->containers);
 	if (next(err, "read the cgroups")) {
 		warn_of_cgroups(s);
 		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller, &limits);
@@ -205,6 +217,7 @@ int start(struct systop *s)
 			.cpu_clock = s->options.cpu_clock,
 			.starter = helper_starter(),
 			.peek_role = PROCESS_PEEK,
+			.commands_role = PROCESS_COMMANDS,
 			.table_mib = s->options.table_mib,
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,
@@ -245,6 +258,7 @@ void stop(struct systop *s)
 	if (s->content)
 		fclose(s->content);
 	names_free(s->names);
+	containers_free(s->containers);
 	helper_stop();
 	collect_free(s->collect);
 	model_free(s->model);

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include "app/belongs.h"
 #include "app/command.h"
 #include "app/options.h"
 #include "app/services.h"
 #include "app/target.h"
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "proc/mounts.h"
 #include "save/capture_plan.h"
 #include "tui/input/settings.h"
@@ -20,6 +22,7 @@
 
 struct cgroups;
 struct collect;
+struct containers;
 struct filter;
 struct model;
 struct names;
@@ -38,6 +41,8 @@ struct systop {
 	struct filter *when;   /* of --on */
 	struct collect *collect;
 	struct names *names;
+	struct containers *containers;
+	struct belongs belongs;
 	struct save *save;
 	struct save *file;     /* writes the refreshes of an exporter to options.file */
 	FILE *content;         /* contents being built; NULL: none */
@@ -45,6 +50,7 @@ struct systop {
 	struct sink output; /* to standard output: the screen, or refreshes */
 	bool unfinished;    /* the refresh being written to it is incomplete */
 	struct host host;
+	struct redact redact;  /* random key of --redact */
 	struct export export;  /* of the output that replaces the screen */
 	struct services sources;
 	struct settings settings;
@@ -56,6 +62,7 @@ struct systop {
 	struct capture_plan plan; /* of -w */
 	bool gone; /* the processes of -p have ended */
 	uint64_t ticks;
+	uint64_t tick_ns; /* when the last one began, CLOCK_MONOTONIC */
 };
 
 /* start_helpers - call it before opening anything that helpers do not need.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,11 @@
 #include "app/options.h"
 #include "collect/collect.h"
 #include "model/tick.h"
+#include "owner/containers.h"
 #include "proc/pid.h"
 #include "proc/scope.h"
 #include "proc/user.h"
+#include "util/clock.h"
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -30,6 +33,8 @@ static int describe(struct target *t, const struct options *o)
 		fprintf(f, "%s%s", i ? "," : " cgroup ", o->cgroups[i]);
 	for (size_t i = 0; i < o->nr_pids; i++)
 		fprintf(f, "%s%d", i ? "," : " pid ", o->pids[i]);
+	for (size_t i = 0; i < o->nr_tids; i++)
+		fprintf(f, "%s%d", i ? "," : " thread ", o->tids[i]);
 	for (size_t i = 0; i < o->nr_users; i++)
 		fprintf(f, "%s%s", i ? "," : " user ", o->users[i]);
 	if (o->command)
@@ -43,17 +48,36 @@ static int describe(struct target *t, const struct options *o)
 	return 0;
 }
 
-int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts)
+/* Time for the names of all containers and pods of the host. */
+#define NAMES_NS 2000000000ULL
+
+struct namer {
+	struct containers *containers;
+	uint64_t until; /* CLOCK_MONOTONIC ns, for all hierarchies together */
+};
+
+static void name_cgroups(void *arg, struct cgroup *const *list, size_t nr)
 {
+	const struct namer *n = arg;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	containers_wait(n->containers, list, nr, now < n->until ? n->until - now : 0);
+}
+
+int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
+		   struct containers *containers)
+{
+	struct namer namer = { containers, clock_ns(CLOCK_MONOTONIC) + NAMES_NS };
+
 	if (o->nr_cgroups) {
-		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups);
+		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups, name_cgroups, &namer);
 		if (!t->cgroups)
 			return -ENOENT;
 	}
 	t->pids = calloc(o->nr_pids + 1, sizeof(*t->pids));
-	t->pidfds = calloc(o->nr_pids + 1, sizeof(*t->pidfds));
+	t->watched = calloc(o->nr_pids + o->nr_tids + 1, sizeof(*t->watched));
 	t->uids = calloc(o->nr_users + 1, sizeof(*t->uids));
-	if (!t->pids || !t->pidfds || !t->uids || describe(t, o))
+	if (!t->pids || !t->watched || !t->uids || describe(t, o))
 		return fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 	for (size_t i = 0; i < o->nr_pids; i++) {
 		pid_t pid = pid_process(o->pids[i], t->last, sizeof(t->last));
@@ -61,7 +85,15 @@ int target_resolve(struct target *t, const struct options *o, const struct cgrou
 		if (pid < 0)
 			return pid;
 		t->pids[t->nr_pids++] = pid;
-		t->pidfds[t->nr_pidfds++] = syscall(SYS_pidfd_open, pid, 0);
+		t->watched[t->nr_watched++] = (struct watched){ 0, syscall(SYS_pidfd_open, pid, 0) };
+	}
+	t->tids = o->tids;
+	for (; t->nr_tids < o->nr_tids; t->nr_tids++) {
+		int err = pid_thread(t->tids[t->nr_tids], t->last, sizeof(t->last));
+
+		if (err)
+			return err;
+		t->watched[t->nr_watched++] = (struct watched){ t->tids[t->nr_tids], -1 };
 	}
 	for (; t->nr_uids < o->nr_users; t->nr_uids++) {
 		int err = user_find(o->users[t->nr_uids], &t->uids[t->nr_uids]);
@@ -97,6 +129,8 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 
 	o.pids = t->pids;
 	o.nr_pids = t->nr_pids;
+	o.tids = t->tids;
+	o.nr_tids = t->nr_tids;
 	o.uids = t->uids;
 	o.nr_uids = t->nr_uids;
 
@@ -125,15 +159,21 @@ void target_refresh(struct target *t, struct collect *collect)
 	free(list);
 }
 
+/* A question about a thread that needs no right shows whether there is one: pidfds of threads are newer than systop's
+ * kernels. */
+static bool has_ended(const struct watched *w)
+{
+	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
+
+	return w->tid ? sched_getscheduler(w->tid) < 0 && errno == ESRCH : poll(&p, 1, 0) > 0;
+}
+
 bool target_ended(const struct target *t)
 {
-	for (size_t i = 0; i < t->nr_pidfds; i++) {
-		struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
-
-		if (poll(&p, 1, 0) <= 0)
+	for (size_t i = 0; i < t->nr_watched; i++)
+		if (!has_ended(&t->watched[i]))
 			return false;
-	}
-	return t->nr_pidfds;
+	return t->nr_watched;
 }
 
 bool target_gone(const struct target *t, const struct tick *tick)
@@ -149,10 +189,10 @@ bool target_gone(const struct target *t, const struct tick *tick)
 void target_fini(struct target *t)
 {
 	cgroup_scope_free(t->cgroups);
-	for (size_t i = 0; i < t->nr_pidfds; i++)
-		if (t->pidfds[i] >= 0)
-			close(t->pidfds[i]);
+	for (size_t i = 0; i < t->nr_watched; i++)
+		if (t->watched[i].pidfd >= 0)
+			close(t->watched[i].pidfd);
 	free(t->pids);
-	free(t->pidfds);
+	free(t->watched);
 	free(t->uids);
 }

@@ -11,24 +11,34 @@ struct cgroup_scope;
 struct cgroups;
 struct collect;
 struct collect_options;
+struct containers;
 struct model;
 struct options;
 struct tick;
 
-/* What systop observes: -c, -p, -u and the command. Initialise with zeroes. */
+/* A process or a thread to watch the end of. */
+struct watched {
+	pid_t tid;  /* 0: a process */
+	int pidfd;  /* of a process: readable when it has ended; -1: not supported */
+};
+
+/* What systop observes: -c, -p, -t, -u and the command. Initialise with zeroes. */
 struct target {
 	struct cgroup_scope *cgroups; /* NULL: no -c */
 	pid_t *pids;                  /* processes of -p, and the command's */
-	int *pidfds;                  /* of -p: readable when the process has ended; -1: not supported */
-	size_t nr_pids, nr_pidfds;
+	const pid_t *tids;            /* threads of -t: borrowed from the options */
+	struct watched *watched;      /* of -p and -t */
+	size_t nr_pids, nr_tids, nr_watched;
 	uid_t *uids;
 	size_t nr_uids;
 	char text[256];               /* "all", or "cgroup /a pid 12,13 user www-data"; safe */
-	char last[128];               /* "sleep 4711", the last process of -p; safe */
+	char last[128];               /* "sleep 4711", the last process of -p, or thread of -t; safe */
 };
 
-/* target_resolve - resolves all of it. @mounts: borrowed. 0, or -errno after fail(). */
-int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts);
+/* target_resolve - resolves all of it; waits a little for names of containers and pods, if one may be meant. @mounts:
+ * borrowed. 0, or -errno after fail(). */
+int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
+		   struct containers *containers);
 
 /* target_add - adds a process: the command. */
 void target_add(struct target *t, pid_t pid);
@@ -40,10 +50,10 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 /* target_refresh - call it once per tick: resolves the globs of -c again. */
 void target_refresh(struct target *t, struct collect *collect);
 
-/* target_ended - whether -p was given and its processes have ended. */
+/* target_ended - whether -p or -t was given, and its processes and threads have ended. */
 bool target_ended(const struct target *t);
 
-/* target_gone - whether -p was given and its processes and all that they forked are gone. */
+/* target_gone - the same, with all that the processes forked. */
 bool target_gone(const struct target *t, const struct tick *tick);
 
 void target_fini(struct target *t);

@@ -7,6 +7,7 @@
 
 #include "collect/blocked.h"
 #include "collect/collect_internal.h"
+#include "collect/commands.h"
 #include "collect/files.h"
 #include "collect/irqs.h"
 #include "collect/samplers.h"
@@ -85,6 +86,22 @@ void collect_blocked_work(struct collect *c)
 uint32_t collect_blocked(const struct collect *c)
 {
 	return blocked_pending(c->blocked);
+}
+
+void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		commands_want(c->commands, tgids[i]);
+}
+
+int collect_commands_fd(const struct collect *c)
+{
+	return commands_fd(c->commands);
+}
+
+bool collect_commands_work(struct collect *c)
+{
+	return commands_work(c->commands);
 }
 
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])

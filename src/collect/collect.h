@@ -30,14 +30,17 @@ struct collect_options {
 	size_t nr_cgroups;
 	const pid_t *pids;            /* narrow to these processes and what they fork from now on */
 	size_t nr_pids;
+	const pid_t *tids;            /* and to these threads */
+	size_t nr_tids;
 	const uid_t *uids;            /* narrow to these users */
 	size_t nr_uids;
-	int frequency;                /* samples per second on each CPU */
+	int frequency;                /* samples per second on each CPU, 0: none */
 	bool all_cpus;                /* also on isolated CPUs, */
 	bool cpu_clock;               /* by the CPUs' clocks instead of their cycles */
 	bool self;                    /* also samples systop itself: */
 	pid_t starter;                /* this process and its children */
 	int peek_role;                /* helper that reads the stacks of blocked threads */
+	int commands_role;            /* helper that reads command lines */
 	int table_mib;                /* memory for the unwinder's tables */
 	unsigned int window_s;        /* seconds kept by the recorder, 0: none, */
 	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
@@ -96,6 +99,13 @@ void collect_sleepers(struct collect *c);
 int collect_blocked_fd(const struct collect *c);
 void collect_blocked_work(struct collect *c);
 uint32_t collect_blocked(const struct collect *c);
+
+/* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds
+ * are. collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
+ * regardless. It returns true if command lines have changed. */
+void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
+int collect_commands_fd(const struct collect *c);
+bool collect_commands_work(struct collect *c);
 
 /* collect_thread_name - the name of a live thread, in scope or not; raw bytes. False: no such thread. O(threads). */
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);

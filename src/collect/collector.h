@@ -27,6 +27,7 @@ struct values;
 #define COLLECTORS(_)                                                                                                           \
 	_(areas,    areas)                                                                                                      \
 	_(sched,    slots)                                                                                                      \
+	_(usage,    usages)                                                                                                     \
 	_(recorder, rings)                                                                                                      \
 	_(scope,    scope)                                                                                                      \
 	_(names,    cgroup_names)                                                                                               \
@@ -35,11 +36,13 @@ struct values;
 	_(cpus,     cpus)                                                                                                       \
 	_(samplers, samplers)                                                                                                   \
 	_(faults,   samplers)                                                                                                   \
+	_(minors,   samplers)                                                                                                   \
 	_(stacks,   stacks)                                                                                                     \
 	_(tables,   unwind_tables)                                                                                              \
 	_(files,    files)                                                                                                      \
 	_(waits,    waits)                                                                                                      \
 	_(blocked,  blocked)                                                                                                    \
+	_(commands, commands)                                                                                                   \
 	_(limits,   limits)                                                                                                     \
 	_(pressure, pressure_reader)
 

@@ -23,6 +23,7 @@
 #include "collect/slots.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
+#include "proc/host.h"
 #include "proc/pressure.h"
 #include "proc/sched_ext.h"
 #include "record/rings.h"
@@ -328,7 +329,7 @@ static void scope_configure(struct systop *skel, struct load *l)
 	const struct collect_options *o = l->options;
 
 	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
-				    (o->nr_pids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
+				    (o->nr_pids || o->nr_tids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
 	for (size_t i = 0; i < o->nr_cgroups; i++)
 		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
 }
@@ -459,7 +460,7 @@ const struct collector collector_limits = {
 	.close = limits_close,
 };
 
-/* --- Pressure of the host */
+/* --- Pressure, memory and load of the host */
 
 static int pressure_open(struct collect *c)
 {
@@ -478,10 +479,13 @@ static int pressure_ready(struct collect *c)
 static int pressure_tick(struct collect *c, uint64_t now)
 {
 	struct pressure grown[PRESSURE_COUNT];
+	struct host_state host;
 
 	(void)now;
 	pressure_read(c->pressure, grown);
 	model_pressure(c->model, grown);
+	host_read("/proc", &host);
+	model_host(c->model, &host);
 	return 0;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The row of page faults: stacks of the major ones. How many there were is in the slots, see SLOT_COUNTS. */
+/* The rows of page faults: stacks of major ones, and of some minor ones. How many there were is in the slots, see
+ * SLOT_COUNTS. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "collect/collect_internal.h"
 #include "collect/collectors.h"
@@ -11,10 +14,12 @@
 
 #include "systop.skel.h"
 
+/* --- Major ones: each */
+
 static int faults_attach(struct collect *c)
 {
 	c->faults = samplers_count(c->skel->progs.sample, c->online, PERF_COUNT_SW_PAGE_FAULTS_MAJ,
-				   STACK_COUNTED + COUNT_major_faults, c->options->all_cpus);
+				   STACK_COUNTED + COUNT_major_faults, 1, c->options->all_cpus);
 	return c->faults ? 0 : -ENOMEM;
 }
 
@@ -40,4 +45,49 @@ const struct collector collector_faults = {
 	.follow = faults_follow,
 	.health = faults_health,
 	.close = faults_close,
+};
+
+/* --- Minor ones: one random one in about FAULT_PERIOD * FAULT_POINTS, the programs' part of which is in sample.bpf.c. */
+
+/*
+ * The event comes each so many faults. It changes four times a second where there are faults, and counting begins anew
+ * then: a loop that touches as many pages again and again, or a multiple, is met elsewhere each time.
+ */
+static const uint64_t periods[] = { 29, 31, 37, 41 };
+
+static int minors_attach(struct collect *c)
+{
+	c->minors = samplers_count(c->skel->progs.sample, c->online, PERF_COUNT_SW_PAGE_FAULTS_MIN,
+				   STACK_COUNTED + COUNT_minor_faults, FAULT_PERIOD, c->options->all_cpus);
+	return c->minors ? 0 : -ENOMEM;
+}
+
+static int minors_follow(struct collect *c, bool changed)
+{
+	samplers_follow(c->minors, changed);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		samplers_period(c->minors, cpu, periods[random() % (sizeof(periods) / sizeof(periods[0]))],
+				c->cpus_memory[cpu].fault_points, FAULT_POINTS);
+	return 0;
+}
+
+static void minors_health(const struct collect *c, struct health *h)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "stacks of one in %d minor page faults", FAULT_PERIOD * FAULT_POINTS);
+	samplers_count_health(c->minors, "page-faults-min", what, h);
+}
+
+static void minors_close(struct collect *c)
+{
+	samplers_free(c->minors);
+}
+
+const struct collector collector_minors = {
+	.name = "minor page faults",
+	.attach = minors_attach,
+	.follow = minors_follow,
+	.health = minors_health,
+	.close = minors_close,
 };

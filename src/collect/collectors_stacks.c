@@ -70,7 +70,8 @@ static int samplers_row_follow(struct collect *c, bool changed)
 
 static void set_samples(struct collect *c)
 {
-	samplers_set_frequency(c->samplers, collect_samples(c));
+	if (c->frequency)
+		samplers_set_frequency(c->samplers, collect_samples(c));
 }
 
 static void samplers_shed(struct collect *c, bool shed)

@@ -39,6 +39,9 @@ void limits_first(struct limits *l)
 		cgroups_limit(with, list[i], &limit);
 }
 
+/* Time for reading what cgroups are charged for: of 50 at each tick, of more in turns. */
+#define CHARGE_NS 1000000
+
 /* Reads the cgroups of a hierarchy; if it is not the shown one, only those that a limit applies to. */
 static int tick_cgroups(struct limits *l, struct cgroups *of)
 {
@@ -53,18 +56,23 @@ static int tick_cgroups(struct limits *l, struct cgroups *of)
 	}
 	for (size_t i = 0; !err && i < nr; i++) {
 		struct cgroup_limit limit;
+		struct levels levels;
 
 		if (list[i]->aside && !cgroups_below_limit(list[i]))
 			continue;
 		cgroups_limit(of, list[i], &limit);
-		err = model_cgroup(l->model, list[i], &limit);
+		cgroups_charges(list[i], &levels);
+		err = model_cgroup(l->model, list[i], &limit, &levels);
 	}
 	return err;
 }
 
 int limits_tick(struct limits *l)
 {
-	int err = tick_cgroups(l, l->shown);
+	int err;
+
+	cgroups_charge(l->shown, CHARGE_NS);
+	err = tick_cgroups(l, l->shown);
 
 	return !err && l->of ? tick_cgroups(l, l->of) : err;
 }

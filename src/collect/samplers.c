@@ -22,6 +22,7 @@ struct sampler {
 	int fd;
 	bool wanted;
 	bool tickless;
+	uint32_t events; /* see samplers_period() */
 };
 
 struct samplers {
@@ -30,8 +31,9 @@ struct samplers {
 	long rate; /* the kernel's limit, at the start */
 	const struct online *online;
 	bool all, hardware;
-	bool counts;     /* every event of a kind, */
-	uint64_t event;  /* PERF_COUNT_SW_*, else a time */
+	bool counts;     /* events of a kind, */
+	uint64_t event;  /* PERF_COUNT_SW_*, else a time; */
+	uint64_t period; /* one in this many */
 	uint64_t kind;   /* enum stack_kind */
 	struct sampler *cpus;
 };
@@ -56,7 +58,7 @@ static int sampler_open(const struct samplers *s, int cpu)
 		.type = s->hardware ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
 		.config = s->counts ? s->event : s->hardware ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
 		.freq = !s->counts,
-		.sample_freq = s->counts ? 1 : s->frequency, /* or the period */
+		.sample_freq = s->counts ? s->period : (uint64_t)s->frequency, /* or the period */
 	};
 
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -115,7 +117,7 @@ bool samplers_tickless(const struct samplers *s, int cpu)
 static void choose(struct samplers *s)
 {
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
-		s->cpus[cpu].wanted = online_is(s->online, cpu);
+		s->cpus[cpu].wanted = online_is(s->online, cpu) && (s->counts || s->frequency);
 	if (s->all)
 		return;
 	leave_out(s, "isolated");
@@ -187,7 +189,7 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 }
 
 struct samplers *samplers_count(struct bpf_program *prog, const struct online *online, uint64_t event, uint64_t kind,
-				bool all)
+				uint64_t period, bool all)
 {
 	struct samplers *s = new_samplers(prog, online, all);
 
@@ -196,6 +198,7 @@ struct samplers *samplers_count(struct bpf_program *prog, const struct online *o
 	s->counts = true;
 	s->event = event;
 	s->kind = kind;
+	s->period = period;
 	samplers_follow(s, true);
 	return s;
 }
@@ -210,15 +213,32 @@ void samplers_free(struct samplers *s)
 	free(s);
 }
 
+static void set_period(const struct sampler *one, unsigned long long value)
+{
+	if (one->link)
+		ioctl(one->fd, PERF_EVENT_IOC_PERIOD, &value);
+}
+
 void samplers_set_frequency(struct samplers *s, int frequency)
 {
-	/* For a clock, the kernel converts the frequency to a period when the event is opened. */
-	unsigned long long value = s->hardware ? (unsigned long long)frequency : 1000000000ULL / frequency;
+	bool none = !s->frequency;
 
 	s->frequency = frequency;
+	if (none) /* of -F 0: they are opened now */
+		samplers_follow(s, true);
+	/* For a clock, the kernel converts the frequency to a period when the event is opened. */
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
-		if (s->cpus[cpu].link)
-			ioctl(s->cpus[cpu].fd, PERF_EVENT_IOC_PERIOD, &value);
+		set_period(&s->cpus[cpu], s->hardware ? (unsigned long long)frequency : 1000000000ULL / frequency);
+}
+
+void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t events, uint32_t least)
+{
+	struct sampler *one = &s->cpus[cpu];
+
+	if (events - one->events < least)
+		return;
+	one->events = events;
+	set_period(one, period);
 }
 
 void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
@@ -286,7 +306,9 @@ void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int 
 	long from, now;
 
 	samplers_state(s, &running, &wanted, &hz, &event);
-	if (running < wanted)
+	if (!hz)
+		health_add(h, "Probes", "sample", HEALTH_OFF, "by -F 0: + in the flamegraph starts it");
+	else if (running < wanted)
 		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
 			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
 	else

@@ -15,16 +15,19 @@ struct samplers;
 /*
  * samplers_new - a sampler on every CPU that runs @prog: by hardware cycles if the CPU has such a counter and without
  * @cpu_clock, otherwise by the CPU's clock. Isolated and nohz_full CPUs are not sampled unless @all.
- * @online: borrowed for the samplers' life; @frequency: samples per second
+ * @online: borrowed for the samplers' life; @frequency: samples per second, 0: none
  * Returns NULL when out of memory; CPUs on which the sampler failed are tried again.
  */
 struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
 			      bool cpu_clock);
 
-/* samplers_count - runs @prog at each event of a kind, on the same CPUs as samplers_new(). @event: PERF_COUNT_SW_*; @kind:
- * attach cookie, enum stack_kind. NULL: as above. */
+/* samplers_count - runs @prog at each event of a kind, or one in @period, on the same CPUs as samplers_new(). @event:
+ * PERF_COUNT_SW_*; @kind: attach cookie, enum stack_kind. NULL: as above. samplers_period - sets @period on one of the CPUs,
+ * which begins to count anew, if @events, a count of its own there, grew by @least since the last time: it interrupts the
+ * CPU. */
 struct samplers *samplers_count(struct bpf_program *prog, const struct online *online, uint64_t event, uint64_t kind,
-				bool all);
+				uint64_t period, bool all);
+void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t events, uint32_t least);
 void samplers_free(struct samplers *s);
 
 /* samplers_set_frequency - applies from now on. */

@@ -47,17 +47,25 @@ int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, siz
 	return err;
 }
 
+static int cover(struct scope *s, uint32_t number, enum pid_scope how)
+{
+	uint8_t before = 0, both;
+
+	bpf_map_lookup_elem(s->pids_fd, &number, &before);
+	both = before | how;
+	return bpf_map_update_elem(s->pids_fd, &number, &both, BPF_ANY) ? -errno : 0;
+}
+
 int scope_fill(struct scope *s, const struct collect_options *o)
 {
 	bool changed;
 	uint8_t one = 1;
 	int err = scope_set_cgroups(s, o->cgroups, o->nr_cgroups, &changed);
 
-	for (size_t i = 0; !err && i < o->nr_pids; i++) {
-		uint32_t pid = o->pids[i];
-
-		err = bpf_map_update_elem(s->pids_fd, &pid, &one, BPF_ANY) ? -errno : 0;
-	}
+	for (size_t i = 0; !err && i < o->nr_pids; i++)
+		err = cover(s, o->pids[i], SCOPE_PROCESS);
+	for (size_t i = 0; !err && i < o->nr_tids; i++)
+		err = cover(s, o->tids[i], SCOPE_THREAD);
 	for (size_t i = 0; !err && i < o->nr_uids; i++) {
 		uint32_t uid = o->uids[i];
 

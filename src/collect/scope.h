@@ -9,7 +9,7 @@ struct collect_cgroup;
 struct collect_options;
 struct scope_cgroup;
 
-/* The scope of -c, -p and -u, in the form for the programs. */
+/* The scope of -c, -p, -t and -u, in the form for the programs. */
 struct scope {
 	int cgroups_fd, pids_fd, uids_fd; /* maps */
 	struct scope_cgroup *cgroups;     /* present contents of the map */

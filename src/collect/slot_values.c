@@ -2,8 +2,10 @@
 #include "collect/slot_values.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "model/aggregate.h"
+#include "model/model.h"
 
 /* A read and a write of a slot take less than 100 ns each: only a thread that switches constantly on a CPU that the
  * hypervisor takes away from us needs this many attempts. */
@@ -246,8 +248,58 @@ void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const s
 	r->end = shown->end = at;
 }
 
+static uint64_t grown(__u64 *shown, uint64_t now)
+{
+	uint64_t before = *shown;
+
+	if (now == USAGE_UNKNOWN)
+		return VALUE_NA;
+	*shown = now > before ? now : before;
+	return *shown - before;
+}
+
+void slot_io_unknown(struct model *m, bool unknown)
+{
+	model_unknown(m, METRIC_READ, unknown);
+	model_unknown(m, METRIC_WRITE, unknown);
+}
+
+void slot_show_io(struct shown *shown, const struct usage_io *io, struct values *v)
+{
+	v->v[METRIC_READ] = v->v[METRIC_WRITE] = 0;
+	if (!io)
+		return;
+	if (shown->io_begins) {
+		shown->io = *io;
+		shown->io_begins = false;
+	}
+	v->v[METRIC_READ] = grown(&shown->io.read_bytes, io->read_bytes);
+	v->v[METRIC_WRITE] = grown(&shown->io.write_bytes, io->write_bytes);
+}
+
+void slot_show_memory(const struct life *l, const struct usage_memory *pages, uint64_t at)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	struct levels levels;
+
+	if (pages->rss == USAGE_UNKNOWN) {
+		model_levels(l, NULL, at);
+		return;
+	}
+	levels_unknown(&levels);
+	levels.v[METRIC_RSS - METRIC_LEVELS] = pages->rss * page;
+	levels.v[METRIC_SWAP - METRIC_LEVELS] = pages->swap * page;
+	model_levels(l, &levels, at);
+}
+
+static bool nothing(uint64_t v)
+{
+	return !v || v == VALUE_NA;
+}
+
 bool values_quiet(const struct values *v)
 {
 	return !(v->v[METRIC_RUN] | v->v[METRIC_RUNQ] | v->v[METRIC_D] | v->v[METRIC_VOLUNTARY] |
-		 v->v[METRIC_INVOLUNTARY] | v->v[METRIC_WAKEUPS] | v->v[METRIC_MIGRATIONS]);
+		 v->v[METRIC_INVOLUNTARY] | v->v[METRIC_WAKEUPS] | v->v[METRIC_MIGRATIONS]) &&
+	       nothing(v->v[METRIC_READ]) && nothing(v->v[METRIC_WRITE]);
 }

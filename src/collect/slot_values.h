@@ -7,8 +7,10 @@
 
 #include "model/tick.h"
 #include "slot.h"
+#include "usage.h"
 
 struct life;
+struct model;
 
 /* Time taken from a running thread since its last switch, ns. */
 struct taken {
@@ -42,6 +44,8 @@ struct shown {
 #undef _
 	uint64_t utime_ns, stime_ns;
 	float user_share;  /* of the running time, by the last interval that contained a timer tick */
+	struct usage_io io;
+	bool io_begins;    /* the kernel counted before the slot: its first counts are only compared with */
 	uint32_t migrations;
 	uint32_t runq_hist[HIST_SLOTS];
 	uint64_t cgroup_id, limit_cgroup_id;
@@ -56,6 +60,7 @@ struct reader {
 	uint32_t seq;
 	uint8_t idle;      /* asleep or stopped, and not woken: enum thread_state; otherwise 0 */
 	bool in_scope;
+	bool ran;          /* it ran since its usage was read: read it once more */
 };
 
 /* slot_read - a consistent copy of a slot that other CPUs write to. False: it was being written during all attempts. */
@@ -78,6 +83,15 @@ bool slot_is_blocked(const struct slot *c);
  * may have switched since. @at: not before its birth */
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
 	       const struct taken *taken, struct values *v);
+
+/* slot_io_unknown - whether nobody knows what threads read and wrote, not even that it was nothing. */
+void slot_io_unknown(struct model *m, bool unknown);
+
+/* slot_show_io - adds what it read and wrote since the last call. @io: so far, NULL: could not be read this time. */
+void slot_show_io(struct shown *shown, const struct usage_io *io, struct values *v);
+
+/* slot_show_memory - its process has this memory at @at. */
+void slot_show_memory(const struct life *l, const struct usage_memory *pages, uint64_t at);
 
 /* values_quiet - whether the thread did nothing, and nothing was done to it. */
 bool values_quiet(const struct values *v);

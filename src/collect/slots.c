@@ -16,9 +16,6 @@
 #define AGAIN_TIMES 10
 #define AGAIN_NAP_NS 300000
 
-/* Prefetch distance, in slots. */
-#define PREFETCH 8
-
 struct slots *slots_new(const struct slots_memory *mem, struct model *model, struct cgroups *cgroups,
 			const struct collector_set *with)
 {
@@ -125,13 +122,6 @@ static int threads_end(struct slots *s, uint64_t now, bool baseline)
 
 /* --- Threads */
 
-/* The thread was asleep or stopped at the last tick, and nothing happened to it since. */
-static bool slot_quiet(const struct slot *slot, const struct reader *r)
-{
-	return r->idle && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) == r->seq &&
-	       slot->wakeups == r->wakeups;
-}
-
 /* The slot was being written during all attempts to read it. */
 static void look_again(struct slots *s, uint32_t index)
 {
@@ -221,7 +211,7 @@ static int show_thread(struct slots *s, struct collector_thread *t, enum thread_
 	return err ? err : slots_shown(s, t);
 }
 
-static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
+static int slot_tick(struct slots *s, struct stretch *stretch, uint32_t index, uint64_t now)
 {
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
@@ -231,7 +221,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	struct taken taken;
 	int err = 0;
 
-	if (slot_quiet(slot, r)) {
+	if (slots_quiet(slot, r)) {
 		if (now > r->end)
 			r->end = now;
 		return r->in_scope ? model_idle(s->model, r->life, r->idle) : 0;
@@ -244,6 +234,7 @@ static int slot_tick(struct slots *s, uint32_t index, uint64_t now)
 	t.from = r->end;
 	taken = slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
+	slots_show_usage(s, stretch, index, &copy, now, &values);
 	if (s->baseline) {
 		uint32_t before[COLLECTORS_TAKE];
 
@@ -278,38 +269,57 @@ static int tick_again(struct slots *s, uint64_t now)
 		nanosleep(&nap, NULL);
 		s->nr_again = 0;
 		s->last_time = times == AGAIN_TIMES;
-		for (int i = 0; !err && i < nr; i++)
-			err = slot_tick(s, s->again[i], now);
+		for (int i = 0; !err && i < nr; i++) {
+			struct stretch one;
+
+			slots_stretch(s, &one, s->again[i], s->again[i] + 1);
+			err = slot_tick(s, &one, s->again[i], now);
+		}
 	}
 	s->last_time = false;
 	return err;
 }
 
+/* Reads all slots, in stretches whose lines stay in the cache in between. */
+static int tick_all(struct slots *s, uint64_t now)
+{
+	uint32_t used = s->mem.shared->slots_used, end = used + 1 < s->mem.max ? used + 1 : s->mem.max, until;
+	struct stretch stretch;
+	int err = 0;
+
+	for (uint32_t first = 1; !err && first < end; first = until) {
+		until = end - first < USAGE_BATCH ? end : first + USAGE_BATCH;
+		slots_stretch(s, &stretch, first, until);
+		for (uint32_t i = first; !err && i < until; i++) {
+			const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* it may be past the end, but is not read */
+
+			__builtin_prefetch(&ahead->seq);
+			__builtin_prefetch(&ahead->wakeups);
+			if (i + PREFETCH < s->mem.max)
+				__builtin_prefetch(s->readers[i + PREFETCH].life);
+			err = slot_tick(s, &stretch, i, now);
+		}
+	}
+	return err ? err : tick_again(s, now);
+}
+
 int slots_tick(struct slots *s, uint64_t now)
 {
 	size_t exited;
-	uint32_t used;
 	int err, ended;
 
 	s->until = now;
+	slot_io_unknown(s->model, !s->io_known);
 	err = slots_harvest_until(s, now);
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	memset(s->running, 0, s->mem.nr_cpus * sizeof(*s->running));
 	if (!err)
 		err = slots_show_exited(s, 0, now);
 	exited = s->nr_exited;
-	used = s->mem.shared->slots_used;
-	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++) {
-		const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* it may be past the end, but is not read */
-
-		__builtin_prefetch(&ahead->seq);
-		__builtin_prefetch(&ahead->wakeups);
-		if (i + PREFETCH < s->mem.max)
-			__builtin_prefetch(s->readers[i + PREFETCH].life);
-		err = slot_tick(s, i, now);
-	}
 	if (!err)
-		err = tick_again(s, now);
+		err = tick_all(s, now);
+	if (!err)
+		slots_memory(s, now);
 	if (!err)
 		err = slots_show_exited(s, exited, now); /* threads that were since found to have moved */
 	ended = threads_end(s, now, false);
@@ -322,15 +332,12 @@ int slots_tick(struct slots *s, uint64_t now)
 
 int slots_baseline(struct slots *s, uint64_t now)
 {
-	uint32_t used = s->mem.shared->slots_used;
 	int err = slots_harvest_until(s, now), ended;
 
 	slots_forget_exited(s);
 	s->baseline = true;
-	for (uint32_t i = 1; !err && i <= used && i < s->mem.max; i++)
-		err = slot_tick(s, i, now);
 	if (!err)
-		err = tick_again(s, now);
+		err = tick_all(s, now);
 	s->baseline = false;
 	s->since = now;
 	ended = threads_end(s, now, true);

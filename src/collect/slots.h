@@ -11,6 +11,7 @@ struct collector_set;
 struct life;
 struct model;
 struct slots;
+struct usages;
 
 /* Memory that the BPF programs write, mapped into this process. */
 struct slots_memory {
@@ -30,6 +31,9 @@ struct slots_memory {
 struct slots *slots_new(const struct slots_memory *mem, struct model *model, struct cgroups *cgroups,
 			const struct collector_set *with);
 void slots_free(struct slots *s);
+
+/* slots_usage - where to read what threads used; borrowed. Without it, that is unknown. */
+void slots_usage(struct slots *s, struct usages *usages);
 
 /* slots_baseline - excludes the contents of the slots at @now (accounting clock) from later ticks. */
 int slots_baseline(struct slots *s, uint64_t now);

@@ -32,6 +32,9 @@ struct slots {
 	struct model *model;
 	struct cgroups *cgroups, *limits; /* of cgroups_limits() */
 	const struct collector_set *with;
+	struct usages *usages;  /* NULL: what threads use is unknown */
+	bool io_known;          /* the kernel counts what threads read and write */
+	uint32_t memory_at;     /* slot whose process' memory was read last in turn */
 	uint32_t *queued;       /* by CPU: waiting threads that last ran there, */
 	uint32_t *running;      /* and the slot of the thread on the CPU */
 	struct reader *readers; /* one per slot; pages of unused ones are never touched */
@@ -50,6 +53,35 @@ struct slots {
 	slots_moved_fn *ask_moved;
 	void *moved_arg;
 };
+
+/* Prefetch distance, in slots. */
+#define PREFETCH 8
+
+/* slots_quiet - the thread was asleep or stopped at the last tick, and nothing happened to it since. */
+static inline bool slots_quiet(const struct slot *slot, const struct reader *r)
+{
+	return r->idle && !r->ran && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) == r->seq &&
+	       slot->wakeups == r->wakeups;
+}
+
+/* What threads of a stretch of slots used, read before the slots are. */
+struct stretch {
+	const struct usage *asked;
+	uint32_t seqs[USAGE_BATCH]; /* of their slots, before that */
+	uint32_t nr, at;            /* how many, and the next one that is looked for */
+};
+
+/* What is known without slots_usage(). */
+extern const struct usage_io unknown_io;
+
+/* slots_stretch - reads what threads of the slots from @first to before @end used, but for those that are quiet.
+ * slots_show_usage - adds to @v what a thread read and wrote, and tells the model its process' memory. If it ran since that
+ * was read, it is read again in the next tick, even if it sleeps until then. slots_memory - reads the memory of processes
+ * none of whose threads ran. */
+void slots_stretch(struct slots *s, struct stretch *to, uint32_t first, uint32_t end);
+void slots_show_usage(struct slots *s, struct stretch *from, uint32_t index, const struct slot *copy, uint64_t now,
+		      struct values *v);
+void slots_memory(struct slots *s, uint64_t now);
 
 /* slots_identify - gives the reader of slot @index a life with the slot's identity. 0 or -ENOMEM. slots_elsewhere -
  * whether the thread was moved since its life was last updated: the record of the move may not be read yet. */

@@ -6,6 +6,7 @@
 #include "collect/slots_internal.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
+#include "util/clock.h"
 
 static struct identity slot_identity(const struct slot *c)
 {
@@ -19,7 +20,12 @@ static struct identity slot_identity(const struct slot *c)
 		.policy = c->policy,
 		.priority = c->prio,
 		.cpu = c->cpu,
+		.cpu_ns = c->exec_ns,
 	};
+	uint64_t now;
+
+	if (c->state == SLOT_RUNNING && c->since < (now = clock_ns(CLOCK_BOOTTIME)))
+		id.cpu_ns += now - c->since; /* the kernel's sum was read when it last left the CPU */
 
 	memcpy(id.comm, c->comm, sizeof(id.comm) - 1);
 	return id;
@@ -75,6 +81,7 @@ int slots_identify(struct slots *s, uint32_t index, const struct slot *c)
 		shown->migrations = c->migrations;
 		shown->utime_ns = c->utime_ns;
 		shown->stime_ns = c->stime_ns;
+		shown->io_begins = true;
 	}
 	return r->life ? 0 : -ENOMEM;
 }

@@ -256,6 +256,8 @@ struct emission {
 	uint64_t reported[METRIC_COUNT]; /* weight */
 	uint64_t sample_ns;        /* of running time per sample, */
 	uint64_t irq_ns;           /* and of time in interrupts */
+	uint64_t faults;           /* minor faults that are not reported yet, */
+	uint32_t fault_samples;    /* and stacks of them */
 	int err;
 };
 
@@ -336,6 +338,21 @@ static uint64_t block_part(const struct stacks_thread *t, const struct stack_eve
 	return since >= t->from ? e->weight : end > t->from ? end - t->from : 0;
 }
 
+static bool is_minor_fault(const struct stack_event *e)
+{
+	return e->kind == STACK_COUNTED + COUNT_minor_faults;
+}
+
+/* Each stack stands for as many faults as every other one of the thread. */
+static uint64_t take_faults(struct emission *t)
+{
+	uint64_t part = t->fault_samples ? t->faults / t->fault_samples : 0;
+
+	t->faults -= part;
+	t->fault_samples -= !!t->fault_samples;
+	return part;
+}
+
 static void report_event(struct emission *t, struct waits *w, const struct pending *p)
 {
 	const struct stack_event *e = &p->event;
@@ -359,6 +376,8 @@ static void report_event(struct emission *t, struct waits *w, const struct pendi
 	if (e->kind == STACK_SAMPLE) {
 		sample.weight = sample.metric == METRIC_IRQ ? t->irq_ns : t->sample_ns;
 	} else {
+		if (is_minor_fault(e))
+			sample.weight = take_faults(t);
 		if (e->kind == STACK_D || e->kind == STACK_SLEEP) {
 			sample.whole = e->weight;
 			sample.weight = block_part(t->thread, e);
@@ -424,10 +443,14 @@ int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 			samples += metric_of(thread, &s->pending[at - 1].event) == METRIC_RUN;
 			irqs += metric_of(thread, &s->pending[at - 1].event) == METRIC_IRQ;
 		}
+		t.fault_samples += is_minor_fault(&s->pending[at - 1].event);
 		s->pending[at - 1].next = first;
 		first = at;
 		at = next;
 	}
+	t.faults = thread->values->v[counted[COUNT_minor_faults]];
+	if (t.faults == VALUE_NA)
+		t.faults = 0;
 	if (samples)
 		t.sample_ns = thread->values->v[METRIC_RUN] / samples;
 	if (irqs)

@@ -11,6 +11,7 @@
 struct capture;
 struct capture_result;
 struct filter;
+struct redact;
 struct sample_set;
 struct source;
 struct tick;
@@ -23,6 +24,7 @@ struct export {
 	const struct filter *filter;       /* which threads to list, NULL: all; sums cover all threads */
 	int word;                          /* the chosen exporter.word(); else 0 */
 	const struct source *source;
+	const struct redact *redact;       /* of --redact; NULL: names as they are */
 	uint64_t turn_ns, turn_work_ns;    /* longest turn of the main loop, and the same without its waits for a CPU */
 	uint64_t dropped;                  /* refreshes that were not written because the reader was slow */
 	void *state;                       /* the exporter's own; NULL until begin(), or tick(), creates it */
@@ -32,6 +34,7 @@ enum export_needs {
 	EXPORT_TICKS = 1,   /* refreshes, each when it comes */
 	EXPORT_SAMPLES = 2, /* and their stacks, also of sleeping threads; export waits for their names */
 	EXPORT_WINDOW = 4,  /* the contents of the recorder at the end */
+	EXPORT_COMMANDS = 16, /* command lines, which are read as for the screen */
 	EXPORT_REST = 8,    /* also the partial refresh that remains when a signal ends the run */
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "query/stack_walk.h"
@@ -26,6 +27,7 @@ struct line {
 
 struct folding {
 	const struct source *source;
+	const struct redact *redact;
 	enum metric_id metric;
 	struct map known; /* hash of the text -> index + 1 */
 	struct line *lines;
@@ -42,21 +44,22 @@ static void put_name(FILE *to, const char *name)
 		fputc(*c == ';' ? ':' : *c, to);
 }
 
-static char *line_text(const struct stack_sample *s, const struct source *source)
+static char *line_text(const struct stack_sample *s, const struct source *source, const struct redact *redact)
 {
-	char *text = NULL, comm[80];
+	char *text = NULL, comm[80], hash[REDACT_HASH], name[512];
 	struct stack_walk w;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
 	if (!f)
 		return NULL;
-	text_safe(comm, sizeof(comm), s->life->comm, sizeof(s->life->comm));
+	text_safe(comm, sizeof(comm), redact_comm(redact, s->life, hash), sizeof(s->life->comm));
 	put_name(f, comm);
 	stack_walk(&w, source, s, WALK_FROM_ROOT | WALK_MARKS);
 	while (stack_walk_next(&w)) {
 		fputc(';', f);
-		put_name(f, stack_walk_name(&w));
+		put_name(f, w.mark || !stack_walk_symbol(&w) ? stack_walk_name(&w)
+							     : redact_function(redact, stack_walk_symbol(&w), name, sizeof(name)));
 		if (!w.mark && w.kernel)
 			fputs("_[k]", f);
 	}
@@ -76,7 +79,7 @@ static int fold(void *arg, const struct stack_sample *s)
 
 	if (!metric_weighs(f->metric, s->metric))
 		return 0;
-	text = line_text(s, f->source);
+	text = line_text(s, f->source, f->redact);
 	if (!text)
 		return -ENOMEM;
 	at = (uintptr_t)map_get(&f->known, hash_text(0, text));
@@ -106,6 +109,7 @@ static int begin(struct export *e)
 	if (!f)
 		return -ENOMEM;
 	f->source = e->source;
+	f->redact = e->redact;
 	f->metric = metric_weight(e->word);
 	e->state = f;
 	return 0;

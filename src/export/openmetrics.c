@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "model/loss_names.h"
+#include "model/owner.h"
 #include "model/tick.h"
 #include "util/hash.h"
 #include "util/map.h"
@@ -21,6 +23,7 @@
 /* Values of the host, or of the cgroups with the same path. */
 struct series {
 	char *label;                /* `{cgroup="/a"`; the host's is "{" */
+	char *labels;               /* the same and what it belongs to now: `{cgroup="/a",unit="a.service"`; NULL: only that */
 	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
 	uint64_t threads;           /* at present */
 	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: of the last interval */
@@ -30,6 +33,7 @@ struct series {
 
 struct openmetrics {
 	FILE *to;
+	const struct redact *redact;
 	struct series host, *host_only; /* a list of one element */
 	struct series **cgroups;        /* in the order of the tick */
 	size_t nr, room;
@@ -46,13 +50,16 @@ static void begin_series(struct series *s, uint64_t seq)
 	memset(s->known, 0, sizeof(s->known));
 }
 
+static bool is_gauge(enum metric_id m)
+{
+	return metrics[m].kind == KIND_MAX || metrics[m].kind == KIND_LEVEL;
+}
+
 static void add_value(struct series *s, enum metric_id m, uint64_t v)
 {
-	bool is_max = metrics[m].kind == KIND_MAX;
-
 	if (v == VALUE_NA)
 		return;
-	if (!is_max)
+	if (!is_gauge(m))
 		s->v[m] += v;
 	else if (!s->known[m] || v > s->v[m])
 		s->v[m] = v;
@@ -80,15 +87,53 @@ static void put_escaped(FILE *to, const char *text)
 	}
 }
 
-static char *cgroup_label(const struct cgroup *c)
+/* A label of what a cgroup belongs to, if it does. */
+static void put_label(FILE *to, const char *name, const char *raw, const struct redact *redact)
 {
-	char safe[4096], *label = NULL;
+	char safe[1024], hashed[512];
+
+	if (!raw)
+		return;
+	raw = redact_path(redact, raw, hashed, sizeof(hashed));
+	text_safe(safe, sizeof(safe), raw, strlen(raw));
+	fprintf(to, ",%s=\"", name);
+	put_escaped(to, safe);
+	fputc('"', to);
+}
+
+/* Names of containers and pods come later: the series goes on with them. */
+static int set_labels(struct series *s, const struct cgroup *c, const struct redact *redact)
+{
+	size_t size;
+	FILE *f;
+
+	free(s->labels);
+	s->labels = NULL;
+	f = open_memstream(&s->labels, &size);
+	if (!f)
+		return -ENOMEM;
+	fputs(s->label, f);
+	put_label(f, "unit", owner_unit(c), redact);
+	put_label(f, "container", owner_container(c), redact);
+	put_label(f, "pod", owner_pod(c), redact);
+	return fclose(f) ? -ENOMEM : 0;
+}
+
+static const char *labels_of(const struct series *s)
+{
+	return s->labels ? s->labels : s->label;
+}
+
+static char *cgroup_label(const struct cgroup *c, const struct redact *redact)
+{
+	char safe[4096], hashed[4096], *label = NULL;
+	const char *path = redact_path(redact, c->path, hashed, sizeof(hashed));
 	size_t size;
 	FILE *f = open_memstream(&label, &size);
 
 	if (!f)
 		return NULL;
-	text_safe(safe, sizeof(safe), c->path, strlen(c->path));
+	text_safe(safe, sizeof(safe), path, strlen(path));
 	fputs("{cgroup=\"", f);
 	put_escaped(f, safe);
 	fputc('"', f);
@@ -100,15 +145,17 @@ static char *cgroup_label(const struct cgroup *c)
 
 static void series_free(struct series *s)
 {
-	if (s)
+	if (s) {
 		free(s->label);
+		free(s->labels);
+	}
 	free(s);
 }
 
 /* The series with the label of this cgroup. NULL: no memory. */
 static struct series *series_of(struct openmetrics *o, const struct cgroup *c)
 {
-	char *label = cgroup_label(c);
+	char *label = cgroup_label(c, o->redact);
 	uint64_t key = label ? hash_text(0, label) : 0;
 	struct series *s = label ? map_get(&o->by_label, key) : NULL;
 
@@ -165,6 +212,8 @@ static int list_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 	if (s->listed == seq)
 		return 0;
 	s->listed = seq;
+	if (set_labels(s, r->cgroup, o->redact))
+		return -ENOMEM;
 	return VEC_PUSH(o->cgroups, o->nr, o->room, s);
 }
 
@@ -230,34 +279,34 @@ static void put_sample(FILE *to, const char *name, const char *suffix, const cha
 
 static void put_metric(FILE *to, const char *of, enum metric_id m, struct series *const *list, size_t nr)
 {
-	bool is_max = metrics[m].kind == KIND_MAX;
+	bool gauge = is_gauge(m);
 	char name[80], help[256];
 
 	snprintf(name, sizeof(name), "systop_%s_%s%s", of, metrics[m].stem, unit_suffix(metrics[m].unit));
-	snprintf(help, sizeof(help), "%s%s", metrics[m].help, is_max ? " (of the last interval)" : "");
-	put_family(to, name, is_max ? "gauge" : "counter", metrics[m].unit, help);
+	snprintf(help, sizeof(help), "%s%s", metrics[m].help, metrics[m].kind == KIND_MAX ? " (of the last interval)" : "");
+	put_family(to, name, gauge ? "gauge" : "counter", metrics[m].unit, help);
 	for (size_t i = 0; i < nr; i++)
 		if (list[i]->known[m])
-			put_sample(to, name, is_max ? "" : "_total", list[i]->label, metrics[m].unit, list[i]->v[m]);
+			put_sample(to, name, gauge ? "" : "_total", labels_of(list[i]), metrics[m].unit, list[i]->v[m]);
 }
 
 /* Slot bounds are bucket bounds; the last slot has none. */
 static void put_buckets(FILE *to, const char *name, enum hist_id h, const struct series *s)
 {
-	const char *comma = s->label[1] ? "," : "";
+	const char *comma = s->label[1] ? "," : "", *labels = labels_of(s);
 	uint64_t count = 0;
 
 	for (int i = 0; i < hists[h].last; i++) {
 		count += s->hist[h][i];
 		if (i < hists[h].first)
 			continue;
-		fprintf(to, "%s_bucket%s%sle=\"", name, s->label, comma);
+		fprintf(to, "%s_bucket%s%sle=\"", name, labels, comma);
 		put_number(to, UNIT_NS, 2ULL << i);
 		fprintf(to, "\"} %" PRIu64 "\n", count);
 	}
 	count += s->hist[h][hists[h].last];
-	fprintf(to, "%s_bucket%s%sle=\"+Inf\"} %" PRIu64 "\n", name, s->label, comma, count);
-	put_sample(to, name, "_count", s->label, UNIT_COUNT, count);
+	fprintf(to, "%s_bucket%s%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, comma, count);
+	put_sample(to, name, "_count", labels, UNIT_COUNT, count);
 }
 
 static void put_hist(FILE *to, const char *of, enum hist_id h, struct series *const *list, size_t nr)
@@ -273,7 +322,7 @@ static void put_hist(FILE *to, const char *of, enum hist_id h, struct series *co
 	put_family(to, name, "histogram", UNIT_NS, help);
 	for (size_t i = 0; i < nr; i++) {
 		put_buckets(to, name, h, list[i]);
-		put_sample(to, name, "_sum", list[i]->label, UNIT_NS, list[i]->v[sum]);
+		put_sample(to, name, "_sum", labels_of(list[i]), UNIT_NS, list[i]->v[sum]);
 	}
 }
 
@@ -284,15 +333,15 @@ static void put_threads(FILE *to, const char *of, struct series *const *list, si
 	snprintf(name, sizeof(name), "systop_%s_threads", of);
 	put_family(to, name, "gauge", UNIT_COUNT, "threads at the end of the last interval, including those that ended in it");
 	for (size_t i = 0; i < nr; i++)
-		put_sample(to, name, "", list[i]->label, UNIT_COUNT, list[i]->threads);
+		put_sample(to, name, "", labels_of(list[i]), UNIT_COUNT, list[i]->threads);
 }
 
-/* Writes all subjects of one kind: the host, or cgroups including their descendants. */
-static void put_subject(FILE *to, const char *of, struct series *const *list, size_t nr)
+/* Writes all subjects of one kind: the host, or cgroups including their descendants, which have these levels. */
+static void put_subject(FILE *to, const char *of, struct series *const *list, size_t nr, unsigned int levels)
 {
 	put_threads(to, of, list, nr);
 	for (enum metric_id m = 0; m < METRIC_COUNT; m++)
-		if (metrics[m].kind != KIND_QUANTILE)
+		if (metric_of_threads(m) ? metrics[m].kind != KIND_QUANTILE : metrics[m].level & levels)
 			put_metric(to, of, m, list, nr);
 	for (enum hist_id h = 0; h < HISTS_OF_THREADS; h++)
 		put_hist(to, of, h, list, nr);
@@ -319,6 +368,31 @@ static void put_pressure(FILE *to, const struct openmetrics *o, const struct tic
 	}
 }
 
+static void put_host(FILE *to, const struct host_state *h)
+{
+	static const int minutes[HOST_LOADS] = { 1, 5, 15 };
+	const struct {
+		const char *name, *help;
+		uint64_t bytes;
+	} of[] = {
+		{ "systop_host_memory_total_bytes", "memory of the host", h->mem_total },
+		{ "systop_host_memory_available_bytes", "the part that programs can still have, caches included", h->mem_available },
+		{ "systop_host_swap_total_bytes", "swap of the host", h->swap_total },
+		{ "systop_host_swap_used_bytes", "the part of it in use", h->swap_used },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		put_family(to, of[i].name, "gauge", UNIT_BYTES, of[i].help);
+		if (of[i].bytes != VALUE_NA)
+			put_sample(to, of[i].name, "", "{", UNIT_BYTES, of[i].bytes);
+	}
+	put_family(to, "systop_host_load", "gauge", UNIT_COUNT, "load average");
+	for (int i = 0; i < HOST_LOADS; i++)
+		if (h->load[i] != VALUE_NA)
+			fprintf(to, "systop_host_load{minutes=\"%d\"} %" PRIu64 ".%02" PRIu64 "\n", minutes[i], h->load[i] / 100,
+				h->load[i] % 100);
+}
+
 /* Writes the losses by cause from @first to before @end. */
 static void put_loss(FILE *to, const char *name, const char *help, const struct tick *t, int first, int end)
 {
@@ -334,8 +408,9 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 
 	if (err)
 		return err;
-	put_subject(to, "host", &o->host_only, 1);
-	put_subject(to, "cgroup", o->cgroups, o->nr);
+	put_subject(to, "host", &o->host_only, 1, 0);
+	put_subject(to, "cgroup", o->cgroups, o->nr, LEVEL_OF_CGROUPS);
+	put_host(to, &t->host);
 	put_pressure(to, o, t);
 	put_loss(to, "systop_lost", "lost since the start, by cause", t, 0, LOSS_REPAIRED);
 	put_loss(to, "systop_repaired", "missed but recovered since the start, by cause: no loss", t,
@@ -350,6 +425,7 @@ static int begin(struct export *e)
 
 	if (!o)
 		return -ENOMEM;
+	o->redact = e->redact;
 	o->host.label = "{";
 	o->host_only = &o->host;
 	e->state = o;

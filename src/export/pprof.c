@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "pprof.pb-c.h"
@@ -67,6 +68,7 @@ enum item {
 
 struct pprof {
 	const struct source *source;
+	const struct redact *redact;
 	struct column {
 		enum metric_id metric;
 		bool samples;              /* it counts samples */
@@ -214,11 +216,11 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 	struct location *l;
 	PB(Mapping) *m;
 	int64_t place;
+	char id[80], path[512], name[512];
 	uint64_t key;
-	char id[80];
 
 	p->source->build_id(p->source->arg, frame, id, sizeof(id));
-	m = mapping_of(p, file->path, id);
+	m = mapping_of(p, redact_path(p->redact, file->path, path, sizeof(path)), id);
 	if (!m)
 		return 0;
 	key = hash_add(key_of(ITEM_LOCATION, m->id), file->address);
@@ -229,7 +231,7 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 	l->pb.mapping_id = m->id;
 	l->pb.address = file->address;
 	if (s && (s->named || s->function) && (!l->pb.n_line || (s->named && !l->named))) {
-		l->line.function_id = function_of(p, s->name);
+		l->line.function_id = function_of(p, redact_function(p->redact, s, name, sizeof(name)));
 		l->pb.n_line = 1;
 		l->named = s->named;
 	}
@@ -260,6 +262,7 @@ static uint64_t location_of(struct pprof *p, const struct stack_walk *w)
 {
 	uint64_t key = hash_add(key_of(ITEM_FRAME, w->frame), w->frame & FRAME_ANONYMOUS ? w->tgid : 0), id;
 	int64_t place = w->mark ? -1 : known(&p->in_refresh, key);
+	char name[512], module[512];
 	const struct symbol *s;
 	struct frame_place file;
 
@@ -271,7 +274,8 @@ static uint64_t location_of(struct pprof *p, const struct stack_walk *w)
 	if (p->source->place(p->source->arg, w->frame, &file))
 		id = location_in_file(p, &file, w->frame, s);
 	else
-		id = location_by_name(p, s ? s->name : "?", s && w->frame != FRAME_GAP ? s->module : NULL);
+		id = location_by_name(p, s ? redact_function(p->redact, s, name, sizeof(name)) : "?",
+				      s && w->frame != FRAME_GAP ? redact_path(p->redact, s->module, module, sizeof(module)) : NULL);
 	if (id)
 		remember(p, &p->in_refresh, key, id - 1);
 	return id;
@@ -291,6 +295,11 @@ static const char *comm_of_process(const struct life *l)
 	return l->process ? l->process->comm : l->comm;
 }
 
+static const char *redact_process(const struct pprof *p, const struct life *l, char hash[REDACT_HASH])
+{
+	return redact_name(l->flags & PF_KTHREAD ? NULL : p->redact, comm_of_process(l), sizeof(l->comm), hash);
+}
+
 static uint64_t thread_key(const struct life *l)
 {
 	uint64_t key = hash_text(hash_text(hash_text(0, l->comm), comm_of_process(l)), l->cgroup->path);
@@ -301,6 +310,8 @@ static uint64_t thread_key(const struct life *l)
 static void thread_new(struct pprof *p, const struct life *l)
 {
 	struct thread *t = NEW_ITEM(p, threads, nr_threads, threads_room, sizeof(*t));
+	char hash[REDACT_HASH], path[4096];
+	const char *cgroup = redact_path(p->redact, l->cgroup->path, path, sizeof(path));
 
 	if (!t)
 		return;
@@ -308,11 +319,11 @@ static void thread_new(struct pprof *p, const struct life *l)
 		t->labels[i] = (PB(Label))PB_INIT(LABEL);
 		t->list[i] = &t->labels[i];
 	}
-	set_label(p, &t->labels[0], "thread", safe_string(p, l->comm, sizeof(l->comm)), 0);
+	set_label(p, &t->labels[0], "thread", safe_string(p, redact_comm(p->redact, l, hash), sizeof(l->comm)), 0);
 	set_label(p, &t->labels[1], "tid", 0, l->tid);
-	set_label(p, &t->labels[2], "process", safe_string(p, comm_of_process(l), sizeof(l->comm)), 0);
+	set_label(p, &t->labels[2], "process", safe_string(p, redact_process(p, l, hash), sizeof(l->comm)), 0);
 	set_label(p, &t->labels[3], "pid", 0, l->tgid);
-	set_label(p, &t->labels[4], "cgroup", safe_string(p, l->cgroup->path, strlen(l->cgroup->path)), 0);
+	set_label(p, &t->labels[4], "cgroup", safe_string(p, cgroup, strlen(cgroup)), 0);
 	remember(p, &p->places, thread_key(l), p->nr_threads - 1);
 }
 
@@ -479,6 +490,7 @@ static int begin(struct export *e)
 		return -ENOMEM;
 	e->state = p;
 	p->source = e->source;
+	p->redact = e->redact;
 	string(p, ""); /* the format requires it to be first */
 	for (int place = 0; (m = metric_weight(place)) != METRIC_NONE; place++) {
 		add_column(p, m, false, metrics[m].weight.name);

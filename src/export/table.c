@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "export/exporter.h"
+#include "export/redact.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
 #include "query/filter.h"
@@ -29,6 +30,8 @@ static bool before(const void *a, const void *b, const void *arg)
 /* What rows are sorted by is always shown. */
 static bool is_column(enum metric_id f, const struct export *o)
 {
+	if (metrics[f].kind == KIND_LEVEL && !(metrics[f].level & LEVEL_OF_PROCESSES))
+		return false;
 	return metrics[f].drop <= DROP_MAX || f == o->sort;
 }
 
@@ -46,7 +49,7 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
 	fprintf(to, "systop %s %s  scope %s  CPU %s%% of %zu CPUs  LOSS %" PRIu64
 		    "  self %s%% %s  %zu of %zu threads\n",
-		o->host, day, o->scope,
+		o->host, day, redact_scope(o->redact, o->scope),
 		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, loss_sum(t->loss),
 		format_value(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t->interval_ns),
 		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
@@ -61,11 +64,13 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 static void line(FILE *to, const struct row *r, const struct tick *t, const struct export *o)
 {
 	char cgroup[4096], elided[4 * CGROUP_WIDTH + 1], comm[80], value[16];
+	char path[4096], hash[REDACT_HASH];
+	const char *shown = redact_path(o->redact, r->cgroup->path, path, sizeof(path));
 	int width;
 
-	text_safe(cgroup, sizeof(cgroup), r->cgroup->path, strlen(r->cgroup->path));
+	text_safe(cgroup, sizeof(cgroup), shown, strlen(shown));
 	width = text_elide(elided, sizeof(elided), cgroup, CGROUP_WIDTH);
-	text_safe(comm, sizeof(comm), r->thread->comm, sizeof(r->thread->comm));
+	text_safe(comm, sizeof(comm), redact_comm(o->redact, r->thread, hash), sizeof(r->thread->comm));
 	fprintf(to, "%7d %c %s%*s", r->thread->tid, state_letters[r->state], elided,
 		CGROUP_WIDTH - width, "");
 	for (int f = 0; f < METRIC_COUNT; f++)
@@ -101,6 +106,6 @@ const struct exporter export_table = {
 	.name = "batch",
 	.letter = 'b',
 	.help = "print plain tables",
-	.needs = EXPORT_TICKS,
+	.needs = EXPORT_TICKS | EXPORT_COMMANDS,
 	.tick = tick,
 };

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "export/redact.h"
 #include "model/tick.h"
 #include "util/file.h"
 #include "util/hash.h"
@@ -38,6 +39,7 @@ struct trace_index_maker {
 	struct map known_texts;   /* hash -> offset */
 	struct map known_cgroups; /* id -> index + 1 */
 	struct map known_frames;  /* key -> index + 1 */
+	const struct redact *redact;
 	int err;
 };
 
@@ -56,6 +58,11 @@ struct trace_index_maker *trace_index_maker(const struct trace_index *head)
 	m->head = *head;
 	PUSH(m, texts, '\0');
 	return m;
+}
+
+void trace_index_redact(struct trace_index_maker *m, const struct redact *r)
+{
+	m->redact = r;
 }
 
 void trace_index_free(struct trace_index_maker *m)
@@ -109,10 +116,11 @@ uint32_t trace_index_text(struct trace_index_maker *m, const char *text)
 static uint32_t cgroup_of(struct trace_index_maker *m, const struct cgroup *c)
 {
 	uint32_t at = c ? (uintptr_t)map_get(&m->known_cgroups, c->id) : 0;
+	char path[4096];
 
 	if (at || !c)
 		return at;
-	PUSH(m, cgroups, trace_index_text(m, c->path));
+	PUSH(m, cgroups, trace_index_text(m, redact_path(m->redact, c->path, path, sizeof(path))));
 	remember(m, &m->known_cgroups, c->id, m->nr_cgroups);
 	return m->nr_cgroups;
 }
@@ -124,8 +132,9 @@ void trace_index_thread(struct trace_index_maker *m, const struct life *l, uint6
 		.start_ns = l->start_ns, .from = from, .to = to,
 		.prio = l->priority, .cgroup = cgroup_of(m, l->cgroup), .flags = l->flags, .state = state,
 	};
+	char hash[REDACT_HASH];
 
-	memcpy(t.comm, l->comm, sizeof(t.comm));
+	strncpy(t.comm, redact_comm(m->redact, l, hash), sizeof(t.comm) - 1);
 	PUSH(m, threads, t);
 }
 

@@ -14,6 +14,7 @@
 
 struct cgroup;
 struct life;
+struct redact;
 
 /*
  * Everything that a trace needs besides the recorder's rings, in one block of memory: the threads, the meaning of stack
@@ -114,6 +115,9 @@ struct trace_index_maker;
 /* trace_index_maker - @head: the fields outside of parts. NULL: no memory. All functions that follow keep the first
  * error. */
 struct trace_index_maker *trace_index_maker(const struct trace_index *head);
+
+/* trace_index_redact - threads and cgroups that follow have hashes in place of names; @r is borrowed. NULL: they have not. */
+void trace_index_redact(struct trace_index_maker *m, const struct redact *r);
 void trace_index_free(struct trace_index_maker *m);
 
 /* trace_index_text - the offset of a text; equal texts are stored once. */

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "model/cmdline.h"
 #include "stack.h"
 #include "unwind.h"
 
@@ -19,6 +20,10 @@ enum open_what {
 	OPEN_DEBUG,    /* its debug information, from place @attempt on: the usual places, then the invoker's folders */
 	OPEN_PERF_MAP, /* what a process's JIT compiler writes: /tmp/perf-PID.map */
 	OPEN_PEER,     /* brings the socket by which files are handed over from now on; no answer */
+	OPEN_CONTAINER, /* a file of the host that can have the name of the container with the id @path, from place @attempt
+			 * on (owner/places.h) */
+	OPEN_POD,      /* hands over nothing: the answer's path is what kubelet's folder of the pod with the UID @path says,
+			* NAMESPACE_NAME */
 };
 
 struct open_request {
@@ -47,7 +52,7 @@ struct open_answer {
 	uint32_t found;   /* enum open_found; 0: this is the answer */
 	int32_t err;      /* 0: it was handed over */
 	uint32_t attempt; /* place where it was found */
-	char path[512];   /* OPEN_MAPPED: its path, which is tried next time */
+	char path[512];   /* OPEN_MAPPED: its path, which is tried next time; OPEN_POD */
 };
 
 /* From open to symbols, with the file. */
@@ -69,6 +74,8 @@ enum symbols_what {
 	SYMBOLS_CLOSE,    /* closes @file and its debug information; keeps the symbols */
 	SYMBOLS_FORGET,   /* closes the @nr files in at[], and keeps nothing of them */
 	SYMBOLS_PEER,     /* brings the socket by which files are handed over from now on; no answer */
+	SYMBOLS_CONTAINER, /* the names that the file which was handed over last has for the container whose id is in at[],
+			    * as text; @debug: enum owner_format (owner/places.h). Closes the file */
 };
 
 /* Flag in a file's id: the JIT compiler's code in process id & ~JIT_FILE. */
@@ -89,7 +96,7 @@ struct symbols_request {
 	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, addresses, or ids */
 };
 
-/* Answer to all requests but SYMBOLS_RESOLVE and SYMBOLS_SOURCE; to those, too, if they failed. */
+/* Answer to all requests but SYMBOLS_RESOLVE, SYMBOLS_SOURCE and SYMBOLS_CONTAINER; to those, too, if they failed. */
 struct symbols_loaded {
 	uint32_t what;
 	uint32_t file;
@@ -153,6 +160,20 @@ struct symbols_source {
 	char text[1024];
 };
 
+/* Names of a container, raw bytes; "": the file does not say. */
+struct symbols_container {
+	uint32_t what; /* SYMBOLS_CONTAINER */
+	uint32_t file;
+	int32_t err;   /* 0, or why it cannot be read */
+	uint32_t spare;
+	char name[256];
+	char image[256];
+	char pod[256];       /* its name, without the namespace */
+	char name_space[256];
+	char pod_uid[64];
+	char host[64];       /* what it is called in there */
+};
+
 /* --- write: writes a file: the recorder's window as a trace, or what somebody else made */
 
 enum write_what {
@@ -186,11 +207,34 @@ struct write_answer {
 	uint64_t need, room; /* if there is no room: bytes needed, and bytes free; 0: unknown */
 };
 
+/* --- commands: reads the command lines of processes */
+
+#define COMMANDS_BATCH 64
+
+struct commands_request {
+	uint32_t nr;
+	uint32_t spare;
+	struct commands_of {
+		int32_t tgid;
+		uint32_t worker; /* a kernel worker: what it works on */
+	} of[COMMANDS_BATCH];
+};
+
+/* One for each of them, in their order, then one with @at == nr. Only @len bytes of the text are sent. */
+struct commands_answer {
+	uint32_t at;
+	int32_t err;
+	uint32_t cut; /* it has more */
+	uint32_t len;
+	char text[CMDLINE_MAX];
+};
+
 /* --- who: command lines and namespace pids of processes */
 
 /* Comes with the table (save/process_info.c), which is filled in; no answer. */
 struct process_request {
 	uint32_t nr; /* processes in it */
+	uint32_t arguments; /* whether their arguments are wanted */
 };
 
 #endif

@@ -6,6 +6,8 @@ void values_add(struct values *to, const struct values *from)
 	for (int f = 0; f < METRIC_COUNT; f++) {
 		uint64_t v = from->v[f];
 
+		if (metrics[f].kind == KIND_LEVEL)
+			continue;
 		/* Unknown for every thread; the split is not, until the kernel's tick saw the thread. */
 		if (v == VALUE_NA && f != METRIC_USER && f != METRIC_KERNEL)
 			to->v[f] = VALUE_NA;
@@ -21,6 +23,7 @@ void values_add(struct values *to, const struct values *from)
 				to->v[f] = v;
 			break;
 		case KIND_QUANTILE:
+		case KIND_LEVEL:
 			break;
 		}
 	}

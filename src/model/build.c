@@ -16,6 +16,9 @@ static void node_free(struct tick_node *n)
 	free(n->idle);
 	free(n->processes);
 	free(n->process_totals);
+	for (size_t i = 0; i < n->nr_levels; i++)
+		free(n->levels[i]);
+	free(n->levels);
 	free(n->cgroups);
 	free(n->cgroup_totals);
 	free(n->cpus);
@@ -79,6 +82,26 @@ struct tick_node *node_new(struct model *m)
 	return n;
 }
 
+static struct levels *process_levels(const struct tick_node *n, size_t row)
+{
+	return &n->levels[row / LEVELS_PIECE][row % LEVELS_PIECE];
+}
+
+/* Makes room for the levels of one more process, which nothing is known of yet. */
+static int levels_add(struct tick_node *n, size_t row)
+{
+	if (row / LEVELS_PIECE == n->nr_levels) {
+		struct levels *piece = malloc(LEVELS_PIECE * sizeof(*piece));
+
+		if (!piece || VEC_PUSH(n->levels, n->nr_levels, n->levels_room, piece)) {
+			free(piece);
+			return -ENOMEM;
+		}
+	}
+	levels_unknown(process_levels(n, row));
+	return 0;
+}
+
 static struct total *process_total(struct tick_node *n, const struct row *thread)
 {
 	struct process_node *p = (struct process_node *)thread->process;
@@ -94,7 +117,7 @@ static struct total *process_total(struct tick_node *n, const struct row *thread
 		return &n->process_totals[p->row];
 	grown = vec_grow(n->process_totals, n->tick.nr_processes, &n->process_totals_room,
 			 sizeof(*grown));
-	if (!grown)
+	if (!grown || levels_add(n, n->tick.nr_processes))
 		return NULL;
 	n->process_totals = grown;
 	grown += n->tick.nr_processes;
@@ -167,6 +190,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 		idle_in(n, l->limiter, state);
 	n->nr_stopped += state == STATE_STOPPED;
 	row.values = row.own = &n->idle_values[state];
+	row.levels = process_levels(n, ((const struct process_node *)l->process)->row);
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }
 
@@ -180,7 +204,7 @@ int node_irq(struct tick_node *n, const struct irq_values *irq)
 	return VEC_PUSH(n->irqs, n->tick.nr_irqs, n->irqs_room, *irq);
 }
 
-int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit)
+int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels)
 {
 	struct row row = { .kind = ROW_CGROUP, .state = STATE_SLEEP, .cgroup = cgroup };
 	struct total *grown = vec_grow(n->cgroup_totals, n->tick.nr_cgroups,
@@ -192,6 +216,10 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 	memset(&grown[n->tick.nr_cgroups], 0, sizeof(*grown));
 	grown[n->tick.nr_cgroups].state = STATE_SLEEP;
 	grown[n->tick.nr_cgroups].limit = *limit;
+	if (levels)
+		grown[n->tick.nr_cgroups].levels = *levels;
+	else
+		levels_unknown(&grown[n->tick.nr_cgroups].levels);
 	if (cgroup->build == n->build) {
 		grown[n->tick.nr_cgroups].idle[STATE_SLEEP] = cgroup->idle[0];
 		grown[n->tick.nr_cgroups].idle[STATE_STOPPED] = cgroup->idle[1];
@@ -223,6 +251,7 @@ int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 	n->tick.awake_ns = m->awake_ns;
 	n->tick.boottime_ns = boottime_ns;
 	n->tick.wall = *wall;
+	host_unknown(&n->tick.host);
 	return 0;
 }
 
@@ -262,14 +291,24 @@ void model_timers_unseen(struct model *m)
 	m->now->tick.timers_unseen = true;
 }
 
+void model_unknown(struct model *m, enum metric_id metric, bool unknown)
+{
+	m->unknown[metric] = unknown;
+}
+
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT])
 {
 	memcpy(m->now->tick.pressure, pressure, sizeof(m->now->tick.pressure));
 }
 
-int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit)
+void model_host(struct model *m, const struct host_state *host)
 {
-	return node_cgroup(m->now, cgroup, limit);
+	m->now->tick.host = *host;
+}
+
+int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels)
+{
+	return node_cgroup(m->now, cgroup, limit, levels);
 }
 
 /* The totals of a cgroup's row, NULL if it has none in this tick. */
@@ -281,27 +320,83 @@ static struct total *cgroup_total(struct tick_node *n, const struct cgroup *cgro
 	return &n->cgroup_totals[cgroup->row];
 }
 
+static void values_level(struct values *v, const struct levels *levels)
+{
+	memcpy(&v->v[METRIC_LEVELS], levels->v, sizeof(levels->v));
+}
+
+static void values_no_level(struct values *v)
+{
+	struct levels none;
+
+	levels_unknown(&none);
+	values_level(v, &none);
+}
+
 static void total_finish(struct total *t, struct row *r)
 {
 	values_split(&t->values);
 	values_split(&t->own);
 	r->values = &t->values;
 	r->own = &t->own;
-	r->limit = r->kind == ROW_CGROUP ? &t->limit : NULL;
+	if (r->kind == ROW_CGROUP) {
+		r->limit = &t->limit;
+		values_level(&t->values, &t->levels);
+		values_no_level(&t->own);
+	} else {
+		values_level(&t->values, r->levels);
+		values_level(&t->own, r->levels);
+	}
 	r->nr_threads = t->nr_threads;
 	r->own_threads = t->own_threads;
 	r->state = t->state;
 	r->exited = t->exited;
 }
 
+/* What is unknown of every thread is so of idle ones, too: they did not do nothing. */
+static void hide_unknown(const struct model *m, struct values *v)
+{
+	for (int f = 0; f < METRIC_COUNT; f++)
+		if (m->unknown[f])
+			v->v[f] = VALUE_NA;
+}
+
 /* Adds the idle threads' time, which is the same for each. */
-static void total_idle(struct total *t, uint64_t interval_ns)
+static void total_idle(const struct model *m, struct total *t, uint64_t interval_ns)
 {
 	for (int s = 0; s < STATE_COUNT; s++)
 		if (t->idle[s])
 			values_add_idle(&t->own, s, t->idle[s], interval_ns);
+	hide_unknown(m, &t->own);
 	t->values = t->own;
 	t->nr_threads = t->own_threads;
+}
+
+/* Of a tick of the past, levels are only known of processes whose threads did something: these have them. */
+static void levels_recall(struct levels *to, const struct values *thread)
+{
+	memcpy(to->v, &thread->v[METRIC_LEVELS], sizeof(to->v));
+}
+
+/* Gives processes, and their threads that did something, their levels. */
+static void add_levels(struct tick_node *n)
+{
+	bool past = n != n->model->now;
+
+	for (size_t i = 0; i < n->tick.nr_active; i++) {
+		const struct process_node *p = (const struct process_node *)n->active[i].process;
+
+		n->active[i].levels = process_levels(n, p->row);
+		if (past)
+			levels_recall(process_levels(n, p->row), &n->values[i]);
+		else
+			values_level(&n->values[i], &p->levels);
+	}
+	for (size_t i = 0; i < n->tick.nr_processes; i++) {
+		n->processes[i].levels = process_levels(n, i);
+		if (!past)
+			*process_levels(n, i) = ((const struct process_node *)n->processes[i].process)->levels;
+	}
 }
 
 static int add_up_active(struct tick_node *n)
@@ -327,7 +422,7 @@ static int add_up_active(struct tick_node *n)
 static void add_up_cgroups(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
-		total_idle(&n->cgroup_totals[i], n->tick.interval_ns);
+		total_idle(n->model, &n->cgroup_totals[i], n->tick.interval_ns);
 	/* Parents come before their children: going backwards, every row is complete when it is added. */
 	for (size_t i = n->tick.nr_cgroups; i-- > 0;) {
 		struct total *t = &n->cgroup_totals[i];
@@ -342,6 +437,7 @@ static void add_up_cgroups(struct tick_node *n)
 		total_finish(t, &n->cgroups[i]);
 	}
 	values_split(&n->tick.total);
+	values_no_level(&n->tick.total);
 }
 
 int node_finish(struct tick_node *n)
@@ -353,12 +449,15 @@ int node_finish(struct tick_node *n)
 	for (int s = 0; s < STATE_COUNT; s++) {
 		n->idle_values[s] = (struct values){ 0 };
 		values_add_idle(&n->idle_values[s], s, 1, n->tick.interval_ns);
+		hide_unknown(m, &n->idle_values[s]);
+		values_no_level(&n->idle_values[s]);
 	}
 	if (add_up_active(n))
 		return -ENOMEM;
+	add_levels(n);
 	add_up_cgroups(n);
 	for (size_t i = 0; i < n->tick.nr_processes; i++) {
-		total_idle(&n->process_totals[i], n->tick.interval_ns);
+		total_idle(m, &n->process_totals[i], n->tick.interval_ns);
 		total_finish(&n->process_totals[i], &n->processes[i]);
 		n->processes[i].incomplete = n->incomplete;
 	}

@@ -108,8 +108,10 @@ static int remember_stopped(struct history_tick *t, const struct tick_node *n)
 	return err;
 }
 
-static int remember_cgroups(struct history_tick *t, const struct tick *tick)
+static int remember_cgroups(struct history_tick *t, const struct tick_node *n)
 {
+	const struct tick *tick = &n->tick;
+
 	t->cgroups = calloc(tick->nr_cgroups + 1, sizeof(*t->cgroups));
 	if (!t->cgroups)
 		return -ENOMEM;
@@ -117,7 +119,7 @@ static int remember_cgroups(struct history_tick *t, const struct tick *tick)
 	for (size_t i = 0; i < tick->nr_cgroups; i++) {
 		const struct row *r = &tick->cgroups[i];
 
-		t->cgroups[i] = (struct history_cgroup){ (struct cgroup *)r->cgroup, *r->limit };
+		t->cgroups[i] = (struct history_cgroup){ (struct cgroup *)r->cgroup, *r->limit, n->cgroup_totals[i].levels };
 		t->cgroups[i].cgroup->refs++;
 		t->head.nr_cgroups++;
 	}
@@ -144,7 +146,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 	if (!err)
 		err = remember_stopped(t, n);
 	if (!err)
-		err = remember_cgroups(t, tick);
+		err = remember_cgroups(t, n);
 	if (!err) {
 		t->cpus = copy(tick->cpus, tick->nr_cpus, sizeof(*t->cpus), &t->bytes);
 		t->irqs = copy(tick->irqs, tick->nr_irqs, sizeof(*t->irqs), &t->bytes);
@@ -161,7 +163,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 	/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not
 	 * counted here. */
 	while (p->next - p->first > 1 &&
-	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) > p->bytes_max) {
+	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended > p->bytes_max) {
 		history_drop(p);
 		threads_forget(m);
 	}
@@ -218,7 +220,7 @@ static int history_build(struct model *m, struct tick_node *n, const struct hist
 	for (size_t i = 0; !err && i < t->head.nr_irqs; i++)
 		err = node_irq(n, &t->irqs[i]);
 	for (size_t i = 0; !err && i < t->head.nr_cgroups; i++)
-		err = node_cgroup(n, t->cgroups[i].cgroup, &t->cgroups[i].limit);
+		err = node_cgroup(n, t->cgroups[i].cgroup, &t->cgroups[i].limit, &t->cgroups[i].levels);
 	return err ? err : node_finish(n);
 }
 

@@ -10,6 +10,7 @@
 struct history_cgroup {
 	struct cgroup *cgroup;
 	struct cgroup_limit limit;
+	struct levels levels;
 };
 
 struct history_tick {

@@ -15,6 +15,9 @@ struct process_node {
 	size_t lives, living;
 	uint64_t leader_start;  /* 0: leader not seen yet */
 	pid_t orphan_of;        /* the parent last reported by model_orphans() */
+	size_t ended_bytes;     /* of its command line, once it has ended */
+	struct levels levels;   /* as last read, */
+	uint64_t levels_at;     /* and when, in the caller's time; 0: not yet */
 	uint64_t build;         /* the last build in which it got a row */
 	size_t row;             /* index of that row */
 };
@@ -37,7 +40,11 @@ struct total {
 	enum thread_state state; /* of the most active thread */
 	bool exited;
 	struct cgroup_limit limit;
+	struct levels levels;
 };
+
+/* Levels of processes are in pieces that stay where they are, as rows refer to them while there come more. */
+#define LEVELS_PIECE 512
 
 /* Lists of a tick which the past shares with it. */
 struct tick_lists {
@@ -73,6 +80,8 @@ struct tick_node {
 	struct row *processes;
 	struct total *process_totals;
 	size_t processes_room, process_totals_room;
+	struct levels **levels;  /* of the processes: [row / LEVELS_PIECE][row % LEVELS_PIECE] */
+	size_t nr_levels, levels_room; /* of pieces */
 	struct row *cgroups;
 	struct total *cgroup_totals;
 	size_t cgroups_room, cgroup_totals_room;
@@ -87,6 +96,12 @@ struct model {
 	uint64_t seq;            /* of the newest tick, or of the one being built */
 	uint64_t builds;
 	struct map processes;    /* tgid + 1 -> struct process_node */
+	struct process_new {
+		pid_t tgid;
+		uint64_t start_ns;
+	} *new_processes;        /* since model_processes_new() */
+	size_t nr_new_processes, new_processes_room;
+	size_t cmdline_bytes, cmdline_bytes_ended; /* of all processes; of those that only past ticks show */
 	bool bereaved;           /* a process ended since all others were last searched for its children */
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
@@ -99,6 +114,7 @@ struct model {
 	struct history *history;       /* NULL: nothing is remembered */
 	struct map stacks;       /* hash -> struct stack */
 	struct block *blocks_known;
+	bool unknown[METRIC_COUNT]; /* of all threads */
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
@@ -106,6 +122,12 @@ struct model {
  * remembered when a held one was built. threads_free - frees everything. */
 void threads_forget(struct model *m);
 void threads_free(struct model *m);
+
+/* commands.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
+ * process has ended. cmdline_drop - it has none any more. */
+void cmdline_inherit(struct process *p, const struct process *parent, const struct identity *id);
+void cmdline_ended(struct model *m, struct process *p);
+void cmdline_drop(struct model *m, struct process *p);
 
 /* build.c: the pieces of a tick. node_new - held once, its head zeroed, NULL: out of memory; node_finish - completes
  * and publishes it. 0 or -ENOMEM. */
@@ -115,7 +137,7 @@ int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bo
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
 int node_cpu(struct tick_node *n, const struct cpu_values *cpu);
 int node_irq(struct tick_node *n, const struct irq_values *irq);
-int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit);
+int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels);
 int node_finish(struct tick_node *n);
 /* node_release - keeps its memory for another tick. */
 void node_release(struct tick_node *n);

@@ -12,6 +12,7 @@
 #define SPAN .kind = KIND_SPAN, .hist = HIST_NONE
 #define MAX(of) .kind = KIND_MAX, .hist = HIST_##of
 #define QUANTILE(of, part) .kind = KIND_QUANTILE, .hist = HIST_##of, .q = part
+#define LEVEL(whose) .kind = KIND_LEVEL, .hist = HIST_NONE, .level = LEVEL_OF_##whose
 #define WALL true
 #define PART false
 #define NONE { NULL }
@@ -42,7 +43,7 @@ enum unit metric_shown(enum metric_id m)
 {
 	if (metrics[m].kind != KIND_SUM)
 		return metrics[m].unit;
-	return metrics[m].unit == UNIT_NS ? UNIT_SHARE : UNIT_RATE;
+	return metrics[m].unit == UNIT_NS ? UNIT_SHARE : metrics[m].unit == UNIT_BYTES ? UNIT_BYTE_RATE : UNIT_RATE;
 }
 
 static int plain(char c)

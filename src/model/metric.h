@@ -21,7 +21,11 @@ enum metric_kind {
 	KIND_SPAN,     /* adds up like a sum, but is shown as is */
 	KIND_MAX,      /* the largest of the threads' values: longest duration in its histogram */
 	KIND_QUANTILE, /* computed from its histogram, shown with ~ */
+	KIND_LEVEL,    /* how much there is at the end of the interval, shown as is: never added up */
 };
+
+/* Which rows have a level of their own; a thread's row shows its process' one. */
+enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 };
 
 /*
  * Every measured value of a row, one line each. Columns, sorting, filter and triggers, JSON and its schema, --folded,
@@ -33,7 +37,7 @@ enum metric_kind {
  * trace (NULL: none), colour role, column width, drop priority (columns with the highest number leave a narrow screen
  * first; 0 = never shown as a column, DROP_HIDDEN = hidden unless chosen), help
  *
- * Kinds: SUM, SPAN, MAX(histogram), QUANTILE(histogram, q).
+ * Kinds: SUM, SPAN, MAX(histogram), QUANTILE(histogram, q), LEVEL(PROCESSES, CGROUPS or BOTH); levels are last.
  * Weights: WEIGHT(place among them, name in --folded and JSON, title, name where all are shown), or SAMPLED(...) if
  * samples are counted, as --folded does instead of using the unit.
  */
@@ -56,14 +60,20 @@ enum metric_kind {
 	_(INVOLUNTARY, "switches_involuntary", "ICS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "involuntary context switches: it was preempted") \
 	_(WAKEUPS,     "wakeups",     "WAKE/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "times it was woken") \
 	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU") \
-	_(MINOR_FAULTS, "minor_faults", "MINF/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, DROP_HIDDEN, "page faults that needed no disk: first touches of memory, copies on write") \
-	_(MAJOR_FAULTS, "major_faults", "MAJF/s", COUNT, SUM, PART, WEIGHT(5, "majflt", "MajFlt", "major faults"), NULL, D, 6, DROP_HIDDEN, "page faults that waited for a disk: pages of files, or in swap")
+	_(MINOR_FAULTS, "minor_faults", "MINF/s", COUNT, SUM, PART, WEIGHT(6, "minflt", "MinFlt", "minor faults"), NULL, TEXT, 6, DROP_HIDDEN, "page faults that needed no disk: first touches of memory, copies on write") \
+	_(MAJOR_FAULTS, "major_faults", "MAJF/s", COUNT, SUM, PART, WEIGHT(5, "majflt", "MajFlt", "major faults"), NULL, D, 6, DROP_HIDDEN, "page faults that waited for a disk: pages of files, or in swap") \
+	_(READ,        "read",        "READ",   BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes that it had read from storage, as /proc/PID/io counts: not what was in memory already") \
+	_(WRITE,       "write",       "WRITE",  BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes of files that it made dirty, or wrote directly, as /proc/PID/io counts: the disk may get them later, or never") \
+	_(RSS,         "rss",         "RSS",    BYTES, LEVEL(PROCESSES), PART, NONE, NULL, TEXT, 6, 2, "memory of the process that is in RAM: anonymous, of files, and shared; - for kernel threads") \
+	_(SWAP,        "swap",        "SWAP",   BYTES, LEVEL(BOTH), PART, NONE, NULL, TEXT, 6, 9, "memory of the process, or cgroup, that is in swap") \
+	_(MEMORY,      "memory",      "MEM",    BYTES, LEVEL(CGROUPS), PART, NONE, NULL, TEXT, 6, 2, "memory that the cgroup is charged for, with everything below it: caches of files, too")
 
 enum metric_id {
 #define _(id, ...) METRIC_##id,
 	METRICS(_)
 #undef _
 	METRIC_COUNT,
+	METRIC_LEVELS = METRIC_RSS, /* the first of them */
 	METRIC_WALL = METRIC_COUNT, /* as a weight of stacks: all parts of wall time together */
 	METRIC_NONE
 };
@@ -107,6 +117,7 @@ struct metric {
 	enum unit unit;    /* of the value */
 	enum metric_kind kind;
 	enum hist_id hist; /* histogram it is computed from, HIST_NONE: none */
+	enum level_of level; /* KIND_LEVEL */
 	double q;          /* KIND_QUANTILE: the fraction of durations that are shorter */
 	bool wall;
 	struct {
@@ -143,6 +154,12 @@ static inline const char *hist_word(enum hist_id id, uint64_t count)
 static inline const char *metric_suffix(enum metric_id m)
 {
 	return metrics[m].name + strlen(metrics[m].stem);
+}
+
+/* metric_of_threads - whether it is something that threads do, rather than a level of a process or cgroup. */
+static inline bool metric_of_threads(enum metric_id m)
+{
+	return metrics[m].kind != KIND_LEVEL;
 }
 
 /* metric_shown - the unit in which it is shown: the value's own, a share of the interval, or a rate. */

@@ -23,6 +23,7 @@ struct identity {
 	uint64_t start_ns;
 	uint32_t flags, policy;
 	int32_t priority, cpu;
+	uint64_t cpu_ns;        /* on a CPU since it began */
 	struct cgroup *limiter; /* cgroup with its CPU limits; NULL: the one that it is shown in */
 };
 
@@ -50,10 +51,38 @@ struct life *model_life_part(struct model *m, struct life *l);
 typedef void orphan_fn(void *arg, pid_t tgid);
 void model_orphans(struct model *m, orphan_fn *fn, void *arg);
 
+/* model_process - the process that has this PID now, NULL: none is known. */
+struct process *model_process(const struct model *m, pid_t tgid);
+
+/* model_processes_new - calls @fn for each process that was first seen since the last call, unless it has ended;
+ * @start_ns: CLOCK_BOOTTIME at its start, or at that of its first thread that was seen. */
+typedef void process_fn(void *arg, struct process *p, uint64_t start_ns);
+void model_processes_new(struct model *m, process_fn *fn, void *arg);
+
+/*
+ * model_command - the process has this command line from now on: @len bytes as /proc/PID/cmdline has them; @cut: it has
+ * more. False: there was no room for it, see CMDLINES_BYTES; what it had before is forgotten. model_command_bytes - the
+ * memory of all.
+ */
+bool model_cmdline(struct model *m, struct process *p, const char *text, size_t len, bool cut);
+size_t model_cmdline_bytes(const struct model *m);
+
+/* Memory for command lines. Above half of it only CMDLINE_SHORT bytes of each are kept. */
+#define CMDLINES_BYTES (64UL << 20)
+#define CMDLINE_SHORT 256
+
+/* model_levels - the levels of a thread's process at @at, in any time but 0, which model_levels_at() returns from then on;
+ * NULL: they were looked at, and could not be read. Ticks that exist do not change. */
+void model_levels(const struct life *l, const struct levels *levels, uint64_t at);
+uint64_t model_levels_at(const struct life *l);
+
 /* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
  * model_* functions that return int. */
 int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 		const struct timespec *wall);
+
+/* model_unknown - whether this metric is unknown of every thread, idle ones too, from now on. */
+void model_unknown(struct model *m, enum metric_id metric, bool unknown);
 
 /* model_thread - a thread with events, or with time in a state other than sleeping or stopped. */
 int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
@@ -62,15 +91,17 @@ int model_thread(struct model *m, struct life *l, enum thread_state state, bool 
 /* model_idle - a thread that slept, or was stopped, through the interval, as @state says. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
 
-/* model_cgroup - a cgroup of the shown hierarchy, depth first; then those aside that have a limit, or are below one
+/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have a limit, or are below one
  * that has. */
-int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit);
+int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels);
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
 int model_irq(struct model *m, const struct irq_values *irq);
 /* model_timers_unseen - sets tick.timers_unseen of the tick being built. */
 void model_timers_unseen(struct model *m);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
+/* model_host - the host's memory and load; without it they are unknown. */
+void model_host(struct model *m, const struct host_state *host);
 
 /* model_end - completes the tick. @incomplete: time of threads without a slot is missing. Returns the tick, held
  * once for the caller (tick_put), or NULL when out of memory. */

@@ -25,7 +25,7 @@ static const uint8_t *get_number(const uint8_t *from, uint64_t *v)
 /* Computed values are not kept. */
 static bool is_kept(enum metric_id m)
 {
-	return metrics[m].kind != KIND_QUANTILE;
+	return metrics[m].kind != KIND_QUANTILE && (metrics[m].kind != KIND_LEVEL || metrics[m].level & LEVEL_OF_PROCESSES);
 }
 
 static uint8_t *put_hist(uint8_t *at, const struct hist *h, int first)

@@ -9,6 +9,7 @@
 #endif
 
 #include "model/internal.h"
+#include "util/vec.h"
 
 /* Makes *@at refer to @cgroup, which lives as long as anything refers to it. */
 static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
@@ -87,15 +88,21 @@ static struct process_node *process_of(struct model *m, const struct identity *i
 		return NULL;
 	}
 	p->process.tgid = id->tgid;
+	levels_unknown(&p->levels);
 	if (leader)
 		p->leader_start = id->start_ns;
+	cmdline_inherit(&p->process, map_get(&m->processes, process_key(id->ppid)), id);
+	/* Without memory its command line is read when it is on the screen. */
+	VEC_PUSH(m->new_processes, m->nr_new_processes, m->new_processes_room,
+		 ((struct process_new){ id->tgid, id->start_ns }));
 	return p;
 }
 
-static void process_put(struct process_node *p)
+static void process_put(struct model *m, struct process_node *p)
 {
 	if (--p->lives)
 		return;
+	cmdline_drop(m, &p->process);
 	cgroup_show(&p->process.cgroup, NULL);
 	cgroup_show(&p->process.limiter, NULL);
 	free(p);
@@ -167,11 +174,14 @@ static void life_set(struct life *l, const struct identity *id, struct cgroup *c
 	l->policy = id->policy;
 	l->priority = id->priority;
 	l->cpu = id->cpu;
+	p->cpu_ns += id->cpu_ns - l->cpu_ns;
+	l->cpu_ns = id->cpu_ns;
 	life_move(l, cgroup, limiter);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
 		p->ppid = id->ppid;
 		p->uid = id->uid;
+		p->flags = id->flags;
 		cgroup_show(&p->cgroup, cgroup);
 		cgroup_show(&p->limiter, limiter);
 	}
@@ -263,7 +273,23 @@ void model_life_end(struct model *m, struct life *l)
 		map_del(&m->processes, process_key(p->process.tgid));
 		m->bereaved = true;
 	}
+	if (!p->living)
+		cmdline_ended(m, &p->process);
 	living_end(m, node_of(l), m->seq);
+}
+
+void model_levels(const struct life *l, const struct levels *levels, uint64_t at)
+{
+	struct process_node *p = (struct process_node *)l->process;
+
+	if (levels)
+		p->levels = *levels;
+	p->levels_at = at;
+}
+
+uint64_t model_levels_at(const struct life *l)
+{
+	return ((const struct process_node *)l->process)->levels_at;
 }
 
 /* Orphans reported at once. */
@@ -295,7 +321,7 @@ static void life_end(struct model *m, struct life_node *n)
 	blocks_forget(&n->life);
 	cgroup_show(&n->life.cgroup, NULL);
 	cgroup_show(&n->life.limiter, NULL);
-	process_put((struct process_node *)n->life.process);
+	process_put(m, (struct process_node *)n->life.process);
 	life_free(m, n);
 	m->nr_ended--;
 }
@@ -336,6 +362,7 @@ void threads_forget(struct model *m)
 
 void threads_free(struct model *m)
 {
+	free(m->new_processes);
 	while (m->ended) {
 		struct life_node *next = m->ended->next;
 

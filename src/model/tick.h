@@ -10,6 +10,7 @@
 
 #include "irq.h"
 #include "loss.h"
+#include "model/cmdline.h"
 #include "model/hist.h"
 #include "model/metric.h"
 
@@ -38,11 +39,23 @@ struct values {
 	struct hist hist[HISTS_OF_THREADS];
 };
 
+/* The metrics of KIND_LEVEL of a process or a cgroup: [metric - METRIC_LEVELS], VALUE_NA: unknown. */
+struct levels {
+	uint64_t v[METRIC_COUNT - METRIC_LEVELS];
+};
+
+/* levels_unknown - nothing is known. */
+static inline void levels_unknown(struct levels *l)
+{
+	memset(l, 0xff, sizeof(*l));
+}
+
 /* A cgroup of the shown hierarchy, or of the one with the CPU limits. */
 struct cgroup {
 	uint64_t id;               /* inode of its directory */
 	const char *path;          /* "/", "/system.slice/ssh.service", aside "cpu:/web"; raw bytes: text_safe() */
 	struct cgroup *parent;     /* NULL: root */
+	const struct owner *owner; /* what it is itself (model/owner.h); NULL: nothing known */
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: index in the tick being built */
 	uint64_t build;            /* for the model only: that tick */
@@ -63,12 +76,19 @@ struct process {
 	pid_t tgid, ppid;
 	uint32_t uid;
 	char comm[16];             /* of the leader; raw bytes, NUL-terminated */
+	uint64_t cpu_ns;           /* of its threads, also of those that ended since systop began */
 	struct cgroup *cgroup;     /* of the leader */
 	struct cgroup *limiter;    /* likewise, see struct life */
+	uint32_t flags;            /* of the leader: PF_* */
+	uint32_t execs;            /* for the collector only: programs that it ran since it was first seen */
+	bool whole;                /* for the collector only: the last of them had a short command line, which is known */
+	uint64_t asked_ns;         /* for the collector only: its command line is not asked for again before */
+	const struct cmdline *cmdline; /* the newest, also in past ticks; NULL: unknown, or a kernel thread without */
 };
 
-/* In life.flags: a kernel thread (linux/sched.h). */
+/* In life.flags: a kernel thread, and one of them that works for others (linux/sched.h). */
 #define PF_KTHREAD 0x00200000
+#define PF_WQ_WORKER 0x00000020
 
 /* Identity of a thread, one record per life (a reused tid is another life). */
 struct life {
@@ -80,6 +100,7 @@ struct life {
 	uint32_t policy;           /* SCHED_* */
 	int32_t priority;          /* the kernel's prio: 0-99 real time, 100-139 nice -20..19 */
 	int32_t cpu;               /* last CPU, -1: none yet */
+	uint64_t cpu_ns;           /* time on a CPU since it began, before systop, too: as of now, in every tick */
 	struct process *process;
 	struct cgroup *cgroup;     /* in the hierarchy shown */
 	struct cgroup *limiter;    /* in the hierarchy with the CPU limits: the same as cgroup if that one is shown */
@@ -111,7 +132,10 @@ struct row {
 	const struct cgroup *cgroup;
 	const struct values *values;  /* for cgroups including everything below */
 	const struct values *own;     /* cgroup rows: own threads only; else == values */
-	const struct cgroup_limit *limit; /* cgroup rows; else NULL */
+	union {
+		const struct cgroup_limit *limit; /* cgroup rows */
+		const struct levels *levels;      /* thread and process rows: of the process */
+	};
 };
 
 _Static_assert(sizeof(struct row) == 64, "a cache line");
@@ -193,6 +217,23 @@ struct pressure {
 	uint64_t some_ns, full_ns;
 };
 
+/* The host at the end of the interval; VALUE_NA: unknown. */
+enum { HOST_LOADS = 3 };
+
+struct host_state {
+	uint64_t mem_total, mem_available;  /* bytes */
+	uint64_t mem_free;                  /* available is this, and what caches can give back */
+	uint64_t swap_total, swap_used;
+	uint64_t load[HOST_LOADS];          /* means of 1, 5 and 15 minutes, in hundredths */
+	uint64_t uptime_ns;                 /* since boot, with the time in suspend */
+};
+
+/* host_unknown - nothing is known of it. */
+static inline void host_unknown(struct host_state *h)
+{
+	memset(h, 0xff, sizeof(*h));
+}
+
 #define SELF_SHED_MAX 8
 
 struct self_cost {
@@ -244,14 +285,19 @@ struct tick {
 	bool timers_unseen;           /* CPUs are busy, but no timer interrupt is seen: their time and the threads
 				       * they wake are unknown */
 	struct pressure pressure[PRESSURE_COUNT];
+	struct host_state host;
 	uint64_t loss[LOSS_COUNT];    /* since start, by cause */
 	struct self_cost self;
 };
 
-/* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row.
- * Both return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
+/* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row, and of
+ * its process if that is a level; row_value_of - of a cgroup, if @own without those below, but for levels. All return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
+uint64_t row_value_of(const struct row *r, enum metric_id m, bool own);
+
+/* values_acted - whether they are those of something that was not asleep or stopped all the time. */
+bool values_acted(const struct values *v);
 
 /* values_known - whether the tick of tick_history() that they belong to is remembered. */
 static inline bool values_known(const struct values *v)

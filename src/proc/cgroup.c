@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/owner.h"
+#include "proc/owner_path.h"
 #include "util/clock.h"
 #include "util/vec.h"
 
@@ -26,6 +28,7 @@ static void node_free(struct node *n)
 {
 	if (n->cgroup.parent)
 		n->cgroup.parent->refs--;
+	cgroup_own(&n->cgroup, NULL);
 	free((char *)n->cgroup.path);
 	free(n);
 }
@@ -52,6 +55,7 @@ struct node *cgroup_new(struct cgroups *c, uint64_t id, const char *path, struct
 		parent->refs++;
 	n->cgroup.depth = parent ? parent->depth + 1 : 0;
 	n->cgroup.aside = *c->prefix;
+	cgroup_own(&n->cgroup, owner_of_path(path));
 	n->walk = c->walk.nr;
 	if (!n->cgroup.path || list_add(c, n)) {
 		node_free(n);
@@ -74,6 +78,7 @@ static void node_move(struct cgroups *c, struct node *n, const char *path, struc
 		return;
 	free((char *)n->cgroup.path);
 	n->cgroup.path = copy;
+	cgroup_own(&n->cgroup, owner_of_path(copy));
 	n->unnamed = false;
 	if (n->cgroup.parent != parent) {
 		if (n->cgroup.parent)
@@ -377,6 +382,7 @@ void cgroups_free(struct cgroups *c)
 	free(c->orphans);
 	free(c->fresh);
 	free(c->list);
+	free(c->memory);
 	free(c->mount);
 	free(c->prefix);
 	free(c);

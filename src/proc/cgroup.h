@@ -13,6 +13,7 @@
  * there can be 30,000, at 15 us each. Cgroups in which threads are met are reported in between.
  */
 struct cgroups;
+struct cgroup_mounts;
 
 /*
  * cgroups_open - the tree below the mount point @mount; NULL: there is no hierarchy, everything is in its root. Returns
@@ -25,6 +26,17 @@ struct cgroups *cgroups_open(const char *mount);
 void cgroups_free(struct cgroups *c);
 int cgroups_limited_by(struct cgroups *c, const char *mount, const char *name);
 struct cgroups *cgroups_limits(const struct cgroups *c);
+
+/*
+ * What cgroups are charged for, memory and swap: from v2, or, where it has no memory controller, from the v1 hierarchy that
+ * has, in its cgroup of the same path.
+ * cgroups_charged_by - finds that hierarchy. 0 or -ENOMEM.
+ * cgroups_charge - reads that of the next cgroups in turn, for up to @ns; 20 us each.
+ * cgroups_charges - as last read; VALUE_NA: not yet, or unknown.
+ */
+int cgroups_charged_by(struct cgroups *c, const struct cgroup_mounts *mounts);
+void cgroups_charge(struct cgroups *c, uint64_t ns);
+void cgroups_charges(const struct cgroup *cgroup, struct levels *levels);
 
 /*
  * cgroups_ask_with - sets the function to call when a cgroup is unknown: @ask calls cgroups_report() for each cgroup

@@ -21,6 +21,8 @@ struct node {
 	uint64_t quota_ns, period_ns; /* its CPU limit; 0: it has none */
 	bool limit_known;     /* nr_throttled and throttled_ns hold an earlier reading */
 	uint64_t nr_throttled, throttled_ns;
+	bool charged;         /* levels were read */
+	struct levels levels;
 };
 
 /* A cgroup that was reported before its parent. */
@@ -45,6 +47,9 @@ struct cgroups {
 	char *mount;          /* NULL: there is no hierarchy */
 	char *prefix;         /* of paths: "cpu:", usually "" */
 	struct cgroups *limits; /* the hierarchy with the CPU limits; NULL: this one */
+	char *memory;         /* mount point of the hierarchy with the memory controller; NULL: there is none */
+	bool memory_v1;
+	size_t charged;       /* the next one in the list whose memory is read */
 	struct map nodes;     /* id -> struct node */
 	struct cgroup **list; /* in order */
 	size_t nr, room;

@@ -68,6 +68,11 @@ struct cgroups *hierarchy_open(const struct cgroup_mounts *m, struct cgroup_scop
 		*limits = *controller;
 	else if (cgroups && cgroups_limited_by(cgroups, limiter->path, cpu ? "cpu" : "v2"))
 		*limits = *controller; /* unreadable for us: treated as missing */
+	if (cgroups && cgroups_charged_by(cgroups, m)) {
+		cgroups_free(cgroups);
+		cgroups = NULL;
+		errno = ENOMEM;
+	}
 	if (!cgroups)
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(errno));
 	return cgroups;

@@ -15,10 +15,10 @@ static FILE *pid_open(pid_t pid, const char *file)
 	return fopen(path, "re");
 }
 
-static void pid_name(pid_t tgid, char *name, size_t size)
+static void pid_name(pid_t number, char *name, size_t size)
 {
 	char raw[64] = "", comm[256];
-	FILE *f = pid_open(tgid, "comm");
+	FILE *f = pid_open(number, "comm");
 	size_t len = 0;
 
 	if (f) {
@@ -26,12 +26,12 @@ static void pid_name(pid_t tgid, char *name, size_t size)
 		fclose(f);
 	}
 	text_safe(comm, sizeof(comm), raw, len ? len - 1 : 0); /* without its newline */
-	snprintf(name, size, "%s %d", comm, tgid);
+	snprintf(name, size, "%s %d", comm, number);
 }
 
-pid_t pid_process(pid_t pid, char *name, size_t size)
+static pid_t process_of(pid_t number)
 {
-	FILE *f = pid_open(pid, "status");
+	FILE *f = pid_open(number, "status");
 	char line[256];
 	pid_t tgid = 0;
 
@@ -39,12 +39,31 @@ pid_t pid_process(pid_t pid, char *name, size_t size)
 		sscanf(line, "Tgid: %d", &tgid);
 	if (f)
 		fclose(f);
-	if (tgid) {
-		pid_name(tgid, name, size);
-		return tgid;
-	}
-	fail(-ESRCH, EXIT_STATUS_TARGET, "no process with PID %d", pid);
-	fail_why("/proc/%d does not exist", pid);
+	return tgid;
+}
+
+static int fail_missing(const char *what, pid_t number)
+{
+	fail(-ESRCH, EXIT_STATUS_TARGET, "no %s %d", what, number);
+	fail_why("/proc/%d does not exist", number);
 	fail_fix("ps -eLf | less    # or pgrep NAME");
 	return -ESRCH;
+}
+
+pid_t pid_process(pid_t pid, char *name, size_t size)
+{
+	pid_t tgid = process_of(pid);
+
+	if (!tgid)
+		return fail_missing("process with PID", pid);
+	pid_name(tgid, name, size);
+	return tgid;
+}
+
+int pid_thread(pid_t tid, char *name, size_t size)
+{
+	if (!process_of(tid))
+		return fail_missing("thread with TID", tid);
+	pid_name(tid, name, size);
+	return 0;
 }

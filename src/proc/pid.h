@@ -10,4 +10,8 @@
  * Returns its PID, or -ESRCH after fail() (exit status 5). */
 pid_t pid_process(pid_t pid, char *name, size_t size);
 
+/* pid_thread - 0 if there is a thread @tid, else -ESRCH after fail() (exit status 5).
+ * @name: "worker 4712", likewise */
+int pid_thread(pid_t tid, char *name, size_t size);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,4 +48,28 @@ void process_info_read(struct process_info *w, char *text, size_t room)
 	w->len = room ? read_file(w->tgid, "cmdline", text, room) : 0;
 	if (w->len)
 		text[w->len - 1] = '\0';
+}
+
+int process_command_read(int32_t tgid, bool worker, char *text, size_t room, bool *cut)
+{
+	char path[64], more;
+	ssize_t n = 0;
+	size_t len = 0;
+	int fd;
+
+	*cut = false;
+	snprintf(path, sizeof(path), "/proc/%d/%s", tgid, worker ? "comm" : "cmdline");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (len < room && (n = read(fd, text + len, room - len)) > 0)
+		len += n;
+	if (n < 0)
+		n = -errno;
+	else if (len == room)
+		*cut = read(fd, &more, 1) > 0;
+	close(fd);
+	if (worker && len && text[len - 1] == '\n')
+		len--;
+	return n < 0 ? (int)n : (int)len;
 }

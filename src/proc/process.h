@@ -2,6 +2,7 @@
 #ifndef SYSTOP_PROC_PROCESS_H
 #define SYSTOP_PROC_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +20,9 @@ struct process_info {
 /* process_info_read - reads process w->tgid; its arguments, as far as they fit, go to @text. May block on a sick
  * process. Sets w->len. */
 void process_info_read(struct process_info *w, char *text, size_t room);
+
+/* process_command_read - the command line of @tgid, or, with @worker, the name of a kernel worker and what it works on.
+ * @text: of @room bytes; @cut: set if there was more. May block on a sick process. Returns the bytes, or -errno. */
+int process_command_read(int32_t tgid, bool worker, char *text, size_t room, bool *cut);
 
 #endif

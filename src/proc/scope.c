@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proc/cgroup.h"
+#include "proc/scope_names.h"
 #include "util/fail.h"
 #include "util/text.h"
 #include "util/vec.h"
@@ -33,9 +34,6 @@ struct cgroup_scope {
 	bool globs;
 	uint64_t changes; /* of the trees when globs were last resolved */
 };
-
-/* How well a name matches: only the best class with any match counts. */
-enum fit { FIT_NAME, FIT_BEGINNING, FIT_PART, FIT_PATH, FIT_NONE };
 
 static bool is_glob(const char *spec)
 {
@@ -160,25 +158,6 @@ static int resolve_glob(struct cgroup_scope *s, const char *spec)
 	return err;
 }
 
-static enum fit name_fit(const char *path, const char *name)
-{
-	const char *base = base_name(path);
-	size_t len = strlen(name), base_len = strlen(base);
-
-	if (!strncmp(base, name, len)) {
-		const char *rest = base + len;
-
-		/* "ssh" is ssh.service, "pod1" is pod1.slice */
-		if (!*rest || !strcmp(rest, ".service") || !strcmp(rest, ".scope") ||
-		    !strcmp(rest, ".slice"))
-			return FIT_NAME;
-		return FIT_BEGINNING;
-	}
-	if (base_len > len && strstr(base, name))
-		return FIT_PART;
-	return strstr(path, name) ? FIT_PATH : FIT_NONE;
-}
-
 static bool is_below(const struct cgroup *c, const struct cgroup *top)
 {
 	for (; c; c = c->parent)
@@ -198,12 +177,12 @@ static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t 
 		size_t used = strlen(list);
 
 		text_safe(whole, sizeof(whole), found[i]->path, strlen(found[i]->path));
-		text_elide(path, sizeof(path), whole, 60);
-		snprintf(list + used, sizeof(list) - used, "\n       %s", path);
+		text_elide(path, sizeof(path), whole, 48);
+		snprintf(list + used, sizeof(list) - used, "\n       %s%s", path, scope_called(found[i], whole, sizeof(whole)));
 	}
 	fail_why("a part of a name must be unique:%s%s", list,
 		 nr > AMBIGUOUS_SHOWN ? "\n       ..." : "");
-	fail_fix("systop -c PATH, or a glob for all of them");
+	fail_fix("systop -c PATH, an id or NAMESPACE/POD, or a glob for all of them");
 	return -EINVAL;
 }
 
@@ -218,7 +197,7 @@ static int resolve_name(struct cgroup_scope *s, const char *spec)
 		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
 
 		for (size_t j = 0; j < nr; j++) {
-			enum fit fit = name_fit(list[j]->path, spec);
+			enum fit fit = scope_fit(list[j], spec);
 
 			if (fit == FIT_NONE || fit > best)
 				continue;
@@ -242,39 +221,14 @@ static int resolve_name(struct cgroup_scope *s, const char *spec)
 	return err;
 }
 
-static int resolve(struct cgroup_scope *s, const char *spec)
+static bool is_path(const char *spec)
 {
-	if (is_glob(spec))
-		return resolve_glob(s, spec);
-	if (strchr(spec, '/') && (spec[0] == '/' || strchr(spec, ':')))
-		return resolve_path(s, spec);
-	return resolve_name(s, spec);
+	return strchr(spec, '/') && (spec[0] == '/' || strchr(spec, ':'));
 }
 
-/* Number of edits (insert, delete, replace) that turn @a into @b; only the beginning of long names is compared. */
-static unsigned int edits(const char *a, const char *b)
+static int resolve(struct cgroup_scope *s, const char *spec)
 {
-	unsigned int row[64];
-	size_t nb = strnlen(b, 63), na = strnlen(a, 63);
-
-	for (size_t j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= na; i++) {
-		unsigned int corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
-			unsigned int best = corner + (a[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[nb];
+	return is_glob(spec) ? resolve_glob(s, spec) : is_path(spec) ? resolve_path(s, spec) : resolve_name(s, spec);
 }
 
 static uint64_t threads_below(const struct tree *t, const struct cgroup *top)
@@ -306,13 +260,13 @@ static void suggest(const struct cgroup_scope *s, const char *spec, char *text, 
 				char whole[4096], path[128];
 				size_t used = strlen(text);
 
-				if (edits(name, base_name(list[j]->path)) != want)
+				if (scope_edits(name, list[j]) != want)
 					continue;
 				text_safe(whole, sizeof(whole), list[j]->path,
 					  strlen(list[j]->path));
 				text_elide(path, sizeof(path), whole, 46);
-				snprintf(text + used, size - used, "%s%s (%" PRIu64 " threads)",
-					 shown ? "\n       " : "", path,
+				snprintf(text + used, size - used, "%s%s%s (%" PRIu64 " threads)",
+					 shown ? "\n       " : "", path, scope_called(list[j], whole, sizeof(whole)),
 					 threads_below(&s->trees[i], list[j]));
 				shown++;
 			}
@@ -334,8 +288,18 @@ static void fail_unknown(const struct cgroup_scope *s, const char *spec)
 	fail_fix("systop --list-cgroups");
 }
 
+static void name_all(const struct cgroup_scope *s, cgroups_namer *namer, void *arg)
+{
+	for (size_t i = 0; namer && i < s->nr_trees; i++) {
+		size_t nr;
+		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
+
+		namer(arg, list, nr);
+	}
+}
+
 struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const char *const *specs,
-				      size_t nr)
+				      size_t nr, cgroups_namer *namer, void *arg)
 {
 	struct cgroup_scope *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
@@ -347,6 +311,10 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 		err = trees_open(s);
 	}
 	for (size_t i = 0; !err && i < nr; i++) {
+		if (!is_glob(specs[i]) && !is_path(specs[i])) {
+			name_all(s, namer, arg);
+			namer = NULL; /* once */
+		}
 		s->globs |= is_glob(specs[i]);
 		err = resolve(s, specs[i]);
 		if (err == -ENOENT)

@@ -15,9 +15,12 @@
  *                directory itself, /sys/fs/cgroup/a/b
  *   a glob       with * ? [: of the whole path if it begins with /, else of its last part
  *   part of a name   the whole last part of a path, else its beginning, else any part of it, else a part of
- *                the path; it must be unique, except for cgroups below each other
+ *                the path; it must be unique, except for cgroups below each other. What the cgroup is for people
+ *                (model/owner.h) counts as its last part, too: unit, container, pod with or without namespace, and
+ *                the beginning of an id
  */
 struct cgroup_scope;
+struct cgroup;
 
 /* A cgroup in scope with everything below it. */
 struct cgroup_target {
@@ -26,13 +29,17 @@ struct cgroup_target {
 	const char *path;
 };
 
+/* cgroups_namer - gives cgroups the names of containers and pods. */
+typedef void cgroups_namer(void *arg, struct cgroup *const *list, size_t nr);
+
 /*
  * cgroup_scope_new - resolves @specs.
  * @mounts: borrowed for the scope's life
+ * @namer: called with @arg for the cgroups of each hierarchy if a part of a name is among them; may be NULL
  * Returns NULL after fail() (exit status 5: no such cgroup, or ambiguous).
  */
 struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const char *const *specs,
-				      size_t nr);
+				      size_t nr, cgroups_namer *namer, void *arg);
 void cgroup_scope_free(struct cgroup_scope *s);
 
 /* cgroup_scope_targets - the cgroups in scope; @again resolves globs again, which may then match nothing. Borrowed

@@ -47,6 +47,29 @@ static uint64_t what_of(const struct symbol *symbol, const char *text)
 	return symbol ? symbol->id : hash_text(0, text);
 }
 
+uint64_t calltree_key_now(const struct calltree *f, uint64_t key, const struct source *source)
+{
+	int at = calltree_find(f, key), *path, nr = 0;
+	uint64_t now = 1; /* of the root */
+
+	if (at <= 0 || !(path = calloc(f->nodes[at].depth, sizeof(*path))))
+		return key;
+	for (; at > 0; at = f->nodes[at].parent)
+		path[nr++] = at;
+	while (nr) {
+		const struct calltree_node *n = &f->nodes[path[--nr]];
+		const struct symbol *symbol = n->symbol ? source->symbol(source->arg, n->at.frame, n->at.tgid) : NULL;
+
+		if (n->symbol && !symbol) { /* out of memory */
+			now = key;
+			break;
+		}
+		now = hash_add(now, what_of(symbol, n->text));
+	}
+	free(path);
+	return now;
+}
+
 static int function_of(struct building *b, const struct calltree_node *like)
 {
 	struct calltree *f = b->flame;

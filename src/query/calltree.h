@@ -106,6 +106,9 @@ int calltree_functions(struct calltree *f);
 /* calltree_find - the node with this key, -1: none. */
 int calltree_find(const struct calltree *f, uint64_t key);
 
+/* calltree_key_now - the key that the place of node @key has by present names, for a tree that was built with earlier ones:
+ * its frames stay what they are. @key itself if there is no such node. */
+uint64_t calltree_key_now(const struct calltree *f, uint64_t key, const struct source *source);
 
 /* calltree_name - the text of its box; raw bytes. */
 const char *calltree_name(const struct calltree_node *n);

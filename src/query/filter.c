@@ -28,7 +28,10 @@ static const struct key_name {
 	bool number;
 } key_names[] = {
 	{ "comm", KEY_COMM, false },   { "name", KEY_COMM, false },
+	{ "cmd", KEY_CMD, false },     { "command", KEY_CMD, false },
 	{ "cg", KEY_CGROUP, false },   { "cgroup", KEY_CGROUP, false },
+	{ "unit", KEY_UNIT, false },   { "container", KEY_CONTAINER, false },
+	{ "pod", KEY_POD, false },
 	{ "user", KEY_USER, false },   { "uid", KEY_USER, false },
 	{ "state", KEY_STATE, false }, { "s", KEY_STATE, false },
 	{ "is", KEY_IS, false },       { "tid", KEY_TID, true },
@@ -79,6 +82,7 @@ static bool number_parse(const char *s, struct alternative *a)
 		{ "us", 1e3, SCALE_TIME }, { "ms", 1e6, SCALE_TIME }, { "s", 1e9, SCALE_TIME },
 		{ "m", 60e9, SCALE_TIME }, { "h", 3600e9, SCALE_TIME }, { "/s", 1, SCALE_COUNT },
 		{ "K", 1e3, SCALE_COUNT }, { "M", 1e6, SCALE_COUNT },
+		{ "G", 1e9, SCALE_COUNT },
 	};
 	double number = 0, unit = 1;
 	int digits = 0;
@@ -99,6 +103,21 @@ static bool number_parse(const char *s, struct alternative *a)
 	return false;
 }
 
+/* What makes 1000, 1000^2, ... of a number's unit 1024, 1024^2, ... */
+static double bytes_of(const char *number)
+{
+	switch (number[strlen(number) - 1]) {
+	case 'K':
+		return 1.024;
+	case 'M':
+		return 1.024 * 1.024;
+	case 'G':
+		return 1.024 * 1.024 * 1.024;
+	default:
+		return 1;
+	}
+}
+
 /* A number with a unit that suits this metric. */
 static int check_number(struct parser *p, const struct term *t, struct alternative *a)
 {
@@ -114,6 +133,10 @@ static int check_number(struct parser *p, const struct term *t, struct alternati
 	case UNIT_NS:
 		fits = a->scale == SCALE_TIME || !a->number;
 		break;
+	case UNIT_BYTES:
+	case UNIT_BYTE_RATE:
+		a->number *= bytes_of(a->text);
+		/* fall through */
 	case UNIT_RATE:
 		fits = a->scale == SCALE_NONE || a->scale == SCALE_COUNT;
 		break;
@@ -126,6 +149,8 @@ static int check_number(struct parser *p, const struct term *t, struct alternati
 			   unit == UNIT_SHARE ? "% of the interval, or a time: 5 or 50ms"
 			   : unit == UNIT_NS  ? "time: 500us, 1ms, 2s"
 			   : unit == UNIT_RATE ? "events a second: 100 or 2K"
+			   : unit == UNIT_BYTE_RATE ? "bytes a second: 4096, 64K or 2M"
+			   : unit == UNIT_BYTES ? "bytes: 4096, 64K, 2M or 1G"
 					       : "plain numbers");
 }
 
@@ -176,7 +201,11 @@ static int check_alternative(struct parser *p, const struct term *t, struct alte
 			a->number = -1;
 		return 0;
 	case KEY_COMM:
+	case KEY_CMD:
 	case KEY_CGROUP:
+	case KEY_UNIT:
+	case KEY_CONTAINER:
+	case KEY_POD:
 		return 0;
 	default:
 		return check_number(p, t, a);
@@ -217,7 +246,7 @@ static int parse_key(struct parser *p, struct term *t, const char *name)
 	t->metric = metric_find(name);
 	text = false;
 	if (t->metric == METRIC_COUNT)
-		return parse_error(p, name, "no column %s; words, cg: comm: user: state= is: pid= cpu>",
+		return parse_error(p, name, "no column %s; words, cg: unit: pod: comm: cmd: user: state= is: pid= cpu>",
 				   name);
 known:
 	if (text && t->op > OP_NE)
@@ -266,7 +295,7 @@ static int parse_term(struct parser *p, char *s)
 	}
 	if (!err)
 		err = parse_values(p, &t, s);
-	if (!err && (t.key == KEY_METRIC || t.key == KEY_CGROUP || t.key == KEY_COMM ||
+	if (!err && (t.key == KEY_METRIC || key_of_cgroup(t.key) || t.key == KEY_COMM || t.key == KEY_CMD ||
 		     (t.key == KEY_WORD && t.any[0].number < 0))) {
 		t.memo = calloc(1, sizeof(*t.memo));
 		err = t.memo ? 0 : parse_error(p, s, "out of memory");

@@ -2,6 +2,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "query/filter_terms.h"
 
 static bool compare(enum op op, double v, double with)
@@ -48,6 +49,20 @@ static bool text_match(enum op op, const char *text, const struct alternative *a
 	return a->pattern ? !fnmatch(a->text, text, FNM_CASEFOLD) : contains(text, a->text);
 }
 
+/* A process without a command line has its name. */
+static bool cmdline_match(enum op op, const struct row *r, const struct alternative *a)
+{
+	const struct cmdline *c = r->process ? r->process->cmdline : NULL;
+	char words[CMDLINE_MAX + 1];
+
+	if (!c)
+		return r->process && text_match(op, r->thread ? r->thread->comm : r->process->comm, a);
+	if (op == OP_HAS && !a->pattern)
+		return cmdline_has(c, a->text);
+	cmdline_words(c, words, sizeof(words));
+	return text_match(op, words, a);
+}
+
 static bool metric_match(const struct term *t, const struct alternative *a, const struct row *r,
 			uint64_t interval_ns)
 {
@@ -58,7 +73,7 @@ static bool metric_match(const struct term *t, const struct alternative *a, cons
 		return false;
 	if (metric_shown(t->metric) == UNIT_SHARE && a->scale != SCALE_TIME)
 		v = 100 * v / interval_ns;
-	else if (metric_shown(t->metric) == UNIT_RATE)
+	else if (metric_shown(t->metric) == UNIT_RATE || metric_shown(t->metric) == UNIT_BYTE_RATE)
 		v = 1e9 * v / interval_ns;
 	return compare(t->op, v, a->number);
 }
@@ -72,7 +87,7 @@ static bool flag_match(enum flag flag, const struct row *r)
 		return r->exited;
 	default:
 		return r->values->v[METRIC_THROTTLED] ||
-		       (r->limit && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
+		       (r->kind == ROW_CGROUP && r->limit->nr_throttled != VALUE_NA && r->limit->nr_throttled);
 	}
 }
 
@@ -81,7 +96,33 @@ static bool word_match(const struct alternative *a, const struct row *r)
 	if (r->kind == ROW_CGROUP)
 		return text_match(OP_HAS, r->cgroup->path, a);
 	return text_match(OP_HAS, r->thread ? r->thread->comm : r->process->comm, a) ||
-	       a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
+	       (r->process->cmdline && cmdline_match(OP_HAS, r, a)) || a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
+}
+
+/* With or without ".service". */
+static bool unit_match(enum op op, const struct cgroup *c, const struct alternative *a)
+{
+	const struct owner *o = owners_of(c).unit;
+
+	return o && (text_match(op, o->unit, a) || text_match(op, o->short_unit, a));
+}
+
+/* By name, or by the beginning of the id. */
+static bool container_match(enum op op, const struct cgroup *c, const struct alternative *a)
+{
+	const struct owner *o = owners_of(c).container;
+
+	return o && (text_match(op, o->container, a) || (o->container_id && owner_has_id(o->container_id, a->text)));
+}
+
+/* With or without its namespace. */
+static bool pod_match(enum op op, const struct cgroup *c, const struct alternative *a)
+{
+	const struct owner *o = owners_of(c).pod;
+	const char *name = o ? strchr(o->pod, '/') : NULL;
+
+	return o && (text_match(op, o->pod, a) || (name && text_match(op, name + 1, a)) ||
+		     (o->pod_id && owner_has_id(o->pod_id, a->text)));
 }
 
 /* Whether @a matches; for != the caller asks for equality. */
@@ -95,8 +136,16 @@ static bool alternative_match(const struct term *t, enum op op, const struct alt
 		return word_match(a, r);
 	case KEY_COMM:
 		return !cgroup && text_match(op, r->thread ? r->thread->comm : r->process->comm, a);
+	case KEY_CMD:
+		return !cgroup && cmdline_match(op, r, a);
 	case KEY_CGROUP:
 		return r->cgroup && (text_match(op, r->cgroup->path, a) || text_match(op, row_limiter(r)->path, a));
+	case KEY_UNIT:
+		return unit_match(op, r->cgroup, a);
+	case KEY_CONTAINER:
+		return container_match(op, r->cgroup, a);
+	case KEY_POD:
+		return pod_match(op, r->cgroup, a);
 	case KEY_USER:
 		return !cgroup && (r->thread ? r->thread->uid : r->process->uid) == a->number;
 	case KEY_STATE:
@@ -130,12 +179,14 @@ static bool term_ask(const struct term *t, const struct row *r, uint64_t interva
 	return t->op == OP_NE;
 }
 
-/* What the result depends on, if rows share it; NULL: the name. */
+/* What the result depends on, if rows share it; NULL: the name. A word depends on the name, too. */
 static const void *shared_by(const struct term *t, const struct row *r)
 {
 	if (t->key == KEY_METRIC)
 		return r->values;
-	return t->key == KEY_CGROUP || r->kind == ROW_CGROUP ? r->cgroup : NULL;
+	if (key_of_cgroup(t->key) || r->kind == ROW_CGROUP)
+		return r->cgroup;
+	return t->key != KEY_COMM && r->process->cmdline ? (void *)(uintptr_t)r->process->cmdline->id : NULL;
 }
 
 static bool term_match(const struct term *t, const struct row *r, const struct tick *tick)
@@ -147,7 +198,7 @@ static bool term_match(const struct term *t, const struct row *r, const struct t
 	if (!m || (t->key == KEY_CGROUP && row_limiter(r) != r->cgroup)) /* it depends on two cgroups */
 		return term_ask(t, r, tick->interval_ns);
 	of = shared_by(t, r);
-	comm = of ? m->comm : r->thread ? r->thread->comm : r->process->comm;
+	comm = of && (t->key != KEY_WORD || r->kind == ROW_CGROUP) ? m->comm : r->thread ? r->thread->comm : r->process->comm;
 	if (m->of == of && m->seq == tick->seq && !memcmp(m->comm, comm, sizeof(m->comm)))
 		return m->result;
 	m->of = of;

@@ -8,8 +8,14 @@
 
 enum op { OP_HAS, OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE };
 
-enum key { KEY_WORD, KEY_COMM, KEY_CGROUP, KEY_USER, KEY_STATE, KEY_IS, KEY_TID, KEY_PID, KEY_PPID,
-	   KEY_THREADS, KEY_METRIC };
+enum key { KEY_WORD, KEY_COMM, KEY_CMD, KEY_CGROUP, KEY_UNIT, KEY_CONTAINER, KEY_POD, KEY_USER, KEY_STATE, KEY_IS,
+	   KEY_TID, KEY_PID, KEY_PPID, KEY_THREADS, KEY_METRIC };
+
+/* Whether it asks for the cgroup or what that belongs to. */
+static inline bool key_of_cgroup(enum key key)
+{
+	return key >= KEY_CGROUP && key <= KEY_POD;
+}
 
 enum flag { FLAG_KTHREAD, FLAG_EXITED, FLAG_THROTTLED };
 

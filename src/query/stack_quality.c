@@ -239,6 +239,8 @@ const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t 
 	stack_quality_percent(named, sizeof(named), stack_quality_named(q), q->stacks);
 	len = snprintf(buf, size, "unwound %s functions %s named %s", unwound, functions, named);
 	if (len > columns)
-		snprintf(buf, size, "unwound %s fn %s named %s", unwound, functions, named);
+		len = snprintf(buf, size, "unwound %s fn %s named %s", unwound, functions, named);
+	if (len > columns)
+		snprintf(buf, size, "unwound %s named %s", unwound, named);
 	return buf;
 }

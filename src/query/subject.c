@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "util/text.h"
 
 struct subject subject_of(const struct row *r)
@@ -99,7 +100,9 @@ void subject_name(const struct subject *s, const struct row *r, char *buf, size_
 		return;
 	}
 	if (r && s->kind == SUBJECT_CGROUP) {
-		text_safe(buf, size, r->cgroup->path, strlen(r->cgroup->path));
+		const char *said = owner_name(r->cgroup) ? owner_name(r->cgroup) : r->cgroup->path;
+
+		text_safe(buf, size, said, strlen(said));
 		return;
 	}
 	if (r)

@@ -29,7 +29,8 @@ bool subject_holds_life(const struct subject *s, const struct life *l);
 /* subject_row - its row in a tick, NULL: none. O(rows). */
 const struct row *subject_row(const struct subject *s, const struct tick *t);
 
-/* subject_name - "/web/api", "nginx 4711", "worker 4712", "all"; @r is its row. Fit for a terminal. */
+/* subject_name - "/web/api", or the name of the container or pod that it is, "nginx 4711", "worker 4712", "all"; @r is its
+ * row. Fit for a terminal. */
 void subject_name(const struct subject *s, const struct row *r, char *buf, size_t size);
 
 /* subject_key - for a hash: equal for two subjects with a chance of 1 in 2^40. */

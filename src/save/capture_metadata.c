@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
+#include "export/redact.h"
 #include "export/trace_index.h"
 #include "model/aggregate.h"
 #include "model/loss_names.h"
@@ -40,7 +41,7 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 	int64_t known = trace_index_has_frame(g->m, key);
 	const struct symbol *symbol;
 	struct trace_index_frame f = { 0 };
-	char build_id[80], path[512];
+	char build_id[80], path[512], name[512], hashed[512];
 
 	if (known >= 0)
 		return known;
@@ -51,9 +52,9 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 	symbol = stack_walk_symbol(w);
 	f.place = frame & FRAME_KERNEL || frame & FRAME_ANONYMOUS ? frame & ~FRAME_ANONYMOUS : frame & FRAME_OFFSET_MASK;
 	if (symbol) {
-		f.function = trace_index_text(g->m, symbol->name);
+		f.function = trace_index_text(g->m, redact_function(g->o->redact, symbol, name, sizeof(name)));
 		names_path(g->o->names, frame, path, sizeof(path));
-		f.path = trace_index_text(g->m, *path ? path : symbol->module);
+		f.path = trace_index_text(g->m, redact_path(g->o->redact, *path ? path : symbol->module, hashed, sizeof(hashed)));
 		f.kind = symbol->kind;
 	}
 	names_build_id(g->o->names, frame, build_id, sizeof(build_id));
@@ -155,12 +156,13 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 	char line[4096] = "", key[64];
 	size_t len = 0;
 
-	for (char **a = o->argv; *a && len < sizeof(line); a++)
+	/* Its own options name what others may not see; so do the arguments of a command that it started. */
+	for (char **a = o->argv; *a && len < sizeof(line) && (a == o->argv || !o->redact) && (o->arguments || strcmp(*a, "--")); a++)
 		len += snprintf(line + len, sizeof(line) - len, "%s%s", len ? " " : "", *a);
 	trace_index_words(g->m, "systop.version", o->version);
 	trace_index_words(g->m, "systop.command", line);
-	trace_index_words(g->m, "systop.scope", o->scope);
-	if (*reason)
+	trace_index_words(g->m, "systop.scope", redact_scope(o->redact, o->scope));
+	if (*reason && !o->redact)
 		trace_index_words(g->m, "systop.reason", reason);
 	trace_index_number(g->m, "systop.window_s", o->window_s);
 	for (int i = 0; i < LOSS_COUNT; i++) {
@@ -216,6 +218,7 @@ int capture_metadata(const struct save_options *o, const struct tick *t, const s
 
 	if (!g.m)
 		return -ENOMEM;
+	trace_index_redact(g.m, o->redact);
 	make_cpus(&g, end);
 	make_irqs(&g);
 	make_states(&g, t->active, t->nr_active);

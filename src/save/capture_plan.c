@@ -10,10 +10,19 @@
 /* Time that a busy host needs to get ready. */
 #define READY_NS SECOND_NS
 
+/* Refreshes of a recording at most, as a ring's marks are as many (src/record/rings.c), and the longest interval. */
+#define REFRESHES_MAX 400
+#define INTERVAL_MAX_NS (60 * SECOND_NS)
+
 static uint64_t interval_of(uint64_t duration_ns, uint64_t interval_ns)
 {
-	uint64_t parts = (duration_ns + interval_ns - 1) / interval_ns;
+	uint64_t least = duration_ns / REFRESHES_MAX, parts;
 
+	if (least > INTERVAL_MAX_NS)
+		least = INTERVAL_MAX_NS;
+	if (interval_ns < least)
+		interval_ns = least;
+	parts = (duration_ns + interval_ns - 1) / interval_ns;
 	return parts ? duration_ns / parts : interval_ns;
 }
 

@@ -30,6 +30,7 @@ struct table {
 
 struct process_info_table {
 	int role, fd, stuck;
+	bool arguments;
 	struct helper helper;
 	struct process_info *all;   /* the requested processes */
 	uint32_t nr;
@@ -109,20 +110,20 @@ static bool make_table(struct process_info_table *w)
 /* Starts a helper that resumes after the finished ones. */
 static void start(struct process_info_table *w)
 {
-	struct process_request r = { .nr = w->nr };
+	struct process_request r = { .nr = w->nr, .arguments = w->arguments };
 
 	w->since = clock_ns(CLOCK_MONOTONIC);
 	if (helper_open(w->role, &w->helper) || helper_send(w->helper.socket, &r, sizeof(r), w->fd) < 0)
 		w->stuck = STUCK_MAX;
 }
 
-struct process_info_table *process_info_request(int role, const struct tick *t)
+struct process_info_table *process_info_request(int role, const struct tick *t, bool arguments)
 {
 	struct process_info_table *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
-	*w = (struct process_info_table){ .role = role, .fd = -1, .helper.socket = -1 };
+	*w = (struct process_info_table){ .role = role, .arguments = arguments, .fd = -1, .helper.socket = -1 };
 	w->nr = list_processes(t, &w->all);
 	if (w->all && make_table(w)) {
 		start(w);
@@ -184,10 +185,10 @@ bool process_info_at(const struct process_info_table *w, uint32_t i, struct proc
 
 /* --- The role */
 
-static void fill(struct table *t, uint32_t nr)
+static void fill(struct table *t, uint32_t nr, bool arguments)
 {
 	for (uint32_t i = t->done; i < nr; i++) {
-		uint32_t at = t->text_len, room = at < text_room(nr) ? text_room(nr) - at : 0;
+		uint32_t at = t->text_len, room = arguments && at < text_room(nr) ? text_room(nr) - at : 0;
 		struct process_info *w = &t->all[i];
 
 		w->text = room ? at : 0;
@@ -212,6 +213,6 @@ void process_info_run(int socket)
 	close(fd);
 	if (t == MAP_FAILED)
 		return;
-	fill(t, r.nr);
+	fill(t, r.nr, r.arguments);
 	munmap(t, table_bytes(r.nr));
 }

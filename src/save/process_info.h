@@ -15,8 +15,9 @@ struct tick;
  */
 struct process_info_table;
 
-/* process_info_request - for all processes of @t, from a helper of @role. NULL: no memory. */
-struct process_info_table *process_info_request(int role, const struct tick *t);
+/* process_info_request - for all processes of @t, from a helper of @role, with their arguments or without. NULL: no
+ * memory. */
+struct process_info_table *process_info_request(int role, const struct tick *t, bool arguments);
 void process_info_free(struct process_info_table *w);
 
 /* process_info_done - whether the table is as complete as it will be; call it now and then. */

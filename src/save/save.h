@@ -11,6 +11,7 @@
 struct collect;
 struct exporter;
 struct names;
+struct redact;
 struct save_failure;
 struct source;
 struct tick;
@@ -38,6 +39,8 @@ struct save_options {
 	bool scoped;                  /* it does not include all threads of the host */
 	const char *version;
 	char **argv;                  /* command line, NULL-terminated */
+	const struct redact *redact;  /* of --redact; NULL: names as they are */
+	bool arguments;               /* of processes, too */
 	unsigned int window_s;
 	struct trigger trigger;       /* when to save without a request */
 	struct save_part part;        /* of the window, if save_start() gives none */

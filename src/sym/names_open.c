@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "helper/link.h"
 #include "util/clock.h"
 #include "util/vec.h"
 
@@ -162,32 +162,6 @@ void close_next(struct names *n)
 
 /* --- Asking */
 
-/* Gives both helpers a socket, by which the open helper hands files to the symbols helper. Returns whether they have
- * one. */
-static bool link_helpers(struct names *n)
-{
-	struct symbols_request to = { .what = SYMBOLS_PEER };
-	struct open_request from = { .what = OPEN_PEER };
-	int pair[2];
-	bool linked;
-
-	if (n->open.helper.socket < 0 || n->symbols.helper.socket < 0)
-		return false;
-	if (n->linked[0] == n->open.helper.id && n->linked[1] == n->symbols.helper.id)
-		return true;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
-		return false;
-	linked = helper_send(n->open.helper.socket, &from, sizeof(from), pair[0]) > 0 &&
-		 helper_send(n->symbols.helper.socket, &to, sizeof(to), pair[1]) > 0;
-	close(pair[0]);
-	close(pair[1]);
-	if (linked) {
-		n->linked[0] = n->open.helper.id;
-		n->linked[1] = n->symbols.helper.id;
-	}
-	return linked;
-}
-
 static void ask_open(struct names *n, struct file *f, enum open_what what)
 {
 	struct open_request r = {
@@ -236,7 +210,7 @@ void open_next(struct names *n)
 	struct file *next = NULL, *debug = NULL;
 
 	let_rest(n);
-	if (!worker_ready(&n->open) || !link_helpers(n) ||
+	if (!worker_ready(&n->open) || !link_helpers(&n->open, &n->symbols, n->linked) ||
 	    clock_ns(CLOCK_MONOTONIC) < n->pause_until)
 		return;
 	for (size_t i = 0; i < n->nr_active; i++) {
@@ -321,12 +295,6 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 		f->path = strdup(a->path);
 }
 
-/* The symbols helper has ended, or its queue is full: the file has to be opened again. */
-static bool not_taken(const struct names *n, const struct open_answer *a)
-{
-	return n->linked[1] != n->symbols.helper.id || a->err == -EPIPE || a->err == -ECONNRESET || a->err == -EAGAIN || a->err == -ETOOMANYREFS;
-}
-
 static bool open_answered(struct names *n)
 {
 	struct open_answer a;
@@ -345,7 +313,7 @@ static bool open_answered(struct names *n)
 		return true;
 	}
 	worker_done(&n->open);
-	if (not_taken(n, &a)) {
+	if (link_lost(&n->symbols, n->linked, a.err)) {
 		n->pause_until = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
 		if (n->opening->state == FILE_OPENING)
 			n->opening->state = FILE_NEW;

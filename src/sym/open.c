@@ -15,6 +15,7 @@
 
 #include "helper/helper.h"
 #include "helper/proto.h"
+#include "owner/places.h"
 #include "sym/debug_folders.h"
 #include "sym/roles.h"
 
@@ -322,6 +323,14 @@ static int open_perf_map(const struct open_request *r)
 	return seen < 0 ? -1 : open_seen(seen);
 }
 
+/* --- Names of containers and pods */
+
+static int open_container(const struct open_request *r, struct open_answer *a)
+{
+	a->attempt = r->attempt;
+	return owner_look(r->path, &a->attempt);
+}
+
 /* The answer comes last: by then no file system can delay anything. */
 static void hand_over(int peer, const struct open_request *r, int fd, struct open_answer *a)
 {
@@ -355,9 +364,15 @@ void open_run(int socket)
 		if (passed >= 0)
 			close(passed);
 		r.path[sizeof(r.path) - 1] = r.debuglink[sizeof(r.debuglink) - 1] = '\0';
-		fd = r.what == OPEN_DEBUG      ? open_debug(socket, &r, &a)
-		     : r.what == OPEN_PERF_MAP ? open_perf_map(&r)
-					       : open_mapped(socket, &r, &a);
+		if (r.what == OPEN_POD) {
+			a.err = owner_pod_folder(r.path, a.path, sizeof(a.path));
+			helper_send(socket, &a, sizeof(a), -1);
+			continue;
+		}
+		fd = r.what == OPEN_DEBUG       ? open_debug(socket, &r, &a)
+		     : r.what == OPEN_PERF_MAP  ? open_perf_map(&r)
+		     : r.what == OPEN_CONTAINER ? open_container(&r, &a)
+						: open_mapped(socket, &r, &a);
 		hand_over(peer, &r, fd, &a);
 		helper_send(socket, &a, sizeof(a), -1);
 	}

@@ -9,6 +9,7 @@
 #include "helper/message.h"
 #include "helper/proto.h"
 #include "helper/watch.h"
+#include "owner/parse.h"
 #include "sym/kallsyms.h"
 #include "sym/known.h"
 #include "sym/plt.h"
@@ -23,6 +24,8 @@
 
 static struct symtab kernel;
 static int peer = -1; /* the open helper */
+static int config = -1; /* a runtime's file, which was handed over for container @config_of */
+static uint32_t config_of;
 
 /* Limits the CPU time of a request. Names take a few ms, but a short mangled name can demangle to a very long one. */
 static void begin_budget(const struct symbols_request *r)
@@ -30,7 +33,10 @@ static void begin_budget(const struct symbols_request *r)
 	static struct symbols_loaded late;
 
 	late = (struct symbols_loaded){ .what = r->what, .file = r->file, .err = -ETIME };
-	watch_budget(r->what == SYMBOLS_RESOLVE ? NAMES_CPU_MS : SYMBOLS_CPU_MS, &late, sizeof(late));
+	watch_budget(r->what == SYMBOLS_RESOLVE     ? NAMES_CPU_MS
+		     : r->what == SYMBOLS_CONTAINER ? OWNER_CPU_MS
+						    : SYMBOLS_CPU_MS,
+		     &late, sizeof(late));
 }
 
 /* --- Files */
@@ -49,9 +55,17 @@ static void take_files(void)
 	int fd;
 
 	while (peer >= 0 && helper_receive(peer, &h, sizeof(h), &fd) == sizeof(h)) {
-		struct known *k = known_file(h.file);
-		int *to = !k ? &fd : h.what == OPEN_DEBUG ? &k->debug_fd : &k->fd;
+		struct known *k;
+		int *to;
 
+		if (h.what == OPEN_CONTAINER) {
+			close_fd(&config);
+			config = fd;
+			config_of = h.file;
+			continue;
+		}
+		k = known_file(h.file);
+		to = !k ? &fd : h.what == OPEN_DEBUG ? &k->debug_fd : &k->fd;
 		close_fd(to);
 		if (k)
 			*to = fd;
@@ -209,6 +223,21 @@ static void source(int socket, const struct symbols_request *r)
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
+/* --- Containers */
+
+static void container(int socket, const struct symbols_request *r)
+{
+	struct symbols_container a = { .what = SYMBOLS_CONTAINER, .file = r->file, .err = -EBADF };
+	char id[sizeof(r->at)];
+
+	memcpy(id, r->at, sizeof(id));
+	id[sizeof(id) - 1] = '\0';
+	if (config >= 0 && config_of == r->file)
+		a.err = parse_names(config, r->debug, id, &a);
+	close_fd(&config);
+	helper_send(socket, &a, sizeof(a), -1);
+}
+
 static void answer(int socket, const struct symbols_request *r, int fd)
 {
 	begin_budget(r);
@@ -221,6 +250,8 @@ static void answer(int socket, const struct symbols_request *r, int fd)
 		table(socket, r);
 	else if (r->what == SYMBOLS_CLOSE)
 		close_file(socket, r);
+	else if (r->what == SYMBOLS_CONTAINER)
+		container(socket, r);
 	else if (r->what == SYMBOLS_FORGET)
 		forget_files(socket, r);
 	else

@@ -55,21 +55,33 @@ void fail_fix(const char *fmt, ...)
 	va_end(args);
 }
 
-enum exit_status failure_print(FILE *to)
+enum exit_status failure_take(struct failure *f)
 {
-	enum exit_status status = kept.status;
-
-	if (status != EXIT_STATUS_OK)
-		fprintf(to, "systop: %s\n", kept.what ? kept.what : "out of memory");
-	if (kept.why)
-		fprintf(to, "  why: %s\n", kept.why);
-	if (kept.fix)
-		fprintf(to, "  fix: %s\n", kept.fix);
-	free(kept.what);
-	free(kept.why);
-	free(kept.fix);
+	*f = (struct failure){ kept.status, kept.what, kept.why, kept.fix };
 	kept.what = kept.why = kept.fix = NULL;
 	kept.status = EXIT_STATUS_OK;
 	kept.open = false;
+	return f->status;
+}
+
+void failure_fini(struct failure *f)
+{
+	free(f->what);
+	free(f->why);
+	free(f->fix);
+}
+
+enum exit_status failure_print(FILE *to)
+{
+	struct failure f;
+	enum exit_status status = failure_take(&f);
+
+	if (status != EXIT_STATUS_OK)
+		fprintf(to, "systop: %s\n", f.what ? f.what : "out of memory");
+	if (f.why)
+		fprintf(to, "  why: %s\n", f.why);
+	if (f.fix)
+		fprintf(to, "  fix: %s\n", f.fix);
+	failure_fini(&f);
 	return status;
 }

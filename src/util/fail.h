@@ -28,6 +28,15 @@ int fail(int err, enum exit_status status, const char *fmt, ...)
 void fail_why(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void fail_fix(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* failure_take - takes the kept failure, if any, and forgets it; failure_fini() frees its texts. Returns its exit status. */
+struct failure {
+	enum exit_status status; /* EXIT_STATUS_OK: none */
+	char *what, *why, *fix;  /* NULL: none, or out of memory */
+};
+
+enum exit_status failure_take(struct failure *f);
+void failure_fini(struct failure *f);
+
 /* failure_print - writes the kept failure (systop: WHAT / why: / fix:), if any, and forgets it.
  * Returns its exit status, EXIT_STATUS_OK if there was none. */
 enum exit_status failure_print(FILE *to);

@@ -126,6 +126,12 @@ const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uin
 		if (interval_ns)
 			format_rate(buf, size, (double)NS_PER_SEC * v / interval_ns);
 		break;
+	case UNIT_BYTE_RATE:
+		if (interval_ns && v)
+			format_scaled(buf, size, binary, (double)NS_PER_SEC * v / interval_ns + 0.5, 10);
+		else if (interval_ns)
+			snprintf(buf, size, "0");
+		break;
 	}
 	return buf;
 }

@@ -13,13 +13,14 @@ enum unit {
 	UNIT_BYTES, /* "512B", "38K", "1.2M", "4.0G" (powers of 1024) */
 	UNIT_SHARE, /* @v in ns of @interval_ns, as percent: "70.2", "0.0", "100" */
 	UNIT_RATE,  /* events in @interval_ns, per second: "0", "0.5", "12", "18.2K" */
+	UNIT_BYTE_RATE, /* bytes in @interval_ns, per second, as UNIT_BYTES: "0", "512B", "1.2M" */
 };
 
 /*
  * format_value - the only place that turns a value into text.
  * @buf, @size: output; 16 bytes are always enough
  * @v: the value in the base unit (ns, bytes, events); UINT64_MAX means unknown: "-"
- * @interval_ns: length of the interval in which @v was measured, for UNIT_SHARE and UNIT_RATE; 0: "-"
+ * @interval_ns: length of the interval in which @v was measured, for shares and rates; 0: "-"
  * Returns @buf. At most 6 characters for any value (UNIT_SHARE: 5, UNIT_NONE: its digits), always with its unit, except
  * for shares and rates, whose unit is in the column's title.
  */

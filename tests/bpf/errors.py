@@ -40,10 +40,14 @@ def fails(status, text, *args):
 
 def bad_values():
     for args in (["-d", "0"], ["-d", "61"], ["-d", "x"], ["-n", "0"], ["-n", "-1"], ["-n", "x"],
-                 ["-p", "x"], ["-p", "0"], ["-p", "1,"], ["-s", "nocolumn"], ["--color=maybe"],
+                 ["-p", "x"], ["-p", "0"], ["-p", "1,"], ["-t", "x"], ["-t", "1,,2"], ["-F", "-1"],
+                 ["--duration", "0"], ["--duration", "-1"], ["--duration", "x"], ["-s", "nocolumn"], ["--color=maybe"],
                  ["-c", ""], ["--clock=tsc"]):
         fails(2, "bad value for " + args[0].split("=")[0], *args)
-    fails(2, "the command to run must follow --", "word")
+    for words in (["word"], ["1"], ["1", "2", "-w", "/dev/null"], ["-b", "1", "word"], ["-b", "1", "2", "3"]):
+        fails(2, "the command to run must follow --", *words)
+    fails(2, "bad value for -d", "-b", "0")
+    fails(2, "bad value for -n", "-b", "1", "1.5")
 
 
 def unknown_option():
@@ -335,6 +339,7 @@ def main():
     tap.case("unknown cgroup, with suggestions", no_cgroup)
     tap.case("ambiguous cgroup", ambiguous)
     tap.case("unknown process", fails, 5, "no process with PID 4194303", "-b", "-p", "4194303")
+    tap.case("unknown thread", fails, 5, "no thread with TID 4194303", "-b", "-t", "4194303")
     tap.case("unknown user", fails, 5, 'no user "nosuchuser"', "-b", "-u", "nosuchuser")
     tap.case("no rights, some rights", no_rights)
     tap.case("least rights", least_rights)

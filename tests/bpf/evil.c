@@ -25,7 +25,7 @@
 #define DEEDS_MAX 32
 #define BIG (100 << 10)
 
-enum { OPEN, SYMBOLS, PEEK, WRITE, WHO, ROLES };
+enum { OPEN, SYMBOLS, PEEK, WRITE, WHO, COMMANDS, ROLES };
 
 static struct counts {
 	uint32_t next[ROLES];
@@ -249,7 +249,8 @@ static const struct deed {
 static void prepare(struct evil *e)
 {
 	const size_t bytes[ROLES] = { sizeof(struct open_answer), sizeof(struct symbols_loaded),
-				      offsetof(struct peek_answer, frames), sizeof(struct write_answer), 16 };
+				      offsetof(struct peek_answer, frames), sizeof(struct write_answer), 16,
+				      offsetof(struct commands_answer, text) };
 
 	e->bytes = bytes[e->role];
 	memcpy(e->answer, e->role == OPEN ? e->request + 1 : e->request, e->role == SYMBOLS ? 8 : 4);
@@ -291,3 +292,4 @@ EVIL(symbols_run, SYMBOLS)
 EVIL(peek_run, PEEK)
 EVIL(write_run, WRITE)
 EVIL(process_info_run, WHO)
+EVIL(commands_run, COMMANDS)

@@ -17,14 +17,14 @@ import time
 from harness import MS, SEC, Load, begin, descendants, ended, load_path
 
 EVIL = os.environ.get("SYSTOP_EVIL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-evil"))
-ROLES = ("open", "symbols", "peek", "write", "who")
+ROLES = ("open", "symbols", "peek", "write", "who", "commands")
 FORBIDDEN = ("fork", "clone", "exec", "socket", "ptrace", "bpf", "setuid", "kill", "executable memory", "mprotect to execute",
              "mount", "make a file", "read a file")
 SAID = ("too short", "too long", "a socket", "a device", "many descriptors", "another's answer", "ones", "endless", "spin",
         "silent")
 DEEDS = FORBIDDEN + SAID
 DEEDS_MAX = 32
-LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who"))}  # their purpose
+LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who", "commands"))}  # their purpose
 PATIENCE_S = 150
 CALM_S = 6  # longer than any deed lasts
 QUIET_NS = 150 * MS  # of CPU, in the last two lines: half of what may be in no line

@@ -169,8 +169,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if not GUEST:
             loads["a parallel build"] = ("sh", "-c", BUILD, folder)
-        for name, command in loads.items():
-            tap.case(name, compare, *command)
+        # The truth holds beside others, too.
+        tap.together([(name, compare, *command) for name, command in loads.items() if "quiet" not in name], 2)
+        for name in loads:
+            if "quiet" in name:
+                tap.case(name, compare, *loads[name])
     tap.done()
 
 

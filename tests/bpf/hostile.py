@@ -23,6 +23,7 @@ SECONDS = "300"
 SLOW = 3 if GUEST else 1
 FAN_CLOEXEC, FAN_REPORT_FID, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD = 1, 0x200, 1, 0x20, -100
 KINDS = ("FIFO", "device")
+os.environ["LOAD_PERCENT"] = "10"  # there are 18 of them
 
 
 class Watch:

@@ -85,8 +85,8 @@ def rings(pid):
     return list((arrays(pid) - arrays_without()).elements())
 
 
-# Perf events of each CPU: what runs, and major page faults.
-SAMPLERS = 2
+# Perf events of each CPU: what runs, major and minor page faults.
+SAMPLERS = 3
 
 
 def samplers(pid):

@@ -96,6 +96,22 @@ def pressure_seconds(resource, share):
         return None
 
 
+# How much there is: of processes, which are not in it, and of these.
+LEVELS = {"rss_bytes": (), "swap_bytes": ("cgroup",), "memory_bytes": ("cgroup",)}
+
+
+def host():
+    """Its memory and load, as the kernel says."""
+    text = once("-d", "0.3", "-n", "1")
+    with open("/proc/meminfo", encoding="ascii") as f:
+        truth = {name: int(value.split()[0]) << 10 for name, value in (line.split(":") for line in f)}
+    assert text.value("systop_host_memory_total_bytes") == truth["MemTotal"]
+    assert 0 < text.value("systop_host_memory_available_bytes") < truth["MemTotal"]
+    assert text.value("systop_host_swap_total_bytes") == truth["SwapTotal"]
+    assert text.value("systop_host_swap_used_bytes") <= truth["SwapTotal"]
+    assert all(0 <= text.value("systop_host_load", minutes=minutes) < 10000 for minutes in ("1", "5", "15"))
+
+
 def names():
     """Families follow from the metrics' table, which -s help and --schema show."""
     text = once("-d", "0.3", "-n", "1")
@@ -107,6 +123,10 @@ def names():
         stem = metric[:-3] + "_seconds" if unit == "seconds" else metric
         for of in "host", "cgroup":
             family = text.families.get(f"systop_{of}_{stem}")
+            if metric in LEVELS:
+                assert bool(family) == (of in LEVELS[metric]), f"systop_{of}_{stem}"
+                assert not family or (family.type, family.unit) == ("gauge", "bytes"), family
+                continue
             if "_p50" in metric or "_p99" in metric:
                 assert not family, f"{metric} follows from the histogram"
                 continue
@@ -257,6 +277,7 @@ def no_room():
 def main():
     tap = begin()
     tap.case("every metric has its family, unit and kind", names)
+    tap.case("memory and load of the host", host)
     tap.case("a cgroup's counters grow as the kernel's", run_time)
     tap.case("counters and histograms never shrink, and add up", monotone)
     tap.case("pressure is the kernel's", pressure)

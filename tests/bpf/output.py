@@ -16,12 +16,16 @@ from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path, rows_of, sta
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
-          "migrations", "minor_faults", "major_faults", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
-LINE = {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "shed", "stacks",
-        "cpus", "irqs", "cgroups", "threads"}
+          "migrations", "minor_faults", "major_faults", "read_bytes", "write_bytes", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
+HOST = {"mem_total_bytes", "mem_available_bytes", "swap_total_bytes", "swap_used_bytes", "load"}
+PROCESS = (THREAD - {"tid", "cpu_cgroup", "state", "waited_behind", "wakers", "samples"} |
+           {"threads", "rss_bytes", "swap_bytes", "cmdline", "cmdline_cut", "container", "pod", "unit"})
+LINE = HOST | {"schema", "time", "boottime_ns", "interval_ns", "host", "kernel", "scope", "dropped_refreshes", "loss", "repaired", "self", "shed", "stacks",
+        "cpus", "irqs", "cgroups", "processes", "threads"}
 REPAIRED = {"gap", "seed_missed", "first_sight", "queue_stale", "torn"}
 SUMMED = ("run_ns", "irq_ns", "runq_ns", "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns",
-          "switches_voluntary", "switches_involuntary", "wakeups", "migrations", "minor_faults", "major_faults")
+          "switches_voluntary", "switches_involuntary", "wakeups", "migrations", "minor_faults", "major_faults",
+          "read_bytes", "write_bytes")
 
 
 def run(*args):
@@ -48,10 +52,11 @@ def keys():
     line = systop_lines("--all", "-d", "0.3", "-n", "1")[0]
     assert set(line) == LINE, set(line) ^ LINE
     assert set(line["threads"][0]) == THREAD, set(line["threads"][0]) ^ THREAD
+    assert set(line["processes"][0]) == PROCESS, set(line["processes"][0]) ^ PROCESS
     assert set(line["self"]) == {"cpu_ns", "rss_bytes", "bpf_ns", "bpf_bytes", "turn_ns", "turn_work_ns"}, line["self"]
-    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt"}, line["stacks"]
+    assert set(line["stacks"]) == {"cpu", "runq", "sleep", "d", "irq", "majflt", "minflt"}, line["stacks"]
     for name, kind in line["stacks"].items():
-        unit = "" if name == "majflt" else "_ns"
+        unit = "" if name.endswith("flt") else "_ns"
         assert set(kind) == {f"{of}{unit}" for of in ("total", "stacks", "unwound", "functions", "named")} | {"cut", "unnamed"}, kind
         lacks = sum(kind["unnamed"].values())
         assert abs(kind[f"stacks{unit}"] - (kind[f"named{unit}"] or 0) - lacks) <= 16, kind
@@ -59,7 +64,7 @@ def keys():
     assert line["schema"] == 7 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
-    assert {"id", "path", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row
+    assert {"id", "path", "container", "pod", "unit", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row
     assert (THREAD - {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "samples", "exited", "waited_behind", "wakers"}) <= row, row
     assert (line["host"], line["kernel"]) == (os.uname().nodename, os.uname().release), (line["host"], line["kernel"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-c, -p, -u and -- CMD: what is in scope, and what is not, now and later."""
+"""-c, -p, -t, -u and -- CMD: what is in scope, and what is not, now and later."""
 
 import contextlib
 import itertools
@@ -18,6 +18,7 @@ INTERVAL = "1" if GUEST else "0.5"
 
 
 NUMBERS = itertools.count(10)
+os.environ["LOAD_PERCENT"] = "10"  # they are in scope or not, whatever they do
 
 
 def own(name):
@@ -235,6 +236,40 @@ def thread_number():
     assert tids(line) == both, (tids(line), both)
 
 
+# A thread that runs, one beside it, and one more each second that the first one makes.
+THREADS = ("import threading,time\n"
+           "def run(): exec('while 1: sum(range(100))')\n"
+           "def make():\n"
+           "    while 1: threading.Thread(target=time.sleep, args=(0.5,)).start(); time.sleep(0.1)\n"
+           "all = [threading.Thread(target=f, daemon=True) for f in (make, run)]\nfor t in all: t.start()\n"
+           "print('{\"tids\": [%d, %d]}' % tuple(t.native_id for t in all), flush=True)\ntime.sleep(60)")
+
+
+def thread():
+    """-t: these threads only, not what they create, beside the processes of -p."""
+    with Load(sys.executable, "-c", THREADS) as load, spinner() as other:
+        one, two = load.truth()["tids"]
+        for args, wanted in ((("-t", str(one)), {one}), (("-t", f"{one},{two}"), {one, two}),
+                             (("-t", str(one), "-t", str(load.pid)), {one, load.pid}),
+                             (("-t", str(two), "-p", str(other.pid)), {two, other.pid})):
+            for line in systop_lines("--all", *args, "-d", INTERVAL, "-n", "2"):
+                seen = {t["tid"] for t in line["threads"]}
+                assert seen == wanted, (args, seen, wanted)
+        assert line["scope"] == f"pid {other.pid} thread {two}", line["scope"]
+
+
+def thread_ends():
+    """When the last thread of -t is gone, -b ends."""
+    script = ("import threading,time\nt = threading.Thread(target=time.sleep, args=(3,))\nt.start()\n"
+              "print('{\"tid\": %d}' % t.native_id, flush=True)\ntime.sleep(60)")
+    with Load(sys.executable, "-c", script) as load:
+        tid = load.truth()["tid"]
+        done = subprocess.run([SYSTOP, "-b", "-t", str(tid), "-d", "0.2"], capture_output=True, text=True, check=False,
+                              timeout=60)
+        assert load.proc.poll() is None
+    assert done.returncode == 5 and f" {tid} exited by " in done.stderr, done
+
+
 def users():
     def become():
         os.setgid(65534)
@@ -294,6 +329,8 @@ def main():
         ("a glob that matches later", glob_later),
         ("-p", pids),
         ("-p with a thread's number", thread_number),
+        ("-t", thread),
+        ("-t, and it ends", thread_ends),
         ("-u", users),
         ("several of a kind add, different kinds narrow", both_kinds),
         ("-- CMD", command, "true; true; sleep 0.3; exit 0", 0),

@@ -18,6 +18,7 @@ from harness import SYSTOP, begin, bpf_of, bpf_there, load_path  # noqa: E402
 
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
+os.environ["LOAD_PERCENT"] = "30"  # their functions have to have names
 PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 
 
@@ -159,6 +160,38 @@ def sick_process():
     assert any("ext4_page_mkwrite_[k]" in line for line in stuck), stuck
 
 
+def command_lines():
+    """A process whose command line cannot be read costs its own only: those of the others are there, refreshes come in
+    time, and the main loop never waits."""
+    with Frozen() as frozen:
+        fall_ill(frozen)
+        with subprocess.Popen([SYSTOP, "--json", "--all", "-d", "0.5"], stdout=subprocess.PIPE, text=True) as systop, \
+                subprocess.Popen(["sleep", "4711"]) as other:
+            try:
+                def hangs():
+                    pid = helper_of(systop.pid, "systop-commands")
+                    return pid if pid and stat_of(pid) and stat_of(pid)[0] == "D" else None
+
+                wait_for(hangs, 10, "the helper does not hang")
+                took, last = [], None
+                for _ in range(16):
+                    began = time.monotonic()
+                    last = json.loads(systop.stdout.readline())
+                    took.append(time.monotonic() - began)
+                found = {p["tgid"]: p["cmdline"] for p in last["processes"]}
+                assert found[other.pid] == ["sleep", "4711"], found[other.pid]
+                assert found[frozen.patient.pid] is None, found[frozen.patient.pid]
+                unknown = [pid for pid, cmdline in found.items() if cmdline is None and pid != frozen.patient.pid]
+                # The kernel's threads have none.
+                unknown = [pid for pid in unknown if os.path.exists(f"/proc/{pid}/exe") and stat_of(pid)[1] not in (0, 2)]
+                assert not unknown, unknown
+                assert max(took) < 1.0, f"refreshes every 0.5 s took {max(took):.2f} s"
+                assert last["self"]["turn_work_ns"] < 100e6, last["self"]
+            finally:
+                systop.kill()
+                other.kill()
+
+
 def ticks(systop, nr):
     """Lines of --json, each within its time."""
     took = []
@@ -188,6 +221,10 @@ def helper_that_stops(name):
 
 def open_stops():
     helper_that_stops("systop-open")
+
+
+def commands_stop():
+    helper_that_stops("systop-commands")
 
 
 def symbols_stops():
@@ -240,7 +277,9 @@ def main():
     tap = begin()
     tap.case("SIGKILL while helpers hang", killed_while_helpers_hang)
     tap.case("a process that cannot be looked into", sick_process)
+    tap.case("a process whose command line cannot be read", command_lines)
     tap.together([
+        ("the commands helper stops", commands_stop),
         ("the open helper stops", open_stops),
         ("the symbols helper stops", symbols_stops),
         ("the open helper talks garbage", open_talks_garbage),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* systop with small limits that a test can reach. SYSTOP_SMALL: "FILES AGE REST LINES PAST", as in collect/maxima.h,
- * and the bytes of the history. */
+ * and the bytes of the history. SYSTOP_OWNERS: the folder below which names of containers are looked for. */
 #include "collect/maxima.h"
 #include "model/model.h"
+#include "owner/places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,15 @@ const struct maxima *__real_maxima(void);
 const struct maxima *__wrap_maxima(void);
 struct model *__real_model_new(size_t bytes);
 struct model *__wrap_model_new(size_t bytes);
+
+const char *__wrap_owner_root(void);
+
+const char *__wrap_owner_root(void)
+{
+	const char *said = getenv("SYSTOP_OWNERS");
+
+	return said ? said : "";
+}
 
 const struct maxima *__wrap_maxima(void)
 {

@@ -266,10 +266,10 @@ def lives():
 
 
 def who():
-    """A process has its command line, its parent, its user and its pid in its own PID namespace."""
+    """With --args a process has its command line, and always its parent, its user and its pid in its own PID namespace."""
     with Load("unshare", "--pid", "--fork", "--kill-child", "sh", "-c", "sleep 30.25; true"):
         time.sleep(0.3)
-        trace = record(seconds=1)
+        trace = record("--args", seconds=1)
     processes = [p for packet in trace.packets for tree in packet.get("process_tree", [])
                  for p in tree.get("processes", [])]
     inner = [p for p in processes if p.get("cmdline") == ["sleep", "30.25"]]

@@ -56,7 +56,7 @@ def share_of(tick, kind):
     return found, f"{found:.2f} % of {samples} samples"
 
 
-def reaches(least, command, interval=1, looks=(1, 3), kind="cpu", **options):
+def reaches(least, command, interval=0.5, looks=(1, 3, 7), kind="cpu", **options):
     """For the stacks of a process, in the interval in which its tables have arrived: usually the first one, and the
     last one counts."""
     if GUEST:

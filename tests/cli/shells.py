@@ -70,7 +70,7 @@ def zsh():
             t.type("systop --color=al\t")
             t.wait("--color=always")
             t.keys("C-u")
-            t.type("systop --th\t\t")
+            t.type("systop --the\t\t")
             t.wait("colour-blind.*mono")
 
 

@@ -186,7 +186,7 @@ void fuzz_blocked(const uint8_t *bytes, size_t size)
 /* As the helper: the processes and the size of the table. */
 static void run_who(struct feed *f)
 {
-	struct process_request request = { .nr = feed_number(f, 4) };
+	struct process_request request = { .nr = feed_number(f, 4), .arguments = 1 };
 	struct role_under_test role;
 
 	role_begin(&role);
@@ -197,7 +197,7 @@ static void run_who(struct feed *f)
 /* As the caller: the table that a helper wrote. */
 static void ask_who(struct feed *f)
 {
-	struct process_info_table *w = process_info_request(0, tick_of_scene());
+	struct process_info_table *w = process_info_request(0, tick_of_scene(), true);
 	struct process_request request;
 	char text[PROCESS_INFO_TEXT_MAX];
 	struct process_info who;

@@ -8,6 +8,7 @@
 
 #include "model/event.h"
 #include "model/health.h"
+#include "model/owner.h"
 #include "model/sample.h"
 #include "model/wait.h"
 #include "sym/names.h"
@@ -15,14 +16,20 @@
 #define SEC 1000000000ULL
 #define PF_KTHREAD 0x00200000
 
+static const struct owner is_slice = { OWNER_SLICE, 0, OWNER_SYSTEM, "batch.slice", "batch.slice" };
+static const struct owner is_unit = { OWNER_UNIT, 0, OWNER_SYSTEM, "postgresql@14-main.service", "postgresql@14-main" };
+static const struct owner is_container = { OWNER_CONTAINER, 1, OWNER_SYSTEM, .container_id = "3f2a91c04b7e5d6c8f90",
+					   .container = "builder", .runtime = "docker", .image = "gcc:14" };
+static const struct owner is_pod = { OWNER_POD, 1, OWNER_SYSTEM, .pod_id = "0f3c1b9e-6d9b-4c63-8a3f-2f6b3f4f1a77",
+				     .pod = "shop/api-7f9c" };
 static struct cgroup cgroups[] = {
 	{ .id = 1, .path = "/" },
-	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2 },
+	{ .id = 2, .path = "/batch.slice", .parent = &cgroups[0], .depth = 1, .owner = &is_slice },
+	{ .id = 3, .path = "/batch.slice/build", .parent = &cgroups[1], .depth = 2, .owner = &is_container },
 	{ .id = 4, .path = "/system.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2 },
+	{ .id = 5, .path = "/system.slice/postgresql@14-main.service", .parent = &cgroups[3], .depth = 2, .owner = &is_unit },
 	{ .id = 6, .path = "/web.slice", .parent = &cgroups[0], .depth = 1 },
-	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2 },
+	{ .id = 7, .path = "/web.slice/api", .parent = &cgroups[5], .depth = 2, .owner = &is_pod },
 };
 
 /* The hierarchy of the CPU limits, except that of build. */
@@ -46,7 +53,7 @@ static const struct actor {
 } actors[SCENE_THREADS] = {
 	{ 2, 2, 0, 0, "kthreadd", 0, STATE_SLEEP, .idle = true },
 	{ 17, 17, 2, 0, "ksoftirqd/0", 0, STATE_SLEEP, 0, 12, 3, 0, 0, 80 },
-	{ 480, 480, 2, 0, "kworker/u8:3+flush", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
+	{ 480, 480, 2, 0, "kworker/u8:3", 0, STATE_D, 0, 25, 1, 0, 700, 15 },
 	{ 1000, 1000, 1, 33, "nginx", 6, STATE_SLEEP, 120, 230, 90, 0, 0, 4100 },
 	{ 2001, 2001, 1000, 33, "api-server", 6, STATE_RUNNING, 500, 200, 240, 0, 0, 12500, .irq = 44, .steal = 12 },
 	{ 2002, 2001, 1000, 33, "api-worker", 6, STATE_RUNQUEUE, 300, 60, 500, 0, 0, 41000, .irq = 9 },
@@ -91,6 +98,8 @@ static struct values values_of(const struct actor *a, int nr)
 	v.v[METRIC_INVOLUNTARY] = a->runq;
 	v.v[METRIC_WAKEUPS] = 10 * a->kernel;
 	v.v[METRIC_MIGRATIONS] = a->runq / 10;
+	v.v[METRIC_READ] = a->d << 10;
+	v.v[METRIC_WRITE] = a->kernel << 14;
 	if (a->comm[0] == 'm') /* the kernel's tick has not sampled it */
 		v.v[METRIC_USER] = v.v[METRIC_KERNEL] = VALUE_NA;
 	while (1024ULL << (slot + 1) <= v.v[METRIC_RUNQ_MAX])
@@ -158,6 +167,8 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
 	static const struct cgroup_limit limit = { 9, 1320000000, 50000000, 100000000 };
 	static const struct cgroup_limit aside = { 2, 60000000, 20000000, 100000000 };
+	const struct host_state host = { 31ULL << 30, 10ULL << 30, 3ULL << 30, 2ULL << 30, 300ULL << 20, { 310, 287, 1250 },
+					 (41 * 86400 + 7200) * SEC };
 	struct pressure pressure[PRESSURE_COUNT] = {
 		{ 310000000, VALUE_NA }, { 0, 0 }, { 615000000, 402000000 },
 	};
@@ -202,15 +213,32 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	scene_interrupts(s, nr);
 	scene_waits(s, lives[4], lives[5], &cgroups[2]);
 	scene_latencies(s, nr);
-	for (size_t i = 0; i < NR_CGROUPS; i++)
-		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none));
-	scene_check(model_cgroup(s->model, &tenant, &aside));
+	for (size_t i = 0; i < NR_CGROUPS; i++) {
+		struct levels levels;
+
+		levels_unknown(&levels);
+		levels.v[METRIC_MEMORY - METRIC_LEVELS] = i ? (300ULL - 30 * i) << 20 : VALUE_NA; /* the root has none */
+		scene_check(model_cgroup(s->model, &cgroups[i], i == 2 ? &limit : &none, &levels));
+	}
+	scene_check(model_cgroup(s->model, &tenant, &aside, NULL));
 	model_pressure(s->model, pressure);
+	model_host(s->model, &host);
 	if (s->timers_unseen)
 		model_timers_unseen(s->model);
 	tick = model_end(s->model, loss, &self, false);
 	scene_check(tick ? 0 : -ENOMEM);
 	return tick;
+}
+
+/* A process of each number has another size; one is in swap. */
+static void make_memory(const struct life *l)
+{
+	struct levels levels;
+
+	levels_unknown(&levels);
+	levels.v[METRIC_RSS - METRIC_LEVELS] = (uint64_t)l->tgid * l->tgid << 6;
+	levels.v[METRIC_SWAP - METRIC_LEVELS] = l->tgid == 5000 ? 12ULL << 20 : 0;
+	model_levels(l, &levels, 1);
 }
 
 static void make(struct scene *s, int nr_cpus)
@@ -235,6 +263,9 @@ static void make(struct scene *s, int nr_cpus)
 		strncpy(id.comm, a->comm, sizeof(id.comm) - 1);
 		s->lives[i] = model_life(s->model, &id, &cgroups[a->cgroup]);
 		scene_check(s->lives[i] ? 0 : -ENOMEM);
+		scene_cmdline(s->model, s->lives[i]->process);
+		if (!(id.flags & PF_KTHREAD))
+			make_memory(s->lives[i]);
 	}
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		s->ticks[nr] = make_tick(s, nr);
@@ -495,6 +526,13 @@ static void scene_want_sleepers(void *arg)
 	(void)arg;
 }
 
+static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
+{
+	(void)arg;
+	(void)tgids;
+	(void)nr;
+}
+
 static int scene_frequency(void *arg, int hz)
 {
 	(void)arg;
@@ -521,6 +559,7 @@ const struct host scene_host = {
 	.topology = topology,
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
+	.want_commands = scene_want_commands,
 	.frequency = scene_frequency,
 	.user_name = user_name,
 	.user_find = user_find,

@@ -53,4 +53,9 @@ void scene_check(int err);
 /* The screen's host functions for this scene; arg is the scene. */
 extern const struct host scene_host;
 
+/* scene_cmdline - gives a process its command line, if it has one. */
+struct model;
+struct process;
+void scene_cmdline(struct model *m, struct process *p);
+
 #endif

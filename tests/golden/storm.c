@@ -162,8 +162,74 @@ static void pause_in(char view, struct scene *scene, const struct theme *theme, 
 	}
 }
 
+/* What a key may have opened is closed again, and hidden parts are shown again, before the way to the next view. */
+#define HOME "\025\033\033\033" "1="
+
+static void press(struct screen *screen, struct paint *paint, int key, bool is_code, uint64_t *now)
+{
+	*now += 10000000;
+	screen_key(screen, key, is_code, *now);
+	screen_draw(screen, paint, *now);
+}
+
+static bool drawn_well(const struct paint *paint)
+{
+	char line[8] = "";
+
+	mvwinnstr(paint->win, 0, 0, line, sizeof(line) - 1);
+	if (strcmp(line, "systop "))
+		return false;
+	for (int y = 0; y < paint->height; y++) {
+		if ((mvwinch(paint->win, y, paint->width) & A_CHARTEXT) != ' ')
+			return false;
+	}
+	return true;
+}
+
+/* The header stays, and nothing is drawn beside the screen. Returns the number of keys. */
+static int every_key(int width, int height, struct scene *scene, const struct theme *theme, WINDOW *pad)
+{
+	static const char *const views[] = { "", "H", "t", "2", "7", "6", "6\n", "4", "4s", "5", "8", "\n", "f", "\nf", "?", "!",
+					     "o", "o\n", "." };
+	uint64_t now = SCENE_NOW_NS;
+	struct screen *screen;
+	struct paint paint;
+	struct host host;
+	int nr = 0;
+
+	werase(pad);
+	screen = open_screen(&host, &paint, scene, theme, pad);
+	paint.width = width;
+	paint.height = paint.to = height;
+	for (int i = 0; i < SCENE_TICKS; i++)
+		screen_tick(screen, scene->ticks[i]);
+	screen_draw(screen, &paint, now);
+	for (size_t view = 0; view < sizeof(views) / sizeof(views[0]); view++) {
+		for (int key = 1; key < KEY_MAX; key++) {
+			if (key == 128)
+				key = KEY_MIN;
+			for (const char *k = HOME; *k; k++)
+				screen_key(screen, *k, false, now);
+			screen_draw(screen, &paint, now);
+			for (const char *k = views[view]; *k; k++)
+				press(screen, &paint, *k, false, &now);
+			press(screen, &paint, key, key >= KEY_MIN, &now);
+			if (!drawn_well(&paint)) {
+				printf("# %dx%d, view \"%s\", key %d (%s)\n", width, height, views[view], key, keyname(key));
+				printf("not ");
+				screen_free(screen);
+				return nr;
+			}
+			nr++;
+		}
+	}
+	screen_free(screen);
+	return nr;
+}
+
 int main(void)
 {
+	static const struct { int width, height; } sizes[] = { { 40, 10 }, { 80, 24 }, { 200, 50 } };
 	const char *given = getenv("SYSTOP_SEED");
 	unsigned int seed = given ? (unsigned int)strtoul(given, NULL, 10) : (unsigned int)time(NULL);
 	FILE *null = fopen("/dev/null", "r+");
@@ -181,7 +247,7 @@ int main(void)
 	if (theme_load(&theme, "default", NULL, error, sizeof(error)))
 		abort();
 	srand(seed);
-	printf("1..2\n# SYSTOP_SEED=%u\n", seed);
+	printf("1..5\n# SYSTOP_SEED=%u\n", seed);
 	fflush(stdout);
 	for (int i = 0; i < SCENES; i++) {
 		struct scene scene;
@@ -200,6 +266,16 @@ int main(void)
 		scene_free(&scene);
 	}
 	printf("ok 2 - a long pause in every view" HOW "\n");
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct scene scene;
+		int nr;
+
+		fflush(stdout);
+		scene_make(&scene, 4);
+		nr = every_key(sizes[i].width, sizes[i].height, &scene, &theme, pad);
+		printf("ok %zu - every key in every view at %dx%d: %d" HOW "\n", 3 + i, sizes[i].width, sizes[i].height, nr);
+		scene_free(&scene);
+	}
 	delwin(pad);
 	endwin();
 	return EXIT_SUCCESS;

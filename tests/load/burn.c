@@ -121,6 +121,7 @@ int main(int argc, char **argv)
 			alpha();
 			beta();
 			gamma_();
+			rest();
 		} else if (!strcmp(what, "block")) {
 			vfork_here();
 			nap_here();

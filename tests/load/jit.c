@@ -42,7 +42,9 @@ int main(int argc, char **argv)
 	}
 	printf("{\"tid\": %d}\n", getpid());
 	fflush(stdout);
-	while (now_ns() < end)
+	while (now_ns() < end) {
 		f(1000000);
+		rest();
+	}
 	return 0;
 }

@@ -40,6 +40,26 @@ static inline void spin_until(uint64_t end_ns)
 		;
 }
 
+/* Sleeps after some work, so that the thread has LOAD_PERCENT of a CPU, where that is in the environment: what only has
+ * to be there need not take all of the machine. */
+static inline void rest(void)
+{
+	static __thread uint64_t rested_ns;
+	static double percent;
+	struct timespec ts;
+	uint64_t worked_ns;
+
+	if (!percent)
+		percent = getenv("LOAD_PERCENT") ? atof(getenv("LOAD_PERCENT")) : 100;
+	if (percent >= 100)
+		return;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	worked_ns = ts.tv_sec * SEC + ts.tv_nsec - rested_ns;
+	sleep_ns((uint64_t)(worked_ns * (100 - percent) / percent));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	rested_ns = ts.tv_sec * SEC + ts.tv_nsec;
+}
+
 static inline void pin(pid_t tid, int cpu)
 {
 	cpu_set_t set;

@@ -145,7 +145,7 @@ def interrupts(s):
 def flames(s):
     """No count of 0 beside a total, in any kind of time."""
     lines = s.show("1", "g", "f", wait=r"\[On-CPU\]")
-    for metric in ("Runq", "Sleep", "D-state", "IRQ", "MajFlt", "Wall"):
+    for metric in ("Runq", "Sleep", "D-state", "IRQ", "MajFlt", "MinFlt", "Wall"):
         assert not any(re.search(r"total .* 0 (times|samples)", line) for line in lines), f"before {metric}: {lines}"
         lines = s.show("Tab", wait=rf"\[{metric}\]")
     s.show("q", wait=r"\[1:")

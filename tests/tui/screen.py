@@ -23,7 +23,8 @@ def size(width, height):
         lines = t.lines()[:height]
         assert lines[0].startswith(f"systop {HOST} "), lines[0]
         assert "LIVE" in lines[0], lines[0]
-        assert lines[2].startswith("LOSS "), lines[2]
+        assert lines[1].startswith("CPU ") and " LOSS " in lines[1], lines[1]
+        assert lines[2].startswith("MEM "), lines[2]
         assert lines[3].startswith("[1:Threads]"), lines[3]
         assert "TID" in lines[4] and "RUN%" in lines[4] and "COMM" in lines[4], lines[4]
         assert max(cells(line) for line in lines) <= width, lines
@@ -95,7 +96,7 @@ def keys():
         t.keys("N")
         t.wait("sort TID asc")
         t.keys("?")
-        t.wait("^Keys")
+        t.wait("^Keys here")
         t.keys("q")
         t.wait(r"TID\^? S")
         t.keys("G")

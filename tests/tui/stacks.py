@@ -152,19 +152,18 @@ def two_numbers():
         bare = shutil.copy(load_path("burn"), folder)
         subprocess.run(["strip", "--strip-all", bare], check=True)
         for path, named in ((load_path("burn"), r"(?:100|9\d|8\d)%"), (bare, r"[1-5]?\d%")):
-            with Load(path, "cpu", "60") as load, Terminal(80, 70) as t:
+            with Load(path, "cpu", "60") as load, Terminal(120, 70) as t:
                 pid = json.loads(load.line)["tid"]
                 t.start("-p", str(pid), "-F", "499")
                 t.wait(rf"^> +{pid} ")
-                # The kernel's version gets the room that is left.
-                t.wait(rf"^LOSS \d.*  STACKS unwound (?:100|9\d)% functions (?:100|9\d)% named {named}  BUF \d+s +\S.*$")
+                t.wait(rf"^MEM \d.*  STACKS unwound (?:100|9\d)% (?:functions|fn) (?:100|9\d)% named {named} +BUF \d+s")
                 t.keys("Enter")
                 t.wait(rf"^STACKS +of +unwound +functions +named +no stack$\n^On-CPU +\S+ +(?:100|9\d)% +(?:100|9\d)% +{named} +\d%$")
                 t.keys("f")
                 t.wait(rf"^\[On-CPU\].* Wall +unwound (?:100|9\d)% (?:functions|fn) (?:100|9\d)% named {named}( no stack \d%)?$")
     with Load("sleep", "60") as load, Terminal() as t:
         t.start("-p", str(load.proc.pid))
-        t.wait(r"^LOSS \d.*  STACKS unwound - functions - named -  BUF")
+        t.wait(r"^MEM \d.*  STACKS unwound - (?:fn - )?named - +BUF")
 
 
 def faster():

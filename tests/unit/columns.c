@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "model/owner.h"
+#include "model/tick.h"
 #include "tui/widget/columns.h"
 
 static const struct sorting by_run = { .by = (enum column_id)METRIC_RUN };
@@ -56,7 +58,7 @@ TEST(columns, the_important_ones_stay)
 	columns_default(&l, TABLE_THREADS);
 	columns_place(&c, &l, 40, 0, &context);
 	assert_true(columns_has(&c, COLUMN_ID) && columns_has(&c, COLUMN_STATE) &&
-		    columns_has(&c, COLUMN_BAR) && columns_has(&c, COLUMN_COMM) &&
+		    columns_has(&c, COLUMN_BAR) && columns_has(&c, COLUMN_COMMAND) &&
 		    columns_has(&c, (enum column_id)METRIC_RUN));
 	assert_false(columns_has(&c, COLUMN_CGROUP));
 	assert_false(columns_has(&c, (enum column_id)METRIC_MIGRATIONS));
@@ -130,6 +132,27 @@ TEST(columns, wrong_ones_are_refused)
 	assert_non_null(columns_parse(&l, TABLE_THREADS, "+", error, sizeof(error)));
 }
 
+/* By what is shown; rows that belong to nothing come last. */
+TEST(columns, sorts_by_what_a_row_belongs_to)
+{
+	static const struct owner ssh = { OWNER_UNIT, .unit = "ssh.service", .short_unit = "ssh" };
+	static const struct owner web = { OWNER_CONTAINER, .container = "web" };
+	struct cgroup root = { .path = "/" }, unit = { .path = "/a", .parent = &root, .owner = &ssh },
+		      inner = { .path = "/a/b", .parent = &unit, .owner = &web };
+	struct row rows[] = { { .kind = ROW_CGROUP, .cgroup = &root }, { .kind = ROW_CGROUP, .cgroup = &unit },
+			      { .kind = ROW_CGROUP, .cgroup = &inner } };
+	struct sorting s = { .by = COLUMN_OWNER };
+
+	assert_true(sorting_before(&rows[1], &rows[2], &s) && !sorting_before(&rows[2], &rows[1], &s));
+	assert_true(sorting_before(&rows[2], &rows[0], &s) && !sorting_before(&rows[0], &rows[2], &s));
+	s.by = COLUMN_UNIT; /* the same one */
+	assert_false(sorting_before(&rows[1], &rows[2], &s) || sorting_before(&rows[2], &rows[1], &s));
+	s.by = COLUMN_CONTAINER;
+	assert_true(sorting_before(&rows[2], &rows[1], &s) && !sorting_before(&rows[1], &rows[2], &s));
+	assert_null(column_owner(COLUMN_POD, &rows[2]));
+	assert_string_equal(column_owner(COLUMN_UNIT, &rows[2]), "ssh.service");
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(columns_never_wider_than_the_screen),
@@ -138,5 +161,6 @@ int main(void)
 		  cmocka_unit_test(columns_order_width_and_wishes),
 		  cmocka_unit_test(columns_panning_shows_others),
 		  cmocka_unit_test(columns_text_comes_back),
-		  cmocka_unit_test(columns_wrong_ones_are_refused));
+		  cmocka_unit_test(columns_wrong_ones_are_refused),
+		  cmocka_unit_test(columns_sorts_by_what_a_row_belongs_to));
 }

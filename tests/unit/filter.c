@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "query/filter.h"
 
 #define SEC 1000000000ULL
@@ -13,7 +14,12 @@
 /* cmocka's fail_msg() uses its fail(), which is systop's here. */
 #define wrong(...) (print_error(__VA_ARGS__), assert_true(false))
 
-static struct cgroup cgroup = { .id = 3, .path = "/kubepods/api-7f9c" };
+static const struct owner node = { OWNER_UNIT, .unit = "kubelet.service", .short_unit = "kubelet" };
+static const struct owner pod = { OWNER_POD, .pod_id = "0f3c1b9e-6d9b", .pod = "shop/api-7f9c" };
+static const struct owner container = { OWNER_CONTAINER, .container_id = "3f2a91c04b7e5d6c", .container = "api" };
+static struct cgroup top = { .id = 1, .path = "/", .owner = &node };
+static struct cgroup pods = { .id = 2, .path = "/kubepods", .parent = &top, .owner = &pod };
+static struct cgroup cgroup = { .id = 3, .path = "/kubepods/api-7f9c", .parent = &pods, .owner = &container };
 static struct process process = { .tgid = 4711, .ppid = 1, .comm = "api", .cgroup = &cgroup };
 static struct life life = { .tid = 4712, .tgid = 4711, .ppid = 1, .uid = 33, .comm = "API worker",
 			    .process = &process, .cgroup = &cgroup };
@@ -81,6 +87,24 @@ TEST(filter, threads)
 		{ "cgroup=api", false },
 		{ "cg:web,api", true },
 		{ "cg!=/kubepods/api-7f9c", false },
+		{ "unit:kube", true },
+		{ "unit=kubelet", true },
+		{ "unit=kubelet.service", true },
+		{ "unit=kube", false },
+		{ "unit!=ssh", true },
+		{ "container:API", true },
+		{ "container=api,web", true },
+		{ "container:3f2a9", true },
+		{ "container:3f2", false },
+		{ "container:2a91", false },
+		{ "container:web", false },
+		{ "!container:web", true },
+		{ "pod:shop/", true },
+		{ "pod=api-7f9c", true },
+		{ "pod=shop/api-7f9c", true },
+		{ "pod:shop/*", true },
+		{ "pod:0f3c1b9e", true },
+		{ "pod=shop", false },
 		{ "comm!=sh,bash", true },
 		{ "user:www-data", true },
 		{ "!user=www-data", false },

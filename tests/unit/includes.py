@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The layers of bpf/ and src/, as #include lines show them:
 
-  bpf layouts <- util <- model <- {proc, helper, sym/names, record} <- {collect, query} <- {export, tui} <- save <- app
+  bpf layouts <- util <- model <- {proc, helper, owner, sym/names, record} <- {collect, query} <- {export, tui} <- save <- app
 
 Nothing in one brace includes a neighbour. The table of folders in doc/how-it-works.md says the same, or the test fails."""
 
@@ -17,7 +17,8 @@ DIRECT = {
     "model": ["util"],
     "proc": ["model"],
     "helper": ["model"],
-    "sym": ["helper"],
+    "owner": ["helper"],
+    "sym": ["owner"],
     "record": ["model"],
     "collect": ["proc", "helper", "record"],
     "query": ["model", "sym/names.h"],
@@ -31,7 +32,7 @@ LIBRARIES = {
     "libbpf": (r"bpf/.*|systop\.skel\.h", ["record", "collect"]),
     "libelf": (r"(libelf|gelf).*", ["sym"]),
     "libdw": (r"(elfutils/|dwarf).*", ["sym"]),
-    "json-c": (r"json-c/.*", ["export"]),
+    "json-c": (r"json-c/.*", ["owner", "export"]),
     "protobuf-c": (r"protobuf-c/.*|.*\.pb-c\.h", ["export"]),
     "curses": (r"(ncursesw?/)?(ncurses|curses|term|panel)\.h", ["tui"]),
     "inih": (r"ini\.h", ["tui", "app"]),

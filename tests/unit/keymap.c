@@ -96,7 +96,7 @@ TEST(keymap, the_narrower_place_comes_first)
 	struct keymap m = preset(PRESET_SYSTOP);
 
 	assert_int_equal(keymap_action(&m, 'h', IN_THREADS), ACTION_HELP);
-	assert_int_equal(keymap_action(&m, 'h', IN_FLAME), ACTION_FLAME_LEFT);
+	assert_int_equal(keymap_action(&m, 'h', IN_GRAPH), ACTION_FLAME_LEFT);
 }
 
 TEST(keymap, search_comes_first)
@@ -146,7 +146,7 @@ TEST(keymap, a_views_own_keys_come_first)
 	assert_null(keymap_bind(&m, ACTION_HELP, "x", 3, error, sizeof(error)));
 	assert_null(keymap_bind(&m, ACTION_OWN, "x", 4, error, sizeof(error)));
 	assert_int_equal(keymap_action(&m, 'x', IN_CGROUPS), ACTION_OWN);
-	assert_int_equal(keymap_action(&m, 'x', IN_FLAME), ACTION_FLAME_BASE);
+	assert_int_equal(keymap_action(&m, 'x', IN_GRAPH), ACTION_FLAME_BASE);
 	assert_int_equal(keymap_action(&m, 'x', IN_SYSTEM), ACTION_HELP);
 }
 

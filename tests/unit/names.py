@@ -23,8 +23,10 @@ NAMED = {
     "src/model/aggregate.c": "METRIC_ALIVE METRIC_KERNEL METRIC_RUN METRIC_SLEEP "
         "METRIC_STOPPED METRIC_USER",
     "src/model/irq.c": "HIST_IRQ HIST_SOFTIRQ",
+    "src/model/row.c": "METRIC_D METRIC_RUN METRIC_RUNQ METRIC_WAKEUPS",
     "src/model/row_history.c": "METRIC_ALIVE",
     "src/model/tick.h": "METRIC_ALIVE",
+    "src/proc/cgroup_memory.c": "METRIC_MEMORY METRIC_SWAP",
     "src/query/blocked.c": "HIST_D METRIC_D",
     "src/query/filter_match.c": "METRIC_THROTTLED",
     "src/query/irq_history.c": "METRIC_RUNQ_MAX",
@@ -43,8 +45,8 @@ NAMED = {
     "src/tui/view/latency/view_range.c": "HIST_RUNQ",
     "src/tui/widget/bar.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_KERNEL METRIC_RUN "
         "METRIC_RUNQ METRIC_SLEEP METRIC_STEAL METRIC_STOPPED METRIC_USER",
+    "src/tui/widget/columns.c": "METRIC_MEMORY METRIC_RSS",
     "src/tui/widget/columns_draw.c": "METRIC_ALIVE METRIC_RUN",
-    "src/tui/widget/row_table.c": "METRIC_D METRIC_RUN METRIC_RUNQ METRIC_WAKEUPS",
 }
 
 EVENTS = "bpf/ring.h"
@@ -74,6 +76,8 @@ COLLECTORS_NAMED = {
     "src/collect/collect.c": "slots",
     "src/collect/files.c": "unwind_tables",
     "src/collect/moves.c": "slots",
+    "src/collect/slots_ended.c": "usages",
+    "src/collect/slots_usage.c": "usages",
 }
 
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/exporter.h"
+#include "model/owner.h"
 
 /* Returns the output for a tick, whose reference it drops. */
 static char *text_of(struct export *e, const struct tick *t)
@@ -112,6 +113,40 @@ TEST(openmetrics, buckets_are_cumulative)
 	model_free(m);
 }
 
+/* How much there is of something is a gauge of cgroups, and of the host where it is the host's. */
+TEST(openmetrics, levels)
+{
+	const struct host_state host = { .mem_total = 4096, .mem_available = 2048, .swap_total = VALUE_NA,
+					 .swap_used = VALUE_NA, .load = { 52, 1005, VALUE_NA } };
+	struct cgroup root = { .id = 1, .path = "/" };
+	static const struct cgroup_limit limit = { VALUE_NA, VALUE_NA };
+	struct export e = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct levels levels;
+	char *text;
+
+	levels_unknown(&levels);
+	levels.v[METRIC_MEMORY - METRIC_LEVELS] = 12345;
+	tick_begin(m);
+	assert_int_equal(model_cgroup(m, &root, &limit, &levels), 0);
+	model_host(m, &host);
+	text = text_of(&e, tick_end(m));
+	has(text, "# TYPE systop_cgroup_memory_bytes gauge\n# UNIT systop_cgroup_memory_bytes bytes\n");
+	has(text, "systop_cgroup_memory_bytes{cgroup=\"/\"} 12345\n");
+	lacks(text, "systop_cgroup_swap_bytes{");
+	lacks(text, "rss_bytes");
+	lacks(text, "systop_host_memory_bytes");
+	has(text, "systop_host_memory_total_bytes 4096\n");
+	has(text, "systop_host_memory_available_bytes 2048\n");
+	lacks(text, "\nsystop_host_swap_used_bytes ");
+	has(text, "systop_host_load{minutes=\"1\"} 0.52\n");
+	has(text, "systop_host_load{minutes=\"5\"} 10.05\n");
+	lacks(text, "minutes=\"15\"");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_free(m);
+}
+
 /* Two cgroups with one path, one of them gone, count as one. */
 TEST(openmetrics, cgroups_come_and_go)
 {
@@ -138,8 +173,36 @@ TEST(openmetrics, cgroups_come_and_go)
 	model_free(m);
 }
 
+/* A series goes on when the name of its container becomes known. */
+TEST(openmetrics, labels_of_what_it_belongs_to)
+{
+	static const struct owner unit = { OWNER_UNIT, .unit = "a.service", .short_unit = "a" };
+	static const struct owner before = { OWNER_CONTAINER, .container = "3f2a91c04b7e" };
+	static const struct owner after = { OWNER_CONTAINER, .container = "we\"b", .pod = "shop/api" };
+	struct cgroup cgroups[] = { { .id = 1, .path = "/", .owner = &unit },
+				    { .id = 2, .path = "/b", .parent = &cgroups[0], .owner = &before } };
+	struct export e = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 4711, "worker", &cgroups[1]);
+	char *text = text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0));
+
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/\",unit=\"a.service\"} 1.000000000\n");
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/b\",unit=\"a.service\",container=\"3f2a91c04b7e\"} 1.000000000\n");
+	free(text);
+	cgroups[1].owner = &after;
+	text = text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0));
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/b\",unit=\"a.service\",container=\"we\\\"b\",pod=\"shop/api\"} "
+		  "2.000000000\n");
+	lacks(text, "3f2a91c04b7e");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_buckets_are_cumulative),
-		  cmocka_unit_test(openmetrics_cgroups_come_and_go));
+		  cmocka_unit_test(openmetrics_levels), cmocka_unit_test(openmetrics_cgroups_come_and_go),
+		  cmocka_unit_test(openmetrics_labels_of_what_it_belongs_to));
 }

@@ -91,7 +91,7 @@ TEST(samplers, counted_one_by_one)
 
 	perf = (typeof(perf)){ .counts = true };
 	assert_non_null(online);
-	s = samplers_count(NULL, online, PERF_COUNT_SW_EMULATION_FAULTS, STACK_COUNTED, true);
+	s = samplers_count(NULL, online, PERF_COUNT_SW_EMULATION_FAULTS, STACK_COUNTED, 1, true);
 	assert_non_null(s);
 	assert_true(perf.counted > 0);
 	assert_int_equal(perf.cycles + perf.clocks, 0);

@@ -67,7 +67,7 @@ TEST(settings, wrong_ones_are_refused)
 		int err;
 	} cases[] = {
 		{ "look", "color", "sometimes", -EINVAL }, { "look", "mouse", "1", -EINVAL },
-		{ "view", "start", "flame", -EINVAL },     { "view", "sort", "bar", -EINVAL },
+		{ "view", "start", "detail", -EINVAL },    { "view", "sort", "bar", -EINVAL },
 		{ "view", "sort", "nosuch", -EINVAL },     { "view", "delay", "1h", -EINVAL },
 		{ "columns", "cgroups", "pid", -EINVAL },  { "columns", "threads", "run:0", -EINVAL },
 		{ "keys", "preset", "emacs", -EINVAL },    { "keys", "nosuch", "x", -EINVAL },

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "collect/collector.h"
+#include "collect/slot_values.h"
 #include "collect/slots.h"
 #include "proc/cgroup.h"
 
@@ -289,6 +290,58 @@ static void counts(void **state)
 	tick_put(t);
 }
 
+/* What a thread read and wrote: by what it grew, from 0 if the slot is as old as the thread. */
+static void io(void **state)
+{
+	struct shown shown = { .io_begins = false }, sighted = { .io_begins = true };
+	const struct usage_io first = { 4096, 8192 }, second = { 4096, 8193 }, unknown = { USAGE_UNKNOWN, USAGE_UNKNOWN };
+	struct values v;
+
+	(void)state;
+	slot_show_io(&shown, &first, &v);
+	assert_true(v.v[METRIC_READ] == 4096 && v.v[METRIC_WRITE] == 8192);
+	slot_show_io(&shown, NULL, &v);
+	assert_true(v.v[METRIC_READ] == 0 && v.v[METRIC_WRITE] == 0);
+	slot_show_io(&shown, &second, &v);
+	assert_true(v.v[METRIC_READ] == 0 && v.v[METRIC_WRITE] == 1);
+	/* Its last switch was not seen: nothing is taken back. */
+	slot_show_io(&shown, &(struct usage_io){ 0 }, &v);
+	assert_true(v.v[METRIC_READ] == 0 && v.v[METRIC_WRITE] == 0);
+	slot_show_io(&shown, &second, &v);
+	assert_true(v.v[METRIC_READ] == 0 && v.v[METRIC_WRITE] == 0);
+
+	slot_show_io(&sighted, NULL, &v);
+	slot_show_io(&sighted, &first, &v);
+	assert_true(v.v[METRIC_READ] == 0 && v.v[METRIC_WRITE] == 0);
+	slot_show_io(&sighted, &second, &v);
+	assert_true(v.v[METRIC_READ] == 0 && v.v[METRIC_WRITE] == 1);
+	slot_show_io(&sighted, &unknown, &v);
+	assert_true(v.v[METRIC_READ] == VALUE_NA && v.v[METRIC_WRITE] == VALUE_NA);
+}
+
+/* Without a reading of it, it is unknown of every thread, also of one that slept, and of their process. */
+static void io_unknown(void **state)
+{
+	struct slot *s = born(1);
+	const struct tick *t;
+
+	(void)state;
+	born(2)->tgid = 1;
+	second();
+	second();
+	s->seq += 2;
+	s->voluntary++;
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	assert_int_equal(t->nr_active + t->nr_idle, 2);
+	assert_true(t->nr_active && t->active[0].values->v[METRIC_WRITE] == VALUE_NA);
+	assert_true(!t->nr_idle || t->idle[0].values->v[METRIC_WRITE] == VALUE_NA);
+	assert_true(t->processes[0].values->v[METRIC_WRITE] == VALUE_NA);
+	tick_put(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +352,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(moved_twice, begin, end),
 		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
 		cmocka_unit_test_setup_teardown(counts, begin, end),
+		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
+		cmocka_unit_test(io),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

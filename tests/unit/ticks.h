@@ -40,7 +40,7 @@ static inline void tick_cgroup(struct model *m, struct cgroup *cgroup, const str
 {
 	static const struct cgroup_limit none = { VALUE_NA, VALUE_NA };
 
-	assert_int_equal(model_cgroup(m, cgroup, limit ? limit : &none), 0);
+	assert_int_equal(model_cgroup(m, cgroup, limit ? limit : &none, NULL), 0);
 }
 
 static inline const struct tick *tick_end(struct model *m)

@@ -7,8 +7,11 @@
 #include <time.h>
 
 #include "export/exporter.h"
+#include "export/json/json_owner.h"
+#include "export/json/json_cmdline.h"
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
+#include "export/redact.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
@@ -25,13 +28,15 @@ static void put_path(struct json *j, const char *name, const char *path)
 	json_text(j, name, path, strlen(path));
 }
 
-static void put_values(struct json *j, const struct row *r, const struct values *v)
+/* The values of a row, with levels of these. */
+static void put_values(struct json *j, const struct row *r, const struct values *v, unsigned int levels)
 {
 	struct row of = *r;
 
 	of.values = v;
 	for (int f = 0; f < METRIC_COUNT; f++)
-		json_number(j, metrics[f].name, row_value(&of, f));
+		if (metric_of_threads(f) || metrics[f].level & levels)
+			json_number(j, metrics[f].name, row_value(&of, f));
 }
 
 /* --- Samples */
@@ -94,14 +99,28 @@ static void put_thread(struct json *j, const struct row *r, const struct sampled
 	json_open(j, NULL, '{');
 	json_int(j, "tid", r->thread->tid);
 	json_int(j, "tgid", r->thread->tgid);
-	json_text(j, "comm", r->thread->comm, sizeof(r->thread->comm));
-	put_path(j, "cgroup", r->cgroup->path);
-	put_path(j, "cpu_cgroup", row_limiter(r)->path);
+	json_comm(j, "comm", r->thread);
+	json_path(j, "cgroup", r->cgroup);
+	json_path(j, "cpu_cgroup", row_limiter(r));
 	json_string(j, "state", state_names[r->state]);
-	put_values(j, r, r->values);
+	put_values(j, r, r->values, 0);
 	json_waited_behind(j, waits, r->thread);
 	json_wakers(j, waits, r->thread);
 	json_number(j, "samples", (uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread));
+	json_boolean(j, "exited", r->exited);
+	json_close(j, '}');
+}
+
+static void put_process(struct json *j, const struct row *r, const struct export *e)
+{
+	json_open(j, NULL, '{');
+	json_int(j, "tgid", r->process->tgid);
+	json_cmdline(j, r->process, e);
+	json_process_comm(j, "comm", r->process);
+	json_path(j, "cgroup", r->cgroup);
+	json_owner(j, r->cgroup);
+	json_int(j, "threads", r->nr_threads);
+	put_values(j, r, r->values, LEVEL_OF_PROCESSES);
 	json_boolean(j, "exited", r->exited);
 	json_close(j, '}');
 }
@@ -110,12 +129,13 @@ static void put_cgroup(struct json *j, const struct row *r)
 {
 	json_open(j, NULL, '{');
 	json_number(j, "id", r->cgroup->id);
-	put_path(j, "path", r->cgroup->path);
+	json_path(j, "path", r->cgroup);
+	json_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
-	put_values(j, r, r->values);
+	put_values(j, r, r->values, LEVEL_OF_CGROUPS);
 	json_open(j, "own", '{');
 	json_int(j, "threads", r->own_threads);
-	put_values(j, r, r->own);
+	put_values(j, r, r->own, 0);
 	json_close(j, '}');
 	json_number(j, "quota_ns", r->limit->quota_ns ? r->limit->quota_ns : VALUE_NA);
 	json_number(j, "period_ns", r->limit->quota_ns ? r->limit->period_ns : VALUE_NA);
@@ -181,6 +201,18 @@ static void put_shed(struct json *j, const struct self_cost *s)
 	json_close(j, ']');
 }
 
+static void put_host(struct json *j, const struct host_state *h)
+{
+	json_number(j, "mem_total_bytes", h->mem_total);
+	json_number(j, "mem_available_bytes", h->mem_available);
+	json_number(j, "swap_total_bytes", h->swap_total);
+	json_number(j, "swap_used_bytes", h->swap_used);
+	json_open(j, "load", '[');
+	for (int i = 0; i < HOST_LOADS; i++)
+		json_hundredths(j, NULL, h->load[i]);
+	json_close(j, ']');
+}
+
 static void put_time(struct json *j, const struct timespec *ts)
 {
 	char buf[64], day[32];
@@ -200,7 +232,8 @@ static void put_head(struct json *j, const struct tick *t, const struct export *
 	json_number(j, "interval_ns", t->interval_ns);
 	put_path(j, "host", o->host);
 	put_path(j, "kernel", o->kernel);
-	put_path(j, "scope", o->scope);
+	put_path(j, "scope", redact_scope(o->redact, o->scope));
+	put_host(j, &t->host);
 	put_loss(j, "loss", t, 0, LOSS_REPAIRED);
 	put_loss(j, "repaired", t, LOSS_REPAIRED, LOSS_COUNT);
 	json_number(j, "dropped_refreshes", o->dropped);
@@ -225,7 +258,7 @@ static void put_lists(struct json *j, const struct tick *t)
 	json_close(j, ']');
 }
 
-/* Threads written between two reads of the clock. */
+/* Processes and threads written between two reads of the clock. */
 #define SLICE_ROWS 64
 
 /* A tick as one line, written in slices: always valid UTF-8. */
@@ -233,7 +266,8 @@ struct line {
 	const struct tick *tick;
 	struct json_waits waits;
 	struct sampled sampled;
-	size_t at;        /* in the active threads, followed by the idle ones */
+	struct map active; /* processes with a thread that did something */
+	size_t at;         /* in the processes, followed by the active threads, and by the idle ones */
 	struct json json;
 };
 
@@ -242,12 +276,22 @@ static void line_free(struct line *l)
 	if (!l)
 		return;
 	map_fini(&l->sampled.samples);
+	map_fini(&l->active);
 	json_waits_end(&l->waits);
 	tick_put(l->tick);
 	free(l);
 }
 
-/* Writes the line up to its list of threads. */
+static int find_active(struct line *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < l->tick->nr_active; i++)
+		err = map_put(&l->active, (uintptr_t)l->tick->active[i].process, l);
+	return err;
+}
+
+/* Writes the line up to its list of processes. */
 static int tick(struct export *e, FILE *to, const struct tick *t)
 {
 	struct line *l = calloc(1, sizeof(*l));
@@ -258,7 +302,10 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	l->tick = tick_get(t);
 	l->waits.source = e->source;
 	l->json.to = to;
+	l->json.redact = e->redact;
 	err = json_waits_begin(&l->waits, t);
+	if (!err)
+		err = find_active(l);
 	if (err) {
 		line_free(l);
 		return err;
@@ -269,22 +316,42 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	json_open(&l->json, NULL, '{');
 	put_head(&l->json, t, e, &l->sampled);
 	put_lists(&l->json, t);
-	json_open(&l->json, "threads", '[');
+	json_open(&l->json, "processes", '[');
 	e->state = l;
 	return 1;
 }
 
-/* Writes threads until then. Returns true when all are written. */
-static bool put_threads(struct line *l, const struct export *e, uint64_t until)
+/* The row that the line has at @at. */
+static const struct row *line_row(const struct tick *t, size_t at)
+{
+	if (at < t->nr_processes)
+		return &t->processes[at];
+	at -= t->nr_processes;
+	return at < t->nr_active ? &t->active[at] : &t->idle[at - t->nr_active];
+}
+
+static void put_row(struct line *l, const struct export *e, const struct row *r)
+{
+	if (!filter_match(e->filter, r, l->tick))
+		return;
+	if (r->kind == ROW_THREAD)
+		put_thread(&l->json, r, &l->sampled, &l->waits);
+	else if (e->all || map_get(&l->active, (uintptr_t)r->process))
+		put_process(&l->json, r, e);
+}
+
+/* Writes processes and threads until then. Returns true when all are written. */
+static bool put_rows(struct line *l, const struct export *e, uint64_t until)
 {
 	const struct tick *t = l->tick;
-	size_t all = t->nr_active + (e->all ? t->nr_idle : 0);
+	size_t all = t->nr_processes + t->nr_active + (e->all ? t->nr_idle : 0);
 
 	while (l->at < all) {
-		const struct row *r = l->at < t->nr_active ? &t->active[l->at] : &t->idle[l->at - t->nr_active];
-
-		if (filter_match(e->filter, r, t))
-			put_thread(&l->json, r, &l->sampled, &l->waits);
+		if (l->at == t->nr_processes) {
+			json_close(&l->json, ']');
+			json_open(&l->json, "threads", '[');
+		}
+		put_row(l, e, line_row(t, l->at));
 		if (++l->at % SLICE_ROWS == 0 && until && clock_ns(CLOCK_MONOTONIC) >= until)
 			return false;
 	}
@@ -296,8 +363,12 @@ static int more(struct export *e, uint64_t until)
 	struct line *l = e->state;
 	int err;
 
-	if (!put_threads(l, e, until))
+	if (!put_rows(l, e, until))
 		return 1;
+	if (!l->tick->nr_active && !(e->all && l->tick->nr_idle)) { /* the list of threads is not there yet */
+		json_close(&l->json, ']');
+		json_open(&l->json, "threads", '[');
+	}
 	json_close(&l->json, ']');
 	json_close(&l->json, '}');
 	err = json_end(&l->json);
@@ -317,7 +388,7 @@ static int end(struct export *e, FILE *to)
 const struct exporter export_json = {
 	.name = "json",
 	.help = "print one JSON object per line",
-	.needs = EXPORT_TICKS,
+	.needs = EXPORT_TICKS | EXPORT_COMMANDS,
 	.tick = tick,
 	.more = more,
 	.end = end,

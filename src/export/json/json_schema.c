@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "export/json/json_owner.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
@@ -63,10 +64,17 @@ static struct json_object *list_of(struct json_object *item)
 	return o;
 }
 
-static void value_properties(struct json_object *of)
+static void value_properties(struct json_object *of, unsigned int levels)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
-		property(of, metrics[f].name, node("integer", true, metrics[f].help));
+		if (metric_of_threads(f) || metrics[f].level & levels)
+			property(of, metrics[f].name, node("integer", true, metrics[f].help));
+}
+
+static void owner_properties(struct json_object *of)
+{
+	for (const struct json_owner_property *p = json_owner_properties; p->name; p++)
+		property(of, p->name, node("string", true, p->help));
 }
 
 /* One of a list of names. */
@@ -118,11 +126,39 @@ static struct json_object *thread_schema(void)
 	property(o, "cpu_cgroup", node("string", false, "path in the hierarchy that has the CPU limits: the same, or, where "
 						        "that is another one, as in cpu:/PATH"));
 	property(o, "state", choice(state_names, STATE_COUNT, "at the end of the interval"));
-	value_properties(o);
+	value_properties(o, 0);
 	property(o, "waited_behind", list_of(wait_schema()));
 	property(o, "wakers", list_of(waker_schema()));
 	property(o, "samples", node("integer", false, "times the sampler found it on a CPU"));
 	property(o, "exited", node("boolean", false, "it died in this interval"));
+	return o;
+}
+
+/* What json_cmdline() writes. */
+static void cmdline_properties(struct json_object *of)
+{
+	struct json_object *list = node("array", true, "its arguments, at most 4096 bytes of them; without empty ones at the end; "
+						       "bytes unfit for a terminal as \\xNN; null: unknown, or a kernel thread; "
+						       "of a kernel worker: its name, and what it works on");
+
+	add(list, "items", node("string", false, NULL));
+	property(of, "cmdline", list);
+	property(of, "cmdline_cut", node("boolean", false, "it has more arguments"));
+}
+
+static struct json_object *process_schema(void)
+{
+	struct json_object *o = record("a process with a thread that is in the list of threads, with all of its threads, also those "
+				       "that ended in the interval");
+
+	property(o, "tgid", node("integer", false, NULL));
+	cmdline_properties(o);
+	property(o, "comm", node("string", false, "name of its first thread; bytes unfit for a terminal as \\xNN"));
+	property(o, "cgroup", node("string", false, "of its first thread"));
+	owner_properties(o);
+	property(o, "threads", node("integer", false, NULL));
+	value_properties(o, LEVEL_OF_PROCESSES);
+	property(o, "exited", node("boolean", false, "all of its threads ended in this interval"));
 	return o;
 }
 
@@ -132,12 +168,13 @@ static struct json_object *cgroup_schema(void)
 			   *own = record("the same of its own threads only");
 
 	property(own, "threads", node("integer", false, NULL));
-	value_properties(own);
+	value_properties(own, 0);
 	property(o, "id", node("integer", false, "inode of its directory"));
 	property(o, "path", node("string", false, "in the shown hierarchy; one with a CPU limit in another hierarchy, and "
 						      "those below it, as cpu:/PATH: their threads are in others, too"));
+	owner_properties(o);
 	property(o, "threads", node("integer", false, NULL));
-	value_properties(o);
+	value_properties(o, LEVEL_OF_CGROUPS);
 	property(o, "own", own);
 	property(o, "quota_ns", node("integer", true, "CPU time that its limit allows in a period, all CPUs together; null: "
 						          "it has no limit"));
@@ -228,6 +265,16 @@ static struct json_object *stacks_schema(void)
 	return o;
 }
 
+static struct json_object *load_schema(void)
+{
+	struct json_object *o = list_of(node("number", true, NULL));
+
+	add(o, "description", json_object_new_string("the host's load averages of 1, 5 and 15 minutes"));
+	add(o, "minItems", json_object_new_int(HOST_LOADS));
+	add(o, "maxItems", json_object_new_int(HOST_LOADS));
+	return o;
+}
+
 int json_schema(FILE *to)
 {
 	struct json_object *o = record("one line per interval; every number is of that interval"),
@@ -244,6 +291,11 @@ int json_schema(FILE *to)
 	property(o, "host", node("string", false, NULL));
 	property(o, "kernel", node("string", false, NULL));
 	property(o, "scope", node("string", false, NULL));
+	property(o, "mem_total_bytes", node("integer", true, "memory of the host"));
+	property(o, "mem_available_bytes", node("integer", true, "the part that programs can still have, caches included"));
+	property(o, "swap_total_bytes", node("integer", true, NULL));
+	property(o, "swap_used_bytes", node("integer", true, NULL));
+	property(o, "load", load_schema());
 	property(o, "loss", loss);
 	property(o, "repaired", repaired);
 	property(o, "dropped_refreshes", node("integer", false, "refreshes not written since the start because the reader was slow"));
@@ -254,6 +306,7 @@ int json_schema(FILE *to)
 	property(o, "irqs", list_of(irq_schema()));
 	property(o, "cgroups", list_of(cgroup_schema()));
 	property(o, "threads", list_of(thread_schema()));
+	property(o, "processes", list_of(process_schema()));
 	add(o, "$schema", json_object_new_string("http://json-schema.org/draft-07/schema#"));
 	add(o, "title", json_object_new_string("systop --json"));
 

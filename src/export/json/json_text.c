@@ -2,9 +2,13 @@
 #include "export/json/json_text.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "export/redact.h"
 #include "model/metric.h"
+#include "model/tick.h"
 #include "util/text.h"
 
 static void flush(struct json *j)
@@ -76,6 +80,18 @@ void json_null(struct json *j, const char *name)
 	put(j, "null", 4);
 }
 
+void json_hundredths(struct json *j, const char *name, uint64_t v)
+{
+	char digits[32];
+
+	if (v == VALUE_NA) {
+		json_null(j, name);
+		return;
+	}
+	begin(j, name);
+	put(j, digits, snprintf(digits, sizeof(digits), "%" PRIu64 ".%02" PRIu64, v / 100, v % 100));
+}
+
 void json_number(struct json *j, const char *name, uint64_t v)
 {
 	char digits[20];
@@ -123,6 +139,37 @@ void json_text(struct json *j, const char *name, const char *s, size_t len)
 
 	text_safe(safe, sizeof(safe), s, len);
 	json_string(j, name, safe);
+}
+
+void json_comm(struct json *j, const char *name, const struct life *l)
+{
+	char hash[REDACT_HASH];
+
+	if (l)
+		json_text(j, name, redact_comm(j->redact, l, hash), sizeof(l->comm));
+	else
+		json_null(j, name);
+}
+
+void json_process_comm(struct json *j, const char *name, const struct process *p)
+{
+	char hash[REDACT_HASH];
+
+	json_text(j, name, redact_name(p->flags & PF_KTHREAD ? NULL : j->redact, p->comm, sizeof(p->comm) - 1, hash),
+		  sizeof(p->comm));
+}
+
+void json_path(struct json *j, const char *name, const struct cgroup *c)
+{
+	const char *path;
+	char hashed[4096];
+
+	if (!c) {
+		json_null(j, name);
+		return;
+	}
+	path = redact_path(j->redact, c->path, hashed, sizeof(hashed));
+	json_text(j, name, path, strlen(path));
 }
 
 int json_end(struct json *j)

@@ -7,12 +7,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct cgroup;
+struct life;
+struct process;
+struct redact;
+
 /*
  * A JSON writer that emits properties directly: a refresh can have a hundred thousand rows, and building an object tree
  * for each takes ten times as long. Initialise with the stream and zeroes. Names are NULL inside lists.
  */
 struct json {
 	FILE *to;
+	const struct redact *redact; /* of --redact; NULL: names as they are */
 	bool follows; /* another value came before in this object or list */
 	size_t used;
 	char text[1 << 16]; /* not written yet */
@@ -24,6 +30,8 @@ void json_close(struct json *j, char bracket);
 
 /* json_number - writes a number; VALUE_NA: null. */
 void json_number(struct json *j, const char *name, uint64_t v);
+/* json_hundredths - the same of a number with two decimals: 52 is 0.52. */
+void json_hundredths(struct json *j, const char *name, uint64_t v);
 void json_int(struct json *j, const char *name, int64_t v);
 void json_boolean(struct json *j, const char *name, bool v);
 void json_null(struct json *j, const char *name);
@@ -32,6 +40,12 @@ void json_null(struct json *j, const char *name);
  * writes text of our own, or text that passed text_safe(). */
 void json_text(struct json *j, const char *name, const char *s, size_t len);
 void json_string(struct json *j, const char *name, const char *s);
+
+/* json_comm, json_process_comm, json_path - the name of a thread, of a process's first thread, and of a cgroup; NULL, but
+ * not of a process: null. */
+void json_comm(struct json *j, const char *name, const struct life *l);
+void json_process_comm(struct json *j, const char *name, const struct process *p);
+void json_path(struct json *j, const char *name, const struct cgroup *c);
 
 /* json_end - writes buffered text and the end of the line. Returns 0 or -errno. */
 int json_end(struct json *j);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/json/json_text.h"
+#include "export/redact.h"
 #include "model/tick.h"
 #include "model/wait.h"
 #include "query/source.h"
@@ -100,14 +101,6 @@ static size_t first_of(const void *list, size_t nr, life_at *life, const struct 
 	return first;
 }
 
-static void put_comm(struct json *j, const struct life *by)
-{
-	if (by)
-		json_text(j, "comm", by->comm, sizeof(by->comm));
-	else
-		json_null(j, "comm");
-}
-
 static void put_wait(struct json *j, const struct wait *w)
 {
 	const struct cgroup *cgroup = w->kind == WAIT_LIMIT ? w->limit : w->by ? w->by->cgroup : NULL;
@@ -116,11 +109,8 @@ static void put_wait(struct json *j, const struct wait *w)
 	json_string(j, "kind", wait_kind_names[w->kind]);
 	json_number(j, "tgid", w->by ? (uint64_t)w->by->tgid : VALUE_NA);
 	json_number(j, "tid", w->by ? (uint64_t)w->by->tid : VALUE_NA);
-	put_comm(j, w->by);
-	if (cgroup)
-		json_text(j, "cgroup", cgroup->path, strlen(cgroup->path));
-	else
-		json_null(j, "cgroup");
+	json_comm(j, "comm", w->by);
+	json_path(j, "cgroup", cgroup);
 	json_number(j, "ns", w->ns);
 	json_close(j, '}');
 }
@@ -135,23 +125,27 @@ void json_waited_behind(struct json *j, const struct json_waits *w, const struct
 	json_close(j, ']');
 }
 
-static void waker_name(const struct json_waits *w, const struct woken *k, char *buf, size_t size)
+/* A thread that is out of scope is only known by its name. */
+static void waker_name(const struct json_waits *w, const struct woken *k, const struct redact *redact, char *buf, size_t size)
 {
 	const struct life *l = k->context == WAKE_THREAD && k->number ? map_get(&w->lives, k->number) : NULL;
+	char name[80], hash[REDACT_HASH];
 
-	if (k->context != WAKE_THREAD)
+	if (k->context != WAKE_THREAD) {
 		wake_name(k->context, k->number, buf, size);
-	else if (l)
-		text_safe(buf, size, l->comm, sizeof(l->comm));
-	else
-		w->source->thread_name(w->source->arg, k->number, buf, size);
+	} else if (l) {
+		text_safe(buf, size, redact_comm(redact, l, hash), sizeof(l->comm));
+	} else {
+		w->source->thread_name(w->source->arg, k->number, name, sizeof(name));
+		snprintf(buf, size, "%s", redact_name(redact, name, sizeof(name), hash));
+	}
 }
 
 static void put_waker(struct json *j, const struct json_waits *w, const struct woken *k)
 {
 	char name[80];
 
-	waker_name(w, k, name, sizeof(name));
+	waker_name(w, k, j->redact, name, sizeof(name));
 	json_open(j, NULL, '{');
 	json_string(j, "kind", wake_context_names[k->context]);
 	json_number(j, "tid", k->context == WAKE_THREAD ? k->number : VALUE_NA);

@@ -19,7 +19,8 @@ enum place_kind {
 	IN_HEAT = 0 VIEWS(VIEW_PLACE_IF, VIEW_HEAT),
 	IN_VIEWS = IN_TEXT - 1,
 	IN_ALL = IN_VIEWS | IN_TEXT,
-	IN_BASES = IN_ALL & ~IN_FLAME,
+	IN_GRAPH = 0 VIEWS(VIEW_PLACE_IF, VIEW_GRAPH),
+	IN_OTHERS = IN_ALL & ~IN_GRAPH,
 };
 
 /*
@@ -36,32 +37,32 @@ enum place_kind {
 	_(HELP,       "help",        IN_ALL,     "? F1 h",     "h ? F1",     "? F1 h",   "help",    "this help") \
 	_(HEALTH,     "health",      IN_ALL,     "!",          "!",          "!",        "",        "health: probes, maps, losses, rights") \
 	BASE_VIEWS(VIEW_ACTION, _)                                                                        \
-	_(NEXT,       "next-view",   IN_BASES & ~IN_HEAT,   "Tab",        "Tab",        "Tab",      "",        "next view") \
-	_(PREVIOUS,   "previous-view", IN_BASES,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
+	_(NEXT,       "next-view",   IN_OTHERS & ~IN_HEAT,   "Tab",        "Tab",        "Tab",      "",        "next view") \
+	_(PREVIOUS,   "previous-view", IN_ALL,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
 	_(ENTER,      "enter",       IN_ENTERED, "Enter", "Enter",  "Enter z",  "open",    "open: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; a waiting process") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show their time on each CPU") \
 	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: reread the recorder for this source") \
-	_(FLAME,      "flame",       IN_BASES,   "f",          "f",          "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
+	_(FLAME,      "flame",       IN_OTHERS,   "f",          "f b",        "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
 	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds, or those selected, as a Perfetto trace; Esc cancels") \
-	_(FLAME_ZOOM, "flame-zoom",  IN_FLAME,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
-	_(FLAME_OUT,  "flame-out",   IN_FLAME,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
-	_(FLAME_RESET, "flame-reset", IN_FLAME,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
-	_(FLAME_METRIC, "flame-metric", IN_FLAME, "Tab",       "Tab",        "Tab",      "metric",  "flame: on-CPU, runqueue, sleep, D state, or all of them") \
-	_(FLAME_LEFT, "flame-left",  IN_FLAME,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
-	_(FLAME_RIGHT, "flame-right", IN_FLAME,  "l Right",    "Right l",    "l Right",  "",        "flame: the box to the right") \
-	_(FLAME_INVERT, "flame-invert", IN_FLAME, "i",         "i",          "i",        "invert",  "flame: innermost functions first, their callers below") \
-	_(FLAME_MERGE, "flame-merge", IN_FLAME,  "m",          "m",          "m",        "merge",   "flame: all together, by process, by thread, or by cgroup") \
-	_(FLAME_KERNEL, "flame-kernel", IN_FLAME, "K",         "K",          "K",        "",        "flame: hide or show kernel functions") \
-	_(FLAME_USER, "flame-user",  IN_FLAME,   "U",          "U",          "U",        "",        "flame: hide or show user functions") \
-	_(FLAME_TABLE, "flame-table", IN_FLAME,  "t",          "t",          "t",        "table",   "flame: table of functions, with self and total time") \
-	_(FLAME_SANDWICH, "flame-sandwich", IN_FLAME, "s",     "s",          "s",        "sandwich", "flame: what called the selected function, and what it called") \
-	_(FLAME_SAME, "flame-same",  IN_FLAME,   "# *",        "# *",        "# *",      "",        "flame: mark all boxes of the selected function") \
-	_(FLAME_BASE, "flame-base",  IN_FLAME,   "x",          "x",          "x",        "",        "flame: keep what is shown, to compare with") \
-	_(FLAME_COMPARE, "flame-compare", IN_FLAME, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
-	_(FLAME_EXPORT, "flame-export", IN_FLAME, "e",         "e",          "e",        "export",  "flame: save the stacks of what is shown, with all weights, as a profile for pprof; Esc cancels") \
-	_(FLAME_FASTER, "flame-faster", IN_FLAME, "+",         "+",          "+",        "",        "flame: more samples per second") \
-	_(FLAME_SLOWER, "flame-slower", IN_FLAME, "-",         "-",          "-",        "",        "flame: fewer samples per second") \
+	_(FLAME_ZOOM, "flame-zoom",  IN_GRAPH,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
+	_(FLAME_OUT,  "flame-out",   IN_GRAPH,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
+	_(FLAME_RESET, "flame-reset", IN_GRAPH,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
+	_(FLAME_METRIC, "flame-metric", IN_GRAPH, "Tab",       "Tab",        "Tab",      "metric",  "flame: on-CPU, runqueue, sleep, D state, or all of them") \
+	_(FLAME_LEFT, "flame-left",  IN_GRAPH,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
+	_(FLAME_RIGHT, "flame-right", IN_GRAPH,  "l Right",    "Right l",    "l Right",  "",        "flame: the box to the right") \
+	_(FLAME_INVERT, "flame-invert", IN_GRAPH, "i",         "i",          "i",        "invert",  "flame: innermost functions first, their callers below") \
+	_(FLAME_MERGE, "flame-merge", IN_GRAPH,  "m",          "m",          "m",        "merge",   "flame: all together, by process, by thread, or by cgroup") \
+	_(FLAME_KERNEL, "flame-kernel", IN_GRAPH, "K",         "K",          "K",        "",        "flame: hide or show kernel functions") \
+	_(FLAME_USER, "flame-user",  IN_GRAPH,   "U",          "U",          "U",        "",        "flame: hide or show user functions") \
+	_(FLAME_TABLE, "flame-table", IN_GRAPH,  "t",          "t",          "t",        "table",   "flame: table of functions, with self and total time") \
+	_(FLAME_SANDWICH, "flame-sandwich", IN_GRAPH, "s",     "s",          "s",        "sandwich", "flame: what called the selected function, and what it called") \
+	_(FLAME_SAME, "flame-same",  IN_GRAPH,   "# *",        "# *",        "# *",      "",        "flame: mark all boxes of the selected function") \
+	_(FLAME_BASE, "flame-base",  IN_GRAPH,   "x",          "x",          "x",        "",        "flame: keep what is shown, to compare with") \
+	_(FLAME_COMPARE, "flame-compare", IN_GRAPH, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
+	_(FLAME_EXPORT, "flame-export", IN_GRAPH, "e",         "e",          "e",        "export",  "flame: save the stacks of what is shown, with all weights, as a profile for pprof; Esc cancels") \
+	_(FLAME_FASTER, "flame-faster", IN_GRAPH, "+",         "+",          "+",        "",        "flame: more samples per second") \
+	_(FLAME_SLOWER, "flame-slower", IN_GRAPH, "-",         "-",          "-",        "",        "flame: fewer samples per second") \
 	_(CPU_LEFT,   "cpu-left",    IN_SYSTEM,  "h Left",     "Left h",     "h Left",   "",        "system: the CPU to the left") \
 	_(CPU_RIGHT,  "cpu-right",   IN_SYSTEM,  "l Right",    "Right l",    "l Right",  "",        "system: the CPU to the right") \
 	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: a bar per CPU, or a cell, so that many fit") \
@@ -80,28 +81,33 @@ enum place_kind {
 	_(MATCH_NEXT, "next-match",  IN_SEARCH,  "n",          "n",          "n",        "",        "next match of the search") \
 	_(MATCH_PREV, "previous-match", IN_SEARCH, "N",        "N",          "N",        "",        "previous match of the search") \
 	_(FILTER,     "filter",      IN_TABLES,  "\\ F4 &",    "F4 \\ &",    "\\ F4 &",  "filter",  "show only what matches: cg:api !kworker cpu>5 runq.p99>1ms state=D") \
+	_(USER,       "user",        IN_TABLES,  "u",          "u",          "u",        "",        "show only what belongs to a user, chosen from a list") \
 	_(CLEAR,      "clear",       IN_NAMES,   "=",          "=",          "= ^L",     "",        "clear filter and search") \
 	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "follow the selected row") \
 	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \
 	_(TREE,       "tree",        IN_THREADS, "t F5",       "t F5",       "V F5",     "tree",    "processes as a tree, and back") \
 	_(KTHREADS,   "kthreads",    IN_THREADS, "K",          "K",          "K",        "",        "hide or show kernel threads") \
 	_(IDLE,       "idle",        IN_TABLES,  "i",          "i",          "i",        "",        "hide or show idle rows") \
+	_(COMMAND,    "command",     IN_THREADS, "C",          "m",          "C",        "",        "COMMAND shows the name, the command line, or both") \
 	_(OWN,        "own",         IN_CGROUPS, "s",          "s",          "o",        "",        "numbers of the cgroup alone, or with all below it") \
 	_(FOLD,       "fold",        IN_TABLES,  "-",          "-",          "-",        "",        "tree: fold") \
 	_(UNFOLD,     "unfold",      IN_TABLES,  "+",          "+",          "+",        "",        "tree: unfold") \
 	_(UNFOLD_ALL, "unfold-all",  IN_TABLES,  "*",          "*",          "*",        "",        "tree: unfold everything") \
-	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 .",       ".",        "sort",    "choose the column to sort by") \
+	_(SORT_MENU,  "sort",        IN_TABLES,  ". F6",       "F6 , .",     ".",        "sort",    "choose the column to sort by") \
 	_(SORT_LEFT,  "sort-left",   IN_SORTED,  "<",          "<",          "< ,",      "",        "sort by the column to the left") \
 	_(SORT_RIGHT, "sort-right",  IN_SORTED,  ">",          ">",          ">",        "",        "sort by the column to the right") \
 	_(INVERT,     "invert",      IN_SORTED,  "I R",        "I R",        "S I R",    "",        "smallest first, or largest first") \
 	_(SORT_RUN,   "sort-run",    IN_TABLES,  "P",          "P",          "P",        "",        "sort by RUN%") \
-	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "M",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
+	_(SORT_MAX,   "sort-max",    IN_TABLES,  "M",          "X",          "M",        "",        "sort by RQ-MAX, the longest runqueue wait") \
 	_(SORT_P99,   "sort-p99",    IN_TABLES,  "L",          "L",          "L",        "",        "sort by RQ-P99") \
+	_(SORT_TIME,  "sort-time",   IN_TABLES,  "T",          "T",          "^T",       "",        "sort by TIME+, the time on a CPU since it began") \
+	_(SORT_MEMORY, "sort-memory", IN_TABLES, "r",          "M",          "r",        "",        "sort by MEM%: memory of the process, or of the cgroup") \
 	_(SORT_D,     "sort-d",      IN_TABLES,  "D",          "D",          "D",        "",        "sort by D%") \
 	_(SORT_ID,    "sort-id",     IN_TABLES,  "N",          "N",          "N",        "",        "sort by TID, PID or path (while searching: previous match)") \
-	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 o",       "O F2",     "options", "columns, units, theme, mouse") \
+	_(OPTIONS,    "options",     IN_ALL,     "o F2",       "F2 S C o",   "O F2",     "options", "columns, units, theme, mouse") \
 	_(UNITS,      "units",       IN_VIEWS,   "E",          "E",          "E",        "",        "times as % of the interval, as time, or per second") \
-	_(MOUSE,      "mouse",       IN_BASES,    "m",          "m",          "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(MOUSE,      "mouse",       IN_OTHERS,    "m",          "^O",         "m",        "",        "mouse on or off (off: the terminal selects text)") \
+	_(DELAY,      "delay",       IN_VIEWS,   "d",          "d",          "d",        "",        "how often the screen is refreshed: every 0.1 to 60 seconds") \
 	_(WRITE,      "write",       IN_ALL,     "W",          "W",          "W",        "",        "write the config file") \
 	_(DOWN,       "down",        IN_ALL,     "j Down",     "Down j",     "j Down",   "",        "down") \
 	_(UP,         "up",          IN_ALL,     "k Up",       "Up k",       "k Up",     "",        "up") \
@@ -133,6 +139,13 @@ struct action_info {
 };
 
 extern const struct action_info actions[ACTION_NONE];
+
+/* Keys of htop that mean something else here, or nothing, also in its preset, and why. Ends with NULL. */
+struct absent {
+	const char *keys, *why;
+};
+
+extern const struct absent htop_absent[];
 
 /* Names of the presets.
  * action_find - the action with this name in the config; ACTION_NONE: none. */

@@ -110,12 +110,12 @@ void keymap_preset(struct keymap *m, enum preset preset)
 		snprintf(m->keys[a], sizeof(m->keys[a]), "%s", actions[a].keys[preset]);
 }
 
-/* Whether the action belongs to one view or to the heatmaps: it then precedes actions that apply elsewhere, too. */
+/* Whether the action belongs to one view, to the heatmaps or to the flamegraphs: it then precedes actions that apply elsewhere, too. */
 static bool is_own(enum action a)
 {
 	int places = actions[a].places;
 
-	return places == IN_HEAT || !(places & (places - 1));
+	return places == IN_HEAT || places == IN_GRAPH || !(places & (places - 1));
 }
 
 /* Whether both apply in some place and neither has precedence. */

@@ -32,6 +32,7 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(ASCII,    "look",  "ascii",    "auto always never: draw with ASCII only")                \
 	_(FULL_NAMES, "look", "full-names", "yes no: C++ and Rust functions with all arguments")    \
 	_(MOUSE,    "look",  "mouse",    "yes no")                                                 \
+	_(COMMAND,  "look",  "command",  "name line merged: what COMMAND shows")                    \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
 	_(VIEW,     "view",  "start",    &VIEW_NAMES[1])                                            \
 	_(SORT,     "view",  "sort",     "a column's name")                                        \
@@ -65,7 +66,7 @@ void settings_default(struct settings *s)
 	*s = (struct settings){
 		.theme = "default",
 		.view = "threads",
-		.sorting = { .by = (enum column_id)METRIC_RUN },
+		.sorting = { .by = (enum column_id)METRIC_RUN, .form = CMDLINE_MERGED },
 		.delay_ns = 1000000000,
 	};
 	for (int t = 0; t < TABLE_COUNT; t++)
@@ -90,6 +91,7 @@ static const struct {
 	_(ASCII, when_names, NR(when_names), ascii),
 	_(FULL_NAMES, yes_names, 2, full_names),
 	_(MOUSE, yes_names, 2, mouse),
+	_(COMMAND, cmdline_form_names, CMDLINE_FORMS, sorting.form),
 	_(UNITS, units_names, UNITS_COUNT, units),
 	_(INVERT, yes_names, 2, sorting.inverted),
 	_(IDLE, yes_names, 2, hide_idle),
@@ -164,6 +166,11 @@ static int set_preset(struct settings *s, const char *value)
 	return 0;
 }
 
+int settings_delay(struct settings *s, const char *value)
+{
+	return parse_duration(value, DELAY_MIN_NS, DELAY_MAX_NS, &s->delay_ns) ? -EINVAL : 0;
+}
+
 static int set(struct settings *s, enum setting id, const char *value, char *error, size_t size)
 {
 	enum table table = id - SETTING_COLUMNS;
@@ -179,7 +186,7 @@ static int set(struct settings *s, enum setting id, const char *value, char *err
 	case SETTING_SORT:
 		return set_sort(s, value);
 	case SETTING_DELAY:
-		return parse_duration(value, DELAY_MIN_NS, DELAY_MAX_NS, &s->delay_ns) ? -EINVAL : 0;
+		return settings_delay(s, value);
 	case SETTING_PRESET:
 		return set_preset(s, value);
 	default:
@@ -204,7 +211,7 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 }
 
 /* Not %g: it prints the locale's decimal point, and the parser expects a dot. */
-static void print_delay(uint64_t ns, char *buf, size_t size)
+void settings_print_delay(uint64_t ns, char *buf, size_t size)
 {
 	char fraction[16];
 	size_t len = snprintf(fraction, sizeof(fraction), ".%09u", (unsigned int)(ns % 1000000000));
@@ -235,7 +242,7 @@ static void get(const struct settings *s, enum setting id, char *buf, size_t siz
 		text = column_info(s->sorting.by).name;
 		break;
 	case SETTING_DELAY:
-		print_delay(s->delay_ns, buf, size);
+		settings_print_delay(s->delay_ns, buf, size);
 		return;
 	case SETTING_PRESET:
 		text = preset_names[s->preset];

@@ -38,6 +38,11 @@ void settings_default(struct settings *s);
 int settings_set(struct settings *s, const char *section, const char *name, const char *value,
 		 int line, char *error, size_t size);
 
+/* settings_delay - the refresh interval: 0, or -EINVAL if it is not between 0.1 and 60 seconds. settings_print_delay - in
+ * the form that it reads: "0.5s". */
+int settings_delay(struct settings *s, const char *value);
+void settings_print_delay(uint64_t ns, char *buf, size_t size);
+
 /* settings_get - setting @nr as text, for W and --print-config. Returns false after the last one; the value is "" if it
  * need not be written.
  * @s: NULL: only the name, without a value */

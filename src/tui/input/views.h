@@ -8,6 +8,7 @@ enum view_trait {
 	VIEW_FINDS = 2,  /* names can be searched */
 	VIEW_SORTS = 4,  /* by the next column to the left or right */
 	VIEW_HEAT = 8,   /* it is a heatmap */
+	VIEW_GRAPH = 32, /* it is a flamegraph */
 	VIEW_TABLE = 16 | VIEW_ENTERS | VIEW_FINDS | VIEW_SORTS, /* rows of the refresh, with a filter */
 };
 
@@ -22,6 +23,8 @@ enum view_trait {
 	_(arg, THREADS, threads, VIEW_TABLE, "Threads", "threads", " processes tree", "1", "1", "1 p",                 \
 	  "threads, processes, or their tree")                                                                         \
 	_(arg, CGROUPS, cgroups, VIEW_TABLE, "Cgroups", "cgroups", "", "2", "2", "2 c", "tree of cgroups")             \
+	_(arg, FLAME_ALL, flame, VIEW_FINDS | VIEW_GRAPH, "Flame", "flame-all", " flame", "3", "3", "3",               \
+	  "flamegraph of everything in scope")                                                                         \
 	_(arg, LATENCY, latency, VIEW_ENTERS | VIEW_HEAT, "Latency", "latency", "", "4", "4", "4",                     \
 	  "how long waits, sleeps and interrupts took, over time")                                                     \
 	_(arg, BLOCKED, blocked, VIEW_ENTERS | VIEW_FINDS, "D-state", "d-state", "", "5", "5", "5",                    \
@@ -35,7 +38,7 @@ enum view_trait {
 /* Views that others open: id, object, traits, text after the name of its subject on the way back. */
 #define INNER_VIEWS(_, arg)                                                                                            \
 	_(arg, DETAIL, detail, VIEW_ENTERS, " detail")                                                                 \
-	_(arg, FLAME, flame, VIEW_FINDS, " flame")                                                                     \
+	_(arg, FLAME, flame, VIEW_FINDS | VIEW_GRAPH, " flame")                                                                     \
 	_(arg, IRQ_SOURCE, irq_source, 0, "")                                                                          \
 	_(arg, RANGE, range, VIEW_ENTERS | VIEW_FINDS, "")                                                             \
 	_(arg, SUBSECOND, subsecond, VIEW_HEAT, "")

@@ -17,13 +17,21 @@
 #include "util/format.h"
 #include "util/text.h"
 
-/* Text at the right edge, unless it would overlap what ends at @left. */
-static void right_aligned(const struct paint *p, int y, int left, enum role role, const char *text)
+/* Least widths for more of the CPUs' shares, for all of the waits, and for all there is. */
+#define WIDTH_SHARES 60
+#define WIDTH_USUAL 80
+#define WIDTH_MORE 100
+#define WIDTH_ALL 120
+
+/* Text at the right edge, unless it would overlap what ends at @left. Returns the columns that are left for others. */
+static int right_aligned(const struct paint *p, int y, int left, enum role role, const char *text)
 {
 	int at = p->width - text_width(text);
 
-	if (at > left)
-		paint_text(p, y, at, p->width, role, text);
+	if (at <= left)
+		return p->width;
+	paint_text(p, y, at, p->width, role, text);
+	return at;
 }
 
 /* Age of the shown tick: "7s", "1m05s". */
@@ -37,13 +45,42 @@ static void ago_text(const struct header *h, char *buf, size_t size)
 		format_value(buf, size, UNIT_NS, seconds * 1000000000, 0);
 }
 
-/* systop HOST 12:03:44 LIVE 1s  scope all 212 cgroups            self 0.4% 38M */
+/* "41d", "3h12m", "12m", "45s" */
+static void uptime_text(uint64_t ns, char *buf, size_t size)
+{
+	uint64_t s = ns / 1000000000;
+
+	if (ns == VALUE_NA)
+		snprintf(buf, size, "-");
+	else if (s >= 86400)
+		snprintf(buf, size, "%" PRIu64 "d", s / 86400);
+	else if (s >= 3600)
+		snprintf(buf, size, "%dh%02dm", (int)(s / 3600), (int)(s / 60 % 60));
+	else
+		snprintf(buf, size, s >= 60 ? "%dm" : "%ds", (int)(s >= 60 ? s / 60 : s));
+}
+
+/* "self 0.4% 38M" */
+static void self_text(const struct tick *t, int width, char *buf, size_t size)
+{
+	char share[16], rss[16], bpf[16];
+
+	format_value(share, sizeof(share), UNIT_SHARE, t->self.cpu_ns, t->interval_ns);
+	format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0);
+	format_value(bpf, sizeof(bpf), UNIT_BYTES, t->self.bpf_bytes, 0);
+	if (width >= WIDTH_ALL)
+		snprintf(buf, size, "self cpu %s%% rss %s bpf %s", share, rss, bpf);
+	else
+		snprintf(buf, size, "self %s%% %s", share, rss);
+}
+
+/* systop HOST 12:03:44 LIVE 1s  scope all 212 cgroups  up 41d    self 0.4% 38M */
 static void line_who(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
-	char clock[16], share[16], rss[16], bpf[16], self[80];
+	char clock[16], self[80], up[16];
 	struct tm tm;
-	int x;
+	int x, end;
 
 	paint_clear(p, 0, 0);
 	localtime_r(&t->wall.tv_sec, &tm);
@@ -61,14 +98,11 @@ static void line_who(const struct header *h, const struct paint *p)
 	x = paint_format(p, 0, 0, ROLE_TEXT, "systop %s %s LIVE %gs  scope %s", h->host->name, clock,
 			 h->interval_ns / 1e9, h->host->scope);
 	x = paint_format(p, 0, x, ROLE_DIM, " %zu cgroups", t->nr_cgroups - t->nr_aside);
-	format_value(share, sizeof(share), UNIT_SHARE, t->self.cpu_ns, t->interval_ns);
-	format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0);
-	format_value(bpf, sizeof(bpf), UNIT_BYTES, t->self.bpf_bytes, 0);
-	if (p->width >= 120)
-		snprintf(self, sizeof(self), "self cpu %s%% rss %s bpf %s", share, rss, bpf);
-	else
-		snprintf(self, sizeof(self), "self %s%% %s", share, rss);
-	right_aligned(p, 0, x, ROLE_DIM, self);
+	self_text(t, p->width, self, sizeof(self));
+	end = right_aligned(p, 0, x, ROLE_DIM, self);
+	uptime_text(t->host.uptime_ns, up, sizeof(up));
+	if (x + (int)strlen("  up  ") + (int)strlen(up) <= end)
+		paint_format(p, 0, x, ROLE_TEXT, "  up %s", up);
 }
 
 static const char *percent(char *buf, size_t size, uint64_t part, uint64_t whole)
@@ -80,7 +114,29 @@ static const char *percent(char *buf, size_t size, uint64_t part, uint64_t whole
 	return buf;
 }
 
-/* Shares of all CPUs' time: "CPU 61% of 4  us43 sy12 hi1 si4 st0 "; interrupts, softirqs and steal if there is room. */
+/* A part of a bar, with what it is drawn with. */
+struct part {
+	uint64_t size;
+	enum role role;
+	const char *unicode, *ascii;
+};
+
+/* "[||||##     ]": @width cells between the brackets. An unknown part is not drawn. Returns the column after it. */
+static int bar(const struct paint *p, int y, int x, int width, const struct part *parts, int nr, uint64_t whole)
+{
+	uint64_t sum = 0;
+	int cells = 0;
+
+	x = paint_text(p, y, x, 1, ROLE_TEXT, "[");
+	for (int i = 0; i < nr && whole; i++) {
+		sum += parts[i].size == VALUE_NA ? 0 : parts[i].size;
+		for (; cells < width && cells < (int)((double)width * sum / whole); cells++)
+			x = paint_text(p, y, x, 1, parts[i].role, p->unicode ? parts[i].unicode : parts[i].ascii);
+	}
+	return paint_format(p, y, x, ROLE_TEXT, "%*s]", width - cells, "");
+}
+
+/* Shares of all CPUs' time: "CPU 61% of 4 us43 sy12 hi1 si4 st0 ", or as many of them as there is room for. */
 static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run, uint64_t all)
 {
 	uint64_t hard = 0, soft = 0;
@@ -91,10 +147,12 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 		hard += t->cpus[i].hardirq_ns;
 		soft += t->cpus[i].softirq_ns;
 	}
-	x = paint_format(p, 1, 0, ROLE_TEXT, "CPU %s%% of %zu  us%s sy%s ", percent(cpu, sizeof(cpu), run, all),
-			 t->nr_cpus, percent(us, sizeof(us), t->total.v[METRIC_USER], all),
+	x = paint_format(p, 1, 0, ROLE_TEXT, "CPU %s%% of %zu ", percent(cpu, sizeof(cpu), run, all), t->nr_cpus);
+	if (p->width < WIDTH_SHARES)
+		return x;
+	x = paint_format(p, 1, x, ROLE_TEXT, "us%s sy%s ", percent(us, sizeof(us), t->total.v[METRIC_USER], all),
 			 percent(sy, sizeof(sy), t->total.v[METRIC_KERNEL], all));
-	if (p->width < 80)
+	if (p->width < WIDTH_USUAL)
 		return x;
 	if (t->timers_unseen)
 		hard = VALUE_NA;
@@ -102,49 +160,83 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 			    percent(si, sizeof(si), soft, all), percent(st, sizeof(st), tick_steal(t), all));
 }
 
-/* "]  RUNQ p50 ~18us p99 ~2.4ms max 41ms  " */
-static void waits_text(const struct tick *t, const struct paint *p, char *buf, size_t size)
+/* "RUNQ p50 ~18us p99 ~2.4ms max 41ms  " */
+static void waits_text(const struct tick *t, int width, char *buf, size_t size)
 {
 	char p50[16], p99[16], max[16];
 
 	format_value(p50, sizeof(p50), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P50), 0);
 	format_value(p99, sizeof(p99), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P99), 0);
 	format_value(max, sizeof(max), UNIT_NS, values_value(&t->total, METRIC_RUNQ_MAX), 0);
-	snprintf(buf, size, "]  RUNQ p50 ~%s p99 ~%s%s%s  ", p50, p99, p->width >= 100 ? " max " : "",
-		 p->width >= 100 ? max : "");
+	if (width >= WIDTH_MORE)
+		snprintf(buf, size, "RUNQ p50 ~%s p99 ~%s max %s  ", p50, p99, max);
+	else
+		snprintf(buf, size, "RUNQ p99 ~%s  ", p99);
 }
 
-/* CPU 61% of 4  us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p50 ~18us p99 ~2.4ms  D 14 */
+/* "LOSS 0", "LOSS 2 waits": the largest of several causes, if there is room. */
+static uint64_t loss_text(const struct tick *t, int width, char *buf, size_t size)
+{
+	uint64_t sum = loss_sum(t->loss);
+	int largest = 0;
+
+	for (int i = 0; i < LOSS_REPAIRED; i++)
+		if (t->loss[i] > t->loss[largest])
+			largest = i;
+	if (!sum || width < WIDTH_USUAL)
+		snprintf(buf, size, "LOSS %" PRIu64, sum);
+	else if (width < WIDTH_MORE)
+		snprintf(buf, size, "LOSS %" PRIu64 " %s", sum, loss_names[largest].name);
+	else
+		snprintf(buf, size, "LOSS %" PRIu64 " mostly %s %" PRIu64, sum, loss_names[largest].name, t->loss[largest]);
+	return sum;
+}
+
+static int widest_bar(const struct paint *p)
+{
+	return p->width < WIDTH_ALL ? 10 : p->width / 8;
+}
+
+/* A bar takes what the text leaves: nothing, where it would say little. */
+#define BAR_LEAST 4
+
+static int bar_width(const struct paint *p, int room)
+{
+	int width = room - 2 < widest_bar(p) ? room - 2 : widest_bar(p);
+
+	return width < BAR_LEAST ? 0 : width;
+}
+
+/* CPU 61% of 4 us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p99 ~2.4ms  D 14  LOSS 0 */
 static void line_cpu(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
-	uint64_t run = 0, all = 0;
-	int x, width = p->width < 120 ? p->width / 8 : p->width / 4, room, user, kernel;
-	char waits[96], d[24];
+	uint64_t run = 0, all = 0, user = t->total.v[METRIC_USER];
+	char waits[96], d[24], loss[64];
+	int x, end, width;
 
 	for (size_t i = 0; i < t->nr_cpus; i++) {
 		run += t->cpus[i].run_ns;
 		all += cpu_interval(&t->cpus[i]);
 	}
 	paint_clear(p, 1, 0);
-	x = paint_text(p, 1, cpu_shares(t, p, run, all), 1, ROLE_TEXT, "[");
-	waits_text(t, p, waits, sizeof(waits));
+	end = right_aligned(p, 1, 0, loss_text(t, p->width, loss, sizeof(loss)) ? ROLE_ALERT : ROLE_TEXT, loss) - 1;
+	x = cpu_shares(t, p, run, all);
+	waits_text(t, p->width, waits, sizeof(waits));
 	snprintf(d, sizeof(d), "D %u", t->total_d);
-	room = p->width - x - (int)strlen(waits) - (int)strlen(d); /* the bar shrinks before the numbers */
-	if (width > room && room > 0)
-		width = room;
-	user = all && t->total.v[METRIC_USER] != VALUE_NA ? width * t->total.v[METRIC_USER] / all : 0;
-	kernel = all ? width * run / all - user : 0;
-	for (int i = 0; i < width; i++) {
-		enum role role = i < user ? ROLE_USER : i < user + kernel ? ROLE_KERNEL : ROLE_TEXT;
-		const char *cell = i < user          ? p->unicode ? "█" : "#"
-				   : i < user + kernel ? p->unicode ? "▓" : "="
-						       : " ";
+	width = bar_width(p, end - x - (int)strlen(waits) - (int)strlen(d) - 2);
+	if (width) {
+		const struct part parts[] = {
+			{ user, ROLE_USER, "█", "#" },
+			{ user == VALUE_NA ? run : run - (user < run ? user : run), ROLE_KERNEL, "▓", "=" },
+		};
 
-		x = paint_text(p, 1, x, 1, role, cell);
+		x = bar(p, 1, x, width, parts, 2, all) + 2;
 	}
-	x = paint_text(p, 1, x, p->width, ROLE_TEXT, waits);
-	paint_text(p, 1, x, p->width, t->total_d ? ROLE_D : ROLE_TEXT, d);
+	if (x + (int)strlen(waits) + (int)strlen(d) > end)
+		waits[0] = '\0';
+	x = paint_text(p, 1, x, end - x, ROLE_TEXT, waits);
+	paint_text(p, 1, x, end - x, t->total_d ? ROLE_D : ROLE_TEXT, d);
 }
 
 /* "v0.1.0  kernel 6.8.0", or as much of it as fits in @room cells. */
@@ -158,30 +250,111 @@ static void about_text(const struct host *h, int room, char *buf, size_t size)
 		snprintf(buf, size, "%s", h->kernel);
 }
 
-/* LOSS 0  STACKS unwound 99% named 41%  BUF 30s           v0.1.0  kernel 6.8.0 */
-static void line_loss(const struct header *h, const struct paint *p)
+/* "21/31G": of the first the unit only where it is another one. */
+static void part_text(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
-	const struct tick *t = h->tick;
-	uint64_t sum = loss_sum(t->loss), recorded;
-	char about[128], stacks[64];
-	int x, largest = 0;
+	char a[16], b[16];
+	int len;
 
-	for (int i = 0; i < LOSS_REPAIRED; i++)
-		if (t->loss[i] > t->loss[largest])
-			largest = i;
-	paint_clear(p, 2, 0);
-	if (sum)
-		x = paint_format(p, 2, 0, ROLE_ALERT, "LOSS %" PRIu64 " mostly %s %" PRIu64, sum,
-				 loss_names[largest].name, t->loss[largest]);
+	format_value(a, sizeof(a), UNIT_BYTES, part, 0);
+	format_value(b, sizeof(b), UNIT_BYTES, whole, 0);
+	len = strlen(a);
+	if (len > 1 && strlen(b) > 1 && a[len - 1] == b[strlen(b) - 1] && (a[len - 1] < '0' || a[len - 1] > '9'))
+		len--;
+	snprintf(buf, size, "%.*s/%s", len, a, b);
+}
+
+static uint64_t left_of(uint64_t whole, uint64_t part)
+{
+	return whole == VALUE_NA || part == VALUE_NA ? VALUE_NA : whole - (part < whole ? part : whole);
+}
+
+/* "load 3.1", or "load 3.1 2.9 2.2" */
+static void load_text(const struct host_state *m, int width, char *buf, size_t size)
+{
+	size_t used = snprintf(buf, size, "load");
+
+	for (int i = 0; i < (width < WIDTH_MORE ? 1 : HOST_LOADS) && used < size; i++)
+		used += m->load[i] == VALUE_NA ? snprintf(buf + used, size - used, " -") :
+						 snprintf(buf + used, size - used, " %.*f", m->load[i] < 1000 ? 1 : 0, m->load[i] / 100.0);
+}
+
+/* "swap 0", "swap 1.2G", or "swap 1.2/2.0G" */
+static void swap_text(const struct host_state *m, int width, char *buf, size_t size)
+{
+	char text[40] = "0";
+
+	if (width >= WIDTH_MORE && m->swap_total && m->swap_total != VALUE_NA)
+		part_text(m->swap_used, m->swap_total, text, sizeof(text));
+	else if (m->swap_used)
+		format_value(text, sizeof(text), UNIT_BYTES, m->swap_used, 0);
+	snprintf(buf, size, "swap %s", text);
+}
+
+/* "MEM 21/31G [||||::  ] swap 0  load 3.1", with bars of at most @room cells together. Returns the column after it. */
+static int memory_text(const struct host_state *m, const struct paint *p, int room)
+{
+	uint64_t used = left_of(m->mem_total, m->mem_available);
+	const struct part memory[] = {
+		{ used, ROLE_MEMORY, "█", "#" },
+		{ left_of(m->mem_available, m->mem_free), ROLE_CACHE, "▒", ":" },
+	};
+	const struct part swap = { m->swap_used, ROLE_D, "█", "#" };
+	bool swap_bar = p->width >= WIDTH_ALL && m->swap_total && m->swap_total != VALUE_NA;
+	int x, width = bar_width(p, swap_bar ? (room - 1) / 2 : room);
+	char text[64];
+
+	part_text(used, m->mem_total, text, sizeof(text));
+	x = paint_format(p, 2, 0, ROLE_TEXT, "MEM %s ", text);
+	if (width)
+		x = bar(p, 2, x, width, memory, 2, m->mem_total == VALUE_NA ? 0 : m->mem_total) + 1;
 	else
-		x = paint_text(p, 2, 0, p->width, ROLE_TEXT, "LOSS 0");
-	x = paint_format(p, 2, x, ROLE_TEXT, "  STACKS %s",
-			 stack_quality_text(h->stacks, stacks, sizeof(stacks), p->width - x - 20));
-	recorded = h->host->source.recorded(h->host->source.arg);
+		x++;
+	swap_text(m, p->width, text, sizeof(text));
+	x = paint_text(p, 2, x, p->width, ROLE_TEXT, text);
+	if (swap_bar && width)
+		x = bar(p, 2, x + 1, width, &swap, 1, m->swap_total);
+	load_text(m, p->width, text, sizeof(text));
+	return paint_format(p, 2, x, ROLE_TEXT, "  %s", text);
+}
+
+/* Cells of memory_text() without bars. */
+static int memory_width(const struct host_state *m, const struct paint *p)
+{
+	char memory[64], swap[64], load[64];
+
+	part_text(left_of(m->mem_total, m->mem_available), m->mem_total, memory, sizeof(memory));
+	swap_text(m, p->width, swap, sizeof(swap));
+	load_text(m, p->width, load, sizeof(load));
+	return strlen("MEM   ") + strlen(memory) + strlen(swap) + strlen("  ") + strlen(load);
+}
+
+/* MEM 21/31G [||||::  ] swap 0  load 3.1  STACKS unwound 99% named 41%  BUF 30s */
+static void line_memory(const struct header *h, const struct paint *p)
+{
+	const struct host_state *m = &h->tick->host;
+	uint64_t recorded = h->host->source.recorded(h->host->source.arg);
+	char about[128], stacks[80], text[64], buf[24] = "";
+	int x, end = p->width, room, left;
+
+	paint_clear(p, 2, 0);
 	if (recorded != VALUE_NA)
-		x = paint_format(p, 2, x, ROLE_DIM, "  BUF %.0fs", recorded / 1e9);
-	about_text(h->host, p->width - x - 1, about, sizeof(about));
-	right_aligned(p, 2, x, ROLE_DIM, about);
+		snprintf(buf, sizeof(buf), "BUF %.0fs", recorded / 1e9);
+	left = p->width - memory_width(m, p) - (int)strlen(buf) - 2;
+	snprintf(stacks, sizeof(stacks), "STACKS %s", /* the bar comes before the third of its numbers */
+		 stack_quality_text(h->stacks, text, sizeof(text), left - widest_bar(p) - (int)strlen("  STACKS ")));
+	room = left - (int)strlen(stacks) - 2;
+	x = memory_text(m, p, room < 0 ? left : room);
+	if (room >= 0)
+		x = paint_format(p, 2, x, ROLE_TEXT, "  %s", stacks);
+	if (p->width >= WIDTH_ALL) {
+		about_text(h->host, p->width - x - (int)strlen(buf) - 4, about, sizeof(about));
+		end = right_aligned(p, 2, x + (int)strlen(buf) + 3, ROLE_DIM, about);
+	}
+	if (end == p->width)
+		right_aligned(p, 2, x, ROLE_DIM, buf);
+	else
+		paint_format(p, 2, x, ROLE_DIM, "  %s", buf);
 }
 
 static void line_views(const struct header *h, const struct paint *p)
@@ -203,7 +376,7 @@ void header_draw(const struct header *h, const struct paint *p)
 {
 	line_who(h, p);
 	line_cpu(h, p);
-	line_loss(h, p);
+	line_memory(h, p);
 	line_views(h, p);
 }
 
@@ -228,6 +401,20 @@ static void line_keys(const struct footer *f, const struct paint *p, int y)
 	}
 }
 
+/* As many of its parts as fit: two blanks are between them. */
+static void legend_draw(const struct paint *p, int y, int x, const char *legend)
+{
+	while (*legend) {
+		const char *end = strstr(legend, "  ");
+		int len = end ? (int)(end - legend) : (int)strlen(legend);
+
+		if (x + len > p->width)
+			return;
+		x = paint_format(p, y, x, ROLE_DIM, "%.*s ", len, legend);
+		legend += len + strspn(legend + len, " ");
+	}
+}
+
 void footer_draw(const struct footer *f, const struct paint *p)
 {
 	int y = p->height - FOOTER_LINES, x;
@@ -244,7 +431,7 @@ void footer_draw(const struct footer *f, const struct paint *p)
 		if (*f->alert)
 			paint_text(p, y, x + 2, p->width, ROLE_ALERT, f->alert);
 		else if (f->legend)
-			paint_text(p, y, x + 2, p->width, ROLE_DIM, f->legend);
+			legend_draw(p, y, x + 2, f->legend);
 		else
 			bar_legend(p, y, x + 2);
 	}

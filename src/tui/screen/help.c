@@ -16,14 +16,112 @@ static int title(const struct paint *p, int y, const char *text)
 	return y + 1;
 }
 
-int help_draw(const struct paint *p, const struct keymap *keymap)
+/* The groups of keys, in order. Those of one kind of view come before the rest of HERE where they apply. */
+enum group { GROUP_HERE, GROUP_MOVE, GROUP_VIEWS, GROUP_TABLES, GROUP_FLAME, GROUP_LATENCY, GROUP_OTHERS, GROUP_TIME, GROUP_SAVE,
+	     GROUP_SYSTOP, GROUP_COUNT };
+
+static const char *const group_titles[GROUP_COUNT] = {
+	[GROUP_HERE] = "Keys here",        [GROUP_MOVE] = "To move",
+	[GROUP_VIEWS] = "Views",           [GROUP_TABLES] = "In tables of threads, processes and cgroups",
+	[GROUP_FLAME] = "In flamegraphs",  [GROUP_LATENCY] = "In Latency",
+	[GROUP_OTHERS] = "In other views", [GROUP_TIME] = "To stop and go back in time",
+	[GROUP_SAVE] = "To save",          [GROUP_SYSTOP] = "systop itself",
+};
+
+static bool shows_view(enum action a)
 {
-	int y = title(p, 0, "Keys");
+#define VIEW_SHOWS(arg, id, ...) || a == ACTION_##id
+	return false BASE_VIEWS(VIEW_SHOWS, );
+#undef VIEW_SHOWS
+}
+
+static enum group group_of(enum action a)
+{
+	int places = actions[a].places;
+
+	if (shows_view(a))
+		return GROUP_VIEWS;
+	switch (a) {
+	case ACTION_DOWN ... ACTION_PAN_RIGHT:
+		return GROUP_MOVE;
+	case ACTION_NEXT:
+	case ACTION_PREVIOUS:
+	case ACTION_CLOSE:
+	case ACTION_BACK:
+	case ACTION_ENTER:
+	case ACTION_DETAIL:
+	case ACTION_FLAME:
+		return GROUP_VIEWS;
+	case ACTION_PAUSE ... ACTION_LEAP_ON:
+		return GROUP_TIME;
+	case ACTION_SAVE:
+	case ACTION_FLAME_EXPORT:
+	case ACTION_WRITE:
+		return GROUP_SAVE;
+	default:
+		break;
+	}
+	if (places == IN_GRAPH)
+		return GROUP_FLAME;
+	if (!(places & ~(IN_HEAT | IN_RANGE)))
+		return GROUP_LATENCY;
+	if (places & IN_TABLES && !(places & IN_TEXT) && places != IN_VIEWS)
+		return GROUP_TABLES;
+	return !(places & (places - 1)) ? GROUP_OTHERS : GROUP_SYSTOP;
+}
+
+/* Whether the keys of a group are among those of HERE where they apply. */
+static bool of_views(enum group g)
+{
+	return g >= GROUP_TABLES && g <= GROUP_OTHERS;
+}
+
+static int draw_keys(const struct paint *p, int y, const struct keymap *keymap, enum action a)
+{
+	if (!*keymap->keys[a])
+		return y;
+	paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, keymap->keys[a]);
+	return paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, actions[a].help);
+}
+
+/* @places: where the help was asked for. */
+static int draw_group(const struct paint *p, int y, const struct keymap *keymap, enum group g, int places)
+{
+	bool titled = false;
 
 	for (int a = 0; a < ACTION_NONE; a++) {
-		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, keymap->keys[a]);
-		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, actions[a].help);
+		enum group of = group_of(a);
+
+		if (of_views(of) && actions[a].places & places)
+			of = GROUP_HERE;
+		if (of != g)
+			continue;
+		if (!titled)
+			y = title(p, y + !!y, group_titles[g]);
+		titled = true;
+		y = draw_keys(p, y, keymap, a);
 	}
+	return y;
+}
+
+static int draw_absent(const struct paint *p, int y)
+{
+	y = title(p, y + 1, "Keys of htop that are others here");
+	for (const struct absent *k = htop_absent; k->keys; k++) {
+		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, k->keys);
+		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, k->why);
+	}
+	return y;
+}
+
+int help_draw(const struct paint *p, const struct keymap *keymap, int places, bool htop)
+{
+	int y = 0;
+
+	for (int g = 0; g < GROUP_COUNT; g++)
+		y = draw_group(p, y, keymap, g, places);
+	if (htop)
+		y = draw_absent(p, y);
 	y = title(p, y + 1, "Columns");
 	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
 		struct column_info info = column_info(id);

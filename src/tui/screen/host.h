@@ -27,6 +27,8 @@ struct host {
 	int (*user_find)(const char *name, unsigned int *uid);
 	/* Requests the stacks of sleeping threads: repeated at each tick that needs them. */
 	void (*want_sleepers)(void *arg);
+	/* Reads the command lines of these processes, unless it just did. */
+	void (*want_commands)(void *arg, const pid_t *tgids, size_t nr);
 	/* Present number of samples per second on each CPU; sets it first if @hz is not 0. */
 	int (*frequency)(void *arg, int hz);
 	/* The layout of CPUs (model/topology.h); valid until the next call. The present clock of one CPU, in Hz;

@@ -111,7 +111,7 @@ static void first_view(struct screen *s)
 	if (id == VIEW_COUNT)
 		return;
 	s->current = id;
-	if (way)
+	if (way && s->base[id].view->show_as)
 		s->base[id].view->show_as(s->base[id].state, way);
 }
 
@@ -147,6 +147,7 @@ void screen_free(struct screen *s)
 	while (s->depth)
 		place_close(&s->deeper[--s->depth]);
 	filter_free(s->filter);
+	menu_fini(&s->menu);
 	tick_put(s->shown);
 	tick_put(s->newest);
 	free(s);

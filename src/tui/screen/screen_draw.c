@@ -21,19 +21,19 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
 }
 
-/* "[1:Threads] 2:Cgroups 7:System"; shorter where the way back is shown. */
+/* "[1:Threads] 2:Cgroups 3:Flame"; only the present one where the way back is shown. */
 static void views_text(struct screen *s, char *buf, size_t size)
 {
 	size_t used = 0;
 
 	for (int i = 0; i < VIEW_BASES && used < size; i++) {
 		const char *keys = s->settings.keymap.keys[screen_views[i].action];
-		const char *fmt = i == s->current ? "[%.*s%s%s]" : " %.*s%s%s ";
+		bool here = i == s->current;
 
-		if (s->depth && i != s->current)
+		if (s->depth && !here)
 			continue;
-		used += snprintf(buf + used, size - used, fmt, (int)strcspn(keys, " "), keys,
-				 *keys ? ":" : "", screen_views[i].tab);
+		used += snprintf(buf + used, size - used, "%s%s%.*s%s%s%s", used ? " " : "", here ? "[" : "",
+				 (int)strcspn(keys, " "), keys, *keys ? ":" : "", screen_views[i].tab, here ? "]" : "");
 	}
 }
 
@@ -50,9 +50,8 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 static void sorted_text(const struct screen *s, char *buf, size_t size)
 {
 	const struct sorting *o = &s->settings.sorting;
-	bool text = o->by >= COLUMN_METRICS && o->by != COLUMN_THREADS;
 
-	snprintf(buf, size, "%s %s", column_info(o->by).title, text != o->inverted ? "asc" : "desc");
+	snprintf(buf, size, "%s %s", column_info(o->by).title, column_descends(o->by) == o->inverted ? "asc" : "desc");
 }
 
 static void draw_overlay(struct screen *s, const struct paint *p, int top, int height)
@@ -61,7 +60,8 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 	struct health health = { 0 };
 
 	if (s->overlay == OVERLAY_HELP) {
-		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap));
+		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap, 1 << screen_here(s)->id | IN_SEARCH,
+								s->settings.preset == PRESET_HTOP));
 		return;
 	}
 	s->host->health(s->host->arg, &health);

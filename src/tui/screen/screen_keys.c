@@ -6,6 +6,9 @@
 
 #define LEAP 10 /* refreshes per step */
 
+/* Of names of users that the filter takes as they are. */
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
 int screen_places(struct screen *s)
 {
 	if (s->overlay)
@@ -18,7 +21,14 @@ int screen_places(struct screen *s)
 /* Metrics that actions sort by. */
 static const unsigned int sorted_by[ACTION_NONE] = {
 	[ACTION_SORT_RUN] = METRIC_RUN, [ACTION_SORT_MAX] = METRIC_RUNQ_MAX, [ACTION_SORT_P99] = METRIC_RUNQ_P99,
-	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_ID] = COLUMN_ID,
+	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_TIME] = COLUMN_CPU_TIME,
+	[ACTION_SORT_MEMORY] = COLUMN_MEMORY, [ACTION_SORT_ID] = COLUMN_ID,
+};
+
+static const char *const command_notes[CMDLINE_FORMS] = {
+	[CMDLINE_NAME] = "COMM: names as the kernel has them",
+	[CMDLINE_LINE] = "COMMAND: command lines",
+	[CMDLINE_MERGED] = "COMMAND: command lines, and names where they differ",
 };
 
 static void open_menu(struct screen *s, const struct menu_kind *kind)
@@ -28,6 +38,31 @@ static void open_menu(struct screen *s, const struct menu_kind *kind)
 	s->overlay = OVERLAY_NONE;
 	s->menu.table = p->view->table ? p->view->table(p->state) : TABLE_THREADS;
 	menu_open(&s->menu, kind);
+}
+
+static void open_users(struct screen *s)
+{
+	if (!s->shown)
+		return;
+	s->overlay = OVERLAY_NONE;
+	menu_open_users(&s->menu, s->shown, s->host->user_name);
+}
+
+/* Asks for a line of text. */
+static void ask(struct screen *s, enum action a)
+{
+	char text[64];
+
+	s->asks = a;
+	if (a == ACTION_SEARCH) {
+		snprintf(s->search_before, sizeof(s->search_before), "%s", s->search);
+		prompt_open(&s->prompt, "/", "");
+	} else if (a == ACTION_FILTER) {
+		prompt_open(&s->prompt, "filter: ", s->filter_text);
+	} else {
+		settings_print_delay(s->settings.delay_ns, text, sizeof(text));
+		prompt_open(&s->prompt, "refresh every (0.1 to 60 s): ", text);
+	}
 }
 
 static void toggle_overlay(struct screen *s, enum overlay overlay)
@@ -43,6 +78,36 @@ static void clear_all(struct screen *s)
 
 	*s->search = '\0';
 	screen_filter(s, "", &error);
+}
+
+static bool is_user_term(const char *word, size_t len)
+{
+	return len > 5 && !strncmp(word, "user", 4) && (word[4] == '=' || word[4] == ':');
+}
+
+/* Shows only what belongs to the user who was chosen: a term of the filter, in place of another one of a user. */
+static void take_user(struct screen *s)
+{
+	const struct menu_user *u = s->menu.chosen > 0 ? &s->menu.users[s->menu.chosen - 1] : NULL;
+	char text[sizeof(s->filter_text)] = "";
+	struct filter_error error;
+	size_t used = 0;
+
+	if (s->menu.chosen < 0)
+		return;
+	s->menu.chosen = -1;
+	for (const char *at = s->filter_text; *(at += strspn(at, " ")); at += strcspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+
+		if (!is_user_term(at, len) && used < sizeof(text))
+			used += snprintf(text + used, sizeof(text) - used, "%s%.*s", used ? " " : "", (int)len, at);
+	}
+	if (u && used < sizeof(text) && strspn(u->name, NAME_CHARACTERS) == strlen(u->name))
+		used += snprintf(text + used, sizeof(text) - used, "%suser=%s", used ? " " : "", u->name);
+	else if (u && used < sizeof(text)) /* the name has characters of the filter's language */
+		used += snprintf(text + used, sizeof(text) - used, "%suser=%u", used ? " " : "", u->uid);
+	if (used >= sizeof(text) || !screen_filter(s, text, &error))
+		screen_notice(s, "the filter would be too long: = clears it");
 }
 
 /* Offers the action to the view. Returns whether the view handled it. */
@@ -124,11 +189,12 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		screen_step(s, a == ACTION_LEAP_ON ? LEAP : -LEAP);
 		break;
 	case ACTION_SEARCH:
-		snprintf(s->search_before, sizeof(s->search_before), "%s", s->search);
-		prompt_open(&s->prompt, "/", "");
-		break;
 	case ACTION_FILTER:
-		prompt_open(&s->prompt, "filter: ", s->filter_text);
+	case ACTION_DELAY:
+		ask(s, a);
+		break;
+	case ACTION_USER:
+		open_users(s);
 		break;
 	case ACTION_CLEAR:
 		clear_all(s);
@@ -147,9 +213,15 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_SORT_MAX:
 	case ACTION_SORT_P99:
 	case ACTION_SORT_D:
+	case ACTION_SORT_TIME:
+	case ACTION_SORT_MEMORY:
 	case ACTION_SORT_ID:
 		s->settings.sorting.by = sorted_by[a];
 		s->settings.sorting.inverted = false;
+		break;
+	case ACTION_COMMAND:
+		s->settings.sorting.form = (s->settings.sorting.form + 1) % CMDLINE_FORMS;
+		screen_notice(s, command_notes[s->settings.sorting.form]);
 		break;
 	case ACTION_UNITS:
 		s->settings.units = (s->settings.units + 1) % UNITS_COUNT;
@@ -186,8 +258,10 @@ static void act(struct screen *s, enum action a, uint64_t now_ns)
 {
 	if ((s->overlay && pager_act(&s->overlay_pager, a, NULL)) || !ready(s, now_ns))
 		return;
-	if (s->menu.kind && menu_act(&s->menu, a))
+	if (s->menu.kind && menu_act(&s->menu, a)) {
+		take_user(s);
 		return;
+	}
 	if (a == ACTION_BACK && s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)))
 		return;
 	if (!act_here(s, a, now_ns))
@@ -203,31 +277,46 @@ static void search_typed(struct screen *s, uint64_t now_ns)
 	search(s, 0, now_ns);
 }
 
+/* Takes the text of the prompt. Returns false, with the error in the prompt, if it is wrong. */
+static bool answered(struct screen *s)
+{
+	struct prompt *p = &s->prompt;
+	struct filter_error error;
+
+	if (s->asks == ACTION_FILTER && !screen_filter(s, p->text, &error)) {
+		snprintf(p->error, sizeof(p->error), "%s", error.what);
+		p->error_column = error.column;
+		return false;
+	}
+	if (s->asks == ACTION_DELAY && *p->text && settings_delay(&s->settings, p->text)) {
+		snprintf(p->error, sizeof(p->error), "0.1 to 60 seconds are wanted: 2, 0.5 or 500ms");
+		p->error_column = 0;
+		return false;
+	}
+	if (s->asks == ACTION_SEARCH && !*p->text) /* like less: repeats the previous search */
+		snprintf(s->search, sizeof(s->search), "%s", s->search_before);
+	return true;
+}
+
 static void prompt_typed(struct screen *s, wint_t key, bool is_code, uint64_t now_ns)
 {
-	bool filter = s->prompt.title[0] != '/';
-	struct filter_error error;
+	bool search = s->asks == ACTION_SEARCH;
 
 	if (!ready(s, now_ns))
 		return;
 	switch (prompt_key(&s->prompt, key, is_code)) {
 	case PROMPT_TYPING:
-		if (!filter)
+		if (search)
 			search_typed(s, now_ns);
 		return;
 	case PROMPT_CANCELLED:
-		if (!filter)
+		if (search)
 			snprintf(s->search, sizeof(s->search), "%s", s->search_before);
 		s->prompt.title = NULL;
 		break;
 	case PROMPT_DONE:
-		if (filter && !screen_filter(s, s->prompt.text, &error)) {
-			snprintf(s->prompt.error, sizeof(s->prompt.error), "%s", error.what);
-			s->prompt.error_column = error.column;
+		if (!answered(s))
 			return;
-		}
-		if (!filter && !*s->prompt.text) /* like less: repeats the previous search */
-			snprintf(s->search, sizeof(s->search), "%s", s->search_before);
 		s->prompt.title = NULL;
 	}
 }

@@ -58,6 +58,7 @@ struct screen {
 	struct pager overlay_pager;
 	struct menu menu;
 	struct prompt prompt;
+	enum action asks;              /* of the prompt: ACTION_SEARCH, ACTION_FILTER or ACTION_DELAY */
 	char search[256], search_before[256];
 	struct filter *filter;
 	char filter_text[256];

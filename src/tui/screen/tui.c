@@ -119,6 +119,11 @@ void tui_tick(struct tui *t, const struct tick *tick)
 	draw(t);
 }
 
+void tui_draw(struct tui *t)
+{
+	draw(t);
+}
+
 void tui_notice(struct tui *t, const char *fmt, ...)
 {
 	char text[256];
@@ -179,6 +184,11 @@ void tui_resize(struct tui *t)
 	term_size(&t->paint.width, &t->paint.height);
 	t->paint.to = t->paint.height;
 	draw(t);
+}
+
+uint64_t tui_delay(const struct tui *t)
+{
+	return screen_settings(t->screen)->delay_ns;
 }
 
 void tui_output(struct tui *t)

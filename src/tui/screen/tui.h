@@ -3,6 +3,7 @@
 #define SYSTOP_TUI_SCREEN_TUI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct host;
 struct sink;
@@ -35,11 +36,17 @@ void tui_close(struct tui *t);
 /* tui_tick - shows a new tick, unless paused. Holds the tick while it is shown. */
 void tui_tick(struct tui *t, const struct tick *tick);
 
+/* tui_draw - draws the same tick again: command lines have changed. */
+void tui_draw(struct tui *t);
+
 /* tui_notice - shows a line in the footer until the next key; @fmt's arguments are fit for a terminal. */
 void tui_notice(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* tui_input - handles all pending keys; never blocks. */
 enum tui_verdict tui_input(struct tui *t);
+
+/* tui_delay - ns between refreshes, by the settings as they are now. */
+uint64_t tui_delay(const struct tui *t);
 
 /* tui_output - the terminal accepts output again: draws what it missed. */
 void tui_output(struct tui *t);

@@ -42,7 +42,7 @@ struct opening {
 
 /* A view: immutable. Each opened view has a state of its own. Its line in VIEWS has the rest. */
 struct view {
-	const char *legend; /* meaning of its marks; NULL: the legend of bars */
+	const char *legend; /* meaning of its marks, two blanks between those that may be left out; NULL: the legend of bars */
 	size_t state_size; /* zeroed at start */
 	/* After a new tick, order or size: recomputes the rows. 0 or -ENOMEM. */
 	int (*update)(void *state, const struct view_context *c);
@@ -66,7 +66,7 @@ struct view {
 	 * does. Returns whether the view handled it; if @o still is VIEW_COUNT, nothing is opened. */
 	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);
 	/* Tables of rows only: the table whose columns are shown; and a function that switches to the form with
-	 * further name @way in VIEWS, 1 is the first. */
+	 * further name @way in VIEWS, 1 is the first; NULL: there is one form. */
 	enum table (*table)(const void *state);
 	void (*show_as)(void *state, int way);
 	/* The selected time, CLOCK_BOOTTIME ns, to which a save is limited. Returns whether there is one now. NULL:

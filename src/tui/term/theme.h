@@ -16,6 +16,7 @@
 	_(DIM,      "dim",      TEXT)       \
 	_(TITLE,    "title",    TEXT)       \
 	_(SORTED,   "sorted",   TITLE)      \
+	_(PROGRAM,  "program",  TEXT)       \
 	_(SELECTED, "selected", TEXT)       \
 	_(FOLLOWED, "followed", SELECTED)   \
 	_(MATCH,    "match",    TEXT)       \
@@ -37,6 +38,8 @@
 	_(JIT,      "jit",      USER)       \
 	_(GREW,     "grew",     ALERT)      \
 	_(SHRANK,   "shrank",   GOOD)       \
+	_(MEMORY,   "memory",   USER)       \
+	_(CACHE,    "cache",    DIM)        \
 	_(HEAT_LOW, "heat-low", USER)       \
 	_(HEAT_MIDDLE, "heat-middle", RUNQ) \
 	_(HEAT_HIGH, "heat-high", D)

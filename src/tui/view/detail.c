@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/owner.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "tui/widget/bar.h"
@@ -62,7 +63,46 @@ static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t si
 /* "title  text", on as many lines as needed. Returns the next line. */
 static int fact(const struct paint *p, int y, const char *title, const char *text)
 {
-	return paint_wrapped(p, y, paint_format(p, y, 0, ROLE_DIM, "%-9s", title), ROLE_TEXT, text);
+	return paint_wrapped(p, y, paint_format(p, y, 0, ROLE_DIM, "%-9s ", title), ROLE_TEXT, text);
+}
+
+static int owner_fact(const struct paint *p, int y, const char *title, const char *raw, const char *more)
+{
+	char text[1024];
+
+	text_safe(text, sizeof(text), raw, strlen(raw));
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *more ? ", " : "", more);
+	return fact(p, y, title, text);
+}
+
+/* What it belongs to: pod, container and unit, as far as there are such. */
+static int owner_facts(const struct detail *d, const struct paint *p, int y)
+{
+	const struct owners of = owners_of(d->row->cgroup);
+	char more[512] = "", raw[512], user[64];
+
+	if (of.pod) {
+		if (of.pod->pod_id)
+			text_safe(more, sizeof(more), of.pod->pod_id, strlen(of.pod->pod_id));
+		y = owner_fact(p, y, "pod", of.pod->pod, more);
+	}
+	if (of.container) {
+		const struct owner *c = of.container;
+
+		snprintf(raw, sizeof(raw), "%s%s%.12s%s%s", c->runtime ? c->runtime : "",
+			 c->runtime && c->container_id ? " " : "", c->container_id ? c->container_id : "", c->image ? ", image " : "", c->image ? c->image : "");
+		text_safe(more, sizeof(more), raw, strlen(raw));
+		y = owner_fact(p, y, "container", of.container->container, more);
+	}
+	if (of.unit) {
+		*more = '\0';
+		if (of.unit->user != OWNER_SYSTEM) {
+			d->context->host->user_name(of.unit->user, user, sizeof(user));
+			snprintf(more, sizeof(more), "of user %s", user);
+		}
+		y = owner_fact(p, y, "unit", of.unit->unit, more);
+	}
+	return y;
 }
 
 static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
@@ -70,12 +110,13 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 	const struct cgroup *limiter = row_limiter(d->row);
 	const struct cgroup_limit *limit = d->row->limit;
 	char path[4096], elided[1024], text[160], time[16], quota[16], period[16];
-	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s", "cgroup");
+	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s ", "cgroup");
 	size_t used;
 
 	text_safe(path, sizeof(path), d->row->cgroup->path, strlen(d->row->cgroup->path));
 	text_elide(elided, sizeof(elided), path, p->width - x);
 	paint_text(p, y++, x, p->width, ROLE_TEXT, elided);
+	y = owner_facts(d, p, y);
 	if (limiter != d->row->cgroup && limiter->parent) {
 		text_safe(path, sizeof(path), limiter->path, strlen(limiter->path));
 		y = fact(p, y, "limits", path);
@@ -131,6 +172,7 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 	snprintf(text, sizeof(text), "%s, pid %d, user %s, parent %s",
 		 safe_name(process->comm, name, sizeof(name)), process->tgid, user, parent);
 	y = fact(p, y, "process", text);
+	y = detail_command(d, p, y);
 	y = cgroup_facts(d, p, y);
 	if (d->row->thread)
 		return thread_facts(d, p, y);

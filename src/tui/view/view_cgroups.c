@@ -2,10 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "model/tick.h"
 #include "query/tree.h"
 #include "tui/widget/row_table.h"
 #include "util/format.h"
+
+/* Characters of an id beside a name. */
+#define SHORT_ID 12
 
 struct cgroups_view {
 	struct row_table table; /* first */
@@ -24,14 +28,31 @@ static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 	}
 }
 
-static void cgroup_name(const void *state, const struct row *r, char *buf, size_t size)
+/* "web docker-3f2a91c04b7e.scope": the name of a container or pod, if it is known, before that of its cgroup, in which
+ * the id is shortened then. */
+static void own_name(const struct cgroup *c, const char *name, char *buf, size_t size)
+{
+	const struct owner *o = c->owner;
+	const char *known = owner_name(c), *id = !o ? NULL : o->container_id ? o->container_id : o->pod_id;
+	const char *at = id ? strstr(name, id) : NULL;
+
+	if (!known)
+		snprintf(buf, size, "%s", name);
+	else if (at && strlen(id) > SHORT_ID)
+		snprintf(buf, size, "%s %.*s%s", known, (int)(at - name) + SHORT_ID, name, at + strlen(id));
+	else
+		snprintf(buf, size, "%s %s", known, name);
+}
+
+static void cgroup_name(const void *state, const struct row *r, bool named, char *buf, size_t size)
 {
 	const struct tree *tree = &((const struct cgroups_view *)state)->tree;
 	const char *path = r->cgroup->path;
 	bool below = tree->nodes[r - tree->rows].parent != TREE_ROOT;
 	char quota[16], period[16], name[4096];
 
-	snprintf(name, sizeof(name), "%s", below ? strrchr(path, '/') + 1 : path);
+	(void)named;
+	own_name(r->cgroup, below ? strrchr(path, '/') + 1 : path, name, sizeof(name));
 	if (r->limit->quota_ns) {
 		size_t used = strlen(name);
 

@@ -9,7 +9,7 @@
 
 /* From top to bottom. */
 static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits,
-				     detail_behind,   detail_wakers, detail_stacks };
+				     detail_behind,   detail_wakers, detail_stacks, detail_arguments };
 
 struct detail_view {
 	struct pager pager;      /* first */
@@ -53,6 +53,8 @@ static int detail_update(void *state, const struct view_context *c)
 	}
 	if (!s->row)
 		return 0;
+	if (s->row->process)
+		c->host->want_commands(c->host->arg, &s->row->process->tgid, 1);
 	for (int m = 0; m < METRIC_COUNT; m++)
 		stack_quality_begin(&s->stacks[m], &c->host->source);
 	tick_samples(s->tick, 1, add_quality, &(struct adding){ s, c });

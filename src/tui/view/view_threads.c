@@ -61,12 +61,13 @@ static bool is_tree(const struct threads *s)
 	return s->table.which == TABLE_TREE;
 }
 
-static void process_name(const void *state, const struct row *r, char *buf, size_t size)
+static void process_name(const void *state, const struct row *r, bool named, char *buf, size_t size)
 {
 	const struct threads *s = state;
-	char comm[17];
+	char comm[17] = "";
 
-	snprintf(comm, sizeof(comm), "%.16s", r->process->comm);
+	if (named)
+		snprintf(comm, sizeof(comm), "%.16s", r->process->comm);
 	tree_name(&s->tree, r, comm, buf, size);
 }
 

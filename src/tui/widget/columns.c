@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/owner.h"
 #include "model/tick.h"
 
 static const struct column_info text_columns[] = {
@@ -43,11 +44,18 @@ enum column_id column_find(const char *name)
 
 /* In order; metrics follow METRICS, after the bar. */
 static const char *const defaults[TABLE_COUNT] = {
-	"id -pid user state cgroup -threads bar @ cpu past comm",
-	"id user state cgroup -threads bar @ past comm",
-	"id user state comm bar @ -threads -cgroup past",
-	"tree threads bar @ past",
+	"id -pid user state owner -cgroup -threads bar @ -mem_share -cputime cpu past -comm command",
+	"id user state owner -cgroup -threads bar @ -mem_share -cputime past -comm command",
+	"id user state -comm command owner bar @ -mem_share -cputime -threads -cgroup past",
+	"tree threads -owner bar @ -mem_share past",
 };
+
+static bool is_metric_of(enum metric_id m, enum table table)
+{
+	if (metrics[m].kind == KIND_LEVEL)
+		return metrics[m].level & (table == TABLE_CGROUPS ? LEVEL_OF_CGROUPS : LEVEL_OF_PROCESSES);
+	return metrics[m].drop > 0;
+}
 
 static bool in_table(enum column_id id, enum table table)
 {
@@ -57,12 +65,17 @@ static bool in_table(enum column_id id, enum table table)
 	case COLUMN_THREADS:
 	case COLUMN_BAR:
 	case COLUMN_PAST:
+	case COLUMN_OWNER:
+	case COLUMN_CONTAINER:
+	case COLUMN_POD:
+	case COLUMN_UNIT:
+	case COLUMN_MEMORY:
 		return true;
 	case COLUMN_PID:
 	case COLUMN_CPU:
 		return table == TABLE_THREADS;
 	default:
-		return id < COLUMN_METRICS ? metrics[id].drop > 0 : table != TABLE_CGROUPS;
+		return id < COLUMN_METRICS ? is_metric_of((enum metric_id)id, table) : table != TABLE_CGROUPS;
 	}
 }
 
@@ -169,14 +182,34 @@ void columns_default(struct column_list *l, enum table table)
 
 /* --- Sorting */
 
+bool column_descends(enum column_id id)
+{
+	return id < COLUMN_METRICS || id == COLUMN_THREADS || id == COLUMN_CPU_TIME || id == COLUMN_MEMORY;
+}
+
 const char *column_comm(const struct row *r)
 {
 	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
 }
 
+const struct cmdline *column_cmdline(const struct row *r)
+{
+	return r->process ? r->process->cmdline : NULL;
+}
+
 unsigned int column_uid(const struct row *r)
 {
 	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
+}
+
+uint64_t column_cpu_time(const struct row *r)
+{
+	return r->thread ? r->thread->cpu_ns : r->process ? r->process->cpu_ns : 0;
+}
+
+uint64_t column_memory(const struct row *r)
+{
+	return row_value(r, r->kind == ROW_CGROUP ? METRIC_MEMORY : METRIC_RSS);
 }
 
 static int64_t row_number(const struct row *r, enum column_id by)
@@ -192,16 +225,54 @@ static int64_t row_number(const struct row *r, enum column_id by)
 		return r->thread ? r->thread->cpu : 0;
 	case COLUMN_THREADS:
 		return -(int64_t)r->nr_threads;
+	case COLUMN_CPU_TIME:
+		return -(int64_t)column_cpu_time(r);
+	case COLUMN_MEMORY:
+		return column_memory(r) == VALUE_NA ? 1 : -(int64_t)column_memory(r);
 	default:
 		return r->number; /* the tie by number or path decides */
 	}
 }
 
+const char *column_owner(enum column_id id, const struct row *r)
+{
+	switch (id) {
+	case COLUMN_OWNER:
+		return owner_text(r->cgroup);
+	case COLUMN_CONTAINER:
+		return owner_container(r->cgroup);
+	case COLUMN_POD:
+		return owner_pod(r->cgroup);
+	case COLUMN_UNIT:
+		return owner_unit(r->cgroup);
+	default:
+		return NULL;
+	}
+}
+
+/* What has a text precedes what has none. */
+static int compare_owner(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (b ? 1 : 0) - (a ? 1 : 0);
+	return strcmp(a, b);
+}
+
 static int compare_text(const struct row *a, const struct row *b, enum column_id by)
 {
+	if (by >= COLUMN_OWNER && by <= COLUMN_UNIT)
+		return compare_owner(column_owner(by, a), column_owner(by, b));
 	if (by == COLUMN_CGROUP && a->cgroup && b->cgroup)
 		return strcmp(a->cgroup->path, b->cgroup->path);
-	return by == COLUMN_COMM ? strncmp(column_comm(a), column_comm(b), 16) : 0;
+	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(column_comm(a), column_comm(b), 16) : 0;
+}
+
+/* Their command lines, if both are known. */
+static int compare_commands(const struct row *a, const struct row *b)
+{
+	const struct cmdline *x = column_cmdline(a), *y = column_cmdline(b);
+
+	return x == y || !x || !y ? 0 : memcmp(x->text, y->text, (x->len < y->len ? x->len : y->len) + 1);
 }
 
 bool sorting_before(const void *x, const void *y, const void *arg)
@@ -213,17 +284,19 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	int64_t order;
 
 	if (s->by >= COLUMN_METRICS) {
-		order = compare_text(a, b, s->by);
+		order = s->by == COLUMN_COMMAND && s->form != CMDLINE_NAME ? compare_commands(a, b) : 0;
+		if (!order)
+			order = compare_text(a, b, s->by);
 		if (!order)
 			order = row_number(a, s->by) - row_number(b, s->by);
 		return s->inverted ? order > 0 : order < 0;
 	}
 	of_a = s->own ? a->own : a->values;
 	of_b = s->own ? b->own : b->values;
-	if (of_a == of_b) /* all idle rows share the same memory */
+	if (of_a == of_b && metric_of_threads((enum metric_id)s->by)) /* all idle rows share the same memory */
 		return false;
-	va = values_value(of_a, (enum metric_id)s->by);
-	vb = values_value(of_b, (enum metric_id)s->by);
+	va = row_value_of(a, (enum metric_id)s->by, s->own);
+	vb = row_value_of(b, (enum metric_id)s->by, s->own);
 	if (va == VALUE_NA || vb == VALUE_NA)
 		return va != VALUE_NA && vb == VALUE_NA;
 	return s->inverted ? va < vb : va > vb;
@@ -233,6 +306,14 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 
 /* Length of the kernel's names, unless escaped. */
 #define COMM_WIDTH 16
+
+/* A command line has at least this part of a wide screen. */
+#define COMMAND_PART 5
+
+static bool is_name(enum column_id id)
+{
+	return id == COLUMN_COMM || id == COLUMN_COMMAND;
+}
 
 /* The smallest width. */
 static int narrowest(const struct column_choice *c, const struct column_context *context, int width)
@@ -245,9 +326,11 @@ static int narrowest(const struct column_choice *c, const struct column_context 
 		return 6;
 	if (c->id == COLUMN_BAR && width >= 60)
 		return 14;
-	if (c->id == COLUMN_COMM && !context->tree && width > 60)
+	if (c->id == COLUMN_COMMAND && width > COMMAND_PART * COMM_WIDTH)
+		return width / COMMAND_PART > 26 || !context->tree ? width / COMMAND_PART : 26;
+	if (is_name(c->id) && !context->tree && width > 60)
 		return width - 60 + info.min < COMM_WIDTH ? width - 60 + info.min : COMM_WIDTH;
-	if ((c->id == COLUMN_TREE || (c->id == COLUMN_COMM && context->tree)) && width >= 60)
+	if ((c->id == COLUMN_TREE || (is_name(c->id) && context->tree)) && width >= 60)
 		return 26;
 	return info.min;
 }
@@ -301,7 +384,7 @@ void columns_place(struct columns *c, const struct column_list *l, int width, in
 		widths[i] = narrowest(&l->at[i], context, width);
 	/* The remaining width goes to a thread's name, then in turn to all columns that can use it. */
 	for (int i = 0; i < l->nr; i++) {
-		if (!taken[i] || l->at[i].id != COLUMN_COMM || l->at[i].width)
+		if (!taken[i] || !is_name(l->at[i].id) || l->at[i].width)
 			continue;
 		for (; left > 0 && widths[i] < COMM_WIDTH; left--)
 			widths[i]++;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/cmdline.h"
 #include "model/metric.h"
 #include "query/order.h"
 #include "tui/term/theme.h"
@@ -24,13 +25,20 @@ struct values;
 	_(PID,     "pid",     "PID",     7,  7,  9, true,  "number of the thread's process")       \
 	_(USER,    "user",    "USER",    8,  12, 7, false, "effective user")                       \
 	_(STATE,   "state",   "S",       1,  1,  0, false, "R running q runqueue D D-state S sleep T stopped X dead, at the end of the interval") \
+	_(OWNER,   "owner",   "UNIT/POD", 16, 40, 5, false, "what it belongs to: namespace/pod, else its container, else its unit") \
+	_(CONTAINER, "container", "CONTAINER", 12, 40, 2, false, "name of its container, or the beginning of its id")    \
+	_(POD,     "pod",     "POD",     16, 40, 2, false, "its pod: namespace/name, or its UID")  \
+	_(UNIT,    "unit",    "UNIT",    13, 40, 2, false, "its systemd unit; in a container that of the systemd there")   \
 	_(CGROUP,  "cgroup",  "CGROUP",  13, 40, 2, false, "cgroup")                               \
 	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
 	_(THREADS, "threads", "THREADS", 7,  7,  1, true,  "number of threads")                    \
 	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
+	_(CPU_TIME, "cputime", "TIME+",  7,  7,  3, true,  "time on a CPU since the thread began, now; of a process: without threads that ended before systop began") \
+	_(MEMORY,  "mem_share", "MEM%",  5,  5,  8, true,  "RSS of the process, or memory of the cgroup, of the host's memory") \
 	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on")              \
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
-	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")
+	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")                                 \
+	_(COMMAND, "command", "COMMAND", 10, 4096, 0, false, "command line, name, or both: one key switches; fills what is free")
 
 /* Metrics come first, so that a metric's number is that of its column. */
 enum column_id {
@@ -83,14 +91,27 @@ void columns_print(const struct column_list *l, char *buf, size_t size);
 enum units { UNITS_SHARE, UNITS_TIME, UNITS_RATE, UNITS_COUNT };
 extern const char *const units_names[UNITS_COUNT]; /* share time rate */
 
-/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. */
+/* column_descends - whether the largest come first when sorted by it, as by all metrics. */
+bool column_descends(enum column_id id);
+
+/* column_memory - bytes of MEM%, VALUE_NA: unknown. */
+uint64_t column_memory(const struct row *r);
+
+/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. column_cmdline - the command line
+ * of its process; NULL: unknown. column_cpu_time - of TIME+, likewise. */
 const char *column_comm(const struct row *r);
+const struct cmdline *column_cmdline(const struct row *r);
 unsigned int column_uid(const struct row *r);
+uint64_t column_cpu_time(const struct row *r); /* ns */
+
+/* column_owner - content of OWNER, CONTAINER, POD and UNIT for a row; NULL: none, or another column. */
+const char *column_owner(enum column_id id, const struct row *r);
 
 struct sorting {
 	enum column_id by;
 	bool inverted;
 	bool own; /* cgroups: by their own values, without those below */
+	enum cmdline_form form; /* what COMMAND shows */
 };
 
 /* sorting_before - item_before of rows; @arg: struct sorting. Values: largest first;
@@ -131,9 +152,9 @@ void columns_title(enum column_id id, const char *id_title, const struct column_
 		   size_t size);
 
 /* The looks of a row. @tree: text of COLUMN_TREE, or of COLUMN_COMM in a tree of processes; NULL: the row's own.
- * @match: part of the name to highlight. */
+ * @indent: what precedes COLUMN_COMMAND there; NULL: nothing. @match: part of the name to highlight. */
 struct row_look {
-	const char *tree;
+	const char *tree, *indent;
 	const char *match;
 	int line; /* on the screen, for context->past */
 };

@@ -29,6 +29,8 @@ void columns_title(enum column_id id, const char *id_title, const struct column_
 		metric_title((enum metric_id)id, context->units, buf, size);
 	else if (id == COLUMN_ID)
 		snprintf(buf, size, "%s", id_title);
+	else if (id == COLUMN_COMMAND && context->sorting->form == CMDLINE_NAME)
+		snprintf(buf, size, "%s", column_info(COLUMN_COMM).title);
 	else if (id == COLUMN_BAR)
 		snprintf(buf, size, "TIME of %.3gs", context->tick->interval_ns / 1e9);
 	else
@@ -38,7 +40,7 @@ void columns_title(enum column_id id, const char *id_title, const struct column_
 static void metric_text(const struct row *r, enum metric_id m, const struct column_context *context,
 		       char *buf, size_t size)
 {
-	uint64_t v = values_value(context->own ? r->own : r->values, m);
+	uint64_t v = row_value_of(r, m, context->own);
 	uint64_t interval = context->tick->interval_ns;
 	enum unit unit = metric_shown(m);
 
@@ -52,26 +54,52 @@ static void metric_text(const struct row *r, enum metric_id m, const struct colu
 	format_value(buf, size, unit, v, interval);
 }
 
+/* Highlights the first @match in a text that was drawn at @x. */
+static void draw_match(const struct paint *p, int y, int x, int width, const char *text, const char *match)
+{
+	const char *at = match && *match ? strcasestr(text, match) : NULL;
+	char before[2048], part[128];
+	int skip;
+
+	if (!at)
+		return;
+	snprintf(before, sizeof(before), "%.*s", (int)(at - text), text);
+	snprintf(part, sizeof(part), "%.*s", (int)strlen(match), at);
+	skip = text_width(before);
+	paint_text(p, y, x + skip, width - skip, ROLE_MATCH, part);
+}
+
+/* A command line, cut on the right, with its program's name emphasised; not on a line that has looks of its own. */
+static void draw_command(const struct paint *p, int y, int x, int width, enum role role, const struct row *r,
+			 const struct row_look *look, const struct column_context *context)
+{
+	struct cmdline_look l;
+	char part[sizeof(l.text)];
+	int end = x + width, at;
+
+	if (look->indent)
+		x = paint_text(p, y, x, width, role, look->indent);
+	cmdline_look(&l, column_cmdline(r), column_comm(r), context->sorting->form, end - x);
+	paint_text(p, y, x, end - x, role, l.text);
+	if (role == ROLE_TEXT && context->sorting->form != CMDLINE_NAME) {
+		snprintf(part, sizeof(part), "%.*s", (int)l.from, l.text);
+		at = x + text_width(part);
+		snprintf(part, sizeof(part), "%.*s", (int)(l.to - l.from), l.text + l.from);
+		paint_text(p, y, at, end - at, ROLE_PROGRAM, part);
+	}
+	draw_match(p, y, x, end - x, l.text, look->match);
+}
+
 /* Foreign text, elided, with the first @match in it highlighted. */
 static void draw_name(const struct paint *p, int y, int x, int width, enum role role,
 		      const char *raw, size_t len, const char *match)
 {
 	char safe[4096], elided[512];
-	const char *at;
 
 	text_safe(safe, sizeof(safe), raw, len);
 	text_elide(elided, sizeof(elided), safe, width);
 	paint_text(p, y, x, width, role, elided);
-	at = match && *match ? strcasestr(elided, match) : NULL;
-	if (at) {
-		char part[128], before[512];
-		int skip;
-
-		snprintf(before, sizeof(before), "%.*s", (int)(at - elided), elided);
-		snprintf(part, sizeof(part), "%.*s", (int)strlen(match), at);
-		skip = text_width(before);
-		paint_text(p, y, x + skip, width - skip, ROLE_MATCH, part);
-	}
+	draw_match(p, y, x, width, elided, match);
 }
 
 /* Run shares of the last ticks, one cell each. */
@@ -94,6 +122,7 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 		  const struct row_look *look, const struct column_context *context)
 {
 	char text[256] = "";
+	const char *owner;
 
 	switch (id) {
 	case COLUMN_ID:
@@ -111,6 +140,13 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 	case COLUMN_CGROUP:
 		draw_name(p, y, x, width, role, r->cgroup->path, strlen(r->cgroup->path), NULL);
 		return;
+	case COLUMN_OWNER:
+	case COLUMN_CONTAINER:
+	case COLUMN_POD:
+	case COLUMN_UNIT:
+		owner = column_owner(id, r) ? column_owner(id, r) : "-";
+		draw_name(p, y, x, width, role, owner, strlen(owner), look->match);
+		return;
 	case COLUMN_TREE:
 		draw_name(p, y, x, width, role, look->tree, strlen(look->tree), look->match);
 		return;
@@ -120,6 +156,13 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 	case COLUMN_BAR:
 		bar_draw(p, y, x, width, context->own ? r->own : r->values, context->tick->interval_ns);
 		return;
+	case COLUMN_CPU_TIME:
+		format_value(text, sizeof(text), UNIT_NS, column_cpu_time(r), 0);
+		break;
+	case COLUMN_MEMORY:
+		format_value(text, sizeof(text), UNIT_SHARE, column_memory(r),
+			     context->tick->host.mem_total == VALUE_NA ? 0 : context->tick->host.mem_total);
+		break;
 	case COLUMN_CPU:
 		snprintf(text, sizeof(text), r->thread->cpu < 0 ? "-" : "%d", r->thread->cpu);
 		break;
@@ -129,6 +172,9 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 	case COLUMN_COMM:
 		draw_name(p, y, x, width, role, look->tree ? look->tree : column_comm(r),
 			  look->tree ? strlen(look->tree) : 16, look->match);
+		return;
+	case COLUMN_COMMAND:
+		draw_command(p, y, x, width, role, r, look, context);
 		return;
 	default:
 		metric_text(r, (enum metric_id)id, context, text, sizeof(text));

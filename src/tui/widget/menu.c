@@ -11,6 +11,7 @@ void menu_open(struct menu *m, const struct menu_kind *kind)
 {
 	m->kind = kind;
 	m->cursor = 0;
+	m->chosen = -1;
 	m->pager = (struct pager){ 0 };
 }
 

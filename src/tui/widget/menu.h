@@ -9,6 +9,7 @@
 #include "tui/widget/pager.h"
 
 struct menu;
+struct tick;
 
 /* A list of choices or settings that replaces the view. */
 struct menu_kind {
@@ -21,17 +22,30 @@ struct menu_kind {
 	bool (*act)(struct menu *m, int i, enum action a);
 };
 
-extern const struct menu_kind menu_options, menu_sort, menu_columns, menu_themes;
+extern const struct menu_kind menu_options, menu_sort, menu_columns, menu_themes, menu_users;
+
+struct menu_user {
+	unsigned int uid, processes;
+	char name[64]; /* or the number; fit for a terminal */
+};
 
 struct menu {
 	const struct menu_kind *kind; /* NULL: no menu is open */
 	struct settings *settings;
 	enum table table;             /* table of the columns */
+	struct menu_user *users;      /* of menu_users, by uid */
+	size_t nr_users, users_room;
+	int chosen;                   /* item of menu_users: 0: all of them, i: users[i - 1]; -1: none so far */
 	int cursor;
 	struct pager pager;
 };
 
 void menu_open(struct menu *m, const struct menu_kind *kind);
+void menu_fini(struct menu *m);
+
+/* menu_open_users - opens menu_users with the users of the tick's processes. The caller reads and resets m->chosen. */
+void menu_open_users(struct menu *m, const struct tick *t, void (*user_name)(unsigned int uid, char *buf, size_t size));
+
 void menu_draw(struct menu *m, const struct paint *p, int top, int height);
 
 /* menu_act - whether the menu handled the action. */

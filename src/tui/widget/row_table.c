@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/owner.h"
 #include "model/tick.h"
 #include "query/filter.h"
 #include "query/tree.h"
@@ -13,15 +14,11 @@
 #include "tui/term/paint.h"
 #include "util/text.h"
 
+/* Rows of a screen whose command lines are read: more than any terminal has. */
+#define COMMANDS_ON_SCREEN 512
+
 /* pid of the parent of all kernel threads. */
 #define KTHREADD 2
-
-static bool did_something(const struct row *r, bool own)
-{
-	const uint64_t *v = own ? r->own->v : r->values->v;
-
-	return v[METRIC_RUN] || v[METRIC_RUNQ] || v[METRIC_D] || v[METRIC_WAKEUPS] || r->exited;
-}
 
 static bool is_kthread(const struct row *r)
 {
@@ -35,7 +32,7 @@ bool row_table_wants(const struct view_context *c, const struct row *r)
 {
 	const struct settings *s = c->settings;
 
-	return !(s->hide_idle && !did_something(r, s->sorting.own)) &&
+	return !(s->hide_idle && !r->exited && !values_acted(s->sorting.own ? r->own : r->values)) &&
 	       !(s->hide_kthreads && is_kthread(r)) && subject_holds(&c->within, r) &&
 	       filter_match(c->filter, r, c->tick);
 }
@@ -80,18 +77,30 @@ const struct row *thread_selected(void *table)
 
 /* --- Rows */
 
-/* Whether the search matches a row: its name, in a tree the text there, or its number. */
+static bool owner_match(const struct cgroup *c, const char *search)
+{
+	const struct owners of = owners_of(c);
+
+	return (of.pod && strcasestr(of.pod->pod, search)) || (of.container && strcasestr(of.container->container, search)) ||
+	       (of.unit && strcasestr(of.unit->unit, search));
+}
+
+/* Whether the search matches a row: its name, what it belongs to, in a tree the text there, or its number. */
 static bool item_match(const void *item, const char *search)
 {
 	const struct row *r = item;
 	const char *base;
 	char number[16];
 
+	if ((r->kind != ROW_CGROUP || r->cgroup->owner) && owner_match(r->cgroup, search))
+		return true;
 	if (r->kind == ROW_CGROUP) {
 		base = strrchr(r->cgroup->path, '/');
 		return strcasestr(base && base[1] ? base + 1 : r->cgroup->path, search);
 	}
 	snprintf(number, sizeof(number), "%d", r->number);
+	if (r->process->cmdline && cmdline_has(r->process->cmdline, search))
+		return true;
 	return strcasestr(r->thread ? r->thread->comm : r->process->comm, search) ||
 	       (isdigit((unsigned char)*search) && !strcmp(number, search));
 }
@@ -184,17 +193,18 @@ static void draw_cell(const struct table_cell *cell, const struct paint *p, int 
 	char text[4096];
 
 	if (t->name && (id == COLUMN_TREE || id == COLUMN_COMM)) {
-		t->name(t->state, cell->item, text, sizeof(text));
+		t->name(t->state, cell->item, true, text, sizeof(text));
 		look.tree = text;
+	} else if (t->name && id == COLUMN_COMMAND) {
+		t->name(t->state, cell->item, false, text, sizeof(text));
+		look.indent = text;
 	}
 	columns_cell(p, y, x, cell->width, id, cell->role, cell->item, &look, &columns);
 }
 
 static int flags_of(enum column_id id)
 {
-	bool text = id >= COLUMN_METRICS && id != COLUMN_THREADS;
-
-	return (column_info(id).right ? 0 : TABLE_LEFT) | (text ? TABLE_ASCENDING : 0) |
+	return (column_info(id).right ? 0 : TABLE_LEFT) | (column_descends(id) ? 0 : TABLE_ASCENDING) |
 	       (id != COLUMN_BAR && id != COLUMN_PAST ? TABLE_SORTS : 0);
 }
 
@@ -219,6 +229,18 @@ static void set_columns(struct row_table *t, const struct view_context *c)
 	}
 }
 
+/* Has the command lines of the visible rows read. */
+static void want_commands(const struct row_table *t, const struct view_context *c)
+{
+	const struct list *l = &t->table.list;
+	pid_t tgids[COMMANDS_ON_SCREEN];
+	size_t nr = 0;
+
+	for (size_t i = l->top; i < l->nr && i < l->top + c->height && nr < COMMANDS_ON_SCREEN; i++)
+		tgids[nr++] = ((const struct row *)l->items[i])->process->tgid;
+	c->host->want_commands(c->host->arg, tgids, nr);
+}
+
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered)
 {
 	t->table.before = ordered ? NULL : sorting_before;
@@ -228,6 +250,8 @@ void row_table_update(struct row_table *t, const struct view_context *c, bool or
 	t->matches = count_matches(t, c->search);
 	if (columns_has(&t->columns, COLUMN_PAST))
 		fill_past(t, c);
+	if (columns_has(&t->columns, COLUMN_COMMAND))
+		want_commands(t, c);
 }
 
 /* --- Keys */

@@ -7,8 +7,8 @@
 
 struct tree;
 
-/* Text of a row in its tree. */
-typedef void row_name(const void *state, const struct row *r, char *buf, size_t size);
+/* Text of a row in its tree; without @named only what indents the name. */
+typedef void row_name(const void *state, const struct row *r, bool named, char *buf, size_t size);
 
 /* A table of the tick's rows, with columns and order of the settings. Initialise with zeroes. */
 struct row_table {

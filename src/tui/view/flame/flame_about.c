@@ -134,8 +134,9 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 		snprintf(buf, size, "JIT or anonymous memory, 0x%llx", frame & ~FRAME_ANONYMOUS);
 	} else {
 		c->host->source.build_id(c->host->source.arg, frame, id, sizeof(id));
-		snprintf(buf, size, "%s +0x%llx   build-id %s%s", module, frame & FRAME_OFFSET_MASK, id,
-			 symbol->named ? "" : symbol->function ? "   no symbol: named by where it begins" : "   no symbol covers it");
+		snprintf(buf, size, "%s +0x%llx   %sbuild-id %s", module, frame & FRAME_OFFSET_MASK,
+			 symbol->named ? "" : symbol->function ? "no symbol: named by where it begins   " :
+								 "no symbol covers it   ", id);
 	}
 }
 

@@ -14,9 +14,14 @@ static const struct calltree_function *function(const void *item)
 	return item;
 }
 
+uint64_t flame_function_key(const struct symbol *symbol)
+{
+	return (uintptr_t)symbol;
+}
+
 static uint64_t key(const void *item)
 {
-	return (uintptr_t)function(item)->symbol;
+	return flame_function_key(function(item)->symbol);
 }
 
 static bool match(const void *item, const char *search)

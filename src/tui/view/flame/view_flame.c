@@ -18,6 +18,9 @@
 /* Selectable samples per second: no multiples of timer frequencies. */
 static const int frequencies[] = { 19, 49, 99, 199, 499, 997 };
 
+/* Least width that leaves the legend room beside the whole words of the status. */
+#define WIDE 100
+
 #define NR_FREQUENCIES (int)(sizeof(frequencies) / sizeof(frequencies[0]))
 
 int flame_at(const struct calltree *f, uint64_t key)
@@ -54,12 +57,28 @@ double flame_change(struct flame_view *s, const struct view_context *c, const st
 
 /* --- Contents */
 
+/* A box or function whose name arrives stays selected: its frames are the same. */
+static void follow_names(struct flame_view *s, const struct view_context *c)
+{
+	const struct source *source = &c->host->source;
+	const struct calltree_function *fn = flame_function_selected(s);
+	const struct calltree *f = &s->flames[s->tree];
+
+	if (!f->nr || f->generation == source->names_generation(source->arg))
+		return;
+	s->selected = calltree_key_now(f, s->selected, source);
+	s->zoomed = calltree_key_now(&s->flames[TREE_MAIN], s->zoomed, source);
+	if (fn && s->functions.list.sticks)
+		list_select(&s->functions.list, flame_function_key(source->symbol(source->arg, fn->at.frame, fn->at.tgid)));
+}
+
 static int flame_update(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
 	struct calltree_options o = s->options;
 	int err;
 
+	follow_names(s, c);
 	table_begin(&s->functions, &flame_functions, s);
 	c->host->want_sleepers(c->host->arg);
 	o.ticks = flame_ticks(s, c);
@@ -337,8 +356,8 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	if (s->source)
 		used = snprintf(buf, size, "%s of %s: %s", time, metrics[s->options.metric].weight.title, s->what);
 	else
-		used = snprintf(buf, size, "%s of %s in %" PRIu64 " refreshes at %d Hz", time,
-				metrics[s->options.metric].weight.title,
+		used = snprintf(buf, size, c->paint->width < WIDE ? "%s %s, %" PRIu64 " refreshes, %d Hz" :
+				"%s of %s in %" PRIu64 " refreshes at %d Hz", time, metrics[s->options.metric].weight.title,
 				c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
 				c->host->frequency(c->host->arg, 0));
 	if (used < (int)size)
@@ -367,7 +386,7 @@ static void flame_view_fini(void *state)
 }
 
 const struct view view_flame = {
-	.legend = "[user] (kernel) <JIT> {other}",
+	.legend = "[user]  (kernel)  <JIT>  {other}",
 	.state_size = sizeof(struct flame_view),
 	.update = flame_update,
 	.draw = flame_draw,

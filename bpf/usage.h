@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_BPF_USAGE_H
+#define SYSTOP_BPF_USAGE_H
+
+/* What the kernel says a thread used so far: shared by BPF programs and user space. */
+
+#include <linux/types.h>
+
+#define USAGE_UNKNOWN (~0ULL) /* this kernel does not count it */
+
+/* As in /proc/PID/task/TID/io. */
+struct usage_io {
+	__u64 read_bytes;  /* from storage */
+	__u64 write_bytes; /* pages that it made dirty, and direct writes */
+};
+
+/* Threads that one run of the program reads. */
+#define USAGE_BATCH 4096
+
+/* Memory of the process, in pages: the kernel's counters, which changes reach from each CPU in batches (see
+ * collectors_usage.c). */
+struct usage_memory {
+	__u64 rss;  /* in RAM: anonymous, of files, and shared; USAGE_UNKNOWN: it has none, or the kernel counts otherwise */
+	__u64 swap;
+};
+
+/* A thread that is asked for, and the answer. */
+struct usage {
+	__u32 slot;
+	__u32 read;        /* whether it was there: a dead thread's is in usage_ended */
+	struct usage_io io;
+	struct usage_memory memory;
+};
+
+/* mm_struct.rss_stat: its counters, in the order of the kernel's MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES. */
+enum { USAGE_FILE, USAGE_ANON, USAGE_SWAP, USAGE_SHMEM, USAGE_COUNTERS };
+
+/* Argument of the program usage_read. */
+struct usage_ask {
+	__u32 nr;          /* of usage_asked, from the first on */
+};
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_APP_BELONGS_H
+#define SYSTOP_APP_BELONGS_H
+
+#include <stdint.h>
+
+struct cgroups;
+struct containers;
+
+/* What the cgroups of both hierarchies were given last. Initialise with zeroes. */
+struct belongs {
+	uint64_t changes, generation;
+};
+
+/* belongs_update - gives cgroups the names of containers and pods that are known by now, and asks for those of new ones. */
+void belongs_update(struct belongs *b, struct containers *c, struct cgroups *cgroups);
+
+#endif

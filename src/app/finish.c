@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "app/finish.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/complain.h"
+#include "app/refresh.h"
+#include "app/run.h"
+#include "app/systop.h"
+#include "collect/collect.h"
+#include "export/exporter.h"
+#include "model/tick.h"
+#include "save/destination.h"
+#include "save/save.h"
+#include "tui/screen/tui.h"
+#include "util/fail.h"
+
+/* Longest wait for the reader of the output at the end. */
+#define LAST_MS 400
+
+/* Blocks until the save in progress ends, also on quit. @reader: see save_finish(). */
+void finish_save(struct systop *s, int reader)
+{
+	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
+
+	if (!t)
+		return;
+	if (s->options.output == OUTPUT_SCREEN) {
+		tui_close(s->tui);
+		s->tui = NULL;
+		run_report_save(s);
+	}
+	save_finish(s->save, t, reader, run_fetch_names, s);
+	tick_put(t);
+	run_report_save(s);
+}
+
+/* -w: saves the recording after its end. */
+void finish_trace(struct systop *s, bool asked_to_end)
+{
+	const struct options *o = &s->options;
+	const char *name = strcmp(o->file, "-") ? o->file : "standard output";
+	int err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
+
+	finish_save(s, asked_to_end ? o->file_fd : -1);
+	if (!err)
+		err = save_failure(s->save)->err;
+	if (!err)
+		return;
+	fail(err, EXIT_STATUS_RUNTIME, "%s", *save_text(s->save) ? save_text(s->save) : strerror(-err));
+	if (err != -ECANCELED)
+		fail_fix("%s", save_fix(err));
+}
+
+/* Writes and reports what the exporter makes only at the end: a signal then just ended the recording, as with -w. */
+static enum loop_verdict finish_file(struct systop *s, int *signal_number)
+{
+	int reader = *signal_number ? s->options.file_fd : -1, err;
+	enum loop_verdict verdict;
+
+	save_finish(s->file, NULL, reader, run_fetch_names, s);
+	verdict = run_file_verdict(s);
+	if (verdict == LOOP_FAILED)
+		return verdict;
+	err = refresh_end(s);
+	if (err || !save_busy(s->file))
+		return err ? run_output_verdict(err) : LOOP_STOP;
+	save_finish(s->file, NULL, reader, run_fetch_names, s);
+	verdict = run_file_verdict(s);
+	if (verdict != LOOP_FAILED)
+		complain("%s", save_text(s->file));
+	*signal_number = 0;
+	return verdict;
+}
+
+/* Completes the pending line if it is being read; then writes the rest that the exporter has. */
+enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict, int *signal_number)
+{
+	int err;
+
+	if (s->tui)
+		return verdict;
+	if (verdict != LOOP_FAILED && *signal_number && options_need(&s->options, EXPORT_REST))
+		verdict = run_tick(s);
+	if (verdict != LOOP_FAILED && s->options.file && options_need(&s->options, EXPORT_TICKS))
+		return finish_file(s, signal_number);
+	if (s->options.file) /* an incomplete refresh is not written */
+		s->unfinished = true;
+	sink_finish(&s->output, LAST_MS);
+	err = refresh_end(s);
+	sink_finish(&s->output, LAST_MS);
+	return verdict == LOOP_FAILED || !err ? verdict : run_output_verdict(err);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the options' values mean. */
+#include "app/options_parts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/config_file.h"
+#include "proc/user.h"
+#include "query/filter.h"
+#include "tui/input/settings.h"
+#include "tui/term/theme.h"
+#include "util/fail.h"
+#include "util/format.h"
+#include "util/text.h"
+#include "util/vec.h"
+
+#define INTERVAL_MIN_NS 100000000ULL
+#define INTERVAL_MAX_NS 60000000000ULL
+
+/* A hundred years: clocks do not overflow. */
+#define DURATION_MAX_NS (100ULL * 365 * 24 * 3600 * 1000000000)
+#define FREQUENCY_MAX 9999
+#define WINDOW_MAX_S 600
+#define MAX_MEM_LEAST (1U << 20)
+
+int options_bad_value(const char *option, const char *value, const char *wanted)
+{
+	char safe[128];
+
+	text_safe(safe, sizeof(safe), value, strlen(value));
+	fail(-EINVAL, EXIT_STATUS_USAGE, "bad value for %s: \"%s\"", option, safe);
+	fail_why("%s", wanted);
+	fail_fix("systop --help");
+	return EINVAL;
+}
+
+int options_clash(const char *one, const char *other)
+{
+	fail(-EINVAL, EXIT_STATUS_USAGE, "%s and %s exclude each other: one of them can be given", one, other);
+	fail_fix("systop --help");
+	return EINVAL;
+}
+
+/* Adds numbers of processes or threads, separated by commas, to a list. */
+static int add_numbers(const char *option, const char *arg, const char *wanted, pid_t **list, size_t *nr, size_t *room)
+{
+	const char *at = arg;
+
+	for (;;) {
+		char *end;
+		long pid;
+
+		errno = 0;
+		pid = strtol(at, &end, 10);
+		if (errno || end == at || pid <= 0 || pid > 1 << 22 || (*end && *end != ','))
+			return options_bad_value(option, arg, wanted);
+		if (VEC_PUSH(*list, *nr, *room, (pid_t)pid))
+			return ENOMEM;
+		if (!*end)
+			return 0;
+		at = end + 1;
+	}
+}
+
+int options_add_pids(struct options *o, const char *arg)
+{
+	return add_numbers("-p", arg, "process numbers, separated by commas, are wanted", &o->pids, &o->nr_pids, &o->pids_room);
+}
+
+int options_add_tids(struct options *o, const char *arg)
+{
+	return add_numbers("-t", arg, "thread numbers, separated by commas, are wanted", &o->tids, &o->nr_tids, &o->tids_room);
+}
+
+/* A whole number within bounds. Returns 0 or -EINVAL. */
+static int parse_number(const char *arg, long least, long most, long *number)
+{
+	char *end;
+
+	*number = strtol(arg, &end, 10);
+	return end == arg || *end || *number < least || *number > most ? -EINVAL : 0;
+}
+
+int options_set_table_mem(struct options *o, const char *arg)
+{
+	long mib;
+
+	if (parse_number(arg, 0, TABLE_MIB_MAX, &mib))
+		return options_bad_value("--table-mem", arg, "MiB from 0 to 64 are wanted");
+	o->table_mib = mib;
+	return 0;
+}
+
+int options_set_duration(struct options *o, const char *arg)
+{
+	if (parse_duration(arg, INTERVAL_MIN_NS, DURATION_MAX_NS, &o->duration_ns))
+		return options_bad_value("--duration", arg, "0.1 seconds or more are wanted: 10, 500ms, 5m or 2h");
+	return 0;
+}
+
+int options_set_log(struct options *o, const char *arg, bool verbose)
+{
+	if (o->log && o->verbose != verbose)
+		return options_bad_value(verbose ? "-v" : "--log", arg, "-v has all that --log has: one of them is enough");
+	o->log = arg;
+	o->verbose = verbose;
+	return 0;
+}
+
+int options_set_on_limit(struct options *o, const char *arg)
+{
+	long limit;
+
+	if (parse_number(arg, 1, 1000, &limit))
+		return options_bad_value("--on-limit", arg, "a number from 1 to 1000 is wanted");
+	o->trigger_limit = limit;
+	return 0;
+}
+
+int options_set_wait_min(struct options *o, const char *arg)
+{
+	if (parse_duration(arg, WAIT_LEAST_NS, 10000000000ULL, &o->wait_ns))
+		return options_bad_value("--wait-min", arg, "a time from 10us to 10s is wanted");
+	return 0;
+}
+
+int options_set_window(struct options *o, const char *arg)
+{
+	long seconds;
+
+	if (parse_number(arg, 0, WINDOW_MAX_S, &seconds))
+		return options_bad_value("--window", arg, "seconds from 0 to 600 are wanted");
+	o->window_s = seconds;
+	return 0;
+}
+
+/* A size with suffix K, M or G. Returns 0 or -EINVAL. */
+static int parse_size(const char *arg, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+	unsigned long long size;
+
+	errno = 0;
+	size = strtoull(arg, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : units - 1;
+	if (errno || end == arg || *arg == '-' || !unit || (*end && end[1]) ||
+	    size > (1ULL << 40) >> 10 * (unit + 1 - units))
+		return -EINVAL;
+	*bytes = size << 10 * (unit + 1 - units);
+	return 0;
+}
+
+int options_set_window_mem(struct options *o, const char *arg)
+{
+	if (parse_size(arg, &o->window_bytes))
+		return options_bad_value("--window-mem", arg, "a size like 512K, 64M or 1G is wanted");
+	return 0;
+}
+
+int options_set_max_mem(struct options *o, const char *arg)
+{
+	if (parse_size(arg, &o->max_memory) || o->max_memory < MAX_MEM_LEAST)
+		return options_bad_value("--max-mem", arg, "a size like 100M or 1G is wanted, at least 1M");
+	return 0;
+}
+
+/* A number with at most one decimal point; a % may follow. */
+int options_set_max_cpu(struct options *o, const char *arg)
+{
+	char *end;
+	double percent;
+
+	errno = 0;
+	percent = strtod(arg, &end);
+	end += *end == '%';
+	if (errno || end == arg || *end || strspn(arg, "0123456789.%") != strlen(arg) || percent < 0.1 || percent > 1000)
+		return options_bad_value("--max-cpu", arg, "percent of one CPU from 0.1 to 1000 are wanted, as 2 or 0.5");
+	o->max_cpu = percent * 1000 + 0.5;
+	return 0;
+}
+
+int options_set_frequency(struct options *o, const char *arg)
+{
+	long hz;
+
+	if (parse_number(arg, 0, FREQUENCY_MAX, &hz))
+		return options_bad_value("-F", arg, "samples a second, 1 to 9999, are wanted, or 0 for none");
+	o->frequency = hz;
+	return 0;
+}
+
+int options_set_clock(struct options *o, const char *arg)
+{
+	if (strcmp(arg, "cycles") && strcmp(arg, "cpu"))
+		return options_bad_value("--clock", arg, "cycles or cpu is wanted");
+	o->cpu_clock = !strcmp(arg, "cpu");
+	return 0;
+}
+
+/* The last exporter option wins. */
+int options_set_exporter(struct options *o, const struct exporter *e, const char *arg)
+{
+	char option[32], words[128], wanted[160];
+
+	o->output = OUTPUT_EXPORT;
+	o->exporter = e;
+	o->file = e->operand && !e->word ? arg : NULL;
+	o->word = 0;
+	if (!e->word)
+		return 0;
+	while (e->word(o->word) && strcmp(e->word(o->word), arg))
+		o->word++;
+	if (e->word(o->word))
+		return 0;
+	snprintf(option, sizeof(option), "--%s", e->name);
+	options_words(e, words, sizeof(words));
+	snprintf(wanted, sizeof(wanted), "%s is wanted", words);
+	return options_bad_value(option, arg, wanted);
+}
+
+/* Replaces an earlier choice of output. */
+int options_set_output(struct options *o, enum output output)
+{
+	o->output = output;
+	o->exporter = NULL;
+	o->file = NULL;
+	return 0;
+}
+
+int options_set_iterations(struct options *o, const char *arg)
+{
+	char *end;
+
+	errno = 0;
+	o->iterations = strtoull(arg, &end, 10);
+	if (errno || end == arg || *end || arg[0] == '-' || !o->iterations)
+		return options_bad_value("-n", arg, "a number of intervals, at least 1, is wanted");
+	return 0;
+}
+
+/* Stores an option that is also a setting, to apply it after the config file. */
+int options_add_setting(struct options *o, const char *option, const char *section, const char *name,
+		       const char *value)
+{
+	struct settings scratch;
+	char error[160];
+
+	settings_default(&scratch);
+	if (settings_set(&scratch, section, name, value, 0, error, sizeof(error)))
+		return options_bad_value(option, value, error);
+	return -VEC_PUSH(o->settings, o->nr_settings, o->settings_room,
+			 ((struct setting_option){ section, name, value }));
+}
+
+int options_set_delay(struct options *o, const char *arg)
+{
+	if (parse_duration(arg, INTERVAL_MIN_NS, INTERVAL_MAX_NS, &o->interval_ns))
+		return options_bad_value("-d", arg, "seconds from 0.1 to 60 are wanted: 2, 0.5 or 500ms");
+	return options_add_setting(o, "-d", "view", "delay", arg);
+}
+
+int options_set_sort(struct options *o, const char *arg)
+{
+	if (!strcmp(arg, "help"))
+		return options_set_output(o, OUTPUT_SORT_HELP);
+	o->sort = metric_find(arg);
+	if (o->sort == METRIC_COUNT)
+		return options_bad_value("-s", arg, "a column's name is wanted: systop -s help lists them");
+	return options_add_setting(o, "-s", "view", "sort", metrics[o->sort].name);
+}
+
+int options_set_theme(struct options *o, const char *arg)
+{
+	struct theme_files files;
+	struct theme theme;
+	char error[256];
+
+	config_themes(&files);
+	if (theme_load(&theme, arg, &files, error, sizeof(error)))
+		return options_bad_value("--theme", arg, error);
+	return options_add_setting(o, "--theme", "look", "theme", arg);
+}
+
+/* Stores a filter expression in *@to. */
+int options_set_filter(const char **to, const char *arg)
+{
+	struct filter_error error;
+	struct filter *f = filter_parse(arg, user_lookup, &error);
+	char safe[512];
+
+	filter_free(f);
+	*to = arg;
+	if (f)
+		return 0;
+	text_safe(safe, sizeof(safe), arg, strlen(arg));
+	fail(-EINVAL, EXIT_STATUS_USAGE, "bad filter: %s", error.what);
+	fail_why("%s", safe);
+	fail_fix("systop --help    # the error is at column %d", error.column + 1);
+	return EINVAL;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A running systop: what the main loop calls, and how it begins and ends. */
+#include "app/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "app/complain.h"
+#include "app/config_write.h"
+#include "app/crash.h"
+#include "app/finish.h"
+#include "app/log.h"
+#include "app/priority.h"
+#include "app/refresh.h"
+#include "app/systop.h"
+#include "collect/collect.h"
+#include "export/exporter.h"
+#include "helper/helper.h"
+#include "model/tick.h"
+#include "owner/containers.h"
+#include "save/destination.h"
+#include "save/save.h"
+#include "sym/names.h"
+#include "tui/screen/tui.h"
+#include "util/clock.h"
+#include "util/fail.h"
+
+/* Time to the first tick: the screen does not stay empty for a whole interval. */
+#define FIRST_NS 50000000
+
+/* The processes of -p, and the threads of -t, have ended: a table or JSON ends, too; the screen stays. */
+static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
+{
+	char when[16], what[192];
+	struct tm tm;
+
+	if (s->gone || s->options.command || options_need(&s->options, EXPORT_SAMPLES) || !target_gone(&s->target, t))
+		return LOOP_GO_ON;
+	s->gone = true;
+	localtime_r(&t->wall.tv_sec, &tm);
+	strftime(when, sizeof(when), "%H:%M:%S", &tm);
+	snprintf(what, sizeof(what), "%s exited by %s",
+		 s->target.nr_watched == 1 ? s->target.last :
+		 !s->target.nr_tids ? "all processes of -p" : "all processes and threads of -p and -t", when);
+	if (s->options.output == OUTPUT_SCREEN) {
+		log_line("%s", what);
+		tui_notice(s->tui, "%s", what);
+		return LOOP_GO_ON;
+	}
+	fail(-ESRCH, EXIT_STATUS_TARGET, "%s", what);
+	return LOOP_STOP;
+}
+
+static void on_file(void *arg, const struct file_event *e)
+{
+	names_file(((struct systop *)arg)->names, e);
+}
+
+static bool on_forget(void *arg, const uint32_t *ids, size_t nr)
+{
+	return names_forget(((struct systop *)arg)->names, ids, nr);
+}
+
+static enum loop_verdict on_work(void *arg)
+{
+	struct systop *s = arg;
+
+	helper_work();
+	collect_files(s->collect, on_file, s);
+	collect_blocked_work(s->collect);
+	if (collect_commands_work(s->collect) && s->tui)
+		tui_draw(s->tui);
+	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
+		names_table(s->names, file);
+	names_work(s->names);
+	containers_work(s->containers);
+	return LOOP_GO_ON;
+}
+
+void run_fetch_names(void *arg)
+{
+	on_work(arg);
+}
+
+/* Reports the result of a save. */
+void run_report_save(struct systop *s)
+{
+	const char *text = save_text(s->save);
+	int err = save_busy(s->save) ? 0 : save_failure(s->save)->err;
+	bool has_fix = err && err != -ECANCELED;
+
+	if (s->tui) {
+		if (!save_busy(s->save))
+			log_line("%s", text);
+		tui_notice(s->tui, "%s%s%s", text, has_fix ? "; fix: " : "", has_fix ? save_fix(err) : "");
+	} else if (s->options.output == OUTPUT_SCREEN) {
+		complain("%s%s", text, save_busy(s->save) ? "; Ctrl-C: no file" : "");
+	} else if (!save_busy(s->save) && (!options_need(&s->options, EXPORT_WINDOW) || !err)) {
+		complain("%s", text);
+	}
+	if (!s->tui && has_fix && !options_need(&s->options, EXPORT_WINDOW))
+		complain("fix: %s", save_fix(err));
+}
+
+static enum loop_verdict on_input(void *arg);
+
+enum loop_verdict run_output_verdict(int err)
+{
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+	return LOOP_FAILED;
+}
+
+static bool on_unfinished(void *arg)
+{
+	return ((struct systop *)arg)->unfinished;
+}
+
+static enum loop_verdict on_line(void *arg)
+{
+	return run_output_verdict(refresh_go_on(arg));
+}
+
+/* The command lines of what the refresh shows are read for the next ones. */
+static void want_commands(struct systop *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_processes; i++) {
+		const struct row *r = &t->processes[i];
+
+		if (s->options.all || values_acted(r->values))
+			collect_commands_want(s->collect, &r->number, 1);
+	}
+}
+
+enum loop_verdict run_tick(void *arg)
+{
+	struct systop *s = arg;
+	const struct options *o = &s->options;
+	enum loop_verdict verdict;
+	const struct tick *t;
+	int err = 0;
+
+	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
+	target_refresh(&s->target, s->collect);
+	belongs_update(&s->belongs, s->containers, s->cgroups);
+	if (options_need(o, EXPORT_SAMPLES))
+		collect_sleepers(s->collect);
+	t = collect_tick(s->collect);
+	if (!t) {
+		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
+		return LOOP_FAILED;
+	}
+	services_note(&s->output, t);
+	if (o->output == OUTPUT_SCREEN) {
+		/* Pending keys refer to the rows drawn now, not to those of the new refresh. */
+		verdict = on_input(s);
+		if (verdict != LOOP_GO_ON) {
+			tick_put(t);
+			return verdict;
+		}
+		tui_tick(s->tui, t);
+	} else if (options_need(o, EXPORT_TICKS)) {
+		err = refresh_write(s, t, run_fetch_names);
+	}
+	if (save_tick(s->save, t))
+		run_report_save(s);
+	if (options_need(o, EXPORT_COMMANDS))
+		want_commands(s, t);
+	on_work(s);
+	verdict = targets_gone(s, t);
+	tick_put(t);
+	if (err)
+		return run_output_verdict(err);
+	if (verdict != LOOP_GO_ON)
+		return verdict;
+	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
+}
+
+/* At the end of --duration: the part of an interval that is left, unless it is next to nothing, as a refresh came just
+ * before. */
+#define LAST_LEAST 20 /* parts of an interval */
+
+static enum loop_verdict on_last(void *arg)
+{
+	struct systop *s = arg;
+	uint64_t since = clock_ns(CLOCK_MONOTONIC) - s->tick_ns;
+
+	return options_need(&s->options, EXPORT_TICKS) && since >= s->options.interval_ns / LAST_LEAST ? run_tick(s) : LOOP_GO_ON;
+}
+
+/* The result of the last write of a file of refreshes. */
+enum loop_verdict run_file_verdict(struct systop *s)
+{
+	int err = save_busy(s->file) ? 0 : save_failure(s->file)->err;
+
+	if (!err)
+		return LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "%s", save_text(s->file));
+	if (err != -ECANCELED)
+		fail_fix("%s", save_fix(err));
+	return LOOP_FAILED;
+}
+
+/* The processes have ended: reports what was sampled at once. */
+static enum loop_verdict on_sampled_harvest(struct systop *s)
+{
+	if (!target_ended(&s->target) || s->options.command)
+		return LOOP_GO_ON;
+	return run_tick(s) == LOOP_FAILED ? LOOP_FAILED : LOOP_STOP;
+}
+
+static enum loop_verdict on_harvest(void *arg)
+{
+	struct systop *s = arg;
+	int err = collect_harvest(s->collect);
+	char said[512];
+
+	on_work(s); /* late helpers */
+	belongs_update(&s->belongs, s->containers, s->cgroups);
+	if (!save_busy(s->save)) /* saving needs names */
+		collect_files_age(s->collect, on_forget, s);
+	if (save_work(s->save))
+		run_report_save(s);
+	save_work(s->file);
+	if (run_file_verdict(s) == LOOP_FAILED)
+		return LOOP_FAILED;
+	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
+		tui_notice(s->tui, "%s", said);
+	if (!err)
+		return options_need(&s->options, EXPORT_SAMPLES) ? on_sampled_harvest(s) : LOOP_GO_ON;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
+	return LOOP_FAILED;
+}
+
+/* SIGUSR1: like the key w. */
+static void on_save(void *arg)
+{
+	struct systop *s = arg;
+
+	int err = save_start(s->save, &export_trace, s->options.save_path, s->options.save_fd, "", NULL);
+
+	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
+		run_report_save(s);
+}
+
+static bool on_unsent(void *arg)
+{
+	return sink_unsent(&((struct systop *)arg)->output);
+}
+
+static enum loop_verdict on_send(void *arg)
+{
+	struct systop *s = arg;
+	int err = sink_send(&s->output);
+
+	if (s->tui) { /* the loop notices a terminal that is gone */
+		tui_output(s->tui);
+		return LOOP_GO_ON;
+	}
+	return run_output_verdict(err);
+}
+
+static void on_suspend(void *arg)
+{
+	tui_suspend(((struct systop *)arg)->tui);
+}
+
+static void on_resume(void *arg)
+{
+	tui_resume(((struct systop *)arg)->tui);
+}
+
+static void on_resize(void *arg)
+{
+	tui_resize(((struct systop *)arg)->tui);
+}
+
+/* Between refreshes of the screen, which d changes. */
+static uint64_t on_interval(void *arg)
+{
+	return tui_delay(((struct systop *)arg)->tui);
+}
+
+static const struct loop_ops screen_ops = {
+	.tick = run_tick,
+	.harvest = on_harvest,
+	.input = on_input,
+	.work = on_work,
+	.save = on_save,
+	.unsent = on_unsent,
+	.send = on_send,
+	.resize = on_resize,
+	.suspend = on_suspend,
+	.resume = on_resume,
+	.interval = on_interval,
+};
+
+static const struct loop_ops batch_ops = {
+	.tick = run_tick,
+	.last = on_last,
+	.harvest = on_harvest,
+	.work = on_work,
+	.save = on_save,
+	.unsent = on_unsent,
+	.send = on_send,
+	.unfinished = on_unfinished,
+	.go_on = on_line,
+};
+
+static enum loop_verdict on_input(void *arg)
+{
+	struct systop *s = arg;
+
+	switch (tui_input(s->tui)) {
+	case TUI_QUIT:
+		return LOOP_STOP;
+	case TUI_SUSPEND:
+		loop_suspend(&screen_ops, s);
+		return LOOP_GO_ON;
+	default:
+		return LOOP_GO_ON;
+	}
+}
+
+static int begin_output(struct systop *s)
+{
+	int err = refresh_begin(s);
+
+	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
+}
+
+/* Before systop is ready: the number of refreshes, and a window that holds them. */
+static void plan_capture(struct systop *s)
+{
+	struct options *o = &s->options;
+
+	s->plan = (struct capture_plan){ .at = o->at, .duration_ns = o->duration_ns };
+	capture_plan_init(&s->plan, o->interval_ns);
+	if (o->duration_ns)
+		o->iterations = s->plan.refreshes;
+	if (o->window_s < s->plan.window_s)
+		o->window_s = s->plan.window_s;
+}
+
+/* Ends like a process killed by the signal, so that a shell reports 128 + its number. */
+static void die_of(int signal_number)
+{
+	signal(signal_number, SIG_DFL);
+	loop_unblock_signals();
+	raise(signal_number);
+}
+
+int run(struct systop *s)
+{
+	bool screen = s->options.output == OUTPUT_SCREEN;
+	struct loop_options o = {
+		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
+		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
+		.terminal_fd = -1,
+		.work_fds = { -1, -1, -1, -1, -1 },
+		.output_fd = STDOUT_FILENO,
+	};
+	int signal_number = 0, status;
+	enum loop_verdict verdict = LOOP_FAILED;
+	enum exit_status failure;
+	long rate = 0, rate_now = 0;
+
+	if (options_need(&s->options, EXPORT_WINDOW)) {
+		plan_capture(s);
+		o.interval_ns = s->plan.interval_ns;
+	}
+	loop_block_signals();
+	priority_raise();
+	start_helpers();
+	crash_catch(PACKAGE_VERSION); /* helpers have no terminal to restore */
+	if (!start(s) && !begin_output(s)) {
+		o.work_fds[0] = names_fd(s->names);
+		o.work_fds[1] = collect_files_fd(s->collect);
+		o.work_fds[2] = collect_blocked_fd(s->collect);
+		o.work_fds[3] = containers_fd(s->containers);
+		o.work_fds[4] = collect_commands_fd(s->collect);
+		o.terminal_fd = screen ? STDIN_FILENO : -1;
+		if (options_need(&s->options, EXPORT_WINDOW))
+			o.first_ns = s->plan.first_ns;
+		else
+			o.duration_ns = s->options.duration_ns;
+		o.child = s->command.pid;
+		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
+		verdict = finish_output(s, verdict, &signal_number);
+		if (options_need(&s->options, EXPORT_WINDOW) && verdict != LOOP_FAILED) {
+			finish_trace(s, signal_number);
+			signal_number = 0;
+		} else {
+			finish_save(s, -1);
+		}
+	}
+	status = command_exit_status(&s->command);
+	if (s->collect)
+		collect_sample_rate(s->collect, &rate, &rate_now);
+	stop(s);
+	if (!screen && s->output.dropped)
+		complain("%" PRIu64 " refresh%s dropped: the output was read too late", s->output.dropped,
+			 s->output.dropped == 1 ? "" : "es");
+	failure = complain_of_failure();
+	if (rate_now < rate)
+		complain("kernel.perf_event_max_sample_rate fell from %ld to %ld meanwhile; fix: sysctl -w "
+			 "kernel.perf_event_max_sample_rate=%ld, and from now on: systop --clock=cpu", rate, rate_now, rate);
+	log_close();
+	if (failure)
+		return failure;
+	if (signal_number)
+		die_of(signal_number);
+	return status;
+}
+

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_APP_RUN_H
+#define SYSTOP_APP_RUN_H
+
+#include "app/loop.h"
+
+struct systop;
+
+/* run - from the start of its helpers to the end of all of it. Returns the exit status. */
+int run(struct systop *s);
+
+/* For finish.c. run_tick - one refresh: reads it, and shows or exports it.
+ * run_report_save - reports the result of a save.
+ * run_output_verdict - of a write to the output: 0 or -errno; run_file_verdict - of the last write of a file of
+ * refreshes. Both fail().
+ * run_fetch_names - one turn of what finds names; @arg: struct systop. */
+enum loop_verdict run_tick(void *arg);
+void run_report_save(struct systop *s);
+enum loop_verdict run_output_verdict(int err);
+enum loop_verdict run_file_verdict(struct systop *s);
+void run_fetch_names(void *arg);
+
+#endif

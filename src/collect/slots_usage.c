@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What threads read and wrote, and the memory of their processes: read by a program (usages.h), at each tick. */
+#include "collect/slots_internal.h"
+#include "collect/usages.h"
+#include "model/model.h"
+#include "util/clock.h"
+
+const struct usage_io unknown_io = { USAGE_UNKNOWN, USAGE_UNKNOWN };
+
+void slots_usage(struct slots *s, struct usages *usages)
+{
+	s->usages = usages;
+}
+
+void slots_stretch(struct slots *s, struct stretch *to, uint32_t first, uint32_t end)
+{
+	struct usage *asked = s->usages ? usages_asked(s->usages) : NULL;
+
+	to->asked = asked;
+	to->nr = to->at = 0;
+	for (uint32_t i = first; asked && i < end; i++) {
+		const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* see slots_tick() */
+
+		__builtin_prefetch(&ahead->seq);
+		__builtin_prefetch(&ahead->wakeups);
+		if (slot->state == SLOT_FREE || slots_quiet(slot, &s->readers[i]))
+			continue;
+		to->seqs[to->nr] = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
+		asked[to->nr++].slot = i;
+	}
+	if (asked)
+		usages_read(s->usages, to->nr);
+}
+
+void slots_show_usage(struct slots *s, struct stretch *from, uint32_t index, const struct slot *copy, uint64_t now,
+		       struct values *v)
+{
+	const struct usage *u;
+
+	while (from->at < from->nr && from->asked[from->at].slot < index)
+		from->at++;
+	u = from->at < from->nr && from->asked[from->at].slot == index ? &from->asked[from->at] : NULL;
+	s->io_known |= u && u->read && u->io.write_bytes != USAGE_UNKNOWN;
+	s->readers[index].ran = s->usages && (!u || from->seqs[from->at] != copy->seq);
+	slot_show_io(&s->shown[index], u && u->read ? &u->io : s->usages ? NULL : &unknown_io, v);
+	if (u && u->read)
+		slot_show_memory(s->readers[index].life, &u->memory, now);
+}
+
+/*
+ * Memory of processes none of whose threads ran: read in turns, of all of them at each tick where there are few threads,
+ * otherwise in so many ticks that none is older than MEMORY_AGE_NS. Where the time is used up, the rest has its turn at
+ * the next tick.
+ */
+#define MEMORY_AGE_NS 10000000000ULL
+#define MEMORY_FEW 4096
+#define MEMORY_COST_NS 1000000
+#define MEMORY_AT_ONCE 256
+
+/* Whether the memory of this slot's process is to be read. */
+static bool memory_is_due(const struct reader *r, uint64_t before)
+{
+	return r->life && r->in_scope && !(r->life->flags & PF_KTHREAD) && model_levels_at(r->life) < before;
+}
+
+/* Reads that of the processes of up to @look slots, at most MEMORY_AT_ONCE. Returns how many slots it looked at. */
+static uint32_t memory_some(struct slots *s, uint32_t used, uint32_t look, uint64_t before, uint64_t now)
+{
+	struct usage *asked = usages_asked(s->usages);
+	uint32_t looked = 0, nr = 0;
+
+	for (; looked < look && looked < 16 * MEMORY_AT_ONCE && nr < MEMORY_AT_ONCE; looked++) {
+		s->memory_at = s->memory_at < used ? s->memory_at + 1 : 1;
+		if (s->memory_at + PREFETCH < used)
+			__builtin_prefetch(s->readers[s->memory_at + PREFETCH].life);
+		if (!memory_is_due(&s->readers[s->memory_at], before))
+			continue;
+		model_levels(s->readers[s->memory_at].life, NULL, now); /* its other threads are not asked, too */
+		asked[nr++].slot = s->memory_at;
+	}
+	usages_read(s->usages, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		if (asked[i].read)
+			slot_show_memory(s->readers[asked[i].slot].life, &asked[i].memory, now);
+	return looked;
+}
+
+void slots_memory(struct slots *s, uint64_t now)
+{
+	uint32_t used = s->mem.shared->slots_used < s->mem.max ? s->mem.shared->slots_used : s->mem.max - 1, look = used;
+	uint64_t interval = now - s->since, until = clock_ns(CLOCK_MONOTONIC) + MEMORY_COST_NS, before = now;
+
+	if (!s->usages)
+		return;
+	if (used > MEMORY_FEW && interval < MEMORY_AGE_NS / 2) {
+		look = used * interval / (MEMORY_AGE_NS * 3 / 4) + 1; /* all in 3/4 of the time, */
+		before = now > MEMORY_AGE_NS / 5 ? now - MEMORY_AGE_NS / 5 : 1; /* but not a process for each thread */
+	}
+	while (look && clock_ns(CLOCK_MONOTONIC) < until)
+		look -= memory_some(s, used, look, before, now);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_USAGES_H
+#define SYSTOP_COLLECT_USAGES_H
+
+#include <stdint.h>
+
+#include "usage.h"
+
+/* What threads used so far, as the kernel counts it for each: read by a BPF program that is run with a list of slots. */
+struct usages;
+
+/* Memory that the program shares, mapped into this process. */
+struct usages_memory {
+	int prog_fd;           /* usage_read */
+	struct usage *asked;   /* USAGE_BATCH */
+	struct usage_io *ended; /* by slot */
+};
+
+/* usages_new - returns NULL when out of memory. */
+struct usages *usages_new(const struct usages_memory *mem);
+void usages_free(struct usages *u);
+
+/* usages_asked - the list to fill in: the slots of up to USAGE_BATCH threads, whose answers will be there. usages_read -
+ * reads the first @nr. If the program cannot be run, the answers say that nothing is known. Takes about 0.1 us a
+ * thread. */
+struct usage *usages_asked(struct usages *u);
+void usages_read(struct usages *u, uint32_t nr);
+
+/* usages_ended - what the dead thread of a slot used. usages_reuse - another thread will have the slot. */
+const struct usage_io *usages_ended(const struct usages *u, uint32_t slot);
+void usages_reuse(struct usages *u, uint32_t slot);
+
+#endif

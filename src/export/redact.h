@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_EXPORT_REDACT_H
+#define SYSTOP_EXPORT_REDACT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct life;
+struct symbol;
+
+/*
+ * --redact: exports have hashes in place of the names of threads and of the parts of paths, and no arguments. Equal names
+ * have equal hashes in what one run writes, and no others: the key is random. Kernel threads, functions with names, users
+ * and numbers stay.
+ */
+struct redact {
+	uint64_t key[2];
+};
+
+/* redact_init - 0 or -errno. */
+int redact_init(struct redact *r);
+
+/* Bytes of a hash and its NUL: it fits where a thread's name does. */
+#define REDACT_HASH 13
+
+/* All return what an export shows: the text itself if @r is NULL, else a hash in @buf. Raw bytes.
+ * redact_comm - the name of a thread; redact_name - any name of @len bytes at most, without its NUL. */
+const char *redact_comm(const struct redact *r, const struct life *l, char buf[REDACT_HASH]);
+const char *redact_name(const struct redact *r, const char *name, size_t len, char buf[REDACT_HASH]);
+
+/* redact_scope - what -c, -p, -u and the command to run name. */
+const char *redact_scope(const struct redact *r, const char *scope);
+
+/* redact_path - each part of a path by itself; what stands in brackets, as "[kernel]", stays. redact_function - the name of
+ * a function: if it has none, its module's is hashed. */
+const char *redact_path(const struct redact *r, const char *path, char *buf, size_t size);
+const char *redact_function(const struct redact *r, const struct symbol *s, char *buf, size_t size);
+
+#endif

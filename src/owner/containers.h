@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_OWNER_CONTAINERS_H
+#define SYSTOP_OWNER_CONTAINERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Names of containers and pods, by the ids that paths of cgroups have. An open and a symbols helper of its own supply them
+ * later, one after the other; they only run while names are wanted. Nothing here blocks but containers_wait().
+ */
+struct cgroup;
+struct containers;
+struct health;
+
+/* containers_new - @open_role, @symbols_role: for helper_open(). NULL: no memory. */
+struct containers *containers_new(int open_role, int symbols_role);
+void containers_free(struct containers *c);
+
+/* containers_update - gives these cgroups the names that are known of them (model/owner.h), and asks for the others. To be
+ * called when cgroups or containers_generation() changed; it takes 0.3 us for a container. */
+void containers_update(struct containers *c, struct cgroup *const *list, size_t nr);
+
+/* containers_generation - changes when names were learnt. */
+uint64_t containers_generation(const struct containers *c);
+
+/* containers_fd - readable when containers_work() has something to do; it is to be called four times a second even if
+ * not, as it gives up helpers that do not answer in time, and asks again for names that were not there. */
+int containers_fd(const struct containers *c);
+void containers_work(struct containers *c);
+
+/* containers_wait - waits up to @ns until what these cgroups can have as names is known. */
+void containers_wait(struct containers *c, struct cgroup *const *list, size_t nr, uint64_t ns);
+
+/* containers_health - reports how many have names. */
+void containers_health(const struct containers *c, struct health *h);
+
+#endif

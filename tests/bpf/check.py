@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--check --json: the same as the table of --check, for programs, wherever systop can run and where it cannot."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import SYSTOP, begin  # noqa: E402
+
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+
+def in_shell(*first):
+    return ("sh", "-c", " && ".join(first) + ' && exec "$@"', "sh")
+
+
+# Where it is looked at: how, exit status, the failing step and a part of its reason, an item that is not ok.
+PLACES = {
+    "as root": ((), 0, None, None, None),
+    "without rights": (NOBODY, 4, "rights", "capabilities of this process", "CAP_BPF"),
+    "without types": (("unshare", "-m", *in_shell("mount --bind /dev/null /sys/kernel/btf/vmlinux")), 3, "kernel features",
+                      "CONFIG_DEBUG_INFO_BTF", "BTF"),
+    "in a PID namespace": (("unshare", "-pf", "--mount-proc"), 3, "namespaces", "host's PIDs", None),
+    "with few files": (in_shell("ulimit -n 20"), 1, "open files", "RLIMIT_NOFILE", None),
+    "without cgroups": (("unshare", "-m", *in_shell("umount -R /sys/fs/cgroup")), 0, None, None, "cgroups"),
+}
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=120)
+
+
+def schema():
+    described = json.loads(run(SYSTOP, "--check", "--schema").stdout)
+    assert described == json.loads(run(SYSTOP, "--schema", "--check").stdout)
+    jsonschema.Draft7Validator.check_schema(described)
+    return jsonschema.Draft7Validator(described)
+
+
+def of(found, name):
+    return [c for c in found["checks"] if c["name"] == name]
+
+
+def looks(systop, name):
+    before, status, step, reason, wrong = PLACES[name]
+    table = run(*before, systop, "--check")
+    for args in ("--check", "--json"), ("--json", "--check"):
+        done = run(*before, systop, *args)
+        assert (done.returncode, table.returncode) == (status, status), (done, table)
+        assert done.stdout.count("\n") == 1 and not done.stderr, done
+        found = json.loads(done.stdout)
+        schema().validate(found)
+        assert found["ok"] == (status == 0) and found["exit_status"] == status, found
+        assert (found["host"], found["kernel"], found["machine"]) == (os.uname().nodename, os.uname().release, os.uname().machine)
+    failed = [c for c in found["checks"] if c["needed"] and c["ok"] is False]
+    assert bool(failed) == (status != 0), failed
+    for check in failed:
+        assert check["reason"] and (check["fix"] or check["name"] == "BPF programs"), check
+    if step:
+        (one,) = of(found, step)
+        assert one["ok"] is False and reason in one["reason"], one
+        assert one["text"] in table.stdout and f"  fix: {one['fix']}\n" in table.stdout, (one, table.stdout)
+        later = found["checks"][found["checks"].index(one) + 1:]
+        assert all(c["ok"] is None and "not looked at" in c["reason"] for c in later), later
+    if wrong:
+        assert any(c["ok"] is False and c["reason"] for c in of(found, wrong)), of(found, wrong)
+    for check in found["checks"]: # whatever the table has is there
+        assert check["name"] in table.stdout or check["name"] in ("kernel features", "namespaces", "rights", "clock's cost",
+                                                                  "open files", "start"), check
+
+
+def strict():
+    """The schema lets nothing else pass."""
+    found = json.loads(run(SYSTOP, "--check", "--json").stdout)
+    for spoil in (lambda f: f.pop("ok"), lambda f: f.update(more=1), lambda f: f["checks"][0].pop("fix"),
+                  lambda f: f["checks"][0].update(ok="yes"), lambda f: f["checks"][0].update(more=1)):
+        other = json.loads(json.dumps(found))
+        spoil(other)
+        assert not schema().is_valid(other), other
+
+
+def main():
+    tap = begin()
+    with tempfile.TemporaryDirectory() as folder: # which anyone can run it from
+        os.chmod(folder, 0o755)
+        systop = shutil.copy(SYSTOP, folder)
+        for name in PLACES:
+            tap.case(f"--check --json {name}", looks, systop, name)
+    tap.case("the schema is strict", strict)
+    tap.done()
+
+
+main()

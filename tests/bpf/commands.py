@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command lines: what ps says, of whatever processes do with them, and of programs that are gone before ps could look."""
+
+import contextlib
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path  # noqa: E402
+
+KEPT = 4096  # bytes of a command line
+
+
+def process_of(line, pid):
+    found = [p for p in line["processes"] if p["tgid"] == pid]
+    assert len(found) < 2, found
+    return found[0] if found else None
+
+
+def arguments_of(pid):
+    """What the kernel says, as systop shows it."""
+    with open(f"/proc/{pid}/cmdline", "rb") as f:
+        return shown(f.read())
+
+
+def shown(raw):
+    """Arguments in JSON: bytes that are unfit for a terminal as \\xNN, without empty ones at the end."""
+    safe = lambda arg: "".join(c if c.isprintable() else "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape"))
+                               for c in arg.decode("utf-8", "surrogateescape"))
+    return [safe(arg) for arg in raw[:KEPT].rstrip(b"\0").split(b"\0")]
+
+
+def ps_says(pid):
+    return subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def wait_until(systop, pid, want, lines=8):
+    """The line in which the process has these arguments."""
+    last = None
+    for _ in range(lines):
+        line = systop.line()
+        last = process_of(line, pid)
+        if last and last["cmdline"] == want:
+            return line
+    raise AssertionError(f"{last}, not {want}")
+
+
+class Title:
+    """tests/load/commands title: it does what it is told."""
+
+    def __init__(self, *args):
+        self.proc = subprocess.Popen([load_path("commands"), "title", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                     text=True, encoding="utf-8", errors="surrogateescape")
+        self.pid = json.loads(self.proc.stdout.readline())["pid"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.proc.kill()
+        self.proc.wait()
+        self.proc.stdin.close()
+        self.proc.stdout.close()
+
+    def tell(self, what):
+        self.proc.stdin.write(what + "\n")
+        self.proc.stdin.flush()
+        return json.loads(self.proc.stdout.readline())["pid"]
+
+
+# --- Short-lived programs
+
+def burst(rate, seconds):
+    """Programs that live for 100 us keep their own arguments, whatever their rate and length."""
+    wanted, lines = {}, []
+    with Systop("-d", "1", "--filter", "comm=nothing") as systop:
+        systop.line()
+        with Load(load_path("commands"), "burst", load_path("nothing"), str(rate), str(seconds)) as load:
+            truth = load.truth()
+            end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            while not lines or lines[-1]["boottime_ns"] < end:
+                lines.append(systop.line())
+            lines.append(systop.line())
+    exited = sum(t["exited"] for line in lines for t in line["threads"])
+    named, cut, unknown, late = set(), 0, 0, set()
+    for line in lines:
+        # The refresh that is made while a program starts can have its name already, the next one has the rest.
+        unknown += len(late - {p["tgid"] for p in line["processes"] if p["cmdline"]})
+        late = {p["tgid"] for p in line["processes"] if not p["cmdline"]}
+        for p in line["processes"]:
+            if not p["cmdline"]:
+                continue
+            number = int(p["cmdline"][1])
+            padding = "x" * (number * 7 % 300)
+            text = p["cmdline"][2] if len(p["cmdline"]) > 2 else ""
+            assert p["cmdline"][0] == "burst" and padding.startswith(text), p
+            cut += text != padding
+            assert p["cmdline_cut"] == (text != padding), p
+            named.add(number)
+    lost = lines[-1]["loss"]["commands"] + lines[-1]["loss"]["no_slot"] + lines[-1]["loss"]["unlisted"]
+    note = (f"{truth['made']} at {truth['made'] / truth['ns'] * SEC:.0f}/s: {len(named)} with their own arguments, {cut} of them cut, "
+            f"{unknown} unknown, {lost} counted as lost, {exited} exits")
+    assert len(named) + lost >= truth["made"], note
+    assert not unknown or lost, note
+    return note
+
+
+# --- Programs that live on
+
+@contextlib.contextmanager
+def running(*command, executable=None):
+    proc = subprocess.Popen(command, executable=executable, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+    try:
+        yield proc.pid
+    finally:
+        proc.kill()
+        proc.wait()
+
+
+SCRIPT = "import time\n# \\ \"quotes\"\nwhile True: time.sleep(0.05)"
+PROGRAMS = {
+    "arguments with blanks": (sys.executable, "-c", "while True: __import__('time').sleep(0.05)", "3 00", "", "a b"),
+    "a script of many lines": (sys.executable, "-c", SCRIPT, "x"),
+    "escape sequences": (sys.executable, "-c", SCRIPT, "\x1b[2J\x1b]0;title\x07", "\r\n\t"),
+    "bytes that are no text": (sys.executable.encode(), b"-c", SCRIPT.encode(), b"\xff\xfe\x80", "\u202eevil\u200b".encode()),
+    "other alphabets": (sys.executable, "-c", SCRIPT, "\u65e5\u672c\u8a9e", "e\u0301"),
+    "255 bytes": (sys.executable, "-c", SCRIPT, "x" * (255 - len(sys.executable) - len(SCRIPT) - 6)),
+    "257 bytes": (sys.executable, "-c", SCRIPT, "x" * (257 - len(sys.executable) - len(SCRIPT) - 6)),
+    "1,000 arguments": (sys.executable, "-c", SCRIPT, *(str(i) for i in range(1000))),
+    "64 KiB": (sys.executable, "-c", SCRIPT, "y" * 65536),
+}
+
+
+def programs(before):
+    """What runs before systop, or starts while it runs, has the arguments that the kernel says."""
+    with contextlib.ExitStack() as stack:
+        start = lambda: {name: stack.enter_context(running(*command)) for name, command in PROGRAMS.items()}
+        pids = start() if before else None
+        systop = stack.enter_context(Systop("-d", "0.5", "--all"))
+        if not before:
+            systop.line()
+            pids = start()
+        for name, pid in pids.items():
+            line = wait_until(systop, pid, arguments_of(pid))
+            raw = open(f"/proc/{pid}/cmdline", "rb").read()
+            assert process_of(line, pid)["cmdline_cut"] == (len(raw) > KEPT), name
+        assert " ".join(arguments_of(pids["arguments with blanks"])) == ps_says(pids["arguments with blanks"])
+    return f"{len(pids)} programs"
+
+
+def empty():
+    """Without arguments the kernel gives one, which is empty."""
+    script = f"import os; os.execve({load_path('commands')!r}, [''], {{}})"
+    with running(sys.executable, "-c", script) as pid, Systop("-d", "0.5", "--all") as systop:
+        for _ in range(3):
+            p = process_of(systop.line(), pid)
+            assert p is None or not p["cmdline"], p
+
+
+def slashes():
+    with running("///", "30", executable="/bin/sleep") as pid, Systop("-d", "0.5", "--all") as systop:
+        wait_until(systop, pid, ["///", "30"])
+
+
+def titles():
+    """A process that writes over its arguments shows that two seconds later."""
+    with Title("x" * 200) as load, Systop("-d", "0.5", "--all") as systop:
+        wait_until(systop, load.pid, [load_path("commands"), "title", "x" * 200])
+        load.tell("title nginx: worker process")
+        wait_until(systop, load.pid, ["nginx: worker process"])
+        load.tell("full postgres: api orders [local] COMMIT ")
+        line = wait_until(systop, load.pid, arguments_of(load.pid))
+        assert process_of(line, load.pid)["cmdline"][0].startswith("postgres: api orders [local] COMMIT xxx")
+
+
+def names():
+    """Names that threads set stay beside the command line."""
+    with Title("x") as load, Systop("-d", "0.5", "--all") as systop:
+        load.tell("thread C2 Compiler")
+        line = wait_until(systop, load.pid, [load_path("commands"), "title", "x"])
+        assert "C2 Compiler" in {t["comm"] for t in line["threads"] if t["tgid"] == load.pid}, line
+
+
+def forked():
+    """A child has its parent's arguments at once, and its own title when it sets one."""
+    with Title("x" * 50) as load, Systop("-d", "0.5", "--all") as systop:
+        wait_until(systop, load.pid, [load_path("commands"), "title", "x" * 50])
+        child = load.tell("fork")
+        line = systop.line()
+        while not process_of(line, child):
+            line = systop.line()
+        assert process_of(line, child)["cmdline"] == process_of(line, load.pid)["cmdline"], line["processes"]
+        os.kill(child, 9)
+
+
+def hidden():
+    """A process whose arguments cannot be read keeps those that it was started with."""
+    with Systop("-d", "0.5", "--all") as systop:
+        systop.line()
+        with Title("x" * 50) as load:
+            load.tell("hide")
+            wait_until(systop, load.pid, [load_path("commands"), "title", "x" * 50])
+            for _ in range(6):
+                line = systop.line()
+            assert process_of(line, load.pid)["cmdline"] == [load_path("commands"), "title", "x" * 50]
+
+
+def workers():
+    """Kernel workers say what they work on, others of the kernel's threads have no command line."""
+    with Systop("-d", "0.5", "--all") as systop:
+        for _ in range(3):
+            line = systop.line()
+    comms = {t["tid"]: t["comm"] for t in line["threads"]}
+    found = {p["tgid"]: p["cmdline"] for p in line["processes"] if comms.get(p["tgid"], "").startswith("kworker/")}
+    assert found and all(found.values()), found
+    assert all(len(c) == 1 and c[0].startswith(comms[pid]) for pid, c in found.items()), found
+    assert process_of(line, 2)["cmdline"] is None
+    return f"{len(found)} workers"
+
+
+def filtered():
+    with running("sleep", "4711.25") as pid, Systop("-d", "0.5", "--all", "--filter", "cmd:sleep*4711.25") as systop:
+        for _ in range(3):
+            line = systop.line()
+        assert [t["tid"] for t in line["threads"]] == [pid], line["threads"]
+        assert [p["tgid"] for p in line["processes"]] == [pid], line["processes"]
+
+
+# --- What others may see
+
+SECRETS = (b"s3cretname", b"s3cretfolder", b"s3cretgroup", b"s3cretargument")
+
+
+@contextlib.contextmanager
+def secret():
+    """A program whose name, path, cgroup and argument nobody should see, in a scope that names them, too."""
+    folder = tempfile.mkdtemp(prefix="s3cretfolder")
+    group = Cgroup("s3cretgroup")
+    program = os.path.join(folder, "s3cretname")
+    shutil.copy(load_path("burn"), program)
+    proc = subprocess.Popen([program, "cpu", "60", "s3cretargument"], stdout=subprocess.DEVNULL)
+    try:
+        group.add(proc.pid)
+        yield proc.pid
+    finally:
+        proc.kill()
+        proc.wait()
+        group.remove()
+        shutil.rmtree(folder)
+
+
+def exported(*args):
+    """All that systop writes to a file, or to its output."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        args = [path if arg == "FILE" else arg for arg in args]
+        scope = () if "--" in args else ("-c", "s3cretgroup")
+        out = subprocess.run([SYSTOP, "-d", "1", *scope, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             check=True).stdout
+        if os.path.exists(path):
+            with open(path, "rb") as f:
+                out += f.read()
+    return gzip.decompress(out) if out.startswith(b"\x1f\x8b") else out
+
+
+EXPORTS = {
+    "-b": ("-b", "-n", "2"),
+    "--json": ("--json", "--all", "-n", "2"),
+    "--folded": ("--folded=cpu", "-n", "1"),
+    "--pprof": ("--pprof", "FILE", "-n", "1"),
+    "--openmetrics": ("--openmetrics", "-", "-n", "2"),
+    "-w": ("-w", "FILE", "--duration", "1"),
+}
+
+
+def redacted():
+    with secret():
+        for name, args in EXPORTS.items():
+            plain = exported(*args)
+            assert any(secret in plain for secret in SECRETS), f"{name} shows nothing at all"
+            hidden = exported(*args, "--redact")
+            found = [secret for secret in SECRETS if secret in hidden]
+            assert len(hidden) > 100 and not found, f"{name} --redact shows {found}"
+    return f"{len(EXPORTS)} kinds of exports"
+
+
+def arguments():
+    """A trace has arguments only if they are asked for."""
+    with secret():
+        assert b"s3cretargument" not in exported("-w", "FILE", "--duration", "1")
+        assert b"s3cretargument" in exported("-w", "FILE", "--duration", "1", "--args")
+    # Also those of a command that systop itself starts.
+    for args, shown in ((), False), (("--args",), True):
+        trace = exported("-w", "FILE", "--duration", "1", *args, "--", "sleep", "47.11")
+        assert (b"47.11" in trace) == shown, args
+
+
+def main():
+    tap = begin()
+    tap.case("programs that live for 100 us keep their arguments", burst, 500 if GUEST else 3000, 3)
+    tap.case("as many as fit on a CPU do", burst, 1000 if GUEST else 20000, 3)
+    tap.case("programs that run have theirs", programs, True)
+    tap.case("programs that start have theirs", programs, False)
+    tap.case("none at all are none", empty)
+    tap.case("only slashes are a name, too", slashes)
+    tap.case("titles are read again", titles)
+    tap.case("threads keep their names", names)
+    tap.case("a child has its parent's", forked)
+    tap.case("what cannot be read stays what it was", hidden)
+    tap.case("kernel workers say what they work on", workers)
+    tap.case("cmd: filters by them", filtered)
+    tap.case("--redact hides names, paths and arguments in all exports", redacted)
+    tap.case("traces have arguments only with --args", arguments)
+    tap.done()
+
+
+main()

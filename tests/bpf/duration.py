@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--duration ends every output, -o with it records, and -b takes an interval and a count."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, MS, SEC, SYSTOP, Systop, begin  # noqa: E402
+
+# What systop takes beside the time asked for: it loads its programs and waits for names of functions, which takes a
+# second or two, on a busy machine several.
+MORE_S = 60 if GUEST else 10
+
+
+def took(seconds, *args, status=0):
+    began = time.monotonic()
+    done = subprocess.run([SYSTOP, *args, "--duration", str(seconds)], capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=seconds + 5 * MORE_S)
+    passed = time.monotonic() - began
+    assert done.returncode == status, done
+    assert seconds <= passed <= seconds + MORE_S, f"{passed:.2f} s instead of {seconds}"
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def refreshes(seconds, interval, wanted):
+    """Whole intervals, and at the end what is left of one."""
+    began = time.monotonic()
+    with Systop("--duration", str(seconds), "-d", str(interval)) as systop:
+        lines = systop.rest()
+        assert systop.proc.wait() == 0
+    assert time.monotonic() - began >= seconds
+    times = [line["interval_ns"] / SEC for line in lines]
+    # A refresh that is late takes from the next one; the first begins when the programs are attached.
+    assert len(lines) in wanted, times
+    assert abs(sum(times) - seconds) < (5 if GUEST else 0.5), times
+
+
+def table():
+    out, _ = took(1, "-b")
+    assert out.count("systop ") == 1 and "RUN%" in out, out
+    assert took(0.3, "-b")[0].count("RUN%") == 1, "an interval that is longer than all of it is shown at the end"
+
+
+def folded():
+    out, _ = took(1, "--folded=wall")
+    assert ";" in out and out.splitlines()[0].split()[-1].isdigit(), out[:300]
+
+
+def files():
+    with tempfile.TemporaryDirectory() as d:
+        took(1, "--openmetrics", f"{d}/m")
+        took(1, "--pprof", f"{d}/p.pprof.gz")
+        took(1, "-w", f"{d}/t.pb")
+        with open(f"{d}/m") as f:
+            assert f.read().endswith("# EOF\n")
+        with open(f"{d}/p.pprof.gz", "rb") as f:
+            assert f.read(2) == b"\x1f\x8b"
+        assert sorted(os.listdir(d)) == ["m", "p.pprof.gz", "t.pb"], os.listdir(d)
+
+
+def records():
+    """-o FILE --duration is -w FILE --duration, without a terminal, in any order."""
+    with tempfile.TemporaryDirectory() as d:
+        for args in ("-o", f"{d}/a.pb"), ("-o", f"{d}/b.pb", "-d", "0.5"):
+            _, err = took(1, *args)
+            assert f"saved {args[1]}: " in err and " 0 lost, 0 gaps" in err, err
+            assert os.stat(args[1]).st_mode & 0o777 == 0o600
+        done = subprocess.run([SYSTOP, "--duration", "0.5", "-o", f"{d}/c.pb"], capture_output=True, text=True, check=True)
+        assert f"saved {d}/c.pb: " in done.stderr, done
+        took(0.5, "-b", "-o", f"{d}/never.pb")
+        assert sorted(os.listdir(d)) == ["a.pb", "b.pb", "c.pb"], os.listdir(d)
+
+
+def whichever_is_first():
+    with Systop("--duration", "60", "-n", "1", "-d", "0.2") as systop:
+        assert len(systop.rest()) == 1
+    with Systop("--duration", "0.5", "-d", "0.2", command=("sleep", "60")) as systop:
+        systop.rest()
+        assert systop.proc.wait() == 0
+
+
+def long_ones():
+    """No duration is too long: it ends by what else was asked for."""
+    for seconds in "601", "2h", "876000h":
+        done = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.1", "--duration", seconds], capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done
+    with tempfile.TemporaryDirectory() as d:
+        with subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "48h"], stderr=subprocess.PIPE, text=True) as systop:
+            time.sleep(3)
+            systop.terminate()
+            _, err = systop.communicate(timeout=MORE_S)
+        assert f"saved {d}/t.pb: " in err, err
+
+
+def as_vmstat():
+    began = time.monotonic()
+    done = subprocess.run([SYSTOP, "-b", "0.2", "3"], capture_output=True, text=True, check=True)
+    assert done.stdout.count("RUN%") == 3, done.stdout
+    assert time.monotonic() - began >= 0.6
+    done = subprocess.run([SYSTOP, "--json", "0.3", "1"], capture_output=True, text=True, check=True)
+    (line,) = map(json.loads, done.stdout.splitlines())
+    assert 250 * MS < line["interval_ns"] < (5000 if GUEST else 800) * MS, line["interval_ns"]
+
+
+def main():
+    tap = begin()
+    tap.case("--json: a multiple of the interval", refreshes, 1, 0.25, range(2, 6))
+    tap.case("--json: the rest of an interval", refreshes, 1, 0.8, (1, 2))
+    tap.case("-b", table)
+    tap.case("--folded", folded)
+    tap.case("--openmetrics, --pprof, -w", files)
+    tap.case("-o records", records)
+    tap.case("it is not the only end", whichever_is_first)
+    tap.case("it has no limit", long_ones)
+    tap.case("-b SEC N", as_vmstat)
+    tap.done()
+
+
+main()

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory: RSS of processes is what the kernel finds in their page tables, within the error of its counters; how it grows, and
+who makes it grow; what cgroups are charged for; what is not known."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from harness import GUEST, SYSTOP, Cgroup, Systop, begin, load_path, mount_of, systop_lines  # noqa: E402
+
+MIB = 1 << 20
+PAGE = os.sysconf("SC_PAGESIZE")
+CPUS = os.cpu_count()
+
+# Each CPU keeps up to this many pages of a counter's changes to itself; there are three: anonymous, of files, shared.
+ERROR = 3 * max(32, 2 * CPUS) * CPUS * PAGE
+
+
+@contextlib.contextmanager
+def loaded(*args):
+    """A load that has its memory, and what it said."""
+    load = subprocess.Popen([load_path("memory"), *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield load, json.loads(load.stdout.readline())
+    finally:
+        load.stdin.close()
+        load.wait()
+        load.stdout.close()
+
+
+def in_page_tables(pid, name="Rss"):
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as f:
+        return sum(int(line.split()[1]) << 10 for line in f if line.startswith(f"{name}:"))
+
+
+def process(line, pid):
+    rows = [row for row in line["processes"] if row["tgid"] == pid]
+    assert len(rows) == 1, f"process {pid} has {len(rows)} rows"
+    return rows[0]
+
+
+def check(line, pid):
+    row, truth = process(line, pid), in_page_tables(pid)
+    assert abs(row["rss_bytes"] - truth) <= ERROR, f"RSS {row['rss_bytes']}, in page tables {truth}, the error is {ERROR}"
+    assert row["swap_bytes"] is not None, row
+    return truth
+
+
+def have(*args):
+    with loaded(*args) as (load, said):
+        line = systop_lines("--all", "-d", "0.3", "-n", "1")[0]
+        pids = [load.pid] + ([said["child"]] if said["child"] else [])
+        truths = [check(line, pid) for pid in pids]
+        threads = process(line, load.pid)["threads"]
+    assert threads == (1 + int(args[2]) if args[0] == "threads" else 1), f"{threads} threads"
+    wanted = 1 if args[0] == "exec" else int(args[-1] if args[0] == "file" else args[1])
+    assert truths[0] >= wanted * MIB, f"the load has {truths[0]} bytes"
+    return ", ".join(f"{truth / MIB:.1f} MiB" for truth in truths)
+
+
+def grows():
+    """A leak of 10 MB a second, in each refresh: between what was touched before, and after."""
+    load = subprocess.Popen([load_path("memory"), "leak", "10", "6"], stdout=subprocess.PIPE, text=True)
+    with load, Systop("-d", "0.5") as systop:
+        load.stdout.readline()
+        lines = [systop.line() for _ in range(9)]
+        said = json.loads(load.stdout.readline())
+    seen, slack, checked = said["seen"][1:], (200 if GUEST else 30) * 1_000_000, 0
+    first = None
+    for line in lines:
+        at, rss = line["boottime_ns"], process(line, load.pid)["rss_bytes"]
+        if not seen[0][0] + slack < at < seen[-1][0] - slack:
+            continue
+        low = max(n for t, n in seen if t <= at - slack)
+        high = min(n for t, n in seen if t >= at + slack)
+        first = first or (rss, low, high)
+        grown = rss - first[0]
+        # A step of the kernel's counter more or less, at both ends.
+        assert low - first[2] - ERROR <= grown <= high - first[1] + ERROR, (grown, low - first[2], high - first[1])
+        checked += 1
+    assert checked >= 5, f"{checked} refreshes only"
+    return f"{checked} refreshes, {grown / MIB:.1f} MiB more"
+
+
+def weights(*args, seconds=6):
+    """Lines of the folded stacks of minor faults of a load, and their sum."""
+    load = subprocess.Popen([load_path("memory"), *map(str, args)], stdout=subprocess.PIPE, text=True)
+    json.loads(load.stdout.readline())
+    done = subprocess.run([SYSTOP, "--folded=minflt", "-n", "1", "-d", str(seconds), "-p", str(load.pid)],
+                          capture_output=True, text=True, check=True)
+    load.kill()
+    load.wait()
+    load.stdout.close()
+    lines = [line.rpartition(" ") for line in done.stdout.splitlines()]
+    return [(set(stack.split(";")), int(weight)) for stack, _, weight in lines], sum(int(weight) for *_, weight in lines)
+
+
+def share(lines, sum_, function):
+    return sum(weight for stack, weight in lines if function in stack) / sum_
+
+
+def leaks():
+    """The function that leaks has its share of the minor faults. About 350 stacks are taken of 90,000 faults: a share of 75 %
+    is off by less than four times 2.3 %."""
+    lines, sum_ = weights("leak", 50, 20)
+    assert sum_ > (10000 if GUEST else 60000), f"{sum_} faults"
+    of_leak, of_use = share(lines, sum_, "leak_memory"), share(lines, sum_, "use_memory")
+    assert abs(of_leak - 0.75) < 0.093 and abs(of_use - 0.25) < 0.093, (of_leak, of_use, lines)
+    return f"{100 * of_leak:.1f} % of {sum_} faults in leak_memory, {100 * of_use:.1f} % in use_memory"
+
+
+def loops(pages):
+    """A loop that touches as many pages as there are faults between two stacks, or between two events: both halves of it
+    have theirs."""
+    lines, sum_ = weights("halves", 20, pages, seconds=4)
+    first, second = share(lines, sum_, "first_half"), share(lines, sum_, "second_half")
+    assert abs(first - second) < 0.25 and first + second > 0.9, (first, second, lines)
+    return f"{100 * first:.1f} % and {100 * second:.1f} % of {sum_} faults"
+
+
+def charged():
+    """Of a cgroup: what the hierarchy with the memory controller says of the one of that path."""
+    v2, v1 = mount_of("cgroup2"), mount_of("cgroup", "memory")
+    with contextlib.ExitStack() as stack:
+        name = f"systop-memory-{os.getpid()}"
+        if v1:
+            cgroups = [stack.enter_context(Cgroup(name, "memory"))]
+            cgroups += [stack.enter_context(Cgroup(name))] if v2 else []
+            file = os.path.join(cgroups[0].path, "memory.usage_in_bytes")
+        else:
+            cgroups = [stack.enter_context(Cgroup(name))]
+            file = os.path.join(cgroups[0].path, "memory.current")
+        load = subprocess.Popen([load_path("memory"), "anon", "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: [one.add(os.getpid()) for one in cgroups])
+        with load:
+            json.loads(load.stdout.readline())
+            line = systop_lines("-c", name, "-d", "0.3", "-n", "1")[0]
+            row, = [row for row in line["cgroups"] if row["path"].endswith(name)]
+            with open(file, encoding="ascii") as f:
+                truth = int(f.read())
+            load.stdin.close()
+            load.wait()
+    # Each CPU charges 64 pages at a time.
+    assert row["memory_bytes"] >= 64 * MIB and abs(row["memory_bytes"] - truth) <= 64 * PAGE * CPUS, (row["memory_bytes"], truth)
+    return f"{truth / MIB:.1f} MiB"
+
+
+def in_turn():
+    """With more threads than are looked at in each refresh: a process that sleeps, and whose file is cut by another one, is
+    shown without these pages 10 s later at the latest."""
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as f, loaded("file", f.name, "64") as (load, _):
+        crowd = subprocess.Popen([load_path("threads"), "6000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        crowd.stdout.readline()
+        try:
+            with Systop("--all", "--filter", f"comm={os.path.basename(load_path('memory'))}", "-d", "1") as systop:
+                assert process(systop.line(), load.pid)["rss_bytes"] >= 64 * MIB - ERROR
+                os.truncate(f.name, 0)
+                cut = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+                while True:
+                    line = systop.line()
+                    took = (line["boottime_ns"] - cut) / 1e9
+                    if process(line, load.pid)["rss_bytes"] < 32 * MIB:
+                        break
+                    assert took < 11, f"still {process(line, load.pid)['rss_bytes']} bytes after {took:.1f} s"
+        finally:
+            crowd.communicate()
+    return f"after {took:.1f} s"
+
+
+def unknown():
+    """Kernel threads have no memory of their own; threads and the host have levels of their own nowhere."""
+    line = systop_lines("--all", "-d", "0.2", "-n", "1")[0]
+    kthreadd = process(line, 2)
+    assert kthreadd["rss_bytes"] is None and kthreadd["swap_bytes"] is None, kthreadd
+    assert process(line, os.getpid())["rss_bytes"] > MIB
+    assert all("rss_bytes" not in row for row in line["threads"] + line["cgroups"])
+    assert all("memory_bytes" in row and "memory_bytes" not in row["own"] for row in line["cgroups"])
+    shown = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.2", "-s", "rss"], capture_output=True, text=True, check=True).stdout
+    titles, *rows = shown.splitlines()[1:]
+    at = titles.split().index("RSS")
+    assert any(row.split()[at].endswith("M") for row in rows if row), shown
+
+
+def host():
+    line = systop_lines("-d", "0.2", "-n", "1")[0]
+    with open("/proc/meminfo", encoding="ascii") as f:
+        truth = {name: int(value.split()[0]) << 10 for name, value in (one.split(":") for one in f)}
+    assert line["mem_total_bytes"] == truth["MemTotal"], line["mem_total_bytes"]
+    assert line["swap_total_bytes"] == truth["SwapTotal"]
+    assert abs(line["mem_available_bytes"] - truth["MemAvailable"]) < truth["MemTotal"] / 8
+    with open("/proc/loadavg", encoding="ascii") as f:
+        for shown, now in zip(line["load"], f.read().split(), strict=False):
+            assert abs(shown - float(now)) < 1 + 0.2 * float(now), (line["load"], now)
+
+
+def main():
+    tap = begin()
+    with tempfile.TemporaryDirectory(dir=os.getcwd(), prefix="memory-") as folder:
+        tap.case("anonymous memory", have, "anon", 100)
+        tap.case("memory of a file", have, "file", os.path.join(folder, "file"), 50)
+        tap.case("shared memory", have, "shared", 50)
+        tap.case("a file in memory", have, "file", f"/dev/shm/memory-{os.getpid()}", 50)
+        tap.case("threads share it", have, "threads", 20, 10)
+        tap.case("a child has its own", have, "fork", 40)
+        tap.case("exec leaves it", have, "exec", 100)
+    os.unlink(f"/dev/shm/memory-{os.getpid()}")
+    tap.case("a leak grows as it does", grows)
+    tap.case("the function that leaks has its share of the minor faults", leaks)
+    for pages in 256, 248, 62:
+        tap.case(f"no half of a loop of {pages} pages is overlooked", loops, pages)
+    tap.case("a process that sleeps has its turn", in_turn)
+    if mount_of("cgroup", "memory") or os.path.exists("/sys/fs/cgroup/memory.stat"):
+        tap.case("what a cgroup is charged for", charged)
+    else:
+        tap.skip("what a cgroup is charged for", "no memory controller")
+    tap.case("who has none", unknown)
+    tap.case("memory and load of the host", host)
+    tap.done()
+
+
+main()
