@@ -54,6 +54,7 @@ LIMITS = {
     "heatmap_ms": 5,
     "irq_pair_ns": 150,
     "irq_percent": 4,
+    "exec_ns": 500,
     "startup_ms": 300,
     "bytes_80x24": 1000,
     "bytes_200x50": 2500,
