@@ -44,7 +44,7 @@ static int process_memory(const struct detail *d, const struct paint *p, int y, 
 		paint_text(p, y++, 0, p->width, ROLE_DIM, facts ? "its page tables cannot be read" : "its page tables are being read");
 		return y;
 	}
-	paint_format(p, y++, 0, ROLE_TEXT, "in its page tables: %s, anonymous %s; its part of what it shares makes %s",
+	paint_format(p, y++, 0, ROLE_TEXT, "page tables: %s, anonymous %s; %s if what is shared is split (PSS)",
 		     bytes(exact, facts->bytes[MEMORY_RSS]), bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]),
 		     bytes(pss, facts->bytes[MEMORY_PSS]));
 	return y;
@@ -85,7 +85,7 @@ static int cgroup_memory(const struct detail *d, const struct paint *p, int y, c
 	if (!facts)
 		return y;
 	if (facts->bytes[MEMORY_ANONYMOUS] != VALUE_NA)
-		paint_format(p, y++, 0, ROLE_TEXT, "anonymous %s, caches of files %s, of these shared memory %s, the kernel's %s",
+		paint_format(p, y++, 0, ROLE_TEXT, "anonymous %s, files %s (of these shared memory %s), kernel %s",
 			     bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]), bytes(file, facts->bytes[MEMORY_FILE]),
 			     bytes(shared, facts->bytes[MEMORY_SHARED]), bytes(kernel, facts->bytes[MEMORY_KERNEL]));
 	return cgroup_pressure(p, y, facts);
