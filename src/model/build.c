@@ -82,26 +82,6 @@ struct tick_node *node_new(struct model *m)
 	return n;
 }
 
-static struct levels *process_levels(const struct tick_node *n, size_t row)
-{
-	return &n->levels[row / LEVELS_PIECE][row % LEVELS_PIECE];
-}
-
-/* Makes room for the levels of one more process, which nothing is known of yet. */
-static int levels_add(struct tick_node *n, size_t row)
-{
-	if (row / LEVELS_PIECE == n->nr_levels) {
-		struct levels *piece = malloc(LEVELS_PIECE * sizeof(*piece));
-
-		if (!piece || VEC_PUSH(n->levels, n->nr_levels, n->levels_room, piece)) {
-			free(piece);
-			return -ENOMEM;
-		}
-	}
-	levels_unknown(process_levels(n, row));
-	return 0;
-}
-
 static struct total *process_total(struct tick_node *n, const struct row *thread)
 {
 	struct process_node *p = (struct process_node *)thread->process;
@@ -190,7 +170,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 		idle_in(n, l->limiter, state);
 	n->nr_stopped += state == STATE_STOPPED;
 	row.values = row.own = &n->idle_values[state];
-	row.levels = process_levels(n, ((const struct process_node *)l->process)->row);
+	row.levels = levels_of_row(n, ((const struct process_node *)l->process)->row);
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }
 
@@ -325,19 +305,6 @@ static struct total *cgroup_total(struct tick_node *n, const struct cgroup *cgro
 	return &n->cgroup_totals[cgroup->row];
 }
 
-static void values_level(struct values *v, const struct levels *levels)
-{
-	memcpy(&v->v[METRIC_LEVELS], levels->v, sizeof(levels->v));
-}
-
-static void values_no_level(struct values *v)
-{
-	struct levels none;
-
-	levels_unknown(&none);
-	values_level(v, &none);
-}
-
 static void total_finish(struct total *t, struct row *r)
 {
 	values_split(&t->values);
@@ -375,33 +342,6 @@ static void total_idle(const struct model *m, struct total *t, uint64_t interval
 	hide_unknown(m, &t->own);
 	t->values = t->own;
 	t->nr_threads = t->own_threads;
-}
-
-/* Of a tick of the past, levels are only known of processes whose threads did something: these have them. */
-static void levels_recall(struct levels *to, const struct values *thread)
-{
-	memcpy(to->v, &thread->v[METRIC_LEVELS], sizeof(to->v));
-}
-
-/* Gives processes, and their threads that did something, their levels. */
-static void add_levels(struct tick_node *n)
-{
-	bool past = n != n->model->now;
-
-	for (size_t i = 0; i < n->tick.nr_active; i++) {
-		const struct process_node *p = (const struct process_node *)n->active[i].process;
-
-		n->active[i].levels = process_levels(n, p->row);
-		if (past)
-			levels_recall(process_levels(n, p->row), &n->values[i]);
-		else
-			values_level(&n->values[i], &p->levels);
-	}
-	for (size_t i = 0; i < n->tick.nr_processes; i++) {
-		n->processes[i].levels = process_levels(n, i);
-		if (!past)
-			*process_levels(n, i) = ((const struct process_node *)n->processes[i].process)->levels;
-	}
 }
 
 static int add_up_active(struct tick_node *n)
@@ -459,7 +399,7 @@ int node_finish(struct tick_node *n)
 	}
 	if (add_up_active(n))
 		return -ENOMEM;
-	add_levels(n);
+	levels_show(n);
 	add_up_cgroups(n);
 	for (size_t i = 0; i < n->tick.nr_processes; i++) {
 		total_idle(m, &n->process_totals[i], n->tick.interval_ns);

@@ -140,6 +140,15 @@ int node_cpu(struct tick_node *n, const struct cpu_values *cpu);
 int node_irq(struct tick_node *n, const struct irq_values *irq);
 int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels);
 int node_finish(struct tick_node *n);
+/* levels.c. levels_of_row - of the process with that row. levels_add - makes room for those of one more process, which
+ * nothing is known of yet: 0 or -ENOMEM. levels_show - gives processes, and their threads that did something, their levels.
+ * values_level, values_no_level - sets the levels of values, or makes them unknown. */
+struct levels *levels_of_row(const struct tick_node *n, size_t row);
+int levels_add(struct tick_node *n, size_t row);
+void levels_show(struct tick_node *n);
+void values_level(struct values *v, const struct levels *levels);
+void values_no_level(struct values *v);
+
 /* node_release - keeps its memory for another tick. */
 void node_release(struct tick_node *n);
 

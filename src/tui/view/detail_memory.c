@@ -41,7 +41,8 @@ static int process_memory(const struct detail *d, const struct paint *p, int y, 
 	paint_format(p, y++, 0, ROLE_TEXT, "counted by the kernel in batches: up to %s more or less%s",
 		     bytes(error, e->process + e->thread * nr), e->thread && d->row->thread ? " for each thread" : "");
 	if (!facts || facts->bytes[MEMORY_RSS] == VALUE_NA) {
-		paint_text(p, y++, 0, p->width, ROLE_DIM, facts ? "its page tables cannot be read" : "its page tables are being read");
+		paint_text(p, y++, 0, p->width, ROLE_DIM,
+			   facts ? "its page tables cannot be read" : "its page tables are being read");
 		return y;
 	}
 	paint_format(p, y++, 0, ROLE_TEXT, "page tables: %s, anonymous %s; %s if what is shared is split (PSS)",
@@ -67,8 +68,9 @@ static int cgroup_pressure(const struct paint *p, int y, const struct memory_fac
 
 	for (int i = 0; i < PRESSURE_COUNT; i++)
 		if (facts->pressure[i].some != VALUE_NA)
-			x = paint_format(p, y, x, ROLE_TEXT, "%s%s %s %s", x ? ", " : "of 10 s, some or all of it waited for: ",
-					 names[i], percent(some, facts->pressure[i].some), percent(full, facts->pressure[i].full));
+			x = paint_format(p, y, x, ROLE_TEXT, "%s%s %s %s",
+					 x ? ", " : "of 10 s, some or all of it waited for: ", names[i],
+					 percent(some, facts->pressure[i].some), percent(full, facts->pressure[i].full));
 	if (x)
 		paint_text(p, y, x, p->width, ROLE_TEXT, " %");
 	return y + !!x;
