@@ -272,6 +272,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			c->findings |= SWITCH_DEAD;
 			out->tid = prev->pid; /* exec by another thread took its tid */
 			out->task = 0;
+			usage_end(prev, out);
 		}
 	}
 	if (steals && !(c->findings & SWITCH_GAP)) {
@@ -334,10 +335,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (c->findings & SWITCH_DEAD) {
 		struct slot_ref *ref = bpf_task_storage_get(&refs, prev, 0, 0);
 
-		if (ref) {
-			usage_end(prev, out_index);
+		if (ref)
 			slot_bury(ref, out_index);
-		}
 	}
 	clock_cost(c, c->switches, e.now);
 	return 0;
@@ -434,8 +433,8 @@ int BPF_PROG(sched_process_free, struct task_struct *p)
 	s->since = now;
 	s->state = SLOT_DEAD;
 	s->task = 0;
+	usage_end(p, s);
 	slot_end(s);
-	usage_end(p, ref->slot);
 	slot_bury(ref, ref->slot);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "irq.h"
 #include "loss.h"
 #include "stack.h"
+#include "usage.h"
 #include "wait.h"
 
 /* Runqueue wait histogram: slot i counts waits of [2^i, 2^(i+1)) << HIST_SHIFT ns; the first slot also counts all
@@ -150,9 +151,14 @@ struct slot {
 	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* time that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: running time since `since`, from the kernel; written by the CPU it left */
-	__u64 throttle_ns; /* SLOT_THROTTLED: the runqueue's sum of stopped time when the thread was stopped; later
-			    * the thread's own stopped time */
-	__u64 softirq_began; /* preemptible softirqs: start of the one it runs */
+	union {
+		struct {
+			__u64 throttle_ns; /* SLOT_THROTTLED: the runqueue's sum of stopped time when the thread was stopped;
+					    * later the thread's own stopped time */
+			__u64 softirq_began; /* preemptible softirqs: start of the one it runs */
+		};
+		struct usage_io ended; /* SLOT_DEAD: what it read and wrote, see usage.bpf.h */
+	};
 	__u32 softirq;     /* source of that softirq: WAKE_SOURCE(), 0: none; valid only while the kernel says that
 			    * it runs one */
 	__u64 minor_faults; /* SLOT_COUNTS */

@@ -101,7 +101,7 @@ enum stack_kind {
 	STACK_SAMPLE, /* was on a CPU; weight: 1 */
 	STACK_D,      /* was blocked; weight: ns */
 	STACK_SLEEP,
-	STACK_COUNTED, /* and above: of an event that the kernel counts, STACK_COUNTED + enum count_id; weight: 1, but of minor faults see below */
+	STACK_COUNTED, /* and above: of an event that the kernel counts, STACK_COUNTED + enum count_id; weight: 1 */
 };
 
 enum stack_event_flags {

@@ -10,8 +10,6 @@
 #include "life.bpf.h"
 #include "usage.bpf.h"
 
-struct usage_ended_map usage_ended SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -28,7 +28,7 @@ struct usage_memory {
 /* A thread that is asked for, and the answer. */
 struct usage {
 	__u32 slot;
-	__u32 read;        /* whether it was there: a dead thread's is in usage_ended */
+	__u32 read;        /* whether it was there: a dead thread's is in its slot */
 	struct usage_io io;
 	struct usage_memory memory;
 };

@@ -15,21 +15,14 @@
 
 #include "systop.skel.h"
 
-static void usage_configure(struct systop *skel, struct load *l)
-{
-	(void)l;
-	bpf_map__set_max_entries(skel->maps.usage_ended, skel->rodata->slots_max);
-}
-
 static int usage_open(struct collect *c)
 {
 	struct usages_memory mem = {
 		.prog_fd = bpf_program__fd(c->skel->progs.usage_read),
 		.asked = collect_map(c, c->skel->maps.usage_asked, PROT_READ | PROT_WRITE),
-		.ended = collect_map(c, c->skel->maps.usage_ended, PROT_READ | PROT_WRITE),
 	};
 
-	if (!mem.asked || !mem.ended)
+	if (!mem.asked)
 		return -errno;
 	c->usage = usages_new(&mem);
 	if (!c->usage)
@@ -72,7 +65,6 @@ static const struct collector_program usage_programs[] = {
 const struct collector collector_usage = {
 	.name = "usage",
 	.programs = usage_programs,
-	.configure = usage_configure,
 	.open = usage_open,
 	.tick = usage_tick,
 	.close = usage_close,

@@ -117,7 +117,8 @@ void facts_work(struct facts *f)
 void facts_health(const struct facts *f, struct health *h)
 {
 	if (f->worker.off)
-		health_add(h, "Helpers", "memory", HEALTH_OFF, "%d are stuck in the kernel: no more are started", f->worker.nr_stuck);
+		health_add(h, "Helpers", "memory", HEALTH_OFF, "%d are stuck in the kernel: no more are started",
+			   f->worker.nr_stuck);
 	else if (f->failed)
 		health_add(h, "Helpers", "memory", HEALTH_DEGRADED, "reads page tables; not in time, times: %llu",
 			   (unsigned long long)f->failed);

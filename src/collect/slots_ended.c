@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "collect/slots_internal.h"
-#include "collect/usages.h"
 #include "model/model.h"
 #include "util/vec.h"
 
@@ -64,8 +63,6 @@ static int give_back(struct slots *s, uint32_t index)
 {
 	memset(&s->readers[index], 0, sizeof(s->readers[index]));
 	memset(&s->shown[index], 0, sizeof(s->shown[index]));
-	if (s->usages)
-		usages_reuse(s->usages, index);
 	/* Events that arrive from now on are too late: they must not create a life that is then attributed to the next
 	 * thread. */
 	s->mem.slots[index].state = SLOT_FREE;
@@ -87,7 +84,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 		return err;
 	exited.from = r->end;
 	slot_show(r, &s->shown[index], slot, &copy, copy.since, &taken, &exited.values);
-	slot_show_io(&s->shown[index], s->usages ? usages_ended(s->usages, index) : &unknown_io, &exited.values);
+	slot_show_io(&s->shown[index], s->usages ? &copy.ended : &unknown_io, &exited.values);
 	exited.life = r->life;
 	exited.state = STATE_DEAD;
 	exited.in_scope = r->in_scope;

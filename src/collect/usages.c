@@ -52,16 +52,6 @@ void usages_read(struct usages *u, uint32_t nr)
 		nothing_known(&u->mem.asked[i]);
 }
 
-const struct usage_io *usages_ended(const struct usages *u, uint32_t slot)
-{
-	return &u->mem.ended[slot];
-}
-
-void usages_reuse(struct usages *u, uint32_t slot)
-{
-	u->mem.ended[slot] = (struct usage_io){ 0 };
-}
-
 bool usages_batched(const struct usages *u)
 {
 	return u->batched;

@@ -14,7 +14,6 @@ struct usages;
 struct usages_memory {
 	int prog_fd;           /* usage_read */
 	struct usage *asked;   /* USAGE_BATCH */
-	struct usage_io *ended; /* by slot */
 };
 
 /* usages_new - returns NULL when out of memory. */
@@ -26,10 +25,6 @@ void usages_free(struct usages *u);
  * thread. */
 struct usage *usages_asked(struct usages *u);
 void usages_read(struct usages *u, uint32_t nr);
-
-/* usages_ended - what the dead thread of a slot used. usages_reuse - another thread will have the slot. */
-const struct usage_io *usages_ended(const struct usages *u, uint32_t slot);
-void usages_reuse(struct usages *u, uint32_t slot);
 
 /* usages_batched - whether the kernel's counters of memory are per CPU: see struct usage_memory. */
 bool usages_batched(const struct usages *u);

@@ -95,7 +95,8 @@ int model_idle(struct model *m, struct life *l, enum thread_state state);
 
 /* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have a limit, or are below one
  * that has. */
-int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels);
+int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit,
+		 const struct levels *levels);
 
 int model_cpu(struct model *m, const struct cpu_values *cpu);
 int model_irq(struct model *m, const struct irq_values *irq);

@@ -40,7 +40,8 @@ static uint64_t read_bytes(const struct cgroups *c, const struct cgroup *cgroup,
 	uint64_t bytes;
 	char buf[32];
 
-	if (!cgroup_read(c->memory, cgroup_file_path(c, cgroup), name, buf, sizeof(buf)) || sscanf(buf, "%" SCNu64, &bytes) != 1)
+	if (!cgroup_read(c->memory, cgroup_file_path(c, cgroup), name, buf, sizeof(buf)) ||
+	    sscanf(buf, "%" SCNu64, &bytes) != 1)
 		return VALUE_NA;
 	return bytes;
 }

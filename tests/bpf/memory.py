@@ -135,8 +135,8 @@ def charged():
         else:
             cgroups = [stack.enter_context(Cgroup(name))]
             file = os.path.join(cgroups[0].path, "memory.current")
-        load = subprocess.Popen([load_path("memory"), "anon", "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                preexec_fn=lambda: [one.add(os.getpid()) for one in cgroups])
+        load = subprocess.Popen([load_path("memory"), "anon", "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                text=True, preexec_fn=lambda: [one.add(os.getpid()) for one in cgroups])
         with load:
             json.loads(load.stdout.readline())
             line = systop_lines("-c", name, "-d", "0.3", "-n", "1")[0]
@@ -146,7 +146,8 @@ def charged():
             load.stdin.close()
             load.wait()
     # Each CPU charges 64 pages at a time.
-    assert row["memory_bytes"] >= 64 * MIB and abs(row["memory_bytes"] - truth) <= 64 * PAGE * CPUS, (row["memory_bytes"], truth)
+    shown_ = row["memory_bytes"]
+    assert shown_ >= 64 * MIB and abs(shown_ - truth) <= 64 * PAGE * CPUS, (shown_, truth)
     return f"{truth / MIB:.1f} MiB"
 
 
@@ -180,7 +181,8 @@ def unknown():
     assert process(line, os.getpid())["rss_bytes"] > MIB
     assert all("rss_bytes" not in row for row in line["threads"] + line["cgroups"])
     assert all("memory_bytes" in row and "memory_bytes" not in row["own"] for row in line["cgroups"])
-    shown = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.2", "-s", "rss"], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.2", "-s", "rss"], capture_output=True, text=True,
+                           check=True).stdout
     titles, *rows = shown.splitlines()[1:]
     at = titles.split().index("RSS")
     assert any(row.split()[at].endswith("M") for row in rows if row), shown

@@ -119,7 +119,8 @@ static void *work(void *to)
 		if (nr_threads == 1) {
 			struct counts c = own_counts();
 
-			printf("{\"round\": %d, \"read_bytes\": %llu, \"write_bytes\": %llu}\n", i, c.read_bytes, c.write_bytes);
+			printf("{\"round\": %d, \"read_bytes\": %llu, \"write_bytes\": %llu}\n", i, c.read_bytes,
+			       c.write_bytes);
 			fflush(stdout);
 		}
 	}

@@ -5,7 +5,7 @@
  *        memory fork MIB                                the same in a child, too, that touches half of it
  *        memory exec MIB                                executes itself after that, with 1 MiB
  *        memory leak MIB_PER_S SECONDS                  in leak_memory(); use_memory() touches a third as many pages again
- *        memory halves SECONDS PAGES                    touches PAGES, one half in first_half(), one in second_half(), over and over
+ *        memory halves SECONDS PAGES                    touches PAGES, half in first_half(), half in second_half(), again and again
  * prints {"pid", "child"} when it has it; leak: {"seen": [[CLOCK_BOOTTIME ns, bytes leaked so far], ...]} at the end */
 #include <fcntl.h>
 #include <signal.h>

@@ -78,7 +78,8 @@ TEST(memory_facts, of_a_cgroup)
 	struct memory_facts f;
 
 	make("memory.stat", "anon 1000\nfile 2000\nkernel 300\nshmem 40\nfile_mapped 7\nanon_thp 9\n");
-	make("cpu.pressure", "some avg10=1.20 avg60=0.50 avg300=0.00 total=1\nfull avg10=0.07 avg60=0.00 avg300=0.00 total=1\n");
+	make("cpu.pressure", "some avg10=1.20 avg60=0.50 avg300=0.00 total=1\n"
+			     "full avg10=0.07 avg60=0.00 avg300=0.00 total=1\n");
 	make("memory.pressure", "some avg10=100.00 avg60=0.50 avg300=0.00 total=1\n");
 	memory_facts_cgroup(folder, folder, &f);
 	assert_true(f.bytes[MEMORY_ANONYMOUS] == 1000 && f.bytes[MEMORY_FILE] == 2000);

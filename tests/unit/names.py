@@ -77,7 +77,6 @@ COLLECTORS_NAMED = {
     "src/collect/collect.c": "slots",
     "src/collect/files.c": "unwind_tables",
     "src/collect/moves.c": "slots",
-    "src/collect/slots_ended.c": "usages",
     "src/collect/slots_usage.c": "usages",
 }
 

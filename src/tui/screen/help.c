@@ -2,11 +2,11 @@
 #include "tui/screen/help.h"
 
 #include "model/health.h"
-#include "util/text.h"
 #include "query/filter.h"
 #include "tui/input/keymap.h"
 #include "tui/term/paint.h"
 #include "tui/widget/columns.h"
+#include "util/text.h"
 
 #define KEYS_WIDTH 14
 #define NAME_WIDTH 18

@@ -41,10 +41,11 @@ static int process_memory(const struct detail *d, const struct paint *p, int y, 
 	paint_format(p, y++, 0, ROLE_TEXT, "counted by the kernel in batches: up to %s more or less%s",
 		     bytes(error, e->process + e->thread * nr), e->thread && d->row->thread ? " for each thread" : "");
 	if (!facts || facts->bytes[MEMORY_RSS] == VALUE_NA) {
-		paint_text(p, y++, 0, p->width, ROLE_DIM, facts ? "its page tables cannot be read" : "its page tables are being read");
+		paint_text(p, y++, 0, p->width, ROLE_DIM,
+			   facts ? "its page tables cannot be read" : "its page tables are being read");
 		return y;
 	}
-	paint_format(p, y++, 0, ROLE_TEXT, "in its page tables: %s, anonymous %s; its part of what it shares makes %s",
+	paint_format(p, y++, 0, ROLE_TEXT, "page tables: %s, anonymous %s; %s if what is shared is split (PSS)",
 		     bytes(exact, facts->bytes[MEMORY_RSS]), bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]),
 		     bytes(pss, facts->bytes[MEMORY_PSS]));
 	return y;
@@ -67,8 +68,9 @@ static int cgroup_pressure(const struct paint *p, int y, const struct memory_fac
 
 	for (int i = 0; i < PRESSURE_COUNT; i++)
 		if (facts->pressure[i].some != VALUE_NA)
-			x = paint_format(p, y, x, ROLE_TEXT, "%s%s %s %s", x ? ", " : "of 10 s, some or all of it waited for: ",
-					 names[i], percent(some, facts->pressure[i].some), percent(full, facts->pressure[i].full));
+			x = paint_format(p, y, x, ROLE_TEXT, "%s%s %s %s",
+					 x ? ", " : "of 10 s, some or all of it waited for: ", names[i],
+					 percent(some, facts->pressure[i].some), percent(full, facts->pressure[i].full));
 	if (x)
 		paint_text(p, y, x, p->width, ROLE_TEXT, " %");
 	return y + !!x;
@@ -85,7 +87,7 @@ static int cgroup_memory(const struct detail *d, const struct paint *p, int y, c
 	if (!facts)
 		return y;
 	if (facts->bytes[MEMORY_ANONYMOUS] != VALUE_NA)
-		paint_format(p, y++, 0, ROLE_TEXT, "anonymous %s, caches of files %s, of these shared memory %s, the kernel's %s",
+		paint_format(p, y++, 0, ROLE_TEXT, "anonymous %s, files %s (of these shared memory %s), kernel %s",
 			     bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]), bytes(file, facts->bytes[MEMORY_FILE]),
 			     bytes(shared, facts->bytes[MEMORY_SHARED]), bytes(kernel, facts->bytes[MEMORY_KERNEL]));
 	return cgroup_pressure(p, y, facts);
