@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of collectors, and the rows of the basic ones: threads, the recorder, the scope, cgroups, pressure. */
+/* The list of collectors, and the rows of the basic ones: threads, the scope, cgroups, pressure. */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -26,9 +26,7 @@
 #include "proc/host.h"
 #include "proc/pressure.h"
 #include "proc/sched_ext.h"
-#include "record/rings.h"
 #include "slot.h"
-#include "util/clock.h"
 #include "util/online.h"
 
 #include "systop.skel.h"
@@ -196,117 +194,6 @@ const struct collector collector_sched = {
 	.loss = sched_loss,
 	.health = sched_health,
 	.close = sched_close,
-};
-
-/* --- The recorder */
-
-/* The recorder's part of --max-mem: with more it would be shed at once. */
-#define MEMORY_PART 4
-
-static uint64_t recorder_spare(const struct collect_options *o)
-{
-	uint64_t part = o->max_memory / MEMORY_PART;
-
-	return part && part < o->memory_spare ? part : o->memory_spare;
-}
-
-static void recorder_configure(struct systop *skel, struct load *l)
-{
-	const struct collect_options *o = l->options;
-
-	if (!l->ring_slots) {
-		l->ring_slots = rings_size(o->window_s, o->window_bytes, recorder_spare(o), online_count(l->online));
-		l->ring_fd = l->ring_slots ? rings_pattern(l->ring_slots) : -1;
-		if (l->ring_fd < 0)
-			l->ring_slots = 0;
-	}
-	bpf_map__set_max_entries(skel->maps.rings, online_possible(l->online));
-	skel->rodata->ring_bits = l->ring_slots ? __builtin_ctz(l->ring_slots) : 0;
-	if (l->ring_slots)
-		bpf_map__set_inner_map_fd(skel->maps.rings, l->ring_fd);
-}
-
-static int recorder_open(struct collect *c)
-{
-	const struct collect_options *o = c->options;
-	struct rings_options rings = {
-		.map_fd = bpf_map__fd(c->skel->maps.rings),
-		.pattern_fd = c->load.ring_fd,
-		.cpus = c->cpus_memory,
-		.nr_cpus = c->nr_cpus,
-		.online = c->online,
-		.max_bytes = rings_room(o->window_bytes, recorder_spare(o)),
-		.slots = c->load.ring_slots,
-		.window_s = o->window_s,
-	};
-
-	c->recorder = rings_new(&rings);
-	if (!c->recorder)
-		return -ENOMEM;
-	c->load.ring_fd = -1;
-	return 0;
-}
-
-static int recorder_ready(struct collect *c)
-{
-	while (c->options->window_now && rings_grow(c->recorder) > 0)
-		;
-	return 0;
-}
-
-static void recorder_grow(struct collect *c)
-{
-	rings_grow(c->recorder); /* its health line reports a failure */
-}
-
-static void recorder_after(struct collect *c)
-{
-	rings_tick(c->recorder, clock_ns(CLOCK_BOOTTIME));
-}
-
-static void recorder_cost(const struct collect *c, struct self_cost *cost)
-{
-	cost->recorder_bytes += rings_bytes(c->recorder);
-}
-
-static void recorder_shed(struct collect *c, bool shed)
-{
-	rings_shed(c->recorder, shed);
-}
-
-static void recorder_health(const struct collect *c, struct health *h)
-{
-	rings_health(c->recorder, h);
-}
-
-static void recorder_close(struct collect *c)
-{
-	rings_free(c->recorder);
-}
-
-/* A run that ends with a trace has no other purpose. */
-static bool recorder_can_go(const struct collect_options *o)
-{
-	return !o->window_now;
-}
-
-static const struct collector_shed recorder_sheds[] = {
-	{ "recorder", "nothing is recorded: no traces, no seconds in detail", 60, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY),
-	  recorder_shed, recorder_can_go },
-	{ 0 }
-};
-
-const struct collector collector_recorder = {
-	.name = "recorder",
-	.sheds = recorder_sheds,
-	.cost = recorder_cost,
-	.configure = recorder_configure,
-	.open = recorder_open,
-	.ready = recorder_ready,
-	.grow = recorder_grow,
-	.after = recorder_after,
-	.health = recorder_health,
-	.close = recorder_close,
 };
 
 /* --- The scope */

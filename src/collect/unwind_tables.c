@@ -4,20 +4,17 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "area.h"
-#include "helper/proto.h"
+#include "collect/unwind_tables_internal.h"
 #include "model/health.h"
 #include "util/clock.h"
 #include "util/format.h"
 #include "util/hash.h"
-#include "util/space.h"
-#include "util/stream.h"
 
 /* Tables that no stack has needed for longer than this are dropped first. */
 #define COLD_S 5
@@ -32,32 +29,8 @@
  * time. */
 #define HELD_S 600
 
-#define ROWS_OF_PAGE_MAX (1 << UNWIND_PAGE_SHIFT)
-
 /* A round of making room ends when one in EVICT_PART files is gone. */
 #define EVICT_PART 8
-
-struct unwind_tables {
-	struct unwind_tables_memory mem;
-	struct unwind_row *chunks[UNWIND_CHUNKS]; /* mapped */
-	int chunk_fds[UNWIND_CHUNKS];
-	uint32_t nr_chunks;
-	struct space rows, pages, free_rules;
-	uint32_t *known;     /* hash of a rule -> its index + 1 */
-	uint32_t *rule_uses; /* by how many files */
-	uint32_t files;      /* with a table */
-	struct unwind_tables_file {
-		       uint32_t held_until; /* CLOCK_MONOTONIC s: no table until then; 0: it may have one */
-		       bool large;
-		       uint32_t nr_rules;
-		       uint16_t *rules;     /* of the file -> of all; NULL: no table */
-	} *file;                     /* UNWIND_FILES */
-	uint64_t evicted;
-	bool wanting;        /* files may lack a table that they could have */
-	uint64_t asked_ns;   /* of the last look for wanted files */
-	uint64_t refused_ns; /* CLOCK_MONOTONIC of the last failure to make room; 0: never */
-	uint64_t hot_ns;     /* when tables that were needed were last dropped; 0: never */
-};
 
 #define KNOWN_ROOM (4 * UNWIND_RULES)
 
@@ -114,7 +87,7 @@ static uint32_t now_s(void)
 	return clock_ns(CLOCK_MONOTONIC) / 1000000000;
 }
 
-static bool is_held(const struct unwind_tables *t, uint32_t file)
+bool tables_held(const struct unwind_tables *t, uint32_t file)
 {
 	return t->file[file].held_until > now_s();
 }
@@ -148,8 +121,7 @@ static void leave_rule(struct unwind_tables *t, uint32_t rule)
 	space_give(&t->free_rules, rule, 1);
 }
 
-/* Frees the room of a table, of @nr_pages pages from @first on. */
-static void leave(struct unwind_tables *t, struct unwind_tables_file *f, uint32_t first, uint32_t nr_pages)
+void tables_leave(struct unwind_tables *t, struct unwind_tables_file *f, uint32_t first, uint32_t nr_pages)
 {
 	for (uint32_t i = 0; i < nr_pages; i++)
 		space_give(&t->rows, t->mem.pages[first + i].first, t->mem.pages[first + i].nr);
@@ -176,7 +148,7 @@ static bool drop(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 	forget_remembered(t);
 	wait_for_programs(t);
 	for (uint32_t i = 0; i < nr; i++)
-		leave(t, &t->file[files[i]], t->mem.files[files[i]].first, nr_pages[i]);
+		tables_leave(t, &t->file[files[i]], t->mem.files[files[i]].first, nr_pages[i]);
 	t->files -= nr;
 	free(nr_pages);
 	return true;
@@ -237,8 +209,7 @@ static uint32_t choose(struct unwind_tables *t, struct candidate *c)
 	return part < nr ? part : nr;
 }
 
-/* Returns whether there is more room than before. */
-static bool make_room(struct unwind_tables *t)
+bool tables_make_room(struct unwind_tables *t)
 {
 	struct candidate *c = malloc(UNWIND_FILES * sizeof(*c));
 	uint32_t *files = malloc(UNWIND_FILES * sizeof(*files)), nr = 0;
@@ -291,8 +262,7 @@ static int add_chunk(struct unwind_tables *t)
 	return 0;
 }
 
-/* Room for a page's rows, all in one chunk. Returns the first, or -errno. */
-static int64_t take_rows(struct unwind_tables *t, uint32_t nr)
+int64_t tables_take_rows(struct unwind_tables *t, uint32_t nr)
 {
 	int64_t first = space_take(&t->rows, nr, UNWIND_CHUNK_ROWS);
 	int err;
@@ -303,8 +273,7 @@ static int64_t take_rows(struct unwind_tables *t, uint32_t nr)
 	return err ? err : space_take(&t->rows, nr, UNWIND_CHUNK_ROWS);
 }
 
-/* Index of a rule among those of all files, -ENOSPC: no room. */
-static int take_rule(struct unwind_tables *t, const struct cfi_rule *rule)
+int tables_take_rule(struct unwind_tables *t, const struct cfi_rule *rule)
 {
 	uint32_t at = hash_16(rule) % KNOWN_ROOM;
 	int64_t place;
@@ -320,146 +289,6 @@ static int take_rule(struct unwind_tables *t, const struct cfi_rule *rule)
 	}
 	t->rule_uses[t->known[at] - 1]++;
 	return t->known[at] - 1;
-}
-
-/* --- Reading. The output of the helper is checked: it derives from a foreign file. */
-
-/* Bytes per read: much more than stdio's default. */
-#define BUFFER_BYTES (1 << 16)
-
-struct input {
-	FILE *from;
-	char *buffer;
-	struct cfi_packed head;
-	struct unwind_tables_file *file;
-	uint64_t rows;
-};
-
-static bool read_exactly(struct input *in, void *to, size_t bytes)
-{
-	return fread(to, 1, bytes, in->from) == bytes;
-}
-
-static int read_rules(struct unwind_tables *t, struct input *in)
-{
-	if (!read_exactly(in, &in->head, sizeof(in->head)) || in->head.nr_rules > CFI_RULES_MAX ||
-	    in->head.nr_pages > CFI_PAGES_MAX)
-		return -EINVAL;
-	for (uint32_t i = 0; i < in->head.nr_rules; i++) {
-		struct cfi_rule rule;
-		int at;
-
-		if (!read_exactly(in, &rule, sizeof(rule)) || rule.kind >= CFI_KINDS)
-			return -EINVAL;
-		at = take_rule(t, &rule);
-		if (at < 0)
-			return at;
-		in->file->rules[in->file->nr_rules++] = at;
-	}
-	return 0;
-}
-
-/* No file refers to the page until its rows are valid: they may be read in place. */
-static int read_page(struct unwind_tables *t, struct input *in, const struct cfi_packed_page *head, uint32_t base)
-{
-	struct unwind_row *rows;
-	int64_t first;
-
-	if (head->page >= in->head.nr_pages || !head->nr || head->nr > ROWS_OF_PAGE_MAX ||
-	    t->mem.pages[base + head->page].nr)
-		return -EINVAL;
-	first = take_rows(t, head->nr);
-	if (first < 0)
-		return first;
-	t->mem.pages[base + head->page] = (struct unwind_page){ first, head->nr };
-	in->rows += head->nr;
-	rows = &t->chunks[first / UNWIND_CHUNK_ROWS][first % UNWIND_CHUNK_ROWS];
-	if (!read_exactly(in, rows, head->nr * sizeof(*rows)))
-		return -EINVAL;
-	for (uint32_t i = 0; i < head->nr; i++) {
-		if (rows[i].rule >= in->head.nr_rules)
-			return -EINVAL;
-		rows[i].rule = in->file->rules[rows[i].rule];
-	}
-	return 0;
-}
-
-static int read_pages(struct unwind_tables *t, struct input *in, uint32_t base)
-{
-	struct cfi_packed_page head;
-	int err = 0;
-
-	memset(&t->mem.pages[base], 0, in->head.nr_pages * sizeof(*t->mem.pages));
-	while (!err && read_exactly(in, &head, sizeof(head)))
-		err = in->rows > CFI_ROWS_MAX ? -EINVAL : read_page(t, in, &head, base);
-	return err;
-}
-
-static int read_table(struct unwind_tables *t, struct input *in, uint32_t file)
-{
-	int err = read_rules(t, in);
-	int64_t base = err ? err : !in->head.nr_pages ? 0 : space_take(&t->pages, in->head.nr_pages, UNWIND_PAGES);
-
-	if (base >= 0)
-		err = read_pages(t, in, base);
-	else
-		err = base;
-	in->file->large = in->head.nr_rules > CFI_RULES_MAX / 2 || in->head.nr_pages > CFI_PAGES_MAX / 2 ||
-			  in->rows > CFI_ROWS_MAX / 2;
-	if (err || !in->head.nr_pages) {
-		leave(t, in->file, base, base < 0 ? 0 : in->head.nr_pages);
-		return err;
-	}
-	t->files++;
-	t->mem.files[file].first = base;
-	__atomic_store_n(&t->mem.files[file].nr, in->head.nr_pages, __ATOMIC_RELEASE);
-	return 0;
-}
-
-/* Starts from the beginning: if there was not enough room before, all of it was given back. */
-static int try_read(struct unwind_tables *t, uint32_t file, int fd, char *buffer)
-{
-	struct input in = { .from = stream_of(fd, "r"), .buffer = buffer, .file = &t->file[file] };
-	int err = -ENOMEM;
-
-	in.file->rules = in.from ? malloc(CFI_RULES_MAX * sizeof(*in.file->rules)) : NULL;
-	if (in.file->rules) {
-		setvbuf(in.from, in.buffer, _IOFBF, BUFFER_BYTES);
-		err = read_table(t, &in, file);
-	}
-	if (in.file->rules && in.file->nr_rules) { /* the unused part of the maximum */
-		uint16_t *less = realloc(in.file->rules, in.file->nr_rules * sizeof(*less));
-
-		in.file->rules = less ? less : in.file->rules;
-	}
-	if (in.from)
-		fclose(in.from);
-	return err;
-}
-
-int unwind_tables_read(struct unwind_tables *t, uint32_t file, int fd)
-{
-	char *buffer;
-	int err;
-
-	if (!file || file >= UNWIND_FILES)
-		return -EINVAL;
-	if (is_held(t, file))
-		return -ENOSPC;
-	if (t->file[file].rules)
-		return 0;
-	buffer = malloc(BUFFER_BYTES);
-	err = buffer ? try_read(t, file, fd, buffer) : -ENOMEM;
-	while (err == -ENOSPC && t->files && make_room(t))
-		err = try_read(t, file, fd, buffer);
-	free(buffer);
-	if (err == -ENOSPC && !t->files)
-		return -E2BIG;
-	if (err == -ENOSPC) {
-		t->refused_ns = clock_ns(CLOCK_MONOTONIC);
-		t->wanting = true;
-	}
-	return err;
 }
 
 bool unwind_tables_forget(struct unwind_tables *t, const uint32_t *files, size_t nr)
@@ -489,7 +318,7 @@ uint32_t unwind_tables_wanted(struct unwind_tables *t, uint32_t from)
 	for (uint32_t i = from + 1; i < UNWIND_FILES; i++) {
 		struct unwind_file *f = &t->mem.files[i];
 
-		if (!f->met || f->nr || is_held(t, i))
+		if (!f->met || f->nr || tables_held(t, i))
 			continue;
 		f->met = 0;
 		return i;

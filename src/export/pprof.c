@@ -11,281 +11,26 @@
 #include <zlib.h>
 
 #include "export/exporter.h"
+#include "export/pprof_internal.h"
 #include "export/redact.h"
 #include "model/sample.h"
 #include "model/tick.h"
-#include "pprof.pb-c.h"
 #include "query/source.h"
 #include "query/stack_walk.h"
-#include "sym/names.h"
 #include "util/hash.h"
 #include "util/map.h"
-#include "util/text.h"
-#include "util/vec.h"
-
-#define PB(message) Perftools__Profiles__##message
-#define PB_INIT(message) PERFTOOLS__PROFILES__##message##__INIT
 
 /* Both stacks and the marks between them. */
 #define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX + 8)
 
-/* A column per metric, and another one per metric for its samples. */
-#define COLUMNS_MAX (2 * (METRIC_COUNT + 1))
-
-#define NR_LABELS 5
-
 /* Samples, threads and locations: 262,144 samples with 40 frames and 20 columns take 150 MB. The rest is one sample. */
 #define ITEMS_MAX (1 << 18)
-
-/* A thread with its packed labels. */
-struct thread {
-	PB(Label) labels[NR_LABELS], *list[NR_LABELS];
-};
-
-/* Output types that embed their message, so that it is packed directly. */
-struct location {
-	PB(Location) pb;
-	PB(Line) line, *list;
-	bool named;                /* by a symbol */
-};
-
-struct sample {
-	PB(Sample) pb;
-	uint64_t data[];           /* locations, then the columns' values, which are signed */
-};
-
-enum item {
-	ITEM_STRING,
-	ITEM_MAPPING,
-	ITEM_FUNCTION,
-	ITEM_LOCATION,
-	ITEM_LOCATION_BY_NAME,
-	ITEM_SAMPLE,
-	ITEM_SAMPLE_WITHOUT_ROOM,
-	ITEM_THREAD,
-	ITEM_FRAME,
-};
-
-struct pprof {
-	const struct source *source;
-	const struct redact *redact;
-	struct column {
-		enum metric_id metric;
-		bool samples;              /* it counts samples */
-		PB(ValueType) pb;
-	} columns[COLUMNS_MAX];
-	int nr_columns;
-	int64_t default_type;
-	uint64_t from_ns, duration_ns;
-	char **strings;
-	size_t nr_strings, strings_room;
-	PB(Mapping) **mappings;
-	size_t nr_mappings, mappings_room;
-	PB(Function) **functions;
-	size_t nr_functions, functions_room;
-	struct location **locations;
-	size_t nr_locations, locations_room;
-	struct sample **samples;
-	size_t nr_samples, samples_room;
-	struct thread **threads;
-	size_t nr_threads, threads_room;
-	struct map places;         /* hash of an item and its type, enum item -> index + 1 in its list */
-	struct map in_refresh;     /* the same for frames and threads, which are valid in one refresh only */
-	int err;
-};
-
-/* --- Lists */
-
-/* Keys of different kinds have nothing in common, however small the numbers are that follow. */
-static uint64_t key_of(enum item kind, uint64_t what)
-{
-	return hash_add(hash_add(0, kind), what);
-}
-
-/* Appends a zeroed item; NULL: no memory. */
-#define NEW_ITEM(p, list, nr, room, bytes)                                                                            \
-	({                                                                                                             \
-		void *item_ = (p)->err ? NULL : calloc(1, bytes);                                                      \
-		if (!item_ || VEC_PUSH((p)->list, (p)->nr, (p)->room, item_)) {                                        \
-			free(item_);                                                                                   \
-			item_ = NULL;                                                                                  \
-			(p)->err = -ENOMEM;                                                                            \
-		}                                                                                                      \
-		item_;                                                                                                 \
-	})
-
-static void remember(struct pprof *p, struct map *m, uint64_t key, size_t place)
-{
-	if (!p->err)
-		p->err = map_put(m, key, (void *)(uintptr_t)(place + 1));
-}
-
-/* Index of the item with this key; -1: none. */
-static int64_t known(const struct map *m, uint64_t key)
-{
-	return (int64_t)(uintptr_t)map_get(m, key) - 1;
-}
-
-static int64_t string(struct pprof *p, const char *text)
-{
-	uint64_t key = key_of(ITEM_STRING, hash_text(0, text));
-	int64_t place = known(&p->places, key);
-	char *copy;
-
-	if (place >= 0)
-		return place;
-	copy = NEW_ITEM(p, strings, nr_strings, strings_room, strlen(text) + 1);
-	if (!copy)
-		return 0;
-	strcpy(copy, text);
-	remember(p, &p->places, key, p->nr_strings - 1);
-	return p->nr_strings - 1;
-}
-
-/* Foreign text: the format requires UTF-8, and terminals show it. */
-static int64_t safe_string(struct pprof *p, const char *text, size_t len)
-{
-	char safe[4096];
-
-	text_safe(safe, sizeof(safe), text, len);
-	return string(p, safe);
-}
-
-/* --- Locations of frames. Ids are index + 1. */
-
-static uint64_t function_of(struct pprof *p, const char *name)
-{
-	int64_t text = safe_string(p, name, strlen(name)), place;
-	uint64_t key = key_of(ITEM_FUNCTION, text);
-	PB(Function) *f;
-
-	place = known(&p->places, key);
-	if (place >= 0)
-		return place + 1;
-	f = NEW_ITEM(p, functions, nr_functions, functions_room, sizeof(*f));
-	if (!f)
-		return 0;
-	*f = (PB(Function))PB_INIT(FUNCTION);
-	f->id = p->nr_functions;
-	f->name = f->system_name = text;
-	remember(p, &p->places, key, p->nr_functions - 1);
-	return f->id;
-}
-
-/* @build_id: "-": none. The limits tell pprof that all addresses are inside, and that none needs relocation. */
-static PB(Mapping) *mapping_of(struct pprof *p, const char *name, const char *build_id)
-{
-	int64_t file = safe_string(p, name, strlen(name)), id = *build_id == '-' ? 0 : string(p, build_id);
-	uint64_t key = hash_add(key_of(ITEM_MAPPING, file), id);
-	int64_t place = known(&p->places, key);
-	PB(Mapping) *m;
-
-	if (place >= 0)
-		return p->mappings[place];
-	m = NEW_ITEM(p, mappings, nr_mappings, mappings_room, sizeof(*m));
-	if (!m)
-		return NULL;
-	*m = (PB(Mapping))PB_INIT(MAPPING);
-	m->id = p->nr_mappings;
-	m->memory_limit = UINT64_MAX;
-	m->filename = file;
-	m->build_id = id;
-	m->has_functions = true; /* until a frame has no function */
-	remember(p, &p->places, key, p->nr_mappings - 1);
-	return m;
-}
-
-static struct location *location_new(struct pprof *p, uint64_t key)
-{
-	struct location *l = NEW_ITEM(p, locations, nr_locations, locations_room, sizeof(*l));
-
-	if (!l)
-		return NULL;
-	l->pb = (PB(Location))PB_INIT(LOCATION);
-	l->pb.id = p->nr_locations;
-	l->line = (PB(Line))PB_INIT(LINE);
-	l->list = &l->line;
-	l->pb.line = &l->list;
-	remember(p, &p->places, key, p->nr_locations - 1);
-	return l;
-}
-
-/* A location in a file is identified without its name, which may be resolved later. */
-static uint64_t location_in_file(struct pprof *p, const struct frame_place *file, uint64_t frame, const struct symbol *s)
-{
-	struct location *l;
-	PB(Mapping) *m;
-	int64_t place;
-	char id[80], path[512], name[512];
-	uint64_t key;
-
-	p->source->build_id(p->source->arg, frame, id, sizeof(id));
-	m = mapping_of(p, redact_path(p->redact, file->path, path, sizeof(path)), id);
-	if (!m)
-		return 0;
-	key = hash_add(key_of(ITEM_LOCATION, m->id), file->address);
-	place = known(&p->places, key);
-	l = place >= 0 ? p->locations[place] : location_new(p, key);
-	if (!l)
-		return 0;
-	l->pb.mapping_id = m->id;
-	l->pb.address = file->address;
-	if (s && (s->named || s->function) && (!l->pb.n_line || (s->named && !l->named))) {
-		l->line.function_id = function_of(p, redact_function(p->redact, s, name, sizeof(name)));
-		l->pb.n_line = 1;
-		l->named = s->named;
-	}
-	return l->pb.id;
-}
-
-/* A frame outside of files is identified by its name alone. @module: NULL: it is no code. */
-static uint64_t location_by_name(struct pprof *p, const char *name, const char *module)
-{
-	const PB(Mapping) *m = module ? mapping_of(p, module, "-") : NULL;
-	uint64_t function = function_of(p, name), key = hash_add(key_of(ITEM_LOCATION_BY_NAME, m ? m->id : 0), function);
-	int64_t place = known(&p->places, key);
-	struct location *l;
-
-	if (place >= 0)
-		return place + 1;
-	l = location_new(p, key);
-	if (!l)
-		return 0;
-	l->pb.mapping_id = m ? m->id : 0;
-	l->line.function_id = function;
-	l->pb.n_line = 1;
-	l->named = true;
-	return l->pb.id;
-}
-
-static uint64_t location_of(struct pprof *p, const struct stack_walk *w)
-{
-	uint64_t key = hash_add(key_of(ITEM_FRAME, w->frame), w->frame & FRAME_ANONYMOUS ? w->tgid : 0), id;
-	int64_t place = w->mark ? -1 : known(&p->in_refresh, key);
-	char name[512], module[512];
-	const struct symbol *s;
-	struct frame_place file;
-
-	if (w->mark)
-		return location_by_name(p, w->mark, NULL);
-	if (place >= 0)
-		return place + 1;
-	s = stack_walk_symbol(w);
-	if (p->source->place(p->source->arg, w->frame, &file))
-		id = location_in_file(p, &file, w->frame, s);
-	else
-		id = location_by_name(p, s ? redact_function(p->redact, s, name, sizeof(name)) : "?",
-				      s && w->frame != FRAME_GAP ? redact_path(p->redact, s->module, module, sizeof(module)) : NULL);
-	if (id)
-		remember(p, &p->in_refresh, key, id - 1);
-	return id;
-}
 
 /* --- Labels of a sample */
 
 static void set_label(struct pprof *p, PB(Label) *l, const char *key, int64_t text, int64_t number)
 {
-	l->key = string(p, key);
+	l->key = pprof_string(p, key);
 	l->str = text;
 	l->num = number;
 }
@@ -319,11 +64,11 @@ static void thread_new(struct pprof *p, const struct life *l)
 		t->labels[i] = (PB(Label))PB_INIT(LABEL);
 		t->list[i] = &t->labels[i];
 	}
-	set_label(p, &t->labels[0], "thread", safe_string(p, redact_comm(p->redact, l, hash), sizeof(l->comm)), 0);
+	set_label(p, &t->labels[0], "thread", pprof_safe_string(p, redact_comm(p->redact, l, hash), sizeof(l->comm)), 0);
 	set_label(p, &t->labels[1], "tid", 0, l->tid);
-	set_label(p, &t->labels[2], "process", safe_string(p, redact_process(p, l, hash), sizeof(l->comm)), 0);
+	set_label(p, &t->labels[2], "process", pprof_safe_string(p, redact_process(p, l, hash), sizeof(l->comm)), 0);
 	set_label(p, &t->labels[3], "pid", 0, l->tgid);
-	set_label(p, &t->labels[4], "cgroup", safe_string(p, cgroup, strlen(cgroup)), 0);
+	set_label(p, &t->labels[4], "cgroup", pprof_safe_string(p, cgroup, strlen(cgroup)), 0);
 	remember(p, &p->places, thread_key(l), p->nr_threads - 1);
 }
 
@@ -353,7 +98,7 @@ static size_t locations_of(struct pprof *p, const struct stack_sample *s, uint64
 
 	stack_walk(&w, p->source, s, WALK_FROM_ROOT | WALK_MARKS);
 	while (nr < FRAMES_MAX && stack_walk_next(&w))
-		ids[nr++] = location_of(p, &w);
+		ids[nr++] = pprof_location(p, &w);
 	for (size_t i = 0; i < nr / 2; i++) {
 		uint64_t outer = ids[i];
 
@@ -395,7 +140,7 @@ static struct sample *sample_without_room(struct pprof *p)
 
 	if (place >= 0)
 		return p->samples[place];
-	id = location_by_name(p, "[profile full]", NULL);
+	id = pprof_location_by_name(p, "[profile full]", NULL);
 	return p->err ? NULL : sample_new(p, key, &id, 1, NULL);
 }
 
@@ -457,7 +202,7 @@ static int samples(struct export *e, const struct sample_set *set)
 
 	p->from_ns = set->from_ns;
 	p->duration_ns = set->duration_ns;
-	p->default_type = string(p, metrics[set->metric].weight.name);
+	p->default_type = pprof_string(p, metrics[set->metric].weight.name);
 	if (!p->err)
 		set->each(set->arg, add_sample, p);
 	forget_refresh(p);
@@ -476,8 +221,8 @@ static void add_column(struct pprof *p, enum metric_id m, bool of_samples, const
 	struct column *c = &p->columns[p->nr_columns++];
 
 	*c = (struct column){ .metric = m, .samples = of_samples, .pb = PB_INIT(VALUE_TYPE) };
-	c->pb.type = string(p, name);
-	c->pb.unit = string(p, of_samples ? "count" : unit_name(metrics[m].unit));
+	c->pb.type = pprof_string(p, name);
+	c->pb.unit = pprof_string(p, of_samples ? "count" : unit_name(metrics[m].unit));
 }
 
 static int begin(struct export *e)
@@ -491,7 +236,7 @@ static int begin(struct export *e)
 	e->state = p;
 	p->source = e->source;
 	p->redact = e->redact;
-	string(p, ""); /* the format requires it to be first */
+	pprof_string(p, ""); /* the format requires it to be first */
 	for (int place = 0; (m = metric_weight(place)) != METRIC_NONE; place++) {
 		add_column(p, m, false, metrics[m].weight.name);
 		snprintf(name, sizeof(name), "%s_samples", metrics[m].weight.name);

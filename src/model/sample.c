@@ -13,7 +13,7 @@
 #include "util/vec.h"
 
 /* Ticks that a stack is kept beyond the last one that shows it: its thread may still wait there, see
- * collect/stacks.c. */
+ * collect/stacks_report.c. */
 #define KEEP 16
 
 /* Ticks between searches for stacks that no tick shows any more. */

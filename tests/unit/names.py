@@ -18,7 +18,7 @@ NAMED = {
     "src/collect/cpus.c": "HIST_D HIST_SLEEP",
     "src/collect/irqs.c": "HIST_IRQ HIST_SOFTIRQ",
     "src/collect/slots.c": "METRIC_THROTTLED",
-    "src/collect/stacks.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_RUN METRIC_RUNQ METRIC_SLEEP",
+    "src/collect/stacks_report.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_RUN METRIC_RUNQ METRIC_SLEEP",
     "src/collect/waits.c": "HIST_D HIST_SLEEP",
     "src/model/aggregate.c": "METRIC_ALIVE METRIC_KERNEL METRIC_RUN METRIC_SLEEP "
         "METRIC_STOPPED METRIC_USER",

@@ -2,6 +2,7 @@
 #include "tui/screen/help.h"
 
 #include "model/health.h"
+#include "util/text.h"
 #include "query/filter.h"
 #include "tui/input/keymap.h"
 #include "tui/term/paint.h"
@@ -139,12 +140,26 @@ int help_draw(const struct paint *p, const struct keymap *keymap, int places, bo
 	return y;
 }
 
+/* The width of the names of the section that begins with line @i. */
+static int names_width(const struct paint *p, const struct health *h, size_t i)
+{
+	const char *section = h->lines[i].section;
+	int width = NAME_WIDTH, most = p->width / 3;
+
+	for (; i < h->nr && h->lines[i].section == section; i++) {
+		int len = text_width(h->lines[i].name);
+
+		width = len > width ? len : width;
+	}
+	return width < most || most < NAME_WIDTH ? width : most;
+}
+
 int health_draw(const struct paint *p, const struct health *h)
 {
 	static const enum role roles[] = { ROLE_GOOD, ROLE_WARN, ROLE_ALERT, ROLE_TEXT };
 	static const char *const words[] = { "on", "degraded", "off", "" };
 	const char *section = "";
-	int y = 0;
+	int y = 0, width = NAME_WIDTH;
 
 	for (size_t i = 0; i < h->nr; i++) {
 		const struct health_line *l = &h->lines[i];
@@ -153,10 +168,11 @@ int health_draw(const struct paint *p, const struct health *h)
 		if (l->section != section) {
 			section = l->section;
 			y = title(p, y + !!y, section);
+			width = names_width(p, h, i);
 		}
-		paint_text(p, y, 1, NAME_WIDTH, ROLE_TEXT, l->name);
-		x = paint_text(p, y, NAME_WIDTH + 2, p->width, roles[l->verdict], words[l->verdict]);
-		x += x > NAME_WIDTH + 2;
+		paint_text(p, y, 1, width, ROLE_TEXT, l->name);
+		x = paint_text(p, y, width + 2, p->width, roles[l->verdict], words[l->verdict]);
+		x += x > width + 2;
 		if (*l->text)
 			y = paint_wrapped(p, y, x, ROLE_TEXT, l->text);
 		else

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_STACKS_INTERNAL_H
+#define SYSTOP_COLLECT_STACKS_INTERNAL_H
+
+/* Shared by stacks.c (reading the events and their stacks) and stacks_report.c (passing them to the model). */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "area.h"
+#include "collect/stacks.h"
+#include "util/map.h"
+
+struct old_stacks;
+
+/* An event, until the tick that shows it. */
+struct pending {
+	struct stack_event event;
+	const struct stack *user, *kernel;
+	uint32_t next; /* of the same thread: index + 1, 0: none */
+};
+
+/* Where a thread's runqueue waits began, since the last event that showed it. */
+struct runq_waits {
+	uint32_t tid;
+	uint64_t at;
+	uint64_t runq_ns; /* the part of the thread's sum that has been reported */
+	const struct stack *user, *kernel;
+};
+
+struct stacks {
+	struct stacks_memory mem;
+	struct model *model;
+	uint64_t *tails;       /* of each CPU's ring */
+	uint32_t clear;        /* half to be cleared at the next drain, + 1; 0: none */
+	uint32_t left;         /* and its generation */
+	struct old_stacks *old;
+	uint32_t idle;         /* first pending event of an idle CPU, + 1; 0: none */
+	struct life *idle_life;
+	struct pending *pending;
+	size_t nr_pending, pending_room;
+	struct map threads;    /* slot << 32 | tid -> first pending, + 1 */
+	struct runq_waits *waits; /* one per slot */
+	struct stack *scratch;
+	uint64_t lost;
+	uint64_t ends[STACK_ENDS];
+};
+
+#endif
