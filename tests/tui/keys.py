@@ -168,7 +168,7 @@ def mouse(term, click):
         press(t, click(10, 8))  # the third row
         t.wait(r"^> ")
         assert t.lines()[7].startswith(">"), t.screen()
-        press(t, click(43, 5))
+        press(t, click(t.lines()[4].index("RUN%") + 2, 5))
         t.wait("sort RUN%")
         os.kill(pid, 11)
         t.wait(r"^\$ ?$")

@@ -274,7 +274,7 @@ def bad_file():
     """A file whose parsing ended the helper is reported, and not tried again."""
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(load_path("burn"), os.path.join(folder, "burncopy"))
-        with Load(sys.executable, "-c", BECOMES, copy) as load, Terminal(120, 60) as t:
+        with Load(sys.executable, "-c", BECOMES, copy) as load, Terminal(120, 80) as t:
             pid = int(load.line)
             systop = t.start("-p", str(pid), "-F", "499")
             t.wait(rf"^> +{pid} ")
