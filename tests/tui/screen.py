@@ -36,16 +36,17 @@ def columns_by_width():
     with Terminal(80, 24) as t:
         t.start()
         title = t.lines()[4]
-        for column in ("CGROUP", "TIME of", "RUN%", "RUNQ%", "THR%", "D%"):
+        for column in ("TIME of", "RUN%", "RUNQ%", "THR%", "D%"):
             assert column in title, title
+        assert "UNIT/POD" not in title, title
         t.resize(200, 50)
         t.wait("ICS/s")
         title = t.lines()[4]
-        for column in ("USR%", "SYS%", "SLEEP%", "RQ-P50", "RQ-P99", "RQ-MAX", "VCS/s", "MIG/s"):
+        for column in ("UNIT/POD", "USR%", "SYS%", "SLEEP%", "RQ-P50", "RQ-P99", "RQ-MAX", "VCS/s"):
             assert column in title, title
         t.resize(40, 10)
         t.wait(r"^ +TID S TIME")
-        assert "CGROUP" not in t.lines()[4], t.lines()[4]
+        assert "UNIT/POD" not in t.lines()[4], t.lines()[4]
 
 
 def too_small():
@@ -76,8 +77,8 @@ def keys():
         t.keys("2")
         t.wait(r"\[2:Cgroups\]")
         t.wait("THREADS")
-        # In the heatmap Tab has another meaning.
-        for key, view, shows in (("Tab", "4:Latency", "log:"), ("5", "5:D-state", "D state"),
+        # In the flamegraph and the heatmap Tab has another meaning.
+        for key, view, shows in (("Tab", "3:Flame", "On-CPU"), ("4", "4:Latency", "log:"), ("5", "5:D-state", "D state"),
                                  ("Tab", "6:IRQ", "NET_RX|TIMER"), ("Tab", "7:System", "PRESSURE"),
                                  ("Tab", "8:Waits", "BEHIND WHOM")):
             t.keys(key)
