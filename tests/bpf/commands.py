@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -200,6 +201,25 @@ def forked():
         os.kill(child, 9)
 
 
+def forked_and_renamed():
+    """A child that gave itself a title before anything asked for it has that a second later."""
+    with Title("x" * 50) as load, Systop("-d", "0.5") as systop:
+        systop.line()
+        child = load.tell("fork title a child")
+        end = time.monotonic() + (5 if GUEST else 2.5)
+        while time.monotonic() < end:
+            line = systop.line()
+        os.kill(child, signal.SIGSTOP)  # it is in a refresh again: what that shows was read before
+        os.kill(child, signal.SIGCONT)
+        for _ in range(6):
+            line = systop.line()
+            if process_of(line, child):
+                break
+        shown = process_of(line, child)
+        os.kill(child, signal.SIGKILL)
+        assert shown and shown["cmdline"] == ["a child"], shown
+
+
 def hidden():
     """A process whose arguments cannot be read keeps those that it was started with."""
     with Systop("-d", "0.5", "--all") as systop:
@@ -313,6 +333,7 @@ def main():
     tap.case("titles are read again", titles)
     tap.case("threads keep their names", names)
     tap.case("a child has its parent's", forked)
+    tap.case("a child that renamed itself has its own", forked_and_renamed)
     tap.case("what cannot be read stays what it was", hidden)
     tap.case("kernel workers say what they work on", workers)
     tap.case("cmd: filters by them", filtered)

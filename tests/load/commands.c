@@ -6,7 +6,8 @@
  *        commands title ARGUMENT...            prints {"pid"} and does what each line of its input says, then prints {"pid"},
  *                                              with that of a child: "title TEXT" over its arguments, padded with NULs;
  *                                              "full TEXT", padded with x to the last byte; "name NAME" of this thread;
- *                                              "thread NAME": of another one; "fork"; "hide": its memory cannot be read
+ *                                              "thread NAME": of another one; "fork LINE": a child does it; "hide": its
+ *                                              memory cannot be read
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -75,9 +76,12 @@ static pid_t do_it(char *line, char *from, char *to)
 	} else if (!strncmp(line, "thread ", 7)) {
 		start_thread(named, strdup(text));
 	} else if (!strcmp(line, "hide")) {
-		mprotect((void *)((uintptr_t)from & -4096UL), ((uintptr_t)to & -4096UL) + 4096 - ((uintptr_t)from & -4096UL), PROT_NONE);
-	} else if (!strcmp(line, "fork")) {
+		from = (char *)((uintptr_t)from & -4096UL);
+		mprotect(from, to - from, PROT_NONE);
+	} else if (!strncmp(line, "fork", 4)) {
 		child = fork();
+		if (!child && *text)
+			do_it(text, from, to);
 		while (!child)
 			pause();
 		return child;
