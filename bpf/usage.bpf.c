@@ -78,6 +78,7 @@ static __always_inline void usage_memory(struct task_struct *t, struct usage_mem
 	m = VIEW(mm);
 	to->rss = COUNTER(m, USAGE_FILE) + COUNTER(m, USAGE_ANON) + COUNTER(m, USAGE_SHMEM);
 	to->swap = COUNTER(m, USAGE_SWAP);
+	to->batched = bpf_core_field_exists(((struct mm_struct___percpu *)m)->rss_stat[0].count);
 	if (VIEW_FIELD(t, mm) != mm) /* it executes or ends: this was freed perhaps */
 		to->rss = to->swap = USAGE_UNKNOWN;
 }

@@ -22,6 +22,7 @@ struct usage_io {
 struct usage_memory {
 	__u64 rss;  /* in RAM: anonymous, of files, and shared; USAGE_UNKNOWN: it has none, or the kernel counts otherwise */
 	__u64 swap;
+	__u64 batched; /* its counters are per CPU, see percpu_counter in the kernel; otherwise threads keep some changes */
 };
 
 /* A thread that is asked for, and the answer. */

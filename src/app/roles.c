@@ -4,6 +4,7 @@
 #include "app/config_write.h"
 #include "app/log.h"
 #include "collect/commands.h"
+#include "collect/facts.h"
 #include "collect/peek.h"
 #include "helper/proto.h"
 #include "save/process_info.h"
@@ -69,6 +70,16 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.calls = CALLS_OPEN,
 		.files = 16,
 		.run = commands_run,
+	},
+	[PROCESS_FACTS] = {
+		.name = "systop-facts",
+		.what = "reads the memory of what is looked at",
+		.user = USER_NOBODY,
+		.caps = { CAP_SYS_PTRACE },
+		.nr_caps = 1,
+		.calls = CALLS_OPEN,
+		.files = 16,
+		.run = facts_run,
 	},
 	[PROCESS_WRITE] = {
 		.name = "systop-write",

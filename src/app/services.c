@@ -316,6 +316,12 @@ static void want_sleepers(void *arg)
 static void want_commands(void *arg, const pid_t *tgids, size_t nr)
 {
 	collect_commands_want(((struct services *)arg)->collect, tgids, nr);
+	collect_memory_want(((struct services *)arg)->collect, tgids, nr);
+}
+
+static const struct memory_facts *memory_facts(void *arg, pid_t tgid, const struct cgroup *cgroup)
+{
+	return collect_memory_facts(((struct services *)arg)->collect, tgid, cgroup);
 }
 
 static int frequency(void *arg, int hz)
@@ -342,6 +348,7 @@ void services_init(struct host *h, struct services *from)
 	h->arg = from;
 	h->want_sleepers = want_sleepers;
 	h->want_commands = want_commands;
+	h->memory_facts = memory_facts;
 	h->frequency = frequency;
 	h->user_name = user_name;
 	h->user_find = user_lookup;

@@ -218,6 +218,7 @@ int start(struct systop *s)
 			.starter = helper_starter(),
 			.peek_role = PROCESS_PEEK,
 			.commands_role = PROCESS_COMMANDS,
+			.facts_role = PROCESS_FACTS,
 			.table_mib = s->options.table_mib,
 			.window_s = s->options.window_s,
 			.window_bytes = s->options.window_bytes,

@@ -8,11 +8,13 @@
 #include "collect/blocked.h"
 #include "collect/collect_internal.h"
 #include "collect/commands.h"
+#include "collect/facts.h"
 #include "collect/files.h"
 #include "collect/irqs.h"
 #include "collect/samplers.h"
 #include "collect/scope.h"
 #include "collect/seed.h"
+#include "collect/slots.h"
 #include "collect/stacks.h"
 #include "collect/unwind_tables.h"
 #include "slot.h"
@@ -86,6 +88,17 @@ void collect_blocked_work(struct collect *c)
 uint32_t collect_blocked(const struct collect *c)
 {
 	return blocked_pending(c->blocked);
+}
+
+const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup)
+{
+	return facts_of(c->facts, tgid, cgroup);
+}
+
+void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		slots_want_memory(c->sched, tgids[i]);
 }
 
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr)

@@ -9,10 +9,12 @@
 
 #include "stack.h"
 
+struct cgroup;
 struct cgroups;
 struct collect;
 struct cpu_slot;
 struct health;
+struct memory_facts;
 struct model;
 struct rings;
 struct tick;
@@ -41,6 +43,7 @@ struct collect_options {
 	pid_t starter;                /* this process and its children */
 	int peek_role;                /* helper that reads the stacks of blocked threads */
 	int commands_role;            /* helper that reads command lines */
+	int facts_role;               /* helper that reads the memory of what is looked at */
 	int table_mib;                /* memory for the unwinder's tables */
 	unsigned int window_s;        /* seconds kept by the recorder, 0: none, */
 	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
@@ -99,6 +102,12 @@ void collect_sleepers(struct collect *c);
 int collect_blocked_fd(const struct collect *c);
 void collect_blocked_work(struct collect *c);
 uint32_t collect_blocked(const struct collect *c);
+
+/* collect_memory_facts - of a process, or, with @tgid 0, of a cgroup; asks for them. NULL: not known yet. */
+const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup);
+
+/* collect_memory_want - the memory of these processes is shown: the next tick reads it, even if none of their threads ran. */
+void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);
 
 /* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds
  * are. collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then

@@ -44,7 +44,8 @@ struct values;
 	_(blocked,  blocked)                                                                                                    \
 	_(commands, commands)                                                                                                   \
 	_(limits,   limits)                                                                                                     \
-	_(pressure, pressure_reader)
+	_(pressure, pressure_reader)                                                                                            \
+	_(facts,    facts)
 
 enum collector_id {
 #define _(name, type) COLLECTOR_##name,

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The row of what threads used: bytes read and written. Slots ask for it, see slots_tick(). */
+/* Rows of what threads used, bytes and memory, for which slots ask (slots_usage.c), and of the memory of what is looked at. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "collect/collect_internal.h"
 #include "collect/collectors.h"
+#include "collect/facts.h"
 #include "collect/slots.h"
 #include "collect/usages.h"
+#include "model/model.h"
+#include "util/online.h"
 
 #include "systop.skel.h"
 
@@ -34,14 +38,34 @@ static int usage_open(struct collect *c)
 	return 0;
 }
 
+/* The kernel's percpu_counter_batch, and its TASK_RSS_EVENTS_THRESH, in pages; there are three counters in RSS. */
+#define BATCH_LEAST 32
+#define BATCH_THREAD 64
+#define COUNTERS 3
+
+static int usage_tick(struct collect *c, uint64_t now)
+{
+	uint64_t cpus = online_count(c->online), batch = 2 * cpus > BATCH_LEAST ? 2 * cpus : BATCH_LEAST;
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	struct level_error error = { 0 };
+
+	(void)now;
+	if (usages_batched(c->usage))
+		error.process = COUNTERS * batch * cpus * page;
+	else
+		error.thread = COUNTERS * BATCH_THREAD * page;
+	model_rss_error(c->model, &error);
+	return 0;
+}
+
 static void usage_close(struct collect *c)
 {
 	usages_free(c->usage);
 }
 
 static const struct collector_program usage_programs[] = {
-	{ .name = "usage_read", .what = "bytes that threads read and wrote",
-	  .without = "the kernel does not run it: READ and WRITE are unknown", .attempt = 1 },
+	{ .name = "usage_read", .what = "bytes that threads read and wrote, memory of processes",
+	  .without = "the kernel does not run it: READ, WRITE, RSS and SWAP are unknown", .attempt = 1 },
 	{ 0 }
 };
 
@@ -50,5 +74,39 @@ const struct collector collector_usage = {
 	.programs = usage_programs,
 	.configure = usage_configure,
 	.open = usage_open,
+	.tick = usage_tick,
 	.close = usage_close,
+};
+
+/* --- What is looked at */
+
+static int facts_open(struct collect *c)
+{
+	c->facts = facts_new(c->options->facts_role, c->cgroups);
+	return c->facts ? 0 : -ENOMEM;
+}
+
+static int facts_follow(struct collect *c, bool changed)
+{
+	(void)changed;
+	facts_work(c->facts);
+	return 0;
+}
+
+static void facts_row_health(const struct collect *c, struct health *h)
+{
+	facts_health(c->facts, h);
+}
+
+static void facts_close(struct collect *c)
+{
+	facts_free(c->facts);
+}
+
+const struct collector collector_facts = {
+	.name = "memory facts",
+	.open = facts_open,
+	.follow = facts_follow,
+	.health = facts_row_health,
+	.close = facts_close,
 };

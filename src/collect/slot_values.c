@@ -277,19 +277,19 @@ void slot_show_io(struct shown *shown, const struct usage_io *io, struct values 
 	v->v[METRIC_WRITE] = grown(&shown->io.write_bytes, io->write_bytes);
 }
 
-void slot_show_memory(const struct life *l, const struct usage_memory *pages, uint64_t at)
+void slot_show_memory(const struct life *l, uint32_t index, const struct usage_memory *pages, uint64_t at)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	struct levels levels;
 
 	if (pages->rss == USAGE_UNKNOWN) {
-		model_levels(l, NULL, at);
+		model_levels(l, NULL, at, index);
 		return;
 	}
 	levels_unknown(&levels);
 	levels.v[METRIC_RSS - METRIC_LEVELS] = pages->rss * page;
 	levels.v[METRIC_SWAP - METRIC_LEVELS] = pages->swap * page;
-	model_levels(l, &levels, at);
+	model_levels(l, &levels, at, index);
 }
 
 static bool nothing(uint64_t v)

@@ -90,8 +90,8 @@ void slot_io_unknown(struct model *m, bool unknown);
 /* slot_show_io - adds what it read and wrote since the last call. @io: so far, NULL: could not be read this time. */
 void slot_show_io(struct shown *shown, const struct usage_io *io, struct values *v);
 
-/* slot_show_memory - its process has this memory at @at. */
-void slot_show_memory(const struct life *l, const struct usage_memory *pages, uint64_t at);
+/* slot_show_memory - the process of the thread in slot @index has this memory at @at. */
+void slot_show_memory(const struct life *l, uint32_t index, const struct usage_memory *pages, uint64_t at);
 
 /* values_quiet - whether the thread did nothing, and nothing was done to it. */
 bool values_quiet(const struct values *v);

@@ -211,8 +211,18 @@ static int show_thread(struct slots *s, struct collector_thread *t, enum thread_
 	return err ? err : slots_shown(s, t);
 }
 
-static int slot_tick(struct slots *s, struct stretch *stretch, uint32_t index, uint64_t now)
+/* A thread that slept, or was stopped, and was not woken. */
+static int quiet_tick(struct slots *s, struct reader *r, uint64_t now)
 {
+	if (now > r->end)
+		r->end = now;
+	return r->in_scope ? model_idle(s->model, r->life, r->idle) : 0;
+}
+
+/* The thread at place @at of @stretch. */
+static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at, uint64_t now)
+{
+	uint32_t index = stretch->slots[at];
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
 	struct values values;
@@ -221,11 +231,6 @@ static int slot_tick(struct slots *s, struct stretch *stretch, uint32_t index, u
 	struct taken taken;
 	int err = 0;
 
-	if (slots_quiet(slot, r)) {
-		if (now > r->end)
-			r->end = now;
-		return r->in_scope ? model_idle(s->model, r->life, r->idle) : 0;
-	}
 	if (!slot_take(s, index, now, &copy, &err))
 		return err;
 	show_stopped(&copy, &s->mem);
@@ -234,7 +239,7 @@ static int slot_tick(struct slots *s, struct stretch *stretch, uint32_t index, u
 	t.from = r->end;
 	taken = slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
-	slots_show_usage(s, stretch, index, &copy, now, &values);
+	slots_show_usage(s, stretch, at, &copy, now, &values);
 	if (s->baseline) {
 		uint32_t before[COLLECTORS_TAKE];
 
@@ -257,6 +262,16 @@ void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg)
 	s->moved_arg = arg;
 }
 
+static int stretch_tick(struct slots *s, struct stretch *stretch, uint64_t now)
+{
+	int err = 0;
+
+	slots_stretch(s, stretch);
+	for (uint32_t at = 0; !err && at < stretch->nr; at++)
+		err = slot_tick(s, stretch, at, now);
+	return err;
+}
+
 /* Reads the slots that were being written. */
 static int tick_again(struct slots *s, uint64_t now)
 {
@@ -264,23 +279,21 @@ static int tick_again(struct slots *s, uint64_t now)
 	int err = 0;
 
 	for (int times = 1; !err && s->nr_again; times++) {
-		int nr = s->nr_again;
+		struct stretch stretch;
 
 		nanosleep(&nap, NULL);
+		stretch.nr = 0;
+		for (int i = 0; i < s->nr_again; i++)
+			stretch_add(&stretch, &s->mem.slots[s->again[i]], s->again[i]);
 		s->nr_again = 0;
 		s->last_time = times == AGAIN_TIMES;
-		for (int i = 0; !err && i < nr; i++) {
-			struct stretch one;
-
-			slots_stretch(s, &one, s->again[i], s->again[i] + 1);
-			err = slot_tick(s, &one, s->again[i], now);
-		}
+		err = stretch_tick(s, &stretch, now);
 	}
 	s->last_time = false;
 	return err;
 }
 
-/* Reads all slots, in stretches whose lines stay in the cache in between. */
+/* Reads all slots, a stretch at a time: first which threads were quiet, then the others. */
 static int tick_all(struct slots *s, uint64_t now)
 {
 	uint32_t used = s->mem.shared->slots_used, end = used + 1 < s->mem.max ? used + 1 : s->mem.max, until;
@@ -289,16 +302,21 @@ static int tick_all(struct slots *s, uint64_t now)
 
 	for (uint32_t first = 1; !err && first < end; first = until) {
 		until = end - first < USAGE_BATCH ? end : first + USAGE_BATCH;
-		slots_stretch(s, &stretch, first, until);
+		stretch.nr = 0;
 		for (uint32_t i = first; !err && i < until; i++) {
-			const struct slot *ahead = &s->mem.slots[i + PREFETCH]; /* it may be past the end, but is not read */
+			const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* past the end it is not read */
 
 			__builtin_prefetch(&ahead->seq);
 			__builtin_prefetch(&ahead->wakeups);
 			if (i + PREFETCH < s->mem.max)
 				__builtin_prefetch(s->readers[i + PREFETCH].life);
-			err = slot_tick(s, &stretch, i, now);
+			if (slots_quiet(slot, &s->readers[i]))
+				err = quiet_tick(s, &s->readers[i], now);
+			else if (slot->state != SLOT_FREE)
+				stretch_add(&stretch, slot, i);
 		}
+		if (!err)
+			err = stretch_tick(s, &stretch, now);
 	}
 	return err ? err : tick_again(s, now);
 }

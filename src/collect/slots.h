@@ -3,6 +3,7 @@
 #define SYSTOP_COLLECT_SLOTS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "slot.h"
 
@@ -69,6 +70,9 @@ struct life *slots_shown_life(const struct slots *s, uint32_t index);
  * that ran there, 0: none. Valid for the life of slots. */
 const uint32_t *slots_queued(const struct slots *s);
 const uint32_t *slots_running(const struct slots *s);
+
+/* slots_want_memory - the next tick reads the memory of this process, even if none of its threads runs. */
+void slots_want_memory(struct slots *s, pid_t tgid);
 
 /* slots_loss - adds the losses here since the start, by cause. */
 void slots_loss(const struct slots *s, uint64_t loss[LOSS_COUNT]);

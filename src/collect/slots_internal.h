@@ -16,6 +16,9 @@
 /* Maximum number of slots that a tick finds being written. */
 #define AGAIN_MAX 64
 
+/* Processes on the screen, at most. */
+#define MEMORY_WANTED 512
+
 /* A thread that died since the last tick, or the activity of one before a move to another cgroup. */
 struct exited {
 	struct life *life;
@@ -34,6 +37,8 @@ struct slots {
 	const struct collector_set *with;
 	struct usages *usages;  /* NULL: what threads use is unknown */
 	bool io_known;          /* the kernel counts what threads read and write */
+	pid_t memory_wanted[MEMORY_WANTED]; /* processes whose memory is shown */
+	uint32_t nr_memory_wanted;
 	uint32_t memory_at;     /* slot whose process' memory was read last in turn */
 	uint32_t *queued;       /* by CPU: waiting threads that last ran there, */
 	uint32_t *running;      /* and the slot of the thread on the CPU */
@@ -64,22 +69,29 @@ static inline bool slots_quiet(const struct slot *slot, const struct reader *r)
 	       slot->wakeups == r->wakeups;
 }
 
-/* What threads of a stretch of slots used, read before the slots are. */
+/* Threads of a stretch of slots that are not quiet, and what they used, read before the slots are. */
 struct stretch {
-	const struct usage *asked;
-	uint32_t seqs[USAGE_BATCH]; /* of their slots, before that */
-	uint32_t nr, at;            /* how many, and the next one that is looked for */
+	const struct usage *asked;   /* NULL: unknown */
+	uint32_t slots[USAGE_BATCH];
+	uint32_t seqs[USAGE_BATCH];  /* of the slots, before what they used was read */
+	uint32_t nr;
 };
+
+/* stretch_add - adds a slot; there is room for USAGE_BATCH. */
+static inline void stretch_add(struct stretch *to, const struct slot *slot, uint32_t index)
+{
+	to->slots[to->nr] = index;
+	to->seqs[to->nr++] = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
+}
 
 /* What is known without slots_usage(). */
 extern const struct usage_io unknown_io;
 
-/* slots_stretch - reads what threads of the slots from @first to before @end used, but for those that are quiet.
- * slots_show_usage - adds to @v what a thread read and wrote, and tells the model its process' memory. If it ran since that
- * was read, it is read again in the next tick, even if it sleeps until then. slots_memory - reads the memory of processes
- * none of whose threads ran. */
-void slots_stretch(struct slots *s, struct stretch *to, uint32_t first, uint32_t end);
-void slots_show_usage(struct slots *s, struct stretch *from, uint32_t index, const struct slot *copy, uint64_t now,
+/* slots_stretch - reads what the threads of @to used. slots_show_usage - adds to @v what the thread at place @at of it read
+ * and wrote, and tells the model its process' memory. If it ran since that was read, it is read again in the next tick, even
+ * if it sleeps until then. slots_memory - reads the memory of processes none of whose threads ran. */
+void slots_stretch(struct slots *s, struct stretch *to);
+void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, const struct slot *copy, uint64_t now,
 		      struct values *v);
 void slots_memory(struct slots *s, uint64_t now);
 

@@ -12,39 +12,30 @@ void slots_usage(struct slots *s, struct usages *usages)
 	s->usages = usages;
 }
 
-void slots_stretch(struct slots *s, struct stretch *to, uint32_t first, uint32_t end)
+void slots_stretch(struct slots *s, struct stretch *to)
 {
 	struct usage *asked = s->usages ? usages_asked(s->usages) : NULL;
 
 	to->asked = asked;
-	to->nr = to->at = 0;
-	for (uint32_t i = first; asked && i < end; i++) {
-		const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* see slots_tick() */
-
-		__builtin_prefetch(&ahead->seq);
-		__builtin_prefetch(&ahead->wakeups);
-		if (slot->state == SLOT_FREE || slots_quiet(slot, &s->readers[i]))
-			continue;
-		to->seqs[to->nr] = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
-		asked[to->nr++].slot = i;
-	}
-	if (asked)
-		usages_read(s->usages, to->nr);
+	if (!asked)
+		return;
+	for (uint32_t i = 0; i < to->nr; i++)
+		asked[i].slot = to->slots[i];
+	usages_read(s->usages, to->nr);
 }
 
-void slots_show_usage(struct slots *s, struct stretch *from, uint32_t index, const struct slot *copy, uint64_t now,
-		       struct values *v)
+void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, const struct slot *copy, uint64_t now,
+		      struct values *v)
 {
-	const struct usage *u;
+	const struct usage *u = from->asked && from->asked[at].read ? &from->asked[at] : NULL;
+	uint32_t index = from->slots[at];
 
-	while (from->at < from->nr && from->asked[from->at].slot < index)
-		from->at++;
-	u = from->at < from->nr && from->asked[from->at].slot == index ? &from->asked[from->at] : NULL;
-	s->io_known |= u && u->read && u->io.write_bytes != USAGE_UNKNOWN;
-	s->readers[index].ran = s->usages && (!u || from->seqs[from->at] != copy->seq);
-	slot_show_io(&s->shown[index], u && u->read ? &u->io : s->usages ? NULL : &unknown_io, v);
-	if (u && u->read)
-		slot_show_memory(s->readers[index].life, &u->memory, now);
+	s->readers[index].ran = from->asked && from->seqs[at] != copy->seq;
+	slot_show_io(&s->shown[index], u ? &u->io : from->asked ? NULL : &unknown_io, v);
+	if (!u)
+		return;
+	s->io_known |= u->io.write_bytes != USAGE_UNKNOWN;
+	slot_show_memory(s->readers[index].life, index, &u->memory, now);
 }
 
 /*
@@ -63,6 +54,17 @@ static bool memory_is_due(const struct reader *r, uint64_t before)
 	return r->life && r->in_scope && !(r->life->flags & PF_KTHREAD) && model_levels_at(r->life) < before;
 }
 
+/* Reads that of the first @nr of the slots asked for. */
+static void memory_read(struct slots *s, uint32_t nr, uint64_t now)
+{
+	const struct usage *asked = usages_asked(s->usages);
+
+	usages_read(s->usages, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		if (asked[i].read)
+			slot_show_memory(s->readers[asked[i].slot].life, asked[i].slot, &asked[i].memory, now);
+}
+
 /* Reads that of the processes of up to @look slots, at most MEMORY_AT_ONCE. Returns how many slots it looked at. */
 static uint32_t memory_some(struct slots *s, uint32_t used, uint32_t look, uint64_t before, uint64_t now)
 {
@@ -75,14 +77,31 @@ static uint32_t memory_some(struct slots *s, uint32_t used, uint32_t look, uint6
 			__builtin_prefetch(s->readers[s->memory_at + PREFETCH].life);
 		if (!memory_is_due(&s->readers[s->memory_at], before))
 			continue;
-		model_levels(s->readers[s->memory_at].life, NULL, now); /* its other threads are not asked, too */
+		model_levels(s->readers[s->memory_at].life, NULL, now, s->memory_at); /* its other threads are not asked, too */
 		asked[nr++].slot = s->memory_at;
 	}
-	usages_read(s->usages, nr);
-	for (uint32_t i = 0; i < nr; i++)
-		if (asked[i].read)
-			slot_show_memory(s->readers[asked[i].slot].life, &asked[i].memory, now);
+	memory_read(s, nr, now);
 	return looked;
+}
+
+/* Reads that of the processes on the screen. */
+static void memory_shown(struct slots *s, uint64_t now)
+{
+	struct usage *asked = usages_asked(s->usages);
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < s->nr_memory_wanted; i++) {
+		const struct process *p = model_process(s->model, s->memory_wanted[i]);
+		uint32_t by = p ? model_levels_by(p) : 0;
+
+		if (!by || by >= s->mem.max || !s->readers[by].life || s->readers[by].life->process != p ||
+		    !memory_is_due(&s->readers[by], now))
+			continue;
+		model_levels(s->readers[by].life, NULL, now, by);
+		asked[nr++].slot = by;
+	}
+	s->nr_memory_wanted = 0;
+	memory_read(s, nr, now);
 }
 
 void slots_memory(struct slots *s, uint64_t now)
@@ -92,10 +111,17 @@ void slots_memory(struct slots *s, uint64_t now)
 
 	if (!s->usages)
 		return;
+	memory_shown(s, now);
 	if (used > MEMORY_FEW && interval < MEMORY_AGE_NS / 2) {
 		look = used * interval / (MEMORY_AGE_NS * 3 / 4) + 1; /* all in 3/4 of the time, */
 		before = now > MEMORY_AGE_NS / 5 ? now - MEMORY_AGE_NS / 5 : 1; /* but not a process for each thread */
 	}
 	while (look && clock_ns(CLOCK_MONOTONIC) < until)
 		look -= memory_some(s, used, look, before, now);
+}
+
+void slots_want_memory(struct slots *s, pid_t tgid)
+{
+	if (s->nr_memory_wanted < MEMORY_WANTED)
+		s->memory_wanted[s->nr_memory_wanted++] = tgid;
 }

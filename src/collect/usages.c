@@ -6,6 +6,7 @@
 
 struct usages {
 	struct usages_memory mem;
+	bool batched;
 };
 
 struct usages *usages_new(const struct usages_memory *mem)
@@ -30,7 +31,7 @@ struct usage *usages_asked(struct usages *u)
 static void nothing_known(struct usage *u)
 {
 	u->io = (struct usage_io){ USAGE_UNKNOWN, USAGE_UNKNOWN };
-	u->memory = (struct usage_memory){ USAGE_UNKNOWN, USAGE_UNKNOWN };
+	u->memory = (struct usage_memory){ .rss = USAGE_UNKNOWN, .swap = USAGE_UNKNOWN };
 	u->read = 1;
 }
 
@@ -39,8 +40,14 @@ void usages_read(struct usages *u, uint32_t nr)
 	struct usage_ask ask = { nr };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &ask, .ctx_size_in = sizeof(ask));
 
-	if (!nr || !bpf_prog_test_run_opts(u->mem.prog_fd, &opts))
+	if (!nr)
 		return;
+	if (!bpf_prog_test_run_opts(u->mem.prog_fd, &opts)) {
+		for (uint32_t i = 0; i < nr && !u->batched; i++)
+			u->batched = u->mem.asked[i].read && u->mem.asked[i].memory.rss != USAGE_UNKNOWN &&
+				     u->mem.asked[i].memory.batched;
+		return;
+	}
 	for (uint32_t i = 0; i < nr; i++)
 		nothing_known(&u->mem.asked[i]);
 }
@@ -53,4 +60,9 @@ const struct usage_io *usages_ended(const struct usages *u, uint32_t slot)
 void usages_reuse(struct usages *u, uint32_t slot)
 {
 	u->mem.ended[slot] = (struct usage_io){ 0 };
+}
+
+bool usages_batched(const struct usages *u)
+{
+	return u->batched;
 }

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_USAGES_H
 #define SYSTOP_COLLECT_USAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "usage.h"
@@ -29,5 +30,8 @@ void usages_read(struct usages *u, uint32_t nr);
 /* usages_ended - what the dead thread of a slot used. usages_reuse - another thread will have the slot. */
 const struct usage_io *usages_ended(const struct usages *u, uint32_t slot);
 void usages_reuse(struct usages *u, uint32_t slot);
+
+/* usages_batched - whether the kernel's counters of memory are per CPU: see struct usage_memory. */
+bool usages_batched(const struct usages *u);
 
 #endif

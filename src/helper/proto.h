@@ -229,6 +229,15 @@ struct commands_answer {
 	char text[CMDLINE_MAX];
 };
 
+/* --- facts: memory of a process or a cgroup (model/memory_facts.h is the answer) */
+
+struct facts_request {
+	int32_t tgid;        /* 0: a cgroup, */
+	uint32_t spare;
+	char memory[1024];   /* the folder with its memory.stat, */
+	char pressure[1024]; /* and the one with its *.pressure; "": none */
+};
+
 /* --- who: command lines and namespace pids of processes */
 
 /* Comes with the table (save/process_info.c), which is filled in; no answer. */

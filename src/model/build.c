@@ -291,6 +291,11 @@ void model_timers_unseen(struct model *m)
 	m->now->tick.timers_unseen = true;
 }
 
+void model_rss_error(struct model *m, const struct level_error *error)
+{
+	m->now->tick.rss_error = *error;
+}
+
 void model_unknown(struct model *m, enum metric_id metric, bool unknown)
 {
 	m->unknown[metric] = unknown;

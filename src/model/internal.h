@@ -17,7 +17,8 @@ struct process_node {
 	pid_t orphan_of;        /* the parent last reported by model_orphans() */
 	size_t ended_bytes;     /* of its command line, once it has ended */
 	struct levels levels;   /* as last read, */
-	uint64_t levels_at;     /* and when, in the caller's time; 0: not yet */
+	uint64_t levels_at;     /* and when, in the caller's time; 0: not yet; */
+	uint32_t levels_by;     /* of this thread of it, in the caller's numbers */
 	uint64_t build;         /* the last build in which it got a row */
 	size_t row;             /* index of that row */
 };

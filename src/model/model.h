@@ -72,9 +72,11 @@ size_t model_cmdline_bytes(const struct model *m);
 #define CMDLINE_SHORT 256
 
 /* model_levels - the levels of a thread's process at @at, in any time but 0, which model_levels_at() returns from then on;
- * NULL: they were looked at, and could not be read. Ticks that exist do not change. */
-void model_levels(const struct life *l, const struct levels *levels, uint64_t at);
+ * NULL: they were looked at, and could not be read. @by: how the caller finds the thread again, for model_levels_by(). Ticks
+ * that exist do not change. */
+void model_levels(const struct life *l, const struct levels *levels, uint64_t at, uint32_t by);
 uint64_t model_levels_at(const struct life *l);
+uint32_t model_levels_by(const struct process *p);
 
 /* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
  * model_* functions that return int. */
@@ -102,6 +104,7 @@ void model_timers_unseen(struct model *m);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
 /* model_host - the host's memory and load; without it they are unknown. */
 void model_host(struct model *m, const struct host_state *host);
+void model_rss_error(struct model *m, const struct level_error *error);
 
 /* model_end - completes the tick. @incomplete: time of threads without a slot is missing. Returns the tick, held
  * once for the caller (tick_put), or NULL when out of memory. */

@@ -278,13 +278,19 @@ void model_life_end(struct model *m, struct life *l)
 	living_end(m, node_of(l), m->seq);
 }
 
-void model_levels(const struct life *l, const struct levels *levels, uint64_t at)
+void model_levels(const struct life *l, const struct levels *levels, uint64_t at, uint32_t by)
 {
 	struct process_node *p = (struct process_node *)l->process;
 
 	if (levels)
 		p->levels = *levels;
 	p->levels_at = at;
+	p->levels_by = by;
+}
+
+uint32_t model_levels_by(const struct process *p)
+{
+	return ((const struct process_node *)p)->levels_by;
 }
 
 uint64_t model_levels_at(const struct life *l)

@@ -44,6 +44,12 @@ struct levels {
 	uint64_t v[METRIC_COUNT - METRIC_LEVELS];
 };
 
+/* By how much a process's RSS may be off, as the kernel does not add up each page at once: bytes, and bytes for each of its
+ * threads. */
+struct level_error {
+	uint64_t process, thread;
+};
+
 /* levels_unknown - nothing is known. */
 static inline void levels_unknown(struct levels *l)
 {
@@ -286,6 +292,7 @@ struct tick {
 				       * they wake are unknown */
 	struct pressure pressure[PRESSURE_COUNT];
 	struct host_state host;
+	struct level_error rss_error;
 	uint64_t loss[LOSS_COUNT];    /* since start, by cause */
 	struct self_cost self;
 };

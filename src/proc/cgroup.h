@@ -38,6 +38,9 @@ int cgroups_charged_by(struct cgroups *c, const struct cgroup_mounts *mounts);
 void cgroups_charge(struct cgroups *c, uint64_t ns);
 void cgroups_charges(const struct cgroup *cgroup, struct levels *levels);
 
+/* cgroups_folders - the folders of @size bytes with the cgroup's memory.stat, and with its cpu.pressure; "": there is none. */
+void cgroups_folders(const struct cgroups *c, const struct cgroup *cgroup, char *memory, char *pressure, size_t size);
+
 /*
  * cgroups_ask_with - sets the function to call when a cgroup is unknown: @ask calls cgroups_report() for each cgroup
  * waiting to be reported.

@@ -70,6 +70,22 @@ void cgroups_charge(struct cgroups *c, uint64_t ns)
 	}
 }
 
+static void folder_in(const char *mount, const char *path, char *folder, size_t size)
+{
+	if (!mount || snprintf(folder, size, "%s%s", mount, path) >= (int)size)
+		*folder = '\0';
+}
+
+/* Aside ones have another hierarchy's paths. Only v2 has pressure, and only the shown hierarchy's paths are known. */
+void cgroups_folders(const struct cgroups *c, const struct cgroup *cgroup, char *memory, char *pressure, size_t size)
+{
+	*memory = *pressure = '\0';
+	if (cgroup->aside)
+		return;
+	folder_in(c->memory, cgroup_file_path(c, cgroup), memory, size);
+	folder_in(c->mount, cgroup_file_path(c, cgroup), pressure, size);
+}
+
 void cgroups_charges(const struct cgroup *cgroup, struct levels *levels)
 {
 	const struct node *n = (const struct node *)cgroup;

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Functions of programs without symbols: where they begin, and what share they have."""
 
+import bisect
 import json
 import os
 import re
 import shutil
 import struct
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, load_path  # noqa: E402
+from harness import LOADS, SYSTOP, begin, load_path  # noqa: E402
+from profiles import Profile  # noqa: E402
 
 SECONDS = "60"
 
@@ -230,6 +234,100 @@ def compiled(compiler, source, ending, parts, environment=None):
     return f"{ {name: round(share, 1) for name, share in found.items()} }"
 
 
+class Functions:
+    """Those of a program with symbols. Names of one place are one function, and so is a part that was moved elsewhere
+    (.cold)."""
+
+    def __init__(self, path):
+        out = subprocess.run(["nm", "-S", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+        rows = [line.split() for line in out.splitlines()]
+        of, self.begins, self.ends = {}, [], {}
+        for at, size, name in ((int(r[0], 16), int(r[1], 16), r[3]) for r in rows if len(r) == 4 and r[2] in "tTwWiu"):
+            of.setdefault(at, []).append(re.sub(r"\.cold(\.\d+)?$", "", name))
+            self.ends[at] = max(self.ends.get(at, 0), at + size)
+        self.same = {name: sorted(names)[0] for names in of.values() for name in names}
+        self.at = {at: self.same[names[0]] for at, names in of.items()}
+        self.begins = sorted(of)
+
+    def of_address(self, address):
+        """The function there, None: there is none."""
+        nr = bisect.bisect_right(self.begins, address) - 1
+        return self.at[self.begins[nr]] if nr >= 0 and address < self.ends[self.begins[nr]] else None
+
+    def of_name(self, name):
+        """The function that systop names."""
+        begin = re.fullmatch(r".*`fn_([0-9a-f]+)", name or "")
+        return self.at.get(int(begin[1], 16), name) if begin else self.same.get(name, name)
+
+
+def share_of_each(profile, path, function):
+    """Percent of the samples with a frame in the file in which each function is innermost, and in which it is."""
+    own, every, total = {}, {}, 0
+    for weights, places in profile.places(path):
+        weight = weights["cpu_samples"]
+        total += weight if places else 0
+        for name in {function(address, name) for _, address, name in places}:
+            every[name] = every.get(name, 0) + 100 * weight
+        if places and not places[0][0]:
+            name = function(*places[0][1:])
+            own[name] = own.get(name, 0) + 100 * weight
+    return [{name: n / total for name, n in of.items()} for of in (own, every)], total
+
+
+def compared(command, path, functions, *options, seconds=4):
+    """A run over a load, which is a shell or another process with its children: the share of each function of @path, as systop
+    names it, with that by the address of each frame and the symbols of the program."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as load:
+        try:
+            time.sleep(1)
+            with tempfile.TemporaryDirectory() as folder:
+                # Of what a refresh meets first it knows the names in the next one.
+                subprocess.run([SYSTOP, "--pprof", f"{folder}/p.gz", "-F", "1997", "-d", str(seconds), "-n", "3", "-p",
+                                str(load.pid), *options], check=True, stderr=subprocess.DEVNULL)
+                with open(f"{folder}/p.gz", "rb") as f:
+                    profile = Profile(f.read())
+        finally:
+            os.killpg(load.pid, signal.SIGKILL)
+    ours, total = share_of_each(profile, path, lambda _, name: functions.of_name(name))
+    theirs, _ = share_of_each(profile, path, lambda address, _: functions.of_address(address))
+    worst = [max((abs(a.get(name, 0) - b.get(name, 0)), str(name)) for name in {**a, **b}) for a, b in zip(ours, theirs)]
+    frames = [(weights["cpu_samples"], address, name) for weights, places in profile.places(path) for _, address, name in places]
+    lacking = [f for f in frames if not f[2]]
+    made_up = sum(n for n, _, name in frames if name and "`fn_" in name)
+    everything = sum(n for n, _, _ in frames)
+    found = f"{total} samples, {len(theirs[1])} functions, {100 - 100 * sum(f[0] for f in lacking) / everything:.3f} % of the frames " \
+            f"are functions, {100 * made_up / everything:.1f} % without a name; largest difference of a share: own " \
+            f"{worst[0][0]:.2f} points ({worst[0][1]}), all {worst[1][0]:.2f} ({worst[1][1]})"
+    assert total > 500 and len(theirs[1]) > 10, found
+    assert sum(f[0] for f in lacking) <= 0.0005 * everything, f"{found}: {[hex(f[1]) for f in lacking][:9]}"
+    assert worst[0][0] < 1 and worst[1][0] < 1, found
+    return made_up / everything, found
+
+
+def without_and_with(command, path, functions, folder, **more):
+    """Without the debug file of a stripped program, and with it, from @folder: each function has its share."""
+    with tempfile.TemporaryDirectory() as nothing:
+        bare, text = compared(command, path, functions, "--symbol-dir", nothing, **more)
+    named, text_named = compared(command, path, functions, "--symbol-dir", folder, **more)
+    assert bare > 0.1 and not named, (bare, named)
+    return f"{text}\n# with its debug file: {text_named}"
+
+
+def debug_file():
+    """A program of a thousand functions, which draws screens again and again."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "screens")
+        shutil.copy(os.path.join(os.path.dirname(LOADS), "golden", "golden"), path)
+        functions = Functions(path)
+        subprocess.run(["objcopy", "--only-keep-debug", path, f"{folder}/screens.debug"], check=True)
+        subprocess.run(["strip", "--strip-all", path], check=True)
+        os.mkdir(f"{folder}/debug")
+        os.rename(f"{folder}/screens.debug", f"{folder}/debug/screens.debug")
+        subprocess.run(["objcopy", f"--add-gnu-debuglink={folder}/debug/screens.debug", path], check=True)
+        source = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+        return without_and_with(["bash", "-c", f"while :; do srcdir={source} {path}; done"], path, functions, f"{folder}/debug")
+
+
 def go():
     return compiled(["go", "build"], GO, "go", {"main.alpha": 50, "main.beta": 30, "main.gamma": 20, "main.leaf": 100,
                                                 "main.main": 100}, {"GO111MODULE": "off", "GOFLAGS": ""})
@@ -265,6 +363,7 @@ def main():
         ("a table that lies", lies),
         ("a JIT compiler without names", jit),
         ("cold parts", cold),
+        ("without and with the debug file", debug_file),
         ("a Go program", go),
         ("a C++ program", cxx),
         ("programs of the distribution", debian),

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--pprof FILE, as read by protoc and go tool pprof: shares of known loads, their labels, and files without symbols."""
 
-import gzip
 import os
 import re
 import signal
@@ -13,45 +12,12 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import SEC, SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, descendants, load_path, \
     name_of  # noqa: E402
-from protoc import SOURCE, message  # noqa: E402
+from profiles import Profile, first  # noqa: E402
+from protoc import SOURCE  # noqa: E402
 
 SYSTOP = os.path.abspath(SYSTOP)
 # Tolerance of shares, in parts of 1: as for --folded, with some hundred samples.
 NEAR = 0.08
-
-
-def first(fields, name, default=0):
-    return fields.get(name, [default])[0]
-
-
-class Profile:
-    """A profile, with texts instead of their numbers."""
-
-    def __init__(self, packed):
-        done = subprocess.run(["protoc", "--decode=perftools.profiles.Profile", "-I", os.path.join(SOURCE, "src/export"),
-                               "pprof.proto"], input=gzip.decompress(packed), capture_output=True, check=True)
-        self.fields = message(iter(done.stdout.decode().splitlines()))
-        self.strings = self.fields["string_table"]
-        assert self.strings[0] == "", self.strings[0]
-        self.types = [(self.text(t, "type"), self.text(t, "unit")) for t in self.fields["sample_type"]]
-        names = {first(f, "id"): self.text(f, "name") for f in self.fields.get("function", [])}
-        self.locations = {first(l, "id"): l for l in self.fields.get("location", [])}
-        self.names = {i: names[first(l["line"][0], "function_id")] if "line" in l else None
-                      for i, l in self.locations.items()}
-        self.mappings = {first(m, "id"): m for m in self.fields.get("mapping", [])}
-        self.samples = [self.sample(s) for s in self.fields.get("sample", [])]
-
-    def text(self, fields, name):
-        return self.strings[first(fields, name)]
-
-    def sample(self, fields):
-        labels = {self.text(l, "key"): self.text(l, "str") if "str" in l else first(l, "num") for l in fields["label"]}
-        assert len(fields["value"]) == len(self.types), fields
-        return [self.names[i] for i in fields.get("location_id", [])], dict(zip([t for t, _ in self.types], fields["value"])), labels
-
-    def sum(self, weight, function=None):
-        """Weight of the samples that contain a function."""
-        return sum(values[weight] for stack, values, _ in self.samples if not function or function in stack)
 
 
 def profile_of(*args, seconds, **more):

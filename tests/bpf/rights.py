@@ -91,7 +91,7 @@ def rights(folder, env, command, held, bounding, ids):
             assert proc.stdout.readline(), open(log.name, encoding="utf-8").read()
             end = time.monotonic() + 40
             saved = 0
-            wanted = rows.keys() - {"systop-config"}  # runs for the key W only
+            wanted = rows.keys() - {"systop-config", "systop-facts"}  # they run for the key W, and for the detail, only
             while wanted - seen.keys() and time.monotonic() < end:
                 look(proc.pid, seen)
                 if time.monotonic() - saved > 2:

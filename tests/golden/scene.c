@@ -8,6 +8,7 @@
 
 #include "model/event.h"
 #include "model/health.h"
+#include "model/memory_facts.h"
 #include "model/owner.h"
 #include "model/sample.h"
 #include "model/wait.h"
@@ -223,6 +224,7 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	scene_check(model_cgroup(s->model, &tenant, &aside, NULL));
 	model_pressure(s->model, pressure);
 	model_host(s->model, &host);
+	model_rss_error(s->model, &(struct level_error){ .process = 768 << 10 });
 	if (s->timers_unseen)
 		model_timers_unseen(s->model);
 	tick = model_end(s->model, loss, &self, false);
@@ -238,7 +240,7 @@ static void make_memory(const struct life *l)
 	levels_unknown(&levels);
 	levels.v[METRIC_RSS - METRIC_LEVELS] = (uint64_t)l->tgid * l->tgid << 6;
 	levels.v[METRIC_SWAP - METRIC_LEVELS] = l->tgid == 5000 ? 12ULL << 20 : 0;
-	model_levels(l, &levels, 1);
+	model_levels(l, &levels, 1, 0);
 }
 
 static void make(struct scene *s, int nr_cpus)
@@ -526,6 +528,17 @@ static void scene_want_sleepers(void *arg)
 	(void)arg;
 }
 
+static const struct memory_facts *scene_memory_facts(void *arg, pid_t tgid, const struct cgroup *cgroup)
+{
+	static const struct memory_facts process = { { 245 << 20, 240 << 20, 200 << 20, VALUE_NA, VALUE_NA, VALUE_NA, 0 } };
+	static const struct memory_facts of_cgroup = {
+		{ VALUE_NA, VALUE_NA, 180 << 20, 90 << 20, 2 << 20, 12 << 20, 0 }, { { 250, 0 }, { 12, 3 }, { VALUE_NA, VALUE_NA } }
+	};
+
+	(void)arg, (void)cgroup;
+	return tgid ? &process : &of_cgroup;
+}
+
 static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
 {
 	(void)arg;
@@ -560,6 +573,7 @@ const struct host scene_host = {
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
 	.want_commands = scene_want_commands,
+	.memory_facts = scene_memory_facts,
 	.frequency = scene_frequency,
 	.user_name = user_name,
 	.user_find = user_find,

@@ -14,7 +14,7 @@ from tmux import SYSTOP, Tap, Terminal, skip_reason  # noqa: E402
 
 def drill():
     """cgroup -> processes -> threads -> detail, and back to the same rows."""
-    with Terminal(100, 30) as t:
+    with Terminal(100, 34) as t:
         t.start("--view", "cgroups")
         t.keys("Enter")
         t.wait(r"\[2:Cgroups\] > /")
@@ -36,6 +36,50 @@ def drill():
         t.wait("THREADS")
         t.keys("q")
         t.wait(r"^\$ ?$")
+
+
+def commands():
+    """COMMAND is the command line, behind the name that a thread gives itself; a key changes that, search and detail know
+    all of it, and escape sequences in it are text."""
+    script = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'selfnamed', 0, 0, 0)\nwhile True: time.sleep(0.01)"
+    with subprocess.Popen([sys.executable, "-c", script, "needle \x1b[7mhay", "x" * 1000, "end"]) as program, \
+            Terminal(140, 120) as t:
+        try:
+            row = rf"^>? +{program.pid} .* "
+            t.start("-d", "0.5", "-p", str(program.pid))
+            t.wait(row + r"selfnamed \| .*python")
+            t.keys("C")
+            t.wait(" COMM *$")
+            t.wait(row + r"selfnamed *$")
+            t.keys("C")
+            t.wait(" COMMAND *$")
+            t.wait(row + r"(/\S*)?python\S* -c import")
+            t.keys("C")
+            t.wait(row + r"selfnamed \| ")
+            t.keys("/")
+            t.type("NEEDLE")
+            t.keys("Enter")
+            t.wait("1 match")
+            t.keys("v")
+            t.wait("^command +.*python")
+            t.keys("G")
+            t.wait(r"^ +3 +needle \\x1b\[7mhay *$")
+            t.wait("^ +5 +end *$")
+        finally:
+            program.kill()
+
+
+def commands_as_in_htop():
+    with tempfile.NamedTemporaryFile("w") as config:
+        config.write("[keys]\npreset = htop\n[look]\ncommand = line\n")
+        config.flush()
+        with Terminal(100, 24, {"SYSTOPRC": config.name}) as t:
+            t.start()
+            t.wait(" COMMAND *$")
+            t.keys("m")
+            t.wait("names where they differ")
+            t.keys("m")
+            t.wait(" COMM *$")
 
 
 def past():
@@ -233,6 +277,8 @@ def main():
         return
     tap = Tap()
     tap.case("drill down and back", drill)
+    tap.case("command lines", commands)
+    tap.case("command lines in the htop preset", commands_as_in_htop)
     tap.case("back in time", past)
     tap.case("filter", filters)
     tap.case("search", search)

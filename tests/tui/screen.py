@@ -77,8 +77,8 @@ def keys():
         t.keys("2")
         t.wait(r"\[2:Cgroups\]")
         t.wait("THREADS")
-        # In the heatmap Tab has another meaning.
-        for key, view, shows in (("Tab", "4:Latency", "log:"), ("5", "5:D-state", "D state"),
+        # In the flamegraph and the heatmap Tab has another meaning.
+        for key, view, shows in (("Tab", "3:Flame", "On-CPU"), ("4", "4:Latency", "log:"), ("5", "5:D-state", "D state"),
                                  ("Tab", "6:IRQ", "NET_RX|TIMER"), ("Tab", "7:System", "PRESSURE"),
                                  ("Tab", "8:Waits", "BEHIND WHOM")):
             t.keys(key)

@@ -38,6 +38,7 @@ NAMED = {
     "src/tui/screen/header.c": "METRIC_KERNEL METRIC_RUNQ_MAX METRIC_RUNQ_P50 METRIC_RUNQ_P99 METRIC_USER",
     "src/tui/screen/screen_keys.c": "METRIC_D METRIC_RUN METRIC_RUNQ_MAX METRIC_RUNQ_P99",
     "src/tui/view/detail.c": "HIST_RUNQ METRIC_D METRIC_RUN METRIC_RUNQ METRIC_RUNQ_MAX",
+    "src/tui/view/detail_memory.c": "METRIC_MEMORY METRIC_RSS METRIC_SWAP",
     "src/tui/view/flame/flame_source.c": "METRIC_D METRIC_RUNQ",
     "src/tui/view/irq/irq_notes.c": "METRIC_IRQ",
     "src/tui/view/latency/latency_flame.c": "HIST_RUNQ",

@@ -9,7 +9,9 @@
 
 #include "query/source.h"
 
+struct cgroup;
 struct health;
+struct memory_facts;
 struct sample_set;
 struct settings;
 struct topology;
@@ -29,6 +31,9 @@ struct host {
 	void (*want_sleepers)(void *arg);
 	/* Reads the command lines of these processes, unless it just did. */
 	void (*want_commands)(void *arg, const pid_t *tgids, size_t nr);
+	/* What a helper reads of the memory of a process, or, with @tgid 0, of a cgroup (model/memory_facts.h); asks for it.
+	 * NULL: not known yet. */
+	const struct memory_facts *(*memory_facts)(void *arg, pid_t tgid, const struct cgroup *cgroup);
 	/* Present number of samples per second on each CPU; sets it first if @hz is not 0. */
 	int (*frequency)(void *arg, int hz);
 	/* The layout of CPUs (model/topology.h); valid until the next call. The present clock of one CPU, in Hz;

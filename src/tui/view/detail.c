@@ -187,6 +187,8 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 /* What is rare is shown where it happened. */
 static bool has_value(const struct detail *d, enum metric_id f)
 {
+	if (metrics[f].kind == KIND_LEVEL)
+		return metrics[f].level & (d->row->kind == ROW_CGROUP ? LEVEL_OF_CGROUPS : LEVEL_OF_PROCESSES);
 	return metrics[f].drop && (metrics[f].drop != DROP_HIDDEN || row_value(d->row, f));
 }
 

@@ -22,7 +22,7 @@ struct detail {
 typedef int detail_pane(const struct detail *d, const struct paint *p, int y);
 
 detail_pane detail_identity, detail_values, detail_time, detail_waits,
-	detail_behind, detail_wakers, detail_stacks, detail_arguments;
+	detail_behind, detail_wakers, detail_stacks, detail_arguments, detail_memory;
 
 /* detail_command - the fact of a process's command line, if it is known. */
 detail_pane detail_command;

@@ -8,7 +8,7 @@
 #include "tui/widget/pager.h"
 
 /* From top to bottom. */
-static detail_pane *const panes[] = { detail_identity, detail_values, detail_time, detail_waits,
+static detail_pane *const panes[] = { detail_identity, detail_values, detail_memory, detail_time, detail_waits,
 				     detail_behind,   detail_wakers, detail_stacks, detail_arguments };
 
 struct detail_view {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_COLLECT_FACTS_H
+#define SYSTOP_COLLECT_FACTS_H
+
+#include "model/memory_facts.h"
+
+struct cgroups;
+struct health;
+
+/* Facts on the memory of what is looked at, one process or cgroup: read by a helper, each five seconds at most, as walking a
+ * large process's page tables holds it up. */
+struct facts;
+
+/* facts_new - @role: of the helper; @cgroups: borrowed. NULL: no memory. */
+struct facts *facts_new(int role, const struct cgroups *cgroups);
+void facts_free(struct facts *f);
+
+/* facts_of - of a process, or, with @tgid 0, of a cgroup: as last read; asks for them. NULL: not known yet. */
+const struct memory_facts *facts_of(struct facts *f, pid_t tgid, const struct cgroup *cgroup);
+
+/* facts_work - takes the answer; call it now and then. */
+void facts_work(struct facts *f);
+
+void facts_health(const struct facts *f, struct health *h);
+
+/* facts_run - the role. */
+void facts_run(int socket);
+
+#endif

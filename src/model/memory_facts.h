@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_MODEL_MEMORY_FACTS_H
+#define SYSTOP_MODEL_MEMORY_FACTS_H
+
+#include "model/tick.h"
+
+/* What a helper reads of the memory of one process or cgroup, as it takes too long to be read of all: exact, and by what it
+ * is for. */
+
+enum memory_fact {
+	MEMORY_RSS,       /* of a process: in its page tables, */
+	MEMORY_PSS,       /* and of that its part where several share it */
+	MEMORY_ANONYMOUS,
+	MEMORY_FILE,      /* of a cgroup: caches of files, */
+	MEMORY_SHARED,    /* of these shared memory, */
+	MEMORY_KERNEL,    /* and what the kernel has for it */
+	MEMORY_SWAP,
+	MEMORY_FACTS
+};
+
+struct memory_facts {
+	uint64_t bytes[MEMORY_FACTS]; /* VALUE_NA: unknown, or does not apply */
+	struct {
+		uint64_t some, full;  /* of a cgroup: share of the last 10 s, hundredths of a percent; VALUE_NA: unknown */
+	} pressure[PRESSURE_COUNT];
+};
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The memory of a process or cgroup in the detail: what is shown in columns, and what a helper reads of it alone. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/memory_facts.h"
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
+#include "tui/view/detail.h"
+#include "util/format.h"
+
+static const char *bytes(char buf[16], uint64_t v)
+{
+	return format_value(buf, 16, UNIT_BYTES, v, 0);
+}
+
+/* "4.0 % of 31G" */
+static void share_text(const struct detail *d, uint64_t v, char *buf, size_t size)
+{
+	uint64_t all = d->tick->host.mem_total;
+	char share[16], whole[16];
+
+	*buf = '\0';
+	if (v != VALUE_NA && all != VALUE_NA)
+		snprintf(buf, size, ", %s %% of %s", format_value(share, sizeof(share), UNIT_SHARE, v, all), bytes(whole, all));
+}
+
+static int process_memory(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)
+{
+	uint64_t rss = row_value(d->row, METRIC_RSS);
+	const struct level_error *e = &d->tick->rss_error;
+	uint64_t nr = d->row->kind == ROW_PROCESS ? d->row->nr_threads : 1;
+	char now[16], error[16], swap[16], share[64], exact[16], anonymous[16], pss[16];
+
+	share_text(d, rss, share, sizeof(share));
+	paint_format(p, y++, 0, ROLE_TITLE, "MEMORY of the process: %s%s, swap %s", bytes(now, rss), share,
+		     bytes(swap, row_value(d->row, METRIC_SWAP)));
+	if (rss == VALUE_NA || d->gone)
+		return y;
+	paint_format(p, y++, 0, ROLE_TEXT, "counted by the kernel in batches: up to %s more or less%s",
+		     bytes(error, e->process + e->thread * nr), e->thread && d->row->thread ? " for each thread" : "");
+	if (!facts || facts->bytes[MEMORY_RSS] == VALUE_NA) {
+		paint_text(p, y++, 0, p->width, ROLE_DIM, facts ? "its page tables cannot be read" : "its page tables are being read");
+		return y;
+	}
+	paint_format(p, y++, 0, ROLE_TEXT, "in its page tables: %s, anonymous %s; its part of what it shares makes %s",
+		     bytes(exact, facts->bytes[MEMORY_RSS]), bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]),
+		     bytes(pss, facts->bytes[MEMORY_PSS]));
+	return y;
+}
+
+static const char *percent(char buf[24], uint64_t hundredths)
+{
+	if (hundredths == VALUE_NA)
+		snprintf(buf, 24, "-");
+	else
+		snprintf(buf, 24, "%" PRIu64 ".%02" PRIu64, hundredths / 100, hundredths % 100);
+	return buf;
+}
+
+static int cgroup_pressure(const struct paint *p, int y, const struct memory_facts *facts)
+{
+	static const char *const names[PRESSURE_COUNT] = { "CPU", "memory", "I/O" };
+	char some[24], full[24];
+	int x = 0;
+
+	for (int i = 0; i < PRESSURE_COUNT; i++)
+		if (facts->pressure[i].some != VALUE_NA)
+			x = paint_format(p, y, x, ROLE_TEXT, "%s%s %s %s", x ? ", " : "of 10 s, some or all of it waited for: ",
+					 names[i], percent(some, facts->pressure[i].some), percent(full, facts->pressure[i].full));
+	if (x)
+		paint_text(p, y, x, p->width, ROLE_TEXT, " %");
+	return y + !!x;
+}
+
+static int cgroup_memory(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)
+{
+	uint64_t charged = row_value(d->row, METRIC_MEMORY);
+	char now[16], swap[16], share[64], anonymous[16], file[16], shared[16], kernel[16];
+
+	share_text(d, charged, share, sizeof(share));
+	paint_format(p, y++, 0, ROLE_TITLE, "MEMORY charged: %s%s, swap %s", bytes(now, charged), share,
+		     bytes(swap, row_value(d->row, METRIC_SWAP)));
+	if (!facts)
+		return y;
+	if (facts->bytes[MEMORY_ANONYMOUS] != VALUE_NA)
+		paint_format(p, y++, 0, ROLE_TEXT, "anonymous %s, caches of files %s, of these shared memory %s, the kernel's %s",
+			     bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]), bytes(file, facts->bytes[MEMORY_FILE]),
+			     bytes(shared, facts->bytes[MEMORY_SHARED]), bytes(kernel, facts->bytes[MEMORY_KERNEL]));
+	return cgroup_pressure(p, y, facts);
+}
+
+int detail_memory(const struct detail *d, const struct paint *p, int y)
+{
+	bool cgroup = d->row->kind == ROW_CGROUP;
+	const struct host *host = d->context->host;
+
+	if (cgroup)
+		return cgroup_memory(d, p, y, host->memory_facts(host->arg, 0, d->row->cgroup));
+	if (d->row->process->flags & PF_KTHREAD)
+		return y - 1; /* no line at all */
+	return process_memory(d, p, y, d->gone ? NULL : host->memory_facts(host->arg, d->row->process->tgid, NULL));
+}

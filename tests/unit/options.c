@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the command line means: options by themselves, and together in any order. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "app/options.h"
+#include "export/exporter.h"
+#include "save/capture_plan.h"
+#include "util/fail.h"
+
+#define SEC 1000000000ULL
+
+/* Parses words separated by blanks. Returns the exit status. */
+static enum exit_status parse(struct options *o, const char *line)
+{
+	static char words[512];
+	char *argv[32] = { "systop" };
+	struct failure failure;
+	int argc = 1;
+
+	snprintf(words, sizeof(words), "%s", line);
+	for (char *word = strtok(words, " "); word && argc < 31; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	options_parse(argc, argv, o);
+	failure_take(&failure);
+	failure_fini(&failure);
+	return failure.status;
+}
+
+TEST(options, durations)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns; /* 0: refused */
+	} cases[] = {
+		{ "0.1", SEC / 10 }, { "100ms", SEC / 10 }, { "5", 5 * SEC }, { "600", 600 * SEC }, { "601", 601 * SEC },
+		{ "5m", 300 * SEC }, { "48h", 48 * 3600 * SEC }, { "876000h", 876000ULL * 3600 * SEC },
+		{ "0", 0 }, { "0.09", 0 }, { "-1", 0 }, { "x", 0 }, { "5x", 0 }, { "99999999h", 0 }, { "18446744073709551616", 0 },
+	};
+
+	FOR_EACH (c, cases) {
+		struct options o;
+		char line[64];
+
+		snprintf(line, sizeof(line), "--duration=%s", c->text);
+		assert_int_equal(parse(&o, line), c->ns ? EXIT_STATUS_OK : EXIT_STATUS_USAGE);
+		if (c->ns)
+			assert_int_equal(o.duration_ns, c->ns);
+		options_fini(&o);
+	}
+}
+
+/* [-b [SEC [N]]] */
+TEST(options, interval_and_count)
+{
+	static const struct {
+		const char *line;
+		uint64_t interval_ns, iterations; /* 0 and 0: refused */
+	} cases[] = {
+		{ "-b", SEC, 0 },          { "-b 5", 5 * SEC, 0 },    { "-b 0.5 3", SEC / 2, 3 },      { "--json 2 1", 2 * SEC, 1 },
+		{ "2 3 -b", 2 * SEC, 3 },  { "-b 2 -n 4", 2 * SEC, 4 }, { "-b 2 3 -- cat 4", 2 * SEC, 3 }, { "-b -- 7 8", SEC, 0 },
+		{ "2", 0, 0 },             { "2 3", 0, 0 },           { "-b 2 3 4", 0, 0 },            { "-b two", 0, 0 },
+		{ "-b 0", 0, 0 },          { "-b 1 0", 0, 0 },        { "-b 1 1.5", 0, 0 },            { "-w x 1 2", 0, 0 },
+		{ "-b 61", 0, 0 },         { "-b 1s", 0, 0 },
+	};
+
+	FOR_EACH (c, cases) {
+		struct options o;
+
+		assert_int_equal(parse(&o, c->line), c->interval_ns ? EXIT_STATUS_OK : EXIT_STATUS_USAGE);
+		if (c->interval_ns) {
+			assert_int_equal(o.interval_ns, c->interval_ns);
+			assert_int_equal(o.iterations, c->iterations);
+		}
+		options_fini(&o);
+	}
+}
+
+TEST(options, threads)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "-t 12,13 -p 14 --tid=15"), EXIT_STATUS_OK);
+	assert_int_equal(o.nr_tids, 3);
+	assert_int_equal(o.tids[0], 12);
+	assert_int_equal(o.tids[1], 13);
+	assert_int_equal(o.tids[2], 15);
+	assert_int_equal(o.nr_pids, 1);
+	assert_int_equal(o.pids[0], 14);
+	options_fini(&o);
+	assert_int_equal(parse(&o, "-H"), EXIT_STATUS_OK);
+	assert_int_equal(o.nr_settings, 1);
+	assert_string_equal(o.settings[0].value, "threads");
+	options_fini(&o);
+	assert_int_equal(parse(&o, "-t 12,"), EXIT_STATUS_USAGE);
+	options_fini(&o);
+	assert_int_equal(parse(&o, "-t 0"), EXIT_STATUS_USAGE);
+	options_fini(&o);
+	assert_int_equal(parse(&o, "-F 0"), EXIT_STATUS_OK);
+	assert_int_equal(o.frequency, 0);
+	options_fini(&o);
+}
+
+/* -o with --duration and nothing else records; --check takes --json and --schema. */
+TEST(options, together)
+{
+	static const struct {
+		const char *line;
+		enum output output;
+		const struct exporter *exporter;
+		const char *file, *save_path;
+	} cases[] = {
+		{ "-o f", OUTPUT_SCREEN, NULL, NULL, "f" },
+		{ "--duration 5", OUTPUT_SCREEN, NULL, NULL, NULL },
+		{ "-o f --duration 5", OUTPUT_EXPORT, &export_trace, "f", NULL },
+		{ "--duration 5 -o f", OUTPUT_EXPORT, &export_trace, "f", NULL },
+		{ "--duration 5 -o f -b", OUTPUT_EXPORT, &export_table, NULL, "f" },
+		{ "-w g --duration 5 -o f", OUTPUT_EXPORT, &export_trace, "g", "f" },
+		{ "--check", OUTPUT_CHECK, NULL, NULL, NULL },
+		{ "--check --json", OUTPUT_CHECK, &export_json, NULL, NULL },
+		{ "--json --check", OUTPUT_CHECK, &export_json, NULL, NULL },
+		{ "-w g --check", OUTPUT_CHECK, NULL, NULL, NULL },
+		{ "--check -b", OUTPUT_EXPORT, &export_table, NULL, NULL },
+		{ "--check --schema", OUTPUT_CHECK_SCHEMA, NULL, NULL, NULL },
+		{ "--schema --check", OUTPUT_CHECK_SCHEMA, NULL, NULL, NULL },
+		{ "--schema", OUTPUT_SCHEMA, NULL, NULL, NULL },
+	};
+
+	FOR_EACH (c, cases) {
+		struct options o;
+
+		assert_int_equal(parse(&o, c->line), EXIT_STATUS_OK);
+		assert_int_equal(o.output, c->output);
+		assert_ptr_equal(o.exporter, c->exporter);
+		assert_int_equal(!o.file, !c->file);
+		assert_int_equal(!o.save_path, !c->save_path);
+		if (c->file)
+			assert_string_equal(o.file, c->file);
+		if (c->save_path)
+			assert_string_equal(o.save_path, c->save_path);
+		options_fini(&o);
+	}
+}
+
+/* A recording has refreshes of at most a minute, as many as a ring remembers unless it is longer than that allows, and they
+ * add up to its length. */
+TEST(options, long_recordings)
+{
+	static const struct {
+		uint64_t duration_ns, most;
+	} cases[] = {
+		{ SEC / 10, 1 }, { 5 * SEC, 5 }, { 600 * SEC, 400 }, { 6 * 3600 * SEC, 400 }, { 48 * 3600 * SEC, 2880 },
+		{ 100ULL * 365 * 24 * 3600 * SEC, UINT64_MAX },
+	};
+
+	FOR_EACH (c, cases) {
+		struct capture_plan p = { .duration_ns = c->duration_ns };
+		uint64_t sum;
+
+		capture_plan_init(&p, SEC);
+		sum = p.refreshes * p.interval_ns;
+		assert_true(p.refreshes >= 1 && p.refreshes <= c->most);
+		assert_true(p.interval_ns <= 60 * SEC);
+		assert_true(sum <= c->duration_ns && c->duration_ns - sum <= p.refreshes);
+		assert_true(p.window_s >= 1);
+	}
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(options_durations), cmocka_unit_test(options_interval_and_count),
+		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together),
+		  cmocka_unit_test(options_long_recordings));
+}
