@@ -136,12 +136,15 @@ static void give(struct containers *c, struct cgroup *cgroup, const struct thing
 		name_pod(c, cgroup, container->pod_name);
 }
 
-static struct thing *see(struct containers *c, const char *id, bool pod)
+static struct thing *see(struct containers *c, const char *id, const char *runtime, bool pod)
 {
 	struct thing *t = id ? thing_of(c, id, pod) : NULL;
 
-	if (t)
-		t->seen = c->updates;
+	if (!t)
+		return NULL;
+	t->seen = c->updates;
+	if (runtime && !*t->runtime)
+		snprintf(t->runtime, sizeof(t->runtime), "%s", runtime);
 	return t;
 }
 
@@ -156,7 +159,7 @@ void containers_update(struct containers *c, struct cgroup *const *list, size_t 
 			const struct owner *o = list[i]->owner;
 
 			if (o && (o->container_id || o->pod_id))
-				give(c, list[i], see(c, o->container_id, false), see(c, o->pod_id, true));
+				give(c, list[i], see(c, o->container_id, o->runtime, false), see(c, o->pod_id, NULL, true));
 		}
 	} while (c->generation != before);
 	forget_unseen(c);

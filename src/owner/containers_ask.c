@@ -86,12 +86,13 @@ static void ask_names(struct containers *c, struct thing *t)
 	c->asked = NULL; /* opened again */
 }
 
-/* Goes on to the next folder that answers. Returns whether there is one. */
+/* Goes on to the next folder of its runtime that answers. Returns whether there is one. */
 static bool find_place(const struct containers *c, struct thing *t)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	while (owner_format(t->place) != OWNER_FORMATS && c->sick_until[owner_base(t->place)] > now)
+	while (owner_format(t->place) != OWNER_FORMATS &&
+	       (c->sick_until[owner_base(t->place)] > now || !owner_suits(t->place, t->runtime)))
 		t->place = owner_next(t->place);
 	return owner_format(t->place) != OWNER_FORMATS;
 }
@@ -163,16 +164,27 @@ static void ask_next(struct containers *c)
 
 /* --- Answers */
 
-static void open_failed(struct containers *c)
+/* Where it was looked for does not answer. */
+static void sick(struct containers *c, const struct thing *t)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
+
+	if (t->pod)
+		c->pods_sick_until = until;
+	else
+		c->sick_until[owner_base(t->place)] = until;
+}
+
+static void open_failed(struct containers *c, bool late)
 {
 	struct thing *t = worker_busy(&c->open) ? c->asked : NULL;
 
 	worker_failed(&c->open);
 	c->asked = NULL;
-	if (t && t->pod)
-		c->pods_sick_until = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
+	if (t && late)
+		sick(c, t);
 	else if (t)
-		c->sick_until[owner_base(t->place)] = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
+		not_found(t);
 }
 
 /* "NAMESPACE_NAME": neither has an underscore. */
@@ -220,7 +232,7 @@ static bool open_answered(struct containers *c)
 		close(fd);
 	if (got != sizeof(a) || !worker_busy(&c->open) || !c->asked || a.id != c->asked->number || a.found ||
 	    !memchr(a.path, '\0', sizeof(a.path))) {
-		open_failed(c);
+		open_failed(c, false);
 		return true;
 	}
 	worker_done(&c->open);
@@ -228,13 +240,15 @@ static bool open_answered(struct containers *c)
 	return true;
 }
 
-/* What a file ended the helper for, or took too long, costs that file. */
-static void names_failed(struct containers *c)
+/* What a file ended the helper for, or took too long, costs that file; one that cannot be read costs its folder. */
+static void names_failed(struct containers *c, bool late)
 {
 	struct thing *t = worker_busy(&c->symbols) ? c->asked : NULL;
 
 	worker_failed(&c->symbols);
-	if (t)
+	if (t && late)
+		sick(c, t);
+	else if (t)
 		t->place++;
 	c->asked = NULL;
 }
@@ -296,7 +310,7 @@ static bool names_answered(struct containers *c)
 		close(fd);
 	if (got != sizeof(a.names) || !worker_busy(&c->symbols) || !c->asked || a.names.what != SYMBOLS_CONTAINER ||
 	    a.names.file != c->asked->number || !is_whole(&a.names)) {
-		names_failed(c);
+		names_failed(c, false);
 		return true;
 	}
 	worker_done(&c->symbols);
@@ -313,8 +327,8 @@ void containers_work(struct containers *c)
 		more |= names_answered(c);
 	}
 	if (c->started && worker_late(&c->open))
-		open_failed(c);
+		open_failed(c, true);
 	if (c->started && worker_late(&c->symbols))
-		names_failed(c);
+		names_failed(c, !worker_spent(&c->symbols));
 	ask_next(c);
 }

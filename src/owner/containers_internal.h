@@ -18,6 +18,7 @@ enum thing_state { THING_WANTED, THING_KNOWN, THING_MISSING };
 struct thing {
 	char id[ID_SIZE];
 	bool pod;
+	char runtime[16];  /* of a container; "": not known */
 	enum thing_state state;
 	uint32_t number;   /* of its requests */
 	uint32_t place;    /* owner/places.h: where to look next */

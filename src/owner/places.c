@@ -20,21 +20,24 @@
 
 /* @below @base, %s is the id. The folder of @base may be reached by links of root, nothing below it. @each: the files
  * are in every folder of @base whose name ends with this, "": in every one. */
+/* clang-format off */
 static const struct place {
 	const char *base, *each, *below;
 	enum owner_format format;
+	const char *runtimes[2];
 } places[] = {
-	{ "/var/lib/docker/containers", NULL, "%s/config.v2.json", OWNER_DOCKER },
-	{ "/run/containerd/" CONTAINERD, "", "%s/config.json", OWNER_OCI },
-	{ "/run/k3s/containerd/" CONTAINERD, "", "%s/config.json", OWNER_OCI },
-	{ "/var/snap/microk8s/common/run/containerd/" CONTAINERD, "", "%s/config.json", OWNER_OCI },
-	{ "/run/containers/storage", "-containers", "%s/userdata/config.json", OWNER_OCI },
-	{ "/var/lib/containers/storage", "-containers", "%s/userdata/config.json", OWNER_OCI },
-	{ "/var/lib/containers/storage", "-containers", "containers.json", OWNER_LIST },
-	{ "/var/lib/containers/storage", "-containers", "volatile-containers.json", OWNER_LIST },
-	{ "/run/containers/storage", "-containers", "volatile-containers.json", OWNER_LIST },
-	{ "/var/snap/docker/common/var-lib-docker/containers", NULL, "%s/config.v2.json", OWNER_DOCKER },
+	{ "/var/lib/docker/containers", NULL, "%s/config.v2.json", OWNER_DOCKER, { "docker" } },
+	{ "/run/containerd/" CONTAINERD, "", "%s/config.json", OWNER_OCI, { "cri-containerd", "nerdctl" } },
+	{ "/run/k3s/containerd/" CONTAINERD, "", "%s/config.json", OWNER_OCI, { "cri-containerd", "nerdctl" } },
+	{ "/var/snap/microk8s/common/run/containerd/" CONTAINERD, "", "%s/config.json", OWNER_OCI, { "cri-containerd" } },
+	{ "/run/containers/storage", "-containers", "%s/userdata/config.json", OWNER_OCI, { "crio", "libpod" } },
+	{ "/var/lib/containers/storage", "-containers", "%s/userdata/config.json", OWNER_OCI, { "crio", "libpod" } },
+	{ "/var/lib/containers/storage", "-containers", "containers.json", OWNER_LIST, { "crio", "libpod" } },
+	{ "/var/lib/containers/storage", "-containers", "volatile-containers.json", OWNER_LIST, { "libpod" } },
+	{ "/run/containers/storage", "-containers", "volatile-containers.json", OWNER_LIST, { "libpod" } },
+	{ "/var/snap/docker/common/var-lib-docker/containers", NULL, "%s/config.v2.json", OWNER_DOCKER, { "docker" } },
 };
+/* clang-format on */
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
@@ -56,6 +59,23 @@ uint32_t owner_base(uint32_t place)
 uint32_t owner_next(uint32_t place)
 {
 	return (place / EACH_MAX + 1) * EACH_MAX;
+}
+
+/* A runtime that no place names can be one that puts others on top of containerd. */
+bool owner_suits(uint32_t place, const char *runtime)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < PLACES; i++) {
+		for (int j = 0; j < 2 && places[i].runtimes[j]; j++) {
+			if (strcmp(places[i].runtimes[j], runtime))
+				continue;
+			if (i == place / EACH_MAX)
+				return true;
+			named = true;
+		}
+	}
+	return !named;
 }
 
 enum owner_format owner_format(uint32_t place)

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_OWNER_PLACES_H
 #define SYSTOP_OWNER_PLACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ enum owner_format {
 enum owner_format owner_format(uint32_t place);
 uint32_t owner_base(uint32_t place);
 uint32_t owner_next(uint32_t place);
+
+/* owner_suits - whether a runtime, by its name in struct owner, keeps files there; "": it is not known. */
+bool owner_suits(uint32_t place, const char *runtime);
 
 /*
  * owner_look - opens the first file from place @place on, in the same folder, that can have the name of a container, and
