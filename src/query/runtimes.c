@@ -24,7 +24,7 @@ const struct runtime runtimes[] = {
 	{ "Ruby", RUBY, "3.3", true, "3.3 and newer: start it with --yjit-perf, for what YJIT compiles" },
 	{ "Ruby", RUBY, "", true, "cannot name its functions before 3.3" },
 	{ "PHP", "php php% php-fpm php-fpm% php-cgi php-cgi% libphp.so libphp%*", "", true,
-	  "8.0 and newer: opcache.jit_debug=16, for what its JIT compiles" },
+	  "cannot name its functions: its JIT compiler keeps code in shared memory; opcache.jit=disable has whole stacks" },
 	{ "LuaJIT", "luajit luajit-%* libluajit-5.1.so.%", "", false, "needs a build with -DLUAJIT_USE_PERFTOOLS" },
 	{ ".NET", "libcoreclr.so", "", false, "6 and newer: start it with DOTNET_PerfMapEnabled=1" },
 	{ "Erlang", "beam.smp", "", false, "OTP 24 and newer: start it with +JPperf true" },
@@ -120,6 +120,13 @@ static bool has_names(const struct calltree *f, uint32_t tgid)
 	return false;
 }
 
+/* Without a name: made by a JIT compiler, which Erlang and PHP keep in memory that is shared, that is, in a file which has no
+ * name. */
+static bool is_compiled(const struct symbol *s)
+{
+	return !s->named && (s->kind == SYMBOL_JIT || (s->kind == SYMBOL_USER && !s->function && !strcmp(s->module, SYMBOL_NO_NAME)));
+}
+
 bool runtime_hint(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size)
 {
 	const struct runtime *r = NULL;
@@ -127,7 +134,7 @@ bool runtime_hint(const struct calltree *f, const struct calltree_node *n, char 
 
 	if (!n->symbol)
 		return false;
-	if (n->symbol->kind == SYMBOL_JIT && !n->symbol->named)
+	if (is_compiled(n->symbol))
 		r = runtime_of_node(f, n, version, sizeof(version));
 	else if ((r = of_own_file(n, version, sizeof(version))) && (!r->interprets || has_names(f, n->at.tgid)))
 		r = NULL;

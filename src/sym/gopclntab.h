@@ -24,7 +24,7 @@ struct gopclntab {
 	uint64_t quantum;             /* bytes of the smallest instruction */
 	uint64_t nr;                  /* functions */
 	uint64_t names, names_bytes;
-	uint64_t pcs;                 /* what holds for ranges of code: as below, 0 before Go 1.16 */
+	uint64_t pcs;                 /* values that hold for ranges of code; 0 before Go 1.16 */
 	uint64_t functions;           /* by address: pairs of entry and place of more, of entry_bytes each, then an end */
 	uint64_t entry_bytes;
 	uint64_t more_base;           /* the place counts from here */
@@ -35,7 +35,8 @@ struct gopclntab {
 int gopclntab_find(const struct elf_file *f, struct gopclntab *t);
 
 /*
- * gopclntab_read - adds the functions of a Go program to @t, from its table, which stripping leaves. Knows the tables of Go 1.2, 1.16, 1.18 and 1.20 and later.
+ * gopclntab_read - adds the functions of a Go program to @t, from its table, which stripping leaves. Knows the tables of
+ * Go 1.2, 1.16, 1.18 and 1.20 and later.
  * Returns 0, -EAGAIN: its time is up, call again, -ENOENT: there is none of these, or -errno, with what could be read:
  * -EBADMSG: broken.
  */

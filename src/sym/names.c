@@ -31,7 +31,7 @@ const char *file_module(const struct file *f)
 		return "[jit]";
 	if (f->event.key.device == FILE_VDSO)
 		return "[vdso]";
-	return f->event.names[0][0] ? f->event.names[0] : "[file]";
+	return f->event.names[0][0] ? f->event.names[0] : SYMBOL_NO_NAME;
 }
 
 uint64_t file_build(const struct file *f)
@@ -139,9 +139,9 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 		snprintf(name, sizeof(name), "[anon]+0x%llx", frame & ~FRAME_ANONYMOUS);
 		return symbol_hold(n, name, "[anon]", 0, SYMBOL_JIT, NAME_NONE);
 	}
-	snprintf(name, sizeof(name), "%s+0x%llx", f ? file_module(f) : "[file]",
+	snprintf(name, sizeof(name), "%s+0x%llx", f ? file_module(f) : SYMBOL_NO_NAME,
 		 frame & FRAME_OFFSET_MASK);
-	return symbol_hold(n, name, f ? file_module(f) : "[file]", f ? file_build(f) : 0, SYMBOL_USER, NAME_NONE);
+	return symbol_hold(n, name, f ? file_module(f) : SYMBOL_NO_NAME, f ? file_build(f) : 0, SYMBOL_USER, NAME_NONE);
 }
 
 /* Its file is in use: its debug information is worth looking for, and what a JIT compiler writes is kept. */
@@ -234,6 +234,8 @@ enum frame_lack names_lack(const struct names *n, uint64_t frame, uint32_t tgid)
 		return file->state == FILE_DEBUG_READING || (file->state == FILE_DEBUG && !file->look_at) ? LACK_DEBUG : LACK_SYMBOL;
 	if (is_anonymous(frame))
 		return f->answered || file->missing ? LACK_JIT : LACK_READ;
+	if (!(frame & FRAME_KERNEL) && !strcmp(file_module(file), SYMBOL_NO_NAME))
+		return LACK_JIT; /* in shared memory */
 	if (file->state == FILE_GONE || file->state == FILE_BAD)
 		return file->state == FILE_GONE ? LACK_GONE : LACK_BAD;
 	return f->answered ? LACK_UNWIND : LACK_READ;

@@ -17,6 +17,9 @@ struct names;
 
 enum symbol_kind { SYMBOL_KERNEL, SYMBOL_USER, SYMBOL_JIT };
 
+/* The module of code in a file without a name, such as memory that is shared. */
+#define SYMBOL_NO_NAME "[file]"
+
 /* A function, shared by all its frames: equal pointers are equal functions. */
 struct symbol {
 	const char *name;   /* raw bytes: text_safe() */

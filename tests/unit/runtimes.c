@@ -26,9 +26,9 @@ TEST(runtimes, are_known_by_their_files)
 		{ "ruby", "Ruby", "", "--yjit-perf" },
 		{ "libruby-3.1.so.3.1.2", "Ruby", "3.1", "cannot" },
 		{ "libruby.so.3.3.6", "Ruby", "3.3.6", "--yjit-perf" },
-		{ "php8.2", "PHP", "8.2", "opcache.jit_debug=16" },
-		{ "php-fpm8.2", "PHP", "8.2", "opcache.jit_debug=16" },
-		{ "libphp8.2.so", "PHP", "8.2", "opcache.jit_debug=16" },
+		{ "php8.2", "PHP", "8.2", "shared memory" },
+		{ "php-fpm8.2", "PHP", "8.2", "shared memory" },
+		{ "libphp8.2.so", "PHP", "8.2", "shared memory" },
 		{ "luajit", "LuaJIT", "", "LUAJIT_USE_PERFTOOLS" },
 		{ "luajit-2.1.0-beta3", "LuaJIT", "2.1.0", "LUAJIT_USE_PERFTOOLS" },
 		{ "libluajit-5.1.so.2.1.0", "LuaJIT", "2.1.0", "LUAJIT_USE_PERFTOOLS" },
@@ -103,6 +103,21 @@ TEST(runtimes, are_those_of_the_stack_then_of_the_process)
 	assert_false(hints(nodes, ARRAY_SIZE(nodes), 8, ""));
 }
 
+/* The code of Erlang's and PHP's JIT compilers is in a file without a name. */
+TEST(runtimes, whose_code_is_in_shared_memory)
+{
+	static struct symbol beam = { "erts_schedule", "beam.smp", SYMBOL_USER, true },
+			     code = { "[file]+0x398a53", "[file]", SYMBOL_USER, false },
+			     other = { "libx.so+0x10", "libx.so", SYMBOL_USER, false };
+	struct calltree_node nodes[] = {
+		NODE(NULL, 0, -1), NODE(&code, 7, 0), NODE(&beam, 7, 0), NODE(&code, 8, 0), NODE(&other, 7, 0),
+	};
+
+	assert_true(hints(nodes, ARRAY_SIZE(nodes), 1, "Erlang: OTP 24 and newer: start it with +JPperf true"));
+	assert_false(hints(nodes, ARRAY_SIZE(nodes), 3, "")); /* another process */
+	assert_false(hints(nodes, ARRAY_SIZE(nodes), 4, ""));
+}
+
 TEST(runtimes, that_interpret_hint_until_they_give_names)
 {
 	struct calltree_node nodes[] = { NODE(NULL, 0, -1), NODE(&eval, 7, 0), NODE(&jit, 8, 1), NODE(&vm, 7, 0) };
@@ -130,6 +145,7 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(runtimes_are_known_by_their_files), cmocka_unit_test(runtimes_take_long_versions),
 		  cmocka_unit_test(runtimes_are_those_of_the_stack_then_of_the_process),
+		  cmocka_unit_test(runtimes_whose_code_is_in_shared_memory),
 		  cmocka_unit_test(runtimes_that_interpret_hint_until_they_give_names),
 		  cmocka_unit_test(runtimes_are_in_a_table_without_gaps));
 }
