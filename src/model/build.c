@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/internal.h"
-#include "model/aggregate.h"
 #include "util/vec.h"
 
 static void node_free(struct tick_node *n)
@@ -82,60 +81,6 @@ struct tick_node *node_new(struct model *m)
 	return n;
 }
 
-static struct total *process_total(struct tick_node *n, const struct row *thread)
-{
-	struct process_node *p = (struct process_node *)thread->process;
-	struct total *grown;
-	struct row row = {
-		.kind = ROW_PROCESS,
-		.number = thread->process->tgid,
-		.process = thread->process,
-		.cgroup = thread->process->cgroup,
-	};
-
-	if (p->build == n->build)
-		return &n->process_totals[p->row];
-	grown = vec_grow(n->process_totals, n->tick.nr_processes, &n->process_totals_room,
-			 sizeof(*grown));
-	if (!grown || levels_add(n, n->tick.nr_processes))
-		return NULL;
-	n->process_totals = grown;
-	grown += n->tick.nr_processes;
-	memset(grown, 0, sizeof(*grown));
-	grown->state = STATE_COUNT;
-	grown->exited = true;
-	p->build = n->build;
-	p->row = n->tick.nr_processes;
-	return VEC_PUSH(n->processes, n->tick.nr_processes, n->processes_room, row) ? NULL : grown;
-}
-
-static void total_add(struct total *t, const struct row *thread, bool idle)
-{
-	t->own_threads++;
-	if (thread->state < t->state)
-		t->state = thread->state;
-	t->exited &= thread->exited;
-	if (idle)
-		t->idle[thread->state]++;
-	else
-		values_add(&t->own, thread->values);
-}
-
-static struct row thread_row(struct life *l, enum thread_state state, bool exited)
-{
-	return (struct row){
-		.kind = ROW_THREAD,
-		.state = state,
-		.exited = exited,
-		.number = l->tid,
-		.nr_threads = 1,
-		.own_threads = 1,
-		.thread = l,
-		.process = l->process,
-		.cgroup = l->cgroup,
-	};
-}
-
 int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bool exited,
 		const struct values *values)
 {
@@ -144,34 +89,6 @@ int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bo
 	if (VEC_PUSH(n->active, n->tick.nr_active, n->active_room, row))
 		return -ENOMEM;
 	return VEC_PUSH(n->values, n->nr_values, n->values_room, *values);
-}
-
-static void idle_in(const struct tick_node *n, struct cgroup *cgroup, enum thread_state state)
-{
-	if (!cgroup)
-		return;
-	if (cgroup->build != n->build)
-		cgroup->idle[0] = cgroup->idle[1] = 0;
-	cgroup->build = n->build;
-	cgroup->idle[state == STATE_STOPPED]++;
-}
-
-/* Adds up while the row is cached: there can be 50,000 of these. */
-int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
-{
-	struct row row = thread_row(l, state, false);
-	struct total *process = process_total(n, &row);
-
-	if (!process)
-		return -ENOMEM;
-	total_add(process, &row, true);
-	idle_in(n, l->cgroup, state);
-	if (l->limiter != l->cgroup)
-		idle_in(n, l->limiter, state);
-	n->nr_stopped += state == STATE_STOPPED;
-	row.values = row.own = &n->idle_values[state];
-	row.levels = levels_of_row(n, ((const struct process_node *)l->process)->row);
-	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }
 
 int node_cpu(struct tick_node *n, const struct cpu_values *cpu)
@@ -294,138 +211,6 @@ void model_host(struct model *m, const struct host_state *host)
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels)
 {
 	return node_cgroup(m->now, cgroup, limit, levels);
-}
-
-/* The totals of a cgroup's row, NULL if it has none in this tick. */
-static struct total *cgroup_total(struct tick_node *n, const struct cgroup *cgroup)
-{
-	if (!cgroup || cgroup->row >= n->tick.nr_cgroups ||
-	    n->cgroups[cgroup->row].cgroup != cgroup)
-		return NULL;
-	return &n->cgroup_totals[cgroup->row];
-}
-
-static void total_finish(struct total *t, struct row *r)
-{
-	values_split(&t->values);
-	values_split(&t->own);
-	r->values = &t->values;
-	r->own = &t->own;
-	if (r->kind == ROW_CGROUP) {
-		r->limit = &t->limit;
-		values_level(&t->values, &t->levels);
-		values_no_level(&t->own);
-	} else {
-		values_level(&t->values, r->levels);
-		values_level(&t->own, r->levels);
-	}
-	r->nr_threads = t->nr_threads;
-	r->own_threads = t->own_threads;
-	r->state = t->state;
-	r->exited = t->exited;
-}
-
-/* What is unknown of every thread is so of idle ones, too: they did not do nothing. */
-static void hide_unknown(const struct model *m, struct values *v)
-{
-	for (int f = 0; f < METRIC_COUNT; f++)
-		if (m->unknown[f])
-			v->v[f] = VALUE_NA;
-}
-
-/* Adds the idle threads' time, which is the same for each. */
-static void total_idle(const struct model *m, struct total *t, uint64_t interval_ns)
-{
-	for (int s = 0; s < STATE_COUNT; s++)
-		if (t->idle[s])
-			values_add_idle(&t->own, s, t->idle[s], interval_ns);
-	hide_unknown(m, &t->own);
-	t->values = t->own;
-	t->nr_threads = t->own_threads;
-}
-
-static int add_up_active(struct tick_node *n)
-{
-	for (size_t i = 0; i < n->tick.nr_active; i++) {
-		const struct row *thread = &n->active[i];
-		struct total *process = process_total(n, thread);
-		struct total *cgroup = cgroup_total(n, thread->cgroup);
-		const struct cgroup *limiter = thread->thread->limiter;
-		struct total *aside = limiter != thread->cgroup ? cgroup_total(n, limiter) : NULL;
-
-		if (!process)
-			return -ENOMEM;
-		total_add(process, thread, false);
-		if (cgroup)
-			total_add(cgroup, thread, false);
-		if (aside)
-			total_add(aside, thread, false);
-	}
-	return 0;
-}
-
-static void add_up_cgroups(struct tick_node *n)
-{
-	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
-		total_idle(n->model, &n->cgroup_totals[i], n->tick.interval_ns);
-	/* Parents come before their children: going backwards, every row is complete when it is added. */
-	for (size_t i = n->tick.nr_cgroups; i-- > 0;) {
-		struct total *t = &n->cgroup_totals[i];
-		struct total *above = cgroup_total(n, n->cgroups[i].cgroup->parent);
-
-		if (above) {
-			values_add(&above->values, &t->values);
-			above->nr_threads += t->nr_threads;
-		} else if (!n->cgroups[i].cgroup->aside) {
-			values_add(&n->tick.total, &t->values);
-		}
-		total_finish(t, &n->cgroups[i]);
-	}
-	values_split(&n->tick.total);
-	values_no_level(&n->tick.total);
-}
-
-int node_finish(struct tick_node *n)
-{
-	struct model *m = n->model;
-
-	for (size_t i = 0; i < n->tick.nr_active; i++)
-		n->active[i].values = n->active[i].own = &n->values[i];
-	for (int s = 0; s < STATE_COUNT; s++) {
-		n->idle_values[s] = (struct values){ 0 };
-		values_add_idle(&n->idle_values[s], s, 1, n->tick.interval_ns);
-		hide_unknown(m, &n->idle_values[s]);
-		values_no_level(&n->idle_values[s]);
-	}
-	if (add_up_active(n))
-		return -ENOMEM;
-	levels_show(n);
-	add_up_cgroups(n);
-	for (size_t i = 0; i < n->tick.nr_processes; i++) {
-		total_idle(m, &n->process_totals[i], n->tick.interval_ns);
-		total_finish(&n->process_totals[i], &n->processes[i]);
-		n->processes[i].incomplete = n->incomplete;
-	}
-	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
-		n->cgroups[i].incomplete = n->incomplete;
-	for (size_t i = 0; i < n->tick.nr_active; i++)
-		n->tick.total_d += n->active[i].state == STATE_D;
-	n->tick.active = n->active;
-	n->tick.idle = n->idle;
-	n->tick.processes = n->processes;
-	n->tick.cgroups = n->cgroups;
-	n->tick.cpus = n->cpus;
-	n->tick.irqs = n->irqs;
-	for (int h = 0; h < HISTS_OF_THREADS; h++)
-		n->tick.hist[h] = n->tick.total.hist[h];
-	if (n->lists)
-		tick_lists_show(n->lists, &n->tick);
-	n->oldest = history_oldest(m->history);
-	if (n->tick.seq < n->oldest)
-		n->oldest = n->tick.seq;
-	n->next = m->held;
-	m->held = n;
-	return 0;
 }
 
 const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],

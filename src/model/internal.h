@@ -2,7 +2,8 @@
 #ifndef SYSTOP_MODEL_INTERNAL_H
 #define SYSTOP_MODEL_INTERNAL_H
 
-/* Shared by the model's files: threads.c (lives of threads), build.c (ticks), history.c (the last ticks). */
+/* Shared by the model's files: threads.c (lives of threads), build.c (ticks), build_sums.c (what they add
+ * up to), history.c (the last ticks). */
 
 #include "model/model.h"
 #include "model/sample.h"
@@ -130,16 +131,36 @@ void cmdline_inherit(struct process *p, const struct process *parent, const stru
 void cmdline_ended(struct model *m, struct process *p);
 void cmdline_drop(struct model *m, struct process *p);
 
-/* build.c: the pieces of a tick. node_new - held once, its head zeroed, NULL: out of memory; node_finish - completes
- * and publishes it. 0 or -ENOMEM. */
+/* thread_row - a thread's row, which has no values yet. */
+static inline struct row thread_row(struct life *l, enum thread_state state, bool exited)
+{
+	return (struct row){
+		.kind = ROW_THREAD,
+		.state = state,
+		.exited = exited,
+		.number = l->tid,
+		.nr_threads = 1,
+		.own_threads = 1,
+		.thread = l,
+		.process = l->process,
+		.cgroup = l->cgroup,
+	};
+}
+
+/* build.c: the pieces of a tick. node_new - held once, its head zeroed, NULL: out of memory. The others: 0 or
+ * -ENOMEM. */
 struct tick_node *node_new(struct model *m);
 int node_thread(struct tick_node *n, struct life *l, enum thread_state state, bool exited,
 		const struct values *values);
-int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
 int node_cpu(struct tick_node *n, const struct cpu_values *cpu);
 int node_irq(struct tick_node *n, const struct irq_values *irq);
 int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels);
+
+/* build_sums.c. node_idle - adds an idle thread, and adds it up; node_finish - adds up all others, completes the tick
+ * and publishes it. 0 or -ENOMEM. */
+int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
 int node_finish(struct tick_node *n);
+
 /* levels.c. levels_of_row - of the process with that row. levels_add - makes room for those of one more process, which
  * nothing is known of yet: 0 or -ENOMEM. levels_show - gives processes, and their threads that did something, their levels.
  * values_level, values_no_level - sets the levels of values, or makes them unknown. */

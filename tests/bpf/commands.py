@@ -326,17 +326,19 @@ def main():
     tap = begin()
     tap.case("programs that live for 100 us keep their arguments", burst, 500 if GUEST else 3000, 3)
     tap.case("as many as fit on a CPU do", burst, 1000 if GUEST else 20000, 3)
-    tap.case("programs that run have theirs", programs, True)
-    tap.case("programs that start have theirs", programs, False)
-    tap.case("none at all are none", empty)
-    tap.case("only slashes are a name, too", slashes)
-    tap.case("titles are read again", titles)
-    tap.case("threads keep their names", names)
-    tap.case("a child has its parent's", forked)
-    tap.case("a child that renamed itself has its own", forked_and_renamed)
-    tap.case("what cannot be read stays what it was", hidden)
-    tap.case("kernel workers say what they work on", workers)
-    tap.case("cmd: filters by them", filtered)
+    tap.together([
+        ("programs that run have theirs", programs, True),
+        ("programs that start have theirs", programs, False),
+        ("none at all are none", empty),
+        ("only slashes are a name, too", slashes),
+        ("titles are read again", titles),
+        ("threads keep their names", names),
+        ("a child has its parent's", forked),
+        ("a child that renamed itself has its own", forked_and_renamed),
+        ("what cannot be read stays what it was", hidden),
+        ("kernel workers say what they work on", workers),
+        ("cmd: filters by them", filtered),
+    ], 3)
     tap.case("--redact hides names, paths and arguments in all exports", redacted)
     tap.case("traces have arguments only with --args", arguments)
     tap.done()

@@ -307,8 +307,9 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 /* Length of the kernel's names, unless escaped. */
 #define COMM_WIDTH 16
 
-/* A command line has at least this part of a wide screen. */
+/* A command line has at least this part of a wide screen, and this width on one of 80 cells. */
 #define COMMAND_PART 5
+#define COMMAND_WIDTH 26
 
 static bool is_name(enum column_id id)
 {
@@ -326,8 +327,8 @@ static int narrowest(const struct column_choice *c, const struct column_context 
 		return 6;
 	if (c->id == COLUMN_BAR && width >= 60)
 		return 14;
-	if (c->id == COLUMN_COMMAND && width > COMMAND_PART * COMM_WIDTH)
-		return width / COMMAND_PART > 26 || !context->tree ? width / COMMAND_PART : 26;
+	if (c->id == COLUMN_COMMAND && width >= 80)
+		return width / COMMAND_PART > COMMAND_WIDTH ? width / COMMAND_PART : COMMAND_WIDTH;
 	if (is_name(c->id) && !context->tree && width > 60)
 		return width - 60 + info.min < COMM_WIDTH ? width - 60 + info.min : COMM_WIDTH;
 	if ((c->id == COLUMN_TREE || (is_name(c->id) && context->tree)) && width >= 60)
