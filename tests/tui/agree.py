@@ -73,10 +73,10 @@ class Session:
 
 
 def header(lines):
-    match = re.search(r"RUNQ p50 (\S+) p99 (\S+)(?: max (\S+))?", lines[1])
+    match = re.search(r"RUNQ (?:p50 (\S+) )?p99 (\S+)(?: max (\S+))?", lines[1])
     assert match, lines[1]
     ordered("header", *(m for m in match.groups() if m))
-    shares = re.search(r"CPU (\d+)% of \d+  us(\d+) sy(\d+) hi(\d+) si(\d+) st(\d+|-)", lines[1])
+    shares = re.search(r"CPU (\d+)% of \d+ us(\d+) sy(\d+) hi(\d+) si(\d+) st(\d+|-)", lines[1])
     assert shares, lines[1]
     cpu, *parts = (int(s) if s != "-" else 0 for s in shares.groups())
     assert abs(cpu - sum(parts)) <= 3, f"CPU is {cpu} %, its parts {sum(parts)} %: {lines[1]}"

@@ -17,7 +17,6 @@ from harness import Load, load_path  # noqa: E402
 WHOLE = "api::Queue<std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > > >::push(int const&)"
 MANGLED = "_ZN3api5QueueISt6vectorISt4pairIilESaIS3_EEE4pushERKi"
 PYTHON = "/usr/bin/python3"
-os.environ["LOAD_PERCENT"] = "30"  # their functions have to have names
 
 
 def flame_of(t, pid, *args):

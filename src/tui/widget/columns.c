@@ -307,7 +307,8 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 /* Length of the kernel's names, unless escaped. */
 #define COMM_WIDTH 16
 
-/* A command line has at least this part of a wide screen, and this width on one of 80 cells. */
+/* A command line has at least this part of a wide screen, and this width on one of 80 cells; narrower ones have a cell less
+ * for each cell, so that a wider screen never loses a column. */
 #define COMMAND_PART 5
 #define COMMAND_WIDTH 26
 
@@ -327,10 +328,13 @@ static int narrowest(const struct column_choice *c, const struct column_context 
 		return 6;
 	if (c->id == COLUMN_BAR && width >= 60)
 		return 14;
-	if (c->id == COLUMN_COMMAND && width >= 80)
-		return width / COMMAND_PART > COMMAND_WIDTH ? width / COMMAND_PART : COMMAND_WIDTH;
-	if (is_name(c->id) && !context->tree && width > 60)
-		return width - 60 + info.min < COMM_WIDTH ? width - 60 + info.min : COMM_WIDTH;
+	if (c->id == COLUMN_COMMAND && width / COMMAND_PART > COMMAND_WIDTH)
+		return width / COMMAND_PART;
+	if (is_name(c->id) && !context->tree && width > 60) {
+		int most = c->id == COLUMN_COMMAND ? COMMAND_WIDTH : COMM_WIDTH;
+
+		return width - 60 + info.min < most ? width - 60 + info.min : most;
+	}
 	if ((c->id == COLUMN_TREE || (is_name(c->id) && context->tree)) && width >= 60)
 		return 26;
 	return info.min;
