@@ -31,7 +31,7 @@ struct values;
 	_(UNIT,    "unit",    "UNIT",    13, 40, 2, false, "its systemd unit; in a container that of the systemd there")   \
 	_(CGROUP,  "cgroup",  "CGROUP",  13, 40, 2, false, "cgroup")                               \
 	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
-	_(THREADS, "threads", "THREADS", 7,  7,  1, true,  "number of threads")                    \
+	_(THREADS, "threads", "THREADS", 7,  7,  4, true,  "number of threads")                    \
 	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
 	_(CPU_TIME, "cputime", "TIME+",  7,  7,  3, true,  "time on a CPU since the thread began, now; of a process: without threads that ended before systop began") \
 	_(MEMORY,  "mem_share", "MEM%",  5,  5,  8, true,  "RSS of the process, or memory of the cgroup, of the host's memory") \
