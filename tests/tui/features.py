@@ -33,7 +33,7 @@ def drill():
         t.keys("Escape")
         t.wait(rf"^> +{pid} ")
         t.keys("q")
-        t.wait("THREADS")
+        t.wait("^ CGROUP ")
         t.keys("q")
         t.wait(r"^\$ ?$")
 

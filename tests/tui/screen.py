@@ -76,7 +76,7 @@ def keys():
         t.wait(r"PID S")
         t.keys("2")
         t.wait(r"\[2:Cgroups\]")
-        t.wait("THREADS")
+        t.wait("^ CGROUP ")
         # In the flamegraph and the heatmap Tab has another meaning.
         for key, view, shows in (("Tab", "3:Flame", "On-CPU"), ("4", "4:Latency", "log:"), ("5", "5:D-state", "D state"),
                                  ("Tab", "6:IRQ", "NET_RX|TIMER"), ("Tab", "7:System", "PRESSURE"),
