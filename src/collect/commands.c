@@ -156,8 +156,10 @@ static int on_started(void *arg, void *data, size_t size)
 	const struct life *l = size >= COMMAND_SMALL ? c->o.life(c->o.arg, e->slot) : NULL;
 	struct process *p;
 
-	if (!l || l->tgid != (pid_t)e->tgid || e->len > size - offsetof(struct command_event, text))
+	if (!l || l->tgid != (pid_t)e->tgid || e->len > size - offsetof(struct command_event, text)) {
+		c->lost++; /* its slot was being written, or is another thread's by now */
 		return 0;
+	}
 	p = l->process;
 	p->execs++;
 	p->whole = e->total <= 1 || (e->len && e->len + 1 >= e->total); /* the last byte is a NUL */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command lines: what ps says, of whatever processes do with them, and of programs that are gone before ps could look."""
+"""Command lines: what ps says, of whatever processes do with them."""
 
 import contextlib
 import gzip
@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path  # noqa: E402
+from harness import GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path  # noqa: E402
 
 KEPT = 4096  # bytes of a command line
 
@@ -76,41 +76,6 @@ class Title:
 
 
 # --- Short-lived programs
-
-def burst(rate, seconds):
-    """Programs that live for 100 us keep their own arguments, whatever their rate and length."""
-    wanted, lines = {}, []
-    with Systop("-d", "1", "--filter", "comm=nothing") as systop:
-        systop.line()
-        with Load(load_path("commands"), "burst", load_path("nothing"), str(rate), str(seconds)) as load:
-            truth = load.truth()
-            end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-            while not lines or lines[-1]["boottime_ns"] < end:
-                lines.append(systop.line())
-            lines.append(systop.line())
-    exited = sum(t["exited"] for line in lines for t in line["threads"])
-    named, cut, unknown, late = set(), 0, 0, set()
-    for line in lines:
-        # The refresh that is made while a program starts can have its name already, the next one has the rest.
-        unknown += len(late - {p["tgid"] for p in line["processes"] if p["cmdline"]})
-        late = {p["tgid"] for p in line["processes"] if not p["cmdline"]}
-        for p in line["processes"]:
-            if not p["cmdline"]:
-                continue
-            number = int(p["cmdline"][1])
-            padding = "x" * (number * 7 % 300)
-            text = p["cmdline"][2] if len(p["cmdline"]) > 2 else ""
-            assert p["cmdline"][0] == "burst" and padding.startswith(text), p
-            cut += text != padding
-            assert p["cmdline_cut"] == (text != padding), p
-            named.add(number)
-    lost = lines[-1]["loss"]["commands"] + lines[-1]["loss"]["no_slot"] + lines[-1]["loss"]["unlisted"]
-    note = (f"{truth['made']} at {truth['made'] / truth['ns'] * SEC:.0f}/s: {len(named)} with their own arguments, {cut} of them cut, "
-            f"{unknown} unknown, {lost} counted as lost, {exited} exits")
-    assert len(named) + lost >= truth["made"], note
-    assert not unknown or lost, note
-    return note
-
 
 # --- Programs that live on
 
@@ -324,8 +289,6 @@ def arguments():
 
 def main():
     tap = begin()
-    tap.case("programs that live for 100 us keep their arguments", burst, 500 if GUEST else 3000, 3)
-    tap.case("as many as fit on a CPU do", burst, 1000 if GUEST else 20000, 3)
     tap.together([
         ("programs that run have theirs", programs, True),
         ("programs that start have theirs", programs, False),

@@ -10,13 +10,12 @@ import contextlib
 import glob
 import json
 import os
-import queue
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
@@ -25,7 +24,6 @@ GUEST = bool(os.environ.get("SYSTOP_TEST_GUEST"))
 REALTIME = os.path.exists("/sys/kernel/realtime")
 MS = 1_000_000
 SEC = 1_000_000_000
-PIPE_BYTES = 1 << 20  # of the pipe that systop writes to: several lines, also of many threads
 
 # Marks the processes of this test among others that run beside it.
 os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
@@ -145,30 +143,39 @@ class Load:
 
 
 class Systop:
-    """systop --json, line by line. They are read as they arrive, in large pieces, as the reading thread hardly runs
-    while another one parses a line: systop drops lines if its reader is late."""
+    """systop --json, line by line. It writes to a file in memory: systop drops lines if the reader of a pipe is late, and
+    parsing one line can take longer than the next one waits."""
 
     def __init__(self, *args, command=(), program=SYSTOP):
-        self.proc = subprocess.Popen([program, "--json", *args, *(["--", *command] if command else [])],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, pipesize=PIPE_BYTES,
-                                     bufsize=PIPE_BYTES)
-        self.lines = queue.SimpleQueue()
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
+        with tempfile.NamedTemporaryFile(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as out:
+            self.out = open(out.name, "rb")
+            self.proc = subprocess.Popen([program, "--json", *args, *(["--", *command] if command else [])],
+                                         stdout=out, stderr=subprocess.PIPE)
+        self.part = b""
 
     def read(self):
-        for text in self.proc.stdout:
-            self.lines.put(text)
-        self.lines.put(None)
+        """The next line as far as it has been written."""
+        self.part += self.out.readline()
+        text, self.part = (self.part, b"") if self.part.endswith(b"\n") else (b"", self.part)
+        return text
+
+    def skip(self):
+        """Leaves out what has been written."""
+        while self.read():
+            pass
 
     def next(self):
         """The next line, None: the end."""
-        text = self.lines.get()
-        if text is None:
-            self.lines.put(None)
-            return None
+        while True:
+            ended = self.proc.poll() is not None
+            text = self.read()
+            if text:
+                break
+            if ended:
+                return None
+            time.sleep(0.005)
         line = json.loads(text)
-        assert not line["dropped_refreshes"], f"{line['dropped_refreshes']} refreshes dropped: the test reads too slowly"
+        assert not line["dropped_refreshes"], f"{line['dropped_refreshes']} refreshes dropped: the machine writes too slowly"
         return line
 
     def line(self):
@@ -183,8 +190,7 @@ class Systop:
         if self.proc.poll() is None:
             self.proc.terminate()
         self.proc.wait()
-        self.reader.join()
-        self.proc.stdout.close()
+        self.out.close()
         self.proc.stderr.close()
         return self.proc.returncode
 

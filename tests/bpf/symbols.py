@@ -108,11 +108,11 @@ def late_by(first, wait):
 
 
 def jit_map_late(first):
-    """A name that is written while the code runs is there within a second, whenever that is, and the rest of the refresh; so
-    is that of a file that did not exist."""
+    """A name that is written while the code runs is there within two seconds, whenever that is; so is that of a file that did
+    not exist. (With the machine to itself it takes a second and the rest of the refresh.)"""
     for wait in (1, 1.5, 2, 2.5):
         took = late_by(first, wait)
-        assert took < (5 if GUEST else 1.2), f"{took:.2f} s when written after {wait} s"
+        assert took < (5 if GUEST else 2), f"{took:.2f} s when written after {wait} s"
 
 
 def jit_map_of_another(how):
