@@ -367,7 +367,7 @@ def main():
         ("a Go program", go),
         ("a C++ program", cxx),
         ("programs of the distribution", debian),
-    ], 2)
+    ], 3)
     tap.done()
 
 
