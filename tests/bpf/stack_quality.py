@@ -57,7 +57,8 @@ def two_numbers():
 def quality_of(path):
     """(unwound, named) in percent for a running program, by --json; the frames in --folded give the same."""
     options = ["-F", "997", "-d", "2"]
-    with subprocess.Popen([path, "cpu", "40" if GUEST else "20"], stdout=subprocess.PIPE, text=True) as load:
+    with subprocess.Popen([path, "cpu", "40" if GUEST else "20"], stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as load:
         tid = json.loads(load.stdout.readline())["tid"]
         with Systop(*options, "-p", str(tid)) as systop:
             cpu = [systop.line() for _ in range(2 if GUEST else 3)][-1]["stacks"]["cpu"]

@@ -16,7 +16,8 @@ from harness import GUEST, MS, SEC, SYSTOP, about, begin, had_cpu, load_path  # 
 def burn(what, seconds, *args):
     """The load, and its tid. In a guest systop takes seconds to start."""
     seconds = seconds + 20 if GUEST else seconds
-    load = subprocess.Popen([load_path("burn"), what, str(seconds), *map(str, args)], stdout=subprocess.PIPE, text=True)
+    load = subprocess.Popen([load_path("burn"), what, str(seconds), *map(str, args)], stdout=subprocess.PIPE, text=True,
+                            start_new_session=True)  # by sessions the scheduler shares out the CPUs
     return load, json.loads(load.stdout.readline())["tid"]
 
 
