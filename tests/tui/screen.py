@@ -109,6 +109,7 @@ def keys():
 def pause():
     with Terminal(80, 24) as t:
         t.start()
+        t.wait("BUF [2-9]s")  # by then the command lines are there
         t.keys("Space")
         t.wait("PAUSED -0s")
         rows = t.lines()[5:20]

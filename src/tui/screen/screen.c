@@ -37,6 +37,7 @@ struct view_context screen_context(struct screen *s, uint64_t now_ns)
 		.within = screen_here(s)->within,
 		.host = s->host,
 		.now_ns = now_ns,
+		.paused = s->paused,
 		.top = HEADER_LINES,
 		.height = s->paint->height - HEADER_LINES - FOOTER_LINES,
 		.notice = say,

@@ -229,15 +229,19 @@ static void set_columns(struct row_table *t, const struct view_context *c)
 	}
 }
 
-/* Has the command lines of the visible rows read. */
+/* Has the command lines of the visible rows read, while paused those that are unknown. */
 static void want_commands(const struct row_table *t, const struct view_context *c)
 {
 	const struct list *l = &t->table.list;
 	pid_t tgids[COMMANDS_ON_SCREEN];
 	size_t nr = 0;
 
-	for (size_t i = l->top; i < l->nr && i < l->top + c->height && nr < COMMANDS_ON_SCREEN; i++)
-		tgids[nr++] = ((const struct row *)l->items[i])->process->tgid;
+	for (size_t i = l->top; i < l->nr && i < l->top + c->height && nr < COMMANDS_ON_SCREEN; i++) {
+		const struct process *p = ((const struct row *)l->items[i])->process;
+
+		if (!c->paused || !p->cmdline)
+			tgids[nr++] = p->tgid;
+	}
 	c->host->want_commands(c->host->arg, tgids, nr);
 }
 
