@@ -133,6 +133,8 @@ def charged():
             cgroups += [stack.enter_context(Cgroup(name))] if v2 else []
             file = os.path.join(cgroups[0].path, "memory.usage_in_bytes")
         else:
+            with open(os.path.join(v2, "cgroup.subtree_control"), "w", encoding="ascii") as f:
+                f.write("+memory")
             cgroups = [stack.enter_context(Cgroup(name))]
             file = os.path.join(cgroups[0].path, "memory.current")
         load = subprocess.Popen([load_path("memory"), "anon", "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
