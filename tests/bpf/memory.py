@@ -65,7 +65,7 @@ def have(*args):
 
 def grows():
     """A leak of 10 MB a second, in each refresh: between what was touched before, and after."""
-    load = subprocess.Popen([load_path("memory"), "leak", "10", "6"], stdout=subprocess.PIPE, text=True)
+    load = subprocess.Popen([load_path("memory"), "leak", "10", "30" if GUEST else "6"], stdout=subprocess.PIPE, text=True)
     with load, Systop("-d", "0.5") as systop:
         load.stdout.readline()
         lines = [systop.line() for _ in range(9)]
