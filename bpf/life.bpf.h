@@ -150,17 +150,18 @@ static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct
 /* How -p and -t cover the thread: enum pid_scope, 0: not at all. */
 static __always_inline __u8 slot_pid_scope(struct task_struct *t, struct slot *parent)
 {
-	__u32 tgid = t->tgid, tid = t->pid;
+	__u32 id = t->tgid; /* one variable for both: the stack of all calls together is short before Linux 6.13 */
 	__u8 *given;
 
 	if (!(scope_kinds & SCOPE_PID))
 		return 0;
 	if (parent && parent->pid_scope == SCOPE_PROCESS)
 		return SCOPE_PROCESS;
-	given = bpf_map_lookup_elem(&scope_pids, &tgid);
+	given = bpf_map_lookup_elem(&scope_pids, &id);
 	if (given && *given & SCOPE_PROCESS)
 		return SCOPE_PROCESS;
-	given = bpf_map_lookup_elem(&scope_pids, &tid);
+	id = t->pid;
+	given = bpf_map_lookup_elem(&scope_pids, &id);
 	return given ? *given & SCOPE_THREAD : 0;
 }
 
