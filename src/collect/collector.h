@@ -60,7 +60,7 @@ struct collector_program {
 	const char *what;    /* its purpose; NULL: the collector's own health line covers it */
 	const char *without; /* what is missing where the kernel does not have it */
 	int attempt;         /* load_programs() leaves it out from this attempt on, 0: never */
-	const char *less;    /* describes what that attempt leaves out: of the first such program, for all of them */
+	const char *less;    /* describes all that the attempt leaves out; one of its programs has it */
 };
 
 /* A thread in the tick being built. */

@@ -58,7 +58,7 @@ static void usage_close(struct collect *c)
 
 static const struct collector_program usage_programs[] = {
 	{ .name = "usage_read", .what = "bytes that threads read and wrote, memory of processes",
-	  .without = "the kernel does not run it: READ, WRITE, RSS and SWAP are unknown", .attempt = 1 },
+	  .without = "the kernel does not run it: READ, WRITE, RSS and SWAP are unknown", .attempt = 2 },
 	{ 0 }
 };
 

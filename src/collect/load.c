@@ -115,10 +115,12 @@ static void leave_out(struct systop *skel, int attempt)
 
 static const char *less_of(int attempt)
 {
-	int at = 0;
-	const struct collector_program *p = left_out(attempt, &at);
+	const struct collector_program *p;
 
-	return p ? p->less : NULL;
+	for (int at = 0; (p = left_out(attempt, &at));)
+		if (p->less)
+			return p->less;
+	return NULL;
 }
 
 /* Loads fewer programs if the kernel refuses some: an iterator that may sleep came with 5.19, and lockdown
