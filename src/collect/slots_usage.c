@@ -40,7 +40,7 @@ void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, 
 
 /*
  * Memory of processes none of whose threads ran: read in turns, of all of them at each tick where there are few threads,
- * otherwise in so many ticks that none is older than MEMORY_AGE_NS. Where the time is used up, the rest has its turn at
+ * otherwise spread over ticks, so that none is older than MEMORY_AGE_NS. Where the time is used up, the rest has its turn at
  * the next tick.
  */
 #define MEMORY_AGE_NS 10000000000ULL

@@ -20,7 +20,7 @@ enum owner_kind { OWNER_UNIT, OWNER_SLICE, OWNER_SESSION, OWNER_CONTAINER, OWNER
  */
 struct owner {
 	enum owner_kind kind;
-	uint32_t version;         /* of the names in it, 0: its path's; for who finds them (owner/containers.h) */
+	uint32_t version;         /* of the names in it, 0: its path's; kept for owner/containers.h */
 	uint32_t user;            /* of the systemd manager that runs the unit; OWNER_SYSTEM */
 	const char *unit;         /* "ssh.service", "session-3.scope", "system.slice"; unescaped */
 	const char *short_unit;   /* the same without ".service" */

@@ -13,8 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
-#define LOOK (O_PATH | O_CLOEXEC)
+#include "util/file.h"
 
 #define CONTAINERD "io.containerd.runtime.v2.task"
 
@@ -114,33 +113,23 @@ static int open_folder(const char *path, int flags)
 
 static int look_below(int folder, const char *path)
 {
-	struct open_how how = { .flags = LOOK,
+	struct open_how how = { .flags = FILE_LOOK,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 
 	return syscall(SYS_openat2, folder, path, &how, sizeof(how));
 }
 
-/* Opens the file behind @seen, an O_PATH descriptor, if it may be read, and closes that. */
+/* Opens the file behind @seen, a descriptor of FILE_LOOK, if it may be read, and closes that. */
 static int open_seen(int seen)
 {
 	struct stat st;
-	char path[32];
-	int fd = -1, err;
+	int err = fstat(seen, &st) ? errno : !S_ISREG(st.st_mode) || !is_roots(&st) ? EPERM : st.st_size > OWNER_BYTES_MAX ? EFBIG : 0;
 
-	if (fstat(seen, &st)) {
-		err = errno;
-	} else if (!S_ISREG(st.st_mode) || !is_roots(&st)) {
-		err = EPERM;
-	} else if (st.st_size > OWNER_BYTES_MAX) {
-		err = EFBIG;
-	} else {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		err = errno;
-	}
+	if (!err)
+		return file_open_seen(seen);
 	close(seen);
 	errno = err;
-	return fd;
+	return -1;
 }
 
 /* Whether it can be the name of a single folder or file. */

@@ -18,9 +18,7 @@
 #include "owner/places.h"
 #include "sym/debug_folders.h"
 #include "sym/roles.h"
-
-/* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
-#define LOOK (O_PATH | O_CLOEXEC)
+#include "util/file.h"
 
 /* The kernel's packed form: 12 bits of major, 20 of minor. */
 static bool same_device(dev_t dev, uint32_t kernel)
@@ -37,25 +35,6 @@ static bool is_file(int fd, const struct file_key *key, bool exact)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_ino == key->inode &&
 	       (uint64_t)st.st_size == key->size && (uint64_t)st.st_mtim.tv_sec == key->mtime_s &&
 	       (!exact || same_device(st.st_dev, key->device));
-}
-
-/* Opens the regular file behind @seen, an O_PATH descriptor, and closes that. */
-static int open_seen(int seen)
-{
-	struct stat st;
-	char path[32];
-	int fd = -1, err;
-
-	if (fstat(seen, &st) || !S_ISREG(st.st_mode)) {
-		errno = ENOENT;
-	} else {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	}
-	err = errno;
-	close(seen);
-	errno = err;
-	return fd;
 }
 
 /* --- Mapped files */
@@ -80,11 +59,11 @@ static int look_mapped(int socket, const struct open_request *r)
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%lx-%lx", r->tgid, (unsigned long)r->start,
 		 (unsigned long)r->end);
-	fd = open(path, LOOK);
+	fd = open(path, FILE_LOOK);
 	helper_send(socket, &found, sizeof(found), -1);
 	fd = check(fd, &r->key, false);
 	if (fd < 0 && r->path[0] == '/')
-		fd = check(open(r->path, LOOK | O_NOFOLLOW), &r->key, true);
+		fd = check(open(r->path, FILE_LOOK | O_NOFOLLOW), &r->key, true);
 	return fd;
 }
 
@@ -130,7 +109,7 @@ static int open_mapped(int socket, const struct open_request *r, struct open_ans
 	if (seen < 0)
 		return -1;
 	path_of(seen, a->path, sizeof(a->path));
-	return open_seen(seen);
+	return file_open_seen(seen);
 }
 
 /* --- Debug information */
@@ -138,8 +117,8 @@ static int open_mapped(int socket, const struct open_request *r, struct open_ans
 /* Symbolic links in a container cannot lead out of it. */
 static int look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
 {
-	struct open_how how = { .flags = LOOK | flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
-	int dir = open(root, LOOK | O_DIRECTORY), fd, err;
+	struct open_how how = { .flags = FILE_LOOK | flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
+	int dir = open(root, FILE_LOOK | O_DIRECTORY), fd, err;
 
 	if (dir < 0)
 		return -1;
@@ -268,7 +247,7 @@ static int open_debug(int socket, const struct open_request *r, struct open_answ
 	}
 	if (seen < 0)
 		seen = look_folders(socket, r, &a->attempt);
-	return seen < 0 ? -1 : open_seen(seen);
+	return seen < 0 ? -1 : file_open_seen(seen);
 }
 
 /* --- Symbols written by a JIT compiler */
@@ -298,7 +277,7 @@ static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
  * mounted there. */
 static int open_perf_map(const struct open_request *r)
 {
-	struct open_how how = { .flags = LOOK | O_NOFOLLOW, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
+	struct open_how how = { .flags = FILE_LOOK | O_NOFOLLOW, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
 	uint32_t inner, uid = UINT32_MAX;
 	char root[64], name[64];
 	int folder, seen;
@@ -320,7 +299,7 @@ static int open_perf_map(const struct open_request *r)
 		errno = EPERM;
 		return -1;
 	}
-	return seen < 0 ? -1 : open_seen(seen);
+	return seen < 0 ? -1 : file_open_seen(seen);
 }
 
 /* --- Names of containers and pods */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -31,4 +33,22 @@ bool file_sealed(int fd)
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
+int file_open_seen(int seen)
+{
+	struct stat st;
+	char path[32];
+	int fd = -1, err;
+
+	if (fstat(seen, &st) || !S_ISREG(st.st_mode)) {
+		errno = ENOENT;
+	} else {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	err = errno;
+	close(seen);
+	errno = err;
+	return fd;
 }

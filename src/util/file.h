@@ -2,6 +2,7 @@
 #ifndef SYSTOP_UTIL_FILE_H
 #define SYSTOP_UTIL_FILE_H
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +14,12 @@ int file_write(int fd, uint64_t at, const void *from, size_t bytes);
  * sealed memfd: reading it cannot block, and its size cannot change. */
 int file_seal(int fd);
 bool file_sealed(int fd);
+
+/* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
+#define FILE_LOOK (O_PATH | O_CLOEXEC)
+
+/* file_open_seen - opens the regular file behind @seen, a descriptor of FILE_LOOK, for reading, and closes that. Returns -1
+ * with errno; ENOENT: it is no regular file. */
+int file_open_seen(int seen);
 
 #endif
