@@ -251,14 +251,11 @@ static void waits_close(struct collect *c)
 	waits_free(c->waits);
 }
 
-static const struct collector_shed waits_sheds[] = {
-	{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
-	{ 0 }
-};
-
 const struct collector collector_waits = {
 	.name = "waits",
-	.sheds = waits_sheds,
+	.sheds = {
+		{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
+	},
 	.configure = waits_configure,
 	.open = waits_open,
 	.drain = waits_row_drain,

@@ -240,7 +240,7 @@ static inline void host_unknown(struct host_state *h)
 	memset(h, 0xff, sizeof(*h));
 }
 
-#define SELF_SHED_MAX 8
+#define SELF_SHED_MAX 48
 
 struct self_cost {
 	uint64_t cpu_ns;              /* CPU time of all of systop's processes in the interval */
