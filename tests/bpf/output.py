@@ -11,7 +11,7 @@ import time
 import jsonschema
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
 
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
@@ -210,15 +210,30 @@ def tables():
     for table in tables:
         head, titles, *rows = table.split("\n")
         assert head.startswith(f"systop {os.uname().nodename} "), head
-        assert titles.split()[:3] == ["TID", "S", "CGROUP"] and titles.endswith("COMM"), titles
+        assert titles.split()[:4] == ["TID", "USER", "S", "UNIT/POD"] and titles.endswith(" COMMAND"), titles
         assert rows, table
     assert "\033" not in out, out
-    runs = [float(r.split()[3]) for r in rows if r.split()[3] != "-"]
+    at = titles.index("RUN%") + 4
+    runs = [float(share) for r in rows if (share := r[:at].split()[-1]) != "-"]
     assert runs == sorted(runs, reverse=True), runs
     for column, title in (("runq_ns", "RUNQ%"), ("RQ-MAX", "RQ-MAX"), ("d_ns", "D%"), ("sleep_ns", "SLEEP%"),
                           ("minor_faults", "MINF/s")):
         titles = run("-b", "-d", "0.1", "-n", "1", "-s", column).decode().split("\n")[1]
         assert title in titles.split(), f"sorted by {column}: {titles}"
+
+
+def who():
+    """A row says whose a thread is, what it belongs to and what it runs: the whole command line, which --redact leaves out."""
+    words = [load_path("burn"), "cpu", "60", "x" * 300]
+    with Cgroup("systop-table.service") as unit, Load(*words, preexec=lambda: os.setuid(65534)) as load:
+        unit.add(load.pid)
+        time.sleep(2 if GUEST else 0.5)
+        for more in (), ("--redact",):
+            out = run("-b", "-p", str(load.pid), "-d", "0.5", "-n", "2", *more).decode().split("\n\n")[1]
+            row, = (r.split() for r in out.split("\n") if r.split()[:1] == [str(load.pid)])
+            assert row[1] == "nobody", row
+            assert row[3] == ("systop-table" if not more else row[3]) and ("systop" in row[3]) == (not more), row
+            assert (row[-len(words):] == words) if not more else "burn" not in " ".join(row), row
 
 
 def main():
@@ -234,6 +249,7 @@ def main():
     tap.case("hostile names", hostile_names)
     tap.case("who is listed", listed)
     tap.case("-b", tables)
+    tap.case("who it is, in -b", who)
     tap.done()
 
 
