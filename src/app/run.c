@@ -184,8 +184,7 @@ enum loop_verdict run_tick(void *arg)
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
-/* At the end of --duration: the part of an interval that is left, unless it is next to nothing, as a refresh came just
- * before. */
+/* At the end of --duration: reads the rest of the interval as a last refresh, unless a refresh came just before. */
 #define LAST_LEAST 20 /* parts of an interval */
 
 static enum loop_verdict on_last(void *arg)

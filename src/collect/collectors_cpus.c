@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows for interrupts, for the time of each CPU, and for who ran while another thread waited. */
+/* Rows for interrupts, for the time of each CPU, and for the threads that ran while another one waited. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -178,7 +178,7 @@ const struct collector collector_cpus = {
 	.close = cpus_close,
 };
 
-/* --- Who ran instead of a waiting thread, and who woke it */
+/* --- Which threads ran instead of a waiting one, and what woke it */
 
 static void waits_configure(struct systop *skel, struct load *l)
 {

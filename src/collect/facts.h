@@ -7,8 +7,8 @@
 struct cgroups;
 struct health;
 
-/* Facts on the memory of what is looked at, one process or cgroup: read by a helper, each five seconds at most, as walking a
- * large process's page tables holds it up. */
+/* Facts about the memory of the process or cgroup whose detail is shown. A helper reads them at most every five seconds, as
+ * it takes long to walk the page tables of a large process. */
 struct facts;
 
 /* facts_new - @role: of the helper; @cgroups: borrowed. NULL: no memory. */

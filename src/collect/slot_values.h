@@ -84,7 +84,7 @@ bool slot_is_blocked(const struct slot *c);
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
 	       const struct taken *taken, struct values *v);
 
-/* slot_io_unknown - whether nobody knows what threads read and wrote, not even that it was nothing. */
+/* slot_io_unknown - whether the I/O of all threads is unknown, of those that did nothing as well. */
 void slot_io_unknown(struct model *m, bool unknown);
 
 /* slot_show_io - adds what it read and wrote since the last call. @io: so far, NULL: could not be read this time. */

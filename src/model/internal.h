@@ -45,7 +45,7 @@ struct total {
 	struct levels levels;
 };
 
-/* Levels of processes are in pieces that stay where they are, as rows refer to them while there come more. */
+/* Levels of processes are in pieces that never move, as rows refer to them while more are added. */
 #define LEVELS_PIECE 512
 
 /* Lists of a tick which the past shares with it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Levels of processes in a tick: in pieces that stay where they are, as rows refer to them while there come more. */
+/* Levels of processes in a tick: in pieces that never move, as rows refer to them while more are added. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ void values_no_level(struct values *v)
 	values_level(v, &none);
 }
 
-/* Of a tick of the past, levels are only known of processes whose threads did something: these have them. */
+/* A past tick only knows the levels of processes whose threads did something: these threads have them. */
 static void levels_recall(struct levels *to, const struct values *thread)
 {
 	memcpy(to->v, &thread->v[METRIC_LEVELS], sizeof(to->v));

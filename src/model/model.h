@@ -93,8 +93,8 @@ int model_thread(struct model *m, struct life *l, enum thread_state state, bool 
 /* model_idle - a thread that slept, or was stopped, through the interval, as @state says. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
 
-/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have a limit, or are below one
- * that has. */
+/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have
+ * a limit, or are below one that has. */
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit,
 		 const struct levels *levels);
 

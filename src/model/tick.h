@@ -274,7 +274,7 @@ struct tick {
 	const struct irq_values *irqs; /* of the host, regardless of the scope */
 	size_t nr_irqs;
 
-	/* Of threads in scope, see model/wait.h. Unsorted, equal ones added up. */
+	/* Of threads in scope, see model/wait.h: unsorted, and equal ones are added up. */
 	const struct wait *waits;
 	size_t nr_waits;
 	const struct woken *wokens;
@@ -298,7 +298,8 @@ struct tick {
 };
 
 /* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row, and of
- * its process if that is a level; row_value_of - of a cgroup, if @own without those below, but for levels. All return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
+ * its process if that is a level; row_value_of - of a cgroup, if @own without those below, but for levels. All return
+ * the value in the interval, in the metric's unit, VALUE_NA if unknown. */
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
 uint64_t row_value_of(const struct row *r, enum metric_id m, bool own);
