@@ -329,6 +329,15 @@ static const struct memory_facts *memory_facts(void *arg, pid_t tgid, const stru
 	return collect_memory_facts(((struct services *)arg)->collect, tgid, cgroup);
 }
 
+static const char *package(void *arg, uint64_t frame)
+{
+	struct services *s = arg;
+	struct frame_place p;
+	const char *name = names_place(s->names, frame, &p) ? collect_package(s->collect, p.path, &p.key) : NULL;
+
+	return name ? name : "";
+}
+
 static int frequency(void *arg, int hz)
 {
 	return collect_frequency(((struct services *)arg)->collect, hz);
@@ -355,6 +364,7 @@ void services_init(struct host *h, struct services *from)
 	h->want_commands = want_commands;
 	h->freeze_commands = freeze_commands;
 	h->memory_facts = memory_facts;
+	h->package = package;
 	h->frequency = frequency;
 	h->user_name = user_name;
 	h->user_find = user_lookup;

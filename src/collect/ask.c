@@ -17,6 +17,7 @@
 #include "collect/slots.h"
 #include "collect/stacks.h"
 #include "collect/unwind_tables.h"
+#include "model/model.h"
 #include "slot.h"
 #include "util/file.h"
 
@@ -93,6 +94,11 @@ uint32_t collect_blocked(const struct collect *c)
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup)
 {
 	return facts_of(c->facts, tgid, cgroup);
+}
+
+const char *collect_package(struct collect *c, const char *path, const struct file_key *key)
+{
+	return facts_package(c->facts, path, key);
 }
 
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr)

@@ -13,6 +13,7 @@ struct cgroup;
 struct cgroups;
 struct collect;
 struct cpu_slot;
+struct file_key;
 struct health;
 struct memory_facts;
 struct model;
@@ -105,6 +106,10 @@ uint32_t collect_blocked(const struct collect *c);
 
 /* collect_memory_facts - of a process, or, with @tgid 0, of a cgroup; asks for them. NULL: not known yet. */
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup);
+
+/* collect_package - the package with the debug information of the file @path, "": there is none; asks for it. NULL: not known
+ * yet. */
+const char *collect_package(struct collect *c, const char *path, const struct file_key *key);
 
 /* collect_memory_want - the memory of these processes is shown: the next tick reads it, even if none of their threads ran. */
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);

@@ -36,6 +36,8 @@ struct host {
 	/* What a helper reads of the memory of a process, or, with @tgid 0, of a cgroup (model/memory_facts.h); asks for it.
 	 * NULL: not known yet. */
 	const struct memory_facts *(*memory_facts)(void *arg, pid_t tgid, const struct cgroup *cgroup);
+	/* The package with the debug information of a frame's file; "": there is none, or it is not known yet. */
+	const char *(*package)(void *arg, uint64_t frame);
 	/* Present number of samples per second on each CPU; sets it first if @hz is not 0. */
 	int (*frequency)(void *arg, int hz);
 	/* The layout of CPUs (model/topology.h); valid until the next call. The present clock of one CPU, in Hz;
