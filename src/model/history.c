@@ -200,6 +200,7 @@ static int history_build(struct model *m, struct tick_node *n, const struct hist
 	const uint8_t *at = t->threads;
 	int err = 0;
 
+	n->resting_shown = 0;
 	n->tick = t->head;
 	n->tick.nr_cgroups = n->tick.nr_aside = n->tick.nr_cpus = n->tick.nr_irqs = n->tick.nr_active = n->tick.nr_idle = 0;
 	n->tick.nr_processes = n->tick.total_d = 0;
@@ -213,6 +214,8 @@ static int history_build(struct model *m, struct tick_node *n, const struct hist
 		((struct life_node *)l)->mark = n->build;
 		err = node_thread(n, l, at[10] & 0x7f, at[10] >> 7, &v);
 	}
+	if (!err)
+		err = levels_room(n);
 	if (!err)
 		err = history_idle(m, n, t);
 	for (size_t i = 0; !err && i < t->head.nr_cpus; i++)

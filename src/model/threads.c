@@ -87,6 +87,7 @@ static struct process_node *process_of(struct model *m, const struct identity *i
 		free(p);
 		return NULL;
 	}
+	p->place = m->nr_places ? m->places[--m->nr_places] : m->nr_placed++;
 	p->process.tgid = id->tgid;
 	levels_unknown(&p->levels);
 	if (leader)
@@ -105,6 +106,7 @@ static void process_put(struct model *m, struct process_node *p)
 	cmdline_drop(m, &p->process);
 	cgroup_show(&p->process.cgroup, NULL);
 	cgroup_show(&p->process.limiter, NULL);
+	VEC_PUSH(m->places, m->nr_places, m->places_room, p->place); /* without memory it is not used again */
 	free(p);
 }
 
@@ -131,6 +133,7 @@ static void living_add(struct model *m, struct life_node *n)
 /* Moves a life to the ended ones; @last: the last tick that shows it. */
 static void living_end(struct model *m, struct life_node *n, uint64_t last)
 {
+	resting_remove(m, n);
 	live_in(&n->life, -1);
 	*(n->prev ? &n->prev->next : &m->living) = n->next;
 	if (n->next)
@@ -369,6 +372,8 @@ void threads_forget(struct model *m)
 void threads_free(struct model *m)
 {
 	free(m->new_processes);
+	free(m->resting.threads);
+	free(m->resting.processes);
 	while (m->ended) {
 		struct life_node *next = m->ended->next;
 

@@ -65,7 +65,8 @@ struct cgroup {
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: index in the tick being built */
 	uint64_t build;            /* for the model only: that tick */
-	uint32_t idle[2];          /* for the model only: idle threads in it: asleep, stopped */
+	uint32_t idle[2];          /* for the model only: idle threads in it: asleep, stopped, in that tick, */
+	uint32_t resting[2];       /* and from now on */
 	uint32_t refs;             /* for the model only: lives and ticks that show it */
 	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were throttled in this interval */
