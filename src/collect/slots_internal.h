@@ -61,7 +61,7 @@ struct slots {
 };
 
 /* Prefetch distance, in slots. */
-#define PREFETCH 8
+#define PREFETCH 16
 
 /* slots_rests - nothing happened to a thread that rests. slots_quiet - the same of one that was asleep or stopped at the last
  * tick, but which that tick may have shown as active. */

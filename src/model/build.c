@@ -79,7 +79,7 @@ struct tick_node *node_new(struct model *m)
 	n->model = m;
 	n->holders = 1;
 	n->build = ++m->builds;
-	n->nr_values = n->nr_stopped = n->nr_totals = 0;
+	n->nr_values = n->nr_totals = 0;
 	return n;
 }
 

@@ -69,7 +69,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 	idle_in(n, l->cgroup, state);
 	if (l->limiter != l->cgroup)
 		idle_in(n, l->limiter, state);
-	n->nr_stopped += state == STATE_STOPPED;
+	n->tick.nr_stopped += state == STATE_STOPPED;
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }
 

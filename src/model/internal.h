@@ -43,10 +43,7 @@ struct life_node {
 
 /* Threads that are idle until something else is said, and the processes that have such threads. */
 struct resting {
-	struct resting_thread {
-		struct life_node *life;
-		bool stopped;          /* otherwise asleep */
-	} *threads;
+	struct life_node **threads; /* those that are stopped first */
 	size_t nr, room, nr_stopped;
 	struct process_node **processes;
 	size_t nr_processes, processes_room;
@@ -102,7 +99,7 @@ struct tick_node {
 	struct values *values; /* of the active threads, in their order */
 	size_t active_room, nr_values, values_room;
 	struct row *idle;
-	size_t idle_room, nr_stopped; /* number of them that were stopped */
+	size_t idle_room;
 	uint64_t resting_shown;  /* they are as the resting threads were after this many changes, plus 1; 0: they are not */
 	struct values idle_values[STATE_COUNT]; /* of a thread that was in this state all the time */
 	struct values *asleep;   /* [threads]: of a process all of whose threads slept all the time; */

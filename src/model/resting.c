@@ -45,26 +45,39 @@ static void process_stirs(struct resting *r, struct process_node *p)
 	last->rests_at = p->rests_at;
 }
 
+/* Puts a thread at @at, where another one was. */
+static void put(struct resting *r, uint32_t at, struct life_node *l)
+{
+	r->threads[at] = l;
+	l->rests = at + 1;
+	changed(r, at);
+}
+
+static bool is_stopped(const struct resting *r, const struct life_node *l)
+{
+	return l->rests <= r->nr_stopped;
+}
+
 int resting_add(struct model *m, struct life_node *l, enum thread_state state)
 {
 	struct resting *r = &m->resting;
 	struct process_node *p = process_of(l);
 	bool stopped = state == STATE_STOPPED;
 
-	if (l->rests && r->threads[l->rests - 1].stopped == stopped)
+	if (l->rests && is_stopped(r, l) == stopped)
 		return 0;
 	resting_remove(m, l);
 	if (!(p->resting[0] | p->resting[1]) && process_rests(r, p))
 		return -ENOMEM;
-	if (VEC_PUSH(r->threads, r->nr, r->room, ((struct resting_thread){ l, stopped }))) {
+	if (VEC_PUSH(r->threads, r->nr, r->room, l)) {
 		if (!(p->resting[0] | p->resting[1]))
 			process_stirs(r, p);
 		return -ENOMEM;
 	}
-	l->rests = r->nr;
-	changed(r, r->nr - 1);
+	if (stopped)
+		put(r, r->nr - 1, r->threads[r->nr_stopped]);
+	put(r, stopped ? r->nr_stopped++ : r->nr - 1, l);
 	p->resting[stopped]++;
-	r->nr_stopped += stopped;
 	count_in(&l->life, stopped, 1);
 	return 0;
 }
@@ -73,30 +86,30 @@ void resting_remove(struct model *m, struct life_node *l)
 {
 	struct resting *r = &m->resting;
 	struct process_node *p = process_of(l);
-	struct resting_thread last;
 	uint32_t at = l->rests - 1;
 	bool stopped;
 
 	if (!l->rests)
 		return;
-	stopped = r->threads[at].stopped;
-	last = r->threads[--r->nr];
-	r->threads[at] = last;
-	last.life->rests = at + 1;
+	stopped = is_stopped(r, l);
+	if (stopped) {
+		put(r, at, r->threads[--r->nr_stopped]);
+		at = r->nr_stopped;
+	}
+	if (at < --r->nr)
+		put(r, at, r->threads[r->nr]);
 	l->rests = 0;
-	changed(r, at);
 	p->resting[stopped]--;
 	if (!(p->resting[0] | p->resting[1]))
 		process_stirs(r, p);
-	r->nr_stopped -= stopped;
 	count_in(&l->life, stopped, -1);
 }
 
 static void show(struct tick_node *n, uint32_t at)
 {
-	const struct resting_thread *t = &n->model->resting.threads[at];
+	const struct resting *r = &n->model->resting;
 
-	n->idle[at] = idle_row(n, &t->life->life, t->stopped ? STATE_STOPPED : STATE_SLEEP);
+	n->idle[at] = idle_row(n, &r->threads[at]->life, at < r->nr_stopped ? STATE_STOPPED : STATE_SLEEP);
 }
 
 int resting_show(struct tick_node *n)
@@ -122,6 +135,6 @@ int resting_show(struct tick_node *n)
 	}
 	n->resting_shown = r->changes + 1;
 	n->tick.nr_idle = r->nr;
-	n->nr_stopped = r->nr_stopped;
+	n->tick.nr_stopped = r->nr_stopped;
 	return 0;
 }

@@ -263,9 +263,9 @@ struct tick {
 	/* Threads with an event, or with time in a state other than sleeping or stopped. Unsorted. */
 	const struct row *active;
 	size_t nr_active;
-	/* All others: they slept, or were stopped, and share their values. Unsorted. */
+	/* All others: they slept, or were stopped, and share their values. Unsorted, but that the stopped ones come first. */
 	const struct row *idle;
-	size_t nr_idle;
+	size_t nr_idle, nr_stopped;
 	const struct row *processes;
 	size_t nr_processes;
 	const struct row *cgroups;    /* depth first: parents before children, siblings by path; those aside follow */
