@@ -64,6 +64,7 @@ void model_free(struct model *m)
 	model_stacks_free(m);
 	node_free(m->spare);
 	map_fini(&m->processes);
+	map_fini(&m->children);
 	free(m->places);
 	free(m);
 }

@@ -132,7 +132,8 @@ struct model {
 	uint32_t *places;        /* of processes that are gone, */
 	size_t nr_places, places_room;
 	uint32_t nr_placed;      /* and all that were ever given */
-	bool bereaved;           /* a process ended since all others were last searched for its children */
+	struct map children;     /* tgid + 1 -> number of processes that have it as their parent */
+	bool bereaved;           /* some have no parent any more since all were last searched for them */
 	struct resting resting;
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
