@@ -319,6 +319,11 @@ static void want_commands(void *arg, const pid_t *tgids, size_t nr)
 	collect_memory_want(((struct services *)arg)->collect, tgids, nr);
 }
 
+static void freeze_commands(void *arg, bool frozen)
+{
+	collect_commands_freeze(((struct services *)arg)->collect, frozen);
+}
+
 static const struct memory_facts *memory_facts(void *arg, pid_t tgid, const struct cgroup *cgroup)
 {
 	return collect_memory_facts(((struct services *)arg)->collect, tgid, cgroup);
@@ -348,6 +353,7 @@ void services_init(struct host *h, struct services *from)
 	h->arg = from;
 	h->want_sleepers = want_sleepers;
 	h->want_commands = want_commands;
+	h->freeze_commands = freeze_commands;
 	h->memory_facts = memory_facts;
 	h->frequency = frequency;
 	h->user_name = user_name;

@@ -107,6 +107,11 @@ void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr)
 		commands_want(c->commands, tgids[i]);
 }
 
+void collect_commands_freeze(struct collect *c, bool frozen)
+{
+	model_freeze_cmdlines(c->model, frozen);
+}
+
 int collect_commands_fd(const struct collect *c)
 {
 	return commands_fd(c->commands);

@@ -135,6 +135,7 @@ struct model {
 	struct map children;     /* tgid + 1 -> number of processes that have it as their parent */
 	bool bereaved;           /* some have no parent any more since all were last searched for them */
 	struct resting resting;
+	bool cmdlines_frozen;
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
 	struct life_node *living;
@@ -155,7 +156,7 @@ struct model {
 void threads_forget(struct model *m);
 void threads_free(struct model *m);
 
-/* commands.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
+/* cmdlines.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
  * process has ended. cmdline_drop - it has none any more. */
 void cmdline_inherit(struct process *p, const struct process *parent, const struct identity *id);
 void cmdline_ended(struct model *m, struct process *p);

@@ -546,6 +546,12 @@ static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
 	(void)nr;
 }
 
+static void scene_freeze_commands(void *arg, bool frozen)
+{
+	(void)arg;
+	(void)frozen;
+}
+
 static int scene_frequency(void *arg, int hz)
 {
 	(void)arg;
@@ -573,6 +579,7 @@ const struct host scene_host = {
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
 	.want_commands = scene_want_commands,
+	.freeze_commands = scene_freeze_commands,
 	.memory_facts = scene_memory_facts,
 	.frequency = scene_frequency,
 	.user_name = user_name,
