@@ -17,6 +17,7 @@
 #include "collect/slots.h"
 #include "collect/stacks.h"
 #include "collect/unwind_tables.h"
+#include "model/model.h"
 #include "slot.h"
 #include "util/file.h"
 
