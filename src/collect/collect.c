@@ -304,6 +304,11 @@ static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 		cost->shed[cost->nr_shed++] = row->name;
 }
 
+uint64_t collect_since(const struct collect *c)
+{
+	return c->now;
+}
+
 const struct tick *collect_tick(struct collect *c)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 }, now, interval;

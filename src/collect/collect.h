@@ -78,6 +78,9 @@ int collect_harvest(struct collect *c);
  * caller, or NULL with errno. */
 const struct tick *collect_tick(struct collect *c);
 
+/* collect_since - when the activity of the next tick began, CLOCK_MONOTONIC ns. */
+uint64_t collect_since(const struct collect *c);
+
 /* collect_files_fd - readable when new files were seen; collect_files reports them. */
 typedef void collect_file(void *arg, const struct file_event *e);
 int collect_files_fd(const struct collect *c);

@@ -47,7 +47,7 @@ int slots_harvest(struct slots *s);
 
 /*
  * slots_tick - passes the activity of every thread since the last tick up to @now to the model, exited threads first.
- * Cost: a memory scan, about 20 ns per sleeping thread. Returns 0 or -errno.
+ * Cost: a memory scan, a few ns per sleeping thread. Returns 0 or -errno.
  */
 int slots_tick(struct slots *s, uint64_t now);
 
