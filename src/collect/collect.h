@@ -13,6 +13,7 @@ struct cgroup;
 struct cgroups;
 struct collect;
 struct cpu_slot;
+struct file_key;
 struct health;
 struct memory_facts;
 struct model;
@@ -112,13 +113,18 @@ uint32_t collect_blocked(const struct collect *c);
 /* collect_memory_facts - of a process, or, with @tgid 0, of a cgroup; asks for them. NULL: not known yet. */
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup);
 
+/* collect_package - the package with the debug information of the file @path, "": there is none; asks for it. NULL: not known
+ * yet. */
+const char *collect_package(struct collect *c, const char *path, const struct file_key *key);
+
 /* collect_memory_want - the memory of these processes is shown: the next tick reads it, even if none of their threads ran. */
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);
 
 /* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds
  * are. collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
- * regardless. It returns true if command lines have changed. */
+ * regardless. It returns true if command lines have changed. collect_commands_freeze - see model_freeze_cmdlines(). */
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
+void collect_commands_freeze(struct collect *c, bool frozen);
 int collect_commands_fd(const struct collect *c);
 bool collect_commands_work(struct collect *c);
 

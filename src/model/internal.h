@@ -104,6 +104,7 @@ struct model {
 	} *new_processes;        /* since model_processes_new() */
 	size_t nr_new_processes, new_processes_room;
 	size_t cmdline_bytes, cmdline_bytes_ended; /* of all processes; of those that only past ticks show */
+	bool cmdlines_frozen;
 	bool bereaved;           /* a process ended since all others were last searched for its children */
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
@@ -126,7 +127,7 @@ struct model {
 void threads_forget(struct model *m);
 void threads_free(struct model *m);
 
-/* commands.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
+/* cmdlines.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
  * process has ended. cmdline_drop - it has none any more. */
 void cmdline_inherit(struct process *p, const struct process *parent, const struct identity *id);
 void cmdline_ended(struct model *m, struct process *p);

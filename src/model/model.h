@@ -60,12 +60,15 @@ typedef void process_fn(void *arg, struct process *p, uint64_t start_ns);
 void model_processes_new(struct model *m, process_fn *fn, void *arg);
 
 /*
- * model_command - the process has this command line from now on: @len bytes as /proc/PID/cmdline has them; @cut: it has
- * more. False: there was no room for it, see CMDLINES_BYTES; what it had before is forgotten. model_command_bytes - the
+ * model_cmdline - the process has this command line from now on: @len bytes as /proc/PID/cmdline has them; @cut: it has
+ * more. False: there was no room for it, see CMDLINES_BYTES; what it had before is forgotten. model_cmdline_bytes - the
  * memory of all.
  */
 bool model_cmdline(struct model *m, struct process *p, const char *text, size_t len, bool cut);
 size_t model_cmdline_bytes(const struct model *m);
+
+/* model_freeze_cmdlines - whether cmdline_shown() stays what it is, for processes whose command line is known. */
+void model_freeze_cmdlines(struct model *m, bool frozen);
 
 /* Memory for command lines. Above half of it only CMDLINE_SHORT bytes of each are kept. */
 #define CMDLINES_BYTES (64UL << 20)

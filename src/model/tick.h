@@ -90,7 +90,14 @@ struct process {
 	bool whole;                /* for the collector only: the last of them had a short command line, which is known */
 	uint64_t asked_ns;         /* for the collector only: its command line is not asked for again before */
 	const struct cmdline *cmdline; /* the newest, also in past ticks; NULL: unknown, or a kernel thread without */
+	const struct cmdline *frozen;  /* the one it had at model_freeze_cmdlines(), if that was another one; or NULL */
 };
+
+/* cmdline_shown - the command line that a screen shows, which stays as it is while the screen is paused. */
+static inline const struct cmdline *cmdline_shown(const struct process *p)
+{
+	return p->frozen ? p->frozen : p->cmdline;
+}
 
 /* In life.flags: a kernel thread, and one of them that works for others (linux/sched.h). */
 #define PF_KTHREAD 0x00200000

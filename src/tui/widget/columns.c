@@ -206,7 +206,7 @@ const char *column_comm(const struct row *r)
 
 const struct cmdline *column_cmdline(const struct row *r)
 {
-	return r->process ? r->process->cmdline : NULL;
+	return r->process ? cmdline_shown(r->process) : NULL;
 }
 
 unsigned int column_uid(const struct row *r)
