@@ -331,23 +331,21 @@ static int tick_all(struct slots *s, uint64_t now)
 
 int slots_tick(struct slots *s, uint64_t now)
 {
-	size_t exited;
 	int err, ended;
 
 	s->until = now;
 	slot_io_unknown(s->model, !s->io_known);
-	err = slots_harvest_until(s, now);
+	err = slots_harvest_until(s, now, 0);
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	memset(s->running, 0, s->mem.nr_cpus * sizeof(*s->running));
 	if (!err)
-		err = slots_show_exited(s, 0, now);
-	exited = s->nr_exited;
+		err = slots_show_exited(s, now);
 	if (!err)
 		err = tick_all(s, now);
 	if (!err)
 		slots_memory(s, now);
 	if (!err)
-		err = slots_show_exited(s, exited, now); /* threads that were since found to have moved */
+		err = slots_show_exited(s, now); /* threads that were since found to have moved */
 	ended = threads_end(s, now, false);
 	/* Last, so that threads of dead processes that were first seen above know their process. */
 	slots_forget_exited(s);
@@ -358,7 +356,7 @@ int slots_tick(struct slots *s, uint64_t now)
 
 int slots_baseline(struct slots *s, uint64_t now)
 {
-	int err = slots_harvest_until(s, now), ended;
+	int err = slots_harvest_until(s, now, 0), ended;
 
 	slots_forget_exited(s);
 	s->baseline = true;

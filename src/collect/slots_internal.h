@@ -49,6 +49,7 @@ struct slots {
 	uint64_t stuck_since;
 	struct exited *exited;
 	size_t nr_exited, exited_room;
+	size_t nr_exited_shown;    /* of these, in the tick being built */
 	uint32_t again[AGAIN_MAX]; /* slots that were being written */
 	int nr_again;
 	bool baseline;             /* first readings, for comparison with later ones: nothing is shown */
@@ -133,10 +134,10 @@ int slots_shown(struct slots *s, const struct collector_thread *t);
 int slots_read_moved(struct slots *s);
 
 /* slots_harvest_until - harvests threads that died up to @until, the end of a tick, so that no thread shows more than
- * the interval; UINT64_MAX: all. slots_show_exited - shows them from number @first on. slots_forget_exited - call it
- * after that. */
-int slots_harvest_until(struct slots *s, uint64_t until);
-int slots_show_exited(struct slots *s, size_t first, uint64_t now);
+ * the interval; UINT64_MAX: all, as far as there is time, see slots_harvest(). slots_show_exited - shows those that are
+ * not shown yet. slots_forget_exited - call it after that. */
+int slots_harvest_until(struct slots *s, uint64_t until, uint64_t deadline);
+int slots_show_exited(struct slots *s, uint64_t now);
 void slots_forget_exited(struct slots *s);
 
 #endif

@@ -134,19 +134,32 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 	return 0;
 }
 
-int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
-		const struct timespec *wall)
+int model_begin_early(struct model *m)
 {
-	struct tick_node *n;
-
+	if (m->early)
+		return 0;
 	if (m->now) /* left by a tick that failed */
 		node_release(m->now);
 	threads_forget(m);
 	model_stacks_forget(m);
-	n = m->now = node_new(m);
-	if (!n)
+	m->now = node_new(m);
+	if (!m->now)
 		return -ENOMEM;
-	n->tick.seq = ++m->seq;
+	m->now->tick.seq = ++m->seq;
+	m->early = true;
+	return 0;
+}
+
+int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
+		const struct timespec *wall)
+{
+	struct tick_node *n;
+	int err = model_begin_early(m);
+
+	if (err)
+		return err;
+	m->early = false;
+	n = m->now;
 	n->tick.interval_ns = interval_ns;
 	m->awake_ns += interval_ns;
 	n->tick.awake_ns = m->awake_ns;

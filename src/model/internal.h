@@ -144,6 +144,7 @@ struct model {
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */
+	bool early;              /* its interval has not ended yet */
 	struct history *history;       /* NULL: nothing is remembered */
 	struct map stacks;       /* hash -> struct stack */
 	struct block *blocks_known;

@@ -81,8 +81,12 @@ void model_levels(const struct life *l, const struct levels *levels, uint64_t at
 uint64_t model_levels_at(const struct life *l);
 uint32_t model_levels_by(const struct process *p);
 
-/* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
+/* model_begin_early - starts the next tick before its interval has ended, with model_thread() of threads that did: its
+ * model_begin() then goes on with it. Others may look at the past meanwhile, and threads may begin and end. Does nothing
+ * if it was called already.
+ * model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
  * model_* functions that return int. */
+int model_begin_early(struct model *m);
 int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 		const struct timespec *wall);
 
