@@ -21,7 +21,9 @@ import time
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
 LOADS = os.environ.get("SYSTOP_LOAD", "build/tests/load")
 GUEST = bool(os.environ.get("SYSTOP_TEST_GUEST"))
-REALTIME = os.path.exists("/sys/kernel/realtime")
+# A folder on a disk, None: there is none.
+DISK = os.environ.get("SYSTOP_TEST_DISK") if GUEST else os.getcwd()
+REALTIME = "PREEMPT_RT" in os.uname().version
 MS = 1_000_000
 SEC = 1_000_000_000
 
