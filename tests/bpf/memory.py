@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import DISK, GUEST, SYSTOP, Cgroup, Systop, begin, load_path, mount_of, systop_lines  # noqa: E402
+from harness import DISK, GUEST, SYSTOP, Cgroup, Late, Systop, begin, load_path, mount_of, systop_lines  # noqa: E402
 
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
@@ -98,6 +98,8 @@ def weights(*args, seconds=6):
     load.wait()
     load.stdout.close()
     lines = [line.rpartition(" ") for line in done.stdout.splitlines()]
+    if GUEST and not any("main" in stack.split(";") for stack, *_ in lines):
+        raise Late("the load's functions have no names yet")
     return [(set(stack.split(";")), int(weight)) for stack, _, weight in lines], sum(int(weight) for *_, weight in lines)
 
 
