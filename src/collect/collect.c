@@ -230,7 +230,7 @@ static int collect_follow(struct collect *c)
 	return err;
 }
 
-int collect_harvest(struct collect *c)
+int collect_harvest(struct collect *c, uint64_t deadline)
 {
 	struct shared *shared = c->shared;
 	uint64_t suspended = suspended_ns();
@@ -242,7 +242,17 @@ int collect_harvest(struct collect *c)
 	COLLECTOR_EACH (&c->set, i, grow)
 		collectors[i]->grow(c);
 	err = collect_follow(c);
-	return err ? err : slots_harvest(c->sched);
+	return err ? err : slots_harvest(c->sched, deadline);
+}
+
+bool collect_crowded(const struct collect *c)
+{
+	return slots_crowded(c->sched);
+}
+
+int collect_early(struct collect *c, uint64_t deadline)
+{
+	return slots_show_early(c->sched, deadline);
 }
 
 /* A process whose parent ended moves to another parent, or to init. If it ended itself meanwhile, nothing happens. */
@@ -304,6 +314,11 @@ static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 		cost->shed[cost->nr_shed++] = row->name;
 }
 
+uint64_t collect_since(const struct collect *c)
+{
+	return c->now;
+}
+
 const struct tick *collect_tick(struct collect *c)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 }, now, interval;
@@ -315,7 +330,7 @@ const struct tick *collect_tick(struct collect *c)
 	collect_sched_ext(c);
 	err = collect_follow(c);
 	if (!err)
-		err = slots_harvest(c->sched);
+		err = slots_harvest(c->sched, 0);
 	/* As late as possible: whatever happens between this instant and the read of a slot is known less precisely. */
 	now = clock_ns(CLOCK_MONOTONIC);
 	clock_gettime(CLOCK_REALTIME, &wall);

@@ -71,12 +71,21 @@ void collect_free(struct collect *c);
  * scope of all threads is decided again. Returns 0 or -errno. */
 int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
 
-/* collect_harvest - every 250 ms: reads the final values of threads that died. 0 or -errno. */
-int collect_harvest(struct collect *c);
+/* collect_harvest - every 250 ms: reads the final values of threads that died. Returns 0; 1 if there are more at @deadline
+ * (CLOCK_MONOTONIC ns), which wait for the next call; or -errno. */
+int collect_harvest(struct collect *c, uint64_t deadline);
+
+/* collect_crowded - whether so many threads died that the next tick would take long: collect_harvest() and
+ * collect_early() before it make a part of it in advance. Returns like collect_harvest(). */
+bool collect_crowded(const struct collect *c);
+int collect_early(struct collect *c, uint64_t deadline);
 
 /* collect_tick - the activity since the last call (the first: since collect_new). Returns the tick, held for the
  * caller, or NULL with errno. */
 const struct tick *collect_tick(struct collect *c);
+
+/* collect_since - when the activity of the next tick began, CLOCK_MONOTONIC ns. */
+uint64_t collect_since(const struct collect *c);
 
 /* collect_files_fd - readable when new files were seen; collect_files reports them. */
 typedef void collect_file(void *arg, const struct file_event *e);

@@ -2,9 +2,9 @@
 /* Rows for interrupts, for the time of each CPU, and for the threads that ran while another one waited. */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include "collect/areas.h"
 #include "collect/collect_internal.h"
@@ -22,18 +22,12 @@
 
 /* --- Interrupts */
 
-/* Whether softirqs are preemptible here. */
+/* Whether softirqs are preemptible here. Not every such kernel has /sys/kernel/realtime. */
 static bool is_realtime(void)
 {
-	FILE *f = fopen("/sys/kernel/realtime", "re");
-	int on = 0;
+	struct utsname uts;
 
-	if (!f)
-		return false;
-	if (fscanf(f, "%d", &on) != 1)
-		on = 0;
-	fclose(f);
-	return on;
+	return !uname(&uts) && strstr(uts.version, "PREEMPT_RT");
 }
 
 static void irqs_configure(struct systop *skel, struct load *l)

@@ -318,7 +318,6 @@ static void files_configure(struct systop *skel, struct load *l)
 	(void)l;
 	skel->rodata->files_max = maxima()->files;
 	bpf_map__set_max_entries(skel->maps.files, maxima()->files);
-	bpf_map__set_max_entries(skel->maps.free_files, maxima()->files);
 }
 
 /* Without the maple tree no files are found; before 6.1 a sampler accepts only maps of this kind. */
@@ -346,7 +345,6 @@ static int files_open(struct collect *c)
 	struct files_memory mem = {
 		.files_fd = bpf_map__fd(c->skel->maps.files),
 		.asked_fd = bpf_map__fd(c->skel->maps.files_asked),
-		.free_fd = bpf_map__fd(c->skel->maps.free_files),
 		.max = c->skel->rodata->files_max,
 		.age_s = window_s(c) + maxima()->file_age_s,
 		.rest_s = maxima()->file_rest_s,

@@ -65,7 +65,8 @@ struct cgroup {
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: index in the tick being built */
 	uint64_t build;            /* for the model only: that tick */
-	uint32_t idle[2];          /* for the model only: idle threads in it: asleep, stopped */
+	uint32_t idle[2];          /* for the model only: idle threads in it: asleep, stopped, in that tick, */
+	uint32_t resting[2];       /* and from now on */
 	uint32_t refs;             /* for the model only: lives and ticks that show it */
 	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were throttled in this interval */
@@ -269,9 +270,9 @@ struct tick {
 	/* Threads with an event, or with time in a state other than sleeping or stopped. Unsorted. */
 	const struct row *active;
 	size_t nr_active;
-	/* All others: they slept, or were stopped, and share their values. Unsorted. */
+	/* All others: they slept, or were stopped, and share their values. Unsorted, but that the stopped ones come first. */
 	const struct row *idle;
-	size_t nr_idle;
+	size_t nr_idle, nr_stopped;
 	const struct row *processes;
 	size_t nr_processes;
 	const struct row *cgroups;    /* depth first: parents before children, siblings by path; those aside follow */
