@@ -30,14 +30,6 @@ struct files_map {
 };
 extern struct files_map files SEC(".maps");
 
-/* Ids of forgotten files: nothing refers to them any more. */
-struct free_files_map {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, UNWIND_FILES);
-	__type(value, __u32);
-};
-extern struct free_files_map free_files SEC(".maps");
-
 struct file_events_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
@@ -124,6 +116,48 @@ static __always_inline void file_wait(void)
 	c->files_waited++;
 }
 
+/*
+ * Ids of forgotten files, to which nothing refers any more, are on a stack that needs no lock, so that samples can take
+ * one in an NMI. It is no map of type queue: the iterator of blocked threads takes ids, too, and programs that may sleep
+ * cannot use such maps on Linux 6.1. A change fails if another CPU makes one at that moment; all do not fail for ever.
+ */
+#define FREE_FILES_TRIES 32
+
+static __always_inline bool free_files_change(__u64 was, __u32 first)
+{
+	return __sync_val_compare_and_swap(&shared.free_files, was, ((was >> 32) + 1) << 32 | first) == was;
+}
+
+/* An id from the stack, 0: there is none. */
+static __always_inline __u32 free_files_pop(void)
+{
+	for (int i = 0; i < FREE_FILES_TRIES; i++) {
+		__u64 was = *(volatile __u64 *)&shared.free_files;
+		__u32 id = was;
+		struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &id);
+
+		if (!id || !f)
+			return 0;
+		if (free_files_change(was, f->next_free))
+			return id;
+	}
+	return 0;
+}
+
+static __always_inline bool free_files_push(__u32 id)
+{
+	struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &id);
+
+	for (int i = 0; f && i < FREE_FILES_TRIES; i++) {
+		__u64 was = *(volatile __u64 *)&shared.free_files;
+
+		f->next_free = was;
+		if (free_files_change(was, id))
+			return true;
+	}
+	return false;
+}
+
 /* A free file id, preferably one never used before. 0: all are in use. */
 static __always_inline __u32 file_id_take(void)
 {
@@ -133,15 +167,15 @@ static __always_inline __u32 file_id_take(void)
 		id = __sync_fetch_and_add(&shared.files, 1) + 1;
 	if (id && id < files_max)
 		return id;
-	if (bpf_map_pop_elem(&free_files, &id))
-		return 0;
-	__sync_fetch_and_add(&shared.files_again, 1);
+	id = free_files_pop();
+	if (id)
+		__sync_fetch_and_add(&shared.files_again, 1);
 	return id;
 }
 
 static __always_inline void file_id_give(__u32 id)
 {
-	if (!bpf_map_push_elem(&free_files, &id, 0))
+	if (free_files_push(id))
 		__sync_fetch_and_add(&shared.files_again, -1);
 }
 

@@ -293,6 +293,8 @@ struct shared {
 	__u32 stack_lines[2];   /* allocated in each half */
 	__u32 stack_entries[2];
 	__u32 moves_lost;    /* a move between cgroups could not be reported for lack of room */
+	__u64 free_files;    /* stack of free file ids, linked by next_free: the first one, 0: none; above it, in the upper
+			      * half, a number that each change raises, so that one that saw an earlier state fails */
 } __attribute__((aligned(64)));
 
 /* Entries of the slot map; user space may raise it before load. Slot 0 is never used: it means none. */

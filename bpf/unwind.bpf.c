@@ -7,7 +7,6 @@ const volatile __u32 page_shift = 12;
 const volatile __u32 files_max = UNWIND_FILES;
 
 struct files_map files SEC(".maps");
-struct free_files_map free_files SEC(".maps");
 struct files_asked_map files_asked SEC(".maps");
 struct file_events_map file_events SEC(".maps");
 struct unwind_files_map unwind_files SEC(".maps");

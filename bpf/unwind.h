@@ -75,7 +75,11 @@ struct unwind_page {
 
 /* Per file, by its id. */
 struct unwind_file {
-	__u32 first, nr; /* pages; nr 0: there is no table, frame pointers are followed */
+	union {
+		__u32 first;     /* page */
+		__u32 next_free; /* of a free id: see shared.free_files, 0: it is the last one */
+	};
+	__u32 nr;        /* pages; 0: there is no table, frame pointers are followed */
 	__u32 met;       /* set when a table was looked for in vain */
 	__u32 used;      /* shared.seconds when a stack last had a frame in it */
 };

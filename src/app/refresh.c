@@ -35,6 +35,7 @@ int refresh_begin(struct systop *s)
 		.filter = s->filter,
 		.word = o->word,
 		.source = &s->host.source,
+		.user_name = s->host.user_name,
 		.redact = s->sources.redact,
 	};
 	return o->exporter && o->exporter->begin ? o->exporter->begin(&s->export) : 0;

@@ -33,7 +33,7 @@
 #include "util/clock.h"
 #include "util/fail.h"
 
-/* Time to the first tick: the screen does not stay empty for a whole interval. */
+/* The first tick's interval: the screen does not stay empty for a whole one. */
 #define FIRST_NS 50000000
 
 /* The processes of -p, and the threads of -t, have ended: a table or JSON ends, too; the screen stays. */
@@ -218,8 +218,7 @@ static enum loop_verdict on_unfinished_turn(void *arg)
 	return s->dying ? harvest_some(s) : run_tick(s); /* it has waited */
 }
 
-/* At the end of --duration: the part of an interval that is left, unless it is next to nothing, as a refresh came just
- * before. */
+/* At the end of --duration: reads the rest of the interval as a last refresh, unless a refresh came just before. */
 #define LAST_LEAST 20 /* parts of an interval */
 
 static enum loop_verdict on_last(void *arg)
@@ -391,11 +390,19 @@ static void die_of(int signal_number)
 	raise(signal_number);
 }
 
+/* Time to the first tick, part of which went by while names and the screen were started. */
+static uint64_t first_wait(const struct systop *s)
+{
+	uint64_t gone = clock_ns(CLOCK_MONOTONIC) - collect_since(s->collect);
+
+	return gone < FIRST_NS ? FIRST_NS - gone : 1;
+}
+
 int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
 	struct loop_options o = {
-		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
+		.first_ns = s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
 		.work_fds = { -1, -1, -1, -1, -1 },
@@ -421,6 +428,8 @@ int run(struct systop *s)
 		o.work_fds[3] = containers_fd(s->containers);
 		o.work_fds[4] = collect_commands_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
+		if (screen)
+			o.first_ns = first_wait(s);
 		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;
 		else

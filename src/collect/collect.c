@@ -294,6 +294,8 @@ static uint64_t cost_of(enum budget_kind kind, const struct self_cost *cost, uin
 	return cost->bpf_bytes + cost->recorder_bytes + self_private_bytes();
 }
 
+_Static_assert(BUDGET_ROWS <= SELF_SHED_MAX, "a tick names all that is left out");
+
 /* Sheds or takes back at most one row per budget. */
 static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 {
@@ -308,8 +310,13 @@ static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 		if (row)
 			row->set(c, shed);
 	}
-	while (cost->nr_shed < SELF_SHED_MAX && (row = budget_shed(&c->budget, cost->nr_shed)))
+	while ((row = budget_shed(&c->budget, cost->nr_shed)))
 		cost->shed[cost->nr_shed++] = row->name;
+}
+
+uint64_t collect_since(const struct collect *c)
+{
+	return c->now;
 }
 
 const struct tick *collect_tick(struct collect *c)

@@ -49,7 +49,7 @@ struct collect_options {
 	unsigned int window_s;        /* seconds kept by the recorder, 0: none, */
 	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
 	uint64_t memory_spare;        /* of at most this many bytes */
-	uint64_t wait_ns;             /* record who ran instead for runqueue waits of at least this */
+	uint64_t wait_ns;             /* record which threads ran instead in runqueue waits of at least this */
 	void (*report_step)(const char *step); /* reports each step of the start, "load BPF programs"; NULL: no reports */
 	uint64_t max_cpu;             /* limit of systop's cost in 1/1000 % of one CPU, */
 	uint64_t max_memory;          /* and in bytes; 0: no limit */
@@ -83,6 +83,9 @@ int collect_early(struct collect *c, uint64_t deadline);
 /* collect_tick - the activity since the last call (the first: since collect_new). Returns the tick, held for the
  * caller, or NULL with errno. */
 const struct tick *collect_tick(struct collect *c);
+
+/* collect_since - when the activity of the next tick began, CLOCK_MONOTONIC ns. */
+uint64_t collect_since(const struct collect *c);
 
 /* collect_files_fd - readable when new files were seen; collect_files reports them. */
 typedef void collect_file(void *arg, const struct file_event *e);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows for interrupts, for the time of each CPU, and for who ran while another thread waited. */
+/* Rows for interrupts, for the time of each CPU, and for the threads that ran while another one waited. */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include "collect/areas.h"
 #include "collect/collect_internal.h"
@@ -22,18 +22,12 @@
 
 /* --- Interrupts */
 
-/* Whether softirqs are preemptible here. */
+/* Whether softirqs are preemptible here. Not every such kernel has /sys/kernel/realtime. */
 static bool is_realtime(void)
 {
-	FILE *f = fopen("/sys/kernel/realtime", "re");
-	int on = 0;
+	struct utsname uts;
 
-	if (!f)
-		return false;
-	if (fscanf(f, "%d", &on) != 1)
-		on = 0;
-	fclose(f);
-	return on;
+	return !uname(&uts) && strstr(uts.version, "PREEMPT_RT");
 }
 
 static void irqs_configure(struct systop *skel, struct load *l)
@@ -178,7 +172,7 @@ const struct collector collector_cpus = {
 	.close = cpus_close,
 };
 
-/* --- Who ran instead of a waiting thread, and who woke it */
+/* --- Which threads ran instead of a waiting one, and what woke it */
 
 static void waits_configure(struct systop *skel, struct load *l)
 {
@@ -251,14 +245,11 @@ static void waits_close(struct collect *c)
 	waits_free(c->waits);
 }
 
-static const struct collector_shed waits_sheds[] = {
-	{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
-	{ 0 }
-};
-
 const struct collector collector_waits = {
 	.name = "waits",
-	.sheds = waits_sheds,
+	.sheds = {
+		{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
+	},
 	.configure = waits_configure,
 	.open = waits_open,
 	.drain = waits_row_drain,

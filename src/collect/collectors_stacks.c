@@ -96,15 +96,12 @@ static void samplers_close(struct collect *c)
 	samplers_free(c->samplers);
 }
 
-static const struct collector_shed samplers_sheds[] = {
-	{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
-	{ "samples/16", "three of four remaining samples", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
-	{ 0 }
-};
-
 const struct collector collector_samplers = {
 	.name = "samplers",
-	.sheds = samplers_sheds,
+	.sheds = {
+		{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
+		{ "samples/16", "three of four remaining samples", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
+	},
 	.attach = samplers_attach,
 	.follow = samplers_row_follow,
 	.health = samplers_row_health,
@@ -245,15 +242,12 @@ static void stacks_close(struct collect *c)
 	stacks_free(c->stacks);
 }
 
-static const struct collector_shed stacks_sheds[] = {
-	{ "block stacks", "stacks of blocks, except three per second and CPU, and of counted events, except 31", 30,
-	  SHEDS(BUDGET_CPU), stacks_shed },
-	{ 0 }
-};
-
 const struct collector collector_stacks = {
 	.name = "stacks",
-	.sheds = stacks_sheds,
+	.sheds = {
+		{ "block stacks", "stacks of blocks, except three per second and CPU, and of counted events, except 31", 30,
+		  SHEDS(BUDGET_CPU), stacks_shed },
+	},
 	.configure = stacks_configure,
 	.suit = stacks_suit,
 	.open = stacks_open,
@@ -324,7 +318,6 @@ static void files_configure(struct systop *skel, struct load *l)
 	(void)l;
 	skel->rodata->files_max = maxima()->files;
 	bpf_map__set_max_entries(skel->maps.files, maxima()->files);
-	bpf_map__set_max_entries(skel->maps.free_files, maxima()->files);
 }
 
 /* Without the maple tree no files are found; before 6.1 a sampler accepts only maps of this kind. */
@@ -352,7 +345,6 @@ static int files_open(struct collect *c)
 	struct files_memory mem = {
 		.files_fd = bpf_map__fd(c->skel->maps.files),
 		.asked_fd = bpf_map__fd(c->skel->maps.files_asked),
-		.free_fd = bpf_map__fd(c->skel->maps.free_files),
 		.max = c->skel->rodata->files_max,
 		.age_s = window_s(c) + maxima()->file_age_s,
 		.rest_s = maxima()->file_rest_s,
@@ -475,14 +467,11 @@ static const struct collector_program blocked_programs[] = {
 	{ 0 }
 };
 
-static const struct collector_shed blocked_sheds[] = {
-	{ "blocked", "stacks of threads that are blocked now", 10, SHEDS(BUDGET_CPU), blocked_row_shed },
-	{ 0 }
-};
-
 const struct collector collector_blocked = {
 	.name = "blocked",
-	.sheds = blocked_sheds,
+	.sheds = {
+		{ "blocked", "stacks of threads that are blocked now", 10, SHEDS(BUDGET_CPU), blocked_row_shed },
+	},
 	.programs = blocked_programs,
 	.configure = blocked_configure,
 	.open = blocked_open,

@@ -8,8 +8,8 @@ struct cgroups;
 struct file_key;
 struct health;
 
-/* Facts on what is looked at, one process, cgroup or file: read by a helper, each five seconds at most, as walking a large
- * process's page tables holds it up. */
+/* Facts about the process, cgroup or file whose details are shown. A helper reads them at most every five seconds, as it takes
+ * long to walk the page tables of a large process. */
 struct facts;
 
 /* facts_new - @role: of the helper; @cgroups: borrowed. NULL: no memory. */

@@ -206,6 +206,18 @@ static void rest(struct files *f)
 	step_to(f, FILES_FORGET);
 }
 
+/* Lets another file have the id. Programs take ids from this stack at the same time. */
+static void release(struct files *f, uint32_t id)
+{
+	uint64_t was = __atomic_load_n(&f->mem.shared->free_files, __ATOMIC_RELAXED), next;
+
+	do {
+		f->mem.of[id] = (struct unwind_file){ .next_free = (uint32_t)was };
+		next = ((was >> 32) + 1) << 32 | id;
+	} while (!__atomic_compare_exchange_n(&f->mem.shared->free_files, &was, next, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	f->given++;
+}
+
 static void forget_some(struct files *f, files_forget *forget, void *arg)
 {
 	const uint32_t *ids = f->ids + f->done;
@@ -213,10 +225,8 @@ static void forget_some(struct files *f, files_forget *forget, void *arg)
 
 	if (!forget(arg, ids, nr) || !unwind_tables_forget(f->tables, ids, nr))
 		return;
-	for (size_t i = 0; i < nr; i++) {
-		f->mem.of[ids[i]] = (struct unwind_file){ 0 };
-		f->given += !bpf_map_update_elem(f->mem.free_fd, NULL, &ids[i], BPF_ANY);
-	}
+	for (size_t i = 0; i < nr; i++)
+		release(f, ids[i]);
 	f->done += nr;
 }
 

@@ -23,10 +23,10 @@ struct unwind_file;
  */
 
 struct files_memory {
-	int files_fd, asked_fd, free_fd;  /* maps: ids by file, files to be reported again, and free ids */
+	int files_fd, asked_fd;           /* maps: ids by file, and files to be reported again */
 	uint32_t max;                     /* ids are below this */
 	uint32_t age_s, rest_s;           /* see above */
-	struct unwind_file *of;           /* by id, mapped: when a stack last contained a frame in it */
+	struct unwind_file *of;           /* by id, mapped: when a stack last contained a frame in it, and links of free ids */
 	struct shared *shared;            /* mapped */
 };
 

@@ -55,7 +55,7 @@ int slots_show_early(struct slots *s, uint64_t deadline);
 
 /*
  * slots_tick - passes the activity of every thread since the last tick up to @now to the model, exited threads first.
- * Cost: a memory scan, about 20 ns per sleeping thread. Returns 0 or -errno.
+ * Cost: a memory scan, a few ns per sleeping thread. Returns 0 or -errno.
  */
 int slots_tick(struct slots *s, uint64_t now);
 

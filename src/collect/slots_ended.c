@@ -44,6 +44,7 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 		if (err)
 			return err;
 	}
+	slots_stir(s, index);
 	at = at > was->since ? at : was->since;
 	at = at < s->until ? at : s->until; /* it switched while the tick is being made */
 	if (r->life->start_ns != was->start_ns || at <= r->end || s->nr_exited >= EXITED_MAX)
@@ -69,6 +70,7 @@ static int give_back(struct slots *s, uint32_t index)
 {
 	memset(&s->readers[index], 0, sizeof(s->readers[index]));
 	memset(&s->shown[index], 0, sizeof(s->shown[index]));
+	s->resting[index].seq = 0;
 	/* Events that arrive from now on are too late: they must not create a life that is then attributed to the next
 	 * thread. */
 	s->mem.slots[index].state = SLOT_FREE;
@@ -88,6 +90,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 	err = slots_identify(s, index, &copy);
 	if (err)
 		return err;
+	slots_stir(s, index);
 	exited.from = r->end;
 	slot_show(r, &s->shown[index], slot, &copy, copy.since, &taken, &exited.values);
 	slot_show_io(&s->shown[index], s->usages ? &copy.ended : &unknown_io, &exited.values);

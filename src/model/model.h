@@ -5,8 +5,8 @@
 #include "model/tick.h"
 
 /*
- * The model turns what the collectors found in an interval into a tick. Per interval: model_begin(), for every thread
- * model_thread() or model_idle(), then model_end().
+ * The model turns what the collectors found in an interval into a tick. Per interval: model_begin(), model_thread() or
+ * model_idle() for every thread that is not idle already, then model_end().
  */
 struct model;
 
@@ -97,11 +97,13 @@ void model_unknown(struct model *m, enum metric_id metric, bool unknown);
 int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
 		 const struct values *values);
 
-/* model_idle - a thread that slept, or was stopped, through the interval, as @state says. */
+/* model_idle - a thread that slept, or was stopped, through the interval, as @state says; and through those that follow, until
+ * model_thread(), model_life_end(), or model_not_idle(): from then on it is not shown until it is reported again. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
+void model_not_idle(struct model *m, struct life *l);
 
-/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have a limit, or are below one
- * that has. */
+/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have
+ * a limit, or are below one that has. */
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit,
 		 const struct levels *levels);
 

@@ -21,7 +21,9 @@ import time
 SYSTOP = os.environ.get("SYSTOP", "build/systop")
 LOADS = os.environ.get("SYSTOP_LOAD", "build/tests/load")
 GUEST = bool(os.environ.get("SYSTOP_TEST_GUEST"))
-REALTIME = os.path.exists("/sys/kernel/realtime")
+# A folder on a disk, None: there is none.
+DISK = os.environ.get("SYSTOP_TEST_DISK") if GUEST else os.getcwd()
+REALTIME = "PREEMPT_RT" in os.uname().version
 MS = 1_000_000
 SEC = 1_000_000_000
 
@@ -33,6 +35,20 @@ BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x 
          "cc -O2 -x c -c -o $0/$job.o - & i=$((i + 1)); done; wait; done")
 
 STATES = ("run_ns", "irq_ns", "steal_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
+
+
+class Late(AssertionError):
+    """The machine was too slow for what was measured, so that it says nothing."""
+
+
+def attempt(function, *args):
+    """Runs a case. On a busy host a guest's CPUs can be too slow for it: then once more, twice at most."""
+    for _ in range(2 if GUEST else 0):
+        try:
+            return function(*args)
+        except Late as late:
+            print(f"# {late}", flush=True)
+    return function(*args)
 
 
 class Tap:
@@ -50,6 +66,9 @@ class Tap:
 
     def case(self, name, function, *args):
         """Runs a case: an exception fails this case, not all; its result is printed."""
+        self.report(name, attempt, function, *args)
+
+    def report(self, name, function, *args):
         try:
             note = function(*args)
             self.ok(True, name)
@@ -62,8 +81,8 @@ class Tap:
         """Runs cases, (name, function, argument...) each, some at once: cases that do not depend on what runs beside
         them. A guest has too few CPUs for it."""
         with concurrent.futures.ThreadPoolExecutor(1 if GUEST else at_once) as pool:
-            for name, running in [(name, pool.submit(*call)) for name, *call in cases]:
-                self.case(name, running.result)
+            for name, running in [(name, pool.submit(attempt, *call)) for name, *call in cases]:
+                self.report(name, running.result)
 
     def skip(self, name, why):
         self.nr += 1
@@ -183,7 +202,8 @@ class Systop:
                 return None
             time.sleep(0.005)
         line = json.loads(text)
-        assert not line["dropped_refreshes"], f"{line['dropped_refreshes']} refreshes dropped: the machine writes too slowly"
+        if line["dropped_refreshes"]:
+            raise Late(f"{line['dropped_refreshes']} refreshes dropped: the machine writes too slowly")
         return line
 
     def line(self):

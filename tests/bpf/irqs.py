@@ -12,7 +12,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, REALTIME, SEC, SYSTOP, Systop, begin, states_of  # noqa: E402
+from harness import DISK, GUEST, REALTIME, SEC, SYSTOP, Systop, begin, states_of  # noqa: E402
 
 INTERVAL = 1 if GUEST else 0.5
 
@@ -189,7 +189,7 @@ class Writes:
     count = 200 if GUEST else 2000
 
     def __enter__(self):
-        with tempfile.NamedTemporaryFile(dir="/var/tmp") as file:
+        with tempfile.NamedTemporaryFile(dir=DISK if GUEST else "/var/tmp") as file:
             subprocess.run(["dd", "if=/dev/zero", f"of={file.name}", "bs=4096", f"count={self.count}", "oflag=direct"],
                            check=True, capture_output=True)
 
@@ -230,7 +230,7 @@ def main():
         tap.case("so are the CPU's own vectors", vectors)
     else:
         tap.skip("so are the CPU's own vectors", "no tracepoints for them on this architecture")
-    if os.path.exists("/dev/vda") or os.path.exists("/dev/nvme0n1"):
+    if os.path.exists("/dev/vda") or DISK and os.path.exists("/dev/nvme0n1"):
         tap.case("a disk's interrupts", disk)
     else:
         tap.skip("a disk's interrupts", "no disk that has a line of its own")

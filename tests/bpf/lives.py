@@ -69,8 +69,9 @@ def dies_once():
             pid = load.pid
             lines = systop.rest()
     rows = rows_of(lines, pid)
-    assert [t["exited"] for t in rows] == [True], rows
-    assert 400 * MS < rows[0]["alive_ns"] < (5 if GUEST else 0.7) * SEC, rows
+    # A guest can take longer than a refresh to start and to end it.
+    assert [t["exited"] for t in rows] == [False] * (len(rows) - 1 if GUEST else 0) + [True], rows
+    assert 400 * MS < sum(t["alive_ns"] for t in rows) < (5 if GUEST else 0.7) * SEC, rows
 
 
 def exec_nonleader():

@@ -63,11 +63,14 @@ def migrate():
     wakeups = total(lines, truth["tid"], "wakeups")
     longest = max(t["runq_max_ns"] for t in rows_of(lines, truth["tid"]))
     assert truth["moves"] > 100 and wakeups > 20, (truth, wakeups)
-    about(longest, 0, 8 * MS, "longest wait")
-    about(runq, 0, wakeups * MS, f"runqueue over {truth['moves']} moves, {wakeups} wakeups")
+    # Two emulated CPUs take turns on one of the host's: 1 to 10 ms a wait, and up to 190 ms if the host is busy.
+    allowed = truth["delay_ns"] if GUEST else 0
+    kernel = f"by the kernel {truth['delay_ns'] / MS:.3f} ms,"
+    about(longest, 0, allowed + 8 * MS, f"longest wait, of all {kernel}")
+    about(runq, 0, allowed + wakeups * MS, f"runqueue over {truth['moves']} moves, {wakeups} wakeups, {kernel}")
     about(sleep, 3800 * MS, 9 * SEC, "sleep")
-    return (f"{truth['moves']} moves, {wakeups} wakeups: runqueue {runq / MS:.3f} ms, longest "
-            f"{longest / MS:.3f} ms, sleep {sleep / MS:.0f} ms, "
+    return (f"{truth['moves']} moves, {wakeups} wakeups: runqueue {runq / MS:.3f} ms, by the kernel "
+            f"{truth['delay_ns'] / MS:.3f} ms, longest {longest / MS:.3f} ms, sleep {sleep / MS:.0f} ms, "
             f"cut {lines[-1]['repaired']['queue_stale']} waits")
 
 
@@ -170,6 +173,11 @@ def quota():
     return limit(lambda c: f"cpu:/{c.name}", v1)
 
 
+def late_ns(line):
+    """How long ago its refresh ended."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - line["boottime_ns"]
+
+
 def throttle():
     """A thread that is throttled within system calls, on a CPU that a spinner wants, too: its stopped time is the
     kernel's for its cgroup, without its wait for the spinner."""
@@ -188,17 +196,19 @@ def throttle():
             cgroup.add(load.pid)
             time.sleep(0.5)
             with Systop("--all", "-d", "1") as systop:
-                systop.line()
-                before = stood_ns(cgroup)
+                first = systop.line()
+                before, late = stood_ns(cgroup), late_ns(first)
                 lines = [systop.line() for _ in range(5)]
-                stood = stood_ns(cgroup) - before
+                stood, later = stood_ns(cgroup) - before, late_ns(lines[-1])
     runq, throttled = total(lines, tid, "runq_ns"), total(lines, tid, "throttled_ns")
     note = (f"throttled {throttled / MS:.0f} ms of {runq / MS:.0f} ms of waiting, "
-            f"by the kernel {stood / MS:.0f} ms")
+            f"by the kernel {stood / MS:.0f} ms, which was asked {late / MS:.0f} and {later / MS:.0f} ms late")
     assert throttled <= runq, note
     if not cgroup_keeps_stood():
         return note
-    about(throttled, stood - 0.03 * stood - 40 * MS, stood + 0.03 * stood + 40 * MS, f"throttled, {note},")
+    # It may have been stopped from a refresh's end until the kernel was asked: most of a second on emulated CPUs.
+    late, later = (late, later) if GUEST else (0, 0)
+    about(throttled, stood - later - 0.03 * stood - 40 * MS, stood + late + 0.03 * stood + 40 * MS, f"throttled, {note},")
     return note
 
 

@@ -18,6 +18,7 @@
 struct program {
 	char name[16];
 	uint32_t type, attach_btf_id; /* 0: no tracepoint */
+	uint32_t flags;         /* BPF_F_SLEEPABLE */
 	struct bpf_insn *insns;
 	size_t nr_insns;
 	struct bpf_line_info *lines;

@@ -153,6 +153,7 @@ static int prog_load(const union bpf_attr *attr)
 	*p = (struct program){
 		.type = attr->prog_type,
 		.attach_btf_id = attr->attach_btf_id,
+		.flags = attr->prog_flags,
 		.insns = copy(attr->insns, attr->insn_cnt * sizeof(*p->insns)),
 		.nr_insns = attr->insn_cnt,
 		.lines = copy(attr->line_info, attr->line_info_cnt * sizeof(*p->lines)),

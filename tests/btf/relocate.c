@@ -13,6 +13,7 @@
 #include "btf.h"
 
 #include "collect/collect.h"
+#include "collect/kernel_types.h"
 #include "collect/load.h"
 #include "collect/probe.h"
 #include "slot.h"
@@ -149,10 +150,19 @@ static void see_call(const struct program *p, size_t at, const struct bpf_insn *
 		wrong(p, at, "takes memory while the scheduler holds a lock");
 }
 
+/* Linux 6.1 lets programs that may sleep use only these, of those that systop has; later ones more. */
+static bool may_sleep_with(uint32_t type)
+{
+	return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_HASH ||
+	       type == BPF_MAP_TYPE_ARRAY_OF_MAPS || type == BPF_MAP_TYPE_RINGBUF || type == BPF_MAP_TYPE_TASK_STORAGE;
+}
+
 static void see_map(const struct program *p, size_t at, int fd)
 {
 	uint32_t type, flags;
 
+	if (p->flags & BPF_F_SLEEPABLE && kernel_map(fd, &type, &flags) && !may_sleep_with(type))
+		wrong(p, at, "a program that may sleep may not use this map on Linux 6.1");
 	if (p->type == BPF_PROG_TYPE_PERF_EVENT && !checked.any_hash && kernel_map(fd, &type, &flags) &&
 	    type == BPF_MAP_TYPE_HASH && flags & BPF_F_NO_PREALLOC)
 		wrong(p, at, "a sampler may not use this map here");
@@ -335,6 +345,7 @@ static int look_at(struct btf *btf)
 	const void *data = btf__raw_data(btf, &bytes);
 	int status, nr;
 
+	kernel_types_forget(); /* those of another kernel that was refused */
 	checked.btf = btf;
 	checked.own_storage = probe_found(btf, PROBE_STORAGE_MEMORY);
 	checked.any_hash = probe_found(btf, PROBE_MAPLE_TREE);

@@ -16,7 +16,6 @@
 #define REST 10
 #define FILES_FD 5
 #define ASKED_FD 6
-#define FREE_FD 7
 
 static struct unwind_file of[UNWIND_FILES];
 static struct unwind_page pages[UNWIND_PAGES];
@@ -27,7 +26,7 @@ static struct model *model;
 static struct unwind_tables *tables;
 static struct files *files;
 static bool there[MAX];     /* in the map of files, with the key of this id's inode */
-static uint32_t given[MAX]; /* added to the queue */
+static uint32_t given[MAX]; /* on the stack of free ids, in the order in which they came there */
 static size_t nr_given, nr_forgotten;
 static bool forgets;
 
@@ -63,14 +62,6 @@ int bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
-{
-	(void)key, (void)flags;
-	assert_int_equal(fd, FREE_FD);
-	given[nr_given++] = *(const uint32_t *)value;
-	return 0;
-}
-
 static bool forget(void *arg, const uint32_t *ids, size_t nr)
 {
 	(void)arg;
@@ -92,7 +83,7 @@ static int begin(void **state)
 	forgets = true;
 	model = model_new(0);
 	tables = unwind_tables_new(&memory);
-	files = files_new(&(struct files_memory){ FILES_FD, ASKED_FD, FREE_FD, MAX, AGE, REST, of, &shared }, model, tables);
+	files = files_new(&(struct files_memory){ FILES_FD, ASKED_FD, MAX, AGE, REST, of, &shared }, model, tables);
 	return !model || !tables || !files;
 }
 
@@ -115,12 +106,24 @@ static void met(uint32_t first, uint32_t last, uint32_t used)
 	shared.files = last;
 }
 
+static void read_given(void)
+{
+	nr_given = 0;
+	for (uint32_t id = (uint32_t)shared.free_files; id; id = of[id].next_free) {
+		assert_in_range(nr_given, 0, MAX - 1);
+		memmove(given + 1, given, nr_given++ * sizeof(*given));
+		given[0] = id;
+	}
+	assert_int_equal(shared.free_files >> 32, nr_given); /* each came there by a change */
+}
+
 static void seconds(uint32_t nr)
 {
 	for (uint32_t i = 0; i < 4 * nr; i++) {
 		shared.seconds += i % 4 == 3;
 		files_work(files, forget, NULL);
 	}
+	read_given();
 }
 
 /* A stack that is held has a frame in the file. */
@@ -183,7 +186,7 @@ static void the_needed_stay(void **state)
 /* The files of a list on the screen stay when all its refreshes are gone. */
 static void those_of_a_list_stay(void **state)
 {
-	struct cgroup cgroup = { .id = 1, .path = "/" };
+	static struct cgroup cgroup = { .id = 1, .path = "/" }; /* lives as long as the model */
 	struct stack_sample sample = { .metric = METRIC_RUN };
 	struct sample_list list = { 0 };
 	struct life *life = tick_life(model, 7, "worker", &cgroup);

@@ -104,6 +104,7 @@ static void put_thread(struct json *j, const struct row *r, const struct sampled
 	json_path(j, "cpu_cgroup", row_limiter(r));
 	json_string(j, "state", state_names[r->state]);
 	put_values(j, r, r->values, 0);
+	json_number(j, "cpu_time_ns", r->thread->cpu_ns);
 	json_waited_behind(j, waits, r->thread);
 	json_wakers(j, waits, r->thread);
 	json_number(j, "samples", (uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread));
@@ -121,6 +122,7 @@ static void put_process(struct json *j, const struct row *r, const struct export
 	json_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
 	put_values(j, r, r->values, LEVEL_OF_PROCESSES);
+	json_number(j, "cpu_time_ns", r->process->cpu_ns);
 	json_boolean(j, "exited", r->exited);
 	json_close(j, '}');
 }

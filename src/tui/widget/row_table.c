@@ -28,6 +28,13 @@ static bool is_kthread(const struct row *r)
 	       (r->process->tgid == KTHREADD || r->process->ppid == KTHREADD);
 }
 
+bool row_table_wants_all(const struct view_context *c)
+{
+	const struct settings *s = c->settings;
+
+	return !s->hide_idle && !s->hide_kthreads && c->within.kind == SUBJECT_ALL && !c->filter;
+}
+
 bool row_table_wants(const struct view_context *c, const struct row *r)
 {
 	const struct settings *s = c->settings;
