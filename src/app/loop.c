@@ -24,6 +24,7 @@ struct loop {
 	int epoll_fd, signal_fd, tick_fd, harvest_fd, end_fd; /* end_fd: -1: none */
 	int *signal, *status;
 	bool child_ended, sending;
+	bool unwatched; /* output waits that epoll cannot watch */
 	uint64_t interval_ns; /* of tick_fd */
 };
 
@@ -163,8 +164,8 @@ static enum loop_verdict loop_signal(struct loop *l)
 	return LOOP_GO_ON;
 }
 
-/* Watches the output only while some is unsent: a pipe whose reader is gone would wake the loop forever. Regular
- * files never block and cannot be watched. */
+/* Watches the output only while some is unsent: a pipe whose reader is gone would wake the loop forever. A regular file
+ * cannot be watched: what was too much for one turn is written in the next ones. */
 static void loop_watch_output(struct loop *l)
 {
 	struct epoll_event ev = { .events = EPOLLOUT, .data.fd = l->o->output_fd };
@@ -173,7 +174,7 @@ static void loop_watch_output(struct loop *l)
 	if (unsent == l->sending)
 		return;
 	l->sending = unsent;
-	epoll_ctl(l->epoll_fd, unsent ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, ev.data.fd, &ev);
+	l->unwatched = epoll_ctl(l->epoll_fd, unsent ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, ev.data.fd, &ev) && unsent;
 }
 
 /* Completes pending output at the end: a pipe's reader may be late. A signal ends the wait. */
@@ -274,7 +275,7 @@ static enum loop_verdict loop_once(struct loop *l)
 	struct epoll_event evs[8];
 	enum loop_verdict verdict = LOOP_GO_ON;
 	bool unfinished = loop_unfinished(l);
-	int n = epoll_wait(l->epoll_fd, evs, 8, unfinished ? 0 : -1);
+	int n = epoll_wait(l->epoll_fd, evs, 8, unfinished || l->unwatched ? 0 : -1);
 
 	if (n < 0 && errno != EINTR) {
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot wait for events: %s", strerror(errno));
@@ -285,6 +286,8 @@ static enum loop_verdict loop_once(struct loop *l)
 		verdict = loop_event(l, &evs[i]);
 	if (unfinished && verdict == LOOP_GO_ON && loop_unfinished(l))
 		verdict = l->ops->go_on(l->arg);
+	if (l->unwatched && verdict == LOOP_GO_ON)
+		verdict = l->ops->send(l->arg);
 	if (verdict == LOOP_GO_ON && l->child_ended) {
 		verdict = l->ops->tick(l->arg); /* the child's last interval */
 		if (verdict == LOOP_GO_ON)

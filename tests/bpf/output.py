@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 import jsonschema
@@ -203,6 +204,20 @@ def listed():
     assert not quiet, quiet
 
 
+def slow_file():
+    """A file takes a line in more than one turn, as each write waits for the disk: nothing is dropped."""
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(load_path(""))) as file, \
+         subprocess.Popen([load_path("threads"), "200"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as load:
+        load.stdout.readline()
+        fd = os.open(file.name, os.O_WRONLY | os.O_APPEND | os.O_SYNC)
+        done = subprocess.run([SYSTOP, "--json", "--all", "-p", str(load.pid), "-d", "4", "-n", "2"], stdout=fd,
+                              stderr=subprocess.PIPE, check=False)
+        os.close(fd)
+        lines = [json.loads(line) for line in file.read().splitlines()]
+    assert not done.returncode and not done.stderr, done
+    assert len(lines) == 2 and not lines[-1]["dropped_refreshes"], f"{len(lines)} lines, {lines[-1]['dropped_refreshes']} dropped"
+
+
 def tables():
     out = run("-b", "-d", "0.3", "-n", "2").decode()
     tables = out.strip().split("\n\n")
@@ -248,6 +263,7 @@ def main():
     tap.case("unknown is null", unknown_is_null)
     tap.case("hostile names", hostile_names)
     tap.case("who is listed", listed)
+    tap.case("a file that takes long", slow_file)
     tap.case("-b", tables)
     tap.case("who it is, in -b", who)
     tap.done()
