@@ -83,8 +83,8 @@ static __always_inline bool park_wanted(const struct slot *out)
 	       shared.stack_generation;
 }
 
-/* Also called if samples met new files in this thread's stack: this walk can add them. Not a function of its own: the stacks
- * of sched_switch and all that it calls here have just the 512 bytes that kernels before 6.13 give them. */
+/* Also called if samples met new files in this thread's stack: this walk can add them. It is inlined: kernels before 6.13
+ * give sched_switch and everything it calls 512 bytes of stack together. */
 static __always_inline int park(struct task_struct *prev, __u32 index, __u64 since, struct cpu_slot *c)
 {
 	struct parked *p = bpf_map_lookup_elem(&parked_stacks, &index);

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_BPF_COMMAND_BPF_H
 #define SYSTOP_BPF_COMMAND_BPF_H
 
-/* Command lines of programs that are started: the kernel has just written the arguments, so that their pages are there. */
+/* Command lines of programs that start: the kernel has just written the arguments, so their pages are in memory. */
 
 #include "command.h"
 #include "maps.bpf.h"

@@ -150,7 +150,7 @@ static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct
 /* How -p and -t cover the thread: enum pid_scope, 0: not at all. */
 static __always_inline __u8 slot_pid_scope(struct task_struct *t, struct slot *parent)
 {
-	__u32 id = t->tgid; /* one variable for both: the stack of all calls together is short before Linux 6.13 */
+	__u32 id = t->tgid; /* one variable for both saves stack, which is short before Linux 6.13 */
 	__u8 *given;
 
 	if (!(scope_kinds & SCOPE_PID))

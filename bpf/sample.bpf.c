@@ -114,8 +114,8 @@ static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct f
 /* Stacks of counted events that may be taken at once after a quiet time, expressed as time. */
 #define COUNTED_BURST_NS 250000000
 
-/* What runs the program: enum stack_kind. Asked for wherever it matters: if it were kept, the verifier would walk what
- * follows for each kind. */
+/* What runs the program: enum stack_kind. Callers ask each time they need it: with a variable, the verifier would walk the
+ * rest of the program once for each kind. */
 static __always_inline __u64 sampled_kind(const __u64 *ctx)
 {
 	return bpf_get_attach_cookie((void *)ctx);

@@ -46,7 +46,7 @@ struct mm_struct___atomic {
 	struct mm_rss_stat rss_stat;
 } __attribute__((preserve_access_index));
 
-/* A counter can be below 0 for a moment: what was taken away got there first. */
+/* A counter can be below 0 for a moment: a CPU added what it freed before another one added what it allocated. */
 static __always_inline __u64 at_least_0(__u64 pages)
 {
 	return pages >> 63 ? 0 : pages;
@@ -77,7 +77,7 @@ static __always_inline void usage_memory(struct task_struct *t, struct usage_mem
 	to->rss = COUNTER(m, USAGE_FILE) + COUNTER(m, USAGE_ANON) + COUNTER(m, USAGE_SHMEM);
 	to->swap = COUNTER(m, USAGE_SWAP);
 	to->batched = bpf_core_field_exists(((struct mm_struct___percpu *)m)->rss_stat[0].count);
-	if (VIEW_FIELD(t, mm) != mm) /* it executes or ends: this was freed perhaps */
+	if (VIEW_FIELD(t, mm) != mm) /* it called exec or ended: this may have been freed */
 		to->rss = to->swap = USAGE_UNKNOWN;
 }
 

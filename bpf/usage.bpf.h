@@ -15,7 +15,7 @@ struct task_struct___io {
 	struct task_io_accounting___counts ioac;
 } __attribute__((preserve_access_index));
 
-/* usage_end - keeps what a thread used that will run no more, before its slot is buried. */
+/* usage_end - keeps the usage of a thread that will not run again, before its slot is buried. */
 static __always_inline void usage_end(struct task_struct *task, struct slot *s)
 {
 	struct task_struct___io *t = (void *)task;

@@ -17,7 +17,7 @@ struct usage_io {
 /* Threads that one run of the program reads. */
 #define USAGE_BATCH 4096
 
-/* Memory of the process, in pages: the kernel's counters, which changes reach from each CPU in batches (see
+/* Memory of the process, in pages: the kernel's counters, to which each CPU adds its changes in batches (see
  * collectors_usage.c). */
 struct usage_memory {
 	__u64 rss;  /* in RAM: anonymous, of files, and shared; USAGE_UNKNOWN: it has none, or the kernel counts otherwise */

@@ -112,15 +112,14 @@ static void put_line(struct writing *w, char *section, size_t size, const char *
 {
 	const char *start = line + strspn(line, " \t\r\n\f\v");
 	struct setting_text t;
-	char name[64];
 	int nr = -1;
 
 	if (*start && !strchr("#;", *start)) {
 		if (start > line && w->named) {
 			nr = w->replaced ? LINE_REPLACED : -1;
-		} else if (sscanf(start, "[%63[^]]", name) == 1) {
+		} else if (*start == '[') { /* a name may be empty */
 			put_rest(w, section);
-			snprintf(section, size, "%s", name);
+			snprintf(section, size, "%.*s", (int)strcspn(start + 1, "]"), start + 1);
 			w->named = false;
 		} else {
 			nr = setting_of(w, section, line, &t);

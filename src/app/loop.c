@@ -261,8 +261,11 @@ static enum loop_verdict loop_finish(struct loop *l)
 {
 	enum loop_verdict verdict = LOOP_GO_ON;
 
-	while (verdict == LOOP_GO_ON && loop_unfinished(l))
+	while (verdict != LOOP_FAILED && loop_unfinished(l)) {
+		turns_begin();
 		verdict = l->ops->go_on(l->arg);
+		turns_end();
+	}
 	return verdict == LOOP_FAILED ? LOOP_FAILED : LOOP_STOP;
 }
 

@@ -30,7 +30,7 @@ struct loop_ops {
 	uint64_t (*interval)(void *arg);         /* ns between ticks from now on; may be NULL: it does not change */
 	bool (*unsent)(void *arg);               /* whether output waits for its reader */
 	enum loop_verdict (*send)(void *arg);    /* which accepts more of it now */
-	bool (*unfinished)(void *arg);           /* whether a turn ended before its output was complete */
+	bool (*unfinished)(void *arg);           /* whether a turn ended before its work was complete */
 	enum loop_verdict (*go_on)(void *arg);   /* the next turns continue it; both may be NULL */
 };
 

@@ -22,9 +22,6 @@
 /* Longest wait for stacks that are being read, and for names. */
 #define STACKS_WAIT_NS 5000000000ULL
 
-/* Longest time per turn of the main loop for a refresh: a large one takes several turns. */
-#define MORE_NS 50000000ULL
-
 int refresh_begin(struct systop *s)
 {
 	const struct options *o = &s->options;
@@ -38,6 +35,7 @@ int refresh_begin(struct systop *s)
 		.filter = s->filter,
 		.word = o->word,
 		.source = &s->host.source,
+		.user_name = s->host.user_name,
 		.redact = s->sources.redact,
 	};
 	return o->exporter && o->exporter->begin ? o->exporter->begin(&s->export) : 0;
@@ -139,7 +137,7 @@ static int print_refresh(struct systop *s, const struct tick *t, refresh_work *w
 	s->export.turn_work_ns = turns.work_ns;
 	s->export.dropped = s->output.dropped;
 	more = e->tick(&s->export, to, t);
-	return more > 0 ? e->more(&s->export, clock_ns(CLOCK_MONOTONIC) + MORE_NS) : more;
+	return more > 0 ? e->more(&s->export, turns_until()) : more;
 }
 
 /* Prints nothing while the previous refresh is not completely sent: a pipe's reader may be late. */
@@ -156,7 +154,7 @@ int refresh_write(struct systop *s, const struct tick *t, refresh_work *work)
 
 int refresh_go_on(struct systop *s)
 {
-	return send_whole(s, s->options.exporter->more(&s->export, clock_ns(CLOCK_MONOTONIC) + MORE_NS));
+	return send_whole(s, s->options.exporter->more(&s->export, turns_until()));
 }
 
 int refresh_end(struct systop *s)

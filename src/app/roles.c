@@ -73,7 +73,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_FACTS] = {
 		.name = "systop-facts",
-		.what = "reads the memory of what is looked at",
+		.what = "reads the memory and the package of what is looked at",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE },
 		.nr_caps = 1,

@@ -20,6 +20,7 @@
 #include "app/priority.h"
 #include "app/refresh.h"
 #include "app/systop.h"
+#include "app/turns.h"
 #include "collect/collect.h"
 #include "export/exporter.h"
 #include "helper/helper.h"
@@ -32,7 +33,7 @@
 #include "util/clock.h"
 #include "util/fail.h"
 
-/* Time to the first tick: the screen does not stay empty for a whole interval. */
+/* The first tick's interval: the screen does not stay empty for a whole one. */
 #define FIRST_NS 50000000
 
 /* The processes of -p, and the threads of -t, have ended: a table or JSON ends, too; the screen stays. */
@@ -119,16 +120,6 @@ enum loop_verdict run_output_verdict(int err)
 	return LOOP_FAILED;
 }
 
-static bool on_unfinished(void *arg)
-{
-	return ((struct systop *)arg)->unfinished;
-}
-
-static enum loop_verdict on_line(void *arg)
-{
-	return run_output_verdict(refresh_go_on(arg));
-}
-
 /* The command lines of what the refresh shows are read for the next ones. */
 static void want_commands(struct systop *s, const struct tick *t)
 {
@@ -148,6 +139,7 @@ enum loop_verdict run_tick(void *arg)
 	const struct tick *t;
 	int err = 0;
 
+	s->due = false;
 	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
 	target_refresh(&s->target, s->collect);
 	belongs_update(&s->belongs, s->containers, s->cgroups);
@@ -184,8 +176,49 @@ enum loop_verdict run_tick(void *arg)
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
-/* At the end of --duration: the part of an interval that is left, unless it is next to nothing, as a refresh came just
- * before. */
+static enum loop_verdict harvest_some(struct systop *s)
+{
+	int left = collect_harvest(s->collect, turns_until());
+
+	if (!left && s->due)
+		left = collect_early(s->collect, turns_until());
+	s->dying = left > 0;
+	if (left >= 0)
+		return LOOP_GO_ON;
+	fail(left, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-left));
+	return LOOP_FAILED;
+}
+
+/* A refresh. It comes some turns later if the previous one is still being written, or if many threads died: their ends
+ * are read first, a part in each turn. */
+static enum loop_verdict on_tick(void *arg)
+{
+	struct systop *s = arg;
+	enum loop_verdict verdict = LOOP_GO_ON;
+
+	s->due = true;
+	if (!s->unfinished && !s->dying && collect_crowded(s->collect))
+		verdict = harvest_some(s);
+	return verdict != LOOP_GO_ON || s->unfinished || s->dying || turns_used() ? verdict : run_tick(s);
+}
+
+static bool on_unfinished(void *arg)
+{
+	const struct systop *s = arg;
+
+	return s->unfinished || s->dying || s->due;
+}
+
+static enum loop_verdict on_unfinished_turn(void *arg)
+{
+	struct systop *s = arg;
+
+	if (s->unfinished)
+		return run_output_verdict(refresh_go_on(s));
+	return s->dying ? harvest_some(s) : run_tick(s); /* it has waited */
+}
+
+/* At the end of --duration: reads the rest of the interval as a last refresh, unless a refresh came just before. */
 #define LAST_LEAST 20 /* parts of an interval */
 
 static enum loop_verdict on_last(void *arg)
@@ -193,7 +226,7 @@ static enum loop_verdict on_last(void *arg)
 	struct systop *s = arg;
 	uint64_t since = clock_ns(CLOCK_MONOTONIC) - s->tick_ns;
 
-	return options_need(&s->options, EXPORT_TICKS) && since >= s->options.interval_ns / LAST_LEAST ? run_tick(s) : LOOP_GO_ON;
+	return options_need(&s->options, EXPORT_TICKS) && since >= s->options.interval_ns / LAST_LEAST ? on_tick(s) : LOOP_GO_ON;
 }
 
 /* The result of the last write of a file of refreshes. */
@@ -220,7 +253,7 @@ static enum loop_verdict on_sampled_harvest(struct systop *s)
 static enum loop_verdict on_harvest(void *arg)
 {
 	struct systop *s = arg;
-	int err = collect_harvest(s->collect);
+	enum loop_verdict verdict = harvest_some(s);
 	char said[512];
 
 	on_work(s); /* late helpers */
@@ -234,10 +267,7 @@ static enum loop_verdict on_harvest(void *arg)
 		return LOOP_FAILED;
 	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
 		tui_notice(s->tui, "%s", said);
-	if (!err)
-		return options_need(&s->options, EXPORT_SAMPLES) ? on_sampled_harvest(s) : LOOP_GO_ON;
-	fail(err, EXIT_STATUS_RUNTIME, "cannot read the slots: %s", strerror(-err));
-	return LOOP_FAILED;
+	return verdict == LOOP_GO_ON && options_need(&s->options, EXPORT_SAMPLES) ? on_sampled_harvest(s) : verdict;
 }
 
 /* SIGUSR1: like the key w. */
@@ -290,7 +320,7 @@ static uint64_t on_interval(void *arg)
 }
 
 static const struct loop_ops screen_ops = {
-	.tick = run_tick,
+	.tick = on_tick,
 	.harvest = on_harvest,
 	.input = on_input,
 	.work = on_work,
@@ -301,10 +331,12 @@ static const struct loop_ops screen_ops = {
 	.suspend = on_suspend,
 	.resume = on_resume,
 	.interval = on_interval,
+	.unfinished = on_unfinished,
+	.go_on = on_unfinished_turn,
 };
 
 static const struct loop_ops batch_ops = {
-	.tick = run_tick,
+	.tick = on_tick,
 	.last = on_last,
 	.harvest = on_harvest,
 	.work = on_work,
@@ -312,7 +344,7 @@ static const struct loop_ops batch_ops = {
 	.unsent = on_unsent,
 	.send = on_send,
 	.unfinished = on_unfinished,
-	.go_on = on_line,
+	.go_on = on_unfinished_turn,
 };
 
 static enum loop_verdict on_input(void *arg)
@@ -358,11 +390,19 @@ static void die_of(int signal_number)
 	raise(signal_number);
 }
 
+/* Time to the first tick, part of which went by while names and the screen were started. */
+static uint64_t first_wait(const struct systop *s)
+{
+	uint64_t gone = clock_ns(CLOCK_MONOTONIC) - collect_since(s->collect);
+
+	return gone < FIRST_NS ? FIRST_NS - gone : 1;
+}
+
 int run(struct systop *s)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN;
 	struct loop_options o = {
-		.first_ns = screen ? FIRST_NS : s->options.interval_ns,
+		.first_ns = s->options.interval_ns,
 		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
 		.terminal_fd = -1,
 		.work_fds = { -1, -1, -1, -1, -1 },
@@ -388,6 +428,8 @@ int run(struct systop *s)
 		o.work_fds[3] = containers_fd(s->containers);
 		o.work_fds[4] = collect_commands_fd(s->collect);
 		o.terminal_fd = screen ? STDIN_FILENO : -1;
+		if (screen)
+			o.first_ns = first_wait(s);
 		if (options_need(&s->options, EXPORT_WINDOW))
 			o.first_ns = s->plan.first_ns;
 		else

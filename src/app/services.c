@@ -319,9 +319,23 @@ static void want_commands(void *arg, const pid_t *tgids, size_t nr)
 	collect_memory_want(((struct services *)arg)->collect, tgids, nr);
 }
 
+static void freeze_commands(void *arg, bool frozen)
+{
+	collect_commands_freeze(((struct services *)arg)->collect, frozen);
+}
+
 static const struct memory_facts *memory_facts(void *arg, pid_t tgid, const struct cgroup *cgroup)
 {
 	return collect_memory_facts(((struct services *)arg)->collect, tgid, cgroup);
+}
+
+static const char *package(void *arg, uint64_t frame)
+{
+	struct services *s = arg;
+	struct frame_place p;
+	const char *name = names_place(s->names, frame, &p) ? collect_package(s->collect, p.path, &p.key) : NULL;
+
+	return name ? name : "";
 }
 
 static int frequency(void *arg, int hz)
@@ -348,7 +362,9 @@ void services_init(struct host *h, struct services *from)
 	h->arg = from;
 	h->want_sleepers = want_sleepers;
 	h->want_commands = want_commands;
+	h->freeze_commands = freeze_commands;
 	h->memory_facts = memory_facts;
+	h->package = package;
 	h->frequency = frequency;
 	h->user_name = user_name;
 	h->user_find = user_lookup;

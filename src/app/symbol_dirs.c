@@ -17,7 +17,7 @@
 #include "util/invoker.h"
 #include "util/text.h"
 
-/* Those of --symbol-dir, and the caches of the invoker and of root. */
+/* Folders of --symbol-dir, and the caches of the invoker and of root. */
 _Static_assert(SYMBOL_DIRS_MAX + 2 <= DEBUG_FOLDERS_MAX, "all have a place");
 
 static int refuse(const char *arg, int err)

@@ -49,6 +49,8 @@ struct systop {
 	struct tui *tui;
 	struct sink output; /* to standard output: the screen, or refreshes */
 	bool unfinished;    /* the refresh being written to it is incomplete */
+	bool dying;         /* more threads have died than one turn can read or show */
+	bool due;           /* a refresh waits for one of these */
 	struct host host;
 	struct redact redact;  /* random key of --redact */
 	struct export export;  /* of the output that replaces the screen */

@@ -159,8 +159,8 @@ void target_refresh(struct target *t, struct collect *collect)
 	free(list);
 }
 
-/* A question about a thread that needs no right shows whether there is one: pidfds of threads are newer than systop's
- * kernels. */
+/* Asks the scheduler about a thread, which needs no right, to find out whether it lives: pidfds of threads are newer than
+ * the kernels that systop runs on. */
 static bool has_ended(const struct watched *w)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };

@@ -11,6 +11,10 @@
 
 #define TURNS_NS 10000000000ULL
 
+/* Length of a turn after which work stops that can go on later, and after which none begins that cannot. */
+#define LONG_NS 50000000ULL
+#define USED_NS 10000000ULL
+
 static struct {
 	int fd;                    /* of our schedstat */
 	uint64_t began, waited;
@@ -54,6 +58,16 @@ void turns_end(void)
 	}
 	turns.now.longest_ns = most(turns.now.longest_ns, ns);
 	turns.now.work_ns = most(turns.now.work_ns, ns > waited ? ns - waited : 0);
+}
+
+uint64_t turns_until(void)
+{
+	return turns.began + LONG_NS;
+}
+
+bool turns_used(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) >= turns.began + USED_NS;
 }
 
 struct turns turns_get(void)

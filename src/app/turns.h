@@ -2,6 +2,7 @@
 #ifndef SYSTOP_APP_TURNS_H
 #define SYSTOP_APP_TURNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Length of the main loop's turns: nothing else runs meanwhile, and keys wait. */
@@ -12,6 +13,11 @@ struct turns {
 
 void turns_begin(void);
 void turns_end(void);
+
+/* turns_until - what takes longer ends its slice then, and goes on in the next turn: CLOCK_MONOTONIC ns.
+ * turns_used - whether what takes long should begin in the next turn only. */
+uint64_t turns_until(void);
+bool turns_used(void);
 
 /* turns_get - of the turns that ended so far. */
 struct turns turns_get(void);

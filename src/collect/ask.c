@@ -17,6 +17,7 @@
 #include "collect/slots.h"
 #include "collect/stacks.h"
 #include "collect/unwind_tables.h"
+#include "model/model.h"
 #include "slot.h"
 #include "util/file.h"
 
@@ -95,6 +96,11 @@ const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, c
 	return facts_of(c->facts, tgid, cgroup);
 }
 
+const char *collect_package(struct collect *c, const char *path, const struct file_key *key)
+{
+	return facts_package(c->facts, path, key);
+}
+
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -105,6 +111,11 @@ void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		commands_want(c->commands, tgids[i]);
+}
+
+void collect_commands_freeze(struct collect *c, bool frozen)
+{
+	model_freeze_cmdlines(c->model, frozen);
 }
 
 int collect_commands_fd(const struct collect *c)

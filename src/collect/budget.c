@@ -8,8 +8,6 @@ static void add_row(struct budget *b, const struct collector_shed *row)
 {
 	int at = b->nr;
 
-	if (b->nr == BUDGET_ROWS)
-		return;
 	for (; at && b->rows[at - 1]->place > row->place; at--)
 		b->rows[at] = b->rows[at - 1];
 	b->rows[at] = row;
@@ -23,9 +21,12 @@ void budget_init(struct budget *b, const struct collector *const *rows, int nr, 
 	for (int kind = 0; kind < BUDGET_KINDS; kind++)
 		b->parts[kind] = (struct budget_part){ .limit = limits[kind], .wait_ns = BUDGET_WAIT_LEAST_NS };
 	for (int i = 0; i < nr; i++)
-		for (const struct collector_shed *row = rows[i]->sheds; row && row->name; row++)
-			if (!row->can || row->can(o))
+		for (int k = 0; k < COLLECTOR_SHEDS; k++) {
+			const struct collector_shed *row = &rows[i]->sheds[k];
+
+			if (row->name && (!row->can || row->can(o)))
 				add_row(b, row);
+		}
 }
 
 /* The next row to shed for the budget, or, @gone, to take back; -1: there is none. */

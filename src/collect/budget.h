@@ -14,7 +14,7 @@
  * attempt waits twice as long.
  */
 
-#define BUDGET_ROWS 16
+#define BUDGET_ROWS (COLLECTOR_COUNT * COLLECTOR_SHEDS)
 #define BUDGET_WAIT_LEAST_NS 5000000000ULL
 #define BUDGET_WAIT_MOST_NS 160000000000ULL
 
@@ -31,7 +31,8 @@ struct budget {
 	} parts[BUDGET_KINDS];
 };
 
-/* budget_init - @limits: one per budget in the unit of its cost, 0: none. @rows: @nr collectors. @o: for their can(). */
+/* budget_init - @limits: one per budget in the unit of its cost, 0: none. @rows: @nr collectors, at
+ * most COLLECTOR_COUNT. @o: for their can(). */
 void budget_init(struct budget *b, const struct collector *const *rows, int nr, const struct collect_options *o,
 		 const uint64_t limits[BUDGET_KINDS]);
 

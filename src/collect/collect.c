@@ -230,7 +230,7 @@ static int collect_follow(struct collect *c)
 	return err;
 }
 
-int collect_harvest(struct collect *c)
+int collect_harvest(struct collect *c, uint64_t deadline)
 {
 	struct shared *shared = c->shared;
 	uint64_t suspended = suspended_ns();
@@ -242,7 +242,17 @@ int collect_harvest(struct collect *c)
 	COLLECTOR_EACH (&c->set, i, grow)
 		collectors[i]->grow(c);
 	err = collect_follow(c);
-	return err ? err : slots_harvest(c->sched);
+	return err ? err : slots_harvest(c->sched, deadline);
+}
+
+bool collect_crowded(const struct collect *c)
+{
+	return slots_crowded(c->sched);
+}
+
+int collect_early(struct collect *c, uint64_t deadline)
+{
+	return slots_show_early(c->sched, deadline);
 }
 
 /* A process whose parent ended moves to another parent, or to init. If it ended itself meanwhile, nothing happens. */
@@ -284,6 +294,8 @@ static uint64_t cost_of(enum budget_kind kind, const struct self_cost *cost, uin
 	return cost->bpf_bytes + cost->recorder_bytes + self_private_bytes();
 }
 
+_Static_assert(BUDGET_ROWS <= SELF_SHED_MAX, "a tick names all that is left out");
+
 /* Sheds or takes back at most one row per budget. */
 static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 {
@@ -298,8 +310,13 @@ static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 		if (row)
 			row->set(c, shed);
 	}
-	while (cost->nr_shed < SELF_SHED_MAX && (row = budget_shed(&c->budget, cost->nr_shed)))
+	while ((row = budget_shed(&c->budget, cost->nr_shed)))
 		cost->shed[cost->nr_shed++] = row->name;
+}
+
+uint64_t collect_since(const struct collect *c)
+{
+	return c->now;
 }
 
 const struct tick *collect_tick(struct collect *c)
@@ -313,7 +330,7 @@ const struct tick *collect_tick(struct collect *c)
 	collect_sched_ext(c);
 	err = collect_follow(c);
 	if (!err)
-		err = slots_harvest(c->sched);
+		err = slots_harvest(c->sched, 0);
 	/* As late as possible: whatever happens between this instant and the read of a slot is known less precisely. */
 	now = clock_ns(CLOCK_MONOTONIC);
 	clock_gettime(CLOCK_REALTIME, &wall);

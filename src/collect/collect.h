@@ -13,6 +13,7 @@ struct cgroup;
 struct cgroups;
 struct collect;
 struct cpu_slot;
+struct file_key;
 struct health;
 struct memory_facts;
 struct model;
@@ -48,7 +49,7 @@ struct collect_options {
 	unsigned int window_s;        /* seconds kept by the recorder, 0: none, */
 	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
 	uint64_t memory_spare;        /* of at most this many bytes */
-	uint64_t wait_ns;             /* record who ran instead for runqueue waits of at least this */
+	uint64_t wait_ns;             /* record which threads ran instead in runqueue waits of at least this */
 	void (*report_step)(const char *step); /* reports each step of the start, "load BPF programs"; NULL: no reports */
 	uint64_t max_cpu;             /* limit of systop's cost in 1/1000 % of one CPU, */
 	uint64_t max_memory;          /* and in bytes; 0: no limit */
@@ -70,12 +71,21 @@ void collect_free(struct collect *c);
  * scope of all threads is decided again. Returns 0 or -errno. */
 int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
 
-/* collect_harvest - every 250 ms: reads the final values of threads that died. 0 or -errno. */
-int collect_harvest(struct collect *c);
+/* collect_harvest - every 250 ms: reads the final values of threads that died. Returns 0; 1 if there are more at @deadline
+ * (CLOCK_MONOTONIC ns), which wait for the next call; or -errno. */
+int collect_harvest(struct collect *c, uint64_t deadline);
+
+/* collect_crowded - whether so many threads died that the next tick would take long: collect_harvest() and
+ * collect_early() before it make a part of it in advance. Returns like collect_harvest(). */
+bool collect_crowded(const struct collect *c);
+int collect_early(struct collect *c, uint64_t deadline);
 
 /* collect_tick - the activity since the last call (the first: since collect_new). Returns the tick, held for the
  * caller, or NULL with errno. */
 const struct tick *collect_tick(struct collect *c);
+
+/* collect_since - when the activity of the next tick began, CLOCK_MONOTONIC ns. */
+uint64_t collect_since(const struct collect *c);
 
 /* collect_files_fd - readable when new files were seen; collect_files reports them. */
 typedef void collect_file(void *arg, const struct file_event *e);
@@ -106,13 +116,18 @@ uint32_t collect_blocked(const struct collect *c);
 /* collect_memory_facts - of a process, or, with @tgid 0, of a cgroup; asks for them. NULL: not known yet. */
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup);
 
+/* collect_package - the package with the debug information of the file @path, "": there is none; asks for it. NULL: not known
+ * yet. */
+const char *collect_package(struct collect *c, const char *path, const struct file_key *key);
+
 /* collect_memory_want - the memory of these processes is shown: the next tick reads it, even if none of their threads ran. */
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);
 
 /* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds
  * are. collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
- * regardless. It returns true if command lines have changed. */
+ * regardless. It returns true if command lines have changed. collect_commands_freeze - see model_freeze_cmdlines(). */
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
+void collect_commands_freeze(struct collect *c, bool frozen);
 int collect_commands_fd(const struct collect *c);
 bool collect_commands_work(struct collect *c);
 

@@ -78,8 +78,7 @@ struct collector_thread {
 enum budget_kind { BUDGET_CPU, BUDGET_MEMORY, BUDGET_KINDS };
 #define SHEDS(kind) (1U << (kind))
 
-/* Details that a collector can leave out when systop exceeds a budget; a list ends with a row without a name. The time
- * of threads and CPUs is never left out. */
+/* Details that a collector can leave out when systop exceeds a budget. The time of threads and CPUs is never left out. */
 struct collector_shed {
 	const char *name; /* in `shed` of --json, on the screen and the health page */
 	const char *what; /* what is missing then */
@@ -89,13 +88,16 @@ struct collector_shed {
 	bool (*can)(const struct collect_options *o); /* whether it can be left out in this run; NULL: always */
 };
 
+/* Maximum number of details that a collector can leave out. */
+#define COLLECTOR_SHEDS 2
+
 /* Maximum number of rows with thread_take(). */
 #define COLLECTORS_TAKE 2
 
 struct collector {
 	const char *name;
 	const struct collector_program *programs;
-	const struct collector_shed *sheds;
+	struct collector_shed sheds[COLLECTOR_SHEDS]; /* unused ones, at the end, have no name */
 
 	/* At each attempt to load the programs. configure - sets settings and map sizes. suit - adapts to the kernel's types. */
 	void (*configure)(struct systop *skel, struct load *l);

@@ -16,6 +16,7 @@
 #include "collect/collect_internal.h"
 #include "collect/collectors.h"
 #include "collect/health.h"
+#include "collect/kernel_types.h"
 #include "collect/limits.h"
 #include "collect/moves.h"
 #include "collect/probe.h"
@@ -133,7 +134,7 @@ static void sched_configure(struct systop *skel, struct load *l)
 static void sched_suit(struct systop *skel, const struct btf *btf)
 {
 	skel->rodata->storage_at_switch = probe_found(btf, PROBE_STORAGE_MEMORY);
-	skel->rodata->has_rdonly_cast = btf && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	skel->rodata->has_rdonly_cast = btf && kernel_type(btf, "bpf_rdonly_cast", BTF_KIND_FUNC);
 }
 
 static int sched_open(struct collect *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows for interrupts, for the time of each CPU, and for who ran while another thread waited. */
+/* Rows for interrupts, for the time of each CPU, and for the threads that ran while another one waited. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
@@ -172,7 +172,7 @@ const struct collector collector_cpus = {
 	.close = cpus_close,
 };
 
-/* --- Who ran instead of a waiting thread, and who woke it */
+/* --- Which threads ran instead of a waiting one, and what woke it */
 
 static void waits_configure(struct systop *skel, struct load *l)
 {
@@ -245,14 +245,11 @@ static void waits_close(struct collect *c)
 	waits_free(c->waits);
 }
 
-static const struct collector_shed waits_sheds[] = {
-	{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
-	{ 0 }
-};
-
 const struct collector collector_waits = {
 	.name = "waits",
-	.sheds = waits_sheds,
+	.sheds = {
+		{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
+	},
 	.configure = waits_configure,
 	.open = waits_open,
 	.drain = waits_row_drain,

@@ -50,7 +50,7 @@ const struct collector collector_faults = {
 /* --- Minor ones: one random one in about FAULT_PERIOD * FAULT_POINTS, the programs' part of which is in sample.bpf.c. */
 
 /*
- * The number of faults between two events. It changes four times a second where there are faults, and counting begins anew
+ * The number of faults between two events. It changes four times a second where there are faults, and counting restarts
  * then, so that a loop over as many pages, or a multiple, is sampled at another place each time.
  */
 static const uint64_t periods[] = { 29, 31, 37, 41 };

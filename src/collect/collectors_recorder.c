@@ -103,15 +103,12 @@ static bool recorder_can_go(const struct collect_options *o)
 	return !o->window_now;
 }
 
-static const struct collector_shed recorder_sheds[] = {
-	{ "recorder", "nothing is recorded: no traces, no seconds in detail", 60, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY),
-	  recorder_shed, recorder_can_go },
-	{ 0 }
-};
-
 const struct collector collector_recorder = {
 	.name = "recorder",
-	.sheds = recorder_sheds,
+	.sheds = {
+		{ "recorder", "nothing is recorded: no traces, no seconds in detail", 60, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY),
+		  recorder_shed, recorder_can_go },
+	},
 	.cost = recorder_cost,
 	.configure = recorder_configure,
 	.open = recorder_open,

@@ -96,15 +96,12 @@ static void samplers_close(struct collect *c)
 	samplers_free(c->samplers);
 }
 
-static const struct collector_shed samplers_sheds[] = {
-	{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
-	{ "samples/16", "three of four remaining samples", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
-	{ 0 }
-};
-
 const struct collector collector_samplers = {
 	.name = "samplers",
-	.sheds = samplers_sheds,
+	.sheds = {
+		{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
+		{ "samples/16", "three of four remaining samples", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
+	},
 	.attach = samplers_attach,
 	.follow = samplers_row_follow,
 	.health = samplers_row_health,
@@ -245,15 +242,12 @@ static void stacks_close(struct collect *c)
 	stacks_free(c->stacks);
 }
 
-static const struct collector_shed stacks_sheds[] = {
-	{ "block stacks", "stacks of blocks, except three per second and CPU, and of counted events, except 31", 30,
-	  SHEDS(BUDGET_CPU), stacks_shed },
-	{ 0 }
-};
-
 const struct collector collector_stacks = {
 	.name = "stacks",
-	.sheds = stacks_sheds,
+	.sheds = {
+		{ "block stacks", "stacks of blocks, except three per second and CPU, and of counted events, except 31", 30,
+		  SHEDS(BUDGET_CPU), stacks_shed },
+	},
 	.configure = stacks_configure,
 	.suit = stacks_suit,
 	.open = stacks_open,
@@ -473,14 +467,11 @@ static const struct collector_program blocked_programs[] = {
 	{ 0 }
 };
 
-static const struct collector_shed blocked_sheds[] = {
-	{ "blocked", "stacks of threads that are blocked now", 10, SHEDS(BUDGET_CPU), blocked_row_shed },
-	{ 0 }
-};
-
 const struct collector collector_blocked = {
 	.name = "blocked",
-	.sheds = blocked_sheds,
+	.sheds = {
+		{ "blocked", "stacks of threads that are blocked now", 10, SHEDS(BUDGET_CPU), blocked_row_shed },
+	},
 	.programs = blocked_programs,
 	.configure = blocked_configure,
 	.open = blocked_open,

@@ -21,7 +21,8 @@
 /* A process that has not answered for this long is sick. */
 #define TIMEOUT_NS 500000000ULL
 
-/* Requests a second, each about 10 us of the helper; as many at once as a full host has at the start. */
+/* Requests a second, each of which takes the helper about 10 us; and requests at once, as many as a full host has at the
+ * start. */
 #define PER_SECOND 2000
 #define BURST 8192
 
@@ -148,7 +149,7 @@ static void on_new(void *arg, struct process *p, uint64_t start_ns)
 
 /* --- Programs that were started */
 
-/* What is unknown is not its parent's. A text that is not whole is read. */
+/* If the text is unknown, the process does not keep its parent's. If it is cut, a helper reads the whole of it. */
 static int on_started(void *arg, void *data, size_t size)
 {
 	struct commands *c = arg;

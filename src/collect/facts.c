@@ -2,6 +2,7 @@
 #include "collect/facts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,11 +14,15 @@
 #include "model/health.h"
 #include "proc/cgroup.h"
 #include "proc/memory_facts.h"
+#include "proc/package.h"
 #include "util/clock.h"
 
 /* A process whose tables take longer is left alone: its answer is not waited for. */
 #define TIMEOUT_NS 2000000000ULL
 #define AGAIN_NS 5000000000ULL
+
+/* Time to look for a package: what it read so far is cached when it is asked again. */
+#define PACKAGE_NS 1000000000ULL
 
 struct facts {
 	int role, epoll_fd;
@@ -27,7 +32,7 @@ struct facts {
 	struct facts_request wanted, asked; /* what is looked at, and what the helper was asked for */
 	uint64_t asked_at;                  /* CLOCK_MONOTONIC ns; 0: not yet */
 	bool known;                         /* of what is looked at */
-	struct memory_facts facts;
+	struct facts_answer answer;
 	uint64_t failed;
 };
 
@@ -58,14 +63,23 @@ void facts_free(struct facts *f)
 
 static bool is_same(const struct facts_request *a, const struct facts_request *b)
 {
-	return a->tgid == b->tgid && !strcmp(a->memory, b->memory) && !strcmp(a->pressure, b->pressure);
+	return a->what == b->what && a->tgid == b->tgid && !memcmp(&a->key, &b->key, sizeof(a->key)) &&
+	       !strcmp(a->path, b->path) && !strcmp(a->pressure, b->pressure);
+}
+
+/* What changes, or was not found in time. */
+static bool is_due(const struct facts *f, uint64_t now)
+{
+	if (f->known && f->wanted.what == FACTS_PACKAGE && f->answer.err != -EAGAIN)
+		return false;
+	return !is_same(&f->wanted, &f->asked) || !f->asked_at || now - f->asked_at >= AGAIN_NS;
 }
 
 static void ask(struct facts *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (worker_busy(&f->worker) || (is_same(&f->wanted, &f->asked) && f->asked_at && now - f->asked_at < AGAIN_NS))
+	if (worker_busy(&f->worker) || !is_due(f, now))
 		return;
 	if (!f->started)
 		worker_start(&f->worker, f->role, TIMEOUT_NS, f->epoll_fd);
@@ -78,23 +92,44 @@ static void ask(struct facts *f)
 		worker_failed(&f->worker);
 }
 
-const struct memory_facts *facts_of(struct facts *f, pid_t tgid, const struct cgroup *cgroup)
+/* NULL: not known yet. */
+static const struct facts_answer *want(struct facts *f, const struct facts_request *r)
 {
-	struct facts_request r = { .tgid = tgid };
-
-	if (!tgid)
-		cgroups_folders(f->cgroups, cgroup, r.memory, r.pressure, sizeof(r.memory));
-	if (!is_same(&r, &f->wanted)) {
-		f->wanted = r;
+	if (!is_same(r, &f->wanted)) {
+		f->wanted = *r;
 		f->known = false;
 	}
 	ask(f);
-	return f->known ? &f->facts : NULL;
+	return f->known ? &f->answer : NULL;
+}
+
+const struct memory_facts *facts_of(struct facts *f, pid_t tgid, const struct cgroup *cgroup)
+{
+	struct facts_request r = { .what = tgid ? FACTS_PROCESS : FACTS_CGROUP, .tgid = tgid };
+	const struct facts_answer *a;
+
+	if (!tgid)
+		cgroups_folders(f->cgroups, cgroup, r.path, r.pressure, sizeof(r.path));
+	a = want(f, &r);
+	return a ? &a->memory : NULL;
+}
+
+const char *facts_package(struct facts *f, const char *path, const struct file_key *key)
+{
+	struct facts_request r = { .what = FACTS_PACKAGE, .key = *key };
+	const struct facts_answer *a;
+
+	if (snprintf(r.path, sizeof(r.path), "%s", path) >= (int)sizeof(r.path))
+		return "";
+	a = want(f, &r);
+	if (!a || a->err == -EAGAIN)
+		return NULL;
+	return a->err ? "" : a->package;
 }
 
 void facts_work(struct facts *f)
 {
-	struct memory_facts answer;
+	struct facts_answer answer;
 	int fd, got;
 
 	if (!f->started || !worker_busy(&f->worker))
@@ -105,7 +140,8 @@ void facts_work(struct facts *f)
 	if (got == (int)sizeof(answer)) {
 		worker_done(&f->worker);
 		if (is_same(&f->wanted, &f->asked)) {
-			f->facts = answer;
+			f->answer = answer;
+			f->answer.package[sizeof(answer.package) - 1] = '\0';
 			f->known = true;
 		}
 	} else if (got != -EAGAIN || worker_late(&f->worker)) {
@@ -117,31 +153,44 @@ void facts_work(struct facts *f)
 void facts_health(const struct facts *f, struct health *h)
 {
 	if (f->worker.off)
-		health_add(h, "Helpers", "memory", HEALTH_OFF, "%d are stuck in the kernel: no more are started",
+		health_add(h, "Helpers", "facts", HEALTH_OFF, "%d are stuck in the kernel: no more are started",
 			   f->worker.nr_stuck);
 	else if (f->failed)
-		health_add(h, "Helpers", "memory", HEALTH_DEGRADED, "reads page tables; not in time, times: %llu",
+		health_add(h, "Helpers", "facts", HEALTH_DEGRADED, "reads page tables and lists of packages; not in time, times: %llu",
 			   (unsigned long long)f->failed);
 	else
-		health_add(h, "Helpers", "memory", HEALTH_ON, "reads page tables of what is looked at");
+		health_add(h, "Helpers", "facts", HEALTH_ON, "reads page tables and packages of what is looked at");
 }
 
 /* --- The role */
 
+static void read_facts(const struct facts_request *r, struct facts_answer *a)
+{
+	switch (r->what) {
+	case FACTS_PROCESS:
+		memory_facts_process("/proc", r->tgid, &a->memory);
+		break;
+	case FACTS_CGROUP:
+		memory_facts_cgroup(r->path, r->pressure, &a->memory);
+		break;
+	case FACTS_PACKAGE:
+		a->err = package_debug("", r->path, &r->key, PACKAGE_NS, a->package, sizeof(a->package));
+		break;
+	}
+}
+
 void facts_run(int socket)
 {
 	struct facts_request r;
-	struct memory_facts answer;
 	int passed;
 
 	while (helper_receive(socket, &r, sizeof(r), &passed) == sizeof(r)) {
+		struct facts_answer answer = { 0 };
+
 		if (passed >= 0)
 			close(passed);
-		r.memory[sizeof(r.memory) - 1] = r.pressure[sizeof(r.pressure) - 1] = '\0';
-		if (r.tgid)
-			memory_facts_process("/proc", r.tgid, &answer);
-		else
-			memory_facts_cgroup(r.memory, r.pressure, &answer);
+		r.path[sizeof(r.path) - 1] = r.pressure[sizeof(r.pressure) - 1] = '\0';
+		read_facts(&r, &answer);
 		helper_send(socket, &answer, sizeof(answer), -1);
 	}
 }

@@ -5,10 +5,11 @@
 #include "model/memory_facts.h"
 
 struct cgroups;
+struct file_key;
 struct health;
 
-/* Facts on the memory of what is looked at, one process or cgroup: read by a helper, each five seconds at most, as walking a
- * large process's page tables holds it up. */
+/* Facts about the process, cgroup or file whose details are shown. A helper reads them at most every five seconds, as it takes
+ * long to walk the page tables of a large process. */
 struct facts;
 
 /* facts_new - @role: of the helper; @cgroups: borrowed. NULL: no memory. */
@@ -17,6 +18,9 @@ void facts_free(struct facts *f);
 
 /* facts_of - of a process, or, with @tgid 0, of a cgroup: as last read; asks for them. NULL: not known yet. */
 const struct memory_facts *facts_of(struct facts *f, pid_t tgid, const struct cgroup *cgroup);
+
+/* facts_package - the package with the debug information of the file @path, "": there is none. NULL: not known yet. */
+const char *facts_package(struct facts *f, const char *path, const struct file_key *key);
 
 /* facts_work - takes the answer; call it now and then. */
 void facts_work(struct facts *f);

@@ -39,7 +39,7 @@ void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS])
 	static const char *const names[STACK_ENDS] = {
 		[STACK_COMPLETE] = "at a root",       [STACK_TRUNCATED] = "caller not found",
 		[STACK_UNREADABLE] = "memory not readable",  [STACK_NO_CODE] = "no code there",
-		[STACK_TOO_DEEP] = "too deep",        [STACK_NO_RULE] = "no rule",
+		[STACK_TOO_DEEP] = "too deep",        [STACK_NO_RULE] = "no rule for the caller",
 		[STACK_EXEC] = "inside execve",
 	};
 

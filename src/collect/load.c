@@ -11,6 +11,7 @@
 
 #include "collect/collect.h"
 #include "collect/collector.h"
+#include "collect/kernel_types.h"
 #include "slot.h"
 #include "util/fail.h"
 #include "util/online.h"
@@ -20,28 +21,40 @@
 /* The first attempt that reads no kernel memory. */
 #define ATTEMPT_BLIND 2
 
+static int controller_read(const char *controller)
+{
+	const struct btf *btf = kernel_types();
+	__u32 id = btf ? kernel_type(btf, "cgroup_subsys_id", BTF_KIND_ENUM) : 0;
+	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_cgrp_id", controller);
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
+			return btf_enum(t)[i].val;
+	return HIERARCHY_NONE;
+}
+
+/* A scope asks for them at each refresh, when the types are gone. */
 int controller_ssid(const char *controller)
 {
-	struct btf *btf;
-	char name[64];
-	int ssid = HIERARCHY_NONE, id;
+	static struct {
+		char name[32];
+		int ssid;
+	} known[16];
+	int nr = 0, ssid;
 
 	if (!controller)
 		return HIERARCHY_V2;
-	snprintf(name, sizeof(name), "%s_cgrp_id", controller);
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		return HIERARCHY_NONE;
-	id = btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
-	if (id > 0) {
-		const struct btf_type *t = btf__type_by_id(btf, id);
-		const struct btf_enum *e = btf_enum(t);
-
-		for (int i = 0; i < btf_vlen(t); i++)
-			if (!strcmp(btf__name_by_offset(btf, e[i].name_off), name))
-				ssid = e[i].val;
+	while (nr < 16 && *known[nr].name && strcmp(known[nr].name, controller))
+		nr++;
+	if (nr < 16 && *known[nr].name)
+		return known[nr].ssid;
+	ssid = controller_read(controller);
+	if (nr < 16 && strlen(controller) < sizeof(known[nr].name)) {
+		known[nr].ssid = ssid;
+		snprintf(known[nr].name, sizeof(known[nr].name), "%s", controller);
 	}
-	btf__free(btf);
 	return ssid;
 }
 
@@ -49,7 +62,7 @@ int controller_ssid(const char *controller)
  * are loaded. */
 static void suit_kernel(struct systop *skel)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf *btf = kernel_types();
 	struct bpf_program *p;
 
 	bpf_object__for_each_program(p, skel->obj) {
@@ -59,12 +72,11 @@ static void suit_kernel(struct systop *skel)
 			continue;
 		snprintf(name, sizeof(name), "btf_trace_%s", bpf_program__name(p));
 		bpf_program__set_autoload(p, bpf_program__expected_attach_type(p) == BPF_TRACE_ITER ||
-						     btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0);
+						     kernel_type(btf, name, BTF_KIND_TYPEDEF));
 	}
 	for (int i = 0; i < COLLECTOR_COUNT; i++)
 		if (collectors[i]->suit)
 			collectors[i]->suit(skel, btf);
-	btf__free(btf);
 }
 
 static void configure(struct systop *skel, struct load *l)
@@ -141,6 +153,7 @@ int load_programs(struct systop **skel, struct load *l, struct load_report *repo
 		l->kernel_reads = l->attempt < ATTEMPT_BLIND;
 		configure(s, l);
 		suit_kernel(s);
+		kernel_types_forget(); /* libbpf reads them for itself */
 		leave_out(s, l->attempt);
 		err = systop__load(s);
 		if (!err) {

@@ -63,8 +63,8 @@ static uint64_t last_move(const struct moved *moved, const struct slot *s)
 	return at;
 }
 
-/* When a thread whose move was found was moved: a switch finds it only when the thread leaves its CPU or gets one, and what
- * it did from the move on belongs to its new place. 0: unknown. */
+/* When the thread was moved; 0: unknown. A switch finds the move only when the thread leaves its CPU or gets one, but what the
+ * thread did since the move belongs to its new place. */
 static uint64_t moved_at(const struct moves *m, const struct slot *s)
 {
 	uint64_t now = last_move(&m->now, s), before = last_move(&m->before, s);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collect/kernel_types.h"
+
 /* Something to look up: @type of @kind, and its @member; or an event, and its number of arguments. */
 struct question {
 	const char *type;
@@ -100,8 +102,8 @@ static int nr_arguments(const struct btf *btf, const struct btf_type *t)
 
 static bool answer(const struct btf *btf, const struct question *q)
 {
-	int id = q->type ? btf__find_by_name_kind(btf, q->type, q->kind) : 0;
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	__u32 id = q->type ? kernel_type(btf, q->type, q->kind) : 0;
+	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
 
 	return t &&
 	       (!q->member || (btf_is_enum(t) ? has_value(btf, t, q->member) : has_member(btf, t, q->member))) &&
@@ -119,7 +121,7 @@ bool probe_found(const struct btf *btf, const char *name)
 int probes_read(const struct probe **probes, size_t *nr)
 {
 	static struct probe table[NR_PROBES];
-	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf *btf = kernel_types();
 
 	if (!btf)
 		return -errno;
@@ -127,7 +129,6 @@ int probes_read(const struct probe **probes, size_t *nr)
 		table[i] = rows[i].probe;
 		table[i].found = probe_found(btf, table[i].name);
 	}
-	btf__free(btf);
 	*probes = table;
 	*nr = NR_PROBES;
 	return 0;

@@ -51,16 +51,22 @@ struct shown {
 	uint64_t cgroup_id, limit_cgroup_id;
 };
 
-/* What is kept of a slot between two ticks, apart from data that only active threads need: a tick reads this, and two
- * cache lines of the slot, for each of 50,000 idle threads. */
+/* What is kept of a slot between two ticks, apart from data that only active threads need. */
 struct reader {
 	struct life *life; /* NULL: the slot was not in use */
-	uint64_t end;      /* until when its time was shown */
+	uint64_t end;      /* until when its time was shown; of one that rests: before it did, see struct resting_slot */
 	uint32_t wakeups;
 	uint32_t seq;
 	uint8_t idle;      /* asleep or stopped, and not woken: enum thread_state; otherwise 0 */
 	bool in_scope;
 	bool ran;          /* it ran since its usage was read: read it once more */
+};
+
+/* A slot whose thread rests: the model knows that it is idle, and shows it so in each tick while the slot has these. A tick
+ * reads this, and two cache lines of the slot, for each of 50,000 threads; all else is for those that do something. */
+struct resting_slot {
+	uint32_t seq;      /* plus 1, so that 0 is none: it does not rest */
+	uint32_t wakeups;
 };
 
 /* slot_read - a consistent copy of a slot that other CPUs write to. False: it was being written during all attempts. */
@@ -84,7 +90,7 @@ bool slot_is_blocked(const struct slot *c);
 void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
 	       const struct taken *taken, struct values *v);
 
-/* slot_io_unknown - whether nobody knows what threads read and wrote, not even that it was nothing. */
+/* slot_io_unknown - whether the I/O of all threads is unknown, of those that did nothing as well. */
 void slot_io_unknown(struct model *m, bool unknown);
 
 /* slot_show_io - adds what it read and wrote since the last call. @io: so far, NULL: could not be read this time. */

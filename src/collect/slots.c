@@ -30,10 +30,11 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model, str
 	s->limits = cgroups_limits(cgroups);
 	s->with = with;
 	s->readers = calloc(mem->max, sizeof(*s->readers));
+	s->resting = calloc(mem->max, sizeof(*s->resting));
 	s->shown = calloc(mem->max, sizeof(*s->shown));
 	s->queued = calloc(mem->nr_cpus + 1, sizeof(*s->queued));
 	s->running = calloc(mem->nr_cpus + 1, sizeof(*s->running));
-	if (s->readers && s->shown && s->queued && s->running)
+	if (s->readers && s->resting && s->shown && s->queued && s->running)
 		return s;
 	slots_free(s);
 	return NULL;
@@ -51,6 +52,7 @@ void slots_free(struct slots *s)
 	free(s->queued);
 	free(s->running);
 	free(s->readers);
+	free(s->resting);
 	free(s->shown);
 	free(s);
 }
@@ -211,11 +213,14 @@ static int show_thread(struct slots *s, struct collector_thread *t, enum thread_
 	return err ? err : slots_shown(s, t);
 }
 
-/* A thread that slept, or was stopped, and was not woken. */
-static int quiet_tick(struct slots *s, struct reader *r, uint64_t now)
+/* A thread that slept, or was stopped, and was not woken: it rests from now on. */
+static int quiet_tick(struct slots *s, uint32_t index, uint64_t now)
 {
+	struct reader *r = &s->readers[index];
+
 	if (now > r->end)
 		r->end = now;
+	s->resting[index] = (struct resting_slot){ r->seq + 1, r->wakeups };
 	return r->in_scope ? model_idle(s->model, r->life, r->idle) : 0;
 }
 
@@ -231,6 +236,9 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 	struct taken taken;
 	int err = 0;
 
+	slots_stir(s, index);
+	if (r->life) /* it may have died since, or its slot is being written */
+		model_not_idle(s->model, r->life);
 	if (!slot_take(s, index, now, &copy, &err))
 		return err;
 	show_stopped(&copy, &s->mem);
@@ -293,7 +301,7 @@ static int tick_again(struct slots *s, uint64_t now)
 	return err;
 }
 
-/* Reads all slots, a stretch at a time: first which threads were quiet, then the others. */
+/* Reads all slots, a stretch at a time: first which threads did nothing, then the others. */
 static int tick_all(struct slots *s, uint64_t now)
 {
 	uint32_t used = s->mem.shared->slots_used, end = used + 1 < s->mem.max ? used + 1 : s->mem.max, until;
@@ -308,10 +316,10 @@ static int tick_all(struct slots *s, uint64_t now)
 
 			__builtin_prefetch(&ahead->seq);
 			__builtin_prefetch(&ahead->wakeups);
-			if (i + PREFETCH < s->mem.max)
-				__builtin_prefetch(s->readers[i + PREFETCH].life);
+			if (slots_rests(slot, &s->resting[i]))
+				continue;
 			if (slots_quiet(slot, &s->readers[i]))
-				err = quiet_tick(s, &s->readers[i], now);
+				err = quiet_tick(s, i, now);
 			else if (slot->state != SLOT_FREE)
 				stretch_add(&stretch, slot, i);
 		}
@@ -323,23 +331,21 @@ static int tick_all(struct slots *s, uint64_t now)
 
 int slots_tick(struct slots *s, uint64_t now)
 {
-	size_t exited;
 	int err, ended;
 
 	s->until = now;
 	slot_io_unknown(s->model, !s->io_known);
-	err = slots_harvest_until(s, now);
+	err = slots_harvest_until(s, now, 0);
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	memset(s->running, 0, s->mem.nr_cpus * sizeof(*s->running));
 	if (!err)
-		err = slots_show_exited(s, 0, now);
-	exited = s->nr_exited;
+		err = slots_show_exited(s, now);
 	if (!err)
 		err = tick_all(s, now);
 	if (!err)
 		slots_memory(s, now);
 	if (!err)
-		err = slots_show_exited(s, exited, now); /* threads that were since found to have moved */
+		err = slots_show_exited(s, now); /* threads that were since found to have moved */
 	ended = threads_end(s, now, false);
 	/* Last, so that threads of dead processes that were first seen above know their process. */
 	slots_forget_exited(s);
@@ -350,7 +356,7 @@ int slots_tick(struct slots *s, uint64_t now)
 
 int slots_baseline(struct slots *s, uint64_t now)
 {
-	int err = slots_harvest_until(s, now), ended;
+	int err = slots_harvest_until(s, now, 0), ended;
 
 	slots_forget_exited(s);
 	s->baseline = true;

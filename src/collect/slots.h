@@ -2,6 +2,7 @@
 #ifndef SYSTOP_COLLECT_SLOTS_H
 #define SYSTOP_COLLECT_SLOTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -41,13 +42,20 @@ int slots_baseline(struct slots *s, uint64_t now);
 
 /*
  * slots_harvest - reads the final values of threads that died and frees their slots. Call it every 250 ms regardless of
- * the refresh, so that slots do not run out between two ticks. Returns 0 or -errno.
+ * the refresh, so that slots do not run out between two ticks. Returns 0; 1 if there are more at @deadline
+ * (CLOCK_MONOTONIC ns, 0: none), which wait for the next call; or -errno.
  */
-int slots_harvest(struct slots *s);
+int slots_harvest(struct slots *s, uint64_t deadline);
+
+/* slots_crowded - whether so many threads died since the last tick that the next one would take long.
+ * slots_show_early - then passes those that were harvested to the model before that tick. Returns 0; 1 if there are more at
+ * @deadline (CLOCK_MONOTONIC ns); or -errno. */
+bool slots_crowded(const struct slots *s);
+int slots_show_early(struct slots *s, uint64_t deadline);
 
 /*
  * slots_tick - passes the activity of every thread since the last tick up to @now to the model, exited threads first.
- * Cost: a memory scan, about 20 ns per sleeping thread. Returns 0 or -errno.
+ * Cost: a memory scan, a few ns per sleeping thread. Returns 0 or -errno.
  */
 int slots_tick(struct slots *s, uint64_t now);
 

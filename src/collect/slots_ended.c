@@ -7,6 +7,7 @@
 
 #include "collect/slots_internal.h"
 #include "model/model.h"
+#include "util/clock.h"
 #include "util/vec.h"
 
 /* Maximum number of threads that die in an interval and have their own rows, about 450 bytes each: half a minute at the
@@ -16,11 +17,16 @@
 /* A dead thread's slot that is inconsistent for this long, ns, stays so. */
 #define BROKEN_NS 2000000000ULL
 
+/* Threads that died are harvested and shown before the tick if they are more than these, about 5 ms; and this many are
+ * shown between two reads of the clock. */
+#define EARLY_MIN 2048
+#define EARLY_SLICE 64
+
 void slots_forget_exited(struct slots *s)
 {
 	for (size_t i = 0; i < s->nr_exited; i++)
 		model_life_end(s->model, s->exited[i].life);
-	s->nr_exited = 0;
+	s->nr_exited = s->nr_exited_shown = 0;
 }
 
 int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_t at)
@@ -38,6 +44,7 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 		if (err)
 			return err;
 	}
+	slots_stir(s, index);
 	at = at > was->since ? at : was->since;
 	at = at < s->until ? at : s->until; /* it switched while the tick is being made */
 	if (r->life->start_ns != was->start_ns || at <= r->end || s->nr_exited >= EXITED_MAX)
@@ -63,6 +70,7 @@ static int give_back(struct slots *s, uint32_t index)
 {
 	memset(&s->readers[index], 0, sizeof(s->readers[index]));
 	memset(&s->shown[index], 0, sizeof(s->shown[index]));
+	s->resting[index].seq = 0;
 	/* Events that arrive from now on are too late: they must not create a life that is then attributed to the next
 	 * thread. */
 	s->mem.slots[index].state = SLOT_FREE;
@@ -82,6 +90,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 	err = slots_identify(s, index, &copy);
 	if (err)
 		return err;
+	slots_stir(s, index);
 	exited.from = r->end;
 	slot_show(r, &s->shown[index], slot, &copy, copy.since, &taken, &exited.values);
 	slot_show_io(&s->shown[index], s->usages ? &copy.ended : &unknown_io, &exited.values);
@@ -134,7 +143,10 @@ static int harvest_broken(struct slots *s, uint32_t index)
 	return give_back(s, index);
 }
 
-int slots_harvest_until(struct slots *s, uint64_t until)
+/* Dead threads harvested between two reads of the clock: about 0.2 ms. */
+#define HARVEST_SLICE 64
+
+int slots_harvest_until(struct slots *s, uint64_t until, uint64_t deadline)
 {
 	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);
 	uint64_t *entry, index;
@@ -144,7 +156,7 @@ int slots_harvest_until(struct slots *s, uint64_t until)
 		err = slots_read_moved(s);
 
 	/* Up to the head from before the rings were read: events of a thread must be read before its slot is reused. */
-	for (; !err && s->dead_tail != head; s->dead_tail++) {
+	for (uint32_t nr = 1; !err && s->dead_tail != head; s->dead_tail++, nr++) {
 		entry = &s->mem.dead[s->dead_tail % s->mem.max];
 		index = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 		if (!index || index >= s->mem.max)
@@ -157,13 +169,17 @@ int slots_harvest_until(struct slots *s, uint64_t until)
 		if (err)
 			return err;
 		*entry = 0;
+		if (deadline && nr % HARVEST_SLICE == 0 && clock_ns(CLOCK_MONOTONIC) >= deadline) {
+			s->dead_tail++;
+			return s->dead_tail != head;
+		}
 	}
 	return err;
 }
 
-int slots_harvest(struct slots *s)
+int slots_harvest(struct slots *s, uint64_t deadline)
 {
-	return slots_harvest_until(s, UINT64_MAX);
+	return slots_harvest_until(s, UINT64_MAX, deadline);
 }
 
 static int show_exited(struct slots *s, const struct exited *e, uint64_t now)
@@ -183,12 +199,40 @@ static int show_exited(struct slots *s, const struct exited *e, uint64_t now)
 	return err ? err : slots_shown(s, &t);
 }
 
-int slots_show_exited(struct slots *s, size_t first, uint64_t now)
+static int show_next(struct slots *s, uint64_t now)
+{
+	const struct exited *e = &s->exited[s->nr_exited_shown++];
+
+	return e->in_scope ? show_exited(s, e, now) : 0;
+}
+
+int slots_show_exited(struct slots *s, uint64_t now)
 {
 	int err = 0;
 
-	for (size_t i = first; i < s->nr_exited && !err; i++)
-		if (s->exited[i].in_scope)
-			err = show_exited(s, &s->exited[i], now);
+	while (!err && s->nr_exited_shown < s->nr_exited)
+		err = show_next(s, now);
+	return err;
+}
+
+bool slots_crowded(const struct slots *s)
+{
+	uint32_t dead = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_RELAXED) - s->dead_tail;
+
+	return s->nr_exited - s->nr_exited_shown + dead > EARLY_MIN;
+}
+
+int slots_show_early(struct slots *s, uint64_t deadline)
+{
+	int err = 0;
+
+	if (!slots_crowded(s))
+		return 0;
+	err = model_begin_early(s->model);
+	while (!err && s->nr_exited_shown < s->nr_exited) {
+		err = show_next(s, 0);
+		if (!err && s->nr_exited_shown % EARLY_SLICE == 0 && clock_ns(CLOCK_MONOTONIC) >= deadline)
+			return 1;
+	}
 	return err;
 }

@@ -43,11 +43,13 @@ struct slots {
 	uint32_t *queued;       /* by CPU: waiting threads that last ran there, */
 	uint32_t *running;      /* and the slot of the thread on the CPU */
 	struct reader *readers; /* one per slot; pages of unused ones are never touched */
+	struct resting_slot *resting;
 	struct shown *shown;
 	uint32_t dead_tail, stuck_at; /* ring of dead slots: the next entry, and the one where a tick got stuck */
 	uint64_t stuck_since;
 	struct exited *exited;
 	size_t nr_exited, exited_room;
+	size_t nr_exited_shown;    /* of these, in the tick being built */
 	uint32_t again[AGAIN_MAX]; /* slots that were being written */
 	int nr_again;
 	bool baseline;             /* first readings, for comparison with later ones: nothing is shown */
@@ -60,13 +62,29 @@ struct slots {
 };
 
 /* Prefetch distance, in slots. */
-#define PREFETCH 8
+#define PREFETCH 16
 
-/* slots_quiet - the thread was asleep or stopped at the last tick, and nothing happened to it since. */
+/* slots_rests - nothing happened to a thread that rests. slots_quiet - the same of one that was asleep or stopped at the last
+ * tick, but which that tick may have shown as active. */
+static inline bool slots_rests(const struct slot *slot, const struct resting_slot *r)
+{
+	return r->seq && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) + 1 == r->seq && slot->wakeups == r->wakeups;
+}
+
 static inline bool slots_quiet(const struct slot *slot, const struct reader *r)
 {
 	return r->idle && !r->ran && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) == r->seq &&
 	       slot->wakeups == r->wakeups;
+}
+
+/* slots_stir - the thread of slot @index does not rest any more: its time was shown up to the last tick. */
+static inline void slots_stir(struct slots *s, uint32_t index)
+{
+	struct reader *r = &s->readers[index];
+
+	if (s->resting[index].seq && s->since > r->end)
+		r->end = s->since;
+	s->resting[index].seq = 0;
 }
 
 /* Threads of a stretch of slots that are not quiet, and what they used, read before the slots are. */
@@ -116,10 +134,10 @@ int slots_shown(struct slots *s, const struct collector_thread *t);
 int slots_read_moved(struct slots *s);
 
 /* slots_harvest_until - harvests threads that died up to @until, the end of a tick, so that no thread shows more than
- * the interval; UINT64_MAX: all. slots_show_exited - shows them from number @first on. slots_forget_exited - call it
- * after that. */
-int slots_harvest_until(struct slots *s, uint64_t until);
-int slots_show_exited(struct slots *s, size_t first, uint64_t now);
+ * the interval; UINT64_MAX: all, as far as there is time, see slots_harvest(). slots_show_exited - shows those that are
+ * not shown yet. slots_forget_exited - call it after that. */
+int slots_harvest_until(struct slots *s, uint64_t until, uint64_t deadline);
+int slots_show_exited(struct slots *s, uint64_t now);
 void slots_forget_exited(struct slots *s);
 
 #endif

@@ -54,7 +54,7 @@ static bool memory_is_due(const struct reader *r, uint64_t before)
 	return r->life && r->in_scope && !(r->life->flags & PF_KTHREAD) && model_levels_at(r->life) < before;
 }
 
-/* Reads that of the first @nr of the slots asked for. */
+/* Reads the memory of the processes of the first @nr slots asked for. */
 static void memory_read(struct slots *s, uint32_t nr, uint64_t now)
 {
 	const struct usage *asked = usages_asked(s->usages);
@@ -65,7 +65,7 @@ static void memory_read(struct slots *s, uint32_t nr, uint64_t now)
 			slot_show_memory(s->readers[asked[i].slot].life, asked[i].slot, &asked[i].memory, now);
 }
 
-/* Reads that of the processes of up to @look slots, at most MEMORY_AT_ONCE. Returns how many slots it looked at. */
+/* Reads the memory of the processes of up to @look slots, at most MEMORY_AT_ONCE. Returns how many slots it looked at. */
 static uint32_t memory_some(struct slots *s, uint32_t used, uint32_t look, uint64_t before, uint64_t now)
 {
 	struct usage *asked = usages_asked(s->usages);
@@ -84,7 +84,7 @@ static uint32_t memory_some(struct slots *s, uint32_t used, uint32_t look, uint6
 	return looked;
 }
 
-/* Reads that of the processes on the screen. */
+/* Reads the memory of the processes on the screen. */
 static void memory_shown(struct slots *s, uint64_t now)
 {
 	struct usage *asked = usages_asked(s->usages);

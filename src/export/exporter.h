@@ -24,6 +24,7 @@ struct export {
 	const struct filter *filter;       /* which threads to list, NULL: all; sums cover all threads */
 	int word;                          /* the chosen exporter.word(); else 0 */
 	const struct source *source;
+	void (*user_name)(unsigned int uid, char *buf, size_t size); /* safe for a terminal */
 	const struct redact *redact;       /* of --redact; NULL: names as they are */
 	uint64_t turn_ns, turn_work_ns;    /* longest turn of the main loop, and the same without its waits for a CPU */
 	uint64_t dropped;                  /* refreshes that were not written because the reader was slow */

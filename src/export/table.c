@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A tick as plain text: a heading, then one line per thread. */
+/* A tick as plain text: a heading, then one line per thread, with the default columns of a wide screen but for its bar. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "export/exporter.h"
 #include "export/redact.h"
+#include "model/cmdline.h"
 #include "model/loss_names.h"
+#include "model/owner.h"
 #include "model/tick.h"
 #include "query/filter.h"
 #include "query/order.h"
+#include "util/clock.h"
 #include "util/format.h"
 #include "util/text.h"
 
-#define CGROUP_WIDTH 24
+#define USER_WIDTH 8
+#define OWNER_WIDTH 24
+/* Rows written between two reads of the clock. */
+#define SLICE_ROWS 64
 /* Columns that a screen drops before those of this priority are left out here, too. */
 #define DROP_MAX 7
 
@@ -54,52 +61,124 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 		format_value(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t->interval_ns),
 		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
 		t->nr_active + t->nr_idle);
-	fprintf(to, "%7s S %-*s", "TID", CGROUP_WIDTH, "CGROUP");
+	fprintf(to, "%7s %-*s S %-*s", "TID", USER_WIDTH, "USER", OWNER_WIDTH, "UNIT/POD");
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (is_column(f, o))
 			fprintf(to, " %*s", metrics[f].width, metrics[f].title);
-	fprintf(to, " COMM\n");
+	fprintf(to, " COMMAND\n");
+}
+
+/* Text, elided, and blanks behind it. */
+static void cell(FILE *to, const char *text, int width)
+{
+	char elided[256];
+	int cells = text_elide(elided, sizeof(elided), text, width);
+
+	fprintf(to, "%s%*s", elided, width - cells, "");
+}
+
+static void owner_cell(FILE *to, const struct row *r, const struct export *o)
+{
+	const char *owner = owner_text(r->cgroup);
+	char hashed[512], safe[2048];
+
+	owner = owner ? redact_path(o->redact, owner, hashed, sizeof(hashed)) : "-";
+	text_safe(safe, sizeof(safe), owner, strlen(owner));
+	cell(to, safe, OWNER_WIDTH);
+}
+
+/* The whole command line: there is no screen that it has to fit in. */
+static void command(FILE *to, const struct row *r, const struct export *o)
+{
+	struct cmdline_look look;
+	char hash[REDACT_HASH];
+
+	cmdline_look(&look, o->redact ? NULL : r->process->cmdline, redact_comm(o->redact, r->thread, hash), CMDLINE_MERGED,
+		     INT_MAX);
+	fprintf(to, " %s\n", look.text);
 }
 
 static void line(FILE *to, const struct row *r, const struct tick *t, const struct export *o)
 {
-	char cgroup[4096], elided[4 * CGROUP_WIDTH + 1], comm[80], value[16];
-	char path[4096], hash[REDACT_HASH];
-	const char *shown = redact_path(o->redact, r->cgroup->path, path, sizeof(path));
-	int width;
+	char user[64], value[16];
 
-	text_safe(cgroup, sizeof(cgroup), shown, strlen(shown));
-	width = text_elide(elided, sizeof(elided), cgroup, CGROUP_WIDTH);
-	text_safe(comm, sizeof(comm), redact_comm(o->redact, r->thread, hash), sizeof(r->thread->comm));
-	fprintf(to, "%7d %c %s%*s", r->thread->tid, state_letters[r->state], elided,
-		CGROUP_WIDTH - width, "");
+	o->user_name(r->thread->uid, user, sizeof(user));
+	fprintf(to, "%7d ", r->thread->tid);
+	cell(to, user, USER_WIDTH);
+	fprintf(to, " %c ", state_letters[r->state]);
+	owner_cell(to, r, o);
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (is_column(f, o))
 			fprintf(to, " %*s", metrics[f].width,
 				format_value(value, sizeof(value), metric_shown(f), row_value(r, f), t->interval_ns));
-	fprintf(to, " %s\n", comm);
+	command(to, r, o);
+}
+
+/* A table, which is written in slices. */
+struct table {
+	const struct tick *tick;
+	FILE *to;
+	const struct row **rows;
+	size_t nr, at;
+};
+
+static void table_free(struct table *w)
+{
+	if (!w)
+		return;
+	tick_put(w->tick);
+	free(w->rows);
+	free(w);
 }
 
 static int tick(struct export *o, FILE *to, const struct tick *t)
 {
-	size_t all = t->nr_active + (o->all ? t->nr_idle : 0), nr = 0;
-	const struct row **rows = calloc(all + 1, sizeof(*rows));
+	size_t all = t->nr_active + (o->all ? t->nr_idle : 0);
+	struct table *w = calloc(1, sizeof(*w));
 
-	if (!rows)
+	if (!w)
 		return -ENOMEM;
+	w->tick = tick_get(t);
+	w->to = to;
+	w->rows = calloc(all + 1, sizeof(*w->rows));
+	if (!w->rows) {
+		table_free(w);
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < all; i++) {
 		const struct row *r = i < t->nr_active ? &t->active[i] : &t->idle[i - t->nr_active];
 
 		if (filter_match(o->filter, r, t))
-			rows[nr++] = r;
+			w->rows[w->nr++] = r;
 	}
-	rows_order(rows, nr, 0, nr, before, &o->sort);
-	heading(to, t, o, nr);
-	for (size_t i = 0; i < nr; i++)
-		line(to, rows[i], t, o);
+	rows_order(w->rows, w->nr, 0, w->nr, before, &o->sort);
+	heading(to, t, o, w->nr);
+	o->state = w;
+	return 1;
+}
+
+static int more(struct export *o, uint64_t until)
+{
+	struct table *w = o->state;
+	FILE *to = w->to;
+
+	while (w->at < w->nr) {
+		line(to, w->rows[w->at], w->tick, o);
+		if (++w->at % SLICE_ROWS == 0 && until && clock_ns(CLOCK_MONOTONIC) >= until)
+			return 1;
+	}
 	fputc('\n', to);
-	free(rows);
+	table_free(w);
+	o->state = NULL;
 	return fflush(to) || ferror(to) ? -EIO : 0;
+}
+
+static int end(struct export *o, FILE *to)
+{
+	(void)to;
+	table_free(o->state);
+	o->state = NULL;
+	return 0;
 }
 
 const struct exporter export_table = {
@@ -108,4 +187,6 @@ const struct exporter export_table = {
 	.help = "print plain tables",
 	.needs = EXPORT_TICKS | EXPORT_COMMANDS,
 	.tick = tick,
+	.more = more,
+	.end = end,
 };

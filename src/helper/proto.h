@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/cmdline.h"
+#include "model/memory_facts.h"
 #include "stack.h"
 #include "unwind.h"
 
@@ -229,13 +230,27 @@ struct commands_answer {
 	char text[CMDLINE_MAX];
 };
 
-/* --- facts: memory of a process or a cgroup (model/memory_facts.h is the answer) */
+/* --- facts: what is looked at */
+
+enum facts_what {
+	FACTS_PROCESS, /* memory of process @tgid */
+	FACTS_CGROUP,  /* memory of a cgroup */
+	FACTS_PACKAGE, /* the package with the debug information of a file */
+};
 
 struct facts_request {
-	int32_t tgid;        /* 0: a cgroup, */
-	uint32_t spare;
-	char memory[1024];   /* the folder with its memory.stat, */
+	uint32_t what;
+	int32_t tgid;
+	struct file_key key;
+	char path[1024];     /* of the file; of a cgroup: the folder with its memory.stat, */
 	char pressure[1024]; /* and the one with its *.pressure; "": none */
+};
+
+struct facts_answer {
+	struct memory_facts memory;
+	int32_t err; /* FACTS_PACKAGE: see package_debug() */
+	char package[128];
+	uint32_t spare;
 };
 
 /* --- who: command lines and namespace pids of processes */

@@ -105,7 +105,7 @@ static bool holds(cap_t caps, cap_value_t cap)
 	return !cap_get_flag(caps, cap, CAP_PERMITTED, &value) && value == CAP_SET;
 }
 
-/* Those of the role's capabilities that this process holds. */
+/* The role's capabilities, as far as this process holds them. */
 static int keep(const struct helper_role *role, cap_t held, cap_t kept)
 {
 	int err = 0;

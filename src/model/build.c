@@ -13,6 +13,7 @@ static void node_free(struct tick_node *n)
 	free(n->active);
 	free(n->values);
 	free(n->idle);
+	free(n->asleep);
 	free(n->processes);
 	free(n->process_totals);
 	for (size_t i = 0; i < n->nr_levels; i++)
@@ -63,6 +64,8 @@ void model_free(struct model *m)
 	model_stacks_free(m);
 	node_free(m->spare);
 	map_fini(&m->processes);
+	map_fini(&m->children);
+	free(m->places);
 	free(m);
 }
 
@@ -77,7 +80,7 @@ struct tick_node *node_new(struct model *m)
 	n->model = m;
 	n->holders = 1;
 	n->build = ++m->builds;
-	n->nr_values = n->nr_stopped = 0;
+	n->nr_values = n->nr_totals = 0;
 	return n;
 }
 
@@ -104,6 +107,8 @@ int node_irq(struct tick_node *n, const struct irq_values *irq)
 int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels)
 {
 	struct row row = { .kind = ROW_CGROUP, .state = STATE_SLEEP, .cgroup = cgroup };
+	static const uint32_t nobody[2];
+	const uint32_t *idle;
 	struct total *grown = vec_grow(n->cgroup_totals, n->tick.nr_cgroups,
 				       &n->cgroup_totals_room, sizeof(*grown));
 
@@ -117,11 +122,10 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 		grown[n->tick.nr_cgroups].levels = *levels;
 	else
 		levels_unknown(&grown[n->tick.nr_cgroups].levels);
-	if (cgroup->build == n->build) {
-		grown[n->tick.nr_cgroups].idle[STATE_SLEEP] = cgroup->idle[0];
-		grown[n->tick.nr_cgroups].idle[STATE_STOPPED] = cgroup->idle[1];
-		grown[n->tick.nr_cgroups].own_threads = cgroup->idle[0] + cgroup->idle[1];
-	}
+	idle = n == n->model->now ? cgroup->resting : cgroup->build == n->build ? cgroup->idle : nobody;
+	grown[n->tick.nr_cgroups].idle[STATE_SLEEP] = idle[0];
+	grown[n->tick.nr_cgroups].idle[STATE_STOPPED] = idle[1];
+	grown[n->tick.nr_cgroups].own_threads = idle[0] + idle[1];
 	cgroup->row = n->tick.nr_cgroups;
 	if (VEC_PUSH(n->cgroups, n->tick.nr_cgroups, n->cgroups_room, row))
 		return -ENOMEM;
@@ -130,19 +134,32 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 	return 0;
 }
 
-int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
-		const struct timespec *wall)
+int model_begin_early(struct model *m)
 {
-	struct tick_node *n;
-
+	if (m->early)
+		return 0;
 	if (m->now) /* left by a tick that failed */
 		node_release(m->now);
 	threads_forget(m);
 	model_stacks_forget(m);
-	n = m->now = node_new(m);
-	if (!n)
+	m->now = node_new(m);
+	if (!m->now)
 		return -ENOMEM;
-	n->tick.seq = ++m->seq;
+	m->now->tick.seq = ++m->seq;
+	m->early = true;
+	return 0;
+}
+
+int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
+		const struct timespec *wall)
+{
+	struct tick_node *n;
+	int err = model_begin_early(m);
+
+	if (err)
+		return err;
+	m->early = false;
+	n = m->now;
 	n->tick.interval_ns = interval_ns;
 	m->awake_ns += interval_ns;
 	n->tick.awake_ns = m->awake_ns;
@@ -164,13 +181,19 @@ int model_thread(struct model *m, struct life *l, enum thread_state state, bool 
 		 const struct values *values)
 {
 	life_shown(m, l);
+	resting_remove(m, (struct life_node *)l);
 	return node_thread(m->now, l, state, exited, values);
 }
 
 int model_idle(struct model *m, struct life *l, enum thread_state state)
 {
 	life_shown(m, l);
-	return node_idle(m->now, l, state);
+	return resting_add(m, (struct life_node *)l, state);
+}
+
+void model_not_idle(struct model *m, struct life *l)
+{
+	resting_remove(m, (struct life_node *)l);
 }
 
 int model_irq(struct model *m, const struct irq_values *irq)

@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Adds up a tick: threads to processes and cgroups, these to their parents, and all to the host. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/internal.h"
 #include "model/aggregate.h"
 #include "util/vec.h"
 
-static struct total *process_total(struct tick_node *n, const struct row *thread)
+static int add_process(struct tick_node *n, const struct process *p)
 {
-	struct process_node *p = (struct process_node *)thread->process;
+	struct row row = { .kind = ROW_PROCESS, .number = p->tgid, .process = p, .cgroup = p->cgroup };
+
+	return VEC_PUSH(n->processes, n->tick.nr_processes, n->processes_room, row);
+}
+
+static struct total *process_total(struct tick_node *n, const struct process *process)
+{
+	struct process_node *p = (struct process_node *)process;
 	struct total *grown;
-	struct row row = {
-		.kind = ROW_PROCESS,
-		.number = thread->process->tgid,
-		.process = thread->process,
-		.cgroup = thread->process->cgroup,
-	};
 
 	if (p->build == n->build)
-		return &n->process_totals[p->row];
-	grown = vec_grow(n->process_totals, n->tick.nr_processes, &n->process_totals_room,
-			 sizeof(*grown));
-	if (!grown || levels_add(n, n->tick.nr_processes))
+		return &n->process_totals[p->total];
+	grown = vec_grow(n->process_totals, n->nr_totals, &n->process_totals_room, sizeof(*grown));
+	if (!grown || add_process(n, process))
 		return NULL;
 	n->process_totals = grown;
-	grown += n->tick.nr_processes;
+	p->build = n->build;
+	p->total = n->nr_totals++;
+	grown += p->total;
 	memset(grown, 0, sizeof(*grown));
+	grown->row = n->tick.nr_processes - 1;
 	grown->state = STATE_COUNT;
 	grown->exited = true;
-	p->build = n->build;
-	p->row = n->tick.nr_processes;
-	return VEC_PUSH(n->processes, n->tick.nr_processes, n->processes_room, row) ? NULL : grown;
+	return grown;
 }
 
 static void total_add(struct total *t, const struct row *thread, bool idle)
@@ -56,11 +58,10 @@ static void idle_in(const struct tick_node *n, struct cgroup *cgroup, enum threa
 	cgroup->idle[state == STATE_STOPPED]++;
 }
 
-/* Adds up while the row is cached: there can be 50,000 of these. */
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 {
-	struct row row = thread_row(l, state, false);
-	struct total *process = process_total(n, &row);
+	struct row row = idle_row(n, l, state);
+	struct total *process = process_total(n, l->process);
 
 	if (!process)
 		return -ENOMEM;
@@ -68,9 +69,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 	idle_in(n, l->cgroup, state);
 	if (l->limiter != l->cgroup)
 		idle_in(n, l->limiter, state);
-	n->nr_stopped += state == STATE_STOPPED;
-	row.values = row.own = &n->idle_values[state];
-	row.levels = levels_of_row(n, ((const struct process_node *)l->process)->row);
+	n->tick.nr_stopped += state == STATE_STOPPED;
 	return VEC_PUSH(n->idle, n->tick.nr_idle, n->idle_room, row);
 }
 
@@ -126,7 +125,7 @@ static int add_up_active(struct tick_node *n)
 {
 	for (size_t i = 0; i < n->tick.nr_active; i++) {
 		const struct row *thread = &n->active[i];
-		struct total *process = process_total(n, thread);
+		struct total *process = process_total(n, thread->process);
 		struct total *cgroup = cgroup_total(n, thread->cgroup);
 		const struct cgroup *limiter = thread->thread->limiter;
 		struct total *aside = limiter != thread->cgroup ? cgroup_total(n, limiter) : NULL;
@@ -140,6 +139,73 @@ static int add_up_active(struct tick_node *n)
 			total_add(aside, thread, false);
 	}
 	return 0;
+}
+
+/* The values of a process all of whose @nr threads slept. */
+static const struct values *values_asleep(struct tick_node *n, uint32_t nr)
+{
+	struct values *v = &n->asleep[nr];
+
+	if (n->asleep_made[nr])
+		return v;
+	*v = (struct values){ 0 };
+	values_add_idle(v, STATE_SLEEP, nr, n->tick.interval_ns);
+	hide_unknown(n->model, v);
+	values_split(v);
+	values_no_level(v); /* they differ in these, which are read from the row */
+	n->asleep_made[nr] = true;
+	return v;
+}
+
+/* A process whose threads all did nothing has values of its own only if some were stopped. */
+static int add_resting_process(struct tick_node *n, const struct process_node *p)
+{
+	struct total *total = NULL;
+	struct row *row;
+
+	if (p->build == n->build || p->resting[1] || p->resting[0] > ASLEEP_MAX) {
+		total = process_total(n, &p->process);
+		if (!total)
+			return -ENOMEM;
+		total->idle[STATE_SLEEP] = p->resting[0];
+		total->idle[STATE_STOPPED] = p->resting[1];
+		total->own_threads += p->resting[0] + p->resting[1];
+		total->exited = false;
+		total->state = p->resting[0] && total->state > STATE_SLEEP ? STATE_SLEEP : total->state;
+		total->state = p->resting[1] && total->state > STATE_STOPPED ? STATE_STOPPED : total->state;
+		return 0;
+	}
+	if (add_process(n, &p->process))
+		return -ENOMEM;
+	row = &n->processes[n->tick.nr_processes - 1];
+	row->values = row->own = values_asleep(n, p->resting[0]);
+	row->nr_threads = row->own_threads = p->resting[0];
+	row->state = STATE_SLEEP;
+	row->incomplete = n->incomplete;
+	return 0;
+}
+
+/* Prefetch distance, in processes. */
+#define PREFETCH 8
+
+static int add_resting(struct tick_node *n)
+{
+	const struct resting *r = &n->model->resting;
+	int err = 0;
+
+	if (!n->asleep)
+		n->asleep = malloc((ASLEEP_MAX + 1) * sizeof(*n->asleep));
+	if (!n->asleep)
+		return -ENOMEM;
+	memset(n->asleep_made, 0, sizeof(n->asleep_made));
+	for (size_t i = 0; !err && i < r->nr_processes; i++) {
+		if (i + PREFETCH < r->nr_processes) {
+			__builtin_prefetch(r->processes[i + PREFETCH]);
+			__builtin_prefetch(&r->processes[i + PREFETCH]->resting);
+		}
+		err = add_resting_process(n, r->processes[i]);
+	}
+	return err ? err : resting_show(n);
 }
 
 static void add_up_cgroups(struct tick_node *n)
@@ -163,9 +229,21 @@ static void add_up_cgroups(struct tick_node *n)
 	values_no_level(&n->tick.total);
 }
 
+static void add_up_processes(struct tick_node *n)
+{
+	for (size_t i = 0; i < n->nr_totals; i++) {
+		struct total *t = &n->process_totals[i];
+
+		total_idle(n->model, t, n->tick.interval_ns);
+		total_finish(t, &n->processes[t->row]);
+		n->processes[t->row].incomplete = n->incomplete;
+	}
+}
+
 int node_finish(struct tick_node *n)
 {
 	struct model *m = n->model;
+	int err;
 
 	for (size_t i = 0; i < n->tick.nr_active; i++)
 		n->active[i].values = n->active[i].own = &n->values[i];
@@ -175,15 +253,16 @@ int node_finish(struct tick_node *n)
 		hide_unknown(m, &n->idle_values[s]);
 		values_no_level(&n->idle_values[s]);
 	}
-	if (add_up_active(n))
-		return -ENOMEM;
+	err = levels_room(n);
+	if (!err)
+		err = add_up_active(n);
+	if (!err && n == m->now)
+		err = add_resting(n);
+	if (err)
+		return err;
 	levels_show(n);
 	add_up_cgroups(n);
-	for (size_t i = 0; i < n->tick.nr_processes; i++) {
-		total_idle(m, &n->process_totals[i], n->tick.interval_ns);
-		total_finish(&n->process_totals[i], &n->processes[i]);
-		n->processes[i].incomplete = n->incomplete;
-	}
+	add_up_processes(n);
 	for (size_t i = 0; i < n->tick.nr_cgroups; i++)
 		n->cgroups[i].incomplete = n->incomplete;
 	for (size_t i = 0; i < n->tick.nr_active; i++)

@@ -28,24 +28,33 @@ void model_processes_new(struct model *m, process_fn *fn, void *arg)
 	m->nr_new_processes = 0;
 }
 
-void cmdline_drop(struct model *m, struct process *p)
+static void put(struct model *m, const struct cmdline **held)
 {
-	struct cmdline *c = (struct cmdline *)p->cmdline;
+	struct cmdline *c = (struct cmdline *)*held;
 
-	m->cmdline_bytes_ended -= node_of(p)->ended_bytes;
-	node_of(p)->ended_bytes = 0;
-	p->cmdline = NULL;
+	*held = NULL;
 	if (!c || --c->holders)
 		return;
 	m->cmdline_bytes -= cmdline_bytes(c);
 	free(c);
 }
 
+void cmdline_drop(struct model *m, struct process *p)
+{
+	m->cmdline_bytes_ended -= node_of(p)->ended_bytes;
+	node_of(p)->ended_bytes = 0;
+	put(m, &p->cmdline);
+	put(m, &p->frozen);
+}
+
+static size_t bytes_of_one(const struct cmdline *c)
+{
+	return c && c->holders == 1 ? cmdline_bytes(c) : 0;
+}
+
 void cmdline_ended(struct model *m, struct process *p)
 {
-	if (!p->cmdline || p->cmdline->holders > 1)
-		return;
-	node_of(p)->ended_bytes = cmdline_bytes(p->cmdline);
+	node_of(p)->ended_bytes = bytes_of_one(p->cmdline) + bytes_of_one(p->frozen);
 	m->cmdline_bytes_ended += node_of(p)->ended_bytes;
 }
 
@@ -65,7 +74,11 @@ bool model_cmdline(struct model *m, struct process *p, const char *text, size_t 
 
 	if (p->cmdline && p->cmdline->len == len && p->cmdline->cut == cut && !memcmp(p->cmdline->text, text, len))
 		return true;
-	cmdline_drop(m, p);
+	if (m->cmdlines_frozen && !p->frozen) {
+		p->frozen = p->cmdline;
+		p->cmdline = NULL;
+	}
+	put(m, &p->cmdline);
 	if (m->cmdline_bytes < CMDLINES_BYTES)
 		c = cmdline_new(text, len < most ? len : most, cut || len > most);
 	if (!c)
@@ -73,6 +86,15 @@ bool model_cmdline(struct model *m, struct process *p, const char *text, size_t 
 	m->cmdline_bytes += cmdline_bytes(c);
 	p->cmdline = c;
 	return true;
+}
+
+/* A process that has ended keeps its frozen one: only the ticks that showed it still show the process. */
+void model_freeze_cmdlines(struct model *m, bool frozen)
+{
+	m->cmdlines_frozen = frozen;
+	for (size_t i = 0; !frozen && i < m->processes.room; i++)
+		if (m->processes.entries[i].key)
+			put(m, &((struct process_node *)m->processes.entries[i].value)->process.frozen);
 }
 
 size_t model_cmdline_bytes(const struct model *m)

@@ -93,19 +93,15 @@ static int remember_threads(struct history *p, struct history_tick *t, const str
 	return t->threads ? 0 : -ENOMEM;
 }
 
-static int remember_stopped(struct history_tick *t, const struct tick_node *n)
+static int remember_stopped(struct history_tick *t, const struct tick *tick)
 {
-	const struct tick *tick = &n->tick;
-	size_t room = 0;
-	int err = 0;
-
-	/* Stops early: most often there are none among 50,000. */
-	for (size_t i = 0; !err && t->nr_stopped < n->nr_stopped && i < tick->nr_idle; i++)
-		if (tick->idle[i].state == STATE_STOPPED)
-			err = VEC_PUSH(t->stopped, t->nr_stopped, room,
-				       (struct life *)tick->idle[i].thread);
-	t->bytes += room * sizeof(t->stopped[0]);
-	return err;
+	t->stopped = calloc(tick->nr_stopped + 1, sizeof(*t->stopped));
+	if (!t->stopped)
+		return -ENOMEM;
+	for (size_t i = 0; i < tick->nr_stopped; i++)
+		t->stopped[t->nr_stopped++] = (struct life *)tick->idle[i].thread;
+	t->bytes += tick->nr_stopped * sizeof(t->stopped[0]);
+	return 0;
 }
 
 static int remember_cgroups(struct history_tick *t, const struct tick_node *n)
@@ -144,7 +140,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 	t->bytes = sizeof(*t);
 	err = remember_threads(p, t, tick);
 	if (!err)
-		err = remember_stopped(t, n);
+		err = remember_stopped(t, tick);
 	if (!err)
 		err = remember_cgroups(t, n);
 	if (!err) {
@@ -178,20 +174,21 @@ size_t tick_past(const struct tick *t, uint64_t *oldest)
 	return p ? p->bytes : 0;
 }
 
-/* Adds every thread that existed in a tick and did nothing. */
+/* Adds every thread that existed in a tick and did nothing, those that were stopped first. */
 static int history_idle(struct model *m, struct tick_node *n, const struct history_tick *t)
 {
 	struct life_node *const lists[] = { m->living, m->ended };
-	uint64_t seq = n->tick.seq, active = n->build, stopped = ++m->builds;
+	uint64_t seq = n->tick.seq;
 	int err = 0;
 
-	for (size_t i = 0; i < t->nr_stopped; i++)
-		((struct life_node *)t->stopped[i])->mark = stopped;
+	for (size_t i = 0; !err && i < t->nr_stopped; i++) {
+		((struct life_node *)t->stopped[i])->mark = n->build;
+		err = node_idle(n, t->stopped[i], STATE_STOPPED);
+	}
 	for (size_t i = 0; i < 2; i++)
 		for (struct life_node *l = lists[i]; !err && l; l = l->next)
-			if (l->first && l->first <= seq && l->last >= seq && l->mark != active)
-				err = node_idle(n, &l->life, l->mark == stopped ? STATE_STOPPED
-										: STATE_SLEEP);
+			if (l->first && l->first <= seq && l->last >= seq && l->mark != n->build)
+				err = node_idle(n, &l->life, STATE_SLEEP);
 	return err;
 }
 
@@ -200,9 +197,10 @@ static int history_build(struct model *m, struct tick_node *n, const struct hist
 	const uint8_t *at = t->threads;
 	int err = 0;
 
+	n->resting_shown = 0;
 	n->tick = t->head;
 	n->tick.nr_cgroups = n->tick.nr_aside = n->tick.nr_cpus = n->tick.nr_irqs = n->tick.nr_active = n->tick.nr_idle = 0;
-	n->tick.nr_processes = n->tick.total_d = 0;
+	n->tick.nr_stopped = n->tick.nr_processes = n->tick.total_d = 0;
 	n->tick.total = (struct values){ 0 };
 	n->incomplete = t->incomplete;
 	for (size_t i = 0; !err && i < t->nr_threads; i++, at = row_codec_next(at)) {
@@ -213,6 +211,8 @@ static int history_build(struct model *m, struct tick_node *n, const struct hist
 		((struct life_node *)l)->mark = n->build;
 		err = node_thread(n, l, at[10] & 0x7f, at[10] >> 7, &v);
 	}
+	if (!err)
+		err = levels_room(n);
 	if (!err)
 		err = history_idle(m, n, t);
 	for (size_t i = 0; !err && i < t->head.nr_cpus; i++)

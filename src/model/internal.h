@@ -20,8 +20,11 @@ struct process_node {
 	struct levels levels;   /* as last read, */
 	uint64_t levels_at;     /* and when, in the caller's time; 0: not yet; */
 	uint32_t levels_by;     /* of this thread of it, in the caller's numbers */
-	uint64_t build;         /* the last build in which it got a row */
-	size_t row;             /* index of that row */
+	uint32_t place;         /* of its levels in each tick */
+	uint32_t resting[2];    /* threads that are asleep, and stopped, see struct resting, */
+	uint32_t rests_at;      /* and its index there, if there are any */
+	uint64_t build;         /* the last build in which its threads were added up, */
+	size_t total;           /* and the index of their total */
 };
 
 /* A thread's life, or the part of it with one name and cgroup, so that what a tick shows never changes. */
@@ -30,12 +33,27 @@ struct life_node {
 	uint64_t first, last;  /* ticks that show it; first 0: none yet; last LIFE_ON: it is alive */
 	struct life_node *prev, *next; /* in the list of the living; next also in the list of the ended */
 	uint64_t mark;         /* the last build that met it */
+	uint32_t rests;        /* its index in the threads of struct resting, plus 1; 0: it is not there */
 };
 
 #define LIFE_ON UINT64_MAX
 
+/* Changes of the list of resting threads that are remembered: a tick that is older is made anew. */
+#define RESTING_CHANGES 65536
+
+/* Threads that are idle until something else is said, and the processes that have such threads. */
+struct resting {
+	struct life_node **threads; /* those that are stopped first */
+	size_t nr, room, nr_stopped;
+	struct process_node **processes;
+	size_t nr_processes, processes_room;
+	uint32_t changed[RESTING_CHANGES]; /* indices of threads, a ring */
+	uint64_t changes;
+};
+
 /* A row that adds up threads: their values, and the number of idle threads still to be added. */
 struct total {
+	size_t row;
 	struct values values, own;
 	uint32_t nr_threads, own_threads;
 	uint32_t idle[STATE_COUNT];
@@ -45,8 +63,12 @@ struct total {
 	struct levels levels;
 };
 
-/* Levels of processes are in pieces that stay where they are, as rows refer to them while there come more. */
+/* Levels of processes are in pieces that never move, as rows refer to them while more are added. A process has the same
+ * place in all ticks, as rows of idle threads stay from tick to tick. */
 #define LEVELS_PIECE 512
+
+/* Processes all of whose threads slept differ in nothing but how many there are: up to this many, they share their values. */
+#define ASLEEP_MAX 256
 
 /* Lists of a tick which the past shares with it. */
 struct tick_lists {
@@ -77,12 +99,15 @@ struct tick_node {
 	struct values *values; /* of the active threads, in their order */
 	size_t active_room, nr_values, values_room;
 	struct row *idle;
-	size_t idle_room, nr_stopped; /* number of them that were stopped */
+	size_t idle_room;
+	uint64_t resting_shown;  /* they are as the resting threads were after this many changes, plus 1; 0: they are not */
 	struct values idle_values[STATE_COUNT]; /* of a thread that was in this state all the time */
+	struct values *asleep;   /* [threads]: of a process all of whose threads slept all the time; */
+	bool asleep_made[ASLEEP_MAX + 1]; /* whether they are made in this tick */
 	struct row *processes;
-	struct total *process_totals;
-	size_t processes_room, process_totals_room;
-	struct levels **levels;  /* of the processes: [row / LEVELS_PIECE][row % LEVELS_PIECE] */
+	struct total *process_totals; /* of processes with threads that did something */
+	size_t processes_room, nr_totals, process_totals_room;
+	struct levels **levels;  /* of the processes: [place / LEVELS_PIECE][place % LEVELS_PIECE] */
 	size_t nr_levels, levels_room; /* of pieces */
 	struct row *cgroups;
 	struct total *cgroup_totals;
@@ -104,7 +129,13 @@ struct model {
 	} *new_processes;        /* since model_processes_new() */
 	size_t nr_new_processes, new_processes_room;
 	size_t cmdline_bytes, cmdline_bytes_ended; /* of all processes; of those that only past ticks show */
-	bool bereaved;           /* a process ended since all others were last searched for its children */
+	uint32_t *places;        /* of processes that are gone, */
+	size_t nr_places, places_room;
+	uint32_t nr_placed;      /* and all that were ever given */
+	struct map children;     /* tgid + 1 -> number of processes that have it as their parent */
+	bool bereaved;           /* some have no parent any more since all were last searched for them */
+	struct resting resting;
+	bool cmdlines_frozen;
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
 	struct life_node *living;
@@ -113,6 +144,7 @@ struct model {
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */
+	bool early;              /* its interval has not ended yet */
 	struct history *history;       /* NULL: nothing is remembered */
 	struct map stacks;       /* hash -> struct stack */
 	struct block *blocks_known;
@@ -125,7 +157,7 @@ struct model {
 void threads_forget(struct model *m);
 void threads_free(struct model *m);
 
-/* commands.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
+/* cmdlines.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
  * process has ended. cmdline_drop - it has none any more. */
 void cmdline_inherit(struct process *p, const struct process *parent, const struct identity *id);
 void cmdline_ended(struct model *m, struct process *p);
@@ -147,6 +179,25 @@ static inline struct row thread_row(struct life *l, enum thread_state state, boo
 	};
 }
 
+/* levels.c. levels_room - makes room for those of all processes: 0 or -ENOMEM. levels_of - of a process. levels_show - gives
+ * processes, and their threads that did something, their levels. values_level, values_no_level - sets the levels of values, or
+ * makes them unknown. */
+int levels_room(struct tick_node *n);
+struct levels *levels_of(const struct tick_node *n, const struct process *p);
+void levels_show(struct tick_node *n);
+void values_level(struct values *v, const struct levels *levels);
+void values_no_level(struct values *v);
+
+/* idle_row - the row of a thread that did nothing, with its values. */
+static inline struct row idle_row(const struct tick_node *n, struct life *l, enum thread_state state)
+{
+	struct row row = thread_row(l, state, false);
+
+	row.values = row.own = &n->idle_values[state];
+	row.levels = levels_of(n, l->process);
+	return row;
+}
+
 /* build.c: the pieces of a tick. node_new - held once, its head zeroed, NULL: out of memory. The others: 0 or
  * -ENOMEM. */
 struct tick_node *node_new(struct model *m);
@@ -156,19 +207,16 @@ int node_cpu(struct tick_node *n, const struct cpu_values *cpu);
 int node_irq(struct tick_node *n, const struct irq_values *irq);
 int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_limit *limit, const struct levels *levels);
 
-/* build_sums.c. node_idle - adds an idle thread, and adds it up; node_finish - adds up all others, completes the tick
- * and publishes it. 0 or -ENOMEM. */
+/* build_sums.c. node_idle - adds an idle thread to a tick of the past, and adds it up; node_finish - adds up all others,
+ * completes the tick and publishes it. 0 or -ENOMEM. */
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
 int node_finish(struct tick_node *n);
 
-/* levels.c. levels_of_row - of the process with that row. levels_add - makes room for those of one more process, which
- * nothing is known of yet: 0 or -ENOMEM. levels_show - gives processes, and their threads that did something, their levels.
- * values_level, values_no_level - sets the levels of values, or makes them unknown. */
-struct levels *levels_of_row(const struct tick_node *n, size_t row);
-int levels_add(struct tick_node *n, size_t row);
-void levels_show(struct tick_node *n);
-void values_level(struct values *v, const struct levels *levels);
-void values_no_level(struct values *v);
+/* resting.c. resting_add - a thread rests from now on: 0 or -ENOMEM; resting_remove - it does not any more, if it did.
+ * resting_show - makes them the idle threads of the tick that is being built: 0 or -ENOMEM. */
+int resting_add(struct model *m, struct life_node *l, enum thread_state state);
+void resting_remove(struct model *m, struct life_node *l);
+int resting_show(struct tick_node *n);
 
 /* node_release - keeps its memory for another tick. */
 void node_release(struct tick_node *n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Levels of processes in a tick: in pieces that stay where they are, as rows refer to them while there come more. */
+/* Levels of processes in a tick: in pieces that never move, as rows refer to them while more are added. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,16 @@
 #include "model/internal.h"
 #include "util/vec.h"
 
-struct levels *levels_of_row(const struct tick_node *n, size_t row)
+struct levels *levels_of(const struct tick_node *n, const struct process *p)
 {
-	return &n->levels[row / LEVELS_PIECE][row % LEVELS_PIECE];
+	uint32_t place = ((const struct process_node *)p)->place;
+
+	return &n->levels[place / LEVELS_PIECE][place % LEVELS_PIECE];
 }
 
-int levels_add(struct tick_node *n, size_t row)
+int levels_room(struct tick_node *n)
 {
-	if (row / LEVELS_PIECE == n->nr_levels) {
+	while (n->nr_levels * LEVELS_PIECE < n->model->nr_placed) {
 		struct levels *piece = malloc(LEVELS_PIECE * sizeof(*piece));
 
 		if (!piece || VEC_PUSH(n->levels, n->nr_levels, n->levels_room, piece)) {
@@ -22,7 +24,6 @@ int levels_add(struct tick_node *n, size_t row)
 			return -ENOMEM;
 		}
 	}
-	levels_unknown(levels_of_row(n, row));
 	return 0;
 }
 
@@ -39,7 +40,7 @@ void values_no_level(struct values *v)
 	values_level(v, &none);
 }
 
-/* Of a tick of the past, levels are only known of processes whose threads did something: these have them. */
+/* A past tick only knows the levels of processes whose threads did something: these threads have them. */
 static void levels_recall(struct levels *to, const struct values *thread)
 {
 	memcpy(to->v, &thread->v[METRIC_LEVELS], sizeof(to->v));
@@ -49,18 +50,20 @@ void levels_show(struct tick_node *n)
 {
 	bool past = n != n->model->now;
 
-	for (size_t i = 0; i < n->tick.nr_active; i++) {
-		const struct process_node *p = (const struct process_node *)n->active[i].process;
-
-		n->active[i].levels = levels_of_row(n, p->row);
-		if (past)
-			levels_recall(levels_of_row(n, p->row), &n->values[i]);
-		else
-			values_level(&n->values[i], &p->levels);
-	}
 	for (size_t i = 0; i < n->tick.nr_processes; i++) {
-		n->processes[i].levels = levels_of_row(n, i);
-		if (!past)
-			*levels_of_row(n, i) = ((const struct process_node *)n->processes[i].process)->levels;
+		struct levels *levels = levels_of(n, n->processes[i].process);
+
+		n->processes[i].levels = levels;
+		if (past)
+			levels_unknown(levels);
+		else
+			*levels = ((const struct process_node *)n->processes[i].process)->levels;
+	}
+	for (size_t i = 0; i < n->tick.nr_active; i++) {
+		n->active[i].levels = levels_of(n, n->active[i].process);
+		if (past)
+			levels_recall(levels_of(n, n->active[i].process), &n->values[i]);
+		else
+			values_level(&n->values[i], n->active[i].levels);
 	}
 }

@@ -4,16 +4,16 @@
 
 #include "model/tick.h"
 
-/* What a helper reads of the memory of one process or cgroup, as it takes too long to be read of all: exact, and by what it
- * is for. */
+/* What a helper reads about the memory of one process or cgroup: exact, and by what it is for. It takes too long to be read
+ * of all of them. */
 
 enum memory_fact {
 	MEMORY_RSS,       /* of a process: in its page tables, */
-	MEMORY_PSS,       /* and of that its part where several share it */
+	MEMORY_PSS,       /* and the same with shared pages divided by the processes that share them */
 	MEMORY_ANONYMOUS,
 	MEMORY_FILE,      /* of a cgroup: caches of files, */
-	MEMORY_SHARED,    /* of these shared memory, */
-	MEMORY_KERNEL,    /* and what the kernel has for it */
+	MEMORY_SHARED,    /* shared memory, which is a part of these, */
+	MEMORY_KERNEL,    /* and memory of the kernel that is charged to it */
 	MEMORY_SWAP,
 	MEMORY_FACTS
 };

@@ -61,14 +61,20 @@ static bool is_name(const char *asked, const char *name, const char *unit)
 	return !asked[i] && (!name[i] || !strcmp(name + i, unit));
 }
 
+/* Voluntary and involuntary switches are known without that word. */
+static const char *short_stem(enum metric_id m)
+{
+	const char *stem = metrics[m].stem;
+
+	return *stem == 's' && !strncmp(stem, "switches_", 9) ? stem + 9 : stem;
+}
+
 enum metric_id metric_find(const char *name)
 {
 	enum metric_id m;
 
 	for (m = 0; m < METRIC_COUNT; m++) {
-		const char *count = strncmp(metrics[m].stem, "switches_", 9) ? metrics[m].stem : metrics[m].stem + 9;
-
-		if (is_name(name, metrics[m].name, metric_suffix(m)) || is_name(name, count, "") ||
+		if (is_name(name, metrics[m].name, metric_suffix(m)) || is_name(name, short_stem(m), "") ||
 		    (metrics[m].weight.name && is_name(name, metrics[m].weight.name, "")) ||
 		    is_name(name, metrics[m].title, "%") || is_name(name, metrics[m].title, "/s"))
 			break;

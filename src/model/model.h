@@ -5,8 +5,8 @@
 #include "model/tick.h"
 
 /*
- * The model turns what the collectors found in an interval into a tick. Per interval: model_begin(), for every thread
- * model_thread() or model_idle(), then model_end().
+ * The model turns what the collectors found in an interval into a tick. Per interval: model_begin(), model_thread() or
+ * model_idle() for every thread that is not idle already, then model_end().
  */
 struct model;
 
@@ -60,12 +60,15 @@ typedef void process_fn(void *arg, struct process *p, uint64_t start_ns);
 void model_processes_new(struct model *m, process_fn *fn, void *arg);
 
 /*
- * model_command - the process has this command line from now on: @len bytes as /proc/PID/cmdline has them; @cut: it has
- * more. False: there was no room for it, see CMDLINES_BYTES; what it had before is forgotten. model_command_bytes - the
+ * model_cmdline - the process has this command line from now on: @len bytes as /proc/PID/cmdline has them; @cut: it has
+ * more. False: there was no room for it, see CMDLINES_BYTES; what it had before is forgotten. model_cmdline_bytes - the
  * memory of all.
  */
 bool model_cmdline(struct model *m, struct process *p, const char *text, size_t len, bool cut);
 size_t model_cmdline_bytes(const struct model *m);
+
+/* model_freeze_cmdlines - whether cmdline_shown() stays what it is, for processes whose command line is known. */
+void model_freeze_cmdlines(struct model *m, bool frozen);
 
 /* Memory for command lines. Above half of it only CMDLINE_SHORT bytes of each are kept. */
 #define CMDLINES_BYTES (64UL << 20)
@@ -78,8 +81,12 @@ void model_levels(const struct life *l, const struct levels *levels, uint64_t at
 uint64_t model_levels_at(const struct life *l);
 uint32_t model_levels_by(const struct process *p);
 
-/* model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
+/* model_begin_early - starts the next tick before its interval has ended, with model_thread() of threads that did: its
+ * model_begin() then goes on with it. Others may look at the past meanwhile, and threads may begin and end. Does nothing
+ * if it was called already.
+ * model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
  * model_* functions that return int. */
+int model_begin_early(struct model *m);
 int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 		const struct timespec *wall);
 
@@ -90,11 +97,13 @@ void model_unknown(struct model *m, enum metric_id metric, bool unknown);
 int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
 		 const struct values *values);
 
-/* model_idle - a thread that slept, or was stopped, through the interval, as @state says. */
+/* model_idle - a thread that slept, or was stopped, through the interval, as @state says; and through those that follow, until
+ * model_thread(), model_life_end(), or model_not_idle(): from then on it is not shown until it is reported again. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
+void model_not_idle(struct model *m, struct life *l);
 
-/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have a limit, or are below one
- * that has. */
+/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have
+ * a limit, or are below one that has. */
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit,
 		 const struct levels *levels);
 

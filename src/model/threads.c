@@ -87,6 +87,7 @@ static struct process_node *process_of(struct model *m, const struct identity *i
 		free(p);
 		return NULL;
 	}
+	p->place = m->nr_places ? m->places[--m->nr_places] : m->nr_placed++;
 	p->process.tgid = id->tgid;
 	levels_unknown(&p->levels);
 	if (leader)
@@ -105,7 +106,33 @@ static void process_put(struct model *m, struct process_node *p)
 	cmdline_drop(m, &p->process);
 	cgroup_show(&p->process.cgroup, NULL);
 	cgroup_show(&p->process.limiter, NULL);
+	VEC_PUSH(m->places, m->nr_places, m->places_room, p->place); /* without memory it is not used again */
 	free(p);
+}
+
+/* Counts a process in or out of its parent's children. Without memory it is found when another one loses its parent. */
+static void child_of(struct model *m, pid_t parent, int change)
+{
+	uintptr_t nr = (uintptr_t)map_get(&m->children, process_key(parent));
+
+	if (!parent || (!nr && change < 0))
+		return;
+	if (nr + change)
+		map_put(&m->children, process_key(parent), (void *)(nr + change));
+	else
+		map_del(&m->children, process_key(parent));
+}
+
+/* Sets the parent of a process; one that is not there has ended, or is not known yet. */
+static void parent_set(struct model *m, struct process *p, pid_t parent)
+{
+	if (p->ppid == parent)
+		return;
+	child_of(m, p->ppid, -1);
+	child_of(m, parent, 1);
+	p->ppid = parent;
+	if (parent && !map_get(&m->processes, process_key(parent)))
+		m->bereaved = true;
 }
 
 /* Counts a living thread in or out of its cgroups. */
@@ -131,6 +158,7 @@ static void living_add(struct model *m, struct life_node *n)
 /* Moves a life to the ended ones; @last: the last tick that shows it. */
 static void living_end(struct model *m, struct life_node *n, uint64_t last)
 {
+	resting_remove(m, n);
 	live_in(&n->life, -1);
 	*(n->prev ? &n->prev->next : &m->living) = n->next;
 	if (n->next)
@@ -159,7 +187,7 @@ static void life_move(struct life *l, struct cgroup *cgroup, struct cgroup *limi
 		live_in(l, 1);
 }
 
-static void life_set(struct life *l, const struct identity *id, struct cgroup *cgroup)
+static void life_set(struct model *m, struct life *l, const struct identity *id, struct cgroup *cgroup)
 {
 	struct cgroup *limiter = id->limiter ? id->limiter : cgroup;
 	struct process *p = l->process;
@@ -179,7 +207,7 @@ static void life_set(struct life *l, const struct identity *id, struct cgroup *c
 	life_move(l, cgroup, limiter);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
-		p->ppid = id->ppid;
+		parent_set(m, p, id->ppid);
 		p->uid = id->uid;
 		p->flags = id->flags;
 		cgroup_show(&p->cgroup, cgroup);
@@ -200,7 +228,7 @@ struct life *model_life(struct model *m, const struct identity *id, struct cgrou
 	p->lives++;
 	p->living++;
 	n->life.process = &p->process;
-	life_set(&n->life, id, cgroup);
+	life_set(m, &n->life, id, cgroup);
 	living_add(m, n);
 	return &n->life;
 }
@@ -242,7 +270,7 @@ struct life *model_life_update(struct model *m, struct life *l, const struct ide
 	if (!same)
 		n = life_renew(m, n);
 	if (n)
-		life_set(&n->life, id, cgroup);
+		life_set(m, &n->life, id, cgroup);
 	return n ? &n->life : NULL;
 }
 
@@ -271,10 +299,12 @@ void model_life_end(struct model *m, struct life *l)
 
 	if (!--p->living && map_get(&m->processes, process_key(p->process.tgid)) == p) {
 		map_del(&m->processes, process_key(p->process.tgid));
-		m->bereaved = true;
+		m->bereaved |= map_get(&m->children, process_key(p->process.tgid)) != NULL;
 	}
-	if (!p->living)
+	if (!p->living) {
+		child_of(m, p->process.ppid, -1);
 		cmdline_ended(m, &p->process);
+	}
 	living_end(m, node_of(l), m->seq);
 }
 
@@ -369,6 +399,8 @@ void threads_forget(struct model *m)
 void threads_free(struct model *m)
 {
 	free(m->new_processes);
+	free(m->resting.threads);
+	free(m->resting.processes);
 	while (m->ended) {
 		struct life_node *next = m->ended->next;
 

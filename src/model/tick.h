@@ -65,7 +65,8 @@ struct cgroup {
 	int depth;                 /* root: 0 */
 	size_t row;                /* for the model only: index in the tick being built */
 	uint64_t build;            /* for the model only: that tick */
-	uint32_t idle[2];          /* for the model only: idle threads in it: asleep, stopped */
+	uint32_t idle[2];          /* for the model only: idle threads in it: asleep, stopped, in that tick, */
+	uint32_t resting[2];       /* and from now on */
 	uint32_t refs;             /* for the model only: lives and ticks that show it */
 	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were throttled in this interval */
@@ -90,7 +91,14 @@ struct process {
 	bool whole;                /* for the collector only: the last of them had a short command line, which is known */
 	uint64_t asked_ns;         /* for the collector only: its command line is not asked for again before */
 	const struct cmdline *cmdline; /* the newest, also in past ticks; NULL: unknown, or a kernel thread without */
+	const struct cmdline *frozen;  /* the one it had at model_freeze_cmdlines(), if that was another one; or NULL */
 };
+
+/* cmdline_shown - the command line that a screen shows, which stays as it is while the screen is paused. */
+static inline const struct cmdline *cmdline_shown(const struct process *p)
+{
+	return p->frozen ? p->frozen : p->cmdline;
+}
 
 /* In life.flags: a kernel thread, and one of them that works for others (linux/sched.h). */
 #define PF_KTHREAD 0x00200000
@@ -240,7 +248,7 @@ static inline void host_unknown(struct host_state *h)
 	memset(h, 0xff, sizeof(*h));
 }
 
-#define SELF_SHED_MAX 8
+#define SELF_SHED_MAX 48
 
 struct self_cost {
 	uint64_t cpu_ns;              /* CPU time of all of systop's processes in the interval */
@@ -262,9 +270,9 @@ struct tick {
 	/* Threads with an event, or with time in a state other than sleeping or stopped. Unsorted. */
 	const struct row *active;
 	size_t nr_active;
-	/* All others: they slept, or were stopped, and share their values. Unsorted. */
+	/* All others: they slept, or were stopped, and share their values. Unsorted, but that the stopped ones come first. */
 	const struct row *idle;
-	size_t nr_idle;
+	size_t nr_idle, nr_stopped;
 	const struct row *processes;
 	size_t nr_processes;
 	const struct row *cgroups;    /* depth first: parents before children, siblings by path; those aside follow */
@@ -274,7 +282,7 @@ struct tick {
 	const struct irq_values *irqs; /* of the host, regardless of the scope */
 	size_t nr_irqs;
 
-	/* Of threads in scope, see model/wait.h. Unsorted, equal ones added up. */
+	/* Of threads in scope, see model/wait.h: unsorted, and equal ones are added up. */
 	const struct wait *waits;
 	size_t nr_waits;
 	const struct woken *wokens;
@@ -298,7 +306,8 @@ struct tick {
 };
 
 /* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row, and of
- * its process if that is a level; row_value_of - of a cgroup, if @own without those below, but for levels. All return the value in the interval, in the metric's unit, VALUE_NA if unknown. */
+ * its process if that is a level; row_value_of - of a cgroup, if @own without those below, but for levels. All return
+ * the value in the interval, in the metric's unit, VALUE_NA if unknown. */
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
 uint64_t row_value_of(const struct row *r, enum metric_id m, bool own);

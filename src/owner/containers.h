@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Names of containers and pods, by the ids that paths of cgroups have. An open and a symbols helper of its own supply them
- * later, one after the other; they only run while names are wanted. Nothing here blocks but containers_wait().
+ * Names of containers and pods, by the ids that paths of cgroups have. It has an open and a symbols helper of its own, which
+ * supply them later, one after the other, and only run while names are wanted. Nothing here blocks but containers_wait().
  */
 struct cgroup;
 struct containers;

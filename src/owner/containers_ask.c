@@ -164,7 +164,7 @@ static void ask_next(struct containers *c)
 
 /* --- Answers */
 
-/* Where it was looked for does not answer. */
+/* Leaves the folder alone that did not answer. */
 static void sick(struct containers *c, const struct thing *t)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
@@ -240,7 +240,7 @@ static bool open_answered(struct containers *c)
 	return true;
 }
 
-/* What a file ended the helper for, or took too long, costs that file; one that cannot be read costs its folder. */
+/* A file that ended the helper is not tried again. One that did not answer in time has its folder left alone for a while. */
 static void names_failed(struct containers *c, bool late)
 {
 	struct thing *t = worker_busy(&c->symbols) ? c->asked : NULL;

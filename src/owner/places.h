@@ -45,8 +45,8 @@ int owner_look(const char *id, uint32_t *place);
 /* owner_pod - what kubelet's folder of logs says of the pod with this UID: "NAMESPACE_NAME". 0 or -errno. */
 int owner_pod_folder(const char *uid, char *buf, size_t size);
 
-/* owner_root - below which all that is looked for: "". In a source file of its own, so that a test program can have
- * another one. */
+/* owner_root - the folder that holds all of these places: "". It is in a source file of its own, so that a test program
+ * can have another one. */
 const char *owner_root(void);
 
 #endif

@@ -52,7 +52,7 @@ static bool text_match(enum op op, const char *text, const struct alternative *a
 /* A process without a command line has its name. */
 static bool cmdline_match(enum op op, const struct row *r, const struct alternative *a)
 {
-	const struct cmdline *c = r->process ? r->process->cmdline : NULL;
+	const struct cmdline *c = r->process ? cmdline_shown(r->process) : NULL;
 	char words[CMDLINE_MAX + 1];
 
 	if (!c)
@@ -96,7 +96,8 @@ static bool word_match(const struct alternative *a, const struct row *r)
 	if (r->kind == ROW_CGROUP)
 		return text_match(OP_HAS, r->cgroup->path, a);
 	return text_match(OP_HAS, r->thread ? r->thread->comm : r->process->comm, a) ||
-	       (r->process->cmdline && cmdline_match(OP_HAS, r, a)) || a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
+	       (cmdline_shown(r->process) && cmdline_match(OP_HAS, r, a)) || a->number == r->process->tgid ||
+	       (r->thread && a->number == r->thread->tid);
 }
 
 /* With or without ".service". */
@@ -186,7 +187,9 @@ static const void *shared_by(const struct term *t, const struct row *r)
 		return r->values;
 	if (key_of_cgroup(t->key) || r->kind == ROW_CGROUP)
 		return r->cgroup;
-	return t->key != KEY_COMM && r->process->cmdline ? (void *)(uintptr_t)r->process->cmdline->id : NULL;
+	if (t->key == KEY_COMM || !cmdline_shown(r->process))
+		return NULL;
+	return (void *)(uintptr_t)cmdline_shown(r->process)->id;
 }
 
 static bool term_match(const struct term *t, const struct row *r, const struct tick *tick)

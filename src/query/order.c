@@ -26,9 +26,9 @@ static int order_compare(const void *a, const void *b, void *arg)
 
 	if (x == y)
 		return 0;
-	if (o->before(x, y, o->arg))
+	if (o->before && o->before(x, y, o->arg))
 		return -1;
-	if (o->before(y, x, o->arg))
+	if (o->before && o->before(y, x, o->arg))
 		return 1;
 	return o->tie(x, y);
 }
@@ -101,7 +101,7 @@ static void order_first(const void **items, size_t nr, size_t k, struct order *o
 	for (size_t i = k; i < nr; i++) {
 		if (i + PREFETCH < nr)
 			__builtin_prefetch(items[i + PREFETCH]);
-		if (order_compare(&items[i], &items[0], o) > 0)
+		if (order_compare(&items[0], &items[i], o) < 0)
 			continue;
 		swap(&items[i], &items[0]);
 		sift(items, k, 0, o);

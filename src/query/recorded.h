@@ -26,8 +26,8 @@ struct recorded_source {
 /*
  * recorded_read - converts the recorder's events from @from to @to, CLOCK_BOOTTIME ns, into samples. CPU samples have
  * no length; blocks (D state or sleep) have a start and an end, and the end is in that time. Skips threads that are no
- * longer known. Stacks live as long as those of the tick being built: a sample_list holds them longer. @since: start of the time that is complete. Returns 0, what @fn returned,
- * or -errno.
+ * longer known. Stacks live as long as those of the tick being built: a sample_list holds them longer. @since: start of
+ * the time that is complete. Returns 0, what @fn returned, or -errno.
  */
 typedef int recorded_fn(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until);
 int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, uint64_t *since, recorded_fn *fn,

@@ -25,6 +25,7 @@ struct stack_sample;
  * over the budget, no room) are in none; if nothing has a stack, both are unknown. The numbers cover all frames of
  * the samples, including those that a view hides.
  */
+
 /* Why a stack is cut, that is, does not reach a root. */
 enum stack_cut {
 	CUT_NONE,

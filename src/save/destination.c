@@ -15,7 +15,7 @@
 #include "util/path.h"
 #include "util/text.h"
 
-/* Of a path in a message: a line has 80 cells. */
+/* Characters of a path in a message: a line has 80 cells. */
 #define PATH_WIDTH 40
 
 static const struct {

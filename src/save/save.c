@@ -194,7 +194,7 @@ int save_content(struct save *s, const struct exporter *as, const char *path, in
 	return 0;
 }
 
-/* Whether all names of functions and processes that will come are there. */
+/* Whether all names of functions and processes that can still arrive have arrived. */
 static bool names_are_there(struct save *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);

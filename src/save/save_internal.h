@@ -13,7 +13,7 @@
 #include "save/destination.h"
 #include "save/save.h"
 
-/* The rings are copied at once; the trace is written when the names and the next tick are there. */
+/* The rings are copied at once; the trace is written when the names and the next tick have arrived. */
 enum state { SAVE_IDLE, SAVE_NAMES, SAVE_WRITING };
 
 struct save {

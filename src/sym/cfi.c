@@ -22,7 +22,7 @@ const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra 
 
 /* --- Sections */
 
-/* What of both is next: a function of .eh_frame, or one of Go's. */
+/* Which of both comes next: a function of .eh_frame, or one of Go's. */
 struct next {
 	struct cfi_entries *e;
 	size_t at;

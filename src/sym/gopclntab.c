@@ -230,7 +230,7 @@ static const uint8_t *peek(const struct reading *r, struct window *w, uint64_t a
 	return w->bytes + (at - w->from);
 }
 
-/* What there is more of a function begins with its entry again, and the place of its name. */
+/* The rest of a function's record begins with its entry again, and the place of its name. */
 static int add_function(struct reading *r, uint64_t i, const struct elf_names *n, struct symtab *to)
 {
 	const struct gopclntab *t = &r->table;

@@ -13,7 +13,8 @@
 /* Bytes of one file's table: more than the largest programs have. */
 #define TABLE_MAX (256UL << 20)
 
-/* Of what the table says about a function: its name, the place of its stack pointer's movements, and its flags. */
+/* What the table says about a function, as far as it is read: its name, the place of its stack pointer's movements, and its
+ * flags. */
 #define MORE_NAME 4
 #define MORE_PCSP 16
 #define MORE_FLAGS_1_18 37
@@ -25,7 +26,7 @@ enum {
 	SP_WRITE = 2,  /* it moves the stack pointer to another stack */
 };
 
-/* Movements of the stack pointer per function: real programs have 4 in the mean. As the table may name the same ones for
+/* Movements of the stack pointer per function: real programs have 4 on average. As the table may name the same ones for
  * any number of functions, its size alone is no bound. */
 #define STEPS_PER_FUNCTION 64
 

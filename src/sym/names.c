@@ -413,6 +413,7 @@ bool names_place(const struct names *n, uint64_t frame, struct frame_place *p)
 	if (f->path && *f->path)
 		snprintf(p->path, sizeof(p->path), "%s", f->path);
 	p->address = at;
+	p->key = f->event.key;
 	for (uint32_t i = 0; i < f->about.nr_segments; i++) {
 		uint64_t from = f->about.segments[i].offset;
 

@@ -96,6 +96,7 @@ void names_path(const struct names *n, uint64_t frame, char *buf, size_t size);
 struct frame_place {
 	char path[512];   /* of its file, where its process had it when it was opened, or as by names_path(); raw bytes */
 	uint64_t address; /* in the file's own address space; if its segments are unknown, the offset in the file */
+	struct file_key key;
 };
 
 /* names_place - false: the frame has no file, like the kernel's and those of JITs. */

@@ -14,7 +14,7 @@
 /* Reading files that turn out to be those of others takes at most a 20th of the time. */
 #define REFUSED_FACTOR 20
 
-/* Frames without a name that nobody asked for in this time are not in use; the longest refresh interval is 60 s. */
+/* Frames without a name that nothing asked for in this time are not in use; the longest refresh interval is 60 s. */
 #define IN_USE_NS 90000000000ULL
 
 /* Frames without a name kept for one file; further ones get none later. */

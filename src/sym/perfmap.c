@@ -8,7 +8,7 @@
 
 #include "util/clock.h"
 
-/* Of a longer file only the end is read. */
+/* A longer file has only its end read. */
 #define BYTES_MAX (256 << 20)
 
 /* With more functions or bytes of names, the older half is forgotten. */

@@ -9,7 +9,7 @@
 
 /*
  * plt_read - adds the stubs by which an x86-64 ELF file calls functions of other files to @t: "malloc@plt", with
- * their sizes, by their addresses in the file's own address space. Stripping leaves what this takes. The file may hold
+ * their sizes, by their addresses in the file's own address space. Stripping keeps what this needs. The file may hold
  * anything. Returns 0, also if there are none, or -errno, with what could be read.
  */
 int plt_read(int fd, struct symtab *t);

@@ -233,6 +233,29 @@ def on_the_screen():
     return f"names after {took:.2f} s"
 
 
+def package():
+    """The flamegraph names the package with the debug information of an installed program, and none for a copy of it."""
+    for copied in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            shell = shutil.copy("/bin/bash", folder) if copied else "/bin/bash"
+            with subprocess.Popen([shell, "-c", "while :; do x=$((x * 3 + 1)); done"]) as load, Terminal(120, 44) as t:
+                try:
+                    t.start("-p", str(load.pid), "-F", "499")
+                    t.wait(rf"^>? +{load.pid} ")
+                    t.keys("f")
+                    t.wait(r"\[bash`fn_")
+                    t.type("/bash`fn_")
+                    t.keys("Enter", "Escape", "Enter")
+                    t.wait(r"^get name debuginfod-find debuginfo [0-9a-f]{40}$")
+                    if copied:
+                        time.sleep(2)
+                        assert "apt install" not in t.screen(), t.screen()
+                    else:
+                        t.wait("^or +apt install bash-dbgsym$")
+                finally:
+                    load.kill()
+
+
 def bad_folders():
     """A folder that is none: said before anything starts."""
     with tempfile.TemporaryDirectory() as folder:
@@ -278,6 +301,10 @@ def main():
         ("a debug file arrives, on the screen", on_the_screen),
         ("folders that are none", bad_folders),
     ], 2)
+    if shutil.which("dpkg"):
+        tap.case("the package with debug information", package)
+    else:
+        tap.skip("the package with debug information", "no dpkg")
     tap.done()
 
 

@@ -139,8 +139,10 @@ def measured(command, seconds="2"):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
         tid = str(json.loads(load.stdout.readline())["tid"])
         options = ["-F", "997", "-d", seconds, "-p", tid]
-        lines = subprocess.run([SYSTOP, "--folded=cpu", "-n", "2", *options], capture_output=True, text=True, check=True).stdout
-        found = subprocess.run([SYSTOP, "--json", "-n", "3", *options], capture_output=True, text=True, check=True).stdout
+        with subprocess.Popen([SYSTOP, "--json", "-n", "3", *options], stdout=subprocess.PIPE, text=True) as json_of:
+            lines = subprocess.run([SYSTOP, "--folded=cpu", "-n", "2", *options], capture_output=True, text=True, check=True).stdout
+            found = json_of.communicate()[0]
+        assert not json_of.returncode, json_of.returncode
         load.kill()
     counts, total = {}, 0
     for line in lines.splitlines():
@@ -274,7 +276,7 @@ def share_of_each(profile, path, function):
     return [{name: n / total for name, n in of.items()} for of in (own, every)], total
 
 
-def compared(command, path, functions, *options, seconds=4):
+def compared(command, path, functions, *options, seconds=2):
     """A run over a load, which is a shell or another process with its children: the share of each function of @path, as systop
     names it, with that by the address of each frame and the symbols of the program."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as load:

@@ -11,12 +11,12 @@ import time
 import jsonschema
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Load, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
 
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
           "runq_p99_ns", "runq_max_ns", "switches_voluntary", "switches_involuntary", "wakeups",
-          "migrations", "minor_faults", "major_faults", "read_bytes", "write_bytes", "irq_ns", "steal_ns", "waited_behind", "wakers", "samples", "exited"}
+          "migrations", "minor_faults", "major_faults", "read_bytes", "write_bytes", "irq_ns", "steal_ns", "cpu_time_ns", "waited_behind", "wakers", "samples", "exited"}
 HOST = {"mem_total_bytes", "mem_available_bytes", "swap_total_bytes", "swap_used_bytes", "load"}
 PROCESS = (THREAD - {"tid", "cpu_cgroup", "state", "waited_behind", "wakers", "samples"} |
            {"threads", "rss_bytes", "swap_bytes", "cmdline", "cmdline_cut", "container", "pod", "unit"})
@@ -65,7 +65,8 @@ def keys():
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
     assert {"id", "path", "container", "pod", "unit", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row
-    assert (THREAD - {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "samples", "exited", "waited_behind", "wakers"}) <= row, row
+    assert (THREAD - {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "samples", "exited", "waited_behind", "wakers",
+                      "cpu_time_ns"}) <= row, row
     assert (line["host"], line["kernel"]) == (os.uname().nodename, os.uname().release), (line["host"], line["kernel"])
 
 
@@ -127,6 +128,29 @@ def adds_up():
     return f"{len(lines[0]['threads'])} threads, {len(lines[0]['cgroups'])} cgroups"
 
 
+def cpu_time():
+    """cpu_time_ns is the kernel's sum since a thread began, before systop, too; a process has that of threads that ended since."""
+    script = ("import threading, time\n"
+              "def burn(s):\n    until = time.thread_time() + s\n    while time.thread_time() < until: pass\n"
+              "burn(1)\nprint('{}', flush=True)\ntime.sleep(SLEEP)\n"
+              "t = threading.Thread(target=burn, args=(0.5,))\nt.start()\nt.join()\n"
+              "while True:\n    time.sleep(0.05)")
+    with Load(sys.executable, "-c", script.replace("SLEEP", "10" if GUEST else "3")) as load:
+        load.truth()
+        lines = systop_lines("-p", str(load.pid), "-d", "0.5", "-n", "30" if GUEST else "10")
+        with open(f"/proc/{load.pid}/schedstat", encoding="ascii") as f:
+            thread = int(f.read().split()[0])
+        with open(f"/proc/{load.pid}/stat", encoding="ascii") as f:
+            process = sum(map(int, f.read().rpartition(")")[2].split()[11:13])) * SEC / os.sysconf("SC_CLK_TCK")
+    row = rows_of(lines[-1:], load.pid)[0]
+    whole, = (p for p in lines[-1]["processes"] if p["tgid"] == load.pid)
+    assert thread > SEC and abs(row["cpu_time_ns"] - thread) < 50 * MS, (row["cpu_time_ns"], thread)
+    assert process > 1.4 * SEC and abs(whole["cpu_time_ns"] - process) < 100 * MS, (whole["cpu_time_ns"], process)
+    times = [row["cpu_time_ns"] for row in rows_of(lines, load.pid)]
+    assert times == sorted(times), times
+    return f"thread {row['cpu_time_ns'] / SEC:.3f} s, kernel {thread / SEC:.3f} s; process {whole['cpu_time_ns'] / SEC:.2f} s, kernel {process / SEC:.2f} s"
+
+
 def unknown_is_null():
     """A thread that the kernel's tick never sampled has no user time: null, never 0."""
     with Load(load_path("forks"), "processes", "1000", "5"):
@@ -186,15 +210,30 @@ def tables():
     for table in tables:
         head, titles, *rows = table.split("\n")
         assert head.startswith(f"systop {os.uname().nodename} "), head
-        assert titles.split()[:3] == ["TID", "S", "CGROUP"] and titles.endswith("COMM"), titles
+        assert titles.split()[:4] == ["TID", "USER", "S", "UNIT/POD"] and titles.endswith(" COMMAND"), titles
         assert rows, table
     assert "\033" not in out, out
-    runs = [float(r.split()[3]) for r in rows if r.split()[3] != "-"]
+    at = titles.index("RUN%") + 4
+    runs = [float(share) for r in rows if (share := r[:at].split()[-1]) != "-"]
     assert runs == sorted(runs, reverse=True), runs
     for column, title in (("runq_ns", "RUNQ%"), ("RQ-MAX", "RQ-MAX"), ("d_ns", "D%"), ("sleep_ns", "SLEEP%"),
                           ("minor_faults", "MINF/s")):
         titles = run("-b", "-d", "0.1", "-n", "1", "-s", column).decode().split("\n")[1]
         assert title in titles.split(), f"sorted by {column}: {titles}"
+
+
+def who():
+    """A row says whose a thread is, what it belongs to and what it runs: the whole command line, which --redact leaves out."""
+    words = [load_path("burn"), "cpu", "60", "x" * 300]
+    with Cgroup("systop-table.service") as unit, Load(*words, preexec=lambda: os.setuid(65534)) as load:
+        unit.add(load.pid)
+        time.sleep(2 if GUEST else 0.5)
+        for more in (), ("--redact",):
+            out = run("-b", "-p", str(load.pid), "-d", "0.5", "-n", "2", *more).decode().split("\n\n")[1]
+            row, = (r.split() for r in out.split("\n") if r.split()[:1] == [str(load.pid)])
+            assert row[1] == "nobody", row
+            assert row[3] == ("systop-table" if not more else row[3]) and ("systop" in row[3]) == (not more), row
+            assert (row[-len(words):] == words) if not more else "burn" not in " ".join(row), row
 
 
 def main():
@@ -205,10 +244,12 @@ def main():
     tap.case("own cost", own_cost)
     tap.case("nothing is lost", nothing_lost)
     tap.case("everything adds up", adds_up)
+    tap.case("CPU time", cpu_time)
     tap.case("unknown is null", unknown_is_null)
     tap.case("hostile names", hostile_names)
     tap.case("who is listed", listed)
     tap.case("-b", tables)
+    tap.case("who it is, in -b", who)
     tap.done()
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import MS, SEC, Load, Systop, begin, load_path, steal_ns  # noqa: E402
+from harness import MS, SEC, Load, Systop, begin, load_path, steal_ns, yielding  # noqa: E402
 
 WINDOW_S = 10
 WINDOWS_MAX = 3
@@ -42,7 +42,7 @@ def steal():
     """In every window within two ticks of the kernel; if the kernel knows nothing, it is null or 0."""
     seen = kernel = 0
     text = []
-    with Load(load_path("spin"), "user", "90"), Load(load_path("spin"), "user", "90"), \
+    with Load(load_path("spin"), "user", "90", preexec=yielding), Load(load_path("spin"), "user", "90", preexec=yielding), \
             Systop("--all", "-d", "1") as systop:
         systop.line()
         for number, (lines, ours, theirs) in enumerate(windows(systop)):

@@ -13,6 +13,7 @@
 #include "btf.h"
 
 #include "collect/collect.h"
+#include "collect/kernel_types.h"
 #include "collect/load.h"
 #include "collect/probe.h"
 #include "slot.h"
@@ -344,6 +345,7 @@ static int look_at(struct btf *btf)
 	const void *data = btf__raw_data(btf, &bytes);
 	int status, nr;
 
+	kernel_types_forget(); /* those of another kernel that was refused */
 	checked.btf = btf;
 	checked.own_storage = probe_found(btf, PROBE_STORAGE_MEMORY);
 	checked.any_hash = probe_found(btf, PROBE_MAPLE_TREE);

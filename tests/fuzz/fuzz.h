@@ -48,9 +48,11 @@ char *fuzz_text(const uint8_t *bytes, size_t size);
 
 /* fuzz_fd - a file in memory that holds these bytes, positioned at the start; the caller closes it.
  * fuzz_fd_again - likewise, but valid until the next call, which reuses the file.
+ * fuzz_fd_any - an empty file, for those who only have to close it: it stays open, a duplicate goes with a message.
  * fuzz_path - a file of this name with these bytes, in a private folder; it exists until the next call. */
 int fuzz_fd(const uint8_t *bytes, size_t size);
 int fuzz_fd_again(const uint8_t *bytes, size_t size);
+int fuzz_fd_any(void);
 const char *fuzz_path(const uint8_t *bytes, size_t size);
 
 /* fuzz_outcome - marks an input that leads to a new text like this as worth keeping. */

@@ -13,6 +13,10 @@
 #define MOST_WIDTH 250
 #define MOST_HEIGHT 80
 
+/* Until the input says another. */
+#define WIDTH 80
+#define HEIGHT 24
+
 /* Number of inputs that share a scene: creating one takes most of the time. */
 #define INPUTS 200
 
@@ -43,12 +47,21 @@ static void begin_scene(void)
 	scene_make(&scene, 4);
 }
 
-static void step(struct feed *f, struct screen *screen, struct paint *paint, uint64_t *now)
+/* Nothing happened since @drawn: drawn again it is the same. */
+static void draw(struct screen *screen, struct paint *paint, uint64_t now, bool *drawn)
+{
+	if (!*drawn)
+		screen_draw(screen, paint, now);
+	*drawn = true;
+}
+
+static void step(struct feed *f, struct screen *screen, struct paint *paint, uint64_t *now, bool *drawn)
 {
 	uint8_t what = feed_number(f, 1);
 	const struct tick *tick;
 
 	*now += 50000000;
+	*drawn &= what == 0x86;
 	switch (what) {
 	case 0x80: /* a curses code */
 		screen_key(screen, KEY_MIN + feed_number(f, 1), true, *now);
@@ -68,7 +81,7 @@ static void step(struct feed *f, struct screen *screen, struct paint *paint, uin
 		tick_put(tick);
 		break;
 	case 0x86:
-		screen_draw(screen, paint, *now);
+		draw(screen, paint, *now, drawn);
 		break;
 	case 0x87: /* any character */
 		screen_key(screen, feed_number(f, 3), false, *now);
@@ -82,9 +95,10 @@ void fuzz_keys(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
 	uint64_t now = SCENE_NOW_NS;
-	struct settings settings;
+	static struct settings settings;
 	struct screen *screen;
 	struct paint paint;
+	bool drawn = false;
 	struct host host;
 
 	if (!pad)
@@ -92,16 +106,19 @@ void fuzz_keys(const uint8_t *bytes, size_t size)
 	begin_scene();
 	host = scene_host;
 	host.source.arg = host.arg = &scene;
-	settings_default(&settings);
-	paint_init(&paint, pad, 80, 24, true);
+	if (!settings.delay_ns)
+		settings_default(&settings);
+	paint_init(&paint, pad, 1, 1, true);
 	paint_theme(&paint, &theme, true);
 	screen = screen_new(&host, &settings, NULL);
 	fuzz_check(screen, "no memory");
 	for (int nr = 0; nr < SCENE_TICKS; nr++)
 		screen_tick(screen, scene.ticks[nr]);
-	screen_draw(screen, &paint, now);
+	screen_draw(screen, &paint, now); /* too small for all but that message */
+	paint.width = WIDTH;
+	paint.height = paint.to = HEIGHT;
 	while (f.left)
-		step(&f, screen, &paint, &now);
-	screen_draw(screen, &paint, now);
+		step(&f, screen, &paint, &now, &drawn);
+	draw(screen, &paint, now, &drawn);
 	screen_free(screen);
 }

@@ -225,7 +225,7 @@ static void answer_loaded(struct feed *f, bool right)
 {
 	struct symbols_loaded a = { .what = right ? asked.what : feed_number(f, 1),
 				    .file = right ? asked.file : feed_number(f, 1) };
-	int fd = feed_number(f, 1) & 1 ? fuzz_fd(NULL, 0) : -1;
+	int fd = feed_number(f, 1) & 1 ? fuzz_fd_any() : -1;
 
 	a.err = -(int)feed_number(f, 1);
 	a.symbols = a.whole = feed_number(f, 1) & 1;
@@ -236,8 +236,6 @@ static void answer_loaded(struct feed *f, bool right)
 	a.segments[0].size = feed_number(f, 8);
 	a.segments[0].address = feed_number(f, 8);
 	helpers_answer(SYMBOLS, &a, sizeof(a), fd);
-	if (fd >= 0)
-		close(fd);
 }
 
 static void answer_names(struct feed *f, bool right)
@@ -349,7 +347,7 @@ static void look_at(struct names *n)
 void fuzz_names(const uint8_t *bytes, size_t size)
 {
 	struct feed f = { bytes, size };
-	struct names_options o = { .open_role = OPEN, .symbols_role = SYMBOLS, .kallsyms_fd = fuzz_fd(NULL, 0),
+	struct names_options o = { .open_role = OPEN, .symbols_role = SYMBOLS, .kallsyms_fd = fuzz_fd_again(NULL, 0),
 				   .ask_again = ask_again, .table = take_table, .arg = &f };
 	struct file_event e = { .key.size = 5000, .tgid = 7, .start = 0x1000, .end = 0x2000, .names = { "a.out", "bin" } };
 	struct names *n;

@@ -95,11 +95,31 @@ static const struct settings *defaults(void)
 	return &s;
 }
 
+/* The next column that is not hidden, from @i on; NULL: none. */
+static const struct column_choice *visible(const struct column_list *l, int *i)
+{
+	while (*i < l->nr && l->at[*i].hidden)
+		++*i;
+	return *i < l->nr ? &l->at[(*i)++] : NULL;
+}
+
+/* Whether the same text is printed for both: it leaves out what is hidden. */
+static bool is_printed_alike(const struct column_list *a, const struct column_list *b)
+{
+	const struct column_choice *x, *y;
+	int i = 0, j = 0;
+
+	do {
+		x = visible(a, &i);
+		y = visible(b, &j);
+	} while (x && y && x->id == y->id && x->asked == y->asked && x->width == y->width);
+	return !x && !y;
+}
+
 /* Most lists of columns are unchanged, and printing them takes most of the time. */
 static bool same_list(const struct settings *a, const struct settings *b, const char *section, int *list)
 {
-	return !strcmp(section, "columns") &&
-	       !memcmp(&a->columns[*list], &b->columns[*list], sizeof(a->columns[0])) && ++*list;
+	return !strcmp(section, "columns") && is_printed_alike(&a->columns[*list], &b->columns[*list]) && ++*list;
 }
 
 /* The written text equals the settings. A list without columns is not written. */

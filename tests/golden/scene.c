@@ -539,11 +539,24 @@ static const struct memory_facts *scene_memory_facts(void *arg, pid_t tgid, cons
 	return tgid ? &process : &of_cgroup;
 }
 
+static const char *scene_package(void *arg, uint64_t frame)
+{
+	(void)arg;
+	(void)frame;
+	return "nginx-dbgsym";
+}
+
 static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
 {
 	(void)arg;
 	(void)tgids;
 	(void)nr;
+}
+
+static void scene_freeze_commands(void *arg, bool frozen)
+{
+	(void)arg;
+	(void)frozen;
 }
 
 static int scene_frequency(void *arg, int hz)
@@ -572,7 +585,9 @@ const struct host scene_host = {
 	.topology = topology,
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
+	.package = scene_package,
 	.want_commands = scene_want_commands,
+	.freeze_commands = scene_freeze_commands,
 	.memory_facts = scene_memory_facts,
 	.frequency = scene_frequency,
 	.user_name = user_name,

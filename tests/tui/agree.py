@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -210,6 +211,19 @@ def printed():
     return f"{compared} objects and {rows} numbers of rows"
 
 
+WIDE = 184  # cells: the next column does not fit
+
+
+def default_columns():
+    """-b has the columns of a wide screen, in the same order, but for the bar."""
+    out = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.5"], capture_output=True, text=True, check=True).stdout
+    with tempfile.NamedTemporaryFile("w", suffix=".toprc") as config, Terminal(WIDE, 24, {"SYSTOPRC": config.name}) as t:
+        t.start()
+        shown = t.wait(r"^ +TID .*COMMAND")[0]
+    shown = re.sub(r" TIME of \S+", "", shown).replace("RUN%v", "RUN%").split()
+    assert out.split("\n")[1].split() == shown, f"-b has {out.splitlines()[1].split()}, the screen {shown}"
+
+
 def main():
     tap = Tap()
     why = skip_reason()
@@ -219,6 +233,7 @@ def main():
     tap.case("80x24", screens, 80, 24)
     tap.case("200x50", screens, 200, 50)
     tap.case("tables and JSON", printed)
+    tap.case("columns of a table", default_columns)
     tap.done()
 
 

@@ -13,23 +13,25 @@ static void nothing(struct collect *c, bool shed)
 	(void)c, (void)shed;
 }
 
-static const struct collector_shed late[] = {
-	{ "third", "", 30, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY), nothing },
-	{ "first", "", 10, SHEDS(BUDGET_CPU), nothing },
-	{ 0 }
-};
 static bool never(const struct collect_options *o)
 {
 	(void)o;
 	return false;
 }
 
-static const struct collector_shed early[] = {
-	{ "kept", "", 0, SHEDS(BUDGET_CPU), nothing, never },
-	{ "second", "", 20, SHEDS(BUDGET_CPU), nothing },
-	{ 0 }
+static const struct collector with_two = {
+	.sheds = {
+		{ "third", "", 30, SHEDS(BUDGET_CPU) | SHEDS(BUDGET_MEMORY), nothing },
+		{ "first", "", 10, SHEDS(BUDGET_CPU), nothing },
+	},
 };
-static const struct collector with_two = { .sheds = late }, with_one = { .sheds = early }, with_none;
+static const struct collector with_one = {
+	.sheds = {
+		{ "kept", "", 0, SHEDS(BUDGET_CPU), nothing, never },
+		{ "second", "", 20, SHEDS(BUDGET_CPU), nothing },
+	},
+};
+static const struct collector with_none;
 static const struct collector *const rows[] = { &with_two, &with_none, &with_one };
 
 static struct budget budget;

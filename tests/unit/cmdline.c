@@ -180,6 +180,33 @@ TEST(cmdline, is_inherited)
 	model_free(m);
 }
 
+/* A paused screen shows the lines that it showed, and those that were unknown; all memory comes back. */
+TEST(cmdline, is_shown_as_it_was_while_frozen)
+{
+	struct model *m = model_new(0);
+	struct life *shell = thread(m, 10, 1, "sh"), *late = thread(m, 11, 1, "late"), *ended = thread(m, 12, 1, "ended");
+
+	assert_true(model_cmdline(m, shell->process, "one", 4, false));
+	assert_true(model_cmdline(m, ended->process, "one", 4, false));
+	model_freeze_cmdlines(m, true);
+	assert_true(model_cmdline(m, shell->process, "two", 4, false));
+	assert_true(model_cmdline(m, shell->process, "three", 6, false));
+	assert_true(model_cmdline(m, late->process, "late", 5, false));
+	assert_true(model_cmdline(m, ended->process, "two", 4, false));
+	model_life_end(m, ended);
+	assert_string_equal(cmdline_shown(shell->process)->text, "one");
+	assert_string_equal(shell->process->cmdline->text, "three");
+	assert_string_equal(cmdline_shown(late->process)->text, "late");
+	model_freeze_cmdlines(m, false);
+	assert_string_equal(cmdline_shown(shell->process)->text, "three");
+	model_life_end(m, shell);
+	model_life_end(m, late);
+	for (int i = 0; i < 3; i++) /* until no tick can show them */
+		assert_int_equal(model_begin(m, 1, 1, &(struct timespec){ 0 }), 0);
+	assert_int_equal(model_cmdline_bytes(m), 0);
+	model_free(m);
+}
+
 /* However many and long they are, they use no more memory than allowed, and all of it comes back. */
 TEST(cmdline, has_a_budget)
 {
@@ -212,5 +239,5 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(cmdline_shows_the_program_and_its_name),
 		  cmocka_unit_test(cmdline_leaves_folders_out_where_they_do_not_fit), cmocka_unit_test(cmdline_is_bounded),
 		  cmocka_unit_test(cmdline_marks_what_was_cut), cmocka_unit_test(cmdline_is_searched_across_arguments),
-		  cmocka_unit_test(cmdline_is_inherited), cmocka_unit_test(cmdline_has_a_budget));
+		  cmocka_unit_test(cmdline_is_inherited), cmocka_unit_test(cmdline_is_shown_as_it_was_while_frozen), cmocka_unit_test(cmdline_has_a_budget));
 }

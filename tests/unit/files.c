@@ -186,7 +186,7 @@ static void the_needed_stay(void **state)
 /* The files of a list on the screen stay when all its refreshes are gone. */
 static void those_of_a_list_stay(void **state)
 {
-	struct cgroup cgroup = { .id = 1, .path = "/" };
+	static struct cgroup cgroup = { .id = 1, .path = "/" }; /* lives as long as the model */
 	struct stack_sample sample = { .metric = METRIC_RUN };
 	struct sample_list list = { 0 };
 	struct life *life = tick_life(model, 7, "worker", &cgroup);

@@ -182,6 +182,62 @@ TEST(list, scrolls)
 	list_fini(&l);
 }
 
+/* Counts comparisons of two that are alike. */
+struct alike {
+	int from, compared;
+};
+
+static bool heavier_counted(const void *a, const void *b, const void *arg)
+{
+	struct alike *alike = (struct alike *)arg;
+
+	alike->compared += (const struct row *)a - rows >= alike->from && (const struct row *)b - rows >= alike->from;
+	return heavier(a, b, NULL);
+}
+
+/* The list from @alike on has the same weight: what is shown is the same as without being told so, wherever that weight puts
+ * them, and where the screen is. */
+static void show_alike(int alike, int weight, size_t top)
+{
+	struct alike counted = { alike };
+	struct list_order o = { heavier_counted, &counted, 10 * SEC };
+	struct list told = { .top = top, .cursor = top }, not = told;
+
+	for (int i = 0; i < 100; i++)
+		weights[i] = i < alike ? 1 + i * 37 % 10 : weight;
+	list_begin(&told, &kind);
+	list_begin(&not, &kind);
+	assert_int_equal(list_add_all(&told, rows, alike, sizeof(*rows)), 0);
+	list_alike(&told);
+	for (int i = 99; i >= alike; i--)
+		assert_int_equal(list_add_all(&told, &rows[i], 1, sizeof(*rows)), 0);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(list_add(&not, &rows[i]), 0);
+	for (int again = 0; again < 2; again++) {
+		list_sort(&told, HEIGHT, &o);
+		if (!again && !weight && alike) /* all others precede them */
+			assert_int_equal(counted.compared, 0);
+		list_sort(&not, HEIGHT, &o);
+		for (size_t i = told.top; i < told.top + HEIGHT; i++)
+			assert_ptr_equal(told.items[i], not.items[i]);
+		assert_true(list_act(&told, ACTION_PAGE_DOWN, &o));
+		assert_true(list_act(&not, ACTION_PAGE_DOWN, &o));
+		assert_int_equal(told.cursor, not.cursor);
+		assert_ptr_equal(selected(&told), selected(&not));
+		o.now_ns += 10 * SEC;
+	}
+	list_fini(&told);
+	list_fini(&not);
+}
+
+TEST(list, what_is_alike_is_in_its_place)
+{
+	for (int alike = 0; alike <= 100; alike += 5)
+		for (int weight = 0; weight <= 20; weight += 5)
+			for (size_t top = 0; top <= 90; top += 15)
+				show_alike(alike, weight, top);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -191,6 +247,7 @@ int main(void)
 		cmocka_unit_test_setup(list_search_goes_around, setup),
 		cmocka_unit_test_setup(list_clicks, setup),
 		cmocka_unit_test_setup(list_scrolls, setup),
+		cmocka_unit_test_setup(list_what_is_alike_is_in_its_place, setup),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

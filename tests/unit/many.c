@@ -251,21 +251,63 @@ static void no_name(void *arg, int tid, char *buf, size_t size)
 	*buf = '\0';
 }
 
-/* Many that end at once are one refresh, whose line is written in the same turn. */
+/* Repeats it until there is no more, and returns the ms of the longest slice. The first one has no time at all. */
+static uint64_t in_slices(int slice(struct slots *s, uint64_t deadline))
+{
+	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID), longest, ms;
+	int more = slice(slots, clock_ns(CLOCK_MONOTONIC));
+
+	longest = ms_since(from);
+	assert_int_equal(more, 1);
+	while (more == 1) {
+		from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		more = slice(slots, clock_ns(CLOCK_MONOTONIC) + SLICE_NS);
+		ms = ms_since(from);
+		longest = ms > longest ? ms : longest;
+	}
+	assert_int_equal(more, 0);
+	return longest;
+}
+
+/* Of those that ended, each is there once. */
+static void check_ended(const struct tick *t)
+{
+	bool *met = calloc(ENDED + 1, sizeof(*met));
+	size_t nr = 0;
+
+	assert_non_null(met);
+	for (size_t i = 0; i < t->nr_active; i++) {
+		const struct row *r = &t->active[i];
+
+		if (!r->exited)
+			continue;
+		assert_in_range(r->thread->tid, 1, ENDED);
+		assert_false(met[r->thread->tid]);
+		assert_int_equal(row_value(r, METRIC_ALIVE), SEC / 2);
+		met[r->thread->tid] = true;
+		nr++;
+	}
+	assert_int_equal(nr, ENDED);
+	free(met);
+}
+
+/* Many that end at once are one refresh, which is made in slices, and so is its line. Meanwhile the past is looked at. */
 static void ends(void **state)
 {
 	const struct source source = { .thread_name = no_name, .names_generation = no_names };
 	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
-	uint64_t from, harvest, tick, line = 0, slice;
+	uint64_t from, harvest, early, tick, line = 0, slice;
 	int more;
-	const struct tick *t;
+	const struct tick *t, *before = NULL, *past;
 	size_t bytes;
 	char *text;
 	FILE *to;
 
 	(void)state;
-	for (int i = 0; i < HISTORY_TICKS; i++) /* the history is full, and must make room for them */
-		tick_put(second());
+	for (int i = 0; i < HISTORY_TICKS; i++) { /* the history is full, and must make room for them */
+		tick_put(before);
+		before = second();
+	}
 	now += SEC / 2;
 	for (uint32_t i = 0; i < ENDED; i++) {
 		uint32_t index = 1 + i * 7919ULL % ENDED; /* in no order */
@@ -278,12 +320,19 @@ static void ends(void **state)
 		memory.dead[shared.dead_head++ % SLOTS] = index;
 	}
 	now -= SEC / 2;
-	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	assert_int_equal(slots_harvest(slots), 0);
-	harvest = ms_since(from);
+	harvest = in_slices(slots_harvest);
+	early = in_slices(slots_show_early);
+	past = tick_at(before, before->seq - 1);
+	assert_non_null(past);
+	assert_int_equal(past->nr_active + past->nr_idle, THREADS);
+	tick_put(past);
+	tick_put(before);
 	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	t = second();
 	tick = ms_since(from);
+	check_ended(t);
+	assert_int_equal(t->nr_active + t->nr_idle, THREADS);
+	assert_int_equal(t->interval_ns, SEC);
 	to = open_memstream(&text, &bytes);
 	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	more = export_json.tick(&o, to, t);
@@ -296,12 +345,14 @@ static void ends(void **state)
 	}
 	assert_int_equal(more, 0);
 	fclose(to);
-	print_message("# harvest %llu ms, refresh %llu ms, a slice of its line %llu ms, %zu bytes\n", (unsigned long long)harvest,
-		      (unsigned long long)tick, (unsigned long long)line, bytes);
+	print_message("# slices: harvest %llu ms, before the refresh %llu ms, of its line %llu ms, %zu bytes; refresh %llu ms\n",
+		      (unsigned long long)harvest, (unsigned long long)early, (unsigned long long)line, bytes,
+		      (unsigned long long)tick);
 	free(text);
 	assert_int_equal(nr_given_back, ENDED);
 	tick_put(t);
 	assert_in_range(harvest, 0, TURN_MS);
+	assert_in_range(early, 0, TURN_MS);
 	assert_in_range(tick, 0, TURN_MS);
 	assert_in_range(line, 0, TURN_MS);
 }

@@ -287,6 +287,13 @@ TEST(model, orphans_are_told_of_once)
 	model_life_end(m, init);
 	assert_int_equal(orphans(m).nr, 1);
 	model_life_end(m, orphan);
+	/* its parent ended before it was seen */
+	orphan = child(m, 13, 10);
+	told = orphans(m);
+	assert_int_equal(told.nr, 1);
+	assert_int_equal(told.tgid, 13);
+	assert_int_equal(orphans(m).nr, 0);
+	model_life_end(m, orphan);
 	model_free(m);
 }
 

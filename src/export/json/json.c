@@ -104,6 +104,7 @@ static void put_thread(struct json *j, const struct row *r, const struct sampled
 	json_path(j, "cpu_cgroup", row_limiter(r));
 	json_string(j, "state", state_names[r->state]);
 	put_values(j, r, r->values, 0);
+	json_number(j, "cpu_time_ns", r->thread->cpu_ns);
 	json_waited_behind(j, waits, r->thread);
 	json_wakers(j, waits, r->thread);
 	json_number(j, "samples", (uintptr_t)map_get(&sampled->samples, (uintptr_t)r->thread));
@@ -121,6 +122,7 @@ static void put_process(struct json *j, const struct row *r, const struct export
 	json_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
 	put_values(j, r, r->values, LEVEL_OF_PROCESSES);
+	json_number(j, "cpu_time_ns", r->process->cpu_ns);
 	json_boolean(j, "exited", r->exited);
 	json_close(j, '}');
 }
@@ -264,6 +266,7 @@ static void put_lists(struct json *j, const struct tick *t)
 /* A tick as one line, written in slices: always valid UTF-8. */
 struct line {
 	const struct tick *tick;
+	bool begun;        /* all up to the list of processes is written */
 	struct json_waits waits;
 	struct sampled sampled;
 	struct map active; /* processes with a thread that did something */
@@ -291,11 +294,9 @@ static int find_active(struct line *l)
 	return err;
 }
 
-/* Writes the line up to its list of processes. */
 static int tick(struct export *e, FILE *to, const struct tick *t)
 {
 	struct line *l = calloc(1, sizeof(*l));
-	int err;
 
 	if (!l)
 		return -ENOMEM;
@@ -303,13 +304,20 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	l->waits.source = e->source;
 	l->json.to = to;
 	l->json.redact = e->redact;
-	err = json_waits_begin(&l->waits, t);
+	e->state = l;
+	return 1;
+}
+
+/* Writes the line up to its list of processes. */
+static int begin_line(struct line *l, const struct export *e)
+{
+	const struct tick *t = l->tick;
+	int err = json_waits_begin(&l->waits, t);
+
 	if (!err)
 		err = find_active(l);
-	if (err) {
-		line_free(l);
+	if (err)
 		return err;
-	}
 	for (int m = 0; m < METRIC_COUNT; m++)
 		stack_quality_begin(&l->sampled.of[m], e->source);
 	tick_samples(t, 1, count_sample, &l->sampled);
@@ -317,8 +325,8 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	put_head(&l->json, t, e, &l->sampled);
 	put_lists(&l->json, t);
 	json_open(&l->json, "processes", '[');
-	e->state = l;
-	return 1;
+	l->begun = true;
+	return 0;
 }
 
 /* The row that the line has at @at. */
@@ -363,6 +371,14 @@ static int more(struct export *e, uint64_t until)
 	struct line *l = e->state;
 	int err;
 
+	if (until && clock_ns(CLOCK_MONOTONIC) >= until)
+		return 1;
+	err = l->begun ? 0 : begin_line(l, e);
+	if (err) {
+		line_free(l);
+		e->state = NULL;
+		return err;
+	}
 	if (!put_rows(l, e, until))
 		return 1;
 	if (!l->tick->nr_active && !(e->all && l->tick->nr_idle)) { /* the list of threads is not there yet */

@@ -127,6 +127,7 @@ static struct json_object *thread_schema(void)
 						        "that is another one, as in cpu:/PATH"));
 	property(o, "state", choice(state_names, STATE_COUNT, "at the end of the interval"));
 	value_properties(o, 0);
+	property(o, "cpu_time_ns", node("integer", false, "time on a CPU since it began, as of when the line is written"));
 	property(o, "waited_behind", list_of(wait_schema()));
 	property(o, "wakers", list_of(waker_schema()));
 	property(o, "samples", node("integer", false, "times the sampler found it on a CPU"));
@@ -158,6 +159,7 @@ static struct json_object *process_schema(void)
 	owner_properties(o);
 	property(o, "threads", node("integer", false, NULL));
 	value_properties(o, LEVEL_OF_PROCESSES);
+	property(o, "cpu_time_ns", node("integer", false, "the same of its threads, also of those that ended since systop began"));
 	property(o, "exited", node("boolean", false, "all of its threads ended in this interval"));
 	return o;
 }
@@ -277,7 +279,7 @@ static struct json_object *load_schema(void)
 
 int json_schema(FILE *to)
 {
-	struct json_object *o = record("one line per interval; every number is of that interval"),
+	struct json_object *o = record("one line per interval; a number is of that interval unless its description says otherwise"),
 			   *loss = record("what is missing since the start, by cause"),
 			   *repaired = record("what was missed since the start and found elsewhere, by cause: no loss");
 	int err;

@@ -110,7 +110,8 @@ void keymap_preset(struct keymap *m, enum preset preset)
 		snprintf(m->keys[a], sizeof(m->keys[a]), "%s", actions[a].keys[preset]);
 }
 
-/* Whether the action belongs to one view, to the heatmaps or to the flamegraphs: it then precedes actions that apply elsewhere, too. */
+/* Whether the action belongs to one view, to the heatmaps or to the flamegraphs: it then precedes actions that apply
+ * elsewhere, too. */
 static bool is_own(enum action a)
 {
 	int places = actions[a].places;

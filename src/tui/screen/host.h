@@ -31,9 +31,13 @@ struct host {
 	void (*want_sleepers)(void *arg);
 	/* Reads the command lines of these processes, unless it just did. */
 	void (*want_commands)(void *arg, const pid_t *tgids, size_t nr);
+	/* While it is true, the known command lines that are shown stay as they are. */
+	void (*freeze_commands)(void *arg, bool frozen);
 	/* What a helper reads of the memory of a process, or, with @tgid 0, of a cgroup (model/memory_facts.h); asks for it.
 	 * NULL: not known yet. */
 	const struct memory_facts *(*memory_facts)(void *arg, pid_t tgid, const struct cgroup *cgroup);
+	/* The package with the debug information of a frame's file; "": there is none, or it is not known yet. */
+	const char *(*package)(void *arg, uint64_t frame);
 	/* Present number of samples per second on each CPU; sets it first if @hz is not 0. */
 	int (*frequency)(void *arg, int hz);
 	/* The layout of CPUs (model/topology.h); valid until the next call. The present clock of one CPU, in Hz;

@@ -37,7 +37,6 @@ struct view_context screen_context(struct screen *s, uint64_t now_ns)
 		.within = screen_here(s)->within,
 		.host = s->host,
 		.now_ns = now_ns,
-		.paused = s->paused,
 		.top = HEADER_LINES,
 		.height = s->paint->height - HEADER_LINES - FOOTER_LINES,
 		.notice = say,
@@ -187,6 +186,12 @@ void screen_tick(struct screen *s, const struct tick *t)
 		s->changed = true;
 }
 
+static void set_paused(struct screen *s, bool paused)
+{
+	s->paused = paused;
+	s->host->freeze_commands(s->host->arg, paused);
+}
+
 void screen_step(struct screen *s, int64_t by)
 {
 	uint64_t oldest, seq;
@@ -200,7 +205,7 @@ void screen_step(struct screen *s, int64_t by)
 		seq = s->newest->seq;
 	if (s->shown->seq < oldest && by < 0)
 		seq = s->shown->seq; /* a pause longer than the history */
-	s->paused = true;
+	set_paused(s, true);
 	t = tick_at(s->newest, seq);
 	if (!t) {
 		screen_notice(s, "that refresh is no longer in the history");
@@ -212,7 +217,7 @@ void screen_step(struct screen *s, int64_t by)
 
 void screen_pause(struct screen *s)
 {
-	s->paused = !s->paused;
+	set_paused(s, !s->paused);
 	if (!s->paused && s->newest)
 		show(s, s->newest);
 }

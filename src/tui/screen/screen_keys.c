@@ -6,7 +6,7 @@
 
 #define LEAP 10 /* refreshes per step */
 
-/* Of names of users that the filter takes as they are. */
+/* Characters of user names that the filter takes as they are. */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 int screen_places(struct screen *s)

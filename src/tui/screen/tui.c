@@ -151,6 +151,7 @@ static void mouse_event(struct tui *t)
 
 enum tui_verdict tui_input(struct tui *t)
 {
+	bool acted = false;
 	wint_t key;
 	int kind;
 
@@ -159,6 +160,7 @@ enum tui_verdict tui_input(struct tui *t)
 
 		if (is_code && key == KEY_RESIZE)
 			continue; /* SIGWINCH reports it, too */
+		acted = true;
 		if (is_code && key == KEY_MOUSE) {
 			mouse_event(t);
 			continue;
@@ -175,7 +177,8 @@ enum tui_verdict tui_input(struct tui *t)
 			break;
 		}
 	}
-	draw(t);
+	if (acted) /* a refresh asks for keys, too: it draws anyway */
+		draw(t);
 	return TUI_GO_ON;
 }
 

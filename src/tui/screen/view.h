@@ -26,7 +26,6 @@ struct view_context {
 	struct subject within;       /* the item that was opened */
 	const struct host *host;
 	uint64_t now_ns;             /* CLOCK_MONOTONIC */
-	bool paused;                 /* what is shown stays as it is */
 	int top, height;
 	void (*notice)(void *arg, const char *text); /* shows a text in the line above the keys */
 	void *notice_arg;

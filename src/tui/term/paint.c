@@ -128,7 +128,7 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
 		int bytes = char_bytes(text), cells;
 
 		memcpy(one, text, bytes);
-		cells = text_width(one);
+		cells = *text >= ' ' && *text < 0x7f ? 1 : text_width(one); /* most text */
 		if (cells > width)
 			break;
 		text += bytes;
@@ -148,6 +148,23 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
 	waddnstr(p->win, out, used);
 	wattrset(p->win, A_NORMAL);
 	return x;
+}
+
+int paint_repeated(const struct paint *p, int y, int x, int count, enum role role, const char *mark)
+{
+	attr_t look = p->roles[role];
+	wchar_t wide[2] = L"";
+	cchar_t cell;
+
+	if (count > p->width - x)
+		count = p->width - x;
+	y += p->shift;
+	if (count <= 0)
+		return x;
+	if (y >= p->from && y < p->to && mbtowc(wide, mark, MB_CUR_MAX) > 0 &&
+	    setcchar(&cell, wide, look & ~A_COLOR, PAIR_NUMBER(look), NULL) == OK)
+		mvwhline_set(p->win, y, x, &cell, count);
+	return x + count;
 }
 
 int paint_format(const struct paint *p, int y, int x, enum role role, const char *fmt, ...)

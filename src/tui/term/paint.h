@@ -30,6 +30,10 @@ void paint_theme(struct paint *p, const struct theme *t, bool color);
  */
 int paint_text(const struct paint *p, int y, int x, int width, enum role role, const char *text);
 
+/* paint_repeated - draws a mark of one cell @count times, as far as the window's edge: much faster than as text. Returns the column
+ * after it. */
+int paint_repeated(const struct paint *p, int y, int x, int count, enum role role, const char *mark);
+
 /* paint_format - the same for text of systop's own. */
 int paint_format(const struct paint *p, int y, int x, enum role role, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));

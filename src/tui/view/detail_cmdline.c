@@ -15,7 +15,7 @@
 
 static const struct cmdline *cmdline_of(const struct detail *d)
 {
-	const struct cmdline *c = d->row->process ? d->row->process->cmdline : NULL;
+	const struct cmdline *c = d->row->process ? cmdline_shown(d->row->process) : NULL;
 
 	return c && c->len ? c : NULL;
 }

@@ -24,6 +24,8 @@ static int add_rows(struct threads *s, const struct view_context *c, const struc
 {
 	int err = 0;
 
+	if (row_table_wants_all(c))
+		return list_add_all(&s->table.table.list, rows, nr, sizeof(*rows));
 	for (size_t i = 0; !err && i < nr; i++) {
 		if (i + AHEAD < nr)
 			__builtin_prefetch(rows[i + AHEAD].thread);
@@ -71,6 +73,20 @@ static void process_name(const void *state, const struct row *r, bool named, cha
 	tree_name(&s->tree, r, comm, buf, size);
 }
 
+/* Threads that did nothing: those that slept have the same values. */
+static int add_idle(struct threads *s, const struct view_context *c)
+{
+	const struct tick *t = c->tick;
+	int err;
+
+	if (c->settings->hide_idle)
+		return 0;
+	err = add_rows(s, c, t->idle, t->nr_stopped);
+	if (c->settings->sorting.by < COLUMN_METRICS && metric_of_threads((enum metric_id)c->settings->sorting.by))
+		list_alike(&s->table.table.list);
+	return err ? err : add_rows(s, c, t->idle + t->nr_stopped, t->nr_idle - t->nr_stopped);
+}
+
 static int threads_update(void *state, const struct view_context *c)
 {
 	struct threads *s = state;
@@ -84,8 +100,8 @@ static int threads_update(void *state, const struct view_context *c)
 		err = add_rows(s, c, t->processes, t->nr_processes);
 	} else {
 		err = add_rows(s, c, t->active, t->nr_active);
-		if (!err && !c->settings->hide_idle)
-			err = add_rows(s, c, t->idle, t->nr_idle);
+		if (!err)
+			err = add_idle(s, c);
 	}
 	s->table.id_title = s->table.which == TABLE_THREADS ? "TID" : "PID";
 	s->table.name = is_tree(s) ? process_name : NULL;

@@ -77,18 +77,8 @@ void bar_draw(const struct paint *p, int y, int x, int width, const struct value
 		sum += sizes[i];
 	sizes[NR_PARTS] = whole > sum ? whole - sum : 0;
 	bar_cells(sizes, NR_PARTS + 1, width, cells);
-	for (int i = 0; i < NR_PARTS; i++) {
-		const char *glyph = p->unicode ? parts[i].unicode : parts[i].ascii;
-		char text[512];
-		size_t used = 0;
-
-		while (cells[i] && used + strlen(glyph) < sizeof(text)) {
-			used += snprintf(text + used, sizeof(text) - used, "%s", glyph);
-			cells[i]--;
-		}
-		text[used] = '\0';
-		x = paint_text(p, y, x, p->width, roles[parts[i].metric], text);
-	}
+	for (int i = 0; i < NR_PARTS; i++)
+		x = paint_repeated(p, y, x, cells[i], roles[parts[i].metric], p->unicode ? parts[i].unicode : parts[i].ascii);
 }
 
 void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
@@ -145,8 +135,7 @@ int bar_hist(const struct paint *p, int y, const struct hist *h, enum hist_id id
 		format_value(from, sizeof(from), UNIT_NS, (shortest ? 2ULL : 1ULL) << i, 0);
 		format_value(count, sizeof(count), UNIT_COUNT, h->n[i], 0);
 		x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", shortest ? "< " : "  ", from, count);
-		for (int n = 0; n < cells || (h->n[i] && !n); n++)
-			x = paint_text(p, y, x, 1, role, p->unicode ? "█" : "#");
+		paint_repeated(p, y, x, h->n[i] && !cells ? 1 : cells, role, p->unicode ? "█" : "#");
 	}
 	return y;
 }

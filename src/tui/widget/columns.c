@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/widget/columns.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +32,24 @@ struct column_info column_info(enum column_id id)
 				     m->drop, true };
 }
 
+/* Most differ in the first letter already. */
+static bool is_called(const char *asked, const char *name)
+{
+	return tolower((unsigned char)*asked) == tolower((unsigned char)*name) && !strcasecmp(asked, name);
+}
+
 enum column_id column_find(const char *name)
 {
-	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++)
-		if (!strcasecmp(name, column_info(id).name) ||
-		    !strcasecmp(name, column_info(id).title))
+	enum metric_id m;
+
+	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++) {
+		const struct column_info *c = &text_columns[id - COLUMN_METRICS];
+
+		if (is_called(name, c->name) || is_called(name, c->title))
 			return id;
-	return metric_find(name) == METRIC_COUNT ? COLUMN_COUNT : (enum column_id)metric_find(name);
+	}
+	m = metric_find(name);
+	return m == METRIC_COUNT ? COLUMN_COUNT : (enum column_id)m;
 }
 
 /* --- The columns of a table */
@@ -194,7 +206,7 @@ const char *column_comm(const struct row *r)
 
 const struct cmdline *column_cmdline(const struct row *r)
 {
-	return r->process ? r->process->cmdline : NULL;
+	return r->process ? cmdline_shown(r->process) : NULL;
 }
 
 unsigned int column_uid(const struct row *r)

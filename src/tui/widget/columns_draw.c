@@ -118,6 +118,20 @@ static void draw_past(const struct paint *p, int y, int x, const struct row *r, 
 	}
 }
 
+/* A value of systop's own, at the side of its column where it belongs. */
+static void draw_value(const struct paint *p, int y, int x, int width, bool right, enum role role, const char *text)
+{
+	char cell[256];
+	int len = strnlen(text, width);
+
+	if (width < 0 || width >= (int)sizeof(cell))
+		return;
+	memset(cell, ' ', width);
+	memcpy(cell + (right ? width - len : 0), text, len);
+	cell[width] = '\0';
+	paint_text(p, y, x, p->width, role, cell);
+}
+
 void columns_cell(const struct paint *p, int y, int x, int width, enum column_id id, enum role role, const struct row *r,
 		  const struct row_look *look, const struct column_context *context)
 {
@@ -179,5 +193,5 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 	default:
 		metric_text(r, (enum metric_id)id, context, text, sizeof(text));
 	}
-	paint_format(p, y, x, role, "%*.*s", column_info(id).right ? width : -width, width, text);
+	draw_value(p, y, x, width, column_info(id).right, role, text);
 }

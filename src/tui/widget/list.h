@@ -26,6 +26,7 @@ struct list {
 	const struct list_kind *kind;
 	const void **items;      /* of the present tick; only the visible ones are sorted */
 	size_t nr, room;
+	size_t alike;            /* the order of items from here on is their tie's; none of the others is there */
 	size_t top, cursor, height;
 	bool sticks;             /* the selection is tied to this key: */
 	uint64_t selected;
@@ -44,9 +45,12 @@ struct list_order {
 
 void list_fini(struct list *l);
 
-/* list_begin, list_add - the items of a new tick; they are borrowed. list_add: 0 or -ENOMEM. */
+/* list_begin, list_add - the items of a new tick; they are borrowed. list_add: 0 or -ENOMEM. list_add_all - adds @nr items of
+ * @size bytes. list_alike - none of those that are added from now on precedes another by the order of the next list_sort(). */
 void list_begin(struct list *l, const struct list_kind *kind);
 int list_add(struct list *l, const void *item);
+int list_add_all(struct list *l, const void *items, size_t nr, size_t size);
+void list_alike(struct list *l);
 
 /* list_sort - sorts the items on @height lines and moves the selection to its key; if that is gone, the selection
  * stays in its place. */

@@ -28,6 +28,13 @@ static bool is_kthread(const struct row *r)
 	       (r->process->tgid == KTHREADD || r->process->ppid == KTHREADD);
 }
 
+bool row_table_wants_all(const struct view_context *c)
+{
+	const struct settings *s = c->settings;
+
+	return !s->hide_idle && !s->hide_kthreads && c->within.kind == SUBJECT_ALL && !c->filter;
+}
+
 bool row_table_wants(const struct view_context *c, const struct row *r)
 {
 	const struct settings *s = c->settings;
@@ -99,7 +106,7 @@ static bool item_match(const void *item, const char *search)
 		return strcasestr(base && base[1] ? base + 1 : r->cgroup->path, search);
 	}
 	snprintf(number, sizeof(number), "%d", r->number);
-	if (r->process->cmdline && cmdline_has(r->process->cmdline, search))
+	if (cmdline_shown(r->process) && cmdline_has(cmdline_shown(r->process), search))
 		return true;
 	return strcasestr(r->thread ? r->thread->comm : r->process->comm, search) ||
 	       (isdigit((unsigned char)*search) && !strcmp(number, search));
@@ -229,19 +236,15 @@ static void set_columns(struct row_table *t, const struct view_context *c)
 	}
 }
 
-/* Has the command lines of the visible rows read, while paused those that are unknown. */
+/* Has the command lines of the visible rows read. */
 static void want_commands(const struct row_table *t, const struct view_context *c)
 {
 	const struct list *l = &t->table.list;
 	pid_t tgids[COMMANDS_ON_SCREEN];
 	size_t nr = 0;
 
-	for (size_t i = l->top; i < l->nr && i < l->top + c->height && nr < COMMANDS_ON_SCREEN; i++) {
-		const struct process *p = ((const struct row *)l->items[i])->process;
-
-		if (!c->paused || !p->cmdline)
-			tgids[nr++] = p->tgid;
-	}
+	for (size_t i = l->top; i < l->nr && i < l->top + c->height && nr < COMMANDS_ON_SCREEN; i++)
+		tgids[nr++] = ((const struct row *)l->items[i])->process->tgid;
 	c->host->want_commands(c->host->arg, tgids, nr);
 }
 

@@ -37,10 +37,12 @@ void thread_cgroup(const struct table_cell *cell, char *buf, size_t size);
 const struct row *thread_selected(void *table);
 
 /* row_table_begin - starts the rows of a new tick.
- * row_table_wants - whether to show a row: it is part of the opened item, not hidden, and passes the filter.
+ * row_table_wants - whether to show a row: it is part of the opened item, not hidden, and passes the filter;
+ * row_table_wants_all - whether there is nothing of that kind.
  * row_table_update - call it after the last row. @ordered: the rows are already in order */
 void row_table_begin(struct row_table *t);
 bool row_table_wants(const struct view_context *c, const struct row *r);
+bool row_table_wants_all(const struct view_context *c);
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered);
 
 /* row_table_add_tree - adds the wanted rows of a tree, in the order of the settings. 0 or -ENOMEM.

@@ -140,19 +140,28 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 	}
 }
 
-/* Puts how a frame without a symbol gets one: debug information that appears is read at once. False: there is no way. */
-static bool put_missing(const struct view_context *c, int y, const struct symbol *symbol, uint64_t frame)
+/* Puts how a frame without a symbol gets one, before @end: debug information that appears is read at once. Nothing: there is
+ * no way. */
+static int put_missing(const struct view_context *c, int y, int end, const struct symbol *symbol, uint64_t frame)
 {
-	char id[80], text[128];
+	bool first = true;
+	const char *package;
+	char id[80], text[256];
 
 	if (symbol->named)
-		return false;
+		return y;
 	c->host->source.build_id(c->host->source.arg, frame, id, sizeof(id));
-	if (!strcmp(id, "-"))
-		return false;
-	snprintf(text, sizeof(text), "debuginfod-find debuginfo %s", id);
-	put(c, y, "get name", text);
-	return true;
+	if (strcmp(id, "-")) {
+		snprintf(text, sizeof(text), "debuginfod-find debuginfo %s", id);
+		y = put(c, y, "get name", text);
+		first = false;
+	}
+	package = y < end ? c->host->package(c->host->arg, frame) : "";
+	if (*package) {
+		snprintf(text, sizeof(text), "apt install %s", package);
+		y = put(c, y, first ? "get name" : "or", text);
+	}
+	return y;
 }
 
 /* Puts line @nr of its source code. */
@@ -306,9 +315,10 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 		y = put(c, y, s->options.inverted || s->tree == TREE_CALLERS ? "callers" : "calls", text);
 	}
 	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS))) {
-		if (put_missing(c, y, a.symbol, a.frame))
-			y++;
-		else
+		int before = y;
+
+		y = put_missing(c, y, lines >= 10 ? y + 2 : y + 1, a.symbol, a.frame);
+		if (y == before)
 			y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
 	}
 	if (lines >= 10 && n) {

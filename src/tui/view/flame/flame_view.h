@@ -79,7 +79,8 @@ void flame_select(struct flame_view *s, const struct box *b);
 void flame_move(struct flame_view *s, enum action a);
 void flame_search(void *state, int direction, const struct view_context *c);
 
-/* flame_functions.c: flame_function_key - the key of a function's item. flame_functions_update - adds the items of the table, which has been begun. 0 or -ENOMEM. */
+/* flame_functions.c: flame_function_key - the key of a function's item. flame_functions_update - adds the items of the
+ * table, which has been begun. 0 or -ENOMEM. */
 extern const struct table_kind flame_functions;
 uint64_t flame_function_key(const struct symbol *symbol);
 int flame_functions_update(struct flame_view *s, const struct view_context *c);
