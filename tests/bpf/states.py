@@ -159,7 +159,8 @@ def limit(path_of, period):
     row = [c for line in lines for c in line["cgroups"] if c["path"] == f"/{cgroup.name}"]
     periods = sum(c["nr_throttled"] for c in row)
     assert len(row) == 3, [c["path"] for c in lines[0]["cgroups"]]
-    assert 15 <= periods <= 31, f"{periods} throttled periods of 30"
+    most = sum(line["interval_ns"] for line in lines) / (100 * MS)  # refreshes are longer where systop gets its CPU late
+    assert 15 <= periods <= most + 1, f"{periods} throttled periods of {most:.1f}"
     return f"throttled {throttled / MS:.0f} ms in {periods} periods"
 
 
