@@ -10,7 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import DISK, GUEST, SYSTOP, Systop, begin, load_path  # noqa: E402
+from harness import DISK, GUEST, SYSTOP, Late, Systop, begin, load_path  # noqa: E402
 
 INTERVAL = "1" if GUEST else "0.5"
 PAGES = 200  # of the file
@@ -108,14 +108,16 @@ def major(path):
 
 def functions(path):
     """Their stacks name who touches the page."""
-    load = start("file", path, 50)
+    load = start("file", path, 1000 if GUEST else 50)
     json.loads(load.stdout.readline())
-    done = subprocess.run([SYSTOP, "--folded=majflt", "-n", "1", "-d", "3", "-p", str(load.pid)], capture_output=True,
-                          text=True, check=True)
+    done = subprocess.run([SYSTOP, "--folded=majflt", "-n", "1", "-d", "10" if GUEST else "3", "-p", str(load.pid)],
+                          capture_output=True, text=True, check=True)
     load.kill()
     load.wait()
     load.stdout.close()
     lines = [line.rpartition(" ") for line in done.stdout.splitlines()]
+    if GUEST and not any("main" in stack.split(";") for stack, *_ in lines):
+        raise Late("the load's functions have no names yet")
     all_ = sum(int(weight) for _, _, weight in lines)
     ours = sum(int(weight) for stack, _, weight in lines if {"main", "touch_file"} <= set(stack.split(";")))
     assert all_ > (20 if GUEST else 200), f"{all_} faults; {done.stdout} {done.stderr}"

@@ -125,9 +125,9 @@ def execs(folder):
 
 def before(folder):
     """What a thread wrote before systop started does not count."""
-    load = start("buffered", folder, 16, 1, 5, 4000)
+    load = start("buffered", folder, 16, 1, 5, 60000)
     pid = json.loads(load.stdout.readline())["pid"]
-    time.sleep(0.5)
+    load.stdout.readline()  # it has written for the first time
     with Systop("-d", "0.5", "-n", "4") as systop:
         lines = systop.rest()
     load.kill()

@@ -12,7 +12,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import DISK, GUEST, REALTIME, SEC, SYSTOP, Systop, begin, states_of  # noqa: E402
+from harness import DISK, GUEST, MS, REALTIME, SEC, SYSTOP, Systop, begin, states_of  # noqa: E402
 
 INTERVAL = 1 if GUEST else 0.5
 
@@ -61,16 +61,16 @@ class Echo:
 
 
 def at_edge(systop, last, read):
-    """(the lines up to one, numbers read just before its refresh ends, and just after, and the time of that)"""
-    lines = []
+    """(the lines from @last, without it, up to one, numbers read just before its refresh ends, and after)"""
+    lines = [last]
     while True:
-        time.sleep(max(0, last + INTERVAL - (0.15 if GUEST else 0.03) - time.monotonic()))
+        now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        time.sleep(max(0, INTERVAL - (0.15 if GUEST else 0.03) - (now - lines[-1]["boottime_ns"]) / SEC))
         before = read()
-        asked = time.monotonic()
+        now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         lines.append(systop.line())
-        if time.monotonic() - asked > 0.002:  # else it had arrived before
-            return lines, before, read(), time.monotonic()
-        last = time.monotonic()
+        if now + 2 * MS < lines[-1]["boottime_ns"]:  # else the refresh had ended before, however late the line came
+            return lines[1:], before, read()
 
 
 # On the virtual machines this was written on, BPF programs of tracepoints do not run while a thread of process 1 is
@@ -136,12 +136,10 @@ def compare(read, kind, names, load):
 def compare_all(read, kind, names, load):
     with Systop("-d", str(INTERVAL)) as systop:
         systop.line()
-        systop.line()
-        _, before, after, last = at_edge(systop, time.monotonic(), read)
+        _, before, after = at_edge(systop, systop.line(), read)
         with load():
             lines = [systop.line() for _ in range(3)]
-            last = time.monotonic()
-        more, end_before, end_after, _ = at_edge(systop, last, read)
+        more, end_before, end_after = at_edge(systop, lines[-1], read)
     lines += more
     found = {}
     for name in names:
@@ -184,14 +182,15 @@ def vectors():
 
 
 class Writes:
-    """Writes to a disk, past the cache: each is an interrupt."""
+    """Writes to a disk, past the cache: each is an interrupt. On one CPU, as a disk can have a line for each."""
 
     count = 200 if GUEST else 2000
 
     def __enter__(self):
         with tempfile.NamedTemporaryFile(dir=DISK if GUEST else "/var/tmp") as file:
             subprocess.run(["dd", "if=/dev/zero", f"of={file.name}", "bs=4096", f"count={self.count}", "oflag=direct"],
-                           check=True, capture_output=True)
+                           check=True, capture_output=True,
+                           preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
 
     def __exit__(self, *exc):
         pass

@@ -95,7 +95,7 @@ def split(kind):
     ticks = [b - a for a, b in zip(before, after)]
     about(run, 0.2 * 5 * SEC, 5.05 * SEC, "run")
     share = ticks[0] / sum(ticks)
-    assert kind != "user" or share > 0.9, share
+    assert kind != "user" or share > (0.7 if GUEST else 0.9), share  # interrupts take up to 15 % of an emulated CPU
     slack = 0.3 if GUEST else 0.05
     assert abs(user / run - share) <= slack, f"user {user / run:.3f} of run, not {share:.3f}"
     for t in rows_of(lines, tid):
@@ -159,7 +159,8 @@ def limit(path_of, period):
     row = [c for line in lines for c in line["cgroups"] if c["path"] == f"/{cgroup.name}"]
     periods = sum(c["nr_throttled"] for c in row)
     assert len(row) == 3, [c["path"] for c in lines[0]["cgroups"]]
-    assert 15 <= periods <= 31, f"{periods} throttled periods of 30"
+    most = sum(line["interval_ns"] for line in lines) / (100 * MS)  # refreshes are longer where systop gets its CPU late
+    assert 15 <= periods <= most + 1, f"{periods} throttled periods of {most:.1f}"
     return f"throttled {throttled / MS:.0f} ms in {periods} periods"
 
 
@@ -212,6 +213,18 @@ def throttle():
     return note
 
 
+def wait_until_frozen(cgroup, v1):
+    """When all of its threads have stopped: a running one does so on its way to user mode."""
+    name, text = ("freezer.state", "FROZEN") if v1 else ("cgroup.events", "frozen 1")
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        with open(os.path.join(cgroup.path, name), encoding="ascii") as f:
+            if text in f.read():
+                return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        time.sleep(0.01)
+    raise AssertionError("it does not freeze")
+
+
 def frozen(kind):
     """A cgroup is frozen: running threads are stopped, and so are sleeping ones, as soon as they are woken for that."""
     v1 = kind == "freezer"
@@ -221,10 +234,14 @@ def frozen(kind):
         cgroup.add(busy.pid)
         cgroup.add(asleep.pid)
         try:
-            with Systop("--all", "-d", INTERVAL, "-n", "4") as systop:
+            with Systop("--all", "-d", INTERVAL) as systop:
                 systop.line()
                 cgroup.write(*(("freezer.state", "FROZEN") if v1 else ("cgroup.freeze", "1")))
-                lines = systop.rest()[1:]
+                at = wait_until_frozen(cgroup, v1)
+                lines = []
+                while len(lines) < 2:
+                    line = systop.line()
+                    lines += [line] if line["boottime_ns"] - line["interval_ns"] >= at else []
             later = systop_lines("--all", "-d", INTERVAL, "-n", "1")
         finally:
             cgroup.write(*(("freezer.state", "THAWED") if v1 else ("cgroup.freeze", "0")))
