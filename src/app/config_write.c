@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "app/config_write.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,14 +35,38 @@ struct writing {
 	bool written[256];
 };
 
+/* The last blank before @end at which a line can be broken: blanks around it would be lost, and no line may begin like a
+ * comment. NULL: there is none. */
+static const char *break_before(const char *value, const char *end)
+{
+	for (const char *at = end - 1; at > value; at--)
+		if (*at == ' ' && !isspace((unsigned char)at[-1]) && !isspace((unsigned char)at[1]) && !strchr(";#", at[1]))
+			return at;
+	return NULL;
+}
+
+/* Where a value would end as the rest looks like a comment, which it does in a setting's first line only; NULL: nowhere. */
+static const char *comment_in(const char *value)
+{
+	for (const char *at = value; *at; at++)
+		if (isspace((unsigned char)at[0]) && at[1] == ';')
+			return at;
+	return NULL;
+}
+
 /* Puts a setting on one line, or with continuation lines. */
 static void put_setting(FILE *to, const char *name, const char *value)
 {
-	const char *cut = value;
+	const char *comment = comment_in(value), *cut;
 
 	fprintf(to, "%s = ", name);
+	if (comment) {
+		cut = break_before(value, comment);
+		fprintf(to, "%.*s\n\t", cut ? (int)(cut - value) : 0, value);
+		value = cut ? cut + 1 : value;
+	}
 	while (strlen(value) > VALUE_WIDTH) {
-		cut = memrchr(value, ' ', VALUE_WIDTH);
+		cut = break_before(value, value + VALUE_WIDTH + 1);
 		if (!cut)
 			break;
 		fprintf(to, "%.*s\n\t", (int)(cut - value), value);
