@@ -38,6 +38,7 @@ def shown(args, folder, pid):
         t.wait(r"burn")
         t.keys("f")
         t.wait(r"alpha")
+        t.wait("in ([4-9]|[1-9][0-9]) refreshes")  # the first one is too short to have all functions
         t.keys("e")
         t.wait(rf"saved \S*{NAME}")
 
