@@ -32,8 +32,10 @@ static bool lacks_names(const struct file *f)
 
 void file_unnamed(struct names *n, struct file *f, uint64_t at)
 {
-	if (file_grows(n, f) || (lacks_names(f) && f->nr_unknown < UNNAMED_MAX))
-		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
+	if (!file_grows(n, f) && (!lacks_names(f) || f->nr_unknown >= UNNAMED_MAX))
+		return;
+	VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
+	file_wake(n, f); /* with all its names requested, it rested */
 }
 
 void file_want_unnamed(struct names *n, struct file *f)

@@ -311,6 +311,23 @@ TEST(frames, processes_with_a_jit_compiler_are_forgotten)
 }
 
 /* More than there is room for, all in use: the others have no names, and what was there keeps its own. */
+/* A file rests while its last names are being looked for; if there is none yet, it is looked at again. */
+TEST(frames, without_a_name_keep_a_jit_compiler_at_work)
+{
+	struct file *f;
+
+	names_frame(names, FRAME_ANONYMOUS | 0x1000, 5);
+	f = map_get(&names->files, 5 | JIT_FILE);
+	f->state = FILE_READY;
+	f->nr_wanted = 0;
+	f->active = false;
+	names->nr_active = 0;
+	names_learn(names, f, 0x1000, NAME_NONE, "");
+	assert_true(f->active);
+	assert_int_equal(names->nr_active, 1);
+	assert_int_equal(f->nr_unknown, 1);
+}
+
 TEST(frames, more_than_the_most)
 {
 	keep_file();
@@ -331,5 +348,6 @@ int main(void)
 		  CASE(a_symbol_stays_the_same_while_it_is_in_use), CASE(of_a_file_that_is_reported_later_get_its_name),
 		  CASE(a_function_without_a_name_is_another_one_in_another_build),
 		  CASE(an_address_is_another_one_in_another_build), CASE(ids_of_functions_last),
-		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(more_than_the_most));
+		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(without_a_name_keep_a_jit_compiler_at_work),
+		  CASE(more_than_the_most));
 }
