@@ -45,7 +45,7 @@ static const char *break_before(const char *value, const char *end)
 	return NULL;
 }
 
-/* Where a value would end as the rest looks like a comment, which it does in a setting's first line only; NULL: nowhere. */
+/* Where inih takes the rest of a value for a comment, which it does in a setting's first line only; NULL: nowhere. */
 static const char *comment_in(const char *value)
 {
 	for (const char *at = value; *at; at++)

@@ -66,7 +66,7 @@ static const char *short_stem(enum metric_id m)
 {
 	const char *stem = metrics[m].stem;
 
-	return *stem == 's' && !strncmp(stem, "switches_", 9) ? stem + 9 : stem;
+	return !strncmp(stem, "switches_", 9) ? stem + 9 : stem;
 }
 
 enum metric_id metric_find(const char *name)

@@ -32,8 +32,7 @@ static bool is_file(const char *root, const char *path, const struct file_key *k
 	if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
 		return false;
 	fd = open(whole, FILE_LOOK | O_NOFOLLOW);
-	is = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_ino == key->inode &&
-	     (uint64_t)st.st_size == key->size && (uint64_t)st.st_mtim.tv_sec == key->mtime_s;
+	is = fd >= 0 && file_is(fd, key->inode, key->size, key->mtime_s, &st);
 	if (fd >= 0)
 		close(fd);
 	return is;

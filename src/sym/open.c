@@ -32,9 +32,7 @@ static bool is_file(int fd, const struct file_key *key, bool exact)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_ino == key->inode &&
-	       (uint64_t)st.st_size == key->size && (uint64_t)st.st_mtim.tv_sec == key->mtime_s &&
-	       (!exact || same_device(st.st_dev, key->device));
+	return file_is(fd, key->inode, key->size, key->mtime_s, &st) && (!exact || same_device(st.st_dev, key->device));
 }
 
 /* --- Mapped files */

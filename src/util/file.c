@@ -35,6 +35,12 @@ bool file_sealed(int fd)
 	return seals >= 0 && (seals & SEALS) == SEALS;
 }
 
+bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct stat *st)
+{
+	return !fstat(fd, st) && S_ISREG(st->st_mode) && (uint64_t)st->st_ino == inode && (uint64_t)st->st_size == size &&
+	       (uint64_t)st->st_mtim.tv_sec == mtime_s;
+}
+
 int file_open_seen(int seen)
 {
 	struct stat st;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* file_write - writes all @bytes at offset @at. 0 or -errno. */
 int file_write(int fd, uint64_t at, const void *from, size_t bytes);
@@ -17,6 +18,9 @@ bool file_sealed(int fd);
 
 /* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
 #define FILE_LOOK (O_PATH | O_CLOEXEC)
+
+/* file_is - whether it is the regular file with these properties. @st: what fstat() says of it. */
+bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct stat *st);
 
 /* file_open_seen - opens the regular file behind @seen, a descriptor of FILE_LOOK, for reading, and closes that. Returns -1
  * with errno; ENOENT: it is no regular file. */

@@ -209,16 +209,21 @@ def folder_that_hangs():
             proc.kill()
 
 
+def select(t, pid, function):
+    """Selects a function in the flamegraph of a process."""
+    t.start("-p", str(pid), "-F", "499")
+    t.wait(rf"^>? +{pid} ")
+    t.keys("f")
+    t.wait(rf"\[{function}")
+    t.type(f"/{function}")
+    t.keys("Enter", "Escape", "Enter")
+
+
 def on_the_screen():
     """The flamegraph has the command for a function without a name; what it brings to the cache is shown at once."""
     with Stripped() as burn, tempfile.TemporaryDirectory() as folder, Load(burn.path, "cpu", SECONDS) as load, \
             Terminal(120, 30, environment(DEBUGINFOD_CACHE_PATH=folder)) as t:
-        t.start("-p", str(load.pid), "-F", "499")
-        t.wait(rf"^> +{load.pid} ")
-        t.keys("f")
-        t.wait(r"\[burn`fn_")
-        t.type("/burn`fn_")
-        t.keys("Enter", "Escape", "Enter")
+        select(t, load.pid, "burn`fn_")
         t.wait(rf"^get name debuginfod-find debuginfo {burn.id}$")
         time.sleep(2.2)
         burn.put(folder, "{id}/debuginfo")
@@ -240,12 +245,7 @@ def package():
             shell = shutil.copy("/bin/bash", folder) if copied else "/bin/bash"
             with subprocess.Popen([shell, "-c", "while :; do x=$((x * 3 + 1)); done"]) as load, Terminal(120, 44) as t:
                 try:
-                    t.start("-p", str(load.pid), "-F", "499")
-                    t.wait(rf"^>? +{load.pid} ")
-                    t.keys("f")
-                    t.wait(r"\[bash`fn_")
-                    t.type("/bash`fn_")
-                    t.keys("Enter", "Escape", "Enter")
+                    select(t, load.pid, "bash`fn_")
                     t.wait(r"^get name debuginfod-find debuginfo [0-9a-f]{40}$")
                     if copied:
                         time.sleep(2)

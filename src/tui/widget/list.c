@@ -114,8 +114,8 @@ static size_t place_held(struct list *l)
 }
 
 /*
- * Sorts items[first .. end) if those that are alike come after all others: most of 50,000 are threads that slept, which are
- * not looked at then, or of which only their tie is. False: they do not.
+ * Sorts items[first .. end) if those that are alike come after all others. Most of 50,000 threads slept and are alike: they
+ * are not compared, or by their tie only. Returns false if others come after them.
  */
 static bool order_apart(struct list *l, size_t first, size_t end, const struct order *by)
 {
