@@ -51,16 +51,17 @@ def columns(lines, *titles):
 
 
 class Session:
-    """A systop that is paused on a refresh in the middle of a load."""
+    """A systop that is paused on a refresh in the middle of loads, which end then."""
 
     def __init__(self, width, height):
         self.t = Terminal(width, height)
 
     def __enter__(self):
-        self.t.start()
-        time.sleep(SECONDS)
-        self.t.keys("Space")
-        self.t.wait("PAUSED")
+        with Load(load_path("udp"), "60"), Load(load_path("burn"), "block", "60"), Load(load_path("burn"), "cpu", "60"):
+            self.t.start()
+            time.sleep(SECONDS)
+            self.t.keys("Space")
+            self.t.wait("PAUSED")
         return self
 
     def __exit__(self, *exc):
@@ -165,8 +166,7 @@ def blocked(s):
 
 
 def screens(width, height):
-    with Load(load_path("udp"), "60"), Load(load_path("burn"), "block", "60"), Load(load_path("burn"), "cpu", "60"), \
-            Session(width, height) as s:
+    with Session(width, height) as s:
         header(s.t.lines())
         if width >= 200:
             rows_of(s, "1")

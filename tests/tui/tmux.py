@@ -24,25 +24,54 @@ def skip_reason():
 
 
 class Terminal:
-    """A shell in a tmux window of the given size."""
+    """A shell in a tmux window of the given size. One client in control mode sends all commands: starting one for each would
+    take more CPU than the screens that are waited for."""
 
     numbers = itertools.count(1)
 
     def __init__(self, width=80, height=24, env=None):
         self.socket = f"sy{os.getpid()}-{next(Terminal.numbers)}"
         shell = ["env", "PS1=$ ", "HISTFILE="] + [f"{k}={v}" for k, v in (env or {}).items()]
-        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), "-s", "t",
-                  " ".join(f"'{w}'" for w in shell) + " bash --norc --noprofile -i")
-        self.tmux("set", "-g", "status", "off")
-        self.tmux("set", "-g", "window-size", "manual")
+        tmux = ["tmux", "-u", "-L", self.socket, "-f", "/dev/null"]
+        subprocess.run([*tmux, "new-session", "-d", "-x", str(width), "-y", str(height), "-s", "t",
+                        " ".join(f"'{w}'" for w in shell) + " bash --norc --noprofile -i", ";",
+                        "set", "-g", "status", "off", ";", "set", "-g", "window-size", "manual"], check=True)
+        self.client = subprocess.Popen([*tmux, "-C", "attach", "-t", "t", "-f", "no-output,ignore-size"],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.reply()  # to attach
         self.wait(r"^\$ ?$")
 
+    def reply(self):
+        """The output of one command, None: it failed, or the terminal is gone."""
+        lines = iter(self.client.stdout.readline, b"")
+        guard = next((line.removeprefix(b"%begin ") for line in lines if line.startswith(b"%begin ")), None)
+        output = []
+        for line in lines:
+            if line == b"%end " + guard:
+                return b"".join(output).decode(errors="replace")
+            if line == b"%error " + guard:
+                break
+            output.append(line)
+        return None
+
     def tmux(self, *args):
-        return subprocess.run(["tmux", "-L", self.socket, "-f", "/dev/null", *args],
-                              capture_output=True, text=True, check=False).stdout
+        """Runs commands, which are separated by ";". Returns the output of the last one."""
+        words = [arg if arg == ";" else "'" + (";" if arg == "\\;" else arg.replace("'", "'\\''")) + "'" for arg in args]
+        try:
+            self.client.stdin.write(" ".join(words).encode() + b"\n")
+            self.client.stdin.flush()
+        except BrokenPipeError:
+            return ""
+        output = ""
+        for _ in range(1 + args.count(";")):
+            output = self.reply()
+            if output is None:
+                return ""
+        return output
 
     def close(self):
-        self.tmux("kill-server")
+        subprocess.run(["tmux", "-L", self.socket, "kill-server"], stderr=subprocess.DEVNULL, check=False)
+        self.client.communicate()
 
     def __enter__(self):
         return self
