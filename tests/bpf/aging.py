@@ -117,7 +117,7 @@ def lines_full():
 
 def main():
     tap = begin()
-    tap.case("files that are gone make room", files_make_room, 48, 120)
+    tap.case("files that are gone make room", files_make_room, 24, 60)
     tap.case("files that are there and have no room are counted", files_full, 16)
     tap.case("lines of interrupts without a source of their own", lines_full)
     tap.done()

@@ -134,7 +134,7 @@ def burn(folder, how=None):
     return path
 
 
-def measured(command, seconds="2"):
+def measured(command, seconds="1.5"):
     """Share of each frame in a load that prints {"tid"}, and the best quality of its stacks in a refresh."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
         tid = str(json.loads(load.stdout.readline())["tid"])

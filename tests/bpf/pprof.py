@@ -116,9 +116,10 @@ def without_symbols():
         subprocess.run(["objcopy", "--only-keep-debug", full, debug], check=True)
         subprocess.run(["objcopy", "--strip-all", full, path], check=True)
         with Load(path, "cpu", "60") as load:
-            profile = profile_of("-F", "199", "-p", str(load.pid), seconds=3)
             subprocess.run([SYSTOP, "--pprof", out, "-n", "1", "-d", "3", "-F", "199", "-p", str(load.pid)], check=True,
                            stderr=subprocess.DEVNULL, timeout=90)
+        with open(out, "rb") as f:
+            profile = Profile(f.read())
         nameless = [m for m in profile.mappings.values() if profile.text(m, "filename") == path]
         build_id = re.search(r"Build ID: (\w+)", subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
                                                                 check=True).stdout)[1]
