@@ -319,11 +319,40 @@ uint64_t collect_since(const struct collect *c)
 	return c->now;
 }
 
+/* The end of a tick. */
+struct instant {
+	uint64_t now, boot;
+	struct timespec wall;
+};
+
+/* Looks at the host at this instant; once more if another thread had our CPU meanwhile. */
+#define LOOK_TRIES 3
+#define LOOK_AWAY_NS 100000
+
+static int collect_look(struct collect *c, struct instant *at)
+{
+	uint64_t away = LOOK_AWAY_NS;
+	int err = 0;
+
+	for (int i = 0; !err && i < LOOK_TRIES && away >= LOOK_AWAY_NS; i++) {
+		uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		at->now = clock_ns(CLOCK_MONOTONIC);
+		at->boot = clock_ns(CLOCK_BOOTTIME);
+		clock_gettime(CLOCK_REALTIME, &at->wall);
+		err = slots_look(c->sched, at->now);
+		COLLECTOR_EACH (&c->set, row, look)
+			collectors[row]->look(c);
+		away = clock_ns(CLOCK_MONOTONIC) - at->now - (clock_ns(CLOCK_THREAD_CPUTIME_ID) - used);
+	}
+	return err;
+}
+
 const struct tick *collect_tick(struct collect *c)
 {
 	uint64_t loss[LOSS_COUNT] = { 0 }, now, interval;
+	struct instant at = { 0 };
 	struct self_cost cost;
-	struct timespec wall;
 	int err;
 
 	collect_offline(c);
@@ -331,12 +360,12 @@ const struct tick *collect_tick(struct collect *c)
 	err = collect_follow(c);
 	if (!err)
 		err = slots_harvest(c->sched, 0);
-	/* As late as possible: whatever happens between this instant and the read of a slot is known less precisely. */
-	now = clock_ns(CLOCK_MONOTONIC);
-	clock_gettime(CLOCK_REALTIME, &wall);
+	if (!err)
+		err = collect_look(c, &at);
+	now = at.now;
 	interval = now - c->now;
 	if (!err)
-		err = model_begin(c->model, interval, clock_ns(CLOCK_BOOTTIME), &wall);
+		err = model_begin(c->model, interval, at.boot, &at.wall);
 	if (!err) {
 		err = slots_tick(c->sched, now);
 		model_orphans(c->model, collect_orphan, c);

@@ -142,6 +142,11 @@ static int cpus_baseline(struct collect *c, uint64_t now)
 	return cpus_tick(c->cpus, NULL, now);
 }
 
+static void cpus_row_look(struct collect *c)
+{
+	cpus_look(c->cpus);
+}
+
 static int cpus_row_tick(struct collect *c, uint64_t now)
 {
 	return cpus_tick(c->cpus, c->model, now);
@@ -166,6 +171,7 @@ const struct collector collector_cpus = {
 	.name = "CPUs",
 	.open = cpus_open,
 	.baseline = cpus_baseline,
+	.look = cpus_row_look,
 	.tick = cpus_row_tick,
 	.loss = cpus_row_loss,
 	.cost = cpus_cost,

@@ -24,6 +24,10 @@ struct cpu_reader {
 struct cpus {
 	struct cpus_memory mem;
 	uint64_t baseline; /* 0: not set yet */
+	struct cpu_look {
+		bool read;
+		struct cpu_slot copy;
+	} *looks;          /* of cpus_look() */
 	struct cpu_reader readers[];
 };
 
@@ -31,13 +35,20 @@ struct cpus *cpus_new(const struct cpus_memory *mem)
 {
 	struct cpus *c = calloc(1, sizeof(*c) + mem->nr * sizeof(c->readers[0]));
 
-	if (c)
-		c->mem = *mem;
-	return c;
+	if (!c)
+		return NULL;
+	c->mem = *mem;
+	c->looks = calloc(mem->nr, sizeof(*c->looks));
+	if (c->looks)
+		return c;
+	free(c);
+	return NULL;
 }
 
 void cpus_free(struct cpus *c)
 {
+	if (c)
+		free(c->looks);
 	free(c);
 }
 
@@ -54,10 +65,21 @@ static bool cpu_read_now(const struct cpu_slot *slot, struct cpu_slot *copy)
 	return false;
 }
 
-static bool cpu_read(const struct cpu_slot *slot, struct cpu_slot *copy)
+void cpus_look(struct cpus *c)
+{
+	for (int i = 0; i < c->mem.nr; i++)
+		c->looks[i].read = cpu_read_now(&c->mem.slots[i], &c->looks[i].copy);
+}
+
+static bool cpu_read(const struct cpu_slot *slot, struct cpu_look *look, struct cpu_slot *copy)
 {
 	const struct timespec nap = { .tv_nsec = AGAIN_NAP_NS };
 
+	if (look->read) {
+		*copy = look->copy;
+		look->read = false;
+		return true;
+	}
 	for (int i = 0; i < AGAIN_TIMES; i++) {
 		if (cpu_read_now(slot, copy))
 			return true;
@@ -195,7 +217,7 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		struct cpu_sums sums;
 		int err;
 
-		if (!cpu_read(&c->mem.slots[i], &copy))
+		if (!cpu_read(&c->mem.slots[i], &c->looks[i], &copy))
 			continue;
 		if (!copy.since && !copy.offline)
 			cpu_still(c, &copy, i);

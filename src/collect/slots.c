@@ -34,7 +34,9 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model, str
 	s->shown = calloc(mem->max, sizeof(*s->shown));
 	s->queued = calloc(mem->nr_cpus + 1, sizeof(*s->queued));
 	s->running = calloc(mem->nr_cpus + 1, sizeof(*s->running));
-	if (s->readers && s->resting && s->shown && s->queued && s->running)
+	s->active = calloc(mem->max, sizeof(*s->active));
+	s->looks = calloc(LOOKS_MAX, sizeof(*s->looks));
+	if (s->readers && s->resting && s->shown && s->queued && s->running && s->active && s->looks)
 		return s;
 	slots_free(s);
 	return NULL;
@@ -54,6 +56,8 @@ void slots_free(struct slots *s)
 	free(s->readers);
 	free(s->resting);
 	free(s->shown);
+	free(s->active);
+	free(s->looks);
 	free(s);
 }
 
@@ -145,13 +149,15 @@ int slots_read_moved(struct slots *s)
 }
 
 /* A consistent copy of a slot that was in use at @now, and its life. Returns whether there is one. */
-static bool slot_take(struct slots *s, uint32_t index, uint64_t now, struct slot *copy, int *err)
+static bool slot_take(struct slots *s, uint32_t index, const struct look *look, uint64_t now, struct slot *copy, int *err)
 {
 	const struct slot *slot = &s->mem.slots[index];
 
 	if (!slot_lives(slot, now))
 		return false;
-	if (!slot_read(slot, copy)) {
+	if (look && look->copy.start_ns == slot->start_ns) {
+		*copy = look->copy;
+	} else if (!slot_read(slot, copy)) {
 		look_again(s, index);
 		return false;
 	}
@@ -230,6 +236,7 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 	uint32_t index = stretch->slots[at];
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
+	const struct look *look = slots_looked(s, stretch->first_look + at);
 	struct values values;
 	struct collector_thread t = { .slot = index, .copy = &copy, .values = &values, .now = now };
 	enum thread_state state;
@@ -239,13 +246,13 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 	slots_stir(s, index);
 	if (r->life) /* it may have died since, or its slot is being written */
 		model_not_idle(s->model, r->life);
-	if (!slot_take(s, index, now, &copy, &err))
+	if (!slot_take(s, index, look, now, &copy, &err))
 		return err;
 	show_stopped(&copy, &s->mem);
 	if (copy.state == SLOT_RUNNING && copy.cpu < s->mem.nr_cpus)
 		s->running[copy.cpu] = index;
 	t.from = r->end;
-	taken = slots_taken(s, index, &copy);
+	taken = look && look->copy.seq == copy.seq ? look->taken : slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
 	slots_show_usage(s, stretch, at, &copy, now, &values);
 	if (s->baseline) {
@@ -291,6 +298,7 @@ static int tick_again(struct slots *s, uint64_t now)
 
 		nanosleep(&nap, NULL);
 		stretch.nr = 0;
+		stretch.first_look = LOOKS_MAX;
 		for (int i = 0; i < s->nr_again; i++)
 			stretch_add(&stretch, &s->mem.slots[s->again[i]], s->again[i]);
 		s->nr_again = 0;
@@ -301,27 +309,21 @@ static int tick_again(struct slots *s, uint64_t now)
 	return err;
 }
 
-/* Reads all slots, a stretch at a time: first which threads did nothing, then the others. */
+/* Shows what slots_look() found, a stretch at a time. */
 static int tick_all(struct slots *s, uint64_t now)
 {
-	uint32_t used = s->mem.shared->slots_used, end = used + 1 < s->mem.max ? used + 1 : s->mem.max, until;
-	struct stretch stretch;
+	struct stretch stretch = { .first_look = 0 };
 	int err = 0;
 
-	for (uint32_t first = 1; !err && first < end; first = until) {
-		until = end - first < USAGE_BATCH ? end : first + USAGE_BATCH;
+	for (uint32_t at = 0; !err && at < s->nr_active; stretch.first_look += stretch.nr) {
 		stretch.nr = 0;
-		for (uint32_t i = first; !err && i < until; i++) {
-			const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* past the end it is not read */
+		for (; !err && at < s->nr_active && stretch.nr < USAGE_BATCH; at++) {
+			uint32_t index = s->active[at] & ~ACTIVE_QUIET;
 
-			__builtin_prefetch(&ahead->seq);
-			__builtin_prefetch(&ahead->wakeups);
-			if (slots_rests(slot, &s->resting[i]))
-				continue;
-			if (slots_quiet(slot, &s->readers[i]))
-				err = quiet_tick(s, i, now);
-			else if (slot->state != SLOT_FREE)
-				stretch_add(&stretch, slot, i);
+			if (s->active[at] & ACTIVE_QUIET)
+				err = quiet_tick(s, index, now);
+			else
+				stretch_add(&stretch, &s->mem.slots[index], index);
 		}
 		if (!err)
 			err = stretch_tick(s, &stretch, now);
@@ -331,11 +333,9 @@ static int tick_all(struct slots *s, uint64_t now)
 
 int slots_tick(struct slots *s, uint64_t now)
 {
-	int err, ended;
+	int err = s->looked == now ? 0 : slots_look(s, now), ended;
 
-	s->until = now;
 	slot_io_unknown(s->model, !s->io_known);
-	err = slots_harvest_until(s, now, 0);
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
 	memset(s->running, 0, s->mem.nr_cpus * sizeof(*s->running));
 	if (!err)
@@ -356,8 +356,9 @@ int slots_tick(struct slots *s, uint64_t now)
 
 int slots_baseline(struct slots *s, uint64_t now)
 {
-	int err = slots_harvest_until(s, now, 0), ended;
+	int err = slots_look(s, now), ended;
 
+	s->until = UINT64_MAX;
 	slots_forget_exited(s);
 	s->baseline = true;
 	if (!err)

@@ -54,9 +54,11 @@ bool slots_crowded(const struct slots *s);
 int slots_show_early(struct slots *s, uint64_t deadline);
 
 /*
- * slots_tick - passes the activity of every thread since the last tick up to @now to the model, exited threads first.
- * Cost: a memory scan, a few ns per sleeping thread. Returns 0 or -errno.
+ * slots_look - reads what every thread did up to @now, which should be the present: the later a slot is read, the less exact
+ * are its thread's times. Cost: a memory scan, a few ns per sleeping thread. slots_tick - passes it to the model, exited
+ * threads first; calls slots_look() unless that was done for @now. 0 or -errno.
  */
+int slots_look(struct slots *s, uint64_t now);
 int slots_tick(struct slots *s, uint64_t now);
 
 /*

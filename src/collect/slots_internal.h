@@ -30,6 +30,20 @@ struct exited {
 	uint32_t taken[COLLECTORS_TAKE]; /* see slots_take() */
 };
 
+/* Slots of which slots_look() keeps a copy, at most: more threads than that do not run between two ticks, or the tick takes
+ * so long that the copies would not help. */
+#define LOOKS_MAX 4096
+
+/* A slot as slots_look() found it. */
+struct look {
+	bool read; /* it was not being written */
+	struct slot copy;
+	struct taken taken;
+};
+
+/* In slots.active: the thread did nothing, see slots_quiet(). */
+#define ACTIVE_QUIET (1U << 31)
+
 struct slots {
 	struct slots_memory mem;
 	struct model *model;
@@ -45,6 +59,11 @@ struct slots {
 	struct reader *readers; /* one per slot; pages of unused ones are never touched */
 	struct resting_slot *resting;
 	struct shown *shown;
+	uint64_t looked;        /* time of the last slots_look() */
+	uint32_t *active;       /* slots that it found to be shown; those without ACTIVE_QUIET have a look, in this order, */
+	uint32_t nr_active;
+	struct look *looks;     /* up to LOOKS_MAX */
+	uint32_t nr_looks;
 	uint32_t dead_tail, stuck_at; /* ring of dead slots: the next entry, and the one where a tick got stuck */
 	uint64_t stuck_since;
 	struct exited *exited;
@@ -93,7 +112,11 @@ struct stretch {
 	uint32_t slots[USAGE_BATCH];
 	uint32_t seqs[USAGE_BATCH];  /* of the slots, before what they used was read */
 	uint32_t nr;
+	uint32_t first_look;         /* look of the first one; the others follow */
 };
+
+/* slots_looked - look number @nr; NULL: there is none. */
+const struct look *slots_looked(const struct slots *s, uint32_t nr);
 
 /* stretch_add - adds a slot; there is room for USAGE_BATCH. */
 static inline void stretch_add(struct stretch *to, const struct slot *slot, uint32_t index)
