@@ -2,7 +2,8 @@
 /*
  * Processes with command lines.
  * usage: commands burst PROGRAM RATE SECONDS   starts PROGRAM with other arguments each time: "burst NUMBER xxx", the last
- *                                              one of 0 to 299 bytes; prints {"made", "ns"} at the end
+ *                                              one of 0 to 299 bytes; for SECONDS, RATE a second or what the machine
+ *                                              manages; prints {"made", "ns"} at the end
  *        commands title ARGUMENT...            prints {"pid"} and does what each line of its input says, then prints {"pid"},
  *                                              with that of a child: "title TEXT" over its arguments, padded with NULs;
  *                                              "full TEXT", padded with x to the last byte; "name NAME" of this thread;
@@ -42,7 +43,7 @@ static int burst(const char *program, double rate, double seconds)
 	uint64_t began = now_ns();
 	long made = 0, wanted = rate * seconds;
 
-	while (made < wanted) {
+	while (made < wanted && now_ns() - began < seconds * SEC) {
 		uint64_t due = began + made / rate * SEC, now = now_ns();
 
 		if (due > now)
