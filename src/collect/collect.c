@@ -325,26 +325,27 @@ struct instant {
 	struct timespec wall;
 };
 
-/* Looks at the host at this instant; once more if another thread had our CPU meanwhile. */
+/* Looks at the host at this instant; again if others had our CPU meanwhile. */
 #define LOOK_TRIES 3
 #define LOOK_AWAY_NS 100000
 
 static int collect_look(struct collect *c, struct instant *at)
 {
-	uint64_t away = LOOK_AWAY_NS;
-	int err = 0;
+	int64_t away;
+	int tries = 0, err;
 
-	for (int i = 0; !err && i < LOOK_TRIES && away >= LOOK_AWAY_NS; i++) {
+	do {
 		uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 		at->now = clock_ns(CLOCK_MONOTONIC);
 		at->boot = clock_ns(CLOCK_BOOTTIME);
 		clock_gettime(CLOCK_REALTIME, &at->wall);
 		err = slots_look(c->sched, at->now);
-		COLLECTOR_EACH (&c->set, row, look)
-			collectors[row]->look(c);
-		away = clock_ns(CLOCK_MONOTONIC) - at->now - (clock_ns(CLOCK_THREAD_CPUTIME_ID) - used);
-	}
+		COLLECTOR_EACH (&c->set, i, look)
+			collectors[i]->look(c);
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
+		away = clock_ns(CLOCK_MONOTONIC) - at->now - used; /* the two clocks differ by a little: it can be negative */
+	} while (!err && away >= LOOK_AWAY_NS && ++tries < LOOK_TRIES);
 	return err;
 }
 

@@ -23,6 +23,11 @@ def skip_reason():
     return None
 
 
+def quoted(word):
+    """As tmux reads it from a line."""
+    return "'" + word.replace("'", "'\\''").replace("\n", "'\"\\n\"'") + "'"
+
+
 class Terminal:
     """A shell in a tmux window of the given size. One client in control mode sends all commands: starting one for each would
     take more CPU than the screens that are waited for."""
@@ -56,7 +61,7 @@ class Terminal:
 
     def tmux(self, *args):
         """Runs commands, which are separated by ";". Returns the output of the last one."""
-        words = [arg if arg == ";" else "'" + (";" if arg == "\\;" else arg.replace("'", "'\\''")) + "'" for arg in args]
+        words = [arg if arg == ";" else quoted(";" if arg == "\\;" else arg) for arg in args]
         try:
             self.client.stdin.write(" ".join(words).encode() + b"\n")
             self.client.stdin.flush()
