@@ -11,9 +11,6 @@
 
 #define SEC 1000000000ULL
 
-/* cmocka's fail_msg() uses its fail(), which is systop's here. */
-#define wrong(...) (print_error(__VA_ARGS__), assert_true(false))
-
 static const struct owner node = { OWNER_UNIT, .unit = "kubelet.service", .short_unit = "kubelet" };
 static const struct owner pod = { OWNER_POD, .pod_id = "0f3c1b9e-6d9b", .pod = "shop/api-7f9c" };
 static const struct owner container = { OWNER_CONTAINER, .container_id = "3f2a91c04b7e5d6c", .container = "api" };
@@ -56,7 +53,7 @@ static bool passes(const char *text, const struct row *r)
 	bool match;
 
 	if (!f)
-		wrong("\"%s\": %s at %d\n", text, error.what, error.column);
+		fail_msg("\"%s\": %s at %d", text, error.what, error.column);
 	match = filter_match(f, r, &tick);
 	filter_free(f);
 	return match;
@@ -136,7 +133,7 @@ TEST(filter, threads)
 
 	FOR_EACH (c, cases)
 		if (passes(c->text, &row) != c->want)
-			wrong("\"%s\" is not %d\n", c->text, c->want);
+			fail_msg("\"%s\" is not %d", c->text, c->want);
 }
 
 TEST(filter, other_rows)
@@ -187,7 +184,7 @@ TEST(filter, errors_point_at_the_column)
 	FOR_EACH (c, cases) {
 		assert_null(filter_parse(c->text, user, &error));
 		if (error.column != c->column || !strstr(error.what, c->what))
-			wrong("\"%s\": %s at %d\n", c->text, error.what, error.column);
+			fail_msg("\"%s\": %s at %d", c->text, error.what, error.column);
 	}
 }
 
