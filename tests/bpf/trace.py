@@ -137,7 +137,7 @@ def interrupts():
     the refreshes."""
     with tempfile.TemporaryDirectory() as folder:
         with Load(load_path("udp"), "30"):
-            ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3], "0.25")
+            ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3], "0.5")
         trace = Trace(paths[0])
     begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[2]["boottime_ns"]
     kinds = {"softirq_entry": "soft", "softirq_exit": "soft", "irq_handler_entry": "hard", "irq_handler_exit": "hard"}
