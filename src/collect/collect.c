@@ -325,27 +325,28 @@ struct instant {
 	struct timespec wall;
 };
 
-/* Looks at the host at this instant; again if others had our CPU meanwhile. */
-#define LOOK_TRIES 3
-#define LOOK_AWAY_NS 100000
+/* Captures the host at one instant; again if others had our CPU meanwhile. With very many threads it takes so long that this
+ * would happen each time: then it is done once. */
+#define CAPTURE_TRIES 3
+#define CAPTURE_AWAY_NS 100000
+#define CAPTURE_QUICK_NS 2000000
 
-static int collect_look(struct collect *c, struct instant *at)
+static int collect_capture(struct collect *c, struct instant *at)
 {
-	int64_t away;
+	int64_t used, away;
 	int tries = 0, err;
 
 	do {
-		uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		at->now = clock_ns(CLOCK_MONOTONIC);
 		at->boot = clock_ns(CLOCK_BOOTTIME);
 		clock_gettime(CLOCK_REALTIME, &at->wall);
-		err = slots_look(c->sched, at->now);
-		COLLECTOR_EACH (&c->set, i, look)
-			collectors[i]->look(c);
+		err = slots_capture(c->sched, at->now);
+		COLLECTOR_EACH (&c->set, i, capture)
+			collectors[i]->capture(c);
 		used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
-		away = clock_ns(CLOCK_MONOTONIC) - at->now - used; /* the two clocks differ by a little: it can be negative */
-	} while (!err && away >= LOOK_AWAY_NS && ++tries < LOOK_TRIES);
+		away = clock_ns(CLOCK_MONOTONIC) - at->now - used; /* negative by the time between reads of the two clocks */
+	} while (!err && away >= CAPTURE_AWAY_NS && used < CAPTURE_QUICK_NS && ++tries < CAPTURE_TRIES);
 	return err;
 }
 
@@ -362,7 +363,7 @@ const struct tick *collect_tick(struct collect *c)
 	if (!err)
 		err = slots_harvest(c->sched, 0);
 	if (!err)
-		err = collect_look(c, &at);
+		err = collect_capture(c, &at);
 	now = at.now;
 	interval = now - c->now;
 	if (!err)

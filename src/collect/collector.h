@@ -133,9 +133,9 @@ struct collector {
 	void (*thread_gone)(void *state, uint32_t index, struct life *life);
 	int (*threads_end)(void *state, uint64_t now, bool baseline);
 
-	/* look - at the instant at which a tick ends, reads what tick would know less exactly later; may be repeated. tick -
-	 * after all threads, adds to the tick being built. after - the tick is complete. */
-	void (*look)(struct collect *c);
+	/* capture - at the instant at which a tick ends, reads what would be less exact later; may be repeated. tick - after
+	 * all threads, adds to the tick being built. after - the tick is complete. */
+	void (*capture)(struct collect *c);
 	int (*tick)(struct collect *c, uint64_t now);
 	void (*after)(struct collect *c);
 

@@ -142,9 +142,9 @@ static int cpus_baseline(struct collect *c, uint64_t now)
 	return cpus_tick(c->cpus, NULL, now);
 }
 
-static void cpus_row_look(struct collect *c)
+static void cpus_row_capture(struct collect *c)
 {
-	cpus_look(c->cpus);
+	cpus_capture(c->cpus);
 }
 
 static int cpus_row_tick(struct collect *c, uint64_t now)
@@ -171,7 +171,7 @@ const struct collector collector_cpus = {
 	.name = "CPUs",
 	.open = cpus_open,
 	.baseline = cpus_baseline,
-	.look = cpus_row_look,
+	.capture = cpus_row_capture,
 	.tick = cpus_row_tick,
 	.loss = cpus_row_loss,
 	.cost = cpus_cost,

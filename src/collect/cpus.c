@@ -24,10 +24,10 @@ struct cpu_reader {
 struct cpus {
 	struct cpus_memory mem;
 	uint64_t baseline; /* 0: not set yet */
-	struct cpu_look {
+	struct cpu_capture {
 		bool read;
 		struct cpu_slot copy;
-	} *looks;          /* of cpus_look() */
+	} *captures;       /* of cpus_capture() */
 	struct cpu_reader readers[];
 };
 
@@ -38,8 +38,8 @@ struct cpus *cpus_new(const struct cpus_memory *mem)
 	if (!c)
 		return NULL;
 	c->mem = *mem;
-	c->looks = calloc(mem->nr, sizeof(*c->looks));
-	if (c->looks)
+	c->captures = calloc(mem->nr, sizeof(*c->captures));
+	if (c->captures)
 		return c;
 	free(c);
 	return NULL;
@@ -48,7 +48,7 @@ struct cpus *cpus_new(const struct cpus_memory *mem)
 void cpus_free(struct cpus *c)
 {
 	if (c)
-		free(c->looks);
+		free(c->captures);
 	free(c);
 }
 
@@ -65,19 +65,19 @@ static bool cpu_read_now(const struct cpu_slot *slot, struct cpu_slot *copy)
 	return false;
 }
 
-void cpus_look(struct cpus *c)
+void cpus_capture(struct cpus *c)
 {
 	for (int i = 0; i < c->mem.nr; i++)
-		c->looks[i].read = cpu_read_now(&c->mem.slots[i], &c->looks[i].copy);
+		c->captures[i].read = cpu_read_now(&c->mem.slots[i], &c->captures[i].copy);
 }
 
-static bool cpu_read(const struct cpu_slot *slot, struct cpu_look *look, struct cpu_slot *copy)
+static bool cpu_read(const struct cpu_slot *slot, struct cpu_capture *captured, struct cpu_slot *copy)
 {
 	const struct timespec nap = { .tv_nsec = AGAIN_NAP_NS };
 
-	if (look->read) {
-		*copy = look->copy;
-		look->read = false;
+	if (captured->read) {
+		*copy = captured->copy;
+		captured->read = false;
 		return true;
 	}
 	for (int i = 0; i < AGAIN_TIMES; i++) {
@@ -217,7 +217,7 @@ int cpus_tick(struct cpus *c, struct model *model, uint64_t now)
 		struct cpu_sums sums;
 		int err;
 
-		if (!cpu_read(&c->mem.slots[i], &c->looks[i], &copy))
+		if (!cpu_read(&c->mem.slots[i], &c->captures[i], &copy))
 			continue;
 		if (!copy.since && !copy.offline)
 			cpu_still(c, &copy, i);

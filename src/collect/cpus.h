@@ -31,9 +31,9 @@ void cpus_free(struct cpus *c);
  * baseline. 0 or -errno. */
 int cpus_tick(struct cpus *c, struct model *model, uint64_t now);
 
-/* cpus_look - reads what every CPU did so far, for the next cpus_tick(), whose @now should be the present; without it that
- * reads it. */
-void cpus_look(struct cpus *c);
+/* cpus_capture - reads what every CPU did so far, for the next cpus_tick(), which otherwise reads it itself: call it at the
+ * instant @now of that. */
+void cpus_capture(struct cpus *c);
 
 /* cpus_timers - whether programs see timer interrupts of CPUs; otherwise gaps between them are unknown. */
 void cpus_timers(struct cpus *c, bool seen);

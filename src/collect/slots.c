@@ -35,8 +35,8 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model, str
 	s->queued = calloc(mem->nr_cpus + 1, sizeof(*s->queued));
 	s->running = calloc(mem->nr_cpus + 1, sizeof(*s->running));
 	s->active = calloc(mem->max, sizeof(*s->active));
-	s->looks = calloc(LOOKS_MAX, sizeof(*s->looks));
-	if (s->readers && s->resting && s->shown && s->queued && s->running && s->active && s->looks)
+	s->captures = calloc(CAPTURES_MAX, sizeof(*s->captures));
+	if (s->readers && s->resting && s->shown && s->queued && s->running && s->active && s->captures)
 		return s;
 	slots_free(s);
 	return NULL;
@@ -57,7 +57,7 @@ void slots_free(struct slots *s)
 	free(s->resting);
 	free(s->shown);
 	free(s->active);
-	free(s->looks);
+	free(s->captures);
 	free(s);
 }
 
@@ -149,14 +149,15 @@ int slots_read_moved(struct slots *s)
 }
 
 /* A consistent copy of a slot that was in use at @now, and its life. Returns whether there is one. */
-static bool slot_take(struct slots *s, uint32_t index, const struct look *look, uint64_t now, struct slot *copy, int *err)
+static bool slot_take(struct slots *s, uint32_t index, const struct capture *captured, uint64_t now, struct slot *copy,
+		      int *err)
 {
 	const struct slot *slot = &s->mem.slots[index];
 
 	if (!slot_lives(slot, now))
 		return false;
-	if (look && look->copy.start_ns == slot->start_ns) {
-		*copy = look->copy;
+	if (captured) {
+		*copy = captured->copy;
 	} else if (!slot_read(slot, copy)) {
 		look_again(s, index);
 		return false;
@@ -236,7 +237,7 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 	uint32_t index = stretch->slots[at];
 	struct slot *slot = &s->mem.slots[index], copy;
 	struct reader *r = &s->readers[index];
-	const struct look *look = slots_looked(s, stretch->first_look + at);
+	const struct capture *captured = slots_captured(s, stretch->first_capture + at, slot);
 	struct values values;
 	struct collector_thread t = { .slot = index, .copy = &copy, .values = &values, .now = now };
 	enum thread_state state;
@@ -246,13 +247,13 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 	slots_stir(s, index);
 	if (r->life) /* it may have died since, or its slot is being written */
 		model_not_idle(s->model, r->life);
-	if (!slot_take(s, index, look, now, &copy, &err))
+	if (!slot_take(s, index, captured, now, &copy, &err))
 		return err;
 	show_stopped(&copy, &s->mem);
 	if (copy.state == SLOT_RUNNING && copy.cpu < s->mem.nr_cpus)
 		s->running[copy.cpu] = index;
 	t.from = r->end;
-	taken = look && look->copy.seq == copy.seq ? look->taken : slots_taken(s, index, &copy);
+	taken = captured ? captured->taken : slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
 	slots_show_usage(s, stretch, at, &copy, now, &values);
 	if (s->baseline) {
@@ -298,7 +299,7 @@ static int tick_again(struct slots *s, uint64_t now)
 
 		nanosleep(&nap, NULL);
 		stretch.nr = 0;
-		stretch.first_look = LOOKS_MAX;
+		stretch.first_capture = CAPTURES_MAX;
 		for (int i = 0; i < s->nr_again; i++)
 			stretch_add(&stretch, &s->mem.slots[s->again[i]], s->again[i]);
 		s->nr_again = 0;
@@ -309,13 +310,13 @@ static int tick_again(struct slots *s, uint64_t now)
 	return err;
 }
 
-/* Shows what slots_look() found, a stretch at a time. */
+/* Shows what slots_capture() found, a stretch at a time. */
 static int tick_all(struct slots *s, uint64_t now)
 {
-	struct stretch stretch = { .first_look = 0 };
+	struct stretch stretch = { .first_capture = 0 };
 	int err = 0;
 
-	for (uint32_t at = 0; !err && at < s->nr_active; stretch.first_look += stretch.nr) {
+	for (uint32_t at = 0; !err && at < s->nr_active; stretch.first_capture += stretch.nr) {
 		stretch.nr = 0;
 		for (; !err && at < s->nr_active && stretch.nr < USAGE_BATCH; at++) {
 			uint32_t index = s->active[at] & ~ACTIVE_QUIET;
@@ -333,7 +334,7 @@ static int tick_all(struct slots *s, uint64_t now)
 
 int slots_tick(struct slots *s, uint64_t now)
 {
-	int err = s->looked == now ? 0 : slots_look(s, now), ended;
+	int err = s->captured_at == now ? 0 : slots_capture(s, now), ended;
 
 	slot_io_unknown(s->model, !s->io_known);
 	memset(s->queued, 0, s->mem.nr_cpus * sizeof(*s->queued));
@@ -356,7 +357,7 @@ int slots_tick(struct slots *s, uint64_t now)
 
 int slots_baseline(struct slots *s, uint64_t now)
 {
-	int err = slots_look(s, now), ended;
+	int err = slots_capture(s, now), ended;
 
 	s->until = UINT64_MAX;
 	slots_forget_exited(s);

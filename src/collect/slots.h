@@ -54,11 +54,11 @@ bool slots_crowded(const struct slots *s);
 int slots_show_early(struct slots *s, uint64_t deadline);
 
 /*
- * slots_look - reads what every thread did up to @now, which should be the present: the later a slot is read, the less exact
+ * slots_capture - reads what every thread did up to @now; call it at that instant: the later a slot is read, the less exact
  * are its thread's times. Cost: a memory scan, a few ns per sleeping thread. slots_tick - passes it to the model, exited
- * threads first; calls slots_look() unless that was done for @now. 0 or -errno.
+ * threads first; calls slots_capture() unless that was done for @now. 0 or -errno.
  */
-int slots_look(struct slots *s, uint64_t now);
+int slots_capture(struct slots *s, uint64_t now);
 int slots_tick(struct slots *s, uint64_t now);
 
 /*

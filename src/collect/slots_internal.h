@@ -30,12 +30,12 @@ struct exited {
 	uint32_t taken[COLLECTORS_TAKE]; /* see slots_take() */
 };
 
-/* Slots of which slots_look() keeps a copy, at most: more threads than that do not run between two ticks, or the tick takes
- * so long that the copies would not help. */
-#define LOOKS_MAX 4096
+/* Slots of which slots_capture() keeps a copy, at most, as it has to be quick and to take little memory. If more threads did
+ * something, the others are read when they are shown, and so less exactly. */
+#define CAPTURES_MAX 4096
 
-/* A slot as slots_look() found it. */
-struct look {
+/* A slot at the instant at which a tick ends. */
+struct capture {
 	bool read; /* it was not being written */
 	struct slot copy;
 	struct taken taken;
@@ -59,11 +59,11 @@ struct slots {
 	struct reader *readers; /* one per slot; pages of unused ones are never touched */
 	struct resting_slot *resting;
 	struct shown *shown;
-	uint64_t looked;        /* time of the last slots_look() */
-	uint32_t *active;       /* slots that it found to be shown; those without ACTIVE_QUIET have a look, in this order, */
+	uint64_t captured_at;   /* time of the last slots_capture() */
+	uint32_t *active;       /* slots that it found to be shown; those without ACTIVE_QUIET have a capture each, in this order, */
 	uint32_t nr_active;
-	struct look *looks;     /* up to LOOKS_MAX */
-	uint32_t nr_looks;
+	struct capture *captures;     /* up to CAPTURES_MAX */
+	uint32_t nr_captures;
 	uint32_t dead_tail, stuck_at; /* ring of dead slots: the next entry, and the one where a tick got stuck */
 	uint64_t stuck_since;
 	struct exited *exited;
@@ -112,11 +112,11 @@ struct stretch {
 	uint32_t slots[USAGE_BATCH];
 	uint32_t seqs[USAGE_BATCH];  /* of the slots, before what they used was read */
 	uint32_t nr;
-	uint32_t first_look;         /* look of the first one; the others follow */
+	uint32_t first_capture;         /* of the first one; the others follow */
 };
 
-/* slots_looked - look number @nr; NULL: there is none. */
-const struct look *slots_looked(const struct slots *s, uint32_t nr);
+/* slots_captured - capture number @nr, which is of @slot; NULL: there is none of the thread that has the slot now. */
+const struct capture *slots_captured(const struct slots *s, uint32_t nr, const struct slot *slot);
 
 /* stretch_add - adds a slot; there is room for USAGE_BATCH. */
 static inline void stretch_add(struct stretch *to, const struct slot *slot, uint32_t index)

@@ -62,9 +62,9 @@ def sums():
             for load in loads:
                 load.end()
     assert len(lines) >= SECONDS, f"{len(lines)} refreshes in {SECONDS} s"
-    # The first one also has earlier time, otherwise unknown, of threads that existed before; and an idle CPU's last thread, if
-    # its leaving was not reported, is shown as running until the CPU's next switch, which is in the second one (28 to 429 ms
-    # in one of 20 runs on machines that do not report the switches of pid 1's threads).
+    # The first one also has earlier time, otherwise unknown, of threads that existed before. At its end the CPUs are idle. Some
+    # machines do not report that a thread of pid 1 leaves one, and show it as running until the CPU's next switch: in 6 of 132
+    # runs the first one had 28 to 449 ms too much of such a thread, and the second one as much too much idle time.
     off = {n: whole(line) for n, line in enumerate(lines[2:], 2)}
     bad = {n: f"{100 * o:+.4f} %" for n, o in off.items() if abs(o) > 0.001}
     assert not bad, f"refreshes that add up to more or less than there was: {bad}"
