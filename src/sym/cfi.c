@@ -57,7 +57,17 @@ static int add_next(struct cfi_rows *rows, struct next *n, bool is_go)
 	return cfi_rows_add_gap(rows, is_go ? n->go.from : n->function.from);
 }
 
-static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct gopcsp *g)
+/* Adds the gap between two functions; less than PADDING_MAX @bytes are none. The code at @entry has no caller. */
+static int add_gap(struct cfi_rows *rows, uint32_t from, uint32_t to, uint64_t bytes, uint32_t entry)
+{
+	int err = bytes < PADDING_MAX ? 0 : cfi_rows_add_gap(rows, from);
+
+	if (err || entry < from || entry >= to)
+		return err;
+	return cfi_rows_add(rows, entry, cfi_state_of(CFI_STOP, 8, false));
+}
+
+static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct gopcsp *g, uint32_t entry)
 {
 	struct next n = { .e = e, .g = g };
 	uint64_t address = 0; /* end of the last function */
@@ -74,8 +84,8 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct go
 		if (from < end) { /* two functions in one place: the first counts */
 			e->bad++;
 		} else {
-			if (end && at - address >= PADDING_MAX)
-				err = cfi_rows_add_gap(rows, end);
+			if (end)
+				err = add_gap(rows, end, from, at - address, entry);
 			if (!err)
 				err = add_next(rows, &n, is_go);
 			end = to;
@@ -90,7 +100,7 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct go
 }
 
 static int parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
-		 const struct cfi_machine *m, struct gopcsp *g)
+		 const struct cfi_machine *m, struct gopcsp *g, uint32_t entry)
 {
 	struct cfi_entries e = { .s = s, .segments = segments, .m = m };
 	struct cfi_rows rows = { 0 };
@@ -99,7 +109,7 @@ static int parse(struct cfi_table *t, const struct cfi_section *s, const struct 
 	if (!err)
 		err = cfi_rows_begin(&rows, s->size + g->table.nr);
 	if (!err)
-		err = add_functions(&rows, &e, g);
+		err = add_functions(&rows, &e, g, entry);
 	*t = cfi_rows_take(&rows);
 	t->bad = e.bad;
 	cfi_entries_fini(&e);
@@ -111,7 +121,7 @@ int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf
 {
 	struct gopcsp none = { .bytes = NULL };
 
-	return parse(t, s, segments, m, &none);
+	return parse(t, s, segments, m, &none, 0);
 }
 
 /* --- Files */
@@ -141,6 +151,27 @@ static bool find_in_segments(const struct elf_file *f, GElf_Shdr *sh)
 	return true;
 }
 
+/*
+ * Where the kernel enters a dynamic linker, which has no entry in .eh_frame for that: its first instructions pass the stack
+ * pointer on, as the arguments are there. Libraries may have the address of any code instead. 0: nowhere.
+ */
+static uint32_t entry_of(const struct elf_file *f, const struct elf_segments *segments, uint64_t address)
+{
+	static const uint8_t pass_stack[] = { 0x48, 0x89, 0xe7 }; /* mov %rsp, %rdi */
+	uint8_t code[8];
+
+	for (int i = 0; i < segments->nr; i++) {
+		const struct elf_segment *s = &segments->at[i];
+		uint64_t offset = s->offset + (address - s->address);
+
+		if (address - s->address >= s->size || offset > UINT32_MAX)
+			continue;
+		return elf_file_read(f, code, sizeof(code), offset) &&
+		       memmem(code, sizeof(code), pass_stack, sizeof(pass_stack)) ? offset : 0;
+	}
+	return 0;
+}
+
 /* Go's functions have no entries in .eh_frame, which a Go program has only for what it has of C. */
 static int parse_file(const struct elf_file *f, struct cfi_table *t)
 {
@@ -163,7 +194,7 @@ static int parse_file(const struct elf_file *f, struct cfi_table *t)
 	if (bytes)
 		s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
 	if (!err)
-		err = parse(t, &s, &segments, &cfi_x86_64, &go);
+		err = parse(t, &s, &segments, &cfi_x86_64, &go, entry_of(f, &segments, head.e_entry));
 	gopcsp_close(&go);
 	free(bytes);
 	return err;

@@ -139,7 +139,7 @@ static void compare_row(const char *path, Dwarf_CFI *cfi, uint64_t address, cons
 	}
 }
 
-static void compare(const char *path, Dwarf_CFI *cfi, const struct cfi_table *t, const struct elf_segments *s)
+static void compare(const char *path, Dwarf_CFI *cfi, const struct cfi_table *t, const struct elf_segments *s, uint64_t entry)
 {
 	for (size_t page = 0; page < t->nr_pages; page++) {
 		uint64_t offset = (uint64_t)t->pages[page].page * UNWIND_PAGE_BYTES, address;
@@ -149,7 +149,8 @@ static void compare(const char *path, Dwarf_CFI *cfi, const struct cfi_table *t,
 		for (size_t i = 0; i < nr; i++) {
 			const struct cfi_rule *rule = &t->rules[rows[i].rule];
 
-			if (rule->kind != CFI_GAP && elf_address(s, offset + rows[i].from, &address))
+			if (rule->kind != CFI_GAP && elf_address(s, offset + rows[i].from, &address) &&
+			    !(rule->kind == CFI_STOP && address == entry))
 				compare_row(path, cfi, address, rule);
 		}
 	}
@@ -165,13 +166,14 @@ static void check_file(const char *path)
 	if (!cfi_read(fd, &t)) {
 		struct elf_segments s = { .nr = 0 };
 		struct elf_file f;
+		GElf_Ehdr head;
 		Dwarf_CFI *cfi;
 
 		assert_int_equal(elf_file_open(&f, fd), 0);
 		elf_segments_read(&f, &s);
 		cfi = dwarf_getcfi_elf(f.elf);
-		if (cfi) {
-			compare(path, cfi, &t, &s);
+		if (cfi && gelf_getehdr(f.elf, &head)) {
+			compare(path, cfi, &t, &s, head.e_entry);
 			dwarf_cfi_end(cfi);
 		}
 		seen.files++;
@@ -213,7 +215,49 @@ TEST(cfi, rows_are_those_of_libdw)
 	assert_true(seen.rows > 1000);
 }
 
+/* The rule at an offset of a file's table. */
+static enum cfi_kind kind_at(const struct cfi_table *t, uint64_t offset)
+{
+	enum cfi_kind kind = CFI_GAP;
+
+	for (size_t page = 0; page < t->nr_pages; page++) {
+		size_t nr;
+		const struct unwind_row *rows = cfi_rows_of(t, page, &nr);
+
+		if (t->pages[page].page != offset / UNWIND_PAGE_BYTES)
+			continue;
+		for (size_t i = 0; i < nr && rows[i].from <= offset % UNWIND_PAGE_BYTES; i++)
+			kind = t->rules[rows[i].rule].kind;
+	}
+	return kind;
+}
+
+/* .eh_frame has no entry for the dynamic linker's first instructions. */
+TEST(cfi, dynamic_linker_begins_without_a_caller)
+{
+	int fd = open("/lib64/ld-linux-x86-64.so.2", O_RDONLY);
+	struct elf_segments s = { .nr = 0 };
+	struct cfi_table t = { 0 };
+	struct elf_file f;
+	GElf_Ehdr head;
+	uint64_t address = 0, offset;
+
+	assert_true(fd >= 0);
+	assert_int_equal(cfi_read(fd, &t), 0);
+	assert_int_equal(elf_file_open(&f, fd), 0);
+	assert_non_null(gelf_getehdr(f.elf, &head));
+	elf_segments_read(&f, &s);
+	for (offset = s.at[0].offset; address != head.e_entry; offset++)
+		assert_true(elf_address(&s, offset, &address));
+	assert_int_equal(kind_at(&t, offset - 1), CFI_STOP);
+	assert_int_not_equal(kind_at(&t, offset - 2), CFI_STOP);
+	elf_file_close(&f);
+	cfi_fini(&t);
+	close(fd);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(cfi_rows_are_those_of_libdw));
+	RUN_TESTS(cmocka_unit_test(cfi_rows_are_those_of_libdw),
+		  cmocka_unit_test(cfi_dynamic_linker_begins_without_a_caller));
 }
