@@ -20,7 +20,7 @@ struct sink {
 	size_t bytes, sent;
 	FILE *stream;     /* of the next text */
 	char *next;
-	size_t next_bytes;
+	size_t next_bytes, next_room;
 	uint64_t dropped; /* since the start */
 };
 
