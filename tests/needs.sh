@@ -21,10 +21,9 @@ PATH=$PATH:/usr/sbin:/sbin
 
 need cmocka libcmocka-dev test -z "$WHY_NO_UNIT_TESTS"
 need sanitizers "libasan and libubsan" test -n "$SYSTOP_SANITIZED"
-need python3 python3 python3 --version
-need jsonschema python3-jsonschema python3 -c "import jsonschema"
-need prometheus-client python3-prometheus-client python3 -c \
-	"import sys; sys.path.append('/usr/lib/python3/dist-packages'); import prometheus_client"
+need python3 python3 "$PYTHON3" --version
+need jsonschema python3-jsonschema "$PYTHON3" -c "import jsonschema"
+need prometheus-client python3-prometheus-client "$PYTHON3" -c "import prometheus_client"
 need c++ g++ c++ --version
 need go golang-go go version
 need tmux tmux tmux -V

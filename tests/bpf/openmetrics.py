@@ -13,7 +13,6 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, load_path  # noqa: E402
 
-sys.path.append("/usr/lib/python3/dist-packages")  # Debian's package, also where python3 is another one
 from prometheus_client.openmetrics.parser import text_string_to_metric_families  # noqa: E402
 
 WAIT = 30

@@ -184,7 +184,7 @@ def cases():
         return
     yield "a stripped binary", stripped
     yield "a container", container
-    yield "python3", reaches, 99, ["python3", "-c", PYTHON]
+    yield "python3", reaches, 99, [sys.executable, "-c", PYTHON]
     yield "gzip", shell, 99, "while :; do head -c 1M /usr/bin/perl | gzip -9 >/dev/null; done"
     yield "xz", shell, 99, "while :; do head -c 1M /usr/bin/perl | xz -c >/dev/null; done"
     yield "sort", shell, 99, "seq 300000 | shuf >/tmp/unwind-$$; while :; do sort /tmp/unwind-$$ >/dev/null; done"
