@@ -9,6 +9,7 @@ import concurrent.futures
 import contextlib
 import glob
 import json
+import mmap
 import os
 import re
 import shutil
@@ -311,6 +312,19 @@ def steal_ns():
     """Time the hypervisor took from this machine's CPUs, by /proc/stat."""
     with open("/proc/stat") as f:
         return int(f.readline().split()[8]) * SEC // os.sysconf("SC_CLK_TCK")
+
+
+def new_pages_ns(pid):
+    """CPU time that the kernel took to give a process all the pages it ever had at a time. A page takes half a microsecond,
+    but 30 where a hypervisor without nested paging takes part."""
+    fresh, page = mmap.mmap(-1, 8 << 20), mmap.PAGESIZE
+    began = time.thread_time_ns()
+    for at in range(0, len(fresh), page):
+        fresh[at] = 1
+    took = time.thread_time_ns() - began
+    with open(f"/proc/{pid}/status") as f:
+        kib = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+    return took * (kib << 10) // len(fresh)
 
 
 def mount_of(kind, controller=None):
