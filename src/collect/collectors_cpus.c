@@ -61,6 +61,11 @@ static int irqs_baseline(struct collect *c, uint64_t now)
 	return irqs_tick(c->irqs, NULL);
 }
 
+static void irqs_row_capture(struct collect *c)
+{
+	irqs_capture(c->irqs);
+}
+
 /* Whether a program watches the timers of the CPUs. */
 static bool timers_watched(const struct collect *c)
 {
@@ -115,6 +120,7 @@ const struct collector collector_irqs = {
 	.configure = irqs_configure,
 	.open = irqs_open,
 	.baseline = irqs_baseline,
+	.capture = irqs_row_capture,
 	.tick = irqs_row_tick,
 	.deaf = irqs_deaf,
 	.close = irqs_close,

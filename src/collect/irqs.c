@@ -22,9 +22,17 @@ struct shown {
 	uint32_t hist[IRQ_HIST_SLOTS];
 };
 
-/* Shown values of one CPU. */
-struct cpu_shown {
+/* Values of one CPU. */
+struct on_cpu {
 	uint64_t count, ns;
+};
+
+/* What a source did on all CPUs so far, and the longest one since the last tick. */
+struct captured {
+	struct shown sum;
+	uint64_t max_ns, max_at;
+	int max_cpu;
+	uint32_t max_tid;
 };
 
 struct irqs {
@@ -33,7 +41,10 @@ struct irqs {
 	bool named[IRQ_SOURCES];
 	int numbers[IRQ_SOURCES];
 	struct shown shown[IRQ_SOURCES];
-	struct cpu_shown *cpu_shown; /* IRQ_SOURCES per CPU */
+	struct on_cpu *cpu_shown;    /* IRQ_SOURCES per CPU */
+	bool is_captured;            /* for the next tick: the following */
+	struct captured captured[IRQ_SOURCES];
+	struct on_cpu *cpu_captured; /* IRQ_SOURCES per CPU */
 };
 
 /* Names as in /proc/interrupts. */
@@ -50,8 +61,10 @@ static const char *name_of(int source)
 
 void irqs_free(struct irqs *q)
 {
-	if (q)
-		free(q->cpu_shown);
+	if (!q)
+		return;
+	free(q->cpu_shown);
+	free(q->cpu_captured);
 	free(q);
 }
 
@@ -138,8 +151,9 @@ struct irqs *irqs_new(const struct irqs_memory *mem)
 		return NULL;
 	q->mem = *mem;
 	q->cpu_shown = calloc((size_t)mem->nr_cpus * IRQ_SOURCES, sizeof(*q->cpu_shown));
-	if (!q->cpu_shown) {
-		free(q);
+	q->cpu_captured = calloc((size_t)mem->nr_cpus * IRQ_SOURCES, sizeof(*q->cpu_captured));
+	if (!q->cpu_shown || !q->cpu_captured) {
+		irqs_free(q);
 		return NULL;
 	}
 	for (int i = 0; i < IRQ_SOURCES; i++)
@@ -170,22 +184,13 @@ const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *numbe
 	return &q->sources[source];
 }
 
-/* Shows the activity on one CPU. */
-static int tick_cpu(struct irqs *q, struct model *model, uint32_t source, int cpu, const struct irq_slot *s)
+/* Reads a source, and resets its longest. */
+static void capture(struct irqs *q, uint32_t source)
 {
-	struct cpu_shown *before = &q->cpu_shown[cpu * IRQ_SOURCES + source];
-	struct irq_cpu v = { .source = source, .cpu = cpu, .count = s->count - before->count, .ns = s->ns - before->ns };
+	struct captured *c = &q->captured[source];
 
-	*before = (struct cpu_shown){ s->count, s->ns };
-	return model && v.count ? model_irq_cpu(model, &v) : 0;
-}
-
-/* Sums over all CPUs up to now. @v: resets the longest since the last time. */
-static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct irq_values *v, struct shown *sum)
-{
-	int err = 0;
-
-	for (int cpu = 0; cpu < q->mem.nr_cpus && !err; cpu++) {
+	c->sum = (struct shown){ 0 };
+	for (int cpu = 0; cpu < q->mem.nr_cpus; cpu++) {
 		struct irq_slot *s, copy;
 		uint64_t longest;
 
@@ -193,19 +198,44 @@ static int sum_of(struct irqs *q, struct model *model, uint32_t source, struct i
 			continue;
 		s = &q->mem.areas[cpu]->irqs[source];
 		copy = *s; /* the values of one CPU then match the sum */
-		sum->count += copy.count;
-		sum->ns += copy.ns;
+		q->cpu_captured[cpu * IRQ_SOURCES + source] = (struct on_cpu){ copy.count, copy.ns };
+		c->sum.count += copy.count;
+		c->sum.ns += copy.ns;
 		for (int i = 0; i < IRQ_HIST_SLOTS; i++)
-			sum->hist[i] += copy.hist[i];
-		v->nr_cpus += copy.count != q->cpu_shown[cpu * IRQ_SOURCES + source].count;
-		err = tick_cpu(q, model, source, cpu, &copy);
+			c->sum.hist[i] += copy.hist[i];
 		longest = copy.max_ns ? __atomic_exchange_n(&s->max_ns, 0, __ATOMIC_RELAXED) : 0;
-		if (longest <= v->max_ns)
+		if (longest <= c->max_ns)
 			continue;
-		v->max_ns = longest;
-		v->max_at = s->max_at + q->mem.cpus[cpu].suspended_ns;
-		v->max_cpu = cpu;
-		v->max_tid = s->max_tid;
+		c->max_ns = longest;
+		c->max_at = s->max_at + q->mem.cpus[cpu].suspended_ns;
+		c->max_cpu = cpu;
+		c->max_tid = s->max_tid;
+	}
+}
+
+void irqs_capture(struct irqs *q)
+{
+	for (uint32_t i = 0; irqs_have(q, i); i++)
+		capture(q, i);
+	q->is_captured = true;
+}
+
+/* Shows what a source did on each CPU, and counts these CPUs. */
+static int show_cpus(struct irqs *q, struct model *model, uint32_t source, int *nr)
+{
+	int err = 0;
+
+	for (int cpu = 0; cpu < q->mem.nr_cpus && !err; cpu++) {
+		struct on_cpu *now = &q->cpu_captured[cpu * IRQ_SOURCES + source];
+		struct on_cpu *before = &q->cpu_shown[cpu * IRQ_SOURCES + source];
+		struct irq_cpu v = { .source = source, .cpu = cpu, .count = now->count - before->count,
+				     .ns = now->ns - before->ns };
+
+		*before = *now;
+		if (!v.count)
+			continue;
+		++*nr;
+		err = model ? model_irq_cpu(model, &v) : 0;
 	}
 	return err;
 }
@@ -231,22 +261,29 @@ int irqs_tick(struct irqs *q, struct model *model)
 	struct hist hard = { 0 }, soft = { 0 };
 	int err = 0;
 
+	if (!q->is_captured)
+		irqs_capture(q);
+	q->is_captured = false;
 	for (uint32_t i = 0; irqs_have(q, i) && !err; i++) {
-		struct irq_values v = { .source = &q->sources[i] };
-		struct shown sum = { 0 }, *before = &q->shown[i];
+		struct captured *c = &q->captured[i];
+		struct shown *before = &q->shown[i];
+		struct irq_values v = { .source = &q->sources[i], .count = c->sum.count - before->count,
+					.ns = c->sum.ns - before->ns, .max_ns = c->max_ns, .max_at = c->max_at,
+					.max_cpu = c->max_cpu, .max_tid = c->max_tid };
 
-		err = sum_of(q, model, i, &v, &sum);
-		if (err || sum.count == before->count)
+		c->max_ns = 0;
+		if (!v.count)
 			continue;
+		err = show_cpus(q, model, i, &v.nr_cpus);
+		if (err)
+			break;
 		if (!q->named[i])
 			name_lines(q);
-		v.count = sum.count - before->count;
-		v.ns = sum.ns - before->ns;
-		hist_grew(&v.hist, IRQ_HIST_SHIFT, sum.hist, before->hist, IRQ_HIST_SLOTS);
+		hist_grew(&v.hist, IRQ_HIST_SHIFT, c->sum.hist, before->hist, IRQ_HIST_SLOTS);
 		/* An interrupt that just ended may be counted before it is compared with the longest. */
 		if (v.max_ns < v.ns / v.count)
 			v.max_ns = v.ns / v.count;
-		*before = sum;
+		*before = c->sum;
 		hist_add(irq_hist(v.source->kind) == HIST_SOFTIRQ ? &soft : &hard, &v.hist);
 		if (model)
 			err = model_irq(model, &v);

@@ -31,6 +31,10 @@ void irqs_free(struct irqs *q);
 struct irq_source;
 const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *number);
 
+/* irqs_capture - reads what each source did so far, for the next irqs_tick(), which otherwise reads it itself: call it at the
+ * instant at which the tick ends; may be repeated. */
+void irqs_capture(struct irqs *q);
+
 /* irqs_tick - passes the activity of each source since the last tick to the model; NULL: only sets the baseline. 0 or
  * -errno. */
 int irqs_tick(struct irqs *q, struct model *model);

@@ -137,6 +137,33 @@ TEST(irqs, a_timer_that_has_a_line)
 	assert_false(unseen());
 }
 
+/* A tick has what came before its instant; what comes later is the next one's. */
+TEST(irqs, what_comes_after_the_instant)
+{
+	struct irq_slot *s = &areas[0]->irqs[IRQ_LOC];
+	const struct tick *t;
+
+	assert_int_equal(irqs_tick(irqs, NULL), 0);
+	came(IRQ_LOC, 5);
+	s->max_ns = 300;
+	irqs_capture(irqs);
+	came(IRQ_LOC, 7);
+	s->max_ns = 200;
+	irqs_capture(irqs); /* a repeat keeps the longest of both */
+	came(IRQ_LOC, 8);
+	s->max_ns = 400;
+	for (int i = 0; i < 2; i++) {
+		tick_begin(model);
+		assert_int_equal(irqs_tick(irqs, model), 0);
+		t = tick_end(model);
+		assert_int_equal(t->nr_irqs, 1);
+		assert_int_equal(t->irqs[0].count, i ? 1 : 7);
+		assert_int_equal(t->irqs[0].max_ns, i ? 400 : 300);
+		assert_int_equal(t->irqs[0].nr_cpus, 1);
+		tick_put(t);
+	}
+}
+
 /* An unobserved gap is not "none". */
 TEST(irqs, gaps_are_not_known_without_timers)
 {
@@ -187,6 +214,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(irqs_no_timer_on_a_busy_cpu, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_no_timer_on_a_tickless_cpu, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_a_timer_that_has_a_line, open_all, close_all),
+		cmocka_unit_test_setup_teardown(irqs_what_comes_after_the_instant, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_gaps_are_not_known_without_timers, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_health, open_all, close_all),
 	};
