@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import LOADS, SYSTOP, begin, load_path  # noqa: E402
+from harness import LOADS, SYSTOP, begin, load_path, step_back  # noqa: E402
 from profiles import Profile  # noqa: E402
 
 SECONDS = "60"
@@ -280,6 +280,7 @@ def compared(command, path, functions, *options, seconds=2):
     """A run over a load, which is a shell or another process with its children: the share of each function of @path, as systop
     names it, with that by the address of each frame and the symbols of the program."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as load:
+        step_back(load.pid)
         try:
             time.sleep(1)
             with tempfile.TemporaryDirectory() as folder:

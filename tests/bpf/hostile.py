@@ -17,7 +17,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, begin, descendants, load_path, root_of  # noqa: E402
+from harness import GUEST, SYSTOP, begin, descendants, load_path, root_of, step_back  # noqa: E402
 
 SECONDS = "300"
 SLOW = 3 if GUEST else 1
@@ -91,6 +91,7 @@ class Scene:
         """Starts a load; returns its process."""
         load = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 start_new_session=True)
+        step_back(load.pid)
         self.stack.callback(self.end, load)
         line = load.stdout.readline()
         assert line, f"{command} printed nothing"

@@ -122,7 +122,10 @@ def loops(pages):
     have theirs."""
     lines, sum_ = weights("halves", 120 if GUEST else 20, pages, seconds=4)
     first, second = share(lines, sum_, "first_half"), share(lines, sum_, "second_half")
-    assert abs(first - second) < 0.25 and first + second > 0.9, (first, second, lines)
+    # 4 standard deviations: one fault of about 248 has a stack, and on a slow host there are few. Of a half that is
+    # overlooked there is next to nothing.
+    near = min(max(0.25, 4 / (sum_ / 248) ** 0.5), 0.8)
+    assert abs(first - second) < near and first + second > 0.9, (first, second, near, lines)
     return f"{100 * first:.1f} % and {100 * second:.1f} % of {sum_} faults"
 
 

@@ -76,7 +76,8 @@ def pace():
     lines = systop_lines("-d", "0.5", "-n", "4")
     took = time.monotonic() - began
     assert len(lines) == 4, len(lines)
-    assert 2.0 <= took < (20 if GUEST else 3.5), took
+    # The first interval begins when systop has started, and a host under load takes its time for that.
+    assert 2.0 <= sum(line["interval_ns"] for line in lines) / SEC <= took < 20, took
     for line in lines:
         assert 0.45 * SEC < line["interval_ns"] < (5 if GUEST else 0.75) * SEC, line["interval_ns"]
 

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SEC, SYSTOP, Systop, begin, descendants, load_path, root_of  # noqa: E402
+from harness import GUEST, SEC, SYSTOP, Systop, begin, descendants, load_path, root_of, step_back  # noqa: E402
 
 SECONDS = "60"
 HZ = 997 if GUEST else 1997
@@ -63,6 +63,7 @@ def reaches(least, command, interval=0.5, looks=(1, 3, 7), kind="cpu", **options
         interval, looks = 3, (1,)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                           **options) as load:
+        step_back(load.pid)
         try:
             time.sleep(0.7)
             assert load.poll() is None, f"{command[0]} ended"
@@ -154,6 +155,7 @@ def full_tables():
         script = "".join([*(f'timeout 1.2 {c} -e "$0"; ' for c in copies[1:-1]), f'exec {copies[-1]} -e "$0"'])
         with subprocess.Popen([copies[0], "-e", busy]) as first, \
                 subprocess.Popen(["sh", "-c", script, busy], start_new_session=True) as others:
+            step_back(others.pid)
             try:
                 with Systop("-F", "997", "-d", "1.5", "--table-mem", "1", "-p", f"{first.pid},{others.pid}") as systop:
                     # The third interval of the last program: by then it has its table, or on a busy machine some later.

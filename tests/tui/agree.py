@@ -104,6 +104,18 @@ def detail(s):
     s.show("q", wait=r"\[1:")
 
 
+def said_of_range(s):
+    """What is said of the selected range, once all keys have arrived: twice the same."""
+    said = None
+    for _ in range(20):
+        before = said
+        said = s.t.wait(r"^range .*: (\S+) [a-zD]+(?: states?)?(?:; threads known for (\S+?))?, (\d+) (?:threads?|sources?)", 3)
+        if before and said[0] == before[0]:
+            break
+        time.sleep(0.3)
+    return said
+
+
 def latency(s):
     """Each metric's line below the map; the text about a range agrees with the list."""
     for metric, _ in enumerate(("runqueue wait", "sleep", "D state", "interrupt", "softirq")):
@@ -112,8 +124,7 @@ def latency(s):
         if match:
             ordered(f"latency {metric}", *match.groups())
         s.t.keys("v", "Up", "Up", "Up", "Up", "Left", "Left")
-        said = s.t.wait(r"^range .*: (\S+) [a-zD]+(?: states?)?(?:; threads known for (\S+?))?, (\d+) (?:threads?|sources?)", 3) \
-            if match else None
+        said = said_of_range(s) if match else None
         if said:
             count, parties = said[2] or said[1], int(said[3])
             lines = s.show("Enter", wait=r"^\[4:Latency\] > (runq|sleep|D st|inter|soft)")
