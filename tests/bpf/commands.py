@@ -201,11 +201,12 @@ def hidden():
 
 
 def workers():
-    """Kernel workers say what they work on, others of the kernel's threads have no command line."""
+    """Kernel workers say what they work on, others of the kernel's threads have no command line. Those that come or go
+    meanwhile may not have been read."""
     with Systop("-d", INTERVAL, "--all") as systop:
-        for _ in range(3):
-            line = systop.line()
-    comms = {t["tid"]: t["comm"] for t in line["threads"]}
+        first, _, line = (systop.line() for _ in range(3))
+    stay = {t["tid"] for t in first["threads"]} & {t["tid"] for t in line["threads"] if not t["exited"]}
+    comms = {t["tid"]: t["comm"] for t in line["threads"] if t["tid"] in stay}
     found = {p["tgid"]: p["cmdline"] for p in line["processes"] if comms.get(p["tgid"], "").startswith("kworker/")}
     assert found and all(found.values()), found
     assert all(len(c) == 1 and c[0].startswith(comms[pid]) for pid, c in found.items()), found

@@ -231,7 +231,11 @@ def on_the_screen():
         t.wait(r"\[alpha +\]")
         took = time.monotonic() - arrived
         t.type("/alpha")
-        t.keys("Enter", "Escape", "Enter")
+        t.keys("Enter")
+        t.wait(r"^alpha +total")
+        t.keys("Escape")
+        t.wait(r"^alpha +total")
+        t.keys("Enter")
         t.wait(r"^source +burn\.c:\d+")
         assert "get name" not in t.screen(), t.screen()
     assert took < LATE + 1, f"names after {took} s"

@@ -223,7 +223,7 @@ def compiled(compiler, source, ending, parts, environment=None):
         path, text = os.path.join(folder, "parts"), os.path.join(folder, f"parts.{ending}")
         with open(text, "w", encoding="ascii") as f:
             f.write(source)
-        subprocess.run([*compiler, "-o", path, text], check=True, env={**os.environ, "GOCACHE": f"{folder}/cache", **(environment or {})})
+        subprocess.run([*compiler, "-o", path, text], check=True, env={**os.environ, **(environment or {})})
         out = subprocess.run(["nm", "-C", path], capture_output=True, text=True, check=True).stdout
         at = {line.split(" ", 2)[2]: int(line.split()[0], 16) for line in out.splitlines() if not line.startswith(" ")}
         subprocess.run(["strip", "--strip-all", path], check=True)

@@ -138,10 +138,10 @@ def yielding():
 
 
 def step_back(pid):
-    """A session has its own share of the CPUs, and one with a load gets a tenth of what the session gets in which systop and
+    """A session has its own share of the CPUs, and one with a load gets a third of what the session gets in which systop and
     the tests run: otherwise they would wait for loads of tests that run at the same time."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as f:
-        f.write("10")
+        f.write("5")
 
 
 class Load:

@@ -12,7 +12,7 @@ import time
 import jsonschema
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
 
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
@@ -135,11 +135,16 @@ def cpu_time():
     script = ("import threading, time\n"
               "def burn(s):\n    until = time.thread_time() + s\n    while time.thread_time() < until: pass\n"
               "burn(1)\nprint('{}', flush=True)\ntime.sleep(SLEEP)\n"
-              "t = threading.Thread(target=burn, args=(0.5,))\nt.start()\nt.join()\n"
+              "t = threading.Thread(target=burn, args=(0.5,))\nt.start()\nt.join()\nprint('{}', flush=True)\n"
               "while True:\n    time.sleep(0.05)")
     with Load(sys.executable, "-c", script.replace("SLEEP", "10" if GUEST else "3")) as load:
         load.truth()
-        lines = systop_lines("-p", str(load.pid), "-d", "0.5", "-n", "30" if GUEST else "10")
+        with Systop("-p", str(load.pid), "-d", "0.5") as systop:
+            load.truth()
+            systop.line()
+            time.sleep(1)
+            systop.proc.terminate()
+            lines = systop.rest()
         with open(f"/proc/{load.pid}/schedstat", encoding="ascii") as f:
             thread = int(f.read().split()[0])
         with open(f"/proc/{load.pid}/stat", encoding="ascii") as f:

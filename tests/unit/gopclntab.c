@@ -58,7 +58,7 @@ static void build(const char *options)
 	assert_int_equal(write(fd, source, strlen(source)), strlen(source));
 	close(fd);
 	snprintf(command, sizeof(command),
-		 "cd %s && rm -f full stripped && GO111MODULE=off GOFLAGS= GOCACHE=%s/cache go build -o full %s main.go && "
+		 "cd %s && rm -f full stripped && GO111MODULE=off GOFLAGS= GOCACHE=${GOCACHE:-%s/cache} go build -o full %s main.go && "
 		 "strip -o stripped full", dir, dir, options);
 	assert_int_equal(system(command), 0);
 }
