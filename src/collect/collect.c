@@ -18,6 +18,7 @@
 #include "proc/sched_ext.h"
 #include "util/clock.h"
 #include "util/fail.h"
+#include "util/heap.h"
 #include "util/online.h"
 
 #include "systop.skel.h"
@@ -180,6 +181,7 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	if (!err) {
 		step = next_step(c, "load BPF programs");
 		err = collect_load(c);
+		heap_give_back();
 	}
 	if (!err) {
 		step = next_step(c, "read BPF memory");
@@ -191,6 +193,7 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	}
 	if (!err)
 		err = collect_ready(c);
+	heap_work();
 out:
 	if (!err) {
 		c->options = NULL;

@@ -41,10 +41,10 @@ struct irqs {
 	bool named[IRQ_SOURCES];
 	int numbers[IRQ_SOURCES];
 	struct shown shown[IRQ_SOURCES];
-	struct on_cpu *cpu_shown;    /* IRQ_SOURCES per CPU */
+	struct on_cpu *cpu_shown;    /* of each source, nr_cpus: few have an interrupt */
 	bool is_captured;            /* for the next tick: the following */
 	struct captured captured[IRQ_SOURCES];
-	struct on_cpu *cpu_captured; /* IRQ_SOURCES per CPU */
+	struct on_cpu *cpu_captured;
 };
 
 /* Names as in /proc/interrupts. */
@@ -198,7 +198,7 @@ static void capture(struct irqs *q, uint32_t source)
 			continue;
 		s = &q->mem.areas[cpu]->irqs[source];
 		copy = *s; /* the values of one CPU then match the sum */
-		q->cpu_captured[cpu * IRQ_SOURCES + source] = (struct on_cpu){ copy.count, copy.ns };
+		q->cpu_captured[source * q->mem.nr_cpus + cpu] = (struct on_cpu){ copy.count, copy.ns };
 		c->sum.count += copy.count;
 		c->sum.ns += copy.ns;
 		for (int i = 0; i < IRQ_HIST_SLOTS; i++)
@@ -226,8 +226,8 @@ static int show_cpus(struct irqs *q, struct model *model, uint32_t source, int *
 	int err = 0;
 
 	for (int cpu = 0; cpu < q->mem.nr_cpus && !err; cpu++) {
-		struct on_cpu *now = &q->cpu_captured[cpu * IRQ_SOURCES + source];
-		struct on_cpu *before = &q->cpu_shown[cpu * IRQ_SOURCES + source];
+		struct on_cpu *now = &q->cpu_captured[source * q->mem.nr_cpus + cpu];
+		struct on_cpu *before = &q->cpu_shown[source * q->mem.nr_cpus + cpu];
 		struct irq_cpu v = { .source = source, .cpu = cpu, .count = now->count - before->count,
 				     .ns = now->ns - before->ns };
 

@@ -3,9 +3,10 @@
 #include "collect/kernel_types.h"
 
 #include <bpf/btf.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/heap.h"
 
 #define KINDS (BTF_KIND_ENUM64 + 1)
 
@@ -42,32 +43,11 @@ static void sort_out(void)
 	}
 }
 
-/*
- * Reading them takes 11 MiB, and libbpf does it once more. The heap keeps that memory in between: the kernel's work for as many
- * new pages is a tenth of the start, and half of it where a hypervisor takes part.
- */
-#define KEPT_BYTES (64 << 20)
-#define USUAL_BYTES (8 << 20) /* what malloc() itself arrives at after such blocks */
-
-static void keep_memory(void)
-{
-	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 2);
-	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
-}
-
-void kernel_types_done(void)
-{
-	kernel_types_forget();
-	mallopt(M_MMAP_THRESHOLD, USUAL_BYTES);
-	mallopt(M_TRIM_THRESHOLD, 2 * USUAL_BYTES);
-	malloc_trim(0);
-}
-
 const struct btf *kernel_types(void)
 {
 	if (types.btf)
 		return types.btf;
-	keep_memory();
+	heap_keep(); /* they take 11 MiB, and libbpf reads them once more */
 	types.btf = btf__load_vmlinux_btf();
 	if (types.btf)
 		sort_out();

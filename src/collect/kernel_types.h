@@ -11,9 +11,6 @@ struct btf;
 const struct btf *kernel_types(void);
 void kernel_types_forget(void);
 
-/* kernel_types_done - libbpf has read them as well: gives back the memory of both. */
-void kernel_types_done(void);
-
 /* kernel_type - the id of the first type of that name and kind, 0: there is none. Of the types above, it looks at those of
  * that kind only. */
 __u32 kernel_type(const struct btf *btf, const char *name, __u32 kind);

@@ -157,14 +157,12 @@ int load_programs(struct systop **skel, struct load *l, struct load_report *repo
 		leave_out(s, l->attempt);
 		err = systop__load(s);
 		if (!err) {
-			kernel_types_done();
 			*skel = s;
 			return 0;
 		}
 		systop__destroy(s);
 		report->attempts[report->refused++] = (struct load_attempt){ *words_refusal(), err, less_of(l->attempt + 1) };
 	}
-	kernel_types_done();
 	return refused(report);
 }
 

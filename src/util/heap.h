@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SYSTOP_UTIL_HEAP_H
+#define SYSTOP_UTIL_HEAP_H
+
+/*
+ * Where malloc() takes large blocks from. Memory that the heap has kept costs no new pages, each of which takes the kernel half a
+ * microsecond, or 25 where a hypervisor takes part; memory of the kernel is clear, so that of a large table only what is used
+ * takes any.
+ */
+
+/* heap_keep - large blocks are allocated and freed in turns now: all freed memory is kept. */
+void heap_keep(void);
+
+/* heap_give_back - large tables are allocated now, which stay: what is free goes back to the kernel. */
+void heap_give_back(void);
+
+/* heap_work - keeps a little of what each refresh frees, as malloc() would by now. */
+void heap_work(void);
+
+#endif
