@@ -184,6 +184,20 @@ def faster():
         t.wait("499 samples a second")
 
 
+def ended():
+    """The flamegraph of a thread that is gone keeps its name."""
+    with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 30) as t:
+        pid = json.loads(load.line)["tid"]
+        t.start("-F", "499", "--filter", "comm:burn")
+        t.wait(rf"^> +{pid} ")
+        t.keys("f")
+        t.wait(rf"^\[burn {pid} +\]")
+        t.wait(r"\[alpha +\]\[beta +\]")
+        load.proc.kill()
+        time.sleep(3)
+        t.wait(rf"^\[burn {pid} +\]", 1)
+
+
 def compared():
     """Changes since x."""
     with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 30) as t:
@@ -313,6 +327,7 @@ def main():
     tap.case("tree, table, sandwich, search", shares)
     tap.case("unwound and named are two numbers", two_numbers)
     tap.case("samples more often", faster)
+    tap.case("the flamegraph of a thread that is gone", ended)
     tap.case("compared with before", compared)
     tap.case("another build", another_build, False)
     tap.case("another build, stripped", another_build, True)

@@ -35,6 +35,7 @@ struct view_context screen_context(struct screen *s, uint64_t now_ns)
 		.filter = s->filter,
 		.search = s->search,
 		.within = screen_here(s)->within,
+		.within_name = screen_here(s)->name,
 		.host = s->host,
 		.now_ns = now_ns,
 		.top = HEADER_LINES,

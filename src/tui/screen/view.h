@@ -23,7 +23,8 @@ struct view_context {
 	struct settings *settings;
 	const struct filter *filter; /* NULL: none */
 	const char *search;          /* "": none */
-	struct subject within;       /* the item that was opened */
+	struct subject within;       /* the item that was opened, */
+	const char *within_name;     /* and its name then, fit for a terminal */
 	const struct host *host;
 	uint64_t now_ns;             /* CLOCK_MONOTONIC */
 	int top, height;

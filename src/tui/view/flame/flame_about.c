@@ -236,7 +236,7 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 	else
 		text_safe(name, sizeof(name), a->name, strlen(a->name));
 	if (!*name)
-		subject_name(&c->within, subject_row(&c->within, c->tick), name, sizeof(name));
+		flame_root_name(c, name, sizeof(name));
 	format_value(total, sizeof(total), unit, a->total, 0);
 	format_value(self, sizeof(self), unit, a->self, 0);
 	x = paint_text(c->paint, y, 0, c->paint->width / 2, ROLE_SORTED, name);

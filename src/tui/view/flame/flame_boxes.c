@@ -27,6 +27,16 @@ struct area {
 	int end;        /* first line that is not drawn on */
 };
 
+void flame_root_name(const struct view_context *c, char *buf, size_t size)
+{
+	const struct row *r = subject_row(&c->within, c->tick);
+
+	if (r || !*c->within_name)
+		subject_name(&c->within, r, buf, size);
+	else
+		snprintf(buf, size, "%s", c->within_name);
+}
+
 /* Text of its box, fit for a terminal. */
 static void name_of(const struct flame_view *s, const struct view_context *c, const struct calltree_node *n,
 		    char *buf, size_t size)
@@ -38,7 +48,7 @@ static void name_of(const struct flame_view *s, const struct view_context *c, co
 	else if (n->depth || s->mode == MODE_SANDWICH)
 		text_safe(buf, size, name, strlen(name));
 	else
-		subject_name(&c->within, subject_row(&c->within, c->tick), buf, size);
+		flame_root_name(c, buf, size);
 }
 
 static enum role box_role(struct flame_view *s, const struct view_context *c, const struct box *b, double change)
