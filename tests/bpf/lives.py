@@ -69,9 +69,9 @@ def dies_once():
             pid = load.pid
             lines = systop.rest()
     rows = rows_of(lines, pid)
-    # A guest can take longer than a refresh to start and to end it.
-    assert [t["exited"] for t in rows] == [False] * (len(rows) - 1 if GUEST else 0) + [True], rows
-    assert 400 * MS < sum(t["alive_ns"] for t in rows) < (5 if GUEST else 0.7) * SEC, rows
+    # A refresh can come while it lives, and a busy host takes its time to start and to end it.
+    assert [t["exited"] for t in rows] == [False] * (len(rows) - 1) + [True], rows
+    assert 400 * MS < sum(t["alive_ns"] for t in rows) < (5 if GUEST else 2) * SEC, rows
 
 
 def exec_nonleader():

@@ -260,14 +260,18 @@ def thread():
 
 def thread_ends():
     """When the last thread of -t is gone, -b ends."""
-    script = ("import threading,time\nt = threading.Thread(target=time.sleep, args=(3,))\nt.start()\n"
+    script = ("import signal,threading,time\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+              "t = threading.Thread(target=signal.sigwait, args=([signal.SIGUSR1],))\nt.start()\n"
               "print('{\"tid\": %d}' % t.native_id, flush=True)\ntime.sleep(60)")
     with Load(sys.executable, "-c", script) as load:
         tid = load.truth()["tid"]
-        done = subprocess.run([SYSTOP, "-b", "-t", str(tid), "-d", "0.2"], capture_output=True, text=True, check=False,
-                              timeout=60)
+        with subprocess.Popen([SYSTOP, "-b", "-t", str(tid), "-d", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as systop:
+            systop.stdout.readline()
+            load.signal(signal.SIGUSR1)
+            _, said = systop.communicate(timeout=60)
         assert load.proc.poll() is None
-    assert done.returncode == 5 and f" {tid} exited by " in done.stderr, done
+    assert systop.returncode == 5 and f" {tid} exited by " in said, (systop.returncode, said)
 
 
 def users():
