@@ -80,7 +80,8 @@ def files_full(room):
                 samples = sum(r["samples"] for r in rows_of(lines[1:], tid))
     lost = lines[-1]["loss"]["files"] - lines[0]["loss"]["files"]
     assert samples > enough, f"{samples} samples"
-    assert abs(lost - samples) <= 2, f"{samples} samples, {lost} files without room"  # one at each end
+    # Of those that are taken while a refresh is made, which can take 10 ms on a busy host, at the first and the last one.
+    assert abs(lost - samples) <= 2 * 0.01 * 499, f"{samples} samples, {lost} files without room"
     return f"{samples} samples, {lost} times no room"
 
 

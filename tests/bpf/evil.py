@@ -71,7 +71,8 @@ class Programs:
         self.nr += 1
         path = os.path.join(self.folder, f"burn{self.nr}")
         shutil.copy(load_path("burn"), path)
-        self.proc = subprocess.Popen([path, "cpu", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.proc = subprocess.Popen([path, "cpu", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     env={**os.environ, "LOAD_PERCENT": "25"})
 
     def end(self):
         if self.proc:
