@@ -31,10 +31,10 @@ void flame_root_name(const struct view_context *c, char *buf, size_t size)
 {
 	const struct row *r = subject_row(&c->within, c->tick);
 
-	if (r || !*c->within_name)
-		subject_name(&c->within, r, buf, size);
-	else
+	if (!r && c->within.kind != SUBJECT_ALL && *c->within_name)
 		snprintf(buf, size, "%s", c->within_name);
+	else
+		subject_name(&c->within, r, buf, size);
 }
 
 /* Text of its box, fit for a terminal. */
