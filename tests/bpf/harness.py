@@ -43,8 +43,8 @@ class Late(AssertionError):
 
 
 def attempt(function, *args):
-    """Runs a case. On a busy host a guest's CPUs can be too slow for it: then once more, twice at most."""
-    for _ in range(2 if GUEST else 0):
+    """Runs a case. On a busy host the CPUs can be too slow for it, and a guest's even more so: then once more."""
+    for _ in range(2 if GUEST else 1):
         try:
             return function(*args)
         except Late as late:

@@ -56,7 +56,7 @@ def share_of(tick, kind):
     return found, f"{found:.2f} % of {samples} samples"
 
 
-def reaches(least, command, interval=0.5, looks=(1, 3, 7), kind="cpu", **options):
+def reaches(least, command, interval=0.5, looks=(1, 3, 7, 15, 25), kind="cpu", **options):
     """For the stacks of a process, in the interval in which its tables have arrived: usually the first one, and the
     last one counts."""
     if GUEST:
@@ -127,7 +127,7 @@ def git():
         script = ("git init -q . && seq 100000 >a && git add a && git -c user.name=x -c user.email=x@x commit -qm x && "
                   "while :; do git repack -adfq; git fsck --no-progress; git diff --stat HEAD; done")
         # Its programs come and go: what one of them does in its first ms weighs less in a longer interval.
-        return reaches(99, ["bash", "-c", script], cwd=folder, interval=3, looks=(1, 2))
+        return reaches(99, ["bash", "-c", script], cwd=folder, interval=3, looks=(1, 2, 4))
 
 
 def stripped():
