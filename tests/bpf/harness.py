@@ -52,11 +52,18 @@ def attempt(function, *args):
     return function(*args)
 
 
-def crowded():
-    """Whether so much wants to run that tests would wait for CPUs most of the time; see tests/run."""
+def crowded(most=3):
+    """Whether more wants to run than this times the CPUs. With 3, tests would wait for CPUs most of the time; see tests/run."""
     with open("/proc/stat") as f:
         running = next(int(line.split()[1]) for line in f if line.startswith("procs_running"))
-    return running > 3 * os.cpu_count()
+    return running > most * os.cpu_count()
+
+
+def wait_for_room():
+    """Before a load that needs the CPUs for itself: until no other wants them, for a minute at most."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and crowded(1):
+        time.sleep(0.3)
 
 
 class Tap:

@@ -67,12 +67,16 @@ def met_by_samples():
             assert bool(waited) == waits, f"{waited} samples left files to others, {'none' if waits else 'that many'}?"
 
 
+def is_counting(counts):
+    """What jit does when it does not rest."""
+    assert counts.get("JS:~count down", 0) >= 0.9 * (counts["jit"] - counts.get("clock_nanosleep", 0)) > 0, counts
+
+
 def jit_map():
     """The map of a JIT, /tmp/perf-PID.map."""
     counts, tid = sampled([load_path("jit"), SECONDS])
     os.unlink(f"/tmp/perf-{tid}.map")
-    named = counts.get("JS:~count down", 0)
-    assert named >= 0.9 * counts["jit"], counts
+    is_counting(counts)
 
 
 def late_by(first, wait):
@@ -241,7 +245,10 @@ def stubs(debug):
         subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={path}.debug", path], check=True)
         if not debug:
             os.unlink(f"{path}.debug")
-        counts, _ = sampled([path, SECONDS])
+        for _ in range(5):  # on a busy host there are few samples
+            counts, _ = sampled([path, SECONDS])
+            if counts.get("abs@plt"):
+                break
     assert counts.get("abs@plt", 0) >= 0.01 * counts["stubs"] > 0, counts
     assert bool(counts.get("main")) == debug, counts
 
@@ -295,7 +302,7 @@ def container_jit():
         root_of(folder, load_path("jit"))
         os.mkdir(os.path.join(folder, "tmp"))
         counts, _ = sampled(["unshare", "--mount", "--pid", "--fork", f"--root={folder}", "/jit", SECONDS])
-    assert counts.get("JS:~count down", 0) >= 0.9 * counts["jit"], counts
+    is_counting(counts)
 
 
 def deleted():

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Load, begin, had_cpu, load_path  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Load, begin, had_cpu, load_path, wait_for_room  # noqa: E402
 from protoc import SAMPLES, SLICES, Trace, one, packets  # noqa: E402
 
 OUTSIDER = 0x400000
@@ -300,6 +300,7 @@ def overlap():
 
 def under_load():
     """Under the highest load."""
+    wait_for_room()
     with tempfile.TemporaryDirectory() as folder, \
             subprocess.Popen(["perf", "bench", "sched", "messaging", "-l", "100000"], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, start_new_session=True) as bench:
@@ -321,6 +322,7 @@ def under_load():
 
 def a_million():
     """With about a million events per second: the rings are copied before they wrap."""
+    wait_for_room()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
         with contextlib.ExitStack() as stack:
