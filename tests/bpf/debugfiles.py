@@ -228,8 +228,10 @@ def on_the_screen():
         time.sleep(2.2)
         burn.put(folder, "{id}/debuginfo")
         arrived = time.monotonic()
-        t.wait(r"\[alpha +\]")
+        t.wait(r"\[(alpha|beta|gamma_) +\]")  # the one that was selected
         took = time.monotonic() - arrived
+        t.keys("r")
+        t.wait(r"\[alpha +\]")
         t.type("/alpha")
         t.keys("Enter")
         t.wait(r"^alpha +total")

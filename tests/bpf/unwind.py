@@ -94,7 +94,7 @@ def blocked():
         time.sleep(0.5)
         try:
             # The first one's stacks ask for the tables.
-            with subprocess.Popen([SYSTOP, "--folded=sleep", "-d", "1", "-n", "9", "-p", str(load.pid)],
+            with subprocess.Popen([SYSTOP, "--folded=sleep", "-d", "1", "-n", "30", "-p", str(load.pid)],
                                   stdout=subprocess.PIPE, text=True) as systop:
                 lines = []
                 for line in systop.stdout:
