@@ -54,7 +54,7 @@ def met_by_samples():
                 continue
             program = shutil.copy(load_path("burn"), f"{folder}/burn-{waits}")
             with Load(program, "cpu", SECONDS) as load, subprocess.Popen(
-                    [*command, "--folded=cpu", "-d", "1", "-n", "2", "-F", "499", "-p", str(load.pid)],
+                    [*command, "--folded=cpu", "-d", "1", "-n", "5", "-F", "499", "-p", str(load.pid)],
                     stdout=subprocess.PIPE, text=True) as proc:
                 end = time.monotonic() + 20
                 first = proc.stdout.readline()
@@ -309,7 +309,8 @@ def deleted():
     """A file that is deleted, but mapped."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(load_path("burn"), folder)
-        counts, _ = sampled(["sh", "-c", f"{folder}/burn cpu {SECONDS} & sleep 0.3; rm {folder}/burn; wait"])
+        # What deletes it is not a child, which could end between being found and being looked for.
+        counts, _ = sampled(["sh", "-c", f"setsid -f sh -c 'sleep 0.3; rm {folder}/burn'; exec {folder}/burn cpu {SECONDS}"])
     is_named(counts)
 
 
