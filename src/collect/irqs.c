@@ -41,10 +41,10 @@ struct irqs {
 	bool named[IRQ_SOURCES];
 	int numbers[IRQ_SOURCES];
 	struct shown shown[IRQ_SOURCES];
-	struct on_cpu *cpu_shown;    /* of each source, nr_cpus: few have an interrupt */
-	bool is_captured;            /* for the next tick: the following */
+	/* nr_cpus per source: those of a source that never occurs are never touched. */
+	struct on_cpu *cpu_shown, *cpu_captured;
 	struct captured captured[IRQ_SOURCES];
-	struct on_cpu *cpu_captured;
+	bool is_captured; /* irqs_capture() was called for the next tick */
 };
 
 /* Names as in /proc/interrupts. */

@@ -62,7 +62,7 @@ struct slots {
 	uint64_t captured_at;   /* time of the last slots_capture() */
 	uint32_t *active;       /* slots that it found to be shown; those without ACTIVE_QUIET have a capture each, in this order, */
 	uint32_t nr_active;
-	struct capture *captures;     /* up to CAPTURES_MAX */
+	struct capture *captures; /* up to CAPTURES_MAX */
 	uint32_t nr_captures;
 	uint32_t dead_tail, stuck_at; /* ring of dead slots: the next entry, and the one where a tick got stuck */
 	uint64_t stuck_since;
@@ -112,7 +112,7 @@ struct stretch {
 	uint32_t slots[USAGE_BATCH];
 	uint32_t seqs[USAGE_BATCH];  /* of the slots, before what they used was read */
 	uint32_t nr;
-	uint32_t first_capture;         /* of the first one; the others follow */
+	uint32_t first_capture;      /* of the first one; the others follow */
 };
 
 /* slots_captured - capture number @nr, which is of @slot; NULL: there is none of the thread that has the slot now. */

@@ -3,9 +3,9 @@
 
 #include <malloc.h>
 
-#define KEEP_BYTES (32 << 20)  /* the most that malloc() allows */
-#define TABLE_BYTES (128 << 10) /* what it begins with */
-#define WORK_BYTES (8 << 20)
+#define KEEP_BYTES (32 << 20)   /* the highest threshold that malloc() accepts */
+#define TABLE_BYTES (128 << 10) /* its initial threshold */
+#define WORK_BYTES (8 << 20)    /* about what it would have raised it to, after blocks as large as the kernel's types */
 
 /* Blocks of @bytes and more come from the kernel. */
 static void take_from_kernel(int bytes)

@@ -43,7 +43,7 @@ class Late(AssertionError):
 
 
 def attempt(function, *args):
-    """Runs a case. On a busy host the CPUs can be too slow for it, and a guest's even more so: then once more."""
+    """Runs a case, and once more (twice in a guest) if the machine was too slow for it to say anything."""
     for _ in range(2 if GUEST else 1):
         try:
             return function(*args)
@@ -94,7 +94,7 @@ class Tap:
 
     def together(self, cases, at_once):
         """Runs cases, (name, function, argument...) each, some at once: cases that do not depend on what runs beside
-        them. A guest has too few CPUs for it, and a busy host, too."""
+        them. A guest and a busy host have too few CPUs for it."""
         started = []
         with concurrent.futures.ThreadPoolExecutor(1 if GUEST else at_once) as pool:
             for name, *call in cases:
@@ -344,17 +344,20 @@ def steal_ns():
         return int(f.readline().split()[8]) * SEC // os.sysconf("SC_CLK_TCK")
 
 
-def new_pages_ns(pid):
-    """CPU time that the kernel took to give a process all the pages it ever had at a time. A page takes half a microsecond,
-    but 30 where a hypervisor without nested paging takes part."""
+def peak_bytes(pid):
+    """The most resident memory that a process ever had."""
+    with open(f"/proc/{pid}/status") as f:
+        return next(int(line.split()[1]) << 10 for line in f if line.startswith("VmHWM"))
+
+
+def new_pages_ns(size):
+    """CPU time that the kernel takes for new pages of this size in all. A page takes half a microsecond, but 25 where a
+    hypervisor without nested paging takes part."""
     fresh, page = mmap.mmap(-1, 8 << 20), mmap.PAGESIZE
     began = time.thread_time_ns()
     for at in range(0, len(fresh), page):
         fresh[at] = 1
-    took = time.thread_time_ns() - began
-    with open(f"/proc/{pid}/status") as f:
-        kib = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
-    return took * (kib << 10) // len(fresh)
+    return (time.thread_time_ns() - began) * size // len(fresh)
 
 
 def mount_of(kind, controller=None):

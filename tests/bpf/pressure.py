@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
 from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path, mount_of,  # noqa: E402
-                     new_pages_ns, rows_of, steal_ns, total)
+                     new_pages_ns, peak_bytes, rows_of, steal_ns, total)
 from tmux import Terminal  # noqa: E402
 
 FULL = os.environ.get("SYSTOP_PRESSURE") == "full"
@@ -33,7 +33,7 @@ class Watched:
         self.stolen = steal_ns()
         self.systop = Systop(*args)
         self.lines = [self.systop.line()]
-        self.pages = new_pages_ns(self.systop.proc.pid)
+        self.peak = peak_bytes(self.systop.proc.pid)
         self.reader = threading.Thread(target=self._read)
         self.reader.start()
 
@@ -58,9 +58,9 @@ class Watched:
         or for new pages, looks like work here."""
         work = max(line["self"]["turn_work_ns"] for line in self.lines)
         turn = max(line["self"]["turn_ns"] for line in self.lines)
-        stolen, pages = steal_ns() - self.stolen, new_pages_ns(self.systop.proc.pid) - self.pages
+        stolen, pages = steal_ns() - self.stolen, new_pages_ns(peak_bytes(self.systop.proc.pid) - self.peak)
         text = f"longest turn {turn / MS:.0f} ms, work of one {work / MS:.0f} ms"
-        assert GUEST or work <= TURN_NS + stolen + max(pages, 0), \
+        assert GUEST or work <= TURN_NS + stolen + pages, \
             f"{text}, {stolen / MS:.0f} ms stolen, {pages / MS:.0f} for new pages"
         return text
 

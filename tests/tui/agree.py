@@ -104,7 +104,7 @@ def detail(s):
     s.show("q", wait=r"\[1:")
 
 
-def said_of_range(s):
+def selected_range(s):
     """What is said of the selected range, once all keys have arrived: twice the same."""
     said = None
     for _ in range(20):
@@ -124,7 +124,7 @@ def latency(s):
         if match:
             ordered(f"latency {metric}", *match.groups())
         s.t.keys("v", "Up", "Up", "Up", "Up", "Left", "Left")
-        said = said_of_range(s) if match else None
+        said = selected_range(s) if match else None
         if said:
             count, parties = said[2] or said[1], int(said[3])
             lines = s.show("Enter", wait=r"^\[4:Latency\] > (runq|sleep|D st|inter|soft)")

@@ -121,10 +121,12 @@ static uint64_t new_pages(void)
 	return usage.ru_minflt;
 }
 
-/* CPU time, and what of it is not ours: the kernel's for new pages, see page_cost(). */
-static struct stopwatch {
+/* CPU time, and new pages, whose part of it is the kernel's (page_cost()). */
+struct stopwatch {
 	uint64_t ns, pages;
-} stopwatch(void)
+};
+
+static struct stopwatch stopwatch(void)
 {
 	return (struct stopwatch){ clock_ns(CLOCK_THREAD_CPUTIME_ID), new_pages() };
 }
@@ -136,7 +138,7 @@ static uint64_t ms_since(struct stopwatch from)
 	return ns > pages ? (ns - pages) / 1000000 : 0;
 }
 
-/* A new page takes the kernel half a microsecond, but 30 where a hypervisor without nested paging takes part. */
+/* A new page takes the kernel half a microsecond, but 25 where a hypervisor without nested paging takes part. */
 static void page_cost(void)
 {
 	const size_t bytes = 32 << 20, page = sysconf(_SC_PAGESIZE);
