@@ -17,6 +17,9 @@
 #include "util/cpulist.h"
 #include "util/online.h"
 
+/* CPUs tried again in a refresh: a host can have a thousand that refuse a sampler. */
+#define RETRIES 16
+
 struct sampler {
 	struct bpf_link *link;
 	int fd;
@@ -35,6 +38,7 @@ struct samplers {
 	uint64_t event;  /* PERF_COUNT_SW_*, else a time; */
 	uint64_t period; /* one in this many */
 	uint64_t kind;   /* enum stack_kind */
+	int next;        /* CPU to try again first */
 	struct sampler *cpus;
 };
 
@@ -124,16 +128,38 @@ static void choose(struct samplers *s)
 	leave_out(s, "nohz_full");
 }
 
-void samplers_follow(struct samplers *s, bool changed)
+static void follow_list(struct samplers *s)
 {
-	if (changed)
-		choose(s);
+	choose(s);
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++) {
 		if (!s->cpus[cpu].wanted && s->cpus[cpu].link)
 			sampler_stop(&s->cpus[cpu]);
 		else if (s->cpus[cpu].wanted && !s->cpus[cpu].link)
 			sampler_start(s, cpu);
 	}
+}
+
+static void try_again(struct samplers *s)
+{
+	int retries = RETRIES;
+
+	for (int i = 0; i < s->nr_cpus && retries; i++) {
+		int cpu = s->next;
+
+		s->next = (cpu + 1) % s->nr_cpus;
+		if (!s->cpus[cpu].wanted || s->cpus[cpu].link)
+			continue;
+		sampler_start(s, cpu);
+		retries--;
+	}
+}
+
+void samplers_follow(struct samplers *s, bool changed)
+{
+	if (changed)
+		follow_list(s);
+	else
+		try_again(s);
 }
 
 /* The kernel's limit of samples per second on a CPU. */
@@ -184,7 +210,7 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 	find_tickless(s);
 	s->hardware = !cpu_clock && has_cycles(s);
 	s->rate = rate_now();
-	samplers_follow(s, true);
+	follow_list(s);
 	return s;
 }
 
@@ -199,7 +225,7 @@ struct samplers *samplers_count(struct bpf_program *prog, const struct online *o
 	s->event = event;
 	s->kind = kind;
 	s->period = period;
-	samplers_follow(s, true);
+	follow_list(s);
 	return s;
 }
 
@@ -225,7 +251,7 @@ void samplers_set_frequency(struct samplers *s, int frequency)
 
 	s->frequency = frequency;
 	if (none) /* of -F 0: they are opened now */
-		samplers_follow(s, true);
+		follow_list(s);
 	/* For a clock, the kernel converts the frequency to a period when the event is opened. */
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		set_period(&s->cpus[cpu], s->hardware ? (unsigned long long)frequency : 1000000000ULL / frequency);

@@ -33,8 +33,8 @@ void samplers_free(struct samplers *s);
 /* samplers_set_frequency - applies from now on. */
 void samplers_set_frequency(struct samplers *s, int frequency);
 
-/* samplers_follow - once a refresh: adds and removes CPUs if the list of online CPUs @changed, and tries again those
- * where the sampler failed. */
+/* samplers_follow - once a refresh: adds and removes CPUs if the list of online CPUs @changed; otherwise it tries again
+ * some of those where the sampler failed, in turns. */
 void samplers_follow(struct samplers *s, bool changed);
 
 /* samplers_entry - if samples are NMIs, which can hit the kernel's entry code: its addresses; otherwise, or if they are
