@@ -4,6 +4,7 @@
 import os
 import signal
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -18,12 +19,14 @@ def lost_of(line):
     return line["loss"]["no_slot"] + line["loss"]["no_storage"]
 
 
-def watch_forks(kind, rate, seconds, comm="forks"):
+def watch_forks(kind, rate, seconds):
     """(truth, rows of the exited) of a load of short lives: all that arrive, and those of one more refresh, which
     must have none."""
-    with Systop("-d", "1") as systop:
+    comm = f"lives-{os.getpid()}"  # other tests have such loads, too
+    with tempfile.TemporaryDirectory() as folder, Systop("-d", "1") as systop:
+        os.symlink(load_path("forks"), os.path.join(folder, comm))
         systop.line()
-        with Load(load_path("forks"), kind, str(rate), str(seconds)) as load:
+        with Load(os.path.join(folder, comm), kind, str(rate), str(seconds)) as load:
             truth = load.truth()
             end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             lines = [systop.line()]

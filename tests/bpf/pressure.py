@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
 from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path, mount_of,  # noqa: E402
                      new_pages_ns, peak_bytes, rows_of, steal_ns, total)
+from protoc import Trace  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
 FULL = os.environ.get("SYSTOP_PRESSURE") == "full"
@@ -380,6 +381,27 @@ def memory_enough(mib):
     return f"{most} of {mib} MiB"
 
 
+def recorded():
+    """A trace of about a million events per second: the rings are copied before they wrap."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace")
+        with contextlib.ExitStack() as stack:
+            for cpu in sorted(os.sched_getaffinity(0))[:2]:
+                stack.enter_context(Load("taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", "100000000"))
+            time.sleep(0.5)
+            done = subprocess.run([SYSTOP, "-w", path, "--duration", "0.3", "--window-mem", "64M"], check=True,
+                                  capture_output=True, text=True)
+        trace = Trace(path)
+    seconds, lost, gaps = (float(x) for x in re.search(r"([\d.]+) s, .* events, (\d+) lost, (\d+) gaps",
+                                                       done.stderr).groups())
+    _, twice = trace.runs()
+    events = sum(len(cpu.switches) + len(cpu.wakings) for cpu in trace.cpus.values())
+    assert seconds == 0.3 and lost <= 2 and gaps <= events / 10000, done.stderr
+    assert twice <= events / 10000, f"{twice} times on two CPUs at once"
+    assert events > (1000 if GUEST else 50000), events  # a slow machine made 175,369 in 0.5 s
+    return f"{events / seconds:.0f} a second, {lost:.0f} lost, {gaps:.0f} gaps"
+
+
 def main():
     tap = begin()
     tap.case("names of cgroups that come and go", cgroup_names)
@@ -391,6 +413,10 @@ def main():
     if FULL:
         tap.case("slots full", slots_full, 80000)
     tap.case("more wakings than can be told", waits_full)
+    if shutil.which("protoc"):
+        tap.case("a million events a second", recorded)
+    else:
+        tap.skip("a million events a second", "install protobuf-compiler")
     if os.access(f"/sys/devices/system/cpu/cpu{max(os.sched_getaffinity(0))}/online", os.W_OK):
         tap.case("CPU hotplug", hotplug)
     else:

@@ -12,6 +12,13 @@ BOOTTIME, OWN = 6, 64
 # Sequences, each with ids and a clock of its own.
 SLICES, SAMPLES = 2, 4
 
+# Numbers of threads from here on stand for all that are not in the scope.
+OUTSIDER = 0x400000
+
+# Largest difference of two CPUs' times of switches: each clock is held while its CPU is busy, until it is 200 us off
+# (CLOCK_HOLD_NS in bpf/clock.bpf.h).
+CLOCKS_DIFFER = 400000
+
 LINE = re.compile(r'(\w+)(?: \{|: (.*))$')
 
 
@@ -157,6 +164,19 @@ class Trace:
                 if ns > 0:
                     spent[tid] = spent.get(tid, 0) + ns
         return spent
+
+    def runs(self):
+        """{tid: [(begin, end)]}, and how often a thread was on two CPUs at once: a switch is missing."""
+        runs = {}
+        for cpu in self.cpus.values():
+            for (t, _, tid), following in zip(cpu.switches, cpu.switches[1:]):
+                if tid and tid < OUTSIDER:
+                    runs.setdefault(tid, []).append((t, following[0]))
+        twice = 0
+        for spans in runs.values():
+            spans.sort()
+            twice += sum(a[1] > b[0] + CLOCKS_DIFFER for a, b in zip(spans, spans[1:]))
+        return runs, twice
 
     def attributes(self):
         """{key: number or text} of the trace."""

@@ -2,10 +2,8 @@
 """Saved traces, as read by protoc, against what is known of the load and against the refreshes."""
 
 import concurrent.futures
-import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -15,13 +13,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, Load, begin, had_cpu, load_path, wait_for_room  # noqa: E402
-from protoc import SAMPLES, SLICES, Trace, one, packets  # noqa: E402
-
-OUTSIDER = 0x400000
-
-# Largest difference of two CPUs' times of switches: each clock is held while its CPU is busy, until it is 200 us off
-# (CLOCK_HOLD_NS in bpf/clock.bpf.h).
-CLOCKS_DIFFER = 400000
+from protoc import OUTSIDER, SAMPLES, SLICES, Trace, one, packets  # noqa: E402
 
 PIPE = """
 import os, sys
@@ -68,20 +60,6 @@ def json_and_traces(path, ticks, at, interval="1"):
     return lines, paths
 
 
-def runs_of(trace):
-    """{tid: [(begin, end)]}; checks that no thread runs on two CPUs at once: no switch is missing."""
-    runs = {}
-    for cpu in trace.cpus.values():
-        for (t, _, tid), following in zip(cpu.switches, cpu.switches[1:]):
-            if tid and tid < OUTSIDER:
-                runs.setdefault(tid, []).append((t, following[0]))
-    twice = 0
-    for spans in runs.values():
-        spans.sort()
-        twice += sum(a[1] > b[0] + CLOCKS_DIFFER for a, b in zip(spans, spans[1:]))
-    return runs, twice
-
-
 def sums():
     """Between two refreshes each thread ran for the time in its slot."""
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +80,7 @@ def sums():
     gaps = ticks[3]["repaired"]["gap"] - ticks[1]["repaired"]["gap"]
     assert len(off) <= 2 * gaps and len(off) <= len(slots) / 20, f"{gaps} gaps, {off}"
     assert all(tid in spent for tid in ours), spent
-    _, twice = runs_of(trace)
+    _, twice = trace.runs()
     assert twice <= 2 * ticks[3]["repaired"]["gap"], f"{twice} times on two CPUs at once"
     return f"{len(slots)} threads, {sum(slots.values()) / MS:.0f} ms, {gaps} gaps, {len(off)} threads off"
 
@@ -247,7 +225,7 @@ def scope():
     assert trace.attributes()["systop.scope"] != "all", trace.attributes()
     seen = {t for cpu in trace.cpus.values() for _, _, t in cpu.switches}
     assert tid in seen and all(t in (0, tid) or t >= OUTSIDER for t in seen), seen
-    runs, twice = runs_of(trace)
+    runs, twice = trace.runs()
     assert set(runs) == {tid} and twice <= 2, runs
     return f"{sum(b - a for a, b in runs[tid]) / MS:.0f} ms in scope"
 
@@ -313,33 +291,11 @@ def under_load():
         finally:
             os.killpg(bench.pid, signal.SIGKILL)
         trace = Trace(path)
-    _, twice = runs_of(trace)
+    _, twice = trace.runs()
     switches = sum(len(cpu.switches) for cpu in trace.cpus.values())
     assert switches > (1000 if GUEST else 5000), switches  # a slow machine made 17,451 in 3 s
     assert twice <= switches / 10000, f"{twice} times on two CPUs at once"
     return f"{switches} switches, {sum(len(cpu.wakings) for cpu in trace.cpus.values())} wakings"
-
-
-def a_million():
-    """With about a million events per second: the rings are copied before they wrap."""
-    wait_for_room()
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "trace")
-        with contextlib.ExitStack() as stack:
-            for cpu in sorted(os.sched_getaffinity(0))[:2]:
-                stack.enter_context(Load("taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", "100000000"))
-            time.sleep(0.5)
-            done = subprocess.run([SYSTOP, "-w", path, "--duration", "0.3", "--window-mem", "64M"], check=True,
-                                  capture_output=True, text=True)
-        trace = Trace(path)
-    seconds, lost, gaps = (float(x) for x in re.search(r"([\d.]+) s, .* events, (\d+) lost, (\d+) gaps",
-                                                       done.stderr).groups())
-    _, twice = runs_of(trace)
-    events = sum(len(cpu.switches) + len(cpu.wakings) for cpu in trace.cpus.values())
-    assert seconds == 0.3 and lost <= 2 and gaps <= events / 10000, done.stderr
-    assert twice <= events / 10000, f"{twice} times on two CPUs at once"
-    assert events > (1000 if GUEST else 50000), events  # a slow machine made 175,369 in 0.5 s
-    return f"{events / seconds:.0f} a second, {lost:.0f} lost, {gaps:.0f} gaps"
 
 
 def killed_at(moments):
@@ -476,7 +432,6 @@ def main():
     ], 3)
     tap.case("two traces of one time", overlap)
     tap.case("under load", under_load)
-    tap.case("a million events a second", a_million)
     tap.done()
 
 

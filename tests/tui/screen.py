@@ -137,9 +137,9 @@ def selection_sticks():
 def ascii_only(env, *args):
     with Terminal(80, 24, env) as t:
         t.start(*args)
+        t.wait("# user")
         screen = t.screen()
         assert screen.isascii(), [c for c in screen if not c.isascii()]
-        assert "# user" in screen, screen
 
 
 def no_color():
