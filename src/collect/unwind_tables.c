@@ -60,8 +60,10 @@ void unwind_tables_free(struct unwind_tables *t)
 		if (t->chunk_fds[i] >= 0)
 			close(t->chunk_fds[i]);
 	}
-	for (uint32_t i = 0; t->file && i < UNWIND_FILES; i++)
+	for (uint32_t i = 0; t->files; i++) { /* no further: most of the array was never used, and takes no memory */
+		t->files -= t->file[i].rules != NULL;
 		free(t->file[i].rules);
+	}
 	space_fini(&t->rows);
 	space_fini(&t->pages);
 	space_fini(&t->free_rules);

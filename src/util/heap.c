@@ -2,10 +2,21 @@
 #include "util/heap.h"
 
 #include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 
 #define KEEP_BYTES (32 << 20)   /* the highest threshold that malloc() accepts */
 #define TABLE_BYTES (128 << 10) /* its initial threshold */
 #define WORK_BYTES (8 << 20)    /* about what it would have raised it to, after blocks as large as the kernel's types */
+
+#define LARGE_PAGE (2UL << 20)
+#define ROOM_BYTES (16UL << 20) /* for the kernel's types, twice */
+
+static struct {
+	char *at;
+	size_t bytes;
+} room;
 
 /* Blocks of @bytes and more come from the kernel. */
 static void take_from_kernel(int bytes)
@@ -16,13 +27,25 @@ static void take_from_kernel(int bytes)
 
 void heap_keep(void)
 {
+	char *block;
+
 	take_from_kernel(KEEP_BYTES);
+	block = malloc(ROOM_BYTES);
+	if (block) {
+		room.at = (char *)(((uintptr_t)block + LARGE_PAGE - 1) & -LARGE_PAGE);
+		room.bytes = ROOM_BYTES - LARGE_PAGE;
+		madvise(room.at, room.bytes, MADV_HUGEPAGE);
+	}
+	free(block); /* the heap keeps it */
 }
 
 void heap_give_back(void)
 {
 	take_from_kernel(TABLE_BYTES);
 	malloc_trim(0);
+	if (room.bytes)
+		madvise(room.at, room.bytes, MADV_NOHUGEPAGE); /* what is left there does not grow */
+	room.bytes = 0;
 }
 
 void heap_work(void)

@@ -8,7 +8,8 @@
  * takes any.
  */
 
-/* heap_keep - large blocks are allocated and freed in turns now: all freed memory is kept. */
+/* heap_keep - large blocks are allocated and freed in turns now: all freed memory is kept, and the kernel may use large pages
+ * for it. */
 void heap_keep(void);
 
 /* heap_give_back - large tables are allocated now, which stay: what is free goes back to the kernel. */
