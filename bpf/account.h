@@ -106,45 +106,19 @@ static __always_inline __u64 account_stint(int prio, bool sched_ext, __u64 exec_
 	return prio >= MAX_RT_PRIO && !sched_ext ? exec_ns - prev_exec_ns : ACCOUNT_STINT_UNKNOWN;
 }
 
-/* account_log2 - rounded down, 0 for 0. Finds the slot of a histogram. */
-static __always_inline __u32 account_log2(__u64 v)
-{
-	__u32 r = 0;
+/* What follows is for times, which are less than 2^63 ns: the sign of a difference shows which one is larger. There is no branch:
+ * each one would double what the verifier has to walk behind it. */
 
-	if (v >> 32) /* practically for ever */
-		return 31;
-	if (v >> 16) {
-		v >>= 16;
-		r += 16;
-	}
-	if (v >> 8) {
-		v >>= 8;
-		r += 8;
-	}
-	if (v >> 4) {
-		v >>= 4;
-		r += 4;
-	}
-	if (v >> 2) {
-		v >>= 2;
-		r += 2;
-	}
-	return r + (v >> 1 & 1);
+/* Whether @a is larger than @b, 0 or 1. */
+static __always_inline __u64 account_above(__u64 a, __u64 b)
+{
+	__u64 difference = b - a;
+
+	barrier_var(difference); /* or the compiler makes it a branch */
+	return difference >> 63;
 }
 
-/* account_hist_slot - the histogram slot of a wait of @wait_ns. */
-static __always_inline __u32 account_hist_slot(__u64 wait_ns)
-{
-	__u32 r = account_log2(wait_ns >> HIST_SHIFT);
-
-	return r < HIST_SLOTS ? r : HIST_SLOTS - 1;
-}
-
-/*
- * Difference of two readings, 0 if negative: the kernel's clocks of two CPUs may disagree. Times are less than 2^63 ns,
- * so the sign of the difference shows which one is larger. There is no branch: each one would double what the verifier
- * has to walk behind it.
- */
+/* Difference of two readings, 0 if negative: the kernel's clocks of two CPUs may disagree. */
 static __always_inline __u64 account_sub(__u64 a, __u64 b)
 {
 	__u64 difference = a - b;
@@ -156,6 +130,29 @@ static __always_inline __u64 account_sub(__u64 a, __u64 b)
 static __always_inline __u64 account_min(__u64 a, __u64 b)
 {
 	return a - account_sub(a, b);
+}
+
+/* account_log2 - rounded down, 0 for 0, and 31 for all that is larger: practically for ever. Finds the slot of a histogram. */
+static __always_inline __u32 account_log2(__u64 v)
+{
+	__u32 r = 0;
+
+	v = account_min(v, ~0U);
+	for (__u32 bits = 16; bits; bits /= 2) {
+		__u32 shift = account_above(v, (1ULL << bits) - 1) * bits;
+
+		v >>= shift;
+		r += shift;
+	}
+	return r;
+}
+
+/* account_hist_slot - the histogram slot of a wait of @wait_ns. */
+static __always_inline __u32 account_hist_slot(__u64 wait_ns)
+{
+	__u32 r = account_log2(wait_ns >> HIST_SHIFT);
+
+	return r < HIST_SLOTS ? r : HIST_SLOTS - 1;
 }
 
 static __always_inline __u64 account_max(__u64 a, __u64 b)

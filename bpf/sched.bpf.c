@@ -194,11 +194,13 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct slot *out, *in;
 	bool gap, late;
 	__u32 left = RING_YIELDED, lost_tid = 0;
-	__u64 stolen, ran = ~0ULL;
+	__u64 stolen, ran = ~0ULL, cred;
 
 	if (!c)
 		return 0;
 	order_set(&c->switches, c->switches + 1);
+	cred = (__u64)prev->cred; /* before the first branch, see task_view() */
+	barrier_var(cred);
 	cfs_rq = task_view(prev)->se.cfs_rq;
 	rq = cfs_rq->rq; /* the same for both threads */
 
@@ -265,7 +267,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			c->findings |= SWITCH_PARKS;
 		if (e.now - e.cpu_since >= WAIT_RUN_NS)
 			wait_ran(c, out_index, e.cpu_since, e.now);
-		if (out->cred != (__u64)prev->cred)
+		if (out->cred != cred)
 			scope_decide(prev, out, c, out_index);
 		left = record_state(out->state, preempt, prev_state);
 		if (out->state == SLOT_DEAD) {

@@ -120,37 +120,47 @@ static __always_inline __u64 *cgroup_reported(__u64 id)
 	return bpf_map_lookup_elem(&cgroups_reported, &at);
 }
 
+/* Cgroups that are left to report. */
+struct emit_walk {
+	struct cgroup *cgroup;
+	__u64 of;
+};
+
+/* Reports a cgroup and goes on to its parent. Returns whether the walk ends. */
+static long cgroup_emit_one(__u32 depth, struct emit_walk *walk)
+{
+	struct cgroup *cgroup = walk->cgroup, *parent = BPF_CORE_READ(cgroup, self.parent, cgroup);
+	struct kernfs_node *kn = BPF_CORE_READ(cgroup, kn);
+	__u64 id = BPF_CORE_READ(kn, id), *reported = cgroup_reported(id | walk->of);
+	struct cgroup_event *e;
+
+	if (!reported || *reported == (id | walk->of))
+		return 1;
+	e = bpf_ringbuf_reserve(&cgroup_events, sizeof(*e), 0);
+	if (!e)
+		return 1;
+	e->id = id;
+	e->limits = walk->of != 0;
+	e->parent = parent ? BPF_CORE_READ(parent, kn, id) : 0;
+	if (bpf_probe_read_kernel_str(e->name, sizeof(e->name), BPF_CORE_READ(kn, name)) < 0)
+		e->name[0] = 0;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	*reported = id | walk->of;
+	walk->cgroup = parent;
+	return !parent;
+}
+
 /*
  * cgroup_emit - reports the cgroup at @address and its ancestors, up to one already reported. If there is no room, it
  * is reported when a thread is next met there. @of: 0 or CGROUP_OF_LIMITS. Functions that are not static are verified
- * once.
+ * once, and so is the body of bpf_loop().
  */
 __weak __noinline int cgroup_emit(__u64 address, __u64 of)
 {
-	struct cgroup *cgroup = (void *)address;
+	struct emit_walk walk = { .cgroup = (void *)address, .of = of };
 
-	if (!kernel_reads)
-		return 0;
-	for (int depth = 0; depth < CGROUP_DEPTH_MAX && cgroup; depth++) {
-		struct cgroup *parent = BPF_CORE_READ(cgroup, self.parent, cgroup);
-		struct kernfs_node *kn = BPF_CORE_READ(cgroup, kn);
-		__u64 id = BPF_CORE_READ(kn, id), *reported = cgroup_reported(id | of);
-		struct cgroup_event *e;
-
-		if (!reported || *reported == (id | of))
-			break;
-		e = bpf_ringbuf_reserve(&cgroup_events, sizeof(*e), 0);
-		if (!e)
-			break;
-		e->id = id;
-		e->limits = of != 0;
-		e->parent = parent ? BPF_CORE_READ(parent, kn, id) : 0;
-		if (bpf_probe_read_kernel_str(e->name, sizeof(e->name), BPF_CORE_READ(kn, name)) < 0)
-			e->name[0] = 0;
-		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-		*reported = id | of;
-		cgroup = parent;
-	}
+	if (kernel_reads)
+		bpf_loop(CGROUP_DEPTH_MAX, cgroup_emit_one, &walk, 0);
 	return 0;
 }
 
