@@ -144,7 +144,8 @@ static __always_inline __u32 account_log2(__u64 v)
 		v >>= shift;
 		r += shift;
 	}
-	return r;
+	barrier_var(r); /* or the compiler leaves out what shows the verifier the bound */
+	return r & 31;
 }
 
 /* account_hist_slot - the histogram slot of a wait of @wait_ns. */
