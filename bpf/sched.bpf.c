@@ -199,7 +199,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (!c)
 		return 0;
 	order_set(&c->switches, c->switches + 1);
-	cred = (__u64)prev->cred; /* before the first branch, see task_view() */
+	cred = (__u64)prev->cred; /* on one path only, see task_view() */
 	barrier_var(cred);
 	cfs_rq = task_view(prev)->se.cfs_rq;
 	rq = cfs_rq->rq; /* the same for both threads */

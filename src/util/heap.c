@@ -11,7 +11,7 @@
 #define WORK_BYTES (8 << 20)    /* about what it would have raised it to, after blocks as large as the kernel's types */
 
 #define LARGE_PAGE (2UL << 20)
-#define ROOM_BYTES (16UL << 20) /* for the kernel's types, twice */
+#define ROOM_BYTES (16UL << 20) /* for the kernel's types: libbpf reads the file, and copies it */
 
 static struct {
 	char *at;
