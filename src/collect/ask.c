@@ -54,8 +54,12 @@ void collect_files_age(struct collect *c, collect_forget *forget, void *arg)
 
 int collect_table(struct collect *c, uint32_t file, int fd)
 {
-	return file_sealed(fd) ? unwind_tables_read(c->tables, file, fd) : -EBADF; /* a read of a sealed memfd cannot
-	                                                                            * block */
+	int err = file_sealed(fd) ? unwind_tables_read(c->tables, file, fd) : -EBADF; /* a read of a sealed memfd cannot
+	                                                                               * block */
+
+	if (!err)
+		blocked_tables(c->blocked);
+	return err;
 }
 
 uint32_t collect_table_wanted(struct collect *c, uint32_t from)

@@ -25,9 +25,11 @@
 #define ASK_MAX 1024
 
 /* A thread whose stack was cut is read this often, at this interval: the unwind tables of its files are made
- * meanwhile. */
+ * meanwhile. On a busy host that takes longer: then it is read once more after each tick in which tables arrived, until
+ * it was read READS_MAX times. */
 #define TRIES_MAX 4
 #define AGAIN_NS 150000000ULL
+#define READS_MAX 24
 
 /* Ticks for which sleeping threads are read after a request for them. */
 #define SLEEPERS_TICKS 3
@@ -37,7 +39,8 @@ struct known {
 	uint64_t since; /* of the slot; 0: none */
 	struct block *block;
 	bool without_user;
-	uint8_t tries;  /* how often its stack was read */
+	bool waits_for_tables; /* in the list of those */
+	uint8_t reads;         /* how often its stack was read and cut */
 };
 
 struct blocked {
@@ -46,6 +49,8 @@ struct blocked {
 	uint32_t asked[ASK_MAX], nr_asked; /* slots of the current pass, or of the next one */
 	uint32_t again[ASK_MAX], nr_again; /* slots to read again once there are unwind tables, as their stack was cut,
 	                                    * and slots that found no room in the pass */
+	uint32_t cut[ASK_MAX], nr_cut;      /* slots that wait for tables longer than that */
+	bool tables;           /* some have arrived since the last tick */
 	uint64_t passed_ns;    /* end of the last pass */
 	struct worker peek;
 	bool started;
@@ -213,6 +218,27 @@ static void ask_again(struct blocked *b)
 	b->nr_again = kept;
 }
 
+/* Requests the threads that wait for tables if some have arrived. */
+static void ask_cut(struct blocked *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->nr_cut; i++) {
+		struct known *k = &b->known[b->cut[i]];
+
+		if (!k->waits_for_tables)
+			continue; /* that block is over */
+		if (b->tables && b->nr_again < ASK_MAX) {
+			k->waits_for_tables = false;
+			b->again[b->nr_again++] = b->cut[i];
+		} else {
+			b->cut[kept++] = b->cut[i];
+		}
+	}
+	b->nr_cut = kept;
+	b->tables = false;
+}
+
 static void start_pass(struct blocked *b)
 {
 	struct peek_request r = { 0 };
@@ -220,7 +246,7 @@ static void start_pass(struct blocked *b)
 	if (worker_busy(&b->peek) || b->o.link_fd < 0)
 		return;
 	if (b->shed)
-		b->nr_asked = b->nr_again = b->test_slot = 0;
+		b->nr_asked = b->nr_again = b->nr_cut = b->test_slot = 0;
 	ask_again(b);
 	if (!b->nr_asked)
 		return;
@@ -247,7 +273,13 @@ void blocked_shed(struct blocked *b, bool shed)
 void blocked_ask(struct blocked *b)
 {
 	b->sleepers -= !!b->sleepers;
+	ask_cut(b);
 	start_pass(b);
+}
+
+void blocked_tables(struct blocked *b)
+{
+	b->tables = true;
 }
 
 /* The pass is over: blocks without an answer ended meanwhile. */
@@ -309,6 +341,19 @@ static const struct stack *stack_from(struct blocked *b, const uint64_t *frames,
 	return model_stack(b->o.model, s);
 }
 
+static void was_cut(struct blocked *b, uint32_t index)
+{
+	struct known *k = &b->known[index];
+
+	k->reads++;
+	if (k->reads < TRIES_MAX && b->nr_again < ASK_MAX) {
+		b->again[b->nr_again++] = index;
+	} else if (k->reads < READS_MAX && b->nr_cut < ASK_MAX) {
+		k->waits_for_tables = true;
+		b->cut[b->nr_cut++] = index;
+	}
+}
+
 static void take(struct blocked *b, const struct peek_answer *a)
 {
 	const struct blocked_record *r = &a->record;
@@ -321,8 +366,8 @@ static void take(struct blocked *b, const struct peek_answer *a)
 	}
 	if (k->since != r->since || !k->block->life)
 		return; /* the block is over */
-	if (r->nr_user && r->user_end != STACK_COMPLETE && ++k->tries < TRIES_MAX && b->nr_again < ASK_MAX)
-		b->again[b->nr_again++] = r->slot;
+	if (r->nr_user && r->user_end != STACK_COMPLETE)
+		was_cut(b, r->slot);
 	model_block_stacks(k->block,
 			   stack_from(b, a->frames, r->nr_user, r->tgid, r->user_end, r->user_flags),
 			   stack_from(b, a->frames + r->nr_user, r->nr_kernel, 0, STACK_COMPLETE, 0),
