@@ -3,9 +3,45 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Whether a section of debug information is sound. libdw (0.188) reads a string up to its NUL, wherever its section ends.
+ * In a mapped file it then reads on into the next section, which does no harm; but libelf moves a packed section, or one of
+ * another kind, to memory of exactly its size. */
+static bool section_is_sound(Elf_Scn *section, const GElf_Shdr *h, const char *name)
+{
+	Elf_Data *data;
+
+	name += name[1] == 'z' ? 2 : 1;
+	if (strncmp(name, "debug_", 6))
+		return true;
+	if (h->sh_type != SHT_PROGBITS)
+		return h->sh_type == SHT_NOBITS;
+	if (strcmp(name, "debug_str") && strcmp(name, "debug_line_str"))
+		return true;
+	data = elf_getdata(section, NULL);
+	return !data || !data->d_buf || !data->d_size || !((const char *)data->d_buf)[data->d_size - 1];
+}
+
+static bool is_sound(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+	GElf_Shdr h;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &h) ? elf_strptr(elf, names, h.sh_name) : NULL;
+
+		if (name && *name == '.' && !section_is_sound(section, &h, name))
+			return false;
+	}
+	return true;
+}
 
 /* Finds the unit that holds the address: by the index of ranges, or, if the compiler wrote none, by looking at all
  * units. */
@@ -120,7 +156,7 @@ void lines_find(int fd, uint64_t address, char *buf, size_t size)
 	*buf = '\0';
 	if (!dw)
 		return;
-	if (find_unit(dw, address, &unit)) {
+	if (is_sound(dwarf_getelf(dw)) && find_unit(dw, address, &unit)) {
 		line = dwarf_getsrc_die(&unit, address);
 		path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 		if (path && !dwarf_lineno(line, &number))
