@@ -15,6 +15,7 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path  # noqa: E402
 
+os.environ["LOAD_PERCENT"] = "30"  # they have to have samples
 KEPT = 4096  # bytes of a command line
 INTERVAL = "1" if GUEST else "0.5"
 
@@ -251,7 +252,7 @@ def exported(*args):
         path = os.path.join(folder, "file")
         args = [path if arg == "FILE" else arg for arg in args]
         scope = () if "--" in args else ("-c", "s3cretgroup")
-        out = subprocess.run([SYSTOP, "-d", "1", *scope, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        out = subprocess.run([SYSTOP, "-d", "0.5", *scope, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              check=True).stdout
         if os.path.exists(path):
             with open(path, "rb") as f:

@@ -19,7 +19,7 @@ from tmux import Terminal  # noqa: E402
 
 SECONDS = "60"
 USER, OTHER = 4321, 4323
-os.environ["LOAD_PERCENT"] = "30"  # their functions have to have names
+os.environ["LOAD_PERCENT"] = "10"  # their functions have to have names
 INTERVAL = 0.5
 LATE = 2 + INTERVAL + (5 if GUEST else 0.5)  # from the arrival of a file to the line with its names
 FUNCTIONS = ("alpha", "beta", "gamma_")

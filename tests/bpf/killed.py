@@ -2,6 +2,7 @@
 """Any of systop's processes is killed or stopped, at any work: when systop is gone nothing is left, no process and
 no BPF program or link."""
 
+import array
 import contextlib
 import os
 import signal
@@ -31,7 +32,12 @@ ctypes.CFUNCTYPE(None)(at + 4096)()
 def large(path):
     """An ELF file with code at 4096 that loops, and 1,000,000 symbols, which take a while to read."""
     nr = 1_000_000
+    block = b"".join(b"functionPPPP%03d\0" % i for i in range(1000))
     strings = 1 + 16 * nr
+    table = array.array("Q", bytes(24 * nr))
+    table[0::3] = array.array("Q", range(1 | 0x12 << 32 | 1 << 48, (1 | 0x12 << 32 | 1 << 48) + 16 * nr, 16))  # name, kind, section
+    table[1::3] = array.array("Q", range(4096, 4096 + nr))
+    table[2::3] = array.array("Q", [2]) * nr
     names_at, symbols_at = 8192, 8192 + strings
     heads_at = symbols_at + 24 * nr
     with open(path, "wb") as f:
@@ -40,8 +46,8 @@ def large(path):
         f.seek(4096)
         f.write(b"\xeb\xfe")
         f.seek(names_at)
-        f.write(b"\0" + b"".join(b"function%07d\0" % i for i in range(nr)))
-        f.write(b"".join(struct.pack("<IBBHQQ", i * 16 + 1, 0x12, 0, 1, 4096 + i, 2) for i in range(nr)))
+        f.write(b"\0" + b"".join(block.replace(b"PPPP", b"%04d" % i) for i in range(nr // 1000)))
+        table.tofile(f)
         for name, kind, at, size, link, entry in ((0, 0, 0, 0, 0, 0), (0, 3, names_at, strings, 0, 0),
                                                   (0, 2, symbols_at, 24 * nr, 1, 24), (0, 3, names_at, 1, 0, 0)):
             f.write(struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, at, size, link, 0, 8, entry))

@@ -20,7 +20,7 @@ from harness import GUEST, SYSTOP, Load, begin, descendants, ended, load_path, n
 
 PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 SLOW = 3 if GUEST else 1
-os.environ["LOAD_PERCENT"] = "20"  # they have to have names
+os.environ["LOAD_PERCENT"] = "10"  # they have to have names
 
 
 def wait_for(what, seconds, why):

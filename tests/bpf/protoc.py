@@ -2,7 +2,6 @@
 """Perfetto traces as protoc reads them."""
 
 import os
-import re
 import subprocess
 
 SOURCE = os.environ.get("srcdir", os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -18,9 +17,6 @@ OUTSIDER = 0x400000
 # Largest difference of two CPUs' times of switches: each clock is held while its CPU is busy, until it is 200 us off
 # (CLOCK_HOLD_NS in bpf/clock.bpf.h).
 CLOCKS_DIFFER = 400000
-
-LINE = re.compile(r'(\w+)(?: \{|: (.*))$')
-
 
 def value_of(text):
     if text[0] == '"':
@@ -38,11 +34,17 @@ def message(lines):
     """{field: [values]} up to the closing brace."""
     fields = {}
     for line in lines:
-        line = line.strip()
-        if line == "}":
+        name, is_value, value = line.lstrip().partition(": ")
+        if is_value:
+            value = value_of(value)
+        elif name == "}":
             break
-        name, value = LINE.match(line).groups()
-        fields.setdefault(name, []).append(message(lines) if value is None else value_of(value))
+        else:
+            name, value = name[:-2], message(lines)  # "name {"
+        if name in fields:
+            fields[name].append(value)
+        else:
+            fields[name] = [value]
     return fields
 
 

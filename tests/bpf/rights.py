@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import SYSTOP, begin, descendants
+from harness import SYSTOP, begin, descendants, load_path
 
 MAN = os.path.join(os.environ.get("SYSTOP_MAN", "build/man"), "systop.8")
 NOBODY, USER, GROUP = 65534, 4321, 4322
@@ -143,31 +143,15 @@ def with_capabilities(folder):
                   {"nobody": user, "invoker": user, "writer": user})
 
 
-def crowd():
-    """Processes that do nothing."""
-    pids = []
-    for _ in range(PROCESSES):
-        pid = os.fork()
-        if not pid:
-            while True:
-                signal.pause()
-        pids.append(pid)
-    return pids
-
-
 def main():
     tap = begin()
-    pids = crowd()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chmod(folder, 0o777)
-            tap.case("as root", as_root, folder)
-            tap.case("under sudo", under_sudo, folder)
-            tap.case("for a user with capabilities", with_capabilities, folder)
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+    with subprocess.Popen([load_path("threads"), str(PROCESSES), str(PROCESSES)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as crowd, tempfile.TemporaryDirectory() as folder:
+        crowd.stdout.readline()  # all are there
+        os.chmod(folder, 0o777)
+        tap.case("as root", as_root, folder)
+        tap.case("under sudo", under_sudo, folder)
+        tap.case("for a user with capabilities", with_capabilities, folder)
     tap.done()
 
 

@@ -18,7 +18,7 @@ from harness import SYSTOP, begin, bpf_of, bpf_there, load_path  # noqa: E402
 
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
-os.environ["LOAD_PERCENT"] = "30"  # their functions have to have names
+os.environ["LOAD_PERCENT"] = "10"  # their functions have to have names
 PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 
 

@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import MS, SEC, Load, Systop, begin, load_path, steal_ns, yielding  # noqa: E402
 
 WINDOW_S = 10
-WINDOWS_MAX = 3
+WINDOWS_MAX = 2
 TICK_NS = SEC // os.sysconf("SC_CLK_TCK")
 ENOUGH_NS = 3 * TICK_NS
 

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, SYSTOP, Load, begin, cpu_slots, descendants, load_path, other_types, root_of  # noqa: E402
 
 SECONDS = "20" if GUEST else "6"
-os.environ["LOAD_PERCENT"] = "30"  # their functions have to have names
+os.environ["LOAD_PERCENT"] = "15"  # their functions have to have names
 
 
 def sampled(command, **options):

@@ -114,7 +114,8 @@ def interrupts():
     """Interrupts and softirqs are pairs that nest on their CPU, and their number between two refreshes is that of
     the refreshes."""
     with tempfile.TemporaryDirectory() as folder:
-        with Load(load_path("udp"), "30"):
+        # A fifth of a CPU makes 10,000 datagrams in the interval, and a trace that is read in a second.
+        with Load("env", "LOAD_PERCENT=20", load_path("udp"), "30"):
             ticks, paths = json_and_traces(os.path.join(folder, "trace"), 4, [3], "0.5")
         trace = Trace(paths[0])
     begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[2]["boottime_ns"]

@@ -42,6 +42,9 @@ int main(int argc, char **argv)
 	sleep_ns(200 * MS);
 	start_thread(protect_it, NULL);
 	end = now_ns() + argument(argc, argv, 2, 10) * SEC;
-	spin_until(end);
+	while (now_ns() < end) {
+		spin_until(now_ns() + MS);
+		rest();
+	}
 	_exit(0);
 }

@@ -40,7 +40,10 @@ int main(int argc, char **argv)
 		sched_yield();
 	printf("{\"tids\": [%d, %d]}\n", getpid(), receiver);
 	fflush(stdout);
-	while (now_ns() < end_ns)
-		sendto(out, "x", 1, 0, (struct sockaddr *)&at, sizeof(at));
+	while (now_ns() < end_ns) {
+		for (int i = 0; i < 100; i++)
+			sendto(out, "x", 1, 0, (struct sockaddr *)&at, sizeof(at));
+		rest();
+	}
 	return 0;
 }
