@@ -59,13 +59,6 @@ def crowded(most=3):
     return running > most * os.cpu_count()
 
 
-def wait_for_room():
-    """Before a load that needs the CPUs for itself: until no other wants them, for a minute at most."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end and crowded(1):
-        time.sleep(0.3)
-
-
 class Tap:
     """Counts the cases of a test program and prints them as TAP."""
 
