@@ -108,8 +108,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_WINDOW:
 		return options_set_window(o, arg);
 	case 'o':
-		o->save_path = arg;
-		return 0;
+		return options_set_output_file(o, arg);
 	case 'v':
 	case KEY_LOG:
 		return options_set_log(o, arg, key == 'v');

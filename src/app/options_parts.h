@@ -57,6 +57,8 @@ int options_add_pids(struct options *o, const char *arg);
 int options_add_tids(struct options *o, const char *arg);
 int options_set_table_mem(struct options *o, const char *arg);
 int options_set_duration(struct options *o, const char *arg);
+int options_check_file(const char *option, const char *arg); /* no word that looks like an option */
+int options_set_output_file(struct options *o, const char *arg);
 int options_set_log(struct options *o, const char *arg, bool verbose);
 int options_set_on_limit(struct options *o, const char *arg);
 int options_set_wait_min(struct options *o, const char *arg);

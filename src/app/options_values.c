@@ -102,10 +102,26 @@ int options_set_duration(struct options *o, const char *arg)
 	return 0;
 }
 
+int options_check_file(const char *option, const char *arg)
+{
+	return arg[0] != '-' || !arg[1] ? 0
+		: options_bad_value(option, arg, "a file is wanted; one whose name begins with - is given as ./-NAME");
+}
+
+int options_set_output_file(struct options *o, const char *arg)
+{
+	o->save_path = arg;
+	return options_check_file("-o", arg);
+}
+
 int options_set_log(struct options *o, const char *arg, bool verbose)
 {
+	const char *option = verbose ? "-v" : "--log";
+
 	if (o->log && o->verbose != verbose)
-		return options_bad_value(verbose ? "-v" : "--log", arg, "-v has all that --log has: one of them is enough");
+		return options_bad_value(option, arg, "-v has all that --log has: one of them is enough");
+	if (options_check_file(option, arg))
+		return EINVAL;
 	o->log = arg;
 	o->verbose = verbose;
 	return 0;
@@ -212,13 +228,16 @@ int options_set_exporter(struct options *o, const struct exporter *e, const char
 	o->exporter = e;
 	o->file = e->operand && !e->word ? arg : NULL;
 	o->word = 0;
+	if (e->letter)
+		snprintf(option, sizeof(option), "-%c", e->letter);
+	else
+		snprintf(option, sizeof(option), "--%s", e->name);
 	if (!e->word)
-		return 0;
+		return o->file ? options_check_file(option, o->file) : 0;
 	while (e->word(o->word) && strcmp(e->word(o->word), arg))
 		o->word++;
 	if (e->word(o->word))
 		return 0;
-	snprintf(option, sizeof(option), "--%s", e->name);
 	options_words(e, words, sizeof(words));
 	snprintf(wanted, sizeof(wanted), "%s is wanted", words);
 	return options_bad_value(option, arg, wanted);

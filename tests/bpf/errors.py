@@ -42,7 +42,8 @@ def bad_values():
     for args in (["-d", "0"], ["-d", "61"], ["-d", "x"], ["-n", "0"], ["-n", "-1"], ["-n", "x"],
                  ["-p", "x"], ["-p", "0"], ["-p", "1,"], ["-t", "x"], ["-t", "1,,2"], ["-F", "-1"],
                  ["--duration", "0"], ["--duration", "-1"], ["--duration", "x"], ["-s", "nocolumn"], ["--color=maybe"],
-                 ["-c", ""], ["--clock=tsc"]):
+                 ["-c", ""], ["--clock=tsc"], ["-v", "-n", "1"], ["--log", "-b"], ["-o", "-d", "2"], ["-w", "-n"],
+                 ["--pprof", "-n", "1"]):  # the file was forgotten
         fails(2, "bad value for " + args[0].split("=")[0], *args)
     for words in (["word"], ["1"], ["1", "2", "-w", "/dev/null"], ["-b", "1", "word"], ["-b", "1", "2", "3"]):
         fails(2, "the command to run must follow --", *words)
