@@ -227,7 +227,11 @@ def symbols_stops():
 
 def sockets_of(pid):
     """The descriptors of a helper's sockets: to systop, and to another helper."""
-    found = [int(fd) for fd in os.listdir(f"/proc/{pid}/fd") if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:")]
+    found = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # a file that it has read meanwhile
+            if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
+                found.append(int(fd))
     assert found, "no socket"
     return found
 
