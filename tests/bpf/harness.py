@@ -322,6 +322,11 @@ def name_of(pid):
         return None
 
 
+def helper_of(pid, name):
+    """The helper of this name of a systop, None: there is none."""
+    return next((helper for helper in descendants(pid) if name_of(helper) == name), None)
+
+
 def ended(pid):
     """Gone, or an unreaped zombie."""
     try:

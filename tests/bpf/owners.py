@@ -15,7 +15,7 @@ from fuse import Fuse  # noqa: E402
 from harness import MS, Cgroup, Load, Systop, begin, load_path, mount_of  # noqa: E402
 from manager import Manager  # noqa: E402
 
-os.environ["LOAD_PERCENT"] = "10"  # they are there, whatever they do
+os.environ["LOAD_PERCENT"] = "10"  # the loads only have to exist
 SMALL = os.environ.get("SYSTOP_SMALL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-small"))
 CONTROLLER = "cpu" if mount_of("cgroup", "cpu") else None
 UID = "0f3c1b9e-6d9b-4c63-8a3f-2f6b3f4f1a{:02x}"

@@ -18,6 +18,7 @@ OUTSIDER = 0x400000
 # (CLOCK_HOLD_NS in bpf/clock.bpf.h).
 CLOCKS_DIFFER = 400000
 
+
 def value_of(text):
     if text[0] == '"':
         return text[1:-1].encode().decode("unicode_escape").encode("latin1").decode(errors="replace")

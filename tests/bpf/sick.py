@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, bpf_of, bpf_there, load_path  # noqa: E402
+from harness import SYSTOP, begin, bpf_of, bpf_there, helper_of, load_path  # noqa: E402
 
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
@@ -30,22 +30,6 @@ def stat_of(pid):
         return fields[0], int(fields[1])
     except OSError:
         return None
-
-
-def helper_of(systop, name):
-    """The helper of this name, None: there is none."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
-                if f.read().strip() != name:
-                    continue
-        except OSError:
-            continue
-        of = stat_of(pid)
-        starter = stat_of(of[1]) if of else None
-        if starter and starter[1] == systop:
-            return int(pid)
-    return None
 
 
 def wait_for(what, seconds, why):

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Systop, begin, descendants, ended, load_path, name_of  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Systop, begin, descendants, ended, helper_of, load_path, name_of  # noqa: E402
 from stacks import burn, folded, total  # noqa: E402
 
 os.environ["LOAD_PERCENT"] = "40"  # no time is measured here
@@ -128,22 +128,6 @@ def short_lives():
     assert named > (20 if GUEST else 300), f"{named} frames"
     assert named >= 0.95 * (named + unnamed), f"{named} of {named + unnamed} frames have names; {without}"
     return f"{named} of {named + unnamed} frames have names"
-
-
-def helper_of(pid, name):
-    for p in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{p}/stat") as f:
-                comm, _, rest = f.read().partition("(")[2].rpartition(")")
-        except (OSError, IndexError):
-            continue
-        if comm != name:
-            continue
-        starter = int(rest.split()[1])
-        with open(f"/proc/{starter}/stat") as f:
-            if int(f.read().rpartition(")")[2].split()[1]) == pid:
-                return int(p)
-    return None
 
 
 def helpers_die():

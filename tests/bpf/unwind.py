@@ -10,7 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SEC, SYSTOP, Systop, begin, descendants, load_path, name_of, root_of, step_back  # noqa: E402
+from harness import GUEST, SEC, SYSTOP, Systop, begin, descendants, helper_of, load_path, root_of, step_back  # noqa: E402
 
 SECONDS = "60"
 HZ = 997 if GUEST else 1997
@@ -88,16 +88,6 @@ def asleep():
     return reaches(99, [load_path("chains"), "sleep", SECONDS], kind="sleep")
 
 
-def helper_of(systop):
-    """The helper that makes the tables, as soon as it is there."""
-    while systop.poll() is None:
-        for pid in descendants(systop.pid):
-            if name_of(pid) == "systop-symbols":
-                return pid
-        time.sleep(0.01)
-    raise AssertionError("systop ended")
-
-
 def blocked(late=False):
     """A thread that was blocked before the start, and stays so. @late: its tables come seconds after its stack was read."""
     with subprocess.Popen([load_path("chains"), "block"], stdout=subprocess.DEVNULL) as load:
@@ -106,8 +96,11 @@ def blocked(late=False):
             # The first one's stacks ask for the tables.
             with subprocess.Popen([SYSTOP, "--folded=sleep", "-d", "1", "-n", "30", "-p", str(load.pid)],
                                   stdout=subprocess.PIPE, text=True) as systop:
+                while late and not (helper := helper_of(systop.pid, "systop-symbols")):
+                    assert systop.poll() is None, "systop ended"
+                    time.sleep(0.01)
                 if late:
-                    os.kill(helper_of(systop), signal.SIGSTOP)  # another one takes its place after a while
+                    os.kill(helper, signal.SIGSTOP)  # another one takes its place after a while
                 lines = []
                 for line in systop.stdout:
                     lines.append(line)

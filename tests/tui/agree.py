@@ -16,7 +16,7 @@ from harness import Load, load_path  # noqa: E402
 SECONDS = 6  # of refreshes to check
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "": 1}
 
-os.environ["LOAD_PERCENT"] = "30"  # there is something of everything, and the screen in time
+os.environ["LOAD_PERCENT"] = "30"  # enough to fill every view, and time for the screen
 
 
 def ns(text):
