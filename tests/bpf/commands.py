@@ -127,9 +127,9 @@ def programs(before):
 def empty():
     """Without arguments the kernel gives one, which is empty. Python's own execve() refuses to give none."""
     script = ("import ctypes; none = (ctypes.c_char_p * 1)(None); "
-              "ctypes.CDLL(None).execve(b'/usr/bin/yes', none, none)")
+              f"ctypes.CDLL(None).execve({os.fsencode(os.path.abspath(load_path('poller')))}, none, none)")
     with running(sys.executable, "-c", script) as pid, Systop("-d", INTERVAL, "--all") as systop:
-        assert process_of(wait_until(systop, pid, []), pid)["comm"] == "yes"
+        assert process_of(wait_until(systop, pid, []), pid)["comm"] == "poller"
         for _ in range(2):
             assert not process_of(systop.line(), pid)["cmdline"]
 
