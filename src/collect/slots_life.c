@@ -6,9 +6,8 @@
 #include "collect/slots_internal.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
-#include "util/clock.h"
 
-static struct identity slot_identity(const struct slot *c)
+static struct identity slot_identity(const struct slots *s, const struct slot *c)
 {
 	struct identity id = {
 		.tid = c->tid,
@@ -22,11 +21,10 @@ static struct identity slot_identity(const struct slot *c)
 		.cpu = c->cpu,
 		.cpu_ns = c->exec_ns,
 	};
-	uint64_t now;
 
-	if (c->state == SLOT_RUNNING && c->since < (now = clock_ns(CLOCK_BOOTTIME)))
-		id.cpu_ns += now - c->since; /* the kernel's sum was read when it last left the CPU */
-
+	/* The kernel's sum was read when it last left the CPU. */
+	if (c->state == SLOT_RUNNING && s->until != UINT64_MAX && c->since < s->until)
+		id.cpu_ns += s->until - c->since;
 	memcpy(id.comm, c->comm, sizeof(id.comm) - 1);
 	return id;
 }
@@ -48,7 +46,7 @@ int slots_identify(struct slots *s, uint32_t index, const struct slot *c)
 {
 	struct reader *r = &s->readers[index];
 	struct shown *shown = &s->shown[index];
-	struct identity id = slot_identity(c);
+	struct identity id = slot_identity(s, c);
 	struct cgroup *cgroup = r->life ? r->life->cgroup : NULL;
 
 	if (!cgroup || shown->cgroup_id != c->cgroup_id)

@@ -319,6 +319,30 @@ static void io(void **state)
 	assert_true(v.v[METRIC_READ] == VALUE_NA && v.v[METRIC_WRITE] == VALUE_NA);
 }
 
+/* CPU time is as of the refresh's end, on the accounting clock: neither suspend nor the work of a refresh is in it. */
+static void cpu_time(void **state)
+{
+	struct slot *s = born(1);
+	const struct tick *t;
+
+	(void)state;
+	second();
+	s->exec_ns = 5 * SEC;
+	s->state = SLOT_RUNNING;
+	s->since = now + SEC * 7 / 10;
+	s->sleep_ns = s->since - s->born_ns;
+	s->seq += 2;
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	assert_int_equal(t->nr_active, 1);
+	assert_int_equal(t->active[0].values->v[METRIC_RUN], SEC * 3 / 10);
+	assert_int_equal(t->active[0].thread->cpu_ns, 5 * SEC + SEC * 3 / 10);
+	assert_int_equal(t->processes[0].process->cpu_ns, 5 * SEC + SEC * 3 / 10);
+	tick_put(t);
+}
+
 /* Without a reading of it, it is unknown of every thread, also of one that slept, and of their process. */
 static void io_unknown(void **state)
 {
@@ -352,6 +376,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(moved_twice, begin, end),
 		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
 		cmocka_unit_test_setup_teardown(counts, begin, end),
+		cmocka_unit_test_setup_teardown(cpu_time, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
 		cmocka_unit_test(io),
 	};
