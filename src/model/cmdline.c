@@ -15,15 +15,20 @@
 
 const char *const cmdline_form_names[CMDLINE_FORMS] = { "name", "line", "merged" };
 
+size_t cmdline_len(const char *text, size_t len)
+{
+	while (len && !text[len - 1])
+		len--;
+	return len;
+}
+
 struct cmdline *cmdline_new(const char *text, size_t len, bool cut)
 {
 	static uint32_t last;
 	struct cmdline *c;
 
 	cut |= len > CMDLINE_MAX;
-	len = len < CMDLINE_MAX ? len : CMDLINE_MAX;
-	while (len && !text[len - 1])
-		len--;
+	len = cmdline_len(text, len < CMDLINE_MAX ? len : CMDLINE_MAX);
 	c = malloc(sizeof(*c) + len + 1);
 	if (!c)
 		return NULL;

@@ -22,8 +22,9 @@ struct cmdline {
 };
 
 /* cmdline_new - of @len bytes as /proc/PID/cmdline has them, held once; @cut: there are more. NULL: out of memory.
- * cmdline_bytes - its memory. */
+ * cmdline_len - the length of such a text without empty arguments at its end. cmdline_bytes - its memory. */
 struct cmdline *cmdline_new(const char *text, size_t len, bool cut);
+size_t cmdline_len(const char *text, size_t len);
 size_t cmdline_bytes(const struct cmdline *c);
 
 /* cmdline_words - the arguments with blanks between them, raw bytes, cut at @size. Returns the length. */

@@ -72,6 +72,8 @@ bool model_cmdline(struct model *m, struct process *p, const char *text, size_t 
 	size_t most = m->cmdline_bytes < CMDLINES_BYTES / 2 ? CMDLINE_MAX : CMDLINE_SHORT;
 	struct cmdline *c = NULL;
 
+	cut |= len > most;
+	len = cmdline_len(text, len < most ? len : most);
 	if (p->cmdline && p->cmdline->len == len && p->cmdline->cut == cut && !memcmp(p->cmdline->text, text, len))
 		return true;
 	if (m->cmdlines_frozen && !p->frozen) {
@@ -80,7 +82,7 @@ bool model_cmdline(struct model *m, struct process *p, const char *text, size_t 
 	}
 	put(m, &p->cmdline);
 	if (m->cmdline_bytes < CMDLINES_BYTES)
-		c = cmdline_new(text, len < most ? len : most, cut || len > most);
+		c = cmdline_new(text, len, cut);
 	if (!c)
 		return false;
 	m->cmdline_bytes += cmdline_bytes(c);

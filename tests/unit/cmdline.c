@@ -180,6 +180,27 @@ TEST(cmdline, is_inherited)
 	model_free(m);
 }
 
+/* The same text again, as it is read every two seconds, is no other command line. */
+TEST(cmdline, stays_when_read_again)
+{
+	struct model *m = model_new(0);
+	struct life *parent = thread(m, 10, 1, "sh"), *child;
+	const struct cmdline *c;
+
+	assert_true(model_cmdline(m, parent->process, "sh\0-c\0x", 8, false));
+	c = parent->process->cmdline;
+	child = thread(m, 11, 10, "sh");
+	assert_true(model_cmdline(m, child->process, "sh\0-c\0x", 8, false));
+	assert_ptr_equal(child->process->cmdline, c);
+	assert_true(model_cmdline(m, parent->process, "sh\0-c\0x\0", 9, false));
+	assert_ptr_equal(parent->process->cmdline, c);
+	assert_true(model_cmdline(m, parent->process, "sh\0-c\0x", 8, true));
+	assert_ptr_not_equal(parent->process->cmdline, c);
+	model_life_end(m, parent);
+	model_life_end(m, child);
+	model_free(m);
+}
+
 /* A paused screen shows the lines that it showed, and those that were unknown; all memory comes back. */
 TEST(cmdline, is_shown_as_it_was_while_frozen)
 {
@@ -239,5 +260,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(cmdline_shows_the_program_and_its_name),
 		  cmocka_unit_test(cmdline_leaves_folders_out_where_they_do_not_fit), cmocka_unit_test(cmdline_is_bounded),
 		  cmocka_unit_test(cmdline_marks_what_was_cut), cmocka_unit_test(cmdline_is_searched_across_arguments),
-		  cmocka_unit_test(cmdline_is_inherited), cmocka_unit_test(cmdline_is_shown_as_it_was_while_frozen), cmocka_unit_test(cmdline_has_a_budget));
+		  cmocka_unit_test(cmdline_is_inherited), cmocka_unit_test(cmdline_stays_when_read_again),
+		  cmocka_unit_test(cmdline_is_shown_as_it_was_while_frozen), cmocka_unit_test(cmdline_has_a_budget));
 }
