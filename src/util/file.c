@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -35,9 +37,22 @@ bool file_sealed(int fd)
 	return seals >= 0 && (seals & SEALS) == SEALS;
 }
 
+static bool is_overlay(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* On an overlay the upper half of a file's number may be that of its layer's file system (xino). */
+static bool same_inode(int fd, uint64_t found, uint64_t inode)
+{
+	return found == inode || ((uint32_t)found == (uint32_t)inode && is_overlay(fd));
+}
+
 bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct stat *st)
 {
-	return !fstat(fd, st) && S_ISREG(st->st_mode) && (uint64_t)st->st_ino == inode && (uint64_t)st->st_size == size &&
+	return !fstat(fd, st) && S_ISREG(st->st_mode) && same_inode(fd, st->st_ino, inode) && (uint64_t)st->st_size == size &&
 	       (uint64_t)st->st_mtim.tv_sec == mtime_s;
 }
 

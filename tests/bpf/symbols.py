@@ -305,6 +305,26 @@ def container_jit():
     is_counting(counts)
 
 
+def overlay():
+    """A file of an overlay whose layers are on several file systems: its number there has one of the layer in its upper bits."""
+    with tempfile.TemporaryDirectory() as folder:
+        lower, upper, work, whole = (os.path.join(folder, name) for name in ("lower", "upper", "work", "whole"))
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
+        try:
+            for path in (lower, upper, work, whole):
+                os.mkdir(path)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "inode32", "tmpfs", lower], check=True)
+            shutil.copy(load_path("burn"), lower)
+            layers = f"lowerdir={lower},upperdir={upper},workdir={work},xino=on"
+            subprocess.run(["mount", "-t", "overlay", "-o", layers, "overlay", whole], check=True)
+            numbers = [os.stat(f"{where}/burn").st_ino for where in (lower, whole)]
+            assert numbers[0] != numbers[1], numbers
+            counts, _ = sampled([f"{whole}/burn", "cpu", SECONDS])
+        finally:
+            subprocess.run(["umount", "-R", "-l", folder], check=True)
+    is_named(counts)
+
+
 def deleted():
     """A file that is deleted, but mapped."""
     with tempfile.TemporaryDirectory() as folder:
@@ -365,6 +385,7 @@ def main():
         ("debug information of another file", debuglink, "wrong"),
         ("a container, and debug information by build-id", container),
         ("a JIT in a container", container_jit),
+        ("a file of an overlay", overlay),
         ("a file that was deleted", deleted),
         ("a file in memory", memfd),
         ("two files in turns at one address", remapped),
