@@ -113,6 +113,21 @@ static int read_block(struct perfmap *m, int fd)
 	return 0;
 }
 
+/* Returns whether all of them are there. */
+static bool read_last(const struct perfmap *m, int fd, char last[PERFMAP_LAST])
+{
+	ssize_t bytes = m->at < PERFMAP_LAST ? m->at : PERFMAP_LAST;
+
+	return pread(fd, last, bytes, m->at - bytes) == bytes;
+}
+
+static bool is_same(const struct perfmap *m, int fd, const struct stat *st)
+{
+	char last[PERFMAP_LAST] = { 0 };
+
+	return st->st_dev == m->device && st->st_ino == m->inode && read_last(m, fd, last) && !memcmp(last, m->last, sizeof(last));
+}
+
 int perfmap_read(struct perfmap *m, int fd, uint64_t until)
 {
 	struct stat st;
@@ -120,7 +135,7 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t until)
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (st.st_dev != m->device || st.st_ino != m->inode || st.st_size < m->at) {
+	if (!is_same(m, fd, &st)) {
 		symtab_fini(&m->symtab);
 		*m = (struct perfmap){ .symtab.newest = true, .device = st.st_dev, .inode = st.st_ino };
 	}
@@ -131,6 +146,7 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t until)
 	do
 		err = read_block(m, fd);
 	while (!err && (!until || clock_ns(CLOCK_MONOTONIC) < until));
+	read_last(m, fd, m->last);
 	if (sort(&m->symtab))
 		err = -ENOMEM;
 	return !err ? -EAGAIN : err == -ENODATA ? 0 : err;

@@ -6,19 +6,23 @@
 
 #include "sym/symtab.h"
 
+/* Bytes before the place up to which a map was read: if others are there now, it was written anew. */
+#define PERFMAP_LAST 64
+
 /* What a JIT compiler wrote to /tmp/perf-PID.map: lines of address, size, name. Initialise with zeroes. */
 struct perfmap {
 	struct symtab symtab;
 	dev_t device;
 	ino_t inode;
-	off_t at;     /* read up to here */
+	off_t at;     /* read up to here, */
 	bool skip;    /* and to be resumed at the next line */
+	char last[PERFMAP_LAST]; /* what is in front of that place */
 };
 
 /*
- * perfmap_read - resumes where it stopped last time, or starts anew if it is another file. If two functions have one
- * address, the later one counts, as code is discarded and made anew; if a map is too long, its end counts. Lines that
- * are too long are skipped.
+ * perfmap_read - resumes where it stopped last time, or starts anew if it is another file, or was written anew. If two
+ * functions have one address, the later one counts, as code is discarded and made anew; if a map is too long, its end
+ * counts. Lines that are too long are skipped.
  * @until: CLOCK_MONOTONIC ns at which to stop; 0: never
  * Returns 0, -EAGAIN: there is more, or -errno.
  */

@@ -80,6 +80,28 @@ TEST(perfmap, another_file)
 	close(other);
 }
 
+/* Some compilers write a map of all code each time they are asked to, in place: it is longer then, and in another order. */
+TEST(perfmap, anew_in_place)
+{
+	static const char before[] = "1000 10 one\n2000 10 two\n";
+	static const char after[] = "1000 10 first\n1800 10 between\n2000 10 another\n3000 10 last\n";
+	struct perfmap m = { 0 };
+	int fd = map_of(before);
+
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_string_equal(name_at(&m, 0x2000), "two");
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, after, strlen(after), 0), strlen(after));
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_string_equal(name_at(&m, 0x1000), "first");
+	assert_string_equal(name_at(&m, 0x1800), "between");
+	assert_string_equal(name_at(&m, 0x2000), "another");
+	assert_string_equal(name_at(&m, 0x3000), "last");
+	assert_int_equal(m.symtab.nr, 4);
+	symtab_fini(&m.symtab);
+	close(fd);
+}
+
 TEST(perfmap, a_long_line)
 {
 	static char line[1 << 20];
@@ -132,5 +154,6 @@ TEST(perfmap, a_long_map)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(perfmap_lines), cmocka_unit_test(perfmap_another_file),
+		  cmocka_unit_test(perfmap_anew_in_place),
 		  cmocka_unit_test(perfmap_a_long_line), cmocka_unit_test(perfmap_a_long_map));
 }
