@@ -85,11 +85,14 @@ static bool is_full(const struct symtab *t)
 
 static int sort(struct symtab *t)
 {
-	int err = symtab_sort(t);
-
-	if (!err && is_full(t))
+	if (t->nr == t->nr_sorted)
+		return 0;
+	if (symtab_sort(t))
+		return -ENOMEM;
+	symtab_keep_newest(t);
+	if (is_full(t))
 		symtab_forget_oldest(t, t->nr / 2);
-	return err;
+	return 0;
 }
 
 /* Reads one block. Returns 0, -ENODATA: there is no more, or -errno. */
@@ -137,7 +140,7 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t until)
 		return -errno;
 	if (!is_same(m, fd, &st)) {
 		symtab_fini(&m->symtab);
-		*m = (struct perfmap){ .symtab.newest = true, .device = st.st_dev, .inode = st.st_ino };
+		*m = (struct perfmap){ .device = st.st_dev, .inode = st.st_ino };
 	}
 	if (st.st_size - m->at > BYTES_MAX) {
 		m->at = st.st_size - BYTES_MAX;

@@ -20,8 +20,8 @@ struct perfmap {
 };
 
 /*
- * perfmap_read - resumes where it stopped last time, or starts anew if it is another file, or was written anew. If two
- * functions have one address, the later one counts, as code is discarded and made anew; if a map is too long, its end
+ * perfmap_read - resumes where it stopped last time, or starts anew if it is another file, or was written anew. Of
+ * functions that overlap only the last one counts, as code is discarded and made anew; if a map is too long, its end
  * counts. Lines that are too long are skipped.
  * @until: CLOCK_MONOTONIC ns at which to stop; 0: never
  * Returns 0, -EAGAIN: there is more, or -errno.

@@ -172,6 +172,29 @@ void symtab_trim(struct symtab *t)
 	t->room = t->nr;
 }
 
+static bool overlaps(const struct symtab_function *f, const struct symtab_function *next)
+{
+	return next->address - f->address < f->size || next->address == f->address;
+}
+
+/* Names are in the order in which they were added. */
+void symtab_keep_newest(struct symtab *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct symtab_function f = t->functions[i], *last = kept ? &t->functions[kept - 1] : NULL;
+
+		if (last && overlaps(last, &f)) {
+			if (last->name > f.name)
+				continue;
+			kept--;
+		}
+		t->functions[kept++] = f;
+	}
+	t->nr = t->nr_sorted = kept;
+}
+
 void symtab_forget_oldest(struct symtab *t, size_t nr)
 {
 	size_t kept = 0, from = t->names_len;
@@ -261,7 +284,7 @@ const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from,
 	if (!low)
 		return NULL;
 	first = last = best = &t->functions[low - 1];
-	while (!t->newest && first > t->functions && first[-1].address == last->address && last - first < ALIASES_MAX) {
+	while (first > t->functions && first[-1].address == last->address && last - first < ALIASES_MAX) {
 		first--;
 		if (compare(first, best) > 0)
 			best = first;

@@ -31,7 +31,6 @@ struct symtab {
 	int fd;                 /* borrowed: the file with names that are not in memory */
 	bool in_file;           /* some names are in the file */
 	bool versions;          /* names are reported without the version of "memcpy@@GLIBC_2.14" */
-	bool newest;            /* among several at one address the one added last counts */
 };
 
 /* symtab_reserve - makes room for @nr more. 0 or -ENOMEM. */
@@ -56,6 +55,10 @@ void symtab_trim(struct symtab *t);
 /* symtab_find - the name of the function that holds @address, in @buf of SYMTAB_NAME_MAX bytes. NULL: none does.
  * @from: a function without a size that begins before it has ended before @address */
 const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from, char *buf);
+
+/* symtab_keep_newest - forgets the functions in whose place a later one was added, in a sorted table whose names are in
+ * memory. */
+void symtab_keep_newest(struct symtab *t);
 
 /* symtab_forget_oldest - forgets all but about the last @nr added, in a sorted table whose names are in memory. */
 void symtab_forget_oldest(struct symtab *t, size_t nr);

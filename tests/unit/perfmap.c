@@ -44,7 +44,7 @@ TEST(perfmap, lines)
 	int fd = map_of(text);
 
 	assert_int_equal(perfmap_read(&m, fd, 0), 0);
-	assert_int_equal(m.symtab.nr, 3);
+	assert_int_equal(m.symtab.nr, 2);
 	assert_string_equal(name_at(&m, 0x7f001000), "anew");
 	assert_string_equal(name_at(&m, 0x7f001030), "");
 	assert_string_equal(name_at(&m, 0x7f00203f), "a name@of more words");
@@ -53,8 +53,51 @@ TEST(perfmap, lines)
 	assert_int_equal(write(fd, " name\n", 6), 6);
 	assert_int_equal(perfmap_read(&m, fd, 0), 0);
 	assert_string_equal(name_at(&m, 0x7f004000), "not yet whole name");
-	assert_int_equal(m.symtab.nr, 4);
+	assert_int_equal(m.symtab.nr, 3);
 	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_int_equal(m.symtab.nr, 3);
+	symtab_fini(&m.symtab);
+	close(fd);
+}
+
+static void append(int fd, const char *text)
+{
+	assert_int_equal(pwrite(fd, text, strlen(text), lseek(fd, 0, SEEK_END)), strlen(text));
+}
+
+/* Code is made in the place of discarded functions, whose names stay in the map. */
+TEST(perfmap, code_made_anew)
+{
+	struct perfmap m = { 0 };
+	int fd = map_of("1000 1000 whole\n"
+			"2000 100 after\n"
+			"5000 1000 at its start\n"
+			"6000 400 one\n"
+			"6400 400 two\n"
+			"6c00 1000 three\n"
+			"7c00 100 four\n");
+
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_int_equal(m.symtab.nr, 7);
+	assert_string_equal(name_at(&m, 0x6450), "two");
+	append(fd, "1800 700 smaller\n6000 1000 larger\n");
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_string_equal(name_at(&m, 0x1000), "");
+	assert_string_equal(name_at(&m, 0x1900), "smaller");
+	assert_string_equal(name_at(&m, 0x1f00), "");
+	assert_string_equal(name_at(&m, 0x2000), "after");
+	assert_string_equal(name_at(&m, 0x5fff), "at its start");
+	assert_string_equal(name_at(&m, 0x6000), "larger");
+	assert_string_equal(name_at(&m, 0x6450), "larger");
+	assert_string_equal(name_at(&m, 0x6fff), "larger");
+	assert_string_equal(name_at(&m, 0x7000), "");
+	assert_string_equal(name_at(&m, 0x7c00), "four");
+	assert_int_equal(m.symtab.nr, 5);
+	append(fd, "5ff0 20 over both\n");
+	assert_int_equal(perfmap_read(&m, fd, 0), 0);
+	assert_string_equal(name_at(&m, 0x5fef), "");
+	assert_string_equal(name_at(&m, 0x600f), "over both");
+	assert_string_equal(name_at(&m, 0x6450), "");
 	assert_int_equal(m.symtab.nr, 4);
 	symtab_fini(&m.symtab);
 	close(fd);
@@ -153,7 +196,8 @@ TEST(perfmap, a_long_map)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(perfmap_lines), cmocka_unit_test(perfmap_another_file),
+	RUN_TESTS(cmocka_unit_test(perfmap_lines), cmocka_unit_test(perfmap_code_made_anew),
+		  cmocka_unit_test(perfmap_another_file),
 		  cmocka_unit_test(perfmap_anew_in_place),
 		  cmocka_unit_test(perfmap_a_long_line), cmocka_unit_test(perfmap_a_long_map));
 }
