@@ -210,8 +210,10 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 		return err;
 	symtab_fini(&k->debug);
 	k->step = KNOWN_IDLE;
-	k->read = true;
-	k->closed = false;
+	if (what == SYMBOLS_FILE) {
+		k->read = true;
+		k->closed = false;
+	}
 	if (what != SYMBOLS_DEBUG || (!err && found->whole))
 		k->whole = found->whole;
 	a->symbols = k->symtab.nr;

@@ -13,6 +13,9 @@
 #include "sym/cfi.h"
 #include "sym/elf_file.h"
 #include "sym/functions.h"
+#include "sym/known.h"
+
+#include <errno.h>
 
 static const char *const paths[] = { "/bin/bash", "/bin/ls", "/lib64/ld-linux-x86-64.so.2", "/usr/bin/perf",
 				     "/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib64/libc.so.6",
@@ -227,11 +230,51 @@ TEST(functions, broken_files_are_searched_to_an_end)
 	}
 }
 
+/* The offset of a function that has no name. */
+static uint64_t nameless_in(struct known *k)
+{
+	char name[SYMTAB_NAME_MAX];
+	uint64_t at = k->found.segments.at[0].offset;
+
+	while (known_name(k, false, at, name) != NAME_FUNCTION)
+		at += 64;
+	return at;
+}
+
+/* A file that was closed, @forgotten: also what was read of it, has to be opened again, though it was looked for in debug
+ * information meanwhile, which turned out to be another file's. */
+static void close_and_look(bool forgotten)
+{
+	struct symbols_loaded a = { 0 };
+	struct known *k = known_file(1);
+	char name[SYMTAB_NAME_MAX];
+	uint64_t at;
+
+	k->fd = open("/bin/ls", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(known_load(k, SYMBOLS_FILE, 0, &a), 0);
+	assert_false(a.whole);
+	at = nameless_in(k);
+	k->symtab.in_file = forgotten;
+	known_close(k);
+	k->debug_fd = open("/bin/bash", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(known_load(k, SYMBOLS_DEBUG, 0, &a), -ESTALE);
+	assert_int_equal(k->read, !forgotten);
+	assert_int_equal(known_name(k, false, at, name), -ESTALE);
+	known_forget(1);
+}
+
+TEST(functions, are_looked_up_after_another_files_debug_information)
+{
+	close_and_look(false);
+	close_and_look(true);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(functions_are_those_of_libdw),
 		  cmocka_unit_test(functions_code_without_unwind_information_is_in_none),
 		  cmocka_unit_test(functions_files_without_sections_have_the_same_and_unwind_the_same),
 		  cmocka_unit_test(functions_a_table_that_lies_costs_names_only),
-		  cmocka_unit_test(functions_broken_files_are_searched_to_an_end));
+		  cmocka_unit_test(functions_broken_files_are_searched_to_an_end),
+		  cmocka_unit_test(functions_are_looked_up_after_another_files_debug_information));
 }
