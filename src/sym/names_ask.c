@@ -252,6 +252,26 @@ static void blame(struct names *n, struct file *f, int err)
 	}
 }
 
+/* Whether the last request reads a file of the invoker's folders. */
+static bool reads_folders(const struct names *n, const struct file *f)
+{
+	return f->debug_in_folders && (n->request.what == SYMBOLS_DEBUG || (n->request.what == SYMBOLS_SOURCE && n->request.debug));
+}
+
+/* Its file system did not answer: that of the folders is not the file's own. Returns whether it is tried again. */
+static bool is_late(struct names *n, struct file *f, uint32_t helper)
+{
+	if (reads_folders(n, f))
+		folders_failed(n, helper);
+	else
+		file_sick(n, f, &n->symbols, helper, false);
+	if (f->late++ >= LATE_MAX)
+		return false;
+	want_asked(n, f);
+	f->table_asked &= n->request.what != SYMBOLS_TABLE;
+	return true;
+}
+
 /* The helper ended, or did not answer (@err). The last request is to blame; a file that cannot be read at all does
  * not get to end a second helper. */
 static void symbols_failed(struct names *n, int err)
@@ -263,16 +283,10 @@ static void symbols_failed(struct names *n, int err)
 	files_again(n);
 	if (!f)
 		return;
-	if (f != &n->kernel && err == -ETIMEDOUT) {
-		file_sick(n, f, &n->symbols, helper, false);
-		if (f->late++ < LATE_MAX) {
-			want_asked(n, f);
-			f->table_asked &= n->request.what != SYMBOLS_TABLE;
-			return;
-		}
-	}
+	if (f != &n->kernel && err == -ETIMEDOUT && is_late(n, f, helper))
+		return;
 	blame(n, f, err);
-	if (f != &n->kernel && err == -ETIMEDOUT)
+	if (f != &n->kernel && err == -ETIMEDOUT && !reads_folders(n, f))
 		mark_bad(n, f, err);
 }
 

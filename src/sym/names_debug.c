@@ -110,5 +110,6 @@ void folders_failed(struct names *n, uint32_t helper)
 bool folders_pause(const struct names *n)
 {
 	return n->folders_after && (clock_ns(CLOCK_MONOTONIC) < n->folders_after ||
-				    worker_is_stuck(&n->open, n->folders_stuck));
+				    worker_is_stuck(&n->open, n->folders_stuck) ||
+				    worker_is_stuck(&n->symbols, n->folders_stuck));
 }

@@ -40,6 +40,7 @@ struct file {
 	struct symbols_loaded about;
 	bool debug_lines;         /* its line numbers are in its debug information */
 	bool debug_read;          /* its debug information was found */
+	bool debug_in_folders;    /* what was opened last is in the invoker's folders */
 	uint64_t look_at;         /* it is not looked for again before; CLOCK_MONOTONIC ns */
 	uint64_t refused_ns;      /* time that reading files took which are not its own, in this search */
 	uint64_t unnamed_ns;      /* last use of a frame without a name */
@@ -217,8 +218,8 @@ struct file *debug_due(struct names *n);
 void debug_not_found(struct names *n, struct file *f);
 void debug_arrived(struct names *n, struct file *f);
 
-/* folders_failed - the invoker's folders (sym/debug_folders.h) held up the open helper @helper. folders_pause - whether
- * they are left alone for now. */
+/* folders_failed - the invoker's folders (sym/debug_folders.h) held up the helper @helper. folders_pause - whether they are
+ * left alone for now. */
 void folders_failed(struct names *n, uint32_t helper);
 bool folders_pause(const struct names *n);
 

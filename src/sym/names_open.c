@@ -283,6 +283,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 {
 	if (n->opening_what == OPEN_DEBUG) {
 		hold(n, f, &f->debug_held);
+		f->debug_in_folders = n->opening_found == OPEN_FOUND_FOLDERS;
 		f->debug_attempt = a->attempt;
 		f->reopen_debug = false;
 		return;

@@ -209,6 +209,26 @@ def folder_that_hangs():
             proc.kill()
 
 
+def file_that_hangs():
+    """A debug file in a folder that cannot be read to its end costs its own names: programs on the program's file system have
+    theirs, and its functions are still told apart."""
+    with Stripped(build_id=False) as burn, Fuse(burn.debug) as fuse, Load(burn.path, "cpu", SECONDS) as load:
+        load.truth()
+        fuse.stop("READ")
+        with subprocess.Popen([SYSTOP, "--folded=cpu", "-n", "60", "-d", str(INTERVAL), "-F", "499", "--symbol-dir", fuse.mount],
+                              stdout=subprocess.PIPE, text=True, env=environment()) as proc:
+            try:
+                fuse.held(10)
+                time.sleep(4)  # systop waits 3 s for it
+                shutil.copy(load_path("burn"), f"{burn.folder}/later")
+                with Load(f"{burn.folder}/later", "cpu", SECONDS):
+                    assert any(line.startswith("later;") and ";alpha" in line for line in proc.stdout), "another program has no names"
+                assert any(line.startswith("burn;") and ";burn`fn_" in line for line in proc.stdout), "it has no functions"
+            finally:
+                fuse.stop("none")
+                proc.kill()
+
+
 def select(t, pid, function):
     """Selects a function in the flamegraph of a process."""
     t.start("-p", str(pid), "-F", "499")
@@ -304,6 +324,7 @@ def main():
         ("a debug file arrives by its name", arrives, "burn.debug"),
         ("a debug file replaces one of another build", arrives, ".build-id/{xx}/{yy}.debug", "wrong"),
         ("a folder that hangs", folder_that_hangs),
+        ("a debug file that hangs", file_that_hangs),
         ("a debug file arrives, on the screen", on_the_screen),
         ("folders that are none", bad_folders),
     ], 2)
