@@ -86,7 +86,8 @@ def sums():
 
 
 def inside():
-    """Nothing is outside the window, no number is used before it is defined, and T is where all CPUs begin."""
+    """Nothing is outside the window, no number is used before it is defined, T is where all CPUs begin, and no
+    thread was on a CPU and blocked then."""
     with Load(load_path("burn"), "cpu", "20"):
         trace = record("-F", "499", seconds=2)
     start = {cpu.complete_from for cpu in trace.cpus.values()}
@@ -107,7 +108,10 @@ def inside():
         for sample in packet.get("perf_sample", []):
             iid = one(sample, "callstack_iid")
             assert iid is None or iid in defined, iid
-    return f"{len(times)} events in {(end - start) / MS:.0f} ms"
+    blocked = [one(p, "generic_kernel_task_state_event", "tid") for p in trace.packets if "generic_kernel_task_state_event" in p]
+    running = [cpu.switches[0][2] for cpu in trace.cpus.values()]
+    assert len(set(blocked)) == len(blocked) and not set(running) & set(blocked), (running, blocked)
+    return f"{len(times)} events in {(end - start) / MS:.0f} ms, {len(blocked)} threads blocked at T"
 
 
 def interrupts():

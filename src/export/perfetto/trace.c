@@ -61,7 +61,7 @@ static void on_switch(struct trace *t, const struct event *e)
 		state = 1;
 	if (!left)
 		state = 0;
-	trace_seen(t, next.tid);
+	trace_seen(t, next.tid, e->at);
 	perfetto_cpu_switch(t->p, e->at, state, &next);
 	if (e->state == RING_DEAD && left > 0 && left < PERFETTO_OUTSIDER(0)) {
 		struct perfetto_task dead = trace_task(t, left, e->at);
@@ -77,7 +77,7 @@ static void on_waking(struct trace *t, const struct event *e)
 {
 	struct perfetto_task wakee = trace_task(t, e->tid, e->at);
 
-	trace_woken(t, wakee.tid);
+	trace_woken(t, wakee.tid, e->at);
 	perfetto_cpu_waking(t->p, e->at, &wakee, e->last_cpu, waking_context(e->context));
 }
 
@@ -86,7 +86,7 @@ static void on_new(struct trace *t, const struct event *e)
 	struct perfetto_task child = trace_task(t, e->tid, e->at);
 	uint64_t born = e->at - 2; /* its first switch can have the same time, and the tree is 1 ns later */
 
-	trace_seen(t, child.tid);
+	trace_seen(t, child.tid, e->at);
 	perfetto_cpu_newtask(t->p, born, e->other, &child, e->thread);
 	trace_born(t, e->tid, born);
 }
@@ -200,7 +200,7 @@ static int write_cpu(struct trace *t, uint32_t cpu)
 	current = trace_task(t, current_at(t, cpu, t->start), t->start);
 	t->current = t->before = current.tid;
 	t->since = t->start;
-	trace_seen(t, current.tid);
+	trace_seen(t, current.tid, t->start);
 	perfetto_cpu_begin(t->p, cpu, &current);
 	err = t->capture->events(t->capture->arg, cpu, t->start + 1, on_event, t, &loss);
 	trace_ran(t, t->current, t->since, t->index->end);

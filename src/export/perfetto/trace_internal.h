@@ -28,7 +28,7 @@ struct trace {
 	int32_t current, before;  /* the present and the previous thread, by their ids in the trace */
 	uint64_t since;
 
-	struct map seen;          /* tid + 1 -> enum trace_seen */
+	struct map seen;          /* tid + 1 -> first event, and its time since the start; see trace_threads.c */
 	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
 	struct map tracks;        /* tid + 1 -> track of its blocks */
 	struct map rows;          /* kind << 32 | CPU, device or tid + 1 -> track of its events; see trace_rows.c */
@@ -53,10 +53,10 @@ void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);
 
 /* A thread whose first event is a waking was blocked when the trace started. trace_seen - it ran; trace_woken - it was
- * woken; trace_blocked_since - its block began before the trace. trace_blocked_all - writes the remaining blocked
- * threads, at the end. */
-void trace_seen(struct trace *t, int32_t tid);
-void trace_woken(struct trace *t, int32_t tid);
+ * woken; trace_blocked_since - its block began before the trace. trace_blocked_all - writes the threads that were
+ * blocked, when all CPUs are written. */
+void trace_seen(struct trace *t, int32_t tid, uint64_t at);
+void trace_woken(struct trace *t, int32_t tid, uint64_t at);
 void trace_blocked_since(struct trace *t, int32_t tid, bool in_d);
 void trace_blocked_all(struct trace *t);
 

@@ -14,7 +14,10 @@
 /* Maximum number of frames of both stacks. */
 #define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX)
 
-enum seen { SEEN_NOT, SEEN_RAN, SEEN_WOKEN };
+/* What a thread's first event in the trace is; ASLEEP, IN_D: a block that began before the trace. */
+enum seen { SEEN_RAN, SEEN_WOKEN, SEEN_ASLEEP, SEEN_IN_D };
+#define SEEN_BITS 2
+#define SEEN_NOT (-1)
 
 void trace_remember(struct trace *t, struct map *m, uint64_t key, uint64_t value)
 {
@@ -43,9 +46,17 @@ void trace_threads_end(struct trace *t)
 
 /* --- Processes and threads */
 
-static enum seen seen(const struct trace *t, int32_t tid)
+static uint64_t first_seen(const struct trace *t, int32_t tid)
 {
 	return (uintptr_t)map_get(&t->seen, (uint64_t)tid + 1);
+}
+
+/* An enum seen or SEEN_NOT. */
+static int seen(const struct trace *t, int32_t tid)
+{
+	uint64_t first = first_seen(t, tid);
+
+	return first ? (int)((first - 1) & ((1 << SEEN_BITS) - 1)) : SEEN_NOT;
 }
 
 static bool was_there(const struct trace_index_thread *th, uint64_t at)
@@ -144,7 +155,7 @@ void trace_unborn(struct trace *t)
 	for (size_t i = 0; i < t->index->threads.nr; i++) {
 		bool same = i && all[i - 1].tid == all[i].tid && all[i - 1].start_ns == all[i].start_ns;
 
-		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->index->end || !seen(t, all[i].tid) ||
+		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->index->end || seen(t, all[i].tid) == SEEN_NOT ||
 		    map_get(&t->born, (uint64_t)all[i].tid + 1))
 			continue;
 		trace_born(t, all[i].tid, all[i].start_ns);
@@ -183,35 +194,31 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 
 /* --- Threads blocked at the start */
 
-static void set_seen(struct trace *t, int32_t tid, enum seen how)
+/* CPUs are written one after the other: an earlier event can come later. */
+static void set_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how)
 {
-	trace_remember(t, &t->seen, (uint64_t)tid + 1, how);
+	uint64_t known, first = 1 + ((at - t->start) << SEEN_BITS | how);
+
+	if (tid <= 0 || tid >= PERFETTO_OUTSIDER(0))
+		return;
+	known = first_seen(t, tid);
+	if (!known || first < known)
+		trace_remember(t, &t->seen, (uint64_t)tid + 1, first);
 }
 
-void trace_seen(struct trace *t, int32_t tid)
+void trace_seen(struct trace *t, int32_t tid, uint64_t at)
 {
-	if (tid > 0 && seen(t, tid) == SEEN_NOT)
-		set_seen(t, tid, SEEN_RAN);
+	set_seen(t, tid, at, SEEN_RAN);
 }
 
-void trace_woken(struct trace *t, int32_t tid)
+void trace_woken(struct trace *t, int32_t tid, uint64_t at)
 {
-	if (tid > 0 && tid < PERFETTO_OUTSIDER(0) && seen(t, tid) == SEEN_NOT)
-		set_seen(t, tid, SEEN_WOKEN);
-}
-
-static void report_blocked(struct trace *t, int32_t tid, bool in_d)
-{
-	struct perfetto_task task = trace_task(t, tid, t->start);
-
-	set_seen(t, tid, SEEN_RAN);
-	perfetto_blocked(t->p, &task, in_d);
+	set_seen(t, tid, at, SEEN_WOKEN);
 }
 
 void trace_blocked_since(struct trace *t, int32_t tid, bool in_d)
 {
-	if (seen(t, tid) == SEEN_WOKEN)
-		report_blocked(t, tid, in_d);
+	set_seen(t, tid, t->start, in_d ? SEEN_IN_D : SEEN_ASLEEP);
 }
 
 void trace_blocked_all(struct trace *t)
@@ -219,13 +226,16 @@ void trace_blocked_all(struct trace *t)
 	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
 
 	for (size_t i = 0; i < t->index->threads.nr; i++) {
-		enum seen how = seen(t, all[i].tid);
+		struct perfetto_task task;
+		int how = seen(t, all[i].tid);
 
-		if (!is_it(t, &all[i], t->start) || how == SEEN_RAN)
-			continue;
 		/* A thread without events is in the same state as at the end. */
-		if (how == SEEN_WOKEN || all[i].state == STATE_SLEEP || all[i].state == STATE_D)
-			report_blocked(t, all[i].tid, how == SEEN_NOT && all[i].state == STATE_D);
+		if (how == SEEN_NOT)
+			how = all[i].state == STATE_D ? SEEN_IN_D : all[i].state == STATE_SLEEP ? SEEN_ASLEEP : SEEN_RAN;
+		if (how == SEEN_RAN || !is_it(t, &all[i], t->start))
+			continue;
+		task = trace_task(t, all[i].tid, t->start);
+		perfetto_blocked(t->p, &task, how == SEEN_IN_D);
 	}
 }
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A window with the events of several CPUs as a trace. */
+#include "unit.h"
+
+#include "export/capture.h"
+#include "export/exporter.h"
+#include "export/trace_index.h"
+#include "model/tick.h"
+#include "trace.h"
+
+#define MS 1000000ULL
+#define SEC (1000 * MS)
+#define CPUS 2
+
+struct scene {
+	const struct trace_index *index;
+	const struct scene_event {
+		uint32_t cpu;
+		struct event e; /* its time is since the start */
+	} *events;
+	size_t nr;
+};
+
+static bool has_cpu(void *arg, uint32_t cpu)
+{
+	(void)arg;
+	return cpu < CPUS;
+}
+
+static uint64_t cpu_since(void *arg, uint32_t cpu)
+{
+	(void)arg;
+	(void)cpu;
+	return START;
+}
+
+static int cpu_events(void *arg, uint32_t cpu, uint64_t from, event_fn *fn, void *fn_arg, struct event_loss *loss)
+{
+	const struct scene *s = arg;
+	int err = 0;
+
+	(void)loss;
+	for (size_t i = 0; i < s->nr && !err; i++) {
+		struct event e = s->events[i].e;
+
+		e.at += START;
+		if (s->events[i].cpu == cpu && e.at >= from)
+			err = fn(fn_arg, &e);
+	}
+	return err;
+}
+
+static bool go_on(void *arg, int percent)
+{
+	(void)arg;
+	(void)percent;
+	return true;
+}
+
+static struct trace_index_maker *index_begin(void)
+{
+	static const struct trace_index head = { .from = START, .end = START + SEC, .frequency = 99 };
+	struct trace_index_maker *m = trace_index_maker(&head);
+
+	assert_non_null(m);
+	trace_index_words(m, "systop.version", "test");
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		trace_index_cpu(m, &(struct trace_index_cpu){ .online = 1 }, NULL);
+	return m;
+}
+
+/* A thread that began at @start and, if @to is not UINT64_MAX, ended. */
+static void index_thread(struct trace_index_maker *m, pid_t tid, const char *comm, uint64_t start, uint64_t to, uint32_t state)
+{
+	struct life l = { .tid = tid, .tgid = tid, .start_ns = start, .priority = 120 };
+
+	strcpy(l.comm, comm);
+	trace_index_thread(m, &l, start, to, state);
+}
+
+/* Writes the trace, and reads it. */
+static void write_scene(struct trace_index_maker *m, struct scene *s)
+{
+	struct capture c = { .arg = s, .has = has_cpu, .since = cpu_since, .events = cpu_events, .progress = go_on };
+	struct capture_result result;
+	int fd = trace_index_put(m);
+
+	assert_true(fd >= 0);
+	trace_index_free(m);
+	c.index = s->index = trace_index_open(fd);
+	assert_non_null(c.index);
+	trace.to = open_memstream(&trace.data, &trace.size);
+	assert_int_equal(export_trace.window(trace.to, &c, &result), 0);
+	fclose(trace.to);
+	trace_index_close(c.index);
+	trace.read = perfetto__protos__trace__unpack(NULL, trace.size, (uint8_t *)trace.data);
+	assert_non_null(trace.read);
+}
+
+/* The state that a thread without a switch had when the trace began; 0: none is written. */
+static int blocked_in(int64_t tid)
+{
+	int state = 0;
+
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(TracePacket) *p = trace.read->packet[i];
+
+		if (p->data_case != PERFETTO__PROTOS__TRACE_PACKET__DATA_GENERIC_KERNEL_TASK_STATE_EVENT ||
+		    p->generic_kernel_task_state_event->tid != tid)
+			continue;
+		assert_int_equal(state, 0);
+		assert_int_equal(p->timestamp, START);
+		state = p->generic_kernel_task_state_event->state;
+	}
+	return state;
+}
+
+#define ASLEEP PERFETTO__PROTOS__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_INTERRUPTIBLE_SLEEP
+#define IN_D PERFETTO__PROTOS__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_UNINTERRUPTIBLE_SLEEP
+
+/* What a thread did first counts, on whichever CPU: CPUs are written one after the other. */
+TEST(window, blocked_at_its_start)
+{
+	enum { SLEEPER = 100, RUNNER, WAITER, STUCK, QUIET, READER };
+	static const struct scene_event events[] = {
+		{ 0, { .at = 20 * MS, .kind = RING_WAKING, .tid = RUNNER } },
+		{ 0, { .at = 30 * MS, .kind = RING_SWITCH, .tid = SLEEPER, .state = RING_SLEEP } },
+		{ 0, { .at = 40 * MS, .kind = RING_SWITCH, .tid = READER, .other = SLEEPER, .state = RING_SLEEP } },
+		{ 0, { .at = 40 * MS, .kind = RING_BLOCK, .tid = READER, .in_d = true, .off_ns = 50 * MS, .blocked_ns = 49 * MS } },
+		{ 0, { .at = 60 * MS, .kind = RING_WAKING, .tid = WAITER } },
+		{ 1, { .at = 10 * MS, .kind = RING_SWITCH, .tid = WAITER, .other = RUNNER, .state = RING_SLEEP } },
+		{ 1, { .at = 15 * MS, .kind = RING_SWITCH, .tid = 0, .other = WAITER, .state = RING_SLEEP } },
+		{ 1, { .at = 25 * MS, .kind = RING_WAKING, .tid = SLEEPER } },
+		{ 1, { .at = 39 * MS, .kind = RING_WAKING, .tid = READER } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+
+	for (int tid = SLEEPER; tid <= READER; tid++)
+		index_thread(m, tid, "thread", START - SEC, UINT64_MAX, tid == STUCK ? STATE_D : STATE_SLEEP);
+	write_scene(m, &s);
+	assert_int_equal(blocked_in(SLEEPER), ASLEEP);
+	assert_int_equal(blocked_in(RUNNER), 0);
+	assert_int_equal(blocked_in(WAITER), 0);
+	assert_int_equal(blocked_in(STUCK), IN_D);
+	assert_int_equal(blocked_in(QUIET), ASLEEP);
+	assert_int_equal(blocked_in(READER), IN_D);
+	forget();
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start));
+}
