@@ -38,10 +38,14 @@ static const PB(TrackEvent) *event_of(uint64_t track, int nr, uint64_t *at)
 
 static void written(struct trace *t, const struct event_row *row, const struct event *e)
 {
+	static const struct {
+		struct trace_index head;
+		struct trace_index_thread thread;
+	} index = { { .threads = { sizeof(struct trace_index), 1 } }, { .tid = 77, .tgid = 77 } };
+
+	t->index = &index.head;
 	t->p = begin();
 	perfetto_stacks_begin(t->p, NULL);
-	if (row->track == EVENT_THREAD) /* it has one already */
-		trace_remember(t, &t->tracks, 78, perfetto_thread_track(t->p, START, 77, 77, "blocked"));
 	trace_row_event(t, row, e);
 	end(t->p);
 	map_fini(&t->tracks);

@@ -148,7 +148,53 @@ TEST(window, blocked_at_its_start)
 	forget();
 }
 
+/* The tracks on which a thread with this number has slices. */
+static int tracks_of(int64_t tid)
+{
+	uint64_t of_threads[8];
+	int nr_threads = 0, nr = 0;
+
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(TracePacket) *p = trace.read->packet[i];
+
+		if (p->data_case != PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR)
+			continue;
+		if (p->track_descriptor->thread && p->track_descriptor->thread->tid == tid)
+			of_threads[nr_threads++] = p->track_descriptor->uuid;
+		for (int k = 0; k < nr_threads; k++)
+			nr += p->track_descriptor->parent_uuid == of_threads[k];
+	}
+	assert_int_equal(nr, nr_threads);
+	return nr;
+}
+
+/* Its blocks are those of two threads. */
+TEST(window, a_number_that_is_used_again)
+{
+	static const struct scene_event events[] = {
+		{ 0, { .at = 90 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 90 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 50 * MS, .blocked_ns = 50 * MS } },
+		{ 0, { .at = 95 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 190 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 190 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 95 * MS, .blocked_ns = 95 * MS } },
+		{ 0, { .at = 200 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_DEAD } },
+		{ 0, { .at = 300 * MS, .kind = RING_NEW, .tid = 100, .other = 1 } },
+		{ 0, { .at = 301 * MS, .kind = RING_SWITCH, .tid = 100 } },
+		{ 0, { .at = 302 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 400 * MS, .kind = RING_SWITCH, .tid = 100 } },
+		{ 0, { .at = 400 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 98 * MS, .blocked_ns = 98 * MS } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+
+	index_thread(m, 100, "first", START - SEC, START + 200 * MS, STATE_SLEEP);
+	index_thread(m, 100, "second", START + 300 * MS - 100, UINT64_MAX, STATE_SLEEP);
+	write_scene(m, &s);
+	assert_int_equal(tracks_of(100), 2);
+	forget();
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start));
+	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again));
 }

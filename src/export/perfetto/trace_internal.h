@@ -30,7 +30,7 @@ struct trace {
 
 	struct map seen;          /* tid + 1 -> first event, and its time since the start; see trace_threads.c */
 	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
-	struct map tracks;        /* tid + 1 -> track of its blocks */
+	struct map tracks;        /* hash of a thread's tid and start -> track of its blocks */
 	struct map rows;          /* kind << 32 | CPU, device or tid + 1 -> track of its events; see trace_rows.c */
 	uint64_t devices, cpus;   /* groups of such tracks, 0: not created yet */
 	struct map block_ends;    /* tid + 1 -> end of its last block */

@@ -8,6 +8,7 @@
 #include "model/tick.h"
 #include "model/wait_functions.h"
 #include "sym/names.h"
+#include "util/hash.h"
 
 #define SEC 1000000000ULL
 
@@ -322,15 +323,20 @@ static const char *why(const struct trace *t, uint32_t kernel)
 	return name;
 }
 
+static uint64_t life_key(const struct trace_index_thread *th)
+{
+	return hash_add(hash_add(0, th->tid), th->start_ns);
+}
+
 uint64_t trace_thread_track(struct trace *t, int32_t tid, uint64_t at)
 {
-	uint64_t track = (uintptr_t)map_get(&t->tracks, (uint64_t)tid + 1);
-	const struct trace_index_thread *th = track ? NULL : trace_index_who(t->index, tid, at);
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+	uint64_t track = th ? (uintptr_t)map_get(&t->tracks, life_key(th)) : 0;
 
-	if (!th)
+	if (!th || track)
 		return track;
 	track = perfetto_thread_track(t->p, at, th->tgid, tid, "blocked");
-	trace_remember(t, &t->tracks, (uint64_t)tid + 1, track);
+	trace_remember(t, &t->tracks, life_key(th), track);
 	return track;
 }
 
