@@ -7,6 +7,7 @@
 
 #include "export/exporter.h"
 #include "export/json/json_text.h"
+#include "query/filter.h"
 #include "query/source.h"
 #include "util/clock.h"
 
@@ -204,6 +205,76 @@ TEST(json, values_of_all_kinds)
 }
 
 /* Text written in pieces stays one text. */
+/* The numbers of a list of objects, as in "1 2". */
+static const char *numbers(struct json_object *line, const char *list, const char *name)
+{
+	struct json_object *rows, *number;
+	static char text[80];
+
+	*text = '\0';
+	assert_true(json_object_object_get_ex(line, list, &rows));
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		assert_true(json_object_object_get_ex(json_object_array_get_idx(rows, i), name, &number));
+		sprintf(text + strlen(text), "%s%d", i ? " " : "", json_object_get_int(number));
+	}
+	return text;
+}
+
+/* A filter that matches a thread lists its process, too. */
+TEST(json, processes_of_what_a_filter_matches)
+{
+	static const struct {
+		const char *filter, *threads, *processes;
+		bool all;
+	} cases[] = {
+		{ "", "2 10 11", "2 10", false },
+		{ "comm=worker", "11", "10", false },
+		{ "comm=sleeper", "", "", false },
+		{ "comm=sleeper", "3", "3", true },
+		{ "threads=2", "", "10", false },
+		{ "cpu>60", "", "10", false },
+		{ "cpu>60", "", "10", true },
+	};
+	const struct values busy = { .v = { [METRIC_RUN] = SEC / 2 } };
+	const struct source source = { .thread_name = no_name, .names_generation = no_names };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	const struct identity worker = { .tid = 11, .tgid = 10, .start_ns = 2000, .comm = "worker" };
+	struct life *lives[] = { tick_life(m, 2, "other", &cgroup), tick_life(m, 10, "server", &cgroup),
+				 model_life(m, &worker, &cgroup), tick_life(m, 3, "sleeper", &cgroup) };
+	const struct tick *t;
+
+	tick_begin(m);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(model_thread(m, lives[i], STATE_SLEEP, false, &busy), 0);
+	assert_int_equal(model_idle(m, lives[3], STATE_SLEEP), 0);
+	tick_cgroup(m, &cgroup, NULL);
+	t = tick_end(m);
+	FOR_EACH(c, cases) {
+		struct filter_error error;
+		struct filter *filter = filter_parse(c->filter, NULL, &error);
+		struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source, .filter = filter, .all = c->all };
+		struct json_object *line;
+		char *text;
+		size_t bytes;
+		FILE *to = open_memstream(&text, &bytes);
+
+		assert_non_null(filter);
+		write_line(to, t, &o, 0);
+		fclose(to);
+		line = json_tokener_parse(text);
+		assert_string_equal(numbers(line, "threads", "tid"), c->threads);
+		assert_string_equal(numbers(line, "processes", "tgid"), c->processes);
+		json_object_put(line);
+		free(text);
+		filter_free(filter);
+	}
+	tick_put(t);
+	for (size_t i = 0; i < ARRAY_SIZE(lives); i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 TEST(json, more_than_what_is_kept)
 {
 	const char *long_one = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -229,5 +300,6 @@ TEST(json, more_than_what_is_kept)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(json_a_line_in_slices_is_the_same), cmocka_unit_test(json_a_line_takes_no_longer_than_its_text),
-		  cmocka_unit_test(json_values_of_all_kinds), cmocka_unit_test(json_more_than_what_is_kept));
+		  cmocka_unit_test(json_values_of_all_kinds), cmocka_unit_test(json_processes_of_what_a_filter_matches),
+		  cmocka_unit_test(json_more_than_what_is_kept));
 }

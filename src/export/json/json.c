@@ -263,13 +263,16 @@ static void put_lists(struct json *j, const struct tick *t)
 /* Processes and threads written between two reads of the clock. */
 #define SLICE_ROWS 64
 
+/* Of a process: one of its threads did something; one is in the list of threads. */
+enum { MARK_ACTIVE = 1, MARK_LISTED = 2 };
+
 /* A tick as one line, written in slices: always valid UTF-8. */
 struct line {
 	const struct tick *tick;
 	bool begun;        /* all up to the list of processes is written */
 	struct json_waits waits;
 	struct sampled sampled;
-	struct map active; /* processes with a thread that did something */
+	struct map processes; /* -> MARK_ACTIVE, MARK_LISTED */
 	size_t at;         /* in the processes, followed by the active threads, and by the idle ones */
 	struct json json;
 };
@@ -279,18 +282,30 @@ static void line_free(struct line *l)
 	if (!l)
 		return;
 	map_fini(&l->sampled.samples);
-	map_fini(&l->active);
+	map_fini(&l->processes);
 	json_waits_end(&l->waits);
 	tick_put(l->tick);
 	free(l);
 }
 
-static int find_active(struct line *l)
+static uintptr_t marks_of(const struct line *l, const struct process *p)
+{
+	return (uintptr_t)map_get(&l->processes, (uintptr_t)p);
+}
+
+static int mark_processes(struct line *l, const struct export *e, const struct row *threads, size_t nr, uintptr_t mark)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < l->tick->nr_active; i++)
-		err = map_put(&l->active, (uintptr_t)l->tick->active[i].process, l);
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct process *p = threads[i].process;
+		uintptr_t had = marks_of(l, p), marks = had | mark;
+
+		if (!(had & MARK_LISTED) && filter_match(e->filter, &threads[i], l->tick))
+			marks |= MARK_LISTED;
+		if (marks != had)
+			err = map_put(&l->processes, (uintptr_t)p, (void *)marks);
+	}
 	return err;
 }
 
@@ -315,7 +330,9 @@ static int begin_line(struct line *l, const struct export *e)
 	int err = json_waits_begin(&l->waits, t);
 
 	if (!err)
-		err = find_active(l);
+		err = mark_processes(l, e, t->active, t->nr_active, MARK_ACTIVE);
+	if (!err && e->all)
+		err = mark_processes(l, e, t->idle, t->nr_idle, 0);
 	if (err)
 		return err;
 	for (int m = 0; m < METRIC_COUNT; m++)
@@ -338,13 +355,20 @@ static const struct row *line_row(const struct tick *t, size_t at)
 	return at < t->nr_active ? &t->active[at] : &t->idle[at - t->nr_active];
 }
 
+static bool is_listed(const struct line *l, const struct export *e, const struct row *r)
+{
+	uintptr_t marks = r->kind == ROW_THREAD ? MARK_ACTIVE : marks_of(l, r->process);
+
+	return marks & MARK_LISTED || ((e->all || marks & MARK_ACTIVE) && filter_match(e->filter, r, l->tick));
+}
+
 static void put_row(struct line *l, const struct export *e, const struct row *r)
 {
-	if (!filter_match(e->filter, r, l->tick))
+	if (!is_listed(l, e, r))
 		return;
 	if (r->kind == ROW_THREAD)
 		put_thread(&l->json, r, &l->sampled, &l->waits);
-	else if (e->all || map_get(&l->active, (uintptr_t)r->process))
+	else
 		put_process(&l->json, r, e);
 }
 

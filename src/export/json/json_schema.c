@@ -149,8 +149,8 @@ static void cmdline_properties(struct json_object *of)
 
 static struct json_object *process_schema(void)
 {
-	struct json_object *o = record("a process with a thread that is in the list of threads, with all of its threads, also those "
-				       "that ended in the interval");
+	struct json_object *o = record("a process with a thread that is in the list of threads, or that --filter matches, with all "
+				       "of its threads, also those that ended in the interval");
 
 	property(o, "tgid", node("integer", false, NULL));
 	cmdline_properties(o);
