@@ -205,6 +205,22 @@ TEST(json, values_of_all_kinds)
 }
 
 /* Text written in pieces stays one text. */
+/* Each byte of the longest argument takes four characters. */
+TEST(json, a_text_that_grows)
+{
+	char raw[JSON_TEXT_MAX], *text;
+	size_t bytes;
+	struct json *j = begin_text(&text, &bytes);
+
+	memset(raw, '\n', sizeof(raw));
+	raw[sizeof(raw) - 1] = 'z';
+	json_text(j, NULL, raw, sizeof(raw));
+	end_text(j);
+	assert_int_equal(bytes, strlen("\"\"\n") + (sizeof(raw) - 1) * strlen("\\\\x0a") + 1);
+	assert_string_equal(text + bytes - strlen("\\\\x0az\"\n"), "\\\\x0az\"\n");
+	free(text);
+}
+
 /* The numbers of a list of objects, as in "1 2". */
 static const char *numbers(struct json_object *line, const char *list, const char *name)
 {
@@ -301,5 +317,5 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(json_a_line_in_slices_is_the_same), cmocka_unit_test(json_a_line_takes_no_longer_than_its_text),
 		  cmocka_unit_test(json_values_of_all_kinds), cmocka_unit_test(json_processes_of_what_a_filter_matches),
-		  cmocka_unit_test(json_more_than_what_is_kept));
+		  cmocka_unit_test(json_a_text_that_grows), cmocka_unit_test(json_more_than_what_is_kept));
 }

@@ -135,7 +135,7 @@ void json_string(struct json *j, const char *name, const char *s)
 
 void json_text(struct json *j, const char *name, const char *s, size_t len)
 {
-	char safe[4096];
+	char safe[4 * JSON_TEXT_MAX + 1]; /* \xNN for each byte */
 
 	text_safe(safe, sizeof(safe), s, len);
 	json_string(j, name, safe);
