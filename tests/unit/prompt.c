@@ -71,6 +71,10 @@ TEST(prompt, ends)
 	assert_int_equal(prompt_key(&p, CTRL('C'), false), PROMPT_CANCELLED);
 	assert_int_equal(prompt_key(&p, KEY_ENTER, true), PROMPT_DONE);
 	prompt_key(&p, CTRL('U'), false);
+	assert_int_equal(prompt_key(&p, KEY_BACKSPACE, false), PROMPT_TYPING); /* a letter with the number of that code */
+	assert_string_equal(p.text, "\xc4\x87");
+	prompt_key(&p, CTRL('U'), false);
+	assert_int_equal(prompt_key(&p, KEY_BACKSPACE, true), PROMPT_CANCELLED);
 	assert_int_equal(prompt_key(&p, 127, false), PROMPT_CANCELLED);
 }
 

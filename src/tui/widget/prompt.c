@@ -111,7 +111,7 @@ static void edit(struct prompt *p, wint_t key)
 
 enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 {
-	bool empty = !p->len;
+	bool empty = !p->len, erases = is_code ? key == KEY_BACKSPACE : key == 127 || key == '\b';
 
 	*p->error = '\0';
 	if (!is_code && (key == '\n' || key == '\r'))
@@ -125,8 +125,7 @@ enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 	else
 		edit(p, key);
 	/* Like less and vim: Backspace in an empty prompt leaves it. */
-	return empty && (key == KEY_BACKSPACE || key == 127 || key == '\b') ? PROMPT_CANCELLED
-									    : PROMPT_TYPING;
+	return empty && erases ? PROMPT_CANCELLED : PROMPT_TYPING;
 }
 
 void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status)
