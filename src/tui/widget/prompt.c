@@ -128,29 +128,51 @@ enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 	return empty && erases ? PROMPT_CANCELLED : PROMPT_TYPING;
 }
 
+/* Cells of the bytes [from, to). */
+static int cells_of(const struct prompt *p, size_t from, size_t to)
+{
+	char part[sizeof(p->text)];
+
+	snprintf(part, sizeof(part), "%.*s", (int)(to - from), p->text + from);
+	return text_width(part);
+}
+
+/* Where the text is drawn from in @room cells: they show the cursor, also on a wide character. */
+static size_t first_shown(const struct prompt *p, int room)
+{
+	size_t from = 0;
+
+	while (from < p->cursor && cells_of(p, from, p->cursor) > room - 2)
+		from = after(p, from);
+	return from;
+}
+
+/* @at: column of the mark */
+static void draw_error(const struct prompt *p, const struct paint *paint, int y, int at)
+{
+	int room = paint->width - (int)strlen(p->error) - 2;
+
+	if (at < 0 || at > room) /* the message is left of the mark if it does not fit at its right */
+		paint_format(paint, y, 0, ROLE_ALERT, "%s at column %d", p->error, p->error_column + 1);
+	else
+		paint_format(paint, y, at, ROLE_ALERT, "^ %s", p->error);
+}
+
 void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status)
 {
-	char left[sizeof(p->text)];
-	int x = paint_text(paint, y, 0, paint->width, ROLE_PROMPT, p->title), cursor;
+	int x = paint_text(paint, y, 0, paint->width, ROLE_PROMPT, p->title);
+	size_t from = first_shown(p, paint->width - x);
+	char at[sizeof(p->text)];
 
-	snprintf(left, sizeof(left), "%.*s", (int)p->cursor, p->text);
-	cursor = x + text_width(left);
 	paint_clear(paint, y, x);
 	paint_clear(paint, y + 1, 0);
-	paint_text(paint, y, x, paint->width, ROLE_PROMPT, p->text);
+	paint_text(paint, y, x, paint->width, ROLE_PROMPT, p->text + from);
 	/* The cursor is drawn: the terminal's own stays hidden. */
-	snprintf(left, sizeof(left), "%.*s", (int)(p->cursor < p->len ? after(p, p->cursor) - p->cursor : 1),
+	snprintf(at, sizeof(at), "%.*s", (int)(p->cursor < p->len ? after(p, p->cursor) - p->cursor : 1),
 		 p->cursor < p->len ? p->text + p->cursor : " ");
-	paint_text(paint, y, cursor, 2, ROLE_SELECTED, left);
-	if (*p->error) {
-		int at = x + p->error_column, room = paint->width - (int)strlen(p->error) - 2;
-
-		if (at > room) /* the message is left of the mark if it does not fit at its right */
-			paint_format(paint, y + 1, 0, ROLE_ALERT, "%s at column %d", p->error,
-				     p->error_column + 1);
-		else
-			paint_format(paint, y + 1, at, ROLE_ALERT, "^ %s", p->error);
-	} else {
+	paint_text(paint, y, x + cells_of(p, from, p->cursor), 2, ROLE_SELECTED, at);
+	if (*p->error)
+		draw_error(p, paint, y + 1, x + p->error_column - cells_of(p, 0, from));
+	else
 		paint_text(paint, y + 1, 0, paint->width, ROLE_DIM, status);
-	}
 }
