@@ -88,7 +88,7 @@ static const struct shot {
 	{ "flame-same-80x24", 80, 24, "Hfjj#" },
 	{ "flame-compared-80x24", 80, 24, " {Hfx]X" },
 	{ "flame-nothing-80x24", 80, 24, "GNGf" },
-	{ "d-state-80x24", 80, 24, "5" },
+	{ "d-state-80x24", 80, 24, "o5" }, /* a view closes the menu */
 	{ "d-state-200x50", 200, 50, "5" },
 	{ "latency-80x24", 80, 24, "4" },
 	{ "latency-200x50", 200, 50, "4hvhkk" },
@@ -124,7 +124,7 @@ static const struct shot {
 	{ "help-80x24", 80, 24, "?" },
 	{ "help-end-80x24", 80, 24, "?G" },
 	{ "health-80x24", 80, 24, "!" },
-	{ "options-80x24", 80, 24, "o" },
+	{ "options-80x24", 80, 24, "oH/" }, /* keys of the hidden table do nothing */
 	{ "columns-80x24", 80, 24, "o\n" },
 	{ "sort-80x24", 80, 24, "." },
 	{ "config-written-80x24", 80, 24, "W" },

@@ -262,6 +262,8 @@ static void act(struct screen *s, enum action a, uint64_t now_ns)
 		take_user(s);
 		return;
 	}
+	if (s->menu.kind && (a == ACTION_NONE || !(actions[a].places & IN_TEXT))) /* of the table that the menu hides */
+		return;
 	if (a == ACTION_BACK && s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)))
 		return;
 	if (!act_here(s, a, now_ns))
