@@ -271,9 +271,23 @@ def no_sampler():
         t.keys("!", "3")
         t.wait("unwound - .* no stack 100%")
         t.wait(" at 0 Hz")
+        t.keys("-")
+        t.wait("^0 samples a second")
         t.keys("+")
         t.wait("19 samples a second")
         t.wait(r"unwound \d+% ")
+
+
+def many_samples():
+    """More samples than + can ask for are not made fewer by it."""
+    with Terminal(100, 40) as t:
+        t.start("-F", "1500")
+        t.keys("3")
+        t.wait(" at 1500 Hz")
+        t.keys("+")
+        t.wait("1500 samples a second")
+        t.keys("-")
+        t.wait("997 samples a second")
 
 
 def helps():
@@ -356,6 +370,7 @@ def main():
     tap.case("-H", threads_first)
     tap.case("-t", one_thread)
     tap.case("-F 0", no_sampler)
+    tap.case("-F 1500", many_samples)
     tap.case("help", helps)
     tap.case("the header at 80x24", size, 80, 24, (
         r"^systop \S+ \d\d:\d\d:\d\d LIVE 1s  scope all \d+ cgroups  up \S+ +self \S+% \S+$",

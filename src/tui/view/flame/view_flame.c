@@ -191,16 +191,16 @@ static void compare(struct flame_view *s, const struct view_context *c)
 		s->compares = !s->compares;
 }
 
+/* The next frequency above (@by 1) or below (-1) the present one, which can be any. */
 static void change_frequency(const struct view_context *c, int by)
 {
-	int now = c->host->frequency(c->host->arg, 0), at = 0;
+	int now = c->host->frequency(c->host->arg, 0), at = by > 0 ? 0 : NR_FREQUENCIES - 1;
 	char text[64];
 
-	while (at < NR_FREQUENCIES - 1 && frequencies[at] < now)
-		at++;
-	at += by > 0 && frequencies[at] > now ? 0 : by;
-	at = at < 0 ? 0 : at >= NR_FREQUENCIES ? NR_FREQUENCIES - 1 : at;
-	now = c->host->frequency(c->host->arg, frequencies[at]);
+	while (at >= 0 && at < NR_FREQUENCIES && (frequencies[at] - now) * by <= 0)
+		at += by;
+	if (at >= 0 && at < NR_FREQUENCIES)
+		now = c->host->frequency(c->host->arg, frequencies[at]);
 	snprintf(text, sizeof(text), "%d samples a second on each CPU from now on", now);
 	c->notice(c->notice_arg, text);
 }
