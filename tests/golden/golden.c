@@ -107,6 +107,7 @@ static const struct shot {
 	{ "irq-200x50", 200, 50, "6j" },
 	{ "irq-ascii-80x24", 80, 24, "6", .ascii = true },
 	{ "irq-40x10", 40, 10, "6" },
+	{ "irq-60x20", 60, 20, "6" },
 	{ "irq-no-timers-80x24", 80, 24, "6", .untimed = true },
 	{ "irq-sorted-80x24", 80, 24, "6v<<jI" },
 	{ "irq-source-80x24", 80, 24, "6\n" },

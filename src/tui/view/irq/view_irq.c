@@ -20,7 +20,6 @@
 #define NOTES_MAX 24
 #define ROWS_MIN 3
 #define PAST_MAX 32
-#define HANDLER_FROM 60 /* columns of the screen */
 
 struct irq_view {
 	struct table_state table; /* first; of rows */
@@ -151,7 +150,7 @@ static const struct table_column columns[] = {
 	{ "MAX", 1, 5, .wide = 6, .number = longest, .unit = UNIT_NS },
 	{ "PAST", 1, 8, TABLE_LEFT, .from = 70, .wide = PAST_MAX, .draw = draw_past },
 	{ "CPUS", 1, 6, TABLE_LEFT, .from = 60, .wide = 16, .text = cpus_text, .number = nr_cpus },
-	{ "HANDLER", 1, 64, TABLE_LEFT, .from = HANDLER_FROM, .text = handler_text, .compare = by_handler },
+	{ "HANDLER", 1, 64, TABLE_LEFT, .from = 60, .text = handler_text, .compare = by_handler },
 };
 
 static uint64_t key(const void *item)
@@ -232,18 +231,6 @@ static int irq_update(void *state, const struct view_context *c)
 
 /* --- Drawing */
 
-/* All numbers are of the shown refresh, except the history. */
-static void draw_table(struct irq_view *s, const struct view_context *c, int y, int bottom)
-{
-	char of[16];
-
-	table_sort(&s->table, c, bottom - y);
-	table_draw(&s->table, c, y, 0, bottom - y);
-	snprintf(of, sizeof(of), " of %.3gs", c->tick->interval_ns / 1e9);
-	if (c->paint->width >= HANDLER_FROM)
-		paint_text(c->paint, y, c->paint->width - (int)strlen(of), c->paint->width, ROLE_TITLE, of);
-}
-
 /* Lines for the CPUs: few on a low screen, which needs them for sources. */
 static int grid_lines(const struct irq_view *s, const struct view_context *c)
 {
@@ -267,7 +254,8 @@ static void irq_draw(void *state, const struct view_context *c)
 	}
 	for (int i = 0; i < nr; i++)
 		paint_text(c->paint, bottom - nr + i, 0, c->paint->width, notes[i].role, notes[i].text);
-	draw_table(s, c, y, bottom - nr);
+	table_sort(&s->table, c, bottom - nr - y);
+	table_draw(&s->table, c, y, 0, bottom - nr - y);
 }
 
 /* --- Keys */
