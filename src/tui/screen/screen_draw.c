@@ -6,6 +6,7 @@
 #include "tui/screen/header.h"
 #include "tui/screen/help.h"
 #include "tui/screen/screen_state.h"
+#include "util/text.h"
 
 static void draw_too_small(const struct screen *s, const struct paint *p)
 {
@@ -21,19 +22,20 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
 }
 
-/* "[1:Threads] 2:Cgroups 3:Flame"; only the present one where the way back is shown. */
-static void views_text(struct screen *s, char *buf, size_t size)
+/* "[1:Threads] 2:Cgroups 3:Flame", or "[1:Threads] 2 3" unless @named; only the present one where the way back is shown. */
+static void views_text(struct screen *s, bool named, char *buf, size_t size)
 {
 	size_t used = 0;
 
 	for (int i = 0; i < VIEW_BASES && used < size; i++) {
 		const char *keys = s->settings.keymap.keys[screen_views[i].action];
-		bool here = i == s->current;
+		bool here = i == s->current, name = named || here;
 
-		if (s->depth && !here)
+		if ((s->depth && !here) || (!name && !*keys))
 			continue;
 		used += snprintf(buf + used, size - used, "%s%s%.*s%s%s%s", used ? " " : "", here ? "[" : "",
-				 (int)strcspn(keys, " "), keys, *keys ? ":" : "", screen_views[i].tab, here ? "]" : "");
+				 (int)strcspn(keys, " "), keys, *keys && name ? ":" : "", name ? screen_views[i].tab : "",
+				 here ? "]" : "");
 	}
 }
 
@@ -130,7 +132,9 @@ static void draw_all(struct screen *s, const struct paint *p, uint64_t now_ns)
 		.help_key = help_key,
 	};
 
-	views_text(s, views, sizeof(views));
+	views_text(s, true, views, sizeof(views));
+	if (text_width(views) > p->width)
+		views_text(s, false, views, sizeof(views));
 	crumbs_text(s, crumbs, sizeof(crumbs));
 	snprintf(help_key, sizeof(help_key), "%.*s", (int)strcspn(help_keys, " "), help_keys);
 	header_draw(&h, p);
