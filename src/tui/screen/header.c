@@ -78,7 +78,7 @@ static void self_text(const struct tick *t, int width, char *buf, size_t size)
 static void line_who(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
-	char clock[16], self[80], up[16];
+	char clock[16], cgroups[32], self[80], up[16];
 	struct tm tm;
 	int x, end;
 
@@ -97,7 +97,9 @@ static void line_who(const struct header *h, const struct paint *p)
 	}
 	x = paint_format(p, 0, 0, ROLE_TEXT, "systop %s %s LIVE %gs  scope %s", h->host->name, clock,
 			 h->interval_ns / 1e9, h->host->scope);
-	x = paint_format(p, 0, x, ROLE_DIM, " %zu cgroups", t->nr_cgroups - t->nr_aside);
+	snprintf(cgroups, sizeof(cgroups), " %zu cgroups", t->nr_cgroups - t->nr_aside);
+	if (x + (int)strlen(cgroups) <= p->width)
+		x = paint_text(p, 0, x, p->width, ROLE_DIM, cgroups);
 	self_text(t, p->width, self, sizeof(self));
 	end = right_aligned(p, 0, x, ROLE_DIM, self);
 	uptime_text(t->host.uptime_ns, up, sizeof(up));
