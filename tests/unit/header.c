@@ -24,7 +24,7 @@ static uint64_t recorded(void *arg)
 	return 30 * SEC;
 }
 
-static const struct host host = { .name = "web-07", .kernel = "6.18.0", .version = "0.2.0", .scope = "all",
+static struct host host = { .name = "web-07", .kernel = "6.18.0", .version = "0.2.0", .scope = "all",
 				  .source.recorded = recorded };
 
 /* The lines of the header, without the blanks at their ends. */
@@ -96,6 +96,21 @@ TEST(header, memory)
 	}
 }
 
+/* The time of what runs out of scope is neither user nor kernel time. */
+TEST(header, scope)
+{
+	struct host_state state = { 0 };
+	struct tick t = tick_of(&state, (struct cpu_values[4]){ { 0 } }, 4);
+
+	t.total.v[METRIC_RUN] = SEC;
+	t.total.v[METRIC_USER] = SEC / 2;
+	t.total.v[METRIC_KERNEL] = SEC / 2;
+	host.scope = "pid 4711";
+	assert_string_equal(draw(&t, 80).at[1], "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#=:::     ]  RUNQ p99 ~-  D 0         LOSS 0");
+	host.scope = "all";
+	assert_string_equal(draw(&t, 80).at[1], "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#====     ]  RUNQ p99 ~-  D 0         LOSS 0");
+}
+
 TEST(header, uptime)
 {
 	static const struct {
@@ -159,5 +174,6 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	if (!null || !newterm("xterm", null, null))
 		return EXIT_FAILURE;
-	RUN_TESTS(cmocka_unit_test(header_memory), cmocka_unit_test(header_uptime), cmocka_unit_test(header_every_width));
+	RUN_TESTS(cmocka_unit_test(header_memory), cmocka_unit_test(header_scope), cmocka_unit_test(header_uptime),
+		  cmocka_unit_test(header_every_width));
 }

@@ -116,6 +116,11 @@ static const char *percent(char *buf, size_t size, uint64_t part, uint64_t whole
 	return buf;
 }
 
+static uint64_t left_of(uint64_t whole, uint64_t part)
+{
+	return whole == VALUE_NA || part == VALUE_NA ? VALUE_NA : whole - (part < whole ? part : whole);
+}
+
 /* A part of a bar, with what it is drawn with. */
 struct part {
 	uint64_t size;
@@ -209,11 +214,12 @@ static int bar_width(const struct paint *p, int room)
 	return width < BAR_LEAST ? 0 : width;
 }
 
-/* CPU 61% of 4 us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p99 ~2.4ms  D 14  LOSS 0 */
+/* CPU 61% of 4 us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p99 ~2.4ms  D 14  LOSS 0. Of what runs out of scope it is not known
+ * whether that is in user mode. */
 static void line_cpu(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
-	uint64_t run = 0, all = 0, user = t->total.v[METRIC_USER];
+	uint64_t run = 0, all = 0, scoped, user = t->total.v[METRIC_USER];
 	char waits[96], d[24], loss[64];
 	int x, end, width;
 
@@ -221,6 +227,7 @@ static void line_cpu(const struct header *h, const struct paint *p)
 		run += t->cpus[i].run_ns;
 		all += cpu_interval(&t->cpus[i]);
 	}
+	scoped = strcmp(h->host->scope, "all") ? t->total.v[METRIC_RUN] : run;
 	paint_clear(p, 1, 0);
 	end = right_aligned(p, 1, 0, loss_text(t, p->width, loss, sizeof(loss)) ? ROLE_ALERT : ROLE_TEXT, loss) - 1;
 	x = cpu_shares(t, p, run, all);
@@ -230,10 +237,11 @@ static void line_cpu(const struct header *h, const struct paint *p)
 	if (width) {
 		const struct part parts[] = {
 			{ user, ROLE_USER, "█", "#" },
-			{ user == VALUE_NA ? run : run - (user < run ? user : run), ROLE_KERNEL, "▓", "=" },
+			{ user == VALUE_NA ? scoped : left_of(scoped, user), ROLE_KERNEL, "▓", "=" },
+			{ left_of(run, scoped), ROLE_DIM, "▒", ":" },
 		};
 
-		x = bar(p, 1, x, width, parts, 2, all) + 2;
+		x = bar(p, 1, x, width, parts, 3, all) + 2;
 	}
 	if (x + (int)strlen(waits) + (int)strlen(d) > end)
 		waits[0] = '\0';
@@ -264,11 +272,6 @@ static void part_text(uint64_t part, uint64_t whole, char *buf, size_t size)
 	if (len > 1 && strlen(b) > 1 && a[len - 1] == b[strlen(b) - 1] && (a[len - 1] < '0' || a[len - 1] > '9'))
 		len--;
 	snprintf(buf, size, "%.*s/%s", len, a, b);
-}
-
-static uint64_t left_of(uint64_t whole, uint64_t part)
-{
-	return whole == VALUE_NA || part == VALUE_NA ? VALUE_NA : whole - (part < whole ? part : whole);
 }
 
 /* "load 3.1", or "load 3.1 2.9 2.2" */
