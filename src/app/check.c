@@ -200,7 +200,7 @@ int check_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur >= needed_files)
 		return 0;
-	fail(-EMFILE, EXIT_STATUS_RUNTIME, "too few files may be open: %ju of %ju", (uintmax_t)limit.rlim_cur,
+	fail(-EMFILE, EXIT_STATUS_RUNTIME, "the limit of open files is too low: %ju of %ju", (uintmax_t)limit.rlim_cur,
 	     (uintmax_t)needed_files);
 	fail_why("the limit of open files (RLIMIT_NOFILE) is below what systop needs");
 	fail_fix("ulimit -n %ju", needed_files > 1024 ? (uintmax_t)needed_files : 1024);

@@ -129,7 +129,7 @@ static void add_report(struct checks *c, const struct load_report *report, int e
 		add_refusal(c, &report->attempts[i], err);
 	if (!err)
 		check_add(c, "BPF programs", CHECK_YES, "ok", "%s",
-			  report->refused ? "the kernel takes the others" : "the kernel takes them")->needed = true;
+			  report->refused ? "the kernel accepts the others" : "the kernel accepts them")->needed = true;
 }
 
 static int try_programs(struct checks *c, const struct options *o)
@@ -161,7 +161,7 @@ static int try_programs(struct checks *c, const struct options *o)
 }
 
 /* What systop itself looks at before it starts, in its order: the first failure decides its exit status, and what comes
- * after it is not looked at. */
+ * after it is not checked. */
 static void add_steps(struct checks *c, const struct options *o, const struct utsname *uts, struct failure *first)
 {
 	static const char *const steps[] = { "kernel features", "namespaces", "rights", "clock's cost", "open files", "start" };
@@ -174,7 +174,7 @@ static void add_steps(struct checks *c, const struct options *o, const struct ut
 			line = check_add(c, steps[i], CHECK_FACT, NULL, "%s", "");
 			line->table = false;
 			line->needed = true;
-			check_reason(c, "not looked at: what comes before it fails");
+			check_reason(c, "not checked: an earlier check failed");
 			continue;
 		}
 		err = i == 0 ? check_kernel(uts) : i == 1 ? namespaces_check(NULL, 0) : i == 2 ? check_preconditions() :

@@ -32,7 +32,7 @@ static error_t parse_exporter(struct options *o, int key, const char *arg)
 
 static const char not_a_command[] = "the command to run must follow --";
 
-/* "-b 5 3", as of vmstat: the interval and the number of refreshes. */
+/* "-b 5 3", as for vmstat: the interval and the number of refreshes. */
 static error_t parse_number_of_refreshes(struct options *o, const char *arg, bool before_command)
 {
 	if (!before_command || o->nr_numbers == 2 || strspn(arg, "0123456789.") != strlen(arg) || !*arg)
@@ -69,7 +69,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'c':
 		if (!*arg)
-			return options_bad_value("-c", arg, "a cgroup's path, glob or part of its name is wanted");
+			return options_bad_value("-c", arg, "expected a cgroup's path, a glob or a part of its name");
 		return -VEC_PUSH(o->cgroups, o->nr_cgroups, o->cgroups_room, (const char *)arg);
 	case 'p':
 		return options_add_pids(o, arg);
@@ -124,7 +124,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return options_set_max_mem(o, arg);
 	case KEY_AT:
 		if (schedule_parse(arg, &o->at))
-			return options_bad_value("--at", arg, "@HH:MM:SS, +SEC or /SEC is wanted, as @14:30:00 or /60");
+			return options_bad_value("--at", arg, "expected @HH:MM:SS, +SEC or /SEC, such as @14:30:00 or /60");
 		return 0;
 	case KEY_DURATION:
 		return options_set_duration(o, arg);
@@ -155,7 +155,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return options_set_output(o, OUTPUT_CONFIG);
 	case KEY_COMPLETIONS:
 		if (completions_print(NULL, arg))
-			return options_bad_value("--completions", arg, "bash, zsh or fish is wanted");
+			return options_bad_value("--completions", arg, "expected bash, zsh or fish");
 		o->shell = arg;
 		return options_set_output(o, OUTPUT_COMPLETIONS);
 	case KEY_CHECK:
@@ -195,7 +195,7 @@ int options_parse(int argc, char **argv, struct options *o)
 		.parser = parse_option,
 		.args_doc = "[-b [SEC [N]]] [-- COMMAND [ARG...]]",
 		.doc = "Shows live where the time of every cgroup, process and thread goes."
-		       "\vsystop only looks: it never kills, renices or moves anything.\n"
+		       "\vsystop only observes: it never kills, renices or moves anything.\n"
 		       "Exit status: 0 ok, 1 failure, 2 usage, 3 kernel, 4 permission, "
 		       "5 target not found.",
 	};

@@ -49,10 +49,10 @@ enum {
 int options_key(unsigned int place);
 void options_words(const struct exporter *e, char *buf, size_t size);
 
-/* options_bad_value - fail() with what is @wanted; returns EINVAL.
+/* options_bad_value - fail() with the reason @expected, such as "expected bash, zsh or fish"; returns EINVAL.
  * options_check_file - whether @arg can be a file: a word that looks like an option is a file that was forgotten.
  * All others check the value of an option and store it. They return 0, EINVAL after fail(), or ENOMEM. */
-int options_bad_value(const char *option, const char *value, const char *wanted);
+int options_bad_value(const char *option, const char *value, const char *expected);
 int options_check_file(const char *option, const char *arg);
 int options_clash(const char *one, const char *other); /* the same for two that exclude each other */
 int options_add_pids(struct options *o, const char *arg);

@@ -27,26 +27,26 @@
 #define WINDOW_MAX_S 600
 #define MAX_MEM_LEAST (1U << 20)
 
-int options_bad_value(const char *option, const char *value, const char *wanted)
+int options_bad_value(const char *option, const char *value, const char *expected)
 {
 	char safe[128];
 
 	text_safe(safe, sizeof(safe), value, strlen(value));
 	fail(-EINVAL, EXIT_STATUS_USAGE, "bad value for %s: \"%s\"", option, safe);
-	fail_why("%s", wanted);
+	fail_why("%s", expected);
 	fail_fix("systop --help");
 	return EINVAL;
 }
 
 int options_clash(const char *one, const char *other)
 {
-	fail(-EINVAL, EXIT_STATUS_USAGE, "%s and %s exclude each other: one of them can be given", one, other);
+	fail(-EINVAL, EXIT_STATUS_USAGE, "%s and %s are mutually exclusive: give only one of them", one, other);
 	fail_fix("systop --help");
 	return EINVAL;
 }
 
 /* Adds numbers of processes or threads, separated by commas, to a list. */
-static int add_numbers(const char *option, const char *arg, const char *wanted, pid_t **list, size_t *nr, size_t *room)
+static int add_numbers(const char *option, const char *arg, const char *expected, pid_t **list, size_t *nr, size_t *room)
 {
 	const char *at = arg;
 
@@ -57,7 +57,7 @@ static int add_numbers(const char *option, const char *arg, const char *wanted, 
 		errno = 0;
 		pid = strtol(at, &end, 10);
 		if (errno || end == at || pid <= 0 || pid > 1 << 22 || (*end && *end != ','))
-			return options_bad_value(option, arg, wanted);
+			return options_bad_value(option, arg, expected);
 		if (VEC_PUSH(*list, *nr, *room, (pid_t)pid))
 			return ENOMEM;
 		if (!*end)
@@ -68,12 +68,12 @@ static int add_numbers(const char *option, const char *arg, const char *wanted, 
 
 int options_add_pids(struct options *o, const char *arg)
 {
-	return add_numbers("-p", arg, "process numbers, separated by commas, are wanted", &o->pids, &o->nr_pids, &o->pids_room);
+	return add_numbers("-p", arg, "expected process numbers, separated by commas", &o->pids, &o->nr_pids, &o->pids_room);
 }
 
 int options_add_tids(struct options *o, const char *arg)
 {
-	return add_numbers("-t", arg, "thread numbers, separated by commas, are wanted", &o->tids, &o->nr_tids, &o->tids_room);
+	return add_numbers("-t", arg, "expected thread numbers, separated by commas", &o->tids, &o->nr_tids, &o->tids_room);
 }
 
 /* A whole number within bounds. Returns 0 or -EINVAL. */
@@ -90,7 +90,7 @@ int options_set_table_mem(struct options *o, const char *arg)
 	long mib;
 
 	if (parse_number(arg, 0, TABLE_MIB_MAX, &mib))
-		return options_bad_value("--table-mem", arg, "MiB from 0 to 64 are wanted");
+		return options_bad_value("--table-mem", arg, "expected MiB from 0 to 64");
 	o->table_mib = mib;
 	return 0;
 }
@@ -98,14 +98,14 @@ int options_set_table_mem(struct options *o, const char *arg)
 int options_set_duration(struct options *o, const char *arg)
 {
 	if (parse_duration(arg, INTERVAL_MIN_NS, DURATION_MAX_NS, &o->duration_ns))
-		return options_bad_value("--duration", arg, "0.1 seconds or more are wanted: 10, 500ms, 5m or 2h");
+		return options_bad_value("--duration", arg, "expected 0.1 seconds or more: 10, 500ms, 5m or 2h");
 	return 0;
 }
 
 int options_check_file(const char *option, const char *arg)
 {
 	return arg[0] != '-' || !arg[1] ? 0
-		: options_bad_value(option, arg, "a file is wanted; one whose name begins with - is given as ./-NAME");
+		: options_bad_value(option, arg, "expected a file; write ./-NAME if its name begins with -");
 }
 
 int options_set_output_file(struct options *o, const char *arg)
@@ -119,7 +119,7 @@ int options_set_log(struct options *o, const char *arg, bool verbose)
 	const char *option = verbose ? "-v" : "--log";
 
 	if (o->log && o->verbose != verbose)
-		return options_bad_value(option, arg, "-v has all that --log has: one of them is enough");
+		return options_bad_value(option, arg, "-v includes all of --log: give only one of them");
 	if (options_check_file(option, arg))
 		return EINVAL;
 	o->log = arg;
@@ -132,7 +132,7 @@ int options_set_on_limit(struct options *o, const char *arg)
 	long limit;
 
 	if (parse_number(arg, 1, 1000, &limit))
-		return options_bad_value("--on-limit", arg, "a number from 1 to 1000 is wanted");
+		return options_bad_value("--on-limit", arg, "expected a number from 1 to 1000");
 	o->trigger_limit = limit;
 	return 0;
 }
@@ -140,7 +140,7 @@ int options_set_on_limit(struct options *o, const char *arg)
 int options_set_wait_min(struct options *o, const char *arg)
 {
 	if (parse_duration(arg, WAIT_LEAST_NS, 10000000000ULL, &o->wait_ns))
-		return options_bad_value("--wait-min", arg, "a time from 10us to 10s is wanted");
+		return options_bad_value("--wait-min", arg, "expected a time from 10us to 10s");
 	return 0;
 }
 
@@ -149,7 +149,7 @@ int options_set_window(struct options *o, const char *arg)
 	long seconds;
 
 	if (parse_number(arg, 0, WINDOW_MAX_S, &seconds))
-		return options_bad_value("--window", arg, "seconds from 0 to 600 are wanted");
+		return options_bad_value("--window", arg, "expected seconds from 0 to 600");
 	o->window_s = seconds;
 	return 0;
 }
@@ -175,14 +175,14 @@ static int parse_size(const char *arg, uint64_t *bytes)
 int options_set_window_mem(struct options *o, const char *arg)
 {
 	if (parse_size(arg, &o->window_bytes))
-		return options_bad_value("--window-mem", arg, "a size like 512K, 64M or 1G is wanted");
+		return options_bad_value("--window-mem", arg, "expected a size such as 512K, 64M or 1G");
 	return 0;
 }
 
 int options_set_max_mem(struct options *o, const char *arg)
 {
 	if (parse_size(arg, &o->max_memory) || o->max_memory < MAX_MEM_LEAST)
-		return options_bad_value("--max-mem", arg, "a size like 100M or 1G is wanted, at least 1M");
+		return options_bad_value("--max-mem", arg, "expected a size such as 100M or 1G, at least 1M");
 	return 0;
 }
 
@@ -196,7 +196,7 @@ int options_set_max_cpu(struct options *o, const char *arg)
 	percent = strtod(arg, &end);
 	end += *end == '%';
 	if (errno || end == arg || *end || strspn(arg, "0123456789.%") != strlen(arg) || percent < 0.1 || percent > 1000)
-		return options_bad_value("--max-cpu", arg, "percent of one CPU from 0.1 to 1000 are wanted, as 2 or 0.5");
+		return options_bad_value("--max-cpu", arg, "expected percent of one CPU from 0.1 to 1000, such as 2 or 0.5");
 	o->max_cpu = percent * 1000 + 0.5;
 	return 0;
 }
@@ -206,7 +206,7 @@ int options_set_frequency(struct options *o, const char *arg)
 	long hz;
 
 	if (parse_number(arg, 0, FREQUENCY_MAX, &hz))
-		return options_bad_value("-F", arg, "samples a second, 1 to 9999, are wanted, or 0 for none");
+		return options_bad_value("-F", arg, "expected samples per second, 1 to 9999, or 0 for none");
 	o->frequency = hz;
 	return 0;
 }
@@ -214,7 +214,7 @@ int options_set_frequency(struct options *o, const char *arg)
 int options_set_clock(struct options *o, const char *arg)
 {
 	if (strcmp(arg, "cycles") && strcmp(arg, "cpu"))
-		return options_bad_value("--clock", arg, "cycles or cpu is wanted");
+		return options_bad_value("--clock", arg, "expected cycles or cpu");
 	o->cpu_clock = !strcmp(arg, "cpu");
 	return 0;
 }
@@ -222,7 +222,7 @@ int options_set_clock(struct options *o, const char *arg)
 /* The last exporter option wins. */
 int options_set_exporter(struct options *o, const struct exporter *e, const char *arg)
 {
-	char option[32], words[128], wanted[160];
+	char option[32], words[128], expected[160];
 
 	o->output = OUTPUT_EXPORT;
 	o->exporter = e;
@@ -239,8 +239,8 @@ int options_set_exporter(struct options *o, const struct exporter *e, const char
 	if (e->word(o->word))
 		return 0;
 	options_words(e, words, sizeof(words));
-	snprintf(wanted, sizeof(wanted), "%s is wanted", words);
-	return options_bad_value(option, arg, wanted);
+	snprintf(expected, sizeof(expected), "expected %s", words);
+	return options_bad_value(option, arg, expected);
 }
 
 /* Replaces an earlier choice of output. */
@@ -259,7 +259,7 @@ int options_set_iterations(struct options *o, const char *arg)
 	errno = 0;
 	o->iterations = strtoull(arg, &end, 10);
 	if (errno || end == arg || *end || arg[0] == '-' || !o->iterations)
-		return options_bad_value("-n", arg, "a number of intervals, at least 1, is wanted");
+		return options_bad_value("-n", arg, "expected a number of intervals, at least 1");
 	return 0;
 }
 
@@ -280,7 +280,7 @@ int options_add_setting(struct options *o, const char *option, const char *secti
 int options_set_delay(struct options *o, const char *arg)
 {
 	if (parse_duration(arg, INTERVAL_MIN_NS, INTERVAL_MAX_NS, &o->interval_ns))
-		return options_bad_value("-d", arg, "seconds from 0.1 to 60 are wanted: 2, 0.5 or 500ms");
+		return options_bad_value("-d", arg, "expected seconds from 0.1 to 60: 2, 0.5 or 500ms");
 	return options_add_setting(o, "-d", "view", "delay", arg);
 }
 
@@ -290,7 +290,7 @@ int options_set_sort(struct options *o, const char *arg)
 		return options_set_output(o, OUTPUT_SORT_HELP);
 	o->sort = metric_find(arg);
 	if (o->sort == METRIC_COUNT)
-		return options_bad_value("-s", arg, "a column's name is wanted: systop -s help lists them");
+		return options_bad_value("-s", arg, "expected a column's name: systop -s help lists them");
 	return options_add_setting(o, "-s", "view", "sort", metrics[o->sort].name);
 }
 

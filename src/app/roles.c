@@ -73,7 +73,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_FACTS] = {
 		.name = "systop-facts",
-		.what = "reads the memory and the package of what is looked at",
+		.what = "reads the page tables and the package of what the screen shows",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE },
 		.nr_caps = 1,
@@ -92,7 +92,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_INFO] = {
 		.name = "systop-who",
-		.what = "reads what else a trace says of processes",
+		.what = "reads what else a trace states about processes",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
 		.nr_caps = 2,

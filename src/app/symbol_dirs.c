@@ -26,14 +26,14 @@ static int refuse(const char *arg, int err)
 
 	text_safe(safe, sizeof(safe), arg, strlen(arg));
 	fail(-err, EXIT_STATUS_USAGE, "cannot use --symbol-dir \"%s\": %s", safe, strerror(err));
-	fail_why("a directory with debug information files is wanted, which the user who started systop can read");
+	fail_why("expected a directory with debug information files that the user who started systop can read");
 	fail_fix("ls -ld -- \"%s\"    # is it there, a directory, and readable?", safe);
 	return EINVAL;
 }
 
 static int refuse_more(void)
 {
-	fail(-E2BIG, EXIT_STATUS_USAGE, "too many options --symbol-dir");
+	fail(-E2BIG, EXIT_STATUS_USAGE, "too many --symbol-dir options");
 	fail_why("at most %d directories can be given", SYMBOL_DIRS_MAX);
 	fail_fix("cp -al DIR1/. DIR2    # DIR2 then has the files of both");
 	return EINVAL;

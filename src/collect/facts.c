@@ -159,7 +159,7 @@ void facts_health(const struct facts *f, struct health *h)
 		health_add(h, "Helpers", "facts", HEALTH_DEGRADED, "reads page tables and lists of packages; not in time, times: %llu",
 			   (unsigned long long)f->failed);
 	else
-		health_add(h, "Helpers", "facts", HEALTH_ON, "reads page tables and packages of what is looked at");
+		health_add(h, "Helpers", "facts", HEALTH_ON, "reads page tables and packages of what the screen shows");
 }
 
 /* --- The role */

@@ -49,7 +49,7 @@ static void name_cause(struct save *s)
 	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same limit */
 		f.room = limit.rlim_cur;
 	if (f.err == -ETIMEDOUT && s->handed)
-		snprintf(s->cause, sizeof(s->cause), "its reader takes nothing");
+		snprintf(s->cause, sizeof(s->cause), "its reader does not read");
 	else if (f.err == -ECANCELED)
 		snprintf(s->cause, sizeof(s->cause), "cancelled");
 	else if ((f.err == -EAGAIN || f.err == -EPIPE) && *trouble)

@@ -20,7 +20,7 @@ def in_shell(*first):
     return ("sh", "-c", " && ".join(first) + ' && exec "$@"', "sh")
 
 
-# Where it is looked at: how, exit status, the failing step and a part of its reason, an item that is not ok.
+# Where it is checked: how, exit status, the failing step and a part of its reason, an item that is not ok.
 PLACES = {
     "as root": ((), 0, None, None, None),
     "without rights": (NOBODY, 4, "rights", "capabilities of this process", "CAP_BPF"),
@@ -67,7 +67,7 @@ def looks(systop, name):
         assert one["ok"] is False and reason in one["reason"], one
         assert one["text"] in table.stdout and f"  fix: {one['fix']}\n" in table.stdout, (one, table.stdout)
         later = found["checks"][found["checks"].index(one) + 1:]
-        assert all(c["ok"] is None and "not looked at" in c["reason"] for c in later), later
+        assert all(c["ok"] is None and "not checked" in c["reason"] for c in later), later
     if wrong:
         assert any(c["ok"] is False and c["reason"] for c in of(found, wrong)), of(found, wrong)
     for check in found["checks"]: # whatever the table has is there

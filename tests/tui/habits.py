@@ -143,7 +143,7 @@ def delay(name):
             t.keys("C-u")
             t.type(wrong)
             t.keys("Enter")
-            t.wait(rf"^refresh every .*: {re.escape(wrong)}$\n^ +\^ 0.1 to 60 seconds are wanted")
+            t.wait(rf"^refresh every .*: {re.escape(wrong)}$\n^ +\^ expected 0.1 to 60 seconds")
         t.keys("C-u")
         t.type("200ms")
         t.keys("Enter")

@@ -80,7 +80,7 @@ def keys():
         # In the flamegraph and the heatmap Tab has another meaning.
         for key, view, shows in (("Tab", "3:Flame", "On-CPU"), ("4", "4:Latency", "log:"), ("5", "5:D-state", "D state"),
                                  ("Tab", "6:IRQ", "NET_RX|TIMER"), ("Tab", "7:System", "PRESSURE"),
-                                 ("Tab", "8:Waits", "BEHIND WHOM")):
+                                 ("Tab", "8:Waits", "WHAT RAN INSTEAD")):
             t.keys(key)
             t.wait(rf"\[{view}\]")
             t.wait(shows)

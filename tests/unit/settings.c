@@ -112,8 +112,8 @@ TEST(settings, file_names_the_first_error)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "[look]\ncolor = red\nmouse = yes\n", "line 2: color is one of: auto always never; defaults are used" },
-		{ "[look]\ncolor = red\nmouse = cat\n", "line 2: color is one of: auto always never; defaults are used" },
+		{ "[look]\ncolor = red\nmouse = yes\n", "line 2: color must be one of: auto always never; defaults are used" },
+		{ "[look]\ncolor = red\nmouse = cat\n", "line 2: color must be one of: auto always never; defaults are used" },
 		{ "[look]\nwhat\nmouse = cat\n", "line 2: not understood; defaults are used" },
 	};
 	struct settings s;

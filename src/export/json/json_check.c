@@ -72,10 +72,10 @@ static const char *const properties[] = {
 	NULL
 }, *const check_properties[] = {
 	"\"name\": {\"type\": \"string\", \"description\": \"as in the table of --check; several checks can have one name\"}",
-	"\"ok\": {\"type\": [\"boolean\", \"null\"], \"description\": \"null: neither right nor wrong, or not looked at\"}",
+	"\"ok\": {\"type\": [\"boolean\", \"null\"], \"description\": \"null: a fact, neither right nor wrong, or not checked\"}",
 	"\"needed\": {\"type\": \"boolean\", \"description\": \"systop cannot run without it\"}",
 	"\"text\": {\"type\": \"string\", \"description\": \"what it is, or what it is for\"}",
-	"\"reason\": {\"type\": [\"string\", \"null\"], \"description\": \"why it is not ok, or was not looked at\"}",
+	"\"reason\": {\"type\": [\"string\", \"null\"], \"description\": \"why it is not ok, or was not checked\"}",
 	"\"fix\": {\"type\": [\"string\", \"null\"], \"description\": \"a command or a setting that helps\"}",
 	NULL
 };

@@ -76,7 +76,7 @@ void settings_default(struct settings *s)
 
 static int wrong(enum setting id, char *error, size_t size)
 {
-	snprintf(error, size, "%s is one of: %s", settings[id].name, settings[id].help);
+	snprintf(error, size, "%s must be one of: %s", settings[id].name, settings[id].help);
 	return -EINVAL;
 }
 

@@ -291,7 +291,7 @@ static bool answered(struct screen *s)
 		return false;
 	}
 	if (s->asks == ACTION_DELAY && *p->text && settings_delay(&s->settings, p->text)) {
-		snprintf(p->error, sizeof(p->error), "0.1 to 60 seconds are wanted: 2, 0.5 or 500ms");
+		snprintf(p->error, sizeof(p->error), "expected 0.1 to 60 seconds: 2, 0.5 or 500ms");
 		p->error_column = 0;
 		return false;
 	}
