@@ -48,7 +48,7 @@ enum place_kind {
 	_(FLAME_ZOOM, "flame-zoom",  IN_GRAPH,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
 	_(FLAME_OUT,  "flame-out",   IN_GRAPH,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
 	_(FLAME_RESET, "flame-reset", IN_GRAPH,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
-	_(FLAME_METRIC, "flame-metric", IN_GRAPH, "Tab",       "Tab",        "Tab",      "metric",  "flame: on-CPU, runqueue, sleep, D state, or all of them") \
+	_(FLAME_METRIC, "flame-metric", IN_GRAPH, "Tab",       "Tab",        "Tab",      "metric",  "flame: on CPU, runqueue, sleep, D state, interrupts, page faults, or wall time") \
 	_(FLAME_LEFT, "flame-left",  IN_GRAPH,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
 	_(FLAME_RIGHT, "flame-right", IN_GRAPH,  "l Right",    "Right l",    "l Right",  "",        "flame: the box to the right") \
 	_(FLAME_INVERT, "flame-invert", IN_GRAPH, "i",         "i",          "i",        "invert",  "flame: innermost functions first, their callers below") \
