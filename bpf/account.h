@@ -107,7 +107,7 @@ static __always_inline __u64 account_stint(int prio, bool sched_ext, __u64 exec_
 }
 
 /* What follows is for times, which are less than 2^63 ns: the sign of a difference shows which one is larger. There is no branch:
- * each one would double what the verifier has to walk behind it. */
+ * each one would double what the verifier has to walk after it. */
 
 /* Whether @a is larger than @b, 0 or 1. */
 static __always_inline __u64 account_above(__u64 a, __u64 b)
@@ -132,7 +132,8 @@ static __always_inline __u64 account_min(__u64 a, __u64 b)
 	return a - account_sub(a, b);
 }
 
-/* account_log2 - rounded down, 0 for 0, and 31 for all that is larger: practically for ever. Finds the slot of a histogram. */
+/* account_log2 - rounded down, 0 for 0, and 31 for everything larger: practically forever. Finds the slot of a
+ * histogram. */
 static __always_inline __u32 account_log2(__u64 v)
 {
 	__u32 r = 0;

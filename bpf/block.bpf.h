@@ -15,7 +15,7 @@
 /* Settings, fixed at load. */
 extern const volatile __u64 block_d_ns;     /* shortest blocks whose stack is taken */
 extern const volatile __u64 block_sleep_ns;
-extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers are not taken; 0: they are */
+extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers: no stacks of theirs; 0: theirs, too */
 
 /* Stacks that may be taken at once after a quiet time, expressed as time. */
 #define BLOCK_BURST_NS 250000000
@@ -48,7 +48,7 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now, __u32 ti
 /* Short blocks after a long one whose user stacks are still taken: the next long one may be among them. */
 #define BLOCK_MEMORY 8
 
-/* Saves what the slot says before its switch-in is accounted for: the report of the time off the CPU needs it. */
+/* Saves values of the slot before its switch-in is accounted for: the report of the time off the CPU needs them. */
 static __always_inline void block_begin(struct cpu_slot *c, const struct slot *in)
 {
 	c->was_since = in->since;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where threads are blocked now, including blocks from before systop's start: an iterator over all threads that writes
- * the stacks of the requested ones. It can wait for a sick process's memory as long as that is sick, so a helper runs
- * it that holds nothing else.
+ * the stacks of the requested ones. It can wait for a sick process's memory until that process recovers, so a helper
+ * that holds nothing else runs it.
  */
 
 #include "maps.bpf.h"

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* Bytes of a command line that an event has; what is longer is read by a helper. */
+/* Bytes of a command line that an event holds; a helper reads longer ones. */
 #define COMMAND_BYTES 256
 
 /* log2 of the ring's bytes: room for 7,700 of the longest events, or 26,000 short ones, between two readings, which are
@@ -12,7 +12,7 @@
 #define COMMAND_RING_BITS 21
 
 /*
- * A thread in scope started a program. The text has each argument with its NUL. An event is as long as its text needs:
+ * A thread in scope started a program. The text has each argument with its NUL. Its text determines the size of an event:
  * COMMAND_SMALL, COMMAND_MEDIUM or all of it.
  */
 struct command_event {

@@ -127,7 +127,7 @@ static __always_inline __u32 slot_take(void)
 	s->state = SLOT_FREE;
 	s->flags = 0;
 	s->cpu = 0;
-	/* Everything behind seq, state, flags and cpu. */
+	/* Everything after seq, state, flags and cpu. */
 	__builtin_memset(&s->since, 0, sizeof(*s) - __builtin_offsetof(struct slot, since));
 	return index;
 }

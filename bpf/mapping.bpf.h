@@ -5,8 +5,8 @@
 /*
  * Which file an address is in, and at which offset: walks the address space's maple tree without a lock. A concurrent
  * change yields a wrong lookup, never a crash, and the result is checked against the bounds of the mapping. Files have
- * ids of their own; each is reported to user space once, and user space frees the ids of files that were not met for
- * long. A frame in a file without an id is reported with id 0.
+ * ids of their own; each is reported to user space once, and user space frees the ids of files that were not met for a
+ * long time. A frame in a file without an id is reported with id 0.
  */
 
 #include "frames.bpf.h"
@@ -119,7 +119,8 @@ static __always_inline void file_wait(void)
 /*
  * Ids of forgotten files, to which nothing refers any more, are on a stack that needs no lock, so that samples can take
  * one in an NMI. It is no map of type queue: the iterator of blocked threads takes ids, too, and programs that may sleep
- * cannot use such maps on Linux 6.1. A change fails if another CPU makes one at that moment; all do not fail for ever.
+ * cannot use such maps on Linux 6.1. A change fails if another CPU makes one at that moment; they do not all fail
+ * forever.
  */
 #define FREE_FILES_TRIES 32
 
@@ -326,7 +327,7 @@ __weak __noinline int vma_find(__u32 context, __u64 addr)
 	return at;
 }
 
-/* unwind_vma - as vma_find(), but looks at the mappings found so far first. */
+/* unwind_vma - as vma_find(), but searches the mappings found so far first. */
 __weak __noinline int unwind_vma(__u32 context, __u64 addr)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);

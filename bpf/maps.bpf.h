@@ -23,7 +23,7 @@ extern const volatile __u32 scope_kinds;    /* enum scope_kind bits in force, 0:
 extern const volatile __s32 scope_ssid[SCOPE_HIERARCHIES]; /* of the cgroup scope, or HIERARCHY_NONE */
 
 /* Whether programs may read arbitrary kernel memory, fixed at load: lockdown "confidentiality" forbids it. Without
- * it there are no stacks and no cgroup names; the verifier skips the code behind it. */
+ * it there are no stacks and no cgroup names; the verifier skips the code that depends on it. */
 extern const volatile bool kernel_reads;
 
 /* Whether task storage may be created while the scheduler holds a lock. Fixed at load. */

@@ -60,7 +60,7 @@ struct ring_slot {
 									    * RING_IN_D, RING_IO_WAIT */                         \
 	_(IRQ,    "interrupt",  CPU,    SLICE,   1, NULL, "tid")           /* value 0 is its duration: ring_span(); recorded at  \
 									    * its end; detail: source (irq.h) */                 \
-	_(GAP,    "timer gap",  CPU,    SLICE,   2, "tid", NULL, "duration_ns") /* who ran then */
+	_(GAP,    "timer gap",  CPU,    SLICE,   2, "tid", NULL, "duration_ns") /* the thread that ran */
 
 enum ring_kind {
 	RING_NONE,

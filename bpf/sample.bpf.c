@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The sampler of each CPU: records what runs there, with its stacks, and updates what sched_switch would write only
- * when the running thread leaves: a lone busy thread may not leave for seconds. It also runs at each event of a kind that
- * SLOT_COUNTS has and whose stacks are wanted: the perf event's cookie says which.
+ * when the running thread leaves: a lone busy thread may not leave for seconds. It also runs at each event of a kind in
+ * SLOT_COUNTS whose stacks are taken: the perf event's cookie identifies the kind.
  */
 
 #include "maps.bpf.h"
@@ -114,8 +114,8 @@ static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct f
 /* Stacks of counted events that may be taken at once after a quiet time, expressed as time. */
 #define COUNTED_BURST_NS 250000000
 
-/* What runs the program: enum stack_kind. Callers ask each time they need it: with a variable, the verifier would walk the
- * rest of the program once for each kind. */
+/* The kind of event that runs the program: enum stack_kind. It is called wherever the kind is needed: with a variable,
+ * the verifier would walk the rest of the program once for each kind. */
 static __always_inline __u64 sampled_kind(const __u64 *ctx)
 {
 	return bpf_get_attach_cookie((void *)ctx);

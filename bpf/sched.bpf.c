@@ -55,7 +55,7 @@ static __always_inline bool waking_throttled(struct task_struct *t)
 	return !bpf_core_field_exists(t->throttled) && task_throttled(t, task_view(t)->se.cfs_rq);
 }
 
-/* How long threads of the runqueue have been stopped so far; 0: the kernel does not say. */
+/* How long threads of the runqueue have been stopped so far; 0: the kernel does not report it. */
 static __noinline __u64 throttle_sum(struct cfs_rq *cfs_rq)
 {
 	__u64 since;

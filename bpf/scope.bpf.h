@@ -58,8 +58,8 @@ struct cgroups_reported_map {
 };
 extern struct cgroups_reported_map cgroups_reported SEC(".maps");
 
-/* Room for 600 threads found to have moved in the 250 ms between two readings. For others, all they did since the
- * last refresh is shown where they are now. */
+/* Room for 600 threads found to have moved in the 250 ms between two readings. For further ones, everything since the
+ * last refresh is shown in their present cgroup. */
 struct cgroup_moves_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
@@ -110,7 +110,7 @@ static __always_inline bool scope_has_cgroup(struct css_set *set)
 	return false;
 }
 
-/* Ids are unique in a hierarchy only: this bit marks those of the hierarchy with the limits. */
+/* Ids are unique only within a hierarchy: this bit marks those of the hierarchy with the limits. */
 #define CGROUP_OF_LIMITS (1ULL << 63)
 
 static __always_inline __u64 *cgroup_reported(__u64 id)
@@ -126,7 +126,7 @@ struct emit_walk {
 	__u64 of;
 };
 
-/* Reports a cgroup and goes on to its parent. Returns whether the walk ends. */
+/* Reports a cgroup and continues with its parent. Returns whether the walk ends. */
 static long cgroup_emit_one(__u32 depth, struct emit_walk *walk)
 {
 	struct cgroup *cgroup = walk->cgroup, *parent = BPF_CORE_READ(cgroup, self.parent, cgroup);
@@ -191,7 +191,7 @@ static __always_inline bool limits_note(struct css_set *cgroups, __u32 index, st
 	return *at != was;
 }
 
-/* move_emit - reports that a thread moved: what its slot says so far belongs to the old cgroups and scope. */
+/* move_emit - reports that a thread moved: the content of its slot so far belongs to the old cgroups and scope. */
 __weak __noinline int move_emit(const struct slot *s, __u32 index)
 {
 	struct cgroup_move *m;

@@ -147,7 +147,7 @@ struct slot {
 	__s16 prio;
 	__u16 policy;
 
-	/* line 6: rarely used, but throttled_ns and SLOT_COUNTS at every switch */
+	/* line 6: rarely used, except throttled_ns and SLOT_COUNTS at every switch */
 	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* time that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: running time since `since`, from the kernel; written by the CPU it left */
@@ -231,7 +231,7 @@ struct cpu_slot {
 	__u64 clock_least;   /* smallest distance since clock_window */
 	__u64 clock_before;  /* the same in the window before */
 	__u64 clock_window;
-	__u64 bpf_ns;        /* estimated run time of the programs but the sampler */
+	__u64 bpf_ns;        /* estimated run time of the programs without the sampler */
 	__u64 sample_ns;     /* run time of the sampler, which can interrupt the others */
 	__u64 samples[SAMPLE_CLASSES];
 	__u64 files_waited;  /* samples that met new files and left adding them to the next switch or tick */

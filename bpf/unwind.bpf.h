@@ -64,8 +64,8 @@ static __always_inline __u64 unwind_word(const struct unwind *u, __u64 place)
 	return u->window[(place - u->window_at) / 8 & (UNWIND_WINDOW - 1)];
 }
 
-/* Requests the words from @from to @to, at most UNWIND_SAVED. What follows in the same page is read along, as the
- * next frames are there. */
+/* Requests the words from @from to @to, at most UNWIND_SAVED. The words after them in the same page are read, too, as
+ * the next frames are there. */
 static __always_inline int unwind_want(struct unwind *u, __u64 from, __u64 to)
 {
 	__u64 page_end = ((to - 1) | 4095) + 1;
@@ -199,7 +199,7 @@ __weak __noinline int unwind_note(__u32 context)
 
 	if (!u)
 		return UNWIND_END;
-	addr = u->leaf ? u->pc : u->pc - 1; /* the call itself, not the instruction behind it */
+	addr = u->leaf ? u->pc : u->pc - 1; /* the call itself, not the instruction after it */
 	nr = u->nr;
 	if (!u->pc) { /* the caller of a root; with a frame pointer left, the walk did not follow real frames */
 		u->end = u->bp ? STACK_TRUNCATED : STACK_COMPLETE;

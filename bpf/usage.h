@@ -2,7 +2,7 @@
 #ifndef SYSTOP_BPF_USAGE_H
 #define SYSTOP_BPF_USAGE_H
 
-/* What the kernel says a thread used so far: shared by BPF programs and user space. */
+/* What a thread has used so far, by the kernel's count: shared by BPF programs and user space. */
 
 #include <linux/types.h>
 
@@ -25,7 +25,7 @@ struct usage_memory {
 	__u64 batched; /* its counters are per CPU, see percpu_counter in the kernel; otherwise threads keep some changes */
 };
 
-/* A thread that is asked for, and the answer. */
+/* A requested thread, and the answer. */
 struct usage {
 	__u32 slot;
 	__u32 read;        /* whether it was there: a dead thread's is in its slot */

@@ -17,7 +17,7 @@
 
 /* Settings, fixed at load. */
 extern const volatile __u64 wait_ns; /* shortest waits to be reported */
-extern const volatile __u64 away_ns; /* smaller of wait_ns and AWAY_NS: anything shorter is not looked at */
+extern const volatile __u64 away_ns; /* smaller of wait_ns and AWAY_NS: anything shorter is ignored */
 
 /* A thread that ran earlier is reported if it accounts for at least one part in this many of the wait. */
 #define WAIT_WORTH_PART 8
@@ -85,7 +85,7 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 /*
  * Charges the rest of a wait to earlier long runs on this CPU, newest first, each with at least 1 / WAIT_WORTH_PART of
  * it. The wait began at @start, and @left ns are not charged yet. @charged: ns at the end of the newest run that are
- * already charged. A thread which has ended, and whose slot was read since, is not named. Returns what is left then.
+ * already charged. A thread that has ended, and whose slot was read since, is not named. Returns what is left then.
  */
 static __always_inline __u64 wait_emit_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
 					      __u64 left, __u64 charged)
@@ -111,8 +111,8 @@ static __always_inline __u64 wait_emit_before(struct cpu_slot *c, __u32 cpu, __u
 
 /*
  * wait_emit - a thread got the CPU from that of slot @by (0: the idle thread, or one without a slot), which had had it
- * for @ran ns. The wait is charged to that thread for as long as it ran, then to earlier long runs; nobody is named for
- * the rest. A hog is named even if a kernel thread that had waited for it, too, ran in between.
+ * for @ran ns. The wait is charged to that thread for the time that it ran, then to earlier long runs; no thread is named
+ * for the rest. A hog is named even if a kernel thread that had waited for it, too, ran in between.
  */
 __weak __noinline int wait_emit(struct cpu_slot *c, struct slot *in, __u32 index, __u32 by, __u64 ran)
 {
