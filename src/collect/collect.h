@@ -44,7 +44,7 @@ struct collect_options {
 	pid_t starter;                /* this process and its children */
 	int peek_role;                /* helper that reads the stacks of blocked threads */
 	int commands_role;            /* helper that reads command lines */
-	int facts_role;               /* helper that reads the memory of what is looked at */
+	int facts_role;               /* helper that reads facts about what the screen shows */
 	int table_mib;                /* memory for the unwinder's tables */
 	unsigned int window_s;        /* seconds kept by the recorder, 0: none, */
 	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
@@ -76,7 +76,7 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 int collect_harvest(struct collect *c, uint64_t deadline);
 
 /* collect_crowded - whether so many threads died that the next tick would take long: collect_harvest() and
- * collect_early() before it make a part of it in advance. Returns like collect_harvest(). */
+ * collect_early() before it do part of the work in advance. Returns like collect_harvest(). */
 bool collect_crowded(const struct collect *c);
 int collect_early(struct collect *c, uint64_t deadline);
 

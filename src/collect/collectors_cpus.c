@@ -232,7 +232,7 @@ static int waits_met(void *state, const struct collector_thread *t)
 static int waits_threads_end(void *state, uint64_t now, bool baseline)
 {
 	(void)now;
-	/* Events that arrived while slots were read mostly predate the baseline. */
+	/* Most events that arrived while slots were read predate the baseline. */
 	int err = baseline ? waits_drain(state) : 0;
 
 	waits_end(state);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows of what threads used, bytes and memory, for which slots ask (slots_usage.c), and of the memory of what is looked at. */
+/* Rows of what threads used, bytes and memory, which slots request (slots_usage.c), and of facts about what the screen
+ * shows. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <sys/mman.h>
@@ -70,7 +71,7 @@ const struct collector collector_usage = {
 	.close = usage_close,
 };
 
-/* --- What is looked at */
+/* --- Facts about what the screen shows */
 
 static int facts_open(struct collect *c)
 {

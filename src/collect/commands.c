@@ -30,11 +30,11 @@
 #define AGAIN_NS 2000000000ULL
 #define BIRTH_NS 1000000000ULL
 
-/* A process that held up a helper is left alone until that has ended, and this long at least. */
+/* A process that held up a helper is left alone until that helper has ended, and for at least this long. */
 #define SICK_NS 30000000000ULL
 #define SICK_MAX 16
 
-/* Processes that wait to be asked; others are when they are on the screen. */
+/* Maximum number of processes that wait for their turn; others are read only when they are on the screen. */
 #define QUEUE_MAX 262144
 
 /* A queue of processes, oldest first. */
@@ -54,7 +54,7 @@ struct commands {
 	bool started;
 	struct queue wanted, fresh; /* on the screen; first seen */
 	struct commands_request request;
-	uint32_t execs[COMMANDS_BATCH]; /* of the requested processes when they were asked */
+	uint32_t execs[COMMANDS_BATCH]; /* of the requested processes at the request */
 	uint32_t answered;
 	struct {
 		pid_t tgid;
@@ -240,7 +240,7 @@ static void ask(struct commands *c)
 		worker_failed(&c->worker);
 }
 
-/* The helper hangs on the process whose answer is missing. Those behind it are asked again. */
+/* The helper hangs on the process whose answer is missing. Those after it are requested again. */
 static void failed(struct commands *c)
 {
 	uint32_t helper = c->worker.helper.id, first = c->answered, at;
@@ -260,8 +260,8 @@ static void failed(struct commands *c)
 
 /* --- Answers */
 
-/* An empty one is that of a process that is ending, or that never had one: what is known stays. One from before an exec
- * is too old. */
+/* An empty answer is that of a process that is ending, or never had a command line: the known text stays. An answer from
+ * before an exec is too old. */
 static void take(struct commands *c, const struct commands_answer *a)
 {
 	struct process *p = model_process(c->o.model, c->request.of[a->at].tgid);

@@ -17,11 +17,11 @@
 #include "proc/package.h"
 #include "util/clock.h"
 
-/* A process whose tables take longer is left alone: its answer is not waited for. */
+/* A process whose tables take longer is left alone: systop does not wait for the answer. */
 #define TIMEOUT_NS 2000000000ULL
 #define AGAIN_NS 5000000000ULL
 
-/* Time to look for a package: what it read so far is cached when it is asked again. */
+/* Time to look for a package: what was read so far is cached at the next request. */
 #define PACKAGE_NS 1000000000ULL
 
 struct facts {
@@ -29,9 +29,9 @@ struct facts {
 	const struct cgroups *cgroups;
 	struct worker worker;
 	bool started;
-	struct facts_request wanted, asked; /* what is looked at, and what the helper was asked for */
+	struct facts_request wanted, asked; /* about what the screen shows; the helper's last request */
 	uint64_t asked_at;                  /* CLOCK_MONOTONIC ns; 0: not yet */
-	bool known;                         /* of what is looked at */
+	bool known;                         /* the answer is to the request in wanted */
 	struct facts_answer answer;
 	uint64_t failed;
 };
@@ -67,7 +67,7 @@ static bool is_same(const struct facts_request *a, const struct facts_request *b
 	       !strcmp(a->path, b->path) && !strcmp(a->pressure, b->pressure);
 }
 
-/* What changes, or was not found in time. */
+/* Whether to request it again: facts that change, or that were not found in time. */
 static bool is_due(const struct facts *f, uint64_t now)
 {
 	if (f->known && f->wanted.what == FACTS_PACKAGE && f->answer.err != -EAGAIN)

@@ -16,7 +16,7 @@ struct facts;
 struct facts *facts_new(int role, const struct cgroups *cgroups);
 void facts_free(struct facts *f);
 
-/* facts_of - of a process, or, with @tgid 0, of a cgroup: as last read; asks for them. NULL: not known yet. */
+/* facts_of - facts about a process, or, with @tgid 0, a cgroup: as last read; requests them. NULL: not known yet. */
 const struct memory_facts *facts_of(struct facts *f, pid_t tgid, const struct cgroup *cgroup);
 
 /* facts_package - the package with the debug information of the file @path, "": there is none. NULL: not known yet. */

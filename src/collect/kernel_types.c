@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The start asks for 50 of the kernel's 130,000 types, and libbpf looks at all of them for each. */
+/* The start looks up 50 of the kernel's 130,000 types, and libbpf would search all of them for each. */
 #include "collect/kernel_types.h"
 
 #include <bpf/btf.h>

@@ -39,7 +39,7 @@ void limits_first(struct limits *l)
 		cgroups_limit(with, list[i], &limit);
 }
 
-/* Time for reading what cgroups are charged for: of 50 at each tick, of more in turns. */
+/* Time for reading what cgroups are charged for: about 50 of them at each tick, more in turns. */
 #define CHARGE_NS 1000000
 
 /* Reads the cgroups of a hierarchy; if it is not the shown one, only those that a limit applies to. */

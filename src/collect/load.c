@@ -35,7 +35,7 @@ static int controller_read(const char *controller)
 	return HIERARCHY_NONE;
 }
 
-/* A scope asks for them at each refresh, when the types are gone. */
+/* A scope needs them at each refresh, when the types have been forgotten. */
 int controller_ssid(const char *controller)
 {
 	static struct {
@@ -58,8 +58,7 @@ int controller_ssid(const char *controller)
 	return ssid;
 }
 
-/* Adapts to differences between kernels. Of programs for tracepoints that not every kernel has, those that this one has
- * are loaded. */
+/* Adapts to differences between kernels: programs for tracepoints that this one lacks are not loaded. */
 static void suit_kernel(struct systop *skel)
 {
 	const struct btf *btf = kernel_types();
@@ -86,7 +85,7 @@ static void configure(struct systop *skel, struct load *l)
 			collectors[i]->configure(skel, l);
 }
 
-/* The last line of the verifier says what it rejected. */
+/* The last line of the verifier shows what it rejected. */
 static int refused(const struct load_report *report)
 {
 	const struct load_attempt *a = &report->attempts[report->refused - 1];
@@ -102,7 +101,7 @@ static int refused(const struct load_report *report)
 	return a->err;
 }
 
-/* The next program from @from on that attempt number @attempt is the first to leave out; NULL: no more. */
+/* The next program that attempt number @attempt is the first to leave out, of collectors from *@at on; NULL: no more. */
 static const struct collector_program *left_out(int attempt, int *at)
 {
 	for (; *at < COLLECTOR_COUNT; ++*at)
@@ -114,7 +113,7 @@ static const struct collector_program *left_out(int attempt, int *at)
 	return NULL;
 }
 
-/* Leaves out the programs that attempts up to this one do without. */
+/* Leaves out the programs that attempts up to this one leave out. */
 static void leave_out(struct systop *skel, int attempt)
 {
 	for (int n = 1; n <= attempt; n++) {

@@ -54,7 +54,7 @@ struct shown {
 /* What is kept of a slot between two ticks, apart from data that only active threads need. */
 struct reader {
 	struct life *life; /* NULL: the slot was not in use */
-	uint64_t end;      /* until when its time was shown; of one that rests: before it did, see struct resting_slot */
+	uint64_t end;      /* end of the time shown; if it rests, of that before: see struct resting_slot */
 	uint32_t wakeups;
 	uint32_t seq;
 	uint8_t idle;      /* asleep or stopped, and not woken: enum thread_state; otherwise 0 */
@@ -62,8 +62,9 @@ struct reader {
 	bool ran;          /* it ran since its usage was read: read it once more */
 };
 
-/* A slot whose thread rests: the model knows that it is idle, and shows it so in each tick while the slot has these. A tick
- * reads this, and two cache lines of the slot, for each of 50,000 threads; all else is for those that do something. */
+/* A slot whose thread rests: the model knows that it is idle, and shows it so in each tick while the slot has these
+ * values. A tick reads this, and two cache lines of the slot, for each of 50,000 threads; all else is for those that do
+ * something. */
 struct resting_slot {
 	uint32_t seq;      /* plus 1, so that 0 is none: it does not rest */
 	uint32_t wakeups;

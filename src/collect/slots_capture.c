@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What every thread did up to the end of a tick. If a thread switches before its slot is read, it is known how long ago the
- * instant was, but not in which states the thread was since. So the slots are copied first, before anything is done with them.
+ * instant was, but not which states the thread has been in since. So the slots are copied before anything else is done.
  */
 #include "collect/slots_internal.h"
 

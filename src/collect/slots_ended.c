@@ -17,8 +17,8 @@
 /* A dead thread's slot that is inconsistent for this long, ns, stays so. */
 #define BROKEN_NS 2000000000ULL
 
-/* Threads that died are harvested and shown before the tick if they are more than these, about 5 ms; and this many are
- * shown between two reads of the clock. */
+/* If more threads than these died, which take about 5 ms, they are harvested and shown before the tick; EARLY_SLICE of
+ * them are shown between two reads of the clock. */
 #define EARLY_MIN 2048
 #define EARLY_SLICE 64
 

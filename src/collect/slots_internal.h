@@ -30,8 +30,8 @@ struct exited {
 	uint32_t taken[COLLECTORS_TAKE]; /* see slots_take() */
 };
 
-/* Slots of which slots_capture() keeps a copy, at most, as it has to be quick and to take little memory. If more threads did
- * something, the others are read when they are shown, and so less exactly. */
+/* Maximum number of slots of which slots_capture() keeps a copy, as it has to be quick and to take little memory. If more
+ * threads did something, the others are read when they are shown, and so less exactly. */
 #define CAPTURES_MAX 4096
 
 /* A slot at the instant at which a tick ends. */
@@ -83,8 +83,8 @@ struct slots {
 /* Prefetch distance, in slots. */
 #define PREFETCH 16
 
-/* slots_rests - nothing happened to a thread that rests. slots_quiet - the same of one that was asleep or stopped at the last
- * tick, but which that tick may have shown as active. */
+/* slots_rests - nothing happened to a thread that rests. slots_quiet - the same for one that was asleep or stopped at
+ * the last tick, but which that tick may have shown as active. */
 static inline bool slots_rests(const struct slot *slot, const struct resting_slot *r)
 {
 	return r->seq && __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) + 1 == r->seq && slot->wakeups == r->wakeups;

@@ -39,9 +39,9 @@ void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, 
 }
 
 /*
- * Memory of processes none of whose threads ran: read in turns, of all of them at each tick where there are few threads,
- * otherwise spread over ticks, so that none is older than MEMORY_AGE_NS. Where the time is used up, the rest has its turn at
- * the next tick.
+ * Memory of processes none of whose threads ran: with few threads that of all processes is read at each tick; otherwise
+ * they take turns over several ticks, so that no value is older than MEMORY_AGE_NS. If the time is used up, the rest
+ * waits for the next tick.
  */
 #define MEMORY_AGE_NS 10000000000ULL
 #define MEMORY_FEW 4096
@@ -54,7 +54,7 @@ static bool memory_is_due(const struct reader *r, uint64_t before)
 	return r->life && r->in_scope && !(r->life->flags & PF_KTHREAD) && model_levels_at(r->life) < before;
 }
 
-/* Reads the memory of the processes of the first @nr slots asked for. */
+/* Reads the memory of the processes of the first @nr requested slots. */
 static void memory_read(struct slots *s, uint32_t nr, uint64_t now)
 {
 	const struct usage *asked = usages_asked(s->usages);
@@ -65,7 +65,7 @@ static void memory_read(struct slots *s, uint32_t nr, uint64_t now)
 			slot_show_memory(s->readers[asked[i].slot].life, asked[i].slot, &asked[i].memory, now);
 }
 
-/* Reads the memory of the processes of up to @look slots, at most MEMORY_AT_ONCE. Returns how many slots it looked at. */
+/* Reads the memory of the processes of up to @look slots, at most MEMORY_AT_ONCE. Returns how many slots it visited. */
 static uint32_t memory_some(struct slots *s, uint32_t used, uint32_t look, uint64_t before, uint64_t now)
 {
 	struct usage *asked = usages_asked(s->usages);
@@ -77,7 +77,7 @@ static uint32_t memory_some(struct slots *s, uint32_t used, uint32_t look, uint6
 			__builtin_prefetch(s->readers[s->memory_at + PREFETCH].life);
 		if (!memory_is_due(&s->readers[s->memory_at], before))
 			continue;
-		model_levels(s->readers[s->memory_at].life, NULL, now, s->memory_at); /* its other threads are not asked, too */
+		model_levels(s->readers[s->memory_at].life, NULL, now, s->memory_at); /* not again for its other threads */
 		asked[nr++].slot = s->memory_at;
 	}
 	memory_read(s, nr, now);

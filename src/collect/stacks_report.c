@@ -105,7 +105,7 @@ static bool is_minor_fault(const struct stack_event *e)
 	return e->kind == STACK_COUNTED + COUNT_minor_faults;
 }
 
-/* Each stack stands for as many faults as every other one of the thread. */
+/* All stacks of a thread stand for equally many of its faults. */
 static uint64_t take_faults(struct emission *t)
 {
 	uint64_t part = t->fault_samples ? t->faults / t->fault_samples : 0;

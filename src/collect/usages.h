@@ -7,7 +7,8 @@
 
 #include "usage.h"
 
-/* What threads used so far, as the kernel counts it for each: read by a BPF program that is run with a list of slots. */
+/* What threads have used so far, by the kernel's count for each: a BPF program that is run with a list of slots reads
+ * it. */
 struct usages;
 
 /* Memory that the program shares, mapped into this process. */
@@ -20,8 +21,8 @@ struct usages_memory {
 struct usages *usages_new(const struct usages_memory *mem);
 void usages_free(struct usages *u);
 
-/* usages_asked - the list to fill in: the slots of up to USAGE_BATCH threads, whose answers will be there. usages_read -
- * reads the first @nr. If the program cannot be run, the answers say that nothing is known. Takes about 0.1 us a
+/* usages_asked - the list to fill in: the slots of up to USAGE_BATCH threads; the answers replace them. usages_read -
+ * reads the first @nr. If the program cannot be run, the answers are that nothing is known. Takes about 0.1 us a
  * thread. */
 struct usage *usages_asked(struct usages *u);
 void usages_read(struct usages *u, uint32_t nr);

@@ -25,8 +25,8 @@ struct reading {
 	uint64_t switched;  /* time of the last switch */
 	uint32_t next;      /* thread that the last switch brought */
 	bool known;
-	struct event part;  /* whose slots are not all read, */
-	int part_slots;     /* but for these; 0: there is none */
+	struct event part;  /* of which not all slots are read, */
+	int part_slots;     /* but these are; 0: there is no such event */
 	bool begun;         /* an event's first slot was read */
 	event_fn *fn;
 	void *arg;
@@ -57,7 +57,7 @@ static bool is_whole(const struct reading *r, uint64_t place, const struct ring_
 	return s->a >> RING_LAP_SHIFT == lap && s->b >> RING_LAP_SHIFT == lap;
 }
 
-/* What the kinds of which more is known have in their values and detail. */
+/* Decodes the values and the detail of those kinds that struct event has members for. */
 static void read_values(struct event *e, uint32_t detail)
 {
 	const uint64_t *v = e->values;
@@ -189,7 +189,7 @@ static int add_whole(struct reading *r, struct event *e)
 	return add(r, e);
 }
 
-/* What is not read of an event is lost with it. */
+/* An event of which not all slots are read is lost as a whole. */
 static void add_lost(struct reading *r)
 {
 	r->loss->torn++;
@@ -210,7 +210,7 @@ static int add_slot(struct reading *r, uint64_t place, const struct ring_slot *s
 		int at = 2 * r->part_slots;
 
 		if (!r->part_slots) {
-			r->loss->torn += r->begun; /* else its first slot was before what is read */
+			r->loss->torn += r->begun; /* otherwise its first slot precedes the part that is read */
 			return 0;
 		}
 		e->values[at] = ring_value_a(s->a);
