@@ -12,7 +12,7 @@ void values_add(struct values *to, const struct values *from);
 /* values_add_idle - adds @nr threads that spent all of @interval_ns in @state. */
 void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, uint64_t interval_ns);
 
-/* tick_steal - ns stolen from all CPUs; VALUE_NA: the kernel does not say. */
+/* tick_steal - ns stolen from all CPUs; VALUE_NA: the kernel does not report it. */
 uint64_t tick_steal(const struct tick *t);
 
 /* values_split - makes user + kernel = run by scaling the known parts to the running time; VALUE_NA if a running

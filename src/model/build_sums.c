@@ -102,7 +102,7 @@ static void total_finish(struct total *t, struct row *r)
 	r->exited = t->exited;
 }
 
-/* What is unknown of every thread is so of idle ones, too: they did not do nothing. */
+/* A value that is unknown for every thread is unknown for idle ones, too, and not 0. */
 static void hide_unknown(const struct model *m, struct values *v)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)

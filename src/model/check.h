@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A thing that --check looks at. */
+/* One result of --check. */
 struct check_line {
 	const char *name;  /* static; several lines in a row can be about one thing */
 	enum check_ok { CHECK_NO, CHECK_YES, CHECK_FACT } ok; /* CHECK_FACT: it is neither right nor wrong, or unknown */

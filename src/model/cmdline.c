@@ -80,8 +80,8 @@ struct part {
 	size_t from, to;
 };
 
-/* The name of a program in the argument at @from: behind the folders and the mark of a login shell, without what
- * follows a colon or blank, which is a title that the program gave itself. */
+/* The name of a program in the argument at @from: after the folders and the mark of a login shell, up to a colon or
+ * blank, which a title that the program gave itself follows. */
 static struct part name_in(const struct cmdline *c, size_t from)
 {
 	size_t end = from + strnlen(c->text + from, c->len - from);
@@ -162,7 +162,7 @@ static void show_name(struct cmdline_look *l, const char *comm, size_t len)
 	add(l, &l->to, comm, len);
 }
 
-/* The command line from @begin on, with @name in it, behind @before. */
+/* The command line from @begin on, with @name in it, after @before. */
 static void show_line(struct cmdline_look *l, const struct cmdline *c, size_t begin, const struct part *name, const char *before,
 		      size_t len)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a command line that are kept; what is longer is cut. */
+/* Bytes of a command line that are kept; a longer one is cut. */
 #define CMDLINE_MAX 4096
 
 /*
@@ -15,7 +15,7 @@
  */
 struct cmdline {
 	uint32_t holders;
-	uint32_t id;   /* no other one had it, not 0 */
+	uint32_t id;   /* unique, not 0 */
 	uint16_t len;  /* of the text, without empty arguments at its end */
 	bool cut;      /* the process has more */
 	char text[];   /* and a NUL after it */

@@ -8,7 +8,7 @@
 
 #include "util/vec.h"
 
-/* Index behind the last line of the section, or the end. */
+/* Index after the last line of the section, or the end. */
 static size_t place_in(const struct health *h, const char *section)
 {
 	for (size_t i = h->nr; i > 0; i--)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The last ticks, kept small: each holds only the threads that did something, at about 60 bytes a thread; threads that
- * slept through follow from the lives. A tick is rebuilt when it is looked at.
+ * slept through follow from the lives. A tick is rebuilt when it is shown.
  */
 #include <errno.h>
 #include <stdlib.h>

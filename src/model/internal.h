@@ -38,10 +38,10 @@ struct life_node {
 
 #define LIFE_ON UINT64_MAX
 
-/* Changes of the list of resting threads that are remembered: a tick that is older is made anew. */
+/* Number of changes of the list of resting threads that are remembered: an older tick is made anew. */
 #define RESTING_CHANGES 65536
 
-/* Threads that are idle until something else is said, and the processes that have such threads. */
+/* Threads that are idle until something else is reported, and the processes that have such threads. */
 struct resting {
 	struct life_node **threads; /* those that are stopped first */
 	size_t nr, room, nr_stopped;
@@ -67,7 +67,8 @@ struct total {
  * place in all ticks, as rows of idle threads stay from tick to tick. */
 #define LEVELS_PIECE 512
 
-/* Processes all of whose threads slept differ in nothing but how many there are: up to this many, they share their values. */
+/* Processes all of whose threads slept differ only in their number of threads: up to this many, they share their
+ * values. */
 #define ASLEEP_MAX 256
 
 /* Lists of a tick which the past shares with it. */
@@ -100,7 +101,7 @@ struct tick_node {
 	size_t active_room, nr_values, values_room;
 	struct row *idle;
 	size_t idle_room;
-	uint64_t resting_shown;  /* they are as the resting threads were after this many changes, plus 1; 0: they are not */
+	uint64_t resting_shown;  /* changes of resting threads that its idle rows include, plus 1; 0: not from these */
 	struct values idle_values[STATE_COUNT]; /* of a thread that was in this state all the time */
 	struct values *asleep;   /* [threads]: of a process all of whose threads slept all the time; */
 	bool asleep_made[ASLEEP_MAX + 1]; /* whether they are made in this tick */
@@ -133,7 +134,7 @@ struct model {
 	size_t nr_places, places_room;
 	uint32_t nr_placed;      /* and all that were ever given */
 	struct map children;     /* tgid + 1 -> number of processes that have it as their parent */
-	bool bereaved;           /* some have no parent any more since all were last searched for them */
+	bool bereaved;           /* some have lost their parent since the last search of all processes for these */
 	struct resting resting;
 	bool cmdlines_frozen;
 	struct life_slab *slabs; /* memory of all lives */
@@ -152,7 +153,7 @@ struct model {
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
-/* threads.c. threads_forget - frees the ended lives that no tick shows which is held, is remembered, or was
+/* threads.c. threads_forget - frees the ended lives, unless a tick shows them that is held, is remembered, or was
  * remembered when a held one was built. threads_free - frees everything. */
 void threads_forget(struct model *m);
 void threads_free(struct model *m);

@@ -4,8 +4,8 @@
 
 #include "model/tick.h"
 
-/* What a helper reads about the memory of one process or cgroup: exact, and by what it is for. It takes too long to be read
- * of all of them. */
+/* What a helper reads about the memory of one process or cgroup: exact, and by purpose. Reading it for all of them would
+ * take too long. */
 
 enum memory_fact {
 	MEMORY_RSS,       /* of a process: in its page tables, */

@@ -15,7 +15,7 @@ struct model;
 struct model *model_new(size_t past_bytes);
 void model_free(struct model *m);
 
-/* What is known of a thread when it is first seen, or has changed. */
+/* What is known about a thread when it is first seen, or has changed. */
 struct identity {
 	pid_t tid, tgid, ppid;
 	uint32_t uid;
@@ -75,29 +75,29 @@ void model_freeze_cmdlines(struct model *m, bool frozen);
 #define CMDLINE_SHORT 256
 
 /* model_levels - the levels of a thread's process at @at, in any time but 0, which model_levels_at() returns from then on;
- * NULL: they were looked at, and could not be read. @by: how the caller finds the thread again, for model_levels_by(). Ticks
- * that exist do not change. */
+ * NULL: reading them failed. @by: how the caller finds the thread again, for model_levels_by(). Ticks that exist do not
+ * change. */
 void model_levels(const struct life *l, const struct levels *levels, uint64_t at, uint32_t by);
 uint64_t model_levels_at(const struct life *l);
 uint32_t model_levels_by(const struct process *p);
 
-/* model_begin_early - starts the next tick before its interval has ended, with model_thread() of threads that did: its
- * model_begin() then goes on with it. Others may look at the past meanwhile, and threads may begin and end. Does nothing
- * if it was called already.
+/* model_begin_early - starts the next tick before its interval has ended, with model_thread() for threads that have
+ * ended: model_begin() then continues it. Others may read past ticks meanwhile, and threads may begin and end. Does
+ * nothing if it was called already.
  * model_begin - starts a tick that covers @interval_ns up to @boottime_ns and @wall. Returns 0 or -ENOMEM, like all
  * model_* functions that return int. */
 int model_begin_early(struct model *m);
 int model_begin(struct model *m, uint64_t interval_ns, uint64_t boottime_ns,
 		const struct timespec *wall);
 
-/* model_unknown - whether this metric is unknown of every thread, idle ones too, from now on. */
+/* model_unknown - whether this metric is unknown for every thread, idle ones too, from now on. */
 void model_unknown(struct model *m, enum metric_id metric, bool unknown);
 
 /* model_thread - a thread with events, or with time in a state other than sleeping or stopped. */
 int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,
 		 const struct values *values);
 
-/* model_idle - a thread that slept, or was stopped, through the interval, as @state says; and through those that follow, until
+/* model_idle - a thread that slept, or was stopped (@state), through the interval, and through those that follow, until
  * model_thread(), model_life_end(), or model_not_idle(): from then on it is not shown until it is reported again. */
 int model_idle(struct model *m, struct life *l, enum thread_state state);
 void model_not_idle(struct model *m, struct life *l);

@@ -14,9 +14,9 @@ enum owner_kind { OWNER_UNIT, OWNER_SLICE, OWNER_SESSION, OWNER_CONTAINER, OWNER
 #define OWNER_SYSTEM UINT32_MAX
 
 /*
- * What a cgroup itself is to those who run the host: a systemd unit, a container, a pod. What its path says is known
- * from the start; names of containers and pods come later, in another record. NULL: no such thing, or not known. Raw
- * bytes: text_safe().
+ * What a cgroup itself is to those who run the host: a systemd unit, a container, a pod. What follows from its path is
+ * known from the start; names of containers and pods come later, in another record. NULL: no such thing, or not known.
+ * Raw bytes: text_safe().
  */
 struct owner {
 	enum owner_kind kind;
@@ -42,7 +42,7 @@ bool owner_has_id(const char *id, const char *begin);
 void cgroup_own(struct cgroup *c, struct owner *o);
 
 /* What a cgroup belongs to: the record of the nearest cgroup, itself or above it, that is one of these; NULL: none.
- * Slices only count as a unit outside of containers and pods. */
+ * Slices count as a unit only outside of containers and pods. */
 struct owners {
 	const struct owner *unit, *container, *pod;
 };

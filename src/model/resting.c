@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that sleep or are stopped: most of 50,000. They are kept from tick to tick until they are reported to do something
- * else, so that a refresh does work only for those that did. A tick reuses the memory of the one before the last one: only the
- * rows that have changed since are written.
+ * else, so that a refresh does work only for those that did. A tick reuses the memory of the tick before the previous
+ * one: only the rows that have changed since are written.
  */
 #include <errno.h>
 

@@ -126,7 +126,7 @@ static void add_records(struct row_history *h, const struct history_tick *t, siz
 	}
 }
 
-/* Counts the living. If the rows are living threads themselves, no others need to be looked at. */
+/* Counts the living. If the rows are living threads themselves, no others need to be visited. */
 static void count_living(struct row_history *h, struct model *m)
 {
 	bool same = h->rows[0]->kind == ROW_THREAD;

@@ -110,7 +110,7 @@ static void blocks_prune(struct model *m, int64_t oldest)
 {
 	struct block **at = &m->blocks_known, *b;
 
-	for (b = m->blocks_known; b; b = b->next) /* the ones behind it are older still */
+	for (b = m->blocks_known; b; b = b->next) /* those after it are older still */
 		while (b->before && b->before->until < oldest)
 			b->before = b->before->before;
 	while ((b = *at)) {

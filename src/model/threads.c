@@ -22,8 +22,8 @@ static void cgroup_show(struct cgroup **at, struct cgroup *cgroup)
 }
 
 /*
- * Lives come from slabs of a huge page's size: a tick looks at all of them, and finding the pages of 50,000 separate
- * places would cost most.
+ * Lives come from slabs of a huge page's size: a tick reads all of them, and most of its cost would be finding the
+ * pages of 50,000 separate places.
  */
 #define BLOCK_BYTES (2 << 20)
 
@@ -244,7 +244,7 @@ static void life_copy(struct life_node *n, struct life_node *old)
 	blocks_move(&old->life, &n->life);
 }
 
-/* Starts a new life of the same thread: ticks up to now go on showing the old one. NULL: out of memory. */
+/* Starts a new life of the same thread: ticks up to now keep showing the old one. NULL: out of memory. */
 static struct life_node *life_renew(struct model *m, struct life_node *old)
 {
 	struct life_node *n;
@@ -381,8 +381,8 @@ void threads_forget(struct model *m)
 	if (m->seq < oldest)
 		oldest = m->seq;
 	m->nr_held = 0;
-	/* Stops at the first one still shown. Unneeded ones behind it (renamed in a tick that shows others which
-	 * ended) go next time. */
+	/* Stops at the first one still shown. Unneeded ones after it (renamed in a tick that shows others which
+	 * ended) are freed next time. */
 	while ((n = *at) && n->last + 1 < oldest) {
 		if (is_held(m, n)) {
 			at = &n->next;

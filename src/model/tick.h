@@ -89,7 +89,7 @@ struct process {
 	uint32_t flags;            /* of the leader: PF_* */
 	uint32_t execs;            /* for the collector only: programs that it ran since it was first seen */
 	bool whole;                /* for the collector only: the last of them had a short command line, which is known */
-	uint64_t asked_ns;         /* for the collector only: its command line is not asked for again before */
+	uint64_t asked_ns;         /* for the collector only: no new request for its command line before this time */
 	const struct cmdline *cmdline; /* the newest, also in past ticks; NULL: unknown, or a kernel thread without */
 	const struct cmdline *frozen;  /* the one it had at model_freeze_cmdlines(), if that was another one; or NULL */
 };
@@ -169,7 +169,7 @@ struct cpu_values {
 	uint32_t queued;              /* threads waiting for a CPU at the end which ran on this one last */
 	uint64_t run_ns, idle_ns;     /* with stolen time they add up to the interval: cpu_interval() */
 	uint64_t steal_ns;            /* time that the hypervisor ran something else; VALUE_NA: the kernel does not
-				       * say */
+				       * report it */
 	uint64_t hardirq_ns;          /* part of run_ns and idle_ns: taken by interrupts */
 	uint64_t softirq_ns;          /* part of run_ns and idle_ns: taken by softirqs, except for those in ksoftirqd */
 	uint64_t switches;
@@ -236,7 +236,7 @@ enum { HOST_LOADS = 3 };
 
 struct host_state {
 	uint64_t mem_total, mem_available;  /* bytes */
-	uint64_t mem_free;                  /* available is this, and what caches can give back */
+	uint64_t mem_free;                  /* mem_available is this plus what caches can give back */
 	uint64_t swap_total, swap_used;
 	uint64_t load[HOST_LOADS];          /* means of 1, 5 and 15 minutes, in hundredths */
 	uint64_t uptime_ns;                 /* since boot, with the time in suspend */
@@ -254,7 +254,7 @@ struct self_cost {
 	uint64_t cpu_ns;              /* CPU time of all of systop's processes in the interval */
 	uint64_t rss_bytes;
 	uint64_t bpf_ns;              /* estimated run time of the BPF programs in the interval */
-	uint64_t bpf_bytes;           /* memory of the BPF maps but the recorder's rings */
+	uint64_t bpf_bytes;           /* memory of the BPF maps without the recorder's rings */
 	uint64_t recorder_bytes;      /* memory of those */
 	const char *shed[SELF_SHED_MAX]; /* details left out from now on, for --max-cpu and --max-mem */
 	int nr_shed;
@@ -270,7 +270,8 @@ struct tick {
 	/* Threads with an event, or with time in a state other than sleeping or stopped. Unsorted. */
 	const struct row *active;
 	size_t nr_active;
-	/* All others: they slept, or were stopped, and share their values. Unsorted, but that the stopped ones come first. */
+	/* All others: they slept, or were stopped, and share their values. Unsorted, except that the stopped ones come
+	 * first. */
 	const struct row *idle;
 	size_t nr_idle, nr_stopped;
 	const struct row *processes;
@@ -282,7 +283,7 @@ struct tick {
 	const struct irq_values *irqs; /* of the host, regardless of the scope */
 	size_t nr_irqs;
 
-	/* Of threads in scope, see model/wait.h: unsorted, and equal ones are added up. */
+	/* Those of threads in scope, see model/wait.h: unsorted, and equal ones are added up. */
 	const struct wait *waits;
 	size_t nr_waits;
 	const struct woken *wokens;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* wait_functions_has - whether it is a kernel function that every wait ends in: its caller is the one that says why. */
+/* wait_functions_has - whether it is a kernel function that every wait ends in: only its caller shows the reason. */
 bool wait_functions_has(const char *function);
 
 #endif

@@ -17,7 +17,7 @@
 /* The tree is rebuilt when it has more than STALE_MAX times as many nodes as nodes with time. */
 #define STALE_MAX 4
 
-/* In flame.leaves: where the stacks end; nowhere, as the function looked for is not in them. */
+/* In calltree.leaves: where the stacks end; LEAF_NONE: nowhere, as the focus function is not in them. */
 #define LEAF(node) (void *)((uintptr_t)(node) + 1)
 #define LEAF_NONE (void *)(uintptr_t)UINTPTR_MAX
 
@@ -189,7 +189,7 @@ static const char *keep_name(struct calltree *f, const char *name)
 {
 	size_t len = strlen(name), most = sizeof(f->names[0]) - 1;
 
-	if (len > most) /* the end of a long path says more */
+	if (len > most) /* the end of a long path is more specific */
 		name += len - most;
 	for (int i = 0; i < f->nr_names; i++)
 		if (!strcmp(f->names[i], name))

@@ -11,7 +11,7 @@
 #include "util/hash.h"
 #include "util/vec.h"
 
-/* Builds that are kept: a host has that many files in its stacks only in a long graph of everything. */
+/* Maximum number of builds that are kept: only a long graph of everything has that many files in its stacks. */
 #define BUILDS_MAX 512
 
 /* --- Builds of the functions' files */
@@ -114,7 +114,7 @@ int calltree_base_set(struct calltree_base *b, const struct calltree *f, const s
 	return 0;
 }
 
-/* A name can still arrive, or be a better one. One that is gone, with its process or file, is kept. */
+/* A name can still arrive, or become better. A name that is gone, with its process or file, is kept. */
 static void name_again(struct calltree_base_node *n, const struct source *source)
 {
 	const struct symbol *s = source->symbol(source->arg, n->at.frame, n->at.tgid);

@@ -103,7 +103,7 @@ static bool number_parse(const char *s, struct alternative *a)
 	return false;
 }
 
-/* What makes 1000, 1000^2, ... of a number's unit 1024, 1024^2, ... */
+/* The factor that turns a number's unit of 1000, 1000^2, ... into 1024, 1024^2, ... */
 static double bytes_of(const char *number)
 {
 	switch (number[strlen(number) - 1]) {

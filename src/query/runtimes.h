@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Runtimes whose functions have no names of their own accord, and what makes them write names. */
+/* Runtimes that do not write the names of their functions by default, and what makes them do so. */
 
 struct calltree;
 struct calltree_node;
@@ -16,7 +16,7 @@ struct runtime {
 			    * for anything */
 	const char *since; /* the first version of this row, "": any. Newer rows of a runtime precede older ones; the
 			    * newest is for an unknown version, too */
-	bool interprets;   /* its functions only have frames of the interpreter unless it is asked for names */
+	bool interprets;   /* its functions only have frames of the interpreter unless it is told to write names */
 	const char *hint;
 };
 
@@ -29,8 +29,8 @@ const struct runtime *runtime_of_file(const char *file, char *version, size_t si
  * process. NULL: none was met. */
 const struct runtime *runtime_of_node(const struct calltree *f, const struct calltree_node *n, char *version, size_t size);
 
-/* runtime_hint - whether names are missing at a function because its runtime was not asked for them; @buf then says how
- * to ask: "Python 3.11: ...". */
+/* runtime_hint - whether names are missing at a function because its runtime was not told to write them; @buf then says
+ * how to do that: "Python 3.11: ...". */
 bool runtime_hint(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size);
 
 #endif

@@ -50,7 +50,7 @@ static double share_of(uint64_t weight, uint32_t part, uint32_t whole)
 	return part == whole ? weight : weight * (double)part / whole;
 }
 
-/* Adds what a sample's frames have, and lack: their share in its weight. */
+/* Adds the shares of a sample's weight whose frames are functions, and those that lack something. */
 static void add_frames(struct stack_quality *q, const struct stack_sample *s)
 {
 	const struct stack *const parts[] = { s->user, s->kernel };
@@ -168,8 +168,8 @@ static void add_reason(struct reasons *r, uint64_t weight, const char *text)
 	r->text[r->nr++] = text;
 }
 
-/* Puts them behind the first @used characters, the largest first. Returns the number of characters there are, or would be
- * with more room. */
+/* Puts them after the first @used characters, the largest first. Returns the number of characters in all, or as it
+ * would be with more room. */
 static size_t put_reasons(struct reasons *r, uint64_t all, char *buf, size_t size, size_t used)
 {
 	size_t begin = used;

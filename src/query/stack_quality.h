@@ -13,16 +13,16 @@ struct stack_sample;
 /*
  * How good the stacks of a weight are, in three numbers:
  *
- *   unwound  the share of the weight whose stacks reach a root: neither the kernel's nor the user's part is cut, and
- *            neither is missing. It shows whether the callers are right.
+ *   unwound    the share of the weight whose stacks reach a root: neither the kernel's nor the user's part is cut, and
+ *              neither is missing. It shows whether the callers are right.
  *   functions  the sum of each sample's weight times the share of its frames whose function is known, by a symbol or
- *            by where it begins: file`fn_70c00. It shows how much of a flamegraph is functions, and how much is
- *            addresses, file+0xoffset.
- *   named    the same for frames that have a name, which comes from a symbol. Frames whose names have not arrived yet
- *            have none; the mark for frames left out in the middle ([...]) is not a frame.
+ *              by where it begins: file`fn_70c00. It shows how much of a flamegraph is functions, and how much is
+ *              addresses, file+0xoffset.
+ *   named      the same for frames that have a name, which comes from a symbol. Frames whose names have not arrived yet
+ *              have none; the mark for frames left out in the middle ([...]) is not a frame.
  *
  * All are shares of the weight that has a stack, or a part of one. Samples without one (a block that was too short or
- * over the budget, no room) are in none; if nothing has a stack, both are unknown. The numbers cover all frames of
+ * over the budget, no room) are in none; if nothing has a stack, all three are unknown. The numbers cover all frames of
  * the samples, including those that a view hides.
  */
 
@@ -87,8 +87,8 @@ uint64_t stack_quality_lack(const struct stack_quality *q, int lack);
  * share below 0.5% shows as 1%, and one above 99.5% as 99%. Returns @buf. */
 const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_t whole);
 
-/* stack_quality_text - "unwound 99% functions 98% named 41%", or, where there are not that many columns, "unwound 99% fn
- * 98% named 41%". Returns @buf. */
+/* stack_quality_text - "unwound 99% functions 98% named 41%"; if that is wider than @columns, "unwound 99% fn 98% named
+ * 41%" or "unwound 99% named 41%". Returns @buf. */
 const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size, int columns);
 
 #endif
