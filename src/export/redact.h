@@ -10,8 +10,8 @@ struct symbol;
 
 /*
  * --redact: exports have hashes in place of the names of threads and of the parts of paths, and no arguments. Equal names
- * have equal hashes in what one run writes, and no others: the key is random. Kernel threads, functions with names, users
- * and numbers stay.
+ * have equal hashes in what one run writes, but not in different runs: the key is random. Kernel threads, functions
+ * with names, users and numbers stay.
  */
 struct redact {
 	uint64_t key[2];
@@ -31,8 +31,8 @@ const char *redact_name(const struct redact *r, const char *name, size_t len, ch
 /* redact_scope - what -c, -p, -u and the command to run name. */
 const char *redact_scope(const struct redact *r, const char *scope);
 
-/* redact_path - each part of a path by itself; what stands in brackets, as "[kernel]", stays. redact_function - the name of
- * a function: if it has none, its module's is hashed. */
+/* redact_path - each part of a path separately; text in brackets, such as "[kernel]", stays. redact_function - the name
+ * of a function: if it has none, its module's is hashed. */
 const char *redact_path(const struct redact *r, const char *path, char *buf, size_t size);
 const char *redact_function(const struct redact *r, const struct symbol *s, char *buf, size_t size);
 

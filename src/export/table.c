@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A tick as plain text: a heading, then one line per thread, with the default columns of a wide screen but for its bar. */
+/* A tick as plain text: a heading, then one line per thread, with the default columns of a wide screen except its bar. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

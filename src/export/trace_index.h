@@ -116,7 +116,8 @@ struct trace_index_maker;
  * error. */
 struct trace_index_maker *trace_index_maker(const struct trace_index *head);
 
-/* trace_index_redact - threads and cgroups that follow have hashes in place of names; @r is borrowed. NULL: they have not. */
+/* trace_index_redact - threads and cgroups that follow have hashes in place of names; @r is borrowed. NULL: they keep
+ * their names. */
 void trace_index_redact(struct trace_index_maker *m, const struct redact *r);
 void trace_index_free(struct trace_index_maker *m);
 

@@ -16,7 +16,7 @@
 #include "util/hash.h"
 #include "util/vec.h"
 
-/* Updates after which what no cgroup had any more is forgotten. */
+/* Number of updates after which things without a cgroup are forgotten. */
 #define UNSEEN_MAX 64
 
 /* --- What is known */
@@ -98,7 +98,7 @@ void thing_learnt(struct containers *c, struct thing *t)
 
 /* --- Cgroups */
 
-/* A container's own pod, where kubelet's folder does not say, or not yet. */
+/* A container's own pod, if kubelet's folder does not have its name, or not yet. */
 static void name_pod(struct containers *c, const struct cgroup *of, const char *name)
 {
 	const struct owner *o = of->owner->pod_id ? of->owner : of->parent ? of->parent->owner : NULL;

@@ -8,7 +8,7 @@
 
 /*
  * Names of containers and pods, by the ids that paths of cgroups have. It has an open and a symbols helper of its own, which
- * supply them later, one after the other, and only run while names are wanted. Nothing here blocks but containers_wait().
+ * supply them later, one after the other, and only run while names are missing. Only containers_wait() blocks.
  */
 struct cgroup;
 struct containers;
@@ -18,19 +18,19 @@ struct health;
 struct containers *containers_new(int open_role, int symbols_role);
 void containers_free(struct containers *c);
 
-/* containers_update - gives these cgroups the names that are known of them (model/owner.h), and asks for the others. To be
- * called when cgroups or containers_generation() changed; it takes 0.3 us for a container. */
+/* containers_update - gives these cgroups the names that are known for them (model/owner.h), and requests the others.
+ * Call it when cgroups or containers_generation() changed; it takes 0.3 us for a container. */
 void containers_update(struct containers *c, struct cgroup *const *list, size_t nr);
 
 /* containers_generation - changes when names were learnt. */
 uint64_t containers_generation(const struct containers *c);
 
-/* containers_fd - readable when containers_work() has something to do; it is to be called four times a second even if
- * not, as it gives up helpers that do not answer in time, and asks again for names that were not there. */
+/* containers_fd - readable when containers_work() has something to do; call that four times a second regardless, as it
+ * gives up helpers that do not answer in time, and requests names again that were missing. */
 int containers_fd(const struct containers *c);
 void containers_work(struct containers *c);
 
-/* containers_wait - waits up to @ns until what these cgroups can have as names is known. */
+/* containers_wait - waits up to @ns until all names that these cgroups can have are known. */
 void containers_wait(struct containers *c, struct cgroup *const *list, size_t nr, uint64_t ns);
 
 /* containers_health - reports how many have names. */

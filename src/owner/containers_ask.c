@@ -21,8 +21,8 @@
 /* The pause after the symbols helper did not take a file. */
 #define PAUSE_NS 100000000ULL
 
-/* A runtime writes its files before it starts a container, or soon after: what is not there is asked for again after this
- * time, then after twice that, this often. A folder that did not answer is left alone for a minute. */
+/* A runtime writes its files before it starts a container, or soon after: a missing name is requested again after this
+ * time, then after twice that and so on, AGAIN_MAX times. A folder that did not answer is left alone for a minute. */
 #define AGAIN_NS 500000000ULL
 #define AGAIN_MAX 6
 #define SICK_NS 60000000000ULL
@@ -107,7 +107,7 @@ static bool is_any_sick(const struct containers *c)
 	return false;
 }
 
-/* It is in no other place: takes what there is. */
+/* There is no other place to search: takes the names found so far. */
 static void looked_everywhere(struct containers *c, struct thing *t)
 {
 	if (t->name || t->pod_name)
@@ -118,7 +118,7 @@ static void looked_everywhere(struct containers *c, struct thing *t)
 		not_found(t);
 }
 
-/* The next thing that there is a place to look for. */
+/* The next thing that has a place left to search. */
 static struct thing *next_open(struct containers *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -164,7 +164,7 @@ static void ask_next(struct containers *c)
 
 /* --- Answers */
 
-/* Leaves the folder alone that did not answer. */
+/* Leaves alone the folder that did not answer. */
 static void sick(struct containers *c, const struct thing *t)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + SICK_NS;
@@ -275,7 +275,7 @@ static void name_podmans_pod(struct thing *t)
 		thing_replace(&t->pod_name, t->host);
 }
 
-/* A file can have no name, or only the pod's: the next one is asked then. */
+/* A file can have no name, or only the pod's: then the next one is read. */
 static void take(struct containers *c, struct thing *t, const struct symbols_container *a)
 {
 	char pod[sizeof(a->name_space) + sizeof(a->pod) + 1];
@@ -300,7 +300,7 @@ static bool names_answered(struct containers *c)
 {
 	union {
 		struct symbols_container names;
-		struct symbols_loaded loaded; /* it took too much */
+		struct symbols_loaded loaded; /* reading took too much CPU time */
 	} a;
 	int fd, got = worker_answer(&c->symbols, &a, sizeof(a), &fd);
 

@@ -9,7 +9,7 @@
 #include "owner/places.h"
 #include "util/map.h"
 
-/* The longest id that is asked for, and its NUL. */
+/* The longest id that is requested, and its NUL. */
 #define ID_SIZE 128
 
 enum thing_state { THING_WANTED, THING_KNOWN, THING_MISSING };
@@ -24,7 +24,7 @@ struct thing {
 	uint32_t place;    /* owner/places.h: where to look next */
 	uint32_t version;  /* of its names; 0: none */
 	int tries;
-	uint64_t again_ns; /* CLOCK_MONOTONIC; 0: it is not asked for again */
+	uint64_t again_ns; /* CLOCK_MONOTONIC; 0: it is not requested again */
 	uint64_t seen;     /* the last update that met it */
 	char *name, *image;
 	char *pod_name;    /* "namespace/name" */
@@ -40,7 +40,7 @@ struct containers {
 	struct map by_id; /* hash -> struct thing */
 	struct thing **things;
 	size_t nr, room;
-	size_t next;          /* where to look for something to ask for */
+	size_t next;          /* where to look for something to request */
 	struct thing *asked;  /* what the helpers work on; NULL: nothing */
 	uint32_t numbers;
 	uint64_t updates, generation;

@@ -95,7 +95,7 @@ static void take(char *to, size_t size, const char *text)
 
 #define TAKE(to, text) take(to, sizeof(to), text)
 
-/* Keys by which labels and annotations have what kubelet asked for. */
+/* Reads the names that kubelet gave the runtime, from labels or annotations. */
 static void take_kubelet(const struct json_object *o, struct symbols_container *a)
 {
 	TAKE(a->name, text_in(o, "io.kubernetes.container.name"));
@@ -149,7 +149,7 @@ static int bundle(const struct json_object *o, struct symbols_container *a)
 
 /* --- Lists */
 
-/* The last list that was read: a host's containers are asked for one by one. */
+/* The last list that was read: a host's containers are requested one by one. */
 static struct {
 	struct stat of;
 	struct json_object *list;
@@ -183,7 +183,7 @@ static int load_list(int fd)
 	return err;
 }
 
-/* A list's entry has more of it in a text that is JSON itself. */
+/* A list's entry has more names in a text that is JSON itself. */
 static void take_metadata(const char *text, struct symbols_container *a)
 {
 	struct json_object *o = text ? parse(text, strlen(text)) : NULL;

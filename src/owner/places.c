@@ -40,10 +40,10 @@ static const struct place {
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-/* Folders of a base that are looked at: containerd's namespaces, drivers of a storage. */
+/* Maximum number of folders of a base that are searched: containerd's namespaces, drivers of a storage. */
 #define EACH_MAX 32
 
-/* Entries of a folder that are read. */
+/* Maximum number of entries of a folder that are read. */
 #define ENTRIES_MAX 65536
 
 #define LOGS "/var/log/pods"
@@ -60,7 +60,7 @@ uint32_t owner_next(uint32_t place)
 	return (place / EACH_MAX + 1) * EACH_MAX;
 }
 
-/* A runtime that no place names can be one that puts others on top of containerd. */
+/* A runtime that no place names may run on top of containerd. */
 bool owner_suits(uint32_t place, const char *runtime)
 {
 	bool named = false;

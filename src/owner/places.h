@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /*
- * Where container runtimes and kubelet keep what they call their containers and pods: files of the host, which belong
+ * Where container runtimes and kubelet keep the names of their containers and pods: files of the host, which belong
  * to root. This is the part of the open helper.
  */
 
-/* What a file is, which says how it is read (owner/parse.h). */
+/* What a file is, and so how it is read (owner/parse.h). */
 enum owner_format {
 	OWNER_DOCKER, /* docker's config.v2.json */
 	OWNER_OCI,    /* a bundle's config.json, whose annotations have the names */
@@ -25,8 +25,8 @@ enum owner_format {
 /* Most folders that have places of their own; each can be on a file system of its own. */
 #define OWNER_BASES_MAX 16
 
-/* owner_format - what the files at a place are; OWNER_FORMATS: there is no such place, nor one after it. owner_base - the
- * number of its folder, below OWNER_BASES_MAX. owner_next - the first place of the next folder. */
+/* owner_format - the format of the files at a place; OWNER_FORMATS: there is no such place, nor one after it.
+ * owner_base - the number of its folder, below OWNER_BASES_MAX. owner_next - the first place of the next folder. */
 enum owner_format owner_format(uint32_t place);
 uint32_t owner_base(uint32_t place);
 uint32_t owner_next(uint32_t place);
@@ -42,7 +42,7 @@ bool owner_suits(uint32_t place, const char *runtime);
  */
 int owner_look(const char *id, uint32_t *place);
 
-/* owner_pod - what kubelet's folder of logs says of the pod with this UID: "NAMESPACE_NAME". 0 or -errno. */
+/* owner_pod_folder - the name of the pod with this UID by kubelet's folder of logs: "NAMESPACE_NAME". 0 or -errno. */
 int owner_pod_folder(const char *uid, char *buf, size_t size);
 
 /* owner_root - the folder that holds all of these places: "". It is in a source file of its own, so that a test program

@@ -131,7 +131,7 @@ static int by_tree(const void *a, const void *b)
 		pa++;
 		pb++;
 	}
-	/* '/' sorts before everything else: what is below a cgroup follows right behind it. */
+	/* '/' sorts before everything else: descendants of a cgroup follow it directly. */
 	return (*pa == '/' ? 1 : *pa ? *pa + 1 : 0) - (*pb == '/' ? 1 : *pb ? *pb + 1 : 0);
 }
 

@@ -28,10 +28,10 @@ int cgroups_limited_by(struct cgroups *c, const char *mount, const char *name);
 struct cgroups *cgroups_limits(const struct cgroups *c);
 
 /*
- * What cgroups are charged for, memory and swap: from v2, or, where it has no memory controller, from the v1 hierarchy that
- * has, in its cgroup of the same path.
+ * The memory and swap that cgroups are charged for: from v2, or, if it has no memory controller, from the cgroup with
+ * the same path in the v1 hierarchy that has it.
  * cgroups_charged_by - finds that hierarchy. 0 or -ENOMEM.
- * cgroups_charge - reads that of the next cgroups in turn, for up to @ns; 20 us each.
+ * cgroups_charge - reads those of the next cgroups in turn, for up to @ns; 20 us each.
  * cgroups_charges - as last read; VALUE_NA: not yet, or unknown.
  */
 int cgroups_charged_by(struct cgroups *c, const struct cgroup_mounts *mounts);

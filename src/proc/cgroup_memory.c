@@ -77,7 +77,7 @@ static void folder_in(const char *mount, const char *path, char *folder, size_t 
 		*folder = '\0';
 }
 
-/* Aside ones have another hierarchy's paths. Only v2 has pressure, and only the shown hierarchy's paths are known. */
+/* Cgroups aside have another hierarchy's paths. Only v2 has pressure, and only the shown hierarchy's paths are known. */
 void cgroups_folders(const struct cgroups *c, const struct cgroup *cgroup, char *memory, char *pressure, size_t size)
 {
 	*memory = *pressure = '\0';

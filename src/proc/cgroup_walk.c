@@ -14,7 +14,7 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
-/* Steps between two looks at the clock. */
+/* Steps between two reads of the clock. */
 #define STEPS 16
 
 /* Time between the beginnings of two walks: at least this, and so that walks take at most 1 % of a CPU. */

@@ -68,7 +68,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* --- What a record says */
+/* --- Parts of a record */
 
 static void set_unit(struct parts *p, enum owner_kind kind, const char *name)
 {
@@ -116,7 +116,7 @@ static void set_pod(struct parts *p, const char *id)
 
 /* --- Containers */
 
-/* "docker-ID": a prefix, which says the runtime, and an id. Those of conmon watch a container, and are none. */
+/* "docker-ID": a prefix, which identifies the runtime, and an id. Those of conmon watch a container, and are none. */
 static bool prefixed_id(struct parts *p, const char *name)
 {
 	const char *dash = strrchr(name, '-');
@@ -246,7 +246,7 @@ static bool unit(struct parts *p, const char *name)
 	return false;
 }
 
-/* "kubepods-podUID.slice:cri-containerd:ID": what a slice was meant to be where systemd was not asked. */
+/* "kubepods-podUID.slice:cri-containerd:ID": a slice and a scope in systemd's form, made without systemd. */
 static bool slice_and_id(struct parts *p, const char *name)
 {
 	char copy[NAME], *runtime, *id;

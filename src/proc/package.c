@@ -38,7 +38,7 @@ static bool is_file(const char *root, const char *path, const struct file_key *k
 	return is;
 }
 
-/* Packages of before /lib became a link to /usr/lib list their files there. */
+/* Packages from before /lib became a link to /usr/lib list their files there. */
 static void want(struct wanted *w, const char *path)
 {
 	w->nr = 1;
@@ -47,7 +47,7 @@ static void want(struct wanted *w, const char *path)
 		snprintf(w->lines[w->nr++], sizeof(w->lines[1]), "\n%s\n", path + 4);
 }
 
-/* Whether the list @name, which belongs to the folder's owner, says that the package has the file. */
+/* Whether the list @name, which belongs to the folder's owner, contains the file. */
 static bool has_file(int folder, const char *name, const struct wanted *w)
 {
 	int seen = openat(folder, name, FILE_LOOK | O_NOFOLLOW), fd = seen < 0 ? -1 : file_open_seen(seen);

@@ -11,7 +11,7 @@ struct pressure_reader {
 };
 
 /* pressure_read - how long tasks waited since the last call; VALUE_NA at the first call, or if the kernel does not
- * say. Takes about 30 us. */
+ * report it. Takes about 30 us. */
 void pressure_read(struct pressure_reader *r, struct pressure grown[PRESSURE_COUNT]);
 
 #endif

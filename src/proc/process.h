@@ -9,7 +9,7 @@
 /* PID namespaces below the host's that are recorded for a process. */
 #define PROCESS_INFO_LEVELS 4
 
-/* What /proc knows of a process beyond its slots. */
+/* What /proc knows about a process and its slots do not. */
 struct process_info {
 	int32_t tgid;
 	uint32_t nr_nspids;

@@ -18,7 +18,7 @@ enum fit scope_fit(const struct cgroup *c, const char *name);
  * long names is compared. */
 unsigned int scope_edits(const char *name, const struct cgroup *c);
 
-/* scope_called - " (container web 3f2a91c04b7e)", for behind its path, if people do not know it by that; else "". Safe.
+/* scope_called - " (container web 3f2a91c04b7e)", to follow its path, if people do not know it by that; else "". Safe.
  * Returns @buf. */
 const char *scope_called(const struct cgroup *c, char *buf, size_t size);
 

@@ -22,7 +22,7 @@ const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra 
 
 /* --- Sections */
 
-/* Which of both comes next: a function of .eh_frame, or one of Go's. */
+/* The next function of .eh_frame, and of Go's. */
 struct next {
 	struct cfi_entries *e;
 	size_t at;
@@ -152,8 +152,8 @@ static bool find_in_segments(const struct elf_file *f, GElf_Shdr *sh)
 }
 
 /*
- * Where the kernel enters a dynamic linker, which has no entry in .eh_frame for that: its first instructions pass the stack
- * pointer on, as the arguments are there. Libraries may have the address of any code instead. 0: nowhere.
+ * Where the kernel enters a dynamic linker, which has no entry in .eh_frame for it: its first instructions pass on the
+ * stack pointer, which points to the arguments. In libraries it may be the address of any code instead. 0: nowhere.
  */
 static uint32_t entry_of(const struct elf_file *f, const struct elf_segments *segments, uint64_t address)
 {
@@ -172,7 +172,7 @@ static uint32_t entry_of(const struct elf_file *f, const struct elf_segments *se
 	return 0;
 }
 
-/* Go's functions have no entries in .eh_frame, which a Go program has only for what it has of C. */
+/* Go's functions have no entries in .eh_frame, which a Go program has only for its C functions. */
 static int parse_file(const struct elf_file *f, struct cfi_table *t)
 {
 	struct cfi_section s = { .bytes = (const uint8_t *)"", .size = 0 };

@@ -65,7 +65,7 @@ static int look(int folder, const char *name)
 	return syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
-/* debuginfod keeps an empty file for what its servers do not have. */
+/* debuginfod's clients keep an empty file for what the servers do not have. */
 static bool is_taken(int fd)
 {
 	struct stat st;

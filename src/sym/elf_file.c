@@ -14,7 +14,7 @@
 
 #define NAME_MAX_BYTES 32
 
-/* A header says where the section names are. */
+/* A header determines where the section names are. */
 static void find_names(struct elf_file *f)
 {
 	GElf_Shdr sh;

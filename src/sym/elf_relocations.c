@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* Limit of a file's relocations that are looked at: its sections may all be the same bytes. */
+/* Maximum number of a file's relocations that are read: its sections may all be the same bytes. */
 #define RELOCATIONS_MAX 4000000
 
 /* The relocations of a section, up to *@left, block by block. */

@@ -184,7 +184,7 @@ bool functions_find(const struct functions *t, int fd, uint64_t address, struct 
 	struct entry e = { 0 };
 	uint64_t at;
 
-	/* An entry counts only as far as its FDE says the same. */
+	/* An entry counts only if its FDE confirms it. */
 	return t->nr && wanted == (int32_t)wanted && search(t, fd, wanted, &at, &e) &&
 	       read_fde(t, fd, t->address + e.fde, r) && r->from == t->address + e.from && address >= r->from &&
 	       address < r->to;

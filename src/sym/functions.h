@@ -10,7 +10,7 @@ struct elf_file;
 /*
  * Where the functions of a file begin and end, with or without symbols: by its unwind information, through the sorted
  * table in .eh_frame_hdr, which the file's segments lead to. The table stays in the file. The file may hold anything:
- * what its table says counts only as far as the function's own entry (FDE) says the same.
+ * an entry of the table counts only if the function's own entry (FDE) confirms it.
  */
 struct functions {
 	uint64_t table;          /* offset in the file */

@@ -21,7 +21,7 @@
  * lowest and highest address of a function. */
 #define MODULE_TEXT (8 + 6 * 24 + 8 + 2 * 8)
 
-/* Functions between looks at the clock */
+/* Functions between two reads of the clock */
 #define CLOCK_FUNCTIONS 256
 
 /* Bytes of a table, read in parts: not so large that functions in no order cost much. */
@@ -30,7 +30,7 @@ struct window {
 	uint64_t from, to;            /* places in the table; equal: nothing is read */
 };
 
-/* What the file's sections say about where the table is. */
+/* Where the table may be, by the file's sections. */
 struct places {
 	GElf_Shdr table, rel_ro, module;
 	bool is_go, has_table, has_rel_ro, has_module;
@@ -212,7 +212,7 @@ struct reading {
 	struct window functions, more;
 };
 
-/* The @bytes at a place, which are few. NULL: they are not all there. */
+/* A few @bytes at a place. NULL: they are not all there. */
 static const uint8_t *peek(const struct reading *r, struct window *w, uint64_t at, uint64_t bytes)
 {
 	const struct gopclntab *t = &r->table;

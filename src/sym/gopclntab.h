@@ -14,8 +14,8 @@ struct symtab;
 #define GO_1_18 0xfffffff0
 #define GO_1_20 0xfffffff1
 
-/* The table of a Go program's functions, from which its runtime makes stack traces. Places count from its begin, and are
- * in it, but for those that the table itself holds. */
+/* The table of a Go program's functions, from which its runtime makes stack traces. Places count from its beginning,
+ * and are in it, except for those that the table itself holds. */
 struct gopclntab {
 	uint64_t offset, bytes;       /* in the file */
 	uint64_t address;
@@ -31,13 +31,14 @@ struct gopclntab {
 	uint64_t text;                /* an entry counts from here */
 };
 
-/* gopclntab_find - 0, -ENOENT: there is none of these, or another -errno. */
+/* gopclntab_find - 0, -ENOENT: there is none of a known version, or another -errno. */
 int gopclntab_find(const struct elf_file *f, struct gopclntab *t);
 
 /*
  * gopclntab_read - adds the functions of a Go program to @t, from its table, which stripping leaves. Knows the tables of
  * Go 1.2, 1.16, 1.18 and 1.20 and later.
- * Returns 0, -EAGAIN: its time is up, call again, -ENOENT: there is none of these, or -errno, with what could be read:
+ * Returns 0, -EAGAIN: its time is up, call again, -ENOENT: there is none of these tables, or -errno, with what could be
+ * read:
  * -EBADMSG: broken.
  */
 int gopclntab_read(const struct elf_file *f, struct symtab *t, struct elf_progress *p);

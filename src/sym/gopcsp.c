@@ -13,8 +13,8 @@
 /* Bytes of one file's table: more than the largest programs have. */
 #define TABLE_MAX (256UL << 20)
 
-/* What the table says about a function, as far as it is read: its name, the place of its stack pointer's movements, and its
- * flags. */
+/* Offsets in the table's record of a function, of what is read: its name, the place of its stack pointer's movements, and
+ * its flags. */
 #define MORE_NAME 4
 #define MORE_PCSP 16
 #define MORE_FLAGS_1_18 37
@@ -179,7 +179,7 @@ static bool is_signal_handler(const struct gopcsp *g, const struct gopcsp_functi
 	return is_named(g, f, "runtime.sigtramp");
 }
 
-/* What these call never returns: it is the outermost function of the system's stack. */
+/* The function that these call never returns: it is the outermost one of the system's stack. */
 static bool leaves_stack(const struct gopcsp *g, const struct gopcsp_function *f)
 {
 	return is_named(g, f, "runtime.mcall") || is_named(g, f, "runtime.morestack");

@@ -22,7 +22,7 @@ struct gopcsp {
 	uint8_t *bytes;                     /* of the table */
 	const struct elf_segments *segments; /* borrowed */
 	uint64_t next;                      /* function */
-	uint64_t steps;                     /* what is left of the bound for the work */
+	uint64_t steps;                     /* how much of the bound of the work is left */
 };
 
 /* A function, as offsets in the file. */

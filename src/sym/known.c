@@ -226,8 +226,8 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 	return err;
 }
 
-/* Without all symbols, one that has no size says nothing about code beyond its function, whose end is in the unwind
- * information. */
+/* If not all symbols are known, a symbol without a size says nothing about code beyond its function, whose end is in the
+ * unwind information. */
 int known_name(struct known *k, bool jit, uint64_t at, char *buf)
 {
 	struct function_range r;

@@ -47,7 +47,7 @@ int known_name(struct known *k, bool jit, uint64_t at, char *buf);
 /* known_source - the source line that a place was compiled from. */
 void known_source(struct known *k, bool debug, uint64_t at, char *text, size_t size);
 
-/* known_close - closes its descriptors; what needs them is forgotten. */
+/* known_close - closes its descriptors, and forgets what needs them. */
 void known_close(struct known *k);
 
 /* known_forget - forgets the file altogether. Unknown ids are ignored. */

@@ -43,7 +43,7 @@ static bool is_sound(Elf *elf)
 	return true;
 }
 
-/* Finds the unit that holds the address: by the index of ranges, or, if the compiler wrote none, by looking at all
+/* Finds the unit that holds the address: by the index of ranges, or, if the compiler wrote none, by searching all
  * units. */
 static bool find_unit(Dwarf *dw, uint64_t address, Dwarf_Die *unit)
 {

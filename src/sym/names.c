@@ -144,7 +144,7 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 	return symbol_hold(n, name, f ? file_module(f) : SYMBOL_NO_NAME, f ? file_build(f) : 0, SYMBOL_USER, NAME_NONE);
 }
 
-/* Its file is in use: its debug information is worth looking for, and what a JIT compiler writes is kept. */
+/* Marks the frame's file as in use: its debug information is worth looking for, and a JIT compiler's names are kept. */
 static void used_file(struct names *n, uint64_t frame, uint32_t tgid)
 {
 	struct file *f;

@@ -29,7 +29,7 @@ struct symbol {
 	bool function;      /* where it begins is known, and makes up its name: module`fn_70c00, by the address in the
 			     * file's own address space; if neither: a single address, module+0xoffset */
 	uint64_t id;        /* equal ids are equal functions, also after one of them was freed. A name stands for a
-			     * function in all builds of a file; what has none is another one in each build */
+			     * function in all builds of a file; a function without one is another in each build */
 };
 
 /* What a frame lacks for a name. */
@@ -43,7 +43,7 @@ enum frame_lack {
 	LACK_GONE,    /* its file could not be opened */
 	LACK_BAD,     /* its file could not be read */
 	LACK_JIT,     /* a JIT compiler made the code, and has not written its name */
-	LACK_UNWIND,  /* its file says nothing about this place: assembler, code between functions */
+	LACK_UNWIND,  /* its file has no unwind information for this place: assembler, code between functions */
 	LACK_FILE,    /* nothing is known about its file */
 	LACKS
 };
@@ -102,7 +102,7 @@ struct frame_place {
 /* names_place - false: the frame has no file, like the kernel's and those of JITs. */
 bool names_place(const struct names *n, uint64_t frame, struct frame_place *p);
 
-/* names_fd - readable when names_work() has something to do. names_work - to be called now and then even if not, as
+/* names_fd - readable when names_work() has something to do. names_work - call it now and then regardless, as
  * it gives up helpers that do not answer in time. Returns whether names were learnt. */
 int names_fd(const struct names *n);
 bool names_work(struct names *n);

@@ -8,7 +8,7 @@
 #include "util/clock.h"
 #include "util/hash.h"
 
-/* What is in use is asked for again in this time; the longest refresh interval is 60 s. */
+/* Frames in use are asked for again within this time; the longest refresh interval is 60 s. */
 #define ASKED_AGAIN_NS 120000000000ULL
 
 /* Trees that are shown may hold a symbol which no frame has for this long. */
@@ -18,7 +18,7 @@
 #define SLICE 16384
 
 struct interned {
-	struct symbol symbol; /* first: is what others know */
+	struct symbol symbol; /* first: the part that others see */
 	uint32_t frames;      /* number of frames that show it */
 	bool listed;          /* in age.unused, */
 	uint64_t unused_ns;   /* and since when */
@@ -118,7 +118,7 @@ static void begin(struct names *n, uint64_t now)
 	a->files = false;
 }
 
-/* The map may grow meanwhile, and the removal of an entry moves others: those that are missed are for the next time. */
+/* The map may grow meanwhile, and the removal of an entry moves others: those that are missed are freed next time. */
 static void free_frames(struct names *n)
 {
 	struct age *a = &n->age;
@@ -137,7 +137,7 @@ static void free_frames(struct names *n)
 	a->files = a->frame >= n->frames.room;
 }
 
-/* Forgets the places without a name of which there is no frame any more. */
+/* Forgets the places without a name that have no frame any more. */
 static void forget_places(struct names *n, struct file *f)
 {
 	size_t kept = 0;

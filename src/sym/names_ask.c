@@ -11,7 +11,7 @@
 #include "util/vec.h"
 
 /* The kernel's and JIT compilers' symbols grow while in use: they are read again for missing names, at most this
- * often. Only what is new is read of a JIT's file, and all of the kernel's. */
+ * often. Only the new part of a JIT's file is read, but all of the kernel's. */
 #define AGAIN_KERNEL_NS 2000000000ULL
 #define AGAIN_JIT_NS 400000000ULL
 

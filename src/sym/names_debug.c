@@ -11,7 +11,7 @@
 #define LOOK_NS 1000000000ULL
 #define LOOKS_MAX 16
 
-/* Reading files that turn out to be those of others takes at most a 20th of the time. */
+/* Reading files that turn out to belong to other files takes at most a 20th of the time. */
 #define REFUSED_FACTOR 20
 
 /* Frames without a name that nothing asked for in this time are not in use; the longest refresh interval is 60 s. */
@@ -35,7 +35,7 @@ void file_unnamed(struct names *n, struct file *f, uint64_t at)
 	if (!file_grows(n, f) && (!lacks_names(f) || f->nr_unknown >= UNNAMED_MAX))
 		return;
 	VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, at);
-	file_wake(n, f); /* with all its names requested, it rested */
+	file_wake(n, f); /* it had nothing to do, as all its names were requested */
 }
 
 void file_want_unnamed(struct names *n, struct file *f)

@@ -41,7 +41,7 @@ struct file {
 	bool debug_lines;         /* its line numbers are in its debug information */
 	bool debug_read;          /* its debug information was found */
 	bool debug_in_folders;    /* what was opened last is in the invoker's folders */
-	uint64_t look_at;         /* it is not looked for again before; CLOCK_MONOTONIC ns */
+	uint64_t look_at;         /* no search for it begins before this time; CLOCK_MONOTONIC ns */
 	uint64_t refused_ns;      /* time that reading files took which are not its own, in this search */
 	uint64_t unnamed_ns;      /* last use of a frame without a name */
 	uint64_t *wanted;         /* places whose names are requested */
@@ -71,8 +71,8 @@ struct frame {
 
 /*
  * Frames make room for others when nothing has asked for them for a while. As stacks are kept with their names until
- * new names arrive, all that are in use are first made to be asked for again (@now and the generation are raised); a
- * while later those that were not are freed. Both symbols without a frame and frames are looked through in slices.
+ * new names arrive, raising @now and the generation first makes users ask again for all frames in use; a
+ * while later the frames that nothing asked for are freed. Both frames and symbols without a frame are visited in slices.
  */
 struct age {
 	uint32_t now;
@@ -94,8 +94,8 @@ struct source {
 /* Number of frames whose sources are kept. */
 #define SOURCES 64
 
-/* Blocks a helper until that ends: a file system that does not answer, or a process that cannot be inspected.
- * Nothing of it is requested meanwhile. */
+/* A file system that does not answer, or a process that cannot be inspected: it blocks a helper until that ends, and
+ * nothing of it is requested meanwhile. */
 struct sick {
 	const struct worker *worker;
 	uint32_t helper;
@@ -116,12 +116,12 @@ struct names {
 	struct symbols_request request; /* that the symbols helper works on */
 	bool slice_next;    /* a large file is next */
 	uint32_t linked[2]; /* ids of the helpers that share a socket */
-	uint64_t pause_until; /* nothing is opened before */
+	uint64_t pause_until; /* nothing is opened before this time */
 	uint64_t now_ns;      /* of the last names_work() */
 	uint64_t looks_until; /* end of the time in which @looks files were looked up again */
 	int looks;
 	uint32_t folders_stuck; /* the helper that the invoker's folders held up */
-	uint64_t folders_after; /* they are not looked at before; 0: they never failed */
+	uint64_t folders_after; /* they are not searched before this time; 0: they never failed */
 	int folders_failures;
 	struct file **active; /* files with something to do */
 	size_t nr_active, active_room;

@@ -211,7 +211,7 @@ static int look_usual(const struct open_request *r, int of, uint32_t *attempt)
 	return -1;
 }
 
-/* Their file systems do not have to be the file's: the answer says that only they can delay from now on. */
+/* Their file systems may differ from the file's: the answer reports that only they can delay from now on. */
 static int look_folders(int socket, const struct open_request *r, uint32_t *attempt)
 {
 	struct open_answer found = { .id = r->id, .found = OPEN_FOUND_FOLDERS };

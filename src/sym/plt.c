@@ -12,7 +12,7 @@
 /* Stubs of a larger section are read up to here: 65,536 of them. */
 #define SECTION_MAX (1U << 20)
 
-/* Slots of one file, of which only those of stubs are of use. */
+/* Maximum number of slots of one file, of which only those of stubs are used. */
 #define SLOTS_MAX (1U << 18)
 
 /* Names of one file's stubs, which are in memory: the slots of all may have the same long one. */

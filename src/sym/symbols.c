@@ -72,7 +72,7 @@ static void take_files(void)
 	}
 }
 
-/* There is a new open helper: first takes what the last one has handed over. */
+/* There is a new open helper: first takes the files that the previous one handed over. */
 static void take_peer(int fd)
 {
 	take_files();

@@ -13,7 +13,7 @@
 
 #define NAME_LIMIT (1ULL << 36)
 
-/* Names at one address that are looked at: a file may have any number there. */
+/* Maximum number of names at one address that are compared: a file may have any number there. */
 #define ALIASES_MAX 64
 
 /* --- Filling */

@@ -28,7 +28,7 @@ static void put_path(struct json *j, const char *name, const char *path)
 	json_text(j, name, path, strlen(path));
 }
 
-/* The values of a row, with levels of these. */
+/* The values of a row, and those of its levels that @levels selects: bits of enum level_of. */
 static void put_values(struct json *j, const struct row *r, const struct values *v, unsigned int levels)
 {
 	struct row of = *r;

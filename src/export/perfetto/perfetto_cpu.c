@@ -14,7 +14,7 @@
 #define BUNDLE_COMMS  1000
 #define BUNDLE_BYTES  (256 << 10) /* of packed events */
 
-/* A sleeping state for cpu_switch(). */
+/* A sleeping state for perfetto_cpu_switch(). */
 #define STATE_SLEEPS 1
 
 /* From linux/sched.h: the flag of clone() in task_newtask that Perfetto reads. */
