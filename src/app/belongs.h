@@ -7,12 +7,13 @@
 struct cgroups;
 struct containers;
 
-/* What the cgroups of both hierarchies were given last. Initialise with zeroes. */
+/* State for which the cgroups of both hierarchies last got names. Initialise with zeroes. */
 struct belongs {
 	uint64_t changes, generation;
 };
 
-/* belongs_update - gives cgroups the names of containers and pods that are known by now, and asks for those of new ones. */
+/* belongs_update - gives cgroups the names of containers and pods that are known by now, and requests those of new
+ * ones. */
 void belongs_update(struct belongs *b, struct containers *c, struct cgroups *cgroups);
 
 #endif

@@ -214,7 +214,7 @@ int check_drop_privileges(void)
 		       : 0;
 }
 
-/* Describes the scheduler. A BPF scheduler does not keep how long a thread had the CPU when it went to sleep. */
+/* Describes the scheduler. A BPF scheduler does not record how long a thread had the CPU when it went to sleep. */
 void check_scheduler(char *buf, size_t size)
 {
 	static const char *const unknown = "; sleeps from before the start count from when the thread got the CPU";

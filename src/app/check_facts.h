@@ -8,7 +8,7 @@
 struct clocksource;
 struct utsname;
 
-/* For check_report.c: what check.c knows of this host. */
+/* For check_report.c: what check.c knows about this host. */
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
@@ -20,7 +20,7 @@ const char *check_needed(int i, const char **what, bool *held);
 
 /* check_lockdown - "none", "integrity", "confidentiality".
  * check_paranoid - kernel.perf_event_paranoid, "": unknown.
- * check_scheduler - whose the scheduler is, and what that means. */
+ * check_scheduler - which scheduler runs, and the consequence. */
 void check_lockdown(char *buf, size_t size);
 void check_paranoid(char *buf, size_t size);
 void check_scheduler(char *buf, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --check: what there is, as a table and as JSON. */
+/* --check: what this host has, as a table and as JSON. */
 #include "app/check.h"
 
 #include <errno.h>
@@ -160,7 +160,7 @@ static int try_programs(struct checks *c, const struct options *o)
 	return err;
 }
 
-/* What systop itself looks at before it starts, in its order: the first failure decides its exit status, and what comes
+/* What systop itself checks before it starts, in its order: the first failure decides its exit status, and what comes
  * after it is not checked. */
 static void add_steps(struct checks *c, const struct options *o, const struct utsname *uts, struct failure *first)
 {

@@ -19,7 +19,7 @@
 
 #define ETC_FILE "/etc/systop/systoprc"
 
-/* With sudo $HOME is mostly root's. */
+/* Under sudo, $HOME is mostly root's. */
 bool config_home(char *buf, size_t size)
 {
 	const char *home = getenv("HOME");

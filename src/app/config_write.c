@@ -30,7 +30,7 @@
 struct writing {
 	FILE *to;
 	bool named;    /* the section has a setting above: lines that begin with a blank continue it */
-	bool replaced; /* that setting was rewritten: its continuation lines go */
+	bool replaced; /* that setting was rewritten: its continuation lines are left out */
 	const struct settings *settings;
 	bool written[256];
 };
@@ -45,7 +45,7 @@ static const char *break_before(const char *value, const char *end)
 	return NULL;
 }
 
-/* Where inih takes the rest of a value for a comment, which it does in a setting's first line only; NULL: nowhere. */
+/* Where inih takes the rest of a value for a comment, which it does only in a setting's first line; NULL: nowhere. */
 static const char *comment_in(const char *value)
 {
 	for (const char *at = value; *at; at++)

@@ -54,7 +54,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 		fail_fix("%s", save_fix(err));
 }
 
-/* Writes and reports what the exporter makes only at the end: a signal then just ended the recording, as with -w. */
+/* Writes and reports what the exporter makes only at the end: a signal then only ended the recording, as with -w. */
 static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 {
 	int reader = *signal_number ? s->options.file_fd : -1, err;

@@ -79,7 +79,7 @@ static int read_all(struct systop *s, int argc, char **argv)
 	return err;
 }
 
-/* Checks before measuring starts that there is a reader of the output. */
+/* Checks, before measuring starts, that standard output can be written to. */
 static int check_output(const struct options *o)
 {
 	bool used = o->output != OUTPUT_SCREEN && (!o->file || !strcmp(o->file, "-"));

@@ -36,7 +36,7 @@ static const char not_a_command[] = "the command to run must follow --";
 static error_t parse_number_of_refreshes(struct options *o, const char *arg, bool before_command)
 {
 	if (!before_command || o->nr_numbers == 2 || strspn(arg, "0123456789.") != strlen(arg) || !*arg)
-		return ARGP_ERR_UNKNOWN; /* argp then asks with ARGP_KEY_ARGS */
+		return ARGP_ERR_UNKNOWN; /* argp then calls with ARGP_KEY_ARGS */
 	if (!o->nr_numbers++)
 		o->numbers = arg;
 	return o->nr_numbers == 1 ? options_set_delay(o, arg) : options_set_iterations(o, arg);

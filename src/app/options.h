@@ -47,7 +47,7 @@ struct options {
 	bool verbose;            /* -v */
 	enum metric_id sort;
 	bool all;
-	const char *numbers;     /* the first of [INTERVAL [COUNT]], which are refreshes' only; NULL: none, */
+	const char *numbers;     /* the first of [INTERVAL [COUNT]], only for outputs of refreshes; NULL: none, */
 	int nr_numbers;
 	bool check;              /* --check */
 	int frequency;           /* samples per second on each CPU, 0: none */

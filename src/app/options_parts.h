@@ -54,7 +54,7 @@ void options_words(const struct exporter *e, char *buf, size_t size);
  * All others check the value of an option and store it. They return 0, EINVAL after fail(), or ENOMEM. */
 int options_bad_value(const char *option, const char *value, const char *expected);
 int options_check_file(const char *option, const char *arg);
-int options_clash(const char *one, const char *other); /* the same for two that exclude each other */
+int options_clash(const char *one, const char *other); /* the same for two mutually exclusive options */
 int options_add_pids(struct options *o, const char *arg);
 int options_add_tids(struct options *o, const char *arg);
 int options_set_table_mem(struct options *o, const char *arg);

@@ -120,7 +120,7 @@ enum loop_verdict run_output_verdict(int err)
 	return LOOP_FAILED;
 }
 
-/* The command lines of what the refresh shows are read for the next ones. */
+/* Has the command lines of what the refresh shows read, for the next refreshes. */
 static void want_commands(struct systop *s, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_processes; i++) {

@@ -159,8 +159,8 @@ void target_refresh(struct target *t, struct collect *collect)
 	free(list);
 }
 
-/* Asks the scheduler about a thread, which needs no right, to find out whether it lives: pidfds of threads are newer than
- * the kernels that systop runs on. */
+/* Asks the scheduler about a thread, which needs no rights, to find out whether it lives: pidfds of threads are newer
+ * than some kernels that systop runs on. */
 static bool has_ended(const struct watched *w)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };

@@ -11,7 +11,7 @@
 
 #define TURNS_NS 10000000000ULL
 
-/* Length of a turn after which work stops that can go on later, and after which none begins that cannot. */
+/* Length of a turn after which work that can be interrupted stops, and after which other work does not begin. */
 #define LONG_NS 50000000ULL
 #define USED_NS 10000000ULL
 

@@ -14,7 +14,7 @@ struct turns {
 void turns_begin(void);
 void turns_end(void);
 
-/* turns_until - when a slice of longer work has to end, which goes on in the next turn: CLOCK_MONOTONIC ns.
+/* turns_until - when a slice of longer work must end, to continue in the next turn: CLOCK_MONOTONIC ns.
  * turns_used - whether work that takes long has to wait for the next turn. */
 uint64_t turns_until(void);
 bool turns_used(void);

@@ -44,7 +44,8 @@ int helper_events(void);
 /* helper_trouble - why no helpers can be started, and what to do about it; "": they can be. */
 const char *helper_trouble(void);
 
-/* helper_terminal - what the starter restores, in the terminal @fd, if this process is killed. -1: nothing any more. */
+/* helper_terminal - what the starter restores, in the terminal @fd, if this process is killed. -1: nothing from now
+ * on. */
 void helper_terminal(const struct terminal *t, int fd);
 
 /*

@@ -19,7 +19,7 @@
 enum open_what {
 	OPEN_MAPPED,   /* what a process has mapped at start-end, or else the path if it is the same file */
 	OPEN_DEBUG,    /* its debug information, from place @attempt on: the usual places, then the invoker's folders */
-	OPEN_PERF_MAP, /* what a process's JIT compiler writes: /tmp/perf-PID.map */
+	OPEN_PERF_MAP, /* the file that a process's JIT compiler writes: /tmp/perf-PID.map */
 	OPEN_PEER,     /* brings the socket by which files are handed over from now on; no answer */
 	OPEN_CONTAINER, /* a file of the host that can have the name of the container with the id @path, from place @attempt
 			 * on (owner/places.h) */
@@ -73,7 +73,7 @@ enum symbols_what {
 	SYMBOLS_SOURCE,   /* source line of at[0], from @file, or, with @debug, from its debug information */
 	SYMBOLS_TABLE,    /* the answer brings a file with @file's unwind table */
 	SYMBOLS_CLOSE,    /* closes @file and its debug information; keeps the symbols */
-	SYMBOLS_FORGET,   /* closes the @nr files in at[], and keeps nothing of them */
+	SYMBOLS_FORGET,   /* closes the @nr files in at[], and forgets everything about them */
 	SYMBOLS_PEER,     /* brings the socket by which files are handed over from now on; no answer */
 	SYMBOLS_CONTAINER, /* the names that the file which was handed over last has for the container whose id is in at[],
 			    * as text; @debug: enum owner_format (owner/places.h). Closes the file */
@@ -161,7 +161,7 @@ struct symbols_source {
 	char text[1024];
 };
 
-/* Names of a container, raw bytes; "": the file does not say. */
+/* Names of a container, raw bytes; "": not in the file. */
 struct symbols_container {
 	uint32_t what; /* SYMBOLS_CONTAINER */
 	uint32_t file;
@@ -172,10 +172,10 @@ struct symbols_container {
 	char pod[256];       /* its name, without the namespace */
 	char name_space[256];
 	char pod_uid[64];
-	char host[64];       /* what it is called in there */
+	char host[64];       /* its own host name */
 };
 
-/* --- write: writes a file: the recorder's window as a trace, or what somebody else made */
+/* --- write: writes a file: the recorder's window as a trace, or content that is complete */
 
 enum write_what {
 	WRITE_CPUS,  /* brings the map of struct cpu_slot: there are @cpu CPUs, whose rings have @slots each */
@@ -230,7 +230,7 @@ struct commands_answer {
 	char text[CMDLINE_MAX];
 };
 
-/* --- facts: what is looked at */
+/* --- facts: about what the screen shows */
 
 enum facts_what {
 	FACTS_PROCESS, /* memory of process @tgid */
@@ -258,7 +258,7 @@ struct facts_answer {
 /* Comes with the table (save/process_info.c), which is filled in; no answer. */
 struct process_request {
 	uint32_t nr; /* processes in it */
-	uint32_t arguments; /* whether their arguments are wanted */
+	uint32_t arguments; /* whether to read their arguments */
 };
 
 #endif

@@ -156,7 +156,8 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 	char line[4096] = "", key[64];
 	size_t len = 0;
 
-	/* Its own options name what others may not see; so do the arguments of a command that it started. */
+	/* systop's own options contain names that others may not see; so do the arguments of a command that it
+	 * started. */
 	for (char **a = o->argv; *a && len < sizeof(line) && (a == o->argv || !o->redact) && (o->arguments || strcmp(*a, "--")); a++)
 		len += snprintf(line + len, sizeof(line) - len, "%s%s", len ? " " : "", *a);
 	trace_index_words(g->m, "systop.version", o->version);

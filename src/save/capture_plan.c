@@ -10,7 +10,8 @@
 /* Time that a busy host needs to get ready. */
 #define READY_NS SECOND_NS
 
-/* Refreshes of a recording at most, as a ring's marks are as many (src/record/rings.c), and the longest interval. */
+/* Maximum number of refreshes of a recording, which a ring's marks allow (src/record/rings.c), and the longest
+ * interval. */
 #define REFRESHES_MAX 400
 #define INTERVAL_MAX_NS (60 * SECOND_NS)
 

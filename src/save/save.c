@@ -114,8 +114,8 @@ static void note_end(struct save *s)
 		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);
 }
 
-/* Unpredictable, so that no other user can create it first, and known in case the helper leaves it. Its suffix is none
- * that collectors of files look for. */
+/* The name is unpredictable, so that no other user can create it first, and known in case the helper leaves the file. Its
+ * suffix is none that collectors of files look for. */
 static void name_temporary(struct save *s, int fd)
 {
 	uint64_t random = 0;
@@ -128,7 +128,7 @@ static void name_temporary(struct save *s, int fd)
 	snprintf(s->temporary, sizeof(s->temporary), ".systop-%016" PRIx64 ".part", random);
 }
 
-/* Where it goes, as save_start() and save_content() are asked. */
+/* Sets the destination that save_start() or save_content() was given. */
 static void name_file(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason)
 {
 	char when[32];
@@ -165,7 +165,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 	s->content = false;
 	name_file(s, as, path, fd, reason);
 	err = save_begin_window(s, fd);
-	if (err && err != -EPIPE) { /* then its answer says why */
+	if (err && err != -EPIPE) { /* otherwise its answer gives the reason */
 		save_close(s, err, false);
 		return err;
 	}

@@ -52,8 +52,9 @@ void save_free(struct save *s);
 
 /*
  * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL
- * or "": "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd: written to instead, unless -1. @reason:
- * reported in save_text() and in the trace, "": on request. @part: of the window, NULL: as in the options. The window
+ * or "": "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd:
+ * written to instead, unless -1. @reason: reported in save_text() and in the trace, "": on request. @part: of the window,
+ * NULL: as in the options. The window
  * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, -EOPNOTSUPP: nothing is recorded, or another
  * -errno, also reported in save_text().
  */
@@ -76,8 +77,8 @@ bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
 /* save_finish - blocks until the save in progress ends; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which have to be
- * blocked, cancel it. @t: the last tick; NULL: save_content() needs none. @reader: the output file: saving is given up if its reader takes nothing;
- * -1: it waits for the reader. @work: called meanwhile: it fetches names. */
+ * blocked, cancel it. @t: the last tick; NULL: save_content() needs none. @reader: the output file: saving is
+ * given up if its reader does not read; -1: it waits for the reader. @work: called meanwhile: it fetches names. */
 void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(void *arg), void *arg);
 
 /* save_text - what it does, or how the last save ended: one line, safe for a terminal. "": nothing was saved yet.

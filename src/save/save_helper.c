@@ -211,7 +211,7 @@ void save_write_now(struct save *s)
 
 	if (index >= 0)
 		close(index);
-	if (err == -EPIPE && save_read_answers(s) && s->state == SAVE_IDLE) /* its message said why it ended */
+	if (err == -EPIPE && save_read_answers(s) && s->state == SAVE_IDLE) /* its message gave the reason */
 		return;
 	if (err) {
 		save_close(s, err, false);

@@ -8,7 +8,7 @@
 
 #define KEEP_BYTES (32 << 20)   /* the highest threshold that malloc() accepts */
 #define TABLE_BYTES (128 << 10) /* its initial threshold */
-#define WORK_BYTES (8 << 20)    /* about what it would have raised it to, after blocks as large as the kernel's types */
+#define WORK_BYTES (8 << 20)    /* about its threshold after blocks as large as the kernel's types */
 
 #define LARGE_PAGE (2UL << 20)
 #define ROOM_BYTES (16UL << 20) /* for the kernel's types: libbpf reads the file, and copies it */
@@ -44,7 +44,7 @@ void heap_give_back(void)
 	take_from_kernel(TABLE_BYTES);
 	malloc_trim(0);
 	if (room.bytes)
-		madvise(room.at, room.bytes, MADV_NOHUGEPAGE); /* what is left there does not grow */
+		madvise(room.at, room.bytes, MADV_NOHUGEPAGE); /* the rest there does not grow */
 	room.bytes = 0;
 }
 

@@ -4,15 +4,15 @@
 
 /*
  * Where malloc() takes large blocks from. Memory that the heap has kept costs no new pages, each of which takes the kernel half a
- * microsecond, or 25 where a hypervisor takes part; memory of the kernel is clear, so that of a large table only what is used
- * takes any.
+ * microsecond, or 25 with a hypervisor without nested paging; new memory from the kernel is clear, so only the used
+ * part of a large table takes any.
  */
 
 /* heap_keep - large blocks are allocated and freed in turns now: all freed memory is kept, and the kernel may use large pages
  * for it. */
 void heap_keep(void);
 
-/* heap_give_back - large tables are allocated now, which stay: what is free goes back to the kernel. */
+/* heap_give_back - large tables that stay are allocated now: free memory goes back to the kernel. */
 void heap_give_back(void);
 
 /* heap_work - keeps a little of what each refresh frees, as malloc() would by now. */

@@ -9,7 +9,7 @@ static size_t map_slot(const struct map *m, uint64_t key)
 {
 	uint64_t hash = key * 0x9e3779b97f4a7c15ULL;
 
-	/* The upper half depends on all of the key; of frames, the file is in the upper bits. */
+	/* The upper half depends on all of the key; a frame has its file in the upper bits. */
 	return (hash ^ hash >> 32) & (m->room - 1);
 }
 

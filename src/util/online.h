@@ -11,7 +11,7 @@
  * online; memory is allocated only for online ones. */
 struct online;
 
-/* online_new - @nr_cpus: possible CPUs. NULL: out of memory. If the kernel does not say which CPUs are online, all
+/* online_new - @nr_cpus: possible CPUs. NULL: out of memory. If the kernel does not report which CPUs are online, all
  * of them are taken to be. */
 struct online *online_new(int nr_cpus);
 void online_free(struct online *o);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Shorter arguments stay: they say more than they take. */
+/* Shorter arguments stay: they are worth their room. */
 #define KEEP_MAX 16
 
 /* Brackets within brackets. More of them are not understood. */

@@ -148,8 +148,8 @@ static ssize_t append(void *arg, const char *text, size_t bytes)
 	return bytes;
 }
 
-/* Not open_memstream(): whenever its text doubles, it copies it and clears the new half, which takes too long a turn for
- * the line of many threads. realloc() moves the pages of a long text. */
+/* Not open_memstream(): whenever its text doubles, it copies the text and clears the new half, which takes too long for a
+ * turn if the line has many threads. realloc() moves the pages of a long text. */
 FILE *sink_begin(struct sink *o)
 {
 	errno = 0;

@@ -29,8 +29,8 @@ void sink_fini(struct sink *o);
 /* sink_ready - whether the next text can be sent. If not, it is counted as dropped. */
 bool sink_ready(struct sink *o);
 
-/* sink_begin - returns a stream for the next text, which sink_end() sends. NULL: sink_ready() says no, errno is 0;
- * or out of memory: ENOMEM. */
+/* sink_begin - returns a stream for the next text, which sink_end() sends. NULL with errno: 0: sink_ready() is false, or
+ * ENOMEM. */
 FILE *sink_begin(struct sink *o);
 int sink_end(struct sink *o); /* 0 or -errno */
 

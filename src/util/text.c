@@ -65,7 +65,7 @@ static bool is_unsafe(uint32_t c)
 	return false;
 }
 
-/* Output buffer; what does not fit whole is left out, and so is everything after it. */
+/* Output buffer; a character that does not fit is left out, and so is everything after it. */
 struct sink {
 	char *out;
 	size_t size, len;

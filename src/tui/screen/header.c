@@ -17,7 +17,7 @@
 #include "util/format.h"
 #include "util/text.h"
 
-/* Least widths for more of the CPUs' shares, for all of the waits, and for all there is. */
+/* Least widths for more of the CPUs' shares, for all of the waits, and for everything. */
 #define WIDTH_SHARES 60
 #define WIDTH_USUAL 80
 #define WIDTH_MORE 100
@@ -121,7 +121,7 @@ static uint64_t left_of(uint64_t whole, uint64_t part)
 	return whole == VALUE_NA || part == VALUE_NA ? VALUE_NA : whole - (part < whole ? part : whole);
 }
 
-/* A part of a bar, with what it is drawn with. */
+/* A part of a bar, and how it is drawn. */
 struct part {
 	uint64_t size;
 	enum role role;
@@ -260,7 +260,7 @@ static void about_text(const struct host *h, int room, char *buf, size_t size)
 		snprintf(buf, size, "%s", h->kernel);
 }
 
-/* "21/31G": of the first the unit only where it is another one. */
+/* "21/31G": the first number has a unit only if it differs. */
 static void part_text(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	char a[16], b[16];

@@ -85,7 +85,7 @@ static int draw_keys(const struct paint *p, int y, const struct keymap *keymap, 
 	return paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, actions[a].help);
 }
 
-/* @places: where the help was asked for. */
+/* @places: where the help was requested. */
 static int draw_group(const struct paint *p, int y, const struct keymap *keymap, enum group g, int places)
 {
 	bool titled = false;

@@ -33,8 +33,8 @@ struct host {
 	void (*want_commands)(void *arg, const pid_t *tgids, size_t nr);
 	/* While it is true, the known command lines that are shown stay as they are. */
 	void (*freeze_commands)(void *arg, bool frozen);
-	/* What a helper reads of the memory of a process, or, with @tgid 0, of a cgroup (model/memory_facts.h); asks for it.
-	 * NULL: not known yet. */
+	/* Facts about the memory of a process, or, with @tgid 0, of a cgroup (model/memory_facts.h); requests them of a
+	 * helper. NULL: not known yet. */
 	const struct memory_facts *(*memory_facts)(void *arg, pid_t tgid, const struct cgroup *cgroup);
 	/* The package with the debug information of a frame's file; "": there is none, or it is not known yet. */
 	const char *(*package)(void *arg, uint64_t frame);

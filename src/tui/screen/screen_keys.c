@@ -6,7 +6,7 @@
 
 #define LEAP 10 /* refreshes per step */
 
-/* Characters of user names that the filter takes as they are. */
+/* Characters of user names that the filter takes literally. */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 int screen_places(struct screen *s)
@@ -85,7 +85,7 @@ static bool is_user_term(const char *word, size_t len)
 	return len > 5 && !strncmp(word, "user", 4) && (word[4] == '=' || word[4] == ':');
 }
 
-/* Shows only what belongs to the user who was chosen: a term of the filter, in place of another one of a user. */
+/* Shows only what belongs to the chosen user: a term of the filter, which replaces an earlier user term. */
 static void take_user(struct screen *s)
 {
 	const struct menu_user *u = s->menu.chosen > 0 ? &s->menu.users[s->menu.chosen - 1] : NULL;

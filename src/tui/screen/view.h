@@ -85,8 +85,8 @@ VIEWS(VIEW_OBJECT, )
 bool open_row(enum action a, const struct row *r, struct opening *o);
 
 /* view_flame_runq, view_flame_d, view_flame_from - choose the metric that view_flame shows.
- * view_flame_from - also shows samples of @source instead of the last refreshes; free() frees @arg. @what: their
- * subject, "NET_RX on CPU 3". */
+ * view_flame_from - also shows samples of @source instead of the last refreshes; free() frees @arg. @what: the subject of
+ * these samples, "NET_RX on CPU 3". */
 enum metric_id;
 typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg);
 void view_flame_runq(void *state, void *arg); /* for struct opening */

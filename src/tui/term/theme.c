@@ -148,7 +148,7 @@ static int on_value(void *arg, const char *section, const char *name, const char
 }
 
 /* Reader for ini.h: fgets() that counts lines for error messages. It returns NULL after an error, where ini.h would
- * go on: a theme that inherits itself in each line would be read exponentially often. */
+ * continue: a theme that inherits itself in each line would be read exponentially often. */
 static char *read_line(char *buf, int size, void *arg)
 {
 	struct parser *p = arg;

@@ -75,7 +75,7 @@ static int owner_fact(const struct paint *p, int y, const char *title, const cha
 	return fact(p, y, title, text);
 }
 
-/* What it belongs to: pod, container and unit, as far as there are such. */
+/* What it belongs to: pod, container and unit, if any. */
 static int owner_facts(const struct detail *d, const struct paint *p, int y)
 {
 	const struct owners of = owners_of(d->row->cgroup);
@@ -184,7 +184,7 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 
 #define VALUE_CELLS 26 /* "RUNQ%      22.4   224ms" */
 
-/* What is rare is shown where it happened. */
+/* Rare values are shown only if they are not 0. */
 static bool has_value(const struct detail *d, enum metric_id f)
 {
 	if (metrics[f].kind == KIND_LEVEL)

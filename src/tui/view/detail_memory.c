@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory of a process or cgroup in the detail: what is shown in columns, and what a helper reads of it alone. */
+/* The memory of a process or cgroup in the detail: what columns show, and what a helper reads only for the detail. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -32,7 +32,7 @@ struct column_info column_info(enum column_id id)
 				     m->drop, true };
 }
 
-/* Most differ in the first letter already. */
+/* Most names already differ in the first letter. */
 static bool is_called(const char *asked, const char *name)
 {
 	return tolower((unsigned char)*asked) == tolower((unsigned char)*name) && !strcasecmp(asked, name);
@@ -319,8 +319,8 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 /* Length of the kernel's names, unless escaped. */
 #define COMM_WIDTH 16
 
-/* A command line has at least this part of a wide screen, and this width on one of 80 cells; narrower ones have a cell less
- * for each cell, so that a wider screen never loses a column. */
+/* A command line has at least this part of a wide screen, and this width on one of 80 cells; on a narrower screen it
+ * has a cell less for each cell, so that a wider screen never loses a column. */
 #define COMMAND_PART 5
 #define COMMAND_WIDTH 26
 

@@ -69,7 +69,7 @@ static void draw_match(const struct paint *p, int y, int x, int width, const cha
 	paint_text(p, y, x + skip, width - skip, ROLE_MATCH, part);
 }
 
-/* A command line, cut on the right, with its program's name emphasised; not on a line that has looks of its own. */
+/* A command line, cut on the right, with its program's name emphasised, unless the line has looks of its own. */
 static void draw_command(const struct paint *p, int y, int x, int width, enum role role, const struct row *r,
 			 const struct row_look *look, const struct column_context *context)
 {
@@ -118,7 +118,7 @@ static void draw_past(const struct paint *p, int y, int x, const struct row *r, 
 	}
 }
 
-/* A value of systop's own, at the side of its column where it belongs. */
+/* A value that systop formatted, aligned to the side of its column where it belongs. */
 static void draw_value(const struct paint *p, int y, int x, int width, bool right, enum role role, const char *text)
 {
 	char cell[256];

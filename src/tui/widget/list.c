@@ -115,7 +115,7 @@ static size_t place_held(struct list *l)
 
 /*
  * Sorts items[first .. end) if those that are alike come after all others. Most of 50,000 threads slept and are alike: they
- * are not compared, or by their tie only. Returns false if others come after them.
+ * are compared only by their tie, or not at all. Returns false if others come after them.
  */
 static bool order_apart(struct list *l, size_t first, size_t end, const struct order *by)
 {

@@ -26,7 +26,7 @@ struct list {
 	const struct list_kind *kind;
 	const void **items;      /* of the present tick; only the visible ones are sorted */
 	size_t nr, room;
-	size_t alike;            /* the order of items from here on is their tie's; none of the others is there */
+	size_t alike;            /* from this index on only the tie decides the order; SIZE_MAX: nowhere */
 	size_t top, cursor, height;
 	bool sticks;             /* the selection is tied to this key: */
 	uint64_t selected;

@@ -38,7 +38,7 @@ const struct row *thread_selected(void *table);
 
 /* row_table_begin - starts the rows of a new tick.
  * row_table_wants - whether to show a row: it is part of the opened item, not hidden, and passes the filter;
- * row_table_wants_all - whether there is nothing of that kind.
+ * row_table_wants_all - whether it would show every row.
  * row_table_update - call it after the last row. @ordered: the rows are already in order */
 void row_table_begin(struct row_table *t);
 bool row_table_wants(const struct view_context *c, const struct row *r);

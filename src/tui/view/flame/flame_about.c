@@ -140,8 +140,8 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 	}
 }
 
-/* Puts how a frame without a symbol gets one, before @end: debug information that appears is read at once. Nothing: there is
- * no way. */
+/* Puts, before @end, how to get a symbol for a frame without one: debug information that appears is read at once. Puts
+ * nothing if there is no way. */
 static int put_missing(const struct view_context *c, int y, int end, const struct symbol *symbol, uint64_t frame)
 {
 	bool first = true;
@@ -267,7 +267,7 @@ static int put_full_name(const struct view_context *c, const struct about *a, in
 	return y;
 }
 
-/* Puts how the function's runtime is asked for names, if they are missing. @n: one of its nodes */
+/* Puts how to make the function's runtime write names, if they are missing. @n: one of its nodes */
 static int put_runtime(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, int y)
 {
 	char text[256];

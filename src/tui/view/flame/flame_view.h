@@ -55,7 +55,8 @@ const struct calltree_function *flame_function_selected(const struct flame_view 
 /* flame_at - index of the node with this key, of the root if there is none; -1: no nodes. */
 int flame_at(const struct calltree *f, uint64_t key);
 
-/* flame_root_name - the name of what the flamegraph is of; what is gone keeps the name by which it was opened. */
+/* flame_root_name - the name of the flamegraph's subject; a subject that is gone keeps the name by which it was
+ * opened. */
 void flame_root_name(const struct view_context *c, char *buf, size_t size);
 
 /* flame_matches - whether the search matches the name. */

@@ -11,7 +11,7 @@ struct latency_table {
 	enum hist_id kind;
 };
 
-/* latency_table_fill - fills it with the contributors (NULL: none), and it can be sorted. 0 or -ENOMEM. */
+/* latency_table_fill - fills it with the contributors (NULL: none), to be sorted then. 0 or -ENOMEM. */
 int latency_table_fill(struct latency_table *t, const struct latency_contributors *of, enum hist_id kind);
 
 /* latency_flame - @o opens the flamegraph of a range. Runqueue waits: all waits of its threads in these refreshes;

@@ -43,7 +43,7 @@ static uint64_t row_ns(const struct subsecond_view *s)
 	return SEC / s->map.rows;
 }
 
-/* Reads what is new; the first time everything, so that one can step back in it. */
+/* Reads new seconds; the first time everything, so that the user can step back. */
 static int read_on(struct subsecond_view *s, const struct view_context *c)
 {
 	struct subsecond *data = &s->data[s->metric];
