@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Attaches the empty programs, says "ready", and keeps them until a signal comes. usage: empty [irq] */
+/* Attaches the empty programs, prints "ready", and keeps them until a signal comes. usage: empty [irq] */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -86,8 +86,7 @@ class Postgres:
         return subprocess.Popen(**self._run(argv, stdout=subprocess.PIPE, text=True))
 
     def update(self, clients, rate, seconds, progress):
-        """Starts `pgbench -N` with so many transactions a second, which writes every 5 seconds to a file what became of
-        them."""
+        """Starts `pgbench -N` with @rate transactions a second; every 5 seconds it writes their results to @progress."""
         argv = self._pgbench(["-n", "-N", "-P", "5", "-c", str(clients), "-R", str(rate), "-T", str(seconds), "postgres"])
         return subprocess.Popen(**self._run(argv, stderr=progress))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command lines: what ps says, of whatever processes do with them."""
+"""Command lines: as ps shows them, whatever processes do with them."""
 
 import contextlib
 import gzip
@@ -55,7 +55,7 @@ def wait_until(systop, pid, want, lines=8):
 
 
 class Title:
-    """tests/load/commands title: it does what it is told."""
+    """tests/load/commands title: it does what each line of its input requests."""
 
     def __init__(self, *args):
         self.proc = subprocess.Popen([load_path("commands"), "title", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -107,7 +107,7 @@ PROGRAMS = {
 
 
 def programs(before):
-    """What runs before systop, or starts while it runs, has the arguments that the kernel says."""
+    """What runs before systop, or starts while it runs, has the arguments that the kernel reports."""
     with contextlib.ExitStack() as stack:
         start = lambda: {name: stack.enter_context(running(*command)) for name, command in PROGRAMS.items()}
         pids = start() if before else None
@@ -171,7 +171,7 @@ def forked():
 
 
 def forked_and_renamed():
-    """A child that gave itself a title before anything asked for it has that a second later."""
+    """A child that gave itself a title before anything requested it shows that a second later."""
     with Title("x" * 50) as load, Systop("-d", INTERVAL) as systop:
         systop.line()
         child = load.tell("fork title a child")
@@ -202,7 +202,7 @@ def hidden():
 
 
 def workers():
-    """Kernel workers say what they work on, others of the kernel's threads have no command line. Those that come or go
+    """Kernel workers show what they work on; the kernel's other threads have no command line. Those that come or go
     meanwhile may not have been read."""
     with Systop("-d", INTERVAL, "--all") as systop:
         first, _, line = (systop.line() for _ in range(3))
@@ -282,7 +282,7 @@ def redacted():
 
 
 def arguments():
-    """A trace has arguments only if they are asked for."""
+    """A trace has arguments only with --args."""
     with secret():
         assert b"s3cretargument" not in exported("-w", "FILE", "--duration", "1")
         assert b"s3cretargument" in exported("-w", "FILE", "--duration", "1", "--args")

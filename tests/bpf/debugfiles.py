@@ -105,7 +105,7 @@ def cache(variable, below, **more):
 
 
 def cache_of_root():
-    """Under sudo: root's cache is looked at beside the user's."""
+    """Under sudo: root's cache is searched beside the user's."""
     home = pwd.getpwuid(0).pw_dir
     with Stripped() as burn:
         path = burn.put(os.path.join(home, ".cache/debuginfod_client"), "{id}/debuginfo")
@@ -117,7 +117,7 @@ def cache_of_root():
 
 
 def refused(how):
-    """What is in the right place, but not to be trusted, is not used. If it is another build's, the next folder is looked at."""
+    """A file in the right place that is not to be trusted is not used. If it is another build's, the next folder is searched."""
     with Stripped() as burn, tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as right:
         path = burn.put(folder, ".build-id/{xx}/{yy}.debug")
         opened = []

@@ -27,7 +27,7 @@ def took(seconds, *args, status=0):
 
 
 def refreshes(seconds, interval, wanted):
-    """Whole intervals, and at the end what is left of one."""
+    """Whole intervals, and at the end the rest of one."""
     began = time.monotonic()
     with Systop("--duration", str(seconds), "-d", str(interval)) as systop:
         lines = systop.rest()
@@ -84,7 +84,7 @@ def whichever_is_first():
 
 
 def long_ones():
-    """No duration is too long: it ends by what else was asked for."""
+    """No duration is too long: another limit ends the run."""
     for seconds in "601", "2h", "876000h":
         done = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.1", "--duration", seconds], capture_output=True, text=True,
                               check=False)

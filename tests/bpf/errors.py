@@ -21,7 +21,7 @@ def run(*command):
 
 
 def says(status, text, *command):
-    """Ends with this status and a message with the failure, the cause and the remedy."""
+    """It ends with this status and a message with the failure, the cause and the remedy."""
     done = run(*command)
     assert done.returncode == status, (done.returncode, done.stderr)
     assert text in done.stderr, done.stderr

@@ -46,7 +46,7 @@ class Counts:
             f.write(struct.pack("I", 1))
 
     def read(self):
-        """{(role, deed): tried}, {(role, deed): survived}"""
+        """{(role, deed): times tried}, {(role, deed): times survived}"""
         with open(self.path, "rb") as f:
             words = struct.unpack(f"{len(ROLES) * (1 + 2 * DEEDS_MAX) + 1}I", f.read())
         tables = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Page faults: as many as the kernel says of a process that has ended, whatever became of its threads; of one that keeps its
-CPU, no more than a sample behind; and where the major ones happen."""
+"""Page faults: as many as the kernel counted for a process that has ended, whatever became of its threads; for one that keeps
+its CPU, at most a sample behind; and where the major ones happen."""
 
 import json
 import os
@@ -107,7 +107,7 @@ def major(path):
 
 
 def functions(path):
-    """Their stacks name who touches the page."""
+    """Their stacks show the function that touches the page."""
     load = start("file", path, 1000 if GUEST else 50)
     json.loads(load.stdout.readline())
     done = subprocess.run([SYSTOP, "--folded=majflt", "-n", "1", "-d", "10" if GUEST else "3", "-p", str(load.pid)],

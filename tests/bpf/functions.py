@@ -203,7 +203,7 @@ def jit():
 
 
 def cold():
-    """A cold part counts as its function where a symbol says so, and is a function of its own where none does."""
+    """A cold part counts as its function if a symbol names it so, and otherwise as a function of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "cold")
         subprocess.run(["gcc", "-O2", "-x", "c", "-o", path, "-"], input=COLD, text=True, check=True)
@@ -217,7 +217,7 @@ def cold():
 
 
 def compiled(compiler, source, ending, parts, environment=None):
-    """A stripped program in which functions call a leaf function for known parts of the time. @parts: {name as nm -C says:
+    """A stripped program in which functions call a leaf function for known parts of the time. @parts: {name as by nm -C:
     percent}. Those of a Go program have names; the others are known by where they begin."""
     with tempfile.TemporaryDirectory() as folder:
         path, text = os.path.join(folder, "parts"), os.path.join(folder, f"parts.{ending}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bytes read and written: as many as /proc/PID/io says, of threads and processes, also of those that ended, whatever way
+"""Bytes read and written: as many as in /proc/PID/io, of threads and processes, also of those that ended, whatever way
 they were written; while a thread runs, no more than a refresh behind."""
 
 import json

@@ -139,7 +139,7 @@ def stays_held(pid):
 
 
 def sick(end, what):
-    """A file system stops answering: systop goes on, with names of others, and ends in time."""
+    """A file system stops answering: systop continues, with names of others, and ends in time."""
     with Fuse(load_path("burn")) as fuse, Load(f"{fuse.mount}/burn", "cpu", "120") as ill:
         ill.truth()
         time.sleep(1)  # its pages are in memory then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Memory: RSS of processes is what the kernel finds in their page tables, within the error of its counters; how it grows, and
-who makes it grow; what cgroups are charged for; what is not known."""
+what makes it grow; what cgroups are charged for; what is not known."""
 
 import contextlib
 import json
@@ -130,7 +130,7 @@ def loops(pages):
 
 
 def charged():
-    """Of a cgroup: what the hierarchy with the memory controller says of the one of that path."""
+    """Of a cgroup: what the hierarchy with the memory controller has for the same path."""
     v2, v1 = mount_of("cgroup2"), mount_of("cgroup", "memory")
     with contextlib.ExitStack() as stack:
         name = f"systop-memory-{os.getpid()}"
@@ -161,7 +161,7 @@ def charged():
 
 
 def in_turn():
-    """With more threads than are looked at in each refresh: a process that sleeps, and whose file is cut by another one, is
+    """With more threads than are read in each refresh: a process that sleeps, and whose file is cut by another one, is
     shown without these pages 10 s later at the latest."""
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as f, loaded("file", f.name, "64") as (load, _):
         crowd = subprocess.Popen([load_path("threads"), "6000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

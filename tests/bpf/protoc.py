@@ -14,8 +14,8 @@ SLICES, SAMPLES = 2, 4
 # Numbers of threads from here on stand for all that are not in the scope.
 OUTSIDER = 0x400000
 
-# Largest difference of two CPUs' times of switches: each clock is held while its CPU is busy, until it is 200 us off
-# (CLOCK_HOLD_NS in bpf/clock.bpf.h).
+# Largest overlap of a thread's times on two CPUs that is no missing switch: the time of a switch that was not seen comes
+# from the kernel's sums, whose clock is followed only approximately (clock_follow() in bpf/clock.bpf.h).
 CLOCKS_DIFFER = 400000
 
 

@@ -131,7 +131,7 @@ def fifos():
 
 
 def ends_while_saving():
-    """Who is told to end twice does not wait for the trace that is being saved, into a FIFO that is open and not read."""
+    """After two signals systop does not wait for the trace that is being saved, into a FIFO that is open and not read."""
     with folder() as d:
         fifo = f"{d}/fifo"
         os.mkfifo(fifo)

@@ -84,7 +84,7 @@ def under_load_of(cgroup):
 
 
 def memory():
-    """What cannot be reached is said, and nothing else goes than what makes room."""
+    """A limit that cannot be kept is reported, and only details that make room are left out."""
     with Systop("-d", "0.5", "-n", "6", "--max-mem", "1M") as s:
         lines = s.rest()
     assert lines[-1]["shed"] == ["recorder"], lines[-1]["shed"]

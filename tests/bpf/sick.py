@@ -78,7 +78,7 @@ class Frozen:
         if self.patient:
             self.patient.wait()
         os.close(self.fd)
-        # Another systop beside this test has looked at what runs there, and releases it within 30 s.
+        # Another systop beside this test has read files of what runs there, and releases them within 30 s.
         wait_for(lambda: not subprocess.run(["umount", self.mount], capture_output=True, check=False).returncode, 40,
                  "the file system stays busy")
         shutil.rmtree(self.folder)
@@ -181,7 +181,7 @@ def ticks(systop, nr):
 
 
 def helper_that_stops(name):
-    """A stopped helper is replaced; refreshes go on meanwhile."""
+    """A stopped helper is replaced; refreshes continue meanwhile."""
     with subprocess.Popen([SYSTOP, "--json", "-d", "0.5"], stdout=subprocess.PIPE, text=True) as systop, \
             subprocess.Popen([load_path("burn"), "cpu", "60"], stdout=subprocess.DEVNULL) as burn:
         try:

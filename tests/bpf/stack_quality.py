@@ -114,7 +114,7 @@ def short_lives():
             continue
         for frame in frames[1:]:
             # The dynamic loader and the shell are stripped: most of their functions have no name to
-            # find, they are told as file and offset. In a guest so are libc and busybox.
+            # find, and are shown as file and offset. In a guest so are libc and busybox.
             if frame.endswith("_[k]") or frame.startswith(("[", "ld-linux", "_dl_", "dash+0x")):
                 continue
             if GUEST and frame.startswith(("libc.so.6+0x", "busybox+0x")):

@@ -80,7 +80,8 @@ def jit_map():
 
 
 def late_by(first, wait):
-    """Seconds from when a JIT writes a name, after so many that it is needed, until it is shown. @first: the file exists."""
+    """Seconds until a name is shown, from when a JIT writes it, which is @wait seconds after it is needed. @first: the file
+    exists before."""
     with Load(load_path("jit"), "20", "-") as load:
         path = f"/tmp/perf-{load.truth()['tid']}.map"
         with open(f"/proc/{load.pid}/maps", encoding="ascii") as f:
@@ -112,7 +113,7 @@ def late_by(first, wait):
 
 
 def jit_map_late(first):
-    """A name that is written while the code runs is there within two seconds, whenever that is; so is that of a file that did
+    """A name that is written while the code runs is shown within two seconds, whenever that is; so is one in a file that did
     not exist. (With the machine to itself it takes a second and the rest of the refresh.)"""
     for wait in (1, 1.5, 2, 2.5):
         took = late_by(first, wait)

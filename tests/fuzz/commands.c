@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The helper for command lines, by who asks it. */
+/* The caller of the helper for command lines. */
 #include "helpers.h"
 
 #include <stddef.h>

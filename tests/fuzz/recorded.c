@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The input of a trace: the recorder's rings, and the index of all that goes with them. */
+/* The input of a trace: the recorder's rings, and the index that explains them. */
 #include "fuzz.h"
 
 #include <stdio.h>

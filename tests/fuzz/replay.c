@@ -74,7 +74,7 @@ static void run_folder(const struct fuzz_target *t, const char *folder)
 	free(list);
 }
 
-/* In a process of its own: if it dies, the others go on. */
+/* In a process of its own: if it dies, the others continue. */
 static bool run_target(const struct fuzz_target *t, const char *folder)
 {
 	int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the screen asks of its host, in the scene. */
+/* The screen's host functions (tui/screen/host.h) for the scene. */
 #include "scene.h"
 
 #include <errno.h>

@@ -94,7 +94,7 @@ void scene_latencies(struct scene *s, int nr)
 
 		for (int i = hists[k].first; i < 28; i++)
 			l.n[i] = (1 << (28 - i)) / (1 + (i + nr) % 3) / (k + 1) / 8;
-		if (k == HIST_D) /* as in the samples and make_waits() */
+		if (k == HIST_D) /* as in the samples and scene_waits() */
 			l.n[28] = l.n[29] = 3;
 		if (k == HIST_SLEEP)
 			l.n[20] = l.n[25] = 2;

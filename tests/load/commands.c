@@ -61,7 +61,7 @@ static __attribute__((noreturn)) void *named(void *name)
 		pause();
 }
 
-/* What a line says. Returns a process to print. */
+/* Does what a line requests. Returns a process to print. */
 static pid_t do_it(char *line, char *from, char *to)
 {
 	char *text = line + strcspn(line, " ");

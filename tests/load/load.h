@@ -40,8 +40,8 @@ static inline void spin_until(uint64_t end_ns)
 		;
 }
 
-/* Sleeps after some work, so that the thread has LOAD_PERCENT of a CPU, where that is in the environment: what only has
- * to be there need not take all of the machine. */
+/* Sleeps after some work, so that the thread takes LOAD_PERCENT of a CPU, if the environment has that: a load that only
+ * has to exist need not take all of the machine. */
 static inline void rest(void)
 {
 	static __thread uint64_t rested_ns;

@@ -107,7 +107,7 @@ def detail(s):
 
 
 def selected_range(s):
-    """What is said of the selected range, once all keys have arrived: twice the same."""
+    """The text about the selected range, once all keys have arrived: when it is the same twice."""
     said = None
     for _ in range(20):
         before = said

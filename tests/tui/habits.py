@@ -124,7 +124,7 @@ def users(name):
 
 
 def refreshes(t, seconds):
-    """Different refreshes seen in so many seconds, by the times and shares of the CPUs in the header."""
+    """Number of different refreshes seen in @seconds, by the times and shares of the CPUs in the header."""
     seen = set()
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -134,7 +134,7 @@ def refreshes(t, seconds):
 
 
 def delay(name):
-    """d asks, refuses what is not between 0.1 and 60 s, and the screen is refreshed as often as asked for."""
+    """d prompts, refuses values outside of 0.1 to 60 s, and the screen is refreshed as often as requested."""
     with preset(name) as config, Terminal(80, 24, {"SYSTOPRC": config.name}) as t:
         t.start("-d", "5")
         t.keys("d")
@@ -249,7 +249,7 @@ def threads_first():
 
 
 def one_thread():
-    """-t on the screen: the header says it, the rows have no other, and its end is told."""
+    """-t on the screen: the header shows it, there are no other rows, and its end is reported."""
     script = ("import threading, time\nt = threading.Thread(target=time.sleep, args=(6,))\nt.start()\n"
               "print('{\"tid\": %d}' % t.native_id, flush=True)\ntime.sleep(100)")
     with Load(sys.executable, "-c", script) as load, Terminal(80, 24) as t:
@@ -291,7 +291,7 @@ def many_samples():
 
 
 def helps():
-    """The keys of the place come first; the preset htop says what is not as there."""
+    """The keys of the place come first; with the preset htop the help lists what differs from htop."""
     with Terminal(80, 24) as t:
         t.start()
         t.keys("?")

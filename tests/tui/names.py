@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the name of a frame says: short and whole names, kinds, and how a runtime is asked for the names it keeps."""
+"""Names of frames: short and whole ones, kinds, and how to make a runtime write the names it keeps."""
 
 import os
 import re
@@ -85,7 +85,7 @@ def kinds():
 
 
 def python():
-    """A Python function has frames of the interpreter only; the lines below say how it is asked for names."""
+    """A Python function has only frames of the interpreter; the lines below show how to make it write names."""
     version = subprocess.run([PYTHON, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True,
                              check=True).stdout.split()
     with Load(PYTHON, "-c", "while True: sum(range(1000))") as load, Terminal(120, 40) as t:
@@ -99,7 +99,7 @@ def python():
 
 
 def node(asked):
-    """Node's JIT code has no names until it is asked for them."""
+    """Node's JIT code has no names until it is started with an option for them."""
     args = ["--perf-basic-prof"] if asked else []
     with tempfile.TemporaryDirectory() as folder, Terminal(150, 50) as t, \
             Load("env", "-C", folder, f"HOME={folder}", "node", *args, "-e",

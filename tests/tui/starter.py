@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Without its starter process systop goes on: it saves no traces, does not replace helpers that end, and reports
+"""Without its starter process systop continues: it saves no traces, does not replace helpers that end, and reports
 that."""
 
 import glob
@@ -73,7 +73,7 @@ def is_told(t, why, save):
 
 
 def stopped():
-    """Waits until it goes on."""
+    """Waits until it continues."""
     with tempfile.TemporaryDirectory() as folder, Terminal(100, 60) as t:
         t.run(f"cd {folder}; clear")
         pid = t.start()

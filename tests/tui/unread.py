@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A terminal or pipe that is not read: systop goes on, ends when asked, and loses whole frames only."""
+"""A terminal or pipe that is not read: systop continues, ends when requested, and loses only whole frames."""
 
 import fcntl
 import json

@@ -179,7 +179,7 @@ TEST(frames, a_symbol_is_valid_for_two_minutes_after_the_generation_has_changed)
 	assert_true(names->symbols_by_name.nr < 400);
 }
 
-/* What is asked for again in time keeps its symbol: equal pointers are equal functions. */
+/* A frame that is asked for again in time keeps its symbol: equal pointers are equal functions. */
 static const struct symbol *again;
 
 static void ask_again(void)
@@ -269,7 +269,7 @@ TEST(frames, an_address_is_another_one_in_another_build)
 	assert_ptr_not_equal(of[1], of[0]);
 }
 
-/* A symbol that was freed, and is learnt again, is the same function for who remembers its id. */
+/* A symbol that was freed, and is learnt again, is the same function for code that remembers its id. */
 TEST(frames, ids_of_functions_last)
 {
 	uint64_t id, named;
@@ -311,7 +311,7 @@ TEST(frames, processes_with_a_jit_compiler_are_forgotten)
 }
 
 /* More than there is room for, all in use: the others have no names, and what was there keeps its own. */
-/* A file rests while its last names are being looked for; if there is none yet, it is looked at again. */
+/* A file rests while its last names are being looked for; if there is none yet, it is read again. */
 TEST(frames, without_a_name_keep_a_jit_compiler_at_work)
 {
 	struct file *f;

@@ -209,7 +209,7 @@ static uint64_t address_of(const char *name)
 	return address;
 }
 
-/* A program that has C as well: of that .eh_frame says it. */
+/* A program with C functions, too: theirs comes from .eh_frame. */
 TEST(gopcsp, beside_eh_frame)
 {
 	struct elf_segments s;

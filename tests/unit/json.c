@@ -25,7 +25,7 @@ static void no_name(void *arg, int tid, char *buf, size_t size)
 	*buf = '\0';
 }
 
-/* A tick in which @threads threads end. */
+/* A tick in which @nr threads end. */
 static const struct tick *threads_end(struct model *m, struct cgroup *cgroup, struct life **lives, int nr)
 {
 	struct values v = { .v = { [METRIC_RUN] = 123456789, [METRIC_SLEEP] = 876543211, [METRIC_RUNQ_MAX] = 4567 } };

@@ -195,8 +195,8 @@ static bool heavier_counted(const void *a, const void *b, const void *arg)
 	return heavier(a, b, NULL);
 }
 
-/* The list from @alike on has the same weight: what is shown is the same as without being told so, wherever that weight puts
- * them, and where the screen is. */
+/* The items from @alike on have the same weight: list_alike() does not change what is shown, wherever that weight puts
+ * them, and wherever the screen is. */
 static void show_alike(int alike, int weight, size_t top)
 {
 	struct alike counted = { alike };

@@ -363,7 +363,7 @@ static void check_ended(const struct tick *t, uint32_t first)
 	free(met);
 }
 
-/* Many that end at once are one refresh, which is made in slices, and so is its line. Meanwhile the past is looked at.
+/* Many that end at once are one refresh, which is made in slices, and so is its line. Meanwhile the past is shown.
  * Those are thread @first and the next ones; all that were there until then are @there. Returns the ms of the longest turn. */
 static uint64_t end_at_once(uint32_t first, size_t there)
 {

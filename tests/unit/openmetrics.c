@@ -173,7 +173,7 @@ TEST(openmetrics, cgroups_come_and_go)
 	model_free(m);
 }
 
-/* A series goes on when the name of its container becomes known. */
+/* A series continues when the name of its container becomes known. */
 TEST(openmetrics, labels_of_what_it_belongs_to)
 {
 	static const struct owner unit = { OWNER_UNIT, .unit = "a.service", .short_unit = "a" };

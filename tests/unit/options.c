@@ -144,8 +144,8 @@ TEST(options, together)
 	}
 }
 
-/* A recording has refreshes of at most a minute, as many as a ring remembers unless it is longer than that allows, and they
- * add up to its length. */
+/* A recording has refreshes of at most a minute, and at most as many as a ring remembers unless it is too long for
+ * that; they add up to its length. */
 TEST(options, long_recordings)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a cgroup's path says: paths as systemd, runtimes and kubelet make them. */
+/* What follows from a cgroup's path: paths as systemd, runtimes and kubelet make them. */
 #include "unit.h"
 
 #include <stdio.h>

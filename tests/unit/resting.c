@@ -14,7 +14,7 @@
 static struct cgroup cgroups[CGROUPS] = { { .id = 1, .path = "/" }, { .id = 2, .path = "/a", .parent = &cgroups[0], .depth = 1 },
 					  { .id = 3, .path = "/b", .parent = &cgroups[0], .depth = 1 } };
 
-/* What is known of each thread besides. */
+/* What the test knows about each thread. */
 static struct thread {
 	struct life *life;       /* NULL: none now */
 	enum thread_state state; /* in the present refresh: STATE_RUNNING, STATE_SLEEP or STATE_STOPPED; STATE_COUNT: not shown */
@@ -174,7 +174,7 @@ static const struct tick *refresh(struct model *m, uint64_t seq)
 	return t;
 }
 
-/* As the screen does, one that is paused now and then, and that looks at the past. */
+/* As on a screen that is paused now and then, and that shows the past. */
 TEST(resting, shown_as_if_reported_anew)
 {
 	struct model *m = model_new(1 << 20);

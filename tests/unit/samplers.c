@@ -83,7 +83,7 @@ TEST(samplers, cpu_clock_where_wanted)
 	assert_true(perf.clocks > 0);
 }
 
-/* Every event of a counter is one, not so many a second. */
+/* Every event of a counter counts, not a number of samples a second. */
 TEST(samplers, counted_one_by_one)
 {
 	struct online *online = online_new(1);

@@ -343,7 +343,7 @@ static void cpu_time(void **state)
 	tick_put(t);
 }
 
-/* Without a reading of it, it is unknown of every thread, also of one that slept, and of their process. */
+/* Without a reading, it is unknown for every thread, also for one that slept, and for their process. */
 static void io_unknown(void **state)
 {
 	struct slot *s = born(1);
