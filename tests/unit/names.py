@@ -35,7 +35,7 @@ NAMED = {
     "src/query/wakers.c": "METRIC_D METRIC_SLEEP",
     "src/save/trigger.c": "METRIC_D",
     "src/tui/input/settings.c": "METRIC_RUN",
-    "src/tui/screen/header.c": "METRIC_KERNEL METRIC_RUNQ_MAX METRIC_RUNQ_P50 METRIC_RUNQ_P99 METRIC_USER",
+    "src/tui/screen/header.c": "METRIC_KERNEL METRIC_RUN METRIC_RUNQ_MAX METRIC_RUNQ_P50 METRIC_RUNQ_P99 METRIC_USER",
     "src/tui/screen/screen_keys.c": "METRIC_D METRIC_RUN METRIC_RUNQ_MAX METRIC_RUNQ_P99",
     "src/tui/view/detail.c": "HIST_RUNQ METRIC_D METRIC_RUN METRIC_RUNQ METRIC_RUNQ_MAX",
     "src/tui/view/detail_memory.c": "METRIC_MEMORY METRIC_RSS METRIC_SWAP",
