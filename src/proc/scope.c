@@ -83,9 +83,9 @@ static int trees_open(struct cgroup_scope *s)
 	return err;
 }
 
-static int target_add(struct cgroup_scope *s, const struct tree *t, const struct cgroup *cgroup)
+static int target_add(struct cgroup_scope *s, const struct tree *t, const struct cgroup *cgroup, bool glob)
 {
-	struct cgroup_target target = { t->controller, cgroup->id, NULL };
+	struct cgroup_target target = { t->controller, cgroup->id, NULL, glob };
 
 	for (size_t i = 0; i < s->nr; i++)
 		if (s->targets[i].id == cgroup->id && s->targets[i].controller == t->controller)
@@ -134,7 +134,7 @@ static int resolve_path(struct cgroup_scope *s, const char *spec)
 				found = tree_path(t, spec);
 		}
 		if (found)
-			return target_add(s, t, found);
+			return target_add(s, t, found, false);
 	}
 	return -ENOENT;
 }
@@ -152,7 +152,7 @@ static int resolve_glob(struct cgroup_scope *s, const char *spec)
 			bool whole = spec[0] == '/';
 
 			if (!fnmatch(spec, whole ? path : base_name(path), whole ? FNM_PATHNAME : 0))
-				err = target_add(s, &s->trees[i], list[j]);
+				err = target_add(s, &s->trees[i], list[j], true);
 		}
 	}
 	return err;
@@ -215,7 +215,7 @@ static int resolve_name(struct cgroup_scope *s, const char *spec)
 		if (nr_found > 1)
 			err = fail_ambiguous(spec, found, nr_found);
 		else if (nr_found == 1)
-			err = target_add(s, &s->trees[i], found[0]);
+			err = target_add(s, &s->trees[i], found[0], false);
 		free(found);
 	}
 	return err;
@@ -327,11 +327,18 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 	return NULL;
 }
 
-static void targets_clear(struct cgroup_scope *s)
+/* @globs: only what globs matched. */
+static void targets_clear(struct cgroup_scope *s, bool globs)
 {
-	for (size_t i = 0; i < s->nr; i++)
-		free((char *)s->targets[i].path);
-	s->nr = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		if (globs && !s->targets[i].glob)
+			s->targets[kept++] = s->targets[i];
+		else
+			free((char *)s->targets[i].path);
+	}
+	s->nr = kept;
 }
 
 void cgroup_scope_free(struct cgroup_scope *s)
@@ -342,7 +349,7 @@ void cgroup_scope_free(struct cgroup_scope *s)
 		cgroups_free(s->trees[i].cgroups);
 		free((char *)s->trees[i].controller);
 	}
-	targets_clear(s);
+	targets_clear(s, false);
 	free(s->trees);
 	free(s->targets);
 	free(s);
@@ -358,6 +365,7 @@ const struct cgroup_target *cgroup_scope_targets(struct cgroup_scope *s, bool ag
 	}
 	if (changes != s->changes && again) {
 		s->changes = changes;
+		targets_clear(s, true);
 		/* A cgroup given by name stays in scope, even if another one has that name now. */
 		for (size_t i = 0; i < s->nr_specs; i++)
 			if (is_glob(s->specs[i]))

@@ -27,6 +27,7 @@ struct cgroup_target {
 	const char *controller; /* v1; NULL: v2 */
 	uint64_t id;
 	const char *path;
+	bool glob;              /* matched by one: in scope only while it exists */
 };
 
 /* cgroups_namer - gives cgroups the names of containers and pods. */

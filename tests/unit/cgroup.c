@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "proc/cgroup.h"
+#include "proc/scope.h"
 
 static char top[64];
 
@@ -165,12 +166,51 @@ static void what_comes_and_goes(void **state)
 	close_tree(c);
 }
 
+/* The paths of the cgroups in scope now. */
+static const char *in_scope(struct cgroup_scope *s)
+{
+	static char text[512];
+	size_t nr;
+	const struct cgroup_target *targets = cgroup_scope_targets(s, true, &nr);
+
+	*text = '\0';
+	for (size_t i = 0; i < nr; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ", targets[i].path);
+	return text;
+}
+
+/* What a glob matches comes and goes; a cgroup given by name stays. */
+static void globs_follow(void **state)
+{
+	static const char *const specs[] = { "b", "a*" };
+	struct cgroups *c = open_tree();
+	struct cgroup_mount mount = { top, "/", NULL };
+	const struct cgroup_mounts mounts = { &mount, 1, 1 };
+	struct cgroup_scope *s = cgroup_scope_new(&mounts, specs, 2, NULL, NULL);
+
+	(void)state;
+	assert_non_null(s);
+	assert_string_equal(in_scope(s), "/b /a /a- ");
+	make("/a/a2");
+	make("/a/a3");
+	assert_string_equal(in_scope(s), "/b /a /a/a2 /a/a3 /a- ");
+	drop("/a/a2");
+	assert_string_equal(in_scope(s), "/b /a /a/a3 /a- ");
+	drop("/a/a3");
+	drop("/b");
+	assert_string_equal(in_scope(s), "/b /a /a- ");
+	make("/b");
+	cgroup_scope_free(s);
+	close_tree(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_asked_for),
 		cmocka_unit_test(name_that_comes_late),
 		cmocka_unit_test(what_comes_and_goes),
+		cmocka_unit_test(globs_follow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
