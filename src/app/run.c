@@ -256,6 +256,7 @@ static enum loop_verdict on_harvest(void *arg)
 	enum loop_verdict verdict = harvest_some(s);
 	char said[512];
 
+	target_follow(&s->target, s->collect);
 	on_work(s); /* late helpers */
 	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (!save_busy(s->save)) /* saving needs names */

@@ -85,7 +85,7 @@ int target_resolve(struct target *t, const struct options *o, const struct cgrou
 		if (pid < 0)
 			return pid;
 		t->pids[t->nr_pids++] = pid;
-		t->watched[t->nr_watched++] = (struct watched){ 0, syscall(SYS_pidfd_open, pid, 0) };
+		t->watched[t->nr_watched++] = (struct watched){ pid, false, syscall(SYS_pidfd_open, pid, 0), false };
 	}
 	t->tids = o->tids;
 	for (; t->nr_tids < o->nr_tids; t->nr_tids++) {
@@ -93,7 +93,7 @@ int target_resolve(struct target *t, const struct options *o, const struct cgrou
 
 		if (err)
 			return err;
-		t->watched[t->nr_watched++] = (struct watched){ t->tids[t->nr_tids], -1 };
+		t->watched[t->nr_watched++] = (struct watched){ t->tids[t->nr_tids], true, -1, false };
 	}
 	for (; t->nr_uids < o->nr_users; t->nr_uids++) {
 		int err = user_find(o->users[t->nr_uids], &t->uids[t->nr_uids]);
@@ -165,7 +165,19 @@ static bool has_ended(const struct watched *w)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
 
-	return w->tid ? sched_getscheduler(w->tid) < 0 && errno == ESRCH : poll(&p, 1, 0) > 0;
+	return w->ended || (w->thread ? sched_getscheduler(w->id) < 0 && errno == ESRCH : poll(&p, 1, 0) > 0);
+}
+
+void target_follow(struct target *t, struct collect *collect)
+{
+	for (size_t i = 0; i < t->nr_watched; i++) {
+		struct watched *w = &t->watched[i];
+
+		if (w->ended || !has_ended(w))
+			continue;
+		w->ended = true;
+		collect_scope_ended(collect, w->id, w->thread);
+	}
 }
 
 bool target_ended(const struct target *t)

@@ -18,8 +18,10 @@ struct tick;
 
 /* A process or a thread to watch the end of. */
 struct watched {
-	pid_t tid;  /* 0: a process */
+	pid_t id;
+	bool thread;
 	int pidfd;  /* of a process: readable when it has ended; -1: not supported */
+	bool ended; /* its number may be another one's now */
 };
 
 /* What systop observes: -c, -p, -t, -u and the command. Initialise with zeroes. */
@@ -49,6 +51,9 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 
 /* target_refresh - call it once per tick: resolves the globs of -c again. */
 void target_refresh(struct target *t, struct collect *collect);
+
+/* target_follow - call it every 250 ms: processes and threads that have ended leave the scope with their numbers. */
+void target_follow(struct target *t, struct collect *collect);
 
 /* target_ended - whether -p or -t was given, and its processes and threads have ended. */
 bool target_ended(const struct target *t);

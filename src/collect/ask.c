@@ -35,6 +35,11 @@ int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroup
 	return err;
 }
 
+void collect_scope_ended(struct collect *c, pid_t id, bool thread)
+{
+	scope_uncover(c->scope, id, thread ? SCOPE_THREAD : SCOPE_PROCESS);
+}
+
 int collect_files_fd(const struct collect *c)
 {
 	return ring_buffer__epoll_fd(c->file_events);

@@ -71,6 +71,10 @@ void collect_free(struct collect *c);
  * scope of all threads is decided again. Returns 0 or -errno. */
 int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
 
+/* collect_scope_ended - the process, or @thread, with this number has ended: another one that gets it is not in
+ * scope. */
+void collect_scope_ended(struct collect *c, pid_t id, bool thread);
+
 /* collect_harvest - every 250 ms: reads the final values of threads that died. Returns 0; 1 if there are more at @deadline
  * (CLOCK_MONOTONIC ns), which wait for the next call; or -errno. */
 int collect_harvest(struct collect *c, uint64_t deadline);

@@ -47,13 +47,28 @@ int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, siz
 	return err;
 }
 
+/* How a number is covered: enum pid_scope. */
+static uint8_t covered(const struct scope *s, uint32_t number)
+{
+	uint8_t how = 0;
+
+	bpf_map_lookup_elem(s->pids_fd, &number, &how);
+	return how;
+}
+
+static int set_covered(struct scope *s, uint32_t number, uint8_t how)
+{
+	return bpf_map_update_elem(s->pids_fd, &number, &how, BPF_ANY) ? -errno : 0;
+}
+
 static int cover(struct scope *s, uint32_t number, enum pid_scope how)
 {
-	uint8_t before = 0, both;
+	return set_covered(s, number, covered(s, number) | how);
+}
 
-	bpf_map_lookup_elem(s->pids_fd, &number, &before);
-	both = before | how;
-	return bpf_map_update_elem(s->pids_fd, &number, &both, BPF_ANY) ? -errno : 0;
+void scope_uncover(struct scope *s, uint32_t number, enum pid_scope how)
+{
+	set_covered(s, number, covered(s, number) & ~how);
 }
 
 int scope_fill(struct scope *s, const struct collect_options *o)

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "slot.h" /* enum pid_scope */
 
 struct collect_cgroup;
 struct collect_options;
@@ -22,5 +25,8 @@ void scope_fini(struct scope *s);
 
 /* scope_set_cgroups - sets these and no others. @changed: they differ from the previous ones. 0 or -errno. */
 int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, size_t nr, bool *changed);
+
+/* scope_uncover - what gets this number from now on is not covered by -p or -t; those that are covered stay so. */
+void scope_uncover(struct scope *s, uint32_t number, enum pid_scope how);
 
 #endif

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pid of a helper that ended can be reused by any process: systop leaves that process alone.
+"""The pid of a helper that ended can be reused by any process: systop leaves that process alone. -p and -t do not
+follow a number to another process either.
 
 Needs a kernel that assigns a requested pid."""
 
+import json
 import os
 import shutil
 import signal
@@ -179,6 +181,23 @@ def after_stop():
             innocent.check(0.5)
 
 
+def out_of_scope(option):
+    """A process with the number of one of -p, or -t, that ended is not in scope."""
+    first, second = (subprocess.Popen(["sleep", "600"]) for _ in range(2))
+    with Run("--all", "-d", "0.5", option, f"{first.pid},{second.pid}") as systop:
+        systop.wait_lines(1)
+        first.kill()
+        first.wait()
+        systop.wait_lines(2)
+        innocent = Innocent(first.pid)
+        systop.wait_lines(4)
+        line = json.loads(systop.text("out").splitlines()[-1])
+        innocent.end()
+    second.kill()
+    second.wait()
+    assert [t["tid"] for t in line["threads"]] == [second.pid], (line["threads"], first.pid)
+
+
 def main():
     if not os.path.exists("/proc/sys/kernel/ns_last_pid"):
         print("1..0 # SKIP a kernel that gives no numbers out on request")
@@ -187,6 +206,8 @@ def main():
     tap.case("a helper ends during a save", while_saving)
     tap.case("a helper ends during a save by --on", while_triggered)
     tap.case("helpers end while systop is stopped", after_stop)
+    tap.case("the number of a process of -p", out_of_scope, "-p")
+    tap.case("the number of a thread of -t", out_of_scope, "-t")
     tap.done()
 
 
