@@ -49,7 +49,7 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	at = at < s->until ? at : s->until; /* it switched while the tick is being made */
 	if (r->life->start_ns != was->start_ns || at <= r->end || s->nr_exited >= EXITED_MAX)
 		return 0;
-	life = model_life_part(s->model, r->life);
+	life = model_life_part(s->model, r->life, at - s->since);
 	if (!life)
 		return -ENOMEM;
 	part.life = r->life;

@@ -222,10 +222,11 @@ int resting_show(struct tick_node *n);
 /* node_release - keeps its memory for another tick. */
 void node_release(struct tick_node *n);
 
-/* sample.c. blocks_forget - detaches the blocks of a life that is freed. blocks_move - gives them to the life that
- * continues it. */
+/* sample.c. blocks_forget - detaches the blocks of a life that is freed. blocks_move - the life that continues it has
+ * the block that goes on, from @after_ns after the last tick's end on; what ticks showed of it stays the former
+ * life's. */
 void blocks_forget(struct life *l);
-void blocks_move(struct life *from, struct life *to);
+void blocks_move(struct model *m, struct life *from, struct life *to, uint64_t after_ns);
 /* model_stacks_forget - now and then frees the stacks that no tick shows; model_stacks_free - frees all. */
 void model_stacks_forget(struct model *m);
 void model_stacks_free(struct model *m);

@@ -188,6 +188,7 @@ int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t
 	*b = (struct block){
 		.life = l,
 		.since = m->awake_ns - (int64_t)age_ns,
+		.from = m->awake_ns - (int64_t)age_ns,
 		.until = BLOCK_ON,
 		.metric = metric,
 		.flags = NOTE_NO_STACK,
@@ -208,9 +209,15 @@ void model_block_stacks(struct block *b, const struct stack *user, const struct 
 	b->flags = flags | (user || kernel ? 0 : NOTE_NO_STACK);
 }
 
+/* End of the last tick that is complete. */
+static int64_t last_end(const struct model *m)
+{
+	return m->awake_ns - (m->now ? (int64_t)m->now->tick.interval_ns : 0);
+}
+
 void model_block_end(struct model *m, struct life *l)
 {
-	l->block->until = m->awake_ns - (m->now ? (int64_t)m->now->tick.interval_ns : 0);
+	l->block->until = last_end(m);
 }
 
 void blocks_forget(struct life *l)
@@ -220,12 +227,24 @@ void blocks_forget(struct life *l)
 	l->block = NULL;
 }
 
-void blocks_move(struct life *from, struct life *to)
+void blocks_move(struct model *m, struct life *from, struct life *to, uint64_t after_ns)
 {
-	to->block = from->block;
-	from->block = NULL;
-	for (struct block *b = to->block; b; b = b->before)
-		b->life = to;
+	struct block *b = from->block, *past;
+
+	to->block = NULL;
+	if (!b || b->until != BLOCK_ON)
+		return;
+	past = malloc(sizeof(*past)); /* without memory, it is the new life's as a whole */
+	from->block = past ? past : b->before;
+	if (past) {
+		*past = *b;
+		past->until = last_end(m);
+		b->next = past;
+		b->from = last_end(m) + (int64_t)after_ns;
+	}
+	b->before = NULL;
+	b->life = to;
+	to->block = b;
 }
 
 /* --- Everything that ticks show */
@@ -252,7 +271,7 @@ static bool in_block(const struct stack_sample *s, int64_t end)
 	if (!(s->flags & NOTE_GOES_ON))
 		return false;
 	for (const struct block *b = s->life->block; b; b = b->before)
-		if (b->metric == s->metric && b->since < end && end <= b->until)
+		if (b->metric == s->metric && b->from < end && end <= b->until)
 			return true;
 	return false;
 }
@@ -262,7 +281,7 @@ static int report_blocks(const struct model *m, int64_t from, int64_t to, sample
 	int err = 0;
 
 	for (const struct block *b = m->blocks_known; !err && b; b = b->next) {
-		int64_t since = b->since > from ? b->since : from, until = b->until < to ? b->until : to;
+		int64_t since = b->from > from ? b->from : from, until = b->until < to ? b->until : to;
 		struct stack_sample s = {
 			.life = b->life,
 			.user = b->user,

@@ -95,7 +95,9 @@ int model_sample(struct model *m, const struct stack_sample *s);
 struct block {
 	const struct life *life;  /* NULL: no tick shows it any more */
 	int64_t since;
-	int64_t until;            /* end of the last tick that it lasted through; BLOCK_ON: not over */
+	int64_t from;             /* since when it is this life's: the same thread's former life has the time before */
+	int64_t until;            /* end of the last tick that it lasted through, or that shows this life; BLOCK_ON: not
+				   * over */
 	const struct stack *user, *kernel; /* NULL: none, or not known yet */
 	uint8_t metric;           /* enum metric_id of which it is a part */
 	uint8_t flags;            /* enum sample_note: NOTE_NO_STACK until its stacks were read */

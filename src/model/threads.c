@@ -233,15 +233,15 @@ struct life *model_life(struct model *m, const struct identity *id, struct cgrou
 	return &n->life;
 }
 
-/* Makes @n another life of the same thread. */
-static void life_copy(struct life_node *n, struct life_node *old)
+/* Makes @n another life of the same thread, from @after_ns after the last tick's end on. */
+static void life_copy(struct model *m, struct life_node *n, struct life_node *old, uint64_t after_ns)
 {
 	n->life = old->life;
 	n->life.cgroup = n->life.limiter = NULL;
 	cgroup_show(&n->life.cgroup, old->life.cgroup);
 	cgroup_show(&n->life.limiter, old->life.limiter);
 	((struct process_node *)n->life.process)->lives++;
-	blocks_move(&old->life, &n->life);
+	blocks_move(m, &old->life, &n->life, after_ns);
 }
 
 /* Starts a new life of the same thread: ticks up to now keep showing the old one. NULL: out of memory. */
@@ -254,7 +254,7 @@ static struct life_node *life_renew(struct model *m, struct life_node *old)
 	n = life_new(m);
 	if (!n)
 		return NULL;
-	life_copy(n, old);
+	life_copy(m, n, old, 0);
 	living_end(m, old, m->now ? m->seq - 1 : m->seq);
 	living_add(m, n);
 	return n;
@@ -281,13 +281,13 @@ struct life *model_life_leave(struct model *m, struct life *l)
 	return n ? &n->life : NULL;
 }
 
-struct life *model_life_part(struct model *m, struct life *l)
+struct life *model_life_part(struct model *m, struct life *l, uint64_t after_ns)
 {
 	struct life_node *n = life_new(m);
 
 	if (!n)
 		return NULL;
-	life_copy(n, node_of(l));
+	life_copy(m, n, node_of(l), after_ns);
 	((struct process_node *)n->life.process)->living++;
 	living_add(m, n);
 	return &n->life;

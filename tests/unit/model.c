@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sample.h"
 #include "model/wait.h"
 #include "query/order.h"
 #include "query/subject.h"
@@ -232,6 +233,80 @@ TEST(model, keys_of_both_hierarchies)
 	assert_int_not_equal(subject_key(&one), subject_key(&aside));
 }
 
+/* In the tick being built, the thread is in D state for @ns. @age: at the end it has been for this long; 0: it is not
+ * any more. */
+static void in_d(struct model *m, struct life *l, uint64_t ns, uint64_t age)
+{
+	const struct stack_sample s = { .life = l, .weight = ns, .metric = METRIC_D,
+					.flags = NOTE_NO_STACK | (age ? NOTE_GOES_ON : 0) };
+	struct values v = { 0 };
+
+	v.v[METRIC_D] = v.v[METRIC_ALIVE] = ns;
+	if (age && !l->block)
+		assert_int_equal(model_block(m, l, METRIC_D, age, false), 0);
+	assert_int_equal(model_thread(m, l, age ? STATE_D : STATE_SLEEP, false, &v), 0);
+	assert_int_equal(model_sample(m, &s), 0);
+}
+
+static int add_weight(void *arg, const struct stack_sample *s)
+{
+	*(uint64_t *)arg += s->weight;
+	return 0;
+}
+
+static uint64_t weight(const struct tick *t, uint64_t ticks)
+{
+	uint64_t sum = 0;
+
+	assert_int_equal(tick_samples(t, ticks, add_weight, &sum), 0);
+	return sum;
+}
+
+/* A block counts once in all refreshes together, and in each one, though its thread got another name or cgroup: between
+ * two refreshes, within one, or after it ended. */
+TEST(model, blocks_of_threads_that_change)
+{
+	struct identity id = { .tid = 10, .tgid = 10, .start_ns = 1, .comm = "renamed" };
+	struct model *m = model_new(1 << 20);
+	struct life *l = life(m, 10, 10, "before", &web), *part;
+	const struct tick *t;
+
+	id.start_ns = l->start_ns;
+	tick_begin(m);
+	in_d(m, l, SEC, 3 * SEC);
+	tick_put(end(m));
+	l = model_life_update(m, l, &id, &web);
+	assert_true(l->block && l->block->until == BLOCK_ON);
+	tick_begin(m);
+	in_d(m, l, SEC, 4 * SEC);
+	t = end(m);
+	assert_int_equal(weight(t, 1), SEC);
+	assert_int_equal(weight(t, 2), 2 * SEC);
+	tick_put(t);
+	part = l; /* it moves in the middle of the next one */
+	l = model_life_part(m, l, SEC / 4);
+	tick_begin(m);
+	in_d(m, part, SEC / 4, 0);
+	in_d(m, l, SEC * 3 / 4, 5 * SEC);
+	model_life_end(m, part);
+	t = end(m);
+	assert_int_equal(l->block->since, -2 * (int64_t)SEC);
+	assert_int_equal(weight(t, 1), SEC);
+	assert_int_equal(weight(t, 3), 3 * SEC);
+	tick_put(t);
+	tick_begin(m);
+	model_block_end(m, l);
+	in_d(m, l, SEC / 2, 0);
+	strcpy(id.comm, "again");
+	t = end(m);
+	l = model_life_update(m, l, &id, &web);
+	assert_int_equal(weight(t, 1), SEC / 2);
+	assert_int_equal(weight(t, 4), 3 * SEC + SEC / 2);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 /* A thread whose parent is @ppid. */
 static struct life *child(struct model *m, pid_t tid, pid_t ppid)
 {
@@ -361,6 +436,7 @@ int main(void)
 		  cmocka_unit_test(model_unknown_split),
 		  cmocka_unit_test(model_cgroups_aside),
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
+		  cmocka_unit_test(model_blocks_of_threads_that_change),
 		  cmocka_unit_test(model_orphans_are_told_of_once),
 		  cmocka_unit_test(model_many_orphans),
 		  cmocka_unit_test(model_keys_of_both_hierarchies),
