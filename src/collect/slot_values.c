@@ -134,13 +134,28 @@ static void slot_sums(const struct slot *c, uint64_t at, const struct taken *tak
 		sums[SUM_THROTTLED] += at - blocked_end;
 }
 
-/* The longest wait since the last tick, including the one in progress. */
-static uint64_t slot_longest_wait(struct slot *slot, const struct slot *c, uint64_t at)
+void slot_take_longest(struct shown *shown, struct slot *slot, const struct slot *copy)
 {
-	uint64_t max = 0, since = c->state == SLOT_RUNQUEUE ? c->since : slot_woken(c);
+	uint64_t ns = copy->runq_max_ns, now = ns;
 
-	if (c->runq_max_ns)
-		max = __atomic_exchange_n(&slot->runq_max_ns, 0, __ATOMIC_RELAXED);
+	if (ns > shown->longest_wait)
+		shown->longest_wait = ns;
+	if (ns) /* a longer one stays for the next time */
+		__atomic_compare_exchange_n(&slot->runq_max_ns, &now, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* The longest wait since the last time, including the one in progress; @h: those that ended. One that ended just before
+ * a longer one was taken went with it: then only its place in the histogram is known. */
+static uint64_t show_longest(struct shown *shown, const struct slot *c, uint64_t at, const struct hist *h)
+{
+	uint64_t max = shown->longest_wait, since = c->state == SLOT_RUNQUEUE ? c->since : slot_woken(c);
+	int slot = hists[HIST_RUNQ].last;
+
+	shown->longest_wait = 0;
+	while (slot > hists[HIST_RUNQ].first && !h->n[slot])
+		slot--;
+	if (slot > hists[HIST_RUNQ].first && max < 1ULL << slot)
+		max = 1ULL << slot;
 	return since && since < at && at - since > max ? at - since : max;
 }
 
@@ -227,8 +242,8 @@ static void show_idle(const struct reader *r, struct shown *shown)
 		shown->sums[r->idle == STATE_STOPPED ? SUM_STOPPED : SUM_SLEEP] += r->end - shown->end;
 }
 
-void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
-	       const struct taken *taken, struct values *v)
+void slot_show(struct reader *r, struct shown *shown, const struct slot *c, uint64_t at, const struct taken *taken,
+	       struct values *v)
 {
 	uint64_t sums[SUM_COUNT];
 
@@ -239,10 +254,10 @@ void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const s
 	if (!taken->steal_known)
 		v->v[METRIC_STEAL] = VALUE_NA;
 	v->v[METRIC_ALIVE] = at > r->end ? at - r->end : 0;
-	v->v[METRIC_RUNQ_MAX] = slot_longest_wait(slot, c, at);
 	show_split(shown, c, v);
 	v->v[METRIC_WAKEUPS] = (uint32_t)(c->wakeups - r->wakeups);
 	show_counts(shown, c, v);
+	v->v[METRIC_RUNQ_MAX] = show_longest(shown, c, at, &v->hist[HIST_RUNQ]);
 	r->wakeups = c->wakeups;
 	r->seq = c->seq;
 	r->end = shown->end = at;

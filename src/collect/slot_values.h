@@ -39,6 +39,7 @@ struct shown {
 	bool split_known;
 	uint64_t end;      /* end of the interval shown; the sums lack idle time since then */
 	uint64_t sums[SUM_COUNT];
+	uint64_t longest_wait; /* of those that ended since: see slot_take_longest() */
 #define _(field, ...) typeof(((struct slot *)0)->field) field;
 	SLOT_COUNTS(_)
 #undef _
@@ -86,10 +87,14 @@ static inline enum metric_id slot_blocked(const struct slot *c)
 /* slot_is_blocked - whether it is blocked, and was not woken since. */
 bool slot_is_blocked(const struct slot *c);
 
-/* slot_show - the thread's activity from the last tick to @at, which becomes @r->end, from a copy @c of @slot, which
- * may have switched since. @at: not before its birth */
-void slot_show(struct reader *r, struct shown *shown, struct slot *slot, const struct slot *c, uint64_t at,
-	       const struct taken *taken, struct values *v);
+/* slot_take_longest - takes the longest wait that a copy has out of its slot, for the next slot_show(). Call it when
+ * the slot is copied: waits that end later are in the next histogram. */
+void slot_take_longest(struct shown *shown, struct slot *slot, const struct slot *copy);
+
+/* slot_show - the thread's activity from the last tick to @at, which becomes @r->end, from a copy @c of its slot. @at:
+ * not before its birth */
+void slot_show(struct reader *r, struct shown *shown, const struct slot *c, uint64_t at, const struct taken *taken,
+	       struct values *v);
 
 /* slot_io_unknown - whether the I/O of all threads is unknown, of those that did nothing as well. */
 void slot_io_unknown(struct model *m, bool unknown);

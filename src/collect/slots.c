@@ -152,13 +152,15 @@ int slots_read_moved(struct slots *s)
 static bool slot_take(struct slots *s, uint32_t index, const struct capture *captured, uint64_t now, struct slot *copy,
 		      int *err)
 {
-	const struct slot *slot = &s->mem.slots[index];
+	struct slot *slot = &s->mem.slots[index];
 
 	if (!slot_lives(slot, now))
 		return false;
 	if (captured) {
 		*copy = captured->copy;
-	} else if (!slot_read(slot, copy)) {
+	} else if (slot_read(slot, copy)) {
+		slot_take_longest(&s->shown[index], slot, copy);
+	} else {
 		look_again(s, index);
 		return false;
 	}
@@ -254,7 +256,7 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 		s->running[copy.cpu] = index;
 	t.from = r->end;
 	taken = captured ? captured->taken : slots_taken(s, index, &copy);
-	slot_show(r, &s->shown[index], slot, &copy, now, &taken, &values);
+	slot_show(r, &s->shown[index], &copy, now, &taken, &values);
 	slots_show_usage(s, stretch, at, &copy, now, &values);
 	if (s->baseline) {
 		uint32_t before[COLLECTORS_TAKE];

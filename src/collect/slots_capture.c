@@ -13,8 +13,10 @@ static void capture(struct slots *s, uint32_t index)
 		return;
 	c = &s->captures[s->nr_captures++];
 	c->read = slot_read(&s->mem.slots[index], &c->copy);
-	if (c->read)
-		c->taken = slots_taken(s, index, &c->copy);
+	if (!c->read)
+		return;
+	slot_take_longest(&s->shown[index], &s->mem.slots[index], &c->copy);
+	c->taken = slots_taken(s, index, &c->copy);
 }
 
 /* Finds the threads that did something since the last tick, or have to be shown as asleep now. */

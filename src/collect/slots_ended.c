@@ -58,7 +58,8 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	part.state = slot_state(was);
 	r->life = life;
 	taken = slots_taken(s, index, was);
-	slot_show(r, &s->shown[index], &s->mem.slots[index], was, at, &taken, &part.values);
+	slot_take_longest(&s->shown[index], &s->mem.slots[index], was);
+	slot_show(r, &s->shown[index], was, at, &taken, &part.values);
 	slot_show_io(&s->shown[index], s->usages ? NULL : &unknown_io, &part.values); /* counts in its new place */
 	part.runq_ns = s->shown[index].sums[SUM_RUNQ];
 	r->idle = 0;
@@ -92,7 +93,8 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 		return err;
 	slots_stir(s, index);
 	exited.from = r->end;
-	slot_show(r, &s->shown[index], slot, &copy, copy.since, &taken, &exited.values);
+	slot_take_longest(&s->shown[index], slot, &copy);
+	slot_show(r, &s->shown[index], &copy, copy.since, &taken, &exited.values);
 	slot_show_io(&s->shown[index], s->usages ? &copy.ended : &unknown_io, &exited.values);
 	exited.life = r->life;
 	exited.state = STATE_DEAD;

@@ -343,6 +343,78 @@ static void cpu_time(void **state)
 	tick_put(t);
 }
 
+/* A wait of this length ends, as the programs note it. */
+static void waits(struct slot *s, uint64_t ns)
+{
+	s->runq_hist[63 - __builtin_clzll(ns >> HIST_SHIFT)]++;
+	s->runq_ns += ns;
+	if (ns > s->runq_max_ns)
+		s->runq_max_ns = ns;
+	s->seq += 2;
+}
+
+/* The longest waits of the rows of the refresh that ends now. */
+static int longest(uint64_t ns[4])
+{
+	const struct tick *t;
+	int nr = 0;
+
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	for (size_t i = 0; i < t->nr_active; i++)
+		ns[nr++] = t->active[i].values->v[METRIC_RUNQ_MAX];
+	tick_put(t);
+	now += SEC;
+	tick_begin_at(model, now);
+	return nr;
+}
+
+/* The longest wait belongs to the refresh that counts it: one that ends after the capture, to the next one. */
+static void longest_wait(void **state)
+{
+	struct slot *s = born(1);
+	uint64_t ns[4];
+
+	(void)state;
+	second();
+	now += SEC;
+	tick_begin_at(model, now);
+	waits(s, 5000000);
+	assert_int_equal(slots_capture(slots, now), 0);
+	assert_int_equal(slots_capture(slots, now), 0);
+	waits(s, 3000000);
+	assert_int_equal(longest(ns), 1);
+	assert_int_equal(ns[0], 5000000);
+	assert_int_equal(longest(ns), 1);
+	assert_int_equal(ns[0], 3000000);
+}
+
+/* And to the row of the place where it ended. If the place before had a longer one, only its histogram is known. */
+static void longest_wait_of_moved(void **state)
+{
+	struct slot *s = born(1), was;
+	uint64_t ns[4];
+
+	(void)state;
+	second();
+	now += SEC;
+	tick_begin_at(model, now);
+	waits(s, 5000000);
+	was = *s;
+	waits(s, 9000000);
+	assert_int_equal(slots_moved(slots, 1, &was, now - SEC / 2), 0);
+	assert_int_equal(longest(ns), 2);
+	assert_int_equal(ns[0], 5000000);
+	assert_int_equal(ns[1], 9000000);
+	waits(s, 5000000);
+	was = *s;
+	waits(s, 3000000);
+	assert_int_equal(slots_moved(slots, 1, &was, now - SEC / 2), 0);
+	assert_int_equal(longest(ns), 2);
+	assert_int_equal(ns[0], 5000000);
+	assert_int_equal(ns[1], 1 << 21);
+}
+
 /* Without a reading, it is unknown for every thread, also for one that slept, and for their process. */
 static void io_unknown(void **state)
 {
@@ -377,6 +449,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
 		cmocka_unit_test_setup_teardown(counts, begin, end),
 		cmocka_unit_test_setup_teardown(cpu_time, begin, end),
+		cmocka_unit_test_setup_teardown(longest_wait, begin, end),
+		cmocka_unit_test_setup_teardown(longest_wait_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
 		cmocka_unit_test(io),
 	};
