@@ -15,6 +15,9 @@ int terminal_open(int fd)
 {
 	char path[32];
 
+	/* The starter may open files that who passes the descriptor may not. */
+	if (!isatty(fd))
+		return -1;
 	/* O_NONBLOCK on the passed descriptor would affect the shell's, too. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

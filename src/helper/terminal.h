@@ -13,7 +13,7 @@ struct terminal {
 	char leave[256];       /* leaves the alternate screen, shows the cursor */
 };
 
-/* terminal_open - reopens @fd's terminal such that writing to it does not block. -1: it cannot be opened. */
+/* terminal_open - reopens @fd's terminal such that writing to it does not block. -1: it is none or cannot be opened. */
 int terminal_open(int fd);
 
 /* terminal_restore - restores its state before systop. Settings changed by others since are left alone. */

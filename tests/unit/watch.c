@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper/terminal.h"
 #include "helper/watch.h"
 #include "unit.h"
 
@@ -95,7 +97,30 @@ TEST(watch, ends_with_the_socket)
 	close(ready[0]);
 }
 
+/* The starter has more rights than who asks it to open a terminal again: a file that was only looked at is not opened. */
+TEST(terminal, is_no_other_file)
+{
+	char path[] = "/tmp/systop-terminal-XXXXXX";
+	int made = mkstemp(path), looked, master = posix_openpt(O_RDWR | O_NOCTTY), fd;
+
+	assert_true(made >= 0 && master >= 0);
+	looked = open(path, O_PATH);
+	unlink(path);
+	assert_int_equal(terminal_open(looked), -1);
+	assert_int_equal(terminal_open(made), -1);
+	assert_int_equal(unlockpt(master), 0);
+	fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+	close(looked);
+	looked = terminal_open(fd);
+	assert_true(looked >= 0);
+	close(looked);
+	close(fd);
+	close(master);
+	close(made);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(watch_a_request_has_so_much_time), cmocka_unit_test(watch_ends_with_the_socket));
+	RUN_TESTS(cmocka_unit_test(watch_a_request_has_so_much_time), cmocka_unit_test(watch_ends_with_the_socket),
+		  cmocka_unit_test(terminal_is_no_other_file));
 }
