@@ -127,13 +127,13 @@ static int look_below(const char *root, const char *path, uint64_t flags, uint64
 	return fd;
 }
 
-/* Whether a debug information file belongs to @of: made by the same owner or root, and on the same mount, unless it
- * is in a system folder of the host or container (@anywhere). */
+/* Whether a debug information file, no folder, belongs to @of: made by the same owner or root, and on the same mount,
+ * unless it is in a system folder of the host or container (@anywhere). */
 static bool belongs(int fd, int of, bool anywhere)
 {
 	struct statx a, b;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_UID | STATX_MNT_ID, &a) ||
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID | STATX_MNT_ID, &a) || !S_ISREG(a.stx_mode) ||
 	    statx(of, "", AT_EMPTY_PATH, STATX_UID | STATX_MNT_ID, &b))
 		return false;
 	return (!a.stx_uid || a.stx_uid == b.stx_uid) && (anywhere || a.stx_mnt_id == b.stx_mnt_id);

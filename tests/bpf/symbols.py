@@ -255,14 +255,17 @@ def stubs(debug):
 
 
 def debuglink(where):
-    """The file of .gnu_debuglink, beside the program or in .debug; a wrong one is not used."""
+    """The file of .gnu_debuglink, beside the program or in .debug, also if a folder beside it has that name; a wrong one is
+    not used."""
     with tempfile.TemporaryDirectory() as folder:
         path, debug = stripped(folder)
         subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={debug}", path],
                        check=True)
-        if where == ".debug":
+        if where in (".debug", "folder"):
             os.mkdir(os.path.join(folder, ".debug"))
             os.rename(debug, os.path.join(folder, ".debug", "burn.debug"))
+        if where == "folder":
+            os.mkdir(debug)
         elif where == "wrong":
             with open(debug, "ab") as f:
                 f.write(b"another one")
@@ -383,6 +386,7 @@ def main():
         ("stubs of a file with debug information", stubs, True),
         ("debug information beside the file", debuglink, "beside"),
         ("debug information in .debug", debuglink, ".debug"),
+        ("debug information in .debug, and a folder of its name", debuglink, "folder"),
         ("debug information of another file", debuglink, "wrong"),
         ("a container, and debug information by build-id", container),
         ("a JIT in a container", container_jit),
