@@ -317,13 +317,14 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 	}
 	if (a->what == SYMBOLS_DEBUG)
 		f->refused_ns += clock_ns(CLOCK_MONOTONIC) - f->used_ns;
-	if (a->err == -EAGAIN) {
-		if (++f->slices > SLICES_MAX)
-			mark_bad(n, f, -ETIME);
+	if (a->err == -EAGAIN && ++f->slices <= SLICES_MAX)
 		return;
-	}
 	f->slices = 0;
 	f->state = FILE_READY;
+	if (a->err == -EAGAIN) {
+		blame(n, f, -ETIME);
+		return;
+	}
 	f->read_ns = clock_ns(CLOCK_MONOTONIC);
 	if (a->err != -ESTALE)
 		f->err = a->err;

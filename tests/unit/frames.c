@@ -3,9 +3,12 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sym/names_internal.h"
 
@@ -340,6 +343,43 @@ TEST(frames, more_than_the_most)
 	assert_string_equal(names_frame(names, frame_of(9999, 1), 1)->name, "[file]+0x1");
 }
 
+/* The symbols helper reports that it has read a part of a file, time and again. */
+static void read_endlessly(uint32_t what, struct file *f)
+{
+	const struct symbols_loaded part = { .what = what, .file = f->id, .err = -EAGAIN };
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+	names->symbols.helper.socket = ends[0];
+	names->request.what = what;
+	for (int i = 0; i < 1000; i++) {
+		names->symbols.deadline = now + SECOND;
+		names->reading = f;
+		assert_int_equal(send(ends[1], &part, sizeof(part), 0), sizeof(part));
+		names_work(names);
+	}
+	close(ends[1]);
+}
+
+/* What takes too long is given up; what is known of the file without it stays. */
+TEST(frames, of_a_file_with_too_much_debug_information_keep_their_names)
+{
+	struct file *f;
+
+	report(1);
+	names_frame(names, frame_of(1, 1), 1);
+	f = map_get(&names->files, 1);
+	f->state = FILE_DEBUG_READING;
+	read_endlessly(SYMBOLS_DEBUG, f);
+	assert_int_equal(f->state, FILE_READY);
+	assert_int_equal(f->nr_wanted, 1);
+	assert_true(f->no_debug && f->err == -ETIME);
+	f->state = FILE_READING;
+	read_endlessly(SYMBOLS_FILE, f);
+	assert_int_equal(f->state, FILE_BAD);
+	assert_int_equal(f->nr_wanted, 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -349,5 +389,5 @@ int main(void)
 		  CASE(a_function_without_a_name_is_another_one_in_another_build),
 		  CASE(an_address_is_another_one_in_another_build), CASE(ids_of_functions_last),
 		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(without_a_name_keep_a_jit_compiler_at_work),
-		  CASE(more_than_the_most));
+		  CASE(more_than_the_most), CASE(of_a_file_with_too_much_debug_information_keep_their_names));
 }
