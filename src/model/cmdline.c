@@ -135,6 +135,12 @@ static bool find_name(const struct cmdline *c, const char *comm, size_t len, str
 
 /* --- What a row shows */
 
+static void forget(struct cmdline_look *l)
+{
+	l->from = l->to = 0;
+	*l->text = '\0';
+}
+
 static void add(struct cmdline_look *l, size_t *used, const char *raw, size_t len)
 {
 	*used += text_safe(l->text + *used, sizeof(l->text) - *used, raw, len);
@@ -158,7 +164,7 @@ static void add_part(struct cmdline_look *l, size_t *used, const struct cmdline 
 
 static void show_name(struct cmdline_look *l, const char *comm, size_t len)
 {
-	*l = (struct cmdline_look){ 0 };
+	forget(l);
 	add(l, &l->to, comm, len);
 }
 
@@ -168,7 +174,7 @@ static void show_line(struct cmdline_look *l, const struct cmdline *c, size_t be
 {
 	size_t used = 0, end;
 
-	*l = (struct cmdline_look){ 0 };
+	forget(l);
 	add(l, &used, before, len);
 	l->to = used;
 	if (len && used + 3 < sizeof(l->text)) {

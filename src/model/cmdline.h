@@ -40,7 +40,7 @@ extern const char *const cmdline_form_names[CMDLINE_FORMS]; /* name line merged 
 /* A row's text, safe for a terminal, and the program's or thread's name in it. */
 struct cmdline_look {
 	size_t from, to;
-	char text[2048];
+	char text[4 * (CMDLINE_MAX + 16) + 8]; /* a command line and a name, each byte as \xNN, " | " and " .." */
 };
 
 /*

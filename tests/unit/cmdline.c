@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,25 @@ TEST(cmdline, marks_what_was_cut)
 	memset(text, 'x', sizeof(text));
 	c = cmdline_new(text, sizeof(text), false);
 	assert_true(c->cut && c->len == CMDLINE_MAX);
+	cmdline_look(&l, c, "other", CMDLINE_MERGED, INT_MAX);
+	assert_int_equal(strlen(l.text), strlen("other | ") + CMDLINE_MAX);
+	free(c);
+}
+
+/* All that is kept of it, whatever it is. */
+TEST(cmdline, is_shown_whole)
+{
+	static char text[CMDLINE_MAX];
+	struct cmdline *c;
+	struct cmdline_look l;
+
+	memset(text, '\n', sizeof(text));
+	text[sizeof(text) - 2] = '\0';
+	text[sizeof(text) - 1] = 'z';
+	c = cmdline_new(text, sizeof(text), true);
+	cmdline_look(&l, c, "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1", CMDLINE_MERGED, INT_MAX);
+	assert_int_equal(strlen(l.text), 4 * 15 + strlen(" | ") + 4 * (CMDLINE_MAX - 2) + strlen(" z .."));
+	assert_string_equal(l.text + strlen(l.text) - 9, "\\x0a z ..");
 	free(c);
 }
 
@@ -259,7 +279,8 @@ int main(void)
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN_TESTS(cmocka_unit_test(cmdline_shows_the_program_and_its_name),
 		  cmocka_unit_test(cmdline_leaves_folders_out_where_they_do_not_fit), cmocka_unit_test(cmdline_is_bounded),
-		  cmocka_unit_test(cmdline_marks_what_was_cut), cmocka_unit_test(cmdline_is_searched_across_arguments),
+		  cmocka_unit_test(cmdline_marks_what_was_cut), cmocka_unit_test(cmdline_is_shown_whole),
+		  cmocka_unit_test(cmdline_is_searched_across_arguments),
 		  cmocka_unit_test(cmdline_is_inherited), cmocka_unit_test(cmdline_stays_when_read_again),
 		  cmocka_unit_test(cmdline_is_shown_as_it_was_while_frozen), cmocka_unit_test(cmdline_has_a_budget));
 }
