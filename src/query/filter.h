@@ -38,4 +38,8 @@ void filter_free(struct filter *f);
  * does a property that the row does not have (a cgroup's user). */
 bool filter_match(const struct filter *f, const struct row *r, const struct tick *t);
 
+/* filter_match_changed - the same for a row whose values are not those of the tick: filter_match() takes equal pointers
+ * for equal values. */
+bool filter_match_changed(const struct filter *f, const struct row *r, const struct tick *t);
+
 #endif

@@ -218,3 +218,11 @@ bool filter_match(const struct filter *f, const struct row *r, const struct tick
 			return false;
 	return true;
 }
+
+bool filter_match_changed(const struct filter *f, const struct row *r, const struct tick *tick)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (term_ask(&f->terms[i], r, tick->interval_ns) == f->terms[i].negated)
+			return false;
+	return true;
+}

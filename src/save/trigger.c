@@ -25,12 +25,12 @@ static bool matches(const struct trigger *t, const struct row *r, const struct t
 	struct values values;
 	struct row row = *r;
 
-	if (d > r->values->v[METRIC_D]) {
-		values = *r->values;
-		values.v[METRIC_D] = d;
-		row.values = &values;
-	}
-	return filter_match(t->filter, &row, tick);
+	if (d <= r->values->v[METRIC_D])
+		return filter_match(t->filter, r, tick);
+	values = *r->values;
+	values.v[METRIC_D] = d;
+	row.values = &values;
+	return filter_match_changed(t->filter, &row, tick);
 }
 
 static const struct row *find(const struct trigger *t, const struct tick *tick)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --on: which thread starts a trace. */
+#include "ticks.h"
+
+#include <stdio.h>
+
+#include "model/sample.h"
+#include "query/filter.h"
+#include "save/trigger.h"
+
+#define THREADS 3
+
+static const struct {
+	const char *comm;
+	uint64_t in_d_ns; /* at the end of a refresh of one second */
+} threads[THREADS] = { { "dd", 10 * SEC }, { "nginx", 3 * SEC / 2 }, { "mysqld", 4 * SEC } };
+
+/* Whom it names; "": nobody. */
+static const char *fires(const char *text, const struct tick *tick)
+{
+	static char why[200];
+	struct filter_error error;
+	struct filter *filter = filter_parse(text, NULL, &error);
+	struct trigger t = { .filter = filter, .text = "", .limit = 1 };
+
+	assert_non_null(filter);
+	if (!trigger_fires(&t, tick, SEC, why, sizeof(why)))
+		*why = '\0';
+	filter_free(filter);
+	return why;
+}
+
+/* Each thread by its own time since it entered D state, whatever the one before it has. */
+TEST(trigger, time_in_d_is_that_of_the_thread)
+{
+	const struct values in_d = { .v = { [METRIC_D] = SEC } };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct life *lives[THREADS];
+	const struct tick *t;
+
+	tick_begin(m);
+	for (int i = 0; i < THREADS; i++) {
+		lives[i] = tick_life(m, 100 + i, threads[i].comm, &cgroup);
+		assert_int_equal(model_thread(m, lives[i], STATE_D, false, &in_d), 0);
+		assert_int_equal(model_block(m, lives[i], METRIC_D, threads[i].in_d_ns, false), 0);
+	}
+	tick_cgroup(m, &cgroup, NULL);
+	t = tick_end(m);
+	assert_string_equal(fires("d>2s", t), ": dd 100 in /");
+	assert_string_equal(fires("d>2s comm=nginx", t), "");
+	assert_string_equal(fires("d>1200ms comm=nginx", t), ": nginx 101 in /");
+	assert_string_equal(fires("!comm=dd d>2s", t), ": mysqld 102 in /");
+	assert_string_equal(fires("d>20s", t), "");
+	tick_put(t);
+	for (int i = 0; i < THREADS; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN_TESTS(cmocka_unit_test(trigger_time_in_d_is_that_of_the_thread));
+}
