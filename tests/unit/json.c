@@ -236,6 +236,16 @@ static const char *numbers(struct json_object *line, const char *list, const cha
 	return text;
 }
 
+/* The time of all threads that a weight's stacks are a part of. */
+static int64_t total_of(struct json_object *line, const char *weight)
+{
+	struct json_object *stacks, *of, *total;
+
+	assert_true(json_object_object_get_ex(line, "stacks", &stacks) && json_object_object_get_ex(stacks, weight, &of) &&
+		    json_object_object_get_ex(of, "total_ns", &total));
+	return json_object_get_int64(total);
+}
+
 /* A filter that matches a thread lists its process, too. */
 TEST(json, processes_of_what_a_filter_matches)
 {
@@ -281,6 +291,8 @@ TEST(json, processes_of_what_a_filter_matches)
 		line = json_tokener_parse(text);
 		assert_string_equal(numbers(line, "threads", "tid"), c->threads);
 		assert_string_equal(numbers(line, "processes", "tgid"), c->processes);
+		assert_int_equal(total_of(line, "cpu"), 3 * (SEC / 2));
+		assert_int_equal(total_of(line, "sleep"), SEC); /* it has no sample */
 		json_object_put(line);
 		free(text);
 		filter_free(filter);

@@ -44,7 +44,7 @@ static void put_values(struct json *j, const struct row *r, const struct values 
 /* Statistics of a tick's stacks. */
 struct sampled {
 	struct map samples;    /* life -> samples of it on a CPU */
-	struct stack_quality of[METRIC_COUNT]; /* totals are the threads' values */
+	struct stack_quality of[METRIC_COUNT];
 };
 
 static int count_sample(void *arg, const struct stack_sample *s)
@@ -66,14 +66,22 @@ static void put_quality(struct json *j, const char *what, enum metric_id m, uint
 	json_number(j, name, v);
 }
 
-static void put_stacks(struct json *j, const struct sampled *c)
+/* That of the threads: the samples lack those that slept all the time and were not looked at. */
+static uint64_t total_of(const struct tick *t, const struct sampled *c, enum metric_id m)
+{
+	uint64_t total = values_value(&t->total, m);
+
+	return total != VALUE_NA && total > c->of[m].stacks ? total : c->of[m].stacks;
+}
+
+static void put_stacks(struct json *j, const struct tick *t, const struct sampled *c)
 {
 	json_open(j, "stacks", '{');
 	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
 		enum metric_id m = metric_weight(place);
 
 		json_open(j, metrics[m].weight.name, '{');
-		put_quality(j, "total", m, c->of[m].total);
+		put_quality(j, "total", m, total_of(t, c, m));
 		put_quality(j, "stacks", m, c->of[m].stacks);
 		put_quality(j, "unwound", m, stack_quality_unwound(&c->of[m]));
 		put_quality(j, "functions", m, stack_quality_functions(&c->of[m]));
@@ -241,7 +249,7 @@ static void put_head(struct json *j, const struct tick *t, const struct export *
 	json_number(j, "dropped_refreshes", o->dropped);
 	put_self(j, &t->self, o);
 	put_shed(j, &t->self);
-	put_stacks(j, sampled);
+	put_stacks(j, t, sampled);
 }
 
 static void put_lists(struct json *j, const struct tick *t)

@@ -235,7 +235,7 @@ static struct json_object *stacks_schema(void)
 		bool null;
 	} of[] = {
 		{ "total", "of all threads", false },
-		{ "stacks", "the part with a stack; the rest has none: the block was too short, the budget used up, or no room", false },
+		{ "stacks", "the part with a stack; the rest has none: the block was too short, the budget used up, no room, or all of it asleep", false },
 		{ "unwound", "the part of stacks_ns that reaches a root; null: no stacks", true },
 		{ "functions", "each stack's weight times the share of its frames whose function is known, with or without a name; null: nothing has a stack", true },
 		{ "named", "each stack's weight times the share of its frames that have a name; null: nothing has a stack", true },
