@@ -90,7 +90,7 @@ static struct json_object *choice(const char *const *names, int nr, const char *
 
 static struct json_object *wait_schema(void)
 {
-	struct json_object *o = record("who ran instead in its runqueue waits of at least 100 us (--wait-min), largest first");
+	struct json_object *o = record("who ran instead in its runqueue waits of at least 100 us (--wait-min): the largest eight");
 
 	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
 				   "thread: this one; several: other earlier ones; wakeup: it was on its way to an idle CPU, or "
@@ -105,7 +105,7 @@ static struct json_object *wait_schema(void)
 
 static struct json_object *waker_schema(void)
 {
-	struct json_object *o = record("its wakers, most frequent first");
+	struct json_object *o = record("its wakers: the most frequent eight");
 
 	property(o, "kind", choice(wake_context_names, WAKE_CONTEXTS, "a thread, or the kind of interrupt"));
 	property(o, "tid", node("integer", true, NULL));
