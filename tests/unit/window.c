@@ -194,7 +194,54 @@ TEST(window, a_number_that_is_used_again)
 	forget();
 }
 
+/* Value number @nr of a counter, and since when it is that. */
+static int64_t counted(const char *name, int nr, uint64_t *since)
+{
+	uint64_t track = 0;
+
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(TracePacket) *p = trace.read->packet[i];
+
+		if (p->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR && p->track_descriptor->counter &&
+		    !strcmp(p->track_descriptor->name, name))
+			track = p->track_descriptor->uuid;
+		if (p->data_case != PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT || !track ||
+		    p->track_event->track_uuid != track || nr--)
+			continue;
+		*since = p->timestamp - START;
+		return p->track_event->counter_value;
+	}
+	return -1;
+}
+
+/* A sum is drawn over the refresh that it is of, not over the next one; what is lost was lost by its end. */
+TEST(window, numbers_of_refreshes)
+{
+	struct trace_index_tick ticks[] = { { .at = START + 300 * MS }, { .at = START + 600 * MS }, { .at = START + 900 * MS } };
+	struct trace_index_maker *m = index_begin();
+	struct scene s = { 0 };
+	uint64_t since;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ticks); i++) {
+		ticks[i].values[METRIC_RUNQ_P99] = 10 + i;
+		ticks[i].steal_ns = 20 + i;
+		ticks[i].loss = 30 + i;
+		trace_index_tick(m, &ticks[i]);
+	}
+	write_scene(m, &s);
+	for (size_t i = 0; i < ARRAY_SIZE(ticks); i++) {
+		assert_int_equal(counted(metrics[METRIC_RUNQ_P99].counter, i, &since), 10 + i);
+		assert_int_equal(since, 300 * MS * i);
+		assert_int_equal(counted("steal", i, &since), 20 + i);
+		assert_int_equal(since, 300 * MS * i);
+		assert_int_equal(counted("lost events", i, &since), 30 + i);
+		assert_int_equal(since, 300 * MS * (i + 1));
+	}
+	forget();
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again));
+	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
+		  cmocka_unit_test(window_numbers_of_refreshes));
 }

@@ -282,13 +282,15 @@ static void write_numbers(struct trace *t)
 	steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
 	lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 	for (size_t i = 0; i < t->index->ticks.nr; i++) {
+		uint64_t began = i && ticks[i - 1].at > t->start ? ticks[i - 1].at : t->start;
+
 		if (ticks[i].at < t->start || ticks[i].at > t->index->end)
 			continue;
 		for (int m = 0; m < METRIC_COUNT; m++)
 			if (metrics[m].counter && ticks[i].values[m] != VALUE_NA)
-				perfetto_count(t->p, ticks[i].at, tracks[m], ticks[i].values[m]);
+				perfetto_count(t->p, began, tracks[m], ticks[i].values[m]);
 		if (ticks[i].steal_ns != VALUE_NA)
-			perfetto_count(t->p, ticks[i].at, steal, ticks[i].steal_ns);
+			perfetto_count(t->p, began, steal, ticks[i].steal_ns);
 		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);
 	}
 	trace_cgroup_counters(t, top);
