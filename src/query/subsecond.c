@@ -76,15 +76,16 @@ static void add_span(struct subsecond *s, uint64_t from, uint64_t until)
 
 /* --- Waits for a CPU: a thread is woken on one CPU and runs on another */
 
-static int add_turn(struct subsecond *s, uint32_t tid, uint64_t at, bool runs)
+static int add_turn(struct subsecond *s, uint32_t tid, uint64_t at, int to)
 {
-	const struct subsecond_turn turn = { at, tid, runs };
+	const struct subsecond_turn turn = { at, tid, to };
 
 	return tid ? VEC_PUSH(s->turns, s->nr_turns, s->turns_room, turn) : 0;
 }
 
 static int on_turn(struct subsecond *s, int cpu, const struct event *e)
 {
+	bool waits = e->state == RING_PREEMPTED || e->state == RING_YIELDED;
 	int err = 0;
 
 	if (cpu != s->cpu) {
@@ -92,11 +93,11 @@ static int on_turn(struct subsecond *s, int cpu, const struct event *e)
 		err = VEC_PUSH(s->runs, s->nr_runs, s->runs_room, s->nr_turns);
 	}
 	if (!err && e->kind == RING_WAKING)
-		err = add_turn(s, e->tid, e->at, false);
-	if (!err && e->kind == RING_SWITCH && (e->state == RING_PREEMPTED || e->state == RING_YIELDED))
-		err = add_turn(s, e->other, e->at, false);
+		err = add_turn(s, e->tid, e->at, TURN_WAITS);
+	if (!err && e->kind == RING_SWITCH)
+		err = add_turn(s, e->other, e->at, waits ? TURN_WAITS : TURN_BLOCKED);
 	if (!err && e->kind == RING_SWITCH && !e->outside)
-		err = add_turn(s, e->tid, e->at, true);
+		err = add_turn(s, e->tid, e->at, TURN_RUNS);
 	return err;
 }
 
@@ -135,21 +136,31 @@ static int sort_turns(struct subsecond *s)
 	return 0;
 }
 
+/* A waking can come while the thread runs, and lets it run on: its next wait begins with the waking that ends its block.
+ * One that came just before the block, by another CPU's clock, and that no other follows, ended it. */
+static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
+{
+	uint64_t waiting = (uintptr_t)map_get(&s->waiting, t->tid);
+
+	switch (t->to) {
+	case TURN_WAITS:
+		return waiting && !(waiting & 1) ? 0 : map_put(&s->waiting, t->tid, (void *)(uintptr_t)(t->at << 1));
+	case TURN_BLOCKED:
+		return waiting ? map_put(&s->waiting, t->tid, (void *)(uintptr_t)(waiting | 1)) : 0;
+	default:
+		if (waiting)
+			add_span(s, waiting >> 1, t->at);
+		map_del(&s->waiting, t->tid);
+		return 0;
+	}
+}
+
 static int pair_turns(struct subsecond *s)
 {
 	int err = sort_turns(s);
 
-	for (size_t i = 0; i < s->nr_turns && !err; i++) {
-		const struct subsecond_turn *t = &s->turns[i];
-		uint64_t since = (uintptr_t)map_get(&s->waiting, t->tid);
-
-		if (t->runs && since) {
-			add_span(s, since, t->at);
-			map_del(&s->waiting, t->tid);
-		} else if (!t->runs && !since) {
-			err = map_put(&s->waiting, t->tid, (void *)(uintptr_t)t->at);
-		}
-	}
+	for (size_t i = 0; i < s->nr_turns && !err; i++)
+		err = take_turn(s, &s->turns[i]);
 	return err;
 }
 

@@ -23,11 +23,11 @@ enum subsecond_metric {
 	SUBSECOND_METRICS
 };
 
-/* From this time on a thread waits for a CPU, or runs. */
+/* What a thread does from this time on: it waits for a CPU, runs, or is blocked. */
 struct subsecond_turn {
 	uint64_t at;
 	uint32_t tid;
-	bool runs;
+	enum { TURN_WAITS, TURN_RUNS, TURN_BLOCKED } to;
 };
 
 /*
@@ -39,7 +39,7 @@ struct subsecond {
 	uint64_t *parts;         /* [second % SUBSECOND_SECONDS][part] */
 	bool known[SUBSECOND_SECONDS];
 	uint64_t from, until;    /* seconds: the range read */
-	struct map waiting;      /* SUBSECOND_RUNQ: tid -> start of its wait, ns */
+	struct map waiting;      /* SUBSECOND_RUNQ: tid -> start of its wait, ns << 1 | it was blocked since */
 	struct subsecond_turn *turns, *merged; /* of the range being read, CPU by CPU */
 	size_t nr_turns, turns_room;
 	size_t *runs;            /* start of each CPU's turns */

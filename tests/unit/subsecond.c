@@ -86,6 +86,28 @@ TEST(subsecond, waits_from_one_cpu_to_another)
 	subsecond_fini(&s);
 }
 
+/* A waking of a thread that runs, and sleeps after that, begins no wait, unless no other waking ends the sleep. */
+TEST(subsecond, woken_while_it_runs)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 10 * SEC + 100 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 0, { .at = 10 * SEC + 110 * MS, .kind = RING_SWITCH, .tid = 0, .other = 7, .state = RING_SLEEP } },
+		{ 0, { .at = 10 * SEC + 505 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 0, { .at = 10 * SEC + 600 * MS, .kind = RING_SWITCH, .tid = 0, .other = 7, .state = RING_SLEEP } },
+		{ 0, { .at = 10 * SEC + 603 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 1, { .at = 10 * SEC + 105 * MS, .kind = RING_WAKING, .tid = 7 } },
+		{ 1, { .at = 10 * SEC + 501 * MS, .kind = RING_WAKING, .tid = 7 } },
+		{ 1, { .at = 10 * SEC + 599 * MS, .kind = RING_WAKING, .tid = 7 } },
+	};
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_RUNQ, 10), 0);
+	READ(&s, events, 11);
+	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS / 2), 0);
+	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS), 8 * MS);
+	subsecond_fini(&s);
+}
+
 TEST(subsecond, d_state_until_it_was_woken)
 {
 	static const struct recorded_event events[] = {
@@ -151,6 +173,7 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(subsecond_samples_by_their_time),
 		  cmocka_unit_test(subsecond_waits_from_one_cpu_to_another),
+		  cmocka_unit_test(subsecond_woken_while_it_runs),
 		  cmocka_unit_test(subsecond_d_state_until_it_was_woken), cmocka_unit_test(subsecond_what_is_not_known),
 		  cmocka_unit_test(subsecond_ranges));
 }
