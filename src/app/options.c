@@ -62,6 +62,19 @@ static int together(struct options *o)
 	return 0;
 }
 
+/* --at is of recordings only: another output would begin at once. */
+static int check_at(const struct options *o)
+{
+	bool runs = o->output == OUTPUT_SCREEN || o->output == OUTPUT_EXPORT;
+
+	if (o->at.kind == SCHEDULE_NOW || !runs || o->exporter == &export_trace)
+		return 0;
+	fail(-EINVAL, EXIT_STATUS_USAGE, "--at is given without -w");
+	fail_why("it is the time at which a recording begins");
+	fail_fix("systop -w trace.pb --at /60 --duration 10");
+	return EINVAL;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -113,7 +126,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_LOG:
 		return options_set_log(o, arg, key == 'v');
 	case KEY_ON:
-		return options_set_filter(&o->trigger, arg);
+		return options_set_trigger(o, arg);
 	case KEY_ON_LIMIT:
 		return options_set_on_limit(o, arg);
 	case KEY_WAIT_MIN:
@@ -206,7 +219,8 @@ int options_parse(int argc, char **argv, struct options *o)
 				.window_s = WINDOW_DEFAULT_S, .trigger_limit = TRIGGER_LIMIT, .wait_ns = WAIT_DEFAULT_NS };
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
-	return err ? -err : -together(o);
+	err = err ? err : together(o);
+	return -(err ? err : check_at(o));
 }
 
 void options_fini(struct options *o)

@@ -174,7 +174,7 @@ static int parse_size(const char *arg, uint64_t *bytes)
 
 int options_set_window_mem(struct options *o, const char *arg)
 {
-	if (parse_size(arg, &o->window_bytes))
+	if (parse_size(arg, &o->window_bytes) || !o->window_bytes)
 		return options_bad_value("--window-mem", arg, "expected a size such as 512K, 64M or 1G");
 	return 0;
 }
@@ -322,4 +322,12 @@ int options_set_filter(const char **to, const char *arg)
 	fail_why("%s", safe);
 	fail_fix("systop --help    # the error is at column %d", error.column + 1);
 	return EINVAL;
+}
+
+/* An empty expression would be true for every thread. */
+int options_set_trigger(struct options *o, const char *arg)
+{
+	if (!arg[strspn(arg, " ")])
+		return options_bad_value("--on", arg, "an expression is wanted, as 'runq.p99>20ms'");
+	return options_set_filter(&o->trigger, arg);
 }

@@ -144,6 +144,27 @@ TEST(options, together)
 	}
 }
 
+/* What would silently mean something else, or nothing, is refused. */
+TEST(options, refused)
+{
+	static const char *const good[] = { "--on=d>1s", "--window-mem=1K", "--at=+1 -w f", "--at=+1 -o f --duration 5",
+					    "--at=+1 --check" };
+	static const char *const bad[] = { "--on=", "--window-mem=0", "--window-mem=0M", "--at=+1", "--at=+1 -b" };
+
+	FOR_EACH (line, good) {
+		struct options o;
+
+		assert_int_equal(parse(&o, *line), EXIT_STATUS_OK);
+		options_fini(&o);
+	}
+	FOR_EACH (line, bad) {
+		struct options o;
+
+		assert_int_equal(parse(&o, *line), EXIT_STATUS_USAGE);
+		options_fini(&o);
+	}
+}
+
 /* A recording has refreshes of at most a minute, and at most as many as a ring remembers unless it is too long for
  * that; they add up to its length. */
 TEST(options, long_recordings)
@@ -171,6 +192,6 @@ TEST(options, long_recordings)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(options_durations), cmocka_unit_test(options_interval_and_count),
-		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together),
+		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together), cmocka_unit_test(options_refused),
 		  cmocka_unit_test(options_long_recordings));
 }
