@@ -120,6 +120,16 @@ TEST(columns, text_comes_back)
 	assert_string_equal(text, text_again);
 }
 
+/* A wish is of the column that it names, which may be in the list already. */
+TEST(columns, wish_for_an_earlier_one)
+{
+	struct column_list l = list("id run +id d");
+	char text[1024];
+
+	columns_print(&l, text, sizeof(text));
+	assert_string_equal(text, "+id run d");
+}
+
 TEST(columns, wrong_ones_are_refused)
 {
 	struct column_list l;
@@ -153,6 +163,26 @@ TEST(columns, sorts_by_what_a_row_belongs_to)
 	assert_string_equal(column_owner(COLUMN_UNIT, &rows[2]), "ssh.service");
 }
 
+/* Unknown memory comes last, whichever comes first otherwise. */
+TEST(columns, sorts_by_memory)
+{
+	struct values values = { 0 };
+	struct cgroup root = { .path = "/" };
+	struct levels levels[3];
+	struct row rows[3];
+	struct sorting s = { .by = COLUMN_MEMORY };
+
+	for (int i = 0; i < 3; i++) {
+		levels[i].v[METRIC_RSS - METRIC_LEVELS] = i == 2 ? VALUE_NA : 1000 * (uint64_t)(i + 1);
+		rows[i] = (struct row){ .kind = ROW_THREAD, .cgroup = &root, .values = &values, .own = &values, .levels = &levels[i] };
+	}
+	assert_true(sorting_before(&rows[1], &rows[0], &s) && !sorting_before(&rows[0], &rows[1], &s));
+	assert_true(sorting_before(&rows[0], &rows[2], &s) && !sorting_before(&rows[2], &rows[0], &s));
+	s.inverted = true;
+	assert_true(sorting_before(&rows[0], &rows[1], &s) && !sorting_before(&rows[1], &rows[0], &s));
+	assert_true(sorting_before(&rows[0], &rows[2], &s) && !sorting_before(&rows[2], &rows[0], &s));
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(columns_never_wider_than_the_screen),
@@ -162,5 +192,6 @@ int main(void)
 		  cmocka_unit_test(columns_panning_shows_others),
 		  cmocka_unit_test(columns_text_comes_back),
 		  cmocka_unit_test(columns_wrong_ones_are_refused),
-		  cmocka_unit_test(columns_sorts_by_what_a_row_belongs_to));
+		  cmocka_unit_test(columns_sorts_by_what_a_row_belongs_to),
+		  cmocka_unit_test(columns_wish_for_an_earlier_one), cmocka_unit_test(columns_sorts_by_memory));
 }

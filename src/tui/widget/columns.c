@@ -91,12 +91,12 @@ static bool in_table(enum column_id id, enum table table)
 	}
 }
 
-static bool list_has(const struct column_list *l, enum column_id id)
+static struct column_choice *list_find(struct column_list *l, enum column_id id)
 {
 	for (int i = 0; i < l->nr; i++)
 		if (l->at[i].id == id)
-			return true;
-	return false;
+			return &l->at[i];
+	return NULL;
 }
 
 static void list_put(struct column_list *l, enum column_id id, bool hidden, int width)
@@ -108,7 +108,7 @@ static void list_put(struct column_list *l, enum column_id id, bool hidden, int 
 static void put_metrics(struct column_list *l, enum table table, bool hidden)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
-		if (in_table(f, table) && !list_has(l, f))
+		if (in_table(f, table) && !list_find(l, f))
 			list_put(l, f, hidden || metrics[f].drop == DROP_HIDDEN, 0);
 }
 
@@ -142,12 +142,12 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 			snprintf(buf, size, "a width is 1 to 200");
 			return buf;
 		}
-		if (!list_has(&list, id))
+		if (!list_find(&list, id))
 			list_put(&list, id, hidden, cells);
-		list.at[list.nr - 1].asked |= asked;
+		list_find(&list, id)->asked |= asked;
 	}
 	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++)
-		if (in_table(id, table) && !list_has(&list, id))
+		if (in_table(id, table) && !list_find(&list, id))
 			list_put(&list, id, true, 0);
 	put_metrics(&list, table, true);
 	*l = list;
@@ -239,8 +239,6 @@ static int64_t row_number(const struct row *r, enum column_id by)
 		return -(int64_t)r->nr_threads;
 	case COLUMN_CPU_TIME:
 		return -(int64_t)column_cpu_time(r);
-	case COLUMN_MEMORY:
-		return column_memory(r) == VALUE_NA ? 1 : -(int64_t)column_memory(r);
 	default:
 		return r->number; /* the tie by number or path decides */
 	}
@@ -295,7 +293,7 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	uint64_t va, vb;
 	int64_t order;
 
-	if (s->by >= COLUMN_METRICS) {
+	if (s->by >= COLUMN_METRICS && s->by != COLUMN_MEMORY) {
 		order = s->by == COLUMN_COMMAND && s->form != CMDLINE_NAME ? compare_commands(a, b) : 0;
 		if (!order)
 			order = compare_text(a, b, s->by);
@@ -305,10 +303,10 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	}
 	of_a = s->own ? a->own : a->values;
 	of_b = s->own ? b->own : b->values;
-	if (of_a == of_b && metric_of_threads((enum metric_id)s->by)) /* all idle rows share the same memory */
+	if (of_a == of_b && s->by != COLUMN_MEMORY && metric_of_threads((enum metric_id)s->by)) /* all idle rows share the same memory */
 		return false;
-	va = row_value_of(a, (enum metric_id)s->by, s->own);
-	vb = row_value_of(b, (enum metric_id)s->by, s->own);
+	va = s->by == COLUMN_MEMORY ? column_memory(a) : row_value_of(a, (enum metric_id)s->by, s->own);
+	vb = s->by == COLUMN_MEMORY ? column_memory(b) : row_value_of(b, (enum metric_id)s->by, s->own);
 	if (va == VALUE_NA || vb == VALUE_NA)
 		return va != VALUE_NA && vb == VALUE_NA;
 	return s->inverted ? va < vb : va > vb;
