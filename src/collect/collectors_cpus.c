@@ -260,7 +260,7 @@ static void waits_close(struct collect *c)
 const struct collector collector_waits = {
 	.name = "waits",
 	.sheds = {
-		{ "waits", "who ran during waits and who woke threads, except one in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
+		{ "waits", "what ran during waits and what woke threads, except one event in 64", 40, SHEDS(BUDGET_CPU), waits_shed },
 	},
 	.configure = waits_configure,
 	.open = waits_open,

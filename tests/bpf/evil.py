@@ -179,7 +179,7 @@ def main():
     tap.ok(took < 5, "systop ends when it is told to", f"{took:.1f} s")
     tap.ok(proc.returncode == -signal.SIGTERM, "by the signal", proc.returncode)
     told, outside = sum(line["self"]["cpu_ns"] for line in lines), start_and_end_ns()
-    tap.ok(abs(told - cost) < 0.05 * cost + 2 * outside, "what they cost is told",
+    tap.ok(abs(told - cost) < 0.05 * cost + 2 * outside, "what they cost is reported",
            f"self.cpu_ns {told / MS:.0f} ms, the kernel's {cost / MS:.0f} ms; to start and end takes {outside / MS:.0f} ms")
     print(f"# longest without a refresh {max(gaps):.1f} s, end {took:.2f} s, cost {told / MS:.0f} of {cost / MS:.0f} ms")
     tap.done()

@@ -229,7 +229,7 @@ def main():
         tap.case("what a cgroup is charged for", charged)
     else:
         tap.skip("what a cgroup is charged for", "no memory controller")
-    tap.case("who has none", unknown)
+    tap.case("kernel threads have none", unknown)
     tap.case("memory and load of the host", host)
     tap.done()
 

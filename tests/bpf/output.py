@@ -268,7 +268,7 @@ def main():
     tap.case("CPU time", cpu_time)
     tap.case("unknown is null", unknown_is_null)
     tap.case("hostile names", hostile_names)
-    tap.case("who is listed", listed)
+    tap.case("which threads are listed", listed)
     tap.case("a file that takes long", slow_file)
     tap.case("-b", tables)
     tap.case("who it is, in -b", who)

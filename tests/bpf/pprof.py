@@ -187,7 +187,7 @@ def main():
     tap = begin()
     tap.case("functions have their shares, as --folded has them", on_cpu)
     tap.case("blocked time has its stacks, by weight", blocked)
-    tap.case("samples say of whom they are", labels)
+    tap.case("samples have their thread, process and cgroup", labels)
     tap.case("all intervals are one profile", refreshes_add_up)
     tap.case("a file without symbols is named by its debug information", without_symbols)
     tap.case("a signal ends the recording, not the profile", interrupted)

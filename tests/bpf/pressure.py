@@ -328,9 +328,9 @@ def waits_full():
     told = sum(w["count"] for r in rows_of(lines, truth["sleeper"]) for w in r["wakers"])
     wakeups, lost = total(lines, truth["sleeper"], "wakeups"), lines[-1]["loss"]["waits"] - before
     assert wakeups > (100 if GUEST else 10000), wakeups
-    assert told <= wakeups * 1.001 + 10, f"{told} told of {wakeups} wakeups"
-    assert told + lost >= wakeups * 0.999 - 10, f"{told} told and {lost} lost of {wakeups} wakeups"
-    return f"{told} told, {lost} lost, {wakeups} wakeups; {text}"
+    assert told <= wakeups * 1.001 + 10, f"{told} reported of {wakeups} wakeups"
+    assert told + lost >= wakeups * 0.999 - 10, f"{told} reported and {lost} lost of {wakeups} wakeups"
+    return f"{told} reported, {lost} lost, {wakeups} wakeups; {text}"
 
 
 def hotplug():

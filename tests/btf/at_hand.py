@@ -93,7 +93,7 @@ def main():
         tap.case("without memory of task storage's own", look, SUITS, NO_STORAGE, *STORAGE_MEMORY)
         tap.case("without a maple tree", before_the_maple_tree)
         tap.case("without bpf_rdonly_cast()", look, SUITS, "programs", "--without", "bpf_rdonly_cast")
-        tap.case("sched_switch does not tell the state", look, REFUSED, "prev_state of sched_switch (Linux 5.18)",
+        tap.case("sched_switch does not report the state", look, REFUSED, "prev_state of sched_switch (Linux 5.18)",
                  "--arguments", "3")
         tap.case("without task storage", look, REFUSED, "BPF task storage (Linux 5.11)",
                  "--without", "bpf_map_type.BPF_MAP_TYPE_TASK_STORAGE")

@@ -43,7 +43,7 @@ static void health(void *arg, struct health *h)
 	health_add(h, "Probes", "sched_switch", HEALTH_ON, "where every thread's time goes");
 	health_add(h, "Probes", "sample", HEALTH_OFF, "no perf events: user and kernel time are -");
 	health_add(h, "Maps", "slots", HEALTH_DEGRADED, "65535 of 65535 were in use at once: 100 %%");
-	health_add(h, "Lost since the start", "waits", HEALTH_FACT, "2  long waits that there were too many of to tell");
+	health_add(h, "Lost since the start", "waits", HEALTH_FACT, "2  long waits beyond the budget");
 	health_add(h, "Repaired since the start", "gap", HEALTH_FACT, "7  switches the kernel did not report");
 	health_add(h, "Rights", "CAP_BPF", HEALTH_ON, "kept");
 }

@@ -313,7 +313,7 @@ def json_loses_lines():
         gap = b["boottime_ns"] - a["boottime_ns"]
         assert bool(missing) == (gap > 1.5 * b["interval_ns"]), f"{missing} dropped in {gap} ns, of {b['interval_ns']} each"
     told = int(re.search(r"(\d+) refresh", said).group(1))
-    assert told >= dropped[-1], f"it told of {told}, the last line of {dropped[-1]}"
+    assert told >= dropped[-1], f"it reported {told}, the last line {dropped[-1]}"
     return f"{len(lines)} lines, {told} dropped"
 
 

@@ -267,7 +267,7 @@ static const struct out_case out_cases[] = {
 	{ "the same, in D", RAN, LEFT(.prev_state = 0x2, .task_state = TASK_WAKING), SLOT_RUNQUEUE, RUN },
 	{ "throttled by its cgroup's CPU limit", RAN, LEFT(.preempt = true, .throttled = true),
 	  SLOT_RUNQUEUE, RUN, SLOT_THROTTLED },
-	{ "goes to sleep in a throttled cgroup: the wait will tell by its waking", RAN,
+	{ "goes to sleep in a throttled cgroup: the wakeup decides about the wait", RAN,
 	  LEFT(.prev_state = 0x1, .task_state = 0x1, .throttled = true), SLOT_SLEEP, RUN },
 
 	{ "interrupts took a part of it", RAN, LEFT(.prev_state = 1, .task_state = 1, .stolen = 120), SLOT_SLEEP,

@@ -142,7 +142,7 @@ TEST(waits, reading_those_of_64_overloaded_cpus_takes_2_percent_of_one)
 	print_message("%.2f %% of a CPU for %.0f events a second, %.1f %% of them lost\n", 100 * share, (double)written / seconds, 100 * lost);
 	read = told + waits_lost(waits);
 	if (read != written)
-		fail_msg("of %lu events %lu were told and %lu lost", written, told, waits_lost(waits));
+		fail_msg("of %lu events %lu were reported and %lu lost", written, told, waits_lost(waits));
 	if (share > BUDGET)
 		fail_msg("it took %.2f %% of a CPU", 100 * share);
 }

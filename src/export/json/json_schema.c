@@ -90,7 +90,7 @@ static struct json_object *choice(const char *const *names, int nr, const char *
 
 static struct json_object *wait_schema(void)
 {
-	struct json_object *o = record("who ran instead in its runqueue waits of at least 100 us (--wait-min): the largest eight");
+	struct json_object *o = record("what ran instead in its runqueue waits of at least 100 us (--wait-min): the largest eight");
 
 	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
 				   "thread: this one; several: other earlier ones; wakeup: it was on its way to an idle CPU, or "
