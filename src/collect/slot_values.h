@@ -96,7 +96,7 @@ void slot_take_longest(struct shown *shown, struct slot *slot, const struct slot
 void slot_show(struct reader *r, struct shown *shown, const struct slot *c, uint64_t at, const struct taken *taken,
 	       struct values *v);
 
-/* slot_io_unknown - whether the I/O of all threads is unknown, of those that did nothing as well. */
+/* slot_io_unknown - whether the I/O of all threads is unknown, including those that did nothing. */
 void slot_io_unknown(struct model *m, bool unknown);
 
 /* slot_show_io - adds what it read and wrote since the last call. @io: so far, NULL: could not be read this time. */

@@ -35,7 +35,7 @@ struct sum {
 	uint64_t ns;
 };
 
-/* What is known of the thread in a slot. */
+/* What is known about the thread in a slot. */
 struct thread {
 	uint32_t first;        /* of its sums: index + 1, 0: none */
 	uint32_t streak_since; /* start of the streak of wakings by one waker that was active at the last tick, */

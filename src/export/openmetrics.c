@@ -101,7 +101,7 @@ static void put_label(FILE *to, const char *name, const char *raw, const struct 
 	fputc('"', to);
 }
 
-/* Names of containers and pods come later: the series goes on with them. */
+/* Names of containers and pods come later: the series continues with them. */
 static int set_labels(struct series *s, const struct cgroup *c, const struct redact *redact)
 {
 	size_t size;

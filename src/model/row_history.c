@@ -41,7 +41,7 @@ struct walk {
 	const struct life *life;
 	uint64_t key;
 	const struct cgroup *cgroup; /* the next one upwards */
-	const struct cgroup *aside;  /* where to go on after the root */
+	const struct cgroup *aside;  /* where to continue after the root */
 };
 
 static struct walk walk_first(const struct row_history *h, const struct life *l)

@@ -118,7 +118,7 @@ void model_block_end(struct model *m, struct life *l);
 
 /*
  * tick_samples - calls @fn for what threads did in the last @ticks ticks up to @t, as far as they are remembered, until
- * it returns other than 0, which is returned. A block that goes on is reported once, with the stacks that were found
+ * it returns other than 0, which is returned. A block that is not over is reported once, with the stacks that were found
  * later, also for threads that slept all the time.
  */
 int tick_samples(const struct tick *t, uint64_t ticks, sample_fn *fn, void *arg);

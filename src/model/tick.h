@@ -242,7 +242,7 @@ struct host_state {
 	uint64_t uptime_ns;                 /* since boot, with the time in suspend */
 };
 
-/* host_unknown - nothing is known of it. */
+/* host_unknown - nothing is known about it. */
 static inline void host_unknown(struct host_state *h)
 {
 	memset(h, 0xff, sizeof(*h));
@@ -307,7 +307,7 @@ struct tick {
 };
 
 /* values_value - the value of any metric, quantiles computed from their histogram; row_value - the same of a row, and of
- * its process if that is a level; row_value_of - of a cgroup, if @own without those below, but for levels. All return
+ * its process if that is a level; row_value_of - of a cgroup, without those below if @own, except for levels. All return
  * the value in the interval, in the metric's unit, VALUE_NA if unknown. */
 uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);

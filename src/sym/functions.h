@@ -10,7 +10,7 @@ struct elf_file;
 /*
  * Where the functions of a file begin and end, with or without symbols: by its unwind information, through the sorted
  * table in .eh_frame_hdr, which the file's segments lead to. The table stays in the file. The file may hold anything:
- * an entry of the table counts only if the function's own entry (FDE) confirms it.
+ * an entry of its table counts only if the function's own entry (FDE) confirms it.
  */
 struct functions {
 	uint64_t table;          /* offset in the file */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that were handed to the symbols helper, and what it has read of them, within a memory limit. */
+/* The files that were handed to the symbols helper, and what it has read from them, within a memory limit. */
 #include "sym/known.h"
 
 #include <errno.h>

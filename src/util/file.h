@@ -19,7 +19,7 @@ bool file_sealed(int fd);
 /* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
 #define FILE_LOOK (O_PATH | O_CLOEXEC)
 
-/* file_is - whether it is the regular file with these properties. @st: what fstat() says of it. */
+/* file_is - whether it is the regular file with these properties. @st: the result of fstat(). */
 bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct stat *st);
 
 /* file_open_seen - opens the regular file behind @seen, a descriptor of FILE_LOOK, for reading, and closes that. Returns -1

@@ -44,7 +44,7 @@ void _start(void)
 }
 """
 
-# Runs the code that is at 4096 in a file; or, as a JIT does, in memory, with what PATH says of it.
+# Runs the code that is at 4096 in a file; or, as a JIT does, in memory, with PATH as its list of functions.
 RUN = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
@@ -146,7 +146,7 @@ def symbol(name, address, size=16):
     return struct.pack("<IBBHQQ", name, 0x12, 0, 1, address, size)
 
 
-# --- Hostile files: each makes one at a path, and says what runs it and what is said of it.
+# --- Hostile files: each function makes one at a path, and returns what runs it and the reason that is reported.
 
 def headers(path):
     """As many segments as their number can express."""

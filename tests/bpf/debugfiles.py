@@ -64,7 +64,7 @@ class Stripped:
 
 
 def environment(**changes):
-    """Without sudo and with no cache of debuginfod, but for @changes."""
+    """Without sudo and with no cache of debuginfod, except for @changes."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_") and k not in ("DEBUGINFOD_CACHE_PATH", "XDG_CACHE_HOME")}
     return {**env, "HOME": "/nonexistent", **changes}
 

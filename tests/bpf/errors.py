@@ -287,7 +287,7 @@ def target_gone():
     assert done.returncode == 5, done
     assert 2 <= len(done.stdout.splitlines()) <= 8, done
     assert f"systop: sleep {load.pid} exited by " in done.stderr, done.stderr
-    # A forked process is in scope, too: the run goes on until it has ended.
+    # A forked process is in scope, too: the run continues until it has ended.
     with subprocess.Popen(["sh", "-c", "sleep 3; sleep 2.5 &"]) as load:
         done = run(SYSTOP, "--json", "-d", "0.5", "-n", "60", "-p", str(load.pid))
     assert done.returncode == 5 and len(done.stdout.splitlines()) >= 5, done

@@ -229,7 +229,7 @@ WIDE = 184  # cells: the next column does not fit
 
 
 def default_columns():
-    """-b has the columns of a wide screen, in the same order, but for the bar."""
+    """-b has the columns of a wide screen, in the same order, except the bar."""
     out = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.5"], capture_output=True, text=True, check=True).stdout
     with tempfile.NamedTemporaryFile("w", suffix=".toprc") as config, Terminal(WIDE, 24, {"SYSTOPRC": config.name}) as t:
         t.start()

@@ -263,7 +263,7 @@ def one_thread():
 
 
 def no_sampler():
-    """-F 0 samples nothing, says so, and + begins."""
+    """-F 0 samples nothing and reports it; + begins."""
     with Terminal(100, 40) as t:
         t.start("-F", "0")
         t.keys("!")
@@ -310,7 +310,7 @@ def helps():
             assert re.search(text, t.screen()), (text, t.screen())
 
 
-# Keys of htop's Action.c (3.5) at its list, but for Space and those that are never one character.
+# Keys of the list of htop (Action.c, 3.5), except Space and those that are never one character.
 HTOP = "# * + , - . / < = > ? C F H I K M N O P S T U Y Z [ \\ ] a b c e h k l m p q s t u w x".split()
 
 

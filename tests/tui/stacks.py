@@ -245,7 +245,7 @@ def build_parts(path, first, second, stripped):
 
 
 def another_build(stripped):
-    """A program is replaced after x: X says so, and takes a function at the same address for another one. With symbols a
+    """A program is replaced after x: X reports it, and takes a function at the same address for another one. With symbols a
     function that has moved is the same."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "parts")

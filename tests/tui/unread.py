@@ -199,7 +199,7 @@ def words(t):
 
 
 def screen_comes_back():
-    """The terminal stops while frames are being sent, and goes on: the screen is as if redrawn."""
+    """The terminal stops while frames are being sent, and continues: the screen is as if redrawn."""
     with Terminal(200, 50) as t:
         pid = t.start("-d", "0.1")
         server = int(t.tmux("display", "-p", "#{pid}"))
@@ -293,7 +293,7 @@ def pipe_ends(*args):
 
 
 def json_loses_lines():
-    """A late reader gets whole lines, in order, with the number of missing ones; the time goes on."""
+    """A late reader gets whole lines, in order, with the number of missing ones; their times advance."""
     with Pipe("--json", "-d", "0.1") as p:
         p.stuck()
         time.sleep(2)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of stripped Go programs: of real ones as nm says of their twins with symbols, and of hand-made tables. */
+/* Names of stripped Go programs: those of real ones as nm reports them for twins with symbols, and of hand-made
+ * tables. */
 #include "unit.h"
 
 #include <elf.h>

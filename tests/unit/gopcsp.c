@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind information of stripped Go programs: of real ones as libdw says of their twins with .debug_frame, and of tables
- * that lie. */
+/* Unwind information of stripped Go programs: that of real ones as libdw reports it for twins with .debug_frame, and of
+ * tables that lie. */
 #include "unit.h"
 
 #include <dwarf.h>

@@ -25,7 +25,7 @@ def found():
 
 
 def off(checks):
-    """Names and texts of what is not there; an emulated machine's clock may be slow."""
+    """Names and texts of the features that are missing; an emulated machine's clock may be slow."""
     return sorted((c["name"], c["text"]) for c in checks if c["ok"] is False and c["name"] != "clock")
 
 

@@ -14,7 +14,7 @@ struct paint;
 #define HEAT_LEVELS 10
 
 struct heat_column {
-	double per;      /* divisor of a cell's value for display; 0: nothing is known of this time */
+	double per;      /* divisor of a cell's value for display; 0: nothing is known about this time */
 	uint64_t age_ns; /* time since its end */
 };
 
