@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,38 @@ static int read_line(char *line, struct symtab *t)
 	return symtab_add(t, address, 0, name, strlen(name), !!isupper((unsigned char)type));
 }
 
+/* The file has no sizes. The last function of the kernel, or of a module, has up to this many bytes: code behind it can be
+ * that of BPF programs, which have no symbols if the kernel hides them (net.core.bpf_jit_harden). */
+#define LAST_BYTES (16 << 10)
+
+/* " [module]", "" in the kernel. */
+static const char *module_of(const struct symtab *t, const struct symtab_function *f)
+{
+	const char *module = strchr(t->names + f->name, ' ');
+
+	return module ? module : "";
+}
+
+static bool is_last(const struct symtab *t, const struct symtab_function *f)
+{
+	const struct symtab_function *next = f + 1 < t->functions + t->nr ? f + 1 : NULL;
+	const char *module;
+
+	if (next && next->address == f->address)
+		return next->size;
+	if (next && next->address - f->address <= LAST_BYTES)
+		return false;
+	module = module_of(t, f);
+	return strcmp(module, " [bpf]") && (!next || strcmp(module, module_of(t, next)));
+}
+
+static void end_modules(struct symtab *t)
+{
+	for (size_t i = t->nr; i-- > 0;)
+		if (is_last(t, &t->functions[i]))
+			t->functions[i].size = LAST_BYTES;
+}
+
 int kallsyms_read(int fd, struct symtab *t)
 {
 	FILE *f = stream_of(fd, "r");
@@ -42,5 +75,9 @@ int kallsyms_read(int fd, struct symtab *t)
 	while (!err && fgets(line, sizeof(line), f))
 		err = read_line(line, t);
 	fclose(f);
-	return err ? err : symtab_sort(t);
+	if (!err)
+		err = symtab_sort(t);
+	if (!err)
+		end_modules(t);
+	return err;
 }

@@ -5,7 +5,7 @@
 #include "sym/symtab.h"
 
 /* kallsyms_read - reads the functions of the kernel, its modules and BPF programs from /proc/kallsyms, opened with
- * the rights to see addresses: "name" or "name [module]". Closes @fd. 0 or -errno. */
+ * the rights to see addresses: "name" or "name [module]". 0 or -errno. */
 int kallsyms_read(int fd, struct symtab *t);
 
 #endif

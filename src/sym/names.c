@@ -285,9 +285,10 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 	if (!known || !is_place(n, f, at))
 		return;
 	n->generation += !known->answered;
-	known->answered = true;
-	if (kind != NAME_SYMBOL)
+	/* The kernel's symbols precede its code: those that were read after a frame was met have its name, or none has. */
+	if (kind != NAME_SYMBOL && !(kernel && known->answered))
 		file_unnamed(n, f, at);
+	known->answered = true;
 	if (kind == NAME_NONE) {
 		learn_build(n, known, f);
 		return;

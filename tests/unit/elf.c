@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sym/elf.h"
+#include "sym/kallsyms.h"
 #include "util/vec.h"
 
 #include <errno.h>
@@ -245,6 +247,40 @@ TEST(elf, symtab_is_sorted)
 	symtab_fini(&t);
 }
 
+/* Functions of the kernel have no sizes; BPF programs may have no symbols, as with net.core.bpf_jit_harden. */
+TEST(elf, kallsyms_code_behind_a_module_is_none_of_it)
+{
+	static const char text[] = "ffffffff81000000 T _stext\n"
+				   "ffffffff81100000 t large\n"
+				   "ffffffff81200000 T _etext\n"
+				   "ffffffff81200000 T __pfx_alias\n"
+				   "ffffffffc0000000 t first\t[ext4]\n"
+				   "ffffffffc0100000 t last\t[ext4]\n"
+				   "ffffffffc0200000 t first\t[xfs]\n"
+				   "ffffffffc0201000 t last\t[xfs]\n"
+				   "ffffffffc0300000 t bpf_prog_1\t[bpf]\n"
+				   "ffffffffc0400000 t ftrace_trampoline\t[__builtin__ftrace]\n";
+	struct symtab t = { 0 };
+	char buf[SYMTAB_NAME_MAX];
+	int fd = memfd_create("kallsyms", 0);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(kallsyms_read(fd, &t), 0);
+	assert_string_equal(symtab_find(&t, 0xffffffff811fffff, 0, buf), "large");
+	assert_string_equal(symtab_find(&t, 0xffffffff81200000, 0, buf), "_etext");
+	assert_string_equal(symtab_find(&t, 0xffffffff81200800, 0, buf), "_etext");
+	assert_null(symtab_find(&t, 0xffffffffbfffffff, 0, buf));
+	assert_string_equal(symtab_find(&t, 0xffffffffc00fffff, 0, buf), "first [ext4]");
+	assert_string_equal(symtab_find(&t, 0xffffffffc0100800, 0, buf), "last [ext4]");
+	assert_null(symtab_find(&t, 0xffffffffc01fffff, 0, buf));
+	assert_null(symtab_find(&t, 0xffffffffc02fffff, 0, buf));
+	assert_string_equal(symtab_find(&t, 0xffffffffc03fffff, 0, buf), "bpf_prog_1 [bpf]");
+	assert_string_equal(symtab_find(&t, 0xffffffffc0400080, 0, buf), "ftrace_trampoline [__builtin__ftrace]");
+	assert_null(symtab_find(&t, 0xffffffffd0000000, 0, buf));
+	symtab_fini(&t);
+	close(fd);
+}
+
 /* A table without an end, and names without one, are read as far as possible. */
 TEST(elf, names_without_an_end)
 {
@@ -269,5 +305,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(elf_installed_binaries_as_nm_says),
 		  cmocka_unit_test(elf_packed_symbol_table), cmocka_unit_test(elf_broken_files),
 		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it),
-		  cmocka_unit_test(elf_symtab_is_sorted), cmocka_unit_test(elf_names_without_an_end));
+		  cmocka_unit_test(elf_symtab_is_sorted),
+		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it), cmocka_unit_test(elf_names_without_an_end));
 }

@@ -343,6 +343,21 @@ TEST(frames, more_than_the_most)
 	assert_string_equal(names_frame(names, frame_of(9999, 1), 1)->name, "[file]+0x1");
 }
 
+/* The kernel's symbols are read again for a frame that came after they were read, once: what they lack then, they never have. */
+TEST(frames, of_the_kernel_without_a_symbol_are_looked_up_once_more)
+{
+	const uint64_t frame = FRAME_KERNEL | 0xffffffffc0150000;
+	struct file *kernel = &names->kernel;
+
+	names_frame(names, frame, 1);
+	assert_int_equal(kernel->nr_wanted, 1);
+	names_learn(names, kernel, frame, NAME_NONE, "");
+	assert_int_equal(kernel->nr_unknown, 1);
+	file_want_unnamed(names, kernel);
+	names_learn(names, kernel, frame, NAME_NONE, "");
+	assert_int_equal(kernel->nr_unknown, 0);
+}
+
 /* The symbols helper reports that it has read a part of a file, time and again. */
 static void read_endlessly(uint32_t what, struct file *f)
 {
@@ -389,5 +404,6 @@ int main(void)
 		  CASE(a_function_without_a_name_is_another_one_in_another_build),
 		  CASE(an_address_is_another_one_in_another_build), CASE(ids_of_functions_last),
 		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(without_a_name_keep_a_jit_compiler_at_work),
-		  CASE(more_than_the_most), CASE(of_a_file_with_too_much_debug_information_keep_their_names));
+		  CASE(more_than_the_most), CASE(of_the_kernel_without_a_symbol_are_looked_up_once_more),
+		  CASE(of_a_file_with_too_much_debug_information_keep_their_names));
 }
