@@ -121,7 +121,7 @@ static uint64_t about_ns(enum hist_id kind, int slot, uint64_t count, uint64_t m
 	uint64_t low = slot == hists[kind].first ? 0 : 1ULL << slot;
 
 	if (!latency_holds(&one, max))
-		return 3 * count * (1ULL << slot) / 2;
+		return count * (low + (2ULL << slot)) / 2;
 	return max + (count - 1) * (low + max) / 2;
 }
 

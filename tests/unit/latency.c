@@ -108,6 +108,31 @@ TEST(latency_range, threads_that_waited_so_long)
 	latency_contributors_fini(&p);
 }
 
+/* Each as the middle of its slot, which begins at 0 for the shortest. */
+TEST(latency_range, the_shortest_waits)
+{
+	const int first = hists[HIST_RUNQ].first;
+	struct latency_range r = { HIST_RUNQ, 1, 1, first, first };
+	struct values v = { .v = { [METRIC_ALIVE] = SEC, [METRIC_RUNQ_MAX] = 5000000 } };
+	struct latency_contributors p = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	const struct tick *t;
+
+	v.hist[HIST_RUNQ].n[first] = 10;
+	v.hist[HIST_RUNQ].n[22] = 1;
+	tick_begin(m);
+	assert_int_equal(model_thread(m, l, STATE_SLEEP, false, &v), 0);
+	t = end(m);
+	assert_int_equal(latency_contributors_find(&p, t, &r), 0);
+	assert_int_equal(p.count, 10);
+	assert_int_equal(p.ns, 10 * (1ULL << first));
+	latency_contributors_fini(&p);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 static int count_samples(void *arg, const struct stack_sample *sample)
 {
 	struct stack_sample *sum = arg;
@@ -311,7 +336,7 @@ TEST(latency_range, samples_of_some_refreshes)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long),
+	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long), cmocka_unit_test(latency_range_the_shortest_waits),
 		  cmocka_unit_test(latency_range_ranges_that_grow),
 		  cmocka_unit_test(latency_range_flamegraph_counts_all),
 		  cmocka_unit_test(latency_range_quantiles_up_to_the_longest),
