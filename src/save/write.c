@@ -79,11 +79,14 @@ static int create(struct job *job, mode_t mode)
 	if (!fstat(folder, &st) && !st.st_nlink) /* removed by someone: some file systems report EPERM then */
 		return -ENOENT;
 	job->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-	if (job->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-		return job->fd < 0 ? -errno : 0;
-	job->fd = openat(folder, job->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
-	job->named = job->fd >= 0;
-	return job->fd < 0 ? -errno : 0;
+	if (job->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
+		job->fd = openat(folder, job->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
+		job->named = job->fd >= 0;
+	}
+	if (job->fd < 0)
+		return -errno;
+	fchmod(job->fd, mode); /* whatever systop's umask is */
+	return 0;
 }
 
 static int give_name(const struct job *job, const char *name)

@@ -44,7 +44,8 @@ class Exporter:
     def __init__(self, folder, *args):
         self.path = os.path.join(folder, "systop.prom")
         self.inode = None
-        self.proc = subprocess.Popen([SYSTOP, "--openmetrics", self.path, *args], stderr=subprocess.PIPE, text=True)
+        self.proc = subprocess.Popen([SYSTOP, "--openmetrics", self.path, *args], stderr=subprocess.PIPE, text=True,
+                                     umask=0o077)  # as of a hardened service: the collector has to read the file
 
     def next(self):
         end = time.monotonic() + WAIT
@@ -227,7 +228,7 @@ def file():
             assert systop.proc.wait(WAIT) == -signal.SIGINT
             assert len(inodes) > 1, inodes
         assert os.listdir(d) == ["systop.prom"], os.listdir(d)
-        assert stat.S_IMODE(os.stat(systop.path).st_mode) & 0o444 == 0o444, oct(os.stat(systop.path).st_mode)
+        assert stat.S_IMODE(os.stat(systop.path).st_mode) == 0o644, oct(os.stat(systop.path).st_mode)
         with open(systop.path, encoding="utf-8") as f:
             Text(f.read())
     assert not bpf_left(before), "BPF is left"
