@@ -151,15 +151,18 @@ TEST(list, clicks)
 	struct list l = { 0 };
 	struct list_order o = refresh(&l, 10 * SEC, 0);
 
-	assert_false(list_click(&l, 0));
-	assert_true(list_click(&l, 0));
-	assert_false(list_click(&l, 2));
+	assert_false(list_click(&l, 0, &o));
+	assert_true(list_click(&l, 0, &o));
+	assert_false(list_click(&l, 2, &o));
 	assert_int_equal(selected(&l)->number, 3);
+	weights[89] = 5000; /* a second click is on the same row, which did not move in between */
+	refresh(&l, 11 * SEC, 0);
+	assert_true(list_click(&l, 2, &o));
 	list_act(&l, ACTION_PAGE_DOWN, &o);
-	assert_false(list_click(&l, 1));
+	assert_false(list_click(&l, 1, &o));
 	assert_int_equal(selected(&l)->number, l.top + 2);
-	assert_true(list_click(&l, 1));
-	assert_false(list_click(&l, l.nr));
+	assert_true(list_click(&l, 1, &o));
+	assert_false(list_click(&l, l.nr, &o));
 	list_fini(&l);
 }
 

@@ -252,13 +252,14 @@ void list_search(struct list *l, int direction, list_match *match, const char *s
 	}
 }
 
-bool list_click(struct list *l, size_t line)
+bool list_click(struct list *l, size_t line, const struct list_order *o)
 {
 	size_t i = l->top + line;
 	bool again;
 
 	if (i >= l->nr)
 		return false;
+	hold(l, o);
 	again = i == l->cursor && l->sticks;
 	list_select(l, l->kind->key(l->items[i]));
 	l->cursor = i;

@@ -322,11 +322,11 @@ bool table_click(void *table, const struct view_context *c, int y, int x)
 {
 	struct table_state *t = table;
 	int by = y == t->y && t->kind->sorted ? column_at(t, x) : -1;
+	struct list_order o = order_of(t, c);
 
-	(void)c;
 	if (by >= 0)
 		sort_by(t, by, by == t->by && !t->inverted);
-	return y > t->y && y <= t->y + (int)t->list.height && list_click(&t->list, y - t->y - 1);
+	return y > t->y && y <= t->y + (int)t->list.height && list_click(&t->list, y - t->y - 1, &o);
 }
 
 void table_fini(struct table_state *t)
