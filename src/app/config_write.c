@@ -288,11 +288,8 @@ void config_run(int socket)
 {
 	static struct config_request r;
 	struct config_answer a;
-	int fd, got = helper_receive(socket, &r, sizeof(r), &fd);
 
-	if (fd >= 0)
-		close(fd);
-	if (got != sizeof(r))
+	if (helper_receive(socket, &r, sizeof(r), NULL) != sizeof(r))
 		return;
 	r.path[sizeof(r.path) - 1] = r.text[sizeof(r.text) - 1] = '\0';
 	a.err = serve(&r);
@@ -362,13 +359,11 @@ void config_write(struct config_writer *w, const struct settings *s, char *said,
 bool config_write_work(struct config_writer *w, char *said, size_t size)
 {
 	struct config_answer a = { 0 };
-	int fd, got;
+	int got;
 
 	if (!w->since)
 		return false;
-	got = helper_receive(w->helper.socket, &a, sizeof(a), &fd);
-	if (fd >= 0)
-		close(fd);
+	got = helper_receive(w->helper.socket, &a, sizeof(a), NULL);
 	if (got == -EAGAIN && clock_ns(CLOCK_MONOTONIC) - w->since < SILENT_NS)
 		return false;
 	if (got == -EAGAIN)

@@ -77,14 +77,12 @@ void log_run(int socket)
 	static struct log_message m;
 	const size_t head = offsetof(struct log_message, text);
 	int32_t answer = 0;
-	int fd = -1, got, passed;
+	int fd = -1, got;
 
 	signal(SIGXFSZ, SIG_IGN);
-	while ((got = helper_receive(socket, &m, sizeof(m), &passed)) >= (int)head) {
+	while ((got = helper_receive(socket, &m, sizeof(m), NULL)) >= (int)head) {
 		ssize_t bytes = got - head;
 
-		if (passed >= 0)
-			close(passed);
 		if (m.what == LOG_OPEN && fd < 0) {
 			m.text[bytes < (ssize_t)sizeof(m.text) ? bytes : (ssize_t)sizeof(m.text) - 1] = '\0';
 			fd = open_file(m.text);
@@ -116,14 +114,12 @@ static int wait_for_answer(int milliseconds)
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + milliseconds * 1000000ULL, now;
 	struct pollfd p = { .fd = helper.socket, .events = POLLIN };
 	int32_t answer = 0;
-	int got, fd;
+	int got;
 
 	while ((now = clock_ns(CLOCK_MONOTONIC)) < until) {
 		if (poll(&p, 1, (until - now) / 1000000 + 1) <= 0)
 			continue;
-		got = helper_receive(helper.socket, &answer, sizeof(answer), &fd);
-		if (fd >= 0)
-			close(fd);
+		got = helper_receive(helper.socket, &answer, sizeof(answer), NULL);
 		if (got == -EAGAIN)
 			continue;
 		if (got != sizeof(answer))

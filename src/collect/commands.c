@@ -286,12 +286,10 @@ bool commands_work(struct commands *c)
 {
 	static struct commands_answer a;
 	bool changed = false;
-	int fd, got;
+	int got;
 
 	model_processes_new(c->o.model, on_new, c);
-	while (c->started && (got = worker_answer(&c->worker, &a, sizeof(a), &fd)) != -EAGAIN) {
-		if (fd >= 0)
-			close(fd);
+	while (c->started && (got = worker_answer(&c->worker, &a, sizeof(a), NULL)) != -EAGAIN) {
 		if (got < 0 || !worker_busy(&c->worker) || !is_sound(c, &a, got)) {
 			failed(c);
 			break;

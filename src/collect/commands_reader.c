@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The helper that reads command lines. It can hang on a process. */
 #include <stddef.h>
-#include <unistd.h>
 
 #include "collect/commands.h"
 #include "helper/helper.h"
@@ -35,12 +34,8 @@ static void read_all(int socket, const struct commands_request *r)
 void commands_run(int socket)
 {
 	struct commands_request r;
-	int passed;
 
-	while (helper_receive(socket, &r, sizeof(r), &passed) == sizeof(r)) {
-		if (passed >= 0)
-			close(passed);
+	while (helper_receive(socket, &r, sizeof(r), NULL) == sizeof(r))
 		if (r.nr <= COMMANDS_BATCH)
 			read_all(socket, &r);
-	}
 }

@@ -130,13 +130,11 @@ const char *facts_package(struct facts *f, const char *path, const struct file_k
 void facts_work(struct facts *f)
 {
 	struct facts_answer answer;
-	int fd, got;
+	int got;
 
 	if (!f->started || !worker_busy(&f->worker))
 		return;
-	got = worker_answer(&f->worker, &answer, sizeof(answer), &fd);
-	if (got >= 0 && fd >= 0)
-		close(fd);
+	got = worker_answer(&f->worker, &answer, sizeof(answer), NULL);
 	if (got == (int)sizeof(answer)) {
 		worker_done(&f->worker);
 		if (is_same(&f->wanted, &f->asked)) {
@@ -182,13 +180,10 @@ static void read_facts(const struct facts_request *r, struct facts_answer *a)
 void facts_run(int socket)
 {
 	struct facts_request r;
-	int passed;
 
-	while (helper_receive(socket, &r, sizeof(r), &passed) == sizeof(r)) {
+	while (helper_receive(socket, &r, sizeof(r), NULL) == sizeof(r)) {
 		struct facts_answer answer = { 0 };
 
-		if (passed >= 0)
-			close(passed);
 		r.path[sizeof(r.path) - 1] = r.pressure[sizeof(r.pressure) - 1] = '\0';
 		read_facts(&r, &answer);
 		helper_send(socket, &answer, sizeof(answer), -1);

@@ -132,14 +132,12 @@ static void look_after(void)
 void helper_work(void)
 {
 	struct starter_answer a;
-	int fd, got;
+	int got;
 
 	if (starter.state == NONE)
 		return;
 	look_after();
-	while (starter.socket >= 0 && (got = helper_receive(starter.socket, &a, sizeof(a), &fd)) != -EAGAIN) {
-		if (fd >= 0)
-			close(fd);
+	while (starter.socket >= 0 && (got = helper_receive(starter.socket, &a, sizeof(a), NULL)) != -EAGAIN) {
 		if (got == sizeof(a))
 			take(&a);
 		else

@@ -2,6 +2,7 @@
 #include "helper/message.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -52,22 +53,24 @@ int helper_receive(int socket, void *message, size_t room, int *fd)
 	} control = { 0 };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
 			    .msg_controllen = CMSG_LEN(sizeof(int)) }; /* padding would leave room for a second one */
+	int passed;
 	ssize_t n;
+	bool bad;
 
-	*fd = -1;
+	if (fd)
+		*fd = -1;
 	do
 		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
 	watch_request();
-	*fd = passed_fd(&m);
+	passed = passed_fd(&m);
 	/* Too long, or with several descriptors. If our table had no room for a descriptor, it is just missing. */
-	if (m.msg_flags & MSG_TRUNC || (m.msg_flags & MSG_CTRUNC && *fd >= 0)) {
-		if (*fd >= 0)
-			close(*fd);
-		*fd = -1;
-		return -EBADMSG;
-	}
-	return n ? (int)n : -EPIPE;
+	bad = m.msg_flags & MSG_TRUNC || (m.msg_flags & MSG_CTRUNC && passed >= 0);
+	if (fd && !bad)
+		*fd = passed;
+	else if (passed >= 0)
+		close(passed);
+	return bad ? -EBADMSG : n ? (int)n : -EPIPE;
 }

@@ -104,7 +104,8 @@ bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd)
 
 int worker_answer(struct worker *w, void *answer, size_t room, int *fd)
 {
-	*fd = -1;
+	if (fd)
+		*fd = -1;
 	return w->helper.socket < 0 ? -EAGAIN : helper_receive(w->helper.socket, answer, room, fd);
 }
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "helper/link.h"
 #include "helper/proto.h"
@@ -224,12 +223,10 @@ static void opened(struct containers *c, struct thing *t, const struct open_answ
 static bool open_answered(struct containers *c)
 {
 	struct open_answer a;
-	int fd, got = worker_answer(&c->open, &a, sizeof(a), &fd);
+	int got = worker_answer(&c->open, &a, sizeof(a), NULL);
 
 	if (got == -EAGAIN)
 		return false;
-	if (fd >= 0)
-		close(fd);
 	if (got != sizeof(a) || !worker_busy(&c->open) || !c->asked || a.id != c->asked->number || a.found ||
 	    !memchr(a.path, '\0', sizeof(a.path))) {
 		open_failed(c, false);
@@ -302,12 +299,10 @@ static bool names_answered(struct containers *c)
 		struct symbols_container names;
 		struct symbols_loaded loaded; /* reading took too much CPU time */
 	} a;
-	int fd, got = worker_answer(&c->symbols, &a, sizeof(a), &fd);
+	int got = worker_answer(&c->symbols, &a, sizeof(a), NULL);
 
 	if (got == -EAGAIN)
 		return false;
-	if (fd >= 0)
-		close(fd);
 	if (got != sizeof(a.names) || !worker_busy(&c->symbols) || !c->asked || a.names.what != SYMBOLS_CONTAINER ||
 	    a.names.file != c->asked->number || !is_whole(&a.names)) {
 		names_failed(c, false);

@@ -181,11 +181,9 @@ bool save_read_answers(struct save *s)
 {
 	struct write_answer a;
 	bool heard = false;
-	int fd, got;
+	int got;
 
-	while (s->state != SAVE_IDLE && (got = helper_receive(s->helper.socket, &a, sizeof(a), &fd)) != -EAGAIN) {
-		if (fd >= 0)
-			close(fd);
+	while (s->state != SAVE_IDLE && (got = helper_receive(s->helper.socket, &a, sizeof(a), NULL)) != -EAGAIN) {
 		heard = true;
 		s->heard = clock_ns(CLOCK_MONOTONIC);
 		if (got != sizeof(a))

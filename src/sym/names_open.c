@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "helper/link.h"
 #include "util/clock.h"
@@ -299,12 +298,10 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 static bool open_answered(struct names *n)
 {
 	struct open_answer a;
-	int fd, got = worker_answer(&n->open, &a, sizeof(a), &fd);
+	int got = worker_answer(&n->open, &a, sizeof(a), NULL);
 
 	if (got == -EAGAIN)
 		return false;
-	if (fd >= 0)
-		close(fd);
 	if (got != sizeof(a) || !worker_busy(&n->open) || a.id != n->opening->id) {
 		open_failed(n);
 		return true;
