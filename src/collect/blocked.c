@@ -53,7 +53,6 @@ struct blocked {
 	bool tables_arrived;   /* since the last tick without a pass */
 	uint64_t passed_ns;    /* end of the last pass */
 	struct worker peek;
-	bool started;
 	bool shed;             /* no stacks are read */
 	int sleepers;          /* remaining ticks with sleeping threads */
 	int epoll_fd;
@@ -71,11 +70,11 @@ struct blocked *blocked_new(const struct blocked_options *o)
 	if (!b)
 		return NULL;
 	b->o = *o;
-	b->peek.helper.socket = -1;
 	b->sleepers = SLEEPERS_TICKS; /* finds the files in use on the host at once, so that their tables are made */
 	b->known = calloc(o->max_slots, sizeof(*b->known));
 	b->scratch = malloc(sizeof(*b->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	worker_init(&b->peek, o->role, PEEK_TIMEOUT_NS, b->epoll_fd);
 	if (b->known && b->scratch && b->epoll_fd >= 0)
 		return b;
 	blocked_free(b);
@@ -250,12 +249,7 @@ static void start_pass(struct blocked *b)
 	if (b->shed)
 		b->nr_asked = b->nr_again = b->nr_cut = b->test_slot = 0;
 	ask_again(b);
-	if (!b->nr_asked)
-		return;
-	if (!b->started)
-		worker_start(&b->peek, b->o.role, PEEK_TIMEOUT_NS, b->epoll_fd);
-	b->started = true;
-	if (!worker_ready(&b->peek))
+	if (!b->nr_asked || !worker_ready(&b->peek))
 		return;
 	for (uint32_t i = 0; i < b->nr_asked; i++) {
 		const struct known *k = &b->known[b->asked[i]];
@@ -393,7 +387,7 @@ void blocked_work(struct blocked *b)
 	static struct peek_answer a;
 	int got;
 
-	while (b->started && (got = worker_answer(&b->peek, &a, sizeof(a), NULL)) != -EAGAIN) {
+	while ((got = worker_answer(&b->peek, &a, sizeof(a), NULL)) != -EAGAIN) {
 		if (got < 0 || !worker_busy(&b->peek) || !is_sound(b, &a, got)) {
 			pass_failed(b);
 			return;
@@ -418,7 +412,7 @@ int blocked_fd(const struct blocked *b)
 
 uint32_t blocked_pending(const struct blocked *b)
 {
-	return b->started && !b->peek.off ? b->nr_asked + b->nr_again : 0;
+	return b->o.link_fd >= 0 && !b->peek.off ? b->nr_asked + b->nr_again : 0;
 }
 
 void blocked_health(const struct blocked *b, struct health *h)

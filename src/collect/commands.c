@@ -51,7 +51,6 @@ struct commands {
 	int epoll_fd;
 	struct ring_buffer *ring;
 	struct worker worker;
-	bool started;
 	struct queue wanted, fresh; /* on the screen; first seen */
 	struct commands_request request;
 	uint32_t execs[COMMANDS_BATCH]; /* of the requested processes at the request */
@@ -77,10 +76,10 @@ struct commands *commands_new(const struct commands_options *o)
 	if (!c)
 		return NULL;
 	c->o = *o;
-	c->worker.helper.socket = -1;
 	c->allowed = BURST;
 	c->allowed_at = clock_ns(CLOCK_MONOTONIC);
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	worker_init(&c->worker, o->role, TIMEOUT_NS, c->epoll_fd);
 	if (o->ring_fd >= 0)
 		c->ring = ring_buffer__new(o->ring_fd, on_started, c, NULL);
 	if (c->epoll_fd >= 0 && (c->ring || o->ring_fd < 0))
@@ -206,16 +205,6 @@ static uint32_t allowance(struct commands *c, uint64_t now)
 	return c->allowed < COMMANDS_BATCH ? (uint32_t)c->allowed : COMMANDS_BATCH;
 }
 
-static bool is_ready(struct commands *c)
-{
-	if (worker_busy(&c->worker))
-		return false;
-	if (!c->started)
-		worker_start(&c->worker, c->o.role, TIMEOUT_NS, c->epoll_fd);
-	c->started = true;
-	return worker_ready(&c->worker);
-}
-
 /* Requests the next batch: first what is on the screen. */
 static void ask(struct commands *c)
 {
@@ -223,7 +212,7 @@ static void ask(struct commands *c)
 	uint32_t most;
 	pid_t tgid;
 
-	if ((c->wanted.first == c->wanted.nr && c->fresh.first == c->fresh.nr) || !is_ready(c))
+	if ((c->wanted.first == c->wanted.nr && c->fresh.first == c->fresh.nr) || !worker_ready(&c->worker))
 		return;
 	most = allowance(c, now);
 	c->request.nr = c->answered = c->changed = 0;
@@ -289,7 +278,7 @@ bool commands_work(struct commands *c)
 	int got;
 
 	model_processes_new(c->o.model, on_new, c);
-	while (c->started && (got = worker_answer(&c->worker, &a, sizeof(a), NULL)) != -EAGAIN) {
+	while ((got = worker_answer(&c->worker, &a, sizeof(a), NULL)) != -EAGAIN) {
 		if (got < 0 || !worker_busy(&c->worker) || !is_sound(c, &a, got)) {
 			failed(c);
 			break;
@@ -301,7 +290,7 @@ bool commands_work(struct commands *c)
 		}
 		take(c, &a);
 	}
-	if (c->started && worker_late(&c->worker))
+	if (worker_late(&c->worker))
 		failed(c);
 	ask(c);
 	return changed;

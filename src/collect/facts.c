@@ -25,10 +25,9 @@
 #define PACKAGE_NS 1000000000ULL
 
 struct facts {
-	int role, epoll_fd;
+	int epoll_fd;
 	const struct cgroups *cgroups;
 	struct worker worker;
-	bool started;
 	struct facts_request wanted, asked; /* about what the screen shows; the helper's last request */
 	uint64_t asked_at;                  /* CLOCK_MONOTONIC ns; 0: not yet */
 	bool known;                         /* the answer is to the request in wanted */
@@ -42,10 +41,9 @@ struct facts *facts_new(int role, const struct cgroups *cgroups)
 
 	if (!f)
 		return NULL;
-	f->role = role;
 	f->cgroups = cgroups;
-	f->worker.helper.socket = -1;
 	f->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	worker_init(&f->worker, role, TIMEOUT_NS, f->epoll_fd);
 	if (f->epoll_fd >= 0)
 		return f;
 	free(f);
@@ -79,12 +77,7 @@ static void ask(struct facts *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (worker_busy(&f->worker) || !is_due(f, now))
-		return;
-	if (!f->started)
-		worker_start(&f->worker, f->role, TIMEOUT_NS, f->epoll_fd);
-	f->started = true;
-	if (!worker_ready(&f->worker))
+	if (worker_busy(&f->worker) || !is_due(f, now) || !worker_ready(&f->worker))
 		return;
 	f->asked = f->wanted;
 	f->asked_at = now;
@@ -132,7 +125,7 @@ void facts_work(struct facts *f)
 	struct facts_answer answer;
 	int got;
 
-	if (!f->started || !worker_busy(&f->worker))
+	if (!worker_busy(&f->worker))
 		return;
 	got = worker_answer(&f->worker, &answer, sizeof(answer), NULL);
 	if (got == (int)sizeof(answer)) {

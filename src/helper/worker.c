@@ -40,13 +40,14 @@ static void start(struct worker *w)
 	forget_ended(w);
 	w->off = w->nr_stuck == WORKER_STUCK_MAX;
 	w->start_after = clock_ns(CLOCK_MONOTONIC) + RESTART_NS;
+	watch(w, helper_events());
 	if (w->off || helper_open(w->role, &w->helper))
 		w->helper.socket = -1;
 	else
 		watch(w, w->helper.socket);
 }
 
-void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
+void worker_init(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
 {
 	*w = (struct worker){
 		.helper = { .socket = -1 },
@@ -54,8 +55,6 @@ void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
 		.timeout_ns = timeout_ns,
 		.epoll_fd = epoll_fd,
 	};
-	watch(w, helper_events());
-	start(w);
 }
 
 bool worker_is_stuck(const struct worker *w, uint32_t id)

@@ -27,11 +27,11 @@ struct worker {
 	bool off;              /* too many are stuck */
 };
 
-/* worker_start - @epoll_fd: receives the events of its answers. Call first; worker_ready() shows whether it runs. */
-void worker_start(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd);
+/* worker_init - @epoll_fd: receives the events of its answers. The first worker_ready() starts it. */
+void worker_init(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd);
 void worker_stop(struct worker *w);
 
-/* worker_ready - whether it can take a request now; restarts it when it is time to. */
+/* worker_ready - whether it can take a request now; starts it, or again when it is time to. */
 bool worker_ready(struct worker *w);
 static inline bool worker_busy(const struct worker *w)
 {

@@ -12,9 +12,13 @@
 #include "model/health.h"
 #include "model/owner.h"
 #include "model/tick.h"
+#include "owner/parse.h"
 #include "util/clock.h"
 #include "util/hash.h"
 #include "util/vec.h"
+
+#define OPEN_TIMEOUT_NS 500000000ULL
+#define READ_TIMEOUT_NS 1000000000ULL
 
 /* Number of updates after which things without a cgroup are forgotten. */
 #define UNSEEN_MAX 64
@@ -203,7 +207,7 @@ int containers_fd(const struct containers *c)
 void containers_health(const struct containers *c, struct health *h)
 {
 	size_t known = 0, pods = 0;
-	bool off = c->started && (c->open.off || c->symbols.off);
+	bool off = c->open.off || c->symbols.off;
 
 	for (size_t i = 0; i < c->nr; i++) {
 		known += c->things[i]->version > 0;
@@ -219,9 +223,10 @@ struct containers *containers_new(int open_role, int symbols_role)
 
 	if (!c)
 		return NULL;
-	c->roles[0] = open_role;
-	c->roles[1] = symbols_role;
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	worker_init(&c->open, open_role, OPEN_TIMEOUT_NS, c->epoll_fd);
+	worker_init(&c->symbols, symbols_role, READ_TIMEOUT_NS, c->epoll_fd);
+	c->symbols.cpu_max_ns = 1500000ULL * OWNER_CPU_MS; /* it exits by itself before that */
 	return c;
 }
 
@@ -229,10 +234,8 @@ void containers_free(struct containers *c)
 {
 	if (!c)
 		return;
-	if (c->started) {
-		worker_stop(&c->open);
-		worker_stop(&c->symbols);
-	}
+	worker_stop(&c->open);
+	worker_stop(&c->symbols);
 	for (size_t i = 0; i < c->nr; i++)
 		thing_free(c->things[i]);
 	free(c->things);

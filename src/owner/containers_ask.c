@@ -11,9 +11,6 @@
 #include "owner/places.h"
 #include "util/clock.h"
 
-#define OPEN_TIMEOUT_NS 500000000ULL
-#define READ_TIMEOUT_NS 1000000000ULL
-
 /* The helpers end after this long without a request. */
 #define IDLE_NS 10000000000ULL
 
@@ -134,28 +131,17 @@ static struct thing *next_open(struct containers *c)
 	return NULL;
 }
 
-static void start(struct containers *c)
-{
-	if (c->started)
-		return;
-	worker_start(&c->open, c->roles[0], OPEN_TIMEOUT_NS, c->epoll_fd);
-	worker_start(&c->symbols, c->roles[1], READ_TIMEOUT_NS, c->epoll_fd);
-	c->symbols.cpu_max_ns = 1500000ULL * OWNER_CPU_MS; /* it exits by itself before that */
-	c->started = true;
-}
-
 static void ask_next(struct containers *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct thing *t = c->asked ? NULL : next_open(c);
 
 	if (t) {
-		start(c);
 		c->used_ns = now;
 		if (now >= c->pause_until && worker_ready(&c->open) && worker_ready(&c->symbols) &&
 		    link_helpers(&c->open, &c->symbols, c->linked))
 			ask_open(c, t);
-	} else if (c->started && !c->asked && now > c->used_ns + IDLE_NS) {
+	} else if (!c->asked && now > c->used_ns + IDLE_NS) {
 		worker_stop(&c->open);
 		worker_stop(&c->symbols);
 	}
@@ -317,13 +303,13 @@ void containers_work(struct containers *c)
 {
 	bool more = true;
 
-	while (c->started && more) {
+	while (more) {
 		more = open_answered(c);
 		more |= names_answered(c);
 	}
-	if (c->started && worker_late(&c->open))
+	if (worker_late(&c->open))
 		open_failed(c, true);
-	if (c->started && worker_late(&c->symbols))
+	if (worker_late(&c->symbols))
 		names_failed(c, !worker_spent(&c->symbols));
 	ask_next(c);
 }

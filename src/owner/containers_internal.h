@@ -33,8 +33,6 @@ struct thing {
 
 struct containers {
 	struct worker open, symbols;
-	bool started;
-	int roles[2];
 	uint32_t linked[2];
 	int epoll_fd;
 	struct map by_id; /* hash -> struct thing */

@@ -451,9 +451,11 @@ struct names *names_new(const struct names_options *o)
 	n->o = *o;
 	n->kernel.state = o->kallsyms_fd < 0 ? FILE_GONE : FILE_OPEN;
 	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	worker_start(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
-	worker_start(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
+	worker_init(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
+	worker_init(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
 	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it exits by itself before that */
+	worker_ready(&n->open); /* they start now, before there is anything to ask for */
+	worker_ready(&n->symbols);
 	return n;
 }
 
