@@ -20,6 +20,7 @@
 #include "helper/sandbox.h"
 #include "model/health.h"
 #include "proc/sched_ext.h"
+#include "util/file.h"
 
 /* Needed to load, attach and read the programs; kept for CPUs that come online later. */
 static const struct {
@@ -45,24 +46,12 @@ static bool has_cap(cap_value_t cap)
 	return value == CAP_SET || all == CAP_SET;
 }
 
-/* The first line of a small file, "" if it can't be read. */
-static void read_line(const char *path, char *buf, size_t size)
-{
-	FILE *f = fopen(path, "re");
-
-	if (!f || !fgets(buf, size, f))
-		*buf = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-	if (f)
-		fclose(f);
-}
-
 /* The active mode of "none [integrity] confidentiality". */
 void check_lockdown(char *mode, size_t size)
 {
 	char line[128], *open;
 
-	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	file_line(line, sizeof(line), "/sys/kernel/security/lockdown");
 	open = strchr(line, '[');
 	if (open) {
 		open[strcspn(open, "]")] = '\0';
@@ -79,11 +68,6 @@ const char *check_needed(int i, const char **what, bool *held)
 	*what = needed[i].what;
 	*held = has_cap(needed[i].cap);
 	return needed[i].name;
-}
-
-void check_paranoid(char *buf, size_t size)
-{
-	read_line("/proc/sys/kernel/perf_event_paranoid", buf, size);
 }
 
 /* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". */

@@ -19,10 +19,8 @@ int check_kernel(const struct utsname *uts);
 const char *check_needed(int i, const char **what, bool *held);
 
 /* check_lockdown - "none", "integrity", "confidentiality".
- * check_paranoid - kernel.perf_event_paranoid, "": unknown.
  * check_scheduler - which scheduler runs, and the consequence. */
 void check_lockdown(char *buf, size_t size);
-void check_paranoid(char *buf, size_t size);
 void check_scheduler(char *buf, size_t size);
 
 /* check_kernel_clock - measured once. */

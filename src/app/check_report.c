@@ -22,6 +22,7 @@
 #include "proc/hierarchy.h"
 #include "proc/memory.h"
 #include "proc/mounts.h"
+#include "util/file.h"
 
 static void add_hierarchies(struct checks *c)
 {
@@ -100,7 +101,7 @@ static void add_settings(struct checks *c)
 		  locked ? ": no stacks, and names after a rename are not seen" : "");
 	if (locked)
 		check_reason(c, "the kernel lets no program read its memory: no stacks, and names after a rename are not seen");
-	check_paranoid(paranoid, sizeof(paranoid));
+	file_line(paranoid, sizeof(paranoid), "/proc/sys/kernel/perf_event_paranoid");
 	check_add(c, "perf_event_paranoid", CHECK_FACT, NULL, "%s", *paranoid ? paranoid : "-");
 	clocksource_text(check_kernel_clock(), clock, sizeof(clock));
 	check_add(c, "clock", check_kernel_clock()->counter ? CHECK_YES : CHECK_NO,

@@ -11,6 +11,7 @@
 
 #include "util/clock.h"
 #include "util/fail.h"
+#include "util/file.h"
 #include "util/text.h"
 
 #define CURRENT "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -61,14 +62,10 @@ static double measure(void)
 
 void clocksource_read(struct clocksource *c)
 {
-	FILE *f = fopen(CURRENT, "re");
 	char line[32];
 
-	*c = (struct clocksource){ .name = "-" };
-	if (f && fgets(line, sizeof(line), f))
-		text_safe(c->name, sizeof(c->name), line, strcspn(line, "\n"));
-	if (f)
-		fclose(f);
+	file_line(line, sizeof(line), CURRENT);
+	text_safe(c->name, sizeof(c->name), *line ? line : "-", sizeof(line));
 	c->counter = is_counter(c->name);
 	c->read_ns = measure();
 }

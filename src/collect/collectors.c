@@ -28,6 +28,7 @@
 #include "proc/pressure.h"
 #include "proc/sched_ext.h"
 #include "slot.h"
+#include "util/file.h"
 #include "util/online.h"
 
 #include "systop.skel.h"
@@ -88,14 +89,12 @@ const struct collector collector_areas = {
 /* Slots for twice the existing threads: a power of two, so that the dead ring's counter wraps. */
 static uint32_t slots_wanted(void)
 {
-	uint32_t want = SLOTS_DEFAULT, threads = 0;
-	FILE *f = fopen("/proc/loadavg", "re");
+	uint32_t want = SLOTS_DEFAULT, threads;
+	char line[128];
 
-	if (f) {
-		if (fscanf(f, "%*s %*s %*s %*u/%u", &threads) != 1)
-			threads = 0;
-		fclose(f);
-	}
+	file_line(line, sizeof(line), "/proc/loadavg");
+	if (sscanf(line, "%*s %*s %*s %*u/%u", &threads) != 1)
+		threads = 0;
 	while (want < 2 * threads)
 		want *= 2;
 	return want;

@@ -15,6 +15,7 @@
 #include "model/health.h"
 #include "slot.h"
 #include "util/cpulist.h"
+#include "util/file.h"
 #include "util/online.h"
 
 /* CPUs tried again in a refresh: a host can have a thousand that refuse a sampler. */
@@ -49,7 +50,7 @@ static void leave_out(struct samplers *s, const char *name)
 	const char *at = list;
 	int first, last;
 
-	online_list(name, list, sizeof(list));
+	file_line(list, sizeof(list), ONLINE_FILES "%s", name);
 	while (cpulist_next(&at, &first, &last))
 		for (int cpu = first; cpu <= last && cpu < s->nr_cpus; cpu++)
 			s->cpus[cpu].wanted = false;
@@ -107,7 +108,7 @@ static void find_tickless(struct samplers *s)
 	const char *at = list;
 	int first, last;
 
-	online_list("nohz_full", list, sizeof(list));
+	file_line(list, sizeof(list), ONLINE_FILES "nohz_full");
 	while (cpulist_next(&at, &first, &last))
 		for (int cpu = first; cpu <= last && cpu < s->nr_cpus; cpu++)
 			s->cpus[cpu].tickless = true;
@@ -165,14 +166,11 @@ void samplers_follow(struct samplers *s, bool changed)
 /* The kernel's limit of samples per second on a CPU. */
 static long rate_now(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-	long rate = 0;
+	char line[32];
+	long rate;
 
-	if (f && fscanf(f, "%ld", &rate) != 1)
-		rate = 0;
-	if (f)
-		fclose(f);
-	return rate;
+	file_line(line, sizeof(line), "/proc/sys/kernel/perf_event_max_sample_rate");
+	return sscanf(line, "%ld", &rate) == 1 ? rate : 0;
 }
 
 void samplers_rate(const struct samplers *s, long *start, long *now)

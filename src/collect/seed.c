@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/file.h"
 #include "util/map.h"
 
 int seed_iterate(struct bpf_program *prog, uint32_t id, bool process)
@@ -52,16 +53,10 @@ static int seed_index(const struct slot *slots, const struct shared *shared, str
 /* Zombies never run again: they need no slot. */
 static bool seed_is_dead(const char *pid, uint32_t tid)
 {
-	char path[32 + 256], line[256], *state = NULL;
-	FILE *f;
+	char line[256], *state;
 
-	snprintf(path, sizeof(path), "/proc/%s/task/%u/stat", pid, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return true;
-	if (fgets(line, sizeof(line), f))
-		state = strrchr(line, ')'); /* the name may contain any character, including this one */
-	fclose(f);
+	file_line(line, sizeof(line), "/proc/%s/task/%u/stat", pid, tid);
+	state = strrchr(line, ')'); /* the name may contain any character, including this one */
 	return !state || strlen(state) < 3 || strchr("ZXx", state[2]);
 }
 

@@ -2,7 +2,6 @@
 #include "helper/cost.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "helper/starter.h"
+#include "util/file.h"
 
 /* The starter can be stopped in the middle of a change: then the last known value is reported. */
 #define TRIES 3
@@ -70,17 +70,10 @@ void cost_ended(unsigned int slot)
 /* Without the starter nothing notes the end of a helper: its PID may belong to another process. */
 static bool is_helper(pid_t pid)
 {
-	char path[32], name[8] = "";
-	ssize_t len;
-	int fd;
+	char name[8];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	return len > 0 && !strcmp(name, "systop-");
+	file_line(name, sizeof(name), "/proc/%d/comm", pid);
+	return !strcmp(name, "systop-");
 }
 
 static bool read_helpers(bool starter, uint64_t *ns)
@@ -115,19 +108,11 @@ uint64_t cost_cpu_ns(pid_t starter)
 
 uint64_t process_private_bytes(pid_t pid)
 {
-	char path[32], text[128];
 	uint64_t resident, shared_pages;
-	ssize_t len;
-	int fd;
+	char line[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[len < 0 ? 0 : len] = '\0';
-	if (sscanf(text, "%*u %" SCNu64 " %" SCNu64, &resident, &shared_pages) != 2 || shared_pages > resident)
+	file_line(line, sizeof(line), "/proc/%d/statm", pid);
+	if (sscanf(line, "%*u %" SCNu64 " %" SCNu64, &resident, &shared_pages) != 2 || shared_pages > resident)
 		return 0;
 	return (resident - shared_pages) * sysconf(_SC_PAGESIZE);
 }

@@ -2,12 +2,12 @@
 #include "helper/worker.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
 
 #include "util/clock.h"
+#include "util/file.h"
 
 #define RESTART_NS 1000000000ULL
 
@@ -116,16 +116,10 @@ void worker_done(struct worker *w)
 /* Whether it waits for nothing but a CPU. */
 static bool is_runnable(pid_t pid)
 {
-	char path[32], line[256], *state = NULL;
-	FILE *f;
+	char line[256], *state;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	if (fgets(line, sizeof(line), f))
-		state = strrchr(line, ')');
-	fclose(f);
+	file_line(line, sizeof(line), "/proc/%d/stat", pid);
+	state = strrchr(line, ')');
 	return state && strlen(state) > 2 && state[2] == 'R';
 }
 

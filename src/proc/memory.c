@@ -11,6 +11,7 @@
 
 #include "proc/mounts.h"
 #include "util/fail.h"
+#include "util/file.h"
 
 /* With less it would be killed while running. */
 #define MEMORY_NEEDED (80 << 20)
@@ -18,17 +19,10 @@
 /* Reads a number from a kernel file; false: it holds none, like "max". */
 static bool read_number(const char *folder, const char *name, uint64_t *v)
 {
-	char path[PATH_MAX + 64];
-	FILE *f;
-	bool is;
+	char line[64];
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	is = fscanf(f, "%" SCNu64, v) == 1;
-	fclose(f);
-	return is;
+	file_line(line, sizeof(line), "%s/%s", folder, name);
+	return sscanf(line, "%" SCNu64, v) == 1;
 }
 
 /* The path in a line of /proc/self/cgroup, "4:memory:/path" or "0::/path", if it is of this hierarchy. */

@@ -1,40 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/topology.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "model/metric.h"
 #include "util/cpulist.h"
+#include "util/file.h"
 
 /* No kernel is built for more. */
 #define CPUS_MAX 8192
-
-/* Reads the beginning of a file below the reader's folder, "" if it does not exist. */
-__attribute__((format(printf, 4, 5))) static void read_file(const struct topology_reader *r, char *buf, size_t size,
-							    const char *fmt, ...)
-{
-	char name[64], path[4096];
-	ssize_t n = -1;
-	va_list args;
-	int fd;
-
-	va_start(args, fmt);
-	vsnprintf(name, sizeof(name), fmt, args);
-	va_end(args);
-	snprintf(path, sizeof(path), "%s/%s", r->sys, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, buf, size - 1);
-		close(fd);
-	}
-	buf[n < 0 ? 0 : n] = '\0';
-}
 
 /* Puts the CPUs of a list into group @number, unless they are in one. */
 static void put_in(struct topology *t, const char *list, enum topology_level level, int number)
@@ -53,10 +30,10 @@ static void read_nodes(struct topology_reader *r)
 	const char *at = nodes;
 	int first, last;
 
-	read_file(r, nodes, sizeof(nodes), "node/online");
+	file_line(nodes, sizeof(nodes), "%s/node/online", r->sys);
 	while (cpulist_next(&at, &first, &last)) {
 		for (int node = first; node <= last && node < CPUS_MAX; node++) {
-			read_file(r, cpus, sizeof(cpus), "node/node%d/cpulist", node);
+			file_line(cpus, sizeof(cpus), "%s/node/node%d/cpulist", r->sys, node);
 			put_in(&r->topology, cpus, TOPOLOGY_NODE, node);
 		}
 	}
@@ -69,7 +46,7 @@ static void read_llc(const struct topology_reader *r, int cpu, char *list, size_
 	char level[16];
 
 	for (int index = 0;; index++) {
-		read_file(r, level, sizeof(level), "cpu/cpu%d/cache/index%d/level", cpu, index);
+		file_line(level, sizeof(level), "%s/cpu/cpu%d/cache/index%d/level", r->sys, cpu, index);
 		if (!*level)
 			break;
 		if (atoi(level) > highest) {
@@ -79,7 +56,7 @@ static void read_llc(const struct topology_reader *r, int cpu, char *list, size_
 	}
 	*list = '\0';
 	if (which >= 0)
-		read_file(r, list, size, "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, which);
+		file_line(list, size, "%s/cpu/cpu%d/cache/index%d/shared_cpu_list", r->sys, cpu, which);
 }
 
 static void read_list(const struct topology_reader *r, enum topology_level level, int cpu, char *list, size_t size)
@@ -87,7 +64,7 @@ static void read_list(const struct topology_reader *r, enum topology_level level
 	if (level == TOPOLOGY_LLC)
 		read_llc(r, cpu, list, size);
 	else
-		read_file(r, list, size, "cpu/cpu%d/topology/%s_siblings_list", cpu,
+		file_line(list, size, "%s/cpu/cpu%d/topology/%s_siblings_list", r->sys, cpu,
 			  level == TOPOLOGY_CORE ? "thread" : "core");
 }
 
@@ -130,7 +107,7 @@ const struct topology *topology_read(struct topology_reader *r)
 {
 	char online[sizeof(r->online)];
 
-	read_file(r, online, sizeof(online), "cpu/online");
+	file_line(online, sizeof(online), "%s/cpu/online", r->sys);
 	if (!strcmp(online, r->online))
 		return &r->topology;
 	topology_fini(r);
@@ -155,6 +132,6 @@ uint64_t topology_hz(const struct topology_reader *r, int cpu)
 	uint64_t khz;
 	char text[32];
 
-	read_file(r, text, sizeof(text), "cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+	file_line(text, sizeof(text), "%s/cpu/cpu%d/cpufreq/scaling_cur_freq", r->sys, cpu);
 	return sscanf(text, "%" SCNu64, &khz) == 1 && khz ? khz * 1000 : VALUE_NA;
 }

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -23,6 +26,25 @@ int file_write(int fd, uint64_t at, const void *from, size_t bytes)
 		bytes -= n;
 	}
 	return 0;
+}
+
+void file_line(char *line, size_t size, const char *path, ...)
+{
+	char name[PATH_MAX];
+	ssize_t n = -1;
+	va_list args;
+	int len, fd;
+
+	va_start(args, path);
+	len = vsnprintf(name, sizeof(name), path, args);
+	va_end(args);
+	fd = len < (int)sizeof(name) ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd >= 0) {
+		n = read(fd, line, size - 1);
+		close(fd);
+	}
+	line[n < 0 ? 0 : n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
 }
 
 int file_seal(int fd)

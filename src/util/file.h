@@ -11,6 +11,10 @@
 /* file_write - writes all @bytes at offset @at. 0 or -errno. */
 int file_write(int fd, uint64_t at, const void *from, size_t bytes);
 
+/* file_line - the first line of a small file, such as the kernel's, without its newline; "": it cannot be read. @path: a
+ * format. */
+void file_line(char *line, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
+
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a
  * sealed memfd: reading it cannot block, and its size cannot change. */
 int file_seal(int fd);

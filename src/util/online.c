@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "util/online.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/cpulist.h"
+#include "util/file.h"
 
 struct online {
 	int nr_cpus, count;
@@ -13,28 +13,13 @@ struct online {
 	bool cpus[];
 };
 
-void online_list(const char *name, char *buf, size_t size)
-{
-	char path[128];
-	FILE *f;
-
-	*buf = '\0';
-	snprintf(path, sizeof(path), ONLINE_FILES "%s", name);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (!fgets(buf, size, f))
-		*buf = '\0';
-	fclose(f);
-}
-
 bool online_follow(struct online *o)
 {
 	char list[sizeof(o->list)];
 	const char *at = list;
 	int first, last;
 
-	online_list("online", list, sizeof(list));
+	file_line(list, sizeof(list), ONLINE_FILES "online");
 	if (!*list || !strcmp(list, o->list))
 		return false;
 	memcpy(o->list, list, sizeof(list));

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The folder with lists of CPUs: "online", "isolated". */
 #define ONLINE_FILES "/sys/devices/system/cpu/"
 
 /* Which CPUs are online, from /sys/devices/system/cpu. A host can have hundreds of possible CPUs that never come
@@ -22,8 +23,5 @@ bool online_follow(struct online *o);
 bool online_is(const struct online *o, int cpu);
 int online_count(const struct online *o);
 int online_possible(const struct online *o);
-
-/* online_list - reads the first line of a file such as "isolated" into @buf; "": the file is missing or empty. */
-void online_list(const char *name, char *buf, size_t size);
 
 #endif
