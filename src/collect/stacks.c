@@ -216,7 +216,6 @@ void stacks_end(struct stacks *s)
 {
 	s->nr_pending = s->idle = 0;
 	map_fini(&s->threads);
-	s->threads = (struct map){ 0 };
 }
 
 const uint64_t *stacks_ends(const struct stacks *s)

@@ -177,12 +177,6 @@ static int add_sample(void *arg, const struct stack_sample *s)
 	return p->err;
 }
 
-static void forget_refresh(struct pprof *p)
-{
-	map_fini(&p->in_refresh);
-	p->in_refresh = (struct map){ 0 };
-}
-
 static int tick(struct export *e, FILE *to, const struct tick *t)
 {
 	struct pprof *p = e->state;
@@ -192,7 +186,7 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 		p->from_ns = t->wall.tv_sec * 1000000000ULL + t->wall.tv_nsec - t->interval_ns;
 	p->duration_ns += t->interval_ns;
 	tick_samples(t, 1, add_sample, p);
-	forget_refresh(p);
+	map_fini(&p->in_refresh);
 	return p->err;
 }
 
@@ -205,7 +199,7 @@ static int samples(struct export *e, const struct sample_set *set)
 	p->default_type = pprof_string(p, metrics[set->metric].weight.name);
 	if (!p->err)
 		set->each(set->arg, add_sample, p);
-	forget_refresh(p);
+	map_fini(&p->in_refresh);
 	return p->err;
 }
 

@@ -20,7 +20,6 @@ static void forget(struct blocked *s)
 		free(s->at[i]);
 	s->nr = s->now = 0;
 	map_fini(&s->of);
-	s->of = (struct map){ 0 };
 }
 
 static struct waiter *waiter_of(struct blocked *s, const struct life *life)

@@ -369,7 +369,6 @@ static void forget(struct calltree *f)
 	map_fini(&f->places);
 	map_fini(&f->leaves);
 	map_fini(&f->function_of);
-	f->places = f->leaves = f->function_of = (struct map){ 0 };
 }
 
 static bool is_stale(const struct calltree *f)
@@ -401,7 +400,6 @@ int calltree_build(struct calltree *f, const struct tick *t, const struct subjec
 	f->nr_threads = 0;
 	f->wakers = (struct wakers){ .nr = 0 };
 	map_fini(&f->thread_of);
-	f->thread_of = (struct map){ 0 };
 	stack_quality_begin(&f->quality, source);
 	f->by_fp = 0;
 	for (size_t i = 0; i < f->nr; i++)

@@ -129,7 +129,6 @@ static void name_again(struct calltree_base_node *n, const struct source *source
 static void rekey(struct calltree_base *b, const struct source *source)
 {
 	map_fini(&b->shares);
-	b->shares = (struct map){ 0 };
 	b->generation = source->names_generation(source->arg);
 	for (size_t i = 0; i < b->nr; i++)
 		b->nodes[i].total = b->nodes[i].own;

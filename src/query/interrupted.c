@@ -100,7 +100,6 @@ int interrupted_done(struct interrupted *v, const struct tick *t)
 	int err = find_names(v, t);
 
 	map_fini(&v->of); /* sorting changes all places */
-	v->of = (struct map){ 0 };
 	if (v->nr)
 		qsort(v->at, v->nr, sizeof(*v->at), victim_order);
 	for (size_t i = 0; i < v->nr && !err; i++)

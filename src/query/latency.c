@@ -45,7 +45,6 @@ static void forget(struct latency_contributors *p)
 	p->nr = 0;
 	p->count = p->ns = 0;
 	map_fini(&p->of);
-	p->of = (struct map){ 0 };
 }
 
 void latency_contributors_fini(struct latency_contributors *p)

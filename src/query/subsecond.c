@@ -34,19 +34,13 @@ bool subsecond_known(const struct subsecond *s, uint64_t second)
 	return has_second(s, second) && s->known[second % SUBSECOND_SECONDS];
 }
 
-static void forget_waiting(struct subsecond *s)
-{
-	map_fini(&s->waiting);
-	s->waiting = (struct map){ 0 };
-}
-
 int subsecond_start(struct subsecond *s, enum subsecond_metric metric, uint64_t from)
 {
 	if (!s->parts)
 		s->parts = calloc((size_t)SUBSECOND_SECONDS * SUBSECOND_PARTS, sizeof(*s->parts));
 	s->metric = metric;
 	s->from = s->until = from;
-	forget_waiting(s);
+	map_fini(&s->waiting);
 	return s->parts ? 0 : -ENOMEM;
 }
 
@@ -201,7 +195,7 @@ int subsecond_read(struct subsecond *s, const struct source *source, uint64_t un
 	s->cpu = -1;
 	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
 	if (since > from * SEC)
-		forget_waiting(s); /* events were lost: threads that ran since would still count as waiting */
+		map_fini(&s->waiting); /* events were lost: threads that ran since would still count as waiting */
 	if (!err && s->metric == SUBSECOND_RUNQ)
 		err = pair_turns(s);
 	for (uint64_t second = from; second < until; second++)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hash map from non-zero 64-bit keys to pointers. Initialise with zeroes; map_fini() frees it. */
+/* Hash map from non-zero 64-bit keys to pointers. Initialise with zeroes. */
 struct map {
 	struct map_entry {
 		uint64_t key; /* 0: empty */
@@ -24,6 +24,7 @@ int map_put(struct map *m, uint64_t key, void *value);
 /* map_del - removes @key if it exists. */
 void map_del(struct map *m, uint64_t key);
 
+/* map_fini - frees its memory: it is empty then, and can be used again. */
 void map_fini(struct map *m);
 
 #endif
