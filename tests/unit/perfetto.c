@@ -224,22 +224,6 @@ TEST(perfetto, who_stands_for_others_always_sleeps)
 	forget();
 }
 
-TEST(perfetto, what_is_lost_is_told)
-{
-	struct perfetto *p = begin();
-
-	perfetto_cpu_begin(p, 0, &web);
-	perfetto_cpu_switch(p, START + 1, 1, &db);
-	perfetto_cpu_lost(p);
-	perfetto_cpu_switch(p, START + 2, 1, &web);
-	perfetto_cpu_end(p);
-	end(p);
-	assert_false(bundle(0)->has_lost_events);
-	assert_true(bundle(1)->lost_events);
-	assert_int_equal(bundle(1)->compact_sched->switch_timestamp[0], START + 2);
-	forget();
-}
-
 TEST(perfetto, who_is_born_has_a_later_tree)
 {
 	static const char *const label[] = { "cgroup:/web" };
@@ -341,7 +325,6 @@ int main(void)
 		  cmocka_unit_test(perfetto_what_is_out_of_order_keeps_its_time),
 		  cmocka_unit_test(perfetto_who_stands_for_others_always_sleeps),
 		  cmocka_unit_test(perfetto_who_is_born_has_a_later_tree),
-		  cmocka_unit_test(perfetto_what_is_lost_is_told), cmocka_unit_test(perfetto_text_is_made_safe),
-		  cmocka_unit_test(perfetto_a_full_disk_is_told),
+		  cmocka_unit_test(perfetto_text_is_made_safe), cmocka_unit_test(perfetto_a_full_disk_is_told),
 		  cmocka_unit_test(perfetto_a_disk_that_is_full_at_the_end_is_told));
 }

@@ -32,7 +32,6 @@
 struct cpu {
 	unsigned int cpu;
 	bool begins;          /* this is the CPU's first bundle */
-	bool lost;            /* events are missing before it */
 	int32_t current;      /* the thread on the CPU */
 	unsigned int irqs, softirqs; /* entered and not left */
 	struct bytes bundle;  /* FtraceEventBundle: packed events */
@@ -98,15 +97,13 @@ static void bundle_write(struct perfetto *p)
 	if (c->nr_switches + c->nr_wakings)
 		add_compact(p, c);
 	PB_SET(rest, cpu, c->cpu);
-	if (c->lost)
-		PB_SET(rest, lost_events, true);
 	/* Perfetto shows threads from the latest of these times on: it is the same for each CPU. */
 	if (c->begins)
 		PB_SET(rest, previous_bundle_end_timestamp, p->start_ns);
 	bytes_fields(p, &c->bundle, &rest.base);
 	packet_write_body(p, &packet, PB_DATA(FTRACE_EVENTS), &c->bundle);
 
-	c->begins = c->lost = false;
+	c->begins = false;
 	c->nr_events = c->nr_switches = c->nr_wakings = c->nr_comms = 0;
 	c->last_switch = c->last_waking = 0;
 	map_fini(&c->comm_index);
@@ -199,7 +196,6 @@ void perfetto_cpu_begin(struct perfetto *p, unsigned int cpu, const struct perfe
 	}
 	c->cpu = cpu;
 	c->begins = true;
-	c->lost = false;
 	c->current = current->tid;
 	c->irqs = c->softirqs = 0;
 	c->nr_events = 1;
@@ -210,14 +206,6 @@ void perfetto_cpu_end(struct perfetto *p)
 {
 	if (!p->err)
 		bundle_write(p);
-}
-
-void perfetto_cpu_lost(struct perfetto *p)
-{
-	if (p->err)
-		return;
-	bundle_write(p);
-	p->cpu->lost = true;
 }
 
 void perfetto_cpu_switch(struct perfetto *p, uint64_t t, unsigned int state,

@@ -23,9 +23,6 @@ struct perfetto_task {
 void perfetto_cpu_begin(struct perfetto *p, unsigned int cpu, const struct perfetto_task *current);
 void perfetto_cpu_end(struct perfetto *p);
 
-/* perfetto_cpu_lost - events are missing between the last event and the next one. */
-void perfetto_cpu_lost(struct perfetto *p);
-
 /*
  * perfetto_cpu_switch - @state: of the previous thread, as printed by the tracepoint since kernel 4.14: 0 runnable, 1
  * sleeping, 2 D, 4 stopped, 8 traced, 0x10 dead, 0x20 zombie, 0x40 parked, 0x80 idle kernel thread, 0x100 preempted. A
