@@ -21,21 +21,11 @@
 
 struct trace_index_maker {
 	struct trace_index head;
-	struct trace_index_thread *threads;
-	struct trace_index_process *processes;
-	char *arguments;
-	struct trace_index_stack *stacks;
-	uint32_t *cgroups, *refs;
-	struct trace_index_frame *frames;
-	struct trace_index_cpu *cpus;
-	struct event_mark *marks;
-	struct trace_index_tick *ticks;
-	struct trace_index_irq *irqs;
-	struct trace_index_attribute *attributes;
-	char *texts;
-	size_t nr_threads, nr_processes, nr_arguments, nr_stacks, nr_cgroups, nr_refs, nr_frames, nr_cpus, nr_marks, nr_ticks, nr_irqs, nr_attributes, nr_texts;
-	size_t threads_room, processes_room, arguments_room, stacks_room, cgroups_room, refs_room, frames_room, cpus_room, marks_room, ticks_room, irqs_room,
-		attributes_room, texts_room;
+#define _(name, type) \
+	type *name;   \
+	size_t nr_##name, name##_room;
+	TRACE_INDEX_PARTS(_)
+#undef _
 	struct map known_texts;   /* hash -> offset */
 	struct map known_cgroups; /* id -> index + 1 */
 	struct map known_frames;  /* key -> index + 1 */
@@ -69,19 +59,9 @@ void trace_index_free(struct trace_index_maker *m)
 {
 	if (!m)
 		return;
-	free(m->threads);
-	free(m->processes);
-	free(m->arguments);
-	free(m->stacks);
-	free(m->cgroups);
-	free(m->refs);
-	free(m->frames);
-	free(m->cpus);
-	free(m->marks);
-	free(m->ticks);
-	free(m->irqs);
-	free(m->attributes);
-	free(m->texts);
+#define _(name, type) free(m->name);
+	TRACE_INDEX_PARTS(_)
+#undef _
 	map_fini(&m->known_texts);
 	map_fini(&m->known_cgroups);
 	map_fini(&m->known_frames);
@@ -241,19 +221,9 @@ int trace_index_put(struct trace_index_maker *m)
 		const void *from;
 		size_t nr, size;
 	} parts[] = {
-		{ &h->threads, m->threads, m->nr_threads, sizeof(*m->threads) },
-		{ &h->processes, m->processes, m->nr_processes, sizeof(*m->processes) },
-		{ &h->arguments, m->arguments, m->nr_arguments, 1 },
-		{ &h->cgroups, m->cgroups, m->nr_cgroups, sizeof(*m->cgroups) },
-		{ &h->stacks, m->stacks, m->nr_stacks, sizeof(*m->stacks) },
-		{ &h->refs, m->refs, m->nr_refs, sizeof(*m->refs) },
-		{ &h->frames, m->frames, m->nr_frames, sizeof(*m->frames) },
-		{ &h->cpus, m->cpus, m->nr_cpus, sizeof(*m->cpus) },
-		{ &h->marks, m->marks, m->nr_marks, sizeof(*m->marks) },
-		{ &h->ticks, m->ticks, m->nr_ticks, sizeof(*m->ticks) },
-		{ &h->irqs, m->irqs, m->nr_irqs, sizeof(*m->irqs) },
-		{ &h->attributes, m->attributes, m->nr_attributes, sizeof(*m->attributes) },
-		{ &h->texts, m->texts, m->nr_texts, 1 },
+#define _(name, type) { &h->name, m->name, m->nr_##name, sizeof(type) },
+		TRACE_INDEX_PARTS(_)
+#undef _
 	};
 	int fd = m->err ? m->err : memfd_create("systop-image", MFD_CLOEXEC), err = 0;
 
@@ -288,16 +258,12 @@ static bool is_inside(const struct trace_index *i, const struct trace_index_part
 
 static bool has_parts(const struct trace_index *i)
 {
-	return is_inside(i, &i->threads, sizeof(struct trace_index_thread)) &&
-	       is_inside(i, &i->processes, sizeof(struct trace_index_process)) && is_inside(i, &i->arguments, 1) &&
-	       is_inside(i, &i->cgroups, sizeof(uint32_t)) &&
-	       is_inside(i, &i->stacks, sizeof(struct trace_index_stack)) && is_inside(i, &i->refs, sizeof(uint32_t)) &&
-	       is_inside(i, &i->frames, sizeof(struct trace_index_frame)) &&
-	       is_inside(i, &i->cpus, sizeof(struct trace_index_cpu)) &&
-	       is_inside(i, &i->marks, sizeof(struct event_mark)) &&
-	       is_inside(i, &i->ticks, sizeof(struct trace_index_tick)) &&
-	       is_inside(i, &i->irqs, sizeof(struct trace_index_irq)) &&
-	       is_inside(i, &i->attributes, sizeof(struct trace_index_attribute)) && is_inside(i, &i->texts, 1);
+	bool inside = true;
+
+#define _(name, type) inside &= is_inside(i, &i->name, sizeof(type));
+	TRACE_INDEX_PARTS(_)
+#undef _
+	return inside;
 }
 
 static bool ends(const char *text, size_t size)

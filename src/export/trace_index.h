@@ -91,6 +91,22 @@ struct trace_index_clocks {
 	uint64_t boottime_ns, realtime_ns, monotonic_ns, monotonic_raw_ns;
 };
 
+/* All parts: name, type of an element. */
+#define TRACE_INDEX_PARTS(_)                                    \
+	_(threads,    struct trace_index_thread)                \
+	_(processes,  struct trace_index_process)               \
+	_(arguments,  char)                                     \
+	_(cgroups,    uint32_t)                                 \
+	_(stacks,     struct trace_index_stack)                 \
+	_(refs,       uint32_t)                                 \
+	_(frames,     struct trace_index_frame)                 \
+	_(cpus,       struct trace_index_cpu)                   \
+	_(marks,      struct event_mark)                        \
+	_(ticks,      struct trace_index_tick)                  \
+	_(irqs,       struct trace_index_irq)                   \
+	_(attributes, struct trace_index_attribute)             \
+	_(texts,      char)
+
 struct trace_index {
 	uint64_t magic, bytes;
 	uint64_t from, end;    /* of the window */
@@ -102,8 +118,9 @@ struct trace_index {
 	uint64_t ram_bytes;
 	uint32_t ring_slots;
 	uint32_t scoped;       /* it does not contain all threads of the host */
-	struct trace_index_part threads, processes, arguments, cgroups, stacks, refs, frames, cpus, marks, ticks, irqs,
-		attributes, texts;
+#define _(name, type) struct trace_index_part name;
+	TRACE_INDEX_PARTS(_)
+#undef _
 };
 
 #define TRACE_INDEX_MAGIC 0x31676d69706f7473ULL
