@@ -45,28 +45,14 @@ static int add_wait(struct pairs *p, const struct wait *w, bool apart)
 	return 0;
 }
 
-static int add_tick(struct pairs *p, const struct tick *t, bool apart, pairs_wants *wants, const void *arg)
+static int add_tick(struct pairs *p, const struct tick *t, bool apart, const struct subject *of)
 {
 	int err = 0;
 
 	p->span_ns += t->interval_ns;
 	for (size_t i = 0; i < t->nr_waits && !err; i++)
-		if (!wants || wants(arg, t->waits[i].life))
+		if (!of || subject_holds_life(of, t->waits[i].life))
 			err = add_wait(p, &t->waits[i], apart);
-	return err;
-}
-
-int pairs_add(struct pairs *p, const struct tick *t, uint64_t ticks, bool apart, pairs_wants *wants, const void *arg)
-{
-	int err = add_tick(p, t, apart, wants, arg);
-
-	for (uint64_t back = 1; back < ticks && back < t->seq && !err; back++) {
-		const struct tick *head = tick_head(t, t->seq - back);
-
-		if (!head)
-			break;
-		err = add_tick(p, head, apart, wants, arg);
-	}
 	return err;
 }
 
@@ -77,10 +63,22 @@ static int larger(const void *a, const void *b)
 	return x->ns == y->ns ? 0 : x->ns > y->ns ? -1 : 1;
 }
 
-void pairs_sort(struct pairs *p)
+int pairs_find(struct pairs *p, const struct tick *t, bool apart, const struct subject *of)
 {
+	int err;
+
+	pairs_fini(p);
+	err = add_tick(p, t, apart, of);
+	for (uint64_t back = 1; back < HISTORY_TICKS && back < t->seq && !err; back++) {
+		const struct tick *head = tick_head(t, t->seq - back);
+
+		if (!head)
+			break;
+		err = add_tick(p, head, apart, of);
+	}
 	if (p->nr)
 		qsort(p->at, p->nr, sizeof(*p->at), larger);
+	return err;
 }
 
 void pairs_fini(struct pairs *p)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/wait.h"
+#include "query/subject.h"
 #include "util/map.h"
 
 struct pair {
@@ -23,23 +24,18 @@ struct pair {
 
 /* Initialise with zeroes. */
 struct pairs {
-	struct pair *at;             /* largest first, after pairs_sort() */
+	struct pair *at;             /* largest first */
 	size_t nr, room;
 	struct map index;
 	uint64_t ns;                 /* of all */
 	uint64_t span_ns;            /* of the refreshes covered */
 };
 
-/* Whether a thread is one of the wanted victims. */
-typedef bool pairs_wants(const void *arg, const struct life *victim);
-
 /*
- * pairs_add - adds the remembered waits of the last @ticks refreshes up to @t. @apart: a pair for each victim, by
- * process and cgroup. O(waits). 0 or -ENOMEM.
- * pairs_sort - call it after the last pairs_add().
+ * pairs_find - replaces the contents with the waits in the remembered refreshes up to @t. @apart: a pair for each victim, by
+ * process and cgroup. @of: only of this victim, NULL: of all. O(waits). 0 or -ENOMEM.
  */
-int pairs_add(struct pairs *p, const struct tick *t, uint64_t ticks, bool apart, pairs_wants *wants, const void *arg);
-void pairs_sort(struct pairs *p);
+int pairs_find(struct pairs *p, const struct tick *t, bool apart, const struct subject *of);
 void pairs_fini(struct pairs *p);
 
 /* pair_name - what it waited for: "java in /batch", "ksoftirqd/1", "CPU limit of /web", "several in turn", "wakeup

@@ -21,7 +21,8 @@ struct subject subject_of(const struct row *r)
 	}
 }
 
-bool subject_is(const struct subject *s, const struct row *r)
+/* Whether the row is that of the subject. */
+static bool is_its_row(const struct subject *s, const struct row *r)
 {
 	switch (s->kind) {
 	case SUBJECT_THREAD:
@@ -54,7 +55,7 @@ bool subject_holds(const struct subject *s, const struct row *r)
 	case SUBJECT_PROCESS:
 		return r->process && (uint64_t)r->process->tgid == s->id;
 	default:
-		return subject_is(s, r);
+		return is_its_row(s, r);
 	}
 }
 
@@ -69,7 +70,7 @@ bool subject_holds_life(const struct subject *s, const struct life *l)
 static const struct row *find(const struct subject *s, const struct row *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (subject_is(s, &rows[i]))
+		if (is_its_row(s, &rows[i]))
 			return &rows[i];
 	return NULL;
 }

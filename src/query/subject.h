@@ -17,13 +17,9 @@ struct subject {
 /* subject_of - the subject of a row; NULL: all. */
 struct subject subject_of(const struct row *r);
 
-/* subject_is - whether the row is that of the subject.
- * subject_holds - the same, or of a part of it: a thread of the process, a process or thread of the cgroup or below;
- * all holds everything. */
-bool subject_is(const struct subject *s, const struct row *r);
+/* subject_holds - whether the row is that of the subject, or of a part of it: a thread of the process, a process or thread of
+ * the cgroup or below; all holds everything. subject_holds_life - the same for a thread. */
 bool subject_holds(const struct subject *s, const struct row *r);
-
-/* subject_holds_life - the same for a thread. */
 bool subject_holds_life(const struct subject *s, const struct life *l);
 
 /* subject_row - its row in a tick, NULL: none. O(rows). */

@@ -11,25 +11,15 @@
 
 #define SHOWN 8
 
-static bool is_of(const void *arg, const struct life *l)
-{
-	const struct subject *of = arg;
-	const struct row row = { .kind = ROW_THREAD, .number = l->tid, .thread = l, .process = l->process,
-				 .cgroup = l->cgroup };
-
-	return subject_is(of, &row) || subject_holds(of, &row);
-}
-
 int detail_behind(const struct detail *d, const struct paint *p, int y)
 {
 	struct pairs pairs = { 0 };
 	char sum[16], least[16];
 
-	if (pairs_add(&pairs, d->context->tick, HISTORY_TICKS, false, is_of, &d->context->within)) {
+	if (pairs_find(&pairs, d->context->tick, false, &d->context->within)) {
 		pairs_fini(&pairs);
 		return y;
 	}
-	pairs_sort(&pairs);
 	format_value(least, sizeof(least), UNIT_NS, d->context->host->wait_ns, 0);
 	format_value(sum, sizeof(sum), UNIT_NS, pairs.ns, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s and more:%s", sum, least,
@@ -51,7 +41,7 @@ int detail_behind(const struct detail *d, const struct paint *p, int y)
 static void add_wokens(struct wakers *w, const struct tick *t, const struct subject *of)
 {
 	for (size_t i = 0; i < t->nr_wokens; i++)
-		if (is_of(of, t->wokens[i].life))
+		if (subject_holds_life(of, t->wokens[i].life))
 			wakers_add_woken(w, &t->wokens[i]);
 }
 

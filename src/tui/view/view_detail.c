@@ -29,11 +29,8 @@ struct adding {
 static int add_quality(void *arg, const struct stack_sample *sample)
 {
 	const struct adding *a = arg;
-	const struct life *l = sample->life;
-	const struct row row = { .kind = ROW_THREAD, .number = l->tid, .thread = l, .process = l->process,
-				 .cgroup = l->cgroup };
 
-	if (subject_is(&a->context->within, &row) || subject_holds(&a->context->within, &row))
+	if (subject_holds_life(&a->context->within, sample->life))
 		stack_quality_add(&a->view->stacks[sample->metric], sample);
 	return 0;
 }

@@ -47,11 +47,8 @@ static const struct table_kind kind = {
 static int waits_update(void *state, const struct view_context *c)
 {
 	struct waits_view *s = state;
-	int err;
+	int err = pairs_find(&s->pairs, c->tick, true, NULL);
 
-	pairs_fini(&s->pairs);
-	err = pairs_add(&s->pairs, c->tick, HISTORY_TICKS, true, NULL, NULL);
-	pairs_sort(&s->pairs);
 	table_begin(&s->table, &kind, s);
 	for (size_t i = 0; !err && i < s->pairs.nr; i++)
 		err = table_add(&s->table, &s->pairs.at[i]);
