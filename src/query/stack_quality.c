@@ -73,7 +73,7 @@ static void add_frames(struct stack_quality *q, const struct stack_sample *s)
 	q->functions += share_of(s->weight, lacks[LACK_NOTHING] + lacks[LACK_SYMBOL] + lacks[LACK_DEBUG], frames);
 }
 
-const struct stack_cut_name stack_cuts[CUTS] = {
+const struct stack_reason stack_cuts[CUTS] = {
 	[CUT_CALLER] = { "caller", "caller not found" },
 	[CUT_UNREADABLE] = { "unreadable", "memory not readable" },
 	[CUT_NO_CODE] = { "no_code", "no code there" },
@@ -85,7 +85,7 @@ const struct stack_cut_name stack_cuts[CUTS] = {
 	[CUT_NO_ROOM] = { "no_room", "no room" },
 };
 
-const struct stack_lack_name stack_lacks[] = {
+const struct stack_reason stack_lacks[] = {
 	[LACK_NOTHING] = { "nothing", "nothing" },
 	[LACK_SYMBOL] = { "stripped", "stripped, no debug file" },
 	[LACK_DEBUG] = { "reading_debug", "debug file being read" },

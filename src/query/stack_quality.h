@@ -41,19 +41,13 @@ enum stack_cut {
 	CUTS
 };
 
-struct stack_cut_name {
+struct stack_reason {
 	const char *key;  /* of JSON */
 	const char *text;
 };
 
-extern const struct stack_cut_name stack_cuts[CUTS];
-
-struct stack_lack_name {
-	const char *key;  /* of JSON */
-	const char *text;
-};
-
-extern const struct stack_lack_name stack_lacks[]; /* by enum frame_lack */
+extern const struct stack_reason stack_cuts[CUTS];
+extern const struct stack_reason stack_lacks[]; /* by enum frame_lack */
 
 struct stack_quality {
 	const struct source *source; /* of the names, */
