@@ -100,7 +100,7 @@ static inline const struct cmdline *cmdline_shown(const struct process *p)
 	return p->frozen ? p->frozen : p->cmdline;
 }
 
-/* In life.flags: a kernel thread, and one of them that works for others (linux/sched.h). */
+/* In flags: a kernel thread, and one of them that works for others (linux/sched.h). */
 #define PF_KTHREAD 0x00200000
 #define PF_WQ_WORKER 0x00000020
 
@@ -160,6 +160,22 @@ static inline const struct cgroup *row_limiter(const struct row *r)
 	const struct cgroup *limiter = r->thread ? r->thread->limiter : r->process ? r->process->limiter : NULL;
 
 	return limiter ? limiter : r->cgroup;
+}
+
+/* row_comm, row_uid, row_is_kthread - of the thread, or of the process; "", 0 and false for cgroups. */
+static inline const char *row_comm(const struct row *r)
+{
+	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
+}
+
+static inline uint32_t row_uid(const struct row *r)
+{
+	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
+}
+
+static inline bool row_is_kthread(const struct row *r)
+{
+	return (r->thread ? r->thread->flags : r->process ? r->process->flags : 0) & PF_KTHREAD;
 }
 
 struct cpu_values {

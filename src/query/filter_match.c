@@ -56,7 +56,7 @@ static bool cmdline_match(enum op op, const struct row *r, const struct alternat
 	char words[CMDLINE_MAX + 1];
 
 	if (!c)
-		return r->process && text_match(op, r->thread ? r->thread->comm : r->process->comm, a);
+		return r->process && text_match(op, row_comm(r), a);
 	if (op == OP_HAS && !a->pattern)
 		return cmdline_has(c, a->text);
 	cmdline_words(c, words, sizeof(words));
@@ -95,9 +95,8 @@ static bool word_match(const struct alternative *a, const struct row *r)
 {
 	if (r->kind == ROW_CGROUP)
 		return text_match(OP_HAS, r->cgroup->path, a);
-	return text_match(OP_HAS, r->thread ? r->thread->comm : r->process->comm, a) ||
-	       (cmdline_shown(r->process) && cmdline_match(OP_HAS, r, a)) || a->number == r->process->tgid ||
-	       (r->thread && a->number == r->thread->tid);
+	return text_match(OP_HAS, row_comm(r), a) || (cmdline_shown(r->process) && cmdline_match(OP_HAS, r, a)) ||
+	       a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
 }
 
 /* With or without ".service". */
@@ -136,7 +135,7 @@ static bool alternative_match(const struct term *t, enum op op, const struct alt
 	case KEY_WORD:
 		return word_match(a, r);
 	case KEY_COMM:
-		return !cgroup && text_match(op, r->thread ? r->thread->comm : r->process->comm, a);
+		return !cgroup && text_match(op, row_comm(r), a);
 	case KEY_CMD:
 		return !cgroup && cmdline_match(op, r, a);
 	case KEY_CGROUP:
@@ -148,7 +147,7 @@ static bool alternative_match(const struct term *t, enum op op, const struct alt
 	case KEY_POD:
 		return pod_match(op, r->cgroup, a);
 	case KEY_USER:
-		return !cgroup && (r->thread ? r->thread->uid : r->process->uid) == a->number;
+		return !cgroup && row_uid(r) == a->number;
 	case KEY_STATE:
 		return r->state == a->number;
 	case KEY_IS:
@@ -201,7 +200,7 @@ static bool term_match(const struct term *t, const struct row *r, const struct t
 	if (!m || (t->key == KEY_CGROUP && row_limiter(r) != r->cgroup)) /* it depends on two cgroups */
 		return term_ask(t, r, tick->interval_ns);
 	of = shared_by(t, r);
-	comm = of && (t->key != KEY_WORD || r->kind == ROW_CGROUP) ? m->comm : r->thread ? r->thread->comm : r->process->comm;
+	comm = of && (t->key != KEY_WORD || r->kind == ROW_CGROUP) ? m->comm : row_comm(r);
 	if (m->of == of && m->seq == tick->seq && !memcmp(m->comm, comm, sizeof(m->comm)))
 		return m->result;
 	m->of = of;

@@ -107,7 +107,7 @@ void subject_name(const struct subject *s, const struct row *r, char *buf, size_
 		return;
 	}
 	if (r)
-		text_safe(name, sizeof(name), r->thread ? r->thread->comm : r->process->comm, 16);
+		text_safe(name, sizeof(name), row_comm(r), 16);
 	snprintf(buf, size, "%s %llu", name, (unsigned long long)s->id);
 }
 

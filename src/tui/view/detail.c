@@ -161,8 +161,7 @@ int detail_identity(const struct detail *d, const struct paint *p, int y)
 
 	if (d->row->kind == ROW_CGROUP)
 		return cgroup_facts(d, p, y);
-	d->context->host->user_name(d->row->thread ? d->row->thread->uid : process->uid, user,
-				    sizeof(user));
+	d->context->host->user_name(row_uid(d->row), user, sizeof(user));
 	if (d->row->thread) {
 		snprintf(text, sizeof(text), "%s, tid %d, user %s",
 			 safe_name(d->row->thread->comm, name, sizeof(name)), d->row->number, user);

@@ -199,19 +199,9 @@ bool column_descends(enum column_id id)
 	return id < COLUMN_METRICS || id == COLUMN_THREADS || id == COLUMN_CPU_TIME || id == COLUMN_MEMORY;
 }
 
-const char *column_comm(const struct row *r)
-{
-	return r->thread ? r->thread->comm : r->process ? r->process->comm : "";
-}
-
 const struct cmdline *column_cmdline(const struct row *r)
 {
 	return r->process ? cmdline_shown(r->process) : NULL;
-}
-
-unsigned int column_uid(const struct row *r)
-{
-	return r->thread ? r->thread->uid : r->process ? r->process->uid : 0;
 }
 
 uint64_t column_cpu_time(const struct row *r)
@@ -230,7 +220,7 @@ static int64_t row_number(const struct row *r, enum column_id by)
 	case COLUMN_PID:
 		return r->process ? r->process->tgid : 0;
 	case COLUMN_USER:
-		return column_uid(r);
+		return row_uid(r);
 	case COLUMN_STATE:
 		return r->state;
 	case COLUMN_CPU:
@@ -274,7 +264,7 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 		return compare_owner(column_owner(by, a), column_owner(by, b));
 	if (by == COLUMN_CGROUP && a->cgroup && b->cgroup)
 		return strcmp(a->cgroup->path, b->cgroup->path);
-	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(column_comm(a), column_comm(b), 16) : 0;
+	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(row_comm(a), row_comm(b), 16) : 0;
 }
 
 /* Their command lines, if both are known. */

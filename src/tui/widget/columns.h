@@ -97,11 +97,8 @@ bool column_descends(enum column_id id);
 /* column_memory - bytes of MEM%, VALUE_NA: unknown. */
 uint64_t column_memory(const struct row *r);
 
-/* column_comm, column_uid - contents of COMM and USER for a row; "" and 0 for cgroups. column_cmdline - the command line
- * of its process; NULL: unknown. column_cpu_time - of TIME+, likewise. */
-const char *column_comm(const struct row *r);
+/* column_cmdline - the command line of a row's process; NULL: unknown. column_cpu_time - of TIME+, 0 for cgroups. */
 const struct cmdline *column_cmdline(const struct row *r);
-unsigned int column_uid(const struct row *r);
 uint64_t column_cpu_time(const struct row *r); /* ns */
 
 /* column_owner - content of OWNER, CONTAINER, POD and UNIT for a row; NULL: none, or another column. */

@@ -79,7 +79,7 @@ static void draw_command(const struct paint *p, int y, int x, int width, enum ro
 
 	if (look->indent)
 		x = paint_text(p, y, x, width, role, look->indent);
-	cmdline_look(&l, column_cmdline(r), column_comm(r), context->sorting->form, end - x);
+	cmdline_look(&l, column_cmdline(r), row_comm(r), context->sorting->form, end - x);
 	paint_text(p, y, x, end - x, role, l.text);
 	if (role == ROLE_TEXT && context->sorting->form != CMDLINE_NAME) {
 		snprintf(part, sizeof(part), "%.*s", (int)l.from, l.text);
@@ -146,7 +146,7 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 		snprintf(text, sizeof(text), "%d", r->process->tgid);
 		break;
 	case COLUMN_USER:
-		context->user_name(column_uid(r), text, sizeof(text));
+		context->user_name(row_uid(r), text, sizeof(text));
 		break;
 	case COLUMN_STATE:
 		snprintf(text, sizeof(text), "%c", state_letters[r->state]);
@@ -184,7 +184,7 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 		draw_past(p, y, x, r, look->line, context);
 		return;
 	case COLUMN_COMM:
-		draw_name(p, y, x, width, role, look->tree ? look->tree : column_comm(r),
+		draw_name(p, y, x, width, role, look->tree ? look->tree : row_comm(r),
 			  look->tree ? strlen(look->tree) : 16, look->match);
 		return;
 	case COLUMN_COMMAND:

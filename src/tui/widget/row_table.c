@@ -17,17 +17,6 @@
 /* Rows of a screen whose command lines are read: more than any terminal has. */
 #define COMMANDS_ON_SCREEN 512
 
-/* pid of the parent of all kernel threads. */
-#define KTHREADD 2
-
-static bool is_kthread(const struct row *r)
-{
-	if (r->kind == ROW_THREAD)
-		return r->thread->flags & PF_KTHREAD;
-	return r->kind == ROW_PROCESS &&
-	       (r->process->tgid == KTHREADD || r->process->ppid == KTHREADD);
-}
-
 bool row_table_wants_all(const struct view_context *c)
 {
 	const struct settings *s = c->settings;
@@ -40,7 +29,7 @@ bool row_table_wants(const struct view_context *c, const struct row *r)
 	const struct settings *s = c->settings;
 
 	return !(s->hide_idle && !r->exited && !values_acted(s->sorting.own ? r->own : r->values)) &&
-	       !(s->hide_kthreads && is_kthread(r)) && subject_holds(&c->within, r) &&
+	       !(s->hide_kthreads && row_is_kthread(r)) && subject_holds(&c->within, r) &&
 	       filter_match(c->filter, r, c->tick);
 }
 
@@ -108,8 +97,7 @@ static bool item_match(const void *item, const char *search)
 	snprintf(number, sizeof(number), "%d", r->number);
 	if (cmdline_shown(r->process) && cmdline_has(cmdline_shown(r->process), search))
 		return true;
-	return strcasestr(r->thread ? r->thread->comm : r->process->comm, search) ||
-	       (isdigit((unsigned char)*search) && !strcmp(number, search));
+	return strcasestr(row_comm(r), search) || (isdigit((unsigned char)*search) && !strcmp(number, search));
 }
 
 static const struct table_kind row_kind = {
