@@ -82,7 +82,7 @@ static bool flag_match(enum flag flag, const struct row *r)
 {
 	switch (flag) {
 	case FLAG_KTHREAD:
-		return r->kind == ROW_THREAD && r->thread->flags & PF_KTHREAD;
+		return row_is_kthread(r);
 	case FLAG_EXITED:
 		return r->exited;
 	default:

@@ -147,12 +147,17 @@ TEST(filter, other_rows)
 	c.process = NULL;
 	assert_true(passes("pid=4711 api cg:api cpu>4", &p));
 	assert_false(passes("tid=4712", &p));
+	assert_false(passes("is:kthread", &p));
 	assert_false(passes("user:www-data", &p)); /* its leader belongs to another user */
 	assert_true(passes("api cpu>4", &c));
 	assert_true(passes("cg:api", &c));
 	assert_false(passes("comm:api", &c));
 	assert_false(passes("pid=4711", &c));
 	assert_false(passes("user:www-data", &c));
+	assert_false(passes("is:kthread", &c));
+	process.flags = PF_KTHREAD;
+	assert_true(passes("is:kthread", &p));
+	process.flags = 0;
 }
 
 TEST(filter, errors_point_at_the_column)
