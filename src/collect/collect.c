@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "collect/collect_internal.h"
+#include "collect/collectors.h"
 #include "collect/health.h"
 #include "collect/seed.h"
 #include "collect/slots.h"
@@ -210,9 +211,7 @@ void collect_free(struct collect *c)
 {
 	if (!c)
 		return;
-	for (int i = COLLECTOR_COUNT; i-- > 0;)
-		if (collectors[i]->close)
-			collectors[i]->close(c);
+	collectors_close(c);
 	if (c->skel)
 		systop__detach(c->skel);
 	load_end(&c->load);

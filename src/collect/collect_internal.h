@@ -43,7 +43,7 @@ struct collect {
 	union {
 		void *states[COLLECTOR_COUNT];
 		struct {
-#define _(name, type) struct type *name;
+#define _(name, type, frees) struct type *name;
 			COLLECTORS(_)
 #undef _
 		};

@@ -23,32 +23,32 @@ struct slot;
 struct systop;
 struct values;
 
-/* All rows in the order in which they open; each may use those before it. Name, type of the state. */
-#define COLLECTORS(_)                                                                                                           \
-	_(areas,    areas)                                                                                                      \
-	_(sched,    slots)                                                                                                      \
-	_(usage,    usages)                                                                                                     \
-	_(recorder, rings)                                                                                                      \
-	_(scope,    scope)                                                                                                      \
-	_(names,    cgroup_names)                                                                                               \
-	_(moves,    moves)                                                                                                      \
-	_(irqs,     irqs)                                                                                                       \
-	_(cpus,     cpus)                                                                                                       \
-	_(samplers, samplers)                                                                                                   \
-	_(faults,   samplers)                                                                                                   \
-	_(minors,   samplers)                                                                                                   \
-	_(stacks,   stacks)                                                                                                     \
-	_(tables,   unwind_tables)                                                                                              \
-	_(files,    files)                                                                                                      \
-	_(waits,    waits)                                                                                                      \
-	_(blocked,  blocked)                                                                                                    \
-	_(commands, commands)                                                                                                   \
-	_(limits,   limits)                                                                                                     \
-	_(pressure, pressure_reader)                                                                                            \
-	_(facts,    facts)
+/* All rows in the order in which they open; each may use those before it. Name, type of the state, what frees it. */
+#define COLLECTORS(_)                                                                   \
+	_(areas,    areas,           areas_free)                                        \
+	_(sched,    slots,           slots_free)                                        \
+	_(usage,    usages,          usages_free)                                       \
+	_(recorder, rings,           rings_free)                                        \
+	_(scope,    scope,           scope_free)                                        \
+	_(names,    cgroup_names,    cgroup_names_free)                                 \
+	_(moves,    moves,           moves_free)                                        \
+	_(irqs,     irqs,            irqs_free)                                         \
+	_(cpus,     cpus,            cpus_free)                                         \
+	_(samplers, samplers,        samplers_free)                                     \
+	_(faults,   samplers,        samplers_free)                                     \
+	_(minors,   samplers,        samplers_free)                                     \
+	_(stacks,   stacks,          stacks_free)                                       \
+	_(tables,   unwind_tables,   unwind_tables_free)                                \
+	_(files,    files,           files_free)                                        \
+	_(waits,    waits,           waits_free)                                        \
+	_(blocked,  blocked,         blocked_free)                                      \
+	_(commands, commands,        commands_free)                                     \
+	_(limits,   limits,          limits_free)                                       \
+	_(pressure, pressure_reader, free)                                              \
+	_(facts,    facts,           facts_free)
 
 enum collector_id {
-#define _(name, type) COLLECTOR_##name,
+#define _(name, type, frees) COLLECTOR_##name,
 	COLLECTORS(_)
 #undef _
 	COLLECTOR_COUNT
@@ -105,7 +105,8 @@ struct collector {
 
 	/* open - creates the state, after the programs are loaded and before they are attached. attach - after that,
 	 * when the existing threads have slots. baseline - discards everything counted up to @now. ready - the last
-	 * step of the start. 0 or -errno. @step: the name of open in errors and logs, if it is a step of its own. */
+	 * step of the start. 0 or -errno. @step: the name of open in errors and logs, if it is a step of its own. close - ends
+	 * what it has besides its state. */
 	const char *step;
 	int (*open)(struct collect *c);
 	int (*attach)(struct collect *c);

@@ -12,21 +12,33 @@
 #include <unistd.h>
 
 #include "collect/areas.h"
+#include "collect/blocked.h"
 #include "collect/cgroup_names.h"
 #include "collect/collect_internal.h"
 #include "collect/collectors.h"
+#include "collect/commands.h"
+#include "collect/cpus.h"
+#include "collect/facts.h"
+#include "collect/files.h"
 #include "collect/health.h"
+#include "collect/irqs.h"
 #include "collect/kernel_types.h"
 #include "collect/limits.h"
 #include "collect/moves.h"
 #include "collect/probe.h"
+#include "collect/samplers.h"
 #include "collect/scope.h"
 #include "collect/slots.h"
+#include "collect/stacks.h"
+#include "collect/unwind_tables.h"
+#include "collect/usages.h"
+#include "collect/waits.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/host.h"
 #include "proc/pressure.h"
 #include "proc/sched_ext.h"
+#include "record/rings.h"
 #include "slot.h"
 #include "util/file.h"
 #include "util/online.h"
@@ -34,10 +46,31 @@
 #include "systop.skel.h"
 
 const struct collector *const collectors[COLLECTOR_COUNT] = {
-#define _(name, type) [COLLECTOR_##name] = &collector_##name,
+#define _(name, type, frees) [COLLECTOR_##name] = &collector_##name,
 	COLLECTORS(_)
 #undef _
 };
+
+static void free_state(struct collect *c, int id)
+{
+	switch (id) {
+#define _(name, type, frees)    \
+	case COLLECTOR_##name:  \
+		frees(c->name); \
+		break;
+	COLLECTORS(_)
+#undef _
+	}
+}
+
+void collectors_close(struct collect *c)
+{
+	for (int i = COLLECTOR_COUNT; i-- > 0;) {
+		if (collectors[i]->close)
+			collectors[i]->close(c);
+		free_state(c, i);
+	}
+}
 
 /* --- Memory of each CPU */
 
@@ -69,11 +102,6 @@ static void areas_row_health(const struct collect *c, struct health *h)
 	areas_health(c->areas, h);
 }
 
-static void areas_close(struct collect *c)
-{
-	areas_free(c->areas);
-}
-
 const struct collector collector_areas = {
 	.name = "CPU areas",
 	.configure = areas_configure,
@@ -81,7 +109,6 @@ const struct collector collector_areas = {
 	.follow = areas_row_follow,
 	.cost = areas_cost,
 	.health = areas_row_health,
-	.close = areas_close,
 };
 
 /* --- Threads: how their time is spent */
@@ -166,11 +193,6 @@ static void sched_health(const struct collect *c, struct health *h)
 	health_slots(h, c->shared, c->max_threads);
 }
 
-static void sched_close(struct collect *c)
-{
-	slots_free(c->sched);
-}
-
 static const struct collector_program sched_programs[] = {
 	{ .name = "sched_switch", .what = "where every thread's time goes" },
 	{ .name = "sched_waking", .what = "wakeups, where waits begin" },
@@ -193,7 +215,6 @@ const struct collector collector_sched = {
 	.open = sched_open,
 	.loss = sched_loss,
 	.health = sched_health,
-	.close = sched_close,
 };
 
 /* --- The scope */
@@ -232,19 +253,11 @@ static int scope_open(struct collect *c)
 	return scope_fill(c->scope, c->options);
 }
 
-static void scope_close(struct collect *c)
-{
-	if (c->scope)
-		scope_fini(c->scope);
-	free(c->scope);
-}
-
 const struct collector collector_scope = {
 	.name = "scope",
 	.step = "set the scope",
 	.configure = scope_configure,
 	.open = scope_open,
-	.close = scope_close,
 };
 
 /* --- Cgroups: their names, moves of threads between them, and their CPU limits */
@@ -273,17 +286,11 @@ static int names_follow(struct collect *c, bool changed)
 	return 0;
 }
 
-static void names_close(struct collect *c)
-{
-	cgroup_names_free(c->names);
-}
-
 const struct collector collector_names = {
 	.name = "cgroup names",
 	.configure = names_configure,
 	.open = names_open,
 	.follow = names_follow,
-	.close = names_close,
 };
 
 static int moves_open(struct collect *c)
@@ -298,11 +305,6 @@ static int moves_follow(struct collect *c, bool changed)
 	return moves_work(c->moves);
 }
 
-static void moves_close(struct collect *c)
-{
-	moves_free(c->moves);
-}
-
 static const struct collector_program moves_programs[] = {
 	{ .name = "cgroup_attach_task", .what = "threads moved to another cgroup" },
 	{ 0 }
@@ -313,7 +315,6 @@ const struct collector collector_moves = {
 	.programs = moves_programs,
 	.open = moves_open,
 	.follow = moves_follow,
-	.close = moves_close,
 };
 
 static int limits_open(struct collect *c)
@@ -334,17 +335,11 @@ static int limits_row_tick(struct collect *c, uint64_t now)
 	return limits_tick(c->limits);
 }
 
-static void limits_close(struct collect *c)
-{
-	limits_free(c->limits);
-}
-
 const struct collector collector_limits = {
 	.name = "CPU limits",
 	.open = limits_open,
 	.ready = limits_ready,
 	.tick = limits_row_tick,
-	.close = limits_close,
 };
 
 /* --- Pressure, memory and load of the host */
@@ -376,15 +371,9 @@ static int pressure_tick(struct collect *c, uint64_t now)
 	return 0;
 }
 
-static void pressure_close(struct collect *c)
-{
-	free(c->pressure);
-}
-
 const struct collector collector_pressure = {
 	.name = "pressure",
 	.open = pressure_open,
 	.ready = pressure_ready,
 	.tick = pressure_tick,
-	.close = pressure_close,
 };

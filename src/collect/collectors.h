@@ -5,8 +5,11 @@
 #include "collect/collector.h"
 
 /* The rows, for the list of them in collectors.c. */
-#define _(name, type) extern const struct collector collector_##name;
+#define _(name, type, frees) extern const struct collector collector_##name;
 COLLECTORS(_)
 #undef _
+
+/* collectors_close - frees all states, in the reverse of the order in which they open. */
+void collectors_close(struct collect *c);
 
 #endif

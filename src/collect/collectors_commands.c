@@ -58,16 +58,10 @@ static void commands_row_health(const struct collect *c, struct health *h)
 		   "%" PRIu64 ", of which %" PRIu64 " had arguments that could not be read then", started, unread);
 }
 
-static void commands_close(struct collect *c)
-{
-	commands_free(c->commands);
-}
-
 const struct collector collector_commands = {
 	.name = "commands",
 	.open = commands_open,
 	.drain = commands_row_drain,
 	.loss = commands_loss,
 	.health = commands_row_health,
-	.close = commands_close,
 };

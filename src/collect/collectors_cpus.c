@@ -97,11 +97,6 @@ static const char *irqs_deaf(const struct collect *c, const char *program)
 	       "they interrupted, which is shown as waker";
 }
 
-static void irqs_close(struct collect *c)
-{
-	irqs_free(c->irqs);
-}
-
 static const struct collector_program irqs_programs[] = {
 	{ .name = "softirq_entry", .what = "softirqs: their time, and the threads they wake",
 	  .without = "no such tracepoint: a bystander is shown as waker" },
@@ -123,7 +118,6 @@ const struct collector collector_irqs = {
 	.capture = irqs_row_capture,
 	.tick = irqs_row_tick,
 	.deaf = irqs_deaf,
-	.close = irqs_close,
 };
 
 /* --- The time of each CPU */
@@ -168,11 +162,6 @@ static void cpus_cost(const struct collect *c, struct self_cost *cost)
 	cost->bpf_ns += cpus_bpf_ns(c->cpus);
 }
 
-static void cpus_close(struct collect *c)
-{
-	cpus_free(c->cpus);
-}
-
 const struct collector collector_cpus = {
 	.name = "CPUs",
 	.open = cpus_open,
@@ -181,7 +170,6 @@ const struct collector collector_cpus = {
 	.tick = cpus_row_tick,
 	.loss = cpus_row_loss,
 	.cost = cpus_cost,
-	.close = cpus_close,
 };
 
 /* --- Which threads ran instead of a waiting one, and what woke it */
@@ -252,11 +240,6 @@ static void waits_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 	loss[LOSS_WAITS] += waits_lost(c->waits);
 }
 
-static void waits_close(struct collect *c)
-{
-	waits_free(c->waits);
-}
-
 const struct collector collector_waits = {
 	.name = "waits",
 	.sheds = {
@@ -269,5 +252,4 @@ const struct collector collector_waits = {
 	.thread_met = waits_met,
 	.threads_end = waits_threads_end,
 	.loss = waits_loss,
-	.close = waits_close,
 };

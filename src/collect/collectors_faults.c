@@ -34,17 +34,11 @@ static void faults_health(const struct collect *c, struct health *h)
 	samplers_count_health(c->faults, "page-faults-maj", "stacks of major page faults", h);
 }
 
-static void faults_close(struct collect *c)
-{
-	samplers_free(c->faults);
-}
-
 const struct collector collector_faults = {
 	.name = "page faults",
 	.attach = faults_attach,
 	.follow = faults_follow,
 	.health = faults_health,
-	.close = faults_close,
 };
 
 /* --- Minor ones: one random one in about FAULT_PERIOD * FAULT_POINTS, the programs' part of which is in sample.bpf.c. */
@@ -79,15 +73,9 @@ static void minors_health(const struct collect *c, struct health *h)
 	samplers_count_health(c->minors, "page-faults-min", what, h);
 }
 
-static void minors_close(struct collect *c)
-{
-	samplers_free(c->minors);
-}
-
 const struct collector collector_minors = {
 	.name = "minor page faults",
 	.attach = minors_attach,
 	.follow = minors_follow,
 	.health = minors_health,
-	.close = minors_close,
 };

@@ -92,11 +92,6 @@ static void recorder_health(const struct collect *c, struct health *h)
 	rings_health(c->recorder, h);
 }
 
-static void recorder_close(struct collect *c)
-{
-	rings_free(c->recorder);
-}
-
 /* A run that ends with a trace has no other purpose. */
 static bool recorder_can_go(const struct collect_options *o)
 {
@@ -116,5 +111,4 @@ const struct collector collector_recorder = {
 	.grow = recorder_grow,
 	.after = recorder_after,
 	.health = recorder_health,
-	.close = recorder_close,
 };

@@ -91,11 +91,6 @@ static void samplers_row_health(const struct collect *c, struct health *h)
 	samplers_health(c->samplers, c->cpus_memory, c->nr_cpus, h);
 }
 
-static void samplers_close(struct collect *c)
-{
-	samplers_free(c->samplers);
-}
-
 const struct collector collector_samplers = {
 	.name = "samplers",
 	.sheds = {
@@ -105,7 +100,6 @@ const struct collector collector_samplers = {
 	.attach = samplers_attach,
 	.follow = samplers_row_follow,
 	.health = samplers_row_health,
-	.close = samplers_close,
 };
 
 /* --- Samples and ended blocks, with their stacks */
@@ -237,11 +231,6 @@ static void stacks_row_health(const struct collect *c, struct health *h)
 		   "%" PRIu64 " counted events beyond the CPU's budget for stacks", counted);
 }
 
-static void stacks_close(struct collect *c)
-{
-	stacks_free(c->stacks);
-}
-
 const struct collector collector_stacks = {
 	.name = "stacks",
 	.sheds = {
@@ -257,7 +246,6 @@ const struct collector collector_stacks = {
 	.tick = stacks_tick,
 	.loss = stacks_loss,
 	.health = stacks_row_health,
-	.close = stacks_close,
 };
 
 /* --- Unwind tables, and the files they belong to */
@@ -299,18 +287,12 @@ static void tables_health(const struct collect *c, struct health *h)
 	unwind_tables_health(c->tables, h);
 }
 
-static void tables_close(struct collect *c)
-{
-	unwind_tables_free(c->tables);
-}
-
 const struct collector collector_tables = {
 	.name = "unwind tables",
 	.configure = tables_configure,
 	.open = tables_open,
 	.attach = tables_attach,
 	.health = tables_health,
-	.close = tables_close,
 };
 
 static void files_configure(struct systop *skel, struct load *l)
@@ -374,7 +356,6 @@ static void files_row_health(const struct collect *c, struct health *h)
 static void files_close(struct collect *c)
 {
 	ring_buffer__free(c->file_events);
-	files_free(c->files);
 }
 
 const struct collector collector_files = {
@@ -458,7 +439,6 @@ static void blocked_row_health(const struct collect *c, struct health *h)
 
 static void blocked_close(struct collect *c)
 {
-	blocked_free(c->blocked);
 	bpf_link__destroy(c->peek_link);
 }
 

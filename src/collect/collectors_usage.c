@@ -52,11 +52,6 @@ static int usage_tick(struct collect *c, uint64_t now)
 	return 0;
 }
 
-static void usage_close(struct collect *c)
-{
-	usages_free(c->usage);
-}
-
 static const struct collector_program usage_programs[] = {
 	{ .name = "usage_read", .what = "bytes that threads read and wrote, memory of processes",
 	  .without = "the kernel does not run it: READ, WRITE, RSS and SWAP are unknown", .attempt = 2 },
@@ -68,7 +63,6 @@ const struct collector collector_usage = {
 	.programs = usage_programs,
 	.open = usage_open,
 	.tick = usage_tick,
-	.close = usage_close,
 };
 
 /* --- Facts about what the screen shows */
@@ -91,15 +85,9 @@ static void facts_row_health(const struct collect *c, struct health *h)
 	facts_health(c->facts, h);
 }
 
-static void facts_close(struct collect *c)
-{
-	facts_free(c->facts);
-}
-
 const struct collector collector_facts = {
 	.name = "memory facts",
 	.open = facts_open,
 	.follow = facts_follow,
 	.health = facts_row_health,
-	.close = facts_close,
 };

@@ -89,9 +89,9 @@ int scope_fill(struct scope *s, const struct collect_options *o)
 	return err;
 }
 
-void scope_fini(struct scope *s)
+void scope_free(struct scope *s)
 {
-	free(s->cgroups);
-	s->cgroups = NULL;
-	s->nr_cgroups = 0;
+	if (s)
+		free(s->cgroups);
+	free(s);
 }

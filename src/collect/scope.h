@@ -19,9 +19,9 @@ struct scope {
 	size_t nr_cgroups;
 };
 
-/* scope_fill - sets the whole scope. 0 or -errno; scope_fini() frees it. */
+/* scope_fill - sets the whole scope. 0 or -errno. scope_free - the memory of both. */
 int scope_fill(struct scope *s, const struct collect_options *o);
-void scope_fini(struct scope *s);
+void scope_free(struct scope *s);
 
 /* scope_set_cgroups - sets these and no others. @changed: they differ from the previous ones. 0 or -errno. */
 int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, size_t nr, bool *changed);

@@ -130,7 +130,7 @@ def main():
     assert "METRIC_RUN" in names and "HIST_SOFTIRQ" in names, f"no rows in {TABLE}"
     kinds = set(re.findall(r"^\s_\((\w+),", read(EVENTS), re.MULTILINE))
     assert {"SWITCH", "GAP"} <= kinds, f"no rows in {EVENTS}"
-    types = dict(re.findall(r"^\s_\((\w+),\s*(\w+)\)", read(COLLECTORS), re.MULTILINE))
+    types = dict(re.findall(r"^\s_\((\w+),\s*(\w+),\s*\w+\)", read(COLLECTORS), re.MULTILINE))
     assert types.get("sched") == "slots" and types.get("tables") == "unwind_tables", f"no rows in {COLLECTORS}"
     paths = sorted(os.path.relpath(path, TOP) for folder in ("src", "bpf") for ext in "ch"
                    for path in glob.glob(f"{TOP}/{folder}/**/*.{ext}", recursive=True))
