@@ -60,11 +60,43 @@ static void collect_sched_ext(struct collect *c)
 	c->shared->sched_ext = s.on;
 }
 
+/* The end of a tick, or the beginning of the first one. */
+struct instant {
+	uint64_t now, boot;
+	struct timespec wall;
+};
+
+/* Captures the host at one instant; again if others had our CPU meanwhile. With very many threads this would happen each
+ * time, as it takes long: then it is done once. */
+#define CAPTURE_TRIES 3
+#define CAPTURE_AWAY_NS 100000
+#define CAPTURE_QUICK_NS 2000000
+
+static int collect_capture(struct collect *c, struct instant *at)
+{
+	int64_t used, away;
+	int tries = 0, err;
+
+	do {
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		at->now = clock_ns(CLOCK_MONOTONIC);
+		at->boot = clock_ns(CLOCK_BOOTTIME);
+		clock_gettime(CLOCK_REALTIME, &at->wall);
+		err = slots_capture(c->sched, at->now);
+		COLLECTOR_EACH (&c->set, i, capture)
+			collectors[i]->capture(c);
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
+		away = clock_ns(CLOCK_MONOTONIC) - at->now - used; /* negative by the time between reads of the two clocks */
+	} while (!err && away >= CAPTURE_AWAY_NS && used < CAPTURE_QUICK_NS && ++tries < CAPTURE_TRIES);
+	return err;
+}
+
 /* Programs first, then the existing threads, then the samplers: threads that switch meanwhile enter themselves, and our
  * own start is not measured. */
 static int collect_attach(struct collect *c)
 {
 	struct shared *shared = c->shared;
+	struct instant begin;
 	int err;
 
 	shared->suspended_ns = suspended_ns();
@@ -87,7 +119,12 @@ static int collect_attach(struct collect *c)
 			err = collectors[i]->attach(c);
 	if (err)
 		return err;
-	c->now = clock_ns(CLOCK_MONOTONIC);
+	err = collect_capture(c, &begin);
+	if (!err) /* the first one takes ms, as it is the first to touch its memory */
+		err = collect_capture(c, &begin);
+	if (err)
+		return err;
+	c->now = begin.now;
 	err = slots_baseline(c->sched, c->now);
 	EACH(c, err, baseline, c->now);
 	return err;
@@ -319,37 +356,6 @@ static void keep_budget(struct collect *c, struct self_cost *cost, uint64_t ns)
 uint64_t collect_since(const struct collect *c)
 {
 	return c->now;
-}
-
-/* The end of a tick. */
-struct instant {
-	uint64_t now, boot;
-	struct timespec wall;
-};
-
-/* Captures the host at one instant; again if others had our CPU meanwhile. With very many threads this would happen each
- * time, as it takes long: then it is done once. */
-#define CAPTURE_TRIES 3
-#define CAPTURE_AWAY_NS 100000
-#define CAPTURE_QUICK_NS 2000000
-
-static int collect_capture(struct collect *c, struct instant *at)
-{
-	int64_t used, away;
-	int tries = 0, err;
-
-	do {
-		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		at->now = clock_ns(CLOCK_MONOTONIC);
-		at->boot = clock_ns(CLOCK_BOOTTIME);
-		clock_gettime(CLOCK_REALTIME, &at->wall);
-		err = slots_capture(c->sched, at->now);
-		COLLECTOR_EACH (&c->set, i, capture)
-			collectors[i]->capture(c);
-		used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
-		away = clock_ns(CLOCK_MONOTONIC) - at->now - used; /* negative by the time between reads of the two clocks */
-	} while (!err && away >= CAPTURE_AWAY_NS && used < CAPTURE_QUICK_NS && ++tries < CAPTURE_TRIES);
-	return err;
 }
 
 const struct tick *collect_tick(struct collect *c)

@@ -359,7 +359,7 @@ int slots_tick(struct slots *s, uint64_t now)
 
 int slots_baseline(struct slots *s, uint64_t now)
 {
-	int err = slots_capture(s, now), ended;
+	int err = s->captured_at == now ? 0 : slots_capture(s, now), ended;
 
 	s->until = UINT64_MAX;
 	slots_forget_exited(s);
