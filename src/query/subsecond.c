@@ -130,8 +130,8 @@ static int sort_turns(struct subsecond *s)
 	return 0;
 }
 
-/* A waking can come while the thread runs, and lets it run on: its next wait begins with the waking that ends its block.
- * One that came just before the block, by another CPU's clock, and that no other follows, ended it. */
+/* A waking can come while the thread runs, and lets it run on: its next wait begins with the waking that ends its
+ * block. One that came just before the block, by another CPU's clock, and that no other follows, ended it. */
 static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 {
 	uint64_t waiting = (uintptr_t)map_get(&s->waiting, t->tid);

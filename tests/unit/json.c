@@ -241,8 +241,9 @@ static int64_t total_of(struct json_object *line, const char *weight)
 {
 	struct json_object *stacks, *of, *total;
 
-	assert_true(json_object_object_get_ex(line, "stacks", &stacks) && json_object_object_get_ex(stacks, weight, &of) &&
-		    json_object_object_get_ex(of, "total_ns", &total));
+	assert_true(json_object_object_get_ex(line, "stacks", &stacks));
+	assert_true(json_object_object_get_ex(stacks, weight, &of));
+	assert_true(json_object_object_get_ex(of, "total_ns", &total));
 	return json_object_get_int64(total);
 }
 
@@ -279,7 +280,8 @@ TEST(json, processes_of_what_a_filter_matches)
 	FOR_EACH(c, cases) {
 		struct filter_error error;
 		struct filter *filter = filter_parse(c->filter, NULL, &error);
-		struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source, .filter = filter, .all = c->all };
+		struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source, .filter = filter,
+				    .all = c->all };
 		struct json_object *line;
 		char *text;
 		size_t bytes;

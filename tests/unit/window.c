@@ -70,7 +70,8 @@ static struct trace_index_maker *index_begin(void)
 }
 
 /* A thread that began at @start and, if @to is not UINT64_MAX, ended. */
-static void index_thread(struct trace_index_maker *m, pid_t tid, const char *comm, uint64_t start, uint64_t to, uint32_t state)
+static void index_thread(struct trace_index_maker *m, pid_t tid, const char *comm, uint64_t start, uint64_t to,
+			 uint32_t state)
 {
 	struct life l = { .tid = tid, .tgid = tid, .start_ns = start, .priority = 120 };
 
@@ -126,7 +127,8 @@ TEST(window, blocked_at_its_start)
 		{ 0, { .at = 20 * MS, .kind = RING_WAKING, .tid = RUNNER } },
 		{ 0, { .at = 30 * MS, .kind = RING_SWITCH, .tid = SLEEPER, .state = RING_SLEEP } },
 		{ 0, { .at = 40 * MS, .kind = RING_SWITCH, .tid = READER, .other = SLEEPER, .state = RING_SLEEP } },
-		{ 0, { .at = 40 * MS, .kind = RING_BLOCK, .tid = READER, .in_d = true, .off_ns = 50 * MS, .blocked_ns = 49 * MS } },
+		{ 0, { .at = 40 * MS, .kind = RING_BLOCK, .tid = READER, .in_d = true, .off_ns = 50 * MS,
+		       .blocked_ns = 49 * MS } },
 		{ 0, { .at = 60 * MS, .kind = RING_WAKING, .tid = WAITER } },
 		{ 1, { .at = 10 * MS, .kind = RING_SWITCH, .tid = WAITER, .other = RUNNER, .state = RING_SLEEP } },
 		{ 1, { .at = 15 * MS, .kind = RING_SWITCH, .tid = 0, .other = WAITER, .state = RING_SLEEP } },
@@ -202,8 +204,8 @@ static int64_t counted(const char *name, int nr, uint64_t *since)
 	for (size_t i = 0; i < trace.read->n_packet; i++) {
 		const PB(TracePacket) *p = trace.read->packet[i];
 
-		if (p->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR && p->track_descriptor->counter &&
-		    !strcmp(p->track_descriptor->name, name))
+		if (p->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR &&
+		    p->track_descriptor->counter && !strcmp(p->track_descriptor->name, name))
 			track = p->track_descriptor->uuid;
 		if (p->data_case != PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT || !track ||
 		    p->track_event->track_uuid != track || nr--)
@@ -217,12 +219,13 @@ static int64_t counted(const char *name, int nr, uint64_t *since)
 /* A sum is drawn over the refresh that it is of, not over the next one; what is lost was lost by its end. */
 TEST(window, numbers_of_refreshes)
 {
-	struct trace_index_tick ticks[] = { { .at = START + 300 * MS }, { .at = START + 600 * MS }, { .at = START + 900 * MS } };
+	struct trace_index_tick ticks[3] = { 0 };
 	struct trace_index_maker *m = index_begin();
 	struct scene s = { 0 };
 	uint64_t since;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ticks); i++) {
+		ticks[i].at = START + 300 * MS * (i + 1);
 		ticks[i].values[METRIC_RUNQ_P99] = 10 + i;
 		ticks[i].steal_ns = 20 + i;
 		ticks[i].loss = 30 + i;

@@ -36,8 +36,9 @@ void json_int(struct json *j, const char *name, int64_t v);
 void json_boolean(struct json *j, const char *name, bool v);
 void json_null(struct json *j, const char *name);
 
-/* json_text - writes up to @len bytes of foreign text, at most JSON_TEXT_MAX, which no command line or path exceeds: bytes
- * that are unfit for a terminal become \xNN. json_string - writes text of our own, or text that passed text_safe(). */
+/* json_text - writes up to @len bytes of foreign text, at most JSON_TEXT_MAX, which no command line or path exceeds:
+ * bytes that are unfit for a terminal become \xNN. json_string - writes text of our own, or text that passed
+ * text_safe(). */
 #define JSON_TEXT_MAX 4096
 void json_text(struct json *j, const char *name, const char *s, size_t len);
 void json_string(struct json *j, const char *name, const char *s);

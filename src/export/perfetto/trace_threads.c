@@ -156,8 +156,8 @@ void trace_unborn(struct trace *t)
 	for (size_t i = 0; i < t->index->threads.nr; i++) {
 		bool same = i && all[i - 1].tid == all[i].tid && all[i - 1].start_ns == all[i].start_ns;
 
-		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->index->end || seen(t, all[i].tid) == SEEN_NOT ||
-		    map_get(&t->born, (uint64_t)all[i].tid + 1))
+		if (same || all[i].start_ns <= t->start || all[i].start_ns > t->index->end ||
+		    seen(t, all[i].tid) == SEEN_NOT || map_get(&t->born, (uint64_t)all[i].tid + 1))
 			continue;
 		trace_born(t, all[i].tid, all[i].start_ns);
 	}
@@ -232,7 +232,9 @@ void trace_blocked_all(struct trace *t)
 
 		/* A thread without events is in the same state as at the end. */
 		if (how == SEEN_NOT)
-			how = all[i].state == STATE_D ? SEEN_IN_D : all[i].state == STATE_SLEEP ? SEEN_ASLEEP : SEEN_RAN;
+			how = all[i].state == STATE_D	    ? SEEN_IN_D
+			      : all[i].state == STATE_SLEEP ? SEEN_ASLEEP
+							    : SEEN_RAN;
 		if (how == SEEN_RAN || !is_it(t, &all[i], t->start))
 			continue;
 		task = trace_task(t, all[i].tid, t->start);
