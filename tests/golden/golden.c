@@ -69,6 +69,7 @@ static const struct shot {
 	{ "detail-process-80x24", 80, 24, "Hv" },
 	{ "detail-arguments-80x60", 80, 60, "HvG" },
 	{ "detail-cgroup-80x24", 80, 24, "2jjv" },
+	{ "detail-cgroup-60x40", 60, 40, "2jjv" },
 	{ "detail-gone-80x24", 80, 24, " [\\4002\n\n]" },
 	{ "flame-80x24", 80, 24, "Hf" },
 	{ "flame-all-80x24", 80, 24, "3" },

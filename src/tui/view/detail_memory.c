@@ -63,17 +63,18 @@ static const char *percent(char buf[24], uint64_t hundredths)
 static int cgroup_pressure(const struct paint *p, int y, const struct memory_facts *facts)
 {
 	static const char *const names[PRESSURE_COUNT] = { "CPU", "memory", "I/O" };
-	char some[24], full[24];
-	int x = 0;
+	char some[24], full[24], text[256];
+	size_t used = 0;
 
 	for (int i = 0; i < PRESSURE_COUNT; i++)
 		if (facts->pressure[i].some != VALUE_NA)
-			x = paint_format(p, y, x, ROLE_TEXT, "%s%s %s %s",
-					 x ? ", " : "of 10 s, some or all of it waited for: ", names[i],
+			used += snprintf(text + used, sizeof(text) - used, "%s%s %s %s",
+					 used ? ", " : "of 10 s, some or all of it waited for: ", names[i],
 					 percent(some, facts->pressure[i].some), percent(full, facts->pressure[i].full));
-	if (x)
-		paint_text(p, y, x, p->width, ROLE_TEXT, " %");
-	return y + !!x;
+	if (!used)
+		return y;
+	snprintf(text + used, sizeof(text) - used, " %%");
+	return paint_wrapped(p, y, 0, ROLE_TEXT, text);
 }
 
 static int cgroup_memory(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)
