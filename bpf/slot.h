@@ -90,7 +90,7 @@ enum wake_context {
 /*
  * One thread. Only sched_switch writes lines 1 and 2 and the histogram, between two increments of seq (odd: being
  * written); the scheduler orders a thread's switches. sched_waking writes `wake` and `wakeups` on any CPU. The reader
- * also takes runq_max_ns (exchanges it with 0).
+ * also takes runq_max_ns (by a compare-and-exchange with 0).
  *
  * Of other families' data this has only what a switch or a waking reads or writes: waker and waker_since (wait.bpf.h),
  * long_block (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; an array of their own would cost another

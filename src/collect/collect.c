@@ -365,9 +365,9 @@ const struct tick *collect_tick(struct collect *c)
 	struct self_cost cost;
 	int err;
 
-	collect_offline(c);
 	collect_sched_ext(c);
 	err = collect_follow(c);
+	collect_offline(c);
 	if (!err)
 		err = slots_harvest(c->sched, 0);
 	if (!err)
