@@ -174,7 +174,8 @@ TEST(columns, sorts_by_memory)
 
 	for (int i = 0; i < 3; i++) {
 		levels[i].v[METRIC_RSS - METRIC_LEVELS] = i == 2 ? VALUE_NA : 1000 * (uint64_t)(i + 1);
-		rows[i] = (struct row){ .kind = ROW_THREAD, .cgroup = &root, .values = &values, .own = &values, .levels = &levels[i] };
+		rows[i] = (struct row){ .kind = ROW_THREAD, .cgroup = &root, .values = &values, .own = &values,
+					.levels = &levels[i] };
 	}
 	assert_true(sorting_before(&rows[1], &rows[0], &s) && !sorting_before(&rows[0], &rows[1], &s));
 	assert_true(sorting_before(&rows[0], &rows[2], &s) && !sorting_before(&rows[2], &rows[0], &s));

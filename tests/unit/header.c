@@ -106,9 +106,11 @@ TEST(header, scope)
 	t.total.v[METRIC_USER] = SEC / 2;
 	t.total.v[METRIC_KERNEL] = SEC / 2;
 	host.scope = "pid 4711";
-	assert_string_equal(draw(&t, 80).at[1], "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#=:::     ]  RUNQ p99 ~-  D 0         LOSS 0");
+	assert_string_equal(draw(&t, 80).at[1],
+			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#=:::     ]  RUNQ p99 ~-  D 0         LOSS 0");
 	host.scope = "all";
-	assert_string_equal(draw(&t, 80).at[1], "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#====     ]  RUNQ p99 ~-  D 0         LOSS 0");
+	assert_string_equal(draw(&t, 80).at[1],
+			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#====     ]  RUNQ p99 ~-  D 0         LOSS 0");
 }
 
 TEST(header, uptime)
@@ -153,7 +155,8 @@ TEST(header, every_width)
 				t.total_d = lost ? 4321 : 0;
 				lines = draw(&t, width);
 				assert_memory_equal(lines.at[0], "systop web-07 ", 14);
-				assert_true(!strstr(lines.at[0], "scope all 6") || strstr(lines.at[0], "scope all 61 cgroups"));
+				assert_true(!strstr(lines.at[0], "scope all 6") ||
+					    strstr(lines.at[0], "scope all 61 cgroups"));
 				assert_memory_equal(lines.at[1], "CPU 50% of ", 11);
 				assert_non_null(strstr(lines.at[1], lost ? " LOSS 123456789" : " LOSS 0"));
 				assert_memory_equal(lines.at[2], "MEM ", 4);

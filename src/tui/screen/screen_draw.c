@@ -22,7 +22,8 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
 }
 
-/* "[1:Threads] 2:Cgroups 3:Flame", or "[1:Threads] 2 3" unless @named; only the present one where the way back is shown. */
+/* "[1:Threads] 2:Cgroups 3:Flame", or "[1:Threads] 2 3" unless @named; only the present one where the way back is
+ * shown. */
 static void views_text(struct screen *s, bool named, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -34,8 +35,8 @@ static void views_text(struct screen *s, bool named, char *buf, size_t size)
 		if ((s->depth && !here) || (!name && !*keys))
 			continue;
 		used += snprintf(buf + used, size - used, "%s%s%.*s%s%s%s", used ? " " : "", here ? "[" : "",
-				 (int)strcspn(keys, " "), keys, *keys && name ? ":" : "", name ? screen_views[i].tab : "",
-				 here ? "]" : "");
+				 (int)strcspn(keys, " "), keys, *keys && name ? ":" : "",
+				 name ? screen_views[i].tab : "", here ? "]" : "");
 	}
 }
 

@@ -293,7 +293,8 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	}
 	of_a = s->own ? a->own : a->values;
 	of_b = s->own ? b->own : b->values;
-	if (of_a == of_b && s->by != COLUMN_MEMORY && metric_of_threads((enum metric_id)s->by)) /* all idle rows share the same memory */
+	/* All idle rows share the same memory. */
+	if (of_a == of_b && s->by != COLUMN_MEMORY && metric_of_threads((enum metric_id)s->by))
 		return false;
 	va = s->by == COLUMN_MEMORY ? column_memory(a) : row_value_of(a, (enum metric_id)s->by, s->own);
 	vb = s->by == COLUMN_MEMORY ? column_memory(b) : row_value_of(b, (enum metric_id)s->by, s->own);

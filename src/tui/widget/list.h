@@ -70,8 +70,8 @@ bool list_act(struct list *l, enum action a, const struct list_order *o);
 typedef bool list_match(const void *item, const char *search);
 void list_search(struct list *l, int direction, list_match *match, const char *search, const struct list_order *o);
 
-/* list_click - selects the item on @line (0: first) of the screen, and holds the order as a move does. Returns whether it was
- * selected by the user before. */
+/* list_click - selects the item on @line (0: first) of the screen, and holds the order as a move does. Returns whether
+ * it was selected by the user before. */
 bool list_click(struct list *l, size_t line, const struct list_order *o);
 
 /* list_held - whether items keep their places now. */
