@@ -104,7 +104,7 @@ int options_set_duration(struct options *o, const char *arg)
 
 int options_check_file(const char *option, const char *arg)
 {
-	return arg[0] != '-' || !arg[1] ? 0
+	return *arg && (*arg != '-' || !arg[1]) ? 0
 		: options_bad_value(option, arg, "expected a file; write ./-NAME if its name begins with -");
 }
 

@@ -43,7 +43,7 @@ def bad_values():
                  ["-p", "x"], ["-p", "0"], ["-p", "1,"], ["-t", "x"], ["-t", "1,,2"], ["-F", "-1"],
                  ["--duration", "0"], ["--duration", "-1"], ["--duration", "x"], ["-s", "nocolumn"], ["--color=maybe"],
                  ["-c", ""], ["--clock=tsc"], ["-v", "-n", "1"], ["--log", "-b"], ["-o", "-d", "2"], ["-w", "-n"],
-                 ["--pprof", "-n", "1"]):  # the file was forgotten
+                 ["--pprof", "-n", "1"], ["-o", ""], ["--pprof", ""]):  # the file was forgotten
         fails(2, "bad value for " + args[0].split("=")[0], *args)
     for words in (["word"], ["1"], ["1", "2", "-w", "/dev/null"], ["-b", "1", "word"], ["-b", "1", "2", "3"]):
         fails(2, "the command to run must follow --", *words)
