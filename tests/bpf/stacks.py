@@ -119,9 +119,10 @@ def distinct():
 
 
 def without_stack(tick):
-    """ns of running time."""
+    """ns of running time; each sample's part of it is a whole number of ns."""
     cpu = tick["stacks"]["cpu"]
-    return cpu["total_ns"] - cpu["stacks_ns"]
+    ns = cpu["total_ns"] - cpu["stacks_ns"]
+    return ns if ns > sum(t["samples"] for t in tick["threads"]) else 0
 
 
 def full():
