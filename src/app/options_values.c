@@ -328,6 +328,6 @@ int options_set_filter(const char **to, const char *arg)
 int options_set_trigger(struct options *o, const char *arg)
 {
 	if (!arg[strspn(arg, " ")])
-		return options_bad_value("--on", arg, "an expression is wanted, as 'runq.p99>20ms'");
+		return options_bad_value("--on", arg, "expected an expression, such as 'runq.p99>20ms'");
 	return options_set_filter(&o->trigger, arg);
 }

@@ -85,7 +85,7 @@ int target_resolve(struct target *t, const struct options *o, const struct cgrou
 		if (pid < 0)
 			return pid;
 		t->pids[t->nr_pids++] = pid;
-		t->watched[t->nr_watched++] = (struct watched){ pid, false, syscall(SYS_pidfd_open, pid, 0), false };
+		t->watched[t->nr_watched++] = (struct watched){ .id = pid, .pidfd = syscall(SYS_pidfd_open, pid, 0) };
 	}
 	t->tids = o->tids;
 	for (; t->nr_tids < o->nr_tids; t->nr_tids++) {
@@ -93,7 +93,7 @@ int target_resolve(struct target *t, const struct options *o, const struct cgrou
 
 		if (err)
 			return err;
-		t->watched[t->nr_watched++] = (struct watched){ t->tids[t->nr_tids], true, -1, false };
+		t->watched[t->nr_watched++] = (struct watched){ .id = t->tids[t->nr_tids], .thread = true, .pidfd = -1 };
 	}
 	for (; t->nr_uids < o->nr_users; t->nr_uids++) {
 		int err = user_find(o->users[t->nr_uids], &t->uids[t->nr_uids]);

@@ -15,7 +15,7 @@ int terminal_open(int fd)
 {
 	char path[32];
 
-	/* The starter may open files that who passes the descriptor may not. */
+	/* The starter may open files that the sender of the descriptor may not. */
 	if (!isatty(fd))
 		return -1;
 	/* O_NONBLOCK on the passed descriptor would affect the shell's, too. */

@@ -31,7 +31,7 @@ struct worker {
 void worker_init(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd);
 void worker_stop(struct worker *w);
 
-/* worker_ready - whether it can take a request now; starts it, or again when it is time to. */
+/* worker_ready - whether it can take a request now; starts it, and restarts it when that is due. */
 bool worker_ready(struct worker *w);
 static inline bool worker_busy(const struct worker *w)
 {

@@ -16,7 +16,7 @@ struct perfmap {
 	ino_t inode;
 	off_t at;     /* read up to here, */
 	bool skip;    /* and to be resumed at the next line */
-	char last[PERFMAP_LAST]; /* what is in front of that place */
+	char last[PERFMAP_LAST]; /* the bytes before that place */
 };
 
 /*

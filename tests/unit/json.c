@@ -204,7 +204,6 @@ TEST(json, values_of_all_kinds)
 	free(text);
 }
 
-/* Text written in pieces stays one text. */
 /* Each byte of the longest argument takes four characters. */
 TEST(json, a_text_that_grows)
 {
@@ -305,6 +304,7 @@ TEST(json, processes_of_what_a_filter_matches)
 	model_free(m);
 }
 
+/* Text written in pieces stays one text. */
 TEST(json, more_than_what_is_kept)
 {
 	const char *long_one = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";

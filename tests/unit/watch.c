@@ -97,7 +97,7 @@ TEST(watch, ends_with_the_socket)
 	close(ready[0]);
 }
 
-/* The starter has more rights than who asks it to open a terminal again: a file that was only looked at is not opened. */
+/* The starter has more rights than the process that asks it to open a terminal again: no other file is opened. */
 TEST(terminal, is_no_other_file)
 {
 	char path[] = "/tmp/systop-terminal-XXXXXX";

@@ -214,8 +214,8 @@ static int bar_width(const struct paint *p, int room)
 	return width < BAR_LEAST ? 0 : width;
 }
 
-/* CPU 61% of 4 us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p99 ~2.4ms  D 14  LOSS 0. Of what runs out of scope it is not
- * known whether that is in user mode. */
+/* CPU 61% of 4 us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p99 ~2.4ms  D 14  LOSS 0. Whether what runs out of scope is
+ * in user mode is not known. */
 static void line_cpu(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
