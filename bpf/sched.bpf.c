@@ -175,8 +175,6 @@ static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *
 		c->busy_since = e->now;
 	} else {
 		c->run_ns += account_sub(e->now, since);
-		if (!c->current_slot)
-			c->overflow_ns += account_sub(e->now, since);
 	}
 }
 

@@ -11,6 +11,11 @@
 #include "clock.bpf.h"
 #include "life.bpf.h"
 
+static __always_inline __u64 seed_stint(const struct task_struct *t)
+{
+	return account_stint(t->prio, sched_ext_ran, t->se.sum_exec_runtime, t->se.prev_sum_exec_runtime);
+}
+
 /* Since when the thread has been in its state, on the scheduler's clock. */
 static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 {
@@ -20,7 +25,7 @@ static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 		return arrival;
 	if (s->state == SLOT_RUNQUEUE)
 		return t->sched_info.last_queued ? t->sched_info.last_queued : arrival;
-	stint = account_stint(t->prio, sched_ext_ran, t->se.sum_exec_runtime, t->se.prev_sum_exec_runtime);
+	stint = seed_stint(t);
 	if (stint != ACCOUNT_STINT_UNKNOWN)
 		return arrival + stint;
 	s->flags |= SLOT_SINCE_EARLY;
@@ -88,6 +93,8 @@ int seed_task(struct bpf_iter__task *ctx)
 	since = seed_since(t, s) + c->clock_offset;
 	s->since = since < now ? since : now;
 	s->born_ns = s->since;
+	if (s->state == SLOT_RUNNING) /* without the time since then: readers add it */
+		s->exec_ns = account_sub(s->exec_ns, account_min(seed_stint(t), now - s->since));
 	slot_give(ref, index, t);
 	return 0;
 }

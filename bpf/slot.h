@@ -222,7 +222,6 @@ struct cpu_slot {
 	struct irq_level irq_levels[IRQ_LEVELS];
 
 	__u64 scope_cgroup;  /* scratch of cgroup_met() */
-	__u64 overflow_ns;   /* running time of threads without a slot */
 	__u64 stack_events;  /* written to this CPU's ring */
 	__u64 stacks_paid;   /* time up to which stacks of blocks are paid for: see block_afford() */
 	__u32 ring_other;    /* the recorder's last event was RING_OTHER */

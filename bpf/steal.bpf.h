@@ -63,8 +63,6 @@ static __noinline int steal_take(struct cpu_slot *c, struct slot *s, __u64 total
 		c->run_ns -= steal;
 	if (s)
 		account_steal(s, steal);
-	else if (!idle)
-		c->overflow_ns -= steal;
 	return 0;
 }
 

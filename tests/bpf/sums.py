@@ -95,10 +95,37 @@ def first():
     return text
 
 
+def cpu_time(pid):
+    with open(f"/proc/{pid}/schedstat") as f:
+        return int(f.read().split()[0])
+
+
+def held():
+    """The CPU time since its beginning of a thread that has held its CPU since before systop began."""
+    beyond = []
+    with Load(load_path("spin"), "user", "60") as load:
+        os.sched_setaffinity(load.pid, {os.cpu_count() - 1})
+        os.sched_setscheduler(load.pid, os.SCHED_FIFO, os.sched_param(1))
+        for _ in range(2 * RUNS):
+            before = cpu_time(load.pid)
+            line = systop_lines("--all", "-d", "0.2", "-n", "1")[0]
+            after = cpu_time(load.pid)
+            shown = next(t["cpu_time_ns"] for t in line["threads"] if t["tid"] == load.pid)
+            assert shown > before, f"{shown / MS:.1f} ms, {before / MS:.1f} before the start"
+            beyond.append(shown - after)
+    text = f"{2 * RUNS} runs, at most {max(beyond) / MS:.1f} ms more than it had when systop had ended"
+    assert max(beyond) <= 0, text
+    return text
+
+
 def main():
     tap = begin()
     tap.case("a parallel build", sums)
     tap.case("the first refresh", first)
+    if os.cpu_count() > 1:
+        tap.case("CPU time of a thread that holds its CPU", held)
+    else:
+        tap.skip("CPU time of a thread that holds its CPU", "one CPU only: systop would not run")
     tap.done()
 
 
