@@ -73,10 +73,10 @@ TEST(cpu_grid, cells_of_256_fit_a_small_screen)
 		place(cpu, cpu % 128 / 64, cpu % 128 / 8, cpu % 128);
 	show(CPUS, 80, 16);
 	assert_int_equal(grid.shape, CPU_CELLS);
-	assert_in_range(grid.lines, 1, 16);
+	assert_within(grid.lines, 1, 16);
 	for (size_t i = 0; i < grid.nr; i++) {
-		assert_in_range(grid.cpus[i].x, 0, 79);
-		assert_in_range(grid.cpus[i].y, 2, grid.lines - 1);
+		assert_within(grid.cpus[i].x, 0, 79);
+		assert_within(grid.cpus[i].y, 2, grid.lines - 1);
 		assert_int_equal(grid.cpus[i].values->cpu, i / 2 + i % 2 * 128);
 		if (i % 2)
 			assert_int_equal(grid.cpus[i].x, grid.cpus[i - 1].x + 1);
@@ -137,7 +137,7 @@ TEST(cpu_grid, unknown_ones_are_one_group)
 	assert_int_equal(grid.cpus[1].x, 2);
 	show(CPUS, 40, 4); /* no room for gaps */
 	assert_int_equal(grid.cpus[1].x, 1);
-	assert_in_range(grid.cpus[255].x, 0, 39);
+	assert_within(grid.cpus[255].x, 0, 39);
 }
 
 TEST(cpu_grid, offline_ones_come_last)

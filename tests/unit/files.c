@@ -110,7 +110,7 @@ static void read_given(void)
 {
 	nr_given = 0;
 	for (uint32_t id = (uint32_t)shared.free_files; id; id = of[id].next_free) {
-		assert_in_range(nr_given, 0, MAX - 1);
+		assert_within(nr_given, 0, MAX - 1);
 		memmove(given + 1, given, nr_given++ * sizeof(*given));
 		given[0] = id;
 	}
@@ -164,7 +164,7 @@ static void the_oldest_make_room(void **state)
 	assert_int_equal(nr_forgotten, nr_given);
 	assert_int_equal(files_in_use(files), 63 - nr_given);
 	for (size_t i = 0; i < nr_given; i++)
-		assert_in_range(given[i], 21, 63);
+		assert_within(given[i], 21, 63);
 	shared.files_again = 3; /* the programs took some of them back */
 	assert_int_equal(files_in_use(files), 63 - nr_given + 3);
 }

@@ -169,7 +169,7 @@ TEST(format, at_most_six_characters)
 				FOR_EACH (interval, intervals) {
 					format_value(buf, sizeof(buf), unit, (1ULL << bit) + around,
 						     *interval);
-					assert_in_range(strlen(buf), 1, 6);
+					assert_within(strlen(buf), 1, 6);
 				}
 }
 

@@ -45,7 +45,7 @@ TEST(hist, quantile_interpolates_within_its_slot)
 	};
 
 	FOR_EACH (c, cases)
-		assert_in_range(hist_quantile(&c->h, HIST_RUNQ, c->q, VALUE_NA), c->want - 1, c->want + 1);
+		assert_within(hist_quantile(&c->h, HIST_RUNQ, c->q, VALUE_NA), c->want - 1, c->want + 1);
 }
 
 TEST(hist, quantile_is_not_above_the_longest)

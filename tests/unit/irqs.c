@@ -144,7 +144,7 @@ static void test_many_devices(void **state)
 	q = end_file(16);
 	for (int i = 0; i < 40; i += 4) {
 		snprintf(device, sizeof(device), "disk%d-req", i);
-		assert_in_range(lines[100 + i], IRQ_LINES, IRQ_LINES + 13);
+		assert_within(lines[100 + i], IRQ_LINES, IRQ_LINES + 13);
 	}
 	assert_source(q, 136, "136", "disk36-req");
 	assert_int_equal(nr_given, 14);

@@ -54,12 +54,12 @@ TEST(lines, of_an_inlined_function)
 	/* Compilers disagree by a line or two about the line of a statement. */
 	assert_int_equal(sscanf(inner_line, "lines.c:%d", &expected), 1);
 	assert_int_equal(sscanf(text, "lines.c:%d", &line), 1);
-	assert_in_range(line, expected - 2, expected + 6);
+	assert_within(line, expected - 2, expected + 6);
 	assert_int_equal(sscanf(outer_line, "inner inlined in outer at lines.c:%d", &expected), 1);
 	assert_non_null(strstr(text, "\ninner inlined in outer at lines.c:"));
 	from = sscanf(strchr(text, '\n') + 1, "inner inlined in outer at lines.c:%d", &called);
 	assert_int_equal(from, 1);
-	assert_in_range(called, expected, expected + 2);
+	assert_within(called, expected, expected + 2);
 }
 
 TEST(lines, of_nothing)

@@ -267,8 +267,8 @@ static void starts(void **state)
 	tick_put(second());
 	bytes = (resident_bytes() - bytes) / THREADS;
 	print_message("# %llu bytes a thread\n", (unsigned long long)bytes);
-	assert_in_range(ms, 0, START_MS);
-	assert_in_range(bytes, 0, MEMORY_BYTES);
+	assert_within(ms, 0, START_MS);
+	assert_within(bytes, 0, MEMORY_BYTES);
 }
 
 /* All asleep except a few: the ms of the refresh. */
@@ -307,7 +307,7 @@ static void refreshes(void **state)
 	(void)state;
 	for (int i = 1; ms > REFRESH_MS && i < TRIES; i++)
 		ms = refresh();
-	assert_in_range(ms, 0, REFRESH_MS);
+	assert_within(ms, 0, REFRESH_MS);
 }
 
 static uint64_t no_names(void *arg)
@@ -353,7 +353,7 @@ static void check_ended(const struct tick *t, uint32_t first)
 
 		if (!r->exited)
 			continue;
-		assert_in_range(r->thread->tid, first, first + ENDED - 1);
+		assert_within(r->thread->tid, first, first + ENDED - 1);
 		assert_false(met[r->thread->tid - first]);
 		assert_int_equal(row_value(r, METRIC_ALIVE), SEC / 2);
 		met[r->thread->tid - first] = true;
@@ -437,7 +437,7 @@ static void ends(void **state)
 		longest = end_at_once(1 + i * ENDED, THREADS - i * ENDED);
 		assert_int_equal(nr_given_back, (i + 1) * ENDED);
 	}
-	assert_in_range(longest, 0, TURN_MS);
+	assert_within(longest, 0, TURN_MS);
 }
 
 int main(void)

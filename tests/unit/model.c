@@ -385,7 +385,7 @@ TEST(model, many_orphans)
 	for (struct told told; (told = orphans(m)).nr; times++)
 		nr += told.nr;
 	assert_int_equal(nr, 100);
-	assert_in_range(times, 2, 10);
+	assert_within(times, 2, 10);
 	for (int i = 0; i < 100; i++)
 		model_life_end(m, lives[i]);
 	model_free(m);

@@ -19,7 +19,7 @@ static uint32_t sequence; /* of the packet being read */
 
 static void define(int field, uint64_t id)
 {
-	assert_in_range(id, 1, IDS_MAX - 1);
+	assert_within(id, 1, IDS_MAX - 1);
 	assert_false(known[sequence][field][id]);
 	known[sequence][field][id] = true;
 }

@@ -157,7 +157,7 @@ TEST(stacks, what_left_the_window_makes_room)
 	most = old_stacks_bytes(old, &early);
 	half.generation = 3; /* the same stacks again: only their ids are new */
 	old_stacks_keep(old, &half, 2 * SEC);
-	assert_in_range(old_stacks_bytes(old, &early), most + 1, most * 5 / 4);
+	assert_within(old_stacks_bytes(old, &early), most + 1, most * 5 / 4);
 	old_stacks_age(old, 31 * SEC);
 	assert_int_equal(old_stacks_each(old, look, &l), 0);
 	assert_int_equal(l.all, 2000);
@@ -165,7 +165,7 @@ TEST(stacks, what_left_the_window_makes_room)
 	l.all = 0;
 	assert_int_equal(old_stacks_each(old, look, &l), 0);
 	assert_int_equal(l.all, 1000);
-	assert_in_range(old_stacks_bytes(old, &early), 1, most);
+	assert_within(old_stacks_bytes(old, &early), 1, most);
 	old_stacks_age(old, 100 * SEC);
 	assert_int_equal(old_stacks_bytes(old, &early), 0);
 	assert_int_equal(early, 0);
@@ -194,7 +194,7 @@ TEST(stacks, above_what_they_may_take_the_oldest_go_and_are_counted)
 	}
 	assert_int_equal(old_stacks_each(old, look, &l), 0);
 	assert_int_equal(l.all, 100);
-	assert_in_range(old_stacks_bytes(old, &early), 1, one);
+	assert_within(old_stacks_bytes(old, &early), 1, one);
 	assert_int_equal(early, 300);
 	old_stacks_free(old);
 }

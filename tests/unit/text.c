@@ -188,7 +188,7 @@ TEST(text, safe_result_is_always_safe)
 		}
 		text_safe(out, sizeof(out), in, sizeof(in));
 		while ((n = mbrtowc(&c, s, MB_CUR_MAX, &state))) {
-			assert_in_range(n, 1, 4);
+			assert_within(n, 1, 4);
 			assert_true(c >= 0x20 && !(c >= 0x7f && c < 0xa0));
 			s += n;
 		}

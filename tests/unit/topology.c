@@ -91,7 +91,7 @@ static int clean_up(void **state)
 
 static void check(const struct topology *t, int cpu, int node, int llc, int core, int package)
 {
-	assert_in_range(cpu, 0, t->nr - 1);
+	assert_within(cpu, 0, t->nr - 1);
 	assert_true(t->cpus[cpu].online);
 	assert_int_equal(t->cpus[cpu].in[TOPOLOGY_NODE], node);
 	assert_int_equal(t->cpus[cpu].in[TOPOLOGY_LLC], llc);

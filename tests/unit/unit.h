@@ -18,6 +18,17 @@
 #undef fail_msg
 #define fail_msg(text, ...) (print_error("ERROR: " text "\n", ##__VA_ARGS__), _fail(__FILE__, __LINE__))
 
+/* assert_within - fails unless @least <= @value <= @most. cmocka 2 has two such macros, by sign, and 1 has another one. */
+#define assert_within(value, least, most) check_within(value, least, most, #value, __FILE__, __LINE__)
+
+static inline void check_within(int64_t value, int64_t least, int64_t most, const char *what, const char *file, int line)
+{
+	if (value >= least && value <= most)
+		return;
+	print_error("ERROR: %s is %lld, not %lld to %lld\n", what, (long long)value, (long long)least, (long long)most);
+	_fail(file, line);
+}
+
 /* TEST(hist, quantile_of_empty_is_unknown) { ... } */
 #define TEST(module, name) static void module##_##name(void **unused_state __attribute__((unused)))
 

@@ -129,7 +129,7 @@ TEST(unwind_tables, a_rule_goes_with_the_last_file_that_has_it)
 	}
 	for (at = 0; at < UNWIND_RULES && memcmp(&rules[at], &shared, sizeof(shared)); at++)
 		;
-	assert_in_range(at, 0, UNWIND_RULES - 1);
+	assert_within(at, 0, UNWIND_RULES - 1);
 	for (uint32_t i = 0; i < RULES; i++)
 		assert_int_equal(rules[at - 7 + i].offset, 1);
 }
@@ -148,7 +148,7 @@ TEST(unwind_tables, what_is_needed_does_not_go_for_each_that_comes)
 		without += !!err;
 		files[file].met = 1;
 	}
-	assert_in_range(without, FIT - 3, FIT - 1); /* one turn */
+	assert_within(without, FIT - 3, FIT - 1); /* one turn */
 	assert_int_equal(unwind_tables_wanted(tables, 0), 0);
 }
 

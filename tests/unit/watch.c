@@ -66,7 +66,7 @@ TEST(watch, a_request_has_so_much_time)
 	status = wait_for(fork_busy(watched, ready[1], 300, false), &used_ms);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
-	assert_in_range(used_ms, 300, 1500);
+	assert_within(used_ms, 300, 1500);
 	close_all(watched, ready);
 }
 
@@ -93,7 +93,7 @@ TEST(watch, ends_with_the_socket)
 	assert_int_equal(poll(&p, 1, WAIT_MS), 1); /* the last writer has closed its end */
 	status = wait_for(pid, &used_ms);
 	assert_true(WIFEXITED(status));
-	assert_in_range(used_ms, 0, 5000);
+	assert_within(used_ms, 0, 5000);
 	close(ready[0]);
 }
 
