@@ -20,6 +20,7 @@ def cells(line):
 def size(width, height):
     with Terminal(width, height) as t:
         t.start()
+        t.wait("^q quit")  # the last line: tmux may have read a part of the screen
         lines = t.lines()[:height]
         assert lines[0].startswith(f"systop {HOST} "), lines[0]
         assert "LIVE" in lines[0], lines[0]
