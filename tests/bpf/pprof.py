@@ -32,8 +32,9 @@ def profile_of(*args, seconds, **more):
 
 
 def go_pprof(path, *args):
+    """What go tool pprof prints. Newer Go compiles it when it is used for the first time, which takes minutes of CPU."""
     with tempfile.TemporaryDirectory() as home:
-        return subprocess.run(["go", "tool", "pprof", *args, path], capture_output=True, text=True, check=True, timeout=120,
+        return subprocess.run(["go", "tool", "pprof", *args, path], capture_output=True, text=True, check=True, timeout=600,
                               env={**os.environ, "HOME": home, "PPROF_TMPDIR": home}).stdout
 
 
