@@ -32,6 +32,7 @@
 #include "tui/screen/tui.h"
 #include "util/clock.h"
 #include "util/fail.h"
+#include "util/heap.h"
 
 /* The first tick's interval: the screen does not stay empty for a whole one. */
 #define FIRST_NS 50000000
@@ -167,6 +168,7 @@ enum loop_verdict run_tick(void *arg)
 	if (options_need(o, EXPORT_COMMANDS))
 		want_commands(s, t);
 	on_work(s);
+	heap_trim(s->tick_ns);
 	verdict = targets_gone(s, t);
 	tick_put(t);
 	if (err)

@@ -10,6 +10,8 @@
 #define TABLE_BYTES (128 << 10) /* its initial threshold */
 #define WORK_BYTES (8 << 20)    /* about its threshold after blocks as large as the kernel's types */
 
+#define TRIM_NS 60000000000ULL
+
 #define LARGE_PAGE (2UL << 20)
 #define ROOM_BYTES (16UL << 20) /* for the kernel's types: libbpf reads the file, and copies it */
 
@@ -51,4 +53,15 @@ void heap_give_back(void)
 void heap_work(void)
 {
 	take_from_kernel(WORK_BYTES);
+}
+
+void heap_trim(uint64_t now)
+{
+	static uint64_t trimmed_at;
+
+	if (trimmed_at && now - trimmed_at < TRIM_NS)
+		return;
+	if (trimmed_at)
+		malloc_trim(0);
+	trimmed_at = now;
 }

@@ -2,6 +2,8 @@
 #ifndef SYSTOP_UTIL_HEAP_H
 #define SYSTOP_UTIL_HEAP_H
 
+#include <stdint.h>
+
 /*
  * Where malloc() takes large blocks from. Memory that the heap has kept costs no new pages, each of which takes the kernel half a
  * microsecond, or 25 with a hypervisor without nested paging; new memory from the kernel is clear, so only the used
@@ -17,5 +19,9 @@ void heap_give_back(void);
 
 /* heap_work - keeps a little of what each refresh frees, as malloc() would by now. */
 void heap_work(void);
+
+/* heap_trim - once a minute, memory that a peak left free between other blocks goes back to the kernel. @now:
+ * CLOCK_MONOTONIC ns */
+void heap_trim(uint64_t now);
 
 #endif
