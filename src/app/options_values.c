@@ -306,8 +306,8 @@ int options_set_theme(struct options *o, const char *arg)
 	return options_add_setting(o, "--theme", "look", "theme", arg);
 }
 
-/* Stores a filter expression in *@to. */
-int options_set_filter(const char **to, const char *arg)
+/* Stores the filter expression of @option in *@to. */
+int options_set_filter(const char *option, const char **to, const char *arg)
 {
 	struct filter_error error;
 	struct filter *f = filter_parse(arg, user_lookup, &error);
@@ -318,7 +318,7 @@ int options_set_filter(const char **to, const char *arg)
 	if (f)
 		return 0;
 	text_safe(safe, sizeof(safe), arg, strlen(arg));
-	fail(-EINVAL, EXIT_STATUS_USAGE, "bad filter: %s", error.what);
+	fail(-EINVAL, EXIT_STATUS_USAGE, "bad value for %s: %s", option, error.what);
 	fail_why("%s", safe);
 	fail_fix("systop --help    # the error is at column %d", error.column + 1);
 	return EINVAL;
@@ -329,5 +329,5 @@ int options_set_trigger(struct options *o, const char *arg)
 {
 	if (!arg[strspn(arg, " ")])
 		return options_bad_value("--on", arg, "expected an expression, such as 'runq.p99>20ms'");
-	return options_set_filter(&o->trigger, arg);
+	return options_set_filter("--on", &o->trigger, arg);
 }

@@ -185,7 +185,7 @@ def config():
         with Terminal(100, 24, env) as t:
             t.start()
             t.wait(r"systoprc, line 2: ")
-            t.wait("sort must be one of")
+            t.wait("sort: expected a column's name")
             assert "secret" not in t.screen(), t.screen()
         os.chmod(path, 0o666)
         with Terminal(100, 24, env) as t:

@@ -126,7 +126,7 @@ TEST(keymap, what_is_wrong_is_said)
 	char error[128];
 
 	assert_string_equal(keymap_bind(&m, ACTION_PAUSE, "p Foo", 3, error, sizeof(error)),
-			    "unknown key for pause");
+			    "unknown key for pause: systoprc(5) lists them");
 	assert_non_null(keymap_bind(&m, ACTION_PAUSE, "F21", 3, error, sizeof(error)));
 	assert_non_null(keymap_bind(&m, ACTION_PAUSE, "\xc3\xa9", 3, error, sizeof(error)));
 	assert_null(keymap_bind(&m, ACTION_PAUSE, "p", 3, error, sizeof(error)));

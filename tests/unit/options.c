@@ -11,8 +11,8 @@
 
 #define SEC 1000000000ULL
 
-/* Parses words separated by blanks. Returns the exit status. */
-static enum exit_status parse(struct options *o, const char *line)
+/* Parses words separated by blanks. The caller frees the failure. */
+static struct failure parse_failing(struct options *o, const char *line)
 {
 	static char words[512];
 	char *argv[32] = { "systop" };
@@ -25,6 +25,14 @@ static enum exit_status parse(struct options *o, const char *line)
 	argv[argc] = NULL;
 	options_parse(argc, argv, o);
 	failure_take(&failure);
+	return failure;
+}
+
+/* Returns the exit status. */
+static enum exit_status parse(struct options *o, const char *line)
+{
+	struct failure failure = parse_failing(o, line);
+
 	failure_fini(&failure);
 	return failure.status;
 }
@@ -165,6 +173,31 @@ TEST(options, refused)
 	}
 }
 
+/* The option as it was typed, and what its value can be: no name of the config file. */
+TEST(options, bad_values)
+{
+	static const struct {
+		const char *line, *what, *why;
+	} cases[] = {
+		{ "--view nosuch", "bad value for --view: \"nosuch\"",
+		  "expected one of: threads processes tree cgroups flame-all flame latency d-state irq system waits" },
+		{ "--color=red", "bad value for --color: \"red\"", "expected one of: auto always never" },
+		{ "--filter=cpu>x", "bad value for --filter: not a number: x", "cpu>x" },
+		{ "--on=cpu>x", "bad value for --on: not a number: x", "cpu>x" },
+	};
+
+	FOR_EACH (c, cases) {
+		struct options o;
+		struct failure failure = parse_failing(&o, c->line);
+
+		assert_int_equal(failure.status, EXIT_STATUS_USAGE);
+		assert_string_equal(failure.what, c->what);
+		assert_string_equal(failure.why, c->why);
+		failure_fini(&failure);
+		options_fini(&o);
+	}
+}
+
 /* A recording has refreshes of at most a minute, and at most as many as a ring remembers unless it is too long for
  * that; they add up to its length. */
 TEST(options, long_recordings)
@@ -193,5 +226,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(options_durations), cmocka_unit_test(options_interval_and_count),
 		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together), cmocka_unit_test(options_refused),
+		  cmocka_unit_test(options_bad_values),
 		  cmocka_unit_test(options_long_recordings));
 }

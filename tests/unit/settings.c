@@ -112,8 +112,17 @@ TEST(settings, file_names_the_first_error)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "[look]\ncolor = red\nmouse = yes\n", "line 2: color must be one of: auto always never; defaults are used" },
-		{ "[look]\ncolor = red\nmouse = cat\n", "line 2: color must be one of: auto always never; defaults are used" },
+		{ "[look]\ncolor = red\nmouse = yes\n",
+		  "line 2: color: expected one of: auto always never; defaults are used" },
+		{ "[look]\ncolor = red\nmouse = cat\n",
+		  "line 2: color: expected one of: auto always never; defaults are used" },
+		{ "[look]\nmouse = cat\n", "line 2: mouse: expected one of: yes no; defaults are used" },
+		{ "[look]\nascii = no\n", "line 2: ascii: expected one of: auto always never; defaults are used" },
+		{ "[view]\ndelay = 1h\n",
+		  "line 2: delay: expected a refresh interval from 0.1s to 60s; defaults are used" },
+		{ "[view]\nsort = x\n",
+		  "line 2: sort: expected a column's name: systop -s help lists them; defaults are used" },
+		{ "[keys]\npreset = vi\n", "line 2: preset: expected one of: systop htop below; defaults are used" },
 		{ "[look]\nwhat\nmouse = cat\n", "line 2: not understood; defaults are used" },
 	};
 	struct settings s;

@@ -136,7 +136,7 @@ const char *keymap_bind(struct keymap *m, enum action a, const char *keys, int l
 	}
 	for (size_t n; (n = key_next(&at)); at += n) {
 		if (key_code(at, n, 0) == ERR) {
-			snprintf(buf, size, "unknown key for %s", actions[a].name);
+			snprintf(buf, size, "unknown key for %s: systoprc(5) lists them", actions[a].name);
 			return buf;
 		}
 		for (int b = 0; b < ACTION_NONE; b++) {

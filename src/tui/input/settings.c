@@ -35,11 +35,11 @@ static int choice(const char *const *names, int nr, const char *value)
 	_(COMMAND,  "look",  "command",  "name line merged: what COMMAND shows")                    \
 	_(UNITS,    "look",  "units",    "share time rate: times in % of the interval, as time, or per second") \
 	_(VIEW,     "view",  "start",    &VIEW_NAMES[1])                                            \
-	_(SORT,     "view",  "sort",     "a column's name")                                        \
+	_(SORT,     "view",  "sort",     "a column's name: systop -s help lists them")              \
 	_(INVERT,   "view",  "invert",   "yes no")                                                 \
 	_(IDLE,     "view",  "hide-idle", "yes no: hide idle rows")                    \
 	_(KTHREADS, "view",  "hide-kthreads", "yes no: hide kernel threads")                  \
-	_(DELAY,    "view",  "delay",    "refresh interval: 0.1s to 60s")                          \
+	_(DELAY,    "view",  "delay",    "a refresh interval from 0.1s to 60s")                    \
 	_(COLUMNS,  "columns", "threads", "columns in order; - hides one, :WIDTH sets its width") \
 	_(COLUMNS_PROCESSES, "columns", "processes", "likewise")                                   \
 	_(COLUMNS_TREE, "columns", "tree", "likewise")                                             \
@@ -74,12 +74,6 @@ void settings_default(struct settings *s)
 	keymap_preset(&s->keymap, PRESET_SYSTOP);
 }
 
-static int wrong(enum setting id, char *error, size_t size)
-{
-	snprintf(error, size, "%s must be one of: %s", settings[id].name, settings[id].help);
-	return -EINVAL;
-}
-
 /* Settings with a fixed set of values: where each is stored, as an int or a bool. */
 static const struct {
 	const char *const *names;
@@ -98,6 +92,17 @@ static const struct {
 	_(KTHREADS, yes_names, 2, hide_kthreads),
 #undef _
 };
+
+/* What the value can be; in a file, the name comes before it. */
+static int wrong(enum setting id, int line, char *error, size_t size)
+{
+	const char *help = settings[id].help;
+	bool list = choices[id].names || id == SETTING_VIEW || id == SETTING_PRESET;
+
+	snprintf(error, size, "%s%sexpected %s%.*s", line ? settings[id].name : "", line ? ": " : "",
+		 list ? "one of: " : "", (int)(choices[id].names ? strcspn(help, ":") : strlen(help)), help);
+	return -EINVAL;
+}
 
 static int set_choice(struct settings *s, enum setting id, const char *value)
 {
@@ -203,7 +208,7 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 			continue;
 		if (!set(s, id, value, error, size))
 			return 0;
-		return *error ? -EINVAL : wrong(id, error, size);
+		return *error ? -EINVAL : wrong(id, line, error, size);
 	}
 	if (!strcmp(section, "keys"))
 		return set_key(s, name, value, line, error, size);

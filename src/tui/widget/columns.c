@@ -135,11 +135,11 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 		}
 		id = column_find(word + (hidden || asked));
 		if (id == COLUMN_COUNT || !in_table(id, table)) {
-			snprintf(buf, size, "no such column in %s", table_names[table]);
+			snprintf(buf, size, "no such column in %s: systop(8) lists them", table_names[table]);
 			return buf;
 		}
 		if (width && (*end || cells < 1 || cells > 200)) {
-			snprintf(buf, size, "a width is 1 to 200");
+			snprintf(buf, size, "a width in %s is 1 to 200", table_names[table]);
 			return buf;
 		}
 		if (!list_find(&list, id))
