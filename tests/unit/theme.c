@@ -72,15 +72,16 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 	static const struct {
 		const char *text, *error;
 	} cases[] = {
-		{ "text = default\nuser = secret\n", "line 2: not a colour or attribute" },
-		{ "nosuch = red\n", "line 1: no such role" },
+		{ "text = default\nuser = secret\n",
+		  "line 2: user: expected colours and attributes, such as red on #102030 bold" },
+		{ "nosuch = red\n", "line 1: no such role: systoprc(5) lists them" },
 		{ "inherits = secret\n", "line 1: the inherited theme is missing or invalid" },
 		{ "user = red\nsecret = red\n", "line 2: no such role" },
 		{ "secret\n", "line 1" },
 		{ "user = #12\n", "line 1" },
 		{ "user = 256\n", "line 1" },
-		{ "user = secret\nnosuch = red\n", "line 1: not a colour or attribute" },
-		{ "secret\nnosuch = red\n", "line 1: not a colour or attribute" },
+		{ "user = secret\nnosuch = red\n", "line 1: user: expected colours" },
+		{ "secret\nnosuch = red\n", "line 1: not understood" },
 	};
 	char error[256];
 	struct theme t;

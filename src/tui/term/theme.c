@@ -131,9 +131,12 @@ static bool take_value(struct parser *p, const char *name, const char *value)
 		return false;
 	}
 	for (int r = 0; r < ROLE_COUNT; r++)
-		if (!strcmp(name, roles[r].name))
+		if (!strcmp(name, roles[r].name)) {
+			snprintf(p->error, p->size, "%s: expected colours and attributes, such as red on #102030 bold",
+				 name);
 			return parse_look(value, &p->theme->looks[r]);
-	snprintf(p->error, p->size, "no such role");
+		}
+	snprintf(p->error, p->size, "no such role: systoprc(5) lists them");
 	return false;
 }
 
@@ -197,7 +200,7 @@ static int theme_parse(struct parser *p, const char *name)
 	fclose(p->file);
 	if (!line)
 		return 0;
-	snprintf(what, sizeof(what), "%s", *p->error && line == p->wrong ? p->error : "not a colour or attribute");
+	snprintf(what, sizeof(what), "%s", *p->error && line == p->wrong ? p->error : "not understood");
 	snprintf(p->error, p->size, "line %d: %s", line > 0 ? line : 0, what);
 	return -EINVAL;
 }
