@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "app/check.h"
+#include "app/complain.h"
 #include "app/config_file.h"
 #include "app/log.h"
 #include "app/print.h"
@@ -91,7 +92,11 @@ static int check_output(const struct options *o)
 
 static int print_or_run(struct systop *s)
 {
-	int status = print_asked(&s->options, &s->settings);
+	int status;
+
+	if (s->options.output == OUTPUT_CONFIG && *s->notice) /* no screen shows it */
+		complain("%s", s->notice);
+	status = print_asked(&s->options, &s->settings);
 
 	return status < 0 ? run(s) : status;
 }

@@ -293,6 +293,18 @@ def target_gone():
     assert done.returncode == 5 and len(done.stdout.splitlines()) >= 5, done
 
 
+def bad_config():
+    """--print-config reports that what it prints is not from the config file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/rc"
+        with open(path, "w") as f:
+            f.write("[look]\ncolor = secret\n")
+        done = run("env", f"SYSTOPRC={path}", SYSTOP, "--print-config")
+        assert done.returncode == 0 and "color = auto" in done.stdout, done
+        assert done.stderr == (f"systop: {path}, line 2: color: expected one of: auto always never; "
+                               "defaults are used\n"), done.stderr
+
+
 def disk_full():
     with open("/dev/full", "w") as full:
         done = subprocess.run([SYSTOP, "--json", "-d", "0.2", "-n", "2"], stdout=full,
@@ -336,6 +348,7 @@ def closed(*fds):
 def main():
     tap = begin()
     tap.case("bad values", bad_values)
+    tap.case("a bad config", bad_config)
     tap.case("unknown option", unknown_option)
     tap.case("unknown cgroup, with suggestions", no_cgroup)
     tap.case("ambiguous cgroup", ambiguous)
