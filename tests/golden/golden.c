@@ -268,10 +268,26 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 	}
 }
 
+/* Among keys: so many refreshes that those before are forgotten. */
+#define REFRESHES "\4"
+
+static void show_next(struct open_screen *o)
+{
+	for (int i = 0; i < HISTORY_TICKS; i++) {
+		const struct tick *t = scene_next(o->host.arg);
+
+		screen_tick(o->screen, t);
+		tick_put(t);
+	}
+}
+
 static void press(struct open_screen *o, const char *keys)
 {
 	for (const char *key = keys; *key; key++) {
-		screen_key(o->screen, *key, false, SCENE_NOW_NS);
+		if (*key == *REFRESHES)
+			show_next(o);
+		else
+			screen_key(o->screen, *key, false, SCENE_NOW_NS);
 		screen_draw(o->screen, &o->paint, SCENE_NOW_NS);
 	}
 }
@@ -391,6 +407,37 @@ static bool check_late(struct scene *scene, const struct late *l)
 	return ok;
 }
 
+/* What a screen of 80x24 shows after these keys, and what it does not. */
+static const struct text {
+	const char *name, *keys;
+	const char *has, *lacks; /* NULL: nothing */
+	int width, height;       /* 0: as above */
+} texts[] = {
+	{ "a step forward leaves a live screen live", "]", "LIVE", "PAUSED" },
+	{ "so does a leap", "}", "LIVE", "PAUSED" },
+	{ "a step forward from before the history goes to its oldest", " " REFRESHES "]", "PAUSED -1m", NULL },
+	{ "a step back from there stays", " " REFRESHES "[", "PAUSED -2m00s", NULL },
+};
+
+#define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))
+
+static bool check_text(const struct text *t)
+{
+	const struct shot shot = { t->name, t->width ? t->width : 80, t->height ? t->height : 24, t->keys };
+	struct scene scene;
+	bool ok;
+	char *text;
+
+	scene_make(&scene, 4);
+	text = shoot(&shot, &scene);
+	ok = (!t->has || strstr(text, t->has)) && !(t->lacks && strstr(text, t->lacks));
+	if (!ok)
+		printf("# screen:\n%s\n", text);
+	free(text);
+	scene_free(&scene);
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	bool write = argc > 1 && !strcmp(argv[1], "--write");
@@ -410,7 +457,7 @@ int main(int argc, char **argv)
 	scene_make(&scene, 4);
 	scene_make(&large, 256);
 	scene_make_untimed(&untimed);
-	printf("1..%zu\n", NR_SHOTS + NR_LATES);
+	printf("1..%zu\n", NR_SHOTS + NR_LATES + NR_TEXTS);
 	for (size_t i = 0; i < NR_SHOTS; i++) {
 		char *text = shoot(&shots[i], shots[i].large ? &large : shots[i].untimed ? &untimed : &scene);
 		bool ok = check(&shots[i], text, write);
@@ -423,6 +470,12 @@ int main(int argc, char **argv)
 		bool ok = check_late(&scene, &lates[i]);
 
 		printf("%s %zu - %s\n", ok ? "ok" : "not ok", NR_SHOTS + i + 1, lates[i].name);
+		failed += !ok;
+	}
+	for (size_t i = 0; i < NR_TEXTS; i++) {
+		bool ok = check_text(&texts[i]);
+
+		printf("%s %zu - %s\n", ok ? "ok" : "not ok", NR_SHOTS + NR_LATES + i + 1, texts[i].name);
 		failed += !ok;
 	}
 	scene_free(&scene);

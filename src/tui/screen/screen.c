@@ -195,21 +195,21 @@ static void set_paused(struct screen *s, bool paused)
 
 void screen_step(struct screen *s, int64_t by)
 {
-	uint64_t oldest, seq;
 	const struct tick *t;
+	uint64_t oldest, seq;
 
-	if (!s->shown)
+	if (!s->shown || (by > 0 && !s->paused)) /* the newest is shown */
 		return;
 	tick_past(s->newest, &oldest);
-	seq = by < 0 && s->shown->seq < oldest - by ? oldest : s->shown->seq + by;
+	seq = s->shown->seq + by;
+	if ((int64_t)seq < (int64_t)oldest) /* a pause longer than the history begins before it */
+		seq = by > 0 || s->shown->seq >= oldest ? oldest : s->shown->seq;
 	if (seq > s->newest->seq)
 		seq = s->newest->seq;
-	if (s->shown->seq < oldest && by < 0)
-		seq = s->shown->seq; /* a pause longer than the history */
 	set_paused(s, true);
 	t = tick_at(s->newest, seq);
 	if (!t) {
-		screen_notice(s, "that refresh is no longer in the history");
+		screen_notice(s, "out of memory: that refresh cannot be shown");
 		return;
 	}
 	show(s, t);
