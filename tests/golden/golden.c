@@ -268,8 +268,11 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 	}
 }
 
-/* Among keys: so many refreshes that those before are forgotten. */
+/* Among keys: the mouse on the fourth row of a table; so many refreshes that those before are forgotten. */
+#define WHEEL "\1"
+#define CLICK "\2"
 #define REFRESHES "\4"
+#define ROW 8
 
 static void show_next(struct open_screen *o)
 {
@@ -284,7 +287,9 @@ static void show_next(struct open_screen *o)
 static void press(struct open_screen *o, const char *keys)
 {
 	for (const char *key = keys; *key; key++) {
-		if (*key == *REFRESHES)
+		if (*key == *WHEEL || *key == *CLICK)
+			screen_mouse(o->screen, *key == *WHEEL ? MOUSE_WHEEL_DOWN : MOUSE_CLICK, ROW, 2, SCENE_NOW_NS);
+		else if (*key == *REFRESHES)
 			show_next(o);
 		else
 			screen_key(o->screen, *key, false, SCENE_NOW_NS);
@@ -417,6 +422,10 @@ static const struct text {
 	{ "so does a leap", "}", "LIVE", "PAUSED" },
 	{ "a step forward from before the history goes to its oldest", " " REFRESHES "]", "PAUSED -1m", NULL },
 	{ "a step back from there stays", " " REFRESHES "[", "PAUSED -2m00s", NULL },
+	{ "the wheel moves the selection", WHEEL, "\n>   2002 ", NULL },
+	{ "a second click opens", CLICK CLICK, " detail", NULL },
+	{ "the wheel does nothing behind a prompt", "\\cg" WHEEL, "filter: cg", "\n>   2002 " },
+	{ "nor does a click", "/api" CLICK CLICK, "/api", " detail" },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

@@ -360,6 +360,8 @@ void screen_mouse(struct screen *s, enum screen_mouse what, int y, int x, uint64
 	const struct place *p = screen_here(s);
 	struct view_context c;
 
+	if (s->prompt.title) /* it takes keys only */
+		return;
 	s->notice[0] = '\0';
 	if (what != MOUSE_CLICK) {
 		act(s, what == MOUSE_WHEEL_UP ? ACTION_UP : ACTION_DOWN, now_ns);
