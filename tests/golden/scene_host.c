@@ -20,6 +20,8 @@ static void user_name(unsigned int uid, char *buf, size_t size)
 		snprintf(buf, size, "www-data");
 	else if (!uid)
 		snprintf(buf, size, "root");
+	else if (uid == 65534)
+		snprintf(buf, size, "дмитрий");
 	else
 		snprintf(buf, size, "%u", uid);
 }

@@ -147,7 +147,8 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 		break;
 	case COLUMN_USER:
 		context->user_name(row_uid(r), text, sizeof(text));
-		break;
+		paint_text(p, y, x, width, role, text);
+		return;
 	case COLUMN_STATE:
 		snprintf(text, sizeof(text), "%c", state_letters[r->state]);
 		break;

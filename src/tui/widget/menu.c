@@ -34,10 +34,12 @@ void menu_draw(struct menu *m, const struct paint *p, int top, int height)
 	for (int i = 0; i < nr; i++) {
 		enum role role = i == m->cursor ? ROLE_SELECTED : ROLE_TEXT;
 		char text[512];
+		int x;
 
 		m->kind->text(m, i, text, sizeof(text));
-		paint_format(&page, i, 0, role, "%c %-*s", i == m->cursor ? '>' : ' ',
-			     i == m->cursor ? p->width - 2 : 0, text);
+		x = paint_format(&page, i, 0, role, "%c %s", i == m->cursor ? '>' : ' ', text);
+		if (i == m->cursor) /* the whole line */
+			paint_format(&page, i, x, role, "%*s", p->width - x, "");
 	}
 	pager_end(&m->pager, nr);
 }

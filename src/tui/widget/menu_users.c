@@ -12,6 +12,8 @@
 
 /* The users of a tick's processes, below an item for all of them. */
 
+#define NAME_WIDTH 24
+
 static int by_uid(const void *a, const void *b)
 {
 	const struct menu_user *x = a, *y = b;
@@ -49,11 +51,13 @@ static int users_nr(const struct menu *m)
 static void users_text(const struct menu *m, int i, char *buf, size_t size)
 {
 	const struct menu_user *u = &m->users[i - 1];
+	int left = i ? NAME_WIDTH - text_width(u->name) : 0;
 
 	if (!i)
 		snprintf(buf, size, "all users");
 	else
-		snprintf(buf, size, "%-24s %u process%s", u->name, u->processes, u->processes == 1 ? "" : "es");
+		snprintf(buf, size, "%s%*s %u process%s", u->name, left > 0 ? left : 0, "", u->processes,
+			 u->processes == 1 ? "" : "es");
 }
 
 static bool users_act(struct menu *m, int i, enum action a)
