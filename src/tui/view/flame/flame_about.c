@@ -86,7 +86,7 @@ static int put(const struct view_context *c, int y, const char *title, const cha
 {
 	int x = paint_format(c->paint, y, 0, ROLE_DIM, "%-*s", TITLE_WIDTH, title);
 
-	paint_text(c->paint, y, x, c->paint->width - x, ROLE_TEXT, text);
+	paint_text(c->paint, y, x, c->paint->width - x, ROLE_TEXT, *text ? text : "-");
 	return y + 1;
 }
 
