@@ -425,6 +425,7 @@ static const struct text {
 	{ "the wheel moves the selection", WHEEL, "\n>   2002 ", NULL },
 	{ "a second click opens", CLICK CLICK, " detail", NULL },
 	{ "the wheel does nothing behind a prompt", "\\cg" WHEEL, "filter: cg", "\n>   2002 " },
+	{ "a narrow screen names the threads in D state", "5", "COMM ", NULL, 40, 12 },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },
 	{ "nor does a click", "/api" CLICK CLICK, "/api", " detail" },
 };

@@ -28,13 +28,16 @@ static void where_text(const struct table_cell *cell, char *buf, size_t size)
 	waiter_where(cell->item, &cell->context->host->source, buf, size);
 }
 
+/* Narrower screens have room for the names and where they wait. */
+#define NARROW 80
+
 static const struct table_column columns[] = {
 	{ "TID", 0, 7, .text = thread_tid },
 	{ "", 1, 2, .text = at_most_text },
 	{ "NOW", 0, 6, .at = TABLE_AT(struct waiter, now_ns), .unit = UNIT_NS },
 	{ "TOTAL", 1, 7, .at = TABLE_AT(struct waiter, total_ns), .unit = UNIT_NS },
-	{ "LONGEST", 1, 7, .text = longest_text },
-	{ "COUNT", 1, 6, .at = TABLE_AT(struct waiter, count), .unit = UNIT_COUNT },
+	{ "LONGEST", 1, 7, .from = NARROW, .text = longest_text },
+	{ "COUNT", 1, 6, .from = NARROW, .at = TABLE_AT(struct waiter, count), .unit = UNIT_COUNT },
 	{ "CGROUP", 2, 16, TABLE_LEFT | TABLE_ELIDED | TABLE_GAP, .from = 100, .wide = 40, .text = thread_cgroup },
 	{ "COMM", 1, 15, TABLE_LEFT, .text = thread_comm },
 	{ "WHERE", 2, 0, TABLE_LEFT | TABLE_REST, .text = where_text },
@@ -93,9 +96,8 @@ static void blocked_status(void *state, const struct view_context *c, char *buf,
 {
 	const struct blocked *b = &((struct blocked_view *)state)->blocked;
 
-	(void)c;
-	snprintf(buf, size, "%u thread%s in D state now, %zu in %zu refreshes; COUNT: of 100 us or more", b->now,
-		 b->now == 1 ? "" : "s", b->nr, b->refreshes);
+	snprintf(buf, size, "%u thread%s in D state now, %zu in %zu refreshes%s", b->now, b->now == 1 ? "" : "s", b->nr,
+		 b->refreshes, c->paint->width < NARROW ? "" : "; COUNT: of 100 us or more");
 }
 
 static void blocked_view_fini(void *state)
