@@ -139,6 +139,17 @@ static void count_living(struct row_history *h, struct model *m)
 		count_life(h, l);
 }
 
+/* What is not remembered, or not known of any thread, is not 0. */
+static void hide_unknown(const struct model *m, bool remembered, struct values *v)
+{
+	for (int f = 0; f < METRIC_COUNT; f++) {
+		bool kept = metrics[f].kind != KIND_QUANTILE && metrics[f].kind != KIND_LEVEL;
+
+		if (!remembered || !kept || (m->unknown[f] && !v->v[f]))
+			v->v[f] = VALUE_NA;
+	}
+}
+
 static void add_ticks(struct row_history *h, struct model *m)
 {
 	count_living(h, m);
@@ -156,8 +167,7 @@ static void add_ticks(struct row_history *h, struct model *m)
 				values_add_idle(&h->out[at], STATE_SLEEP, h->idle[at],
 						t->head.interval_ns);
 			values_split(&h->out[at]);
-			if (!t)
-				h->out[at].v[METRIC_ALIVE] = VALUE_NA;
+			hide_unknown(m, t, &h->out[at]);
 		}
 	}
 }
@@ -176,7 +186,7 @@ int tick_history(const struct tick *t, const struct row *const *rows, size_t nr,
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < nr; i++)
 		err = map_put(&h.places, row_key(rows[i]), (void *)(uintptr_t)(i + 1));
-	if (!err && nr && m->history)
+	if (!err && nr)
 		add_ticks(&h, m);
 	map_fini(&h.places);
 	free(h.idle);

@@ -230,6 +230,8 @@ TEST(history, history)
 	row = find(t->active, t->nr_active, 10);
 	assert_int_equal(tick_history(t, &row, 1, 4, out), 0);
 	assert_true(out[0].v[METRIC_ALIVE] == VALUE_NA); /* before the first tick */
+	assert_true(out[0].v[METRIC_RUN] == VALUE_NA && out[1].v[METRIC_RSS] == VALUE_NA);
+	assert_true(out[1].v[METRIC_RUNQ_P99] == VALUE_NA && out[2].v[METRIC_READ] == 0);
 	assert_true(out[1].v[METRIC_RUN] == 100);
 	assert_true(out[2].v[METRIC_RUN] == 0 && out[2].v[METRIC_SLEEP] == SEC);
 	assert_true(out[3].v[METRIC_RUN] == 300);
@@ -245,6 +247,9 @@ TEST(history, history)
 	row = &t->cgroups[0];
 	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
 	assert_true(out[2].v[METRIC_RUN] == 307); /* including what is below */
+	model_unknown(m, METRIC_READ, true);
+	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_true(out[2].v[METRIC_READ] == VALUE_NA && out[2].v[METRIC_RUN] == 307);
 	tick_put(t);
 	model_life_end(m, a);
 	model_life_end(m, b);

@@ -24,7 +24,6 @@ NAMED = {
         "METRIC_STOPPED METRIC_USER",
     "src/model/irq.c": "HIST_IRQ HIST_SOFTIRQ",
     "src/model/row.c": "METRIC_D METRIC_RUN METRIC_RUNQ METRIC_WAKEUPS",
-    "src/model/row_history.c": "METRIC_ALIVE",
     "src/model/tick.h": "METRIC_ALIVE",
     "src/proc/cgroup_memory.c": "METRIC_MEMORY METRIC_SWAP",
     "src/query/blocked.c": "HIST_D METRIC_D",
