@@ -16,8 +16,10 @@
 
 static void forget(struct blocked *s)
 {
-	for (size_t i = 0; i < s->nr; i++)
+	for (size_t i = 0; i < s->nr; i++) {
+		wakers_fini(&s->at[i]->wakers);
 		free(s->at[i]);
+	}
 	s->nr = s->now = 0;
 	map_fini(&s->of);
 }

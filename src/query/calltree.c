@@ -398,7 +398,7 @@ int calltree_build(struct calltree *f, const struct tick *t, const struct subjec
 	f->built = *o;
 	f->generation = generation;
 	f->nr_threads = 0;
-	f->wakers = (struct wakers){ .nr = 0 };
+	wakers_fini(&f->wakers);
 	map_fini(&f->thread_of);
 	stack_quality_begin(&f->quality, source);
 	f->by_fp = 0;
@@ -424,6 +424,7 @@ void calltree_fini(struct calltree *f)
 	free(f->functions);
 	free(f->threads);
 	map_fini(&f->thread_of);
+	wakers_fini(&f->wakers);
 	*f = (struct calltree){ 0 };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/wakers.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,28 +12,26 @@
 #include "model/wait.h"
 #include "query/source.h"
 #include "query/subject.h"
+#include "util/vec.h"
 
-#define NR_AT (int)(sizeof(((struct wakers *)0)->at) / sizeof(struct waker))
-
+/* Without memory for it, a waker is in the count of all only. */
 static void add(struct wakers *w, const struct waker *new)
 {
-	struct waker *at = NULL;
+	uint64_t key = ((uint64_t)new->context << 32 | new->number) + 1;
+	uintptr_t place = (uintptr_t)map_get(&w->places, key);
+	struct waker *at;
 
-	for (int i = 0; i < w->nr && !at; i++)
-		if (w->at[i].context == new->context && w->at[i].number == new->number)
-			at = &w->at[i];
-	if (!at && w->nr < NR_AT)
-		at = &w->at[w->nr++];
-	else if (!at)
-		at = &w->at[NR_AT - 1];
-	if (at->context != new->context || at->number != new->number)
-		at->count = at->weight = 0;
-	at->context = new->context;
-	at->number = new->number;
+	w->count += new->count;
+	if (!place) {
+		if (map_put(&w->places, key, (void *)(uintptr_t)(w->nr + 1)))
+			return;
+		if (VEC_PUSH(w->at, w->nr, w->room, *new))
+			map_del(&w->places, key);
+		return;
+	}
+	at = &w->at[place - 1];
 	at->during = new->during;
 	at->count += new->count;
-	at->weight += new->weight;
-	w->count += new->count;
 }
 
 void wakers_add(struct wakers *w, const struct stack_sample *s)
@@ -41,7 +40,6 @@ void wakers_add(struct wakers *w, const struct stack_sample *s)
 	struct waker new = {
 		.context = s->waker || s->wake_context ? s->wake_context : WAKE_CONTEXTS,
 		.count = s->count,
-		.weight = s->whole,
 	};
 
 	/* Blocks without a stack have no waker. */
@@ -66,7 +64,16 @@ static int more(const void *a, const void *b)
 
 void wakers_sort(struct wakers *w)
 {
-	qsort(w->at, w->nr, sizeof(w->at[0]), more);
+	if (w->nr)
+		qsort(w->at, w->nr, sizeof(w->at[0]), more);
+	map_fini(&w->places);
+}
+
+void wakers_fini(struct wakers *w)
+{
+	free(w->at);
+	map_fini(&w->places);
+	*w = (struct wakers){ 0 };
 }
 
 /* The thread that has the number in the tick, of all that ever had it. */
@@ -131,7 +138,7 @@ void wakers_text(const struct wakers *w, const struct tick *t, const struct sour
 	snprintf(buf, size, "-");
 	if (w->nr && t->timers_unseen) /* the first waker follows on the same line */
 		used = snprintf(buf, size, "(timers not seen) ");
-	for (int i = 0; i < w->nr; i++) {
+	for (size_t i = 0; i < w->nr; i++) {
 		char name[160], one[180];
 		int len;
 

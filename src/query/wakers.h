@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/map.h"
+
 struct source;
 struct stack_sample;
 struct tick;
@@ -17,18 +19,19 @@ struct wakers {
 		uint32_t number;  /* of the interrupt, softirq or thread */
 		uint32_t during;  /* the thread that it interrupted last, 0: idle */
 		uint64_t count;
-		uint64_t weight;  /* ns blocked */
-	} at[64];                 /* beyond that, the latest replace others */
-	int nr;
+	} *at;
+	size_t nr, room;
+	struct map places;        /* context and number -> index in at, plus 1; until they are sorted */
 	uint64_t count;           /* of all */
 };
 
 /* wakers_add - adds a sample of a block that ended.
  * wakers_add_woken - adds wakeups of unknown blocks.
- * wakers_sort - the most frequent first. */
+ * wakers_sort - the most frequent first, once all are added. wakers_fini - empties the list. */
 void wakers_add(struct wakers *w, const struct stack_sample *s);
 void wakers_add_woken(struct wakers *w, const struct woken *k);
 void wakers_sort(struct wakers *w);
+void wakers_fini(struct wakers *w);
 
 /*
  * waker_name - "timer", "softirq NET_RX", "irq 24 nvme0q1", with "during java 4711" where it interrupted a thread; or

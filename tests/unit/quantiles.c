@@ -187,7 +187,8 @@ TEST(quantiles, whose_is_known_of_some)
 /* A share that would show as 0% is left out. */
 TEST(quantiles, wakers_that_woke_often)
 {
-	struct wakers w = { .at = { { WAKE_TIMER, .count = 1000 }, { WAKE_CONTEXTS, .count = 4 } }, .nr = 2, .count = 1004 };
+	struct waker at[] = { { WAKE_TIMER, .count = 1000 }, { WAKE_CONTEXTS, .count = 4 } };
+	struct wakers w = { .at = at, .nr = 2, .count = 1004 };
 	struct tick t = { .seq = 1 };
 	char text[256];
 
@@ -202,9 +203,31 @@ TEST(quantiles, wakers_that_woke_often)
 	assert_string_equal(text, "(timers not seen) timer 91%   waking not seen 9%");
 }
 
+/* One that is met late, after many others and between them, is counted in full. */
+TEST(quantiles, wakers_are_all_counted)
+{
+	struct wakers w = { 0 };
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i <= 1000; i++) {
+		wakers_add_woken(&w, &(struct woken){ .context = WAKE_THREAD, .number = i, .count = 1 });
+		if (i > 500)
+			wakers_add_woken(&w, &(struct woken){ .context = WAKE_THREAD, .number = 5000, .count = 2 });
+	}
+	wakers_sort(&w);
+	for (size_t i = 0; i < w.nr; i++)
+		sum += w.at[i].count;
+	assert_int_equal(w.count, 2000);
+	assert_int_equal(sum, w.count);
+	assert_int_equal(w.at[0].number, 5000);
+	assert_int_equal(w.at[0].count, 1000);
+	wakers_fini(&w);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(quantiles_never_above_the_longest), cmocka_unit_test(quantiles_of_a_single_one),
 		  cmocka_unit_test(quantiles_of_a_range), cmocka_unit_test(quantiles_whose_is_known_of_some),
-		  cmocka_unit_test(quantiles_wakers_that_woke_often));
+		  cmocka_unit_test(quantiles_wakers_that_woke_often),
+		  cmocka_unit_test(quantiles_wakers_are_all_counted));
 }

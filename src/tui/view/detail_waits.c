@@ -48,7 +48,7 @@ static void add_wokens(struct wakers *w, const struct tick *t, const struct subj
 int detail_wakers(const struct detail *d, const struct paint *p, int y)
 {
 	const struct tick *t = d->context->tick, *head;
-	struct wakers w = { .nr = 0 };
+	struct wakers w = { 0 };
 
 	add_wokens(&w, t, &d->context->within);
 	for (uint64_t back = 1; back < HISTORY_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
@@ -59,12 +59,13 @@ int detail_wakers(const struct detail *d, const struct paint *p, int y)
 	paint_text(p, y++, 0, p->width, ROLE_TITLE,
 		   t->timers_unseen ? "WOKEN BY, in these refreshes (for a timer: the interrupted thread)"
 				    : "WOKEN BY, in these refreshes");
-	for (int i = 0; i < w.nr && i < SHOWN; i++) {
+	for (size_t i = 0; i < w.nr && i < SHOWN; i++) {
 		char name[160], count[16];
 
 		waker_name(&w.at[i], t, &d->context->host->source, name, sizeof(name));
 		format_value(count, sizeof(count), UNIT_COUNT, w.at[i].count, 0);
 		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times: %s", 100.0 * w.at[i].count / w.count, count, name);
 	}
+	wakers_fini(&w);
 	return y;
 }
