@@ -117,6 +117,27 @@ TEST(heatmap, range_goes_with_the_last_of_its_time)
 	heatmap_fini(&h);
 }
 
+/* A range that was not ended does not grow with the cursor, which the edge pushes along. */
+TEST(heatmap, begun_range_goes_like_a_whole_one)
+{
+	struct heatmap h = five(100);
+	struct heat_range r;
+
+	heatmap_done(&h);
+	heatmap_act(&h, ACTION_FIRST);
+	heatmap_act(&h, ACTION_HEAT_SELECT);
+	heatmap_act(&h, ACTION_HEAT_RIGHT); /* 100 and 101 */
+	go_on(&h);
+	assert_int_equal(h.range, HEAT_SELECTING);
+	r = heatmap_range(&h);
+	assert_int_equal(r.first, 100);
+	assert_int_equal(r.last, 101);
+	go_on(&h);
+	assert_int_equal(h.range, HEAT_NONE);
+	assert_int_equal(h.cursor.column, 102);
+	heatmap_fini(&h);
+}
+
 TEST(heatmap, levels)
 {
 	static const struct {
@@ -202,6 +223,7 @@ int main(void)
 		  cmocka_unit_test(heatmap_cursor_stays_inside),
 		  cmocka_unit_test(heatmap_range_moves_with_its_time),
 		  cmocka_unit_test(heatmap_range_goes_with_the_last_of_its_time),
+		  cmocka_unit_test(heatmap_begun_range_goes_like_a_whole_one),
 		  cmocka_unit_test(heatmap_levels),
 		  cmocka_unit_test(heatmap_low_screens_scroll),
 		  cmocka_unit_test(heatmap_ages), cmocka_unit_test(heatmap_legend_of_whole_numbers));

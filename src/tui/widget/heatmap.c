@@ -104,11 +104,11 @@ void heatmap_done(struct heatmap *h)
 	}
 	if (!h->moved)
 		h->cursor = (struct heat_point){ newest(h), highest(h) };
-	clamp(h, &h->cursor);
 	if (h->range == HEAT_SELECTING)
 		h->to = h->cursor;
 	if (h->range != HEAT_NONE && h->from.column < h->first && h->to.column < h->first)
 		h->range = HEAT_NONE; /* all of it has left the screen */
+	clamp(h, &h->cursor);
 }
 
 static void select_range(struct heatmap *h)
