@@ -26,6 +26,7 @@ static const struct shot {
 	const char *theme; /* NULL: default */
 	bool ascii, large, untimed; /* a host of 256 CPUs; one whose timer interrupts are not seen */
 	const char *section, *setting, *value; /* of the config, NULL: none */
+	const char *scope; /* NULL: all */
 } shots[] = {
 	{ "threads-80x24", 80, 24, "" },
 	{ "threads-200x50", 200, 50, "" },
@@ -258,6 +259,7 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 		abort();
 	o->host = scene_host;
 	o->host.source.arg = o->host.arg = scene;
+	o->host.scope = shot->scope ? shot->scope : "all";
 	o->pad = newpad(shot->height, shot->width);
 	paint_init(&o->paint, o->pad, shot->width, shot->height, !shot->ascii);
 	paint_theme(&o->paint, &o->theme, true);
@@ -417,6 +419,7 @@ static const struct text {
 	const char *name, *keys;
 	const char *has, *lacks; /* NULL: nothing */
 	int width, height;       /* 0: as above */
+	const char *scope;
 } texts[] = {
 	{ "a step forward leaves a live screen live", "]", "LIVE", "PAUSED" },
 	{ "so does a leap", "}", "LIVE", "PAUSED" },
@@ -427,6 +430,8 @@ static const struct text {
 	{ "the wheel does nothing behind a prompt", "\\cg" WHEEL, "filter: cg", "\n>   2002 " },
 	{ "a narrow screen names the threads in D state", "5", "COMM ", NULL, 40, 12 },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },
+	{ "interrupts are the host's, what is lost to them the scope's", "6", "lost to interrupts in scope, ", NULL,
+	  .scope = "cgroup web" },
 	{ "nor does a click", "/api" CLICK CLICK, "/api", " detail" },
 };
 
@@ -434,7 +439,8 @@ static const struct text {
 
 static bool check_text(const struct text *t)
 {
-	const struct shot shot = { t->name, t->width ? t->width : 80, t->height ? t->height : 24, t->keys };
+	const struct shot shot = { t->name, t->width ? t->width : 80, t->height ? t->height : 24, t->keys,
+				   .scope = t->scope };
 	struct scene scene;
 	bool ok;
 	char *text;

@@ -234,7 +234,8 @@ int irq_notes(const struct view_context *c, const struct irq_source *selected, s
 	char lost[16], title[64];
 
 	format_value(lost, sizeof(lost), UNIT_NS, c->tick->total.v[METRIC_IRQ], 0);
-	snprintf(title, sizeof(title), "lost to interrupts, %s:", lost);
+	snprintf(title, sizeof(title), "lost to interrupts%s, %s:", strcmp(c->host->scope, "all") ? " in scope" : "",
+		 lost);
 	note_timers(&n);
 	note_worst(&n);
 	note_lost(&n, title, c->tick->active, c->tick->nr_active);

@@ -279,7 +279,7 @@ static void irq_status(void *state, const struct view_context *c, char *buf, siz
 	format_value(past, sizeof(past), UNIT_NS, c->tick->boottime_ns - irq_history_since(c->tick), 0);
 	snprintf(buf, size, "%zu sources in %s, worst in %s  sort %s %s%s", s->nr, shown, past, columns[s->table.by].title,
 		 table_ascending(&s->table) ? "asc" : "desc",
-		 strcmp(c->host->scope, "all") ? "  of the whole host: the scope does not apply" : "");
+		 strcmp(c->host->scope, "all") ? "  of the whole host" : "");
 }
 
 /* Opens the selected source; f: the flamegraph of all of them. */
