@@ -18,7 +18,7 @@ static int draw_pressure(const struct paint *p, int y, const struct tick *t)
 	static const char *const names[] = { "cpu", "memory", "io" };
 
 	paint_format(p, y++, 0, ROLE_TITLE, "%-10s %6s %6s  %s", "PRESSURE", "SOME%", "FULL%",
-		     "of the interval in which some, or all, tasks that had work waited");
+		     "of the interval: some, or all, tasks with work waited");
 	for (int i = 0; i < PRESSURE_COUNT; i++) {
 		char some[16], full[16];
 

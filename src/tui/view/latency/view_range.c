@@ -40,7 +40,7 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 	latency_range_text(&s->range, range, sizeof(range));
 	if (s->range.kind == HIST_RUNQ) {
 		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
-		snprintf(behind, sizeof(behind), "; what ran instead: in waits >= %s", least);
+		snprintf(behind, sizeof(behind), "; RAN INSTEAD: of >= %s", least);
 	}
 	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
 		 hist_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
