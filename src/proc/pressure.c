@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sums in ns of one file, which has them in us. */
+/* Sums in ns of one file, which has them in us. For CPUs "full" is not defined: the kernel always prints 0. */
 static struct pressure read_one(const char *name)
 {
 	struct pressure p = { VALUE_NA, VALUE_NA };
@@ -22,7 +22,7 @@ static struct pressure read_one(const char *name)
 			continue;
 		if (!strncmp(line, "some ", 5))
 			p.some_ns = us * 1000;
-		else if (!strncmp(line, "full ", 5))
+		else if (!strncmp(line, "full ", 5) && strcmp(name, "cpu"))
 			p.full_ns = us * 1000;
 	}
 	if (f)

@@ -87,7 +87,9 @@ def cpu_seconds(cgroup):
 
 
 def pressure_seconds(resource, share):
-    """None: the kernel does not provide it."""
+    """None: the kernel does not provide it. For full of CPUs it always prints 0: that is not defined for the host."""
+    if (resource, share) == ("cpu", "full"):
+        return None
     try:
         with open(f"/proc/pressure/{resource}") as f:
             lines = {line.split()[0]: line for line in f}
