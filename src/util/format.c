@@ -136,6 +136,15 @@ const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uin
 	return buf;
 }
 
+const char *format_about(char *buf, size_t size, uint64_t ns)
+{
+	if (ns == UINT64_MAX)
+		return format_value(buf, size, UNIT_NS, ns, 0);
+	*buf = '~';
+	format_value(buf + 1, size - 1, UNIT_NS, ns, 0);
+	return buf;
+}
+
 static const struct scale durations[] = {
 	{ NS_PER_SEC, "" },	  { NS_PER_SEC, "s" },	      { 1000000, "ms" }, { 1000, "us" },
 	{ 60 * NS_PER_SEC, "m" }, { 3600 * NS_PER_SEC, "h" }, { 0, NULL },

@@ -26,6 +26,9 @@ enum unit {
  */
 const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uint64_t interval_ns);
 
+/* format_about - an estimated duration: "~18us"; UINT64_MAX: "-". Returns @buf; 16 bytes are enough. */
+const char *format_about(char *buf, size_t size, uint64_t ns);
+
 /*
  * parse_duration - converts "1", "0.5", "500ms", "2s", "1m" to ns; a bare number is in seconds. Returns 0, or -EINVAL
  * (not a duration), -ERANGE (not in @min_ns..@max_ns).

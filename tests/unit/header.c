@@ -107,10 +107,10 @@ TEST(header, scope)
 	t.total.v[METRIC_KERNEL] = SEC / 2;
 	host.scope = "pid 4711";
 	assert_string_equal(draw(&t, 80).at[1],
-			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#=:::     ]  RUNQ p99 ~-  D 0         LOSS 0");
+			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#=:::     ]  RUNQ p99 -  D 0          LOSS 0");
 	host.scope = "all";
 	assert_string_equal(draw(&t, 80).at[1],
-			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#====     ]  RUNQ p99 ~-  D 0         LOSS 0");
+			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#====     ]  RUNQ p99 -  D 0          LOSS 0");
 }
 
 TEST(header, uptime)

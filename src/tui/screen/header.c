@@ -172,13 +172,13 @@ static void waits_text(const struct tick *t, int width, char *buf, size_t size)
 {
 	char p50[16], p99[16], max[16];
 
-	format_value(p50, sizeof(p50), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P50), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, values_value(&t->total, METRIC_RUNQ_P99), 0);
+	format_about(p50, sizeof(p50), values_value(&t->total, METRIC_RUNQ_P50));
+	format_about(p99, sizeof(p99), values_value(&t->total, METRIC_RUNQ_P99));
 	format_value(max, sizeof(max), UNIT_NS, values_value(&t->total, METRIC_RUNQ_MAX), 0);
 	if (width >= WIDTH_MORE)
-		snprintf(buf, size, "RUNQ p50 ~%s p99 ~%s max %s  ", p50, p99, max);
+		snprintf(buf, size, "RUNQ p50 %s p99 %s max %s  ", p50, p99, max);
 	else
-		snprintf(buf, size, "RUNQ p99 ~%s  ", p99);
+		snprintf(buf, size, "RUNQ p99 %s  ", p99);
 }
 
 /* "LOSS 0", "LOSS 2 waits": the largest of several causes, if there is room. */

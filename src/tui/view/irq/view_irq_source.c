@@ -80,13 +80,13 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 	format_value(share, sizeof(share), UNIT_SHARE, v->ns, c->tick->interval_ns);
 	format_value(rate, sizeof(rate), UNIT_RATE, v->count, c->tick->interval_ns);
 	format_value(avg, sizeof(avg), UNIT_NS, v->count ? v->ns / v->count : VALUE_NA, 0);
-	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&v->hist, id, 0.5, v->max_ns), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&v->hist, id, 0.99, v->max_ns), 0);
+	format_about(p50, sizeof(p50), hist_quantile(&v->hist, id, 0.5, v->max_ns));
+	format_about(p99, sizeof(p99), hist_quantile(&v->hist, id, 0.99, v->max_ns));
 	format_value(max, sizeof(max), UNIT_NS, v->count ? v->max_ns : VALUE_NA, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "%s  %s  %s", s->source->name, irq_kind_names[s->source->kind],
 		     irq_handler_text(s->source, handler, sizeof(handler)));
 	format_value(span, sizeof(span), UNIT_NS, c->tick->interval_ns, 0);
-	paint_format(p, y++, 0, ROLE_TEXT, "in %s: %s%% of a CPU  %s/s  avg %s p50 ~%s p99 ~%s max %s", span, share, rate, avg,
+	paint_format(p, y++, 0, ROLE_TEXT, "in %s: %s%% of a CPU  %s/s  avg %s p50 %s p99 %s max %s", span, share, rate, avg,
 		     p50, p99, max);
 	most = irq_history_time(c->tick, s->source->index, width, ns);
 	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
