@@ -11,6 +11,7 @@
 #include "export/exporter.h"
 #include "proc/user.h"
 #include "save/trigger.h"
+#include "tui/widget/prompt.h"
 #include "util/fail.h"
 #include "util/vec.h"
 
@@ -200,6 +201,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* The screen can show and edit only as much as its prompt holds. */
+static int check_filter(const struct options *o)
+{
+	if (o->output != OUTPUT_SCREEN || !o->filter || strlen(o->filter) < PROMPT_SIZE)
+		return 0;
+	return options_bad_value("--filter", o->filter,
+				 "expected less than 256 bytes for a screen; -p, -t and -b take more");
+}
+
 /* argp itself prints its complaints (unknown option, missing value) to stderr. */
 int options_parse(int argc, char **argv, struct options *o)
 {
@@ -220,6 +230,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
 	err = err ? err : together(o);
+	err = err ? err : check_filter(o);
 	return -(err ? err : check_at(o));
 }
 

@@ -198,6 +198,25 @@ TEST(options, bad_values)
 	}
 }
 
+/* A filter that the screen would cut is refused; other outputs take any. */
+TEST(options, long_filters)
+{
+	static const struct {
+		int bytes;
+		const char *output;
+		enum exit_status status;
+	} cases[] = { { 255, "", EXIT_STATUS_OK }, { 256, "", EXIT_STATUS_USAGE }, { 256, "-b", EXIT_STATUS_OK } };
+
+	FOR_EACH (c, cases) {
+		struct options o;
+		char line[300];
+
+		snprintf(line, sizeof(line), "--filter=%0*d %s", c->bytes, 1, c->output);
+		assert_int_equal(parse(&o, line), c->status);
+		options_fini(&o);
+	}
+}
+
 /* A recording has refreshes of at most a minute, and at most as many as a ring remembers unless it is too long for
  * that; they add up to its length. */
 TEST(options, long_recordings)
@@ -226,6 +245,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(options_durations), cmocka_unit_test(options_interval_and_count),
 		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together), cmocka_unit_test(options_refused),
-		  cmocka_unit_test(options_bad_values),
+		  cmocka_unit_test(options_bad_values), cmocka_unit_test(options_long_filters),
 		  cmocka_unit_test(options_long_recordings));
 }

@@ -97,7 +97,7 @@ bool screen_filter(struct screen *s, const char *text, struct filter_error *erro
 		return false;
 	filter_free(s->filter);
 	s->filter = f;
-	snprintf(s->filter_text, sizeof(s->filter_text), "%.*s", (int)sizeof(s->filter_text) - 1, text);
+	snprintf(s->filter_text, sizeof(s->filter_text), "%s", text);
 	return true;
 }
 

@@ -59,9 +59,9 @@ struct screen {
 	struct menu menu;
 	struct prompt prompt;
 	enum action asks;              /* of the prompt: ACTION_SEARCH, ACTION_FILTER or ACTION_DELAY */
-	char search[256], search_before[256];
+	char search[PROMPT_SIZE], search_before[PROMPT_SIZE];
 	struct filter *filter;
-	char filter_text[256];
+	char filter_text[PROMPT_SIZE];
 	char notice[256];
 
 	const struct paint *paint;     /* from the last drawing, with its size */

@@ -8,10 +8,13 @@
 
 struct paint;
 
+/* Room for its text, with the NUL. */
+#define PROMPT_SIZE 256
+
 /* A line of text input. */
 struct prompt {
 	const char *title; /* "/", NULL: no prompt is open */
-	char text[256];    /* UTF-8 */
+	char text[PROMPT_SIZE]; /* UTF-8 */
 	size_t len, cursor; /* bytes */
 	char error[128];   /* the error in the text, "": none */
 	int error_column;  /* in cells from the start of the text */
