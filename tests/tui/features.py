@@ -102,6 +102,21 @@ def past():
         t.wait("LIVE")
 
 
+def past_of_one_that_ended():
+    """A flamegraph of the past keeps its line of time when its process has ended."""
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as load, Terminal(80, 24) as t:
+        t.start("-d", "0.2", "-p", str(load.pid))
+        t.wait(rf"> +{load.pid} ")
+        t.keys("f")
+        t.wait("On-CPU, [1-9][0-9] refreshes")
+        t.keys("Space")
+        t.wait("^time .* now$")
+        load.kill()
+        load.wait()
+        t.wait("PAUSED -[2-9]s")
+        t.wait("^time .* now$", 1)
+
+
 def filters():
     with Terminal(100, 24) as t:
         pid = t.start()
@@ -280,6 +295,7 @@ def main():
     tap.case("command lines", commands)
     tap.case("command lines in the htop preset", commands_as_in_htop)
     tap.case("back in time", past)
+    tap.case("the past of a process that ended", past_of_one_that_ended)
     tap.case("filter", filters)
     tap.case("search", search)
     tap.case("options and health", options)

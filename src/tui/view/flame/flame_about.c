@@ -192,6 +192,8 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 	struct values *past;
 	uint64_t most = 1;
 
+	if (!r) /* it has ended since */
+		r = subject_row(&c->within, c->tick);
 	if (!r && c->within.kind == SUBJECT_ALL && c->newest->nr_cgroups)
 		r = &c->newest->cgroups[0];
 	nr = nr < HISTORY_TICKS ? nr : HISTORY_TICKS;
