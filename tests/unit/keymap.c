@@ -137,6 +137,19 @@ TEST(keymap, what_is_wrong_is_said)
 	assert_null(keymap_bind(&m, ACTION_TREE, "x", 11, error, sizeof(error)));
 }
 
+/* A key that means something else in a view is not shown there. */
+TEST(keymap, first_key_that_acts)
+{
+	struct keymap m = preset(PRESET_HTOP);
+	char key[16];
+
+	assert_string_equal(keymap_key(&m, ACTION_HELP, IN_THREADS, key, sizeof(key)), "h");
+	/* h is the box to the left. */
+	assert_string_equal(keymap_key(&m, ACTION_HELP, IN_FLAME, key, sizeof(key)), "?");
+	assert_string_equal(keymap_key(&m, ACTION_HELP, IN_TEXT, key, sizeof(key)), "h");
+	assert_string_equal(keymap_key(&m, ACTION_SORT_ID, IN_THREADS | IN_SEARCH, key, sizeof(key)), "");
+}
+
 /* A key of one view does not conflict with its general action, which keeps it elsewhere. */
 TEST(keymap, a_views_own_keys_come_first)
 {
@@ -159,5 +172,6 @@ int main(void)
 		  cmocka_unit_test(keymap_search_comes_first),
 		  cmocka_unit_test(keymap_binding_wins_over_the_preset),
 		  cmocka_unit_test(keymap_what_is_wrong_is_said),
+		  cmocka_unit_test(keymap_first_key_that_acts),
 		  cmocka_unit_test(keymap_a_views_own_keys_come_first));
 }

@@ -189,3 +189,24 @@ enum action keymap_action(const struct keymap *m, int key, int places)
 	}
 	return found;
 }
+
+/* Whether the key means another action there. The first characters differ mostly, and are compared quickly. */
+static bool means_another(const struct keymap *m, enum action a, int places, const char *name, size_t len)
+{
+	for (int b = 0; b < ACTION_NONE; b++)
+		if (actions[b].places & places && strchr(m->keys[b], *name) && keys_have(m->keys[b], name, len) &&
+		    comes_first(b, a))
+			return true;
+	return false;
+}
+
+const char *keymap_key(const struct keymap *m, enum action a, int places, char *buf, size_t size)
+{
+	const char *at = m->keys[a];
+	size_t n;
+
+	while ((n = key_next(&at)) && means_another(m, a, places, at, n))
+		at += n;
+	snprintf(buf, size, "%.*s", (int)n, at);
+	return buf;
+}

@@ -30,6 +30,9 @@ const char *keymap_bind(struct keymap *m, enum action a, const char *keys, int l
 /* keymap_action - the action of a key, as curses gives it, in @places; ACTION_NONE: none. */
 enum action keymap_action(const struct keymap *m, int key, int places);
 
+/* keymap_key - the first key of @a that means it in @places, "": none. Returns @buf. */
+const char *keymap_key(const struct keymap *m, enum action a, int places, char *buf, size_t size);
+
 /* keymap_define - defines sequences that terminals send regardless of their terminfo. Call it when the screen is
  * open. */
 void keymap_define(void);

@@ -385,21 +385,23 @@ void header_draw(const struct header *h, const struct paint *p)
 	line_views(h, p);
 }
 
-/* "Space pause  / find": the first key of each action that has a word for the footer. */
+/* "Space pause  / find": a key of each action that has a word for the footer. */
 static void line_keys(const struct footer *f, const struct paint *p, int y)
 {
 	int x = 0;
 
 	paint_clear(p, y, 0);
 	for (int a = 0; a < ACTION_NONE; a++) {
-		const char *word = actions[a].footer, *keys = f->keymap->keys[a];
-		char text[64];
+		const char *word = actions[a].footer;
+		char key[16], text[64];
 
 		if (a == ACTION_CLOSE && f->top)
 			word = "quit";
-		if (!*word || !*keys || !(actions[a].places & f->places))
+		if (!*word || !(actions[a].places & f->places))
 			continue;
-		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(keys, " "), keys, word);
+		if (!*keymap_key(f->keymap, a, f->places, key, sizeof(key)))
+			continue;
+		snprintf(text, sizeof(text), "%s %s", key, word);
 		if (x + (int)strlen(text) > p->width)
 			break;
 		x = paint_format(p, y, x, ROLE_DIM, "%s  ", text);

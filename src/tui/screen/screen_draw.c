@@ -119,7 +119,6 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 static void draw_all(struct screen *s, const struct paint *p, uint64_t now_ns)
 {
 	struct view_context c = screen_context(s, now_ns);
-	const char *help_keys = s->settings.keymap.keys[ACTION_HELP];
 	char views[128], crumbs[2048], help_key[16];
 	struct header h = {
 		.host = s->host,
@@ -137,7 +136,7 @@ static void draw_all(struct screen *s, const struct paint *p, uint64_t now_ns)
 	if (text_width(views) > p->width)
 		views_text(s, false, views, sizeof(views));
 	crumbs_text(s, crumbs, sizeof(crumbs));
-	snprintf(help_key, sizeof(help_key), "%.*s", (int)strcspn(help_keys, " "), help_keys);
+	keymap_key(&s->settings.keymap, ACTION_HELP, screen_places(s), help_key, sizeof(help_key));
 	header_draw(&h, p);
 	if (s->overlay)
 		draw_overlay(s, p, c.top, c.height);
