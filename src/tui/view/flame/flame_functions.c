@@ -89,13 +89,16 @@ static void draw_name(const struct table_cell *cell, const struct paint *p, int 
 	paint_text(p, y, x, cell->width, role, cut);
 }
 
+/* Narrower screens keep the name. */
+#define NARROW 60
+
 #define AT(member) TABLE_AT(struct calltree_function, member)
 static const struct table_column columns[] = {
 	{ "SELF", 0, 7, .text = self_text },
 	{ "%", 1, 6, .text = self_percent },
 	{ "TOTAL", 2, 7, .text = total_text },
-	{ "%", 1, 6, .text = total_percent },
-	{ "COUNT  ", 2, 7, .at = AT(count), .unit = UNIT_COUNT },
+	{ "%", 1, 6, .from = NARROW, .text = total_percent },
+	{ "COUNT  ", 2, 7, .from = NARROW, .at = AT(count), .unit = UNIT_COUNT },
 	{ "FUNCTION", 2, 8, TABLE_LEFT | TABLE_REST, .text = name_text, .draw = draw_name },
 };
 
