@@ -41,7 +41,7 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 {
 	const struct stack_quality *q = &s->flames[TREE_MAIN].quality;
 	char text[64], percent[16], without[32];
-	int x = 0;
+	int x = 0, room;
 
 	for (int i = 0; metric_weight(i) != METRIC_NONE; i++) {
 		bool shown = metric_weight(i) == s->options.metric;
@@ -56,9 +56,12 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 	if (q->stacks < q->total)
 		snprintf(without, sizeof(without), " no stack %s",
 			 stack_quality_percent(percent, sizeof(percent), q->total - q->stacks, q->total));
-	x = paint_format(c->paint, c->top, x + 1, ROLE_TEXT, "%s",
-			 stack_quality_text(q, text, sizeof(text), c->paint->width - x - 1 - (int)strlen(without)));
-	paint_format(c->paint, c->top, x, ROLE_TEXT, "%s", without);
+	room = c->paint->width - x - 1;
+	stack_quality_text(q, text, sizeof(text), room - (int)strlen(without));
+	if ((int)(strlen(text) + strlen(without)) > room)
+		*without = '\0';
+	if ((int)strlen(text) <= room)
+		paint_format(c->paint, c->top, x + 1, ROLE_TEXT, "%s%s", text, without);
 }
 
 /* --- The threads at its left */
