@@ -429,6 +429,7 @@ static const struct text {
 	{ "a second click opens", CLICK CLICK, " detail", NULL },
 	{ "the wheel does nothing behind a prompt", "\\cg" WHEEL, "filter: cg", "\n>   2002 " },
 	{ "a narrow screen names the threads in D state", "5", "COMM ", NULL, 40, 12 },
+	{ "no sandwich of what is no function, which is said", "3s", "select a function first", NULL },
 	{ "a share that does not fit is left out whole", "3", "IRQ  Wall ", "unwound", 60, 12 },
 	{ "and the functions of a flamegraph", "3t", "[serde_", NULL, 40, 12 },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },

@@ -140,26 +140,25 @@ static void show_mode(struct flame_view *s, enum flame_mode mode)
 }
 
 /* The callers and callees of the selected function. */
-static void show_sandwich(struct flame_view *s)
+static void show_sandwich(struct flame_view *s, const struct view_context *c)
 {
 	const struct calltree_node *n = flame_selected(s);
 	const struct calltree_function *fn = flame_function_selected(s);
 
-	if (s->mode == MODE_FUNCTIONS && fn)
-		s->focus = fn->at;
-	else if (s->mode != MODE_FUNCTIONS && n && n->symbol)
-		s->focus = n->at;
-	else
+	if (s->mode == MODE_FUNCTIONS ? !fn : !n || !n->symbol) {
+		c->notice(c->notice_arg, "select a function first: what is selected is none");
 		return;
+	}
+	s->focus = s->mode == MODE_FUNCTIONS ? fn->at : n->at;
 	show_mode(s, MODE_SANDWICH);
 }
 
-static void go_in(struct flame_view *s)
+static void go_in(struct flame_view *s, const struct view_context *c)
 {
 	if (s->mode == MODE_TREE)
 		s->zoomed = s->selected;
 	else
-		show_sandwich(s);
+		show_sandwich(s, c);
 }
 
 static void go_out(struct flame_view *s)
@@ -255,7 +254,7 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 			flame_move(s, a);
 		return true;
 	case ACTION_FLAME_ZOOM:
-		go_in(s);
+		go_in(s, c);
 		return true;
 	case ACTION_FLAME_OUT:
 		go_out(s);
@@ -267,7 +266,7 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 		if (s->mode == MODE_SANDWICH)
 			show_mode(s, MODE_TREE);
 		else
-			show_sandwich(s);
+			show_sandwich(s, c);
 		return true;
 	case ACTION_FLAME_TABLE:
 		show_mode(s, s->mode == MODE_FUNCTIONS ? MODE_TREE : MODE_FUNCTIONS);
@@ -298,7 +297,7 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 	struct flame_view *s = state;
 
 	if (s->mode == MODE_FUNCTIONS && table_click(&s->functions, c, y, x))
-		go_in(s);
+		go_in(s, c);
 	for (size_t i = 0; i < s->nr_boxes; i++) {
 		const struct box *b = &s->boxes[i];
 		uint64_t before = s->selected;
@@ -307,7 +306,7 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 			continue;
 		flame_select(s, b);
 		if (s->selected == before)
-			go_in(s);
+			go_in(s, c);
 		break;
 	}
 	return false;
