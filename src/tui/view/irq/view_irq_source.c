@@ -71,7 +71,7 @@ static int source_update(void *state, const struct view_context *c)
 static int draw_now(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
 {
 	const struct irq_values none = { .source = s->source }, *v = irq_values_of(c->tick, s->source->index);
-	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], span[16], handler[80];
+	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], span[16], handler[80], text[160];
 	enum hist_id id = irq_hist(s->source->kind);
 	uint64_t ns[HISTORY_TICKS], most;
 	int width = p->width - 6 < HISTORY_TICKS ? p->width - 6 : HISTORY_TICKS;
@@ -86,8 +86,9 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 	paint_format(p, y++, 0, ROLE_TITLE, "%s  %s  %s", s->source->name, irq_kind_names[s->source->kind],
 		     irq_handler_text(s->source, handler, sizeof(handler)));
 	format_value(span, sizeof(span), UNIT_NS, c->tick->interval_ns, 0);
-	paint_format(p, y++, 0, ROLE_TEXT, "in %s: %s%% of a CPU  %s/s  avg %s p50 %s p99 %s max %s", span, share, rate, avg,
-		     p50, p99, max);
+	snprintf(text, sizeof(text), "in %s: %s%% of a CPU  %s/s  avg %s p50 %s p99 %s max %s", span, share, rate, avg,
+		 p50, p99, max);
+	y = paint_wrapped(p, y, 0, ROLE_TEXT, text);
 	most = irq_history_time(c->tick, s->source->index, width, ns);
 	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
 	for (int i = 0; i < width; i++)
