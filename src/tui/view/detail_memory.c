@@ -60,7 +60,8 @@ static const char *percent(char buf[24], uint64_t hundredths)
 	return buf;
 }
 
-static int cgroup_pressure(const struct paint *p, int y, const struct memory_facts *facts)
+/* @host: of all of it, where the kernel does not define full of CPUs, and prints 0. */
+static int cgroup_pressure(const struct paint *p, int y, const struct memory_facts *facts, bool host)
 {
 	static const char *const names[PRESSURE_COUNT] = { "CPU", "memory", "I/O" };
 	char some[24], full[24], text[256];
@@ -70,7 +71,8 @@ static int cgroup_pressure(const struct paint *p, int y, const struct memory_fac
 		if (facts->pressure[i].some != VALUE_NA)
 			used += snprintf(text + used, sizeof(text) - used, "%s%s %s %s",
 					 used ? ", " : "of 10 s, some or all of it waited for: ", names[i],
-					 percent(some, facts->pressure[i].some), percent(full, facts->pressure[i].full));
+					 percent(some, facts->pressure[i].some),
+					 percent(full, host && i == PRESSURE_CPU ? VALUE_NA : facts->pressure[i].full));
 	if (!used)
 		return y;
 	snprintf(text + used, sizeof(text) - used, " %%");
@@ -91,7 +93,7 @@ static int cgroup_memory(const struct detail *d, const struct paint *p, int y, c
 		paint_format(p, y++, 0, ROLE_TEXT, "anonymous %s, files %s (of these shared memory %s), kernel %s",
 			     bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]), bytes(file, facts->bytes[MEMORY_FILE]),
 			     bytes(shared, facts->bytes[MEMORY_SHARED]), bytes(kernel, facts->bytes[MEMORY_KERNEL]));
-	return cgroup_pressure(p, y, facts);
+	return cgroup_pressure(p, y, facts, !d->row->cgroup->parent);
 }
 
 int detail_memory(const struct detail *d, const struct paint *p, int y)
