@@ -338,6 +338,12 @@ static inline bool values_known(const struct values *v)
 	return v->v[METRIC_ALIVE] != VALUE_NA;
 }
 
+/* row_existed - whether a thread of it, in scope, existed in the interval. */
+static inline bool row_existed(const struct row *r)
+{
+	return r->values->v[METRIC_ALIVE];
+}
+
 /* Holders of a tick keep it alive. */
 const struct tick *tick_get(const struct tick *t);
 void tick_put(const struct tick *t);

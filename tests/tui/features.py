@@ -11,6 +11,9 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from tmux import SYSTOP, Tap, Terminal, skip_reason  # noqa: E402
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "bpf"))
+from harness import Cgroup  # noqa: E402
+
 
 def drill():
     """cgroup -> processes -> threads -> detail, and back to the same rows."""
@@ -115,6 +118,30 @@ def past_of_one_that_ended():
         load.wait()
         t.wait("PAUSED -[2-9]s")
         t.wait("^time .* now$", 1)
+
+
+def cgroups_in_scope():
+    """-c: the cgroups whose threads are in scope. Those of others are not known, and not 0."""
+    cgroups = [Cgroup(f"systop-scope-{os.getpid()}-{i}") for i in range(2)]
+    loads = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in cgroups]
+    try:
+        for cgroup, load in zip(cgroups, loads):
+            cgroup.add(load.pid)
+        with Terminal(100, 50) as t:
+            t.start("-c", cgroups[0].name, "--view", "cgroups")
+            t.wait(rf"{cgroups[0].name} .* [1-9][0-9.]+ ")
+            assert cgroups[1].name not in t.screen(), t.screen()
+            t.keys("Q")
+            t.wait(r"^\$ ?$")
+            t.start("--view", "cgroups")
+            for cgroup in cgroups:
+                t.wait(rf"{cgroup.name} .* [1-9][0-9.]+ ")
+    finally:
+        for load in loads:
+            load.kill()
+            load.wait()
+        for cgroup in cgroups:
+            cgroup.remove()
 
 
 def filters():
@@ -296,6 +323,7 @@ def main():
     tap.case("command lines in the htop preset", commands_as_in_htop)
     tap.case("back in time", past)
     tap.case("the past of a process that ended", past_of_one_that_ended)
+    tap.case("cgroups in scope", cgroups_in_scope)
     tap.case("filter", filters)
     tap.case("search", search)
     tap.case("options and health", options)
