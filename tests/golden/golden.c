@@ -432,6 +432,7 @@ static const struct text {
 	{ "no sandwich of what is no function, which is said", "3s", "select a function first", NULL },
 	{ "nor are the numbers of an interrupt's source cut", "6\n", "p99 ~98us max 31ms", NULL, 40, 12 },
 	{ "full of all CPUs is unknown", "2gv", "waited for: CPU 2.50 -, memory", NULL, 80, 30 },
+	{ "the options say whose columns they are of", "5o", "columns of threads ...", "this table", 80, 24 },
 	{ "a share that does not fit is left out whole", "3", "IRQ  Wall ", "unwound", 60, 12 },
 	{ "and the functions of a flamegraph", "3t", "[serde_", NULL, 40, 12 },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },

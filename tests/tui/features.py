@@ -183,7 +183,7 @@ def options():
     with Terminal(100, 30) as t:
         t.start()
         t.keys("o", "Enter")
-        t.wait("Columns of this table")
+        t.wait(r"^Columns$")
         t.keys("j")
         t.wait(r"^> \[ \] PID")
         t.keys("Space")

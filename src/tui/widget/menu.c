@@ -184,7 +184,7 @@ static bool columns_act(struct menu *m, int i, enum action a)
 }
 
 const struct menu_kind menu_columns = {
-	.title = "Columns of this table",
+	.title = "Columns",
 	.help = "Space show or hide   < > move   + - width   = default   Esc done",
 	.nr = columns_nr,
 	.text = columns_text,
@@ -241,7 +241,7 @@ static void options_text(const struct menu *m, int i, char *buf, size_t size)
 
 	switch (i) {
 	case OPTION_COLUMNS:
-		snprintf(buf, size, "columns of this table ...");
+		snprintf(buf, size, "columns of %s ...", table_names[m->table]);
 		break;
 	case OPTION_SORT:
 		snprintf(buf, size, "sort by: %s ...", column_info(s->sorting.by).title);
