@@ -344,8 +344,8 @@ def size(width, height, lines):
 
 PRESET_HTOP = preset("htop")
 
-SORTS = {"systop": {"r": "MEM%", "T": "TIME+", "P": "RUN%", "N": "TID", "M": "RQ-MAX", "L": "RQ-P99", "D": "D%"},
-         "htop": {"M": "MEM%", "T": "TIME+", "P": "RUN%", "N": "TID", "X": "RQ-MAX"}}
+SORTS = {"systop": {"r": "MEM%", "T": "TIME+", "P": "RUN%", "N": "PID", "M": "RQ-MAX", "L": "RQ-P99", "D": "D%"},
+         "htop": {"M": "MEM%", "T": "TIME+", "P": "RUN%", "N": "PID", "X": "RQ-MAX"}}
 
 
 def main():

@@ -50,11 +50,18 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 				 screen_views[s->deeper[i].id].crumb);
 }
 
-static void sorted_text(const struct screen *s, char *buf, size_t size)
+/* "RUN% desc". By a column that the table lacks, all rows are equal: they are in the order of their numbers, or
+ * paths. */
+static void sorted_text(const struct screen *s, enum table table, char *buf, size_t size)
 {
+	static const char *const id_titles[TABLE_COUNT] = { "TID", "PID", "PID", "path" };
 	const struct sorting *o = &s->settings.sorting;
+	const struct column_context context = { .tick = s->shown, .units = s->settings.units, .sorting = o };
+	bool has = column_in_table(o->by, table);
+	char title[32];
 
-	snprintf(buf, size, "%s %s", column_info(o->by).title, column_descends(o->by) == o->inverted ? "asc" : "desc");
+	columns_title(has ? o->by : COLUMN_ID, id_titles[table], &context, title, sizeof(title));
+	snprintf(buf, size, "%s %s", title, has && column_descends(o->by) != o->inverted ? "desc" : "asc");
 }
 
 static void draw_overlay(struct screen *s, const struct paint *p, int top, int height)
@@ -88,7 +95,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 	const struct place *place = screen_here(s);
 	bool table = 1 << place->id & IN_TABLES;
 	const char *health_keys = s->settings.keymap.keys[ACTION_HEALTH];
-	char status[256], sorted[32] = "", alert[128] = "";
+	char status[256], sorted[40] = "", alert[128] = "";
 	struct footer f = {
 		.status = status,
 		.sorted = sorted,
@@ -112,7 +119,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 	else
 		shed_text(s->newest, health_keys, alert, sizeof(alert));
 	if (table)
-		sorted_text(s, sorted, sizeof(sorted));
+		sorted_text(s, place->view->table(place->state), sorted, sizeof(sorted));
 	footer_draw(&f, p);
 }
 

@@ -69,7 +69,7 @@ static bool is_metric_of(enum metric_id m, enum table table)
 	return metrics[m].drop > 0;
 }
 
-static bool in_table(enum column_id id, enum table table)
+bool column_in_table(enum column_id id, enum table table)
 {
 	switch (id) {
 	case COLUMN_TREE:
@@ -108,7 +108,7 @@ static void list_put(struct column_list *l, enum column_id id, bool hidden, int 
 static void put_metrics(struct column_list *l, enum table table, bool hidden)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
-		if (in_table(f, table) && !list_find(l, f))
+		if (column_in_table(f, table) && !list_find(l, f))
 			list_put(l, f, hidden || metrics[f].drop == DROP_HIDDEN, 0);
 }
 
@@ -134,7 +134,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 			continue;
 		}
 		id = column_find(word + (hidden || asked));
-		if (id == COLUMN_COUNT || !in_table(id, table)) {
+		if (id == COLUMN_COUNT || !column_in_table(id, table)) {
 			snprintf(buf, size, "no such column in %s: systop(8) lists them", table_names[table]);
 			return buf;
 		}
@@ -147,7 +147,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 		list_find(&list, id)->asked |= asked;
 	}
 	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++)
-		if (in_table(id, table) && !list_find(&list, id))
+		if (column_in_table(id, table) && !list_find(&list, id))
 			list_put(&list, id, true, 0);
 	put_metrics(&list, table, true);
 	*l = list;

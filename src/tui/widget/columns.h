@@ -75,7 +75,8 @@ struct column_list {
 	int nr;
 };
 
-/* columns_default - the default columns of a table. */
+/* column_in_table - whether the table can show it. columns_default - the default columns of a table. */
+bool column_in_table(enum column_id id, enum table table);
 void columns_default(struct column_list *l, enum table table);
 
 /*
