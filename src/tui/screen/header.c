@@ -74,12 +74,26 @@ static void self_text(const struct tick *t, int width, char *buf, size_t size)
 		snprintf(buf, size, "self %s%% %s", share, rss);
 }
 
+/* Cgroups of the shown hierarchy; with a scope, those with threads in it. */
+static size_t cgroups_of(const struct header *h)
+{
+	const struct tick *t = h->tick;
+	size_t nr = t->nr_cgroups - t->nr_aside, seen = 0;
+
+	if (!strcmp(h->host->scope, "all"))
+		return nr;
+	for (size_t i = 0; i < nr; i++)
+		seen += row_existed(&t->cgroups[i]);
+	return seen;
+}
+
 /* systop HOST 12:03:44 LIVE 1s  scope all 212 cgroups  up 41d    self 0.4% 38M */
 static void line_who(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
 	char clock[16], cgroups[32], self[80], up[16];
 	struct tm tm;
+	size_t nr;
 	int x, end;
 
 	paint_clear(p, 0, 0);
@@ -97,7 +111,8 @@ static void line_who(const struct header *h, const struct paint *p)
 	}
 	x = paint_format(p, 0, 0, ROLE_TEXT, "systop %s %s LIVE %gs  scope %s", h->host->name, clock,
 			 h->interval_ns / 1e9, h->host->scope);
-	snprintf(cgroups, sizeof(cgroups), " %zu cgroups", t->nr_cgroups - t->nr_aside);
+	nr = cgroups_of(h);
+	snprintf(cgroups, sizeof(cgroups), " %zu cgroup%s", nr, nr == 1 ? "" : "s");
 	if (x + (int)strlen(cgroups) <= p->width)
 		x = paint_text(p, 0, x, p->width, ROLE_DIM, cgroups);
 	self_text(t, p->width, self, sizeof(self));
