@@ -38,14 +38,18 @@ struct open_request {
 	char debuglink[128];
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
-	uint32_t usual_only; /* OPEN_DEBUG: not in the invoker's folders (sym/debug_folders.h) */
+	uint32_t skip; /* OPEN_DEBUG: a bit for each enum open_found that is not searched */
 	uint32_t spare;
 };
 
-/* How far a request has got; another answer follows. */
+/* How far a request has got, and what alone can delay it from now on; another answer follows. */
 enum open_found {
-	OPEN_FOUND = 1,     /* the process has been inspected: only the file system can still delay */
-	OPEN_FOUND_FOLDERS, /* only the invoker's folders can */
+	OPEN_FOUND = 1,     /* the process has been inspected: the file's file system */
+	/* Where its debug information is looked for: */
+	OPEN_FOUND_ROOT,    /* below the process's root */
+	OPEN_FOUND_HOST,    /* below the host's root */
+	OPEN_FOUND_FOLDERS, /* the invoker's folders (sym/debug_folders.h) */
+	OPEN_FOUNDS
 };
 
 struct open_answer {

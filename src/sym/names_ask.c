@@ -252,17 +252,17 @@ static void blame(struct names *n, struct file *f, int err)
 	}
 }
 
-/* Whether the last request reads a file of the invoker's folders. */
-static bool reads_folders(const struct names *n, const struct file *f)
+/* Whether the last request reads the debug information of a file. */
+static bool reads_debug(const struct names *n)
 {
-	return f->debug_in_folders && (n->request.what == SYMBOLS_DEBUG || (n->request.what == SYMBOLS_SOURCE && n->request.debug));
+	return n->request.what == SYMBOLS_DEBUG || (n->request.what == SYMBOLS_SOURCE && n->request.debug);
 }
 
-/* Its file system did not answer: that of the folders is not the file's own. Returns whether it is tried again. */
+/* Its file system did not answer: that of its debug information may differ. Returns whether it is tried again. */
 static bool is_late(struct names *n, struct file *f, uint32_t helper)
 {
-	if (reads_folders(n, f))
-		folders_failed(n, helper);
+	if (reads_debug(n))
+		places_failed(n, f->debug_where, helper);
 	else
 		file_sick(n, f, &n->symbols, helper, false);
 	if (f->late++ >= LATE_MAX)
@@ -286,7 +286,7 @@ static void symbols_failed(struct names *n, int err)
 	if (f != &n->kernel && err == -ETIMEDOUT && is_late(n, f, helper))
 		return;
 	blame(n, f, err);
-	if (f != &n->kernel && err == -ETIMEDOUT && !reads_folders(n, f))
+	if (f != &n->kernel && err == -ETIMEDOUT && !reads_debug(n))
 		mark_bad(n, f, err);
 }
 

@@ -20,9 +20,9 @@
 /* Frames without a name kept for one file; further ones get none later. */
 #define UNNAMED_MAX 16384
 
-/* The invoker's folders are left alone for this long after they did not answer, and for longer each time. */
-#define FOLDERS_PAUSE_NS 10000000000ULL
-#define FOLDERS_PAUSES 5
+/* Places are left alone for this long after they did not answer, and for longer each time. */
+#define PLACES_PAUSE_NS 10000000000ULL
+#define PLACES_PAUSES 5
 
 /* Whether a debug information file can bring more names. */
 static bool lacks_names(const struct file *f)
@@ -98,18 +98,21 @@ void debug_arrived(struct names *n, struct file *f)
 			n->sources[i].asked = false;
 }
 
-/* --- The invoker's folders */
+/* --- Places that do not answer */
 
-void folders_failed(struct names *n, uint32_t helper)
+void places_failed(struct names *n, enum open_found where, uint32_t helper)
 {
-	n->folders_stuck = helper;
-	n->folders_after = clock_ns(CLOCK_MONOTONIC) + (FOLDERS_PAUSE_NS << n->folders_failures);
-	n->folders_failures += n->folders_failures < FOLDERS_PAUSES;
+	struct debug_places *p = &n->places[where];
+
+	p->stuck = helper;
+	p->after = clock_ns(CLOCK_MONOTONIC) + (PLACES_PAUSE_NS << p->failures);
+	p->failures += p->failures < PLACES_PAUSES;
 }
 
-bool folders_pause(const struct names *n)
+bool places_pause(const struct names *n, enum open_found where)
 {
-	return n->folders_after && (clock_ns(CLOCK_MONOTONIC) < n->folders_after ||
-				    worker_is_stuck(&n->open, n->folders_stuck) ||
-				    worker_is_stuck(&n->symbols, n->folders_stuck));
+	const struct debug_places *p = &n->places[where];
+
+	return p->after && (clock_ns(CLOCK_MONOTONIC) < p->after || worker_is_stuck(&n->open, p->stuck) ||
+			    worker_is_stuck(&n->symbols, p->stuck));
 }

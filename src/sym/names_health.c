@@ -99,15 +99,23 @@ static void tables_health(const struct names *n, struct health *h)
 		   "%zu files have no unwind table, and are walked by frame pointers", failed);
 }
 
+/* Where debug information is looked for. */
+static const char *const places[OPEN_FOUNDS] = {
+	[OPEN_FOUND_ROOT] = "/usr/lib/debug of a container",
+	[OPEN_FOUND_HOST] = "/usr/lib/debug",
+	[OPEN_FOUND_FOLDERS] = "a --symbol-dir or debuginfod's cache",
+};
+
 void names_health(const struct names *n, struct health *h)
 {
 	size_t gone = 0, bad = 0, jits = 0, nr = 0;
 
 	worker_health(&n->open, "open", "opens the files that processes have mapped", h);
 	worker_health(&n->symbols, "symbols", "reads names from them", h);
-	if (folders_pause(n))
-		health_add(h, "Helpers", "folders", HEALTH_DEGRADED,
-			   "a --symbol-dir or debuginfod's cache does not answer: left alone for now");
+	for (int i = OPEN_FOUND_ROOT; i < OPEN_FOUNDS; i++)
+		if (places_pause(n, i))
+			health_add(h, "Helpers", "folders", HEALTH_DEGRADED, "%s does not answer: left alone for now",
+				   places[i]);
 	for (size_t i = 0; i < n->files.room; i++) {
 		const struct file *f = n->files.entries[i].value;
 

@@ -40,7 +40,7 @@ struct file {
 	struct symbols_loaded about;
 	bool debug_lines;         /* its line numbers are in its debug information */
 	bool debug_read;          /* its debug information was found */
-	bool debug_in_folders;    /* what was opened last is in the invoker's folders */
+	uint32_t debug_where;     /* enum open_found: where what was opened last is */
 	uint64_t look_at;         /* no search for it begins before this time; CLOCK_MONOTONIC ns */
 	uint64_t refused_ns;      /* time that reading files took which are not its own, in this search */
 	uint64_t unnamed_ns;      /* last use of a frame without a name */
@@ -103,6 +103,13 @@ struct sick {
 	uint32_t tgid;   /* 0: the device blocks */
 };
 
+/* Places where debug information is looked for, on file systems that may differ from the files' own. */
+struct debug_places {
+	uint32_t stuck; /* the helper that they held up */
+	uint64_t after; /* they are not searched before this time; 0: they never failed */
+	int failures;
+};
+
 /* At about 150 bytes each. */
 #define FRAMES_MAX 524288
 
@@ -120,9 +127,7 @@ struct names {
 	uint64_t now_ns;      /* of the last names_work() */
 	uint64_t looks_until; /* end of the time in which @looks files were looked up again */
 	int looks;
-	uint32_t folders_stuck; /* the helper that the invoker's folders held up */
-	uint64_t folders_after; /* they are not searched before this time; 0: they never failed */
-	int folders_failures;
+	struct debug_places places[OPEN_FOUNDS]; /* by enum open_found */
 	struct file **active; /* files with something to do */
 	size_t nr_active, active_room;
 	size_t nr_missing;  /* active files that are missing, when last counted */
@@ -218,10 +223,9 @@ struct file *debug_due(struct names *n);
 void debug_not_found(struct names *n, struct file *f);
 void debug_arrived(struct names *n, struct file *f);
 
-/* folders_failed - the invoker's folders (sym/debug_folders.h) held up the helper @helper. folders_pause - whether they are
- * left alone for now. */
-void folders_failed(struct names *n, uint32_t helper);
-bool folders_pause(const struct names *n);
+/* places_failed - these places held up the helper @helper. places_pause - whether they are left alone for now. */
+void places_failed(struct names *n, enum open_found where, uint32_t helper);
+bool places_pause(const struct names *n, enum open_found where);
 
 /* names_forget.c: */
 

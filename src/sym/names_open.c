@@ -172,7 +172,6 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 		.end = f->event.end,
 		.key = f->event.key,
 		.build_id_bytes = f->about.build_id_bytes,
-		.usual_only = folders_pause(n),
 	};
 
 	if (f->path)
@@ -181,6 +180,8 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 		file_path(f, r.path, sizeof(r.path));
 	memcpy(r.build_id, f->about.build_id, sizeof(r.build_id));
 	memcpy(r.debuglink, f->about.debuglink, sizeof(r.debuglink));
+	for (int i = OPEN_FOUND_ROOT; i < OPEN_FOUNDS; i++)
+		r.skip |= (uint32_t)places_pause(n, i) << i;
 	if (!worker_ask(&n->open, &r, sizeof(r), -1)) {
 		worker_failed(&n->open);
 		return;
@@ -271,8 +272,8 @@ static void open_failed(struct names *n)
 	worker_failed(&n->open);
 	if (!f)
 		return;
-	if (n->opening_found == OPEN_FOUND_FOLDERS)
-		folders_failed(n, helper);
+	if (n->opening_found > OPEN_FOUND)
+		places_failed(n, n->opening_found, helper);
 	else
 		file_sick(n, f, &n->open, helper, !n->opening_found);
 	not_opened(n, f, -ETIMEDOUT);
@@ -282,7 +283,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 {
 	if (n->opening_what == OPEN_DEBUG) {
 		hold(n, f, &f->debug_held);
-		f->debug_in_folders = n->opening_found == OPEN_FOUND_FOLDERS;
+		f->debug_where = n->opening_found;
 		f->debug_attempt = a->attempt;
 		f->reopen_debug = false;
 		return;
@@ -302,7 +303,7 @@ static bool open_answered(struct names *n)
 
 	if (got == -EAGAIN)
 		return false;
-	if (got != sizeof(a) || !worker_busy(&n->open) || a.id != n->opening->id) {
+	if (got != sizeof(a) || !worker_busy(&n->open) || a.id != n->opening->id || a.found >= OPEN_FOUNDS) {
 		open_failed(n);
 		return true;
 	}

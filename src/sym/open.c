@@ -167,6 +167,18 @@ static bool debug_place(const struct open_request *r, const char *folder, uint32
 
 #define PLACES 4
 
+/* Reports that from now on only these places can delay: their file systems may differ from the file's. Returns whether
+ * they are to be searched. */
+static bool begin_places(int socket, const struct open_request *r, enum open_found where)
+{
+	struct open_answer found = { .id = r->id, .found = where };
+
+	if (r->skip & 1U << where)
+		return false;
+	helper_send(socket, &found, sizeof(found), -1);
+	return true;
+}
+
 /* Places under /usr/lib/debug, where the file determines only the name. */
 static bool is_systems(uint32_t nr)
 {
@@ -183,23 +195,19 @@ static bool is_same_folder(const char *one, const char *other)
 	       a.stx_mnt_id == b.stx_mnt_id;
 }
 
-/* First the places below the process's own root, then the host's. */
-static int look_usual(const struct open_request *r, int of, uint32_t *attempt)
+/* Looks at the rest of the places below a root, up to place @end. */
+static int look_usual(const struct open_request *r, int of, const char *root, uint32_t *attempt, uint32_t end)
 {
-	char root[32], path[1024], folder[768], *end;
+	char path[1024], folder[768], *name;
 
 	path_of(of, folder, sizeof(folder));
-	end = strrchr(folder, '/');
-	if (end)
-		*end = '\0';
-	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
-	if (*attempt < PLACES && is_same_folder(root, "/"))
-		*attempt = PLACES;
-	for (; *attempt < 2 * PLACES; ++*attempt) {
+	name = strrchr(folder, '/');
+	if (name)
+		*name = '\0';
+	for (; *attempt < end; ++*attempt) {
 		uint32_t nr = *attempt % PLACES;
 		int found;
 
-		snprintf(root, sizeof(root), *attempt < PLACES ? "/proc/%u/root" : "/", r->tgid);
 		debug_place(r, folder, nr, path, sizeof(path));
 		found = *path ? look_below(root, path, 0, RESOLVE_IN_ROOT) : -1;
 		if (found >= 0 && belongs(found, of, is_systems(nr)))
@@ -207,22 +215,36 @@ static int look_usual(const struct open_request *r, int of, uint32_t *attempt)
 		if (found >= 0)
 			close(found);
 	}
-	errno = ENOENT;
 	return -1;
 }
 
-/* Their file systems may differ from the file's: the answer reports that only they can delay from now on. */
+/* First the places below the process's own root, then the host's. */
+static int look_roots(int socket, const struct open_request *r, int of, uint32_t *attempt)
+{
+	char root[32];
+	int found = -1;
+
+	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
+	if (*attempt < PLACES && begin_places(socket, r, OPEN_FOUND_ROOT) && !is_same_folder(root, "/"))
+		found = look_usual(r, of, root, attempt, PLACES);
+	if (found >= 0)
+		return found;
+	if (*attempt < PLACES)
+		*attempt = PLACES;
+	if (*attempt < 2 * PLACES && begin_places(socket, r, OPEN_FOUND_HOST))
+		found = look_usual(r, of, "/", attempt, 2 * PLACES);
+	return found;
+}
+
 static int look_folders(int socket, const struct open_request *r, uint32_t *attempt)
 {
-	struct open_answer found = { .id = r->id, .found = OPEN_FOUND_FOLDERS };
 	uint32_t place = *attempt > 2 * PLACES ? *attempt - 2 * PLACES : 0;
 	int seen;
 
-	if (r->usual_only) {
+	if (!begin_places(socket, r, OPEN_FOUND_FOLDERS)) {
 		errno = ENOENT;
 		return -1;
 	}
-	helper_send(socket, &found, sizeof(found), -1);
 	seen = debug_folders_look(r, &place);
 	*attempt = 2 * PLACES + place;
 	return seen;
@@ -240,7 +262,7 @@ static int open_debug(int socket, const struct open_request *r, struct open_answ
 	a->attempt = r->attempt;
 	of = look_mapped(socket, r);
 	if (of >= 0) {
-		seen = look_usual(r, of, &a->attempt);
+		seen = look_roots(socket, r, of, &a->attempt);
 		close(of);
 	}
 	if (seen < 0)

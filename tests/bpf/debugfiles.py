@@ -229,6 +229,27 @@ def file_that_hangs():
                 proc.kill()
 
 
+def system_folder_that_hangs(whose):
+    """The same for /usr/lib/debug, the host's or one that a process has mounted in a namespace of its own."""
+    with Stripped() as burn, Fuse() as fuse:
+        mounted = ["unshare", "--mount", "sh", "-c", f'mount --bind {fuse.mount} /usr/lib/debug && exec "$@"', "sh"]
+        systop = [SYSTOP, "--folded=cpu", "-n", "40", "-d", str(INTERVAL), "-F", "499"]
+        load = [burn.path, "cpu", SECONDS]
+        with Load(*(mounted if whose == "process" else []), *load) as running, subprocess.Popen(
+                [*(mounted if whose == "host" else []), *systop], stdout=subprocess.PIPE, text=True, env=environment()) as proc:
+            running.truth()
+            try:
+                assert any(line.startswith("burn;") and ";burn`fn_" in line for line in proc.stdout), "no frame without a name"
+                fuse.stop("all")
+                fuse.held(10)
+                shutil.copy(load_path("burn"), f"{burn.folder}/later")
+                with Load(f"{burn.folder}/later", "cpu", SECONDS):
+                    assert any(line.startswith("later;") and ";alpha" in line for line in proc.stdout), "another program has no names"
+            finally:
+                fuse.stop("none")
+                proc.kill()
+
+
 def select(t, pid, function):
     """Selects a function in the flamegraph of a process."""
     t.start("-p", str(pid), "-F", "499")
@@ -325,6 +346,8 @@ def main():
         ("a debug file replaces one of another build", arrives, ".build-id/{xx}/{yy}.debug", "wrong"),
         ("a folder that hangs", folder_that_hangs),
         ("a debug file that hangs", file_that_hangs),
+        ("/usr/lib/debug that hangs", system_folder_that_hangs, "host"),
+        ("/usr/lib/debug of a process that hangs", system_folder_that_hangs, "process"),
         ("a debug file arrives, on the screen", on_the_screen),
         ("folders that are none", bad_folders),
     ], 2)
