@@ -18,6 +18,11 @@
 #define OPEN_TIMEOUT_NS 200000000ULL
 #define SYMBOLS_TIMEOUT_NS 3000000000ULL
 
+/* JIT compilers use addresses again for other code: names of theirs that are in use are looked up again this often,
+ * in a file that is read again first, and less often when there are more frames than this. */
+#define JIT_LOOK_NS 5000000000ULL
+#define JIT_LOOK_FRAMES 16384
+
 /* The module of frames in a file without an id. */
 #define NO_FILE_ID "[no file id]"
 
@@ -144,25 +149,13 @@ static const struct symbol *placeholder(struct names *n, uint64_t frame, const s
 	return symbol_hold(n, name, f ? file_module(f) : SYMBOL_NO_NAME, f ? file_build(f) : 0, SYMBOL_USER, NAME_NONE);
 }
 
-/* Marks the frame's file as in use: its debug information is worth looking for, and a JIT compiler's names are kept. */
-static void used_file(struct names *n, uint64_t frame, uint32_t tgid)
-{
-	struct file *f;
-	uint64_t at;
-
-	if (frame & FRAME_KERNEL)
-		return;
-	f = frame_file(n, frame, tgid, &at);
-	if (f)
-		f->unnamed_ns = n->now_ns;
-}
-
 /* Requests the name of a frame at @at in @file. */
 static void want_name(struct names *n, struct frame *f, struct file *file, uint64_t at)
 {
 	if (!file || file->forget)
 		return;
 	f->asked = true;
+	f->jit_look = n->jit_look;
 	if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
 		n->pending++;
 		file_wake(n, file);
@@ -179,6 +172,23 @@ static void want_late(struct names *n, struct frame *f, uint32_t tgid)
 	if (!s)
 		return;
 	symbol_change(n, f, s);
+	want_name(n, f, file, at);
+}
+
+/* Marks the frame's file as in use: its debug information is worth looking for, and a JIT compiler's names are kept, and
+ * looked up again. */
+static void used_file(struct names *n, struct frame *f, uint32_t tgid)
+{
+	uint64_t at;
+	struct file *file = f->frame & FRAME_KERNEL ? NULL : frame_file(n, f->frame, tgid, &at);
+
+	if (!file)
+		return;
+	file->unnamed_ns = n->now_ns;
+	if (!(file->id & JIT_FILE) || !f->symbol->named || f->jit_look == n->jit_look)
+		return;
+	if (file->state == FILE_READY && n->now_ns >= file->read_ns + JIT_LOOK_NS / 10)
+		file->state = FILE_NEW;
 	want_name(n, f, file, at);
 }
 
@@ -216,7 +226,7 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 		return NULL;
 	f->age = n->age.now;
 	if (!f->symbol->named || is_anonymous(frame))
-		used_file(n, frame, tgid);
+		used_file(n, f, tgid);
 	return f->symbol;
 }
 
@@ -431,6 +441,10 @@ bool names_work(struct names *n)
 	size_t before = n->pending;
 
 	n->now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (n->now_ns >= n->jit_look_at) {
+		n->jit_look++;
+		n->jit_look_at = n->now_ns + JIT_LOOK_NS * (1 + n->frames.nr / JIT_LOOK_FRAMES);
+	}
 	age_work(n);
 	ask_answers(n);
 	ask_next(n);

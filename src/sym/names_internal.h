@@ -67,6 +67,7 @@ struct frame {
 	uint32_t age; /* names.age.now when it was last asked for */
 	bool asked;   /* its name was requested, */
 	bool answered; /* and the helper has looked for it */
+	uint16_t jit_look; /* a JIT compiler's code: names.jit_look when it was last requested */
 };
 
 /*
@@ -127,6 +128,8 @@ struct names {
 	uint64_t now_ns;      /* of the last names_work() */
 	uint64_t looks_until; /* end of the time in which @looks files were looked up again */
 	int looks;
+	uint16_t jit_look; /* raised when the names of JIT compilers' code are to be looked up again, */
+	uint64_t jit_look_at; /* and when that is next */
 	struct debug_places places[OPEN_FOUNDS]; /* by enum open_found */
 	struct file **active; /* files with something to do */
 	size_t nr_active, active_room;

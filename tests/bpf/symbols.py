@@ -79,13 +79,18 @@ def jit_map():
     is_counting(counts)
 
 
+def code_of(load):
+    """The address of the code that jit has made, once it runs, in hexadecimal; and the path of the map that it does not write."""
+    path = f"/tmp/perf-{load.truth()['tid']}.map"
+    with open(f"/proc/{load.pid}/maps", encoding="ascii") as f:
+        return re.search(r"^([0-9a-f]+)-[0-9a-f]+ r-xp 00000000 00:00 0 *$", f.read(), re.MULTILINE).group(1), path
+
+
 def late_by(first, wait):
     """Seconds until a name is shown, from when a JIT writes it, which is @wait seconds after it is needed. @first: the file
     exists before."""
     with Load(load_path("jit"), "20", "-") as load:
-        path = f"/tmp/perf-{load.truth()['tid']}.map"
-        with open(f"/proc/{load.pid}/maps", encoding="ascii") as f:
-            start = re.search(r"^([0-9a-f]+)-[0-9a-f]+ r-xp 00000000 00:00 0 *$", f.read(), re.MULTILINE).group(1)
+        start, path = code_of(load)
         try:
             if first:
                 with open(path, "w", encoding="ascii") as f:
@@ -118,6 +123,25 @@ def jit_map_late(first):
     for wait in (1, 1.5, 2, 2.5):
         took = late_by(first, wait)
         assert took < (5 if GUEST else 2), f"{took:.2f} s when written after {wait} s"
+
+
+def jit_map_anew():
+    """A JIT uses an address again, for other code: the name is that of the later line within ten seconds."""
+    with Load(load_path("jit"), "40", "-") as load:
+        start, path = code_of(load)
+        try:
+            command = [SYSTOP, "--folded=cpu", "-d", "0.2", "-n", "150", "-F", "499", "-p", str(load.pid)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proc:
+                for name in ("JS:first", "JS:second"):
+                    with open(path, "a", encoding="ascii") as f:
+                        f.write(f"{start} 10 {name}\n")
+                    written = time.monotonic()
+                    assert any(name in line for line in proc.stdout), f"no {name}"
+                    took = time.monotonic() - written
+                proc.terminate()
+        finally:
+            os.unlink(path)
+    assert took < (20 if GUEST else 10), f"{took:.2f} s"
 
 
 def jit_map_of_another(how):
@@ -375,6 +399,7 @@ def main():
         ("what a JIT says of its code", jit_map),
         ("a JIT's map that is written later", jit_map_late, False),
         ("a JIT's map that grows", jit_map_late, True),
+        ("a JIT that uses an address again", jit_map_anew),
         ("a JIT's map that is a link", jit_map_linked),
         ("a JIT's map of another user", jit_map_owned),
         ("C++ and Rust names", demangled),
