@@ -23,16 +23,13 @@
 
 #include "systop.skel.h"
 
-int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr)
+void collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr)
 {
-	bool changed;
-	int err = scope_set_cgroups(c->scope, cgroups, nr, &changed);
-
-	if (changed) {
-		__atomic_fetch_add(&c->shared->scope_gen, 1, __ATOMIC_RELAXED);
-		err = seed_iterate(c->skel->progs.seed_task, 0, false);
-	}
-	return err;
+	scope_set_cgroups(c->scope, cgroups, nr);
+	if (!c->scope->changed)
+		return;
+	__atomic_fetch_add(&c->shared->scope_gen, 1, __ATOMIC_RELAXED);
+	c->scope->changed = seed_iterate(c->skel->progs.seed_task, 0, false);
 }
 
 void collect_scope_ended(struct collect *c, pid_t id, bool thread)

@@ -68,8 +68,8 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 void collect_free(struct collect *c);
 
 /* collect_scope_cgroups - sets the cgroups in scope, of hierarchies that were named at the start. If they changed, the
- * scope of all threads is decided again. Returns 0 or -errno. */
-int collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
+ * scope of all threads is decided again. What fails is tried again at the next call, and shown by collect_health(). */
+void collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgroups, size_t nr);
 
 /* collect_scope_ended - the process, or @thread, with this number has ended: another one that gets it is not in
  * scope. */

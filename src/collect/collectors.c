@@ -33,6 +33,7 @@
 #include "collect/unwind_tables.h"
 #include "collect/usages.h"
 #include "collect/waits.h"
+#include "model/health.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
 #include "proc/host.h"
@@ -40,6 +41,7 @@
 #include "proc/sched_ext.h"
 #include "record/rings.h"
 #include "slot.h"
+#include "util/fail.h"
 #include "util/file.h"
 #include "util/online.h"
 
@@ -244,13 +246,31 @@ static void scope_configure(struct systop *skel, struct load *l)
 
 static int scope_open(struct collect *c)
 {
+	int err;
+
 	c->scope = calloc(1, sizeof(*c->scope));
 	if (!c->scope)
 		return -ENOMEM;
 	c->scope->cgroups_fd = bpf_map__fd(c->skel->maps.scope_cgroups);
 	c->scope->pids_fd = bpf_map__fd(c->skel->maps.scope_pids);
 	c->scope->uids_fd = bpf_map__fd(c->skel->maps.scope_uids);
-	return scope_fill(c->scope, c->options);
+	err = scope_fill(c->scope, c->options);
+	if (c->scope->nr_missing && err == -E2BIG) {
+		fail(err, EXIT_STATUS_USAGE, "-c matches %zu cgroups: at most %u can be in scope",
+		     c->scope->nr_cgroups + c->scope->nr_missing, bpf_map__max_entries(c->skel->maps.scope_cgroups));
+		fail_fix("systop -c CGROUP    # one above them, which has all of them in scope");
+	}
+	return err;
+}
+
+static void scope_health(const struct collect *c, struct health *h)
+{
+	const struct scope *s = c->scope;
+
+	if (s->nr_cgroups || s->nr_missing)
+		health_add(h, "Maps", "scope", s->nr_missing || s->changed ? HEALTH_DEGRADED : HEALTH_ON,
+			   "%zu cgroups of -c; %zu more are not in scope: there is room for %u", s->nr_cgroups, s->nr_missing,
+			   bpf_map__max_entries(c->skel->maps.scope_cgroups));
 }
 
 const struct collector collector_scope = {
@@ -258,6 +278,7 @@ const struct collector collector_scope = {
 	.step = "set the scope",
 	.configure = scope_configure,
 	.open = scope_open,
+	.health = scope_health,
 };
 
 /* --- Cgroups: their names, moves of threads between them, and their CPU limits */

@@ -10,40 +10,50 @@
 #include "collect/load.h"
 #include "slot.h"
 
-static bool is_in(const struct scope_cgroup *scope, size_t nr, const struct scope_cgroup *key)
+static int compare(const void *a, const void *b)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (!memcmp(&scope[i], key, sizeof(*key)))
-			return true;
-	return false;
+	return memcmp(a, b, sizeof(struct scope_cgroup));
 }
 
-int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, size_t nr, bool *changed)
+static bool is_in(const struct scope_cgroup *sorted, size_t nr, const struct scope_cgroup *key)
+{
+	return nr && bsearch(key, sorted, nr, sizeof(*key), compare);
+}
+
+int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, size_t nr)
 {
 	struct scope_cgroup *now = calloc(nr + 1, sizeof(*now));
 	uint8_t one = 1;
+	size_t kept = 0;
 	int err = 0;
 
-	*changed = false;
 	if (!now)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		now[i].id = cgroups[i].id;
 		now[i].ssid = controller_ssid(cgroups[i].controller);
-		if (is_in(s->cgroups, s->nr_cgroups, &now[i]))
-			continue;
-		*changed = true;
-		err = bpf_map_update_elem(s->cgroups_fd, &now[i], &one, BPF_ANY) ? -errno : err;
 	}
-	for (size_t i = 0; i < s->nr_cgroups; i++) {
+	qsort(now, nr, sizeof(*now), compare);
+	for (size_t i = 0; i < s->nr_cgroups; i++) { /* those that leave make room */
 		if (is_in(now, nr, &s->cgroups[i]))
 			continue;
-		*changed = true;
+		s->changed = true;
 		bpf_map_delete_elem(s->cgroups_fd, &s->cgroups[i]);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (!is_in(s->cgroups, s->nr_cgroups, &now[i])) {
+			if (bpf_map_update_elem(s->cgroups_fd, &now[i], &one, BPF_ANY)) {
+				err = -errno;
+				continue;
+			}
+			s->changed = true;
+		}
+		now[kept++] = now[i];
 	}
 	free(s->cgroups);
 	s->cgroups = now;
-	s->nr_cgroups = nr;
+	s->nr_cgroups = kept;
+	s->nr_missing = nr - kept;
 	return err;
 }
 
@@ -73,10 +83,10 @@ void scope_uncover(struct scope *s, uint32_t number, enum pid_scope how)
 
 int scope_fill(struct scope *s, const struct collect_options *o)
 {
-	bool changed;
 	uint8_t one = 1;
-	int err = scope_set_cgroups(s, o->cgroups, o->nr_cgroups, &changed);
+	int err = scope_set_cgroups(s, o->cgroups, o->nr_cgroups);
 
+	s->changed = false; /* no thread has one yet */
 	for (size_t i = 0; !err && i < o->nr_pids; i++)
 		err = cover(s, o->pids[i], SCOPE_PROCESS);
 	for (size_t i = 0; !err && i < o->nr_tids; i++)
