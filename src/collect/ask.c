@@ -14,6 +14,7 @@
 #include "collect/samplers.h"
 #include "collect/scope.h"
 #include "collect/seed.h"
+#include "collect/slot_values.h"
 #include "collect/slots.h"
 #include "collect/stacks.h"
 #include "collect/unwind_tables.h"
@@ -136,7 +137,7 @@ bool collect_commands_work(struct collect *c)
 
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])
 {
-	for (uint32_t i = 1; i <= c->shared->slots_used && i < c->max_threads; i++) {
+	for (uint32_t i = 1; i <= slots_used(c->shared, c->max_threads); i++) {
 		const struct slot *s = &c->threads[i];
 
 		if ((pid_t)s->tid != tid || s->state == SLOT_FREE || s->state == SLOT_DEAD)

@@ -179,12 +179,12 @@ static int show_sleeper(struct blocked *b, uint32_t index, const struct slot *sl
 
 int blocked_look(struct blocked *b, uint64_t now)
 {
-	uint32_t used = b->o.shared->slots_used;
+	uint32_t used = slots_used(b->o.shared, b->o.max_slots);
 	int err = 0;
 
 	if (!b->sleepers && !selftest_wanted(&b->selftest))
 		return 0;
-	for (uint32_t i = 1; !err && i <= used && i < b->o.max_slots; i++) {
+	for (uint32_t i = 1; !err && i <= used; i++) {
 		const struct slot *slot = &b->o.slots[i];
 
 		if (slot->state != SLOT_SLEEP)

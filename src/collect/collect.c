@@ -108,7 +108,7 @@ static int collect_attach(struct collect *c)
 	err = systop__attach(c->skel);
 	if (err)
 		return err;
-	err = seed_run(c->skel->progs.seed_task, c->threads, shared);
+	err = seed_run(c->skel->progs.seed_task, c->threads, c->max_threads, shared);
 	if (err < 0)
 		return err;
 	c->seed_missed = err;

@@ -7,6 +7,7 @@
 
 #include "collect/budget.h"
 #include "collect/collector.h"
+#include "collect/slot_values.h"
 #include "model/health.h"
 #include "model/loss_names.h"
 #include "slot.h"
@@ -49,9 +50,10 @@ void health_stack_ends(struct health *h, const uint64_t ends[STACK_ENDS])
 
 void health_slots(struct health *h, const struct shared *shared, uint32_t max)
 {
-	health_add(h, "Maps", "slots", shared->slots_used + 1 < max ? HEALTH_ON : HEALTH_DEGRADED,
-		   "%u of %u were in use at once: %.1f %%", shared->slots_used, max - 1,
-		   100.0 * shared->slots_used / (max - 1));
+	uint32_t used = slots_used(shared, max);
+
+	health_add(h, "Maps", "slots", used + 1 < max ? HEALTH_ON : HEALTH_DEGRADED, "%u of %u were in use at once: %.1f %%", used,
+		   max - 1, 100.0 * used / (max - 1));
 }
 
 void health_memory(struct health *h, uint64_t map_bytes)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/slot_values.h"
 #include "util/file.h"
 #include "util/map.h"
 
@@ -40,11 +41,11 @@ int seed_iterate(struct bpf_program *prog, uint32_t id, bool process)
 	return err;
 }
 
-static int seed_index(const struct slot *slots, const struct shared *shared, struct map *tids)
+static int seed_index(const struct slot *slots, uint32_t max, const struct shared *shared, struct map *tids)
 {
 	int err = 0;
 
-	for (uint32_t i = 1; !err && i <= shared->slots_used; i++)
+	for (uint32_t i = 1; !err && i <= slots_used(shared, max); i++)
 		if (slots[i].tid)
 			err = map_put(tids, slots[i].tid, (void *)&slots[i]);
 	return err;
@@ -61,8 +62,8 @@ static bool seed_is_dead(const char *pid, uint32_t tid)
 }
 
 /* Runs the iterator for the threads of a process that have no slot. Returns how many remain. */
-static int seed_process(struct bpf_program *prog, const char *pid, const struct map *tids,
-			const struct slot *slots, const struct shared *shared)
+static int seed_process(struct bpf_program *prog, const char *pid, const struct map *tids, const struct slot *slots,
+			uint32_t max, const struct shared *shared)
 {
 	char path[32 + 256];
 	struct dirent *d;
@@ -74,19 +75,19 @@ static int seed_process(struct bpf_program *prog, const char *pid, const struct 
 	if (!dir)
 		return 0; /* the process is gone */
 	while ((d = readdir(dir))) {
-		uint32_t used = shared->slots_used, tid = strtoul(d->d_name, NULL, 10);
+		uint32_t used = slots_used(shared, max), tid = strtoul(d->d_name, NULL, 10);
 
 		if (!tid || map_get(tids, tid))
 			continue;
-		if (seed_iterate(prog, tid, false) || shared->slots_used == used ||
-		    slots[shared->slots_used].tid != tid)
+		if (seed_iterate(prog, tid, false) || slots_used(shared, max) == used ||
+		    slots[slots_used(shared, max)].tid != tid)
 			missed += !seed_is_dead(pid, tid);
 	}
 	closedir(dir);
 	return missed;
 }
 
-int seed_run(struct bpf_program *prog, const struct slot *slots, const struct shared *shared)
+int seed_run(struct bpf_program *prog, const struct slot *slots, uint32_t max, const struct shared *shared)
 {
 	struct map tids = { 0 };
 	struct dirent *d;
@@ -94,11 +95,11 @@ int seed_run(struct bpf_program *prog, const struct slot *slots, const struct sh
 	DIR *dir;
 
 	if (!err)
-		err = seed_index(slots, shared, &tids);
+		err = seed_index(slots, max, shared, &tids);
 	dir = err ? NULL : opendir("/proc");
 	while (dir && (d = readdir(dir)))
 		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
-			missed += seed_process(prog, d->d_name, &tids, slots, shared);
+			missed += seed_process(prog, d->d_name, &tids, slots, max, shared);
 	if (dir)
 		closedir(dir);
 	map_fini(&tids);

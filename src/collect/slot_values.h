@@ -71,6 +71,14 @@ struct resting_slot {
 	uint32_t wakeups;
 };
 
+/* slots_used - the highest slot that was ever in use. When slots run out, CPUs that find this at once count too many. */
+static inline uint32_t slots_used(const struct shared *shared, uint32_t max)
+{
+	uint32_t used = __atomic_load_n(&shared->slots_used, __ATOMIC_RELAXED);
+
+	return used < max ? used : max - 1;
+}
+
 /* slot_read - a consistent copy of a slot that other CPUs write to. False: it was being written during all attempts. */
 bool slot_read(const struct slot *slot, struct slot *copy);
 

@@ -46,7 +46,7 @@ void slots_free(struct slots *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 1; s->readers && i < s->mem.max && i <= s->mem.shared->slots_used; i++)
+	for (uint32_t i = 1; s->readers && i <= slots_used(s->mem.shared, s->mem.max); i++)
 		if (s->readers[i].life)
 			model_life_end(s->model, s->readers[i].life);
 	slots_forget_exited(s);

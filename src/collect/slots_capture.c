@@ -22,10 +22,10 @@ static void capture(struct slots *s, uint32_t index)
 /* Finds the threads that did something since the last tick, or have to be shown as asleep now. */
 static void capture_all(struct slots *s)
 {
-	uint32_t used = s->mem.shared->slots_used, end = used + 1 < s->mem.max ? used + 1 : s->mem.max;
+	uint32_t used = slots_used(s->mem.shared, s->mem.max);
 
 	s->nr_active = s->nr_captures = 0;
-	for (uint32_t i = 1; i < end; i++) {
+	for (uint32_t i = 1; i <= used; i++) {
 		const struct slot *slot = &s->mem.slots[i], *ahead = slot + PREFETCH; /* past the end it is not read */
 
 		__builtin_prefetch(&ahead->seq);

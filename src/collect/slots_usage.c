@@ -106,7 +106,7 @@ static void memory_shown(struct slots *s, uint64_t now)
 
 void slots_memory(struct slots *s, uint64_t now)
 {
-	uint32_t used = s->mem.shared->slots_used < s->mem.max ? s->mem.shared->slots_used : s->mem.max - 1, look = used;
+	uint32_t used = slots_used(s->mem.shared, s->mem.max), look = used;
 	uint64_t interval = now - s->since, until = clock_ns(CLOCK_MONOTONIC) + MEMORY_COST_NS, before = now;
 
 	if (!s->usages)

@@ -2,9 +2,13 @@
 #include "ticks.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "collect/collector.h"
+#include "collect/seed.h"
 #include "collect/slot_values.h"
 #include "collect/slots.h"
 #include "proc/cgroup.h"
@@ -30,6 +34,31 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 	assert_int_equal(flags, BPF_ANY);
 	assert_true(nr_given_back < SLOTS);
 	given_back[nr_given_back++] = *(const uint32_t *)value;
+	return 0;
+}
+
+/* The iterator of threads, which enters none. */
+struct bpf_link *bpf_program__attach_iter(const struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
+{
+	(void)prog, (void)opts;
+	return (struct bpf_link *)&memory;
+}
+
+int bpf_link__fd(const struct bpf_link *link)
+{
+	(void)link;
+	return -1;
+}
+
+int bpf_iter_create(int link)
+{
+	(void)link;
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+int bpf_link__destroy(struct bpf_link *link)
+{
+	(void)link;
 	return 0;
 }
 
@@ -438,6 +467,23 @@ static void io_unknown(void **state)
 	tick_put(t);
 }
 
+/* CPUs that all find the last slot in use at once count more of them than there are. */
+static void more_than_all(void **state)
+{
+	size_t bytes = SLOTS * sizeof(struct slot);
+	struct slot *last = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(last, MAP_FAILED);
+	assert_int_equal(bytes % 4096, 0);
+	assert_int_equal(mprotect((char *)last + bytes, bytes, PROT_NONE), 0);
+	shared.slots_used = SLOTS + CPUS;
+	assert_int_equal(slots_used(&shared, SLOTS), SLOTS - 1);
+	assert_true(seed_run(NULL, last, SLOTS, &shared) > 0);
+	munmap(last, 2 * bytes);
+	shared.slots_used = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +498,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(longest_wait, begin, end),
 		cmocka_unit_test_setup_teardown(longest_wait_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
+		cmocka_unit_test_setup_teardown(more_than_all, begin, end),
 		cmocka_unit_test(io),
 	};
 
