@@ -59,7 +59,7 @@ typedef int event_fn(void *arg, const struct event *e);
 /* What could not be read. */
 struct event_loss {
 	uint64_t overwritten; /* while reading */
-	uint64_t torn;        /* half written, or not written at all */
+	uint64_t torn;        /* half written, or not written at all, or of unknown time */
 	uint64_t gaps;        /* switches whose prev is not the previous switch's next */
 };
 

@@ -15,6 +15,9 @@
 
 #define TIME_MASK ((1ULL << RING_TIME_BITS) - 1)
 
+/* The times of slots are within this of those of the marks around them: a mark is set a little later than its time. */
+#define MARK_OFF_NS 30000000000ULL
+
 struct reading {
 	const struct snapshot_ring *ring;
 	struct event_loss *loss;
@@ -27,26 +30,27 @@ struct reading {
 	bool known;
 	struct event part;  /* of which not all slots are read, */
 	int part_slots;     /* but these are; 0: there is no such event */
-	bool begun;         /* an event's first slot was read */
+	bool begun;         /* the first slot of the last event was read */
 	event_fn *fn;
 	void *arg;
 };
 
-/* The full time of a slot: the one nearest to the mark before it. */
-static uint64_t whole_time(struct reading *r, uint64_t place, uint64_t low)
+/* The full time of a slot: the one between the marks around it. False: there are several, as no mark was set for long while
+ * systop was stopped or the host was suspended. */
+static bool whole_time(struct reading *r, uint64_t place, uint64_t low, uint64_t *time)
 {
 	const struct snapshot_ring *ring = r->ring;
-	uint64_t near, time;
+	uint64_t from, to;
 
 	while (r->mark + 1 < ring->nr_marks && ring->marks[r->mark + 1].head <= place)
 		r->mark++;
-	near = ring->marks[r->mark].at;
-	time = (near & ~TIME_MASK) | low;
-	if (time + TIME_MASK / 2 < near)
-		time += TIME_MASK + 1;
-	else if (time > near + TIME_MASK / 2 && time > TIME_MASK)
-		time -= TIME_MASK + 1;
-	return time;
+	from = ring->marks[r->mark].at;
+	to = r->mark + 1 < ring->nr_marks ? ring->marks[r->mark + 1].at : ring->at;
+	if (to > from && to - from > TIME_MASK - 2 * MARK_OFF_NS)
+		return false;
+	from = from > MARK_OFF_NS ? from - MARK_OFF_NS : 0;
+	*time = from + ((low - from) & TIME_MASK);
+	return true;
 }
 
 /* Whether both words are of this place's lap. */
@@ -98,15 +102,16 @@ static void read_values(struct event *e, uint32_t detail)
 	e->other = RING_TID(v[1]);
 }
 
-/* The first slot of an event. */
+/* The first slot of an event. False: it is none, or its time is unknown. */
 static bool decode(struct reading *r, uint64_t place, const struct ring_slot *s, struct event *e)
 {
 	uint32_t kind = ring_kind(s->a);
+	uint64_t at;
 
-	if (kind == RING_NONE || kind >= RING_KINDS)
+	if (kind == RING_NONE || kind >= RING_KINDS || !whole_time(r, place, s->a & TIME_MASK, &at))
 		return false;
 	*e = (struct event){
-		.at = whole_time(r, place, s->a & TIME_MASK),
+		.at = at,
 		.kind = kind,
 		.values = { s->b & RING_VALUE_MASK, s->b >> RING_VALUE_BITS & RING_VALUE_MASK },
 	};
@@ -220,8 +225,8 @@ static int add_slot(struct reading *r, uint64_t place, const struct ring_slot *s
 	}
 	if (r->part_slots) /* the rest of it never came */
 		add_lost(r);
-	r->begun = true;
-	if (!decode(r, place, s, e)) {
+	r->begun = decode(r, place, s, e);
+	if (!r->begun) {
 		add_lost(r);
 		return 0;
 	}

@@ -15,6 +15,7 @@ struct snapshot_ring {
 	uint64_t from, end;            /* the part to read; starts at the oldest slot if that is later */
 	const struct event_mark *marks; /* oldest first */
 	uint32_t nr_marks;
+	uint64_t at;                   /* when @end was read or later, CLOCK_BOOTTIME ns */
 };
 
 /*

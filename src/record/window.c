@@ -8,6 +8,7 @@
 #include "record/rings.h"
 #include "record/snapshot.h"
 #include "slot.h"
+#include "util/clock.h"
 
 struct window {
 	int cpu;
@@ -32,6 +33,7 @@ static bool place(const struct rings *rings, const struct cpu_slot *cpu, int nr,
 	ring->nr = rings_slots(rings);
 	ring->head = (const uint64_t *)&cpu->records;
 	ring->end = __atomic_load_n(ring->head, __ATOMIC_ACQUIRE);
+	ring->at = clock_ns(CLOCK_BOOTTIME);
 	ring->from = rings_place(rings, nr, from);
 	ring->marks = rings_marks(rings, nr, &ring->nr_marks);
 	if (ring->end > most && ring->from < ring->end - most)

@@ -27,6 +27,7 @@ static struct snapshot_ring ring_of(const struct kept *k, uint32_t cpu)
 		.end = c->head,
 		.marks = TRACE_INDEX_AT(k->index, marks, struct event_mark) + c->first,
 		.nr_marks = c->nr,
+		.at = k->index->clocks.boottime_ns,
 	};
 }
 

@@ -140,6 +140,35 @@ TEST(snapshot, times_are_whole_by_the_marks)
 	assert_true(got[2].at == 5 * LAP_TIME + 10);
 }
 
+/* While systop is stopped or the host is suspended, there are no marks. */
+TEST(snapshot, times_are_unknown_after_too_long_without_marks)
+{
+	const uint64_t day = 86400000000000ULL, minutes = 60000000000ULL;
+	struct event_mark marks[] = { { day, 0 }, { day + 15 * minutes, 2 }, { day + 35 * minutes, 5 } };
+	struct snapshot_ring ring = { slots, SLOTS, &head, 0, 0, marks, ARRAY_SIZE(marks), day + 55 * minutes };
+	struct event_loss loss = { 0 };
+
+	put_switch(day + 1, 1, 2);
+	put_switch(day + 14 * minutes, 2, 3);
+	put_switch(day + 16 * minutes, 3, 4); /* or 34 minutes */
+	put(day + 34 * minutes, RING_BLOCK, 4, 0, 0);
+	put_values(1, 1);
+	put_switch(day + 36 * minutes, 4, 5);
+	ring.end = head;
+	nr_got = 0;
+	assert_int_equal(snapshot_read(&ring, 0, keep, NULL, &loss), 0);
+	assert_int_equal(nr_got, 2);
+	assert_true(got[0].at == day + 1);
+	assert_true(got[1].at == day + 14 * minutes);
+	assert_int_equal(loss.torn, 3);
+	assert_int_equal(loss.gaps, 0);
+	ring.at = day + 45 * minutes;
+	nr_got = 0;
+	assert_int_equal(snapshot_read(&ring, 0, keep, NULL, &loss), 0);
+	assert_int_equal(nr_got, 3);
+	assert_true(got[2].at == day + 36 * minutes);
+}
+
 TEST(snapshot, slots_from_before_the_first_mark_do_not_exist)
 {
 	struct event_mark mark = { 1000, 2 };
@@ -255,6 +284,7 @@ int main(void)
 		  cmocka_unit_test_setup(snapshot_half_written_slots_are_counted_and_left_out, empty),
 		  cmocka_unit_test_setup(snapshot_a_switch_that_was_not_seen_is_a_gap, empty),
 		  cmocka_unit_test_setup(snapshot_times_are_whole_by_the_marks, empty),
+		  cmocka_unit_test_setup(snapshot_times_are_unknown_after_too_long_without_marks, empty),
 		  cmocka_unit_test_setup(snapshot_slots_from_before_the_first_mark_do_not_exist, empty),
 		  cmocka_unit_test_setup(snapshot_what_is_between_two_switches_stays_there, empty),
 		  cmocka_unit_test_setup(snapshot_a_block_has_its_times, empty),
