@@ -196,6 +196,62 @@ TEST(window, a_number_that_is_used_again)
 	forget();
 }
 
+/* What a trace says of a thread's names: "at sh>cat", or "at exec cat", each with a blank. */
+static const char *names_of(int64_t tid)
+{
+	static char text[512];
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(FtraceEventBundle) *b = trace.read->packet[i]->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_EVENTS
+							 ? trace.read->packet[i]->ftrace_events
+							 : NULL;
+
+		for (size_t k = 0; b && k < b->n_event; k++) {
+			const PB(FtraceEvent) *e = b->event[k];
+			int at = (e->timestamp - START) / MS;
+
+			if (e->event_case == PERFETTO__PROTOS__FTRACE_EVENT__EVENT_TASK_RENAME && e->task_rename->pid == tid)
+				used += snprintf(text + used, sizeof(text) - used, "%d %s>%s ", at, e->task_rename->oldcomm,
+						 e->task_rename->newcomm);
+			if (e->event_case == PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_PROCESS_EXEC && e->sched_process_exec->pid == tid)
+				used += snprintf(text + used, sizeof(text) - used, "%d exec %s ", at,
+						 e->sched_process_exec->filename);
+		}
+	}
+	return text;
+}
+
+/* Names are known at the end of a refresh: one that a thread had only in between is not that of another time. */
+TEST(window, names)
+{
+	static const struct scene_event events[] = {
+		{ 0, { .at = 50 * MS, .kind = RING_RENAME, .tid = 100 } },
+		{ 0, { .at = 51 * MS, .kind = RING_EXEC, .tid = 100, .other = 100 } },
+		{ 0, { .at = 150 * MS, .kind = RING_RENAME, .tid = 100 } },
+		{ 0, { .at = 151 * MS, .kind = RING_EXEC, .tid = 100, .other = 100 } },
+		{ 0, { .at = 190 * MS, .kind = RING_RENAME, .tid = 100 } },
+		{ 1, { .at = 170 * MS, .kind = RING_RENAME, .tid = 100 } },
+		{ 1, { .at = 171 * MS, .kind = RING_EXEC, .tid = 100, .other = 100 } },
+		{ 1, { .at = 350 * MS, .kind = RING_RENAME, .tid = 100 } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+	struct life l = { .tid = 100, .tgid = 100, .start_ns = START - SEC, .priority = 120, .comm = "sh" };
+
+	trace_index_thread(m, &l, 0, START, STATE_SLEEP);
+	strcpy(l.comm, "cat");
+	trace_index_thread(m, &l, START, START + 100 * MS, STATE_SLEEP);
+	strcpy(l.comm, "top");
+	trace_index_thread(m, &l, START + 100 * MS, START + 300 * MS, STATE_SLEEP);
+	strcpy(l.comm, "tac");
+	trace_index_thread(m, &l, START + 300 * MS, UINT64_MAX, STATE_SLEEP);
+	write_scene(m, &s);
+	assert_string_equal(names_of(100), "50 sh>cat 51 exec cat 151 exec ? 190 ?>top 171 exec ? 350 top>tac ");
+	forget();
+}
+
 /* Value number @nr of a counter, and since when it is that. */
 static int64_t counted(const char *name, int nr, uint64_t *since)
 {
@@ -246,5 +302,5 @@ TEST(window, numbers_of_refreshes)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
-		  cmocka_unit_test(window_numbers_of_refreshes));
+		  cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes));
 }

@@ -159,12 +159,21 @@ static bool wanted(const struct trace *t)
 
 static void on_exec(struct trace *t, const struct event *e)
 {
-	perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_task(t, e->tid, t->index->end).comm);
+	perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_name(t, e->tid, e->at));
 }
 
 static void on_rename(struct trace *t, const struct event *e)
 {
 	trace_renamed(t, e->tid, e->at);
+}
+
+static int on_event_before(void *arg, const struct event *e)
+{
+	struct trace *t = arg;
+
+	if (e->kind == RING_RENAME && e->at <= t->index->end)
+		trace_will_be_renamed(t, e->tid, e->at);
+	return t->err;
 }
 
 /* Kinds that are shown as the kernel's own events, or with stacks. All others are written by their rows. */
@@ -215,8 +224,12 @@ static int write_cpu(struct trace *t, uint32_t cpu)
 static int write_cpus(struct trace *t)
 {
 	uint32_t nr = t->index->cpus.nr;
+	struct event_loss loss = { 0 }; /* counted when they are written */
 	int err = 0;
 
+	for (uint32_t cpu = 0; cpu < nr && !err; cpu++)
+		if (t->capture->has(t->capture->arg, cpu))
+			err = t->capture->events(t->capture->arg, cpu, t->start + 1, on_event_before, t, &loss);
 	for (uint32_t cpu = 0; cpu < nr && !err; cpu++) {
 		t->percent = 5 + 90 * cpu / nr;
 		if (!wanted(t))

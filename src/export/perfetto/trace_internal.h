@@ -35,6 +35,7 @@ struct trace {
 	uint64_t devices, cpus;   /* groups of such tracks, 0: not created yet */
 	struct map block_ends;    /* tid + 1 -> end of its last block */
 	struct map born;          /* tid + 1 -> start of its last life that was written */
+	struct map renamed_first, renamed_last; /* thread's entry in the index + 1 -> when it was renamed while that was valid */
 	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
 	uint32_t seconds;
 };
@@ -47,7 +48,13 @@ void trace_threads_end(struct trace *t);
 void trace_tree(struct trace *t);
 void trace_born(struct trace *t, int32_t tid, uint64_t at);
 void trace_unborn(struct trace *t);
+
+/* The index knows a thread's name at the end of each refresh. trace_will_be_renamed - call it for all of these events before
+ * the first of trace_renamed, which writes the event, and trace_name - the thread's name just after @at. If it was renamed
+ * again before the end of the refresh, the name is not known: no event is written, and the name is "?". */
+void trace_will_be_renamed(struct trace *t, int32_t tid, uint64_t at);
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
+const char *trace_name(const struct trace *t, int32_t tid, uint64_t at);
 
 /* trace_task - a thread's identity in the trace, on the present CPU. */
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);

@@ -43,6 +43,8 @@ void trace_threads_end(struct trace *t)
 	map_fini(&t->rows);
 	map_fini(&t->block_ends);
 	map_fini(&t->born);
+	map_fini(&t->renamed_first);
+	map_fini(&t->renamed_last);
 }
 
 /* --- Processes and threads */
@@ -163,20 +165,42 @@ void trace_unborn(struct trace *t)
 	}
 }
 
+static uint64_t entry_key(const struct trace *t, const struct trace_index_thread *th)
+{
+	return th - TRACE_INDEX_AT(t->index, threads, struct trace_index_thread) + 1;
+}
+
+void trace_will_be_renamed(struct trace *t, int32_t tid, uint64_t at)
+{
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+	uint64_t first;
+
+	if (!th)
+		return;
+	first = (uintptr_t)map_get(&t->renamed_first, entry_key(t, th));
+	if (!first || at < first)
+		trace_remember(t, &t->renamed_first, entry_key(t, th), at);
+	if (at > (uintptr_t)map_get(&t->renamed_last, entry_key(t, th)))
+		trace_remember(t, &t->renamed_last, entry_key(t, th), at);
+}
+
+const char *trace_name(const struct trace *t, int32_t tid, uint64_t at)
+{
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+
+	return th && at >= (uintptr_t)map_get(&t->renamed_last, entry_key(t, th)) ? th->comm : "?";
+}
+
+/* The name before is that of the previous entry of the same life. */
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
 {
-	const struct trace_index_thread *old = trace_index_who(t->index, tid, at), *end, *now;
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+	uint64_t key = th ? entry_key(t, th) : 0;
+	bool first = key > 1 && at == (uintptr_t)map_get(&t->renamed_first, key);
+	bool known = first && th[-1].tid == tid && th[-1].start_ns == th->start_ns;
 
-	end = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread) + t->index->threads.nr;
-	if (!old)
-		return;
-	/* The refresh noticed it later: it is the next entry of the same life with another name. */
-	for (now = old + 1; now < end && now->tid == tid && now->start_ns == old->start_ns; now++) {
-		if (!strncmp(now->comm, old->comm, sizeof(now->comm)))
-			continue;
-		perfetto_cpu_rename(t->p, at, tid, old->comm, now->comm);
-		return;
-	}
+	if (th && at >= (uintptr_t)map_get(&t->renamed_last, key))
+		perfetto_cpu_rename(t->p, at, tid, known ? th[-1].comm : "?", th->comm);
 }
 
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
