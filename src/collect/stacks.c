@@ -158,14 +158,13 @@ static int keep(struct stacks *s, const struct stack_event *e)
 	s->lost += (e->user && !p.user) + (e->kernel && !p.kernel);
 	if (p.user && p.user->end < STACK_ENDS)
 		s->ends[p.user->end]++;
-	if (!e->slot) {
-		p.next = s->idle;
-		s->idle = s->nr_pending + 1;
-		return VEC_PUSH(s->pending, s->nr_pending, s->pending_room, p);
-	}
-	p.next = (uintptr_t)map_get(&s->threads, key);
+	p.next = e->slot ? (uintptr_t)map_get(&s->threads, key) : s->idle;
 	if (VEC_PUSH(s->pending, s->nr_pending, s->pending_room, p))
 		return -ENOMEM;
+	if (!e->slot) {
+		s->idle = s->nr_pending;
+		return 0;
+	}
 	return map_put(&s->threads, key, (void *)(uintptr_t)s->nr_pending);
 }
 

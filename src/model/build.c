@@ -134,12 +134,21 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 	return 0;
 }
 
+/* A tick failed: the next one has its number and its time. */
+static void take_back(struct model *m, const struct tick_node *n)
+{
+	m->seq--;
+	m->awake_ns -= n->tick.interval_ns;
+}
+
 int model_begin_early(struct model *m)
 {
 	if (m->early)
 		return 0;
-	if (m->now) /* left by a tick that failed */
+	if (m->now) { /* left by a tick that failed */
+		take_back(m, m->now);
 		node_release(m->now);
+	}
 	threads_forget(m);
 	model_stacks_forget(m);
 	m->now = node_new(m);
@@ -248,9 +257,11 @@ const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
 	if (node_finish(n))
 		return NULL;
 	m->now = NULL;
-	if (m->history && history_remember(m, n))
-		return NULL;
-	return &n->tick;
+	if (!m->history || !history_remember(m, n))
+		return &n->tick;
+	take_back(m, n);
+	tick_put(&n->tick);
+	return NULL;
 }
 
 const struct tick *tick_get(const struct tick *t)

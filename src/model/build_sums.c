@@ -23,9 +23,11 @@ static struct total *process_total(struct tick_node *n, const struct process *pr
 	if (p->build == n->build)
 		return &n->process_totals[p->total];
 	grown = vec_grow(n->process_totals, n->nr_totals, &n->process_totals_room, sizeof(*grown));
-	if (!grown || add_process(n, process))
+	if (!grown)
 		return NULL;
 	n->process_totals = grown;
+	if (add_process(n, process))
+		return NULL;
 	p->build = n->build;
 	p->total = n->nr_totals++;
 	grown += p->total;

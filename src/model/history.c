@@ -19,9 +19,9 @@ struct history *history_new(size_t bytes)
 	return p;
 }
 
-static void history_drop(struct history *p)
+static void history_clear(struct history *p, uint64_t seq)
 {
-	struct history_tick *t = &p->ticks[p->first++ % HISTORY_TICKS];
+	struct history_tick *t = &p->ticks[seq % HISTORY_TICKS];
 
 	for (size_t i = 0; i < t->head.nr_cgroups; i++)
 		t->cgroups[i].cgroup->refs--;
@@ -33,6 +33,11 @@ static void history_drop(struct history *p)
 	free(t->stopped);
 	tick_lists_put(t->lists);
 	*t = (struct history_tick){ 0 };
+}
+
+static void history_drop(struct history *p)
+{
+	history_clear(p, p->first++);
 }
 
 void history_free(struct history *p)
@@ -156,6 +161,10 @@ int history_remember(struct model *m, const struct tick_node *n)
 		t->bytes += tick_lists_bytes(t->lists);
 	}
 	p->bytes += t->bytes;
+	if (err) { /* half a tick is none */
+		history_clear(p, --p->next);
+		return err;
+	}
 	/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not
 	 * counted here. */
 	while (p->next - p->first > 1 &&
@@ -163,7 +172,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 		history_drop(p);
 		threads_forget(m);
 	}
-	return err;
+	return 0;
 }
 
 size_t tick_past(const struct tick *t, uint64_t *oldest)

@@ -6,6 +6,40 @@
 
 #define MEMORY (32 << 20)
 
+/* Memory runs out at the allocation after so many; -1: never. */
+static int allocations_left = -1;
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t nr, size_t bytes);
+void *__libc_realloc(void *p, size_t bytes);
+
+static bool runs_out(void)
+{
+	if (allocations_left > 0)
+		allocations_left--;
+	return !allocations_left;
+}
+
+void *malloc(size_t bytes)
+{
+	return runs_out() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t nr, size_t bytes)
+{
+	return runs_out() ? NULL : __libc_calloc(nr, bytes);
+}
+
+void *realloc(void *p, size_t bytes)
+{
+	return runs_out() ? NULL : __libc_realloc(p, bytes);
+}
+
+void *reallocarray(void *p, size_t nr, size_t bytes)
+{
+	return runs_out() ? NULL : __libc_realloc(p, nr * bytes);
+}
+
 static struct cgroup root = { .id = 1, .path = "/" };
 static struct cgroup web = { .id = 2, .path = "/web", .parent = &root, .depth = 1 };
 
@@ -256,10 +290,86 @@ TEST(history, history)
 	model_free(m);
 }
 
+#define MANY 150 /* more than the arrays of a tick have room for at first */
+
+/* A tick of all threads; NULL: out of memory. */
+static const struct tick *tick_of(struct model *m, struct life *const lives[MANY], int nr)
+{
+	static const struct cgroup_limit limit = { VALUE_NA, VALUE_NA };
+	static const uint64_t loss[LOSS_COUNT];
+	static const struct self_cost self;
+	static const struct values ran = { .v[METRIC_RUN] = 7, .v[METRIC_ALIVE] = SEC };
+	struct timespec wall = { 0 };
+	int err = model_begin(m, SEC, SEC, &wall);
+
+	for (int i = 0; i < nr && !err; i++)
+		err = i % 2 ? model_idle(m, lives[i], i % 4 == 3 ? STATE_SLEEP : STATE_STOPPED)
+			    : model_thread(m, lives[i], STATE_SLEEP, false, &ran);
+	if (!err)
+		err = model_cgroup(m, &root, &limit, NULL);
+	return err ? NULL : model_end(m, loss, &self, false);
+}
+
+/* How many of the ticks @seq and before are remembered with as many threads as they had. */
+static int remembered(const struct tick *any, uint64_t seq)
+{
+	int nr = 0;
+
+	for (; seq; seq--) {
+		const struct tick *t = tick_at(any, seq);
+
+		nr += t && t->nr_active + t->nr_idle == (seq < 3 ? 10 : MANY);
+		tick_put(t);
+	}
+	return nr;
+}
+
+/* A tick that fails at any of its allocations leaves what was before, and the next one is complete. So does one of the past. */
+TEST(history, memory_runs_out)
+{
+	bool failed = true, past_failed = true;
+	uint32_t refs = root.refs;
+
+	for (int n = 1; failed || past_failed; n++) {
+		struct model *m = model_new(MEMORY);
+		struct life *lives[MANY];
+		const struct tick *held, *t;
+
+		for (int i = 0; i < MANY; i++)
+			lives[i] = life(m, 100 + i, 100 + i, "one", &root);
+		tick_put(tick_of(m, lives, 10));
+		held = tick_of(m, lives, 10);
+		assert_non_null(held);
+		allocations_left = n;
+		t = tick_of(m, lives, MANY);
+		failed = !allocations_left;
+		allocations_left = -1;
+		assert_int_equal(!t, failed);
+		if (!t)
+			t = tick_of(m, lives, MANY);
+		assert_non_null(t);
+		assert_int_equal(t->seq, 3);
+		assert_int_equal(t->awake_ns, 3 * SEC);
+		tick_put(t);
+		allocations_left = n;
+		t = tick_at(held, 3);
+		past_failed = !allocations_left;
+		allocations_left = -1;
+		assert_int_equal(!t, past_failed);
+		tick_put(t);
+		assert_int_equal(remembered(held, 3), 3);
+		tick_put(held);
+		for (int i = 0; i < MANY; i++)
+			model_life_end(m, lives[i]);
+		model_free(m);
+		assert_int_equal(root.refs, refs);
+	}
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
 		  cmocka_unit_test(history_no_more_than_its_ticks),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
-		  cmocka_unit_test(history_history));
+		  cmocka_unit_test(history_history), cmocka_unit_test(history_memory_runs_out));
 }
