@@ -30,8 +30,10 @@ struct model *model_new(size_t past_bytes)
 {
 	struct model *m = calloc(1, sizeof(*m));
 
-	if (m)
-		m->ended_end = &m->ended;
+	if (m) {
+		m->ended.end = &m->ended.first;
+		m->unshown.end = &m->unshown.first;
+	}
 	if (m && past_bytes) {
 		m->history = history_new(past_bytes);
 		if (!m->history) {
@@ -184,6 +186,7 @@ static void life_shown(struct model *m, struct life *l)
 
 	if (!n->first)
 		n->first = m->seq;
+	((struct process_node *)l->process)->shown = true;
 }
 
 int model_thread(struct model *m, struct life *l, enum thread_state state, bool exited,

@@ -186,7 +186,7 @@ size_t tick_past(const struct tick *t, uint64_t *oldest)
 /* Adds every thread that existed in a tick and did nothing, those that were stopped first. */
 static int history_idle(struct model *m, struct tick_node *n, const struct history_tick *t)
 {
-	struct life_node *const lists[] = { m->living, m->ended };
+	struct life_node *const lists[] = { m->living, m->ended.first };
 	uint64_t seq = n->tick.seq;
 	int err = 0;
 

@@ -16,7 +16,8 @@ struct process_node {
 	size_t lives, living;
 	uint64_t leader_start;  /* 0: leader not seen yet */
 	pid_t orphan_of;        /* the parent last reported by model_orphans() */
-	size_t ended_bytes;     /* of its command line, once it has ended */
+	bool shown;             /* by a tick */
+	size_t ended_bytes;     /* of its command line, once it has ended, if it was shown */
 	struct levels levels;   /* as last read, */
 	uint64_t levels_at;     /* and when, in the caller's time; 0: not yet; */
 	uint32_t levels_by;     /* of this thread of it, in the caller's numbers */
@@ -34,6 +35,7 @@ struct life_node {
 	struct life_node *prev, *next; /* in the list of the living; next also in the list of the ended */
 	uint64_t mark;         /* the last build that met it */
 	uint32_t rests;        /* its index in the threads of struct resting, plus 1; 0: it is not there */
+	bool named;            /* a tick's waits name it */
 };
 
 #define LIFE_ON UINT64_MAX
@@ -140,8 +142,10 @@ struct model {
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
 	struct life_node *living;
-	struct life_node *ended, **ended_end; /* oldest first */
-	size_t nr_ended, nr_held; /* of these, the ones kept only by held ticks */
+	struct life_list {
+		struct life_node *first, **end; /* oldest first */
+	} ended, unshown;        /* those that no tick shows are out of scope, and forgotten soon */
+	size_t nr_ended, nr_held; /* in ended; of these, the ones kept only by held ticks */
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */
@@ -159,7 +163,7 @@ void threads_forget(struct model *m);
 void threads_free(struct model *m);
 
 /* cmdlines.c. cmdline_inherit - a new process has its parent's command line: @parent: NULL: unknown. cmdline_ended - the
- * process has ended. cmdline_drop - it has none any more. */
+ * process, which ticks show, has ended. cmdline_drop - it has none any more. */
 void cmdline_inherit(struct process *p, const struct process *parent, const struct identity *id);
 void cmdline_ended(struct model *m, struct process *p);
 void cmdline_drop(struct model *m, struct process *p);

@@ -153,7 +153,7 @@ static void hide_unknown(const struct model *m, bool remembered, struct values *
 static void add_ticks(struct row_history *h, struct model *m)
 {
 	count_living(h, m);
-	for (struct life_node *l = m->ended; l; l = l->next)
+	for (struct life_node *l = m->ended.first; l; l = l->next)
 		count_life(h, l);
 	for (size_t tick = 0; tick < h->ticks; tick++) {
 		const struct history_tick *t = history_find(m->history, h->first + tick);

@@ -155,6 +155,13 @@ static void living_add(struct model *m, struct life_node *n)
 	m->living = n;
 }
 
+static void list_add(struct life_list *list, struct life_node *n)
+{
+	n->next = NULL;
+	*list->end = n;
+	list->end = &n->next;
+}
+
 /* Moves a life to the ended ones; @last: the last tick that shows it. */
 static void living_end(struct model *m, struct life_node *n, uint64_t last)
 {
@@ -164,10 +171,8 @@ static void living_end(struct model *m, struct life_node *n, uint64_t last)
 	if (n->next)
 		n->next->prev = n->prev;
 	n->last = last;
-	n->next = NULL;
-	*m->ended_end = n;
-	m->ended_end = &n->next;
-	m->nr_ended++;
+	list_add(n->first ? &m->ended : &m->unshown, n);
+	m->nr_ended += !!n->first;
 }
 
 static struct life_node *node_of(struct life *l)
@@ -303,7 +308,8 @@ void model_life_end(struct model *m, struct life *l)
 	}
 	if (!p->living) {
 		child_of(m, p->process.ppid, -1);
-		cmdline_ended(m, &p->process);
+		if (p->shown)
+			cmdline_ended(m, &p->process);
 	}
 	living_end(m, node_of(l), m->seq);
 }
@@ -359,7 +365,6 @@ static void life_end(struct model *m, struct life_node *n)
 	cgroup_show(&n->life.limiter, NULL);
 	process_put(m, (struct process_node *)n->life.process);
 	life_free(m, n);
-	m->nr_ended--;
 }
 
 /* Whether a held tick shows it, or one remembered when that was built: a paused screen may have lists made from all
@@ -372,14 +377,33 @@ static bool is_held(const struct model *m, const struct life_node *n)
 	return false;
 }
 
+/* A life that no tick shows is only needed if the tick after its end names it. */
+static void unshown_forget(struct model *m)
+{
+	struct life_node *n;
+
+	while ((n = m->unshown.first) && n->last + 1 < m->seq) {
+		m->unshown.first = n->next;
+		if (n->named) {
+			list_add(&m->ended, n);
+			m->nr_ended++;
+		} else {
+			life_end(m, n);
+		}
+	}
+	if (!m->unshown.first)
+		m->unshown.end = &m->unshown.first;
+}
+
 /* A tick's lists also name lives that ended since the tick before: the threads that others waited behind. */
 void threads_forget(struct model *m)
 {
 	uint64_t oldest = history_oldest(m->history);
-	struct life_node **at = &m->ended, *n;
+	struct life_node **at = &m->ended.first, *n;
 
 	if (m->seq < oldest)
 		oldest = m->seq;
+	unshown_forget(m);
 	m->nr_held = 0;
 	/* Stops at the first one still shown. Unneeded ones after it (renamed in a tick that shows others which
 	 * ended) are freed next time. */
@@ -389,11 +413,12 @@ void threads_forget(struct model *m)
 			m->nr_held++;
 		} else {
 			*at = n->next;
+			m->nr_ended--;
 			life_end(m, n);
 		}
 	}
 	if (!*at)
-		m->ended_end = at;
+		m->ended.end = at;
 }
 
 void threads_free(struct model *m)
@@ -401,11 +426,12 @@ void threads_free(struct model *m)
 	free(m->new_processes);
 	free(m->resting.threads);
 	free(m->resting.processes);
-	while (m->ended) {
-		struct life_node *next = m->ended->next;
+	*m->ended.end = m->unshown.first;
+	while (m->ended.first) {
+		struct life_node *next = m->ended.first->next;
 
-		life_end(m, m->ended);
-		m->ended = next;
+		life_end(m, m->ended.first);
+		m->ended.first = next;
 	}
 	while (m->slabs) {
 		struct life_slab *next = m->slabs->next;
@@ -447,7 +473,7 @@ int tick_lives(const struct tick *any, life_fn *fn, void *arg)
 
 	for (const struct life_node *n = m->living; n && !err; n = n->next)
 		err = report_life(&asked, n);
-	for (const struct life_node *n = m->ended; n && !err; n = n->next)
+	for (const struct life_node *n = m->ended.first; n && !err; n = n->next)
 		err = report_life(&asked, n);
 	return err;
 }

@@ -26,6 +26,8 @@ int model_wait(struct model *m, const struct wait *w)
 {
 	struct tick_lists *b = tick_lists_now(m);
 
+	if (w->by)
+		((struct life_node *)w->by)->named = true;
 	return b ? VEC_PUSH(b->waits, b->nr_waits, b->waits_room, *w) : -ENOMEM;
 }
 

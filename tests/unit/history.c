@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/wait.h"
+
 #define MEMORY (32 << 20)
 
 /* Memory runs out at the allocation after so many; -1: never. */
@@ -290,6 +292,50 @@ TEST(history, history)
 	model_free(m);
 }
 
+/* Threads that no tick shows, as they are out of scope, do not shorten the past, with their command lines; one that a
+ * tick's waits name is kept. */
+TEST(history, out_of_scope)
+{
+	enum { TICKS = 100, FORKS = 100 };
+	struct model *m = model_new(1 << 20);
+	struct life *a = life(m, 10, 10, "shown", &web), *named = life(m, 11, 11, "named", &web);
+	const struct wait wait = { .life = a, .by = named, .ns = 1000, .count = 1 };
+	const struct tick *t = NULL;
+	char line[1000];
+	uint64_t oldest;
+
+	memset(line, 'x', sizeof(line));
+	for (int seq = 1; seq <= TICKS; seq++) {
+		struct life *forked[FORKS];
+
+		for (int i = 0; i < FORKS; i++) {
+			forked[i] = life(m, 1000 + i, 1000 + i, "forked", &web);
+			assert_true(model_cmdline(m, forked[i]->process, line, sizeof(line), false));
+		}
+		tick_put(t);
+		tick_begin(m);
+		run(m, a, 100, false);
+		if (seq == 2) {
+			assert_int_equal(model_wait(m, &wait), 0);
+			model_life_end(m, named);
+		}
+		for (int i = 0; i < FORKS; i++)
+			model_life_end(m, forked[i]);
+		t = end(m);
+	}
+	tick_past(t, &oldest);
+	assert_int_equal(oldest, 1);
+	tick_put(t);
+	t = tick_at(t, 2);
+	assert_int_equal(t->nr_waits, 1);
+	assert_string_equal(t->waits[0].by->comm, "named");
+	assert_int_equal(t->nr_active + t->nr_idle, 1);
+	tick_put(t);
+	assert_true(model_cmdline_bytes(m) < 3 * FORKS * (sizeof(line) + 100));
+	model_life_end(m, a);
+	model_free(m);
+}
+
 #define MANY 150 /* more than the arrays of a tick have room for at first */
 
 /* A tick of all threads; NULL: out of memory. */
@@ -371,5 +417,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
 		  cmocka_unit_test(history_no_more_than_its_ticks),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
-		  cmocka_unit_test(history_history), cmocka_unit_test(history_memory_runs_out));
+		  cmocka_unit_test(history_history), cmocka_unit_test(history_out_of_scope),
+		  cmocka_unit_test(history_memory_runs_out));
 }
