@@ -378,7 +378,7 @@ static void plan_capture(struct systop *s)
 	struct options *o = &s->options;
 
 	s->plan = (struct capture_plan){ .at = o->at, .duration_ns = o->duration_ns };
-	capture_plan_init(&s->plan, o->interval_ns);
+	capture_plan_init(&s->plan, o->interval_ns, o->window_s);
 	if (o->duration_ns)
 		o->iterations = s->plan.refreshes;
 	if (o->window_s < s->plan.window_s)

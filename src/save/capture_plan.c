@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "model/tick.h"
 #include "util/clock.h"
 
 #define SECOND_NS 1000000000ULL
@@ -10,14 +11,14 @@
 /* Time that a busy host needs to get ready. */
 #define READY_NS SECOND_NS
 
-/* Maximum number of refreshes of a recording, which a ring's marks allow (src/record/rings.c), and the longest
- * interval. */
-#define REFRESHES_MAX 400
+/* Maximum number of refreshes of a recording: the model knows the threads of those that it remembers, to which the last
+ * few are added when the recording is over. And the longest interval. */
+#define REFRESHES_MAX (HISTORY_TICKS - 4)
 #define INTERVAL_MAX_NS (60 * SECOND_NS)
 
-static uint64_t interval_of(uint64_t duration_ns, uint64_t interval_ns)
+static uint64_t interval_of(uint64_t duration_ns, uint64_t window_ns, uint64_t interval_ns)
 {
-	uint64_t least = duration_ns / REFRESHES_MAX, parts;
+	uint64_t least = (duration_ns ? duration_ns : window_ns) / REFRESHES_MAX, parts;
 
 	if (least > INTERVAL_MAX_NS)
 		least = INTERVAL_MAX_NS;
@@ -27,7 +28,7 @@ static uint64_t interval_of(uint64_t duration_ns, uint64_t interval_ns)
 	return parts ? duration_ns / parts : interval_ns;
 }
 
-void capture_plan_init(struct capture_plan *p, uint64_t interval_ns)
+void capture_plan_init(struct capture_plan *p, uint64_t interval_ns, unsigned int window_s)
 {
 	struct timespec now;
 	uint64_t wait;
@@ -37,7 +38,7 @@ void capture_plan_init(struct capture_plan *p, uint64_t interval_ns)
 	while (p->at.kind == SCHEDULE_MULTIPLE && wait < READY_NS)
 		wait += p->at.seconds * SECOND_NS;
 	p->begins_ns = clock_ns(CLOCK_BOOTTIME) + wait;
-	p->interval_ns = interval_of(p->duration_ns, interval_ns);
+	p->interval_ns = interval_of(p->duration_ns, window_s * SECOND_NS, interval_ns);
 	p->refreshes = p->duration_ns / p->interval_ns;
 	p->window_s = (p->duration_ns + SECOND_NS - 1) / SECOND_NS + 1;
 }

@@ -339,6 +339,23 @@ def aligned():
     assert abs(ended - began - SEC) < 20 * MS, ended - began
 
 
+def ended_early():
+    """A thread that ended soon after the beginning of a long recording has its name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, program = os.path.join(folder, "trace"), shutil.copy(load_path("burn"), os.path.join(folder, "ended_early"))
+        with Load(program, "cpu", "60") as load, subprocess.Popen([SYSTOP, "-w", path, "--duration", "24", "-d", "0.1"],
+                                                                  stderr=subprocess.DEVNULL) as systop:
+            load.truth()
+            time.sleep(20 if GUEST else 8)  # it records then
+            load.end()
+            assert systop.wait() == 0
+        trace = Trace(path)
+    ran = sum(tid == load.pid for cpu in trace.cpus.values() for _, _, tid in cpu.switches)
+    names = {one(t, "name") for p in trace.packets for tree in p.get("process_tree", []) for t in tree.get("threads", [])
+             if one(t, "tid") == load.pid}
+    assert ran and names == {"ended_early"}, (ran, names)
+
+
 def triggered():
     """--on: when a thread has been in D for long enough, the window is saved, once."""
     with subprocess.Popen([load_path("vfork_d"), "30000"], stdout=subprocess.DEVNULL, start_new_session=True) as load, \
@@ -410,6 +427,7 @@ def main():
         ("who they are", who),
         ("--at", aligned),
         ("--on", triggered),
+        ("a thread that ended early", ended_early),
         ("refused", refused),
     ], 3)
     tap.case("samples have their stacks", stacks)  # its load needs a CPU

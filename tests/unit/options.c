@@ -6,6 +6,7 @@
 
 #include "app/options.h"
 #include "export/exporter.h"
+#include "model/tick.h"
 #include "save/capture_plan.h"
 #include "util/fail.h"
 
@@ -217,28 +218,33 @@ TEST(options, long_filters)
 	}
 }
 
-/* A recording has refreshes of at most a minute, and at most as many as a ring remembers unless it is too long for
- * that; they add up to its length. */
+/* A recording has refreshes of at most a minute, and fewer than the model remembers unless it is too long for that; they
+ * add up to its length, and those of a recording without a length to its window. */
 TEST(options, long_recordings)
 {
 	static const struct {
 		uint64_t duration_ns, most;
 	} cases[] = {
-		{ SEC / 10, 1 }, { 5 * SEC, 5 }, { 600 * SEC, 400 }, { 6 * 3600 * SEC, 400 }, { 48 * 3600 * SEC, 2880 },
+		{ SEC / 10, 1 }, { 5 * SEC, 5 }, { 600 * SEC, HISTORY_TICKS - 1 }, { 6 * 3600 * SEC, 360 }, { 48 * 3600 * SEC, 2880 },
 		{ 100ULL * 365 * 24 * 3600 * SEC, UINT64_MAX },
 	};
+	struct capture_plan until_stopped = { .duration_ns = 0 };
 
 	FOR_EACH (c, cases) {
 		struct capture_plan p = { .duration_ns = c->duration_ns };
 		uint64_t sum;
 
-		capture_plan_init(&p, SEC);
+		capture_plan_init(&p, SEC, 30);
 		sum = p.refreshes * p.interval_ns;
 		assert_true(p.refreshes >= 1 && p.refreshes <= c->most);
 		assert_true(p.interval_ns <= 60 * SEC);
 		assert_true(sum <= c->duration_ns && c->duration_ns - sum <= p.refreshes);
 		assert_true(p.window_s >= 1);
 	}
+	capture_plan_init(&until_stopped, SEC / 10, 30);
+	assert_true(until_stopped.interval_ns * HISTORY_TICKS > 30 * SEC && !until_stopped.refreshes);
+	capture_plan_init(&until_stopped, SEC, 30);
+	assert_int_equal(until_stopped.interval_ns, SEC);
 }
 
 int main(void)
