@@ -89,8 +89,8 @@ static int end(void **state)
 {
 	(void)state;
 	slots_free(slots);
-	cgroups_free(cgroups);
 	model_free(model);
+	cgroups_free(cgroups);
 	free(memory.slots);
 	free((void *)memory.cpus);
 	free(memory.dead);
