@@ -54,6 +54,18 @@ void loop_unblock_signals(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+bool loop_ending(void)
+{
+	static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGQUIT };
+	bool any = false;
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		any |= sigismember(&pending, ending[i]) == 1;
+	return any;
+}
+
 void loop_suspend(const struct loop_ops *ops, void *arg)
 {
 	if (ops->suspend)

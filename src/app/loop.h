@@ -62,6 +62,9 @@ void loop_unblock_signals(void); /* in a child, before exec */
 enum loop_verdict loop_run(const struct loop_options *o, const struct loop_ops *ops, void *arg,
 			   int *signal, int *status);
 
+/* loop_ending - whether a signal has come that will end the loop: whatever waits in a turn must not wait any longer. */
+bool loop_ending(void);
+
 /* loop_suspend - stops this process like Ctrl-Z: suspend op, SIGSTOP, resume op. */
 void loop_suspend(const struct loop_ops *ops, void *arg);
 

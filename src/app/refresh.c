@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/run.h"
 #include "app/systop.h"
 #include "app/turns.h"
 #include "collect/collect.h"
@@ -41,21 +42,26 @@ int refresh_begin(struct systop *s)
 	return o->exporter && o->exporter->begin ? o->exporter->begin(&s->export) : 0;
 }
 
-/* Waits for the stacks of blocked threads and the names of all frames. */
-static void wait_for_stacks(struct systop *s, const struct tick *t, refresh_work *work)
+/* Works on stacks and names for a moment. Returns false at @until, or when a signal ends systop: the wait is over. */
+static bool work_until(struct systop *s, uint64_t until)
 {
-	struct timespec nap = { .tv_nsec = 2000000 };
-	uint64_t waited = 0;
+	const struct timespec nap = { .tv_nsec = 2000000 };
 
-	for (; collect_blocked(s->collect) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
-		work(s);
-		nanosleep(&nap, NULL);
-	}
+	run_fetch_names(s);
+	nanosleep(&nap, NULL);
+	return clock_ns(CLOCK_MONOTONIC) < until && !loop_ending();
+}
+
+/* Waits for the stacks of blocked threads and the names of all frames. */
+static void wait_for_stacks(struct systop *s, const struct tick *t)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + STACKS_WAIT_NS;
+
+	while (collect_blocked(s->collect) && work_until(s, until))
+		;
 	stack_walk_ask(&s->host.source, t);
-	for (; names_pending(s->names) && waited < STACKS_WAIT_NS; waited += nap.tv_nsec) {
-		work(s);
-		nanosleep(&nap, NULL);
-	}
+	while (names_pending(s->names) && work_until(s, until))
+		;
 }
 
 /* Opens the output of the next refresh. NULL: the previous one is not completely sent, with errno 0; or ENOMEM. */
@@ -125,14 +131,14 @@ static int send_whole(struct systop *s, int more)
 	return more ? more : end;
 }
 
-static int print_refresh(struct systop *s, const struct tick *t, refresh_work *work, FILE *to)
+static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
 {
 	const struct exporter *e = s->options.exporter;
 	struct turns turns = turns_get();
 	int more;
 
 	if (options_need(&s->options, EXPORT_SAMPLES))
-		wait_for_stacks(s, t, work);
+		wait_for_stacks(s, t);
 	s->export.turn_ns = turns.longest_ns;
 	s->export.turn_work_ns = turns.work_ns;
 	s->export.dropped = s->output.dropped;
@@ -141,7 +147,7 @@ static int print_refresh(struct systop *s, const struct tick *t, refresh_work *w
 }
 
 /* Prints nothing while the previous refresh is not completely sent: a pipe's reader may be late. */
-int refresh_write(struct systop *s, const struct tick *t, refresh_work *work)
+int refresh_write(struct systop *s, const struct tick *t)
 {
 	int err = s->unfinished ? send_whole(s, s->options.exporter->more(&s->export, 0)) : 0;
 	FILE *to;
@@ -149,7 +155,7 @@ int refresh_write(struct systop *s, const struct tick *t, refresh_work *work)
 	if (err)
 		return err;
 	to = output_begin(s);
-	return to ? send_whole(s, print_refresh(s, t, work, to)) : -errno;
+	return to ? send_whole(s, print_refresh(s, t, to)) : -errno;
 }
 
 int refresh_go_on(struct systop *s)

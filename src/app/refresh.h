@@ -11,13 +11,11 @@ struct tick;
  *
  * refresh_begin - before the first refresh.
  * refresh_write - writes a refresh, or begins a large one: while s->unfinished, refresh_go_on() continues for a moment
- * each time. It is sent when it is complete; the next refresh waits for that. @work: called while waiting for stacks
- * and names.
+ * each time. It is sent when it is complete; the next refresh waits for that.
  * refresh_end - writes the rest that the exporter has; an unfinished refresh is not sent.
  */
-typedef void refresh_work(void *systop);
 int refresh_begin(struct systop *s);
-int refresh_write(struct systop *s, const struct tick *t, refresh_work *work);
+int refresh_write(struct systop *s, const struct tick *t);
 int refresh_go_on(struct systop *s);
 int refresh_end(struct systop *s);
 

@@ -161,7 +161,7 @@ enum loop_verdict run_tick(void *arg)
 		}
 		tui_tick(s->tui, t);
 	} else if (options_need(o, EXPORT_TICKS)) {
-		err = refresh_write(s, t, run_fetch_names);
+		err = refresh_write(s, t);
 	}
 	if (save_tick(s->save, t))
 		run_report_save(s);

@@ -9,7 +9,7 @@ struct systop;
 /* run - from the start of its helpers to the end of all of it. Returns the exit status. */
 int run(struct systop *s);
 
-/* For finish.c. run_tick - one refresh: reads it, and shows or exports it, in one turn.
+/* For finish.c and refresh.c. run_tick - one refresh: reads it, and shows or exports it, in one turn.
  * run_report_save - reports the result of a save.
  * run_output_verdict - of a write to the output: 0 or -errno; run_file_verdict - of the last write of a file of
  * refreshes. Both fail().

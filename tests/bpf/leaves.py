@@ -209,6 +209,27 @@ def quit_by_key():
     assert took < 2 * SLOW, f"gone {took:.2f} s after q"
 
 
+def interrupted():
+    """An output that waits for the names of a refresh ends at once, too."""
+    with Fuse(load_path("burn")) as fuse, Load(f"{fuse.mount}/burn", "cpu", "120") as ill:
+        ill.truth()
+        time.sleep(1)  # its pages are in memory then
+        fuse.forget("burn")
+        fuse.stop("READ")
+        with subprocess.Popen([SYSTOP, "--folded=cpu", "-d", "0.5"], stdout=subprocess.DEVNULL) as systop:
+            try:
+                fuse.held(30)
+                time.sleep(1)  # it waits for them then, 5 s long
+                systop.send_signal(signal.SIGINT)
+                began = time.monotonic()
+                assert systop.wait(30) == -signal.SIGINT, systop.returncode
+                took = time.monotonic() - began
+            finally:
+                systop.kill()
+                fuse.stop("none")
+    assert took < 2 * SLOW, f"gone {took:.2f} s after SIGINT"
+
+
 def drain(fd):
     try:
         while os.read(fd, 65536):
@@ -314,6 +335,7 @@ def main():
                       ("all", signal.SIGTERM)):
         tap.case(f"a file system that does not answer {what}: {end.name}, SIGKILL", sick, end, what)
     tap.case("a file system that does not answer: q", quit_by_key)
+    tap.case("a file system that does not answer: SIGINT while an output waits for names", interrupted)
     tap.together([
         ("files are let go of", lets_go),
         ("few descriptors", few_descriptors),
