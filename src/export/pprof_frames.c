@@ -103,7 +103,7 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 	uint64_t key;
 
 	p->source->build_id(p->source->arg, frame, id, sizeof(id));
-	m = mapping_of(p, redact_path(p->redact, file->path, path, sizeof(path)), id);
+	m = mapping_of(p, redact_module(p->redact, file->path, path, sizeof(path)), id);
 	if (!m)
 		return 0;
 	key = hash_add(key_of(ITEM_LOCATION, m->id), file->address);
@@ -157,7 +157,7 @@ uint64_t pprof_location(struct pprof *p, const struct stack_walk *w)
 		id = location_in_file(p, &file, w->frame, s);
 	else
 		id = pprof_location_by_name(p, s ? redact_function(p->redact, s, name, sizeof(name)) : "?",
-				      s && w->frame != FRAME_GAP ? redact_path(p->redact, s->module, module, sizeof(module)) : NULL);
+				      s && w->frame != FRAME_GAP ? redact_module(p->redact, s->module, module, sizeof(module)) : NULL);
 	if (id)
 		remember(p, &p->in_refresh, key, id - 1);
 	return id;

@@ -89,7 +89,7 @@ const char *redact_path(const struct redact *r, const char *path, char *buf, siz
 {
 	size_t used = 0, len;
 
-	if (!r || *path == '[')
+	if (!r)
 		return path;
 	*buf = '\0';
 	for (; *path && used + REDACT_HASH < size; path += len) {
@@ -102,6 +102,11 @@ const char *redact_path(const struct redact *r, const char *path, char *buf, siz
 		buf[used] = '\0';
 	}
 	return buf;
+}
+
+const char *redact_module(const struct redact *r, const char *module, char *buf, size_t size)
+{
+	return redact_path(*module == '[' ? NULL : r, module, buf, size);
 }
 
 const char *redact_function(const struct redact *r, const struct symbol *s, char *buf, size_t size)

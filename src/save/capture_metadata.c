@@ -54,7 +54,7 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 	if (symbol) {
 		f.function = trace_index_text(g->m, redact_function(g->o->redact, symbol, name, sizeof(name)));
 		names_path(g->o->names, frame, path, sizeof(path));
-		f.path = trace_index_text(g->m, redact_path(g->o->redact, *path ? path : symbol->module, hashed, sizeof(hashed)));
+		f.path = trace_index_text(g->m, redact_module(g->o->redact, *path ? path : symbol->module, hashed, sizeof(hashed)));
 		f.kind = symbol->kind;
 	}
 	names_build_id(g->o->names, frame, build_id, sizeof(build_id));

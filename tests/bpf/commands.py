@@ -232,7 +232,7 @@ SECRETS = (b"s3cretname", b"s3cretfolder", b"s3cretgroup", b"s3cretargument")
 def secret():
     """A program whose name, path, cgroup and argument nobody should see, in a scope that names them, too."""
     folder = tempfile.mkdtemp(prefix="s3cretfolder")
-    group = Cgroup("s3cretgroup")
+    group = Cgroup("[s3cretgroup].service")
     program = os.path.join(folder, "s3cretname")
     shutil.copy(load_path("burn"), program)
     proc = subprocess.Popen([program, "cpu", "600", "s3cretargument"], stdout=subprocess.DEVNULL)

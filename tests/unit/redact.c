@@ -33,7 +33,11 @@ TEST(redact, keeps_the_shape_of_paths)
 	char buf[64], hash[REDACT_HASH], want[64];
 
 	assert_string_equal(redact_path(&key, "/", buf, sizeof(buf)), "/");
-	assert_string_equal(redact_path(&key, "[kernel]", buf, sizeof(buf)), "[kernel]");
+	assert_string_equal(redact_module(&key, "[kernel]", buf, sizeof(buf)), "[kernel]");
+	redact_path(&key, "/bin/ls", want, sizeof(want));
+	assert_string_equal(redact_module(&key, "/bin/ls", buf, sizeof(buf)), want);
+	redact_name(&key, "[web].service", 13, hash); /* a unit or container can be called so */
+	assert_string_equal(redact_path(&key, "[web].service", buf, sizeof(buf)), hash);
 	assert_string_equal(redact_path(&key, "", buf, sizeof(buf)), "");
 	snprintf(want, sizeof(want), "/%s/", redact_name(&key, "web", 3, hash));
 	assert_string_equal(redact_path(&key, "/web/", buf, sizeof(buf)), want);
