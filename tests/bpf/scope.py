@@ -10,7 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SYSTOP, Cgroup, Load, Systop, begin, load_path, mount_of,  # noqa: E402
+from harness import (GUEST, MS, SYSTOP, Cgroup, Late, Load, Systop, about, begin, load_path, mount_of,  # noqa: E402
                      states_of, systop_lines)
 
 WAIT = 1.0 if GUEST else 0.3
@@ -163,6 +163,33 @@ def moved_asleep(controller, one_thread):
         for tid in set(tids) - set(moving):
             assert paths[1] not in cgroups_of(lines[-1], tid), (tid, moving, cgroups_of(lines[-1], tid))
     return ", ".join(text)
+
+
+def moved_twice():
+    """A thread that is moved twice in a refresh has a row in all three cgroups, each with the time that it was there."""
+    with Cgroup(own("systop-twice-{}")) as cgroup, spinner() as ours:
+        places = [cgroup.child(name) for name in "abc"]
+        at = []
+
+        def move(place):
+            with open(os.path.join(place, "cgroup.procs"), "w", encoding="ascii") as f:
+                f.write(str(ours.pid))
+            at.append(time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+
+        move(places[0])
+        with Systop("-c", f"/{cgroup.name}", "-d", "4") as systop:
+            began = systop.line()["boottime_ns"]
+            for place in places[1:]:
+                time.sleep(1)
+                move(place)
+            line = systop.line()
+    if at[-1] > line["boottime_ns"]:
+        raise Late(f"moved {at[-1] - line['boottime_ns']} ns after the refresh")
+    rows = {t["cgroup"]: t["alive_ns"] for t in line["threads"] if t["tid"] == ours.pid}
+    assert set(rows) == {f"/{cgroup.name}/{name}" for name in "abc"}, rows
+    bounds = [began, *at[1:], line["boottime_ns"]]
+    for (place, alive), (since, until) in zip(sorted(rows.items()), itertools.pairwise(bounds)):
+        about(alive, until - since - 500 * MS, until - since + 500 * MS, f"the time in {place}")
 
 
 def asleep_in_and_out():
@@ -344,6 +371,7 @@ def main():
     ], 3)
     tap.case("a process is moved in its sleep, another one while it runs", moved_asleep, None, False)
     tap.case("a thread is moved in its sleep", moved_asleep, None, True)
+    tap.case("a process is moved twice in a refresh", moved_twice)
     if mount_of("cgroup", "cpu"):
         tap.case("a process is moved in its sleep, cgroup v1", moved_asleep, "cpu", False)
         tap.case("a thread is moved in its sleep, cgroup v1", moved_asleep, "cpu", True)

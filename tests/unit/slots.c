@@ -261,6 +261,24 @@ static void moved_twice(void **state)
 	assert_int_equal(ms[2], 700);
 }
 
+/* Out of the scope and back in a second: what lies between is not shown. */
+static void moved_out_and_back(void **state)
+{
+	struct slot *s = born(1), was;
+	int ms[4];
+
+	(void)state;
+	second();
+	was = *s;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC / 10), 0);
+	was.in_scope = false;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC * 3 / 10), 0);
+	s->seq += 2;
+	assert_int_equal(rows(ms), 2);
+	assert_int_equal(ms[0], 100);
+	assert_int_equal(ms[1], 700);
+}
+
 static int report_moved(void *arg)
 {
 	struct slot was = memory.slots[1];
@@ -492,6 +510,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(goes_on_behind_a_broken_one, begin, end),
 		cmocka_unit_test_setup_teardown(moved, begin, end),
 		cmocka_unit_test_setup_teardown(moved_twice, begin, end),
+		cmocka_unit_test_setup_teardown(moved_out_and_back, begin, end),
 		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
 		cmocka_unit_test_setup_teardown(counts, begin, end),
 		cmocka_unit_test_setup_teardown(cpu_time, begin, end),
