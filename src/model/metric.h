@@ -43,11 +43,11 @@ enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 
  */
 #define METRICS(_)                                                                                                       \
 	_(RUN,         "run",         "RUN%",   NS, SUM, WALL, SAMPLED(0, "cpu", "On-CPU", "on CPU"), NULL, RUNNING, 5, 1, "time on a CPU, user and kernel") \
-	_(USER,        "user",        "USR%",   NS, SUM, PART, NONE, NULL, USER, 6, 6, "part of RUN in user mode; - until the kernel's tick saw the thread") \
-	_(KERNEL,      "kernel",      "SYS%",   NS, SUM, PART, NONE, NULL, KERNEL, 6, 6, "part of RUN in kernel mode; - until the kernel's tick saw the thread") \
+	_(USER,        "user",        "USR%",   NS, SUM, PART, NONE, NULL, USER, 6, 6, "part of RUN in user mode; unknown until the kernel's tick saw it") \
+	_(KERNEL,      "kernel",      "SYS%",   NS, SUM, PART, NONE, NULL, KERNEL, 6, 6, "part of RUN in kernel mode; unknown until the kernel's tick saw it") \
 	_(RUNQ,        "runq",        "RUNQ%",  NS, SUM, WALL, WEIGHT(1, "runq", "Runq", "runqueue"), NULL, RUNQ, 5, 2, "time runnable but not running: waiting for a CPU") \
 	_(IRQ,         "irq",         "IRQ%",   NS, SUM, WALL, WEIGHT(4, "irq", "IRQ", "interrupts"), NULL, IRQ, 5, 4, "time that interrupts took while the thread had the CPU: not part of RUN") \
-	_(STEAL,       "steal",       "STL%",   NS, SUM, WALL, NONE, NULL, STEAL, 5, 6, "time that the hypervisor took while the thread had the CPU: not part of RUN; - if the kernel does not report it") \
+	_(STEAL,       "steal",       "STL%",   NS, SUM, WALL, NONE, NULL, STEAL, 5, 6, "time that the hypervisor took while the thread had the CPU: not part of RUN; unknown if the kernel does not report it") \
 	_(THROTTLED,   "throttled",   "THR%",   NS, SUM, PART, NONE, NULL, RUNQ, 5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
 	_(D,           "d",           "D%",     NS, SUM, WALL, WEIGHT(3, "d", "D-state", "D state"), NULL, D, 5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
 	_(SLEEP,       "sleep",       "SLEEP%", NS, SUM, WALL, WEIGHT(2, "sleep", "Sleep", "sleep"), NULL, SLEEP, 6, 8, "time asleep, waiting for something to do") \
@@ -64,7 +64,7 @@ enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 
 	_(MAJOR_FAULTS, "major_faults", "MAJF/s", COUNT, SUM, PART, WEIGHT(5, "majflt", "MajFlt", "major faults"), NULL, D, 6, DROP_HIDDEN, "page faults that waited for a disk: pages of files, or in swap") \
 	_(READ,        "read",        "READ",   BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes that it had read from storage, as /proc/PID/io counts: not what was in memory already") \
 	_(WRITE,       "write",       "WRITE",  BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes of files that it made dirty, or wrote directly, as /proc/PID/io counts: the disk may get them later, or never") \
-	_(RSS,         "rss",         "RSS",    BYTES, LEVEL(PROCESSES), PART, NONE, NULL, TEXT, 6, 2, "memory of the process that is in RAM: anonymous, of files, and shared; - for kernel threads") \
+	_(RSS,         "rss",         "RSS",    BYTES, LEVEL(PROCESSES), PART, NONE, NULL, TEXT, 6, 2, "memory of the process that is in RAM: anonymous, of files, and shared; kernel threads have none") \
 	_(SWAP,        "swap",        "SWAP",   BYTES, LEVEL(BOTH), PART, NONE, NULL, TEXT, 6, 9, "memory of the process, or cgroup, that is in swap") \
 	_(MEMORY,      "memory",      "MEM",    BYTES, LEVEL(CGROUPS), PART, NONE, NULL, TEXT, 6, 2, "memory that the cgroup is charged for, with everything below it: caches of files, too")
 

@@ -33,9 +33,20 @@ def run(*args):
     return subprocess.run([SYSTOP, *args], capture_output=True, check=True).stdout
 
 
+def undescribed(name, node):
+    """Its properties without a description, or with one that is of the screen."""
+    if "items" in node and "properties" in node["items"]:
+        return undescribed(name, node["items"])
+    if "properties" in node:
+        return [wrong for of, below in node["properties"].items() for wrong in undescribed(f"{name}.{of}", below)]
+    text = node.get("description") or node.get("items", {}).get("description", "")
+    return [] if text and "; - " not in text else [f"{name}: {text}"]
+
+
 def schema():
     described = json.loads(run("--schema"))
     jsonschema.Draft7Validator.check_schema(described)
+    assert not undescribed("", described), undescribed("", described)
     validator = jsonschema.Draft7Validator(described)
     with Load(load_path("forks"), "processes", "200", "10"):
         lines = systop_lines("--all", "-d", "1", "-n", "3")

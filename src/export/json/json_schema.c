@@ -95,9 +95,9 @@ static struct json_object *wait_schema(void)
 	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
 				   "thread: this one; several: other earlier ones; wakeup: it was on its way to an idle CPU, or "
 				   "to a runqueue; limit: a cgroup's CPU limit stopped it"));
-	property(o, "tgid", node("integer", true, NULL));
-	property(o, "tid", node("integer", true, NULL));
-	property(o, "comm", node("string", true, NULL));
+	property(o, "tgid", node("integer", true, "process of that thread; null: the kind is none"));
+	property(o, "tid", node("integer", true, "of that thread; null: the kind is none"));
+	property(o, "comm", node("string", true, "its name; null: the kind is none"));
 	property(o, "cgroup", node("string", true, "of that thread, or the one with the limit"));
 	property(o, "ns", node("integer", false, "of waits that ended in the interval"));
 	return o;
@@ -108,7 +108,7 @@ static struct json_object *waker_schema(void)
 	struct json_object *o = record("its wakers: the most frequent eight");
 
 	property(o, "kind", choice(wake_context_names, WAKE_CONTEXTS, "a thread, or the kind of interrupt"));
-	property(o, "tid", node("integer", true, NULL));
+	property(o, "tid", node("integer", true, "of the thread; null: an interrupt"));
 	property(o, "comm", node("string", true, "of the thread, if it is known, or name of the interrupt"));
 	property(o, "count", node("integer", false, "times"));
 	return o;
@@ -119,7 +119,7 @@ static struct json_object *thread_schema(void)
 	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time; one that was moved to "
 				       "another cgroup is there once more, with what it did before");
 
-	property(o, "tid", node("integer", false, NULL));
+	property(o, "tid", node("integer", false, "its number"));
 	property(o, "tgid", node("integer", false, "its process"));
 	property(o, "comm", node("string", false, "name; bytes unfit for a terminal as \\xNN"));
 	property(o, "cgroup", node("string", false, "path in the shown hierarchy"));
@@ -147,17 +147,19 @@ static void cmdline_properties(struct json_object *of)
 	property(of, "cmdline_cut", node("boolean", false, "it has more arguments"));
 }
 
+static const char threads[] = "also those that ended in the interval; one that was moved to another cgroup counts in both";
+
 static struct json_object *process_schema(void)
 {
 	struct json_object *o = record("a process with a thread that is in the list of threads, or that --filter matches, with all "
 				       "of its threads, also those that ended in the interval");
 
-	property(o, "tgid", node("integer", false, NULL));
+	property(o, "tgid", node("integer", false, "its number"));
 	cmdline_properties(o);
 	property(o, "comm", node("string", false, "name of its first thread; bytes unfit for a terminal as \\xNN"));
 	property(o, "cgroup", node("string", false, "of its first thread"));
 	owner_properties(o);
-	property(o, "threads", node("integer", false, NULL));
+	property(o, "threads", node("integer", false, threads));
 	value_properties(o, LEVEL_OF_PROCESSES);
 	property(o, "cpu_time_ns", node("integer", false, "the same of its threads, also of those that ended since systop began"));
 	property(o, "exited", node("boolean", false, "all of its threads ended in this interval"));
@@ -169,13 +171,13 @@ static struct json_object *cgroup_schema(void)
 	struct json_object *o = record("times of all threads of a cgroup and everything below it"),
 			   *own = record("the same of its own threads only");
 
-	property(own, "threads", node("integer", false, NULL));
+	property(own, "threads", node("integer", false, threads));
 	value_properties(own, 0);
 	property(o, "id", node("integer", false, "inode of its directory"));
 	property(o, "path", node("string", false, "in the shown hierarchy; one with a CPU limit in another hierarchy, and "
 						      "those below it, as cpu:/PATH: their threads are in others, too"));
 	owner_properties(o);
-	property(o, "threads", node("integer", false, NULL));
+	property(o, "threads", node("integer", false, threads));
 	value_properties(o, LEVEL_OF_CGROUPS);
 	property(o, "own", own);
 	property(o, "quota_ns", node("integer", true, "CPU time that its limit allows in a period, all CPUs together; null: "
@@ -191,12 +193,12 @@ static struct json_object *cpu_schema(void)
 {
 	struct json_object *o = record(NULL);
 
-	property(o, "cpu", node("integer", false, NULL));
+	property(o, "cpu", node("integer", false, "its number"));
 	property(o, "run_ns", node("integer", false, "running a thread"));
-	property(o, "idle_ns", node("integer", false, NULL));
+	property(o, "idle_ns", node("integer", false, "running none"));
 	property(o, "steal_ns", node("integer", true, "taken by the hypervisor; null: not reported by the kernel"));
 	property(o, "irq_ns", node("integer", true, "the part of run_ns and idle_ns in interrupts; null: timer interrupts are not seen here"));
-	property(o, "switches", node("integer", false, NULL));
+	property(o, "switches", node("integer", false, "from one thread to another"));
 	return o;
 }
 
@@ -206,8 +208,8 @@ static struct json_object *irq_schema(void)
 
 	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs; 24+127: line 24 and 127 more of its device"));
 	property(o, "kind", choice(irq_kind_names, IRQ_KINDS, "hard: a line, vector: the CPU's own, soft: a softirq"));
-	property(o, "device", node("string", false, "handler of a line, from /proc/interrupts"));
-	property(o, "count", node("integer", false, NULL));
+	property(o, "device", node("string", false, "handler of a line, from /proc/interrupts; empty for other kinds"));
+	property(o, "count", node("integer", false, "times that it came"));
 	property(o, "ns", node("integer", false, "time in it, without nested interrupts"));
 	property(o, "max_ns", node("integer", false, "the longest"));
 	property(o, "p99_ns", node("integer", true, "99 % took less; from a histogram"));
@@ -220,7 +222,7 @@ static struct json_object *self_schema(void)
 	struct json_object *o = record("cost of systop");
 
 	property(o, "cpu_ns", node("integer", false, "CPU time of its processes"));
-	property(o, "rss_bytes", node("integer", true, NULL));
+	property(o, "rss_bytes", node("integer", true, "memory of its main process that is in RAM"));
 	property(o, "bpf_ns", node("integer", false, "estimated run time of its BPF programs"));
 	property(o, "bpf_bytes", node("integer", false, "memory of its BPF maps"));
 	property(o, "turn_ns", node("integer", false, "longest turn of its main loop in the last 10 to 20 s"));
@@ -290,13 +292,13 @@ int json_schema(FILE *to)
 	property(o, "time", node("string", false, "UTC, end of the interval"));
 	property(o, "boottime_ns", node("integer", false, "CLOCK_BOOTTIME, end of the interval"));
 	property(o, "interval_ns", node("integer", false, "length, without time in suspend"));
-	property(o, "host", node("string", false, NULL));
-	property(o, "kernel", node("string", false, NULL));
-	property(o, "scope", node("string", false, NULL));
+	property(o, "host", node("string", false, "its name"));
+	property(o, "kernel", node("string", false, "its release"));
+	property(o, "scope", node("string", false, "what is in scope, as in the header of the screen; all: the whole host"));
 	property(o, "mem_total_bytes", node("integer", true, "memory of the host"));
 	property(o, "mem_available_bytes", node("integer", true, "the part that programs can still have, caches included"));
-	property(o, "swap_total_bytes", node("integer", true, NULL));
-	property(o, "swap_used_bytes", node("integer", true, NULL));
+	property(o, "swap_total_bytes", node("integer", true, "swap of the host"));
+	property(o, "swap_used_bytes", node("integer", true, "the part of it in use"));
 	property(o, "load", load_schema());
 	property(o, "loss", loss);
 	property(o, "repaired", repaired);
