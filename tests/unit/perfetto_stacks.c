@@ -173,6 +173,39 @@ TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 	forget();
 }
 
+/* Files, functions and build-ids are all numbered from 1. */
+TEST(perfetto_stacks, each_file_has_its_own_mapping)
+{
+	enum { FILES = 40 };
+	struct perfetto *p = begin();
+	size_t mappings = 0, frames = 0;
+
+	perfetto_stacks_begin(p, NULL);
+	for (int i = 1; i <= FILES; i++) {
+		uint8_t id = i;
+		char path[16];
+		const struct perfetto_mapping mapping = { .path = path, .build_id = &id, .build_id_len = 1 };
+		const struct perfetto_frame frame = { path, &mapping, .rel_pc = 16, .kind = PERFETTO_NATIVE };
+
+		snprintf(path, sizeof(path), "/lib/%d", i);
+		assert_int_equal(perfetto_stack(p, PERFETTO_OF_SLICE, &frame, 1), i);
+	}
+	end(p);
+
+	read_packets();
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(InternedData) *d = trace.read->packet[i]->interned_data;
+
+		for (size_t k = 0; d && k < d->n_mappings; k++)
+			assert_int_equal(d->mappings[k]->path_string_ids[0], ++mappings);
+		for (size_t k = 0; d && k < d->n_frames; k++)
+			assert_int_equal(d->frames[k]->mapping_id, ++frames);
+	}
+	assert_int_equal(mappings, FILES);
+	assert_int_equal(frames, FILES);
+	forget();
+}
+
 /* --- Size of a trace */
 
 static uint32_t random_below(uint32_t n)
@@ -283,5 +316,6 @@ TEST(perfetto_stacks, events_are_small)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(perfetto_stacks_what_is_interned_comes_once_and_before_its_use),
+		  cmocka_unit_test(perfetto_stacks_each_file_has_its_own_mapping),
 		  cmocka_unit_test(perfetto_stacks_events_are_small));
 }

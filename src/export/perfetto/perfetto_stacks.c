@@ -79,7 +79,7 @@ static uint64_t add_mapping(struct perfetto *p, enum sequence on, const struct p
 		return 0;
 	path = intern_text(p, on, INTERNED_PATH, m->path);
 	build_id = m->build_id_len ? intern_bytes(p, on, INTERNED_BUILD_ID, m->build_id, m->build_id_len) : 0;
-	hash = hash_add(hash_add(hash_add(path, build_id), m->start), m->end);
+	hash = hash_add(hash_add(hash_add(hash_add(0, path), build_id), m->start), m->end);
 	hash = hash_add(hash_add(hash, m->offset), m->load_bias);
 	id = intern(p, on, INTERNED_MAPPING, hash, &is_new);
 	if (!is_new)
@@ -106,7 +106,7 @@ static uint64_t add_frame(struct perfetto *p, enum sequence on, const struct per
 
 	source = intern_text(p, on, INTERNED_SOURCE, f->source);
 	mapping = add_mapping(p, on, f->mapping);
-	hash = hash_add(hash_add(hash_add(function, mapping), f->rel_pc), f->kind);
+	hash = hash_add(hash_add(hash_add(hash_add(0, function), mapping), f->rel_pc), f->kind);
 	hash = hash_add(hash_add(hash, source), f->line);
 	id = intern(p, on, INTERNED_FRAME, hash, &is_new);
 	if (!is_new)
