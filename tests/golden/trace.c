@@ -82,8 +82,6 @@ static void there_at_start(struct perfetto *p)
 {
 	static const char web_args[] = "/opt/web/web\0--port=80", db_args[] = "/opt/db/db",
 			  init_args[] = "/sbin/init";
-	static const char *const web_label[] = { "cgroup:/web.slice/web.service" };
-	static const char *const db_label[] = { "cgroup:/db.slice/db.service" };
 	static const int32_t nspids[] = { 7, 8, 1, 2 };
 	const struct perfetto_process processes[] = {
 		{ .pid = 1, .comm = "init", .cmdline = init_args, .cmdline_len = sizeof(init_args) },
@@ -91,10 +89,10 @@ static void there_at_start(struct perfetto *p)
 		{ .pid = 40, .ppid = 2, .comm = "kworker/0:1", .kthread = true },
 		{ .pid = 1200, .ppid = 1, .uid = 1000, .comm = "web", .cmdline = web_args,
 		  .cmdline_len = sizeof(web_args), .nspids = &nspids[0], .nr_nspids = 1, .start_ns = 500 * SEC,
-		  .labels = web_label, .nr_labels = 1 },
+		  .label = "cgroup:/web.slice/web.service" },
 		{ .pid = 1300, .ppid = 1, .uid = 999, .comm = "db", .cmdline = db_args,
 		  .cmdline_len = sizeof(db_args), .nspids = &nspids[2], .nr_nspids = 1, .start_ns = 400 * SEC,
-		  .labels = db_label, .nr_labels = 1 },
+		  .label = "cgroup:/db.slice/db.service" },
 	};
 	const struct perfetto_thread threads[] = {
 		{ 1, 1, "init" },
@@ -136,17 +134,13 @@ static void cpu0(struct perfetto *p)
 	perfetto_cpu_begin(p, 0, &worker);
 	/* Nothing of this is written: it is before the start. */
 	perfetto_cpu_switch(p, START - SEC, S, &idle0);
-	perfetto_cpu_irq_entry(p, START - 1, 45, "nvme0q1");
 	perfetto_cpu_switch(p, START, S, &worker);
-	perfetto_cpu_irq_exit(p, START + 1, 45, true);
 
 	perfetto_cpu_switch(p, AT(100), D, &idle0);
-	perfetto_cpu_irq_entry(p, AT(150), 45, "nvme0q1");
 	perfetto_cpu_waking(p, AT(151), &worker, 0, PERFETTO_IN_HARDIRQ);
 	perfetto_cpu_blocked_reason(p, AT(151) + 500000, 1201, "nvme_wait_demo", true);
-	perfetto_cpu_irq_exit(p, AT(152), 45, true);
-	perfetto_cpu_softirq_entry(p, AT(153), 4);
-	perfetto_cpu_softirq_exit(p, AT(154), 4);
+	perfetto_cpu_irq(p, AT(150), AT(152), 45, "nvme0q1");
+	perfetto_cpu_softirq(p, AT(153), AT(154), 4);
 	perfetto_cpu_switch(p, AT(160), RUNNABLE, &worker);
 	perfetto_cpu_waking(p, AT(200), &flush, 1, 0);
 	perfetto_cpu_switch(p, AT(300), PREEMPTED, &kworker);
@@ -168,11 +162,10 @@ static void cpu1(struct perfetto *p)
 	perfetto_cpu_switch(p, AT(460), D, &child);
 	perfetto_cpu_exec(p, AT(500), 1250, 1250, "/opt/web/helper");
 	perfetto_cpu_rename(p, AT(500) + 1000, 1250, "web-worker", "helper");
-	perfetto_cpu_exit(p, AT(700), &helper, 1250);
 	perfetto_cpu_switch(p, AT(710), X, &idle1);
 	perfetto_cpu_freed(p, AT(750), &helper);
 	perfetto_cpu_switch(p, AT(950), RUNNABLE, &outside1);
-	perfetto_cpu_waking_by(p, AT(1000), outside1.tid, &db, 1);
+	perfetto_cpu_waking(p, AT(1000), &db, 1, 0);
 	perfetto_cpu_blocked_reason(p, AT(1000) + 1000, 1300, "web_lock_slow", false);
 	perfetto_cpu_switch(p, AT(1100), S, &db);
 	perfetto_cpu_switch(p, AT(1200), PREEMPTED, &outside1);
@@ -181,14 +174,13 @@ static void cpu1(struct perfetto *p)
 
 static void stacks(struct perfetto *p)
 {
-	static const struct perfetto_sampler sampler = { "cpu-clock", PERFETTO_CPU_CLOCK, .frequency = 99 };
+	static const struct perfetto_sampler sampler = { "cpu-clock", PERFETTO_CPU_CLOCK, 99 };
 	static const uint8_t kernel_id[] = { 0x0a, 0x1b, 0x2c, 0x3d }, web_id[] = { 0x4e, 0x5f, 0x60, 0x71 };
 	static const struct perfetto_mapping
-		kernel = { "[kernel.kallsyms]", kernel_id, 4, 0xffffffff81000000, 0xffffffff82000000 },
-		web = { "/opt/web/web", web_id, 4, 0x400000, 0x500000 };
+		kernel = { "[kernel.kallsyms]", kernel_id, 4 }, web = { "/opt/web/web", web_id, 4 };
 	static const struct perfetto_frame frames[] = {
 		{ "main", &web, 0x1000, PERFETTO_NATIVE },
-		{ "handle_request", &web, 0x1100, PERFETTO_NATIVE, "server.c", 42 },
+		{ "handle_request", &web, 0x1100, PERFETTO_NATIVE },
 		{ "do_read_demo", &kernel, 0x2000, PERFETTO_KERNEL },
 		{ "schedule", &kernel, 0x3000, PERFETTO_KERNEL },
 	}, unknown[] = { { NULL, NULL, 0, PERFETTO_JIT } };
@@ -209,7 +201,7 @@ static void stacks(struct perfetto *p)
 	perfetto_sample(p, &sample);
 	perfetto_samples_lost(p, AT(1900), 1, 3);
 
-	track = perfetto_thread_track(p, AT(100), 1200, 1201, "blocked");
+	track = perfetto_thread_track(p, AT(100), 1200, 1201);
 	perfetto_slice_begin(p, AT(100), track, &block);
 	perfetto_slice_end(p, AT(160), track);
 }

@@ -40,17 +40,13 @@ static void everything_at(struct perfetto *p, uint64_t t)
 {
 	perfetto_cpu_switch(p, t, 1, &web);
 	perfetto_cpu_waking(p, t, &web, 0, 0);
-	perfetto_cpu_waking_by(p, t, 1300, &web, 0);
 	perfetto_cpu_blocked_reason(p, t, 1201, "schedule", false);
 	perfetto_cpu_newtask(p, t, 1201, &db, true);
 	perfetto_cpu_exec(p, t, 1201, 1201, "/bin/web");
 	perfetto_cpu_rename(p, t, 1201, "web", "web2");
-	perfetto_cpu_exit(p, t, &web, 1200);
 	perfetto_cpu_freed(p, t, &web);
-	perfetto_cpu_irq_entry(p, t, 9, "acpi");
-	perfetto_cpu_irq_exit(p, t, 9, true);
-	perfetto_cpu_softirq_entry(p, t, 1);
-	perfetto_cpu_softirq_exit(p, t, 1);
+	perfetto_cpu_irq(p, t, t, 9, "acpi");
+	perfetto_cpu_softirq(p, t, t, 1);
 }
 
 TEST(perfetto, only_the_first_switch_is_at_the_start)
@@ -71,7 +67,7 @@ TEST(perfetto, only_the_first_switch_is_at_the_start)
 	assert_int_equal(b->cpu, 3);
 	assert_true(b->has_previous_bundle_end_timestamp);
 	assert_int_equal(b->previous_bundle_end_timestamp, START);
-	assert_int_equal(b->n_event, 1 + 11);
+	assert_int_equal(b->n_event, 1 + 9);
 	assert_int_equal(b->event[0]->event_case, PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_SWITCH);
 	assert_int_equal(b->event[0]->timestamp, START);
 	assert_string_equal(b->event[0]->sched_switch->prev_comm, "swapper/3");
@@ -88,31 +84,6 @@ TEST(perfetto, only_the_first_switch_is_at_the_start)
 	assert_int_equal(compact->n_waking_timestamp, 1);
 	assert_int_equal(compact->waking_timestamp[0], START + 1);
 	assert_null(bundle(1));
-	forget();
-}
-
-TEST(perfetto, interrupts_end_only_if_they_began)
-{
-	struct perfetto *p = begin();
-	const PB(FtraceEventBundle) *b;
-
-	perfetto_cpu_begin(p, 0, &web);
-	perfetto_cpu_softirq_entry(p, START, 3);
-	perfetto_cpu_irq_exit(p, START + 1, 9, true);
-	perfetto_cpu_softirq_exit(p, START + 2, 3);
-	perfetto_cpu_softirq_entry(p, START + 3, 1);
-	perfetto_cpu_end(p);
-	perfetto_cpu_begin(p, 1, &web);
-	perfetto_cpu_softirq_exit(p, START + 4, 1);
-	perfetto_cpu_end(p);
-	end(p);
-
-	b = bundle(0);
-	assert_int_equal(b->n_event, 2);
-	assert_int_equal(b->event[1]->event_case, PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SOFTIRQ_ENTRY);
-	assert_int_equal(b->event[1]->pid, 1201);
-	assert_int_equal(bundle(1)->n_event, 1);
-	assert_null(bundle(1)->compact_sched);
 	forget();
 }
 
@@ -149,7 +120,7 @@ TEST(perfetto, long_records_are_cut_into_bundles)
 		snprintf(comm, sizeof(comm), "thread-%d", i % 3000);
 		perfetto_cpu_switch(p, START + 3 * i, i % 2, &next);
 		perfetto_cpu_waking(p, START + 3 * i + 1, &next, i % 8, i % 2 ? PERFETTO_IN_SOFTIRQ : 0);
-		perfetto_cpu_softirq_entry(p, START + 3 * i + 1, i % 10);
+		perfetto_cpu_softirq(p, START + 3 * i + 1, START + 3 * i + 2, i % 10);
 	}
 	perfetto_cpu_end(p);
 	end(p);
@@ -181,7 +152,7 @@ TEST(perfetto, long_records_are_cut_into_bundles)
 	}
 	assert_int_equal(switches, EVENTS);
 	assert_int_equal(wakings, EVENTS);
-	assert_int_equal(softirqs, EVENTS + 1);
+	assert_int_equal(softirqs, 2 * EVENTS + 1);
 	forget();
 }
 
@@ -226,10 +197,9 @@ TEST(perfetto, who_stands_for_others_always_sleeps)
 
 TEST(perfetto, who_is_born_has_a_later_tree)
 {
-	static const char *const label[] = { "cgroup:/web" };
 	const struct perfetto_process process = {
 		.pid = 1250, .comm = "web", .cmdline = "nginx\0\0master\0\0\0", .cmdline_len = 16, .uid = -1,
-		.labels = label, .nr_labels = 1
+		.label = "cgroup:/web"
 	}, none = { .pid = 1, .uid = 0xfffffffe, .comm = "\033]0;", .cmdline = "\0\0", .cmdline_len = 2 };
 	const PB(TracePacket) *packet;
 	struct perfetto *p = begin();
@@ -320,7 +290,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(perfetto_nothing_told_is_an_empty_file),
 		  cmocka_unit_test(perfetto_only_the_first_switch_is_at_the_start),
-		  cmocka_unit_test(perfetto_interrupts_end_only_if_they_began),
 		  cmocka_unit_test(perfetto_long_records_are_cut_into_bundles),
 		  cmocka_unit_test(perfetto_what_is_out_of_order_keeps_its_time),
 		  cmocka_unit_test(perfetto_who_stands_for_others_always_sleeps),

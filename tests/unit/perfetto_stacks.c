@@ -37,8 +37,6 @@ static void read_interned(const PB(InternedData) *d)
 		define(16, d->build_ids[i]->iid);
 	for (size_t i = 0; i < d->n_mapping_paths; i++)
 		define(17, d->mapping_paths[i]->iid);
-	for (size_t i = 0; i < d->n_source_paths; i++)
-		define(18, d->source_paths[i]->iid);
 	for (size_t i = 0; i < d->n_event_names; i++)
 		define(2, d->event_names[i]->iid);
 	for (size_t i = 0; i < d->n_event_categories; i++)
@@ -52,7 +50,6 @@ static void read_interned(const PB(InternedData) *d)
 	}
 	for (size_t i = 0; i < d->n_frames; i++) {
 		use(5, d->frames[i]->has_function_name_id, d->frames[i]->function_name_id);
-		use(18, d->frames[i]->has_source_path_iid, d->frames[i]->source_path_iid);
 		use(19, d->frames[i]->has_mapping_id, d->frames[i]->mapping_id);
 		define(6, d->frames[i]->iid);
 	}
@@ -106,9 +103,9 @@ static uint64_t stack(struct perfetto *p, enum perfetto_use use, unsigned int nr
 {
 	static const uint8_t id[20] = "0123456789012345678";
 	static const struct perfetto_mapping mappings[] = {
-		{ "[kernel.kallsyms]", id, 20, 0, 1 << 20 },
-		{ "/usr/lib/libc.so.6", NULL, 0, 0x7000, 0x9000, 0x1000, 0x40 },
-		{ "/usr/lib/libc.so.6", id, 16, 0x7000, 0x9000, 0x1000, 0x40 },
+		{ "[kernel.kallsyms]", id, 20 },
+		{ "/usr/lib/libc.so.6", NULL, 0 },
+		{ "/usr/lib/libc.so.6", id, 16 },
 	};
 	struct perfetto_frame frames[40] = { 0 };
 	size_t depth = nr % 40 + 1;
@@ -123,8 +120,6 @@ static uint64_t stack(struct perfetto *p, enum perfetto_use use, unsigned int nr
 			.mapping = which % 11 ? &mappings[which % 3] : NULL,
 			.rel_pc = which * 16,
 			.kind = which % 3 ? PERFETTO_NATIVE : PERFETTO_KERNEL,
-			.source = which % 5 ? NULL : "main.c",
-			.line = which,
 		};
 	}
 	return perfetto_stack(p, use, frames, depth);
@@ -133,14 +128,14 @@ static uint64_t stack(struct perfetto *p, enum perfetto_use use, unsigned int nr
 TEST(perfetto_stacks, what_is_interned_comes_once_and_before_its_use)
 {
 	enum { STACKS = 1000, CPUS = 1, SAMPLES = 4 };
-	static const struct perfetto_sampler sampler = { "cycles", PERFETTO_CPU_CYCLES, .period = 1000000 };
+	static const struct perfetto_sampler sampler = { "cycles", PERFETTO_CPU_CYCLES, 99 };
 	struct perfetto_slice slice = { "D", "offcpu" };
 	struct perfetto *p = begin();
 	uint64_t track, ids[STACKS];
 	size_t samples = 0;
 
 	perfetto_stacks_begin(p, &sampler);
-	track = perfetto_thread_track(p, START, 1200, 1201, "blocked");
+	track = perfetto_thread_track(p, START, 1200, 1201);
 	perfetto_cpu_begin(p, 0, &web);
 	for (unsigned int i = 0; i < 2 * STACKS; i++) {
 		struct perfetto_sample s = {
@@ -250,20 +245,16 @@ static size_t a_life(struct perfetto *p, uint64_t t, const struct perfetto_task 
 {
 	perfetto_cpu_newtask(p, t, parent->tid, &db, false);
 	perfetto_cpu_exec(p, t + 1000, db.tid, db.tid, "/usr/bin/db");
-	perfetto_cpu_exit(p, t + 2000, &db, db.tid);
 	perfetto_cpu_freed(p, t + 3000, &db);
-	return 4;
+	return 3;
 }
 
 /* An interrupt, followed by softirqs. */
 static size_t interrupts(struct perfetto *p, uint64_t t)
 {
-	perfetto_cpu_irq_entry(p, t, 24, "nvme0q1");
-	perfetto_cpu_irq_exit(p, t + 500, 24, true);
-	for (int i = 0; i < 4; i++) {
-		perfetto_cpu_softirq_entry(p, t + 1000 * i + 600, i);
-		perfetto_cpu_softirq_exit(p, t + 1000 * i + 900, i);
-	}
+	perfetto_cpu_irq(p, t, t + 500, 24, "nvme0q1");
+	for (int i = 0; i < 4; i++)
+		perfetto_cpu_softirq(p, t + 1000 * i + 600, t + 1000 * i + 900, i);
 	return 10;
 }
 

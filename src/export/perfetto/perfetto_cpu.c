@@ -33,7 +33,6 @@ struct cpu {
 	unsigned int cpu;
 	bool begins;          /* this is the CPU's first bundle */
 	int32_t current;      /* the thread on the CPU */
-	unsigned int irqs, softirqs; /* entered and not left */
 	struct bytes bundle;  /* FtraceEventBundle: packed events */
 	size_t nr_events, nr_switches, nr_wakings, nr_comms;
 	uint64_t last_switch, last_waking;
@@ -161,6 +160,13 @@ static void add_event(struct perfetto *p, uint64_t t, int32_t tid, PB(FtraceEven
 	bytes_message(p, &p->cpu->bundle, BUNDLE_EVENT, &event->base);
 }
 
+/* An event of the current thread. */
+static void add_current(struct perfetto *p, uint64_t t, PB(FtraceEvent) *event)
+{
+	if (is_shown(p, t))
+		add_event(p, t, p->cpu->current, event);
+}
+
 /* The switch comes from the idle thread, so that no state is made up for a real one. */
 static void add_first_switch(struct perfetto *p, const struct perfetto_task *current)
 {
@@ -197,7 +203,6 @@ void perfetto_cpu_begin(struct perfetto *p, unsigned int cpu, const struct perfe
 	c->cpu = cpu;
 	c->begins = true;
 	c->current = current->tid;
-	c->irqs = c->softirqs = 0;
 	c->nr_events = 1;
 	add_first_switch(p, current);
 }
@@ -245,25 +250,6 @@ void perfetto_cpu_waking(struct perfetto *p, uint64_t t, const struct perfetto_t
 	c->waking_comm[i] = comm_index(p, wakee->comm);
 	c->waking_context[i] = context;
 	c->last_waking = t;
-}
-
-void perfetto_cpu_waking_by(struct perfetto *p, uint64_t t, int32_t waker, const struct perfetto_task *wakee,
-			    unsigned int target_cpu)
-{
-	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
-	PB(SchedWakingFtraceEvent) waking = PB_INIT(SCHED_WAKING_FTRACE_EVENT);
-	char comm[COMM_SIZE];
-
-	if (!is_shown(p, t))
-		return;
-	waking.comm = comm_of(comm, wakee->comm);
-	PB_SET(waking, pid, wakee->tid);
-	PB_SET(waking, prio, wakee->prio);
-	PB_SET(waking, success, 1);
-	PB_SET(waking, target_cpu, target_cpu);
-	event.event_case = PB_EVENT(SCHED_WAKING);
-	event.sched_waking = &waking;
-	add_event(p, t, waker, &event);
 }
 
 void perfetto_cpu_blocked_reason(struct perfetto *p, uint64_t t, int32_t tid, const char *caller,
@@ -334,94 +320,51 @@ void perfetto_cpu_rename(struct perfetto *p, uint64_t t, int32_t tid, const char
 	add_event(p, t, tid, &event);
 }
 
-void perfetto_cpu_exit(struct perfetto *p, uint64_t t, const struct perfetto_task *task, int32_t tgid)
-{
-	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
-	PB(SchedProcessExitFtraceEvent) end = PB_INIT(SCHED_PROCESS_EXIT_FTRACE_EVENT);
-	char comm[COMM_SIZE];
-
-	if (!is_shown(p, t))
-		return;
-	end.comm = comm_of(comm, task->comm);
-	PB_SET(end, pid, task->tid);
-	PB_SET(end, tgid, tgid);
-	PB_SET(end, prio, task->prio);
-	event.event_case = PB_EVENT(SCHED_PROCESS_EXIT);
-	event.sched_process_exit = &end;
-	add_event(p, t, task->tid, &event);
-}
-
 void perfetto_cpu_freed(struct perfetto *p, uint64_t t, const struct perfetto_task *task)
 {
 	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
 	PB(SchedProcessFreeFtraceEvent) freed = PB_INIT(SCHED_PROCESS_FREE_FTRACE_EVENT);
 
-	if (!is_shown(p, t))
-		return;
 	PB_SET(freed, pid, task->tid);
 	PB_SET(freed, prio, task->prio);
 	event.event_case = PB_EVENT(SCHED_PROCESS_FREE);
 	event.sched_process_free = &freed;
-	add_event(p, t, p->cpu->current, &event);
+	add_current(p, t, &event);
 }
 
-void perfetto_cpu_irq_entry(struct perfetto *p, uint64_t t, int irq, const char *name)
+void perfetto_cpu_irq(struct perfetto *p, uint64_t t, uint64_t until, int irq, const char *name)
 {
 	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
 	PB(IrqHandlerEntryFtraceEvent) entry = PB_INIT(IRQ_HANDLER_ENTRY_FTRACE_EVENT);
+	PB(IrqHandlerExitFtraceEvent) end = PB_INIT(IRQ_HANDLER_EXIT_FTRACE_EVENT);
 	char text[TEXT_SIZE];
 
-	if (!is_shown(p, t))
-		return;
-	p->cpu->irqs++;
 	PB_SET(entry, irq, irq);
 	entry.name = text_of(text, name);
 	event.event_case = PB_EVENT(IRQ_HANDLER_ENTRY);
 	event.irq_handler_entry = &entry;
-	add_event(p, t, p->cpu->current, &event);
-}
-
-void perfetto_cpu_irq_exit(struct perfetto *p, uint64_t t, int irq, bool handled)
-{
-	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
-	PB(IrqHandlerExitFtraceEvent) end = PB_INIT(IRQ_HANDLER_EXIT_FTRACE_EVENT);
-
-	if (!p->cpu || !p->cpu->irqs || !is_shown(p, t))
-		return;
-	p->cpu->irqs--;
+	add_current(p, t, &event);
 	PB_SET(end, irq, irq);
-	PB_SET(end, ret, handled);
+	PB_SET(end, ret, true);
 	event.event_case = PB_EVENT(IRQ_HANDLER_EXIT);
 	event.irq_handler_exit = &end;
-	add_event(p, t, p->cpu->current, &event);
+	add_current(p, until, &event);
 }
 
-void perfetto_cpu_softirq_entry(struct perfetto *p, uint64_t t, unsigned int vec)
+void perfetto_cpu_softirq(struct perfetto *p, uint64_t t, uint64_t until, unsigned int vec)
 {
 	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
 	PB(SoftirqEntryFtraceEvent) entry = PB_INIT(SOFTIRQ_ENTRY_FTRACE_EVENT);
+	PB(SoftirqExitFtraceEvent) end = PB_INIT(SOFTIRQ_EXIT_FTRACE_EVENT);
 
-	if (!is_shown(p, t))
-		return;
-	p->cpu->softirqs++;
 	PB_SET(entry, vec, vec);
 	event.event_case = PB_EVENT(SOFTIRQ_ENTRY);
 	event.softirq_entry = &entry;
-	add_event(p, t, p->cpu->current, &event);
-}
-
-void perfetto_cpu_softirq_exit(struct perfetto *p, uint64_t t, unsigned int vec)
-{
-	PB(FtraceEvent) event = PB_INIT(FTRACE_EVENT);
-	PB(SoftirqExitFtraceEvent) end = PB_INIT(SOFTIRQ_EXIT_FTRACE_EVENT);
-
-	if (!p->cpu || !p->cpu->softirqs || !is_shown(p, t))
-		return;
-	p->cpu->softirqs--;
+	add_current(p, t, &event);
 	PB_SET(end, vec, vec);
 	event.event_case = PB_EVENT(SOFTIRQ_EXIT);
 	event.softirq_exit = &end;
-	add_event(p, t, p->cpu->current, &event);
+	add_current(p, until, &event);
 }
 
 void perfetto_blocked(struct perfetto *p, const struct perfetto_task *task, bool d_state)

@@ -37,10 +37,6 @@ enum { PERFETTO_IN_HARDIRQ = 0x08, PERFETTO_IN_SOFTIRQ = 0x10 };
 void perfetto_cpu_waking(struct perfetto *p, uint64_t t, const struct perfetto_task *wakee,
 			 unsigned int target_cpu, unsigned int context);
 
-/* perfetto_cpu_waking_by - a thread other than the current one wakes it. */
-void perfetto_cpu_waking_by(struct perfetto *p, uint64_t t, int32_t waker, const struct perfetto_task *wakee,
-			    unsigned int target_cpu);
-
 /* perfetto_cpu_blocked_reason - the kernel function in which @tid was blocked. @t: when it is woken; it must be after
  * the switch-out and not after the thread runs again. @caller: NULL: unknown. */
 void perfetto_cpu_blocked_reason(struct perfetto *p, uint64_t t, int32_t tid, const char *caller,
@@ -52,16 +48,12 @@ void perfetto_cpu_newtask(struct perfetto *p, uint64_t t, int32_t parent, const 
 			  bool thread);
 void perfetto_cpu_exec(struct perfetto *p, uint64_t t, int32_t tid, int32_t old_tid, const char *filename);
 void perfetto_cpu_rename(struct perfetto *p, uint64_t t, int32_t tid, const char *old_comm, const char *comm);
-/* perfetto_cpu_exit - the thread is about to end; perfetto_cpu_freed - it is gone, which ends its life in the trace. */
-void perfetto_cpu_exit(struct perfetto *p, uint64_t t, const struct perfetto_task *task, int32_t tgid);
+/* perfetto_cpu_freed - the thread is gone, which ends its life in the trace. */
 void perfetto_cpu_freed(struct perfetto *p, uint64_t t, const struct perfetto_task *task);
 
-/* Interrupts of the current thread, in pairs, which may be nested: an exit without its entry is not written. @name:
- * NULL: unknown   @vec: < 10 */
-void perfetto_cpu_irq_entry(struct perfetto *p, uint64_t t, int irq, const char *name);
-void perfetto_cpu_irq_exit(struct perfetto *p, uint64_t t, int irq, bool handled);
-void perfetto_cpu_softirq_entry(struct perfetto *p, uint64_t t, unsigned int vec);
-void perfetto_cpu_softirq_exit(struct perfetto *p, uint64_t t, unsigned int vec);
+/* Interrupts of the current thread, from @t, which is after the trace's start, to @until; they may be nested. @vec: < 10 */
+void perfetto_cpu_irq(struct perfetto *p, uint64_t t, uint64_t until, int irq, const char *name);
+void perfetto_cpu_softirq(struct perfetto *p, uint64_t t, uint64_t until, unsigned int vec);
 
 /* perfetto_blocked - a thread that is off the CPU, in D state or asleep, when the trace starts: no switch shows it. */
 void perfetto_blocked(struct perfetto *p, const struct perfetto_task *task, bool d_state);

@@ -52,13 +52,7 @@ void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sa
 	begin_sequence(p, SEQUENCE_SLICES, &plain);
 	begin_clock(p, SEQUENCE_SLICES, false);
 	if (sampler) {
-		if (sampler->frequency) {
-			timebase.interval_case = PERFETTO__PROTOS__PERF_EVENTS__TIMEBASE__INTERVAL_FREQUENCY;
-			timebase.frequency = sampler->frequency;
-		} else {
-			timebase.interval_case = PERFETTO__PROTOS__PERF_EVENTS__TIMEBASE__INTERVAL_PERIOD;
-			timebase.period = sampler->period;
-		}
+		PB_SET(timebase, frequency, sampler->frequency);
 		PB_SET(timebase, counter, (PB(PerfEvents__Counter))sampler->event);
 		timebase.name = text_of(name, sampler->name);
 		PB_SET(timebase, timestamp_clock,
@@ -72,25 +66,19 @@ void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sa
 static uint64_t add_mapping(struct perfetto *p, enum sequence on, const struct perfetto_mapping *m)
 {
 	PB(Mapping) mapping = PB_INIT(MAPPING);
-	uint64_t path, build_id, hash, id;
+	uint64_t path, build_id, id;
 	bool is_new;
 
 	if (!m)
 		return 0;
 	path = intern_text(p, on, INTERNED_PATH, m->path);
 	build_id = m->build_id_len ? intern_bytes(p, on, INTERNED_BUILD_ID, m->build_id, m->build_id_len) : 0;
-	hash = hash_add(hash_add(hash_add(hash_add(0, path), build_id), m->start), m->end);
-	hash = hash_add(hash_add(hash, m->offset), m->load_bias);
-	id = intern(p, on, INTERNED_MAPPING, hash, &is_new);
+	id = intern(p, on, INTERNED_MAPPING, hash_add(hash_add(0, path), build_id), &is_new);
 	if (!is_new)
 		return id;
 	PB_SET(mapping, iid, id);
 	if (build_id)
 		PB_SET(mapping, build_id, build_id);
-	PB_SET(mapping, start, m->start);
-	PB_SET(mapping, end, m->end);
-	PB_SET(mapping, load_bias, m->load_bias);
-	PB_SET(mapping, exact_offset, m->offset);
 	/* One string for the whole path: Perfetto joins several with '/'. */
 	mapping.n_path_string_ids = 1;
 	mapping.path_string_ids = &path;
@@ -101,13 +89,11 @@ static uint64_t add_mapping(struct perfetto *p, enum sequence on, const struct p
 static uint64_t add_frame(struct perfetto *p, enum sequence on, const struct perfetto_frame *f)
 {
 	PB(Frame) frame = PB_INIT(FRAME);
-	uint64_t function = intern_text(p, on, INTERNED_FUNCTION, f->function), source = 0, mapping, hash, id;
+	uint64_t function = intern_text(p, on, INTERNED_FUNCTION, f->function), mapping, hash, id;
 	bool is_new;
 
-	source = intern_text(p, on, INTERNED_SOURCE, f->source);
 	mapping = add_mapping(p, on, f->mapping);
 	hash = hash_add(hash_add(hash_add(hash_add(0, function), mapping), f->rel_pc), f->kind);
-	hash = hash_add(hash_add(hash, source), f->line);
 	id = intern(p, on, INTERNED_FRAME, hash, &is_new);
 	if (!is_new)
 		return id;
@@ -118,10 +104,6 @@ static uint64_t add_frame(struct perfetto *p, enum sequence on, const struct per
 		PB_SET(frame, mapping_id, mapping);
 		PB_SET(frame, rel_pc, f->rel_pc);
 	}
-	if (source)
-		PB_SET(frame, source_path_iid, source);
-	if (f->line)
-		PB_SET(frame, line_number, f->line);
 	PB_SET(frame, kind, (PB(Frame__Kind))f->kind);
 	bytes_message(p, &p->interned[on].new, INTERNED_FRAME, &frame.base);
 	return id;
@@ -213,17 +195,16 @@ static uint64_t write_track(struct perfetto *p, uint64_t t, PB(TrackDescriptor) 
 	return p->last_track;
 }
 
-uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int32_t tid, const char *name)
+uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int32_t tid)
 {
 	PB(TrackDescriptor) of_thread = PB_INIT(TRACK_DESCRIPTOR), track = PB_INIT(TRACK_DESCRIPTOR);
 	PB(ThreadDescriptor) thread = PB_INIT(THREAD_DESCRIPTOR);
-	char text[TEXT_SIZE];
 
 	PB_SET(thread, pid, pid);
 	PB_SET(thread, tid, tid);
 	of_thread.thread = &thread;
 	PB_SET(track, parent_uuid, write_track(p, t, &of_thread));
-	track.name = text_of(text, name);
+	track.name = "blocked";
 	return write_track(p, t, &track);
 }
 

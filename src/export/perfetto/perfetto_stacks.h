@@ -10,16 +10,13 @@ struct perfetto;
 /* The values are Perfetto's. */
 enum perfetto_event {
 	PERFETTO_CPU_CLOCK = 1,
-	PERFETTO_TASK_CLOCK = 3,
 	PERFETTO_CPU_CYCLES = 10,
-	PERFETTO_INSTRUCTIONS = 11,
 };
 
 struct perfetto_sampler {
 	const char *name;        /* Perfetto's name for the samples */
 	enum perfetto_event event;
-	uint64_t frequency;      /* samples per second of each CPU; 0: sampled by period */
-	uint64_t period;         /* or events per sample */
+	uint64_t frequency;      /* samples per second of each CPU */
 };
 
 /* perfetto_stacks_begin - before any stack. @sampler: NULL: there are no samples. */
@@ -29,9 +26,6 @@ struct perfetto_mapping {
 	const char *path;        /* "[kernel.kallsyms]": the kernel */
 	const uint8_t *build_id; /* as stored in the file */
 	size_t build_id_len;     /* 0: unknown */
-	uint64_t start, end;     /* addresses */
-	uint64_t offset;         /* of start in the file */
-	uint64_t load_bias;      /* of its code: address in the file's symbol tables - offset in the file */
 };
 
 enum perfetto_kind { PERFETTO_NATIVE = 1, PERFETTO_KERNEL = 2, PERFETTO_JIT = 4 };
@@ -39,10 +33,8 @@ enum perfetto_kind { PERFETTO_NATIVE = 1, PERFETTO_KERNEL = 2, PERFETTO_JIT = 4 
 struct perfetto_frame {
 	const char *function;    /* NULL: unknown */
 	const struct perfetto_mapping *mapping; /* NULL: none, which old versions of Perfetto reject */
-	uint64_t rel_pc;         /* address in the file's symbol tables: code address - start + offset + load_bias */
+	uint64_t rel_pc;         /* address in the file's symbol tables */
 	enum perfetto_kind kind;
-	const char *source;      /* NULL: unknown */
-	uint32_t line;           /* 0: unknown */
 };
 
 /* Stacks of samples and of slices are numbered separately. */
@@ -55,8 +47,6 @@ uint64_t perfetto_stack(struct perfetto *p, enum perfetto_use use, const struct 
 enum perfetto_mode {
 	PERFETTO_MODE_KERNEL = 1,
 	PERFETTO_MODE_USER = 2,
-	PERFETTO_MODE_GUEST_KERNEL = 4,
-	PERFETTO_MODE_GUEST_USER = 5,
 };
 
 struct perfetto_sample {
@@ -72,11 +62,11 @@ void perfetto_sample(struct perfetto *p, const struct perfetto_sample *s);
 void perfetto_samples_lost(struct perfetto *p, uint64_t t, unsigned int cpu, uint64_t nr);
 
 /*
- * perfetto_thread_track - creates a track for slices of a thread. Call it once in a thread's life: Perfetto takes a
+ * perfetto_thread_track - creates a track for the blocks of a thread. Call it once in a thread's life: Perfetto takes a
  * second one for a reuse of the tid.
  * @t: start of its first slice, after the thread's birth (else Perfetto takes it for another thread)
  */
-uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int32_t tid, const char *name);
+uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int32_t tid);
 
 /* An interval such as a block: begin and end form pairs, which may be nested. */
 struct perfetto_slice {

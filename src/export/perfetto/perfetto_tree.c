@@ -55,18 +55,16 @@ static char **arguments(const char *cmdline, size_t len, size_t *nr)
 }
 
 /* A process can have only one such description: Perfetto takes a second one for a new process. */
-static void add_labels(struct perfetto *p, const struct perfetto_process *process)
+static void add_label(struct perfetto *p, const struct perfetto_process *process)
 {
 	PB(TracePacket) packet = packet_on(SEQUENCE_REST, 0);
 	PB(TrackDescriptor) track = PB_INIT(TRACK_DESCRIPTOR);
 	PB(ProcessDescriptor) descriptor = PB_INIT(PROCESS_DESCRIPTOR);
-	char text[PERFETTO_LABELS][TEXT_SIZE], *labels[PERFETTO_LABELS];
+	char text[TEXT_SIZE], *label = text_of(text, process->label);
 
-	for (size_t i = 0; i < process->nr_labels; i++)
-		labels[i] = text_of(text[i], process->labels[i]);
 	PB_SET(descriptor, pid, process->pid);
-	descriptor.n_process_labels = process->nr_labels;
-	descriptor.process_labels = labels;
+	descriptor.n_process_labels = 1;
+	descriptor.process_labels = &label;
 	PB_SET(track, uuid, ++p->last_track);
 	track.process = &descriptor;
 	/* The time makes Perfetto read it after the process's birth. */
@@ -109,8 +107,8 @@ void perfetto_tree_process(struct perfetto *p, const struct perfetto_process *pr
 		PB_SET(entry, process_start_from_boot, process->start_ns);
 	bytes_message(p, &p->tree, TREE_PROCESSES, &entry.base);
 	free(args);
-	if (process->nr_labels)
-		add_labels(p, process);
+	if (process->label)
+		add_label(p, process);
 }
 
 void perfetto_tree_thread(struct perfetto *p, const struct perfetto_thread *thread)

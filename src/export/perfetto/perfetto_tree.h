@@ -13,8 +13,6 @@ struct perfetto;
 #define PERFETTO_OUTSIDER(cpu) (0x400000 + (int32_t)(cpu))
 #define PERFETTO_OUTSIDER_COMM "[out-of-scope]"
 
-#define PERFETTO_LABELS 4
-
 struct perfetto_process {
 	int32_t pid, ppid;
 	int64_t uid;            /* -1: unknown */
@@ -25,8 +23,7 @@ struct perfetto_process {
 	const int32_t *nspids;  /* its pids in PID namespaces below the host's, outermost first */
 	size_t nr_nspids;
 	uint64_t start_ns;      /* 0: unknown */
-	const char *const *labels; /* "cgroup:/web.slice" */
-	size_t nr_labels;       /* at most PERFETTO_LABELS */
+	const char *label;      /* "cgroup:/web.slice"; NULL: none */
 };
 
 struct perfetto_thread {

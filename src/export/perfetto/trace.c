@@ -57,8 +57,6 @@ static void on_switch(struct trace *t, const struct event *e)
 	int32_t left = t->current;
 
 	trace_ran(t, left, t->since, e->at);
-	if (left >= PERFETTO_OUTSIDER(0))
-		state = 1;
 	if (!left)
 		state = 0;
 	trace_seen(t, next.tid, e->at);
@@ -143,11 +141,9 @@ static void on_irq(struct trace *t, const struct event *e)
 		return;
 	irq = &TRACE_INDEX_AT(t->index, irqs, struct trace_index_irq)[e->source];
 	if (e->source < IRQ_SOFTIRQS) {
-		perfetto_cpu_softirq_entry(t->p, began, e->source);
-		perfetto_cpu_softirq_exit(t->p, e->at, e->source);
+		perfetto_cpu_softirq(t->p, began, e->at, e->source);
 	} else {
-		perfetto_cpu_irq_entry(t->p, began, irq->number, trace_index_string(t->index, irq->name));
-		perfetto_cpu_irq_exit(t->p, e->at, irq->number, true);
+		perfetto_cpu_irq(t->p, began, e->at, irq->number, trace_index_string(t->index, irq->name));
 	}
 }
 
@@ -340,7 +336,7 @@ static int write_window(FILE *to, const struct capture *c, struct capture_result
 		write_clocks(&t, t.start);
 		write_head(&t);
 		trace_tree(&t);
-		perfetto_stacks_begin(t.p, &sampler);
+		perfetto_stacks_begin(t.p, index->frequency ? &sampler : NULL);
 		err = write_cpus(&t);
 	}
 	err = err ? err : t.err;

@@ -70,11 +70,10 @@ static bool was_there(const struct trace_index_thread *th, uint64_t at)
 static void tree_process(struct trace *t, const struct trace_index_thread *th)
 {
 	char cgroup[4200];
-	const char *labels[] = { cgroup };
 	const uint32_t *paths = TRACE_INDEX_AT(t->index, cgroups, uint32_t);
 	struct perfetto_process p = {
 		.pid = th->tgid, .ppid = th->ppid, .uid = th->uid, .comm = th->comm,
-		.kthread = th->flags & PF_KTHREAD, .start_ns = th->start_ns, .labels = labels,
+		.kthread = th->flags & PF_KTHREAD, .start_ns = th->start_ns,
 	};
 
 	const struct trace_index_process *known = trace_index_find_process(t->index, th->tgid);
@@ -88,7 +87,7 @@ static void tree_process(struct trace *t, const struct trace_index_thread *th)
 	}
 	if (th->cgroup && th->cgroup <= t->index->cgroups.nr) {
 		snprintf(cgroup, sizeof(cgroup), "cgroup:%s", trace_index_string(t->index, paths[th->cgroup - 1]));
-		p.nr_labels = 1;
+		p.label = cgroup;
 	}
 	perfetto_tree_process(t->p, &p);
 }
@@ -361,7 +360,7 @@ uint64_t trace_thread_track(struct trace *t, int32_t tid, uint64_t at)
 
 	if (!th || track)
 		return track;
-	track = perfetto_thread_track(t->p, at, th->tgid, tid, "blocked");
+	track = perfetto_thread_track(t->p, at, th->tgid, tid);
 	trace_remember(t, &t->tracks, life_key(th), track);
 	return track;
 }
