@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Cgroups are directories with numbers: any file system will do. */
-#include "unit.h"
+#include "folder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,31 +10,21 @@
 #include "proc/cgroup.h"
 #include "proc/scope.h"
 
-static char top[64];
-
 static void make(const char *path)
 {
-	char file[128];
-
-	snprintf(file, sizeof(file), "%s%s", top, path);
-	assert_int_equal(mkdir(file, 0755), 0);
+	assert_int_equal(mkdir(in_folder(path), 0755), 0);
 }
 
 static void drop(const char *path)
 {
-	char file[128];
-
-	snprintf(file, sizeof(file), "%s%s", top, path);
-	assert_int_equal(rmdir(file), 0);
+	assert_int_equal(rmdir(in_folder(path)), 0);
 }
 
 static uint64_t id_of(const char *path)
 {
-	char file[128];
 	struct stat st;
 
-	snprintf(file, sizeof(file), "%s%s", top, path);
-	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(stat(in_folder(path), &st), 0);
 	return st.st_ino;
 }
 
@@ -56,26 +45,14 @@ static struct cgroups *open_tree(void)
 {
 	struct cgroups *c;
 
-	snprintf(top, sizeof(top), "/tmp/systop-cgroups-XXXXXX");
-	assert_non_null(mkdtemp(top));
 	make("/b");
 	make("/a");
 	make("/a/z");
 	make("/a-");
-	c = cgroups_open(top);
+	c = cgroups_open(folder);
 	assert_non_null(c);
 	assert_string_equal(listed(c), "/ /a /a/z /a- /b ");
 	return c;
-}
-
-static void close_tree(struct cgroups *c)
-{
-	cgroups_free(c);
-	drop("/a-");
-	drop("/a/z");
-	drop("/a");
-	drop("/b");
-	assert_int_equal(rmdir(top), 0);
 }
 
 struct told {
@@ -110,7 +87,7 @@ static void names_are_asked_for(void **state)
 	assert_string_equal(listed(c), "/ /a /a/z /a- /b /b/new /b/new/child ");
 	assert_ptr_equal(cgroups_find(c, told.child), child);
 	assert_int_equal(told.asked, 1);
-	close_tree(c);
+	cgroups_free(c);
 }
 
 static void no_more(void *arg)
@@ -131,7 +108,7 @@ static void name_that_comes_late(void **state)
 	assert_string_equal(late->path, "/a/late");
 	assert_string_equal(late->parent->path, "/a");
 	assert_string_equal(listed(c), "/ /a /a/late /a/z /a- /b ");
-	close_tree(c);
+	cgroups_free(c);
 }
 
 static void what_comes_and_goes(void **state)
@@ -163,7 +140,7 @@ static void what_comes_and_goes(void **state)
 	gone->refs = 0;
 	cgroups_work(c, true);
 	assert_string_equal(listed(c), "/ /a /a/z /a- /b ");
-	close_tree(c);
+	cgroups_free(c);
 }
 
 /* The paths of the cgroups in scope now. */
@@ -184,7 +161,7 @@ static void globs_follow(void **state)
 {
 	static const char *const specs[] = { "b", "a*" };
 	struct cgroups *c = open_tree();
-	struct cgroup_mount mount = { top, "/", NULL };
+	struct cgroup_mount mount = { folder, "/", NULL };
 	const struct cgroup_mounts mounts = { &mount, 1, 1 };
 	struct cgroup_scope *s = cgroup_scope_new(&mounts, specs, 2, NULL, NULL);
 
@@ -201,16 +178,16 @@ static void globs_follow(void **state)
 	assert_string_equal(in_scope(s), "/b /a /a- ");
 	make("/b");
 	cgroup_scope_free(s);
-	close_tree(c);
+	cgroups_free(c);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_asked_for),
-		cmocka_unit_test(name_that_comes_late),
-		cmocka_unit_test(what_comes_and_goes),
-		cmocka_unit_test(globs_follow),
+		cmocka_unit_test_setup_teardown(names_are_asked_for, folder_new, folder_drop),
+		cmocka_unit_test_setup_teardown(name_that_comes_late, folder_new, folder_drop),
+		cmocka_unit_test_setup_teardown(what_comes_and_goes, folder_new, folder_drop),
+		cmocka_unit_test_setup_teardown(globs_follow, folder_new, folder_drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

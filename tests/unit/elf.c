@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares names of addresses with nm's for the same file. */
-#include "unit.h"
+#include "folder.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -128,7 +128,7 @@ TEST(elf, packed_symbol_table)
 		"xz -f mini\n"
 		"cp \"$2\" packed; strip packed; cp packed bare\n"
 		"objcopy --add-section .gnu_debugdata=mini.xz packed\n";
-	char dir[] = "/tmp/systop-elf-XXXXXX", self[512], command[2048], path[600];
+	char self[512], command[2048], path[80];
 	struct elf_progress progress = { 0 };
 	struct elf_found found = { 0 };
 	struct symtab t = { 0 };
@@ -137,13 +137,11 @@ TEST(elf, packed_symbol_table)
 
 	assert_true(len > 0);
 	self[len] = '\0';
-	assert_non_null(mkdtemp(dir));
-	snprintf(command, sizeof(command), "sh -c '%s' sh %s %s", "eval \"$SCRIPT\"", dir, self);
+	snprintf(command, sizeof(command), "sh -c '%s' sh %s %s", "eval \"$SCRIPT\"", folder, self);
 	setenv("SCRIPT", make, 1);
 	assert_int_equal(system(command), 0);
 
-	snprintf(path, sizeof(path), "%s/bare", dir);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(in_folder("bare"), O_RDONLY | O_CLOEXEC);
 	assert_int_equal(elf_read(fd, false, &t, &found, &progress), 0);
 	assert_false(found.whole);
 	close(fd);
@@ -151,10 +149,8 @@ TEST(elf, packed_symbol_table)
 
 	ask_nm("", self);
 	assert_true(nr > 5);
-	snprintf(path, sizeof(path), "%s/packed", dir);
+	snprintf(path, sizeof(path), "%s/packed", folder);
 	assert_int_equal(compare(path, 200), 200);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	assert_int_equal(system(command), 0);
 }
 
 /* A truncated or corrupted file gives an error or fewer names, and no crash. */
@@ -303,7 +299,7 @@ TEST(elf, names_without_an_end)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(elf_installed_binaries_as_nm_says),
-		  cmocka_unit_test(elf_packed_symbol_table), cmocka_unit_test(elf_broken_files),
+		  cmocka_unit_test_setup_teardown(elf_packed_symbol_table, folder_new, folder_drop), cmocka_unit_test(elf_broken_files),
 		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it),
 		  cmocka_unit_test(elf_symtab_is_sorted),
 		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it), cmocka_unit_test(elf_names_without_an_end));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of stripped Go programs: those of real ones as nm reports them for twins with symbols, and of hand-made
  * tables. */
-#include "unit.h"
+#include "folder.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,31 +14,6 @@
 #include <unistd.h>
 
 #include "sym/elf.h"
-
-static char dir[] = "/tmp/systop-go-XXXXXX";
-
-static int in_dir(void **state)
-{
-	(void)state;
-	return !mkdtemp(dir);
-}
-
-static int leave(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "chmod -R u+w %s && rm -r %s", dir, dir);
-	return system(command);
-}
-
-static const char *in(const char *name)
-{
-	static char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
 
 /* --- Real programs */
 
@@ -53,14 +28,12 @@ static void build(const char *options)
 				     "func burn(n int) int { return n * n }\n"
 				     "var one = 1\n"
 				     "func main() { var l list[int]; l.push(burn(one)); println(len(l.items)) }\n";
-	int fd = open(in("main.go"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	char command[512];
 
-	assert_int_equal(write(fd, source, strlen(source)), strlen(source));
-	close(fd);
+	put_file("main.go", source);
 	snprintf(command, sizeof(command),
 		 "cd %s && rm -f full stripped && GO111MODULE=off GOFLAGS= GOCACHE=${GOCACHE:-%s/cache} go build -o full %s main.go && "
-		 "strip -o stripped full", dir, dir, options);
+		 "strip -o stripped full", folder, folder, options);
 	assert_int_equal(system(command), 0);
 }
 
@@ -97,7 +70,7 @@ static int compare(const struct symtab *t)
 	int nr = 0;
 	FILE *f;
 
-	snprintf(line, sizeof(line), "nm -S --defined-only %s", in("full"));
+	snprintf(line, sizeof(line), "nm -S --defined-only %s", in_folder("full"));
 	f = popen(line, "r");
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
@@ -137,14 +110,14 @@ static void check_stripped(const char *options)
 	struct elf_found found = { 0 };
 	struct symtab t, sliced;
 
-	read_file(in("stripped"), &t, &found, false);
+	read_file(in_folder("stripped"), &t, &found, false);
 	if (compare(&t) < 900 || !found.whole)
 		print_error("go build %s: names are missing\n", options);
 	assert_true(compare(&t) >= 900);
 	assert_true(found.whole);
 	assert_true(has(&t, "main.burn"));
 	assert_true(has(&t, "main.(*list[...]).push") || has(&t, "main.(*list[go.shape.int]).push")); /* the latter since Go 1.27 */
-	assert_true(read_file(in("stripped"), &sliced, &found, true) > 3);
+	assert_true(read_file(in_folder("stripped"), &sliced, &found, true) > 3);
 	assert_int_equal(sliced.nr, t.nr);
 	assert_memory_equal(sliced.functions, t.functions, t.nr * sizeof(*t.functions));
 	symtab_fini(&sliced);
@@ -173,7 +146,7 @@ TEST(gopclntab, program_that_was_built_without_symbols)
 	struct symtab t;
 
 	build("-ldflags='-s -w'");
-	read_file(in("full"), &t, &found, false);
+	read_file(in_folder("full"), &t, &found, false);
 	assert_true(found.whole && has(&t, "main.burn"));
 	symtab_fini(&t);
 }
@@ -185,7 +158,7 @@ TEST(gopclntab, is_not_read_beside_symbols)
 	struct symtab t;
 
 	build("");
-	read_file(in("full"), &t, &found, false);
+	read_file(in_folder("full"), &t, &found, false);
 	assert_true(found.whole && has(&t, "runtime.rt0_go.abi0"));
 	symtab_fini(&t);
 }
@@ -216,11 +189,11 @@ TEST(gopclntab, address_in_go_module)
 	int fd;
 
 	build("");
-	snprintf(line, sizeof(line), "nm %s | grep runtime.firstmoduledata", in("full"));
+	snprintf(line, sizeof(line), "nm %s | grep runtime.firstmoduledata", in_folder("full"));
 	f = popen(line, "r");
 	assert_true(fgets(line, sizeof(line), f) && sscanf(line, "%lx", &module) == 1);
 	pclose(f);
-	fd = open(in("stripped"), O_RDWR | O_CLOEXEC);
+	fd = open(in_folder("stripped"), O_RDWR | O_CLOEXEC);
 	size = lseek(fd, 0, SEEK_END);
 	file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(file != MAP_FAILED);
@@ -236,7 +209,7 @@ TEST(gopclntab, address_in_go_module)
 	memcpy(name, ".noptrdata", strlen(name));
 
 	/* Without it no address is right. */
-	fd = open(in("stripped"), O_RDONLY | O_CLOEXEC);
+	fd = open(in_folder("stripped"), O_RDONLY | O_CLOEXEC);
 	t = (struct symtab){ 0 };
 	assert_int_equal(elf_read(fd, false, &t, &found, &(struct elf_progress){ 0 }), -EBADMSG);
 	assert_int_equal(t.nr, 0);
@@ -403,5 +376,5 @@ int main(void)
 		cmocka_unit_test(gopclntab_broken_tables),
 	};
 
-	return cmocka_run_group_tests(cases, in_dir, leave);
+	return cmocka_run_group_tests(cases, folder_new, folder_drop);
 }

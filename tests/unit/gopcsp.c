@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unwind information of stripped Go programs: that of real ones as libdw reports it for twins with .debug_frame, and of
  * tables that lie. */
-#include "unit.h"
+#include "folder.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -18,36 +18,11 @@
 #include "sym/elf_file.h"
 #include "sym/gopclntab.h"
 
-static char dir[] = "/tmp/systop-gopcsp-XXXXXX";
-
-static int in_dir(void **state)
-{
-	(void)state;
-	return !mkdtemp(dir);
-}
-
-static int leave(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "chmod -R u+w %s && rm -r %s", dir, dir);
-	return system(command);
-}
-
-static const char *in(const char *name)
-{
-	static char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
-
 /* Builds a program with symbols, "full", and strips it: "stripped". */
 static void build(const char *options, const char *more)
 {
 	char command[1024];
-	FILE *f = fopen(in("main.go"), "w");
+	FILE *f = fopen(in_folder("main.go"), "w");
 
 	assert_non_null(f);
 	fprintf(f, "package main\n%s\nvar one = 1\n"
@@ -57,7 +32,7 @@ static void build(const char *options, const char *more)
 	fclose(f);
 	snprintf(command, sizeof(command),
 		 "cd %s && rm -f full stripped && GO111MODULE=off GOFLAGS= GOCACHE=${GOCACHE:-%s/cache} go build -o full %s main.go && "
-		 "strip -o stripped full", dir, dir, options);
+		 "strip -o stripped full", folder, folder, options);
 	assert_int_equal(system(command), 0);
 }
 
@@ -153,7 +128,7 @@ static void compare_function(const struct cfi_table *t, const struct elf_segment
 /* Compares Go's functions, and each second of the others, at each byte. */
 static void compare(const char *options)
 {
-	int fd = open(in("full"), O_RDONLY | O_CLOEXEC);
+	int fd = open(in_folder("full"), O_RDONLY | O_CLOEXEC);
 	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
 	Dwarf_CFI *cfi = dwarf_getcfi(dwarf);
 	char line[4096], symbol[4096];
@@ -163,9 +138,9 @@ static void compare(const char *options)
 	FILE *f;
 
 	assert_non_null(cfi);
-	read_table(in("stripped"), &t, &segments);
+	read_table(in_folder("stripped"), &t, &segments);
 	seen = (struct seen){ 0 };
-	snprintf(line, sizeof(line), "nm -S --defined-only %s", in("full"));
+	snprintf(line, sizeof(line), "nm -S --defined-only %s", in_folder("full"));
 	f = popen(line, "r");
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
@@ -202,7 +177,7 @@ static uint64_t address_of(const char *name)
 	unsigned long address = 0;
 	FILE *f;
 
-	snprintf(line, sizeof(line), "nm --defined-only %s | grep -w %s", in("full"), name);
+	snprintf(line, sizeof(line), "nm --defined-only %s | grep -w %s", in_folder("full"), name);
 	f = popen(line, "r");
 	assert_true(fgets(line, sizeof(line), f) && sscanf(line, "%lx", &address) == 1);
 	pclose(f);
@@ -217,7 +192,7 @@ TEST(gopcsp, beside_eh_frame)
 
 	build("", "// int twice(int x) { return 2 * x; }\nimport \"C\"\nvar two = C.twice(1)\n");
 	compare("cgo");
-	read_table(in("stripped"), &t, &s);
+	read_table(in_folder("stripped"), &t, &s);
 	assert_int_equal(rule_at(&t, &s, address_of("twice"))->kind, CFI_SP);
 	assert_int_equal(rule_at(&t, &s, address_of("_start"))->kind, CFI_STOP);
 	cfi_fini(&t);
@@ -231,7 +206,7 @@ TEST(gopcsp, signal_frames_are_found_by_the_byte_in_front_of_them)
 	uint64_t at;
 
 	build("", "");
-	read_table(in("stripped"), &t, &s);
+	read_table(in_folder("stripped"), &t, &s);
 	at = address_of("runtime.sigreturn.*");
 	assert_int_equal(rule_at(&t, &s, at)->kind, CFI_SIGNAL);
 	assert_int_equal(rule_at(&t, &s, at - 1)->kind, CFI_SIGNAL);
@@ -251,7 +226,7 @@ static void open_program(void)
 	int fd;
 
 	build("", "");
-	fd = open(in("stripped"), O_RDWR | O_CLOEXEC);
+	fd = open(in_folder("stripped"), O_RDWR | O_CLOEXEC);
 	program_size = lseek(fd, 0, SEEK_END);
 	program = mmap(NULL, program_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(program != MAP_FAILED);
@@ -263,7 +238,7 @@ static void open_program(void)
 
 static int reread(struct cfi_table *t)
 {
-	int fd = open(in("stripped"), O_RDONLY | O_CLOEXEC), err;
+	int fd = open(in_folder("stripped"), O_RDONLY | O_CLOEXEC), err;
 
 	*t = (struct cfi_table){ 0 };
 	err = cfi_read(fd, t);
@@ -359,5 +334,5 @@ int main(void)
 		cmocka_unit_test(gopcsp_places_outside_of_the_table),
 	};
 
-	return cmocka_run_group_tests(cases, in_dir, leave);
+	return cmocka_run_group_tests(cases, folder_new, folder_drop);
 }

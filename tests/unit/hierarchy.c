@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which cgroups are shown, and which CPU limits apply, on hosts with v1, v2 and both: trees like theirs below /tmp. */
-#include "unit.h"
+#include "folder.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,38 +67,22 @@ static const struct host {
 	},
 };
 
-static void make(const char *top, const struct entry *e)
+static void make(const struct entry *e)
 {
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s%s", top, e->path);
-	if (!e->text) {
-		assert_int_equal(mkdir(path, 0755), 0);
-		return;
-	}
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(e->text, f);
-	assert_int_equal(fclose(f), 0);
+	if (e->text)
+		put_file(e->path, e->text);
+	else
+		assert_int_equal(mkdir(in_folder(e->path), 0755), 0);
 }
 
-static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static struct cgroup_mounts mounts_of(const struct host *h, const char *top)
+static struct cgroup_mounts mounts_of(const struct host *h)
 {
 	struct cgroup_mounts mounts;
 	char text[1024] = "";
 	FILE *f;
 
 	for (size_t i = 0; i < ARRAY_SIZE(h->mountinfo) && h->mountinfo[i]; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), h->mountinfo[i], top);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), h->mountinfo[i], folder);
 	f = fmemopen(text, strlen(text), "r");
 	assert_non_null(f);
 	assert_int_equal(cgroup_mounts_read(&mounts, f), 0);
@@ -138,11 +121,8 @@ static void check_growth(struct cgroups *with, const char *path, const char *sta
 	size_t nr;
 	struct cgroup *const *list = cgroups_list(with, &nr);
 	struct cgroup_limit limit;
-	FILE *f = fopen(stat, "w");
 
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	put_file(stat, text);
 	for (size_t i = 0; i < nr; i++) {
 		if (strcmp(list[i]->path, path))
 			continue;
@@ -157,16 +137,15 @@ static void check_growth(struct cgroups *with, const char *path, const char *sta
 
 static void check_host(const struct host *h)
 {
-	char top[] = "/tmp/systop-hierarchy-XXXXXX", stat[128];
 	const char *shown = "?", *limits = "?";
 	struct cgroup_mounts mounts;
 	struct cgroups *c;
 
 	print_message("%s\n", h->name);
-	assert_non_null(mkdtemp(top));
+	assert_int_equal(folder_new(NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(h->tree) && h->tree[i].path; i++)
-		make(top, &h->tree[i]);
-	mounts = mounts_of(h, top);
+		make(&h->tree[i]);
+	mounts = mounts_of(h);
 	c = hierarchy_open(&mounts, NULL, &shown, &limits);
 	assert_non_null(c);
 	assert_string_equal(shown ? shown : "v2", h->shown ? h->shown : "v2");
@@ -175,19 +154,16 @@ static void check_host(const struct host *h)
 	if (h->aside) {
 		assert_non_null(cgroups_limits(c));
 		assert_string_equal(listed(cgroups_limits(c)), h->aside);
-		snprintf(stat, sizeof(stat), "%s/cpu/tenant7/cpu.stat", top);
-		check_growth(cgroups_limits(c), "cpu:/tenant7", stat,
+		check_growth(cgroups_limits(c), "cpu:/tenant7", "/cpu/tenant7/cpu.stat",
 			     "nr_periods 20\nnr_throttled 7\nthrottled_time 300000000\n");
 	} else {
 		assert_null(cgroups_limits(c));
 	}
-	if (!h->shown && !h->aside) {
-		snprintf(stat, sizeof(stat), "%s/web/cpu.stat", top);
-		check_growth(c, "/web", stat, "nr_throttled 7\nthrottled_usec 300000\n");
-	}
+	if (!h->shown && !h->aside)
+		check_growth(c, "/web", "/web/cpu.stat", "nr_throttled 7\nthrottled_usec 300000\n");
 	cgroups_free(c);
 	cgroup_mounts_fini(&mounts);
-	assert_int_equal(nftw(top, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
+	assert_int_equal(folder_drop(NULL), 0);
 }
 
 TEST(hierarchy, shown_and_limiting)
@@ -201,27 +177,24 @@ TEST(hierarchy, limit_that_came_later)
 {
 	static const struct entry later[] = { LIMIT("/x", "-1"), { "/x/y", NULL }, { "/x/y/cpu.cfs_quota_us", "-1\n" } };
 	static const struct entry now = { "/x/cpu.cfs_quota_us", "30000\n" };
-	char top[] = "/tmp/systop-hierarchy-XXXXXX";
 	struct cgroup *const *list;
 	struct cgroups *c;
 	size_t nr;
 
-	assert_non_null(mkdtemp(top));
 	FOR_EACH(e, later)
-		make(top, e);
-	c = cgroups_open(top);
+		make(e);
+	c = cgroups_open(folder);
 	assert_non_null(c);
 	assert_string_equal(listed(c), "/ /x /x/y ");
-	make(top, &now);
+	make(&now);
 	list = cgroups_list(c, &nr);
 	cgroups_suspect(c, list[2]);
 	assert_string_equal(listed(c), "/ /x=30/100 /x/y ");
 	assert_true(cgroups_below_limit(list[2]));
 	cgroups_free(c);
-	assert_int_equal(nftw(top, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting), cmocka_unit_test(hierarchy_limit_that_came_later));
+	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting), cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop));
 }

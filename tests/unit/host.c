@@ -1,53 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/host.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "unit.h"
-
-static char folder[64];
-
-static void make(const char *name, const char *text)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	unlink(path);
-	if (!text)
-		return;
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#include "folder.h"
 
 static struct host_state read_of(const char *meminfo, const char *loadavg, const char *uptime)
 {
 	struct host_state h;
 
-	make("meminfo", meminfo);
-	make("loadavg", loadavg);
-	make("uptime", uptime);
+	put_file("meminfo", meminfo);
+	put_file("loadavg", loadavg);
+	put_file("uptime", uptime);
 	host_read(folder, &h);
 	return h;
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	strcpy(folder, "/tmp/systop-host-XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	read_of(NULL, NULL, NULL);
-	return rmdir(folder);
 }
 
 static bool nothing_known(const struct host_state *h)
@@ -116,5 +82,5 @@ int main(void)
 		cmocka_unit_test(host_here),
 	};
 
-	return cmocka_run_group_tests(cases, make_folder, remove_folder);
+	return cmocka_run_group_tests(cases, folder_new, folder_drop);
 }

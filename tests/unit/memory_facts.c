@@ -1,50 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/memory_facts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "folder.h"
 
 #define MIB (1UL << 20)
-
-static char folder[64];
-
-static void make(const char *name, const char *text)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	unlink(path);
-	if (!text)
-		return;
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	strcpy(folder, "/tmp/systop-memory-XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	make("memory.stat", NULL);
-	make("cpu.pressure", NULL);
-	make("memory.pressure", NULL);
-	make("io.pressure", NULL);
-	return rmdir(folder);
-}
 
 /* What this process touches is in its page tables, to the page. */
 TEST(memory_facts, of_a_process)
@@ -77,10 +40,10 @@ TEST(memory_facts, of_a_cgroup)
 {
 	struct memory_facts f;
 
-	make("memory.stat", "anon 1000\nfile 2000\nkernel 300\nshmem 40\nfile_mapped 7\nanon_thp 9\n");
-	make("cpu.pressure", "some avg10=1.20 avg60=0.50 avg300=0.00 total=1\n"
-			     "full avg10=0.07 avg60=0.00 avg300=0.00 total=1\n");
-	make("memory.pressure", "some avg10=100.00 avg60=0.50 avg300=0.00 total=1\n");
+	put_file("memory.stat", "anon 1000\nfile 2000\nkernel 300\nshmem 40\nfile_mapped 7\nanon_thp 9\n");
+	put_file("cpu.pressure", "some avg10=1.20 avg60=0.50 avg300=0.00 total=1\n"
+				 "full avg10=0.07 avg60=0.00 avg300=0.00 total=1\n");
+	put_file("memory.pressure", "some avg10=100.00 avg60=0.50 avg300=0.00 total=1\n");
 	memory_facts_cgroup(folder, folder, &f);
 	assert_true(f.bytes[MEMORY_ANONYMOUS] == 1000 && f.bytes[MEMORY_FILE] == 2000);
 	assert_true(f.bytes[MEMORY_KERNEL] == 300 && f.bytes[MEMORY_SHARED] == 40 && f.bytes[MEMORY_RSS] == VALUE_NA);
@@ -94,7 +57,7 @@ TEST(memory_facts, of_a_cgroup_of_v1)
 {
 	struct memory_facts f;
 
-	make("memory.stat", "cache 1\nrss 2\ntotal_cache 2000\ntotal_rss 1000\ntotal_shmem 40\ntotal_swap 5\n");
+	put_file("memory.stat", "cache 1\nrss 2\ntotal_cache 2000\ntotal_rss 1000\ntotal_shmem 40\ntotal_swap 5\n");
 	memory_facts_cgroup(folder, "", &f);
 	assert_true(f.bytes[MEMORY_ANONYMOUS] == 1000 && f.bytes[MEMORY_FILE] == 2000 && f.bytes[MEMORY_SHARED] == 40);
 	assert_true(f.bytes[MEMORY_SWAP] == 5 && f.bytes[MEMORY_KERNEL] == VALUE_NA);
@@ -105,8 +68,8 @@ TEST(memory_facts, of_anything)
 {
 	struct memory_facts f;
 
-	make("memory.stat", "\nanon\nanon x\nfile -\n\xff 7\nshmem 99999999999999999999999\n");
-	make("cpu.pressure", "some avg10=x\nsome\n= = =\n");
+	put_file("memory.stat", "\nanon\nanon x\nfile -\n\xff 7\nshmem 99999999999999999999999\n");
+	put_file("cpu.pressure", "some avg10=x\nsome\n= = =\n");
 	memory_facts_cgroup(folder, folder, &f);
 	assert_true(f.bytes[MEMORY_ANONYMOUS] == VALUE_NA && f.bytes[MEMORY_FILE] == VALUE_NA);
 	assert_true(f.pressure[PRESSURE_CPU].some == VALUE_NA);
@@ -124,5 +87,5 @@ int main(void)
 		cmocka_unit_test(memory_facts_of_anything),
 	};
 
-	return cmocka_run_group_tests(cases, make_folder, remove_folder);
+	return cmocka_run_group_tests(cases, folder_new, folder_drop);
 }

@@ -3,74 +3,41 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "folder.h"
 
 #define SECOND 1000000000ULL
 #define NAME 128
 
-static char root[64];
 static struct file_key key;
-
-static const char *in(const char *path)
-{
-	static char whole[256];
-
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	return whole;
-}
-
-static void make(const char *path, const char *text, size_t len)
-{
-	FILE *f;
-
-	unlink(in(path));
-	f = fopen(in(path), "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(text, 1, len, f), len);
-	fclose(f);
-}
 
 static void make_list(const char *name, const char *text)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), "/var/lib/dpkg/info/%s", name);
-	make(path, text, strlen(text));
+	put_file(path, text);
 }
 
 static int make_root(void **state)
 {
 	struct stat st;
 
-	(void)state;
-	strcpy(root, "/tmp/systop-package-XXXXXX");
-	assert_non_null(mkdtemp(root));
+	assert_int_equal(folder_new(state), 0);
 	for (const char *const *f = (const char *const[]){ "/usr", "/usr/lib", "/var", "/var/lib", "/var/lib/dpkg",
 							   "/var/lib/dpkg/info", NULL }; *f; f++)
-		assert_int_equal(mkdir(in(*f), 0755), 0);
-	make("/usr/lib/libx.so.1", "x", 1);
-	assert_int_equal(stat(in("/usr/lib/libx.so.1"), &st), 0);
+		assert_int_equal(mkdir(in_folder(*f), 0755), 0);
+	put_file("/usr/lib/libx.so.1", "x");
+	assert_int_equal(stat(in_folder("/usr/lib/libx.so.1"), &st), 0);
 	key = (struct file_key){ .inode = st.st_ino, .size = st.st_size, .mtime_s = st.st_mtim.tv_sec };
 	return 0;
 }
 
-static int remove_root(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
-}
-
 static int find(char name[NAME])
 {
-	return package_debug(root, "/usr/lib/libx.so.1", &key, SECOND, name, NAME);
+	return package_debug(folder, "/usr/lib/libx.so.1", &key, SECOND, name, NAME);
 }
 
 /* The package whose list has the whole path as a line, also where it is listed as of before /usr was merged. */
@@ -85,7 +52,7 @@ TEST(package, is_found_by_its_list_of_files)
 	make_list("libx1:amd64.list", "/.\n/usr\n/usr/lib/libx.so.1\n");
 	assert_int_equal(find(name), 0);
 	assert_string_equal(name, "libx1-dbgsym");
-	unlink(in("/var/lib/dpkg/info/libx1:amd64.list"));
+	unlink(in_folder("/var/lib/dpkg/info/libx1:amd64.list"));
 	make_list("libc6:amd64.list", "/.\n/lib/libx.so.1\n");
 	assert_int_equal(find(name), 0);
 	assert_string_equal(name, "libc6-dbg");
@@ -100,10 +67,10 @@ TEST(package, of_another_file_is_not_known)
 	make_list("libx1.list", "/.\n/usr/lib/libx.so.1\n");
 	assert_int_equal(find(name), 0);
 	other.inode++;
-	assert_int_equal(package_debug(root, "/usr/lib/libx.so.1", &other, SECOND, name, NAME), -ESTALE);
-	assert_int_equal(package_debug(root, "/usr/lib/liby.so.1", &key, SECOND, name, NAME), -ESTALE);
-	assert_int_equal(package_debug(root, "libx.so.1", &key, SECOND, name, NAME), -ENOENT);
-	assert_int_equal(package_debug(root, "/usr/lib/libx.so.1", &key, 0, name, NAME), -EAGAIN);
+	assert_int_equal(package_debug(folder, "/usr/lib/libx.so.1", &other, SECOND, name, NAME), -ESTALE);
+	assert_int_equal(package_debug(folder, "/usr/lib/liby.so.1", &key, SECOND, name, NAME), -ESTALE);
+	assert_int_equal(package_debug(folder, "libx.so.1", &key, SECOND, name, NAME), -ENOENT);
+	assert_int_equal(package_debug(folder, "/usr/lib/libx.so.1", &key, 0, name, NAME), -EAGAIN);
 }
 
 /* What dpkg did not write: a FIFO, links, a giant, names that a shell would not take as one word. */
@@ -114,21 +81,21 @@ TEST(package, takes_no_other_files)
 	make_list("list", "\n/usr/lib/libx.so.1\n");
 	make_list("$(reboot).list", "\n/usr/lib/libx.so.1\n");
 	make_list("a b.list", "\n/usr/lib/libx.so.1\n");
-	assert_int_equal(mkfifo(in("/var/lib/dpkg/info/fifo.list"), 0644), 0);
-	assert_int_equal(symlink("list", in("/var/lib/dpkg/info/link.list")), 0);
+	assert_int_equal(mkfifo(in_folder("/var/lib/dpkg/info/fifo.list"), 0644), 0);
+	assert_int_equal(symlink("list", in_folder("/var/lib/dpkg/info/link.list")), 0);
 	make_list("giant.list", "\n/usr/lib/libx.so.1\n");
-	assert_int_equal(truncate(in("/var/lib/dpkg/info/giant.list"), 64L << 20), 0);
+	assert_int_equal(truncate(in_folder("/var/lib/dpkg/info/giant.list"), 64L << 20), 0);
 	assert_int_equal(find(name), -ENOENT);
 	if (geteuid())
 		return;
 	make_list("users.list", "\n/usr/lib/libx.so.1\n");
-	assert_int_equal(chown(in("/var/lib/dpkg/info/users.list"), 1000, 1000), 0);
+	assert_int_equal(chown(in_folder("/var/lib/dpkg/info/users.list"), 1000, 1000), 0);
 	assert_int_equal(find(name), -ENOENT);
 }
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test_setup_teardown(package_is_found_by_its_list_of_files, make_root, remove_root),
-		  cmocka_unit_test_setup_teardown(package_of_another_file_is_not_known, make_root, remove_root),
-		  cmocka_unit_test_setup_teardown(package_takes_no_other_files, make_root, remove_root));
+	RUN_TESTS(cmocka_unit_test_setup_teardown(package_is_found_by_its_list_of_files, make_root, folder_drop),
+		  cmocka_unit_test_setup_teardown(package_of_another_file_is_not_known, make_root, folder_drop),
+		  cmocka_unit_test_setup_teardown(package_takes_no_other_files, make_root, folder_drop));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares stubs of the procedure linkage table with objdump's, in files that linkers lay out in different ways. */
-#include "unit.h"
+#include "folder.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,23 +10,6 @@
 #include <unistd.h>
 
 #include "sym/plt.h"
-
-static char dir[] = "/tmp/systop-plt-XXXXXX";
-
-static int in_dir(void **state)
-{
-	(void)state;
-	return !mkdtemp(dir);
-}
-
-static int leave(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	return system(command);
-}
 
 static void read_file(const char *path, struct symtab *t)
 {
@@ -96,7 +79,7 @@ static bool build(const char *options)
 	char command[1024];
 	FILE *f;
 
-	snprintf(command, sizeof(command), "cd %s && gcc -O1 -o stubs %s -x c - 2>/dev/null && strip stubs", dir, options);
+	snprintf(command, sizeof(command), "cd %s && gcc -O1 -o stubs %s -x c - 2>/dev/null && strip stubs", folder, options);
 	f = popen(command, "w");
 	assert_non_null(f);
 	fputs(source, f);
@@ -110,10 +93,10 @@ TEST(plt, layouts_as_objdump_says)
 		"-fcf-protection -Wl,-z,now,-z,ibtplt", "-fuse-ld=gold -Wl,-z,lazy", "-fuse-ld=gold -Wl,-z,now",
 		"-fuse-ld=lld -Wl,-z,lazy", "-fuse-ld=lld -Wl,-z,now", "-fuse-ld=lld -fcf-protection -Wl,-z,force-ibt",
 	};
-	char path[64];
+	char path[80];
 	int built = 0;
 
-	snprintf(path, sizeof(path), "%s/stubs", dir);
+	snprintf(path, sizeof(path), "%s/stubs", folder);
 	FOR_EACH (layout, layouts) {
 		if (!build(*layout))
 			continue;
@@ -147,17 +130,17 @@ TEST(plt, installed_files_as_objdump_says)
 TEST(plt, broken_files)
 {
 	static char whole[1 << 20], broken[1 << 20];
-	char path[64], buf[SYMTAB_NAME_MAX];
+	char path[80], buf[SYMTAB_NAME_MAX];
 	ssize_t size;
 	int fd, to;
 
-	snprintf(path, sizeof(path), "%s/stubs", dir);
+	snprintf(path, sizeof(path), "%s/stubs", folder);
 	assert_true(build("-Wl,-z,lazy"));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	size = read(fd, whole, sizeof(whole));
 	close(fd);
 	assert_true(size > 4096 && size < (ssize_t)sizeof(whole));
-	snprintf(path, sizeof(path), "%s/broken", dir);
+	snprintf(path, sizeof(path), "%s/broken", folder);
 	to = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(to >= 0);
 	srandom(4);
@@ -190,5 +173,5 @@ int main(void)
 		cmocka_unit_test(plt_broken_files),
 	};
 
-	return cmocka_run_group_tests(cases, in_dir, leave);
+	return cmocka_run_group_tests(cases, folder_new, folder_drop);
 }

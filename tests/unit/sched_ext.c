@@ -2,66 +2,37 @@
 #include "proc/sched_ext.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "unit.h"
+#include "folder.h"
 
 /* The kernel's files; NULL: no such file. */
 struct files {
 	const char *state, *enable_seq, *ops;
 };
 
-static char folder[64];
-
-static void make(const char *name, const char *line)
+static void put_line(const char *name, const char *line)
 {
-	char path[128];
-	FILE *f;
+	char text[64];
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	unlink(path);
-	if (!line)
-		return;
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fprintf(f, "%s\n", line);
-	fclose(f);
+	snprintf(text, sizeof(text), "%s\n", line ? line : "");
+	put_file(name, line ? text : NULL);
 }
 
 static struct sched_ext read_of(struct files files)
 {
 	struct sched_ext s;
 
-	make("state", files.state);
-	make("enable_seq", files.enable_seq);
-	make("root/ops", files.ops);
+	put_line("state", files.state);
+	put_line("enable_seq", files.enable_seq);
+	put_line("root/ops", files.ops);
 	sched_ext_read(folder, &s);
 	return s;
 }
 
 static int make_folder(void **state)
 {
-	char path[128];
-
-	(void)state;
-	strcpy(folder, "/tmp/systop-sched-ext-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(path, sizeof(path), "%s/root", folder);
-	return mkdir(path, 0755);
-}
-
-static int remove_folder(void **state)
-{
-	char path[128];
-
-	(void)state;
-	read_of((struct files){ NULL, NULL, NULL });
-	snprintf(path, sizeof(path), "%s/root", folder);
-	return rmdir(path) || rmdir(folder);
+	return folder_new(state) || mkdir(in_folder("root"), 0755);
 }
 
 /* Before Linux 6.12, and if it is not built in. */
@@ -114,5 +85,5 @@ int main(void)
 		cmocka_unit_test(sched_ext_name_is_made_safe),
 	};
 
-	return cmocka_run_group_tests(cases, make_folder, remove_folder);
+	return cmocka_run_group_tests(cases, make_folder, folder_drop);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "folder.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,6 @@
 #include "model/metric.h"
 #include "proc/topology.h"
 #include "util/cpulist.h"
-
-/* Where a tree of tests/unit/sysfs is unpacked. */
-static char folder[64];
 
 static void make_file(const char *name, const char *content)
 {
@@ -51,14 +47,13 @@ static void make_files(const char *name, const char *content)
 	}
 }
 
+/* Unpacks a tree of tests/unit/sysfs. */
 static struct topology_reader unpack(const char *tree)
 {
 	const char *srcdir = getenv("srcdir");
 	char path[4096], line[512];
 	FILE *f;
 
-	strcpy(folder, "/tmp/systop-topology-XXXXXX");
-	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/tests/unit/sysfs/%s", srcdir ? srcdir : ".", tree);
 	f = fopen(path, "r");
 	assert_non_null(f);
@@ -73,20 +68,6 @@ static struct topology_reader unpack(const char *tree)
 	}
 	fclose(f);
 	return (struct topology_reader){ .sys = folder };
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int clean_up(void **state)
-{
-	(void)state;
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static void check(const struct topology *t, int cpu, int node, int llc, int core, int package)
@@ -194,10 +175,10 @@ TEST(cpulist, what_the_kernel_writes)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test_teardown(topology_two_sockets, clean_up),
-		  cmocka_unit_test_teardown(topology_hybrid_with_holes, clean_up),
-		  cmocka_unit_test_teardown(topology_vm_that_tells_nothing, clean_up),
-		  cmocka_unit_test_teardown(topology_no_sysfs, clean_up),
-		  cmocka_unit_test_teardown(topology_read_again_when_cpus_come_and_go, clean_up),
+	RUN_TESTS(cmocka_unit_test_setup_teardown(topology_two_sockets, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(topology_hybrid_with_holes, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(topology_vm_that_tells_nothing, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(topology_no_sysfs, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(topology_read_again_when_cpus_come_and_go, folder_new, folder_drop),
 		  cmocka_unit_test(cpulist_what_the_kernel_writes));
 }
