@@ -57,7 +57,7 @@ struct trace_index_stack {
 };
 
 struct trace_index_frame {
-	uint64_t place;        /* offset in a file, otherwise an address */
+	uint64_t place;        /* address in the file's own address space, otherwise in memory */
 	uint32_t function, path;
 	uint32_t build_id;     /* in hexadecimal */
 	uint32_t kind;         /* enum symbol_kind */

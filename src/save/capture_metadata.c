@@ -41,7 +41,8 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 	int64_t known = trace_index_has_frame(g->m, key);
 	const struct symbol *symbol;
 	struct trace_index_frame f = { 0 };
-	char build_id[80], path[512], name[512], hashed[512];
+	char build_id[80], name[512], hashed[512];
+	struct frame_place place;
 
 	if (known >= 0)
 		return known;
@@ -50,11 +51,12 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 		return trace_index_frame(g->m, key, &f);
 	}
 	symbol = stack_walk_symbol(w);
-	f.place = frame & FRAME_KERNEL || frame & FRAME_ANONYMOUS ? frame & ~FRAME_ANONYMOUS : frame & FRAME_OFFSET_MASK;
+	names_place(g->o->names, frame, &place);
+	f.place = place.address;
 	if (symbol) {
 		f.function = trace_index_text(g->m, redact_function(g->o->redact, symbol, name, sizeof(name)));
-		names_path(g->o->names, frame, path, sizeof(path));
-		f.path = trace_index_text(g->m, redact_module(g->o->redact, *path ? path : symbol->module, hashed, sizeof(hashed)));
+		f.path = trace_index_text(g->m, redact_module(g->o->redact, *place.path ? place.path : symbol->module, hashed,
+							      sizeof(hashed)));
 		f.kind = symbol->kind;
 	}
 	names_build_id(g->o->names, frame, build_id, sizeof(build_id));

@@ -387,11 +387,15 @@ const char *names_source(struct names *n, uint64_t frame)
 	return "";
 }
 
+/* NULL: the frame is in no file. */
+static const struct file *file_of(const struct names *n, uint64_t frame)
+{
+	return frame & (FRAME_KERNEL | FRAME_ANONYMOUS) ? NULL : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
+}
+
 void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t size)
 {
-	const struct file *f = frame & (FRAME_KERNEL | FRAME_ANONYMOUS)
-				       ? NULL
-				       : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
+	const struct file *f = file_of(n, frame);
 	size_t used = 0;
 
 	snprintf(buf, size, "-");
@@ -399,38 +403,35 @@ void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t siz
 		used += snprintf(buf + used, size - used, "%02x", f->about.build_id[i]);
 }
 
-void names_path(const struct names *n, uint64_t frame, char *buf, size_t size)
+static uint64_t address_of(const struct file *f, uint64_t at)
 {
-	const struct file *f = frame & (FRAME_KERNEL | FRAME_ANONYMOUS)
-				       ? NULL
-				       : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
-
-	if (!f)
-		snprintf(buf, size, "%s", frame & FRAME_KERNEL ? "[kernel]" : frame & FRAME_ANONYMOUS ? "[jit]" : NO_FILE_ID);
-	else if (f->event.key.device == FILE_VDSO)
-		snprintf(buf, size, "[vdso]");
-	else
-		file_path(f, buf, size);
-}
-
-bool names_place(const struct names *n, uint64_t frame, struct frame_place *p)
-{
-	uint64_t at = frame & FRAME_OFFSET_MASK;
-	const struct file *f = frame & (FRAME_KERNEL | FRAME_ANONYMOUS) ? NULL : map_get(&n->files, frame >> FRAME_FILE_SHIFT);
-
-	if (!f)
-		return false;
-	names_path(n, frame, p->path, sizeof(p->path));
-	if (f->path && *f->path)
-		snprintf(p->path, sizeof(p->path), "%s", f->path);
-	p->address = at;
-	p->key = f->event.key;
 	for (uint32_t i = 0; i < f->about.nr_segments; i++) {
 		uint64_t from = f->about.segments[i].offset;
 
 		if (at >= from && at - from < f->about.segments[i].size)
-			p->address = f->about.segments[i].address + (at - from);
+			return f->about.segments[i].address + (at - from);
 	}
+	return at;
+}
+
+bool names_place(const struct names *n, uint64_t frame, struct frame_place *p)
+{
+	const struct file *f = file_of(n, frame);
+
+	if (!f) {
+		snprintf(p->path, sizeof(p->path), "%s",
+			 frame & FRAME_KERNEL ? "[kernel]" : frame & FRAME_ANONYMOUS ? "[jit]" : NO_FILE_ID);
+		p->address = frame & FRAME_KERNEL ? frame : frame & ~FRAME_ANONYMOUS;
+		return false;
+	}
+	if (f->path && *f->path)
+		snprintf(p->path, sizeof(p->path), "%s", f->path);
+	else if (f->event.key.device == FILE_VDSO)
+		snprintf(p->path, sizeof(p->path), "[vdso]");
+	else
+		file_path(f, p->path, sizeof(p->path));
+	p->address = address_of(f, frame & FRAME_OFFSET_MASK);
+	p->key = f->event.key;
 	return true;
 }
 

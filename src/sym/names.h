@@ -88,18 +88,16 @@ const char *names_source(struct names *n, uint64_t frame);
 /* names_build_id - build ID of the frame's file, as hex; "-": unknown. */
 void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t size);
 
-/* names_path - path of the frame's file from the root of its file system, as far as known; "[vdso]", "[jit]" and
- * "[kernel]" stand for frames without a file. Raw bytes. */
-void names_path(const struct names *n, uint64_t frame, char *buf, size_t size);
-
 /* Where a frame's code is. */
 struct frame_place {
-	char path[512];   /* of its file, where its process had it when it was opened, or as by names_path(); raw bytes */
-	uint64_t address; /* in the file's own address space; if its segments are unknown, the offset in the file */
+	char path[512];   /* of its file, where its process had it when it was opened, or from the root of its file system, as far
+			   * as known; "[vdso]", "[jit]" and "[kernel]" stand for frames without a file; raw bytes */
+	uint64_t address; /* in the file's own address space; if its segments are unknown, the offset in the file; without a
+			   * file, in memory */
 	struct file_key key;
 };
 
-/* names_place - false: the frame has no file, like the kernel's and those of JITs. */
+/* names_place - false: the frame has no file, like the kernel's and those of JITs, and no key. */
 bool names_place(const struct names *n, uint64_t frame, struct frame_place *p);
 
 /* names_fd - readable when names_work() has something to do. names_work - call it now and then regardless, as

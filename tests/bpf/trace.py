@@ -2,6 +2,7 @@
 """Saved traces, as read by protoc, against what is known of the load and against the refreshes."""
 
 import concurrent.futures
+import itertools
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, Load, begin, had_cpu, load_path  # noqa: E402
-from protoc import OUTSIDER, SAMPLES, SLICES, Trace, one, packets  # noqa: E402
+from protoc import OUTSIDER, SAMPLES, SLICES, SOURCE, Trace, one, packets  # noqa: E402
 
 PIPE = """
 import os, sys
@@ -168,6 +169,43 @@ def stacks():
     pids = {one(s, "pid") for _, s in trace.samples if one(s, "tid") == tid}
     assert pids == {tid}, pids
     return f"{len(ours)} samples, {shares}"
+
+
+def ranges_of(text):
+    """{function: (its beginning, that of the next one)}, of nm or /proc/kallsyms."""
+    found = [(int(at, 16), name) for at, kind, name, *_ in map(str.split, text.splitlines()) if kind in "tT"]
+    ends = dict(itertools.pairwise([*sorted({at for at, _ in found}), 1 << 64]))
+    return {name: (at, ends[at]) for at, name in found}
+
+
+def places():
+    """A frame is where its file, or the kernel, has its function, also if that is not the offset in the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a-program-whose-name-has-more-than-forty-eight-bytes-in-all")
+        subprocess.run(["cc", "-g", "-O2", "-no-pie", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+                        "-D_GNU_SOURCE=", "-o", path, os.path.join(SOURCE, "tests/load/burn.c")], check=True)
+        functions = ranges_of(subprocess.run(["nm", "--defined-only", path], capture_output=True, text=True, check=True).stdout)
+        with Load(path, "block", "60") as load:
+            trace = record("-p", str(load.pid), seconds=3)
+    with open("/proc/kallsyms", encoding="ascii") as f:
+        kernel = ranges_of("".join(line for line in f if "[" not in line))
+    paths, names, files, frames = {}, {}, {}, []
+    for packet in trace.packets:
+        for data in packet.get("interned_data", []) if one(packet, "trusted_packet_sequence_id") == SLICES else []:
+            paths.update({one(p, "iid"): one(p, "str") for p in data.get("mapping_paths", [])})
+            names.update({one(n, "iid"): one(n, "str") for n in data.get("function_names", [])})
+            files.update({one(m, "iid"): one(m, "path_string_ids") for m in data.get("mappings", [])})
+            frames += data.get("frames", [])
+    seen = set()
+    for frame in frames:
+        file, name, at = paths[files[one(frame, "mapping_id")]], names[one(frame, "function_name_id")], one(frame, "rel_pc")
+        if name not in {path: functions, "[kernel.kallsyms]": kernel}.get(file, {}):
+            continue
+        first, end = (functions if file == path else kernel)[name]
+        assert first <= at <= end, (file, name, hex(at), hex(first), hex(end))
+        seen.add((file, name))
+    assert (path, "main") in seen and any(file != path for file, _ in seen), (seen, set(paths.values()))
+    return f"{len(seen)} functions"
 
 
 def blocks():
@@ -421,6 +459,7 @@ def main():
         ("killed at any moment", killed),
         ("nothing is outside of the window", inside),
         ("blocks have their stacks", blocks),
+        ("frames are where their functions are", places),
         ("wakers", wakers),
         ("a scope", scope),
         ("lives", lives),
