@@ -108,7 +108,7 @@ static struct json_object *waker_schema(void)
 	struct json_object *o = record("its wakers: the most frequent eight");
 
 	property(o, "kind", choice(wake_context_names, WAKE_CONTEXTS, "a thread, or the kind of interrupt"));
-	property(o, "tid", node("integer", true, "of the thread; null: an interrupt"));
+	property(o, "tid", node("integer", true, "of the thread, 0: an idle CPU; null: an interrupt"));
 	property(o, "comm", node("string", true, "of the thread, if it is known, or name of the interrupt"));
 	property(o, "count", node("integer", false, "times"));
 	return o;
