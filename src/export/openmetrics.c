@@ -32,9 +32,8 @@ struct series {
 };
 
 struct openmetrics {
-	FILE *to;
 	const struct redact *redact;
-	struct series host, *host_only; /* a list of one element */
+	struct series host;
 	struct series **cgroups;        /* in the order of the tick */
 	size_t nr, room;
 	struct map by_label;            /* hash of the label -> struct series */
@@ -404,11 +403,12 @@ static void put_loss(FILE *to, const char *name, const char *help, const struct 
 static int tick(struct export *e, FILE *to, const struct tick *t)
 {
 	struct openmetrics *o = e->state;
+	struct series *host = &o->host;
 	int err = add_tick(o, t);
 
 	if (err)
 		return err;
-	put_subject(to, "host", &o->host_only, 1, 0);
+	put_subject(to, "host", &host, 1, 0);
 	put_subject(to, "cgroup", o->cgroups, o->nr, LEVEL_OF_CGROUPS);
 	put_host(to, &t->host);
 	put_pressure(to, o, t);
@@ -427,7 +427,6 @@ static int begin(struct export *e)
 		return -ENOMEM;
 	o->redact = e->redact;
 	o->host.label = "{";
-	o->host_only = &o->host;
 	e->state = o;
 	return 0;
 }
