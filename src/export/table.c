@@ -122,13 +122,18 @@ struct table {
 	size_t nr, at;
 };
 
-static void table_free(struct table *w)
+/* Also of a table that was not begun. Returns @err. */
+static int table_end(struct export *o, int err)
 {
-	if (!w)
-		return;
-	tick_put(w->tick);
-	free(w->rows);
-	free(w);
+	struct table *w = o->state;
+
+	if (w) {
+		tick_put(w->tick);
+		free(w->rows);
+		free(w);
+	}
+	o->state = NULL;
+	return err;
 }
 
 static int tick(struct export *o, FILE *to, const struct tick *t)
@@ -138,13 +143,12 @@ static int tick(struct export *o, FILE *to, const struct tick *t)
 
 	if (!w)
 		return -ENOMEM;
+	o->state = w;
 	w->tick = tick_get(t);
 	w->to = to;
 	w->rows = calloc(all + 1, sizeof(*w->rows));
-	if (!w->rows) {
-		table_free(w);
-		return -ENOMEM;
-	}
+	if (!w->rows)
+		return table_end(o, -ENOMEM);
 	for (size_t i = 0; i < all; i++) {
 		const struct row *r = i < t->nr_active ? &t->active[i] : &t->idle[i - t->nr_active];
 
@@ -153,7 +157,6 @@ static int tick(struct export *o, FILE *to, const struct tick *t)
 	}
 	rows_order(w->rows, w->nr, 0, w->nr, before, &o->sort);
 	heading(to, t, o, w->nr);
-	o->state = w;
 	return 1;
 }
 
@@ -168,17 +171,13 @@ static int more(struct export *o, uint64_t until)
 			return 1;
 	}
 	fputc('\n', to);
-	table_free(w);
-	o->state = NULL;
-	return fflush(to) || ferror(to) ? -EIO : 0;
+	return table_end(o, fflush(to) || ferror(to) ? -EIO : 0);
 }
 
 static int end(struct export *o, FILE *to)
 {
 	(void)to;
-	table_free(o->state);
-	o->state = NULL;
-	return 0;
+	return table_end(o, 0);
 }
 
 const struct exporter export_table = {

@@ -285,15 +285,20 @@ struct line {
 	struct json json;
 };
 
-static void line_free(struct line *l)
+/* Also of a line that was not begun. Returns @err. */
+static int line_end(struct export *e, int err)
 {
-	if (!l)
-		return;
-	map_fini(&l->sampled.samples);
-	map_fini(&l->processes);
-	json_waits_end(&l->waits);
-	tick_put(l->tick);
-	free(l);
+	struct line *l = e->state;
+
+	if (l) {
+		map_fini(&l->sampled.samples);
+		map_fini(&l->processes);
+		json_waits_end(&l->waits);
+		tick_put(l->tick);
+		free(l);
+	}
+	e->state = NULL;
+	return err;
 }
 
 static uintptr_t marks_of(const struct line *l, const struct process *p)
@@ -406,11 +411,8 @@ static int more(struct export *e, uint64_t until)
 	if (until && clock_ns(CLOCK_MONOTONIC) >= until)
 		return 1;
 	err = l->begun ? 0 : begin_line(l, e);
-	if (err) {
-		line_free(l);
-		e->state = NULL;
-		return err;
-	}
+	if (err)
+		return line_end(e, err);
 	if (!put_rows(l, e, until))
 		return 1;
 	if (!l->tick->nr_active && !(e->all && l->tick->nr_idle)) { /* the list of threads is not there yet */
@@ -419,18 +421,13 @@ static int more(struct export *e, uint64_t until)
 	}
 	json_close(&l->json, ']');
 	json_close(&l->json, '}');
-	err = json_end(&l->json);
-	line_free(l);
-	e->state = NULL;
-	return err;
+	return line_end(e, json_end(&l->json));
 }
 
 static int end(struct export *e, FILE *to)
 {
 	(void)to;
-	line_free(e->state);
-	e->state = NULL;
-	return 0;
+	return line_end(e, 0);
 }
 
 const struct exporter export_json = {
