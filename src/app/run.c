@@ -452,8 +452,8 @@ int run(struct systop *s)
 		collect_sample_rate(s->collect, &rate, &rate_now);
 	stop(s);
 	if (!screen && s->output.dropped)
-		complain("%" PRIu64 " refresh%s dropped: the output was read too late", s->output.dropped,
-			 s->output.dropped == 1 ? "" : "es");
+		complain("%" PRIu64 " refresh%s dropped: %s", s->output.dropped, s->output.dropped == 1 ? "" : "es",
+			 s->options.file ? "the one before was still being written" : "the output was read too late");
 	failure = complain_of_failure();
 	if (rate_now < rate)
 		complain("kernel.perf_event_max_sample_rate fell from %ld to %ld meanwhile; fix: sysctl -w "
