@@ -401,57 +401,50 @@ static uint64_t first_wait(const struct systop *s)
 	return gone < FIRST_NS ? FIRST_NS - gone : 1;
 }
 
+/* From the start to the end of the main loop, and of what it leaves to write. */
+static void run_loop(struct systop *s, int *signal_number)
+{
+	bool screen = s->options.output == OUTPUT_SCREEN, window = options_need(&s->options, EXPORT_WINDOW);
+	const struct loop_options o = {
+		.first_ns = window ? s->plan.first_ns : screen ? first_wait(s) : s->options.interval_ns,
+		.interval_ns = window ? s->plan.interval_ns : screen ? s->settings.delay_ns : s->options.interval_ns,
+		.duration_ns = window ? 0 : s->options.duration_ns,
+		.terminal_fd = screen ? STDIN_FILENO : -1,
+		.work_fds = { names_fd(s->names), collect_files_fd(s->collect), collect_blocked_fd(s->collect),
+			      containers_fd(s->containers), collect_commands_fd(s->collect) },
+		.output_fd = STDOUT_FILENO,
+		.child = s->command.pid,
+	};
+	enum loop_verdict verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, signal_number, &s->command.status);
+
+	verdict = finish_output(s, verdict, signal_number);
+	if (window && verdict != LOOP_FAILED) {
+		finish_trace(s, *signal_number);
+		*signal_number = 0;
+	} else {
+		finish_save(s, -1);
+	}
+}
+
 int run(struct systop *s)
 {
-	bool screen = s->options.output == OUTPUT_SCREEN;
-	struct loop_options o = {
-		.first_ns = s->options.interval_ns,
-		.interval_ns = screen ? s->settings.delay_ns : s->options.interval_ns,
-		.terminal_fd = -1,
-		.work_fds = { -1, -1, -1, -1, -1 },
-		.output_fd = STDOUT_FILENO,
-	};
 	int signal_number = 0, status;
-	enum loop_verdict verdict = LOOP_FAILED;
 	enum exit_status failure;
 	long rate = 0, rate_now = 0;
 
-	if (options_need(&s->options, EXPORT_WINDOW)) {
+	if (options_need(&s->options, EXPORT_WINDOW))
 		plan_capture(s);
-		o.interval_ns = s->plan.interval_ns;
-	}
 	loop_block_signals();
 	priority_raise();
 	start_helpers();
 	crash_catch(PACKAGE_VERSION); /* helpers have no terminal to restore */
-	if (!start(s) && !begin_output(s)) {
-		o.work_fds[0] = names_fd(s->names);
-		o.work_fds[1] = collect_files_fd(s->collect);
-		o.work_fds[2] = collect_blocked_fd(s->collect);
-		o.work_fds[3] = containers_fd(s->containers);
-		o.work_fds[4] = collect_commands_fd(s->collect);
-		o.terminal_fd = screen ? STDIN_FILENO : -1;
-		if (screen)
-			o.first_ns = first_wait(s);
-		if (options_need(&s->options, EXPORT_WINDOW))
-			o.first_ns = s->plan.first_ns;
-		else
-			o.duration_ns = s->options.duration_ns;
-		o.child = s->command.pid;
-		verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, &signal_number, &s->command.status);
-		verdict = finish_output(s, verdict, &signal_number);
-		if (options_need(&s->options, EXPORT_WINDOW) && verdict != LOOP_FAILED) {
-			finish_trace(s, signal_number);
-			signal_number = 0;
-		} else {
-			finish_save(s, -1);
-		}
-	}
+	if (!start(s) && !begin_output(s))
+		run_loop(s, &signal_number);
 	status = command_exit_status(&s->command);
 	if (s->collect)
 		collect_sample_rate(s->collect, &rate, &rate_now);
 	stop(s);
-	if (!screen && s->output.dropped)
+	if (s->options.output != OUTPUT_SCREEN && s->output.dropped)
 		complain("%" PRIu64 " refresh%s dropped: %s", s->output.dropped, s->output.dropped == 1 ? "" : "es",
 			 s->options.file ? "the one before was still being written" : "the output was read too late");
 	failure = complain_of_failure();

@@ -157,6 +157,45 @@ int start_log(const struct options *o)
 	return err;
 }
 
+/* @shown, @limits: controllers of the two hierarchies. */
+static int start_collect(struct systop *s, const char *shown, const char *limits)
+{
+	struct collect_options o = {
+		.shown_controller = shown,
+		.limits_controller = limits,
+		.frequency = s->options.frequency,
+		.wait_ns = s->options.wait_ns,
+		.self = s->options.self,
+		.all_cpus = s->options.all_cpus,
+		.cpu_clock = s->options.cpu_clock,
+		.starter = helper_starter(),
+		.peek_role = PROCESS_PEEK,
+		.commands_role = PROCESS_COMMANDS,
+		.facts_role = PROCESS_FACTS,
+		.table_mib = s->options.table_mib,
+		.window_s = s->options.window_s,
+		.window_bytes = s->options.window_bytes,
+		.memory_spare = memory_spare(&s->mounts),
+		.max_cpu = s->options.max_cpu,
+		.max_memory = s->options.max_memory,
+		.report_step = log_step,
+		.window_now = options_need(&s->options, EXPORT_WINDOW),
+	};
+
+	s->model = model_new(PAST_BYTES);
+	s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups) : NULL;
+	return s->collect ? 0 : -EIO;
+}
+
+/* @text: checked before; NULL: none. */
+static int start_filter(struct filter **to, const char *text)
+{
+	struct filter_error error;
+
+	*to = text ? filter_parse(text, user_lookup, &error) : NULL;
+	return text && !*to ? fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory") : 0;
+}
+
 int start(struct systop *s)
 {
 	const char *controller, *limits;
@@ -175,17 +214,10 @@ int start(struct systop *s)
 		err = check_files();
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = tui_check();
-	if (!err && s->options.trigger) {
-		struct filter_error error;
-
-		s->when = filter_parse(s->options.trigger, user_lookup, &error);
-		err = s->when ? 0 : -ENOMEM;
-	}
-	if (!err && s->options.filter) {
-		struct filter_error error;
-
-		s->filter = filter_parse(s->options.filter, user_lookup, &error);
-	}
+	if (!err)
+		err = start_filter(&s->when, s->options.trigger);
+	if (!err)
+		err = start_filter(&s->filter, s->options.filter);
 	if (next(err, "find the cgroup hierarchies"))
 		err = hierarchy_mounts(&s->mounts);
 	if (next(err, "check the limit of memory"))
@@ -206,34 +238,8 @@ int start(struct systop *s)
 		if (!err)
 			target_add(&s->target, s->command.pid);
 	}
-	if (!err) {
-		struct collect_options o = {
-			.shown_controller = controller,
-			.limits_controller = limits,
-			.frequency = s->options.frequency,
-			.wait_ns = s->options.wait_ns,
-			.self = s->options.self,
-			.all_cpus = s->options.all_cpus,
-			.cpu_clock = s->options.cpu_clock,
-			.starter = helper_starter(),
-			.peek_role = PROCESS_PEEK,
-			.commands_role = PROCESS_COMMANDS,
-			.facts_role = PROCESS_FACTS,
-			.table_mib = s->options.table_mib,
-			.window_s = s->options.window_s,
-			.window_bytes = s->options.window_bytes,
-			.memory_spare = memory_spare(&s->mounts),
-			.max_cpu = s->options.max_cpu,
-			.max_memory = s->options.max_memory,
-			.report_step = log_step,
-			.window_now = options_need(&s->options, EXPORT_WINDOW),
-		};
-
-		s->model = model_new(PAST_BYTES);
-		s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups)
-				      : NULL;
-		err = s->collect ? 0 : -EIO;
-	}
+	if (!err)
+		err = start_collect(s, controller, limits);
 	if (next(err, "start what finds names"))
 		err = start_names(s);
 	if (!err)
