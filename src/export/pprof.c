@@ -35,19 +35,9 @@ static void set_label(struct pprof *p, PB(Label) *l, const char *key, int64_t te
 	l->num = number;
 }
 
-static const char *comm_of_process(const struct life *l)
-{
-	return l->process ? l->process->comm : l->comm;
-}
-
-static const char *redact_process(const struct pprof *p, const struct life *l, char hash[REDACT_HASH])
-{
-	return redact_name(l->flags & PF_KTHREAD ? NULL : p->redact, comm_of_process(l), sizeof(l->comm), hash);
-}
-
 static uint64_t thread_key(const struct life *l)
 {
-	uint64_t key = hash_text(hash_text(hash_text(0, l->comm), comm_of_process(l)), l->cgroup->path);
+	uint64_t key = hash_text(hash_text(hash_text(0, l->comm), l->process->comm), l->cgroup->path);
 
 	return hash_add(hash_add(hash_add(key_of(ITEM_THREAD, key), l->tid), l->tgid), l->start_ns);
 }
@@ -66,7 +56,7 @@ static void thread_new(struct pprof *p, const struct life *l)
 	}
 	set_label(p, &t->labels[0], "thread", pprof_safe_string(p, redact_comm(p->redact, l, hash), sizeof(l->comm)), 0);
 	set_label(p, &t->labels[1], "tid", 0, l->tid);
-	set_label(p, &t->labels[2], "process", pprof_safe_string(p, redact_process(p, l, hash), sizeof(l->comm)), 0);
+	set_label(p, &t->labels[2], "process", pprof_safe_string(p, redact_process(p->redact, l->process, hash), sizeof(l->comm)), 0);
 	set_label(p, &t->labels[3], "pid", 0, l->tgid);
 	set_label(p, &t->labels[4], "cgroup", pprof_safe_string(p, cgroup, strlen(cgroup)), 0);
 	remember(p, &p->places, thread_key(l), p->nr_threads - 1);

@@ -80,6 +80,11 @@ const char *redact_comm(const struct redact *r, const struct life *l, char buf[R
 	return redact_name(l->flags & PF_KTHREAD ? NULL : r, l->comm, sizeof(l->comm) - 1, buf);
 }
 
+const char *redact_process(const struct redact *r, const struct process *p, char buf[REDACT_HASH])
+{
+	return redact_name(p->flags & PF_KTHREAD ? NULL : r, p->comm, sizeof(p->comm) - 1, buf);
+}
+
 const char *redact_scope(const struct redact *r, const char *scope)
 {
 	return r && strcmp(scope, "all") ? "redacted" : scope;

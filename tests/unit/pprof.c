@@ -229,6 +229,7 @@ TEST(pprof, sets_have_their_time_and_metric)
 static int each_of_many(void *arg, sample_fn *fn, void *fn_arg)
 {
 	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct process process = { .comm = "worker" };
 	struct life *lives = calloc(MANY + 1, sizeof(*lives));
 	struct stack_sample s = { .weight = 7, .count = 1, .metric = METRIC_RUN, .flags = NOTE_NO_STACK };
 	int err = 0;
@@ -236,7 +237,7 @@ static int each_of_many(void *arg, sample_fn *fn, void *fn_arg)
 	(void)arg;
 	assert_non_null(lives);
 	for (int i = 0; i <= MANY && !err; i++) {
-		lives[i] = (struct life){ .tid = 1 + i, .tgid = 1 + i, .comm = "worker", .cgroup = &cgroup };
+		lives[i] = (struct life){ .tid = 1 + i, .tgid = 1 + i, .comm = "worker", .process = &process, .cgroup = &cgroup };
 		s.life = &lives[i];
 		err = fn(fn_arg, &s);
 	}

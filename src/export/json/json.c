@@ -8,7 +8,6 @@
 
 #include "export/exporter.h"
 #include "export/json/json_owner.h"
-#include "export/json/json_cmdline.h"
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
 #include "export/redact.h"
@@ -107,7 +106,7 @@ static void put_thread(struct json *j, const struct row *r, const struct sampled
 	json_open(j, NULL, '{');
 	json_int(j, "tid", r->thread->tid);
 	json_int(j, "tgid", r->thread->tgid);
-	json_comm(j, "comm", r->thread);
+	json_comm(j, r->thread);
 	json_path(j, "cgroup", r->cgroup);
 	json_path(j, "cpu_cgroup", row_limiter(r));
 	json_string(j, "state", state_names[r->state]);
@@ -120,12 +119,26 @@ static void put_thread(struct json *j, const struct row *r, const struct sampled
 	json_close(j, '}');
 }
 
-static void put_process(struct json *j, const struct row *r, const struct export *e)
+static void put_cmdline(struct json *j, const struct cmdline *c)
+{
+	if (!c || j->redact) {
+		json_null(j, "cmdline");
+		json_boolean(j, "cmdline_cut", false);
+		return;
+	}
+	json_open(j, "cmdline", '[');
+	for (size_t at = 0; at < c->len; at += strlen(c->text + at) + 1)
+		json_text(j, NULL, c->text + at, c->len - at);
+	json_close(j, ']');
+	json_boolean(j, "cmdline_cut", c->cut);
+}
+
+static void put_process(struct json *j, const struct row *r)
 {
 	json_open(j, NULL, '{');
 	json_int(j, "tgid", r->process->tgid);
-	json_cmdline(j, r->process, e);
-	json_process_comm(j, "comm", r->process);
+	put_cmdline(j, r->process->cmdline);
+	json_process_comm(j, r->process);
 	json_path(j, "cgroup", r->cgroup);
 	json_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
@@ -382,7 +395,7 @@ static void put_row(struct line *l, const struct export *e, const struct row *r)
 	if (r->kind == ROW_THREAD)
 		put_thread(&l->json, r, &l->sampled, &l->waits);
 	else
-		put_process(&l->json, r, e);
+		put_process(&l->json, r);
 }
 
 /* Writes processes and threads until then. Returns true when all are written. */

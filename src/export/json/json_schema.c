@@ -135,7 +135,6 @@ static struct json_object *thread_schema(void)
 	return o;
 }
 
-/* What json_cmdline() writes. */
 static void cmdline_properties(struct json_object *of)
 {
 	struct json_object *list = node("array", true, "its arguments, at most 4096 bytes of them; without empty ones at the end; "

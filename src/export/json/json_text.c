@@ -141,22 +141,21 @@ void json_text(struct json *j, const char *name, const char *s, size_t len)
 	json_string(j, name, safe);
 }
 
-void json_comm(struct json *j, const char *name, const struct life *l)
+void json_comm(struct json *j, const struct life *l)
 {
 	char hash[REDACT_HASH];
 
 	if (l)
-		json_text(j, name, redact_comm(j->redact, l, hash), sizeof(l->comm));
+		json_text(j, "comm", redact_comm(j->redact, l, hash), sizeof(l->comm));
 	else
-		json_null(j, name);
+		json_null(j, "comm");
 }
 
-void json_process_comm(struct json *j, const char *name, const struct process *p)
+void json_process_comm(struct json *j, const struct process *p)
 {
 	char hash[REDACT_HASH];
 
-	json_text(j, name, redact_name(p->flags & PF_KTHREAD ? NULL : j->redact, p->comm, sizeof(p->comm) - 1, hash),
-		  sizeof(p->comm));
+	json_text(j, "comm", redact_process(j->redact, p, hash), sizeof(p->comm));
 }
 
 void json_path(struct json *j, const char *name, const struct cgroup *c)

@@ -109,7 +109,7 @@ static void put_wait(struct json *j, const struct wait *w)
 	json_string(j, "kind", wait_kind_names[w->kind]);
 	json_number(j, "tgid", w->by ? (uint64_t)w->by->tgid : VALUE_NA);
 	json_number(j, "tid", w->by ? (uint64_t)w->by->tid : VALUE_NA);
-	json_comm(j, "comm", w->by);
+	json_comm(j, w->by);
 	json_path(j, "cgroup", cgroup);
 	json_number(j, "ns", w->ns);
 	json_close(j, '}');
