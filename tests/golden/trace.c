@@ -175,15 +175,16 @@ static void cpu1(struct perfetto *p)
 static void stacks(struct perfetto *p)
 {
 	static const struct perfetto_sampler sampler = { "cpu-clock", PERFETTO_CPU_CLOCK, 99 };
-	static const uint8_t kernel_id[] = { 0x0a, 0x1b, 0x2c, 0x3d }, web_id[] = { 0x4e, 0x5f, 0x60, 0x71 };
-	static const struct perfetto_mapping
-		kernel = { "[kernel.kallsyms]", kernel_id, 4 }, web = { "/opt/web/web", web_id, 4 };
+#define WEB .path = "/opt/web/web", .build_id = { 0x4e, 0x5f, 0x60, 0x71 }, .build_id_len = 4
+#define KERNEL .path = "[kernel.kallsyms]", .build_id = { 0x0a, 0x1b, 0x2c, 0x3d }, .build_id_len = 4
 	static const struct perfetto_frame frames[] = {
-		{ "main", &web, 0x1000, PERFETTO_NATIVE },
-		{ "handle_request", &web, 0x1100, PERFETTO_NATIVE },
-		{ "do_read_demo", &kernel, 0x2000, PERFETTO_KERNEL },
-		{ "schedule", &kernel, 0x3000, PERFETTO_KERNEL },
-	}, unknown[] = { { NULL, NULL, 0, PERFETTO_JIT } };
+		{ .function = "main", WEB, .rel_pc = 0x1000, .kind = PERFETTO_NATIVE },
+		{ .function = "handle_request", WEB, .rel_pc = 0x1100, .kind = PERFETTO_NATIVE },
+		{ .function = "do_read_demo", KERNEL, .rel_pc = 0x2000, .kind = PERFETTO_KERNEL },
+		{ .function = "schedule", KERNEL, .rel_pc = 0x3000, .kind = PERFETTO_KERNEL },
+	}, unknown[] = { { .kind = PERFETTO_JIT } };
+#undef WEB
+#undef KERNEL
 	struct perfetto_slice block = { "D: nvme_wait_demo", "offcpu" };
 	struct perfetto_sample sample = { AT(320), 0, 1200, 1201, .mode = PERFETTO_MODE_USER };
 	uint64_t track;

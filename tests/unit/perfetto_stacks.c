@@ -101,12 +101,8 @@ static void read_packets(void)
 /* Stack @nr: the same for the same number, from frames that others share. */
 static uint64_t stack(struct perfetto *p, enum perfetto_use use, unsigned int nr)
 {
-	static const uint8_t id[20] = "0123456789012345678";
-	static const struct perfetto_mapping mappings[] = {
-		{ "[kernel.kallsyms]", id, 20 },
-		{ "/usr/lib/libc.so.6", NULL, 0 },
-		{ "/usr/lib/libc.so.6", id, 16 },
-	};
+	static const char *const files[] = { "[kernel.kallsyms]", "/usr/lib/libc.so.6", "/usr/lib/libc.so.6" };
+	static const size_t id_lens[] = { 20, 0, 16 };
 	struct perfetto_frame frames[40] = { 0 };
 	size_t depth = nr % 40 + 1;
 	char names[40][16];
@@ -117,7 +113,9 @@ static uint64_t stack(struct perfetto *p, enum perfetto_use use, unsigned int nr
 		snprintf(names[i], sizeof(names[i]), "function_%u", which);
 		frames[i] = (struct perfetto_frame){
 			.function = which % 10 ? names[i] : NULL,
-			.mapping = which % 11 ? &mappings[which % 3] : NULL,
+			.path = which % 11 ? files[which % 3] : NULL,
+			.build_id = "0123456789012345678",
+			.build_id_len = id_lens[which % 3],
 			.rel_pc = which * 16,
 			.kind = which % 3 ? PERFETTO_NATIVE : PERFETTO_KERNEL,
 		};
@@ -177,10 +175,8 @@ TEST(perfetto_stacks, each_file_has_its_own_mapping)
 
 	perfetto_stacks_begin(p, NULL);
 	for (int i = 1; i <= FILES; i++) {
-		uint8_t id = i;
 		char path[16];
-		const struct perfetto_mapping mapping = { .path = path, .build_id = &id, .build_id_len = 1 };
-		const struct perfetto_frame frame = { path, &mapping, .rel_pc = 16, .kind = PERFETTO_NATIVE };
+		const struct perfetto_frame frame = { path, path, 16, PERFETTO_NATIVE, { i }, 1 };
 
 		snprintf(path, sizeof(path), "/lib/%d", i);
 		assert_int_equal(perfetto_stack(p, PERFETTO_OF_SLICE, &frame, 1), i);

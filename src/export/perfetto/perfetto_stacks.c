@@ -63,16 +63,16 @@ void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sa
 	begin_sequence(p, SEQUENCE_SAMPLES, &defaults);
 }
 
-static uint64_t add_mapping(struct perfetto *p, enum sequence on, const struct perfetto_mapping *m)
+static uint64_t add_mapping(struct perfetto *p, enum sequence on, const struct perfetto_frame *f)
 {
 	PB(Mapping) mapping = PB_INIT(MAPPING);
 	uint64_t path, build_id, id;
 	bool is_new;
 
-	if (!m)
+	if (!f->path)
 		return 0;
-	path = intern_text(p, on, INTERNED_PATH, m->path);
-	build_id = m->build_id_len ? intern_bytes(p, on, INTERNED_BUILD_ID, m->build_id, m->build_id_len) : 0;
+	path = intern_text(p, on, INTERNED_PATH, f->path);
+	build_id = f->build_id_len ? intern_bytes(p, on, INTERNED_BUILD_ID, f->build_id, f->build_id_len) : 0;
 	id = intern(p, on, INTERNED_MAPPING, hash_add(hash_add(0, path), build_id), &is_new);
 	if (!is_new)
 		return id;
@@ -92,7 +92,7 @@ static uint64_t add_frame(struct perfetto *p, enum sequence on, const struct per
 	uint64_t function = intern_text(p, on, INTERNED_FUNCTION, f->function), mapping, hash, id;
 	bool is_new;
 
-	mapping = add_mapping(p, on, f->mapping);
+	mapping = add_mapping(p, on, f);
 	hash = hash_add(hash_add(hash_add(hash_add(0, function), mapping), f->rel_pc), f->kind);
 	id = intern(p, on, INTERNED_FRAME, hash, &is_new);
 	if (!is_new)

@@ -22,19 +22,15 @@ struct perfetto_sampler {
 /* perfetto_stacks_begin - before any stack. @sampler: NULL: there are no samples. */
 void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sampler);
 
-struct perfetto_mapping {
-	const char *path;        /* "[kernel.kallsyms]": the kernel */
-	const uint8_t *build_id; /* as stored in the file */
-	size_t build_id_len;     /* 0: unknown */
-};
-
 enum perfetto_kind { PERFETTO_NATIVE = 1, PERFETTO_KERNEL = 2, PERFETTO_JIT = 4 };
 
 struct perfetto_frame {
 	const char *function;    /* NULL: unknown */
-	const struct perfetto_mapping *mapping; /* NULL: none, which old versions of Perfetto reject */
+	const char *path;        /* of its file; "[kernel.kallsyms]": the kernel; NULL: none, which old versions of Perfetto reject */
 	uint64_t rel_pc;         /* address in the file's symbol tables */
 	enum perfetto_kind kind;
+	uint8_t build_id[20];    /* as stored in the file */
+	size_t build_id_len;     /* 0: unknown */
 };
 
 /* Stacks of samples and of slices are numbered separately. */

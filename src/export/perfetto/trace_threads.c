@@ -267,30 +267,28 @@ void trace_blocked_all(struct trace *t)
 
 /* --- Stacks */
 
-static void add_frame(struct trace *t, uint32_t index, struct perfetto_frame *f, struct perfetto_mapping *m,
-		      uint8_t *build_id)
+static struct perfetto_frame frame_of(const struct trace *t, uint32_t index)
 {
 	const struct trace_index_frame *from = &TRACE_INDEX_AT(t->index, frames, struct trace_index_frame)[index];
 	const char *hex = trace_index_string(t->index, from->build_id);
-
-	*m = (struct perfetto_mapping){ .path = trace_index_string(t->index, from->path), .build_id = build_id };
-	*f = (struct perfetto_frame){
+	struct perfetto_frame f = {
 		.function = from->function ? trace_index_string(t->index, from->function) : NULL,
-		.mapping = from->path ? m : NULL,
+		.path = from->kind == SYMBOL_KERNEL ? "[kernel.kallsyms]"
+			: from->path		    ? trace_index_string(t->index, from->path)
+						    : NULL,
 		.rel_pc = from->place,
 		.kind = from->kind == SYMBOL_KERNEL ? PERFETTO_KERNEL
 			: from->kind == SYMBOL_JIT  ? PERFETTO_JIT
 						    : PERFETTO_NATIVE,
 	};
-	if (from->kind == SYMBOL_KERNEL)
-		m->path = "[kernel.kallsyms]";
-	for (; m->build_id_len < 20 && sscanf(hex, "%2hhx", &build_id[m->build_id_len]) == 1; hex += 2)
-		m->build_id_len++;
+
+	for (; f.build_id_len < sizeof(f.build_id) && sscanf(hex, "%2hhx", &f.build_id[f.build_id_len]) == 1; hex += 2)
+		f.build_id_len++;
+	return f;
 }
 
 /* Adds frames outermost first. */
-static size_t add_stack(struct trace *t, uint32_t id, struct perfetto_frame *frames, struct perfetto_mapping *maps,
-			uint8_t (*ids)[20], size_t nr)
+static size_t add_stack(const struct trace *t, uint32_t id, struct perfetto_frame *frames, size_t nr)
 {
 	const struct trace_index_stack *s = id ? trace_index_find_stack(t->index, id) : NULL;
 	const uint32_t *refs = TRACE_INDEX_AT(t->index, refs, uint32_t);
@@ -298,10 +296,8 @@ static size_t add_stack(struct trace *t, uint32_t id, struct perfetto_frame *fra
 	for (uint32_t i = s ? s->nr : 0; i-- > 0 && nr < FRAMES_MAX;) {
 		uint32_t index = refs[s->first + i];
 
-		if (index >= t->index->frames.nr)
-			continue;
-		add_frame(t, index, &frames[nr], &maps[nr], ids[nr]);
-		nr++;
+		if (index < t->index->frames.nr)
+			frames[nr++] = frame_of(t, index);
 	}
 	return nr;
 }
@@ -309,8 +305,6 @@ static size_t add_stack(struct trace *t, uint32_t id, struct perfetto_frame *fra
 uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel)
 {
 	static struct perfetto_frame frames[FRAMES_MAX];
-	static struct perfetto_mapping maps[FRAMES_MAX];
-	static uint8_t ids[FRAMES_MAX][20];
 	uint64_t key = (uint64_t)user << 32 | kernel, number;
 	size_t nr;
 
@@ -319,8 +313,8 @@ uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint
 	number = (uintptr_t)map_get(&t->stacks[use], key);
 	if (number)
 		return number - 1;
-	nr = add_stack(t, user, frames, maps, ids, 0);
-	nr = add_stack(t, kernel, frames, maps, ids, nr);
+	nr = add_stack(t, user, frames, 0);
+	nr = add_stack(t, kernel, frames, nr);
 	number = nr ? perfetto_stack(t->p, use, frames, nr) : 0;
 	trace_remember(t, &t->stacks[use], key, number + 1);
 	return number;
