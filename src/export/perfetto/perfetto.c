@@ -140,17 +140,12 @@ void perfetto_attributes(struct perfetto *p, const struct perfetto_value *values
 
 static uint64_t add_track(struct perfetto *p, PB(TrackDescriptor) *track, uint64_t parent, const char *name)
 {
-	PB(TracePacket) packet = packet_on(SEQUENCE_REST, 0);
 	char text[TEXT_SIZE];
 
-	PB_SET(*track, uuid, ++p->last_track);
 	if (parent)
 		PB_SET(*track, parent_uuid, parent);
 	track->name = text_of(text, name);
-	packet.data_case = PB_DATA(TRACK_DESCRIPTOR);
-	packet.track_descriptor = track;
-	packet_write(p, &packet);
-	return p->last_track;
+	return track_write(p, packet_on(SEQUENCE_REST, 0), track);
 }
 
 uint64_t perfetto_group(struct perfetto *p, uint64_t parent, const char *name)
@@ -177,9 +172,7 @@ static void write_event(struct perfetto *p, uint64_t t, PB(TrackEvent) *event)
 	PB(TracePacket) packet = packet_on(SEQUENCE_REST, 0);
 
 	PB_SET(packet, timestamp, t);
-	packet.data_case = PB_DATA(TRACK_EVENT);
-	packet.track_event = event;
-	packet_write(p, &packet);
+	event_write(p, packet, event);
 }
 
 void perfetto_count(struct perfetto *p, uint64_t t, uint64_t track, int64_t value)

@@ -176,23 +176,13 @@ void perfetto_samples_lost(struct perfetto *p, uint64_t t, unsigned int cpu, uin
 	packet_write(p, &packet);
 }
 
+/* The time of a track makes Perfetto read it after the thread's birth. */
 static PB(TracePacket) packet_at(const struct perfetto *p, uint64_t t)
 {
 	PB(TracePacket) packet = packet_on(SEQUENCE_SLICES, 0);
 
 	PB_SET(packet, timestamp, t > p->start_ns ? t - p->start_ns : 0);
 	return packet;
-}
-
-static uint64_t write_track(struct perfetto *p, uint64_t t, PB(TrackDescriptor) *track)
-{
-	PB(TracePacket) packet = packet_at(p, t); /* the time makes Perfetto read it after the thread's birth */
-
-	PB_SET(*track, uuid, ++p->last_track);
-	packet.data_case = PB_DATA(TRACK_DESCRIPTOR);
-	packet.track_descriptor = track;
-	packet_write(p, &packet);
-	return p->last_track;
 }
 
 uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int32_t tid)
@@ -203,18 +193,9 @@ uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int3
 	PB_SET(thread, pid, pid);
 	PB_SET(thread, tid, tid);
 	of_thread.thread = &thread;
-	PB_SET(track, parent_uuid, write_track(p, t, &of_thread));
+	PB_SET(track, parent_uuid, track_write(p, packet_at(p, t), &of_thread));
 	track.name = "blocked";
-	return write_track(p, t, &track);
-}
-
-static void write_slice(struct perfetto *p, uint64_t t, PB(TrackEvent) *event)
-{
-	PB(TracePacket) packet = packet_at(p, t);
-
-	packet.data_case = PB_DATA(TRACK_EVENT);
-	packet.track_event = event;
-	packet_write(p, &packet);
+	return track_write(p, packet_at(p, t), &track);
 }
 
 static void write_named(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s,
@@ -240,7 +221,7 @@ static void write_named(struct perfetto *p, uint64_t t, uint64_t track, const st
 	event.n_debug_annotations = s->nr_arguments;
 	event.debug_annotations = list;
 	intern_write(p, SEQUENCE_SLICES);
-	write_slice(p, t, &event);
+	event_write(p, packet_at(p, t), &event);
 }
 
 void perfetto_slice_begin(struct perfetto *p, uint64_t t, uint64_t track, const struct perfetto_slice *s)
@@ -259,5 +240,5 @@ void perfetto_slice_end(struct perfetto *p, uint64_t t, uint64_t track)
 
 	PB_SET(event, type, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END);
 	PB_SET(event, track_uuid, track);
-	write_slice(p, t, &event);
+	event_write(p, packet_at(p, t), &event);
 }
