@@ -141,6 +141,9 @@ void slots_memory(struct slots *s, uint64_t now);
 int slots_identify(struct slots *s, uint32_t index, const struct slot *c);
 bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c);
 
+/* slots_cpu_ns - its time on a CPU since it began, as of @at: the kernel's sum was read when it last left the CPU. */
+uint64_t slots_cpu_ns(const struct slot *c, uint64_t at);
+
 /* slots_taken - the time taken so far from the running thread in a slot. */
 struct taken slots_taken(const struct slots *s, uint32_t index, const struct slot *c);
 

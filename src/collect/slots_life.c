@@ -7,6 +7,11 @@
 #include "model/model.h"
 #include "proc/cgroup.h"
 
+uint64_t slots_cpu_ns(const struct slot *c, uint64_t at)
+{
+	return c->exec_ns + (c->state == SLOT_RUNNING && c->since < at ? at - c->since : 0);
+}
+
 static struct identity slot_identity(const struct slots *s, const struct slot *c)
 {
 	struct identity id = {
@@ -19,12 +24,9 @@ static struct identity slot_identity(const struct slots *s, const struct slot *c
 		.policy = c->policy,
 		.priority = c->prio,
 		.cpu = c->cpu,
-		.cpu_ns = c->exec_ns,
+		.cpu_ns = slots_cpu_ns(c, s->until != UINT64_MAX ? s->until : 0),
 	};
 
-	/* The kernel's sum was read when it last left the CPU. */
-	if (c->state == SLOT_RUNNING && s->until != UINT64_MAX && c->since < s->until)
-		id.cpu_ns += s->until - c->since;
 	memcpy(id.comm, c->comm, sizeof(id.comm) - 1);
 	return id;
 }

@@ -192,6 +192,12 @@ static void life_move(struct life *l, struct cgroup *cgroup, struct cgroup *limi
 		live_in(l, 1);
 }
 
+static void life_ran(struct life *l, uint64_t cpu_ns)
+{
+	l->process->cpu_ns += cpu_ns - l->cpu_ns;
+	l->cpu_ns = cpu_ns;
+}
+
 static void life_set(struct model *m, struct life *l, const struct identity *id, struct cgroup *cgroup)
 {
 	struct cgroup *limiter = id->limiter ? id->limiter : cgroup;
@@ -207,8 +213,7 @@ static void life_set(struct model *m, struct life *l, const struct identity *id,
 	l->policy = id->policy;
 	l->priority = id->priority;
 	l->cpu = id->cpu;
-	p->cpu_ns += id->cpu_ns - l->cpu_ns;
-	l->cpu_ns = id->cpu_ns;
+	life_ran(l, id->cpu_ns);
 	life_move(l, cgroup, limiter);
 	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
@@ -286,12 +291,13 @@ struct life *model_life_leave(struct model *m, struct life *l)
 	return n ? &n->life : NULL;
 }
 
-struct life *model_life_part(struct model *m, struct life *l, uint64_t after_ns)
+struct life *model_life_part(struct model *m, struct life *l, uint64_t after_ns, uint64_t cpu_ns)
 {
 	struct life_node *n = life_new(m);
 
 	if (!n)
 		return NULL;
+	life_ran(l, cpu_ns);
 	life_copy(m, n, node_of(l), after_ns);
 	((struct process_node *)n->life.process)->living++;
 	living_add(m, n);

@@ -185,11 +185,14 @@ def moved_twice():
             line = systop.line()
     if at[-1] > line["boottime_ns"]:
         raise Late(f"moved {at[-1] - line['boottime_ns']} ns after the refresh")
-    rows = {t["cgroup"]: t["alive_ns"] for t in line["threads"] if t["tid"] == ours.pid}
+    rows = {t["cgroup"]: t for t in line["threads"] if t["tid"] == ours.pid}
     assert set(rows) == {f"/{cgroup.name}/{name}" for name in "abc"}, rows
     bounds = [began, *at[1:], line["boottime_ns"]]
-    for (place, alive), (since, until) in zip(sorted(rows.items()), itertools.pairwise(bounds)):
-        about(alive, until - since - 500 * MS, until - since + 500 * MS, f"the time in {place}")
+    for (place, row), (since, until) in zip(sorted(rows.items()), itertools.pairwise(bounds)):
+        about(row["alive_ns"], until - since - 500 * MS, until - since + 500 * MS, f"the time in {place}")
+    for (_, before), (place, row) in itertools.pairwise(sorted(rows.items())):
+        ran = row["cpu_time_ns"] - before["cpu_time_ns"]
+        about(ran, row["run_ns"] * 0.8 - 50 * MS, row["run_ns"] * 1.2 + 50 * MS, f"the CPU time that was added in {place}")
 
 
 def asleep_in_and_out():

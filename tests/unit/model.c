@@ -284,7 +284,7 @@ TEST(model, blocks_of_threads_that_change)
 	assert_int_equal(weight(t, 2), 2 * SEC);
 	tick_put(t);
 	part = l; /* it moves in the middle of the next one */
-	l = model_life_part(m, l, SEC / 4);
+	l = model_life_part(m, l, SEC / 4, 0);
 	tick_begin(m);
 	in_d(m, part, SEC / 4, 0);
 	in_d(m, l, SEC * 3 / 4, 5 * SEC);

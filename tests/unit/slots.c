@@ -261,6 +261,31 @@ static void moved_twice(void **state)
 	assert_int_equal(ms[2], 700);
 }
 
+/* Each row has the time on a CPU up to its end. */
+static void cpu_time_of_moved(void **state)
+{
+	struct slot *s = born(1), was;
+	const struct tick *t;
+
+	(void)state;
+	second();
+	s->state = SLOT_RUNNING;
+	s->since = now;
+	s->exec_ns = 7;
+	s->seq += 2;
+	was = *s;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC * 3 / 10), 0);
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	assert_int_equal(t->nr_active, 2);
+	assert_int_equal(t->active[0].thread->cpu_ns, 7 + SEC * 3 / 10);
+	assert_int_equal(t->active[1].thread->cpu_ns, 7 + SEC);
+	assert_int_equal(t->active[1].process->cpu_ns, 7 + SEC);
+	tick_put(t);
+}
+
 /* Out of the scope and back in a second: what lies between is not shown. */
 static void moved_out_and_back(void **state)
 {
@@ -510,6 +535,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(goes_on_behind_a_broken_one, begin, end),
 		cmocka_unit_test_setup_teardown(moved, begin, end),
 		cmocka_unit_test_setup_teardown(moved_twice, begin, end),
+		cmocka_unit_test_setup_teardown(cpu_time_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(moved_out_and_back, begin, end),
 		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
 		cmocka_unit_test_setup_teardown(counts, begin, end),
