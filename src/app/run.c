@@ -415,7 +415,8 @@ static void run_loop(struct systop *s, int *signal_number)
 		.output_fd = STDOUT_FILENO,
 		.child = s->command.pid,
 	};
-	enum loop_verdict verdict = loop_run(&o, screen ? &screen_ops : &batch_ops, s, signal_number, &s->command.status);
+	const struct loop_ops *ops = screen ? &screen_ops : &batch_ops;
+	enum loop_verdict verdict = loop_run(&o, ops, s, signal_number, &s->command.status);
 
 	verdict = finish_output(s, verdict, signal_number);
 	if (window && verdict != LOOP_FAILED) {

@@ -49,7 +49,8 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	at = at < s->until ? at : s->until; /* it switched while the tick is being made */
 	if (r->life->start_ns != was->start_ns || at <= r->end || s->nr_exited >= EXITED_MAX)
 		return 0;
-	if (s->shown[index].cgroup_id != was->cgroup_id || r->in_scope != was->in_scope) { /* its second move in this interval */
+	/* Its second move in this interval. */
+	if (s->shown[index].cgroup_id != was->cgroup_id || r->in_scope != was->in_scope) {
 		err = slots_identify(s, index, was);
 		if (err)
 			return err;

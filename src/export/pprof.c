@@ -46,6 +46,7 @@ static void thread_new(struct pprof *p, const struct life *l)
 {
 	struct thread *t = NEW_ITEM(p, threads, nr_threads, threads_room, sizeof(*t));
 	char hash[REDACT_HASH], path[4096];
+	const size_t room = sizeof(l->comm);
 	const char *cgroup = redact_path(p->redact, l->cgroup->path, path, sizeof(path));
 
 	if (!t)
@@ -54,9 +55,10 @@ static void thread_new(struct pprof *p, const struct life *l)
 		t->labels[i] = (PB(Label))PB_INIT(LABEL);
 		t->list[i] = &t->labels[i];
 	}
-	set_label(p, &t->labels[0], "thread", pprof_safe_string(p, redact_comm(p->redact, l, hash), sizeof(l->comm)), 0);
+	set_label(p, &t->labels[0], "thread", pprof_safe_string(p, redact_comm(p->redact, l, hash), room), 0);
 	set_label(p, &t->labels[1], "tid", 0, l->tid);
-	set_label(p, &t->labels[2], "process", pprof_safe_string(p, redact_process(p->redact, l->process, hash), sizeof(l->comm)), 0);
+	set_label(p, &t->labels[2], "process",
+		  pprof_safe_string(p, redact_process(p->redact, l->process, hash), room), 0);
 	set_label(p, &t->labels[3], "pid", 0, l->tgid);
 	set_label(p, &t->labels[4], "cgroup", pprof_safe_string(p, cgroup, strlen(cgroup)), 0);
 	remember(p, &p->places, thread_key(l), p->nr_threads - 1);

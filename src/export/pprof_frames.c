@@ -157,7 +157,8 @@ uint64_t pprof_location(struct pprof *p, const struct stack_walk *w)
 		id = location_in_file(p, &file, w->frame, s);
 	else
 		id = pprof_location_by_name(p, s ? redact_function(p->redact, s, name, sizeof(name)) : "?",
-				      s && w->frame != FRAME_GAP ? redact_module(p->redact, s->module, module, sizeof(module)) : NULL);
+				      s && w->frame != FRAME_GAP
+					      ? redact_module(p->redact, s->module, module, sizeof(module)) : NULL);
 	if (id)
 		remember(p, &p->in_refresh, key, id - 1);
 	return id;

@@ -25,8 +25,8 @@ int redact_init(struct redact *r);
 #define REDACT_HASH 13
 
 /* All return what an export shows: the text itself if @r is NULL, else a hash in @buf. Raw bytes.
- * redact_comm, redact_process - the name of a thread, of a process; redact_name - any name of @len bytes at most, without its
- * NUL. */
+ * redact_comm, redact_process - the name of a thread, of a process; redact_name - any name of @len bytes at most,
+ * without its NUL. */
 const char *redact_comm(const struct redact *r, const struct life *l, char buf[REDACT_HASH]);
 const char *redact_process(const struct redact *r, const struct process *p, char buf[REDACT_HASH]);
 const char *redact_name(const struct redact *r, const char *name, size_t len, char buf[REDACT_HASH]);

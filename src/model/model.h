@@ -42,9 +42,9 @@ struct life *model_life_update(struct model *m, struct life *l, const struct ide
 			       struct cgroup *cgroup);
 struct life *model_life_leave(struct model *m, struct life *l);
 
-/* model_life_part - the thread moves to another cgroup, @after_ns after the last tick's end, when it has had a CPU for @cpu_ns
- * since it began, and continues as the returned life; @l holds what it did before, and ends by model_life_end(). NULL when
- * out of memory. */
+/* model_life_part - the thread moves to another cgroup, @after_ns after the last tick's end, when it has had a CPU for
+ * @cpu_ns since it began, and continues as the returned life; @l holds what it did before, and ends by
+ * model_life_end(). NULL when out of memory. */
 struct life *model_life_part(struct model *m, struct life *l, uint64_t after_ns, uint64_t cpu_ns);
 
 /* model_orphans - calls @fn for each process whose parent has ended since it became its parent, as far as its

@@ -43,6 +43,7 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 	struct trace_index_frame f = { 0 };
 	char build_id[80], name[512], hashed[512];
 	struct frame_place place;
+	const char *module;
 
 	if (known >= 0)
 		return known;
@@ -55,8 +56,8 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 	f.place = place.address;
 	if (symbol) {
 		f.function = trace_index_text(g->m, redact_function(g->o->redact, symbol, name, sizeof(name)));
-		f.path = trace_index_text(g->m, redact_module(g->o->redact, *place.path ? place.path : symbol->module, hashed,
-							      sizeof(hashed)));
+		module = *place.path ? place.path : symbol->module;
+		f.path = trace_index_text(g->m, redact_module(g->o->redact, module, hashed, sizeof(hashed)));
 		f.kind = symbol->kind;
 	}
 	names_build_id(g->o->names, frame, build_id, sizeof(build_id));

@@ -90,10 +90,11 @@ void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t siz
 
 /* Where a frame's code is. */
 struct frame_place {
-	char path[512];   /* of its file, where its process had it when it was opened, or from the root of its file system, as far
-			   * as known; "[vdso]", "[jit]" and "[kernel]" stand for frames without a file; raw bytes */
-	uint64_t address; /* in the file's own address space; if its segments are unknown, the offset in the file; without a
-			   * file, in memory */
+	char path[512];   /* of its file, where its process had it when it was opened, or from the root of its file
+			   * system, as far as known; "[vdso]", "[jit]" and "[kernel]" stand for frames without a
+			   * file; raw bytes */
+	uint64_t address; /* in the file's own address space; if its segments are unknown, the offset in the file;
+			   * without a file, in memory */
 	struct file_key key;
 };
 

@@ -235,9 +235,10 @@ def file():
         with open(systop.path, encoding="utf-8") as f:
             Text(f.read())
         # A helper writes it, which may take longer than a refresh: nobody reads too late.
-        said = subprocess.run([SYSTOP, "--openmetrics", systop.path, "-d", "0.1", "-n", "20"], capture_output=True, text=True,
-                              check=True, timeout=60).stderr
-        assert not said or re.fullmatch(r"systop: \d+ refresh(es)? dropped: the one before was still being written\n", said), said
+        said = subprocess.run([SYSTOP, "--openmetrics", systop.path, "-d", "0.1", "-n", "20"], capture_output=True,
+                              text=True, check=True, timeout=60).stderr
+        assert not said or re.fullmatch(r"systop: \d+ refresh(es)? dropped: the one before was still being written\n",
+                                        said), said
     assert not bpf_left(before), "BPF is left"
 
 

@@ -166,7 +166,7 @@ def moved_asleep(controller, one_thread):
 
 
 def moved_twice():
-    """A thread that is moved twice in a refresh has a row in all three cgroups, each with the time that it was there."""
+    """A thread that is moved twice in a refresh has a row in all three cgroups, with the time that it was there."""
     with Cgroup(own("systop-twice-{}")) as cgroup, spinner() as ours:
         places = [cgroup.child(name) for name in "abc"]
         at = []
@@ -192,7 +192,7 @@ def moved_twice():
         about(row["alive_ns"], until - since - 500 * MS, until - since + 500 * MS, f"the time in {place}")
     for (_, before), (place, row) in itertools.pairwise(sorted(rows.items())):
         ran = row["cpu_time_ns"] - before["cpu_time_ns"]
-        about(ran, row["run_ns"] * 0.8 - 50 * MS, row["run_ns"] * 1.2 + 50 * MS, f"the CPU time that was added in {place}")
+        about(ran, row["run_ns"] * 0.8 - 50 * MS, row["run_ns"] * 1.2 + 50 * MS, f"the CPU time added in {place}")
 
 
 def asleep_in_and_out():

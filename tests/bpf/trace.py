@@ -184,7 +184,8 @@ def places():
         path = os.path.join(folder, "a-program-whose-name-has-more-than-forty-eight-bytes-in-all")
         subprocess.run(["cc", "-g", "-O2", "-no-pie", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
                         "-D_GNU_SOURCE=", "-o", path, os.path.join(SOURCE, "tests/load/burn.c")], check=True)
-        functions = ranges_of(subprocess.run(["nm", "--defined-only", path], capture_output=True, text=True, check=True).stdout)
+        functions = ranges_of(subprocess.run(["nm", "--defined-only", path], capture_output=True, text=True,
+                                             check=True).stdout)
         with Load(path, "block", "60") as load:
             trace = record("-p", str(load.pid), seconds=3)
     with open("/proc/kallsyms", encoding="ascii") as f:
@@ -198,7 +199,8 @@ def places():
             frames += data.get("frames", [])
     seen = set()
     for frame in frames:
-        file, name, at = paths[files[one(frame, "mapping_id")]], names[one(frame, "function_name_id")], one(frame, "rel_pc")
+        file, name = paths[files[one(frame, "mapping_id")]], names[one(frame, "function_name_id")]
+        at = one(frame, "rel_pc")
         if name not in {path: functions, "[kernel.kallsyms]": kernel}.get(file, {}):
             continue
         first, end = (functions if file == path else kernel)[name]

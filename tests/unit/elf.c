@@ -299,7 +299,8 @@ TEST(elf, names_without_an_end)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(elf_installed_binaries_as_nm_says),
-		  cmocka_unit_test_setup_teardown(elf_packed_symbol_table, folder_new, folder_drop), cmocka_unit_test(elf_broken_files),
+		  cmocka_unit_test_setup_teardown(elf_packed_symbol_table, folder_new, folder_drop),
+		  cmocka_unit_test(elf_broken_files),
 		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it),
 		  cmocka_unit_test(elf_symtab_is_sorted),
 		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it), cmocka_unit_test(elf_names_without_an_end));

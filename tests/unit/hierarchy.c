@@ -196,5 +196,6 @@ TEST(hierarchy, limit_that_came_later)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting), cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop));
+	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting),
+		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop));
 }

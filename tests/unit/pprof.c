@@ -237,7 +237,8 @@ static int each_of_many(void *arg, sample_fn *fn, void *fn_arg)
 	(void)arg;
 	assert_non_null(lives);
 	for (int i = 0; i <= MANY && !err; i++) {
-		lives[i] = (struct life){ .tid = 1 + i, .tgid = 1 + i, .comm = "worker", .process = &process, .cgroup = &cgroup };
+		lives[i] = (struct life){ .tid = 1 + i, .tgid = 1 + i, .comm = "worker", .process = &process,
+					  .cgroup = &cgroup };
 		s.life = &lives[i];
 		err = fn(fn_arg, &s);
 	}

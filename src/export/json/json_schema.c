@@ -146,7 +146,8 @@ static void cmdline_properties(struct json_object *of)
 	property(of, "cmdline_cut", node("boolean", false, "it has more arguments"));
 }
 
-static const char threads[] = "also those that ended in the interval; one that was moved to another cgroup counts in both";
+static const char threads[] = "also those that ended in the interval; one that was moved to another cgroup counts in "
+			      "both";
 
 static struct json_object *process_schema(void)
 {
@@ -293,7 +294,7 @@ int json_schema(FILE *to)
 	property(o, "interval_ns", node("integer", false, "length, without time in suspend"));
 	property(o, "host", node("string", false, "its name"));
 	property(o, "kernel", node("string", false, "its release"));
-	property(o, "scope", node("string", false, "what is in scope, as in the header of the screen; all: the whole host"));
+	property(o, "scope", node("string", false, "what is in scope, as the screen shows it; all: the whole host"));
 	property(o, "mem_total_bytes", node("integer", true, "memory of the host"));
 	property(o, "mem_available_bytes", node("integer", true, "the part that programs can still have, caches included"));
 	property(o, "swap_total_bytes", node("integer", true, "swap of the host"));

@@ -43,8 +43,8 @@ void json_null(struct json *j, const char *name);
 void json_text(struct json *j, const char *name, const char *s, size_t len);
 void json_string(struct json *j, const char *name, const char *s);
 
-/* json_comm, json_process_comm - as comm, the name of a thread, or of a process's first thread; json_path - that of a cgroup.
- * NULL, but not of a process: null. */
+/* json_comm, json_process_comm - as comm, the name of a thread, or of a process's first thread; json_path - that of a
+ * cgroup. NULL, but not of a process: null. */
 void json_comm(struct json *j, const struct life *l);
 void json_process_comm(struct json *j, const struct process *p);
 void json_path(struct json *j, const char *name, const struct cgroup *c);

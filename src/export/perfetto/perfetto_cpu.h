@@ -51,7 +51,8 @@ void perfetto_cpu_rename(struct perfetto *p, uint64_t t, int32_t tid, const char
 /* perfetto_cpu_freed - the thread is gone, which ends its life in the trace. */
 void perfetto_cpu_freed(struct perfetto *p, uint64_t t, const struct perfetto_task *task);
 
-/* Interrupts of the current thread, from @t, which is after the trace's start, to @until; they may be nested. @vec: < 10 */
+/* Interrupts of the current thread, from @t, which is after the trace's start, to @until; they may be nested.
+ * @vec: < 10 */
 void perfetto_cpu_irq(struct perfetto *p, uint64_t t, uint64_t until, int irq, const char *name);
 void perfetto_cpu_softirq(struct perfetto *p, uint64_t t, uint64_t until, unsigned int vec);
 

@@ -102,8 +102,8 @@ void packet_append(struct perfetto *p, struct bytes *to, const PB(TracePacket) *
 void packet_write(struct perfetto *p, const PB(TracePacket) *packet);
 void packet_write_body(struct perfetto *p, const PB(TracePacket) *packet, uint32_t field, struct bytes *body);
 
-/* track_write - writes a track, and returns its id; event_write - an event on one. @packet: empty, but for its sequence and
- * time. */
+/* track_write - writes a track, and returns its id; event_write - an event on one. @packet: empty, but for its
+ * sequence and time. */
 uint64_t track_write(struct perfetto *p, PB(TracePacket) packet, PB(TrackDescriptor) *track);
 void event_write(struct perfetto *p, PB(TracePacket) packet, PB(TrackEvent) *event);
 

@@ -26,7 +26,8 @@ enum perfetto_kind { PERFETTO_NATIVE = 1, PERFETTO_KERNEL = 2, PERFETTO_JIT = 4 
 
 struct perfetto_frame {
 	const char *function;    /* NULL: unknown */
-	const char *path;        /* of its file; "[kernel.kallsyms]": the kernel; NULL: none, which old versions of Perfetto reject */
+	const char *path;        /* of its file; "[kernel.kallsyms]": the kernel; NULL: none, which old versions of
+				  * Perfetto reject */
 	uint64_t rel_pc;         /* address in the file's symbol tables */
 	enum perfetto_kind kind;
 	uint8_t build_id[20];    /* as stored in the file */
