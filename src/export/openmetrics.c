@@ -224,7 +224,8 @@ static void add_pressure(struct openmetrics *o, const struct tick *t)
 	}
 }
 
-static int add_tick(struct openmetrics *o, const struct tick *t)
+/* @scope: as the header shows it */
+static int add_tick(struct openmetrics *o, const struct tick *t, const char *scope)
 {
 	int err = 0;
 
@@ -232,11 +233,13 @@ static int add_tick(struct openmetrics *o, const struct tick *t)
 	add_values(&o->host, &t->total, t->nr_active + t->nr_idle);
 	add_pressure(o, t);
 	for (size_t i = 0; i < t->nr_cgroups && !err; i++)
-		err = add_cgroup(o, &t->cgroups[i], t->seq);
+		if (row_is_seen(&t->cgroups[i], scope))
+			err = add_cgroup(o, &t->cgroups[i], t->seq);
 	if (!err)
 		forget_gone(o, t->seq);
 	for (size_t i = 0; i < t->nr_cgroups && !err; i++)
-		err = list_cgroup(o, &t->cgroups[i], t->seq);
+		if (row_is_seen(&t->cgroups[i], scope))
+			err = list_cgroup(o, &t->cgroups[i], t->seq);
 	return err;
 }
 
@@ -404,7 +407,7 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 {
 	struct openmetrics *o = e->state;
 	struct series *host = &o->host;
-	int err = add_tick(o, t);
+	int err = add_tick(o, t, e->scope);
 
 	if (err)
 		return err;
