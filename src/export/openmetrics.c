@@ -224,8 +224,7 @@ static void add_pressure(struct openmetrics *o, const struct tick *t)
 	}
 }
 
-/* @scope: as the header shows it */
-static int add_tick(struct openmetrics *o, const struct tick *t, const char *scope)
+static int add_tick(struct openmetrics *o, const struct tick *t)
 {
 	int err = 0;
 
@@ -233,13 +232,11 @@ static int add_tick(struct openmetrics *o, const struct tick *t, const char *sco
 	add_values(&o->host, &t->total, t->nr_active + t->nr_idle);
 	add_pressure(o, t);
 	for (size_t i = 0; i < t->nr_cgroups && !err; i++)
-		if (row_is_seen(&t->cgroups[i], scope))
-			err = add_cgroup(o, &t->cgroups[i], t->seq);
+		err = add_cgroup(o, &t->cgroups[i], t->seq);
 	if (!err)
 		forget_gone(o, t->seq);
 	for (size_t i = 0; i < t->nr_cgroups && !err; i++)
-		if (row_is_seen(&t->cgroups[i], scope))
-			err = list_cgroup(o, &t->cgroups[i], t->seq);
+		err = list_cgroup(o, &t->cgroups[i], t->seq);
 	return err;
 }
 
@@ -407,7 +404,7 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 {
 	struct openmetrics *o = e->state;
 	struct series *host = &o->host;
-	int err = add_tick(o, t, e->scope);
+	int err = add_tick(o, t);
 
 	if (err)
 		return err;

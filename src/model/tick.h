@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -339,11 +338,10 @@ static inline bool values_known(const struct values *v)
 	return v->v[METRIC_ALIVE] != VALUE_NA;
 }
 
-/* row_is_seen - whether a cgroup had a thread in @scope in the interval, or the scope is "all". Threads out of scope are not
- * seen: the numbers of a cgroup that has no others would be 0 and wrong. */
-static inline bool row_is_seen(const struct row *r, const char *scope)
+/* row_existed - whether a thread of it, in scope, existed in the interval. */
+static inline bool row_existed(const struct row *r)
 {
-	return !strcmp(scope, "all") || r->values->v[METRIC_ALIVE];
+	return r->values->v[METRIC_ALIVE];
 }
 
 /* Holders of a tick keep it alive. */

@@ -80,8 +80,10 @@ static size_t cgroups_of(const struct header *h)
 	const struct tick *t = h->tick;
 	size_t nr = t->nr_cgroups - t->nr_aside, seen = 0;
 
+	if (!strcmp(h->host->scope, "all"))
+		return nr;
 	for (size_t i = 0; i < nr; i++)
-		seen += row_is_seen(&t->cgroups[i], h->host->scope);
+		seen += row_existed(&t->cgroups[i]);
 	return seen;
 }
 
