@@ -269,7 +269,7 @@ static void scope_health(const struct collect *c, struct health *h)
 
 	if (s->nr_cgroups || s->nr_missing)
 		health_add(h, "Maps", "scope", s->nr_missing || s->changed ? HEALTH_DEGRADED : HEALTH_ON,
-			   "%zu cgroups of -c; %zu more are not in scope: there is room for %u", s->nr_cgroups, s->nr_missing,
+			   "%zu cgroups of -c are in scope, %zu are not for lack of room: %u at most", s->nr_cgroups, s->nr_missing,
 			   bpf_map__max_entries(c->skel->maps.scope_cgroups));
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -338,10 +339,11 @@ static inline bool values_known(const struct values *v)
 	return v->v[METRIC_ALIVE] != VALUE_NA;
 }
 
-/* row_existed - whether a thread of it, in scope, existed in the interval. */
-static inline bool row_existed(const struct row *r)
+/* row_is_seen - whether the numbers of a cgroup are known: threads out of @scope, which is as the header shows it, are not
+ * seen, and a cgroup that had no others in the interval would have 0. */
+static inline bool row_is_seen(const struct row *r, const char *scope)
 {
-	return r->values->v[METRIC_ALIVE];
+	return !strcmp(scope, "all") || r->values->v[METRIC_ALIVE];
 }
 
 /* Holders of a tick keep it alive. */

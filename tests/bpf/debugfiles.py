@@ -191,22 +191,27 @@ def arrives(layout, *wrong):
     return f"names after {took:.2f} s"
 
 
+def stops_answering(burn, fuse, proc):
+    """The folder no longer answers a systop that has looked there: a program that begins later has its names."""
+    try:
+        assert any(line.startswith("burn;") and ";burn`fn_" in line for line in proc.stdout), "no frame without a name"
+        fuse.stop("all")
+        fuse.held(10)
+        shutil.copy(load_path("burn"), f"{burn.folder}/later")
+        with Load(f"{burn.folder}/later", "cpu", SECONDS):
+            assert any(line.startswith("later;") and ";alpha" in line for line in proc.stdout), "another program has no names"
+    finally:
+        fuse.stop("none")
+        proc.kill()
+
+
 def folder_that_hangs():
     """A folder that does not answer any more costs its own files' names: others on the program's file system have some."""
     with Stripped() as burn, Fuse() as fuse, Load(burn.path, "cpu", SECONDS) as load, subprocess.Popen(
             [SYSTOP, "--folded=cpu", "-n", "40", "-d", str(INTERVAL), "-F", "499", "--symbol-dir", fuse.mount],
             stdout=subprocess.PIPE, text=True, env=environment()) as proc:
         load.truth()
-        try:
-            assert any(line.startswith("burn;") and ";burn`fn_" in line for line in proc.stdout), "no frame without a name"
-            fuse.stop("all")
-            fuse.held(10)
-            shutil.copy(load_path("burn"), f"{burn.folder}/later")
-            with Load(f"{burn.folder}/later", "cpu", SECONDS):
-                assert any(line.startswith("later;") and ";alpha" in line for line in proc.stdout), "another program has no names"
-        finally:
-            fuse.stop("none")
-            proc.kill()
+        stops_answering(burn, fuse, proc)
 
 
 def file_that_hangs():
@@ -238,16 +243,7 @@ def system_folder_that_hangs(whose):
         with Load(*(mounted if whose == "process" else []), *load) as running, subprocess.Popen(
                 [*(mounted if whose == "host" else []), *systop], stdout=subprocess.PIPE, text=True, env=environment()) as proc:
             running.truth()
-            try:
-                assert any(line.startswith("burn;") and ";burn`fn_" in line for line in proc.stdout), "no frame without a name"
-                fuse.stop("all")
-                fuse.held(10)
-                shutil.copy(load_path("burn"), f"{burn.folder}/later")
-                with Load(f"{burn.folder}/later", "cpu", SECONDS):
-                    assert any(line.startswith("later;") and ";alpha" in line for line in proc.stdout), "another program has no names"
-            finally:
-                fuse.stop("none")
-                proc.kill()
+            stops_answering(burn, fuse, proc)
 
 
 def select(t, pid, function):

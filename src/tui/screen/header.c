@@ -74,16 +74,14 @@ static void self_text(const struct tick *t, int width, char *buf, size_t size)
 		snprintf(buf, size, "self %s%% %s", share, rss);
 }
 
-/* Cgroups of the shown hierarchy; with a scope, those with threads in it. */
+/* Cgroups of the shown hierarchy whose numbers are known. */
 static size_t cgroups_of(const struct header *h)
 {
 	const struct tick *t = h->tick;
 	size_t nr = t->nr_cgroups - t->nr_aside, seen = 0;
 
-	if (!strcmp(h->host->scope, "all"))
-		return nr;
 	for (size_t i = 0; i < nr; i++)
-		seen += row_existed(&t->cgroups[i]);
+		seen += row_is_seen(&t->cgroups[i], h->host->scope);
 	return seen;
 }
 

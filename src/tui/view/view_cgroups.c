@@ -64,12 +64,6 @@ static void cgroup_name(const void *state, const struct row *r, bool named, char
 	tree_name(tree, r, name, buf, size);
 }
 
-/* Threads out of scope are not seen: the numbers of a cgroup that has no others would be 0 and wrong. */
-static bool is_seen(const struct view_context *c, const struct row *r)
-{
-	return !strcmp(c->host->scope, "all") || row_existed(r);
-}
-
 static int cgroups_update(void *state, const struct view_context *c)
 {
 	struct cgroups_view *s = state;
@@ -80,7 +74,8 @@ static int cgroups_update(void *state, const struct view_context *c)
 	if (!err) {
 		set_parents(&s->tree, t->cgroups, t->nr_cgroups);
 		for (size_t i = 0; i < t->nr_cgroups; i++)
-			s->tree.nodes[i].wanted = is_seen(c, &t->cgroups[i]) && row_table_wants(c, &t->cgroups[i]);
+			s->tree.nodes[i].wanted = row_is_seen(&t->cgroups[i], c->host->scope) &&
+						  row_table_wants(c, &t->cgroups[i]);
 		err = row_table_add_tree(&s->table, c, &s->tree);
 	}
 	s->table.which = TABLE_CGROUPS;

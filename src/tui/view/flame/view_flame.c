@@ -146,7 +146,7 @@ static void show_sandwich(struct flame_view *s, const struct view_context *c)
 	const struct calltree_function *fn = flame_function_selected(s);
 
 	if (s->mode == MODE_FUNCTIONS ? !fn : !n || !n->symbol) {
-		c->notice(c->notice_arg, "select a function first: what is selected is none");
+		c->notice(c->notice_arg, "select a function first");
 		return;
 	}
 	s->focus = s->mode == MODE_FUNCTIONS ? fn->at : n->at;
