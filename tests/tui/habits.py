@@ -373,11 +373,11 @@ def main():
     tap.case("-F 1500", many_samples)
     tap.case("help", helps)
     tap.case("the header at 80x24", size, 80, 24, (
-        r"^systop \S+ \d\d:\d\d:\d\d LIVE 1s  scope all \d+ cgroups  up \S+ +self \S+% \S+$",
+        r"^systop \S+ \d\d:\d\d:\d\d LIVE 1s  scope all \d+ cgroups?  up \S+ +self \S+% \S+$",
         r"^CPU \d+% of \d+ us\d+ sy\d+ hi\S+ si\d+ st\S+ .*RUNQ p99 ~\S+  D \d+ +LOSS \d+",
         r"^MEM [\d.]+[KMGT]?/[\d.]+[KMGT] (\[.*\])? ?swap \S+  load [\d.]+  STACKS unwound .* named .* +BUF \d+s$"))
     tap.case("the header at 200x50", size, 200, 50, (
-        r"^systop \S+ \d\d:\d\d:\d\d LIVE 1s  scope all \d+ cgroups  up \S+ +self cpu \S+% rss \S+ bpf \S+$",
+        r"^systop \S+ \d\d:\d\d:\d\d LIVE 1s  scope all \d+ cgroups?  up \S+ +self cpu \S+% rss \S+ bpf \S+$",
         r"^CPU \d+% of \d+ us.* \[.*\]  RUNQ p50 ~\S+ p99 ~\S+ max \S+  D \d+ +LOSS \d+",
         r"^MEM \S+ \[.*\] swap \S+.*  load [\d.]+ [\d.]+ [\d.]+  STACKS unwound .* functions .* named .*  BUF \d+s +v\S+  kernel "))
     tap.done()
