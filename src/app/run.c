@@ -26,6 +26,7 @@
 #include "helper/helper.h"
 #include "model/tick.h"
 #include "owner/containers.h"
+#include "proc/scope.h"
 #include "save/destination.h"
 #include "save/save.h"
 #include "sym/names.h"
@@ -33,6 +34,7 @@
 #include "util/clock.h"
 #include "util/fail.h"
 #include "util/heap.h"
+#include "util/text.h"
 
 /* The first tick's interval: the screen does not stay empty for a whole one. */
 #define FIRST_NS 50000000
@@ -121,6 +123,22 @@ enum loop_verdict run_output_verdict(int err)
 	return LOOP_FAILED;
 }
 
+/* A cgroup of -c has been removed or made again: without a word a service that restarts looks like one that idles. */
+static void report_cgroup(struct systop *s, const struct cgroup_target *target)
+{
+	const char *what = target->gone ? "is gone; it is shown again when it is back" : "is back";
+	char path[128], name[192];
+
+	text_safe(path, sizeof(path), target->path, strlen(target->path));
+	snprintf(name, sizeof(name), "%s%s%s", target->controller ? target->controller : "", target->controller ? ":" : "", path);
+	if (!s->tui) {
+		complain("cgroup %s %s", name, what);
+		return;
+	}
+	log_line("cgroup %s %s", name, what);
+	tui_notice(s->tui, "cgroup %s %s", name, what);
+}
+
 /* Has the command lines of what the refresh shows read, for the next refreshes. */
 static void want_commands(struct systop *s, const struct tick *t)
 {
@@ -136,13 +154,16 @@ enum loop_verdict run_tick(void *arg)
 {
 	struct systop *s = arg;
 	const struct options *o = &s->options;
+	const struct cgroup_target *changed;
 	enum loop_verdict verdict;
 	const struct tick *t;
 	int err = 0;
 
 	s->due = false;
 	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
-	target_refresh(&s->target, s->collect);
+	changed = target_refresh(&s->target, s->collect);
+	if (changed)
+		report_cgroup(s, changed);
 	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (options_need(o, EXPORT_SAMPLES))
 		collect_sleepers(s->collect);

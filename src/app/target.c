@@ -110,9 +110,9 @@ void target_add(struct target *t, pid_t pid)
 }
 
 /* The cgroups in the collector's form; the caller frees them. NULL: out of memory. */
-static struct collect_cgroup *target_cgroups(struct target *t, bool again, size_t *nr)
+static struct collect_cgroup *target_cgroups(const struct target *t, size_t *nr)
 {
-	const struct cgroup_target *targets = cgroup_scope_targets(t->cgroups, again, nr);
+	const struct cgroup_target *targets = cgroup_scope_targets(t->cgroups, nr);
 	struct collect_cgroup *list = calloc(*nr + 1, sizeof(*list));
 
 	for (size_t i = 0; list && i < *nr; i++)
@@ -135,7 +135,7 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 	o.nr_uids = t->nr_uids;
 
 	if (t->cgroups) {
-		list = target_cgroups(t, false, &o.nr_cgroups);
+		list = target_cgroups(t, &o.nr_cgroups);
 		o.cgroups = list;
 	}
 	if (list || !t->cgroups)
@@ -146,17 +146,20 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 	return c;
 }
 
-void target_refresh(struct target *t, struct collect *collect)
+const struct cgroup_target *target_refresh(struct target *t, struct collect *collect)
 {
+	const struct cgroup_target *changed;
 	struct collect_cgroup *list;
 	size_t nr;
 
-	if (!t->cgroups || !cgroup_scope_has_globs(t->cgroups))
-		return;
-	list = target_cgroups(t, true, &nr);
+	if (!t->cgroups)
+		return NULL;
+	changed = cgroup_scope_refresh(t->cgroups);
+	list = target_cgroups(t, &nr);
 	if (list)
 		collect_scope_cgroups(collect, list, nr);
 	free(list);
+	return changed;
 }
 
 /* Asks the scheduler about a thread, which needs no rights, to find out whether it lives: pidfds of threads are newer

@@ -8,6 +8,7 @@
 
 struct cgroup_mounts;
 struct cgroup_scope;
+struct cgroup_target;
 struct cgroups;
 struct collect;
 struct collect_options;
@@ -49,8 +50,9 @@ void target_add(struct target *t, pid_t pid);
 struct collect *target_collect(struct target *t, const struct collect_options *o, struct model *model,
 			       struct cgroups *cgroups);
 
-/* target_refresh - call it once per tick: resolves the globs of -c again. */
-void target_refresh(struct target *t, struct collect *collect);
+/* target_refresh - call it once per tick: resolves -c again. Returns the cgroup that has been removed, or made again, since the
+ * last call; NULL: none. Borrowed until the next call. */
+const struct cgroup_target *target_refresh(struct target *t, struct collect *collect);
 
 /* target_follow - call it every 250 ms: processes and threads that have ended leave the scope with their numbers. */
 void target_follow(struct target *t, struct collect *collect);

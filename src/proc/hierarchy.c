@@ -58,7 +58,7 @@ struct cgroups *hierarchy_open(const struct cgroup_mounts *m, struct cgroup_scop
 	*controller = shown && shown == cpu ? "cpu" : NULL;
 	*limits = cpu ? "cpu" : NULL;
 	if (scope) {
-		*controller = cgroup_scope_targets(scope, false, &nr)[0].controller;
+		*controller = cgroup_scope_targets(scope, &nr)[0].controller;
 		shown = cgroup_mount_find(m, *controller);
 	}
 	cgroups = cgroups_open(shown ? shown->path : NULL);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "proc/cgroup.h"
 #include "proc/scope_names.h"
@@ -85,7 +87,7 @@ static int trees_open(struct cgroup_scope *s)
 
 static int target_add(struct cgroup_scope *s, const struct tree *t, const struct cgroup *cgroup, bool glob)
 {
-	struct cgroup_target target = { t->controller, cgroup->id, NULL, glob };
+	struct cgroup_target target = { t->controller, cgroup->id, NULL, glob, false };
 
 	for (size_t i = 0; i < s->nr; i++)
 		if (s->targets[i].id == cgroup->id && s->targets[i].controller == t->controller)
@@ -355,29 +357,55 @@ void cgroup_scope_free(struct cgroup_scope *s)
 	free(s);
 }
 
-const struct cgroup_target *cgroup_scope_targets(struct cgroup_scope *s, bool again, size_t *nr)
+const struct cgroup_target *cgroup_scope_targets(const struct cgroup_scope *s, size_t *nr)
 {
-	uint64_t changes = 0;
-
-	for (size_t i = 0; again && s->globs && i < s->nr_trees; i++) {
-		cgroups_work(s->trees[i].cgroups, true);
-		changes += cgroups_changes(s->trees[i].cgroups);
-	}
-	if (changes != s->changes && again) {
-		s->changes = changes;
-		targets_clear(s, true);
-		/* A cgroup given by name stays in scope, even if another one has that name now. */
-		for (size_t i = 0; i < s->nr_specs; i++)
-			if (is_glob(s->specs[i]))
-				resolve_glob(s, s->specs[i]);
-	}
 	*nr = s->nr;
 	return s->targets;
 }
 
-bool cgroup_scope_has_globs(const struct cgroup_scope *s)
+static void globs_again(struct cgroup_scope *s)
 {
-	return s->globs;
+	uint64_t changes = 0;
+
+	for (size_t i = 0; s->globs && i < s->nr_trees; i++) {
+		cgroups_work(s->trees[i].cgroups, true);
+		changes += cgroups_changes(s->trees[i].cgroups);
+	}
+	if (changes == s->changes)
+		return;
+	s->changes = changes;
+	targets_clear(s, true);
+	for (size_t i = 0; i < s->nr_specs; i++)
+		if (is_glob(s->specs[i]))
+			resolve_glob(s, s->specs[i]);
+}
+
+/* Whether the cgroup has been removed or made again since the last time. */
+static bool target_changed(const struct cgroup_scope *s, struct cgroup_target *t)
+{
+	const struct cgroup_target before = *t;
+	char path[2 * PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", cgroup_mount_find(s->mounts, t->controller)->path, t->path);
+	if (!stat(path, &st)) {
+		t->gone = false;
+		t->id = st.st_ino;
+	} else if (errno == ENOENT) {
+		t->gone = true;
+	}
+	return t->gone != before.gone || t->id != before.id;
+}
+
+const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s)
+{
+	const struct cgroup_target *changed = NULL;
+
+	globs_again(s);
+	for (size_t i = 0; i < s->nr; i++)
+		if (!s->targets[i].glob && target_changed(s, &s->targets[i]))
+			changed = &s->targets[i];
+	return changed;
 }
 
 int cgroups_print(FILE *to, const struct cgroup_mounts *mounts)

@@ -28,6 +28,7 @@ struct cgroup_target {
 	uint64_t id;
 	const char *path;
 	bool glob;              /* matched by one: in scope only while it exists */
+	bool gone;              /* given by name, and removed since */
 };
 
 /* cgroups_namer - gives cgroups the names of containers and pods. */
@@ -43,12 +44,15 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 				      size_t nr, cgroups_namer *namer, void *arg);
 void cgroup_scope_free(struct cgroup_scope *s);
 
-/* cgroup_scope_targets - the cgroups in scope; @again resolves globs again, which may then match nothing. Borrowed
- * until the next call. */
-const struct cgroup_target *cgroup_scope_targets(struct cgroup_scope *s, bool again, size_t *nr);
+/* cgroup_scope_targets - the cgroups in scope. Borrowed until cgroup_scope_refresh(). */
+const struct cgroup_target *cgroup_scope_targets(const struct cgroup_scope *s, size_t *nr);
 
-/* cgroup_scope_has_globs - whether the targets can change. */
-bool cgroup_scope_has_globs(const struct cgroup_scope *s);
+/*
+ * cgroup_scope_refresh - resolves globs again, which may then match nothing. A cgroup that was given by name, removed and made
+ * again, as a service that restarts does, is in scope by its path. Returns one that has been removed or made again since
+ * the last call, NULL: none. Borrowed until the next call.
+ */
+const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s);
 
 /* cgroups_print - prints the list of --list-cgroups: controller, threads, path. 0 or -errno. */
 int cgroups_print(FILE *to, const struct cgroup_mounts *mounts);

@@ -198,7 +198,8 @@ def hidden():
             wait_until(systop, load.pid, [load_path("commands"), "title", "x" * 50])
             for _ in range(6):
                 line = systop.line()
-            assert process_of(line, load.pid)["cmdline"] == [load_path("commands"), "title", "x" * 50]
+            found = process_of(line, load.pid)
+            assert found and found["cmdline"] == [load_path("commands"), "title", "x" * 50], (found, load.proc.poll())
 
 
 def workers():

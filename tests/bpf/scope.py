@@ -237,6 +237,28 @@ def glob_later():
                 second.put(second.mount, sleeper.pid)
 
 
+def made_again(controller):
+    """A service that restarts: its cgroup is removed, and made again."""
+    name = f"systop-again-{controller}-{os.getpid()}"
+    spec = f"{controller}:/{name}" if controller else f"/{name}"
+    with Cgroup(name, controller) as cgroup, Load("sleep", "60") as first, Load("sleep", "60") as second:
+        cgroup.add(first.pid)
+        with Systop("--all", "-c", spec, "-d", INTERVAL) as systop:
+            assert (seen := tids(systop.line())) == {first.pid}, seen
+            cgroup.put(cgroup.mount, first.pid)
+            os.rmdir(cgroup.path)
+            systop.line()
+            systop.line()
+            os.mkdir(cgroup.path)
+            cgroup.add(second.pid)
+            arrives(systop, f"/{name}", [second.pid])
+            cgroup.put(cgroup.mount, second.pid)
+            systop.proc.terminate()
+            said = systop.proc.stderr.read().decode()
+    assert said == (f"systop: cgroup {spec} is gone; it is shown again when it is back\n"
+                    f"systop: cgroup {spec} is back\n"), said
+
+
 def pids():
     """All threads of a process, and what it forks from then on; nothing else."""
     script = ("import os,signal,threading,time\n"
@@ -354,6 +376,7 @@ def main():
             ("-c with a v1 path", selects, lambda c: f"/{c.name}", "systop-v1-{}", "cpu"),
             ("-c with a v1 controller", selects, lambda c: f"cpu:/{c.name}", "systop-v1-{}", "cpu"),
             ("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu"),
+            ("a v1 cgroup that is removed and made again", made_again, "cpu"),
         ]
     # Scopes hold regardless of each thread's share of a CPU.
     tap.together([
@@ -361,6 +384,7 @@ def main():
         ("a child cgroup made later", children),
         ("moving in and out", moves),
         ("a glob that matches later", glob_later),
+        ("a cgroup that is removed and made again", made_again, None),
         ("-p", pids),
         ("-p with a thread's number", thread_number),
         ("-t", thread),

@@ -214,6 +214,7 @@ def screen_comes_back():
         t.wait(r"^systop .*LIVE")
         t.keys("Space")
         t.wait(r"^systop .*PAUSED")
+        time.sleep(1.5)  # arguments of processes that were born last still come
         came = words(t)
         t.keys("C-l")
         time.sleep(0.5)
