@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Load, begin, had_cpu, load_path  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, begin, had_cpu, load_path  # noqa: E402
 from protoc import OUTSIDER, SAMPLES, SLICES, SOURCE, Trace, one, packets  # noqa: E402
 
 PIPE = """
@@ -383,9 +383,11 @@ def ended_early():
     """A thread that ended soon after the beginning of a long recording has its name."""
     with tempfile.TemporaryDirectory() as folder:
         path, program = os.path.join(folder, "trace"), shutil.copy(load_path("burn"), os.path.join(folder, "ended_early"))
-        with Load(program, "cpu", "60") as load, subprocess.Popen([SYSTOP, "-w", path, "--duration", "24", "-d", "0.1"],
-                                                                  stderr=subprocess.DEVNULL) as systop:
+        with Cgroup(f"systop-early-{os.getpid()}") as cgroup, Load(program, "cpu", "60") as load, \
+             subprocess.Popen([SYSTOP, "-w", path, "--duration", "24", "-d", "0.1", "-c", f"/{cgroup.name}"],
+                              stderr=subprocess.DEVNULL) as systop:
             load.truth()
+            cgroup.add(load.pid)
             time.sleep(20 if GUEST else 8)  # it records then
             load.end()
             assert systop.wait() == 0
@@ -398,17 +400,18 @@ def ended_early():
 
 def triggered():
     """--on: when a thread has been in D for long enough, the window is saved, once."""
-    with subprocess.Popen([load_path("vfork_d"), "30000"], stdout=subprocess.DEVNULL, start_new_session=True) as load, \
-            tempfile.TemporaryDirectory() as folder:
+    with Cgroup(f"systop-on-{os.getpid()}") as cgroup, tempfile.TemporaryDirectory() as folder, \
+         subprocess.Popen([load_path("vfork_d"), "30000"], stdout=subprocess.DEVNULL, start_new_session=True,
+                          preexec_fn=lambda: cgroup.add(os.getpid())) as load:
         try:
-            done = subprocess.run([os.path.abspath(SYSTOP), "--json", "-d", "0.5", "-n", "8", "--on",
+            done = subprocess.run([os.path.abspath(SYSTOP), "--json", "-d", "0.5", "-n", "8", "-c", f"/{cgroup.name}", "--on",
                                    "d>2s comm=vfork_d"], cwd=folder, capture_output=True, text=True, check=True)
         finally:
             os.killpg(load.pid, signal.SIGKILL)
         files = os.listdir(folder)
         assert len(files) == 1 and files[0].endswith("Z.pb"), files
         reason = Trace(os.path.join(folder, files[0])).attributes()["systop.reason"]
-    assert reason.startswith(f"d>2s comm=vfork_d: vfork_d {load.pid} in /"), reason
+    assert reason.startswith(f"d>2s comm=vfork_d: vfork_d {load.pid} in /{cgroup.name}"), reason
     assert reason in done.stderr, done.stderr
 
 
@@ -458,6 +461,7 @@ def main():
     else:
         tap.skip("interrupts", "the timer is a line here, not a vector of its own")
     tap.together([
+        ("a thread that ended early", ended_early),  # it takes longest
         ("killed at any moment", killed),
         ("nothing is outside of the window", inside),
         ("blocks have their stacks", blocks),
@@ -468,7 +472,6 @@ def main():
         ("who they are", who),
         ("--at", aligned),
         ("--on", triggered),
-        ("a thread that ended early", ended_early),
         ("refused", refused),
     ], 3)
     tap.case("samples have their stacks", stacks)  # its load needs a CPU
