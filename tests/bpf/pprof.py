@@ -87,7 +87,8 @@ def labels():
     """The thread, process and cgroup of a sample."""
     with Cgroup(f"systop-pprof-{os.getpid()}") as cgroup, Load(load_path("burn"), "cpu", "60") as load:
         cgroup.add(load.pid)
-        profile = profile_of("-c", f"/{cgroup.name}", seconds=2)
+        # burn's functions take turns every 10 ms, which 99 samples a second would follow.
+        profile = profile_of("-F", "997", "-c", f"/{cgroup.name}", seconds=2)
         want = {"thread": "burn", "tid": load.pid, "process": "burn", "pid": load.pid, "cgroup": f"/{cgroup.name}"}
         found = [labels for _, _, labels in profile.samples]
         assert found and all(l == want for l in found), (found[:3], want)
