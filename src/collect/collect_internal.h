@@ -4,8 +4,6 @@
 
 /* Shared by collect.c and the rows of collectors*.c. */
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "collect/budget.h"
@@ -15,8 +13,6 @@
 #include "collect/memory.h"
 #include "collect/self.h"
 
-struct cpu_slot;
-struct online;
 struct ring_buffer;
 struct shared;
 

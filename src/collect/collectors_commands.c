@@ -7,7 +7,6 @@
 #include "collect/collect_internal.h"
 #include "collect/collectors.h"
 #include "collect/commands.h"
-#include "collect/health.h"
 #include "collect/slots.h"
 #include "model/health.h"
 #include "slot.h"

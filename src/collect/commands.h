@@ -3,7 +3,6 @@
 #define SYSTOP_COLLECT_COMMANDS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -2,7 +2,6 @@
 #ifndef SYSTOP_COLLECT_HEALTH_H
 #define SYSTOP_COLLECT_HEALTH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "loss.h"

@@ -2,7 +2,6 @@
 #include "collect/irqs.h"
 
 #include <stdbool.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "collect/samplers.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>

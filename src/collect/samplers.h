@@ -3,7 +3,6 @@
 #define SYSTOP_COLLECT_SAMPLERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct bpf_program;

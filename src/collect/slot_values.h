@@ -9,7 +9,6 @@
 #include "slot.h"
 #include "usage.h"
 
-struct life;
 struct model;
 
 /* Time taken from a running thread since its last switch, ns. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/slots.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "collect/slots_internal.h"
-#include "model/aggregate.h"
 #include "model/model.h"
 #include "proc/cgroup.h"
 

@@ -2,7 +2,6 @@
 /* Threads that died, and the activity of threads before a move to another cgroup: rows of the next tick. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collect/slots_internal.h"

@@ -11,8 +11,6 @@
 struct cgroup;
 struct cpu_area;
 struct health;
-struct life;
-struct model;
 struct stacks;
 struct values;
 

@@ -2,17 +2,13 @@
 #ifndef SYSTOP_EXPORT_TRACE_INDEX_H
 #define SYSTOP_EXPORT_TRACE_INDEX_H
 
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
 #include <sys/utsname.h>
 
 #include "loss.h"
 #include "model/event.h"
 #include "model/metric.h"
 
-struct cgroup;
 struct life;
 struct redact;
 

@@ -3,7 +3,6 @@
 #define SYSTOP_HELPER_HELPER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

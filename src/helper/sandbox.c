@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/securebits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>

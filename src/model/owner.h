@@ -3,7 +3,6 @@
 #define SYSTOP_MODEL_OWNER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct cgroup;

@@ -3,7 +3,6 @@
 #define SYSTOP_MODEL_SAMPLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/metric.h"

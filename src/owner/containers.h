@@ -2,7 +2,6 @@
 #ifndef SYSTOP_OWNER_CONTAINERS_H
 #define SYSTOP_OWNER_CONTAINERS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

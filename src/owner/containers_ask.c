@@ -7,7 +7,6 @@
 
 #include "helper/link.h"
 #include "helper/proto.h"
-#include "owner/parse.h"
 #include "owner/places.h"
 #include "util/clock.h"
 

@@ -3,8 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #ifndef SYSTOP_RECORD_SNAPSHOT_H
 #define SYSTOP_RECORD_SNAPSHOT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/event.h"

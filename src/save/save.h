@@ -3,7 +3,6 @@
 #define SYSTOP_SAVE_SAVE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "save/trigger.h"
@@ -14,7 +13,6 @@ struct names;
 struct redact;
 struct save_failure;
 struct source;
-struct tick;
 struct utsname;
 
 /*

@@ -2,7 +2,6 @@
 #ifndef SYSTOP_SYM_DEBUG_FOLDERS_H
 #define SYSTOP_SYM_DEBUG_FOLDERS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct open_request;

@@ -9,8 +9,6 @@
 #include "sym/functions.h"
 #include "sym/symtab.h"
 
-struct elf_file;
-
 /* Where a file's bytes are in memory: its loadable, executable segments. */
 struct elf_segments {
 	struct elf_segment {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sym/elf_file.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <libelf.h>
 #include <stdlib.h>

@@ -3,13 +3,11 @@
 #define SYSTOP_SYM_GOPCSP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "sym/gopclntab.h"
 
 struct cfi_rows;
-struct elf_file;
 struct elf_segments;
 
 /*

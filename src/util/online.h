@@ -3,7 +3,6 @@
 #define SYSTOP_UTIL_ONLINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* The folder with lists of CPUs: "online", "isolated". */
 #define ONLINE_FILES "/sys/devices/system/cpu/"

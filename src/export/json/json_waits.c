@@ -2,7 +2,6 @@
 #include "export/json/json_waits.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

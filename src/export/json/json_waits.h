@@ -2,8 +2,6 @@
 #ifndef SYSTOP_EXPORT_JSON_JSON_WAITS_H
 #define SYSTOP_EXPORT_JSON_JSON_WAITS_H
 
-#include <stddef.h>
-
 #include "util/map.h"
 
 struct json;

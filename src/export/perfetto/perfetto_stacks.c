@@ -2,7 +2,6 @@
 #include "export/perfetto/perfetto_stacks.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "export/perfetto/perfetto.h"
 #include "export/perfetto/perfetto_internal.h"
