@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "util/file.h"
+
 void *memory_map(struct memory *m, const struct bpf_map *map, int prot)
 {
 	size_t size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
@@ -37,12 +39,10 @@ uint64_t memory_bytes(const struct bpf_object *object)
 	uint64_t sum = 0;
 
 	bpf_object__for_each_map(map, object) {
-		char path[64], line[128];
+		FILE *f = file_open("/proc/self/fdinfo/%d", bpf_map__fd(map));
+		char line[128];
 		uint64_t bytes;
-		FILE *f;
 
-		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
-		f = fopen(path, "re");
 		while (f && fgets(line, sizeof(line), f))
 			if (sscanf(line, "memlock: %lu", &bytes) == 1)
 				sum += bytes;

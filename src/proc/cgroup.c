@@ -13,6 +13,7 @@
 #include "model/owner.h"
 #include "proc/owner_path.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/vec.h"
 
 /* Id of the root if there is no hierarchy. */
@@ -406,17 +407,13 @@ void cgroups_work(struct cgroups *c, bool now)
 uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup)
 {
 	static const char *const names[] = { "cgroup.threads", "tasks" };
-	char *file, *line = NULL;
 	uint64_t threads = 0;
+	char *line = NULL;
 	size_t size = 0;
 	FILE *f = NULL;
 
-	for (int i = 0; !f && i < 2; i++) {
-		if (asprintf(&file, "%s%s/%s", c->mount, cgroup_file_path(c, cgroup), names[i]) < 0)
-			return 0;
-		f = fopen(file, "re");
-		free(file);
-	}
+	for (int i = 0; !f && i < 2; i++)
+		f = file_open("%s%s/%s", c->mount, cgroup_file_path(c, cgroup), names[i]);
 	while (f && getline(&line, &size, f) > 0)
 		threads++;
 	free(line);

@@ -76,9 +76,6 @@ struct node *cgroup_below(struct cgroups *c, struct cgroup *parent, const char *
 /* cgroups_forget - forgets the cgroups that the finished walk did not find, unless they are still shown. */
 void cgroups_forget(struct cgroups *c);
 
-/* cgroup_read - reads a small file of a cgroup below @mount. Returns the bytes read, 0 if it does not exist. */
-size_t cgroup_read(const char *mount, const char *path, const char *name, char *buf, size_t size);
-
 /* cgroup_file_path - its path below the mount. */
 const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgroup);
 

@@ -3,28 +3,11 @@
 
 #include "proc/cgroup_internal.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-size_t cgroup_read(const char *mount, const char *path, const char *name, char *buf, size_t size)
-{
-	char file[4096];
-	ssize_t n;
-	int fd;
-
-	if (snprintf(file, sizeof(file), "%s%s/%s", mount, path, name) >= (int)sizeof(file))
-		return 0;
-	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return 0;
-	n = read(fd, buf, size - 1);
-	close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	return n > 0 ? n : 0;
-}
+#include "util/file.h"
 
 const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgroup)
 {
@@ -38,12 +21,12 @@ void cgroup_read_limit(const struct cgroups *c, struct node *n)
 	uint64_t quota = 0, period = 0;
 	char buf[64];
 
-	if (cgroup_read(c->mount, path, "cpu.max", buf, sizeof(buf))) {
+	if (file_text(buf, sizeof(buf), "%s%s/cpu.max", c->mount, path)) {
 		if (sscanf(buf, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			quota = 0;
-	} else if (cgroup_read(c->mount, path, "cpu.cfs_quota_us", buf, sizeof(buf)) && buf[0] != '-' &&
+	} else if (file_text(buf, sizeof(buf), "%s%s/cpu.cfs_quota_us", c->mount, path) && buf[0] != '-' &&
 		   sscanf(buf, "%" SCNu64, &quota) == 1) {
-		if (!cgroup_read(c->mount, path, "cpu.cfs_period_us", buf, sizeof(buf)) ||
+		if (!file_text(buf, sizeof(buf), "%s%s/cpu.cfs_period_us", c->mount, path) ||
 		    sscanf(buf, "%" SCNu64, &period) != 1)
 			quota = 0;
 	}
@@ -56,7 +39,7 @@ static bool read_stat(const struct cgroups *c, const char *path, uint64_t *nr, u
 {
 	char buf[1024], *at;
 
-	if (!cgroup_read(c->mount, path, "cpu.stat", buf, sizeof(buf)))
+	if (!file_text(buf, sizeof(buf), "%s%s/cpu.stat", c->mount, path))
 		return false;
 	at = strstr(buf, "nr_throttled ");
 	if (!at || sscanf(at, "nr_throttled %" SCNu64, nr) != 1)

@@ -8,13 +8,14 @@
 #include "proc/cgroup_internal.h"
 #include "proc/mounts.h"
 #include "util/clock.h"
+#include "util/file.h"
 
 /* Whether the hierarchy at @mount, of v2, has the memory controller. */
 static bool has_memory(const char *mount)
 {
 	char buf[1024], *save = NULL;
 
-	if (!cgroup_read(mount, "", "cgroup.controllers", buf, sizeof(buf)))
+	if (!file_text(buf, sizeof(buf), "%s/cgroup.controllers", mount))
 		return false;
 	for (char *word = strtok_r(buf, " \n", &save); word; word = strtok_r(NULL, " \n", &save))
 		if (!strcmp(word, "memory"))
@@ -40,7 +41,7 @@ static uint64_t read_bytes(const struct cgroups *c, const struct cgroup *cgroup,
 	uint64_t bytes;
 	char buf[32];
 
-	if (!cgroup_read(c->memory, cgroup_file_path(c, cgroup), name, buf, sizeof(buf)) ||
+	if (!file_text(buf, sizeof(buf), "%s%s/%s", c->memory, cgroup_file_path(c, cgroup), name) ||
 	    sscanf(buf, "%" SCNu64, &bytes) != 1)
 		return VALUE_NA;
 	return bytes;

@@ -5,13 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static FILE *open_in(const char *proc, const char *name)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", proc, name);
-	return fopen(path, "re");
-}
+#include "util/file.h"
 
 static uint64_t difference(uint64_t all, uint64_t part)
 {
@@ -76,7 +70,7 @@ void host_read(const char *proc, struct host_state *h)
 
 	host_unknown(h);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		FILE *f = open_in(proc, files[i].name);
+		FILE *f = file_open("%s/%s", proc, files[i].name);
 
 		if (!f)
 			continue;

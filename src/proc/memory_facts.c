@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/memory_facts.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "util/file.h"
 
 /* A line "NAME NUMBER", and what it adds to. */
 struct line {
@@ -13,17 +13,6 @@ struct line {
 	enum memory_fact to;
 	unsigned int shift; /* of its unit */
 };
-
-static FILE *open_in(const char *folder, const char *name)
-{
-	char path[4096];
-	int fd;
-
-	if (!*folder || snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-		return NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? NULL : fdopen(fd, "r");
-}
 
 static void read_lines(FILE *file, const struct line *lines, size_t nr, struct memory_facts *f)
 {
@@ -55,12 +44,9 @@ void memory_facts_process(const char *proc, pid_t tgid, struct memory_facts *f)
 		{ "Anonymous:", MEMORY_ANONYMOUS, 10 },
 		{ "Swap:", MEMORY_SWAP, 10 },
 	};
-	char folder[256];
-	FILE *file;
+	FILE *file = file_open("%s/%d/smaps_rollup", proc, tgid);
 
 	unknown(f);
-	snprintf(folder, sizeof(folder), "%s/%d", proc, tgid);
-	file = open_in(folder, "smaps_rollup");
 	if (!file)
 		return;
 	read_lines(file, lines, sizeof(lines) / sizeof(lines[0]), f);
@@ -97,7 +83,7 @@ void memory_facts_cgroup(const char *memory, const char *pressure, struct memory
 		{ "total_shmem", MEMORY_SHARED, 0 },
 		{ "total_swap", MEMORY_SWAP, 0 },
 	};
-	FILE *file = open_in(memory, "memory.stat");
+	FILE *file = *memory ? file_open("%s/memory.stat", memory) : NULL;
 
 	unknown(f);
 	if (file) {
@@ -105,7 +91,7 @@ void memory_facts_cgroup(const char *memory, const char *pressure, struct memory
 		fclose(file);
 	}
 	for (int i = 0; i < PRESSURE_COUNT; i++) {
-		file = open_in(pressure, names[i]);
+		file = *pressure ? file_open("%s/%s", pressure, names[i]) : NULL;
 		if (!file)
 			continue;
 		read_pressure(file, &f->pressure[i].some, &f->pressure[i].full);

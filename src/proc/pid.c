@@ -5,33 +5,21 @@
 #include <stdio.h>
 
 #include "util/fail.h"
+#include "util/file.h"
 #include "util/text.h"
-
-static FILE *pid_open(pid_t pid, const char *file)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	return fopen(path, "re");
-}
 
 static void pid_name(pid_t number, char *name, size_t size)
 {
-	char raw[64] = "", comm[256];
-	FILE *f = pid_open(number, "comm");
-	size_t len = 0;
+	char raw[64], comm[256];
+	size_t len = file_text(raw, sizeof(raw), "/proc/%d/comm", number);
 
-	if (f) {
-		len = fread(raw, 1, sizeof(raw), f);
-		fclose(f);
-	}
 	text_safe(comm, sizeof(comm), raw, len ? len - 1 : 0); /* without its newline */
 	snprintf(name, size, "%s %d", comm, number);
 }
 
 static pid_t process_of(pid_t number)
 {
-	FILE *f = pid_open(number, "status");
+	FILE *f = file_open("/proc/%d/status", number);
 	char line[256];
 	pid_t tgid = 0;
 

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/file.h"
+
 /* Sums in ns of one file, which has them in us. For CPUs "full" is not defined: the kernel always prints 0. */
 static struct pressure read_one(const char *name)
 {
 	struct pressure p = { VALUE_NA, VALUE_NA };
-	char path[64], line[256];
-	FILE *f;
+	FILE *f = file_open("/proc/pressure/%s", name);
+	char line[256];
 
-	snprintf(path, sizeof(path), "/proc/pressure/%s", name);
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) { /* reading fails if PSI is switched off */
 		const char *total = strstr(line, "total=");
 		uint64_t us;

@@ -8,28 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static size_t read_file(int32_t tgid, const char *name, char *buf, size_t room)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", tgid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, buf, room);
-	close(fd);
-	return n > 0 ? n : 0;
-}
+#include "util/file.h"
 
 /* "NSpid:	1234	7": the first one is the host's. */
 static void read_nspids(struct process_info *w)
 {
 	char status[4096], *at, *end;
-	size_t len = read_file(w->tgid, "status", status, sizeof(status) - 1);
 
-	status[len] = '\0';
+	file_text(status, sizeof(status), "/proc/%d/status", w->tgid);
 	w->nr_nspids = 0;
 	at = strstr(status, "\nNSpid:");
 	if (!at)
@@ -40,14 +26,6 @@ static void read_nspids(struct process_info *w)
 		w->nspids[w->nr_nspids++] = pid;
 		at = end;
 	}
-}
-
-void process_info_read(struct process_info *w, char *text, size_t room)
-{
-	read_nspids(w);
-	w->len = room ? read_file(w->tgid, "cmdline", text, room) : 0;
-	if (w->len)
-		text[w->len - 1] = '\0';
 }
 
 int process_command_read(int32_t tgid, bool worker, char *text, size_t room, bool *cut)
@@ -72,4 +50,15 @@ int process_command_read(int32_t tgid, bool worker, char *text, size_t room, boo
 	if (worker && len && text[len - 1] == '\n')
 		len--;
 	return n < 0 ? (int)n : (int)len;
+}
+
+void process_info_read(struct process_info *w, char *text, size_t room)
+{
+	bool cut;
+	int got = room ? process_command_read(w->tgid, false, text, room, &cut) : 0;
+
+	read_nspids(w);
+	w->len = got > 0 ? got : 0;
+	if (w->len)
+		text[w->len - 1] = '\0';
 }

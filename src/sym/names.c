@@ -12,7 +12,6 @@
 #include "sym/names_internal.h"
 #include "util/clock.h"
 #include "util/hash.h"
-#include "util/text.h"
 #include "util/vec.h"
 
 #define OPEN_TIMEOUT_NS 200000000ULL

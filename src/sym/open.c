@@ -275,12 +275,10 @@ static int open_debug(int socket, const struct open_request *r, struct open_answ
 /* The process's PID in its own namespace, and its effective user. */
 static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
 {
-	char path[64], line[256];
+	FILE *f = file_open("/proc/%u/status", tgid);
 	bool found = false;
-	FILE *f;
+	char line[256];
 
-	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		sscanf(line, "Uid: %*u %u", uid);
 		if (!strncmp(line, "NSpid:", 6)) {

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -28,23 +27,61 @@ int file_write(int fd, uint64_t at, const void *from, size_t bytes)
 	return 0;
 }
 
-void file_line(char *line, size_t size, const char *path, ...)
+static int open_small(const char *path, va_list args)
 {
 	char name[PATH_MAX];
-	ssize_t n = -1;
+
+	if (vsnprintf(name, sizeof(name), path, args) < (int)sizeof(name))
+		return open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	errno = ENAMETOOLONG;
+	return -1;
+}
+
+static size_t read_small(char *text, size_t size, const char *path, va_list args)
+{
+	int fd = open_small(path, args);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? n : 0;
+}
+
+size_t file_text(char *text, size_t size, const char *path, ...)
+{
 	va_list args;
-	int len, fd;
+	size_t bytes;
 
 	va_start(args, path);
-	len = vsnprintf(name, sizeof(name), path, args);
+	bytes = read_small(text, size, path, args);
 	va_end(args);
-	fd = len < (int)sizeof(name) ? open(name, O_RDONLY | O_CLOEXEC) : -1;
-	if (fd >= 0) {
-		n = read(fd, line, size - 1);
-		close(fd);
-	}
-	line[n < 0 ? 0 : n] = '\0';
+	return bytes;
+}
+
+void file_line(char *line, size_t size, const char *path, ...)
+{
+	va_list args;
+
+	va_start(args, path);
+	read_small(line, size, path, args);
+	va_end(args);
 	line[strcspn(line, "\n")] = '\0';
+}
+
+FILE *file_open(const char *path, ...)
+{
+	va_list args;
+	FILE *f;
+	int fd;
+
+	va_start(args, path);
+	fd = open_small(path, args);
+	va_end(args);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd >= 0 && !f)
+		close(fd);
+	return f;
 }
 
 int file_seal(int fd)

@@ -6,14 +6,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 /* file_write - writes all @bytes at offset @at. 0 or -errno. */
 int file_write(int fd, uint64_t at, const void *from, size_t bytes);
 
-/* file_line - the first line of a small file, such as the kernel's, without its newline; "": it cannot be read. @path: a
- * format. */
+/*
+ * Small files, such as the kernel's. @path: a format; a symbolic link is not followed.
+ * file_text - what one read() brings, and a NUL. Returns the bytes, 0 if it cannot be read. file_line - the first line,
+ * without its newline. file_open - for reading; NULL with errno.
+ */
+size_t file_text(char *text, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 void file_line(char *line, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
+FILE *file_open(const char *path, ...) __attribute__((format(printf, 1, 2)));
 
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a
  * sealed memfd: reading it cannot block, and its size cannot change. */
