@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "collect/collect.h"
 #include "collect/collector.h"
 #include "collect/kernel_types.h"
 #include "slot.h"
 #include "util/fail.h"
+#include "util/file.h"
 #include "util/online.h"
 
 #include "systop.skel.h"
@@ -167,9 +167,7 @@ int load_programs(struct systop **skel, struct load *l, struct load_report *repo
 
 void load_end(struct load *l)
 {
-	if (l->ring_fd >= 0)
-		close(l->ring_fd);
-	l->ring_fd = -1;
+	file_close(&l->ring_fd);
 }
 
 int load_try(const struct collect_options *o, struct load_report *report)

@@ -11,6 +11,7 @@
 #include "helper/helper.h"
 #include "model/tick.h"
 #include "util/clock.h"
+#include "util/file.h"
 
 int self_open(struct self *s)
 {
@@ -20,9 +21,7 @@ int self_open(struct self *s)
 
 void self_close(struct self *s)
 {
-	if (s->statm_fd >= 0)
-		close(s->statm_fd);
-	s->statm_fd = -1;
+	file_close(&s->statm_fd);
 }
 
 static uint64_t self_rss_bytes(const struct self *s)

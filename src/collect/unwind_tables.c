@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "area.h"
 #include "collect/unwind_tables_internal.h"
 #include "model/health.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/format.h"
 #include "util/hash.h"
 
@@ -57,8 +57,7 @@ void unwind_tables_free(struct unwind_tables *t)
 		return;
 	for (uint32_t i = 0; i < t->nr_chunks; i++) {
 		munmap(t->chunks[i], UNWIND_CHUNK_BYTES);
-		if (t->chunk_fds[i] >= 0)
-			close(t->chunk_fds[i]);
+		file_close(&t->chunk_fds[i]);
 	}
 	for (uint32_t i = 0; t->files; i++) { /* no further: most of the array was never used, and takes no memory */
 		t->files -= t->file[i].rules != NULL;
@@ -254,8 +253,7 @@ static int add_chunk(struct unwind_tables *t)
 	if (err) {
 		if (memory != MAP_FAILED)
 			munmap(memory, UNWIND_CHUNK_BYTES);
-		if (fd >= 0)
-			close(fd);
+		file_close(&fd);
 		return err;
 	}
 	t->chunks[at] = memory;

@@ -14,6 +14,7 @@
 #include "helper/sandbox.h"
 #include "helper/starter.h"
 #include "util/clock.h"
+#include "util/file.h"
 
 /* A starter that takes longer is reported as not answering. It needs less than 1 ms, and a CPU. */
 #define LATE_NS 2000000000ULL
@@ -81,17 +82,10 @@ uint64_t helper_private_bytes(void)
 	return cost_private_bytes(helper_starter());
 }
 
-static void close_socket(void)
-{
-	if (starter.socket >= 0)
-		close(starter.socket);
-	starter.socket = -1;
-}
-
 void helper_stop(void)
 {
 	helper_work();
-	close_socket();
+	file_close(&starter.socket);
 	if (starter.state == STOPPED)
 		kill(starter.pid, SIGCONT); /* it is our child, not waited for yet, so the PID is still its own */
 }
@@ -141,7 +135,7 @@ void helper_work(void)
 		if (got == sizeof(a))
 			take(&a);
 		else
-			close_socket();
+			file_close(&starter.socket);
 	}
 }
 
@@ -256,9 +250,7 @@ int helper_error(uint32_t id)
 
 void helper_leave(struct helper *h)
 {
-	if (h->socket >= 0)
-		close(h->socket);
-	h->socket = -1;
+	file_close(&h->socket);
 }
 
 void helper_kill(struct helper *h)

@@ -22,6 +22,7 @@
 #include "helper/sandbox.h"
 #include "helper/watch.h"
 #include "util/clock.h"
+#include "util/file.h"
 
 /* Helpers end by themselves when systop is gone, but stopped ones do not: they are killed after this time. */
 #define END_NS 1000000000ULL
@@ -119,8 +120,7 @@ static void kill_helper(uint32_t id)
 
 static void take_terminal(const struct terminal *t, int fd)
 {
-	if (starter.tty >= 0)
-		close(starter.tty);
+	file_close(&starter.tty);
 	starter.tty = fd < 0 ? -1 : terminal_open(fd);
 	starter.terminal = *t;
 }
@@ -139,8 +139,7 @@ static bool take_request(void)
 		else if (r.what == STARTER_TERMINAL)
 			take_terminal(&r.terminal, fd);
 	}
-	if (fd >= 0)
-		close(fd);
+	file_close(&fd);
 	return got >= 0 || got == -EBADMSG;
 }
 

@@ -159,8 +159,7 @@ static bool nth_folder(const char *base, const char *end, uint32_t nr, char *nam
 	bool found = false;
 
 	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+		file_close(&fd);
 		return false;
 	}
 	while (!found && entries++ < ENTRIES_MAX && (e = readdir(dir)))

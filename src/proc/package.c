@@ -33,8 +33,7 @@ static bool is_file(const char *root, const char *path, const struct file_key *k
 		return false;
 	fd = open(whole, FILE_LOOK | O_NOFOLLOW);
 	is = fd >= 0 && file_is(fd, key->inode, key->size, key->mtime_s, &st);
-	if (fd >= 0)
-		close(fd);
+	file_close(&fd);
 	return is;
 }
 
@@ -63,8 +62,7 @@ static bool has_file(int folder, const char *name, const struct wanted *w)
 	for (size_t i = 0; len > 0 && i < w->nr && !has; i++)
 		has = memmem(text, len, w->lines[i], strlen(w->lines[i]));
 	free(text);
-	if (fd >= 0)
-		close(fd);
+	file_close(&fd);
 	return has;
 }
 

@@ -13,6 +13,7 @@
 #include "ring.h"
 #include "slot.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/format.h"
 #include "util/online.h"
 
@@ -89,10 +90,8 @@ void rings_free(struct rings *r)
 	if (!r)
 		return;
 	for (int cpu = 0; r->cpus && cpu < r->o.nr_cpus; cpu++)
-		if (r->cpus[cpu].fd >= 0)
-			close(r->cpus[cpu].fd);
-	if (r->o.pattern_fd >= 0)
-		close(r->o.pattern_fd);
+		file_close(&r->cpus[cpu].fd);
+	file_close(&r->o.pattern_fd);
 	free(r->cpus);
 	free(r->scratch);
 	free(r->places);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "helper/proto.h"
+#include "util/file.h"
 #include "util/invoker.h"
 
 /* Files in a folder that can have a file's debug information. */
@@ -83,14 +84,11 @@ static int look_folder(const struct open_request *r, uint32_t nr, uint32_t *plac
 		found = *name ? look(folder, name) : -1;
 		if (found >= 0 && is_taken(found))
 			break;
-		if (found >= 0)
-			close(found);
-		found = -1;
+		file_close(&found);
 	}
-	if (folder >= 0)
-		close(folder);
-	else
+	if (folder < 0)
 		*place = PLACES * (nr + 1);
+	file_close(&folder);
 	return found;
 }
 

@@ -288,20 +288,13 @@ void known_source(struct known *k, bool debug, uint64_t at, char *text, size_t s
 	lines_find(fd, address, text, size);
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 void known_close(struct known *k)
 {
 	k->closed = true;
 	if (k->symtab.in_file || k->step != KNOWN_IDLE)
 		forget(k);
-	close_fd(&k->fd);
-	close_fd(&k->debug_fd);
+	file_close(&k->fd);
+	file_close(&k->debug_fd);
 }
 
 void known_forget(uint32_t id)
@@ -311,8 +304,8 @@ void known_forget(uint32_t id)
 	if (!k)
 		return;
 	forget(k);
-	close_fd(&k->fd);
-	close_fd(&k->debug_fd);
+	file_close(&k->fd);
+	file_close(&k->debug_fd);
 	map_del(&files, id);
 	free(k);
 }

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "sym/names_internal.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/hash.h"
 #include "util/vec.h"
 
@@ -488,11 +488,9 @@ void names_free(struct names *n)
 	map_fini(&n->files);
 	file_fini(&n->kernel);
 	free(n->active);
-	if (n->o.kallsyms_fd >= 0)
-		close(n->o.kallsyms_fd);
+	file_close(&n->o.kallsyms_fd);
 	worker_stop(&n->open);
 	worker_stop(&n->symbols);
-	if (n->epoll_fd >= 0)
-		close(n->epoll_fd);
+	file_close(&n->epoll_fd);
 	free(n);
 }

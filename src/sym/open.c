@@ -212,8 +212,7 @@ static int look_usual(const struct open_request *r, int of, const char *root, ui
 		found = *path ? look_below(root, path, 0, RESOLVE_IN_ROOT) : -1;
 		if (found >= 0 && belongs(found, of, is_systems(nr)))
 			return found;
-		if (found >= 0)
-			close(found);
+		file_close(&found);
 	}
 	return -1;
 }
@@ -353,13 +352,11 @@ void open_run(int socket)
 		int fd;
 
 		if (r.what == OPEN_PEER) {
-			if (peer >= 0)
-				close(peer);
+			file_close(&peer);
 			peer = passed;
 			continue;
 		}
-		if (passed >= 0)
-			close(passed);
+		file_close(&passed);
 		r.path[sizeof(r.path) - 1] = r.debuglink[sizeof(r.debuglink) - 1] = '\0';
 		if (r.what == OPEN_POD) {
 			a.err = owner_pod_folder(r.path, a.path, sizeof(a.path));

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "helper/message.h"
 #include "helper/proto.h"
@@ -15,6 +14,7 @@
 #include "sym/plt.h"
 #include "sym/roles.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/short_name.h"
 
 /* A large file is read in slices of this length, in turns with others. */
@@ -41,13 +41,6 @@ static void begin_budget(const struct symbols_request *r)
 
 /* --- Files */
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* Takes the files that the open helper has handed over. */
 static void take_files(void)
 {
@@ -59,14 +52,14 @@ static void take_files(void)
 		int *to;
 
 		if (h.what == OPEN_CONTAINER) {
-			close_fd(&config);
+			file_close(&config);
 			config = fd;
 			config_of = h.file;
 			continue;
 		}
 		k = known_file(h.file);
 		to = !k ? &fd : h.what == OPEN_DEBUG ? &k->debug_fd : &k->fd;
-		close_fd(to);
+		file_close(to);
 		if (k)
 			*to = fd;
 	}
@@ -76,7 +69,7 @@ static void take_files(void)
 static void take_peer(int fd)
 {
 	take_files();
-	close_fd(&peer);
+	file_close(&peer);
 	peer = fd;
 }
 
@@ -91,9 +84,9 @@ static void load(int socket, const struct symbols_request *r, int fd)
 	else if (k)
 		a.err = known_load(k, r->what, clock_ns(CLOCK_MONOTONIC) + SLICE_NS, &a);
 	if (k && r->what == SYMBOLS_PERF_MAP && a.err != -EAGAIN)
-		close_fd(&k->fd);
+		file_close(&k->fd);
 	if (k && r->what == SYMBOLS_DEBUG && a.err && a.err != -EAGAIN)
-		close_fd(&k->debug_fd);
+		file_close(&k->debug_fd);
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
@@ -125,8 +118,7 @@ static void table(int socket, const struct symbols_request *r)
 	if (fd < 0)
 		a.err = fd;
 	helper_send(socket, &a, sizeof(a), fd);
-	if (fd >= 0)
-		close(fd);
+	file_close(&fd);
 }
 
 /* --- Names */
@@ -234,7 +226,7 @@ static void container(int socket, const struct symbols_request *r)
 	id[sizeof(id) - 1] = '\0';
 	if (config >= 0 && config_of == r->file)
 		a.err = parse_names(config, r->debug, id, &a);
-	close_fd(&config);
+	file_close(&config);
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
@@ -269,7 +261,6 @@ void symbols_run(int socket)
 			continue;
 		}
 		answer(socket, &r, fd);
-		if (fd >= 0)
-			close(fd);
+		file_close(&fd);
 	}
 }

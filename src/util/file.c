@@ -84,6 +84,13 @@ FILE *file_open(const char *path, ...)
 	return f;
 }
 
+void file_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 int file_seal(int fd)
 {
 	return fcntl(fd, F_ADD_SEALS, SEALS) ? -errno : 0;

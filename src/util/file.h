@@ -21,6 +21,9 @@ size_t file_text(char *text, size_t size, const char *path, ...) __attribute__((
 void file_line(char *line, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 FILE *file_open(const char *path, ...) __attribute__((format(printf, 1, 2)));
 
+/* file_close - closes a descriptor, unless it is -1; it is then. */
+void file_close(int *fd);
+
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a
  * sealed memfd: reading it cannot block, and its size cannot change. */
 int file_seal(int fd);

@@ -9,6 +9,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "util/file.h"
+
 #define LINKS_MAX 40 /* the kernel's limit, too */
 
 struct walk {
@@ -30,8 +32,7 @@ static int enter(struct walk *w, int fd)
 
 	if (fd < 0)
 		return -errno;
-	if (w->p->folder >= 0)
-		close(w->p->folder);
+	file_close(&w->p->folder);
 	w->p->folder = fd;
 	if (!(w->flags & PATH_OWNED))
 		return 0;
@@ -143,9 +144,7 @@ int path_resolve(const char *path, uid_t uid, int flags, struct path *p)
 
 void path_close(struct path *p)
 {
-	if (p->folder >= 0)
-		close(p->folder);
-	p->folder = -1;
+	file_close(&p->folder);
 }
 
 int path_open(const struct path *p, mode_t mode, int flags)
