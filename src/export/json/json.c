@@ -22,11 +22,6 @@
 #include "util/clock.h"
 #include "util/map.h"
 
-static void put_path(struct json *j, const char *name, const char *path)
-{
-	json_text(j, name, path, strlen(path));
-}
-
 /* The values of a row, and those of its levels that @levels selects: bits of enum level_of. */
 static void put_values(struct json *j, const struct row *r, const struct values *v, unsigned int levels)
 {
@@ -182,9 +177,9 @@ static void put_cpu(struct json *j, const struct cpu_values *c, bool timers_unse
 static void put_irq(struct json *j, const struct irq_values *v)
 {
 	json_open(j, NULL, '{');
-	put_path(j, "name", v->source->name);
+	json_foreign(j, "name", v->source->name);
 	json_string(j, "kind", irq_kind_names[v->source->kind]);
-	put_path(j, "device", v->source->device);
+	json_foreign(j, "device", v->source->device);
 	json_number(j, "count", v->count);
 	json_number(j, "ns", v->ns);
 	json_number(j, "max_ns", v->max_ns);
@@ -253,9 +248,9 @@ static void put_head(struct json *j, const struct tick *t, const struct export *
 	put_time(j, &t->wall);
 	json_number(j, "boottime_ns", t->boottime_ns);
 	json_number(j, "interval_ns", t->interval_ns);
-	put_path(j, "host", o->host);
-	put_path(j, "kernel", o->kernel);
-	put_path(j, "scope", redact_scope(o->redact, o->scope));
+	json_foreign(j, "host", o->host);
+	json_foreign(j, "kernel", o->kernel);
+	json_foreign(j, "scope", redact_scope(o->redact, o->scope));
 	put_host(j, &t->host);
 	put_loss(j, "loss", t, 0, LOSS_REPAIRED);
 	put_loss(j, "repaired", t, LOSS_REPAIRED, LOSS_COUNT);

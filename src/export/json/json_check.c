@@ -9,14 +9,6 @@
 #include "export/json/json_text.h"
 #include "model/check.h"
 
-static void put_text(struct json *j, const char *name, const char *text)
-{
-	if (text)
-		json_text(j, name, text, strlen(text));
-	else
-		json_null(j, name);
-}
-
 static void put_line(struct json *j, const struct check_line *l)
 {
 	json_open(j, NULL, '{');
@@ -26,9 +18,9 @@ static void put_line(struct json *j, const struct check_line *l)
 	else
 		json_boolean(j, "ok", l->ok == CHECK_YES);
 	json_boolean(j, "needed", l->needed);
-	put_text(j, "text", l->text ? l->text : "");
-	put_text(j, "reason", l->reason);
-	put_text(j, "fix", l->fix);
+	json_foreign(j, "text", l->text ? l->text : "");
+	json_foreign(j, "reason", l->reason);
+	json_foreign(j, "fix", l->fix);
 	json_close(j, '}');
 }
 
@@ -43,9 +35,9 @@ int json_check(FILE *to, const struct checks *c, const char *version, const stru
 	json_open(j, NULL, '{');
 	json_number(j, "schema", JSON_CHECK_SCHEMA);
 	json_string(j, "version", version);
-	put_text(j, "host", uts->nodename);
-	put_text(j, "kernel", uts->release);
-	put_text(j, "machine", uts->machine);
+	json_foreign(j, "host", uts->nodename);
+	json_foreign(j, "kernel", uts->release);
+	json_foreign(j, "machine", uts->machine);
 	json_boolean(j, "ok", !c->status);
 	json_number(j, "exit_status", c->status);
 	json_open(j, "checks", '[');

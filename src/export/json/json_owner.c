@@ -2,7 +2,6 @@
 #include "export/json/json_owner.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "export/json/json_text.h"
 #include "export/redact.h"
@@ -22,11 +21,6 @@ void json_owner(struct json *j, const struct cgroup *c)
 		const char *text = p->text(c);
 		char hashed[512];
 
-		if (!text) {
-			json_null(j, p->name);
-			continue;
-		}
-		text = redact_path(j->redact, text, hashed, sizeof(hashed));
-		json_text(j, p->name, text, strlen(text));
+		json_foreign(j, p->name, text ? redact_path(j->redact, text, hashed, sizeof(hashed)) : NULL);
 	}
 }

@@ -141,6 +141,14 @@ void json_text(struct json *j, const char *name, const char *s, size_t len)
 	json_string(j, name, safe);
 }
 
+void json_foreign(struct json *j, const char *name, const char *s)
+{
+	if (s)
+		json_text(j, name, s, strlen(s));
+	else
+		json_null(j, name);
+}
+
 void json_comm(struct json *j, const struct life *l)
 {
 	char hash[REDACT_HASH];
@@ -160,15 +168,9 @@ void json_process_comm(struct json *j, const struct process *p)
 
 void json_path(struct json *j, const char *name, const struct cgroup *c)
 {
-	const char *path;
 	char hashed[4096];
 
-	if (!c) {
-		json_null(j, name);
-		return;
-	}
-	path = redact_path(j->redact, c->path, hashed, sizeof(hashed));
-	json_text(j, name, path, strlen(path));
+	json_foreign(j, name, c ? redact_path(j->redact, c->path, hashed, sizeof(hashed)) : NULL);
 }
 
 int json_end(struct json *j)

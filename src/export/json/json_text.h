@@ -38,9 +38,10 @@ void json_null(struct json *j, const char *name);
 
 /* json_text - writes up to @len bytes of foreign text, at most JSON_TEXT_MAX, which no command line or path exceeds:
  * bytes that are unfit for a terminal become \xNN. json_string - writes text of our own, or text that passed
- * text_safe(). */
+ * text_safe(). json_foreign - writes all of a foreign text; NULL: null. */
 #define JSON_TEXT_MAX 4096
 void json_text(struct json *j, const char *name, const char *s, size_t len);
+void json_foreign(struct json *j, const char *name, const char *s);
 void json_string(struct json *j, const char *name, const char *s);
 
 /* json_comm, json_process_comm - as comm, the name of a thread, or of a process's first thread; json_path - that of a

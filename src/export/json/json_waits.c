@@ -49,8 +49,9 @@ static int add_lives(struct json_waits *w, const struct row *rows, size_t nr)
 
 int json_waits_begin(struct json_waits *w, const struct tick *t)
 {
+	int err = 0;
+
 	w->tick = t;
-	w->lives = (struct map){ 0 };
 	w->waits = calloc(t->nr_waits + 1, sizeof(*w->waits));
 	w->wokens = calloc(t->nr_wokens + 1, sizeof(*w->wokens));
 	if (!w->waits || !w->wokens)
@@ -61,43 +62,24 @@ int json_waits_begin(struct json_waits *w, const struct tick *t)
 		w->wokens[i] = &t->wokens[i];
 	qsort(w->waits, t->nr_waits, sizeof(*w->waits), compare_waits);
 	qsort(w->wokens, t->nr_wokens, sizeof(*w->wokens), compare_wokens);
-	return add_lives(w, t->idle, t->nr_idle) || add_lives(w, t->active, t->nr_active) ? -ENOMEM : 0;
+	for (size_t i = 0; !err && i < t->nr_waits; i++)
+		if (!i || w->waits[i]->life != w->waits[i - 1]->life)
+			err = map_put(&w->first_wait, (uintptr_t)w->waits[i]->life, &w->waits[i]);
+	for (size_t i = 0; !err && i < t->nr_wokens; i++)
+		if (!i || w->wokens[i]->life != w->wokens[i - 1]->life)
+			err = map_put(&w->first_woken, (uintptr_t)w->wokens[i]->life, &w->wokens[i]);
+	if (!err)
+		err = add_lives(w, t->idle, t->nr_idle);
+	return err ? err : add_lives(w, t->active, t->nr_active);
 }
 
 void json_waits_end(struct json_waits *w)
 {
 	free(w->waits);
 	free(w->wokens);
+	map_fini(&w->first_wait);
+	map_fini(&w->first_woken);
 	map_fini(&w->lives);
-}
-
-/* The thread of the entry at an index. */
-typedef const struct life *life_at(const void *list, size_t at);
-
-static const struct life *wait_life(const void *list, size_t at)
-{
-	return ((const struct wait *const *)list)[at]->life;
-}
-
-static const struct life *woken_life(const void *list, size_t at)
-{
-	return ((const struct woken *const *)list)[at]->life;
-}
-
-/* Index of the thread's first entry. */
-static size_t first_of(const void *list, size_t nr, life_at *life, const struct life *l)
-{
-	size_t first = 0, last = nr;
-
-	while (first < last) {
-		size_t middle = (first + last) / 2;
-
-		if (by_thread(life(list, middle), l) < 0)
-			first = middle + 1;
-		else
-			last = middle;
-	}
-	return first;
 }
 
 static void put_wait(struct json *j, const struct wait *w)
@@ -116,11 +98,11 @@ static void put_wait(struct json *j, const struct wait *w)
 
 void json_waited_behind(struct json *j, const struct json_waits *w, const struct life *l)
 {
-	size_t first = first_of(w->waits, w->tick->nr_waits, wait_life, l);
+	const struct wait **first = map_get(&w->first_wait, (uintptr_t)l), **end = w->waits + w->tick->nr_waits;
 
 	json_open(j, "waited_behind", '[');
-	for (size_t i = first; i < w->tick->nr_waits && w->waits[i]->life == l && i < first + LISTED_MAX; i++)
-		put_wait(j, w->waits[i]);
+	for (const struct wait **at = first; at && at < end && (*at)->life == l && at < first + LISTED_MAX; at++)
+		put_wait(j, *at);
 	json_close(j, ']');
 }
 
@@ -158,10 +140,10 @@ static void put_waker(struct json *j, const struct json_waits *w, const struct w
 
 void json_wakers(struct json *j, const struct json_waits *w, const struct life *l)
 {
-	size_t first = first_of(w->wokens, w->tick->nr_wokens, woken_life, l);
+	const struct woken **first = map_get(&w->first_woken, (uintptr_t)l), **end = w->wokens + w->tick->nr_wokens;
 
 	json_open(j, "wakers", '[');
-	for (size_t i = first; i < w->tick->nr_wokens && w->wokens[i]->life == l && i < first + LISTED_MAX; i++)
-		put_waker(j, w, w->wokens[i]);
+	for (const struct woken **at = first; at && at < end && (*at)->life == l && at < first + LISTED_MAX; at++)
+		put_waker(j, w, *at);
 	json_close(j, ']');
 }

@@ -16,6 +16,7 @@ struct json_waits {
 	const struct tick *tick;
 	const struct wait **waits;   /* by thread, largest first */
 	const struct woken **wokens;
+	struct map first_wait, first_woken; /* struct life -> its first place in these lists */
 	struct map lives;            /* tid -> struct life, of the tick */
 	const struct source *source; /* of names of threads that the tick does not show */
 };
