@@ -91,9 +91,6 @@ struct collector_shed {
 /* Maximum number of details that a collector can leave out. */
 #define COLLECTOR_SHEDS 2
 
-/* Maximum number of rows with thread_take(). */
-#define COLLECTORS_TAKE 2
-
 struct collector {
 	const char *name;
 	const struct collector_program *programs;
@@ -122,7 +119,7 @@ struct collector {
 	int (*drain)(void *state);
 
 	/*
-	 * In a tick, for each thread that did something. thread_take - takes the data of the thread in slot @index
+	 * In a tick, for each thread that did something. thread_take, in one row - takes the data of the thread in slot @index
 	 * since the last tick; thread_met() receives it as @taken, for an ended thread only at the tick. @over: the
 	 * thread ended and its slot will be reused. thread_met - before the thread is shown. thread_shown - after it.
 	 * thread_gone - it left the scope or ended. threads_end - after all threads, discards data that was not shown;

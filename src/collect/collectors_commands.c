@@ -13,18 +13,13 @@
 
 #include "systop.skel.h"
 
-static struct life *life_of(void *arg, uint32_t slot)
-{
-	return slots_life(arg, slot);
-}
-
 static int commands_open(struct collect *c)
 {
 	const struct commands_options o = {
 		.model = c->model,
 		.role = c->options->commands_role,
 		.ring_fd = bpf_map__fd(c->skel->maps.commands),
-		.life = life_of,
+		.life = slots_life,
 		.arg = c->sched,
 	};
 

@@ -183,11 +183,6 @@ static void waits_configure(struct systop *skel, struct load *l)
 	skel->rodata->away_ns = wait_ns < AWAY_NS ? wait_ns : AWAY_NS;
 }
 
-static struct life *life_of(void *arg, uint32_t slot)
-{
-	return slots_life(arg, slot);
-}
-
 static int waits_open(struct collect *c)
 {
 	struct waits_memory mem = {
@@ -198,7 +193,7 @@ static int waits_open(struct collect *c)
 		.max_slots = c->max_threads,
 	};
 
-	c->waits = waits_new(&mem, c->model, life_of, c->sched);
+	c->waits = waits_new(&mem, c->model, slots_life, c->sched);
 	return c->waits ? 0 : -ENOMEM;
 }
 

@@ -376,11 +376,6 @@ static void blocked_configure(struct systop *skel, struct load *l)
 	bpf_map__set_max_entries(skel->maps.blocked_wanted, skel->rodata->slots_max);
 }
 
-static struct life *shown_life(void *arg, uint32_t slot)
-{
-	return slots_shown_life(arg, slot);
-}
-
 static int blocked_open(struct collect *c)
 {
 	struct blocked_options o = {
@@ -390,7 +385,7 @@ static int blocked_open(struct collect *c)
 		.wanted = collect_map(c, c->skel->maps.blocked_wanted, PROT_READ | PROT_WRITE),
 		.slots = c->threads,
 		.max_slots = c->max_threads,
-		.life = shown_life,
+		.life = slots_shown_life,
 		.arg = c->sched,
 		.shared = c->shared,
 		.self_tgid = c->skel->rodata->self_tgid,

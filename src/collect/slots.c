@@ -76,23 +76,22 @@ int slots_drain(struct slots *s)
 	return err;
 }
 
-int slots_take(struct slots *s, uint32_t index, const struct slot *c, bool over, uint32_t taken[COLLECTORS_TAKE])
+int slots_take(struct slots *s, uint32_t index, const struct slot *c, bool over, uint32_t *taken)
 {
-	int nr = 0, err = 0;
+	int err = 0;
 
+	*taken = 0;
 	COLLECTOR_EACH (s->with, i, thread_take)
-		err = err ? err : s->with->rows[i]->thread_take(s->with->states[i], index, c, over, &taken[nr++]);
+		err = err ? err : s->with->rows[i]->thread_take(s->with->states[i], index, c, over, taken);
 	return err;
 }
 
-int slots_met(struct slots *s, struct collector_thread *t, const uint32_t taken[COLLECTORS_TAKE])
+int slots_met(struct slots *s, const struct collector_thread *t)
 {
-	int nr = 0, err = 0;
+	int err = 0;
 
-	COLLECTOR_EACH (s->with, i, thread_met) {
-		t->taken = s->with->rows[i]->thread_take ? taken[nr++] : 0;
+	COLLECTOR_EACH (s->with, i, thread_met)
 		err = err ? err : s->with->rows[i]->thread_met(s->with->states[i], t);
-	}
 	return err;
 }
 
@@ -205,11 +204,10 @@ static void show_stopped(struct slot *c, const struct slots_memory *mem)
 static int show_thread(struct slots *s, struct collector_thread *t, enum thread_state state)
 {
 	struct reader *r = &s->readers[t->slot];
-	uint32_t taken[COLLECTORS_TAKE];
-	int err = slots_take(s, t->slot, t->copy, false, taken);
+	int err = slots_take(s, t->slot, t->copy, false, &t->taken);
 
 	if (!err)
-		err = slots_met(s, t, taken);
+		err = slots_met(s, t);
 	if (err)
 		return err;
 	if (t->values->v[METRIC_THROTTLED])
@@ -256,11 +254,8 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 	taken = captured ? captured->taken : slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], &copy, now, &taken, &values);
 	slots_show_usage(s, stretch, at, &copy, now, &values);
-	if (s->baseline) {
-		uint32_t before[COLLECTORS_TAKE];
-
-		return slots_take(s, index, &copy, false, before);
-	}
+	if (s->baseline)
+		return slots_take(s, index, &copy, false, &t.taken);
 	state = copy.state == SLOT_DEAD ? STATE_RUNNING : slot_state(&copy); /* it died since @now */
 	r->idle = state == STATE_SLEEP || state == STATE_STOPPED ? state : 0;
 	if (state == STATE_RUNQUEUE && copy.cpu < s->mem.nr_cpus)

@@ -72,9 +72,9 @@ typedef int slots_moved_fn(void *arg);
 void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg);
 
 /* slots_life - the life of the thread in a slot, for ring events that can precede its first scan; NULL: unknown.
- * slots_shown_life - the same if it is in scope, otherwise NULL. */
-struct life *slots_life(struct slots *s, uint32_t index);
-struct life *slots_shown_life(const struct slots *s, uint32_t index);
+ * slots_shown_life - the same if it is in scope, otherwise NULL. @slots: for collectors that know no slots. */
+struct life *slots_life(void *slots, uint32_t index);
+struct life *slots_shown_life(void *slots, uint32_t index);
 
 /* slots_queued - per CPU, at the last tick: waiting threads that last ran there; slots_running - the slot of the thread
  * that ran there, 0: none. Valid for the life of slots. */

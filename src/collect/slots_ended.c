@@ -68,7 +68,7 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	slot_show_io(&s->shown[index], s->usages ? NULL : &unknown_io, &part.values); /* counts in its new place */
 	part.runq_ns = s->shown[index].sums[SUM_RUNQ];
 	r->idle = 0;
-	err = slots_take(s, index, was, false, part.taken);
+	err = slots_take(s, index, was, false, &part.taken);
 	return err ? err : VEC_PUSH(s->exited, s->nr_exited, s->exited_room, part);
 }
 
@@ -106,7 +106,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 	exited.in_scope = r->in_scope;
 	exited.slot = index;
 	exited.runq_ns = s->shown[index].sums[SUM_RUNQ];
-	err = slots_take(s, index, &copy, true, exited.taken);
+	err = slots_take(s, index, &copy, true, &exited.taken);
 	if (err)
 		return err;
 	slots_gone(s, index, r->life);
@@ -136,8 +136,8 @@ static int harvest_broken(struct slots *s, uint32_t index)
 {
 	struct slot *slot = &s->mem.slots[index];
 	struct reader *r = &s->readers[index];
-	uint32_t taken[COLLECTORS_TAKE];
-	int err = slots_take(s, index, slot, true, taken);
+	uint32_t taken;
+	int err = slots_take(s, index, slot, true, &taken);
 
 	if (err)
 		return err;
@@ -198,8 +198,9 @@ static int show_exited(struct slots *s, const struct exited *e, uint64_t now)
 		.from = e->from,
 		.now = now,
 		.runq_ns = e->runq_ns,
+		.taken = e->taken,
 	};
-	int err = slots_met(s, &t, e->taken);
+	int err = slots_met(s, &t);
 
 	if (!err)
 		err = model_thread(s->model, e->life, e->state, e->state == STATE_DEAD, &e->values);

@@ -27,7 +27,7 @@ struct exited {
 	bool in_scope;
 	uint32_t slot;
 	uint64_t from, runq_ns; /* for its stacks */
-	uint32_t taken[COLLECTORS_TAKE]; /* see slots_take() */
+	uint32_t taken;         /* see slots_take() */
 };
 
 /* Maximum number of slots of which slots_capture() keeps a copy, as it has to be quick and to take little memory. If more
@@ -148,12 +148,11 @@ uint64_t slots_cpu_ns(const struct slot *c, uint64_t at);
 struct taken slots_taken(const struct slots *s, uint32_t index, const struct slot *c);
 
 /* slots_take, slots_gone, slots_drain - call thread_take(), thread_gone(), drain() of all collectors. 0 or -errno. */
-int slots_take(struct slots *s, uint32_t index, const struct slot *c, bool over, uint32_t taken[COLLECTORS_TAKE]);
+int slots_take(struct slots *s, uint32_t index, const struct slot *c, bool over, uint32_t *taken);
 void slots_gone(struct slots *s, uint32_t index, struct life *life);
 int slots_drain(struct slots *s);
-/* slots_met, slots_shown - call thread_met() before and thread_shown() after the model gets the thread. @taken: from
- * slots_take(). */
-int slots_met(struct slots *s, struct collector_thread *t, const uint32_t taken[COLLECTORS_TAKE]);
+/* slots_met, slots_shown - call thread_met() before and thread_shown() after the model gets the thread. */
+int slots_met(struct slots *s, const struct collector_thread *t);
 int slots_shown(struct slots *s, const struct collector_thread *t);
 
 /* slots_read_moved - passes threads that were moved, and those found to have moved, to slots_moved(). */

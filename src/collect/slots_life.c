@@ -95,8 +95,9 @@ bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c
 						 __atomic_load_n(&s->mem.limit_cgroups[index], __ATOMIC_RELAXED)));
 }
 
-struct life *slots_life(struct slots *s, uint32_t index)
+struct life *slots_life(void *slots, uint32_t index)
 {
+	struct slots *s = slots;
 	struct slot copy;
 
 	if (!s->readers[index].life && (!slot_read(&s->mem.slots[index], &copy) || copy.state == SLOT_FREE ||
@@ -105,7 +106,9 @@ struct life *slots_life(struct slots *s, uint32_t index)
 	return s->readers[index].life;
 }
 
-struct life *slots_shown_life(const struct slots *s, uint32_t index)
+struct life *slots_shown_life(void *slots, uint32_t index)
 {
+	const struct slots *s = slots;
+
 	return s->readers[index].in_scope ? s->readers[index].life : NULL;
 }
