@@ -59,7 +59,7 @@ static void on_switch(struct trace *t, const struct event *e)
 	trace_ran(t, left, t->since, e->at);
 	if (!left)
 		state = 0;
-	trace_seen(t, next.tid, e->at);
+	trace_seen(t, next.tid, e->at, SEEN_RAN);
 	perfetto_cpu_switch(t->p, e->at, state, &next);
 	if (e->state == RING_DEAD && left > 0 && left < PERFETTO_OUTSIDER(0)) {
 		struct perfetto_task dead = trace_task(t, left, e->at);
@@ -75,7 +75,7 @@ static void on_waking(struct trace *t, const struct event *e)
 {
 	struct perfetto_task wakee = trace_task(t, e->tid, e->at);
 
-	trace_woken(t, wakee.tid, e->at);
+	trace_seen(t, wakee.tid, e->at, SEEN_WOKEN);
 	perfetto_cpu_waking(t->p, e->at, &wakee, e->last_cpu, waking_context(e->context));
 }
 
@@ -84,7 +84,7 @@ static void on_new(struct trace *t, const struct event *e)
 	struct perfetto_task child = trace_task(t, e->tid, e->at);
 	uint64_t born = e->at - 2; /* its first switch can have the same time, and the tree is 1 ns later */
 
-	trace_seen(t, child.tid, e->at);
+	trace_seen(t, child.tid, e->at, SEEN_RAN);
 	perfetto_cpu_newtask(t->p, born, e->other, &child, e->thread);
 	trace_born(t, e->tid, born);
 }
@@ -126,7 +126,7 @@ static void on_block(struct trace *t, const struct event *e)
 	if (tid <= 0 || tid >= PERFETTO_OUTSIDER(0))
 		return;
 	if (since < t->start) {
-		trace_blocked_since(t, tid, e->in_d);
+		trace_seen(t, tid, t->start, e->in_d ? SEEN_IN_D : SEEN_ASLEEP);
 		since = t->start;
 	}
 	trace_block(t, tid, since, e);
@@ -205,7 +205,7 @@ static int write_cpu(struct trace *t, uint32_t cpu)
 	current = trace_task(t, current_at(t, cpu, t->start), t->start);
 	t->current = t->before = current.tid;
 	t->since = t->start;
-	trace_seen(t, current.tid, t->start);
+	trace_seen(t, current.tid, t->start, SEEN_RAN);
 	perfetto_cpu_begin(t->p, cpu, &current);
 	err = t->capture->events(t->capture->arg, cpu, t->start + 1, on_event, t, &loss);
 	trace_ran(t, t->current, t->since, t->index->end);

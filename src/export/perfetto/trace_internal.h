@@ -59,12 +59,12 @@ const char *trace_name(const struct trace *t, int32_t tid, uint64_t at);
 /* trace_task - a thread's identity in the trace, on the present CPU. */
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);
 
-/* A thread whose first event is a waking was blocked when the trace started. trace_seen - it ran; trace_woken - it was
- * woken; trace_blocked_since - its block began before the trace. trace_blocked_all - writes the threads that were
- * blocked, when all CPUs are written. */
-void trace_seen(struct trace *t, int32_t tid, uint64_t at);
-void trace_woken(struct trace *t, int32_t tid, uint64_t at);
-void trace_blocked_since(struct trace *t, int32_t tid, bool in_d);
+/* What a thread's first event in the trace is; ASLEEP, IN_D: a block that began before the trace. */
+enum seen { SEEN_RAN, SEEN_WOKEN, SEEN_ASLEEP, SEEN_IN_D };
+
+/* trace_seen - an event of a thread: one whose first event is a waking was blocked when the trace started.
+ * trace_blocked_all - writes the threads that were blocked then, when all CPUs are written. */
+void trace_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how);
 void trace_blocked_all(struct trace *t);
 
 /* trace_stack - number of a user and a kernel stack combined, 0: none. trace_block - the block that ends with @e. */

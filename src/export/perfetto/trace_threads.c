@@ -14,9 +14,7 @@
 /* Maximum number of frames of both stacks. */
 #define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX)
 
-/* What a thread's first event in the trace is; ASLEEP, IN_D: a block that began before the trace. */
-enum seen { SEEN_RAN, SEEN_WOKEN, SEEN_ASLEEP, SEEN_IN_D };
-#define SEEN_BITS 2
+#define SEEN_BITS 2 /* of enum seen */
 #define SEEN_NOT (-1)
 
 void trace_remember(struct trace *t, struct map *m, uint64_t key, uint64_t value)
@@ -218,7 +216,7 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 /* --- Threads blocked at the start */
 
 /* CPUs are written one after the other: an earlier event can come later. */
-static void set_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how)
+void trace_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how)
 {
 	uint64_t known, first = 1 + ((at - t->start) << SEEN_BITS | how);
 
@@ -227,21 +225,6 @@ static void set_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how)
 	known = first_seen(t, tid);
 	if (!known || first < known)
 		trace_remember(t, &t->seen, (uint64_t)tid + 1, first);
-}
-
-void trace_seen(struct trace *t, int32_t tid, uint64_t at)
-{
-	set_seen(t, tid, at, SEEN_RAN);
-}
-
-void trace_woken(struct trace *t, int32_t tid, uint64_t at)
-{
-	set_seen(t, tid, at, SEEN_WOKEN);
-}
-
-void trace_blocked_since(struct trace *t, int32_t tid, bool in_d)
-{
-	set_seen(t, tid, t->start, in_d ? SEEN_IN_D : SEEN_ASLEEP);
 }
 
 void trace_blocked_all(struct trace *t)
