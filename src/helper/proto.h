@@ -101,6 +101,15 @@ struct symbols_request {
 	uint64_t at[SYMBOLS_BATCH]; /* offsets in the file, addresses, or ids */
 };
 
+/* Where a file's bytes are in memory: its loadable, executable segments. */
+struct elf_segments {
+	struct elf_segment {
+		uint64_t offset, size, address;
+	} at[SYMBOLS_SEGMENTS];
+	int32_t nr;
+	uint32_t spare;
+};
+
 /* Answer to all requests but SYMBOLS_RESOLVE, SYMBOLS_SOURCE and SYMBOLS_CONTAINER; to those, too, if they failed. */
 struct symbols_loaded {
 	uint32_t what;
@@ -113,11 +122,7 @@ struct symbols_loaded {
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
 	char debuglink[128]; /* "": it names no debug information file */
-	uint32_t nr_segments;
-	uint32_t spare;
-	struct {
-		uint64_t offset, size, address;
-	} segments[SYMBOLS_SEGMENTS]; /* of the file itself: those with code */
+	struct elf_segments segments; /* of the file itself */
 };
 
 /* What is known about the function at a place. */

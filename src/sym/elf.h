@@ -9,14 +9,6 @@
 #include "sym/functions.h"
 #include "sym/symtab.h"
 
-/* Where a file's bytes are in memory: its loadable, executable segments. */
-struct elf_segments {
-	struct elf_segment {
-		uint64_t offset, size, address;
-	} at[8];
-	int nr;
-};
-
 /* What a file says about itself, apart from its symbols. */
 struct elf_found {
 	struct elf_segments segments;

@@ -39,7 +39,7 @@ static bool find_header(const struct elf_file *f, GElf_Phdr *header)
 }
 
 /* The linker puts .eh_frame next to .eh_frame_hdr. */
-static bool find_segment(const struct elf_file *f, uint64_t address, struct functions_segment *s)
+static bool find_segment(const struct elf_file *f, uint64_t address, struct elf_segment *s)
 {
 	size_t nr = 0;
 	GElf_Phdr p;
@@ -48,7 +48,7 @@ static bool find_segment(const struct elf_file *f, uint64_t address, struct func
 	for (size_t i = 0; i < nr && i < ELF_SEGMENTS_MAX && gelf_getphdr(f->elf, i, &p); i++) {
 		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
 			continue;
-		*s = (struct functions_segment){ p.p_offset, p.p_filesz, p.p_vaddr };
+		*s = (struct elf_segment){ p.p_offset, p.p_filesz, p.p_vaddr };
 		return true;
 	}
 	return false;

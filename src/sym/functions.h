@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "helper/proto.h"
+
 struct elf_file;
 
 /*
@@ -16,9 +18,7 @@ struct functions {
 	uint64_t table;          /* offset in the file */
 	uint64_t nr;             /* 0: none */
 	uint64_t address;        /* of .eh_frame_hdr, */
-	struct functions_segment {
-		uint64_t offset, size, address;
-	} segment;               /* and of the segment that holds it */
+	struct elf_segment segment; /* and the segment that holds it */
 	uint64_t eh_frame;       /* address of .eh_frame, 0: unknown */
 };
 

@@ -184,17 +184,6 @@ static int read_symbols(struct known *k, uint32_t what, uint64_t until)
 	return what == SYMBOLS_DEBUG ? read_debug(k, until) : read_file(k, until);
 }
 
-static void report_segments(const struct elf_segments *from, struct symbols_loaded *a)
-{
-	_Static_assert(sizeof(from->at) / sizeof(from->at[0]) == SYMBOLS_SEGMENTS, "as many");
-	a->nr_segments = from->nr;
-	for (int i = 0; i < from->nr; i++) {
-		a->segments[i].offset = from->at[i].offset;
-		a->segments[i].size = from->at[i].size;
-		a->segments[i].address = from->at[i].address;
-	}
-}
-
 int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_loaded *a)
 {
 	const struct elf_found *found = what == SYMBOLS_DEBUG ? &k->debug_found : &k->found;
@@ -222,7 +211,7 @@ int known_load(struct known *k, uint32_t what, uint64_t until, struct symbols_lo
 	a->build_id_bytes = found->build_id_bytes;
 	memcpy(a->build_id, found->build_id, sizeof(a->build_id));
 	memcpy(a->debuglink, found->debuglink, sizeof(a->debuglink));
-	report_segments(&k->found.segments, a);
+	a->segments = k->found.segments;
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "sym/elf.h"
 #include "sym/names_internal.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -404,13 +405,9 @@ void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t siz
 
 static uint64_t address_of(const struct file *f, uint64_t at)
 {
-	for (uint32_t i = 0; i < f->about.nr_segments; i++) {
-		uint64_t from = f->about.segments[i].offset;
+	uint64_t address;
 
-		if (at >= from && at - from < f->about.segments[i].size)
-			return f->about.segments[i].address + (at - from);
-	}
-	return at;
+	return elf_address(&f->about.segments, at, &address) ? address : at;
 }
 
 bool names_place(const struct names *n, uint64_t frame, struct frame_place *p)

@@ -302,8 +302,8 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 	f->about.debuglink[sizeof(f->about.debuglink) - 1] = '\0';
 	if (f->about.build_id_bytes > sizeof(f->about.build_id))
 		f->about.build_id_bytes = 0;
-	if (f->about.nr_segments > SYMBOLS_SEGMENTS)
-		f->about.nr_segments = 0;
+	if (f->about.segments.nr > SYMBOLS_SEGMENTS)
+		f->about.segments.nr = 0;
 	f->debug_read = false;
 	/* Debug information found earlier is read again by a new helper. */
 	f->state = f->debug_held || wants_debug(f) ? FILE_DEBUG : FILE_READY;

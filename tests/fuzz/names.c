@@ -232,9 +232,9 @@ static void answer_loaded(struct feed *f, bool right)
 	a.lines = feed_number(f, 1) & 1;
 	a.build_id_bytes = feed_number(f, 1);
 	feed_copy(f, a.debuglink, feed_number(f, 1) & 127);
-	a.nr_segments = feed_number(f, 1);
-	a.segments[0].size = feed_number(f, 8);
-	a.segments[0].address = feed_number(f, 8);
+	a.segments.nr = feed_number(f, 1);
+	a.segments.at[0].size = feed_number(f, 8);
+	a.segments.at[0].address = feed_number(f, 8);
 	helpers_answer(SYMBOLS, &a, sizeof(a), fd);
 }
 
