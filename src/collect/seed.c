@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "collect/slot_values.h"
-#include "util/file.h"
+#include "helper/cost.h"
 #include "util/map.h"
 
 int seed_iterate(struct bpf_program *prog, uint32_t id, bool process)
@@ -50,16 +50,6 @@ static int seed_index(const struct slot *slots, uint32_t max, const struct share
 	return err;
 }
 
-/* Zombies never run again: they need no slot. */
-static bool seed_is_dead(const char *pid, uint32_t tid)
-{
-	char line[256], *state;
-
-	file_line(line, sizeof(line), "/proc/%s/task/%u/stat", pid, tid);
-	state = strrchr(line, ')'); /* the name may contain any character, including this one */
-	return !state || strlen(state) < 3 || strchr("ZXx", state[2]);
-}
-
 /* Runs the iterator for the threads of a process that have no slot. Returns how many remain. */
 static int seed_process(struct bpf_program *prog, const char *pid, const struct map *tids, const struct slot *slots,
 			uint32_t max, const struct shared *shared)
@@ -80,7 +70,7 @@ static int seed_process(struct bpf_program *prog, const char *pid, const struct 
 			continue;
 		if (seed_iterate(prog, tid, false) || slots_used(shared, max) == used ||
 		    slots[slots_used(shared, max)].tid != tid)
-			missed += !seed_is_dead(pid, tid);
+			missed += !strchr("ZXx", process_state(tid)); /* zombies, which never run again, need no slot */
 	}
 	closedir(dir);
 	return missed;

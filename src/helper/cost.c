@@ -36,8 +36,7 @@ int cost_init(void)
 	return 0;
 }
 
-/* CPU time of a process, also if it has ended and was not waited for; 0: there is none. */
-static uint64_t cpu_ns(pid_t pid)
+uint64_t process_cpu_ns(pid_t pid)
 {
 	struct timespec ts;
 	clockid_t clock;
@@ -64,7 +63,7 @@ void cost_started(unsigned int slot, pid_t pid)
 void cost_ended(unsigned int slot)
 {
 	if (shared)
-		change(slot, 0, cpu_ns(shared->pids[slot]));
+		change(slot, 0, process_cpu_ns(shared->pids[slot]));
 }
 
 /* Without the starter nothing notes the end of a helper: its PID may belong to another process. */
@@ -85,14 +84,14 @@ static bool read_helpers(bool starter, uint64_t *ns)
 		pid_t pid = __atomic_load_n(&shared->pids[i], __ATOMIC_SEQ_CST);
 
 		if (pid && (starter || is_helper(pid)))
-			*ns += cpu_ns(pid);
+			*ns += process_cpu_ns(pid);
 	}
 	return !(before & 1) && __atomic_load_n(&shared->changes, __ATOMIC_SEQ_CST) == before;
 }
 
 uint64_t cost_cpu_ns(pid_t starter)
 {
-	uint64_t now = cpu_ns(starter);
+	uint64_t now = process_cpu_ns(starter);
 
 	if (now > known.starter)
 		known.starter = now;
@@ -128,4 +127,13 @@ uint64_t cost_private_bytes(pid_t starter)
 			bytes += process_private_bytes(pid);
 	}
 	return bytes;
+}
+
+char process_state(pid_t tid)
+{
+	char line[256], *end;
+
+	file_line(line, sizeof(line), "/proc/%d/stat", tid);
+	end = strrchr(line, ')'); /* the name may contain any character, including this one */
+	return end && strlen(end) > 2 ? end[2] : '\0';
 }

@@ -19,9 +19,13 @@ void cost_ended(unsigned int slot);
  * decreases. */
 uint64_t cost_cpu_ns(pid_t starter);
 
-/* cost_private_bytes - private memory of the starter and the helpers that run now. process_private_bytes - of any process;
- * 0: it does not exist. */
+/* cost_private_bytes - private memory of the starter and the helpers that run now. */
 uint64_t cost_private_bytes(pid_t starter);
+
+/* Of any process: its private memory; its CPU time, also if it has ended and was not waited for. 0: it does not exist. Its
+ * state, or that of a thread, as in /proc/PID/stat: 'R'; '\0': it does not exist. */
 uint64_t process_private_bytes(pid_t pid);
+uint64_t process_cpu_ns(pid_t pid);
+char process_state(pid_t tid);
 
 #endif

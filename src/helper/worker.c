@@ -2,12 +2,10 @@
 #include "helper/worker.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
+#include "helper/cost.h"
 #include "util/clock.h"
-#include "util/file.h"
 
 #define RESTART_NS 1000000000ULL
 
@@ -82,22 +80,13 @@ bool worker_ready(struct worker *w)
 	return helper_pid(w->helper.id);
 }
 
-/* CPU time of the helper, in ns; 0: unknown. */
-static uint64_t cpu_ns(const struct worker *w)
-{
-	pid_t pid = helper_pid(w->helper.id);
-	clockid_t clock;
-
-	return !pid || clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
-}
-
 bool worker_ask(struct worker *w, const void *request, size_t bytes, int fd)
 {
 	if (helper_send(w->helper.socket, request, bytes, fd) < 0)
 		return false;
 	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;
 	w->extensions = 0;
-	w->cpu_before = w->cpu_max_ns ? cpu_ns(w) : 0;
+	w->cpu_before = w->cpu_max_ns ? process_cpu_ns(helper_pid(w->helper.id)) : 0;
 	return true;
 }
 
@@ -113,19 +102,9 @@ void worker_done(struct worker *w)
 	w->deadline = 0;
 }
 
-/* Whether it waits for nothing but a CPU. */
-static bool is_runnable(pid_t pid)
-{
-	char line[256], *state;
-
-	file_line(line, sizeof(line), "/proc/%d/stat", pid);
-	state = strrchr(line, ')');
-	return state && strlen(state) > 2 && state[2] == 'R';
-}
-
 bool worker_spent(const struct worker *w)
 {
-	return w->deadline && w->cpu_max_ns && cpu_ns(w) > w->cpu_before + w->cpu_max_ns;
+	return w->deadline && w->cpu_max_ns && process_cpu_ns(helper_pid(w->helper.id)) > w->cpu_before + w->cpu_max_ns;
 }
 
 bool worker_late(struct worker *w)
@@ -135,7 +114,7 @@ bool worker_late(struct worker *w)
 	if (!w->deadline || clock_ns(CLOCK_MONOTONIC) < w->deadline)
 		return false;
 	/* On an overloaded host the helper had no CPU yet. With a CPU budget it may wait as long as that lasts. */
-	if ((w->extensions == EXTENSIONS_MAX && !w->cpu_max_ns) || !is_runnable(helper_pid(w->helper.id)))
+	if ((w->extensions == EXTENSIONS_MAX && !w->cpu_max_ns) || process_state(helper_pid(w->helper.id)) != 'R')
 		return true;
 	w->extensions++;
 	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;
