@@ -13,7 +13,6 @@
 
 #include "model/health.h"
 #include "slot.h"
-#include "util/cpulist.h"
 #include "util/file.h"
 #include "util/online.h"
 

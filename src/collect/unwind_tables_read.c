@@ -10,7 +10,7 @@
 #include "collect/unwind_tables_internal.h"
 #include "helper/proto.h"
 #include "util/clock.h"
-#include "util/stream.h"
+#include "util/file.h"
 
 #define ROWS_OF_PAGE_MAX (1 << UNWIND_PAGE_SHIFT)
 
@@ -109,7 +109,7 @@ static int read_table(struct unwind_tables *t, struct input *in, uint32_t file)
 /* Starts from the beginning: if there was not enough room before, all of it was given back. */
 static int try_read(struct unwind_tables *t, uint32_t file, int fd, char *buffer)
 {
-	struct input in = { .from = stream_of(fd, "r"), .buffer = buffer, .file = &t->file[file] };
+	struct input in = { .from = file_stream(fd, "r"), .buffer = buffer, .file = &t->file[file] };
 	int err = -ENOMEM;
 
 	in.file->rules = in.from ? malloc(CFI_RULES_MAX * sizeof(*in.file->rules)) : NULL;

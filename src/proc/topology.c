@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "model/metric.h"
-#include "util/cpulist.h"
 #include "util/file.h"
+#include "util/online.h"
 
 /* No kernel is built for more. */
 #define CPUS_MAX 8192

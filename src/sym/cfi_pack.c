@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "helper/proto.h"
-#include "util/stream.h"
+#include "util/file.h"
 
 /* Larger than stdio's own buffer. */
 #define BUFFER_BYTES (1 << 16)
@@ -25,7 +25,7 @@ int cfi_pack(const struct cfi_table *t, int fd)
 {
 	struct cfi_packed head = { .nr_rules = t->nr_rules };
 	char *buffer = malloc(BUFFER_BYTES);
-	FILE *to = buffer ? stream_of(fd, "w") : NULL;
+	FILE *to = buffer ? file_stream(fd, "w") : NULL;
 	int err = to ? 0 : -errno;
 
 	if (t->nr_pages)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/stream.h"
+#include "util/file.h"
 
 /* One line: "ffffffff81000000 T _stext", perhaps with "\t[module]", which becomes a part of the name. sscanf() makes reading
  * the 120,000 lines of a kernel take 85 ms instead of 55. */
@@ -65,7 +65,7 @@ static void end_modules(struct symtab *t)
 
 int kallsyms_read(int fd, struct symtab *t)
 {
-	FILE *f = stream_of(fd, "r");
+	FILE *f = file_stream(fd, "r");
 	char line[1024];
 	int err = 0;
 

@@ -139,3 +139,21 @@ int file_open_seen(int seen)
 	errno = err;
 	return fd;
 }
+
+FILE *file_stream(int fd, const char *mode)
+{
+	int copy = dup(fd), err;
+	FILE *f;
+
+	if (copy < 0)
+		return NULL;
+	f = fdopen(copy, mode);
+	if (f) {
+		rewind(f);
+		return f;
+	}
+	err = errno;
+	close(copy);
+	errno = err;
+	return NULL;
+}

@@ -24,6 +24,10 @@ FILE *file_open(const char *path, ...) __attribute__((format(printf, 1, 2)));
 /* file_close - closes a descriptor, unless it is -1; it is then. */
 void file_close(int *fd);
 
+/* file_stream - an open file as a stream, from its beginning. @fd stays the caller's: fclose() closes a duplicate.
+ * @mode: as for fopen(), but nothing is truncated. NULL with errno. */
+FILE *file_stream(int fd, const char *mode);
+
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a
  * sealed memfd: reading it cannot block, and its size cannot change. */
 int file_seal(int fd);

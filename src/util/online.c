@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "util/online.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/cpulist.h"
 #include "util/file.h"
 
 struct online {
@@ -12,6 +12,19 @@ struct online {
 	char list[4096]; /* the kernel's list at the last reading */
 	bool cpus[];
 };
+
+bool cpulist_next(const char **at, int *first, int *last)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	*first = *last = strtol(*at, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		*last = strtol(end + 1, &end, 10);
+	*at = end + (*end == ',');
+	return true;
+}
 
 bool online_follow(struct online *o)
 {

@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+/* cpulist_next - the next range of a list of CPUs or nodes in the kernel's form, "0-3,7"; moves @at behind it.
+ * Returns false at the end, or if it is no list. */
+bool cpulist_next(const char **at, int *first, int *last);
+
 /* The folder with lists of CPUs: "online", "isolated". */
 #define ONLINE_FILES "/sys/devices/system/cpu/"
 

@@ -8,7 +8,7 @@
 
 #include "model/metric.h"
 #include "proc/topology.h"
-#include "util/cpulist.h"
+#include "util/online.h"
 
 static void make_file(const char *name, const char *content)
 {
