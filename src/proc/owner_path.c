@@ -191,46 +191,35 @@ static bool pod_slice(struct parts *p, const char *base)
 
 /* --- Units */
 
-static bool scope(struct parts *p, const char *name, const char *base)
+static void scope(struct parts *p, const char *name, const char *base)
 {
 	if (prefixed_id(p, base))
-		return true;
-	if (begins_with(base, "machine-") && base[8]) {
+		return;
+	if (begins_with(base, "machine-") && base[8])
 		set_machine(p, "machine", base + 8);
-		return true;
-	}
-	set_unit(p, begins_with(base, "session-") ? OWNER_SESSION : OWNER_UNIT, name);
-	return true;
+	else
+		set_unit(p, begins_with(base, "session-") ? OWNER_SESSION : OWNER_UNIT, name);
 }
 
-static bool service(struct parts *p, const char *name, const char *base)
+static void service(struct parts *p, const char *name, const char *base)
 {
 	set_unit(p, OWNER_UNIT, name);
 	if (begins_with(base, "systemd-nspawn@") && base[15])
 		set_machine(p, "nspawn", base + 15);
-	return true;
 }
 
-static bool slice(struct parts *p, const char *name, const char *base)
+static void slice(struct parts *p, const char *name, const char *base)
 {
 	if (!pod_slice(p, base))
 		set_unit(p, OWNER_SLICE, name);
-	return true;
-}
-
-static bool other_unit(struct parts *p, const char *name, const char *base)
-{
-	(void)base;
-	set_unit(p, OWNER_UNIT, name);
-	return true;
 }
 
 static const struct suffix {
 	const char *text;
-	bool (*parse)(struct parts *p, const char *name, const char *base);
+	void (*parse)(struct parts *p, const char *name, const char *base); /* NULL: nothing but a unit */
 } suffixes[] = {
-	{ ".service", service }, { ".scope", scope },      { ".slice", slice },
-	{ ".socket", other_unit }, { ".mount", other_unit }, { ".swap", other_unit },
+	{ ".service", service }, { ".scope", scope }, { ".slice", slice },
+	{ ".socket", NULL },     { ".mount", NULL },  { ".swap", NULL },
 };
 
 static bool unit(struct parts *p, const char *name)
@@ -241,7 +230,11 @@ static bool unit(struct parts *p, const char *name)
 		if (!ends_with(name, suffixes[i].text))
 			continue;
 		snprintf(base, sizeof(base), "%.*s", (int)(strlen(name) - strlen(suffixes[i].text)), name);
-		return suffixes[i].parse(p, name, base);
+		if (suffixes[i].parse)
+			suffixes[i].parse(p, name, base);
+		else
+			set_unit(p, OWNER_UNIT, name);
+		return true;
 	}
 	return false;
 }
@@ -271,19 +264,15 @@ static bool parse(struct parts *p, const char *name, const char *parent)
 
 	if (slice_and_id(p, name) || unit(p, name) || prefixed_id(p, name))
 		return true;
-	if (begins_with(name, "pod") && pod_uid(name + 3, uid)) {
+	if (begins_with(name, "pod") && pod_uid(name + 3, uid))
 		set_pod(p, uid);
-		return true;
-	}
-	if (is_container_id(name) && !strcmp(parent, "libpod_parent")) {
+	else if (is_container_id(name) && !strcmp(parent, "libpod_parent"))
 		set_pod(p, name);
-		return true;
-	}
-	if (is_container_id(name)) {
+	else if (is_container_id(name))
 		set_container(p, strcmp(parent, "docker") ? "" : parent, name);
-		return true;
-	}
-	return named_machine(p, name, parent);
+	else
+		return named_machine(p, name, parent);
+	return true;
 }
 
 /* The user whose systemd runs the unit: "user@1000.service" is above it. */
