@@ -6,11 +6,8 @@
 #include <stdlib.h>
 
 /* One per process, like errno: a failure is recorded far below the code that can print it. */
-static struct {
-	enum exit_status status; /* EXIT_STATUS_OK: none */
-	bool open;		 /* why and fix belong to the kept failure */
-	char *what, *why, *fix;	 /* NULL: none, or out of memory */
-} kept;
+static struct failure kept;
+static bool kept_open; /* why and fix belong to it */
 
 static void set_text(char **text, const char *fmt, va_list args)
 {
@@ -23,8 +20,8 @@ int fail(int err, enum exit_status status, const char *fmt, ...)
 {
 	va_list args;
 
-	kept.open = kept.status == EXIT_STATUS_OK;
-	if (!kept.open)
+	kept_open = kept.status == EXIT_STATUS_OK;
+	if (!kept_open)
 		return err;
 	kept.status = status;
 	va_start(args, fmt);
@@ -37,7 +34,7 @@ void fail_why(const char *fmt, ...)
 {
 	va_list args;
 
-	if (!kept.open)
+	if (!kept_open)
 		return;
 	va_start(args, fmt);
 	set_text(&kept.why, fmt, args);
@@ -48,7 +45,7 @@ void fail_fix(const char *fmt, ...)
 {
 	va_list args;
 
-	if (!kept.open)
+	if (!kept_open)
 		return;
 	va_start(args, fmt);
 	set_text(&kept.fix, fmt, args);
@@ -57,10 +54,9 @@ void fail_fix(const char *fmt, ...)
 
 enum exit_status failure_take(struct failure *f)
 {
-	*f = (struct failure){ kept.status, kept.what, kept.why, kept.fix };
-	kept.what = kept.why = kept.fix = NULL;
-	kept.status = EXIT_STATUS_OK;
-	kept.open = false;
+	*f = kept;
+	kept = (struct failure){ EXIT_STATUS_OK };
+	kept_open = false;
 	return f->status;
 }
 
