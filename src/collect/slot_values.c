@@ -38,7 +38,8 @@ bool slot_read(const struct slot *slot, struct slot *copy)
 	return false;
 }
 
-uint64_t slot_woken(const struct slot *c)
+/* When a blocked thread was woken, if it has waited for a CPU since; 0: it was not. */
+static uint64_t slot_woken(const struct slot *c)
 {
 	uint64_t wake = c->wake & WAKE_TIME_MASK;
 

@@ -81,9 +81,6 @@ static inline uint32_t slots_used(const struct shared *shared, uint32_t max)
 /* slot_read - a consistent copy of a slot that other CPUs write to. False: it was being written during all attempts. */
 bool slot_read(const struct slot *slot, struct slot *copy);
 
-/* slot_woken - when a blocked thread was woken, if it has waited for a CPU since; 0: it was not. */
-uint64_t slot_woken(const struct slot *c);
-
 /* slot_state - the present state. slot_blocked - the metric that a blocked thread's time belongs to. */
 enum thread_state slot_state(const struct slot *c);
 static inline enum metric_id slot_blocked(const struct slot *c)

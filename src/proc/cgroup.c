@@ -43,7 +43,8 @@ static int list_add(struct cgroups *c, struct node *n)
 	return 0;
 }
 
-struct node *cgroup_new(struct cgroups *c, uint64_t id, const char *path, struct cgroup *parent)
+/* Adds an unknown cgroup. @path is copied. NULL: out of memory. */
+static struct node *cgroup_new(struct cgroups *c, uint64_t id, const char *path, struct cgroup *parent)
 {
 	struct node *n = calloc(1, sizeof(*n));
 

@@ -67,9 +67,6 @@ struct cgroups {
 	void *ask_arg;
 };
 
-/* cgroup_new - adds an unknown cgroup. @path is copied. NULL: out of memory. */
-struct node *cgroup_new(struct cgroups *c, uint64_t id, const char *path, struct cgroup *parent);
-
 /* cgroup_below - the cgroup @name with this id below @parent, added or renamed if necessary. NULL: out of memory. */
 struct node *cgroup_below(struct cgroups *c, struct cgroup *parent, const char *name, uint64_t id);
 

@@ -67,6 +67,15 @@ static int trees_add(struct cgroup_scope *s, const struct cgroup_mount *mount)
 	return VEC_PUSH(s->trees, s->nr_trees, s->trees_room, t);
 }
 
+static void trees_close(struct cgroup_scope *s)
+{
+	for (size_t i = 0; i < s->nr_trees; i++) {
+		cgroups_free(s->trees[i].cgroups);
+		free((char *)s->trees[i].controller);
+	}
+	free(s->trees);
+}
+
 /* v2 first, then v1's cpu, then the others in mounting order; hierarchies without a controller cannot be matched. */
 static int trees_open(struct cgroup_scope *s)
 {
@@ -347,12 +356,8 @@ void cgroup_scope_free(struct cgroup_scope *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->nr_trees; i++) {
-		cgroups_free(s->trees[i].cgroups);
-		free((char *)s->trees[i].controller);
-	}
+	trees_close(s);
 	targets_clear(s, false);
-	free(s->trees);
 	free(s->targets);
 	free(s);
 }
@@ -427,10 +432,6 @@ int cgroups_print(FILE *to, const struct cgroup_mounts *mounts)
 				cgroups_threads(s.trees[i].cgroups, list[j]), path);
 		}
 	}
-	for (size_t i = 0; i < s.nr_trees; i++) {
-		cgroups_free(s.trees[i].cgroups);
-		free((char *)s.trees[i].controller);
-	}
-	free(s.trees);
+	trees_close(&s);
 	return err || ferror(to) ? -EIO : 0;
 }

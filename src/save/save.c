@@ -56,8 +56,7 @@ void save_free(struct save *s)
 {
 	if (!s)
 		return;
-	if (s->state != SAVE_IDLE)
-		save_close(s, -ECANCELED, true);
+	save_cancel(s);
 	if (s->tick)
 		tick_put(s->tick);
 	free(s->end.cpus);

@@ -39,7 +39,8 @@ const char *file_module(const struct file *f)
 	return f->event.names[0][0] ? f->event.names[0] : SYMBOL_NO_NAME;
 }
 
-uint64_t file_build(const struct file *f)
+/* The same for all files with this build-id; if it has none, or is not read yet: for this file. */
+static uint64_t file_build(const struct file *f)
 {
 	uint64_t build = hash_add(0, f->id);
 
@@ -62,7 +63,7 @@ static uint64_t frame_key(uint64_t frame, uint32_t tgid)
 	return key ? key : 1;
 }
 
-struct file *file_new(struct names *n, uint32_t id)
+static struct file *file_new(struct names *n, uint32_t id)
 {
 	struct file *f = calloc(1, sizeof(*f));
 
@@ -356,13 +357,6 @@ void names_table(struct names *n, uint32_t file)
 	f->table_asked = false;
 	f->reopen = f->state == FILE_READY && !f->held;
 	file_wake(n, f);
-}
-
-void names_table_answered(struct names *n, struct file *f, int fd, int err)
-{
-	if (fd >= 0 && !err && n->o.table)
-		err = n->o.table(n->o.arg, f->id, fd);
-	f->table_err = err == -ENOSPC ? 0 : err;
 }
 
 struct source *names_source_of(struct names *n, uint64_t frame)

@@ -391,6 +391,14 @@ static void read_again(struct names *n, struct file *f)
 	f->state = f->held ? FILE_OPEN : FILE_CLOSED;
 }
 
+/* Its unwind table arrived in @fd, or @err says why there is none. */
+static void take_table(struct names *n, struct file *f, int fd, int err)
+{
+	if (fd >= 0 && !err && n->o.table)
+		err = n->o.table(n->o.arg, f->id, fd);
+	f->table_err = err == -ENOSPC ? 0 : err;
+}
+
 /* Returns whether the answer fits the request. */
 static bool take(struct names *n, struct file *f, const union answer *a, int bytes, int fd)
 {
@@ -415,7 +423,7 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 		if (bytes != sizeof(a->loaded) || a->loaded.file != f->id)
 			return false;
 		if (a->what == SYMBOLS_TABLE)
-			names_table_answered(n, f, fd, a->loaded.err);
+			take_table(n, f, fd, a->loaded.err);
 		else
 			loaded(n, f, &a->loaded);
 		return true;

@@ -159,18 +159,12 @@ static inline bool file_grows(const struct names *n, const struct file *f)
 void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name);
 struct source *names_source_of(struct names *n, uint64_t frame);
 const char *file_module(const struct file *f);
-/* file_build - the same for all files with this build-id; if it has none, or is not read yet: for this file. */
-uint64_t file_build(const struct file *f);
-/* names_table_answered - its unwind table arrived in @fd, or @err says why there is none. */
-void names_table_answered(struct names *n, struct file *f, int fd, int err);
-/* file_new - NULL: no memory. */
-struct file *file_new(struct names *n, uint32_t id);
 /* file_free - forgets the file. */
 void file_free(struct names *n, struct file *f);
 
 /* names_age.c: */
 
-/* symbol_hold - the function of this name, for one more frame. @build: of its file (file_build()), as long as it has no
+/* symbol_hold - the function of this name, for one more frame. @build: of its file, as long as it has no
  * name of its own. NULL: no memory. symbol_change - sets the function that a
  * frame shows, which was held for it; raises the generation if it is another one. */
 const struct symbol *symbol_hold(struct names *n, const char *name, const char *module, uint64_t build,

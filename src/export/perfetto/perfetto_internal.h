@@ -110,9 +110,6 @@ void event_write(struct perfetto *p, PB(TracePacket) packet, PB(TrackEvent) *eve
 /* out_write - writes the buffer if it holds much, or if @all. */
 void out_write(struct perfetto *p, bool all);
 
-/* hash_bytes - hashes bytes. */
-uint64_t hash_bytes(const void *data, size_t len);
-
 /* intern - the id of the contents with this 64-bit hash, which identifies them; @is_new: the caller must add the
  * contents to `new` of the sequence. 0 after an error. */
 uint64_t intern(struct perfetto *p, enum sequence sequence, enum interned kind, uint64_t hash, bool *is_new);

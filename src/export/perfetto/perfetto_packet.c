@@ -159,7 +159,7 @@ void out_write(struct perfetto *p, bool all)
 	p->out.len = 0;
 }
 
-uint64_t hash_bytes(const void *data, size_t len)
+static uint64_t hash_bytes(const void *data, size_t len)
 {
 	const uint8_t *at = data;
 	uint64_t hash = len, word;
