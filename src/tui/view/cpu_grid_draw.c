@@ -58,8 +58,7 @@ static int draw_bar(const struct paint *p, int y, int x, int width, const struct
 	bar_cells(sizes, 3, width, cells);
 	x = paint_text(p, y, x, 1, ROLE_TEXT, "[");
 	for (int part = 0; part < 3; part++)
-		for (int i = 0; i < cells[part]; i++)
-			x = paint_text(p, y, x, 1, roles[part], marks[part]);
+		x = paint_repeated(p, y, x, cells[part], roles[part], marks[part]);
 	return paint_text(p, y, x, 1, ROLE_TEXT, "]");
 }
 

@@ -57,14 +57,10 @@ static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_value
 
 	bar_cells(parts, 3, BAR, cells);
 	x = paint_format(p, y, x, ROLE_TEXT, " cpu%-4d[", c->cpu);
-	for (int i = 0; i < BAR; i++) {
-		bool hard = i < cells[0], soft = !hard && i < cells[0] + cells[1];
-
-		x = paint_text(p, y, x, 1, hard ? ROLE_KERNEL : soft ? ROLE_USER : ROLE_TEXT,
-			       hard ? hard_glyph(p) : soft ? soft_glyph(p) : " ");
-	}
+	x = paint_repeated(p, y, x, cells[0], ROLE_KERNEL, hard_glyph(p));
+	x = paint_repeated(p, y, x, cells[1], ROLE_USER, soft_glyph(p));
 	format_value(share, sizeof(share), UNIT_SHARE, taken(c), all);
-	paint_format(p, y, x, ROLE_TEXT, "]%6s%%", share);
+	paint_format(p, y, x, ROLE_TEXT, "%*s]%6s%%", BAR - cells[0] - cells[1], "", share);
 }
 
 /* Name of the source that took most of a CPU. */

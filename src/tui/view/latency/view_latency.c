@@ -177,8 +177,7 @@ static void draw_count(const struct latency_view *s, const struct view_context *
 	format_value(count, sizeof(count), UNIT_COUNT, s->sum.n[slot], 0);
 	x = paint_format(c->paint, y, x, ROLE_TEXT, "| %5s ", count);
 	cells = room > 8 ? ((uint64_t)room * s->sum.n[slot] + most - 1) / most : 0;
-	for (int i = 0; i < cells; i++)
-		x = paint_text(c->paint, y, x, 1, ROLE_RUNQ, c->paint->unicode ? "█" : "#");
+	paint_repeated(c->paint, y, x, cells, ROLE_RUNQ, c->paint->unicode ? "█" : "#");
 }
 
 static int draw_rows(const struct latency_view *s, const struct view_context *c, int y)
