@@ -50,8 +50,8 @@ struct options {
 	const char *numbers;     /* the first of [INTERVAL [COUNT]], only for outputs of refreshes; NULL: none, */
 	int nr_numbers;
 	bool check;              /* --check */
-	int frequency;           /* samples per second on each CPU, 0: none */
-	int table_mib;           /* memory for the unwinder's tables */
+	unsigned int frequency;  /* samples per second on each CPU, 0: none */
+	unsigned int table_mib;  /* memory for the unwinder's tables */
 	unsigned int window_s;   /* length of the recorder's window in seconds, 0: off, */
 	uint64_t window_bytes;   /* and its size in bytes; 0: chosen by systop */
 	uint64_t max_cpu;        /* limit of systop's own cost in 1/1000 % of one CPU, */

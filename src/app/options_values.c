@@ -76,23 +76,22 @@ int options_add_tids(struct options *o, const char *arg)
 	return add_numbers("-t", arg, "expected thread numbers, separated by commas", &o->tids, &o->nr_tids, &o->tids_room);
 }
 
-/* A whole number within bounds. Returns 0 or -EINVAL. */
-static int parse_number(const char *arg, long least, long most, long *number)
+/* A whole number within bounds. */
+static int set_number(const char *option, const char *arg, long least, long most, const char *expected,
+		      unsigned int *to)
 {
 	char *end;
+	long number = strtol(arg, &end, 10);
 
-	*number = strtol(arg, &end, 10);
-	return end == arg || *end || *number < least || *number > most ? -EINVAL : 0;
+	if (end == arg || *end || number < least || number > most)
+		return options_bad_value(option, arg, expected);
+	*to = number;
+	return 0;
 }
 
 int options_set_table_mem(struct options *o, const char *arg)
 {
-	long mib;
-
-	if (parse_number(arg, 0, TABLE_MIB_MAX, &mib))
-		return options_bad_value("--table-mem", arg, "expected MiB from 0 to 64");
-	o->table_mib = mib;
-	return 0;
+	return set_number("--table-mem", arg, 0, TABLE_MIB_MAX, "expected MiB from 0 to 64", &o->table_mib);
 }
 
 int options_set_duration(struct options *o, const char *arg)
@@ -129,12 +128,7 @@ int options_set_log(struct options *o, const char *arg, bool verbose)
 
 int options_set_on_limit(struct options *o, const char *arg)
 {
-	long limit;
-
-	if (parse_number(arg, 1, 1000, &limit))
-		return options_bad_value("--on-limit", arg, "expected a number from 1 to 1000");
-	o->trigger_limit = limit;
-	return 0;
+	return set_number("--on-limit", arg, 1, 1000, "expected a number from 1 to 1000", &o->trigger_limit);
 }
 
 int options_set_wait_min(struct options *o, const char *arg)
@@ -146,12 +140,7 @@ int options_set_wait_min(struct options *o, const char *arg)
 
 int options_set_window(struct options *o, const char *arg)
 {
-	long seconds;
-
-	if (parse_number(arg, 0, WINDOW_MAX_S, &seconds))
-		return options_bad_value("--window", arg, "expected seconds from 0 to 600");
-	o->window_s = seconds;
-	return 0;
+	return set_number("--window", arg, 0, WINDOW_MAX_S, "expected seconds from 0 to 600", &o->window_s);
 }
 
 /* A size with suffix K, M or G. Returns 0 or -EINVAL. */
@@ -203,12 +192,7 @@ int options_set_max_cpu(struct options *o, const char *arg)
 
 int options_set_frequency(struct options *o, const char *arg)
 {
-	long hz;
-
-	if (parse_number(arg, 0, FREQUENCY_MAX, &hz))
-		return options_bad_value("-F", arg, "expected samples per second, 1 to 9999, or 0 for none");
-	o->frequency = hz;
-	return 0;
+	return set_number("-F", arg, 0, FREQUENCY_MAX, "expected samples per second, 1 to 9999, or 0 for none", &o->frequency);
 }
 
 int options_set_clock(struct options *o, const char *arg)
