@@ -70,8 +70,8 @@ const char *check_needed(int i, const char **what, bool *held)
 	return needed[i].name;
 }
 
-/* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". */
-static void list_caps(bool held, char *buf, size_t size)
+/* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". Returns whether there are any. */
+static bool list_caps(bool held, char *buf, size_t size)
 {
 	size_t used = 0;
 
@@ -80,14 +80,7 @@ static void list_caps(bool held, char *buf, size_t size)
 		if (has_cap(needed[i].cap) == held)
 			used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
 					 needed[i].name);
-}
-
-static bool has_all_caps(void)
-{
-	for (size_t i = 0; i < NR_NEEDED; i++)
-		if (!has_cap(needed[i].cap))
-			return false;
-	return true;
+	return used;
 }
 
 int check_kernel(const struct utsname *uts)
@@ -138,11 +131,9 @@ int check_preconditions(void)
 {
 	char missing[64], held[64];
 	struct utsname uts;
-	int err;
 
 	uname(&uts);
-	if (!has_all_caps()) {
-		list_caps(false, missing, sizeof(missing));
+	if (list_caps(false, missing, sizeof(missing))) {
 		list_caps(true, held, sizeof(held));
 		fail(-EPERM, EXIT_STATUS_PERMISSION,
 		     "cannot load BPF programs: missing %s (have: %s)", missing, held);
@@ -150,8 +141,7 @@ int check_preconditions(void)
 		fail_fix("sudo systop");
 		return -EPERM;
 	}
-	err = check_kernel(&uts);
-	return err;
+	return check_kernel(&uts);
 }
 
 /* Measured once: a slow clock takes a while. */
