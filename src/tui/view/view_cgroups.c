@@ -4,18 +4,12 @@
 
 #include "model/owner.h"
 #include "model/tick.h"
-#include "query/tree.h"
 #include "tui/screen/host.h"
 #include "tui/widget/row_table.h"
 #include "util/format.h"
 
 /* Characters of an id beside a name. */
 #define SHORT_ID 12
-
-struct cgroups_view {
-	struct row_table table; /* first */
-	struct tree tree;
-};
 
 /* Rows are in depth-first order: the parent is the last row before with a smaller depth. */
 static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
@@ -45,9 +39,8 @@ static void own_name(const struct cgroup *c, const char *name, char *buf, size_t
 		snprintf(buf, size, "%s %s", known, name);
 }
 
-static void cgroup_name(const void *state, const struct row *r, bool named, char *buf, size_t size)
+static void cgroup_name(const struct tree *tree, const struct row *r, bool named, char *buf, size_t size)
 {
-	const struct tree *tree = &((const struct cgroups_view *)state)->tree;
 	const char *path = r->cgroup->path;
 	bool below = tree->nodes[r - tree->rows].parent != TREE_ROOT;
 	char quota[16], period[16], name[4096];
@@ -66,54 +59,50 @@ static void cgroup_name(const void *state, const struct row *r, bool named, char
 
 static int cgroups_update(void *state, const struct view_context *c)
 {
-	struct cgroups_view *s = state;
+	struct row_table *table = state;
 	const struct tick *t = c->tick;
-	int err = tree_begin(&s->tree, t->cgroups, t->nr_cgroups);
+	int err = tree_begin(&table->tree, t->cgroups, t->nr_cgroups);
 
-	row_table_begin(&s->table);
+	row_table_begin(table);
 	if (!err) {
-		set_parents(&s->tree, t->cgroups, t->nr_cgroups);
+		set_parents(&table->tree, t->cgroups, t->nr_cgroups);
 		for (size_t i = 0; i < t->nr_cgroups; i++)
-			s->tree.nodes[i].wanted = row_is_seen(&t->cgroups[i], c->host->scope) &&
+			table->tree.nodes[i].wanted = row_is_seen(&t->cgroups[i], c->host->scope) &&
 						  row_table_wants(c, &t->cgroups[i]);
-		err = row_table_add_tree(&s->table, c, &s->tree);
+		err = row_table_add_tree(table, c);
 	}
-	s->table.which = TABLE_CGROUPS;
-	s->table.id_title = "";
-	s->table.name = cgroup_name;
-	s->table.state = s;
-	row_table_update(&s->table, c, true);
+	table->which = TABLE_CGROUPS;
+	table->id_title = "";
+	table->name = cgroup_name;
+	row_table_update(table, c, true);
 	return err;
 }
 
 static void cgroups_select(void *state, const struct view_context *c, const struct row *r)
 {
-	struct cgroups_view *s = state;
+	struct row_table *table = state;
 	struct subject subject = { SUBJECT_CGROUP, 0, 0 };
 
 	(void)c;
 	if (r && r->cgroup)
 		subject.id = cgroup_key(r->cgroup);
-	list_select(&s->table.table.list, r && r->cgroup ? subject_key(&subject) : 0);
+	list_select(&table->table.list, r && r->cgroup ? subject_key(&subject) : 0);
 }
 
 static bool cgroups_act(void *state, enum action a, const struct view_context *c)
 {
-	struct cgroups_view *s = state;
-
 	if (a == ACTION_OWN) {
 		c->settings->sorting.own = !c->settings->sorting.own;
 		return true;
 	}
-	return row_table_fold(&s->table, a, &s->tree) || row_table_act(&s->table, c, a);
+	return row_table_fold(state, a) || row_table_act(state, c, a);
 }
 
 static void cgroups_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
-	struct cgroups_view *s = state;
 	size_t used;
 
-	row_table_status(&s->table, c, c->tick->nr_cgroups, "cgroups", buf, size);
+	row_table_status(state, c, c->tick->nr_cgroups, "cgroups", buf, size);
 	used = strlen(buf);
 	snprintf(buf + used, size - used, "  %s",
 		 c->settings->sorting.own ? "own threads" : "with all below");
@@ -125,16 +114,8 @@ static enum table cgroups_table(const void *state)
 	return TABLE_CGROUPS;
 }
 
-static void cgroups_fini(void *state)
-{
-	struct cgroups_view *s = state;
-
-	row_table_fini(&s->table);
-	tree_fini(&s->tree);
-}
-
 const struct view view_cgroups = {
-	.state_size = sizeof(struct cgroups_view),
+	.state_size = sizeof(struct row_table),
 	.update = cgroups_update,
 	.draw = table_view_draw,
 	.act = cgroups_act,
@@ -144,5 +125,5 @@ const struct view view_cgroups = {
 	.selected = row_table_selected,
 	.select = cgroups_select,
 	.table = cgroups_table,
-	.fini = cgroups_fini,
+	.fini = row_table_fini,
 };

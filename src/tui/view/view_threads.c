@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model/tick.h"
-#include "query/tree.h"
 #include "tui/widget/row_table.h"
 #include "util/map.h"
 
@@ -15,7 +14,6 @@
 
 struct threads {
 	struct row_table table; /* first; .which selects one of the three */
-	struct tree tree;
 	enum table before_tree; /* t goes back to it */
 };
 
@@ -39,8 +37,9 @@ static int add_rows(struct threads *s, const struct view_context *c, const struc
 static int add_tree(struct threads *s, const struct view_context *c)
 {
 	const struct tick *t = c->tick;
+	struct tree *tree = &s->table.tree;
 	struct map places = { 0 };
-	int err = tree_begin(&s->tree, t->processes, t->nr_processes);
+	int err = tree_begin(tree, t->processes, t->nr_processes);
 
 	for (size_t i = 0; !err && i < t->nr_processes; i++)
 		err = map_put(&places, t->processes[i].number, (void *)(uintptr_t)(i + 1));
@@ -49,12 +48,12 @@ static int add_tree(struct threads *s, const struct view_context *c)
 
 		if (t->processes[i].process->ppid)
 			parent = (uintptr_t)map_get(&places, t->processes[i].process->ppid);
-		s->tree.nodes[i].parent = parent ? parent - 1 : TREE_ROOT;
-		s->tree.nodes[i].wanted = row_table_wants(c, &t->processes[i]);
+		tree->nodes[i].parent = parent ? parent - 1 : TREE_ROOT;
+		tree->nodes[i].wanted = row_table_wants(c, &t->processes[i]);
 	}
 	map_fini(&places);
 	if (!err)
-		err = row_table_add_tree(&s->table, c, &s->tree);
+		err = row_table_add_tree(&s->table, c);
 	return err;
 }
 
@@ -63,14 +62,13 @@ static bool is_tree(const struct threads *s)
 	return s->table.which == TABLE_TREE;
 }
 
-static void process_name(const void *state, const struct row *r, bool named, char *buf, size_t size)
+static void process_name(const struct tree *tree, const struct row *r, bool named, char *buf, size_t size)
 {
-	const struct threads *s = state;
 	char comm[17] = "";
 
 	if (named)
 		snprintf(comm, sizeof(comm), "%.16s", r->process->comm);
-	tree_name(&s->tree, r, comm, buf, size);
+	tree_name(tree, r, comm, buf, size);
 }
 
 /* Threads that did nothing: those that slept have the same values. */
@@ -105,7 +103,6 @@ static int threads_update(void *state, const struct view_context *c)
 	}
 	s->table.id_title = s->table.which == TABLE_THREADS ? "TID" : "PID";
 	s->table.name = is_tree(s) ? process_name : NULL;
-	s->table.state = s;
 	row_table_update(&s->table, c, is_tree(s));
 	return err;
 }
@@ -183,7 +180,7 @@ static bool threads_act(void *state, enum action a, const struct view_context *c
 		}
 		return true;
 	default:
-		if (is_tree(s) && row_table_fold(&s->table, a, &s->tree))
+		if (is_tree(s) && row_table_fold(&s->table, a))
 			return true;
 		return row_table_act(&s->table, c, a);
 	}
@@ -199,14 +196,6 @@ static void threads_status(void *state, const struct view_context *c, char *buf,
 		     threads ? "threads" : "processes", buf, size);
 }
 
-static void threads_fini(void *state)
-{
-	struct threads *s = state;
-
-	row_table_fini(&s->table);
-	tree_fini(&s->tree);
-}
-
 const struct view view_threads = {
 	.state_size = sizeof(struct threads),
 	.update = threads_update,
@@ -219,5 +208,5 @@ const struct view view_threads = {
 	.select = threads_select,
 	.table = threads_table,
 	.show_as = threads_show_as,
-	.fini = threads_fini,
+	.fini = row_table_fini,
 };

@@ -9,7 +9,6 @@
 #include "model/owner.h"
 #include "model/tick.h"
 #include "query/filter.h"
-#include "query/tree.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "util/text.h"
@@ -155,22 +154,22 @@ static int add_row(void *list, const struct row *r)
 	return list_add(list, r);
 }
 
-int row_table_add_tree(struct row_table *t, const struct view_context *c, struct tree *tree)
+int row_table_add_tree(struct row_table *t, const struct view_context *c)
 {
-	return tree_rows(tree, sorting_before, &c->settings->sorting, add_row, &t->table.list);
+	return tree_rows(&t->tree, sorting_before, &c->settings->sorting, add_row, &t->table.list);
 }
 
-bool row_table_fold(const struct row_table *t, enum action a, struct tree *tree)
+bool row_table_fold(struct row_table *t, enum action a)
 {
 	switch (a) {
 	case ACTION_FOLD:
-		tree_fold(tree, list_selected(&t->table.list));
+		tree_fold(&t->tree, list_selected(&t->table.list));
 		return true;
 	case ACTION_UNFOLD:
-		tree_unfold(tree, list_selected(&t->table.list));
+		tree_unfold(&t->tree, list_selected(&t->table.list));
 		return true;
 	case ACTION_UNFOLD_ALL:
-		tree_unfold_all(tree);
+		tree_unfold_all(&t->tree);
 		return true;
 	default:
 		return false;
@@ -188,10 +187,10 @@ static void draw_cell(const struct table_cell *cell, const struct paint *p, int 
 	char text[4096];
 
 	if (t->name && (id == COLUMN_TREE || id == COLUMN_COMM)) {
-		t->name(t->state, cell->item, true, text, sizeof(text));
+		t->name(&t->tree, cell->item, true, text, sizeof(text));
 		look.tree = text;
 	} else if (t->name && id == COLUMN_COMMAND) {
-		t->name(t->state, cell->item, false, text, sizeof(text));
+		t->name(&t->tree, cell->item, false, text, sizeof(text));
 		look.indent = text;
 	}
 	columns_cell(p, y, x, cell->width, id, cell->role, cell->item, &look, &columns);
@@ -296,8 +295,11 @@ void row_table_status(const struct row_table *t, const struct view_context *c, s
 		snprintf(buf + used, size - used, "  following");
 }
 
-void row_table_fini(struct row_table *t)
+void row_table_fini(void *table)
 {
+	struct row_table *t = table;
+
 	table_fini(&t->table);
+	tree_fini(&t->tree);
 	free(t->past);
 }

@@ -2,13 +2,12 @@
 #ifndef SYSTOP_TUI_WIDGET_ROW_TABLE_H
 #define SYSTOP_TUI_WIDGET_ROW_TABLE_H
 
+#include "query/tree.h"
 #include "tui/screen/view.h"
 #include "tui/widget/table.h"
 
-struct tree;
-
 /* Text of a row in its tree; without @named only what indents the name. */
-typedef void row_name(const void *state, const struct row *r, bool named, char *buf, size_t size);
+typedef void row_name(const struct tree *tree, const struct row *r, bool named, char *buf, size_t size);
 
 /* A table of the tick's rows, with columns and order of the settings. Initialise with zeroes. */
 struct row_table {
@@ -22,8 +21,8 @@ struct row_table {
 	struct values *past; /* of the visible rows */
 	size_t past_room;
 	const char *id_title;
-	row_name *name;      /* NULL: no tree; the same for the next one: */
-	const void *state;
+	row_name *name;      /* NULL: no tree */
+	struct tree tree;
 };
 
 /* For tables of other items whose first member is the struct row of a thread: a search matches its name or its cgroup's
@@ -45,20 +44,19 @@ bool row_table_wants(const struct view_context *c, const struct row *r);
 bool row_table_wants_all(const struct view_context *c);
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered);
 
-/* row_table_add_tree - adds the wanted rows of a tree, in the order of the settings. 0 or -ENOMEM.
+/* row_table_add_tree - adds the wanted rows of its tree, in the order of the settings. 0 or -ENOMEM.
  * row_table_fold - folds and unfolds the selected row; returns whether @a was such an action. */
-int row_table_add_tree(struct row_table *t, const struct view_context *c, struct tree *tree);
-bool row_table_fold(const struct row_table *t, enum action a, struct tree *tree);
+int row_table_add_tree(struct row_table *t, const struct view_context *c);
+bool row_table_fold(struct row_table *t, enum action a);
 
 /* See struct view. */
 bool row_table_act(struct row_table *t, const struct view_context *c, enum action a);
 bool row_table_click(void *table, const struct view_context *c, int y, int x);
 const struct row *row_table_selected(void *table);
+void row_table_fini(void *table);
 
 /* row_table_status - "16 of 1204 threads", the reasons why some are hidden, and matches of the search. */
 void row_table_status(const struct row_table *t, const struct view_context *c, size_t all, const char *what, char *buf,
 		      size_t size);
-
-void row_table_fini(struct row_table *t);
 
 #endif
