@@ -56,7 +56,7 @@ static void follow_settings(struct tui *t)
 	}
 }
 
-static void draw(struct tui *t)
+void tui_draw(struct tui *t)
 {
 	if (!term_ready())
 		return;
@@ -98,7 +98,7 @@ struct tui *tui_open(const struct tui_options *o)
 	}
 	open_paint(t, o->settings);
 	screen_notice(t->screen, *notice ? notice : o->notice);
-	draw(t);
+	tui_draw(t);
 	return t;
 }
 
@@ -116,12 +116,7 @@ void tui_close(struct tui *t)
 void tui_tick(struct tui *t, const struct tick *tick)
 {
 	screen_tick(t->screen, tick);
-	draw(t);
-}
-
-void tui_draw(struct tui *t)
-{
-	draw(t);
+	tui_draw(t);
 }
 
 void tui_notice(struct tui *t, const char *fmt, ...)
@@ -133,7 +128,7 @@ void tui_notice(struct tui *t, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	screen_notice(t->screen, text);
-	draw(t);
+	tui_draw(t);
 }
 
 static void mouse_event(struct tui *t)
@@ -178,7 +173,7 @@ enum tui_verdict tui_input(struct tui *t)
 		}
 	}
 	if (acted) /* a refresh asks for keys, too: it draws anyway */
-		draw(t);
+		tui_draw(t);
 	return TUI_GO_ON;
 }
 
@@ -186,7 +181,7 @@ void tui_resize(struct tui *t)
 {
 	term_size(&t->paint.width, &t->paint.height);
 	t->paint.to = t->paint.height;
-	draw(t);
+	tui_draw(t);
 }
 
 uint64_t tui_delay(const struct tui *t)
@@ -197,7 +192,7 @@ uint64_t tui_delay(const struct tui *t)
 void tui_output(struct tui *t)
 {
 	if (term_missed())
-		draw(t);
+		tui_draw(t);
 }
 
 void tui_suspend(struct tui *t)
