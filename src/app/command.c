@@ -12,7 +12,6 @@
 #include "app/loop.h"
 #include "app/priority.h"
 #include "util/fail.h"
-#include "util/text.h"
 
 /* In the child: waits at the gate, then executes the command; reports the error if that fails. */
 static void child(int gate, char **argv)

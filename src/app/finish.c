@@ -2,7 +2,6 @@
 #include "app/finish.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "app/complain.h"

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "config.h"
 

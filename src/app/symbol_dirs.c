@@ -14,7 +14,6 @@
 #include "proc/user.h"
 #include "sym/debug_folders.h"
 #include "util/fail.h"
-#include "util/invoker.h"
 #include "util/text.h"
 
 /* Folders of --symbol-dir, and the caches of the invoker and of root. */

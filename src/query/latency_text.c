@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Texts about a range of latencies and its contributors. */
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "query/latency.h"

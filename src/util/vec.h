@@ -2,6 +2,7 @@
 #ifndef SYSTOP_UTIL_VEC_H
 #define SYSTOP_UTIL_VEC_H
 
+#include <errno.h>
 #include <stddef.h>
 
 /*

@@ -2,7 +2,6 @@
 #ifndef SYSTOP_TUI_INPUT_KEYMAP_H
 #define SYSTOP_TUI_INPUT_KEYMAP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "tui/input/actions.h"

@@ -3,7 +3,6 @@
 #define SYSTOP_TUI_SCREEN_HEADER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct host;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/screen/header.h"
 #include "tui/screen/screen_state.h"

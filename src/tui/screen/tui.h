@@ -2,7 +2,6 @@
 #ifndef SYSTOP_TUI_SCREEN_TUI_H
 #define SYSTOP_TUI_SCREEN_TUI_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct host;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tui/term/paint.h"

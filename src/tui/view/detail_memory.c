@@ -2,7 +2,6 @@
 /* The memory of a process or cgroup in the detail: what columns show, and what a helper reads only for the detail. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "model/memory_facts.h"
 #include "tui/screen/host.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For a thread, process or cgroup: what ran while it waited for a CPU, and what woke it. */
-#include <stdio.h>
 
 #include "query/pairs.h"
 #include "query/wakers.h"

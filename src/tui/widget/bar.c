@@ -2,7 +2,6 @@
 #include "tui/widget/bar.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "model/tick.h"

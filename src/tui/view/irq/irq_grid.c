@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/view/irq/irq_grid.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/tick.h"

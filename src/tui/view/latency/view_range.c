@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The threads or sources of interrupts that contribute to a range of latencies. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/screen/host.h"
 #include "tui/screen/view.h"

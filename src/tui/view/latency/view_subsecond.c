@@ -3,7 +3,6 @@
  * offset of each second, or drifts against it, is visible as a pattern. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "tui/screen/host.h"
