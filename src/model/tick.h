@@ -201,6 +201,12 @@ static inline uint64_t cpu_interval(const struct cpu_values *c)
 	return c->run_ns + c->idle_ns + (c->steal_ns == VALUE_NA ? 0 : c->steal_ns);
 }
 
+/* cpu_irq - the part of it that interrupts and softirqs took. */
+static inline uint64_t cpu_irq(const struct cpu_values *c)
+{
+	return c->hardirq_ns + c->softirq_ns;
+}
+
 /* Kinds of interrupt sources: a line of /proc/interrupts, one of the CPU's own vectors, or a softirq. */
 enum irq_kind { IRQ_HARD, IRQ_VECTOR, IRQ_SOFT, IRQ_KINDS };
 

@@ -169,7 +169,7 @@ static void put_cpu(struct json *j, const struct cpu_values *c, bool timers_unse
 	json_number(j, "run_ns", c->run_ns);
 	json_number(j, "idle_ns", c->idle_ns);
 	json_number(j, "steal_ns", c->steal_ns);
-	json_number(j, "irq_ns", timers_unseen ? VALUE_NA : c->hardirq_ns + c->softirq_ns);
+	json_number(j, "irq_ns", timers_unseen ? VALUE_NA : cpu_irq(c));
 	json_number(j, "switches", c->switches);
 	json_close(j, '}');
 }

@@ -15,11 +15,6 @@
 #define BAR_MIN 8
 #define BAR_MAX 40
 
-static uint64_t interrupts(const struct cpu_values *v)
-{
-	return v->hardirq_ns + v->softirq_ns;
-}
-
 /* The clock is known only for the present: it is not recorded. */
 static uint64_t hz_of(struct grid_cpu *cpu, const struct view_context *c)
 {
@@ -33,7 +28,7 @@ static uint64_t hz_of(struct grid_cpu *cpu, const struct view_context *c)
  * interrupt time. */
 static uint64_t busy(const struct cpu_values *v)
 {
-	return v->run_ns > interrupts(v) ? v->run_ns : interrupts(v);
+	return v->run_ns > cpu_irq(v) ? v->run_ns : cpu_irq(v);
 }
 
 /* --- Bars */
@@ -49,7 +44,7 @@ static int draw_bar(const struct paint *p, int y, int x, int width, const struct
 {
 	uint64_t all = cpu_interval(v);
 	const unsigned long long sizes[] = {
-		busy(v) - interrupts(v), interrupts(v), all > busy(v) ? all - busy(v) : 0,
+		busy(v) - cpu_irq(v), cpu_irq(v), all > busy(v) ? all - busy(v) : 0,
 	};
 	const char *const marks[] = { p->unicode ? "█" : "#", "!", " " };
 	static const enum role roles[] = { ROLE_USER, ROLE_KERNEL, ROLE_TEXT };
@@ -84,7 +79,7 @@ static void draw_entry(const struct cpu_grid *g, struct grid_cpu *cpu, bool sele
 	int x = cpu->x;
 
 	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, cpu_interval(v));
-	format_value(irq, sizeof(irq), UNIT_SHARE, interrupts(v), cpu_interval(v));
+	format_value(irq, sizeof(irq), UNIT_SHARE, cpu_irq(v), cpu_interval(v));
 	format_value(switches, sizeof(switches), UNIT_RATE, v->switches, c->tick->interval_ns);
 	format_value(mhz, sizeof(mhz), UNIT_NONE, hz == VALUE_NA ? VALUE_NA : hz / 1000000, 0);
 	format_value(tid, sizeof(tid), UNIT_NONE, v->tid > 0 ? (uint64_t)v->tid : VALUE_NA, 0);
@@ -108,7 +103,7 @@ static void draw_bars_head(const struct cpu_grid *g, const struct paint *p, int 
 
 static bool mostly_interrupts(const struct cpu_values *v)
 {
-	return interrupts(v) >= cpu_interval(v) / 4 && interrupts(v) >= busy(v) / 2;
+	return cpu_irq(v) >= cpu_interval(v) / 4 && cpu_irq(v) >= busy(v) / 2;
 }
 
 static void draw_cell(const struct grid_cpu *cpu, bool selected, const struct paint *p, int y)
@@ -225,7 +220,7 @@ void grid_about(struct cpu_grid *g, const struct view_context *c, const struct p
 	hz = hz_of(cpu, c);
 	place_text(g, cpu, place, sizeof(place));
 	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, cpu_interval(v));
-	format_value(irq, sizeof(irq), UNIT_SHARE, interrupts(v), cpu_interval(v));
+	format_value(irq, sizeof(irq), UNIT_SHARE, cpu_irq(v), cpu_interval(v));
 	format_value(steal, sizeof(steal), UNIT_SHARE, v->steal_ns, cpu_interval(v));
 	if (hz != VALUE_NA)
 		snprintf(clock, sizeof(clock), "%.1f GHz", hz / 1e9);

@@ -13,11 +13,6 @@
 #define CELLS 40 /* " cpu12  [##++                  ]  34.1%" */
 #define BAR 22
 
-static uint64_t taken(const struct cpu_values *c)
-{
-	return c->hardirq_ns + c->softirq_ns;
-}
-
 static int columns_of(const struct paint *p)
 {
 	return p->width / CELLS ? p->width / CELLS : 1;
@@ -32,8 +27,8 @@ static int busier(const void *a, const void *b)
 {
 	const struct cpu_values *x = *(const struct cpu_values *const *)a, *y = *(const struct cpu_values *const *)b;
 
-	if (taken(x) != taken(y))
-		return taken(x) > taken(y) ? -1 : 1;
+	if (cpu_irq(x) != cpu_irq(y))
+		return cpu_irq(x) > cpu_irq(y) ? -1 : 1;
 	return x->cpu - y->cpu;
 }
 
@@ -50,7 +45,7 @@ static const char *soft_glyph(const struct paint *p)
 static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_values *c)
 {
 	const unsigned long long all = cpu_interval(c);
-	const unsigned long long parts[] = { c->hardirq_ns, c->softirq_ns, all > taken(c) ? all - taken(c) : 0 };
+	const unsigned long long parts[] = { c->hardirq_ns, c->softirq_ns, all > cpu_irq(c) ? all - cpu_irq(c) : 0 };
 	int cells[3];
 	char share[16];
 
@@ -58,7 +53,7 @@ static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_value
 	x = paint_format(p, y, x, ROLE_TEXT, " cpu%-4d[", c->cpu);
 	x = paint_repeated(p, y, x, cells[0], ROLE_KERNEL, hard_glyph(p));
 	x = paint_repeated(p, y, x, cells[1], ROLE_USER, soft_glyph(p));
-	format_value(share, sizeof(share), UNIT_SHARE, taken(c), all);
+	format_value(share, sizeof(share), UNIT_SHARE, cpu_irq(c), all);
 	paint_format(p, y, x, ROLE_TEXT, "%*s]%6s%%", BAR - cells[0] - cells[1], "", share);
 }
 
@@ -89,11 +84,11 @@ static void draw_title(const struct paint *p, int y, const struct tick *t, size_
 	if (shown && shown < t->nr_cpus)
 		x = paint_format(p, y, x, ROLE_DIM, "  %zu of %zu", shown, t->nr_cpus);
 	for (size_t i = 0; i < t->nr_cpus; i++)
-		if (!busiest || taken(&t->cpus[i]) > taken(busiest))
+		if (!busiest || cpu_irq(&t->cpus[i]) > cpu_irq(busiest))
 			busiest = &t->cpus[i];
 	if (!busiest)
 		return;
-	format_value(share, sizeof(share), UNIT_SHARE, taken(busiest), cpu_interval(busiest));
+	format_value(share, sizeof(share), UNIT_SHARE, cpu_irq(busiest), cpu_interval(busiest));
 	paint_format(p, y, x, ROLE_TEXT, "   busiest CPU %d: %s%% %s", busiest->cpu, share, most_on(t, busiest->cpu));
 }
 
