@@ -242,8 +242,10 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 		return timer_fired(fd) ? l->ops->tick(l->arg) : LOOP_GO_ON;
 	if (fd == l->end_fd)
 		return loop_ends(l);
-	if (is_work(l, fd))
-		return l->ops->work(l->arg);
+	if (is_work(l, fd)) {
+		l->ops->work(l->arg);
+		return LOOP_GO_ON;
+	}
 	if (l->o->terminal_fd >= 0 && ev->events & (EPOLLHUP | EPOLLERR)) { /* the terminal is gone */
 		*l->signal = SIGHUP;
 		return LOOP_STOP;

@@ -22,7 +22,7 @@ struct loop_ops {
 	enum loop_verdict (*last)(void *arg);    /* duration_ns have passed; may be NULL */
 	enum loop_verdict (*harvest)(void *arg); /* four times a second */
 	enum loop_verdict (*input)(void *arg);   /* the terminal is readable; may be NULL */
-	enum loop_verdict (*work)(void *arg);    /* one of work_fds is readable */
+	void (*work)(void *arg);                 /* one of work_fds is readable */
 	void (*resize)(void *arg);               /* SIGWINCH; may be NULL */
 	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
 	void (*resume)(void *arg);               /* SIGCONT; may be NULL */

@@ -72,7 +72,7 @@ static bool on_forget(void *arg, const uint32_t *ids, size_t nr)
 	return names_forget(((struct systop *)arg)->names, ids, nr);
 }
 
-static enum loop_verdict on_work(void *arg)
+void run_fetch_names(void *arg)
 {
 	struct systop *s = arg;
 
@@ -85,12 +85,6 @@ static enum loop_verdict on_work(void *arg)
 		names_table(s->names, file);
 	names_work(s->names);
 	containers_work(s->containers);
-	return LOOP_GO_ON;
-}
-
-void run_fetch_names(void *arg)
-{
-	on_work(arg);
 }
 
 /* Reports the result of a save. */
@@ -188,7 +182,7 @@ enum loop_verdict run_tick(void *arg)
 		run_report_save(s);
 	if (options_need(o, EXPORT_COMMANDS))
 		want_commands(s, t);
-	on_work(s);
+	run_fetch_names(s);
 	heap_trim(s->tick_ns);
 	verdict = targets_gone(s, t);
 	tick_put(t);
@@ -280,7 +274,7 @@ static enum loop_verdict on_harvest(void *arg)
 	char said[512];
 
 	target_follow(&s->target, s->collect);
-	on_work(s); /* late helpers */
+	run_fetch_names(s); /* late helpers */
 	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (!save_busy(s->save)) /* saving needs names */
 		collect_files_age(s->collect, on_forget, s);
@@ -347,7 +341,7 @@ static const struct loop_ops screen_ops = {
 	.tick = on_tick,
 	.harvest = on_harvest,
 	.input = on_input,
-	.work = on_work,
+	.work = run_fetch_names,
 	.save = on_save,
 	.unsent = on_unsent,
 	.send = on_send,
@@ -363,7 +357,7 @@ static const struct loop_ops batch_ops = {
 	.tick = on_tick,
 	.last = on_last,
 	.harvest = on_harvest,
-	.work = on_work,
+	.work = run_fetch_names,
 	.save = on_save,
 	.unsent = on_unsent,
 	.send = on_send,
