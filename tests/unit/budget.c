@@ -162,6 +162,17 @@ static void without_limits(void **state)
 	assert_false(budget_over(&budget, BUDGET_CPU));
 }
 
+/* What thread_take() returns is one number a thread: the rows of collectors share it. */
+static void one_row_takes_the_data_of_threads(void **state)
+{
+	int taking = 0;
+
+	(void)state;
+	for (size_t i = 0; i < COLLECTOR_COUNT; i++)
+		taking += collectors[i]->thread_take != NULL;
+	assert_int_equal(taking, 1);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup(goes_in_order, begin),
@@ -169,5 +180,6 @@ int main(void)
 		  cmocka_unit_test_setup(stays_where_it_is_near_the_limit, begin),
 		  cmocka_unit_test_setup(waits_longer_each_time, begin),
 		  cmocka_unit_test_setup(of_two_budgets, begin),
-		  cmocka_unit_test_setup(without_limits, begin));
+		  cmocka_unit_test_setup(without_limits, begin),
+		  cmocka_unit_test(one_row_takes_the_data_of_threads));
 }
