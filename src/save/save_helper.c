@@ -149,6 +149,16 @@ int save_begin_content(struct save *s, int fd, int content)
 	return err;
 }
 
+/* Whether the rings no longer had the beginning of the part that was asked for. */
+static bool is_cut(const struct save *s, const struct write_answer *a)
+{
+	uint64_t asked = a->to - s->part.from, window_ns = s->o.window_s * 1000000000ULL;
+
+	if (asked > window_ns)
+		asked = window_ns;
+	return s->part.from && a->to - a->from < asked - asked / 20;
+}
+
 static void done(struct save *s, const struct write_answer *a)
 {
 	char bytes[16], events[16];
@@ -165,8 +175,9 @@ static void done(struct save *s, const struct write_answer *a)
 		return;
 	}
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
-	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s",
-		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason);
+	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s%s",
+		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason,
+		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "");
 }
 
 static void report_percent(struct save *s, uint32_t percent)

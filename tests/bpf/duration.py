@@ -3,17 +3,19 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Systop, begin  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, begin, load_path  # noqa: E402
 
 # What systop takes beside the time asked for: it loads its programs and waits for names of functions, which takes a
 # second or two, on a busy machine several.
 MORE_S = 60 if GUEST else 10
+CUT = "; more did not fit: see --window-mem"
 
 
 def took(seconds, *args, status=0):
@@ -75,6 +77,16 @@ def records():
         assert sorted(os.listdir(d)) == ["a.pb", "b.pb", "c.pb"], os.listdir(d)
 
 
+def more_than_fits():
+    """A recording that is longer than the rings hold says so, and how they hold more."""
+    with tempfile.TemporaryDirectory() as d, Load(load_path("pingpong"), "60"):
+        _, err = took(3, "-w", f"{d}/t.pb", "--window-mem", "1M")
+        assert float(re.search(r"([\d.]+) s, ", err)[1]) < 2.5 and err.endswith(CUT + "\n"), err
+        _, err = took(0.5, "-w", f"{d}/t.pb")
+        assert "0.5 s, " in err and CUT not in err, err
+    return err
+
+
 def whichever_is_first():
     with Systop("--duration", "60", "-n", "1", "-d", "0.2") as systop:
         assert len(systop.rest()) == 1
@@ -94,7 +106,7 @@ def long_ones():
             time.sleep(3)
             systop.terminate()
             _, err = systop.communicate(timeout=MORE_S)
-        assert f"saved {d}/t.pb: " in err, err
+        assert f"saved {d}/t.pb: " in err and CUT not in err, err
 
 
 def as_vmstat():
@@ -115,6 +127,7 @@ def main():
     tap.case("--folded", folded)
     tap.case("--openmetrics, --pprof, -w", files)
     tap.case("-o records", records)
+    tap.case("-w: more than the rings hold", more_than_fits)
     tap.case("it is not the only end", whichever_is_first)
     tap.case("it has no limit", long_ones)
     tap.case("-b SEC N", as_vmstat)
