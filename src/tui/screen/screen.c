@@ -265,7 +265,7 @@ bool screen_back(struct screen *s)
 {
 	if (s->overlay) {
 		s->overlay = OVERLAY_NONE;
-	} else if (*s->search) {
+	} else if (screen_searching(s)) {
 		*s->search = '\0';
 	} else if (s->depth) {
 		place_close(&s->deeper[--s->depth]);

@@ -67,11 +67,13 @@ static void sorted_text(const struct screen *s, enum table table, char *buf, siz
 static void draw_overlay(struct screen *s, const struct paint *p, int top, int height)
 {
 	struct paint page = pager_begin(&s->overlay_pager, p, top, height);
+	const struct place *place = screen_here(s);
 	struct health health = { 0 };
 
 	if (s->overlay == OVERLAY_HELP) {
-		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap, 1 << screen_here(s)->id | IN_SEARCH,
-								s->settings.preset == PRESET_HTOP));
+		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap,
+						       1 << place->id | (place->view->search ? IN_SEARCH : 0),
+						       s->settings.preset == PRESET_HTOP));
 		return;
 	}
 	s->host->health(s->host->arg, &health);
@@ -105,7 +107,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		.alert = alert,
 		.keymap = &s->settings.keymap,
 		.places = s->menu.kind ? IN_TEXT : screen_places(s), /* a menu shows its keys itself */
-		.top = !s->depth && !s->overlay && !s->menu.kind && !*s->search,
+		.top = !s->depth && !s->overlay && !s->menu.kind && !screen_searching(s),
 	};
 
 	place->view->status(place->state, c, status, sizeof(status));

@@ -9,13 +9,18 @@
 /* Characters of user names that the filter takes literally. */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
+bool screen_searching(struct screen *s)
+{
+	return *s->search && screen_here(s)->view->search;
+}
+
 int screen_places(struct screen *s)
 {
 	if (s->overlay)
 		return IN_TEXT;
 	if (s->menu.kind)
 		return IN_TABLES;
-	return 1 << screen_here(s)->id | (*s->search ? IN_SEARCH : 0);
+	return 1 << screen_here(s)->id | (screen_searching(s) ? IN_SEARCH : 0);
 }
 
 /* Metrics that actions sort by. */
@@ -126,7 +131,7 @@ static void search(struct screen *s, int direction, uint64_t now_ns)
 {
 	struct view_context c;
 
-	if (!s->shown || !*s->search || !screen_here(s)->view->search)
+	if (!s->shown || !screen_searching(s))
 		return;
 	c = screen_context(s, now_ns);
 	screen_here(s)->view->search(screen_here(s)->state, direction, &c);

@@ -77,7 +77,9 @@ bool screen_too_small(const struct paint *p);
 /* screen_update - brings the view up to date if anything changed. */
 void screen_update(struct screen *s, uint64_t now_ns);
 
-/* screen_places - places of the next key: enum place_kind bits. */
+/* screen_searching - whether a search is active and the shown view has one.
+ * screen_places - places of the next key: enum place_kind bits. */
+bool screen_searching(struct screen *s);
 int screen_places(struct screen *s);
 
 /* screen_selected - the selected row, NULL: none. */
