@@ -37,8 +37,8 @@ static bool is_its_row(const struct subject *s, const struct row *r)
 	}
 }
 
-/* Whether a cgroup is the subject, or below it. */
-static bool is_in(const struct cgroup *c, const struct subject *s)
+/* The subject that a cgroup is, or is below; NULL: it is not. */
+static const struct cgroup *is_in(const struct cgroup *c, const struct subject *s)
 {
 	while (c && cgroup_key(c) != s->id)
 		c = c->parent;
@@ -59,12 +59,32 @@ bool subject_holds(const struct subject *s, const struct row *r)
 	}
 }
 
+static struct row thread_row(const struct life *l)
+{
+	return (struct row){ .kind = ROW_THREAD, .number = l->tid, .thread = l, .process = l->process,
+			     .cgroup = l->cgroup };
+}
+
 bool subject_holds_life(const struct subject *s, const struct life *l)
 {
-	const struct row row = { .kind = ROW_THREAD, .number = l->tid, .thread = l, .process = l->process,
-				 .cgroup = l->cgroup };
+	const struct row row = thread_row(l);
 
 	return subject_holds(s, &row);
+}
+
+struct row subject_life_row(const struct subject *s, const struct life *l)
+{
+	const struct cgroup *c;
+
+	switch (s->kind) {
+	case SUBJECT_CGROUP:
+		c = is_in(l->cgroup, s);
+		return (struct row){ .kind = ROW_CGROUP, .cgroup = c ? c : is_in(l->limiter, s) };
+	case SUBJECT_PROCESS:
+		return (struct row){ .kind = ROW_PROCESS, .number = l->process->tgid, .process = l->process };
+	default:
+		return thread_row(l);
+	}
 }
 
 static const struct row *find(const struct subject *s, const struct row *rows, size_t nr)

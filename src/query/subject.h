@@ -18,9 +18,11 @@ struct subject {
 struct subject subject_of(const struct row *r);
 
 /* subject_holds - whether the row is that of the subject, or of a part of it: a thread of the process, a process or thread of
- * the cgroup or below; all holds everything. subject_holds_life - the same for a thread. */
+ * the cgroup or below; all holds everything. subject_holds_life - the same for a thread. subject_life_row - the subject's row,
+ * without values, by a thread that it holds; not for all. */
 bool subject_holds(const struct subject *s, const struct row *r);
 bool subject_holds_life(const struct subject *s, const struct life *l);
+struct row subject_life_row(const struct subject *s, const struct life *l);
 
 /* subject_row - its row in a tick, NULL: none. O(rows). */
 const struct row *subject_row(const struct subject *s, const struct tick *t);

@@ -118,6 +118,9 @@ def past_of_one_that_ended():
         load.wait()
         t.wait("PAUSED -[2-9]s")
         t.wait("^time .* now$", 1)
+        t.keys("Space")
+        t.wait("LIVE")
+        t.wait("^time .*[▁-█].* now$", 1)
 
 
 def cgroups_in_scope():

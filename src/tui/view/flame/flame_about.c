@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sample.h"
 #include "query/runtimes.h"
 #include "sym/names.h"
 #include "tui/screen/host.h"
@@ -185,6 +186,22 @@ static int put_source(const struct view_context *c, int y, int end, uint64_t fra
 	return first && y < end ? put(c, y, "source", "-") : y;
 }
 
+/* The row of a subject that has ended, by a sample of it. */
+struct ended {
+	const struct subject *subject;
+	struct row row;
+};
+
+static int take_row(void *arg, const struct stack_sample *sample)
+{
+	struct ended *e = arg;
+
+	if (!subject_holds_life(e->subject, sample->life))
+		return 0;
+	e->row = subject_life_row(e->subject, sample->life);
+	return 1;
+}
+
 /* Puts the position of the shown refresh in the history, and the metric over time. */
 static int put_time(const struct flame_view *s, const struct view_context *c, int y)
 {
@@ -192,13 +209,14 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 	enum metric_id m = s->options.metric == METRIC_WALL ? metric_weight(0) : s->options.metric;
 	const struct row *r = subject_row(&c->within, c->newest);
 	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
+	struct ended ended = { .subject = &c->within };
 	struct values *past;
 	uint64_t most = 1;
 
-	if (!r) /* it has ended since */
-		r = subject_row(&c->within, c->tick);
 	if (!r && c->within.kind == SUBJECT_ALL && c->newest->nr_cgroups)
 		r = &c->newest->cgroups[0];
+	if (!r && c->within.kind != SUBJECT_ALL && tick_samples(c->tick, HISTORY_TICKS, take_row, &ended))
+		r = &ended.row;
 	nr = nr < HISTORY_TICKS ? nr : HISTORY_TICKS;
 	past = r ? calloc(HISTORY_TICKS, sizeof(*past)) : NULL;
 	if (past && !tick_history(c->newest, &r, 1, HISTORY_TICKS, past)) {
