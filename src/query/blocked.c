@@ -49,6 +49,7 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 	if (!w)
 		return -ENOMEM;
 	w->total_ns += sample->weight;
+	w->reported += !(sample->flags & NOTE_GOES_ON) && sample->whole >> w->slot == 1;
 	wakers_add(&w->wakers, sample);
 	if (sample->whole < w->longest_ns)
 		return 0;
@@ -58,6 +59,20 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 		w->user = sample->user;
 	}
 	return 0;
+}
+
+static void add_to_slot(struct waiter *w, const struct away *a)
+{
+	if (a->slot > w->slot) {
+		w->slot = a->slot;
+		w->in_slot = w->alone = w->alone_ns = 0;
+	}
+	if (a->slot < w->slot)
+		return;
+	w->in_slot += a->count;
+	w->alone += a->count == 1;
+	if (a->count == 1 && a->ns > w->alone_ns)
+		w->alone_ns = a->ns;
 }
 
 /* Adds all ended blocks, including those beyond the limit of blocks with a stack of their own. */
@@ -74,10 +89,7 @@ static int add_ended(struct blocked *s, const struct tick *t)
 			return -ENOMEM;
 		w->count += a->count;
 		w->ended_ns += a->ns;
-		if (1ULL << a->slot < w->at_least_ns)
-			continue;
-		w->at_least_ns = 1ULL << a->slot;
-		w->below_ns = 2ULL << a->slot;
+		add_to_slot(w, a);
 	}
 	return 0;
 }
@@ -149,15 +161,17 @@ int blocked_find(struct blocked *b, const struct tick *t)
 	int err;
 
 	forget(b);
-	err = tick_samples(t, HISTORY_TICKS, add_sample, b);
+	err = add_counts(b, t); /* first: the samples are compared with the slot of the longest */
 	if (!err)
-		err = add_counts(b, t);
+		err = tick_samples(t, HISTORY_TICKS, add_sample, b);
 	if (!err)
 		err = add_now(b, t);
 	for (size_t i = 0; !err && i < b->nr; i++) {
 		struct waiter *w = b->at[i];
 
 		wakers_sort(&w->wakers);
+		if (w->alone_ns > w->longest_ns)
+			w->longest_ns = w->alone_ns;
 		w->total_ns = total_of(w);
 		w->count = count_of(w);
 		if (!w->now_ns)
@@ -206,9 +220,11 @@ void waiter_where(const struct waiter *w, const struct source *source, char *buf
 
 void waiter_longest(const struct waiter *w, char *buf, size_t size)
 {
-	bool exact = w->longest_ns && w->longest_ns >= w->at_least_ns;
+	uint64_t below_ns = w->in_slot ? 2ULL << w->slot : AWAY_D_NS;
+	bool all = w->alone == w->in_slot || w->reported >= w->in_slot;
+	bool exact = w->longest_ns && (all || w->longest_ns >= below_ns);
 	char text[12];
 
-	format_value(text, sizeof(text), UNIT_NS, exact ? w->longest_ns : w->below_ns ? w->below_ns : AWAY_D_NS, 0);
+	format_value(text, sizeof(text), UNIT_NS, exact ? w->longest_ns : below_ns, 0);
 	snprintf(buf, size, "%s%s", exact ? "" : "<", text);
 }

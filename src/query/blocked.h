@@ -21,10 +21,15 @@ struct waiter {
 	bool now;              /* it is in D state at the end of the refresh, */
 	bool at_most;         /* now_ns is an upper bound: the kernel does not know when the block began */
 	uint64_t now_ns;       /* VALUE_NA: not in D state, or for an unknown time */
-	uint64_t total_ns, longest_ns;
+	uint64_t total_ns;
+	uint64_t longest_ns;   /* of those whose length is known, or was, when one was seen last */
 	uint64_t count;        /* VALUE_NA: not known */
 	uint64_t ended_ns;     /* total of the counted ones */
-	uint64_t at_least_ns, below_ns; /* of the longest one whose length is known only by its slot */
+	uint8_t slot;          /* of the histogram, of the longest of the counted ones, */
+	uint32_t in_slot;      /* and how many are in it, */
+	uint32_t alone;        /* were the only one of a refresh there: their length is known, */
+	uint64_t alone_ns;     /* and this is the longest, */
+	uint32_t reported;     /* were reported one by one, with their length */
 	const struct stack *kernel, *user; /* stacks of the present block, or of the longest */
 	struct wakers wakers;
 };

@@ -6,8 +6,11 @@
 
 #include "model/sample.h"
 #include "model/wait.h"
+#include "query/blocked.h"
 #include "tui/view/flame/flame_view.h"
 #include "tui/view/latency/latency_view.h"
+
+#define MS 1000000ULL
 
 static struct cgroup root = { .id = 1, .path = "/" };
 
@@ -334,6 +337,53 @@ TEST(latency_range, samples_of_some_refreshes)
 	model_free(m);
 }
 
+/* LONGEST of a thread with these blocks, of 1.07 to 2.15 s each, in one refresh. */
+static const char *longest(const struct away *ended, const struct stack_sample *samples, size_t nr)
+{
+	static char text[16];
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	struct away away = *ended;
+	struct blocked b = { 0 };
+	const struct tick *t;
+
+	tick_begin(m);
+	waited(m, l, 20, 1);
+	away.life = l;
+	assert_int_equal(model_away(m, &away), 0);
+	for (size_t i = 0; i < nr; i++) {
+		struct stack_sample s = samples[i];
+
+		s.life = l;
+		assert_int_equal(model_sample(m, &s), 0);
+	}
+	t = end(m);
+	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(b.nr, 1);
+	waiter_longest(b.at[0], text, sizeof(text));
+	blocked_fini(&b);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+	return text;
+}
+
+TEST(blocked, the_longest_block_is_exact_or_a_limit)
+{
+	const struct away one = { NULL, 1904 * MS, 1, HIST_D, 30 }, two = { NULL, 3100 * MS, 2, HIST_D, 30 };
+	const struct stack_sample whole = { .metric = METRIC_D, .weight = 1, .whole = 1900 * MS };
+	const struct stack_sample shorter = { .metric = METRIC_D, .weight = 1, .whole = 1200 * MS };
+	const struct stack_sample both[] = { whole, shorter };
+	const struct stack_sample lasting = { .metric = METRIC_D, .weight = 1, .whole = 1700 * MS,
+					      .flags = NOTE_GOES_ON };
+
+	assert_string_equal(longest(&one, NULL, 0), "1.9s");
+	assert_string_equal(longest(&one, &lasting, 1), "1.9s"); /* as long as it was when it was seen last */
+	assert_string_equal(longest(&two, &shorter, 1), "<2.1s");
+	assert_string_equal(longest(&two, &lasting, 1), "<2.1s");
+	assert_string_equal(longest(&two, both, 2), "1.9s");
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long), cmocka_unit_test(latency_range_the_shortest_waits),
@@ -343,5 +393,6 @@ int main(void)
 		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),
 		  cmocka_unit_test(latency_range_durations_that_it_holds),
-		  cmocka_unit_test(latency_range_samples_of_some_refreshes));
+		  cmocka_unit_test(latency_range_samples_of_some_refreshes),
+		  cmocka_unit_test(blocked_the_longest_block_is_exact_or_a_limit));
 }
