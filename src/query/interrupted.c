@@ -21,28 +21,48 @@ static struct interrupted_thread *victim_of(struct interrupted *v, pid_t tid)
 	return &v->at[v->nr - 1];
 }
 
+/* The time of an interrupt without that of those nested in it, as in a refresh. They end, and are recorded, before it. */
+static uint64_t own_ns(struct interrupted_past *p, int cpu, const struct event *e)
+{
+	uint64_t began = e->at - e->off_ns, nested = 0;
+
+	if (p->cpu != cpu)
+		*p = (struct interrupted_past){ .cpu = cpu };
+	while (p->next > p->first && p->at[(p->next - 1) % INTERRUPTED_PAST].began >= began)
+		nested += p->at[--p->next % INTERRUPTED_PAST].ns;
+	p->at[p->next % INTERRUPTED_PAST].began = began;
+	p->at[p->next++ % INTERRUPTED_PAST].ns = e->off_ns;
+	if (p->next - p->first > INTERRUPTED_PAST)
+		p->first++;
+	return e->off_ns > nested ? e->off_ns - nested : 0;
+}
+
 int interrupted_event(void *victims, int cpu, const struct event *e)
 {
 	struct interrupted *v = victims;
 	struct interrupted_thread *one;
 	struct irq_burst burst;
+	uint64_t ns;
 
-	if (e->kind != RING_IRQ || e->source != v->source->index)
+	if (e->kind != RING_IRQ)
+		return 0;
+	ns = own_ns(&v->past, cpu, e);
+	if (e->source != v->source->index)
 		return 0;
 	one = victim_of(v, e->tid);
 	if (!one)
 		return -ENOMEM;
 	if (e->at > one->who.at)
 		one->who.at = e->at;
-	one->ns += e->off_ns;
+	one->ns += ns;
 	one->count++;
-	if (e->off_ns > one->longest_ns)
-		one->longest_ns = e->off_ns;
-	v->ns += e->off_ns;
+	if (ns > one->longest_ns)
+		one->longest_ns = ns;
+	v->ns += ns;
 	v->count++;
-	if (v->bursts.nr == IRQ_BURSTS && e->off_ns <= v->bursts.at[IRQ_BURSTS - 1].ns)
+	if (v->bursts.nr == IRQ_BURSTS && ns <= v->bursts.at[IRQ_BURSTS - 1].ns)
 		return 0;
-	burst = (struct irq_burst){ v->source, e->off_ns, cpu, { .tid = e->tid, .at = e->at - e->off_ns } };
+	burst = (struct irq_burst){ v->source, ns, cpu, { .tid = e->tid, .at = e->at - e->off_ns } };
 	irq_bursts_add(&v->bursts, &burst);
 	return 0;
 }

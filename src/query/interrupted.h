@@ -21,6 +21,17 @@ struct interrupted_cgroup {
 	uint64_t ns;
 };
 
+/* Interrupts of one CPU, the latest last: more than pass while one lasts that they interrupt. */
+#define INTERRUPTED_PAST 64
+
+struct interrupted_past {
+	int cpu;
+	uint64_t first, next; /* numbers; a number's place is its remainder */
+	struct {
+		uint64_t began, ns;
+	} at[INTERRUPTED_PAST];
+};
+
 /* Initialise with zeroes. */
 struct interrupted {
 	const struct irq_source *source;
@@ -32,6 +43,7 @@ struct interrupted {
 	struct interrupted_cgroup *cgroups; /* most time lost first, without idle CPUs */
 	size_t nr_cgroups, cgroups_room;
 	struct irq_bursts bursts;
+	struct interrupted_past past;
 };
 
 /*

@@ -183,6 +183,56 @@ TEST(interrupted, are_summed_by_thread_and_cgroup)
 	drop(&p);
 }
 
+/* As in the numbers of the refreshes, an interrupt is as long as it took itself. Its end is recorded after those nested in
+ * it; those of another CPU are not nested in it. */
+TEST(interrupted, time_is_without_that_of_nested_ones)
+{
+	static const struct {
+		int cpu;
+		struct event event;
+	} events[] = {
+		{ 1, { .at = SEC + 50, .kind = RING_IRQ, .source = IRQ_LOC, .off_ns = 20, .tid = 10 } }, /* before it */
+		{ 1, { .at = SEC + 200, .kind = RING_IRQ, .source = IRQ_LOC, .off_ns = 50, .tid = 10 } },
+		{ 1, { .at = SEC + 290, .kind = RING_IRQ, .source = IRQ_RES, .off_ns = 10, .tid = 10 } },
+		{ 1, { .at = SEC + 300, .kind = RING_IRQ, .source = IRQ_LOC, .off_ns = 60, .tid = 10 } },
+		{ 1, { .at = SEC + 500, .kind = RING_IRQ, .source = 3, .off_ns = 400, .tid = 10 } },
+		{ 1, { .at = SEC + 900, .kind = RING_IRQ, .source = 3, .off_ns = 100, .tid = 10 } },
+		{ 2, { .at = SEC + 950, .kind = RING_IRQ, .source = 3, .off_ns = 600, .tid = 10 } },
+	};
+	struct past_of p = make();
+	struct interrupted v = { .source = &net };
+
+	FOR_EACH(e, events)
+		assert_int_equal(interrupted_event(&v, e->cpu, &e->event), 0);
+	assert_int_equal(interrupted_done(&v, p.ticks[2]), 0);
+	assert_int_equal(v.count, 3);
+	assert_int_equal(v.ns, 290 + 100 + 600);
+	assert_int_equal(v.at[0].ns, v.ns);
+	assert_int_equal(v.at[0].longest_ns, 600);
+	assert_int_equal(v.bursts.at[1].ns, 290);
+	assert_true(v.bursts.at[1].who.at == SEC + 100);
+	interrupted_fini(&v);
+	drop(&p);
+}
+
+/* More than can be nested at a time pass before one that has none. */
+TEST(interrupted, one_after_many_others_is_whole)
+{
+	struct past_of p = make();
+	struct interrupted v = { .source = &net };
+
+	for (int i = 1; i <= 1000; i++) {
+		struct event e = { .at = SEC + 100 * i, .kind = RING_IRQ, .source = IRQ_LOC, .off_ns = 20, .tid = 10 };
+
+		assert_int_equal(interrupted_event(&v, 1, &e), 0);
+	}
+	assert_int_equal(interrupted_event(&v, 1, &(struct event){ .at = SEC + 100300, .kind = RING_IRQ, .source = 3,
+								   .off_ns = 400, .tid = 10 }), 0);
+	assert_int_equal(v.ns, 380);
+	interrupted_fini(&v);
+	drop(&p);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(irq_history_the_longest_come_first),
@@ -190,5 +240,7 @@ int main(void)
 		  cmocka_unit_test(irq_history_time_is_unknown_before_the_first_and_none_where_nothing_was),
 		  cmocka_unit_test(irq_history_short_and_unwatched_gaps_are_none),
 		  cmocka_unit_test(irq_history_a_ksoftirqd_that_waited_is_remembered),
-		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup));
+		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup),
+		  cmocka_unit_test(interrupted_time_is_without_that_of_nested_ones),
+		  cmocka_unit_test(interrupted_one_after_many_others_is_whole));
 }
