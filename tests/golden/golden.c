@@ -443,6 +443,7 @@ static const struct text {
 	{ "interrupts are the host's, what is lost to them the scope's", "6", "lost to interrupts in scope, ", NULL,
 	  .scope = "cgroup web" },
 	{ "nor does a click", "/api" CLICK CLICK, "/api", " detail" },
+	{ "a paused heatmap ages, and so does its axis", "4 " REFRESHES, "    -120s", " now" },
 	{ "a search that a view does not have is none of its states: back goes back", "/api\nvq", " match", " detail" },
 	{ "nor does it change what q does there", "/api\n8", "\nq quit ", NULL },
 	{ "nor has its help keys of a search", "8?", "\nTo move ", "next match" },

@@ -275,7 +275,7 @@ void heatmap_when(const struct heatmap *h, uint64_t first_ns, uint64_t last_ns, 
 	snprintf(buf, size, "%s%s%s%s", marks[h->range], first, *last ? ".." : "", last);
 }
 
-void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x)
+void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x, uint64_t now_ns)
 {
 	int last = h->columns - 1;
 	char age[24];
@@ -284,9 +284,9 @@ void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, in
 	for (int column = last % AXIS_STEP; column < last; column += AXIS_STEP)
 		if (h->at[column].per > 0 && last - column >= AXIS_STEP)
 			paint_text(p, y, x + column, AXIS_STEP, ROLE_DIM,
-				   heatmap_age(h->at[column].age_ns, age, sizeof(age)));
+				   heatmap_age(now_ns - h->at[column].until_ns, age, sizeof(age)));
 	if (last >= 0) {
-		int len = strlen(heatmap_age(h->at[last].age_ns, age, sizeof(age)));
+		int len = strlen(heatmap_age(now_ns - h->at[last].until_ns, age, sizeof(age)));
 
 		paint_text(p, y, x + last + len > p->width ? p->width - len : x + last, len, ROLE_DIM, age);
 	}

@@ -14,8 +14,8 @@ struct paint;
 #define HEAT_LEVELS 10
 
 struct heat_column {
-	double per;      /* divisor of a cell's value for display; 0: nothing is known about this time */
-	uint64_t age_ns; /* time since its end */
+	double per;        /* divisor of a cell's value for display; 0: nothing is known about this time */
+	uint64_t until_ns; /* its end, CLOCK_BOOTTIME */
 };
 
 /* A cell, by the keys of its column and row. */
@@ -74,9 +74,9 @@ int heatmap_level(const struct heatmap *h, double value);
 int heatmap_bottom(const struct heatmap *h, int lines);
 
 /* heatmap_draw_row - the cells of a row, by index.
- * heatmap_draw_axis - ages of the columns above. Both draw from @x on. */
+ * heatmap_draw_axis - ages of the columns above, at @now_ns. Both draw from @x on. */
 void heatmap_draw_row(const struct heatmap *h, const struct paint *p, int y, int x, int row);
-void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x);
+void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x, uint64_t now_ns);
 
 /* heatmap_legend - "log: .<3 :3 -10 ...", followed by @of; @whole: values are whole numbers. */
 void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *of, bool whole, char *buf, size_t size);

@@ -87,7 +87,7 @@ static void fill(struct latency_view *s, const struct view_context *c)
 		if (!t)
 			continue;
 		h->at[column].per = t->interval_ns / 1e9;
-		h->at[column].age_ns = c->newest->boottime_ns - t->boottime_ns;
+		h->at[column].until_ns = t->boottime_ns;
 		for (int row = 0; row < h->rows; row++)
 			*heatmap_cell(h, column, row) = t->hist[s->kind].n[h->low + row];
 	}
@@ -198,7 +198,7 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 	}
 	if (c->height < LOW)
 		return y;
-	heatmap_draw_axis(h, c->paint, y, left);
+	heatmap_draw_axis(h, c->paint, y, left, c->newest->boottime_ns);
 	return y + 1;
 }
 

@@ -59,7 +59,7 @@ static uint64_t age(const struct view_context *c, uint64_t second)
 	return (c->newest->boottime_ns / SEC - (second + 1)) * SEC;
 }
 
-static void fill(struct subsecond_view *s, const struct view_context *c)
+static void fill(struct subsecond_view *s)
 {
 	const struct subsecond *data = &s->data[s->metric];
 	struct heatmap *h = &s->map;
@@ -68,7 +68,7 @@ static void fill(struct subsecond_view *s, const struct view_context *c)
 	for (int column = 0; column < h->columns; column++) {
 		uint64_t second = h->first + column;
 
-		h->at[column].age_ns = age(c, second);
+		h->at[column].until_ns = (second + 1) * SEC;
 		if (!subsecond_known(data, second))
 			continue;
 		h->at[column].per = s->metric == SUBSECOND_CPU ? 1 : (double)row_ns(s);
@@ -99,7 +99,7 @@ static int subsecond_update(void *state, const struct view_context *c)
 	s->map.unit = s->metric == SUBSECOND_CPU ? 1 : 0.01;
 	err = heatmap_shape(&s->map, until - columns, columns, 0, rows);
 	if (!err)
-		fill(s, c);
+		fill(s);
 	return err;
 }
 
@@ -189,7 +189,7 @@ static void subsecond_draw(void *state, const struct view_context *c)
 		paint_text(c->paint, y, c->paint->width - 1, 1, ROLE_TEXT, "|");
 		heatmap_draw_row(h, c->paint, y++, left, row);
 	}
-	heatmap_draw_axis(h, c->paint, y++, left);
+	heatmap_draw_axis(h, c->paint, y++, left, c->newest->boottime_ns / SEC * SEC);
 	heatmap_legend(h, c->paint, s->metric == SUBSECOND_CPU ? "samples" : "threads on average",
 		       s->metric == SUBSECOND_CPU, text, sizeof(text));
 	paint_text(c->paint, y++, 0, c->paint->width, ROLE_DIM, text);
