@@ -32,11 +32,11 @@ struct lines {
 	char at[HEADER_LINES][1024];
 };
 
-static struct lines draw(const struct tick *t, int width)
+static struct lines draw_past(const struct tick *t, const struct tick *newest, int width)
 {
 	static const struct stack_quality stacks = { .total = 1000, .stacks = 1000 };
-	const struct header h = { .host = &host, .tick = t, .newest = t, .stacks = &stacks, .interval_ns = SEC,
-				  .views = "[1:Threads]", .crumbs = "", .help_key = "?" };
+	const struct header h = { .host = &host, .tick = t, .newest = newest, .stacks = &stacks, .interval_ns = SEC,
+				  .paused = newest != t, .views = "[1:Threads]", .crumbs = "", .help_key = "?" };
 	WINDOW *pad = newpad(HEADER_LINES, width);
 	struct lines lines;
 	struct paint p;
@@ -52,6 +52,11 @@ static struct lines draw(const struct tick *t, int width)
 	}
 	delwin(pad);
 	return lines;
+}
+
+static struct lines draw(const struct tick *t, int width)
+{
+	return draw_past(t, t, width);
 }
 
 static struct tick tick_of(const struct host_state *state, struct cpu_values *cpus, size_t nr_cpus)
@@ -175,6 +180,27 @@ TEST(header, every_width)
 	free(cpus);
 }
 
+/* Refreshes are a bit more or less than a second apart. */
+TEST(header, age_of_the_past)
+{
+	static const struct {
+		uint64_t ns;
+		const char *age;
+	} cases[] = {
+		{ 2998000000, "PAUSED -3s " }, { 3002000000, "PAUSED -3s " }, { 200000000, "PAUSED -0s " },
+		{ 59700000000, "PAUSED -1m00s " }, { 65000000000, "PAUSED -1m05s " },
+	};
+	struct cpu_values cpu;
+	struct tick then = tick_of(&(struct host_state){ 0 }, &cpu, 1), now = then;
+
+	FOR_EACH(c, cases)
+	{
+		now.boottime_ns = then.boottime_ns + c->ns;
+		if (!strstr(draw_past(&then, &now, 80).at[0], c->age))
+			fail_msg("%s, not %s", draw_past(&then, &now, 80).at[0], c->age);
+	}
+}
+
 int main(void)
 {
 	FILE *null = fopen("/dev/null", "r+");
@@ -184,5 +210,5 @@ int main(void)
 	if (!null || !newterm("xterm", null, null))
 		return EXIT_FAILURE;
 	RUN_TESTS(cmocka_unit_test(header_memory), cmocka_unit_test(header_scope), cmocka_unit_test(header_uptime),
-		  cmocka_unit_test(header_every_width));
+		  cmocka_unit_test(header_every_width), cmocka_unit_test(header_age_of_the_past));
 }

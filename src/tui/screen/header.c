@@ -37,7 +37,7 @@ static int right_aligned(const struct paint *p, int y, int left, enum role role,
 /* Age of the shown tick: "7s", "1m05s". */
 static void ago_text(const struct header *h, char *buf, size_t size)
 {
-	uint64_t seconds = (h->newest->boottime_ns - h->tick->boottime_ns) / 1000000000;
+	uint64_t seconds = (h->newest->boottime_ns - h->tick->boottime_ns + 500000000) / 1000000000; /* refreshes jitter */
 
 	if (seconds < 60)
 		snprintf(buf, size, "%ds", (int)seconds);
