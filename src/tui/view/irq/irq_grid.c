@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/view/irq/irq_grid.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/tick.h"
@@ -9,6 +10,7 @@
 #include "tui/term/paint.h"
 #include "tui/widget/bar.h"
 #include "util/format.h"
+#include "util/text.h"
 
 #define CELLS 40 /* " cpu12  [##++                  ]  34.1%" */
 #define BAR 22
@@ -73,7 +75,7 @@ static const char *most_on(const struct tick *t, int cpu)
 static void draw_title(const struct paint *p, int y, const struct tick *t, size_t shown)
 {
 	const struct cpu_values *busiest = NULL;
-	char share[16];
+	char share[16], text[64];
 	int x;
 
 	x = paint_format(p, y, 0, ROLE_TITLE, "IRQ TIME BY CPU, %% of %.3gs: ", t->interval_ns / 1e9);
@@ -89,7 +91,9 @@ static void draw_title(const struct paint *p, int y, const struct tick *t, size_
 	if (!busiest)
 		return;
 	format_value(share, sizeof(share), UNIT_SHARE, cpu_irq(busiest), cpu_interval(busiest));
-	paint_format(p, y, x, ROLE_TEXT, "   busiest CPU %d: %s%% %s", busiest->cpu, share, most_on(t, busiest->cpu));
+	snprintf(text, sizeof(text), "   busiest CPU %d: %s%% %s", busiest->cpu, share, most_on(t, busiest->cpu));
+	if (x + text_width(text) <= p->width)
+		paint_text(p, y, x, p->width, ROLE_TEXT, text);
 }
 
 int irq_grid_draw(const struct paint *p, int y, const struct tick *t, int lines)
