@@ -241,6 +241,31 @@ TEST(list, what_is_alike_is_in_its_place)
 				show_alike(alike, weight, top);
 }
 
+TEST(list, what_is_followed_is_gone)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	list_act(&l, ACTION_DOWN, &o);
+	assert_false(list_following(&l));
+	list_act(&l, ACTION_FOLLOW, &o);
+	assert_true(list_following(&l));
+	refresh(&l, 20 * SEC, 2);
+	assert_int_equal(selected(&l)->number, 3);
+	assert_false(list_following(&l));
+	refresh(&l, 30 * SEC, 0); /* as in the past, in which it is still there */
+	assert_int_equal(selected(&l)->number, 2);
+	assert_true(list_following(&l));
+	refresh(&l, 40 * SEC, 2);
+	list_act(&l, ACTION_FOLLOW, &o); /* from now on the one that is selected */
+	assert_true(list_following(&l));
+	refresh(&l, 50 * SEC, 0);
+	assert_int_equal(selected(&l)->number, 3);
+	list_act(&l, ACTION_FOLLOW, &o);
+	assert_false(list_following(&l));
+	list_fini(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -251,6 +276,7 @@ int main(void)
 		cmocka_unit_test_setup(list_clicks, setup),
 		cmocka_unit_test_setup(list_scrolls, setup),
 		cmocka_unit_test_setup(list_what_is_alike_is_in_its_place, setup),
+		cmocka_unit_test_setup(list_what_is_followed_is_gone, setup),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

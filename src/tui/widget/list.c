@@ -64,6 +64,13 @@ const void *list_selected(const struct list *l)
 	return l->cursor < l->nr ? l->items[l->cursor] : NULL;
 }
 
+bool list_following(const struct list *l)
+{
+	const void *item = list_selected(l);
+
+	return l->follows && item && l->kind->key(item) == l->selected;
+}
+
 void list_select(struct list *l, uint64_t key)
 {
 	l->sticks = key;
@@ -228,7 +235,7 @@ bool list_act(struct list *l, enum action a, const struct list_order *o)
 	int to = l->cursor;
 
 	if (a == ACTION_FOLLOW) {
-		l->follows = !l->follows && list_selected(l);
+		l->follows = !list_following(l) && list_selected(l);
 		if (l->follows)
 			list_select(l, l->kind->key(list_selected(l)));
 		return true;

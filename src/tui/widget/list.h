@@ -56,8 +56,10 @@ void list_alike(struct list *l);
  * stays in its place. */
 void list_sort(struct list *l, size_t height, const struct list_order *o);
 
-/* list_selected - the selected item, NULL if there is none. */
+/* list_selected - the selected item, NULL if there is none. list_following - whether it is followed: not if what the user
+ * chose is gone. */
 const void *list_selected(const struct list *l);
+bool list_following(const struct list *l);
 
 /* list_select - selects this key at the next list_sort(); 0: the first item. */
 void list_select(struct list *l, uint64_t key);

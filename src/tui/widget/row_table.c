@@ -291,7 +291,7 @@ void row_table_status(const struct row_table *t, const struct view_context *c, s
 				 t->matches == 1 ? "" : "es");
 	if (list_held(&t->table.list, c->now_ns) && used < size)
 		used += snprintf(buf + used, size - used, "  order held");
-	if (t->table.list.follows && used < size)
+	if (list_following(&t->table.list) && used < size)
 		snprintf(buf + used, size - used, "  following");
 }
 

@@ -212,9 +212,9 @@ static void draw_item(const struct table_state *t, const struct view_context *c,
 {
 	bool selected = i == t->list.cursor && !t->passive;
 	struct table_cell cell = { .item = t->list.items[i], .state = t->state, .context = c, .line = i - t->list.top };
-	char mark = !selected || t->kind->look == TABLE_BARE ? ' ' : t->list.follows ? '*' : '>';
+	char mark = !selected || t->kind->look == TABLE_BARE ? ' ' : list_following(&t->list) ? '*' : '>';
 
-	cell.role = selected	      ? t->list.follows ? ROLE_FOLLOWED : ROLE_SELECTED
+	cell.role = selected	      ? list_following(&t->list) ? ROLE_FOLLOWED : ROLE_SELECTED
 		    : t->kind->role ? t->kind->role(cell.item, c)
 				    : ROLE_TEXT;
 	if (t->kind->look >= TABLE_TEXT)
