@@ -424,7 +424,7 @@ static const struct text {
 	{ "a step forward leaves a live screen live", "]", "LIVE", "PAUSED" },
 	{ "so does a leap", "}", "LIVE", "PAUSED" },
 	{ "a step forward from before the history goes to its oldest", " " REFRESHES "]", "PAUSED -1m", NULL },
-	{ "a step back from there stays", " " REFRESHES "[", "PAUSED -2m00s", NULL },
+	{ "a step back from there stays, which is said", " " REFRESHES "[", "no earlier refresh", NULL },
 	{ "the wheel moves the selection", WHEEL, "\n>   2002 ", NULL },
 	{ "a second click opens", CLICK CLICK, " detail", NULL },
 	{ "the wheel does nothing behind a prompt", "\\cg" WHEEL, "filter: cg", "\n>   2002 " },
