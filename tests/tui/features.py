@@ -123,6 +123,33 @@ def past_of_one_that_ended():
         t.wait("^time .*[▁-█].* now$", 1)
 
 
+def detail_of_one_that_ended():
+    """A process that waited has ended: its detail shows the last refresh that has it, and its flamegraph is its own."""
+    loads = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
+    try:
+        for load in loads:
+            os.sched_setaffinity(load.pid, {min(os.sched_getaffinity(0))})
+        pid = loads[0].pid
+        with Terminal(100, 40) as t:
+            t.start("-d", "0.2", "-p", str(pid))
+            t.keys("8")
+            t.wait(rf"^> .* sh {pid} ")
+            for load in loads:
+                load.kill()
+                load.wait()
+            t.wait(" 0 cgroups ")
+            t.keys("Enter")
+            t.wait(rf"^process +sh, pid {pid},")
+            t.wait(f"sh {pid} is gone: its last refresh")
+            t.keys("f")
+            t.wait(rf"> sh {pid} flame")
+            t.wait("^time .*[▁-█].* now$")
+    finally:
+        for load in loads:
+            load.kill()
+            load.wait()
+
+
 def cgroups_in_scope():
     """-c: the cgroups whose threads are in scope. Those of others are not known, and not 0."""
     cgroups = [Cgroup(f"systop-scope-{os.getpid()}-{i}") for i in range(2)]
@@ -326,6 +353,7 @@ def main():
     tap.case("command lines in the htop preset", commands_as_in_htop)
     tap.case("back in time", past)
     tap.case("the past of a process that ended", past_of_one_that_ended)
+    tap.case("the detail of a process that ended", detail_of_one_that_ended)
     tap.case("cgroups in scope", cgroups_in_scope)
     tap.case("filter", filters)
     tap.case("search", search)

@@ -35,18 +35,38 @@ static int add_quality(void *arg, const struct stack_sample *sample)
 	return 0;
 }
 
+static int is_held(void *arg, const struct life *l, const struct values *v)
+{
+	(void)v;
+	return subject_holds_life(arg, l);
+}
+
+/* The last tick before @t in which the subject did something, held; NULL: none is remembered. */
+static const struct tick *last_of(struct subject subject, const struct tick *t)
+{
+	uint64_t oldest, seq = t->seq;
+
+	tick_past(t, &oldest);
+	while (--seq >= oldest)
+		if (tick_threads(t, seq, is_held, &subject) == 1)
+			return tick_at(t, seq);
+	return NULL;
+}
+
 static int detail_update(void *state, const struct view_context *c)
 {
 	struct detail_view *s = state;
 	const struct row *r = subject_row(&c->within, c->tick);
+	const struct tick *before = s->tick;
 
 	s->gone = !r;
 	if (r) {
-		const struct tick *before = s->tick;
-
 		s->tick = tick_get(c->tick);
 		s->row = r;
 		tick_put(before);
+	} else if (!before) { /* it was gone when it was opened */
+		s->tick = last_of(c->within, c->tick);
+		s->row = s->tick ? subject_row(&c->within, s->tick) : NULL;
 	}
 	if (!s->row)
 		return 0;
