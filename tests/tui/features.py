@@ -150,6 +150,22 @@ def detail_of_one_that_ended():
             load.wait()
 
 
+def flame_of_one_that_ended():
+    """Among the threads of a process that has ended, f still means this process."""
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as load, Terminal(100, 40) as t:
+        t.start("-d", "0.2", "-p", str(load.pid))
+        t.keys("H")
+        t.wait(rf"^> +{load.pid} ")
+        t.keys("Enter")
+        t.wait(rf"> sh {load.pid} +\?")
+        load.kill()
+        load.wait()
+        t.wait(" 0 cgroups ")
+        t.keys("f")
+        t.wait(rf"> sh {load.pid} > sh {load.pid} flame")
+        t.wait("^time .*[▁-█].* now$")
+
+
 def cgroups_in_scope():
     """-c: the cgroups whose threads are in scope. Those of others are not known, and not 0."""
     cgroups = [Cgroup(f"systop-scope-{os.getpid()}-{i}") for i in range(2)]
@@ -354,6 +370,7 @@ def main():
     tap.case("back in time", past)
     tap.case("the past of a process that ended", past_of_one_that_ended)
     tap.case("the detail of a process that ended", detail_of_one_that_ended)
+    tap.case("the flamegraph of a process that ended", flame_of_one_that_ended)
     tap.case("cgroups in scope", cgroups_in_scope)
     tap.case("filter", filters)
     tap.case("search", search)

@@ -233,6 +233,18 @@ const struct row *screen_selected(struct screen *s)
 	return p->view->selected && s->shown ? p->view->selected(p->state) : NULL;
 }
 
+/* A flamegraph without a selected row is that of the place, whose subject may be gone. */
+static bool open_here(const struct place *from, enum action a, const struct row *r, struct opening *o)
+{
+	if (!open_row(a, r, o))
+		return false;
+	if (r || from->within.kind == SUBJECT_ALL)
+		return true;
+	o->within = from->within;
+	snprintf(o->name, sizeof(o->name), "%s", from->name);
+	return true;
+}
+
 bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 {
 	struct place *from = screen_here(s), *p = &s->deeper[s->depth];
@@ -242,11 +254,9 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 
 	if (a == ACTION_ENTER && from->view->enter && r)
 		a = from->view->enter;
-	if (!r && a == ACTION_FLAME)
-		r = subject_row(&from->within, s->shown);
 	if (a == ACTION_FLAME)
 		o.init = from->view->flame;
-	if (!(from->view->open && from->view->open(from->state, a, &c, &o)) && !open_row(a, r, &o))
+	if (!(from->view->open && from->view->open(from->state, a, &c, &o)) && !open_here(from, a, r, &o))
 		return false;
 	if (o.view == VIEW_COUNT) /* nothing to open: the view gave the reason */
 		return true;

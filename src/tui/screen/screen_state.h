@@ -35,7 +35,7 @@ struct place {
 	const struct view *view; /* of it */
 	void *state;
 	struct subject within;
-	char name[256]; /* name of the subject, for the way back */
+	char name[128]; /* name of the subject, for the way back */
 };
 
 /* What replaces the view temporarily. */
