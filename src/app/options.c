@@ -76,6 +76,14 @@ static int check_at(const struct options *o)
 	return EINVAL;
 }
 
+/* A trigger has nothing to save if nothing is recorded. */
+static int check_trigger(const struct options *o)
+{
+	if (!o->trigger || o->window_s)
+		return 0;
+	return options_bad_value("--window", "0", "--on saves what is recorded: expected at least 1 second");
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -231,6 +239,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
 	err = err ? err : together(o);
 	err = err ? err : check_filter(o);
+	err = err ? err : check_trigger(o);
 	return -(err ? err : check_at(o));
 }
 

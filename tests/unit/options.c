@@ -157,8 +157,10 @@ TEST(options, together)
 TEST(options, refused)
 {
 	static const char *const good[] = { "--on=d>1s", "--window-mem=1K", "--at=+1 -w f", "--at=+1 -o f --duration 5",
-					    "--at=+1 --check" };
-	static const char *const bad[] = { "--on=", "--window-mem=0", "--window-mem=0M", "--at=+1", "--at=+1 -b" };
+					    "--at=+1 --check",
+					    "--window=0" };
+	static const char *const bad[] = { "--on=", "--window-mem=0", "--window-mem=0M", "--at=+1", "--at=+1 -b",
+					   "--on=d>1s --window=0" };
 
 	FOR_EACH (line, good) {
 		struct options o;
