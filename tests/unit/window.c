@@ -19,12 +19,14 @@ struct scene {
 		struct event e; /* its time is since the start */
 	} *events;
 	size_t nr;
+	bool early; /* no time of a ring is known yet */
 };
 
 static bool has_cpu(void *arg, uint32_t cpu)
 {
-	(void)arg;
-	return cpu < CPUS;
+	const struct scene *s = arg;
+
+	return !s->early && cpu < CPUS;
 }
 
 static uint64_t cpu_since(void *arg, uint32_t cpu)
@@ -80,7 +82,7 @@ static void index_thread(struct trace_index_maker *m, pid_t tid, const char *com
 }
 
 /* Writes the trace, and reads it. */
-static void write_scene(struct trace_index_maker *m, struct scene *s)
+static struct capture_result write_scene(struct trace_index_maker *m, struct scene *s)
 {
 	struct capture c = { .arg = s, .has = has_cpu, .since = cpu_since, .events = cpu_events, .progress = go_on };
 	struct capture_result result;
@@ -96,6 +98,7 @@ static void write_scene(struct trace_index_maker *m, struct scene *s)
 	trace_index_close(c.index);
 	trace.read = perfetto__protos__trace__unpack(NULL, trace.size, (uint8_t *)trace.data);
 	assert_non_null(trace.read);
+	return result;
 }
 
 /* The state that a thread without a switch had when the trace began; 0: none is written. */
@@ -299,8 +302,20 @@ TEST(window, numbers_of_refreshes)
 	forget();
 }
 
+TEST(window, right_after_the_start_has_no_length)
+{
+	struct scene s = { .early = true };
+	struct capture_result result = write_scene(index_begin(), &s);
+
+	assert_int_equal(result.events, 0);
+	assert_int_equal(result.from, START + SEC);
+	assert_int_equal(result.to, START + SEC);
+	forget();
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
-		  cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes));
+		  cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes),
+		  cmocka_unit_test(window_right_after_the_start_has_no_length));
 }

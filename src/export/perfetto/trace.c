@@ -316,17 +316,23 @@ static int write_window(FILE *to, const struct capture *c, struct capture_result
 		.event = index->cycles ? PERFETTO_CPU_CYCLES : PERFETTO_CPU_CLOCK,
 		.frequency = index->frequency,
 	};
+	bool recorded = false;
 	int err;
 
 	*result = (struct capture_result){ 0 };
 	t.start = index->from;
 	for (uint32_t cpu = 0; cpu < index->cpus.nr; cpu++) {
-		uint64_t since = c->has(c->arg, cpu) ? c->since(c->arg, cpu) : 0;
+		uint64_t since = 0;
 
+		if (c->has(c->arg, cpu)) {
+			since = c->since(c->arg, cpu);
+			recorded = true;
+		}
 		if (since > t.start)
 			t.start = since;
 	}
-	if (t.start > index->end) /* a ring that covers less time than the last moments of the window */
+	/* No ring has a known time yet, or one covers less time than the last moments of the window. */
+	if (!recorded || t.start > index->end)
 		t.start = index->end;
 	result->from = t.start;
 	result->to = index->end;
