@@ -123,6 +123,7 @@ static const struct shot {
 	{ "searching-80x24", 80, 24, "/api" },
 	{ "filtered-80x24", 80, 24, "\\cg:web cpu>5\n" },
 	{ "filter-error-80x24", 80, 24, "\\cg:web cpu>x\n" },
+	{ "filter-unknown-80x24", 80, 24, "\\foo=bar\n" },
 	{ "filter-long-40x10", 40, 10, "\\cg:web !kworker runq.p99>1ms cpu>x\n" },
 	{ "help-80x24", 80, 24, "?" },
 	{ "help-end-80x24", 80, 24, "?G" },

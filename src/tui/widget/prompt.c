@@ -153,7 +153,7 @@ static void draw_error(const struct prompt *p, const struct paint *paint, int y,
 	int room = paint->width - (int)strlen(p->error) - 2;
 
 	if (at < 0 || at > room) /* the message is left of the mark if it does not fit at its right */
-		paint_format(paint, y, 0, ROLE_ALERT, "%s at column %d", p->error, p->error_column + 1);
+		paint_format(paint, y, 0, ROLE_ALERT, "column %d: %s", p->error_column + 1, p->error);
 	else
 		paint_format(paint, y, at, ROLE_ALERT, "^ %s", p->error);
 }
