@@ -154,9 +154,11 @@ static bool is_cut(const struct save *s, const struct write_answer *a)
 {
 	uint64_t asked = a->to - s->part.from, window_ns = s->o.window_s * 1000000000ULL;
 
+	if (!s->part.from || a->to <= a->from) /* no part, or nothing recorded */
+		return false;
 	if (asked > window_ns)
 		asked = window_ns;
-	return s->part.from && a->to - a->from < asked - asked / 20;
+	return a->to - a->from < asked - asked / 20;
 }
 
 static void done(struct save *s, const struct write_answer *a)

@@ -322,12 +322,12 @@ static int write_window(FILE *to, const struct capture *c, struct capture_result
 	*result = (struct capture_result){ 0 };
 	t.start = index->from;
 	for (uint32_t cpu = 0; cpu < index->cpus.nr; cpu++) {
-		uint64_t since = 0;
+		uint64_t since;
 
-		if (c->has(c->arg, cpu)) {
-			since = c->since(c->arg, cpu);
-			recorded = true;
-		}
+		if (!c->has(c->arg, cpu))
+			continue;
+		recorded = true;
+		since = c->since(c->arg, cpu);
 		if (since > t.start)
 			t.start = since;
 	}

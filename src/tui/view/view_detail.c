@@ -58,13 +58,14 @@ static int detail_update(void *state, const struct view_context *c)
 	struct detail_view *s = state;
 	const struct row *r = subject_row(&c->within, c->tick);
 	const struct tick *before = s->tick;
+	bool opened = !before && !s->gone;
 
 	s->gone = !r;
 	if (r) {
 		s->tick = tick_get(c->tick);
 		s->row = r;
 		tick_put(before);
-	} else if (!before) { /* it was gone when it was opened */
+	} else if (opened) { /* it was gone before: the past is searched only once */
 		s->tick = last_of(c->within, c->tick);
 		s->row = s->tick ? subject_row(&c->within, s->tick) : NULL;
 	}
