@@ -37,7 +37,7 @@
 #include "util/text.h"
 
 /* The first tick's interval: the screen does not stay empty for a whole one. */
-#define FIRST_NS 50000000
+#define FIRST_NS 20000000
 
 /* The processes of -p, and the threads of -t, have ended: a table or JSON ends, too; the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)

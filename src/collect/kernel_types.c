@@ -12,34 +12,25 @@
 
 static struct {
 	struct btf *btf;
-	__u32 *ids;              /* of the types with a name, those of one kind together, in their order */
-	__u32 from[KINDS + 1];   /* of kind k: ids[from[k]] to ids[from[k + 1] - 1] */
+	__u32 first[KINDS]; /* the first type of each kind that has a name; 0: none */
+	__u32 *next;        /* by type: the next one of its kind; 0: none */
 } types;
 
 /* Without memory types are looked up one by one. */
 static void sort_out(void)
 {
-	__u32 nr = btf__type_cnt(types.btf), next[KINDS];
+	__u32 nr = btf__type_cnt(types.btf);
 
-	types.ids = malloc(nr * sizeof(*types.ids));
-	memset(types.from, 0, sizeof(types.from));
-	if (!types.ids)
-		return;
-	for (__u32 id = 1; id < nr; id++) {
+	types.next = malloc(nr * sizeof(*types.next));
+	memset(types.first, 0, sizeof(types.first));
+	for (__u32 id = nr - 1; types.next && id; id--) {
 		const struct btf_type *t = btf__type_by_id(types.btf, id);
+		int kind = btf_kind(t);
 
-		if (t->name_off && btf_kind(t) < KINDS)
-			types.from[btf_kind(t) + 1]++;
-	}
-	for (int kind = 0; kind < KINDS; kind++) {
-		types.from[kind + 1] += types.from[kind];
-		next[kind] = types.from[kind];
-	}
-	for (__u32 id = 1; id < nr; id++) {
-		const struct btf_type *t = btf__type_by_id(types.btf, id);
-
-		if (t->name_off && btf_kind(t) < KINDS)
-			types.ids[next[btf_kind(t)]++] = id;
+		if (!t->name_off || kind >= KINDS)
+			continue;
+		types.next[id] = types.first[kind];
+		types.first[kind] = id;
 	}
 }
 
@@ -57,23 +48,23 @@ const struct btf *kernel_types(void)
 void kernel_types_forget(void)
 {
 	btf__free(types.btf);
-	free(types.ids);
+	free(types.next);
 	types.btf = NULL;
-	types.ids = NULL;
+	types.next = NULL;
 }
 
 __u32 kernel_type(const struct btf *btf, const char *name, __u32 kind)
 {
-	if (btf != types.btf || !types.ids || kind >= KINDS) {
+	if (btf != types.btf || !types.next || kind >= KINDS) {
 		__s32 id = btf__find_by_name_kind(btf, name, kind);
 
 		return id > 0 ? id : 0;
 	}
-	for (__u32 i = types.from[kind]; i < types.from[kind + 1]; i++) {
-		const struct btf_type *t = btf__type_by_id(btf, types.ids[i]);
+	for (__u32 id = types.first[kind]; id; id = types.next[id]) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
 
 		if (!strcmp(btf__name_by_offset(btf, t->name_off), name))
-			return types.ids[i];
+			return id;
 	}
 	return 0;
 }
