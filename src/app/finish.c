@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/complain.h"
 #include "app/refresh.h"
@@ -14,6 +15,7 @@
 #include "save/destination.h"
 #include "save/save.h"
 #include "tui/screen/tui.h"
+#include "util/clock.h"
 #include "util/fail.h"
 
 /* Longest wait for the reader of the output at the end. */
@@ -41,8 +43,13 @@ void finish_trace(struct systop *s, bool asked_to_end)
 {
 	const struct options *o = &s->options;
 	const char *name = strcmp(o->file, "-") ? o->file : "standard output";
-	int err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
+	int err;
 
+	if (clock_ns(CLOCK_BOOTTIME) < s->plan.from_ns) {
+		fail(-ECANCELED, EXIT_STATUS_RUNTIME, "no trace: systop ended before --at, when the recording begins");
+		return;
+	}
+	err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
 	finish_save(s, asked_to_end ? o->file_fd : -1);
 	if (!err)
 		err = save_failure(s->save)->err;

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,18 @@ def as_vmstat():
     assert 250 * MS < line["interval_ns"] < (5000 if GUEST else 800) * MS, line["interval_ns"]
 
 
+def before_it_began():
+    """-w --at: ended before the recording began, it reports that, and writes nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace")
+        with subprocess.Popen([SYSTOP, "-w", path, "--at", "+600"], stderr=subprocess.PIPE, text=True) as systop:
+            time.sleep(MORE_S / 4)
+            systop.send_signal(signal.SIGINT)
+            said = systop.communicate(timeout=MORE_S)[1]
+        assert systop.returncode == 1 and "before --at" in said and "fix" not in said, (systop.returncode, said)
+        assert not os.path.exists(path)
+
+
 def main():
     tap = begin()
     tap.case("--json: a multiple of the interval", refreshes, 1, 0.25, range(2, 6))
@@ -128,6 +141,7 @@ def main():
     tap.case("--openmetrics, --pprof, -w", files)
     tap.case("-o records", records)
     tap.case("-w: more than the rings hold", more_than_fits)
+    tap.case("-w: ended before it began", before_it_began)
     tap.case("it is not the only end", whichever_is_first)
     tap.case("it has no limit", long_ones)
     tap.case("-b SEC N", as_vmstat)

@@ -343,7 +343,7 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	static const char *const merges[CALLTREE_MERGES] = { "", ", by process", ", by thread", ", by cgroup" };
 	struct flame_view *s = state;
 	const struct calltree *f = &s->flames[TREE_MAIN];
-	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest;
+	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest, refreshes;
 	char time[16];
 	int used;
 
@@ -351,13 +351,13 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	tick_past(c->tick, &oldest);
 	if (s->compares && c->tick->seq > s->base_seq)
 		oldest = s->base_seq + 1;
+	refreshes = c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1;
 	if (s->source)
 		used = snprintf(buf, size, "%s of %s: %s", time, metrics[s->options.metric].weight.title, s->what);
 	else
-		used = snprintf(buf, size, c->paint->width < WIDE ? "%s %s, %" PRIu64 " refreshes, %d Hz" :
-				"%s of %s in %" PRIu64 " refreshes at %d Hz", time, metrics[s->options.metric].weight.title,
-				c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1,
-				c->host->frequency(c->host->arg, 0));
+		used = snprintf(buf, size, c->paint->width < WIDE ? "%s %s, %" PRIu64 " refresh%s, %d Hz" :
+				"%s of %s in %" PRIu64 " refresh%s at %d Hz", time, metrics[s->options.metric].weight.title,
+				refreshes, refreshes == 1 ? "" : "es", c->host->frequency(c->host->arg, 0));
 	if (used < (int)size)
 		used += snprintf(buf + used, size - used, "%s%s", merges[s->options.merge],
 				 s->options.inverted ? ", callers below" : "");

@@ -229,9 +229,9 @@ static bool source_act(void *state, enum action a, const struct view_context *c)
 static void source_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	const struct irq_source_view *s = state;
-	uint64_t first = irq_history_first(c->tick);
+	int nr = c->tick->seq - irq_history_first(c->tick) + 1;
 
-	snprintf(buf, size, "%s in %d refreshes, of the whole host", s->source->name, (int)(c->tick->seq - first + 1));
+	snprintf(buf, size, "%s in %d refresh%s, of the whole host", s->source->name, nr, nr == 1 ? "" : "es");
 }
 
 static bool source_open(void *state, enum action a, const struct view_context *c, struct opening *o)

@@ -223,13 +223,14 @@ static void max_text(const struct latency_view *s, char *buf, size_t size)
 
 static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 {
+	const char *many = s->known == 1 ? "" : "es";
 	char p50[16], p90[16], p99[16], max[16], n[16];
 	uint64_t count = 0;
 
 	for (int i = 0; i < LOG2_SLOTS; i++)
 		count += s->sum.n[i];
 	if (!count) {
-		snprintf(buf, size, "none in %d refreshes", s->known);
+		snprintf(buf, size, "none in %d refresh%s", s->known, many);
 		return;
 	}
 	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.50, s->max_ns), 0);
@@ -237,7 +238,7 @@ static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.99, s->max_ns), 0);
 	max_text(s, max, sizeof(max));
 	format_value(n, sizeof(n), UNIT_COUNT, count, 0);
-	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refreshes", p50, p90, p99, max, n, s->known);
+	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refresh%s", p50, p90, p99, max, n, s->known, many);
 }
 
 /* Number of all durations in the range, with or without a known owner. */
