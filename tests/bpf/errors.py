@@ -310,10 +310,10 @@ def disk_full():
         done = subprocess.run([SYSTOP, "--json", "-d", "0.2", "-n", "2"], stdout=full,
                               stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1 and "cannot write the output" in done.stderr, done
-    for option in ("--help", "--version", "--list-cgroups", "--print-config"):
+    for option in ("--help", "--version", "--list-cgroups", "--print-config", "--schema"):
         with open("/dev/full", "w") as full:
             done = subprocess.run([SYSTOP, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-        assert done.returncode == 1 and "cannot write the output" in done.stderr, (option, done)
+        assert done.returncode == 1 and "cannot write the output: No space" in done.stderr, (option, done)
 
 
 def closed(*fds):

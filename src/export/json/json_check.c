@@ -84,12 +84,11 @@ static void put_object(FILE *to, const char *const *of, const char *indent)
 	fprintf(to, "%s}", indent);
 }
 
-int json_check_schema(FILE *to)
+void json_check_schema(FILE *to)
 {
 	fputs("{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n  \"title\": \"systop --check --json\",\n", to);
 	put_object(to, properties, "  ");
 	fputs(",\n  \"definitions\": {\n    \"check\": {\n", to);
 	put_object(to, check_properties, "      ");
 	fputs("\n    }\n  }\n}\n", to);
-	return fflush(to) || ferror(to) ? -EIO : 0;
 }

@@ -10,8 +10,9 @@ struct utsname;
 /* Version of its schema: raised when a property is added, removed, or changes its meaning. */
 #define JSON_CHECK_SCHEMA 1
 
-/* json_check - writes what --check found as one object on a line. json_check_schema - its JSON schema. 0 or -errno. */
+/* json_check - writes what --check found as one object on a line. Returns 0 or -errno.
+ * json_check_schema - writes its JSON schema; an error is that of @to. */
 int json_check(FILE *to, const struct checks *c, const char *version, const struct utsname *uts);
-int json_check_schema(FILE *to);
+void json_check_schema(FILE *to);
 
 #endif

@@ -2,7 +2,6 @@
 /* The schema of a JSON line: every property that json.c writes. */
 #include "export/json/json.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
 
@@ -279,12 +278,11 @@ static struct json_object *load_schema(void)
 	return o;
 }
 
-int json_schema(FILE *to)
+void json_schema(FILE *to)
 {
 	struct json_object *o = record("one line per interval; a number is of that interval unless its description says otherwise"),
 			   *loss = record("what is missing since the start, by cause"),
 			   *repaired = record("what was missed since the start and found elsewhere, by cause: no loss");
-	int err;
 
 	for (int i = 0; i < LOSS_COUNT; i++)
 		property(i < LOSS_REPAIRED ? loss : repaired, loss_names[i].name, node("integer", false, loss_names[i].help));
@@ -314,8 +312,6 @@ int json_schema(FILE *to)
 	add(o, "$schema", json_object_new_string("http://json-schema.org/draft-07/schema#"));
 	add(o, "title", json_object_new_string("systop --json"));
 
-	err = fprintf(to, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-								    JSON_C_TO_STRING_NOSLASHESCAPE)) < 0;
+	fprintf(to, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
-	return err || fflush(to) ? -errno : 0;
 }
