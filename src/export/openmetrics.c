@@ -25,6 +25,7 @@ struct series {
 	char *label;                /* `{cgroup="/a"`; the host's is "{" */
 	char *labels;               /* the same and what it belongs to now: `{cgroup="/a",unit="a.service"`; NULL: only that */
 	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
+	bool seen;                  /* it had threads in scope */
 	uint64_t threads;           /* at present */
 	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: of the last interval */
 	bool known[METRIC_COUNT];   /* in the last interval */
@@ -33,6 +34,7 @@ struct series {
 
 struct openmetrics {
 	const struct redact *redact;
+	const char *scope;
 	struct series host;
 	struct series **cgroups;        /* in the order of the tick */
 	size_t nr, room;
@@ -208,7 +210,8 @@ static int list_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 
 	if (!s)
 		return -ENOMEM;
-	if (s->listed == seq)
+	s->seen |= row_is_seen(r, o->scope);
+	if (!s->seen || s->listed == seq)
 		return 0;
 	s->listed = seq;
 	if (set_labels(s, r->cgroup, o->redact))
@@ -426,6 +429,7 @@ static int begin(struct export *e)
 	if (!o)
 		return -ENOMEM;
 	o->redact = e->redact;
+	o->scope = e->scope;
 	o->host.label = "{";
 	e->state = o;
 	return 0;

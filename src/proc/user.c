@@ -97,7 +97,7 @@ int user_find(const char *name, uid_t *uid)
 		return 0;
 	text_safe(safe, sizeof(safe), name, strlen(name));
 	fail(err, EXIT_STATUS_TARGET, "no user \"%s\"", safe);
-	fail_why("it is not in /etc/passwd and not a number");
+	fail_why("it is not in /etc/passwd, and not a number up to 4294967294");
 	fail_fix("id -u %s    # then systop -u with that number", safe);
 	return err;
 }

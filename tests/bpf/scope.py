@@ -60,6 +60,19 @@ def children():
             assert row["threads"] == 1 and row["own"]["threads"] == 0, row
 
 
+def others():
+    """A cgroup none of whose threads are in scope has no numbers; JSON and OpenMetrics leave it out."""
+    with Cgroup(own("systop-scope-{}")) as cgroup, Cgroup(own("systop-other-{}")) as other, spinner() as ours, \
+            spinner() as neighbour:
+        cgroup.add(ours.pid)
+        other.add(neighbour.pid)
+        args = ("-c", f"/{cgroup.name}", "-d", INTERVAL, "-n", "2")
+        for line in systop_lines(*args):
+            assert {c["path"] for c in line["cgroups"]} == {"/", f"/{cgroup.name}"}, line["cgroups"]
+        done = subprocess.run([SYSTOP, "--openmetrics=-", *args], capture_output=True, text=True, check=True)
+        assert f'cgroup="/{cgroup.name}"' in done.stdout and other.name not in done.stdout, done.stdout
+
+
 def moves():
     """In and out and in again."""
     with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as ours:
@@ -382,6 +395,7 @@ def main():
     tap.together([
         *chosen,
         ("a child cgroup made later", children),
+        ("cgroups without threads in scope", others),
         ("moving in and out", moves),
         ("a glob that matches later", glob_later),
         ("a cgroup that is removed and made again", made_again, None),

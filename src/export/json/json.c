@@ -260,7 +260,7 @@ static void put_head(struct json *j, const struct tick *t, const struct export *
 	put_stacks(j, t, sampled);
 }
 
-static void put_lists(struct json *j, const struct tick *t)
+static void put_lists(struct json *j, const struct tick *t, const char *scope)
 {
 	json_open(j, "cpus", '[');
 	for (size_t i = 0; i < t->nr_cpus; i++)
@@ -272,7 +272,8 @@ static void put_lists(struct json *j, const struct tick *t)
 	json_close(j, ']');
 	json_open(j, "cgroups", '[');
 	for (size_t i = 0; i < t->nr_cgroups; i++)
-		put_cgroup(j, &t->cgroups[i]);
+		if (row_is_seen(&t->cgroups[i], scope))
+			put_cgroup(j, &t->cgroups[i]);
 	json_close(j, ']');
 }
 
@@ -361,7 +362,7 @@ static int begin_line(struct line *l, const struct export *e)
 	tick_samples(t, 1, count_sample, &l->sampled);
 	json_open(&l->json, NULL, '{');
 	put_head(&l->json, t, e, &l->sampled);
-	put_lists(&l->json, t);
+	put_lists(&l->json, t, e->scope);
 	json_open(&l->json, "processes", '[');
 	l->begun = true;
 	return 0;
