@@ -147,17 +147,18 @@ int options_set_window(struct options *o, const char *arg)
 static int parse_size(const char *arg, uint64_t *bytes)
 {
 	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
 	unsigned long long size;
+	const char *unit;
+	int shift;
+	char *end;
 
 	errno = 0;
 	size = strtoull(arg, &end, 10);
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : units - 1;
-	if (errno || end == arg || *arg == '-' || !unit || (*end && end[1]) ||
-	    size > (1ULL << 40) >> 10 * (unit + 1 - units))
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	shift = unit ? 10 * (unit + 1 - units) : 0;
+	if (errno || end == arg || *arg == '-' || (*end && (!unit || end[1])) || size > (1ULL << 40) >> shift)
 		return -EINVAL;
-	*bytes = size << 10 * (unit + 1 - units);
+	*bytes = size << shift;
 	return 0;
 }
 
