@@ -155,7 +155,7 @@ enum loop_verdict run_tick(void *arg)
 
 	s->due = false;
 	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
-	changed = target_refresh(&s->target, s->collect);
+	changed = target_refresh(&s->target, s->collect, s->cgroups);
 	if (changed)
 		report_cgroup(s, changed);
 	belongs_update(&s->belongs, s->containers, s->cgroups);

@@ -13,6 +13,7 @@
 #include "collect/collect.h"
 #include "model/tick.h"
 #include "owner/containers.h"
+#include "proc/cgroup.h"
 #include "proc/pid.h"
 #include "proc/scope.h"
 #include "proc/user.h"
@@ -50,26 +51,21 @@ static int describe(struct target *t, const struct options *o)
 /* Time for the names of all containers and pods of the host. */
 #define NAMES_NS 2000000000ULL
 
-struct namer {
-	struct containers *containers;
-	uint64_t until; /* CLOCK_MONOTONIC ns, for all hierarchies together */
-};
-
 static void name_cgroups(void *arg, struct cgroup *const *list, size_t nr)
 {
-	const struct namer *n = arg;
+	const struct target *t = arg;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	containers_wait(n->containers, list, nr, now < n->until ? n->until - now : 0);
+	containers_wait(t->containers, list, nr, now < t->names_until ? t->names_until - now : 0);
 }
 
 int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
 		   struct containers *containers)
 {
-	struct namer namer = { containers, clock_ns(CLOCK_MONOTONIC) + NAMES_NS };
-
+	t->containers = containers;
+	t->names_until = clock_ns(CLOCK_MONOTONIC) + NAMES_NS;
 	if (o->nr_cgroups) {
-		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups, name_cgroups, &namer);
+		t->cgroups = cgroup_scope_new(mounts, o->cgroups, o->nr_cgroups, name_cgroups, t);
 		if (!t->cgroups)
 			return -ENOENT;
 	}
@@ -126,6 +122,7 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 	struct collect_options o = *options;
 	struct collect *c = NULL;
 
+	t->shown = o.shown_controller;
 	o.pids = t->pids;
 	o.nr_pids = t->nr_pids;
 	o.tids = t->tids;
@@ -145,7 +142,33 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
 	return c;
 }
 
-const struct cgroup_target *target_refresh(struct target *t, struct collect *collect)
+static bool is_target(const struct target *t, const struct cgroup *c)
+{
+	size_t nr;
+	const struct cgroup_target *targets = cgroup_scope_targets(t->cgroups, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		if (targets[i].id == c->id && targets[i].controller == t->shown)
+			return true;
+	return false;
+}
+
+/* Marks the cgroups all of whose threads are in scope. */
+static void mark(struct target *t, struct cgroups *cgroups)
+{
+	uint64_t depends = cgroups_changes(cgroups) + cgroup_scope_generation(t->cgroups);
+	size_t nr;
+	struct cgroup *const *list;
+
+	if (t->nr_pids || t->nr_tids || t->nr_uids || t->marked == depends + 1)
+		return;
+	t->marked = depends + 1; /* 0: not yet */
+	list = cgroups_list(cgroups, &nr);
+	for (size_t i = 0; i < nr; i++)
+		list[i]->in_scope = (list[i]->parent && list[i]->parent->in_scope) || is_target(t, list[i]);
+}
+
+const struct cgroup_target *target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups)
 {
 	const struct cgroup_target *changed;
 	struct collect_cgroup *list;
@@ -154,6 +177,7 @@ const struct cgroup_target *target_refresh(struct target *t, struct collect *col
 	if (!t->cgroups)
 		return NULL;
 	changed = cgroup_scope_refresh(t->cgroups);
+	mark(t, cgroups);
 	list = target_cgroups(t, &nr);
 	if (list)
 		collect_scope_cgroups(collect, list, nr);

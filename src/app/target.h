@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct cgroup_mounts;
@@ -28,6 +29,10 @@ struct watched {
 /* What systop observes: -c, -p, -t, -u and the command. Initialise with zeroes. */
 struct target {
 	struct cgroup_scope *cgroups; /* NULL: no -c */
+	const char *shown;            /* controller of the hierarchy shown; NULL: v2 */
+	uint64_t marked;              /* what the marks of its cgroups depend on */
+	struct containers *containers; /* their names: borrowed */
+	uint64_t names_until;         /* CLOCK_MONOTONIC ns: end of the wait for names, for all hierarchies together */
 	pid_t *pids;                  /* processes of -p, and the command's */
 	const pid_t *tids;            /* threads of -t: borrowed from the options */
 	struct watched *watched;      /* of -p and -t */
@@ -39,7 +44,7 @@ struct target {
 };
 
 /* target_resolve - resolves all of it; waits a little for names of containers and pods, if one may be meant. @mounts:
- * borrowed. 0, or -errno after fail(). */
+ * and @containers: borrowed. 0, or -errno after fail(). */
 int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
 		   struct containers *containers);
 
@@ -50,9 +55,9 @@ void target_add(struct target *t, pid_t pid);
 struct collect *target_collect(struct target *t, const struct collect_options *o, struct model *model,
 			       struct cgroups *cgroups);
 
-/* target_refresh - call it once per tick: resolves -c again. Returns the cgroup that has been removed, or made again, since the
- * last call; NULL: none. Borrowed until the next call. */
-const struct cgroup_target *target_refresh(struct target *t, struct collect *collect);
+/* target_refresh - call it once per tick: resolves -c again, and marks those of @cgroups, which are shown, that are in scope.
+ * Returns the cgroup that has been removed, or made again, since the last call; NULL: none. Borrowed until the next call. */
+const struct cgroup_target *target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups);
 
 /* target_follow - call it every 250 ms: processes and threads that have ended leave the scope with their numbers. */
 void target_follow(struct target *t, struct collect *collect);

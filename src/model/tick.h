@@ -72,6 +72,7 @@ struct cgroup {
 	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were throttled in this interval */
 	bool aside;                /* not in the hierarchy shown: its threads are in cgroups of that one, too */
+	bool in_scope;             /* -c names it or one above it, and no other option narrows the scope */
 };
 
 /* cgroup_key - an id that is unique in both hierarchies. */
@@ -346,10 +347,10 @@ static inline bool values_known(const struct values *v)
 }
 
 /* row_is_seen - whether the numbers of a cgroup are known: threads out of @scope, which is as the header shows it, are not
- * seen, and a cgroup that had no others in the interval would have 0. */
+ * seen, and a cgroup that had no others in the interval, and is not in scope itself, would have 0. */
 static inline bool row_is_seen(const struct row *r, const char *scope)
 {
-	return !strcmp(scope, "all") || r->values->v[METRIC_ALIVE];
+	return !strcmp(scope, "all") || r->cgroup->in_scope || r->values->v[METRIC_ALIVE];
 }
 
 /* Holders of a tick keep it alive. */

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "proc/cgroup.h"
-#include "proc/scope_names.h"
 #include "util/fail.h"
 #include "util/text.h"
 #include "util/vec.h"
@@ -35,6 +34,9 @@ struct cgroup_scope {
 	size_t nr, room;
 	bool globs;
 	uint64_t changes; /* of the trees when globs were last resolved */
+	uint64_t generation;
+	cgroups_namer *namer;
+	void *namer_arg;
 };
 
 static bool is_glob(const char *spec)
@@ -94,10 +96,11 @@ static int trees_open(struct cgroup_scope *s)
 	return err;
 }
 
-static int target_add(struct cgroup_scope *s, const struct tree *t, const struct cgroup *cgroup, bool glob)
+/* @target: how it was given. */
+static int target_add(struct cgroup_scope *s, const struct tree *t, const struct cgroup *cgroup, struct cgroup_target target)
 {
-	struct cgroup_target target = { t->controller, cgroup->id, NULL, glob, false };
-
+	target.controller = t->controller;
+	target.id = cgroup->id;
 	for (size_t i = 0; i < s->nr; i++)
 		if (s->targets[i].id == cgroup->id && s->targets[i].controller == t->controller)
 			return 0;
@@ -145,7 +148,7 @@ static int resolve_path(struct cgroup_scope *s, const char *spec)
 				found = tree_path(t, spec);
 		}
 		if (found)
-			return target_add(s, t, found, false);
+			return target_add(s, t, found, (struct cgroup_target){ 0 });
 	}
 	return -ENOENT;
 }
@@ -163,7 +166,7 @@ static int resolve_glob(struct cgroup_scope *s, const char *spec)
 			bool whole = spec[0] == '/';
 
 			if (!fnmatch(spec, whole ? path : base_name(path), whole ? FNM_PATHNAME : 0))
-				err = target_add(s, &s->trees[i], list[j], true);
+				err = target_add(s, &s->trees[i], list[j], (struct cgroup_target){ .glob = true });
 		}
 	}
 	return err;
@@ -197,44 +200,60 @@ static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t 
 	return -EINVAL;
 }
 
+/* Finds the cgroups that @name fits best, and at least as well as @fit, which becomes how well. The caller frees @found. */
+static int find_fitting(const struct tree *t, const char *name, enum fit *fit, const struct cgroup ***found, size_t *nr_found)
+{
+	size_t nr, room = 0;
+	struct cgroup *const *list = cgroups_list(t->cgroups, &nr);
+
+	*found = NULL;
+	*nr_found = 0;
+	for (size_t i = 0; i < nr; i++) {
+		enum fit this = scope_fit(list[i], name);
+
+		if (this > *fit)
+			continue;
+		if (this < *fit)
+			*nr_found = 0;
+		*fit = this;
+		/* The list is in tree order: cgroups below the last match are covered by it. */
+		if (*nr_found && is_below(list[i], (*found)[*nr_found - 1]))
+			continue;
+		if (VEC_PUSH(*found, *nr_found, room, (const struct cgroup *)list[i])) {
+			free(*found);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 static int resolve_name(struct cgroup_scope *s, const char *spec)
 {
-	int err = -ENOENT;
+	for (size_t i = 0; i < s->nr_trees; i++) {
+		struct cgroup_target target = { .name = spec, .fit = FIT_PATH };
+		const struct cgroup **found;
+		size_t nr;
+		int err = find_fitting(&s->trees[i], spec, &target.fit, &found, &nr);
 
-	for (size_t i = 0; i < s->nr_trees && err == -ENOENT; i++) {
-		enum fit best = FIT_NONE;
-		const struct cgroup **found = NULL;
-		size_t nr, nr_found = 0, room = 0;
-		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
-
-		for (size_t j = 0; j < nr; j++) {
-			enum fit fit = scope_fit(list[j], spec);
-
-			if (fit == FIT_NONE || fit > best)
-				continue;
-			if (fit < best)
-				nr_found = 0;
-			best = fit;
-			/* The list is in tree order: cgroups below the last match are covered by it. */
-			if (nr_found && is_below(list[j], found[nr_found - 1]))
-				continue;
-			if (VEC_PUSH(found, nr_found, room, (const struct cgroup *)list[j])) {
-				free(found);
-				return -ENOMEM;
-			}
-		}
-		if (nr_found > 1)
-			err = fail_ambiguous(spec, found, nr_found);
-		else if (nr_found == 1)
-			err = target_add(s, &s->trees[i], found[0], false);
+		if (err)
+			return err;
+		if (nr)
+			err = nr > 1 ? fail_ambiguous(spec, found, nr) : target_add(s, &s->trees[i], found[0], target);
 		free(found);
+		if (nr)
+			return err;
 	}
-	return err;
+	return -ENOENT;
 }
 
 static bool is_path(const char *spec)
 {
 	return strchr(spec, '/') && (spec[0] == '/' || strchr(spec, ':'));
+}
+
+static bool is_name(const char *spec)
+{
+	return !is_glob(spec) && !is_path(spec);
 }
 
 static int resolve(struct cgroup_scope *s, const char *spec)
@@ -299,14 +318,13 @@ static void fail_unknown(const struct cgroup_scope *s, const char *spec)
 	fail_fix("systop --list-cgroups");
 }
 
-static void name_all(const struct cgroup_scope *s, cgroups_namer *namer, void *arg)
+static void name_all(const struct cgroup_scope *s, const struct tree *t)
 {
-	for (size_t i = 0; namer && i < s->nr_trees; i++) {
-		size_t nr;
-		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
+	size_t nr;
+	struct cgroup *const *list = cgroups_list(t->cgroups, &nr);
 
-		namer(arg, list, nr);
-	}
+	if (s->namer)
+		s->namer(s->namer_arg, list, nr);
 }
 
 struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const char *const *specs,
@@ -314,18 +332,21 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 {
 	struct cgroup_scope *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
+	bool named = false;
 
 	if (s) {
+		s->namer = namer;
+		s->namer_arg = arg;
 		s->mounts = mounts;
 		s->specs = specs;
 		s->nr_specs = nr;
 		err = trees_open(s);
 	}
+	for (size_t i = 0; i < nr; i++)
+		named |= is_name(specs[i]);
+	for (size_t i = 0; !err && named && i < s->nr_trees; i++)
+		name_all(s, &s->trees[i]);
 	for (size_t i = 0; !err && i < nr; i++) {
-		if (!is_glob(specs[i]) && !is_path(specs[i])) {
-			name_all(s, namer, arg);
-			namer = NULL; /* once */
-		}
 		s->globs |= is_glob(specs[i]);
 		err = resolve(s, specs[i]);
 		if (err == -ENOENT)
@@ -368,6 +389,11 @@ const struct cgroup_target *cgroup_scope_targets(const struct cgroup_scope *s, s
 	return s->targets;
 }
 
+uint64_t cgroup_scope_generation(const struct cgroup_scope *s)
+{
+	return s->generation;
+}
+
 static void globs_again(struct cgroup_scope *s)
 {
 	uint64_t changes = 0;
@@ -379,10 +405,33 @@ static void globs_again(struct cgroup_scope *s)
 	if (changes == s->changes)
 		return;
 	s->changes = changes;
+	s->generation++;
 	targets_clear(s, true);
 	for (size_t i = 0; i < s->nr_specs; i++)
 		if (is_glob(s->specs[i]))
 			resolve_glob(s, s->specs[i]);
+}
+
+/* A container that is made anew has the same name, and another id in its path. */
+static void find_again(const struct cgroup_scope *s, struct cgroup_target *target)
+{
+	const struct cgroup **found;
+	enum fit fit = target->fit;
+	size_t at = 0, nr;
+	char *path;
+
+	while (s->trees[at].controller != target->controller)
+		at++;
+	cgroups_work(s->trees[at].cgroups, true);
+	name_all(s, &s->trees[at]);
+	if (find_fitting(&s->trees[at], target->name, &fit, &found, &nr))
+		return;
+	path = nr == 1 ? strdup(found[0]->path) : NULL;
+	if (path) {
+		free((char *)target->path);
+		target->path = path;
+	}
+	free(found);
 }
 
 /* Whether the cgroup has been removed or made again since the last time. */
@@ -407,9 +456,16 @@ const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s)
 	const struct cgroup_target *changed = NULL;
 
 	globs_again(s);
-	for (size_t i = 0; i < s->nr; i++)
-		if (!s->targets[i].glob && target_changed(s, &s->targets[i]))
-			changed = &s->targets[i];
+	for (size_t i = 0; i < s->nr; i++) {
+		struct cgroup_target *t = &s->targets[i];
+
+		if (t->gone && t->name)
+			find_again(s, t);
+		if (!t->glob && target_changed(s, t)) {
+			s->generation++;
+			changed = t;
+		}
+	}
 	return changed;
 }
 

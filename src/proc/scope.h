@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "proc/mounts.h"
+#include "proc/scope_names.h"
 
 /*
  * The cgroups given with -c. A SPEC is
@@ -28,7 +29,9 @@ struct cgroup_target {
 	uint64_t id;
 	const char *path;
 	bool glob;              /* matched by one: in scope only while it exists */
-	bool gone;              /* given by name, and removed since */
+	bool gone;              /* given by path or name, and removed since */
+	const char *name;       /* SPEC that is a part of a name; NULL: another kind */
+	enum fit fit;           /* how well it matched */
 };
 
 /* cgroups_namer - gives cgroups the names of containers and pods. */
@@ -37,7 +40,8 @@ typedef void cgroups_namer(void *arg, struct cgroup *const *list, size_t nr);
 /*
  * cgroup_scope_new - resolves @specs.
  * @mounts: borrowed for the scope's life
- * @namer: called with @arg for the cgroups of each hierarchy if a part of a name is among them; may be NULL
+ * @namer: called with @arg for the cgroups of each hierarchy if a part of a name is among them, and at refreshes in which
+ *         such a cgroup is gone; may be NULL
  * Returns NULL after fail() (exit status 5: no such cgroup, or ambiguous).
  */
 struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const char *const *specs,
@@ -47,10 +51,14 @@ void cgroup_scope_free(struct cgroup_scope *s);
 /* cgroup_scope_targets - the cgroups in scope. Borrowed until cgroup_scope_refresh(). */
 const struct cgroup_target *cgroup_scope_targets(const struct cgroup_scope *s, size_t *nr);
 
+/* cgroup_scope_generation - changes whenever they do. */
+uint64_t cgroup_scope_generation(const struct cgroup_scope *s);
+
 /*
- * cgroup_scope_refresh - resolves globs again, which may then match nothing. A cgroup that was given by name, removed and made
- * again, as a service that restarts does, is in scope by its path. Returns one that has been removed or made again since
- * the last call, NULL: none. Borrowed until the next call.
+ * cgroup_scope_refresh - resolves globs again, which may then match nothing. A cgroup that was given by path or name, removed
+ * and made again, as a service that restarts does, is in scope by its path; one given by name also by that, if it fits as well
+ * and only one does: a container that is made anew has another path. Returns one that has been removed or made again since the
+ * last call, NULL: none. Borrowed until the next call.
  */
 const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s);
 

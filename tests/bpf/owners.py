@@ -5,6 +5,7 @@ test, which a systop with another root (tests/bpf/small.c) looks into."""
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -262,6 +263,35 @@ def scopes():
             assert seen == {want}, (spec, seen, want)
 
 
+def made_anew():
+    """A container that is removed and made anew, with another id: it is in scope by its name, and none with a similar one."""
+    with Host() as host:
+        host.docker(1, "web")
+        host.docker(2, "web-2")
+        first = host.cgroup(f"docker/{new_id(1)}", busy=True)
+        host.cgroup(f"docker/{new_id(2)}", busy=True)
+        with Systop("--all", "-d", "0.3", "-c", "web", program=SMALL) as systop:
+            systop.line()
+            assert {t["tid"] for t in systop.line()["threads"]} == {first}
+            host.loads.pop(0).end()
+            shutil.rmtree(os.path.join(host.root, "var/lib/docker/containers", new_id(1)))
+            os.rmdir(os.path.join(host.top.path, "docker", new_id(1)))
+            for _ in range(5):
+                line = systop.line()
+            assert not line["threads"], line["threads"]
+            host.docker(3, "web")
+            second = host.cgroup(f"docker/{new_id(3)}", busy=True)
+            for _ in range(30):
+                seen = {t["tid"] for t in systop.line()["threads"]}
+                if seen:
+                    break
+            assert seen == {second}, (seen, second)
+            systop.proc.terminate()
+            said = systop.proc.stderr.read().decode().splitlines()
+    assert len(said) == 2 and new_id(1)[:8] in said[0] and said[0].endswith("when it is back"), said
+    assert new_id(3)[:8] in said[1] and said[1].endswith("is back"), said
+
+
 def fails(spec, *words):
     out = subprocess.run([SMALL, "-b", "-n", "1", "-d", "0.2", "-c", spec], capture_output=True, text=True, check=False)
     assert out.returncode == 5 and all(word in out.stderr for word in words), (spec, out.returncode, out.stderr, out.stdout)
@@ -331,6 +361,7 @@ def main():
     tap.case("folders that others can write to", bad_folders)
     tap.case("a folder that does not answer", stuck)
     tap.case("-c takes units, containers and pods", scopes)
+    tap.case("-c finds a container that is made anew", made_anew)
     tap.case("-c lists what it could mean", ambiguous)
     tap.case("300 containers", many, 300)
     tap.case("labels of OpenMetrics", openmetrics)

@@ -61,14 +61,19 @@ def children():
 
 
 def others():
-    """A cgroup none of whose threads are in scope has no numbers; JSON and OpenMetrics leave it out."""
+    """A cgroup out of scope has no numbers, unless one of its threads is in scope; JSON and OpenMetrics leave it out."""
     with Cgroup(own("systop-scope-{}")) as cgroup, Cgroup(own("systop-other-{}")) as other, spinner() as ours, \
             spinner() as neighbour:
         cgroup.add(ours.pid)
         other.add(neighbour.pid)
+        cgroup.child("empty")
         args = ("-c", f"/{cgroup.name}", "-d", INTERVAL, "-n", "2")
         for line in systop_lines(*args):
-            assert {c["path"] for c in line["cgroups"]} == {"/", f"/{cgroup.name}"}, line["cgroups"]
+            seen = {c["path"] for c in line["cgroups"]}
+            assert seen == {"/", f"/{cgroup.name}", f"/{cgroup.name}/empty"}, seen
+        for line in systop_lines(*args, "-p", str(ours.pid)):
+            seen = {c["path"] for c in line["cgroups"]}
+            assert seen == {"/", f"/{cgroup.name}"}, seen
         done = subprocess.run([SYSTOP, "--openmetrics=-", *args], capture_output=True, text=True, check=True)
         assert f'cgroup="/{cgroup.name}"' in done.stdout and other.name not in done.stdout, done.stdout
 

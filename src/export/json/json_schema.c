@@ -167,7 +167,7 @@ static struct json_object *process_schema(void)
 
 static struct json_object *cgroup_schema(void)
 {
-	struct json_object *o = record("times of all threads in scope of a cgroup and everything below it; one without such threads is left out"),
+	struct json_object *o = record("times of all threads in scope of a cgroup and everything below it; one out of scope without such is left out"),
 			   *own = record("the same of its own threads only");
 
 	property(own, "threads", node("integer", false, threads));
