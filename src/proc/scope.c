@@ -32,8 +32,8 @@ struct cgroup_scope {
 	size_t nr_specs;
 	struct cgroup_target *targets;
 	size_t nr, room;
-	bool globs;
-	uint64_t changes; /* of the trees when globs were last resolved */
+	size_t walked, used; /* the first trees: walked in this refresh, and those that globs were looked for in */
+	uint64_t changes;    /* of these trees when globs were last resolved */
 	uint64_t generation;
 	cgroups_namer *namer;
 	void *namer_arg;
@@ -158,9 +158,16 @@ static int resolve_glob(struct cgroup_scope *s, const char *spec)
 	int err = -ENOENT;
 
 	for (size_t i = 0; i < s->nr_trees && err == -ENOENT; i++) {
+		struct cgroup *const *list;
 		size_t nr;
-		struct cgroup *const *list = cgroups_list(s->trees[i].cgroups, &nr);
 
+		if (i >= s->walked) {
+			cgroups_work(s->trees[i].cgroups, true);
+			s->walked = i + 1;
+		}
+		if (i >= s->used)
+			s->used = i + 1;
+		list = cgroups_list(s->trees[i].cgroups, &nr);
 		for (size_t j = 0; j < nr && (!err || err == -ENOENT); j++) {
 			const char *path = list[j]->path;
 			bool whole = spec[0] == '/';
@@ -347,7 +354,6 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 	for (size_t i = 0; !err && named && i < s->nr_trees; i++)
 		name_all(s, &s->trees[i]);
 	for (size_t i = 0; !err && i < nr; i++) {
-		s->globs |= is_glob(specs[i]);
 		err = resolve(s, specs[i]);
 		if (err == -ENOENT)
 			fail_unknown(s, specs[i]);
@@ -394,22 +400,29 @@ uint64_t cgroup_scope_generation(const struct cgroup_scope *s)
 	return s->generation;
 }
 
+/* The sum of the numbers that change with the trees globs were looked for in. */
+static uint64_t changes(const struct cgroup_scope *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->used; i++)
+		sum += cgroups_changes(s->trees[i].cgroups);
+	return sum;
+}
+
 static void globs_again(struct cgroup_scope *s)
 {
-	uint64_t changes = 0;
-
-	for (size_t i = 0; s->globs && i < s->nr_trees; i++) {
-		cgroups_work(s->trees[i].cgroups, true);
-		changes += cgroups_changes(s->trees[i].cgroups);
-	}
-	if (changes == s->changes)
+	for (s->walked = 0; s->walked < s->used; s->walked++)
+		cgroups_work(s->trees[s->walked].cgroups, true);
+	if (changes(s) == s->changes)
 		return;
-	s->changes = changes;
 	s->generation++;
+	s->used = 0;
 	targets_clear(s, true);
 	for (size_t i = 0; i < s->nr_specs; i++)
 		if (is_glob(s->specs[i]))
 			resolve_glob(s, s->specs[i]);
+	s->changes = changes(s);
 }
 
 /* A container that is made anew has the same name, and another id in its path. */

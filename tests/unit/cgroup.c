@@ -159,7 +159,7 @@ static const char *in_scope(struct cgroup_scope *s)
 	return text;
 }
 
-/* What a glob matches comes and goes; a cgroup given by name is in scope by its path. */
+/* What a glob matches comes and goes; a cgroup given by name is in scope by its path, and by its name. */
 static void globs_follow(void **state)
 {
 	static const char *const specs[] = { "b", "a*" };
@@ -179,6 +179,13 @@ static void globs_follow(void **state)
 	drop("/a/a3");
 	drop("/b");
 	assert_string_equal(in_scope(s), "/b (gone) /a /a- ");
+	make("/a-/bc");
+	assert_string_equal(in_scope(s), "/b (gone) /a /a- ");
+	make("/a-/b");
+	assert_string_equal(in_scope(s), "/a-/b /a /a- ");
+	drop("/a-/b");
+	assert_string_equal(in_scope(s), "/a-/b (gone) /a /a- ");
+	drop("/a-/bc");
 	make("/b");
 	assert_string_equal(in_scope(s), "/b /a /a- ");
 	cgroup_scope_free(s);
