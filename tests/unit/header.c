@@ -107,19 +107,21 @@ TEST(header, scope)
 	struct host_state state = { 0 };
 	struct tick t = tick_of(&state, (struct cpu_values[4]){ { 0 } }, 4);
 	const struct values none = { { 0 } }, some = { .v = { [METRIC_ALIVE] = 1 } };
-	const struct row cgroups[] = { { .values = &some }, { .values = &none }, { .values = &some } };
+	struct cgroup out = { .path = "/a" }, in = { .path = "/b", .in_scope = true };
+	const struct row cgroups[] = { { .values = &some, .cgroup = &out }, { .values = &none, .cgroup = &out },
+				       { .values = &some, .cgroup = &out }, { .values = &none, .cgroup = &in } };
 
 	t.cgroups = cgroups;
-	t.nr_cgroups = 3;
+	t.nr_cgroups = 4;
 	t.total.v[METRIC_RUN] = SEC;
 	t.total.v[METRIC_USER] = SEC / 2;
 	t.total.v[METRIC_KERNEL] = SEC / 2;
 	host.scope = "pid 4711";
-	assert_non_null(strstr(draw(&t, 80).at[0], "scope pid 4711 2 cgroups"));
+	assert_non_null(strstr(draw(&t, 80).at[0], "scope pid 4711 3 cgroups"));
 	assert_string_equal(draw(&t, 80).at[1],
 			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#=:::     ]  RUNQ p99 -  D 0          LOSS 0");
 	host.scope = "all";
-	assert_non_null(strstr(draw(&t, 80).at[0], "scope all 3 cgroups"));
+	assert_non_null(strstr(draw(&t, 80).at[0], "scope all 4 cgroups"));
 	assert_string_equal(draw(&t, 80).at[1],
 			    "CPU 50% of 4 us12 sy12 hi0 si0 st0 [#====     ]  RUNQ p99 -  D 0          LOSS 0");
 }

@@ -78,7 +78,7 @@ static uint64_t cost_of_line(FILE *to, const struct tick *t, struct export *o)
 TEST(json, a_line_in_slices_is_the_same)
 {
 	const struct source source = { .thread_name = no_name, .names_generation = no_names };
-	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "all", .source = &source };
 	struct model *m = model_new(0);
 	struct cgroup cgroup = { .id = 1, .path = "/" };
 	struct life **lives = calloc(ROWS, sizeof(*lives));
@@ -120,7 +120,7 @@ TEST(json, a_line_in_slices_is_the_same)
 TEST(json, a_line_takes_no_longer_than_its_text)
 {
 	const struct source source = { .thread_name = no_name, .names_generation = no_names };
-	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "all", .source = &source };
 	struct model *m = model_new(0);
 	struct cgroup cgroup = { .id = 1, .path = "/system.slice/containerd.service" };
 	struct life **lives = calloc(ROWS, sizeof(*lives));
@@ -279,7 +279,7 @@ TEST(json, processes_of_what_a_filter_matches)
 	FOR_EACH(c, cases) {
 		struct filter_error error;
 		struct filter *filter = filter_parse(c->filter, NULL, &error);
-		struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source, .filter = filter,
+		struct export o = { .host = "host", .kernel = "6.1", .scope = "all", .source = &source, .filter = filter,
 				    .all = c->all };
 		struct json_object *line;
 		char *text;

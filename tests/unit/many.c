@@ -368,7 +368,7 @@ static void check_ended(const struct tick *t, uint32_t first)
 static uint64_t end_at_once(uint32_t first, size_t there)
 {
 	const struct source source = { .thread_name = no_name, .names_generation = no_names };
-	struct export o = { .host = "host", .kernel = "6.1", .scope = "", .source = &source };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "all", .source = &source };
 	struct stopwatch from;
 	uint64_t harvest, early, tick, line = 0, slice, longest;
 	int more;

@@ -57,7 +57,7 @@ static const struct tick *tick_of(struct model *m, struct life *l, struct cgroup
 TEST(openmetrics, adds_up_what_is_known)
 {
 	struct cgroup root = { .id = 1, .path = "/" };
-	struct export e = { 0 };
+	struct export e = { .scope = "all" };
 	struct model *m = model_new(1 << 20);
 	struct life *l = tick_life(m, 1000, "worker", &root);
 	char *text = text_of(&e, tick_of(m, l, &root, 1, 1500000000, 12, 5000));
@@ -91,7 +91,7 @@ TEST(openmetrics, adds_up_what_is_known)
 TEST(openmetrics, buckets_are_cumulative)
 {
 	struct cgroup root = { .id = 1, .path = "/" };
-	struct export e = { 0 };
+	struct export e = { .scope = "all" };
 	struct model *m = model_new(1 << 20);
 	struct life *l = tick_life(m, 1000, "worker", &root);
 	char *text;
@@ -120,7 +120,7 @@ TEST(openmetrics, levels)
 					 .swap_used = VALUE_NA, .load = { 52, 1005, VALUE_NA } };
 	struct cgroup root = { .id = 1, .path = "/" };
 	static const struct cgroup_limit limit = { VALUE_NA, VALUE_NA };
-	struct export e = { 0 };
+	struct export e = { .scope = "all" };
 	struct model *m = model_new(1 << 20);
 	struct levels levels;
 	char *text;
@@ -154,7 +154,7 @@ TEST(openmetrics, cgroups_come_and_go)
 				    { .id = 2, .path = "/a\"\\\n", .parent = &cgroups[0], .depth = 1 },
 				    { .id = 3, .path = "/twice", .parent = &cgroups[0], .depth = 1 },
 				    { .id = 4, .path = "/twice", .parent = &cgroups[0], .depth = 1 } };
-	struct export e = { 0 };
+	struct export e = { .scope = "all" };
 	struct model *m = model_new(1 << 20);
 	struct life *l = tick_life(m, 1000, "worker", &cgroups[1]);
 	char *text = text_of(&e, tick_of(m, l, cgroups, 4, SEC, 12, 0)), *at;
@@ -181,7 +181,7 @@ TEST(openmetrics, labels_of_what_it_belongs_to)
 	static const struct owner after = { OWNER_CONTAINER, .container = "we\"b", .pod = "shop/api" };
 	struct cgroup cgroups[] = { { .id = 1, .path = "/", .owner = &unit },
 				    { .id = 2, .path = "/b", .parent = &cgroups[0], .owner = &before } };
-	struct export e = { 0 };
+	struct export e = { .scope = "all" };
 	struct model *m = model_new(1 << 20);
 	struct life *l = tick_life(m, 4711, "worker", &cgroups[1]);
 	char *text = text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0));
