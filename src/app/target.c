@@ -156,13 +156,13 @@ static bool is_target(const struct target *t, const struct cgroup *c)
 /* Marks the cgroups all of whose threads are in scope. */
 static void mark(struct target *t, struct cgroups *cgroups)
 {
-	uint64_t depends = cgroups_changes(cgroups) + cgroup_scope_generation(t->cgroups);
-	size_t nr;
+	uint64_t changes = cgroups_changes(cgroups) + cgroup_scope_generation(t->cgroups);
 	struct cgroup *const *list;
+	size_t nr;
 
-	if (t->nr_pids || t->nr_tids || t->nr_uids || t->marked == depends + 1)
+	if (t->nr_pids || t->nr_tids || t->nr_uids || t->marked == changes)
 		return;
-	t->marked = depends + 1; /* 0: not yet */
+	t->marked = changes;
 	list = cgroups_list(cgroups, &nr);
 	for (size_t i = 0; i < nr; i++)
 		list[i]->in_scope = (list[i]->parent && list[i]->parent->in_scope) || is_target(t, list[i]);

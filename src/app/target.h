@@ -30,9 +30,9 @@ struct watched {
 struct target {
 	struct cgroup_scope *cgroups; /* NULL: no -c */
 	const char *shown;            /* controller of the hierarchy shown; NULL: v2 */
-	uint64_t marked;              /* what the marks of its cgroups depend on */
-	struct containers *containers; /* their names: borrowed */
-	uint64_t names_until;         /* CLOCK_MONOTONIC ns: end of the wait for names, for all hierarchies together */
+	uint64_t marked;              /* changes of its cgroups and of the scope that in_scope reflects; 0: not yet */
+	struct containers *containers; /* names of cgroups: borrowed */
+	uint64_t names_until;         /* CLOCK_MONOTONIC ns: end of the wait for them, for all hierarchies together */
 	pid_t *pids;                  /* processes of -p, and the command's */
 	const pid_t *tids;            /* threads of -t: borrowed from the options */
 	struct watched *watched;      /* of -p and -t */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "proc/cgroup.h"
+#include "proc/scope_names.h"
 #include "util/fail.h"
 #include "util/text.h"
 #include "util/vec.h"
@@ -237,13 +238,16 @@ static int find_fitting(const struct tree *t, const char *name, enum fit *fit, c
 static int resolve_name(struct cgroup_scope *s, const char *spec)
 {
 	for (size_t i = 0; i < s->nr_trees; i++) {
-		struct cgroup_target target = { .name = spec, .fit = FIT_PATH };
+		struct cgroup_target target = { 0 };
+		enum fit fit = FIT_PATH;
 		const struct cgroup **found;
 		size_t nr;
-		int err = find_fitting(&s->trees[i], spec, &target.fit, &found, &nr);
+		int err = find_fitting(&s->trees[i], spec, &fit, &found, &nr);
 
 		if (err)
 			return err;
+		if (fit == FIT_NAME)
+			target.name = spec;
 		if (nr)
 			err = nr > 1 ? fail_ambiguous(spec, found, nr) : target_add(s, &s->trees[i], found[0], target);
 		free(found);
@@ -347,6 +351,7 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 		s->mounts = mounts;
 		s->specs = specs;
 		s->nr_specs = nr;
+		s->generation = 1;
 		err = trees_open(s);
 	}
 	for (size_t i = 0; i < nr; i++)
@@ -429,7 +434,7 @@ static void globs_again(struct cgroup_scope *s)
 static void find_again(const struct cgroup_scope *s, struct cgroup_target *target)
 {
 	const struct cgroup **found;
-	enum fit fit = target->fit;
+	enum fit fit = FIT_NAME;
 	size_t at = 0, nr;
 	char *path;
 

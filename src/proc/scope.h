@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "proc/mounts.h"
-#include "proc/scope_names.h"
 
 /*
  * The cgroups given with -c. A SPEC is
@@ -30,8 +29,7 @@ struct cgroup_target {
 	const char *path;
 	bool glob;              /* matched by one: in scope only while it exists */
 	bool gone;              /* given by path or name, and removed since */
-	const char *name;       /* SPEC that is a part of a name; NULL: another kind */
-	enum fit fit;           /* how well it matched */
+	const char *name;       /* the SPEC, if it is the cgroup's whole name; else NULL */
 };
 
 /* cgroups_namer - gives cgroups the names of containers and pods. */
@@ -51,14 +49,14 @@ void cgroup_scope_free(struct cgroup_scope *s);
 /* cgroup_scope_targets - the cgroups in scope. Borrowed until cgroup_scope_refresh(). */
 const struct cgroup_target *cgroup_scope_targets(const struct cgroup_scope *s, size_t *nr);
 
-/* cgroup_scope_generation - changes whenever they do. */
+/* cgroup_scope_generation - changes whenever they do; never 0. */
 uint64_t cgroup_scope_generation(const struct cgroup_scope *s);
 
 /*
  * cgroup_scope_refresh - resolves globs again, which may then match nothing. A cgroup that was given by path or name, removed
- * and made again, as a service that restarts does, is in scope by its path; one given by name also by that, if it fits as well
- * and only one does: a container that is made anew has another path. Returns one that has been removed or made again since the
- * last call, NULL: none. Borrowed until the next call.
+ * and made again, as a service that restarts does, is in scope by its path; one given by its whole name also by that, if only
+ * one cgroup has it: a container that is made anew has another path. Returns one that has been removed or made again since
+ * the last call, NULL: none. Borrowed until the next call.
  */
 const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s);
 

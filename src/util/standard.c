@@ -19,7 +19,7 @@ static void check_printed(void)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return;
-	/* If an earlier write failed, to a terminal, its cause is no longer known. */
+	/* If an earlier write failed, its cause is no longer known. */
 	fprintf(stderr, "systop: cannot write the output%s%s\n", closed[STDOUT_FILENO] || errno ? ": " : "",
 		closed[STDOUT_FILENO] ? "standard output is closed" : errno ? strerror(errno) : "");
 	_exit(EXIT_FAILURE);

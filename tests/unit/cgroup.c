@@ -192,6 +192,29 @@ static void globs_follow(void **state)
 	cgroups_free(c);
 }
 
+/* Something else that begins in the same way is not the cgroup that is gone. */
+static void parts_of_names_are_no_names(void **state)
+{
+	static const char *const specs[] = { "bc" };
+	struct cgroups *c = open_tree();
+	struct cgroup_mount mount = { folder, "/", NULL };
+	const struct cgroup_mounts mounts = { &mount, 1, 1 };
+	struct cgroup_scope *s;
+
+	(void)state;
+	make("/bcd");
+	s = cgroup_scope_new(&mounts, specs, 1, NULL, NULL);
+	assert_non_null(s);
+	assert_string_equal(in_scope(s), "/bcd ");
+	drop("/bcd");
+	make("/a/bce");
+	assert_string_equal(in_scope(s), "/bcd (gone) ");
+	assert_string_equal(in_scope(s), "/bcd (gone) ");
+	drop("/a/bce");
+	cgroup_scope_free(s);
+	cgroups_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(name_that_comes_late, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(what_comes_and_goes, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(globs_follow, folder_new, folder_drop),
+		cmocka_unit_test_setup_teardown(parts_of_names_are_no_names, folder_new, folder_drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
