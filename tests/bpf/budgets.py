@@ -312,6 +312,9 @@ class Place:
         return subprocess.Popen(command, preexec_fn=lambda: self.cgroup.add(os.getpid()), **options)
 
     def hostile(self, make, path):
+        """A program that runs the code of this file, which is made if it is not there."""
+        if not os.path.exists(path):
+            make(path)
         command = [sys.executable, "-c", RUN, *(["jit"] if make in JITS else []), path]
         proc = self.start(*command, stdout=subprocess.PIPE)
         proc.stdout.readline()
@@ -336,7 +339,6 @@ def others_have_names(place, samples, make):
     took = []
     for attempt in range(3):
         path = place.path(f"{make.__name__}{attempt}")
-        make(path)
         since = time.monotonic()
         hostile = place.hostile(make, path)
         try:
