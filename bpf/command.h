@@ -7,8 +7,7 @@
 /* Bytes of a command line that an event holds; a helper reads longer ones. */
 #define COMMAND_BYTES 256
 
-/* log2 of the ring's bytes: room for 7,700 of the longest events, or 26,000 short ones, between two readings, which are
- * 250 ms apart. */
+/* log2 of the ring's bytes: room for 7,700 of the longest events, or 26,000 short ones, between two readings. */
 #define COMMAND_RING_BITS 21
 
 /*

@@ -6,9 +6,11 @@
 
 #include "proc/cgroup.h"
 #include "slot.h"
+#include "util/file.h"
 
 struct cgroup_names {
 	struct ring_buffer *events;
+	int events_fd; /* borrowed */
 	struct cgroups *cgroups, *limits; /* those of cgroups_limits() */
 };
 
@@ -37,6 +39,7 @@ struct cgroup_names *cgroup_names_new(int fd, struct cgroups *cgroups)
 		return NULL;
 	n->cgroups = cgroups;
 	n->limits = cgroups_limits(cgroups);
+	n->events_fd = fd;
 	n->events = ring_buffer__new(fd, on_event, n, NULL);
 	if (!n->events) {
 		free(n);
@@ -46,6 +49,11 @@ struct cgroup_names *cgroup_names_new(int fd, struct cgroups *cgroups)
 	if (n->limits)
 		cgroups_ask_with(n->limits, on_ask, n);
 	return n;
+}
+
+bool cgroup_names_due(const struct cgroup_names *n)
+{
+	return fd_readable(n->events_fd);
 }
 
 void cgroup_names_free(struct cgroup_names *n)

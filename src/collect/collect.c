@@ -258,12 +258,26 @@ void collect_free(struct collect *c)
 	free(c);
 }
 
+/* The longest time without reading what the programs wrote. */
+#define UNREAD_NS 1000000000ULL
+
+static bool is_due(const struct collect *c)
+{
+	if (clock_ns(CLOCK_MONOTONIC) - c->read_ns >= UNREAD_NS)
+		return true;
+	COLLECTOR_EACH (&c->set, i, due)
+		if (collectors[i]->due(c))
+			return true;
+	return false;
+}
+
 /* Runs before dead threads are harvested. */
 static int collect_follow(struct collect *c)
 {
 	bool changed = online_follow(c->online);
 	int err = 0;
 
+	c->read_ns = clock_ns(CLOCK_MONOTONIC);
 	EACH(c, err, follow, changed);
 	return err;
 }
@@ -277,6 +291,8 @@ int collect_harvest(struct collect *c, uint64_t deadline)
 	shared->seconds = clock_ns(CLOCK_BOOTTIME) / 1000000000;
 	if (suspended > shared->suspended_ns + SUSPEND_MIN_NS)
 		shared->suspended_ns = suspended;
+	if (!is_due(c))
+		return 0;
 	COLLECTOR_EACH (&c->set, i, grow)
 		collectors[i]->grow(c);
 	err = collect_follow(c);

@@ -26,6 +26,7 @@ struct collect {
 	struct memory memory;
 	struct self self;
 	uint64_t now;               /* accounting clock at the last tick */
+	uint64_t read_ns;           /* CLOCK_MONOTONIC when the rows were last read */
 	uint64_t bpf_bytes;
 
 	/* Mapped memory that every collector may read. */

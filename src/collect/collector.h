@@ -111,9 +111,11 @@ struct collector {
 	int (*ready)(struct collect *c);
 	void (*close)(struct collect *c);
 
-	/* grow - every 250 ms. follow - every 250 ms and before each tick, notices changes; @changed: the online CPUs
-	 * changed. drain - after follow, reads what the programs wrote, before slots of dead threads are reused. 0 or
-	 * -errno. */
+	/* due - every 250 ms: whether there is something that should not wait for the next tick, which may come a second
+	 * later; cheap, as the kernel's memory is cold then. If there is in any row: grow, for all rows. follow - then, and
+	 * before each tick, notices changes; @changed: the online CPUs changed. drain - after follow, reads what the
+	 * programs wrote, before slots of dead threads are reused. 0 or -errno. */
+	bool (*due)(const struct collect *c);
 	void (*grow)(struct collect *c);
 	int (*follow)(struct collect *c, bool changed);
 	int (*drain)(void *state);

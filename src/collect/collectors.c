@@ -184,6 +184,11 @@ static int sched_open(struct collect *c)
 	return c->sched ? 0 : -ENOMEM;
 }
 
+static bool sched_due(const struct collect *c)
+{
+	return slots_due(c->sched);
+}
+
 static void sched_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 {
 	slots_loss(c->sched, loss);
@@ -215,6 +220,7 @@ const struct collector collector_sched = {
 	.configure = sched_configure,
 	.suit = sched_suit,
 	.open = sched_open,
+	.due = sched_due,
 	.loss = sched_loss,
 	.health = sched_health,
 };
@@ -300,6 +306,11 @@ static int names_open(struct collect *c)
 	return c->names ? 0 : -ENOMEM;
 }
 
+static bool names_due(const struct collect *c)
+{
+	return cgroup_names_due(c->names);
+}
+
 static int names_follow(struct collect *c, bool changed)
 {
 	(void)changed;
@@ -311,6 +322,7 @@ const struct collector collector_names = {
 	.name = "cgroup names",
 	.configure = names_configure,
 	.open = names_open,
+	.due = names_due,
 	.follow = names_follow,
 };
 
@@ -318,6 +330,11 @@ static int moves_open(struct collect *c)
 {
 	c->moves = moves_new(bpf_map__fd(c->skel->maps.cgroup_moves), c->skel->progs.seed_task, c->shared, c->sched);
 	return c->moves ? 0 : -ENOMEM;
+}
+
+static bool moves_row_due(const struct collect *c)
+{
+	return moves_due(c->moves);
 }
 
 static int moves_follow(struct collect *c, bool changed)
@@ -335,6 +352,7 @@ const struct collector collector_moves = {
 	.name = "moves",
 	.programs = moves_programs,
 	.open = moves_open,
+	.due = moves_row_due,
 	.follow = moves_follow,
 };
 

@@ -19,6 +19,8 @@ static int commands_open(struct collect *c)
 		.model = c->model,
 		.role = c->options->commands_role,
 		.ring_fd = bpf_map__fd(c->skel->maps.commands),
+		.cpus = c->cpus_memory,
+		.nr_cpus = c->nr_cpus,
 		.life = slots_life,
 		.arg = c->sched,
 	};
@@ -32,6 +34,11 @@ static int commands_row_drain(void *state)
 	int read = commands_drain(state);
 
 	return read < 0 ? read : 0;
+}
+
+static bool commands_row_due(const struct collect *c)
+{
+	return commands_due(c->commands);
 }
 
 static void commands_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
@@ -55,6 +62,7 @@ static void commands_row_health(const struct collect *c, struct health *h)
 const struct collector collector_commands = {
 	.name = "commands",
 	.open = commands_open,
+	.due = commands_row_due,
 	.drain = commands_row_drain,
 	.loss = commands_loss,
 	.health = commands_row_health,

@@ -230,6 +230,11 @@ static void waits_shed(struct collect *c, bool shed)
 	c->shared->wait_price_ns = waits_price(online_count(c->online)) * (shed ? WAITS_SHED_TIMES : 1);
 }
 
+static bool waits_row_due(const struct collect *c)
+{
+	return waits_due(c->waits);
+}
+
 static void waits_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
 {
 	loss[LOSS_WAITS] += waits_lost(c->waits);
@@ -242,6 +247,7 @@ const struct collector collector_waits = {
 	},
 	.configure = waits_configure,
 	.open = waits_open,
+	.due = waits_row_due,
 	.drain = waits_row_drain,
 	.thread_take = waits_row_take,
 	.thread_met = waits_met,

@@ -44,10 +44,13 @@ const struct collector collector_faults = {
 /* --- Minor ones: one random one in about FAULT_PERIOD * FAULT_POINTS, the programs' part of which is in sample.bpf.c. */
 
 /*
- * The number of faults between two events. It changes four times a second where there are faults, and counting restarts
- * then, so that a loop over as many pages, or a multiple, is sampled at another place each time.
+ * The number of faults between two events. It changes four times a second where there are many faults, and counting
+ * restarts then, so that a loop over as many pages, or a multiple, is sampled at another place each time.
  */
 static const uint64_t periods[] = { 29, 31, 37, 41 };
+
+/* Events of a CPU that make it change before the next tick: 2,000 faults in 250 ms. */
+#define POINTS_DUE (8 * FAULT_POINTS)
 
 static int minors_attach(struct collect *c)
 {
@@ -56,12 +59,24 @@ static int minors_attach(struct collect *c)
 	return c->minors ? 0 : -ENOMEM;
 }
 
+static bool minors_due(const struct collect *c)
+{
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		if (samplers_grew(c->minors, cpu, c->cpus_memory[cpu].fault_points) >= POINTS_DUE)
+			return true;
+	return false;
+}
+
 static int minors_follow(struct collect *c, bool changed)
 {
 	samplers_follow(c->minors, changed);
-	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
-		samplers_period(c->minors, cpu, periods[random() % (sizeof(periods) / sizeof(periods[0]))],
-				c->cpus_memory[cpu].fault_points, FAULT_POINTS);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++) {
+		uint64_t period = periods[random() % (sizeof(periods) / sizeof(periods[0]))];
+		uint32_t points = c->cpus_memory[cpu].fault_points;
+
+		if (samplers_grew(c->minors, cpu, points) >= FAULT_POINTS)
+			samplers_period(c->minors, cpu, period, points);
+	}
 	return 0;
 }
 
@@ -76,6 +91,7 @@ static void minors_health(const struct collect *c, struct health *h)
 const struct collector collector_minors = {
 	.name = "minor page faults",
 	.attach = minors_attach,
+	.due = minors_due,
 	.follow = minors_follow,
 	.health = minors_health,
 };

@@ -67,6 +67,11 @@ static int recorder_ready(struct collect *c)
 	return 0;
 }
 
+static bool recorder_due(const struct collect *c)
+{
+	return rings_missing(c->recorder);
+}
+
 static void recorder_grow(struct collect *c)
 {
 	rings_grow(c->recorder); /* its health line reports a failure */
@@ -108,6 +113,7 @@ const struct collector collector_recorder = {
 	.configure = recorder_configure,
 	.open = recorder_open,
 	.ready = recorder_ready,
+	.due = recorder_due,
 	.grow = recorder_grow,
 	.after = recorder_after,
 	.health = recorder_health,

@@ -167,6 +167,11 @@ static int stacks_attach(struct collect *c)
 	return 0;
 }
 
+static bool stacks_row_due(const struct collect *c)
+{
+	return stacks_due(c->stacks);
+}
+
 static int stacks_row_drain(void *state)
 {
 	return stacks_drain(state);
@@ -241,6 +246,7 @@ const struct collector collector_stacks = {
 	.suit = stacks_suit,
 	.open = stacks_open,
 	.attach = stacks_attach,
+	.due = stacks_row_due,
 	.drain = stacks_row_drain,
 	.thread_shown = stacks_shown,
 	.tick = stacks_tick,

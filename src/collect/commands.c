@@ -15,6 +15,7 @@
 #include "helper/worker.h"
 #include "model/health.h"
 #include "model/model.h"
+#include "slot.h"
 #include "util/clock.h"
 #include "util/vec.h"
 
@@ -29,6 +30,9 @@
 /* A command line is read again after this long, if it is wanted; a new process's this long after its birth. */
 #define AGAIN_NS 2000000000ULL
 #define BIRTH_NS 1000000000ULL
+
+/* Programs started that are not left for the next tick: a fifteenth of the ring, if all have the longest arguments. */
+#define STARTED_DUE 512
 
 /* A process that held up a helper is left alone until that helper has ended, and for at least this long. */
 #define SICK_NS 30000000000ULL
@@ -64,6 +68,7 @@ struct commands {
 	double allowed;         /* requests, */
 	uint64_t allowed_at;    /* as of this time */
 	bool changed;           /* a command line, by the present batch */
+	uint64_t drained;       /* programs started before the ring was read */
 	uint64_t read, failed, lost;
 };
 
@@ -169,8 +174,24 @@ static int on_started(void *arg, void *data, size_t size)
 	return 0;
 }
 
+/* By the programs' own count. */
+static uint64_t nr_started(const struct commands *c)
+{
+	uint64_t nr = 0;
+
+	for (int cpu = 0; cpu < c->o.nr_cpus; cpu++)
+		nr += __atomic_load_n(&c->o.cpus[cpu].commands, __ATOMIC_RELAXED);
+	return nr;
+}
+
+bool commands_due(const struct commands *c)
+{
+	return nr_started(c) - c->drained >= STARTED_DUE;
+}
+
 int commands_drain(struct commands *c)
 {
+	c->drained = nr_started(c);
 	return c->ring ? ring_buffer__consume(c->ring) : 0;
 }
 

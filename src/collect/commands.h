@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct commands;
+struct cpu_slot;
 struct health;
 struct life;
 struct model;
@@ -22,9 +23,11 @@ typedef struct life *commands_life(void *arg, uint32_t slot);
 
 struct commands_options {
 	struct model *model;
-	int role;            /* of the helper */
-	int ring_fd;         /* ring of programs that were started, -1: none */
-	commands_life *life; /* called with @arg */
+	int role;                    /* of the helper */
+	int ring_fd;                 /* ring of programs that were started, -1: none */
+	const struct cpu_slot *cpus; /* mapped, one per possible CPU */
+	int nr_cpus;
+	commands_life *life;         /* called with @arg */
 	void *arg;
 };
 
@@ -32,8 +35,10 @@ struct commands_options {
 struct commands *commands_new(const struct commands_options *o);
 void commands_free(struct commands *c);
 
-/* commands_drain - reads which programs were started, while the threads' slots are theirs. 0 or -errno. */
+/* commands_drain - reads which programs were started, while the threads' slots are theirs. 0 or -errno. commands_due -
+ * whether that should be done now, as there are many; ask every 250 ms. */
 int commands_drain(struct commands *c);
+bool commands_due(const struct commands *c);
 
 /* commands_want - the command line of @tgid is needed now, and read if it was not for two seconds. */
 void commands_want(struct commands *c, pid_t tgid);

@@ -120,6 +120,11 @@ const char *facts_package(struct facts *f, const char *path, const struct file_k
 	return a->err ? "" : a->package;
 }
 
+bool facts_due(const struct facts *f)
+{
+	return worker_busy(&f->worker);
+}
+
 void facts_work(struct facts *f)
 {
 	struct facts_answer answer;

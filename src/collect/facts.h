@@ -23,6 +23,7 @@ const struct memory_facts *facts_of(struct facts *f, pid_t tgid, const struct cg
 const char *facts_package(struct facts *f, const char *path, const struct file_key *key);
 
 /* facts_work - takes the answer; call it now and then. */
+bool facts_due(const struct facts *f);
 void facts_work(struct facts *f);
 
 void facts_health(const struct facts *f, struct health *h);

@@ -11,6 +11,7 @@
 #include "collect/seed.h"
 #include "collect/slots.h"
 #include "slot.h"
+#include "util/file.h"
 
 /* If more are moved at once, all threads are read. */
 #define MOVES_MAX 64
@@ -29,6 +30,7 @@ struct moved {
 
 struct moves {
 	struct ring_buffer *ring;
+	int ring_fd; /* borrowed */
 	struct bpf_program *iterator;
 	struct shared *shared;
 	struct slots *slots;
@@ -106,6 +108,7 @@ struct moves *moves_new(int fd, struct bpf_program *iterator, struct shared *sha
 	m->iterator = iterator;
 	m->shared = shared;
 	m->slots = slots;
+	m->ring_fd = fd;
 	m->ring = ring_buffer__new(fd, on_event, m, NULL);
 	if (!m->ring) {
 		free(m);
@@ -145,6 +148,11 @@ static int look(struct moves *m, const struct moved *moved)
 	for (int i = 0; i < moved->nr && !err; i++)
 		err = look_at(m, moved->who[i].tid, moved->who[i].process, moved->who[i].at);
 	return err;
+}
+
+bool moves_due(const struct moves *m)
+{
+	return m->now.nr || m->now.all || m->before.nr || m->before.all || fd_readable(m->ring_fd);
 }
 
 int moves_work(struct moves *m)

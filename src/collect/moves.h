@@ -2,6 +2,8 @@
 #ifndef SYSTOP_COLLECT_MOVES_H
 #define SYSTOP_COLLECT_MOVES_H
 
+#include <stdbool.h>
+
 struct bpf_program;
 struct moves;
 struct shared;
@@ -17,8 +19,10 @@ struct slots;
 struct moves *moves_new(int fd, struct bpf_program *iterator, struct shared *shared, struct slots *slots);
 void moves_free(struct moves *m);
 
-/* moves_work - at least every 250 ms: reads the threads that were moved since, and passes them to slots_moved(). Costs
- * about 50 us for each moved thread or process, at most a run over all threads. 0 or -errno. */
+/* moves_work - reads the threads that were moved since the last call, and passes them to slots_moved(). Costs about 50 us for
+ * each moved thread or process, at most a run over all threads. 0 or -errno. moves_due - whether there are any; ask every
+ * 250 ms. */
+bool moves_due(const struct moves *m);
 int moves_work(struct moves *m);
 
 #endif

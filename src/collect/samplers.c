@@ -253,14 +253,15 @@ void samplers_set_frequency(struct samplers *s, int frequency)
 		set_period(&s->cpus[cpu], s->hardware ? (unsigned long long)frequency : 1000000000ULL / frequency);
 }
 
-void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t events, uint32_t least)
+uint32_t samplers_grew(const struct samplers *s, int cpu, uint32_t events)
 {
-	struct sampler *one = &s->cpus[cpu];
+	return events - s->cpus[cpu].events;
+}
 
-	if (events - one->events < least)
-		return;
-	one->events = events;
-	set_period(one, period);
+void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t events)
+{
+	s->cpus[cpu].events = events;
+	set_period(&s->cpus[cpu], period);
 }
 
 void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,

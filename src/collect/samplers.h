@@ -22,11 +22,12 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 
 /* samplers_count - runs @prog at each event of a kind, or one in @period, on the same CPUs as samplers_new(). @event:
  * PERF_COUNT_SW_*; @kind: attach cookie, enum stack_kind. NULL: as above. samplers_period - sets @period on one of the CPUs,
- * which begins to count anew, if @events, a count of its own there, grew by @least since the last time: it interrupts the
- * CPU. */
+ * which it interrupts and which begins to count anew. @events: a count of its own there. samplers_grew - how much that grew
+ * since the last time. */
 struct samplers *samplers_count(struct bpf_program *prog, const struct online *online, uint64_t event, uint64_t kind,
 				uint64_t period, bool all);
-void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t events, uint32_t least);
+void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t events);
+uint32_t samplers_grew(const struct samplers *s, int cpu, uint32_t events);
 void samplers_free(struct samplers *s);
 
 /* samplers_set_frequency - applies from now on. */

@@ -41,10 +41,11 @@ void slots_usage(struct slots *s, struct usages *usages);
 int slots_baseline(struct slots *s, uint64_t now);
 
 /*
- * slots_harvest - reads the final values of threads that died and frees their slots. Call it every 250 ms regardless of
- * the refresh, so that slots do not run out between two ticks. Returns 0; 1 if there are more at @deadline
- * (CLOCK_MONOTONIC ns, 0: none), which wait for the next call; or -errno.
+ * slots_harvest - reads the final values of threads that died and frees their slots. Returns 0; 1 if there are more at
+ * @deadline (CLOCK_MONOTONIC ns, 0: none), which wait for the next call; or -errno. slots_due - whether that should be done
+ * now; ask every 250 ms regardless of the refresh, so that slots do not run out between two ticks.
  */
+bool slots_due(const struct slots *s);
 int slots_harvest(struct slots *s, uint64_t deadline);
 
 /* slots_crowded - whether so many threads died since the last tick that the next one would take long.

@@ -153,6 +153,22 @@ static int harvest_broken(struct slots *s, uint32_t index)
 /* Dead threads harvested between two reads of the clock: about 0.2 ms. */
 #define HARVEST_SLICE 64
 
+/* Dead threads that are not left for the next tick, which may come a second later: what four looks leave must not make it
+ * slow. */
+#define DEAD_DUE (EARLY_MIN / 4)
+
+static uint32_t nr_dead(const struct slots *s)
+{
+	return __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_RELAXED) - s->dead_tail;
+}
+
+bool slots_due(const struct slots *s)
+{
+	uint32_t dead = nr_dead(s);
+
+	return dead >= DEAD_DUE || (dead && s->mem.shared->slots_used + 1 >= s->mem.max);
+}
+
 int slots_harvest_until(struct slots *s, uint64_t until, uint64_t deadline)
 {
 	uint32_t head = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_ACQUIRE);
@@ -225,9 +241,7 @@ int slots_show_exited(struct slots *s, uint64_t now)
 
 bool slots_crowded(const struct slots *s)
 {
-	uint32_t dead = __atomic_load_n(&s->mem.shared->dead_head, __ATOMIC_RELAXED) - s->dead_tail;
-
-	return s->nr_exited - s->nr_exited_shown + dead > EARLY_MIN;
+	return s->nr_exited - s->nr_exited_shown + nr_dead(s) > EARLY_MIN;
 }
 
 int slots_show_early(struct slots *s, uint64_t deadline)

@@ -17,6 +17,9 @@
 #include "util/map.h"
 #include "util/vec.h"
 
+/* Events of all CPUs that are not left for the next tick: a part of the ring of one. */
+#define EVENTS_DUE (STACK_EVENTS / 4)
+
 /* Stacks are kept this much longer than the window: a trace waits for names before it is written. */
 #define OLD_MARGIN_NS 30000000000ULL
 
@@ -119,6 +122,15 @@ int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg)
 	return err;
 }
 
+static bool is_half_full(const struct stacks *s)
+{
+	const struct shared *shared = s->mem.shared;
+	uint32_t half = shared->stack_generation & 1;
+
+	return shared->stack_generation && (shared->stack_entries[half] >= STACK_HALF(s->mem.index_bits) / 2 ||
+					    shared->stack_lines[half] >= STACK_LINES_HALF(s->mem.index_bits) / 2);
+}
+
 /* Switches to the other half when this one is half full: the rest must last until the next look, for 2,000 new stacks
  * of maximum depth in a quarter of a second, and more with more CPUs. Clears the previous half when nothing can be
  * writing to it any more. */
@@ -137,8 +149,7 @@ static void turn(struct stacks *s)
 		shared->stack_lines[half] = shared->stack_entries[half] = 0;
 		return;
 	}
-	if (!shared->stack_generation || (shared->stack_entries[half] < size / 2 &&
-					  shared->stack_lines[half] < STACK_LINES_HALF(s->mem.index_bits) / 2))
+	if (!is_half_full(s))
 		return;
 	s->clear = half + 1;
 	s->left = shared->stack_generation;
@@ -197,6 +208,15 @@ static int drain_cpu(struct stacks *s, int cpu)
 			err = keep(s, &e);
 	}
 	return err;
+}
+
+bool stacks_due(const struct stacks *s)
+{
+	uint64_t nr = 0;
+
+	for (int cpu = 0; cpu < s->mem.nr_cpus; cpu++)
+		nr += __atomic_load_n(&s->mem.cpus[cpu].stack_events, __ATOMIC_RELAXED) - s->tails[cpu];
+	return nr >= EVENTS_DUE || s->clear || is_half_full(s);
 }
 
 int stacks_drain(struct stacks *s)

@@ -32,8 +32,9 @@ struct stacks_memory {
 struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model);
 void stacks_free(struct stacks *s);
 
-/* stacks_drain - reads what the programs wrote since the last call. Call it at least every 250 ms, before the slots of
- * dead threads are reused. 0 or -ENOMEM. */
+/* stacks_drain - reads what the programs wrote since the last call. Call it before the slots of dead threads are reused.
+ * 0 or -ENOMEM. stacks_due - whether that should be done now, as there is much; ask every 250 ms. */
+bool stacks_due(const struct stacks *s);
 int stacks_drain(struct stacks *s);
 
 /* A thread in the tick being built. */

@@ -21,6 +21,9 @@
 /* Events between two reads of the clock. */
 #define DRAIN_EVENTS 256
 
+/* Events of all CPUs that are not left for the next tick: a part of the ring of one. */
+#define EVENTS_DUE (WAIT_EVENTS / 8)
+
 /* Events of a thread since the last tick, added up: one sum per distinct kind. */
 struct sum {
 	uint32_t slot;
@@ -261,6 +264,15 @@ static int drain_cpu(struct waits *w, int cpu, uint64_t until)
 	w->lost += head - *tail;
 	*tail = head;
 	return err;
+}
+
+bool waits_due(const struct waits *w)
+{
+	uint64_t nr = 0;
+
+	for (int cpu = 0; cpu < w->mem.nr_cpus; cpu++)
+		nr += __atomic_load_n(&w->mem.cpus[cpu].wait_events, __ATOMIC_RELAXED) - w->tails[cpu];
+	return nr >= EVENTS_DUE;
 }
 
 int waits_drain(struct waits *w)

@@ -32,8 +32,10 @@ typedef struct life *waits_life(void *arg, uint32_t slot);
 struct waits *waits_new(const struct waits_memory *mem, struct model *model, waits_life *life, void *arg);
 void waits_free(struct waits *w);
 
-/* waits_drain - reads what the programs wrote since the last call. Call it at least every 250 ms, before the slots of
- * dead threads are reused. It takes at most 2.5 ms of CPU time; events left then are lost. 0 or -ENOMEM. */
+/* waits_drain - reads what the programs wrote since the last call. Call it before the slots of dead threads are reused. It
+ * takes at most 2.5 ms of CPU time; events left then are lost. 0 or -ENOMEM. waits_due - whether that should be done now, as
+ * there are many events; ask every 250 ms. */
+bool waits_due(const struct waits *w);
 int waits_drain(struct waits *w);
 
 /*

@@ -161,11 +161,21 @@ static int put_rings(struct rings *r, int nr)
 	return err;
 }
 
+static bool may_grow(const struct rings *r)
+{
+	return r->o.slots && !r->err && !r->shed && r->made < (int)(r->o.max_bytes / ring_bytes(r));
+}
+
+bool rings_missing(const struct rings *r)
+{
+	return may_grow(r) && r->made < online_count(r->o.online);
+}
+
 int rings_grow(struct rings *r)
 {
 	int most = online_count(r->o.online) / GROW_CALLS + 1, nr;
 
-	if (!r->o.slots || r->err || r->shed || r->made >= (int)(r->o.max_bytes / ring_bytes(r)))
+	if (!may_grow(r))
 		return r->err;
 	if (most > (int)(GROW_BYTES / ring_bytes(r)) + 1)
 		most = GROW_BYTES / ring_bytes(r) + 1;

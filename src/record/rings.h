@@ -47,7 +47,8 @@ void rings_free(struct rings *r);
 
 /* rings_grow - makes rings for online CPUs that have none, an eighth of them or 128 MiB per call: with a call every
  * 250 ms all exist after 2 s. Returns 1: some were made, 0: none are missing, -errno: one could not be made, and no
- * more are tried. */
+ * more are tried. rings_missing - whether there is something to do for it. */
+bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
 /* rings_shed - @shed: stops recording and frees the rings; else rings_grow() makes new ones. rings_bytes - memory of all

@@ -24,6 +24,9 @@ FILE *file_open(const char *path, ...) __attribute__((format(printf, 1, 2)));
 /* file_close - closes a descriptor, unless it is -1; it is then. */
 void file_close(int *fd);
 
+/* fd_readable - whether reading it would bring something now. */
+bool fd_readable(int fd);
+
 /* file_stream - an open file as a stream, from its beginning. @fd stays the caller's: fclose() closes a duplicate.
  * @mode: as for fopen(), but nothing is truncated. NULL with errno. */
 FILE *file_stream(int fd, const char *mode);
