@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/file.h"
@@ -13,9 +14,9 @@ static uint64_t difference(uint64_t all, uint64_t part)
 }
 
 /* Lines of "MemTotal:       32768 kB". */
-static void read_memory(FILE *f, struct host_state *h)
+static void read_memory(const char *text, struct host_state *h)
 {
-	uint64_t swap_free = VALUE_NA, kib;
+	uint64_t swap_free = VALUE_NA;
 	const struct {
 		const char *name;
 		uint64_t *to;
@@ -26,25 +27,29 @@ static void read_memory(FILE *f, struct host_state *h)
 		{ "SwapTotal:", &h->swap_total },
 		{ "SwapFree:", &swap_free },
 	};
-	char line[128], name[64];
 
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%63s %" SCNu64 " kB", name, &kib) != 2 || kib > UINT64_MAX >> 11)
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		const char *at = strstr(text, of[i].name);
+		unsigned long long kib;
+		char *end;
+
+		if (!at)
 			continue;
-		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-			if (!strcmp(name, of[i].name))
-				*of[i].to = kib << 10;
+		at += strlen(of[i].name);
+		kib = strtoull(at, &end, 10);
+		if (end != at && kib <= UINT64_MAX >> 11)
+			*of[i].to = kib << 10;
 	}
 	h->swap_used = difference(h->swap_total, swap_free);
 }
 
 /* "0.52 0.58 0.59 1/467 12345" */
-static void read_load(FILE *f, struct host_state *h)
+static void read_load(const char *text, struct host_state *h)
 {
 	uint64_t whole[HOST_LOADS];
 	unsigned int hundredths[HOST_LOADS];
 
-	if (fscanf(f, "%" SCNu64 ".%2u %" SCNu64 ".%2u %" SCNu64 ".%2u", &whole[0], &hundredths[0], &whole[1], &hundredths[1],
+	if (sscanf(text, "%" SCNu64 ".%2u %" SCNu64 ".%2u %" SCNu64 ".%2u", &whole[0], &hundredths[0], &whole[1], &hundredths[1],
 		   &whole[2], &hundredths[2]) != 2 * HOST_LOADS)
 		return;
 	for (int i = 0; i < HOST_LOADS; i++)
@@ -52,12 +57,12 @@ static void read_load(FILE *f, struct host_state *h)
 }
 
 /* "350735.47 234388.90": s since boot, with the time in suspend */
-static void read_uptime(FILE *f, struct host_state *h)
+static void read_uptime(const char *text, struct host_state *h)
 {
 	uint64_t s;
 	unsigned int hundredths;
 
-	if (fscanf(f, "%" SCNu64 ".%2u", &s, &hundredths) == 2)
+	if (sscanf(text, "%" SCNu64 ".%2u", &s, &hundredths) == 2)
 		h->uptime_ns = s * 1000000000 + hundredths * 10000000ULL;
 }
 
@@ -65,16 +70,14 @@ void host_read(const char *proc, struct host_state *h)
 {
 	static const struct {
 		const char *name;
-		void (*read)(FILE *f, struct host_state *h);
+		void (*read)(const char *text, struct host_state *h);
 	} files[] = { { "meminfo", read_memory }, { "loadavg", read_load }, { "uptime", read_uptime } };
+
+	char text[8192]; /* meminfo has about 1.5 KiB */
 
 	host_unknown(h);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		FILE *f = file_open("%s/%s", proc, files[i].name);
-
-		if (!f)
-			continue;
-		files[i].read(f, h);
-		fclose(f);
+		file_text(text, sizeof(text), "%s/%s", proc, files[i].name);
+		files[i].read(text, h);
 	}
 }

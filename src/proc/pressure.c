@@ -11,22 +11,16 @@
 static struct pressure read_one(const char *name)
 {
 	struct pressure p = { VALUE_NA, VALUE_NA };
-	FILE *f = file_open("/proc/pressure/%s", name);
-	char line[256];
+	char text[512]; /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", and the same with "full" */
+	uint64_t some, full;
+	int nr;
 
-	while (f && fgets(line, sizeof(line), f)) { /* reading fails if PSI is switched off */
-		const char *total = strstr(line, "total=");
-		uint64_t us;
-
-		if (!total || sscanf(total, "total=%" SCNu64, &us) != 1)
-			continue;
-		if (!strncmp(line, "some ", 5))
-			p.some_ns = us * 1000;
-		else if (!strncmp(line, "full ", 5) && strcmp(name, "cpu"))
-			p.full_ns = us * 1000;
-	}
-	if (f)
-		fclose(f);
+	file_text(text, sizeof(text), "/proc/pressure/%s", name); /* fails if PSI is switched off */
+	nr = sscanf(text, "some %*s %*s %*s total=%" SCNu64 " full %*s %*s %*s total=%" SCNu64, &some, &full);
+	if (nr >= 1)
+		p.some_ns = some * 1000;
+	if (nr == 2 && strcmp(name, "cpu"))
+		p.full_ns = full * 1000;
 	return p;
 }
 

@@ -177,15 +177,18 @@ int sink_end(struct sink *o)
 	return err ? err : sink_send(o);
 }
 
-int sink_add(struct sink *o, const char *text, size_t bytes)
+int sink_add(struct sink *o, int file, size_t bytes)
 {
 	char *grown = realloc(o->text, o->bytes + bytes);
+	ssize_t got;
 
 	if (!grown)
 		return -ENOMEM;
-	memcpy(grown + o->bytes, text, bytes);
 	o->text = grown;
-	o->bytes += bytes;
+	got = pread(file, grown + o->bytes, bytes, 0);
+	if (got < 0)
+		return -errno;
+	o->bytes += got;
 	return sink_send(o);
 }
 

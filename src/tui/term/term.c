@@ -223,14 +223,11 @@ void term_send(void)
 {
 	int fd = fileno(term.frames);
 	off_t bytes = lseek(fd, 0, SEEK_CUR);
-	void *frame = bytes > 0 ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
 
-	if (frame == MAP_FAILED)
+	if (bytes <= 0)
 		return;
-	sink_add(term.output, frame, bytes);
-	munmap(frame, bytes);
-	lseek(fd, 0, SEEK_SET);
-	ftruncate(fd, 0);
+	sink_add(term.output, fd, bytes);
+	lseek(fd, 0, SEEK_SET); /* its pages are used again */
 }
 
 /* Restores the terminal; drops pending frames if it does not read them. */
