@@ -106,6 +106,7 @@ static int look(const char *path, int *fd)
 int destination_check(const char *path, int *fd)
 {
 	char safe[4 * 256], cut[256], cause[128];
+	bool is_kind; /* what is there is of a kind that is refused */
 	int err;
 
 	*fd = -1;
@@ -114,10 +115,13 @@ int destination_check(const char *path, int *fd)
 		return 0;
 	text_safe(safe, sizeof(safe), path, strlen(path));
 	text_elide(cut, sizeof(cut), safe, PATH_WIDTH);
+	is_kind = err == -EISDIR || err == -EOPNOTSUPP;
 	save_cause(&(struct save_failure){ .err = err }, cause, sizeof(cause));
-	fail(err, err == -EISDIR || err == -EOPNOTSUPP ? EXIT_STATUS_USAGE : EXIT_STATUS_RUNTIME, "cannot save %s: %s", cut,
-	     cause);
-	fail_why("it is written to a file, a FIFO or a character device");
+	fail(err, is_kind ? EXIT_STATUS_USAGE : EXIT_STATUS_RUNTIME, "cannot save %s: %s", cut, cause);
+	if (is_kind)
+		fail_why("it is written to a file, a FIFO or a character device");
+	else if (err == -ENOENT)
+		fail_why("a folder of its path does not exist, and none is made");
 	fail_fix("%s", save_fix(err));
 	return err;
 }
