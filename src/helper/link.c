@@ -34,5 +34,5 @@ bool link_helpers(const struct worker *open, const struct worker *symbols, uint3
 
 bool link_lost(const struct worker *symbols, const uint32_t linked[2], int err)
 {
-	return linked[1] != symbols->helper.id || err == -EPIPE || err == -ECONNRESET || err == -EAGAIN || err == -ETOOMANYREFS;
+	return linked[1] != symbols->helper.id || err == -EPIPE || err == -EAGAIN || err == -ETOOMANYREFS;
 }

@@ -9,6 +9,13 @@
 
 #include "helper/watch.h"
 
+/* If the other side ended with messages that it had not read, the kernel says so once, before what it sent, and before
+ * EPIPE. */
+static bool is_passing(int error)
+{
+	return error == EINTR || error == ECONNRESET;
+}
+
 int helper_send(int socket, const void *message, size_t bytes, int fd)
 {
 	struct iovec part = { (void *)message, bytes };
@@ -29,7 +36,7 @@ int helper_send(int socket, const void *message, size_t bytes, int fd)
 	}
 	do
 		n = sendmsg(socket, &m, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && is_passing(errno));
 	return n < 0 ? -errno : (int)n;
 }
 
@@ -61,7 +68,7 @@ int helper_receive(int socket, void *message, size_t room, int *fd)
 		*fd = -1;
 	do
 		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && is_passing(errno));
 	if (n < 0)
 		return -errno;
 	watch_request();
