@@ -21,8 +21,8 @@
 /* Events between two reads of the clock. */
 #define DRAIN_EVENTS 256
 
-/* Events of all CPUs that are not left for the next tick: a part of the ring of one. */
-#define EVENTS_DUE (WAIT_EVENTS / 8)
+/* Events of all CPUs that are not left for the next tick, for which the CPU time of one reading must be enough, too. */
+#define EVENTS_DUE 64
 
 /* Events of a thread since the last tick, added up: one sum per distinct kind. */
 struct sum {
