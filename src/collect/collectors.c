@@ -308,7 +308,7 @@ static int names_open(struct collect *c)
 
 static bool names_due(const struct collect *c)
 {
-	return cgroup_names_due(c->names);
+	return cgroups_walking(c->cgroups) || cgroup_names_due(c->names);
 }
 
 static int names_follow(struct collect *c, bool changed)

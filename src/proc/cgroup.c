@@ -390,6 +390,11 @@ void cgroups_free(struct cgroups *c)
 	free(c);
 }
 
+bool cgroups_walking(const struct cgroups *c)
+{
+	return c->walk.on || (c->limits && cgroups_walking(c->limits));
+}
+
 void cgroups_work(struct cgroups *c, bool now)
 {
 	struct walk *w = &c->walk;

@@ -50,8 +50,10 @@ typedef void cgroups_ask(void *arg);
 void cgroups_ask_with(struct cgroups *c, cgroups_ask *ask, void *arg);
 void cgroups_report(struct cgroups *c, uint64_t id, uint64_t parent, const char *name);
 
-/* cgroups_work - walks on for 3 ms, if it is time for a walk, or @now. Called before a tick, and between two. */
+/* cgroups_work - walks on for 3 ms, if it is time for a walk, or @now. Called before a tick, and between two. cgroups_walking -
+ * whether a walk is not at its end. */
 void cgroups_work(struct cgroups *c, bool now);
+bool cgroups_walking(const struct cgroups *c);
 
 /* cgroups_changes - changes whenever cgroups or paths do. */
 uint64_t cgroups_changes(const struct cgroups *c);
