@@ -386,7 +386,7 @@ def told_on_the_health_page(place):
             t.keys("!")
             for _, make, reason in HOSTILE:
                 if reason:
-                    t.wait(rf"{make.__name__}0 .*{re.escape(reason)}")
+                    t.wait(rf"{make.__name__}0 .*{re.escape(reason)}", WAIT_S)
             rules, evicted = t.wait(r"(\d+) of 16384 rules; (\d+) evicted").groups()
         finally:
             for proc in running:
