@@ -2,7 +2,6 @@
 #include "app/target.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "proc/user.h"
 #include "util/clock.h"
 #include "util/fail.h"
+#include "util/file.h"
 #include "util/text.h"
 
 static int describe(struct target *t, const struct options *o)
@@ -189,9 +189,7 @@ const struct cgroup_target *target_refresh(struct target *t, struct collect *col
  * than some kernels that systop runs on. */
 static bool has_ended(const struct watched *w)
 {
-	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
-
-	return w->ended || (w->thread ? sched_getscheduler(w->id) < 0 && errno == ESRCH : poll(&p, 1, 0) > 0);
+	return w->ended || (w->thread ? sched_getscheduler(w->id) < 0 && errno == ESRCH : file_readable(w->pidfd));
 }
 
 void target_follow(struct target *t, struct collect *collect)

@@ -53,7 +53,7 @@ struct cgroup_names *cgroup_names_new(int fd, struct cgroups *cgroups)
 
 bool cgroup_names_due(const struct cgroup_names *n)
 {
-	return fd_readable(n->events_fd);
+	return file_readable(n->events_fd);
 }
 
 void cgroup_names_free(struct cgroup_names *n)

@@ -111,10 +111,10 @@ struct collector {
 	int (*ready)(struct collect *c);
 	void (*close)(struct collect *c);
 
-	/* due - every 250 ms: whether there is something that should not wait for the next tick, which may come a second
-	 * later; cheap, as the kernel's memory is cold then. If there is in any row: grow, for all rows. follow - then, and
-	 * before each tick, notices changes; @changed: the online CPUs changed. drain - after follow, reads what the
-	 * programs wrote, before slots of dead threads are reused. 0 or -errno. */
+	/* due - every 250 ms: whether something should not wait for the next tick, which may come a second later. It touches
+	 * little memory: after 250 ms none of ours is in a cache. If any row is due, and once a second: grow, then follow and
+	 * drain, of all rows; these two also before each tick. follow - notices changes; @changed: the online CPUs changed.
+	 * drain - reads what the programs wrote, before slots of dead threads are reused. 0 or -errno. */
 	bool (*due)(const struct collect *c);
 	void (*grow)(struct collect *c);
 	int (*follow)(struct collect *c, bool changed);

@@ -31,7 +31,7 @@
 #define AGAIN_NS 2000000000ULL
 #define BIRTH_NS 1000000000ULL
 
-/* Programs started that are not left for the next tick: a fifteenth of the ring, if all have the longest arguments. */
+/* If these programs were started, the ring is read before the next tick: they fill a fifteenth of it at most. */
 #define STARTED_DUE 512
 
 /* A process that held up a helper is left alone until that helper has ended, and for at least this long. */

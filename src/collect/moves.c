@@ -152,7 +152,7 @@ static int look(struct moves *m, const struct moved *moved)
 
 bool moves_due(const struct moves *m)
 {
-	return m->now.nr || m->now.all || m->before.nr || m->before.all || fd_readable(m->ring_fd);
+	return m->now.nr || m->now.all || m->before.nr || m->before.all || file_readable(m->ring_fd);
 }
 
 int moves_work(struct moves *m)

@@ -153,8 +153,8 @@ static int harvest_broken(struct slots *s, uint32_t index)
 /* Dead threads harvested between two reads of the clock: about 0.2 ms. */
 #define HARVEST_SLICE 64
 
-/* Dead threads that are not left for the next tick, which may come a second later: what four looks leave must not make it
- * slow. */
+/* If these threads died, they are harvested before the next tick: those of four quarters of a second that are left must not
+ * make it slow. */
 #define DEAD_DUE (EARLY_MIN / 4)
 
 static uint32_t nr_dead(const struct slots *s)

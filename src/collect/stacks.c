@@ -17,7 +17,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Events of all CPUs that are not left for the next tick: a part of the ring of one. */
+/* If all CPUs together have these, they are read before the next tick: a quarter of one CPU's ring. */
 #define EVENTS_DUE (STACK_EVENTS / 4)
 
 /* Stacks are kept this much longer than the window: a trace waits for names before it is written. */

@@ -21,7 +21,7 @@
 /* Events between two reads of the clock. */
 #define DRAIN_EVENTS 256
 
-/* Events of all CPUs that are not left for the next tick, for which the CPU time of one reading must be enough, too. */
+/* If all CPUs together have these, they are read before the next tick: what is left must not exceed that time. */
 #define EVENTS_DUE 64
 
 /* Events of a thread since the last tick, added up: one sum per distinct kind. */

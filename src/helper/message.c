@@ -9,7 +9,7 @@
 
 #include "helper/watch.h"
 
-/* If the other side ended with messages that it had not read, the kernel says so once, before what it sent, and before
+/* If the other side ended with unread messages, the kernel reports ECONNRESET once, before what that side sent and before
  * EPIPE. */
 static bool is_passing(int error)
 {

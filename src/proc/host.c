@@ -72,7 +72,6 @@ void host_read(const char *proc, struct host_state *h)
 		const char *name;
 		void (*read)(const char *text, struct host_state *h);
 	} files[] = { { "meminfo", read_memory }, { "loadavg", read_load }, { "uptime", read_uptime } };
-
 	char text[8192]; /* meminfo has about 1.5 KiB */
 
 	host_unknown(h);

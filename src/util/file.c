@@ -92,7 +92,7 @@ void file_close(int *fd)
 	*fd = -1;
 }
 
-bool fd_readable(int fd)
+bool file_readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 

@@ -24,8 +24,8 @@ FILE *file_open(const char *path, ...) __attribute__((format(printf, 1, 2)));
 /* file_close - closes a descriptor, unless it is -1; it is then. */
 void file_close(int *fd);
 
-/* fd_readable - whether reading it would bring something now. */
-bool fd_readable(int fd);
+/* file_readable - whether an open ring, socket or pidfd has something to read now; a pidfd does if its process has ended. */
+bool file_readable(int fd);
 
 /* file_stream - an open file as a stream, from its beginning. @fd stays the caller's: fclose() closes a duplicate.
  * @mode: as for fopen(), but nothing is truncated. NULL with errno. */

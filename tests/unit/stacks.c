@@ -222,11 +222,35 @@ TEST(stacks, events_that_were_overwritten_are_counted)
 	assert_int_equal(stacks_lost(stacks), 1234 + 7);
 }
 
+/* Few events are left for the next tick; many, or a half that is half full, are not, until the other half is clear. */
+TEST(stacks, many_do_not_wait_for_the_next_tick)
+{
+	uint32_t id;
+
+	begin_with(0, 0);
+	id = write_stack(1ULL << 32, 5);
+	write_sample(id);
+	assert_false(stacks_due(stacks));
+	for (int i = 0; i < STACK_EVENTS / 2; i++)
+		write_sample(id);
+	assert_true(stacks_due(stacks));
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_false(stacks_due(stacks));
+	for (uint64_t i = 0; i < HALF / 2; i++)
+		write_stack((2ULL << 32) + i, 3);
+	for (int i = 0; i < 2; i++) {
+		assert_true(stacks_due(stacks));
+		assert_int_equal(stacks_drain(stacks), 0);
+	}
+	assert_false(stacks_due(stacks));
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup_teardown(stacks_what_the_window_has_keeps_its_stack_however_often_the_dictionary_turns,
 						  begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_what_left_the_window_makes_room, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_above_what_they_may_take_the_oldest_go_and_are_counted, begin, end),
-		  cmocka_unit_test_setup_teardown(stacks_events_that_were_overwritten_are_counted, begin, end));
+		  cmocka_unit_test_setup_teardown(stacks_events_that_were_overwritten_are_counted, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_many_do_not_wait_for_the_next_tick, begin, end));
 }

@@ -170,6 +170,20 @@ TEST(waits, one_that_differs_from_all_others_is_no_dearer_than_one_that_is_known
 		fail_msg("%lu ns an event where few differ, %lu where all do", few / 4000, many / 4000);
 }
 
+/* Few are left for the next tick; many are read before it, also if each CPU has few. */
+TEST(waits, many_do_not_wait_for_the_next_tick)
+{
+	assert_false(waits_due(waits));
+	report(0, 1, 2);
+	assert_false(waits_due(waits));
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		for (int i = 0; i < WAIT_EVENTS / CPUS / 8; i++)
+			report(cpu, any_thread(), any_thread());
+	assert_true(waits_due(waits));
+	assert_int_equal(waits_drain(waits), 0);
+	assert_false(waits_due(waits));
+}
+
 TEST(waits, the_price_rises_with_the_cpus)
 {
 	assert_int_equal(waits_price(1), WAIT_PRICE_NS);
@@ -183,5 +197,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test_setup_teardown(waits_reading_those_of_64_overloaded_cpus_takes_2_percent_of_one, begin, end),
 		  cmocka_unit_test_setup_teardown(waits_one_that_differs_from_all_others_is_no_dearer_than_one_that_is_known,
 						  begin, end),
+		  cmocka_unit_test_setup_teardown(waits_many_do_not_wait_for_the_next_tick, begin, end),
 		  cmocka_unit_test(waits_the_price_rises_with_the_cpus));
 }
