@@ -186,6 +186,7 @@ static void used_file(struct names *n, struct frame *f, uint32_t tgid)
 	if (!file)
 		return;
 	file->unnamed_ns = n->now_ns;
+	file->unnamed_asked = true;
 	if (!(file->id & JIT_FILE) || !f->symbol->named || f->jit_look == n->jit_look)
 		return;
 	if (file->state == FILE_READY && n->now_ns >= file->read_ns + JIT_LOOK_NS / 10)

@@ -7,8 +7,10 @@
 #include "util/clock.h"
 #include "util/vec.h"
 
-/* A file is looked up at most once per LOOK_NS, and all together LOOKS_MAX times in it. */
+/* A file whose names something still asks for, as a flamegraph does at each refresh, is looked up once per LOOK_NS, another
+ * one once per UNASKED_LOOK_NS; all together LOOKS_MAX times in LOOK_NS. */
 #define LOOK_NS 1000000000ULL
+#define UNASKED_LOOK_NS 5000000000ULL
 #define LOOKS_MAX 16
 
 /* Reading files that turn out to belong to other files takes at most a 20th of the time. */
@@ -51,8 +53,10 @@ void file_want_unnamed(struct names *n, struct file *f)
 
 static bool is_due(const struct file *f, uint64_t now)
 {
-	return f->state == FILE_READY && f->nr_unknown && lacks_names(f) && !f->reopen_debug && !f->forget &&
-	       now >= f->look_at && now < f->unnamed_ns + IN_USE_NS;
+	if (f->state != FILE_READY || !f->nr_unknown || !lacks_names(f) || f->reopen_debug || f->forget ||
+	    now >= f->unnamed_ns + IN_USE_NS)
+		return false;
+	return now >= f->look_at && (f->unnamed_asked || now >= f->looked_ns + UNASKED_LOOK_NS);
 }
 
 struct file *debug_due(struct names *n)
@@ -84,7 +88,9 @@ void debug_not_found(struct names *n, struct file *f)
 {
 	n->generation += !f->look_at;
 	f->state = FILE_READY;
-	f->look_at = clock_ns(CLOCK_MONOTONIC) + LOOK_NS + REFUSED_FACTOR * f->refused_ns;
+	f->unnamed_asked = false;
+	f->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	f->look_at = f->looked_ns + LOOK_NS + REFUSED_FACTOR * f->refused_ns;
 	f->refused_ns = 0;
 }
 

@@ -42,8 +42,10 @@ struct file {
 	bool debug_read;          /* its debug information was found */
 	uint32_t debug_where;     /* enum open_found: where what was opened last is */
 	uint64_t look_at;         /* no search for it begins before this time; CLOCK_MONOTONIC ns */
+	uint64_t looked_ns;       /* when the last one ended */
 	uint64_t refused_ns;      /* time that reading files took which are not its own, in this search */
-	uint64_t unnamed_ns;      /* last use of a frame without a name */
+	uint64_t unnamed_ns;      /* last use of a frame without a name; */
+	bool unnamed_asked;       /* one came after the last search */
 	uint64_t *wanted;         /* places whose names are requested */
 	size_t nr_wanted, wanted_room;
 	uint64_t *unknown;        /* places without a name when it was last read: file_unnamed() */

@@ -22,6 +22,7 @@ USER, OTHER = 4321, 4323
 os.environ["LOAD_PERCENT"] = "10"  # their functions have to have names
 INTERVAL = 0.5
 LATE = 2 + INTERVAL + (5 if GUEST else 0.5)  # from the arrival of a file to the line with its names
+LATE_PAUSED = LATE + 4
 FUNCTIONS = ("alpha", "beta", "gamma_")
 
 
@@ -281,6 +282,22 @@ def on_the_screen():
     return f"names after {took:.2f} s"
 
 
+def while_paused():
+    """A paused flamegraph asks for no names; they are looked for regardless."""
+    with Stripped() as burn, tempfile.TemporaryDirectory() as folder, Load(burn.path, "cpu", SECONDS) as load, \
+            Terminal(120, 30, environment(DEBUGINFOD_CACHE_PATH=folder)) as t:
+        select(t, load.pid, "burn`fn_")
+        t.wait(rf"^get name debuginfod-find debuginfo {burn.id}$")
+        t.keys("Space")
+        t.wait("PAUSED")
+        burn.put(folder, "{id}/debuginfo")
+        arrived = time.monotonic()
+        t.wait(r"\[(alpha|beta|gamma_) +\]")
+        took = time.monotonic() - arrived
+    assert took < LATE_PAUSED + 1, f"names after {took} s"
+    return f"names after {took:.2f} s"
+
+
 def package():
     """The flamegraph names the package with the debug information of an installed program, and none for a copy of it."""
     for copied in (False, True):
@@ -345,6 +362,7 @@ def main():
         ("/usr/lib/debug that hangs", system_folder_that_hangs, "host"),
         ("/usr/lib/debug of a process that hangs", system_folder_that_hangs, "process"),
         ("a debug file arrives, on the screen", on_the_screen),
+        ("a debug file arrives while the flamegraph is paused", while_paused),
         ("folders that are none", bad_folders),
     ], 2)
     if shutil.which("dpkg"):
