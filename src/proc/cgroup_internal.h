@@ -76,6 +76,11 @@ void cgroups_forget(struct cgroups *c);
 /* cgroup_file_path - its path below the mount. */
 const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgroup);
 
+/* cgroup_file_text - file_text() of a file of a cgroup; @mount: of the hierarchy. 0 also if its path is not known: a cgroup
+ * of another may have that path. */
+size_t cgroup_file_text(const struct cgroups *c, const struct node *n, const char *mount, const char *name, char *text,
+			size_t size);
+
 /* cgroup_read_limit - reads its CPU limit, if it has one. */
 void cgroup_read_limit(const struct cgroups *c, struct node *n);
 

@@ -14,19 +14,24 @@ const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgrou
 	return cgroup->path + strlen(c->prefix);
 }
 
+size_t cgroup_file_text(const struct cgroups *c, const struct node *n, const char *mount, const char *name, char *text,
+			size_t size)
+{
+	return n->unnamed ? 0 : file_text(text, size, "%s%s/%s", mount, cgroup_file_path(c, &n->cgroup), name);
+}
+
 /* v2: "QUOTA PERIOD" in cpu.max, in us, "max ..." means none; v1: one file each, -1 means none. */
 void cgroup_read_limit(const struct cgroups *c, struct node *n)
 {
-	const char *path = cgroup_file_path(c, &n->cgroup);
 	uint64_t quota = 0, period = 0;
 	char buf[64];
 
-	if (file_text(buf, sizeof(buf), "%s%s/cpu.max", c->mount, path)) {
+	if (cgroup_file_text(c, n, c->mount, "cpu.max", buf, sizeof(buf))) {
 		if (sscanf(buf, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			quota = 0;
-	} else if (file_text(buf, sizeof(buf), "%s%s/cpu.cfs_quota_us", c->mount, path) && buf[0] != '-' &&
+	} else if (cgroup_file_text(c, n, c->mount, "cpu.cfs_quota_us", buf, sizeof(buf)) && buf[0] != '-' &&
 		   sscanf(buf, "%" SCNu64, &quota) == 1) {
-		if (!file_text(buf, sizeof(buf), "%s%s/cpu.cfs_period_us", c->mount, path) ||
+		if (!cgroup_file_text(c, n, c->mount, "cpu.cfs_period_us", buf, sizeof(buf)) ||
 		    sscanf(buf, "%" SCNu64, &period) != 1)
 			quota = 0;
 	}
@@ -35,11 +40,11 @@ void cgroup_read_limit(const struct cgroups *c, struct node *n)
 }
 
 /* Reads nr_throttled and throttled_usec (v2) or throttled_time (v1, ns) of a cpu.stat. */
-static bool read_stat(const struct cgroups *c, const char *path, uint64_t *nr, uint64_t *ns)
+static bool read_stat(const struct cgroups *c, const struct node *n, uint64_t *nr, uint64_t *ns)
 {
 	char buf[1024], *at;
 
-	if (!file_text(buf, sizeof(buf), "%s%s/cpu.stat", c->mount, path))
+	if (!cgroup_file_text(c, n, c->mount, "cpu.stat", buf, sizeof(buf)))
 		return false;
 	at = strstr(buf, "nr_throttled ");
 	if (!at || sscanf(at, "nr_throttled %" SCNu64, nr) != 1)
@@ -76,7 +81,7 @@ void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, struct cgroup_limit
 	if (!n->quota_ns)
 		return;
 	*limit = (struct cgroup_limit){ VALUE_NA, VALUE_NA, n->quota_ns, n->period_ns };
-	if (!read_stat(c, cgroup_file_path(c, cgroup), &nr, &ns)) {
+	if (!read_stat(c, n, &nr, &ns)) {
 		n->limit_known = false;
 		return;
 	}

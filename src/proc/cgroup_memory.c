@@ -36,23 +36,22 @@ int cgroups_charged_by(struct cgroups *c, const struct cgroup_mounts *mounts)
 	return c->memory ? 0 : -ENOMEM;
 }
 
-static uint64_t read_bytes(const struct cgroups *c, const struct cgroup *cgroup, const char *name)
+static uint64_t read_bytes(const struct cgroups *c, const struct node *n, const char *name)
 {
 	uint64_t bytes;
 	char buf[32];
 
-	if (!file_text(buf, sizeof(buf), "%s%s/%s", c->memory, cgroup_file_path(c, cgroup), name) ||
-	    sscanf(buf, "%" SCNu64, &bytes) != 1)
+	if (!cgroup_file_text(c, n, c->memory, name, buf, sizeof(buf)) || sscanf(buf, "%" SCNu64, &bytes) != 1)
 		return VALUE_NA;
 	return bytes;
 }
 
 static void read_memory(const struct cgroups *c, struct node *n)
 {
-	uint64_t memory = read_bytes(c, &n->cgroup, c->memory_v1 ? "memory.usage_in_bytes" : "memory.current"), swap = VALUE_NA;
+	uint64_t memory = read_bytes(c, n, c->memory_v1 ? "memory.usage_in_bytes" : "memory.current"), swap = VALUE_NA;
 
 	if (memory != VALUE_NA) /* v1 has the sum of both */
-		swap = read_bytes(c, &n->cgroup, c->memory_v1 ? "memory.memsw.usage_in_bytes" : "memory.swap.current");
+		swap = read_bytes(c, n, c->memory_v1 ? "memory.memsw.usage_in_bytes" : "memory.swap.current");
 	if (c->memory_v1 && swap != VALUE_NA)
 		swap -= memory < swap ? memory : swap;
 	levels_unknown(&n->levels);
@@ -82,7 +81,7 @@ static void folder_in(const char *mount, const char *path, char *folder, size_t 
 void cgroups_folders(const struct cgroups *c, const struct cgroup *cgroup, char *memory, char *pressure, size_t size)
 {
 	*memory = *pressure = '\0';
-	if (cgroup->aside)
+	if (cgroup->aside || ((const struct node *)cgroup)->unnamed)
 		return;
 	folder_in(c->memory, cgroup_file_path(c, cgroup), memory, size);
 	folder_in(c->mount, cgroup_file_path(c, cgroup), pressure, size);

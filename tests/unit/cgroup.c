@@ -111,6 +111,32 @@ static void name_that_comes_late(void **state)
 	cgroups_free(c);
 }
 
+/* A cgroup of which only the id is known has no files: one with the name that is shown for it is another. */
+static void name_that_another_has(void **state)
+{
+	struct cgroups *c = open_tree();
+	struct cgroup *unknown = cgroups_find(c, 77), *other;
+	struct cgroup_limit limit;
+
+	(void)state;
+	make("/?77");
+	put_file("?77/cpu.max", "50000 100000\n");
+	put_file("?77/cgroup.threads", "1\n2\n");
+	cgroups_suspect(c, unknown);
+	cgroups_limit(c, unknown, &limit);
+	assert_int_equal(limit.quota_ns, 0);
+	assert_int_equal(cgroups_threads(c, unknown), 0);
+	cgroups_work(c, true);
+	other = cgroups_find(c, id_of("/?77"));
+	cgroups_suspect(c, other);
+	cgroups_limit(c, other, &limit);
+	assert_int_equal(limit.quota_ns, 50000000);
+	assert_int_equal(cgroups_threads(c, other), 2);
+	put_file("?77/cpu.max", NULL);
+	put_file("?77/cgroup.threads", NULL);
+	cgroups_free(c);
+}
+
 static void what_comes_and_goes(void **state)
 {
 	struct cgroups *c = open_tree();
@@ -220,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_are_asked_for, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(name_that_comes_late, folder_new, folder_drop),
+		cmocka_unit_test_setup_teardown(name_that_another_has, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(what_comes_and_goes, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(globs_follow, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(parts_of_names_are_no_names, folder_new, folder_drop),
