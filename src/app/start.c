@@ -182,6 +182,8 @@ static int start_collect(struct systop *s, const char *shown, const char *limits
 	};
 
 	s->model = model_new(PAST_BYTES);
+	if (s->model)
+		model_window(s->model, s->options.window_s * 1000000000ULL);
 	s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups) : NULL;
 	return s->collect ? 0 : -EIO;
 }

@@ -47,12 +47,46 @@ void history_free(struct history *p)
 	while (p->first != p->next)
 		history_drop(p);
 	free(p->scratch);
+	free(p->ends);
 	free(p);
 }
 
 uint64_t history_oldest(const struct history *p)
 {
 	return p && p->first != p->next ? p->first : UINT64_MAX;
+}
+
+uint64_t history_kept(const struct history *p)
+{
+	return p && p->nr_ends ? p->ends_first : UINT64_MAX;
+}
+
+uint64_t history_end(const struct history *p, uint64_t seq)
+{
+	return p && seq >= p->ends_first && seq - p->ends_first < p->nr_ends ? p->ends[seq - p->ends_first] : 0;
+}
+
+static void ends_drop(struct history *p, size_t nr)
+{
+	p->ends_first += nr;
+	p->nr_ends -= nr;
+	memmove(p->ends, p->ends + nr, p->nr_ends * sizeof(*p->ends));
+}
+
+/* Drops those of ticks that are neither remembered nor of the recorder's window. */
+static void ends_forget(struct history *p, uint64_t now)
+{
+	size_t nr = 0;
+
+	while (p->ends_first + nr < p->first && p->ends[nr] + p->window_ns < now)
+		nr++;
+	ends_drop(p, nr);
+}
+
+void model_window(struct model *m, uint64_t ns)
+{
+	if (m->history)
+		m->history->window_ns = ns;
 }
 
 const struct history_tick *history_find(const struct history *p, int64_t seq)
@@ -127,6 +161,27 @@ static int remember_cgroups(struct history_tick *t, const struct tick_node *n)
 	return 0;
 }
 
+/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not counted here. */
+static bool is_full(const struct model *m)
+{
+	return m->history->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended >
+	       m->history->bytes_max;
+}
+
+/* What only the recorder's window needs goes first, then the oldest ticks. */
+static void make_room(struct model *m)
+{
+	struct history *p = m->history;
+
+	while (is_full(m) && (p->ends_first < p->first || p->next - p->first > 1)) {
+		if (p->ends_first < p->first)
+			ends_drop(p, 1 + (p->first - p->ends_first) / 4);
+		else
+			history_drop(p);
+		threads_forget(m);
+	}
+}
+
 int history_remember(struct model *m, const struct tick_node *n)
 {
 	const struct tick *tick = &n->tick;
@@ -161,17 +216,16 @@ int history_remember(struct model *m, const struct tick_node *n)
 		t->bytes += tick_lists_bytes(t->lists);
 	}
 	p->bytes += t->bytes;
+	if (!p->nr_ends)
+		p->ends_first = tick->seq;
+	if (!err)
+		err = VEC_PUSH(p->ends, p->nr_ends, p->ends_room, tick->boottime_ns);
 	if (err) { /* half a tick is none */
 		history_clear(p, --p->next);
 		return err;
 	}
-	/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not
-	 * counted here. */
-	while (p->next - p->first > 1 &&
-	       p->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended > p->bytes_max) {
-		history_drop(p);
-		threads_forget(m);
-	}
+	ends_forget(p, tick->boottime_ns);
+	make_room(m);
 	return 0;
 }
 

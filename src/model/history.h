@@ -31,6 +31,10 @@ struct history {
 	size_t bytes, bytes_max;
 	uint64_t first, next; /* seq of the oldest tick, and of the next one */
 	struct history_tick ticks[HISTORY_TICKS]; /* [seq % HISTORY_TICKS] */
+	uint64_t window_ns;      /* model_window() */
+	uint64_t *ends;          /* when ticks ended, CLOCK_BOOTTIME ns: remembered ones, and those of the window */
+	uint64_t ends_first;     /* seq of the first one */
+	size_t nr_ends, ends_room;
 	uint8_t *scratch;
 	size_t scratch_room;
 };

@@ -157,8 +157,8 @@ struct model {
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
-/* threads.c. threads_forget - frees the ended lives, unless a tick shows them that is held, is remembered, or was
- * remembered when a held one was built. threads_free - frees everything. */
+/* threads.c. threads_forget - frees the ended lives, unless a tick shows them that is held, is remembered, is of the
+ * recorder's window, or was remembered when a held one was built. threads_free - frees everything. */
 void threads_forget(struct model *m);
 void threads_free(struct model *m);
 
@@ -254,7 +254,10 @@ void history_free(struct history *p);
 int history_remember(struct model *m, const struct tick_node *n);
 /* history_head - a remembered tick without its rows, NULL: it is not remembered. */
 const struct tick *history_head(const struct history *p, uint64_t seq);
-/* history_oldest - seq of the oldest remembered tick, UINT64_MAX: none. */
+/* history_oldest - seq of the oldest remembered tick, UINT64_MAX: none. history_kept - of the oldest whose lives are kept. */
 uint64_t history_oldest(const struct history *p);
+uint64_t history_kept(const struct history *p);
+/* history_end - when a tick whose lives are kept ended, CLOCK_BOOTTIME ns; 0: unknown. */
+uint64_t history_end(const struct history *p, uint64_t seq);
 
 #endif

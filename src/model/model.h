@@ -15,6 +15,10 @@ struct model;
 struct model *model_new(size_t past_bytes);
 void model_free(struct model *m);
 
+/* model_window - @ns: tick_lives() has the lives of this time, too, which the recorder has events of, if the memory for the
+ * last ticks allows it. */
+void model_window(struct model *m, uint64_t ns);
+
 /* What is known about a thread when it is first seen, or has changed. */
 struct identity {
 	pid_t tid, tgid, ppid;

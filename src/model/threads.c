@@ -404,7 +404,7 @@ static void unshown_forget(struct model *m)
 /* A tick's lists also name lives that ended since the tick before: the threads that others waited behind. */
 void threads_forget(struct model *m)
 {
-	uint64_t oldest = history_oldest(m->history);
+	uint64_t oldest = history_kept(m->history);
 	struct life_node **at = &m->ended.first, *n;
 
 	if (m->seq < oldest)
@@ -453,21 +453,13 @@ struct lives_asked {
 	void *arg;
 };
 
-/* When a tick ended; 0: unknown. */
-static uint64_t tick_end(const struct model *m, uint64_t seq)
-{
-	const struct tick *t = history_head(m->history, seq);
-
-	return t ? t->boottime_ns : 0;
-}
-
 static int report_life(const struct lives_asked *asked, const struct life_node *n)
 {
-	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : tick_end(asked->m, n->last);
+	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : history_end(asked->m->history, n->last);
 
 	if (!n->first)
 		return 0;
-	return asked->fn(asked->arg, &n->life, n->first > 1 ? tick_end(asked->m, n->first - 1) : 0,
+	return asked->fn(asked->arg, &n->life, n->first > 1 ? history_end(asked->m->history, n->first - 1) : 0,
 			 to ? to : UINT64_MAX);
 }
 

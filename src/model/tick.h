@@ -380,9 +380,9 @@ typedef int thread_fn(void *arg, const struct life *l, const struct values *v);
 int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg);
 
 /*
- * tick_lives - calls @fn for all lives that exist or are in the remembered ticks; @any: any tick. @from, @to: when that
- * identity was valid, CLOCK_BOOTTIME ns; @to UINT64_MAX: it still is. Unordered. Ends when @fn returns other than 0,
- * which is returned.
+ * tick_lives - calls @fn for all lives that exist, are in the remembered ticks or of model_window(); @any: any tick.
+ * @from, @to: when that identity was valid, CLOCK_BOOTTIME ns; @to UINT64_MAX: it still is. Unordered. Ends when @fn
+ * returns other than 0, which is returned.
  */
 typedef int life_fn(void *arg, const struct life *l, uint64_t from, uint64_t to);
 int tick_lives(const struct tick *any, life_fn *fn, void *arg);

@@ -379,11 +379,24 @@ def aligned():
     assert abs(ended - began - SEC) < 20 * MS, ended - began
 
 
+def is_named(path, tid, name):
+    """Whether a thread runs in a trace, and has this name there."""
+    trace = Trace(path)
+    ran = sum(t == tid for cpu in trace.cpus.values() for _, _, t in cpu.switches)
+    names = {one(t, "name") for p in trace.packets for tree in p.get("process_tree", []) for t in tree.get("threads", [])
+             if one(t, "tid") == tid}
+    assert ran and names == {name}, (path, ran, names)
+
+
 def ended_early():
-    """A thread that ended soon after the beginning of a long recording has its name."""
+    """A thread that ended soon after the beginning of a long recording has its name, and also in a trace that w saves when
+    no refresh is remembered that shows the thread."""
     with tempfile.TemporaryDirectory() as folder:
-        path, program = os.path.join(folder, "trace"), shutil.copy(load_path("burn"), os.path.join(folder, "ended_early"))
+        path, saved = os.path.join(folder, "recorded"), os.path.join(folder, "saved")
+        program = shutil.copy(load_path("burn"), os.path.join(folder, "ended_early"))
         with Cgroup(f"systop-early-{os.getpid()}") as cgroup, Load(program, "cpu", "60") as load, \
+             subprocess.Popen([SYSTOP, "--json", "-d", "0.1", "-o", saved, "-c", f"/{cgroup.name}"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as past, \
              subprocess.Popen([SYSTOP, "-w", path, "--duration", "24", "-d", "0.1", "-c", f"/{cgroup.name}"],
                               stderr=subprocess.DEVNULL) as systop:
             load.truth()
@@ -391,11 +404,13 @@ def ended_early():
             time.sleep(20 if GUEST else 8)  # it records then
             load.end()
             assert systop.wait() == 0
-        trace = Trace(path)
-    ran = sum(tid == load.pid for cpu in trace.cpus.values() for _, _, tid in cpu.switches)
-    names = {one(t, "name") for p in trace.packets for tree in p.get("process_tree", []) for t in tree.get("threads", [])
-             if one(t, "tid") == load.pid}
-    assert ran and names == {"ended_early"}, (ran, names)
+            past.send_signal(signal.SIGUSR1)
+            end = time.monotonic() + 30
+            while not os.path.exists(saved) and time.monotonic() < end:
+                time.sleep(0.05)
+            past.terminate()
+        for trace in path, saved:
+            is_named(trace, load.pid, "ended_early")
 
 
 def triggered():

@@ -207,6 +207,92 @@ TEST(history, no_more_than_its_ticks)
 	model_free(m);
 }
 
+struct asked {
+	pid_t tid;
+	int found;
+	uint64_t from, to;
+};
+
+static int on_life(void *arg, const struct life *l, uint64_t from, uint64_t to)
+{
+	struct asked *a = arg;
+
+	if (l->tid == a->tid) {
+		a->found++;
+		a->from = from;
+		a->to = to;
+	}
+	return 0;
+}
+
+static struct asked asked_for(const struct tick *t, pid_t tid)
+{
+	struct asked a = { .tid = tid };
+
+	assert_int_equal(tick_lives(t, on_life, &a), 0);
+	return a;
+}
+
+/* Ticks that one thread each lives in. */
+static const struct tick *short_lives(struct model *m, int nr)
+{
+	const struct tick *t = NULL;
+
+	for (int i = 0; i < nr; i++) {
+		struct life *l = life(m, 1000 + i, 1000 + i, "short", &web);
+
+		tick_begin_at(m, (5 + i) * SEC);
+		run(m, l, 1, true);
+		model_life_end(m, l);
+		tick_put(t);
+		t = end(m);
+	}
+	return t;
+}
+
+/* Lives of the recorder's window outlast the remembered ticks, with the times between which they were seen. */
+TEST(history, lives_of_the_window_stay)
+{
+	struct model *m = model_new(MEMORY);
+	const struct tick *t;
+	struct asked a;
+	uint64_t oldest;
+
+	model_window(m, 200 * SEC);
+	t = short_lives(m, 300);
+	tick_past(t, &oldest);
+	assert_int_equal(oldest, 300 - HISTORY_TICKS + 1);
+	assert_int_equal(asked_for(t, 1000 + 90).found, 0);
+	a = asked_for(t, 1000 + 110);
+	assert_int_equal(a.found, 1);
+	assert_int_equal(a.to, t->boottime_ns - (299 - 110) * SEC);
+	assert_int_equal(a.from, a.to - SEC);
+	tick_put(t);
+	model_free(m);
+	assert_int_equal(web.refs, 0);
+}
+
+/* Without memory for both, ticks are remembered rather than lives that none of them shows. */
+TEST(history, lives_of_the_window_go_first)
+{
+	struct model *m = model_new(128 << 10), *without = model_new(128 << 10);
+	const struct tick *t, *t_without;
+	uint64_t oldest, oldest_without;
+
+	model_window(m, 10000 * SEC);
+	t = short_lives(m, 2000);
+	t_without = short_lives(without, 2000);
+	tick_past(t, &oldest);
+	tick_past(t_without, &oldest_without);
+	assert_int_equal(oldest, oldest_without);
+	assert_int_equal(asked_for(t, 1000).found, 0);
+	assert_int_equal(asked_for(t, 1000 + oldest).found, 1);
+	tick_put(t);
+	tick_put(t_without);
+	model_free(m);
+	model_free(without);
+}
+
 /* A list made from all remembered ticks while one is held: its threads stay valid though their ticks are forgotten.
  * A thread of the oldest tick can have ended in the tick before it. */
 TEST(history, held_ticks_keep_those_of_the_ticks_before)
@@ -416,6 +502,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
 		  cmocka_unit_test(history_no_more_than_its_ticks),
+		  cmocka_unit_test(history_lives_of_the_window_stay),
+		  cmocka_unit_test(history_lives_of_the_window_go_first),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
 		  cmocka_unit_test(history_history), cmocka_unit_test(history_out_of_scope),
 		  cmocka_unit_test(history_memory_runs_out));
