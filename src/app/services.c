@@ -155,26 +155,16 @@ static int export_samples(const struct exporter *as, struct services *from, cons
 	return err ? err : ended ? ended : fflush(to) ? -errno : 0;
 }
 
-/* The folder in which w saves; "": the present one. */
-static void save_folder(const struct services *from, char *buf, size_t size)
-{
-	const char *end = from->save_path && from->save_fd < 0 ? strrchr(from->save_path, '/') : NULL;
-
-	snprintf(buf, size, "%.*s", end ? (int)(end + 1 - from->save_path) : 0, end ? from->save_path : "");
-}
-
 static void save_samples(void *arg, const struct sample_set *set, char *said, size_t size)
 {
 	struct services *from = arg;
 	const struct exporter *as = exporter_of_samples();
-	char folder[PATH_MAX];
 	int fd = memfd_create("systop-export", MFD_CLOEXEC), err;
 	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
 
-	save_folder(from, folder, sizeof(folder));
 	err = save_busy(from->save) ? -EBUSY : !to ? -ENOMEM : !as ? -EOPNOTSUPP : export_samples(as, from, set, to);
 	if (!err)
-		err = save_content(from->save, as, folder, -1, fd);
+		err = save_content(from->save, as, from->folder, -1, fd);
 	if (to)
 		fclose(to);
 	else if (fd >= 0)
@@ -343,8 +333,17 @@ static int frequency(void *arg, int hz)
 	return collect_frequency(((struct services *)arg)->collect, hz);
 }
 
+static void find_folder(struct services *from)
+{
+	const char *end = from->save_path && from->save_fd < 0 ? strrchr(from->save_path, '/') : NULL;
+
+	if (end)
+		snprintf(from->folder, sizeof(from->folder), "%.*s", (int)(end + 1 - from->save_path), from->save_path);
+}
+
 void services_init(struct host *h, struct services *from)
 {
+	find_folder(from);
 	h->source = (struct source){
 		.arg = from,
 		.symbol = symbol,

@@ -2,6 +2,8 @@
 #ifndef SYSTOP_APP_SERVICES_H
 #define SYSTOP_APP_SERVICES_H
 
+#include <limits.h>
+
 #include "app/config_write.h"
 #include "proc/topology.h"
 
@@ -23,6 +25,7 @@ struct services {
 	struct save *save;
 	const char *save_path; /* destination; NULL: a generated name */
 	int save_fd;           /* -1: none */
+	char folder[PATH_MAX]; /* of files whose names are generated: that of @save_path, ending in "/"; "": the present one */
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;

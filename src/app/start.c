@@ -64,8 +64,17 @@ static int start_names(struct systop *s)
 	};
 
 	s->names = names_new(&o);
-	s->sources = (struct services){ s->collect, s->model, s->names, s->containers, NULL, s->options.save_path, s->options.save_fd,
-				       { .role = PROCESS_CONFIG }, &s->output, { .sys = TOPOLOGY_SYS } };
+	s->sources = (struct services){
+		.collect = s->collect,
+		.model = s->model,
+		.names = s->names,
+		.containers = s->containers,
+		.save_path = s->options.save_path,
+		.save_fd = s->options.save_fd,
+		.config = { .role = PROCESS_CONFIG },
+		.output = &s->output,
+		.topology = { .sys = TOPOLOGY_SYS },
+	};
 	if (s->options.redact)
 		s->sources.redact = &s->redact;
 	services_init(&s->host, &s->sources);
@@ -89,6 +98,7 @@ static int start_save(struct systop *s)
 		.redact = s->sources.redact,
 		.arguments = s->options.args,
 		.window_s = s->options.window_s,
+		.folder = s->sources.folder,
 		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
 			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
 	};

@@ -239,7 +239,7 @@ static bool begin_if_triggered(struct save *s)
 
 	return s->state == SAVE_IDLE &&
 	       trigger_fires(&s->o.trigger, s->tick, clock_ns(CLOCK_MONOTONIC), why, sizeof(why)) &&
-	       !save_start(s, &export_trace, NULL, -1, why, NULL);
+	       !save_start(s, &export_trace, s->o.folder, -1, why, NULL);
 }
 
 bool save_tick(struct save *s, const struct tick *t)

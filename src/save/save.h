@@ -40,7 +40,8 @@ struct save_options {
 	const struct redact *redact;  /* of --redact; NULL: names as they are */
 	bool arguments;               /* of processes, too */
 	unsigned int window_s;
-	struct trigger trigger;       /* when to save without a request */
+	struct trigger trigger;       /* when to save without a request, */
+	const char *folder;           /* and where: as @path of save_start() */
 	struct save_part part;        /* of the window, if save_start() gives none */
 };
 

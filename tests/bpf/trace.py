@@ -414,13 +414,13 @@ def ended_early():
 
 
 def triggered():
-    """--on: when a thread has been in D for long enough, the window is saved, once."""
+    """--on: when a thread has been in D for long enough, the window is saved, once, in the folder of -o."""
     with Cgroup(f"systop-on-{os.getpid()}") as cgroup, tempfile.TemporaryDirectory() as folder, \
          subprocess.Popen([load_path("vfork_d"), "30000"], stdout=subprocess.DEVNULL, start_new_session=True,
                           preexec_fn=lambda: cgroup.add(os.getpid())) as load:
         try:
             done = subprocess.run([os.path.abspath(SYSTOP), "--json", "-d", "0.5", "-n", "8", "-c", f"/{cgroup.name}", "--on",
-                                   "d>2s comm=vfork_d"], cwd=folder, capture_output=True, text=True, check=True)
+                                   "d>2s comm=vfork_d", "-o", f"{folder}/requested"], capture_output=True, text=True, check=True)
         finally:
             os.killpg(load.pid, signal.SIGKILL)
         files = os.listdir(folder)
