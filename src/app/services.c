@@ -333,6 +333,7 @@ static int frequency(void *arg, int hz)
 	return collect_frequency(((struct services *)arg)->collect, hz);
 }
 
+/* A file of /dev, such as /dev/stdout, has no folder to save in. */
 static void find_folder(struct services *from)
 {
 	const char *end = from->save_path && from->save_fd < 0 ? strrchr(from->save_path, '/') : NULL;

@@ -34,9 +34,6 @@
 /* Memory for the history, including that of dead threads. */
 #define PAST_BYTES (32 << 20)
 
-/* A save copies the recorder's window at once, but needs its threads until names of functions have been resolved. */
-#define SAVE_NS 25000000000ULL
-
 void start_helpers(void)
 {
 	helper_start(processes, PROCESS_COUNT, PROCESS_STARTER); /* without helpers there are no names */
@@ -196,7 +193,7 @@ static int start_collect(struct systop *s, const char *shown, const char *limits
 
 	s->model = model_new(PAST_BYTES);
 	if (s->model && s->options.window_s)
-		model_window(s->model, s->options.window_s * 1000000000ULL + SAVE_NS);
+		model_window(s->model, s->options.window_s * 1000000000ULL + SAVE_NAMES_NS);
 	s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups) : NULL;
 	return s->collect ? 0 : -EIO;
 }

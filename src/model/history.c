@@ -168,7 +168,7 @@ static bool is_full(const struct model *m)
 	       m->history->bytes_max;
 }
 
-/* What only the recorder's window needs goes first, then the oldest ticks. */
+/* What only the recorder's window needs goes first, a quarter of it at a time, then the oldest ticks. */
 static void make_room(struct model *m)
 {
 	struct history *p = m->history;

@@ -254,7 +254,8 @@ void history_free(struct history *p);
 int history_remember(struct model *m, const struct tick_node *n);
 /* history_head - a remembered tick without its rows, NULL: it is not remembered. */
 const struct tick *history_head(const struct history *p, uint64_t seq);
-/* history_oldest - seq of the oldest remembered tick, UINT64_MAX: none. history_kept - of the oldest whose lives are kept. */
+/* history_oldest - seq of the oldest remembered tick, UINT64_MAX: none. history_kept - of
+ * the oldest one whose lives are kept. */
 uint64_t history_oldest(const struct history *p);
 uint64_t history_kept(const struct history *p);
 /* history_end - when a tick whose lives are kept ended, CLOCK_BOOTTIME ns; 0: unknown. */

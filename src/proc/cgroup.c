@@ -418,7 +418,9 @@ uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup)
 	size_t size = 0;
 	FILE *f = NULL;
 
-	for (int i = 0; !f && i < 2 && !((const struct node *)cgroup)->unnamed; i++)
+	if (((const struct node *)cgroup)->unnamed)
+		return 0;
+	for (int i = 0; !f && i < 2; i++)
 		f = file_open("%s%s/%s", c->mount, cgroup_file_path(c, cgroup), names[i]);
 	while (f && getline(&line, &size, f) > 0)
 		threads++;

@@ -76,8 +76,8 @@ void cgroups_forget(struct cgroups *c);
 /* cgroup_file_path - its path below the mount. */
 const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgroup);
 
-/* cgroup_file_text - file_text() of a file of a cgroup; @mount: of the hierarchy. 0 also if its path is not known: a cgroup
- * of another may have that path. */
+/* cgroup_file_text - file_text() of a file of a cgroup; @mount: of the hierarchy. 0 also if its path is not known: the
+ * one that is shown instead can be another cgroup's. */
 size_t cgroup_file_text(const struct cgroups *c, const struct node *n, const char *mount, const char *name, char *text,
 			size_t size);
 

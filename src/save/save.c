@@ -23,9 +23,8 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-/* Longest wait for the next name, and for all of them. On a busy host the helpers wait for a CPU, too. */
+/* Longest wait for the next name. On a busy host the helpers wait for a CPU, too. */
 #define NEXT_NAME_NS 3000000000ULL
-#define ALL_NAMES_NS 20000000000ULL
 
 /* Longest wait for the next tick, which knows the newest threads. */
 #define TICK_NS 1200000000ULL
@@ -203,7 +202,7 @@ static bool names_are_there(struct save *s)
 	s->generation = names_generation(s->o.names);
 	if (s->who && !process_info_done(s->who))
 		return false;
-	return !names_pending(s->o.names) || now - s->named > NEXT_NAME_NS || now - s->began > ALL_NAMES_NS;
+	return !names_pending(s->o.names) || now - s->named > NEXT_NAME_NS || now - s->began > SAVE_NAMES_NS;
 }
 
 /* Returns whether writing has begun. */

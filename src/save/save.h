@@ -45,6 +45,9 @@ struct save_options {
 	struct save_part part;        /* of the window, if save_start() gives none */
 };
 
+/* Longest time from save_start() until all names are resolved; it needs the threads of the window until then. */
+#define SAVE_NAMES_NS 20000000000ULL
+
 /* save_new - @o's pointers are borrowed. NULL: no memory. */
 struct save *save_new(const struct save_options *o);
 void save_free(struct save *s);

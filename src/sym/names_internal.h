@@ -45,7 +45,7 @@ struct file {
 	uint64_t looked_ns;       /* when the last one ended */
 	uint64_t refused_ns;      /* time that reading files took which are not its own, in this search */
 	uint64_t unnamed_ns;      /* last use of a frame without a name; */
-	bool unnamed_asked;       /* one came after the last search */
+	bool unnamed_asked;       /* there was one after the last search */
 	uint64_t *wanted;         /* places whose names are requested */
 	size_t nr_wanted, wanted_room;
 	uint64_t *unknown;        /* places without a name when it was last read: file_unnamed() */

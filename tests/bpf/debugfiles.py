@@ -290,6 +290,7 @@ def while_paused():
         t.wait(rf"^get name debuginfod-find debuginfo {burn.id}$")
         t.keys("Space")
         t.wait("PAUSED")
+        time.sleep(2.2)  # what was asked for before is looked for until then
         burn.put(folder, "{id}/debuginfo")
         arrived = time.monotonic()
         t.wait(r"\[(alpha|beta|gamma_) +\]")

@@ -379,8 +379,8 @@ def aligned():
     assert abs(ended - began - SEC) < 20 * MS, ended - began
 
 
-def is_named(path, tid, name):
-    """Whether a thread runs in a trace, and has this name there."""
+def check_name(path, tid, name):
+    """A thread runs in a trace, and has this name there."""
     trace = Trace(path)
     ran = sum(t == tid for cpu in trace.cpus.values() for _, _, t in cpu.switches)
     names = {one(t, "name") for p in trace.packets for tree in p.get("process_tree", []) for t in tree.get("threads", [])
@@ -410,7 +410,7 @@ def ended_early():
                 time.sleep(0.05)
             past.terminate()
         for trace in path, saved:
-            is_named(trace, load.pid, "ended_early")
+            check_name(trace, load.pid, "ended_early")
 
 
 def triggered():
