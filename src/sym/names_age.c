@@ -19,13 +19,36 @@
 
 struct interned {
 	struct symbol symbol; /* first: the part that others see */
-	uint32_t frames;      /* number of frames that show it */
-	bool listed;          /* in age.unused, */
+	uint32_t frames;      /* number of frames that show it; none: it is in age.unused, */
 	uint64_t unused_ns;   /* and since when */
-	struct interned *next;
+	struct interned *previous, *next;
 };
 
 /* --- Functions */
+
+static void list_unused(struct age *a, struct interned *s)
+{
+	s->unused_ns = clock_ns(CLOCK_MONOTONIC);
+	s->previous = a->unused_last;
+	s->next = NULL;
+	if (s->previous)
+		s->previous->next = s;
+	else
+		a->unused = s;
+	a->unused_last = s;
+}
+
+static void unlist_unused(struct age *a, struct interned *s)
+{
+	if (s->previous)
+		s->previous->next = s->next;
+	else
+		a->unused = s->next;
+	if (s->next)
+		s->next->previous = s->previous;
+	else
+		a->unused_last = s->previous;
+}
 
 const struct symbol *symbol_hold(struct names *n, const char *name, const char *module, uint64_t build,
 				 enum symbol_kind kind, enum name_kind what)
@@ -47,30 +70,18 @@ const struct symbol *symbol_hold(struct names *n, const char *name, const char *
 			free(s);
 			return NULL;
 		}
+	} else if (!s->frames) {
+		unlist_unused(&n->age, s);
 	}
 	s->frames++;
 	return &s->symbol;
-}
-
-static void list_unused(struct age *a, struct interned *s)
-{
-	s->next = NULL;
-	s->listed = true;
-	if (a->unused_last)
-		a->unused_last->next = s;
-	else
-		a->unused = s;
-	a->unused_last = s;
 }
 
 static void release(struct names *n, const struct symbol *symbol)
 {
 	struct interned *s = (struct interned *)symbol;
 
-	if (!s || --s->frames)
-		return;
-	s->unused_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!s->listed)
+	if (s && !--s->frames)
 		list_unused(&n->age, s);
 }
 
@@ -94,12 +105,7 @@ static void free_symbols(struct names *n, uint64_t now)
 	for (int i = 0; i < SLICE && a->unused && now >= a->unused->unused_ns + HELD_NS; i++) {
 		struct interned *s = a->unused;
 
-		a->unused = s->next;
-		if (!a->unused)
-			a->unused_last = NULL;
-		s->listed = false;
-		if (s->frames)
-			continue;
+		unlist_unused(a, s);
 		map_del(&n->symbols_by_name, s->symbol.id);
 		free(s);
 	}
