@@ -153,6 +153,17 @@ def about(value, low, high, what):
     assert low <= value <= high, f"{what} is {value / MS:.3f} ms, not {low / MS:.1f}..{high / MS:.1f}"
 
 
+def wait_for(what, seconds, why, pause=0.01):
+    """Polls until what() is true, and returns that. why: the text, or a function that makes it."""
+    end = time.monotonic() + seconds
+    while True:
+        found = what()
+        if found:
+            return found
+        assert time.monotonic() < end, f"{why() if callable(why) else why}, after {seconds} s"
+        time.sleep(pause)
+
+
 def load_path(name):
     return os.path.join(LOADS, name)
 

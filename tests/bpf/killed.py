@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, bpf_of, bpf_there, ended, name_of  # noqa: E402
+from harness import SYSTOP, begin, bpf_of, bpf_there, ended, name_of, wait_for  # noqa: E402
 
 WAIT_S = 30
 LEAVES_S = 5
@@ -51,16 +51,6 @@ def large(path):
         for name, kind, at, size, link, entry in ((0, 0, 0, 0, 0, 0), (0, 3, names_at, strings, 0, 0),
                                                   (0, 2, symbols_at, 24 * nr, 1, 24), (0, 3, names_at, 1, 0, 0)):
             f.write(struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, at, size, link, 0, 8, entry))
-
-
-def wait_for(what, why, seconds=WAIT_S):
-    end = time.monotonic() + seconds
-    while True:
-        found = what()
-        if found:
-            return found
-        assert time.monotonic() < end, why()
-        time.sleep(0.01)
 
 
 def children(pid):
@@ -103,21 +93,20 @@ class Run:
         return self.known
 
     def number(self, name):
-        return wait_for(lambda: next((pid for pid, comm in self.family().items() if comm == name and not ended(pid)), 0),
+        return wait_for(lambda: next((pid for pid, comm in self.family().items() if comm == name and not ended(pid)), 0), WAIT_S,
                         lambda: f"no {name} among {self.family()}")
 
     def go_on(self, bytes_more=1000):
         was = os.fstat(self.out.fileno()).st_size
-        wait_for(lambda: os.fstat(self.out.fileno()).st_size > was + bytes_more, lambda: f"no output after {was} bytes")
+        wait_for(lambda: os.fstat(self.out.fileno()).st_size > was + bytes_more, WAIT_S, f"no output after {was} bytes")
 
     def is_gone(self):
         """All of it is gone in time."""
         began = time.monotonic()
-        wait_for(lambda: all(ended(pid) for pid in self.known),
-                 lambda: f"{LEAVES_S} s later there are " + ", ".join(
-                     f"{name} with {cpu_s(pid)} s of CPU time" for pid, name in self.known.items() if not ended(pid)),
-                 LEAVES_S)
-        wait_for(lambda: not bpf_there() & self.bpf, lambda: f"there are still {bpf_there() & self.bpf}", LEAVES_S)
+        wait_for(lambda: all(ended(pid) for pid in self.known), LEAVES_S,
+                 lambda: "there are " + ", ".join(
+                     f"{name} with {cpu_s(pid)} s of CPU time" for pid, name in self.known.items() if not ended(pid)))
+        wait_for(lambda: not bpf_there() & self.bpf, LEAVES_S, lambda: f"there are {bpf_there() & self.bpf}")
         return f"gone after {time.monotonic() - began:.2f} s"
 
     def end(self, number):
@@ -146,7 +135,7 @@ def busy_parser(systop):
         before = cpu_s(symbols)
         with subprocess.Popen([sys.executable, "-c", RUN, f"{folder}/large"]) as program:
             try:
-                wait_for(lambda: ended(symbols) or cpu_s(symbols) > before,
+                wait_for(lambda: ended(symbols) or cpu_s(symbols) > before, WAIT_S,
                          lambda: f"systop-symbols used {cpu_s(symbols)} s of CPU time, as before")
                 yield
             finally:

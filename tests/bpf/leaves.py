@@ -16,22 +16,11 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from fuse import Fuse  # noqa: E402
-from harness import GUEST, SYSTOP, Load, begin, descendants, ended, load_path, name_of  # noqa: E402
+from harness import GUEST, SYSTOP, Load, begin, descendants, ended, load_path, name_of, wait_for  # noqa: E402
 
 PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 SLOW = 3 if GUEST else 1
 os.environ["LOAD_PERCENT"] = "10"  # they have to have names
-
-
-def wait_for(what, seconds, why):
-    """Polls until what() is true, and returns that. why: the text, or a function that makes it."""
-    end = time.monotonic() + seconds * SLOW
-    while True:
-        found = what()
-        if found:
-            return found
-        assert time.monotonic() < end, f"{why() if callable(why) else why} after {seconds * SLOW} s"
-        time.sleep(0.02)
 
 
 def descriptors(pid):
@@ -89,7 +78,7 @@ class Run:
     def go_on(self, nr=2):
         """Waits for more lines."""
         until = self.lines + nr
-        wait_for(lambda: self.lines >= until, 20, f"{nr} more lines did not come")
+        wait_for(lambda: self.lines >= until, 20 * SLOW, f"{nr} more lines did not come")
 
     def family(self):
         return {pid: name_of(pid) for pid in descendants(self.proc.pid)}
@@ -152,17 +141,17 @@ def sick(end, what):
                 second = stopped_by(fuse, signal.SIGKILL)
         finally:
             fuse.stop("none")
-        wait_for(lambda: all(ended(pid) for pid in first | second), 20, "helpers are left though it answers")
+        wait_for(lambda: all(ended(pid) for pid in first | second), 20 * SLOW, "helpers are left though it answers")
 
 
 def stopped_by(fuse, number):
     """One run of systop beside a file system that does not answer; returns its processes."""
     with Run() as run:
-        helpers = wait_for(lambda: {pid for pid in run.family() if stays_held(pid)}, 30,
+        helpers = wait_for(lambda: {pid for pid in run.family() if stays_held(pid)}, 30 * SLOW,
                            "no helper is held")
         assert run.proc.pid not in helpers, "the main process is held"
         run.go_on()
-        wait_for(lambda: run.named > 0.5, 20, "nothing has a name")
+        wait_for(lambda: run.named > 0.5, 20 * SLOW, "nothing has a name")
         family = run.family()
         main = descriptors(run.proc.pid)
         assert not any(fuse.mount in path for path in main.values()), main
@@ -175,7 +164,7 @@ def stopped_by(fuse, number):
     def left():
         return {pid: (name, state_of(pid)) for pid, name in family.items() if not ended(pid) and not is_held(pid)}
 
-    wait_for(lambda: not left() and not bpf_there(bpf), 5, lambda: f"{left()}, {bpf_there(bpf)} are there")
+    wait_for(lambda: not left() and not bpf_there(bpf), 5 * SLOW, lambda: f"{left()}, {bpf_there(bpf)} are there")
     for pid in family:
         paths = descriptors(pid).values()
         assert not any(path.startswith("anon_inode:") and "bpf" in path for path in paths), (pid, family[pid], list(paths))
@@ -196,7 +185,7 @@ def quit_by_key():
             fuse.held(30)
             os.write(terminal, b"q")
             began = time.monotonic()
-            wait_for(lambda: os.waitpid(pid, os.WNOHANG)[0], 30, "q does not end it")
+            wait_for(lambda: os.waitpid(pid, os.WNOHANG)[0], 30 * SLOW, "q does not end it")
             took = time.monotonic() - began
             pid = 0
         finally:
@@ -283,12 +272,12 @@ def lets_go():
         with Load(gone, "cpu", "60") as first, Load(still, "cpu", "60") as second:
             first.truth()
             second.truth()
-            wait_for(lambda: has_open(run, gone) and has_open(run, still), 30, "programs are not opened")
+            wait_for(lambda: has_open(run, gone) and has_open(run, still), 30 * SLOW, "programs are not opened")
             run.go_on()
         os.unlink(gone)
         began = time.monotonic()
-        wait_for(lambda: space.used() < 1 << 20, 30, "the space of a deleted program is not free")
-        wait_for(other.umount, 30, "a mount whose program has ended is busy")
+        wait_for(lambda: space.used() < 1 << 20, 30 * SLOW, "the space of a deleted program is not free")
+        wait_for(other.umount, 30 * SLOW, "a mount whose program has ended is busy")
         took = time.monotonic() - began
     return f"after {took:.1f} s"
 

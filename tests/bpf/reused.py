@@ -14,20 +14,10 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, name_of  # noqa: E402
+from harness import SYSTOP, begin, name_of, wait_for  # noqa: E402
 
 WAIT_S = 30
 SAVES = 50
-
-
-def wait_for(what, why):
-    end = time.monotonic() + WAIT_S
-    while time.monotonic() < end:
-        found = what()
-        if found:
-            return found
-        time.sleep(0.001)
-    raise AssertionError(why())
 
 
 def children(pid):
@@ -52,7 +42,8 @@ class Innocent:
     """A process with the pid of a helper that ended."""
 
     def __init__(self, number):
-        wait_for(lambda: not os.path.exists(f"/proc/{number}"), lambda: f"{number} is still {name_of(number)}")
+        wait_for(lambda: not os.path.exists(f"/proc/{number}"), WAIT_S,
+                 lambda: f"{number} is still {name_of(number)}")
         for _ in range(100):
             with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as f:
                 f.write(str(number - 1))
@@ -100,7 +91,7 @@ class Run:
 
     def wait_lines(self, more):
         want = self.lines() + more
-        wait_for(lambda: self.lines() >= want or self.proc.poll() is not None,
+        wait_for(lambda: self.lines() >= want or self.proc.poll() is not None, WAIT_S,
                  lambda: f"{self.lines()} lines, not {want}; errors: {self.text('err')}")
         assert self.proc.poll() is None, f"systop ended: {self.text('err')}"
 
@@ -108,12 +99,12 @@ class Run:
         """The pid of a helper of this name, as soon as there is one."""
         def found():
             return [pid for pid, comm in helpers(self.proc.pid).items() if comm == name]
-        return wait_for(found, lambda: f"no {name} among {helpers(self.proc.pid)}")[0]
+        return wait_for(found, WAIT_S, lambda: f"no {name} among {helpers(self.proc.pid)}", 0.001)[0]
 
     def ended_during_save(self):
         """The pid of systop-who, which reads the processes for a save and has ended when the rest is written; None:
         it ended before it could be seen."""
-        starter = wait_for(lambda: starter_of(self.proc.pid), lambda: "no starter")[0]
+        starter = wait_for(lambda: starter_of(self.proc.pid), WAIT_S, "no starter")[0]
         write = self.helper("systop-write")
         while os.path.exists(f"/proc/{write}"):
             for pid in children(starter):
@@ -122,7 +113,7 @@ class Run:
         return None
 
     def wait_saved(self):
-        wait_for(lambda: "saved" in self.text("err"), lambda: f"not saved: {self.text('err')}")
+        wait_for(lambda: "saved" in self.text("err"), WAIT_S, lambda: f"not saved: {self.text('err')}")
 
     def __enter__(self):
         return self

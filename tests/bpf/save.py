@@ -20,7 +20,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, bpf_ids, bpf_left, descendants, name_of  # noqa: E402
+from harness import SYSTOP, begin, bpf_ids, bpf_left, descendants, name_of, wait_for  # noqa: E402
 
 SYSTOP = os.path.abspath(SYSTOP)
 WAIT = 30
@@ -48,14 +48,13 @@ def mounted(where, *options):
         subprocess.run(["umount", "-l", where], check=True)
 
 
-def wait_for(what, condition):
-    end = time.monotonic() + WAIT
-    while time.monotonic() < end:
-        got = condition()
-        if got:
-            return got
-        time.sleep(0.02)
-    raise AssertionError(f"not within {WAIT} s: {what}")
+def loaded(systop):
+    """Its BPF programs run."""
+    return "systop-peek" in [name_of(p) for p in descendants(systop.pid)]
+
+
+def partial_files(folder):
+    return [f for f in os.listdir(folder) if f.startswith(".systop-")]
 
 
 def is_trace(path):
@@ -138,10 +137,10 @@ def ends_while_saving():
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
         with subprocess.Popen([SYSTOP, "--json", "-d", "0.3", "-o", fifo], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as systop:
-            wait_for("BPF", lambda: "systop-peek" in [name_of(p) for p in descendants(systop.pid)])
+            wait_for(lambda: loaded(systop), WAIT, "no BPF")
             time.sleep(0.7)
             systop.send_signal(signal.SIGUSR1)
-            wait_for("the trace", lambda: select.select([reader], [], [], 0)[0])
+            wait_for(lambda: select.select([reader], [], [], 0)[0], WAIT, "no trace")
             began = time.monotonic()
             while systop.poll() is None and time.monotonic() < began + WAIT:
                 systop.send_signal(signal.SIGTERM)
@@ -199,14 +198,14 @@ def later():
                               stderr=subprocess.PIPE, text=True) as systop:
             said = []
             threading.Thread(target=lambda: said.extend(systop.stderr), daemon=True).start()
-            wait_for("BPF", lambda: "systop-peek" in [name_of(p) for p in descendants(systop.pid)])
+            wait_for(lambda: loaded(systop), WAIT, "no BPF")
 
             def save(text):
                 said.clear()
                 time.sleep(0.7)
                 systop.send_signal(signal.SIGUSR1)
                 try:
-                    return wait_for(text, lambda: [line for line in said if text in line])[0]
+                    return wait_for(lambda: [line for line in said if text in line], WAIT, f"no {text!r}")[0]
                 except AssertionError as e:
                     systop.kill()
                     raise AssertionError(f"{e}: {said}") from e
@@ -233,7 +232,7 @@ def later():
             got = []
             threading.Thread(target=lambda: got.append(len(open(path, "rb").read())), daemon=True).start()
             save("saved ")
-            assert wait_for("the FIFO's end", lambda: got)[0] > 1000, got
+            assert wait_for(lambda: got, WAIT, "the FIFO does not end")[0] > 1000, got
             systop.terminate()
         assert os.listdir(d) == ["trace"], os.listdir(d)
 
@@ -298,7 +297,7 @@ def removed():
         os.mkdir(gone)
         with subprocess.Popen([SYSTOP, "-w", "trace", "--duration", "3"], cwd=gone, stderr=subprocess.PIPE,
                               text=True) as systop:
-            wait_for("BPF", lambda: "systop-peek" in [name_of(p) for p in descendants(systop.pid)])
+            wait_for(lambda: loaded(systop), WAIT, "no BPF")
             os.rmdir(gone)
             said = systop.stderr.read()
         assert systop.returncode == 1 and "No such file" in said and "  fix: " in said, (systop.returncode, said)
@@ -354,8 +353,7 @@ def kill_one(whom, d):
     path = f"{d}/trace"
     with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.5"], stderr=subprocess.PIPE, text=True,
                           preexec_fn=without_tmpfile) as systop:
-        partial = wait_for("a partial file", lambda: [f for f in os.listdir(d) if f.startswith(".systop-")]
-                           or (systop.poll() is not None and ["it ended"]))
+        partial = wait_for(lambda: partial_files(d) or (systop.poll() is not None and ["it ended"]), WAIT, "no partial file")
         assert partial != ["it ended"], systop.stderr.read()
         writer = child_named(systop.pid, "systop-write")
         victim = {"main": systop.pid, "starter": child_named(systop.pid, "systop-starter"), "writer": writer}[whom]
@@ -363,8 +361,7 @@ def kill_one(whom, d):
         os.kill(victim, signal.SIGKILL)
         systop.wait(WAIT)
         said = systop.stderr.read()
-    wait_for(f"the end of partial files after {whom}: {os.listdir(d)}",
-             lambda: not [f for f in os.listdir(d) if f.startswith(".systop-")])
+    wait_for(lambda: not partial_files(d), WAIT, lambda: f"{os.listdir(d)} after {whom}")
     left = os.listdir(d)
     assert left in ([], ["trace"]), left
     assert not left or is_trace(path), "it is cut"

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, bpf_of, bpf_there, helper_of, load_path  # noqa: E402
+from harness import SYSTOP, begin, bpf_of, bpf_there, helper_of, load_path, wait_for  # noqa: E402
 
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
@@ -30,16 +30,6 @@ def stat_of(pid):
         return fields[0], int(fields[1])
     except OSError:
         return None
-
-
-def wait_for(what, seconds, why):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = what()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(why)
 
 
 class Frozen:
@@ -120,7 +110,7 @@ def killed_while_helpers_hang():
         finally:
             os.kill(systop.pid, signal.SIGKILL)
             systop.wait()
-        wait_for(lambda: not bpf_there() & had, 5, "something of it is left in the kernel")
+        wait_for(lambda: not bpf_there() & had, 5, lambda: f"{sorted(bpf_there() & had)} are there")
     wait_for(lambda: not any(stat_of(pid) for pid in helpers), 5, "a helper is left when it could end")
 
 
