@@ -335,6 +335,7 @@ void collect_health(const struct collect *c, struct health *h)
 {
 	health_programs(h, c, c->skel->obj);
 	health_memory(h, collectors_cost(c).bpf_bytes);
+	model_health(c->model, h);
 	COLLECTOR_EACH (&c->set, i, health)
 		collectors[i]->health(c, h);
 	health_budget(h, &c->budget);

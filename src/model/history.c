@@ -4,10 +4,13 @@
  * slept through follow from the lives. A tick is rebuilt when it is shown.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/health.h"
 #include "model/history.h"
+#include "util/format.h"
 #include "util/vec.h"
 
 struct history *history_new(size_t bytes)
@@ -162,10 +165,26 @@ static int remember_cgroups(struct history_tick *t, const struct tick_node *n)
 }
 
 /* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not counted here. */
-static bool is_full(const struct model *m)
+static size_t past_bytes(const struct model *m)
 {
-	return m->history->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended >
-	       m->history->bytes_max;
+	return m->history->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended;
+}
+
+void model_health(const struct model *m, struct health *h)
+{
+	const struct history *p = m->history;
+	char bytes[16], max[16];
+
+	if (!p)
+		return;
+	format_value(bytes, sizeof(bytes), UNIT_BYTES, past_bytes(m), 0);
+	format_value(max, sizeof(max), UNIT_BYTES, p->bytes_max, 0);
+	if (p->nr_early)
+		health_add(h, "Maps", "past", HEALTH_DEGRADED,
+			   "%s of %s; %" PRIu64 " ended threads of the window dropped early: a trace lacks their names", bytes, max,
+			   p->nr_early);
+	else
+		health_add(h, "Maps", "past", HEALTH_ON, "%s of %s: earlier refreshes, and threads that have ended", bytes, max);
 }
 
 /* What only the recorder's window needs goes first, a quarter of it at a time, then the oldest ticks. */
@@ -173,12 +192,17 @@ static void make_room(struct model *m)
 {
 	struct history *p = m->history;
 
-	while (is_full(m) && (p->ends_first < p->first || p->next - p->first > 1)) {
+	while (past_bytes(m) > p->bytes_max && (p->ends_first < p->first || p->next - p->first > 1)) {
+		bool of_window = p->ends[0] + p->window_ns >= p->ends[p->nr_ends - 1];
+		size_t nr;
+
 		if (p->ends_first < p->first)
 			ends_drop(p, 1 + (p->first - p->ends_first) / 4);
 		else
 			history_drop(p);
-		threads_forget(m);
+		nr = threads_forget(m);
+		if (of_window)
+			p->nr_early += nr;
 	}
 }
 

@@ -35,6 +35,7 @@ struct history {
 	uint64_t *ends;          /* when ticks ended, CLOCK_BOOTTIME ns: remembered ones, and those of the window */
 	uint64_t ends_first;     /* seq of the first one */
 	size_t nr_ends, ends_room;
+	uint64_t nr_early;       /* lives of the window that were dropped to make room */
 	uint8_t *scratch;
 	size_t scratch_room;
 };

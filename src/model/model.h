@@ -8,6 +8,7 @@
  * The model turns what the collectors found in an interval into a tick. Per interval: model_begin(), model_thread() or
  * model_idle() for every thread that is not idle already, then model_end().
  */
+struct health;
 struct model;
 
 /* model_new - @past_bytes: memory for remembering the last ticks, 0: none are remembered. Returns NULL when out of
@@ -18,6 +19,9 @@ void model_free(struct model *m);
 /* model_window - @ns: tick_lives() has the lives of this time, too, which the recorder has events of, if the memory for the
  * last ticks allows it. */
 void model_window(struct model *m, uint64_t ns);
+
+/* model_health - how much of the memory for the last ticks is in use, and what was dropped for want of it. */
+void model_health(const struct model *m, struct health *h);
 
 /* What is known about a thread when it is first seen, or has changed. */
 struct identity {

@@ -402,10 +402,11 @@ static void unshown_forget(struct model *m)
 }
 
 /* A tick's lists also name lives that ended since the tick before: the threads that others waited behind. */
-void threads_forget(struct model *m)
+size_t threads_forget(struct model *m)
 {
 	uint64_t oldest = history_kept(m->history);
 	struct life_node **at = &m->ended.first, *n;
+	size_t nr = 0;
 
 	if (m->seq < oldest)
 		oldest = m->seq;
@@ -421,10 +422,12 @@ void threads_forget(struct model *m)
 			*at = n->next;
 			m->nr_ended--;
 			life_end(m, n);
+			nr++;
 		}
 	}
 	if (!*at)
 		m->ended.end = at;
+	return nr;
 }
 
 void threads_free(struct model *m)

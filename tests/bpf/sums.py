@@ -22,9 +22,19 @@ SECONDS = int(os.environ.get("SYSTOP_TEST_SECONDS", "15"))
 RUNS = 7
 
 
+def whole_ns(line):
+    return len(line["cpus"]) * line["interval_ns"]
+
+
+def said(line):
+    """What a refresh adds up to, and the part that the comment in sums() is about."""
+    ran = sum(t["run_ns"] for t in line["threads"] if t["pid"] == 1)
+    return f"{100 * whole(line):+.4f} % or {whole(line) * whole_ns(line) / MS:+.1f} ms, pid 1 ran for {ran / MS:.1f} ms"
+
+
 def whole(line):
     """The shown time of an interval minus the real one, as a share of it."""
-    there_was = len(line["cpus"]) * line["interval_ns"]
+    there_was = whole_ns(line)
     shown = (sum(t["run_ns"] + t["irq_ns"] for t in line["threads"]) +
              sum(c["idle_ns"] + (c["steal_ns"] or 0) for c in line["cpus"]))
     return (shown - there_was) / there_was
@@ -69,7 +79,7 @@ def sums():
     # machines do not report that a thread of pid 1 leaves one, and show it as running until the CPU's next switch: in 6 of 132
     # runs the first one had 28 to 449 ms too much of such a thread, and the second one as much too much idle time.
     off = {n: whole(line) for n, line in enumerate(lines[2:], 2)}
-    bad = {n: f"{100 * o:+.4f} %" for n, o in off.items() if abs(o) > 0.001}
+    bad = {n: said(lines[n]) for n, o in off.items() if abs(o) > 0.001}
     assert not bad, f"refreshes that add up to more or less than there was: {bad}"
     paths = [f"/{cgroup.name}/{name}" for name in ("one", "two")]
     text = []

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/health.h"
 #include "model/wait.h"
 
 #define MEMORY (32 << 20)
@@ -250,6 +251,20 @@ static const struct tick *short_lives(struct model *m, int nr)
 	return t;
 }
 
+/* The health page counts @early lives that were dropped early. */
+static void assert_early(const struct model *m, int early)
+{
+	struct health h = { 0 };
+	char count[32];
+
+	model_health(m, &h);
+	assert_int_equal(h.nr, 1);
+	assert_int_equal(h.lines->verdict, early ? HEALTH_DEGRADED : HEALTH_ON);
+	snprintf(count, sizeof(count), "; %d ended threads", early);
+	assert_int_equal(!!strstr(h.lines->text, count), !!early);
+	health_fini(&h);
+}
+
 /* Lives of the recorder's window outlast the remembered ticks, with the times between which they were seen. */
 TEST(history, lives_of_the_window_stay)
 {
@@ -267,6 +282,7 @@ TEST(history, lives_of_the_window_stay)
 	assert_int_equal(a.found, 1);
 	assert_int_equal(a.to, t->boottime_ns - (299 - 110) * SEC);
 	assert_int_equal(a.from, a.to - SEC);
+	assert_early(m, 0);
 	tick_put(t);
 	model_free(m);
 	assert_int_equal(web.refs, 0);
@@ -278,6 +294,7 @@ TEST(history, lives_of_the_window_go_first)
 	struct model *m = model_new(128 << 10), *without = model_new(128 << 10);
 	const struct tick *t, *t_without;
 	uint64_t oldest, oldest_without;
+	int kept = 0;
 
 	model_window(m, 10000 * SEC);
 	t = short_lives(m, 2000);
@@ -287,6 +304,10 @@ TEST(history, lives_of_the_window_go_first)
 	assert_int_equal(oldest, oldest_without);
 	assert_int_equal(asked_for(t, 1000).found, 0);
 	assert_int_equal(asked_for(t, 1000 + oldest).found, 1);
+	for (int i = 0; i < 2000; i++)
+		kept += asked_for(t, 1000 + i).found;
+	assert_early(m, 2000 - kept);
+	assert_early(without, 0);
 	tick_put(t);
 	tick_put(t_without);
 	model_free(m);
